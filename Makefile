@@ -1,0 +1,38 @@
+# What a contributor runs. All of it needs Go and a POSIX shell and nothing
+# else; what is fetched beyond that is pinned by a go.mod.
+
+GO ?= go
+
+.DEFAULT_GOAL := help
+.PHONY: help test lint bench fmt cover
+
+help: ## show this list
+	@awk '{ name = "" } \
+	  match($$0, /^[a-z][a-z0-9-]*:/) { name = substr($$0, 1, RLENGTH - 1) } \
+	  name && (i = index($$0, "## ")) { above = substr($$0, i + 3) } \
+	  name && above { printf "  make %-20s %s\n", name, above } \
+	  { above = /^## / ? substr($$0, 4) : "" }' $(MAKEFILE_LIST)
+
+# Every structure checks its own invariants while it is tested.
+test cover: export TIDEMARK_VERIFY = 1
+
+# The race detector needs cgo; building its runtime tells whether it is to be had.
+test: ## vet the code and run all tests, with the race detector
+	$(GO) vet ./...
+	@race=-race; $(GO) build -race runtime/cgo 2>/dev/null || { race=; \
+	  echo "make test: no C compiler for cgo, so the tests run without the race detector"; }; \
+	set -x; $(GO) test $$race ./...
+
+lint: ## run the linters of .golangci.yml at their pinned version
+	$(GO) tool -modfile=.ci/lint/go.mod golangci-lint run ./...
+
+bench: ## compare client-go and tidemark side by side; BENCHFLAGS are passed on
+	cd internal/e2e/bench && $(GO) run . $(BENCHFLAGS)
+
+fmt: ## format all Go files
+	gofmt -s -w .
+
+cover: ## print the share of statements that the tests of each package reach
+	$(GO) test -cover ./...
+
+-include internal/e2e/controlplane/controlplane.mk
