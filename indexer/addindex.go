@@ -1,0 +1,53 @@
+package indexer
+
+import "fmt"
+
+// AddIndexes adds indexes and fills them from what is stored, all of them or,
+// with an error, none: [ErrIndexExists] for a name that is taken,
+// [ErrIndexInvalid] for an index without a name or a function. Readers are not
+// held up; other writers wait.
+func (w *Writer[T]) AddIndexes(indexes ...Index[T]) error {
+	w.x.writing.Lock()
+	defer w.finish()
+
+	added := make([]*index[T], 0, len(indexes))
+	taken := make(map[string]bool)
+	for _, name := range w.x.Indexes() {
+		taken[name] = true
+	}
+	for _, ix := range indexes {
+		switch {
+		case ix.Name == "" || ix.Append == nil:
+			return fmt.Errorf("%w: %q", ErrIndexInvalid, ix.Name)
+		case taken[ix.Name]:
+			return fmt.Errorf("%w: %q", ErrIndexExists, ix.Name)
+		}
+		taken[ix.Name] = true
+		added = append(added, newIndex(ix, false))
+	}
+	w.add(added...)
+	return nil
+}
+
+// add fills new indexes and then shows them to readers. The caller holds
+// x.writing, which is all it takes: nobody else looks at the new lists yet,
+// and the places in the records are the writer's own.
+func (w *Writer[T]) add(added ...*index[T]) {
+	old := w.x.live.Load()
+	for r := range old.all.records {
+		posts := w.posts[:0]
+		for i := range r.value.posts() {
+			posts = append(posts, r.value.post(i))
+		}
+		for _, ix := range added {
+			for _, value := range w.valuesOf(ix, r) {
+				list := ix.listFor(value)
+				posts = append(posts, post[T]{list, list.value.add(r.value.object, r)})
+			}
+		}
+		r.value.setPosts(posts)
+		w.posts = posts
+	}
+	indexes := append(old.indexes[:len(old.indexes):len(old.indexes)], added...)
+	w.x.live.Store(&contents[T]{records: old.records, all: old.all, indexes: indexes})
+}

@@ -1,0 +1,83 @@
+package indexer
+
+import (
+	"slices"
+
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+)
+
+// check panics if an invariant of the live contents is broken. The caller
+// holds x.writing.
+func (w *Writer[T]) check() {
+	c := w.x.live.Load()
+	c.records.check()
+	c.all.check()
+	verify.That(c.all.len() == c.records.live, "%d objects in the list, %d in the table", c.all.len(), c.records.live)
+	for n := range c.records.all {
+		verify.That(c.all.owner(n.value.at) == n, "%q is not where it says", n.key)
+		w.checkPosts(c, n)
+	}
+	for _, ix := range c.indexes {
+		ix.check()
+	}
+}
+
+// checkPosts compares a record's places with its index values, found anew.
+func (w *Writer[T]) checkPosts(c *contents[T], r *node[entry[T]]) {
+	want := 0
+	for _, ix := range c.indexes {
+		if _, broken := ix.broken[r.key]; broken || ix.refused {
+			continue
+		}
+		values, err := ix.valuesOf(nil, r.value.object)
+		verify.That(err == nil, "%q fails index %q and is not marked", r.key, ix.Name)
+		for _, value := range values {
+			p := place(r, ix, value)
+			verify.That(p.at != unplaced && p.list == ix.list(value) && p.list.value.owner(p.at) == r,
+				"%q is not under %q of index %q", r.key, value, ix.Name)
+			want++
+		}
+	}
+	verify.That(r.value.posts() == want, "%q has %d places, not %d", r.key, r.value.posts(), want)
+}
+
+func (x *index[T]) check() {
+	x.values.check()
+	verify.That(!x.refused || x.values.live == 0, "index %q is refused and not empty", x.Name)
+	for n := range x.values.all {
+		verify.That(n.value.index == x, "a list of index %q belongs to another", x.Name)
+		verify.That(n.value.len() > 0, "the list of %q in index %q is empty", n.key.Name, x.Name)
+		n.value.check()
+	}
+}
+
+func (v *vector[T]) check() {
+	size := 0
+	for i, c := range v.chunks {
+		verify.That(len(c.objects) == len(c.owners), "chunk %d has %d objects, %d owners", i, len(c.objects), len(c.owners))
+		verify.That(i == len(v.chunks)-1 || len(c.objects) == chunkSize, "chunk %d is not full", i)
+		verify.That(len(c.objects) > 0, "chunk %d is empty", i)
+		verify.That(c.epoch <= v.epoch, "chunk %d is ahead of its list", i)
+		size += len(c.objects)
+	}
+	verify.That(size == v.len(), "%d objects in the chunks, %d in the list", size, v.len())
+	if s := v.frozen.Load(); s != nil {
+		verify.That(s.size == size && slices.Equal(s.chunks, v.chunks), "the frozen snapshot is not the list")
+	}
+}
+
+func (t *table[V]) check() {
+	live, used := 0, 0
+	slots := *t.slots.Load()
+	for i := range slots {
+		if n := slots[i].Load(); n != nil {
+			used++
+			if n != t.tombstone {
+				live++
+				verify.That(t.get(n.key) == n, "%q is in the table and not found", n.key)
+			}
+		}
+	}
+	verify.That(live == t.live && used == t.used, "table counts %d/%d, has %d/%d", t.live, t.used, live, used)
+	verify.That(used*10 <= len(slots)*7, "table is too full: %d of %d", used, len(slots))
+}

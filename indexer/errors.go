@@ -1,0 +1,33 @@
+package indexer
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The errors of this package, to be told apart with errors.Is.
+var (
+	// ErrUnknownIndex is returned by look-ups under a name that no index has.
+	ErrUnknownIndex = errors.New("no index of this name")
+	// ErrIndexExists is returned when an index is added under a taken name.
+	ErrIndexExists = errors.New("an index of this name exists already")
+	// ErrIndexInvalid is returned for an index without a name or a function.
+	ErrIndexInvalid = errors.New("an index needs a name and an Append function")
+)
+
+// IndexError tells that an index function failed on one object. The object is
+// stored and readable; it is left out of that index alone, until it changes.
+type IndexError struct {
+	Index string
+	Key   Key
+	Err   error
+}
+
+func (e *IndexError) Error() string {
+	return fmt.Sprintf("index %q leaves out %q: %v", e.Index, e.Key, e.Err)
+}
+
+// Unwrap returns what the index function failed with.
+func (e *IndexError) Unwrap() error { return e.Err }
+
+func unknownIndex(name string) error { return fmt.Errorf("%w: %q", ErrUnknownIndex, name) }

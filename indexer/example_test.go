@@ -1,0 +1,86 @@
+package indexer_test
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+type pod struct {
+	key    indexer.Key
+	node   string
+	labels map[string]string
+}
+
+// fleet is a store of three pods, with an index by node.
+func fleet() *indexer.Writer[*pod] {
+	w, err := indexer.New(indexer.Options[*pod]{
+		Indexes: []indexer.Index[*pod]{{Name: "node", Append: func(values []string, p *pod) []string {
+			return append(values, p.node)
+		}}},
+		Labels:    func(p *pod) map[string]string { return p.labels },
+		Namespace: func(p *pod) string { return p.key.Namespace },
+	})
+	if err != nil {
+		panic(err)
+	}
+	w.Update(func(tx *indexer.Tx[*pod]) {
+		for _, p := range []*pod{
+			{indexer.ParseKey("prod/web-1"), "n1", map[string]string{"app": "web"}},
+			{indexer.ParseKey("prod/web-2"), "n2", map[string]string{"app": "web"}},
+			{indexer.ParseKey("prod/db-1"), "n1", map[string]string{"app": "db"}},
+		} {
+			tx.Put(0, p.key, p)
+		}
+		tx.SetVersion("42")
+	})
+	return w
+}
+
+func printNames(pods []*pod) {
+	var names []string
+	for _, p := range pods {
+		names = append(names, p.key.String())
+	}
+	slices.Sort(names)
+	fmt.Println(names)
+}
+
+func ExampleIndexer_By() {
+	pods := fleet().Indexer()
+	printNames(slices.Collect(pods.By("node", "n1")))
+	_, err := pods.Lookup("zone", "z1")
+	fmt.Println(err)
+	// Output:
+	// [prod/db-1 prod/web-1]
+	// no index of this name: "zone"
+}
+
+func ExampleSnapshot() {
+	w := fleet()
+	before := w.Indexer().Snapshot()
+	w.Update(func(tx *indexer.Tx[*pod]) {
+		tx.Delete(indexer.Key{Namespace: "prod", Name: "db-1"})
+		tx.SetVersion("43")
+	})
+	after := w.Indexer().Snapshot()
+	fmt.Println(before.Len(), "at", before.Version())
+	fmt.Println(after.Len(), "at", after.Version())
+	printNames(before.List())
+	// Output:
+	// 3 at 42
+	// 2 at 43
+	// [prod/db-1 prod/web-1 prod/web-2]
+}
+
+func ExampleIndexer_Select() {
+	pods := fleet().Indexer()
+	printNames(pods.Select("prod", indexer.Requirement{Key: "app", Op: indexer.In, Values: []string{"web"}}))
+	printNames(pods.Select("", indexer.Requirement{Key: "app", Op: indexer.NotIn, Values: []string{"web"}}))
+	printNames(pods.Select("test"))
+	// Output:
+	// [prod/web-1 prod/web-2]
+	// [prod/db-1]
+	// []
+}

@@ -1,0 +1,190 @@
+package indexer
+
+import (
+	"iter"
+	"sync"
+	"sync/atomic"
+)
+
+// Indexer is the read side of a store of objects with indexes. All methods are
+// safe for any goroutine. The objects are shared: nobody may change them.
+//
+// [Indexer.Get] takes no lock. The methods that return lists may wait for the
+// write section in progress, which covers some thousand changes at the most.
+type Indexer[T any] struct {
+	// boxed, if set, holds the objects as any, and this is a view of it: see
+	// [Unbox]. Nothing below is used then.
+	boxed *Indexer[any]
+
+	live    atomic.Pointer[contents[T]]
+	version atomic.Pointer[string]
+	options Options[T]
+	writer  *Writer[T] // builds the posting lists that selectors ask for
+
+	// writing serialises the writers and guards what is theirs alone. It comes
+	// before mu.
+	writing sync.Mutex
+	// mu guards the lists (the vectors of live). It is held for one write
+	// section, or to freeze a list.
+	mu sync.Mutex
+}
+
+// Options configure an indexer. The zero value is a store without indexes
+// whose objects have no labels and no namespace.
+type Options[T any] struct {
+	Indexes []Index[T]
+	// Labels and Namespace read an object's metadata, for [Indexer.Select].
+	Labels    func(T) map[string]string
+	Namespace func(T) string
+	// Report is told of every object that an index function fails on, on the
+	// writer's goroutine, with no lock held. Nil: nobody is told.
+	Report func(*IndexError)
+}
+
+// Get returns the object of a key. It takes no lock, allocates nothing and
+// never waits.
+func (x *Indexer[T]) Get(key Key) (obj T, ok bool) {
+	if x.boxed != nil {
+		return unboxed[T](x.boxed.Get(key))
+	}
+	if r := x.live.Load().records.get(key); r != nil {
+		return r.value.object, true
+	}
+	return obj, false
+}
+
+// Len returns the number of objects.
+func (x *Indexer[T]) Len() int {
+	if x.boxed != nil {
+		return x.boxed.Len()
+	}
+	return x.live.Load().all.len()
+}
+
+// Version returns the resourceVersion that the store is at, "" before the
+// first list: every change up to it is in the store.
+func (x *Indexer[T]) Version() string {
+	if x.boxed != nil {
+		return x.boxed.Version()
+	}
+	return *x.version.Load()
+}
+
+// Snapshot freezes the list of all objects.
+func (x *Indexer[T]) Snapshot() Snapshot[T] {
+	if x.boxed != nil {
+		return unboxedSnapshot[T](x.boxed.Snapshot())
+	}
+	return x.frozen(func(c *contents[T]) *vector[T] { return c.all })
+}
+
+// All ranges over a snapshot of all objects, in no promised order. No lock is
+// held and nothing is copied.
+func (x *Indexer[T]) All() iter.Seq[T] { return x.Snapshot().All() }
+
+// Lookup freezes the list of the objects under a value of an index, which may
+// be empty. It returns [ErrUnknownIndex] where there is no such index.
+func (x *Indexer[T]) Lookup(index, value string) (Snapshot[T], error) {
+	if x.boxed != nil {
+		s, err := x.boxed.Lookup(index, value)
+		return unboxedSnapshot[T](s), err
+	}
+	if x.live.Load().index(index, false) == nil {
+		return Snapshot[T]{}, unknownIndex(index)
+	}
+	return x.frozen(func(c *contents[T]) *vector[T] { return c.index(index, false).vector(value) }), nil
+}
+
+// By ranges over the objects under a value of an index, as [Indexer.Lookup]
+// finds them. A name that no index has yields nothing; where the name is not a
+// constant, Lookup tells.
+func (x *Indexer[T]) By(index, value string) iter.Seq[T] {
+	s, err := x.Lookup(index, value)
+	if err != nil {
+		return func(func(T) bool) {}
+	}
+	return s.All()
+}
+
+// Values returns the values that an index has objects under, in no promised
+// order, or [ErrUnknownIndex].
+func (x *Indexer[T]) Values(index string) ([]string, error) {
+	if x.boxed != nil {
+		return x.boxed.Values(index)
+	}
+	ix := x.live.Load().index(index, false)
+	if ix == nil {
+		return nil, unknownIndex(index)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+
+	ix = x.live.Load().index(index, false)
+	values := make([]string, 0, ix.values.live)
+	for n := range ix.values.all {
+		values = append(values, n.key.Name)
+	}
+	return values, nil
+}
+
+// Keys returns the keys of all objects, in no promised order.
+func (x *Indexer[T]) Keys() []Key {
+	if x.boxed != nil {
+		return x.boxed.Keys()
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+
+	return x.live.Load().all.keys()
+}
+
+// KeysBy returns the keys of the objects under a value of an index, in no
+// promised order, or [ErrUnknownIndex].
+func (x *Indexer[T]) KeysBy(index, value string) ([]Key, error) {
+	if x.boxed != nil {
+		return x.boxed.KeysBy(index, value)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+
+	ix := x.live.Load().index(index, false)
+	if ix == nil {
+		return nil, unknownIndex(index)
+	}
+	if v := ix.vector(value); v != nil {
+		return v.keys(), nil
+	}
+	return nil, nil
+}
+
+// Indexes returns the names of the indexes, in the order they were added.
+func (x *Indexer[T]) Indexes() []string {
+	if x.boxed != nil {
+		return x.boxed.Indexes()
+	}
+	var names []string
+	for _, ix := range x.live.Load().indexes {
+		if !ix.label {
+			names = append(names, ix.Name)
+		}
+	}
+	return names
+}
+
+// frozen freezes the list that pick finds, nil for an empty one. A list that
+// is frozen already, and at the version of now, is had without a lock.
+func (x *Indexer[T]) frozen(pick func(*contents[T]) *vector[T]) Snapshot[T] {
+	version := x.version.Load()
+	if v := pick(x.live.Load()); v != nil {
+		if s := v.frozen.Load(); s != nil && x.version.Load() == version {
+			return s.at(*version)
+		}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+
+	if v := pick(x.live.Load()); v != nil {
+		return v.freeze().at(x.Version())
+	}
+	return Snapshot[T]{version: x.Version()}
+}

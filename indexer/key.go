@@ -1,0 +1,28 @@
+package indexer
+
+import "strings"
+
+// Key names one object: its namespace, empty for cluster-scoped kinds, and
+// its name. It is comparable, so that no string has to be built to look an
+// object up; client-go's "namespace/name" spelling is [Key.String].
+type Key struct{ Namespace, Name string }
+
+// ParseKey splits client-go's spelling of a key at its first slash: what
+// stands before it is the namespace. A string without a slash is the name of
+// a cluster-scoped object. It is the inverse of [Key.String] for every key
+// whose namespace holds no slash.
+func ParseKey(s string) Key {
+	if namespace, name, ok := strings.Cut(s, "/"); ok {
+		return Key{Namespace: namespace, Name: name}
+	}
+	return Key{Name: s}
+}
+
+// String spells the key as client-go's MetaNamespaceKeyFunc does:
+// "namespace/name", or "name" where there is no namespace.
+func (k Key) String() string {
+	if k.Namespace == "" {
+		return k.Name
+	}
+	return k.Namespace + "/" + k.Name
+}

@@ -1,0 +1,407 @@
+package indexer
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// item is the object of these tests.
+type item struct {
+	key    Key
+	serial int
+	labels map[string]string
+	words  []string // the values of the index "word"; "!" fails
+}
+
+func words(values []string, it *item) []string {
+	if slices.Contains(it.words, "!") {
+		panic("poisoned")
+	}
+	return append(values, it.words...)
+}
+
+func namespaces(values []string, it *item) []string { return append(values, it.key.Namespace) }
+
+func itemOptions() Options[*item] {
+	return Options[*item]{
+		Indexes: []Index[*item]{
+			{Name: NamespaceIndex, Append: namespaces},
+			{Name: "word", Append: words},
+		},
+		Labels:    func(it *item) map[string]string { return it.labels },
+		Namespace: func(it *item) string { return it.key.Namespace },
+	}
+}
+
+// model is the slow, obvious twin of an indexer: a map.
+type model map[Key]*item
+
+func (m model) by(index, value string) (found []*item) {
+	for _, it := range m {
+		values := []string{it.key.Namespace}
+		if index == "word" {
+			values = it.words
+		}
+		if !slices.Contains(values, "!") && slices.Contains(values, value) {
+			found = append(found, it)
+		}
+	}
+	return found
+}
+
+func (m model) sel(namespace string, rs []Requirement) (found []*item) {
+next:
+	for _, it := range m {
+		if namespace != "" && it.key.Namespace != namespace {
+			continue
+		}
+		for i := range rs {
+			if !rs[i].Matches(it.labels) {
+				continue next
+			}
+		}
+		found = append(found, it)
+	}
+	return found
+}
+
+// sameSet is require.ElementsMatch in linear time.
+func sameSet[E comparable](t *testing.T, want, got []E, msg ...any) {
+	t.Helper()
+	count := make(map[E]int)
+	for _, e := range want {
+		count[e]++
+	}
+	for _, e := range got {
+		count[e]--
+	}
+	for e, n := range count {
+		if n != 0 {
+			require.Zero(t, n, "%v %v", e, msg)
+		}
+	}
+}
+
+// same is require.Same and require.Equal, fast where nothing is wrong.
+func (d *world) same(want, got *item, had, has bool) {
+	if want != got || had != has {
+		require.Equal(d.t, had, has)
+		require.Same(d.t, want, got)
+	}
+}
+
+// world runs random calls on an indexer and on its twin.
+type world struct {
+	t      *testing.T
+	rand   *rand.Rand
+	w      *Writer[*item]
+	x      *Indexer[*item]
+	m      model
+	parts  map[Key]uint16
+	serial int
+	held   []heldSnapshot
+}
+
+// heldSnapshot is a snapshot and what it must stay.
+type heldSnapshot struct {
+	snapshot Snapshot[*item]
+	want     []*item
+}
+
+func newWorld(t *testing.T, seed uint64) *world {
+	w, err := New(itemOptions())
+	require.NoError(t, err)
+	return &world{
+		t: t, rand: rand.New(rand.NewPCG(seed, 1)), w: w, x: w.Indexer(), //nolint:gosec // a test
+		m: model{}, parts: map[Key]uint16{},
+	}
+}
+
+func (d *world) pick(from ...string) string { return from[d.rand.IntN(len(from))] }
+
+func (d *world) key() Key {
+	return Key{d.pick("", "a", "b", "c"), fmt.Sprint("n", d.rand.IntN(60))}
+}
+
+func (d *world) item(key Key) *item {
+	d.serial++
+	it := &item{key: key, serial: d.serial, labels: map[string]string{}}
+	for _, label := range []string{"app", "tier", "odd"} {
+		if d.rand.IntN(3) > 0 {
+			it.labels[label] = d.pick("x", "y", "z")
+		}
+	}
+	for range d.rand.IntN(4) {
+		it.words = append(it.words, d.pick("red", "green", "blue"))
+	}
+	if d.rand.IntN(20) == 0 {
+		it.words = append(it.words, "!")
+	}
+	return it
+}
+
+func (d *world) step() {
+	switch n := d.rand.IntN(100); {
+	case n < 50:
+		d.update()
+	case n < 60:
+		d.replace()
+	case n < 70:
+		d.freeze()
+	default:
+		d.query()
+	}
+}
+
+func (d *world) update() {
+	d.w.Update(func(tx *Tx[*item]) {
+		for range d.rand.IntN(8) {
+			key := d.key()
+			want, had := d.m[key]
+			var old *item
+			var was bool
+			if d.rand.IntN(3) == 0 {
+				old, was = tx.Delete(key)
+				delete(d.m, key)
+			} else {
+				it := d.item(key)
+				part := uint16(d.rand.IntN(2)) //nolint:gosec // 0 or 1
+				old, was = tx.Put(part, key, it)
+				d.m[key], d.parts[key] = it, part
+			}
+			require.Equal(d.t, had, was)
+			require.Same(d.t, want, old)
+		}
+	})
+}
+
+// replace runs a full state of one part: some objects kept, some put, some
+// dropped again, the rest gone.
+func (d *world) replace() {
+	part := uint16(d.rand.IntN(2)) //nolint:gosec // 0 or 1
+	s := d.w.Stage(part)
+	next := maps.Clone(d.m)
+	maps.DeleteFunc(next, func(k Key, _ *item) bool { return d.parts[k] == part })
+	touched := map[Key]bool{}
+	for range d.rand.IntN(60) {
+		key := d.key()
+		if owner, ok := d.parts[key]; ok && d.m[key] != nil && owner != part || touched[key] {
+			continue // parts are disjoint
+		}
+		touched[key] = true
+		switch stored, ok := d.m[key]; {
+		case ok && d.rand.IntN(2) == 0:
+			require.True(d.t, s.Keep(key))
+			next[key] = stored
+		default:
+			it := d.item(key)
+			s.Put(key, it)
+			next[key] = it
+			if d.rand.IntN(8) == 0 {
+				s.Drop(key)
+				delete(next, key)
+			}
+		}
+		d.parts[key] = part
+	}
+	if d.rand.IntN(5) == 0 {
+		d.compare()
+		return // dropped: no trace
+	}
+	d.commit(s, next)
+}
+
+func (d *world) commit(s *Staging[*item], next model) {
+	seen, puts, committed := maps.Clone(d.m), false, false
+	changes := s.Commit(fmt.Sprint(d.serial), Visitor[*item]{
+		Deleted: func(key Key, last *item) {
+			if puts {
+				require.Fail(d.t, "deletions come first")
+			}
+			d.same(seen[key], last, true, true)
+			delete(seen, key)
+		},
+		Put: func(key Key, old, it *item, replaced bool) {
+			puts = true
+			was, had := seen[key]
+			d.same(was, old, had, replaced)
+			seen[key] = it
+		},
+		Commit: func(*Tx[*item]) { committed = true },
+	})
+	require.True(d.t, committed)
+	require.GreaterOrEqual(d.t, changes, 0)
+	require.True(d.t, maps.Equal(next, seen))
+	d.m = next
+	require.Equal(d.t, fmt.Sprint(d.serial), d.x.Version())
+}
+
+func (d *world) freeze() {
+	d.held = append(d.held, heldSnapshot{d.x.Snapshot(), slices.Collect(maps.Values(d.m))})
+	word := d.pick("red", "green", "blue", "none")
+	s, err := d.x.Lookup("word", word)
+	require.NoError(d.t, err)
+	d.held = append(d.held, heldSnapshot{s, d.m.by("word", word)})
+	if len(d.held) > 8 {
+		d.held = d.held[2:]
+	}
+}
+
+func (d *world) query() {
+	var rs []Requirement
+	for range d.rand.IntN(3) {
+		r := Requirement{Key: d.pick("app", "tier", "odd", "never"), Op: Op(1 + d.rand.IntN(5))} //nolint:gosec // an Op
+		for range d.rand.IntN(3) {
+			r.Values = append(r.Values, d.pick("x", "y", "z", "none"))
+		}
+		r.Match = func(labels map[string]string) bool { return labels["app"] == "x" }
+		rs = append(rs, r)
+	}
+	namespace := d.pick("", "a", "b", "none")
+	sameSet(d.t, d.m.sel(namespace, rs), d.x.Select(namespace, rs...), "%q %+v", namespace, rs)
+}
+
+// compare holds everything that can be read against the twin.
+func (d *world) compare() {
+	d.w.x.writing.Lock()
+	d.w.check()
+	d.w.x.writing.Unlock()
+
+	require.Equal(d.t, len(d.m), d.x.Len())
+	sameSet(d.t, slices.Collect(maps.Values(d.m)), d.x.Snapshot().List())
+	sameSet(d.t, slices.Collect(maps.Keys(d.m)), d.x.Keys())
+	for _, name := range []string{"red", "green", "blue"} {
+		want := d.m.by("word", name)
+		sameSet(d.t, want, slices.Collect(d.x.By("word", name)))
+		keys, err := d.x.KeysBy("word", name)
+		require.NoError(d.t, err)
+		require.Len(d.t, keys, len(want))
+	}
+	for k, it := range d.m {
+		got, ok := d.x.Get(k)
+		d.same(it, got, true, ok)
+	}
+	broken := 0
+	for _, it := range d.m {
+		if slices.Contains(it.words, "!") {
+			broken++
+		}
+	}
+	require.Equal(d.t, broken, d.w.Broken())
+	for _, h := range d.held {
+		sameSet(d.t, h.want, h.snapshot.List())
+		require.Equal(d.t, h.snapshot.Len(), len(slices.Collect(h.snapshot.All())))
+	}
+}
+
+func TestIndexerAgainstItsTwin(t *testing.T) {
+	for seed := range uint64(25) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			d := newWorld(t, seed)
+			for range 120 {
+				d.step()
+				d.compare()
+			}
+		})
+	}
+}
+
+// Above rebuildAbove changes, a full state takes the other way.
+func TestLargeFullStatesAgainstTheTwin(t *testing.T) {
+	d := newWorld(t, 7)
+	for round := range 3 {
+		s := d.w.Stage(0)
+		next := maps.Clone(d.m)
+		maps.DeleteFunc(next, func(k Key, _ *item) bool { return d.parts[k] == 0 })
+		for i := range rebuildAbove + 1000*round {
+			key := Key{d.pick("a", "b"), fmt.Sprint("m", i)}
+			if stored, ok := d.m[key]; ok && d.rand.IntN(4) == 0 {
+				if !s.Keep(key) {
+					require.Fail(t, "it is stored")
+				}
+				next[key] = stored
+				continue
+			}
+			it := d.item(key)
+			s.Put(key, it)
+			next[key], d.parts[key] = it, 0
+		}
+		d.freeze()
+		d.query()
+		d.commit(s, next)
+		d.compare()
+		for range 3 {
+			d.update()
+			d.query()
+		}
+		d.compare()
+	}
+}
+
+func TestIndexersOfWhichLabelKeysAreTooManyOrTooUnique(t *testing.T) {
+	w, err := New(itemOptions())
+	require.NoError(t, err)
+	const n = overgrownFrom + 300
+	w.Update(func(tx *Tx[*item]) {
+		for i := range n {
+			key := Key{"a", fmt.Sprint(i)}
+			tx.Put(0, key, &item{key: key, labels: map[string]string{"id": fmt.Sprint(i), "app": "x"}})
+		}
+	})
+	x := w.Indexer()
+	require.Len(t, x.Select("", Requirement{Key: "id", Op: In, Values: []string{"7"}}), 1)
+	require.True(t, x.live.Load().index("id", true).refused, "an almost unique label is given up")
+	require.Len(t, x.Select("", Requirement{Key: "id", Op: In, Values: []string{"7", "7", "8"}}), 2, "and still answered")
+	for i := range maxPostings + 3 {
+		require.Empty(t, x.Select("", Requirement{Key: fmt.Sprint("key", i), Op: Exists}))
+	}
+	require.Len(t, x.Select("", Requirement{Key: "app", Op: Exists}), n)
+	require.LessOrEqual(t, len(x.live.Load().indexes), maxPostings+len(x.Indexes()))
+	w.x.writing.Lock()
+	defer w.x.writing.Unlock()
+	w.check()
+}
+
+func TestAddIndexes(t *testing.T) {
+	d := newWorld(t, 3)
+	for range 30 {
+		d.update()
+	}
+	upper := Index[*item]{Name: "upper", Append: func(values []string, it *item) []string {
+		for _, word := range it.words {
+			values = append(values, strings.ToUpper(word))
+		}
+		return values
+	}}
+	require.ErrorIs(t, d.w.AddIndexes(upper, Index[*item]{Name: "word", Append: words}), ErrIndexExists)
+	require.ErrorIs(t, d.w.AddIndexes(Index[*item]{Name: "x"}), ErrIndexInvalid)
+	_, err := d.x.Lookup("upper", "RED")
+	require.ErrorIs(t, err, ErrUnknownIndex, "all or none")
+	_, err = d.x.Values("upper")
+	require.ErrorIs(t, err, ErrUnknownIndex)
+	_, err = d.x.KeysBy("upper", "RED")
+	require.ErrorIs(t, err, ErrUnknownIndex)
+	require.Empty(t, slices.Collect(d.x.By("upper", "RED")))
+
+	require.NoError(t, d.w.AddIndexes(upper))
+	for range 30 {
+		d.update()
+		d.compare()
+	}
+	found, err := d.x.Lookup("upper", "RED")
+	require.NoError(t, err)
+	want := 0
+	for _, it := range d.m {
+		if slices.Contains(it.words, "red") {
+			want++
+		}
+	}
+	require.Equal(t, want, found.Len())
+	require.Equal(t, []string{NamespaceIndex, "word", "upper"}, d.x.Indexes())
+}

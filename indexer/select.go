@@ -1,0 +1,134 @@
+package indexer
+
+import (
+	"math"
+	"slices"
+)
+
+// Select returns the objects of a namespace ("" for all) whose labels meet all
+// the requirements, as one moment had them, in no promised order; the slice is
+// the caller's own, nil if there are none.
+//
+// It starts from the shortest list that is sure to hold them all: those of the
+// namespace, or of the values of one requirement, or all; and filters that by
+// the rest. The first time that a label key is required, the lists of its
+// values are built; they are kept from then on, for a bounded number of keys
+// that are not almost unique.
+func (x *Indexer[T]) Select(namespace string, requirements ...Requirement) []T {
+	if x.boxed != nil {
+		return unboxedList[T](x.boxed.Select(namespace, requirements...))
+	}
+	best := plan[T]{size: math.MaxInt, requirement: -1}
+	live := x.live.Load()
+	if ix := live.index(NamespaceIndex, false); ix != nil && namespace != "" {
+		best.consider([]string{namespace}, ix, -1)
+		best.namespaced = true
+	}
+	for i := range requirements {
+		values, ok := requirements[i].values()
+		if !ok {
+			continue
+		}
+		if ix := x.writer.posting(requirements[i].Key); ix != nil {
+			best.consider(values, ix, i)
+		}
+	}
+	snapshots, ok := x.freeze(best)
+	if !ok { // the posting lists were given up just now
+		return x.Select(namespace, requirements...)
+	}
+	if i := best.requirement; i >= 0 {
+		requirements = slices.Delete(slices.Clone(requirements), i, i+1)
+	}
+	checked := namespace == "" || best.namespaced
+	return x.filter(snapshots, checked, namespace, requirements)
+}
+
+// plan says which lists a query starts from: those of some values of one
+// index, or, with a nil index, the list of all.
+type plan[T any] struct {
+	index       *index[T]
+	values      []string // nil: all values of the index
+	size        int
+	requirement int  // the one that the lists answer, or -1
+	namespaced  bool // the lists hold one namespace only
+}
+
+// consider takes up a better start.
+func (p *plan[T]) consider(values []string, ix *index[T], requirement int) {
+	size := 0
+	if values == nil {
+		for n := range ix.values.all {
+			size += n.value.len()
+		}
+	}
+	for _, value := range values {
+		if n := ix.list(value); n != nil {
+			size += n.value.len()
+		}
+	}
+	if size < p.size {
+		*p = plan[T]{index: ix, values: values, size: size, requirement: requirement}
+	}
+}
+
+// filter returns what the lists hold of a namespace, unless that is checked,
+// and of the requirements.
+func (x *Indexer[T]) filter(lists []Snapshot[T], checked bool, namespace string, requirements []Requirement) []T {
+	var result []T
+	if checked && len(requirements) == 0 {
+		size := 0
+		for _, s := range lists {
+			size += s.Len()
+		}
+		result = slices.Grow(result, size)
+		for _, s := range lists {
+			result = s.AppendTo(result)
+		}
+		return result
+	}
+	for _, s := range lists {
+		for obj := range s.All() {
+			if (checked || x.options.Namespace(obj) == namespace) && x.meets(obj, requirements) {
+				result = append(result, obj)
+			}
+		}
+	}
+	return result
+}
+
+func (x *Indexer[T]) meets(obj T, requirements []Requirement) bool {
+	if len(requirements) == 0 {
+		return true
+	}
+	labels := x.options.Labels(obj)
+	for i := range requirements {
+		if !requirements[i].Matches(labels) {
+			return false
+		}
+	}
+	return true
+}
+
+// freeze returns the lists of a plan as they are at one moment. It fails where
+// the plan's index has been given up since.
+func (x *Indexer[T]) freeze(p plan[T]) (lists []Snapshot[T], ok bool) {
+	if p.index == nil {
+		return []Snapshot[T]{x.Snapshot()}, true
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+
+	ix := x.live.Load().index(p.index.Name, p.index.label)
+	for _, value := range p.values {
+		if v := ix.vector(value); v != nil {
+			lists = append(lists, *v.freeze())
+		}
+	}
+	if p.values == nil {
+		for n := range ix.values.all {
+			lists = append(lists, *n.value.freeze())
+		}
+	}
+	return lists, !ix.refused
+}

@@ -1,0 +1,79 @@
+package indexer
+
+import "iter"
+
+// Snapshot is a list of objects frozen at one moment: all of an indexer's, or
+// those under one value of an index. Taking one copies nothing, and what is
+// written later does not show in it. The zero value is an empty snapshot. It
+// is safe for concurrent use; the objects are shared and read-only.
+type Snapshot[T any] struct {
+	boxed   *Snapshot[any] // if set, what the objects are read from instead
+	chunks  []*chunk[T]
+	size    int
+	version string
+}
+
+// Len returns the number of objects.
+func (s Snapshot[T]) Len() int { return s.size }
+
+// Version returns the resourceVersion that the indexer was at when the
+// snapshot was taken, "" before the first list.
+func (s Snapshot[T]) Version() string { return s.version }
+
+// All ranges over the objects, in no promised order. No lock is held, nothing
+// is copied: the loop may take as long as it likes and call anything.
+func (s Snapshot[T]) All() iter.Seq[T] {
+	if s.boxed != nil {
+		return unboxedAll[T](s.boxed)
+	}
+	return func(yield func(T) bool) {
+		left := s.size
+		for _, c := range s.chunks {
+			for _, obj := range c.objects[:min(left, chunkSize)] {
+				if !yield(obj) {
+					return
+				}
+			}
+			left -= chunkSize
+		}
+	}
+}
+
+// AppendTo appends the objects to dst, at the speed of memory.
+func (s Snapshot[T]) AppendTo(dst []T) []T {
+	if s.boxed != nil {
+		for obj := range s.All() {
+			dst = append(dst, obj)
+		}
+		return dst
+	}
+	left := s.size
+	for _, c := range s.chunks {
+		dst = append(dst, c.objects[:min(left, chunkSize)]...)
+		left -= chunkSize
+	}
+	return dst
+}
+
+// List returns the objects as a slice that is the caller's own, nil if there
+// are none.
+func (s Snapshot[T]) List() []T {
+	if s.size == 0 {
+		return nil
+	}
+	return s.AppendTo(make([]T, 0, s.size))
+}
+
+// at returns the snapshot marked with the version it was taken at.
+func (s *Snapshot[T]) at(version string) Snapshot[T] {
+	return Snapshot[T]{chunks: s.chunks, size: s.size, version: version}
+}
+
+// At returns the object at place i, which must be below Len.
+func (s Snapshot[T]) At(i int) T {
+	if s.boxed != nil {
+		obj, _ := unboxed[T](s.boxed.At(i), true)
+		return obj
+	}
+	return s.chunks[i>>chunkBits].objects[i%chunkSize]
+}

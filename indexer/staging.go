@@ -1,0 +1,258 @@
+package indexer
+
+import "slices"
+
+// rebuildAbove is the number of changes from which a full state is built aside
+// and swapped in, rather than written in one section that lists wait for.
+const rebuildAbove = 4096
+
+// Staging collects the full state of one part while it arrives, without a
+// second copy of the store: what is there already is marked, what is not is
+// kept aside. Nothing shows until [Staging.Commit]. One goroutine uses it.
+type Staging[T any] struct {
+	w    *Writer[T]
+	part uint16
+	all  bool // the full state is that of the whole store
+	// What records are marked with that the full state holds: as they are, or
+	// as a version that is pending.
+	kept, replaced uint32
+
+	// Guarded by the indexer's writing, as the marks are.
+	pending []*node[entry[T]] // in the order of arrival; nil where taken back
+	index   map[Key]int       // of pending, made when first asked for
+}
+
+// Stage begins a full state of a part. There is one at a time for each part,
+// ended by Commit or Abort.
+func (w *Writer[T]) Stage(part uint16) *Staging[T] {
+	w.x.writing.Lock()
+	defer w.x.writing.Unlock()
+
+	w.mark += 2
+	s := &Staging[T]{w: w, part: part, kept: w.mark, replaced: w.mark + 1}
+	w.staged = append(w.staged, s)
+	return s
+}
+
+// StageAll begins a full state of the whole store, whatever the parts: what a
+// user replaces by hand. What is put belongs to part 0.
+func (w *Writer[T]) StageAll() *Staging[T] { return &Staging[T]{w: w, all: true} }
+
+// Abort drops the full state.
+func (s *Staging[T]) Abort() {
+	s.w.x.writing.Lock()
+	defer s.w.x.writing.Unlock()
+
+	s.end()
+}
+
+// end takes the staging off the writer's list. The caller holds x.writing.
+func (s *Staging[T]) end() {
+	s.w.staged = slices.DeleteFunc(s.w.staged, func(other *Staging[T]) bool { return other == s })
+}
+
+// Keep says that the stored object of a key belongs to the full state as it
+// is. It returns false, and does nothing, if the part has none.
+func (s *Staging[T]) Keep(key Key) bool {
+	s.w.x.writing.Lock()
+	defer s.w.x.writing.Unlock()
+
+	return s.remark(key, s.kept)
+}
+
+// Put adds an object to the full state. Put twice, the later one follows as
+// an update of the first.
+func (s *Staging[T]) Put(key Key, obj T) {
+	s.w.x.writing.Lock()
+	defer s.w.x.writing.Unlock()
+
+	s.put(key, obj)
+}
+
+func (s *Staging[T]) put(key Key, obj T) {
+	s.remark(key, s.replaced)
+	if s.index != nil {
+		s.point(key, len(s.pending))
+	}
+	s.pending = append(s.pending, &node[entry[T]]{key: key, value: entry[T]{object: obj, part: s.part, mark: s.kept}})
+}
+
+// Drop takes a key out of the full state again.
+func (s *Staging[T]) Drop(key Key) {
+	s.w.x.writing.Lock()
+	defer s.w.x.writing.Unlock()
+
+	if s.index == nil { // a list never asks; a stream does once there are changes in it
+		s.index = make(map[Key]int, len(s.pending))
+		for i, r := range s.pending {
+			s.point(r.key, i)
+		}
+	}
+	if i, ok := s.index[key]; ok {
+		s.pending[i] = nil
+		delete(s.index, key)
+	}
+	s.remark(key, 0)
+}
+
+// remark marks the stored object of a key. It returns false if the part has
+// none. The caller holds x.writing.
+func (s *Staging[T]) remark(key Key, mark uint32) bool {
+	r := s.w.x.live.Load().records.get(key)
+	if s.all || r == nil || r.value.part != s.part {
+		return false
+	}
+	r.value.mark = mark
+	return true
+}
+
+// point makes index tell the place of a key in pending, where an earlier one
+// is void.
+func (s *Staging[T]) point(key Key, i int) {
+	if earlier, ok := s.index[key]; ok {
+		s.pending[earlier] = nil
+	}
+	s.index[key] = i
+}
+
+// spare makes the full states under way keep an object that they have found
+// in the store and that has just been overwritten or deleted by hand. The caller
+// holds x.writing.
+func (w *Writer[T]) spare(r *node[entry[T]]) {
+	for _, s := range w.staged {
+		if r.value.mark == s.kept && r.value.part == s.part {
+			s.put(r.key, r.value.object)
+		}
+	}
+}
+
+// Visitor is told of the changes that a full state comes to.
+type Visitor[T any] struct {
+	// Deleted, Added and Updated are called once for each change: deletions
+	// first, then the others in the order of the list. What they are told of
+	// does not show to readers yet. Nil ones are not called.
+	Deleted func(key Key, last T)
+	Put     func(key Key, old, new T, replaced bool)
+	// Commit is called last, in the write section that shows all of it.
+	Commit func(tx *Tx[T])
+}
+
+// Commit makes the store hold, of this part, exactly the full state, and sets
+// the version, unless it is empty. It returns the number of changes. Few changes
+// are written in one section; many are built aside, while readers go on, and
+// swapped in.
+func (s *Staging[T]) Commit(version string, v Visitor[T]) (changes int) {
+	w := s.w
+	w.x.writing.Lock()
+	defer w.finish()
+
+	s.end()
+	gone := s.unmarked()
+	show := func() {
+		if version != "" {
+			w.setVersion(version)
+		}
+		if v.Commit != nil {
+			v.Commit(&w.tx)
+		}
+	}
+	if changes = len(gone) + len(s.pending); changes <= rebuildAbove {
+		w.x.mu.Lock()
+		defer w.x.mu.Unlock()
+
+		s.apply(w.x.live.Load(), gone, v)
+		show()
+		return changes
+	}
+	next := s.rebuild(gone, v)
+	w.x.mu.Lock()
+	defer w.x.mu.Unlock()
+
+	w.x.live.Store(next)
+	show()
+	return changes
+}
+
+// unmarked returns the records of the part that the full state does not hold.
+func (s *Staging[T]) unmarked() (gone []*node[entry[T]]) {
+	if s.all {
+		return s.unlisted()
+	}
+	for r := range s.w.x.live.Load().all.records {
+		if r.value.part == s.part && r.value.mark != s.kept && r.value.mark != s.replaced {
+			gone = append(gone, r)
+		}
+	}
+	return gone
+}
+
+// unlisted returns the records that a full state of the whole store does not
+// hold. What the full states under way have found in the store is theirs still.
+func (s *Staging[T]) unlisted() (gone []*node[entry[T]]) {
+	listed := make(map[Key]struct{}, len(s.pending))
+	for _, r := range s.pending {
+		listed[r.key] = struct{}{}
+	}
+	for r := range s.w.x.live.Load().all.records {
+		s.w.spare(r)
+		if _, ok := listed[r.key]; !ok {
+			gone = append(gone, r)
+		}
+	}
+	return gone
+}
+
+// apply writes the changes to contents and visits them.
+func (s *Staging[T]) apply(c *contents[T], gone []*node[entry[T]], v Visitor[T]) {
+	for _, r := range gone {
+		c.remove(r.key)
+		if v.Deleted != nil {
+			v.Deleted(r.key, r.value.object)
+		}
+	}
+	for _, r := range s.pending {
+		if r == nil {
+			continue
+		}
+		var was T
+		old := c.put(s.w, r)
+		if old != nil {
+			was = old.value.object
+		}
+		if v.Put != nil {
+			v.Put(r.key, was, r.value.object, old != nil)
+		}
+	}
+}
+
+// rebuild makes contents of what is kept, and then applies the changes to
+// them. The places in the kept records change, which are the writer's own.
+func (s *Staging[T]) rebuild(gone []*node[entry[T]], v Visitor[T]) *contents[T] {
+	live := s.w.x.live.Load()
+	next := s.w.successor(live, live.all.len()+len(s.pending)-len(gone))
+	dead := make(map[*node[entry[T]]]struct{}, len(gone))
+	for _, r := range gone {
+		dead[r] = struct{}{}
+		next.forget(r.key)
+		if v.Deleted != nil {
+			v.Deleted(r.key, r.value.object)
+		}
+	}
+	for r := range live.all.records {
+		if _, ok := dead[r]; !ok {
+			next.adopt(s.w, r)
+		}
+	}
+	s.apply(next, nil, v)
+	return next
+}
+
+// successor returns empty contents with the same indexes.
+func (w *Writer[T]) successor(c *contents[T], size int) *contents[T] {
+	indexes := make([]*index[T], len(c.indexes))
+	for i, ix := range c.indexes {
+		indexes[i] = ix.empty()
+		indexes[i].broken = ix.broken
+	}
+	return newContents(size, indexes)
+}

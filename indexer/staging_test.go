@@ -1,0 +1,150 @@
+package indexer
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func newItems(t *testing.T, serials ...int) (*Writer[*item], *Indexer[*item]) {
+	w, err := New(itemOptions())
+	require.NoError(t, err)
+	w.Update(func(tx *Tx[*item]) {
+		for _, n := range serials {
+			tx.Put(0, Key{"a", "n"}, &item{key: Key{"a", "n"}, serial: n})
+		}
+	})
+	i := w.Indexer()
+	return w, i
+}
+
+func serialsOf(x *Indexer[*item]) (serials []int) {
+	for it := range x.All() {
+		serials = append(serials, it.serial)
+	}
+	slices.Sort(serials)
+	return serials
+}
+
+// A stream of the initial state may bring an object, change it and delete it
+// before the state is complete.
+func TestWhatIsPutTwiceAndDroppedIsGone(t *testing.T) {
+	for _, indexed := range []bool{false, true} {
+		w, x := newItems(t)
+		k := Key{"a", "n"}
+		s := w.Stage(0)
+		if indexed {
+			s.Drop(Key{"a", "other"}) // makes the index of what is pending
+		}
+		s.Put(k, &item{key: k, serial: 1})
+		s.Put(k, &item{key: k, serial: 2})
+		s.Drop(k)
+		s.Commit("1", Visitor[*item]{})
+		require.Empty(t, serialsOf(x))
+	}
+}
+
+func TestWhatIsDroppedAndPutAgainIsThere(t *testing.T) {
+	w, x := newItems(t, 1)
+	k := Key{"a", "n"}
+	s := w.Stage(0)
+	require.True(t, s.Keep(k))
+	s.Drop(k)
+	s.Put(k, &item{key: k, serial: 2})
+	s.Drop(k)
+	s.Put(k, &item{key: k, serial: 3})
+	var told []int
+	s.Commit("1", Visitor[*item]{
+		Deleted: func(Key, *item) { require.Fail(t, "it is there") },
+		Put:     func(_ Key, old, it *item, _ bool) { told = append(told, old.serial, it.serial) },
+	})
+	require.Equal(t, []int{3}, serialsOf(x))
+	require.Equal(t, []int{1, 3}, told)
+}
+
+// A store is also written to by hand while a full state is under way (T19):
+// what the full state holds is there after it.
+func TestWhatIsKeptStaysWhateverIsDoneByHand(t *testing.T) {
+	by := map[string]func(w *Writer[*item], k Key){
+		"set":   func(w *Writer[*item], k Key) { w.Update(func(tx *Tx[*item]) { tx.Set(k, &item{key: k, serial: 9}) }) },
+		"unset": func(w *Writer[*item], k Key) { w.Update(func(tx *Tx[*item]) { tx.Unset(k) }) },
+		"replace": func(w *Writer[*item], k Key) {
+			all := w.StageAll()
+			all.Put(k, &item{key: k, serial: 9})
+			all.Commit("", Visitor[*item]{})
+		},
+		"replace by nothing": func(w *Writer[*item], _ Key) { w.StageAll().Commit("", Visitor[*item]{}) },
+	}
+	for name, hand := range by {
+		t.Run(name, func(t *testing.T) {
+			w, x := newItems(t, 1)
+			k := Key{"a", "n"}
+			s := w.Stage(0)
+			require.True(t, s.Keep(k))
+			hand(w, k)
+			s.Commit("1", Visitor[*item]{})
+			require.Len(t, serialsOf(x), 1)
+		})
+		t.Run(name+" after a put", func(t *testing.T) {
+			w, x := newItems(t, 1)
+			k := Key{"a", "n"}
+			s := w.Stage(0)
+			s.Put(k, &item{key: k, serial: 2})
+			hand(w, k)
+			s.Commit("1", Visitor[*item]{})
+			require.Equal(t, []int{2}, serialsOf(x), "the full state's version")
+		})
+	}
+}
+
+// The hand and the full state are of different goroutines.
+func TestWritesByHandRaceAFullState(t *testing.T) {
+	w, x := newItems(t)
+	key := func(n int) Key { return Key{"a", strconv.Itoa(n)} }
+	const n = 50
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			k := key(i % n)
+			w.Update(func(tx *Tx[*item]) { tx.Set(k, &item{key: k, serial: -i}) })
+		}
+	})
+	for range 100 {
+		s := w.Stage(0)
+		for i := range n {
+			if !s.Keep(key(i)) || i%2 == 0 {
+				s.Put(key(i), &item{key: key(i), serial: i})
+			}
+		}
+		s.Commit("1", Visitor[*item]{})
+	}
+	close(done)
+	wg.Wait()
+	require.Equal(t, n, x.Len())
+}
+
+func TestAFullStateThatIsAbortedLeavesNoTrace(t *testing.T) {
+	w, x := newItems(t, 1)
+	k := Key{"a", "n"}
+	for range 3 {
+		s := w.Stage(1)
+		s.Put(k, &item{key: k, serial: 2})
+		s.Abort()
+		w.Update(func(tx *Tx[*item]) {
+			part, ok := tx.Part(k)
+			require.True(t, ok)
+			require.Equal(t, uint16(0), part)
+		})
+	}
+	require.Equal(t, []int{1}, serialsOf(x))
+	require.Empty(t, w.staged)
+}

@@ -1,0 +1,156 @@
+package indexer
+
+import "sync/atomic"
+
+const (
+	chunkBits = 8
+	chunkSize = 1 << chunkBits
+)
+
+// chunk is a run of up to chunkSize objects. Only the last chunk of a vector
+// is shorter, and grows as needed.
+type chunk[T any] struct {
+	objects []T // never changed once a snapshot holds the chunk
+	// owners are the records of the objects, for the writer alone.
+	// Invariant: len(owners) == len(objects), except in a chunk that was
+	// replaced by its copy, which has none.
+	owners []*node[entry[T]]
+	epoch  uint64
+}
+
+// vector is a dense list of objects in no promised order. Snapshots of it are
+// frozen by sharing its chunks; the writer copies a shared chunk once, when it
+// first writes to it.
+//
+// Invariant: a chunk may be written to only while chunk.epoch == vector.epoch,
+// and every snapshot taken raises the vector's epoch before the next write.
+type vector[T any] struct {
+	// frozen is the snapshot that holds as long as nobody writes.
+	frozen atomic.Pointer[Snapshot[T]]
+	size   atomic.Int64
+
+	// Guarded by the indexer's mu.
+	chunks []*chunk[T]
+	epoch  uint64
+
+	index *index[T] // whose list this is; nil for the list of all objects
+}
+
+// freeze returns the vector as it is. The caller holds the indexer's mu.
+func (v *vector[T]) freeze() *Snapshot[T] {
+	if s := v.frozen.Load(); s != nil {
+		return s
+	}
+	s := &Snapshot[T]{chunks: v.chunks, size: v.len()}
+	v.frozen.Store(s)
+	return s
+}
+
+func (v *vector[T]) len() int { return int(v.size.Load()) }
+
+// thaw makes the directory of chunks the writer's own again.
+func (v *vector[T]) thaw() {
+	if v.frozen.Load() == nil {
+		return
+	}
+	v.frozen.Store(nil)
+	v.epoch++
+	chunks := make([]*chunk[T], len(v.chunks), len(v.chunks)+1)
+	copy(chunks, v.chunks)
+	v.chunks = chunks
+}
+
+// own returns chunk i, copied if a snapshot shares it.
+func (v *vector[T]) own(i int) *chunk[T] {
+	v.thaw()
+	c := v.chunks[i]
+	if c.epoch == v.epoch {
+		return c
+	}
+	mine := &chunk[T]{objects: make([]T, len(c.objects), cap(c.objects)), owners: c.owners, epoch: v.epoch}
+	copy(mine.objects, c.objects)
+	c.owners = nil // a snapshot should not keep records alive
+	v.chunks[i] = mine
+	return mine
+}
+
+// add appends obj and returns its position.
+func (v *vector[T]) add(obj T, owner *node[entry[T]]) uint32 {
+	at := v.len()
+	if at == len(v.chunks)*chunkSize {
+		v.thaw()
+		v.chunks = append(v.chunks, v.newChunk())
+	}
+	c := v.own(at >> chunkBits)
+	c.objects = append(c.objects, obj)
+	c.owners = append(c.owners, owner)
+	v.size.Store(int64(at + 1))
+	return uint32(at) //nolint:gosec // 4 billion objects do not fit in memory
+}
+
+// newChunk starts small in a short vector, so that an index value with one
+// object costs little.
+func (v *vector[T]) newChunk() *chunk[T] {
+	c := &chunk[T]{epoch: v.epoch}
+	if len(v.chunks) > 0 {
+		c.objects = make([]T, 0, chunkSize)
+		c.owners = make([]*node[entry[T]], 0, chunkSize)
+	}
+	return c
+}
+
+// set replaces the object at a position.
+func (v *vector[T]) set(at uint32, obj T, owner *node[entry[T]]) {
+	c := v.own(int(at >> chunkBits))
+	c.objects[at%chunkSize] = obj
+	c.owners[at%chunkSize] = owner
+}
+
+// owner returns the record of the object at a position.
+func (v *vector[T]) owner(at uint32) *node[entry[T]] {
+	return v.chunks[at>>chunkBits].owners[at%chunkSize]
+}
+
+// remove takes the object at a position out by moving the last one there. It
+// returns the record of the one that moved, or nil if there was none to move.
+func (v *vector[T]) remove(at uint32) (moved *node[entry[T]]) {
+	last := v.len() - 1
+	c := v.own(last >> chunkBits)
+	end := last % chunkSize
+	if int(at) != last {
+		moved = c.owners[end]
+		v.set(at, c.objects[end], moved)
+	}
+	var zero T
+	c.objects[end], c.owners[end] = zero, nil
+	c.objects, c.owners = c.objects[:end], c.owners[:end]
+	if end == 0 {
+		v.chunks[len(v.chunks)-1] = nil
+		v.chunks = v.chunks[:len(v.chunks)-1]
+	}
+	v.size.Store(int64(last))
+	return moved
+}
+
+// keys returns the keys of the objects. The caller holds the indexer's mu.
+func (v *vector[T]) keys() []Key {
+	keys := make([]Key, 0, v.len())
+	for _, c := range v.chunks {
+		for _, r := range c.owners {
+			keys = append(keys, r.key)
+		}
+	}
+	return keys
+}
+
+// records calls yield for the record of each object. The caller holds the
+// indexer's writing.
+func (v *vector[T]) records(yield func(*node[entry[T]]) bool) {
+	for _, c := range v.chunks {
+		for _, r := range c.owners {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}

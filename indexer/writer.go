@@ -1,0 +1,175 @@
+package indexer
+
+import "github.com/tidemark-k8s/tidemark/internal/verify"
+
+// Writer is the write side of an [Indexer]. Its methods are safe for any
+// goroutine; the writers take turns.
+type Writer[T any] struct {
+	x  *Indexer[T]
+	tx Tx[T]
+
+	// Guarded by x.writing.
+	mark   uint32        // the last full state that was begun
+	staged []*Staging[T] // the full states under way
+	posts  []post[T]     // scratch
+	values []string      // scratch
+	faults []*IndexError // of this write section, to be reported after it
+}
+
+// New returns the write side of a new, empty indexer. It returns
+// [ErrIndexInvalid] or [ErrIndexExists] where the indexes do not do.
+func New[T any](o Options[T]) (*Writer[T], error) {
+	if o.Labels == nil {
+		o.Labels = func(T) map[string]string { return nil }
+	}
+	if o.Namespace == nil {
+		o.Namespace = func(T) string { return "" }
+	}
+	w := &Writer[T]{x: &Indexer[T]{options: o}}
+	w.tx.w, w.x.writer = w, w
+	w.x.version.Store(new(string))
+	w.x.live.Store(newContents[T](0, nil))
+	if err := w.AddIndexes(o.Indexes...); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Indexer returns the read side.
+func (w *Writer[T]) Indexer() *Indexer[T] { return w.x }
+
+// Update runs one write section: what it does through tx becomes visible to
+// lists at once when it returns (to Get one by one). It must be short, since
+// lists wait for it, must not keep tx, and must not call the indexer.
+func (w *Writer[T]) Update(section func(tx *Tx[T])) {
+	w.x.writing.Lock()
+	w.x.mu.Lock()
+	section(&w.tx)
+	w.x.mu.Unlock()
+	w.finish()
+}
+
+// finish ends a write section: it lets the next writer in, and reports.
+func (w *Writer[T]) finish() {
+	w.refuseOvergrown()
+	if verify.On {
+		w.check()
+	}
+	faults := w.faults
+	w.faults = nil
+	w.x.writing.Unlock()
+	w.report(faults)
+}
+
+func (w *Writer[T]) report(faults []*IndexError) {
+	if w.x.options.Report == nil {
+		return
+	}
+	for _, f := range faults {
+		w.x.options.Report(f)
+	}
+}
+
+// Freeze calls do between two write sections: whatever do looks at that is
+// written only in write sections belongs to one moment. It may take a snapshot
+// of that moment, must be short, and must not write.
+func (w *Writer[T]) Freeze(do func(tx *Tx[T])) {
+	w.x.mu.Lock()
+	defer w.x.mu.Unlock()
+
+	do(&w.tx)
+}
+
+// Broken returns for how many objects an index function has failed.
+func (w *Writer[T]) Broken() int {
+	w.x.writing.Lock()
+	defer w.x.writing.Unlock()
+
+	n := 0
+	for _, ix := range w.x.live.Load().indexes {
+		n += len(ix.broken)
+	}
+	return n
+}
+
+// valuesOf returns the values of a record in an index, valid until the next
+// call, and keeps book of failures.
+func (w *Writer[T]) valuesOf(ix *index[T], r *node[entry[T]]) []string {
+	values, err := ix.valuesOf(w.values[:0], r.value.object)
+	w.values = values
+	if err != nil {
+		if ix.broken == nil {
+			ix.broken = make(map[Key]struct{})
+		}
+		ix.broken[r.key] = struct{}{}
+		w.faults = append(w.faults, &IndexError{Index: ix.Name, Key: r.key, Err: err})
+		return nil
+	}
+	if len(ix.broken) > 0 {
+		delete(ix.broken, r.key)
+	}
+	return values
+}
+
+// Tx is a write section in progress, see [Writer.Update].
+type Tx[T any] struct{ w *Writer[T] }
+
+// Get returns the object of a key, as the section has left it so far.
+func (tx *Tx[T]) Get(key Key) (T, bool) { return tx.w.x.Get(key) }
+
+// Put stores an object that came from the given part, and returns the one
+// that it replaces.
+func (tx *Tx[T]) Put(part uint16, key Key, obj T) (old T, replaced bool) {
+	r := &node[entry[T]]{key: key, value: entry[T]{object: obj, part: part}}
+	if was := tx.w.x.live.Load().put(tx.w, r); was != nil {
+		return was.value.object, true
+	}
+	return old, false
+}
+
+// Delete takes an object out and returns it.
+func (tx *Tx[T]) Delete(key Key) (old T, deleted bool) {
+	if was := tx.w.x.live.Load().remove(key); was != nil {
+		return was.value.object, true
+	}
+	return old, false
+}
+
+// Set stores an object by hand: it stays of the part that the one it replaces
+// came from, part 0 if there is none, and full states under way are not misled.
+func (tx *Tx[T]) Set(key Key, obj T) {
+	part, _ := tx.Part(key)
+	r := &node[entry[T]]{key: key, value: entry[T]{object: obj, part: part}}
+	if was := tx.w.x.live.Load().put(tx.w, r); was != nil {
+		tx.w.spare(was)
+	}
+}
+
+// Unset takes an object out by hand.
+func (tx *Tx[T]) Unset(key Key) {
+	if was := tx.w.x.live.Load().remove(key); was != nil {
+		tx.w.spare(was)
+	}
+}
+
+// Part returns the part that the object of a key came from.
+func (tx *Tx[T]) Part(key Key) (part uint16, ok bool) {
+	if r := tx.w.x.live.Load().records.get(key); r != nil {
+		return r.value.part, true
+	}
+	return 0, false
+}
+
+// Snapshot freezes the list of all objects as the section has left it so far.
+func (tx *Tx[T]) Snapshot() Snapshot[T] {
+	return tx.w.x.live.Load().all.freeze().at(tx.w.x.Version())
+}
+
+// SetVersion sets the resourceVersion that the store is at from now on.
+func (tx *Tx[T]) SetVersion(version string) { tx.w.setVersion(version) }
+
+func (w *Writer[T]) setVersion(version string) {
+	if *w.x.version.Load() != version {
+		w.x.version.Store(&version)
+	}
+}
