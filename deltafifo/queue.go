@@ -1,0 +1,176 @@
+package deltafifo
+
+import (
+	"context"
+	"sync"
+
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+)
+
+// defaultBound is the number of deltas from which producers wait.
+const defaultBound = 4096
+
+// Queue is an ordered queue of deltas between the goroutines that read sources
+// and the one that applies. The consumer takes everything that waits at once,
+// by swapping slices; order is kept; nothing is merged or dropped.
+//
+// The queue is bounded: producers wait while it is full. One batch may
+// overshoot the bound, so that a batch is never torn.
+type Queue[T any] struct {
+	mu sync.Mutex
+	// waiting and taken swap roles with each Drain. taken is the consumer's
+	// until its next Drain, and is not looked at under mu.
+	waiting, taken []Delta[T]
+	bound          int
+	closed         bool
+	// spare holds the slices of an empty queue, as long as the garbage
+	// collector lets it.
+	spare sync.Pool
+
+	ready chan struct{} // holds a token if the consumer should look again
+	room  chan struct{} // holds a token if a producer should look again
+}
+
+// New returns an empty queue whose producers wait once bound deltas are
+// waiting; zero stands for a bound of 4,096.
+func New[T any](bound int) *Queue[T] {
+	if bound <= 0 {
+		bound = defaultBound
+	}
+	return &Queue[T]{bound: bound, ready: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+}
+
+// Push appends a batch. It waits while the queue is full, until ctx ends; then
+// it returns the cause of that, and the batch is not in the queue. After Close
+// it returns [ErrClosed]. The slice stays the caller's. Safe for any goroutine.
+func (q *Queue[T]) Push(ctx context.Context, batch ...Delta[T]) error {
+	for {
+		pushed, err := q.tryPush(batch)
+		if pushed || err != nil {
+			return err
+		}
+		select {
+		case <-q.room:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (q *Queue[T]) tryPush(batch []Delta[T]) (pushed bool, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	switch {
+	case q.closed:
+		signal(q.room) // the next producer should know too
+		return false, ErrClosed
+	case len(q.waiting) >= q.bound:
+		return false, nil
+	}
+	if q.waiting == nil {
+		q.waiting = q.fetch()
+	}
+	q.waiting = append(q.waiting, batch...)
+	if len(q.waiting) < q.bound {
+		signal(q.room) // the token was for one producer: pass it on
+	}
+	signal(q.ready)
+	return true, nil
+}
+
+// Drain takes all the deltas that wait, in order, and waits for some if there
+// are none, until ctx ends; then it returns the cause of that. After Close it
+// returns what is left, and then [ErrClosed]. The slice is the caller's until
+// the next Drain. There is one consumer: calls must not overlap.
+func (q *Queue[T]) Drain(ctx context.Context) ([]Delta[T], error) {
+	clear(q.taken)
+	for {
+		batch, err := q.tryDrain()
+		if len(batch) > 0 || err != nil {
+			return batch, err
+		}
+		select {
+		case <-q.ready:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+func (q *Queue[T]) tryDrain() ([]Delta[T], error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	if len(q.waiting) == 0 {
+		if q.closed {
+			return nil, ErrClosed
+		}
+		q.giveBack(q.waiting)
+		q.giveBack(q.taken)
+		q.waiting, q.taken = nil, nil
+		return nil, nil
+	}
+	q.waiting, q.taken = q.taken[:0], q.waiting
+	signal(q.room)
+	if verify.On {
+		q.check()
+	}
+	return q.taken, nil
+}
+
+// giveBack leaves a slice, which holds nothing, to the spare ones.
+func (q *Queue[T]) giveBack(deltas []Delta[T]) {
+	if cap(deltas) > 0 {
+		deltas = deltas[:0]
+		q.spare.Put(&deltas)
+	}
+}
+
+func (q *Queue[T]) fetch() []Delta[T] {
+	if spare, ok := q.spare.Get().(*[]Delta[T]); ok {
+		return *spare
+	}
+	return nil
+}
+
+// Len returns the number of deltas that wait. Safe for any goroutine.
+func (q *Queue[T]) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	return len(q.waiting)
+}
+
+// Close lets producers and the consumer know that the queue is no longer used.
+// Safe for any goroutine; a second call does nothing.
+func (q *Queue[T]) Close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	q.closed = true
+	signal(q.room)
+	signal(q.ready)
+}
+
+// check panics if an invariant is broken. The caller holds q.mu and is the
+// consumer.
+func (q *Queue[T]) check() {
+	if cap(q.waiting) > 0 && cap(q.taken) > 0 {
+		verify.That(&q.waiting[:1][0] != &q.taken[:1][0], "both halves of the queue are one")
+	}
+	for _, d := range q.waiting[:cap(q.waiting)] {
+		verify.That(d.Op == 0 && d.Version == "", "the queue holds on to a delta that was taken")
+	}
+	for _, d := range q.taken {
+		verify.That(d.Op != 0, "a delta without an operation")
+	}
+}
+
+// signal puts a token into a channel of one, unless it holds one.
+func signal(token chan struct{}) {
+	select {
+	case token <- struct{}{}:
+	default:
+	}
+}
