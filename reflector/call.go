@@ -1,0 +1,71 @@
+package reflector
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
+
+// grace is how long a call may take to return when its context has ended. It
+// is what keeps a source that does return from being left behind by Run.
+const grace = 50 * time.Millisecond
+
+// call runs f in a goroutine of its own and returns what f does. When ctx ends
+// and f has not returned within the grace, f is abandoned: call returns the
+// context's cause, and late gets what f returns one day, unless that is an
+// error. A panic of f becomes an error.
+func call[R any](ctx context.Context, f func() (R, error), late func(R)) (R, error) {
+	outcomes := make(chan outcome[R])
+	abandoned := make(chan struct{})
+	go func() {
+		o := outcome[R]{}
+		defer func() {
+			select {
+			case outcomes <- o:
+			case <-abandoned:
+				if o.err == nil {
+					late(o.value)
+				}
+			}
+		}()
+		o.from(f)
+	}()
+	select {
+	case o := <-outcomes:
+		return o.value, o.err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case o := <-outcomes:
+		return o.value, o.err
+	case <-timer.C:
+		close(abandoned)
+		return outcome[R]{}.value, context.Cause(ctx)
+	}
+}
+
+type outcome[R any] struct {
+	value R
+	err   error
+}
+
+// from takes what f returns. It also holds where f panics, or ends its
+// goroutine as a test's FailNow does.
+func (o *outcome[R]) from(f func() (R, error)) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		value := recover()
+		if value == nil {
+			value = "it ended its goroutine"
+		}
+		o.err = fmt.Errorf("%w: %v\n%s", ErrPanic, value, debug.Stack())
+	}()
+	o.value, o.err = f()
+	returned = true
+}

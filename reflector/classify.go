@@ -1,0 +1,56 @@
+package reflector
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+)
+
+// classify tells what the machine has to know of an error.
+func classify(err error) class {
+	switch {
+	case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
+		return classExpired
+	case isTooLarge(err):
+		return classTooLarge
+	case apierrors.IsTooManyRequests(err), utilnet.IsConnectionRefused(err):
+		return classBusy
+	default:
+		return classOther
+	}
+}
+
+// isTooLarge says that a server is not at the version asked for yet. Servers
+// say so by a cause's type since 1.18.6, by a cause's message since 1.17, and
+// before that in the text alone.
+func isTooLarge(err error) bool {
+	if apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
+		return true
+	}
+	var status apierrors.APIStatus
+	if !apierrors.IsTimeout(err) || !errors.As(err, &status) {
+		return false
+	}
+	const text = "Too large resource version"
+	if d := status.Status().Details; d != nil {
+		for _, cause := range d.Causes {
+			if cause.Message == text {
+				return true
+			}
+		}
+	}
+	return strings.Contains(status.Status().Message, text)
+}
+
+// retryAfter is how long a server that is too busy wants to be left alone.
+func retryAfter(err error) time.Duration {
+	if !apierrors.IsTooManyRequests(err) {
+		return 0
+	}
+	seconds, _ := apierrors.SuggestsClientDelay(err)
+	return time.Duration(seconds) * time.Second
+}

@@ -1,0 +1,106 @@
+package reflector
+
+import (
+	"context"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Client is the part of a client that a [Source] is made of. Generated typed
+// clients have it, such as CoreV1().Pods(namespace), and so have
+// dynamic.ResourceInterface and metadata.ResourceInterface.
+type Client[L runtime.Object] interface {
+	List(ctx context.Context, o metav1.ListOptions) (L, error)
+	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
+}
+
+// From returns the source that c is the client of, or nil if c is nil.
+func From[L runtime.Object](c Client[L]) Source {
+	if c == nil {
+		return nil
+	}
+	return clientSource[L]{Client: c, streaming: streamingOf(c)}
+}
+
+type clientSource[L runtime.Object] struct {
+	Client[L]
+	streaming Streaming
+}
+
+func (s clientSource[L]) Streaming() Streaming { return s.streaming }
+
+func (s clientSource[L]) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	list, err := s.Client.List(ctx, o)
+	if err != nil {
+		return nil, err // and not a nil L that looks like an object
+	}
+	return list, nil
+}
+
+// FromListerWatcher returns the source that lw is, or nil if lw is nil.
+func FromListerWatcher(lw cache.ListerWatcher) Source {
+	if lw == nil {
+		return nil
+	}
+	return listerWatcherSource{lw: cache.ToListerWatcherWithContext(lw), streaming: streamingOf(lw)}
+}
+
+type listerWatcherSource struct {
+	lw        cache.ListerWatcherWithContext
+	streaming Streaming
+}
+
+func (s listerWatcherSource) Streaming() Streaming { return s.streaming }
+
+func (s listerWatcherSource) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	return s.lw.ListWithContext(ctx, o)
+}
+
+func (s listerWatcherSource) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	return s.lw.WatchWithContext(ctx, o)
+}
+
+// streamingOf tells whether client, which is client-go's or implements one of
+// its interfaces, can stream.
+func streamingOf(client any) Streaming {
+	switch c := client.(type) {
+	case interface{ IsWatchListSemanticsUnSupported() bool }:
+		if c.IsWatchListSemanticsUnSupported() {
+			return StreamingUnsupported
+		}
+		return StreamingSupported
+	case interface{ GetClient() rest.Interface }: // gentype.Client
+		return StreamingSupported
+	case interface { // gentype.FakeClient
+		Resource() schema.GroupVersionResource
+		Kind() schema.GroupVersionKind
+	}:
+		return StreamingUnsupported
+	default:
+		return streamingByPackage[packageOf(client)]
+	}
+}
+
+// streamingByPackage has those clients of client-go that nothing but their
+// package tells apart: their types are not exported, and have no method that
+// the interface has not.
+var streamingByPackage = map[string]Streaming{
+	"k8s.io/client-go/dynamic":       StreamingSupported,
+	"k8s.io/client-go/dynamic/fake":  StreamingUnsupported,
+	"k8s.io/client-go/metadata":      StreamingSupported,
+	"k8s.io/client-go/metadata/fake": StreamingUnsupported,
+}
+
+func packageOf(v any) string {
+	t := reflect.TypeOf(v)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.PkgPath()
+}

@@ -1,0 +1,113 @@
+package reflector
+
+import (
+	"fmt"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	metav1beta1 "k8s.io/apimachinery/pkg/apis/meta/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// decoder makes deltas of what a source sends. It is immutable.
+type decoder[T any] struct {
+	// check refuses an object of a watch that a T alone does not rule out; nil
+	// where there is nothing to refuse. Lists are not checked, as they are not
+	// in client-go (B51).
+	check func(runtime.Object) error
+}
+
+func newDecoder[T any](o Options) decoder[T] {
+	t := reflect.TypeFor[T]()
+	var d decoder[T]
+	switch {
+	case t.Kind() == reflect.Interface:
+		d.check = func(obj runtime.Object) error {
+			if got := reflect.TypeOf(obj); o.Type != nil && got != o.Type {
+				return fmt.Errorf("%w: a %v instead of a %v", ErrUnexpected, got, o.Type)
+			}
+			if u, ok := obj.(*unstructured.Unstructured); ok {
+				return checkKind(u, o.Expect)
+			}
+			return nil
+		}
+	case t == reflect.TypeFor[*unstructured.Unstructured]():
+		d.check = func(obj runtime.Object) error {
+			u, _ := obj.(*unstructured.Unstructured)
+			return checkKind(u, o.Expect)
+		}
+	}
+	return d
+}
+
+// read makes a delta of obj, which came in a watch.
+func (d decoder[T]) read(op deltafifo.Op, obj runtime.Object) (deltafifo.Delta[T], error) {
+	delta, err := d.item(op, obj)
+	if err == nil && d.check != nil {
+		err = d.check(obj)
+	}
+	if err != nil {
+		return delta, fmt.Errorf("%v event of %s: %w", op, nameOf(obj), err)
+	}
+	return delta, nil
+}
+
+// item makes a delta of obj, which came in a list.
+func (d decoder[T]) item(op deltafifo.Op, obj runtime.Object) (deltafifo.Delta[T], error) {
+	t, ok := any(obj).(T)
+	if !ok {
+		return deltafifo.Delta[T]{}, fmt.Errorf("%w: a %T instead of a %v", ErrUnexpected, obj, reflect.TypeFor[T]())
+	}
+	m := metaOf(obj)
+	if m == nil {
+		return deltafifo.Delta[T]{}, fmt.Errorf("%w: a %T without metadata", ErrUnexpected, obj)
+	}
+	return deltafifo.Delta[T]{
+		Op:      op,
+		Key:     indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()},
+		UID:     string(m.GetUID()),
+		Version: m.GetResourceVersion(),
+		Object:  t,
+	}, nil
+}
+
+// metaOf returns the metadata of obj, or nil if it has none.
+func metaOf(obj runtime.Object) metav1.Object {
+	switch o := obj.(type) {
+	case metav1.Object:
+		return o
+	case metav1.ObjectMetaAccessor:
+		return o.GetObjectMeta()
+	default:
+		return nil
+	}
+}
+
+// nameOf names obj for a message.
+func nameOf(obj runtime.Object) string {
+	m := metaOf(obj)
+	if m == nil {
+		return "a nameless object"
+	}
+	return indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}.String()
+}
+
+func checkKind(u *unstructured.Unstructured, expect schema.GroupVersionKind) error {
+	got := u.GroupVersionKind()
+	if isTable(got) {
+		return ErrTable
+	}
+	if !expect.Empty() && got != expect {
+		return fmt.Errorf("%w: a %v instead of a %v", ErrUnexpected, got, expect)
+	}
+	return nil
+}
+
+func isTable(k schema.GroupVersionKind) bool {
+	return k.Kind == "Table" && (k.GroupVersion() == metav1.SchemeGroupVersion || k.GroupVersion() == metav1beta1.SchemeGroupVersion)
+}

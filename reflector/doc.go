@@ -1,0 +1,42 @@
+// Package reflector mirrors what an API server holds of one kind into a sink.
+//
+// A [Reflector] asks a [Source] for the full state, writes it to a [Sink],
+// then watches for changes and writes those, until it is told to stop. What
+// goes wrong on the way it mends by itself: it reopens watches, backs off from
+// servers in trouble, and asks for the full state again where changes may have
+// been missed.
+//
+//	r := reflector.New(reflector.From(client.CoreV1().Pods("")), sink, reflector.Options{Name: "pods"})
+//	err := r.Run(ctx) // until ctx ends
+//
+// # Guarantees
+//
+// Order. The sink is called from the goroutine of Run alone, in the order that
+// [Sink] describes. Changes are written in the order of the watch, across all
+// objects; none is left out but those told in a [Skipped] event. Every Begin
+// is followed by one Commit that succeeds or by one Abort.
+//
+// Versions. [Reflector.Version] is told only after the sink took everything up
+// to it. It never goes back while one history of the server lasts; that the
+// history is another one is told to the sink by [NewHistory]. Versions that do
+// not compare are taken as they come.
+//
+// Load. At most one request is under way and at most one watch open. A failure
+// is followed by a back-off of 0.8 s, doubled with each further one up to 30 s
+// and lengthened by up to as much again by chance; two minutes without a
+// failure start it anew. Some failures are answered at once: a version that
+// the server does not serve, a page that expired, a stream that is refused, the
+// first 410 of a watch, a history that went back. They cannot follow each
+// other without end, whatever the server answers. A watch that the server
+// closes is reopened at once, unless it is the second in a row that ended
+// within a second.
+//
+// Waiting. The sink may block: the server then waits, by way of TCP. A call of
+// the source may block: it is abandoned when ctx ends, and what it returns
+// later is dropped. Run returns within 100 ms of the end of ctx if the sink does.
+// [Options].Observe must not block. A panic of the source is a failure like others;
+// one of the sink or of Observe is not caught.
+//
+// Concurrency. Run may be called once. Version may be called from any
+// goroutine. No goroutine outlives Run, but for those of abandoned calls.
+package reflector

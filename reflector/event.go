@@ -1,0 +1,83 @@
+package reflector
+
+import "time"
+
+// Event is one observable fact about a [Reflector], handed to
+// [Options].Observe on the reflector's goroutine. The set is sealed: the types
+// are those of this file.
+type Event interface{ reflectorEvent() }
+
+// Operation names the request that an event speaks of.
+type Operation string
+
+// The operations of a reflector.
+const (
+	OpList   Operation = "list"
+	OpStream Operation = "watch-list"
+	OpWatch  Operation = "watch"
+)
+
+type (
+	// Paged reports one page of a list, or about a second's worth of a
+	// stream. Objects counts from the start of the list; Remaining is how
+	// many the server said are still to come, -1 where it did not say.
+	Paged struct {
+		Operation Operation
+		Objects   int
+		Remaining int64
+	}
+	// Listed reports a full state that was committed to the sink.
+	Listed struct {
+		Operation Operation
+		Version   string
+		Objects   int
+		Took      time.Duration
+	}
+	// WatchStarted reports a watch that the server accepted, or a stream whose
+	// initial state is complete and that goes on as a watch.
+	WatchStarted struct{ Version string }
+	// WatchEnded reports the end of a watch that was started, with the number
+	// of events it brought and the last version known. Reason is for people.
+	WatchEnded struct {
+		Version string
+		Events  int
+		Took    time.Duration
+		Reason  string
+	}
+	// Failed reports an error of a list or a watch, also one that came as an
+	// event in the stream, and one of the sink. Attempt counts the failures
+	// since the last healthy time.
+	Failed struct {
+		Operation Operation
+		Err       error
+		Attempt   int
+	}
+	// BackedOff reports a wait before the next request.
+	BackedOff struct {
+		Attempt int
+		Delay   time.Duration
+	}
+	// StreamRefused reports that the source does not stream its initial state:
+	// lists are used until Retry has passed.
+	StreamRefused struct {
+		Reason string
+		Retry  time.Duration
+	}
+	// HistoryWentBack reports a consistent state older than what was already
+	// known: the server's history is another one than before (an etcd restored
+	// from a snapshot). Everything is listed again and compared anew.
+	HistoryWentBack struct{ From, To string }
+	// Skipped reports an object, or an event, that was left out since it is
+	// not what was asked for; Err names the object and both types.
+	Skipped struct{ Err error }
+)
+
+func (Paged) reflectorEvent()           {}
+func (Listed) reflectorEvent()          {}
+func (WatchStarted) reflectorEvent()    {}
+func (WatchEnded) reflectorEvent()      {}
+func (Failed) reflectorEvent()          {}
+func (BackedOff) reflectorEvent()       {}
+func (StreamRefused) reflectorEvent()   {}
+func (HistoryWentBack) reflectorEvent() {}
+func (Skipped) reflectorEvent()         {}

@@ -1,0 +1,81 @@
+package reflector
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+)
+
+// page is one page of a list.
+type page struct {
+	items          runtime.Object
+	version, token string
+	remaining      int64 // -1 where the server did not say
+}
+
+// list asks for one page and keeps it until the machine says what to do with it.
+func (l *loop[T]) list(r request) (input, error) {
+	ctx, cancel := context.WithCancel(l.ctx)
+	defer cancel()
+	o := metav1.ListOptions{ResourceVersion: r.version, Limit: r.limit, Continue: r.token}
+	p, err := call(ctx, func() (page, error) { return fetch(ctx, l.source, o) }, func(page) {})
+	if err != nil {
+		return input{kind: inFailed}, err
+	}
+	l.page = p
+	return input{kind: inPage, version: p.version, token: p.token}, nil
+}
+
+func fetch(ctx context.Context, src Source, o metav1.ListOptions) (page, error) {
+	obj, err := src.List(ctx, o)
+	if err != nil {
+		return page{}, err
+	}
+	if obj == nil {
+		return page{}, fmt.Errorf("%w: nothing instead of a list", ErrBadAnswer)
+	}
+	if isTable(obj.GetObjectKind().GroupVersionKind()) {
+		return page{}, ErrTable
+	}
+	m, err := meta.ListAccessor(obj)
+	if err != nil || !meta.IsListType(obj) {
+		return page{}, fmt.Errorf("%w: a %T instead of a list", ErrBadAnswer, obj)
+	}
+	p := page{items: obj, version: m.GetResourceVersion(), token: m.GetContinue(), remaining: -1}
+	if n := m.GetRemainingItemCount(); n != nil {
+		p.remaining = *n
+	} else if p.token == "" {
+		p.remaining = 0
+	}
+	return p, nil
+}
+
+// writePage hands a page to the sink. The objects are copied out of it, so that
+// one of them in use does not pin them all.
+func (l *loop[T]) writePage(p page) error {
+	err := meta.EachListItemWithAlloc(p.items, func(obj runtime.Object) error {
+		d, err := l.decoder.item(deltafifo.Added, obj)
+		if err != nil {
+			l.tell(Skipped{Err: fmt.Errorf("list item %s: %w", nameOf(obj), err)})
+			return nil
+		}
+		l.batch = append(l.batch, d)
+		l.objects++
+		if len(l.batch) == maxBatch {
+			return l.flush()
+		}
+		return nil
+	})
+	if err == nil {
+		err = l.flush()
+	}
+	if err == nil {
+		l.tell(Paged{Operation: OpList, Objects: l.objects, Remaining: p.remaining})
+	}
+	return err
+}

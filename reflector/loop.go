@@ -1,0 +1,216 @@
+package reflector
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+)
+
+const (
+	// maxBatch is the most changes that are written at once.
+	maxBatch = 1000
+	// healthyAfter is how long nothing must fail until back-off starts anew.
+	healthyAfter = 2 * time.Minute
+	// streamRetry is how long a refused stream is not tried again.
+	streamRetry = 10 * time.Minute
+)
+
+// loop is the shell of the machine: it does what the machine says and tells it
+// what came of it. It belongs to the goroutine of Run.
+type loop[T any] struct {
+	*Reflector[T]
+	ctx       context.Context
+	machine   machine
+	streaming Streaming
+	decoder   decoder[T]
+
+	page    page                 // fetched and not yet written
+	conn    *conn                // nil unless a stream or watch is open
+	batch   []deltafifo.Delta[T] // empty but while it is filled
+	objects int                  // in the full state that is under way
+	paged   time.Time            // when the last Paged of a stream was told
+
+	asked   Operation     // the last request
+	began   time.Time     // when the full state was first asked for; zero between two
+	watched time.Time     // when the watch began; zero if there is none
+	healthy time.Time     // since when watches go on without a failure; zero after one
+	refused time.Time     // when a stream was refused last; zero if never
+	busy    time.Duration // how long a server with too many requests wants to be left alone
+}
+
+func (l *loop[T]) run() {
+	defer l.hangUp("stopped")
+	a := l.step(input{kind: inStart}, nil)
+	for a.op != doStop {
+		if l.ctx.Err() != nil {
+			a = l.step(input{kind: inStop}, nil)
+			continue
+		}
+		in, err := l.do(a)
+		if in.kind >= inClosed && l.ctx.Err() != nil {
+			in, err = input{kind: inStop}, nil
+		}
+		a = l.step(in, err)
+	}
+}
+
+// step tells the machine what happened and does what it answers, but for the
+// operation. Err is what is wrong, should the machine find that in is a failure.
+func (l *loop[T]) step(in input, err error) action {
+	l.busy = 0
+	if err != nil {
+		in.class, l.busy = classify(err), retryAfter(err)
+	}
+	a := l.machine.step(l.facts(in))
+	if verify.On {
+		l.machine.check()
+	}
+	l.setVersion(l.machine.version)
+	l.report(in, a, err)
+	err = l.settle(in, a, err)
+	switch {
+	case err == nil:
+		return a
+	case l.ctx.Err() != nil:
+		return l.step(input{kind: inStop}, nil)
+	default:
+		return l.step(input{kind: inSinkFailed}, err)
+	}
+}
+
+// facts adds the facts about time to in. They matter to what ends or begins
+// something, not to every batch.
+func (l *loop[T]) facts(in input) input {
+	if in.kind != inEvents {
+		in.healthy = elapsed(l.healthy, healthyAfter)
+		in.retryStream = elapsed(l.refused, streamRetry)
+	}
+	return in
+}
+
+func elapsed(since time.Time, d time.Duration) bool {
+	return !since.IsZero() && time.Since(since) >= d
+}
+
+// do does the operation of a and returns what came of it.
+func (l *loop[T]) do(a action) (input, error) {
+	switch a.op {
+	case doList:
+		l.ask(OpList)
+		return l.list(a.request)
+	case doStream:
+		l.ask(OpStream)
+		return l.openStream(a.request.version)
+	case doWatch:
+		l.ask(OpWatch)
+		return l.openWatch(a.request.version)
+	case doRead:
+		return l.read()
+	case doCommit:
+		if err := l.sink.Commit(l.ctx, a.request.version); err != nil {
+			return input{kind: inSinkFailed}, sinkError(err)
+		}
+		return input{kind: inCommitted}, nil
+	default:
+		return l.wait(a.attempt), nil
+	}
+}
+
+func (l *loop[T]) ask(o Operation) {
+	l.asked = o
+	if o != OpWatch && l.began.IsZero() {
+		l.began = time.Now()
+	}
+}
+
+func (l *loop[T]) wait(step int) input {
+	delay := max(backoff(step, l.random()), l.busy)
+	l.began = time.Time{}
+	l.tell(BackedOff{Attempt: step, Delay: delay})
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return input{kind: inWaited}
+	case <-l.ctx.Done():
+		return input{kind: inStop}
+	}
+}
+
+// settle does what a says before its operation. An error is the sink's.
+func (l *loop[T]) settle(in input, a action, err error) error {
+	if a.stop {
+		l.hangUp(reason(in, a, err))
+	}
+	if a.abort {
+		if err := l.sink.Abort(l.ctx); err != nil {
+			l.fail(sinkError(err))
+		}
+	}
+	if a.begin {
+		l.objects, l.paged = 0, time.Now()
+		if err := l.sink.Begin(l.ctx, a.history); err != nil {
+			return sinkError(err)
+		}
+	}
+	p := l.page
+	l.page = page{} // written now, or not wanted
+	if a.write {
+		if err := l.writePage(p); err != nil {
+			return err
+		}
+	}
+	if a.bookmark != "" {
+		l.batch = append(l.batch, deltafifo.Delta[T]{Op: deltafifo.Bookmark, Version: a.bookmark})
+		return l.flush()
+	}
+	return nil
+}
+
+// flush writes the batch to the sink and empties it: nothing in it is kept.
+func (l *loop[T]) flush() error {
+	if len(l.batch) == 0 {
+		return nil
+	}
+	err := l.sink.Write(l.ctx, l.batch)
+	clear(l.batch)
+	l.batch = l.batch[:0]
+	if err != nil {
+		return sinkError(err)
+	}
+	return nil
+}
+
+func sinkError(err error) error { return fmt.Errorf("%w: %w", ErrSink, err) }
+
+// hangUp ends the stream or watch, if one is open.
+func (l *loop[T]) hangUp(reason string) {
+	w := l.conn
+	if w == nil {
+		return
+	}
+	l.conn = nil
+	w.hangUp()
+	if l.watched.IsZero() {
+		return
+	}
+	l.tell(WatchEnded{Version: l.machine.version, Events: w.count, Took: time.Since(l.watched), Reason: reason})
+	l.watched = time.Time{}
+}
+
+// reason says to people why a watch ended.
+func reason(in input, a action, err error) string {
+	switch {
+	case in.kind == inStop:
+		return "stopped"
+	case a.wentBack:
+		return "the server's history went back"
+	case a.failed:
+		return err.Error()
+	default:
+		return "closed by the server"
+	}
+}

@@ -1,0 +1,307 @@
+package reflector
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// maxRequests is how many requests there may be in a row without a back-off, a
+// healthy time or a watch that lasted a second. TestMachineInEveryState finds
+// it: each retry that the contract allows at once is taken, between two relists
+// that both may go wrong at the last moment. That it is finite is the point.
+const maxRequests = 16
+
+// world is what stands around a machine: it knows what is open and what was
+// begun from the actions alone, and judges them.
+type world struct {
+	machine  machine
+	action   action
+	open     bool
+	begun    bool
+	history  History // of what was begun
+	requests int
+}
+
+func newWorld(streams bool, pageSize int64) world {
+	w := world{machine: machine{streams: streams, pageSize: pageSize}}
+	w.step(input{kind: inStart})
+	return w
+}
+
+// step feeds in and returns what is wrong with the answer, or "".
+func (w *world) step(in input) (wrong string) {
+	before := w.machine.version
+	w.machine.check()
+	if in.kind == inOpened {
+		w.open = true
+	}
+	if in.kind == inCommitted {
+		w.begun = false
+	}
+	w.action = w.machine.step(in)
+	w.machine.check()
+	for _, judge := range []func(input) string{w.effects, w.operation, w.pace} {
+		if wrong := judge(in); wrong != "" {
+			return wrong
+		}
+	}
+	if older(w.machine.version, before) && (in.kind != inCommitted || w.history != NewHistory) {
+		return "the version went back within one history"
+	}
+	return ""
+}
+
+// effects judges what the sink is told, and what is hung up.
+func (w *world) effects(in input) string {
+	a := w.action
+	switch {
+	case a.stop && !w.open:
+		return "stops what is not open"
+	case a.abort && !w.begun:
+		return "aborts what was not begun"
+	case a.failed && (w.open != a.stop || w.begun != a.abort):
+		return "a failure left something behind"
+	case in.kind == inClosed && !a.stop:
+		return "a closed watch was not hung up"
+	}
+	w.open = w.open && !a.stop
+	w.begun = w.begun && !a.abort
+	if a.begin {
+		if w.begun {
+			return "begins twice"
+		}
+		w.begun, w.history = true, a.history
+	}
+	switch {
+	case a.begin && (a.history == NewHistory) != (w.machine.fresh || in.kind == inPage && in.version == ""):
+		return "begins the wrong history"
+	case a.write && !w.begun:
+		return "writes a page that belongs to nothing"
+	case a.bookmark != "" && (w.begun || !w.open):
+		return "a bookmark at the wrong time"
+	case a.refused && a.op != doList, a.refused && !a.failed:
+		return "a stream is refused and no list follows"
+	}
+	return ""
+}
+
+// operation judges the one operation of the action.
+func (w *world) operation(input) string {
+	a := w.action
+	switch a.op {
+	case doList:
+		if w.open || w.begun != (a.request.token != "") || a.request.token != "" && a.request.version != "" {
+			return "lists at the wrong time or place"
+		}
+	case doStream, doWatch:
+		if w.open || w.begun {
+			return "opens a second time, or while something is begun"
+		}
+		if a.op == doStream && !w.machine.streams {
+			return "streams from a source that cannot"
+		}
+	case doRead:
+		if !w.open {
+			return "reads what is not open"
+		}
+	case doCommit:
+		if !w.begun {
+			return "commits what was not begun"
+		}
+	case doWait, doStop:
+		if w.open || w.begun || (a.op == doWait) != (a.attempt > 0) {
+			return "waits or stops with something open or begun"
+		}
+	default:
+		return "no operation"
+	}
+	return ""
+}
+
+// pace judges how many requests there are without a pause.
+func (w *world) pace(in input) string {
+	slow := in.healthy || in.kind == inSilent || in.kind == inClosed && !in.short
+	if w.action.op == doWait || slow {
+		w.requests = 0
+	}
+	switch w.action.op {
+	case doStream, doWatch:
+		w.requests++
+	case doList:
+		if w.action.request.token == "" { // another page is progress
+			w.requests++
+		}
+	}
+	if w.requests > maxRequests {
+		return "a hot loop"
+	}
+	return ""
+}
+
+var classes = []class{classOther, classExpired, classTooLarge, classBusy}
+
+// inputs are all that can come of the action, where a list comes at one of the
+// versions given.
+func (w *world) inputs(versions ...string) []input {
+	all := []input{{kind: inStop}}
+	for _, c := range classes {
+		if w.action.op == doList || w.action.op == doStream || w.action.op == doWatch || w.action.op == doRead {
+			all = append(all, input{kind: inFailed, class: c})
+		}
+	}
+	if w.action.begin || w.action.write || w.action.bookmark != "" {
+		all = append(all, input{kind: inSinkFailed})
+	}
+	switch w.action.op {
+	case doList:
+		for _, version := range versions {
+			all = append(all, input{kind: inPage, version: version}, input{kind: inPage, version: version, token: "more"})
+		}
+	case doStream, doWatch:
+		all = append(all, input{kind: inOpened}, input{kind: inSilent})
+	case doCommit:
+		all = append(all, input{kind: inCommitted}, input{kind: inSinkFailed})
+	case doWait:
+		all = append(all, input{kind: inWaited}, input{kind: inWaited, retryStream: true})
+	case doRead:
+		all = append(all,
+			input{kind: inEvents, version: "5"}, input{kind: inEvents, version: "8", changed: true},
+			input{kind: inBookmark, version: "3"}, input{kind: inBookmark, version: "9"}, input{kind: inBookmark, version: "4", end: true},
+			input{kind: inClosed, short: true}, input{kind: inClosed, healthy: true}, input{kind: inSilent},
+			input{kind: inFailed, class: classExpired, healthy: true}, input{kind: inSinkFailed})
+	}
+	return all
+}
+
+// inWatch returns w with a watch open.
+func inWatch(w world) world {
+	state := []input{{kind: inPage, version: "7"}, {kind: inCommitted}, {kind: inOpened}}
+	if w.machine.streams {
+		state = []input{{kind: inOpened}, {kind: inBookmark, version: "7", end: true}, {kind: inCommitted}}
+	}
+	for _, in := range state {
+		w.step(in)
+	}
+	return w
+}
+
+// Every word of up to six inputs is tried.
+func TestMachineOnEveryShortWord(t *testing.T) {
+	for name, w := range map[string]world{
+		"listing":              newWorld(false, 0),
+		"streaming":            newWorld(true, 0),
+		"watching":             inWatch(newWorld(false, 0)),
+		"watching by a stream": inWatch(newWorld(true, 0)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seen := map[phase]bool{}
+			words := explore(t, w, 6, seen)
+			t.Logf("%d words", words)
+			for _, p := range []phase{listing, streaming, committing, watching, waiting, stopped} {
+				require.True(t, seen[p] || p == streaming && !w.machine.streams, "phase %d was never reached", p)
+			}
+		})
+	}
+}
+
+func explore(t *testing.T, w world, depth int, seen map[phase]bool) (words int) {
+	seen[w.machine.phase] = true
+	if depth == 0 || w.action.op == doStop {
+		return 1
+	}
+	for _, in := range w.inputs("3", "7", "x", "") {
+		next := w
+		if wrong := next.step(in); wrong != "" {
+			t.Fatalf("%s after %+v: %+v", wrong, in, next)
+		}
+		words += explore(t, next, depth-1, seen)
+	}
+	return words
+}
+
+// Every state that any word leads to is tried with every input.
+func TestMachineInEveryState(t *testing.T) {
+	for name, start := range map[string]world{
+		"listing":          newWorld(false, 0),
+		"listing by pages": newWorld(false, 7),
+		"streaming":        newWorld(true, 0),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			start.forget()
+			type step struct {
+				from world
+				in   input
+			}
+			known := map[world]step{start: {}}
+			most := 0
+			for queue := []world{start}; len(queue) > 0; queue = queue[1:] {
+				for _, in := range queue[0].inputs("3", "7") {
+					next := queue[0]
+					if wrong := next.step(in); wrong != "" {
+						word := fmt.Sprintf("%+v\n-> %+v", in, &next)
+						for w := queue[0]; w != start; w = known[w].from {
+							word = fmt.Sprintf("%+v\n", known[w].in) + word
+						}
+						t.Fatalf("%s after\n%s", wrong, word)
+					}
+					most = max(most, next.requests)
+					next.forget()
+					if _, ok := known[next]; !ok && next.action.op != doStop {
+						known[next] = step{queue[0], in}
+						queue = append(queue, next)
+					}
+				}
+			}
+			t.Logf("%d states, up to %d requests without a pause", len(known), most)
+		})
+	}
+}
+
+// forget drops what only counts.
+func (w *world) forget() {
+	w.machine.failures, w.machine.waits, w.action.attempt = 0, 0, 0
+}
+
+// A server that answers every request with one and the same failure is left
+// alone for as long as the back-off says, but for the retries that the
+// contract allows.
+func TestMachineHasNoHotLoop(t *testing.T) {
+	for _, c := range classes {
+		for name, w := range map[string]world{"listing": newWorld(false, 0), "streaming": newWorld(true, 0), "watching": inWatch(newWorld(true, 0))} {
+			waits := 0
+			for range 100 {
+				in := input{kind: inFailed, class: c}
+				if w.action.op == doWait {
+					in = input{kind: inWaited}
+					waits++
+					require.Equal(t, waits, w.action.attempt, name)
+				}
+				require.Empty(t, w.step(in), "%s: %+v", name, w)
+			}
+			require.GreaterOrEqual(t, waits, 45, "class %d of %s", c, name)
+		}
+	}
+}
+
+// A server that accepts every watch and ends it is no reason for a hot loop.
+func TestMachinePacesShortWatches(t *testing.T) {
+	w := inWatch(newWorld(false, 0))
+	var ops []op
+	for range 3 {
+		for _, in := range []input{{kind: inEvents, version: "9"}, {kind: inClosed, short: true}} {
+			require.Empty(t, w.step(in))
+		}
+		ops = append(ops, w.action.op)
+		if w.action.op == doWait {
+			require.Equal(t, 1, w.action.attempt)
+			w.step(input{kind: inWaited})
+		}
+		require.Equal(t, doWatch, w.action.op)
+		w.step(input{kind: inOpened})
+	}
+	require.Equal(t, []op{doWatch, doWait, doWait}, ops)
+}

@@ -1,0 +1,119 @@
+package reflector
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/features"
+)
+
+// Options configures a [Reflector]. The zero value is what most want.
+type Options struct {
+	// Name names the reflector in its errors.
+	Name string
+	// PageSize, unless zero, is the limit of every list. Lists with a limit
+	// are answered by etcd instead of the server's cache, which is a burden
+	// for both; without it, only lists that etcd answers anyway have one.
+	PageSize int64
+	// MinWatchTimeout is the least time that a watch is asked to last; the
+	// most is twice that. Less than five minutes counts as five minutes.
+	MinWatchTimeout time.Duration
+	// Expect, unless empty, is the kind that unstructured objects of a watch
+	// must be of; others are skipped.
+	Expect schema.GroupVersionKind
+	// Type, unless nil, is the Go type that the objects of a watch must be of
+	// where T is an interface; others are skipped.
+	Type reflect.Type
+	// Version, unless empty, is the resourceVersion that the sink is at
+	// already: the first full state is asked for not older than it.
+	Version string
+	// Observe, unless nil, is called with all that happens, on the goroutine
+	// of Run: it should be quick.
+	Observe func(Event)
+	// Rand returns the numbers in [0, 1) that spread back-offs and timeouts;
+	// nil means those of math/rand/v2. A simulation sets it to repeat itself.
+	Rand func() float64
+}
+
+// Reflector mirrors a [Source] into a [Sink]. It runs once.
+type Reflector[T any] struct {
+	source Source
+	sink   Sink[T]
+	o      Options
+
+	started atomic.Bool
+
+	mu      sync.Mutex
+	version string
+}
+
+// New returns a reflector that is not running. What is wrong with the
+// arguments is told by Run.
+func New[T any](src Source, sink Sink[T], o Options) *Reflector[T] {
+	return &Reflector[T]{source: src, sink: sink, o: o}
+}
+
+// Run reflects until ctx ends, and then returns nil. It returns at once with
+// [ErrNoSource], [ErrNoSink] or [ErrBadOptions] if there is nothing to run,
+// and with [ErrStarted] if Run was called before.
+func (r *Reflector[T]) Run(ctx context.Context) error {
+	if err := r.validate(); err != nil {
+		return err
+	}
+	if !r.started.CompareAndSwap(false, true) {
+		return ErrStarted
+	}
+	l := &loop[T]{Reflector: r, ctx: ctx, decoder: newDecoder[T](r.o), streaming: StreamingUnknown}
+	if s, ok := r.source.(Streamer); ok {
+		l.streaming = s.Streaming()
+	}
+	l.machine.pageSize, l.machine.version = r.o.PageSize, r.o.Version
+	l.machine.streams = l.streaming != StreamingUnsupported && features.FeatureGates().Enabled(features.WatchListClient)
+	l.run()
+	return nil
+}
+
+// Version returns the newest resourceVersion up to which the sink was told
+// everything, or "" before the first full state. It may be called from any
+// goroutine.
+func (r *Reflector[T]) Version() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return r.version
+}
+
+func (r *Reflector[T]) setVersion(version string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	r.version = version
+}
+
+func (r *Reflector[T]) validate() error {
+	switch {
+	case r.source == nil:
+		return ErrNoSource
+	case r.sink == nil:
+		return ErrNoSink
+	case r.o.MinWatchTimeout < 0:
+		return fmt.Errorf("%w: MinWatchTimeout is %v", ErrBadOptions, r.o.MinWatchTimeout)
+	case r.o.PageSize < 0:
+		return fmt.Errorf("%w: PageSize is %d", ErrBadOptions, r.o.PageSize)
+	default:
+		return nil
+	}
+}
+
+func (r *Reflector[T]) random() float64 {
+	if r.o.Rand != nil {
+		return r.o.Rand()
+	}
+	return rand.Float64()
+}

@@ -1,0 +1,525 @@
+package reflector
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+	"weak"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/features"
+	featurestesting "k8s.io/client-go/features/testing"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+)
+
+// funcs is a source made of two functions. Left out, they wait for ctx.
+type funcs struct {
+	list  func(context.Context, metav1.ListOptions) (kruntime.Object, error)
+	watch func(context.Context, metav1.ListOptions) (watch.Interface, error)
+}
+
+func (f funcs) List(ctx context.Context, o metav1.ListOptions) (kruntime.Object, error) {
+	if f.list == nil {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return f.list(ctx, o)
+}
+
+func (f funcs) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	if f.watch == nil {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return f.watch(ctx, o)
+}
+
+func (funcs) Streaming() Streaming { return StreamingUnsupported }
+
+func empty(context.Context, metav1.ListOptions) (kruntime.Object, error) {
+	return &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}, nil
+}
+
+// tap is a watch whose events and end are the test's.
+type tap struct {
+	events chan watch.Event
+	stop   func()
+}
+
+func (w tap) ResultChan() <-chan watch.Event { return w.events }
+func (w tap) Stop()                          { w.stop() }
+
+// collector is a sink that keeps what it gets.
+type collector[T any] struct {
+	mu      sync.Mutex
+	batches [][]deltafifo.Delta[T]
+	arrays  []*deltafifo.Delta[T] // where each batch lay
+	version string
+	wait    func(context.Context) error
+}
+
+func (*collector[T]) Begin(context.Context, History) error { return nil }
+func (*collector[T]) Abort(context.Context) error          { return nil }
+
+func (c *collector[T]) Write(ctx context.Context, batch []deltafifo.Delta[T]) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.batches = append(c.batches, append([]deltafifo.Delta[T](nil), batch...))
+	c.arrays = append(c.arrays, &batch[0])
+	if c.wait != nil {
+		return c.wait(ctx)
+	}
+	return nil
+}
+
+func (c *collector[T]) Commit(_ context.Context, version string) error {
+	c.version = version
+	return nil
+}
+
+func (c *collector[T]) sizes() []int {
+	var sizes []int
+	for _, batch := range c.batches {
+		sizes = append(sizes, len(batch))
+	}
+	return sizes
+}
+
+// runFor runs a reflector of src into sink for some time of the bubble, and
+// fails if it does not end within 100 ms then.
+func runFor[T any](t *testing.T, d time.Duration, src Source, sink Sink[T], o Options) *Reflector[T] {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	start := time.Now()
+	r := New(src, sink, o)
+	require.NoError(t, r.Run(ctx))
+	require.LessOrEqual(t, time.Since(start)-d, 100*time.Millisecond, "Run did not end with its context")
+	return r
+}
+
+func TestRunSaysWhatIsWrong(t *testing.T) {
+	sink := &collector[*object]{}
+	run := func(src Source, sink Sink[*object], o Options) error { return New(src, sink, o).Run(t.Context()) }
+	require.ErrorIs(t, run(nil, sink, Options{}), ErrNoSource)
+	require.ErrorIs(t, run(From[*corev1.PodList](nil), sink, Options{}), ErrNoSource)
+	require.ErrorIs(t, run(FromListerWatcher(nil), sink, Options{}), ErrNoSource)
+	require.ErrorIs(t, run(funcs{}, nil, Options{}), ErrNoSink)
+	require.ErrorIs(t, run(funcs{}, sink, Options{MinWatchTimeout: -1}), ErrBadOptions)
+	require.ErrorIs(t, run(funcs{}, sink, Options{PageSize: -1}), ErrBadOptions)
+}
+
+func TestRunRunsOnce(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r := New(Source(funcs{}), Sink[*object](&collector[*object]{}), Options{})
+	results := make(chan error)
+	for range 3 {
+		go func() { results <- r.Run(ctx) }()
+	}
+	require.ErrorIs(t, <-results, ErrStarted)
+	require.ErrorIs(t, <-results, ErrStarted)
+	cancel()
+	require.NoError(t, <-results)
+	require.ErrorIs(t, r.Run(t.Context()), ErrStarted)
+}
+
+func TestContract_D8_DeafList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &collector[*object]{}
+		returned := false
+		r := runFor(t, time.Second, funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
+			time.Sleep(time.Hour)
+			returned = true
+			return list(strings.Fields("5 a@1")), nil
+		}}, Sink[*object](sink), Options{})
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		require.True(t, returned)
+		require.Empty(t, sink.batches, "what a late list brought was not dropped")
+		require.Empty(t, r.Version())
+	})
+}
+
+func TestContract_D8_DeafWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stopped := 0
+		runFor(t, time.Second, funcs{list: empty, watch: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+			time.Sleep(time.Hour)
+			return tap{stop: func() { stopped++ }}, nil
+		}}, Sink[*object](&collector[*object]{}), Options{})
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		require.Equal(t, 1, stopped, "a late watch is stopped")
+	})
+}
+
+// A stream that answers when it was given up already is stopped, and the list
+// that followed it goes on alone.
+func TestContract_D12_LateStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var stopped atomic.Int32
+		sink := &collector[*object]{}
+		src := struct{ Source }{funcs{list: empty, watch: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			if o.SendInitialEvents != nil {
+				time.Sleep(time.Minute)
+			}
+			events := make(chan watch.Event, 1)
+			events <- watch.Event{Type: watch.Added, Object: parse("a@2")}
+			return tap{events: events, stop: func() { stopped.Add(1) }}, nil
+		}}}
+		r := runFor(t, 2*time.Minute, src, Sink[*object](sink), Options{})
+		require.Equal(t, "2", r.Version())
+		require.Equal(t, []int{1}, sink.sizes(), "only the watch is read")
+		require.EqualValues(t, 2, stopped.Load(), "both are stopped")
+	})
+}
+
+// A stream that asks for more and more time is given up when it has lasted as
+// long as it was asked to.
+func TestContract_D12_InitialStateHasAnEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "options stream=yes for=9m\nstream: open"+strings.Repeat(" | added a@3 | 9s", 60)+"\nlist: page 5 a@3\n")
+		r.run(t)
+		require.Contains(t, r.lines, "8m6s        stream refused for 10m0s: "+ErrStreamEnded.Error())
+		require.Contains(t, r.lines, "8m6s        listed list: 1 at \"5\", took 8m6s")
+	})
+}
+
+// Sources whose watches are hard to end do not keep Run from ending.
+func TestContract_D8_WatchesHardToEnd(t *testing.T) {
+	alien := watch.Event{Type: watch.Added, Object: &metav1.Status{}}
+	for name, start := range map[string]func(chan watch.Event, chan struct{}){
+		"never closes":    func(chan watch.Event, chan struct{}) {},
+		"stuck in a send": func(events chan watch.Event, over chan struct{}) { sendUntil(events, over, 2, alien) },
+		"sends on":        func(events chan watch.Event, over chan struct{}) { sendUntil(events, over, -1, alien) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				events, over := make(chan watch.Event), make(chan struct{})
+				go start(events, over)
+				opened := func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+					return tap{events: events, stop: func() {}}, nil
+				}
+				runFor(t, time.Second, funcs{list: empty, watch: opened}, Sink[*object](&collector[*object]{}), Options{})
+				close(over)
+			})
+		})
+	}
+	t.Run("blocks in Stop", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			over := make(chan struct{})
+			opened := func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+				return tap{stop: func() { <-over }}, nil
+			}
+			runFor(t, time.Second, funcs{list: empty, watch: opened}, Sink[*object](&collector[*object]{}), Options{})
+			close(over)
+			time.Sleep(time.Second) // for what was abandoned to end
+		})
+	})
+}
+
+// sendUntil sends n events, or without end, each a millisecond after the other.
+func sendUntil(events chan watch.Event, over chan struct{}, n int, e watch.Event) {
+	for ; n != 0; n-- {
+		select {
+		case events <- e:
+			time.Sleep(time.Millisecond)
+		case <-over:
+			return
+		}
+	}
+}
+
+// A source that does not hear the end and always has something ready, though
+// nothing but junk, does not keep Run from ending either.
+func TestContract_D8_Junk(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	events := make(chan watch.Event, 100)
+	for range cap(events) {
+		events <- watch.Event{Type: watch.Added, Object: &metav1.Status{}}
+	}
+	opened := func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+		return tap{events: events, stop: func() { close(events) }}, nil
+	}
+	skipped := 0
+	r := New(Source(funcs{list: empty, watch: opened}), Sink[*object](&collector[*object]{}), Options{Observe: func(e Event) {
+		if _, ok := e.(Skipped); ok {
+			skipped++
+			cancel()
+		}
+	}})
+	require.NoError(t, r.Run(ctx))
+	require.Equal(t, 1, skipped)
+}
+
+// An answer that comes when the time for it is just over is not used.
+func TestContract_D12_AnswerJustTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var stopped atomic.Int32
+		src := struct{ Source }{funcs{list: empty, watch: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			if o.SendInitialEvents != nil {
+				<-ctx.Done()
+				time.Sleep(grace / 2)
+			}
+			return tap{stop: func() { stopped.Add(1) }}, nil
+		}}}
+		var told []Event
+		r := runFor(t, time.Minute, src, Sink[*object](&collector[*object]{}), Options{Observe: func(e Event) { told = append(told, e) }})
+		require.IsType(t, StreamRefused{}, told[1])
+		require.Equal(t, "1", r.Version())
+		require.EqualValues(t, 2, stopped.Load(), "both are stopped")
+	})
+}
+
+// A list leaves out what does not fit, and tells.
+func TestContract_B61_ListItems(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var skipped []Event
+		sink := &collector[*corev1.Pod]{}
+		runFor(t, time.Second, funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
+			return &corev1.List{Items: []kruntime.RawExtension{{Object: newPod("a")}, {Object: &corev1.Node{}}, {}}}, nil
+		}}, Sink[*corev1.Pod](sink), Options{Observe: func(e Event) {
+			if _, ok := e.(Skipped); ok {
+				skipped = append(skipped, e)
+			}
+		}})
+		require.Equal(t, []int{1}, sink.sizes())
+		require.Len(t, skipped, 2)
+	})
+}
+
+// What is hung up is drained, so that a source that is sending is not stuck.
+func TestStoppedWatchIsDrained(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		events := make(chan watch.Event)
+		sent := false
+		go func() {
+			events <- watch.Event{Type: watch.Error, Object: &metav1.Status{}}
+			events <- watch.Event{Type: watch.Added, Object: parse("a@2")}
+			sent = true
+			close(events)
+		}()
+		opened := func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+			return tap{events: events, stop: func() {}}, nil
+		}
+		runFor(t, time.Second, funcs{list: empty, watch: opened}, Sink[*object](&collector[*object]{}), Options{})
+		require.True(t, sent)
+	})
+}
+
+// A sink that is full waits, and stops waiting with the context.
+func TestContract_D8_FullSink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []Event
+		sink := &collector[*object]{wait: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}
+		src := funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
+			return list(strings.Fields("5 a@1")), nil
+		}}
+		r := runFor(t, time.Second, src, Sink[*object](sink), Options{Observe: func(e Event) { told = append(told, e) }})
+		require.Empty(t, told, "the end is no failure")
+		require.Empty(t, r.Version())
+	})
+}
+
+// A source that ends its goroutine, as the FailNow of a fake in a test does,
+// is a source that panics.
+func TestContract_D10_SourceThatExits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var failed []error
+		runFor(t, firstDelay/2, funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
+			runtime.Goexit()
+			return nil, nil
+		}}, Sink[*object](&collector[*object]{}), Options{Observe: func(e Event) {
+			if f, ok := e.(Failed); ok {
+				failed = append(failed, f.Err)
+			}
+		}})
+		require.Len(t, failed, 1)
+		require.ErrorIs(t, failed[0], ErrPanic)
+	})
+}
+
+func TestContract_T17_GateOff(t *testing.T) {
+	featurestesting.SetFeatureDuringTest(t, features.WatchListClient, false)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "options stream=yes\nlist: page 5 a@3\nwatch: open\n")
+		r.run(t)
+	})
+}
+
+// Lists and watches come in batches of at most a thousand, whose array is
+// used again.
+func TestBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		big := &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
+		events := make(chan watch.Event, 2500)
+		for i := range 2500 {
+			o := parse(fmt.Sprintf("a%d@%d", i, i+1))
+			big.Items = append(big.Items, *o)
+			events <- watch.Event{Type: watch.Modified, Object: o}
+		}
+		src := funcs{
+			list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) { return big, nil },
+			watch: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+				return tap{events: events, stop: func() { close(events) }}, nil
+			},
+		}
+		sink := &collector[*object]{}
+		r := runFor(t, time.Second, src, Sink[*object](sink), Options{})
+		require.Equal(t, []int{1000, 1000, 500, 1000, 1000, 500}, sink.sizes())
+		require.Equal(t, "2500", r.Version())
+		require.Same(t, sink.arrays[0], sink.arrays[1])
+		require.Same(t, sink.arrays[3], sink.arrays[4])
+		require.NotSame(t, sink.arrays[0], sink.arrays[3], "the array of a list outlives it")
+		require.NotSame(t, &big.Items[0], sink.batches[0][0].Object, "B52: an object pins its page")
+		require.Equal(t, "a2499", sink.batches[2][499].Object.Name)
+		require.Zero(t, *sink.arrays[4], "what was written is kept")
+	})
+}
+
+// A list is let go of when it is written, however long the watch lasts.
+func TestListsAreLetGo(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var known weak.Pointer[metav1.PartialObjectMetadataList]
+	src := funcs{
+		list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
+			l := list(strings.Fields("5 a@1 b@2")).(*metav1.PartialObjectMetadataList)
+			known = weak.Make(l)
+			return l, nil
+		},
+		watch: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+			return tap{events: make(chan watch.Event), stop: func() {}}, nil
+		},
+	}
+	sink := &collector[*object]{} // keeps the objects
+	r := New(Source(src), Sink[*object](sink), Options{Observe: func(e Event) {
+		if _, ok := e.(WatchStarted); ok {
+			runtime.GC()
+			require.Nil(t, known.Value())
+			cancel()
+		}
+	}})
+	require.NoError(t, r.Run(ctx))
+	require.Equal(t, []int{2}, sink.sizes())
+}
+
+// An object without a version does not hide those before it.
+func TestVersionOfABatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		events := make(chan watch.Event, 3)
+		for _, word := range []string{"a@2", "b@3", "c@"} {
+			events <- watch.Event{Type: watch.Modified, Object: parse(word)}
+		}
+		r := runFor(t, time.Second, funcs{list: empty, watch: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+			return tap{events: events, stop: func() { close(events) }}, nil
+		}}, Sink[*object](&collector[*object]{}), Options{})
+		require.Equal(t, "3", r.Version())
+	})
+}
+
+// Version may be read while the reflector runs.
+func TestVersionFromAnyGoroutine(t *testing.T) {
+	events := make(chan watch.Event)
+	src := funcs{list: empty, watch: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+		return tap{events: events, stop: func() { close(events) }}, nil
+	}}
+	ctx, cancel := context.WithCancel(t.Context())
+	r := New(Source(src), Sink[*object](&collector[*object]{}), Options{})
+	done := make(chan error)
+	go func() { done <- r.Run(ctx) }()
+	last := ""
+	for i := range 100 {
+		events <- watch.Event{Type: watch.Modified, Object: parse(fmt.Sprintf("a@%d", i+2))}
+		v := r.Version()
+		require.False(t, older(v, last))
+		last = v
+	}
+	cancel()
+	require.NoError(t, <-done)
+	require.Equal(t, "101", r.Version())
+}
+
+func TestBackoff(t *testing.T) {
+	for step, want := range map[int]time.Duration{
+		1: 800 * time.Millisecond, 2: 1600 * time.Millisecond, 3: 3200 * time.Millisecond,
+		6: 25600 * time.Millisecond, 7: 30 * time.Second, 8: 30 * time.Second, 1 << 40: 30 * time.Second,
+	} {
+		require.Equal(t, want, backoff(step, 0), "step %d", step)
+		require.Equal(t, want+want/2, backoff(step, 0.5), "step %d", step)
+	}
+}
+
+// Without Rand, delays and timeouts still are spread.
+func TestChanceOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		delays := map[time.Duration]bool{}
+		runFor(t, time.Hour, funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
+			return nil, context.DeadlineExceeded
+		}}, Sink[*object](&collector[*object]{}), Options{Observe: func(e Event) {
+			if b, ok := e.(BackedOff); ok {
+				require.GreaterOrEqual(t, b.Delay, backoff(b.Attempt, 0))
+				require.Less(t, b.Delay, backoff(b.Attempt, 1))
+				delays[b.Delay] = true
+			}
+		}})
+		require.Greater(t, len(delays), 20)
+	})
+}
+
+// Reading a batch from a watch allocates nothing.
+func TestReadDoesNotAllocate(t *testing.T) {
+	l, fill := reading(t.Context())
+	fill()
+	l.step(l.read()) // the batch's array
+	allocs := testing.AllocsPerRun(50, func() {
+		fill()
+		require.Equal(t, doRead, l.step(l.read()).op)
+	})
+	require.Less(t, allocs, 10.0, "in a batch of %d events", maxBatch) // the require calls and the race detector have some
+}
+
+func BenchmarkRead(b *testing.B) {
+	l, fill := reading(b.Context())
+	b.ReportAllocs()
+	for b.Loop() {
+		fill()
+		l.step(l.read())
+	}
+	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/maxBatch, "ns/event")
+}
+
+// reading returns a loop that watches, and fills its watch with a batch.
+func reading(ctx context.Context) (l *loop[*object], fill func()) {
+	events := make(chan watch.Event, maxBatch)
+	l = &loop[*object]{
+		Reflector: New(Source(funcs{}), Sink[*object](discard{}), Options{}),
+		ctx:       ctx,
+		conn:      &conn{ctx: ctx, events: events},
+		decoder:   newDecoder[*object](Options{}),
+	}
+	l.machine.phase, l.machine.open, l.machine.settled = watching, true, true
+	o := parse("ns/a@7")
+	return l, func() {
+		for range maxBatch {
+			events <- watch.Event{Type: watch.Modified, Object: o}
+		}
+	}
+}
+
+type discard struct{}
+
+func (discard) Begin(context.Context, History) error                    { return nil }
+func (discard) Write(context.Context, []deltafifo.Delta[*object]) error { return nil }
+func (discard) Commit(context.Context, string) error                    { return nil }
+func (discard) Abort(context.Context) error                             { return nil }

@@ -1,0 +1,65 @@
+package reflector
+
+import (
+	"fmt"
+	"time"
+)
+
+// report tells what in and the machine's answer to it mean.
+func (l *loop[T]) report(in input, a action, err error) {
+	switch {
+	case in.kind == inCommitted:
+		l.listed()
+	case in.kind == inOpened && l.asked == OpWatch:
+		l.watchBegan()
+	}
+	if a.failed {
+		l.healthy = time.Time{}
+		l.fail(err)
+	}
+	if a.refused {
+		l.refused = time.Now()
+		l.tell(StreamRefused{Reason: err.Error(), Retry: streamRetry})
+	}
+	if a.wentBack {
+		l.tell(HistoryWentBack{From: l.machine.version, To: in.version})
+	}
+}
+
+func (l *loop[T]) listed() {
+	l.tell(Listed{
+		Operation: l.asked,
+		Version:   l.machine.version,
+		Objects:   l.objects,
+		Took:      time.Since(l.began),
+	})
+	l.began, l.batch = time.Time{}, nil
+	if l.conn != nil {
+		l.asked = OpWatch
+		l.conn.becomeWatch()
+		l.watchBegan()
+	}
+}
+
+func (l *loop[T]) watchBegan() {
+	l.watched = time.Now()
+	if l.healthy.IsZero() {
+		l.healthy = l.watched
+	}
+	l.tell(WatchStarted{Version: l.machine.version})
+}
+
+// fail tells of an error of what was asked last.
+func (l *loop[T]) fail(err error) {
+	what := string(l.asked)
+	if l.o.Name != "" {
+		what += " " + l.o.Name
+	}
+	l.tell(Failed{Operation: l.asked, Err: fmt.Errorf("%s: %w", what, err), Attempt: l.machine.failures})
+}
+
+func (l *loop[T]) tell(e Event) {
+	if l.o.Observe != nil {
+		l.o.Observe(e)
+	}
+}

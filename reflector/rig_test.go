@@ -1,0 +1,398 @@
+package reflector
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write what happened into the transcripts of testdata")
+
+// play runs the transcript that is named like the test, less its prefix: a
+// comment, then what the source answers to one request after the other, then
+// all that happened. The time is that of a synctest bubble, and chance always
+// 0.5, so that a back-off is half as much again. Where the answers end, lists
+// hang and watches are silent. Objects are written name@version.
+func play(t *testing.T) {
+	t.Helper()
+	file := filepath.Join("testdata", strings.TrimPrefix(t.Name(), "TestContract_")+".txt")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	script, want, _ := strings.Cut(string(text), "----\n")
+	var got string
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, script)
+		r.run(t)
+		got = strings.Join(r.lines, "\n") + "\n"
+	})
+	if *rewrite {
+		require.NoError(t, os.WriteFile(file, []byte(script+"----\n"+got), 0o600))
+		return
+	}
+	require.Equal(t, want, got)
+}
+
+type object = metav1.PartialObjectMetadata
+
+// rig is a source that answers by a script, a sink that takes everything, and
+// the log of both.
+type rig struct {
+	options   Options
+	streaming Streaming
+	lasts     time.Duration
+	fails     string // the call of the sink that fails, once
+
+	mu      sync.Mutex
+	answers []string
+	open    int // watches that were opened and not stopped
+	start   time.Time
+	lines   []string
+}
+
+func newRig(t *testing.T, script string) *rig {
+	t.Helper()
+	r := &rig{streaming: StreamingUnsupported, lasts: time.Minute, start: time.Now()}
+	r.options = Options{Name: "pods", Observe: func(e Event) { r.log("%s", describe(e)) }, Rand: func() float64 { return 0.5 }}
+	for line := range strings.Lines(script) {
+		line = strings.TrimSpace(line)
+		settings, isOptions := strings.CutPrefix(line, "options ")
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case isOptions:
+			for _, setting := range strings.Fields(settings) {
+				r.set(t, setting)
+			}
+		default:
+			r.answers = append(r.answers, line)
+		}
+	}
+	return r
+}
+
+func (r *rig) set(t *testing.T, setting string) {
+	t.Helper()
+	name, value, _ := strings.Cut(setting, "=")
+	var err error
+	switch name {
+	case "stream":
+		r.streaming = map[string]Streaming{"yes": StreamingSupported, "no": StreamingUnsupported, "unknown": StreamingUnknown}[value]
+	case "pagesize":
+		_, err = fmt.Sscan(value, &r.options.PageSize)
+	case "mintimeout":
+		r.options.MinWatchTimeout, err = time.ParseDuration(value)
+	case "for":
+		r.lasts, err = time.ParseDuration(value)
+	case "fails":
+		r.fails = value
+	default:
+		t.Fatalf("no such option: %q", setting)
+	}
+	require.NoError(t, err)
+}
+
+// run runs a reflector until the time is over. It must stop at once.
+func (r *rig) run(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), r.lasts)
+	defer cancel()
+	reflector := New(r, Sink[*object](r), r.options)
+	require.NoError(t, reflector.Run(ctx))
+	require.LessOrEqual(t, time.Since(r.start)-r.lasts, 100*time.Millisecond, "Run did not end with its context")
+	r.log("end at version %q", reflector.Version())
+	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	require.Empty(t, r.answers, "the script was not played to its end")
+	require.Zero(t, r.open, "a watch was not stopped")
+}
+
+func (r *rig) log(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	line := fmt.Sprintf("%-9v ", time.Since(r.start)) + fmt.Sprintf(format, args...)
+	// How changes fall into batches is a matter of luck, so those of one time are joined.
+	if n := len(r.lines) - 1; n >= 0 && strings.Contains(line, " write ") {
+		if head, more, _ := strings.Cut(line, " write "); strings.HasPrefix(r.lines[n], head+" write ") {
+			r.lines[n] += ", " + more
+			return
+		}
+	}
+	r.lines = append(r.lines, line)
+}
+
+// answer takes the next answer, which must be one to the request.
+func (r *rig) answer(request string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.answers) == 0 {
+		return ""
+	}
+	kind, answer, _ := strings.Cut(r.answers[0], ":")
+	r.answers = r.answers[1:]
+	if kind != request {
+		panic(fmt.Sprintf("a %s where the script has a %s", request, kind))
+	}
+	return strings.TrimSpace(answer)
+}
+
+func (r *rig) Streaming() Streaming { return r.streaming }
+
+func (r *rig) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	r.log("-> list rv=%q limit=%d continue=%q", o.ResourceVersion, o.Limit, o.Continue)
+	answer := r.answer("list")
+	words := strings.Fields(answer)
+	switch {
+	case answer == "" || words[0] == "hangs":
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case words[0] == "page":
+		return list(words[1:]), nil
+	case words[0] == "table":
+		u := &unstructured.UnstructuredList{}
+		u.SetAPIVersion("meta.k8s.io/v1")
+		u.SetKind("Table")
+		return u, nil
+	case words[0] == "nolist":
+		return &object{}, nil
+	default:
+		return nil, failure(ctx, words)
+	}
+}
+
+func (r *rig) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	request := "watch"
+	if o.SendInitialEvents != nil && *o.SendInitialEvents {
+		request = "stream"
+	}
+	r.log("-> %s rv=%q match=%q timeout=%ds bookmarks=%v", request, o.ResourceVersion, o.ResourceVersionMatch, *o.TimeoutSeconds, o.AllowWatchBookmarks)
+	answer := r.answer(request)
+	rest, isOpen := strings.CutPrefix(answer, "open")
+	words := strings.Fields(answer)
+	switch {
+	case isOpen || answer == "":
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.open++
+		return r.play(strings.Split(rest, "|")[1:]), nil
+	case words[0] == "hangs":
+		<-ctx.Done()
+		return nil, ctx.Err()
+	default:
+		return nil, failure(ctx, words)
+	}
+}
+
+// failure is the error that a word stands for.
+func failure(ctx context.Context, words []string) error {
+	switch words[0] {
+	case "expired":
+		return apierrors.NewResourceExpired("too old")
+	case "gone":
+		return apierrors.NewGenericServerResponse(http.StatusGone, "list", schema.GroupResource{Resource: "pods"}, "", "gone", 0, false)
+	case "toolarge":
+		err := apierrors.NewTimeoutError("not yet", 1)
+		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge}}
+		return err
+	case "refused":
+		return &url.Error{Op: "Get", URL: "https://server", Err: syscall.ECONNREFUSED}
+	case "busy":
+		seconds := 0
+		if len(words) > 1 {
+			_, _ = fmt.Sscan(words[1], &seconds)
+		}
+		return apierrors.NewTooManyRequests("busy", seconds)
+	case "forbidden":
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", nil)
+	case "notfound":
+		return apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "")
+	case "invalid":
+		return apierrors.NewBadRequest("sendInitialEvents is forbidden")
+	case "internal":
+		return apierrors.NewInternalError(context.DeadlineExceeded)
+	case "nothing":
+		return nil
+	case "panics":
+		panic("boom")
+	default:
+		panic(fmt.Sprint("no such answer: ", words))
+	}
+}
+
+// list reads "5 more=token remaining=7 a@3 ns/b@4".
+func list(words []string) runtime.Object {
+	l := &metav1.PartialObjectMetadataList{}
+	if len(words) > 0 && !strings.ContainsAny(words[0], "=@") {
+		l.ResourceVersion, words = words[0], words[1:]
+	}
+	for _, word := range words {
+		if token, ok := strings.CutPrefix(word, "more="); ok {
+			l.Continue = token
+		} else if remaining, ok := strings.CutPrefix(word, "remaining="); ok {
+			l.RemainingItemCount = new(int64)
+			_, _ = fmt.Sscan(remaining, l.RemainingItemCount)
+		} else {
+			l.Items = append(l.Items, *parse(word))
+		}
+	}
+	return l
+}
+
+// parse reads "namespace/name@version".
+func parse(word string) *object {
+	o := &object{}
+	name, version, _ := strings.Cut(word, "@")
+	if namespace, rest, ok := strings.Cut(name, "/"); ok {
+		o.Namespace, name = namespace, rest
+	}
+	o.Name, o.ResourceVersion = name, version
+	return o
+}
+
+// player is a watch that plays steps: events, pauses and its own end.
+type player struct {
+	rig    *rig
+	events chan watch.Event
+	done   chan struct{}
+	once   sync.Once
+}
+
+func (r *rig) play(steps []string) *player {
+	p := &player{rig: r, events: make(chan watch.Event), done: make(chan struct{})}
+	go func() {
+		defer close(p.events)
+		for _, step := range steps {
+			if step = strings.TrimSpace(step); step == "closes" || !p.play(step) {
+				return
+			}
+		}
+		<-p.done
+	}()
+	return p
+}
+
+func (p *player) play(step string) bool {
+	if pause, err := time.ParseDuration(step); err == nil {
+		select {
+		case <-p.done:
+			return false
+		case <-time.After(pause):
+			return true
+		}
+	}
+	select {
+	case <-p.done:
+		return false
+	case p.events <- event(strings.Fields(step)):
+		return true
+	}
+}
+
+func event(words []string) watch.Event {
+	kind, word := words[0], words[len(words)-1]
+	switch kind {
+	case "end", "noend":
+		o := parse("@" + word)
+		o.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: fmt.Sprint(kind == "end")}
+		return watch.Event{Type: watch.Bookmark, Object: o}
+	case "bookmark":
+		return watch.Event{Type: watch.Bookmark, Object: parse("@" + word)}
+	case "error":
+		status := failure(context.Background(), words[1:]).(apierrors.APIStatus).Status()
+		return watch.Event{Type: watch.Error, Object: &status}
+	case "alien":
+		return watch.Event{Type: watch.Modified, Object: &metav1.Status{}}
+	case "strange":
+		return watch.Event{Type: "STRANGE", Object: parse(word)}
+	case "blank":
+		return watch.Event{Type: watch.Bookmark}
+	default:
+		return watch.Event{Type: watch.EventType(strings.ToUpper(kind)), Object: parse(word)}
+	}
+}
+
+func (p *player) ResultChan() <-chan watch.Event { return p.events }
+
+func (p *player) Stop() {
+	p.once.Do(func() {
+		close(p.done)
+		p.rig.mu.Lock()
+		p.rig.open--
+		p.rig.mu.Unlock()
+	})
+}
+
+func (r *rig) fail(call string) error {
+	if r.fails != call {
+		return nil
+	}
+	r.fails = ""
+	return fmt.Errorf("no %s today", call)
+}
+
+func (r *rig) Begin(_ context.Context, h History) error {
+	r.log("begin%s", map[History]string{NewHistory: " a new history"}[h])
+	return r.fail("begin")
+}
+
+func (r *rig) Write(_ context.Context, batch []deltafifo.Delta[*object]) error {
+	for _, d := range batch {
+		r.log(" write %s", strings.TrimSpace(fmt.Sprintf("%v %v@%s", d.Op, d.Key, d.Version)))
+	}
+	return r.fail("write")
+}
+
+func (r *rig) Commit(_ context.Context, version string) error {
+	r.log("commit %q", version)
+	return r.fail("commit")
+}
+
+func (r *rig) Abort(context.Context) error {
+	r.log("abort")
+	return r.fail("abort")
+}
+
+func describe(e Event) string {
+	switch e := e.(type) {
+	case Paged:
+		return fmt.Sprintf("  paged %s: %d, %d more", e.Operation, e.Objects, e.Remaining)
+	case Listed:
+		return fmt.Sprintf("  listed %s: %d at %q, took %v", e.Operation, e.Objects, e.Version, e.Took)
+	case WatchStarted:
+		return fmt.Sprintf("  watch started at %q", e.Version)
+	case WatchEnded:
+		return fmt.Sprintf("  watch ended at %q, %d events, took %v: %s", e.Version, e.Events, e.Took, e.Reason)
+	case Failed:
+		first, _, _ := strings.Cut(e.Err.Error(), "\n") // a stack may follow
+		return fmt.Sprintf("  failure %d of %s: %s", e.Attempt, e.Operation, first)
+	case BackedOff:
+		return fmt.Sprintf("  back-off %d: %v", e.Attempt, e.Delay)
+	case StreamRefused:
+		return fmt.Sprintf("  stream refused for %v: %s", e.Retry, e.Reason)
+	case HistoryWentBack:
+		return fmt.Sprintf("  history went back from %q to %q", e.From, e.To)
+	case Skipped:
+		return fmt.Sprintf("  skipped %v", e.Err)
+	default:
+		panic(fmt.Sprintf("an unknown event: %T", e))
+	}
+}

@@ -1,0 +1,214 @@
+package reflector
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+)
+
+const (
+	// minTimeout is the least time that a watch is asked to last.
+	minTimeout = 5 * time.Minute
+	// watchPatience is how much longer than it was asked to last a watch may
+	// bring nothing.
+	watchPatience = 30 * time.Second
+	// streamPatience is how long a stream may bring nothing of its initial
+	// state; unknownPatience, where the source may be one that cannot stream.
+	streamPatience  = 10 * time.Second
+	unknownPatience = time.Second
+	// shortWatch is the age up to which the end of a watch that brought
+	// nothing is a failure.
+	shortWatch = time.Second
+)
+
+// openWatch asks for the changes since a version.
+func (l *loop[T]) openWatch(version string) (input, error) {
+	return l.open(metav1.ListOptions{ResourceVersion: version})
+}
+
+// openStream asks for the full state, not older than version, and the changes
+// that follow it.
+func (l *loop[T]) openStream(version string) (input, error) {
+	initial := true
+	return l.open(metav1.ListOptions{
+		ResourceVersion:      version,
+		ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+		SendInitialEvents:    &initial,
+	})
+}
+
+// open asks for a stream or watch, with the options that both have.
+func (l *loop[T]) open(o metav1.ListOptions) (input, error) {
+	least := max(minTimeout, l.o.MinWatchTimeout)
+	timeout := least + time.Duration(l.random()*float64(least))
+	seconds := int64(timeout / time.Second)
+	o.AllowWatchBookmarks, o.TimeoutSeconds = true, &seconds
+
+	w := &conn{asked: time.Now(), lasts: timeout + watchPatience, initial: o.SendInitialEvents != nil}
+	w.patience = l.patience(w)
+	w.ctx, w.cancel = context.WithCancelCause(l.ctx)
+	// Some proxies hold the answer back until there is an event, so it may take as long as one.
+	timer := time.AfterFunc(w.patience, func() { w.cancel(ErrSilent) })
+	_, err := call(w.ctx, func() (*conn, error) { return w.dial(l.source, o) }, (*conn).hangUp)
+	inTime := timer.Stop()
+	if inTime && err == nil {
+		l.conn = w
+		return input{kind: inOpened}, nil
+	}
+	if err == nil { // it came just too late
+		w.hangUp()
+	}
+	w.cancel(nil)
+	if inTime {
+		return input{kind: inFailed}, err
+	}
+	return input{kind: inSilent}, ErrSilent
+}
+
+// patience is how long w may bring nothing.
+func (l *loop[T]) patience(w *conn) time.Duration {
+	switch {
+	case !w.initial:
+		return w.lasts
+	case l.streaming == StreamingSupported:
+		return streamPatience
+	default:
+		return unknownPatience
+	}
+}
+
+// read takes what is ready, up to a batch of changes, and hands it to the
+// sink. It waits for the first event only. What is no change ends the batch
+// before it, and is an input of its own.
+func (l *loop[T]) read() (input, error) {
+	w := l.conn
+	if w.initial && time.Since(w.asked) > w.lasts {
+		return input{kind: inSilent}, ErrStreamEnded
+	}
+	for len(l.batch) < maxBatch {
+		e, ok := w.next(len(l.batch) == 0)
+		op := change(e.Type)
+		switch {
+		case !ok && len(l.batch) == 0:
+			return l.over()
+		case !ok:
+			return l.writeChanges()
+		case op != 0:
+			l.take(op, e)
+		case len(l.batch) > 0:
+			w.held = e
+			return l.writeChanges()
+		default:
+			if in, err := l.mark(e); in.kind != 0 {
+				return in, err
+			}
+		}
+	}
+	return l.writeChanges()
+}
+
+// change returns the operation of an event that reports a change, or 0.
+func change(t watch.EventType) deltafifo.Op {
+	switch t {
+	case watch.Added:
+		return deltafifo.Added
+	case watch.Modified:
+		return deltafifo.Modified
+	case watch.Deleted:
+		return deltafifo.Deleted
+	default:
+		return 0
+	}
+}
+
+// take adds a change to the batch. The version of one that is left out is not
+// noted: it counts as not seen.
+func (l *loop[T]) take(op deltafifo.Op, e watch.Event) {
+	d, err := l.decoder.read(op, e.Object)
+	if err != nil {
+		l.tell(Skipped{Err: err})
+		return
+	}
+	l.batch = append(l.batch, d)
+}
+
+// writeChanges hands the batch to the sink.
+func (l *loop[T]) writeChanges() (input, error) {
+	w, n := l.conn, len(l.batch)
+	in := input{kind: inEvents}
+	added, deleted := 0, 0
+	for i := range l.batch {
+		d := &l.batch[i]
+		switch d.Op {
+		case deltafifo.Added:
+			added++
+		case deltafifo.Deleted:
+			deleted++
+		}
+		if d.Version != "" {
+			in.version = d.Version
+		}
+	}
+	in.changed = added < n
+	if err := l.flush(); err != nil {
+		return input{kind: inSinkFailed}, err
+	}
+	w.count += n
+	if w.initial {
+		l.objects += added - deleted
+		l.streamed(added)
+	}
+	return in, nil
+}
+
+// streamed follows a batch of an initial state. Only what is Added belongs to
+// it for sure: a server that ignores what it was asked for may send changes for ever.
+func (l *loop[T]) streamed(added int) {
+	if added > 0 {
+		l.conn.quiet = 0
+	}
+	if now := time.Now(); now.Sub(l.paged) >= time.Second {
+		l.paged = now
+		l.tell(Paged{Operation: OpStream, Objects: l.objects, Remaining: -1})
+	}
+}
+
+// mark reads an event that is no change. What cannot be read is skipped.
+func (l *loop[T]) mark(e watch.Event) (input, error) {
+	switch m := metaOf(e.Object); {
+	case e.Type == watch.Error:
+		return input{kind: inFailed}, apierrors.FromObject(e.Object)
+	case e.Type != watch.Bookmark:
+		l.tell(Skipped{Err: fmt.Errorf("%w: an event of type %q", ErrUnexpected, e.Type)})
+	case m == nil:
+		l.tell(Skipped{Err: fmt.Errorf("%w: a bookmark that is a %T without metadata", ErrUnexpected, e.Object)})
+	default:
+		l.conn.count++
+		end := m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
+		return input{kind: inBookmark, version: m.GetResourceVersion(), end: end}, nil
+	}
+	return input{}, nil
+}
+
+// over tells why there is nothing more to read.
+func (l *loop[T]) over() (input, error) {
+	w := l.conn
+	in := input{kind: w.ended}
+	switch {
+	case in.kind == inSilent:
+		return in, ErrSilent
+	case in.kind == inClosed && w.initial:
+		return in, ErrStreamEnded
+	case in.kind == inClosed:
+		in.short = time.Since(w.asked) < shortWatch
+		return in, ErrShortWatch
+	default:
+		return in, nil
+	}
+}
