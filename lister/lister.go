@@ -1,0 +1,54 @@
+package lister
+
+import (
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// Lister reads the objects of one kind, of all namespaces or, after
+// [Lister.Namespace], of one.
+type Lister[T any] struct {
+	objects   *indexer.Indexer[T]
+	resource  schema.GroupResource
+	namespace string
+}
+
+// New returns a lister of all objects of an indexer. The resource names the
+// kind in the errors of [Lister.Get].
+func New[T any](objects *indexer.Indexer[T], resource schema.GroupResource) Lister[T] {
+	return Lister[T]{objects: objects, resource: resource}
+}
+
+// Namespace returns a lister of one namespace; of all for "".
+func (l Lister[T]) Namespace(namespace string) Lister[T] {
+	l.namespace = namespace
+	return l
+}
+
+// Get returns the object of a name in the lister's namespace, or of a
+// cluster-scoped name where the lister has none. If there is no such object,
+// the error is one that apierrors.IsNotFound tells.
+func (l Lister[T]) Get(name string) (T, error) {
+	obj, ok := l.objects.Get(indexer.Key{Namespace: l.namespace, Name: name})
+	if !ok {
+		return obj, apierrors.NewNotFound(l.resource, name)
+	}
+	return obj, nil
+}
+
+// List returns the objects that a selector matches, in no promised order, nil
+// if there are none. A nil selector matches everything, as labels.Everything
+// does. The error is always nil; it is there as in client-go's listers.
+func (l Lister[T]) List(selector labels.Selector) ([]T, error) {
+	if selector == nil {
+		return l.objects.Select(l.namespace), nil
+	}
+	requirements, any := translate(selector)
+	if !any {
+		return nil, nil
+	}
+	return l.objects.Select(l.namespace, requirements...), nil
+}

@@ -1,0 +1,111 @@
+package lister_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/lister"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type object struct {
+	key    indexer.Key
+	labels labels.Set
+}
+
+// filled returns a lister of 60 objects in three namespaces and none.
+func filled(t testing.TB) (lister.Lister[*object], []*object) {
+	w, err := indexer.New(indexer.Options[*object]{
+		Indexes: []indexer.Index[*object]{{
+			Name:   indexer.NamespaceIndex,
+			Append: func(v []string, o *object) []string { return append(v, o.key.Namespace) },
+		}},
+		Labels:    func(o *object) map[string]string { return o.labels },
+		Namespace: func(o *object) string { return o.key.Namespace },
+	})
+	require.NoError(t, err)
+	var all []*object
+	w.Update(func(tx *indexer.Tx[*object]) {
+		for i := range 60 {
+			o := &object{indexer.Key{Namespace: []string{"", "a", "b", "c"}[i%4], Name: fmt.Sprint("n", i)}, labels.Set{}}
+			if i%3 > 0 {
+				o.labels["app"] = []string{"x", "y"}[i%2]
+			}
+			if i%5 > 0 {
+				o.labels["size"] = fmt.Sprint(i % 7)
+			}
+			tx.Put(0, o.key, o)
+			all = append(all, o)
+		}
+	})
+	return lister.New(w.Indexer(), schema.GroupResource{Resource: "things"}), all
+}
+
+// foreign is a selector of a type that the lister cannot know; its
+// requirements tell less than it asks.
+type foreign struct{ labels.Selector }
+
+func (f foreign) Matches(l labels.Labels) bool {
+	return f.Selector.Matches(l) && strings.Contains(l.Get("size"), "3")
+}
+
+func TestListAnswersAsTheSelectorMatches(t *testing.T) {
+	l, all := filled(t)
+	selectors := []labels.Selector{
+		labels.Everything(), labels.Nothing(), labels.Set{}.AsSelector(), labels.Set{"app": "x"}.AsSelector(),
+		labels.Set{"app": "x"}.AsSelectorPreValidated(), labels.ValidatedSetSelector{"app": "y", "size": "3"},
+		foreign{labels.Set{"app": "x"}.AsSelector()},
+	}
+	for _, text := range []string{
+		"app", "!app", "app=x", "app==y", "app!=x", "app in (x,y)", "app notin (x)", "size>3", "size<3", "app=x,size>2,!none", "none", "app=none",
+	} {
+		selector, err := labels.Parse(text)
+		require.NoError(t, err)
+		selectors = append(selectors, selector)
+	}
+	for _, selector := range selectors {
+		for _, namespace := range []string{"", "a", "none"} {
+			var want []*object
+			for _, o := range all {
+				if (namespace == "" || o.key.Namespace == namespace) && selector.Matches(o.labels) {
+					want = append(want, o)
+				}
+			}
+			got, err := l.Namespace(namespace).List(selector)
+			require.NoError(t, err)
+			require.ElementsMatch(t, want, got, "%T %q in %q", selector, selector, namespace)
+			if len(want) == 0 {
+				require.Nil(t, got, "as client-go's listers")
+			}
+		}
+	}
+}
+
+func TestContract_D21_ANilSelectorSelectsEverything(t *testing.T) {
+	l, all := filled(t)
+	got, err := l.List(nil)
+	require.NoError(t, err)
+	require.ElementsMatch(t, all, got)
+}
+
+func TestGet(t *testing.T) {
+	l, _ := filled(t)
+	o, err := l.Namespace("a").Get("n1")
+	require.NoError(t, err)
+	require.Equal(t, "n1", o.key.Name)
+	o, err = l.Get("n0")
+	require.NoError(t, err, "cluster-scoped")
+	require.Equal(t, "n0", o.key.Name)
+	_, err = l.Namespace("b").Get("n1")
+	require.True(t, apierrors.IsNotFound(err))
+	require.ErrorContains(t, err, `things "n1" not found`)
+}

@@ -1,0 +1,56 @@
+package lister
+
+import (
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// translate says a label selector in the indexer's words. It returns false for
+// one that matches nothing. A selector of a type that is not known, whose
+// requirements may not tell all, becomes one requirement that asks it.
+func translate(selector labels.Selector) (requirements []indexer.Requirement, some bool) {
+	if labels.MatchesNothing(selector) {
+		return nil, false
+	}
+	known, selectable := selector.Requirements()
+	if !selectable || !ofLabelsPackage(selector) {
+		return []indexer.Requirement{{Op: indexer.Other, Match: func(set map[string]string) bool {
+			return selector.Matches(labels.Set(set))
+		}}}, true
+	}
+	for i := range known {
+		requirements = append(requirements, requirement(&known[i]))
+	}
+	return requirements, true
+}
+
+func ofLabelsPackage(selector labels.Selector) bool {
+	switch reflect.TypeOf(selector) {
+	case reflect.TypeOf(labels.NewSelector()), reflect.TypeFor[labels.ValidatedSetSelector]():
+		return true
+	}
+	return false
+}
+
+func requirement(r *labels.Requirement) indexer.Requirement {
+	op := indexer.Other
+	switch r.Operator() {
+	case selection.In, selection.Equals, selection.DoubleEquals:
+		op = indexer.In
+	case selection.NotIn, selection.NotEquals:
+		op = indexer.NotIn
+	case selection.Exists:
+		op = indexer.Exists
+	case selection.DoesNotExist:
+		op = indexer.NotExists
+	case selection.GreaterThan, selection.LessThan: // they compare numbers: ask
+	}
+	return indexer.Requirement{
+		Key: r.Key(), Op: op, Values: r.ValuesUnsorted(),
+		Match: func(set map[string]string) bool { return r.Matches(labels.Set(set)) },
+	}
+}
