@@ -1,0 +1,333 @@
+package informer
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// NewStore is client-go's function of that name, over this module's store. The
+// whole string that key returns is the key.
+func NewStore(key cache.KeyFunc) cache.Store { return NewIndexer(key, nil) }
+
+// NewIndexer is client-go's function of that name, over this module's store.
+// The whole string that key returns is the key. Nobody keeps or changes the map.
+func NewIndexer(key cache.KeyFunc, ix cache.Indexers) cache.Indexer {
+	indexes, funcs := clientgoIndexes[any](ix)
+	writer, err := indexer.New(indexer.Options[any]{Indexes: indexes, Labels: labelsOf[any], Namespace: namespaceOf[any]})
+	if err != nil { // an index without a name or a function: client-go stores, and fails later
+		writer, _ = indexer.New(indexer.Options[any]{Labels: labelsOf[any], Namespace: namespaceOf[any]})
+	}
+	return &clientgoStore[any]{
+		writer: writer, mu: new(sync.Mutex), funcs: &funcs, keyFunc: key,
+		parse:    func(s string) indexer.Key { return indexer.Key{Name: s} },
+		versions: func() bool { return true },
+	}
+}
+
+// clientgoStore shows a store as client-go's Indexer. Writes through it are
+// made in turn with the processLoop's, without transform and without events.
+type clientgoStore[T any] struct {
+	writer  *indexer.Writer[T]
+	keyFunc cache.KeyFunc
+	parse   func(string) indexer.Key
+	// versions tells whether writes move the store's version: not once an
+	// informer does.
+	versions func() bool
+
+	mu    *sync.Mutex
+	funcs *cache.Indexers // guarded by mu
+}
+
+var _ interface {
+	cache.Indexer
+	cache.TransactionStore
+} = (*clientgoStore[any])(nil)
+
+func newClientgoStore[T any](c *core[T]) *clientgoStore[T] {
+	return &clientgoStore[T]{
+		writer:   c.writer,
+		keyFunc:  cache.DeletionHandlingMetaNamespaceKeyFunc,
+		parse:    indexer.ParseKey,
+		versions: func() bool { return !c.isSynced() },
+		mu:       &c.clientgo.mu,
+		funcs:    &c.clientgo.funcs,
+	}
+}
+
+func (s *clientgoStore[T]) Add(obj any) error    { return s.write(cache.TransactionTypeAdd, obj) }
+func (s *clientgoStore[T]) Update(obj any) error { return s.write(cache.TransactionTypeUpdate, obj) }
+func (s *clientgoStore[T]) Delete(obj any) error { return s.write(cache.TransactionTypeDelete, obj) }
+
+func (s *clientgoStore[T]) write(kind cache.TransactionType, obj any) error {
+	if err := s.Transaction(cache.Transaction{Type: kind, Object: obj}); err != nil {
+		return err.Errors[0]
+	}
+	return nil
+}
+
+// Transaction makes several writes in one section. Objects without a key, or
+// of another type, are left out and told.
+func (s *clientgoStore[T]) Transaction(txns ...cache.Transaction) *cache.TransactionError {
+	failed := cache.TransactionError{TotalTransactions: len(txns)}
+	prepared := make([]clientgoWrite[T], 0, len(txns))
+	for i, txn := range txns {
+		w, err := s.prepare(txn)
+		if err != nil {
+			failed.Errors = append(failed.Errors, err)
+			continue
+		}
+		failed.SuccessfulIndices = append(failed.SuccessfulIndices, i)
+		prepared = append(prepared, w)
+	}
+	s.writer.Update(func(tx *indexer.Tx[T]) {
+		for _, w := range prepared {
+			if w.remove {
+				tx.Unset(w.key)
+			} else {
+				tx.Set(w.key, w.obj)
+			}
+			s.reach(tx, w.version)
+		}
+	})
+	if len(failed.Errors) > 0 {
+		return &failed
+	}
+	return nil
+}
+
+// clientgoWrite is one write, ready to be made.
+type clientgoWrite[T any] struct {
+	key     indexer.Key
+	obj     T
+	version string
+	remove  bool
+}
+
+func (s *clientgoStore[T]) prepare(txn cache.Transaction) (w clientgoWrite[T], err error) {
+	key, err := s.keyFunc(txn.Object)
+	if err != nil {
+		return w, cache.KeyError{Obj: txn.Object, Err: err}
+	}
+	w = clientgoWrite[T]{key: s.parse(key), version: identityOf(txn.Object).version, remove: txn.Type == cache.TransactionTypeDelete}
+	if !w.remove {
+		w.obj, err = as[T](txn.Object)
+	}
+	return w, err
+}
+
+// reach moves the store's version on, as client-go's store does with each
+// write, but never back.
+func (s *clientgoStore[T]) reach(tx *indexer.Tx[T], version string) {
+	if version != "" && s.versions() && !older(version, s.writer.Indexer().Version()) {
+		tx.SetVersion(version)
+	}
+}
+
+// Replace makes the store hold exactly the list. With an object without a key,
+// or of another type, it changes nothing.
+func (s *clientgoStore[T]) Replace(list []any, version string) error {
+	staging := s.writer.StageAll()
+	for _, obj := range list {
+		w, err := s.prepare(cache.Transaction{Object: obj})
+		if err != nil {
+			return err
+		}
+		staging.Put(w.key, w.obj)
+	}
+	if !s.versions() {
+		version = ""
+	}
+	staging.Commit(version, indexer.Visitor[T]{})
+	return nil
+}
+
+func (s *clientgoStore[T]) Resync() error { return nil }
+
+func (s *clientgoStore[T]) Bookmark(version string) {
+	s.writer.Update(func(tx *indexer.Tx[T]) { s.reach(tx, version) })
+}
+
+func (s *clientgoStore[T]) LastStoreSyncResourceVersion() string { return s.writer.Indexer().Version() }
+
+func (s *clientgoStore[T]) List() []any { return anys(s.writer.Indexer().Snapshot()) }
+
+func (s *clientgoStore[T]) ListKeys() []string { return spell(s.writer.Indexer().Keys()) }
+
+func (s *clientgoStore[T]) Get(obj any) (item any, exists bool, err error) {
+	key, err := s.keyFunc(obj)
+	if err != nil {
+		return nil, false, cache.KeyError{Obj: obj, Err: err}
+	}
+	return s.GetByKey(key)
+}
+
+func (s *clientgoStore[T]) GetByKey(key string) (item any, exists bool, err error) {
+	obj, ok := s.writer.Indexer().Get(s.parse(key))
+	if !ok {
+		return nil, false, nil
+	}
+	return obj, true, nil
+}
+
+// Index returns the objects that share a value of an index with obj, which
+// need not be of the store's type: generated listers pass an ObjectMeta.
+func (s *clientgoStore[T]) Index(name string, obj any) ([]any, error) {
+	f, ok := s.GetIndexers()[name]
+	if !ok {
+		return nil, noIndex(name)
+	}
+	values, err := f(obj)
+	if err != nil {
+		return nil, err
+	}
+	if len(values) == 1 {
+		return s.ByIndex(name, values[0])
+	}
+	return s.union(name, values)
+}
+
+// union returns the objects under any of several values, each once.
+func (s *clientgoStore[T]) union(name string, values []string) ([]any, error) {
+	x := s.writer.Indexer()
+	found := make(map[indexer.Key]struct{})
+	for _, value := range values {
+		keys, err := x.KeysBy(name, value)
+		if err != nil {
+			return nil, noIndex(name)
+		}
+		for _, key := range keys {
+			found[key] = struct{}{}
+		}
+	}
+	objects := make([]any, 0, len(found))
+	for key := range found {
+		if obj, ok := x.Get(key); ok {
+			objects = append(objects, obj)
+		}
+	}
+	return objects, nil
+}
+
+func (s *clientgoStore[T]) ByIndex(name, value string) ([]any, error) {
+	snapshot, err := s.writer.Indexer().Lookup(name, value)
+	if err != nil {
+		return nil, noIndex(name)
+	}
+	return anys(snapshot), nil
+}
+
+func (s *clientgoStore[T]) IndexKeys(name, value string) ([]string, error) {
+	keys, err := s.writer.Indexer().KeysBy(name, value)
+	if err != nil {
+		return nil, noIndex(name)
+	}
+	sorted := spell(keys)
+	slices.Sort(sorted)
+	return sorted, nil
+}
+
+func (s *clientgoStore[T]) ListIndexFuncValues(name string) []string {
+	values, err := s.writer.Indexer().Values(name)
+	if err != nil {
+		return []string{}
+	}
+	return values
+}
+
+// GetIndexers returns a copy. An index that was not made from an IndexFunc is
+// shown as one.
+func (s *clientgoStore[T]) GetIndexers() cache.Indexers {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	all := make(cache.Indexers)
+	for _, name := range s.writer.Indexer().Indexes() {
+		if f, ok := (*s.funcs)[name]; ok {
+			all[name] = f
+		} else if name == indexer.NamespaceIndex {
+			all[name] = cache.MetaNamespaceIndexFunc
+		}
+	}
+	return all
+}
+
+func (s *clientgoStore[T]) AddIndexers(ix cache.Indexers) error {
+	indexes, funcs := clientgoIndexes[T](ix)
+	if err := s.writer.AddIndexes(indexes...); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if *s.funcs == nil {
+		*s.funcs = make(cache.Indexers)
+	}
+	maps.Copy(*s.funcs, funcs)
+	return nil
+}
+
+// clientgoIndexes makes indexes of client-go's index functions, in the order
+// of their names, and returns a copy of the map.
+func clientgoIndexes[T any](ix cache.Indexers) (indexes []indexer.Index[T], funcs cache.Indexers) {
+	for _, name := range slices.Sorted(maps.Keys(ix)) {
+		indexes = append(indexes, indexer.Index[T]{Name: name, Append: clientgoAppend[T](ix[name])})
+	}
+	return indexes, maps.Clone(ix)
+}
+
+// clientgoAppend adapts an IndexFunc. An error becomes a panic, which the
+// indexer takes as one. The function that nearly everyone uses is replaced by
+// one that does the same without allocating.
+func clientgoAppend[T any](f cache.IndexFunc) func([]string, T) []string {
+	if f == nil {
+		return nil
+	}
+	if reflect.ValueOf(f).Pointer() == reflect.ValueOf(cache.MetaNamespaceIndexFunc).Pointer() {
+		f = nil
+	}
+	return func(values []string, obj T) []string {
+		if f == nil {
+			if m := metaOf(obj); m != nil {
+				return append(values, m.GetNamespace())
+			}
+			panic(fmt.Errorf("%w: %T has no metadata", ErrType, obj))
+		}
+		found, err := f(obj)
+		if err != nil {
+			panic(err)
+		}
+		return append(values, found...)
+	}
+}
+
+func noIndex(name string) error {
+	return fmt.Errorf("Index with name %s does not exist: %w", name, indexer.ErrUnknownIndex) // client-go's words
+}
+
+// anys returns the objects of a snapshot as client-go does: in a slice that is
+// never nil.
+func anys[T any](s indexer.Snapshot[T]) []any {
+	objects := make([]any, 0, s.Len())
+	if same, ok := any(s).(indexer.Snapshot[any]); ok {
+		return same.AppendTo(objects)
+	}
+	for obj := range s.All() {
+		objects = append(objects, obj)
+	}
+	return objects
+}
+
+func spell(keys []indexer.Key) []string {
+	names := make([]string, len(keys))
+	for i, key := range keys {
+		names[i] = key.String()
+	}
+	return names
+}

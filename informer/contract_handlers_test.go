@@ -1,0 +1,257 @@
+package informer
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+// T1 at compile time, in both cores.
+var (
+	_ cache.SharedIndexInformer                                                  = (*clientgoInformer[any])(nil)
+	_ cache.SharedIndexInformer                                                  = (*clientgoInformer[*corev1.Pod])(nil)
+	_ cache.Indexer                                                              = (*clientgoStore[*corev1.Pod])(nil)
+	_ cache.TransactionStore                                                     = (*clientgoStore[*corev1.Pod])(nil)
+	_ cache.ResourceEventHandlerRegistration                                     = (*clientgoRegistration[any])(nil)
+	_ interface{ ShutdownChan() <-chan struct{} }                                = (*clientgoRegistration[any])(nil)
+	_ cache.DoneChecker                                                          = clientgoChecker{}
+	_ cache.Controller                                                           = clientgoController[any]{}
+	_ func(cache.ListerWatcher, *corev1.Pod, time.Duration) cache.SharedInformer = func(lw cache.ListerWatcher, p *corev1.Pod, d time.Duration) cache.SharedInformer {
+		return NewSharedInformer(lw, p, d)
+	}
+)
+
+// T2, B81, B82: handlers leave.
+func TestContract_T2_HandlersLeave(t *testing.T) {
+	eachFace(t, func(t *testing.T, makes makes) {
+		s := newScript("10", pod("a", "1"))
+		i, other := makes(s, 0, nil), makes(newScript("1"), 0, nil)
+		never, neverReg := records(t, i)
+		require.NoError(t, cache.ShutDownEventHandler(i, neverReg), "at once, if never started")
+		_, foreign := records(t, other)
+		r, reg := records(t, i)
+		stop := startFace(t, i)
+		require.Len(t, r.take(), 1)
+		require.Empty(t, never.take())
+		require.NoError(t, i.RemoveEventHandler(foreign), "B81: unknown is fine")
+		require.Error(t, i.RemoveEventHandler(nil), "B81: another type is not")
+		require.NoError(t, cache.ShutDownEventHandler(i, reg))
+		require.NoError(t, i.RemoveEventHandler(reg), "idempotent")
+		s.send(watch.Modified, pod("a", "11"))
+		require.Empty(t, r.take())
+		stop()
+		require.NoError(t, i.RemoveEventHandler(reg), "after stop")
+	})
+}
+
+func TestContract_B82_ShutDownWaitsForTheCallback(t *testing.T) {
+	eachFace(t, func(t *testing.T, makes makes) {
+		i := makes(newScript("10", pod("a", "1"), pod("b", "2")), 0, nil)
+		gate := make(chan struct{})
+		reg, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-gate }})
+		require.NoError(t, err)
+		startFace(t, i)
+		down := make(chan error, 1)
+		go func() { down <- cache.ShutDownEventHandler(i, reg) }()
+		synctest.Wait()
+		require.Empty(t, down)
+		require.False(t, reg.HasSynced())
+		close(gate)
+		require.NoError(t, <-down)
+		require.False(t, reg.HasSynced(), "it left before it was told all")
+	})
+}
+
+// T3, T13: names, and a controller that answers.
+func TestContract_T3_T13_CheckersAndTheController(t *testing.T) {
+	eachFace(t, func(t *testing.T, makes makes) {
+		i := makes(newScript("10", pod("a", "1")), 0, nil)
+		_, reg := records(t, i)
+		c := i.GetController()
+		require.NotNil(t, c)
+		require.False(t, c.HasSynced() || i.HasSynced() || i.IsStopped())
+		require.Empty(t, c.LastSyncResourceVersion())
+		for _, checker := range []cache.DoneChecker{i.HasSyncedChecker(), c.HasSyncedChecker(), reg.HasSyncedChecker()} {
+			require.NotEmpty(t, checker.Name())
+			require.False(t, closed(checker.Done()))
+		}
+		c.Run(nil)
+		c.RunWithContext(t.Context())
+		require.False(t, c.HasSynced(), "it is inert")
+		stop := startFace(t, i)
+		require.True(t, c.HasSynced() && i.HasSynced() && reg.HasSynced())
+		require.Equal(t, "10", c.LastSyncResourceVersion())
+		for _, checker := range []cache.DoneChecker{i.HasSyncedChecker(), c.HasSyncedChecker(), reg.HasSyncedChecker()} {
+			require.True(t, closed(checker.Done()))
+		}
+		stop()
+		require.True(t, i.IsStopped() && i.HasSynced())
+	})
+}
+
+// T11, B95, B96: a second Run returns, and after stop nothing joins.
+func TestContract_T11_AfterStop(t *testing.T) {
+	eachFace(t, func(t *testing.T, makes makes) {
+		i := makes(newScript("10", pod("a", "1")), 0, nil)
+		records(t, i)
+		stop := startFace(t, i)
+		i.RunWithContext(t.Context()) // logs and returns
+		require.False(t, i.IsStopped())
+		stop()
+		require.True(t, i.IsStopped())
+		_, err := i.AddEventHandler(recorderFuncs(&recorder{}))
+		require.ErrorIs(t, err, ErrStopped)
+		require.ErrorContains(t, err, "was not added")
+		require.ErrorIs(t, i.AddIndexers(byNamespace), ErrStopped)
+		require.Equal(t, []string{"default/a"}, i.GetStore().ListKeys(), "B96")
+		i.RunWithContext(t.Context())
+		require.True(t, i.IsStopped())
+	})
+}
+
+// B95: what waits for a handler when the informer stops is dropped.
+func TestContract_B95_StopDropsWhatWaits(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"))
+		i, h := New(s, Options[*corev1.Pod]{Observe: observed}), newGated()
+		reg, err := i.Handle(h, HandlerOptions{})
+		require.NoError(t, err)
+		stop := start(t, i)
+		s.send(watch.Modified, pod("a", "11"))
+		synctest.Wait()
+		stopping := make(chan struct{})
+		go func() { defer close(stopping); stop() }()
+		synctest.Wait()
+		require.False(t, closed(stopping), "Run waits for the handler")
+		require.True(t, closed(i.Done()))
+		require.False(t, closed(reg.Done()))
+		h.open()
+		<-stopping
+		require.True(t, closed(reg.Done()))
+		require.Equal(t, []string{"initial a@1"}, h.take())
+	})
+}
+
+// D15: a late handler delays nobody, and nothing is locked while it is told.
+func TestContract_D15_ALateHandlerDelaysNobody(t *testing.T) {
+	eachFace(t, func(t *testing.T, makes makes) {
+		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		i := makes(s, 0, nil)
+		early, _ := records(t, i)
+		startFace(t, i)
+		early.take()
+		gate := make(chan struct{})
+		late, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-gate }})
+		require.NoError(t, err)
+		synctest.Wait()
+		s.send(watch.Modified, pod("a", "11"))
+		require.Equal(t, []string{"update a@1 a@11"}, early.take())
+		require.False(t, late.HasSynced())
+		require.False(t, i.IsStopped())
+		require.Equal(t, "11", i.LastSyncResourceVersion())
+		require.NoError(t, i.AddIndexers(cache.Indexers{"labels": byLabels}))
+		third, reg := records(t, i)
+		require.Len(t, third.take(), 2)
+		require.NoError(t, i.RemoveEventHandler(reg))
+		close(gate)
+		synctest.Wait()
+		require.True(t, late.HasSynced())
+	})
+}
+
+// D16: a handler that panics goes on, syncs, and sleeps no second away.
+func TestContract_D16_AHandlerThatPanicsGoesOn(t *testing.T) {
+	survive(t)
+	eachFace(t, func(t *testing.T, makes makes) {
+		s := newScript("10", pod("a", "1"), pod("b", "2"), pod("c", "3"))
+		i := makes(s, 0, nil)
+		r := &recorder{}
+		reg, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(obj any) { r.add("add "+spoken(obj), obj); panic("add") },
+			UpdateFunc: func(_, obj any) { r.add("update "+spoken(obj), obj); panic("update") },
+		})
+		require.NoError(t, err)
+		began := time.Now()
+		startFace(t, i)
+		require.Len(t, r.take(), 3)
+		require.True(t, reg.HasSynced())
+		for range 40 { // more than a burst
+			s.send(watch.Modified, pod("a", "11"))
+		}
+		require.Len(t, r.take(), 40)
+		require.Equal(t, began, time.Now())
+	})
+}
+
+func TestContract_D16_PanicsAreObserved(t *testing.T) {
+	survive(t)
+	for _, delivery := range []Delivery{Every, Latest} {
+		bubble(t, func(t *testing.T) {
+			s, seen := newScript("10", pod("a", "1")), newEvents()
+			i := New(s, Options[*corev1.Pod]{Observe: seen.observe})
+			reg, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { panic("on purpose") }),
+				HandlerOptions{Name: "clumsy", Delivery: delivery, Resync: time.Minute})
+			require.NoError(t, err)
+			start(t, i)
+			s.send(watch.Modified, pod("a", "11"))
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			want := HandlerPanicked{Handler: "clumsy", Value: "on purpose"}
+			require.Equal(t, []HandlerPanicked{want, want, want}, of[HandlerPanicked](seen), "initial, event, resync")
+			require.True(t, closed(reg.Synced()))
+			require.Zero(t, reg.Backlog())
+		})
+	}
+}
+
+// D17: a handler may take itself out, also while the informer stops.
+func TestContract_D17_AHandlerTakesItselfOut(t *testing.T) {
+	eachFace(t, func(t *testing.T, makes makes) {
+		for _, stopping := range []bool{false, true} {
+			s := newScript("10", pod("a", "1"), pod("b", "2"))
+			i := makes(s, 0, nil)
+			gate, calls := make(chan struct{}), 0
+			var reg cache.ResourceEventHandlerRegistration
+			reg, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) {
+				calls++
+				<-gate
+				require.NoError(t, i.RemoveEventHandler(reg))
+			}})
+			require.NoError(t, err)
+			stop := startFace(t, i)
+			down := make(chan struct{})
+			if stopping {
+				go func() { defer close(down); stop() }()
+				synctest.Wait()
+			}
+			close(gate)
+			if !stopping {
+				synctest.Wait()
+				stop()
+			} else {
+				<-down
+			}
+			require.Equal(t, 1, calls)
+		}
+	})
+}
+
+// B100: what never runs leaves nothing behind (goleak watches).
+func TestContract_B100_HandlersOfAnInformerThatNeverRuns(t *testing.T) {
+	i := New(newScript("1"), Options[*corev1.Pod]{})
+	reg, err := i.Handle(&journal{}, HandlerOptions{Resync: time.Second})
+	require.NoError(t, err)
+	require.Equal(t, "*informer.journal", reg.Name())
+	require.Zero(t, reg.Backlog())
+	require.False(t, closed(reg.Done()))
+	reg.Stop()
+	reg.Stop()
+	require.True(t, closed(reg.Done()))
+	require.False(t, closed(reg.Synced()))
+	require.Empty(t, i.Status().Handlers)
+}

@@ -1,0 +1,320 @@
+package informer
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+)
+
+// indexers are all that are used as client-go's Indexer.
+func eachIndexer(t *testing.T, test func(t *testing.T, x cache.Indexer)) {
+	t.Run("NewIndexer", func(t *testing.T) { test(t, NewIndexer(cache.DeletionHandlingMetaNamespaceKeyFunc, cache.Indexers{})) })
+	for name, makes := range faces {
+		t.Run(name, func(t *testing.T) { test(t, makes(newScript("1"), 0, cache.Indexers{}).GetIndexer()) })
+	}
+}
+
+func byLabels(obj any) (values []string, err error) {
+	p, ok := obj.(*corev1.Pod)
+	if !ok {
+		return nil, errors.New("not a pod")
+	}
+	if p.Labels["poison"] == "error" {
+		return nil, errPoison
+	}
+	if p.Labels["poison"] == "panic" {
+		panic(errPoison)
+	}
+	for k, v := range p.Labels {
+		values = append(values, k+"="+v)
+	}
+	return values, nil
+}
+
+// B30, B32, B34, B37, B39, T1, T6: what everyone expects of an Indexer.
+func TestContract_B30_B39_TheIndexer(t *testing.T) {
+	eachIndexer(t, func(t *testing.T, x cache.Indexer) {
+		a, b := pod("a", "1", label("app", "x")), pod("b", "2")
+		require.NoError(t, x.Add(a))
+		require.NoError(t, x.Update(b))
+		require.NoError(t, x.AddIndexers(cache.Indexers{"labels": byLabels}), "T6, B34: on a filled store")
+		got, ok, err := x.GetByKey("default/a")
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Same(t, a, got, "B30")
+		got, ok, err = x.Get(&metav1.ObjectMeta{Namespace: "default", Name: "b"})
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Same(t, b, got)
+		_, ok, err = x.GetByKey("nope")
+		require.NoError(t, err)
+		require.False(t, ok)
+		_, _, err = x.Get("no object")
+		require.ErrorAs(t, err, &cache.KeyError{})
+		require.ErrorAs(t, x.Add("no object"), &cache.KeyError{})
+		require.ElementsMatch(t, []any{a, b}, x.List())
+		require.ElementsMatch(t, []string{"default/a", "default/b"}, x.ListKeys())
+
+		found, err := x.ByIndex("labels", "app=x")
+		require.NoError(t, err)
+		require.Equal(t, []any{a}, found)
+		found, err = x.ByIndex("labels", "app=y")
+		require.NoError(t, err)
+		require.Empty(t, found, "B32")
+		found, err = x.Index("labels", pod("z", "1", label("app", "x")))
+		require.NoError(t, err)
+		require.Equal(t, []any{a}, found)
+		_, err = x.Index("labels", "no pod")
+		require.ErrorContains(t, err, "not a pod")
+		keys, err := x.IndexKeys("labels", "app=x")
+		require.NoError(t, err)
+		require.Equal(t, []string{"default/a"}, keys)
+		require.Equal(t, []string{"app=x"}, x.ListIndexFuncValues("labels"))
+
+		const unknown = "Index with name nope does not exist"
+		_, err = x.ByIndex("nope", "x")
+		require.ErrorContains(t, err, unknown)
+		_, err = x.Index("nope", a)
+		require.ErrorContains(t, err, unknown)
+		_, err = x.IndexKeys("nope", "x")
+		require.ErrorContains(t, err, unknown)
+		require.Empty(t, x.ListIndexFuncValues("nope"), "B32")
+
+		require.Error(t, x.AddIndexers(cache.Indexers{"more": byLabels, "labels": byLabels}))
+		_, err = x.ByIndex("more", "x")
+		require.Error(t, err, "B34: a conflict adds nothing")
+
+		require.NoError(t, x.Update(pod("a", "3")))
+		require.Empty(t, x.ListIndexFuncValues("labels"), "B37")
+		require.Equal(t, "3", x.LastStoreSyncResourceVersion(), "B39")
+		require.NoError(t, x.Delete(cache.DeletedFinalStateUnknown{Key: "default/nope"}), "of nothing")
+		require.NoError(t, x.Delete(pod("a", "5")))
+		require.Equal(t, "5", x.LastStoreSyncResourceVersion())
+		x.Bookmark("7")
+		require.Equal(t, "7", x.LastStoreSyncResourceVersion())
+		x.Bookmark("6")
+		require.Equal(t, "7", x.LastStoreSyncResourceVersion(), "D6")
+		require.NoError(t, x.Resync())
+		require.NoError(t, x.Replace([]any{pod("c", "8"), pod("d", "9")}, "10"))
+		require.ElementsMatch(t, []string{"default/c", "default/d"}, x.ListKeys())
+		require.Equal(t, "10", x.LastStoreSyncResourceVersion())
+		require.Error(t, x.Replace([]any{pod("e", "8"), "no object"}, "11"))
+		require.ElementsMatch(t, []string{"default/c", "default/d"}, x.ListKeys(), "all or nothing")
+	})
+}
+
+// B38: what fails is told, the rest is made.
+func TestContract_B38_Transactions(t *testing.T) {
+	eachIndexer(t, func(t *testing.T, x cache.Indexer) {
+		failed := x.(cache.TransactionStore).Transaction(
+			cache.Transaction{Type: cache.TransactionTypeAdd, Object: pod("a", "1")},
+			cache.Transaction{Type: cache.TransactionTypeAdd, Object: "no object"},
+			cache.Transaction{Type: cache.TransactionTypeUpdate, Object: pod("b", "3")},
+			cache.Transaction{Type: cache.TransactionTypeDelete, Object: pod("a", "2")},
+		)
+		require.NotNil(t, failed)
+		require.Equal(t, 4, failed.TotalTransactions)
+		require.Equal(t, []int{0, 2, 3}, failed.SuccessfulIndices)
+		require.Len(t, failed.Errors, 1)
+		require.Equal(t, []string{"default/b"}, x.ListKeys())
+		require.Nil(t, x.(cache.TransactionStore).Transaction())
+	})
+}
+
+// D4: an error or a panic of an index function harms that index only.
+func TestContract_D4_TheClientgoFace(t *testing.T) {
+	eachIndexer(t, func(t *testing.T, x cache.Indexer) {
+		require.NoError(t, x.AddIndexers(cache.Indexers{"labels": byLabels, "name": func(obj any) ([]string, error) {
+			return []string{obj.(*corev1.Pod).Name}, nil
+		}}))
+		for _, poison := range []string{"error", "panic"} {
+			require.NoError(t, x.Add(pod("a", "1", label("poison", poison))))
+			require.Len(t, x.List(), 1)
+			found, err := x.ByIndex("name", "a")
+			require.NoError(t, err)
+			require.Len(t, found, 1)
+			require.Empty(t, x.ListIndexFuncValues("labels"))
+			require.NoError(t, x.Add(pod("a", "2", label("app", "x"))))
+			require.Equal(t, []string{"app=x"}, x.ListIndexFuncValues("labels"), "with its next version")
+		}
+	})
+}
+
+func TestContract_D4_TheErrorHandlerHearsOfIndexes(t *testing.T) {
+	eachFace(t, func(t *testing.T, makes makes) {
+		s := newScript("10", pod("a", "1", label("poison", "error")))
+		i := makes(s, 0, cache.Indexers{"labels": byLabels})
+		errs := quietly(t, i)
+		r, _ := records(t, i)
+		startFace(t, i)
+		require.Equal(t, []string{"initial a@1"}, r.take())
+		require.Len(t, *errs, 1)
+		require.ErrorIs(t, (*errs)[0], errPoison)
+		require.ErrorContains(t, (*errs)[0], "default/a")
+	})
+}
+
+// D5 (B35, B36): a copy, and nobody touches the caller's map.
+func TestContract_D5_GetIndexersIsACopy(t *testing.T) {
+	mine := cache.Indexers{"labels": byLabels}
+	for _, x := range []cache.Indexer{
+		NewIndexer(cache.MetaNamespaceKeyFunc, mine),
+		faces["any"](newScript("1"), 0, mine).GetIndexer(),
+	} {
+		shown := x.GetIndexers()
+		require.Len(t, shown, 1)
+		shown["other"] = byLabels
+		require.Len(t, x.GetIndexers(), 1)
+		require.NoError(t, x.AddIndexers(cache.Indexers{"more": byLabels}))
+		require.Len(t, x.GetIndexers(), 2)
+		require.Len(t, mine, 1)
+	}
+	for _, x := range []cache.Indexer{
+		NewIndexer(cache.MetaNamespaceKeyFunc, nil),
+		faces["any"](newScript("1"), 0, nil).GetIndexer(),
+	} {
+		require.NoError(t, x.AddIndexers(cache.Indexers{"labels": byLabels}), "k/k#110660")
+		require.Len(t, x.GetIndexers(), 1)
+	}
+}
+
+// T18: generated listers pass an ObjectMeta.
+func TestContract_T18_IndexRunsTheFunctionOnWhatItGets(t *testing.T) {
+	eachFace(t, func(t *testing.T, makes makes) {
+		i := makes(newScript("10", pod("a", "1")), 0, byNamespace)
+		startFace(t, i)
+		found, err := i.GetIndexer().Index(cache.NamespaceIndex, &metav1.ObjectMeta{Namespace: "default"})
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		found, err = i.GetIndexer().Index(cache.NamespaceIndex, &metav1.ObjectMeta{Namespace: "other"})
+		require.NoError(t, err)
+		require.Empty(t, found)
+	})
+}
+
+// Index with several values: each object once.
+func TestIndexOfSeveralValues(t *testing.T) {
+	eachIndexer(t, func(t *testing.T, x cache.Indexer) {
+		require.NoError(t, x.AddIndexers(cache.Indexers{"labels": byLabels}))
+		both := func(p *corev1.Pod) { p.Labels = map[string]string{"app": "x", "tier": "y"} }
+		require.NoError(t, x.Add(pod("a", "1", both)))
+		require.NoError(t, x.Add(pod("b", "2", label("tier", "y"))))
+		found, err := x.Index("labels", pod("z", "1", both))
+		require.NoError(t, err)
+		require.Len(t, found, 2)
+		found, err = x.Index("labels", pod("z", "1"))
+		require.NoError(t, err)
+		require.Empty(t, found)
+	})
+}
+
+// T19: writes before, during and after Run, from anywhere.
+func TestContract_T19_WritesAtAnyTime(t *testing.T) {
+	eachFace(t, func(t *testing.T, makes makes) {
+		s := newScript("10", pod("a", "1"))
+		i := makes(s, 0, byNamespace)
+		r, _ := records(t, i)
+		require.NoError(t, i.GetIndexer().Add(pod("mine", "5")))
+		require.Len(t, i.GetStore().List(), 1, "before Run")
+		stop := startFace(t, i)
+		require.Equal(t, []string{"initial a@1"}, r.take())
+		require.Equal(t, []string{"default/a"}, i.GetStore().ListKeys(), "the list replaced what was there")
+
+		var wg sync.WaitGroup
+		for w := range 4 {
+			wg.Go(func() {
+				for n := range 200 {
+					name := fmt.Sprint("w", w, "-", n%20)
+					if n%3 == 2 {
+						_ = i.GetIndexer().Delete(pod(name, "1"))
+					} else {
+						_ = i.GetStore().Update(pod(name, "1"))
+					}
+				}
+				_ = i.GetStore().Update(pod(fmt.Sprint("end", w), "1"))
+			})
+		}
+		for n := range 100 {
+			s.send(watch.Modified, pod("a", fmt.Sprint(n+11)))
+		}
+		wg.Wait()
+		require.Len(t, r.take(), 100, "no events of writes")
+		for w := range 4 {
+			_, ok, _ := i.GetStore().GetByKey(fmt.Sprint("default/end", w))
+			require.True(t, ok)
+		}
+		require.Equal(t, "110", i.LastSyncResourceVersion())
+		stop()
+		require.NoError(t, i.GetStore().Add(pod("after", "9")))
+		require.NoError(t, i.GetStore().Replace([]any{pod("last", "9")}, "9"))
+		require.Equal(t, []string{"default/last"}, i.GetStore().ListKeys(), "after Run")
+		require.Equal(t, "110", i.LastSyncResourceVersion())
+	})
+}
+
+// D6 while others replace what an informer stores.
+func TestReplaceDoesNotTakeTheVersionBack(t *testing.T) {
+	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f.list("1", pod("a", "1"))
+	store := newClientgoStore(f.core)
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	wg.Go(func() {
+		for !closed(done) {
+			_ = store.Replace([]any{pod("a", "1")}, "")
+		}
+	})
+	defer wg.Wait()
+	defer close(done)
+	for n := range 2_000 {
+		version := fmt.Sprint(n + 2)
+		f.apply(does(deltafifo.Modified, pod("a", version)))
+		for range 100 {
+			runtime.Gosched()
+			require.False(t, older(f.writer.Indexer().Version(), version), "%s after %s", f.writer.Indexer().Version(), version)
+		}
+	}
+}
+
+// T21: the whole string is the key.
+func TestContract_T21_CustomKeys(t *testing.T) {
+	key := func(obj any) (string, error) {
+		s, ok := obj.(string)
+		if !ok {
+			return "", errors.New("not a string")
+		}
+		return s, nil
+	}
+	for _, x := range []cache.Store{NewStore(key), NewIndexer(key, nil)} {
+		for _, k := range []string{"a/b/c", "/x", "", "a/", "plain"} {
+			require.NoError(t, x.Add(k))
+			got, ok, err := x.GetByKey(k)
+			require.NoError(t, err)
+			require.True(t, ok)
+			require.Equal(t, k, got)
+		}
+		require.ElementsMatch(t, []string{"a/b/c", "/x", "", "a/", "plain"}, x.ListKeys())
+		require.Error(t, x.Add(1))
+		require.NoError(t, x.Delete("a/b/c"))
+		require.Len(t, x.List(), 4)
+		require.Empty(t, x.LastStoreSyncResourceVersion(), "B39: objects without metadata leave it")
+	}
+}
+
+func TestAnIndexerWithUselessIndexesStillStores(t *testing.T) {
+	x := NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"x": nil})
+	require.NoError(t, x.Add(pod("a", "1")))
+	require.Len(t, x.List(), 1)
+	_, err := x.ByIndex("x", "y")
+	require.Error(t, err)
+}

@@ -1,0 +1,358 @@
+package informer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// core is the informer under both faces: the store, the queue before it, the
+// processor behind it, and the goroutines that move changes along.
+//
+//	reflector, one a source  ->  queue  ->  processLoop  ->  log  ->  one goroutine a handler
+//
+// Lock order: mu, then the indexer's write section, then sharedProcessor.mu.
+type core[T any] struct {
+	options   Options[T]
+	sources   []reflector.Source
+	misuse    error // what was wrong with the constructor's arguments
+	writer    *indexer.Writer[T]
+	queue     *deltafifo.Queue[T]
+	processor *sharedProcessor[T]
+	status    status
+	versions  versionWaiters
+	clientgo  clientgo
+	logger    func(Event)
+	synced    chan struct{} // closed once every part has committed a full state
+
+	// The processLoop's own.
+	parts   []part[T]
+	changes []deltafifo.Delta[T] // those of the present write section
+	apply   func(*indexer.Tx[T]) // applyChanges, bound once
+	// aside holds the identities of the objects in whose metadata the
+	// transform changed them. Guarded by nothing: the processLoop's own.
+	aside map[indexer.Key]identity
+
+	// mu guards the life of the informer and of its registrations' goroutines.
+	mu       sync.Mutex
+	phase    phase
+	stopped  chan struct{}   // closed when the run ends; another one for each run
+	ctx      context.Context // of the run; nil before the first
+	handlers *sync.WaitGroup // the handlers' goroutines of the run
+}
+
+// phase is where an informer is in its life.
+type phase uint8
+
+const (
+	created phase = iota
+	running
+	stopped
+)
+
+// newCore makes a core that has the index by namespace.
+func newCore[T any](o Options[T], sources ...reflector.Source) *core[T] {
+	return newBareCore(o, o.indexes(), sources...)
+}
+
+// newBareCore makes a core that has these indexes only.
+func newBareCore[T any](o Options[T], indexes []indexer.Index[T], sources ...reflector.Source) *core[T] {
+	c := &core[T]{
+		options:   o,
+		sources:   sources,
+		queue:     deltafifo.New[T](0),
+		processor: newSharedProcessor[T](),
+		synced:    make(chan struct{}),
+		stopped:   make(chan struct{}),
+		status:    status{parts: make([]partStatus, len(sources))},
+		parts:     make([]part[T], len(sources)),
+		aside:     make(map[indexer.Key]identity),
+	}
+	c.apply = c.applyChanges
+	if c.options.Name == "" {
+		c.options.Name = typeName[T]()
+	}
+	c.clientgo.resyncCheck = o.Resync
+	c.logger = logged(c.options.Name)
+	c.misuse = c.options.validate()
+	if len(sources) == 0 || slices.Contains(sources, nil) {
+		c.misuse = ErrNoSource
+	}
+	var err error
+	if c.writer, err = c.newStore(indexes); err != nil {
+		c.misuse = err
+		c.writer, _ = c.newStore(nil)
+	}
+	return c
+}
+
+func (c *core[T]) newStore(indexes []indexer.Index[T]) (*indexer.Writer[T], error) {
+	return indexer.New(indexer.Options[T]{
+		Indexes:   indexes,
+		Labels:    labelsOf[T],
+		Namespace: namespaceOf[T],
+		Report:    func(e *indexer.IndexError) { c.observe(e) },
+	})
+}
+
+// observe passes an event on: to the user's observer, to the client-go face's
+// error handler, or else to the log.
+func (c *core[T]) observe(e Event) {
+	if c.options.Observe != nil {
+		c.options.Observe(e)
+	}
+	if !c.clientgo.observe(e) && c.options.Observe == nil {
+		c.logger(e)
+	}
+}
+
+func (c *core[T]) name() string                   { return c.options.Name }
+func (c *core[T]) resource() schema.GroupResource { return c.options.Resource }
+func (c *core[T]) syncedChannel() <-chan struct{} { return c.synced }
+
+// misused returns what was wrong with the constructor's arguments, if anything.
+func (c *core[T]) misused() error {
+	if c.misuse == nil {
+		return nil
+	}
+	return fmt.Errorf("informer %s: %w", c.options.Name, c.misuse)
+}
+
+// begin lets the informer run: once, or again after it has stopped, from what
+// it has and with the handlers that it has.
+func (c *core[T]) begin(ctx context.Context, again bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	switch {
+	case c.misuse != nil:
+		return c.misused()
+	case c.phase == running:
+		return fmt.Errorf("informer %s: %w", c.options.Name, ErrRunning)
+	case c.phase == stopped && !again:
+		return fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
+	case c.phase == stopped:
+		c.stopped, c.queue = make(chan struct{}), deltafifo.New[T](0)
+	}
+	c.phase, c.ctx, c.handlers = running, ctx, new(sync.WaitGroup)
+	for _, r := range c.processor.all() {
+		c.launch(r)
+	}
+	return nil
+}
+
+// Run is [Informer.Run].
+func (c *core[T]) Run(ctx context.Context) error {
+	if err := c.begin(ctx, false); err != nil {
+		return err
+	}
+	c.run(ctx)
+	return nil
+}
+
+// Start is [Informer.Start].
+func (c *core[T]) Start(ctx context.Context) (wait func(), err error) {
+	if err := c.begin(ctx, true); err != nil {
+		return nil, err
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		c.run(ctx)
+	}()
+	return func() { <-ended }, nil
+}
+
+// run moves changes along until ctx ends, and returns when nothing moves any more.
+func (c *core[T]) run(ctx context.Context) {
+	var reflectors sync.WaitGroup
+	for i, source := range c.sources {
+		r := c.reflector(i, source)
+		reflectors.Go(func() { c.reflect(ctx, r) })
+	}
+	c.processLoop(ctx)
+	reflectors.Wait()
+	c.finish().Wait()
+}
+
+// reflector makes what mirrors one source into the queue.
+func (c *core[T]) reflector(i int, source reflector.Source) *reflector.Reflector[T] {
+	return reflector.New(source, &intake[T]{core: c, part: uint16(i)}, reflector.Options{ //nolint:gosec // few parts
+		Name:            c.options.Name,
+		Type:            c.clientgo.goType,
+		Expect:          c.clientgo.kind,
+		PageSize:        c.options.PageSize,
+		MinWatchTimeout: c.options.MinWatchTimeout,
+		Version:         c.parts[i].version,
+		Observe: func(e reflector.Event) {
+			c.status.reflected(i, e)
+			c.observe(e)
+		},
+	})
+}
+
+func (c *core[T]) reflect(ctx context.Context, r *reflector.Reflector[T]) {
+	if err := r.Run(ctx); err != nil {
+		c.observe(reflector.Failed{Operation: reflector.OpList, Err: err})
+	}
+}
+
+// finish marks the end of a run, and returns what its handlers' goroutines are
+// waited for with: they end by themselves, with ctx.
+func (c *core[T]) finish() *sync.WaitGroup {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	c.phase = stopped
+	close(c.stopped)
+	c.queue.Close()
+	for _, r := range c.processor.all() {
+		if !r.running {
+			c.over(r)
+		}
+	}
+	return c.handlers
+}
+
+// WaitSynced is [Informer.WaitSynced].
+func (c *core[T]) WaitSynced(ctx context.Context) error {
+	if c.misuse != nil {
+		return c.misused()
+	}
+	select {
+	case <-c.synced:
+		return nil
+	default:
+	}
+	select {
+	case <-c.synced:
+		return nil
+	case <-c.done():
+		if ctx.Err() == nil {
+			return c.status.because(fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped))
+		}
+	case <-ctx.Done():
+	}
+	return c.status.because(fmt.Errorf("informer %s: %w: %w", c.options.Name, ErrNotSynced, context.Cause(ctx)))
+}
+
+func (c *core[T]) setTransform(transform func(T) (T, error)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	switch {
+	case c.misuse != nil:
+		return c.misused()
+	case c.phase == running:
+		return fmt.Errorf("informer %s: the transform is set before Run: %w", c.options.Name, ErrRunning)
+	case c.phase == stopped:
+		return fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
+	}
+	c.options.Transform = transform
+	return nil
+}
+
+// join registers a handler.
+func (c *core[T]) join(r *registration[T]) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	switch {
+	case c.misuse != nil:
+		return c.misused()
+	case c.phase == stopped:
+		return fmt.Errorf("handler %q was not added to informer %s: %w", r.options.Name, c.options.Name, ErrStopped)
+	}
+	c.writer.Freeze(func(tx *indexer.Tx[T]) {
+		if c.processor.began {
+			r.begin(tx.Snapshot(), c.processor.log.published)
+		}
+		c.processor.add(r)
+	})
+	if c.phase == running {
+		c.launch(r)
+	}
+	return nil
+}
+
+// leave ends a registration that was stopped.
+func (c *core[T]) leave(r *registration[T]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	if !r.running {
+		c.over(r)
+	}
+}
+
+// runContext is the context of the run, or an idle one.
+func (c *core[T]) runContext() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	if c.ctx == nil {
+		return context.Background()
+	}
+	return c.ctx
+}
+
+// launch starts a registration's goroutine; where that of the run before is
+// still busy, with its end. The caller holds mu.
+func (c *core[T]) launch(r *registration[T]) {
+	if closed(r.done) {
+		r.done = make(chan struct{})
+	}
+	if r.running {
+		return
+	}
+	r.running = true
+	ctx := c.ctx
+	c.handlers.Go(func() {
+		defer c.landed(r, ctx)
+		r.run(ctx)
+	})
+}
+
+// landed follows the end of a registration's goroutine, which ran with ctx.
+func (c *core[T]) landed(r *registration[T], ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	r.running = false
+	if ctx.Err() == nil { // stopped, or the handler has ended the goroutine
+		r.ended.Store(true)
+	}
+	switch {
+	case c.phase == stopped || r.ended.Load():
+		c.over(r)
+	case c.ctx != ctx: // another run has begun meanwhile
+		c.launch(r)
+	}
+}
+
+// done returns a channel that is closed when the informer has stopped.
+func (c *core[T]) done() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	return c.stopped
+}
+
+// over says that a registration delivers nothing any more. One that was
+// stopped is forgotten. The caller holds mu.
+func (c *core[T]) over(r *registration[T]) {
+	if r.ended.Load() {
+		c.processor.remove(r)
+		r.letGo()
+	}
+	if !closed(r.done) {
+		close(r.done)
+	}
+}

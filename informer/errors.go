@@ -1,0 +1,54 @@
+package informer
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// The errors of this package, to be told apart with errors.Is.
+var (
+	// ErrNoSource is returned where an informer was made without a source.
+	ErrNoSource = errors.New("the informer has no source")
+	// ErrNoHandler is returned for a nil handler.
+	ErrNoHandler = errors.New("the handler is nil")
+	// ErrNegative is returned for a negative period.
+	ErrNegative = errors.New("a period is negative")
+	// ErrRunning is returned by a second Run, and for what has to be set before
+	// the first.
+	ErrRunning = errors.New("the informer is running")
+	// ErrStopped is returned for what a stopped informer can no longer do.
+	ErrStopped = errors.New("the informer has stopped")
+	// ErrNotSynced is returned by WaitSynced where the store did not become
+	// complete in time. It wraps the context's cause and the last error of a list or watch.
+	ErrNotSynced = errors.New("the informer is not synced")
+	// ErrVersion is returned by WaitVersion for a resourceVersion that does not
+	// compare with the store's.
+	ErrVersion = errors.New("the resourceVersion cannot be compared")
+	// ErrTransform is returned, wrapped in a [QuarantineError], where the
+	// transform failed on an object.
+	ErrTransform = errors.New("the transform failed")
+	// ErrType is returned for an object that is not of the informer's type.
+	ErrType = errors.New("the object is of another type")
+)
+
+// QuarantineError tells that one object could not be prepared for the store:
+// its transform failed. A version that was stored before stays, and
+// is stale; the object is tried again with its next event and with each list.
+type QuarantineError struct {
+	Key indexer.Key
+	Err error
+}
+
+func (e *QuarantineError) Error() string {
+	return fmt.Sprintf("object %q is quarantined: %v", e.Key, e.Err)
+}
+
+// Unwrap returns why.
+func (e *QuarantineError) Unwrap() error { return e.Err }
+
+// typeError names the type that was wanted and the one that came.
+func typeError[T any](got any) error {
+	return fmt.Errorf("%w: want %s, got %T", ErrType, typeName[T](), got)
+}

@@ -1,0 +1,48 @@
+package informer
+
+import (
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/klog/v2"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// Event is one observable fact about an informer, handed to [Options].Observe.
+// It is one of the reflector's events, or one of those of this package:
+// *[QuarantineError], *[indexer.IndexError], [HandlerPanicked].
+type Event any
+
+// HandlerPanicked reports that a handler panicked on a change, which it will
+// not be told again.
+type HandlerPanicked struct {
+	Handler string
+	Value   any
+}
+
+// logged returns the observer that is used if the user sets none: it logs what
+// an operator has to know, and at higher verbosity what one may want to know.
+func logged(name string) func(Event) {
+	log := klog.Background().WithName("tidemark").WithValues("informer", name)
+	return func(e Event) {
+		switch e := e.(type) {
+		case reflector.Failed:
+			if apierrors.IsResourceExpired(e.Err) || apierrors.IsGone(e.Err) { // all in a day's work
+				log.V(2).Info("Version expired, listing anew", "operation", e.Operation, "err", e.Err)
+				return
+			}
+			log.Error(e.Err, "Request failed", "operation", e.Operation, "attempt", e.Attempt)
+		case reflector.Skipped:
+			log.Error(e.Err, "Object left out")
+		case reflector.HistoryWentBack:
+			log.Info("The server's history went back, listing anew", "from", e.From, "to", e.To)
+		case *QuarantineError:
+			log.Error(e, "Object quarantined")
+		case *indexer.IndexError:
+			log.Error(e, "Object left out of an index")
+		case HandlerPanicked: // utilruntime logs it
+		default:
+			log.V(4).Info("Event", "kind", e)
+		}
+	}
+}

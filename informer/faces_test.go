@@ -1,0 +1,98 @@
+package informer
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// listerWatcher is a source as client-go's ListerWatcher.
+type listerWatcher struct{ reflector.Source }
+
+func (l listerWatcher) List(o metav1.ListOptions) (runtime.Object, error) {
+	return l.Source.List(context.Background(), o)
+}
+
+func (l listerWatcher) Watch(o metav1.ListOptions) (watch.Interface, error) {
+	return l.Source.Watch(context.Background(), o)
+}
+
+func (l listerWatcher) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	return l.Source.List(ctx, o)
+}
+
+func (l listerWatcher) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	return l.Source.Watch(ctx, o)
+}
+
+func (listerWatcher) IsWatchListSemanticsUnSupported() bool { return true }
+
+// makes builds an informer behind client-go's interface.
+type makes func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer
+
+// faces are the two cores that the client-go face stands before.
+var faces = map[string]makes{
+	"any": func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
+		return NewSharedIndexInformer(listerWatcher{s}, &corev1.Pod{}, resync, ix)
+	},
+	"pods": func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
+		indexes, funcs := clientgoIndexes[*corev1.Pod](ix)
+		c := newCore(Options[*corev1.Pod]{Resync: resync, Indexes: indexes}, s)
+		c.clientgo.funcs, c.clientgo.resyncCheck = funcs, resync
+		return &clientgoInformer[*corev1.Pod]{c}
+	},
+}
+
+var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+
+// eachFace runs a test in a bubble for each face.
+func eachFace(t *testing.T, test func(t *testing.T, makes makes)) {
+	for name, makes := range faces {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, makes) })
+		})
+	}
+}
+
+// startFace runs an informer for the time of a test.
+func startFace(t *testing.T, i cache.SharedIndexInformer) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); i.RunWithContext(ctx) }()
+	stop = sync.OnceFunc(func() { cancel(); <-ended })
+	t.Cleanup(stop)
+	synctest.Wait()
+	return stop
+}
+
+// quietly gives an informer an error handler that keeps the errors.
+func quietly(t *testing.T, i cache.SharedIndexInformer) *[]error {
+	var errs []error
+	var mu sync.Mutex
+	require.NoError(t, i.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+
+		errs = append(errs, err)
+	}))
+	return &errs
+}
+
+// records adds a handler that writes down.
+func records(t *testing.T, i cache.SharedIndexInformer) (*recorder, cache.ResourceEventHandlerRegistration) {
+	r := &recorder{}
+	reg, err := i.AddEventHandler(recorderFuncs(r))
+	require.NoError(t, err)
+	return r, reg
+}

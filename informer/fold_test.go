@@ -1,0 +1,349 @@
+package informer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// folder is a handler that makes a store of what it is told, and finds fault
+// with what does not fit. It is slow, and panics, at random.
+type folder struct {
+	t        *testing.T
+	name     string
+	delivery Delivery
+	rand     *rand.Rand
+	slow     time.Duration
+	clumsy   bool
+	joined   bool // when the informer was synced: all initial adds come first
+	reg      *registration[*corev1.Pod]
+
+	mu    sync.Mutex
+	known map[indexer.Key]*corev1.Pod // guarded by mu
+	calls atomic.Int64
+	busy  atomic.Bool
+	last  uint64 // the highest version told, with Every delivery
+	news  bool   // something that is not initial was told
+}
+
+func (f *folder) Handle(c Change[*corev1.Pod]) {
+	if !f.busy.CompareAndSwap(false, true) {
+		f.t.Errorf("%s: two calls at a time", f.name)
+	}
+	defer f.busy.Store(false)
+	f.calls.Add(1)
+	f.check(c)
+	if f.slow > 0 && f.rand.IntN(4) == 0 {
+		time.Sleep(time.Duration(f.rand.Int64N(int64(f.slow))))
+	}
+	if f.clumsy && f.rand.IntN(20) == 0 {
+		panic("clumsy")
+	}
+}
+
+func (f *folder) check(c Change[*corev1.Pod]) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	fault := func(what string) { f.t.Errorf("%s (%v): %s: %s", f.name, f.delivery, what, line(c)) }
+	switch c.Kind {
+	case Added:
+		key, _ := keyOf(c.New)
+		if f.known[key] != nil {
+			fault("an add of what it knows")
+		}
+		if c.Old != nil {
+			fault("an add with an old")
+		}
+		if c.Initial && f.news && f.joined {
+			fault("an initial add after news")
+		}
+		f.news = f.news || !c.Initial
+		f.known[key] = c.New
+	case Updated:
+		key, _ := keyOf(c.New)
+		if f.known[key] != c.Old {
+			fault("an update from what it did not see last")
+		}
+		if c.Initial || c.Lost {
+			fault("an update with flags")
+		}
+		f.news = true
+		f.known[key] = c.New
+	case Deleted:
+		key, _ := keyOf(c.Old)
+		switch {
+		case f.known[key] == nil:
+			fault("a delete of what it does not know")
+		case c.Lost && f.known[key] != c.Old && f.delivery == Every: // Latest may not have told the last version known
+			fault("a lost delete of what it did not see last")
+		case c.New != nil || c.Initial:
+			fault("a delete with a new")
+		}
+		f.news = true
+		delete(f.known, key)
+	default:
+		fault("no kind")
+	}
+	f.order(c)
+}
+
+// order finds fault with versions that go back: the world numbers its changes.
+func (f *folder) order(c Change[*corev1.Pod]) {
+	if f.delivery != Every || c.Initial || c.Old == c.New || c.Lost {
+		return
+	}
+	p := c.New
+	if p == nil {
+		p = c.Old
+	}
+	n, _ := strconv.ParseUint(p.ResourceVersion, 10, 64)
+	if n < f.last && p.Labels["listed"] == "" {
+		f.t.Errorf("%s: %s after version %d", f.name, line(c), f.last)
+	}
+	if p.Labels["listed"] == "" {
+		f.last = n
+	}
+}
+
+// life is a random history of a core with handlers that come and go.
+type life struct {
+	*fed
+	rand    *rand.Rand
+	parts   int
+	serial  int
+	objects map[indexer.Key]*corev1.Pod // what the sources hold
+	owner   map[indexer.Key]uint16
+	listed  []bool // the parts that have been listed
+	folders []*folder
+	joined  int
+}
+
+func newLife(t *testing.T, seed uint64) *life {
+	r := rand.New(rand.NewPCG(seed, 5)) //nolint:gosec // a test
+	l := &life{
+		rand: r, parts: 1 + r.IntN(3),
+		objects: map[indexer.Key]*corev1.Pod{}, owner: map[indexer.Key]uint16{},
+	}
+	l.fed = newFed(t, Options[*corev1.Pod]{}, l.parts)
+	l.listed = make([]bool, l.parts)
+	return l
+}
+
+func (l *life) anyPart() uint16 { return uint16(l.rand.IntN(l.parts)) } //nolint:gosec // few
+
+// pod makes the next version of a random pod of a part.
+func (l *life) pod(part uint16, options ...func(*corev1.Pod)) *corev1.Pod {
+	l.serial++
+	name := fmt.Sprint("p", part, "-", l.rand.IntN(12))
+	if p := l.objects[named(name)]; p != nil && l.rand.IntN(8) > 0 {
+		options = append(options, uid(string(p.UID)))
+	} else if l.rand.IntN(2) == 0 { // or else one of the same UID comes back, as it does into a selector
+		options = append(options, uid(fmt.Sprint("uid-", l.serial)))
+	}
+	return pod(name, fmt.Sprint(l.serial), options...)
+}
+
+// list applies a full state of one part, mostly of what is there already, in
+// one go or with changes of other parts in between, or breaks it off.
+func (l *life) list(part uint16) {
+	l.apply(deltafifo.Delta[*corev1.Pod]{Op: deltafifo.Begin, Part: part})
+	next := map[indexer.Key]*corev1.Pod{}
+	for key, p := range l.objects {
+		if l.owner[key] == part && l.rand.IntN(10) > 0 {
+			next[key] = p
+		}
+	}
+	for range l.rand.IntN(5) {
+		p := l.pod(part, label("listed", "yes"))
+		key, _ := keyOf(p)
+		next[key] = p
+	}
+	for _, p := range next {
+		if l.rand.IntN(5) == 0 && l.parts > 1 {
+			l.changes(func(other uint16) bool { return other != part })
+		}
+		d := does(deltafifo.Added, p)
+		d.Part = part
+		if stored := l.objects[d.Key]; stored == p { // a twin, as a server sends it
+			d.Object = p.DeepCopy()
+		}
+		l.apply(d)
+	}
+	if l.rand.IntN(6) == 0 {
+		l.apply(deltafifo.Delta[*corev1.Pod]{Op: deltafifo.Abort, Part: part})
+		return
+	}
+	l.serial++
+	l.apply(deltafifo.Delta[*corev1.Pod]{Op: deltafifo.Commit, Part: part, Version: fmt.Sprint(l.serial)})
+	for key := range l.objects {
+		if l.owner[key] == part {
+			delete(l.objects, key)
+		}
+	}
+	for key, p := range next {
+		l.objects[key], l.owner[key] = p, part
+	}
+	l.listed[part] = true
+}
+
+// changes applies some single changes of parts that have been listed.
+func (l *life) changes(of func(part uint16) bool) {
+	var deltas []deltafifo.Delta[*corev1.Pod]
+	for range 1 + l.rand.IntN(8) {
+		part := l.anyPart()
+		if !l.listed[part] || !of(part) {
+			continue
+		}
+		p := l.pod(part)
+		d := does(deltafifo.Modified, p)
+		d.Part = part
+		switch l.rand.IntN(4) {
+		case 0:
+			d.Op = deltafifo.Deleted
+			delete(l.objects, d.Key)
+		case 1:
+			d.Op = deltafifo.Added
+			fallthrough
+		default:
+			l.objects[d.Key], l.owner[d.Key] = p, part
+		}
+		deltas = append(deltas, d)
+	}
+	l.apply(deltas...)
+}
+
+func (l *life) joins() {
+	l.joined++
+	f := &folder{
+		t: l.t, name: fmt.Sprint("h", l.joined), known: map[indexer.Key]*corev1.Pod{},
+		rand:     rand.New(rand.NewPCG(l.rand.Uint64(), 1)), //nolint:gosec // a test
+		delivery: Delivery(l.rand.IntN(2)),                  //nolint:gosec // 0 or 1
+		clumsy:   l.rand.IntN(3) == 0,
+		joined:   l.isSynced(),
+	}
+	o := HandlerOptions{Name: f.name, Delivery: f.delivery}
+	if l.rand.IntN(3) == 0 {
+		f.slow = 100 * time.Millisecond
+	}
+	if l.rand.IntN(3) == 0 {
+		o.Resync = time.Duration(1+l.rand.IntN(5)) * time.Second
+	}
+	f.reg = l.fed.joins(f, o)
+	l.folders = append(l.folders, f)
+}
+
+func (l *life) leaves() {
+	if len(l.folders) == 0 {
+		return
+	}
+	n := l.rand.IntN(len(l.folders))
+	f := l.folders[n]
+	l.folders = append(l.folders[:n], l.folders[n+1:]...)
+	f.reg.Stop()
+	<-f.reg.Done()
+	calls := f.calls.Load()
+	l.changes(func(uint16) bool { return true })
+	synctest.Wait()
+	require.Equal(l.t, calls, f.calls.Load(), "%s is told after it left", f.name)
+}
+
+func (l *life) step() {
+	switch n := l.rand.IntN(100); {
+	case n < 60:
+		l.changes(func(uint16) bool { return true })
+	case n < 68:
+		l.list(l.anyPart())
+	case n < 74:
+		l.joins()
+	case n < 77:
+		l.leaves()
+	case n < 80:
+		for range 300 { // more than a segment
+			l.changes(func(uint16) bool { return true })
+		}
+	case n < 90:
+		time.Sleep(time.Duration(l.rand.IntN(2000)) * time.Millisecond)
+	default:
+		l.rest()
+	}
+}
+
+// rest waits until nothing is to be delivered, and then looks at everything.
+func (l *life) rest() {
+	for range 100_000 {
+		synctest.Wait()
+		waiting := false
+		for _, f := range l.folders {
+			waiting = waiting || f.busy.Load() || f.reg.Backlog() != 0
+		}
+		if !waiting {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	x := l.writer.Indexer()
+	require.Equal(l.t, len(l.objects), x.Len())
+	for key, p := range l.objects {
+		got, ok := x.Get(key)
+		require.True(l.t, ok)
+		require.Equal(l.t, p.ResourceVersion, got.ResourceVersion)
+		require.Equal(l.t, p.UID, got.UID)
+	}
+	synced := true
+	for _, listed := range l.listed {
+		synced = synced && listed
+	}
+	require.Equal(l.t, synced, l.isSynced())
+	for _, f := range l.folders {
+		require.Zero(l.t, f.reg.Backlog(), "%s at rest", f.name)
+		require.Equal(l.t, synced, closed(f.reg.Synced()), f.name)
+		f.compare(x)
+	}
+}
+
+// compare holds what the handler made of what it was told against the store.
+func (f *folder) compare(x *indexer.Indexer[*corev1.Pod]) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	require.Len(f.t, f.known, x.Len(), f.name)
+	for key, p := range f.known {
+		if got, _ := x.Get(key); got != p {
+			require.Same(f.t, got, p, "%s: %s", f.name, key)
+		}
+	}
+}
+
+// Folding what each handler is told gives the store, whenever it joins and
+// however slow it is.
+func TestHandlersFoldToTheStore(t *testing.T) {
+	survive(t)
+	for seed := range uint64(40) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				l := newLife(t, seed)
+				l.joins()
+				l.start()
+				for range 120 {
+					l.step()
+					if t.Failed() {
+						return
+					}
+				}
+				l.rest()
+			})
+		})
+	}
+}

@@ -1,0 +1,218 @@
+package informer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// history writes to the sinks of a core, through a transform that strips
+// identities and fails on some objects, and keeps the twin: what the store
+// must hold, with the versions that the server sent.
+type history struct {
+	*fed
+	rand     *rand.Rand
+	serial   int
+	stored   map[indexer.Key]*corev1.Pod // as the server sent it
+	part     map[indexer.Key]uint16
+	poisoned map[indexer.Key]uint16
+	size     int // objects a part
+}
+
+// strip leaves the server's version in an annotation alone.
+func strip(p *corev1.Pod) (*corev1.Pod, error) {
+	if _, err := poisonous(p); err != nil {
+		return nil, err
+	}
+	p.Annotations = map[string]string{"version": p.ResourceVersion}
+	p.ResourceVersion, p.UID = "", ""
+	return p, nil
+}
+
+func (h *history) sink(part uint16) *intake[*corev1.Pod] {
+	return &intake[*corev1.Pod]{core: h.core, part: part}
+}
+
+// next makes another version of a pod, poisoned now and then.
+func (h *history) next(name string) *corev1.Pod {
+	h.serial++
+	p := pod(name, fmt.Sprint(h.serial))
+	if old := h.stored[named(name)]; old != nil && h.rand.IntN(10) > 0 {
+		p.UID = old.UID
+	} else {
+		uid(fmt.Sprint("uid-", h.serial))(p)
+	}
+	if h.rand.IntN(15) == 0 {
+		label("poison", "error")(p)
+	}
+	return p
+}
+
+func (h *history) name(part uint16) string {
+	return fmt.Sprint("p", part, "-", h.rand.IntN(h.size))
+}
+
+// list sends a full state of a part, in batches, mostly of what is there.
+func (h *history) list(part uint16, changed int) {
+	ctx := h.t.Context()
+	in := h.sink(part)
+	next := map[string]*corev1.Pod{}
+	for key, p := range h.stored {
+		if h.part[key] == part && h.rand.IntN(20) > 0 {
+			next[key.Name] = p
+		}
+	}
+	for range changed {
+		name := h.name(part)
+		next[name] = h.next(name)
+	}
+	require.NoError(h.t, in.Begin(ctx, 0))
+	var batch []deltafifo.Delta[*corev1.Pod]
+	flush := func() {
+		require.NoError(h.t, in.Write(ctx, batch))
+		batch = nil
+		h.drain(h.t)
+	}
+	for _, p := range next {
+		if batch = append(batch, does(deltafifo.Added, p.DeepCopy())); len(batch) == 1000 {
+			flush()
+		}
+	}
+	flush()
+	if h.rand.IntN(8) == 0 {
+		require.NoError(h.t, in.Abort(ctx))
+		h.drain(h.t)
+		return
+	}
+	h.serial++
+	require.NoError(h.t, in.Commit(ctx, fmt.Sprint(h.serial)))
+	h.drain(h.t)
+	for key := range h.stored {
+		if h.part[key] == part && next[key.Name] == nil {
+			delete(h.stored, key)
+		}
+	}
+	for key, of := range h.poisoned {
+		if of == part {
+			delete(h.poisoned, key)
+		}
+	}
+	for name, p := range next {
+		h.note(part, deltafifo.Added, named(name), p)
+	}
+}
+
+// note tells the twin of one object that the server sent.
+func (h *history) note(part uint16, op deltafifo.Op, key indexer.Key, p *corev1.Pod) {
+	switch {
+	case op == deltafifo.Deleted:
+		delete(h.stored, key)
+		delete(h.poisoned, key)
+	case p.Labels["poison"] != "":
+		h.poisoned[key] = part
+	default:
+		h.stored[key], h.part[key] = p, part
+		delete(h.poisoned, key)
+	}
+}
+
+func (h *history) changes(part uint16, n int) {
+	var batch []deltafifo.Delta[*corev1.Pod]
+	for range n {
+		p := h.next(h.name(part))
+		d := does(deltafifo.Modified, p.DeepCopy())
+		if h.rand.IntN(4) == 0 {
+			d.Op = deltafifo.Deleted
+		}
+		h.note(part, d.Op, d.Key, p)
+		batch = append(batch, d)
+	}
+	require.NoError(h.t, h.sink(part).Write(h.t.Context(), batch))
+	h.drain(h.t)
+}
+
+// compare holds the store against the twin.
+func (h *history) compare() {
+	x := h.writer.Indexer()
+	require.Equal(h.t, len(h.stored), x.Len())
+	for key, p := range h.stored {
+		got, ok := x.Get(key)
+		require.True(h.t, ok, "%s", key)
+		require.Equal(h.t, p.ResourceVersion, got.Annotations["version"])
+		id := h.identity(key, got)
+		require.Equal(h.t, identity{string(p.UID), p.ResourceVersion}, id)
+	}
+	require.Len(h.t, h.aside, len(h.stored), "what is kept aside is of what is stored")
+	require.Equal(h.t, len(h.poisoned), h.Status().Quarantined)
+}
+
+func TestFullStatesAndChangesAgainstTheTwin(t *testing.T) {
+	for seed, size := range []int{20, 20, 20, 300, 7000} {
+		t.Run(fmt.Sprint("size ", size, " seed ", seed), func(t *testing.T) {
+			const parts = 2
+			h := &history{
+				fed:    newFed(t, Options[*corev1.Pod]{Transform: strip}, parts),
+				rand:   rand.New(rand.NewPCG(uint64(seed), 3)), //nolint:gosec // a test
+				stored: map[indexer.Key]*corev1.Pod{}, part: map[indexer.Key]uint16{}, poisoned: map[indexer.Key]uint16{},
+				size: size,
+			}
+			f := &folder{t: t, name: "every", known: map[indexer.Key]*corev1.Pod{}, rand: h.rand, last: 0}
+			f.reg = h.joins(f, HandlerOptions{})
+			h.start()
+			for part := range uint16(parts) {
+				h.list(part, size)
+			}
+			rounds := 60
+			if size > 1000 {
+				rounds = 6
+			}
+			for range rounds {
+				part := uint16(h.rand.IntN(parts)) //nolint:gosec // 0 or 1
+				if h.rand.IntN(3) == 0 {
+					h.list(part, h.rand.IntN(size))
+				} else {
+					h.changes(part, 1+h.rand.IntN(min(size, 500)))
+				}
+				h.compare()
+			}
+			h.settled(f.reg)
+			f.compare(h.writer.Indexer())
+		})
+	}
+}
+
+// One big full state is built aside and swapped in: handlers and readers see
+// all of it or nothing.
+func TestABigRelistShowsAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const n = 5000
+		s := newScript("10")
+		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		early := 0
+		_, err := i.Handle(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+			early++
+			require.Equal(t, n, i.Indexer().Len(), "when the first change is told")
+			require.False(t, c.Initial)
+		}), HandlerOptions{})
+		require.NoError(t, err)
+		start(t, i)
+		pods := make([]*corev1.Pod, n)
+		for k := range pods {
+			pods[k] = pod(fmt.Sprint("p", k), fmt.Sprint(11+k))
+		}
+		s.set("9000", pods...)
+		s.expire()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Equal(t, n, early)
+		require.Equal(t, "9000", i.Indexer().Version())
+	})
+}

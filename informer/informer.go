@@ -1,0 +1,157 @@
+package informer
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/lister"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// Informer mirrors the objects of one kind into a store, and tells handlers
+// what changes. It is made by [New] or obtained from a factory, and does
+// nothing until Run. All methods are safe for any goroutine.
+type Informer[T Object] struct {
+	engine
+	core    *core[T]   // nil where the objects are boxed
+	boxed   *core[any] // see [As]
+	indexer *indexer.Indexer[T]
+}
+
+// engine is what of a core does not depend on the type of its objects.
+type engine interface {
+	name() string
+	resource() schema.GroupResource
+	misused() error
+	Run(ctx context.Context) error
+	Start(ctx context.Context) (wait func(), err error)
+	done() <-chan struct{}
+	syncedChannel() <-chan struct{}
+	WaitSynced(ctx context.Context) error
+	WaitVersion(ctx context.Context, version string) error
+	Status() Status
+}
+
+// New returns an informer of what a source holds. Misuse (a nil source, a
+// negative period, indexes that do not do) is told by the first Run, Handle or
+// WaitSynced, as [ErrNoSource], [ErrNegative] or the indexer's errors.
+func New[T Object](source reflector.Source, o Options[T]) *Informer[T] {
+	return Join([]reflector.Source{source}, o)
+}
+
+// Join returns one informer of what several sources hold, such as some
+// namespaces. The sources must be disjoint: no object may come from two of
+// them. The store is synced, and at a version, when all of them are.
+func Join[T Object](sources []reflector.Source, o Options[T]) *Informer[T] {
+	return informerOf(newCore(o, sources...))
+}
+
+func informerOf[T Object](c *core[T]) *Informer[T] {
+	return &Informer[T]{engine: c, core: c, indexer: c.writer.Indexer()}
+}
+
+// Run mirrors the source until ctx ends. It returns nil then, once all
+// goroutines of the informer have ended; a handler that is stuck holds it up. An
+// informer runs once: a second Run returns [ErrRunning], or [ErrStopped] after
+// the first has returned.
+func (i *Informer[T]) Run(ctx context.Context) error { return i.engine.Run(ctx) }
+
+// Start is Run in the background; wait returns when Run would. Unlike Run it
+// may be called again after the informer has stopped: the informer goes on from
+// what it holds, and its handlers are told the difference only. Synced stays
+// closed meanwhile, and the store readable.
+func (i *Informer[T]) Start(ctx context.Context) (wait func(), err error) { return i.engine.Start(ctx) }
+
+// Handle registers a handler: it is told all objects of the store, marked as
+// initial, and from then on every change. Before Run, that starts with Run.
+// Nobody waits while a late handler is told what is there.
+//
+// It returns [ErrNoHandler], [ErrNegative] for the period, or [ErrStopped].
+func (i *Informer[T]) Handle(h Handler[T], o HandlerOptions) (Registration, error) {
+	if i.boxed != nil {
+		return handle(i.boxed, unboxing(h), h == nil, o)
+	}
+	return handle(i.core, nativeReceiver(h), h == nil, o)
+}
+
+// handle registers what delivers to a handler.
+func handle[U any](c *core[U], to receiver[U], missing bool, o HandlerOptions) (Registration, error) {
+	switch {
+	case missing:
+		return nil, fmt.Errorf("informer %s: %w", c.options.Name, ErrNoHandler)
+	case o.Resync < 0:
+		return nil, fmt.Errorf("informer %s: resync of handler %q: %w", c.options.Name, o.Name, ErrNegative)
+	}
+	if o.Name == "" {
+		o.Name = to.name()
+	}
+	if o.Resync == 0 {
+		o.Resync = c.options.Resync
+	}
+	r := newRegistration(c, to, o)
+	if err := c.join(r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// AddIndexes adds indexes, at any time; those stored already are indexed
+// before it returns. It returns the indexer's ErrIndexExists or
+// ErrIndexInvalid, and then adds none.
+func (i *Informer[T]) AddIndexes(indexes ...indexer.Index[T]) error {
+	if err := i.misused(); err != nil {
+		return err
+	}
+	if i.boxed != nil {
+		return i.boxed.writer.AddIndexes(boxIndexes(indexes)...)
+	}
+	return i.core.writer.AddIndexes(indexes...)
+}
+
+// SetTransform sets the transform, see [Options].Transform; nil for none. After
+// Run it returns [ErrRunning] or [ErrStopped].
+func (i *Informer[T]) SetTransform(transform func(T) (T, error)) error {
+	if i.boxed != nil {
+		return i.boxed.setTransform(boxTransform(transform))
+	}
+	return i.core.setTransform(transform)
+}
+
+// Indexer returns the store, to read.
+func (i *Informer[T]) Indexer() *indexer.Indexer[T] { return i.indexer }
+
+// Lister returns a lister over the store.
+func (i *Informer[T]) Lister() lister.Lister[T] {
+	return lister.New(i.indexer, i.resource())
+}
+
+// Synced returns a channel that is closed once the store is complete. It is
+// never opened again: for whether it is up to date now, see [Status].
+func (i *Informer[T]) Synced() <-chan struct{} { return i.syncedChannel() }
+
+// Done returns a channel that is closed once the informer has stopped.
+func (i *Informer[T]) Done() <-chan struct{} { return i.done() }
+
+// WaitSynced waits until the store is complete. It returns nil then, and
+// otherwise why not: [ErrStopped] if the informer stops before, [ErrNotSynced]
+// together with the context's cause if ctx ends, each with the last error of a
+// list or watch, or what was wrong with the arguments of New.
+func (i *Informer[T]) WaitSynced(ctx context.Context) error { return i.engine.WaitSynced(ctx) }
+
+// WaitVersion waits until the store holds every change up to a
+// resourceVersion, such as the one that a write returned: read your writes. A
+// write is noticed by its own event or, where a selector keeps that away, by
+// the next event or bookmark.
+//
+// It returns nil then; [ErrVersion] if the version does not compare with the
+// store's; [ErrStopped] if the informer stops; and otherwise an error that
+// wraps the context's cause and the last error of a list or watch.
+func (i *Informer[T]) WaitVersion(ctx context.Context, version string) error {
+	return i.engine.WaitVersion(ctx, version)
+}
+
+// Status tells how the informer is doing.
+func (i *Informer[T]) Status() Status { return i.engine.Status() }

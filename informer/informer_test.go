@@ -1,0 +1,117 @@
+package informer
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// journal is a handler that writes down what it is told.
+type journal struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (j *journal) Handle(c Change[*corev1.Pod]) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	j.lines = append(j.lines, line(c))
+}
+
+func line(c Change[*corev1.Pod]) string {
+	side := func(p *corev1.Pod) string {
+		if p == nil {
+			return "nil"
+		}
+		return p.Name + "@" + p.ResourceVersion
+	}
+	switch {
+	case c.Kind == Added && c.Initial:
+		return "initial " + side(c.New)
+	case c.Kind == Added:
+		return "add " + side(c.New)
+	case c.Kind == Deleted && c.Lost:
+		return "lost " + side(c.Old)
+	case c.Kind == Deleted:
+		return "delete " + side(c.Old)
+	}
+	return fmt.Sprintf("update %s %s", side(c.Old), side(c.New))
+}
+
+// take returns what was told since the last call.
+func (j *journal) take() []string {
+	synctest.Wait()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	lines := j.lines
+	j.lines = nil
+	return lines
+}
+
+// start runs an informer for the time of a test, in a synctest bubble.
+func start(t *testing.T, i *Informer[*corev1.Pod]) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- i.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		require.NoError(t, <-ended)
+	})
+	t.Cleanup(stop)
+	synctest.Wait()
+	return stop
+}
+
+func observed(Event) {}
+
+func TestAnInformerFromListToHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		early := &journal{}
+		reg, err := i.Handle(early, HandlerOptions{})
+		require.NoError(t, err)
+		start(t, i)
+		require.NoError(t, i.WaitSynced(t.Context()))
+		require.ElementsMatch(t, []string{"initial a@1", "initial b@2"}, early.take())
+		<-reg.Synced()
+
+		s.send(watch.Modified, pod("a", "11"))
+		s.send(watch.Added, pod("c", "12"))
+		s.send(watch.Deleted, pod("b", "13"))
+		require.Equal(t, []string{"update a@1 a@11", "add c@12", "delete b@13"}, early.take())
+		require.Equal(t, "13", i.Indexer().Version())
+		require.NoError(t, i.WaitVersion(t.Context(), "13"))
+
+		late := &journal{}
+		_, err = i.Handle(late, HandlerOptions{})
+		require.NoError(t, err)
+		require.ElementsMatch(t, []string{"initial a@11", "initial c@12"}, late.take())
+
+		s.set("20", pod("c", "12"), pod("d", "15"), pod("a", "16"))
+		s.expire()
+		want := []string{"add d@15", "update a@11 a@16"}
+		require.Equal(t, want, early.take(), "nothing of what did not change")
+		require.Equal(t, want, late.take())
+
+		s.set("30", pod("d", "15"))
+		s.expire()
+		synctest.Wait()
+		got, ok := i.Indexer().Get(indexer.Key{Namespace: "default", Name: "d"})
+		require.True(t, ok)
+		require.Equal(t, "15", got.ResourceVersion)
+		st := i.Status()
+		require.True(t, st.Synced && st.Running)
+		require.Equal(t, 0, st.Quarantined)
+	})
+}

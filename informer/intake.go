@@ -1,0 +1,130 @@
+package informer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// intake is the sink that a reflector writes to: it prepares each object on
+// the reflector's goroutine, with no lock held, and queues it.
+type intake[T any] struct {
+	core   *core[T]
+	part   uint16
+	staged bool // a full state is arriving
+
+	// renamed has the keys that the transform has changed, by those that the
+	// server knows, for what cannot be transformed later. That of the full
+	// state that is arriving replaces it in the end.
+	renamed, renaming map[indexer.Key]indexer.Key
+}
+
+var _ reflector.Sink[any] = (*intake[any])(nil)
+
+func (s *intake[T]) Begin(ctx context.Context, h reflector.History) error {
+	s.staged, s.renaming = true, nil
+	return s.push(ctx, deltafifo.Delta[T]{Op: deltafifo.Begin, Fresh: h == reflector.NewHistory})
+}
+
+func (s *intake[T]) Commit(ctx context.Context, version string) error {
+	s.staged, s.renamed, s.renaming = false, s.renaming, nil
+	s.core.status.received(s.part, false)
+	return s.push(ctx, deltafifo.Delta[T]{Op: deltafifo.Commit, Version: version})
+}
+
+func (s *intake[T]) Abort(ctx context.Context) error {
+	s.staged, s.renaming = false, nil
+	return s.push(ctx, deltafifo.Delta[T]{Op: deltafifo.Abort})
+}
+
+func (s *intake[T]) push(ctx context.Context, d deltafifo.Delta[T]) error {
+	d.Part = s.part
+	return s.core.queue.Push(ctx, d)
+}
+
+func (s *intake[T]) Write(ctx context.Context, batch []deltafifo.Delta[T]) error {
+	transform := s.core.options.Transform
+	for i := range batch {
+		d := &batch[i]
+		d.Part = s.part
+		if transform != nil && d.Op != deltafifo.Bookmark {
+			s.transform(d, transform)
+		}
+	}
+	if n := len(batch); n > 0 && !s.staged { // pages of a full state tell nothing until it is whole
+		s.core.status.received(s.part, batch[n-1].Op == deltafifo.Bookmark)
+	}
+	return s.core.queue.Push(ctx, batch...)
+}
+
+// transform prepares the object of one delta. Where that fails the object is
+// quarantined; a delete is a delete all the same.
+func (s *intake[T]) transform(d *deltafifo.Delta[T], transform func(T) (T, error)) {
+	obj, err := guarded(transform, d.Object)
+	if err == nil {
+		d.Object = obj
+		// The key is what the stored object says, so that whoever computes it
+		// from the object finds it. UID and version stay what the server sent.
+		if key, ok := keyOf(obj); ok && key != d.Key {
+			s.rename(d.Op, d.Key, key)
+			d.Key = key
+		}
+		return
+	}
+	var none T
+	d.Object = none
+	s.core.observe(&QuarantineError{Key: d.Key, Err: err})
+	d.Key = s.storedKey(d.Key)
+	if d.Op == deltafifo.Deleted {
+		d.Lost = true
+	} else {
+		d.Op = deltafifo.Poisoned
+	}
+}
+
+// rename notes that the transform has changed a key.
+func (s *intake[T]) rename(op deltafifo.Op, from, to indexer.Key) {
+	if op == deltafifo.Deleted {
+		delete(s.renamed, from)
+		return
+	}
+	known := &s.renamed
+	if s.staged {
+		known = &s.renaming
+	}
+	if *known == nil {
+		*known = make(map[indexer.Key]indexer.Key)
+	}
+	(*known)[from] = to
+}
+
+// storedKey returns the key under which an object is stored that cannot be
+// transformed any more.
+func (s *intake[T]) storedKey(key indexer.Key) indexer.Key {
+	to, ok := s.renamed[key]
+	if !ok {
+		return key
+	}
+	if s.staged {
+		s.rename(deltafifo.Added, key, to)
+	}
+	return to
+}
+
+// guarded calls a transform. A panic, or a result that cannot be stored, is an
+// error.
+func guarded[T any](transform func(T) (T, error), obj T) (result T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: panic: %v", ErrTransform, p)
+		}
+	}()
+	if result, err = transform(obj); err != nil {
+		return result, fmt.Errorf("%w: %w", ErrTransform, err)
+	}
+	keyOf(result) // a typed nil panics here
+	return result, nil
+}

@@ -1,0 +1,146 @@
+package informer
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+)
+
+// gated is a handler that waits at a gate before it returns, once it is shut.
+type gated struct {
+	journal
+	gate chan struct{}
+}
+
+func newGated() *gated { return &gated{gate: make(chan struct{})} }
+
+func (g *gated) Handle(c Change[*corev1.Pod]) {
+	g.journal.Handle(c)
+	<-g.gate
+}
+
+// pass lets the handler return once.
+func (g *gated) pass() {
+	g.gate <- struct{}{}
+	synctest.Wait()
+}
+
+func (g *gated) open() { close(g.gate) }
+
+// D1: 20,000 updates of one object behind a stuck handler become one.
+func TestContract_D1_LatestMergesWhatAStuckHandlerHasNotSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		stuck, every := newGated(), &journal{}
+		r := f.joins(stuck, HandlerOptions{Delivery: Latest})
+		f.joins(every, HandlerOptions{})
+		f.start()
+		f.list("1", pod("a", "1"), pod("b", "1"))
+		synctest.Wait()
+		stuck.pass()
+		stuck.pass()
+		f.apply(does(deltafifo.Modified, pod("b", "2")))
+		synctest.Wait()
+		require.Len(t, stuck.take(), 3, "and it is stuck in the third")
+		for n := range 20_000 {
+			f.apply(does(deltafifo.Modified, pod("a", fmt.Sprint(n+3))))
+		}
+		f.apply(does(deltafifo.Deleted, pod("b", "30000")), does(deltafifo.Added, pod("c", "30001")), does(deltafifo.Deleted, pod("c", "30002")))
+		stuck.open()
+		require.Equal(t, []string{"update a@1 a@20002", "delete b@30000"}, stuck.take())
+		require.Zero(t, r.Backlog())
+		require.Len(t, every.take(), 20_000+6, "lossless by default")
+	})
+}
+
+func TestBacklogOfLatestIsAtMostOneForEachObject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		stuck := newGated()
+		r := f.joins(stuck, HandlerOptions{Delivery: Latest})
+		f.start()
+		f.list("1", pod("a", "1"))
+		synctest.Wait()
+		stuck.pass()
+		for n := range 500 {
+			f.apply(does(deltafifo.Modified, pod("a", fmt.Sprint(n+2))))
+			synctest.Wait() // the handler has the first in hand
+		}
+		synctest.Wait()
+		defer stuck.open()
+		require.LessOrEqual(t, r.Backlog(), 1)
+	})
+}
+
+func TestBacklogCountsWhatFollowsTheInitialState(t *testing.T) {
+	for _, delivery := range []Delivery{Every, Latest} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFed(t, Options[*corev1.Pod]{}, 1)
+			stuck := newGated()
+			r := f.joins(stuck, HandlerOptions{Delivery: delivery})
+			f.start()
+			f.list("1", pod("a", "1"), pod("b", "1"), pod("c", "1"))
+			synctest.Wait()
+			defer stuck.open()
+			require.Equal(t, 2, r.Backlog(), "the first is in hand")
+			f.apply(does(deltafifo.Added, pod("d", "2")), does(deltafifo.Added, pod("e", "3")))
+			synctest.Wait()
+			require.Equal(t, 4, r.Backlog())
+		})
+	}
+}
+
+// What comes after the moment of a resync must not be told before it.
+func TestAResyncOfLatestDoesNotBringBackWhatIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, h := lateResync(t)
+		f.apply(does(deltafifo.Deleted, pod("a", "9")))
+		h.open()
+		lines := h.take()
+		require.Contains(t, lines, "delete a@9")
+		after := lines[slices.Index(lines, "delete a@9")+1:]
+		require.NotContains(t, after, "update a@2 a@2", "all: %v", lines)
+	})
+}
+
+func TestAResyncOfLatestDoesNotGoBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, h := lateResync(t)
+		f.apply(does(deltafifo.Modified, pod("a", "9")))
+		h.open()
+		last := ""
+		for _, l := range h.take() {
+			if l[len(l)-3:] == "a@9" || l[len(l)-3:] == "a@2" {
+				last = l
+			}
+		}
+		require.Contains(t, last, "a@9", "what it was told last of a")
+	})
+}
+
+// lateResync returns a handler with Latest delivery that is on its way to a
+// resync: told of b and with c in hand, while an update of a is still to come.
+func lateResync(t *testing.T) (*fed, *gated) {
+	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	h := newGated()
+	f.joins(h, HandlerOptions{Delivery: Latest, Resync: time.Minute})
+	f.start()
+	f.list("1", pod("a", "1"), pod("b", "1"), pod("c", "1"))
+	synctest.Wait()
+	for range 3 {
+		h.pass()
+	}
+	require.Len(t, h.take(), 3)
+	f.apply(does(deltafifo.Modified, pod("b", "2")), does(deltafifo.Modified, pod("c", "2")), does(deltafifo.Modified, pod("a", "2")))
+	time.Sleep(time.Minute)
+	h.pass()
+	require.Equal(t, []string{"update b@1 b@2", "update c@1 c@2"}, h.take())
+	return f, h
+}

@@ -1,0 +1,195 @@
+package informer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// replayed is the slow, obvious twin of the table of Latest: all events that
+// are pending, in order, and what the handler knows.
+type replayed struct {
+	events []event[*corev1.Pod]
+	known  map[indexer.Key]*corev1.Pod // what the handler was told last
+}
+
+// pending returns what each object with pending events is now, nil for gone;
+// without those that came and went.
+func (m *replayed) pending() map[indexer.Key]*corev1.Pod {
+	now := map[indexer.Key]*corev1.Pod{}
+	for i := range m.events {
+		key := keyIn(&m.events[i])
+		if now[key] = m.events[i].new; m.events[i].kind == Deleted {
+			now[key] = nil
+		}
+	}
+	for key, p := range now {
+		if p == nil && m.known[key] == nil {
+			delete(now, key)
+		}
+	}
+	return now
+}
+
+// first returns the object to be told first: that of the oldest event which is
+// not void.
+func (m *replayed) first() (indexer.Key, bool) {
+	pending := m.pending()
+	voided := map[indexer.Key]int{} // up to which event an object came and went
+	there := map[indexer.Key]bool{}
+	for key := range m.known {
+		there[key] = true
+	}
+	for i := range m.events {
+		e := &m.events[i]
+		key := keyIn(e)
+		if e.kind == Deleted && m.known[key] == nil {
+			voided[key] = i + 1
+		}
+	}
+	for i := range m.events {
+		key := keyIn(&m.events[i])
+		if _, ok := pending[key]; ok && i >= voided[key] {
+			return key, true
+		}
+	}
+	return indexer.Key{}, false
+}
+
+// told drops the pending events of an object, which the handler knows now.
+func (m *replayed) told(key indexer.Key) {
+	now := m.pending()[key]
+	kept := m.events[:0:0]
+	for _, e := range m.events {
+		if keyIn(&e) != key {
+			kept = append(kept, e)
+		}
+	}
+	m.events = kept
+	if m.known[key] = now; now == nil {
+		delete(m.known, key)
+	}
+}
+
+func keyIn(e *event[*corev1.Pod]) indexer.Key {
+	n, _ := e.read()
+	return n.key
+}
+
+func TestLatestAgainstItsTwin(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 9)) //nolint:gosec // a test
+		m := &replayed{known: map[indexer.Key]*corev1.Pod{}}
+		store := map[indexer.Key]*corev1.Pod{}
+		var l latest[*corev1.Pod]
+		for n := range uint64(300) {
+			if r.IntN(3) > 0 {
+				key := named(fmt.Sprint("p", r.IntN(6)))
+				m.events = append(m.events, foldOne(r, &l, store, key, n))
+			} else {
+				popOne(t, &l, m)
+			}
+			l.check()
+			require.Len(t, l.byKey, len(m.pending()), "seed %d", seed)
+			require.LessOrEqual(t, len(l.order), 4*6+2*firstSegment+4, "what came and went leaves nothing")
+			position, ok := l.oldest()
+			require.Equal(t, len(l.byKey) > 0, ok)
+			require.LessOrEqual(t, position, n)
+		}
+		for len(m.pending()) > 0 {
+			popOne(t, &l, m)
+		}
+		require.Nil(t, l.pop())
+		require.Equal(t, store, m.known, "seed %d: it ends at what is stored", seed)
+	}
+}
+
+// foldOne makes the next event of an object and folds it.
+func foldOne(r *rand.Rand, l *latest[*corev1.Pod], store map[indexer.Key]*corev1.Pod, key indexer.Key, n uint64) event[*corev1.Pod] {
+	old := store[key]
+	e := event[*corev1.Pod]{old: old, new: pod(key.Name, fmt.Sprint(n), uid(fmt.Sprint(n))), kind: Updated}
+	switch {
+	case old == nil:
+		e.kind = Added
+		if r.IntN(2) == 0 {
+			e.flags = flagInitial
+		}
+	case r.IntN(3) == 0:
+		e.kind, e.old, e.new = Deleted, pod(key.Name, fmt.Sprint(n), uid(string(old.UID))), old
+	case r.IntN(4) == 0:
+		e.flags = flagRecreated
+	default:
+		e.new.UID = old.UID
+	}
+	if store[key] = e.new; e.kind == Deleted {
+		delete(store, key)
+	}
+	about, _ := e.read()
+	l.fold(e, about, n)
+	if r.IntN(10) == 0 { // a delete of something unknown is not told
+		l.fold(event[*corev1.Pod]{old: pod("unknown", "1"), kind: Deleted, flags: flagUnknown}, note{key: named("unknown")}, n)
+	}
+	return e
+}
+
+// popOne takes what is to be told first, and holds it against the twin.
+func popOne(t *testing.T, l *latest[*corev1.Pod], m *replayed) {
+	key, ok := m.first()
+	p := l.pop()
+	require.Equal(t, ok, p != nil)
+	if !ok {
+		return
+	}
+	require.Equal(t, key, p.key, "in the order of their first pending events")
+	before, now := m.known[key], m.pending()[key]
+	switch {
+	case before == nil:
+		require.Equal(t, Added, p.event.kind)
+		require.Same(t, now, p.event.new)
+		require.Nil(t, p.event.old)
+	case now == nil:
+		require.Equal(t, Deleted, p.event.kind)
+	default:
+		require.Equal(t, Updated, p.event.kind)
+		require.Same(t, before, p.event.old, "from what it saw last")
+		require.Same(t, now, p.event.new)
+		require.Equal(t, before.UID != now.UID, p.event.is(flagRecreated))
+		require.False(t, p.event.is(flagInitial))
+	}
+	m.told(key)
+}
+
+// The initial flag stays with a merged add.
+func TestAMergedAddKeepsItsInitialFlag(t *testing.T) {
+	var l latest[*corev1.Pod]
+	a1, a2 := pod("a", "1"), pod("a", "2")
+	l.fold(event[*corev1.Pod]{new: a1, kind: Added, flags: flagInitial}, note{key: named("a")}, 0)
+	l.fold(event[*corev1.Pod]{old: a1, new: a2, kind: Updated}, note{key: named("a")}, 1)
+	p := l.pop()
+	require.Equal(t, Change[*corev1.Pod]{Kind: Added, New: a2, Initial: true}, p.event.change())
+}
+
+func TestObjectsThatComeAndGoLeaveNothing(t *testing.T) {
+	var l latest[*corev1.Pod]
+	stays := pod("stays", "1")
+	l.fold(event[*corev1.Pod]{new: stays, kind: Added}, note{key: named("stays")}, 0)
+	for n := range uint64(10_000) {
+		p := pod(fmt.Sprint("p", n), "1")
+		l.fold(event[*corev1.Pod]{new: p, kind: Added}, note{key: named(p.Name)}, n)
+		l.fold(event[*corev1.Pod]{old: p, new: p, kind: Deleted}, note{key: named(p.Name)}, n)
+	}
+	require.LessOrEqual(t, len(l.order), 4*firstSegment)
+	require.Len(t, l.byKey, 1)
+	require.Same(t, stays, l.pop().event.new)
+	require.Nil(t, l.pop())
+}
+
+func TestNamesOfKinds(t *testing.T) {
+	require.Equal(t, "added updated deleted unknown",
+		fmt.Sprint(Added, " ", Updated, " ", Deleted, " ", Kind(0)))
+}

@@ -1,0 +1,229 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+func TestBadInputIsASentinel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript("1")
+		h := HandlerFunc[*corev1.Pod](forget[*corev1.Pod])
+		named := func(name string) indexer.Index[*corev1.Pod] {
+			return indexer.Index[*corev1.Pod]{Name: name, Append: func(v []string, _ *corev1.Pod) []string { return v }}
+		}
+		for want, i := range map[error]*Informer[*corev1.Pod]{
+			ErrNoSource:             New[*corev1.Pod](nil, Options[*corev1.Pod]{}),
+			ErrNegative:             New(s, Options[*corev1.Pod]{Resync: -1}),
+			indexer.ErrIndexInvalid: New(s, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{{Name: "x"}}}),
+			indexer.ErrIndexExists:  New(s, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{named("x"), named("x")}}),
+		} {
+			require.ErrorIs(t, i.Run(t.Context()), want)
+			require.ErrorIs(t, i.WaitSynced(t.Context()), want)
+			_, err := i.Handle(h, HandlerOptions{})
+			require.ErrorIs(t, err, want)
+			require.Zero(t, i.Indexer().Len(), "it may be read all the same")
+			i.Status()
+			list, err := i.Lister().List(nil)
+			require.NoError(t, err)
+			require.Empty(t, list)
+		}
+		for _, o := range []Options[*corev1.Pod]{{MinWatchTimeout: -1}, {PageSize: -1}} {
+			require.ErrorIs(t, New(s, o).Run(t.Context()), ErrNegative)
+		}
+
+		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		_, err := i.Handle(nil, HandlerOptions{})
+		require.ErrorIs(t, err, ErrNoHandler)
+		_, err = i.Handle(h, HandlerOptions{Resync: -time.Second})
+		require.ErrorIs(t, err, ErrNegative)
+		_, err = i.Indexer().Lookup("nope", "x")
+		require.ErrorIs(t, err, indexer.ErrUnknownIndex)
+		require.ErrorIs(t, i.AddIndexes(named(indexer.NamespaceIndex)), indexer.ErrIndexExists)
+		require.ErrorIs(t, i.AddIndexes(indexer.Index[*corev1.Pod]{}), indexer.ErrIndexInvalid)
+
+		stop := start(t, i)
+		require.ErrorIs(t, i.Run(t.Context()), ErrRunning)
+		require.ErrorIs(t, i.SetTransform(nil), ErrRunning)
+		stop()
+		require.ErrorIs(t, i.Run(t.Context()), ErrStopped)
+		require.ErrorIs(t, i.SetTransform(nil), ErrStopped)
+		_, err = i.Handle(h, HandlerOptions{})
+		require.ErrorIs(t, err, ErrStopped)
+		require.True(t, closed(i.Done()))
+	})
+}
+
+func TestMisuseIsToldByWhatComesNext(t *testing.T) {
+	i := NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil)
+	_, err := i.AddEventHandler(recorderFuncs(&recorder{}))
+	require.ErrorIs(t, err, ErrNoSource)
+	i.Run(nil) // logs and returns
+	require.ErrorIs(t, i.SetTransform(nil), ErrNoSource)
+	require.ErrorIs(t, i.AddIndexers(nil), ErrNoSource)
+	require.ErrorIs(t, i.(*clientgoInformer[any]).core.Status().LastError, ErrNoSource)
+}
+
+// D18: of two Runs at the same time one runs.
+func TestContract_D18_OfTwoRunsOneRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := New(newScript("1"), Options[*corev1.Pod]{Observe: observed})
+		ctx, cancel := context.WithCancel(t.Context())
+		results := make(chan error, 8)
+		for range 8 {
+			go func() { results <- i.Run(ctx) }()
+		}
+		for range 7 {
+			require.ErrorIs(t, <-results, ErrRunning)
+		}
+		require.NoError(t, i.WaitSynced(t.Context()))
+		cancel()
+		require.NoError(t, <-results)
+	})
+}
+
+// deaf is a source that ignores its contexts.
+type deaf struct {
+	script
+	lists, watches bool
+	wake           chan struct{}
+}
+
+func (d *deaf) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	if d.lists {
+		<-d.wake
+	}
+	return d.script.List(ctx, o)
+}
+
+func (d *deaf) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	if d.watches {
+		<-d.wake
+	}
+	return d.script.Watch(ctx, o)
+}
+
+func TestContract_D8_RunReturnsThoughTheSourceDoesNot(t *testing.T) {
+	for _, d := range []*deaf{{lists: true}, {watches: true}, {}} {
+		synctest.Test(t, func(t *testing.T) {
+			d.set("10", pod("a", "1"))
+			d.wake = make(chan struct{})
+			i := New(d, Options[*corev1.Pod]{Observe: observed})
+			stop := start(t, i)
+			began := time.Now()
+			stop()
+			require.LessOrEqual(t, time.Since(began), 100*time.Millisecond)
+			objects := i.Status().Objects
+			close(d.wake) // the abandoned call returns; what it brings is dropped
+			synctest.Wait()
+			require.Equal(t, objects, i.Status().Objects)
+		})
+	}
+}
+
+// D10 and D19: every error shows, and waiting tells why it failed.
+func TestContract_D10_D19_ErrorsShow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		forbidden := errors.New("forbidden")
+		s := newScript("10", pod("a", "1"))
+		s.fail(forbidden)
+		seen := newEvents()
+		i, _ := runs(t, s, Options[*corev1.Pod]{Observe: seen.observe})
+		st := i.Status()
+		require.True(t, st.Running && !st.Synced && !st.Watching && !st.Stopped)
+		require.Zero(t, st.Staleness)
+		require.ErrorIs(t, st.LastError, forbidden)
+		require.Equal(t, 1, st.Errors)
+		require.Equal(t, time.Now(), st.LastErrorAt)
+		why := errors.New("the test's patience")
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second/2, why)
+		defer cancel()
+		err := i.WaitSynced(ctx)
+		require.ErrorIs(t, err, ErrNotSynced)
+		require.ErrorIs(t, err, why)
+		require.ErrorIs(t, err, forbidden)
+		err = i.WaitVersion(ctx, "10")
+		require.ErrorIs(t, err, why)
+		require.ErrorIs(t, err, forbidden)
+		failures := of[reflector.Failed](seen)
+		require.Len(t, failures, 1)
+
+		s.fail(nil)
+		require.NoError(t, i.WaitSynced(t.Context()))
+		require.NoError(t, i.WaitSynced(ctx), "also with a context that has ended")
+		synctest.Wait()
+		st = i.Status()
+		require.True(t, st.Watching)
+		require.Equal(t, time.Now(), st.WatchingSince)
+		require.Equal(t, time.Now(), st.Confirmed)
+		time.Sleep(time.Minute)
+		require.Equal(t, time.Minute, i.Status().Staleness)
+		bookmark := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "15"}}
+		s.send(watch.Bookmark, bookmark)
+		synctest.Wait()
+		st = i.Status()
+		require.Equal(t, "15", st.Version)
+		require.Equal(t, time.Now(), st.LastBookmark)
+		require.Zero(t, st.Staleness)
+		time.Sleep(time.Second)
+		s.send(watch.Added, pod("b", "16"))
+		synctest.Wait()
+		require.Equal(t, time.Now(), i.Status().LastEvent)
+		require.Equal(t, 1, i.Status().Errors)
+		s.expire() // an error in the stream
+		synctest.Wait()
+		require.Equal(t, 2, i.Status().Errors)
+		require.Len(t, i.Status().Handlers, 1)
+		require.True(t, i.Status().Handlers[0].Synced)
+	})
+}
+
+func TestContract_D19_WaitVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"))
+		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		results := make(chan error, 3)
+		for _, version := range []string{"9", "12", "99"} {
+			go func() { results <- i.WaitVersion(t.Context(), version) }()
+		}
+		synctest.Wait()
+		stop := start(t, i)
+		require.NoError(t, <-results)
+		s.send(watch.Modified, pod("a", "11"))
+		synctest.Wait()
+		require.Empty(t, results)
+		s.send(watch.Modified, pod("a", "12"))
+		require.NoError(t, <-results)
+		require.ErrorIs(t, i.WaitVersion(t.Context(), "nonsense"), ErrVersion)
+		require.ErrorIs(t, i.WaitVersion(t.Context(), ""), ErrVersion)
+		stop()
+		require.ErrorIs(t, <-results, ErrStopped)
+		require.NoError(t, i.WaitVersion(t.Context(), "12"), "what is there is there")
+	})
+}
+
+func TestWaitSyncedTellsThatTheInformerStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript("1")
+		s.fail(errPoison)
+		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		start(t, i)()
+		err := i.WaitSynced(t.Context())
+		require.ErrorIs(t, err, ErrStopped)
+		require.ErrorIs(t, err, errPoison)
+		st := i.Status()
+		require.True(t, st.Stopped && !st.Running && !st.Watching)
+	})
+}

@@ -1,0 +1,160 @@
+package informer
+
+import (
+	"sync/atomic"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+const (
+	firstSegment = 8
+	fullSegment  = 256
+)
+
+// flags are what is known of an event beside its kind.
+type flags uint8
+
+const (
+	flagInitial   flags = 1 << iota // an add of the initial state
+	flagLost                        // a delete found out from a list
+	flagRecreated                   // an update to an object with another UID
+	flagUnknown                     // a delete of an object that was not there
+	flagNoted                       // key and UID are in the segment's notes: the objects do not tell
+)
+
+// event is one entry of the log. That of a delete has the final state as old
+// and, as new, the version that was stored: what the handlers know.
+type event[T any] struct {
+	old, new T
+	kind     Kind
+	flags    flags
+}
+
+// note is what the objects of an event do not tell of themselves.
+type note struct {
+	key indexer.Key
+	uid string
+}
+
+func (e *event[T]) is(f flags) bool { return e.flags&f != 0 }
+
+// change is the event as a handler is told it.
+func (e *event[T]) change() Change[T] {
+	c := Change[T]{Kind: e.kind, Old: e.old, Initial: e.is(flagInitial), Lost: e.is(flagLost)}
+	if e.kind != Deleted {
+		c.New = e.new
+	}
+	return c
+}
+
+// read reads the note from the objects of the event. It returns false if they
+// do not tell.
+func (e *event[T]) read() (n note, ok bool) {
+	obj := e.new
+	if e.kind == Deleted {
+		obj = e.old
+	}
+	if e.is(flagLost) && e.is(flagUnknown) {
+		return n, false // there is no object
+	}
+	n.key, ok = keyOf(obj)
+	n.uid = identityOf(obj).uid
+	return n, ok
+}
+
+// segment is a run of the log. Readers see the first n events, and next once
+// they have read them all.
+type segment[T any] struct {
+	base   uint64 // position in the log of the first event
+	events []event[T]
+	notes  atomic.Pointer[[]note] // beside the events, if any is noted
+	n      atomic.Uint32
+	next   atomic.Pointer[segment[T]]
+
+	cleared uint32 // events read by all and zeroed; guarded by sharedProcessor.mu
+}
+
+// note returns the key and the UID of event i.
+func (s *segment[T]) note(i uint32) note {
+	e := &s.events[i]
+	if e.is(flagNoted) {
+		return (*s.notes.Load())[i]
+	}
+	n, _ := e.read()
+	return n
+}
+
+// eventLog is the log of changes that all handlers read, each at its own
+// cursor. It is a linked list that only grows at its end: what every reader
+// has passed is garbage by itself. One goroutine writes; what it appends shows
+// to readers when it publishes.
+type eventLog[T any] struct {
+	// The writer's own.
+	tail    *segment[T]
+	written uint32      // events in tail, published or not
+	first   *segment[T] // the first segment with unpublished events
+
+	// published is the end that readers see. Written within the indexer's write
+	// sections, and read there.
+	published cursor[T]
+	end       atomic.Uint64 // the position of published
+}
+
+// cursor is a place between two events of the log.
+type cursor[T any] struct {
+	segment *segment[T]
+	i       uint32
+}
+
+func (c cursor[T]) position() uint64 { return c.segment.base + uint64(c.i) }
+
+func newEventLog[T any]() *eventLog[T] {
+	s := &segment[T]{events: make([]event[T], firstSegment)}
+	return &eventLog[T]{tail: s, first: s, published: cursor[T]{segment: s}}
+}
+
+// append adds an event behind the published end. The note is kept where it is
+// marked so.
+func (l *eventLog[T]) append(e event[T], n note) {
+	if int(l.written) == len(l.tail.events) {
+		l.extend()
+	}
+	s, i := l.tail, l.written
+	s.events[i] = e
+	if e.is(flagNoted) {
+		if s.notes.Load() == nil {
+			notes := make([]note, len(s.events))
+			s.notes.Store(&notes)
+		}
+		(*s.notes.Load())[i] = n
+	}
+	l.written++
+}
+
+func (l *eventLog[T]) extend() {
+	s := &segment[T]{
+		base:   l.tail.base + uint64(len(l.tail.events)),
+		events: make([]event[T], min(2*len(l.tail.events), fullSegment)),
+	}
+	l.tail.next.Store(s)
+	l.tail, l.written = s, 0
+}
+
+// publish shows what was appended. The caller is in a write section.
+func (l *eventLog[T]) publish() {
+	for s := l.first; s != l.tail; s = s.next.Load() {
+		s.n.Store(uint32(len(s.events))) //nolint:gosec // at most fullSegment
+	}
+	l.tail.n.Store(l.written)
+	l.first = l.tail
+	l.published = cursor[T]{l.tail, l.written}
+	l.end.Store(l.published.position())
+}
+
+// clear zeroes the events of the last segment, which nobody is going to read.
+// The caller is in a write section, and has published.
+func (l *eventLog[T]) clear() {
+	s := l.tail
+	clear(s.events[s.cleared:l.written])
+	s.cleared = l.written
+}

@@ -1,0 +1,133 @@
+package informer
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+	"weak"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+)
+
+// ghosts are objects that ought to be garbage.
+type ghosts []weak.Pointer[corev1.Pod]
+
+func (g *ghosts) watch(p *corev1.Pod) *corev1.Pod {
+	*g = append(*g, weak.Make(p))
+	return p
+}
+
+// left returns how many are still there, after some garbage collections.
+func (g *ghosts) left() (n int) {
+	for range 20 {
+		runtime.GC()
+		n = 0
+		for _, p := range *g {
+			if p.Value() != nil {
+				n++
+			}
+		}
+		if n == 0 {
+			return 0
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return n
+}
+
+// churn updates one object n times and returns what it has been.
+func (f *fed) churn(n int) (old ghosts) {
+	for i := range n {
+		f.apply(does(deltafifo.Modified, old.watch(pod("a", fmt.Sprint(100+i)))))
+	}
+	return old[:n-1]
+}
+
+func (f *fed) settled(rs ...*registration[*corev1.Pod]) {
+	eventually(f.t, func() bool {
+		for _, r := range rs {
+			if r.Backlog() > 0 {
+				return false
+			}
+		}
+		f.processor.mu.Lock()
+		defer f.processor.mu.Unlock()
+		return int(f.processor.asleep.Load()) == len(f.processor.registrations)
+	}, "all handlers have read all there is")
+}
+
+func forget[T any](Change[T]) {}
+
+func TestALogThatAllHaveReadHoldsNoObjects(t *testing.T) {
+	for _, delivery := range []Delivery{Every, Latest} {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		h := HandlerFunc[*corev1.Pod](forget[*corev1.Pod])
+		r1, r2 := f.joins(h, HandlerOptions{Delivery: delivery}), f.joins(h, HandlerOptions{})
+		f.start()
+		var initial ghosts
+		f.list("1", initial.watch(pod("a", "1")))
+		f.settled(r1, r2)
+		for _, n := range []int{3, 8, 700, 2000} {
+			old := f.churn(n)
+			f.settled(r1, r2)
+			require.Zero(t, old.left(), "of %d versions", n)
+		}
+		require.Zero(t, initial.left(), "the initial state")
+	}
+}
+
+func TestAHandlerThatLeftHoldsNothing(t *testing.T) {
+	for _, delivery := range []Delivery{Every, Latest} {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		h := HandlerFunc[*corev1.Pod](forget[*corev1.Pod])
+		stays, leaves := f.joins(h, HandlerOptions{}), f.joins(h, HandlerOptions{Delivery: delivery})
+		f.start()
+		f.list("1", pod("a", "1"))
+		f.settled(stays, leaves)
+		leaves.Stop()
+		<-leaves.Done()
+		old := f.churn(2000)
+		f.settled(stays)
+		require.Zero(t, old.left())
+		require.Zero(t, leaves.Backlog(), "nothing waits for it")
+		runtime.KeepAlive(leaves)
+	}
+}
+
+func TestAnInformerWithoutHandlersHoldsNoOldObjects(t *testing.T) {
+	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f.start()
+	f.list("1", pod("a", "1"))
+	old := f.churn(2000)
+	require.Zero(t, old.left())
+}
+
+// A stuck handler with Latest delivery pins no more than an event an object,
+// wherever it is stuck.
+func TestAHandlerWithLatestThatIsStuckPinsNoLog(t *testing.T) {
+	for _, at := range []string{"an event", "the initial state"} {
+		t.Run(at, func(t *testing.T) {
+			f := newFed(t, Options[*corev1.Pod]{}, 1)
+			gate, entered := make(chan struct{}), make(chan struct{}, 1<<16)
+			f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {
+				entered <- struct{}{}
+				<-gate
+			}), HandlerOptions{Delivery: Latest})
+			f.start()
+			f.list("1", pod("a", "1"))
+			<-entered
+			if at == "an event" {
+				gate <- struct{}{}
+				f.apply(does(deltafifo.Modified, pod("a", "2")))
+				<-entered
+			}
+			defer close(gate)
+			old := f.churn(10_000)
+			require.LessOrEqual(t, old.left(), (lagSegments+2)*fullSegment)
+		})
+	}
+}

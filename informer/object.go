@@ -1,0 +1,68 @@
+package informer
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// Object is what the typed face handles: an API object with metadata, such as
+// *corev1.Pod. An interface type that has these methods will do too.
+type Object interface {
+	comparable
+	metav1.Object
+	runtime.Object
+}
+
+// metaOf returns the metadata of an object, or nil if it has none.
+func metaOf[T any](obj T) metav1.Object {
+	switch o := any(obj).(type) {
+	case metav1.Object:
+		return o
+	case metav1.ObjectMetaAccessor:
+		return o.GetObjectMeta()
+	}
+	return nil
+}
+
+// keyOf returns the key of an object, if it has metadata.
+func keyOf[T any](obj T) (indexer.Key, bool) {
+	m := metaOf(obj)
+	if m == nil {
+		return indexer.Key{}, false
+	}
+	return indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}, true
+}
+
+func labelsOf[T any](obj T) map[string]string {
+	if m := metaOf(obj); m != nil {
+		return m.GetLabels()
+	}
+	return nil
+}
+
+func namespaceOf[T any](obj T) string {
+	if m := metaOf(obj); m != nil {
+		return m.GetNamespace()
+	}
+	return ""
+}
+
+// identity is what tells two versions of two objects apart: metadata.uid and
+// metadata.resourceVersion as the server sent them.
+type identity struct{ uid, version string }
+
+func identityOf[T any](obj T) identity {
+	m := metaOf(obj)
+	if m == nil {
+		return identity{}
+	}
+	return identity{string(m.GetUID()), m.GetResourceVersion()}
+}
+
+// sameObject tells whether two identities are of one object, as far as they
+// tell.
+func (i identity) sameObject(other identity) bool {
+	return i.uid == other.uid || i.uid == "" || other.uid == ""
+}

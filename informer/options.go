@@ -1,0 +1,59 @@
+package informer
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// Options configure an informer. The zero value is an informer with the index
+// "namespace", without a transform and without resyncs, that logs its troubles.
+type Options[T any] struct {
+	// Name stands in messages; empty for the name of T.
+	Name string
+	// Resource names the kind in the lister's NotFound errors.
+	Resource schema.GroupResource
+	// Indexes are kept beside the one by namespace. One that is itself named
+	// [indexer.NamespaceIndex] replaces that.
+	Indexes []indexer.Index[T]
+	// Transform, if set, makes of each object received what is stored, for
+	// instance without the fields that nobody reads (client-go's
+	// TransformFunc). It is called exactly once for each, on the goroutine that
+	// reads the source, with no lock held, and may change the object in place. An
+	// object that it fails on, or panics on, is quarantined, see [QuarantineError].
+	Transform func(T) (T, error)
+	// Resync is how often all objects are delivered to each handler again,
+	// unless the handler says otherwise; zero for never.
+	Resync time.Duration
+	// MinWatchTimeout is the least time that a watch is asked to last; less
+	// than five minutes stand for five minutes.
+	MinWatchTimeout time.Duration
+	// PageSize, if not zero, makes all lists come in pages of that many objects.
+	PageSize int64
+	// Observe, if set, is told everything that the informer notices, instead
+	// of the log. It is called from the informer's goroutines, must be quick
+	// and must not call the informer.
+	Observe func(Event)
+}
+
+func (o *Options[T]) validate() error {
+	if o.Resync < 0 || o.MinWatchTimeout < 0 || o.PageSize < 0 {
+		return ErrNegative
+	}
+	return nil
+}
+
+// indexes returns the indexes with the one by namespace among them.
+func (o *Options[T]) indexes() []indexer.Index[T] {
+	for _, ix := range o.Indexes {
+		if ix.Name == indexer.NamespaceIndex {
+			return o.Indexes
+		}
+	}
+	byNamespace := indexer.Index[T]{Name: indexer.NamespaceIndex, Append: func(values []string, obj T) []string {
+		return append(values, namespaceOf(obj))
+	}}
+	return append([]indexer.Index[T]{byNamespace}, o.Indexes...)
+}

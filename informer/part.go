@@ -1,0 +1,169 @@
+package informer
+
+import (
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// part is what the processLoop knows of one source. The sources of an informer
+// are disjoint: a full state of one says nothing of the others' objects.
+type part[T any] struct {
+	committed bool   // a full state has been applied
+	version   string // up to which its changes are in the store
+	// poisoned are the objects that could not be prepared.
+	poisoned map[indexer.Key]struct{}
+
+	// While a full state arrives:
+	staging *indexer.Staging[T]
+	fresh   bool                     // equal versions prove nothing
+	aside   map[indexer.Key]identity // as core.aside, of the objects that were put
+	sick    map[indexer.Key]struct{} // its poisoned objects
+}
+
+// reached notes a version, unless it is older than the one that was reached.
+// Versions that do not compare are taken as they come.
+func (p *part[T]) reached(version string) {
+	if version != "" && !older(version, p.version) {
+		p.version = version
+	}
+}
+
+// drop gives up the full state that was arriving, if there is one.
+func (p *part[T]) drop() {
+	if p.staging != nil {
+		p.staging.Abort()
+	}
+	p.staging, p.aside, p.sick = nil, nil, nil
+}
+
+// stage takes one delta of a full state.
+func (c *core[T]) stage(d *deltafifo.Delta[T]) {
+	p := &c.parts[d.Part]
+	switch d.Op {
+	case deltafifo.Begin:
+		p.drop()
+		*p = part[T]{committed: p.committed, version: p.version, poisoned: p.poisoned, fresh: d.Fresh}
+		p.staging = c.writer.Stage(d.Part)
+	case deltafifo.Abort:
+		p.drop()
+	case deltafifo.Commit:
+		c.commit(d.Part, d.Version)
+	case deltafifo.Added, deltafifo.Modified:
+		c.stagePut(p, d)
+	case deltafifo.Deleted:
+		delete(p.sick, d.Key)
+		p.staging.Drop(d.Key)
+	case deltafifo.Poisoned:
+		p.staging.Keep(d.Key)
+		if p.sick == nil {
+			p.sick = make(map[indexer.Key]struct{})
+		}
+		p.sick[d.Key] = struct{}{}
+	}
+}
+
+// stagePut keeps the stored object where the listed one is the same version of
+// it, and drops the twin; otherwise it puts the listed one.
+func (c *core[T]) stagePut(p *part[T], d *deltafifo.Delta[T]) {
+	delete(p.sick, d.Key)
+	id := identity{d.UID, d.Version}
+	if !p.fresh && d.Version != "" {
+		if stored, ok := c.writer.Indexer().Get(d.Key); ok && c.identity(d.Key, stored) == id && p.staging.Keep(d.Key) {
+			return
+		}
+	}
+	p.staging.Put(d.Key, d.Object)
+	if c.options.Transform != nil && identityOf(d.Object) != id {
+		if p.aside == nil {
+			p.aside = make(map[indexer.Key]identity)
+		}
+		p.aside[d.Key] = id
+	}
+}
+
+// commit applies a full state. The first one of an informer is not logged:
+// every registration replays the store instead.
+func (c *core[T]) commit(i uint16, version string) {
+	p := &c.parts[i]
+	staging := p.staging
+	first := !c.processor.began
+	initial := flags(0)
+	if !p.committed {
+		initial = flagInitial
+	}
+	p.staging, p.committed = nil, true
+	if p.fresh || p.version == "" {
+		p.version = version
+	} else {
+		p.reached(version)
+	}
+	visitor := indexer.Visitor[T]{Commit: func(tx *indexer.Tx[T]) { c.shown(tx, first) }}
+	if !first || c.options.Transform != nil {
+		visitor.Deleted = func(key indexer.Key, last T) { c.swept(first, key, last) }
+		visitor.Put = func(key indexer.Key, old, obj T, replaced bool) {
+			c.listed(p, first, initial, key, old, obj, replaced)
+		}
+	}
+	staging.Commit(c.version(), visitor)
+	p.poisoned, p.sick, p.aside = p.sick, nil, nil
+	c.status.quarantined.Store(c.countPoisoned())
+	c.versions.wake()
+}
+
+// swept logs an object that a full state does not hold any more.
+func (c *core[T]) swept(first bool, key indexer.Key, last T) {
+	uid := c.identity(key, last).uid
+	delete(c.aside, key)
+	if !first {
+		c.log(event[T]{old: last, new: last, kind: Deleted, flags: flagLost}, note{key, uid})
+	}
+}
+
+// listed logs an object that a full state has put.
+func (c *core[T]) listed(p *part[T], first bool, initial flags, key indexer.Key, old, obj T, replaced bool) {
+	was := identity{}
+	if replaced {
+		was = c.identity(key, old)
+	}
+	id, aside := p.aside[key]
+	if aside {
+		c.aside[key] = id
+	} else {
+		id = identityOf(obj)
+		delete(c.aside, key)
+	}
+	if first {
+		return
+	}
+	e := event[T]{old: old, new: obj, kind: Updated}
+	if !replaced {
+		e.kind, e.flags = Added, initial
+	} else if !was.sameObject(id) {
+		e.flags = flagRecreated
+	}
+	c.log(e, note{key, id.uid})
+}
+
+// shown publishes a full state, in the write section that shows it.
+func (c *core[T]) shown(tx *indexer.Tx[T], first bool) {
+	c.processor.publish()
+	if first {
+		c.processor.begin(tx)
+	}
+	if c.complete() && !c.isSynced() {
+		c.processor.synced()
+		close(c.synced)
+	}
+}
+
+// complete tells whether every part has committed a full state.
+func (c *core[T]) complete() bool {
+	for i := range c.parts {
+		if !c.parts[i].committed {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *core[T]) isSynced() bool { return closed(c.synced) }

@@ -1,0 +1,161 @@
+package informer
+
+import (
+	"context"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// maxSection is the most changes that one write section makes, since lists
+// wait for it.
+const maxSection = 1000
+
+// processLoop applies what is queued, until ctx ends.
+func (c *core[T]) processLoop(ctx context.Context) {
+	for {
+		batch, err := c.queue.Drain(ctx)
+		if err != nil {
+			return
+		}
+		for len(batch) > 0 && ctx.Err() == nil {
+			batch = c.applySome(batch)
+		}
+	}
+}
+
+// applySome applies the first deltas of a batch and returns the rest: a run of
+// single changes in one write section, or what belongs to a full state.
+func (c *core[T]) applySome(batch []deltafifo.Delta[T]) (rest []deltafifo.Delta[T]) {
+	n := 0
+	for n < len(batch) && n < maxSection && c.single(&batch[n]) {
+		n++
+	}
+	if n == 0 {
+		c.stage(&batch[0])
+		return batch[1:]
+	}
+	c.changes = batch[:n]
+	c.writer.Update(c.apply)
+	c.changes = nil
+	c.versions.wake()
+	return batch[n:]
+}
+
+// single tells whether a delta is a single change, rather than a part of a
+// full state.
+func (c *core[T]) single(d *deltafifo.Delta[T]) bool {
+	return d.Op < deltafifo.Begin && c.parts[d.Part].staging == nil
+}
+
+// applyChanges makes the changes of c.changes and publishes them, in a write section.
+func (c *core[T]) applyChanges(tx *indexer.Tx[T]) {
+	for i := range c.changes {
+		d := &c.changes[i]
+		switch d.Op {
+		case deltafifo.Added, deltafifo.Modified:
+			c.put(tx, d)
+		case deltafifo.Deleted:
+			c.delete(tx, d)
+		case deltafifo.Poisoned:
+			c.poison(d)
+		}
+		c.parts[d.Part].reached(d.Version)
+	}
+	tx.SetVersion(c.version())
+	c.processor.publish()
+}
+
+func (c *core[T]) put(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
+	old, replaced := tx.Put(d.Part, d.Key, d.Object)
+	e := event[T]{old: old, new: d.Object, kind: Updated}
+	if !replaced {
+		e.kind = Added
+	} else if !c.identity(d.Key, old).sameObject(identity{uid: d.UID}) {
+		e.flags = flagRecreated
+	}
+	c.remember(d.Key, d.Object, identity{d.UID, d.Version})
+	c.log(e, note{d.Key, d.UID})
+}
+
+func (c *core[T]) delete(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
+	if part, ok := tx.Part(d.Key); ok && part != d.Part && len(c.parts) > 1 {
+		return // it has moved to another part, which told so before
+	}
+	cached, deleted := tx.Delete(d.Key)
+	e := event[T]{old: d.Object, new: cached, kind: Deleted}
+	if d.Lost {
+		e.old, e.flags = cached, flagLost
+	}
+	if !deleted {
+		e.flags |= flagUnknown
+	}
+	c.forget(d.Key)
+	c.log(e, note{d.Key, d.UID})
+}
+
+// poison notes an object that could not be prepared. What was stored of it
+// before stays.
+func (c *core[T]) poison(d *deltafifo.Delta[T]) {
+	p := &c.parts[d.Part]
+	if p.poisoned == nil {
+		p.poisoned = make(map[indexer.Key]struct{})
+	}
+	p.poisoned[d.Key] = struct{}{}
+	c.status.quarantined.Store(c.countPoisoned())
+}
+
+// log appends an event, with a note of its key and UID where its objects do
+// not tell them.
+func (c *core[T]) log(e event[T], n note) {
+	if e.is(flagLost) || c.options.Transform != nil {
+		if told, ok := e.read(); !ok || told != n {
+			e.flags |= flagNoted
+		}
+	}
+	c.processor.log.append(e, n)
+}
+
+// identity returns the identity of a stored object, as the server sent it.
+func (c *core[T]) identity(key indexer.Key, obj T) identity {
+	if id, ok := c.aside[key]; ok {
+		return id
+	}
+	return identityOf(obj)
+}
+
+// remember notes what has been stored: its identity, where the object does not
+// tell it, and that it is not poisoned any more.
+func (c *core[T]) remember(key indexer.Key, obj T, id identity) {
+	if c.options.Transform != nil {
+		if identityOf(obj) != id {
+			c.aside[key] = id
+		} else {
+			delete(c.aside, key)
+		}
+	}
+	c.cure(key)
+}
+
+// forget drops what is known of an object that is gone.
+func (c *core[T]) forget(key indexer.Key) {
+	delete(c.aside, key)
+	c.cure(key)
+}
+
+func (c *core[T]) cure(key indexer.Key) {
+	for i := range c.parts {
+		if p := &c.parts[i]; len(p.poisoned) > 0 {
+			delete(p.poisoned, key)
+			c.status.quarantined.Store(c.countPoisoned())
+		}
+	}
+}
+
+func (c *core[T]) countPoisoned() int64 {
+	n := 0
+	for i := range c.parts {
+		n += len(c.parts[i].poisoned)
+	}
+	return int64(n)
+}

@@ -1,0 +1,209 @@
+package informer
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// lagSegments is how many segments a handler with Latest delivery may lag
+// before the publisher merges for it.
+const lagSegments = 4
+
+// sharedProcessor fans the log out to the registrations. Publishing costs the
+// same for any number of handlers, but for waking those that sleep.
+//
+// Lock order: the indexer's write section, then mu, then a registration's mu.
+type sharedProcessor[T any] struct {
+	log *eventLog[T]
+	// syncedAt is the position at which the store was complete; MaxUint64
+	// before that.
+	syncedAt atomic.Uint64
+	// began is set with the first commit. Written in write sections, read there.
+	began bool
+
+	mu            sync.Mutex
+	registrations []*registration[T]
+	count         atomic.Int32 // len(registrations); written under mu
+	asleep        atomic.Int32 // how many of them wait to be woken; written under mu
+	latest        int          // how many of them have Latest delivery
+}
+
+func newSharedProcessor[T any]() *sharedProcessor[T] {
+	p := &sharedProcessor[T]{log: newEventLog[T]()}
+	p.syncedAt.Store(math.MaxUint64)
+	return p
+}
+
+// publish shows the appended events to the handlers. The caller is in a write
+// section.
+func (p *sharedProcessor[T]) publish() {
+	grown := p.log.first != p.log.tail
+	p.log.publish()
+	if p.count.Load() == 0 {
+		p.log.clear()
+	}
+	if p.asleep.Load() > 0 {
+		p.wakeAll()
+	}
+	if grown {
+		p.relieve()
+	}
+}
+
+// begin gives every registration the initial state to replay; they follow the
+// log from here. It is called in the write section of the first commit.
+func (p *sharedProcessor[T]) begin(tx *indexer.Tx[T]) {
+	p.began = true
+	p.mu.Lock()
+	for _, r := range p.registrations {
+		r.begin(tx.Snapshot(), p.log.published)
+	}
+	p.mu.Unlock()
+	p.wakeAll()
+}
+
+// synced marks the store complete as of here. The caller is in a write section.
+func (p *sharedProcessor[T]) synced() {
+	p.syncedAt.Store(p.log.end.Load())
+	p.wakeAll()
+}
+
+func (p *sharedProcessor[T]) wakeAll() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	for _, r := range p.registrations {
+		p.wake(r)
+	}
+}
+
+// wake lets a registration look again. The caller holds p.mu.
+func (p *sharedProcessor[T]) wake(r *registration[T]) {
+	if r.asleep {
+		r.asleep = false
+		p.asleep.Add(-1)
+		r.wake <- struct{}{} // has room: it is filled only for a sleeper
+	}
+}
+
+// rest puts a registration to sleep, unless there is something to do for it.
+// Once all of them sleep everything published has been read by all, and the
+// log need not hold on to it.
+func (p *sharedProcessor[T]) rest(r *registration[T]) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	// Asleep first, idle second: who publishes in between sees a sleeper.
+	r.asleep = true
+	asleep := p.asleep.Add(1)
+	if !r.idle() {
+		r.asleep = false
+		p.asleep.Add(-1)
+		return false
+	}
+	if int(asleep) == len(p.registrations) {
+		p.forget(r)
+	}
+	return true
+}
+
+// forget zeroes what every registration has read, which is where r stands if all
+// stand there. The caller holds p.mu.
+func (p *sharedProcessor[T]) forget(r *registration[T]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if !p.level(r.position.Load()) {
+		return
+	}
+	s := r.cursor.segment
+	clear(s.events[s.cleared:r.cursor.i])
+	s.cleared = r.cursor.i
+}
+
+// level tells whether every registration stands at a position of the log. One
+// that sleeps may stand before it: it is about to be woken. The caller holds
+// p.mu.
+func (p *sharedProcessor[T]) level(position uint64) bool {
+	for _, r := range p.registrations {
+		if r.position.Load() != position {
+			return false
+		}
+	}
+	return position != noPosition
+}
+
+// rise takes a registration out of its sleep for a reason of its own.
+func (p *sharedProcessor[T]) rise(r *registration[T]) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	if r.asleep {
+		r.asleep = false
+		p.asleep.Add(-1)
+		return
+	}
+	select { // it may have been woken at the same time
+	case <-r.wake:
+	default:
+	}
+}
+
+// relieve merges for the handlers with Latest delivery that lag too far, so
+// that they pin neither the log nor more than one event an object.
+func (p *sharedProcessor[T]) relieve() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	if p.latest == 0 {
+		return
+	}
+	for _, r := range p.registrations {
+		if r.options.Delivery == Latest {
+			r.foldLag(p.log.end.Load())
+		}
+	}
+}
+
+func (p *sharedProcessor[T]) add(r *registration[T]) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	p.registrations = append(p.registrations, r)
+	p.count.Add(1)
+	if r.options.Delivery == Latest {
+		p.latest++
+	}
+}
+
+// remove drops a registration; a second time it does nothing.
+func (p *sharedProcessor[T]) remove(r *registration[T]) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	i := slices.Index(p.registrations, r)
+	if i < 0 {
+		return
+	}
+	p.registrations = slices.Delete(p.registrations, i, i+1)
+	p.count.Add(-1)
+	if r.options.Delivery == Latest {
+		p.latest--
+	}
+	if r.asleep {
+		r.asleep = false
+		p.asleep.Add(-1)
+	}
+}
+
+// all returns the registrations of now.
+func (p *sharedProcessor[T]) all() []*registration[T] {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	return slices.Clone(p.registrations)
+}

@@ -1,0 +1,185 @@
+package informer
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+var errPoison = errors.New("poison")
+
+// poisonous is a transform that fails on the pods labelled so.
+func poisonous(p *corev1.Pod) (*corev1.Pod, error) {
+	switch p.Labels["poison"] {
+	case "error":
+		return nil, errPoison
+	case "panic":
+		panic(errPoison)
+	case "nil":
+		return nil, nil //nolint:nilnil // what a careless transform returns
+	}
+	return p, nil
+}
+
+// events collects what an informer observes.
+type events struct{ all chan Event }
+
+func newEvents() *events { return &events{make(chan Event, 1000)} }
+
+func (e *events) observe(ev Event) { e.all <- ev }
+
+// of returns the events of a type so far, and forgets the others.
+func of[E any](e *events) (found []E) {
+	for {
+		select {
+		case ev := <-e.all:
+			if f, ok := ev.(E); ok {
+				found = append(found, f)
+			}
+		default:
+			return found
+		}
+	}
+}
+
+func TestContract_D3_APoisonedObjectIsQuarantined(t *testing.T) {
+	for _, poison := range []string{"error", "panic", "nil"} {
+		t.Run(poison, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { quarantine(t, label("poison", poison)) })
+		})
+	}
+}
+
+func quarantine(t *testing.T, sick func(*corev1.Pod)) {
+	s := newScript("10", pod("a", "1"), pod("b", "2", sick))
+	seen := newEvents()
+	i := New(s, Options[*corev1.Pod]{Transform: poisonous, Observe: seen.observe})
+	j := &journal{}
+	_, err := i.Handle(j, HandlerOptions{})
+	require.NoError(t, err)
+	start(t, i)
+	require.NoError(t, i.WaitSynced(t.Context()), "the list syncs")
+	require.Equal(t, []string{"initial a@1"}, j.take())
+	require.Equal(t, 1, i.Status().Quarantined)
+	told := of[*QuarantineError](seen)
+	require.Len(t, told, 1)
+	require.Equal(t, named("b"), told[0].Key)
+	require.ErrorIs(t, told[0], ErrTransform)
+	require.ErrorContains(t, told[0], `"default/b"`)
+
+	s.send(watch.Modified, pod("b", "11"))
+	require.Equal(t, []string{"add b@11"}, j.take(), "tried again with its next event")
+	require.Zero(t, i.Status().Quarantined)
+
+	s.send(watch.Modified, pod("b", "12", sick))
+	require.Empty(t, j.take())
+	stale, ok := i.Indexer().Get(named("b"))
+	require.True(t, ok)
+	require.Equal(t, "11", stale.ResourceVersion, "the old version stays")
+	require.Equal(t, 1, i.Status().Quarantined)
+	require.Equal(t, "12", i.Indexer().Version())
+	require.Len(t, of[*QuarantineError](seen), 1)
+
+	s.set("20", pod("b", "12", sick), pod("c", "13", sick))
+	s.expire()
+	require.Equal(t, []string{"lost a@1"}, j.take(), "a relist keeps the old version too")
+	require.Equal(t, 2, i.Status().Quarantined)
+
+	s.set("30", pod("b", "12"), pod("c", "13"))
+	s.expire()
+	time.Sleep(time.Minute) // the second 410 in a row backs off
+	require.Equal(t, []string{"update b@11 b@12", "add c@13"}, j.take(), "tried again with each relist")
+	require.Zero(t, i.Status().Quarantined)
+
+	s.send(watch.Deleted, pod("b", "31", sick))
+	require.Equal(t, []string{"lost b@12"}, j.take(), "a delete is a delete")
+	s.send(watch.Deleted, pod("x", "32", sick))
+	require.Empty(t, j.take(), "of something that was not there")
+	require.Zero(t, i.Status().Quarantined)
+	require.Equal(t, 1, i.Status().Objects)
+}
+
+func TestAPoisonedObjectThatIsDeletedIsNotQuarantined(t *testing.T) {
+	f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
+	f.list("1")
+	f.write(t, does(deltafifo.Added, pod("a", "2", label("poison", "error"))))
+	require.Equal(t, 1, f.Status().Quarantined)
+	f.write(t, does(deltafifo.Deleted, pod("a", "3", label("poison", "error"))))
+	require.Zero(t, f.Status().Quarantined)
+}
+
+// A stream of the initial state may bring an object that is poisoned, and then
+// mend or delete it.
+func TestAnObjectThatRecoversWithinAStreamIsNotQuarantined(t *testing.T) {
+	for _, op := range []deltafifo.Op{deltafifo.Modified, deltafifo.Deleted} {
+		f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
+		f.take(t, deltafifo.Begin)
+		f.write(t, does(deltafifo.Added, pod("a", "1", label("poison", "error"))), does(op, pod("a", "2")))
+		f.take(t, deltafifo.Commit)
+		_, ok := f.writer.Indexer().Get(named("a"))
+		require.Equal(t, op == deltafifo.Modified, ok)
+		require.Zero(t, f.Status().Quarantined)
+	}
+}
+
+// D7 and D3: the key that the transform made is the one to delete.
+func TestADeleteWhoseTransformFailsFindsTheKeyThatTheTransformMade(t *testing.T) {
+	rename := func(p *corev1.Pod) (*corev1.Pod, error) {
+		if p.Labels["poison"] != "" {
+			return nil, errPoison
+		}
+		p.Name = "renamed-" + p.Name
+		return p, nil
+	}
+	f := newFed(t, Options[*corev1.Pod]{Transform: rename}, 1)
+	f.list("1")
+	f.write(t, does(deltafifo.Added, pod("a", "2")))
+	_, ok := f.writer.Indexer().Get(named("renamed-a"))
+	require.True(t, ok)
+	f.write(t, does(deltafifo.Deleted, pod("a", "3", label("poison", "error"))))
+	require.Zero(t, f.Status().Objects)
+}
+
+// D4: an index function that panics keeps the object out of that index only.
+func TestContract_D4_AFailingIndexHarmsNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		byNode := indexer.Index[*corev1.Pod]{Name: "node", Append: func(values []string, p *corev1.Pod) []string {
+			if p.Labels["poison"] != "" {
+				panic(errPoison)
+			}
+			return append(values, p.Spec.NodeName)
+		}}
+		seen := newEvents()
+		s := newScript("10", pod("a", "1"), pod("b", "2", label("poison", "yes")))
+		i := New(s, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byNode}, Observe: seen.observe})
+		j := &journal{}
+		_, err := i.Handle(j, HandlerOptions{})
+		require.NoError(t, err)
+		start(t, i)
+		require.ElementsMatch(t, []string{"initial a@1", "initial b@2"}, j.take())
+		require.Equal(t, 1, i.Status().Unindexed)
+		failed := of[*indexer.IndexError](seen)
+		require.Len(t, failed, 1)
+		require.Equal(t, "node", failed[0].Index)
+		require.Equal(t, named("b"), failed[0].Key)
+		require.ErrorIs(t, failed[0], errPoison)
+		found, err := i.Indexer().Lookup("node", "")
+		require.NoError(t, err)
+		require.Equal(t, 1, found.Len())
+		found, err = i.Indexer().Lookup(indexer.NamespaceIndex, "default")
+		require.NoError(t, err)
+		require.Equal(t, 2, found.Len(), "in the other index it is")
+
+		s.send(watch.Modified, pod("b", "11"))
+		require.Equal(t, []string{"update b@2 b@11"}, j.take())
+		require.Zero(t, i.Status().Unindexed)
+	})
+}

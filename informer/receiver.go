@@ -1,0 +1,57 @@
+package informer
+
+import (
+	"fmt"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// receiver is what a registration delivers to: a face's view of a handler.
+type receiver[T any] interface {
+	// receive hands one event to the handler. The key is that of the object if
+	// the event is a lost delete, and not given otherwise.
+	receive(e *event[T], key indexer.Key)
+	// splits says whether the handler is told a delete and an add where an
+	// object was replaced by another one under its name.
+	splits() bool
+	// name is the handler's type.
+	name() string
+}
+
+// native delivers to a [Handler]. A delete of something unknown is not
+// mentioned; that of something recreated comes in two, from the registration.
+type native[T any] struct{ handler Handler[T] }
+
+func (n native[T]) receive(e *event[T], _ indexer.Key) {
+	if !e.is(flagUnknown) {
+		n.handler.Handle(e.change())
+	}
+}
+
+func (native[T]) splits() bool   { return true }
+func (n native[T]) name() string { return fmt.Sprintf("%T", n.handler) }
+
+// nativeFuncs delivers to a [Funcs], without a [Change] in between.
+type nativeFuncs[T any] struct{ Funcs[T] }
+
+func (n nativeFuncs[T]) receive(e *event[T], _ indexer.Key) {
+	switch {
+	case e.kind == Updated && n.Updated != nil:
+		n.Updated(e.old, e.new)
+	case e.kind == Added && n.Added != nil:
+		n.Added(e.new)
+	case e.kind == Deleted && n.Deleted != nil && !e.is(flagUnknown):
+		n.Deleted(e.old)
+	}
+}
+
+func (nativeFuncs[T]) splits() bool   { return true }
+func (n nativeFuncs[T]) name() string { return fmt.Sprintf("%T", n.Funcs) }
+
+// nativeReceiver returns the receiver of a handler.
+func nativeReceiver[T any](h Handler[T]) receiver[T] {
+	if funcs, ok := h.(Funcs[T]); ok {
+		return nativeFuncs[T]{funcs}
+	}
+	return native[T]{h}
+}

@@ -1,0 +1,121 @@
+package informer
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+)
+
+// recreated returns a core and a handler that is told of pod a, and then of
+// another pod under the name.
+func recreated(t *testing.T, h Handler[*corev1.Pod], o HandlerOptions) *registration[*corev1.Pod] {
+	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	r := f.joins(h, o)
+	f.start()
+	f.list("1", pod("a", "1", uid("one")))
+	synctest.Wait()
+	f.apply(does(deltafifo.Modified, pod("a", "2", uid("two"))))
+	synctest.Wait()
+	return r
+}
+
+func TestStopHoldsBetweenTheDeleteAndTheAddOfARecreation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, reg := &journal{}, make(chan *registration[*corev1.Pod], 1)
+		reg <- recreated(t, HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+			j.Handle(c)
+			if c.Kind == Deleted {
+				r := <-reg
+				r.Stop()
+				reg <- r
+			}
+		}), HandlerOptions{})
+		require.Equal(t, []string{"initial a@1", "lost a@1"}, j.take(), "no call begins after Stop returned")
+	})
+}
+
+func TestAPanicCostsOneChangeOfARecreation(t *testing.T) {
+	survive(t)
+	synctest.Test(t, func(t *testing.T) {
+		j := &journal{}
+		recreated(t, HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+			j.Handle(c)
+			if c.Kind == Deleted {
+				panic("on purpose")
+			}
+		}), HandlerOptions{})
+		require.Equal(t, []string{"initial a@1", "lost a@1", "add a@2"}, j.take())
+	})
+}
+
+// D2 in the native face: through the watch, through a relist, and merged.
+func TestContract_D2_AnotherObjectUnderTheNameIsADeleteAndAnAdd(t *testing.T) {
+	for _, delivery := range []Delivery{Every, Latest} {
+		synctest.Test(t, func(t *testing.T) {
+			j := &journal{}
+			recreated(t, j, HandlerOptions{Delivery: delivery})
+			require.Equal(t, []string{"initial a@1", "lost a@1", "add a@2"}, j.take())
+		})
+		synctest.Test(t, func(t *testing.T) {
+			f := newFed(t, Options[*corev1.Pod]{}, 1)
+			j := &journal{}
+			f.joins(j, HandlerOptions{Delivery: delivery})
+			f.start()
+			f.list("1", pod("a", "1", uid("one")), pod("b", "1"))
+			j.take()
+			f.list("3", pod("a", "3", uid("two")), pod("b", "2"))
+			require.Equal(t, []string{"lost a@1", "add a@3", "update b@1 b@2"}, j.take())
+		})
+	}
+}
+
+func TestContract_D2_LatestTellsAnotherObjectAfterADelete(t *testing.T) {
+	for _, stripped := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			o := Options[*corev1.Pod]{}
+			if stripped {
+				o.Transform = func(p *corev1.Pod) (*corev1.Pod, error) { p.UID = ""; return p, nil }
+			}
+			f := newFed(t, o, 1)
+			h := newGated()
+			f.joins(h, HandlerOptions{Delivery: Latest})
+			f.start()
+			f.take(t, deltafifo.Begin)
+			f.write(t, does(deltafifo.Added, pod("a", "1", uid("one"))), does(deltafifo.Added, pod("b", "1")))
+			f.take(t, deltafifo.Commit)
+			synctest.Wait()
+			h.pass()
+			h.pass()
+			f.write(t, does(deltafifo.Modified, pod("b", "2")))
+			synctest.Wait()
+			h.take()
+			f.write(t, does(deltafifo.Deleted, pod("a", "3", uid("one"))), does(deltafifo.Added, pod("a", "4", uid("two"))))
+			h.open()
+			require.Equal(t, []string{"lost a@1", "add a@4"}, h.take())
+		})
+	}
+}
+
+// An object that left a selector and came back.
+func TestLatestTellsWhatTheHandlerSawLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		h := newGated()
+		f.joins(h, HandlerOptions{Delivery: Latest})
+		f.start()
+		f.list("1", pod("a", "1"), pod("b", "1"))
+		synctest.Wait()
+		h.pass()
+		h.pass()
+		f.apply(does(deltafifo.Modified, pod("b", "2")))
+		synctest.Wait()
+		h.take()
+		f.apply(does(deltafifo.Deleted, pod("a", "3")), does(deltafifo.Added, pod("a", "4")))
+		h.open()
+		require.Equal(t, []string{"update a@1 a@4"}, h.take())
+	})
+}

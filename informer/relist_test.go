@@ -1,0 +1,244 @@
+package informer
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// runs starts an informer of a script with a journal.
+func runs(t *testing.T, s reflector.Source, o Options[*corev1.Pod]) (*Informer[*corev1.Pod], *journal) {
+	if o.Observe == nil {
+		o.Observe = observed
+	}
+	i, j := New(s, o), &journal{}
+	_, err := i.Handle(j, HandlerOptions{})
+	require.NoError(t, err)
+	start(t, i)
+	return i, j
+}
+
+func stored(t *testing.T, i *Informer[*corev1.Pod], name string) *corev1.Pod {
+	t.Helper()
+	p, ok := i.Indexer().Get(named(name))
+	require.True(t, ok, name)
+	return p
+}
+
+func TestContract_D14_ARelistSaysNothingOfWhatDidNotChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		i, j := runs(t, s, Options[*corev1.Pod]{})
+		require.Len(t, j.take(), 2)
+		a := stored(t, i, "a")
+		s.set("20", pod("a", "1", label("twin", "yes")), pod("b", "2", uid("another")))
+		s.expire()
+		require.Equal(t, []string{"lost b@2", "add b@2"}, j.take(), "B74 is gone; another UID is another object")
+		require.Same(t, a, stored(t, i, "a"), "the stored pointer stays")
+		require.Equal(t, "20", i.Indexer().Version())
+		require.Equal(t, 1, i.Status().Relists)
+	})
+}
+
+func TestContract_D14_WithoutAListVersionEverythingCountsAsChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript("", pod("a", "1"))
+		i, j := runs(t, s, Options[*corev1.Pod]{})
+		require.Len(t, j.take(), 1)
+		s.set("", pod("a", "1", label("changed", "yes")))
+		s.expire()
+		time.Sleep(time.Minute)
+		require.Equal(t, []string{"update a@1 a@1"}, j.take())
+		require.Equal(t, "yes", stored(t, i, "a").Labels["changed"])
+	})
+}
+
+func TestContract_D14_WithoutVersionsOfTheirOwnObjectsCountAsChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript("10", pod("a", ""))
+		_, j := runs(t, s, Options[*corev1.Pod]{})
+		require.Len(t, j.take(), 1)
+		s.set("20", pod("a", ""))
+		s.expire()
+		require.Equal(t, []string{"update a@ a@"}, j.take())
+	})
+}
+
+// T8: fake clientsets never change a resourceVersion.
+func TestContract_T8_AWatchEventIsAlwaysStoredAndTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"))
+		i, j := runs(t, s, Options[*corev1.Pod]{})
+		j.take()
+		for _, version := range []string{"1", "1", "", "0"} {
+			p := pod("a", version)
+			s.send(watch.Modified, p)
+			require.Len(t, j.take(), 1)
+			require.Same(t, p, stored(t, i, "a"))
+		}
+	})
+}
+
+// T9: deletions first, then additions and updates in the order of the list;
+// all of it is in the store before anything is told.
+func TestContract_T9_TheStoreIsReplacedBeforeAnythingIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"), pod("b", "2"), pod("c", "3"))
+		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		j := &journal{}
+		relisted := false
+		_, err := i.Handle(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+			j.Handle(c)
+			if relisted {
+				require.Equal(t, 3, i.Indexer().Len())
+				require.Equal(t, "20", i.Indexer().Snapshot().Version())
+			}
+		}), HandlerOptions{})
+		require.NoError(t, err)
+		start(t, i)
+		j.take()
+		relisted = true
+		s.set("20", pod("z", "15"), pod("c", "16"), pod("y", "17"))
+		s.expire()
+		lines := j.take()
+		require.ElementsMatch(t, []string{"lost a@1", "lost b@2"}, lines[:2])
+		require.Equal(t, []string{"add z@15", "update c@3 c@16", "add y@17"}, lines[2:])
+	})
+}
+
+// D13: once for each object received, with no lock held.
+func TestContract_D13_TheTransformRunsOnceAndUnderNoLock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		calls := 0
+		var i *Informer[*corev1.Pod]
+		i = New(s, Options[*corev1.Pod]{Observe: observed, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+			calls++
+			for range i.Indexer().All() { // takes each lock there is
+				continue
+			}
+			i.Status()
+			return p, i.AddIndexes()
+		}})
+		start(t, i)
+		require.Equal(t, 2, calls)
+		s.send(watch.Modified, pod("a", "11"))
+		s.send(watch.Deleted, pod("b", "12"))
+		synctest.Wait()
+		require.Equal(t, 4, calls)
+		s.expire()
+		synctest.Wait()
+		require.Equal(t, 6, calls)
+		require.Equal(t, 2, i.Status().Objects)
+	})
+}
+
+func TestContract_D7_ATransformThatClearsIdentitiesBlindsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		i, j := runs(t, s, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+			p.ResourceVersion, p.UID = "", ""
+			return p, nil
+		}})
+		require.Len(t, j.take(), 2)
+		a := stored(t, i, "a")
+		s.send(watch.Modified, pod("b", "11"))
+		require.Len(t, j.take(), 1)
+		require.Equal(t, "11", i.Indexer().Version(), "the version of before the transform")
+		s.set("20", pod("a", "1"), pod("b", "11", uid("another")))
+		s.expire()
+		require.Equal(t, []string{"lost b@", "add b@"}, j.take(), "a did not change, b is another")
+		require.Same(t, a, stored(t, i, "a"))
+		s.send(watch.Deleted, pod("a", "21"))
+		s.send(watch.Added, pod("a", "22"))
+		require.Equal(t, []string{"delete a@", "add a@"}, j.take())
+	})
+}
+
+func TestContract_D7_TheKeyIsReadAfterTheTransform(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"))
+		i, j := runs(t, s, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+			p.Name = "x-" + p.Name
+			return p, nil
+		}})
+		require.Equal(t, []string{"initial x-a@1"}, j.take())
+		stored(t, i, "x-a")
+		s.send(watch.Deleted, pod("a", "11"))
+		require.Equal(t, []string{"delete x-a@11"}, j.take())
+		require.Zero(t, i.Indexer().Len())
+	})
+}
+
+// D6: never back, while one history lasts.
+func TestContract_D6_TheVersionNeverGoesBack(t *testing.T) {
+	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f.list("10", pod("a", "5"))
+	for _, step := range []struct{ comes, is string }{
+		{"12", "12"}, {"11", "12"}, {"", "12"}, {"13", "13"}, {"garbage", "garbage"}, {"14", "14"},
+	} {
+		f.apply(does(deltafifo.Modified, pod("a", step.comes)))
+		require.Equal(t, step.is, f.writer.Indexer().Version())
+	}
+	f.apply(deltafifo.Delta[*corev1.Pod]{Op: deltafifo.Bookmark, Version: "20"})
+	require.Equal(t, "20", f.writer.Indexer().Version())
+	f.list("15", pod("a", "14"))
+	require.Equal(t, "20", f.writer.Indexer().Version())
+	f.apply(deltafifo.Delta[*corev1.Pod]{Op: deltafifo.Begin, Fresh: true})
+	f.commits("3")
+	require.Equal(t, "3", f.writer.Indexer().Version(), "but with another history (D23)")
+}
+
+// T19 and D14: others may write while a relist is under way.
+func TestContract_T19_AnUpdateDuringARelistLosesNothing(t *testing.T) {
+	for _, replace := range []bool{false, true} {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f.list("1", pod("a", "1"))
+		store := newClientgoStore(f.core)
+		f.begins()
+		f.apply(does(deltafifo.Added, pod("a", "1")))
+		if replace {
+			require.NoError(t, store.Replace([]any{pod("a", "1")}, ""))
+		} else {
+			require.NoError(t, store.Update(pod("a", "1", label("mine", "yes"))))
+		}
+		f.commits("2")
+		require.Equal(t, 1, f.Status().Objects)
+	}
+}
+
+// pager is a source whose first page comes and whose second never does.
+type pager struct{ script }
+
+func (p *pager) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	if o.Continue != "" {
+		return nil, context.DeadlineExceeded
+	}
+	list, err := p.script.List(ctx, o)
+	if err == nil {
+		list.(*corev1.PodList).Continue = "more"
+	}
+	return list, err
+}
+
+func TestPagesOfAListThatFailsConfirmNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pager{}
+		p.set("10", pod("a", "1"))
+		i, _ := runs(t, p, Options[*corev1.Pod]{})
+		time.Sleep(time.Hour)
+		require.False(t, i.Status().Synced)
+		require.Zero(t, i.Status().Confirmed, "the store was never up to date")
+		require.Zero(t, i.Status().LastEvent)
+	})
+}

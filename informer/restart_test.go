@@ -1,0 +1,150 @@
+package informer
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// starts runs an informer that may be run again.
+func starts(t *testing.T, i *Informer[*corev1.Pod]) (cancel func(), wait func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	wait, err := i.Start(ctx)
+	require.NoError(t, err)
+	t.Cleanup(func() { cancel(); wait() })
+	synctest.Wait()
+	return cancel, wait
+}
+
+// D24: handlers stay, and are told the difference only.
+func TestContract_D24_ARestartTellsTheDifference(t *testing.T) {
+	for _, delivery := range []Delivery{Every, Latest} {
+		bubble(t, func(t *testing.T) {
+			s := newScript("10", pod("a", "1"), pod("b", "2"), pod("c", "3"))
+			i, j := New(s, Options[*corev1.Pod]{Observe: observed}), &journal{}
+			reg, err := i.Handle(j, HandlerOptions{Delivery: delivery})
+			require.NoError(t, err)
+			cancel, wait := starts(t, i)
+			require.Len(t, j.take(), 3)
+			_, err = i.Start(t.Context())
+			require.ErrorIs(t, err, ErrRunning)
+			cancel()
+			wait()
+			st := i.Status()
+			require.True(t, st.Stopped && !st.Running && st.Synced && !st.Watching)
+			require.True(t, closed(i.Done()) && closed(i.Synced()) && closed(reg.Done()))
+			require.Equal(t, 3, i.Indexer().Len(), "it stays readable")
+			require.ErrorIs(t, i.Run(t.Context()), ErrStopped)
+
+			time.Sleep(time.Hour)
+			s.set("20", pod("a", "1"), pod("b", "12"), pod("d", "13"))
+			cancel, wait = starts(t, i)
+			require.False(t, closed(i.Done()))
+			require.False(t, closed(reg.Done()))
+			require.Equal(t, []string{"lost c@3", "update b@2 b@12", "add d@13"}, j.take())
+			require.True(t, i.Status().Running && i.Status().Watching && !i.Status().Stopped)
+			s.send(watch.Modified, pod("a", "21"))
+			require.Equal(t, []string{"update a@1 a@21"}, j.take())
+			reg.Stop()
+			cancel()
+			wait()
+			starts(t, i)
+			require.Empty(t, j.take(), "one that was stopped stays so")
+			require.True(t, closed(reg.Done()))
+		})
+	}
+}
+
+// A restart while a handler of the run before has yet to return.
+func TestARestartDoesNotRunAHandlerTwice(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		i := New(newScript("10", pod("a", "1"), pod("b", "2")), Options[*corev1.Pod]{Observe: observed})
+		gate := make(chan struct{})
+		var inside, most atomic.Int32
+		_, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {
+			most.Store(max(most.Load(), inside.Add(1)))
+			<-gate
+			inside.Add(-1)
+		}), HandlerOptions{})
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		wait, err := i.Start(ctx)
+		require.NoError(t, err)
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		time.Sleep(time.Second)
+		require.True(t, i.Status().Stopped, "but for the handler, which is stuck")
+		again, stop := context.WithCancel(t.Context())
+		waitAgain, err := i.Start(again)
+		synctest.Wait()
+		most.Load()
+		stop()
+		close(gate)
+		wait()
+		if err == nil {
+			waitAgain()
+		}
+		require.LessOrEqual(t, most.Load(), int32(1))
+	})
+}
+
+// After a restart the first list may come from a cache that is behind.
+func TestARestartDoesNotClaimAVersionThatItDoesNotHold(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "9"))
+		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		cancel, wait := starts(t, i)
+		cancel()
+		wait()
+		s.set("5", pod("a", "3"))
+		starts(t, i)
+		if stored(t, i, "a").ResourceVersion == "3" {
+			require.Equal(t, "5", i.Indexer().Version())
+		}
+	})
+}
+
+// Several sources, one store: synced when all are, at the lowest version.
+func TestPartsOfOneStore(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		in := func(ns string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Namespace = ns } }
+		one, two := newScript("10", pod("a", "1", in("one"))), newScript("20", pod("a", "2", in("two")))
+		two.fail(errPoison)
+		i, j := Join([]reflector.Source{one, two}, Options[*corev1.Pod]{Observe: observed}), &journal{}
+		reg, err := i.Handle(j, HandlerOptions{})
+		require.NoError(t, err)
+		start(t, i)
+		require.Equal(t, []string{"initial a@1"}, j.take())
+		require.False(t, closed(i.Synced()) || closed(reg.Synced()) || i.Status().Watching)
+		require.Empty(t, i.Indexer().Version())
+		late := &journal{}
+		lateReg, err := i.Handle(late, HandlerOptions{Delivery: Latest})
+		require.NoError(t, err)
+		require.Equal(t, []string{"initial a@1"}, late.take())
+		require.False(t, closed(lateReg.Synced()))
+		two.fail(nil)
+		require.NoError(t, i.WaitSynced(t.Context()))
+		require.Equal(t, []string{"initial a@2"}, j.take(), "of the initial state too")
+		require.Equal(t, []string{"initial a@2"}, late.take())
+		require.True(t, closed(reg.Synced()) && closed(lateReg.Synced()))
+		require.Equal(t, "10", i.Indexer().Version(), "the lowest")
+		two.send(watch.Modified, pod("a", "21", in("two")))
+		require.Equal(t, []string{"update a@2 a@21"}, j.take())
+		require.Equal(t, "10", i.Indexer().Version())
+		one.set("30")
+		one.expire()
+		require.Equal(t, []string{"lost a@1"}, j.take(), "a relist sweeps its own part only")
+		require.Equal(t, "21", i.Indexer().Version())
+		require.True(t, i.Status().Watching)
+		require.Equal(t, 1, i.Status().Relists)
+	})
+}

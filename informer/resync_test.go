@@ -1,0 +1,132 @@
+package informer
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+// D11: the timer runs whatever the reflector is doing.
+func TestContract_D11_ResyncsGoOnWhileTheWatchIsDown(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"))
+		i, j := runs(t, s, Options[*corev1.Pod]{Resync: 10 * time.Second})
+		j.take()
+		s.fail(errPoison)
+		s.expire()
+		time.Sleep(9 * time.Second)
+		require.Empty(t, j.take())
+		time.Sleep(time.Second)
+		require.Equal(t, []string{"update a@1 a@1"}, j.take())
+		require.False(t, i.Status().Watching)
+		time.Sleep(30 * time.Second)
+		require.Len(t, j.take(), 3)
+	})
+}
+
+// B76, T8: to the due handlers only, as an update from the object to itself.
+func TestContract_B76_OnlyDueHandlersAreResynced(t *testing.T) {
+	eachFace(t, func(t *testing.T, makes makes) {
+		i := makes(newScript("10", pod("a", "1"), pod("b", "2")), 10*time.Second, nil)
+		byDefault, _ := records(t, i)
+		never, slow := &recorder{}, &recorder{}
+		_, err := i.AddEventHandlerWithResyncPeriod(recorderFuncs(never), 0)
+		require.NoError(t, err)
+		_, err = i.AddEventHandlerWithResyncPeriod(recorderFuncs(slow), 20*time.Second)
+		require.NoError(t, err)
+		startFace(t, i)
+		for _, r := range []*recorder{byDefault, never, slow} {
+			require.Len(t, r.take(), 2)
+		}
+		time.Sleep(10 * time.Second)
+		require.ElementsMatch(t, []string{"update a@1 a@1", "update b@2 b@2"}, byDefault.take())
+		require.Empty(t, slow.take())
+		time.Sleep(10 * time.Second)
+		require.Len(t, slow.take(), 2)
+		require.Empty(t, never.take())
+	})
+}
+
+// B75, T12: which periods come of what is asked for.
+func TestContract_T12_ResyncPeriods(t *testing.T) {
+	eachFace(t, func(t *testing.T, makes makes) {
+		asks := func(i cache.SharedIndexInformer, period time.Duration) time.Duration {
+			reg, err := i.AddEventHandlerWithResyncPeriod(recorderFuncs(&recorder{}), period)
+			require.NoError(t, err)
+			switch r := reg.(type) {
+			case *clientgoRegistration[any]:
+				return r.registration.options.Resync
+			case *clientgoRegistration[*corev1.Pod]:
+				return r.registration.options.Resync
+			}
+			return -1
+		}
+		none := makes(newScript("1"), 0, nil)
+		require.Zero(t, asks(none, time.Minute), "B75: the informer makes none")
+		i := makes(newScript("1"), time.Minute, nil)
+		require.Equal(t, time.Second, asks(i, time.Millisecond), "at least a second")
+		require.Equal(t, time.Second*5, asks(i, time.Second*5))
+		require.Zero(t, asks(i, 0))
+		_, err := i.AddEventHandlerWithResyncPeriod(recorderFuncs(&recorder{}), -1)
+		require.ErrorIs(t, err, ErrNegative)
+		i = makes(newScript("1"), time.Minute, nil)
+		require.Equal(t, 30*time.Second, asks(i, 30*time.Second))
+		startFace(t, i)
+		require.Equal(t, 30*time.Second, asks(i, time.Second), "after the start raised to the shortest so far")
+		require.Equal(t, time.Hour, asks(i, time.Hour))
+	})
+}
+
+func TestTheTypedCoreOfTheClientgoFaceResyncs(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		i := &clientgoInformer[*corev1.Pod]{newCore(Options[*corev1.Pod]{Resync: time.Minute}, newScript("10", pod("a", "1")))}
+		r, _ := records(t, i)
+		startFace(t, i)
+		r.take()
+		time.Sleep(time.Minute)
+		require.Equal(t, []string{"update a@1 a@1"}, r.take())
+	})
+}
+
+// A resync is delivered between two events, of one moment of the store.
+func TestAResyncIsOneMoment(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		i, h := New(s, Options[*corev1.Pod]{Observe: observed}), newGated()
+		_, err := i.Handle(h, HandlerOptions{Resync: time.Minute})
+		require.NoError(t, err)
+		start(t, i)
+		h.pass()
+		h.pass()
+		h.take()
+		s.send(watch.Modified, pod("a", "11"))
+		synctest.Wait()
+		s.send(watch.Modified, pod("b", "12"))
+		time.Sleep(3 * time.Minute) // three ticks; the handler has the first event in hand
+		h.pass()
+		require.Equal(t, []string{"update a@1 a@11", "update b@2 b@12"}, h.take(), "what comes before the resync")
+		s.send(watch.Deleted, pod("a", "13"))
+		h.open()
+		lines := h.take()
+		require.ElementsMatch(t, []string{"update a@11 a@11", "update b@12 b@12"}, lines[:2], "one tick is pending at most")
+		require.Equal(t, []string{"delete a@13"}, lines[2:])
+	})
+}
+
+func TestNoResyncBeforeTheInitialState(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"))
+		s.fail(errPoison)
+		_, j := runs(t, s, Options[*corev1.Pod]{Resync: time.Second})
+		time.Sleep(5 * time.Second)
+		require.Empty(t, j.take())
+		s.fail(nil)
+		time.Sleep(time.Minute)
+		require.Equal(t, "initial a@1", j.take()[0])
+	})
+}

@@ -1,0 +1,177 @@
+package informer
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// Status is how an informer is doing at one moment. Times are zero for what has
+// not happened yet.
+type Status struct {
+	Name    string
+	Running bool // Run was called and has not returned
+	Stopped bool // Run has returned, or is about to
+	Synced  bool // the store has been complete once
+
+	// Watching tells whether the source is being watched, WatchingSince since
+	// when. Of an informer with several sources all have to be.
+	Watching      bool
+	WatchingSince time.Time
+	LastEvent     time.Time // when the last change arrived
+	LastBookmark  time.Time
+	// Confirmed is when the server last said anything at all: until then the
+	// store was up to date. Staleness is its age, zero before the first list.
+	Confirmed time.Time
+	Staleness time.Duration
+
+	Version     string // the resourceVersion that the store is at
+	Objects     int
+	Quarantined int   // objects that the transform fails on
+	Unindexed   int   // objects that an index function fails on, counted for each index
+	Relists     int   // full states after the first
+	Errors      int   // failed lists and watches
+	LastError   error // or what was wrong with the arguments of the constructor
+	LastErrorAt time.Time
+
+	Handlers []HandlerStatus
+}
+
+// HandlerStatus is how one handler is doing.
+type HandlerStatus struct {
+	Name    string
+	Synced  bool
+	Backlog int // events that wait for it
+}
+
+// status keeps book of what the goroutines of an informer report.
+type status struct {
+	quarantined atomic.Int64
+
+	mu          sync.Mutex
+	parts       []partStatus
+	lists       int
+	errors      int
+	lastError   error
+	lastErrorAt time.Time
+}
+
+// partStatus is what is known of one source.
+type partStatus struct {
+	watching, lastEvent, lastBookmark, confirmed time.Time
+}
+
+// reflected takes note of an event of the reflector of part i.
+func (s *status) reflected(i int, e reflector.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	p := &s.parts[i]
+	switch e := e.(type) {
+	case reflector.WatchStarted:
+		p.watching = time.Now()
+	case reflector.WatchEnded:
+		p.watching = time.Time{}
+	case reflector.Listed:
+		s.lists++
+	case reflector.Failed:
+		s.errors++
+		s.lastError, s.lastErrorAt = e.Err, time.Now()
+	}
+}
+
+// received takes note of a batch of changes, of a bookmark or of a full state.
+func (s *status) received(part uint16, bookmark bool) {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	p := &s.parts[part]
+	p.confirmed = now
+	if bookmark {
+		p.lastBookmark = now
+	} else {
+		p.lastEvent = now
+	}
+}
+
+// because adds the last error of a list or watch to an error.
+func (s *status) because(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.lastError == nil {
+		return err
+	}
+	return fmt.Errorf("%w; last error: %w", err, s.lastError)
+}
+
+// fill puts what is known into a Status.
+func (s *status) fill(to *Status) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	to.Quarantined = int(s.quarantined.Load())
+	to.Relists = max(0, s.lists-len(s.parts))
+	to.Errors, to.LastError, to.LastErrorAt = s.errors, s.lastError, s.lastErrorAt
+	to.Watching = true
+	for i, p := range s.parts {
+		to.Watching = to.Watching && !p.watching.IsZero()
+		to.WatchingSince = later(to.WatchingSince, p.watching)
+		to.LastEvent = later(to.LastEvent, p.lastEvent)
+		to.LastBookmark = later(to.LastBookmark, p.lastBookmark)
+		if i == 0 || p.confirmed.Before(to.Confirmed) {
+			to.Confirmed = p.confirmed
+		}
+	}
+	if !to.Watching {
+		to.WatchingSince = time.Time{}
+	}
+	if !to.Confirmed.IsZero() {
+		to.Staleness = time.Since(to.Confirmed)
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// Status tells how the informer is doing. Safe for any goroutine.
+func (c *core[T]) Status() Status {
+	c.mu.Lock()
+	phase := c.phase
+	c.mu.Unlock()
+	x := c.writer.Indexer()
+	st := Status{
+		Name:      c.options.Name,
+		Running:   phase == running,
+		Stopped:   phase == stopped,
+		Synced:    c.isSynced(),
+		Version:   x.Version(),
+		Objects:   x.Len(),
+		Unindexed: c.writer.Broken(),
+	}
+	c.status.fill(&st)
+	if c.misuse != nil {
+		st.LastError = c.misuse
+	}
+	for _, r := range c.processor.all() {
+		st.Handlers = append(st.Handlers, HandlerStatus{Name: r.options.Name, Synced: closed(r.synced), Backlog: r.Backlog()})
+	}
+	return st
+}
+
+func closed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}

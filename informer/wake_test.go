@@ -1,0 +1,63 @@
+package informer
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+)
+
+// The publisher shows events first and wakes sleepers then. A handler that is
+// still awake may read them, and go to sleep, in between: the others have not
+// read them yet, though they sleep.
+func TestEventsAreKeptForAHandlerThatIsYetToBeWoken(t *testing.T) {
+	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	slow, quick := &journal{}, &journal{}
+	r1, r2 := f.joins(slow, HandlerOptions{}), f.joins(quick, HandlerOptions{})
+	f.list("1", pod("a", "1"))
+	for _, r := range []*registration[*corev1.Pod]{r1, r2} { // no goroutines: the test takes their steps
+		for r.deliver(noPosition) {
+			continue
+		}
+	}
+	require.True(t, f.processor.rest(r1), "r1 sleeps")
+
+	e := event[*corev1.Pod]{kind: Updated, old: pod("a", "1"), new: pod("a", "2")}
+	f.log(e, note{key: named("a")})
+	f.processor.log.publish() // as sharedProcessor.publish does, before it wakes
+	for r2.deliver(noPosition) {
+		continue
+	}
+	require.True(t, f.processor.rest(r2), "r2, which was awake, has read it and sleeps")
+	f.processor.wakeAll()
+	for r1.deliver(noPosition) {
+		continue
+	}
+	require.Equal(t, []string{"initial a@1", "update a@1 a@2"}, slow.lines)
+}
+
+// A handler that finds nothing to do and one that publishes, at the same time.
+func TestNoWakeIsLost(t *testing.T) {
+	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	var told atomic.Int64
+	f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { told.Add(1) }), HandlerOptions{})
+	f.start()
+	f.list("1", pod("a", "1"))
+	deadline := time.Now().Add(time.Second)
+	for n := int64(1); time.Now().Before(deadline); n++ {
+		for since := time.Now(); told.Load() < n; {
+			runtime.Gosched()
+			require.Less(t, time.Since(since), 3*time.Second, "event %d is published, and its handler sleeps", n)
+		}
+		for range n % 257 { // so as to meet the handler at every point of its way to sleep
+			told.Load()
+		}
+		f.apply(does(deltafifo.Modified, pod("a", fmt.Sprint(n))))
+	}
+}

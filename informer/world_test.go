@@ -1,0 +1,155 @@
+package informer
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// mute is a source that never answers: the test writes to the sinks itself.
+type mute struct{}
+
+func (mute) List(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (mute) Watch(ctx context.Context, _ metav1.ListOptions) (watch.Interface, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (mute) Streaming() reflector.Streaming { return reflector.StreamingUnsupported }
+
+// fed is a core whose processLoop and reflectors are the test: its handlers
+// run, and it applies what it is given at once.
+type fed struct {
+	*core[*corev1.Pod]
+	t  *testing.T
+	in *intake[*corev1.Pod] // of part 0
+}
+
+func newFed(t *testing.T, o Options[*corev1.Pod], parts int) *fed {
+	sources := make([]reflector.Source, parts)
+	for i := range sources {
+		sources[i] = mute{}
+	}
+	if o.Observe == nil {
+		o.Observe = observed
+	}
+	c := newCore(o, sources...)
+	return &fed{c, t, &intake[*corev1.Pod]{core: c}}
+}
+
+// start lets the handlers run until the test ends.
+func (f *fed) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	require.NoError(f.t, f.begin(ctx, false))
+	f.t.Cleanup(func() {
+		cancel()
+		f.finish()
+		f.handlers.Wait()
+	})
+}
+
+func (f *fed) apply(deltas ...deltafifo.Delta[*corev1.Pod]) {
+	for len(deltas) > 0 {
+		deltas = f.applySome(deltas)
+	}
+}
+
+// list applies a full state of part 0.
+func (f *fed) list(version string, pods ...*corev1.Pod) {
+	f.begins()
+	for _, p := range pods {
+		f.apply(does(deltafifo.Added, p))
+	}
+	f.commits(version)
+}
+
+func (f *fed) begins() { f.apply(deltafifo.Delta[*corev1.Pod]{Op: deltafifo.Begin}) }
+
+func (f *fed) commits(version string) {
+	f.apply(deltafifo.Delta[*corev1.Pod]{Op: deltafifo.Commit, Version: version})
+}
+
+// joins registers a handler.
+func (f *fed) joins(h Handler[*corev1.Pod], o HandlerOptions) *registration[*corev1.Pod] {
+	r := newRegistration(f.core, native[*corev1.Pod]{h}, o)
+	require.NoError(f.t, f.join(r))
+	return r
+}
+
+// does makes a delta of a pod.
+func does(op deltafifo.Op, p *corev1.Pod) deltafifo.Delta[*corev1.Pod] {
+	key, _ := keyOf(p)
+	return deltafifo.Delta[*corev1.Pod]{Op: op, Key: key, UID: string(p.UID), Version: p.ResourceVersion, Object: p}
+}
+
+func named(name string) indexer.Key { return indexer.Key{Namespace: "default", Name: name} }
+
+func uid(u string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.UID = types.UID(u) }
+}
+
+func label(key, value string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Labels = map[string]string{key: value} }
+}
+
+// survive makes panics of handlers not end the process, for one test. Such
+// tests do not run in parallel.
+func survive(t *testing.T) {
+	really, handlers := utilruntime.ReallyCrash, utilruntime.PanicHandlers
+	utilruntime.ReallyCrash, utilruntime.PanicHandlers = false, nil
+	t.Cleanup(func() { utilruntime.ReallyCrash, utilruntime.PanicHandlers = really, handlers })
+}
+
+// eventually waits, outside of bubbles, for what is about to happen.
+func eventually(t *testing.T, what func() bool, message string) {
+	t.Helper()
+	require.Eventually(t, what, 20*time.Second, time.Millisecond, message)
+}
+
+// write hands deltas to part 0 as a reflector does, through the transform, and
+// applies what comes of it.
+func (f *fed) write(t *testing.T, deltas ...deltafifo.Delta[*corev1.Pod]) {
+	in := f.in
+	require.NoError(t, in.Write(t.Context(), deltas))
+	f.drain(t)
+}
+
+// take hands one mark to part 0, with version 1, as a reflector does.
+func (f *fed) take(t *testing.T, op deltafifo.Op) {
+	in := f.in
+	switch op {
+	case deltafifo.Begin:
+		require.NoError(t, in.Begin(t.Context(), reflector.SameHistory))
+	case deltafifo.Commit:
+		require.NoError(t, in.Commit(t.Context(), "1"))
+	}
+	f.drain(t)
+}
+
+func (f *fed) drain(t *testing.T) {
+	batch, err := f.queue.Drain(t.Context())
+	require.NoError(t, err)
+	f.apply(batch...)
+}
+
+func bubble(t *testing.T, test func(*testing.T)) {
+	t.Helper()
+	synctest.Test(t, test)
+}
