@@ -1,0 +1,158 @@
+package informertest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	jsonserializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// maxBody bounds what a client may send, as in a real server.
+const maxBody = 3 << 20
+
+// statusGVK is what the answers that are no objects are called.
+var statusGVK = schema.GroupVersionKind{Version: "v1", Kind: "Status"}
+
+func errMediaType(known ...string) error {
+	return apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "", schema.GroupResource{}, "",
+		fmt.Sprintf("the body of the request was in an unknown format - accepted media types include: %v", known), 0, false)
+}
+
+// readBody reads the body of a request, which may be empty.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxBody))
+	case err != nil:
+		return nil, errMalformed(err)
+	}
+	return body, nil
+}
+
+// mediaType returns what the body of a request is written in. It is JSON where
+// nothing is said.
+func mediaType(r *http.Request) string {
+	header := r.Header.Get("Content-Type")
+	if header == "" {
+		return runtime.ContentTypeJSON
+	}
+	media, _, err := mime.ParseMediaType(header)
+	if err != nil {
+		return header // which is nothing that anybody knows
+	}
+	return media
+}
+
+// decoder returns what reads a media type.
+func decoder(media string, scheme *runtime.Scheme) (runtime.Decoder, error) {
+	switch media {
+	case runtime.ContentTypeJSON:
+		return jsonserializer.NewSerializerWithOptions(jsonserializer.DefaultMetaFactory, scheme, scheme, jsonserializer.SerializerOptions{}), nil
+	case runtime.ContentTypeProtobuf:
+		return protobuf.NewSerializer(scheme, scheme), nil
+	}
+	return nil, errMediaType(runtime.ContentTypeJSON, runtime.ContentTypeProtobuf)
+}
+
+// decode reads an object of a kind. A body that does not name its kind is
+// taken for what the path says.
+func (s *Server) decode(k kind, media string, body []byte) (Object, error) {
+	if media == runtime.ContentTypeProtobuf && !k.protobuf() {
+		return nil, errMediaType(runtime.ContentTypeJSON)
+	}
+	d, err := decoder(media, s.scheme)
+	if err != nil {
+		return nil, err
+	}
+	decoded, gvk, err := d.Decode(body, &k.GVK, copyOf(k.object))
+	if err != nil {
+		return nil, errMalformed(err)
+	}
+	if *gvk != k.GVK {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s", gvk.Kind, gvk.GroupVersion(), k.GVK.Kind))
+	}
+	return decoded.(Object), nil // of the type that was asked for
+}
+
+// readPatch reads a patch in one of the forms that a kind takes.
+func readPatch(k kind, w http.ResponseWriter, r *http.Request) (patch, error) {
+	p := patch{form: types.PatchType(mediaType(r))}
+	if forms := k.patches(); !slices.Contains(forms, p.form) {
+		return p, errMediaType(fmt.Sprint(forms))
+	}
+	body, err := readBody(w, r)
+	p.body = body
+	return p, err
+}
+
+// readDeleteOptions reads the options of a deletion, which may be left out.
+func readDeleteOptions(w http.ResponseWriter, r *http.Request) (o metav1.DeleteOptions, err error) {
+	body, err := readBody(w, r)
+	if err != nil || len(body) == 0 {
+		return o, err
+	}
+	// Every group calls the options its own. A scheme that knows none of them
+	// takes all.
+	d, err := decoder(mediaType(r), runtime.NewScheme())
+	if err != nil {
+		return o, err
+	}
+	if _, _, err := d.Decode(body, nil, &o); err != nil {
+		return o, errMalformed(err)
+	}
+	return o, nil
+}
+
+func writeJSON(w http.ResponseWriter, code int, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	write(w, code, runtime.ContentTypeJSON, text)
+	return nil
+}
+
+func write(w http.ResponseWriter, code int, media string, text []byte) {
+	w.Header().Set("Content-Type", media)
+	w.WriteHeader(code)
+	_, _ = w.Write(text) // fails if the client is gone
+}
+
+// writeError answers with the status that an error is, or becomes.
+func writeError(w http.ResponseWriter, r *http.Request, err error) {
+	var known apierrors.APIStatus
+	switch {
+	case errors.As(err, &known):
+	case errors.Is(err, ErrClosed):
+		known = apierrors.NewServiceUnavailable(err.Error())
+	default:
+		known = apierrors.NewInternalError(err)
+	}
+	status := known.Status()
+	if d := status.Details; d != nil && d.RetryAfterSeconds > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(d.RetryAfterSeconds)))
+	}
+	f, err := negotiate(r.Header.Values("Accept"), func(form) bool { return true })
+	if err != nil {
+		f = plainJSON
+	}
+	text, err := f.encode(f.shape(&status, statusGVK))
+	if err != nil {
+		text = nil // cannot happen: a status has both forms
+	}
+	write(w, int(status.Code), f.media, text)
+}

@@ -1,0 +1,110 @@
+package informertest
+
+import (
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// exchange is a request for something that is served, and its answer.
+type exchange struct {
+	*Server
+	target
+	// kind is what the resource holds, seen is what the view shows of it.
+	kind, seen kind
+	view       view
+	// options are those of a list or a watch.
+	options internalversion.ListOptions
+	form    form
+	w       http.ResponseWriter
+	r       *http.Request
+}
+
+// exchange finds out what a request is about, and how to answer it.
+func (s *Server) exchange(t target, w http.ResponseWriter, r *http.Request) (*exchange, error) {
+	x := &exchange{Server: s, target: t, w: w, r: r}
+	var err error
+	if x.kind, x.view, err = s.kindAt(t); err != nil {
+		return nil, err
+	}
+	x.seen = x.kind.seen(x.view)
+	if x.reads() {
+		if err := scheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, &x.options); err != nil {
+			return nil, errMalformed(err)
+		}
+	}
+	x.form, err = negotiate(r.Header.Values("Accept"), x.allows)
+	return x, err
+}
+
+// kindAt tells what is served at a path. Objects that live in a namespace have
+// no path without one.
+func (s *Server) kindAt(t target) (kind, view, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, err := s.model.collection(t.resource, t.namespace)
+	if err != nil {
+		return kind{}, 0, err
+	}
+	v, ok := c.kind.viewOf(t.subresource)
+	if !ok || t.name != "" && c.kind.Namespaced && t.namespace == "" {
+		return kind{}, 0, errNotServed()
+	}
+	return c.kind, v, nil
+}
+
+// reads tells whether the request is for a list or a watch.
+func (x *exchange) reads() bool { return x.name == "" && x.r.Method == http.MethodGet }
+
+// allows tells whether the request can be answered in a form. A list is not
+// to be had as one object, nor the other way round.
+func (x *exchange) allows(f form) bool {
+	switch f.as {
+	case "":
+		return f.media == runtime.ContentTypeJSON || x.seen.protobuf()
+	case partialList:
+		return x.reads() && !x.options.Watch
+	}
+	return !x.reads() || x.options.Watch
+}
+
+// serve answers, or returns an error before anything is written.
+func (x *exchange) serve() error {
+	switch method := x.r.Method; {
+	case x.reads() && x.options.Watch:
+		return x.serveWatch()
+	case x.reads():
+		return x.serveList()
+	case x.name == "" && method == http.MethodPost && x.kind.Namespaced == (x.namespace != ""):
+		return x.serveCreate()
+	case x.name == "":
+	case method == http.MethodGet:
+		return x.serveGet()
+	case method == http.MethodPut:
+		return x.serveUpdate()
+	case method == http.MethodPatch:
+		return x.servePatch()
+	case method == http.MethodDelete && x.view == viewMain:
+		return x.serveDelete()
+	}
+	return errMethod()
+}
+
+func errMethod() error {
+	return apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, "", schema.GroupResource{}, "", "", 0, false)
+}
+
+// answer writes an object, a list or a status.
+func (x *exchange) answer(code int, obj runtime.Object, gvk schema.GroupVersionKind) error {
+	text, err := x.form.encode(x.form.shape(obj, gvk))
+	if err != nil {
+		return err
+	}
+	write(x.w, code, x.form.media, text)
+	return nil
+}

@@ -1,0 +1,127 @@
+package informertest
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+)
+
+const (
+	partialObject = "PartialObjectMetadata"
+	partialList   = "PartialObjectMetadataList"
+)
+
+// form is a way to answer: JSON or protobuf, and perhaps, as one of the
+// partial kinds, nothing but metadata.
+type form struct{ media, as string }
+
+var plainJSON = form{media: runtime.ContentTypeJSON}
+
+// negotiate chooses what the client likes best of what it is allowed.
+func negotiate(accept []string, allowed func(form) bool) (form, error) {
+	if len(accept) == 0 {
+		accept = []string{"*/*"}
+	}
+	type wish struct {
+		form
+		quality float64
+	}
+	var wishes []wish
+	for part := range strings.SplitSeq(strings.Join(accept, ","), ",") {
+		if f, quality := parseWish(part); quality > 0 && allowed(f) {
+			wishes = append(wishes, wish{f, quality})
+		}
+	}
+	if len(wishes) == 0 {
+		return form{}, errNotAcceptable()
+	}
+	// Of two that are as good, the first wins.
+	return slices.MaxFunc(wishes, func(a, b wish) int { return cmp.Compare(a.quality, b.quality) }).form, nil
+}
+
+// parseWish reads one part of an Accept header. The quality of what the server
+// cannot do is 0: tables, CBOR, and the shorter form of discovery.
+func parseWish(part string) (f form, quality float64) {
+	media, params, err := mime.ParseMediaType(part)
+	if err != nil {
+		return f, 0
+	}
+	switch media {
+	case runtime.ContentTypeJSON, runtime.ContentTypeProtobuf:
+		f.media = media
+	case "application/*", "*/*":
+		f.media = runtime.ContentTypeJSON
+	default:
+		return f, 0
+	}
+	switch as := params["as"]; {
+	case as == "":
+	case (as == partialObject || as == partialList) && params["g"] == metav1.GroupName && params["v"] == "v1":
+		f.as = as
+	default:
+		return f, 0
+	}
+	if quality, err = strconv.ParseFloat(params["q"], 64); err != nil {
+		quality = 1
+	}
+	return f, quality
+}
+
+func errNotAcceptable() error {
+	return apierrors.NewGenericServerResponse(http.StatusNotAcceptable, "", schema.GroupResource{}, "",
+		"only the following media types are accepted: "+runtime.ContentTypeJSON+", "+runtime.ContentTypeProtobuf, 0, false)
+}
+
+// shape makes of an object, a list or a status what the client wants to see.
+func (f form) shape(obj runtime.Object, gvk schema.GroupVersionKind) runtime.Object {
+	if _, ok := obj.(*metav1.Status); ok || f.as == "" {
+		return withKind(obj, gvk)
+	}
+	if o, ok := obj.(metav1.Object); ok {
+		return partial(o)
+	}
+	return partialListOf(obj)
+}
+
+// partial is an object's metadata.
+func partial(obj metav1.Object) *metav1.PartialObjectMetadata {
+	p := meta.AsPartialObjectMetadata(obj)
+	p.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind(partialObject))
+	return p
+}
+
+// partialListOf is the metadata of the items, and the list's own.
+func partialListOf(list runtime.Object) *metav1.PartialObjectMetadataList {
+	p := &metav1.PartialObjectMetadataList{Items: []metav1.PartialObjectMetadata{}}
+	p.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind(partialList))
+	if about, err := meta.ListAccessor(list); err == nil {
+		p.ResourceVersion, p.Continue, p.RemainingItemCount = about.GetResourceVersion(), about.GetContinue(), about.GetRemainingItemCount()
+	}
+	_ = meta.EachListItem(list, func(item runtime.Object) error { // no item fails
+		p.Items = append(p.Items, *partial(item.(metav1.Object)))
+		return nil
+	})
+	return p
+}
+
+// encode spells what has been shaped.
+func (f form) encode(obj runtime.Object) ([]byte, error) {
+	if f.media != runtime.ContentTypeProtobuf {
+		return json.Marshal(obj)
+	}
+	var b bytes.Buffer
+	err := protobuf.NewSerializer(nil, nil).Encode(obj, &b)
+	return b.Bytes(), err
+}

@@ -1,0 +1,89 @@
+package informertest
+
+import (
+	"iter"
+	"reflect"
+	"slices"
+	"strings"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// builtinKinds lists what every server serves: whatever a typed client can
+// list and watch.
+func builtinKinds() []Kind {
+	var kinds []Kind
+	for group := range clientsOf(reflect.TypeFor[kubernetes.Interface]()) {
+		for client := range clientsOf(group.Type.Out(0)) {
+			if k, ok := kindOfClient(client); ok {
+				kinds = append(kinds, k)
+			}
+		}
+	}
+	return kinds
+}
+
+// clientsOf yields the methods of an interface that return another one.
+func clientsOf(set reflect.Type) iter.Seq[reflect.Method] {
+	return func(yield func(reflect.Method) bool) {
+		for i := range set.NumMethod() {
+			m := set.Method(i)
+			if m.Type.NumOut() == 1 && m.Type.Out(0).Kind() == reflect.Interface && !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// kindOfClient reads from a method such as Pods(namespace string) PodInterface
+// what it is the client of: the resource is called as the method, its objects
+// live in namespaces if that takes one, and it has the subresources that the
+// client has methods for.
+func kindOfClient(m reflect.Method) (Kind, bool) {
+	client := m.Type.Out(0)
+	list, lists := client.MethodByName("List")
+	if _, watches := client.MethodByName("Watch"); !lists || !watches {
+		return Kind{}, false
+	}
+	items, _ := list.Type.Out(0).Elem().FieldByName("Items")
+	object, ok := reflect.New(items.Type.Elem()).Interface().(runtime.Object)
+	known, _, err := scheme.Scheme.ObjectKinds(object)
+	if !ok || err != nil {
+		return Kind{}, false // no client of client-go's
+	}
+	k := Kind{GVK: known[0], Namespaced: m.Type.NumIn() > 0}
+	k.GVR = k.GVK.GroupVersion().WithResource(strings.ToLower(m.Name))
+	k.Generation = slices.Contains(generations, k.GVR.Resource)
+	_, k.Status = client.MethodByName("UpdateStatus")
+	// The groups that no server has any more have scales of their own.
+	scale, scales := client.MethodByName("GetScale")
+	k.Scale = scales && scale.Type.Out(0) == reflect.TypeFor[*autoscalingv1.Scale]()
+	if k.GVR == pods {
+		k.Fields = podFields
+	}
+	return k, true
+}
+
+// generations lists the resources that count the changes of their spec.
+var generations = []string{
+	"cronjobs", "daemonsets", "deployments", "deviceclasses", "devicetaintrules", "flowschemas", "ingresses", "jobs",
+	"mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "networkpolicies", "poddisruptionbudgets", "pods",
+	"prioritylevelconfigurations", "replicasets", "replicationcontrollers", "resourceslices", "statefulsets",
+	"validatingadmissionpolicies", "validatingadmissionpolicybindings",
+}
+
+var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+
+func podFields(obj runtime.Object) fields.Set {
+	pod, ok := obj.(*corev1.Pod)
+	if !ok {
+		return nil
+	}
+	return fields.Set{"spec.nodeName": pod.Spec.NodeName, "status.phase": string(pod.Status.Phase)}
+}

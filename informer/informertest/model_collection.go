@@ -1,0 +1,145 @@
+package informertest
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+)
+
+// collection holds the objects of one resource, now and at every version
+// since the last compaction, under their paths: "namespace/name", or "name".
+// The server sorts by path too, so that namespace "a-b" comes before "a".
+type collection struct {
+	kind kind
+	// items holds the states of each object. Invariant: each is non-empty and
+	// its versions ascend.
+	items map[string][]state
+	// paths are the keys of items, in order if sorted. Sorting waits for the
+	// next list, since objects often come by the thousand.
+	paths  []string
+	sorted bool
+	// oldest precedes the first change that is kept, newest is the last one.
+	// Invariant: newest is reached from oldest, and has no next.
+	oldest, newest *change
+}
+
+// state is what an object was from a version on: nil once it was deleted.
+type state struct {
+	version uint64
+	object  Object
+}
+
+// change is one entry of a collection's history. Old is nil where the object
+// was created, new where it was deleted. It may also be a mark, the n-th
+// bookmark, which has no object. Once it has a next, it never changes.
+type change struct {
+	version  uint64
+	path     string
+	old, new Object
+	mark     uint64
+	next     *change
+}
+
+func newCollection(k kind) *collection {
+	start := &change{}
+	return &collection{kind: k, items: map[string][]state{}, oldest: start, newest: start}
+}
+
+// pathOf is the place of an object in its collection.
+func pathOf(namespace, name string) string { return prefix(namespace) + name }
+
+// prefix is what the paths of a namespace begin with; "" stands for all.
+func prefix(namespace string) string {
+	if namespace == "" {
+		return ""
+	}
+	return namespace + "/"
+}
+
+// current returns the object at a path, or nil.
+func (c *collection) current(path string) Object {
+	if states := c.items[path]; len(states) > 0 {
+		return states[len(states)-1].object
+	}
+	return nil
+}
+
+// at returns the object at a path as it was at a version, or nil.
+func (c *collection) at(path string, version uint64) Object {
+	for _, s := range slices.Backward(c.items[path]) {
+		if s.version <= version {
+			return s.object
+		}
+	}
+	return nil
+}
+
+// scan yields, in order of their paths, the objects of a version that begin
+// with a prefix, from a path on.
+func (c *collection) scan(prefix, from string, version uint64) iter.Seq2[string, Object] {
+	return func(yield func(string, Object) bool) {
+		if !c.sorted {
+			slices.Sort(c.paths)
+			c.sorted = true
+		}
+		first, _ := slices.BinarySearch(c.paths, max(prefix, from))
+		for _, path := range c.paths[first:] {
+			if !strings.HasPrefix(path, prefix) {
+				return
+			}
+			if obj := c.at(path, version); obj != nil && !yield(path, obj) {
+				return
+			}
+		}
+	}
+}
+
+// apply makes a change the newest state of its object.
+func (c *collection) apply(ch *change) {
+	states, known := c.items[ch.path]
+	if !known {
+		c.paths, c.sorted = append(c.paths, ch.path), false
+	}
+	c.items[ch.path] = append(states, state{ch.version, ch.new})
+	c.append(ch)
+}
+
+func (c *collection) append(ch *change) {
+	c.newest.next = ch
+	c.newest = ch
+}
+
+// compact forgets all states but the current ones. Who reads the history
+// still holds the part that is left to read.
+func (c *collection) compact() {
+	c.oldest = c.newest
+	for path, states := range c.items {
+		if last := states[len(states)-1]; last.object == nil {
+			delete(c.items, path)
+		} else {
+			c.items[path] = []state{last}
+		}
+	}
+	c.paths = slices.DeleteFunc(c.paths, func(path string) bool { return c.items[path] == nil })
+}
+
+// check panics if an invariant is broken.
+func (c *collection) check(version uint64) {
+	verify.That(len(c.items) == len(c.paths), "%d items and %d paths", len(c.items), len(c.paths))
+	verify.That(!c.sorted || slices.IsSorted(c.paths), "the paths are not in order")
+	for _, path := range c.paths {
+		states := c.items[path]
+		verify.That(len(states) > 0 && states[len(states)-1].version <= version, "%q has no state or one of the future", path)
+		for i, s := range states {
+			verify.That(i == 0 || states[i-1].version < s.version, "the versions of %q do not ascend", path)
+			verify.That(s.object == nil || s.object.GetResourceVersion() == format(s.version), "%q does not know its version", path)
+		}
+	}
+	last := c.oldest
+	for ; last.next != nil; last = last.next {
+		verify.That(last.version <= last.next.version, "the history does not ascend at %d", last.version)
+	}
+	verify.That(last == c.newest && last.version <= version, "the history does not end where it should")
+}

@@ -1,0 +1,127 @@
+package informertest
+
+import (
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// These are the answers of kube-apiserver: its codes, reasons and causes, and
+// mostly its words, since clients are known to look into them.
+
+func (k kind) resource() schema.GroupResource { return k.GVR.GroupResource() }
+
+func errNotServed() *apierrors.StatusError {
+	return apierrors.NewGenericServerResponse(404, "", schema.GroupResource{}, "", "", 0, false)
+}
+
+// errPlain is an error that kube-apiserver does not put into a better form.
+func errPlain(message string) *apierrors.StatusError {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: 500, Message: message}}
+}
+
+func errNotFound(k kind, name string) *apierrors.StatusError {
+	return apierrors.NewNotFound(k.resource(), name)
+}
+
+func errExists(k kind, name string) *apierrors.StatusError {
+	return apierrors.NewAlreadyExists(k.resource(), name)
+}
+
+func errConflict(k kind, name string) *apierrors.StatusError {
+	return apierrors.NewConflict(k.resource(), name, errStale)
+}
+
+func errOtherUID(k kind, obj Object, believed types.UID) *apierrors.StatusError {
+	return apierrors.NewConflict(k.resource(), obj.GetName(), fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s). "+
+		"The object might have been deleted and then recreated", believed, obj.GetUID()))
+}
+
+func errInvalid(k kind, name string, problems field.ErrorList) *apierrors.StatusError {
+	return apierrors.NewInvalid(k.GVK.GroupKind(), name, problems)
+}
+
+func errVersionOnCreate() *apierrors.StatusError {
+	return errPlain("resourceVersion should not be set on objects to be created")
+}
+
+func errOtherNamespace() *apierrors.StatusError {
+	return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+}
+
+func errOtherName(name, inPath string) *apierrors.StatusError {
+	return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", name, inPath))
+}
+
+func errMalformed(err error) *apierrors.StatusError { return apierrors.NewBadRequest(err.Error()) }
+
+func errLongPatch(operations int) *apierrors.StatusError {
+	return apierrors.NewRequestEntityTooLargeError(
+		fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, operations))
+}
+
+// errUnprocessable is a patch that does not fit what it is for.
+func errUnprocessable(err error) *apierrors.StatusError {
+	return apierrors.NewGenericServerResponse(422, "", schema.GroupResource{}, "", err.Error(), 0, false)
+}
+
+// errPatched is a patch that leads to something else than an object.
+func errPatched(text []byte, err error) *apierrors.StatusError {
+	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(text), err.Error())})
+}
+
+func errUnknownField(k kind, label string) *apierrors.StatusError {
+	if k.Fields == nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace"))
+	}
+	return apierrors.NewBadRequest("field label not supported: " + label)
+}
+
+func errInvalidOptions(problems field.ErrorList) *apierrors.StatusError {
+	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", problems)
+}
+
+func errBadVersion(err error) *apierrors.StatusError {
+	return apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %v", err))
+}
+
+func errBadToken(err error) *apierrors.StatusError {
+	return apierrors.NewBadRequest(fmt.Sprintf("invalid continue token: continue key is not valid: %v", err))
+}
+
+func errTokenWithVersion() *apierrors.StatusError {
+	return apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
+}
+
+// errTooLarge is a timeout: a real server waits for three seconds first, in
+// case the version is only a little ahead of it.
+func errTooLarge(asked, version uint64) *apierrors.StatusError {
+	err := apierrors.NewTimeoutError("Too large resource version: "+format(asked)+", current: "+format(version), 1)
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{
+		Type:    metav1.CauseTypeResourceVersionTooLarge,
+		Message: "Too large resource version",
+	}}
+	return err
+}
+
+func errListExpired() *apierrors.StatusError {
+	return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
+}
+
+func errWatchExpired(asked, oldest uint64) *apierrors.StatusError {
+	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", asked, oldest))
+}
+
+// errTokenExpired carries a token that goes on with what is there now.
+func errTokenExpired(t token) *apierrors.StatusError {
+	err := apierrors.NewResourceExpired("The provided continue parameter is too old to display a consistent list result. " +
+		"You can start a new list without the continue parameter, or use the continue token in this response to retrieve " +
+		"the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that " +
+		"were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.")
+	err.ErrStatus.Continue = t.String()
+	return err
+}

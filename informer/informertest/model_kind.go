@@ -1,0 +1,106 @@
+package informertest
+
+import (
+	"maps"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Object is what a [Server] stores: any API object with metadata.
+type Object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// Kind is one resource that a [Server] serves.
+type Kind struct {
+	// GVR is where the resource is found, GVK what its objects are called.
+	GVR schema.GroupVersionResource
+	GVK schema.GroupVersionKind
+	// Namespaced says that each object lives in a namespace.
+	Namespaced bool
+	// Generation says that metadata.generation counts the changes of the spec.
+	// Without it there is none.
+	Generation bool
+	// Status says that there is a subresource for the status, through which
+	// alone clients change it. Scale says that there is one for spec.replicas.
+	Status, Scale bool
+	// Fields returns what a field selector can select by besides
+	// metadata.name and metadata.namespace. It returns the same fields for
+	// every object, also for an empty one, and changes none. It may be nil.
+	Fields func(obj runtime.Object) fields.Set
+}
+
+// kind is a Kind together with what its scheme makes of it. The prototypes
+// are only ever copied. Their TypeMeta is that of all objects of the kind: it
+// is empty for Go types, and full for those that are unstructured.
+type kind struct {
+	Kind
+	object Object
+	list   runtime.Object
+	// builtin says that the kind is Kubernetes's own, and no CRD's.
+	builtin bool
+}
+
+// protobuf tells whether the objects have a form in protobuf.
+func (k kind) protobuf() bool {
+	_, ok := k.object.(runtime.ProtobufMarshaller)
+	return ok
+}
+
+func (k kind) listGVK() schema.GroupVersionKind {
+	return k.GVK.GroupVersion().WithKind(k.GVK.Kind + "List")
+}
+
+// fieldsOf returns all that a field selector can select an object by.
+func (k kind) fieldsOf(obj Object) fields.Set {
+	set := fields.Set{"metadata.name": obj.GetName(), "metadata.namespace": obj.GetNamespace()}
+	if k.Fields != nil {
+		maps.Copy(set, k.Fields(obj))
+	}
+	return set
+}
+
+// bookmark returns an object that has nothing but a version.
+func (k kind) bookmark(version uint64) Object {
+	b := copyOf(k.object)
+	b.SetResourceVersion(format(version))
+	return b
+}
+
+// listOf wraps a page into the kind's list. The items are shallow copies.
+func (k kind) listOf(p page) (runtime.Object, error) {
+	list := k.list.DeepCopyObject()
+	if err := meta.SetList(list, p.objects); err != nil {
+		return nil, err
+	}
+	about, err := meta.ListAccessor(list)
+	if err != nil {
+		return nil, err
+	}
+	about.SetResourceVersion(format(p.version))
+	about.SetContinue(p.next)
+	about.SetRemainingItemCount(p.remaining)
+	return list, nil
+}
+
+// withKind returns obj with its kind, which clients want to read and which
+// typed objects in a store do not have. It shares all else with obj.
+func withKind(obj runtime.Object, gvk schema.GroupVersionKind) runtime.Object {
+	if _, ok := obj.(runtime.Unstructured); ok {
+		return obj
+	}
+	named := reflect.New(reflect.TypeOf(obj).Elem())
+	named.Elem().Set(reflect.ValueOf(obj).Elem())
+	out := named.Interface().(runtime.Object)
+	out.GetObjectKind().SetGroupVersionKind(gvk)
+	return out
+}
+
+// copyOf returns a deep copy. An object's copy is of the object's own type.
+func copyOf(obj Object) Object { return obj.DeepCopyObject().(Object) }

@@ -1,0 +1,102 @@
+package informertest
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// page is the answer to a list request.
+type page struct {
+	objects []runtime.Object
+	version uint64
+	// next continues the list, "" where it is complete.
+	next string
+	// remaining counts what is still to come. As in a real server it is known
+	// only where there are no selectors.
+	remaining *int64
+}
+
+func (m *model) list(r schema.GroupVersionResource, namespace string, o internalversion.ListOptions) (kind, page, error) {
+	s, err := m.query(r, namespace, &o)
+	if err != nil {
+		return kind{}, page{}, err
+	}
+	version, from, err := m.position(s.prefix, o)
+	if err != nil {
+		return kind{}, page{}, err
+	}
+	limit := o.Limit
+	if o.ResourceVersion == "0" && !m.noWatchCache {
+		limit = 0 // a watch cache answers such a list whole
+	}
+	return s.kind, s.page(version, from, limit), nil
+}
+
+// position tells at which version to list, and from which path on.
+func (m *model) position(prefix string, o internalversion.ListOptions) (version uint64, from string, err error) {
+	if o.Continue != "" {
+		return m.resume(prefix, o)
+	}
+	asked, err := parseVersion(o.ResourceVersion)
+	if err != nil {
+		return 0, "", errBadVersion(err)
+	}
+	// A limit with a version has meant that very version since before there
+	// was a resourceVersionMatch.
+	exact := o.ResourceVersionMatch == metav1.ResourceVersionMatchExact ||
+		o.ResourceVersionMatch == "" && o.Limit > 0 && asked > 0
+	switch {
+	case asked > m.version:
+		return 0, "", errTooLarge(asked, m.version)
+	case !exact:
+		return m.version, "", nil
+	case asked < m.compacted:
+		return 0, "", errListExpired()
+	}
+	return asked, "", nil
+}
+
+// resume goes on where the list ended that gave out a token.
+func (m *model) resume(prefix string, o internalversion.ListOptions) (version uint64, from string, err error) {
+	t, err := parseToken(o.Continue)
+	if err != nil {
+		return 0, "", errBadToken(err)
+	}
+	if o.ResourceVersion != "" && o.ResourceVersion != "0" {
+		return 0, "", errTokenWithVersion()
+	}
+	version, from = uint64(t.Version), prefix+t.Start
+	switch {
+	case t.Version < 0: // a list that expired, and goes on at what is there now
+		return m.version, from, nil
+	case version > m.version:
+		return 0, "", errTooLarge(version, m.version)
+	case version < m.compacted:
+		return 0, "", errTokenExpired(token{Version: -1, Start: t.Start})
+	}
+	return version, from, nil
+}
+
+// page collects up to limit objects, or all where it is 0. As in a real
+// server, a page ends where objects follow, also if none of them is selected.
+func (s selection) page(version uint64, from string, limit int64) page {
+	p := page{version: version, objects: []runtime.Object{}}
+	var last string
+	var more int64
+	for path, obj := range s.scan(s.prefix, from, version) {
+		if limit > 0 && int64(len(p.objects)) == limit {
+			more++
+		} else if s.matches(obj) {
+			p.objects, last = append(p.objects, obj), path
+		}
+	}
+	if more > 0 {
+		p.next = token{Version: int64(version), Start: last[len(s.prefix):] + "\x00"}.String()
+		if s.everything() {
+			p.remaining = &more
+		}
+	}
+	return p
+}

@@ -1,0 +1,127 @@
+package informertest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+)
+
+// patch says how an object is to change, in one of the forms that a kind
+// takes.
+type patch struct {
+	form types.PatchType
+	body []byte
+}
+
+// maxOperations bounds a JSON patch, as in a real server.
+const maxOperations = 10000
+
+// patches lists the forms of a patch that a kind takes. How the lists of a CRD
+// merge, nobody knows.
+func (k kind) patches() []types.PatchType {
+	forms := []types.PatchType{types.JSONPatchType, types.MergePatchType}
+	if k.builtin {
+		forms = append(forms, types.StrategicMergePatchType)
+	}
+	return forms
+}
+
+// patch changes what a view shows of an object, and returns it as the view
+// shows it then. A patch that says which version it is for is a conflict
+// where that is not the current one.
+func (m *model) patch(r schema.GroupVersionResource, namespace, name string, v view, p patch) (Object, error) {
+	c, old, err := m.find(r, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	patched, err := p.apply(c.kind.seen(v), v.show(old))
+	if err != nil {
+		return nil, err
+	}
+	if patched.GetName() != name {
+		return nil, errOtherName(patched.GetName(), name)
+	}
+	return m.update(r, namespace, v, patched)
+}
+
+// apply returns an object as it is with the patch.
+func (p patch) apply(k kind, obj Object) (Object, error) {
+	text, err := json.Marshal(withKind(obj, k.GVK))
+	if err != nil {
+		return nil, err
+	}
+	switch p.form {
+	case types.JSONPatchType:
+		text, err = applyJSONPatch(text, p.body)
+	case types.MergePatchType:
+		text, err = applyMergePatch(text, p.body)
+	default:
+		text, err = applyStrategicPatch(text, p.body, k.object)
+	}
+	if err != nil {
+		return nil, err
+	}
+	patched, err := k.parse(text)
+	if err != nil {
+		return nil, errPatched(text, err)
+	}
+	return patched, nil
+}
+
+func applyJSONPatch(text, body []byte) ([]byte, error) {
+	operations, err := jsonpatch.DecodePatch(body)
+	if err != nil {
+		return nil, errMalformed(err)
+	}
+	if len(operations) > maxOperations {
+		return nil, errLongPatch(len(operations))
+	}
+	if text, err = operations.Apply(text); err != nil {
+		return nil, errUnprocessable(err)
+	}
+	return text, nil
+}
+
+func applyMergePatch(text, body []byte) ([]byte, error) {
+	text, err := jsonpatch.MergePatch(text, body)
+	if errors.Is(err, jsonpatch.ErrBadJSONPatch) {
+		return nil, errMalformed(err)
+	}
+	return text, err
+}
+
+func applyStrategicPatch(text, body []byte, like Object) (patched []byte, err error) {
+	defer func() { // strategicpatch panics at a null in a list
+		if r := recover(); r != nil {
+			err = errMalformed(fmt.Errorf("the patch is not understood: %v", r))
+		}
+	}()
+	patched, err = strategicpatch.StrategicMergePatch(text, body, like)
+	switch {
+	case errors.Is(err, mergepatch.ErrNoListOfLists):
+		return nil, errUnprocessable(err)
+	case err != nil:
+		return nil, errMalformed(err)
+	}
+	return patched, nil
+}
+
+// parse reads an object of the kind.
+func (k kind) parse(text []byte) (Object, error) {
+	obj := copyOf(k.object)
+	var err error
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		err = u.UnmarshalJSON(text)
+	} else {
+		err = utiljson.Unmarshal(text, obj)
+	}
+	return obj, err
+}

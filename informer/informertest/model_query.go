@@ -1,0 +1,52 @@
+package informertest
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// selection is the part of a collection that a request speaks of.
+type selection struct {
+	*collection
+	prefix string
+	labels labels.Selector
+	fields fields.Selector
+}
+
+// query reads the options that lists and watches have in common. It fills in
+// the defaults of the others, by the very code of a real server.
+func (m *model) query(r schema.GroupVersionResource, namespace string, o *internalversion.ListOptions) (selection, error) {
+	c, err := m.collection(r, namespace)
+	if err != nil {
+		return selection{}, err
+	}
+	internalversion.SetListOptionsDefaults(o, !m.noWatchList)
+	if problems := validation.ValidateListOptions(o, !m.noWatchList); len(problems) > 0 {
+		return selection{}, errInvalidOptions(problems)
+	}
+	s := selection{c, prefix(namespace), o.LabelSelector, o.FieldSelector}
+	if s.labels == nil {
+		s.labels = labels.Everything()
+	}
+	if s.fields == nil {
+		s.fields = fields.Everything()
+	}
+	known := c.kind.fieldsOf(c.kind.object)
+	for _, r := range s.fields.Requirements() {
+		if !known.Has(r.Field) {
+			return selection{}, errUnknownField(c.kind, r.Field)
+		}
+	}
+	return s, nil
+}
+
+// everything tells whether the selection is made by namespace alone.
+func (s selection) everything() bool { return s.labels.Empty() && s.fields.Empty() }
+
+func (s selection) matches(obj Object) bool {
+	return s.labels.Matches(labels.Set(obj.GetLabels())) &&
+		(s.fields.Empty() || s.fields.Matches(s.kind.fieldsOf(obj)))
+}

@@ -1,0 +1,42 @@
+package informertest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+)
+
+// token says where a list goes on: at a version, from a path on, seen from
+// the namespace of the list. Clients must not look into it; it is nevertheless
+// spelled as in a real server, for those who read a recorded session.
+type token struct {
+	API string `json:"v"`
+	// Version is negative where the list goes on at the current state.
+	Version int64  `json:"rv"`
+	Start   string `json:"start"`
+}
+
+const tokenAPI = "meta.k8s.io/v1"
+
+// String encodes the token.
+func (t token) String() string {
+	t.API = tokenAPI
+	text, err := json.Marshal(t)
+	if err != nil {
+		return "" // cannot happen: a number and two strings
+	}
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+func parseToken(s string) (t token, err error) {
+	text, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil {
+		return t, err
+	}
+	if err := json.Unmarshal(text, &t); err != nil {
+		return t, err
+	}
+	if t.API != tokenAPI || t.Version == 0 || t.Start == "" {
+		return t, errToken
+	}
+	return t, nil
+}

@@ -1,0 +1,114 @@
+package informertest
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// cursor is a watch: a place in the history of a collection, and what its
+// reader wants to know of the changes that follow.
+type cursor struct {
+	selection
+	bookmarks bool
+	// at is the last change that was read.
+	at *change
+	// after is the version that the watch begins after: what is read up to it
+	// is skipped. It may lie in the future.
+	after uint64
+	// mark is the number of bookmarks that were set before the watch began.
+	mark uint64
+	// pending are the events that come before the changes.
+	pending []watch.Event
+	// failed says that nothing follows what is pending, which is the error.
+	failed bool
+}
+
+// watch begins a watch. Like a real server, it accepts any version that it can
+// read; what is wrong with it is said in the stream.
+func (m *model) watch(r schema.GroupVersionResource, namespace string, o internalversion.ListOptions) (*cursor, error) {
+	s, err := m.query(r, namespace, &o)
+	if err != nil {
+		return nil, err
+	}
+	after, err := parseVersion(o.ResourceVersion)
+	if err != nil {
+		return nil, errPlain(err.Error())
+	}
+	c := &cursor{selection: s, bookmarks: o.AllowWatchBookmarks, at: s.newest, after: after, mark: m.marks}
+	stream := value(o.SendInitialEvents)
+	switch {
+	case stream && after > m.version:
+		c.fail(errTooLarge(after, m.version).ErrStatus)
+	case stream, after == 0 && o.SendInitialEvents == nil:
+		c.replay(m.version, stream)
+	case after == 0: // from now on
+	case after < m.compacted:
+		c.fail(errWatchExpired(after, m.compacted).ErrStatus)
+	default:
+		c.at = s.oldest
+	}
+	return c, nil
+}
+
+// replay makes the current state pending, as if it had just been created.
+func (c *cursor) replay(version uint64, stream bool) {
+	for _, obj := range c.scan(c.prefix, "", version) {
+		if c.matches(obj) {
+			c.pending = append(c.pending, watch.Event{Type: watch.Added, Object: obj})
+		}
+	}
+	if stream && c.bookmarks {
+		end := c.kind.bookmark(version)
+		end.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+		c.pending = append(c.pending, watch.Event{Type: watch.Bookmark, Object: end})
+	}
+}
+
+func (c *cursor) fail(status metav1.Status) {
+	c.pending, c.failed = []watch.Event{{Type: watch.Error, Object: &status}}, true
+}
+
+// read returns the events up to now that were not read before.
+func (c *cursor) read() []watch.Event {
+	events := c.pending
+	c.pending = nil
+	for !c.failed && c.at.next != nil {
+		c.at = c.at.next
+		if e, ok := c.event(c.at); ok {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// event tells what a change is to this watch. To one with a selector, an
+// object that begins to match is added, and one that ceases to match deleted.
+func (c *cursor) event(ch *change) (watch.Event, bool) {
+	switch {
+	case ch.version < c.after, ch.version == c.after && ch.mark == 0:
+		return watch.Event{}, false
+	case ch.mark > 0:
+		wanted := c.bookmarks && ch.mark > c.mark
+		return watch.Event{Type: watch.Bookmark, Object: c.kind.bookmark(ch.version)}, wanted
+	case !strings.HasPrefix(ch.path, c.prefix):
+		return watch.Event{}, false
+	}
+	was := ch.old != nil && c.matches(ch.old)
+	is := ch.new != nil && c.matches(ch.new)
+	switch {
+	case is && was:
+		return watch.Event{Type: watch.Modified, Object: ch.new}, true
+	case is:
+		return watch.Event{Type: watch.Added, Object: ch.new}, true
+	case was:
+		// The last state that was selected, with the version of its end.
+		gone := copyOf(ch.old)
+		gone.SetResourceVersion(format(ch.version))
+		return watch.Event{Type: watch.Deleted, Object: gone}, true
+	}
+	return watch.Event{}, false
+}

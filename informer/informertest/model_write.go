@@ -1,0 +1,211 @@
+package informertest
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// create stores a new object and returns it as it is stored. Only a test's
+// view lets it be born with a status.
+func (m *model) create(r schema.GroupVersionResource, namespace string, v view, obj Object, now metav1.Time) (Object, error) {
+	c, err := m.collection(r, namespace)
+	if err != nil {
+		return nil, err
+	}
+	created, err := incoming(c.kind, namespace, obj)
+	if err != nil {
+		return nil, err
+	}
+	if v != viewWhole {
+		c.kind.resetStatus(created)
+	}
+	version := m.version + 1
+	if created.GetName() == "" && created.GetGenerateName() != "" {
+		created.SetName(fmt.Sprintf("%s%05x", created.GetGenerateName(), version))
+	}
+	created.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012x", version)))
+	created.SetCreationTimestamp(now)
+	created.SetGeneration(0)
+	if c.kind.Generation {
+		created.SetGeneration(1)
+	}
+	if problems := c.validate(created); len(problems) > 0 {
+		return nil, errInvalid(c.kind, created.GetName(), problems)
+	}
+	if v := created.GetResourceVersion(); v != "" && v != "0" {
+		return nil, errVersionOnCreate()
+	}
+	path := pathOf(created.GetNamespace(), created.GetName())
+	if c.current(path) != nil {
+		return nil, errExists(c.kind, created.GetName())
+	}
+	return m.commit(c, &change{path: path, new: created}), nil
+}
+
+// update replaces what a view shows of an object, and returns it as the view
+// shows it then. An object without a version replaces whatever is there; one
+// that changes nothing is no change.
+func (m *model) update(r schema.GroupVersionResource, namespace string, v view, obj Object) (Object, error) {
+	c, err := m.collection(r, namespace)
+	if err != nil {
+		return nil, err
+	}
+	in, err := incoming(c.kind.seen(v), namespace, obj)
+	if err != nil {
+		return nil, err
+	}
+	path := pathOf(in.GetNamespace(), in.GetName())
+	old := c.current(path)
+	if old == nil {
+		return nil, errNotFound(c.kind, in.GetName())
+	}
+	if err := meets(c.kind, old, in.GetUID(), in.GetResourceVersion()); err != nil {
+		return nil, err
+	}
+	updated, err := v.replace(c.kind, old, in)
+	if err != nil {
+		return nil, err
+	}
+	updated.SetUID(old.GetUID())
+	updated.SetResourceVersion(old.GetResourceVersion())
+	updated.SetCreationTimestamp(old.GetCreationTimestamp())
+	updated.SetGeneration(old.GetGeneration())
+	if c.kind.Generation && !c.kind.sameSpec(old, updated) {
+		updated.SetGeneration(old.GetGeneration() + 1)
+	}
+	if problems := c.validate(updated); len(problems) > 0 {
+		return nil, errInvalid(c.kind, updated.GetName(), problems)
+	}
+	if equality.Semantic.DeepEqual(old, updated) {
+		return v.show(old), nil
+	}
+	return v.show(m.commit(c, &change{path: path, old: old, new: updated})), nil
+}
+
+// delete removes an object and returns its last state. The preconditions may
+// be nil.
+func (m *model) delete(r schema.GroupVersionResource, namespace, name string, p *metav1.Preconditions) (Object, error) {
+	c, old, err := m.find(r, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		p = &metav1.Preconditions{}
+	}
+	if err := meets(c.kind, old, value(p.UID), value(p.ResourceVersion)); err != nil {
+		return nil, err
+	}
+	m.commit(c, &change{path: pathOf(namespace, name), old: old})
+	return old, nil
+}
+
+// get returns what a view shows of an object, at a version that is no older
+// than the one asked for.
+func (m *model) get(r schema.GroupVersionResource, namespace, name string, v view, version string) (Object, error) {
+	asked, err := parseVersion(version)
+	if err != nil {
+		return nil, errPlain(err.Error())
+	}
+	if asked > m.version {
+		return nil, errTooLarge(asked, m.version)
+	}
+	_, obj, err := m.find(r, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	return v.show(obj), nil
+}
+
+func (m *model) find(r schema.GroupVersionResource, namespace, name string) (*collection, Object, error) {
+	c, err := m.collection(r, namespace)
+	if err != nil {
+		return nil, nil, err
+	}
+	obj := c.current(pathOf(namespace, name))
+	if obj == nil || obj.GetName() != name { // no namespace, and a name with a slash
+		return nil, nil, errNotFound(c.kind, name)
+	}
+	return c, obj, nil
+}
+
+// commit gives a change the next version and makes it happen.
+func (m *model) commit(c *collection, ch *change) Object {
+	m.version++
+	ch.version = m.version
+	if ch.new != nil {
+		ch.new.SetResourceVersion(format(ch.version))
+	}
+	c.apply(ch)
+	return ch.new
+}
+
+// incoming copies an object that a client sent, without what a client cannot
+// set, and puts it into the namespace of the request.
+func incoming(k kind, namespace string, obj Object) (Object, error) {
+	in, err := copyIn(obj)
+	if err != nil {
+		return nil, err
+	}
+	in.GetObjectKind().SetGroupVersionKind(k.object.GetObjectKind().GroupVersionKind())
+	in.SetDeletionTimestamp(nil)
+	in.SetDeletionGracePeriodSeconds(nil)
+	in.SetSelfLink("")
+	if own := in.GetNamespace(); own != "" && namespace != "" && own != namespace {
+		return nil, errOtherNamespace()
+	}
+	in.SetNamespace(namespace)
+	return in, nil
+}
+
+// copyIn copies an object of a client. One that is unstructured may hold
+// anything: it is made what JSON makes of it, with metadata of the right form.
+func copyIn(obj Object) (Object, error) {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return copyOf(obj), nil
+	}
+	text, err := u.MarshalJSON()
+	if err != nil {
+		return nil, errMalformed(err)
+	}
+	if err := json.Unmarshal(text, &metav1.PartialObjectMetadata{}); err != nil {
+		return nil, errMalformed(err)
+	}
+	in := &unstructured.Unstructured{}
+	err = in.UnmarshalJSON(text)
+	return in, err
+}
+
+// validate looks at the metadata, which follow the same rules for all kinds.
+func (c *collection) validate(obj Object) field.ErrorList {
+	return validation.ValidateObjectMetaAccessor(obj, c.kind.Namespaced, validateName, field.NewPath("metadata"))
+}
+
+// validateName accepts what every kind needs of a name; many are stricter.
+func validateName(name string, isPrefix bool) []string {
+	if isPrefix {
+		return content.IsPathSegmentPrefix(name)
+	}
+	return content.IsPathSegmentName(name)
+}
+
+// meets compares an object with what a client believes about it. Nothing is
+// believed where a value is empty; version "0" says nothing either.
+func meets(k kind, obj Object, uid types.UID, version string) error {
+	if uid != "" && uid != obj.GetUID() {
+		return errOtherUID(k, obj, uid)
+	}
+	if version != "" && version != "0" && version != obj.GetResourceVersion() {
+		return errConflict(k, obj.GetName())
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package informertest
+
+import (
+	"context"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Create stores an object in the namespace that it names, with the status that
+// it has. Obj is then what the server made of it, with its version and UID.
+func (s *Server) Create(ctx context.Context, obj Object) error {
+	return s.put(ctx, obj, func(k kind) (Object, error) {
+		return s.model.create(k.GVR, namespaceOf(k, obj), viewWhole, obj, now())
+	})
+}
+
+// Update replaces an object and its status at once, as no client can. If obj
+// has a version, that must be the current one. Obj is then what the server
+// made of it.
+func (s *Server) Update(ctx context.Context, obj Object) error {
+	return s.put(ctx, obj, func(k kind) (Object, error) {
+		return s.model.update(k.GVR, namespaceOf(k, obj), viewWhole, obj)
+	})
+}
+
+// Delete removes the object with the namespace and the name of obj, whatever
+// its version. Obj stays as it is.
+func (s *Server) Delete(ctx context.Context, obj Object) error {
+	k, err := s.kindOf(obj)
+	if err != nil {
+		return err
+	}
+	_, err = s.write(ctx, func() (Object, error) {
+		return s.model.delete(k.GVR, namespaceOf(k, obj), obj.GetName(), nil)
+	})
+	return err
+}
+
+// Get reads the object with a namespace and a name into obj, whose Go type
+// tells the kind.
+func (s *Server) Get(ctx context.Context, namespace, name string, obj Object) error {
+	k, err := s.kindOf(obj)
+	if err != nil {
+		return err
+	}
+	found, err := s.read(ctx, func() (Object, error) {
+		return s.model.get(k.GVR, namespace, name, viewWhole, "")
+	})
+	if err != nil {
+		return err
+	}
+	assign(obj, found)
+	return nil
+}
+
+// put stores obj and brings it up to date.
+func (s *Server) put(ctx context.Context, obj Object, do func(kind) (Object, error)) error {
+	k, err := s.kindOf(obj)
+	if err != nil {
+		return err
+	}
+	stored, err := s.write(ctx, func() (Object, error) { return do(k) })
+	if err != nil {
+		return err
+	}
+	assign(obj, stored)
+	return nil
+}
+
+// read asks the model for an object.
+func (s *Server) read(ctx context.Context, do func() (Object, error)) (Object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.openLocked(ctx); err != nil {
+		return nil, err
+	}
+	return do()
+}
+
+// write has the model change something, and tells the watches.
+func (s *Server) write(ctx context.Context, do func() (Object, error)) (Object, error) {
+	return s.read(ctx, func() (Object, error) {
+		obj, err := do()
+		if err == nil {
+			s.wakeLocked()
+		}
+		return obj, err
+	})
+}
+
+// namespaceOf is the namespace that a client puts into the path of a request.
+func namespaceOf(k kind, obj Object) string {
+	if !k.Namespaced {
+		return ""
+	}
+	return obj.GetNamespace()
+}
+
+// now is the time as objects carry it.
+func now() metav1.Time { return metav1.Now().Rfc3339Copy() }
+
+// assign copies an object into another one of the same type.
+func assign(into, from Object) {
+	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(copyOf(from)).Elem())
+}

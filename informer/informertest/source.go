@@ -1,0 +1,133 @@
+package informertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// Source is one collection of a [Server], as a typed client sees it, without
+// a network in between. Each object that it returns is a copy of its own.
+type Source struct {
+	server    *Server
+	resource  schema.GroupVersionResource
+	namespace string
+}
+
+var (
+	_ reflector.Source   = (*Source)(nil)
+	_ reflector.Streamer = (*Source)(nil)
+)
+
+// Source returns the collection of a resource in a namespace, or in all of
+// them where that is "". A resource that is not served is not found, as in a
+// cluster that lacks a CRD.
+func (s *Server) Source(r schema.GroupVersionResource, namespace string) *Source {
+	return &Source{server: s, resource: r, namespace: namespace}
+}
+
+// Streaming says that the source sends requests to a server. Whether the
+// server streams an initial state is seen when it is asked to.
+func (s *Source) Streaming() reflector.Streaming { return reflector.StreamingSupported }
+
+// List returns the collection, or a page of it, as the kind's list type.
+func (s *Source) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	options, err := internalOptions(o)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.server.list(ctx, s.resource, s.namespace, options)
+	if err != nil {
+		return nil, refused(err)
+	}
+	return list.DeepCopyObject(), nil
+}
+
+// Watch opens a watch, which ends with ctx, with its timeout, when it is
+// stopped, or by the server's doing.
+func (s *Source) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	options, err := internalOptions(o)
+	if err != nil {
+		return nil, err
+	}
+	if !s.server.enter() {
+		return nil, refused(ErrClosed)
+	}
+	stream, err := s.server.stream(ctx, s.resource, s.namespace, options)
+	if err != nil {
+		s.server.running.Done()
+		return nil, refused(err)
+	}
+	w := &watcher{stream: stream, events: make(chan watch.Event)}
+	go w.run()
+	return w, nil
+}
+
+// list answers a list request. The items are shared.
+func (s *Server) list(ctx context.Context, r schema.GroupVersionResource, namespace string, o internalversion.ListOptions) (runtime.Object, error) {
+	if err := s.begin(ctx, &s.requests.List); err != nil {
+		return nil, err
+	}
+	o.Watch = false
+	s.mu.Lock()
+	k, p, err := s.model.list(r, namespace, o)
+	s.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return k.listOf(p)
+}
+
+// internalOptions parses the selectors, as a server does.
+func internalOptions(o metav1.ListOptions) (internal internalversion.ListOptions, err error) {
+	if err := internalversion.Convert_v1_ListOptions_To_internalversion_ListOptions(&o, &internal, nil); err != nil {
+		return internal, apierrors.NewBadRequest(err.Error())
+	}
+	return internal, nil
+}
+
+// refused makes of a closed server what clients know a dead one by.
+func refused(err error) error {
+	if errors.Is(err, ErrClosed) {
+		return fmt.Errorf("%w: %w", ErrClosed, syscall.ECONNREFUSED)
+	}
+	return err
+}
+
+// watcher hands a stream's events to its reader, one by one.
+type watcher struct {
+	stream *stream
+	events chan watch.Event
+}
+
+// ResultChan returns the channel of the events. It is closed at the end.
+func (w *watcher) ResultChan() <-chan watch.Event { return w.events }
+
+// Stop ends the watch. It does not wait.
+func (w *watcher) Stop() { w.stream.cancel() }
+
+func (w *watcher) run() {
+	defer w.stream.server.running.Done()
+	defer close(w.events)
+	defer w.stream.close()
+	for events := w.stream.next(); events != nil; events = w.stream.next() {
+		for _, e := range events {
+			e.Object = e.Object.DeepCopyObject()
+			select {
+			case w.events <- e:
+			case <-w.stream.ctx.Done():
+				return
+			}
+		}
+	}
+}
