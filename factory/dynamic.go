@@ -1,0 +1,65 @@
+package factory
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// DynamicFactory hands out shared informers of any resource, as unstructured
+// objects. It is client-go's DynamicSharedInformerFactory.
+type DynamicFactory struct{ byResource }
+
+var _ dynamicinformer.DynamicSharedInformerFactory = (*DynamicFactory)(nil)
+
+// NewDynamicSharedInformerFactory returns a factory for all namespaces.
+func NewDynamicSharedInformerFactory(c dynamic.Interface, resync time.Duration) *DynamicFactory {
+	return NewFilteredDynamicSharedInformerFactory(c, resync, metav1.NamespaceAll, nil)
+}
+
+// NewFilteredDynamicSharedInformerFactory returns a factory for one namespace,
+// or all for "", whose requests pass through tweak.
+func NewFilteredDynamicSharedInformerFactory(c dynamic.Interface, resync time.Duration, namespace string, tweak dynamicinformer.TweakListOptionsFunc) *DynamicFactory {
+	return &DynamicFactory{byResource{resync: resync, build: func(resource schema.GroupVersionResource, s settings) *member {
+		source := newLater(func() reflector.Source {
+			if c == nil {
+				return nil
+			}
+			return reflector.From(c.Resource(resource).Namespace(namespace))
+		})
+		return build[*unstructured.Unstructured]([]reflector.Source{reflector.Tweak(source, tweak)}, s)
+	}}}
+}
+
+// MetadataFactory hands out shared informers of the metadata of any resource.
+// It is the SharedInformerFactory of client-go's metadatainformer.
+type MetadataFactory struct{ byResource }
+
+var _ metadatainformer.SharedInformerFactory = (*MetadataFactory)(nil)
+
+// NewMetadataSharedInformerFactory returns a factory for all namespaces.
+func NewMetadataSharedInformerFactory(c metadata.Interface, resync time.Duration) *MetadataFactory {
+	return NewFilteredMetadataSharedInformerFactory(c, resync, metav1.NamespaceAll, nil)
+}
+
+// NewFilteredMetadataSharedInformerFactory returns a factory for one namespace,
+// or all for "", whose requests pass through tweak.
+func NewFilteredMetadataSharedInformerFactory(c metadata.Interface, resync time.Duration, namespace string, tweak metadatainformer.TweakListOptionsFunc) *MetadataFactory {
+	return &MetadataFactory{byResource{resync: resync, build: func(resource schema.GroupVersionResource, s settings) *member {
+		source := newLater(func() reflector.Source {
+			if c == nil {
+				return nil
+			}
+			return reflector.From(c.Resource(resource).Namespace(namespace))
+		})
+		return build[*metav1.PartialObjectMetadata]([]reflector.Source{reflector.Tweak(source, tweak)}, s)
+	}}}
+}

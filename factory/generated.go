@@ -1,0 +1,48 @@
+package factory
+
+import (
+	"reflect"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+)
+
+// GeneratedFactory shows a [Factory] to the accessors that informer-gen has
+// generated for a CRD's clientset of type C.
+type GeneratedFactory[C any, N ~func(C, time.Duration) cache.SharedIndexInformer] struct {
+	factory *Factory
+	client  C
+}
+
+// Generated returns what generated accessors ask for informers, over a
+// factory. C is the generated clientset, N the generated package's
+// NewInformerFunc:
+//
+//	widgets.New(factory.Generated[versioned.Interface, internalinterfaces.NewInformerFunc](f, client), namespace, nil)
+//
+// A type that was made known with [Register] is answered with this module's
+// informer; the generated constructor is not run. Any other one is made by its
+// constructor.
+func Generated[C any, N ~func(C, time.Duration) cache.SharedIndexInformer](f *Factory, client C) *GeneratedFactory[C, N] {
+	return &GeneratedFactory[C, N]{f, client}
+}
+
+// InformerFor returns the informer of the type of obj.
+func (g *GeneratedFactory[C, N]) InformerFor(obj runtime.Object, newFunc N) cache.SharedIndexInformer {
+	f := g.factory
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	object := reflect.TypeOf(obj)
+	if m, err := f.of(object); err == nil {
+		return m.shared
+	}
+	return f.constructed(object, func(resync time.Duration) cache.SharedIndexInformer { return newFunc(g.client, resync) })
+}
+
+// InformerName returns the factory's.
+func (g *GeneratedFactory[C, N]) InformerName() *cache.InformerName { return g.factory.name }
+
+// Start starts the factory.
+func (g *GeneratedFactory[C, N]) Start(stop <-chan struct{}) { g.factory.Start(stop) }

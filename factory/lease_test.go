@@ -1,0 +1,415 @@
+package factory
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+func acquire(t *testing.T, f *Factory, s Scope) *Lease[*widget] {
+	t.Helper()
+	l, err := Acquire[*widget](f, s)
+	require.NoError(t, err)
+	return l
+}
+
+// names lists what an informer holds.
+func names(i *informer.Informer[*widget]) []string {
+	var all []string
+	for w := range i.Indexer().All() {
+		all = append(all, w.Namespace+"/"+w.Name)
+	}
+	return all
+}
+
+// Several informers of one type live beside each other, each as long as it is used.
+func TestContract_D20_Scopes(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		for _, w := range []*widget{newWidget("a", "one", "red"), newWidget("a", "two", "blue"), newWidget("b", "three", "red"), newWidget("c", "four", "red")} {
+			require.NoError(t, server.Create(ctx, w))
+		}
+		f := newWidgetFactory(t, server)
+		begin(t, ctx, f)
+		for _, test := range []struct {
+			scope   Scope
+			watches int
+			want    []string
+		}{
+			{Scope{}, 1, []string{"a/one", "a/two", "b/three", "c/four"}},
+			{Scope{Labels: "color=red"}, 1, []string{"a/one", "b/three", "c/four"}},
+			{Scope{Labels: "color in (red),color!=blue"}, 1, []string{"a/one", "b/three", "c/four"}},
+			{Scope{Fields: "metadata.name=two"}, 1, []string{"a/two"}},
+			{Scope{Namespaces: []string{"a"}}, 1, []string{"a/one", "a/two"}},
+			{Scope{Namespaces: []string{"b", "a"}, Labels: "color=red"}, 2, []string{"a/one", "b/three"}},
+			{Scope{Namespaces: []string{"nowhere"}}, 1, nil},
+		} {
+			before := server.Watches()
+			l := acquire(t, f, test.scope)
+			require.NoError(t, l.Informer().WaitSynced(ctx))
+			require.ElementsMatch(t, test.want, names(l.Informer()), test.scope)
+			synctest.Wait()
+			require.Equal(t, before+test.watches, server.Watches(), test.scope)
+			l.Release()
+			l.Release()
+			synctest.Wait()
+			require.Equal(t, before, server.Watches(), test.scope)
+		}
+		require.Empty(t, f.WaitForCacheSync(ctx.Done()), "leases are not the factory's own informers")
+	})
+}
+
+// Equal scopes are one informer, which the last release stops.
+func TestContract_D20_LastReleaseStops(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		begin(t, ctx, f)
+		first := acquire(t, f, Scope{Namespaces: []string{"a", "b"}, Labels: "x=1,y in (2,3)"})
+		second := acquire(t, f, Scope{Namespaces: []string{"b", "a"}, Labels: "y in (3,2), x=1"})
+		require.Same(t, first.Informer(), second.Informer())
+		synctest.Wait()
+		require.Equal(t, 2, server.Watches())
+		first.Release()
+		first.Release()
+		synctest.Wait()
+		require.Equal(t, 2, server.Watches(), "a second release of the same lease counts for nothing")
+		second.Release()
+		synctest.Wait()
+		require.Zero(t, server.Watches())
+		require.True(t, second.Informer().Status().Stopped)
+	})
+}
+
+// An informer that is acquired again goes on: its handlers are told what has
+// changed meanwhile, and nothing else.
+func TestContract_D24_Restart(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		kept, changed, gone := newWidget("a", "kept", "red"), newWidget("a", "changed", "red"), newWidget("a", "gone", "red")
+		for _, w := range []*widget{kept, changed, gone} {
+			require.NoError(t, server.Create(ctx, w))
+		}
+		f := newWidgetFactory(t, server)
+		begin(t, ctx, f)
+		l := acquire(t, f, Scope{Namespaces: []string{"a"}})
+		var d diary[*widget]
+		_, err := l.Informer().Handle(&d, informer.HandlerOptions{})
+		require.NoError(t, err)
+		synctest.Wait()
+		require.ElementsMatch(t, []string{"added kept", "added changed", "added gone"}, d.read())
+
+		l.Release()
+		synctest.Wait()
+		require.True(t, l.Informer().Shared().IsStopped())
+		require.True(t, l.Informer().Status().Stopped)
+		require.NoError(t, l.Informer().WaitSynced(ctx), "it has been")
+		require.Len(t, names(l.Informer()), 3, "the store stays readable")
+		changed.Color = "blue"
+		require.NoError(t, server.Update(ctx, changed))
+		require.NoError(t, server.Delete(ctx, gone))
+		require.NoError(t, server.Create(ctx, newWidget("a", "new", "red")))
+		synctest.Wait()
+		require.Empty(t, d.read())
+
+		again := acquire(t, f, Scope{Namespaces: []string{"a"}})
+		require.Same(t, l.Informer(), again.Informer())
+		require.False(t, again.Informer().Shared().IsStopped())
+		l.Release() // of the first lease: nothing any more
+		synctest.Wait()
+		require.Equal(t, 1, server.Watches())
+		require.ElementsMatch(t, []string{"deleted gone", "updated changed", "added new"}, d.read())
+	})
+}
+
+// An informer that is released and acquired at once, again and again, ends up running.
+func TestContract_D24_RestartInHaste(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		begin(t, ctx, f)
+		l := acquire(t, f, Scope{})
+		for range 50 {
+			l.Release()
+			l = acquire(t, f, Scope{})
+			_, err := l.Informer().Handle(&diary[*widget]{}, informer.HandlerOptions{})
+			require.NoError(t, err, "who has a lease can add handlers")
+		}
+		require.NoError(t, l.Informer().WaitSynced(ctx))
+		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+		synctest.Wait()
+		require.Equal(t, []string{"a/one"}, names(l.Informer()))
+		require.Equal(t, 1, server.Watches())
+	})
+}
+
+// A namespace list is one informer, which is synced when all its parts are.
+func TestContract_D20_NamespaceListSyncsAsOne(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+		f := NewSharedInformerFactory(nil, 0)
+		resource := widgetsOf(server)
+		open := make(chan struct{})
+		resource.Source = func(namespace string) reflector.Source {
+			if namespace == "b" {
+				<-open
+			}
+			return server.Source(widgetResource, namespace)
+		}
+		require.NoError(t, Register[*widget](f, resource))
+		begin(t, ctx, f)
+		l := acquire(t, f, Scope{Namespaces: []string{"a", "b"}})
+		time.Sleep(time.Minute)
+		require.Equal(t, []string{"a/one"}, names(l.Informer()))
+		require.False(t, l.Informer().Status().Synced)
+		close(open)
+		require.NoError(t, l.Informer().WaitSynced(ctx))
+	})
+}
+
+func TestContract_D20_BeforeStart(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		kept, dropped := acquire(t, f, Scope{Namespaces: []string{"a"}}), acquire(t, f, Scope{Namespaces: []string{"b"}})
+		dropped.Release()
+		synctest.Wait()
+		require.Zero(t, server.Requests().WatchList)
+		begin(t, ctx, f)
+		require.True(t, kept.Informer().Status().Synced)
+		require.False(t, dropped.Informer().Status().Running)
+		require.Equal(t, 1, server.Watches())
+	})
+}
+
+// A lease that outlives the context of one Start goes on with the next.
+func TestContract_D20_StartAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		l := acquire(t, f, Scope{})
+		run, end := context.WithCancel(ctx)
+		begin(t, run, f)
+		end()
+		begin(t, ctx, f)
+		require.False(t, l.Informer().Shared().IsStopped())
+		require.Equal(t, 1, server.Watches())
+		l.Release()
+		synctest.Wait()
+		require.Zero(t, server.Watches())
+		f.Shutdown() // all that it started has ended, though ctx has not
+		_, err := Acquire[*widget](f, Scope{})
+		require.ErrorIs(t, err, ErrShutdown)
+	})
+}
+
+// The zero scope is the informer of For and the accessors, which keep it for ever.
+func TestContract_D20_ZeroScopeIsFors(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		begin(t, ctx, f)
+		l := acquire(t, f, Scope{})
+		mine, err := For[*widget](f)
+		require.NoError(t, err)
+		require.Same(t, l.Informer(), mine)
+		l.Release()
+		later := acquire(t, f, Scope{})
+		require.Same(t, mine, later.Informer())
+		later.Release()
+		synctest.Wait()
+		require.Equal(t, 1, server.Watches())
+		require.Len(t, f.WaitForCacheSync(ctx.Done()), 1, "it is the factory's own now, and runs")
+	})
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		l := acquire(t, f, Scope{})
+		generic, err := f.ForResource(widgetResource)
+		require.NoError(t, err)
+		require.Same(t, l.member(f).shared, generic.Informer())
+		require.Empty(t, f.WaitForCacheSync(ctx.Done()))
+		l.Release()
+		begin(t, ctx, f)
+		require.True(t, generic.Informer().HasSynced())
+		require.Equal(t, 1, server.Watches())
+	})
+}
+
+func (l *Lease[T]) member(f *Factory) *member { return f.members[widgetType] }
+
+// An informer that was released is started again for For, so that what For
+// returns takes handlers; the constructor of a later InformerFor is not run.
+func TestContract_D20_ForAfterRelease(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		begin(t, ctx, f)
+		l := acquire(t, f, Scope{})
+		l.Release()
+		mine := f.InformerFor(&widget{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+			require.Fail(t, "there is one")
+			return nil
+		})
+		_, err := mine.AddEventHandler(keep)
+		require.NoError(t, err)
+		require.True(t, cache.WaitForCacheSync(ctx.Done(), mine.HasSynced))
+		synctest.Wait()
+		require.Equal(t, 1, server.Watches())
+	})
+}
+
+// While a run comes to its end, which a transform may hold up, nobody is
+// locked out of the factory but who waits for that informer.
+func TestContract_D20_ReleasedWhileBusy(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+		f := newWidgetFactory(t, server)
+		busy := make(chan struct{})
+		require.NoError(t, Configure(f, informer.Options[*widget]{Transform: func(w *widget) (*widget, error) {
+			<-busy
+			_, err := For[*corev1.Node](f) // a transform may call the factory
+			return w, err
+		}}))
+		begin(t, ctx, f)
+		l := acquire(t, f, Scope{Namespaces: []string{"a"}})
+		synctest.Wait()
+		l.Release()
+		acquired := make(chan *Lease[*widget])
+		go func() { acquired <- acquire(t, f, Scope{Namespaces: []string{"a"}}) }()
+		synctest.Wait()
+		require.Empty(t, acquired)
+		other := acquire(t, f, Scope{Namespaces: []string{"nowhere"}})
+		require.NoError(t, other.Informer().WaitSynced(ctx))
+		close(busy)
+		require.NoError(t, (<-acquired).Informer().WaitSynced(ctx))
+		synctest.Wait()
+		require.Equal(t, []string{"a/one"}, names(l.Informer()))
+	})
+}
+
+// Many at once acquire, release and start; in the end nothing runs that nobody
+// uses, and everything runs that somebody does.
+func TestContract_D20_ManyAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+		f := newWidgetFactory(t, server)
+		scopes := []Scope{{Labels: "color"}, {Labels: "color=red"}, {Namespaces: []string{"a"}}, {Namespaces: []string{"b", "a"}}}
+		var users sync.WaitGroup
+		for n := range 8 {
+			users.Go(func() {
+				for i := range 50 {
+					if i == 10 {
+						f.StartWithContext(ctx)
+					}
+					l, err := Acquire[*widget](f, scopes[(n+i)%len(scopes)])
+					if !assert.NoError(t, err) {
+						return
+					}
+					reg, err := l.Informer().Handle(&diary[*widget]{}, informer.HandlerOptions{})
+					if assert.NoError(t, err) {
+						reg.Stop()
+					}
+					if i%3 == 0 {
+						time.Sleep(time.Millisecond)
+					}
+					l.Release()
+				}
+			})
+		}
+		users.Wait()
+		synctest.Wait()
+		require.Zero(t, server.Watches())
+		for _, s := range scopes {
+			l := acquire(t, f, s)
+			require.NoError(t, l.Informer().WaitSynced(ctx))
+			require.Equal(t, []string{"a/one"}, names(l.Informer()))
+		}
+		synctest.Wait()
+		require.Equal(t, 5, server.Watches())
+	})
+}
+
+// Who starts an acquired informer by hand keeps it.
+func TestLeaseRunByHand(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		l := acquire(t, f, Scope{})
+		byHand, end := context.WithCancel(ctx)
+		wait, err := l.Informer().Start(byHand)
+		require.NoError(t, err)
+		begin(t, ctx, f)
+		l.Release()
+		acquire(t, f, Scope{}).Release()
+		synctest.Wait()
+		require.Equal(t, 1, server.Watches())
+		end()
+		wait()
+	})
+}
+
+func TestContract_D20_BadScopes(t *testing.T) {
+	f := NewSharedInformerFactory(fake.NewClientset(), 0)
+	for name, s := range map[string]Scope{
+		"a namespace twice":     {Namespaces: []string{"a", "b", "a"}},
+		"an empty namespace":    {Namespaces: []string{""}},
+		"labels that are none":  {Labels: "color in"},
+		"fields that are none":  {Fields: "metadata.name"},
+		"both of them, in part": {Labels: "a=b", Fields: "c"},
+	} {
+		_, err := Acquire[*corev1.Pod](f, s)
+		require.ErrorIs(t, err, ErrScope, name)
+		require.ErrorContains(t, err, "*v1.Pod", name)
+	}
+	_, err := Acquire[*corev1.Node](f, Scope{Namespaces: []string{"a"}})
+	require.ErrorIs(t, err, ErrScope)
+	require.ErrorContains(t, err, "nodes has no namespaces")
+	_, err = Acquire[*widget](f, Scope{})
+	require.ErrorIs(t, err, ErrUnknownKind)
+	require.Empty(t, f.leases)
+}
+
+// A scope narrows what the factory's tweak leaves, and asks in the factory's
+// namespace unless it names its own.
+func TestContract_D20_InAFilteredFactory(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		for _, w := range []*widget{newWidget("a", "one", "red"), newWidget("a", "two", "blue"), newWidget("b", "three", "red")} {
+			require.NoError(t, server.Create(ctx, w))
+		}
+		f := newWidgetFactory(t, server, WithNamespace("a"), WithTweakListOptions(func(o *metav1.ListOptions) {
+			o.LabelSelector = "color=red" // whatever it was
+		}))
+		begin(t, ctx, f)
+		for _, test := range []struct {
+			scope Scope
+			want  []string
+		}{
+			{Scope{}, []string{"a/one"}},
+			{Scope{Labels: "color"}, []string{"a/one"}},
+			{Scope{Labels: "color=blue"}, nil},
+			{Scope{Namespaces: []string{"b"}}, []string{"b/three"}},
+		} {
+			l := acquire(t, f, test.scope)
+			require.NoError(t, l.Informer().WaitSynced(ctx))
+			require.Equal(t, test.want, names(l.Informer()), test.scope)
+		}
+	})
+}

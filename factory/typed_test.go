@@ -1,0 +1,233 @@
+package factory
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+var widgetType = reflect.TypeFor[*widget]()
+
+func TestRegister(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		require.NoError(t, server.Create(ctx, newWidget("prod", "one", "red")))
+		f := NewSharedInformerFactory(fake.NewClientset(), 0)
+		_, err := For[*widget](f)
+		require.ErrorIs(t, err, ErrUnknownKind)
+		require.ErrorContains(t, err, "Register")
+		_, err = ListerFor[*widget](f)
+		require.ErrorIs(t, err, ErrUnknownKind)
+		require.ErrorIs(t, Configure(f, informer.Options[*widget]{}), ErrUnknownKind)
+
+		require.NoError(t, Register[*widget](f, widgetsOf(server)))
+		require.ErrorIs(t, Register[*widget](f, widgetsOf(server)), ErrRegistered)
+		elsewhere := widgetsOf(server)
+		elsewhere.GVR.Resource = "gadgets"
+		require.ErrorIs(t, Register[*widget](f, elsewhere), ErrRegistered, "the type is")
+		require.ErrorIs(t, Register[*corev1.Pod](f, widgetsOf(server)), ErrRegistered)
+		for _, bad := range []Resource{
+			{},
+			{GVR: schema.GroupVersionResource{Version: "v1"}, Source: elsewhere.Source},
+			{GVR: schema.GroupVersionResource{Resource: "widgets"}, Source: elsewhere.Source},
+			{GVR: widgetResource},
+		} {
+			require.ErrorIs(t, Register[*widget](f, bad), ErrResource)
+		}
+
+		lister, err := ListerFor[*widget](f)
+		require.NoError(t, err)
+		generic, err := f.ForResource(widgetResource)
+		require.NoError(t, err)
+		begin(t, ctx, f)
+		require.True(t, f.WaitForCacheSync(ctx.Done())[widgetType])
+		one, err := lister.Namespace("prod").Get("one")
+		require.NoError(t, err)
+		require.Equal(t, "red", one.Color)
+		same, err := generic.Lister().ByNamespace("prod").Get("one")
+		require.NoError(t, err)
+		require.Same(t, one, same)
+		_, err = lister.Namespace("prod").Get("two")
+		require.EqualError(t, err, `widgets.example.com "two" not found`)
+	})
+}
+
+// The resource's name is taken, too, by a built-in kind or another type.
+func TestRegisterResourceTwice(t *testing.T) {
+	f := NewSharedInformerFactory(nil, 0)
+	pods := Resource{GVR: corev1.SchemeGroupVersion.WithResource("pods"), Source: func(string) reflector.Source { return nil }}
+	err := Register[*widget](f, pods)
+	require.ErrorIs(t, err, ErrRegistered)
+	require.ErrorContains(t, err, "pods")
+}
+
+// Where a resource has no namespaces, the factory's is not asked for.
+func TestRegisterClusterScoped(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		f := NewSharedInformerFactoryWithOptions(nil, 0, WithNamespace("prod"))
+		var asked []string
+		require.NoError(t, Register[*widget](f, Resource{GVR: widgetResource, Source: func(namespace string) reflector.Source {
+			asked = append(asked, namespace)
+			return nil
+		}}))
+		widgets, err := For[*widget](f)
+		require.NoError(t, err)
+		require.Empty(t, asked, "nothing runs")
+		begin(t, ctx, f)
+		require.Equal(t, []string{""}, asked)
+		short, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		require.ErrorIs(t, widgets.WaitSynced(short), informer.ErrNoSource)
+		_, err = Acquire[*widget](f, Scope{Namespaces: []string{"a"}})
+		require.ErrorIs(t, err, ErrScope)
+	})
+}
+
+// A CRD that is not there is told, and waited for.
+func TestRegisterBeforeTheCRD(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		s := runtime.NewScheme()
+		s.AddKnownTypeWithName(widgetVersion.WithKind("Widget"), &widget{})
+		s.AddKnownTypeWithName(widgetVersion.WithKind("WidgetList"), &widgetList{})
+		server := informertest.New(informertest.Options{Scheme: s})
+		defer server.Close()
+		f := newWidgetFactory(t, server)
+		widgets, err := For[*widget](f)
+		require.NoError(t, err)
+		begin(t, ctx, f)
+		short, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		err = widgets.WaitSynced(short)
+		require.ErrorIs(t, err, informer.ErrNotSynced)
+		require.ErrorContains(t, err, "could not find the requested resource")
+
+		require.NoError(t, server.Register(informertest.Kind{GVR: widgetResource, GVK: widgetVersion.WithKind("Widget"), Namespaced: true}))
+		require.NoError(t, server.Create(ctx, newWidget("prod", "one", "red")))
+		require.NoError(t, widgets.WaitSynced(ctx))
+		require.Equal(t, []string{"prod/one"}, names(widgets))
+	})
+}
+
+func TestConfigure(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		f := NewSharedInformerFactoryWithOptions(fake.NewClientset(newPod("prod", "web"), newNode("n1")), 0,
+			WithTransform(func(any) (any, error) { return nil, errors.New("the factory's") }))
+		var name string
+		require.NoError(t, Configure(f, informer.Options[*corev1.Pod]{
+			Name: "the pods",
+			Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+				name = p.Name
+				return p, nil
+			},
+		}))
+		pods, err := For[*corev1.Pod](f)
+		require.NoError(t, err)
+		require.ErrorIs(t, Configure(f, informer.Options[*corev1.Pod]{}), informer.ErrRunning)
+		begin(t, ctx, f)
+		require.Equal(t, "the pods", pods.Status().Name)
+		require.Equal(t, "web", name, "the type's transform goes before the factory's")
+		require.Equal(t, 1, pods.Indexer().Len())
+
+		l, err := Acquire[*corev1.Node](f, Scope{Labels: "a=b"})
+		require.NoError(t, err)
+		defer l.Release()
+		require.ErrorIs(t, Configure(f, informer.Options[*corev1.Node]{}), informer.ErrRunning, "one is made already")
+	})
+}
+
+func TestNewFilteredInformer(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		client := fake.NewClientset(newPod("prod", "web"), newPod("prod", "db"), newPod("test", "web"))
+		byName := func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Name}, nil }
+		pods := NewFilteredInformer[*corev1.Pod](client, "prod", time.Minute,
+			cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc, "name": byName},
+			func(o *metav1.ListOptions) { o.LabelSelector = "!hidden" })
+		updates := 0
+		_, err := pods.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { updates++ }})
+		require.NoError(t, err)
+		go pods.RunWithContext(ctx)
+		time.Sleep(90 * time.Second)
+		synctest.Wait()
+		require.Len(t, pods.GetStore().List(), 2)
+		require.Equal(t, 2, updates, "a resync")
+		for name, want := range map[string]int{"name": 1, cache.NamespaceIndex: 2} {
+			found, err := pods.GetIndexer().ByIndex(name, map[string]string{"name": "web", cache.NamespaceIndex: "prod"}[name])
+			require.NoError(t, err)
+			require.Len(t, found, want)
+		}
+		require.Contains(t, client.Actions()[0].(interface {
+			GetListRestrictions() clienttesting.ListRestrictions
+		}).GetListRestrictions().Labels.String(), "hidden")
+	})
+}
+
+func TestNewFilteredInformerMisuse(t *testing.T) {
+	unknown := NewFilteredInformer[*widget](fake.NewClientset(), "", 0, nil, nil)
+	_, err := unknown.AddEventHandler(keep)
+	require.ErrorIs(t, err, informer.ErrNoSource)
+	nameless := NewFilteredInformer[*corev1.Pod](fake.NewClientset(), "", 0, cache.Indexers{"": nil}, nil)
+	require.Len(t, nameless.GetIndexer().GetIndexers(), 1)
+}
+
+// A type that is registered is answered with our informer; any other one with
+// what its own constructor makes.
+func TestGenerated(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		require.NoError(t, server.Create(ctx, newWidget("prod", "one", "red")))
+		constructed := 0
+		name, err := cache.NewInformerName("TestGenerated")
+		require.NoError(t, err)
+		f := newWidgetFactory(t, server, WithInformerName(name))
+		defer f.Shutdown()
+		run, end := context.WithCancel(ctx)
+		defer end()
+
+		generated := Generated[*widgetClient, newWidgetInformerFunc](f, &widgetClient{server})
+		require.Same(t, name, generated.InformerName())
+		accessor := widgets{generated, &constructed}
+		shown := accessor.Informer()
+		mine, err := For[*widget](f)
+		require.NoError(t, err)
+		require.Same(t, f.members[widgetType].shared, shown)
+		require.Zero(t, constructed)
+		generated.Start(run.Done())
+		require.NoError(t, mine.WaitSynced(ctx))
+		require.Equal(t, []string{"prod/one"}, shown.GetStore().ListKeys())
+	})
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		require.NoError(t, server.Create(ctx, newWidget("prod", "one", "red")))
+		constructed := 0
+		f := NewSharedInformerFactoryWithOptions(nil, 0, WithTransform(func(obj any) (any, error) {
+			obj.(*widget).Color = "green"
+			return obj, nil
+		}))
+		accessor := widgets{Generated[*widgetClient, newWidgetInformerFunc](f, &widgetClient{server}), &constructed}
+		theirs := accessor.Informer()
+		require.Same(t, theirs, accessor.Informer())
+		require.Equal(t, 1, constructed)
+		_, err := For[*widget](f)
+		require.ErrorIs(t, err, ErrForeign)
+		begin(t, ctx, f)
+		require.True(t, f.WaitForCacheSync(ctx.Done())[widgetType])
+		require.Equal(t, "green", theirs.GetStore().List()[0].(*widget).Color)
+		synctest.Wait()
+	})
+}
