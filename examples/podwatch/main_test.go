@@ -1,0 +1,409 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+)
+
+// The tests see no kubeconfig of whoever runs them.
+func TestMain(m *testing.M) {
+	_ = os.Unsetenv(clientcmd.RecommendedConfigPathEnvVar)
+	clientcmd.RecommendedHomeFile = filepath.Join(os.TempDir(), "podwatch-test-has-no-kubeconfig")
+	goleak.VerifyTestMain(m)
+}
+
+// transcript is what a program writes, to be waited for.
+type transcript struct {
+	mu      sync.Mutex // guards the rest
+	text    bytes.Buffer
+	changed chan struct{} // closed, and another one made, by Write
+}
+
+func newTranscript() *transcript { return &transcript{changed: make(chan struct{})} }
+
+func (t *transcript) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	defer func() {
+		close(t.changed)
+		t.changed = make(chan struct{})
+	}()
+	return t.text.Write(p)
+}
+
+// next returns a channel that is closed by the next Write.
+func (t *transcript) next() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	return t.changed
+}
+
+func (t *transcript) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	return t.text.String()
+}
+
+// program is podwatch as it runs in a test.
+type program struct {
+	stdout, stderr *transcript
+	interrupt      context.CancelFunc
+	exit           chan int // brings the exit code
+	ended          chan struct{}
+}
+
+func start(t *testing.T, args ...string) program {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	p := program{stdout: newTranscript(), stderr: newTranscript(), interrupt: cancel, exit: make(chan int, 1), ended: make(chan struct{})}
+	go func() {
+		p.exit <- run(ctx, args, p.stdout, p.stderr)
+		close(p.ended)
+	}()
+	return p
+}
+
+// prints returns once the program has printed a line that fits the pattern.
+func (p program) prints(t *testing.T, pattern string) { t.Helper(); p.await(t, p.stdout, pattern) }
+
+// notes is prints for stderr.
+func (p program) notes(t *testing.T, pattern string) { t.Helper(); p.await(t, p.stderr, pattern) }
+
+func (p program) await(t *testing.T, out *transcript, pattern string) {
+	t.Helper()
+	fits := regexp.MustCompile("(?m)" + pattern)
+	for {
+		changed := out.next()
+		if fits.MatchString(out.String()) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-p.ended:
+			require.Fail(t, "the program has ended", "without %s in\n%s%s", pattern, p.stdout, p.stderr)
+		}
+	}
+}
+
+// failure runs the program to its end, and returns the one line it says.
+func failure(t *testing.T, args ...string) string {
+	t.Helper()
+	p := start(t, args...)
+	assert.Equal(t, 1, <-p.exit)
+	p.interrupt()
+	assert.Empty(t, p.stdout.String())
+	line, rest, _ := strings.Cut(p.stderr.String(), "\n")
+	assert.Empty(t, rest, "more than a line")
+	assert.Regexp(t, "^podwatch: ", line)
+	return line
+}
+
+// writeKubeconfig writes a kubeconfig and returns its path.
+func writeKubeconfig(t *testing.T, server string) string {
+	t.Helper()
+	c := clientcmdapi.NewConfig()
+	c.Clusters["c"] = &clientcmdapi.Cluster{Server: server}
+	c.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: "secret"}
+	c.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
+	c.CurrentContext = "x"
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, clientcmd.WriteToFile(*c, path))
+	return path
+}
+
+// startServer returns an API server that closes with the test.
+func startServer(t *testing.T) *informertest.Server {
+	t.Helper()
+	s := informertest.New(informertest.Options{})
+	t.Cleanup(s.Close)
+	require.NoError(t, s.Start())
+	return s
+}
+
+func newPod(namespace, name, app string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": app}}}
+}
+
+const stamp = `^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d `
+
+func TestPodsAreWatched(t *testing.T) {
+	s := startServer(t)
+	ctx := t.Context()
+	require.NoError(t, s.Create(ctx, newPod("shop", "old", "web")))
+	p := start(t, "--kubeconfig", writeKubeconfig(t, s.ClientConfig().Host))
+	p.prints(t, stamp+"New Pod Added to Store: old$")
+	require.NoError(t, s.Create(ctx, newPod("billing", "new", "db")))
+	p.prints(t, stamp+"New Pod Added to Store: new$")
+	require.NoError(t, s.Update(ctx, newPod("shop", "old", "cart")))
+	p.prints(t, stamp+"old Pod Updated to old$")
+	require.NoError(t, s.Delete(ctx, newPod("billing", "new", "db")))
+	p.prints(t, stamp+"Pod Deleted from Store: new$")
+
+	p.interrupt()
+	assert.Zero(t, <-p.exit)
+	assert.Regexp(t, `
+podwatch ran for .*
+  events     4: 2 added, 1 updated, 1 deleted
+  store      1 pod at resourceVersion 5
+  synced     after .*
+  staleness  .* since the server was last heard
+  relists    0
+  errors     0
+$`, p.stdout)
+	assert.Empty(t, p.stderr.String())
+	assert.Equal(t, informertest.Requests{WatchList: 1}, s.Requests(), "it streams, and knows that it can")
+}
+
+func TestNamespaceAndSelector(t *testing.T) {
+	s := startServer(t)
+	ctx := t.Context()
+	require.NoError(t, s.Create(ctx, newPod("shop", "web", "web")))
+	require.NoError(t, s.Create(ctx, newPod("shop", "db", "db")))
+	require.NoError(t, s.Create(ctx, newPod("billing", "other", "web")))
+	t.Setenv(clientcmd.RecommendedConfigPathEnvVar, writeKubeconfig(t, s.ClientConfig().Host))
+	p := start(t, "--namespace", "shop", "--selector", "app in (web, cart)")
+	p.prints(t, "Added to Store: web$")
+	require.NoError(t, s.Update(ctx, newPod("shop", "db", "cart")))
+	p.prints(t, "Added to Store: db$")
+	require.NoError(t, s.Update(ctx, newPod("shop", "web", "db")))
+	p.prints(t, "Deleted from Store: web$")
+	p.interrupt()
+	assert.Zero(t, <-p.exit)
+	assert.Contains(t, p.stdout.String(), "3: 2 added, 0 updated, 1 deleted")
+	assert.NotContains(t, p.stdout.String(), "other")
+}
+
+func TestDemo(t *testing.T) {
+	for _, row := range []struct {
+		name, why, pods string
+		args            []string
+	}{
+		{"asked for", "this is a demo", "web|cart|invoices", []string{"--demo"}},
+		{"no kubeconfig", "there is no kubeconfig, so this is a demo", "web|cart|invoices", nil},
+		{"of one app", "this is a demo", "cart", []string{"--demo", "--namespace", "mine", "--selector", "app=cart"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			p := start(t, row.args...)
+			pod := "(" + row.pods + `)-\w{10}-\w{5}`
+			p.prints(t, stamp+"New Pod Added to Store: "+pod+"$")
+			p.prints(t, stamp+pod+" Pod Updated to "+pod+"$")
+			p.prints(t, stamp+"Pod Deleted from Store: "+pod+"$")
+			p.interrupt()
+			assert.Zero(t, <-p.exit)
+			assert.Regexp(t, stamp+"podwatch: "+row.why+", on an API server in this process, http://127.0.0.1:.*\n$", p.stderr)
+			assert.Regexp(t, "(?m)^  errors     0$", p.stdout)
+		})
+	}
+}
+
+func TestTheTimeIsUp(t *testing.T) {
+	p := start(t, "--demo", "--for", "2s")
+	assert.Zero(t, <-p.exit)
+	assert.Contains(t, p.stdout.String(), "podwatch ran for")
+	p.interrupt()
+}
+
+func TestInterruptedBeforeItBegins(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	stdout := newTranscript()
+	assert.Zero(t, run(ctx, []string{"--demo"}, stdout, newTranscript()))
+	assert.Contains(t, stdout.String(), "  synced     no\n")
+}
+
+func TestUsage(t *testing.T) {
+	stdout, stderr := newTranscript(), newTranscript()
+	assert.Zero(t, run(t.Context(), []string{"-h"}, stdout, stderr))
+	for _, name := range []string{"-demo", "-for duration", "-kubeconfig file", "-namespace namespace", "-selector labels"} {
+		assert.Contains(t, stdout.String(), "  "+name+"\n")
+	}
+	assert.Empty(t, stderr.String())
+}
+
+func TestFlagsThatAreWrong(t *testing.T) {
+	for _, row := range []struct{ args, want string }{
+		{"--for -3s", `flag -for: it is negative`},
+		{"--for 10", `flag -for: time: missing unit`},
+		{"--selector app==web=x", `flag -selector: found '='`},
+		{"--namespace a/b", `flag -namespace: a lowercase RFC 1123 label`},
+		{"--frob", `flag provided but not defined: -frob`},
+		{"--demo pods", `unexpected argument "pods"`},
+		{"--demo --kubeconfig x", `--demo and --kubeconfig exclude each other`},
+	} {
+		t.Run(row.args, func(t *testing.T) {
+			line := failure(t, strings.Fields(row.args)...)
+			assert.Contains(t, line, row.want)
+			assert.Contains(t, line, "podwatch -h")
+		})
+	}
+}
+
+func TestKubeconfigsThatAreWrong(t *testing.T) {
+	folder := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	absent := filepath.Join(folder, "absent")
+	broken := file("broken", "{ this is: [no kubeconfig")
+	empty := file("empty", "")
+	dangling := file("dangling", "{apiVersion: v1, kind: Config, current-context: nowhere, clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]}")
+
+	for _, row := range []struct{ name, path, want string }{
+		{"absent", absent, "the kubeconfig " + absent + " does not exist: "},
+		{"broken", broken, "the kubeconfig " + broken + " cannot be used: "},
+		{"empty", empty, "the kubeconfig " + empty + " names no cluster: "},
+		{"dangling", dangling, "context was not found for specified context: nowhere"},
+	} {
+		t.Run(row.name+" by flag", func(t *testing.T) {
+			line := failure(t, "--kubeconfig", row.path)
+			assert.Contains(t, line, row.want)
+			assert.Contains(t, line, "--kubeconfig")
+		})
+		t.Run(row.name+" by environment", func(t *testing.T) {
+			t.Setenv(clientcmd.RecommendedConfigPathEnvVar, row.path)
+			assert.Contains(t, failure(t), row.want)
+		})
+	}
+	t.Run("one of several is absent", func(t *testing.T) {
+		list := absent + string(filepath.ListSeparator) + empty
+		t.Setenv(clientcmd.RecommendedConfigPathEnvVar, list)
+		assert.Contains(t, failure(t), "the kubeconfig "+empty+" names no cluster: ")
+	})
+	t.Run("the one at home is empty", func(t *testing.T) {
+		home := clientcmd.RecommendedHomeFile
+		defer func() { clientcmd.RecommendedHomeFile = home }()
+		clientcmd.RecommendedHomeFile = empty
+		assert.Contains(t, failure(t), "the kubeconfig "+empty+" names no cluster: ")
+	})
+}
+
+// answering returns a kubeconfig of a server that answers everything with an error.
+func answering(t *testing.T, err *apierrors.StatusError) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(int(err.ErrStatus.Code))
+		status := err.ErrStatus
+		status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+		assert.NoError(t, json.NewEncoder(w).Encode(status))
+	}))
+	t.Cleanup(s.Close)
+	return writeKubeconfig(t, s.URL)
+}
+
+func TestNoPermission(t *testing.T) {
+	path := answering(t, apierrors.NewForbidden(corev1.Resource("pods"), "", fmt.Errorf(`User "jane" cannot watch resource "pods"`)))
+
+	line := failure(t, "--kubeconfig", path, "--namespace", "shop")
+	assert.Contains(t, line, `no permission to watch pods in namespace shop (pods is forbidden: User "jane" cannot watch resource "pods")`)
+	assert.Contains(t, line, "ask for a Role in this namespace with the verbs list and watch on pods")
+
+	line = failure(t, "--kubeconfig", path)
+	assert.Contains(t, line, "no permission to watch pods in all namespaces")
+	assert.Contains(t, line, "ask for a ClusterRole with the verbs list and watch on pods, or choose a namespace with --namespace")
+}
+
+func TestUnauthorized(t *testing.T) {
+	path := answering(t, apierrors.NewUnauthorized("Unauthorized"))
+	line := failure(t, "--kubeconfig", path)
+	assert.Contains(t, line, "does not accept the credentials (Unauthorized): log in again, or check the user in the kubeconfig "+path)
+}
+
+func TestServerThatIsDead(t *testing.T) {
+	const address = "127.0.0.1:1" // where nobody ever listens
+	path := writeKubeconfig(t, "http://"+address)
+	line := failure(t, "--kubeconfig", path, "--for", "2s")
+	assert.Contains(t, line, "nothing listens at "+address+" (connection refused): check that the API server runs, and the server in the kubeconfig "+path)
+}
+
+// startTLS returns a server with a certificate that nobody trusts.
+func startTLS(t *testing.T) *httptest.Server {
+	t.Helper()
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestServerThatIsNotTrusted(t *testing.T) {
+	s := startTLS(t)
+	line := failure(t, "--kubeconfig", writeKubeconfig(t, s.URL))
+	assert.Contains(t, line, "the certificate of "+s.URL+" cannot be trusted (")
+	assert.Contains(t, line, "certificate-authority")
+}
+
+func TestServerThatIsNoAPIServer(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	defer s.Close()
+	line := failure(t, "--kubeconfig", writeKubeconfig(t, s.URL))
+	assert.Contains(t, line, s.URL+" knows no pods")
+	line = failure(t, "--kubeconfig", writeKubeconfig(t, strings.Replace(s.URL, "http:", "https:", 1)))
+	assert.Contains(t, line, "does not speak TLS")
+
+	secure := startTLS(t)
+	line = failure(t, "--kubeconfig", writeKubeconfig(t, strings.Replace(secure.URL, "https:", "http:", 1)), "--for", "1s")
+	assert.Contains(t, line, "Client sent an HTTP request to an HTTPS server:")
+}
+
+// A server that dies and comes back does not end the program, which tells of
+// it and goes on.
+func TestOutageIsSurvived(t *testing.T) {
+	s := startServer(t)
+	require.NoError(t, s.Create(t.Context(), newPod("shop", "web", "web")))
+	var mu sync.Mutex
+	down := false
+	setDown := func(d bool) { mu.Lock(); down = d; mu.Unlock() }
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		refuse := down
+		mu.Unlock()
+		if refuse {
+			http.Error(w, "etcd is gone", http.StatusInternalServerError)
+			return
+		}
+		s.ServeHTTP(w, r)
+	}))
+	defer front.Close()
+
+	p := start(t, "--kubeconfig", writeKubeconfig(t, front.URL))
+	p.prints(t, "Added to Store: web$")
+	setDown(true)
+	s.CutWatches()
+	p.notes(t, stamp+"podwatch: cannot watch pods at .*etcd is gone.*; trying again, the store keeps what it has$")
+	require.NoError(t, s.Create(t.Context(), newPod("shop", "late", "web")))
+	setDown(false)
+	p.prints(t, "Added to Store: late$")
+	p.notes(t, stamp+"podwatch: reconnected after .*$")
+	p.interrupt()
+	assert.Zero(t, <-p.exit)
+	assert.Regexp(t, "(?m)^  last error cannot watch pods at .*etcd is gone.*$", p.stdout)
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+const (
+	// patience is how long failed requests are repeated before the first sync.
+	patience = 10 * time.Second
+	// silence is how long nothing at all may happen before the first sync. An
+	// API server answers a list within a minute, or never.
+	silence = 90 * time.Second
+	// reminder is how often an outage that lasts is told.
+	reminder = time.Minute
+)
+
+// monitor is told by the informer how it gets on with the server, and tells
+// the user. Until the pods are there it makes the program give up where trying
+// again does not help; afterwards it tells when an outage begins and ends.
+type monitor struct {
+	target target
+	notes  *log.Logger
+	giveUp func()
+	timer  *time.Timer // of the silence
+
+	mu     sync.Mutex // guards the rest
+	synced bool
+	last   *problem  // that failed last; nil while nothing has
+	since  time.Time // when the outage began; zero if there is none
+	told   time.Time // when the outage was told last
+}
+
+func newMonitor(c *cluster, o options, notes *log.Logger, giveUp func()) *monitor {
+	m := &monitor{
+		target: target{server: c.server, origin: c.origin, namespace: o.namespace},
+		notes:  notes,
+		giveUp: giveUp,
+	}
+	m.timer = time.AfterFunc(silence, m.silent)
+	return m
+}
+
+func (m *monitor) close() { m.timer.Stop() }
+
+// observe is the informer's Options.Observe. It replaces the informer's log.
+func (m *monitor) observe(e informer.Event) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	if !m.synced {
+		m.timer.Reset(silence)
+	}
+	switch e := e.(type) {
+	case reflector.Listed:
+		m.synced = true
+		m.timer.Stop()
+	case reflector.WatchStarted:
+		m.mended()
+	case reflector.Failed:
+		m.failed(e)
+	case reflector.BackedOff:
+		m.backedOff(e.Delay)
+	case reflector.HistoryWentBack:
+		m.notes.Printf("the server's history went back from resourceVersion %s to %s; listing all pods anew", e.From, e.To)
+	case reflector.Skipped:
+		m.notes.Printf("left out: %s", oneLine(e.Err.Error()))
+	}
+}
+
+// failed takes note of a failed request.
+func (m *monitor) failed(e reflector.Failed) {
+	p := m.target.explain(e)
+	m.last = &p
+	switch {
+	case !m.synced && p.final:
+		m.giveUp()
+	case !m.synced:
+	case apierrors.IsResourceExpired(e.Err), apierrors.IsGone(e.Err):
+		m.notes.Print("the server does not remember the changes since the last one seen; listing all pods anew")
+	default:
+		m.outage(p)
+	}
+}
+
+// backedOff gives up where the next attempt would come too late.
+func (m *monitor) backedOff(delay time.Duration) {
+	if m.synced {
+		return
+	}
+	if m.since.IsZero() {
+		m.since = time.Now()
+	}
+	if time.Since(m.since)+delay > patience {
+		m.giveUp()
+	}
+}
+
+// outage tells of an outage as it begins, and again now and then.
+func (m *monitor) outage(p problem) {
+	if m.since.IsZero() {
+		m.since, m.told = time.Now(), time.Time{}
+	}
+	if time.Since(m.told) >= reminder {
+		m.told = time.Now()
+		m.notes.Printf("%s; trying again, the store keeps what it has", p.what)
+	}
+}
+
+// mended takes note of a watch that was started.
+func (m *monitor) mended() {
+	if !m.told.IsZero() {
+		m.notes.Printf("reconnected after %v", rounded(time.Since(m.since)))
+	}
+	m.since, m.told = time.Time{}, time.Time{}
+}
+
+// silent gives up after a silence.
+func (m *monitor) silent() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	if m.synced {
+		return
+	}
+	p := m.target.silent(fmt.Sprintf("nothing came for %v", silence))
+	m.last = &p
+	m.giveUp()
+}
+
+// trouble says what went wrong last, if anything.
+func (m *monitor) trouble() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	if m.last == nil {
+		return ""
+	}
+	return m.last.what
+}
+
+// reason says why the pods did not come, where WaitSynced returned err, and
+// what to do.
+func (m *monitor) reason(err error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	switch {
+	case m.last != nil:
+		return fmt.Errorf("%s: %s", m.last.what, m.last.remedy)
+	case errors.Is(err, informer.ErrNotSynced), errors.Is(err, informer.ErrStopped):
+		return fmt.Errorf("%s did not send the pods in time: allow more time with --for", m.target.server)
+	}
+	return err
+}

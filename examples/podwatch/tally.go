@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// tally counts the events that were told.
+type tally struct{ added, updated, deleted int }
+
+// summarize prints what happened in the time that the informer ran, the first
+// part of which it took to sync, and what went wrong last.
+func (t tally) summarize(w io.Writer, s informer.Status, ran, synced time.Duration, trouble string) {
+	out := log.New(w, "", 0)
+	line := func(name, format string, args ...any) {
+		out.Printf("  %-11s%s", name, fmt.Sprintf(format, args...))
+	}
+	out.Printf("\npodwatch ran for %v", rounded(ran))
+	line("events", "%d: %d added, %d updated, %d deleted", t.added+t.updated+t.deleted, t.added, t.updated, t.deleted)
+	if !s.Synced {
+		line("synced", "no")
+	} else {
+		line("store", "%s at resourceVersion %s", count(s.Objects, "pod"), s.Version)
+		line("synced", "after %v", rounded(synced))
+		line("staleness", "%v since the server was last heard", rounded(s.Staleness))
+	}
+	line("relists", "%d", s.Relists)
+	line("errors", "%d", s.Errors)
+	if trouble != "" {
+		line("last error", "%s", trouble)
+	}
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// rounded leaves as much of a duration as people want to read.
+func rounded(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(100 * time.Millisecond)
+}
