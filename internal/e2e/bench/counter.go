@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// counter is a handler that does nothing but count. It belongs to the
+// goroutine that delivers to it.
+type counter struct {
+	adds, updates, deletes int
+	want                   tally
+	added, updated         chan<- struct{} // are told when as many came as are wanted
+	_                      [64]byte        // keeps other counters off the cache line
+}
+
+// tally is how much a handler is to be told.
+type tally struct{ adds, updates int }
+
+func (c *counter) add() {
+	if c.adds++; c.adds == c.want.adds {
+		c.added <- struct{}{}
+	}
+}
+
+func (c *counter) update() {
+	if c.updates++; c.updates == c.want.updates {
+		c.updated <- struct{}{}
+	}
+}
+
+func (c *counter) delete() { c.deletes++ }
+
+// check tells whether the handler was told what it should be, when all is over.
+func (c *counter) check() error {
+	if (tally{c.adds, c.updates}) != c.want || c.deletes > 0 {
+		return fmt.Errorf("a handler was told %d adds, %d updates and %d deletes instead of %d, %d and none",
+			c.adds, c.updates, c.deletes, c.want.adds, c.want.updates)
+	}
+	return nil
+}
+
+// shared is the counter as client-go's users write handlers.
+func (c *counter) shared() cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { c.add() },
+		UpdateFunc: func(_, _ any) { c.update() },
+		DeleteFunc: func(any) { c.delete() },
+	}
+}
+
+// native is the counter as tidemark's users write handlers.
+func (c *counter) native() informer.Handler[*corev1.Pod] {
+	return informer.Funcs[*corev1.Pod]{
+		Added:   func(*corev1.Pod) { c.add() },
+		Updated: func(_, _ *corev1.Pod) { c.update() },
+		Deleted: func(*corev1.Pod) { c.delete() },
+	}
+}

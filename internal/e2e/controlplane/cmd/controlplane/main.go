@@ -1,0 +1,151 @@
+// Command controlplane starts and ends pairs of etcd and kube-apiserver for
+// tests and benchmarks.
+//
+//	controlplane up -bin DIR [-- FLAG...]   start a pair on new data, print its kubeconfig
+//	controlplane restart [FOLDER]           kill -9 the kube-apiserver, start it again
+//	controlplane down [FOLDER]              end the pair, remove its folder
+//
+// A pair lives on after the command, in a folder of its own in the cache. The
+// newest pair is the one that restart and down mean when they get no folder.
+// The flags of up are added to those of the kube-apiserver.
+//
+// The program uses the standard library alone, so that running it compiles
+// nothing of Kubernetes.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "controlplane:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	cache, err := cacheDir()
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return errors.New("want a command: up, restart or down")
+	}
+	command, args := args[0], args[1:]
+
+	if command == "up" {
+		flags := flag.NewFlagSet("up", flag.ExitOnError)
+		bin := flags.String("bin", "", "folder with the binaries etcd and kube-apiserver")
+		if err := flags.Parse(args); err != nil {
+			return err
+		}
+		if *bin == "" {
+			return errors.New("up wants -bin")
+		}
+		return up(ctx, cache, *bin, flags.Args())
+	}
+
+	p, err := chosen(cache, args)
+	if err != nil {
+		return err
+	}
+	switch command {
+	case "restart":
+		return restart(ctx, p)
+	case "down":
+		return down(p)
+	}
+	return fmt.Errorf("unknown command %q", command)
+}
+
+// attempts is how often up looks for other ports when somebody took one
+// between the look and the listen.
+const attempts = 5
+
+func up(ctx context.Context, cache, bin string, flags []string) error {
+	bin, err := filepath.Abs(bin)
+	if err != nil {
+		return err
+	}
+	for range attempts {
+		p, err := newPair(cache, bin, flags)
+		if err != nil {
+			return err
+		}
+		err = p.run(ctx)
+		if err == nil {
+			err = linkCurrent(cache)
+		}
+		if err == nil {
+			fmt.Println(p.kubeconfig())
+			return nil
+		}
+		taken := p.portTaken()
+		if !taken {
+			p.printLogs(os.Stderr)
+		}
+		err = errors.Join(err, p.end(syscall.SIGKILL), p.remove())
+		if !taken {
+			return err
+		}
+	}
+	return fmt.Errorf("no free port in %d attempts", attempts)
+}
+
+func restart(ctx context.Context, p *pair) error {
+	if p == nil {
+		return errors.New("no pair to restart")
+	}
+	if err := p.apiserver.end(syscall.SIGKILL); err != nil {
+		return err
+	}
+	// A process is gone a little before its port is free.
+	if err := waitFree(ctx, strings.TrimPrefix(p.Apiserver, "https://")); err != nil {
+		return err
+	}
+	if err := p.run(ctx); err != nil {
+		p.printLogs(os.Stderr)
+		return err
+	}
+	fmt.Println(p.kubeconfig())
+	return nil
+}
+
+func down(p *pair) error {
+	if p == nil {
+		fmt.Println("no control plane is running")
+		return nil
+	}
+	if err := p.end(syscall.SIGTERM, syscall.SIGKILL); err != nil {
+		return err
+	}
+	if err := p.remove(); err != nil {
+		return err
+	}
+	fmt.Println("ended and removed", p.dir)
+	return nil
+}
+
+// chosen is the pair that the arguments name, or else the newest one, or nil
+// when there is none.
+func chosen(cache string, args []string) (*pair, error) {
+	switch len(args) {
+	case 0:
+		return current(cache)
+	case 1:
+		return openPair(args[0])
+	}
+	return nil, errors.New("want one folder at most")
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A server is one of the two processes of a pair. Three files in the pair's
+// folder, named after it, are all there is to know about it:
+//
+//	NAME.sh   its command line: whoever runs it starts the server
+//	NAME.pid  the pid, written by NAME.sh
+//	NAME.log  what it says
+type server struct {
+	dir  string
+	name string
+}
+
+func (s server) file(ext string) string {
+	return filepath.Join(s.dir, s.name+ext)
+}
+
+// script is NAME.sh. The exec keeps the pid, so the pid file is right whoever
+// runs it. The test looks for the folder and not just for the pid, because a
+// zombie still has its pid, and a pid may be somebody else's by now.
+const script = `#!/bin/sh
+# Runs the %[1]s of this folder, in the foreground.
+cd %[2]s || exit 1
+if grep -qsF "$PWD" "/proc/$(cat %[1]s.pid 2>/dev/null)/cmdline"; then
+	echo "%[1]s is running already" >&2
+	exit 1
+fi
+echo $$ >%[1]s.pid
+exec %[3]s >>%[1]s.log 2>&1
+`
+
+func (s server) writeScript(program string, flags []string) error {
+	words := []string{quote(program)}
+	for _, f := range flags {
+		words = append(words, quote(f))
+	}
+	text := fmt.Sprintf(script, s.name, quote(s.dir), strings.Join(words, " \\\n\t"))
+	return os.WriteFile(s.file(".sh"), []byte(text), 0o700)
+}
+
+// quote makes one word of s for the shell.
+func quote(s string) string {
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// pid is the server's process, or 0 if it does not run.
+func (s server) pid() int {
+	text, err := os.ReadFile(s.file(".pid"))
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || !s.owns(commandLine(pid)) {
+		return 0
+	}
+	return pid
+}
+
+// owns tells whether a command line is this server's: the program has its name
+// and was told to work in its folder.
+func (s server) owns(cmdline string) bool {
+	return strings.Contains(cmdline, "/"+s.name+" -") && strings.Contains(cmdline, s.dir+"/")
+}
+
+// commandLine is empty if there is no such process, or if it is a zombie.
+func commandLine(pid int) string {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		line, _ = exec.Command("ps", "-ww", "-o", "args=", "-p", strconv.Itoa(pid)).Output()
+	}
+	return string(bytes.ReplaceAll(line, []byte{0}, []byte{' '}))
+}
+
+// run starts the server, unless it runs, and waits until ready returns nil.
+func (s server) run(ctx context.Context, ready func(context.Context) error) error {
+	if s.pid() != 0 {
+		return poll(ctx, nil, func() error { return ready(ctx) })
+	}
+
+	// A session of its own, so that neither the end of make nor a Ctrl-C in
+	// the terminal reaches the server.
+	cmd := exec.Command("/bin/sh", s.file(".sh"))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	gone := make(chan error, 1)
+	go func() { gone <- cmd.Wait() }()
+
+	err := poll(ctx, gone, func() error {
+		if s.pid() == 0 {
+			return errors.New("not started yet")
+		}
+		return ready(ctx)
+	})
+	if err != nil {
+		_ = cmd.Process.Kill() // it may not have written its pid yet
+		return fmt.Errorf("%s: %w", s.name, err)
+	}
+	return nil
+}
+
+// end sends the signals one after the other, until the server is gone.
+func (s server) end(signals ...syscall.Signal) error {
+	for _, signal := range signals {
+		pid := s.pid()
+		if pid == 0 {
+			return nil
+		}
+		if err := syscall.Kill(pid, signal); err != nil && err != syscall.ESRCH {
+			return fmt.Errorf("signal %s (pid %d): %w", s.name, pid, err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		err := poll(ctx, nil, func() error {
+			if s.pid() != 0 {
+				return errors.New("still running")
+			}
+			return nil
+		})
+		cancel()
+		if err == nil {
+			return nil
+		}
+		fmt.Fprintf(os.Stderr, "%s (pid %d) is still running after signal %q\n", s.name, pid, signal)
+	}
+	return fmt.Errorf("%s does not end", s.name)
+}
+
+// printLog copies the last lines of the server's log.
+func (s server) printLog(w io.Writer) {
+	const last = 30
+
+	text, err := os.ReadFile(s.file(".log"))
+	if err != nil {
+		return
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	fmt.Fprintf(w, "--- the end of %s.log:\n%s\n", s.name, strings.Join(lines[max(0, len(lines)-last):], ""))
+}
+
+// poll calls probe until it returns nil, ctx ends, or the process that gone
+// belongs to does.
+func poll(ctx context.Context, gone <-chan error, probe func() error) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+
+	for {
+		err := probe()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case exit := <-gone:
+			return fmt.Errorf("the process ended: %v", exit)
+		case <-ctx.Done():
+			return fmt.Errorf("%w; last: %w", context.Cause(ctx), err)
+		}
+	}
+}
