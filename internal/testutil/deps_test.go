@@ -1,0 +1,279 @@
+package testutil_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// An arrow says what the files of a package may import beyond the standard
+// library, and why no more. Packages of this module are written "./path".
+type arrow struct {
+	from string
+	to   []string
+	why  string
+}
+
+// labelsAndBelow stands in an arrow for apimachinery/pkg/labels and everything
+// that it needs itself.
+const labelsAndBelow = "labels and below"
+
+const (
+	apimachinery = "k8s.io/apimachinery/..."
+	clientCache  = "k8s.io/client-go/tools/cache/..."
+)
+
+// arrows is the whole list: a package that it does not know fails the test.
+// Where several patterns fit a package, the first one counts.
+var arrows = []arrow{
+	{
+		from: "indexer",
+		to:   []string{"./internal/verify", labelsAndBelow},
+		why:  "the store knows keys, values and label selectors; who wants only a store should link nothing else",
+	},
+	{
+		from: "deltafifo",
+		to:   []string{"./internal/verify", "./indexer"},
+		why:  "a queue moves what it is given and needs no Kubernetes for it",
+	},
+	{
+		from: "reflector",
+		to: []string{"./internal/verify", "./indexer", "./deltafifo", apimachinery, clientCache,
+			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/client-go/util/watchlist"},
+		why: "it reads any source and writes to the Sink that it declares; what stands behind either is not its affair",
+	},
+	{
+		from: "lister",
+		to:   []string{"./internal/verify", "./indexer", apimachinery},
+		why:  "it reads a store, whoever fills it",
+	},
+	{
+		from: "informer",
+		to: []string{"./internal/verify", "./indexer", "./deltafifo", "./reflector", "./lister", apimachinery, clientCache,
+			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/klog/v2"},
+		why: "an informer serves one kind that it is handed; knowing all kinds is the factory's part",
+	},
+	{
+		from: "informer/cache",
+		to:   []string{"./informer", "./reflector", apimachinery, clientCache},
+		why:  "aliases only: code would have a place of its own",
+	},
+	{
+		from: "informer/informertest",
+		to: []string{"./internal/verify", "./indexer", "./deltafifo", "./reflector", "./lister", "./informer", apimachinery,
+			"k8s.io/api/...", "k8s.io/client-go/...", "gopkg.in/evanphx/json-patch.v4"},
+		why: "the test kit stands beside the factory and serves tests that do not use one",
+	},
+	{
+		from: "factory",
+		to:   []string{"./internal/verify", "./reflector", "./informer", "./lister", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
+		why:  "it composes informers and listers over the sources that it makes of clients; what they are made of is their affair",
+	},
+	{
+		from: "factory/internal/kindgen",
+		to:   []string{apimachinery, "k8s.io/client-go/kubernetes/..."},
+		why:  "a generator reads client-go's clientset, and must run while the package that it generates for does not compile",
+	},
+	{
+		from: "examples/...",
+		to: []string{"./indexer", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", apimachinery,
+			"k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
+		why: "an example can be copied out of this repository as it is, with the requirements that everybody has",
+	},
+	{
+		from: "internal/verify",
+		why:  "every package may import it, so it imports none",
+	},
+	{
+		from: "internal/testutil/...",
+		to: []string{"./indexer", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", "./internal/...", apimachinery,
+			"k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2", "github.com/stretchr/testify/...", "go.uber.org/goleak"},
+		why: "shared parts of tests need what the tests need, and no more",
+	},
+}
+
+// A ban says what a package must not reach, not even through others, and why.
+type ban struct{ from, to, why string }
+
+var bans = []ban{
+	{"./indexer", "k8s.io/client-go/...", "a store talks to no server"},
+	{"./indexer", "net/http", "a store talks to no server"},
+	{"./deltafifo", "k8s.io/client-go/...", "a queue talks to no server"},
+	{"./lister", "k8s.io/client-go/...", "a lister talks to no server"},
+	{"./lister", "./deltafifo", "a lister sees what was applied, not what is queued"},
+	{"./lister", "./reflector", "a lister reads a store, whoever fills it"},
+	{"./lister", "./informer/...", "a lister reads a store, whoever fills it"},
+	{"./reflector", "./lister", "a reflector writes to its Sink and reads nothing back"},
+	{"./reflector", "./informer/...", "a reflector knows only the Sink that it declares itself"},
+	{"./reflector", "k8s.io/client-go/kubernetes/...", "a user of one kind should not link the clients of all"},
+	{"./informer", "k8s.io/client-go/kubernetes/...", "a user of one kind should not link the clients of all"},
+	{"./informer", "k8s.io/client-go/informers/...", "a user of one kind should not link the informers of all"},
+	{"./informer", "./informer/informertest", "production code does not link the test kit"},
+	{"./informer", "./factory", "a factory makes informers, not the other way round"},
+	{"./factory", "./informer/informertest", "production code does not link the test kit"},
+	{"./informer", "testing", "production code does not link package testing"},
+	{"./factory", "testing", "production code does not link package testing"},
+}
+
+func TestArrowsPointOneWay(t *testing.T) {
+	labels := strings.Fields(goTool(t, "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "k8s.io/apimachinery/pkg/labels"))
+	report(t, arrowProblems(repository(t), arrows, labels))
+	report(t, banProblems(dependencies(t), bans))
+}
+
+// arrowProblems looks at the imports of all files but tests, whatever their
+// build constraints. Since it looks at every package, what a package reaches
+// through others of this module is judged as well.
+func arrowProblems(sources []*source, arrows []arrow, labels []string) []string {
+	var problems []string
+	for _, s := range sources {
+		if s.isTest() {
+			continue
+		}
+		i := slices.IndexFunc(arrows, func(a arrow) bool { return within(a.from, s.folder()) })
+		if i < 0 {
+			problems = append(problems, s.problem(s.file.Package, "the list of arrows in deps_test.go does not know package %s", s.folder()))
+			continue
+		}
+		for p, spec := range s.imports() {
+			local := relative(p)
+			switch {
+			case standard(p), withinAny(arrows[i].to, local):
+			case slices.Contains(arrows[i].to, labelsAndBelow) && slices.Contains(labels, p):
+			default:
+				problems = append(problems, s.problem(spec.Pos(), "%s must not import %s: %s", s.folder(), local, arrows[i].why))
+			}
+		}
+	}
+	return problems
+}
+
+// banProblems looks at what each package reaches.
+func banProblems(reached map[string][]string, bans []ban) []string {
+	var problems []string
+	for _, b := range bans {
+		for _, p := range reached[b.from] {
+			if within(b.to, relative(p)) {
+				problems = append(problems, b.from+" reaches "+relative(p)+": "+b.why)
+			}
+		}
+	}
+	return problems
+}
+
+// relative spells a path of this module "./path", and leaves others alone.
+func relative(p string) string {
+	if below, ok := strings.CutPrefix(p, module+"/"); ok {
+		return "./" + below
+	}
+	return p
+}
+
+// standard tells whether a path belongs to the standard library.
+func standard(p string) bool {
+	first, _, _ := strings.Cut(p, "/")
+	return !strings.Contains(first, ".")
+}
+
+// dependencies lists what every package of the module reaches.
+func dependencies(t *testing.T) map[string][]string {
+	t.Helper()
+	reached := map[string][]string{}
+	d := json.NewDecoder(strings.NewReader(goTool(t, "list", "-e", "-json=ImportPath,Deps", "./...")))
+	for {
+		var p struct {
+			ImportPath string
+			Deps       []string
+		}
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return reached
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		reached[relative(p.ImportPath)] = p.Deps
+	}
+}
+
+// goTool runs the go command at the module's root and returns its output.
+func goTool(t *testing.T, args ...string) string {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Dir, cmd.Stderr = root, &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	return string(out)
+}
+
+// Each direct requirement of the root module stands in CONTRIBUTING.md, in a
+// row of the table that gives the reason.
+func TestDependenciesHaveAReason(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gomod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(t, requirementProblems(string(gomod), string(text)))
+}
+
+func requirementProblems(gomod, contributing string) []string {
+	var problems []string
+	for line := range strings.Lines(gomod) {
+		fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
+		if len(fields) != 2 || !strings.HasPrefix(fields[1], "v") {
+			continue // not a requirement, or one with the comment "// indirect"
+		}
+		if !strings.Contains(contributing, "\n| `"+fields[0]+"` |") {
+			problems = append(problems, "go.mod requires "+fields[0]+", for which CONTRIBUTING.md gives no reason")
+		}
+	}
+	return problems
+}
+
+func TestArrowRulesCanFail(t *testing.T) {
+	labels := []string{"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/selection"}
+	importing := func(p string) string { return "package x\n\nimport _ \"" + p + "\"\n" }
+	try(t, []snippet{
+		{"the standard library", "indexer/a.go", importing("net/netip"), ""},
+		{"an allowed arrow", "deltafifo/a.go", importing(module + "/indexer"), ""},
+		{"labels", "indexer/a.go", importing("k8s.io/apimachinery/pkg/selection"), ""},
+		{"a test is free", "indexer/a_test.go", importing(module + "/informer"), ""},
+		{"all but labels", "indexer/a.go", importing("k8s.io/apimachinery/pkg/runtime"), "indexer must not import k8s.io/apimachinery/pkg/runtime: the store knows"},
+		{"labels for others", "deltafifo/a.go", importing("k8s.io/apimachinery/pkg/labels"), "deltafifo must not import"},
+		{"against the arrow", "reflector/a.go", importing(module + "/informer"), "reflector must not import ./informer"},
+		{"past the arrow", "factory/a.go", importing(module + "/deltafifo"), "factory must not import ./deltafifo"},
+		{"a test kit in production", "informer/a.go", importing(module + "/informer/informertest"), "informer must not import"},
+		{"an example with an internal import", "examples/podwatch/main.go", importing(module + "/internal/verify"), "can be copied"},
+		{"a new dependency", "informer/a.go", importing("example.com/x"), "informer must not import example.com/x"},
+		{"a package nobody knows", "util/a.go", "package util\n", "does not know package util"},
+	}, func(s []*source) []string { return arrowProblems(s, arrows, labels) })
+}
+
+func TestBansCanFail(t *testing.T) {
+	for _, b := range bans {
+		to := strings.TrimSuffix(b.to, "/...")
+		if below, ok := strings.CutPrefix(to, "./"); ok {
+			to = module + "/" + below
+		}
+		expect(t, banProblems(map[string][]string{b.from: {"fmt", to}}, []ban{b}), b.why)
+	}
+}
+
+func TestRequirementRuleCanFail(t *testing.T) {
+	const gomod = "module m\n\ngo 1.26.0\n\nrequire a.io/one v1.0.0\n\nrequire (\n\ta.io/two v0.1.0\n\ta.io/three v0.1.0 // indirect\n)\n"
+	expect(t, requirementProblems(gomod, "\n| `a.io/one` | a |\n| `a.io/two` | b |\n"), "")
+	expect(t, requirementProblems(gomod, "\n| `a.io/one` | a |\n"), "a.io/two")
+	expect(t, requirementProblems(gomod, "\n| `a.io/two` | a |\n"), "a.io/one")
+}

@@ -1,0 +1,135 @@
+package testutil_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// An engineRule forbids names of packages that hold client-go's engine. The
+// rest of these packages is its vocabulary, which this module speaks.
+type engineRule struct {
+	pkg    *regexp.Regexp // an import path
+	names  *regexp.Regexp // what is forbidden
+	except *regexp.Regexp // what is not, all the same; may be nil
+	why    string
+}
+
+var engineRules = []engineRule{
+	{
+		pkg:    regexp.MustCompile(`^k8s\.io/client-go/tools/cache$`),
+		names:  regexp.MustCompile(`^New`),
+		except: regexp.MustCompile(`^New(ListWatchFromClient|FilteredListWatchFromClient|GenericLister|ObjectName|InformerName|CacheMutationDetector)$`),
+		why:    "its reflectors, queues, stores and informers are what this module replaces",
+	},
+	{
+		// Of an API group's package, New is the accessor that works on any
+		// factory; NewPodInformer and its like run client-go's informer.
+		// NewInformerFunc is the type of such a constructor.
+		pkg:    regexp.MustCompile(`(^|/)informers(/|$)`),
+		names:  regexp.MustCompile(`^New.*(Informer|Factory)`),
+		except: regexp.MustCompile(`^NewInformerFunc$`),
+		why:    "generated informers and their factory run client-go's informer",
+	},
+	{
+		pkg:   regexp.MustCompile(`^k8s\.io/client-go/(dynamic/dynamicinformer|metadata/metadatainformer)$`),
+		names: regexp.MustCompile(`^New`),
+		why:   "these factories run client-go's informer",
+	},
+	{
+		pkg:   regexp.MustCompile(`^k8s\.io/client-go/tools/watch$`),
+		names: regexp.MustCompile(`^(NewIndexerInformerWatcher|UntilWithSync)`),
+		why:   "these run client-go's informer",
+	},
+}
+
+// clientgoReflector is the one exception: watch error handlers get a reflector
+// of client-go's, which is made for its name and never run.
+const clientgoReflector = "NewReflectorWithOptions"
+
+func TestNoBorrowedEngine(t *testing.T) {
+	report(t, engineProblems(repository(t)))
+}
+
+// engineProblems looks at all uses, not only at calls: an alias of a
+// constructor lends the engine just as well.
+func engineProblems(sources []*source) []string {
+	var problems []string
+	for _, s := range sources {
+		if s.isTest() {
+			continue
+		}
+		for u := range s.uses() {
+			for _, rule := range engineRules {
+				if rule.forbids(s, u) {
+					problems = append(problems, s.problem(u.at, "%s of %s is not to be used: %s", u.name, u.pkg, rule.why))
+				}
+			}
+		}
+	}
+	return problems
+}
+
+func (r engineRule) forbids(s *source, u use) bool {
+	switch {
+	case strings.HasPrefix(u.pkg, module+"/"), !r.pkg.MatchString(u.pkg):
+		return false
+	case u.name == ".":
+		return true // what it brings in cannot be told from the file's own names
+	case u.name == clientgoReflector && strings.HasPrefix(s.base(), "clientgo"):
+		return false
+	}
+	return r.names.MatchString(u.name) && (r.except == nil || !r.except.MatchString(u.name))
+}
+
+func TestEngineRulesCanFail(t *testing.T) {
+	const (
+		cache     = "k8s.io/client-go/tools/cache"
+		informers = "k8s.io/client-go/informers"
+		dynamic   = "k8s.io/client-go/dynamic/dynamicinformer"
+		metadata  = "k8s.io/client-go/metadata/metadatainformer"
+	)
+	using := func(pkg, name string) string {
+		return "package x\n\nimport alias \"" + pkg + "\"\n\nvar _ = alias." + name + "\n"
+	}
+	var snippets []snippet
+	forbid := func(pkg string, names ...string) {
+		for _, n := range names {
+			snippets = append(snippets, snippet{n, "informer/a.go", using(pkg, n), n + " of " + pkg})
+		}
+	}
+	allow := func(pkg string, names ...string) {
+		for _, n := range names {
+			snippets = append(snippets, snippet{n, "informer/a.go", using(pkg, n), ""})
+		}
+	}
+	forbid(cache, "NewReflector", "NewNamedReflector", clientgoReflector, "NewNamespaceKeyedIndexerAndReflector",
+		"NewDeltaFIFO", "NewDeltaFIFOWithOptions", "NewRealFIFO", "NewRealFIFOWithOptions", "NewFIFO",
+		"NewStore", "NewIndexer", "NewThreadSafeStore", "NewTTLStore", "NewExpirationStore", "NewUndeltaStore",
+		"New", "NewInformer", "NewInformerWithOptions", "NewIndexerInformer", "NewTransformingInformer", "NewTransformingIndexerInformer",
+		"NewSharedInformer", "NewSharedIndexInformer", "NewSharedIndexInformerWithOptions", "NewTypedSharedIndexInformer")
+	forbid(informers, "NewSharedInformerFactory", "NewSharedInformerFactoryWithOptions", "NewFilteredSharedInformerFactory")
+	forbid(informers+"/core/v1", "NewPodInformer", "NewFilteredPodInformer", "NewTypedPodInformer", "NewPodInformerWithOptions")
+	forbid("example.com/widgets/generated/informers/externalversions", "NewSharedInformerFactory")
+	forbid(dynamic, "NewDynamicSharedInformerFactory", "NewFilteredDynamicSharedInformerFactory", "NewFilteredDynamicInformer")
+	forbid(metadata, "NewSharedInformerFactory", "NewFilteredMetadataInformer")
+	forbid("k8s.io/client-go/tools/watch", "NewIndexerInformerWatcher", "NewIndexerInformerWatcherWithLogger", "UntilWithSync")
+
+	allow(cache, "ListerWatcher", "Indexers", "NewListWatchFromClient", "NewGenericLister", "NewInformerName", "WaitForCacheSync")
+	allow(informers, "SharedInformerFactory", "WithTransform")
+	allow(informers+"/core", "New")
+	allow(informers+"/internalinterfaces", "NewInformerFunc")
+	allow(dynamic, "DynamicSharedInformerFactory")
+	allow(module+"/informer/cache", "NewSharedIndexInformer")
+	allow(module+"/factory/informers", "NewSharedInformerFactory")
+	snippets = append(snippets,
+		snippet{"the unstarted reflector", "informer/clientgo_errors.go", using(cache, clientgoReflector), ""},
+		snippet{"another reflector there", "informer/clientgo_errors.go", using(cache, "NewReflector"), "NewReflector of"},
+		snippet{"without an alias", "informer/a.go", "package x\n\nimport \"" + cache + "\"\n\nvar _ = cache.NewStore(nil)\n", "NewStore"},
+		snippet{"with type arguments", "informer/a.go", "package x\n\nimport \"" + cache + "\"\n\nvar _ = cache.NewTypedSharedIndexInformer[int]\n", "NewTyped"},
+		snippet{"a dot import", "informer/a.go", "package x\n\nimport . \"" + cache + "\"\n", ". of "},
+		snippet{"an example", "examples/a/main.go", using(cache, "NewStore"), "NewStore"},
+		snippet{"a test", "informer/a_test.go", using(cache, "NewStore"), ""},
+	)
+	try(t, snippets, engineProblems)
+}

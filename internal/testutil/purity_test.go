@@ -1,0 +1,66 @@
+package testutil_test
+
+import (
+	"path"
+	"strings"
+	"testing"
+)
+
+// impure lists what a pure file must not import, and why. Its values may only
+// depend on what it is given: that is what lets tests go through every input.
+var impure = []struct{ pkg, why string }{
+	{"time", "time comes in as an input, and goes out as an action"},
+	{"sync/...", "one goroutine at a time calls it; its caller sees to that"},
+	{"context", "it never waits, so there is nothing to cancel"},
+	{"net/...", "the shell around it does the I/O"},
+	{"k8s.io/client-go/...", "the shell around it talks to servers"},
+	{"log/...", "what happens goes out as an action"},
+	{"k8s.io/klog/...", "what happens goes out as an action"},
+}
+
+func TestMachinesArePure(t *testing.T) {
+	report(t, purityProblems(repository(t)))
+}
+
+// isPure tells whether a file is one of those that decide and do nothing else.
+func isPure(s *source) bool {
+	if s.isTest() {
+		return false
+	}
+	model, _ := path.Match("model*.go", s.base())
+	return s.base() == "machine.go" || model && within("informer/informertest/...", s.folder())
+}
+
+func purityProblems(sources []*source) []string {
+	var problems []string
+	for _, s := range sources {
+		if !isPure(s) {
+			continue
+		}
+		for p, spec := range s.imports() {
+			for _, ban := range impure {
+				if within(ban.pkg, p) {
+					problems = append(problems, s.problem(spec.Pos(), "a pure file must not import %s: %s", p, ban.why))
+				}
+			}
+		}
+	}
+	return problems
+}
+
+func TestPurityRulesCanFail(t *testing.T) {
+	importing := func(p string) string { return "package x\n\nimport _ \"" + p + "\"\n" }
+	snippets := []snippet{
+		{"a machine", "reflector/machine.go", importing("k8s.io/apimachinery/pkg/api/errors"), ""},
+		{"the shell", "reflector/reflector.go", importing("time"), ""},
+		{"a model elsewhere", "indexer/model.go", importing("time"), ""},
+		{"a test", "informer/informertest/model_test.go", importing("time"), ""},
+		{"a model", "informer/informertest/model_watch.go", importing("time"), "must not import time"},
+		{"atomics", "reflector/machine.go", importing("sync/atomic"), "must not import sync/atomic"},
+	}
+	for _, ban := range impure {
+		p := strings.TrimSuffix(ban.pkg, "/...")
+		snippets = append(snippets, snippet{p, "reflector/machine.go", importing(p), ban.why})
+	}
+	try(t, snippets, purityProblems)
+}
