@@ -56,5 +56,7 @@ type Delta[T any] struct {
 	// server sent them, whatever a transform makes of the object. Version is
 	// opaque; a Bookmark and a Commit carry one too.
 	UID, Version string
-	Object       T
+	// Stamp is for the consumer's own use, such as a hash of the UID.
+	Stamp  uint64
+	Object T
 }

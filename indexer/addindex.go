@@ -17,7 +17,7 @@ func (w *Writer[T]) AddIndexes(indexes ...Index[T]) error {
 	}
 	for _, ix := range indexes {
 		switch {
-		case ix.Name == "" || ix.Append == nil:
+		case !ix.valid():
 			return fmt.Errorf("%w: %q", ErrIndexInvalid, ix.Name)
 		case taken[ix.Name]:
 			return fmt.Errorf("%w: %q", ErrIndexExists, ix.Name)

@@ -14,7 +14,7 @@ func (w *Writer[T]) check() {
 	c.all.check()
 	verify.That(c.all.len() == c.records.live, "%d objects in the list, %d in the table", c.all.len(), c.records.live)
 	for n := range c.records.all {
-		verify.That(c.all.owner(n.value.at) == n, "%q is not where it says", n.key)
+		verify.That(c.all.owner(n.value.at) == n, "%q is not where it says", n.key())
 		w.checkPosts(c, n)
 	}
 	for _, ix := range c.indexes {
@@ -26,19 +26,19 @@ func (w *Writer[T]) check() {
 func (w *Writer[T]) checkPosts(c *contents[T], r *node[entry[T]]) {
 	want := 0
 	for _, ix := range c.indexes {
-		if _, broken := ix.broken[r.key]; broken || ix.refused {
+		if _, broken := ix.broken[r.key()]; broken || ix.refused {
 			continue
 		}
-		values, err := ix.valuesOf(nil, r.value.object)
-		verify.That(err == nil, "%q fails index %q and is not marked", r.key, ix.Name)
+		values, err := ix.valuesOf(nil, r)
+		verify.That(err == nil, "%q fails index %q and is not marked", r.key(), ix.Name)
 		for _, value := range values {
 			p := place(r, ix, value)
 			verify.That(p.at != unplaced && p.list == ix.list(value) && p.list.value.owner(p.at) == r,
-				"%q is not under %q of index %q", r.key, value, ix.Name)
+				"%q is not under %q of index %q", r.key(), value, ix.Name)
 			want++
 		}
 	}
-	verify.That(r.value.posts() == want, "%q has %d places, not %d", r.key, r.value.posts(), want)
+	verify.That(r.value.posts() == want, "%q has %d places, not %d", r.key(), r.value.posts(), want)
 }
 
 func (x *index[T]) check() {
@@ -46,7 +46,7 @@ func (x *index[T]) check() {
 	verify.That(!x.refused || x.values.live == 0, "index %q is refused and not empty", x.Name)
 	for n := range x.values.all {
 		verify.That(n.value.index == x, "a list of index %q belongs to another", x.Name)
-		verify.That(n.value.len() > 0, "the list of %q in index %q is empty", n.key.Name, x.Name)
+		verify.That(n.value.len() > 0, "the list of %q in index %q is empty", n.name, x.Name)
 		n.value.check()
 	}
 }
@@ -68,16 +68,22 @@ func (v *vector[T]) check() {
 
 func (t *table[V]) check() {
 	live, used := 0, 0
-	slots := *t.slots.Load()
-	for i := range slots {
-		if n := slots[i].Load(); n != nil {
-			used++
-			if n != t.tombstone {
+	groups := *t.groups.Load()
+	for i := range groups {
+		g := &groups[i]
+		verify.That(g.tags.Load()>>(8*groupSize) == grave, "group %d has a tag of no slot", i)
+		for s := range g.slots {
+			n, tag := g.slots[s].Load(), g.tags.Load()>>(8*s)&0xff
+			verify.That((n == nil) == (tag == empty || tag == grave), "slot %d of group %d has tag %x", s, i, tag)
+			if tag != empty {
+				used++
+			}
+			if n != nil {
 				live++
-				verify.That(t.get(n.key) == n, "%q is in the table and not found", n.key)
+				verify.That(t.get(n.key()) == n, "%q is in the table and not found", n.key())
 			}
 		}
 	}
 	verify.That(live == t.live && used == t.used, "table counts %d/%d, has %d/%d", t.live, t.used, live, used)
-	verify.That(used*10 <= len(slots)*7, "table is too full: %d of %d", used, len(slots))
+	verify.That(used*5 <= len(groups)*groupSize*4, "table is too full: %d of %d", used, len(groups)*groupSize)
 }

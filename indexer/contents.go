@@ -24,9 +24,9 @@ func (c *contents[T]) index(name string, label bool) *index[T] {
 	return nil
 }
 
-// put stores a record; old is the one it replaces, or nil.
-func (c *contents[T]) put(w *Writer[T], r *node[entry[T]]) (old *node[entry[T]]) {
-	old = c.records.put(r)
+// put stores a record under key; old is the one it replaces, or nil.
+func (c *contents[T]) put(w *Writer[T], key Key, r *node[entry[T]]) (old *node[entry[T]]) {
+	old = c.records.put(key, r)
 	if old == nil {
 		r.value.at = c.all.add(r.value.object, r)
 	} else {
@@ -77,7 +77,7 @@ func (c *contents[T]) adopt(w *Writer[T], r *node[entry[T]]) {
 		if ix.refused {
 			continue
 		}
-		list := ix.listFor(old.key.Name)
+		list := ix.listFor(old.name)
 		posts = append(posts, post[T]{list, list.value.add(e.object, r)})
 	}
 	e.setPosts(posts)
@@ -95,7 +95,7 @@ func (c *contents[T]) post(w *Writer[T], r, old *node[entry[T]]) {
 		for _, value := range w.valuesOf(ix, r) {
 			// In the common case the values are those of before, in order.
 			if old != nil && len(posts) < old.value.posts() {
-				if p := old.value.post(len(posts)); p.list.key.Name == value && p.list.value.index == ix {
+				if p := old.value.post(len(posts)); p.list.name == value && p.list.value.index == ix {
 					posts = append(posts, p)
 					continue
 				}
@@ -120,7 +120,7 @@ func (c *contents[T]) post(w *Writer[T], r, old *node[entry[T]]) {
 func place[T any](old *node[entry[T]], ix *index[T], value string) post[T] {
 	if old != nil {
 		for i := range old.value.posts() {
-			if p := old.value.post(i); p.list.value.index == ix && p.list.key.Name == value {
+			if p := old.value.post(i); p.list.value.index == ix && p.list.name == value {
 				return p
 			}
 		}
@@ -167,6 +167,6 @@ func unpost[T any](p post[T]) {
 		moved.value.moved(p.list, p.at)
 	}
 	if v.len() == 0 {
-		v.index.values.remove(p.list.key)
+		v.index.values.remove(p.list.key())
 	}
 }

@@ -11,8 +11,9 @@ var (
 	ErrUnknownIndex = errors.New("no index of this name")
 	// ErrIndexExists is returned when an index is added under a taken name.
 	ErrIndexExists = errors.New("an index of this name exists already")
-	// ErrIndexInvalid is returned for an index without a name or a function.
-	ErrIndexInvalid = errors.New("an index needs a name and an Append function")
+	// ErrIndexInvalid is returned for an index without a name, or without
+	// either an Append function or ByNamespace.
+	ErrIndexInvalid = errors.New("an index needs a name, and an Append function or ByNamespace")
 )
 
 // IndexError tells that an index function failed on one object. The object is

@@ -31,7 +31,7 @@ func fleet() *indexer.Writer[*pod] {
 			{indexer.ParseKey("prod/web-2"), "n2", map[string]string{"app": "web"}},
 			{indexer.ParseKey("prod/db-1"), "n1", map[string]string{"app": "db"}},
 		} {
-			tx.Put(0, p.key, p)
+			tx.Put(0, p.key, p, 0)
 		}
 		tx.SetVersion("42")
 	})

@@ -17,7 +17,12 @@ const NamespaceIndex = "namespace"
 type Index[T any] struct {
 	Name   string
 	Append func(values []string, obj T) []string
+	// ByNamespace makes an index by the namespaces of the keys, for which no
+	// object has to be looked at. Append is nil then.
+	ByNamespace bool
 }
+
+func (ix *Index[T]) valid() bool { return ix.Name != "" && (ix.Append != nil) != ix.ByNamespace }
 
 // index is one index as it is kept: a list of objects for each value. The
 // posting lists for the label keys that selectors ask for are indexes too.
@@ -61,15 +66,22 @@ func (x *index[T]) listFor(value string) *node[vector[T]] {
 	if n := x.list(value); n != nil {
 		return n
 	}
-	n := &node[vector[T]]{key: Key{Name: value}}
+	n := new(node[vector[T]])
 	n.value.index = x
-	x.values.put(n)
+	x.values.put(Key{Name: value}, n)
 	return n
 }
 
-// valuesOf appends the values of obj to buf, each once. A panic of the index
-// function is returned as an error.
-func (x *index[T]) valuesOf(buf []string, obj T) (values []string, err error) {
+// valuesOf appends the values of a record to buf, each once. A panic of the
+// index function is returned as an error.
+func (x *index[T]) valuesOf(buf []string, r *node[entry[T]]) (values []string, err error) {
+	if x.ByNamespace {
+		return append(buf, r.namespace.Value()), nil
+	}
+	return x.called(buf, r.value.object)
+}
+
+func (x *index[T]) called(buf []string, obj T) (values []string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			values, err = buf, recovered(p)

@@ -122,7 +122,7 @@ func (x *Indexer[T]) Values(index string) ([]string, error) {
 	ix = x.live.Load().index(index, false)
 	values := make([]string, 0, ix.values.live)
 	for n := range ix.values.all {
-		values = append(values, n.key.Name)
+		values = append(values, n.name)
 	}
 	return values, nil
 }

@@ -55,6 +55,17 @@ func (m model) by(index, value string) (found []*item) {
 	return found
 }
 
+// either returns what stands under one word or the other, each once.
+func (m model) either(one, other string) []*item {
+	found := m.by("word", one)
+	for _, it := range m.by("word", other) {
+		if !slices.Contains(found, it) {
+			found = append(found, it)
+		}
+	}
+	return found
+}
+
 func (m model) sel(namespace string, rs []Requirement) (found []*item) {
 next:
 	for _, it := range m {
@@ -172,7 +183,7 @@ func (d *world) update() {
 			} else {
 				it := d.item(key)
 				part := uint16(d.rand.IntN(2)) //nolint:gosec // 0 or 1
-				old, was = tx.Put(part, key, it)
+				old, _, was = tx.Put(part, key, it, 0)
 				d.m[key], d.parts[key] = it, part
 			}
 			require.Equal(d.t, had, was)
@@ -201,7 +212,7 @@ func (d *world) replace() {
 			next[key] = stored
 		default:
 			it := d.item(key)
-			s.Put(key, it)
+			s.Put(key, it, 0)
 			next[key] = it
 			if d.rand.IntN(8) == 0 {
 				s.Drop(key)
@@ -283,6 +294,9 @@ func (d *world) compare() {
 		require.NoError(d.t, err)
 		require.Len(d.t, keys, len(want))
 	}
+	either, err := d.x.Union("word", "red", "green", "red", "nope")
+	require.NoError(d.t, err)
+	sameSet(d.t, d.m.either("red", "green"), either)
 	for k, it := range d.m {
 		got, ok := d.x.Get(k)
 		d.same(it, got, true, ok)
@@ -329,7 +343,7 @@ func TestLargeFullStatesAgainstTheTwin(t *testing.T) {
 				continue
 			}
 			it := d.item(key)
-			s.Put(key, it)
+			s.Put(key, it, 0)
 			next[key], d.parts[key] = it, 0
 		}
 		d.freeze()
@@ -351,7 +365,7 @@ func TestIndexersOfWhichLabelKeysAreTooManyOrTooUnique(t *testing.T) {
 	w.Update(func(tx *Tx[*item]) {
 		for i := range n {
 			key := Key{"a", fmt.Sprint(i)}
-			tx.Put(0, key, &item{key: key, labels: map[string]string{"id": fmt.Sprint(i), "app": "x"}})
+			tx.Put(0, key, &item{key: key, labels: map[string]string{"id": fmt.Sprint(i), "app": "x"}}, 0)
 		}
 	})
 	x := w.Indexer()
@@ -386,6 +400,8 @@ func TestAddIndexes(t *testing.T) {
 	_, err = d.x.Values("upper")
 	require.ErrorIs(t, err, ErrUnknownIndex)
 	_, err = d.x.KeysBy("upper", "RED")
+	require.ErrorIs(t, err, ErrUnknownIndex)
+	_, err = d.x.Union("upper", "RED")
 	require.ErrorIs(t, err, ErrUnknownIndex)
 	require.Empty(t, slices.Collect(d.x.By("upper", "RED")))
 

@@ -51,8 +51,8 @@ func (d *twins) write(round int) {
 					tx.Delete(right.key)
 					continue
 				}
-				tx.Put(0, left.key, left)
-				tx.Put(0, right.key, right)
+				tx.Put(0, left.key, left, 0)
+				tx.Put(0, right.key, right, 0)
 			}
 			tx.SetVersion(fmt.Sprint(round + 1))
 		})
@@ -65,7 +65,7 @@ func (d *twins) stage(large bool) {
 	if large {
 		for n := range rebuildAbove + 10 {
 			key := Key{"ballast", fmt.Sprint(n)}
-			s.Put(key, &item{key: key, labels: map[string]string{"ballast": "yes"}})
+			s.Put(key, &item{key: key, labels: map[string]string{"ballast": "yes"}}, 0)
 		}
 	}
 	for n := range pairs {
@@ -74,8 +74,8 @@ func (d *twins) stage(large bool) {
 			s.Keep(right.key)
 			continue
 		}
-		s.Put(right.key, right)
-		s.Put(left.key, left)
+		s.Put(right.key, right, 0)
+		s.Put(left.key, left, 0)
 	}
 	d.serial++
 	s.Commit(fmt.Sprint("staged", d.serial), Visitor[*item]{})
@@ -123,7 +123,14 @@ func readers(x *Indexer[*item]) map[string]func(n int) error {
 			}
 			return nil
 		},
-		"By":       func(n int) error { return whole(slices.Collect(x.By("word", fmt.Sprint("w", n%4)))) },
+		"By": func(n int) error { return whole(slices.Collect(x.By("word", fmt.Sprint("w", n%4)))) },
+		"Union": func(n int) error {
+			list, err := x.Union("word", "w0", fmt.Sprint("w", n%4), "!")
+			if err != nil {
+				return err
+			}
+			return whole(list)
+		},
 		"Select":   func(n int) error { return whole(x.Select("", in("app", fmt.Sprint("v", n%5)))) },
 		"Select 2": func(n int) error { return whole(x.Select("", in("app", "v0", "v1", fmt.Sprint("v", n%5)))) },
 		"Select built on first use": func(n int) error {
@@ -234,7 +241,7 @@ func TestGetWhileALargeStateIsSwappedIn(t *testing.T) {
 		s := w.Stage(0)
 		for i := range n {
 			key := Key{"a", fmt.Sprint(i)}
-			s.Put(key, &item{key: key, serial: serial})
+			s.Put(key, &item{key: key, serial: serial}, 0)
 		}
 		s.Commit(fmt.Sprint(serial), Visitor[*item]{})
 	}
@@ -272,7 +279,7 @@ func TestSnapshotsStayAsTheyWere(t *testing.T) {
 	w.Update(func(tx *Tx[*item]) {
 		for n := range 2*chunkSize + 10 {
 			key := Key{"a", fmt.Sprint(n)}
-			tx.Put(0, key, &item{key: key, serial: n})
+			tx.Put(0, key, &item{key: key, serial: n}, 0)
 		}
 		tx.SetVersion("7")
 	})

@@ -1,5 +1,7 @@
 package indexer
 
+import "unique"
+
 // entry is what the store holds of one version of one object, in the node of
 // its key: a record. Readers see the key and the object, which never change; an
 // update stores another record. All else is the writer's, and moves on to the
@@ -12,6 +14,7 @@ package indexer
 // p.list.value.owner(p.at) is this record.
 type entry[T any] struct {
 	object T
+	stamp  uint64 // the caller's
 
 	// Where the object stands in the lists of its index values: the first
 	// place inline, since most objects have one, in the order of the indexes.
@@ -22,6 +25,11 @@ type entry[T any] struct {
 	at   uint32 // position in the list of all objects
 	mark uint32 // the last full state that held the object
 	part uint16 // the source that the object came from
+}
+
+// newRecord returns a record that knows its key before it is in a table.
+func newRecord[T any](key Key, e entry[T]) *node[entry[T]] {
+	return &node[entry[T]]{unique.Make(key.Namespace), key.Name, e}
 }
 
 // post is a place in the list of an index value.

@@ -62,19 +62,19 @@ func (s *Staging[T]) Keep(key Key) bool {
 
 // Put adds an object to the full state. Put twice, the later one follows as
 // an update of the first.
-func (s *Staging[T]) Put(key Key, obj T) {
+func (s *Staging[T]) Put(key Key, obj T, stamp uint64) {
 	s.w.x.writing.Lock()
 	defer s.w.x.writing.Unlock()
 
-	s.put(key, obj)
+	s.put(key, obj, stamp)
 }
 
-func (s *Staging[T]) put(key Key, obj T) {
+func (s *Staging[T]) put(key Key, obj T, stamp uint64) {
 	s.remark(key, s.replaced)
 	if s.index != nil {
 		s.point(key, len(s.pending))
 	}
-	s.pending = append(s.pending, &node[entry[T]]{key: key, value: entry[T]{object: obj, part: s.part, mark: s.kept}})
+	s.pending = append(s.pending, newRecord(key, entry[T]{object: obj, stamp: stamp, part: s.part, mark: s.kept}))
 }
 
 // Drop takes a key out of the full state again.
@@ -85,7 +85,7 @@ func (s *Staging[T]) Drop(key Key) {
 	if s.index == nil { // a list never asks; a stream does once there are changes in it
 		s.index = make(map[Key]int, len(s.pending))
 		for i, r := range s.pending {
-			s.point(r.key, i)
+			s.point(r.key(), i)
 		}
 	}
 	if i, ok := s.index[key]; ok {
@@ -121,7 +121,7 @@ func (s *Staging[T]) point(key Key, i int) {
 func (w *Writer[T]) spare(r *node[entry[T]]) {
 	for _, s := range w.staged {
 		if r.value.mark == s.kept && r.value.part == s.part {
-			s.put(r.key, r.value.object)
+			s.put(r.key(), r.value.object, r.value.stamp)
 		}
 	}
 }
@@ -191,11 +191,11 @@ func (s *Staging[T]) unmarked() (gone []*node[entry[T]]) {
 func (s *Staging[T]) unlisted() (gone []*node[entry[T]]) {
 	listed := make(map[Key]struct{}, len(s.pending))
 	for _, r := range s.pending {
-		listed[r.key] = struct{}{}
+		listed[r.key()] = struct{}{}
 	}
 	for r := range s.w.x.live.Load().all.records {
 		s.w.spare(r)
-		if _, ok := listed[r.key]; !ok {
+		if _, ok := listed[r.key()]; !ok {
 			gone = append(gone, r)
 		}
 	}
@@ -205,9 +205,9 @@ func (s *Staging[T]) unlisted() (gone []*node[entry[T]]) {
 // apply writes the changes to contents and visits them.
 func (s *Staging[T]) apply(c *contents[T], gone []*node[entry[T]], v Visitor[T]) {
 	for _, r := range gone {
-		c.remove(r.key)
+		c.remove(r.key())
 		if v.Deleted != nil {
-			v.Deleted(r.key, r.value.object)
+			v.Deleted(r.key(), r.value.object)
 		}
 	}
 	for _, r := range s.pending {
@@ -215,12 +215,12 @@ func (s *Staging[T]) apply(c *contents[T], gone []*node[entry[T]], v Visitor[T])
 			continue
 		}
 		var was T
-		old := c.put(s.w, r)
+		old := c.put(s.w, r.key(), r)
 		if old != nil {
 			was = old.value.object
 		}
 		if v.Put != nil {
-			v.Put(r.key, was, r.value.object, old != nil)
+			v.Put(r.key(), was, r.value.object, old != nil)
 		}
 	}
 }
@@ -233,9 +233,9 @@ func (s *Staging[T]) rebuild(gone []*node[entry[T]], v Visitor[T]) *contents[T] 
 	dead := make(map[*node[entry[T]]]struct{}, len(gone))
 	for _, r := range gone {
 		dead[r] = struct{}{}
-		next.forget(r.key)
+		next.forget(r.key())
 		if v.Deleted != nil {
-			v.Deleted(r.key, r.value.object)
+			v.Deleted(r.key(), r.value.object)
 		}
 	}
 	for r := range live.all.records {

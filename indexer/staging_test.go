@@ -14,7 +14,7 @@ func newItems(t *testing.T, serials ...int) (*Writer[*item], *Indexer[*item]) {
 	require.NoError(t, err)
 	w.Update(func(tx *Tx[*item]) {
 		for _, n := range serials {
-			tx.Put(0, Key{"a", "n"}, &item{key: Key{"a", "n"}, serial: n})
+			tx.Put(0, Key{"a", "n"}, &item{key: Key{"a", "n"}, serial: n}, 0)
 		}
 	})
 	i := w.Indexer()
@@ -39,8 +39,8 @@ func TestWhatIsPutTwiceAndDroppedIsGone(t *testing.T) {
 		if indexed {
 			s.Drop(Key{"a", "other"}) // makes the index of what is pending
 		}
-		s.Put(k, &item{key: k, serial: 1})
-		s.Put(k, &item{key: k, serial: 2})
+		s.Put(k, &item{key: k, serial: 1}, 0)
+		s.Put(k, &item{key: k, serial: 2}, 0)
 		s.Drop(k)
 		s.Commit("1", Visitor[*item]{})
 		require.Empty(t, serialsOf(x))
@@ -53,9 +53,9 @@ func TestWhatIsDroppedAndPutAgainIsThere(t *testing.T) {
 	s := w.Stage(0)
 	require.True(t, s.Keep(k))
 	s.Drop(k)
-	s.Put(k, &item{key: k, serial: 2})
+	s.Put(k, &item{key: k, serial: 2}, 0)
 	s.Drop(k)
-	s.Put(k, &item{key: k, serial: 3})
+	s.Put(k, &item{key: k, serial: 3}, 0)
 	var told []int
 	s.Commit("1", Visitor[*item]{
 		Deleted: func(Key, *item) { require.Fail(t, "it is there") },
@@ -73,7 +73,7 @@ func TestWhatIsKeptStaysWhateverIsDoneByHand(t *testing.T) {
 		"unset": func(w *Writer[*item], k Key) { w.Update(func(tx *Tx[*item]) { tx.Unset(k) }) },
 		"replace": func(w *Writer[*item], k Key) {
 			all := w.StageAll()
-			all.Put(k, &item{key: k, serial: 9})
+			all.Put(k, &item{key: k, serial: 9}, 0)
 			all.Commit("", Visitor[*item]{})
 		},
 		"replace by nothing": func(w *Writer[*item], _ Key) { w.StageAll().Commit("", Visitor[*item]{}) },
@@ -92,7 +92,7 @@ func TestWhatIsKeptStaysWhateverIsDoneByHand(t *testing.T) {
 			w, x := newItems(t, 1)
 			k := Key{"a", "n"}
 			s := w.Stage(0)
-			s.Put(k, &item{key: k, serial: 2})
+			s.Put(k, &item{key: k, serial: 2}, 0)
 			hand(w, k)
 			s.Commit("1", Visitor[*item]{})
 			require.Equal(t, []int{2}, serialsOf(x), "the full state's version")
@@ -122,7 +122,7 @@ func TestWritesByHandRaceAFullState(t *testing.T) {
 		s := w.Stage(0)
 		for i := range n {
 			if !s.Keep(key(i)) || i%2 == 0 {
-				s.Put(key(i), &item{key: key(i), serial: i})
+				s.Put(key(i), &item{key: key(i), serial: i}, 0)
 			}
 		}
 		s.Commit("1", Visitor[*item]{})
@@ -137,7 +137,7 @@ func TestAFullStateThatIsAbortedLeavesNoTrace(t *testing.T) {
 	k := Key{"a", "n"}
 	for range 3 {
 		s := w.Stage(1)
-		s.Put(k, &item{key: k, serial: 2})
+		s.Put(k, &item{key: k, serial: 2}, 0)
 		s.Abort()
 		w.Update(func(tx *Tx[*item]) {
 			part, ok := tx.Part(k)

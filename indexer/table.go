@@ -7,65 +7,140 @@ import (
 	"unique"
 )
 
-// node is one entry of a table. The key never changes.
+// node is one entry of a table. The key never changes. Few namespaces name
+// many objects: one string for all of them is small, and stays in the
+// processor's cache.
 type node[V any] struct {
-	key   Key
-	value V
+	namespace unique.Handle[string]
+	name      string
+	value     V
 }
 
-// table maps keys to nodes, with open addressing and linear probing, for any
-// number of readers and one writer. Readers take no lock: a slot is an atomic
-// pointer, and a slot once filled is never empty again in the same array, so
-// that a probe sequence cannot break under a reader.
+func (n *node[V]) key() Key { return Key{n.namespace.Value(), n.name} }
+
+func (n *node[V]) is(key Key) bool {
+	return n.name == key.Name && n.namespace.Value() == key.Namespace
+}
+
+// groupSize is the number of slots of a group: with its tags it fills a line
+// of the processor's cache, and most look-ups read one group.
+const groupSize = 7
+
+// group is a run of slots with a tag for each, a byte of the hash of its key.
+// Readers may see a tag and the slot of two moments: the key decides.
 //
-// Invariant: live <= used <= 7/10 of the slots; used counts the tombstones too.
-type table[V any] struct {
-	slots atomic.Pointer[[]slot[V]] // replaced whole when it grows
-
-	// The writer's own.
-	live, used int
-	seed       maphash.Seed
-	tombstone  *node[V]
+// Invariant: a slot is nil where its tag says empty or grave, and has the tag
+// of its key otherwise. A slot once filled is never empty again, so that a
+// probe sequence cannot break under a reader.
+type group[V any] struct {
+	tags  atomic.Uint64 // the byte that is left over is a grave's
+	slots [groupSize]atomic.Pointer[node[V]]
 }
 
-type slot[V any] struct{ atomic.Pointer[node[V]] }
+// The tags. That of a key has the highest bit set.
+const (
+	empty = 0x00
+	grave = 0x01
+
+	everyByte = 0x0101010101010101
+	noSlots   = uint64(grave) << (8 * groupSize)
+)
+
+// table maps keys to nodes, with open addressing and linear probing by groups,
+// for any number of readers and one writer. Readers take no lock.
+//
+// Invariant: live <= used <= 4/5 of the slots; used counts the graves too.
+type table[V any] struct {
+	groups atomic.Pointer[[]group[V]] // replaced whole when it grows
+	seed   maphash.Seed
+
+	live, used int // the writer's own
+}
 
 // newTable returns a table with room for size nodes before it grows.
 func newTable[V any](size int) *table[V] {
-	t := &table[V]{seed: maphash.MakeSeed(), tombstone: new(node[V])}
-	t.allocate(size)
+	t := &table[V]{seed: maphash.MakeSeed()}
+	t.groups.Store(newGroups[V](size * 5 / 4))
 	return t
 }
 
-func (t *table[V]) allocate(size int) []slot[V] {
-	slots := make([]slot[V], max(8, size*10/7+1))
-	t.slots.Store(&slots)
-	return slots
+func newGroups[V any](slots int) *[]group[V] {
+	groups := make([]group[V], slots/groupSize+1)
+	for i := range groups {
+		groups[i].tags.Store(noSlots)
+	}
+	return &groups
 }
 
-// start is where the probe for key begins: the hash scaled to the number of
-// slots, which therefore need not be a power of two.
-func (t *table[V]) start(key Key, slots int) int {
+func (t *table[V]) full(groups []group[V]) bool {
+	return (t.used+1)*5 > len(groups)*groupSize*4
+}
+
+// start is where the probe for key begins, and its tag. The hash is scaled to
+// the number of groups, which therefore need not be a power of two.
+func (t *table[V]) start(key Key, groups int) (i int, tag uint64) {
 	h := maphash.String(t.seed, key.Name)
 	if key.Namespace != "" {
 		h ^= bits.RotateLeft64(maphash.String(t.seed, key.Namespace), 17)
 	}
-	i, _ := bits.Mul64(h, uint64(slots)) //nolint:gosec // a slice length is not negative
-	return int(i)                        //nolint:gosec // below slots
+	high, _ := bits.Mul64(h, uint64(groups)) //nolint:gosec // a slice length is not negative
+	return int(high), h&0x7f | 0x80          //nolint:gosec // below groups
 }
+
+// matches has the highest bit of each byte set that equals tag, and perhaps
+// that of some more above such a byte.
+func matches(tags, tag uint64) uint64 {
+	x := tags ^ tag*everyByte
+	return (x - everyByte) &^ x & (everyByte << 7) &^ (0xff << (8 * groupSize))
+}
+
+// first is the slot of the lowest bit of what matches returned.
+func first(matches uint64) int { return bits.TrailingZeros64(matches) / 8 }
 
 // get returns the node of key, or nil. Safe for any goroutine.
 func (t *table[V]) get(key Key) *node[V] {
-	slots := *t.slots.Load()
-	for i := t.start(key, len(slots)); ; {
-		n := slots[i].Load()
-		if n == nil {
+	groups := *t.groups.Load()
+	i, tag := t.start(key, len(groups))
+	for {
+		g := &groups[i]
+		tags := g.tags.Load()
+		for m := matches(tags, tag); m != 0; m &= m - 1 {
+			if n := g.slots[first(m)].Load(); n != nil && n.is(key) {
+				return n
+			}
+		}
+		if matches(tags, empty) != 0 {
 			return nil
 		}
-		if n.key == key && n != t.tombstone {
-			return n
+		if i++; i == len(groups) {
+			i = 0
 		}
-		if i++; i == len(slots) {
+	}
+}
+
+// find returns the slot of key, if it is in the table. Where it is not, it
+// returns the slot to put it into. The writer's.
+func (t *table[V]) find(key Key, groups []group[V]) (g *group[V], slot int, tag uint64, found bool) {
+	i, tag := t.start(key, len(groups))
+	for {
+		candidate := &groups[i]
+		tags := candidate.tags.Load()
+		for m := matches(tags, tag); m != 0; m &= m - 1 {
+			if n := candidate.slots[first(m)].Load(); n != nil && n.is(key) {
+				return candidate, first(m), tag, true
+			}
+		}
+		free := matches(tags, empty)
+		if m := matches(tags, grave); g == nil && m != 0 {
+			g, slot = candidate, first(m)
+		}
+		if free != 0 {
+			if g == nil {
+				g, slot = candidate, first(free)
+			}
+			return g, slot, tag, false
+		}
+		if i++; i == len(groups) {
 			i = 0
 		}
 	}
@@ -73,109 +148,87 @@ func (t *table[V]) get(key Key) *node[V] {
 
 // put stores n, which nobody else has seen yet, under its key and returns the
 // node that it replaces, or nil.
-func (t *table[V]) put(n *node[V]) (old *node[V]) {
-	slots := *t.slots.Load()
-	if (t.used+1)*10 > len(slots)*7 {
-		slots = t.grow()
+func (t *table[V]) put(key Key, n *node[V]) (old *node[V]) {
+	groups := *t.groups.Load()
+	if t.full(groups) {
+		groups = t.grow()
 	}
-	var grave *slot[V]
-	for i := t.start(n.key, len(slots)); ; {
-		s := &slots[i]
-		switch old = s.Load(); {
-		case old == nil:
-			t.live++
-			if grave == nil {
-				t.used++
-				grave = s
-			}
-			// Few namespaces name many objects: one string for all of them stays
-			// in the processor's cache.
-			n.key.Namespace = unique.Make(n.key.Namespace).Value()
-			grave.Store(n)
-			return nil
-		case old == t.tombstone:
-			if grave == nil {
-				grave = s
-			}
-		case old.key == n.key:
-			n.key = old.key
-			s.Store(n)
-			return old
-		}
-		if i++; i == len(slots) {
-			i = 0
-		}
+	g, slot, tag, found := t.find(key, groups)
+	if found {
+		old = g.slots[slot].Load()
+		n.namespace, n.name = old.namespace, old.name
+		g.slots[slot].Store(n)
+		return old
 	}
-}
-
-// remove takes the node of key out and returns it, or nil.
-func (t *table[V]) remove(key Key) (old *node[V]) {
-	slots := *t.slots.Load()
-	for i := t.start(key, len(slots)); ; {
-		n := slots[i].Load()
-		if n == nil {
-			return nil
-		}
-		if n.key == key && n != t.tombstone {
-			slots[i].Store(t.tombstone)
-			t.live--
-			return n
-		}
-		if i++; i == len(slots) {
-			i = 0
-		}
-	}
-}
-
-// grow moves the live nodes into a new array of at least half as much room
-// again as they need, which also drops the tombstones. Readers keep the old
-// one until they look again.
-func (t *table[V]) grow() []slot[V] {
-	old := *t.slots.Load()
-	slots := make([]slot[V], max(8, (t.live+1)*15/7))
-	for i := range old {
-		n := old[i].Load()
-		if n == nil || n == t.tombstone {
-			continue
-		}
-		t.place(slots, n)
-	}
-	t.used = t.live
-	t.slots.Store(&slots)
-	return slots
+	n.namespace, n.name = unique.Make(key.Namespace), key.Name
+	t.fill(g, slot, tag, n)
+	return nil
 }
 
 // insert stores a node whose key is not in the table, and leaves it as it is:
 // others may be reading it.
 func (t *table[V]) insert(n *node[V]) {
-	slots := *t.slots.Load()
-	if (t.used+1)*10 > len(slots)*7 {
-		slots = t.grow()
+	groups := *t.groups.Load()
+	if t.full(groups) {
+		groups = t.grow()
 	}
-	t.live++
-	t.used++
-	t.place(slots, n)
+	g, slot, tag, _ := t.find(n.key(), groups)
+	t.fill(g, slot, tag, n)
 }
 
-// place puts a node into the first empty slot of its probe sequence.
-func (t *table[V]) place(slots []slot[V], n *node[V]) {
-	i := t.start(n.key, len(slots))
-	for slots[i].Load() != nil {
-		if i++; i == len(slots) {
-			i = 0
-		}
+// fill puts a node into a slot that is empty or a grave. Readers find it once
+// its tag is there.
+func (t *table[V]) fill(g *group[V], slot int, tag uint64, n *node[V]) {
+	g.slots[slot].Store(n)
+	if was := g.setTag(slot, tag); was == empty {
+		t.used++
 	}
-	slots[i].Store(n)
+	t.live++
+}
+
+// remove takes the node of key out and returns it, or nil.
+func (t *table[V]) remove(key Key) (old *node[V]) {
+	g, slot, _, found := t.find(key, *t.groups.Load())
+	if !found {
+		return nil
+	}
+	old = g.slots[slot].Load()
+	g.slots[slot].Store(nil)
+	g.setTag(slot, grave)
+	t.live--
+	return old
+}
+
+// setTag replaces the tag of a slot and returns the one before.
+func (g *group[V]) setTag(slot int, tag uint64) (was uint64) {
+	tags, shift := g.tags.Load(), 8*slot
+	g.tags.Store(tags&^(0xff<<shift) | tag<<shift)
+	return tags >> shift & 0xff
+}
+
+// grow moves the live nodes into a new array of at least half as much room
+// again as they need, which also drops the graves. Readers keep the old one
+// until they look again.
+func (t *table[V]) grow() []group[V] {
+	next := newGroups[V]((t.live + 1) * 15 / 8)
+	t.live, t.used = 0, 0
+	for n := range t.all {
+		g, slot, tag, _ := t.find(n.key(), *next)
+		t.fill(g, slot, tag, n)
+	}
+	t.groups.Store(next)
+	return *next
 }
 
 // all calls yield for every node until it returns false. Readers may call it;
 // what the writer does meanwhile may be seen or not.
 func (t *table[V]) all(yield func(*node[V]) bool) {
-	slots := *t.slots.Load()
-	for i := range slots {
-		n := slots[i].Load()
-		if n != nil && n != t.tombstone && !yield(n) {
-			return
+	groups := *t.groups.Load()
+	for i := range groups {
+		for s := range groups[i].slots {
+			if n := groups[i].slots[s].Load(); n != nil && !yield(n) {
+				return
+			}
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The twin of a table is a map. Few keys and many deletes make tombstones.
+// The twin of a table is a map. Few keys and many deletes make graves.
 func TestTableAgainstItsTwin(t *testing.T) {
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 4)) //nolint:gosec // a test
@@ -20,14 +20,14 @@ func TestTableAgainstItsTwin(t *testing.T) {
 		for n := range 500 {
 			key := Key{[]string{"", "a", "b"}[r.IntN(3)], fmt.Sprint(r.IntN(size))}
 			if r.IntN(size) == 0 {
-				key = Key{} // the tombstone's own
+				key = Key{} // the zero value
 			}
 			if r.IntN(deletes) == 0 {
 				require.Same(t, twin[key], table.remove(key))
 				delete(twin, key)
 			} else {
-				it := &node[int]{key: key, value: n}
-				require.Same(t, twin[key], table.put(it))
+				it := &node[int]{value: n}
+				require.Same(t, twin[key], table.put(key, it))
 				twin[key] = it
 			}
 			table.check()
@@ -35,14 +35,14 @@ func TestTableAgainstItsTwin(t *testing.T) {
 		}
 		found := 0
 		for n := range table.all {
-			require.Same(t, twin[n.key], n)
+			require.Same(t, twin[n.key()], n)
 			found++
 		}
 		require.Len(t, twin, found)
 		for range table.all {
 			break // may stop early
 		}
-		require.LessOrEqual(t, len(*table.slots.Load()), 8+8*3*(size+1), "tombstones do not pile up")
+		require.LessOrEqual(t, len(*table.groups.Load())*groupSize, 8+8*3*(size+1), "graves do not pile up")
 	}
 }
 
@@ -52,7 +52,7 @@ func TestTableReadersNeverMiss(t *testing.T) {
 	table := newTable[int](0)
 	const steady = 50
 	for n := range steady {
-		table.put(&node[int]{key: Key{"steady", fmt.Sprint(n)}, value: n})
+		table.put(Key{"steady", fmt.Sprint(n)}, &node[int]{value: n})
 	}
 	var wg sync.WaitGroup
 	done := make(chan struct{})
@@ -65,7 +65,7 @@ func TestTableReadersNeverMiss(t *testing.T) {
 				default:
 				}
 				key := Key{"steady", fmt.Sprint(n % steady)}
-				if got := table.get(key); got == nil || got.key != key {
+				if got := table.get(key); got == nil || got.key() != key {
 					t.Errorf("%v is not found", key)
 					return
 				}
@@ -81,9 +81,9 @@ func TestTableReadersNeverMiss(t *testing.T) {
 		if n%3 == 0 {
 			table.remove(key)
 		} else {
-			table.put(&node[int]{key: key})
+			table.put(key, new(node[int]))
 		}
-		table.put(&node[int]{key: Key{"steady", fmt.Sprint(n % steady)}, value: n})
+		table.put(Key{"steady", fmt.Sprint(n % steady)}, &node[int]{value: n})
 	}
 	close(done)
 	wg.Wait()

@@ -137,14 +137,14 @@ func (v *vector[T]) keys() []Key {
 	keys := make([]Key, 0, v.len())
 	for _, c := range v.chunks {
 		for _, r := range c.owners {
-			keys = append(keys, r.key)
+			keys = append(keys, r.key())
 		}
 	}
 	return keys
 }
 
 // records calls yield for the record of each object. The caller holds the
-// indexer's writing.
+// indexer's writing or its mu.
 func (v *vector[T]) records(yield func(*node[entry[T]]) bool) {
 	for _, c := range v.chunks {
 		for _, r := range c.owners {

@@ -95,18 +95,18 @@ func (w *Writer[T]) Broken() int {
 // valuesOf returns the values of a record in an index, valid until the next
 // call, and keeps book of failures.
 func (w *Writer[T]) valuesOf(ix *index[T], r *node[entry[T]]) []string {
-	values, err := ix.valuesOf(w.values[:0], r.value.object)
+	values, err := ix.valuesOf(w.values[:0], r)
 	w.values = values
 	if err != nil {
 		if ix.broken == nil {
 			ix.broken = make(map[Key]struct{})
 		}
-		ix.broken[r.key] = struct{}{}
-		w.faults = append(w.faults, &IndexError{Index: ix.Name, Key: r.key, Err: err})
+		ix.broken[r.key()] = struct{}{}
+		w.faults = append(w.faults, &IndexError{Index: ix.Name, Key: r.key(), Err: err})
 		return nil
 	}
 	if len(ix.broken) > 0 {
-		delete(ix.broken, r.key)
+		delete(ix.broken, r.key())
 	}
 	return values
 }
@@ -118,13 +118,15 @@ type Tx[T any] struct{ w *Writer[T] }
 func (tx *Tx[T]) Get(key Key) (T, bool) { return tx.w.x.Get(key) }
 
 // Put stores an object that came from the given part, and returns the one
-// that it replaces.
-func (tx *Tx[T]) Put(part uint16, key Key, obj T) (old T, replaced bool) {
-	r := &node[entry[T]]{key: key, value: entry[T]{object: obj, part: part}}
-	if was := tx.w.x.live.Load().put(tx.w, r); was != nil {
-		return was.value.object, true
+// that it replaces. Stamp is kept with the object for the caller, who gets it
+// back when the object is replaced without having to look at that; zero is
+// what objects have that were stored by hand.
+func (tx *Tx[T]) Put(part uint16, key Key, obj T, stamp uint64) (old T, was uint64, replaced bool) {
+	r := &node[entry[T]]{value: entry[T]{object: obj, stamp: stamp, part: part}}
+	if before := tx.w.x.live.Load().put(tx.w, key, r); before != nil {
+		return before.value.object, before.value.stamp, true
 	}
-	return old, false
+	return old, 0, false
 }
 
 // Delete takes an object out and returns it.
@@ -139,8 +141,8 @@ func (tx *Tx[T]) Delete(key Key) (old T, deleted bool) {
 // came from, part 0 if there is none, and full states under way are not misled.
 func (tx *Tx[T]) Set(key Key, obj T) {
 	part, _ := tx.Part(key)
-	r := &node[entry[T]]{key: key, value: entry[T]{object: obj, part: part}}
-	if was := tx.w.x.live.Load().put(tx.w, r); was != nil {
+	r := &node[entry[T]]{value: entry[T]{object: obj, part: part}}
+	if was := tx.w.x.live.Load().put(tx.w, key, r); was != nil {
 		tx.w.spare(was)
 	}
 }

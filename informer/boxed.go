@@ -73,7 +73,7 @@ func (r *boxedReceiver[T]) receive(e *event[any], key indexer.Key) {
 func boxIndexes[T any](indexes []indexer.Index[T]) []indexer.Index[any] {
 	boxed := make([]indexer.Index[any], len(indexes))
 	for i, ix := range indexes {
-		boxed[i].Name = ix.Name
+		boxed[i] = indexer.Index[any]{Name: ix.Name, ByNamespace: ix.ByNamespace}
 		if ix.Append != nil {
 			boxed[i].Append = func(values []string, obj any) []string {
 				t, ok := obj.(T)

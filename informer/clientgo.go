@@ -38,7 +38,7 @@ func NewSharedIndexInformerWithOptions(lw cache.ListerWatcher, example runtime.O
 	if options.Name == "" && example != nil {
 		options.Name = fmt.Sprintf("%T", example)
 	}
-	indexes, funcs := clientgoIndexes[any](o.Indexers)
+	indexes, funcs := clientgoIndexes[any](o.Indexers, true)
 	c := newBareCore(options, indexes, reflector.FromListerWatcher(lw))
 	c.clientgo.expect(example)
 	c.clientgo.funcs = funcs

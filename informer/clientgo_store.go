@@ -19,7 +19,7 @@ func NewStore(key cache.KeyFunc) cache.Store { return NewIndexer(key, nil) }
 // NewIndexer is client-go's function of that name, over this module's store.
 // The whole string that key returns is the key. Nobody keeps or changes the map.
 func NewIndexer(key cache.KeyFunc, ix cache.Indexers) cache.Indexer {
-	indexes, funcs := clientgoIndexes[any](ix)
+	indexes, funcs := clientgoIndexes[any](ix, false)
 	writer, err := indexer.New(indexer.Options[any]{Indexes: indexes, Labels: labelsOf[any], Namespace: namespaceOf[any]})
 	if err != nil { // an index without a name or a function: client-go stores, and fails later
 		writer, _ = indexer.New(indexer.Options[any]{Labels: labelsOf[any], Namespace: namespaceOf[any]})
@@ -139,7 +139,7 @@ func (s *clientgoStore[T]) Replace(list []any, version string) error {
 		if err != nil {
 			return err
 		}
-		staging.Put(w.key, w.obj)
+		staging.Put(w.key, w.obj, 0)
 	}
 	if !s.versions() {
 		version = ""
@@ -259,7 +259,7 @@ func (s *clientgoStore[T]) GetIndexers() cache.Indexers {
 }
 
 func (s *clientgoStore[T]) AddIndexers(ix cache.Indexers) error {
-	indexes, funcs := clientgoIndexes[T](ix)
+	indexes, funcs := clientgoIndexes[T](ix, true)
 	if err := s.writer.AddIndexes(indexes...); err != nil {
 		return err
 	}
@@ -275,8 +275,12 @@ func (s *clientgoStore[T]) AddIndexers(ix cache.Indexers) error {
 
 // clientgoIndexes makes indexes of client-go's index functions, in the order
 // of their names, and returns a copy of the map.
-func clientgoIndexes[T any](ix cache.Indexers) (indexes []indexer.Index[T], funcs cache.Indexers) {
+func clientgoIndexes[T any](ix cache.Indexers, metaKeys bool) (indexes []indexer.Index[T], funcs cache.Indexers) {
 	for _, name := range slices.Sorted(maps.Keys(ix)) {
+		if metaKeys && isMetaNamespace(ix[name]) {
+			indexes = append(indexes, indexer.Index[T]{Name: name, ByNamespace: true})
+			continue
+		}
 		indexes = append(indexes, indexer.Index[T]{Name: name, Append: clientgoAppend[T](ix[name])})
 	}
 	return indexes, maps.Clone(ix)
@@ -289,7 +293,7 @@ func clientgoAppend[T any](f cache.IndexFunc) func([]string, T) []string {
 	if f == nil {
 		return nil
 	}
-	if reflect.ValueOf(f).Pointer() == reflect.ValueOf(cache.MetaNamespaceIndexFunc).Pointer() {
+	if isMetaNamespace(f) {
 		f = nil
 	}
 	return func(values []string, obj T) []string {
@@ -305,6 +309,10 @@ func clientgoAppend[T any](f cache.IndexFunc) func([]string, T) []string {
 		}
 		return append(values, found...)
 	}
+}
+
+func isMetaNamespace(f cache.IndexFunc) bool {
+	return f != nil && reflect.ValueOf(f).Pointer() == reflect.ValueOf(cache.MetaNamespaceIndexFunc).Pointer()
 }
 
 func noIndex(name string) error {

@@ -47,7 +47,7 @@ var faces = map[string]makes{
 		return NewSharedIndexInformer(listerWatcher{s}, &corev1.Pod{}, resync, ix)
 	},
 	"pods": func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
-		indexes, funcs := clientgoIndexes[*corev1.Pod](ix)
+		indexes, funcs := clientgoIndexes[*corev1.Pod](ix, true)
 		c := newCore(Options[*corev1.Pod]{Resync: resync, Indexes: indexes}, s)
 		c.clientgo.funcs, c.clientgo.resyncCheck = funcs, resync
 		return &clientgoInformer[*corev1.Pod]{c}

@@ -49,7 +49,7 @@ func (s *intake[T]) Write(ctx context.Context, batch []deltafifo.Delta[T]) error
 	transform := s.core.options.Transform
 	for i := range batch {
 		d := &batch[i]
-		d.Part = s.part
+		d.Part, d.Stamp = s.part, stampOf(d.UID)
 		if transform != nil && d.Op != deltafifo.Bookmark {
 			s.transform(d, transform)
 		}

@@ -1,6 +1,8 @@
 package informer
 
 import (
+	"hash/maphash"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -59,6 +61,20 @@ func identityOf[T any](obj T) identity {
 		return identity{}
 	}
 	return identity{string(m.GetUID()), m.GetResourceVersion()}
+}
+
+// stampSeed makes the stamps of this process.
+var stampSeed = maphash.MakeSeed()
+
+// stampOf is a hash of a UID, 0 for none. It is kept beside a stored object
+// (which the processor has long forgotten) to be compared with that of the next
+// version: two UIDs of one stamp are not to be expected, with 64 bits and a
+// seed that nobody knows. Where the stamps differ the UIDs decide.
+func stampOf(uid string) uint64 {
+	if uid == "" {
+		return 0
+	}
+	return maphash.String(stampSeed, uid)
 }
 
 // sameObject tells whether two identities are of one object, as far as they

@@ -52,8 +52,6 @@ func (o *Options[T]) indexes() []indexer.Index[T] {
 			return o.Indexes
 		}
 	}
-	byNamespace := indexer.Index[T]{Name: indexer.NamespaceIndex, Append: func(values []string, obj T) []string {
-		return append(values, namespaceOf(obj))
-	}}
+	byNamespace := indexer.Index[T]{Name: indexer.NamespaceIndex, ByNamespace: true}
 	return append([]indexer.Index[T]{byNamespace}, o.Indexes...)
 }

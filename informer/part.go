@@ -23,6 +23,10 @@ type part[T any] struct {
 // reached notes a version, unless it is older than the one that was reached.
 // Versions that do not compare are taken as they come.
 func (p *part[T]) reached(version string) {
+	if len(version) == len(p.version) && version > p.version {
+		p.version = version // newer, if they compare
+		return
+	}
 	if version != "" && !older(version, p.version) {
 		p.version = version
 	}
@@ -72,7 +76,7 @@ func (c *core[T]) stagePut(p *part[T], d *deltafifo.Delta[T]) {
 			return
 		}
 	}
-	p.staging.Put(d.Key, d.Object)
+	p.staging.Put(d.Key, d.Object, d.Stamp)
 	if c.options.Transform != nil && identityOf(d.Object) != id {
 		if p.aside == nil {
 			p.aside = make(map[indexer.Key]identity)

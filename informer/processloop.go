@@ -67,11 +67,11 @@ func (c *core[T]) applyChanges(tx *indexer.Tx[T]) {
 }
 
 func (c *core[T]) put(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
-	old, replaced := tx.Put(d.Part, d.Key, d.Object)
+	old, stamp, replaced := tx.Put(d.Part, d.Key, d.Object, d.Stamp)
 	e := event[T]{old: old, new: d.Object, kind: Updated}
 	if !replaced {
 		e.kind = Added
-	} else if !c.identity(d.Key, old).sameObject(identity{uid: d.UID}) {
+	} else if (stamp == 0 || stamp != d.Stamp) && !c.identity(d.Key, old).sameObject(identity{uid: d.UID}) {
 		e.flags = flagRecreated
 	}
 	c.remember(d.Key, d.Object, identity{d.UID, d.Version})

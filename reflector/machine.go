@@ -439,6 +439,10 @@ func (m *machine) waitToWatch(a action, attempt int) action {
 // advance notes a newer version. One that does not compare is taken as it
 // comes; none at all tells nothing.
 func (m *machine) advance(version string) {
+	if len(version) == len(m.version) && version > m.version {
+		m.version = version // newer, if they compare
+		return
+	}
 	if version != "" && !older(version, m.version) {
 		m.version = version
 	}

@@ -1,0 +1,34 @@
+package indexer
+
+// Union returns the objects under any of several values of an index, each
+// once, as one moment had them, in no promised order; the slice is the
+// caller's own, nil if there are none. It returns [ErrUnknownIndex] where there
+// is no such index.
+func (x *Indexer[T]) Union(index string, values ...string) ([]T, error) {
+	if x.boxed != nil {
+		list, err := x.boxed.Union(index, values...)
+		return unboxedList[T](list), err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+
+	ix := x.live.Load().index(index, false)
+	if ix == nil {
+		return nil, unknownIndex(index)
+	}
+	var list []T
+	seen := make(map[*node[entry[T]]]struct{})
+	for _, value := range values {
+		v := ix.vector(value)
+		if v == nil {
+			continue
+		}
+		for r := range v.records {
+			if _, again := seen[r]; !again {
+				seen[r] = struct{}{}
+				list = append(list, r.value.object)
+			}
+		}
+	}
+	return list, nil
+}
