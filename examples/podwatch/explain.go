@@ -21,6 +21,7 @@ type target struct {
 	server    string // its URL
 	origin    string // where that is written
 	namespace string // empty for all
+	fields    string // the selector; empty for all
 }
 
 // problem says in plain words what is wrong.
@@ -68,6 +69,12 @@ func (t target) refused(f reflector.Failed) (problem, bool) {
 		return problem{
 			what:   fmt.Sprintf("%s knows no pods (%s)", t.server, cause(err)),
 			remedy: "this is not a Kubernetes API server; check the server in " + t.origin,
+			final:  true,
+		}, true
+	case apierrors.IsBadRequest(err) && t.fields != "":
+		return problem{
+			what:   fmt.Sprintf("%s does not take the field selector %s (%s)", t.server, t.fields, cause(err)),
+			remedy: "check --field-selector; pods are selected by metadata.name, spec.nodeName, status.phase and some more",
 			final:  true,
 		}, true
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,146 +10,19 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
-
-// The tests see no kubeconfig of whoever runs them.
-func TestMain(m *testing.M) {
-	_ = os.Unsetenv(clientcmd.RecommendedConfigPathEnvVar)
-	clientcmd.RecommendedHomeFile = filepath.Join(os.TempDir(), "podwatch-test-has-no-kubeconfig")
-	goleak.VerifyTestMain(m)
-}
-
-// transcript is what a program writes, to be waited for.
-type transcript struct {
-	mu      sync.Mutex // guards the rest
-	text    bytes.Buffer
-	changed chan struct{} // closed, and another one made, by Write
-}
-
-func newTranscript() *transcript { return &transcript{changed: make(chan struct{})} }
-
-func (t *transcript) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-
-	defer func() {
-		close(t.changed)
-		t.changed = make(chan struct{})
-	}()
-	return t.text.Write(p)
-}
-
-// next returns a channel that is closed by the next Write.
-func (t *transcript) next() <-chan struct{} {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-
-	return t.changed
-}
-
-func (t *transcript) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-
-	return t.text.String()
-}
-
-// program is podwatch as it runs in a test.
-type program struct {
-	stdout, stderr *transcript
-	interrupt      context.CancelFunc
-	exit           chan int // brings the exit code
-	ended          chan struct{}
-}
-
-func start(t *testing.T, args ...string) program {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	p := program{stdout: newTranscript(), stderr: newTranscript(), interrupt: cancel, exit: make(chan int, 1), ended: make(chan struct{})}
-	go func() {
-		p.exit <- run(ctx, args, p.stdout, p.stderr)
-		close(p.ended)
-	}()
-	return p
-}
-
-// prints returns once the program has printed a line that fits the pattern.
-func (p program) prints(t *testing.T, pattern string) { t.Helper(); p.await(t, p.stdout, pattern) }
-
-// notes is prints for stderr.
-func (p program) notes(t *testing.T, pattern string) { t.Helper(); p.await(t, p.stderr, pattern) }
-
-func (p program) await(t *testing.T, out *transcript, pattern string) {
-	t.Helper()
-	fits := regexp.MustCompile("(?m)" + pattern)
-	for {
-		changed := out.next()
-		if fits.MatchString(out.String()) {
-			return
-		}
-		select {
-		case <-changed:
-		case <-p.ended:
-			require.Fail(t, "the program has ended", "without %s in\n%s%s", pattern, p.stdout, p.stderr)
-		}
-	}
-}
-
-// failure runs the program to its end, and returns the one line it says.
-func failure(t *testing.T, args ...string) string {
-	t.Helper()
-	p := start(t, args...)
-	assert.Equal(t, 1, <-p.exit)
-	p.interrupt()
-	assert.Empty(t, p.stdout.String())
-	line, rest, _ := strings.Cut(p.stderr.String(), "\n")
-	assert.Empty(t, rest, "more than a line")
-	assert.Regexp(t, "^podwatch: ", line)
-	return line
-}
-
-// writeKubeconfig writes a kubeconfig and returns its path.
-func writeKubeconfig(t *testing.T, server string) string {
-	t.Helper()
-	c := clientcmdapi.NewConfig()
-	c.Clusters["c"] = &clientcmdapi.Cluster{Server: server}
-	c.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: "secret"}
-	c.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
-	c.CurrentContext = "x"
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, clientcmd.WriteToFile(*c, path))
-	return path
-}
-
-// startServer returns an API server that closes with the test.
-func startServer(t *testing.T) *informertest.Server {
-	t.Helper()
-	s := informertest.New(informertest.Options{})
-	t.Cleanup(s.Close)
-	require.NoError(t, s.Start())
-	return s
-}
-
-func newPod(namespace, name, app string) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": app}}}
-}
-
-const stamp = `^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d `
 
 func TestPodsAreWatched(t *testing.T) {
 	s := startServer(t)
@@ -199,6 +71,44 @@ func TestNamespaceAndSelector(t *testing.T) {
 	assert.NotContains(t, p.stdout.String(), "other")
 }
 
+func TestFieldSelector(t *testing.T) {
+	s := startServer(t)
+	pod := newPod("shop", "web", "web")
+	require.NoError(t, s.Create(t.Context(), newPod("shop", "db", "db")))
+	require.NoError(t, s.Create(t.Context(), pod))
+	path := writeKubeconfig(t, s.ClientConfig().Host)
+	p := start(t, "--kubeconfig", path, "--field-selector", "status.phase=Running,metadata.namespace=shop", "--selector", "app=web")
+	p.becomes(t, s, pod, func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning }, "Added to Store: web$")
+	p.becomes(t, s, pod, func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed }, "Deleted from Store: web$")
+	p.interrupt()
+	assert.Zero(t, <-p.exit)
+	assert.Contains(t, p.stdout.String(), "2: 1 added, 0 updated, 1 deleted")
+
+	line := failure(t, "--kubeconfig", path, "--field-selector", "spec.frob=x")
+	assert.Contains(t, line, s.ClientConfig().Host+" does not take the field selector spec.frob=x (")
+	assert.Contains(t, line, ": check --field-selector; ")
+}
+
+func TestContext(t *testing.T) {
+	s := startServer(t)
+	require.NoError(t, s.Create(t.Context(), newPod("shop", "web", "web")))
+	path := writeContexts(t, "dead", map[string]string{"dead": "http://127.0.0.1:1", "alive": s.ClientConfig().Host})
+	p := start(t, "--kubeconfig", path, "--context", "alive")
+	p.prints(t, "Added to Store: web$")
+	p.interrupt()
+	assert.Zero(t, <-p.exit)
+}
+
+func TestResync(t *testing.T) {
+	s := startServer(t)
+	require.NoError(t, s.Create(t.Context(), newPod("shop", "web", "web")))
+	p := start(t, "--kubeconfig", writeKubeconfig(t, s.ClientConfig().Host), "--resync", "1s", "--output", "wide")
+	p.prints(t, " updated +shop/web +- +- +resync$")
+	p.interrupt()
+	assert.Zero(t, <-p.exit)
+	assert.Regexp(t, `(?m)^  events     \d+: 1 added, (\d+) updated \(\d+ by resyncs\), 0 deleted$`, p.stdout)
+}
+
 func TestDemo(t *testing.T) {
 	for _, row := range []struct {
 		name, why, pods string
@@ -206,6 +116,7 @@ func TestDemo(t *testing.T) {
 	}{
 		{"asked for", "this is a demo", "web|cart|invoices", []string{"--demo"}},
 		{"no kubeconfig", "there is no kubeconfig, so this is a demo", "web|cart|invoices", nil},
+		{"of a node", "this is a demo", "web|cart|invoices", []string{"--demo", "--field-selector", "spec.nodeName!=node-1"}},
 		{"of one app", "this is a demo", "cart", []string{"--demo", "--namespace", "mine", "--selector", "app=cart"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -240,9 +151,11 @@ func TestInterruptedBeforeItBegins(t *testing.T) {
 func TestUsage(t *testing.T) {
 	stdout, stderr := newTranscript(), newTranscript()
 	assert.Zero(t, run(t.Context(), []string{"-h"}, stdout, stderr))
-	for _, name := range []string{"-demo", "-for duration", "-kubeconfig file", "-namespace namespace", "-selector labels"} {
+	for _, name := range []string{"-context name", "-demo", "-field-selector fields", "-for duration", "-kubeconfig file",
+		"-namespace namespace", "-output format", "-resync duration", "-selector labels"} {
 		assert.Contains(t, stdout.String(), "  "+name+"\n")
 	}
+	assert.Contains(t, stdout.String(), "that of $KUBECONFIG; that of\n~/.kube/config; in a pod, that of its service account; the made-up one.\n")
 	assert.Empty(t, stderr.String())
 }
 
@@ -255,6 +168,11 @@ func TestFlagsThatAreWrong(t *testing.T) {
 		{"--frob", `flag provided but not defined: -frob`},
 		{"--demo pods", `unexpected argument "pods"`},
 		{"--demo --kubeconfig x", `--demo and --kubeconfig exclude each other`},
+		{"--demo --context x", `--demo and --context exclude each other`},
+		{"--field-selector status.phase", `flag -field-selector: invalid selector`},
+		{"--output yaml", `flag -output: it is neither text, wide nor json`},
+		{"--resync -1m", `flag -resync: it is negative`},
+		{"--resync 10ms", `flag -resync: it is less than 1s`},
 	} {
 		t.Run(row.args, func(t *testing.T) {
 			line := failure(t, strings.Fields(row.args)...)
@@ -375,33 +293,31 @@ func TestServerThatIsNoAPIServer(t *testing.T) {
 }
 
 // A server that dies and comes back does not end the program, which tells of
-// it and goes on.
+// it and goes on. What was deleted meanwhile is found out.
 func TestOutageIsSurvived(t *testing.T) {
 	s := startServer(t)
 	require.NoError(t, s.Create(t.Context(), newPod("shop", "web", "web")))
-	var mu sync.Mutex
-	down := false
-	setDown := func(d bool) { mu.Lock(); down = d; mu.Unlock() }
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		refuse := down
-		mu.Unlock()
-		if refuse {
-			http.Error(w, "etcd is gone", http.StatusInternalServerError)
-			return
+	require.NoError(t, s.Create(t.Context(), newPod("shop", "doomed", "web")))
+	var down atomic.Bool
+	url := front(t, s, func(w http.ResponseWriter, _ *http.Request) bool {
+		if !down.Load() {
+			return false
 		}
-		s.ServeHTTP(w, r)
-	}))
-	defer front.Close()
+		http.Error(w, "etcd is gone", http.StatusInternalServerError)
+		return true
+	})
 
-	p := start(t, "--kubeconfig", writeKubeconfig(t, front.URL))
-	p.prints(t, "Added to Store: web$")
-	setDown(true)
+	p := start(t, "--kubeconfig", writeKubeconfig(t, url), "--output", "wide")
+	p.prints(t, " shop/web +- .* initial$")
+	down.Store(true)
 	s.CutWatches()
 	p.notes(t, stamp+"podwatch: cannot watch pods at .*etcd is gone.*; trying again, the store keeps what it has$")
 	require.NoError(t, s.Create(t.Context(), newPod("shop", "late", "web")))
-	setDown(false)
-	p.prints(t, "Added to Store: late$")
+	require.NoError(t, s.Delete(t.Context(), newPod("shop", "doomed", "web")))
+	s.Compact()
+	down.Store(false)
+	p.prints(t, " added +shop/late +- +- +-$")
+	p.prints(t, " deleted +shop/doomed +- +- +lost$")
 	p.notes(t, stamp+"podwatch: reconnected after .*$")
 	p.interrupt()
 	assert.Zero(t, <-p.exit)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"log"
 	"sync"
@@ -27,23 +26,25 @@ const (
 // the user. Until the pods are there it makes the program give up where trying
 // again does not help; afterwards it tells when an outage begins and ends.
 type monitor struct {
-	target target
-	notes  *log.Logger
-	giveUp func()
-	timer  *time.Timer // of the silence
+	target   target
+	notes    *log.Logger
+	progress *progress
+	giveUp   func()
+	timer    *time.Timer // of the silence
 
-	mu     sync.Mutex // guards the rest
+	mu     sync.Mutex // guards the rest; comes before that of progress
 	synced bool
 	last   *problem  // that failed last; nil while nothing has
 	since  time.Time // when the outage began; zero if there is none
 	told   time.Time // when the outage was told last
 }
 
-func newMonitor(c *cluster, o options, notes *log.Logger, giveUp func()) *monitor {
+func newMonitor(c *cluster, o options, notes *log.Logger, p *progress, giveUp func()) *monitor {
 	m := &monitor{
-		target: target{server: c.server, origin: c.origin, namespace: o.namespace},
-		notes:  notes,
-		giveUp: giveUp,
+		target:   target{server: c.server, origin: c.origin, namespace: o.namespace, fields: o.fields},
+		notes:    notes,
+		progress: p,
+		giveUp:   giveUp,
 	}
 	m.timer = time.AfterFunc(silence, m.silent)
 	return m
@@ -60,9 +61,12 @@ func (m *monitor) observe(e informer.Event) {
 		m.timer.Reset(silence)
 	}
 	switch e := e.(type) {
+	case reflector.Paged:
+		m.progress.came(e.Objects, e.Remaining)
 	case reflector.Listed:
 		m.synced = true
 		m.timer.Stop()
+		m.progress.complete(e.Objects)
 	case reflector.WatchStarted:
 		m.mended()
 	case reflector.Failed:
@@ -147,17 +151,13 @@ func (m *monitor) trouble() string {
 	return m.last.what
 }
 
-// reason says why the pods did not come, where WaitSynced returned err, and
-// what to do.
-func (m *monitor) reason(err error) error {
+// reason says why the pods did not come, and what to do.
+func (m *monitor) reason() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
-	switch {
-	case m.last != nil:
-		return fmt.Errorf("%s: %s", m.last.what, m.last.remedy)
-	case errors.Is(err, informer.ErrNotSynced), errors.Is(err, informer.ErrStopped):
+	if m.last == nil {
 		return fmt.Errorf("%s did not send the pods in time: allow more time with --for", m.target.server)
 	}
-	return err
+	return fmt.Errorf("%s: %s", m.last.what, m.last.remedy)
 }

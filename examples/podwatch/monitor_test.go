@@ -49,12 +49,12 @@ func giveUp(t *testing.T, source sourceFunc) (after time.Duration, why string) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		notes := newTranscript()
-		m := newMonitor(&cluster{server: "https://10.0.0.1:6443", origin: "the file"}, options{}, log.New(notes, "", 0), stop)
+		m := newMonitor(&cluster{server: "https://10.0.0.1:6443", origin: "the file"}, options{}, log.New(notes, "", 0), progressOn(notes), stop)
 		defer m.close()
 		pods := informer.New[*corev1.Pod](source, informer.Options[*corev1.Pod]{Name: "pods", Observe: m.observe})
 		began := time.Now()
 		require.NoError(t, pods.Run(ctx))
-		after, why = time.Since(began), m.reason(pods.WaitSynced(ctx)).Error()
+		after, why = time.Since(began), m.reason().Error()
 		assert.Empty(t, notes.String(), "before the first sync, only the end is told")
 	})
 	return after, why
@@ -84,7 +84,7 @@ func fed(t *testing.T, f func(m *monitor, told func() string)) {
 	synctest.Test(t, func(t *testing.T) {
 		out := newTranscript()
 		stop := func() { assert.Fail(t, "it gave up") }
-		m := newMonitor(&cluster{server: "https://10.0.0.1:6443"}, options{}, log.New(out, "", 0), stop)
+		m := newMonitor(&cluster{server: "https://10.0.0.1:6443"}, options{}, log.New(out, "", 0), progressOn(out), stop)
 		defer m.close()
 		m.observe(reflector.Listed{})
 		m.observe(reflector.WatchStarted{})

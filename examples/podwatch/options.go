@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
@@ -17,8 +18,12 @@ import (
 // options are what the flags say.
 type options struct {
 	kubeconfig string        // empty for $KUBECONFIG or ~/.kube/config
+	context    string        // of the kubeconfig; empty for the current one
 	namespace  string        // empty for all
-	selector   string        // of labels; empty for all
+	labels     string        // a selector; empty for all
+	fields     string        // a selector; empty for all
+	format     format        // of the events
+	resync     time.Duration // zero for none
 	limitedTo  time.Duration // zero for no limit
 	demo       bool
 }
@@ -37,6 +42,8 @@ func parse(args []string) (options, error) {
 		err = fmt.Errorf("unexpected argument %q", f.Arg(0))
 	case err == nil && o.demo && o.kubeconfig != "":
 		err = errors.New("--demo and --kubeconfig exclude each other")
+	case err == nil && o.demo && o.context != "":
+		err = errors.New("--demo and --context exclude each other")
 	}
 	if err != nil {
 		return o, fmt.Errorf("%w; podwatch -h lists the flags", err)
@@ -46,7 +53,16 @@ func parse(args []string) (options, error) {
 
 // usage prints what the flags are.
 func usage(w io.Writer) {
-	log.New(w, "", 0).Print("podwatch prints what happens to the pods of a cluster.\n\nUsage: podwatch [flags]")
+	out := log.New(w, "", 0)
+	out.Print(`podwatch prints what happens to the pods of a cluster.
+
+Usage: podwatch [flags]
+
+The cluster is the first of these that there is: with --demo, a made-up one;
+that of the file named with --kubeconfig; that of $KUBECONFIG; that of
+~/.kube/config; in a pod, that of its service account; the made-up one.
+
+Flags:`)
 	f := new(options).flags()
 	f.SetOutput(w)
 	f.PrintDefaults()
@@ -55,25 +71,45 @@ func usage(w io.Writer) {
 // flags returns a flag set that fills o.
 func (o *options) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("podwatch", flag.ContinueOnError)
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`file` that names the cluster; otherwise $KUBECONFIG, ~/.kube/config, or else the demo")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`file` that names the cluster")
+	f.StringVar(&o.context, "context", "", "`name` of the kubeconfig's context to use; otherwise its current one")
 	f.BoolVar(&o.demo, "demo", false, "watch a made-up cluster, on an API server in this process")
 	f.Func("namespace", "watch the pods of this `namespace` only", func(s string) error {
 		o.namespace = s
 		return validNamespace(s)
 	})
 	f.Func("selector", "watch pods with these `labels` only, such as app=web,track!=retiring", func(s string) error {
-		o.selector = s
+		o.labels = s
 		_, err := labels.Parse(s)
 		return err
 	})
-	f.Func("for", "stop after this `duration`, such as 10s; otherwise at Ctrl-C", func(s string) (err error) {
-		o.limitedTo, err = time.ParseDuration(s)
-		if err == nil && o.limitedTo < 0 {
-			return errors.New("it is negative")
-		}
+	f.Func("field-selector", "watch pods with these `fields` only, such as spec.nodeName=node-1,status.phase!=Failed", func(s string) error {
+		o.fields = s
+		_, err := fields.ParseSelector(s)
 		return err
 	})
+	f.Func("output", "print events in this `format`: text, wide (in columns) or json (one object a line); otherwise text", o.format.set)
+	f.Func("resync", "tell of all pods again after each `duration`, such as 1m; otherwise never", func(s string) error {
+		return setDuration(&o.resync, time.Second, s)
+	})
+	f.Func("for", "stop after this `duration`, such as 10s; otherwise at Ctrl-C", func(s string) error {
+		return setDuration(&o.limitedTo, 0, s)
+	})
 	return f
+}
+
+// setDuration reads a duration that is zero, or not less than least.
+func setDuration(d *time.Duration, least time.Duration, s string) (err error) {
+	*d, err = time.ParseDuration(s)
+	switch {
+	case err != nil:
+		return err
+	case *d < 0:
+		return errors.New("it is negative")
+	case *d > 0 && *d < least:
+		return fmt.Errorf("it is less than %v", least)
+	}
+	return nil
 }
 
 // validNamespace tells whether a namespace may have this name. An empty one

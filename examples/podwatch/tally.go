@@ -4,23 +4,50 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"slices"
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
 // tally counts the events that were told.
-type tally struct{ added, updated, deleted int }
+type tally struct {
+	added, updated, deleted int
+	resynced                int // of the updated
+}
+
+func (t *tally) count(e event) {
+	switch e.kind {
+	case added:
+		t.added++
+	case updated:
+		t.updated++
+	case deleted:
+		t.deleted++
+	}
+	if slices.Equal(e.changed, []string{resynced}) {
+		t.resynced++
+	}
+}
+
+// String says how many events of which kind there were.
+func (t *tally) String() string {
+	resyncs := ""
+	if t.resynced > 0 {
+		resyncs = fmt.Sprintf(" (%d by resyncs)", t.resynced)
+	}
+	return fmt.Sprintf("%d: %d added, %d updated%s, %d deleted", t.added+t.updated+t.deleted, t.added, t.updated, resyncs, t.deleted)
+}
 
 // summarize prints what happened in the time that the informer ran, the first
 // part of which it took to sync, and what went wrong last.
-func (t tally) summarize(w io.Writer, s informer.Status, ran, synced time.Duration, trouble string) {
+func (t *tally) summarize(w io.Writer, s informer.Status, ran, synced time.Duration, trouble string) {
 	out := log.New(w, "", 0)
 	line := func(name, format string, args ...any) {
 		out.Printf("  %-11s%s", name, fmt.Sprintf(format, args...))
 	}
 	out.Printf("\npodwatch ran for %v", rounded(ran))
-	line("events", "%d: %d added, %d updated, %d deleted", t.added+t.updated+t.deleted, t.added, t.updated, t.deleted)
+	line("events", "%v", t)
 	if !s.Synced {
 		line("synced", "no")
 	} else {

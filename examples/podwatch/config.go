@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// configure finds out how to reach the cluster: from a kubeconfig or, where
+// there is none, from the service account of the pod that this runs in, which
+// inCluster reads. There is no config, and no error either, if nothing names a
+// cluster.
+func configure(o options, inCluster func() (*rest.Config, error)) (config *rest.Config, origin string, err error) {
+	config, origin, err = kubeconfig(o.kubeconfig, o.context)
+	switch {
+	case err != nil || config != nil:
+		return config, origin, err
+	case o.context != "":
+		return nil, "", fmt.Errorf("there is no kubeconfig with a context %s: name one with --kubeconfig, or try --demo", o.context)
+	case os.Getenv("KUBERNETES_SERVICE_HOST") == "":
+		return nil, "", nil
+	}
+	if config, err = inCluster(); err != nil {
+		return nil, "", fmt.Errorf("the service account of this pod cannot be used: %w: let the pod mount its token, or name a kubeconfig with --kubeconfig, or try --demo", err)
+	}
+	return config, "the service account of this pod", nil
+}
+
+// kubeconfig finds and reads the kubeconfig as kubectl does: the file named, or
+// those of $KUBECONFIG, or ~/.kube/config. There is none, and no error either,
+// if nothing names one and the last does not exist.
+func kubeconfig(path, context string) (config *rest.Config, origin string, err error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath, rules.WarnIfAllMissing = path, false
+	named := rules.GetLoadingPrecedence()
+	files := slices.DeleteFunc(slices.Clone(named), missing)
+	switch {
+	case len(files) > 0:
+		origin = "the kubeconfig " + strings.Join(files, string(filepath.ListSeparator))
+	case path != "":
+		return nil, "", fmt.Errorf("the kubeconfig %s does not exist: check --kubeconfig, or try --demo", path)
+	case os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "":
+		return nil, "", fmt.Errorf("the kubeconfig %s does not exist: check or unset $%s, or try --demo",
+			strings.Join(named, string(filepath.ListSeparator)), clientcmd.RecommendedConfigPathEnvVar)
+	default:
+		return nil, "", nil
+	}
+	read, err := rules.Load()
+	if err != nil {
+		return nil, "", unusable(origin, err)
+	}
+	if _, ok := read.Contexts[context]; context != "" && !ok {
+		return nil, "", fmt.Errorf("%s has no context %s: check --context; there %s", origin, context, contexts(read))
+	}
+	config, err = clientcmd.NewNonInteractiveClientConfig(*read, context, &clientcmd.ConfigOverrides{}, rules).ClientConfig()
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return nil, "", fmt.Errorf("%s names no cluster: choose one with --context or kubectl config use-context, or name another file with --kubeconfig", origin)
+	case err != nil:
+		return nil, "", unusable(origin, err)
+	}
+	return config, origin, nil
+}
+
+func unusable(origin string, err error) error {
+	return fmt.Errorf("%s cannot be used: %w: mend it, or name another file with --kubeconfig", origin, err)
+}
+
+// contexts says which contexts there are.
+func contexts(c *clientcmdapi.Config) string {
+	if len(c.Contexts) == 0 {
+		return "is none"
+	}
+	return "is " + strings.Join(slices.Sorted(maps.Keys(c.Contexts)), ", ")
+}
+
+func missing(file string) bool {
+	_, err := os.Stat(file)
+	return file == "" || errors.Is(err, fs.ErrNotExist)
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+)
+
+// record is an event as JSON. Programs rely on the names, so none of them is
+// changed or left out.
+type record struct {
+	Time            time.Time         `json:"time"`
+	Event           kind              `json:"event"`
+	Namespace       string            `json:"namespace"`
+	Name            string            `json:"name"`
+	UID             string            `json:"uid"`
+	ResourceVersion string            `json:"resourceVersion"`
+	Phase           string            `json:"phase"`
+	Ready           bool              `json:"ready"`
+	Node            string            `json:"node"`
+	Labels          map[string]string `json:"labels"`
+	Changed         []string          `json:"changed"`
+	Initial         bool              `json:"initial"`
+	Lost            bool              `json:"lost"`
+}
+
+// jsonLines prints events as JSON, one object a line.
+func jsonLines(w io.Writer) func(event) {
+	out := json.NewEncoder(w)
+	return func(e event) {
+		r := record{
+			Time:            e.at.UTC(),
+			Event:           e.kind,
+			Namespace:       e.pod.Namespace,
+			Name:            e.pod.Name,
+			UID:             string(e.pod.UID),
+			ResourceVersion: e.pod.ResourceVersion,
+			Phase:           string(e.pod.Status.Phase),
+			Ready:           ready(e.pod),
+			Node:            e.pod.Spec.NodeName,
+			Labels:          e.pod.Labels,
+			Changed:         e.changed,
+			Initial:         e.initial,
+			Lost:            e.lost,
+		}
+		if r.Labels == nil {
+			r.Labels = map[string]string{} // null is no object
+		}
+		if r.Changed == nil {
+			r.Changed = []string{}
+		}
+		_ = out.Encode(r) // a closed pipe ends the program by itself
+	}
+}
