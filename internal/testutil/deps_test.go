@@ -82,6 +82,12 @@ var arrows = []arrow{
 		why:  "a generator reads client-go's clientset, and must run while the package that it generates for does not compile",
 	},
 	{
+		from: "examples/controllerruntime",
+		to: []string{"./informer/...", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2",
+			"sigs.k8s.io/controller-runtime/..."},
+		why: "it is a module of its own, with what a user of controller-runtime has anyway",
+	},
+	{
 		from: "examples/...",
 		to: []string{"./indexer", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", apimachinery,
 			"k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},

@@ -1,0 +1,123 @@
+// Controllerruntime is a controller-runtime manager on tidemark. One option
+// does it:
+//
+//	cache.Options{NewInformer: informer.NewSharedIndexInformer}
+//
+// Its controller prints how many pods of each namespace are ready, whenever
+// that changes, and changes nothing itself:
+//
+//	go run . --demo --for 10s
+//	go run .
+//
+// The cluster is that of $KUBECONFIG, of the pod that this runs in, or of
+// ~/.kube/config. With --demo it is made up: an API server in this process, and
+// pods that come and go. The exit code is 0, 1 after an error and 2 after a flag
+// that cannot be used.
+//
+// This is a module of its own, since tidemark does not need controller-runtime.
+// A copy leaves out the replace line of go.mod, and demo.go with what calls it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the second Ctrl-C kills
+	ctrl.SetLogger(klog.Background())
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is the program, and returns its exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("controllerruntime", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	demo := flags.Bool("demo", false, "watch a made-up cluster, on an API server in this process")
+	limit := flags.Duration("for", 0, "stop after this `duration`, such as 10s; otherwise at Ctrl-C")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
+	}
+	if *limit > 0 {
+		// Not a deadline, which the manager takes for an error while it starts.
+		timed, stop := context.WithCancel(ctx)
+		defer stop()
+		defer time.AfterFunc(*limit, stop).Stop()
+		ctx = timed
+	}
+	if err := watch(ctx, *demo, stdout); err != nil {
+		log.New(stderr, "controllerruntime: ", 0).Print(err)
+		return 1
+	}
+	return 0
+}
+
+// watch runs the manager until ctx ends.
+func watch(ctx context.Context, demo bool, out io.Writer) error {
+	cluster, err := connect(demo)
+	if err != nil {
+		return err
+	}
+	defer cluster.close()
+
+	m, err := ctrl.NewManager(cluster.config, ctrl.Options{
+		// This is what puts the manager on tidemark.
+		Cache: cache.Options{NewInformer: informer.NewSharedIndexInformer},
+
+		Metrics:    server.Options{BindAddress: "0"}, // none are served
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	if err != nil {
+		return fmt.Errorf("the manager cannot be made: %w", err)
+	}
+	defer m.GetHTTPClient().CloseIdleConnections()
+	if err := setUp(ctx, m, log.New(out, "", log.LstdFlags)); err != nil {
+		return fmt.Errorf("the controller cannot be made: %w", err)
+	}
+
+	began := time.Now()
+	if err := m.Start(ctx); err != nil {
+		return fmt.Errorf("the manager failed: %w", err)
+	}
+	_, err = fmt.Fprintf(out, "\nran for %v\n", time.Since(began).Round(100*time.Millisecond))
+	return err
+}
+
+// cluster is what the manager talks to. It has to be closed.
+type cluster struct {
+	config *rest.Config
+	close  func()
+}
+
+// connect finds the cluster, or makes one up.
+func connect(demo bool) (*cluster, error) {
+	if demo {
+		return startDemo()
+	}
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return nil, fmt.Errorf("there is no cluster: %w; try --demo", err)
+	}
+	return &cluster{config: config, close: func() {}}, nil
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+)
+
+func TestMain(m *testing.M) {
+	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
+	ctrl.SetLogger(klog.Logger{})
+	goleak.VerifyTestMain(m)
+}
+
+// transcript is what the program writes.
+type transcript struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (t *transcript) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	return t.text.Write(p)
+}
+
+func (t *transcript) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	return t.text.String()
+}
+
+// program is the program as it runs in a test.
+type program struct {
+	stdout, stderr *transcript
+	interrupt      context.CancelFunc
+	exit           chan int // brings the exit code
+}
+
+func start(t *testing.T, args ...string) *program {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &program{stdout: new(transcript), stderr: new(transcript), interrupt: cancel, exit: make(chan int, 1)}
+	go func() { p.exit <- run(ctx, args, p.stdout, p.stderr) }()
+	t.Cleanup(cancel)
+	return p
+}
+
+// prints returns once stdout fits the pattern.
+func (p *program) prints(t *testing.T, pattern string) {
+	t.Helper()
+	fits := regexp.MustCompile(pattern)
+	for poll := time.Tick(time.Millisecond); !fits.MatchString(p.stdout.String()); <-poll {
+		select {
+		case code := <-p.exit:
+			require.Fail(t, "the program has ended", "with %d and without %s in\n%s%s", code, pattern, p.stdout, p.stderr)
+		default:
+		}
+	}
+}
+
+// stops interrupts the program and expects that it ends well.
+func (p *program) stops(t *testing.T) {
+	t.Helper()
+	p.interrupt()
+	assert.Zero(t, <-p.exit, p.stderr)
+	assert.Regexp(t, `\nran for [0-9.]+m?s\n$`, p.stdout)
+	assert.Empty(t, p.stderr.String())
+}
+
+// TestDemo waits for what the made-up cluster is bound to come to.
+func TestDemo(t *testing.T) {
+	p := start(t, "--demo")
+	p.prints(t, `(?m)^[0-9/]+ [0-9:]+ billing: 2 of 3 pods are ready$`)
+	p.prints(t, `(?s)shop: 4 of 5 pods are ready.*shop: 4 of 4 pods are ready`)
+	p.stops(t)
+}
+
+func TestTimeIsUp(t *testing.T) {
+	p := start(t, "--demo", "--for", "1ms")
+	assert.Zero(t, <-p.exit, p.stderr)
+	assert.Regexp(t, `\nran for [0-9.]+m?s\n$`, p.stdout)
+}
+
+func TestInterruptBeforeTheSync(t *testing.T) {
+	p := start(t, "--demo")
+	p.stops(t)
+}
+
+// TestCluster follows a server from outside, as on a cluster.
+func TestCluster(t *testing.T) {
+	server := informertest.New(informertest.Options{})
+	t.Cleanup(server.Close)
+	require.NoError(t, server.Start())
+	t.Setenv(clientcmd.RecommendedConfigPathEnvVar, kubeconfig(t, server.ClientConfig().Host))
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "one"}}
+	require.NoError(t, server.Create(t.Context(), pod))
+
+	p := start(t)
+	p.prints(t, `a: 0 of 1 pods are ready\n`)
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	require.NoError(t, server.Update(t.Context(), pod))
+	p.prints(t, `a: 1 of 1 pods are ready\n`)
+	require.NoError(t, server.Delete(t.Context(), pod))
+	p.prints(t, `a: 0 of 0 pods are ready\n`)
+	p.stops(t)
+}
+
+func TestMistakes(t *testing.T) {
+	t.Setenv(clientcmd.RecommendedConfigPathEnvVar, filepath.Join(t.TempDir(), "none"))
+	t.Setenv("HOME", t.TempDir())
+	for name, c := range map[string]struct {
+		args []string
+		exit int
+		says string
+	}{
+		"unknown flag": {[]string{"--what"}, 2, "not defined: -what"},
+		"no duration":  {[]string{"--for", "ever"}, 2, "invalid value"},
+		"no cluster":   {nil, 1, "there is no cluster: .*; try --demo"},
+		"help":         {[]string{"-h"}, 0, "-demo"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t, c.args...)
+			assert.Equal(t, c.exit, <-p.exit)
+			assert.Regexp(t, c.says, p.stderr)
+			assert.Empty(t, p.stdout.String())
+		})
+	}
+}
+
+// kubeconfig writes a kubeconfig and returns its path.
+func kubeconfig(t *testing.T, server string) string {
+	t.Helper()
+	c := clientcmdapi.NewConfig()
+	c.Clusters["c"] = &clientcmdapi.Cluster{Server: server}
+	c.Contexts["x"] = &clientcmdapi.Context{Cluster: "c"}
+	c.CurrentContext = "x"
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, clientcmd.WriteToFile(*c, path))
+	return path
+}

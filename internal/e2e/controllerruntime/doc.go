@@ -1,0 +1,12 @@
+// Package controllerruntime holds tests of controller-runtime on tidemark: a
+// cache, and a manager over it, with the one option
+//
+//	cache.Options{NewInformer: informer.NewSharedIndexInformer}
+//
+// Every test runs over client-go's informer as well, so that differences show.
+// Those that are meant are named where a test asks which of the two it runs
+// on, with the number of the statement in the contract.
+//
+// The package is a module of its own, since nothing of controller-runtime is
+// to burden those who use tidemark without it.
+package controllerruntime

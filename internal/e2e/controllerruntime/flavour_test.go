@@ -1,0 +1,123 @@
+package controllerruntime
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// flavour is one of the Go types in which a cache holds the same resource.
+type flavour struct {
+	name   string
+	object func(schema.GroupVersionKind) client.Object
+	list   func(schema.GroupVersionKind) client.ObjectList
+}
+
+var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
+
+var typed = flavour{
+	"typed",
+	func(schema.GroupVersionKind) client.Object { return &corev1.Pod{} },
+	func(schema.GroupVersionKind) client.ObjectList { return &corev1.PodList{} },
+}
+
+var generic = flavour{
+	"unstructured",
+	func(k schema.GroupVersionKind) client.Object {
+		o := &unstructured.Unstructured{}
+		o.SetGroupVersionKind(k)
+		return o
+	},
+	func(k schema.GroupVersionKind) client.ObjectList {
+		l := &unstructured.UnstructuredList{}
+		l.SetGroupVersionKind(listOf(k))
+		return l
+	},
+}
+
+var metadataOnly = flavour{
+	"metadata",
+	func(k schema.GroupVersionKind) client.Object {
+		o := &metav1.PartialObjectMetadata{}
+		o.SetGroupVersionKind(k)
+		return o
+	},
+	func(k schema.GroupVersionKind) client.ObjectList {
+		l := &metav1.PartialObjectMetadataList{}
+		l.SetGroupVersionKind(listOf(k))
+		return l
+	},
+}
+
+var flavours = []flavour{typed, generic, metadataOnly}
+
+func listOf(k schema.GroupVersionKind) schema.GroupVersionKind {
+	k.Kind += "List"
+	return k
+}
+
+func (f flavour) pod() client.Object { return f.object(podKind) }
+
+// get reads a pod out of a cache.
+func (f flavour) get(t *testing.T, c cache.Cache, namespace, name string, o ...client.GetOption) client.Object {
+	t.Helper()
+	pod := f.pod()
+	require.NoError(t, c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, pod, o...))
+	return pod
+}
+
+// pods returns the keys of the pods that a cache lists, in order.
+func (f flavour) pods(t *testing.T, c cache.Cache, o ...client.ListOption) []string {
+	t.Helper()
+	return keys(f.items(t, c, o...))
+}
+
+// items lists pods out of a cache.
+func (f flavour) items(t *testing.T, c cache.Cache, o ...client.ListOption) []client.Object {
+	t.Helper()
+	list := f.list(podKind)
+	require.NoError(t, c.List(t.Context(), list, o...))
+	var items []client.Object
+	extracted, err := meta.ExtractList(list)
+	require.NoError(t, err)
+	for _, item := range extracted {
+		items = append(items, item.(client.Object))
+	}
+	return items
+}
+
+// has waits until the cache lists these pods, and no others.
+func (f flavour) has(t *testing.T, c cache.Cache, want []string, o ...client.ListOption) {
+	t.Helper()
+	await(t, "the cache to have what it should", func() bool { return slices.Equal(f.pods(t, c, o...), want) })
+}
+
+func keys(objects []client.Object) []string {
+	found := make([]string, 0, len(objects))
+	for _, o := range objects {
+		found = append(found, client.ObjectKeyFromObject(o).String())
+	}
+	slices.Sort(found)
+	return found
+}
+
+// pod makes a pod. It has the label app, and runs on a node of that name.
+func pod(namespace, name, app string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": app}},
+		Spec:       corev1.PodSpec{NodeName: app, Containers: []corev1.Container{{Name: "c", Image: "registry.example/c"}}},
+		Status:     corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+}
+
+func node(name string) *corev1.Node {
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"name": name}}}
+}

@@ -1,0 +1,257 @@
+package controllerruntime
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// change is one call of a handler.
+type change struct {
+	verb     string
+	key      string
+	initial  bool
+	old, new client.Object
+}
+
+// recorder is a handler that keeps what it is told.
+type recorder struct {
+	mu      sync.Mutex
+	changes []change
+}
+
+var _ toolscache.ResourceEventHandler = (*recorder)(nil)
+
+func (r *recorder) OnAdd(o any, initial bool) {
+	r.keep(change{verb: "add", initial: initial, new: o.(client.Object)})
+}
+
+func (r *recorder) OnUpdate(old, o any) {
+	r.keep(change{verb: "update", old: old.(client.Object), new: o.(client.Object)})
+}
+
+func (r *recorder) OnDelete(o any) {
+	verb := "delete"
+	if tombstone, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
+		verb, o = "lose", tombstone.Obj
+	}
+	r.keep(change{verb: verb, new: o.(client.Object)})
+}
+
+func (r *recorder) keep(c change) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	c.key = client.ObjectKeyFromObject(c.new).String()
+	r.changes = append(r.changes, c)
+}
+
+// told returns the changes so far.
+func (r *recorder) told() []change {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return r.changes[:len(r.changes):len(r.changes)]
+}
+
+// next waits for the change with this index.
+func (r *recorder) next(t *testing.T, i int) change {
+	t.Helper()
+	await(t, "a change", func() bool { return len(r.told()) > i })
+	return r.told()[i]
+}
+
+// handle registers a recorder.
+func handle(t *testing.T, i cache.Informer) (*recorder, toolscache.ResourceEventHandlerRegistration) {
+	t.Helper()
+	told := new(recorder)
+	registration, err := i.AddEventHandler(told)
+	require.NoError(t, err)
+	return told, registration
+}
+
+// informerOf returns the informer of a flavour of pods, synced.
+func informerOf(t *testing.T, c cache.Cache, f flavour) cache.Informer {
+	t.Helper()
+	i, err := c.GetInformer(t.Context(), f.pod())
+	require.NoError(t, err)
+	return i
+}
+
+func TestHandlerAddedBeforeTheStart(t *testing.T) {
+	eachFlavour(t, func(t *testing.T, r *rig, f flavour) {
+		r.create(t, pod("a", "one", "web"))
+		c := r.cache(t, cache.Options{})
+		i := informerOf(t, c, f)
+		told, registration := handle(t, i)
+		assert.False(t, registration.HasSynced())
+		assert.False(t, i.HasSynced())
+		t.Cleanup(r.start(t, c))
+
+		receive(t, registration.HasSyncedChecker().Done())
+		assert.True(t, registration.HasSynced())
+		require.Len(t, told.told(), 1)
+		added := told.told()[0]
+		assert.Equal(t, "add", added.verb)
+		assert.Equal(t, "a/one", added.key)
+		assert.True(t, added.initial)
+	})
+}
+
+func TestHandlerAddedAfterTheStart(t *testing.T) {
+	eachFlavour(t, func(t *testing.T, r *rig, f flavour) {
+		one, two := pod("a", "one", "web"), pod("a", "two", "web")
+		r.create(t, one, two)
+		c := r.started(t, cache.Options{})
+		i := informerOf(t, c, f)
+		assert.True(t, i.HasSynced())
+		receive(t, i.HasSyncedChecker().Done())
+		told, registration := handle(t, i)
+		receive(t, registration.HasSyncedChecker().Done())
+		require.Len(t, told.told(), 2)
+		for _, added := range told.told() {
+			assert.Equal(t, "add", added.verb)
+			assert.True(t, added.initial)
+		}
+
+		three := pod("a", "three", "web")
+		r.create(t, three)
+		one.Labels["app"] = "db"
+		r.update(t, one)
+		r.remove(t, two)
+		added, updated, deleted := told.next(t, 2), told.next(t, 3), told.next(t, 4)
+		assert.Equal(t, "add", added.verb)
+		assert.False(t, added.initial)
+		assert.Equal(t, three.UID, added.new.GetUID())
+		assert.Equal(t, "update", updated.verb)
+		assert.Equal(t, "web", updated.old.GetLabels()["app"])
+		assert.Equal(t, "db", updated.new.GetLabels()["app"])
+		assert.Equal(t, "delete", deleted.verb)
+		assert.Equal(t, "a/two", deleted.key)
+	})
+}
+
+// Metadata knows its kind in a handler as well, as that of unstructured
+// objects does. controller-runtime writes it into what a watch brings, before
+// the informer sees it.
+func TestHandlersAreToldTheKind(t *testing.T) {
+	for _, f := range []flavour{generic, metadataOnly} {
+		t.Run(f.name, func(t *testing.T) {
+			each(t, func(t *testing.T, r *rig) {
+				r.create(t, pod("a", "one", "web"))
+				c := r.started(t, cache.Options{})
+				told, registration := handle(t, informerOf(t, c, f))
+				receive(t, registration.HasSyncedChecker().Done())
+				r.create(t, pod("a", "two", "web"))
+				for i := range 2 {
+					assert.Equal(t, podKind, told.next(t, i).new.GetObjectKind().GroupVersionKind())
+				}
+			})
+		})
+	}
+}
+
+func TestHandlersOfOneInformerShareIt(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		c := r.started(t, cache.Options{})
+		first, second := informerOf(t, c, typed), informerOf(t, c, typed)
+		byKind, err := c.GetInformerForKind(t.Context(), podKind)
+		require.NoError(t, err)
+		assert.Same(t, first, second)
+		assert.Same(t, first, byKind)
+		one, _ := handle(t, first)
+		two, _ := handle(t, second)
+		same, err := first.AddEventHandler(one)
+		require.NoError(t, err)
+		receive(t, same.HasSyncedChecker().Done())
+		r.create(t, pod("a", "one", "web"))
+		one.next(t, 1) // a handler registered twice is told twice
+		two.next(t, 0)
+		r.watches(t, 1)
+	})
+}
+
+func TestRemovedHandlerIsToldNothing(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		c := r.started(t, cache.Options{})
+		i := informerOf(t, c, typed)
+		gone, registration := handle(t, i)
+		stays, _ := handle(t, i)
+		r.create(t, pod("a", "one", "web"))
+		gone.next(t, 0)
+		require.NoError(t, i.RemoveEventHandler(registration))
+		require.NoError(t, i.RemoveEventHandler(registration), "twice")
+		r.create(t, pod("a", "two", "web"))
+		stays.next(t, 1)
+		assert.Len(t, gone.told(), 1)
+	})
+}
+
+func TestHandlerIsNotAddedToWhatHasStopped(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		c := r.cache(t, cache.Options{})
+		stop := r.start(t, c)
+		i := informerOf(t, c, typed)
+		_, registration := handle(t, i)
+		stop()
+		assert.True(t, i.IsStopped())
+		_, err := i.AddEventHandler(new(recorder))
+		require.Error(t, err)
+		require.Error(t, i.AddIndexers(toolscache.Indexers{"late": toolscache.MetaNamespaceIndexFunc}))
+		require.NoError(t, i.RemoveEventHandler(registration))
+	})
+}
+
+// With a SyncPeriod, every object is told anew from time to time.
+func TestSyncPeriod(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		r.create(t, pod("a", "one", "web"))
+		period := 500 * time.Millisecond // which becomes a second
+		c := r.started(t, cache.Options{SyncPeriod: &period})
+		told, _ := handle(t, informerOf(t, c, typed))
+		again := told.next(t, 1)
+		assert.Equal(t, "update", again.verb)
+		assert.Same(t, again.old, again.new)
+	})
+}
+
+// A watch that expires while changes are made is followed by a new list. Both
+// informers tell what has changed; client-go's tells the rest as well (D14).
+func TestRelist(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		stays, changes, goes := pod("a", "stays", "web"), pod("a", "changes", "web"), pod("a", "goes", "web")
+		r.create(t, stays, changes, goes)
+		c := r.started(t, cache.Options{})
+		told, registration := handle(t, informerOf(t, c, typed))
+		receive(t, registration.HasSyncedChecker().Done())
+
+		r.gate.shut()
+		asked := len(r.gate.requests())
+		r.server.CutWatches()
+		await(t, "another watch", func() bool { return len(r.gate.requests()) > asked })
+		changes.Labels["app"] = "db"
+		r.update(t, changes)
+		r.remove(t, goes)
+		r.create(t, pod("a", "comes", "web"))
+		r.server.Compact()
+		r.gate.open()
+
+		typed.has(t, c, []string{"a/changes", "a/comes", "a/stays"})
+		want := map[string]string{"a/goes": "lose", "a/changes": "update", "a/comes": "add"}
+		if !r.ours() {
+			want["a/stays"] = "update"
+		}
+		got := map[string]string{}
+		for len(got) < len(want) {
+			one := told.next(t, 3+len(got))
+			got[one.key] = one.verb
+		}
+		assert.Equal(t, want, got)
+	})
+}

@@ -1,0 +1,188 @@
+package controllerruntime
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+)
+
+// patience is how long a test waits for what has to come. It is never waited
+// for in a test that passes.
+const patience = 30 * time.Second
+
+// newInformer is the type of cache.Options.NewInformer.
+type newInformer = func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer
+
+// implementations are what the tests run on. Without a constructor it is
+// controller-runtime's own choice, client-go's.
+var implementations = []struct {
+	name string
+	make newInformer
+}{
+	{"clientgo", nil},
+	{"tidemark", informer.NewSharedIndexInformer},
+}
+
+// rig is an API server, and what it takes to make a cache of it.
+type rig struct {
+	server   *informertest.Server
+	gate     *gate
+	config   *rest.Config
+	http     *http.Client
+	informer newInformer
+}
+
+// each runs a test on each implementation.
+func each(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	for _, i := range implementations {
+		t.Run(i.name, func(t *testing.T) {
+			test(t, newRig(t, i.make))
+		})
+	}
+}
+
+// eachFlavour runs a test on each implementation with each Go type that pods come in.
+func eachFlavour(t *testing.T, test func(t *testing.T, r *rig, f flavour)) {
+	t.Helper()
+	for _, f := range flavours {
+		t.Run(f.name, func(t *testing.T) {
+			each(t, func(t *testing.T, r *rig) { test(t, r, f) })
+		})
+	}
+}
+
+// newRig returns an API server that closes with the test. Clients choose what
+// they speak with it, as they do on a cluster: protobuf where they can.
+func newRig(t *testing.T, make newInformer) *rig {
+	t.Helper()
+	checkLeaks(t, make)
+	server := informertest.New(informertest.Options{})
+	g := &gate{server: server}
+	front := httptest.NewServer(g)
+	config := &rest.Config{Host: front.URL, QPS: -1}
+	client, err := rest.HTTPClientFor(config)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		server.Close()
+		client.CloseIdleConnections()
+		front.Close()
+	})
+	return &rig{server: server, gate: g, config: config, http: client, informer: make}
+}
+
+// checkLeaks fails the test if a goroutine outlives all that the test stops.
+func checkLeaks(t *testing.T, make newInformer) {
+	t.Helper()
+	o := []goleak.Option{
+		goleak.IgnoreCurrent(),
+		// controller-runtime's own: it waits for ever for namespaces to sync.
+		goleak.IgnoreTopFunction("sigs.k8s.io/controller-runtime/pkg/cache.newMultiNamespaceInformer.func1"),
+	}
+	if make == nil {
+		// client-go leaves a watch of metadata alone with an event that nobody takes.
+		o = append(o, goleak.IgnoreTopFunction("k8s.io/apimachinery/pkg/watch.(*filteredWatch).loop"))
+	}
+	t.Cleanup(func() { goleak.VerifyNone(t, o...) })
+}
+
+// ours tells whether the rig runs on tidemark. It is asked where the contract
+// names a difference.
+func (r *rig) ours() bool { return r.informer != nil }
+
+// cache makes a cache that has not been started.
+func (r *rig) cache(t *testing.T, o cache.Options) cache.Cache {
+	t.Helper()
+	o.HTTPClient, o.NewInformer = r.http, r.informer
+	c, err := cache.New(r.config, o)
+	require.NoError(t, err)
+	return c
+}
+
+// started makes a cache and starts it. It stops with the test, which fails if
+// the cache leaves a watch behind.
+func (r *rig) started(t *testing.T, o cache.Options) cache.Cache {
+	t.Helper()
+	c := r.cache(t, o)
+	stop := r.start(t, c)
+	t.Cleanup(stop)
+	require.True(t, c.WaitForCacheSync(t.Context()))
+	return c
+}
+
+// start starts a cache, and returns what stops it and returns when it has.
+func (r *rig) start(t *testing.T, c cache.Cache) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- c.Start(ctx) }()
+	return func() {
+		cancel()
+		require.NoError(t, receive(t, ended))
+		r.watches(t, 0)
+	}
+}
+
+// watches waits until so many watches are open.
+func (r *rig) watches(t *testing.T, n int) {
+	t.Helper()
+	await(t, "the number of watches", func() bool { return r.server.Watches() == n })
+}
+
+// create stores objects, in this order.
+func (r *rig) create(t *testing.T, objects ...client.Object) {
+	t.Helper()
+	for _, o := range objects {
+		require.NoError(t, r.server.Create(t.Context(), o))
+	}
+}
+
+// update stores an object as it is now.
+func (r *rig) update(t *testing.T, o client.Object) {
+	t.Helper()
+	require.NoError(t, r.server.Update(t.Context(), o))
+}
+
+func (r *rig) remove(t *testing.T, o client.Object) {
+	t.Helper()
+	require.NoError(t, r.server.Delete(t.Context(), o))
+}
+
+// await polls until something holds that no channel tells.
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	poll := time.NewTicker(2 * time.Millisecond)
+	defer poll.Stop()
+	late := time.After(patience)
+	for !holds() {
+		select {
+		case <-poll.C:
+		case <-late:
+			require.Fail(t, "waited for "+what+" in vain")
+		}
+	}
+}
+
+// receive returns what comes out of a channel.
+func receive[T any](t *testing.T, from <-chan T) (got T) {
+	t.Helper()
+	select {
+	case got = <-from:
+	case <-time.After(patience):
+		require.Fail(t, "nothing came")
+	}
+	return got
+}
