@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -34,15 +35,24 @@ func NewSharedIndexInformer(lw cache.ListerWatcher, example runtime.Object, resy
 // NewSharedIndexInformerWithOptions is client-go's function of that name, over
 // this module's informer.
 func NewSharedIndexInformerWithOptions(lw cache.ListerWatcher, example runtime.Object, o cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
-	options := Options[any]{Name: o.ObjectDescription, Resync: o.ResyncPeriod}
-	if options.Name == "" && example != nil {
-		options.Name = fmt.Sprintf("%T", example)
-	}
-	indexes, funcs := clientgoIndexes[any](o.Indexers, true)
-	c := newBareCore(options, indexes, reflector.FromListerWatcher(lw))
+	return newClientgoInformer(lw, example, clientgoSettings{
+		options: Options[any]{Name: o.ObjectDescription, Resync: o.ResyncPeriod},
+		indexes: o.Indexers,
+		metrics: newMetrics(o.Identifier, o.InformerMetricsProvider),
+	})
+}
+
+func newClientgoInformer(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings) *clientgoInformer[any] {
+	s.options.Name = describe(s.options.Name, example)
+	indexes, funcs := clientgoIndexes[any](s.indexes, true)
+	c := newBareCore(s.options, indexes, reflector.FromListerWatcher(lw))
 	c.clientgo.expect(example)
 	c.clientgo.funcs = funcs
 	c.clientgo.lw, c.clientgo.example = lw, example
+	c.clientgo.metrics.Store(s.metrics)
+	if s.logger != nil {
+		c.logger = logged(*s.logger, c.options.Name)
+	}
 	return &clientgoInformer[any]{c}
 }
 
@@ -64,6 +74,9 @@ type clientgo struct {
 	kind    schema.GroupVersionKind // likewise, of unstructured objects
 	exact   bool                    // what a transform makes must be of goType too
 
+	metrics  atomic.Pointer[metrics] // nil where nothing is measured; set before Run
+	detector cache.MutationDetector  // nil unless the environment asks for it
+
 	mu          sync.Mutex
 	funcs       cache.Indexers // the index functions as they were given
 	resyncCheck time.Duration  // the shortest resync period so far
@@ -75,10 +88,7 @@ func (f *clientgo) expect(example runtime.Object) {
 	if example == nil {
 		return
 	}
-	f.goType = reflect.TypeOf(example)
-	if _, ok := example.(runtime.Unstructured); ok {
-		f.kind = example.GetObjectKind().GroupVersionKind()
-	}
+	f.goType, f.kind = expected(example)
 }
 
 // observe passes errors on to the watch error handler. It returns false if
@@ -120,17 +130,23 @@ func (i *clientgoInformer[T]) AddEventHandlerWithOptions(h cache.ResourceEventHa
 	if h == nil {
 		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)
 	}
-	requested := i.core.options.Resync
+	requested, logger := i.core.options.Resync, klog.Background()
 	if o.ResyncPeriod != nil {
 		requested = *o.ResyncPeriod
+	}
+	if o.Logger != nil {
+		logger = *o.Logger
 	}
 	if requested < 0 {
 		return nil, fmt.Errorf("informer %s: resync: %w", i.core.options.Name, ErrNegative)
 	}
-	r := newRegistration(i.core, clientgoReceiver[T]{h}, HandlerOptions{
-		Name:   fmt.Sprintf("%T", h),
-		Resync: i.core.resyncPeriod(requested),
-	})
+	return i.register(h, i.core.resyncPeriod(logger, requested), logger)
+}
+
+// register adds a handler that is resynced exactly as often as it says.
+func (i *clientgoInformer[T]) register(h cache.ResourceEventHandler, resync time.Duration, logger klog.Logger) (*clientgoRegistration[T], error) {
+	to := clientgoReceiver[T]{h, logger}
+	r := newRegistration(i.core, to, HandlerOptions{Name: to.name(), Resync: resync})
 	if err := i.core.join(r); err != nil {
 		return nil, err
 	}
@@ -143,7 +159,7 @@ const minimumResync = time.Second
 // resyncPeriod is what client-go makes of a requested period: at least a
 // second, nothing where the informer was made without resyncs, and not
 // shorter than the shortest before the start.
-func (c *core[T]) resyncPeriod(requested time.Duration) time.Duration {
+func (c *core[T]) resyncPeriod(logger klog.Logger, requested time.Duration) time.Duration {
 	c.mu.Lock()
 	started := c.phase != created
 	c.mu.Unlock()
@@ -155,7 +171,7 @@ func (c *core[T]) resyncPeriod(requested time.Duration) time.Duration {
 	case requested == 0:
 		return 0
 	case f.resyncCheck == 0:
-		klog.Background().Info("No resyncs, since the informer was made without", "informer", c.options.Name, "requested", requested)
+		logger.Info("No resyncs, since the informer was made without", "informer", c.options.Name, "requested", requested)
 		return 0
 	}
 	requested = max(requested, minimumResync)
@@ -206,12 +222,15 @@ func (i *clientgoInformer[T]) LastSyncResourceVersion() string {
 func (i *clientgoInformer[T]) IsStopped() bool { return closed(i.core.done()) }
 
 func (i *clientgoInformer[T]) SetWatchErrorHandler(h cache.WatchErrorHandler) error {
+	if h == nil {
+		return i.SetWatchErrorHandlerWithContext(nil)
+	}
 	return i.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { h(r, err) })
 }
 
 // SetWatchErrorHandlerWithContext sets who is told of every error of a list or
 // watch, and of every object that is quarantined. The reflector that it is
-// given is there for its name alone, and never runs.
+// given is there for its name alone, and never runs. Nil stands for the log.
 func (i *clientgoInformer[T]) SetWatchErrorHandlerWithContext(h cache.WatchErrorHandlerWithContext) error {
 	c := i.core
 	c.mu.Lock()
@@ -227,7 +246,10 @@ func (i *clientgoInformer[T]) SetWatchErrorHandlerWithContext(h cache.WatchError
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	f.onError = func(err error) { h(c.runContext(), inert(), err) }
+	f.onError = nil
+	if h != nil {
+		f.onError = func(err error) { h(c.runContext(), inert(), err) }
+	}
 	return nil
 }
 

@@ -1,9 +1,8 @@
 package informer
 
 import (
-	"fmt"
-
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
@@ -11,7 +10,10 @@ import (
 // clientgoReceiver delivers to client-go's ResourceEventHandler, which knows
 // no delete-and-add for another object under the same name, and is told of
 // deletes of objects that it never heard of.
-type clientgoReceiver[T any] struct{ handler cache.ResourceEventHandler }
+type clientgoReceiver[T any] struct {
+	handler cache.ResourceEventHandler
+	logger  klog.Logger // for panics
+}
 
 func (r clientgoReceiver[T]) receive(e *event[T], key indexer.Key) {
 	switch e.kind {
@@ -32,8 +34,17 @@ func (r clientgoReceiver[T]) receive(e *event[T], key indexer.Key) {
 	}
 }
 
-func (clientgoReceiver[T]) splits() bool   { return false }
-func (r clientgoReceiver[T]) name() string { return fmt.Sprintf("%T", r.handler) }
+func (clientgoReceiver[T]) splits() bool       { return false }
+func (r clientgoReceiver[T]) name() string     { return handlerName(r.handler) }
+func (r clientgoReceiver[T]) log() klog.Logger { return r.logger }
+
+// loggerOf returns the logger that a receiver's panics go to.
+func loggerOf[T any](to receiver[T]) klog.Logger {
+	if own, ok := to.(interface{ log() klog.Logger }); ok {
+		return own.log()
+	}
+	return klog.Background()
+}
 
 // clientgoRegistration shows a registration as client-go's.
 type clientgoRegistration[T any] struct{ registration *registration[T] }
@@ -41,7 +52,8 @@ type clientgoRegistration[T any] struct{ registration *registration[T] }
 func (r *clientgoRegistration[T]) HasSynced() bool { return closed(r.registration.synced) }
 
 func (r *clientgoRegistration[T]) HasSyncedChecker() cache.DoneChecker {
-	return clientgoChecker{"handler " + r.registration.options.Name, r.registration.synced}
+	name := "informer " + r.registration.core.options.Name + ", handler " + r.registration.options.Name
+	return clientgoChecker{name, r.registration.synced}
 }
 
 // ShutdownChan is what cache.ShutDownEventHandler waits for.

@@ -18,7 +18,10 @@ func NewStore(key cache.KeyFunc) cache.Store { return NewIndexer(key, nil) }
 
 // NewIndexer is client-go's function of that name, over this module's store.
 // The whole string that key returns is the key. Nobody keeps or changes the map.
-func NewIndexer(key cache.KeyFunc, ix cache.Indexers) cache.Indexer {
+func NewIndexer(key cache.KeyFunc, ix cache.Indexers) cache.Indexer { return newFreeStore(key, ix) }
+
+// newFreeStore makes a store that belongs to no informer.
+func newFreeStore(key cache.KeyFunc, ix cache.Indexers) *clientgoStore[any] {
 	indexes, funcs := clientgoIndexes[any](ix, false)
 	writer, err := indexer.New(indexer.Options[any]{Indexes: indexes, Labels: labelsOf[any], Namespace: namespaceOf[any]})
 	if err != nil { // an index without a name or a function: client-go stores, and fails later
@@ -37,9 +40,14 @@ type clientgoStore[T any] struct {
 	writer  *indexer.Writer[T]
 	keyFunc cache.KeyFunc
 	parse   func(string) indexer.Key
+	// metaKeys says that the keys are the namespaces and names of the objects.
+	metaKeys bool
 	// versions tells whether writes move the store's version: not once an
 	// informer does.
 	versions func() bool
+
+	transform cache.TransformFunc // may be nil
+	gauge     *versionGauge       // may be nil
 
 	mu    *sync.Mutex
 	funcs *cache.Indexers // guarded by mu
@@ -55,9 +63,11 @@ func newClientgoStore[T any](c *core[T]) *clientgoStore[T] {
 		writer:   c.writer,
 		keyFunc:  cache.DeletionHandlingMetaNamespaceKeyFunc,
 		parse:    indexer.ParseKey,
+		metaKeys: true,
 		versions: func() bool { return !c.isSynced() },
 		mu:       &c.clientgo.mu,
 		funcs:    &c.clientgo.funcs,
+		gauge:    c.clientgo.metrics.Load().ofStore(),
 	}
 }
 
@@ -75,7 +85,7 @@ func (s *clientgoStore[T]) write(kind cache.TransactionType, obj any) error {
 // Transaction makes several writes in one section. Objects without a key, or
 // of another type, are left out and told.
 func (s *clientgoStore[T]) Transaction(txns ...cache.Transaction) *cache.TransactionError {
-	failed := cache.TransactionError{TotalTransactions: len(txns)}
+	failed := cache.TransactionError{TotalTransactions: len(txns), SuccessfulIndices: make([]int, 0, len(txns))}
 	prepared := make([]clientgoWrite[T], 0, len(txns))
 	for i, txn := range txns {
 		w, err := s.prepare(txn)
@@ -96,6 +106,7 @@ func (s *clientgoStore[T]) Transaction(txns ...cache.Transaction) *cache.Transac
 			s.reach(tx, w.version)
 		}
 	})
+	s.publish()
 	if len(failed.Errors) > 0 {
 		return &failed
 	}
@@ -117,7 +128,7 @@ func (s *clientgoStore[T]) prepare(txn cache.Transaction) (w clientgoWrite[T], e
 	}
 	w = clientgoWrite[T]{key: s.parse(key), version: identityOf(txn.Object).version, remove: txn.Type == cache.TransactionTypeDelete}
 	if !w.remove {
-		w.obj, err = as[T](txn.Object)
+		w.obj, err = s.transformed(txn.Object)
 	}
 	return w, err
 }
@@ -129,6 +140,9 @@ func (s *clientgoStore[T]) reach(tx *indexer.Tx[T], version string) {
 		tx.SetVersion(version)
 	}
 }
+
+// publish lets the metrics know the version.
+func (s *clientgoStore[T]) publish() { s.gauge.set(s.writer.Indexer().Version()) }
 
 // Replace makes the store hold exactly the list. With an object without a key,
 // or of another type, it changes nothing.
@@ -145,6 +159,7 @@ func (s *clientgoStore[T]) Replace(list []any, version string) error {
 		version = ""
 	}
 	staging.Commit(version, indexer.Visitor[T]{})
+	s.publish()
 	return nil
 }
 
@@ -152,6 +167,7 @@ func (s *clientgoStore[T]) Resync() error { return nil }
 
 func (s *clientgoStore[T]) Bookmark(version string) {
 	s.writer.Update(func(tx *indexer.Tx[T]) { s.reach(tx, version) })
+	s.publish()
 }
 
 func (s *clientgoStore[T]) LastStoreSyncResourceVersion() string { return s.writer.Indexer().Version() }
@@ -190,29 +206,11 @@ func (s *clientgoStore[T]) Index(name string, obj any) ([]any, error) {
 	if len(values) == 1 {
 		return s.ByIndex(name, values[0])
 	}
-	return s.union(name, values)
-}
-
-// union returns the objects under any of several values, each once.
-func (s *clientgoStore[T]) union(name string, values []string) ([]any, error) {
-	x := s.writer.Indexer()
-	found := make(map[indexer.Key]struct{})
-	for _, value := range values {
-		keys, err := x.KeysBy(name, value)
-		if err != nil {
-			return nil, noIndex(name)
-		}
-		for _, key := range keys {
-			found[key] = struct{}{}
-		}
+	found, err := s.writer.Indexer().Union(name, values...)
+	if err != nil {
+		return nil, noIndex(name)
 	}
-	objects := make([]any, 0, len(found))
-	for key := range found {
-		if obj, ok := x.Get(key); ok {
-			objects = append(objects, obj)
-		}
-	}
-	return objects, nil
+	return boxAll(found), nil
 }
 
 func (s *clientgoStore[T]) ByIndex(name, value string) ([]any, error) {
@@ -259,7 +257,7 @@ func (s *clientgoStore[T]) GetIndexers() cache.Indexers {
 }
 
 func (s *clientgoStore[T]) AddIndexers(ix cache.Indexers) error {
-	indexes, funcs := clientgoIndexes[T](ix, true)
+	indexes, funcs := clientgoIndexes[T](ix, s.metaKeys)
 	if err := s.writer.AddIndexes(indexes...); err != nil {
 		return err
 	}
@@ -274,7 +272,8 @@ func (s *clientgoStore[T]) AddIndexers(ix cache.Indexers) error {
 }
 
 // clientgoIndexes makes indexes of client-go's index functions, in the order
-// of their names, and returns a copy of the map.
+// of their names, and returns a copy of the map. Where the keys are those of
+// the metadata, nobody needs to look at an object for its namespace.
 func clientgoIndexes[T any](ix cache.Indexers, metaKeys bool) (indexes []indexer.Index[T], funcs cache.Indexers) {
 	for _, name := range slices.Sorted(maps.Keys(ix)) {
 		if metaKeys && isMetaNamespace(ix[name]) {
@@ -311,6 +310,7 @@ func clientgoAppend[T any](f cache.IndexFunc) func([]string, T) []string {
 	}
 }
 
+// isMetaNamespace tells whether f is the function that nearly everyone uses.
 func isMetaNamespace(f cache.IndexFunc) bool {
 	return f != nil && reflect.ValueOf(f).Pointer() == reflect.ValueOf(cache.MetaNamespaceIndexFunc).Pointer()
 }
@@ -330,6 +330,15 @@ func anys[T any](s indexer.Snapshot[T]) []any {
 		objects = append(objects, obj)
 	}
 	return objects
+}
+
+// boxAll returns objects as client-go does: in a slice that is never nil.
+func boxAll[T any](objects []T) []any {
+	boxed := make([]any, len(objects))
+	for i, obj := range objects {
+		boxed[i] = obj
+	}
+	return boxed
 }
 
 func spell(keys []indexer.Key) []string {

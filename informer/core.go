@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -31,6 +33,7 @@ type core[T any] struct {
 	clientgo  clientgo
 	logger    func(Event)
 	synced    chan struct{} // closed once every part has committed a full state
+	halted    atomic.Bool   // the run is ending: handlers are told nothing more
 
 	// The processLoop's own.
 	parts   []part[T]
@@ -80,7 +83,8 @@ func newBareCore[T any](o Options[T], indexes []indexer.Index[T], sources ...ref
 		c.options.Name = typeName[T]()
 	}
 	c.clientgo.resyncCheck = o.Resync
-	c.logger = logged(c.options.Name)
+	c.clientgo.detector = newDetector(c.options.Name)
+	c.logger = logged(klog.Background(), c.options.Name)
 	c.misuse = c.options.validate()
 	if len(sources) == 0 || slices.Contains(sources, nil) {
 		c.misuse = ErrNoSource
@@ -142,6 +146,7 @@ func (c *core[T]) begin(ctx context.Context, again bool) error {
 		c.stopped, c.queue = make(chan struct{}), deltafifo.New[T](0)
 	}
 	c.phase, c.ctx, c.handlers = running, ctx, new(sync.WaitGroup)
+	c.halted.Store(false)
 	for _, r := range c.processor.all() {
 		c.launch(r)
 	}
@@ -172,12 +177,14 @@ func (c *core[T]) Start(ctx context.Context) (wait func(), err error) {
 
 // run moves changes along until ctx ends, and returns when nothing moves any more.
 func (c *core[T]) run(ctx context.Context) {
+	defer c.clientgo.detect()()
 	var reflectors sync.WaitGroup
 	for i, source := range c.sources {
 		r := c.reflector(i, source)
 		reflectors.Go(func() { c.reflect(ctx, r) })
 	}
 	c.processLoop(ctx)
+	c.halted.Store(true)
 	reflectors.Wait()
 	c.finish().Wait()
 }
@@ -191,6 +198,7 @@ func (c *core[T]) reflector(i int, source reflector.Source) *reflector.Reflector
 		PageSize:        c.options.PageSize,
 		MinWatchTimeout: c.options.MinWatchTimeout,
 		Version:         c.parts[i].version,
+		Rand:            c.options.Rand,
 		Observe: func(e reflector.Event) {
 			c.status.reflected(i, e)
 			c.observe(e)
@@ -268,7 +276,8 @@ func (c *core[T]) join(r *registration[T]) error {
 	case c.misuse != nil:
 		return c.misused()
 	case c.phase == stopped:
-		return fmt.Errorf("handler %q was not added to informer %s: %w", r.options.Name, c.options.Name, ErrStopped)
+		// In client-go's words, which programs look for.
+		return fmt.Errorf("informer %s: %w: handler %q was not added to shared informer because it has stopped already", c.options.Name, ErrStopped, r.options.Name)
 	}
 	c.writer.Freeze(func(tx *indexer.Tx[T]) {
 		if c.processor.began {

@@ -22,8 +22,8 @@ type HandlerPanicked struct {
 
 // logged returns the observer that is used if the user sets none: it logs what
 // an operator has to know, and at higher verbosity what one may want to know.
-func logged(name string) func(Event) {
-	log := klog.Background().WithName("tidemark").WithValues("informer", name)
+func logged(log klog.Logger, name string) func(Event) {
+	log = log.WithName("tidemark").WithValues("informer", name)
 	return func(e Event) {
 		switch e := e.(type) {
 		case reflector.Failed:

@@ -32,6 +32,7 @@ type engine interface {
 	syncedChannel() <-chan struct{}
 	WaitSynced(ctx context.Context) error
 	WaitVersion(ctx context.Context, version string) error
+	WaitDelivered(ctx context.Context, version string) error
 	Status() Status
 }
 

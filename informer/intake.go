@@ -54,6 +54,7 @@ func (s *intake[T]) Write(ctx context.Context, batch []deltafifo.Delta[T]) error
 			s.transform(d, transform)
 		}
 	}
+	detectIn(&s.core.clientgo, batch)
 	if n := len(batch); n > 0 && !s.staged { // pages of a full state tell nothing until it is whole
 		s.core.status.received(s.part, batch[n-1].Op == deltafifo.Bookmark)
 	}

@@ -63,6 +63,8 @@ func (l *latest[T]) merge(p *pending[T], e event[T], n note) {
 	case e.kind == Deleted && !p.knows:
 		*p = pending[T]{void: true}
 		delete(l.byKey, n.key)
+	case e.kind == Deleted && p.recreated: // of what the handler never heard of
+		p.event = event[T]{old: p.seen, new: p.seen, kind: Deleted, flags: flagLost}
 	case e.kind == Deleted:
 		p.event = e
 	case !p.knows: // an add, whatever happened to it since

@@ -154,6 +154,7 @@ func popOne(t *testing.T, l *latest[*corev1.Pod], m *replayed) {
 		require.Nil(t, p.event.old)
 	case now == nil:
 		require.Equal(t, Deleted, p.event.kind)
+		require.Equal(t, before.UID, p.event.change().Old.UID, "of the object that it knows")
 	default:
 		require.Equal(t, Updated, p.event.kind)
 		require.Same(t, before, p.event.old, "from what it saw last")

@@ -32,6 +32,10 @@ type Options[T any] struct {
 	MinWatchTimeout time.Duration
 	// PageSize, if not zero, makes all lists come in pages of that many objects.
 	PageSize int64
+	// Rand returns the numbers in [0, 1) that spread back-offs and the times
+	// that watches last; nil for chance. A simulation sets it to repeat itself.
+	// With several sources it is called from several goroutines.
+	Rand func() float64
 	// Observe, if set, is told everything that the informer notices, instead
 	// of the log. It is called from the informer's goroutines, must be quick
 	// and must not call the informer.

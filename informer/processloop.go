@@ -19,7 +19,7 @@ func (c *core[T]) processLoop(ctx context.Context) {
 			return
 		}
 		for len(batch) > 0 && ctx.Err() == nil {
-			batch = c.applySome(batch)
+			batch = c.measured(batch)
 		}
 	}
 }

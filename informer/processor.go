@@ -30,6 +30,8 @@ type sharedProcessor[T any] struct {
 	count         atomic.Int32 // len(registrations); written under mu
 	asleep        atomic.Int32 // how many of them wait to be woken; written under mu
 	latest        int          // how many of them have Latest delivery
+	// resting holds what is closed when a registration has nothing left to deliver.
+	resting map[*registration[T]]chan struct{}
 }
 
 func newSharedProcessor[T any]() *sharedProcessor[T] {
@@ -108,6 +110,7 @@ func (p *sharedProcessor[T]) rest(r *registration[T]) bool {
 	if int(asleep) == len(p.registrations) {
 		p.forget(r)
 	}
+	p.rested(r)
 	return true
 }
 
@@ -190,6 +193,7 @@ func (p *sharedProcessor[T]) remove(r *registration[T]) {
 		return
 	}
 	p.registrations = slices.Delete(p.registrations, i, i+1)
+	delete(p.resting, r)
 	p.count.Add(-1)
 	if r.options.Delivery == Latest {
 		p.latest--

@@ -100,6 +100,27 @@ func TestContract_D2_LatestTellsAnotherObjectAfterADelete(t *testing.T) {
 	}
 }
 
+// What the handler knows is gone, and so is what came after it, which the
+// handler never heard of.
+func TestLatestTellsTheEndOfTheObjectThatTheHandlerKnows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		h := newGated()
+		f.joins(h, HandlerOptions{Delivery: Latest})
+		f.start()
+		f.list("1", pod("a", "1", uid("one")), pod("b", "1"))
+		synctest.Wait()
+		h.pass()
+		h.pass()
+		f.apply(does(deltafifo.Modified, pod("b", "2")))
+		synctest.Wait()
+		h.take()
+		f.apply(does(deltafifo.Deleted, pod("a", "3", uid("one"))), does(deltafifo.Added, pod("a", "4", uid("two"))), does(deltafifo.Deleted, pod("a", "5", uid("two"))))
+		h.open()
+		require.Equal(t, []string{"lost a@1"}, h.take())
+	})
+}
+
 // An object that left a selector and came back.
 func TestLatestTellsWhatTheHandlerSawLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

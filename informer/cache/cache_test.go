@@ -1,0 +1,213 @@
+package cache
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/klog/v2"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+func pod(name, version string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, ResourceVersion: version}}
+}
+
+// still lists one pod, and its watch brings nothing.
+func still() ListerWatcher {
+	return ToListWatcherWithWatchListSemantics(&ListWatch{
+		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+			return &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "10"}, Items: []corev1.Pod{*pod("a", "1")}}, nil
+		},
+		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
+	}, cannotStream{})
+}
+
+type cannotStream struct{}
+
+func (cannotStream) IsWatchListSemanticsUnSupported() bool { return true }
+
+// running runs what has a Run for the time of a test.
+func running(t *testing.T, run func(ctx context.Context)) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { run(ctx) })
+	t.Cleanup(func() { cancel(); wg.Wait() })
+	synctest.Wait()
+}
+
+// A program for client-go, whose import was changed.
+func TestAProgramOfClientgo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := NewSharedIndexInformer(still(), &corev1.Pod{}, 0, Indexers{NamespaceIndex: MetaNamespaceIndexFunc})
+		var names []string
+		reg, err := i.AddEventHandler(ResourceEventHandlerFuncs{AddFunc: func(obj any) {
+			key, err := MetaNamespaceKeyFunc(obj)
+			require.NoError(t, err)
+			names = append(names, key)
+		}})
+		require.NoError(t, err)
+		running(t, i.RunWithContext)
+		require.True(t, WaitFor(t.Context(), "pods", i.HasSyncedChecker(), reg.HasSyncedChecker()))
+		require.Equal(t, []string{"default/a"}, names)
+		require.NoError(t, ShutDownEventHandler(i, reg))
+		found, err := NewGenericLister(i.GetIndexer(), corev1.Resource("pods")).ByNamespace("default").Get("a")
+		require.NoError(t, err)
+		require.Equal(t, "1", found.(*corev1.Pod).ResourceVersion)
+	})
+}
+
+// told is a typed handler that writes down what it is told.
+type told struct{ lines []string }
+
+func (h *told) OnAdd(p *corev1.Pod, initial bool) {
+	if initial {
+		h.lines = append(h.lines, "initial "+p.Name)
+	}
+}
+func (h *told) OnUpdate(_, p *corev1.Pod) { h.lines = append(h.lines, "update "+p.Name) }
+func (h *told) OnDelete(d DeletedObject[*corev1.Pod]) {
+	h.lines = append(h.lines, "delete "+d.GetObjectName().Name)
+}
+
+// client-go's typed face over an informer of ours.
+func TestTheTypedFace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := watch.NewFake()
+		lw := ToListWatcherWithWatchListSemantics(&ListWatch{
+			ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+				return &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "10"}, Items: []corev1.Pod{*pod("a", "1")}}, nil
+			},
+			WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return fake, nil },
+		}, cannotStream{})
+		i := NewTypedSharedIndexInformer[*corev1.Pod](NewSharedIndexInformer(lw, &corev1.Pod{}, 0, Indexers{}))
+		require.NoError(t, i.AddTypedIndexers(TypedIndexers[*corev1.Pod]{"name": func(p *corev1.Pod) ([]string, error) { return []string{p.Name}, nil }}))
+		h := &told{}
+		reg, err := i.AddTypedEventHandler(h, HandlerOptions{})
+		require.NoError(t, err)
+		running(t, i.RunWithContext)
+		fake.Modify(pod("a", "11"))
+		fake.Delete(pod("a", "12"))
+		fake.Add(pod("b", "13"))
+		synctest.Wait()
+		require.True(t, reg.HasSynced())
+		require.Equal(t, []string{"initial a", "update a", "delete a"}, h.lines)
+		found, err := i.GetTypedIndexer().ByTypedIndex("name", "b")
+		require.NoError(t, err)
+		require.Equal(t, "13", found[0].ResourceVersion)
+		require.NoError(t, ShutDownEventHandler(i, reg))
+		require.NoError(t, i.RemoveEventHandler(reg))
+	})
+}
+
+func TestTheOtherInformers(t *testing.T) {
+	rename := func(obj any) (any, error) {
+		obj.(*corev1.Pod).Labels = map[string]string{"seen": "yes"}
+		return obj, nil
+	}
+	byName := Indexers{"name": func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Name}, nil }}
+	for name, makes := range map[string]func(h ResourceEventHandler) (Store, Controller){
+		"plain": func(h ResourceEventHandler) (Store, Controller) {
+			return NewTransformingInformer(still(), &corev1.Pod{}, 0, h, rename)
+		},
+		"indexed": func(h ResourceEventHandler) (Store, Controller) {
+			return NewTransformingIndexerInformer(still(), &corev1.Pod{}, 0, h, byName, rename)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				seen := ""
+				store, c := makes(ResourceEventHandlerFuncs{AddFunc: func(obj any) { seen = obj.(*corev1.Pod).Labels["seen"] }})
+				running(t, c.RunWithContext)
+				require.True(t, c.HasSynced())
+				require.Equal(t, "yes", seen)
+				require.Equal(t, []string{"default/a"}, store.ListKeys())
+				if x, ok := store.(Indexer); name == "indexed" {
+					require.True(t, ok)
+					found, err := x.ByIndex("name", "a")
+					require.NoError(t, err)
+					require.Len(t, found, 1)
+				}
+			})
+		})
+	}
+}
+
+func TestReflectorsAndQueues(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, r := NewNamespaceKeyedIndexerAndReflector(still(), &corev1.Pod{}, 0)
+		running(t, func(ctx context.Context) { _ = r.Run(ctx) })
+		found, err := x.ByIndex(NamespaceIndex, "default")
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		require.Equal(t, "10", r.Version())
+
+		q := NewDeltaFIFO(MetaNamespaceKeyFunc, nil)
+		running(t, func(ctx context.Context) { _ = NewNamedReflector("pods", still(), &corev1.Pod{}, q, 0).Run(ctx) })
+		got, err := q.Pop(func(any, bool) error { return nil })
+		require.NoError(t, err)
+		require.Equal(t, Sync, got.(Deltas).Newest().Type)
+
+		var pushed []any
+		u := NewUndeltaStore(func(all []any) { pushed = all }, MetaNamespaceKeyFunc)
+		running(t, func(ctx context.Context) { _ = NewReflector(still(), &corev1.Pod{}, u, 0).Run(ctx) })
+		require.Len(t, pushed, 1)
+	})
+}
+
+func TestStoreOptions(t *testing.T) {
+	name, err := NewInformerName(t.Name())
+	require.NoError(t, err)
+	defer name.Release()
+	var o informer.StoreOptions
+	WithStoreMetrics(name.WithResource(corev1.SchemeGroupVersion.WithResource("pods")), nil)(&o)
+	require.True(t, o.Identifier.Reserved())
+	store := NewStore(MetaNamespaceKeyFunc, WithTransformer(func(obj any) (any, error) { return obj.(*corev1.Pod).Name, nil }))
+	require.NoError(t, store.Add(pod("a", "1")))
+	require.Equal(t, []any{"a"}, store.List())
+}
+
+func TestAController(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := NewStore(DeletionHandlingMetaNamespaceKeyFunc)
+		c := New(&Config{
+			Queue:         NewDeltaFIFOWithOptions(DeltaFIFOOptions{KnownObjects: store, EmitDeltaTypeReplaced: true}),
+			ListerWatcher: still(), ObjectType: &corev1.Pod{},
+			Process: func(obj any, _ bool) error { return store.Add(obj.(Deltas).Newest().Object) },
+		})
+		require.False(t, c.HasSynced())
+		running(t, c.RunWithContext)
+		require.True(t, c.HasSynced())
+		require.Equal(t, []string{"default/a"}, store.ListKeys())
+		require.Equal(t, "10", c.LastSyncResourceVersion())
+	})
+}
+
+// B115, B116: client-go's mutation cache over a store of ours.
+func TestContract_B115_B116_TheMutationCache(t *testing.T) {
+	x := NewIndexer(MetaNamespaceKeyFunc, Indexers{})
+	require.NoError(t, x.Add(pod("a", "5")))
+	m := NewIntegerResourceVersionMutationCache(klog.Background(), x, x, time.Minute, false)
+	m.Mutation(pod("a", "7"))
+	m.Mutation(pod("new", "7"))
+	get := func(key string) string {
+		obj, ok, err := m.GetByKey(key)
+		require.NoError(t, err)
+		if !ok {
+			return "none"
+		}
+		return obj.(*corev1.Pod).ResourceVersion
+	}
+	require.Equal(t, "7", get("default/a"), "one's own write, which the store has not seen")
+	require.Equal(t, "none", get("default/new"), "unless adds are included")
+	require.NoError(t, x.Update(pod("a", "8")))
+	require.Equal(t, "8", get("default/a"), "the newer one")
+}

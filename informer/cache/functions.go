@@ -1,0 +1,109 @@
+package cache
+
+import (
+	"k8s.io/client-go/tools/cache"
+)
+
+// NamespaceIndex is client-go's constant of that name.
+const NamespaceIndex = cache.NamespaceIndex
+
+// The types of deltas are client-go's.
+const (
+	Added       = cache.Added
+	Updated     = cache.Updated
+	Deleted     = cache.Deleted
+	Replaced    = cache.Replaced
+	ReplacedAll = cache.ReplacedAll
+	Sync        = cache.Sync
+	SyncAll     = cache.SyncAll
+	Bookmark    = cache.Bookmark
+)
+
+// The types of transactions are client-go's.
+const (
+	TransactionTypeAdd    = cache.TransactionTypeAdd
+	TransactionTypeUpdate = cache.TransactionTypeUpdate
+	TransactionTypeDelete = cache.TransactionTypeDelete
+)
+
+// The errors of queues are client-go's.
+var (
+	ErrFIFOClosed             = cache.ErrFIFOClosed
+	ErrZeroLengthDeltasObject = cache.ErrZeroLengthDeltasObject
+)
+
+// The functions that make and read keys are client-go's.
+var (
+	MetaNamespaceKeyFunc                 = cache.MetaNamespaceKeyFunc
+	DeletionHandlingMetaNamespaceKeyFunc = cache.DeletionHandlingMetaNamespaceKeyFunc
+	SplitMetaNamespaceKey                = cache.SplitMetaNamespaceKey
+	ObjectToName                         = cache.ObjectToName
+	MetaObjectToName                     = cache.MetaObjectToName
+	DeletionHandlingObjectToName         = cache.DeletionHandlingObjectToName
+	NewObjectName                        = cache.NewObjectName
+	ParseObjectName                      = cache.ParseObjectName
+	NamespacedNameAsObjectName           = cache.NamespacedNameAsObjectName
+	MetaNamespaceIndexFunc               = cache.MetaNamespaceIndexFunc
+	IndexFuncToKeyFuncAdapter            = cache.IndexFuncToKeyFuncAdapter
+)
+
+// The functions that read stores are client-go's.
+var (
+	ListAll            = cache.ListAll
+	ListAllByNamespace = cache.ListAllByNamespace
+	NewGenericLister   = cache.NewGenericLister
+)
+
+// The functions that wait are client-go's.
+var (
+	WaitFor                          = cache.WaitFor
+	WaitForCacheSync                 = cache.WaitForCacheSync
+	WaitForNamedCacheSync            = cache.WaitForNamedCacheSync
+	WaitForNamedCacheSyncWithContext = cache.WaitForNamedCacheSyncWithContext
+	IsDone                           = cache.IsDone
+	ShutDownEventHandler             = cache.ShutDownEventHandler
+)
+
+// The functions that make sources are client-go's.
+var (
+	NewListWatchFromClient              = cache.NewListWatchFromClient
+	NewFilteredListWatchFromClient      = cache.NewFilteredListWatchFromClient
+	ToListWatcherWithWatchListSemantics = cache.ToListWatcherWithWatchListSemantics
+	ToListerWatcherWithContext          = cache.ToListerWatcherWithContext
+	ToListerWithContext                 = cache.ToListerWithContext
+	ToWatcherWithContext                = cache.ToWatcherWithContext
+	DefaultWatchErrorHandler            = cache.DefaultWatchErrorHandler
+)
+
+// What names informers for metrics is client-go's, and so is the provider of
+// metrics for its reflectors.
+var (
+	NewInformerName              = cache.NewInformerName
+	ResetInformerNamesForTesting = cache.ResetInformerNamesForTesting
+	SetReflectorMetricsProvider  = cache.SetReflectorMetricsProvider
+)
+
+// Tools that work beside any informer, and are client-go's.
+var (
+	NewCacheMutationDetector                          = cache.NewCacheMutationDetector
+	NewIntegerResourceVersionMutationCache            = cache.NewIntegerResourceVersionMutationCache
+	NewIntegerResourceVersionMutationCacheWithOptions = cache.NewIntegerResourceVersionMutationCacheWithOptions
+	NewHeap                                           = cache.NewHeap
+	NewRetryWithDeadline                              = cache.NewRetryWithDeadline
+)
+
+// NewTypedSharedIndexInformer is client-go's, and wraps informers of this
+// module as well as any other.
+func NewTypedSharedIndexInformer[T Object](informer SharedIndexInformer) TypedSharedIndexInformer[T] {
+	return cache.NewTypedSharedIndexInformer[T](informer)
+}
+
+// TypedIndexerFuncToIndexerFunc is client-go's function of that name.
+func TypedIndexerFuncToIndexerFunc[T any](f TypedIndexFunc[T]) IndexFunc {
+	return cache.TypedIndexerFuncToIndexerFunc(f)
+}
+
+// TypedIndexersToIndexers is client-go's function of that name.
+func TypedIndexersToIndexers[T any](ix TypedIndexers[T]) Indexers {
+	return cache.TypedIndexersToIndexers(ix)
+}

@@ -1,0 +1,310 @@
+package informer
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+)
+
+// DeltaFIFO is client-go's queue of that name, for those who pop it
+// themselves: informers do not use it. It collects the deltas of each key until
+// they are popped, keys in the order of their first delta. All methods are safe
+// for any goroutine; there is one consumer. What processes a key may not call
+// the queue, which is locked meanwhile so that the known objects change in step
+// with it.
+type DeltaFIFO struct {
+	name      string
+	logger    klog.Logger
+	keyFunc   cache.KeyFunc
+	known     cache.KeyListerGetter // may be nil
+	replaced  cache.DeltaType       // what Replace makes of a listed object
+	transform cache.TransformFunc   // may be nil; called with no lock held
+	synced    chan struct{}         // closed once the initial keys were processed
+
+	mu      sync.Mutex
+	changed *sync.Cond // on mu: there is something to pop, or the end
+	// Invariant: order holds the keys of items, each once; no item is empty.
+	items map[string]cache.Deltas
+	order []string
+	// populated is set by the first call that puts something in, and initial is
+	// how many keys of the first Replace, if it was that, are yet to be processed.
+	populated bool
+	initial   int
+	closed    bool
+}
+
+var (
+	_ cache.QueueWithBatch    = (*DeltaFIFO)(nil)
+	_ cache.TransformingStore = (*DeltaFIFO)(nil)
+	_ cache.DoneChecker       = (*DeltaFIFO)(nil)
+)
+
+// NewDeltaFIFO is client-go's NewDeltaFIFOWithOptions. The whole string that
+// the key function returns is the key. What it returns is a *[DeltaFIFO].
+func NewDeltaFIFO(o cache.DeltaFIFOOptions) cache.Queue { return newDeltaFIFO(o) }
+
+func newDeltaFIFO(o cache.DeltaFIFOOptions) *DeltaFIFO {
+	f := &DeltaFIFO{
+		name:      o.Name,
+		keyFunc:   o.KeyFunction,
+		known:     o.KnownObjects,
+		replaced:  cache.Sync,
+		transform: o.Transformer,
+		logger:    klog.Background(),
+		synced:    make(chan struct{}),
+		items:     make(map[string]cache.Deltas),
+	}
+	f.changed = sync.NewCond(&f.mu)
+	if f.name == "" {
+		f.name = "DeltaFIFO"
+	}
+	if f.keyFunc == nil {
+		f.keyFunc = cache.MetaNamespaceKeyFunc
+	}
+	if o.EmitDeltaTypeReplaced {
+		f.replaced = cache.Replaced
+	}
+	if o.Logger != nil {
+		f.logger = *o.Logger
+	}
+	f.logger = klog.LoggerWithName(f.logger, f.name)
+	return f
+}
+
+// KeyOf returns the key of an object, of a tombstone, or of the newest of some
+// deltas.
+func (f *DeltaFIFO) KeyOf(obj any) (string, error) {
+	if deltas, ok := obj.(cache.Deltas); ok {
+		if len(deltas) == 0 {
+			return "", cache.KeyError{Obj: obj, Err: cache.ErrZeroLengthDeltasObject}
+		}
+		obj = deltas.Newest().Object
+	}
+	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		return tombstone.Key, nil
+	}
+	return f.keyFunc(obj)
+}
+
+// Transformer returns the transform that the queue was made with.
+func (f *DeltaFIFO) Transformer() cache.TransformFunc { return f.transform }
+
+// Add queues an Added delta.
+func (f *DeltaFIFO) Add(obj any) error {
+	f.used()
+	return f.enqueue(cache.Added, obj)
+}
+
+// Update queues an Updated delta.
+func (f *DeltaFIFO) Update(obj any) error {
+	f.used()
+	return f.enqueue(cache.Updated, obj)
+}
+
+func (f *DeltaFIFO) enqueue(kind cache.DeltaType, obj any) error {
+	key, obj, err := f.prepare(obj)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	f.push(key, cache.Delta{Type: kind, Object: obj})
+	f.check()
+	return nil
+}
+
+// Delete queues a Deleted delta, unless the key is neither queued nor known:
+// a relist has found that out before.
+func (f *DeltaFIFO) Delete(obj any) error {
+	key, err := f.KeyOf(obj)
+	if err != nil {
+		return cache.KeyError{Obj: obj, Err: err}
+	}
+	f.used()
+	if !f.knows(key) {
+		return nil
+	}
+	return f.enqueue(cache.Deleted, obj)
+}
+
+// used notes that something else than a Replace came first, if so: there is no
+// initial population then.
+func (f *DeltaFIFO) used() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	f.populate(0)
+}
+
+// knows tells whether a key is queued or known.
+func (f *DeltaFIFO) knows(key string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	if _, queued := f.items[key]; queued || f.known == nil {
+		return queued
+	}
+	_, known, err := f.known.GetByKey(key)
+	return known || err != nil // when in doubt, one report too many
+}
+
+// prepare returns the key of an object, and the object transformed. A
+// tombstone holds what was transformed before.
+func (f *DeltaFIFO) prepare(obj any) (key string, prepared any, err error) {
+	if key, err = f.KeyOf(obj); err != nil {
+		return "", nil, cache.KeyError{Obj: obj, Err: err}
+	}
+	if _, tombstone := obj.(cache.DeletedFinalStateUnknown); f.transform != nil && !tombstone {
+		obj, err = f.transform(obj)
+	}
+	return key, obj, err
+}
+
+// Replace queues a delta for each listed object, and then a tombstone for each
+// key that is queued or known and not listed. With an object that has no key,
+// or that cannot be transformed, it queues nothing.
+func (f *DeltaFIFO) Replace(list []any, _ string) error {
+	keys := make([]string, len(list))
+	objects := make([]any, len(list))
+	listed := make(map[string]struct{}, len(list))
+	for i, obj := range list {
+		var err error
+		if keys[i], objects[i], err = f.prepare(obj); err != nil {
+			return fmt.Errorf("queue %s: %w", f.name, err)
+		}
+		listed[keys[i]] = struct{}{}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	for i, key := range keys {
+		f.push(key, cache.Delta{Type: f.replaced, Object: objects[i]})
+	}
+	f.bury(listed)
+	f.populate(len(f.order))
+	f.check()
+	return nil
+}
+
+// bury queues tombstones for what is not listed, with the newest object that
+// is queued or else known. The caller holds mu.
+func (f *DeltaFIFO) bury(listed map[string]struct{}) {
+	for _, key := range slices.Clone(f.order) {
+		if _, ok := listed[key]; !ok {
+			last := f.items[key].Newest().Object
+			if tombstone, ok := last.(cache.DeletedFinalStateUnknown); ok {
+				last = tombstone.Obj
+			}
+			f.pushTombstone(key, last)
+		}
+	}
+	if f.known == nil {
+		return
+	}
+	for _, key := range f.known.ListKeys() {
+		if _, ok := listed[key]; ok || len(f.items[key]) > 0 {
+			continue
+		}
+		f.pushTombstone(key, f.knownObject(key))
+	}
+}
+
+// knownObject returns a known object, nil where it has gone since or cannot be
+// had.
+func (f *DeltaFIFO) knownObject(key string) any {
+	obj, ok, err := f.known.GetByKey(key)
+	switch {
+	case err != nil:
+		utilruntime.HandleErrorWithLogger(f.logger, err, "A known object cannot be read", "key", key)
+	case !ok:
+		f.logger.Info("A known object has gone meanwhile", "key", key)
+	default:
+		return obj
+	}
+	return nil
+}
+
+func (f *DeltaFIFO) pushTombstone(key string, last any) {
+	f.push(key, cache.Delta{Type: cache.Deleted, Object: cache.DeletedFinalStateUnknown{Key: key, Obj: last}})
+}
+
+// push appends a delta to those of a key. The caller holds mu.
+func (f *DeltaFIFO) push(key string, d cache.Delta) {
+	deltas, queued := f.items[key]
+	if !queued {
+		f.order = append(f.order, key)
+	}
+	f.items[key] = merged(deltas, d)
+	f.changed.Broadcast()
+}
+
+// merged appends a delta. Of two deletes in a row it keeps the one that knows
+// the final state.
+func merged(deltas cache.Deltas, d cache.Delta) cache.Deltas {
+	last := deltas.Newest()
+	if last == nil || last.Type != cache.Deleted || d.Type != cache.Deleted {
+		return append(deltas, d)
+	}
+	if _, lost := last.Object.(cache.DeletedFinalStateUnknown); lost {
+		*last = d
+	}
+	return deltas
+}
+
+// populate notes the first use of the queue, with how many keys were put in by
+// it that count as the initial population. The caller holds mu.
+func (f *DeltaFIFO) populate(initial int) {
+	if !f.populated {
+		f.populated, f.initial = true, initial
+		f.settle()
+	}
+}
+
+// settle closes synced once nothing initial is left. The caller holds mu.
+func (f *DeltaFIFO) settle() {
+	if f.populated && f.initial == 0 && !closed(f.synced) {
+		close(f.synced)
+	}
+}
+
+// Resync queues a Sync delta for each known object that has nothing queued.
+func (f *DeltaFIFO) Resync() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	if f.known == nil {
+		return nil
+	}
+	for _, known := range f.known.ListKeys() {
+		obj := f.knownObject(known)
+		if obj == nil {
+			continue
+		}
+		key, err := f.KeyOf(obj)
+		if err != nil {
+			return cache.KeyError{Obj: obj, Err: err}
+		}
+		if len(f.items[key]) == 0 {
+			f.push(key, cache.Delta{Type: cache.Sync, Object: obj})
+		}
+	}
+	return nil
+}
+
+// check panics in verify mode if an invariant is broken. The caller holds mu.
+func (f *DeltaFIFO) check() {
+	if !verify.On {
+		return
+	}
+	verify.That(len(f.order) == len(f.items), "%d keys in order, %d with deltas", len(f.order), len(f.items))
+	for _, key := range f.order {
+		verify.That(len(f.items[key]) > 0, "no deltas of %q", key)
+	}
+}

@@ -1,0 +1,124 @@
+package informer
+
+import (
+	"k8s.io/client-go/tools/cache"
+)
+
+// Pop waits for a key, takes it out and hands its deltas, a [cache.Deltas], to
+// process, with the queue locked. It returns them, and what process returns.
+// Once the queue is closed and empty it returns [cache.ErrFIFOClosed].
+func (f *DeltaFIFO) Pop(process cache.PopProcessFunc) (any, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	if err := f.await(); err != nil {
+		return nil, err
+	}
+	return f.processOne(process)
+}
+
+// PopBatch is [DeltaFIFO.Pop] for several keys at once: as long as the next
+// ones have one delta each, they go to batch together, up to 1,000, and those
+// of the initial population by themselves. One key alone goes to single.
+func (f *DeltaFIFO) PopBatch(batch cache.ProcessBatchFunc, single cache.PopProcessFunc) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	if err := f.await(); err != nil {
+		return err
+	}
+	n := f.batchable()
+	if n < 2 {
+		_, err := f.processOne(single)
+		return err
+	}
+	deltas := make([]cache.Delta, 0, n)
+	initial := !closed(f.synced)
+	for range n {
+		deltas = append(deltas, f.take()...)
+	}
+	defer f.processed(n)
+	return batch(deltas, initial)
+}
+
+// await waits until there is something to pop. The caller holds mu.
+func (f *DeltaFIFO) await() error {
+	for len(f.order) == 0 {
+		if f.closed {
+			return cache.ErrFIFOClosed
+		}
+		f.changed.Wait()
+	}
+	return nil
+}
+
+// processOne hands the deltas of the next key to process. The caller holds mu.
+func (f *DeltaFIFO) processOne(process cache.PopProcessFunc) (any, error) {
+	deltas := f.take()
+	initial := !closed(f.synced)
+	defer f.processed(1)
+	return deltas, process(deltas, initial)
+}
+
+// take takes the next key out. The caller holds mu.
+func (f *DeltaFIFO) take() cache.Deltas {
+	key := f.order[0]
+	f.order = f.order[1:]
+	deltas := f.items[key]
+	delete(f.items, key)
+	return deltas
+}
+
+// batchable returns how many of the next keys can be popped together. The
+// caller holds mu.
+func (f *DeltaFIFO) batchable() int {
+	limit := min(len(f.order), maxSection)
+	if f.initial > 0 {
+		limit = min(limit, f.initial)
+	}
+	for n := range limit {
+		if len(f.items[f.order[n]]) != 1 {
+			return n
+		}
+	}
+	return limit
+}
+
+// processed counts keys that were processed, whether or not that went well.
+// The caller holds mu.
+func (f *DeltaFIFO) processed(n int) {
+	f.initial = max(0, f.initial-n)
+	f.settle()
+}
+
+// HasSynced tells whether the initial population was processed: the keys of
+// the first Replace, or none if something else came first.
+func (f *DeltaFIFO) HasSynced() bool { return closed(f.synced) }
+
+// HasSyncedChecker is [DeltaFIFO.HasSynced] to wait for.
+func (f *DeltaFIFO) HasSyncedChecker() cache.DoneChecker { return f }
+
+// Name returns the name that the queue was made with.
+func (f *DeltaFIFO) Name() string { return f.name }
+
+// Done returns a channel that is closed once the initial population was
+// processed.
+func (f *DeltaFIFO) Done() <-chan struct{} { return f.synced }
+
+// Close ends the queue: what is queued can still be popped, then Pop returns
+// [cache.ErrFIFOClosed].
+func (f *DeltaFIFO) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	f.closed = true
+	f.changed.Broadcast()
+}
+
+// IsClosed tells whether Close was called.
+func (f *DeltaFIFO) IsClosed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	return f.closed
+}

@@ -1,0 +1,367 @@
+package informer
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/tools/cache"
+)
+
+// thing is an object whose key is no name of an API object.
+type thing struct {
+	key   string
+	value int
+}
+
+func thingKey(obj any) (string, error) {
+	t, ok := obj.(thing)
+	if !ok {
+		return "", errors.New("not a thing")
+	}
+	return t.key, nil
+}
+
+// knownThings are the known objects of a queue, in order.
+type knownThings []thing
+
+func (k knownThings) ListKeys() []string {
+	keys := make([]string, len(k))
+	for i := range k {
+		keys[i] = k[i].key
+	}
+	return keys
+}
+
+func (k knownThings) GetByKey(key string) (any, bool, error) {
+	for _, t := range k {
+		if t.key == key {
+			return t, true, nil
+		}
+	}
+	return nil, false, nil
+}
+
+func newThings(known ...thing) *DeltaFIFO {
+	o := cache.DeltaFIFOOptions{KeyFunction: thingKey, EmitDeltaTypeReplaced: true}
+	if known != nil {
+		o.KnownObjects = knownThings(known)
+	}
+	return newDeltaFIFO(o)
+}
+
+// popped pops one key and returns its deltas.
+func popped(t *testing.T, f cache.Queue) cache.Deltas {
+	t.Helper()
+	got, err := f.Pop(func(any, bool) error { return nil })
+	require.NoError(t, err)
+	return got.(cache.Deltas)
+}
+
+// B25: deltas of a key gather until popped; of two deletes in a row the one
+// that knows the final state stays.
+func TestContract_B25_TheDeltasOfAKeyGather(t *testing.T) {
+	f := newThings()
+	lost := cache.DeletedFinalStateUnknown{Key: "a", Obj: thing{"a", 1}}
+	require.NoError(t, f.Add(thing{"a", 1}))
+	require.NoError(t, f.Add(thing{"b", 1}))
+	require.NoError(t, f.Update(thing{"a", 2}))
+	require.NoError(t, f.Update(thing{"a", 2}))
+	require.NoError(t, f.Delete(lost))
+	require.NoError(t, f.Delete(thing{"a", 3}))
+	require.NoError(t, f.Delete(lost))
+	require.NoError(t, f.Delete(thing{"a", 4}))
+	require.Equal(t, cache.Deltas{
+		{Type: cache.Added, Object: thing{"a", 1}},
+		{Type: cache.Updated, Object: thing{"a", 2}},
+		{Type: cache.Updated, Object: thing{"a", 2}},
+		{Type: cache.Deleted, Object: thing{"a", 3}},
+	}, popped(t, f))
+	require.NoError(t, f.Add(thing{"a", 5}))
+	require.Equal(t, cache.Deltas{{Type: cache.Added, Object: thing{"b", 1}}}, popped(t, f), "nobody jumps the line")
+	require.Equal(t, cache.Deltas{{Type: cache.Added, Object: thing{"a", 5}}}, popped(t, f))
+}
+
+// B26: all that is listed, then tombstones of what is queued or known and not
+// listed, with the newest object.
+func TestContract_B26_ReplaceBuriesWhatIsNotListed(t *testing.T) {
+	for _, emit := range []bool{true, false} {
+		listed := cache.Sync
+		if emit {
+			listed = cache.Replaced
+		}
+		f := newDeltaFIFO(cache.DeltaFIFOOptions{
+			KeyFunction: thingKey, EmitDeltaTypeReplaced: emit,
+			KnownObjects: knownThings{{"known", 1}, {"both", 1}, {"listed", 1}, {"gone", 1}},
+		})
+		require.NoError(t, f.Update(thing{"queued", 1}))
+		require.NoError(t, f.Update(thing{"both", 2}))
+		require.NoError(t, f.Delete(thing{"gone", 2}))
+		require.NoError(t, f.Replace([]any{thing{"listed", 2}, thing{"new", 1}}, "7"))
+		require.NoError(t, f.Replace([]any{thing{"listed", 2}, thing{"new", 1}}, "7"))
+		tombstone := func(last thing) cache.Delta {
+			return cache.Delta{Type: cache.Deleted, Object: cache.DeletedFinalStateUnknown{Key: last.key, Obj: last}}
+		}
+		want := []cache.Deltas{
+			{{Type: cache.Updated, Object: thing{"queued", 1}}, tombstone(thing{"queued", 1})},
+			{{Type: cache.Updated, Object: thing{"both", 2}}, tombstone(thing{"both", 2})},
+			{{Type: cache.Deleted, Object: thing{"gone", 2}}},
+			{{Type: listed, Object: thing{"listed", 2}}, {Type: listed, Object: thing{"listed", 2}}},
+			{{Type: listed, Object: thing{"new", 1}}, {Type: listed, Object: thing{"new", 1}}},
+			{tombstone(thing{"known", 1})},
+		}
+		for _, deltas := range want {
+			require.Equal(t, deltas, popped(t, f))
+		}
+	}
+}
+
+// A Replace of what has no key, or cannot be transformed, queues nothing.
+func TestAReplaceThatFailsQueuesNothing(t *testing.T) {
+	f := newThings(thing{"known", 1})
+	require.ErrorContains(t, f.Replace([]any{thing{"a", 1}, "no thing"}, "1"), "not a thing")
+	require.ErrorAs(t, f.Replace([]any{"no thing"}, "1"), &cache.KeyError{})
+	require.ErrorAs(t, f.Add("no thing"), &cache.KeyError{})
+	require.ErrorAs(t, f.Delete("no thing"), &cache.KeyError{})
+	f.Close()
+	_, err := f.Pop(nil)
+	require.ErrorIs(t, err, cache.ErrFIFOClosed, "nothing is queued")
+}
+
+// B27: a delete of nothing is dropped, and a resync leaves alone what has news.
+func TestContract_B27_DeletesOfNothingAndResyncs(t *testing.T) {
+	f := newThings(thing{"known", 1}, thing{"busy", 1})
+	require.NoError(t, f.Delete(thing{"nope", 1}))
+	require.NoError(t, f.Update(thing{"busy", 2}))
+	require.NoError(t, f.Resync())
+	require.NoError(t, f.Delete(thing{"busy", 3}))
+	require.Equal(t, cache.Deltas{
+		{Type: cache.Updated, Object: thing{"busy", 2}}, {Type: cache.Deleted, Object: thing{"busy", 3}},
+	}, popped(t, f))
+	require.Equal(t, cache.Deltas{{Type: cache.Sync, Object: thing{"known", 1}}}, popped(t, f))
+	require.NoError(t, f.Delete(thing{"known", 2}))
+	require.Equal(t, cache.Deltas{{Type: cache.Deleted, Object: thing{"known", 2}}}, popped(t, f))
+
+	alone := newThings()
+	require.NoError(t, alone.Resync())
+	require.NoError(t, alone.Delete(thing{"nope", 1}))
+	alone.Close()
+	_, err := alone.Pop(nil)
+	require.ErrorIs(t, err, cache.ErrFIFOClosed)
+}
+
+// B28: synced once the initial keys were processed; here Done does not say so
+// before.
+func TestContract_B28_SyncedOnceTheInitialKeysWereProcessed(t *testing.T) {
+	f := newThings(thing{"gone", 1})
+	require.False(t, f.HasSynced())
+	require.NoError(t, f.Replace([]any{thing{"a", 1}, thing{"a", 2}, thing{"b", 1}}, "1"))
+	require.NoError(t, f.Add(thing{"later", 1}))
+	failed := errors.New("failed")
+	for range 3 {
+		require.False(t, f.HasSynced())
+		_, err := f.Pop(func(_ any, initial bool) error {
+			require.True(t, initial)
+			require.False(t, cache.IsDone(f.HasSyncedChecker()), "it is being processed")
+			return failed
+		})
+		require.ErrorIs(t, err, failed)
+	}
+	require.True(t, f.HasSynced() && cache.IsDone(f))
+	_, err := f.Pop(func(_ any, initial bool) error {
+		require.False(t, initial)
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, "DeltaFIFO", f.Name())
+}
+
+func TestAQueueIsSyncedAtOnceWithoutAnInitialList(t *testing.T) {
+	for name, use := range map[string]func(f *DeltaFIFO) error{
+		"add":           func(f *DeltaFIFO) error { return f.Add(thing{"a", 1}) },
+		"update":        func(f *DeltaFIFO) error { return f.Update(thing{"a", 1}) },
+		"delete":        func(f *DeltaFIFO) error { return f.Delete(thing{"a", 1}) },
+		"an empty list": func(f *DeltaFIFO) error { return f.Replace(nil, "1") },
+		"add, then list": func(f *DeltaFIFO) error {
+			_ = f.Add(thing{"a", 1})
+			return f.Replace([]any{thing{"b", 1}}, "1")
+		},
+	} {
+		f := newThings()
+		require.NoError(t, use(f), name)
+		require.True(t, f.HasSynced(), name)
+	}
+}
+
+// B29, D13: the transform runs once for each object, not for tombstones and
+// resyncs, and with the queue unlocked.
+func TestContract_B29_D13_TheTransformOfAQueue(t *testing.T) {
+	calls := 0
+	var f *DeltaFIFO
+	f = newDeltaFIFO(cache.DeltaFIFOOptions{
+		KeyFunction: thingKey, KnownObjects: knownThings{{"known", 1}, {"gone", 1}},
+		Transformer: func(obj any) (any, error) {
+			calls++
+			f.IsClosed() // takes the lock
+			if obj.(thing).value < 0 {
+				return nil, errPoison
+			}
+			return thing{obj.(thing).key, obj.(thing).value + 100}, nil
+		},
+	})
+	require.NotNil(t, f.Transformer())
+	require.NoError(t, f.Resync())
+	require.Zero(t, calls)
+	require.NoError(t, f.Replace([]any{thing{"known", 2}}, "1"))
+	require.NoError(t, f.Delete(cache.DeletedFinalStateUnknown{Key: "known", Obj: thing{"known", 102}}))
+	require.NoError(t, f.Add(thing{"a", 1}))
+	require.NoError(t, f.Update(thing{"a", 2}))
+	require.NoError(t, f.Delete(thing{"a", 3}))
+	require.Equal(t, 4, calls)
+	require.Equal(t, cache.Deltas{
+		{Type: cache.Sync, Object: thing{"known", 1}},
+		{Type: cache.Sync, Object: thing{"known", 102}},
+		{Type: cache.Deleted, Object: cache.DeletedFinalStateUnknown{Key: "known", Obj: thing{"known", 102}}},
+	}, popped(t, f))
+	require.Equal(t, thing{"gone", 1}, popped(t, f).Newest().Object.(cache.DeletedFinalStateUnknown).Obj)
+	require.Equal(t, thing{"a", 103}, popped(t, f).Newest().Object)
+	require.ErrorIs(t, f.Add(thing{"a", -1}), errPoison)
+	require.ErrorIs(t, f.Replace([]any{thing{"b", 1}, thing{"a", -1}}, "1"), errPoison)
+	require.NoError(t, f.Replace(nil, "1"))
+}
+
+func TestContract_T21_KeysOfAQueue(t *testing.T) {
+	f := newThings()
+	for _, k := range []string{"a/b/c", "/x", "", "a/"} {
+		require.NoError(t, f.Add(thing{k, 1}))
+	}
+	for _, k := range []string{"a/b/c", "/x", "", "a/"} {
+		deltas := popped(t, f)
+		key, err := f.KeyOf(deltas)
+		require.NoError(t, err)
+		require.Equal(t, k, key)
+	}
+	key, err := f.KeyOf(cache.Deltas{{Object: cache.DeletedFinalStateUnknown{Key: "D"}}})
+	require.NoError(t, err)
+	require.Equal(t, "D", key)
+	_, err = f.KeyOf(cache.Deltas{})
+	require.ErrorIs(t, err, cache.ErrZeroLengthDeltasObject)
+	byName := newDeltaFIFO(cache.DeltaFIFOOptions{})
+	require.NoError(t, byName.Add(pod("a", "1")))
+	key, err = byName.KeyOf(popped(t, byName))
+	require.NoError(t, err)
+	require.Equal(t, "default/a", key, "the default")
+}
+
+// B18: Close wakes who waits, and what is queued can still be had.
+func TestContract_B18_CloseOfAQueue(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newThings()
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				_, err := f.Pop(func(any, bool) error { return nil })
+				if err != nil && !errors.Is(err, cache.ErrFIFOClosed) {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		require.NoError(t, f.Add(thing{"a", 1}), "one of them has it")
+		synctest.Wait()
+		f.Close()
+		wg.Wait()
+		require.True(t, f.IsClosed())
+		require.NoError(t, f.Add(thing{"b", 1}))
+		popped(t, f)
+		_, err := f.Pop(nil)
+		require.ErrorIs(t, err, cache.ErrFIFOClosed)
+		require.ErrorIs(t, f.PopBatch(nil, nil), cache.ErrFIFOClosed)
+	})
+}
+
+// Keys with one delta each are popped together, those of the initial list by
+// themselves.
+func TestBatchesOfAQueue(t *testing.T) {
+	f := newThings()
+	require.NoError(t, f.Replace([]any{thing{"a", 1}, thing{"b", 1}}, "1"))
+	require.NoError(t, f.Add(thing{"c", 1}))
+	require.NoError(t, f.Add(thing{"d", 1}))
+	require.NoError(t, f.Update(thing{"d", 2}))
+	for n := range maxSection + 1 {
+		require.NoError(t, f.Add(thing{fmt.Sprint("e", n), 1}))
+	}
+	var got []string
+	note := func(n int, initial bool) error {
+		got = append(got, fmt.Sprint(n, initial))
+		return nil
+	}
+	for range 5 {
+		require.NoError(t, f.PopBatch(
+			func(deltas []cache.Delta, initial bool) error { return note(len(deltas), initial) },
+			func(obj any, initial bool) error { return note(-len(obj.(cache.Deltas)), initial) },
+		))
+	}
+	require.Equal(t, []string{"2 true", "-1 false", "-2 false", fmt.Sprint(maxSection, " false"), "-1 false"}, got)
+}
+
+// A panic while processing leaves the queue usable.
+func TestAPanicWhileProcessing(t *testing.T) {
+	f := newThings()
+	require.NoError(t, f.Replace([]any{thing{"a", 1}, thing{"b", 1}}, "1"))
+	require.Panics(t, func() { _, _ = f.Pop(func(any, bool) error { panic(errPoison) }) })
+	popped(t, f)
+	require.True(t, f.HasSynced())
+}
+
+// The twin of a queue is client-go's: the same random calls, the same deltas
+// in the same order.
+func TestAQueueDoesAsClientgos(t *testing.T) {
+	for seed := range uint64(60) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 1))
+			o := cache.DeltaFIFOOptions{KeyFunction: thingKey, EmitDeltaTypeReplaced: seed%2 == 0}
+			if seed%3 > 0 {
+				o.KnownObjects = knownThings{{"k0", 1}, {"k1", 1}, {"k2", 1}}
+			}
+			ours, theirs := newDeltaFIFO(o), cache.NewDeltaFIFOWithOptions(o)
+			for step := range 200 {
+				some := thing{fmt.Sprint("k", random.IntN(6)), step}
+				switch random.IntN(8) {
+				case 0, 1:
+					_, _ = ours.Add(some), theirs.Add(some)
+				case 2:
+					_, _ = ours.Update(some), theirs.Update(some)
+				case 3:
+					_, _ = ours.Delete(some), theirs.Delete(some)
+				case 4:
+					lost := cache.DeletedFinalStateUnknown{Key: some.key, Obj: some}
+					_, _ = ours.Delete(lost), theirs.Delete(lost)
+				case 5:
+					_, _ = ours.Resync(), theirs.Resync()
+				case 6:
+					var list []any
+					for n := range random.IntN(4) {
+						list = append(list, thing{fmt.Sprint("k", n*2), step})
+					}
+					_, _ = ours.Replace(list, ""), theirs.Replace(list, "")
+				case 7:
+					if len(ours.order) > 0 {
+						require.Equal(t, popped(t, theirs), popped(t, ours), "step %d", step)
+					}
+				}
+				require.Equal(t, theirs.HasSynced(), ours.HasSynced(), "step %d", step)
+			}
+			for range len(ours.order) {
+				require.Equal(t, popped(t, theirs), popped(t, ours))
+			}
+			theirs.Close()
+			_, err := theirs.Pop(nil)
+			require.ErrorIs(t, err, cache.ErrFIFOClosed, "it had no more")
+		})
+	}
+}

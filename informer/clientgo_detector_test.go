@@ -1,0 +1,58 @@
+package informer
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+const detectorCase = "TIDEMARK_TEST_DETECTOR"
+
+// T15: the detector ends a process that changes an object in the cache, so the
+// test runs itself again in processes of their own.
+func TestContract_T15_TheMutationDetector(t *testing.T) {
+	if which := os.Getenv(detectorCase); which != "" {
+		mutate(t, which)
+		return
+	}
+	for _, c := range []struct{ which, on, want string }{
+		{"listed", "true", "cache *v1.Pod modified"},
+		{"watched", "1", "cache *v1.Pod modified"},
+		{"nothing", "true", ""},
+		{"listed", "false", ""},
+	} {
+		t.Run(c.which+" "+c.on, func(t *testing.T) {
+			again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestContract_T15_TheMutationDetector$")
+			again.Env = append(os.Environ(), "KUBE_CACHE_MUTATION_DETECTOR="+c.on, detectorCase+"="+c.which)
+			out, err := again.CombinedOutput()
+			if c.want == "" {
+				require.NoError(t, err, "%s", out)
+				return
+			}
+			require.Error(t, err)
+			require.Contains(t, string(out), c.want)
+		})
+	}
+}
+
+// mutate changes an object where nobody may.
+func mutate(t *testing.T, which string) {
+	eachFace(t, func(t *testing.T, makes makes) {
+		s := newScript("10", pod("a", "1"))
+		i := makes(s, 0, nil)
+		startFace(t, i)
+		s.send(watch.Added, pod("b", "11"))
+		synctest.Wait()
+		name := map[string]string{"listed": "default/a", "watched": "default/b"}[which]
+		if obj, ok, _ := i.GetStore().GetByKey(name); ok {
+			obj.(*corev1.Pod).Labels = map[string]string{"changed": "here"}
+		}
+		time.Sleep(3 * time.Second)
+	})
+}

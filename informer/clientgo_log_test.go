@@ -1,0 +1,112 @@
+package informer
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/textlogger"
+)
+
+// lines is a log that can be looked at.
+type lines struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	l.all = append(l.all, string(line))
+	return len(line), nil
+}
+
+func (l *lines) logger() klog.Logger {
+	return textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(l)))
+}
+
+func (l *lines) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	l.all = nil
+}
+
+// count returns how many lines contain a text.
+func (l *lines) count(text string) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	for _, line := range l.all {
+		if strings.Contains(line, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// captured lets a test see klog's lines. Such tests do not run in parallel.
+func captured(t *testing.T) *lines {
+	l := &lines{}
+	klog.SetLogger(l.logger())
+	t.Cleanup(func() { klog.SetLogger(klog.Logger{}) })
+	return l
+}
+
+// A handler's logger gets what there is to say of it.
+func TestTheLoggerOfAHandler(t *testing.T) {
+	handlers := utilruntime.PanicHandlers
+	survive(t)
+	utilruntime.PanicHandlers = handlers // those that log
+	elsewhere, mine := captured(t), &lines{}
+	logger := mine.logger()
+	bubble(t, func(t *testing.T) {
+		i := NewSharedIndexInformer(listerWatcher{newScript("10", pod("a", "1"))}, &corev1.Pod{}, 0, nil)
+		period := minimumResync
+		_, err := i.AddEventHandlerWithOptions(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { panic("of the handler") }},
+			cache.HandlerOptions{Logger: &logger, ResyncPeriod: &period})
+		require.NoError(t, err)
+		require.Equal(t, 1, mine.count("No resyncs"), "T12")
+		startFace(t, i)
+		require.Equal(t, 1, mine.count("of the handler"), "%q", mine.all)
+		require.Zero(t, elsewhere.count("of the handler"))
+	})
+}
+
+func TestTheLoggerOfAnInformer(t *testing.T) {
+	elsewhere, mine := captured(t), &lines{}
+	logger := mine.logger()
+	bubble(t, func(t *testing.T) {
+		s := newScript("10")
+		s.fail(errPoison)
+		_, c := NewInformerWithOptions(cache.InformerOptions{
+			Logger: &logger, ListerWatcher: listerWatcher{s}, Handler: recorderFuncs(&recorder{}),
+		})
+		runsController(t, c)
+		require.Positive(t, mine.count(errPoison.Error()))
+		require.Zero(t, elsewhere.count(errPoison.Error()))
+	})
+}
+
+// Handlers are named by where they are written.
+func TestNamesOfHandlers(t *testing.T) {
+	f := func(any) {}
+	for want, h := range map[string]cache.ResourceEventHandler{
+		"github.com/tidemark-k8s/tidemark/informer.TestNamesOfHandlers": cache.ResourceEventHandlerFuncs{AddFunc: f, DeleteFunc: func(any) {}},
+		"cache.ResourceEventHandlerFuncs":                               cache.ResourceEventHandlerFuncs{},
+		"cache.FilteringResourceEventHandler":                           cache.FilteringResourceEventHandler{},
+	} {
+		require.Equal(t, want, handlerName(h))
+	}
+	two := &cache.ResourceEventHandlerFuncs{AddFunc: f, UpdateFunc: elsewhereUpdate}
+	require.Contains(t, handlerName(two), "+")
+	require.Contains(t, handlerName(two), "elsewhereUpdate")
+}
+
+func elsewhereUpdate(_, _ any) {}

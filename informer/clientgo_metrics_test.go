@@ -1,0 +1,153 @@
+package informer
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+// meters is a metrics provider that keeps what it is told.
+type meters struct {
+	mu       sync.Mutex
+	queued   []float64
+	latency  []float64
+	versions []float64
+}
+
+type (
+	meter     struct{ set func(float64) }
+	histogram struct{ observe func(float64) }
+)
+
+func (m meter) Set(v float64)         { m.set(v) }
+func (h histogram) Observe(v float64) { h.observe(v) }
+
+func (m *meters) into(to *[]float64) func(float64) {
+	return func(v float64) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+
+		*to = append(*to, v)
+	}
+}
+
+func (m *meters) NewQueuedItemMetric(cache.InformerNameAndResource) cache.GaugeMetric {
+	return meter{m.into(&m.queued)}
+}
+
+func (m *meters) NewProcessingLatencyMetric(cache.InformerNameAndResource) cache.HistogramMetric {
+	return histogram{m.into(&m.latency)}
+}
+
+func (m *meters) NewStoreResourceVersionMetric(cache.InformerNameAndResource) cache.GaugeMetric {
+	return meter{m.into(&m.versions)}
+}
+
+// version returns the version that was published last.
+func (m *meters) version() float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	if len(m.versions) == 0 {
+		return -1
+	}
+	return m.versions[len(m.versions)-1]
+}
+
+// reserved returns an identifier for the time of a test, and its name.
+func reserved(t *testing.T) (cache.InformerNameAndResource, *cache.InformerName) {
+	name, err := cache.NewInformerName(t.Name())
+	require.NoError(t, err)
+	t.Cleanup(name.Release)
+	id := name.WithResource(schema.GroupVersionResource{Version: "v1", Resource: "pods"})
+	return id, name
+}
+
+// B111: what client-go measures, under an identifier that is reserved.
+func TestContract_B111_Metrics(t *testing.T) {
+	id, name := reserved(t)
+	for what, made := range map[string]func(s *script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})){
+		"shared": func(s *script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})) {
+			i := NewSharedIndexInformerWithOptions(listerWatcher{s}, &corev1.Pod{}, cache.SharedIndexInformerOptions{Identifier: id, InformerMetricsProvider: m})
+			return i.GetStore(), i.Run
+		},
+		"of its own": func(s *script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})) {
+			store, c := NewInformerWithOptions(cache.InformerOptions{
+				ListerWatcher: listerWatcher{s}, Handler: recorderFuncs(&recorder{}), Identifier: id, InformerMetricsProvider: m,
+			})
+			return store, c.Run
+		},
+		"measured later": func(s *script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})) {
+			i := informerOf(newCore(Options[*corev1.Pod]{}, s)).Shared()
+			require.NoError(t, Measure(i, id, m))
+			return i.GetStore(), i.Run
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s, m := newScript("10", pod("a", "1")), &meters{}
+				store, run := made(s, id, m)
+				stop, ended := make(chan struct{}), make(chan struct{})
+				go func() { defer close(ended); run(stop) }()
+				synctest.Wait()
+				require.InDelta(t, 10, m.version(), 0)
+				s.send(watch.Modified, pod("a", "90012345678901234567"))
+				synctest.Wait()
+				require.InDelta(t, 345678901234567, m.version(), 0, "as many digits as are exact")
+				require.NoError(t, store.Update(pod("b", "1")))
+				close(stop)
+				<-ended
+				require.Positive(t, m.queued[0], "what waits")
+				require.Zero(t, m.queued[len(m.queued)-1])
+				require.Len(t, m.queued, 2*len(m.latency), "each section is measured")
+			})
+		})
+	}
+	twice := &meters{}
+	i := NewSharedIndexInformerWithOptions(listerWatcher{mute{}}, &corev1.Pod{}, cache.SharedIndexInformerOptions{
+		Identifier: name.WithResource(id.GroupVersionResource()), InformerMetricsProvider: twice,
+	})
+	require.Nil(t, i.(*clientgoInformer[any]).core.clientgo.metrics.Load(), "a second one under a name has none")
+}
+
+func TestMeasureIsForInformersOfOurs(t *testing.T) {
+	id, _ := reserved(t)
+	require.ErrorIs(t, Measure(nil, id, &meters{}), ErrType)
+	bubble(t, func(t *testing.T) {
+		i := NewSharedIndexInformer(listerWatcher{newScript("1")}, &corev1.Pod{}, 0, nil)
+		require.NoError(t, Measure(i, cache.InformerNameAndResource{}, &meters{}))
+		stop := startFace(t, i)
+		require.ErrorIs(t, Measure(i, id, &meters{}), ErrRunning)
+		stop()
+		require.ErrorIs(t, Measure(i, id, &meters{}), ErrStopped)
+	})
+}
+
+// The process's provider is the one that was set first.
+func TestTheProvidersOfMetrics(t *testing.T) {
+	id, _ := reserved(t)
+	require.Nil(t, newMetrics(id, nil))
+	first, second := &meters{}, &meters{}
+	SetInformerMetricsProvider(first)
+	SetInformerMetricsProvider(second)
+	t.Cleanup(func() { provided.provider = nil })
+	require.NotNil(t, newMetrics(id, nil))
+	require.Nil(t, newMetrics(cache.InformerNameAndResource{}, nil), "without a name")
+	store := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{Identifier: id})
+	require.NoError(t, store.Add(pod("a", "5")))
+	require.InDelta(t, 5, first.version(), 0)
+	store.Bookmark("7")
+	require.InDelta(t, 7, first.version(), 0)
+	require.NoError(t, store.Replace(nil, "9"))
+	require.InDelta(t, 9, first.version(), 0)
+	require.NoError(t, store.Delete(pod("a", "11")))
+	require.InDelta(t, 11, first.version(), 0)
+	require.InDelta(t, -1, second.version(), 0)
+	NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{}).Bookmark("1")
+}

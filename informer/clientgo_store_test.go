@@ -1,0 +1,177 @@
+package informer
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// B31: one call sees one moment. An object that moves between two values is
+// under one of them, whoever asks for both.
+func TestContract_B31_IndexOfSeveralValuesIsOneMoment(t *testing.T) {
+	eachIndexer(t, func(t *testing.T, x cache.Indexer) {
+		require.NoError(t, x.AddIndexers(cache.Indexers{"labels": byLabels}))
+		both := pod("z", "1", func(p *corev1.Pod) { p.Labels = map[string]string{"side": "left", "other": "right"} })
+		right, left := pod("a", "1", label("other", "right")), pod("a", "1", label("side", "left"))
+		require.NoError(t, x.Add(left))
+		var writer sync.WaitGroup
+		done := make(chan struct{})
+		writer.Go(func() {
+			for !closed(done) {
+				_, _ = x.Update(right), x.Update(left)
+			}
+		})
+		defer writer.Wait()
+		defer close(done)
+		for range 3_000 {
+			found, err := x.Index("labels", both)
+			require.NoError(t, err)
+			require.Len(t, found, 1)
+		}
+	})
+}
+
+// B39: whose version the store has.
+func TestContract_B39_TheVersionOfAStore(t *testing.T) {
+	without := &metav1.TypeMeta{}
+	key := func(obj any) (string, error) {
+		if obj == any(without) {
+			return "without", nil
+		}
+		return cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
+	}
+	store := NewStore(key)
+	at := func(want string, err error) {
+		t.Helper()
+		require.NoError(t, err)
+		require.Equal(t, want, store.LastStoreSyncResourceVersion())
+	}
+	at("", nil)
+	at("1", store.Add(pod("a", "1")))
+	at("3", store.Update(pod("a", "3")))
+	at("3", store.Add(without))
+	at("3", store.Delete(cache.DeletedFinalStateUnknown{Key: "default/a"}))
+	at("5", store.Delete(pod("b", "5")))
+	at("7", store.Replace([]any{pod("c", "6")}, "7"))
+	at("7", store.Add(pod("old", "2"))) // D6
+	txns := func(versions ...string) error {
+		var list []cache.Transaction
+		for i, v := range versions {
+			list = append(list, cache.Transaction{Type: cache.TransactionTypeAdd, Object: pod(fmt.Sprint("t", i), v)})
+		}
+		if failed := store.(cache.TransactionStore).Transaction(list...); failed != nil {
+			return failed
+		}
+		return nil
+	}
+	at("9", txns("8", "9"))
+	at("9", txns())
+	store.Bookmark("12")
+	at("12", nil)
+}
+
+// B37: values come and go with their objects.
+func TestContract_B37_ValuesComeAndGo(t *testing.T) {
+	x := NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"labels": byLabels})
+	labels := func(pairs ...string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Labels = map[string]string{}
+			for _, pair := range pairs {
+				p.Labels[pair] = "yes"
+			}
+		}
+	}
+	values := func(want ...string) {
+		t.Helper()
+		require.ElementsMatch(t, want, x.ListIndexFuncValues("labels"))
+	}
+	require.NoError(t, x.Add(pod("a", "1", labels("one", "two"))))
+	require.NoError(t, x.Add(pod("b", "1", labels("two"))))
+	values("one=yes", "two=yes")
+	require.NoError(t, x.Update(pod("a", "2", labels("two", "three"))))
+	values("two=yes", "three=yes")
+	require.NoError(t, x.Delete(pod("b", "1")))
+	values("two=yes", "three=yes")
+	keys, err := x.IndexKeys("labels", "two=yes")
+	require.NoError(t, err)
+	require.Equal(t, []string{"default/a"}, keys)
+	require.NoError(t, x.Replace([]any{pod("c", "3", labels())}, "4"))
+	values()
+}
+
+// B38: what succeeded is a list, also when nothing did.
+func TestContract_B38_ATransactionOfWhichNothingSucceeds(t *testing.T) {
+	failed := NewStore(cache.MetaNamespaceKeyFunc).(cache.TransactionStore).Transaction(
+		cache.Transaction{Type: cache.TransactionTypeAdd, Object: 1}, cache.Transaction{Type: cache.TransactionTypeDelete, Object: 2})
+	require.Equal(t, []int{}, failed.SuccessfulIndices)
+	require.Len(t, failed.Errors, 2)
+	require.ErrorContains(t, failed, "2/2")
+}
+
+// A store's transform sees what is put in, and nothing else.
+func TestAStoreWithATransform(t *testing.T) {
+	store := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{Transform: func(obj any) (any, error) {
+		p, ok := obj.(*corev1.Pod)
+		if !ok || p.Name == "bad" {
+			return nil, errPoison
+		}
+		return p.Name + "@" + p.ResourceVersion, nil
+	}})
+	require.NoError(t, store.Add(pod("a", "1")))
+	require.NoError(t, store.Update(pod("b", "2")))
+	require.ElementsMatch(t, []any{"a@1", "b@2"}, store.List())
+	got, ok, err := store.Get(pod("a", "9"))
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, "a@1", got)
+	require.ErrorIs(t, store.Add(pod("bad", "1")), errPoison)
+	require.ErrorIs(t, store.Replace([]any{pod("c", "3"), pod("bad", "1")}, "4"), errPoison)
+	require.Len(t, store.List(), 2, "all or nothing")
+	require.NoError(t, store.Delete(pod("a", "1")))
+	require.NoError(t, store.Replace([]any{pod("c", "3")}, "4"))
+	require.Equal(t, []any{"c@3"}, store.List())
+	require.Nil(t, store.(cache.TransactionStore).Transaction(cache.Transaction{Type: cache.TransactionTypeUpdate, Object: pod("d", "5")}))
+	require.ElementsMatch(t, []any{"c@3", "d@5"}, store.List())
+}
+
+// A key function's error comes out wrapped.
+func TestKeyErrorsAreWrapped(t *testing.T) {
+	ours := errors.New("ours")
+	store := NewStore(func(any) (string, error) { return "", ours })
+	for _, err := range []error{store.Add(1), store.Update(1), store.Delete(1), store.Replace([]any{1}, "")} {
+		require.ErrorIs(t, err, ours)
+		require.ErrorAs(t, err, &cache.KeyError{})
+	}
+}
+
+// B81: handles of all sorts.
+func TestContract_B81_RemovingHandlers(t *testing.T) {
+	eachFace(t, func(t *testing.T, makes makes) {
+		i, other := makes(newScript("10", pod("a", "1")), 0, nil), makes(newScript("10"), 0, nil)
+		_, reg := records(t, i)
+		_, foreign := records(t, other)
+		require.NoError(t, i.RemoveEventHandler(foreign), "of another informer")
+		require.False(t, closed(foreign.(interface{ ShutdownChan() <-chan struct{} }).ShutdownChan()))
+		require.NoError(t, i.RemoveEventHandler(reg))
+		require.NoError(t, i.RemoveEventHandler(reg), "again")
+		require.ErrorIs(t, i.RemoveEventHandler(nil), ErrType)
+		require.ErrorIs(t, i.RemoveEventHandler(elsewhere{}), ErrType)
+		require.NoError(t, cache.ShutDownEventHandler(i, reg), "it never ran")
+		r, late := records(t, i)
+		startFace(t, i)
+		require.Equal(t, []string{"initial a@1"}, r.take())
+		require.NoError(t, cache.ShutDownEventHandler(i, late))
+		require.True(t, closed(late.(interface{ ShutdownChan() <-chan struct{} }).ShutdownChan()))
+	})
+}
+
+// elsewhere is a registration of another module.
+type elsewhere struct {
+	cache.ResourceEventHandlerRegistration
+}

@@ -1,0 +1,136 @@
+package informer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// storeSink lets a reflector write to a store of client-go's kind. A full
+// state is collected, as it came, and replaces the store in one call. A single
+// change that the store refuses is reported and left out.
+type storeSink struct {
+	storeSettings
+
+	// The reflector's goroutine's own. Invariant: places tells where in listed
+	// each key is.
+	staged bool
+	listed []any
+	places map[indexer.Key]int
+	begun  bool // the resyncs
+}
+
+var _ reflector.Sink[any] = (*storeSink)(nil)
+
+// Begin starts to collect a full state, and with the first one the resyncs.
+func (s *storeSink) Begin(ctx context.Context, _ reflector.History) error {
+	s.staged, s.listed, s.places = true, nil, make(map[indexer.Key]int)
+	if !s.begun && s.resync > 0 {
+		s.begun = true
+		go s.resyncs(ctx) // which ends with ctx, as Run does
+	}
+	return nil
+}
+
+func (s *storeSink) Write(_ context.Context, batch []deltafifo.Delta[any]) error {
+	for i := range batch {
+		d := &batch[i]
+		if s.staged {
+			s.collect(d)
+		} else if err := s.change(d); err != nil {
+			s.observe(&QuarantineError{Key: d.Key, Err: err})
+		}
+	}
+	return nil
+}
+
+// collect takes one delta of a full state.
+func (s *storeSink) collect(d *deltafifo.Delta[any]) {
+	i, known := s.places[d.Key]
+	switch {
+	case d.Op == deltafifo.Added, d.Op == deltafifo.Modified:
+		if known {
+			s.listed[i] = d.Object
+			return
+		}
+		s.places[d.Key] = len(s.listed)
+		s.listed = append(s.listed, d.Object)
+	case d.Op == deltafifo.Deleted && known:
+		s.listed[i] = nil // taken out when all is there
+		delete(s.places, d.Key)
+	}
+}
+
+// change makes a single change.
+func (s *storeSink) change(d *deltafifo.Delta[any]) error {
+	switch d.Op {
+	case deltafifo.Added:
+		return s.store.Add(d.Object)
+	case deltafifo.Modified:
+		return s.store.Update(d.Object)
+	case deltafifo.Deleted:
+		return s.store.Delete(d.Object)
+	case deltafifo.Bookmark:
+		return s.bookmark(d.Version)
+	}
+	return nil
+}
+
+// bookmark tells a version to a store that wants to know, in one of the two
+// ways that client-go has for it.
+func (s *storeSink) bookmark(version string) error {
+	switch store := s.store.(type) {
+	case cache.ReflectorBookmarkStore:
+		return store.Bookmark(version)
+	case interface{ Bookmark(version string) }:
+		store.Bookmark(version)
+	}
+	return nil
+}
+
+// Commit replaces what the store holds.
+func (s *storeSink) Commit(_ context.Context, version string) error {
+	list := make([]any, 0, len(s.places))
+	for _, obj := range s.listed {
+		if obj != nil {
+			list = append(list, obj)
+		}
+	}
+	if err := s.store.Replace(list, version); err != nil {
+		return fmt.Errorf("replacing %d objects: %w", len(list), err)
+	}
+	s.staged, s.listed, s.places = false, nil, nil
+	return nil
+}
+
+// Abort forgets a full state.
+func (s *storeSink) Abort(context.Context) error {
+	s.staged, s.listed, s.places = false, nil, nil
+	return nil
+}
+
+// resyncs calls the store's Resync every period until ctx ends, whatever the
+// reflector is doing.
+func (s *storeSink) resyncs(ctx context.Context) {
+	ticker := time.NewTicker(s.resync)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if s.due != nil && !s.due() {
+			continue
+		}
+		if err := s.store.Resync(); err != nil {
+			s.observe(reflector.Failed{Operation: "resync", Err: fmt.Errorf("resync %s: %w", s.name, err)})
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package informer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+)
+
+// NewInformerWithOptions is client-go's function of that name, over this
+// module's informer: one with a single handler, whose store is a [cache.Indexer]
+// whether or not indexes are given. The handler has a goroutine of its own here
+// too. Misuse, such as a nil handler, is told by Run to the log.
+func NewInformerWithOptions(o cache.InformerOptions) (cache.Store, cache.Controller) {
+	return newUnshared(o)
+}
+
+// NewInformer is client-go's function of that name, see
+// [NewInformerWithOptions].
+func NewInformer(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, h cache.ResourceEventHandler) (cache.Store, cache.Controller) {
+	return newUnshared(cache.InformerOptions{ListerWatcher: lw, ObjectType: example, ResyncPeriod: resync, Handler: h})
+}
+
+// NewIndexerInformer is client-go's function of that name, see
+// [NewInformerWithOptions].
+func NewIndexerInformer(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, h cache.ResourceEventHandler, ix cache.Indexers) (cache.Indexer, cache.Controller) {
+	return newUnshared(cache.InformerOptions{ListerWatcher: lw, ObjectType: example, ResyncPeriod: resync, Handler: h, Indexers: ix})
+}
+
+func newUnshared(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
+	i := newClientgoInformer(o.ListerWatcher, o.ObjectType, clientgoSettings{
+		options: Options[any]{Resync: o.ResyncPeriod, MinWatchTimeout: o.MinWatchTimeout, Transform: o.Transform},
+		indexes: o.Indexers,
+		metrics: newMetrics(o.Identifier, o.InformerMetricsProvider),
+		logger:  o.Logger,
+	})
+	logger := klog.Background()
+	if o.Logger != nil {
+		logger = *o.Logger
+	}
+	c := &clientgoUnshared{informer: i}
+	if o.Handler == nil && i.core.misuse == nil {
+		i.core.misuse = ErrNoHandler
+	}
+	var err error
+	if c.handler, err = i.register(o.Handler, o.ResyncPeriod, logger); err != nil { // its misuse: Run will say
+		c.handler = &clientgoRegistration[any]{newRegistration(i.core, clientgoReceiver[any]{}, HandlerOptions{})}
+	}
+	return i.GetIndexer(), c
+}
+
+// clientgoUnshared is the Controller of an informer that nobody shares: it runs
+// it, and is synced when the handler has been told the initial state.
+type clientgoUnshared struct {
+	informer *clientgoInformer[any]
+	handler  *clientgoRegistration[any]
+}
+
+var _ cache.Controller = (*clientgoUnshared)(nil)
+
+func (c *clientgoUnshared) Run(stop <-chan struct{})           { c.informer.Run(stop) }
+func (c *clientgoUnshared) RunWithContext(ctx context.Context) { c.informer.RunWithContext(ctx) }
+func (c *clientgoUnshared) HasSynced() bool                    { return c.handler.HasSynced() }
+func (c *clientgoUnshared) LastSyncResourceVersion() string {
+	return c.informer.LastSyncResourceVersion()
+}
+
+func (c *clientgoUnshared) HasSyncedChecker() cache.DoneChecker { return c.handler.HasSyncedChecker() }
+
+// clientgoSettings are what the constructors of the client-go face say beside
+// the source and the type.
+type clientgoSettings struct {
+	options Options[any]
+	indexes cache.Indexers
+	metrics *metrics
+	logger  *klog.Logger // nil for klog's own
+}
+
+// describe names an informer that has no name by its type.
+func describe(name string, example runtime.Object) string {
+	if name == "" && example != nil {
+		return fmt.Sprintf("%T", example)
+	}
+	return name
+}

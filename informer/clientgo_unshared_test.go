@@ -1,0 +1,185 @@
+package informer
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+// runsController runs a controller for the time of a test.
+func runsController(t *testing.T, c cache.Controller) (stop func()) {
+	stopping, ended := make(chan struct{}), make(chan struct{})
+	go func() { defer close(ended); c.Run(stopping) }()
+	once := false
+	stop = func() {
+		if !once {
+			once = true
+			close(stopping)
+		}
+		<-ended
+	}
+	t.Cleanup(stop)
+	synctest.Wait()
+	return stop
+}
+
+// B1, B4, B7 to B11: an informer with one handler of its own.
+func TestContract_B1_B11_AnInformerThatNobodyShares(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		r := &recorder{}
+		store, c := NewInformer(listerWatcher{s}, &corev1.Pod{}, 0, recorderFuncs(r))
+		require.False(t, c.HasSynced())
+		require.Empty(t, c.LastSyncResourceVersion())
+		stop := runsController(t, c)
+		require.ElementsMatch(t, []string{"initial a@1", "initial b@2"}, r.take())
+		require.True(t, c.HasSynced() && cache.IsDone(c.HasSyncedChecker()))
+		require.NotEmpty(t, c.HasSyncedChecker().Name())
+		s.send(watch.Modified, pod("a", "11"))
+		s.send(watch.Added, pod("b", "12"))
+		s.send(watch.Modified, pod("c", "13"))
+		s.send(watch.Deleted, pod("a", "14"))
+		s.send(watch.Deleted, pod("nobody", "15"))
+		require.Equal(t, []string{"update a@1 a@11", "update b@2 b@12", "add c@13", "delete a@14", "delete nobody@15"}, r.take())
+		require.ElementsMatch(t, []string{"default/b", "default/c"}, store.ListKeys())
+		require.Equal(t, "15", c.LastSyncResourceVersion())
+		require.Equal(t, "15", store.LastStoreSyncResourceVersion())
+		s.set("20", pod("c", "13"), pod("d", "16"))
+		s.expire()
+		require.Equal(t, []string{"delete tombstone default/b b@12", "add d@16"}, r.take())
+		stop()
+		require.ElementsMatch(t, []string{"default/c", "default/d"}, store.ListKeys())
+	})
+}
+
+// HasSynced of a controller says that its handler has been told everything.
+func TestContract_B16_B80_TheControllersHandlerIsSynced(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		blocked := make(chan struct{})
+		_, c := NewInformer(listerWatcher{newScript("10", pod("a", "1"))}, &corev1.Pod{}, 0,
+			cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-blocked }})
+		runsController(t, c)
+		require.False(t, c.HasSynced())
+		close(blocked)
+		synctest.Wait()
+		require.True(t, c.HasSynced())
+	})
+}
+
+// B76: its period is taken as it is; a resync tells all objects again.
+func TestContract_B76_ResyncsOfAnInformerThatNobodyShares(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := &recorder{}
+		x, c := NewIndexerInformer(listerWatcher{newScript("10", pod("a", "1"))}, &corev1.Pod{}, 100*time.Millisecond, recorderFuncs(r), byNamespace)
+		runsController(t, c)
+		require.Equal(t, []string{"initial a@1"}, r.take())
+		time.Sleep(250 * time.Millisecond)
+		require.Equal(t, []string{"update a@1 a@1", "update a@1 a@1"}, r.take())
+		found, err := x.ByIndex(cache.NamespaceIndex, "default")
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+	})
+}
+
+// B84, B89, D25: any result will do, also one without metadata.
+func TestContract_B89_TransformsOfAnInformerThatNobodyShares(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"))
+		r := &recorder{}
+		store, c := NewInformerWithOptions(cache.InformerOptions{
+			ListerWatcher: listerWatcher{s}, ObjectType: &corev1.Pod{}, Handler: recorderFuncs(r),
+			Transform: func(obj any) (any, error) { return "just " + obj.(*corev1.Pod).Name, nil },
+		})
+		runsController(t, c)
+		s.send(watch.Added, pod("b", "11"))
+		require.Equal(t, []string{"initial just a", "add just b"}, r.take())
+		got, ok, err := store.GetByKey("default/b")
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, "just b", got)
+		require.Equal(t, "11", store.LastStoreSyncResourceVersion(), "D7")
+	})
+}
+
+// Misuse of a constructor that returns no error: kept, told by what returns
+// one, and by Run.
+func TestMisuseOfTheConstructors(t *testing.T) {
+	log := captured(t)
+	for name, c := range map[string]struct {
+		made cache.SharedIndexInformer
+		want error
+	}{
+		"no source": {NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil), ErrNoSource},
+		"a period":  {NewSharedIndexInformer(listerWatcher{mute{}}, &corev1.Pod{}, -1, nil), ErrNegative},
+	} {
+		log.reset()
+		_, err := c.made.AddEventHandler(recorderFuncs(&recorder{}))
+		require.ErrorIs(t, err, c.want, name)
+		require.ErrorIs(t, c.made.SetTransform(nil), c.want, name)
+		require.ErrorIs(t, c.made.AddIndexers(byNamespace), c.want, name)
+		core := c.made.(*clientgoInformer[any]).core
+		require.ErrorIs(t, core.WaitSynced(t.Context()), c.want, name)
+		require.ErrorIs(t, core.Status().LastError, c.want, name)
+		c.made.RunWithContext(t.Context())
+		require.Equal(t, 1, log.count(c.want.Error()), name)
+		require.NoError(t, c.made.GetStore().Add(pod("a", "1")), "the store is there")
+	}
+	for name, c := range map[string]struct {
+		o    cache.InformerOptions
+		want error
+	}{
+		"no source":  {cache.InformerOptions{Handler: recorderFuncs(&recorder{})}, ErrNoSource},
+		"no handler": {cache.InformerOptions{ListerWatcher: listerWatcher{mute{}}}, ErrNoHandler},
+		"a period":   {cache.InformerOptions{ListerWatcher: listerWatcher{mute{}}, Handler: recorderFuncs(&recorder{}), ResyncPeriod: -1}, ErrNegative},
+	} {
+		log.reset()
+		store, controller := NewInformerWithOptions(c.o)
+		controller.RunWithContext(t.Context())
+		require.Equal(t, 1, log.count(c.want.Error()), name)
+		require.False(t, controller.HasSynced() || closed(controller.HasSyncedChecker().Done()), name)
+		require.NoError(t, store.Add(pod("a", "1")))
+	}
+}
+
+// Objects of the wrong type: the error names both types.
+func TestWrongTypesAreNamed(t *testing.T) {
+	store := newClientgoStore(newCore(Options[*corev1.Pod]{}, mute{}))
+	err := store.Add(&corev1.Node{})
+	require.ErrorIs(t, err, ErrType)
+	require.ErrorContains(t, err, "*v1.Pod")
+	require.ErrorContains(t, err, "*v1.Node")
+	require.ErrorIs(t, store.Replace([]any{&corev1.Node{}}, "1"), ErrType)
+	require.ErrorIs(t, store.Transaction(cache.Transaction{Type: cache.TransactionTypeAdd, Object: &corev1.Node{}}).Errors[0], ErrType)
+
+	bubble(t, func(t *testing.T) {
+		s := newScript("10")
+		i := NewSharedIndexInformer(listerWatcher{s}, &corev1.Pod{}, 0, nil)
+		errs := quietly(t, i)
+		r, _ := records(t, i)
+		startFace(t, i)
+		s.send(watch.Added, &corev1.Node{})
+		require.Empty(t, r.take(), "B61")
+		require.Len(t, *errs, 1)
+		require.ErrorContains(t, (*errs)[0], "*v1.Pod")
+		require.ErrorContains(t, (*errs)[0], "*v1.Node")
+	})
+}
+
+// Nil stands for the default, as in client-go.
+func TestANilErrorHandler(t *testing.T) {
+	log := captured(t)
+	bubble(t, func(t *testing.T) {
+		s := newScript("10")
+		s.fail(errPoison)
+		i := NewSharedIndexInformer(listerWatcher{s}, &corev1.Pod{}, 0, nil)
+		quietly(t, i)
+		require.NoError(t, i.SetWatchErrorHandler(nil))
+		startFace(t, i)
+		require.Positive(t, log.count(errPoison.Error()))
+	})
+}

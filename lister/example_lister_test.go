@@ -1,0 +1,44 @@
+package lister_test
+
+import (
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/lister"
+)
+
+// A lister usually comes from an informer or a factory, whose store it reads.
+func ExampleLister() {
+	lamp := &object{indexer.Key{Namespace: "prod", Name: "lamp"}, labels.Set{"color": "red"}}
+	w, err := indexer.New(indexer.Options[*object]{
+		Labels:    func(o *object) map[string]string { return o.labels },
+		Namespace: func(o *object) string { return o.key.Namespace },
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	w.Update(func(tx *indexer.Tx[*object]) { tx.Set(lamp.key, lamp) })
+	gadgets := lister.New(w.Indexer(), schema.GroupResource{Group: "example.com", Resource: "gadgets"})
+
+	found, err := gadgets.Namespace("prod").Get("lamp")
+	fmt.Println(found.key, err)
+	_, err = gadgets.Namespace("test").Get("lamp")
+	fmt.Println(err, apierrors.IsNotFound(err))
+
+	red, err := labels.Parse("color in (red, green), !hidden") // answered from an index
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	all, err := gadgets.List(red)
+	fmt.Println(len(all), err)
+	// Output:
+	// prod/lamp <nil>
+	// gadgets.example.com "lamp" not found true
+	// 1 <nil>
+}
