@@ -104,6 +104,10 @@ func TestContract_B105_StartAfterShutdown(t *testing.T) {
 		require.Empty(t, f.WaitForCacheSync(ctx.Done()))
 		_, err := Acquire[*corev1.Pod](f, Scope{})
 		require.ErrorIs(t, err, ErrShutdown)
+		_, err = For[*corev1.Node](f)
+		require.ErrorIs(t, err, ErrShutdown)
+		_, err = ListerFor[*corev1.Node](f)
+		require.ErrorIs(t, err, ErrShutdown)
 	})
 }
 
@@ -258,17 +262,44 @@ func TestContract_B110_OneIndex(t *testing.T) {
 	}
 }
 
-// Two factories of one name are no trouble: nothing is published under it.
+// The informers of a factory with a name publish metrics under it. Of two
+// factories of one name the first one does.
 func TestContract_B111_InformerName(t *testing.T) {
+	published := make(published)
+	informer.SetInformerMetricsProvider(published)
 	name, err := cache.NewInformerName("TestContract_B111")
 	require.NoError(t, err)
 	defer name.Release()
 	for range 2 {
 		f := NewSharedInformerFactoryWithOptions(fake.NewClientset(), 0, WithInformerName(name))
 		f.Core().V1().Pods().Informer()
+		f.Core().V1().Pods().Informer()
+		f.Core().V1().Nodes().Informer()
 	}
-	require.True(t, name.WithResource(corev1.SchemeGroupVersion.WithResource("pods")).Reserved(), "it is still to be had")
+	NewSharedInformerFactory(fake.NewClientset(), 0).Core().V1().Services().Informer()
+	require.Equal(t, map[string]int{"pods": 1, "nodes": 1}, map[string]int(published))
+	require.False(t, name.WithResource(corev1.SchemeGroupVersion.WithResource("pods")).Reserved())
 }
+
+// published counts the queues that publish their length, by resource.
+type published map[string]int
+
+func (p published) NewQueuedItemMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
+	p[id.GroupVersionResource().Resource]++
+	return unread{}
+}
+func (published) NewProcessingLatencyMetric(cache.InformerNameAndResource) cache.HistogramMetric {
+	return unread{}
+}
+func (published) NewStoreResourceVersionMetric(cache.InformerNameAndResource) cache.GaugeMetric {
+	return unread{}
+}
+
+// unread is a metric that nobody reads.
+type unread struct{}
+
+func (unread) Set(float64)     {}
+func (unread) Observe(float64) {}
 
 // The factory's transform is every informer's, and what it makes must be of
 // the informer's type.

@@ -17,7 +17,9 @@ var (
 	// constructor, given to [Factory.InformerFor] or [GeneratedFactory.InformerFor],
 	// made an informer of the type that is not of this module.
 	ErrForeign = errors.New("the informer of the type was made by the caller's constructor")
-	// ErrShutdown is returned by [Acquire] once [Factory.Shutdown] has been called.
+	// ErrShutdown is returned by [Acquire] once [Factory.Shutdown] has been
+	// called, and by [For] and [ListerFor] for an informer that had not been started
+	// then. A Start that comes later logs it.
 	ErrShutdown = errors.New("the factory has been shut down")
 	// ErrScope is returned by [Acquire] for a scope that cannot be: a namespace
 	// given twice, namespaces of a cluster-scoped kind, a selector that does not parse.

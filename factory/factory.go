@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -161,7 +162,13 @@ func (f *Factory) of(object reflect.Type) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.get(object, func() *member { return f.build(k, f.source(k, f.namespace, nil)) }), nil
+	return f.get(object, func() *member {
+		m := f.build(k, f.source(k, f.namespace, nil))
+		if f.name != nil {
+			_ = informer.Measure(m.shared, f.name.WithResource(k.resource), nil) // it is ours, and has not started
+		}
+		return m
+	}), nil
 }
 
 func (f *Factory) kind(object reflect.Type) (kind, error) {

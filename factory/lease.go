@@ -40,7 +40,8 @@ func (l *Lease[T]) Release() { l.release() }
 
 // Acquire returns a lease on the informer of a type and a scope, which starts,
 // if the factory has been started, with the first lease and stops with the last
-// release. Acquired again it goes on from what it held, with the handlers it had.
+// release. Acquired again it goes on from what it held, with the handlers it had;
+// what a scope held stays in memory as long as the factory does.
 //
 // It returns [ErrUnknownKind], [ErrScope], [ErrForeign] or [ErrShutdown].
 func Acquire[T informer.Object](f *Factory, s Scope) (*Lease[T], error) {

@@ -19,15 +19,19 @@ import (
 )
 
 // For returns the factory's informer of a type, the same one that the
-// accessors show. It returns [ErrUnknownKind], or [ErrForeign].
+// accessors show. It returns [ErrUnknownKind], [ErrForeign], or [ErrShutdown] for
+// an informer that would never run.
 func For[T informer.Object](f *Factory) (*informer.Informer[T], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
 	teach[T](f)
 	m, err := f.of(reflect.TypeFor[T]())
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case f.down && !m.started:
+		return nil, fmt.Errorf("%v: %w", reflect.TypeFor[T](), ErrShutdown)
 	}
 	return typed[T](m)
 }

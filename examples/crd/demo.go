@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+)
+
+// beat is the time between two changes in the demo, and lateness that before the
+// resource appears.
+const (
+	beat     = 300 * time.Millisecond
+	lateness = 1500 * time.Millisecond
+)
+
+// kind is what a cluster gets with crontab.yaml.
+var kind = informertest.Kind{GVR: resource, GVK: groupVersion.WithKind("CronTab"), Namespaced: true, Generation: true}
+
+// startDemo starts a made-up cluster, which gets the resource and some objects
+// of it after a while. It ends when end is called.
+func startDemo(ctx context.Context, notes *log.Logger) (config *rest.Config, end func(), err error) {
+	server := informertest.New(informertest.Options{BookmarkInterval: time.Minute})
+	if err := server.Start(); err != nil {
+		server.Close()
+		return nil, nil, fmt.Errorf("the demo does not start: %w", err)
+	}
+	notes.Printf("this is a demo, on an API server in this process, %s", server.ClientConfig().Host)
+	ctx, cancel := context.WithCancel(ctx)
+	var living sync.WaitGroup
+	living.Go(func() {
+		if err := live(ctx, server); ctx.Err() == nil {
+			notes.Printf("the demo broke down: %v", err)
+		}
+	})
+	return server.ClientConfig(), func() {
+		cancel()
+		living.Wait()
+		server.Close()
+	}, nil
+}
+
+// live registers the resource, and then changes something at every beat, until
+// ctx ends or something fails.
+func live(ctx context.Context, server *informertest.Server) error {
+	if err := wait(ctx, lateness); err != nil {
+		return err
+	}
+	if err := server.Register(kind); err != nil {
+		return err
+	}
+	if err := server.Create(ctx, newCronTab("backup", "daily")); err != nil {
+		return err
+	}
+	for {
+		for _, change := range []func() error{
+			func() error { return server.Create(ctx, newCronTab("report", "weekly")) },
+			func() error { return server.Update(ctx, newCronTab("report", "monthly")) },
+			func() error { return server.Delete(ctx, newCronTab("report", "monthly")) },
+		} {
+			if err := wait(ctx, beat); err != nil {
+				return err
+			}
+			if err := change(); err != nil && !apierrors.IsNotFound(err) { // the demo may be played with
+				return err
+			}
+		}
+		server.Compact() // or it would keep every state there ever was
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// newCronTab returns an object as a server sees it that has no Go type for it.
+func newCronTab(name, schedule string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": groupVersion.String(),
+		"kind":       kind.GVK.Kind,
+		"metadata":   map[string]any{"namespace": "shop", "name": name},
+		"spec":       map[string]any{"schedule": schedule, "image": "registry.example/" + name + ":v1"},
+	}}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"log"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// watchedLabel is on the namespaces that are to be watched.
+const watchedLabel = "example.com/watched"
+
+// watcher is what to watch.
+type watcher struct {
+	given  []string // namespaces
+	labels string   // a selector of pods; empty for all
+	out    *log.Logger
+}
+
+// run watches until ctx ends. Its error says what of the scopes is wrong, or
+// why they had not synced by then.
+func (w watcher) run(ctx context.Context, config *rest.Config) error {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	f := factory.NewSharedInformerFactory(client, 0)
+	defer f.Shutdown() // returns when all informers have ended, which stop tells them to
+	defer stop()
+	f.StartWithContext(ctx) // before anything is acquired: a lease starts what it needs
+
+	// One informer for a list of namespaces: one store, and a watch of each.
+	if len(w.given) > 0 {
+		pods, err := factory.Acquire[*corev1.Pod](f, factory.Scope{Namespaces: w.given, Labels: w.labels})
+		if err != nil {
+			return err
+		}
+		defer pods.Release()
+		if err := w.tell(pods.Informer()); err != nil {
+			return err
+		}
+		if err := pods.Informer().WaitSynced(ctx); err != nil {
+			return err
+		}
+		w.out.Printf("of %q there are %d pods", w.given, pods.Informer().Indexer().Len())
+	}
+
+	// Namespaces come under this selector and leave it while the program runs.
+	namespaces, err := factory.Acquire[*corev1.Namespace](f, factory.Scope{Labels: watchedLabel})
+	if err != nil {
+		return err
+	}
+	defer namespaces.Release()
+	labelled := scopes{watcher: w, factory: f, release: make(map[string]func())}
+	_, err = namespaces.Informer().Handle(informer.Funcs[*corev1.Namespace]{
+		Added:   labelled.begin,
+		Deleted: labelled.end,
+	}, informer.HandlerOptions{Name: "scopes"})
+	if err != nil {
+		return err
+	}
+	if err := namespaces.Informer().WaitSynced(ctx); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// tell prints what happens to pods.
+func (w watcher) tell(pods *informer.Informer[*corev1.Pod]) error {
+	_, err := pods.Handle(w.teller(), informer.HandlerOptions{Name: "teller"})
+	return err
+}
+
+func (w watcher) teller() informer.Handler[*corev1.Pod] {
+	return informer.Funcs[*corev1.Pod]{
+		Added:   func(pod *corev1.Pod) { w.out.Printf("+ %s/%s", pod.Namespace, pod.Name) },
+		Deleted: func(last *corev1.Pod) { w.out.Printf("- %s/%s", last.Namespace, last.Name) },
+	}
+}
+
+// scopes are the namespaces that are labelled, each with an informer of its own.
+// The handler of namespaces is all that uses them, one change at a time, so
+// they need no lock.
+type scopes struct {
+	watcher
+	factory *factory.Factory
+	release map[string]func() // by namespace
+}
+
+func (s scopes) begin(namespace *corev1.Namespace) {
+	// The scope and the selector have been good before, so an error means that
+	// the factory is shut down.
+	lease, err := factory.Acquire[*corev1.Pod](s.factory, factory.Scope{Namespaces: []string{namespace.Name}, Labels: s.labels})
+	if err != nil {
+		s.out.Printf("namespace %s is not watched: %v", namespace.Name, err)
+		return
+	}
+	// A lease acquired again goes on where it was, with its handlers; so the
+	// handler goes before the lease does, or there would be two of them.
+	teller, err := lease.Informer().Handle(s.teller(), informer.HandlerOptions{Name: "teller of " + namespace.Name})
+	if err != nil {
+		lease.Release()
+		s.out.Printf("namespace %s is not watched: %v", namespace.Name, err)
+		return
+	}
+	s.release[namespace.Name] = func() {
+		teller.Stop()
+		lease.Release()
+	}
+}
+
+func (s scopes) end(namespace *corev1.Namespace) {
+	if release, ok := s.release[namespace.Name]; ok {
+		release()
+		delete(s.release, namespace.Name)
+	}
+}

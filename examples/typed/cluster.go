@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// cluster is what a program works on, and for how long. This file is the same in
+// several examples.
+type cluster struct {
+	kubeconfig string        // empty for $KUBECONFIG or ~/.kube/config
+	demo       bool          // a made-up cluster instead
+	limitedTo  time.Duration // zero for no limit
+}
+
+// parse reads the flags: those that f has already, and those of the cluster.
+// After -h it returns flag.ErrHelp.
+func parse(f *flag.FlagSet, args []string) (cluster, error) {
+	var c cluster
+	f.StringVar(&c.kubeconfig, "kubeconfig", "", "`file` that names the cluster; otherwise $KUBECONFIG, ~/.kube/config, or else the demo")
+	f.BoolVar(&c.demo, "demo", false, "use a made-up cluster, on an API server in this process")
+	f.Func("for", "stop after this `duration`, such as 10s; otherwise at Ctrl-C", func(s string) (err error) {
+		c.limitedTo, err = time.ParseDuration(s)
+		if err == nil && c.limitedTo < 0 {
+			return errors.New("it is negative")
+		}
+		return err
+	})
+	f.SetOutput(io.Discard) // the error says it, and usage is asked for with -h
+	err := f.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return c, err
+	case err == nil && f.NArg() > 0:
+		err = fmt.Errorf("unexpected argument %q", f.Arg(0))
+	case err == nil && c.demo && c.kubeconfig != "":
+		err = errors.New("--demo and --kubeconfig exclude each other")
+	}
+	if err != nil {
+		return c, fmt.Errorf("%w; %s -h lists the flags", err, f.Name())
+	}
+	return c, nil
+}
+
+// exit tells how the program ended, and returns its exit code.
+func exit(f *flag.FlagSet, err error, stdout, stderr io.Writer) int {
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		log.New(stdout, "", 0).Printf("Usage: %s [flags]", f.Name())
+		f.SetOutput(stdout)
+		f.PrintDefaults()
+	case err != nil:
+		log.New(stderr, f.Name()+": ", 0).Print(strings.Join(strings.Fields(err.Error()), " "))
+		return 1
+	}
+	return 0
+}
+
+// limit returns a context that ends when the time is up.
+func (c cluster) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.limitedTo == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, c.limitedTo)
+}
+
+// config reads the kubeconfig as kubectl does: the file named, or those of
+// $KUBECONFIG, or ~/.kube/config. It returns nil, for a demo, if one is asked
+// for or if nothing names a cluster.
+func (c cluster) config() (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath, rules.WarnIfAllMissing = c.kubeconfig, false
+	files := strings.Join(rules.GetLoadingPrecedence(), string(filepath.ListSeparator))
+	named := c.kubeconfig != "" || os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != ""
+	if c.demo || !named && missing(rules.GetLoadingPrecedence()) {
+		return nil, nil
+	}
+	if missing(rules.GetLoadingPrecedence()) {
+		return nil, fmt.Errorf("the kubeconfig %s does not exist: check --kubeconfig and $%s, or try --demo", files, clientcmd.RecommendedConfigPathEnvVar)
+	}
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{}).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("the kubeconfig %s cannot be used: %w", files, err)
+	}
+	return config, nil
+}
+
+// missing tells whether none of the files exists.
+func missing(files []string) bool {
+	for _, file := range files {
+		if _, err := os.Stat(file); err == nil {
+			return false
+		}
+	}
+	return true
+}

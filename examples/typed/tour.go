@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"log"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// tour is what to show of the pods of a cluster.
+type tour struct {
+	selector labels.Selector
+	mark     indexer.Key // the pod to annotate; none if empty
+	out      *log.Logger
+}
+
+// byNode is an index: pods are found under the name of their node.
+var byNode = indexer.Index[*corev1.Pod]{Name: "node", Append: func(values []string, pod *corev1.Pod) []string {
+	if pod.Spec.NodeName == "" {
+		return values // it is not scheduled yet
+	}
+	return append(values, pod.Spec.NodeName)
+}}
+
+// run gives the tour, and tells of changes until ctx ends. Its error says why
+// the informer had not synced by then, or why the pod could not be marked.
+func (t tour) run(ctx context.Context, config *rest.Config) error {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	// The informer is the factory's, like client-go's f.Core().V1().Pods(). What
+	// it holds is *corev1.Pod: there is nothing to assert.
+	f := factory.NewSharedInformerFactory(client, 0)
+	pods, err := factory.For[*corev1.Pod](f)
+	if err != nil {
+		return err
+	}
+	if err := pods.AddIndexes(byNode); err != nil {
+		return err
+	}
+	// Latest delivery: of what happens to a pod while the handler is busy, it is
+	// told the outcome.
+	teller, err := pods.Handle(informer.Funcs[*corev1.Pod]{
+		Added:   func(pod *corev1.Pod) { t.out.Printf("+ %s", describe(pod)) },
+		Updated: t.updated,
+		Deleted: func(pod *corev1.Pod) { t.out.Printf("- %s", describe(pod)) },
+	}, informer.HandlerOptions{Name: "typed", Delivery: informer.Latest})
+	if err != nil {
+		return err
+	}
+
+	ctx, stop := context.WithCancel(ctx)
+	defer f.Shutdown() // returns when the informer has ended, which stop tells it to
+	defer stop()
+	f.StartWithContext(ctx)
+	if err := pods.WaitSynced(ctx); err != nil {
+		return err
+	}
+	select {
+	case <-teller.Synced(): // the handler has been told of each pod that there was
+	case <-ctx.Done():
+	}
+	t.show(pods)
+	if err := t.annotate(ctx, client, pods); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	st := pods.Status()
+	t.out.Printf("%d pods at version %s, %d full lists after the first, %d errors", st.Objects, st.Version, st.Relists, st.Errors)
+	return nil
+}
+
+func (t tour) updated(old, pod *corev1.Pod) {
+	if was, is := describe(old), describe(pod); was != is {
+		t.out.Printf("~ %s, was %s", is, was)
+	}
+}
+
+// show reads the store in the three ways there are.
+func (t tour) show(pods *informer.Informer[*corev1.Pod]) {
+	store := pods.Indexer()
+	t.out.Printf("there are %d pods: %s", store.Len(), names(store.All()))
+
+	nodes, _ := store.Values(byNode.Name) // there is an index of this name
+	for _, node := range slices.Sorted(slices.Values(nodes)) {
+		t.out.Printf("node %s runs %s", node, names(store.By(byNode.Name, node)))
+	}
+
+	matching, err := pods.Lister().List(t.selector)
+	t.out.Printf("selector %q matches %s, error: %v", t.selector, names(slices.Values(matching)), err)
+}
+
+// annotate writes to a pod, and reads back what it wrote. The store lags
+// behind the server by a moment, which WaitVersion waits for.
+func (t tour) annotate(ctx context.Context, client kubernetes.Interface, pods *informer.Informer[*corev1.Pod]) error {
+	if t.mark == (indexer.Key{}) {
+		return nil
+	}
+	patch := []byte(`{"metadata":{"annotations":{"example.com/seen-by":"typed"}}}`)
+	written, err := client.CoreV1().Pods(t.mark.Namespace).Patch(ctx, t.mark.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "typed"})
+	if err != nil {
+		return fmt.Errorf("pod %s is not marked: %w", t.mark, err)
+	}
+	if err := pods.WaitVersion(ctx, written.ResourceVersion); err != nil {
+		return err
+	}
+	pod, ok := pods.Indexer().Get(t.mark)
+	if !ok {
+		t.out.Printf("marked %s, which was deleted since", t.mark)
+		return nil
+	}
+	t.out.Printf("marked %s, which the store shows: seen by %s", t.mark, pod.Annotations["example.com/seen-by"])
+	return nil
+}
+
+// names are in order, which those of a store are not.
+func names(pods iter.Seq[*corev1.Pod]) string {
+	var names []string
+	for pod := range pods {
+		names = append(names, pod.Namespace+"/"+pod.Name)
+	}
+	slices.Sort(names)
+	return "[" + strings.Join(names, " ") + "]"
+}
+
+func describe(pod *corev1.Pod) string {
+	text := pod.Namespace + "/" + pod.Name + " " + strings.ToLower(string(pod.Status.Phase))
+	if pod.Spec.NodeName != "" {
+		text += " on " + pod.Spec.NodeName
+	}
+	return text
+}
