@@ -53,6 +53,13 @@ func (l *latest[T]) fold(e event[T], n note, position uint64) {
 	l.order = append(l.order, p)
 }
 
+// follow folds in what is pending in another table, which came after.
+func (l *latest[T]) follow(later *latest[T]) {
+	for p := later.pop(); p != nil; p = later.pop() {
+		l.fold(p.event, p.note, p.first)
+	}
+}
+
 // merge makes one event of what is pending for an object and what follows.
 func (l *latest[T]) merge(p *pending[T], e event[T], n note) {
 	if e.kind == Added && !(identity{uid: p.uid}).sameObject(identity{uid: n.uid}) || e.is(flagRecreated) {

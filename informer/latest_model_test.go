@@ -109,6 +109,34 @@ func TestLatestAgainstItsTwin(t *testing.T) {
 	}
 }
 
+// What came during a resync that did not get far follows what came before.
+func TestATableThatFollowsAnother(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 10)) //nolint:gosec // a test
+		m := &replayed{known: map[indexer.Key]*corev1.Pod{}}
+		store := map[indexer.Key]*corev1.Pod{}
+		var l latest[*corev1.Pod]
+		for n := range uint64(10) {
+			var later latest[*corev1.Pod]
+			for k := range uint64(40) {
+				table := &l
+				if k >= 20 {
+					table = &later
+				}
+				key := named(fmt.Sprint("p", r.IntN(12)))
+				m.events = append(m.events, foldOne(r, table, store, key, 40*n+k))
+			}
+			l.follow(&later)
+			l.check()
+			require.Len(t, l.byKey, len(m.pending()), "seed %d", seed)
+			for p := l.pop(); p != nil; p = l.pop() {
+				tell(t, p, m)
+			}
+			require.Equal(t, store, m.known, "seed %d: it ends at what is stored", seed)
+		}
+	}
+}
+
 // foldOne makes the next event of an object and folds it.
 func foldOne(r *rand.Rand, l *latest[*corev1.Pod], store map[indexer.Key]*corev1.Pod, key indexer.Key, n uint64) event[*corev1.Pod] {
 	old := store[key]
@@ -146,6 +174,12 @@ func popOne(t *testing.T, l *latest[*corev1.Pod], m *replayed) {
 		return
 	}
 	require.Equal(t, key, p.key, "in the order of their first pending events")
+	tell(t, p, m)
+}
+
+// tell holds what is told of an object against the twin.
+func tell(t *testing.T, p *pending[*corev1.Pod], m *replayed) {
+	key := p.key
 	before, now := m.known[key], m.pending()[key]
 	switch {
 	case before == nil:

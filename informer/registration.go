@@ -459,13 +459,14 @@ func (r *registration[T]) mark() (objects indexer.Snapshot[T]) {
 	return objects
 }
 
-// unmark ends a resync: what has come since is next.
+// unmark ends a resync: what has come since is next. Where the run ended in
+// the middle of it, what came before is still to be told.
 func (r *registration[T]) unmark() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	r.resyncing = false
-	r.table, r.later = r.later, latest[T]{}
+	r.table.follow(&r.later)
 }
 
 // again delivers one object of a resync.

@@ -1,0 +1,253 @@
+package conformance_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes/scheme"
+	metadatafake "k8s.io/client-go/metadata/fake"
+	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/client-go/tools/cache"
+	fcache "k8s.io/client-go/tools/cache/testing"
+	"k8s.io/klog/v2"
+
+	"github.com/tidemark-k8s/tidemark/factory"
+)
+
+// T16, T8: fake clientsets drive an informer: its list, and each change, though
+// they may have no versions.
+func TestContract_T16_T8_FakeClientsets(t *testing.T) {
+	face(t, func(t T, r rig) {
+		client := fake.NewClientset(podIn("prod", "web"))
+		f := newFactory(r, client, 0, factoryOptions{})
+		rec := &recorder{}
+		i := f.Core().V1().Pods().Informer()
+		_, err := i.AddEventHandler(named(rec))
+		require.NoError(t, err)
+		starts(t, f)
+		require.True(t, i.HasSynced())
+		ctx := t.Context()
+		pods := client.CoreV1().Pods("prod")
+		_, err = pods.Create(ctx, podIn("prod", "db"), metav1.CreateOptions{})
+		require.NoError(t, err)
+		for n := range 3 {
+			p := podIn("prod", "db")
+			p.Labels["n"] = fmt.Sprint(n)
+			_, err = pods.Update(ctx, p, metav1.UpdateOptions{})
+			require.NoError(t, err)
+		}
+		require.NoError(t, pods.Delete(ctx, "web", metav1.DeleteOptions{}))
+		require.Equal(t, []string{"add web", "add db", "update db", "update db", "update db", "delete web"}, rec.take())
+		require.Equal(t, []string{"prod/db"}, i.GetStore().ListKeys())
+	})
+}
+
+// named writes down names alone.
+func named(rec *recorder) cache.ResourceEventHandler {
+	name := func(obj any) string { return obj.(metav1.Object).GetName() }
+	return told{
+		add:    func(obj any, _ bool) { rec.add("add "+name(obj), obj) },
+		update: func(_, obj any) { rec.add("update "+name(obj), obj) },
+		delete: func(obj any) { rec.add("delete "+name(obj), obj) },
+	}
+}
+
+// genericFactory is what the factories for dynamic and metadata clients share.
+type genericFactory interface{ Start(stop <-chan struct{}) }
+
+func startsGeneric(t T, f genericFactory, shutdown func()) {
+	stop := make(chan struct{})
+	f.Start(stop)
+	t.Cleanup(func() { close(stop); shutdown() })
+	synctest.Wait()
+}
+
+// T16, B104: so do the fake dynamic client,
+func TestContract_T16_B104_FakeDynamicClients(t *testing.T) {
+	face(t, func(t T, r rig) {
+		client := dynamicfake.NewSimpleDynamicClient(scheme.Scheme, podIn("prod", "web"))
+		var f dynamicinformer.DynamicSharedInformerFactory = factory.NewDynamicSharedInformerFactory(client, 0)
+		if r.name == clientgoRig.name {
+			f = dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
+		}
+		i := f.ForResource(podResource).Informer()
+		require.Same(t, i, f.ForResource(podResource).Informer())
+		rec := &recorder{}
+		_, err := i.AddEventHandler(named(rec))
+		require.NoError(t, err)
+		startsGeneric(t, f, f.Shutdown)
+		require.True(t, i.HasSynced())
+		obj := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"namespace": "prod", "name": "db"},
+		}}
+		_, err = client.Resource(podResource).Namespace("prod").Create(t.Context(), obj, metav1.CreateOptions{})
+		require.NoError(t, err)
+		require.NoError(t, client.Resource(podResource).Namespace("prod").Delete(t.Context(), "web", metav1.DeleteOptions{}))
+		require.Equal(t, []string{"add web", "add db", "delete web"}, rec.take())
+		_, err = f.ForResource(podResource).Lister().ByNamespace("prod").Get("db")
+		require.NoError(t, err)
+	})
+}
+
+// T16, B104: and the fake metadata client.
+func TestContract_T16_B104_FakeMetadataClients(t *testing.T) {
+	face(t, func(t T, r rig) {
+		s := metadatafake.NewTestScheme()
+		require.NoError(t, metav1.AddMetaToScheme(s))
+		meta := func(name string) *metav1.PartialObjectMetadata {
+			return &metav1.PartialObjectMetadata{
+				TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+				ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: name},
+			}
+		}
+		client := metadatafake.NewSimpleMetadataClient(s, meta("web"))
+		var f metadatainformer.SharedInformerFactory = factory.NewMetadataSharedInformerFactory(client, 0)
+		if r.name == clientgoRig.name {
+			f = metadatainformer.NewSharedInformerFactory(client, 0)
+		}
+		i := f.ForResource(podResource).Informer()
+		rec := &recorder{}
+		_, err := i.AddEventHandler(named(rec))
+		require.NoError(t, err)
+		startsGeneric(t, f, f.Shutdown)
+		require.True(t, i.HasSynced())
+		_, err = client.Resource(podResource).Namespace("prod").(metadatafake.MetadataClient).CreateFake(meta("db"), metav1.CreateOptions{})
+		require.NoError(t, err)
+		require.NoError(t, client.Resource(podResource).Namespace("prod").Delete(t.Context(), "web", metav1.DeleteOptions{}))
+		require.Equal(t, []string{"add web", "add db", "delete web"}, rec.take())
+	})
+}
+
+// B1, B9, B57: client-go's own source for tests of controllers.
+func TestContract_B9_B57_FakeControllerSource(t *testing.T) {
+	each(t, func(t T, r rig) {
+		source := fcache.NewFakeControllerSource()
+		t.Cleanup(source.Shutdown)
+		source.Add(pod("a", ""))
+		source.Add(pod("b", ""))
+		w := &world{subject: r.make(t, bounded{source}, settings{}), t: t}
+		rec, reg := w.records()
+		w.start()
+		require.Equal(t, []string{"initial a@1", "initial b@2"}, rec.sorted())
+		require.True(t, w.synced() && reg.synced())
+		source.Modify(pod("a", ""))
+		source.Add(pod("c", ""))
+		source.Delete(pod("b", ""))
+		require.Equal(t, []string{"update a@1 a@3", "add c@4", "delete b@5"}, rec.take())
+
+		// What was missed is found out when the connection is lost.
+		source.ModifyDropWatch(pod("a", ""))
+		source.AddDropWatch(pod("d", ""))
+		source.DeleteDropWatch(pod("c", ""))
+		require.Empty(t, rec.take())
+		source.ResetWatch()
+		time.Sleep(time.Minute)
+		require.Equal(t, []string{"add d@7", "delete tombstone default/c c@4", "update a@3 a@6"}, rec.sorted())
+		require.Equal(t, []string{"default/a", "default/d"}, w.keys())
+		w.stop()
+	})
+}
+
+// bounded is a source that is not asked to stream, which FakeControllerSource
+// cannot.
+type bounded struct{ *fcache.FakeControllerSource }
+
+func (bounded) IsWatchListSemanticsUnSupported() bool { return true }
+
+// D12, B70: our informer finds that out by itself.
+func TestContract_D12_B70_ABareFakeControllerSource(t *testing.T) {
+	ours(t, "its source says that it cannot stream, or client-go would wait for ever", func(t T, r rig) {
+		source := fcache.NewFakeControllerSource()
+		t.Cleanup(source.Shutdown)
+		source.Add(pod("a", ""))
+		w := &world{subject: r.make(t, source, settings{}), t: t}
+		rec, _ := w.records()
+		w.start()
+		time.Sleep(time.Minute)
+		source.Modify(pod("a", ""))
+		require.Equal(t, []string{"initial a@1", "update a@1 a@2"}, rec.take())
+		w.stop()
+	})
+}
+
+// B54, B1: apimachinery's fake watches.
+func TestContract_B1_B54_FakeWatchers(t *testing.T) {
+	type fakeWatcher interface {
+		watch.Interface
+		Add(runtime.Object)
+		Modify(runtime.Object)
+		Delete(runtime.Object)
+		Reset()
+	}
+	for name, makes := range map[string]func() fakeWatcher{
+		"FakeWatcher":         func() fakeWatcher { return watch.NewFake() },
+		"RaceFreeFakeWatcher": func() fakeWatcher { return watch.NewRaceFreeFake() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, r := range rigs {
+				t.Run(r.name, func(t *testing.T) {
+					bubble(t, func(t *testing.T) { driveFakeWatcher(t, r, makes()) })
+					record(t, r, holds)
+				})
+			}
+		})
+	}
+}
+
+func driveFakeWatcher(t T, r rig, f interface {
+	watch.Interface
+	Add(runtime.Object)
+	Modify(runtime.Object)
+	Delete(runtime.Object)
+}) {
+	s := newScript("10", pod("a", "1"))
+	s.watch = func(context.Context, metav1.ListOptions) (watch.Interface, error) { return f, nil }
+	w := r.world(t, s)
+	rec, _ := w.records()
+	w.start()
+	f.Modify(pod("a", "11"))
+	f.Add(pod("b", "12"))
+	f.Delete(pod("a", "13"))
+	require.Equal(t, []string{"initial a@1", "update a@1 a@11", "add b@12", "delete a@13"}, rec.take())
+	w.stop()
+}
+
+// B115, B116: client-go's mutation cache works over any store.
+func TestContract_B115_B116_MutationCache(t *testing.T) {
+	face(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1"))).start()
+		store := w.shared().GetIndexer()
+		mutations := cache.NewIntegerResourceVersionMutationCache(klog.Background(), store, store, time.Hour, true)
+		newest := func(key string) string {
+			obj, exists, err := mutations.GetByKey(key)
+			require.NoError(t, err)
+			if !exists {
+				return ""
+			}
+			return spoken(obj)
+		}
+		require.Equal(t, "a@1", newest("default/a"))
+		mutations.Mutation(pod("a", "11"))
+		mutations.Mutation(pod("b", "12"))
+		require.Equal(t, "a@11", newest("default/a"))
+		require.Equal(t, "b@12", newest("default/b"))
+		w.send(watch.Modified, pod("a", "15"))
+		synctest.Wait()
+		require.Equal(t, "a@15", newest("default/a"))
+	})
+}
+
+// T16: a factory over an interface, as controllers are given it.
+var _ informers.SharedInformerFactory = (*factory.Factory)(nil)

@@ -1,0 +1,320 @@
+package conformance_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// B94, T11: a second Run returns, and changes nothing.
+func TestContract_B94_T11_ASecondRun(t *testing.T) {
+	each(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1")))
+		rec, _ := w.records()
+		w.start()
+		w.run(t.Context())
+		require.False(t, w.stopped())
+		rec.take()
+		w.send(watch.Modified, pod("a", "11"))
+		require.Equal(t, []string{"update a@1 a@11"}, rec.take())
+		w.stop()
+		w.run(t.Context())
+		require.True(t, w.stopped())
+	})
+}
+
+// D18: of two first Runs, one runs.
+func TestContract_D18_TwoRunsAtOnce(t *testing.T) {
+	ours(t, "both run, if they come together closely enough", func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1")))
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{}, 2)
+		for range 2 {
+			go func() { w.run(ctx); ended <- struct{}{} }()
+		}
+		synctest.Wait()
+		require.Len(t, ended, 1)
+		require.True(t, w.synced())
+		lists, _ := w.requests()
+		require.Equal(t, 1, lists)
+		cancel()
+		<-ended
+		<-ended
+	})
+}
+
+// B95: Run returns when the handlers have; what waits for them is dropped.
+func TestContract_B95_TheEnd(t *testing.T) {
+	each(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1")))
+		gate, rec := make(chan struct{}), &recorder{}
+		h := rec.handler()
+		w.handles(told{
+			add:    func(obj any, initial bool) { <-gate; h.add(obj, initial) },
+			update: h.update,
+		})
+		stop := w.start().stop
+		for range 10 {
+			w.send(watch.Modified, pod("a", "11"))
+		}
+		synctest.Wait()
+		ended := make(chan struct{})
+		go func() { defer close(ended); stop() }()
+		synctest.Wait()
+		require.True(t, w.stopped(), "before the handler's end")
+		select {
+		case <-ended:
+			require.FailNow(t, "Run did not wait for the handler")
+		default:
+		}
+		close(gate)
+		<-ended
+		require.LessOrEqual(t, len(rec.take()), 2, "client-go may tell what it had taken")
+	})
+}
+
+// B96: after the end the store has what it had.
+func TestContract_B96_AfterTheEnd(t *testing.T) {
+	each(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1"))).start()
+		w.stop()
+		require.True(t, w.stopped() && w.synced())
+		require.Equal(t, []string{"default/a"}, w.keys())
+		require.Equal(t, "a@1", spoken(w.get("default/a")))
+		lists, _ := w.requests()
+		w.run(t.Context())
+		again, _ := w.requests()
+		require.Equal(t, lists, again)
+	})
+}
+
+// B100: whoever never ran leaves nothing behind, handlers or not; goleak and
+// the bubble watch.
+func TestContract_B100_AnInformerThatNeverRan(t *testing.T) {
+	each(t, func(t T, r rig) {
+		w := r.world(t, newScript("10"), settings{resync: time.Second})
+		_, reg := w.records()
+		w.records()
+		require.False(t, w.synced() || w.stopped() || reg.synced())
+		require.NoError(t, reg.remove())
+	})
+}
+
+// B102: synced is for ever, whatever happens to the server.
+func TestContract_B102_SyncedIsForEver(t *testing.T) {
+	each(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1")))
+		w.errors()
+		_, reg := w.records()
+		w.start()
+		require.True(t, w.synced() && reg.synced())
+		w.fail(errors.New("on purpose"))
+		w.expire()
+		time.Sleep(time.Hour)
+		require.True(t, w.synced() && reg.synced())
+		w.stop()
+		require.True(t, w.synced() && reg.synced())
+	})
+}
+
+// B103, T3: the checkers have names, and WaitFor understands them.
+func TestContract_B103_T3_Waiting(t *testing.T) {
+	face(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1")))
+		_, reg := w.records()
+		i := w.shared()
+		checkers := []cache.DoneChecker{i.HasSyncedChecker(), i.GetController().HasSyncedChecker(), reg.(sharedRegistration).handle.HasSyncedChecker()}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.False(t, cache.WaitFor(ctx, "", checkers...))
+		require.False(t, cache.WaitForCacheSync(ctx.Done(), i.HasSynced))
+		for _, c := range checkers {
+			require.NotEmpty(t, c.Name())
+		}
+		w.start()
+		require.True(t, cache.WaitFor(ctx, "", checkers...), "what is done wins over the context")
+		require.True(t, cache.WaitForCacheSync(t.Context().Done(), i.HasSynced, reg.synced))
+		var results []string
+		for result := range map[string]bool{"done": cache.WaitFor(t.Context(), "", checkers...)} {
+			results = append(results, result)
+		}
+		require.Equal(t, []string{"done"}, results)
+	})
+}
+
+// T13: GetController answers, before, during and after the run.
+func TestContract_T13_TheController(t *testing.T) {
+	face(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1")))
+		c := w.shared().GetController()
+		require.NotNil(t, c)
+		require.False(t, c.HasSynced())
+		require.Empty(t, c.LastSyncResourceVersion())
+		c.Run(nil)
+		require.False(t, c.HasSynced(), "it is inert")
+		w.start()
+		require.True(t, c.HasSynced())
+		if r.name == faceRig.name {
+			require.Equal(t, "10", c.LastSyncResourceVersion()) // client-go's knows nothing
+		}
+	})
+}
+
+// T4: error handlers get a reflector that the default one can read.
+func TestContract_T4_TheErrorHandlersReflector(t *testing.T) {
+	face(t, func(t T, r rig) {
+		s := newScript("10")
+		s.fail(errors.New("on purpose"))
+		w := r.world(t, s)
+		calls := 0
+		require.NoError(t, w.shared().SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
+			calls++
+			require.NotNil(t, r)
+			require.NotEmpty(t, r.TypeDescription())
+			cache.DefaultWatchErrorHandler(ctx, r, err)
+		}))
+		w.start()
+		require.Equal(t, 1, calls)
+	})
+	face(t, func(t T, r rig) { // the older interface
+		s := newScript("10")
+		s.fail(errors.New("on purpose"))
+		w := r.world(t, s)
+		calls := 0
+		require.NoError(t, w.shared().SetWatchErrorHandler(func(r *cache.Reflector, err error) {
+			calls++
+			require.NotNil(t, r)
+			require.ErrorContains(t, err, "on purpose")
+		}))
+		w.start()
+		require.Equal(t, 1, calls)
+	})
+}
+
+// T1: the interfaces are client-go's.
+func TestContract_T1_Interfaces(t *testing.T) {
+	face(t, func(t T, r rig) {
+		i := r.world(t, newScript("10")).shared()
+		require.Implements(t, (*cache.SharedInformer)(nil), i)
+		require.Implements(t, (*cache.SharedIndexInformer)(nil), i)
+		require.Implements(t, (*cache.Indexer)(nil), i.GetIndexer())
+		require.Implements(t, (*cache.TransactionStore)(nil), i.GetIndexer())
+		require.Implements(t, (*cache.Store)(nil), i.GetStore())
+		require.Implements(t, (*cache.Controller)(nil), i.GetController())
+	})
+}
+
+// T2: cache.ShutDownEventHandler finds what it looks for.
+func TestContract_T2_ShutdownChan(t *testing.T) {
+	face(t, func(t T, r rig) {
+		w := r.world(t, newScript("10"))
+		_, reg := w.records()
+		require.Implements(t, (*interface{ ShutdownChan() <-chan struct{} })(nil), reg.(sharedRegistration).handle)
+	})
+}
+
+// D19, D10: how an informer is doing is known at any time.
+func TestContract_D19_D10_Status(t *testing.T) {
+	native(t, "it has no status", func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1")))
+		i := w.native().informer
+		require.Zero(t, i.Status().Confirmed)
+		began := time.Now()
+		w.start()
+		time.Sleep(time.Minute)
+		st := i.Status()
+		require.True(t, st.Running && st.Synced && st.Watching)
+		require.Equal(t, began, st.WatchingSince)
+		require.Equal(t, time.Minute, st.Staleness)
+		w.send(watch.Bookmark, bookmark("20", ""))
+		synctest.Wait()
+		require.Equal(t, time.Now(), i.Status().LastBookmark)
+		require.Zero(t, i.Status().Staleness)
+		require.NoError(t, i.WaitVersion(t.Context(), "20"))
+		w.fail(errPoison)
+		w.expire()
+		time.Sleep(time.Minute)
+		st = i.Status()
+		require.False(t, st.Watching)
+		require.ErrorIs(t, st.LastError, errPoison)
+		require.Positive(t, st.Errors)
+		require.Zero(t, st.Relists)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err := i.WaitVersion(ctx, "30")
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, errPoison)
+		require.ErrorIs(t, i.WaitVersion(t.Context(), "not a number"), informer.ErrVersion)
+		w.fail(nil)
+		time.Sleep(2 * time.Minute)
+		require.Equal(t, 1, i.Status().Relists)
+		w.stop()
+		require.True(t, i.Status().Stopped)
+	})
+	native(t, "it cannot tell", func(t T, r rig) {
+		s := newScript("10")
+		s.fail(errPoison)
+		w := r.world(t, s).start()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err := w.native().informer.WaitSynced(ctx)
+		require.ErrorIs(t, err, informer.ErrNotSynced)
+		require.ErrorIs(t, err, errPoison)
+	})
+}
+
+// D24: an informer goes on from what it holds.
+func TestContract_D24_AnotherStart(t *testing.T) {
+	native(t, "it cannot be started again", func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2")))
+		rec, _ := w.records()
+		w.start()
+		w.stop()
+		rec.take()
+		i := w.native().informer
+		require.True(t, i.Status().Stopped && w.synced())
+		require.Len(t, w.keys(), 2)
+		w.set("30", pod("a", "1"), pod("c", "20"))
+		ctx, cancel := context.WithCancel(t.Context())
+		wait, err := i.Start(ctx)
+		require.NoError(t, err)
+		require.Equal(t, []string{"delete tombstone default/b b@2", "add c@20"}, rec.take())
+		cancel()
+		wait()
+	})
+}
+
+// D1: what a lagging handler has not got round to is merged, if it wants that.
+func TestContract_D1_LatestMerges(t *testing.T) {
+	native(t, "it has no such delivery", func(t T, _ rig) {
+		s := newScript("10", pod("a", "1"))
+		i := informer.New(reflector.FromListerWatcher(s), informer.Options[*corev1.Pod]{Observe: (&observer{}).observe})
+		gate, rec := make(chan struct{}), &recorder{}
+		h := rec.handler()
+		reg, err := i.Handle(nativeHandler(told{
+			add: func(obj any, initial bool) { <-gate; h.add(obj, initial) }, update: h.update, delete: h.delete,
+		}), informer.HandlerOptions{Delivery: informer.Latest})
+		require.NoError(t, err)
+		background(t, func(ctx context.Context) { _ = i.Run(ctx) })
+		for range 2000 {
+			s.send(watch.Modified, pod("a", "11"))
+		}
+		s.send(watch.Modified, pod("a", "12"))
+		s.send(watch.Added, pod("b", "13"))
+		s.send(watch.Deleted, pod("b", "14"))
+		synctest.Wait()
+		require.LessOrEqual(t, reg.Backlog(), 2)
+		close(gate)
+		require.Equal(t, []string{"initial a@1", "update a@1 a@12"}, rec.take())
+	})
+}

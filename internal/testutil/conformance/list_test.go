@@ -1,0 +1,266 @@
+package conformance_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// versions returns what a script was asked for.
+func versions(o []metav1.ListOptions) (asked []string) {
+	for _, o := range o {
+		asked = append(asked, o.ResourceVersion)
+	}
+	return asked
+}
+
+func limits(o []metav1.ListOptions) (asked []int64) {
+	for _, o := range o {
+		asked = append(asked, o.Limit)
+	}
+	return asked
+}
+
+// once makes a list fail the first time that it is asked for a version.
+func once(version string, err error) func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+	return func(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		if o.ResourceVersion == version {
+			failed := err
+			err = nil
+			return nil, failed
+		}
+		return nil, nil
+	}
+}
+
+// B44, B57: the first list may be old, later ones not older than what is
+// known; where a version is not to be had, it is asked for none, at once.
+func TestContract_B44_B57_VersionsOfLists(t *testing.T) {
+	each(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1"))).start()
+		w.set("30", pod("a", "1"))
+		w.relist()
+		lists, _ := w.asked()
+		require.Equal(t, []string{"0", "10"}, versions(lists))
+		require.Equal(t, []int64{500, 0}, limits(lists))
+	})
+	gone := apierrors.NewResourceExpired("gone")
+	gone.ErrStatus.Reason = metav1.StatusReasonGone // as old servers say it
+	for _, err := range []error{apierrors.NewResourceExpired("too old"), gone, tooLarge()} {
+		each(t, func(t T, r rig) {
+			s := newScript("10", pod("a", "1"))
+			s.list = once("0", err)
+			w := r.world(t, s).start()
+			lists, _ := w.asked()
+			require.Equal(t, []string{"0", ""}, versions(lists))
+			require.True(t, w.synced())
+		})
+	}
+}
+
+// B45: a version of the future is known by its cause, or by its words.
+func TestContract_B45_TooLargeHasThreeForms(t *testing.T) {
+	cause := tooLarge()
+	cause.ErrStatus.Message, cause.ErrStatus.Details.Causes[0].Message = "", ""
+	causeWords := tooLarge()
+	causeWords.ErrStatus.Message, causeWords.ErrStatus.Details.Causes[0].Type = "", ""
+	words := apierrors.NewTimeoutError("Too large resource version: 5, current: 4", 1)
+	words.ErrStatus.Message = "Too large resource version: 5, current: 4"
+	for _, err := range []*apierrors.StatusError{cause, causeWords, words} {
+		each(t, func(t T, r rig) {
+			s := newScript("10")
+			s.list = once("0", err)
+			w := r.world(t, s).start()
+			lists, _ := w.asked()
+			require.Equal(t, []string{"0", ""}, versions(lists))
+			require.True(t, w.synced())
+		})
+	}
+}
+
+// inPages answers lists with a limit in pages of one pod.
+func inPages(s *script) func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+	return func(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		if o.Limit == 0 {
+			return nil, nil
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		n := len(o.Continue)
+		page := podList(s.listed, s.pods[n:n+1]...)
+		if n+1 < len(s.pods) {
+			page.Continue = o.Continue + "+"
+		}
+		return page, nil
+	}
+}
+
+// B46: where the first list came in pages, there is no watch cache to spare,
+// and later ones do too.
+func TestContract_B46_PagesGoOn(t *testing.T) {
+	each(t, func(t T, r rig) {
+		s := newScript("10", pod("a", "1"), pod("b", "2"), pod("c", "3"))
+		s.list = inPages(s)
+		w := r.world(t, s).start()
+		require.Equal(t, []string{"default/a", "default/b", "default/c"}, w.keys())
+		w.relist()
+		lists, _ := w.asked()
+		require.Equal(t, []int64{500, 500, 500, 500, 500, 500}, limits(lists))
+		require.Equal(t, []string{"0", "", "", "10", "", ""}, versions(lists), "B48: later pages name no version")
+	})
+}
+
+// B47: a page size that is asked for is used always.
+func TestContract_B47_PageSizes(t *testing.T) {
+	native(t, "its shared informer has no such option; package reflector has the test of ours", func(t T, _ rig) {
+		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		s.list = inPages(s)
+		i := informer.New(reflector.FromListerWatcher(s), informer.Options[podType]{PageSize: 7, Observe: (&observer{}).observe})
+		background(t, func(ctx context.Context) { _ = i.Run(ctx) })
+		require.Equal(t, 2, i.Indexer().Len())
+		s.relist()
+		lists, _ := s.asked()
+		require.Equal(t, []int64{7, 7, 7, 7}, limits(lists))
+	})
+}
+
+// B48: where a page expires, the whole list is asked for as it was first.
+func TestContract_B48_APageThatExpires(t *testing.T) {
+	each(t, func(t T, r rig) {
+		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		pages := inPages(s)
+		s.list = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			if o.Continue != "" {
+				return nil, apierrors.NewResourceExpired("too old")
+			}
+			return pages(ctx, o)
+		}
+		w := r.world(t, s).start()
+		require.Equal(t, []string{"default/a", "default/b"}, w.keys())
+		lists, _ := w.asked()
+		require.Equal(t, []string{"0", "", "0"}, versions(lists))
+		require.Equal(t, []int64{500, 500, 0}, limits(lists))
+	})
+}
+
+// B50: a version is that of a list once the list is stored.
+func TestContract_B50_TheVersionFollowsTheList(t *testing.T) {
+	each(t, func(t T, r rig) {
+		s := newScript("10", pod("a", "1"))
+		gate := make(chan struct{})
+		s.list = func(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
+			select {
+			case <-gate:
+			case <-ctx.Done():
+			}
+			return nil, ctx.Err()
+		}
+		w := r.world(t, s).start()
+		require.Empty(t, w.version())
+		require.False(t, w.synced())
+		close(gate)
+		synctest.Wait()
+		require.Equal(t, "10", w.version())
+		require.True(t, w.synced())
+	})
+}
+
+// B60: a list that fails is told, and tried again.
+func TestContract_B60_AListThatFails(t *testing.T) {
+	each(t, func(t T, r rig) {
+		s := newScript("10", pod("a", "1"))
+		s.fail(apierrors.NewForbidden(podResource.GroupResource(), "", nil))
+		w := r.world(t, s)
+		errs := w.errors()
+		w.start()
+		require.Len(t, errs(), 1)
+		require.True(t, apierrors.IsForbidden(errs()[0]))
+		require.False(t, w.synced())
+		s.fail(nil)
+		time.Sleep(5 * time.Second)
+		require.True(t, w.synced())
+		require.Equal(t, []string{"default/a"}, w.keys())
+	})
+}
+
+// D8, B49: a list that does not hear of the end is left to itself.
+func TestContract_D8_B49_ADeafList(t *testing.T) {
+	each(t, func(t T, r rig) {
+		s := newScript("10")
+		gate := make(chan struct{})
+		t.Cleanup(func() { close(gate) })
+		s.list = func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+			<-gate
+			return nil, context.Canceled
+		}
+		w := r.world(t, s).start()
+		w.stop()
+		require.True(t, w.stopped())
+	})
+}
+
+// D14, B74: a relist says nothing of what did not change, and keeps the object.
+func TestContract_D14_B74_ARelistIsSilent(t *testing.T) {
+	differs(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2")))
+		rec, _ := w.records()
+		w.start()
+		rec.take()
+		stored := w.get("default/a")
+		w.set("30", pod("a", "1"), pod("b", "25"))
+		w.relist()
+		require.Equal(t, []string{"update b@2 b@25"}, rec.take())
+		require.Same(t, stored, w.get("default/a"))
+		require.Equal(t, "30", w.version())
+	})
+}
+
+// D14: where a list has no version, nothing is known to be unchanged.
+func TestContract_D14_WithoutVersionsAllCounts(t *testing.T) {
+	each(t, func(t T, r rig) {
+		w := r.world(t, newScript("", pod("a", "")))
+		rec, _ := w.records()
+		w.start()
+		rec.take()
+		w.relist()
+		require.Equal(t, []string{"update a@ a@"}, rec.take())
+	})
+}
+
+// D23: a server whose history went back is not believed to have the objects
+// that it had, though the versions are the same.
+func TestContract_D23_AHistoryThatWentBack(t *testing.T) {
+	differs(t, func(t T, r rig) {
+		s := newScript("100", pod("a", "5"), pod("b", "6"))
+		w := r.world(t, s).start()
+		s.list = func(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			if o.ResourceVersion != "" {
+				return nil, tooLarge() // as a server that was restored says
+			}
+			return nil, nil
+		}
+		w.set("50", pod("a", "5"))
+		w.relist()
+		time.Sleep(time.Minute)
+		require.Equal(t, "50", w.version())
+		require.Equal(t, []string{"default/a"}, w.keys())
+		lists, _ := w.asked()
+		require.Equal(t, []string{"0", "100", "", ""}, versions(lists), "it is listed anew")
+	})
+	native(t, "it notices nothing", func(t T, r rig) {
+		w := r.world(t, newScript("100", pod("a", "5"))).start()
+		w.list = once("100", tooLarge())
+		w.set("50", pod("a", "5"))
+		w.relist()
+		require.Equal(t, []reflector.HistoryWentBack{{From: "100", To: "50"}}, observed[reflector.HistoryWentBack](w.native().observer))
+	})
+}

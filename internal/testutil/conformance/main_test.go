@@ -1,0 +1,22 @@
+package conformance_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+	"k8s.io/klog/v2"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if testing.Verbose() && !isChild() {
+			fmt.Print(table())
+		}
+		os.Exit(code)
+	}))
+}

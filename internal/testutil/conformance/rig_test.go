@@ -1,0 +1,140 @@
+package conformance_test
+
+import (
+	"context"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// A rig is one implementation of an informer.
+type rig struct {
+	name string
+	// shared makes an informer behind client-go's interface, and is nil where
+	// there is none.
+	shared   func(lw cache.ListerWatcher, example runtime.Object, o cache.SharedIndexInformerOptions) cache.SharedIndexInformer
+	newIndex func(key cache.KeyFunc, ix cache.Indexers) cache.Indexer
+	newStore func(key cache.KeyFunc) cache.Store
+	// make makes an informer of pods, ready to be run.
+	make func(t T, lw cache.ListerWatcher, o settings) subject
+}
+
+// settings of an informer; the zero value has no index and no resyncs.
+type settings struct {
+	resync  time.Duration
+	indexes cache.Indexers
+}
+
+// A subject is an informer under test, seen so that all of them can be.
+type subject interface {
+	handle(t T, h told, resync *time.Duration) registration
+	run(ctx context.Context)
+	synced() bool
+	stopped() bool
+	// version is LastSyncResourceVersion, storeVersion that of the store.
+	version() string
+	storeVersion() string
+	// get returns nil for what is not there.
+	get(key string) any
+	keys() []string
+	by(index, value string) ([]string, error)
+	addIndexers(ix cache.Indexers) error
+	transform(f cache.TransformFunc) error
+	onError(h func(error)) error
+}
+
+// A registration is a handler's place in a subject.
+type registration interface {
+	synced() bool
+	remove() error
+}
+
+var (
+	clientgoRig = rig{
+		name: "client-go", shared: cache.NewSharedIndexInformerWithOptions,
+		newIndex: func(key cache.KeyFunc, ix cache.Indexers) cache.Indexer { return cache.NewIndexer(key, ix) }, newStore: func(key cache.KeyFunc) cache.Store { return cache.NewStore(key) },
+	}.sharing()
+	faceRig = rig{
+		name: "face", shared: informer.NewSharedIndexInformerWithOptions,
+		newIndex: informer.NewIndexer, newStore: informer.NewStore,
+	}.sharing()
+	nativeRig = rig{name: "native", make: newNative}
+)
+
+var rigs = []rig{clientgoRig, faceRig, nativeRig}
+
+// world is one subject, the server that it reads, and what runs it.
+type world struct {
+	subject
+	*script
+	t    T
+	stop func() // ends the run and waits for it; nil before
+}
+
+// world makes an informer of a script, which is not running yet.
+func (r rig) world(t T, s *script, o ...settings) *world {
+	return &world{subject: r.make(t, s, append(o, settings{})[0]), script: s, t: t}
+}
+
+// records registers a handler that writes down.
+func (w *world) records(resync ...time.Duration) (*recorder, registration) {
+	r := &recorder{}
+	return r, w.handles(r.handler(), resync...)
+}
+
+// handles registers a handler, with a resync period of its own if one is given.
+func (w *world) handles(h told, resync ...time.Duration) registration {
+	if len(resync) > 0 {
+		return w.handle(w.t, h, &resync[0])
+	}
+	return w.handle(w.t, h, nil)
+}
+
+// start runs the informer until the test ends, and waits until it is idle.
+func (w *world) start() *world {
+	w.stop = background(w.t, w.run)
+	return w
+}
+
+// background runs something until stop is called or the test ends.
+func background(t T, run func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); run(ctx) }()
+	stop = func() { cancel(); <-ended }
+	t.Cleanup(stop)
+	synctest.Wait()
+	return stop
+}
+
+// errors collects what the informer's error handler is told.
+func (w *world) errors() func() []error {
+	var mu sync.Mutex
+	var errs []error
+	require.NoError(w.t, w.onError(func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		errs = append(errs, err)
+	}))
+	return func() []error {
+		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		return append([]error(nil), errs...)
+	}
+}
+
+// shares returns the subject's interface of client-go.
+func (w *world) shared() cache.SharedIndexInformer { return w.subject.(sharedSubject).informer }
+
+// podType is the type of the objects that all subjects hold.
+type podType = *corev1.Pod
+
+var podResource = corev1.SchemeGroupVersion.WithResource("pods")

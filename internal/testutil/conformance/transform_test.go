@@ -1,0 +1,319 @@
+package conformance_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// slim leaves of a pod what tests look at, in place.
+func slim(obj any) (any, error) {
+	if p, ok := obj.(*corev1.Pod); ok {
+		p.Spec = corev1.PodSpec{}
+	}
+	return obj, nil
+}
+
+func heavy(name, version string) *corev1.Pod {
+	return pod(name, version, func(p *corev1.Pod) { p.Spec.NodeName = "heavy" })
+}
+
+// B84: the transform is before everybody else, once, and may change in place.
+func TestContract_B84_TheTransformComesFirst(t *testing.T) {
+	each(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", heavy("a", "1")))
+		calls := 0
+		require.NoError(t, w.transform(func(obj any) (any, error) { calls++; return slim(obj) }))
+		rec, _ := w.records()
+		w.start()
+		w.send(watch.Modified, heavy("a", "11"))
+		w.send(watch.Added, heavy("b", "12"))
+		synctest.Wait()
+		for _, obj := range append(rec.objects(), w.get("default/a"), w.get("default/b")) {
+			require.Empty(t, obj.(*corev1.Pod).Spec.NodeName)
+		}
+		require.Equal(t, 3, calls)
+	})
+}
+
+// B85: deleted objects are transformed, tombstones and resyncs are not.
+func TestContract_B85_WhatIsTransformed(t *testing.T) {
+	each(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2")))
+		var seen []string
+		require.NoError(t, w.transform(func(obj any) (any, error) {
+			seen = append(seen, spoken(obj))
+			return obj, nil
+		}))
+		w.start()
+		w.send(watch.Deleted, pod("a", "11"))
+		synctest.Wait()
+		require.Equal(t, []string{"a@1", "b@2", "a@11"}, seen)
+		w.set("20")
+		w.relist()
+		require.Len(t, seen, 3)
+		require.Empty(t, w.keys())
+	})
+}
+
+// B86, D13: a transform that must not run twice does not.
+func TestContract_B86_D13_ATransformThatIsNotIdempotent(t *testing.T) {
+	differs(t, func(t T, r rig) {
+		w := r.world(t, streaming("10"))
+		require.NoError(t, w.transform(func(obj any) (any, error) {
+			p := obj.(*corev1.Pod)
+			p.Name = "x-" + p.Name
+			return p, nil
+		}))
+		w.start()
+		w.stream().initial("10", pod("a", "1"))
+		synctest.Wait()
+		require.Equal(t, []string{"default/x-a"}, w.keys())
+	})
+}
+
+// B90, B101, T5: nil is a transform like any; after the start it is too late.
+func TestContract_B90_T5_SettingTransforms(t *testing.T) {
+	face(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1")))
+		require.NoError(t, w.transform(slim))
+		require.NoError(t, w.transform(nil))
+		w.start()
+		require.Equal(t, []string{"default/a"}, w.keys())
+		require.Error(t, w.transform(slim))
+		require.Error(t, w.transform(nil))
+		require.Error(t, w.onError(func(error) {}))
+	})
+	native(t, "its own interface", func(t T, r rig) {
+		w := r.world(t, newScript("10")).start()
+		require.ErrorIs(t, w.transform(slim), informer.ErrRunning)
+		w.stop()
+		require.ErrorIs(t, w.transform(slim), informer.ErrStopped)
+	})
+}
+
+var errPoison = errors.New("on purpose")
+
+// choosy fails on what says so.
+func choosy(obj any) (any, error) {
+	if p, ok := obj.(*corev1.Pod); ok {
+		switch p.Labels["poison"] {
+		case "error":
+			return nil, errPoison
+		case "panic":
+			panic(errPoison)
+		}
+	}
+	return obj, nil
+}
+
+// D3, B88, B72: an object that the transform fails on does not keep the others
+// away, and is named.
+func TestContract_D3_B88_AListWithAPoisonedObject(t *testing.T) {
+	differs(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2", label("poison", "error"))))
+		require.NoError(t, w.transform(choosy))
+		errs := w.errors()
+		rec, reg := w.records()
+		w.start()
+		require.True(t, w.synced())
+		require.Equal(t, []string{"initial a@1"}, rec.take())
+		require.True(t, reg.synced())
+		require.Len(t, errs(), 1)
+		require.ErrorIs(t, errs()[0], errPoison)
+		require.ErrorContains(t, errs()[0], "default/b")
+		w.send(watch.Modified, pod("b", "11"))
+		require.Equal(t, []string{"add b@11"}, rec.take(), "it is tried again")
+	})
+}
+
+// D3, B62: an event that cannot be stored is told, and the old version stays.
+func TestContract_D3_B62_AnEventWithAPoisonedObject(t *testing.T) {
+	differs(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1")))
+		require.NoError(t, w.transform(choosy))
+		errs := w.errors()
+		rec, _ := w.records()
+		w.start()
+		rec.take()
+		w.send(watch.Modified, pod("a", "11", label("poison", "error")))
+		require.Empty(t, rec.take())
+		require.Equal(t, "a@1", spoken(w.get("default/a")))
+		require.Len(t, errs(), 1)
+		require.ErrorIs(t, errs()[0], errPoison)
+		w.set("20", pod("a", "11"))
+		w.relist()
+		require.Equal(t, []string{"update a@1 a@11"}, rec.take())
+	})
+}
+
+// D3: a delete is a delete, though its object cannot be transformed.
+func TestContract_D3_APoisonedDelete(t *testing.T) {
+	differs(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1")))
+		require.NoError(t, w.transform(choosy))
+		w.errors()
+		rec, _ := w.records()
+		w.start()
+		rec.take()
+		w.send(watch.Deleted, pod("a", "11", label("poison", "error")))
+		require.Equal(t, []string{"delete tombstone default/a a@1"}, rec.take())
+		require.Empty(t, w.keys())
+	})
+}
+
+// D3, T7: a tombstone's object may be missing.
+func TestContract_D3_T7_APoisonedDeleteOfTheUnknown(t *testing.T) {
+	ourFace(t, "it loses the event", func(t T, r rig) {
+		w := r.world(t, newScript("10"))
+		require.NoError(t, w.transform(choosy))
+		w.errors()
+		rec, _ := w.records()
+		w.start()
+		w.send(watch.Deleted, pod("a", "11", label("poison", "error")))
+		require.Equal(t, []string{"delete tombstone default/a <nil>"}, rec.take())
+	})
+}
+
+// D3, B99: a panic is one object's, not the process's.
+func TestContract_D3_B99_ATransformThatPanics(t *testing.T) {
+	crashes(t, "on purpose", func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2", label("poison", "panic"))))
+		require.NoError(t, w.transform(choosy))
+		errs := w.errors()
+		w.start()
+		require.True(t, w.synced())
+		require.Equal(t, []string{"default/a"}, w.keys())
+		require.Len(t, errs(), 1)
+	})
+}
+
+// D3: it is counted.
+func TestContract_D3_StatusCounts(t *testing.T) {
+	native(t, "it has no status", func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2", label("poison", "error"))))
+		require.NoError(t, w.transform(choosy))
+		w.start()
+		require.Equal(t, 1, w.native().informer.Status().Quarantined)
+		w.send(watch.Modified, pod("b", "11"))
+		synctest.Wait()
+		require.Zero(t, w.native().informer.Status().Quarantined)
+	})
+}
+
+// D7, B41: a transform that clears versions and UIDs hides nothing.
+func TestContract_D7_B41_ATransformThatClearsVersions(t *testing.T) {
+	differs(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1")), settings{resync: time.Minute})
+		require.NoError(t, w.transform(func(obj any) (any, error) {
+			if p, ok := obj.(*corev1.Pod); ok {
+				p.ResourceVersion, p.UID = "", ""
+			}
+			return obj, nil
+		}))
+		w.records()
+		later, _ := w.records(10 * time.Minute)
+		w.start()
+		time.Sleep(time.Minute + halfAMinute)
+		later.take()
+		w.send(watch.Modified, pod("a", "11"))
+		require.Equal(t, []string{"update a@ a@"}, later.take())
+		require.Equal(t, "11", w.storeVersion())
+		w.set("30", pod("a", "11"))
+		w.relist()
+		require.Empty(t, later.take(), "D14 holds too")
+	})
+}
+
+// D7, B87: an object is found under the key that its result has.
+func TestContract_D7_B87_ATransformThatRenames(t *testing.T) {
+	each(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1")))
+		require.NoError(t, w.transform(func(obj any) (any, error) {
+			p := obj.(*corev1.Pod)
+			p.Name = "x-" + p.Name
+			return p, nil
+		}))
+		rec, _ := w.records()
+		w.start()
+		require.Equal(t, []string{"default/x-a"}, w.keys())
+		w.send(watch.Deleted, pod("a", "11"))
+		require.Equal(t, []string{"initial x-a@1", "delete x-a@11"}, rec.take())
+		require.Empty(t, w.keys())
+	})
+}
+
+// D13, B84: no lock is held: the transform may ask the informer.
+func TestContract_D13_B84_TheTransformMayAsk(t *testing.T) {
+	ours(t, "it holds its queue's lock, on which nothing that a test may ask waits", func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1")))
+		require.NoError(t, w.transform(func(obj any) (any, error) {
+			w.keys()
+			w.version()
+			w.synced()
+			w.handles(told{})
+			return obj, w.addIndexers(nil)
+		}))
+		w.start()
+		w.send(watch.Modified, pod("a", "11"))
+		synctest.Wait()
+		require.Equal(t, "a@11", spoken(w.get("default/a")))
+	})
+}
+
+// D25, B89: with client-go's interface a transform may make anything of an
+// object; what has no metadata keeps its key.
+func TestContract_D25_B89_AnotherType(t *testing.T) {
+	faceDiffers(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1")))
+		require.NoError(t, w.transform(func(any) (any, error) { return "a string", nil }))
+		w.errors()
+		rec, _ := w.records()
+		w.start()
+		require.Equal(t, []string{"initial a string"}, rec.take())
+		require.Equal(t, "a string", w.get("default/a"))
+		w.send(watch.Modified, pod("a", "11"))
+		require.Equal(t, []string{"update a string a string"}, rec.take())
+	})
+	face(t, func(t T, r rig) { // with metadata, anywhere
+		w := r.world(t, newScript("10", pod("a", "1")))
+		require.NoError(t, w.transform(func(obj any) (any, error) {
+			if p, ok := obj.(*corev1.Pod); ok {
+				return &metav1.PartialObjectMetadata{ObjectMeta: p.ObjectMeta}, nil
+			}
+			return obj, nil
+		}))
+		rec, _ := w.records()
+		w.start()
+		require.IsType(t, &metav1.PartialObjectMetadata{}, rec.objects()[0])
+		require.IsType(t, &metav1.PartialObjectMetadata{}, w.get("default/a"))
+	})
+}
+
+// D25, B91: an informer of pods holds pods; another type is quarantined, and
+// both are named.
+func TestContract_D25_B91_ATypedInformerHoldsItsType(t *testing.T) {
+	native(t, "its typed handlers panic", func(t T, _ rig) {
+		seen := &observer{}
+		i := informer.New(reflector.FromListerWatcher(newScript("10", pod("a", "1"))), informer.Options[*corev1.Pod]{Observe: seen.observe})
+		require.NoError(t, i.Shared().SetTransform(func(any) (any, error) { return "a string", nil }))
+		background(t, func(ctx context.Context) { _ = i.Run(ctx) })
+		require.NoError(t, i.WaitSynced(t.Context()))
+		require.Zero(t, i.Indexer().Len())
+		told := observed[*informer.QuarantineError](seen)
+		require.Len(t, told, 1)
+		require.ErrorIs(t, told[0], informer.ErrType)
+		require.ErrorContains(t, told[0], "*v1.Pod")
+		require.ErrorContains(t, told[0], "string")
+	})
+}

@@ -1,0 +1,309 @@
+package conformance_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/features"
+	featurestesting "k8s.io/client-go/features/testing"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+)
+
+// streaming makes a script that can send its initial state through a watch.
+func streaming(version string, pods ...*corev1.Pod) *script {
+	s := newScript(version, pods...)
+	s.streams = true
+	return s
+}
+
+// B66, B67: a watch is asked for the initial state, which shows when it is
+// complete; and the watch goes on.
+func TestContract_B66_B67_AStreamBecomesTheWatch(t *testing.T) {
+	each(t, func(t T, r rig) {
+		w := r.world(t, streaming("10"))
+		rec, _ := w.records()
+		w.start()
+		_, watches := w.asked()
+		require.Len(t, watches, 1)
+		o := watches[0]
+		require.Empty(t, o.ResourceVersion)
+		require.True(t, o.SendInitialEvents != nil && *o.SendInitialEvents)
+		require.Equal(t, metav1.ResourceVersionMatchNotOlderThan, o.ResourceVersionMatch)
+		require.True(t, o.AllowWatchBookmarks)
+		require.NotNil(t, o.TimeoutSeconds)
+
+		w.send(watch.Added, pod("a", "1"))
+		w.send(watch.Added, pod("b", "2"))
+		w.send(watch.Modified, pod("b", "3"))
+		w.send(watch.Added, pod("c", "4"))
+		w.send(watch.Deleted, pod("c", "5"))
+		w.send(watch.Bookmark, bookmark("6", ""))
+		w.send(watch.Bookmark, bookmark("7", "false"))
+		require.Empty(t, rec.take())
+		require.False(t, w.synced())
+		require.Empty(t, w.keys())
+		w.send(watch.Bookmark, bookmark("10", "true"))
+		require.Equal(t, []string{"initial a@1", "initial b@3"}, rec.sorted())
+		require.True(t, w.synced())
+		require.Equal(t, "10", w.version())
+		w.send(watch.Modified, pod("a", "11"))
+		require.Equal(t, []string{"update a@1 a@11"}, rec.take())
+		lists, n := w.requests()
+		require.Equal(t, []int{0, 1}, []int{lists, n})
+	})
+}
+
+// B66: after an error, it is asked for the state not older than what is known.
+func TestContract_B66_AStreamFromAVersion(t *testing.T) {
+	each(t, func(t T, r rig) {
+		w := r.world(t, streaming("10")).start()
+		w.stream().initial("10", pod("a", "1"))
+		synctest.Wait()
+		w.relist()
+		_, watches := w.asked()
+		require.Equal(t, []string{"", "10"}, versions(watches))
+		require.NotNil(t, watches[1].SendInitialEvents)
+		w.stream().initial("20", pod("b", "15"))
+		synctest.Wait()
+		require.Equal(t, []string{"default/b"}, w.keys())
+	})
+}
+
+// B68: of a server that is busy, the stream is asked for again.
+func TestContract_B68_AServerThatIsBusy(t *testing.T) {
+	for _, err := range []error{errRefused, errBusy} {
+		each(t, func(t T, r rig) {
+			s := streaming("10")
+			failures := 2
+			s.watch = func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+				if failures--; failures >= 0 {
+					return nil, err
+				}
+				return nil, nil
+			}
+			w := r.world(t, s).start()
+			time.Sleep(9 * time.Second)
+			lists, watches := w.requests()
+			require.Equal(t, []int{0, 3}, []int{lists, watches})
+			w.stream().initial("10", pod("a", "1"))
+			synctest.Wait()
+			require.True(t, w.synced())
+		})
+	}
+}
+
+// B68: a version that is not to be had is not asked for again.
+func TestContract_B68_AVersionThatIsNotToBeHad(t *testing.T) {
+	for _, err := range []error{apierrors.NewResourceExpired("too old"), tooLarge()} {
+		each(t, func(t T, r rig) {
+			s := streaming("10")
+			s.watch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+				if o.ResourceVersion != "" {
+					return nil, err
+				}
+				return nil, nil
+			}
+			w := r.world(t, s).start()
+			w.stream().initial("10", pod("a", "1"))
+			synctest.Wait()
+			w.relist()
+			_, watches := w.asked()
+			require.Equal(t, []string{"", "10", ""}, versions(watches))
+			w.stream().initial("20", pod("a", "15"))
+			synctest.Wait()
+			require.Equal(t, "20", w.version())
+			lists, _ := w.requests()
+			require.Zero(t, lists)
+		})
+	}
+}
+
+// B68: any other error means a list.
+func TestContract_B68_OtherErrorsMeanAList(t *testing.T) {
+	each(t, func(t T, r rig) {
+		s := streaming("10", pod("a", "1"))
+		s.watch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			if o.SendInitialEvents != nil {
+				return nil, apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Pod").GroupKind(), "", nil)
+			}
+			return nil, nil
+		}
+		w := r.world(t, s).start()
+		require.True(t, w.synced())
+		lists, watches := w.asked()
+		require.Equal(t, []string{"0"}, versions(lists))
+		require.Len(t, watches, 2)
+		require.Equal(t, "10", watches[1].ResourceVersion)
+	})
+}
+
+// B70, T16: who says that it cannot stream is not asked to.
+func TestContract_B70_T16_WhoCannotStreamIsNotAsked(t *testing.T) {
+	each(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1"))).start()
+		lists, watches := w.asked()
+		require.Len(t, lists, 1)
+		require.Len(t, watches, 1)
+		require.Nil(t, watches[0].SendInitialEvents)
+	})
+}
+
+// B70, T17: nor is anybody where the gate is off.
+func TestContract_B70_T17_TheGate(t *testing.T) {
+	featurestesting.SetFeatureDuringTest(t, features.WatchListClient, false)
+	each(t, func(t T, r rig) {
+		w := r.world(t, streaming("10", pod("a", "1"))).start()
+		require.True(t, w.synced())
+		_, watches := w.asked()
+		require.Len(t, watches, 1)
+		require.Nil(t, watches[0].SendInitialEvents)
+	})
+}
+
+// D12, B68: a stream that ends before its time is over means a list, in the
+// same go, and no stream for a while.
+func TestContract_D12_B68_AStreamThatEnds(t *testing.T) {
+	differs(t, func(t T, r rig) {
+		s := streaming("10", pod("a", "1"))
+		s.watch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			if o.SendInitialEvents == nil {
+				return nil, nil
+			}
+			f := newFeed()
+			f.send(watch.Added, pod("z", "1"))
+			f.end()
+			return f, nil
+		}
+		w := r.world(t, s)
+		limit(s, 1000)
+		w.start()
+		require.Equal(t, []string{"default/a"}, w.keys(), "what it brought is dropped")
+		for range 5 {
+			time.Sleep(time.Minute)
+			w.relist()
+		}
+		_, watches := w.asked()
+		streams := 0
+		for _, o := range watches {
+			if o.SendInitialEvents != nil {
+				streams++
+			}
+		}
+		require.Equal(t, 1, streams)
+	})
+}
+
+// limit ends a hot loop: after so many watches none is answered.
+func limit(s *script, n int) {
+	answer := s.watch
+	s.watch = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		if _, watches := s.requests(); watches > n {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return answer(ctx, o)
+	}
+}
+
+// D12, B69: a stream that brings nothing means a list.
+func TestContract_D12_B69_AStreamThatBringsNothing(t *testing.T) {
+	differs(t, func(t T, r rig) {
+		w := r.world(t, streaming("10", pod("a", "1"))).start()
+		time.Sleep(11 * time.Second)
+		require.True(t, w.synced())
+		require.Equal(t, []string{"default/a"}, w.keys())
+	})
+}
+
+// D12, B70: a bare ListWatch does not say whether it can stream, and gets a
+// second.
+func TestContract_D12_B70_ABareListWatch(t *testing.T) {
+	differs(t, func(t T, r rig) {
+		s := newScript("10", pod("a", "1"))
+		w := &world{subject: r.make(t, &cache.ListWatch{ListWithContextFunc: s.ListWithContext, WatchFuncWithContext: s.WatchWithContext}, settings{}), script: s, t: t}
+		w.start()
+		time.Sleep(2 * time.Second)
+		require.True(t, w.synced())
+	})
+}
+
+// D13, B71: of a stream, too, each object is transformed once.
+func TestContract_D13_B71_TheTransformRunsOnce(t *testing.T) {
+	differs(t, func(t T, r rig) {
+		w := r.world(t, streaming("10"))
+		calls := map[string]int{}
+		require.NoError(t, w.transform(func(obj any) (any, error) {
+			calls[spoken(obj)]++
+			return obj, nil
+		}))
+		w.start()
+		w.stream().initial("10", pod("a", "1"), pod("b", "2"))
+		synctest.Wait()
+		w.send(watch.Modified, pod("a", "11"))
+		w.send(watch.Deleted, pod("b", "12"))
+		synctest.Wait()
+		require.Equal(t, map[string]int{"a@1": 1, "b@2": 1, "a@11": 1, "b@12": 1}, calls)
+	})
+}
+
+// served is a real model of a server behind client-go's interface.
+type served struct{ *informertest.Source }
+
+func (s served) List(o metav1.ListOptions) (runtime.Object, error) {
+	return s.Source.List(context.Background(), o)
+}
+
+func (s served) Watch(o metav1.ListOptions) (watch.Interface, error) {
+	return s.Source.Watch(context.Background(), o)
+}
+
+func (s served) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	return s.Source.List(ctx, o)
+}
+
+func (s served) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	return s.Source.Watch(ctx, o)
+}
+
+func (served) IsWatchListSemanticsUnSupported() bool { return false }
+
+// B67, B57: the same store, whatever the server can do, and whatever it forgets.
+func TestContract_B67_AgainstAServer(t *testing.T) {
+	for _, o := range []informertest.Options{{}, {NoWatchList: true}, {NoWatchList: true, NoWatchCache: true}} {
+		each(t, func(t T, r rig) {
+			server := informertest.New(o)
+			defer server.Close()
+			ctx := t.Context()
+			for n := range 30 {
+				require.NoError(t, server.Create(ctx, pod(fmt.Sprint("p", n), "")))
+			}
+			w := &world{subject: r.make(t, served{server.Source(podResource, "")}, settings{}), t: t}
+			rec, _ := w.records()
+			w.start()
+			require.Len(t, rec.take(), 30)
+			server.Compact()
+			server.CutWatches()
+			require.NoError(t, server.Delete(ctx, pod("p1", "")))
+			require.NoError(t, server.Create(ctx, pod("q", "")))
+			server.Compact()
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			require.Len(t, w.keys(), 30)
+			require.Nil(t, w.get("default/p1"))
+			require.NotNil(t, w.get("default/q"))
+			require.True(t, w.synced())
+			w.stop()
+		})
+	}
+}
