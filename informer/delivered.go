@@ -27,9 +27,6 @@ func (i *clientgoInformer[T]) WaitDelivered(ctx context.Context, version string)
 
 // WaitDelivered is [Informer.WaitDelivered].
 func (c *core[T]) WaitDelivered(ctx context.Context, version string) error {
-	if err := c.misused(); err != nil {
-		return err
-	}
 	if err := c.WaitVersion(ctx, version); err != nil {
 		return err
 	}

@@ -36,6 +36,9 @@ func (c *core[T]) version() string {
 
 // WaitVersion is [Informer.WaitVersion].
 func (c *core[T]) WaitVersion(ctx context.Context, version string) error {
+	if err := c.misused(); err != nil {
+		return err
+	}
 	c.versions.waiting.Add(1)
 	defer c.versions.waiting.Add(-1)
 	for {

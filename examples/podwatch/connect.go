@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"net"
@@ -30,14 +31,23 @@ func connect(ctx context.Context, o options, notes *log.Logger) (*cluster, error
 	switch {
 	case err != nil:
 		return nil, err
+	case config == nil && o.record != "":
+		return nil, errors.New("--record: there is no kubeconfig, and a demo is not recorded")
 	case config == nil:
 		return startDemo(ctx, o.namespace, "there is no kubeconfig, so this is a demo", notes)
 	}
 	// Nobody wants to wait the usual 30 s to hear that an address is wrong.
 	config.Dial = (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	finish := func() {}
+	if o.record != "" {
+		if finish, err = recordTo(o.record, config, notes); err != nil {
+			return nil, err
+		}
+	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
+		finish()
 		return nil, fmt.Errorf("%s cannot be used: %w", origin, err)
 	}
-	return &cluster{client: client, server: config.Host, origin: origin, close: func() {}}, nil
+	return &cluster{client: client, server: config.Host, origin: origin, close: finish}, nil
 }

@@ -61,6 +61,9 @@
 //	lost             whether the delete was not seen, but found out from a list;
 //	                 the other fields are then what was known last
 //
+// With --record, what the server answers is written to a file too, one line of
+// JSON at a time: informertest.Replay plays it back to an informer, in a test.
+//
 // At the end, after the time given with --for or at Ctrl-C, a summary follows:
 // on stdout, but with json on stderr.
 //
@@ -79,7 +82,7 @@
 // connect.go and config.go find the cluster; event.go says what an event is, and
 // output.go and its kin print it; progress.go, bar.go and screen.go show how far
 // the first list is; monitor.go and explain.go tell what goes wrong; tally.go
-// counts; and demo.go is the made-up cluster: a copy does without it and the
+// counts; record.go is for --record; and demo.go is the made-up cluster: a copy does without it and the
 // lines of connect.go that call it.
 package main
 

@@ -127,7 +127,7 @@ func TestDemo(t *testing.T) {
 			p.prints(t, stamp+"Pod Deleted from Store: "+pod+"$")
 			p.interrupt()
 			assert.Zero(t, <-p.exit)
-			assert.Regexp(t, stamp+"podwatch: "+row.why+", on an API server in this process, http://127.0.0.1:.*\n$", p.stderr)
+			assert.Regexp(t, stamp+"podwatch: "+row.why+", on an API server in this process, http://127.0.0.1:.*\n", p.stderr)
 			assert.Regexp(t, "(?m)^  errors     0$", p.stdout)
 		})
 	}
@@ -152,7 +152,7 @@ func TestUsage(t *testing.T) {
 	stdout, stderr := newTranscript(), newTranscript()
 	assert.Zero(t, run(t.Context(), []string{"-h"}, stdout, stderr))
 	for _, name := range []string{"-context name", "-demo", "-field-selector fields", "-for duration", "-kubeconfig file",
-		"-namespace namespace", "-output format", "-resync duration", "-selector labels"} {
+		"-namespace namespace", "-output format", "-record file", "-resync duration", "-selector labels"} {
 		assert.Contains(t, stdout.String(), "  "+name+"\n")
 	}
 	assert.Contains(t, stdout.String(), "that of $KUBECONFIG; that of\n~/.kube/config; in a pod, that of its service account; the made-up one.\n")

@@ -25,6 +25,7 @@ type options struct {
 	format     format        // of the events
 	resync     time.Duration // zero for none
 	limitedTo  time.Duration // zero for no limit
+	record     string        // a file; empty for none
 	demo       bool
 }
 
@@ -44,6 +45,8 @@ func parse(args []string) (options, error) {
 		err = errors.New("--demo and --kubeconfig exclude each other")
 	case err == nil && o.demo && o.context != "":
 		err = errors.New("--demo and --context exclude each other")
+	case err == nil && o.demo && o.record != "":
+		err = errors.New("--demo and --record exclude each other")
 	}
 	if err != nil {
 		return o, fmt.Errorf("%w; podwatch -h lists the flags", err)
@@ -92,6 +95,7 @@ func (o *options) flags() *flag.FlagSet {
 	f.Func("resync", "tell of all pods again after each `duration`, such as 1m; otherwise never", func(s string) error {
 		return setDuration(&o.resync, time.Second, s)
 	})
+	f.StringVar(&o.record, "record", "", "write what the server answers to this `file`, which informertest.Replay plays back")
 	f.Func("for", "stop after this `duration`, such as 10s; otherwise at Ctrl-C", func(s string) error {
 		return setDuration(&o.limitedTo, 0, s)
 	})

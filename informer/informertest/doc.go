@@ -2,15 +2,35 @@
 // controllers and for demonstrations.
 //
 // A [Server] stores objects as kube-apiserver does: with versions, a history,
-// pages, watches, bookmarks and expiry. There are two ways to talk to it. A
+// pages, watches, bookmarks and expiry. There are three ways to talk to it. A
 // [Source], from [Server.Source], stands where a typed client would stand
-// behind an informer; it needs nothing but channels and time, and so works
-// inside a testing/synctest bubble. Over HTTP, from [Server.Start] on, a real
-// clientset made from [Server.ClientConfig] works as on a cluster; that needs
-// sockets, which synctest cannot follow. Both are the same server, and so are
-// the methods that a test calls: [Server.Create], [Server.Update],
-// [Server.Delete] and [Server.Get]; [Server.Compact], [Server.Bookmark] and
-// [Server.CutWatches] bring about what otherwise takes minutes.
+// behind an informer. Over HTTP a real clientset, made from
+// [Server.ClientConfig], works as on a cluster: through sockets after
+// [Server.Start], or through pipes within the process after
+// [Server.StartInMemory]. Sources and pipes work inside a testing/synctest
+// bubble, where time passes at once; sockets do not. All are the same server, and so
+// are the methods that a test calls: [Server.Create], [Server.Update],
+// [Server.Delete] and [Server.Get].
+//
+// A test of a controller writes, waits with [Server.Settle] until its informers
+// and their handlers know, and looks at what came of it:
+//
+//	server.Create(ctx, pod)
+//	server.Settle(ctx, factory.Core().V1().Pods().Informer())
+//
+// It brings about what in a cluster goes wrong once in a while. What [Request]
+// says is what it is for, and each returns a function that undoes it:
+//
+//	server.CutWatches()                                       // a restart
+//	server.Compact()                                          // versions that expire
+//	server.Bookmark()                                         // quiet hours
+//	server.Stall(informertest.Request{})                      // a server that hangs
+//	server.SlowList(informertest.Request{}, 30*time.Second)   // a large cluster
+//	server.Forbid(informertest.Request{Resource: "secrets"})  // a role that lacks a rule
+//	server.Intercept(f)                                       // anything else
+//
+// What a real server told an informer can be kept: a [Recorder] writes it to a
+// file, and [Replay] plays it back.
 //
 // Served are all built-in kinds that client-go has a client for and that can
 // be listed and watched, 147 of them, and what [Server.Register] adds: CRDs,
@@ -30,6 +50,10 @@
 //   - The same calls lead to the same versions, UIDs and generated names.
 //     Only metadata.creationTimestamp is taken from the clock.
 //   - When Close returns, nothing of the server runs any more.
+//   - Faults are met by requests from every client alike, before
+//     they are served: what is refused, or given up while it waits, has changed nothing.
+//   - A recording is played back in the same order to each collection, however
+//     fast it is read.
 //   - Bad input gets an error, and never a panic: from a request, the
 //     *errors.StatusError of a real server; from the methods, one of the
 //     errors of this package too.
@@ -37,7 +61,9 @@
 // # Faithful
 //
 // Written after kube-apiserver v1.37 with its watch cache, default feature
-// gates and etcd, using its own validation of metadata and list options:
+// gates and etcd, using its own validation of metadata and list options. The
+// scripts in testdata/claims say it request by request, and are played against
+// that server too:
 //
 //   - One counter of versions for all resources; every write takes the next.
 //     An update with a stale version, or for another UID, is a conflict; one
@@ -69,7 +95,8 @@
 //   - The subresource scale, of autoscaling/v1, where the typed client has one
 //     or [Kind].Scale says so.
 //   - Patches: JSON, merge, and strategic merge for built-in kinds. One that
-//     names a resourceVersion or a UID is a conflict if that has changed.
+//     names a resourceVersion is a conflict if that has changed, and one that
+//     names another UID is invalid.
 //   - Objects, lists and watches in JSON or protobuf, whole or as
 //     PartialObjectMetadata, as the Accept header likes it best. Objects of a
 //     CRD have no protobuf, but their metadata do.
@@ -86,9 +113,10 @@
 //   - To write a status changes no labels, which some kinds allow.
 //   - metadata.generation is counted by the kinds whose spec counts it, and at
 //     no other change.
-//   - Only metadata is validated; nothing is defaulted, and unknown fields are
-//     dropped. Namespaces need not exist. There is no authentication and no
-//     admission.
+//   - Only metadata is validated, and of names only what holds for all kinds;
+//     nothing is defaulted, and unknown fields are dropped. Namespaces need not
+//     exist. There is no authentication and no admission: what is forbidden is said
+//     by [Server.Forbid], and names no real user.
 //   - There are no tables, no CBOR, no YAML and no aggregated discovery. Who
 //     asks for one of them gets JSON if the Accept header has that too, else
 //     406; a body in one of them is 415. A watch without timeoutSeconds has no

@@ -10,6 +10,14 @@ var (
 	// ErrNotStarted is returned to clients made from [Server.ClientConfig]
 	// while the server does not listen.
 	ErrNotStarted = errors.New("informertest: the server does not listen; call Start")
+	// ErrInformer is returned by [Server.Settle] for what is not an informer of
+	// this module.
+	ErrInformer = errors.New("informertest: not an informer that can tell what it has delivered")
+	// ErrRecording is returned by [Replay] for what is not a recording.
+	ErrRecording = errors.New("informertest: not a recording")
+	// ErrRecorded is an error of the network that was recorded, when it is
+	// played back.
+	ErrRecorded = errors.New("informertest: recorded")
 	// ErrKind is returned by [Server.Register] for a row that cannot be served,
 	// and by the other methods for an object whose kind is not registered.
 	ErrKind = errors.New("informertest: not a kind that can be served")

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -111,4 +113,42 @@ func ExampleServer_Register() {
 	}
 	fmt.Println(cron.Object["spec"], cron.Object["status"], cron.GetResourceVersion())
 	// Output: map[schedule:daily] map[phase:Scheduled] 3
+}
+
+// The first update is a conflict, as if somebody else had been faster; the
+// second one succeeds.
+func ExampleServer_Intercept() {
+	ctx := context.Background()
+	server := informertest.New(informertest.Options{})
+	defer server.Close()
+	if err := server.StartInMemory(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	client, err := kubernetes.NewForConfig(server.ClientConfig())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var once sync.Once
+	undo := server.Intercept(func(_ context.Context, r informertest.Request) (err error) {
+		if r.Verb == "update" && r.Resource == "pods" {
+			once.Do(func() { err = apierrors.NewConflict(corev1.Resource(r.Resource), r.Name, errors.New("too late")) })
+		}
+		return err
+	})
+	defer undo()
+
+	pod, err := client.CoreV1().Pods("prod").Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web"}}, metav1.CreateOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 2 {
+		_, err = client.CoreV1().Pods("prod").Update(ctx, pod, metav1.UpdateOptions{})
+		fmt.Println(err)
+	}
+	// Output:
+	// Operation cannot be fulfilled on pods "web": too late
+	// <nil>
 }

@@ -11,23 +11,56 @@ import (
 )
 
 // Start listens on a free port of 127.0.0.1, for the clients that are made
-// from [Server.ClientConfig]. A server that listens already goes on.
+// from [Server.ClientConfig]. A server that listens already goes on as it does.
 func (s *Server) Start() error {
+	return s.listen(func() (endpoint, error) {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return endpoint{}, err
+		}
+		address := listener.Addr().String()
+		dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, network, address)
+		}
+		return endpoint{listener, "http://" + address, dial}, nil
+	})
+}
+
+// StartInMemory is Start over pipes within the process instead of sockets. The
+// clients made from [Server.ClientConfig] work as with Start, inside a
+// testing/synctest bubble too if they are made there; others find nothing.
+func (s *Server) StartInMemory() error {
+	return s.listen(func() (endpoint, error) {
+		p := newPipes()
+		return endpoint{p, "http://informertest", p.dial}, nil
+	})
+}
+
+// endpoint is where a server listens, and how clients get there.
+type endpoint struct {
+	net.Listener
+	url  string
+	dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// listen serves HTTP at an endpoint, unless there is one.
+func (s *Server) listen(open func() (endpoint, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return ErrClosed
 	}
-	if s.listener != nil {
+	if s.http != nil {
 		return nil
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	e, err := open()
 	if err != nil {
 		return err
 	}
 	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
-	s.listener, s.http = listener, server
-	s.running.Go(func() { _ = server.Serve(listener) }) // it returns when the server is closed
+	s.endpoint, s.http = e, server
+	s.running.Go(func() { _ = server.Serve(e) }) // it returns when the server is closed
 	return nil
 }
 
@@ -44,22 +77,21 @@ func (s *Server) ClientConfig() *rest.Config {
 		QPS:           -1,
 		Dial:          s.dial,
 	}
-	if s.listener != nil {
-		c.Host = "http://" + s.listener.Addr().String()
+	if s.http != nil {
+		c.Host = s.endpoint.url
 	}
 	return c
 }
 
 // dial connects a client with the server, wherever it listens.
-func (s *Server) dial(ctx context.Context, network, _ string) (net.Conn, error) {
+func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	s.mu.Lock()
-	listener := s.listener
+	dial := s.endpoint.dial
 	s.mu.Unlock()
-	if listener == nil {
+	if dial == nil {
 		return nil, ErrNotStarted
 	}
-	var d net.Dialer
-	return d.DialContext(ctx, network, listener.Addr().String())
+	return dial(ctx, network, address)
 }
 
 // ServeHTTP serves the API on any listener.

@@ -95,7 +95,7 @@ func (x *exchange) serve() error {
 	return errMethod()
 }
 
-func errMethod() error {
+func errMethod() *apierrors.StatusError {
 	return apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, "", schema.GroupResource{}, "", "", 0, false)
 }
 

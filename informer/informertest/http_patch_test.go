@@ -74,7 +74,7 @@ func TestPatchesThatAreRefused(t *testing.T) {
 		{pod + "q", merge, `{}`, 404, `pods "q" not found`},
 		{pod + "p", merge, `{"metadata":{"resourceVersion":"1"}}`, 409, "the object has been modified"},
 		{pod + "p", strategic, `{"metadata":{"resourceVersion":"1"}}`, 409, "the object has been modified"},
-		{pod + "p", merge, `{"metadata":{"uid":"x"}}`, 409, "UID in the precondition"},
+		{pod + "p", merge, `{"metadata":{"uid":"x"}}`, 422, "metadata.uid: Invalid value: \"x\": field is immutable"},
 		{pod + "p", merge, `{"metadata":{"name":"q"}}`, 400, "the name of the object (q) does not match"},
 		{pod + "p", merge, `{"metadata":{"namespace":"b"}}`, 400, "the namespace of the provided object"},
 		{pod + "p", merge, `{"metadata":{"labels":{"x":"y z"}}}`, 422, "metadata.labels"},

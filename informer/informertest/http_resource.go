@@ -16,7 +16,7 @@ func (x *exchange) serveList() error {
 }
 
 func (x *exchange) serveGet() error {
-	if err := x.begin(x.r.Context(), &x.requests.Get); err != nil {
+	if err := x.begin(x.r.Context(), x.request("get"), &x.requests.Get); err != nil {
 		return err
 	}
 	obj, err := x.read(x.r.Context(), func() (Object, error) {
@@ -29,7 +29,7 @@ func (x *exchange) serveGet() error {
 }
 
 func (x *exchange) serveCreate() error {
-	obj, err := x.receive(&x.requests.Create)
+	obj, err := x.receive("create", &x.requests.Create)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (x *exchange) serveCreate() error {
 }
 
 func (x *exchange) serveUpdate() error {
-	obj, err := x.receive(&x.requests.Update)
+	obj, err := x.receive("update", &x.requests.Update)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (x *exchange) serveUpdate() error {
 }
 
 func (x *exchange) servePatch() error {
-	if err := x.beginWrite(&x.requests.Patch); err != nil {
+	if err := x.beginWrite("patch", &x.requests.Patch); err != nil {
 		return err
 	}
 	p, err := readPatch(x.seen, x.w, x.r)
@@ -65,7 +65,7 @@ func (x *exchange) servePatch() error {
 }
 
 func (x *exchange) serveDelete() error {
-	if err := x.beginWrite(&x.requests.Delete); err != nil {
+	if err := x.beginWrite("delete", &x.requests.Delete); err != nil {
 		return err
 	}
 	o, err := readDeleteOptions(x.w, x.r)
@@ -97,8 +97,8 @@ func (x *exchange) answerWrite(code int, do func() (Object, error)) error {
 }
 
 // receive reads the object that a request brings.
-func (x *exchange) receive(count *int) (Object, error) {
-	if err := x.beginWrite(count); err != nil {
+func (x *exchange) receive(verb string, count *int) (Object, error) {
+	if err := x.beginWrite(verb, count); err != nil {
 		return nil, err
 	}
 	body, err := readBody(x.w, x.r)
@@ -109,8 +109,8 @@ func (x *exchange) receive(count *int) (Object, error) {
 }
 
 // beginWrite counts a request that is to change something.
-func (x *exchange) beginWrite(count *int) error {
-	if err := x.begin(x.r.Context(), count); err != nil {
+func (x *exchange) beginWrite(verb string, count *int) error {
+	if err := x.begin(x.r.Context(), x.request(verb), count); err != nil {
 		return err
 	}
 	if x.r.URL.Query().Has("dryRun") {

@@ -41,6 +41,10 @@ func errOtherUID(k kind, obj Object, believed types.UID) *apierrors.StatusError 
 		"The object might have been deleted and then recreated", believed, obj.GetUID()))
 }
 
+func errChangedUID(k kind, obj Object) *apierrors.StatusError {
+	return errInvalid(k, obj.GetName(), field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), obj.GetUID(), "field is immutable")})
+}
+
 func errInvalid(k kind, name string, problems field.ErrorList) *apierrors.StatusError {
 	return apierrors.NewInvalid(k.GVK.GroupKind(), name, problems)
 }

@@ -36,7 +36,8 @@ func (k kind) patches() []types.PatchType {
 
 // patch changes what a view shows of an object, and returns it as the view
 // shows it then. A patch that says which version it is for is a conflict
-// where that is not the current one.
+// where that is not the current one. One with another UID is Invalid, unlike an
+// update.
 func (m *model) patch(r schema.GroupVersionResource, namespace, name string, v view, p patch) (Object, error) {
 	c, old, err := m.find(r, namespace, name)
 	if err != nil {
@@ -48,6 +49,9 @@ func (m *model) patch(r schema.GroupVersionResource, namespace, name string, v v
 	}
 	if patched.GetName() != name {
 		return nil, errOtherName(patched.GetName(), name)
+	}
+	if uid := patched.GetUID(); uid != "" && uid != old.GetUID() {
+		return nil, errChangedUID(c.kind, patched)
 	}
 	return m.update(r, namespace, v, patched)
 }

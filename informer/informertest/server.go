@@ -2,7 +2,6 @@ package informertest
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -33,8 +32,9 @@ type Options struct {
 // called from any goroutine.
 type Server struct {
 	scheme *runtime.Scheme
-	// done is closed by Close.
-	done chan struct{}
+	// life ends with Close.
+	life context.Context
+	end  context.CancelFunc
 	// running counts the goroutines and the HTTP requests, for Close.
 	running sync.WaitGroup
 
@@ -43,24 +43,26 @@ type Server struct {
 	changed  chan struct{} // closed, and another one made, when there is something to read
 	watches  map[*stream]struct{}
 	requests Requests
+	faults   []*fault // in the order in which requests meet them
+	settling int      // how many calls of Settle are under way
 	closed   bool
-	listener net.Listener
+	endpoint endpoint
 	http     *http.Server
 }
 
 // New returns a server that holds nothing. It runs; only HTTP clients need
-// [Server.Start].
+// [Server.Start] or [Server.StartInMemory].
 func New(o Options) *Server {
 	if o.Scheme == nil {
 		o.Scheme = scheme.Scheme
 	}
 	s := &Server{
 		scheme:  o.Scheme,
-		done:    make(chan struct{}),
 		model:   newModel(),
 		changed: make(chan struct{}),
 		watches: map[*stream]struct{}{},
 	}
+	s.life, s.end = context.WithCancel(context.Background())
 	s.model.noWatchList, s.model.noWatchCache = o.NoWatchList, o.NoWatchCache
 	s.serveBuiltins()
 	if o.BookmarkInterval > 0 {
@@ -74,15 +76,12 @@ func New(o Options) *Server {
 // [ErrClosed].
 func (s *Server) Close() {
 	s.mu.Lock()
-	first := !s.closed
 	s.closed = true
 	s.cutLocked()
 	server := s.http
 	s.mu.Unlock()
 
-	if first {
-		close(s.done)
-	}
+	s.end()
 	if server != nil {
 		_ = server.Close() // the listener's error, of which nothing follows
 	}
@@ -104,8 +103,7 @@ func (s *Server) Compact() {
 func (s *Server) Bookmark() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.model.bookmark()
-	s.wakeLocked()
+	s.bookmarkLocked()
 }
 
 // CutWatches ends all watches that are open, as a server does when their time
@@ -132,21 +130,12 @@ type Requests struct {
 }
 
 // Requests returns how many requests came in so far, through a [Source] or
-// over HTTP; those for a subresource count as the others. Those that were refused count, those that could not even be read
-// do not, nor does what a test does by calling methods of the server.
+// over HTTP; those for a subresource count as the others. Those that were refused count,
+// those that could not even be read do not, nor does what a test does by calling methods of the server.
 func (s *Server) Requests() Requests {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests
-}
-
-// begin counts a request, and fails if it has no one to answer or to be
-// answered.
-func (s *Server) begin(ctx context.Context, count *int) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	*count++
-	return s.openLocked(ctx)
 }
 
 func (s *Server) openLocked(ctx context.Context) error {
@@ -168,6 +157,11 @@ func (s *Server) enter() bool {
 	return true
 }
 
+func (s *Server) bookmarkLocked() {
+	s.model.bookmark()
+	s.wakeLocked()
+}
+
 func (s *Server) wakeLocked() {
 	close(s.changed)
 	s.changed = make(chan struct{})
@@ -186,7 +180,7 @@ func (s *Server) bookmarkEvery(interval time.Duration) {
 		select {
 		case <-ticker.C:
 			s.Bookmark()
-		case <-s.done:
+		case <-s.life.Done():
 			return
 		}
 	}

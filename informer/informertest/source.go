@@ -75,7 +75,7 @@ func (s *Source) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interfa
 
 // list answers a list request. The items are shared.
 func (s *Server) list(ctx context.Context, r schema.GroupVersionResource, namespace string, o internalversion.ListOptions) (runtime.Object, error) {
-	if err := s.begin(ctx, &s.requests.List); err != nil {
+	if err := s.begin(ctx, target{resource: r, namespace: namespace}.request("list"), &s.requests.List); err != nil {
 		return nil, err
 	}
 	o.Watch = false

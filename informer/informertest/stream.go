@@ -13,8 +13,9 @@ import (
 // stream is a watch as the shells serve it. A reader that is slow, or that
 // stopped reading, holds up nobody: what it has not read waits in the history.
 type stream struct {
-	server *Server
-	cursor *cursor // guarded by server.mu
+	server  *Server
+	request Request
+	cursor  *cursor // guarded by server.mu
 	// ctx ends when the stream is to end: its reader stopped, its time is up,
 	// or the server cut it.
 	ctx    context.Context
@@ -23,11 +24,11 @@ type stream struct {
 
 // stream opens a watch. Whoever gets one closes it.
 func (s *Server) stream(ctx context.Context, r schema.GroupVersionResource, namespace string, o internalversion.ListOptions) (*stream, error) {
-	count := &s.requests.Watch
+	request, count := target{resource: r, namespace: namespace}.request("watch"), &s.requests.Watch
 	if value(o.SendInitialEvents) {
-		count = &s.requests.WatchList
+		request.streams, count = true, &s.requests.WatchList
 	}
-	if err := s.begin(ctx, count); err != nil {
+	if err := s.begin(ctx, request, count); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
@@ -40,13 +41,16 @@ func (s *Server) stream(ctx context.Context, r schema.GroupVersionResource, name
 	if err != nil {
 		return nil, err
 	}
-	w := &stream{server: s, cursor: c}
+	w := &stream{server: s, request: request, cursor: c}
 	if seconds := value(o.TimeoutSeconds); seconds > 0 {
 		w.ctx, w.cancel = context.WithTimeout(ctx, time.Duration(min(seconds, math.MaxInt32))*time.Second)
 	} else {
 		w.ctx, w.cancel = context.WithCancel(ctx)
 	}
 	s.watches[w] = struct{}{}
+	if s.settling > 0 {
+		s.bookmarkLocked()
+	}
 	return w, nil
 }
 
@@ -67,10 +71,14 @@ func (w *stream) next() []watch.Event {
 }
 
 // read returns the events that are ready, and a channel that is closed when
-// there may be more. After an error there are no more.
+// there may be more. After an error there are no more. While a fault holds the
+// watch, nothing is ready.
 func (w *stream) read() ([]watch.Event, <-chan struct{}) {
 	w.server.mu.Lock()
 	defer w.server.mu.Unlock()
+	if over := w.server.heldLocked(w.request); over != nil {
+		return nil, over
+	}
 	events := w.cursor.read()
 	if len(events) == 0 && w.cursor.failed {
 		w.cancel()

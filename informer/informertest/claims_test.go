@@ -1,0 +1,60 @@
+package informertest
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/claims"
+)
+
+// What doc.go calls faithful, as scripts that a real server answers as well.
+func TestClaims(t *testing.T) {
+	s := startServer(t, Options{})
+	compact := func() error {
+		s.Compact()
+		return nil
+	}
+	playAll(t, claims.Server{URL: s.ClientConfig().Host, Client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, Compact: compact})
+}
+
+// TestClaimsOfARealServer plays the scripts on the cluster of a kubeconfig,
+// such as the one that make controlplane prints. It makes namespaces and
+// deletes them.
+func TestClaimsOfARealServer(t *testing.T) {
+	const variable = "CLAIMS_KUBECONFIG"
+	kubeconfig := os.Getenv(variable)
+	if kubeconfig == "" {
+		t.Skip(variable + " names no cluster")
+	}
+	c, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	require.NoError(t, err)
+	client, err := rest.HTTPClientFor(c)
+	require.NoError(t, err)
+	playAll(t, claims.Server{URL: c.Host, Client: client})
+	utilnet.CloseIdleConnectionsFor(client.Transport)
+}
+
+func playAll(t *testing.T, s claims.Server) {
+	t.Helper()
+	scripts, err := filepath.Glob("testdata/claims/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, scripts)
+	for _, name := range scripts {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			script, err := os.ReadFile(name)
+			require.NoError(t, err)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for an event that does not come
+			defer cancel()
+			require.NoError(t, s.Play(ctx, string(script)))
+		})
+	}
+}

@@ -1,0 +1,90 @@
+package informertest_test
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+)
+
+// A unit test of an informer and its handler: the test writes to the server,
+// brings about an outage, and looks at what the handler is told.
+func ExampleServer_Source() {
+	server := informertest.New(informertest.Options{})
+	defer server.Close()
+	pods := informer.New(server.Source(corev1.SchemeGroupVersion.WithResource("pods"), ""), informer.Options[*corev1.Pod]{})
+	told := make(chan string)
+	_, err := pods.Handle(informer.HandlerFunc[*corev1.Pod](func(c informer.Change[*corev1.Pod]) {
+		told <- c.Kind.String()
+	}), informer.HandlerOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background()) // in a test, t.Context()
+	done := make(chan error)
+	go func() { done <- pods.Run(ctx) }()
+
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "web"}}
+	if err := server.Create(ctx, pod); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(<-told)
+	server.CutWatches() // the informer misses what happens now,
+	pod.Labels = map[string]string{"app": "shop"}
+	if err := server.Update(ctx, pod); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(<-told) // and finds out
+
+	cancel()
+	fmt.Println(<-done)
+	// Output:
+	// added
+	// updated
+	// <nil>
+}
+
+// A test of a controller whose server fails once. Settle waits for the
+// informer and its handlers, so that nothing has to sleep.
+func ExampleServer_Settle() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	server := informertest.New(informertest.Options{})
+	defer server.Close()
+	pods := informer.New(server.Source(corev1.SchemeGroupVersion.WithResource("pods"), ""), informer.Options[*corev1.Pod]{
+		Observe: func(informer.Event) {}, // instead of the log
+	})
+	told := 0
+	_, err := pods.Handle(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) { told++ }), informer.HandlerOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	wait, err := pods.Start(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	for _, name := range []string{"web-1", "web-2"} {
+		server.CutWatches()
+		if err := server.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: name}}); err != nil {
+			fmt.Println(err)
+		}
+		if err := server.Settle(ctx, pods); err != nil {
+			fmt.Println(err)
+		}
+		fmt.Println(told, pods.Indexer().Len())
+	}
+
+	cancel()
+	wait()
+	// Output:
+	// 1 1
+	// 2 2
+}

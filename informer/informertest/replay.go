@@ -1,0 +1,242 @@
+package informertest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+)
+
+// Recording plays back what a [Recorder] wrote. The first list of a collection
+// is answered as the first was that was recorded, and so on; the same goes for its
+// watches, for those that ask for an initial state, and for each selector. What else
+// a request says is not compared.
+//
+// No time passes: each event is there when the client has read the one before.
+// A recording needs neither sockets nor goroutines, and works inside a
+// testing/synctest bubble. After its end, requests and watches wait until
+// their client gives up.
+type Recording struct {
+	done chan struct{}
+
+	mu    sync.Mutex // guards the rest
+	tapes map[tape][]*recorded
+	// left counts the answers that no client is through with.
+	left int
+}
+
+// recorded is one request and what came of it.
+type recorded struct {
+	url    string
+	answer tapeLine
+	pieces [][]byte
+	end    string
+}
+
+// Replay reads a recording. It returns an [ErrRecording] for what is none.
+func Replay(from io.Reader) (*Recording, error) {
+	r := &Recording{done: make(chan struct{}), tapes: map[tape][]*recorded{}}
+	byNumber := map[int]*recorded{}
+	lines := json.NewDecoder(from)
+	for n := 1; ; n++ {
+		var l tapeLine
+		err := lines.Decode(&l)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = r.add(byNumber, l)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: entry %d: %w", ErrRecording, n, err)
+		}
+	}
+	if r.left == 0 {
+		close(r.done)
+	}
+	return r, nil
+}
+
+// add reads one line.
+func (r *Recording) add(byNumber map[int]*recorded, l tapeLine) error {
+	e := byNumber[l.Request]
+	switch {
+	case e == nil && l.URL == "":
+		return fmt.Errorf("request %d has no url", l.Request)
+	case e == nil:
+		u, err := url.ParseRequestURI(l.URL)
+		if err != nil {
+			return err
+		}
+		e = &recorded{url: l.URL}
+		byNumber[l.Request] = e
+		t := tapeOf(u)
+		r.tapes[t] = append(r.tapes[t], e)
+		r.left++
+	case l.Code != 0:
+		e.answer = l
+	case l.Body != nil:
+		e.pieces, e.end = append(e.pieces, plain(l.Body)), endOfFile
+	case l.Event != nil:
+		e.pieces = append(e.pieces, append(l.Event, '\n'))
+	case l.End != "":
+		e.end = l.End
+	}
+	return nil
+}
+
+// plain is a body as the server sent it: a text was recorded as a string.
+func plain(body json.RawMessage) []byte {
+	var text string
+	if json.Unmarshal(body, &text) == nil {
+		return []byte(text)
+	}
+	return body
+}
+
+// Done returns a channel that is closed once clients have been given all that
+// was recorded, and have read it or closed it.
+func (r *Recording) Done() <-chan struct{} { return r.done }
+
+// ClientConfig returns what a clientset needs to get its answers from the
+// recording. An informer's source is made of one by reflector.From.
+func (r *Recording) ClientConfig() *rest.Config {
+	return &rest.Config{
+		Host:          "http://recording",
+		ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON, AcceptContentTypes: runtime.ContentTypeJSON},
+		QPS:           -1,
+		Transport:     r,
+	}
+}
+
+// RoundTrip answers a request, as a client's transport.
+func (r *Recording) RoundTrip(request *http.Request) (*http.Response, error) {
+	t := tapeOf(request.URL)
+	if request.Method != http.MethodGet {
+		return refuse(request, errMethod())
+	}
+	e, known := r.next(t)
+	switch {
+	case e == nil && known, e != nil && e.answer.Code == 0 && e.end == "": // the recording is over
+		<-request.Context().Done()
+		return nil, context.Cause(request.Context())
+	case e == nil && t.streams: // by which clients know a server that does not stream
+		return refuse(request, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", nil))
+	case e == nil:
+		return refuse(request, errNotServed())
+	case e.answer.Code == 0:
+		r.finished()
+		return nil, fmt.Errorf("%w: %s", ErrRecorded, e.end)
+	}
+	header := http.Header{"Content-Type": {e.answer.Type}}
+	if e.answer.Wait != "" {
+		header.Set("Retry-After", e.answer.Wait)
+	}
+	body := &replayedBody{recording: r, recorded: e, ctx: request.Context(), closed: make(chan struct{})}
+	body.close = sync.OnceFunc(func() { close(body.closed) })
+	body.finish = sync.OnceFunc(r.finished)
+	return respond(request, e.answer.Code, header, body), nil
+}
+
+// next takes the next answer of a tape, nil if there is none any more. Known
+// says whether there is such a tape.
+func (r *Recording) next(t tape) (e *recorded, known bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	tape, known := r.tapes[t]
+	if len(tape) == 0 {
+		return nil, known
+	}
+	r.tapes[t] = tape[1:]
+	return tape[0], true
+}
+
+// finished notes that an answer has been read.
+func (r *Recording) finished() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.left--
+	if r.left == 0 {
+		close(r.done)
+	}
+}
+
+func respond(request *http.Request, code int, header http.Header, body io.ReadCloser) *http.Response {
+	return &http.Response{
+		Status: http.StatusText(code), StatusCode: code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: header, Body: body, ContentLength: -1, Request: request,
+	}
+}
+
+// refuse answers with a status.
+func refuse(request *http.Request, status *apierrors.StatusError) (*http.Response, error) {
+	text, err := plainJSON.encode(plainJSON.shape(&status.ErrStatus, statusGVK))
+	if err != nil {
+		return nil, err
+	}
+	header := http.Header{"Content-Type": {runtime.ContentTypeJSON}}
+	return respond(request, int(status.ErrStatus.Code), header, io.NopCloser(bytes.NewReader(text))), nil
+}
+
+// replayedBody yields the pieces of an answer, each when the one before has been
+// read. One reader reads it.
+type replayedBody struct {
+	recording *Recording
+	recorded  *recorded
+	ctx       context.Context
+	closed    chan struct{}
+	close     func()
+	finish    func() // tells the recording that nobody reads on
+
+	piece []byte // what is left of the present one
+	n     int    // how many have begun
+}
+
+func (b *replayedBody) Read(p []byte) (int, error) {
+	for len(b.piece) == 0 {
+		if b.n == len(b.recorded.pieces) {
+			return 0, b.over()
+		}
+		b.piece = b.recorded.pieces[b.n]
+		b.n++
+	}
+	n := copy(p, b.piece)
+	b.piece = b.piece[n:]
+	return n, nil
+}
+
+// over is what follows the last piece.
+func (b *replayedBody) over() error {
+	b.finish()
+	switch end := b.recorded.end; {
+	case end == endOfFile:
+		return io.EOF
+	case end != "":
+		return fmt.Errorf("%w: %s", ErrRecorded, strings.TrimSpace(end))
+	}
+	select {
+	case <-b.ctx.Done():
+		return context.Cause(b.ctx)
+	case <-b.closed:
+		return io.ErrClosedPipe
+	}
+}
+
+// Close ends a read that waits.
+func (b *replayedBody) Close() error {
+	b.finish()
+	b.close()
+	return nil
+}

@@ -1,0 +1,72 @@
+package informertest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// running starts an informer, which ends with the test.
+func running[T informer.Object](t *testing.T, source reflector.Source) *informer.Informer[T] {
+	t.Helper()
+	i := informer.New(source, informer.Options[T]{Observe: func(informer.Event) {}})
+	ctx, cancel := context.WithCancel(t.Context())
+	wait, err := i.Start(ctx)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		cancel()
+		wait()
+	})
+	return i
+}
+
+func TestSettle(t *testing.T) {
+	inBothShells(t, func(t *testing.T, s *Server, source reflector.Source) {
+		p, others := running[*corev1.Pod](t, source), running[*corev1.ConfigMap](t, s.Source(configMaps, ""))
+		told := 0 // Settle orders the handler before the test
+		_, err := p.Handle(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) {
+			time.Sleep(time.Minute)
+			told++
+		}), informer.HandlerOptions{})
+		require.NoError(t, err)
+
+		require.NoError(t, s.Settle(t.Context(), p, others.Shared()))
+		requests := s.Requests()
+		for n := range 3 {
+			require.NoError(t, s.Create(t.Context(), newPod("a", string(rune('p'+n)))))
+			require.NoError(t, s.Settle(t.Context(), p, others.Shared()))
+			assert.Equal(t, requests, s.Requests(), "it has not taken another watch to find out")
+			assert.Equal(t, n+1, p.Indexer().Len())
+			assert.Equal(t, n+1, told)
+		}
+		s.CutWatches() // who watches anew hears of a bookmark that is due
+		require.NoError(t, s.Delete(t.Context(), newPod("a", "p")))
+		require.NoError(t, s.Settle(t.Context(), others.Shared(), p))
+		assert.Equal(t, 4, told)
+	})
+}
+
+func TestSettleSaysWhyNot(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, s *Server) {
+		p := running[*corev1.Pod](t, s.Source(pods, ""))
+		require.NoError(t, s.Settle(t.Context(), p))
+		require.ErrorIs(t, s.Settle(t.Context(), p, cache.NewStore(cache.MetaNamespaceKeyFunc)), ErrInformer)
+
+		resume := s.Stall(Request{Verb: "watch"})
+		require.NoError(t, s.Create(t.Context(), newPod("a", "p")))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		require.ErrorIs(t, s.Settle(ctx, p), context.DeadlineExceeded)
+		resume()
+		require.NoError(t, s.Settle(t.Context(), p))
+		assert.Equal(t, 1, p.Indexer().Len())
+	})
+}

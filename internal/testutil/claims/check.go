@@ -1,0 +1,112 @@
+package claims
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// check holds one line against an answer.
+func (p *player) check(c check, answer any) error {
+	value, err := p.fill(c.value)
+	if err != nil {
+		return err
+	}
+	got, there := find(answer, c.path)
+	switch c.op {
+	case "exists":
+		return failed(there, "it is not there")
+	case "absent":
+		return failed(!there, "it is %s", spell(got))
+	case "=>":
+		p.vars[value] = text(got)
+		return failed(there, "it is not there")
+	case "len":
+		return failed(strconv.Itoa(size(got)) == value, "it has %d elements, not %s", size(got), value)
+	}
+	var want any
+	d := json.NewDecoder(strings.NewReader(value))
+	d.UseNumber()
+	if err := d.Decode(&want); err != nil {
+		return fmt.Errorf("%s is not JSON: %w", value, err)
+	}
+	switch c.op {
+	case "has":
+		return failed(strings.Contains(text(got), text(want)), "it is %s, without %s", spell(got), value)
+	case ">":
+		return failed(larger(text(got), text(want)), "it is %s, not larger than %s", spell(got), value)
+	}
+	return failed(there && reflect.DeepEqual(got, want), "it is %s instead of %s", spell(got), value)
+}
+
+func failed(fine bool, format string, args ...any) error {
+	if fine {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
+}
+
+// pathPart is one part of a path: .name, .0 or ["name"].
+var pathPart = regexp.MustCompile(`\.([^.\[]+)|\["([^"]+)"\]`)
+
+// find looks for a path in an answer; "." is all of it.
+func find(in any, path string) (found any, ok bool) {
+	for _, m := range pathPart.FindAllStringSubmatch(path, -1) {
+		name := m[1] + m[2]
+		switch v := in.(type) {
+		case map[string]any:
+			if in, ok = v[name]; !ok {
+				return nil, false
+			}
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i >= len(v) {
+				return nil, false
+			}
+			in = v[i]
+		default:
+			return nil, false
+		}
+	}
+	return in, true
+}
+
+// text is a string or number as it is, and anything else as JSON.
+func text(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	}
+	return spell(v)
+}
+
+func spell(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+func size(v any) int {
+	switch v := v.(type) {
+	case []any:
+		return len(v)
+	case map[string]any:
+		return len(v)
+	}
+	return 0
+}
+
+// larger compares versions, which are as long as they like.
+func larger(a, b string) bool {
+	x, ok := new(big.Int).SetString(a, 10)
+	y, fine := new(big.Int).SetString(b, 10)
+	return ok && fine && x.Cmp(y) > 0
+}

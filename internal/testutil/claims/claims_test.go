@@ -1,0 +1,93 @@
+package claims
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// serve answers as little as the tests need: the body that was sent at /echo,
+// and two events at /watch.
+func serve(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/api/v1/namespaces":
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"metadata": {"name": "mine"}}`)
+	case "/echo/mine":
+		w.Header().Set("Content-Type", r.Header.Get("Content-Type"))
+		_, _ = io.Copy(w, r.Body)
+	case "/watch":
+		_, _ = io.WriteString(w, `{"type": "BOOKMARK", "object": {"v": "1"}}{"type": "ADDED", "object": {"v": "2"}}`)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+const echo = "POST /echo/{ns}\n" + `{"a": {"b.c": "x"}, "n": 12, "s": "9", "l": [1, 2], "z": null}` + "\n= 200\n"
+
+func TestScripts(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(serve))
+	defer s.Close()
+	compacted := 0
+	play := func(script string) error {
+		return Server{URL: s.URL, Client: s.Client(), Compact: func() error { compacted++; return nil }}.Play(t.Context(), script)
+	}
+	for script, problem := range map[string]string{
+		// What holds.
+		"":                       "",
+		echo + `  .a["b.c"] "x"`: "",
+		echo + "  .a {\"b.c\": \"x\"}\n  .n 12\n  .l [1, 2]":                        "",
+		echo + "  .l.1 2\n  .l len 2\n  .z exists\n  .y absent":                     "",
+		echo + "  .n > \"9\"\n  .n > 11\n  .s has \"9\"":                            "",
+		echo + "  .n => n\n\n# again\n" + echo + "  .n {n}":                         "",
+		"GET /nothing\nAccept: x\n= 404\n":                                          "",
+		"WATCH w /watch\n= 200\nw BOOKMARK\n  .v \"1\"\nw ADDED\n  .v \"2\"\nw END": "",
+		"WATCH w /watch\n= 200\nw ADDED\n  .v \"2\"\nCLOSE w":                       "",
+		"COMPACT":                 "",
+		"WATCH w /nothing\n= 404": "",
+		// What does not.
+		"GET /nothing\n= 200":                     "line 1: 404 instead of 200",
+		echo + "  .n 13":                          "line 4: .n: it is 12 instead of 13",
+		echo + "  .n \"12\"":                      "it is 12 instead of \"12\"",
+		echo + "  .l len 3":                       "it has 2 elements",
+		echo + "  .l.2 exists":                    "it is not there",
+		echo + "  .y => y":                        "it is not there",
+		echo + "  .z absent":                      "it is null",
+		echo + "  .y null":                        "instead of null",
+		echo + "  .s > \"12\"":                    "not larger",
+		echo + "  .s > \"x\"":                     "not larger",
+		echo + "  .s has \"8\"":                   "without",
+		echo + "  .s x":                           "is not JSON",
+		echo + "  .s \"{unknown}\"":               "{unknown} stands for nothing yet",
+		"GET /{unknown}\n= 200":                   "{unknown} stands for nothing yet",
+		"GET /nothing\n= 404\n  .x 1":             "line 1: the answer is not JSON",
+		"WATCH w /watch\n= 200\nw MODIFIED":       "line 3: ADDED instead of MODIFIED",
+		"WATCH w /watch\n= 200\nw ADDED\nw ADDED": "line 4: END instead of ADDED",
+		"w ADDED":                                 "there is no watch w",
+		"GET /nothing":                            "no code is expected",
+		"  .x 1":                                  "line 1 is not understood",
+		echo + "nonsense":                         "line 4 is not understood",
+		echo + "  .n 13\n  .s \"8\"\n":            "line 5: .s",
+	} {
+		err := play(script)
+		if problem == "" {
+			require.NoError(t, err, script)
+			continue
+		}
+		require.Error(t, err, script)
+		assert.Contains(t, fmt.Sprint(err), problem, script)
+	}
+	assert.Equal(t, 1, compacted)
+}
+
+// Where the history cannot be forgotten, what follows is left out.
+func TestServerThatDoesNotCompact(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(serve))
+	defer s.Close()
+	require.NoError(t, Server{URL: s.URL, Client: s.Client()}.Play(t.Context(), "COMPACT\n\nGET /nothing\n= 200"))
+}
