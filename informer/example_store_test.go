@@ -49,7 +49,7 @@ func ExampleInformer_AddIndexes() {
 	fmt.Println("on n1:", names)
 
 	cancel()
-	_ = <-done // nil, as its context has ended
+	fmt.Println(<-done)
 	// Output: on n1: [web-1 web-3]
 }
 
@@ -71,7 +71,7 @@ func ExampleInformer_WaitSynced() {
 	fmt.Println(err)
 
 	cancel()
-	_ = <-done // nil, as its context has ended
+	fmt.Println(<-done)
 	// Output:
 	// true true
 	// informer pods: the informer is not synced: context deadline exceeded; last error: list pods: dial tcp 10.0.0.1:443: no route to host
@@ -101,7 +101,7 @@ func ExampleInformer_WaitVersion() {
 	fmt.Println("read:", err)
 
 	cancel()
-	_ = <-done // nil, as its context has ended
+	fmt.Println(<-done)
 	// Output: read: <nil>
 }
 
@@ -127,6 +127,6 @@ func ExampleOptions_transform() {
 	}
 
 	cancel()
-	_ = <-done // nil, as its context has ended
+	fmt.Println(<-done)
 	// Output: web-1 0
 }

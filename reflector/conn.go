@@ -87,7 +87,7 @@ func (w *conn) await() (e watch.Event, ok bool) {
 
 // becomeWatch makes a watch of a stream whose initial state is complete.
 func (w *conn) becomeWatch() {
-	w.initial, w.quiet, w.patience, w.count = false, 0, w.lasts, 0
+	w.initial, w.quiet, w.count = false, 0, 0
 }
 
 // hangUp ends the watch. It waits a moment for the source to do so, and takes

@@ -57,4 +57,6 @@ func TestContract_D22_UnansweredWatchIsReopened(t *testing.T)           { play(t
 func TestContract_D23_ListOfAnotherHistory(t *testing.T)                { play(t) }
 func TestContract_D23_StreamOfAnotherHistory(t *testing.T)              { play(t) }
 func TestContract_D23_BookmarkOfAnotherHistory(t *testing.T)            { play(t) }
+func TestContract_D10_ListWithoutAVersion(t *testing.T)                 { play(t) }
+func TestContract_D23_SilentAfterAnOutage(t *testing.T)                 { play(t) }
 func TestContract_D23_VersionsThatDoNotCompare(t *testing.T)            { play(t) }

@@ -27,6 +27,10 @@ func (l *loop[T]) list(r request) (input, error) {
 	if err != nil {
 		return input{kind: inFailed}, err
 	}
+	if p.version == "" && r.token == "" && (l.told || l.streaming == StreamingSupported) {
+		// It may be the answer of something in between, and would empty the cache.
+		return input{kind: inFailed}, fmt.Errorf("%w: a list without a resourceVersion", ErrBadAnswer)
+	}
 	l.page = p
 	return input{kind: inPage, version: p.version, token: p.token}, nil
 }

@@ -38,6 +38,7 @@ type loop[T any] struct {
 	watched time.Time     // when the watch began; zero if there is none
 	healthy time.Time     // since when watches go on without a failure; zero after one
 	refused time.Time     // when a stream was refused last; zero if never
+	told    bool          // a full state had a version
 	busy    time.Duration // how long a server with too many requests wants to be left alone
 }
 
@@ -113,6 +114,7 @@ func (l *loop[T]) do(a action) (input, error) {
 		if err := l.sink.Commit(l.ctx, a.request.version); err != nil {
 			return input{kind: inSinkFailed}, sinkError(err)
 		}
+		l.told = l.told || a.request.version != ""
 		return input{kind: inCommitted}, nil
 	default:
 		return l.wait(a.attempt), nil
@@ -210,6 +212,8 @@ func reason(in input, a action, err error) string {
 		return "the server's history went back"
 	case a.failed:
 		return err.Error()
+	case in.kind == inSilent:
+		return "silent after an outage"
 	default:
 		return "closed by the server"
 	}

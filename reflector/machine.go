@@ -140,6 +140,10 @@ type machine struct {
 	// fresh says that the server's history went back and that no state of the
 	// new one was committed yet. Invariant: fresh => stale.
 	fresh bool
+	// suspect says that the watch follows an outage and has brought nothing: a
+	// server that was set back meanwhile takes a version of the future, and falls
+	// silent (D23).
+	suspect bool
 	// paged says that the server pages even lists at "0": it has no watch
 	// cache that a limit would bypass (B46).
 	paged bool
@@ -178,6 +182,7 @@ func (m *machine) step(in input) action {
 		return m.relist(action{})
 	case inWaited:
 		if m.rewatch {
+			m.suspect = true
 			return m.watch(action{})
 		}
 		return m.relist(action{})
@@ -196,7 +201,7 @@ func (m *machine) step(in input) action {
 
 // events notes the version of a batch that the sink took.
 func (m *machine) events(in input) action {
-	m.brought = true
+	m.brought, m.suspect = true, false
 	m.settled = m.settled || in.changed
 	if m.phase == watching && m.settled {
 		m.advance(in.version)
@@ -206,7 +211,7 @@ func (m *machine) events(in input) action {
 
 // bookmark commits the initial state that it ends, or notes the progress.
 func (m *machine) bookmark(in input) action {
-	m.brought = true
+	m.brought, m.suspect = true, false
 	if m.phase == streaming && !in.end {
 		return action{op: doRead}
 	}
@@ -255,7 +260,7 @@ func (m *machine) opened() action {
 // committed makes the full state the known one. A stream goes on as the
 // watch; after a list, the watch is still to be opened.
 func (m *machine) committed() action {
-	m.version, m.begun, m.stale, m.fresh = m.request.version, false, false, false
+	m.version, m.begun, m.stale, m.fresh, m.suspect = m.request.version, false, false, false, false
 	if !m.open {
 		return m.watch(action{})
 	}
@@ -283,6 +288,10 @@ func (m *machine) closed(short bool) action {
 }
 
 func (m *machine) silent() action {
+	if m.suspect {
+		m.suspect, m.stale = false, true
+		return m.relist(m.leave())
+	}
 	a := m.fail()
 	if m.phase == streaming {
 		return m.refuse(a)

@@ -18,6 +18,9 @@ const (
 	// watchPatience is how much longer than it was asked to last a watch may
 	// bring nothing.
 	watchPatience = 30 * time.Second
+	// suspectPatience is how long a watch may bring nothing that follows an
+	// outage: longer than servers take between two bookmarks.
+	suspectPatience = 90 * time.Second
 	// streamPatience is how long a stream may bring nothing of its initial
 	// state; unknownPatience, where the source may be one that cannot stream.
 	streamPatience  = 10 * time.Second
@@ -74,6 +77,8 @@ func (l *loop[T]) open(o metav1.ListOptions) (input, error) {
 // patience is how long w may bring nothing.
 func (l *loop[T]) patience(w *conn) time.Duration {
 	switch {
+	case !w.initial && l.machine.suspect:
+		return suspectPatience
 	case !w.initial:
 		return w.lasts
 	case l.streaming == StreamingSupported:
@@ -90,6 +95,9 @@ func (l *loop[T]) read() (input, error) {
 	w := l.conn
 	if w.initial && time.Since(w.asked) > w.lasts {
 		return input{kind: inSilent}, ErrStreamEnded
+	}
+	if !w.initial && !l.machine.suspect {
+		w.patience = w.lasts
 	}
 	for len(l.batch) < maxBatch {
 		e, ok := w.next(len(l.batch) == 0)
