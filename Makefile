@@ -4,7 +4,7 @@
 GO ?= go
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint bench fmt cover
+.PHONY: help test sim lint bench fmt cover
 
 help: ## show this list
 	@awk '{ name = "" } \
@@ -14,7 +14,7 @@ help: ## show this list
 	  { above = /^## / ? substr($$0, 4) : "" }' $(MAKEFILE_LIST)
 
 # Every structure checks its own invariants while it is tested.
-test cover: export TIDEMARK_VERIFY = 1
+test sim cover: export TIDEMARK_VERIFY = 1
 
 # The race detector needs cgo; building its runtime tells whether it is to be had.
 test: ## vet the code and run all tests, with the race detector
@@ -22,6 +22,9 @@ test: ## vet the code and run all tests, with the race detector
 	@race=-race; $(GO) build -race runtime/cgo 2>/dev/null || { race=; \
 	  echo "make test: no C compiler for cgo, so the tests run without the race detector"; }; \
 	set -x; $(GO) test $$race ./...
+
+sim: ## play the simulated world SEED, or SEEDS worlds from there on; V=1 prints their traces
+	$(GO) test -count=1 -v -run '^TestWorlds$$' ./internal/testutil/sim -args -seed=$(or $(SEED),1) -seeds=$(or $(SEEDS),1) $(if $(V),-trace)
 
 lint: ## run the linters of .golangci.yml at their pinned version
 	$(GO) tool -modfile=.ci/lint/go.mod golangci-lint run ./...
@@ -36,3 +39,4 @@ cover: ## print the share of statements that the tests of each package reach
 	$(GO) test -cover ./...
 
 -include internal/e2e/controlplane/controlplane.mk
+-include internal/e2e/faults/faults.mk

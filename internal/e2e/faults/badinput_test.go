@@ -1,0 +1,270 @@
+package faults
+
+import (
+	"context"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
+)
+
+// wrongs is a scenario in which both faces are started while something is
+// wrong from the very beginning.
+type wrongs struct {
+	*scenario
+	m      *mirror[*corev1.Pod]
+	shared cache.SharedIndexInformer
+
+	mu   sync.Mutex
+	told []error // what client-go's error handler was told
+}
+
+// startWrong starts an informer and one of client-go's face, with clients made
+// of config. Nothing answers them as it should.
+func (s *scenario) startWrong(config *rest.Config) *wrongs {
+	s.t.Helper()
+	w := &wrongs{scenario: s, m: s.watchPods(config)}
+	client := kubernetes.NewForConfigOrDie(w.m.counting(config))
+	lw := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc:  listPods(client),
+		WatchFuncWithContext: client.CoreV1().Pods("").Watch,
+	}, client)
+	w.shared = informer.NewSharedIndexInformer(lw, &corev1.Pod{}, 0, cache.Indexers{})
+	s.must(w.shared.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+
+		w.told = append(w.told, err)
+	}))
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		w.shared.RunWithContext(ctx)
+	}()
+	s.t.Cleanup(func() { cancel(); <-ended })
+	return w
+}
+
+func listPods(client kubernetes.Interface) cache.ListWithContextFunc {
+	return func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		return client.CoreV1().Pods("").List(ctx, o)
+	}
+}
+
+// tells waits until the error is told everywhere: through WaitSynced, Status
+// and the error handler, more than once, since it is tried again, and not too
+// often.
+func (w *wrongs) tells(what string, wanted func(error) bool) {
+	t := w.t
+	t.Helper()
+	err := w.m.failing(wanted)
+	ctx, cancel := context.WithTimeout(w.ctx, 10*time.Millisecond)
+	defer cancel()
+	waited := w.m.informer.WaitSynced(ctx)
+	require.ErrorIs(t, waited, informer.ErrNotSynced)
+	require.True(t, wanted(waited), "WaitSynced tells %s: %v", what, waited)
+	w.eventually("the error handler is told, and it is tried again", func() error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+
+		n := 0
+		for _, one := range w.told {
+			if wanted(one) {
+				n++
+			}
+		}
+		if n < 2 || w.m.informer.Status().Errors < 2 {
+			return errNone
+		}
+		return nil
+	})
+	w.note, _, _ = strings.Cut(err.Error(), "\n")
+	w.note = strings.ReplaceAll(w.note, w.cluster.Address(), "HOST")
+	if len(w.note) > 160 {
+		w.note = w.note[:160] + "…"
+	}
+}
+
+// recovers waits until both are right, after the cause has gone.
+func (w *wrongs) recovers() {
+	w.t.Helper()
+	w.heal()
+	w.m.settle()
+	w.eventually("client-go's face has synced", func() error {
+		if !w.shared.HasSynced() || len(w.shared.GetStore().ListKeys()) != w.m.informer.Indexer().Len() {
+			return errNone
+		}
+		return nil
+	})
+	w.budget(60)
+}
+
+func saying(texts ...string) func(error) bool {
+	return func(err error) bool {
+		for _, text := range texts {
+			if !strings.Contains(err.Error(), text) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func TestBadInput_PointsNowhere(t *testing.T) {
+	s := begin(t, harness.Options{})
+	s.createPods(20)
+	proxy := s.proxy()
+	proxy.Refuse()
+	w := s.startWrong(harness.Via(s.cluster.Config(), proxy.Address()))
+	w.tells("that nobody listens", utilnet.IsConnectionRefused)
+	s.must(proxy.Admit())
+	w.recovers()
+}
+
+func TestBadInput_ExpiredCredentials(t *testing.T) {
+	s := begin(t, harness.Options{})
+	s.createPods(20)
+	config := s.cluster.Config()
+	token := &tokens{}
+	token.now.Store("expired")
+	right := config.BearerToken
+	config.BearerToken = ""
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &tokenTripper{token, next} })
+	w := s.startWrong(config)
+	w.tells("that the credentials do not do", apierrors.IsUnauthorized)
+	token.now.Store(right)
+	w.recovers()
+}
+
+type tokens struct{ now atomic.Value }
+
+// tokenTripper sends the token that there is now.
+type tokenTripper struct {
+	*tokens
+	next http.RoundTripper
+}
+
+func (t *tokenTripper) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+t.now.Load().(string))
+	return t.next.RoundTrip(r)
+}
+
+// WrappedRoundTripper lets idle connections be closed.
+func (t *tokenTripper) WrappedRoundTripper() http.RoundTripper { return t.next }
+
+func TestBadInput_WrongAuthority(t *testing.T) {
+	s := begin(t, harness.Options{})
+	s.createPods(20)
+	impostor := httptest.NewUnstartedServer(http.NotFoundHandler())
+	impostor.Config.ErrorLog = quiet
+	impostor.StartTLS()
+	t.Cleanup(impostor.Close)
+	proxy := s.proxy()
+	proxy.Target(impostor.Listener.Addr().String())
+	w := s.startWrong(harness.Via(s.cluster.Config(), proxy.Address()))
+	w.tells("who signed the certificate", saying("certificate signed by unknown authority"))
+	proxy.Target(s.cluster.Address())
+	w.recovers()
+}
+
+// behindGateway starts both informers behind a gateway with a fault.
+func behindGateway(t *testing.T, f harness.Fault) (*wrongs, *harness.Gateway) {
+	t.Helper()
+	s := begin(t, harness.Options{})
+	s.createPods(20)
+	g, err := harness.NewGateway(s.cluster.Config())
+	require.NoError(t, err)
+	t.Cleanup(g.Close)
+	g.Break(f)
+	config := g.Config()
+	config.ContentConfig = s.cluster.Config().ContentConfig
+	return s.startWrong(config), g
+}
+
+func TestBadInput_SpeaksHTML(t *testing.T) {
+	w, g := behindGateway(t, harness.Answer("text/html", "<html><body><h1>Please log in</h1></body></html>"))
+	w.tells("that the answer is HTML", saying("text/html"))
+	g.Break(nil)
+	w.recovers()
+}
+
+func TestBadInput_AnswersGarbage(t *testing.T) {
+	w, g := behindGateway(t, harness.Answer("application/json", "\x00\xff{]garbage"))
+	w.tells("that the answer cannot be read", func(err error) bool { return err != nil })
+	g.Break(nil)
+	w.recovers()
+}
+
+// An empty object is no list, though a client reads it as an empty one.
+func TestBadInput_AnswersNothing(t *testing.T) {
+	w, g := behindGateway(t, harness.Answer("application/json", "{}"))
+	w.tells("that the answer is no list", func(err error) bool { return errors.Is(err, reflector.ErrBadAnswer) })
+	g.Break(nil)
+	w.recovers()
+}
+
+// The initial state, which comes compressed, breaks off in the middle of an object whenever it is
+// streamed: a list has to do.
+func TestBadInput_StreamBreaksInTheMiddleOfAnObject(t *testing.T) {
+	s := begin(t, harness.Options{})
+	s.createPods(20)
+	g, err := harness.NewGateway(s.cluster.Config())
+	require.NoError(t, err)
+	t.Cleanup(g.Close)
+	g.Break(harness.TruncateWatches(2000))
+	config := g.Config()
+	config.ContentConfig = s.cluster.Config().ContentConfig
+	m := s.watchPods(config)
+	_ = m.failing(func(err error) bool { return err != nil })
+	m.synced() // by a list
+	s.touchPods(0, 20, "7")
+	s.note = m.informer.Status().LastError.Error()
+	g.Break(nil)
+	s.heal()
+	m.settle()
+	s.budget(60)
+}
+
+// Each watch sends nonsense from the middle of an object on.
+func TestBadInput_WatchSendsNonsense(t *testing.T) {
+	s := begin(t, harness.Options{})
+	s.createPods(20)
+	g, err := harness.NewGateway(s.cluster.Config())
+	require.NoError(t, err)
+	t.Cleanup(g.Close)
+	config := g.Config()
+	config.ContentConfig = s.cluster.Config().ContentConfig
+	m := s.watchPods(config)
+	m.watching()
+	g.Break(harness.GarbleWatches(2000))
+	s.touchPods(0, 20, "7")
+	_ = m.failing(func(err error) bool { return err != nil })
+	s.note = m.informer.Status().LastError.Error()
+	g.Break(nil)
+	s.heal()
+	m.settle()
+	s.budget(60)
+}
+
+// quiet is for servers that would log what is done to them on purpose.
+var quiet = log.New(io.Discard, "", 0)

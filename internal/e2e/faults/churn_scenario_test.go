@@ -1,0 +1,180 @@
+package faults
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+func TestScenario_ChurnByManyWriters(t *testing.T) {
+	s := begin(t, harness.Options{})
+	n := size(somePods, 10_000)
+	s.createPods(n)
+	m := s.pods(s.cluster.Config(), podSource)
+	slow, stuck, late, leaving := newView[*corev1.Pod]("slow"), newView[*corev1.Pod]("stuck"), newView[*corev1.Pod]("late"), newView[*corev1.Pod]("leaving")
+	slow.delay, stuck.stuck = time.Millisecond, make(chan struct{})
+	m.handle(slow, informer.HandlerOptions{})
+	lagging := m.handle(stuck, informer.HandlerOptions{Delivery: informer.Latest})
+	left := m.handle(leaving, informer.HandlerOptions{})
+	for i := range 2 {
+		m.handle(newView[*corev1.Pod](fmt.Sprint("other ", i)), informer.HandlerOptions{})
+	}
+	m.start()
+	release := sync.OnceFunc(func() { close(stuck.stuck) })
+	t.Cleanup(release) // or the informer could not end
+	m.synced()
+
+	half := size(4*time.Second, 30*time.Second)
+	c := s.churn(16, n, 0)
+	s.sleep(half)
+	m.handle(late, informer.HandlerOptions{})
+	left.Stop()
+	<-left.Done()
+	m.views = slices.DeleteFunc(m.views, func(v *view[*corev1.Pod]) bool { return v == leaving })
+	require.Empty(t, leaving.wrong)
+	s.sleep(half)
+	c.end()
+	// It is stuck in its very first call: the rest of the initial state waits too.
+	require.LessOrEqual(t, lagging.Backlog(), 2*n, "what waits for a stuck handler is one change for each pod")
+	release()
+
+	s.heal()
+	s.note = fmt.Sprintf("%d writes", c.written.Load())
+	m.settle()
+	s.budget(1)
+}
+
+func TestScenario_ConnectionsCutEverySecond(t *testing.T) {
+	s := begin(t, harness.Options{})
+	s.createPods(somePods)
+	proxy := s.proxy()
+	m := s.watchPods(harness.Via(s.cluster.Config(), proxy.Address()))
+	m.synced()
+	c := s.churn(8, somePods, 2*time.Millisecond)
+	cuts := size(8, 60)
+	for range cuts {
+		s.sleep(time.Second)
+		proxy.Cut()
+	}
+	c.end()
+	s.heal()
+	s.note = fmt.Sprintf("%d cuts, %d writes", cuts, c.written.Load())
+	m.settle()
+	s.budget(2 + 2*cuts)
+	require.Zero(t, m.informer.Status().Relists, "a watch that was cut goes on where it was")
+}
+
+func TestScenario_ConnectionsBreakInTheMiddle(t *testing.T) {
+	s := begin(t, harness.Options{})
+	s.createPods(somePods)
+	proxy := s.proxy()
+	m := s.watchPods(harness.Via(s.cluster.Config(), proxy.Address()))
+	m.synced()
+	c := s.churn(8, somePods, 2*time.Millisecond)
+	breaks := size(6, 40)
+	for i := range breaks {
+		s.sleep(time.Second)
+		proxy.Truncate(1000 + 777*i)
+	}
+	c.end()
+	s.heal()
+	s.note = fmt.Sprintf("%d breaks", breaks)
+	m.settle()
+	s.budget(2 + 2*breaks)
+	require.Zero(t, m.informer.Status().Relists)
+}
+
+// The list itself is cut, again and again, before it ever succeeds.
+func TestScenario_InitialStateCut(t *testing.T) {
+	s := begin(t, harness.Options{})
+	s.createPods(somePods)
+	proxy := s.proxy()
+	proxy.Delay(100 * time.Millisecond)
+	m := s.watchPods(harness.Via(s.cluster.Config(), proxy.Address()))
+	for range 3 {
+		s.eventually("it connects", func() error {
+			if proxy.Cut() == 0 {
+				return errNone
+			}
+			return nil
+		})
+	}
+	proxy.Delay(0)
+	s.heal()
+	m.settle()
+	s.budget(12)
+}
+
+func TestScenario_NetworkStallsAndCrawls(t *testing.T) {
+	s := begin(t, harness.Options{})
+	s.createPods(somePods)
+	proxy := s.proxy()
+	m := s.watchPods(harness.Via(s.cluster.Config(), proxy.Address()))
+	m.synced()
+	c := s.churn(4, somePods, 5*time.Millisecond)
+	proxy.Delay(50 * time.Millisecond)
+	s.sleep(size(3*time.Second, 20*time.Second))
+	proxy.Stall()
+	s.sleep(size(4*time.Second, 20*time.Second))
+	proxy.Resume()
+	proxy.Delay(0)
+	c.end()
+	s.heal()
+	m.settle()
+	s.budget(3)
+	require.Zero(t, m.informer.Status().Relists)
+}
+
+// The connection is there for the client, and gone for the server. It is the
+// transport that finds out, by its pings; the informer has to go on from there.
+func TestScenario_HalfOpenConnection(t *testing.T) {
+	if !*full { // client-go's are 30 s and 15 s
+		t.Setenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "4")
+		t.Setenv("HTTP2_PING_TIMEOUT_SECONDS", "3")
+	}
+	s := begin(t, harness.Options{})
+	s.createPods(somePods)
+	proxy := s.proxy()
+	m := s.watchPods(harness.Via(s.cluster.Config(), proxy.Address()))
+	m.watching()
+	proxy.HalfOpen()
+	s.heal()
+	s.touchPods(0, 50, "half")
+	s.deletePods(50, 100)
+	m.settle()
+	s.budget(3)
+	// That its connection was lost comes as an error in the stream, which means a relist (B56).
+	require.LessOrEqual(t, m.informer.Status().Relists, 1)
+}
+
+// The server closes each watch after 5 to 10 seconds. It honours what a client
+// asks for, so the source must not ask.
+func TestScenario_ShortWatches(t *testing.T) {
+	s := begin(t, harness.Options{Flags: []string{"--min-request-timeout=5"}})
+	s.createPods(somePods)
+	m := s.pods(s.cluster.Config(), func(client kubernetes.Interface) reflector.Source {
+		return reflector.Tweak(podSource(client), func(o *metav1.ListOptions) { o.TimeoutSeconds = nil })
+	})
+	m.start()
+	m.synced()
+	c := s.churn(4, somePods, 5*time.Millisecond)
+	s.sleep(size(22*time.Second, time.Minute))
+	c.end()
+	s.heal()
+	m.settle()
+	s.budget(size(8, 16))
+	require.GreaterOrEqual(t, m.requests.Total(), 3, "watches were closed")
+	require.Zero(t, m.informer.Status().Relists)
+	require.Zero(t, m.informer.Status().Errors)
+}

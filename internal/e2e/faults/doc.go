@@ -1,0 +1,8 @@
+// Package faults runs tidemark against a real kube-apiserver and etcd, and
+// lets go wrong what goes wrong in clusters: see the tests. Each scenario ends
+// with the cache equal to the server, every handler's view equal to the cache,
+// no version of an object gone back, no goroutine left, and no more requests
+// than its budget allows. `make e2e` runs all and prints what they took.
+//
+// It is a module of its own, see the package harness for the servers.
+package faults

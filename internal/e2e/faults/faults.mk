@@ -1,0 +1,20 @@
+# Scenarios on a real kube-apiserver and etcd; the root Makefile includes it.
+# Both targets build the servers first if they are not there.
+
+faults_dir := $(dir $(lastword $(MAKEFILE_LIST)))
+# For a recipe: what it takes to find the servers.
+faults_bin = bin=$$($(CURDIR)/$(controlplane_dir)build.sh) && export TIDEMARK_E2E_BIN="$$bin"
+E2EFLAGS ?=
+
+.PHONY: e2e e2e-full e2e-bench
+
+# The servers' binaries have to be there: without them every scenario fails.
+e2e: ## run tidemark against a real control plane under faults; E2EFLAGS are passed on to go test
+	cd $(faults_dir) && $(GO) vet ./... && $(GO) test ./harness
+	cd $(faults_dir) && $(faults_bin) && TIDEMARK_VERIFY=1 $(GO) test -count=1 -timeout 40m $(E2EFLAGS) -v
+
+e2e-full: ## the same at full size: tens of thousands of objects, minutes of churn
+	@$(MAKE) e2e E2EFLAGS='$(E2EFLAGS) -full'
+
+e2e-bench: ## compare client-go and tidemark on a real control plane, in separate processes; BENCHFLAGS are passed on
+	cd $(faults_dir) && $(faults_bin) && $(GO) run ./versus $(BENCHFLAGS)

@@ -1,0 +1,76 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+)
+
+// Compact forgets all that was before the present revision, in etcd.
+func (c *Cluster) Compact(ctx context.Context) error {
+	revision, err := c.revision(ctx)
+	if err != nil {
+		return err
+	}
+	return c.askEtcd(ctx, "compaction", map[string]any{"revision": revision, "physical": true}, nil)
+}
+
+// revision is etcd's, which is the newest resourceVersion.
+func (c *Cluster) revision(ctx context.Context) (string, error) {
+	var answer struct {
+		Header struct{ Revision string }
+	}
+	key := base64.StdEncoding.EncodeToString([]byte("/"))
+	err := c.askEtcd(ctx, "range", map[string]any{"key": key}, &answer)
+	return answer.Header.Revision, err
+}
+
+// askEtcd speaks to etcd's gateway for JSON.
+func (c *Cluster) askEtcd(ctx context.Context, call string, request, answer any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+c.etcdAddress+"/v3/kv/"+call, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("etcd %s: %s", call, resp.Status)
+	}
+	if answer == nil {
+		return nil
+	}
+	return json.NewDecoder(resp.Body).Decode(answer)
+}
+
+// Backup restarts etcd, so that all is on disk, and copies its data.
+func (c *Cluster) Backup(ctx context.Context) error {
+	c.Etcd.Terminate()
+	if err := os.CopyFS(c.file("etcd-backup"), os.DirFS(c.dataDir())); err != nil {
+		return err
+	}
+	return c.Etcd.Start(ctx)
+}
+
+// Restore puts back what Backup copied: the history of the server goes back.
+func (c *Cluster) Restore(ctx context.Context) error {
+	c.Kill()
+	if err := os.RemoveAll(c.dataDir()); err != nil {
+		return err
+	}
+	if err := os.Rename(c.file("etcd-backup"), c.dataDir()); err != nil {
+		return err
+	}
+	return c.start(ctx)
+}

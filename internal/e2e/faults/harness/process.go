@@ -1,0 +1,185 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Process is a server that can be started, hurt and started again. Its methods
+// are for one goroutine at a time.
+type Process struct {
+	name  string
+	path  string
+	args  []string
+	log   string
+	ready func(context.Context) error
+
+	mu     sync.Mutex
+	cmd    *exec.Cmd // nil if it does not run
+	exited chan struct{}
+}
+
+// startTimeout is generous: on an idle machine it takes 4 seconds.
+const startTimeout = 2 * time.Minute
+
+// Start runs the server and waits until it serves.
+func (p *Process) Start(ctx context.Context) error {
+	if err := p.launch(); err != nil {
+		return fmt.Errorf("start %s: %w", p.name, err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("not ready after %v", startTimeout))
+	defer cancel()
+	if err := p.Ready(ctx); err != nil {
+		p.Kill()
+		return err
+	}
+	return nil
+}
+
+// launch starts the process, from a thread that lives as long as it does: the
+// kernel ends a child together with the thread that started it.
+func (p *Process) launch() error {
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(p.path, p.args...)
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, endsWithParent()
+	exited, started := make(chan struct{}), make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer func() { _ = log.Close() }() // what was written is written
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // how it ended stands in its log
+			close(exited)
+		}
+	}()
+	if err := <-started; err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cmd, p.exited = cmd, exited
+	return nil
+}
+
+// Ready waits until the server serves.
+func (p *Process) Ready(ctx context.Context) error {
+	gone := p.Exited()
+	err := poll(ctx, 20*time.Millisecond, func() error {
+		select {
+		case <-gone:
+			return nil
+		default:
+			return p.ready(ctx)
+		}
+	})
+	select {
+	case <-gone:
+		err = ErrEnded
+	default:
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w\n%s", p.name, err, p.LogTail())
+	}
+	return nil
+}
+
+// Exited returns a channel that is closed once the process has ended.
+func (p *Process) Exited() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	return p.exited
+}
+
+// Kill ends the process as a power cut does, and waits until it is gone.
+func (p *Process) Kill() { p.end(syscall.SIGKILL) }
+
+// Terminate asks the process to end, and kills it if it does not.
+func (p *Process) Terminate() { p.end(syscall.SIGTERM, syscall.SIGKILL) }
+
+func (p *Process) end(signals ...syscall.Signal) {
+	for _, s := range signals {
+		if p.Signal(s) != nil {
+			return
+		}
+		select {
+		case <-p.Exited():
+			return
+		case <-time.After(10 * time.Second):
+		}
+	}
+}
+
+// Freeze stops the process without ending it: its connections stay open, and
+// nobody answers.
+func (p *Process) Freeze() error { return p.Signal(syscall.SIGSTOP) }
+
+// Thaw continues a frozen process.
+func (p *Process) Thaw() error { return p.Signal(syscall.SIGCONT) }
+
+// Signal sends a signal to the process, or returns ErrNotRunning.
+func (p *Process) Signal(s syscall.Signal) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	if p.cmd == nil {
+		return ErrNotRunning
+	}
+	select {
+	case <-p.exited:
+		return ErrNotRunning
+	default:
+		return p.cmd.Process.Signal(s)
+	}
+}
+
+// LogTail returns the last lines that the process logged.
+func (p *Process) LogTail() string {
+	const last = 30
+
+	text, err := os.ReadFile(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	return fmt.Sprintf("--- the end of %s.log:\n%s", p.name, strings.Join(lines[max(0, len(lines)-last):], ""))
+}
+
+// poll calls probe until it returns nil or ctx ends.
+func poll(ctx context.Context, every time.Duration, probe func() error) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		err := probe()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%w; last: %w", context.Cause(ctx), err)
+		}
+	}
+}
+
+// NewProcess returns a process that is ready as soon as it runs, and logs into
+// a folder.
+func NewProcess(path string, args []string, dir string) *Process {
+	name := filepath.Base(path)
+	return &Process{
+		name: name, path: path, args: args, log: filepath.Join(dir, name+".log"),
+		ready: func(context.Context) error { return nil },
+	}
+}

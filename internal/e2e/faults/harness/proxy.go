@@ -1,0 +1,314 @@
+package harness
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"time"
+)
+
+// Proxy passes TCP connections on to a server, and does to them what networks
+// do. It reads nothing: TLS goes through.
+type Proxy struct {
+	address string
+	tunnels sync.WaitGroup // their goroutines
+
+	mu       sync.Mutex
+	target   string
+	listener net.Listener // nil while connections are refused
+	open     map[*tunnel]bool
+	accepted int
+	delay    time.Duration
+	stalled  chan struct{} // closed when a stall is over; nil if there is none
+}
+
+// tunnel is one connection of a client, and the one made for it.
+type tunnel struct {
+	proxy          *Proxy
+	client, server net.Conn
+	closeOnce      sync.Once
+
+	mu sync.Mutex
+	// left is how many bytes the client gets before the connection breaks,
+	// negative for no end.
+	left int
+	// dead says that the client is no longer told anything, not even that the
+	// server is gone.
+	dead bool
+}
+
+// NewProxy listens on 127.0.0.1, for a server at an address.
+func NewProxy(target string) (*Proxy, error) {
+	ports, err := freePorts(1)
+	if err != nil {
+		return nil, err
+	}
+	p := &Proxy{target: target, open: map[*tunnel]bool{}}
+	p.address = (&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: ports[0]}).String()
+	if err := p.Admit(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Address is where clients connect to.
+func (p *Proxy) Address() string { return p.address }
+
+// Admit takes connections again after Refuse.
+func (p *Proxy) Admit() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	if p.listener != nil {
+		return nil
+	}
+	l, err := net.Listen("tcp", p.address)
+	if err != nil {
+		return err
+	}
+	p.listener = l
+	p.tunnels.Go(func() { p.accept(l) })
+	return nil
+}
+
+// Refuse makes new connections fail with "connection refused". Those that are
+// open stay, see Cut.
+func (p *Proxy) Refuse() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	if p.listener != nil {
+		_ = p.listener.Close() // nobody can connect any more, whatever it says
+		p.listener = nil
+	}
+}
+
+// Target sends the connections to come to another server.
+func (p *Proxy) Target(address string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	p.target = address
+}
+
+// Cut resets all connections and returns how many there were.
+func (p *Proxy) Cut() int {
+	tunnels := p.tunnelsOpen()
+	for _, t := range tunnels {
+		t.close()
+	}
+	return len(tunnels)
+}
+
+// HalfOpen loses the server's side of all connections: the clients keep theirs,
+// can send, and never hear of anything again.
+func (p *Proxy) HalfOpen() {
+	for _, t := range p.tunnelsOpen() {
+		t.mu.Lock()
+		t.dead = true
+		t.mu.Unlock()
+		_ = t.server.Close() // it is to be lost
+	}
+}
+
+// Truncate lets the client of each open connection have n more bytes, which
+// may end in the middle of anything, and then breaks it.
+func (p *Proxy) Truncate(n int) {
+	for _, t := range p.tunnelsOpen() {
+		t.mu.Lock()
+		t.left = n
+		t.mu.Unlock()
+	}
+}
+
+// Stall holds everything back until Resume: connections stay open, and new ones
+// are made, but no byte passes.
+func (p *Proxy) Stall() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	if p.stalled == nil {
+		p.stalled = make(chan struct{})
+	}
+}
+
+// Resume ends a stall: what was held back goes on.
+func (p *Proxy) Resume() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	if p.stalled != nil {
+		close(p.stalled)
+		p.stalled = nil
+	}
+}
+
+// Delay holds each piece of data back for a while.
+func (p *Proxy) Delay(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	p.delay = d
+}
+
+// Accepted returns how many connections there have been.
+func (p *Proxy) Accepted() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	return p.accepted
+}
+
+// Close ends everything and waits for it.
+func (p *Proxy) Close() {
+	p.Refuse()
+	p.Resume()
+	p.Cut()
+	p.tunnels.Wait()
+}
+
+func (p *Proxy) tunnelsOpen() []*tunnel {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	var all []*tunnel
+	for t := range p.open {
+		all = append(all, t)
+	}
+	return all
+}
+
+func (p *Proxy) accept(l net.Listener) {
+	for {
+		conn, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err == nil {
+			p.connect(conn)
+		}
+	}
+}
+
+// connect makes the other half of a connection and starts to pass data on.
+func (p *Proxy) connect(client net.Conn) {
+	p.mu.Lock()
+	target := p.target
+	p.accepted++
+	p.mu.Unlock()
+	server, err := net.Dial("tcp", target)
+	if err != nil {
+		reset(client)
+		return
+	}
+	t := &tunnel{proxy: p, client: client, server: server, left: -1}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.listener == nil { // refused, or closed, meanwhile
+		t.close()
+		return
+	}
+	p.open[t] = true
+	p.tunnels.Go(t.toServer)
+	p.tunnels.Go(t.toClient)
+}
+
+// hold waits as long as the proxy says.
+func (p *Proxy) hold() {
+	p.mu.Lock()
+	delay, stalled := p.delay, p.stalled
+	p.mu.Unlock()
+	if stalled != nil {
+		<-stalled
+	}
+	if delay > 0 {
+		time.Sleep(delay)
+	}
+}
+
+// toServer passes on what the client sends. What it sends to a dead server is
+// swallowed.
+func (t *tunnel) toServer() {
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := t.client.Read(buffer)
+		t.proxy.hold()
+		if n > 0 {
+			if _, failed := t.server.Write(buffer[:n]); failed != nil && !t.isDead() {
+				err = failed
+			}
+		}
+		if err != nil {
+			t.forget()
+			return
+		}
+	}
+}
+
+// toClient passes on what the server sends, as far as the client may have it.
+func (t *tunnel) toClient() {
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := t.server.Read(buffer)
+		t.proxy.hold()
+		if t.isDead() {
+			return // the client's side stays
+		}
+		n, broken := t.allowed(n)
+		if n > 0 {
+			if _, failed := t.client.Write(buffer[:n]); failed != nil {
+				err = failed
+			}
+		}
+		if err != nil || broken {
+			t.forget()
+			return
+		}
+	}
+}
+
+// allowed returns how many of n bytes the client may have, and whether the
+// connection breaks then.
+func (t *tunnel) allowed(n int) (int, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	switch {
+	case t.left < 0:
+		return n, false
+	case n < t.left:
+		t.left -= n
+		return n, false
+	}
+	return t.left, true
+}
+
+func (t *tunnel) isDead() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	return t.dead
+}
+
+func (t *tunnel) forget() {
+	t.close()
+	t.proxy.mu.Lock()
+	defer t.proxy.mu.Unlock()
+
+	delete(t.proxy.open, t)
+}
+
+func (t *tunnel) close() {
+	t.closeOnce.Do(func() {
+		reset(t.client)
+		reset(t.server)
+	})
+}
+
+// reset closes a connection as a crash does, without a farewell.
+func reset(conn net.Conn) {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // then it ends in the ordinary way
+	}
+	_ = conn.Close() // it is of no use any more
+}

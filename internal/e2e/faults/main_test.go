@@ -1,0 +1,30 @@
+package faults
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+
+	"k8s.io/klog/v2"
+)
+
+// full asks for the sizes and times that the project promises. Without it,
+// all takes some minutes.
+var full = flag.Bool("full", false, "run the scenarios at full size: tens of thousands of objects, minutes of churn")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
+	code := m.Run()
+	fmt.Print(results.table())
+	os.Exit(code)
+}
+
+// size chooses between the usual size and the full one.
+func size[N any](usual, whole N) N {
+	if *full {
+		return whole
+	}
+	return usual
+}

@@ -1,0 +1,157 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
+)
+
+// patience is how long a cache may take to be right again, once the cause of
+// the trouble has gone. The longest back-off is a minute.
+const patience = 2 * time.Minute
+
+// scenario is a cluster of one test, and what is done to it.
+type scenario struct {
+	t       *testing.T
+	ctx     context.Context
+	cluster *harness.Cluster
+	admin   kubernetes.Interface // straight to the kube-apiserver
+	mirrors []counted
+	note    string
+
+	mu     sync.Mutex
+	healed time.Time // since when nothing is in the way
+}
+
+// counted is what the table tells of a mirror.
+type counted interface {
+	counts() (lists, streams, watches, relists int)
+}
+
+// begin starts a cluster. What is started after it ends before it.
+func begin(t *testing.T, o harness.Options) *scenario {
+	t.Helper()
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, before) })
+	cluster, err := harness.Start(t.Context(), t.TempDir(), o)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(cluster.APIServer.LogTail())
+			t.Log(cluster.Etcd.LogTail())
+		}
+		cluster.Kill()
+	})
+	s := &scenario{t: t, ctx: t.Context(), cluster: cluster}
+	s.admin = kubernetes.NewForConfigOrDie(s.connect(cluster.Config()))
+	return s
+}
+
+// connect sees to it that the connections made with a config end with the test.
+func (s *scenario) connect(config *rest.Config) *rest.Config {
+	config.Wrap(s.closing)
+	return config
+}
+
+// proxy is a TCP proxy before the kube-apiserver.
+func (s *scenario) proxy() *harness.Proxy {
+	s.t.Helper()
+	p, err := harness.NewProxy(s.cluster.Address())
+	require.NoError(s.t, err)
+	s.t.Cleanup(p.Close)
+	return p
+}
+
+func (s *scenario) createPods(n int) {
+	s.t.Helper()
+	s.must(harness.CreatePods(s.ctx, s.admin, n, namespaces))
+}
+
+// namespaces is how many the pods are in.
+const namespaces = 10
+
+func (s *scenario) must(err error) {
+	s.t.Helper()
+	require.NoError(s.t, err)
+}
+
+// heal marks the moment from which the cache has to get right.
+func (s *scenario) heal() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.healed = time.Now()
+}
+
+// sleep lets a fault do its work. The scenarios wait for effects with eventually.
+func (s *scenario) sleep(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.ctx.Done():
+	}
+}
+
+// eventually waits until probe returns nil.
+func (s *scenario) eventually(what string, probe func() error) {
+	s.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(patience)
+	for {
+		err := probe()
+		if err == nil {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			require.NoError(s.t, err, "%s, after %v", what, patience)
+		case <-s.ctx.Done():
+			require.NoError(s.t, errors.Join(err, s.ctx.Err()), what)
+		}
+	}
+}
+
+// budget fails the test if the mirrors made more than this many requests.
+func (s *scenario) budget(most int) {
+	s.t.Helper()
+	lists, streams, watches, _ := s.totals()
+	if total := lists + streams + watches; total > most {
+		s.t.Errorf("%d requests, the budget is %d", total, most)
+	}
+}
+
+func (s *scenario) totals() (lists, streams, watches, relists int) {
+	for _, m := range s.mirrors {
+		l, st, w, r := m.counts()
+		lists, streams, watches, relists = lists+l, streams+st, watches+w, relists+r
+	}
+	return lists, streams, watches, relists
+}
+
+// row puts the scenario into the table.
+func (s *scenario) row(converged time.Duration) {
+	lists, streams, watches, relists := s.totals()
+	r := row{scenario: words(s.t.Name()), relists: relists, converged: converged, note: s.note}
+	r.requests = sum(lists, streams, watches)
+	results.add(r)
+}
+
+// closing closes a transport's connections at the end of the test.
+func (s *scenario) closing(rt http.RoundTripper) http.RoundTripper {
+	s.t.Cleanup(func() { utilnet.CloseIdleConnectionsFor(rt) })
+	return rt
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
+)
+
+// task is what a measured process runs.
+type task struct {
+	Tidemark bool
+	Lists    bool // LIST, and not WatchList
+	Handlers int
+	Split    int // that many informers, one for each namespace, instead of one
+
+	Host, Token, CAFile string
+}
+
+// order is what a measured process does next: it starts to measure, or it tells
+// what it measured once it has seen the pods at a round.
+type order struct {
+	Begin bool
+	Round string // of the annotation to wait for; empty for the first sync
+	Pods  int    // how many have it, or there are
+
+	Total int
+}
+
+// sample is what was measured.
+type sample struct {
+	Wall, CPU  time.Duration
+	Peak, Heap uint64
+	Calls      int64
+	Latencies  []time.Duration // sorted
+	Error      string
+}
+
+const (
+	roundAnnotation = "round"
+	sentAnnotation  = "sent" // when it was sent, in nanoseconds
+)
+
+// child is a measured process at work.
+type child struct {
+	informers []cache.SharedIndexInformer
+	calls     atomic.Int64
+	began     time.Time
+	cpu       time.Duration
+
+	mu        sync.Mutex
+	rounds    map[string]map[string]bool // pods seen, by round
+	latencies []time.Duration
+	changed   chan struct{} // has a token when something was seen
+}
+
+// serve is the measured process: it takes orders until there are no more.
+func serve(ctx context.Context, text string, in io.Reader, out io.Writer) error {
+	klog.SetLogger(klog.Logger{}) // it loses its server on purpose
+	var t task
+	if err := json.Unmarshal([]byte(text), &t); err != nil {
+		return err
+	}
+	c := &child{rounds: map[string]map[string]bool{}, changed: make(chan struct{}, 1)}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	orders, answers := json.NewDecoder(in), json.NewEncoder(out)
+	for {
+		var o order
+		if err := orders.Decode(&o); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := answers.Encode(c.obey(ctx, t, o)); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *child) obey(ctx context.Context, t task, o order) sample {
+	if o.Begin {
+		c.begin()
+		return sample{}
+	}
+	if c.informers == nil {
+		if err := c.start(ctx, t); err != nil {
+			return sample{Error: err.Error()}
+		}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, 3*time.Minute, fmt.Errorf("it takes more than 3 minutes"))
+	defer cancel()
+	for !c.done(o) {
+		select {
+		case <-c.changed:
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return sample{Error: context.Cause(ctx).Error()}
+		}
+	}
+	return c.measured()
+}
+
+// begin starts a section: what was before counts no more.
+func (c *child) begin() {
+	runtime.GC()
+	runtime.GC()
+	c.mu.Lock()
+	c.latencies = nil
+	c.mu.Unlock()
+	c.calls.Store(0)
+	resetPeak()
+	c.began, c.cpu = time.Now(), cpuTime()
+}
+
+func (c *child) measured() sample {
+	s := sample{Wall: time.Since(c.began), CPU: cpuTime() - c.cpu, Peak: peak(), Calls: c.calls.Load()}
+	c.mu.Lock()
+	s.Latencies = slices.Clone(c.latencies)
+	c.mu.Unlock()
+	slices.Sort(s.Latencies)
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	s.Heap = m.HeapAlloc
+	runtime.KeepAlive(c)
+	return s
+}
+
+// done tells whether what an order waits for has been seen.
+func (c *child) done(o order) bool {
+	objects := 0
+	for _, i := range c.informers {
+		if !i.HasSynced() {
+			return false
+		}
+		objects += len(i.GetStore().ListKeys())
+	}
+	if o.Total > 0 && objects != o.Total {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return o.Round == "" || len(c.rounds[o.Round]) >= o.Pods
+}
+
+// start makes the informers and runs them.
+func (c *child) start(ctx context.Context, t task) error {
+	config := &rest.Config{Host: t.Host, BearerToken: t.Token, TLSClientConfig: rest.TLSClientConfig{CAFile: t.CAFile}, QPS: -1}
+	config.ContentType = "application/vnd.kubernetes.protobuf"
+	config.AcceptContentTypes = config.ContentType
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	for i := range max(t.Split, 1) {
+		namespace := metav1.NamespaceAll
+		if t.Split > 0 {
+			namespace = harness.Namespace(i)
+		}
+		informer := podInformer(t.Tidemark, client, namespace)
+		for range t.Handlers {
+			if _, err := informer.AddEventHandler(c.handler()); err != nil {
+				return err
+			}
+		}
+		c.informers = append(c.informers, informer)
+	}
+	for _, i := range c.informers {
+		go i.RunWithContext(ctx)
+	}
+	return nil
+}
+
+// podInformer takes the informer out of each one's factory, as users do.
+func podInformer(tidemark bool, client kubernetes.Interface, namespace string) cache.SharedIndexInformer {
+	var f informers.SharedInformerFactory
+	if tidemark {
+		f = factory.NewFilteredSharedInformerFactory(client, 0, namespace, nil)
+	} else {
+		f = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
+	}
+	return f.Core().V1().Pods().Informer()
+}
+
+func (c *child) handler() cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc:    func(any, bool) { c.calls.Add(1) },
+		UpdateFunc: func(_, obj any) { c.updated(obj.(*corev1.Pod)) },
+		DeleteFunc: func(any) { c.calls.Add(1) },
+	}
+}
+
+func (c *child) updated(p *corev1.Pod) {
+	c.calls.Add(1)
+	now := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	if round := p.Annotations[roundAnnotation]; round != "" {
+		if c.rounds[round] == nil {
+			c.rounds[round] = map[string]bool{}
+		}
+		c.rounds[round][p.Namespace+"/"+p.Name] = true
+	}
+	if nanos, err := strconv.ParseInt(p.Annotations[sentAnnotation], 10, 64); err == nil {
+		c.latencies = append(c.latencies, now.Sub(time.Unix(0, nanos)))
+	}
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
+}

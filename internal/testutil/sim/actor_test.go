@@ -1,0 +1,218 @@
+package sim_test
+
+import (
+	"fmt"
+	"hash/fnv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+type told = informer.Change[*corev1.Pod]
+
+// kind is a sort of handler.
+type kind struct {
+	name     string
+	delivery informer.Delivery
+	resync   time.Duration
+	slow     time.Duration // the longest that it takes
+	sticks   bool          // now and then, until it is freed
+	always   bool          // or at every change
+	panics   bool          // now and then
+	curious  bool          // calls the informer
+	leaves   int           // after so many changes, from within
+}
+
+var kinds = []kind{
+	{name: "plain"},
+	{name: "latest", delivery: informer.Latest},
+	{name: "slow", slow: 40 * time.Millisecond},
+	{name: "slow latest", delivery: informer.Latest, slow: 200 * time.Millisecond},
+	{name: "stuck", sticks: true},
+	{name: "stuck latest", delivery: informer.Latest, sticks: true},
+	{name: "clumsy", panics: true},
+	{name: "clumsy latest", delivery: informer.Latest, panics: true, slow: 20 * time.Millisecond},
+	{name: "curious", curious: true},
+	{name: "leaver", leaves: 7},
+	{name: "resyncing", resync: 31 * time.Second},
+	{name: "resyncing latest", delivery: informer.Latest, resync: 47 * time.Second, slow: 30 * time.Millisecond, curious: true},
+}
+
+// held is a kind of handler for transcripts: it sticks at every change.
+var held = kind{name: "held latest", delivery: informer.Latest, sticks: true, always: true}
+
+// traced tells whether what it is told on its way does not depend on the scheduler.
+func (k kind) traced() bool { return k.delivery == informer.Every && k.resync == 0 }
+
+// actor is a handler that makes a store of what it is told.
+type actor struct {
+	kind
+	id  int
+	w   *world
+	reg informer.Registration
+	of  *informer.Informer[*pod] // what it belongs to
+	// expected is the initial state where that is known: what was stored when
+	// it joined.
+	expected map[key]*pod
+	saved    *told // the sabotage's
+
+	calls atomic.Int64
+	busy  atomic.Bool
+	gone  atomic.Bool // it has left: nothing may be told any more
+
+	mu       sync.Mutex // guards the rest
+	freed    chan struct{}
+	known    map[key]*pod
+	initial  map[key]*pod
+	newest   map[key]mark
+	isSynced bool
+}
+
+func (a *actor) String() string { return fmt.Sprintf("handler %d, %s", a.id, a.name) }
+
+// Handle is told a change by the informer, or what the sabotage makes of it.
+func (a *actor) Handle(c told) {
+	if a.w.sabotage.tell == nil {
+		a.handle(c)
+		return
+	}
+	for _, lie := range a.w.sabotage.tell(a, c) {
+		a.handle(lie)
+	}
+}
+
+func (a *actor) handle(c told) {
+	if !a.busy.CompareAndSwap(false, true) {
+		a.w.fault("one at a time", "%v is told two changes at a time", a)
+	}
+	defer a.busy.Store(false)
+	n := a.calls.Add(1)
+	if a.gone.Load() {
+		a.w.fault("quiet", "%v is told after it left: %s", a, describe(c))
+	}
+	a.check(c)
+	a.act(c, int(n))
+}
+
+// check holds a change against what is known, and then knows it too.
+func (a *actor) check(c told) {
+	for _, p := range []*pod{c.Old, c.New} {
+		a.w.frozen.note(p)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, check := range toldCheckers {
+		if what := check.find(a, c); what != "" {
+			a.w.fault(check.name, "%v: %s: %s", a, what, describe(c))
+		}
+	}
+	a.learn(c)
+	if a.traced() || a.w.script {
+		a.w.trace.say(fmt.Sprintf("%v, namespace %s", a, subject(c).Namespace), "%s", describe(c))
+	}
+}
+
+// subject is the object that a change is about.
+func subject(c told) *pod {
+	if c.New != nil {
+		return c.New
+	}
+	return c.Old
+}
+
+func (a *actor) learn(c told) {
+	k := keyOf(subject(c))
+	if m := markOf(subject(c)); a.newest[k].before(m) {
+		a.newest[k] = m
+	}
+	if c.Kind == informer.Deleted {
+		delete(a.known, k)
+		return
+	}
+	a.known[k] = c.New
+	if c.Initial {
+		a.initial[k] = c.New
+	}
+}
+
+// act does what handlers of its kind do. What it does depends on the change
+// and not on luck.
+func (a *actor) act(c told, n int) {
+	luck := fnv.New32a()
+	_, _ = fmt.Fprint(luck, a.id, describe(c)) // a hash takes everything
+	dice := luck.Sum32() >> 3
+	if a.curious {
+		a.ask(c)
+	}
+	if a.slow > 0 {
+		time.Sleep(time.Duration(dice)%a.slow + time.Duration(a.id))
+	}
+	if a.sticks && (a.always || dice%5 == 0) {
+		a.stick()
+	}
+	if a.leaves > 0 && n == a.leaves {
+		a.gone.Store(true)
+		a.reg.Stop()
+		return
+	}
+	if a.panics && dice%7 == 0 {
+		panic("clumsy")
+	}
+}
+
+func (a *actor) stick() {
+	a.mu.Lock()
+	freed := a.freed
+	a.mu.Unlock()
+	if freed != nil {
+		<-freed
+	}
+}
+
+// free lets the actor go on; from then on it sticks again if it is to.
+func (a *actor) free(again bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.freed != nil {
+		close(a.freed)
+	}
+	a.freed = nil
+	if again {
+		a.freed = make(chan struct{})
+	}
+}
+
+// ask calls the informer from within the handler. The store has made the
+// change before it was told.
+func (a *actor) ask(c told) {
+	i := a.of
+	p := subject(c)
+	if stored, ok := i.Indexer().Get(keyOf(p)); ok && markOf(stored).before(markOf(p)) && c.Kind != informer.Deleted {
+		a.w.fault("stored first", "%v is told %s when the store has %s", a, describe(c), spell(stored))
+	}
+	_ = a.reg.Backlog()
+	_ = i.Status()
+	for range i.Indexer().By("node", p.Spec.NodeName) {
+		break
+	}
+}
+
+// describe says what a handler is told.
+func describe(c told) string {
+	switch {
+	case c.Kind == informer.Updated:
+		return fmt.Sprintf("updated %s from %s", spell(c.New), markOf(c.Old))
+	case c.Kind == informer.Deleted && c.Lost:
+		return "lost " + spell(c.Old)
+	case c.Kind == informer.Deleted:
+		return "deleted " + spell(c.Old)
+	case c.Initial:
+		return "initial " + spell(c.New)
+	default:
+		return "added " + spell(c.New)
+	}
+}

@@ -1,0 +1,426 @@
+package sim_test
+
+import (
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// toldCheckers look at each change that a handler is told, before it counts as
+// known. They return what is wrong, "" for nothing.
+var toldCheckers = []struct {
+	name string
+	find func(a *actor, c told) string
+}{
+	{"true", func(a *actor, c told) string {
+		for _, p := range []*pod{c.Old, c.New} {
+			if p != nil && !a.w.truth.was(p) {
+				return "what was never true"
+			}
+		}
+		return ""
+	}},
+	{"never back", func(a *actor, c told) string {
+		p := subject(c)
+		if m := markOf(p); m.before(a.newest[keyOf(p)]) {
+			return fmt.Sprintf("an older version than %v", a.newest[keyOf(p)])
+		}
+		return ""
+	}},
+	{"known", func(a *actor, c told) string {
+		known := a.known[keyOf(subject(c))]
+		switch {
+		case c.Kind == informer.Added && known != nil:
+			return "an add of what it knows"
+		case c.Kind != informer.Added && known == nil:
+			return "not an add of what it does not know"
+		}
+		return ""
+	}},
+	{"old", func(a *actor, c told) string {
+		known := a.known[keyOf(subject(c))]
+		switch {
+		case c.Kind == informer.Added && c.Old != nil:
+			return "an add with an old"
+		case c.Kind == informer.Updated && c.Old != known:
+			return "an update from what it did not see last"
+		case c.Kind == informer.Deleted && c.Lost && a.delivery == informer.Every && c.Old != known:
+			return "a lost delete of what it did not see last"
+		case c.Kind == informer.Deleted && c.New != nil:
+			return "a delete with a new"
+		}
+		return ""
+	}},
+	{"initial", func(a *actor, c told) string {
+		k := keyOf(subject(c))
+		switch {
+		case (c.Initial || c.Lost) && c.Kind == informer.Updated, c.Initial && c.Kind != informer.Added, c.Lost && c.Kind != informer.Deleted:
+			return "a flag that does not belong there"
+		case c.Initial && a.isSynced:
+			return "an initial add after it was synced"
+		case c.Initial && a.initial[k] != nil:
+			return "a second initial add"
+		case c.Initial && a.expected != nil && a.delivery == informer.Every && a.expected[k] != c.New:
+			return "an initial add of what was not there when it joined"
+		}
+		return ""
+	}},
+}
+
+type worldChecker struct {
+	name string
+	find func(w *world) []string
+}
+
+// lookCheckers look at the world after each step.
+var lookCheckers = []worldChecker{
+	{"synced", syncedEarly},
+	{"latest", latestBound},
+	{"quiet", toldAsleep},
+}
+
+// restCheckers look at a world that is at rest, its faults healed.
+var restCheckers = []worldChecker{
+	{"converges", behind},
+	{"converges", backlogs},
+	{"true", func(w *world) (problems []string) {
+		for p := range w.informer.Indexer().All() {
+			if !w.truth.was(p) {
+				problems = append(problems, "the cache holds what was never true: "+spell(p))
+			}
+			w.frozen.note(p)
+		}
+		return problems
+	}},
+	{"index", indexes},
+	{"selectors", selectors},
+	{"fold", folds},
+	{"initial", initials},
+	{"synced", syncedLate},
+	{"status", statusTells},
+	{"frozen", func(w *world) []string { return w.frozen.check() }},
+}
+
+// endCheckers look at a world that is over.
+var endCheckers = []worldChecker{
+	{"budget", budget},
+	{"frozen", func(w *world) []string { return w.frozen.check() }},
+	{"quiet", toldAsleep},
+	{"goroutines", goroutines},
+}
+
+// syncedEarly: who is synced has been told the whole initial state.
+func syncedEarly(w *world) (problems []string) {
+	for _, a := range w.here() {
+		a.mu.Lock()
+		if !a.isSynced && (closed(a.reg.Synced()) || w.sabotage.synced) {
+			a.isSynced = true
+			want := len(a.expected)
+			if a.expected == nil && w.transform != "frail" && a.id == 0 && !w.lease {
+				want = w.firstListed()
+			}
+			if !closed(w.informer.Synced()) {
+				problems = append(problems, fmt.Sprintf("%v is synced before the informer", a))
+			}
+			if a.delivery == informer.Every && len(a.initial) < want {
+				problems = append(problems, fmt.Sprintf("%v is synced with %d of %d initial objects", a, len(a.initial), want))
+			}
+		}
+		a.mu.Unlock()
+	}
+	return problems
+}
+
+func (w *world) firstListed() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.listed
+}
+
+// syncedLate: at rest everybody is synced.
+func syncedLate(w *world) (problems []string) {
+	if !closed(w.informer.Synced()) {
+		problems = append(problems, "the informer is not synced")
+	}
+	for _, a := range w.here() {
+		if !closed(a.reg.Synced()) {
+			problems = append(problems, fmt.Sprintf("%v is not synced", a))
+		}
+	}
+	return problems
+}
+
+// latestBound: one that is told the latest has no more to do than there are
+// objects, and those of its initial state.
+func latestBound(w *world) (problems []string) {
+	for _, a := range w.here() {
+		if most := 2 * w.parts * w.names; a.delivery == informer.Latest && a.reg.Backlog()+w.sabotage.backlog > most {
+			problems = append(problems, fmt.Sprintf("%v has a backlog of %d with %d objects", a, a.reg.Backlog(), most/2))
+		}
+	}
+	return problems
+}
+
+// toldAsleep: after Run has returned there is no callback.
+func toldAsleep(w *world) (problems []string) {
+	for a, calls := range w.asleep {
+		if n := a.calls.Load(); n != calls && !w.running {
+			problems = append(problems, fmt.Sprintf("%v is told %d changes after the informer has stopped", a, n-calls))
+		}
+	}
+	return problems
+}
+
+// behind tells where the cache is not what the server holds. Of an object that
+// the transform fails on it may hold an older version, or none.
+func behind(w *world) (problems []string) {
+	x := w.informer.Indexer()
+	for k, p := range w.truth.live {
+		stored, ok := x.Get(k)
+		switch sick := w.transform == "frail" && poisonous(p); {
+		case sick && ok && markOf(stored) == markOf(p):
+			problems = append(problems, "the cache holds what the transform failed on: "+spell(stored))
+		case !sick && !ok:
+			problems = append(problems, "the cache lacks "+spell(p))
+		case !sick && markOf(stored) != markOf(p):
+			problems = append(problems, fmt.Sprintf("the cache has %s, the server %s", spell(stored), spell(p)))
+		}
+	}
+	for p := range x.All() {
+		if w.truth.live[keyOf(p)] == nil {
+			problems = append(problems, "the cache has, and the server has not, "+spell(p))
+		}
+	}
+	if n := w.informer.Status().Quarantined; n != w.sick() {
+		problems = append(problems, fmt.Sprintf("%d objects are quarantined, and %d should be", n, w.sick()))
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+// sick counts the objects that the transform fails on.
+func (w *world) sick() (n int) {
+	for _, p := range w.truth.live {
+		if w.transform == "frail" && poisonous(p) {
+			n++
+		}
+	}
+	return n
+}
+
+func backlogs(w *world) (problems []string) {
+	for _, a := range w.here() {
+		if n := a.reg.Backlog(); n != 0 || a.busy.Load() {
+			problems = append(problems, fmt.Sprintf("%v has %d changes to be told", a, n))
+		}
+	}
+	return problems
+}
+
+// indexes: every index is what one gets by going through all objects.
+func indexes(w *world) (problems []string) {
+	x := w.informer.Indexer()
+	names := []string{"node", "namespace"}
+	for n := range w.indexes {
+		if w.indexOf(fmt.Sprint("extra", n+1)) {
+			names = append(names, fmt.Sprint("extra", n+1))
+		}
+	}
+	if w.frail {
+		names = append(names, "frail")
+	}
+	for _, name := range names {
+		want := map[string]map[*pod]bool{}
+		for p := range x.All() {
+			for _, value := range valuesOf(name, p) {
+				if want[value] == nil {
+					want[value] = map[*pod]bool{}
+				}
+				want[value][p] = true
+			}
+		}
+		got, err := x.Values(name)
+		if err != nil {
+			problems = append(problems, err.Error())
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
+			problems = append(problems, fmt.Sprintf("index %s has the values %v, and not %v", name, got, slices.Sorted(maps.Keys(want))))
+		}
+		for value, objects := range want {
+			found := map[*pod]bool{}
+			for p := range x.By(name, value) {
+				found[p] = true
+			}
+			if !maps.Equal(found, objects) {
+				problems = append(problems, fmt.Sprintf("index %s has %d objects of %d at %q", name, len(found), len(objects), value))
+			}
+		}
+	}
+	return problems
+}
+
+func (w *world) indexOf(name string) bool {
+	return slices.Contains(w.informer.Indexer().Indexes(), name)
+}
+
+// valuesOf computes the values of an index anew.
+func valuesOf(name string, p *pod) []string {
+	switch {
+	case name == "namespace":
+		return []string{p.Namespace}
+	case name == "frail" && p.Labels["unindexed"] != "":
+		return nil
+	case name == "frail":
+		return []string{p.Labels["app"]}
+	}
+	return nodeOf(p)
+}
+
+// selectors: every label query is what one gets by going through all objects.
+func selectors(w *world) (problems []string) {
+	l := w.informer.Lister()
+	for _, query := range []string{"app=x", "app in (x,y)", "app!=z,poison", "!unindexed", "nobody=has"} {
+		selector, err := labels.Parse(query)
+		if err != nil {
+			panic(err)
+		}
+		for _, namespace := range []string{"", "a"} {
+			want := map[*pod]bool{}
+			for p := range w.informer.Indexer().All() {
+				if selector.Matches(labels.Set(p.Labels)) && (namespace == "" || p.Namespace == namespace) {
+					want[p] = true
+				}
+			}
+			found, err := l.List(selector)
+			if namespace != "" {
+				found, err = l.Namespace(namespace).List(selector)
+			}
+			got := map[*pod]bool{}
+			for _, p := range w.sabotage.found(found) {
+				got[p] = true
+			}
+			if err != nil || !maps.Equal(got, want) || len(got) != len(found) {
+				problems = append(problems, fmt.Sprintf("%q in namespace %q has %d objects of %d, %v", query, namespace, len(got), len(want), err))
+			}
+		}
+	}
+	return problems
+}
+
+// folds: what every handler has made of what it was told is the cache.
+func folds(w *world) (problems []string) {
+	x := w.informer.Indexer()
+	for _, a := range w.here() {
+		a.mu.Lock()
+		if len(a.known) != x.Len() {
+			problems = append(problems, fmt.Sprintf("%v knows %d objects, the cache %d", a, len(a.known), x.Len()))
+		}
+		for k, p := range a.known {
+			if stored, _ := x.Get(k); stored != p {
+				problems = append(problems, fmt.Sprintf("%v knows %s, the cache does not", a, spell(p)))
+			}
+		}
+		a.mu.Unlock()
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+// initials: who has joined late has been told what was there.
+func initials(w *world) (problems []string) {
+	for _, a := range w.here() {
+		a.mu.Lock()
+		if a.expected != nil && a.delivery == informer.Every && len(a.initial) != len(a.expected) {
+			problems = append(problems, fmt.Sprintf("%v was told %d initial objects of %d", a, len(a.initial), len(a.expected)))
+		}
+		a.mu.Unlock()
+	}
+	return problems
+}
+
+// statusTells: what is not in the cache, or not in an index, is counted; so is
+// every error.
+func statusTells(w *world) (problems []string) {
+	st := w.informer.Status()
+	if w.sabotage.status != nil {
+		w.sabotage.status(&st)
+	}
+	failed := 0
+	for _, s := range w.sources {
+		s.mu.Lock()
+		failed += s.failed
+		s.mu.Unlock()
+	}
+	unindexed := 0
+	for p := range w.informer.Indexer().All() {
+		if w.frail && p.Labels["unindexed"] != "" {
+			unindexed++
+		}
+	}
+	say := func(wrong bool, format string, args ...any) {
+		if wrong {
+			problems = append(problems, fmt.Sprintf(format, args...))
+		}
+	}
+	say(st.Quarantined != w.sick(), "%d objects are quarantined, and %d should be", st.Quarantined, w.sick())
+	say(st.Unindexed != unindexed, "%d objects are not indexed, and %d should not be", st.Unindexed, unindexed)
+	say(st.Errors < failed, "%d errors are counted of %d", st.Errors, failed)
+	say(failed > 0 && st.LastError == nil, "there is no last error after %d", failed)
+	say(!st.Running || st.Stopped || !st.Synced, "it is running %v, stopped %v, synced %v", st.Running, st.Stopped, st.Synced)
+	say(st.Objects != w.informer.Indexer().Len(), "%d objects are counted", st.Objects)
+	return problems
+}
+
+// Requests in a minute: a base for back-offs and refused streams, which says how
+// fast an informer may ask a server that is down, and some for each reason that
+// the driver has given.
+const (
+	basicBudget = 30
+	causeBudget = 4
+)
+
+// budget: no minute has more requests than it may.
+func budget(w *world) (problems []string) {
+	for _, s := range w.sources {
+		s.mu.Lock()
+		from := 0
+		for to, at := range s.requests {
+			for at.Sub(s.requests[from]) > time.Minute {
+				from++
+			}
+			causes := 0
+			for _, c := range s.causes {
+				if d := at.Sub(c); d >= 0 && d < 2*time.Minute {
+					causes++
+				}
+			}
+			if n := to - from + 1; n > basicBudget+causeBudget*causes {
+				problems = append(problems, fmt.Sprintf("part %d has sent %d requests within a minute", s.part, n))
+				break
+			}
+		}
+		s.mu.Unlock()
+	}
+	return problems
+}
+
+// goroutines: after Run has returned none is left that runs the informer.
+func goroutines(*world) (problems []string) {
+	buffer := make([]byte, 1<<20)
+	for _, stack := range strings.Split(string(buffer[:runtime.Stack(buffer, true)]), "\n\n") {
+		for _, of := range []string{"tidemark/reflector.", "tidemark/informer.(*core", "tidemark/informer.(*registration"} {
+			if strings.Contains(stack, of) {
+				return []string{"a goroutine is left over: " + stack}
+			}
+		}
+	}
+	return nil
+}

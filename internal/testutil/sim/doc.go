@@ -1,0 +1,29 @@
+// Package sim runs an informer through simulated worlds: a server that breaks
+// in every way that servers break, handlers that come, go, lag and panic, and
+// checkers that never sleep. It holds tests only.
+//
+// One seed makes one world: a setup and a list of steps, drawn before anything
+// runs (plan_test.go). The driver plays the steps in a synctest bubble, where
+// time is virtual (world_test.go). Between the server, which is informertest's,
+// and the informer stands a source that injects faults (source_test.go,
+// stream_test.go). Behind the informer stand actors, the handlers
+// (actor_test.go). What was ever true is kept by the truth (truth_test.go), and
+// the checkers hold everything against it (check_test.go).
+//
+// A world that fails is shrunk, step by step, to the fewest that still fail, and
+// printed as a transcript (shrink_test.go); a fixed bug leaves its transcript in
+// testdata. For each checker there is a sabotage, a lie told between the informer
+// and the checkers, that makes it fail (sabotage_test.go).
+//
+// To play world 12 again and read all of it, or a thousand from 12 on:
+//
+//	make sim SEED=12 V=1
+//	make sim SEED=12 SEEDS=1000
+//
+// # Guarantees
+//
+//   - The driver alone decides. It waits until all else is at rest before each
+//     step, so that the same seed gives the same trace, to the byte.
+//   - What the scheduler may decide is checked but not traced: what a handler
+//     with Latest delivery, or with a resync, is told on its way.
+package sim

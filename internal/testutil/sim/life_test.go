@@ -1,0 +1,139 @@
+package sim_test
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// life is how an informer is made, started and stopped. It may be started
+// again after it was stopped.
+type life interface {
+	start() *informer.Informer[*pod]
+	stop() (ended <-chan struct{})
+	close()
+}
+
+// owned is the life of an informer that its user has made.
+type owned struct {
+	informer *informer.Informer[*pod]
+	cancel   context.CancelFunc
+	ended    chan struct{}
+}
+
+func newOwned(sources []reflector.Source, o informer.Options[*pod]) *owned {
+	return &owned{informer: informer.Join(sources, o)}
+}
+
+func (l *owned) start() *informer.Informer[*pod] {
+	var ctx context.Context
+	ctx, l.cancel = context.WithCancel(context.Background())
+	wait, err := l.informer.Start(ctx)
+	if err != nil {
+		panic(err)
+	}
+	ended := make(chan struct{})
+	l.ended = ended
+	go func() {
+		wait()
+		close(ended)
+	}()
+	return l.informer
+}
+
+func (l *owned) stop() <-chan struct{} {
+	l.cancel()
+	return l.ended
+}
+
+func (l *owned) close() {}
+
+// leased is the life of an informer that a factory starts with the first lease
+// and stops with the last release.
+type leased struct {
+	factory *factory.Factory
+	lease   *factory.Lease[*pod]
+	cancel  context.CancelFunc
+}
+
+func newLeased(s *source, transform func(*pod) (*pod, error)) *leased {
+	f := factory.NewSharedInformerFactoryWithOptions(clientset{source: s}, 0, factory.WithTransform(func(obj any) (any, error) {
+		if transform == nil {
+			return obj, nil
+		}
+		return transform(obj.(*pod))
+	}))
+	ctx, cancel := context.WithCancel(context.Background())
+	f.StartWithContext(ctx)
+	return &leased{factory: f, cancel: cancel}
+}
+
+// start acquires twice, and releases once.
+func (l *leased) start() *informer.Informer[*pod] {
+	lease, err := factory.Acquire[*pod](l.factory, factory.Scope{})
+	if err != nil {
+		panic(err)
+	}
+	l.lease = lease
+	if other, err := factory.Acquire[*pod](l.factory, factory.Scope{}); err == nil {
+		other.Release()
+	}
+	return lease.Informer()
+}
+
+func (l *leased) stop() <-chan struct{} {
+	ended := l.lease.Informer().Done()
+	l.lease.Release()
+	return ended
+}
+
+func (l *leased) close() {
+	l.cancel()
+	l.factory.Shutdown()
+}
+
+// clientset is a client whose pods come from the source.
+type clientset struct {
+	kubernetes.Interface
+	source *source
+}
+
+type (
+	coreClient struct {
+		typedcorev1.CoreV1Interface
+		source *source
+	}
+	podClient struct {
+		typedcorev1.PodInterface
+		source *source
+	}
+)
+
+func (c clientset) CoreV1() typedcorev1.CoreV1Interface { return coreClient{source: c.source} }
+
+func (c coreClient) Pods(string) typedcorev1.PodInterface { return podClient{source: c.source} }
+
+func (c podClient) List(ctx context.Context, o metav1.ListOptions) (*corev1.PodList, error) {
+	list, err := c.source.List(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return list.(*corev1.PodList), nil
+}
+
+func (c podClient) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	return c.source.Watch(ctx, o)
+}
+
+// IsWatchListSemanticsUnSupported is what fake clientsets say of themselves.
+func (c podClient) IsWatchListSemanticsUnSupported() bool {
+	return c.source.Streaming() == reflector.StreamingUnsupported
+}

@@ -1,0 +1,24 @@
+package sim_test
+
+import (
+	"flag"
+	"testing"
+
+	"go.uber.org/goleak"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
+)
+
+var (
+	seedFlag  = flag.Uint64("seed", 1, "the first world to play")
+	seedsFlag = flag.Uint64("seeds", 300, "how many worlds to play")
+	traceFlag = flag.Bool("trace", false, "print the traces of the worlds")
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
+	// Handlers of the worlds panic, and live on.
+	utilruntime.ReallyCrash, utilruntime.PanicHandlers = false, nil
+	goleak.VerifyTestMain(m)
+}

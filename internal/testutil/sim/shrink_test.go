@@ -1,0 +1,59 @@
+package sim_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// outcome is what came of a world.
+type outcome struct {
+	violations []violation
+	trace      string
+	events     map[string]int
+}
+
+func (o outcome) finds(checker string) bool {
+	return slices.ContainsFunc(o.violations, func(v violation) bool { return v.checker == checker })
+}
+
+// run plays a world in a bubble of its own.
+func run(t *testing.T, p plan, s sabotage) (o outcome) {
+	t.Helper()
+	synctest.Test(t, func(*testing.T) {
+		w := newWorld(p, s)
+		w.play()
+		o = outcome{w.violations, w.trace.String(), w.events}
+	})
+	return o
+}
+
+// shrink drops steps for as long as the same checker still fails.
+func shrink(t *testing.T, p plan, s sabotage, checker string) plan {
+	t.Helper()
+	for size := len(p.steps) / 2; size > 0; size /= 2 {
+		for i := 0; i+size <= len(p.steps); {
+			less := p
+			less.steps = slices.Concat(p.steps[:i], p.steps[i+size:])
+			if run(t, less, s).finds(checker) {
+				p = less
+			} else {
+				i += size
+			}
+		}
+	}
+	return p
+}
+
+// transcript is a world and what became of it, to be read.
+func (o outcome) transcript(p plan) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "world %d: %v\n", p.seed, p.setup)
+	b.WriteString(o.trace)
+	for _, v := range o.violations {
+		fmt.Fprintf(&b, "FAILS %s: %s\n", v.checker, v.what)
+	}
+	return b.String()
+}

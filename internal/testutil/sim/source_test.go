@@ -1,0 +1,261 @@
+package sim_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+
+var errHealed = errors.New("the connection was reset")
+
+// failures are the errors that a request may fail with.
+var failures = []error{
+	fmt.Errorf("dial: %w", syscall.ECONNREFUSED),
+	apierrors.NewTooManyRequests("busy", 1),
+	apierrors.NewInternalError(errors.New("broken")),
+	apierrors.NewForbidden(pods.GroupResource(), "", errors.New("no")),
+	apierrors.NewResourceExpired("too old"),
+	tooLarge(),
+	fmt.Errorf("reading the body: %w", io.ErrUnexpectedEOF),
+}
+
+// spits are the errors that may come in a watch.
+var spits = []*apierrors.StatusError{
+	apierrors.NewResourceExpired("too old"),
+	apierrors.NewInternalError(errors.New("broken")),
+	apierrors.NewTooManyRequests("busy", 1),
+	apierrors.NewGenericServerResponse(http.StatusGone, "watch", pods.GroupResource(), "", "gone", 0, false),
+}
+
+func tooLarge() error {
+	err := apierrors.NewTimeoutError("not yet", 1)
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge}}
+	return err
+}
+
+// fault is what becomes of one request.
+type fault struct {
+	deed deed // fail, hang, delay; mute and early for watches
+	n    int
+}
+
+// source stands between the server and the informer, and injects the faults
+// that the driver has decided on. Requests do not decide anything.
+type source struct {
+	w         *world
+	part      int
+	namespace string
+
+	mu       sync.Mutex // guards the rest
+	inner    *informertest.Source
+	faults   []fault // of the next requests
+	streams  []*stream
+	healed   chan struct{} // closed, and made anew, when the faults end
+	lossy    bool          // bookmarks are lost
+	doubles  int           // events that come twice
+	failed   int           // requests and streams that were told an error
+	requests []time.Time   // when a list, a stream or a watch was asked for
+	causes   []time.Time   // when the driver gave a reason to ask anew
+}
+
+var (
+	_ reflector.Source   = (*source)(nil)
+	_ reflector.Streamer = (*source)(nil)
+)
+
+func newSource(w *world, part int) *source {
+	s := &source{w: w, part: part, healed: make(chan struct{})}
+	if w.parts > 1 {
+		s.namespace = namespaceOfPart(part)
+	}
+	return s
+}
+
+func (s *source) Streaming() reflector.Streaming { return s.w.streaming }
+
+// serve makes the source one of this server.
+func (s *source) serve(server *informertest.Server) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inner = server.Source(pods, s.namespace)
+}
+
+// heal ends all faults that are not known to the informer yet: streams that
+// fell silent stay so.
+func (s *source) heal() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults, s.lossy, s.doubles = nil, false, 0
+	close(s.healed)
+	s.healed = make(chan struct{})
+}
+
+// suffer makes the next requests suffer.
+func (s *source) suffer(faults ...fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, faults...)
+}
+
+// open returns the streams that are open.
+func (s *source) open() []*stream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.streams = slices.DeleteFunc(s.streams, (*stream).over)
+	return slices.Clone(s.streams)
+}
+
+// arrive takes note of a request, and takes its fault.
+func (s *source) arrive(isWatch bool, first bool) (f fault, inner *informertest.Source, healed chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if first {
+		for range 1 + s.w.sabotage.requests {
+			s.requests = append(s.requests, time.Now())
+		}
+	}
+	for i, next := range s.faults {
+		if isWatch || next.deed != mute && next.deed != early {
+			f = next
+			s.faults = slices.Delete(s.faults, i, i+1)
+			break
+		}
+	}
+	return f, s.inner, s.healed
+}
+
+// strike lets a fault strike a request.
+func (s *source) strike(ctx context.Context, f fault, healed chan struct{}) error {
+	switch f.deed {
+	case fail:
+		return failures[(f.n-1)%len(failures)]
+	case hang:
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-healed:
+			return errHealed
+		}
+	case delay:
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Duration(f.n) * time.Second):
+		}
+	}
+	return nil
+}
+
+// answer traces what became of a request, and counts the errors that the
+// informer has been told.
+func (s *source) answer(ctx context.Context, request string, f fault, err error) {
+	if ctx.Err() != nil {
+		return // nobody listens
+	}
+	how := "ok"
+	if err != nil {
+		how = err.Error()
+		s.told()
+	}
+	if f.deed != "" {
+		how += fmt.Sprintf(" (%s %d)", f.deed, f.n)
+	}
+	s.w.trace.say(fmt.Sprint("requests ", s.part), "%s: %s", request, how)
+}
+
+// cause takes note of a reason for requests that is the driver's doing.
+func (s *source) cause() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.causes = append(s.causes, time.Now())
+}
+
+func (s *source) told() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed++
+}
+
+// List answers a list, or does not.
+func (s *source) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	f, inner, healed := s.arrive(false, o.Continue == "")
+	list, err := s.list(ctx, o, f, inner, healed)
+	more := ""
+	if o.Continue != "" {
+		more = ", the next page"
+	}
+	s.answer(ctx, fmt.Sprintf("list at %q%s", o.ResourceVersion, more), f, err)
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+func (s *source) list(ctx context.Context, o metav1.ListOptions, f fault, inner *informertest.Source, healed chan struct{}) (*corev1.PodList, error) {
+	if err := s.strike(ctx, f, healed); err != nil {
+		return nil, err
+	}
+	listed, err := inner.List(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	list := listed.(*corev1.PodList)
+	for i := range list.Items {
+		s.lie(&list.Items[i])
+	}
+	if s.w.blank {
+		list.ResourceVersion = ""
+	}
+	return list, nil
+}
+
+// lie makes of an object what this source shows of it.
+func (s *source) lie(p *pod) {
+	if s.w.blank {
+		p.ResourceVersion = "1"
+	}
+	if s.w.sabotage.serve != nil {
+		s.w.sabotage.serve(p)
+	}
+}
+
+// Watch opens a stream, or does not.
+func (s *source) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	f, inner, healed := s.arrive(true, true)
+	err := s.strike(ctx, f, healed)
+	var w watch.Interface
+	if err == nil {
+		w, err = inner.Watch(ctx, o)
+	}
+	kind := "watch"
+	if o.SendInitialEvents != nil {
+		kind = "stream"
+	}
+	s.answer(ctx, fmt.Sprintf("%s at %q", kind, o.ResourceVersion), f, err)
+	if err != nil {
+		return nil, err
+	}
+	opened := newStream(ctx, s, w, f)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.streams = append(s.streams, opened)
+	return opened, nil
+}

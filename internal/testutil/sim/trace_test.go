@@ -1,0 +1,76 @@
+package sim_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// trace is what happened in a world, as text. Between two steps each source
+// and each handler has a section of its own, since the scheduler decides who of
+// them is first.
+type trace struct {
+	mu       sync.Mutex
+	sections map[string][]string // since the last step
+	text     strings.Builder
+	mute     bool // the sections are not kept
+}
+
+// say adds a line to a section.
+func (t *trace) say(section, format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.mute {
+		return
+	}
+	if t.sections == nil {
+		t.sections = map[string][]string{}
+	}
+	t.sections[section] = append(t.sections[section], fmt.Sprintf(format, args...))
+}
+
+// step closes the sections, and begins a step.
+func (t *trace) step(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(t.sections)) {
+		fmt.Fprintf(&t.text, "    %s:\n", name)
+		for _, line := range sortRuns(t.sections[name]) {
+			fmt.Fprintf(&t.text, "        %s\n", line)
+		}
+	}
+	t.sections = nil
+	if format != "" {
+		fmt.Fprintf(&t.text, format+"\n", args...)
+	}
+}
+
+// sortRuns sorts neighbours whose order is free: the objects of an initial
+// state, and those that a list found missing.
+func sortRuns(lines []string) []string {
+	free := func(line string) bool { return strings.HasPrefix(line, "initial ") || strings.HasPrefix(line, "lost ") }
+	for i := 0; i < len(lines); {
+		j := i + 1
+		for free(lines[i]) && j < len(lines) && free(lines[j]) && lines[i][0] == lines[j][0] {
+			j++
+		}
+		slices.Sort(lines[i:j])
+		i = j
+	}
+	return lines
+}
+
+func (t *trace) String() string {
+	t.step("")
+	return t.text.String()
+}
+
+func hash(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:16] }
+
+// keep adds a line that is of no section.
+func (t *trace) keep(format string, args ...any) {
+	t.step("    "+format, args...)
+}

@@ -1,0 +1,90 @@
+package sim_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write what happened into the transcripts of testdata")
+
+// Each file of testdata is a world written by hand: a comment that says what is
+// to be seen, a setup, the steps; then all that happened. The checkers look on.
+func TestTranscripts(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			script, want, _ := strings.Cut(string(text), "----\n")
+			got := playScript(t, script)
+			if *rewrite {
+				require.NoError(t, os.WriteFile(file, []byte(script+"----\n"+got), 0o600))
+				return
+			}
+			require.Equal(t, want, got)
+		})
+	}
+}
+
+func playScript(t *testing.T, script string) string {
+	t.Helper()
+	p := parsePlan(t, script)
+	var o outcome
+	synctest.Test(t, func(*testing.T) {
+		w := newWorld(p, sabotage{})
+		w.script = true
+		w.play()
+		o = outcome{w.violations, w.trace.String(), w.events}
+	})
+	require.Empty(t, o.violations, o.trace)
+	return o.trace
+}
+
+// parsePlan reads a setup and steps.
+func parsePlan(t *testing.T, script string) plan {
+	t.Helper()
+	p := plan{setup: setup{parts: 1, names: 10, streaming: reflector.StreamingUnsupported, chance: 0.5}}
+	for line := range strings.Lines(script) {
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0 || words[0] == "#" || strings.HasPrefix(words[0], "##"):
+		case words[0] == "setup":
+			for _, word := range words[1:] {
+				p.setup.set(t, word)
+			}
+		default:
+			s := step{deed: deed(words[0]), seed: uint64(len(p.steps))}
+			rest := strings.Join(words[1:], " ")
+			if _, err := fmt.Sscan(rest, &s.n); err != nil {
+				s.name = rest
+			}
+			p.steps = append(p.steps, s)
+		}
+	}
+	return p
+}
+
+func (s *setup) set(t *testing.T, word string) {
+	t.Helper()
+	switch word {
+	case "streams":
+		s.streaming = reflector.StreamingSupported
+	case "frail":
+		s.transform = "frail"
+	case "namespaces":
+		s.parts = 2
+	default:
+		t.Fatalf("no such setup: %q", word)
+	}
+}

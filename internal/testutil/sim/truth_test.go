@@ -1,0 +1,149 @@
+package sim_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+type (
+	pod = corev1.Pod
+	key = indexer.Key
+)
+
+func keyOf(p *pod) key { return key{Namespace: p.Namespace, Name: p.Name} }
+
+// mark is what the world writes into each version of an object, so that the
+// checkers need believe no resourceVersion: the history and the number of the write.
+type mark struct{ epoch, serial int }
+
+const markName = "sim"
+
+func (m mark) String() string { return fmt.Sprintf("%d.%d", m.epoch, m.serial) }
+func (m mark) before(n mark) bool {
+	return m.epoch < n.epoch || m.epoch == n.epoch && m.serial < n.serial
+}
+func (m mark) of(p *pod)           { p.Annotations = map[string]string{markName: m.String()} }
+func spell(p *pod) string          { return keyOf(p).String() + "@" + markOf(p).String() }
+func namespaceOfPart(n int) string { return string(rune('a' + n)) }
+func poisonous(p *pod) bool        { return p.Labels["poison"] != "" }
+
+// markOf reads the mark of an object, the zero mark where there is none.
+func markOf(p *pod) (m mark) {
+	epoch, serial, _ := strings.Cut(p.Annotations[markName], ".")
+	m.epoch, _ = strconv.Atoi(epoch)
+	m.serial, _ = strconv.Atoi(serial)
+	return m
+}
+
+// change is one write as it is sent to a server, to be sent again when the
+// server is restored.
+type change struct {
+	pod  *pod
+	gone bool
+}
+
+// truth is what the servers hold and held.
+type truth struct {
+	epoch, serial int
+	log           []change // of this history
+	live          map[key]*pod
+
+	mu   sync.Mutex
+	once map[key]map[mark]bool // guarded by mu
+}
+
+func newTruth() *truth {
+	return &truth{epoch: 1, live: map[key]*pod{}, once: map[key]map[mark]bool{}}
+}
+
+// next makes up a change of a random object.
+func (t *truth) next(r *rand.Rand, s setup) change {
+	t.serial++
+	p := &pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: namespaceOfPart(r.IntN(s.parts)), Name: fmt.Sprint("o", r.IntN(s.names)),
+	}}
+	if t.live[keyOf(p)] != nil && r.IntN(4) == 0 {
+		return change{pod: p, gone: true}
+	}
+	p.Labels = map[string]string{"app": string(rune('x' + r.IntN(3)))}
+	p.Spec.NodeName = fmt.Sprint("n", r.IntN(4))
+	if r.IntN(10) == 0 {
+		p.Labels["poison"] = []string{"error", "panic"}[r.IntN(2)]
+	}
+	if r.IntN(10) == 0 {
+		p.Labels["unindexed"] = "yes"
+	}
+	mark{t.epoch, t.serial}.of(p)
+	return change{pod: p}
+}
+
+// named is the change that a step of a transcript names.
+func (t *truth) named(s step) change {
+	t.serial++
+	p := &pod{}
+	p.Namespace, p.Name, _ = strings.Cut(s.name, "/")
+	if s.deed == remove {
+		return change{pod: p, gone: true}
+	}
+	if s.deed == sicken {
+		p.Labels = map[string]string{"poison": "error"}
+	}
+	mark{t.epoch, t.serial}.of(p)
+	return change{pod: p}
+}
+
+// note takes note of a change that the server has made.
+func (t *truth) note(c change) {
+	t.log = append(t.log, c)
+	k := keyOf(c.pod)
+	if c.gone {
+		delete(t.live, k)
+		return
+	}
+	t.live[k] = c.pod
+}
+
+// foretell takes note of what is about to be true: handlers may be told before
+// the driver knows.
+func (t *truth) foretell(p *pod) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k := keyOf(p)
+	if t.once[k] == nil {
+		t.once[k] = map[mark]bool{}
+	}
+	t.once[k][markOf(p)] = true
+}
+
+// was tells whether an object ever was as it is there.
+func (t *truth) was(p *pod) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.once[keyOf(p)][markOf(p)]
+}
+
+// back begins another history, without the last n changes of this one, and
+// returns those that are left. Their objects have the same versions and UIDs,
+// but other marks: a history that is another one proves nothing.
+func (t *truth) back(n int) []change {
+	left := t.log[:len(t.log)-n]
+	t.epoch++
+	t.log, t.live = nil, map[key]*pod{}
+	changes := make([]change, len(left))
+	for i, c := range left {
+		p := c.pod.DeepCopy()
+		if !c.gone {
+			mark{t.epoch, markOf(p).serial}.of(p)
+		}
+		changes[i] = change{pod: p, gone: c.gone}
+	}
+	return changes
+}

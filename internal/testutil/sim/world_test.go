@@ -1,0 +1,419 @@
+package sim_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// bound is how long a cache may be behind the server once all faults are over:
+// a watch that is half-open is given up after ten minutes and a half.
+const bound = 15 * time.Minute
+
+var podScheme = func() *runtime.Scheme {
+	s := runtime.NewScheme()
+	s.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.Pod{}, &corev1.PodList{})
+	metav1.AddToGroupVersion(s, corev1.SchemeGroupVersion)
+	return s
+}()
+
+// violation is what a checker has found.
+type violation struct{ checker, what string }
+
+// world is a plan that is being played. What has no lock is the driver's own.
+type world struct {
+	setup
+	plan     plan
+	sabotage sabotage
+	script   bool // a transcript is played: each step is small, so that nothing is left to chance
+	truth    *truth
+	trace    trace
+	frozen   frozen
+	server   *informertest.Server
+	sources  []*source
+	life     life
+	informer *informer.Informer[*pod]
+	running  bool
+	revision int // of the server: each write takes the next
+	indexes  int // that were added
+	actors   []*actor
+	asleep   map[*actor]int64 // the calls that each had when the informer stopped
+	over     chan struct{}    // closed at the very end
+
+	mu         sync.Mutex
+	events     map[string]int // guarded by mu
+	violations []violation    // guarded by mu
+	listed     int            // objects in the first full states; guarded by mu
+	lists      int            // full states; guarded by mu
+}
+
+func newWorld(p plan, s sabotage) *world {
+	w := &world{setup: p.setup, plan: p, sabotage: s, truth: newTruth(), asleep: map[*actor]int64{}, over: make(chan struct{}), events: map[string]int{}}
+	w.trace.mute = p.setup.lease // its factory's back-offs are left to chance
+	for n := range w.parts {
+		if n == 0 || !w.lease {
+			w.sources = append(w.sources, newSource(w, n))
+		}
+	}
+	w.serve()
+	if w.lease {
+		w.life = newLeased(w.sources[0], w.transformer())
+		return w
+	}
+	var sources []reflector.Source
+	for _, s := range w.sources {
+		sources = append(sources, s)
+	}
+	w.life = newOwned(sources, informer.Options[*pod]{
+		Name: "pods", Indexes: w.indexed(), Transform: w.transformer(), PageSize: w.page,
+		Rand: func() float64 { return w.chance }, Observe: w.observe,
+	})
+	return w
+}
+
+// serve sets up a server that holds nothing.
+func (w *world) serve() {
+	old := w.server
+	w.revision = 1
+	w.server = informertest.New(informertest.Options{
+		Scheme: podScheme, BookmarkInterval: w.bookmarks, NoWatchList: w.noStream, NoWatchCache: w.noCache,
+	})
+	for _, s := range w.sources {
+		s.serve(w.server)
+	}
+	if old != nil {
+		old.Close()
+	}
+}
+
+var errFrail = errors.New("poisonous")
+
+func (w *world) transformer() func(*pod) (*pod, error) {
+	switch w.transform {
+	case "strip":
+		return func(p *pod) (*pod, error) {
+			p.UID, p.ResourceVersion, p.ManagedFields = "", "", nil
+			return p, nil
+		}
+	case "frail":
+		return func(p *pod) (*pod, error) {
+			switch p.Labels["poison"] {
+			case "error":
+				return nil, errFrail
+			case "panic":
+				panic(errFrail)
+			}
+			return p, nil
+		}
+	}
+	return nil
+}
+
+// indexed returns the indexes that the informer begins with.
+func (w *world) indexed() []indexer.Index[*pod] {
+	all := []indexer.Index[*pod]{{Name: "node", Append: w.byNode}}
+	if w.frail {
+		all = append(all, indexer.Index[*pod]{Name: "frail", Append: byFrail})
+	}
+	return all
+}
+
+func (w *world) byNode(values []string, p *pod) []string {
+	if w.sabotage.index && markOf(p).serial%3 == 0 {
+		return append(values, "nowhere")
+	}
+	return append(values, nodeOf(p)...)
+}
+
+func nodeOf(p *pod) []string { return []string{p.Spec.NodeName} }
+
+func byFrail(values []string, p *pod) []string {
+	if p.Labels["unindexed"] != "" {
+		panic("unindexed")
+	}
+	return append(values, p.Labels["app"])
+}
+
+// observe counts what the informer notices.
+func (w *world) observe(e informer.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events[fmt.Sprintf("%T", e)]++
+	if l, ok := e.(reflector.Listed); ok {
+		if w.lists++; w.lists <= len(w.sources) {
+			w.listed += l.Objects
+		}
+	}
+}
+
+func (w *world) fault(checker, format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.violations = append(w.violations, violation{checker, fmt.Sprintf(format, args...)})
+}
+
+func (w *world) failed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.violations) > 0
+}
+
+// play plays the whole world, or up to the first violation. It is called in a
+// bubble.
+func (w *world) play() {
+	w.begin()
+	w.joins(kinds[0], false)
+	for i, s := range w.plan.steps {
+		w.trace.step("%d. %v", i, s)
+		w.do(s)
+		synctest.Wait()
+		w.look()
+		if w.failed() {
+			break
+		}
+	}
+	w.end()
+}
+
+func (w *world) begin() {
+	w.informer = w.life.start()
+	if w.lease && w.indexes == 0 {
+		w.indexes++
+		if err := w.informer.AddIndexes(w.indexed()...); err != nil {
+			panic(err)
+		}
+	}
+	w.running = true
+	clear(w.asleep)
+	synctest.Wait()
+}
+
+// look is what the driver checks after each step.
+func (w *world) look() {
+	for _, c := range lookCheckers {
+		for _, what := range c.find(w) {
+			w.fault(c.name, "%s", what)
+		}
+	}
+}
+
+// settles ends the faults and waits until the cache is what the server holds,
+// and then compares everything.
+func (w *world) settles() {
+	if !w.running {
+		return
+	}
+	for _, s := range w.sources {
+		s.heal()
+	}
+	for _, a := range w.actors {
+		a.free(false)
+	}
+	began := time.Now()
+	for synctest.Wait(); !w.settled() && time.Since(began) < bound; synctest.Wait() {
+		time.Sleep(10 * time.Second)
+	}
+	if w.failed() {
+		return
+	}
+	if w.sabotage.scribbles {
+		for p := range w.informer.Indexer().All() {
+			p.Labels = map[string]string{"changed": "yes"}
+		}
+	}
+	for _, c := range restCheckers {
+		for _, what := range c.find(w) {
+			w.fault(c.name, "%s", what)
+		}
+	}
+	for _, a := range w.actors {
+		if a.sticks {
+			a.free(true)
+		}
+	}
+	w.traceStore()
+}
+
+func (w *world) settled() bool { return len(behind(w)) == 0 && !w.busy() }
+
+func (w *world) busy() bool {
+	for _, a := range w.here() {
+		if a.busy.Load() || a.reg.Backlog() != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// here returns the actors that have not left.
+func (w *world) here() []*actor {
+	return slices.DeleteFunc(slices.Clone(w.actors), func(a *actor) bool { return a.gone.Load() })
+}
+
+func (w *world) traceStore() {
+	var objects []string
+	for p := range w.informer.Indexer().All() {
+		objects = append(objects, spell(p))
+	}
+	slices.Sort(objects)
+	w.trace.keep("at rest: %v", objects)
+}
+
+// end stops the informer and everything else.
+func (w *world) end() {
+	w.trace.step("end")
+	if !w.failed() {
+		w.settles()
+	}
+	w.stops()
+	w.life.close()
+	if !w.failed() {
+		for _, c := range endCheckers {
+			for _, what := range c.find(w) {
+				w.fault(c.name, "%s", what)
+			}
+		}
+	}
+	for _, s := range w.sources {
+		s.heal()
+	}
+	close(w.over)
+	w.server.Close()
+	synctest.Wait()
+}
+
+// stops stops the informer, which ends within the time of the handlers' calls.
+func (w *world) stops() {
+	if !w.running {
+		return
+	}
+	w.running = false
+	for _, a := range w.actors {
+		a.free(false)
+	}
+	ended := w.life.stop()
+	for _, a := range w.actors {
+		w.within("it was stopped", a, a.reg.Done())
+	}
+	w.within("it was stopped", "the informer", ended)
+	synctest.Wait()
+	for _, a := range w.actors {
+		w.asleep[a] = a.calls.Load()
+		if w.sabotage.rings {
+			a.calls.Add(1)
+		}
+	}
+}
+
+// within waits for the end of something, which has a second for it.
+func (w *world) within(since string, what any, ended <-chan struct{}) {
+	select {
+	case <-ended:
+	case <-time.After(time.Second):
+		w.fault("stops", "%v has not ended a second after %s", what, since)
+		<-ended
+	}
+}
+
+// joins adds a handler.
+func (w *world) joins(k kind, racing bool) *actor {
+	if !w.running {
+		return nil
+	}
+	a := &actor{
+		kind: k, id: len(w.actors), w: w, of: w.informer,
+		known: map[key]*pod{}, initial: map[key]*pod{}, newest: map[key]mark{},
+	}
+	if a.sticks {
+		a.freed = make(chan struct{})
+	}
+	if !racing && closed(w.informer.Synced()) {
+		a.expected = map[key]*pod{}
+		for p := range w.informer.Indexer().All() {
+			a.expected[keyOf(p)] = p
+		}
+	}
+	resync := a.resync
+	if resync > 0 {
+		resync += time.Duration(a.id) // no two at the same moment
+	}
+	ready := make(chan struct{})
+	reg, err := w.informer.Handle(informer.HandlerFunc[*pod](func(c told) {
+		<-ready // a.reg is set
+		a.Handle(c)
+	}), informer.HandlerOptions{Name: a.String(), Delivery: a.delivery, Resync: resync})
+	if err != nil {
+		w.fault("joins", "%v cannot join: %v", a, err)
+		return nil
+	}
+	a.reg = reg
+	close(ready)
+	w.actors = append(w.actors, a)
+	return a
+}
+
+// leaves lets a handler leave: nothing more is told once it is done.
+func (w *world) leaves(a *actor) {
+	a.free(false)
+	a.reg.Stop()
+	w.within("it left", a, a.reg.Done())
+	a.gone.Store(true)
+}
+
+// send makes a change on the server, and takes note of it.
+func (w *world) send(c change) {
+	p := c.pod.DeepCopy()
+	if !c.gone {
+		w.truth.foretell(p)
+	}
+	var err error
+	switch ctx := context.Background(); {
+	case c.gone:
+		err = w.server.Delete(ctx, p)
+	case w.truth.live[keyOf(p)] == nil:
+		err = w.server.Create(ctx, p)
+	default:
+		err = w.server.Update(ctx, p)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("the world is wrong: %v", err))
+	}
+	w.revision++
+	w.truth.note(c)
+}
+
+// version is the server's, as objects carry it.
+func (w *world) version() string { return strconv.Itoa(w.revision) }
+
+func closed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}
+
+// traceStatus traces what the informer says of itself.
+func (w *world) traceStatus() {
+	st := w.informer.Status()
+	w.trace.keep("version %q, %d objects, %d quarantined, %d relists, %d errors, watching %v, stopped %v",
+		st.Version, st.Objects, st.Quarantined, st.Relists, st.Errors, st.Watching, st.Stopped)
+	for _, h := range st.Handlers {
+		w.trace.keep("%s: synced %v, %d waiting", h.Name, h.Synced, h.Backlog)
+	}
+}
