@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log"
 	"net/http"
@@ -24,6 +25,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // wrongs is a scenario in which both faces are started while something is
