@@ -4,7 +4,7 @@
 GO ?= go
 
 .DEFAULT_GOAL := help
-.PHONY: help test sim lint bench fmt cover
+.PHONY: help test test-modules sim lint fmt cover
 
 help: ## show this list
 	@awk '{ name = "" } \
@@ -29,8 +29,12 @@ sim: ## play the simulated world SEED, or SEEDS worlds from there on; V=1 prints
 lint: ## run the linters of .golangci.yml at their pinned version
 	$(GO) tool -modfile=.ci/lint/go.mod golangci-lint run ./...
 
-bench: ## compare client-go and tidemark side by side; BENCHFLAGS are passed on
-	cd internal/e2e/bench && $(GO) run . $(BENCHFLAGS)
+# The modules that stand by themselves, so that what they require reaches nobody
+# else. That of the scenarios has a target of its own: e2e.
+modules := internal/e2e/bench internal/e2e/controllerruntime examples/controllerruntime
+
+test-modules: ## run the tests of the benchmarks and of controller-runtime on tidemark
+	@set -e; for m in $(modules); do (cd $$m && set -x && $(GO) vet ./... && $(GO) test ./...); done
 
 fmt: ## format all Go files
 	gofmt -s -w .
@@ -38,5 +42,6 @@ fmt: ## format all Go files
 cover: ## print the share of statements that the tests of each package reach
 	$(GO) test -cover ./...
 
+-include internal/e2e/bench/bench.mk
 -include internal/e2e/controlplane/controlplane.mk
 -include internal/e2e/faults/faults.mk

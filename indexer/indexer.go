@@ -80,7 +80,14 @@ func (x *Indexer[T]) Snapshot() Snapshot[T] {
 
 // All ranges over a snapshot of all objects, in no promised order. No lock is
 // held and nothing is copied.
-func (x *Indexer[T]) All() iter.Seq[T] { return x.Snapshot().All() }
+func (x *Indexer[T]) All() iter.Seq[T] {
+	return func(yield func(T) bool) { x.each(yield) }
+}
+
+func (x *Indexer[T]) each(yield func(T) bool) {
+	s := x.Snapshot()
+	s.each(yield)
+}
 
 // Lookup freezes the list of the objects under a value of an index, which may
 // be empty. It returns [ErrUnknownIndex] where there is no such index.
@@ -99,11 +106,12 @@ func (x *Indexer[T]) Lookup(index, value string) (Snapshot[T], error) {
 // finds them. A name that no index has yields nothing; where the name is not a
 // constant, Lookup tells.
 func (x *Indexer[T]) By(index, value string) iter.Seq[T] {
-	s, err := x.Lookup(index, value)
-	if err != nil {
-		return func(func(T) bool) {}
-	}
-	return s.All()
+	return func(yield func(T) bool) { x.eachBy(index, value, yield) }
+}
+
+func (x *Indexer[T]) eachBy(index, value string, yield func(T) bool) {
+	s, _ := x.Lookup(index, value) // empty where there is no such index
+	s.each(yield)
 }
 
 // Values returns the values that an index has objects under, in no promised

@@ -23,19 +23,24 @@ func (s Snapshot[T]) Version() string { return s.version }
 // All ranges over the objects, in no promised order. No lock is held, nothing
 // is copied: the loop may take as long as it likes and call anything.
 func (s Snapshot[T]) All() iter.Seq[T] {
+	return func(yield func(T) bool) { s.each(yield) }
+}
+
+// each is apart from All, so that the compiler puts All into its caller, where
+// the loop needs no closure on the heap.
+func (s *Snapshot[T]) each(yield func(T) bool) {
 	if s.boxed != nil {
-		return unboxedAll[T](s.boxed)
+		unboxedAll[T](s.boxed)(yield)
+		return
 	}
-	return func(yield func(T) bool) {
-		left := s.size
-		for _, c := range s.chunks {
-			for _, obj := range c.objects[:min(left, chunkSize)] {
-				if !yield(obj) {
-					return
-				}
+	left := s.size
+	for _, c := range s.chunks {
+		for _, obj := range c.objects[:min(left, chunkSize)] {
+			if !yield(obj) {
+				return
 			}
-			left -= chunkSize
 		}
+		left -= chunkSize
 	}
 }
 

@@ -50,7 +50,9 @@ func ExampleInformer_AddIndexes() {
 
 	cancel()
 	fmt.Println(<-done)
-	// Output: on n1: [web-1 web-3]
+	// Output:
+	// on n1: [web-1 web-3]
+	// <nil>
 }
 
 // WaitSynced says why the store is not complete: the end of the wait, and the
@@ -75,6 +77,7 @@ func ExampleInformer_WaitSynced() {
 	// Output:
 	// true true
 	// informer pods: the informer is not synced: context deadline exceeded; last error: list pods: dial tcp 10.0.0.1:443: no route to host
+	// <nil>
 }
 
 // After a write, WaitVersion waits until the store shows it. Without it a
@@ -102,7 +105,9 @@ func ExampleInformer_WaitVersion() {
 
 	cancel()
 	fmt.Println(<-done)
-	// Output: read: <nil>
+	// Output:
+	// read: <nil>
+	// <nil>
 }
 
 // A transform takes off what nobody reads, before it is stored.
@@ -128,5 +133,7 @@ func ExampleOptions_transform() {
 
 	cancel()
 	fmt.Println(<-done)
-	// Output: web-1 0
+	// Output:
+	// web-1 0
+	// <nil>
 }

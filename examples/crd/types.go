@@ -43,7 +43,7 @@ func (c *CronTab) DeepCopyObject() runtime.Object {
 // DeepCopyObject makes CronTabList a runtime.Object.
 func (l *CronTabList) DeepCopyObject() runtime.Object {
 	twin := *l
-	l.ListMeta.DeepCopyInto(&twin.ListMeta)
+	l.DeepCopyInto(&twin.ListMeta)
 	twin.Items = make([]CronTab, len(l.Items))
 	for i := range l.Items {
 		twin.Items[i] = *l.Items[i].DeepCopyObject().(*CronTab)

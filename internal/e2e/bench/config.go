@@ -15,6 +15,7 @@ type config struct {
 	// atLeast is how long what takes less than that is repeated.
 	atLeast  time.Duration
 	gc       bool             // let the collector run while something is measured
+	scale    bool             // measure at several sizes
 	left     []implementation // those that -impl leaves out
 	profiles *profiler
 	progress func(work string) // is told what is measured next

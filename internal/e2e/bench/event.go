@@ -1,63 +1,90 @@
 package main
 
 import (
-	"fmt"
+	"errors"
 
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
 // fed is everyone, and the source they are all fed from.
 var fed = append(everyone[:len(everyone):len(everyone)], source)
 
+// stream is an initial state and the events that follow it.
+type stream struct {
+	make   maker
+	list   runtime.Object
+	played []watch.Event
+}
+
+// ofPods is the events of a few pods.
+func ofPods(c config) (stream, error) { return podStream(min(perGroup, c.events), c.events) }
+
+// ofAllPods is the events of as many pods as there are.
+func ofAllPods(c config) (stream, error) { return podStream(c.objects, c.events) }
+
+func podStream(objects, events int) (stream, error) {
+	list := podList(objects)
+	return stream{newPods, list, changes(list, events)}, nil
+}
+
 // events is work that begins with the first event that the source sends, and
 // ends when the last handler was told the last one.
-func events(handlers int) func(config) (func(implementation) (contender, error), error) {
+func events(of func(config) (stream, error), handlers int) func(config) (func(implementation) (contender, error), error) {
 	return func(c config) (func(implementation) (contender, error), error) {
-		list := podList(min(perGroup, c.events))
-		played := changes(list, c.events)
+		st, err := of(c)
 		return func(i implementation) (contender, error) {
 			if i == source {
-				return contender{run: func(m *meter) (sample, error) { return drain(m, played) }}, nil
+				return contender{run: st.drain}, nil
 			}
-			return contender{run: func(m *meter) (sample, error) { return deliver(m, i, handlers, list, played) }}, nil
-		}, nil
+			return contender{run: func(m *meter) (sample, error) { return st.deliver(m, i, handlers) }}, nil
+		}, err
 	}
 }
 
-func deliver(m *meter, i implementation, handlers int, list *corev1.PodList, played []watch.Event) (sample, error) {
-	f := newFeed(list)
-	s, err := start(i, f, handlers, tally{adds: len(list.Items), updates: len(played)})
+func (st stream) deliver(m *meter, i implementation, handlers int) (sample, error) {
+	f := newFeed(st.list)
+	want := tally{adds: meta.LenList(st.list), updates: len(st.played)}
+	s, err := launch(st.make(i, f), counters(handlers, want)...)
 	if err != nil {
 		return sample{}, err
 	}
-	if err := s.all(s.added); err != nil {
-		return sample{}, err
-	}
-	w, err := receive(f.opened)
+	w, err := s.synced(f.opened)
 	if err != nil {
 		return sample{}, err
 	}
-	measured, err := m.section(len(played), func() error {
-		go w.play(played)
-		return s.all(s.updated)
+	measured, err := m.section(len(st.played), func() error {
+		go w.play(st.played)
+		return s.updated()
 	})
 	if err != nil {
 		return sample{}, err
 	}
-	last := played[len(played)-1].Object.(*corev1.Pod)
-	if stored, err := s.get(last.Namespace, last.Name); err != nil || stored != last {
-		return sample{}, fmt.Errorf("the store does not hold what came last: %w", err)
+	last := st.played[len(st.played)-1].Object
+	key, err := keyOf(last)
+	if err == nil && s.get(key) != any(last) {
+		err = errNotLast
 	}
-	return measured, s.stop()
+	return measured, errors.Join(err, s.stop())
+}
+
+func keyOf(obj runtime.Object) (indexer.Key, error) {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return indexer.Key{}, err
+	}
+	return indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}, nil
 }
 
 // drain does what the source does for the others, and drops the events.
-func drain(m *meter, played []watch.Event) (sample, error) {
+func (st stream) drain(m *meter) (sample, error) {
 	w := &feedWatch{events: make(chan watch.Event, watchBuffer)}
-	return m.section(len(played), func() error {
-		go w.play(played)
-		for range played {
+	return m.section(len(st.played), func() error {
+		go w.play(st.played)
+		for range st.played {
 			<-w.events
 		}
 		return nil

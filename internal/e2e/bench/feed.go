@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync"
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
@@ -19,31 +19,52 @@ import (
 // feed is a source in memory. Its lists share their items, which no informer
 // changes or keeps; its watches bring what they are told to play.
 type feed struct {
-	list   atomic.Pointer[corev1.PodList]
+	list   atomic.Pointer[runtime.Object]
 	opened chan *feedWatch // the watches, as they are asked for
+	buffer int             // of the watches, in events
+}
+
+// origin is what an informer mirrors, of whichever implementation.
+type origin interface {
+	reflector.Source
+	reflector.Streamer
 }
 
 // watches is how many times an informer may ask for a watch: nothing that it is
 // given here is a reason for many.
 const watches = 4
 
-var errWatches = errors.New("the informer asks for watch after watch")
-
-func newFeed(list *corev1.PodList) *feed {
-	f := &feed{opened: make(chan *feedWatch, watches)}
-	f.list.Store(list)
+func newFeed(list runtime.Object) *feed {
+	f := &feed{opened: make(chan *feedWatch, watches), buffer: watchBuffer}
+	f.answer(list)
 	return f
 }
 
+// answer sets what is listed next; nil for nothing, so that a list that is not
+// needed any more is garbage.
+func (f *feed) answer(list runtime.Object) { f.list.Store(&list) }
+
 func (f *feed) List(context.Context, metav1.ListOptions) (runtime.Object, error) {
-	list := *f.list.Load()
-	return &list, nil
+	switch list := (*f.list.Load()).(type) {
+	case *corev1.PodList:
+		header := *list
+		return &header, nil
+	case *unstructured.UnstructuredList:
+		header := *list
+		return &header, nil
+	}
+	return nil, errLists
 }
 
 func (f *feed) Watch(context.Context, metav1.ListOptions) (watch.Interface, error) {
-	w := &feedWatch{events: make(chan watch.Event, watchBuffer)}
+	return open(f.opened, f.buffer)
+}
+
+// open makes a watch and tells of it.
+func open(opened chan<- *feedWatch, buffer int) (*feedWatch, error) {
+	w := &feedWatch{events: make(chan watch.Event, buffer)}
 	select {
-	case f.opened <- w:
+	case opened <- w:
 		return w, nil
 	default:
 		return nil, errWatches
@@ -82,8 +103,8 @@ func (w *feedWatch) expire() {
 	}}
 }
 
-// listerWatcher is a feed as client-go sees it.
-type listerWatcher struct{ feed *feed }
+// listerWatcher is an origin as client-go sees it.
+type listerWatcher struct{ origin }
 
 var _ interface {
 	cache.ListerWatcher
@@ -91,20 +112,23 @@ var _ interface {
 } = listerWatcher{}
 
 func (l listerWatcher) List(o metav1.ListOptions) (runtime.Object, error) {
-	return l.feed.List(context.Background(), o)
+	return l.origin.List(context.Background(), o)
 }
 
 func (l listerWatcher) Watch(o metav1.ListOptions) (watch.Interface, error) {
-	return l.feed.Watch(context.Background(), o)
+	return l.origin.Watch(context.Background(), o)
 }
 
 func (l listerWatcher) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	return l.feed.List(ctx, o)
+	return l.origin.List(ctx, o)
 }
 
 func (l listerWatcher) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	return l.feed.Watch(ctx, o)
+	return l.origin.Watch(ctx, o)
 }
 
-// IsWatchListSemanticsUnSupported keeps client-go from waiting for a stream.
-func (listerWatcher) IsWatchListSemanticsUnSupported() bool { return true }
+// IsWatchListSemanticsUnSupported keeps client-go from waiting for a stream
+// that does not come.
+func (l listerWatcher) IsWatchListSemanticsUnSupported() bool {
+	return l.Streaming() == reflector.StreamingUnsupported
+}

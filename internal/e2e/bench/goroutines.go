@@ -18,10 +18,7 @@ func goroutines(config) (func(implementation) (contender, error), error) {
 			if err != nil {
 				return sample{}, err
 			}
-			if err := s.all(s.added); err != nil {
-				return sample{}, err
-			}
-			if _, err := receive(f.opened); err != nil {
+			if _, err := s.synced(f.opened); err != nil {
 				return sample{}, err
 			}
 			n := atRest() - before

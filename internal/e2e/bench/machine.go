@@ -10,16 +10,21 @@ import (
 
 // machine says what has to stand beside figures: where they come from and how
 // to get them again.
-func machine(args []string) string {
-	command := "go run ."
+func machine(command string) string {
+	return fmt.Sprintf("%s, %s/%s, GOMAXPROCS %d, %s; client-go %s.\n\n    %s\n",
+		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0), cpuModel(), versionOf("k8s.io/client-go"), command)
+}
+
+// commandOf is what to type at the repository's root for these arguments.
+func commandOf(args []string) string {
+	command := "cd internal/e2e/bench && go run ."
 	for _, a := range args {
 		if strings.ContainsAny(a, " \t$^*?|&;()<>[]{}'\"\\~`#") {
 			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
 		}
 		command += " " + a
 	}
-	return fmt.Sprintf("%s, %s/%s, GOMAXPROCS %d, %s; client-go %s.\n\n    cd internal/e2e/bench && %s\n",
-		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0), cpuModel(), versionOf("k8s.io/client-go"), command)
+	return command
 }
 
 // cpuModel is the processor's name, where the system tells it in a file.

@@ -5,6 +5,7 @@
 //	go run . -list                        what there is
 //	go run . -only '^event/' -rounds 9    some of it, more often
 //	go run . -only event/16 -impl native -cpuprofile cpu.out
+//	go run . -scale                       the first rows at several sizes
 //
 // Every piece of work is done by each implementation once a round, in turn;
 // the table has the medians, and the details below it the spread. What an
@@ -13,12 +14,13 @@
 // cannot stream its initial state (client-go would wait for it for ever). The
 // garbage of what came before is collected first, and an informer has ended
 // before the next one starts. Each run also proves that what was to be
-// delivered was delivered: a count that is off is an error, and no row.
+// delivered was delivered: a count that is off is an error, and no row. What is
+// no time, such as memory, is counted in the same way: once a round by each.
 //
 // The collector does not run while something is measured. With all that lies
 // prepared on the heap it would seldom run, and whom it hits would be luck.
 // That favours who allocates more; the allocations stand beside the times, and
-// -gc lets it run.
+// -gc lets it run. Where memory itself is the work it runs, and often.
 //
 // The times are wall time. What informers do, they do on several goroutines, so
 // the details tell the CPU time of the whole process too. It holds the
@@ -30,13 +32,10 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"regexp"
 	"runtime"
-	"time"
 )
 
 func main() {
@@ -47,45 +46,32 @@ func main() {
 }
 
 func run(args []string) error {
-	flags := flag.NewFlagSet("bench", flag.ExitOnError)
-	c := config{atLeast: 100 * time.Millisecond, profiles: new(profiler)}
-	c.progress = func(work string) { fmt.Fprintln(os.Stderr, "bench:", work) }
-	flags.IntVar(&c.rounds, "rounds", 5, "how often each implementation does each work")
-	flags.IntVar(&c.objects, "objects", 100_000, "how many `pods` the stores hold")
-	flags.IntVar(&c.events, "events", 200_000, "how many events a run delivers; each is a pod of 1.3 kB")
-	flags.BoolVar(&c.gc, "gc", false, "let the garbage collector run while something is measured")
-	only := flags.String("only", "", "do the work whose name matches the `regexp`")
-	impl := flags.String("impl", "", "with the implementations whose name matches the `regexp`, of client-go, native, face, source")
-	list := flags.Bool("list", false, "print the names of the work, and do none")
-	flags.StringVar(&c.profiles.cpuFile, "cpuprofile", "", "write a CPU profile of tidemark's part to the `file`")
-	flags.StringVar(&c.profiles.memFile, "memprofile", "", "write an allocation profile of tidemark's part to the `file`")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	if err := errors.Join(c.validate(), c.selects(*impl)); err != nil {
-		return err
-	}
-	selected, err := matching(*only, works(c))
+	o, err := parse(args)
 	if err != nil {
 		return err
 	}
-	if *list {
+	selected, err := matching(o.only, o.works())
+	if err != nil {
+		return err
+	}
+	if o.list {
 		for _, w := range selected {
 			fmt.Printf("%-20s %s\n", w.name, w.title)
 		}
 		return nil
 	}
-	if c.profiles.memFile != "" {
+	if o.profiles.memFile != "" {
 		runtime.MemProfileRate = memProfileRate
 	}
-	fmt.Println(machine(args))
-	results, err := measureAll(c, selected)
+	where := machine(o.command(args))
+	fmt.Println(where)
+	results, err := measureAll(o.config, selected)
 	if err != nil {
 		return err
 	}
 	fmt.Println(table(results))
 	fmt.Println(details(results))
-	return c.profiles.write()
+	return o.write(where, results)
 }
 
 func measureAll(c config, all []work) ([]result, error) {

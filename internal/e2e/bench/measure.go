@@ -16,6 +16,7 @@ type result struct {
 // measure has each implementation do some work, in turn.
 func measure(c config, w work) (r result, err error) {
 	c.progress(w.name)
+	defer w.on()()
 	r = result{work: w, samples: map[implementation][]sample{}, medians: map[implementation]sample{}}
 	contenders := map[implementation]contender{}
 	defer func() {
@@ -28,7 +29,7 @@ func measure(c config, w work) (r result, err error) {
 	if err := ready(c, w, contenders); err != nil {
 		return r, err
 	}
-	for range c.rounds {
+	for range w.roundsOf(c) {
 		if err := r.round(c, contenders); err != nil {
 			return r, err
 		}
@@ -37,6 +38,14 @@ func measure(c config, w work) (r result, err error) {
 		r.medians[i] = median(samples)
 	}
 	return r, nil
+}
+
+// roundsOf is how often each implementation does the work.
+func (w work) roundsOf(c config) int {
+	if w.rounds > 0 {
+		return min(w.rounds, c.rounds)
+	}
+	return c.rounds
 }
 
 // round has each of them do it once.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -21,37 +22,54 @@ const firstVersion = 100_000_000
 
 func version(n int) string { return strconv.Itoa(firstVersion + n) }
 
-// podList returns n pods: perGroup in each namespace, and perGroup, of all
+// population is n pods: perGroup in each namespace, and perGroup, of all
 // namespaces, of each app, the first of which is x. They are small, but have
 // what pods have; what the pods of an app have in common they share.
-func podList(n int) *corev1.PodList {
-	groups := max(1, n/perGroup)
-	specs := make([]corev1.PodSpec, groups)
-	owners := make([][]metav1.OwnerReference, groups)
-	for app := range groups {
-		specs[app], owners[app] = podSpec(app), podOwners(app)
+type population struct {
+	n, groups  int
+	specs      []corev1.PodSpec          // by app
+	owners     [][]metav1.OwnerReference // by app
+	conditions []corev1.PodCondition
+}
+
+func populate(n int) *population {
+	p := &population{n: n, groups: max(1, n/perGroup), conditions: podConditions()}
+	for app := range p.groups {
+		p.specs, p.owners = append(p.specs, podSpec(app)), append(p.owners, podOwners(app))
 	}
-	conditions := podConditions()
+	return p
+}
+
+// fill makes the pod of a number, at a version.
+func (p *population) fill(pod *corev1.Pod, i int, version string) {
+	app := i / p.groups % p.groups
+	pod.ObjectMeta = metav1.ObjectMeta{
+		Namespace:         fmt.Sprintf("team-%03d", i%p.groups),
+		Name:              fmt.Sprintf("%s-6d4b75cb6d-%06d", appName(app), i),
+		UID:               types.UID(fmt.Sprintf("8f14e45f-ceea-467f-9b1e-%012d", i)),
+		ResourceVersion:   version,
+		CreationTimestamp: created,
+		Labels:            map[string]string{"app": appName(app), "tier": "backend", "pod-template-hash": "6d4b75cb6d"},
+		Annotations:       map[string]string{"prometheus.io/scrape": "true"},
+		OwnerReferences:   p.owners[app],
+	}
+	pod.Spec = p.specs[app]
+	pod.Spec.NodeName = nodeName(i)
+	pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, PodIP: fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), Conditions: p.conditions}
+}
+
+// podList returns a population as one list.
+func podList(n int) *corev1.PodList {
+	p := populate(n)
 	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: version(n)}, Items: make([]corev1.Pod, n)}
 	for i := range list.Items {
-		app := i / groups % groups
-		p := &list.Items[i]
-		p.ObjectMeta = metav1.ObjectMeta{
-			Namespace:         fmt.Sprintf("team-%03d", i%groups),
-			Name:              fmt.Sprintf("%s-6d4b75cb6d-%06d", appName(app), i),
-			UID:               types.UID(fmt.Sprintf("8f14e45f-ceea-467f-9b1e-%012d", i)),
-			ResourceVersion:   version(i),
-			CreationTimestamp: created,
-			Labels:            map[string]string{"app": appName(app), "tier": "backend", "pod-template-hash": "6d4b75cb6d"},
-			Annotations:       map[string]string{"prometheus.io/scrape": "true"},
-			OwnerReferences:   owners[app],
-		}
-		p.Spec = specs[app]
-		p.Spec.NodeName = fmt.Sprintf("node-%04d", i%500)
-		p.Status = corev1.PodStatus{Phase: corev1.PodRunning, PodIP: fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), Conditions: conditions}
+		p.fill(&list.Items[i], i, version(i))
 	}
 	return list
 }
+
+// nodeName is the node of the pod of a number.
+func nodeName(i int) string { return fmt.Sprintf("node-%04d", i%500) }
 
 var created = metav1.NewTime(time.Unix(1_700_000_000, 0))
 
@@ -91,26 +109,40 @@ func podConditions() []corev1.PodCondition {
 	return []corev1.PodCondition{scheduled, ready}
 }
 
-// later returns a copy of a list in which all is newer.
-func later(list *corev1.PodList) *corev1.PodList {
+// later returns a copy of a list in which each so-manieth object is newer, and
+// how many these are.
+func later(list *corev1.PodList, every int) (*corev1.PodList, int) {
 	next := *list
-	next.Items = make([]corev1.Pod, len(list.Items))
+	next.Items = slices.Clone(list.Items)
 	next.ResourceVersion = version(2 * len(list.Items))
-	for i := range next.Items {
-		next.Items[i] = list.Items[i]
+	changed := 0
+	for i := 0; i < len(next.Items); i += every {
 		next.Items[i].ResourceVersion = version(len(list.Items) + i)
+		changed++
 	}
-	return &next
+	return &next, changed
 }
 
-// changes returns n events that change the pods of a list in turn. Each has an
-// object of its own, and a version that comes after all before it.
+// changes returns n events that change the pods of a list in turn.
 func changes(list *corev1.PodList, n int) []watch.Event {
+	c := &changer{list: list}
 	all := make([]watch.Event, n)
 	for i := range all {
-		p := list.Items[i%len(list.Items)]
-		p.ResourceVersion = version(len(list.Items) + 1 + i)
-		all[i] = watch.Event{Type: watch.Modified, Object: &p}
+		all[i] = c.next()
 	}
 	return all
+}
+
+// changer makes events that change the pods of a list in turn. Each has an
+// object of its own, and a version that comes after all before it.
+type changer struct {
+	list *corev1.PodList
+	made int
+}
+
+func (c *changer) next() watch.Event {
+	p := c.list.Items[c.made%len(c.list.Items)]
+	c.made++
+	p.ResourceVersion = version(len(c.list.Items) + c.made)
+	return watch.Event{Type: watch.Modified, Object: &p}
 }

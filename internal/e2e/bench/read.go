@@ -18,7 +18,15 @@ type read func(n int) error
 // reading says how to read the store of either kind of informer.
 type reading struct {
 	shared func(shared, *questions) read
-	own    func(own, *questions) read
+	own    func(own[*corev1.Pod], *questions) read
+}
+
+// of is how to read what an informer holds.
+func (r reading) of(s *started, q *questions) read {
+	if pods, ok := s.subject.(own[*corev1.Pod]); ok {
+		return r.own(pods, q)
+	}
+	return r.shared(s.subject.(shared), q)
 }
 
 // questions is what a store can be asked, and what the answer must be.
@@ -29,13 +37,23 @@ type questions struct {
 	sizes      []int // how many objects each of the namespaces has
 	selector   labels.Selector
 	selected   int
+	operators  labels.Selector
+	operated   int
+	operatedIn []int // how many objects of each of the namespaces
 	objects    int
 }
 
+// operators is a selector with all operators but equality.
+const operators = "app in (x,app-001),tier notin (frontend,cache),pod-template-hash"
+
 // newQuestions makes questions about a list, in random order. The strings are
 // not the objects' own: nobody finds them equal by their address.
-func newQuestions(list *corev1.PodList) *questions {
+func newQuestions(list *corev1.PodList) (*questions, error) {
 	q := &questions{objects: len(list.Items), selector: labels.SelectorFromSet(labels.Set{"app": "x"})}
+	var err error
+	if q.operators, err = labels.Parse(operators); err != nil {
+		return nil, err
+	}
 	at := make(map[string]int) // where a namespace stands
 	for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(len(list.Items)) {
 		p := &list.Items[i]
@@ -44,36 +62,37 @@ func newQuestions(list *corev1.PodList) *questions {
 		q.spelled = append(q.spelled, key.String())
 		if _, ok := at[p.Namespace]; !ok {
 			at[p.Namespace] = len(q.namespaces)
-			q.namespaces, q.sizes = append(q.namespaces, key.Namespace), append(q.sizes, 0)
+			q.namespaces, q.sizes, q.operatedIn = append(q.namespaces, key.Namespace), append(q.sizes, 0), append(q.operatedIn, 0)
 		}
 		q.sizes[at[p.Namespace]]++
+		if q.operators.Matches(labels.Set(p.Labels)) {
+			q.operated++
+			q.operatedIn[at[p.Namespace]]++
+		}
 		if q.selector.Matches(labels.Set(p.Labels)) {
 			q.selected++
 		}
 	}
-	return q
+	return q, nil
 }
 
 // reads is the work of reading a store at rest, by one goroutine.
 func reads(r reading) func(config) (func(implementation) (contender, error), error) {
 	return func(c config) (func(implementation) (contender, error), error) {
 		list := podList(c.objects)
-		q := newQuestions(list)
+		q, err := newQuestions(list)
 		return func(i implementation) (contender, error) {
 			f := newFeed(list)
 			s, err := start(i, f, 1, tally{adds: len(list.Items)})
 			if err != nil {
 				return contender{}, err
 			}
-			if err := s.all(s.added); err != nil {
+			if _, err := s.synced(f.opened); err != nil {
 				return contender{}, err
 			}
-			f.list.Store(nil) // the informer has its copies
-			if informer, ok := s.subject.(own); ok {
-				return contender{run: repeated(r.own(informer, q)), stop: s.stop}, nil
-			}
-			return contender{run: repeated(r.shared(s.subject.(shared), q)), stop: s.stop}, nil
-		}, nil
+			f.answer(nil) // the informer has its copies
+			return contender{run: repeated(r.of(s, q)), stop: s.stop}, nil
+		}, err
 	}
 }
 

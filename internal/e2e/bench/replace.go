@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -20,7 +19,9 @@ const inRow = 5
 // native store has none, so there it is an informer that lists again.
 func replaces(c config) (func(implementation) (contender, error), error) {
 	first := podList(c.objects)
-	r := &replacement{lists: [2]*corev1.PodList{first, later(first)}, questions: newQuestions(first)}
+	second, _ := later(first, 1)
+	q, err := newQuestions(first)
+	r := &replacement{lists: [2]*corev1.PodList{first, second}, questions: q}
 	for n, list := range r.lists {
 		for i := range list.Items {
 			r.objects[n] = append(r.objects[n], &list.Items[i])
@@ -35,7 +36,7 @@ func replaces(c config) (func(implementation) (contender, error), error) {
 		default:
 			return contender{run: r.relists}, nil
 		}
-	}, nil
+	}, err
 }
 
 // replacement is two states of one store.
@@ -87,20 +88,17 @@ func (r *replacement) relist(m *meter, runs *sampled) error {
 	if err != nil {
 		return err
 	}
-	if err := s.all(s.added); err != nil {
-		return err
-	}
-	w, err := receive(f.opened)
+	w, err := s.synced(f.opened)
 	if err != nil {
 		return err
 	}
-	pods := s.subject.(own)
+	pods := s.subject.(own[*corev1.Pod])
 	store, keys := pods.Indexer(), r.questions.keys
 	get := func(i int) error {
 		_, ok := store.Get(keys[i%len(keys)])
 		return found(ok, nil)
 	}
-	f.list.Store(r.lists[1])
+	f.answer(r.lists[1])
 	err = runs.add(m, get, func() error {
 		w.expire()
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -110,13 +108,11 @@ func (r *replacement) relist(m *meter, runs *sampled) error {
 	if err != nil {
 		return err
 	}
-	if err := s.all(s.updated); err != nil {
+	if err := s.updated(); err != nil {
 		return err
 	}
 	return s.stop()
 }
-
-var errMissing = errors.New("an object that is in both states is not found")
 
 func found(ok bool, err error) error {
 	if err == nil && !ok {

@@ -2,31 +2,34 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// subject is an informer of pods with the index by namespace, of whichever
+// subject is an informer with the index by namespace, of whichever
 // implementation.
 type subject interface {
 	handle(*counter) error
 	run(context.Context) error
-	get(namespace, name string) (*corev1.Pod, error)
+	get(indexer.Key) any
 }
 
 // shared is client-go's informer, or tidemark's that looks like it.
 type shared struct{ cache.SharedIndexInformer }
 
+// handle asks for the counter's own resyncs, or for none. With client-go's face
+// there are only some where the informer is made for it.
 func (s shared) handle(c *counter) error {
-	_, err := s.AddEventHandler(c.shared())
+	_, err := s.AddEventHandlerWithResyncPeriod(c.shared(), c.resync)
 	return err
 }
 
@@ -35,114 +38,56 @@ func (s shared) run(ctx context.Context) error {
 	return nil
 }
 
-func (s shared) get(namespace, name string) (*corev1.Pod, error) {
-	return s.lister().Pods(namespace).Get(name)
+func (s shared) get(key indexer.Key) any {
+	obj, _, _ := s.GetIndexer().GetByKey(key.String()) // it has no error to return
+	return obj
 }
 
 // lister is client-go's generated one.
 func (s shared) lister() corelisters.PodLister { return corelisters.NewPodLister(s.GetIndexer()) }
 
 // own is tidemark's informer.
-type own struct {
-	*informer.Informer[*corev1.Pod]
-}
+type own[T informer.Object] struct{ *informer.Informer[T] }
 
-func (s own) handle(c *counter) error {
-	_, err := s.Handle(c.native(), informer.HandlerOptions{})
+func (s own[T]) handle(c *counter) error {
+	_, err := s.Handle(counting[T](c), informer.HandlerOptions{Delivery: c.delivery, Resync: c.resync})
 	return err
 }
 
-func (s own) run(ctx context.Context) error { return s.Run(ctx) }
+func (s own[T]) run(ctx context.Context) error { return s.Run(ctx) }
 
-func (s own) get(namespace, name string) (*corev1.Pod, error) {
-	return s.Lister().Namespace(namespace).Get(name)
+func (s own[T]) get(key indexer.Key) any {
+	obj, _ := s.Indexer().Get(key)
+	return obj
 }
 
-// newSubject makes an informer of a feed.
-func newSubject(i implementation, f *feed) subject {
+// maker makes an informer of an origin.
+type maker func(implementation, origin) subject
+
+func newPods(i implementation, from origin) subject {
+	return newSubject[*corev1.Pod](i, from, &corev1.Pod{}, 0)
+}
+
+// newResyncingPods makes an informer whose handlers may ask for resyncs.
+func newResyncingPods(i implementation, from origin) subject {
+	return newSubject[*corev1.Pod](i, from, &corev1.Pod{}, resyncPeriod)
+}
+
+func newUnstructured(i implementation, from origin) subject {
+	return newSubject[*unstructured.Unstructured](i, from, &unstructured.Unstructured{}, 0)
+}
+
+func newSubject[T informer.Object](i implementation, from origin, example runtime.Object, resync time.Duration) subject {
 	switch i {
 	case clientgo:
-		return shared{cache.NewSharedIndexInformer(listerWatcher{f}, &corev1.Pod{}, 0, byNamespace())}
+		return shared{cache.NewSharedIndexInformer(listerWatcher{from}, example, resync, byNamespace())}
 	case face:
-		return shared{informer.NewSharedIndexInformer(listerWatcher{f}, &corev1.Pod{}, 0, byNamespace())}
+		return shared{informer.NewSharedIndexInformer(listerWatcher{from}, example, resync, byNamespace())}
 	default:
-		return own{informer.New(f, informer.Options[*corev1.Pod]{Resource: schema.GroupResource{Resource: "pods"}})}
+		return own[T]{informer.New(from, informer.Options[T]{Resource: schema.GroupResource{Resource: "pods"}})}
 	}
 }
 
 func byNamespace() cache.Indexers {
 	return cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
-}
-
-// started is an informer that runs.
-type started struct {
-	subject
-	counters       []*counter
-	added, updated chan struct{} // get one from each handler
-	cancel         context.CancelFunc
-	ended          chan error
-}
-
-// start runs an informer with some handlers that expect the same.
-func start(i implementation, f *feed, handlers int, want tally) (*started, error) {
-	s := &started{
-		subject: newSubject(i, f),
-		added:   make(chan struct{}, handlers),
-		updated: make(chan struct{}, handlers),
-		ended:   make(chan error, 1),
-	}
-	for range handlers {
-		c := &counter{want: want, added: s.added, updated: s.updated}
-		s.counters = append(s.counters, c)
-		if err := s.handle(c); err != nil {
-			return nil, err
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	s.cancel = cancel
-	go func() { s.ended <- s.run(ctx) }()
-	return s, nil
-}
-
-// patience is how long anything may take that is waited for.
-const patience = 5 * time.Minute
-
-var errPatience = fmt.Errorf("nothing happens for %v", patience)
-
-// all waits until each handler was told all that it should be of one kind.
-func (s *started) all(told <-chan struct{}) error {
-	for range s.counters {
-		if _, err := receive(told); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// receive waits for a value.
-func receive[T any](from <-chan T) (v T, err error) {
-	select {
-	case v = <-from:
-		return v, nil
-	default:
-	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case v = <-from:
-		return v, nil
-	case <-timer.C:
-		return v, errPatience
-	}
-}
-
-// stop ends the informer, waits for its end, and tells whether the handlers
-// were told what they should be, no less and no more.
-func (s *started) stop() error {
-	s.cancel()
-	_, err := receive(s.ended)
-	for _, c := range s.counters {
-		err = errors.Join(err, c.check())
-	}
-	return err
 }

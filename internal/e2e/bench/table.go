@@ -12,31 +12,35 @@ const nothing = "–"
 func table(results []result) string {
 	var b strings.Builder
 	row(&b, "work", "client-go", "tidemark (native)", "tidemark (client-go face)", "ratio: native; face",
-		"allocations an operation: client-go; native; face", "bar", "met?", "goal", "met?")
-	row(&b, "---", "--:", "--:", "--:", "--:", "---", "---", "---", "---", "---")
+		"allocations an operation: client-go; native; face", "bar", "met?")
+	row(&b, "---", "--:", "--:", "--:", "--:", "---", "---", "---")
 	for _, r := range results {
 		row(&b, r.title, r.shown(clientgo), r.shown(native), r.shown(face), r.ratio(native)+"; "+r.ratio(face),
 			r.allocated(clientgo)+"; "+r.allocated(native)+"; "+r.allocated(face),
-			r.bar.text(r.show), r.bar.met(r), r.goal.text(r.show), r.goal.met(r))
+			r.bar.text(r.unit.show), r.bar.met(r))
 	}
 	return b.String()
 }
 
 func (r result) shown(i implementation) string {
 	if s, ok := r.medians[i]; ok {
-		return r.show(s.value)
+		return r.unit.show(s.value)
 	}
 	return nothing
 }
 
 // ratio is how many times ours the value of client-go is.
 func (r result) ratio(ours implementation) string {
+	if x, ok := r.compared(ours); ok {
+		return times(x)
+	}
+	return nothing
+}
+
+func (r result) compared(ours implementation) (ratio float64, ok bool) {
 	a, compared := r.medians[clientgo]
 	b, measured := r.medians[ours]
-	if !compared || !measured {
-		return nothing
-	}
-	return times(a.value / b.value)
+	return a.value / b.value, compared && measured
 }
 
 func (r result) allocated(i implementation) string {
@@ -73,7 +77,7 @@ func details(results []result) string {
 			if theirs, ok := r.medians[clientgo]; ok && s.timed() && i.tidemark() {
 				ratio = times(theirs.cpu / s.cpu)
 			}
-			row(&b, r.name, i.String(), r.show(s.value), r.show(values[0]), r.show(values[len(values)-1]), r.op, wall, cpu, ratio, s.note)
+			row(&b, r.name, i.String(), r.unit.show(s.value), r.unit.show(values[0]), r.unit.show(values[len(values)-1]), r.op, wall, cpu, ratio, s.note)
 		}
 	}
 	return b.String()

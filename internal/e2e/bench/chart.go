@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"strings"
+)
+
+// The measures of the chart, in pixels.
+const (
+	chartWidth = 760
+	chartLeft  = 230 // where the bars begin
+	chartRight = 90  // for the figure behind the longest bar
+	chartTop   = 62
+	rowHeight  = 38
+	barHeight  = 13
+)
+
+// ours is the implementations that the chart compares with client-go.
+var ours = []implementation{native, face}
+
+// chart draws how many times ours client-go's value is, on a logarithmic scale,
+// for the work that has a short title. Its colours suit light and dark pages.
+func chart(results []result) string {
+	var rows []result
+	most := 10.0
+	for _, r := range results {
+		if r.short == "" {
+			continue
+		}
+		rows = append(rows, r)
+		for _, i := range ours {
+			if x, ok := r.compared(i); ok {
+				most = max(most, x)
+			}
+		}
+	}
+	decades := int(math.Ceil(math.Log10(most)))
+	c := canvas{scale: (chartWidth - chartLeft - chartRight) / float64(decades), height: chartTop + len(rows)*rowHeight}
+	c.head()
+	for d := range decades + 1 {
+		c.decade(d)
+	}
+	for n, r := range rows {
+		c.row(chartTop+n*rowHeight, r)
+	}
+	c.WriteString("</svg>\n")
+	return c.String()
+}
+
+// canvas is a chart on the way.
+type canvas struct {
+	strings.Builder
+	scale  float64 // the width of a decade
+	height int
+}
+
+const chartStyle = `<style>
+  text { font: 13px system-ui, sans-serif; fill: #1f2328 }
+  .title { font-weight: 600 }
+  .axis { fill: #656d76; text-anchor: middle }
+  line { stroke: #8c959f; stroke-opacity: .4 }
+  .native { fill: #0969da }
+  .face { fill: #8250df }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3 }
+    .axis { fill: #9198a1 }
+    .native { fill: #4493f8 }
+    .face { fill: #ab7df8 }
+  }
+</style>
+`
+
+func (c *canvas) head() {
+	fmt.Fprintf(&c.Builder, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img">`+"\n",
+		chartWidth, c.height, chartWidth, c.height)
+	c.WriteString("<title>How many times client-go's cost is tidemark's</title>\n" + chartStyle)
+	c.text(0, 16, "title", "How many times client-go's cost is tidemark's (more is better)")
+	for n, i := range ours {
+		x := chartLeft + n*160
+		c.bar(x, 24, 12, i)
+		c.text(x+18, 35, "", i.String())
+	}
+}
+
+// decade draws a line of the scale.
+func (c *canvas) decade(d int) {
+	x := chartLeft + float64(d)*c.scale
+	fmt.Fprintf(&c.Builder, `<line x1="%.0f" x2="%.0f" y1="%d" y2="%d"/>`+"\n", x, x, chartTop-4, c.height)
+	c.text(int(x), chartTop-8, "axis", times(math.Pow10(d)))
+}
+
+func (c *canvas) row(y int, r result) {
+	c.text(0, y+barHeight+6, "", r.short)
+	y += 4
+	for _, i := range ours {
+		x, ok := r.compared(i)
+		if !ok {
+			continue
+		}
+		// What is no better than client-go has no bar, but its figure.
+		width := max(0, c.scale*math.Log10(x))
+		c.bar(chartLeft, y, int(width), i)
+		c.text(chartLeft+int(width)+6, y+barHeight-2, "", times(x))
+		y += barHeight + 2
+	}
+}
+
+func (c *canvas) bar(x, y, width int, i implementation) {
+	fmt.Fprintf(&c.Builder, `<rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="2"/>`+"\n", i.flag(), x, y, width, barHeight)
+}
+
+func (c *canvas) text(x, y int, class, text string) {
+	if class != "" {
+		class = ` class="` + class + `"`
+	}
+	fmt.Fprintf(&c.Builder, `<text x="%d" y="%d"%s>%s</text>`+"\n", x, y, class, html.EscapeString(text))
+}

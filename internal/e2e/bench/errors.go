@@ -1,0 +1,17 @@
+package main
+
+import (
+	"errors"
+	"strings"
+)
+
+var (
+	errWatches = errors.New("the informer asks for watch after watch")
+	errLists   = errors.New("the informer lists when it has no reason to")
+	errMissing = errors.New("an object that is in both states is not found")
+	errNotLast = errors.New("the store does not hold what came last")
+	errPinned  = errors.New("the store holds an item of the list, and by that the whole page")
+	errIndex   = errors.New("an index does not have what was put last")
+	errMarkers = errors.New("there is no place for the table, which is between the lines " +
+		strings.TrimSpace(readmeBegin) + " and " + strings.TrimSpace(readmeEnd))
+)
