@@ -246,6 +246,18 @@ func TestContract_B115_B116_MutationCache(t *testing.T) {
 		w.send(watch.Modified, pod("a", "15"))
 		synctest.Wait()
 		require.Equal(t, "a@15", newest("default/a"))
+
+		// Told by a handler, it knows that an answer was late.
+		w.handles(told{
+			update: func(_, obj any) { mutations.OnAddOrUpdate(obj.(podType)) },
+			delete: func(obj any) { mutations.OnDelete(obj.(podType)) },
+		})
+		mutations.Mutation(pod("a", "16"))
+		w.send(watch.Deleted, pod("a", "17"))
+		synctest.Wait()
+		require.Empty(t, newest("default/a"))
+		mutations.Mutation(pod("a", "16"))
+		require.Empty(t, newest("default/a"), "it is gone for good")
 	})
 }
 
