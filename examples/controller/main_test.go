@@ -15,27 +15,34 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/program"
 )
 
-var badInput = []struct{ args, want string }{
-	{"--demo --workers 0", `invalid value "0" for flag -workers: too few; controller -h lists the flags`},
+var example = program.Run(run)
+
+func TestMain(m *testing.M) { program.Main(m) }
+
+func TestProgram(t *testing.T) { example.Test(t, badInput...) }
+
+var badInput = []program.BadInput{
+	{Args: "--demo --workers 0", Want: `invalid value "0" for flag -workers: too few; controller -h lists the flags`},
 }
 
 func TestDemo(t *testing.T) {
-	p := start(t) // no kubeconfig, so it is one
-	p.notes(t, stamp+`controller: this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
-	p.prints(t, stamp+`shop/web: summary created: 2 of registry\.example/web:v1$`)
-	p.prints(t, stamp+`shop/web: summary updated: 4 of registry\.example/web:v1$`)
-	p.prints(t, stamp+`shop/cart: summary deleted$`)
-	p.interrupt()
-	p.exits(t, 0)
-	assert.Regexp(t, stamp+`synced: deployments \d, summaries 0\n(.*\n)*.* stopped\n$`, p.stdout.String())
+	p := example.Start(t) // no kubeconfig, so it is one
+	p.Notes(t, program.Stamp+`controller: this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
+	p.Prints(t, program.Stamp+`shop/web: summary created: 2 of registry\.example/web:v1$`)
+	p.Prints(t, program.Stamp+`shop/web: summary updated: 4 of registry\.example/web:v1$`)
+	p.Prints(t, program.Stamp+`shop/cart: summary deleted$`)
+	p.Interrupt()
+	p.Exits(t, 0)
+	assert.Regexp(t, program.Stamp+`synced: deployments \d, summaries 0\n(.*\n)*.* stopped\n$`, p.Stdout.String())
 }
 
 func TestTheTimeIsUp(t *testing.T) {
-	p := start(t, "--demo", "--for", "2s")
-	p.exits(t, 0)
-	assert.Regexp(t, ` stopped\n$`, p.stdout.String())
+	p := example.Start(t, "--demo", "--for", "2s")
+	p.Exits(t, 0)
+	assert.Regexp(t, ` stopped\n$`, p.Stdout.String())
 }
 
 // summaryOf returns the summary of a Deployment of the shop, as the server has it.
@@ -49,11 +56,11 @@ func summaryOf(t *testing.T, s *informertest.Server, name string) *corev1.Config
 func TestDeploymentIsFollowed(t *testing.T) {
 	ctx := t.Context()
 	s := informertest.New(informertest.Options{})
-	p := start(t, "--kubeconfig", kubeconfig(t, s), "--workers", "3")
-	p.prints(t, "synced: deployments 0, summaries 0$")
+	p := example.Start(t, "--kubeconfig", program.Kubeconfig(t, s), "--workers", "3")
+	p.Prints(t, "synced: deployments 0, summaries 0$")
 	web := newDeployment("web", 2)
 	require.NoError(t, s.Create(ctx, web))
-	p.prints(t, "^.* shop/web: summary created: 2 of registry.example/web:v1$")
+	p.Prints(t, "^.* shop/web: summary created: 2 of registry.example/web:v1$")
 	summary := summaryOf(t, s, "web")
 	assert.True(t, metav1.IsControlledBy(summary, web))
 	assert.Equal(t, map[string]string{"replicas": "2", "images": "registry.example/web:v1"}, summary.Data)
@@ -61,21 +68,21 @@ func TestDeploymentIsFollowed(t *testing.T) {
 	replicas := int32(5)
 	web.Spec.Replicas = &replicas
 	require.NoError(t, s.Update(ctx, web))
-	p.prints(t, "shop/web: summary updated: 5 of ")
+	p.Prints(t, "shop/web: summary updated: 5 of ")
 
 	summary = summaryOf(t, s, "web")
 	summary.Data["images"] = "none of your business"
 	summary.OwnerReferences = nil
 	require.NoError(t, s.Update(ctx, summary))
-	p.prints(t, "(?s)shop/web: summary updated: .*shop/web: summary updated: 5 of registry.example/web:v1$")
+	p.Prints(t, "(?s)shop/web: summary updated: .*shop/web: summary updated: 5 of registry.example/web:v1$")
 	assert.True(t, metav1.IsControlledBy(summaryOf(t, s, "web"), web))
 
 	web.Labels = nil
 	require.NoError(t, s.Update(ctx, web))
-	p.prints(t, "shop/web: summary deleted$")
+	p.Prints(t, "shop/web: summary deleted$")
 	assert.True(t, apierrors.IsNotFound(s.Get(ctx, "shop", "web", &corev1.ConfigMap{})))
-	p.interrupt()
-	p.exits(t, 0)
+	p.Interrupt()
+	p.Exits(t, 0)
 }
 
 // What happened while the controller was not there is made good when it comes
@@ -83,31 +90,31 @@ func TestDeploymentIsFollowed(t *testing.T) {
 func TestRestart(t *testing.T) {
 	ctx := t.Context()
 	s := informertest.New(informertest.Options{})
-	path := kubeconfig(t, s)
+	path := program.Kubeconfig(t, s)
 	for _, name := range []string{"right", "gone", "changed"} {
 		require.NoError(t, s.Create(ctx, newDeployment(name, 1)))
 	}
-	p := start(t, "--kubeconfig", path)
-	p.prints(t, "shop/right: summary created")
-	p.prints(t, "shop/gone: summary created")
-	p.prints(t, "shop/changed: summary created")
-	p.interrupt()
-	p.exits(t, 0)
+	p := example.Start(t, "--kubeconfig", path)
+	p.Prints(t, "shop/right: summary created")
+	p.Prints(t, "shop/gone: summary created")
+	p.Prints(t, "shop/changed: summary created")
+	p.Interrupt()
+	p.Exits(t, 0)
 
 	require.NoError(t, s.Delete(ctx, newDeployment("gone", 1)))
 	require.NoError(t, s.Update(ctx, newDeployment("changed", 2)))
 	writes := s.Requests()
-	p = start(t, "--kubeconfig", path, "--workers", "1")
-	p.prints(t, "synced: deployments 2, summaries 3$")
-	p.prints(t, "shop/gone: summary deleted")
-	p.prints(t, "shop/changed: summary updated: 2 of")
+	p = example.Start(t, "--kubeconfig", path, "--workers", "1")
+	p.Prints(t, "synced: deployments 2, summaries 3$")
+	p.Prints(t, "shop/gone: summary deleted")
+	p.Prints(t, "shop/changed: summary updated: 2 of")
 	require.NoError(t, s.Create(ctx, newDeployment("last", 1)))
-	p.prints(t, "shop/last: summary created") // and the one worker has been through all
-	p.interrupt()
-	p.exits(t, 0)
+	p.Prints(t, "shop/last: summary created") // and the one worker has been through all
+	p.Interrupt()
+	p.Exits(t, 0)
 	assert.Equal(t, writes.Update+1, s.Requests().Update)
 	assert.Equal(t, writes.Create+1, s.Requests().Create)
-	assert.Empty(t, p.stderr.String())
+	assert.Empty(t, p.Stderr.String())
 }
 
 // A ConfigMap that someone else made is left alone; once it is out of the way
@@ -118,11 +125,11 @@ func TestSomeoneElsesConfigMap(t *testing.T) {
 	foreign := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Data: map[string]string{"mine": "1"}}
 	require.NoError(t, s.Create(ctx, foreign))
 	require.NoError(t, s.Create(ctx, newDeployment("web", 2)))
-	p := start(t, "--kubeconfig", kubeconfig(t, s))
-	p.notes(t, stamp+`controller: shop/web: failure 2, trying again: a ConfigMap of this name is someone else's$`)
+	p := example.Start(t, "--kubeconfig", program.Kubeconfig(t, s))
+	p.Notes(t, program.Stamp+`controller: shop/web: failure 2, trying again: a ConfigMap of this name is someone else's$`)
 	assert.Equal(t, foreign.Data, summaryOf(t, s, "web").Data)
 	require.NoError(t, s.Delete(ctx, foreign))
-	p.prints(t, "shop/web: summary created")
+	p.Prints(t, "shop/web: summary created")
 }
 
 // One's own summary whose label was taken off is not in the store, and is
@@ -131,12 +138,12 @@ func TestSummaryWithoutItsLabel(t *testing.T) {
 	ctx := t.Context()
 	s := informertest.New(informertest.Options{})
 	require.NoError(t, s.Create(ctx, newDeployment("web", 2)))
-	p := start(t, "--kubeconfig", kubeconfig(t, s))
-	p.prints(t, "shop/web: summary created")
+	p := example.Start(t, "--kubeconfig", program.Kubeconfig(t, s))
+	p.Prints(t, "shop/web: summary created")
 	summary := summaryOf(t, s, "web")
 	summary.Labels = nil
 	require.NoError(t, s.Update(ctx, summary))
-	p.prints(t, "shop/web: summary updated: 2 of")
+	p.Prints(t, "shop/web: summary updated: 2 of")
 	assert.Equal(t, manager, summaryOf(t, s, "web").Labels[managedByLabel])
 }
 
@@ -182,16 +189,16 @@ func TestRetries(t *testing.T) {
 	web := newDeployment("web", 2)
 	require.NoError(t, s.Create(ctx, web))
 
-	p := start(t, "--kubeconfig", writeKubeconfig(t, front.URL))
-	p.notes(t, stamp+"controller: shop/web: failure 1, trying again: Internal error occurred: context deadline exceeded$")
-	p.notes(t, stamp+"controller: shop/web: failure 2, trying again: configmaps \"web\" is forbidden: .*$")
-	p.prints(t, "shop/web: summary created: 2 of")
+	p := example.Start(t, "--kubeconfig", program.WriteKubeconfig(t, front.URL))
+	p.Notes(t, program.Stamp+"controller: shop/web: failure 1, trying again: Internal error occurred: context deadline exceeded$")
+	p.Notes(t, program.Stamp+"controller: shop/web: failure 2, trying again: configmaps \"web\" is forbidden: .*$")
+	p.Prints(t, "shop/web: summary created: 2 of")
 	require.NoError(t, s.Update(ctx, newDeployment("web", 3)))
-	p.notes(t, "shop/web: failure 1, trying again: Operation cannot be fulfilled on configmaps \"web\"")
-	p.notes(t, "shop/web: failure 3, trying again: Operation cannot be fulfilled on configmaps \"web\"")
-	p.prints(t, "shop/web: summary updated: 3 of")
+	p.Notes(t, "shop/web: failure 1, trying again: Operation cannot be fulfilled on configmaps \"web\"")
+	p.Notes(t, "shop/web: failure 3, trying again: Operation cannot be fulfilled on configmaps \"web\"")
+	p.Prints(t, "shop/web: summary updated: 3 of")
 	require.NoError(t, s.Delete(ctx, web))
-	p.prints(t, "shop/web: summary deleted")
-	p.interrupt()
-	p.exits(t, 0)
+	p.Prints(t, "shop/web: summary deleted")
+	p.Interrupt()
+	p.Exits(t, 0)
 }

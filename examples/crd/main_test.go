@@ -7,23 +7,28 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/program"
 )
 
-var badInput []struct{ args, want string }
+var example = program.Run(run)
+
+func TestMain(m *testing.M) { program.Main(m) }
+
+func TestProgram(t *testing.T) { example.Test(t) }
 
 // The demo shows all of it: the resource is not there, and then it is.
 func TestDemo(t *testing.T) {
-	p := start(t) // no kubeconfig, so it is one
-	p.notes(t, stamp+`crd: this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
-	p.notes(t, stamp+`crd: waiting: informer crontabs.stable.example.com: the informer is not synced: .*the server could not find the requested resource.*$`)
-	p.prints(t, stamp+`crontabs.stable.example.com is there, objects: [12]$`)
+	p := example.Start(t) // no kubeconfig, so it is one
+	p.Notes(t, program.Stamp+`crd: this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
+	p.Notes(t, program.Stamp+`crd: waiting: informer crontabs.stable.example.com: the informer is not synced: .*the server could not find the requested resource.*$`)
+	p.Prints(t, program.Stamp+`crontabs.stable.example.com is there, objects: [12]$`)
 	for _, who := range []string{"typed", "dynamic"} {
-		p.prints(t, stamp+who+` \+ shop/backup runs registry.example/backup:v1 daily$`)
-		p.prints(t, stamp+who+` ~ shop/report runs registry.example/report:v1 monthly$`)
-		p.prints(t, stamp+who+` - shop/report runs registry.example/report:v1 monthly$`)
+		p.Prints(t, program.Stamp+who+` \+ shop/backup runs registry.example/backup:v1 daily$`)
+		p.Prints(t, program.Stamp+who+` ~ shop/report runs registry.example/report:v1 monthly$`)
+		p.Prints(t, program.Stamp+who+` - shop/report runs registry.example/report:v1 monthly$`)
 	}
-	p.interrupt()
-	p.exits(t, 0)
+	p.Interrupt()
+	p.Exits(t, 0)
 }
 
 func TestCluster(t *testing.T) {
@@ -31,23 +36,23 @@ func TestCluster(t *testing.T) {
 	s := informertest.New(informertest.Options{})
 	require.NoError(t, s.Register(kind))
 	require.NoError(t, s.Create(ctx, newCronTab("report", "weekly")))
-	p := start(t, "--kubeconfig", kubeconfig(t, s))
-	p.prints(t, "is there, objects: 1$")
-	p.prints(t, `^.* typed \+ shop/report runs registry.example/report:v1 weekly$`)
-	p.prints(t, `^.* dynamic \+ shop/report runs registry.example/report:v1 weekly$`)
-	p.interrupt()
-	p.exits(t, 0)
-	assert.Empty(t, p.stderr.String())
+	p := example.Start(t, "--kubeconfig", program.Kubeconfig(t, s))
+	p.Prints(t, "is there, objects: 1$")
+	p.Prints(t, `^.* typed \+ shop/report runs registry.example/report:v1 weekly$`)
+	p.Prints(t, `^.* dynamic \+ shop/report runs registry.example/report:v1 weekly$`)
+	p.Interrupt()
+	p.Exits(t, 0)
+	assert.Empty(t, p.Stderr.String())
 	assert.Equal(t, informertest.Requests{WatchList: 2}, s.Requests())
 }
 
 // A resource that does not come by the end is an error.
 func TestResourceThatNeverComes(t *testing.T) {
 	s := informertest.New(informertest.Options{})
-	p := start(t, "--kubeconfig", kubeconfig(t, s), "--for", "1500ms")
-	p.exits(t, 1)
-	assert.Regexp(t, `\ncrd: informer crontabs.stable.example.com: .*the server could not find the requested resource.*\n$`, p.stderr.String())
-	assert.Empty(t, p.stdout.String())
+	p := example.Start(t, "--kubeconfig", program.Kubeconfig(t, s), "--for", "1500ms")
+	p.Exits(t, 1)
+	assert.Regexp(t, `\ncrd: informer crontabs.stable.example.com: .*the server could not find the requested resource.*\n$`, p.Stderr.String())
+	assert.Empty(t, p.Stdout.String())
 }
 
 // What the store hands out is copied without sharing.

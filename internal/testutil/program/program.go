@@ -1,8 +1,10 @@
-package main
+package program
 
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,10 +21,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// This file is the same in several examples: the program as a test sees it.
-
-// The tests see no kubeconfig of whoever runs them.
-func TestMain(m *testing.M) {
+// Main is the TestMain of an example. The tests see no kubeconfig of whoever
+// runs them.
+func Main(m *testing.M) {
 	_ = os.Unsetenv(clientcmd.RecommendedConfigPathEnvVar)
 	clientcmd.RecommendedHomeFile = filepath.Join(os.TempDir(), "tidemark-example-has-no-kubeconfig")
 	goleak.VerifyTestMain(m)
@@ -59,24 +60,28 @@ func (t *transcript) String() string {
 	return text
 }
 
-// program is the example as it runs in a test.
-type program struct {
+// Run is the run function of an example, which returns its exit code.
+type Run func(ctx context.Context, args []string, stdout, stderr io.Writer) int
+
+// Program is an example as it runs in a test.
+type Program struct {
+	Stdout, Stderr fmt.Stringer
+	Interrupt      context.CancelFunc
+
 	stdout, stderr *transcript
-	interrupt      context.CancelFunc
 	ended          chan struct{}
 	code           int // once ended is closed
 }
 
-func start(t *testing.T, args ...string) *program {
+// Start starts the program, which ends with the test.
+func (run Run) Start(t *testing.T, args ...string) *Program {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	p := &program{
-		stdout: &transcript{changed: make(chan struct{})}, stderr: &transcript{changed: make(chan struct{})},
-		interrupt: cancel, ended: make(chan struct{}),
-	}
+	stdout, stderr := &transcript{changed: make(chan struct{})}, &transcript{changed: make(chan struct{})}
+	p := &Program{Stdout: stdout, Stderr: stderr, Interrupt: cancel, stdout: stdout, stderr: stderr, ended: make(chan struct{})}
 	go func() {
 		defer close(p.ended)
-		p.code = run(ctx, args, p.stdout, p.stderr)
+		p.code = run(ctx, args, stdout, stderr)
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -85,13 +90,13 @@ func start(t *testing.T, args ...string) *program {
 	return p
 }
 
-// prints returns once the program has printed a line that fits the pattern.
-func (p *program) prints(t *testing.T, pattern string) { t.Helper(); p.await(t, p.stdout, pattern) }
+// Prints returns once the program has printed a line that fits the pattern.
+func (p *Program) Prints(t *testing.T, pattern string) { t.Helper(); p.await(t, p.stdout, pattern) }
 
-// notes is prints for stderr.
-func (p *program) notes(t *testing.T, pattern string) { t.Helper(); p.await(t, p.stderr, pattern) }
+// Notes is Prints for stderr.
+func (p *Program) Notes(t *testing.T, pattern string) { t.Helper(); p.await(t, p.stderr, pattern) }
 
-func (p *program) await(t *testing.T, out *transcript, pattern string) {
+func (p *Program) await(t *testing.T, out *transcript, pattern string) {
 	t.Helper()
 	fits := regexp.MustCompile("(?m)" + pattern)
 	for {
@@ -108,22 +113,23 @@ func (p *program) await(t *testing.T, out *transcript, pattern string) {
 	}
 }
 
-// exits waits for the program's end.
-func (p *program) exits(t *testing.T, code int) {
+// Exits waits for the program's end.
+func (p *Program) Exits(t *testing.T, code int) {
 	t.Helper()
 	<-p.ended
 	assert.Equal(t, code, p.code, "%s%s", p.stdout, p.stderr)
 }
 
-// kubeconfig starts the server, and returns the path of a kubeconfig of it.
-func kubeconfig(t *testing.T, s *informertest.Server) string {
+// Kubeconfig starts the server, and returns the path of a kubeconfig of it.
+func Kubeconfig(t *testing.T, s *informertest.Server) string {
 	t.Helper()
 	t.Cleanup(s.Close)
 	require.NoError(t, s.Start())
-	return writeKubeconfig(t, s.ClientConfig().Host)
+	return WriteKubeconfig(t, s.ClientConfig().Host)
 }
 
-func writeKubeconfig(t *testing.T, server string) string {
+// WriteKubeconfig writes a kubeconfig of a server, and returns its path.
+func WriteKubeconfig(t *testing.T, server string) string {
 	t.Helper()
 	c := clientcmdapi.NewConfig()
 	c.Clusters["c"] = &clientcmdapi.Cluster{Server: server}
@@ -134,14 +140,26 @@ func writeKubeconfig(t *testing.T, server string) string {
 	return path
 }
 
-const stamp = `^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d `
+// Stamp fits the time before a line of the log.
+const Stamp = `^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d `
 
-// Bad input is answered with one line.
-func TestBadInput(t *testing.T) {
+// BadInput is arguments, and the pattern of what is wrong with them.
+type BadInput struct{ Args, Want string }
+
+// Test tests what all examples have in common, and their own bad input.
+func (run Run) Test(t *testing.T, own ...BadInput) {
+	t.Run("BadInput", func(t *testing.T) { run.badInput(t, own) })
+	t.Run("Usage", run.usage)
+	t.Run("ServerThatIsDead", run.serverThatIsDead)
+	t.Run("InterruptedBeforeItBegins", run.interruptedBeforeItBegins)
+}
+
+// badInput: it is answered with one line.
+func (run Run) badInput(t *testing.T, own []BadInput) {
 	folder := t.TempDir()
 	absent, broken := filepath.Join(folder, "absent"), filepath.Join(folder, "broken")
 	require.NoError(t, os.WriteFile(broken, []byte("{ this is: [no kubeconfig"), 0o600))
-	rows := []struct{ args, want string }{
+	rows := []BadInput{
 		{"--for -3s", `invalid value "-3s" for flag -for: it is negative; \w+ -h lists the flags`},
 		{"--for 10", `invalid value "10" for flag -for: time: missing unit .*-h lists the flags`},
 		{"--frob", `flag provided but not defined: -frob; \w+ -h lists the flags`},
@@ -150,40 +168,40 @@ func TestBadInput(t *testing.T) {
 		{"--kubeconfig " + absent, "the kubeconfig " + absent + " does not exist: check --kubeconfig"},
 		{"--kubeconfig " + broken, "the kubeconfig " + broken + " cannot be used: "},
 	}
-	for _, row := range append(rows, badInput...) {
-		t.Run(row.args, func(t *testing.T) {
-			good := writeKubeconfig(t, "http://127.0.0.1:1") // of which nothing is asked
-			p := start(t, strings.Fields(strings.Replace(row.args, "KUBECONFIG", good, 1))...)
-			p.exits(t, 1)
-			assert.Regexp(t, `^[a-z]+: `+row.want+`.*\n$`, p.stderr.String())
-			assert.Empty(t, p.stdout.String())
+	for _, row := range append(rows, own...) {
+		t.Run(row.Args, func(t *testing.T) {
+			good := WriteKubeconfig(t, "http://127.0.0.1:1") // of which nothing is asked
+			p := run.Start(t, strings.Fields(strings.Replace(row.Args, "KUBECONFIG", good, 1))...)
+			p.Exits(t, 1)
+			assert.Regexp(t, `^[a-z]+: `+row.Want+`.*\n$`, p.Stderr.String())
+			assert.Empty(t, p.Stdout.String())
 		})
 	}
 	t.Run("environment", func(t *testing.T) {
 		t.Setenv(clientcmd.RecommendedConfigPathEnvVar, absent)
-		p := start(t)
-		p.exits(t, 1)
-		assert.Contains(t, p.stderr.String(), absent+" does not exist")
+		p := run.Start(t)
+		p.Exits(t, 1)
+		assert.Contains(t, p.Stderr.String(), absent+" does not exist")
 	})
 }
 
-func TestUsage(t *testing.T) {
-	p := start(t, "-h")
-	p.exits(t, 0)
+func (run Run) usage(t *testing.T) {
+	p := run.Start(t, "-h")
+	p.Exits(t, 0)
 	for _, name := range []string{"-demo", "-for duration", "-kubeconfig file"} {
-		assert.Contains(t, p.stdout.String(), "  "+name+"\n")
+		assert.Contains(t, p.Stdout.String(), "  "+name+"\n")
 	}
-	assert.Empty(t, p.stderr.String())
+	assert.Empty(t, p.Stderr.String())
 }
 
-// A server that is not there is told when the time is up.
-func TestServerThatIsDead(t *testing.T) {
-	p := start(t, "--kubeconfig", writeKubeconfig(t, "http://127.0.0.1:1"), "--for", "1s")
-	p.exits(t, 1)
-	assert.Regexp(t, `^[a-z]+: .*the informer is not synced: .*connection refused.*\n$`, p.stderr.String())
+// serverThatIsDead: that is told when the time is up.
+func (run Run) serverThatIsDead(t *testing.T) {
+	p := run.Start(t, "--kubeconfig", WriteKubeconfig(t, "http://127.0.0.1:1"), "--for", "1s")
+	p.Exits(t, 1)
+	assert.Regexp(t, `^[a-z]+: .*the informer is not synced: .*connection refused.*\n$`, p.Stderr.String())
 }
 
-func TestInterruptedBeforeItBegins(t *testing.T) {
+func (run Run) interruptedBeforeItBegins(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	assert.Zero(t, run(ctx, []string{"--demo"}, &bytes.Buffer{}, &bytes.Buffer{}))
