@@ -23,7 +23,7 @@ func (w *Writer[T]) AddIndexes(indexes ...Index[T]) error {
 			return fmt.Errorf("%w: %q", ErrIndexExists, ix.Name)
 		}
 		taken[ix.Name] = true
-		added = append(added, newIndex(ix, false))
+		added = append(added, newIndex(ix, named))
 	}
 	w.add(added...)
 	return nil
@@ -39,11 +39,8 @@ func (w *Writer[T]) add(added ...*index[T]) {
 		for i := range r.value.posts() {
 			posts = append(posts, r.value.post(i))
 		}
-		for _, ix := range added {
-			for _, value := range w.valuesOf(ix, r) {
-				list := ix.listFor(value)
-				posts = append(posts, post[T]{list, list.value.add(r.value.object, r)})
-			}
+		for _, v := range w.valuesIn(added, r) {
+			posts = append(posts, v.index.add(v.value, r))
 		}
 		r.value.setPosts(posts)
 		w.posts = posts

@@ -29,11 +29,9 @@ func (w *Writer[T]) checkPosts(c *contents[T], r *node[entry[T]]) {
 		if _, broken := ix.broken[r.key()]; broken || ix.refused {
 			continue
 		}
-		values, err := ix.valuesOf(nil, r)
-		verify.That(err == nil, "%q fails index %q and is not marked", r.key(), ix.Name)
-		for _, value := range values {
-			p := place(r, ix, value)
-			verify.That(p.at != unplaced && p.list == ix.list(value) && p.list.value.owner(p.at) == r,
+		for _, value := range ix.valuesOf(nil, r) { // it does not fail, or r would be marked as broken
+			p, ok := r.value.postOf(wanted[T]{ix, value})
+			verify.That(ok && &p.list.value == ix.list(r.namespace.Value(), value) && p.list.value.owner(p.at) == r,
 				"%q is not under %q of index %q", r.key(), value, ix.Name)
 			want++
 		}

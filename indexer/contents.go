@@ -14,10 +14,11 @@ func newContents[T any](size int, indexes []*index[T]) *contents[T] {
 	return &contents[T]{records: newTable[entry[T]](size), all: new(vector[T]), indexes: indexes}
 }
 
-// index returns the index of a name or of a label key, or nil.
-func (c *contents[T]) index(name string, label bool) *index[T] {
+// index returns the index of a family by its name, which for posting lists is
+// a label key, or nil.
+func (c *contents[T]) index(name string, f family) *index[T] {
 	for _, ix := range c.indexes {
-		if ix.Name == name && ix.label == label {
+		if ix.Name == name && ix.family == f {
 			return ix
 		}
 	}
@@ -27,6 +28,7 @@ func (c *contents[T]) index(name string, label bool) *index[T] {
 // put stores a record under key; old is the one it replaces, or nil.
 func (c *contents[T]) put(w *Writer[T], key Key, r *node[entry[T]]) (old *node[entry[T]]) {
 	old = c.records.put(key, r)
+	r.value.settlePart(old)
 	if old == nil {
 		r.value.at = c.all.add(r.value.object, r)
 	} else {
@@ -73,12 +75,11 @@ func (c *contents[T]) adopt(w *Writer[T], r *node[entry[T]]) {
 	posts := w.posts[:0]
 	for i := range e.posts() {
 		old := e.post(i).list
-		ix := c.index(old.value.index.Name, old.value.index.label)
+		ix := c.index(old.value.index.Name, old.value.index.family)
 		if ix.refused {
 			continue
 		}
-		list := ix.listFor(old.name)
-		posts = append(posts, post[T]{list, list.value.add(e.object, r)})
+		posts = append(posts, ix.add(old.name, r))
 	}
 	e.setPosts(posts)
 	w.posts = posts
@@ -86,87 +87,21 @@ func (c *contents[T]) adopt(w *Writer[T], r *node[entry[T]]) {
 
 // post brings the index lists in line with r, which replaces old (or nothing).
 func (c *contents[T]) post(w *Writer[T], r, old *node[entry[T]]) {
-	posts := w.posts[:0]
-	changed := old == nil
-	for _, ix := range c.indexes {
-		if ix.refused {
-			continue
-		}
-		for _, value := range w.valuesOf(ix, r) {
-			// In the common case the values are those of before, in order.
-			if old != nil && len(posts) < old.value.posts() {
-				if p := old.value.post(len(posts)); p.list.name == value && p.list.value.index == ix {
-					posts = append(posts, p)
-					continue
-				}
-			}
-			changed = true
-			posts = append(posts, place(old, ix, value))
-		}
+	wanted := w.valuesIn(c.indexes, r)
+	if old != nil {
+		r.value.takePosts(&old.value)
 	}
-	w.posts = posts
-	if !changed && len(posts) == old.value.posts() {
-		r.value.list, r.value.listAt, r.value.more = old.value.list, old.value.listAt, old.value.more
-		for _, p := range posts {
+	switch r.value.fit(wanted) {
+	case same:
+		for i := range wanted {
+			p := r.value.post(i)
 			p.list.value.set(p.at, r.value.object, r)
 		}
-		return
-	}
-	c.repost(posts, r, old)
-}
-
-// place returns where the next version of old stands in the list of a value:
-// where old does, or a place that is yet to be given.
-func place[T any](old *node[entry[T]], ix *index[T], value string) post[T] {
-	if old != nil {
-		for i := range old.value.posts() {
-			if p := old.value.post(i); p.list.value.index == ix && p.list.name == value {
-				return p
-			}
+	case moved:
+		for i := range wanted {
+			repost(r, i, wanted[i])
 		}
-	}
-	return post[T]{ix.listFor(value), unplaced}
-}
-
-const unplaced = ^uint32(0)
-
-// repost gives r its places and takes away those that only old had.
-func (c *contents[T]) repost(posts []post[T], r, old *node[entry[T]]) {
-	if old != nil {
-		for i := range old.value.posts() {
-			if p := old.value.post(i); !holds(posts, p.list) {
-				unpost(p)
-			}
-		}
-	}
-	for i := range posts {
-		p := &posts[i]
-		if p.at == unplaced {
-			p.at = p.list.value.add(r.value.object, r)
-		} else {
-			p.list.value.set(p.at, r.value.object, r)
-		}
-	}
-	r.value.setPosts(posts)
-}
-
-func holds[T any](posts []post[T], list *node[vector[T]]) bool {
-	for i := range posts {
-		if posts[i].list == list {
-			return true
-		}
-	}
-	return false
-}
-
-// unpost takes an object out of the list of an index value, and the list out
-// of the index with its last object.
-func unpost[T any](p post[T]) {
-	v := &p.list.value
-	if moved := v.remove(p.at); moved != nil {
-		moved.value.moved(p.list, p.at)
-	}
-	if v.len() == 0 {
-		v.index.values.remove(p.list.key())
+	default:
+		rearrange(w, r, wanted)
 	}
 }

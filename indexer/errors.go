@@ -16,6 +16,10 @@ var (
 	ErrIndexInvalid = errors.New("an index needs a name, and an Append function or ByNamespace")
 )
 
+// maxText bounds each part of an error text that whoever named an object may
+// have made megabytes long.
+const maxText = 8192
+
 // IndexError tells that an index function failed on one object. The object is
 // stored and readable; it is left out of that index alone, until it changes.
 type IndexError struct {
@@ -25,7 +29,7 @@ type IndexError struct {
 }
 
 func (e *IndexError) Error() string {
-	return fmt.Sprintf("index %q leaves out %q: %v", e.Index, e.Key, e.Err)
+	return fmt.Sprintf("index %q leaves out %.*q: %.*v", e.Index, maxText, e.Key, maxText, e.Err)
 }
 
 // Unwrap returns what the index function failed with.

@@ -24,11 +24,20 @@ type Index[T any] struct {
 
 func (ix *Index[T]) valid() bool { return ix.Name != "" && (ix.Append != nil) != ix.ByNamespace }
 
+// family says what an index is for.
+type family uint8
+
+const (
+	named     family = iota // what users have added
+	byLabel                 // a list for each value of a label key
+	byLabelIn               // a list for each value of a label key in each namespace
+)
+
 // index is one index as it is kept: a list of objects for each value. The
 // posting lists for the label keys that selectors ask for are indexes too.
 type index[T any] struct {
 	Index[T]
-	label bool // Name is a label key
+	family
 	// refused marks the index of a label key that is almost unique, or of one
 	// too many: it is kept empty and answers nothing.
 	refused bool
@@ -37,65 +46,69 @@ type index[T any] struct {
 	broken map[Key]struct{}
 }
 
-func newIndex[T any](ix Index[T], label bool) *index[T] {
-	return &index[T]{Index: ix, label: label, values: newTable[vector[T]](0)}
+func newIndex[T any](ix Index[T], f family) *index[T] {
+	return &index[T]{Index: ix, family: f, values: newTable[vector[T]](0)}
 }
 
 // empty returns the same index with nothing in it.
 func (x *index[T]) empty() *index[T] {
-	e := newIndex(x.Index, x.label)
+	e := newIndex(x.Index, x.family)
 	e.refused = x.refused
 	return e
 }
 
-// list returns the list of value, or nil. Safe for any goroutine.
-func (x *index[T]) list(value string) *node[vector[T]] {
-	return x.values.get(Key{Name: value})
+// key is that of the list of a value, of objects of a namespace.
+func (x *index[T]) key(namespace, value string) Key {
+	if x.family == byLabelIn {
+		return Key{namespace, value}
+	}
+	return Key{Name: value}
 }
 
-// vector returns the list of value, or nil. Safe for any goroutine.
-func (x *index[T]) vector(value string) *vector[T] {
-	if n := x.list(value); n != nil {
+// list returns the list of a value, or nil. Which namespace it is about
+// matters only where there is a list for each. Safe for any goroutine.
+func (x *index[T]) list(namespace, value string) *vector[T] {
+	if n := x.values.get(x.key(namespace, value)); n != nil {
 		return &n.value
 	}
 	return nil
 }
 
-// listFor returns the list of value, made if there is none. The writer's.
-func (x *index[T]) listFor(value string) *node[vector[T]] {
-	if n := x.list(value); n != nil {
-		return n
+// add puts a record into the list of a value, made if there is none. The
+// writer's.
+func (x *index[T]) add(value string, r *node[entry[T]]) post[T] {
+	key := x.key(r.namespace.Value(), value)
+	n := x.values.get(key)
+	if n == nil {
+		n = new(node[vector[T]])
+		n.value.index = x
+		x.values.put(key, n)
 	}
-	n := new(node[vector[T]])
-	n.value.index = x
-	x.values.put(Key{Name: value}, n)
-	return n
+	return post[T]{n, n.value.add(r.value.object, r)}
 }
 
-// valuesOf appends the values of a record to buf, each once. A panic of the
-// index function is returned as an error.
-func (x *index[T]) valuesOf(buf []string, r *node[entry[T]]) (values []string, err error) {
+// valuesOf appends the values of a record to buf, each once. It panics where
+// the index function does.
+func (x *index[T]) valuesOf(buf []string, r *node[entry[T]]) []string {
 	if x.ByNamespace {
-		return append(buf, r.namespace.Value()), nil
+		return append(buf, r.namespace.Value())
 	}
-	return x.called(buf, r.value.object)
-}
-
-func (x *index[T]) called(buf []string, obj T) (values []string, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			values, err = buf, recovered(p)
-		}
-	}()
-	values = x.Append(buf, obj)
+	values := x.Append(buf, r.value.object)
 	if len(values)-len(buf) > 1 {
 		values = distinct(values, len(buf))
 	}
-	return values, nil
+	return values
 }
 
-// distinct drops the repetitions from values[from:]. The lists are short.
+// few is the number of index values of one object up to which looking through
+// them is quicker than a map. More are rare, and up to whoever writes the object.
+const few = 32
+
+// distinct drops the repetitions from values[from:].
 func distinct(values []string, from int) []string {
+	if len(values)-from > few {
+		return distinctMany(values, from)
+	}
 	kept := values[:from]
 next:
 	for _, v := range values[from:] {
@@ -105,6 +118,18 @@ next:
 			}
 		}
 		kept = append(kept, v)
+	}
+	return kept
+}
+
+func distinctMany(values []string, from int) []string {
+	seen := make(map[string]struct{}, len(values)-from)
+	kept := values[:from]
+	for _, v := range values[from:] {
+		if _, again := seen[v]; !again {
+			seen[v] = struct{}{}
+			kept = append(kept, v)
+		}
 	}
 	return kept
 }

@@ -96,10 +96,10 @@ func (x *Indexer[T]) Lookup(index, value string) (Snapshot[T], error) {
 		s, err := x.boxed.Lookup(index, value)
 		return unboxedSnapshot[T](s), err
 	}
-	if x.live.Load().index(index, false) == nil {
+	if x.live.Load().index(index, named) == nil {
 		return Snapshot[T]{}, unknownIndex(index)
 	}
-	return x.frozen(func(c *contents[T]) *vector[T] { return c.index(index, false).vector(value) }), nil
+	return x.frozen(func(c *contents[T]) *vector[T] { return c.index(index, named).list("", value) }), nil
 }
 
 // By ranges over the objects under a value of an index, as [Indexer.Lookup]
@@ -120,14 +120,14 @@ func (x *Indexer[T]) Values(index string) ([]string, error) {
 	if x.boxed != nil {
 		return x.boxed.Values(index)
 	}
-	ix := x.live.Load().index(index, false)
+	ix := x.live.Load().index(index, named)
 	if ix == nil {
 		return nil, unknownIndex(index)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 
-	ix = x.live.Load().index(index, false)
+	ix = x.live.Load().index(index, named)
 	values := make([]string, 0, ix.values.live)
 	for n := range ix.values.all {
 		values = append(values, n.name)
@@ -155,11 +155,11 @@ func (x *Indexer[T]) KeysBy(index, value string) ([]Key, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 
-	ix := x.live.Load().index(index, false)
+	ix := x.live.Load().index(index, named)
 	if ix == nil {
 		return nil, unknownIndex(index)
 	}
-	if v := ix.vector(value); v != nil {
+	if v := ix.list("", value); v != nil {
 		return v.keys(), nil
 	}
 	return nil, nil
@@ -172,7 +172,7 @@ func (x *Indexer[T]) Indexes() []string {
 	}
 	var names []string
 	for _, ix := range x.live.Load().indexes {
-		if !ix.label {
+		if ix.family == named {
 			names = append(names, ix.Name)
 		}
 	}

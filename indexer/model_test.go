@@ -113,6 +113,7 @@ type world struct {
 	rand   *rand.Rand
 	w      *Writer[*item]
 	x      *Indexer[*item]
+	names  int // there are so many in each namespace: few meet often, many fill chunks
 	m      model
 	parts  map[Key]uint16
 	serial int
@@ -125,19 +126,18 @@ type heldSnapshot struct {
 	want     []*item
 }
 
-func newWorld(t *testing.T, seed uint64) *world {
+func newWorld(t *testing.T, r *rand.Rand) *world {
 	w, err := New(itemOptions())
 	require.NoError(t, err)
-	return &world{
-		t: t, rand: rand.New(rand.NewPCG(seed, 1)), w: w, x: w.Indexer(), //nolint:gosec // a test
-		m: model{}, parts: map[Key]uint16{},
-	}
+	return &world{t: t, rand: r, w: w, x: w.Indexer(), names: 1 + r.IntN(60), m: model{}, parts: map[Key]uint16{}}
 }
+
+func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
 func (d *world) pick(from ...string) string { return from[d.rand.IntN(len(from))] }
 
 func (d *world) key() Key {
-	return Key{d.pick("", "a", "b", "c"), fmt.Sprint("n", d.rand.IntN(60))}
+	return Key{d.pick("", "a", "b", "c"), fmt.Sprint("n", d.rand.IntN(d.names))}
 }
 
 func (d *world) item(key Key) *item {
@@ -182,7 +182,7 @@ func (d *world) update() {
 				delete(d.m, key)
 			} else {
 				it := d.item(key)
-				part := uint16(d.rand.IntN(2)) //nolint:gosec // 0 or 1
+				part := uint16(d.rand.IntN(2))
 				old, _, was = tx.Put(part, key, it, 0)
 				d.m[key], d.parts[key] = it, part
 			}
@@ -193,39 +193,61 @@ func (d *world) update() {
 }
 
 // replace runs a full state of one part: some objects kept, some put, some
-// dropped again, the rest gone.
+// dropped again, the rest gone; and meanwhile some are written by hand.
 func (d *world) replace() {
-	part := uint16(d.rand.IntN(2)) //nolint:gosec // 0 or 1
-	s := d.w.Stage(part)
-	next := maps.Clone(d.m)
-	maps.DeleteFunc(next, func(k Key, _ *item) bool { return d.parts[k] == part })
-	touched := map[Key]bool{}
-	for range d.rand.IntN(60) {
+	part := uint16(d.rand.IntN(2))
+	s, own := d.w.Stage(part), model{}
+	for range d.rand.IntN(d.names + 4) {
 		key := d.key()
-		if owner, ok := d.parts[key]; ok && d.m[key] != nil && owner != part || touched[key] {
-			continue // parts are disjoint
-		}
-		touched[key] = true
-		switch stored, ok := d.m[key]; {
-		case ok && d.rand.IntN(2) == 0:
+		stored, ok := d.m[key]
+		switch n := d.rand.IntN(10); {
+		case ok && d.parts[key] != part: // parts are disjoint
+		case n == 0:
+			d.byHand(key)
+		case n == 1:
+			s.Drop(key)
+			delete(own, key)
+		case n < 6 && ok:
 			require.True(d.t, s.Keep(key))
-			next[key] = stored
+			own[key] = stored
 		default:
-			it := d.item(key)
-			s.Put(key, it, 0)
-			next[key] = it
-			if d.rand.IntN(8) == 0 {
-				s.Drop(key)
-				delete(next, key)
-			}
+			own[key] = d.item(key)
+			s.Put(key, own[key], 0)
 		}
-		d.parts[key] = part
 	}
 	if d.rand.IntN(5) == 0 {
+		s.Abort()
 		d.compare()
-		return // dropped: no trace
+		return // no trace
+	}
+	next := maps.Clone(d.m)
+	maps.DeleteFunc(next, func(k Key, _ *item) bool { return d.parts[k] == part })
+	for key, it := range own {
+		next[key], d.parts[key] = it, part
 	}
 	d.commit(s, next)
+}
+
+// byHand writes an object as a user may at any time, or all there are.
+func (d *world) byHand(key Key) {
+	it := d.item(key)
+	if _, ok := d.m[key]; !ok {
+		d.parts[key] = 0
+	}
+	switch d.rand.IntN(5) {
+	case 0:
+		all := d.w.StageAll()
+		all.Put(key, it, 0)
+		all.Commit("", Visitor[*item]{})
+		d.m = model{key: it}
+		d.parts[key] = 0
+	case 1:
+		d.w.Update(func(tx *Tx[*item]) { tx.Unset(key) })
+		delete(d.m, key)
+	default:
+		d.w.Update(func(tx *Tx[*item]) { tx.Set(key, it) })
+		d.m[key] = it
+	}
 }
 
 func (d *world) commit(s *Staging[*item], next model) {
@@ -267,7 +289,7 @@ func (d *world) freeze() {
 func (d *world) query() {
 	var rs []Requirement
 	for range d.rand.IntN(3) {
-		r := Requirement{Key: d.pick("app", "tier", "odd", "never"), Op: Op(1 + d.rand.IntN(5))} //nolint:gosec // an Op
+		r := Requirement{Key: d.pick("app", "tier", "odd", "never"), Op: Op(1 + d.rand.IntN(5))}
 		for range d.rand.IntN(3) {
 			r.Values = append(r.Values, d.pick("x", "y", "z", "none"))
 		}
@@ -317,7 +339,7 @@ func (d *world) compare() {
 func TestIndexerAgainstItsTwin(t *testing.T) {
 	for seed := range uint64(25) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			d := newWorld(t, seed)
+			d := newWorld(t, seeded(seed))
 			for range 120 {
 				d.step()
 				d.compare()
@@ -328,7 +350,7 @@ func TestIndexerAgainstItsTwin(t *testing.T) {
 
 // Above rebuildAbove changes, a full state takes the other way.
 func TestLargeFullStatesAgainstTheTwin(t *testing.T) {
-	d := newWorld(t, 7)
+	d := newWorld(t, seeded(7))
 	for round := range 3 {
 		s := d.w.Stage(0)
 		next := maps.Clone(d.m)
@@ -370,8 +392,11 @@ func TestIndexersOfWhichLabelKeysAreTooManyOrTooUnique(t *testing.T) {
 	})
 	x := w.Indexer()
 	require.Len(t, x.Select("", Requirement{Key: "id", Op: In, Values: []string{"7"}}), 1)
-	require.True(t, x.live.Load().index("id", true).refused, "an almost unique label is given up")
+	require.True(t, x.live.Load().index("id", byLabel).refused, "an almost unique label is given up")
 	require.Len(t, x.Select("", Requirement{Key: "id", Op: In, Values: []string{"7", "7", "8"}}), 2, "and still answered")
+	require.Len(t, x.Select("a", Requirement{Key: "id", Op: In, Values: []string{"7"}}), 1)
+	require.Empty(t, x.Select("b", Requirement{Key: "id", Op: In, Values: []string{"7"}}))
+	require.True(t, x.live.Load().index("id", byLabelIn).refused, "by namespace it is almost unique too")
 	for i := range maxPostings + 3 {
 		require.Empty(t, x.Select("", Requirement{Key: fmt.Sprint("key", i), Op: Exists}))
 	}
@@ -382,8 +407,27 @@ func TestIndexersOfWhichLabelKeysAreTooManyOrTooUnique(t *testing.T) {
 	w.check()
 }
 
+func TestSelectorsInANamespaceStartFromItsOwnLists(t *testing.T) {
+	w, err := New(itemOptions())
+	require.NoError(t, err)
+	w.Update(func(tx *Tx[*item]) {
+		for i := range 100 {
+			key := Key{fmt.Sprint("ns", i%10), fmt.Sprint(i)}
+			tx.Put(0, key, &item{key: key, labels: map[string]string{"app": fmt.Sprint("app", i/20)}}, 0)
+		}
+	})
+	x := w.Indexer()
+	app := []Requirement{{Key: "app", Op: In, Values: []string{"app1", "app3"}}}
+	require.Len(t, x.Select("ns7", app...), 4)
+	best := x.plan("ns7", app)
+	require.Equal(t, byLabelIn, best.index.family)
+	require.Equal(t, 4, best.size, "the shortest lists hold what is looked for and no more")
+	require.True(t, best.namespaced())
+	require.False(t, new(plan[*item]).namespaced(), "the list of all holds all namespaces")
+}
+
 func TestAddIndexes(t *testing.T) {
-	d := newWorld(t, 3)
+	d := newWorld(t, seeded(3))
 	for range 30 {
 		d.update()
 	}

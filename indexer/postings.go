@@ -1,19 +1,22 @@
 package indexer
 
+import "slices"
+
 const (
-	// maxPostings bounds the label keys that posting lists are kept for.
+	// maxPostings bounds the label keys that posting lists are kept for, and
+	// those that they are kept for by namespace, together.
 	maxPostings = 32
-	// Of a label key with more values than overgrownFrom, and more than one
-	// for two objects, the lists cost more than they save.
+	// Where there are more lists than overgrownFrom, and more than one for two
+	// objects, they cost more than they save.
 	overgrownFrom = 1024
 )
 
-// posting returns the index of a label key, built if no selector has asked
-// for the key before, or nil where none is kept.
-func (w *Writer[T]) posting(key string) *index[T] {
-	ix := w.x.live.Load().index(key, true)
+// posting returns the posting lists of a label key, built if no selector has
+// asked for them before, or nil where none are kept.
+func (w *Writer[T]) posting(key string, f family) *index[T] {
+	ix := w.x.live.Load().index(key, f)
 	if ix == nil {
-		ix = w.buildPosting(key)
+		ix = w.buildPosting(key, f)
 	}
 	if ix.refused {
 		return nil
@@ -21,12 +24,12 @@ func (w *Writer[T]) posting(key string) *index[T] {
 	return ix
 }
 
-func (w *Writer[T]) buildPosting(key string) *index[T] {
+func (w *Writer[T]) buildPosting(key string, f family) *index[T] {
 	w.x.writing.Lock()
 	defer w.finish()
 
 	live := w.x.live.Load()
-	if ix := live.index(key, true); ix != nil {
+	if ix := live.index(key, f); ix != nil {
 		return ix
 	}
 	labels := w.x.options.Labels
@@ -35,7 +38,7 @@ func (w *Writer[T]) buildPosting(key string) *index[T] {
 			values = append(values, value)
 		}
 		return values
-	}}, true)
+	}}, f)
 	if len(live.indexes)-len(w.x.Indexes()) >= maxPostings {
 		return &index[T]{refused: true} // not kept: a flood of keys leaves nothing behind
 	}
@@ -43,22 +46,22 @@ func (w *Writer[T]) buildPosting(key string) *index[T] {
 	return ix
 }
 
+// overgrown tells whether posting lists are to be given up.
+func (x *index[T]) overgrown(objects int) bool {
+	return x.family != named && x.values.live > overgrownFrom && x.values.live > objects/2
+}
+
 // refuseOvergrown empties, for good, the posting lists of label keys that have
 // turned out to be almost unique. The caller holds x.writing.
 func (w *Writer[T]) refuseOvergrown() {
 	live := w.x.live.Load()
-	overgrown := false
-	for _, ix := range live.indexes {
-		if ix.label && ix.values.live > overgrownFrom && ix.values.live > live.all.len()/2 {
-			overgrown = true
-		}
-	}
-	if !overgrown {
+	overgrown := func(ix *index[T]) bool { return ix.overgrown(live.all.len()) }
+	if !slices.ContainsFunc(live.indexes, overgrown) {
 		return
 	}
 	next := w.successor(live, live.all.len())
 	for i, ix := range live.indexes {
-		if ix.label && ix.values.live > overgrownFrom && ix.values.live > live.all.len()/2 {
+		if overgrown(ix) {
 			next.indexes[i].refused = true
 		}
 	}

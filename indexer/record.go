@@ -1,6 +1,9 @@
 package indexer
 
-import "unique"
+import (
+	"math"
+	"unique"
+)
 
 // entry is what the store holds of one version of one object, in the node of
 // its key: a record. Readers see the key and the object, which never change; an
@@ -27,57 +30,21 @@ type entry[T any] struct {
 	part uint16 // the source that the object came from
 }
 
+// samePart stands for the part of the record that is replaced, 0 if there is
+// none, until the record is stored.
+const samePart = math.MaxUint16
+
+func (e *entry[T]) settlePart(old *node[entry[T]]) {
+	switch {
+	case e.part != samePart:
+	case old == nil:
+		e.part = 0
+	default:
+		e.part = old.value.part
+	}
+}
+
 // newRecord returns a record that knows its key before it is in a table.
 func newRecord[T any](key Key, e entry[T]) *node[entry[T]] {
 	return &node[entry[T]]{unique.Make(key.Namespace), key.Name, e}
-}
-
-// post is a place in the list of an index value.
-type post[T any] struct {
-	list *node[vector[T]]
-	at   uint32
-}
-
-func (e *entry[T]) posts() int {
-	switch {
-	case e.list == nil:
-		return 0
-	case e.more == nil:
-		return 1
-	}
-	return 1 + len(*e.more)
-}
-
-func (e *entry[T]) post(i int) post[T] {
-	if i == 0 {
-		return post[T]{e.list, e.listAt}
-	}
-	return (*e.more)[i-1]
-}
-
-// setPosts takes over a list of places; the slice stays the caller's.
-func (e *entry[T]) setPosts(posts []post[T]) {
-	e.list, e.listAt, e.more = nil, 0, nil
-	if len(posts) > 0 {
-		e.list, e.listAt = posts[0].list, posts[0].at
-	}
-	if len(posts) > 1 {
-		more := make([]post[T], len(posts)-1)
-		copy(more, posts[1:])
-		e.more = &more
-	}
-}
-
-// moved notes the object's new position in list.
-func (e *entry[T]) moved(list *node[vector[T]], at uint32) {
-	if e.list == list {
-		e.listAt = at
-		return
-	}
-	for i := range *e.more {
-		if p := &(*e.more)[i]; p.list == list {
-			p.at = at
-			return
-		}
-	}
 }

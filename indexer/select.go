@@ -12,27 +12,13 @@ import (
 // It starts from the shortest list that is sure to hold them all: those of the
 // namespace, or of the values of one requirement, or all; and filters that by
 // the rest. The first time that a label key is required, the lists of its
-// values are built; they are kept from then on, for a bounded number of keys
-// that are not almost unique.
+// values are built, of each namespace where one is asked for; they are kept from
+// then on, for a bounded number of keys that are not almost unique.
 func (x *Indexer[T]) Select(namespace string, requirements ...Requirement) []T {
 	if x.boxed != nil {
 		return unboxedList[T](x.boxed.Select(namespace, requirements...))
 	}
-	best := plan[T]{size: math.MaxInt, requirement: -1}
-	live := x.live.Load()
-	if ix := live.index(NamespaceIndex, false); ix != nil && namespace != "" {
-		best.consider([]string{namespace}, ix, -1)
-		best.namespaced = true
-	}
-	for i := range requirements {
-		values, ok := requirements[i].values()
-		if !ok {
-			continue
-		}
-		if ix := x.writer.posting(requirements[i].Key); ix != nil {
-			best.consider(values, ix, i)
-		}
-	}
+	best := x.plan(namespace, requirements)
 	snapshots, ok := x.freeze(best)
 	if !ok { // the posting lists were given up just now
 		return x.Select(namespace, requirements...)
@@ -40,18 +26,45 @@ func (x *Indexer[T]) Select(namespace string, requirements ...Requirement) []T {
 	if i := best.requirement; i >= 0 {
 		requirements = slices.Delete(slices.Clone(requirements), i, i+1)
 	}
-	checked := namespace == "" || best.namespaced
-	return x.filter(snapshots, checked, namespace, requirements)
+	return x.filter(snapshots, namespace == "" || best.namespaced(), namespace, requirements)
 }
 
 // plan says which lists a query starts from: those of some values of one
 // index, or, with a nil index, the list of all.
 type plan[T any] struct {
 	index       *index[T]
+	namespace   string
 	values      []string // nil: all values of the index
 	size        int
-	requirement int  // the one that the lists answer, or -1
-	namespaced  bool // the lists hold one namespace only
+	requirement int // the one that the lists answer, or -1
+}
+
+// plan finds the best start of a query.
+func (x *Indexer[T]) plan(namespace string, requirements []Requirement) plan[T] {
+	best := plan[T]{namespace: namespace, size: math.MaxInt, requirement: -1}
+	if ix := x.live.Load().index(NamespaceIndex, named); ix != nil && namespace != "" {
+		best.consider([]string{namespace}, ix, -1)
+	}
+	for i := range requirements {
+		r := &requirements[i]
+		values, ok := r.values()
+		if !ok {
+			continue
+		}
+		f := byLabel
+		if namespace != "" && values != nil {
+			f = byLabelIn
+		}
+		if ix := x.writer.posting(r.Key, f); ix != nil {
+			best.consider(values, ix, i)
+		}
+	}
+	return best
+}
+
+// namespaced tells whether the lists hold nothing of other namespaces.
+func (p *plan[T]) namespaced() bool {
+	return p.index != nil && p.index.family != byLabel
 }
 
 // consider takes up a better start.
@@ -63,12 +76,12 @@ func (p *plan[T]) consider(values []string, ix *index[T], requirement int) {
 		}
 	}
 	for _, value := range values {
-		if n := ix.list(value); n != nil {
-			size += n.value.len()
+		if v := ix.list(p.namespace, value); v != nil {
+			size += v.len()
 		}
 	}
 	if size < p.size {
-		*p = plan[T]{index: ix, values: values, size: size, requirement: requirement}
+		p.index, p.values, p.size, p.requirement = ix, values, size, requirement
 	}
 }
 
@@ -119,9 +132,9 @@ func (x *Indexer[T]) freeze(p plan[T]) (lists []Snapshot[T], ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 
-	ix := x.live.Load().index(p.index.Name, p.index.label)
+	ix := x.live.Load().index(p.index.Name, p.index.family)
 	for _, value := range p.values {
-		if v := ix.vector(value); v != nil {
+		if v := ix.list(p.namespace, value); v != nil {
 			lists = append(lists, *v.freeze())
 		}
 	}

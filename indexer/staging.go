@@ -20,6 +20,9 @@ type Staging[T any] struct {
 	// Guarded by the indexer's writing, as the marks are.
 	pending []*node[entry[T]] // in the order of arrival; nil where taken back
 	index   map[Key]int       // of pending, made when first asked for
+	// byHand says that objects were stored by hand meanwhile, whose marks do not
+	// tell whether a version of them is pending.
+	byHand bool
 }
 
 // Stage begins a full state of a part. There is one at a time for each part,
@@ -52,12 +55,21 @@ func (s *Staging[T]) end() {
 }
 
 // Keep says that the stored object of a key belongs to the full state as it
-// is. It returns false, and does nothing, if the part has none.
+// is, whatever was said of the key before. It returns false, and does nothing, if
+// the part has none.
 func (s *Staging[T]) Keep(key Key) bool {
 	s.w.x.writing.Lock()
 	defer s.w.x.writing.Unlock()
 
-	return s.remark(key, s.kept)
+	r := s.stored(key)
+	if r == nil {
+		return false
+	}
+	if s.byHand || r.value.mark == s.replaced {
+		s.takeBack(key)
+	}
+	r.value.mark = s.kept
+	return true
 }
 
 // Put adds an object to the full state. Put twice, the later one follows as
@@ -82,6 +94,12 @@ func (s *Staging[T]) Drop(key Key) {
 	s.w.x.writing.Lock()
 	defer s.w.x.writing.Unlock()
 
+	s.takeBack(key)
+	s.remark(key, 0)
+}
+
+// takeBack voids what is pending of a key. The caller holds x.writing.
+func (s *Staging[T]) takeBack(key Key) {
 	if s.index == nil { // a list never asks; a stream does once there are changes in it
 		s.index = make(map[Key]int, len(s.pending))
 		for i, r := range s.pending {
@@ -92,18 +110,23 @@ func (s *Staging[T]) Drop(key Key) {
 		s.pending[i] = nil
 		delete(s.index, key)
 	}
-	s.remark(key, 0)
 }
 
-// remark marks the stored object of a key. It returns false if the part has
-// none. The caller holds x.writing.
-func (s *Staging[T]) remark(key Key, mark uint32) bool {
+// remark marks the stored object of a key, if the part has one. The caller
+// holds x.writing.
+func (s *Staging[T]) remark(key Key, mark uint32) {
+	if r := s.stored(key); r != nil {
+		r.value.mark = mark
+	}
+}
+
+// stored returns the record of a key, nil if the part has none.
+func (s *Staging[T]) stored(key Key) *node[entry[T]] {
 	r := s.w.x.live.Load().records.get(key)
 	if s.all || r == nil || r.value.part != s.part {
-		return false
+		return nil
 	}
-	r.value.mark = mark
-	return true
+	return r
 }
 
 // point makes index tell the place of a key in pending, where an earlier one
@@ -123,6 +146,14 @@ func (w *Writer[T]) spare(r *node[entry[T]]) {
 		if r.value.mark == s.kept && r.value.part == s.part {
 			s.put(r.key(), r.value.object, r.value.stamp)
 		}
+	}
+}
+
+// overwrite lets the full states under way know that objects were stored by
+// hand. The caller holds x.writing.
+func (w *Writer[T]) overwrite() {
+	for _, s := range w.staged {
+		s.byHand = true
 	}
 }
 
@@ -147,6 +178,9 @@ func (s *Staging[T]) Commit(version string, v Visitor[T]) (changes int) {
 	defer w.finish()
 
 	s.end()
+	if s.all {
+		w.overwrite()
+	}
 	gone := s.unmarked()
 	show := func() {
 		if version != "" {

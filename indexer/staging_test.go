@@ -100,6 +100,39 @@ func TestWhatIsKeptStaysWhateverIsDoneByHand(t *testing.T) {
 	}
 }
 
+// Whoever keeps an object has compared it with the one that is stored: whatever
+// was put or found before is out of date.
+func TestWhatIsKeptIsTheLastWord(t *testing.T) {
+	k := Key{"a", "n"}
+	set := func(w *Writer[*item]) { w.Update(func(tx *Tx[*item]) { tx.Set(k, &item{key: k, serial: 9}) }) }
+	for name, before := range map[string]func(w *Writer[*item], s *Staging[*item]){
+		"after a put": func(_ *Writer[*item], s *Staging[*item]) { s.Put(k, &item{key: k, serial: 2}, 0) },
+		"kept, set":   func(w *Writer[*item], s *Staging[*item]) { s.Keep(k); set(w) },
+		"put, set":    func(w *Writer[*item], s *Staging[*item]) { s.Put(k, &item{key: k, serial: 2}, 0); set(w) },
+		"kept, unset, set": func(w *Writer[*item], s *Staging[*item]) {
+			s.Keep(k)
+			w.Update(func(tx *Tx[*item]) { tx.Unset(k) })
+			set(w)
+		},
+		"kept, all replaced": func(w *Writer[*item], s *Staging[*item]) {
+			s.Keep(k)
+			all := w.StageAll()
+			all.Put(k, &item{key: k, serial: 9}, 0)
+			all.Commit("", Visitor[*item]{})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, x := newItems(t, 1)
+			s := w.Stage(0)
+			before(w, s)
+			want := serialsOf(x)
+			require.True(t, s.Keep(k))
+			s.Commit("1", Visitor[*item]{})
+			require.Equal(t, want, serialsOf(x))
+		})
+	}
+}
+
 // The hand and the full state are of different goroutines.
 func TestWritesByHandRaceAFullState(t *testing.T) {
 	w, x := newItems(t)

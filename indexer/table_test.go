@@ -9,40 +9,63 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The twin of a table is a map. Few keys and many deletes make graves.
+// tableTwins are a table and its twin, a map. Few keys and many deletes make
+// graves.
+type tableTwins struct {
+	t             *testing.T
+	rand          *rand.Rand
+	table         *table[int]
+	twin          map[Key]*node[int]
+	size, deletes int
+	serial        int
+}
+
+func newTableTwins(t *testing.T, r *rand.Rand) *tableTwins {
+	return &tableTwins{
+		t: t, rand: r, table: newTable[int](r.IntN(20)), twin: map[Key]*node[int]{},
+		size: 1 + r.IntN(200), deletes: 2 + r.IntN(3),
+	}
+}
+
+func (w *tableTwins) step() {
+	key := Key{[]string{"", "a", "b"}[w.rand.IntN(3)], fmt.Sprint(w.rand.IntN(w.size))}
+	if w.rand.IntN(w.size) == 0 {
+		key = Key{} // the zero value
+	}
+	if w.rand.IntN(w.deletes) == 0 {
+		require.Same(w.t, w.twin[key], w.table.remove(key))
+		delete(w.twin, key)
+	} else {
+		w.serial++
+		it := &node[int]{value: w.serial}
+		require.Same(w.t, w.twin[key], w.table.put(key, it))
+		w.twin[key] = it
+	}
+	w.table.check()
+	require.Same(w.t, w.twin[key], w.table.get(key))
+}
+
+// compare holds all of the table against its twin.
+func (w *tableTwins) compare() {
+	found := 0
+	for n := range w.table.all {
+		require.Same(w.t, w.twin[n.key()], n)
+		found++
+	}
+	require.Len(w.t, w.twin, found)
+	for range w.table.all {
+		break // may stop early
+	}
+	require.LessOrEqual(w.t, len(*w.table.groups.Load())*groupSize, 8+8*3*(w.size+1), "graves do not pile up")
+}
+
 func TestTableAgainstItsTwin(t *testing.T) {
 	for seed := range uint64(30) {
-		r := rand.New(rand.NewPCG(seed, 4)) //nolint:gosec // a test
-		size := 1 + r.IntN(200)
-		table := newTable[int](r.IntN(20))
-		twin := map[Key]*node[int]{}
-		deletes := 2 + r.IntN(3)
-		for n := range 500 {
-			key := Key{[]string{"", "a", "b"}[r.IntN(3)], fmt.Sprint(r.IntN(size))}
-			if r.IntN(size) == 0 {
-				key = Key{} // the zero value
-			}
-			if r.IntN(deletes) == 0 {
-				require.Same(t, twin[key], table.remove(key))
-				delete(twin, key)
-			} else {
-				it := &node[int]{value: n}
-				require.Same(t, twin[key], table.put(key, it))
-				twin[key] = it
-			}
-			table.check()
-			require.Same(t, twin[key], table.get(key))
+		w := newTableTwins(t, seeded(seed))
+		for range 500 {
+			w.step()
 		}
-		found := 0
-		for n := range table.all {
-			require.Same(t, twin[n.key()], n)
-			found++
-		}
-		require.Len(t, twin, found)
-		for range table.all {
-			break // may stop early
-		}
-		require.LessOrEqual(t, len(*table.groups.Load())*groupSize, 8+8*3*(size+1), "graves do not pile up")
+		w.compare()
 	}
 }
 

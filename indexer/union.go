@@ -12,14 +12,14 @@ func (x *Indexer[T]) Union(index string, values ...string) ([]T, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 
-	ix := x.live.Load().index(index, false)
+	ix := x.live.Load().index(index, named)
 	if ix == nil {
 		return nil, unknownIndex(index)
 	}
 	var list []T
 	seen := make(map[*node[entry[T]]]struct{})
 	for _, value := range values {
-		v := ix.vector(value)
+		v := ix.list("", value)
 		if v == nil {
 			continue
 		}

@@ -12,6 +12,7 @@ type Writer[T any] struct {
 	mark   uint32        // the last full state that was begun
 	staged []*Staging[T] // the full states under way
 	posts  []post[T]     // scratch
+	wanted []wanted[T]   // scratch
 	values []string      // scratch
 	faults []*IndexError // of this write section, to be reported after it
 }
@@ -92,23 +93,48 @@ func (w *Writer[T]) Broken() int {
 	return n
 }
 
-// valuesOf returns the values of a record in an index, valid until the next
-// call, and keeps book of failures.
-func (w *Writer[T]) valuesOf(ix *index[T], r *node[entry[T]]) []string {
-	values, err := ix.valuesOf(w.values[:0], r)
-	w.values = values
-	if err != nil {
-		if ix.broken == nil {
-			ix.broken = make(map[Key]struct{})
+// valuesIn returns the values of a record in some indexes, in their order,
+// valid until the next call, and keeps book of failures.
+func (w *Writer[T]) valuesIn(indexes []*index[T], r *node[entry[T]]) []wanted[T] {
+	w.wanted = w.wanted[:0]
+	for i := 0; i < len(indexes); {
+		i = w.gather(indexes, i, r)
+	}
+	return w.wanted
+}
+
+// gather appends the values in the indexes from one on, up to one that fails.
+// It returns the place after that.
+func (w *Writer[T]) gather(indexes []*index[T], from int, r *node[entry[T]]) (next int) {
+	next = from
+	defer func() {
+		if p := recover(); p != nil {
+			w.failed(indexes[next], r.key(), recovered(p))
+			next++
 		}
-		ix.broken[r.key()] = struct{}{}
-		w.faults = append(w.faults, &IndexError{Index: ix.Name, Key: r.key(), Err: err})
-		return nil
+	}()
+	for ; next < len(indexes); next++ {
+		ix := indexes[next]
+		if ix.refused {
+			continue
+		}
+		w.values = ix.valuesOf(w.values[:0], r)
+		for _, value := range w.values {
+			w.wanted = append(w.wanted, wanted[T]{ix, value})
+		}
+		if len(ix.broken) > 0 {
+			delete(ix.broken, r.key())
+		}
 	}
-	if len(ix.broken) > 0 {
-		delete(ix.broken, r.key())
+	return next
+}
+
+func (w *Writer[T]) failed(ix *index[T], key Key, err error) {
+	if ix.broken == nil {
+		ix.broken = make(map[Key]struct{})
 	}
-	return values
+	ix.broken[key] = struct{}{}
+	w.faults = append(w.faults, &IndexError{Index: ix.Name, Key: key, Err: err})
 }
 
 // Tx is a write section in progress, see [Writer.Update].
@@ -140,8 +166,8 @@ func (tx *Tx[T]) Delete(key Key) (old T, deleted bool) {
 // Set stores an object by hand: it stays of the part that the one it replaces
 // came from, part 0 if there is none, and full states under way are not misled.
 func (tx *Tx[T]) Set(key Key, obj T) {
-	part, _ := tx.Part(key)
-	r := &node[entry[T]]{value: entry[T]{object: obj, part: part}}
+	tx.w.overwrite()
+	r := &node[entry[T]]{value: entry[T]{object: obj, part: samePart}}
 	if was := tx.w.x.live.Load().put(tx.w, key, r); was != nil {
 		tx.w.spare(was)
 	}

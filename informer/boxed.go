@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/lister"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -45,7 +46,8 @@ func As[T Object](i cache.SharedIndexInformer) (*Informer[T], bool) {
 		return informerOf(i.core), true
 	case *clientgoInformer[any]:
 		if c := i.core; c.clientgo.exact && c.clientgo.goType == reflect.TypeFor[T]() {
-			return &Informer[T]{engine: c, boxed: c, indexer: indexer.Unbox[T](c.writer.Indexer())}, true
+			objects := indexer.Unbox[T](c.writer.Indexer())
+			return &Informer[T]{engine: c, boxed: c, indexer: objects, lister: lister.New(objects, c.options.Resource)}, true
 		}
 	}
 	return nil, false

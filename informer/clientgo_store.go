@@ -76,9 +76,12 @@ func (s *clientgoStore[T]) Update(obj any) error { return s.write(cache.Transact
 func (s *clientgoStore[T]) Delete(obj any) error { return s.write(cache.TransactionTypeDelete, obj) }
 
 func (s *clientgoStore[T]) write(kind cache.TransactionType, obj any) error {
-	if err := s.Transaction(cache.Transaction{Type: kind, Object: obj}); err != nil {
-		return err.Errors[0]
+	w, err := s.prepare(cache.Transaction{Type: kind, Object: obj})
+	if err != nil {
+		return err
 	}
+	s.writer.Update(func(tx *indexer.Tx[T]) { s.apply(tx, &w) })
+	s.publish()
 	return nil
 }
 
@@ -97,13 +100,8 @@ func (s *clientgoStore[T]) Transaction(txns ...cache.Transaction) *cache.Transac
 		prepared = append(prepared, w)
 	}
 	s.writer.Update(func(tx *indexer.Tx[T]) {
-		for _, w := range prepared {
-			if w.remove {
-				tx.Unset(w.key)
-			} else {
-				tx.Set(w.key, w.obj)
-			}
-			s.reach(tx, w.version)
+		for i := range prepared {
+			s.apply(tx, &prepared[i])
 		}
 	})
 	s.publish()
@@ -131,6 +129,15 @@ func (s *clientgoStore[T]) prepare(txn cache.Transaction) (w clientgoWrite[T], e
 		w.obj, err = s.transformed(txn.Object)
 	}
 	return w, err
+}
+
+func (s *clientgoStore[T]) apply(tx *indexer.Tx[T], w *clientgoWrite[T]) {
+	if w.remove {
+		tx.Unset(w.key)
+	} else {
+		tx.Set(w.key, w.obj)
+	}
+	s.reach(tx, w.version)
 }
 
 // reach moves the store's version on, as client-go's store does with each

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
@@ -118,7 +117,6 @@ func (c *core[T]) observe(e Event) {
 }
 
 func (c *core[T]) name() string                   { return c.options.Name }
-func (c *core[T]) resource() schema.GroupResource { return c.options.Resource }
 func (c *core[T]) syncedChannel() <-chan struct{} { return c.synced }
 
 // misused returns what was wrong with the constructor's arguments, if anything.
@@ -197,7 +195,7 @@ func (c *core[T]) reflector(i int, source reflector.Source) *reflector.Reflector
 		Expect:          c.clientgo.kind,
 		PageSize:        c.options.PageSize,
 		MinWatchTimeout: c.options.MinWatchTimeout,
-		Version:         c.parts[i].version,
+		Version:         c.parts[i].resume(),
 		Rand:            c.options.Rand,
 		Observe: func(e reflector.Event) {
 			c.status.reflected(i, e)

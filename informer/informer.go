@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/lister"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -19,12 +17,12 @@ type Informer[T Object] struct {
 	core    *core[T]   // nil where the objects are boxed
 	boxed   *core[any] // see [As]
 	indexer *indexer.Indexer[T]
+	lister  lister.Lister[T]
 }
 
 // engine is what of a core does not depend on the type of its objects.
 type engine interface {
 	name() string
-	resource() schema.GroupResource
 	misused() error
 	Run(ctx context.Context) error
 	Start(ctx context.Context) (wait func(), err error)
@@ -51,7 +49,8 @@ func Join[T Object](sources []reflector.Source, o Options[T]) *Informer[T] {
 }
 
 func informerOf[T Object](c *core[T]) *Informer[T] {
-	return &Informer[T]{engine: c, core: c, indexer: c.writer.Indexer()}
+	objects := c.writer.Indexer()
+	return &Informer[T]{engine: c, core: c, indexer: objects, lister: lister.New(objects, c.options.Resource)}
 }
 
 // Run mirrors the source until ctx ends. It returns nil then, once all
@@ -125,9 +124,7 @@ func (i *Informer[T]) SetTransform(transform func(T) (T, error)) error {
 func (i *Informer[T]) Indexer() *indexer.Indexer[T] { return i.indexer }
 
 // Lister returns a lister over the store.
-func (i *Informer[T]) Lister() lister.Lister[T] {
-	return lister.New(i.indexer, i.resource())
-}
+func (i *Informer[T]) Lister() lister.Lister[T] { return i.lister }
 
 // Synced returns a channel that is closed once the store is complete. It is
 // never opened again: for whether it is up to date now, see [Status].

@@ -12,14 +12,14 @@ import (
 // [Lister.Namespace], of one.
 type Lister[T any] struct {
 	objects   *indexer.Indexer[T]
-	resource  schema.GroupResource
+	resource  *schema.GroupResource // a Lister this small is copied in registers
 	namespace string
 }
 
 // New returns a lister of all objects of an indexer. The resource names the
 // kind in the errors of [Lister.Get].
 func New[T any](objects *indexer.Indexer[T], resource schema.GroupResource) Lister[T] {
-	return Lister[T]{objects: objects, resource: resource}
+	return Lister[T]{objects: objects, resource: &resource}
 }
 
 // Namespace returns a lister of one namespace; of all for "".
@@ -34,7 +34,7 @@ func (l Lister[T]) Namespace(namespace string) Lister[T] {
 func (l Lister[T]) Get(name string) (T, error) {
 	obj, ok := l.objects.Get(indexer.Key{Namespace: l.namespace, Name: name})
 	if !ok {
-		return obj, apierrors.NewNotFound(l.resource, name)
+		return obj, apierrors.NewNotFound(*l.resource, name)
 	}
 	return obj, nil
 }

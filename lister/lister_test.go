@@ -22,8 +22,8 @@ type object struct {
 	labels labels.Set
 }
 
-// filled returns a lister of 60 objects in three namespaces and none.
-func filled(t testing.TB) (lister.Lister[*object], []*object) {
+// emptyLister returns a lister, and what fills it.
+func emptyLister(t testing.TB) (*indexer.Writer[*object], lister.Lister[*object]) {
 	w, err := indexer.New(indexer.Options[*object]{
 		Indexes: []indexer.Index[*object]{{
 			Name:   indexer.NamespaceIndex,
@@ -33,6 +33,12 @@ func filled(t testing.TB) (lister.Lister[*object], []*object) {
 		Namespace: func(o *object) string { return o.key.Namespace },
 	})
 	require.NoError(t, err)
+	return w, lister.New(w.Indexer(), schema.GroupResource{Resource: "things"})
+}
+
+// filled returns a lister of 60 objects in three namespaces and none.
+func filled(t testing.TB) (lister.Lister[*object], []*object) {
+	w, l := emptyLister(t)
 	var all []*object
 	w.Update(func(tx *indexer.Tx[*object]) {
 		for i := range 60 {
@@ -47,7 +53,7 @@ func filled(t testing.TB) (lister.Lister[*object], []*object) {
 			all = append(all, o)
 		}
 	})
-	return lister.New(w.Indexer(), schema.GroupResource{Resource: "things"}), all
+	return l, all
 }
 
 // foreign is a selector of a type that the lister cannot know; its

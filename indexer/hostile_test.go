@@ -1,0 +1,146 @@
+package indexer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+)
+
+// tagged is an object with labels and index values.
+type tagged struct {
+	labels map[string]string
+	values []string
+}
+
+func newTagged(t *testing.T, report func(*IndexError)) *Writer[tagged] {
+	w, err := New(Options[tagged]{
+		Labels:  func(o tagged) map[string]string { return o.labels },
+		Indexes: []Index[tagged]{{Name: "values", Append: func(values []string, o tagged) []string { return append(values, o.values...) }}},
+		Report:  report,
+	})
+	require.NoError(t, err)
+	return w
+}
+
+func (w *Writer[T]) lists(f family) (n int) {
+	for _, ix := range w.x.live.Load().indexes {
+		if ix.family == f {
+			n += ix.values.live
+		}
+	}
+	return n
+}
+
+// unchecked lets the store not check itself, which takes longer than the test
+// where one object has very many index values.
+func unchecked(t *testing.T) {
+	on := verify.On
+	verify.On = false
+	t.Cleanup(func() { verify.On = on })
+}
+
+// A label whose values are all different, once a selector has asked for it, never
+// has more lists than one for two objects, and has none in the end.
+func TestALabelBomb(t *testing.T) {
+	unchecked(t)
+	w := newTagged(t, nil)
+	const objects = 20_000
+	exists := Requirement{Key: "k", Op: Exists}
+	require.Empty(t, w.Indexer().Select("", exists))
+	most := 0
+	for i := range objects {
+		w.Update(func(tx *Tx[tagged]) {
+			tx.Put(0, Key{Name: fmt.Sprint(i)}, tagged{labels: map[string]string{"k": fmt.Sprint(i)}}, 0)
+		})
+		lists := w.lists(byLabel)
+		most = max(most, lists)
+		require.LessOrEqual(t, lists, max(overgrownFrom, w.Indexer().Len()/2))
+	}
+	require.Equal(t, overgrownFrom, most)
+	require.Zero(t, w.lists(byLabel))
+	require.Len(t, w.Indexer().Select("", exists), objects, "by a look at all of them")
+}
+
+// Labels that no selector asks for cost nothing, and no more than maxPostings
+// keys are kept lists for, however many are asked for.
+func TestAFloodOfLabelKeys(t *testing.T) {
+	w := newTagged(t, nil)
+	labels := make(map[string]string)
+	for i := range 100_000 {
+		labels[fmt.Sprint(i)] = "x"
+	}
+	w.Update(func(tx *Tx[tagged]) { tx.Put(0, Key{Name: "a"}, tagged{labels: labels}, 0) })
+	require.Zero(t, w.lists(byLabel))
+	for i := range 1000 {
+		require.Len(t, w.Indexer().Select("", Requirement{Key: fmt.Sprint(i), Op: Exists}), 1)
+	}
+	require.LessOrEqual(t, w.lists(byLabel), maxPostings)
+	require.LessOrEqual(t, len(w.x.live.Load().indexes), maxPostings+1)
+}
+
+// An object may have as many index values as fit into it: what they cost grows
+// with their number, not with its square, which would take many minutes here.
+func TestAnObjectWithVeryManyIndexValues(t *testing.T) {
+	unchecked(t)
+	w := newTagged(t, nil)
+	const n = 50_000
+	values := func(from int) (v []string) {
+		for i := range n {
+			v = append(v, fmt.Sprint(from+i), fmt.Sprint(from+i)) // each twice
+		}
+		return v
+	}
+	put := func(v []string) { w.Update(func(tx *Tx[tagged]) { tx.Put(0, Key{Name: "a"}, tagged{values: v}, 0) }) }
+	put(values(0))
+	require.Equal(t, n, w.lists(named))
+	put(values(n / 2))
+	require.Equal(t, n, w.lists(named))
+	reversed := values(n / 2)
+	slices.Reverse(reversed)
+	put(reversed)
+	require.Equal(t, n, w.lists(named))
+	for value, want := range map[int]int{0: 0, n / 2: 1, n/2 + n - 1: 1, n/2 + n: 0} {
+		s, err := w.Indexer().Lookup("values", fmt.Sprint(value))
+		require.NoError(t, err)
+		require.Equal(t, want, s.Len(), value)
+	}
+	w.Update(func(tx *Tx[tagged]) { tx.Delete(Key{Name: "a"}) })
+	require.Zero(t, w.lists(named))
+}
+
+// The many ways to have index values are one: with a slow look at each.
+func TestManyIndexValuesAgainstFew(t *testing.T) {
+	for n := range 3 * few {
+		w := newTagged(t, nil)
+		for _, step := range []int{0, 1, 7, -3, 0} {
+			var v []string
+			for i := range n {
+				v = append(v, fmt.Sprint(i*(step+1)%(few+5)))
+			}
+			w.Update(func(tx *Tx[tagged]) { tx.Put(0, Key{Name: "a"}, tagged{values: v}, 0) }) // which checks itself
+			slices.Sort(v)
+			got, err := w.Indexer().Values("values")
+			require.NoError(t, err)
+			require.ElementsMatch(t, slices.Compact(v), got)
+		}
+	}
+}
+
+// An error text does not quote a name of megabytes.
+func TestALongNameInAnIndexError(t *testing.T) {
+	var told *IndexError
+	long := strings.Repeat("x", 2<<20)
+	w, err := New(Options[tagged]{
+		Indexes: []Index[tagged]{{Name: "bad", Append: func([]string, tagged) []string { panic(long) }}},
+		Report:  func(e *IndexError) { told = e },
+	})
+	require.NoError(t, err)
+	w.Update(func(tx *Tx[tagged]) { tx.Put(0, Key{Name: long}, tagged{}, 0) })
+	require.Equal(t, long, told.Key.Name)
+	require.Less(t, len(told.Error()), 2*maxText+100)
+}

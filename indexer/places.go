@@ -1,0 +1,169 @@
+package indexer
+
+// post is a place in the list of an index value.
+type post[T any] struct {
+	list *node[vector[T]]
+	at   uint32
+}
+
+// wanted is an index value that a record is to be found under.
+type wanted[T any] struct {
+	index *index[T]
+	value string
+}
+
+// isOf tells whether list is that of the value. All of it is about one record,
+// and so about one namespace.
+func (v wanted[T]) isOf(list *node[vector[T]]) bool {
+	return list.value.index == v.index && list.name == v.value
+}
+
+// fitting is what the places of a record are to the index values that it is to
+// have.
+type fitting uint8
+
+const (
+	other fitting = iota
+	same          // each is that of its value
+	moved         // each is of the index of its value, which for some is a new one
+)
+
+// fit compares the places with index values. Where an index has several values
+// that are not those of before, it is not told which of them takes whose place.
+func (e *entry[T]) fit(values []wanted[T]) fitting {
+	if len(values) != e.posts() {
+		return other
+	}
+	result := same
+	for i, v := range values {
+		switch list := e.post(i).list; {
+		case v.isOf(list):
+		case list.value.index != v.index, i > 0 && values[i-1].index == v.index, i+1 < len(values) && values[i+1].index == v.index:
+			return other
+		default:
+			result = moved
+		}
+	}
+	return result
+}
+
+func (e *entry[T]) posts() int {
+	switch {
+	case e.list == nil:
+		return 0
+	case e.more == nil:
+		return 1
+	}
+	return 1 + len(*e.more)
+}
+
+func (e *entry[T]) post(i int) post[T] {
+	if i == 0 {
+		return post[T]{e.list, e.listAt}
+	}
+	return (*e.more)[i-1]
+}
+
+// postOf returns the place for an index value, if there is one.
+func (e *entry[T]) postOf(v wanted[T]) (p post[T], ok bool) {
+	for i := range e.posts() {
+		if p := e.post(i); v.isOf(p.list) {
+			return p, true
+		}
+	}
+	return p, false
+}
+
+// takePosts takes the places over from the version before, which has none
+// from then on that anybody may rely on.
+func (e *entry[T]) takePosts(before *entry[T]) {
+	e.list, e.listAt, e.more = before.list, before.listAt, before.more
+}
+
+func (e *entry[T]) setPost(i int, p post[T]) {
+	if i == 0 {
+		e.list, e.listAt = p.list, p.at
+		return
+	}
+	(*e.more)[i-1] = p
+}
+
+// setPosts takes over a list of places; the slice stays the caller's.
+func (e *entry[T]) setPosts(posts []post[T]) {
+	e.list, e.listAt, e.more = nil, 0, nil
+	if len(posts) > 0 {
+		e.list, e.listAt = posts[0].list, posts[0].at
+	}
+	if len(posts) > 1 {
+		more := make([]post[T], len(posts)-1)
+		copy(more, posts[1:])
+		e.more = &more
+	}
+}
+
+// moved notes the object's new position in list.
+func (e *entry[T]) moved(list *node[vector[T]], at uint32) {
+	if e.list == list {
+		e.listAt = at
+		return
+	}
+	for i := range *e.more {
+		if p := &(*e.more)[i]; p.list == list {
+			p.at = at
+			return
+		}
+	}
+}
+
+// repost brings place i of r in line with the value that it is for.
+func repost[T any](r *node[entry[T]], i int, v wanted[T]) {
+	p := r.value.post(i)
+	if v.isOf(p.list) {
+		p.list.value.set(p.at, r.value.object, r)
+		return
+	}
+	unpost(p)
+	r.value.setPost(i, v.index.add(v.value, r))
+}
+
+// rearrange gives r the places of its values and takes those away that it has
+// beyond them. An object may have very many values.
+func rearrange[T any](w *Writer[T], r *node[entry[T]], values []wanted[T]) {
+	e := &r.value
+	left := make(map[wanted[T]]post[T], e.posts())
+	for i := range e.posts() {
+		p := e.post(i)
+		left[wanted[T]{p.list.value.index, p.list.name}] = p
+	}
+	posts := w.posts[:0]
+	for _, v := range values {
+		p, ok := left[v]
+		if ok {
+			p.list.value.set(p.at, e.object, r)
+			delete(left, v)
+		} else {
+			p = v.index.add(v.value, r)
+		}
+		posts = append(posts, p)
+	}
+	for i := range e.posts() { // in their order, so that a run can be repeated
+		p := e.post(i)
+		if _, gone := left[wanted[T]{p.list.value.index, p.list.name}]; gone {
+			unpost(p)
+		}
+	}
+	e.setPosts(posts)
+	w.posts = posts
+}
+
+// unpost takes an object out of the list of an index value, and the list out
+// of the index with its last object.
+func unpost[T any](p post[T]) {
+	v := &p.list.value
+	if moved := v.remove(p.at); moved != nil {
+		moved.value.moved(p.list, p.at)
+	}
+	if v.len() == 0 {
+		v.index.values.remove(p.list.key())
+	}
+}
