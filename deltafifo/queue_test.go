@@ -18,48 +18,82 @@ func delta(producer, serial int) Delta[int] {
 	return Delta[int]{Op: Modified, Key: indexer.Key{Name: fmt.Sprint(producer)}, Version: "1", Object: serial}
 }
 
-// The twin of a queue is a slice; bounds show as a push that has to wait.
-func TestQueueAgainstItsTwin(t *testing.T) {
+// twins are a queue and its twin, a slice; bounds show as a push that has to
+// wait.
+type twins struct {
+	t      *testing.T
+	rand   *rand.Rand
+	ended  context.Context // for what must not wait
+	queue  *Queue[int]
+	bound  int
+	twin   []Delta[int]
+	serial int
+}
+
+func newTwins(t *testing.T, r *rand.Rand) *twins {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
+	bound := 1 + r.IntN(10)
+	return &twins{t: t, rand: r, ended: ended, queue: New[int](bound), bound: bound}
+}
+
+func (w *twins) step() {
+	if w.serial++; w.rand.IntN(3) > 0 {
+		w.push()
+	} else {
+		w.drain()
+	}
+	w.queue.mu.Lock()
+	require.Len(w.t, w.queue.waiting, len(w.twin))
+	w.queue.mu.Unlock()
+	require.Equal(w.t, len(w.twin), w.queue.Len())
+}
+
+func (w *twins) push() {
+	var batch []Delta[int]
+	for range w.rand.IntN(5) {
+		batch = append(batch, delta(0, w.serial))
+	}
+	err := w.queue.Push(w.ended, batch...)
+	if len(w.twin) >= w.bound {
+		require.ErrorIs(w.t, err, context.Canceled)
+		return
+	}
+	require.NoError(w.t, err)
+	w.twin = append(w.twin, batch...)
+}
+
+func (w *twins) drain() {
+	got, err := w.queue.Drain(w.ended)
+	if len(w.twin) == 0 {
+		require.ErrorIs(w.t, err, context.Canceled)
+		return
+	}
+	require.NoError(w.t, err)
+	require.Equal(w.t, w.twin, got)
+	w.twin = nil
+}
+
+// close ends both.
+func (w *twins) close() {
+	w.queue.Close()
+	if len(w.twin) > 0 {
+		got, err := w.queue.Drain(w.t.Context())
+		require.NoError(w.t, err, "what is left comes first")
+		require.Equal(w.t, w.twin, got)
+	}
+	_, err := w.queue.Drain(w.t.Context())
+	require.ErrorIs(w.t, err, ErrClosed)
+	require.ErrorIs(w.t, w.queue.Push(w.t.Context(), delta(0, 0)), ErrClosed)
+}
+
+func TestQueueAgainstItsTwin(t *testing.T) {
 	for seed := range uint64(50) {
-		r := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // a test
-		bound := 1 + r.IntN(10)
-		q := New[int](bound)
-		var twin []Delta[int]
-		for serial := range 400 {
-			if r.IntN(3) > 0 {
-				var batch []Delta[int]
-				for range r.IntN(5) {
-					batch = append(batch, delta(0, serial))
-				}
-				err := q.Push(ended, batch...)
-				if len(twin) >= bound {
-					require.ErrorIs(t, err, context.Canceled)
-				} else {
-					require.NoError(t, err)
-					twin = append(twin, batch...)
-				}
-			} else if len(twin) > 0 {
-				got, err := q.Drain(t.Context())
-				require.NoError(t, err)
-				require.Equal(t, twin, got)
-				twin = nil
-			}
-			q.mu.Lock()
-			require.Len(t, q.waiting, len(twin))
-			q.mu.Unlock()
-			require.Equal(t, len(twin), q.Len())
+		w := newTwins(t, rand.New(rand.NewPCG(seed, 2)))
+		for range 400 {
+			w.step()
 		}
-		q.Close()
-		if len(twin) > 0 {
-			got, err := q.Drain(t.Context())
-			require.NoError(t, err, "what is left comes first")
-			require.Equal(t, twin, got)
-		}
-		_, err := q.Drain(t.Context())
-		require.ErrorIs(t, err, ErrClosed)
-		require.ErrorIs(t, q.Push(t.Context(), delta(0, 0)), ErrClosed)
+		w.close()
 	}
 }
 

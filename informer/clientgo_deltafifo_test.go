@@ -318,50 +318,77 @@ func TestAPanicWhileProcessing(t *testing.T) {
 	require.True(t, f.HasSynced())
 }
 
-// The twin of a queue is client-go's: the same random calls, the same deltas
-// in the same order.
+// queueTwins are a queue and its twin, which is client-go's: the same calls,
+// the same deltas in the same order.
+type queueTwins struct {
+	t            *testing.T
+	rand         *rand.Rand
+	ours, theirs cache.Queue
+	serial       int
+}
+
+func newQueueTwins(t *testing.T, r *rand.Rand) *queueTwins {
+	o := cache.DeltaFIFOOptions{KeyFunction: thingKey, EmitDeltaTypeReplaced: r.IntN(2) == 0}
+	if r.IntN(3) > 0 {
+		o.KnownObjects = knownThings{{"k0", 1}, {"k1", 1}, {"k2", 1}}
+	}
+	return &queueTwins{t: t, rand: r, ours: NewDeltaFIFO(o), theirs: cache.NewDeltaFIFOWithOptions(o)}
+}
+
+func (w *queueTwins) step() {
+	w.serial++
+	some := thing{fmt.Sprint("k", w.rand.IntN(6)), w.serial}
+	switch w.rand.IntN(8) {
+	case 0, 1:
+		w.both(func(q cache.Queue) error { return q.Add(some) })
+	case 2:
+		w.both(func(q cache.Queue) error { return q.Update(some) })
+	case 3:
+		w.both(func(q cache.Queue) error { return q.Delete(some) })
+	case 4:
+		lost := cache.DeletedFinalStateUnknown{Key: some.key, Obj: some}
+		w.both(func(q cache.Queue) error { return q.Delete(lost) })
+	case 5:
+		w.both(cache.Queue.Resync)
+	case 6:
+		var list []any
+		for range w.rand.IntN(4) {
+			list = append(list, thing{fmt.Sprint("k", w.rand.IntN(8)), w.serial})
+		}
+		w.both(func(q cache.Queue) error { return q.Replace(list, "") })
+	case 7:
+		if w.left() > 0 {
+			require.Equal(w.t, popped(w.t, w.theirs), popped(w.t, w.ours), "step %d", w.serial)
+		}
+	}
+	require.Equal(w.t, w.theirs.HasSynced(), w.ours.HasSynced(), "step %d", w.serial)
+}
+
+func (w *queueTwins) both(do func(cache.Queue) error) {
+	require.NoError(w.t, do(w.theirs))
+	require.NoError(w.t, do(w.ours))
+}
+
+func (w *queueTwins) left() int { return len(w.ours.(*DeltaFIFO).order) }
+
+// end pops what is left.
+func (w *queueTwins) end() {
+	for range w.left() {
+		require.Equal(w.t, popped(w.t, w.theirs), popped(w.t, w.ours))
+	}
+	w.theirs.Close()
+	_, err := w.theirs.Pop(nil)
+	require.ErrorIs(w.t, err, cache.ErrFIFOClosed, "it had no more")
+}
+
 func TestAQueueDoesAsClientgos(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			random := rand.New(rand.NewPCG(seed, 1))
-			o := cache.DeltaFIFOOptions{KeyFunction: thingKey, EmitDeltaTypeReplaced: seed%2 == 0}
-			if seed%3 > 0 {
-				o.KnownObjects = knownThings{{"k0", 1}, {"k1", 1}, {"k2", 1}}
+			w := newQueueTwins(t, rand.New(rand.NewPCG(seed, 1)))
+			for range 200 {
+				w.step()
 			}
-			ours, theirs := newDeltaFIFO(o), cache.NewDeltaFIFOWithOptions(o)
-			for step := range 200 {
-				some := thing{fmt.Sprint("k", random.IntN(6)), step}
-				switch random.IntN(8) {
-				case 0, 1:
-					_, _ = ours.Add(some), theirs.Add(some)
-				case 2:
-					_, _ = ours.Update(some), theirs.Update(some)
-				case 3:
-					_, _ = ours.Delete(some), theirs.Delete(some)
-				case 4:
-					lost := cache.DeletedFinalStateUnknown{Key: some.key, Obj: some}
-					_, _ = ours.Delete(lost), theirs.Delete(lost)
-				case 5:
-					_, _ = ours.Resync(), theirs.Resync()
-				case 6:
-					var list []any
-					for n := range random.IntN(4) {
-						list = append(list, thing{fmt.Sprint("k", n*2), step})
-					}
-					_, _ = ours.Replace(list, ""), theirs.Replace(list, "")
-				case 7:
-					if len(ours.order) > 0 {
-						require.Equal(t, popped(t, theirs), popped(t, ours), "step %d", step)
-					}
-				}
-				require.Equal(t, theirs.HasSynced(), ours.HasSynced(), "step %d", step)
-			}
-			for range len(ours.order) {
-				require.Equal(t, popped(t, theirs), popped(t, ours))
-			}
-			theirs.Close()
-			_, err := theirs.Pop(nil)
-			require.ErrorIs(t, err, cache.ErrFIFOClosed, "it had no more")
+			w.end()
 		})
 	}
 }

@@ -33,6 +33,12 @@ var (
 	ErrType = errors.New("the object is of another type")
 )
 
+// maxText bounds each part of an error text that a server, or whoever named an
+// object, may have made megabytes long.
+const maxText = 8192
+
+func cut(text string) string { return fmt.Sprintf("%.*s", maxText, text) }
+
 // QuarantineError tells that one object could not be prepared for the store:
 // its transform failed. A version that was stored before stays, and
 // is stale; the object is tried again with its next event and with each list.
@@ -42,7 +48,7 @@ type QuarantineError struct {
 }
 
 func (e *QuarantineError) Error() string {
-	return fmt.Sprintf("object %q is quarantined: %v", e.Key, e.Err)
+	return fmt.Sprintf("object %.*q is quarantined: %.*v", maxText, e.Key, maxText, e.Err)
 }
 
 // Unwrap returns why.

@@ -22,8 +22,10 @@ type HandlerPanicked struct {
 
 // logged returns the observer that is used if the user sets none: it logs what
 // an operator has to know, and at higher verbosity what one may want to know.
+// What is said of single objects has a bound, see [limited].
 func logged(log klog.Logger, name string) func(Event) {
 	log = log.WithName("tidemark").WithValues("informer", name)
+	single := limited(log)
 	return func(e Event) {
 		switch e := e.(type) {
 		case reflector.Failed:
@@ -33,13 +35,13 @@ func logged(log klog.Logger, name string) func(Event) {
 			}
 			log.Error(e.Err, "Request failed", "operation", e.Operation, "attempt", e.Attempt)
 		case reflector.Skipped:
-			log.Error(e.Err, "Object left out")
+			single(e.Err, "Object left out")
 		case reflector.HistoryWentBack:
-			log.Info("The server's history went back, listing anew", "from", e.From, "to", e.To)
+			log.Info("The server's history went back, listing anew", "from", cut(e.From), "to", cut(e.To))
 		case *QuarantineError:
-			log.Error(e, "Object quarantined")
+			single(e, "Object quarantined")
 		case *indexer.IndexError:
-			log.Error(e, "Object left out of an index")
+			single(e, "Object left out of an index")
 		case HandlerPanicked: // utilruntime logs it
 		default:
 			log.V(4).Info("Event", "kind", e)

@@ -130,8 +130,7 @@ type life struct {
 	joined  int
 }
 
-func newLife(t *testing.T, seed uint64) *life {
-	r := rand.New(rand.NewPCG(seed, 5)) //nolint:gosec // a test
+func newLife(t *testing.T, r *rand.Rand) *life {
 	l := &life{
 		rand: r, parts: 1 + r.IntN(3),
 		objects: map[indexer.Key]*corev1.Pod{}, owner: map[indexer.Key]uint16{},
@@ -333,7 +332,7 @@ func TestHandlersFoldToTheStore(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				l := newLife(t, seed)
+				l := newLife(t, rand.New(rand.NewPCG(seed, 5)))
 				l.joins()
 				l.start()
 				for range 120 {

@@ -59,7 +59,7 @@ func (j *journal) take() []string {
 }
 
 // start runs an informer for the time of a test, in a synctest bubble.
-func start(t *testing.T, i *Informer[*corev1.Pod]) (stop func()) {
+func start[T Object](t *testing.T, i *Informer[T]) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- i.Run(ctx) }()

@@ -81,60 +81,91 @@ func keyIn(e *event[*corev1.Pod]) indexer.Key {
 	return n.key
 }
 
+// latestTwins are a table of Latest and its twin, and the store that the
+// events come from.
+type latestTwins struct {
+	t        *testing.T
+	rand     *rand.Rand
+	twin     *replayed
+	store    map[indexer.Key]*corev1.Pod
+	table    latest[*corev1.Pod]
+	position uint64
+}
+
+func newLatestTwins(t *testing.T, r *rand.Rand) *latestTwins {
+	return &latestTwins{
+		t: t, rand: r,
+		twin: &replayed{known: map[indexer.Key]*corev1.Pod{}}, store: map[indexer.Key]*corev1.Pod{},
+	}
+}
+
+func (w *latestTwins) step() {
+	if w.rand.IntN(3) > 0 {
+		key := named(fmt.Sprint("p", w.rand.IntN(6)))
+		w.twin.events = append(w.twin.events, foldOne(w.rand, &w.table, w.store, key, w.position))
+	} else {
+		popOne(w.t, &w.table, w.twin)
+	}
+	w.table.check()
+	require.Len(w.t, w.table.byKey, len(w.twin.pending()))
+	require.LessOrEqual(w.t, len(w.table.order), 4*6+2*firstSegment+4, "what came and went leaves nothing")
+	position, ok := w.table.oldest()
+	require.Equal(w.t, len(w.table.byKey) > 0, ok)
+	require.LessOrEqual(w.t, position, w.position)
+	w.position++
+}
+
+// end tells all that is pending.
+func (w *latestTwins) end() {
+	for len(w.twin.pending()) > 0 {
+		popOne(w.t, &w.table, w.twin)
+	}
+	require.Nil(w.t, w.table.pop())
+	require.Equal(w.t, w.store, w.twin.known, "it ends at what is stored")
+}
+
 func TestLatestAgainstItsTwin(t *testing.T) {
 	for seed := range uint64(200) {
-		r := rand.New(rand.NewPCG(seed, 9)) //nolint:gosec // a test
-		m := &replayed{known: map[indexer.Key]*corev1.Pod{}}
-		store := map[indexer.Key]*corev1.Pod{}
-		var l latest[*corev1.Pod]
-		for n := range uint64(300) {
-			if r.IntN(3) > 0 {
-				key := named(fmt.Sprint("p", r.IntN(6)))
-				m.events = append(m.events, foldOne(r, &l, store, key, n))
-			} else {
-				popOne(t, &l, m)
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			w := newLatestTwins(t, rand.New(rand.NewPCG(seed, 9)))
+			for range 300 {
+				w.step()
 			}
-			l.check()
-			require.Len(t, l.byKey, len(m.pending()), "seed %d", seed)
-			require.LessOrEqual(t, len(l.order), 4*6+2*firstSegment+4, "what came and went leaves nothing")
-			position, ok := l.oldest()
-			require.Equal(t, len(l.byKey) > 0, ok)
-			require.LessOrEqual(t, position, n)
-		}
-		for len(m.pending()) > 0 {
-			popOne(t, &l, m)
-		}
-		require.Nil(t, l.pop())
-		require.Equal(t, store, m.known, "seed %d: it ends at what is stored", seed)
+			w.end()
+		})
 	}
 }
 
 // What came during a resync that did not get far follows what came before.
 func TestATableThatFollowsAnother(t *testing.T) {
 	for seed := range uint64(200) {
-		r := rand.New(rand.NewPCG(seed, 10)) //nolint:gosec // a test
-		m := &replayed{known: map[indexer.Key]*corev1.Pod{}}
-		store := map[indexer.Key]*corev1.Pod{}
-		var l latest[*corev1.Pod]
-		for n := range uint64(10) {
-			var later latest[*corev1.Pod]
-			for k := range uint64(40) {
-				table := &l
-				if k >= 20 {
-					table = &later
-				}
-				key := named(fmt.Sprint("p", r.IntN(12)))
-				m.events = append(m.events, foldOne(r, table, store, key, 40*n+k))
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			w := newLatestTwins(t, rand.New(rand.NewPCG(seed, 10)))
+			for range 10 {
+				w.follow(20)
 			}
-			l.follow(&later)
-			l.check()
-			require.Len(t, l.byKey, len(m.pending()), "seed %d", seed)
-			for p := l.pop(); p != nil; p = l.pop() {
-				tell(t, p, m)
-			}
-			require.Equal(t, store, m.known, "seed %d: it ends at what is stored", seed)
+		})
+	}
+}
+
+// follow folds some events into the table and as many into another, which then
+// follows.
+func (w *latestTwins) follow(events int) {
+	var later latest[*corev1.Pod]
+	for _, table := range []*latest[*corev1.Pod]{&w.table, &later} {
+		for range events {
+			key := named(fmt.Sprint("p", w.rand.IntN(12)))
+			w.twin.events = append(w.twin.events, foldOne(w.rand, table, w.store, key, w.position))
+			w.position++
 		}
 	}
+	w.table.follow(&later)
+	w.table.check()
+	require.Len(w.t, w.table.byKey, len(w.twin.pending()))
+	for p := w.table.pop(); p != nil; p = w.table.pop() {
+		tell(w.t, p, w.twin)
+	}
+	require.Equal(w.t, w.store, w.twin.known, "it ends at what is stored")
 }
 
 // foldOne makes the next event of an object and folds it.

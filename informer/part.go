@@ -9,6 +9,7 @@ import (
 // are disjoint: a full state of one says nothing of the others' objects.
 type part[T any] struct {
 	committed bool   // a full state has been applied
+	versioned bool   // and the last one had a version
 	version   string // up to which its changes are in the store
 	// poisoned are the objects that could not be prepared.
 	poisoned map[indexer.Key]struct{}
@@ -32,6 +33,15 @@ func (p *part[T]) reached(version string) {
 	}
 }
 
+// resume returns the version that another run goes on from. A source whose
+// lists have none is begun anew: those of its objects say nothing.
+func (p *part[T]) resume() string {
+	if !p.versioned {
+		return ""
+	}
+	return p.version
+}
+
 // drop gives up the full state that was arriving, if there is one.
 func (p *part[T]) drop() {
 	if p.staging != nil {
@@ -46,7 +56,7 @@ func (c *core[T]) stage(d *deltafifo.Delta[T]) {
 	switch d.Op {
 	case deltafifo.Begin:
 		p.drop()
-		*p = part[T]{committed: p.committed, version: p.version, poisoned: p.poisoned, fresh: d.Fresh}
+		*p = part[T]{committed: p.committed, versioned: p.versioned, version: p.version, poisoned: p.poisoned, fresh: d.Fresh}
 		p.staging = c.writer.Stage(d.Part)
 	case deltafifo.Abort:
 		p.drop()
@@ -95,7 +105,7 @@ func (c *core[T]) commit(i uint16, version string) {
 	if !p.committed {
 		initial = flagInitial
 	}
-	p.staging, p.committed = nil, true
+	p.staging, p.committed, p.versioned = nil, true, version != ""
 	if p.fresh || p.version == "" {
 		p.version = version
 	} else {

@@ -263,15 +263,15 @@ func (r *registration[T]) tell(e *event[T], key indexer.Key) {
 	r.then, r.split = event[T]{new: e.new, kind: Added}, true
 	r.scratch = event[T]{old: e.old, kind: Deleted, flags: flagLost}
 	r.receiver.receive(&r.scratch, key)
-	r.tellThen()
+	if !r.halted() {
+		r.tellThen() // or else in the next run
+	}
 }
 
 // tellThen tells the add that is owed after a delete.
 func (r *registration[T]) tellThen() {
 	r.split = false
-	if !r.ended.Load() {
-		r.receiver.receive(&r.then, indexer.Key{})
-	}
+	r.receiver.receive(&r.then, indexer.Key{})
 	r.scratch, r.then = event[T]{}, event[T]{}
 }
 

@@ -47,7 +47,7 @@ func (c *core[T]) WaitVersion(ctx context.Context, version string) error {
 			order, err := resourceversion.CompareResourceVersion(version, now)
 			switch {
 			case err != nil:
-				return fmt.Errorf("%w: %q with the store's %q", ErrVersion, version, now)
+				return fmt.Errorf("%w: %.*q with the store's %.*q", ErrVersion, maxText, version, maxText, now)
 			case order <= 0:
 				return nil
 			}

@@ -2,6 +2,7 @@ package reflector
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"time"
 
@@ -19,9 +20,25 @@ func classify(err error) class {
 		return classTooLarge
 	case apierrors.IsTooManyRequests(err), utilnet.IsConnectionRefused(err):
 		return classBusy
+	case isInvalid(err):
+		return classInvalid
 	default:
 		return classOther
 	}
+}
+
+// isInvalid says that a server refuses what was asked for, as it is or for its
+// length. A version that is not one of its own is refused so.
+func isInvalid(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	switch status.Status().Code {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusRequestURITooLong, http.StatusRequestHeaderFieldsTooLarge:
+		return true
+	}
+	return false
 }
 
 // isTooLarge says that a server is not at the version asked for yet. Servers
@@ -46,11 +63,14 @@ func isTooLarge(err error) bool {
 	return strings.Contains(status.Status().Message, text)
 }
 
+// maxRetryAfter is the longest that a server is left alone because it says so.
+const maxRetryAfter = 10 * time.Minute
+
 // retryAfter is how long a server that is too busy wants to be left alone.
 func retryAfter(err error) time.Duration {
 	if !apierrors.IsTooManyRequests(err) {
 		return 0
 	}
 	seconds, _ := apierrors.SuggestsClientDelay(err)
-	return time.Duration(seconds) * time.Second
+	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
 }

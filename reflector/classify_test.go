@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"testing"
 	"time"
@@ -38,7 +39,9 @@ func TestContract_B45_Classes(t *testing.T) {
 		"too large by text alone":      {bare, classTooLarge},
 		"too large, wrapped":           {fmt.Errorf("while: %w", bare), classTooLarge},
 		"another timeout":              {timeout("slow", metav1.StatusCause{Message: "slow"}), classOther},
-		"too large, but no timeout":    {apierrors.NewBadRequest("Too large resource version"), classOther},
+		"too large, but no timeout":    {apierrors.NewBadRequest("Too large resource version"), classInvalid},
+		"invalid":                      {told("invalid"), classInvalid},
+		"longer than a server reads":   {apierrors.NewGenericServerResponse(http.StatusRequestHeaderFieldsTooLarge, "get", schema.GroupResource{}, "", "", 0, true), classInvalid},
 		"busy":                         {told("busy"), classBusy},
 		"refused":                      {told("refused"), classBusy},
 		"code 429 alone":               {apierrors.NewGenericServerResponse(http.StatusTooManyRequests, "get", schema.GroupResource{}, "", "", 0, true), classBusy},
@@ -54,6 +57,7 @@ func TestContract_B45_Classes(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	require.Equal(t, 7*time.Second, retryAfter(apierrors.NewTooManyRequests("busy", 7)))
 	require.Zero(t, retryAfter(apierrors.NewTooManyRequests("busy", 0)))
+	require.Equal(t, maxRetryAfter, retryAfter(apierrors.NewTooManyRequests("busy", math.MaxInt32)), "68 years")
 	require.Zero(t, retryAfter(apierrors.NewServerTimeout(schema.GroupResource{}, "list", 7)), "that is not a 429")
 	require.Zero(t, retryAfter(errors.New("other")))
 }

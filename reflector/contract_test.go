@@ -59,4 +59,6 @@ func TestContract_D23_StreamOfAnotherHistory(t *testing.T)              { play(t
 func TestContract_D23_BookmarkOfAnotherHistory(t *testing.T)            { play(t) }
 func TestContract_D10_ListWithoutAVersion(t *testing.T)                 { play(t) }
 func TestContract_D23_SilentAfterAnOutage(t *testing.T)                 { play(t) }
+func TestContract_D23_SilentAfterAnOutageThatTheClientHid(t *testing.T) { play(t) }
+func TestContract_D23_SilentBehindAHalfOpenWatch(t *testing.T)          { play(t) }
 func TestContract_D23_VersionsThatDoNotCompare(t *testing.T)            { play(t) }

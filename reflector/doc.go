@@ -29,7 +29,8 @@
 // first 410 of a watch, a history that went back. They cannot follow each
 // other without end, whatever the server answers. A watch that the server
 // closes is reopened at once, unless it is the second in a row that ended
-// within a second.
+// within a second. A list that is not answered within ten minutes has failed, and
+// so has one that shows no sign of an end ([ErrEndless]).
 //
 // Waiting. The sink may block: the server then waits, by way of TCP. A call of
 // the source may block: it is abandoned when ctx ends, and what it returns

@@ -28,7 +28,12 @@ var (
 	// ErrShortWatch says that a watch was closed within a second, without
 	// having brought anything.
 	ErrShortWatch = errors.New("the watch was closed at once and brought nothing")
-	// ErrSilent says that a stream or watch brought nothing for too long.
+	// ErrEndless says that a list shows no sign of an end: its continue tokens
+	// go round in a circle, its pages stay empty, or it brought more objects
+	// than a cluster has room for.
+	ErrEndless = errors.New("the list does not end")
+	// ErrSilent says that a list was not answered, or that a stream or watch
+	// brought nothing, for too long.
 	ErrSilent = errors.New("the server fell silent")
 	// ErrStreamEnded says that a stream was closed, or had lasted as long as it
 	// was to, before its initial state was complete.

@@ -68,7 +68,8 @@ type (
 	// from a snapshot). Everything is listed again and compared anew.
 	HistoryWentBack struct{ From, To string }
 	// Skipped reports an object, or an event, that was left out since it is
-	// not what was asked for; Err names the object and both types.
+	// not what was asked for; Err names the object and both types. A thousand
+	// events in a row that are skipped end the watch, as a failure.
 	Skipped struct{ Err error }
 )
 

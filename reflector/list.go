@@ -2,14 +2,21 @@ package reflector
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 )
+
+// listPatience is how long a list, or a page of one, may take to arrive:
+// kube-apiserver itself gives up after a minute.
+const listPatience = 10 * time.Minute
 
 // page is one page of a list.
 type page struct {
@@ -20,19 +27,36 @@ type page struct {
 
 // list asks for one page and keeps it until the machine says what to do with it.
 func (l *loop[T]) list(r request) (input, error) {
-	ctx, cancel := context.WithCancel(l.ctx)
+	ctx, cancel := context.WithTimeoutCause(l.ctx, listPatience, ErrSilent)
 	defer cancel()
 	o := metav1.ListOptions{ResourceVersion: r.version, Limit: r.limit, Continue: r.token}
 	p, err := call(ctx, func() (page, error) { return fetch(ctx, l.source, o) }, func(page) {})
 	if err != nil {
+		if errors.Is(context.Cause(ctx), ErrSilent) {
+			err = fmt.Errorf("%w: %w", ErrSilent, err)
+		}
 		return input{kind: inFailed}, err
 	}
-	if p.version == "" && r.token == "" && (l.told || l.streaming == StreamingSupported) {
+	if r.token == "" {
+		l.pager = pager{}
+	}
+	if err := l.pager.follow(meta.LenList(p.items), p.token); err != nil {
+		return input{kind: inFailed}, err
+	}
+	if p.version == "" && l.needsVersion(r) {
 		// It may be the answer of something in between, and would empty the cache.
 		return input{kind: inFailed}, fmt.Errorf("%w: a list without a resourceVersion", ErrBadAnswer)
 	}
 	l.page = p
 	return input{kind: inPage, version: p.version, token: p.token}, nil
+}
+
+// needsVersion tells whether a page must have a version, since the source has them.
+func (l *loop[T]) needsVersion(r request) bool {
+	if r.token != "" {
+		return l.machine.listed != ""
+	}
+	return l.told || l.streaming == StreamingSupported
 }
 
 func fetch(ctx context.Context, src Source, o metav1.ListOptions) (page, error) {
@@ -47,7 +71,7 @@ func fetch(ctx context.Context, src Source, o metav1.ListOptions) (page, error) 
 		return page{}, ErrTable
 	}
 	m, err := meta.ListAccessor(obj)
-	if err != nil || !meta.IsListType(obj) {
+	if err != nil || !meta.IsListType(obj) || isObject(obj) {
 		return page{}, fmt.Errorf("%w: a %T instead of a list", ErrBadAnswer, obj)
 	}
 	p := page{items: obj, version: m.GetResourceVersion(), token: m.GetContinue(), remaining: -1}
@@ -59,13 +83,24 @@ func fetch(ctx context.Context, src Source, o metav1.ListOptions) (page, error) 
 	return p, nil
 }
 
+// isObject tells whether what claims to be an unstructured list is an object:
+// client-go decodes the one as the other, with no items and the object's version.
+func isObject(list runtime.Object) bool {
+	u, ok := list.(*unstructured.UnstructuredList)
+	if !ok {
+		return false
+	}
+	name, _, _ := unstructured.NestedString(u.Object, "metadata", "name")
+	return name != ""
+}
+
 // writePage hands a page to the sink. The objects are copied out of it, so that
 // one of them in use does not pin them all.
 func (l *loop[T]) writePage(p page) error {
 	err := meta.EachListItemWithAlloc(p.items, func(obj runtime.Object) error {
 		d, err := l.decoder.item(deltafifo.Added, obj)
 		if err != nil {
-			l.tell(Skipped{Err: fmt.Errorf("list item %s: %w", nameOf(obj), err)})
+			l.skip(fmt.Errorf("list item %s: %w", nameOf(obj), err))
 			return nil
 		}
 		l.batch = append(l.batch, d)

@@ -28,6 +28,7 @@ type loop[T any] struct {
 	decoder   decoder[T]
 
 	page    page                 // fetched and not yet written
+	pager   pager                // of the list that is under way
 	conn    *conn                // nil unless a stream or watch is open
 	batch   []deltafifo.Delta[T] // empty but while it is filled
 	objects int                  // in the full state that is under way
@@ -211,7 +212,7 @@ func reason(in input, a action, err error) string {
 	case a.wentBack:
 		return "the server's history went back"
 	case a.failed:
-		return err.Error()
+		return shortText(err)
 	case in.kind == inSilent:
 		return "silent after an outage"
 	default:

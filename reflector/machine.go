@@ -30,6 +30,7 @@ const (
 	classExpired        // the version asked for is no longer there
 	classTooLarge       // the version asked for is not there yet
 	classBusy           // connection refused, or too many requests
+	classInvalid        // the server does not take the request, perhaps for its version
 )
 
 // inputKind names what happened. From inClosed on, something ended.
@@ -60,6 +61,7 @@ type input struct {
 	changed bool   // inEvents: the batch holds more than Added
 	end     bool   // inBookmark: it ends an initial state
 	short   bool   // inClosed: less than a second after it was asked for
+	slow    bool   // inOpened: a second or more after it was asked for
 
 	healthy     bool // there were two minutes without a failure, a watch being open
 	retryStream bool // the last refused stream is ten minutes old
@@ -140,10 +142,16 @@ type machine struct {
 	// fresh says that the server's history went back and that no state of the
 	// new one was committed yet. Invariant: fresh => stale.
 	fresh bool
-	// suspect says that the watch follows an outage and has brought nothing: a
-	// server that was set back meanwhile takes a version of the future, and falls
-	// silent (D23).
+	// suspect says that the watch follows an outage, or one that fell silent, and
+	// has brought nothing: a server that was set back meanwhile takes a version of
+	// the future, and falls silent (D23).
 	suspect bool
+	// bookmarked says that the source has sent a bookmark once.
+	bookmarked bool
+	// reopened says that the watch follows one that the server closed. If it was
+	// slow to open too, it follows an outage: a client may try again by itself
+	// until the server is back, and no failure is seen here.
+	reopened bool
 	// paged says that the server pages even lists at "0": it has no watch
 	// cache that a limit would bypass (B46).
 	paged bool
@@ -175,7 +183,7 @@ func (m *machine) step(in input) action {
 	case inPage:
 		return m.page(in)
 	case inOpened:
-		return m.opened()
+		return m.opened(in.slow)
 	case inCommitted:
 		return m.committed()
 	case inStart:
@@ -211,7 +219,7 @@ func (m *machine) events(in input) action {
 
 // bookmark commits the initial state that it ends, or notes the progress.
 func (m *machine) bookmark(in input) action {
-	m.brought, m.suspect = true, false
+	m.brought, m.suspect, m.bookmarked = true, false, true
 	if m.phase == streaming && !in.end {
 		return action{op: doRead}
 	}
@@ -248,9 +256,10 @@ func (m *machine) page(in input) action {
 	return m.list(a, request{token: in.token, limit: m.request.limit})
 }
 
-func (m *machine) opened() action {
+func (m *machine) opened(slow bool) action {
 	a := action{op: doRead}
 	m.open = true
+	m.suspect = m.suspect || m.reopened && slow
 	if m.phase == streaming {
 		m.begin(&a, true)
 	}
@@ -284,7 +293,9 @@ func (m *machine) closed(short bool) action {
 	if short && again {
 		return m.waitToWatch(m.leave(), 1)
 	}
-	return m.watch(m.leave())
+	a := m.watch(m.leave())
+	m.reopened = true
+	return a
 }
 
 func (m *machine) silent() action {
@@ -296,6 +307,9 @@ func (m *machine) silent() action {
 	if m.phase == streaming {
 		return m.refuse(a)
 	}
+	// It may have been half-open, and the server set back behind it. But fakes,
+	// which neither stream nor send bookmarks, are silent by nature.
+	m.suspect = m.versioned() && (m.streams || m.bookmarked)
 	return m.watch(a)
 }
 
@@ -313,7 +327,10 @@ func (m *machine) failed(c class) action {
 			return m.stream(a)
 		}
 		return m.listAll(a)
-	case m.phase == streaming && c == classOther:
+	case m.phase == listing && c == classInvalid && m.versioned():
+		m.stale = true
+		return m.listAll(a)
+	case m.phase == streaming && (c == classOther || c == classInvalid):
 		return m.refuse(a)
 	case m.phase == watching && c == classBusy:
 		m.waits++
@@ -324,6 +341,10 @@ func (m *machine) failed(c class) action {
 		return m.wait(a)
 	}
 }
+
+// versioned says that the request asks for a version that a server has told:
+// it may have been a lie, or another kind of server's.
+func (m *machine) versioned() bool { return m.request.version != "" && m.request.version != "0" }
 
 func (m *machine) stop() action {
 	a := m.leave()
@@ -379,6 +400,7 @@ func (m *machine) relist(a action) action {
 
 func (m *machine) stream(a action) action {
 	m.phase, m.request, m.brought = streaming, request{version: m.version}, false
+	m.reopened = false
 	if m.stale {
 		m.request.version = ""
 	}
@@ -424,7 +446,7 @@ func (m *machine) commit(a action, version string) action {
 }
 
 func (m *machine) watch(a action) action {
-	m.phase, m.request = watching, request{version: m.version}
+	m.phase, m.request, m.reopened = watching, request{version: m.version}, false
 	m.brought, m.settled = false, m.version != "" && m.version != "0"
 	a.op, a.request = doWatch, m.request
 	return a

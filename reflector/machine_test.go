@@ -140,7 +140,7 @@ func (w *world) pace(in input) string {
 	return ""
 }
 
-var classes = []class{classOther, classExpired, classTooLarge, classBusy}
+var classes = []class{classOther, classExpired, classTooLarge, classBusy, classInvalid}
 
 // inputs are all that can come of the action, where a list comes at one of the
 // versions given.
@@ -160,7 +160,7 @@ func (w *world) inputs(versions ...string) []input {
 			all = append(all, input{kind: inPage, version: version}, input{kind: inPage, version: version, token: "more"})
 		}
 	case doStream, doWatch:
-		all = append(all, input{kind: inOpened}, input{kind: inSilent})
+		all = append(all, input{kind: inOpened}, input{kind: inOpened, slow: true}, input{kind: inSilent})
 	case doCommit:
 		all = append(all, input{kind: inCommitted}, input{kind: inSinkFailed})
 	case doWait:

@@ -73,7 +73,7 @@ func (r *Reflector[T]) Run(ctx context.Context) error {
 	if s, ok := r.source.(Streamer); ok {
 		l.streaming = s.Streaming()
 	}
-	l.machine.pageSize, l.machine.version = r.o.PageSize, r.o.Version
+	l.machine.pageSize, l.machine.version, l.told = r.o.PageSize, r.o.Version, r.o.Version != ""
 	l.machine.streams = l.streaming != StreamingUnsupported && features.FeatureGates().Enabled(features.WatchListClient)
 	l.run()
 	return nil

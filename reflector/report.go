@@ -5,6 +5,10 @@ import (
 	"time"
 )
 
+// maxText bounds each error text that is told: a server, or whoever named an
+// object, may have made it megabytes long.
+const maxText = 8192
+
 // report tells what in and the machine's answer to it mean.
 func (l *loop[T]) report(in input, a action, err error) {
 	switch {
@@ -13,13 +17,15 @@ func (l *loop[T]) report(in input, a action, err error) {
 	case in.kind == inOpened && l.asked == OpWatch:
 		l.watchBegan()
 	}
-	if a.failed {
+	if a.failed || a.wentBack { // a server whose history goes back again and again is not well
 		l.healthy = time.Time{}
+	}
+	if a.failed {
 		l.fail(err)
 	}
 	if a.refused {
 		l.refused = time.Now()
-		l.tell(StreamRefused{Reason: err.Error(), Retry: streamRetry})
+		l.tell(StreamRefused{Reason: shortText(err), Retry: streamRetry})
 	}
 	if a.wentBack {
 		l.tell(HistoryWentBack{From: l.machine.version, To: in.version})
@@ -55,8 +61,13 @@ func (l *loop[T]) fail(err error) {
 	if l.o.Name != "" {
 		what += " " + l.o.Name
 	}
-	l.tell(Failed{Operation: l.asked, Err: fmt.Errorf("%s: %w", what, err), Attempt: l.machine.failures})
+	l.tell(Failed{Operation: l.asked, Err: fmt.Errorf("%s: %.*w", what, maxText, err), Attempt: l.machine.failures})
 }
+
+// skip tells of something that was left out.
+func (l *loop[T]) skip(err error) { l.tell(Skipped{Err: fmt.Errorf("%.*w", maxText, err)}) }
+
+func shortText(err error) string { return fmt.Sprintf("%.*v", maxText, err) }
 
 func (l *loop[T]) tell(e Event) {
 	if l.o.Observe != nil {

@@ -186,6 +186,14 @@ func (r *rig) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface,
 	}
 	r.log("-> %s rv=%q match=%q timeout=%ds bookmarks=%v", request, o.ResourceVersion, o.ResourceVersionMatch, *o.TimeoutSeconds, o.AllowWatchBookmarks)
 	answer := r.answer(request)
+	if late, after, ok := strings.Cut(answer, " later: "); ok {
+		pause, err := time.ParseDuration(late)
+		if err != nil {
+			panic(err)
+		}
+		time.Sleep(pause)
+		answer = after
+	}
 	rest, isOpen := strings.CutPrefix(answer, "open")
 	words := strings.Fields(answer)
 	switch {

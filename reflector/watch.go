@@ -25,6 +25,9 @@ const (
 	// state; unknownPatience, where the source may be one that cannot stream.
 	streamPatience  = 10 * time.Second
 	unknownPatience = time.Second
+	// slowOpening is how long a server that is there does not take to open a
+	// watch, and what a client waits at least before it tries again by itself.
+	slowOpening = time.Second
 	// shortWatch is the age up to which the end of a watch that brought
 	// nothing is a failure.
 	shortWatch = time.Second
@@ -62,7 +65,7 @@ func (l *loop[T]) open(o metav1.ListOptions) (input, error) {
 	inTime := timer.Stop()
 	if inTime && err == nil {
 		l.conn = w
-		return input{kind: inOpened}, nil
+		return input{kind: inOpened, slow: elapsed(w.asked, slowOpening)}, nil
 	}
 	if err == nil { // it came just too late
 		w.hangUp()
@@ -88,18 +91,19 @@ func (l *loop[T]) patience(w *conn) time.Duration {
 	}
 }
 
-// read takes what is ready, up to a batch of changes, and hands it to the
-// sink. It waits for the first event only. What is no change ends the batch
-// before it, and is an input of its own.
+// read takes what is ready, up to a batch of events, and hands it to the sink.
+// It waits for the first change only. What is no change ends the batch before
+// it, and is an input of its own. A batch of events that are all to be skipped is
+// a failure: a full state makes good what they may have said.
 func (l *loop[T]) read() (input, error) {
 	w := l.conn
 	if w.initial && time.Since(w.asked) > w.lasts {
 		return input{kind: inSilent}, ErrStreamEnded
 	}
-	if !w.initial && !l.machine.suspect {
-		w.patience = w.lasts
+	if !w.initial {
+		w.patience = l.patience(w)
 	}
-	for len(l.batch) < maxBatch {
+	for range maxBatch {
 		e, ok := w.next(len(l.batch) == 0)
 		op := change(e.Type)
 		switch {
@@ -117,6 +121,9 @@ func (l *loop[T]) read() (input, error) {
 				return in, err
 			}
 		}
+	}
+	if len(l.batch) == 0 {
+		return input{kind: inFailed}, fmt.Errorf("%w: %d events in a row", ErrUnexpected, maxBatch)
 	}
 	return l.writeChanges()
 }
@@ -140,7 +147,7 @@ func change(t watch.EventType) deltafifo.Op {
 func (l *loop[T]) take(op deltafifo.Op, e watch.Event) {
 	d, err := l.decoder.read(op, e.Object)
 	if err != nil {
-		l.tell(Skipped{Err: err})
+		l.skip(err)
 		return
 	}
 	l.batch = append(l.batch, d)
@@ -193,9 +200,9 @@ func (l *loop[T]) mark(e watch.Event) (input, error) {
 	case e.Type == watch.Error:
 		return input{kind: inFailed}, apierrors.FromObject(e.Object)
 	case e.Type != watch.Bookmark:
-		l.tell(Skipped{Err: fmt.Errorf("%w: an event of type %q", ErrUnexpected, e.Type)})
+		l.skip(fmt.Errorf("%w: an event of type %.100q", ErrUnexpected, e.Type))
 	case m == nil:
-		l.tell(Skipped{Err: fmt.Errorf("%w: a bookmark that is a %T without metadata", ErrUnexpected, e.Object)})
+		l.skip(fmt.Errorf("%w: a bookmark that is a %T without metadata", ErrUnexpected, e.Object))
 	default:
 		l.conn.count++
 		end := m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"

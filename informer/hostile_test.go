@@ -1,0 +1,290 @@
+package informer
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// answers is a transport that answers each request without a network.
+type answers struct {
+	answer func(*http.Request) *http.Response
+	n      atomic.Int64 // requests
+}
+
+func (a *answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.n.Add(1)
+	return a.answer(r), nil
+}
+
+func says(code int, body string, headers ...string) *http.Response {
+	h := http.Header{"Content-Type": {"application/json"}}
+	for i := 0; i+1 < len(headers); i += 2 {
+		h.Set(headers[i], headers[i+1])
+	}
+	return &http.Response{StatusCode: code, Header: h, Body: io.NopCloser(strings.NewReader(body))}
+}
+
+// dynamically returns an informer of what a transport answers to client-go's
+// dynamic client.
+func dynamically(t *testing.T, transport http.RoundTripper) *Informer[*unstructured.Unstructured] {
+	t.Helper()
+	client, err := dynamic.NewForConfig(&rest.Config{Host: "http://server", Transport: transport, QPS: -1})
+	require.NoError(t, err)
+	gvr := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+	return New(reflector.From(client.Resource(gvr)), Options[*unstructured.Unstructured]{Observe: observed})
+}
+
+const aPod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"n","resourceVersion":"5"}}`
+
+// What is no list fails the list: it is told, and the store stays as it is.
+// That it does not end in an empty store matters most.
+func TestAnswersThatAreNoLists(t *testing.T) {
+	for name, test := range map[string]struct {
+		code   int
+		body   string
+		header []string
+		most   int64 // requests in an hour
+	}{
+		"a page of HTML":       {code: 200, body: "<html>sign in</html>", header: []string{"Content-Type", "text/html"}, most: 300},
+		"garbage":              {code: 200, body: "\x00\xff{", most: 300},
+		"an object":            {code: 200, body: aPod, most: 300},
+		"a status":             {code: 200, body: `{"kind":"Status","apiVersion":"v1","status":"Success"}`, most: 300},
+		"a redirect to itself": {code: 302, body: "", header: []string{"Location", "http://server/api/v1/pods"}, most: 3000},
+		"nesting without end":  {code: 200, body: strings.Repeat(`{"a":`, 20_000), most: 300},
+		"an item nested deeply": {code: 200, body: `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[{"a":` +
+			strings.Repeat(`[`, 9_999) + strings.Repeat(`]`, 9_999) + `}]}`, most: 300},
+		"a message of megabytes": {code: 500, body: `{"kind":"Status","apiVersion":"v1","status":"Failure","code":500,"message":"` + strings.Repeat("x", 1<<17) + `"}`, most: 300},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				var hostile atomic.Bool
+				transport := &answers{}
+				transport.answer = func(r *http.Request) *http.Response {
+					switch {
+					case hostile.Load():
+						answer := says(test.code, test.body, test.header...)
+						answer.Request = r
+						return answer
+					case r.URL.Query().Get("sendInitialEvents") != "":
+						return says(400, "")
+					case r.URL.Query().Get("watch") != "":
+						return says(200, "")
+					}
+					return says(200, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"4"},"items":[`+aPod+`]}`)
+				}
+				i := dynamically(t, transport)
+				start(t, i)
+				require.NoError(t, i.WaitSynced(t.Context()))
+				hostile.Store(true)
+				requestsBefore, errorsBefore := transport.n.Load(), i.Status().Errors
+				time.Sleep(time.Hour)
+				requests := transport.n.Load() - requestsBefore
+				t.Logf("%d requests: %.200v", requests, i.Status().LastError)
+				require.Equal(t, 1, i.Indexer().Len(), "the store is as it was")
+				require.Greater(t, i.Status().Errors, errorsBefore)
+				require.LessOrEqual(t, len(i.Status().LastError.Error()), maxText+100)
+				require.Greater(t, requests, int64(10))
+				require.LessOrEqual(t, requests, test.most)
+			})
+		})
+	}
+}
+
+// client-go itself waits as long as an answer says, within one call: the call
+// is given up.
+func TestRetryAfterAYearWithinTheClient(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		transport := &answers{answer: func(*http.Request) *http.Response { return says(429, "", "Retry-After", "31536000") }}
+		i := dynamically(t, transport)
+		start(t, i)
+		time.Sleep(time.Hour)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.ErrorIs(t, i.WaitSynced(ctx), reflector.ErrSilent)
+		require.LessOrEqual(t, transport.n.Load(), int64(30))
+	})
+}
+
+// bounded ends every answer but those of watches after so many bytes, as they
+// are when they are unpacked: what a user does who does not trust the server.
+type bounded struct {
+	http.RoundTripper
+	bytes int64
+}
+
+var errTooLong = errors.New("the answer is too long")
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := b.RoundTripper.RoundTrip(r)
+	if err == nil && r.URL.Query().Get("watch") == "" {
+		answer.Body = &boundedBody{answer.Body, b.bytes}
+	}
+	return answer, err
+}
+
+type boundedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, errTooLong
+	}
+	return n, err
+}
+
+// A list that unpacks to more than the user wants to read is an error that names
+// the reason, and no more of it is read than that.
+func TestAnAnswerThatUnpacksWithoutEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		bomb := &bytes.Buffer{}
+		packed := gzip.NewWriter(bomb)
+		_, err := packed.Write(make([]byte, 8<<20))
+		require.NoError(t, err)
+		require.NoError(t, packed.Close())
+		var read counter
+		transport := bounded{&answers{answer: func(*http.Request) *http.Response {
+			unpacked, err := gzip.NewReader(bytes.NewReader(bomb.Bytes())) // as http.Transport does
+			if err != nil {
+				panic(err)
+			}
+			answer := says(200, "")
+			answer.Body = io.NopCloser(io.TeeReader(unpacked, &read))
+			return answer
+		}}, 1 << 20}
+		i := dynamically(t, transport)
+		start(t, i)
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		require.ErrorContains(t, i.WaitSynced(ctx), errTooLong.Error())
+		require.Less(t, read.n.Load(), int64(4<<20))
+	})
+}
+
+type counter struct{ n atomic.Int64 }
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.n.Add(int64(len(p)))
+	return len(p), nil
+}
+
+// However many objects there are to complain about, there are few lines in the
+// log, and they say how many are missing.
+func TestTheLogIsNotFlooded(t *testing.T) {
+	log := captured(t)
+	bubble(t, func(t *testing.T) {
+		const objects = 5000
+		f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
+		f.options.Observe = nil
+		f.logger = logged(log.logger(), "pods")
+		storm := func() {
+			for i := range objects {
+				f.write(t, does(deltafifo.Modified, pod(fmt.Sprint(i), "7", label("poison", "error"))))
+			}
+		}
+		storm()
+		require.Equal(t, maxLines, log.count("quarantined"))
+		require.Equal(t, 1, log.count("Too many lines"))
+		require.EqualValues(t, objects, f.status.quarantined.Load(), "all of them are counted")
+		time.Sleep(time.Minute)
+		storm()
+		require.Equal(t, 2*maxLines, log.count("quarantined"))
+		require.Equal(t, 1, log.count(fmt.Sprintf("lines=%d", objects-maxLines)), "what is missing is told")
+		require.LessOrEqual(t, log.count(""), 2*maxLines+3)
+	})
+}
+
+// Names are stored as they come: none hides another. Only texts are cut.
+func TestNamesThatAreNone(t *testing.T) {
+	long := strings.Repeat("x", 2<<20)
+	f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
+	keys := []indexer.Key{
+		{}, {Namespace: "n"}, {Name: "a"}, {Namespace: "a/b", Name: "c"}, {Namespace: "a", Name: "b/c"}, {Name: "a/b/c"},
+		{Namespace: "..", Name: "."}, {Namespace: long, Name: "a"}, {Namespace: "n", Name: long}, {Namespace: "n", Name: "\x00\xff\n"},
+	}
+	for i, key := range keys {
+		f.write(t, does(deltafifo.Added, pod(key.Name, fmt.Sprint(i+1), func(p *corev1.Pod) { p.Namespace = key.Namespace })))
+	}
+	require.Equal(t, len(keys), f.writer.Indexer().Len())
+	for i, key := range keys {
+		obj, ok := f.writer.Indexer().Get(key)
+		require.True(t, ok)
+		require.Equal(t, fmt.Sprint(i+1), obj.ResourceVersion)
+	}
+	seen := newEvents()
+	f.options.Observe = seen.observe
+	f.write(t, does(deltafifo.Modified, pod(long, "9", label("poison", "panic"))))
+	told := of[*QuarantineError](seen)
+	require.Len(t, told, 1)
+	require.Less(t, len(told[0].Error()), 2*maxText+100)
+}
+
+// The same key many times in one list is one object: the last one.
+func TestOneKeyManyTimesInAList(t *testing.T) {
+	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	pods := make([]*corev1.Pod, 10_000)
+	for i := range pods {
+		pods[i] = pod("a", fmt.Sprint(i+1))
+	}
+	for range 2 {
+		f.list("20000", pods...)
+		require.Equal(t, 1, f.writer.Indexer().Len())
+		a, _ := f.writer.Indexer().Get(named("a"))
+		require.Equal(t, "10000", a.ResourceVersion)
+	}
+}
+
+// Of an object's megabytes of managed fields a transform leaves nothing behind.
+func TestManagedFieldsOfMegabytes(t *testing.T) {
+	s := newScript("10")
+	i := New(s, Options[*corev1.Pod]{Observe: observed, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+		p.ManagedFields = nil
+		return p, nil
+	}})
+	ctx, cancel := context.WithCancel(t.Context())
+	wait, err := i.Start(ctx)
+	require.NoError(t, err)
+	t.Cleanup(func() { cancel(); wait() })
+	require.NoError(t, i.WaitSynced(t.Context()))
+	before := heap()
+	const objects = 100
+	for n := range objects {
+		s.send(watch.Added, pod(fmt.Sprint(n), fmt.Sprint(100+n), func(p *corev1.Pod) {
+			p.ManagedFields = []metav1.ManagedFieldsEntry{{FieldsV1: metav1.NewFieldsV1(strings.Repeat("x", 1<<20))}}
+		}))
+	}
+	eventually(t, func() bool { return i.Indexer().Len() == objects }, "all are stored")
+	eventually(t, func() bool { return heap()-before < 10<<20 }, "the bytes are garbage")
+}
+
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc) //nolint:gosec // it fits
+}

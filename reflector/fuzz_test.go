@@ -1,0 +1,81 @@
+package reflector
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
+)
+
+// versions are what a server may take for versions, and what nobody does.
+var versions = []string{
+	"", "0", "1", "3", "7", "9", "10", "99", "100", "00", "07", "x", "-1", "1.5", " 1", "9223372036854775808", "18446744073709551616",
+}
+
+// Long words of inputs, with versions of all sorts and facts that come at any
+// time, are judged as the short ones are.
+func FuzzMachine(f *testing.F) {
+	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
+		w := newWorld(r.IntN(2) == 0, []int64{0, 0, 7}[r.IntN(3)])
+		for more() && w.action.op != doStop {
+			in := someInput(r, &w)
+			if wrong := w.step(in); wrong != "" {
+				t.Fatalf("%s after %+v: %+v", wrong, in, w)
+			}
+		}
+	})
+}
+
+// someInput is one of those that can come, with other facts.
+func someInput(r *rand.Rand, w *world) input {
+	all := w.inputs("3")[1:] // a stop is the end of the word
+	if len(all) == 0 || r.IntN(64) == 0 {
+		return input{kind: inStop}
+	}
+	in := all[r.IntN(len(all))]
+	switch in.kind {
+	case inPage, inEvents, inBookmark:
+		in.version = versions[r.IntN(len(versions))]
+	}
+	in.healthy = in.healthy || r.IntN(16) == 0
+	in.retryStream = in.retryStream || r.IntN(16) == 0
+	return in
+}
+
+// Versions that are numbers compare as numbers do, however long they are, and
+// nothing else compares.
+func FuzzVersions(f *testing.F) {
+	for i, a := range versions {
+		for _, b := range versions[i:] {
+			f.Add(a, b)
+		}
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		x, y := number(a), number(b)
+		known := x != nil && y != nil
+		require.Equal(t, known && x.Cmp(y) < 0, older(a, b), "older(%q, %q)", a, b)
+
+		m := machine{version: a}
+		m.advance(b)
+		switch {
+		case b == "", known && x.Cmp(y) > 0:
+			require.Equal(t, a, m.version, "it does not go back")
+		default:
+			require.Equal(t, b, m.version)
+		}
+	})
+}
+
+// number reads a version as Kubernetes defines them: a decimal number without
+// leading zeros. It returns nil for anything else.
+func number(version string) *big.Int {
+	n, ok := new(big.Int).SetString(version, 10)
+	if !ok || fmt.Sprint(n) != version || n.Sign() <= 0 {
+		return nil
+	}
+	return n
+}

@@ -1,0 +1,392 @@
+package reflector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+)
+
+// hostile is a source whose server means no good. It answers the n-th list and
+// the n-th watch, counted from 0; without an answer, lists are empty and
+// watches silent.
+type hostile struct {
+	streams bool
+	list    func(n int, o metav1.ListOptions) (kruntime.Object, error)
+	watch   func(n int, o metav1.ListOptions) (watch.Interface, error)
+
+	lists, watches int // of the reflector's requests, one at a time
+}
+
+func (h *hostile) Streaming() Streaming {
+	if h.streams {
+		return StreamingSupported
+	}
+	return StreamingUnsupported
+}
+
+func (h *hostile) List(ctx context.Context, o metav1.ListOptions) (kruntime.Object, error) {
+	h.lists++
+	if h.list == nil {
+		return empty(ctx, o)
+	}
+	return h.list(h.lists-1, o)
+}
+
+func (h *hostile) Watch(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	h.watches++
+	if h.watch == nil {
+		return sends(nil), nil
+	}
+	return h.watch(h.watches-1, o)
+}
+
+// silent stands for an event that never comes.
+const silent watch.EventType = "silent"
+
+// sends is a watch that brings what next returns, until it returns no event.
+// Without next it is silent.
+func sends(next func(i int) watch.Event) watch.Interface {
+	events, done := make(chan watch.Event, 100), make(chan struct{})
+	go func() {
+		defer close(events)
+		for i := 0; next != nil; i++ {
+			e := next(i)
+			switch e.Type {
+			case "":
+				return
+			case silent:
+				<-done
+				return
+			}
+			select {
+			case events <- e:
+			case <-done:
+				return
+			}
+		}
+		<-done
+	}()
+	return tap{events: events, stop: func() { close(done) }}
+}
+
+// always is a watch that brings one event for ever.
+func always(e watch.Event) func(int, metav1.ListOptions) (watch.Interface, error) {
+	return func(int, metav1.ListOptions) (watch.Interface, error) {
+		return sends(func(int) watch.Event { return e }), nil
+	}
+}
+
+func onlyWatch(next func(i int) watch.Event) func(int, metav1.ListOptions) (watch.Interface, error) {
+	return func(int, metav1.ListOptions) (watch.Interface, error) { return sends(next), nil }
+}
+
+func fails(err error) func(int, metav1.ListOptions) (kruntime.Object, error) {
+	return func(int, metav1.ListOptions) (kruntime.Object, error) { return nil, err }
+}
+
+// pages is a list without an end, by the token of the page that follows page n.
+func pages(items string, token func(n int) string) func(int, metav1.ListOptions) (kruntime.Object, error) {
+	return func(n int, _ metav1.ListOptions) (kruntime.Object, error) {
+		return list(strings.Fields(fmt.Sprintf("5 more=%s %s", token(n), items))), nil
+	}
+}
+
+func errorEvent(code int32, reason metav1.StatusReason) watch.Event {
+	return watch.Event{Type: watch.Error, Object: &metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason}}
+}
+
+var long = strings.Repeat("9", 10<<20)
+
+// The most requests that a server can provoke in an hour of lists that fail,
+// and of watches: two a second, where every other one ends at once.
+const (
+	maxFailing  = 200
+	maxWatches  = 2*3600 + 2
+	maxOversize = maxText + 100 // what is said of the operation comes on top
+)
+
+// Whatever a server answers, for an hour: there are few requests, the reason is
+// told, in a text of bounded length, and Run ends with its context.
+func TestNoAnswerMakesAHotLoop(t *testing.T) {
+	for name, test := range map[string]struct {
+		source   *hostile
+		requests int
+		told     error // nil where nothing is wrong that could be told
+	}{
+		"the same token for ever": {&hostile{list: pages("a@1", func(int) string { return "x" })}, 2 * maxFailing, ErrEndless},
+		"tokens in a circle":      {&hostile{list: pages("a@1", func(n int) string { return fmt.Sprint(n % 3) })}, 8 * maxFailing, ErrEndless},
+		"nothing for a list":      {&hostile{list: fails(nil)}, maxFailing, ErrBadAnswer},
+		"an object for a list": {&hostile{list: func(int, metav1.ListOptions) (kruntime.Object, error) {
+			return &object{}, nil
+		}}, maxFailing, ErrBadAnswer},
+		"a list without a version": {&hostile{streams: true, list: func(int, metav1.ListOptions) (kruntime.Object, error) {
+			return &metav1.PartialObjectMetadataList{}, nil
+		}}, maxFailing, ErrBadAnswer},
+		"an error of megabytes": {&hostile{list: fails(errors.New(long))}, maxFailing, errAny},
+		"a list that panics":    {&hostile{list: func(int, metav1.ListOptions) (kruntime.Object, error) { panic(long) }}, maxFailing, ErrPanic},
+		"429 for ever":          {&hostile{list: fails(apierrors.NewTooManyRequests("", 0))}, maxFailing, errAny},
+		"410 for ever":          {&hostile{list: fails(apierrors.NewResourceExpired(""))}, maxFailing, errAny},
+		"410 in every watch":    {&hostile{watch: always(errorEvent(410, metav1.StatusReasonExpired))}, 2 * maxFailing, errAny},
+		"429 in every watch":    {&hostile{watch: always(errorEvent(429, metav1.StatusReasonTooManyRequests))}, 2 * maxFailing, errAny},
+		"500 in every watch":    {&hostile{watch: always(errorEvent(500, metav1.StatusReasonInternalError))}, 2 * maxFailing, errAny},
+		"errors that are none":  {&hostile{watch: always(watch.Event{Type: watch.Error, Object: &object{}})}, 2 * maxFailing, errAny},
+		"events of no type":     {&hostile{watch: always(watch.Event{Type: watch.EventType(long)})}, 2 * maxFailing, ErrUnexpected},
+		"objects of another type": {&hostile{watch: always(watch.Event{
+			Type: watch.Added, Object: &metav1.Status{},
+		})}, 2 * maxFailing, ErrUnexpected},
+		"junk behind a change": {&hostile{watch: onlyWatch(func(i int) watch.Event {
+			if i == 0 {
+				return watch.Event{Type: watch.Added, Object: parse("a@2")}
+			}
+			return watch.Event{Type: watch.Added, Object: &metav1.Status{}}
+		})}, 2 * maxFailing, ErrUnexpected},
+		"an initial state for ever": {&hostile{streams: true, watch: onlyWatch(func(i int) watch.Event {
+			time.Sleep(time.Second)
+			return watch.Event{Type: watch.Added, Object: parse(fmt.Sprintf("a%d@%d", i, i+2))}
+		})}, maxFailing, ErrStreamEnded},
+		"an initial state of junk": {&hostile{streams: true, watch: func(_ int, o metav1.ListOptions) (watch.Interface, error) {
+			if o.SendInitialEvents == nil {
+				return sends(nil), nil
+			}
+			return sends(func(int) watch.Event { return watch.Event{Type: "junk"} }), nil
+		}}, maxFailing, ErrUnexpected},
+		"bookmarks that go back": {&hostile{list: func(n int, _ metav1.ListOptions) (kruntime.Object, error) {
+			return list([]string{fmt.Sprint(100_000 - n)}), nil
+		}, watch: onlyWatch(func(i int) watch.Event {
+			if i > 0 {
+				return watch.Event{Type: silent}
+			}
+			return watch.Event{Type: watch.Bookmark, Object: parse("a@10")}
+		})}, 4 * maxFailing, nil},
+		"watches that end, now and then at once": {&hostile{watch: func(n int, _ metav1.ListOptions) (watch.Interface, error) {
+			return sends(func(i int) watch.Event {
+				switch {
+				case i == 0:
+					return watch.Event{Type: watch.Modified, Object: parse(fmt.Sprintf("a@%d", n+2))}
+				case n%2 == 0:
+					time.Sleep(time.Second)
+				}
+				return watch.Event{}
+			}), nil
+		}}, maxWatches, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				told := &told{}
+				runFor(t, time.Hour, test.source, Sink[*object](ignorer{}), Options{Observe: told.observe, Rand: func() float64 { return 0 }})
+				time.Sleep(time.Minute) // until the last watch has noticed its end
+				t.Logf("%d lists, %d watches, %d failures, %d skipped", test.source.lists, test.source.watches, told.failures, told.skipped)
+				require.LessOrEqual(t, test.source.lists+test.source.watches, test.requests)
+				require.LessOrEqual(t, told.longest, maxOversize)
+				if test.told != nil {
+					require.ErrorIs(t, told, test.told)
+				}
+			})
+		})
+	}
+}
+
+// errAny stands for any error of a source.
+var errAny = errors.New("any")
+
+// told keeps book of what a reflector tells.
+type told struct {
+	failures, skipped, longest int
+	errs                       []error
+}
+
+func (f *told) Error() string { return fmt.Sprint(len(f.errs), " errors") }
+
+func (f *told) Is(target error) bool {
+	for _, err := range f.errs {
+		if target == errAny || errors.Is(err, target) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *told) observe(e Event) {
+	switch e := e.(type) {
+	case Failed:
+		f.failures++
+		f.note(e.Err)
+	case Skipped:
+		f.skipped++
+		f.longest = max(f.longest, len(e.Err.Error()))
+	case StreamRefused:
+		f.longest = max(f.longest, len(e.Reason))
+	case WatchEnded:
+		f.longest = max(f.longest, len(e.Reason))
+	}
+}
+
+func (f *told) note(err error) {
+	f.errs = append(f.errs, err)
+	f.longest = max(f.longest, len(err.Error()))
+}
+
+// ignorer is a sink that takes everything and keeps nothing.
+type ignorer struct{}
+
+func (ignorer) Begin(context.Context, History) error                    { return nil }
+func (ignorer) Write(context.Context, []deltafifo.Delta[*object]) error { return nil }
+func (ignorer) Commit(context.Context, string) error                    { return nil }
+func (ignorer) Abort(context.Context) error                             { return nil }
+
+// A change is not held back by the junk that follows it, however fast that comes.
+func TestJunkHoldsUpNoChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		src := &hostile{watch: onlyWatch(func(i int) watch.Event {
+			if i == 0 {
+				return watch.Event{Type: watch.Added, Object: parse("a@2")}
+			}
+			return watch.Event{Type: watch.Added, Object: &metav1.Status{}}
+		})}
+		sink := &collector[*object]{}
+		runFor(t, time.Millisecond, src, Sink[*object](sink), Options{})
+		require.NotEmpty(t, sink.batches)
+		require.Equal(t, "a", sink.batches[0][0].Key.Name)
+	})
+}
+
+// A list that is never answered is given up, and told of, after listPatience.
+func TestAListThatIsNeverAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		requests, told := 0, &told{}
+		src := funcs{list: func(ctx context.Context, _ metav1.ListOptions) (kruntime.Object, error) {
+			requests++
+			<-ctx.Done()
+			return nil, fmt.Errorf("client: %w", ctx.Err())
+		}}
+		runFor(t, time.Hour, src, Sink[*object](ignorer{}), Options{Observe: told.observe})
+		require.Equal(t, 6, requests)
+		require.ErrorIs(t, told, ErrSilent)
+	})
+}
+
+// A server that wants to be left alone for a year is asked again earlier.
+func TestRetryAfterAYear(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		src := &hostile{list: fails(apierrors.NewTooManyRequests("busy", math.MaxInt32))}
+		told := &told{}
+		runFor(t, time.Hour-time.Minute, src, Sink[*object](ignorer{}), Options{Observe: told.observe})
+		require.Equal(t, int(time.Hour/maxRetryAfter), src.lists)
+		require.Equal(t, src.lists, told.failures)
+	})
+}
+
+// A version that only this server has ever understood, or none has, is not
+// clung to: what is refused at it is asked for afresh.
+func TestVersionsThatNoServerTakes(t *testing.T) {
+	for name, version := range map[string]string{
+		"negative": "-5", "not a number": "abc", "too large": "18446744073709551616", "megabytes": long,
+	} {
+		for code, reason := range map[int]metav1.StatusReason{
+			http.StatusBadRequest: metav1.StatusReasonBadRequest, http.StatusUnprocessableEntity: metav1.StatusReasonInvalid,
+			http.StatusRequestURITooLong: metav1.StatusReasonUnknown, http.StatusRequestHeaderFieldsTooLarge: metav1.StatusReasonUnknown,
+		} {
+			t.Run(fmt.Sprint(name, " ", code), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					refused := apierrors.NewGenericServerResponse(code, "list", schema.GroupResource{}, "", "", 0, true)
+					refused.ErrStatus.Reason = reason
+					src := &hostile{}
+					src.list = func(n int, o metav1.ListOptions) (kruntime.Object, error) {
+						switch {
+						case n == 0:
+							return list([]string{version}), nil
+						case o.ResourceVersion == version:
+							return nil, refused
+						}
+						return list([]string{"7"}), nil
+					}
+					src.watch = func(_ int, o metav1.ListOptions) (watch.Interface, error) {
+						if o.ResourceVersion == version {
+							return nil, refused
+						}
+						return sends(nil), nil
+					}
+					told := &told{}
+					r := runFor(t, time.Minute, src, Sink[*object](ignorer{}), Options{Observe: told.observe})
+					require.Equal(t, "7", r.Version())
+					require.NotZero(t, told.failures)
+					require.LessOrEqual(t, told.longest, maxOversize)
+				})
+			})
+		}
+	}
+}
+
+// What a page says beside its items and its token changes nothing: the list is
+// at the version of its first page.
+func TestPagesThatLie(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		src := &hostile{list: func(_ int, o metav1.ListOptions) (kruntime.Object, error) {
+			if o.Continue == "" {
+				return list(strings.Fields("5 more=x remaining=-7 a@1")), nil
+			}
+			return list(strings.Fields("99 remaining=1000000 b@2")), nil
+		}}
+		sink := &collector[*object]{}
+		runFor(t, time.Minute, src, Sink[*object](sink), Options{})
+		require.Equal(t, 2, src.lists)
+		require.Equal(t, "5", sink.version)
+		require.Equal(t, []int{1, 1}, sink.sizes())
+	})
+}
+
+func TestAListEnds(t *testing.T) {
+	t.Run("objects", func(t *testing.T) {
+		p := pager{}
+		require.NoError(t, p.follow(maxObjects, ""))
+		require.ErrorIs(t, p.follow(1, ""), ErrEndless)
+	})
+	t.Run("empty pages", func(t *testing.T) {
+		p := pager{}
+		for i := range maxEmptyPages {
+			require.NoError(t, p.follow(0, fmt.Sprint(i)))
+		}
+		require.ErrorIs(t, p.follow(0, "x"), ErrEndless)
+	})
+	t.Run("an object now and then", func(t *testing.T) {
+		p := pager{}
+		for i := range 3 * maxEmptyPages {
+			items := 0
+			if i%maxEmptyPages == 0 {
+				items = 1
+			}
+			require.NoError(t, p.follow(items, fmt.Sprint(i)))
+		}
+	})
+	for start := range 20 {
+		for size := 1; size < 20; size++ {
+			p, n := pager{}, 0
+			for ; ; n++ {
+				token := n
+				if n >= start {
+					token = start + (n-start)%size
+				}
+				if p.follow(1, fmt.Sprint(token)) != nil {
+					break
+				}
+			}
+			require.GreaterOrEqual(t, n, start+size, "a token that had not come before, in a circle of %d from %d", size, start)
+			require.LessOrEqual(t, n, 3*(start+size)+1, "a circle of %d from %d", size, start)
+		}
+	}
+}
