@@ -38,7 +38,9 @@ func (p *player) check(c check, answer any) error {
 	case "has":
 		return failed(strings.Contains(text(got), text(want)), "it is %s, without %s", spell(got), value)
 	case ">":
-		return failed(larger(text(got), text(want)), "it is %s, not larger than %s", spell(got), value)
+		return failed(compare(text(got), text(want)) > 0, "it is %s, not larger than %s", spell(got), value)
+	case ">=":
+		return failed(compare(text(got), text(want)) >= 0, "it is %s, smaller than %s", spell(got), value)
 	}
 	return failed(there && reflect.DeepEqual(got, want), "it is %s instead of %s", spell(got), value)
 }
@@ -104,9 +106,13 @@ func size(v any) int {
 	return 0
 }
 
-// larger compares versions, which are as long as they like.
-func larger(a, b string) bool {
+// compare compares versions, which are as long as they like. What is none is
+// smaller than everything.
+func compare(a, b string) int {
 	x, ok := new(big.Int).SetString(a, 10)
 	y, fine := new(big.Int).SetString(b, 10)
-	return ok && fine && x.Cmp(y) > 0
+	if !ok || !fine {
+		return -1
+	}
+	return x.Cmp(y)
 }

@@ -24,7 +24,7 @@
 //	.a exists     or absent
 //	.a has "x"    it is a string with x in it
 //	.a len 2      it has so many elements
-//	.a > "5"      it is a larger number, which may be a string
+//	.a > "5"      it is a larger number, which may be a string; >= or that one
 //	.a => name    {name} stands for it from here on
 //
 // A watch has a name. Its events are steps, each waited for; bookmarks come

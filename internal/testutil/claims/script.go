@@ -31,7 +31,7 @@ var (
 	closeLine  = regexp.MustCompile(`^CLOSE (\w+)$`)
 	eventLine  = regexp.MustCompile(`^(\w+) (ADDED|MODIFIED|DELETED|BOOKMARK|ERROR|END)$`)
 	headerLine = regexp.MustCompile(`^([A-Z][A-Za-z-]+): (.+)$`)
-	checkLine  = regexp.MustCompile(`^\s+(\.\S*?(?:\["[^"]+"\])?\S*) (?:(exists|absent)|(has|len|>|=>) (.+)|(.+))$`)
+	checkLine  = regexp.MustCompile(`^\s+(\.\S*?(?:\["[^"]+"\])?\S*) (?:(exists|absent)|(has|len|>=|>|=>) (.+)|(.+))$`)
 )
 
 // parse reads a script.

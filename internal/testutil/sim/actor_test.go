@@ -42,8 +42,12 @@ var kinds = []kind{
 	{name: "resyncing latest", delivery: informer.Latest, resync: 47 * time.Second, slow: 30 * time.Millisecond, curious: true},
 }
 
-// held is a kind of handler for transcripts: it sticks at every change.
-var held = kind{name: "held latest", delivery: informer.Latest, sticks: true, always: true}
+// held are the kinds of handlers for transcripts: they stick at every change.
+var held = []kind{
+	{name: "held", sticks: true, always: true},
+	{name: "held latest", delivery: informer.Latest, sticks: true, always: true},
+	{name: "held resyncing latest", delivery: informer.Latest, resync: time.Minute, sticks: true, always: true},
+}
 
 // traced tells whether what it is told on its way does not depend on the scheduler.
 func (k kind) traced() bool { return k.delivery == informer.Every && k.resync == 0 }
@@ -91,6 +95,7 @@ func (a *actor) handle(c told) {
 	}
 	defer a.busy.Store(false)
 	n := a.calls.Add(1)
+	a.w.reach("told", a.name)
 	if a.gone.Load() {
 		a.w.fault("quiet", "%v is told after it left: %s", a, describe(c))
 	}
@@ -198,6 +203,12 @@ func (a *actor) ask(c told) {
 	_ = i.Status()
 	for range i.Indexer().By("node", p.Spec.NodeName) {
 		break
+	}
+	if a.gone.Load() {
+		return
+	}
+	if other, err := i.Handle(informer.HandlerFunc[*pod](func(told) {}), informer.HandlerOptions{Name: "guest"}); err == nil {
+		other.Stop()
 	}
 }
 

@@ -81,29 +81,20 @@ type worldChecker struct {
 
 // lookCheckers look at the world after each step.
 var lookCheckers = []worldChecker{
-	{"synced", syncedEarly},
+	{"cached", cachedWrong},
+	{"synced early", syncedEarly},
 	{"latest", latestBound},
-	{"quiet", toldAsleep},
+	{"asleep", toldAsleep},
 }
 
 // restCheckers look at a world that is at rest, its faults healed.
 var restCheckers = []worldChecker{
 	{"converges", behind},
-	{"converges", backlogs},
-	{"true", func(w *world) (problems []string) {
-		for p := range w.informer.Indexer().All() {
-			if !w.truth.was(p) {
-				problems = append(problems, "the cache holds what was never true: "+spell(p))
-			}
-			w.frozen.note(p)
-		}
-		return problems
-	}},
+	{"delivered", backlogs},
 	{"index", indexes},
 	{"selectors", selectors},
 	{"fold", folds},
-	{"initial", initials},
-	{"synced", syncedLate},
+	{"synced late", syncedLate},
 	{"status", statusTells},
 	{"frozen", func(w *world) []string { return w.frozen.check() }},
 }
@@ -112,8 +103,33 @@ var restCheckers = []worldChecker{
 var endCheckers = []worldChecker{
 	{"budget", budget},
 	{"frozen", func(w *world) []string { return w.frozen.check() }},
-	{"quiet", toldAsleep},
+	{"asleep", toldAsleep},
+}
+
+// stopCheckers look at a world whose informer has just stopped.
+var stopCheckers = []worldChecker{
 	{"goroutines", goroutines},
+}
+
+// cachedWrong: what is cached was once true, and no version goes back within a
+// history.
+func cachedWrong(w *world) (problems []string) {
+	now := map[key]mark{}
+	for p := range w.informer.Indexer().All() {
+		k, m := keyOf(p), markOf(p)
+		if !w.truth.was(p) {
+			problems = append(problems, "the cache holds what was never true: "+spell(p))
+		}
+		if m.before(w.cached[k]) {
+			problems = append(problems, fmt.Sprintf("the cache went back from %v to %s", w.cached[k], spell(p)))
+		}
+		if now[k] = m; w.sabotage.rewinds {
+			now[k] = mark{m.epoch, m.serial + 1}
+		}
+		w.frozen.note(p)
+	}
+	w.cached = now
+	return problems
 }
 
 // syncedEarly: who is synced has been told the whole initial state.
@@ -123,7 +139,7 @@ func syncedEarly(w *world) (problems []string) {
 		if !a.isSynced && (closed(a.reg.Synced()) || w.sabotage.synced) {
 			a.isSynced = true
 			want := len(a.expected)
-			if a.expected == nil && w.transform != "frail" && a.id == 0 && !w.lease {
+			if a.expected == nil && w.transform != "frail" && a.id == 0 && !w.lease && w.rough == 0 {
 				want = w.firstListed()
 			}
 			if !closed(w.informer.Synced()) {
@@ -146,7 +162,7 @@ func (w *world) firstListed() int {
 
 // syncedLate: at rest everybody is synced.
 func syncedLate(w *world) (problems []string) {
-	if !closed(w.informer.Synced()) {
+	if !closed(w.informer.Synced()) || w.sabotage.unsynced {
 		problems = append(problems, "the informer is not synced")
 	}
 	for _, a := range w.here() {
@@ -158,21 +174,26 @@ func syncedLate(w *world) (problems []string) {
 }
 
 // latestBound: one that is told the latest has no more to do than there are
-// objects, and those of its initial state.
+// objects; and those of its initial state, or what came since a resync began.
 func latestBound(w *world) (problems []string) {
 	for _, a := range w.here() {
-		if most := 2 * w.parts * w.names; a.delivery == informer.Latest && a.reg.Backlog()+w.sabotage.backlog > most {
-			problems = append(problems, fmt.Sprintf("%v has a backlog of %d with %d objects", a, a.reg.Backlog(), most/2))
+		objects := w.parts * w.names
+		most := objects
+		if a.resync > 0 || !closed(a.reg.Synced()) {
+			most *= 2
+		}
+		if a.delivery == informer.Latest && a.reg.Backlog()+w.sabotage.backlog > most {
+			problems = append(problems, fmt.Sprintf("%v has a backlog of %d with %d objects", a, a.reg.Backlog(), objects))
 		}
 	}
 	return problems
 }
 
-// toldAsleep: after Run has returned there is no callback.
+// toldAsleep: after the informer was stopped no callback begins.
 func toldAsleep(w *world) (problems []string) {
 	for a, calls := range w.asleep {
 		if n := a.calls.Load(); n != calls && !w.running {
-			problems = append(problems, fmt.Sprintf("%v is told %d changes after the informer has stopped", a, n-calls))
+			problems = append(problems, fmt.Sprintf("%v is told %d changes after the informer was stopped", a, n-calls))
 		}
 	}
 	return problems
@@ -331,18 +352,6 @@ func folds(w *world) (problems []string) {
 		a.mu.Unlock()
 	}
 	slices.Sort(problems)
-	return problems
-}
-
-// initials: who has joined late has been told what was there.
-func initials(w *world) (problems []string) {
-	for _, a := range w.here() {
-		a.mu.Lock()
-		if a.expected != nil && a.delivery == informer.Every && len(a.initial) != len(a.expected) {
-			problems = append(problems, fmt.Sprintf("%v was told %d initial objects of %d", a, len(a.initial), len(a.expected)))
-		}
-		a.mu.Unlock()
-	}
 	return problems
 }
 

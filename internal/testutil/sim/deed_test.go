@@ -3,15 +3,27 @@ package sim_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing/synctest"
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
+// conditional are the deeds that count where they take effect: drawn when
+// nothing is open, or nobody there, they do nothing.
+var conditional = map[deed]bool{
+	rest: true, join: true, mob: true, leave: true, free: true, stop: true, start: true, restore: true,
+	cut: true, expire: true, spit: true, garbage: true, half: true,
+	fail: true, hang: true, delay: true, bare: true, mute: true, early: true, lag: true, double: true, lose: true,
+}
+
 // do does one step.
 func (w *world) do(s step) {
 	r := s.rand()
+	if !conditional[s.deed] {
+		w.reach("deed", s.deed)
+	}
 	switch s.deed {
 	case write:
 		w.writes(r, s.n)
@@ -27,21 +39,24 @@ func (w *world) do(s step) {
 		w.stops()
 	case start:
 		if !w.running {
+			w.reach("deed", start)
 			w.begin()
 		}
 	case notice:
 		w.server.Bookmark()
 	case restore:
-		w.restores(r, s.n)
+		w.restores(s, r)
 	case put, sicken, remove:
 		w.send(w.truth.named(s))
 	case status:
 		w.traceStatus()
 	case addix:
-		w.indexes++
+		if w.indexes++; w.sabotage.again {
+			w.indexes = 1
+		}
 		ix := indexer.Index[*pod]{Name: fmt.Sprint("extra", w.indexes), Append: func(v []string, p *pod) []string { return append(v, nodeOf(p)...) }}
 		if err := w.informer.AddIndexes(ix); err != nil {
-			w.fault("index", "an index cannot be added: %v", err)
+			w.fault("indexed", "an index cannot be added: %v", err)
 		}
 	case join, mob, leave, free:
 		w.handlers(s, r)
@@ -67,7 +82,7 @@ func (w *world) bursts(r *rand.Rand, n int) {
 
 // kindOf returns the kind of handler that a step is about.
 func kindOf(s step) kind {
-	for _, k := range append(kinds, held) {
+	for _, k := range slices.Concat(kinds, held) {
 		if k.name == s.name {
 			return k
 		}
@@ -80,21 +95,25 @@ func (w *world) handlers(s step, r *rand.Rand) {
 	k := kindOf(s)
 	switch s.deed {
 	case join:
-		if len(w.here()) < 10 {
-			w.joins(k, false)
+		if len(w.here()) < 10 && w.joins(k, false) != nil {
+			w.reach("deed", join)
 		}
 	case mob:
 		w.bursts(r, 10)
-		if !k.traced() && len(w.here()) < 10 {
-			w.joins(k, true)
+		if !k.traced() && len(w.here()) < 10 && w.joins(k, true) != nil {
+			w.reach("deed", mob)
 		}
 		w.bursts(r, 10)
 	case leave:
 		if here := w.here(); len(here) > 0 {
+			w.reach("deed", leave)
 			w.leaves(here[r.IntN(len(here))])
 		}
 	case free:
 		for _, a := range w.actors {
+			if a.busy.Load() && a.sticks {
+				w.reach("deed", free)
+			}
 			a.free(a.sticks)
 		}
 	}
@@ -104,6 +123,9 @@ func (w *world) handlers(s step, r *rand.Rand) {
 func (w *world) breaks(s step, r *rand.Rand) {
 	if s.deed == expire {
 		w.server.Compact()
+	}
+	if w.blank {
+		s.n = 1 // after any other error it would go on from a version that says nothing
 	}
 	one := r.IntN(len(w.sources) + 1)
 	times := 1 + r.IntN(4)
@@ -124,83 +146,25 @@ func (w *world) breakOne(source *source, s step, times int) {
 		for range times {
 			source.suffer(fault{early, s.n})
 		}
-	case hang, delay, mute:
+	case hang, delay, mute, bare:
 		source.suffer(fault{s.deed, s.n})
-	case lose, double:
-		source.mu.Lock()
-		source.lossy = source.lossy || s.deed == lose
-		if s.deed == double {
-			source.doubles += s.n
-		}
-		source.mu.Unlock()
+	case lose, double, lag:
+		source.spoil(s)
 	}
 	for _, stream := range source.open() {
 		switch s.deed {
 		case cut, expire:
+			w.reach("deed", s.deed)
 			source.cause()
 			stream.end()
 		case spit:
 			source.cause()
-			if w.blank {
-				stream.spit(1)
-			} else {
-				stream.spit(s.n)
-			}
+			stream.spit(s.n)
 		case garbage:
 			stream.rubbish()
 		case half:
+			w.reach("deed", half)
 			stream.silent.Store(true)
 		}
-	}
-}
-
-// restores gives the server another history, which forgets its last n changes
-// and goes on from there. What nobody could find out must not happen: that a
-// cache is not at the end of the old history, or that the new one is as long
-// before the cache has looked.
-func (w *world) restores(r *rand.Rand, n int) {
-	if !w.running || len(w.truth.log) < n+3 {
-		return
-	}
-	w.settles()
-	w.notices(func() bool { return w.informer.Indexer().Version() == w.version() })
-	if w.failed() {
-		return
-	}
-	before := w.version()
-	changes := w.truth.back(n + 2)
-	w.serve()
-	for _, c := range changes {
-		w.send(c)
-	}
-	w.send(w.truth.next(r, w.setup))
-	if w.version() == before {
-		panic("the world is wrong: the new history is as long")
-	}
-	w.notices(func() bool {
-		if len(behind(w)) == 0 && w.informer.Indexer().Version() != before {
-			return true
-		}
-		// A watch from the future waits for it, on a real server too: only a list can tell.
-		for _, source := range w.sources {
-			w.breakOne(source, step{deed: spit, n: 1}, 1)
-		}
-		return false
-	})
-}
-
-// notices sends bookmarks until something is so.
-func (w *world) notices(so func() bool) {
-	began := time.Now()
-	for w.server.Bookmark(); ; w.server.Bookmark() {
-		synctest.Wait()
-		if so() {
-			return
-		}
-		if time.Since(began) > bound {
-			w.fault("converges", "at version %s, the cache is at %s: %v", w.version(), w.informer.Indexer().Version(), behind(w))
-			return
-		}
-		time.Sleep(time.Second)
 	}
 }

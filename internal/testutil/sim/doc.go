@@ -13,7 +13,13 @@
 // A world that fails is shrunk, step by step, to the fewest that still fail, and
 // printed as a transcript (shrink_test.go); a fixed bug leaves its transcript in
 // testdata. For each checker there is a sabotage, a lie told between the informer
-// and the checkers, that makes it fail (sabotage_test.go).
+// and the checkers, that makes it fail (sabotage_test.go, lies_test.go). The worlds
+// of make test reach every deed, every fault and every fact that an informer
+// observes (reach_test.go).
+//
+// Some worlds are played to client-go's informer as well, behind the interface
+// that both have (twin_test.go): it is told and stores the same
+// (differential_test.go), but for what is otherwise on purpose (differs_test.go).
 //
 // To play world 12 again and read all of it, or a thousand from 12 on:
 //

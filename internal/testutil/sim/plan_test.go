@@ -34,12 +34,14 @@ const (
 	fail    deed = "fail"    // some requests fail with an error of kind n
 	hang    deed = "hang"    // the next request is never answered
 	delay   deed = "delay"   // the next requests take n seconds
+	bare    deed = "bare"    // the next list, or the next page of one, says nothing, not even a version
 	half    deed = "half"    // open watches fall silent, half-open
 	mute    deed = "mute"    // the next watches are silent from the beginning
 	early   deed = "early"   // the next watches end after n events
+	lag     deed = "lag"     // events come n tenths of a second late from now on
 	double  deed = "double"  // the next n events come twice
 	lose    deed = "lose"    // bookmarks are lost from now on
-	restore deed = "restore" // the server is restored from a backup
+	restore deed = "restore" // the server is restored from a backup of n changes ago
 )
 
 // The deeds of transcripts, which name what they are about.
@@ -76,9 +78,11 @@ var menu = []struct {
 	{fail, 4, len(failures)},
 	{hang, 1, 1},
 	{delay, 2, 8},
+	{bare, 2, 2},
 	{half, 2, 1},
 	{mute, 1, 2},
 	{early, 3, 4},
+	{lag, 2, 20},
 	{double, 2, 6},
 	{lose, 1, 1},
 	{restore, 1, 12},
@@ -127,6 +131,7 @@ type setup struct {
 	transform string // "", "strip" or "frail"
 	frail     bool   // an index function panics on some objects
 	lease     bool   // the informer is a factory's, acquired and released
+	rough     int    // so many requests fail in the beginning
 	chance    float64
 }
 
@@ -148,6 +153,7 @@ func (s setup) String() string {
 	say(s.transform != "", "a transform that is %s", s.transform)
 	say(s.frail, "a frail index function")
 	say(s.lease, "an informer on lease")
+	say(s.rough > 0, "%d failures to begin with", s.rough)
 	return strings.Join(words, ", ")
 }
 
@@ -200,6 +206,9 @@ func newSetup(r *rand.Rand) setup {
 	}
 	if one(3) {
 		s.page = int64(1 + r.IntN(5))
+	}
+	if one(4) {
+		s.rough = 1 + r.IntN(5)
 	}
 	if s.blank {
 		s.streaming, s.bookmarks = reflector.StreamingUnsupported, 0

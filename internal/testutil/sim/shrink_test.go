@@ -12,7 +12,7 @@ import (
 type outcome struct {
 	violations []violation
 	trace      string
-	events     map[string]int
+	reached    map[string]int
 }
 
 func (o outcome) finds(checker string) bool {
@@ -25,7 +25,7 @@ func run(t *testing.T, p plan, s sabotage) (o outcome) {
 	synctest.Test(t, func(*testing.T) {
 		w := newWorld(p, s)
 		w.play()
-		o = outcome{w.violations, w.trace.String(), w.events}
+		o = outcome{w.violations, w.trace.String(), w.reached}
 	})
 	return o
 }

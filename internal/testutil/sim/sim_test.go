@@ -10,13 +10,13 @@ import (
 // TestWorlds plays one world for each seed. See the package comment for how to
 // play one again.
 func TestWorlds(t *testing.T) {
-	events := map[string]int{}
+	reached := map[string]int{}
 	for seed := *seedFlag; seed < *seedFlag+*seedsFlag; seed++ {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			p := newPlan(seed)
 			o := run(t, p, sabotage{})
-			for name, n := range o.events {
-				events[name] += n
+			for what, n := range o.reached {
+				reached[what] += n
 			}
 			if *traceFlag {
 				t.Log("\n" + o.transcript(p))
@@ -29,7 +29,10 @@ func TestWorlds(t *testing.T) {
 			t.Errorf("%s\n\nshrunk from %d steps:\n%s", o.violations, len(p.steps), run(t, small, sabotage{}).transcript(small))
 		})
 	}
-	t.Log(events)
+	if *seedFlag == 1 && *seedsFlag >= whole {
+		require.Empty(t, unreached(t, reached), "no world has reached these")
+	}
+	t.Log(reached)
 }
 
 // TestTheSameSeedGivesTheSameTrace is what makes the rest of use.

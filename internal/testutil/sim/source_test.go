@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -37,12 +38,17 @@ var failures = []error{
 	fmt.Errorf("reading the body: %w", io.ErrUnexpectedEOF),
 }
 
+// refused is the failure of requests to a server that is not there.
+const refused = 1
+
 // spits are the errors that may come in a watch.
 var spits = []*apierrors.StatusError{
 	apierrors.NewResourceExpired("too old"),
 	apierrors.NewInternalError(errors.New("broken")),
 	apierrors.NewTooManyRequests("busy", 1),
 	apierrors.NewGenericServerResponse(http.StatusGone, "watch", pods.GroupResource(), "", "gone", 0, false),
+	// What a client makes of a body that is not what it should be.
+	apierrors.NewGenericServerResponse(http.StatusInternalServerError, "GET", pods.GroupResource(), "", "unable to decode an event from the watch stream", 0, true),
 }
 
 func tooLarge() error {
@@ -53,8 +59,20 @@ func tooLarge() error {
 
 // fault is what becomes of one request.
 type fault struct {
-	deed deed // fail, hang, delay; mute and early for watches
+	deed deed // fail, hang, delay; mute and early for watches; bare for lists
 	n    int
+}
+
+// strikes tells whether it can strike a watch, the first page of a list, or
+// another one.
+func (f fault) strikes(isWatch, first bool) bool {
+	switch f.deed {
+	case mute, early:
+		return isWatch
+	case bare:
+		return !isWatch && first == (f.n == 1)
+	}
+	return true
 }
 
 // source stands between the server and the informer, and injects the faults
@@ -64,12 +82,16 @@ type source struct {
 	part      int
 	namespace string
 
+	marked atomic.Bool // a bookmark has come since the informer began
+
 	mu       sync.Mutex // guards the rest
 	inner    *informertest.Source
 	faults   []fault // of the next requests
 	streams  []*stream
 	healed   chan struct{} // closed, and made anew, when the faults end
+	down     bool          // nobody is there
 	lossy    bool          // bookmarks are lost
+	late     time.Duration // events come so much later
 	doubles  int           // events that come twice
 	failed   int           // requests and streams that were told an error
 	requests []time.Time   // when a list, a stream or a watch was asked for
@@ -103,7 +125,7 @@ func (s *source) serve(server *informertest.Server) {
 func (s *source) heal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.faults, s.lossy, s.doubles = nil, false, 0
+	s.faults, s.lossy, s.late, s.doubles = nil, false, 0, 0
 	close(s.healed)
 	s.healed = make(chan struct{})
 }
@@ -113,6 +135,21 @@ func (s *source) suffer(faults ...fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, faults...)
+}
+
+// spoil makes the streams worse, those that are open too.
+func (s *source) spoil(by step) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch by.deed {
+	case lose:
+		s.lossy = true
+	case lag:
+		// Never at the same moment as a step.
+		s.late = time.Duration(by.n)*100*time.Millisecond + 37001*time.Microsecond
+	case double:
+		s.doubles += by.n
+	}
 }
 
 // open returns the streams that are open.
@@ -132,8 +169,11 @@ func (s *source) arrive(isWatch bool, first bool) (f fault, inner *informertest.
 			s.requests = append(s.requests, time.Now())
 		}
 	}
+	if s.down {
+		return fault{fail, refused}, s.inner, s.healed
+	}
 	for i, next := range s.faults {
-		if isWatch || next.deed != mute && next.deed != early {
+		if next.strikes(isWatch, first) {
 			f = next
 			s.faults = slices.Delete(s.faults, i, i+1)
 			break
@@ -144,9 +184,14 @@ func (s *source) arrive(isWatch bool, first bool) (f fault, inner *informertest.
 
 // strike lets a fault strike a request.
 func (s *source) strike(ctx context.Context, f fault, healed chan struct{}) error {
+	if f.deed != "" {
+		s.w.reach("deed", f.deed)
+	}
 	switch f.deed {
 	case fail:
-		return failures[(f.n-1)%len(failures)]
+		n := (f.n - 1) % len(failures)
+		s.w.reach("failure", n)
+		return failures[n]
 	case hang:
 		select {
 		case <-ctx.Done():
@@ -218,6 +263,10 @@ func (s *source) list(ctx context.Context, o metav1.ListOptions, f fault, inner 
 		return nil, err
 	}
 	list := listed.(*corev1.PodList)
+	if f.deed == bare && s.suspicious(o) {
+		s.told()
+		return &corev1.PodList{}, nil
+	}
 	for i := range list.Items {
 		s.lie(&list.Items[i])
 	}
@@ -225,6 +274,13 @@ func (s *source) list(ctx context.Context, o metav1.ListOptions, f fault, inner 
 		list.ResourceVersion = ""
 	}
 	return list, nil
+}
+
+// suspicious tells whether a list without a version must be an error: what asks
+// knows that this server has versions.
+func (s *source) suspicious(o metav1.ListOptions) bool {
+	return s.w.streaming == reflector.StreamingSupported || o.Continue != "" ||
+		o.ResourceVersion != "" && o.ResourceVersion != "0"
 }
 
 // lie makes of an object what this source shows of it.

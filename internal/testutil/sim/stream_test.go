@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,21 +55,18 @@ func (w *stream) Stop() {
 // end cuts the connection, which both sides notice.
 func (w *stream) end() { w.once.Do(func() { close(w.cut) }) }
 
-func (w *stream) over() bool {
-	select {
-	case <-w.ended:
-		return true
-	default:
-		return false
-	}
-}
+func (w *stream) over() bool { return closed(w.ended) }
+
+// broken tells whether nothing must come any more: an event behind one that
+// was lost would be a lie.
+func (w *stream) broken() bool { return closed(w.cut) || w.ctx.Err() != nil }
 
 func (w *stream) run() {
 	defer w.inner.Stop()
 	defer close(w.ended)
 	defer close(w.out)
 	in := w.inner.ResultChan()
-	for w.left != 0 {
+	for w.left != 0 && !w.broken() {
 		select {
 		case e, ok := <-in:
 			switch {
@@ -96,23 +94,42 @@ func (w *stream) pass(e watch.Event) {
 		s.lie(p)
 	}
 	s.mu.Lock()
-	lost := e.Type == watch.Bookmark && (s.lossy || s.w.blank)
+	lost := e.Type == watch.Bookmark && (s.lossy || s.w.blank || s.w.sabotage.mum)
+	late := s.late
 	twice := s.doubles > 0 && (e.Type == watch.Added || e.Type == watch.Modified || e.Type == watch.Deleted)
 	if twice {
 		s.doubles--
 	}
 	s.mu.Unlock()
+	w.lag(late)
 	switch {
-	case lost || s.w.sabotage.hush:
+	case lost:
+		s.w.reach("deed", lose)
+		return
+	case s.w.sabotage.hush:
 		return
 	case twice:
+		s.w.reach("deed", double)
 		w.send(watch.Event{Type: e.Type, Object: e.Object.DeepCopyObject()})
 	}
 	w.send(e)
 }
 
+// lag lets time pass before an event comes.
+func (w *stream) lag(d time.Duration) {
+	if d == 0 {
+		return
+	}
+	w.source.w.reach("deed", lag)
+	select {
+	case <-time.After(d):
+	case <-w.ctx.Done():
+	case <-w.cut:
+	}
+}
+
 func (w *stream) send(e watch.Event) {
-	if w.silent.Load() {
+	if w.silent.Load() || w.broken() {
 		return
 	}
 	if w.left > 0 {
@@ -120,8 +137,11 @@ func (w *stream) send(e watch.Event) {
 	}
 	select {
 	case w.out <- e:
-		if e.Type == watch.Error {
+		switch e.Type {
+		case watch.Error:
 			w.source.told()
+		case watch.Bookmark:
+			w.source.marked.Store(true)
 		}
 	case <-w.ctx.Done():
 	case <-w.cut:
@@ -130,12 +150,16 @@ func (w *stream) send(e watch.Event) {
 
 // spit sends an error, as servers do when they cannot go on.
 func (w *stream) spit(n int) {
-	status := spits[(n-1)%len(spits)].ErrStatus
+	n = (n - 1) % len(spits)
+	w.source.w.reach("spit", n)
+	w.source.w.reach("deed", spit)
+	status := spits[n].ErrStatus
 	w.give(watch.Event{Type: watch.Error, Object: &status})
 }
 
 // rubbish sends an object that is not what was asked for.
 func (w *stream) rubbish() {
+	w.source.w.reach("deed", garbage)
 	w.give(watch.Event{Type: watch.Added, Object: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "999999"}}})
 }
 

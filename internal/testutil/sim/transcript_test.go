@@ -19,36 +19,46 @@ var rewrite = flag.Bool("rewrite", false, "write what happened into the transcri
 // Each file of testdata is a world written by hand: a comment that says what is
 // to be seen, a setup, the steps; then all that happened. The checkers look on.
 func TestTranscripts(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
+	for _, file := range transcripts(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			script, want, _ := strings.Cut(string(text), "----\n")
-			got := playScript(t, script)
+			script, want := readTranscript(t, file)
+			o := playScript(t, script, sabotage{})
+			require.Empty(t, o.violations, o.trace)
 			if *rewrite {
-				require.NoError(t, os.WriteFile(file, []byte(script+"----\n"+got), 0o600))
+				require.NoError(t, os.WriteFile(file, []byte(script+"----\n"+o.trace), 0o600))
 				return
 			}
-			require.Equal(t, want, got)
+			require.Equal(t, want, o.trace)
 		})
 	}
 }
 
-func playScript(t *testing.T, script string) string {
+func transcripts(t *testing.T) (files []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	return files
+}
+
+func readTranscript(t *testing.T, file string) (script, want string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	script, want, _ = strings.Cut(string(text), "----\n")
+	return script, want
+}
+
+func playScript(t *testing.T, script string, s sabotage) (o outcome) {
 	t.Helper()
 	p := parsePlan(t, script)
-	var o outcome
 	synctest.Test(t, func(*testing.T) {
-		w := newWorld(p, sabotage{})
+		w := newWorld(p, s)
 		w.script = true
 		w.play()
-		o = outcome{w.violations, w.trace.String(), w.events}
+		o = outcome{w.violations, w.trace.String(), w.reached}
 	})
-	require.Empty(t, o.violations, o.trace)
-	return o.trace
+	return o
 }
 
 // parsePlan reads a setup and steps.
@@ -84,6 +94,8 @@ func (s *setup) set(t *testing.T, word string) {
 		s.transform = "frail"
 	case "namespaces":
 		s.parts = 2
+	case "pages":
+		s.page, s.noCache = 2, true
 	default:
 		t.Fatalf("no such setup: %q", word)
 	}

@@ -20,9 +20,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// bound is how long a cache may be behind the server once all faults are over:
-// a watch that is half-open is given up after ten minutes and a half.
-const bound = 15 * time.Minute
+// A cache may be behind the server for so long once all faults are over: the
+// last back-off, and the silence of a watch that follows an outage. A watch that
+// is half-open is given up only after ten minutes and a half.
+const (
+	soon = 4 * time.Minute
+	late = 15 * time.Minute
+)
 
 var podScheme = func() *runtime.Scheme {
 	s := runtime.NewScheme()
@@ -51,18 +55,19 @@ type world struct {
 	revision int // of the server: each write takes the next
 	indexes  int // that were added
 	actors   []*actor
-	asleep   map[*actor]int64 // the calls that each had when the informer stopped
+	cached   map[key]mark     // what the cache held after the last step
+	asleep   map[*actor]int64 // the calls that each had when the informer was stopped
 	over     chan struct{}    // closed at the very end
 
 	mu         sync.Mutex
-	events     map[string]int // guarded by mu
+	reached    map[string]int // what has happened; guarded by mu
 	violations []violation    // guarded by mu
 	listed     int            // objects in the first full states; guarded by mu
 	lists      int            // full states; guarded by mu
 }
 
 func newWorld(p plan, s sabotage) *world {
-	w := &world{setup: p.setup, plan: p, sabotage: s, truth: newTruth(), asleep: map[*actor]int64{}, over: make(chan struct{}), events: map[string]int{}}
+	w := &world{setup: p.setup, plan: p, sabotage: s, truth: newTruth(), asleep: map[*actor]int64{}, over: make(chan struct{}), reached: map[string]int{}}
 	w.trace.mute = p.setup.lease // its factory's back-offs are left to chance
 	for n := range w.parts {
 		if n == 0 || !w.lease {
@@ -70,6 +75,11 @@ func newWorld(p plan, s sabotage) *world {
 		}
 	}
 	w.serve()
+	for _, s := range w.sources {
+		for n := range w.rough {
+			s.suffer(fault{fail, 1 + (n+s.part)%len(failures)})
+		}
+	}
 	if w.lease {
 		w.life = newLeased(w.sources[0], w.transformer())
 		return w
@@ -150,14 +160,22 @@ func byFrail(values []string, p *pod) []string {
 
 // observe counts what the informer notices.
 func (w *world) observe(e informer.Event) {
+	w.reach("event", fmt.Sprintf("%T", e))
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.events[fmt.Sprintf("%T", e)]++
 	if l, ok := e.(reflector.Listed); ok {
 		if w.lists++; w.lists <= len(w.sources) {
 			w.listed += l.Objects
 		}
 	}
+}
+
+// reach takes note of something that has happened, and that must happen in some
+// world.
+func (w *world) reach(sort string, what any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reached[fmt.Sprintf("%s %v", sort, what)]++
 }
 
 func (w *world) fault(checker, format string, args ...any) {
@@ -190,6 +208,9 @@ func (w *world) play() {
 }
 
 func (w *world) begin() {
+	for _, s := range w.sources {
+		s.marked.Store(false)
+	}
 	w.informer = w.life.start()
 	if w.lease && w.indexes == 0 {
 		w.indexes++
@@ -199,12 +220,19 @@ func (w *world) begin() {
 	}
 	w.running = true
 	clear(w.asleep)
+	for _, a := range w.actors {
+		a.free(a.sticks)
+	}
 	synctest.Wait()
 }
 
 // look is what the driver checks after each step.
 func (w *world) look() {
-	for _, c := range lookCheckers {
+	w.asks(lookCheckers)
+}
+
+func (w *world) asks(checkers []worldChecker) {
+	for _, c := range checkers {
 		for _, what := range c.find(w) {
 			w.fault(c.name, "%s", what)
 		}
@@ -217,13 +245,14 @@ func (w *world) settles() {
 	if !w.running {
 		return
 	}
+	w.reach("deed", rest)
 	for _, s := range w.sources {
 		s.heal()
 	}
 	for _, a := range w.actors {
 		a.free(false)
 	}
-	began := time.Now()
+	began, bound := time.Now(), w.bound()
 	for synctest.Wait(); !w.settled() && time.Since(began) < bound; synctest.Wait() {
 		time.Sleep(10 * time.Second)
 	}
@@ -235,11 +264,7 @@ func (w *world) settles() {
 			p.Labels = map[string]string{"changed": "yes"}
 		}
 	}
-	for _, c := range restCheckers {
-		for _, what := range c.find(w) {
-			w.fault(c.name, "%s", what)
-		}
-	}
+	w.asks(restCheckers)
 	for _, a := range w.actors {
 		if a.sticks {
 			a.free(true)
@@ -248,7 +273,22 @@ func (w *world) settles() {
 	w.traceStore()
 }
 
-func (w *world) settled() bool { return len(behind(w)) == 0 && !w.busy() }
+// bound is how long the cache may be behind from now on, no fault being left but
+// that of streams which have fallen silent.
+func (w *world) bound() time.Duration {
+	for _, s := range w.sources {
+		for _, stream := range s.open() {
+			if stream.silent.Load() {
+				return late
+			}
+		}
+	}
+	return soon
+}
+
+func (w *world) settled() bool {
+	return closed(w.informer.Synced()) && len(behind(w)) == 0 && !w.busy()
+}
 
 func (w *world) busy() bool {
 	for _, a := range w.here() {
@@ -282,11 +322,7 @@ func (w *world) end() {
 	w.stops()
 	w.life.close()
 	if !w.failed() {
-		for _, c := range endCheckers {
-			for _, what := range c.find(w) {
-				w.fault(c.name, "%s", what)
-			}
-		}
+		w.asks(endCheckers)
 	}
 	for _, s := range w.sources {
 		s.heal()
@@ -301,22 +337,25 @@ func (w *world) stops() {
 	if !w.running {
 		return
 	}
+	w.reach("deed", stop)
 	w.running = false
-	for _, a := range w.actors {
+	ended := w.life.stop()
+	synctest.Wait()
+	for _, a := range w.actors { // a call that has begun may end, and no other begin
+		w.asleep[a] = a.calls.Load()
 		a.free(false)
 	}
-	ended := w.life.stop()
 	for _, a := range w.actors {
 		w.within("it was stopped", a, a.reg.Done())
 	}
 	w.within("it was stopped", "the informer", ended)
 	synctest.Wait()
 	for _, a := range w.actors {
-		w.asleep[a] = a.calls.Load()
 		if w.sabotage.rings {
 			a.calls.Add(1)
 		}
 	}
+	w.asks(stopCheckers)
 }
 
 // within waits for the end of something, which has a second for it.
@@ -331,7 +370,7 @@ func (w *world) within(since string, what any, ended <-chan struct{}) {
 
 // joins adds a handler.
 func (w *world) joins(k kind, racing bool) *actor {
-	if !w.running {
+	if !w.running && !w.sabotage.tardy {
 		return nil
 	}
 	a := &actor{
@@ -372,6 +411,9 @@ func (w *world) leaves(a *actor) {
 	a.reg.Stop()
 	w.within("it left", a, a.reg.Done())
 	a.gone.Store(true)
+	if w.sabotage.echoes {
+		a.handle(told{Kind: informer.Added, New: &pod{}})
+	}
 }
 
 // send makes a change on the server, and takes note of it.

@@ -1,0 +1,199 @@
+package sim_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// difference is a world in which client-go shows one thing and tidemark another,
+// on purpose: by a D statement of the contract. It is played to both.
+type difference struct {
+	statement string
+	setup     setup
+	early     func(d *twin) // before the informer starts, if anything
+	indexers  cache.Indexers
+	transform cache.TransformFunc
+	then      func(d *twin)
+	clientgo  string
+	tidemark  string
+}
+
+// The steps of scripts.
+func (d *twin) put(name string)       { d.does(step{deed: put, name: name}) }
+func (d *twin) sick(name string)      { d.does(step{deed: sicken, name: name}) }
+func (d *twin) gone(name string)      { d.does(step{deed: remove, name: name}) }
+func (d *twin) deed(name deed, n int) { d.does(step{deed: name, n: n}) }
+
+// outage lets the watch end, and nobody answer until the versions of before are
+// gone.
+func (d *twin) outage(meanwhile func()) {
+	d.down(true)
+	d.deed(cut, 1)
+	meanwhile()
+	d.server.Compact()
+	d.down(false)
+	time.Sleep(time.Minute)
+	synctest.Wait()
+}
+
+func frailTransform(obj any) (any, error) {
+	if p, ok := obj.(*pod); ok && poisonous(p) {
+		return nil, errFrail
+	}
+	return obj, nil
+}
+
+var differences = []difference{
+	{
+		statement: "D3, a list with an object that the transform fails on",
+		setup:     setup{noStream: true}, // in a stream, client-go leaves the object out, in silence (B72)
+		early:     func(d *twin) { d.put("a/x"); d.sick("a/y") },
+		transform: frailTransform,
+		clientgo:  "all: [], synced false, errors told",
+		tidemark:  "a/x: is 1.1, added, initial true; all: [a/x@1.1], synced true, errors told",
+	},
+	{
+		statement: "D3, the delete of an object that the transform fails on",
+		transform: frailTransform,
+		then:      func(d *twin) { d.put("a/x"); d.sick("a/x"); d.gone("a/x") },
+		clientgo:  "a/x: is 1.1, added, initial false; all: [a/x@1.1], synced true",
+		tidemark:  "a/x: is 1.1, added, initial false, is gone, lost at 1.1; all: [], synced true, errors told",
+	},
+	{
+		statement: "D4, an index function that fails",
+		indexers: cache.Indexers{"frail": func(obj any) ([]string, error) {
+			if p := obj.(*pod); poisonous(p) {
+				return nil, errors.New("on purpose")
+			}
+			return []string{"v"}, nil
+		}},
+		then: func(d *twin) { d.put("a/x"); d.sick("a/y") },
+		// Where a panic does not end the process: no handler hears of it.
+		clientgo: "a/x: is 1.1, added, initial false; all: [a/x@1.1 a/y@1.2], synced true",
+		tidemark: "a/x: is 1.1, added, initial false; a/y: is 1.2, added, initial false; all: [a/x@1.1 a/y@1.2], synced true, errors told",
+	},
+	{
+		statement: "D10, an error that comes in a watch",
+		then:      func(d *twin) { d.put("a/x"); d.deed(spit, 2); time.Sleep(time.Minute) },
+		clientgo:  "a/x: is 1.1, added, initial false, is 1.1, updated from 1.1; all: [a/x@1.1], synced true",
+		tidemark:  "a/x: is 1.1, added, initial false; all: [a/x@1.1], synced true, errors told",
+	},
+	{
+		statement: "D12, a stream that never comes to its end",
+		early: func(d *twin) {
+			d.put("a/x")
+			d.source.spoil(step{deed: lose})
+		},
+		clientgo: "all: [], synced false",
+		tidemark: "a/x: is 1.1, added, initial true; all: [a/x@1.1], synced true, errors told",
+	},
+	{
+		statement: "D14, a relist of what is the same",
+		then: func(d *twin) {
+			d.put("a/x")
+			d.outage(func() { d.put("a/y") })
+		},
+		clientgo: "a/x: is 1.1, added, initial false, is 1.1, updated from 1.1; a/y: is 1.2, added, initial false; all: [a/x@1.1 a/y@1.2], synced true",
+		tidemark: "a/x: is 1.1, added, initial false; a/y: is 1.2, added, initial false; all: [a/x@1.1 a/y@1.2], synced true, errors told",
+	},
+	{
+		statement: "D22, a watch that is half-open",
+		then: func(d *twin) {
+			d.put("a/x")
+			d.deed(half, 1)
+			d.put("a/y")
+			time.Sleep(late)
+		},
+		clientgo: "a/x: is 1.1, added, initial false; all: [a/x@1.1], synced true",
+		tidemark: "a/x: is 1.1, added, initial false; a/y: is 1.2, added, initial false; all: [a/x@1.1 a/y@1.2], synced true, errors told",
+	},
+	{
+		statement: "D23, a server that was restored",
+		then: func(d *twin) {
+			d.put("a/x")
+			d.put("a/y")
+			d.put("a/y")
+			d.down(true)
+			changes := d.truth.back(2)
+			d.serve()
+			for _, c := range changes {
+				d.send(c)
+			}
+			time.Sleep(time.Second)
+			d.down(false)
+			time.Sleep(late)
+		},
+		clientgo: "a/x: is 1.1, added, initial false; a/y: is 1.2, added, initial false, is 1.3, updated from 1.2; all: [a/x@1.1 a/y@1.3], synced true",
+		tidemark: "a/x: is 1.1, added, initial false, is 2.1, updated from 1.1; a/y: is 1.2, added, initial false, is 1.3, updated from 1.2, is gone, lost at 1.3; all: [a/x@2.1], synced true, errors told",
+	},
+	{
+		// The same on this face: the delete and the add are for native handlers.
+		statement: "D2, an object that was recreated, found out by a list",
+		then: func(d *twin) {
+			d.put("a/x")
+			d.outage(func() { d.gone("a/x"); d.put("a/x") })
+		},
+		clientgo: "a/x: is 1.1, added, initial false, is 1.3, updated from 1.1; all: [a/x@1.3], synced true",
+		tidemark: "a/x: is 1.1, added, initial false, is 1.3, updated from 1.1; all: [a/x@1.3], synced true, errors told",
+	},
+}
+
+// What client-go does otherwise, it does so still, and ours does what the
+// contract says.
+func TestWhatClientgoDoesOtherwise(t *testing.T) {
+	for _, d := range differences {
+		t.Run(d.statement, func(t *testing.T) {
+			require.Equal(t, d.clientgo, shows(t, d, cache.NewSharedIndexInformer), "client-go")
+			require.Equal(t, d.tidemark, shows(t, d, informer.NewSharedIndexInformer), "tidemark")
+		})
+	}
+}
+
+// shows plays the world to one implementation and returns what it shows.
+func shows(t *testing.T, of difference, construct constructor) (line string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p := plan{setup: of.setup}
+		p.setup.parts, p.setup.names = 1, 10
+		d := newTwin(t, p, construct, of.indexers, of.transform)
+		d.tellers[0].again = true
+		if of.early != nil {
+			of.early(d)
+		}
+		d.starts()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if of.then != nil {
+			of.then(d)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		line = d.shown()
+		d.ends()
+	})
+	return line
+}
+
+func (d *twin) shown() string {
+	var words []string
+	told := d.tellers[0].take()
+	for _, k := range slices.Sorted(maps.Keys(told)) {
+		words = append(words, k+": "+strings.Join(told[k], ", "))
+	}
+	words = append(words, fmt.Sprintf("%s, synced %v", d.stored()[0], d.shared.HasSynced()))
+	if d.errors > 0 {
+		words[len(words)-1] += ", errors told"
+	}
+	return strings.Join(words, "; ")
+}

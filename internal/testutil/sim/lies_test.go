@@ -1,0 +1,138 @@
+package sim_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// Whoever adds a checker, or a reason to one that looks at what handlers are
+// told, must show that it can fail. They are read from the code, so that none
+// is forgotten.
+func TestEachCheckerHasALie(t *testing.T) {
+	names, reasons := checkersOf(t)
+	require.Greater(t, len(names), 20)
+	require.Greater(t, len(reasons), 10)
+	for _, name := range names {
+		require.True(t, slices.ContainsFunc(lies, func(l lie) bool { return l.checker == name }), "no lie for the checker %q", name)
+	}
+	for _, reason := range reasons {
+		require.True(t, slices.ContainsFunc(lies, func(l lie) bool { return l.reason != "" && strings.HasPrefix(reason, l.reason) }),
+			"no lie for the reason %q", reason)
+	}
+	for _, l := range lies {
+		require.Contains(t, names, l.checker, "the lie %q is for no checker", l.name)
+	}
+}
+
+// checkersOf returns the names of all checkers: those of the tables, and those
+// that stand where the world calls fault. Reasons are those of toldCheckers.
+func checkersOf(t *testing.T) (names, reasons []string) {
+	t.Helper()
+	for _, c := range toldCheckers {
+		names = append(names, c.name)
+	}
+	for _, c := range slices.Concat(lookCheckers, restCheckers, stopCheckers, endCheckers) {
+		names = append(names, c.name)
+	}
+	files, err := filepath.Glob("*_test.go")
+	require.NoError(t, err)
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				if f, ok := n.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "fault" {
+					names = append(names, literals(n.Args[0])...)
+				}
+			case *ast.ValueSpec:
+				if n.Names[0].Name == "toldCheckers" {
+					reasons = append(reasons, returned(n)...)
+				}
+			}
+			return true
+		})
+	}
+	return names, reasons
+}
+
+// returned returns the strings that the functions below a node return.
+func returned(n ast.Node) (texts []string) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if r, ok := n.(*ast.ReturnStmt); ok {
+			texts = append(texts, literals(r.Results[0])...)
+		}
+		return true
+	})
+	return texts
+}
+
+// literals returns the strings that are not empty below a node.
+func literals(n ast.Node) (texts []string) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+			if text, _ := strconv.Unquote(l.Value); text != "" {
+				texts = append(texts, text)
+			}
+		}
+		return true
+	})
+	return texts
+}
+
+// Each transcript shows it when a handler is not told all.
+func TestEachTranscriptCanFail(t *testing.T) {
+	for _, file := range transcripts(t) {
+		script, want := readTranscript(t, file)
+		forgets := drops(func(c told) bool { return markOf(subject(c)).serial > 0 })
+		require.NotEqual(t, want, playScript(t, script, forgets).trace, "%s", file)
+	}
+}
+
+// A world in which something is left to chance shows it in its trace.
+func TestTheSameTraceCanFail(t *testing.T) {
+	played := 0
+	moody := sends(func(_ *actor, c told) []told {
+		if played == 1 && c.Kind == informer.Updated {
+			return nil
+		}
+		return []told{c}
+	})
+	p := newPlan(1)
+	one := run(t, p, moody).trace
+	played++
+	require.NotEqual(t, one, run(t, p, moody).trace)
+}
+
+// What is shrunk still fails, and none of its steps is dispensable.
+func TestAFailingWorldIsShrunk(t *testing.T) {
+	adds := doubles(func(c told) bool { return c.Kind == informer.Added && !c.Initial })
+	p := newPlan(1)
+	small := shrink(t, p, adds, "known")
+	require.True(t, run(t, small, adds).finds("known"))
+	require.Len(t, small.steps, 1, "one write does it")
+}
+
+// A fact, a fault or a deed that no world has reached is named.
+func TestReachedCanFail(t *testing.T) {
+	all := map[string]int{}
+	for _, what := range everything(t) {
+		all[what] = 1
+	}
+	require.Empty(t, unreached(t, all))
+	for what := range all {
+		delete(all, what)
+		require.Equal(t, []string{what}, unreached(t, all))
+		all[what] = 1
+	}
+}

@@ -1,0 +1,69 @@
+package sim_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// whole is how many worlds from the first on must reach everything.
+const whole = 300
+
+// everything is what has to happen in some of the worlds: all deeds, all
+// faults, all kinds of handlers and all facts that an informer observes.
+func everything(t *testing.T) (all []string) {
+	t.Helper()
+	want := func(sort string, what any) { all = append(all, fmt.Sprintf("%s %v", sort, what)) }
+	for _, m := range menu {
+		want("deed", m.deed)
+	}
+	for n := range failures {
+		want("failure", n)
+	}
+	for n := range spits {
+		want("spit", n)
+	}
+	for _, k := range kinds {
+		want("told", k.name)
+	}
+	for _, name := range reflectorEvents(t) {
+		want("event", "reflector."+name)
+	}
+	for _, e := range []informer.Event{&informer.QuarantineError{}, &indexer.IndexError{}, informer.HandlerPanicked{}} {
+		want("event", fmt.Sprintf("%T", e))
+	}
+	return all
+}
+
+// reflectorEvents reads the names of the reflector's events, which are sealed,
+// from its code: a new one wants a world in which it occurs.
+func reflectorEvents(t *testing.T) (names []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../../../reflector/event.go", nil, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.Name == "reflectorEvent" {
+			names = append(names, f.Recv.List[0].Type.(*ast.Ident).Name)
+		}
+	}
+	require.NotEmpty(t, names)
+	return names
+}
+
+// unreached returns what has not happened in any world.
+func unreached(t *testing.T, reached map[string]int) (missing []string) {
+	t.Helper()
+	for _, what := range everything(t) {
+		if reached[what] == 0 {
+			missing = append(missing, what)
+		}
+	}
+	return missing
+}

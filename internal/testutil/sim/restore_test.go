@@ -1,0 +1,84 @@
+package sim_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing/synctest"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// restores takes the server away for n seconds and brings it back with another
+// history, which forgets the last n changes and goes on from there. Nobody tells
+// the informer: it has to find out. What nobody could find out must not happen:
+// that a cache is not at the end of the old history, or that the new one is as
+// long before the cache has looked. Nor is a source that neither streams nor has
+// sent a bookmark asked for more: such are fakes, whose watches are silent.
+func (w *world) restores(s step, r *rand.Rand) {
+	if !w.running || len(w.truth.log) < s.n+3 {
+		return
+	}
+	w.settles()
+	w.catchesUp()
+	if w.failed() || w.streaming == reflector.StreamingUnsupported && !w.marked() {
+		return
+	}
+	w.reach("deed", restore)
+	changes := w.truth.back(s.n + 2)
+	w.down(true)
+	asleep := r.IntN(3) == 0
+	if asleep {
+		w.stops()
+	}
+	before := w.version()
+	w.serve()
+	for _, c := range changes {
+		w.send(c)
+	}
+	w.send(w.truth.next(r, w.setup))
+	if w.version() == before {
+		panic("the world is wrong: the new history is as long")
+	}
+	time.Sleep(time.Duration(s.n) * time.Second)
+	w.down(w.sabotage.away)
+	if asleep {
+		w.begin()
+	}
+	time.Sleep(w.bound())
+	synctest.Wait()
+	for _, what := range behind(w) {
+		w.fault("restored", "%s", what)
+	}
+}
+
+// marked tells whether each source has sent a bookmark.
+func (w *world) marked() bool {
+	return !slices.ContainsFunc(w.sources, func(s *source) bool { return !s.marked.Load() })
+}
+
+// down takes the server away from the sources, or brings it back.
+func (w *world) down(is bool) {
+	for _, s := range w.sources {
+		s.cause()
+		s.mu.Lock()
+		s.down = is
+		s.mu.Unlock()
+	}
+}
+
+// catchesUp sends bookmarks until the cache is at the server's version.
+func (w *world) catchesUp() {
+	began := time.Now()
+	for w.server.Bookmark(); ; w.server.Bookmark() {
+		synctest.Wait()
+		if w.informer.Indexer().Version() == w.version() {
+			return
+		}
+		if time.Since(began) > w.bound() {
+			w.fault("catches up", "at version %s, the cache is at %s", w.version(), w.informer.Indexer().Version())
+			return
+		}
+		time.Sleep(time.Second)
+	}
+}

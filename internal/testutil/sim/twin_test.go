@@ -1,0 +1,192 @@
+package sim_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+type constructor func(cache.ListerWatcher, runtime.Object, time.Duration, cache.Indexers) cache.SharedIndexInformer
+
+// twin is a world with one implementation of client-go's interface in it.
+type twin struct {
+	*world
+	t       *testing.T
+	source  *source
+	shared  cache.SharedIndexInformer
+	tellers []*teller
+	cancel  context.CancelFunc
+	ended   sync.WaitGroup
+	errors  int // that the watch error handler was told
+}
+
+// newTwin makes a world and an informer that does not run yet. It is called in
+// a bubble.
+func newTwin(t *testing.T, p plan, construct constructor, indexers cache.Indexers, transform cache.TransformFunc) *twin {
+	t.Helper()
+	w := &world{setup: p.setup, plan: p, truth: newTruth(), over: make(chan struct{}), reached: map[string]int{}}
+	s := &source{w: w, healed: make(chan struct{})}
+	w.sources = []*source{s}
+	w.serve()
+	d := &twin{world: w, t: t, source: s, shared: construct(listerWatcher{s}, &corev1.Pod{}, 0, indexers)}
+	require.NoError(t, d.shared.SetTransform(transform))
+	// The default one sleeps by a clock that is not the bubble's.
+	require.NoError(t, d.shared.SetWatchErrorHandler(func(*cache.Reflector, error) { d.errors++ }))
+	d.joins()
+	return d
+}
+
+// starts runs the informer.
+func (d *twin) starts() {
+	var ctx context.Context
+	ctx, d.cancel = context.WithCancel(context.Background())
+	d.ended.Go(func() { d.shared.RunWithContext(ctx) })
+}
+
+// ends ends the world.
+func (d *twin) ends() {
+	d.cancel()
+	d.source.heal()
+	d.ended.Wait()
+	d.server.Close()
+	synctest.Wait()
+}
+
+// joins adds a handler.
+func (d *twin) joins() {
+	h := &teller{told: map[string][]string{}}
+	var err error
+	h.reg, err = d.shared.AddEventHandler(h)
+	require.NoError(d.t, err)
+	d.tellers = append(d.tellers, h)
+}
+
+// leaves takes a handler away: which one is the step's to say, but not the first.
+func (d *twin) leaves(s step) {
+	if n := len(d.tellers); n > 1 {
+		require.NoError(d.t, d.shared.RemoveEventHandler(d.tellers[1+int(s.seed%uint64(n-1))].reg))
+	}
+}
+
+// does does a step.
+func (d *twin) does(s step) {
+	switch s.deed {
+	case join:
+		d.joins()
+	case leave:
+		d.leaves(s)
+	default:
+		d.do(s)
+	}
+	synctest.Wait()
+}
+
+// stored is what the store and its indexes hold.
+func (d *twin) stored() (lines []string) {
+	store := d.shared.GetIndexer()
+	lines = append(lines, fmt.Sprint("all: ", spellAll(store.List())))
+	for _, name := range slices.Sorted(maps.Keys(store.GetIndexers())) {
+		values := store.ListIndexFuncValues(name)
+		slices.Sort(values)
+		for _, value := range values {
+			objects, err := store.ByIndex(name, value)
+			require.NoError(d.t, err)
+			keys, err := store.IndexKeys(name, value)
+			require.NoError(d.t, err)
+			slices.Sort(keys)
+			lines = append(lines, fmt.Sprintf("%s %s: %v, keys %v", name, value, spellAll(objects), keys))
+		}
+	}
+	return lines
+}
+
+// spellAll spells objects, with what the transform makes of them.
+func spellAll(objects []any) []string {
+	all := []string{}
+	for _, obj := range objects {
+		p := obj.(*pod)
+		all = append(all, spell(p)+p.Spec.SchedulerName)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// teller is a handler of client-go's interface that keeps what it is told of
+// each object.
+type teller struct {
+	reg   cache.ResourceEventHandlerRegistration
+	again bool // updates to the same version are kept too
+
+	mu   sync.Mutex
+	told map[string][]string // guarded by mu
+}
+
+func (h *teller) tell(obj any, format string, args ...any) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	k, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
+	if err != nil {
+		panic(err)
+	}
+	h.told[k] = append(h.told[k], fmt.Sprintf(format, args...))
+}
+
+// take returns what was told since it was called last.
+func (h *teller) take() map[string][]string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	told := h.told
+	h.told = map[string][]string{}
+	return told
+}
+
+func (h *teller) OnAdd(obj any, initial bool) {
+	h.tell(obj, "is %s, added, initial %v", markOf(obj.(*pod)), initial)
+}
+
+// OnUpdate keeps no update to the same version: client-go tells all objects
+// after each list, ours none that is unchanged (D14).
+func (h *teller) OnUpdate(old, obj any) {
+	if was, is := markOf(old.(*pod)), markOf(obj.(*pod)); was != is || h.again {
+		h.tell(obj, "is %s, updated from %s", is, was)
+	}
+}
+
+func (h *teller) OnDelete(obj any) {
+	if lost, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		h.tell(obj, "is gone, lost at %s", markOf(lost.Obj.(*pod)))
+		return
+	}
+	h.tell(obj, "is gone, deleted at %s", markOf(obj.(*pod)))
+}
+
+// listerWatcher is a source as client-go knows one.
+type listerWatcher struct{ source *source }
+
+func (l listerWatcher) List(o metav1.ListOptions) (runtime.Object, error) {
+	return l.source.List(context.Background(), o)
+}
+
+func (l listerWatcher) Watch(o metav1.ListOptions) (watch.Interface, error) {
+	return l.source.Watch(context.Background(), o)
+}
+
+func (l listerWatcher) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	return l.source.List(ctx, o)
+}
+
+func (l listerWatcher) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	return l.source.Watch(ctx, o)
+}
