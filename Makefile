@@ -4,7 +4,7 @@
 GO ?= go
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-modules sim lint fmt cover
+.PHONY: help test test-modules sim fuzz lint fmt cover
 
 help: ## show this list
 	@awk '{ name = "" } \
@@ -14,7 +14,7 @@ help: ## show this list
 	  { above = /^## / ? substr($$0, 4) : "" }' $(MAKEFILE_LIST)
 
 # Every structure checks its own invariants while it is tested.
-test sim cover: export TIDEMARK_VERIFY = 1
+test sim fuzz cover: export TIDEMARK_VERIFY = 1
 
 # The race detector needs cgo; building its runtime tells whether it is to be had.
 test: ## vet the code and run all tests, with the race detector
@@ -25,6 +25,18 @@ test: ## vet the code and run all tests, with the race detector
 
 sim: ## play the simulated world SEED, or SEEDS worlds from there on; V=1 prints their traces
 	$(GO) test -count=1 -v -run '^TestWorlds$$' ./internal/testutil/sim -args -seed=$(or $(SEED),1) -seeds=$(or $(SEEDS),1) $(if $(V),-trace)
+
+# Whatever is called Fuzz… is found. Runs of one input differ in what they reach,
+# since maps and hashes do, so that making inputs smaller would take most of the time.
+FUZZTIME ?= 20s
+
+fuzz: ## run each fuzz target for FUZZTIME, one after another; FUZZ=name runs those of this name
+	@set -e; packages=$$($(GO) list ./...); for p in $$packages; do \
+	  names=$$($(GO) test -list '^Fuzz.*$(FUZZ)' $$p); \
+	  for f in $$(printf '%s\n' "$$names" | grep '^Fuzz'); do \
+	    (set -x; $(GO) test $$p -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s); \
+	  done; \
+	done
 
 lint: ## run the linters of .golangci.yml at their pinned version
 	$(GO) tool -modfile=.ci/lint/go.mod golangci-lint run ./...

@@ -124,16 +124,21 @@ func TestModelIsItsTwin(t *testing.T) {
 			w := &twins{t: t, rand: rand.New(rand.NewPCG(seed, 0)), model: newTestModel(t)}
 			for range 300 {
 				w.step()
-				w.model.check()
 			}
-			for _, c := range w.cursors {
-				w.read(c)
-			}
+			w.end()
 		})
 	}
 }
 
+// end reads all watches to their end.
+func (w *twins) end() {
+	for _, c := range w.cursors {
+		w.read(c)
+	}
+}
+
 func (w *twins) step() {
+	defer w.model.check()
 	switch n := w.rand.IntN(100); {
 	case n < 50:
 		w.write()
@@ -226,6 +231,7 @@ func (w *twins) page(l *openList) {
 	}
 	require.NoError(w.t, err)
 	require.Equal(w.t, l.version, p.version)
+	require.LessOrEqual(w.t, int64(len(p.objects)), o.Limit)
 	l.found, l.token = append(l.found, names(p)...), p.next
 	want := w.twin.list(l.query, l.version)
 	if p.remaining != nil {

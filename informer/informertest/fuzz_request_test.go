@@ -1,0 +1,177 @@
+package informertest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// seedRequests are requests of all sorts: method, target, Content-Type and body.
+var seedRequests = [][4]string{
+	{"GET", "/api/v1/pods"},
+	{"GET", "/api/v1/pods?limit=1"},
+	{"GET", "/api/v1/pods?limit=-1&continue=x"},
+	{"GET", "/api/v1/pods?resourceVersion=2&resourceVersionMatch=Exact"},
+	{"GET", "/api/v1/pods?resourceVersion=99999999999999999999"},
+	{"GET", "/api/v1/pods?labelSelector=app+in+(web,db),!x&fieldSelector=status.phase!%3DFailed,metadata.name%3Dp"},
+	{"GET", "/api/v1/pods?fieldSelector=spec.x%3D1&timeoutSeconds=-1&labelSelector=%3D"},
+	{"GET", "/api/v1/namespaces/a/pods?continue=" + token{Version: 3, Start: "p\x00"}.String() + "&limit=1"},
+	{"GET", "/api/v1/pods?continue=" + token{Version: -1, Start: "a/"}.String()},
+	{"GET", "/api/v1/pods?watch=1&timeoutSeconds=1&resourceVersion=1&allowWatchBookmarks=true"},
+	{"GET", "/api/v1/pods?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"},
+	{"GET", "/api/v1/pods?watch=true&resourceVersion=x"},
+	{"GET", "/api/v1/watch/pods"},
+	{"GET", "/api/v1/namespaces/a/pods/p?resourceVersion=x"},
+	{"GET", "/apis/example.com/v1/namespaces/a/crons/c/scale"},
+	{"GET", "/apis/apps/v1/namespaces/a/deployments/d/scale"},
+	{"GET", "/apis/apps/v1"}, {"GET", "/api//v1"}, {"GET", "/"}, {"GET", "/version"}, {"HEAD", "/readyz"},
+	{"POST", "/api/v1/namespaces/a/pods", "application/json", `{"metadata":{"generateName":"x-"}}`},
+	{"POST", "/api/v1/namespaces/a/pods", "application/json", `{"kind":"Node","apiVersion":"v1","metadata":{"name":"x"}}`},
+	{"POST", "/api/v1/nodes", "application/json", `{"metadata":{"name":"x","creationTimestamp":"0","ownerReferences":[null]}}`},
+	{"POST", "/apis/example.com/v1/namespaces/a/crons", "application/json", `{"apiVersion":"example.com/v1","kind":"Cron","metadata":{"name":"x","labels":[]},"spec":7}`},
+	{"POST", "/apis/example.com/v1/namespaces/a/crons", "application/json", `{"apiVersion":"example.com/v1","kind":"Cron","metadata":null,"status":[]}`},
+	{"POST", "/api/v1/namespaces/a/pods", "application/vnd.kubernetes.protobuf", "k8s\x00\n\x00"},
+	{"PUT", "/api/v1/namespaces/a/pods/p", "application/json", `{"metadata":{"name":"p","resourceVersion":"x"}}`},
+	{"PUT", "/apis/example.com/v1/namespaces/a/crons/c/scale", "application/json", `{"metadata":{"name":"c"},"spec":{"replicas":3}}`},
+	{"PUT", "/apis/example.com/v1/namespaces/a/crons/c/status", "application/json", `{"apiVersion":"example.com/v1","kind":"Cron","metadata":{"name":"c"},"status":1}`},
+	{"PUT", "/apis/example.com/v1/namespaces/a/crons/c", "application/json", `{"apiVersion":"example.com/v1","kind":"Cron","metadata":{"name":"c"},"spec":"daily"}`},
+	{"PATCH", "/api/v1/namespaces/a/pods/p", "application/merge-patch+json", `{"metadata":{"labels":{"app":null,"x":"y"}}}`},
+	{"PATCH", "/api/v1/namespaces/a/pods/p", "application/merge-patch+json", `null`},
+	{"PATCH", "/api/v1/namespaces/a/pods/p", "application/merge-patch+json", `[]`},
+	{"PATCH", "/api/v1/namespaces/a/pods/p", "application/json-patch+json", `[{"op":"add","path":"/metadata/labels/x","value":"y"}]`},
+	{"PATCH", "/api/v1/namespaces/a/pods/p", "application/json-patch+json", `[{"op":"move","from":"","path":"/a"}]`},
+	{"PATCH", "/api/v1/namespaces/a/pods/p", "application/json-patch+json", `[{"op":"remove","path":"/spec/containers/-1"},{"op":"copy"},null]`},
+	{"PATCH", "/api/v1/namespaces/a/pods/p", "application/strategic-merge-patch+json", `{"spec":{"containers":[{"name":"b","image":"2"},{"$patch":"replace"}]}}`},
+	{"PATCH", "/api/v1/namespaces/a/pods/p", "application/strategic-merge-patch+json", `{"spec":{"containers":[{"name":{}}]}}`},
+	{"PATCH", "/api/v1/namespaces/a/pods/p", "application/strategic-merge-patch+json", `{"spec":{"$setElementOrder/containers":[{"name":"b"}],"containers":[null]}}`},
+	{"PATCH", "/apis/apps/v1/namespaces/a/deployments/d/scale", "application/merge-patch+json", `{"spec":{"replicas":4294967296}}`},
+	{"PATCH", "/apis/example.com/v1/namespaces/a/crons/c", "application/merge-patch+json", `{"spec":"daily","status":{"replicas":1.5}}`},
+	{"PATCH", "/apis/example.com/v1/namespaces/a/crons/c/scale", "application/merge-patch+json", `{"spec":{"replicas":-1}}`},
+	{"DELETE", "/api/v1/namespaces/a/pods/p", "application/json", `{"preconditions":{"uid":"x"}}`},
+	{"DELETE", "/api/v1/namespaces/a/pods/p?dryRun=All", "", ""},
+	{"DELETE", "/api/v1/namespaces/a/pods", "", ""},
+}
+
+// Whatever is asked of a server over HTTP, it answers in the form of a server,
+// and it is fit for use afterwards.
+func FuzzRequest(f *testing.F) {
+	for _, r := range seedRequests {
+		f.Add(r[0], r[1], r[2], "", r[3])
+	}
+	f.Add("GET", "/api/v1/pods", "", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1", "")
+	f.Add("GET", "/api/v1/pods?watch=1", "", "application/vnd.kubernetes.protobuf, */*;q=0.1", "")
+	f.Fuzz(func(t *testing.T, method, target, media, accept, body string) {
+		u, err := url.ParseRequestURI(target)
+		if err != nil || strings.HasPrefix(target, "//") {
+			return // net/http refuses it
+		}
+		inBubble(t, Options{}, func(t *testing.T, s *Server) {
+			furnish(t, s)
+			request := &http.Request{Method: method, URL: u, Header: http.Header{}, Body: http.NoBody, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+			if body != "" {
+				request.Body = readCloser{strings.NewReader(body)}
+			}
+			for name, value := range map[string]string{"Content-Type": media, "Accept": accept} {
+				if value != "" {
+					request.Header.Set(name, value)
+				}
+			}
+			before := s.model.version
+			answer := serveOne(t, s, request)
+			judge(t, answer)
+			require.True(t, s.model.version == before || answer.Code < http.StatusMultipleChoices, "what is refused changes nothing")
+			if s.model.version > before {
+				fit(t, s)
+			}
+		})
+	})
+}
+
+type readCloser struct{ *strings.Reader }
+
+func (readCloser) Close() error { return nil }
+
+// furnish puts in some objects of different kinds.
+func furnish(t *testing.T, s *Server) {
+	require.NoError(t, s.Register(crons))
+	pod := newPod("a", "p", "app", "web")
+	pod.Spec.Containers = []corev1.Container{{Name: "a", Image: "1"}, {Name: "b", Image: "1"}}
+	cron := newCron("a", "c", "daily")
+	for _, obj := range []Object{
+		pod, newPod("a", "q"), newPod("b", "p"), cron,
+		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}},
+		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "d"}},
+	} {
+		require.NoError(t, s.Create(t.Context(), obj))
+	}
+}
+
+// serveOne has a request served, a watch for two seconds.
+func serveOne(t *testing.T, s *Server, request *http.Request) *httptest.ResponseRecorder {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	answer := httptest.NewRecorder()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.ServeHTTP(answer, request.WithContext(ctx))
+	}()
+	synctest.Wait()
+	s.Bookmark()
+	<-done
+	return answer
+}
+
+// judge looks at an answer as a client does.
+func judge(t *testing.T, answer *httptest.ResponseRecorder) {
+	body := answer.Body.Bytes()
+	if answer.Header().Get("Content-Type") == runtime.ContentTypeJSON {
+		for _, line := range bytes.Split(bytes.TrimSpace(body), []byte("\n")) { // a watch has several
+			require.True(t, json.Valid(line), "%s", line)
+		}
+	}
+	if answer.Code < http.StatusInternalServerError {
+		return
+	}
+	var status metav1.Status
+	require.NoError(t, json.Unmarshal(body, &status), "%s", body)
+	switch status.Reason {
+	case metav1.StatusReasonTimeout: // a version of the future
+	case "": // errPlain, which a real server says so too
+	default:
+		t.Errorf("%d: %s", answer.Code, body)
+	}
+}
+
+// fit lists and watches all that there is, in all forms.
+func fit(t *testing.T, s *Server) {
+	s.mu.Lock()
+	s.model.check()
+	s.mu.Unlock()
+	for _, target := range []string{
+		"/api/v1/pods", "/api/v1/pods?watch=1&resourceVersion=1", "/api/v1/nodes", "/apis/apps/v1/deployments",
+		"/apis/example.com/v1/crons", "/apis/example.com/v1/crons?watch=1&resourceVersion=1",
+		"/apis/apps/v1/namespaces/a/deployments/d/scale", "/apis/example.com/v1/namespaces/a/crons/c/scale",
+	} {
+		for _, accept := range []string{"application/json", "application/vnd.kubernetes.protobuf,application/json"} {
+			u, err := url.ParseRequestURI(target)
+			require.NoError(t, err)
+			answer := serveOne(t, s, &http.Request{Method: http.MethodGet, URL: u, Header: http.Header{"Accept": {accept}}, Body: http.NoBody})
+			require.True(t, answer.Code == http.StatusOK || answer.Code == http.StatusNotFound && strings.HasSuffix(target, "scale"), "%s: %s", target, answer.Body)
+			judge(t, answer)
+		}
+	}
+}
