@@ -2,13 +2,10 @@ package faults
 
 import (
 	"context"
-	"fmt"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,7 +74,8 @@ func TestScenario_AccessTakenAwayAndGivenBack(t *testing.T) {
 	require.False(t, m.informer.Status().Watching)
 
 	late := s.watchPods(config)
-	ctx, cancel := context.WithTimeout(s.ctx, 2*time.Second)
+	_ = late.failing(apierrors.IsForbidden)
+	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Millisecond)
 	err = late.informer.WaitSynced(ctx)
 	cancel()
 	require.ErrorIs(t, err, informer.ErrNotSynced)
@@ -92,89 +90,4 @@ func TestScenario_AccessTakenAwayAndGivenBack(t *testing.T) {
 	m.settle()
 	require.True(t, m.informer.Status().Watching)
 	s.budget(40)
-}
-
-func TestScenario_TooManyRequests(t *testing.T) {
-	s := begin(t, harness.Options{})
-	s.createPods(somePods)
-	s.allow()
-	proxy := s.proxy()
-	m := s.watchPods(harness.Via(s.cluster.UserConfig(), proxy.Address()))
-	m.watching()
-	s.jail()
-	disperse := s.crowd()
-	s.eventually("the informer is refused, again and again", func() error {
-		proxy.Cut()
-		s.sleep(500 * time.Millisecond)
-		if m.requests.TooMany.Load() < 5 {
-			return errNone
-		}
-		return nil
-	})
-	s.touchPods(0, 100, "7")
-	s.deletePods(100, 150)
-	disperse()
-	s.heal()
-	s.note = fmt.Sprintf("%d of the requests answered with 429", m.requests.TooMany.Load())
-	m.settle()
-	require.Zero(t, m.informer.Status().Relists)
-	s.budget(60) // client-go's transport tries each of them up to 11 times
-}
-
-const jail = "e2e-jail"
-
-// jail makes the kube-apiserver serve the ordinary user one request at a time,
-// and answer others with 429 meanwhile.
-func (s *scenario) jail() {
-	s.t.Helper()
-	none := int32(0)
-	level := &flowcontrolv1.PriorityLevelConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: jail},
-		Spec: flowcontrolv1.PriorityLevelConfigurationSpec{
-			Type: flowcontrolv1.PriorityLevelEnablementLimited,
-			Limited: &flowcontrolv1.LimitedPriorityLevelConfiguration{
-				NominalConcurrencyShares: &none, LendablePercent: &none, BorrowingLimitPercent: &none,
-				LimitResponse: flowcontrolv1.LimitResponse{Type: flowcontrolv1.LimitResponseTypeReject},
-			},
-		},
-	}
-	_, err := s.admin.FlowcontrolV1().PriorityLevelConfigurations().Create(s.ctx, level, metav1.CreateOptions{})
-	s.must(err)
-	schema := &flowcontrolv1.FlowSchema{
-		ObjectMeta: metav1.ObjectMeta{Name: jail},
-		Spec: flowcontrolv1.FlowSchemaSpec{
-			PriorityLevelConfiguration: flowcontrolv1.PriorityLevelConfigurationReference{Name: jail},
-			MatchingPrecedence:         10,
-			Rules: []flowcontrolv1.PolicyRulesWithSubjects{{
-				Subjects: []flowcontrolv1.Subject{{Kind: flowcontrolv1.SubjectKindUser, User: &flowcontrolv1.UserSubject{Name: harness.User}}},
-				ResourceRules: []flowcontrolv1.ResourcePolicyRule{{
-					Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}, ClusterScope: true, Namespaces: []string{"*"},
-				}},
-			}},
-		},
-	}
-	_, err = s.admin.FlowcontrolV1().FlowSchemas().Create(s.ctx, schema, metav1.CreateOptions{})
-	s.must(err)
-}
-
-// crowd sends requests as the ordinary user, more than are served, until the
-// function that it returns is called.
-func (s *scenario) crowd() (disperse func()) {
-	ctx, cancel := context.WithCancel(s.ctx)
-	client := kubernetes.NewForConfigOrDie(s.connect(s.cluster.UserConfig())).CoreV1().RESTClient()
-	var wg sync.WaitGroup
-	for range 16 {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				_, _ = client.Get().Resource("pods").Param("limit", "500").MaxRetries(0).DoRaw(ctx) // most are refused
-				select {
-				case <-time.After(10 * time.Millisecond):
-				case <-ctx.Done():
-				}
-			}
-		})
-	}
-	disperse = func() { cancel(); wg.Wait() }
-	s.t.Cleanup(disperse)
-	return disperse
 }

@@ -64,7 +64,7 @@ func TestScenario_ConnectionsCutEverySecond(t *testing.T) {
 	c := s.churn(8, somePods, 2*time.Millisecond)
 	cuts := size(8, 60)
 	for range cuts {
-		s.sleep(time.Second)
+		m.progresses()
 		proxy.Cut()
 	}
 	c.end()
@@ -84,7 +84,7 @@ func TestScenario_ConnectionsBreakInTheMiddle(t *testing.T) {
 	c := s.churn(8, somePods, 2*time.Millisecond)
 	breaks := size(6, 40)
 	for i := range breaks {
-		s.sleep(time.Second)
+		m.progresses()
 		proxy.Truncate(1000 + 777*i)
 	}
 	c.end()
@@ -117,6 +117,7 @@ func TestScenario_InitialStateCut(t *testing.T) {
 }
 
 func TestScenario_NetworkStallsAndCrawls(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	s := begin(t, harness.Options{})
 	s.createPods(somePods)
 	proxy := s.proxy()
@@ -141,7 +142,7 @@ func TestScenario_NetworkStallsAndCrawls(t *testing.T) {
 func TestScenario_HalfOpenConnection(t *testing.T) {
 	if !*full { // client-go's are 30 s and 15 s
 		t.Setenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "4")
-		t.Setenv("HTTP2_PING_TIMEOUT_SECONDS", "3")
+		t.Setenv("HTTP2_PING_TIMEOUT_SECONDS", "6")
 	}
 	s := begin(t, harness.Options{})
 	s.createPods(somePods)
@@ -153,14 +154,16 @@ func TestScenario_HalfOpenConnection(t *testing.T) {
 	s.touchPods(0, 50, "half")
 	s.deletePods(50, 100)
 	m.settle()
-	s.budget(3)
-	// That its connection was lost comes as an error in the stream, which means a relist (B56).
-	require.LessOrEqual(t, m.informer.Status().Relists, 1)
+	// That its connection was lost comes as an error in the stream, which means a
+	// relist (B56). A server with no time for a ping may be taken for lost once more.
+	s.budget(5)
+	require.LessOrEqual(t, m.informer.Status().Relists, 2)
 }
 
 // The server closes each watch after 5 to 10 seconds. It honours what a client
 // asks for, so the source must not ask.
 func TestScenario_ShortWatches(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	s := begin(t, harness.Options{Flags: []string{"--min-request-timeout=5"}})
 	s.createPods(somePods)
 	m := s.pods(s.cluster.Config(), func(client kubernetes.Interface) reflector.Source {
@@ -169,12 +172,17 @@ func TestScenario_ShortWatches(t *testing.T) {
 	m.start()
 	m.synced()
 	c := s.churn(4, somePods, 5*time.Millisecond)
-	s.sleep(size(22*time.Second, time.Minute))
+	closed := size(2, 6)
+	s.eventually("watches are closed", func() error {
+		if m.requests.Total() <= closed {
+			return errNone
+		}
+		return nil
+	})
 	c.end()
 	s.heal()
 	m.settle()
-	s.budget(size(8, 16))
-	require.GreaterOrEqual(t, m.requests.Total(), 3, "watches were closed")
+	s.budget(closed + 4)
 	require.Zero(t, m.informer.Status().Relists)
 	require.Zero(t, m.informer.Status().Errors)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"go.uber.org/goleak"
 	"k8s.io/klog/v2"
 )
 
@@ -18,6 +19,11 @@ func TestMain(m *testing.M) {
 	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
 	code := m.Run()
 	fmt.Print(results.table())
+	// Here and not after each scenario, since some run side by side.
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Println(err)
+		code = 1
+	}
 	os.Exit(code)
 }
 

@@ -24,13 +24,10 @@ type mirror[T informer.Object] struct {
 	informer *informer.Informer[T]
 	// list is a consistent list of the server, by a way of its own.
 	list     func(context.Context) ([]T, error)
-	requests *harness.Requests
-	shares   bool // another mirror counts its requests too
+	requests harness.Requests
 	indexes  []indexer.Index[T]
 	views    []*view[T]
 	stop     func() // and wait for it
-	// patch changes an object of the server's; not all mirrors have it.
-	patch func(context.Context, T) error
 
 	mu     sync.Mutex
 	events []informer.Event
@@ -88,8 +85,8 @@ func (s *scenario) configMaps(config *rest.Config, wrap func(reflector.Source) r
 }
 
 func newMirror[T informer.Object](s *scenario) *mirror[T] {
-	m := &mirror[T]{s: s, requests: new(harness.Requests)}
-	s.mirrors = append(s.mirrors, m)
+	m := &mirror[T]{s: s}
+	s.counted = append(s.counted, m)
 	return m
 }
 
@@ -162,6 +159,19 @@ func (m *mirror[T]) watching() {
 	})
 }
 
+// progresses lets a watch last a second, and waits until it has brought something.
+func (m *mirror[T]) progresses() {
+	m.s.t.Helper()
+	m.s.sleep(time.Second)
+	before := m.informer.Status().LastEvent
+	m.s.eventually("an event comes", func() error {
+		if !m.informer.Status().LastEvent.After(before) {
+			return errNone
+		}
+		return nil
+	})
+}
+
 // failing waits until the informer's last error is one that is wanted.
 func (m *mirror[T]) failing(wanted func(error) bool) error {
 	m.s.t.Helper()
@@ -198,10 +208,7 @@ func saw[E any, T informer.Object](m *mirror[T]) (last E, count int) {
 }
 
 func (m *mirror[T]) counts() (lists, streams, watches, relists int) {
-	r := m.requests
-	if m.shares {
-		r = new(harness.Requests)
-	}
+	r := &m.requests
 	return int(r.Lists.Load()), int(r.Streams.Load()), int(r.Watches.Load()), m.informer.Status().Relists
 }
 

@@ -19,12 +19,23 @@ type Process struct {
 	name  string
 	path  string
 	args  []string
+	env   []string // beside that of this process
 	log   string
 	ready func(context.Context) error
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd // nil if it does not run
 	exited chan struct{}
+}
+
+// NewProcess returns a process that is ready as soon as it runs, with more in
+// its environment than this one has. It logs into a folder.
+func NewProcess(path, dir string, env ...string) *Process {
+	name := filepath.Base(path)
+	return &Process{
+		name: name, path: path, env: env, log: filepath.Join(dir, name+".log"),
+		ready: func(context.Context) error { return nil },
+	}
 }
 
 // startTimeout is generous: on an idle machine it takes 4 seconds.
@@ -52,6 +63,7 @@ func (p *Process) launch() error {
 		return err
 	}
 	cmd := exec.Command(p.path, p.args...)
+	cmd.Env = append(os.Environ(), p.env...)
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, endsWithParent()
 	exited, started := make(chan struct{}), make(chan error)
 	go func() {
@@ -145,15 +157,21 @@ func (p *Process) Signal(s syscall.Signal) error {
 	}
 }
 
+// Output returns all that the process wrote, also before it was started again.
+func (p *Process) Output() (string, error) {
+	text, err := os.ReadFile(p.log)
+	return string(text), err
+}
+
 // LogTail returns the last lines that the process logged.
 func (p *Process) LogTail() string {
 	const last = 30
 
-	text, err := os.ReadFile(p.log)
+	text, err := p.Output()
 	if err != nil {
 		return err.Error()
 	}
-	lines := strings.SplitAfter(string(text), "\n")
+	lines := strings.SplitAfter(text, "\n")
 	return fmt.Sprintf("--- the end of %s.log:\n%s", p.name, strings.Join(lines[max(0, len(lines)-last):], ""))
 }
 
@@ -171,15 +189,5 @@ func poll(ctx context.Context, every time.Duration, probe func() error) error {
 		case <-ctx.Done():
 			return fmt.Errorf("%w; last: %w", context.Cause(ctx), err)
 		}
-	}
-}
-
-// NewProcess returns a process that is ready as soon as it runs, and logs into
-// a folder.
-func NewProcess(path string, args []string, dir string) *Process {
-	name := filepath.Base(path)
-	return &Process{
-		name: name, path: path, args: args, log: filepath.Join(dir, name+".log"),
-		ready: func(context.Context) error { return nil },
 	}
 }

@@ -3,7 +3,9 @@ package harness
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"sync/atomic"
+	"time"
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
@@ -12,8 +14,13 @@ import (
 // Requests counts what a client sends, whether or not it arrives.
 type Requests struct {
 	Lists, Streams, Watches atomic.Int64
-	// TooMany is how many of them were answered with 429.
-	TooMany atomic.Int64
+	// States is how many lists and streams were answered.
+	States atomic.Int64
+	// TooMany is how many of them were answered with 429, Early how many were
+	// sent before the time that such an answer had named.
+	TooMany, Early atomic.Int64
+
+	notBefore atomic.Pointer[time.Time]
 }
 
 // Count makes a config count what its clients send.
@@ -37,19 +44,37 @@ type counting struct {
 var _ utilnet.RoundTripperWrapper = (*counting)(nil)
 
 func (c *counting) RoundTrip(req *http.Request) (*http.Response, error) {
+	state := true
 	switch q := req.URL.Query(); {
 	case q.Has("sendInitialEvents"):
 		c.requests.Streams.Add(1)
 	case q.Has("watch"):
 		c.requests.Watches.Add(1)
+		state = false
 	default:
 		c.requests.Lists.Add(1)
 	}
+	if until := c.requests.notBefore.Load(); until != nil && time.Now().Before(*until) {
+		c.requests.Early.Add(1)
+	}
 	resp, err := c.next.RoundTrip(req)
-	if err == nil && resp.StatusCode == http.StatusTooManyRequests {
-		c.requests.TooMany.Add(1)
+	switch {
+	case err != nil:
+	case resp.StatusCode == http.StatusTooManyRequests:
+		c.requests.refused(resp)
+	case resp.StatusCode == http.StatusOK && state:
+		c.requests.States.Add(1)
 	}
 	return resp, err
+}
+
+// refused notes a 429, and until when the server is to be left alone.
+func (r *Requests) refused(resp *http.Response) {
+	r.TooMany.Add(1)
+	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
+		until := time.Now().Add(time.Duration(seconds) * time.Second)
+		r.notBefore.Store(&until)
+	}
 }
 
 // WrappedRoundTripper lets idle connections be closed.

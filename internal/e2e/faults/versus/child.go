@@ -63,6 +63,7 @@ const (
 type child struct {
 	informers []cache.SharedIndexInformer
 	calls     atomic.Int64
+	objects   atomic.Int64 // that the first handlers know of
 	began     time.Time
 	cpu       time.Duration
 
@@ -116,7 +117,21 @@ func (c *child) obey(ctx context.Context, t task, o order) sample {
 			return sample{Error: context.Cause(ctx).Error()}
 		}
 	}
-	return c.measured()
+	s := c.measured()
+	if n := c.stored(); n != o.Total {
+		s.Error = fmt.Sprintf("there are %d objects in the stores, not %d", n, o.Total)
+	}
+	return s
+}
+
+// stored counts the objects in the stores. It is not for what is measured: the
+// keys that it asks for are strings that tidemark has to make.
+func (c *child) stored() int {
+	n := 0
+	for _, i := range c.informers {
+		n += len(i.GetStore().ListKeys())
+	}
+	return n
 }
 
 // begin starts a section: what was before counts no more.
@@ -146,16 +161,15 @@ func (c *child) measured() sample {
 	return s
 }
 
-// done tells whether what an order waits for has been seen.
+// done tells whether what an order waits for has been seen. It is asked often,
+// and so costs next to nothing.
 func (c *child) done(o order) bool {
-	objects := 0
 	for _, i := range c.informers {
 		if !i.HasSynced() {
 			return false
 		}
-		objects += len(i.GetStore().ListKeys())
 	}
-	if o.Total > 0 && objects != o.Total {
+	if c.objects.Load() != int64(o.Total) {
 		return false
 	}
 	c.mu.Lock()
@@ -178,8 +192,8 @@ func (c *child) start(ctx context.Context, t task) error {
 			namespace = harness.Namespace(i)
 		}
 		informer := podInformer(t.Tidemark, client, namespace)
-		for range t.Handlers {
-			if _, err := informer.AddEventHandler(c.handler()); err != nil {
+		for h := range t.Handlers {
+			if _, err := informer.AddEventHandler(c.handler(h == 0)); err != nil {
 				return err
 			}
 		}
@@ -202,11 +216,19 @@ func podInformer(tidemark bool, client kubernetes.Interface, namespace string) c
 	return f.Core().V1().Pods().Informer()
 }
 
-func (c *child) handler() cache.ResourceEventHandler {
+// handler returns one that counts its calls. The first of an informer counts
+// the objects too.
+func (c *child) handler(first bool) cache.ResourceEventHandler {
+	count := func(by int64) {
+		c.calls.Add(1)
+		if first {
+			c.objects.Add(by)
+		}
+	}
 	return cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc:    func(any, bool) { c.calls.Add(1) },
+		AddFunc:    func(any, bool) { count(1) },
 		UpdateFunc: func(_, obj any) { c.updated(obj.(*corev1.Pod)) },
-		DeleteFunc: func(any) { c.calls.Add(1) },
+		DeleteFunc: func(any) { count(-1) },
 	}
 }
 

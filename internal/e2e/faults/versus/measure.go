@@ -78,8 +78,9 @@ func measureAll(ctx context.Context, c config) ([]result, error) {
 		}
 		fmt.Fprintln(os.Stderr, "versus:", w.name)
 		r := result{name: w.name}
-		for range c.rounds {
-			for i := range r.samples {
+		for round := range c.rounds {
+			for k := range r.samples {
+				i := (round + k) % len(r.samples) // neither always comes second
 				s, err := w.do(b, b.task(i == 1))
 				if err != nil {
 					return nil, fmt.Errorf("%s: %w", w.name, err)

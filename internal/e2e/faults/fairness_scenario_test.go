@@ -1,0 +1,131 @@
+package faults
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
+)
+
+// clientTries is how often client-go's client sends a request that is answered
+// with 429 before it tells of it.
+const clientTries = 11
+
+// Priority and fairness leaves the ordinary user one request at a time, and
+// somebody with its name is at it for good: the server answers the informer
+// with 429 until that ends, and says each time how long to wait.
+func TestScenario_TooManyRequests(t *testing.T) {
+	t.Parallel() // it waits most of the time
+	// Who takes no answer has a minute, as the server comes.
+	s := begin(t, harness.Options{Audit: true, Flags: []string{"--request-timeout=1h"}})
+	s.createPods(somePods)
+	s.allow()
+	proxy := s.proxy()
+	config := harness.Via(s.cluster.UserConfig(), proxy.Address())
+	config.UserAgent = "tidemark-fairness"
+	m := s.watchPods(config)
+	m.watching()
+	s.jail()
+	leave := s.occupy()
+	s.eventually("the server is too busy for the user", func() error {
+		if err := s.tryAsUser(); !apierrors.IsTooManyRequests(err) {
+			return errorOr(err)
+		}
+		return nil
+	})
+	proxy.Cut()
+	s.touchPods(0, 100, "7")
+	s.deletePods(100, 150)
+	_ = m.failing(apierrors.IsTooManyRequests)
+	require.False(t, m.informer.Status().Watching)
+	s.eventually("the informer is refused a second time", func() error {
+		if m.requests.TooMany.Load() <= clientTries {
+			return errNone
+		}
+		return nil
+	})
+	leave()
+	s.heal()
+	s.note = fmt.Sprintf("%d requests answered with 429", m.requests.TooMany.Load())
+	m.settle()
+	require.Zero(t, m.informer.Status().Relists)
+	require.Zero(t, m.requests.Early.Load(), "requests before the time that a 429 named")
+	s.budget(60)
+
+	sent, err := s.cluster.Audited(config.UserAgent)
+	require.NoError(t, err)
+	refused := 0
+	for _, one := range sent {
+		if one.Code == 429 {
+			refused++
+		}
+	}
+	require.Greater(t, refused, clientTries, "what the server wrote down that it answered with 429")
+	require.EqualValues(t, m.requests.TooMany.Load(), refused)
+}
+
+const jail = "e2e-jail"
+
+// jail makes the kube-apiserver serve the ordinary user one request at a time,
+// and answer others with 429 meanwhile.
+func (s *scenario) jail() {
+	s.t.Helper()
+	none := int32(0)
+	level := &flowcontrolv1.PriorityLevelConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: jail},
+		Spec: flowcontrolv1.PriorityLevelConfigurationSpec{
+			Type: flowcontrolv1.PriorityLevelEnablementLimited,
+			Limited: &flowcontrolv1.LimitedPriorityLevelConfiguration{
+				NominalConcurrencyShares: &none, LendablePercent: &none, BorrowingLimitPercent: &none,
+				LimitResponse: flowcontrolv1.LimitResponse{Type: flowcontrolv1.LimitResponseTypeReject},
+			},
+		},
+	}
+	_, err := s.admin.FlowcontrolV1().PriorityLevelConfigurations().Create(s.ctx, level, metav1.CreateOptions{})
+	s.must(err)
+	schema := &flowcontrolv1.FlowSchema{
+		ObjectMeta: metav1.ObjectMeta{Name: jail},
+		Spec: flowcontrolv1.FlowSchemaSpec{
+			PriorityLevelConfiguration: flowcontrolv1.PriorityLevelConfigurationReference{Name: jail},
+			MatchingPrecedence:         10,
+			Rules: []flowcontrolv1.PolicyRulesWithSubjects{{
+				Subjects: []flowcontrolv1.Subject{{Kind: flowcontrolv1.SubjectKindUser, User: &flowcontrolv1.UserSubject{Name: harness.User}}},
+				ResourceRules: []flowcontrolv1.ResourcePolicyRule{{
+					Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}, ClusterScope: true, Namespaces: []string{"*"},
+				}},
+			}},
+		},
+	}
+	_, err = s.admin.FlowcontrolV1().FlowSchemas().Create(s.ctx, schema, metav1.CreateOptions{})
+	s.must(err)
+}
+
+// occupy keeps the ordinary user's one place taken until leave is called: by a
+// list that is larger than what fits into buffers, and that nobody reads.
+func (s *scenario) occupy() (leave func()) {
+	s.t.Helper()
+	config := s.cluster.UserConfig()
+	security, err := rest.TLSConfigFor(config)
+	s.must(err)
+	security.ServerName = "127.0.0.1"
+	conn, err := net.Dial("tcp", s.cluster.Address())
+	s.must(err)
+	leave = func() { _ = conn.Close() } // its end is all that is wanted
+	s.t.Cleanup(leave)
+	s.must(conn.(*net.TCPConn).SetReadBuffer(4096))
+	stream := tls.Client(conn, security)
+	_, err = fmt.Fprintf(stream, "GET /api/v1/pods HTTP/1.1\r\nHost: e2e\r\nAccept: application/json\r\nAuthorization: Bearer %s\r\n\r\n", config.BearerToken)
+	s.must(err)
+	_, err = io.ReadFull(stream, make([]byte, 1))
+	s.must(err)
+	return leave
+}

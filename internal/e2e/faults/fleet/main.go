@@ -1,0 +1,62 @@
+// Command fleet is a controller as people write them with controller-runtime,
+// on tidemark: for each Widget, a custom resource with a Go type, it keeps as
+// many pods as the Widget says, ready, and none once the Widget is gone.
+//
+// The scenarios run it while servers, connections and fleet itself are killed.
+// It works by what its cache tells it and never looks again by itself, so that
+// an event that is lost shows: as a pod too many, too few or too old.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+func main() {
+	ctrl.SetLogger(klog.Background())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "fleet:", err)
+		os.Exit(1)
+	}
+}
+
+// run runs the manager on the cluster of $KUBECONFIG until ctx ends.
+func run(ctx context.Context) error {
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return err
+	}
+	config.QPS = -1 // it is not the client that is to be slow
+	types := runtime.NewScheme()
+	if err := scheme.AddToScheme(types); err != nil {
+		return err
+	}
+	addWidgets(types)
+	m, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:  types,
+		Cache:   cache.Options{NewInformer: informer.NewSharedIndexInformer},
+		Metrics: server.Options{BindAddress: "0"}, // none are served
+	})
+	if err != nil {
+		return err
+	}
+	if err := setUp(ctx, m); err != nil {
+		return err
+	}
+	return m.Start(ctx)
+}
