@@ -110,12 +110,16 @@ func readWorks(c config) []work {
 	n, some := group(c.objects), group(c.objects/max(1, c.objects/perGroup))
 	return []work{
 		{
-			name: "get", short: "Get", title: n + " pods: Get of one, by the lister, of 1,000 in turn", unit: inTime, op: "Get",
-			bar: bar{native: 3, mallocs: new(0.0)}, by: everyone, prepare: reads(getByLister(perGroup)),
+			name: "get", short: "Get", title: n + " pods: Get of one, by the lister", unit: inTime, op: "Get",
+			bar: bar{native: 3, mallocs: new(0.0)}, by: everyone, prepare: reads(getByLister(1)),
 		},
 		{
 			name: "get/contended", short: "Get beside a writer", title: fmt.Sprintf("the same, %d goroutines and %s updates/s", readers, group(flowing)), unit: inTime, op: "Get",
-			bar: bar{native: 4}, by: everyone, prepare: contended(getByLister(perGroup)),
+			bar: bar{native: 4}, by: everyone, prepare: contended(getByLister(1)),
+		},
+		{
+			name: "get/some", title: n + " pods: Get of one, by the lister, of 1,000 in turn", unit: inTime, op: "Get",
+			by: everyone, prepare: reads(getByLister(perGroup)),
 		},
 		{
 			// What the processor has long forgotten costs everyone the same to fetch.
