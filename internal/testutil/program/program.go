@@ -198,7 +198,7 @@ func (run Run) usage(t *testing.T) {
 func (run Run) serverThatIsDead(t *testing.T) {
 	p := run.Start(t, "--kubeconfig", WriteKubeconfig(t, "http://127.0.0.1:1"), "--for", "1s")
 	p.Exits(t, 1)
-	assert.Regexp(t, `^[a-z]+: .*the informer is not synced: .*connection refused.*\n$`, p.Stderr.String())
+	assert.Regexp(t, `^[a-z]+: .*the informer (is not synced|has stopped)\b.*connection refused.*\n$`, p.Stderr.String())
 }
 
 func (run Run) interruptedBeforeItBegins(t *testing.T) {

@@ -211,6 +211,9 @@ func (w *world) begin() {
 	for _, s := range w.sources {
 		s.marked.Store(false)
 	}
+	for _, a := range w.actors { // before one of them is called
+		a.free(a.sticks)
+	}
 	w.informer = w.life.start()
 	if w.lease && w.indexes == 0 {
 		w.indexes++
@@ -220,9 +223,6 @@ func (w *world) begin() {
 	}
 	w.running = true
 	clear(w.asleep)
-	for _, a := range w.actors {
-		a.free(a.sticks)
-	}
 	synctest.Wait()
 }
 
