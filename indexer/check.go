@@ -39,6 +39,16 @@ func (w *Writer[T]) checkPosts(c *contents[T], r *node[entry[T]]) {
 	verify.That(r.value.posts() == want, "%q has %d places, not %d", r.key(), r.value.posts(), want)
 }
 
+// postOf returns the place for an index value, if there is one.
+func (e *entry[T]) postOf(v wanted[T]) (p post[T], ok bool) {
+	for i := range e.posts() {
+		if p := e.post(i); v.isOf(p.list) {
+			return p, true
+		}
+	}
+	return p, false
+}
+
 func (x *index[T]) check() {
 	x.values.check()
 	verify.That(!x.refused || x.values.live == 0, "index %q is refused and not empty", x.Name)

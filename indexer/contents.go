@@ -87,21 +87,21 @@ func (c *contents[T]) adopt(w *Writer[T], r *node[entry[T]]) {
 
 // post brings the index lists in line with r, which replaces old (or nothing).
 func (c *contents[T]) post(w *Writer[T], r, old *node[entry[T]]) {
-	wanted := w.valuesIn(c.indexes, r)
+	values := w.valuesIn(c.indexes, r)
 	if old != nil {
 		r.value.takePosts(&old.value)
 	}
-	switch r.value.fit(wanted) {
+	switch r.value.fit(values) {
 	case same:
-		for i := range wanted {
+		for i := range values {
 			p := r.value.post(i)
 			p.list.value.set(p.at, r.value.object, r)
 		}
 	case moved:
-		for i := range wanted {
-			repost(r, i, wanted[i])
+		for i := range values {
+			repost(r, i, values[i])
 		}
 	default:
-		rearrange(w, r, wanted)
+		rearrange(w, r, values)
 	}
 }

@@ -64,16 +64,6 @@ func (e *entry[T]) post(i int) post[T] {
 	return (*e.more)[i-1]
 }
 
-// postOf returns the place for an index value, if there is one.
-func (e *entry[T]) postOf(v wanted[T]) (p post[T], ok bool) {
-	for i := range e.posts() {
-		if p := e.post(i); v.isOf(p.list) {
-			return p, true
-		}
-	}
-	return p, false
-}
-
 // takePosts takes the places over from the version before, which has none
 // from then on that anybody may rely on.
 func (e *entry[T]) takePosts(before *entry[T]) {

@@ -92,7 +92,9 @@ const (
 	// Latest merges the pending changes of each object into one, from what the
 	// handler saw last to what is true now: a lagging handler has no more to
 	// do than there are objects. An object that came and went meanwhile is not
-	// mentioned.
+	// mentioned, so it is for handlers that show or copy the state. One that
+	// waits for the outcome of its own writes, as a controller does, takes
+	// Every and a work queue, which merges as well.
 	Latest
 )
 

@@ -28,8 +28,9 @@ type Registration interface {
 	// or the registration stops before.
 	Synced() <-chan struct{}
 	// Backlog returns how many events wait to be delivered: with [Latest] at
-	// most one for each object, and what is left of the initial state. It counts in steps of some events while the
-	// handler is busy, and is exact when it is not.
+	// most one for each object, and what is left of the initial state. It counts
+	// in steps of some events while the handler is busy, and is exact when it is
+	// not.
 	Backlog() int
 	// Stop ends the registration: what is pending is dropped. One call of the
 	// handler that runs, or is about to, may still be running when Stop returns;

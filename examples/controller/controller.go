@@ -44,7 +44,9 @@ func newController(client kubernetes.Interface, deployments *informer.Informer[*
 
 // enqueue puts the names of all objects that change in the queue. A summary
 // has the name of its Deployment, so one queue does for both. What the change
-// was does not matter: of many, the last one will do.
+// was does not matter, and the queue makes one of many. The handler takes Every
+// change all the same: Latest would not mention a summary that was made here
+// and taken away at once, and it would not be made again.
 func enqueue[T informer.Object](objects *informer.Informer[T], queue workqueue.TypedInterface[indexer.Key]) error {
 	_, err := objects.Handle(informer.HandlerFunc[T](func(c informer.Change[T]) {
 		obj := c.New
@@ -52,7 +54,7 @@ func enqueue[T informer.Object](objects *informer.Informer[T], queue workqueue.T
 			obj = c.Old
 		}
 		queue.Add(indexer.Key{Namespace: obj.GetNamespace(), Name: obj.GetName()})
-	}), informer.HandlerOptions{Name: "controller", Delivery: informer.Latest})
+	}), informer.HandlerOptions{Name: "controller"})
 	return err
 }
 

@@ -12,9 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -40,7 +38,8 @@ func newTwin(t *testing.T, p plan, construct constructor, indexers cache.Indexer
 	s := &source{w: w, healed: make(chan struct{})}
 	w.sources = []*source{s}
 	w.serve()
-	d := &twin{world: w, t: t, source: s, shared: construct(listerWatcher{s}, &corev1.Pod{}, 0, indexers)}
+	lw := &cache.ListWatch{ListWithContextFunc: s.List, WatchFuncWithContext: s.Watch}
+	d := &twin{world: w, t: t, source: s, shared: construct(lw, &corev1.Pod{}, 0, indexers)}
 	require.NoError(t, d.shared.SetTransform(transform))
 	// The default one sleeps by a clock that is not the bubble's.
 	require.NoError(t, d.shared.SetWatchErrorHandler(func(*cache.Reflector, error) { d.errors++ }))
@@ -170,23 +169,4 @@ func (h *teller) OnDelete(obj any) {
 		return
 	}
 	h.tell(obj, "is gone, deleted at %s", markOf(obj.(*pod)))
-}
-
-// listerWatcher is a source as client-go knows one.
-type listerWatcher struct{ source *source }
-
-func (l listerWatcher) List(o metav1.ListOptions) (runtime.Object, error) {
-	return l.source.List(context.Background(), o)
-}
-
-func (l listerWatcher) Watch(o metav1.ListOptions) (watch.Interface, error) {
-	return l.source.Watch(context.Background(), o)
-}
-
-func (l listerWatcher) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	return l.source.List(ctx, o)
-}
-
-func (l listerWatcher) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	return l.source.Watch(ctx, o)
 }
