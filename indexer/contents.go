@@ -8,6 +8,9 @@ type contents[T any] struct {
 	records *table[entry[T]]
 	all     *vector[T]
 	indexes []*index[T]
+	// shared says that readers see the records in other contents, while these
+	// are being made.
+	shared bool
 }
 
 func newContents[T any](size int, indexes []*index[T]) *contents[T] {
@@ -25,21 +28,52 @@ func (c *contents[T]) index(name string, f family) *index[T] {
 	return nil
 }
 
-// put stores a record under key; old is the one it replaces, or nil.
-func (c *contents[T]) put(w *Writer[T], key Key, r *node[entry[T]]) (old *node[entry[T]]) {
-	old = c.records.put(key, r)
-	r.value.settlePart(old)
-	if old == nil {
-		r.value.at = c.all.add(r.value.object, r)
-	} else {
-		r.value.at = old.value.at
-		if r.value.mark == 0 && r.value.part == old.value.part {
-			r.value.mark = old.value.mark // a full state that holds the object holds it still
-		}
-		c.all.set(r.value.at, r.value.object, r)
+// put stores a record, or, where its key has one, what is in it: r is of no
+// further use then. It returns the object that was there before.
+func (c *contents[T]) put(w *Writer[T], r *node[entry[T]]) (old T, replaced bool) {
+	p, stored := c.records.seek(r.key())
+	if stored == nil {
+		c.insert(w, p, r)
+		return old, false
 	}
-	c.post(w, r, old)
-	return old
+	if c.shared {
+		stored = c.separate(p, stored)
+	}
+	e := &r.value
+	stored.value.of(e.part, e.mark)
+	old, _ = c.update(w, stored, e.version.Load(), e.stamp)
+	return old, true
+}
+
+// insert stores a record at the spot of its key, which has none.
+func (c *contents[T]) insert(w *Writer[T], p spot[entry[T]], r *node[entry[T]]) {
+	c.records.fill(p, r)
+	r.value.at = c.all.add(r.value.object(), r)
+	c.post(w, r)
+}
+
+// update makes a record hold another version of its object, and returns the one
+// before.
+func (c *contents[T]) update(w *Writer[T], r *node[entry[T]], object *T, stamp uint64) (old T, was uint64) {
+	e := &r.value
+	was, e.stamp = e.stamp, stamp
+	e.version.Store(object)
+	old = c.all.set(e.at, *object)
+	c.post(w, r)
+	return old, was
+}
+
+// separate gives these contents a record of their own instead of one that
+// readers see in others.
+func (c *contents[T]) separate(p spot[entry[T]], r *node[entry[T]]) *node[entry[T]] {
+	mine := copied(r)
+	p.replace(mine)
+	c.all.setOwner(mine.value.at, mine)
+	for i := range mine.value.posts() {
+		p := mine.value.post(i)
+		p.list.value.setOwner(p.at, mine)
+	}
+	return mine
 }
 
 // remove takes a key out; old is its record, or nil.
@@ -69,9 +103,10 @@ func (c *contents[T]) forget(key Key) {
 // adopt takes over a record of other contents, with its index values. Its
 // places are in these contents from then on.
 func (c *contents[T]) adopt(w *Writer[T], r *node[entry[T]]) {
-	c.records.insert(r)
+	p, _ := c.records.seek(r.key())
+	c.records.fill(p, r)
 	e := &r.value
-	e.at = c.all.add(e.object, r)
+	e.at = c.all.add(e.object(), r)
 	posts := w.posts[:0]
 	for i := range e.posts() {
 		old := e.post(i).list
@@ -85,17 +120,14 @@ func (c *contents[T]) adopt(w *Writer[T], r *node[entry[T]]) {
 	w.posts = posts
 }
 
-// post brings the index lists in line with r, which replaces old (or nothing).
-func (c *contents[T]) post(w *Writer[T], r, old *node[entry[T]]) {
-	values := w.valuesIn(c.indexes, r)
-	if old != nil {
-		r.value.takePosts(&old.value)
-	}
+// post brings the index lists in line with the object of r.
+func (c *contents[T]) post(w *Writer[T], r *node[entry[T]]) {
+	values, object := w.valuesIn(c.indexes, r), r.value.object()
 	switch r.value.fit(values) {
 	case same:
 		for i := range values {
 			p := r.value.post(i)
-			p.list.value.set(p.at, r.value.object, r)
+			p.list.value.set(p.at, object)
 		}
 	case moved:
 		for i := range values {

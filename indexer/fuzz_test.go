@@ -49,7 +49,7 @@ func FuzzKey(f *testing.F) {
 		table := newTable[int](0)
 		joined := one + other
 		for at := range min(len(joined), 64) + 1 {
-			require.Nil(t, table.put(Key{joined[:at], joined[at:]}, &node[int]{value: at}))
+			require.Nil(t, put(table, Key{joined[:at], joined[at:]}, at))
 		}
 		table.check()
 	})

@@ -1,6 +1,9 @@
 package indexer
 
-import "fmt"
+import (
+	"fmt"
+	"unique"
+)
 
 // NamespaceIndex is the name under which an index by namespace is kept, as in
 // client-go. [Indexer.Select] uses the index of this name, if there is one.
@@ -78,13 +81,19 @@ func (x *index[T]) list(namespace, value string) *vector[T] {
 // writer's.
 func (x *index[T]) add(value string, r *node[entry[T]]) post[T] {
 	key := x.key(r.namespace.Value(), value)
-	n := x.values.get(key)
+	p, n := x.values.seek(key)
 	if n == nil {
-		n = new(node[vector[T]])
-		n.value.index = x
-		x.values.put(key, n)
+		n = newList(key, x)
+		x.values.fill(p, n)
 	}
-	return post[T]{n, n.value.add(r.value.object, r)}
+	return post[T]{n, n.value.add(r.value.object(), r)}
+}
+
+// newList returns the list of an index value.
+func newList[T any](key Key, x *index[T]) *node[vector[T]] {
+	n := &node[vector[T]]{namespace: unique.Make(key.Namespace), name: key.Name}
+	n.value.index = x
+	return n
 }
 
 // valuesOf appends the values of a record to buf, each once. It panics where
@@ -93,7 +102,7 @@ func (x *index[T]) valuesOf(buf []string, r *node[entry[T]]) []string {
 	if x.ByNamespace {
 		return append(buf, r.namespace.Value())
 	}
-	values := x.Append(buf, r.value.object)
+	values := x.Append(buf, r.value.object())
 	if len(values)-len(buf) > 1 {
 		values = distinct(values, len(buf))
 	}

@@ -48,7 +48,7 @@ func (x *Indexer[T]) Get(key Key) (obj T, ok bool) {
 		return unboxed[T](x.boxed.Get(key))
 	}
 	if r := x.live.Load().records.get(key); r != nil {
-		return r.value.object, true
+		return r.value.object(), true
 	}
 	return obj, false
 }

@@ -64,12 +64,6 @@ func (e *entry[T]) post(i int) post[T] {
 	return (*e.more)[i-1]
 }
 
-// takePosts takes the places over from the version before, which has none
-// from then on that anybody may rely on.
-func (e *entry[T]) takePosts(before *entry[T]) {
-	e.list, e.listAt, e.more = before.list, before.listAt, before.more
-}
-
 func (e *entry[T]) setPost(i int, p post[T]) {
 	if i == 0 {
 		e.list, e.listAt = p.list, p.at
@@ -109,7 +103,7 @@ func (e *entry[T]) moved(list *node[vector[T]], at uint32) {
 func repost[T any](r *node[entry[T]], i int, v wanted[T]) {
 	p := r.value.post(i)
 	if v.isOf(p.list) {
-		p.list.value.set(p.at, r.value.object, r)
+		p.list.value.set(p.at, r.value.object())
 		return
 	}
 	unpost(p)
@@ -129,7 +123,7 @@ func rearrange[T any](w *Writer[T], r *node[entry[T]], values []wanted[T]) {
 	for _, v := range values {
 		p, ok := left[v]
 		if ok {
-			p.list.value.set(p.at, e.object, r)
+			p.list.value.set(p.at, e.object())
 			delete(left, v)
 		} else {
 			p = v.index.add(v.value, r)

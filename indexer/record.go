@@ -1,14 +1,13 @@
 package indexer
 
 import (
-	"math"
+	"sync/atomic"
 	"unique"
 )
 
-// entry is what the store holds of one version of one object, in the node of
-// its key: a record. Readers see the key and the object, which never change; an
-// update stores another record. All else is the writer's, and moves on to the
-// next record.
+// entry is what the store holds of one object, in the node of its key: a record.
+// Readers see the key, which never changes, and the object; an update makes the
+// record point to another one. All else is the writer's.
 //
 // (A generic alias would name node[entry[T]]; the compiler of Go 1.26 fails on
 // it where other packages instantiate this one.)
@@ -16,8 +15,8 @@ import (
 // Invariant: contents.all.owner(at) is this record, and for every post p of it
 // p.list.value.owner(p.at) is this record.
 type entry[T any] struct {
-	object T
-	stamp  uint64 // the caller's
+	version atomic.Pointer[T] // of the object; never nil, and what it points to never changes
+	stamp   uint64            // the caller's
 
 	// Where the object stands in the lists of its index values: the first
 	// place inline, since most objects have one, in the order of the indexes.
@@ -30,21 +29,30 @@ type entry[T any] struct {
 	part uint16 // the source that the object came from
 }
 
-// samePart stands for the part of the record that is replaced, 0 if there is
-// none, until the record is stored.
-const samePart = math.MaxUint16
-
-func (e *entry[T]) settlePart(old *node[entry[T]]) {
-	switch {
-	case e.part != samePart:
-	case old == nil:
-		e.part = 0
-	default:
-		e.part = old.value.part
-	}
+// newRecord returns a record that knows its key before it is in a table.
+func newRecord[T any](key Key, object *T, stamp uint64, part uint16) *node[entry[T]] {
+	r := &node[entry[T]]{namespace: unique.Make(key.Namespace), name: key.Name}
+	r.value.version.Store(object)
+	r.value.stamp, r.value.part = stamp, part
+	return r
 }
 
-// newRecord returns a record that knows its key before it is in a table.
-func newRecord[T any](key Key, e entry[T]) *node[entry[T]] {
-	return &node[entry[T]]{unique.Make(key.Namespace), key.Name, e}
+func (e *entry[T]) object() T { return *e.version.Load() }
+
+// of sets the part that a new version came from, and its mark. Without one, a
+// full state of the part that holds the object holds it still.
+func (e *entry[T]) of(part uint16, mark uint32) {
+	if mark != 0 || part != e.part {
+		e.mark = mark
+	}
+	e.part = part
+}
+
+// copied returns a record of the same contents, with the same places.
+func copied[T any](r *node[entry[T]]) *node[entry[T]] {
+	e := &r.value
+	mine := newRecord(r.key(), e.version.Load(), e.stamp, e.part)
+	mine.value.list, mine.value.listAt, mine.value.more = e.list, e.listAt, e.more
+	mine.value.at, mine.value.mark = e.at, e.mark
+	return mine
 }

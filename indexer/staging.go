@@ -86,7 +86,14 @@ func (s *Staging[T]) put(key Key, obj T, stamp uint64) {
 	if s.index != nil {
 		s.point(key, len(s.pending))
 	}
-	s.pending = append(s.pending, newRecord(key, entry[T]{object: obj, stamp: stamp, part: s.part, mark: s.kept}))
+	s.pending = append(s.pending, s.record(key, obj, stamp))
+}
+
+// record returns a record of the full state.
+func (s *Staging[T]) record(key Key, obj T, stamp uint64) *node[entry[T]] {
+	r := newRecord(key, &obj, stamp, s.part)
+	r.value.mark = s.kept
+	return r
 }
 
 // Drop takes a key out of the full state again.
@@ -144,7 +151,7 @@ func (s *Staging[T]) point(key Key, i int) {
 func (w *Writer[T]) spare(r *node[entry[T]]) {
 	for _, s := range w.staged {
 		if r.value.mark == s.kept && r.value.part == s.part {
-			s.put(r.key(), r.value.object, r.value.stamp)
+			s.put(r.key(), r.value.object(), r.value.stamp)
 		}
 	}
 }
@@ -241,20 +248,16 @@ func (s *Staging[T]) apply(c *contents[T], gone []*node[entry[T]], v Visitor[T])
 	for _, r := range gone {
 		c.remove(r.key())
 		if v.Deleted != nil {
-			v.Deleted(r.key(), r.value.object)
+			v.Deleted(r.key(), r.value.object())
 		}
 	}
 	for _, r := range s.pending {
 		if r == nil {
 			continue
 		}
-		var was T
-		old := c.put(s.w, r.key(), r)
-		if old != nil {
-			was = old.value.object
-		}
+		old, replaced := c.put(s.w, r)
 		if v.Put != nil {
-			v.Put(r.key(), was, r.value.object, old != nil)
+			v.Put(r.key(), old, r.value.object(), replaced)
 		}
 	}
 }
@@ -269,15 +272,17 @@ func (s *Staging[T]) rebuild(gone []*node[entry[T]], v Visitor[T]) *contents[T] 
 		dead[r] = struct{}{}
 		next.forget(r.key())
 		if v.Deleted != nil {
-			v.Deleted(r.key(), r.value.object)
+			v.Deleted(r.key(), r.value.object())
 		}
 	}
+	next.shared = true
 	for r := range live.all.records {
 		if _, ok := dead[r]; !ok {
 			next.adopt(s.w, r)
 		}
 	}
 	s.apply(next, nil, v)
+	next.shared = false
 	return next
 }
 

@@ -65,6 +65,33 @@ func TestWhatIsDroppedAndPutAgainIsThere(t *testing.T) {
 	require.Equal(t, []int{1, 3}, told)
 }
 
+// However many changes a full state comes to, readers see none of them before
+// all of it is there, and whoever asks meanwhile has what was there before.
+func TestNothingOfALargeFullStateShowsBeforeItsCommit(t *testing.T) {
+	w, err := New(itemOptions())
+	require.NoError(t, err)
+	x := w.Indexer()
+	const n = rebuildAbove + 100
+	fill := func(serial int, v Visitor[*item]) {
+		s := w.Stage(0)
+		for i := range n {
+			key := Key{"a", strconv.Itoa(i)}
+			s.Put(key, &item{key: key, serial: serial - 1}, 0)
+			s.Put(key, &item{key: key, serial: serial}, 0) // an update within the state
+		}
+		s.Commit("", v)
+	}
+	fill(1, Visitor[*item]{})
+	fill(3, Visitor[*item]{Put: func(key Key, _, _ *item, _ bool) {
+		it, ok := x.Get(key)
+		require.True(t, ok)
+		require.Equal(t, 1, it.serial)
+	}})
+	it, _ := x.Get(Key{"a", "0"})
+	require.Equal(t, 3, it.serial)
+	require.Equal(t, slices.Repeat([]int{3}, n), serialsOf(x))
+}
+
 // A store is also written to by hand while a full state is under way (T19):
 // what the full state holds is there after it.
 func TestWhatIsKeptStaysWhateverIsDoneByHand(t *testing.T) {

@@ -118,27 +118,34 @@ func (t *table[V]) get(key Key) *node[V] {
 	}
 }
 
-// find returns the slot of key, if it is in the table. Where it is not, it
-// returns the slot to put it into. The writer's.
-func (t *table[V]) find(key Key, groups []group[V]) (g *group[V], slot int, tag uint64, found bool) {
+// spot is where a key is in a table, or where it goes.
+type spot[V any] struct {
+	group *group[V]
+	slot  int
+	tag   uint64
+}
+
+// find returns the spot of key and its node, nil if it has none. The writer's.
+func (t *table[V]) find(key Key, groups []group[V]) (p spot[V], n *node[V]) {
 	i, tag := t.start(key, len(groups))
+	p.tag = tag
 	for {
-		candidate := &groups[i]
-		tags := candidate.tags.Load()
+		g := &groups[i]
+		tags := g.tags.Load()
 		for m := matches(tags, tag); m != 0; m &= m - 1 {
-			if n := candidate.slots[first(m)].Load(); n != nil && n.is(key) {
-				return candidate, first(m), tag, true
+			if n := g.slots[first(m)].Load(); n != nil && n.is(key) {
+				return spot[V]{g, first(m), tag}, n
 			}
 		}
 		free := matches(tags, empty)
-		if m := matches(tags, grave); g == nil && m != 0 {
-			g, slot = candidate, first(m)
+		if m := matches(tags, grave); p.group == nil && m != 0 {
+			p.group, p.slot = g, first(m)
 		}
 		if free != 0 {
-			if g == nil {
-				g, slot = candidate, first(free)
+			if p.group == nil {
+				p.group, p.slot = g, first(free)
 			}
-			return g, slot, tag, false
+			return p, nil
 		}
 		if i++; i == len(groups) {
 			i = 0
@@ -146,55 +153,37 @@ func (t *table[V]) find(key Key, groups []group[V]) (g *group[V], slot int, tag 
 	}
 }
 
-// put stores n, which nobody else has seen yet, under its key and returns the
-// node that it replaces, or nil.
-func (t *table[V]) put(key Key, n *node[V]) (old *node[V]) {
+// seek returns the spot of key and its node. If there is none, there is room
+// for one, until something else is written. The writer's.
+func (t *table[V]) seek(key Key) (spot[V], *node[V]) {
 	groups := *t.groups.Load()
 	if t.full(groups) {
 		groups = t.grow()
 	}
-	g, slot, tag, found := t.find(key, groups)
-	if found {
-		old = g.slots[slot].Load()
-		n.namespace, n.name = old.namespace, old.name
-		g.slots[slot].Store(n)
-		return old
-	}
-	n.namespace, n.name = unique.Make(key.Namespace), key.Name
-	t.fill(g, slot, tag, n)
-	return nil
+	return t.find(key, groups)
 }
 
-// insert stores a node whose key is not in the table, and leaves it as it is:
-// others may be reading it.
-func (t *table[V]) insert(n *node[V]) {
-	groups := *t.groups.Load()
-	if t.full(groups) {
-		groups = t.grow()
-	}
-	g, slot, tag, _ := t.find(n.key(), groups)
-	t.fill(g, slot, tag, n)
-}
-
-// fill puts a node into a slot that is empty or a grave. Readers find it once
-// its tag is there.
-func (t *table[V]) fill(g *group[V], slot int, tag uint64, n *node[V]) {
-	g.slots[slot].Store(n)
-	if was := g.setTag(slot, tag); was == empty {
+// fill stores a node at the spot that seek has found for its key. Readers find
+// it once its tag is there.
+func (t *table[V]) fill(p spot[V], n *node[V]) {
+	p.group.slots[p.slot].Store(n)
+	if was := p.group.setTag(p.slot, p.tag); was == empty {
 		t.used++
 	}
 	t.live++
 }
 
+// replace stores a node at the spot of another one of its key.
+func (p spot[V]) replace(n *node[V]) { p.group.slots[p.slot].Store(n) }
+
 // remove takes the node of key out and returns it, or nil.
 func (t *table[V]) remove(key Key) (old *node[V]) {
-	g, slot, _, found := t.find(key, *t.groups.Load())
-	if !found {
+	p, old := t.find(key, *t.groups.Load())
+	if old == nil {
 		return nil
 	}
-	old = g.slots[slot].Load()
-	g.slots[slot].Store(nil)
-	g.setTag(slot, grave)
+	p.group.slots[p.slot].Store(nil)
+	p.group.setTag(p.slot, grave)
 	t.live--
 	return old
 }
@@ -213,8 +202,8 @@ func (t *table[V]) grow() []group[V] {
 	next := newGroups[V]((t.live + 1) * 15 / 8)
 	t.live, t.used = 0, 0
 	for n := range t.all {
-		g, slot, tag, _ := t.find(n.key(), *next)
-		t.fill(g, slot, tag, n)
+		p, _ := t.find(n.key(), *next)
+		t.fill(p, n)
 	}
 	t.groups.Store(next)
 	return *next

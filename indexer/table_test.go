@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"unique"
 
 	"github.com/stretchr/testify/require"
 )
@@ -27,6 +28,18 @@ func newTableTwins(t *testing.T, r *rand.Rand) *tableTwins {
 	}
 }
 
+// put stores a new node, and returns the one that it replaces, or nil.
+func put(t *table[int], key Key, value int) (old *node[int]) {
+	n := &node[int]{namespace: unique.Make(key.Namespace), name: key.Name, value: value}
+	p, old := t.seek(key)
+	if old == nil {
+		t.fill(p, n)
+	} else {
+		p.replace(n)
+	}
+	return old
+}
+
 func (w *tableTwins) step() {
 	key := Key{[]string{"", "a", "b"}[w.rand.IntN(3)], fmt.Sprint(w.rand.IntN(w.size))}
 	if w.rand.IntN(w.size) == 0 {
@@ -37,9 +50,9 @@ func (w *tableTwins) step() {
 		delete(w.twin, key)
 	} else {
 		w.serial++
-		it := &node[int]{value: w.serial}
-		require.Same(w.t, w.twin[key], w.table.put(key, it))
-		w.twin[key] = it
+		require.Same(w.t, w.twin[key], put(w.table, key, w.serial))
+		w.twin[key] = w.table.get(key)
+		require.Equal(w.t, w.serial, w.twin[key].value)
 	}
 	w.table.check()
 	require.Same(w.t, w.twin[key], w.table.get(key))
@@ -75,7 +88,7 @@ func TestTableReadersNeverMiss(t *testing.T) {
 	table := newTable[int](0)
 	const steady = 50
 	for n := range steady {
-		table.put(Key{"steady", fmt.Sprint(n)}, &node[int]{value: n})
+		put(table, Key{"steady", fmt.Sprint(n)}, n)
 	}
 	var wg sync.WaitGroup
 	done := make(chan struct{})
@@ -104,9 +117,9 @@ func TestTableReadersNeverMiss(t *testing.T) {
 		if n%3 == 0 {
 			table.remove(key)
 		} else {
-			table.put(key, new(node[int]))
+			put(table, key, 0)
 		}
-		table.put(Key{"steady", fmt.Sprint(n % steady)}, &node[int]{value: n})
+		put(table, Key{"steady", fmt.Sprint(n % steady)}, n)
 	}
 	close(done)
 	wg.Wait()

@@ -26,7 +26,7 @@ func (x *Indexer[T]) Union(index string, values ...string) ([]T, error) {
 		for r := range v.records {
 			if _, again := seen[r]; !again {
 				seen[r] = struct{}{}
-				list = append(list, r.value.object)
+				list = append(list, r.value.object())
 			}
 		}
 	}

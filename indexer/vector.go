@@ -99,11 +99,16 @@ func (v *vector[T]) newChunk() *chunk[T] {
 	return c
 }
 
-// set replaces the object at a position.
-func (v *vector[T]) set(at uint32, obj T, owner *node[entry[T]]) {
+// set replaces the object at a position, and returns it.
+func (v *vector[T]) set(at uint32, obj T) (old T) {
 	c := v.own(int(at >> chunkBits))
-	c.objects[at%chunkSize] = obj
-	c.owners[at%chunkSize] = owner
+	old, c.objects[at%chunkSize] = c.objects[at%chunkSize], obj
+	return old
+}
+
+// setOwner replaces the record of the object at a position.
+func (v *vector[T]) setOwner(at uint32, owner *node[entry[T]]) {
+	v.chunks[at>>chunkBits].owners[at%chunkSize] = owner
 }
 
 // owner returns the record of the object at a position.
@@ -119,7 +124,8 @@ func (v *vector[T]) remove(at uint32) (moved *node[entry[T]]) {
 	end := last % chunkSize
 	if int(at) != last {
 		moved = c.owners[end]
-		v.set(at, c.objects[end], moved)
+		v.set(at, c.objects[end])
+		v.setOwner(at, moved)
 	}
 	var zero T
 	c.objects[end], c.owners[end] = zero, nil

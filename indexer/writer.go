@@ -148,17 +148,21 @@ func (tx *Tx[T]) Get(key Key) (T, bool) { return tx.w.x.Get(key) }
 // back when the object is replaced without having to look at that; zero is
 // what objects have that were stored by hand.
 func (tx *Tx[T]) Put(part uint16, key Key, obj T, stamp uint64) (old T, was uint64, replaced bool) {
-	r := &node[entry[T]]{value: entry[T]{object: obj, stamp: stamp, part: part}}
-	if before := tx.w.x.live.Load().put(tx.w, key, r); before != nil {
-		return before.value.object, before.value.stamp, true
+	c := tx.w.x.live.Load()
+	p, r := c.records.seek(key)
+	if r == nil {
+		c.insert(tx.w, p, newRecord(key, &obj, stamp, part))
+		return old, 0, false
 	}
-	return old, 0, false
+	r.value.of(part, 0)
+	old, was = c.update(tx.w, r, &obj, stamp)
+	return old, was, true
 }
 
 // Delete takes an object out and returns it.
 func (tx *Tx[T]) Delete(key Key) (old T, deleted bool) {
 	if was := tx.w.x.live.Load().remove(key); was != nil {
-		return was.value.object, true
+		return was.value.object(), true
 	}
 	return old, false
 }
@@ -167,10 +171,14 @@ func (tx *Tx[T]) Delete(key Key) (old T, deleted bool) {
 // came from, part 0 if there is none, and full states under way are not misled.
 func (tx *Tx[T]) Set(key Key, obj T) {
 	tx.w.overwrite()
-	r := &node[entry[T]]{value: entry[T]{object: obj, part: samePart}}
-	if was := tx.w.x.live.Load().put(tx.w, key, r); was != nil {
-		tx.w.spare(was)
+	c := tx.w.x.live.Load()
+	p, r := c.records.seek(key)
+	if r == nil {
+		c.insert(tx.w, p, newRecord(key, &obj, 0, 0))
+		return
 	}
+	tx.w.spare(r)
+	c.update(tx.w, r, &obj, 0)
 }
 
 // Unset takes an object out by hand.
