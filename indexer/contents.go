@@ -1,5 +1,7 @@
 package indexer
 
+import "slices"
+
 // contents is everything that readers see: the objects by key, the list of
 // all, and the indexes. The struct itself never changes; what it points to is
 // written under the indexer's locks. Adding an index, or replacing more than a
@@ -8,13 +10,22 @@ type contents[T any] struct {
 	records *table[entry[T]]
 	all     *vector[T]
 	indexes []*index[T]
+	// keyed says that the values of all indexes are those of the keys, which no
+	// update changes.
+	keyed bool
 	// shared says that readers see the records in other contents, while these
 	// are being made.
 	shared bool
 }
 
 func newContents[T any](size int, indexes []*index[T]) *contents[T] {
-	return &contents[T]{records: newTable[entry[T]](size), all: new(vector[T]), indexes: indexes}
+	return (&contents[T]{records: newTable[entry[T]](size), all: new(vector[T])}).with(indexes)
+}
+
+// with returns the same contents with other indexes.
+func (c *contents[T]) with(indexes []*index[T]) *contents[T] {
+	valued := func(ix *index[T]) bool { return !ix.ByNamespace }
+	return &contents[T]{records: c.records, all: c.all, indexes: indexes, keyed: !slices.ContainsFunc(indexes, valued)}
 }
 
 // index returns the index of a family by its name, which for posting lists is
@@ -59,7 +70,11 @@ func (c *contents[T]) update(w *Writer[T], r *node[entry[T]], object *T, stamp u
 	was, e.stamp = e.stamp, stamp
 	e.version.Store(object)
 	old = c.all.set(e.at, *object)
-	c.post(w, r)
+	if c.keyed {
+		e.repeat()
+	} else {
+		c.post(w, r)
+	}
 	return old, was
 }
 
@@ -122,13 +137,10 @@ func (c *contents[T]) adopt(w *Writer[T], r *node[entry[T]]) {
 
 // post brings the index lists in line with the object of r.
 func (c *contents[T]) post(w *Writer[T], r *node[entry[T]]) {
-	values, object := w.valuesIn(c.indexes, r), r.value.object()
+	values := w.valuesIn(c.indexes, r)
 	switch r.value.fit(values) {
 	case same:
-		for i := range values {
-			p := r.value.post(i)
-			p.list.value.set(p.at, object)
-		}
+		r.value.repeat()
 	case moved:
 		for i := range values {
 			repost(r, i, values[i])

@@ -85,6 +85,15 @@ func (e *entry[T]) setPosts(posts []post[T]) {
 	}
 }
 
+// repeat puts the object of now into the lists that its record has places in.
+func (e *entry[T]) repeat() {
+	object := e.object()
+	for i := range e.posts() {
+		p := e.post(i)
+		p.list.value.set(p.at, object)
+	}
+}
+
 // moved notes the object's new position in list.
 func (e *entry[T]) moved(list *node[vector[T]], at uint32) {
 	if e.list == list {

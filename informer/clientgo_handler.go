@@ -15,7 +15,7 @@ type clientgoReceiver[T any] struct {
 	logger  klog.Logger // for panics
 }
 
-func (r clientgoReceiver[T]) receive(e *event[T], key indexer.Key) {
+func (r *clientgoReceiver[T]) receive(e *event[T], key indexer.Key) {
 	switch e.kind {
 	case Added:
 		r.handler.OnAdd(e.new, e.is(flagInitial))
@@ -34,9 +34,9 @@ func (r clientgoReceiver[T]) receive(e *event[T], key indexer.Key) {
 	}
 }
 
-func (clientgoReceiver[T]) splits() bool       { return false }
-func (r clientgoReceiver[T]) name() string     { return handlerName(r.handler) }
-func (r clientgoReceiver[T]) log() klog.Logger { return r.logger }
+func (*clientgoReceiver[T]) splits() bool       { return false }
+func (r *clientgoReceiver[T]) name() string     { return handlerName(r.handler) }
+func (r *clientgoReceiver[T]) log() klog.Logger { return r.logger }
 
 // loggerOf returns the logger that a receiver's panics go to.
 func loggerOf[T any](to receiver[T]) klog.Logger {

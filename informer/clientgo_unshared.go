@@ -47,7 +47,7 @@ func newUnshared(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
 	}
 	var err error
 	if c.handler, err = i.register(o.Handler, o.ResyncPeriod, logger); err != nil { // its misuse: Run will say
-		c.handler = &clientgoRegistration[any]{newRegistration(i.core, clientgoReceiver[any]{}, HandlerOptions{})}
+		c.handler = &clientgoRegistration[any]{newRegistration(i.core, &clientgoReceiver[any]{}, HandlerOptions{})}
 	}
 	return i.GetIndexer(), c
 }

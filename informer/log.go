@@ -113,22 +113,24 @@ func newEventLog[T any]() *eventLog[T] {
 	return &eventLog[T]{tail: s, first: s, published: cursor[T]{segment: s}}
 }
 
-// append adds an event behind the published end. The note is kept where it is
-// marked so.
-func (l *eventLog[T]) append(e event[T], n note) {
+// grow adds an event behind the published end, to be filled in where it is.
+func (l *eventLog[T]) grow() *event[T] {
 	if int(l.written) == len(l.tail.events) {
 		l.extend()
 	}
-	s, i := l.tail, l.written
-	s.events[i] = e
-	if e.is(flagNoted) {
-		if s.notes.Load() == nil {
-			notes := make([]note, len(s.events))
-			s.notes.Store(&notes)
-		}
-		(*s.notes.Load())[i] = n
-	}
 	l.written++
+	return &l.tail.events[l.written-1]
+}
+
+// note keeps a note beside the event that was added last.
+func (l *eventLog[T]) note(n note) {
+	s, i := l.tail, l.written-1
+	s.events[i].flags |= flagNoted
+	if s.notes.Load() == nil {
+		notes := make([]note, len(s.events))
+		s.notes.Store(&notes)
+	}
+	(*s.notes.Load())[i] = n
 }
 
 func (l *eventLog[T]) extend() {

@@ -129,7 +129,9 @@ func (c *core[T]) swept(first bool, key indexer.Key, last T) {
 	uid := c.identity(key, last).uid
 	delete(c.aside, key)
 	if !first {
-		c.log(event[T]{old: last, new: last, kind: Deleted, flags: flagLost}, note{key, uid})
+		e := c.processor.log.grow()
+		*e = event[T]{old: last, new: last, kind: Deleted, flags: flagLost}
+		c.note(e, key, uid)
 	}
 }
 
@@ -149,13 +151,14 @@ func (c *core[T]) listed(p *part[T], first bool, initial flags, key indexer.Key,
 	if first {
 		return
 	}
-	e := event[T]{old: old, new: obj, kind: Updated}
+	e := c.processor.log.grow()
+	e.old, e.new, e.kind = old, obj, Updated
 	if !replaced {
 		e.kind, e.flags = Added, initial
 	} else if !was.sameObject(id) {
 		e.flags = flagRecreated
 	}
-	c.log(e, note{key, id.uid})
+	c.note(e, key, id.uid)
 }
 
 // shown publishes a full state, in the write section that shows it.

@@ -68,14 +68,15 @@ func (c *core[T]) applyChanges(tx *indexer.Tx[T]) {
 
 func (c *core[T]) put(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
 	old, stamp, replaced := tx.Put(d.Part, d.Key, d.Object, d.Stamp)
-	e := event[T]{old: old, new: d.Object, kind: Updated}
+	e := c.processor.log.grow()
+	e.old, e.new, e.kind = old, d.Object, Updated
 	if !replaced {
 		e.kind = Added
 	} else if (stamp == 0 || stamp != d.Stamp) && !c.identity(d.Key, old).sameObject(identity{uid: d.UID}) {
 		e.flags = flagRecreated
 	}
 	c.remember(d.Key, d.Object, identity{d.UID, d.Version})
-	c.log(e, note{d.Key, d.UID})
+	c.note(e, d.Key, d.UID)
 }
 
 func (c *core[T]) delete(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
@@ -83,7 +84,8 @@ func (c *core[T]) delete(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
 		return // it has moved to another part, which told so before
 	}
 	cached, deleted := tx.Delete(d.Key)
-	e := event[T]{old: d.Object, new: cached, kind: Deleted}
+	e := c.processor.log.grow()
+	e.old, e.new, e.kind = d.Object, cached, Deleted
 	if d.Lost {
 		e.old, e.flags = cached, flagLost
 	}
@@ -91,7 +93,7 @@ func (c *core[T]) delete(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
 		e.flags |= flagUnknown
 	}
 	c.forget(d.Key)
-	c.log(e, note{d.Key, d.UID})
+	c.note(e, d.Key, d.UID)
 }
 
 // poison notes an object that could not be prepared. What was stored of it
@@ -105,15 +107,16 @@ func (c *core[T]) poison(d *deltafifo.Delta[T]) {
 	c.status.quarantined.Store(c.countPoisoned())
 }
 
-// log appends an event, with a note of its key and UID where its objects do
-// not tell them.
-func (c *core[T]) log(e event[T], n note) {
-	if e.is(flagLost) || c.options.Transform != nil {
-		if told, ok := e.read(); !ok || told != n {
-			e.flags |= flagNoted
-		}
+// note keeps the key and the UID of the event that was logged last, where its
+// objects do not tell them.
+func (c *core[T]) note(e *event[T], key indexer.Key, uid string) {
+	if !e.is(flagLost) && c.options.Transform == nil {
+		return
 	}
-	c.processor.log.append(e, n)
+	n := note{key, uid}
+	if told, ok := e.read(); !ok || told != n {
+		c.processor.log.note(n)
+	}
 }
 
 // identity returns the identity of a stored object, as the server sent it.

@@ -22,19 +22,19 @@ type receiver[T any] interface {
 // mentioned; that of something recreated comes in two, from the registration.
 type native[T any] struct{ handler Handler[T] }
 
-func (n native[T]) receive(e *event[T], _ indexer.Key) {
+func (n *native[T]) receive(e *event[T], _ indexer.Key) {
 	if !e.is(flagUnknown) {
 		n.handler.Handle(e.change())
 	}
 }
 
-func (native[T]) splits() bool   { return true }
-func (n native[T]) name() string { return fmt.Sprintf("%T", n.handler) }
+func (*native[T]) splits() bool   { return true }
+func (n *native[T]) name() string { return fmt.Sprintf("%T", n.handler) }
 
 // nativeFuncs delivers to a [Funcs], without a [Change] in between.
 type nativeFuncs[T any] struct{ Funcs[T] }
 
-func (n nativeFuncs[T]) receive(e *event[T], _ indexer.Key) {
+func (n *nativeFuncs[T]) receive(e *event[T], _ indexer.Key) {
 	switch {
 	case e.kind == Updated && n.Updated != nil:
 		n.Updated(e.old, e.new)
@@ -45,13 +45,13 @@ func (n nativeFuncs[T]) receive(e *event[T], _ indexer.Key) {
 	}
 }
 
-func (nativeFuncs[T]) splits() bool   { return true }
-func (n nativeFuncs[T]) name() string { return fmt.Sprintf("%T", n.Funcs) }
+func (*nativeFuncs[T]) splits() bool   { return true }
+func (n *nativeFuncs[T]) name() string { return fmt.Sprintf("%T", n.Funcs) }
 
 // nativeReceiver returns the receiver of a handler.
 func nativeReceiver[T any](h Handler[T]) receiver[T] {
 	if funcs, ok := h.(Funcs[T]); ok {
-		return nativeFuncs[T]{funcs}
+		return &nativeFuncs[T]{funcs}
 	}
-	return native[T]{h}
+	return &native[T]{h}
 }

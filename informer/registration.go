@@ -329,12 +329,14 @@ func (r *registration[T]) deliverSome(limit uint64) bool {
 	for c.i < n && !r.halted() {
 		s, i := c.segment, c.i
 		c.i++
-		e := &s.events[i]
-		var key indexer.Key
-		if e.is(flagLost) {
-			key = s.note(i).key
+		switch e := &s.events[i]; {
+		case !e.is(flagLost | flagRecreated):
+			r.receiver.receive(e, indexer.Key{})
+		case e.is(flagLost):
+			r.tell(e, s.note(i).key)
+		default:
+			r.tell(e, indexer.Key{})
 		}
-		r.tell(e, key)
 	}
 	return true
 }

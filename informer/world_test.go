@@ -88,7 +88,7 @@ func (f *fed) commits(version string) {
 
 // joins registers a handler.
 func (f *fed) joins(h Handler[*corev1.Pod], o HandlerOptions) *registration[*corev1.Pod] {
-	r := newRegistration(f.core, native[*corev1.Pod]{h}, o)
+	r := newRegistration(f.core, &native[*corev1.Pod]{h}, o)
 	require.NoError(f.t, f.join(r))
 	return r
 }

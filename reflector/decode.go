@@ -45,35 +45,32 @@ func newDecoder[T any](o Options) decoder[T] {
 	return d
 }
 
-// read makes a delta of obj, which came in a watch.
-func (d decoder[T]) read(op deltafifo.Op, obj runtime.Object) (deltafifo.Delta[T], error) {
-	delta, err := d.item(op, obj)
-	if err == nil && d.check != nil {
-		err = d.check(obj)
+// read makes d a delta of obj, which came in a watch.
+func (c decoder[T]) read(d *deltafifo.Delta[T], op deltafifo.Op, obj runtime.Object) error {
+	err := c.item(d, op, obj)
+	if err == nil && c.check != nil {
+		err = c.check(obj)
 	}
 	if err != nil {
-		return delta, fmt.Errorf("%v event of %s: %w", op, nameOf(obj), err)
+		return fmt.Errorf("%v event of %s: %w", op, nameOf(obj), err)
 	}
-	return delta, nil
+	return nil
 }
 
-// item makes a delta of obj, which came in a list.
-func (d decoder[T]) item(op deltafifo.Op, obj runtime.Object) (deltafifo.Delta[T], error) {
+// item makes d a delta of obj, which came in a list.
+func (decoder[T]) item(d *deltafifo.Delta[T], op deltafifo.Op, obj runtime.Object) error {
 	t, ok := any(obj).(T)
 	if !ok {
-		return deltafifo.Delta[T]{}, fmt.Errorf("%w: a %T instead of a %v", ErrUnexpected, obj, reflect.TypeFor[T]())
+		return fmt.Errorf("%w: a %T instead of a %v", ErrUnexpected, obj, reflect.TypeFor[T]())
 	}
 	m := metaOf(obj)
 	if m == nil {
-		return deltafifo.Delta[T]{}, fmt.Errorf("%w: a %T without metadata", ErrUnexpected, obj)
+		return fmt.Errorf("%w: a %T without metadata", ErrUnexpected, obj)
 	}
-	return deltafifo.Delta[T]{
-		Op:      op,
-		Key:     indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()},
-		UID:     string(m.GetUID()),
-		Version: m.GetResourceVersion(),
-		Object:  t,
-	}, nil
+	d.Op, d.Object = op, t
+	d.Key = indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}
+	d.UID, d.Version = string(m.GetUID()), m.GetResourceVersion()
+	return nil
 }
 
 // metaOf returns the metadata of obj, or nil if it has none.

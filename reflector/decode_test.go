@@ -29,12 +29,14 @@ func TestDecodeReadsMetadataOnce(t *testing.T) {
 	key := indexer.Key{Namespace: "ns", Name: "a"}
 
 	pod := &corev1.Pod{ObjectMeta: meta}
-	d, err := newDecoder[*corev1.Pod](Options{}).read(deltafifo.Deleted, pod)
+	var d deltafifo.Delta[*corev1.Pod]
+	err := newDecoder[*corev1.Pod](Options{}).read(&d, deltafifo.Deleted, pod)
 	require.NoError(t, err)
 	require.Equal(t, deltafifo.Delta[*corev1.Pod]{Op: deltafifo.Deleted, Key: key, UID: "u", Version: "7", Object: pod}, d)
 
 	it := &thing{meta: meta}
-	e, err := newDecoder[any](Options{}).item(deltafifo.Added, it)
+	var e deltafifo.Delta[any]
+	err = newDecoder[any](Options{}).item(&e, deltafifo.Added, it)
 	require.NoError(t, err)
 	require.Equal(t, deltafifo.Delta[any]{Op: deltafifo.Added, Key: key, UID: "u", Version: "7", Object: it}, e)
 }
@@ -93,14 +95,14 @@ func TestContract_B61_WrongTypes(t *testing.T) {
 
 func reads[T any](o Options) func(deltafifo.Op, runtime.Object) error {
 	return func(op deltafifo.Op, obj runtime.Object) error {
-		_, err := newDecoder[T](o).read(op, obj)
+		err := newDecoder[T](o).read(new(deltafifo.Delta[T]), op, obj)
 		return err
 	}
 }
 
 func lists[T any](o Options) func(deltafifo.Op, runtime.Object) error {
 	return func(op deltafifo.Op, obj runtime.Object) error {
-		_, err := newDecoder[T](o).item(op, obj)
+		err := newDecoder[T](o).item(new(deltafifo.Delta[T]), op, obj)
 		return err
 	}
 }

@@ -98,12 +98,11 @@ func isObject(list runtime.Object) bool {
 // one of them in use does not pin them all.
 func (l *loop[T]) writePage(p page) error {
 	err := meta.EachListItemWithAlloc(p.items, func(obj runtime.Object) error {
-		d, err := l.decoder.item(deltafifo.Added, obj)
-		if err != nil {
+		if err := l.decoder.item(l.grow(), deltafifo.Added, obj); err != nil {
+			l.shrink()
 			l.skip(fmt.Errorf("list item %s: %w", nameOf(obj), err))
 			return nil
 		}
-		l.batch = append(l.batch, d)
 		l.objects++
 		if len(l.batch) == maxBatch {
 			return l.flush()

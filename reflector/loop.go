@@ -173,6 +173,20 @@ func (l *loop[T]) settle(in input, a action, err error) error {
 	return nil
 }
 
+// grow adds a delta to the batch, to be filled in where it is: what is copied
+// once an event is most of what reading it costs.
+func (l *loop[T]) grow() *deltafifo.Delta[T] {
+	l.batch = append(l.batch, deltafifo.Delta[T]{})
+	return &l.batch[len(l.batch)-1]
+}
+
+// shrink takes back what grow has added last.
+func (l *loop[T]) shrink() {
+	last := len(l.batch) - 1
+	l.batch[last] = deltafifo.Delta[T]{}
+	l.batch = l.batch[:last]
+}
+
 // flush writes the batch to the sink and empties it: nothing in it is kept.
 func (l *loop[T]) flush() error {
 	if len(l.batch) == 0 {

@@ -145,12 +145,10 @@ func change(t watch.EventType) deltafifo.Op {
 // take adds a change to the batch. The version of one that is left out is not
 // noted: it counts as not seen.
 func (l *loop[T]) take(op deltafifo.Op, e watch.Event) {
-	d, err := l.decoder.read(op, e.Object)
-	if err != nil {
+	if err := l.decoder.read(l.grow(), op, e.Object); err != nil {
+		l.shrink()
 		l.skip(err)
-		return
 	}
-	l.batch = append(l.batch, d)
 }
 
 // writeChanges hands the batch to the sink.
