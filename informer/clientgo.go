@@ -145,7 +145,7 @@ func (i *clientgoInformer[T]) AddEventHandlerWithOptions(h cache.ResourceEventHa
 
 // register adds a handler that is resynced exactly as often as it says.
 func (i *clientgoInformer[T]) register(h cache.ResourceEventHandler, resync time.Duration, logger klog.Logger) (*clientgoRegistration[T], error) {
-	to := &clientgoReceiver[T]{h, logger}
+	to := newClientgoReceiver[T](h, logger)
 	r := newRegistration(i.core, to, HandlerOptions{Name: to.name(), Resync: resync})
 	if err := i.core.join(r); err != nil {
 		return nil, err

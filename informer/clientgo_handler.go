@@ -12,7 +12,18 @@ import (
 // deletes of objects that it never heard of.
 type clientgoReceiver[T any] struct {
 	handler cache.ResourceEventHandler
-	logger  klog.Logger // for panics
+	update  func(old, obj any) // the function of a handler that is made of some
+	logger  klog.Logger        // for panics
+}
+
+// newClientgoReceiver returns the receiver of a handler. Most of them are made
+// of functions, and most events are updates: that function is called by itself.
+func newClientgoReceiver[T any](h cache.ResourceEventHandler, log klog.Logger) *clientgoReceiver[T] {
+	r := &clientgoReceiver[T]{handler: h, logger: log}
+	if funcs, ok := h.(cache.ResourceEventHandlerFuncs); ok {
+		r.update = funcs.UpdateFunc
+	}
+	return r
 }
 
 func (r *clientgoReceiver[T]) receive(e *event[T], key indexer.Key) {
@@ -20,7 +31,11 @@ func (r *clientgoReceiver[T]) receive(e *event[T], key indexer.Key) {
 	case Added:
 		r.handler.OnAdd(e.new, e.is(flagInitial))
 	case Updated:
-		r.handler.OnUpdate(e.old, e.new)
+		if r.update != nil {
+			r.update(e.old, e.new)
+		} else {
+			r.handler.OnUpdate(e.old, e.new)
+		}
 	case Deleted:
 		if !e.is(flagLost) {
 			r.handler.OnDelete(e.old)
