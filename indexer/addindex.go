@@ -46,5 +46,5 @@ func (w *Writer[T]) add(added ...*index[T]) {
 		w.posts = posts
 	}
 	indexes := append(old.indexes[:len(old.indexes):len(old.indexes)], added...)
-	w.x.live.Store(old.with(indexes))
+	w.x.live.Store(newContents(old.records, old.all, indexes))
 }

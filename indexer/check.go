@@ -13,6 +13,7 @@ func (w *Writer[T]) check() {
 	c.records.check()
 	c.all.check()
 	verify.That(c.all.len() == c.records.live, "%d objects in the list, %d in the table", c.all.len(), c.records.live)
+	verify.That(!c.shared, "readers see contents that are being made")
 	for n := range c.records.all {
 		verify.That(c.all.owner(n.value.at) == n, "%q is not where it says", n.key())
 		w.checkPosts(c, n)

@@ -3,9 +3,9 @@ package indexer
 import "slices"
 
 // contents is everything that readers see: the objects by key, the list of
-// all, and the indexes. The struct itself never changes; what it points to is
-// written under the indexer's locks. Adding an index, or replacing more than a
-// few objects, makes another contents and swaps it in.
+// all, and the indexes. Once shown the struct itself never changes; what it
+// points to is written under the indexer's locks. Adding an index, or replacing
+// more than a few objects, makes another contents and swaps it in.
 type contents[T any] struct {
 	records *table[entry[T]]
 	all     *vector[T]
@@ -14,18 +14,13 @@ type contents[T any] struct {
 	// update changes.
 	keyed bool
 	// shared says that readers see the records in other contents, while these
-	// are being made.
+	// are being made: a record that changes is replaced, and not written to.
 	shared bool
 }
 
-func newContents[T any](size int, indexes []*index[T]) *contents[T] {
-	return (&contents[T]{records: newTable[entry[T]](size), all: new(vector[T])}).with(indexes)
-}
-
-// with returns the same contents with other indexes.
-func (c *contents[T]) with(indexes []*index[T]) *contents[T] {
+func newContents[T any](records *table[entry[T]], all *vector[T], indexes []*index[T]) *contents[T] {
 	valued := func(ix *index[T]) bool { return !ix.ByNamespace }
-	return &contents[T]{records: c.records, all: c.all, indexes: indexes, keyed: !slices.ContainsFunc(indexes, valued)}
+	return &contents[T]{records: records, all: all, indexes: indexes, keyed: !slices.ContainsFunc(indexes, valued)}
 }
 
 // index returns the index of a family by its name, which for posting lists is
@@ -39,20 +34,22 @@ func (c *contents[T]) index(name string, f family) *index[T] {
 	return nil
 }
 
-// put stores a record, or, where its key has one, what is in it: r is of no
-// further use then. It returns the object that was there before.
+// put stores a record, or, where its key has one, what is in it. It returns
+// the object that was there before.
 func (c *contents[T]) put(w *Writer[T], r *node[entry[T]]) (old T, replaced bool) {
 	p, stored := c.records.seek(r.key())
 	if stored == nil {
 		c.insert(w, p, r)
 		return old, false
 	}
-	if c.shared {
-		stored = c.separate(p, stored)
-	}
 	e := &r.value
-	stored.value.of(e.part, e.mark)
-	old, _ = c.update(w, stored, e.version.Load(), e.stamp)
+	part, mark, object, stamp := e.part, e.mark, e.current.Load(), e.stamp
+	if c.shared {
+		c.succeed(p, r, stored)
+		stored = r
+	}
+	stored.value.settle(part, mark)
+	old, _ = c.update(w, stored, object, stamp)
 	return old, true
 }
 
@@ -68,27 +65,27 @@ func (c *contents[T]) insert(w *Writer[T], p spot[entry[T]], r *node[entry[T]]) 
 func (c *contents[T]) update(w *Writer[T], r *node[entry[T]], object *T, stamp uint64) (old T, was uint64) {
 	e := &r.value
 	was, e.stamp = e.stamp, stamp
-	e.version.Store(object)
+	e.current.Store(object)
 	old = c.all.set(e.at, *object)
 	if c.keyed {
-		e.repeat()
+		e.refresh()
 	} else {
 		c.post(w, r)
 	}
 	return old, was
 }
 
-// separate gives these contents a record of their own instead of one that
-// readers see in others.
-func (c *contents[T]) separate(p spot[entry[T]], r *node[entry[T]]) *node[entry[T]] {
-	mine := copied(r)
-	p.replace(mine)
-	c.all.setOwner(mine.value.at, mine)
-	for i := range mine.value.posts() {
-		p := mine.value.post(i)
-		p.list.value.setOwner(p.at, mine)
+// succeed puts r in the place of another record of its key, with what is the
+// writer's in that. Nobody reads these contents yet.
+func (c *contents[T]) succeed(p spot[entry[T]], r, before *node[entry[T]]) {
+	e := &r.value
+	e.takeOver(&before.value)
+	p.group.slots[p.slot].Store(r)
+	c.all.setOwner(e.at, r)
+	for i := range e.posts() {
+		p := e.post(i)
+		p.list.value.setOwner(p.at, r)
 	}
-	return mine
 }
 
 // remove takes a key out; old is its record, or nil.
@@ -140,7 +137,7 @@ func (c *contents[T]) post(w *Writer[T], r *node[entry[T]]) {
 	values := w.valuesIn(c.indexes, r)
 	switch r.value.fit(values) {
 	case same:
-		r.value.repeat()
+		r.value.refresh()
 	case moved:
 		for i := range values {
 			repost(r, i, values[i])

@@ -49,7 +49,8 @@ func FuzzKey(f *testing.F) {
 		table := newTable[int](0)
 		joined := one + other
 		for at := range min(len(joined), 64) + 1 {
-			require.Nil(t, put(table, Key{joined[:at], joined[at:]}, at))
+			_, old := put(table, Key{joined[:at], joined[at:]}, at)
+			require.Nil(t, old)
 		}
 		table.check()
 	})

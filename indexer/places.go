@@ -85,8 +85,8 @@ func (e *entry[T]) setPosts(posts []post[T]) {
 	}
 }
 
-// repeat puts the object of now into the lists that its record has places in.
-func (e *entry[T]) repeat() {
+// refresh puts the object of now into the lists that its record has places in.
+func (e *entry[T]) refresh() {
 	object := e.object()
 	for i := range e.posts() {
 		p := e.post(i)

@@ -71,5 +71,5 @@ func (w *Writer[T]) refuseOvergrown() {
 	w.x.mu.Lock()
 	defer w.x.mu.Unlock()
 
-	w.x.live.Store(next)
+	w.swap(next)
 }

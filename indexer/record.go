@@ -15,7 +15,7 @@ import (
 // Invariant: contents.all.owner(at) is this record, and for every post p of it
 // p.list.value.owner(p.at) is this record.
 type entry[T any] struct {
-	version atomic.Pointer[T] // of the object; never nil, and what it points to never changes
+	current atomic.Pointer[T] // the object; never nil, and what it points to never changes
 	stamp   uint64            // the caller's
 
 	// Where the object stands in the lists of its index values: the first
@@ -32,27 +32,24 @@ type entry[T any] struct {
 // newRecord returns a record that knows its key before it is in a table.
 func newRecord[T any](key Key, object *T, stamp uint64, part uint16) *node[entry[T]] {
 	r := &node[entry[T]]{namespace: unique.Make(key.Namespace), name: key.Name}
-	r.value.version.Store(object)
+	r.value.current.Store(object)
 	r.value.stamp, r.value.part = stamp, part
 	return r
 }
 
-func (e *entry[T]) object() T { return *e.version.Load() }
+func (e *entry[T]) object() T { return *e.current.Load() }
 
-// of sets the part that a new version came from, and its mark. Without one, a
-// full state of the part that holds the object holds it still.
-func (e *entry[T]) of(part uint16, mark uint32) {
+// settle sets the part that a new version came from, and its mark. Without one,
+// a full state of the part that holds the object holds it still.
+func (e *entry[T]) settle(part uint16, mark uint32) {
 	if mark != 0 || part != e.part {
 		e.mark = mark
 	}
 	e.part = part
 }
 
-// copied returns a record of the same contents, with the same places.
-func copied[T any](r *node[entry[T]]) *node[entry[T]] {
-	e := &r.value
-	mine := newRecord(r.key(), e.version.Load(), e.stamp, e.part)
-	mine.value.list, mine.value.listAt, mine.value.more = e.list, e.listAt, e.more
-	mine.value.at, mine.value.mark = e.at, e.mark
-	return mine
+// takeOver takes over what is the writer's in the record that this one replaces.
+func (e *entry[T]) takeOver(before *entry[T]) {
+	e.stamp, e.part, e.mark = before.stamp, before.part, before.mark
+	e.at, e.list, e.listAt, e.more = before.at, before.list, before.listAt, before.more
 }

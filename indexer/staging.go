@@ -166,9 +166,9 @@ func (w *Writer[T]) overwrite() {
 
 // Visitor is told of the changes that a full state comes to.
 type Visitor[T any] struct {
-	// Deleted, Added and Updated are called once for each change: deletions
-	// first, then the others in the order of the list. What they are told of
-	// does not show to readers yet. Nil ones are not called.
+	// Deleted and Put are called once for each change: deletions first, then
+	// the others in the order of the list. What they are told of does not show
+	// in lists yet. Nil ones are not called.
 	Deleted func(key Key, last T)
 	Put     func(key Key, old, new T, replaced bool)
 	// Commit is called last, in the write section that shows all of it.
@@ -209,7 +209,7 @@ func (s *Staging[T]) Commit(version string, v Visitor[T]) (changes int) {
 	w.x.mu.Lock()
 	defer w.x.mu.Unlock()
 
-	w.x.live.Store(next)
+	w.swap(next)
 	show()
 	return changes
 }
@@ -263,7 +263,9 @@ func (s *Staging[T]) apply(c *contents[T], gone []*node[entry[T]], v Visitor[T])
 }
 
 // rebuild makes contents of what is kept, and then applies the changes to
-// them. The places in the kept records change, which are the writer's own.
+// them. The places in the kept records change, which are the writer's own. The
+// objects in them do not, since readers see them until the swap: a record that
+// changes is replaced.
 func (s *Staging[T]) rebuild(gone []*node[entry[T]], v Visitor[T]) *contents[T] {
 	live := s.w.x.live.Load()
 	next := s.w.successor(live, live.all.len()+len(s.pending)-len(gone))
@@ -286,6 +288,20 @@ func (s *Staging[T]) rebuild(gone []*node[entry[T]], v Visitor[T]) *contents[T] 
 	return next
 }
 
+// swap shows other contents. The snapshots that were taken of those before hold
+// on to their objects, and not, by the records, to what became of them. The
+// caller holds x.writing and x.mu.
+func (w *Writer[T]) swap(next *contents[T]) {
+	old := w.x.live.Load()
+	w.x.live.Store(next)
+	old.all.disown()
+	for _, ix := range old.indexes {
+		for n := range ix.values.all {
+			n.value.disown()
+		}
+	}
+}
+
 // successor returns empty contents with the same indexes.
 func (w *Writer[T]) successor(c *contents[T], size int) *contents[T] {
 	indexes := make([]*index[T], len(c.indexes))
@@ -293,5 +309,5 @@ func (w *Writer[T]) successor(c *contents[T], size int) *contents[T] {
 		indexes[i] = ix.empty()
 		indexes[i].broken = ix.broken
 	}
-	return newContents(size, indexes)
+	return newContents(newTable[entry[T]](size), new(vector[T]), indexes)
 }

@@ -1,10 +1,13 @@
 package indexer
 
 import (
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
 	"testing"
+	"time"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 )
@@ -76,20 +79,95 @@ func TestNothingOfALargeFullStateShowsBeforeItsCommit(t *testing.T) {
 		s := w.Stage(0)
 		for i := range n {
 			key := Key{"a", strconv.Itoa(i)}
-			s.Put(key, &item{key: key, serial: serial - 1}, 0)
-			s.Put(key, &item{key: key, serial: serial}, 0) // an update within the state
+			words := []string{"of " + strconv.Itoa(serial), "all", key.Name}
+			s.Put(key, &item{key: key, serial: serial - 1, words: words}, 0)
+			s.Put(key, &item{key: key, serial: serial, words: words}, 0) // an update within the state
 		}
 		s.Commit("", v)
 	}
-	fill(1, Visitor[*item]{})
-	fill(3, Visitor[*item]{Put: func(key Key, _, _ *item, _ bool) {
+	shows := func(serial int, key Key) {
 		it, ok := x.Get(key)
 		require.True(t, ok)
-		require.Equal(t, 1, it.serial)
-	}})
-	it, _ := x.Get(Key{"a", "0"})
-	require.Equal(t, 3, it.serial)
+		require.Equal(t, serial, it.serial)
+		list, err := x.Union("word", key.Name)
+		require.NoError(t, err)
+		require.Equal(t, []*item{it}, list)
+		all, _ := x.Lookup("word", "all")
+		require.Equal(t, serial, all.At(n/2).serial)
+		of, _ := x.Lookup("word", "of "+strconv.Itoa(serial))
+		require.Equal(t, n, of.Len())
+	}
+	fill(1, Visitor[*item]{})
+	fill(3, Visitor[*item]{Put: func(key Key, _, _ *item, _ bool) { shows(1, key) }})
+	shows(3, Key{"a", "0"})
 	require.Equal(t, slices.Repeat([]int{3}, n), serialsOf(x))
+}
+
+// Whoever holds a snapshot holds its objects, and not what became of them after
+// a large full state.
+func TestASnapshotKeepsNothingAliveThatIsNotInIt(t *testing.T) {
+	w, x := newItems(t, 1)
+	k := Key{"a", "n"}
+	held := []Snapshot[*item]{x.Snapshot()}
+	of, err := x.Lookup(NamespaceIndex, "a")
+	require.NoError(t, err)
+	held = append(held, of)
+
+	s := w.Stage(0)
+	require.True(t, s.Keep(k))
+	for i := range rebuildAbove + 1 {
+		key := Key{"b", strconv.Itoa(i)}
+		s.Put(key, &item{key: key}, 0)
+	}
+	s.Commit("", Visitor[*item]{})
+	var later weak.Pointer[item]
+	w.Update(func(tx *Tx[*item]) {
+		it := &item{key: k, serial: 2}
+		later = weak.Make(it)
+		tx.Put(0, k, it, 0)
+		tx.Delete(k)
+	})
+	require.Eventually(t, func() bool {
+		runtime.GC()
+		return later.Value() == nil
+	}, 10*time.Second, time.Millisecond)
+	for _, s := range held {
+		require.Equal(t, 1, s.At(0).serial)
+	}
+}
+
+// Indexes by key alone are not asked for values at an update, until there are
+// others.
+func TestUpdatesUnderIndexesByKey(t *testing.T) {
+	w, err := New(Options[*item]{Indexes: []Index[*item]{{Name: NamespaceIndex, ByNamespace: true}}})
+	require.NoError(t, err)
+	x := w.Indexer()
+	keys := []Key{{"a", "1"}, {"a", "2"}, {"b", "1"}}
+	put := func(serial int) {
+		w.Update(func(tx *Tx[*item]) {
+			for _, k := range keys {
+				tx.Put(0, k, &item{key: k, serial: serial, words: []string{strconv.Itoa(serial)}}, 0)
+			}
+		})
+	}
+	shows := func(serial int, index, value string, n int) {
+		list, err := x.Lookup(index, value)
+		require.NoError(t, err)
+		require.Equal(t, n, list.Len())
+		for it := range list.All() {
+			require.Equal(t, serial, it.serial)
+		}
+	}
+	for serial := range 3 {
+		put(serial)
+		shows(serial, NamespaceIndex, "a", 2)
+		shows(serial, NamespaceIndex, "b", 1)
+	}
+	require.NoError(t, w.AddIndexes(Index[*item]{Name: "word", Append: words}))
+	put(7)
+	shows(7, NamespaceIndex, "a", 2)
+	shows(7, "word", "7", 3)
+	shows(7, "word", "2", 0)
 }
 
 // A store is also written to by hand while a full state is under way (T19):
@@ -101,6 +179,15 @@ func TestWhatIsKeptStaysWhateverIsDoneByHand(t *testing.T) {
 		"replace": func(w *Writer[*item], k Key) {
 			all := w.StageAll()
 			all.Put(k, &item{key: k, serial: 9}, 0)
+			all.Commit("", Visitor[*item]{})
+		},
+		"replace by very much": func(w *Writer[*item], k Key) {
+			all := w.StageAll()
+			all.Put(k, &item{key: k, serial: 9}, 0)
+			for i := range rebuildAbove + 1 {
+				key := Key{"b", strconv.Itoa(i)}
+				all.Put(key, &item{key: key, serial: 9}, 0)
+			}
 			all.Commit("", Visitor[*item]{})
 		},
 		"replace by nothing": func(w *Writer[*item], _ Key) { w.StageAll().Commit("", Visitor[*item]{}) },

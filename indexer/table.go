@@ -173,9 +173,6 @@ func (t *table[V]) fill(p spot[V], n *node[V]) {
 	t.live++
 }
 
-// replace stores a node at the spot of another one of its key.
-func (p spot[V]) replace(n *node[V]) { p.group.slots[p.slot].Store(n) }
-
 // remove takes the node of key out and returns it, or nil.
 func (t *table[V]) remove(key Key) (old *node[V]) {
 	p, old := t.find(key, *t.groups.Load())

@@ -28,16 +28,16 @@ func newTableTwins(t *testing.T, r *rand.Rand) *tableTwins {
 	}
 }
 
-// put stores a new node, and returns the one that it replaces, or nil.
-func put(t *table[int], key Key, value int) (old *node[int]) {
-	n := &node[int]{namespace: unique.Make(key.Namespace), name: key.Name, value: value}
+// put stores a new node, and returns it and the one that it replaces, or nil.
+func put(t *table[int], key Key, value int) (n, old *node[int]) {
+	n = &node[int]{namespace: unique.Make(key.Namespace), name: key.Name, value: value}
 	p, old := t.seek(key)
 	if old == nil {
 		t.fill(p, n)
 	} else {
-		p.replace(n)
+		p.group.slots[p.slot].Store(n)
 	}
-	return old
+	return n, old
 }
 
 func (w *tableTwins) step() {
@@ -50,9 +50,9 @@ func (w *tableTwins) step() {
 		delete(w.twin, key)
 	} else {
 		w.serial++
-		require.Same(w.t, w.twin[key], put(w.table, key, w.serial))
-		w.twin[key] = w.table.get(key)
-		require.Equal(w.t, w.serial, w.twin[key].value)
+		it, old := put(w.table, key, w.serial)
+		require.Same(w.t, w.twin[key], old)
+		w.twin[key] = it
 	}
 	w.table.check()
 	require.Same(w.t, w.twin[key], w.table.get(key))

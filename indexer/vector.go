@@ -11,9 +11,9 @@ const (
 // is shorter, and grows as needed.
 type chunk[T any] struct {
 	objects []T // never changed once a snapshot holds the chunk
-	// owners are the records of the objects, for the writer alone.
-	// Invariant: len(owners) == len(objects), except in a chunk that was
-	// replaced by its copy, which has none.
+	// owners are the records of the objects. Guarded by the indexer's mu.
+	// Invariant: len(owners) == len(objects), except in a chunk that is not live
+	// any more, which has none: a snapshot should not keep records alive.
 	owners []*node[entry[T]]
 	epoch  uint64
 }
@@ -69,7 +69,7 @@ func (v *vector[T]) own(i int) *chunk[T] {
 	}
 	mine := &chunk[T]{objects: make([]T, len(c.objects), cap(c.objects)), owners: c.owners, epoch: v.epoch}
 	copy(mine.objects, c.objects)
-	c.owners = nil // a snapshot should not keep records alive
+	c.owners = nil
 	v.chunks[i] = mine
 	return mine
 }
@@ -86,6 +86,13 @@ func (v *vector[T]) add(obj T, owner *node[entry[T]]) uint32 {
 	c.owners = append(c.owners, owner)
 	v.size.Store(int64(at + 1))
 	return uint32(at) //nolint:gosec // 4 billion objects do not fit in memory
+}
+
+// disown lets go of the records. The vector is not written to any more.
+func (v *vector[T]) disown() {
+	for _, c := range v.chunks {
+		c.owners = nil
+	}
 }
 
 // newChunk starts small in a short vector, so that an index value with one

@@ -29,7 +29,7 @@ func New[T any](o Options[T]) (*Writer[T], error) {
 	w := &Writer[T]{x: &Indexer[T]{options: o}}
 	w.tx.w, w.x.writer = w, w
 	w.x.version.Store(new(string))
-	w.x.live.Store(newContents[T](0, nil))
+	w.x.live.Store(newContents[T](newTable[entry[T]](0), new(vector[T]), nil))
 	if err := w.AddIndexes(o.Indexes...); err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (tx *Tx[T]) Put(part uint16, key Key, obj T, stamp uint64) (old T, was uint
 		c.insert(tx.w, p, newRecord(key, &obj, stamp, part))
 		return old, 0, false
 	}
-	r.value.of(part, 0)
+	r.value.settle(part, 0)
 	old, was = c.update(tx.w, r, &obj, stamp)
 	return old, was, true
 }

@@ -12,12 +12,12 @@ import (
 // deletes of objects that it never heard of.
 type clientgoReceiver[T any] struct {
 	handler cache.ResourceEventHandler
-	update  func(old, obj any) // the function of a handler that is made of some
+	update  func(old, obj any) // UpdateFunc of a ResourceEventHandlerFuncs; nil for others
 	logger  klog.Logger        // for panics
 }
 
 // newClientgoReceiver returns the receiver of a handler. Most of them are made
-// of functions, and most events are updates: that function is called by itself.
+// of functions, and most events are updates: that function is called directly.
 func newClientgoReceiver[T any](h cache.ResourceEventHandler, log klog.Logger) *clientgoReceiver[T] {
 	r := &clientgoReceiver[T]{handler: h, logger: log}
 	if funcs, ok := h.(cache.ResourceEventHandlerFuncs); ok {

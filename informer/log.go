@@ -113,7 +113,8 @@ func newEventLog[T any]() *eventLog[T] {
 	return &eventLog[T]{tail: s, first: s, published: cursor[T]{segment: s}}
 }
 
-// grow adds an event behind the published end, to be filled in where it is.
+// grow adds an event behind the published end, to be filled in where it is. It
+// is zero: no slot is used twice.
 func (l *eventLog[T]) grow() *event[T] {
 	if int(l.written) == len(l.tail.events) {
 		l.extend()
@@ -122,7 +123,7 @@ func (l *eventLog[T]) grow() *event[T] {
 	return &l.tail.events[l.written-1]
 }
 
-// note keeps a note beside the event that was added last.
+// note keeps a note beside the event that grow has added last.
 func (l *eventLog[T]) note(n note) {
 	s, i := l.tail, l.written-1
 	s.events[i].flags |= flagNoted

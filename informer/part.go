@@ -130,7 +130,7 @@ func (c *core[T]) swept(first bool, key indexer.Key, last T) {
 	delete(c.aside, key)
 	if !first {
 		e := c.processor.log.grow()
-		*e = event[T]{old: last, new: last, kind: Deleted, flags: flagLost}
+		e.old, e.new, e.kind, e.flags = last, last, Deleted, flagLost
 		c.note(e, key, uid)
 	}
 }

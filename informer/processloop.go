@@ -107,8 +107,8 @@ func (c *core[T]) poison(d *deltafifo.Delta[T]) {
 	c.status.quarantined.Store(c.countPoisoned())
 }
 
-// note keeps the key and the UID of the event that was logged last, where its
-// objects do not tell them.
+// note keeps the key and the UID of e, which was logged last, where its objects
+// do not tell them.
 func (c *core[T]) note(e *event[T], key indexer.Key, uid string) {
 	if !e.is(flagLost) && c.options.Transform == nil {
 		return

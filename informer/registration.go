@@ -329,13 +329,10 @@ func (r *registration[T]) deliverSome(limit uint64) bool {
 	for c.i < n && !r.halted() {
 		s, i := c.segment, c.i
 		c.i++
-		switch e := &s.events[i]; {
-		case !e.is(flagLost | flagRecreated):
-			r.receiver.receive(e, indexer.Key{})
-		case e.is(flagLost):
+		if e := &s.events[i]; e.is(flagLost | flagRecreated) {
 			r.tell(e, s.note(i).key)
-		default:
-			r.tell(e, indexer.Key{})
+		} else { // nearly all
+			r.receiver.receive(e, indexer.Key{})
 		}
 	}
 	return true

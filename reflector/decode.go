@@ -45,11 +45,11 @@ func newDecoder[T any](o Options) decoder[T] {
 	return d
 }
 
-// read makes d a delta of obj, which came in a watch.
-func (c decoder[T]) read(d *deltafifo.Delta[T], op deltafifo.Op, obj runtime.Object) error {
-	err := c.item(d, op, obj)
-	if err == nil && c.check != nil {
-		err = c.check(obj)
+// read makes a delta of obj, which came in a watch. With an error it is of no use.
+func (d decoder[T]) read(delta *deltafifo.Delta[T], op deltafifo.Op, obj runtime.Object) error {
+	err := d.item(delta, op, obj)
+	if err == nil && d.check != nil {
+		err = d.check(obj)
 	}
 	if err != nil {
 		return fmt.Errorf("%v event of %s: %w", op, nameOf(obj), err)
@@ -57,8 +57,8 @@ func (c decoder[T]) read(d *deltafifo.Delta[T], op deltafifo.Op, obj runtime.Obj
 	return nil
 }
 
-// item makes d a delta of obj, which came in a list.
-func (decoder[T]) item(d *deltafifo.Delta[T], op deltafifo.Op, obj runtime.Object) error {
+// item makes a delta of obj, which came in a list.
+func (decoder[T]) item(delta *deltafifo.Delta[T], op deltafifo.Op, obj runtime.Object) error {
 	t, ok := any(obj).(T)
 	if !ok {
 		return fmt.Errorf("%w: a %T instead of a %v", ErrUnexpected, obj, reflect.TypeFor[T]())
@@ -67,9 +67,9 @@ func (decoder[T]) item(d *deltafifo.Delta[T], op deltafifo.Op, obj runtime.Objec
 	if m == nil {
 		return fmt.Errorf("%w: a %T without metadata", ErrUnexpected, obj)
 	}
-	d.Op, d.Object = op, t
-	d.Key = indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}
-	d.UID, d.Version = string(m.GetUID()), m.GetResourceVersion()
+	delta.Op, delta.Object = op, t
+	delta.Key = indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}
+	delta.UID, delta.Version = string(m.GetUID()), m.GetResourceVersion()
 	return nil
 }
 

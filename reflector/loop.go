@@ -173,8 +173,8 @@ func (l *loop[T]) settle(in input, a action, err error) error {
 	return nil
 }
 
-// grow adds a delta to the batch, to be filled in where it is: what is copied
-// once an event is most of what reading it costs.
+// grow adds a delta to the batch, to be filled in where it is: to copy one would
+// be a good part of what an event costs to read.
 func (l *loop[T]) grow() *deltafifo.Delta[T] {
 	l.batch = append(l.batch, deltafifo.Delta[T]{})
 	return &l.batch[len(l.batch)-1]
