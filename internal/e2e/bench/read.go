@@ -110,9 +110,12 @@ func repeated(do read) func(*meter) (sample, error) {
 	}
 }
 
-// enough finds out how many reads take so long. The first of them builds what
-// is built on first use.
+// enough finds out how many reads take so long. The one before them builds what
+// is built on first use, which would be taken for the time of all.
 func enough(do read, atLeast time.Duration) (n int, err error) {
+	if err := do(1); err != nil {
+		return 0, err
+	}
 	for n = 1; ; n *= 2 {
 		start := time.Now()
 		if err := do(n); err != nil || time.Since(start) >= atLeast {
