@@ -48,6 +48,9 @@ type Delta[T any] struct {
 	// Lost, on Deleted, says that the final state of the object was missed:
 	// Object is the last one known, or the zero value.
 	Lost bool
+	// Recalled, on Added in a full state, says that the object was not sent:
+	// Object is what the consumer itself holds of this key, UID and version.
+	Recalled bool
 	// Part is the number of the source that reported the change, where
 	// several feed one store.
 	Part uint16

@@ -44,8 +44,12 @@ func detectIn[T any](f *clientgo, batch []deltafifo.Delta[T]) {
 		return
 	}
 	for i := range batch {
-		if op := batch[i].Op; op == deltafifo.Added || op == deltafifo.Modified {
-			f.detector.AddObject(batch[i].Object)
+		d := &batch[i]
+		if d.Recalled {
+			continue // it has a copy of it
+		}
+		if d.Op == deltafifo.Added || d.Op == deltafifo.Modified {
+			f.detector.AddObject(d.Object)
 		}
 	}
 }

@@ -22,7 +22,19 @@ type intake[T any] struct {
 	renamed, renaming map[indexer.Key]indexer.Key
 }
 
-var _ reflector.Sink[any] = (*intake[any])(nil)
+var (
+	_ reflector.Sink[any]   = (*intake[any])(nil)
+	_ reflector.Memory[any] = (*intake[any])(nil)
+)
+
+// Recall returns what is stored of an object, transformed as it is.
+func (s *intake[T]) Recall(key indexer.Key, uid, version string) (obj T, ok bool) {
+	stored, ok := s.core.writer.Indexer().Get(key)
+	if !ok || identityOf(stored) != (identity{uid, version}) {
+		return obj, false
+	}
+	return stored, true
+}
 
 func (s *intake[T]) Begin(ctx context.Context, h reflector.History) error {
 	s.staged, s.renaming = true, nil
@@ -50,7 +62,7 @@ func (s *intake[T]) Write(ctx context.Context, batch []deltafifo.Delta[T]) error
 	for i := range batch {
 		d := &batch[i]
 		d.Part, d.Stamp = s.part, stampOf(d.UID)
-		if transform != nil && d.Op != deltafifo.Bookmark {
+		if transform != nil && d.Op != deltafifo.Bookmark && !d.Recalled {
 			s.transform(d, transform)
 		}
 	}

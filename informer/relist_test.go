@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -241,4 +242,47 @@ func TestPagesOfAListThatFailsConfirmNothing(t *testing.T) {
 		require.Zero(t, i.Status().Confirmed, "the store was never up to date")
 		require.Zero(t, i.Status().LastEvent)
 	})
+}
+
+// What a transport has left out is not transformed again, and stays as it is.
+func TestWhatIsRecalledStaysAsItIs(t *testing.T) {
+	transforms := 0
+	f := newFed(t, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+		transforms++
+		p.Labels = map[string]string{"transformed": "once"}
+		return p, nil
+	}}, 1)
+	in, ctx := &intake[*corev1.Pod]{core: f.core}, t.Context()
+	full := func(version string, batch ...deltafifo.Delta[*corev1.Pod]) {
+		require.NoError(t, in.Begin(ctx, reflector.SameHistory))
+		require.NoError(t, in.Write(ctx, batch))
+		require.NoError(t, in.Commit(ctx, version))
+	}
+	recalled := func(name, version string) deltafifo.Delta[*corev1.Pod] {
+		p, ok := in.Recall(named(name), "uid-"+name, version)
+		require.True(t, ok)
+		d := does(deltafifo.Added, p)
+		d.Recalled = true
+		return d
+	}
+	full("10", does(deltafifo.Added, pod("a", "1")), does(deltafifo.Added, pod("b", "2")))
+	f.drain(t)
+	a, _ := f.writer.Indexer().Get(named("a"))
+	for _, o := range []struct {
+		key          indexer.Key
+		uid, version string
+	}{{named("c"), "uid-c", "1"}, {named("a"), "uid-a", "2"}, {named("a"), "uid-b", "1"}} {
+		_, ok := in.Recall(o.key, o.uid, o.version)
+		require.False(t, ok, "%v", o)
+	}
+
+	ofA, ofB := recalled("a", "1"), recalled("b", "2")
+	require.NoError(t, newClientgoStore(f.core).Delete(pod("b", "2"))) // by hand, meanwhile
+	full("20", ofA, ofB)
+	f.drain(t)
+	require.Equal(t, 2, transforms)
+	require.Equal(t, 2, f.writer.Indexer().Len(), "nothing is lost")
+	now, _ := f.writer.Indexer().Get(named("a"))
+	require.Same(t, a, now)
+	require.Equal(t, "once", now.Labels["transformed"])
 }

@@ -21,6 +21,11 @@
 // history is another one is told to the sink by [NewHistory]. Versions that do
 // not compare are taken as they come.
 //
+// Memory. With [SkipUnchanged] in the client's transport, a sink that is a
+// [Memory] is written its own objects in place of those of a stream that are
+// of the same UID and version. The sink cannot tell them from others but by
+// [deltafifo.Delta].Recalled: order, Begin and Commit are the same.
+//
 // Load. At most one request is under way and at most one watch open. A failure
 // is followed by a back-off of 0.8 s, doubled with each further one up to 30 s
 // and lengthened by up to as much again by chance; two minutes without a

@@ -30,6 +30,7 @@ type loop[T any] struct {
 	page    page                 // fetched and not yet written
 	pager   pager                // of the list that is under way
 	conn    *conn                // nil unless a stream or watch is open
+	recall  *recall[T]           // nil unless a stream is open that may leave out objects
 	batch   []deltafifo.Delta[T] // empty but while it is filled
 	objects int                  // in the full state that is under way
 	paged   time.Time            // when the last Paged of a stream was told
@@ -187,15 +188,19 @@ func (l *loop[T]) shrink() {
 	l.batch = l.batch[:last]
 }
 
-// flush writes the batch to the sink and empties it: nothing in it is kept.
+// forget empties the batch: what is in it was written, or is not wanted.
+func (l *loop[T]) forget() {
+	clear(l.batch)
+	l.batch = l.batch[:0]
+}
+
+// flush writes the batch to the sink and empties it.
 func (l *loop[T]) flush() error {
 	if len(l.batch) == 0 {
 		return nil
 	}
-	err := l.sink.Write(l.ctx, l.batch)
-	clear(l.batch)
-	l.batch = l.batch[:0]
-	if err != nil {
+	defer l.forget()
+	if err := l.sink.Write(l.ctx, l.batch); err != nil {
 		return sinkError(err)
 	}
 	return nil

@@ -18,6 +18,9 @@ import (
 // is full waits in Write until there is room or ctx ends. The batch belongs to
 // the caller again when Write returns; the objects in it belong to the sink.
 //
+// A sink that is a [Memory] too may be written objects of its own (see
+// [SkipUnchanged]).
+//
 // An error from any call but Abort ends the attempt: the reflector reports it,
 // backs off and lists again. Abort follows a Begin, Write or Commit of a full
 // state that failed, too. It may be called when ctx has ended, and should not

@@ -35,14 +35,15 @@ const (
 
 // openWatch asks for the changes since a version.
 func (l *loop[T]) openWatch(version string) (input, error) {
-	return l.open(metav1.ListOptions{ResourceVersion: version})
+	l.recall = nil
+	return l.open(l.ctx, metav1.ListOptions{ResourceVersion: version})
 }
 
 // openStream asks for the full state, not older than version, and the changes
 // that follow it.
 func (l *loop[T]) openStream(version string) (input, error) {
 	initial := true
-	return l.open(metav1.ListOptions{
+	return l.open(l.recalling(), metav1.ListOptions{
 		ResourceVersion:      version,
 		ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
 		SendInitialEvents:    &initial,
@@ -50,7 +51,7 @@ func (l *loop[T]) openStream(version string) (input, error) {
 }
 
 // open asks for a stream or watch, with the options that both have.
-func (l *loop[T]) open(o metav1.ListOptions) (input, error) {
+func (l *loop[T]) open(ctx context.Context, o metav1.ListOptions) (input, error) {
 	least := max(minTimeout, l.o.MinWatchTimeout)
 	timeout := least + time.Duration(l.random()*float64(least))
 	seconds := int64(timeout / time.Second)
@@ -58,7 +59,7 @@ func (l *loop[T]) open(o metav1.ListOptions) (input, error) {
 
 	w := &conn{asked: time.Now(), lasts: timeout + watchPatience, initial: o.SendInitialEvents != nil}
 	w.patience = l.patience(w)
-	w.ctx, w.cancel = context.WithCancelCause(l.ctx)
+	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	// Some proxies hold the answer back until there is an event, so it may take as long as one.
 	timer := time.AfterFunc(w.patience, func() { w.cancel(ErrSilent) })
 	_, err := call(w.ctx, func() (*conn, error) { return w.dial(l.source, o) }, (*conn).hangUp)
@@ -113,6 +114,11 @@ func (l *loop[T]) read() (input, error) {
 			return l.writeChanges()
 		case op != 0:
 			l.take(op, e)
+		case l.recall.standsIn(e):
+			if err := l.recall.putBack(l.grow(), e); err != nil {
+				l.forget()
+				return input{kind: inFailed}, err
+			}
 		case len(l.batch) > 0:
 			w.held = e
 			return l.writeChanges()
@@ -202,6 +208,10 @@ func (l *loop[T]) mark(e watch.Event) (input, error) {
 	case m == nil:
 		l.skip(fmt.Errorf("%w: a bookmark that is a %T without metadata", ErrUnexpected, e.Object))
 	default:
+		if err := l.recall.end(); err != nil {
+			return input{kind: inFailed}, err
+		}
+		l.recall = nil
 		l.conn.count++
 		end := m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
 		return input{kind: inBookmark, version: m.GetResourceVersion(), end: end}, nil

@@ -22,7 +22,9 @@ func TestScenario_APIServerRestarted(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.createPods(somePods)
 	proxy := s.proxy()
-	m := s.watchPods(harness.Via(s.cluster.Config(), proxy.Address()))
+	config := harness.Via(s.cluster.Config(), proxy.Address())
+	config.Wrap(reflector.SkipUnchanged)
+	m := s.watchPods(config)
 	m.watching()
 	s.eventually("the handlers know all", m.viewsDiffer)
 	proxy.Refuse()
@@ -41,7 +43,9 @@ func TestScenario_APIServerRestarted(t *testing.T) {
 func TestScenario_APIServerKilledUnderChurn(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.createPods(somePods)
-	m := s.watchPods(s.cluster.Config())
+	config := s.cluster.Config()
+	config.Wrap(reflector.SkipUnchanged)
+	m := s.watchPods(config)
 	m.synced()
 	c := s.churn(8, somePods, 2*time.Millisecond)
 	for range size(2, 6) {

@@ -23,12 +23,14 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/factory"
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // task is what a measured process runs.
 type task struct {
 	Tidemark bool
 	Lists    bool // LIST, and not WatchList
+	Skip     bool // what tidemark holds is not decoded
 	Handlers int
 	Split    int // that many informers, one for each namespace, instead of one
 
@@ -182,6 +184,9 @@ func (c *child) start(ctx context.Context, t task) error {
 	config := &rest.Config{Host: t.Host, BearerToken: t.Token, TLSClientConfig: rest.TLSClientConfig{CAFile: t.CAFile}, QPS: -1}
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	config.AcceptContentTypes = config.ContentType
+	if t.Tidemark && t.Skip {
+		config.Wrap(reflector.SkipUnchanged)
+	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err

@@ -38,6 +38,7 @@ var works = []work{
 	{"sync by WatchList", func(b *bench, t task) (sample, error) { return b.sync(t) }},
 	{"sync by LIST", func(b *bench, t task) (sample, error) { t.Lists = true; return b.sync(t) }},
 	{"relist after a 410, 1 % changed", (*bench).relist},
+	{"the same, with SkipUnchanged", func(b *bench, t task) (sample, error) { t.Skip = true; return b.relist(t) }},
 	{"500 updates/s, 1 handler", func(b *bench, t task) (sample, error) { t.Handlers = 1; return b.updates500(t) }},
 	{"500 updates/s, 16 handlers", func(b *bench, t task) (sample, error) { t.Handlers = 16; return b.updates500(t) }},
 	{"50 informers reconnect", (*bench).storm},

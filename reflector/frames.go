@@ -1,0 +1,92 @@
+package reflector
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"io"
+
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+const (
+	// lengthSize is the size of the length that each frame begins with.
+	lengthSize = 4
+	// headSize is how much of a frame is looked at. The names, the UID and the
+	// version of an object come first in it, and take no more.
+	headSize = 1024
+)
+
+// frames is the body of a stream in protobuf, out of which the objects are left
+// that are known: in the place of each stands a bookmark that names it. It looks
+// at what is Added, up to the first bookmark, with which the initial state ends.
+// From there on, and from what it does not understand on, all passes through.
+type frames struct {
+	body  io.ReadCloser
+	known omitter
+	in    *bufio.Reader // the body, while frames are looked at
+
+	stub  []byte    // what is left to be read of the present one
+	frame int       // how much is left to be read of the present frame
+	rest  io.Reader // what passes through, once it does
+}
+
+func newFrames(body io.ReadCloser, known omitter) *frames {
+	return &frames{body: body, known: known, in: bufio.NewReaderSize(body, 1<<16)}
+}
+
+// Close closes the body.
+func (f *frames) Close() error { return f.body.Close() }
+
+// Read reads what is left of the present frame, or of the next.
+func (f *frames) Read(p []byte) (int, error) {
+	if f.rest == nil && len(f.stub) == 0 && f.frame == 0 {
+		if err := f.next(); err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case len(f.stub) > 0:
+		n := copy(p, f.stub)
+		f.stub = f.stub[n:]
+		return n, nil
+	case f.rest != nil:
+		return f.rest.Read(p)
+	}
+	n, err := f.in.Read(p[:min(len(p), f.frame)])
+	f.frame -= n
+	return n, err
+}
+
+// next decides what becomes of the next frame.
+func (f *frames) next() error {
+	size, h := f.peek()
+	switch {
+	case h.event == string(watch.Added) && h.named() && f.known.omit(h.id):
+		f.stub = h.stub()
+		_, err := f.in.Discard(size)
+		return err
+	case size == 0 || h.event == string(watch.Bookmark):
+		buffered, _ := f.in.Peek(f.in.Buffered()) // they are there
+		f.rest = io.MultiReader(bytes.NewReader(buffered), f.body)
+		f.in = nil
+	default:
+		f.frame = size
+	}
+	return nil
+}
+
+// peek returns the size of the next frame with its length, and its head; 0 if
+// the body ends before.
+func (f *frames) peek() (size int, h head) {
+	length, err := f.in.Peek(lengthSize)
+	if err != nil {
+		return 0, head{}
+	}
+	size = int(binary.BigEndian.Uint32(length))
+	frame, err := f.in.Peek(lengthSize + min(size, headSize))
+	if err != nil {
+		return 0, head{}
+	}
+	return lengthSize + size, readHead(frame[lengthSize:])
+}

@@ -1,0 +1,109 @@
+package reflector
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// Memory is implemented by a [Sink] that can tell what it holds, so that a
+// transport may leave that out of a stream (see [SkipUnchanged]). Recall
+// returns the object of a key, as the sink would hold it after another delta of
+// it, if what it holds is of this UID and version; neither is ever empty. It
+// may be called from any goroutine, and must not block.
+//
+// What was left out is written to the sink all the same, in its place in the
+// order, with the object recalled and [deltafifo.Delta].Recalled set.
+type Memory[T any] interface {
+	Recall(key indexer.Key, uid, version string) (T, bool)
+}
+
+// omitter decides what is left out of a stream. The value of omitterKey in the
+// context of a request is one.
+type omitter interface {
+	// omit tells whether an object is to be left out. In its place is sent a
+	// bookmark that names it.
+	omit(id) bool
+}
+
+type omitterKey struct{}
+
+// recall puts back what a transport has left out of a stream: the transport
+// asks omit, on its own goroutine, and the loop puts back in the same order.
+type recall[T any] struct {
+	memory Memory[T]
+
+	mu      sync.Mutex
+	omitted []deltafifo.Delta[T] // not put back yet: few, since the stream is read in step
+}
+
+// recalling returns the context of a stream, which lets the transport leave out
+// what the sink holds, if the sink can tell.
+func (l *loop[T]) recalling() context.Context {
+	memory, ok := l.sink.(Memory[T])
+	if l.recall = nil; !ok || l.machine.version == "" {
+		return l.ctx
+	}
+	l.recall = &recall[T]{memory: memory}
+	return context.WithValue(l.ctx, omitterKey{}, l.recall)
+}
+
+func (r *recall[T]) omit(o id) bool {
+	object, ok := r.memory.Recall(o.key, o.uid, o.version)
+	if !ok {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	r.omitted = append(r.omitted, deltafifo.Delta[T]{
+		Op: deltafifo.Added, Recalled: true, Key: o.key, UID: o.uid, Version: o.version, Object: object,
+	})
+	return true
+}
+
+// standsIn tells whether an event stands for something that was left out: a
+// bookmark of a server names no object.
+func (r *recall[T]) standsIn(e watch.Event) bool {
+	if r == nil || e.Type != watch.Bookmark {
+		return false
+	}
+	m := metaOf(e.Object)
+	return m != nil && m.GetUID() != ""
+}
+
+// putBack makes the delta of the object that an event stands for: the first one
+// that was left out and has not been put back.
+func (r *recall[T]) putBack(d *deltafifo.Delta[T], e watch.Event) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	m := metaOf(e.Object)
+	named := id{indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}, string(m.GetUID()), m.GetResourceVersion()}
+	if len(r.omitted) == 0 || named != (id{r.omitted[0].Key, r.omitted[0].UID, r.omitted[0].Version}) {
+		return fmt.Errorf("%w: a bookmark that names %v", ErrBadAnswer, named.key)
+	}
+	*d = r.omitted[0]
+	r.omitted = slices.Delete(r.omitted, 0, 1)
+	return nil
+}
+
+// end is told that the initial state is complete. Nothing may be missing then.
+func (r *recall[T]) end() error {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if len(r.omitted) > 0 {
+		return fmt.Errorf("%w: a stream that does not come to %v", ErrBadAnswer, r.omitted[0].Key)
+	}
+	return nil
+}
