@@ -113,6 +113,9 @@ func TestRestart(t *testing.T) {
 	p.Interrupt()
 	p.Exits(t, 0)
 	assert.Equal(t, right, summaryOf(t, s, "right"))
+	assert.NotContains(t, p.Stdout.String(), "shop/right")
+	// The store may lag behind what was written, which the server then refuses.
+	assert.Regexp(t, `(?m)\A(`+program.Stamp+`controller: \S+: failure \d+, trying again: Operation cannot be fulfilled on configmaps .*\n)*\z`, p.Stderr.String())
 }
 
 // A ConfigMap that someone else made is left alone; once it is out of the way
