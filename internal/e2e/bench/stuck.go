@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,13 +12,18 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
+// stuckRounds is how often the events are played to the stuck handler: as many new
+// objects as there are events would not fit into memory.
+const stuckRounds = 5
+
 // stuck is what an informer needs, beside the objects, while one of its two
 // handlers does not come back from its first update: for each event or, with
 // Latest, for each object. client-go and its face know one way to deliver.
 func stuck(delivery informer.Delivery) func(config) (func(implementation) (contender, error), error) {
 	return func(c config) (func(implementation) (contender, error), error) {
 		list := podList(min(perGroup, c.events))
-		b := &blockage{list: list, played: changes(list, c.events), copies: copiesOf(list), ops: c.events}
+		played := slices.Repeat(changes(list, c.events), stuckRounds)
+		b := &blockage{list: list, played: played, copies: copiesOf(list), ops: len(played)}
 		if delivery == informer.Latest {
 			b.ops = len(list.Items)
 		}

@@ -172,7 +172,7 @@ func storeWorks(c config) []work {
 // restWorks is what is there when nothing moves.
 func restWorks(c config) []work {
 	const idling = 200
-	n, updated := group(c.objects), group(c.events)
+	n, updated := group(c.objects), group(stuckRounds*c.events)
 	return []work{
 		{
 			name: "memory", title: n + " pods: memory beside the objects, namespace index, 1 idle handler, for each", unit: inBytes, op: "object",
