@@ -46,7 +46,7 @@ func detectIn[T any](f *clientgo, batch []deltafifo.Delta[T]) {
 	for i := range batch {
 		d := &batch[i]
 		if d.Recalled {
-			continue // it has a copy of it
+			continue // it was copied when it came
 		}
 		if d.Op == deltafifo.Added || d.Op == deltafifo.Modified {
 			f.detector.AddObject(d.Object)

@@ -33,6 +33,7 @@ type core[T any] struct {
 	logger    func(Event)
 	synced    chan struct{} // closed once every part has committed a full state
 	halted    atomic.Bool   // the run is ending: handlers are told nothing more
+	disguised atomic.Bool   // the transform has changed a UID or version
 
 	// The processLoop's own.
 	parts   []part[T]

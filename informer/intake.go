@@ -23,14 +23,15 @@ type intake[T any] struct {
 }
 
 var (
-	_ reflector.Sink[any]   = (*intake[any])(nil)
-	_ reflector.Memory[any] = (*intake[any])(nil)
+	_ reflector.Sink[any]     = (*intake[any])(nil)
+	_ reflector.Recaller[any] = (*intake[any])(nil)
 )
 
-// Recall returns what is stored of an object, transformed as it is.
+// Recall returns what is stored of an object, transformed as it is. Where the
+// transform has ever changed an identity, stored objects do not tell the server's.
 func (s *intake[T]) Recall(key indexer.Key, uid, version string) (obj T, ok bool) {
 	stored, ok := s.core.writer.Indexer().Get(key)
-	if !ok || identityOf(stored) != (identity{uid, version}) {
+	if !ok || s.core.disguised.Load() || identityOf(stored) != (identity{uid, version}) {
 		return obj, false
 	}
 	return stored, true
@@ -79,6 +80,9 @@ func (s *intake[T]) transform(d *deltafifo.Delta[T], transform func(T) (T, error
 	obj, err := guarded(transform, d.Object)
 	if err == nil {
 		d.Object = obj
+		if identityOf(obj) != (identity{d.UID, d.Version}) {
+			s.core.disguised.Store(true)
+		}
 		// The key is what the stored object says, so that whoever computes it
 		// from the object finds it. UID and version stay what the server sent.
 		if key, ok := keyOf(obj); ok && key != d.Key {

@@ -286,3 +286,29 @@ func TestWhatIsRecalledStaysAsItIs(t *testing.T) {
 	require.Same(t, a, now)
 	require.Equal(t, "once", now.Labels["transformed"])
 }
+
+// D7: what the transform makes of versions is not what the server's are.
+func TestNothingIsRecalledInDisguise(t *testing.T) {
+	for name, change := range map[string]func(*corev1.Pod){
+		"another version": func(p *corev1.Pod) { p.ResourceVersion = "2" },
+		"no UID":          func(p *corev1.Pod) { p.UID = "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFed(t, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+				change(p)
+				return p, nil
+			}}, 1)
+			in, ctx := &intake[*corev1.Pod]{core: f.core}, t.Context()
+			require.NoError(t, in.Begin(ctx, reflector.SameHistory))
+			require.NoError(t, in.Write(ctx, []deltafifo.Delta[*corev1.Pod]{does(deltafifo.Added, pod("a", "1"))}))
+			require.NoError(t, in.Commit(ctx, "1"))
+			f.drain(t)
+			store := newClientgoStore(f.core)
+			require.NoError(t, store.Update(pod("b", "3"))) // by hand, as the server sent it
+			for _, o := range []struct{ name, version string }{{"a", "1"}, {"a", "2"}, {"b", "3"}} {
+				_, ok := in.Recall(named(o.name), "uid-"+o.name, o.version)
+				require.False(t, ok, "%v", o)
+			}
+		})
+	}
+}

@@ -21,8 +21,8 @@
 // history is another one is told to the sink by [NewHistory]. Versions that do
 // not compare are taken as they come.
 //
-// Memory. With [SkipUnchanged] in the client's transport, a sink that is a
-// [Memory] is written its own objects in place of those of a stream that are
+// Recall. With [SkipUnchanged] in the client's transport, a sink that is a
+// [Recaller] is written its own objects in place of those of a stream that are
 // of the same UID and version. The sink cannot tell them from others but by
 // [deltafifo.Delta].Recalled: order, Begin and Commit are the same.
 //

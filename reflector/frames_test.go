@@ -34,8 +34,12 @@ func protobuf(t testing.TB) kruntime.SerializerInfo {
 // encoded is the body of a stream with these events, as a server writes it.
 func encoded(t testing.TB, events ...watch.Event) []byte {
 	t.Helper()
+	return encodedAs(t, scheme.Codecs.EncoderForVersion(protobuf(t).Serializer, corev1.SchemeGroupVersion), events...)
+}
+
+func encodedAs(t testing.TB, object kruntime.Encoder, events ...watch.Event) []byte {
+	t.Helper()
 	info := protobuf(t)
-	object := scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion)
 	var body bytes.Buffer
 	frame := info.StreamSerializer.NewFrameWriter(&body)
 	for _, e := range events {
@@ -162,9 +166,12 @@ func stubOf(object kruntime.Object) kruntime.Object {
 	return &corev1.Pod{ObjectMeta: meta}
 }
 
-// A body that breaks off does so at the same byte, with the same error.
+// A body that breaks off does so at the same byte, with the same error. What was
+// not whole has no stub.
 func TestFramesThatBreakOff(t *testing.T) {
-	body := encoded(t, watch.Event{Type: watch.Added, Object: somePod("a", "1")}, endOfState("1"))
+	large := somePod("a", "1")
+	large.Annotations = map[string]string{"note": strings.Repeat("n", 2*headSize)}
+	body := encoded(t, watch.Event{Type: watch.Added, Object: large})
 	broken := errors.New("broken")
 	for n := range body {
 		in := io.MultiReader(bytes.NewReader(body[:n]), iotest.ErrReader(broken))
@@ -173,9 +180,87 @@ func TestFramesThatBreakOff(t *testing.T) {
 		require.Equal(t, body[:n], out)
 
 		in = io.MultiReader(bytes.NewReader(body[:n]), iotest.ErrReader(broken))
-		_, err = io.ReadAll(newFrames(io.NopCloser(in), &knows{all: true}))
-		require.ErrorIs(t, err, broken, "also in the middle of what is left out")
+		out, err = io.ReadAll(newFrames(io.NopCloser(in), &knows{all: true}))
+		require.ErrorIs(t, err, broken)
+		require.NotContains(t, string(out), watch.Bookmark)
+
+		out, err = io.ReadAll(newFrames(io.NopCloser(&tellsOnce{Reader: bytes.NewReader(body[:n]), err: broken}), &knows{}))
+		require.ErrorIs(t, err, broken)
+		require.Equal(t, body[:n], out)
 	}
+	end := bytes.NewReader(body[:len(body)-1])
+	_, err := io.ReadAll(newFrames(io.NopCloser(end), &knows{all: true}))
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF, "within what is left out")
+}
+
+// tellsOnce is a reader whose error is told once, and then its end.
+type tellsOnce struct {
+	io.Reader
+	err error
+}
+
+func (o *tellsOnce) Read(p []byte) (int, error) {
+	n, err := o.Reader.Read(p)
+	if errors.Is(err, io.EOF) && o.err != nil {
+		err, o.err = o.err, nil
+	}
+	return n, err
+}
+
+// A read is as large as whoever reads wants it, and ends with a frame.
+func TestFramesReadInLargePieces(t *testing.T) {
+	a, b := watch.Event{Type: watch.Added, Object: somePod("a", "1")}, watch.Event{Type: watch.Added, Object: somePod("b", "1")}
+	body := bytes.NewReader(encoded(t, b, a, b, a, endOfState("1")))
+	out, err := io.ReadAll(newFrames(io.NopCloser(body), &knows{has: map[id]bool{idOf(somePod("a", "1")): true}}))
+	require.NoError(t, err)
+	var types []watch.EventType
+	for _, e := range decoded(t, io.NopCloser(bytes.NewReader(out))) {
+		types = append(types, e.Type)
+	}
+	require.Equal(t, []watch.EventType{watch.Added, watch.Bookmark, watch.Added, watch.Bookmark, watch.Bookmark}, types)
+}
+
+type closed bool
+
+func (*closed) Read([]byte) (int, error) { return 0, io.EOF }
+
+func (c *closed) Close() error {
+	*c = true
+	return nil
+}
+
+func TestFramesCloseTheBody(t *testing.T) {
+	var body closed
+	require.NoError(t, newFrames(&body, nil).Close())
+	require.True(t, bool(body))
+}
+
+// A version of which the head has a part only is no version.
+func TestAnIdentityThatTheHeadCutsOff(t *testing.T) {
+	asked := 0
+	for n := range 250 {
+		p := somePod("a", "1234567890")
+		p.GenerateName = strings.Repeat("g", headSize-250+n)
+		known := &knows{}
+		decoded(t, newFrames(io.NopCloser(bytes.NewReader(encoded(t, watch.Event{Type: watch.Added, Object: p}))), known))
+		asked += len(known.asked)
+		for _, o := range known.asked {
+			require.Equal(t, idOf(p), o)
+		}
+	}
+	require.Greater(t, asked, 100)
+	require.Less(t, asked, 250)
+}
+
+func TestReadHead(t *testing.T) {
+	whole := head{event: "BOOKMARK", typeMeta: []byte("x"), id: idOf(somePod("a", "1"))}
+	frame := whole.stub()[lengthSize:]
+	require.Equal(t, whole, readHead(frame))
+	require.True(t, whole.named())
+	require.False(t, head{typeMeta: whole.typeMeta, id: id{uid: "u", version: "1"}}.named(), "no name")
+	require.False(t, head{id: whole.id}.named(), "no kind")
+	require.False(t, readHead(bytes.Replace(frame, magic, nil, 1)).named(), "no magic")
+	require.Empty(t, readHead([]byte{0x0a, 0x80}), "half a length")
 }
 
 // Whatever a server sends, nothing is changed for whom knows nothing, and
@@ -188,14 +273,15 @@ func FuzzFrames(f *testing.F) {
 	f.Add(encoded(f, watch.Event{Type: watch.Added, Object: somePod("a", "1")}, endOfState("1"), watch.Event{Type: watch.Added, Object: somePod("b", "2")}))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		out, err := io.ReadAll(newFrames(io.NopCloser(bytes.NewReader(body)), &knows{}))
-		require.NoError(t, err)
-		require.Equal(t, len(body), len(out))
+		if err != nil {
+			require.ErrorIs(t, err, ErrBadAnswer, "a frame too large")
+		}
 		require.Equal(t, string(body), string(out))
 
 		known := &knows{all: true}
 		_, err = io.ReadAll(newFrames(io.NopCloser(bytes.NewReader(body)), known))
-		if err != nil {
-			require.ErrorIs(t, err, io.EOF, "what is left out ends too early")
+		if err != nil && !errors.Is(err, ErrBadAnswer) {
+			require.ErrorIs(t, err, io.ErrUnexpectedEOF, "what is left out ends too early")
 		}
 		for _, o := range known.asked {
 			require.NotEmpty(t, o.key.Name)

@@ -3,7 +3,6 @@ package reflector
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/watch"
@@ -12,15 +11,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// Memory is implemented by a [Sink] that can tell what it holds, so that a
-// transport may leave that out of a stream (see [SkipUnchanged]). Recall
-// returns the object of a key, as the sink would hold it after another delta of
-// it, if what it holds is of this UID and version; neither is ever empty. It
-// may be called from any goroutine, and must not block.
+// Recaller is implemented by a [Sink] that can tell what it holds, so that a
+// transport may leave that out of a stream (see [SkipUnchanged]). Recall returns
+// the object that is stored under a key, if it is what became of the server's
+// object of this UID and version; neither is ever empty. It may be called from any
+// goroutine, also after Run has returned, and must not block.
 //
 // What was left out is written to the sink all the same, in its place in the
 // order, with the object recalled and [deltafifo.Delta].Recalled set.
-type Memory[T any] interface {
+type Recaller[T any] interface {
 	Recall(key indexer.Key, uid, version string) (T, bool)
 }
 
@@ -37,31 +36,36 @@ type omitterKey struct{}
 // recall puts back what a transport has left out of a stream: the transport
 // asks omit, on its own goroutine, and the loop puts back in the same order.
 type recall[T any] struct {
-	memory Memory[T]
+	sink Recaller[T]
 
 	mu      sync.Mutex
-	omitted []deltafifo.Delta[T] // not put back yet: few, since the stream is read in step
+	omitted []deltafifo.Delta[T] // not put back yet
+	over    bool                 // nothing more is left out
 }
 
 // recalling returns the context of a stream, which lets the transport leave out
 // what the sink holds, if the sink can tell.
 func (l *loop[T]) recalling() context.Context {
-	memory, ok := l.sink.(Memory[T])
-	if l.recall = nil; !ok || l.machine.version == "" {
+	l.recall = nil
+	sink, ok := l.sink.(Recaller[T])
+	if !ok || l.machine.version == "" {
 		return l.ctx
 	}
-	l.recall = &recall[T]{memory: memory}
+	l.recall = &recall[T]{sink: sink}
 	return context.WithValue(l.ctx, omitterKey{}, l.recall)
 }
 
 func (r *recall[T]) omit(o id) bool {
-	object, ok := r.memory.Recall(o.key, o.uid, o.version)
+	object, ok := r.sink.Recall(o.key, o.uid, o.version)
 	if !ok {
 		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
+	if r.over {
+		return false
+	}
 	r.omitted = append(r.omitted, deltafifo.Delta[T]{
 		Op: deltafifo.Added, Recalled: true, Key: o.key, UID: o.uid, Version: o.version, Object: object,
 	})
@@ -69,13 +73,14 @@ func (r *recall[T]) omit(o id) bool {
 }
 
 // standsIn tells whether an event stands for something that was left out: a
-// bookmark of a server names no object.
+// bookmark of a server names no object, and one that ends the initial state says
+// so in an annotation.
 func (r *recall[T]) standsIn(e watch.Event) bool {
 	if r == nil || e.Type != watch.Bookmark {
 		return false
 	}
 	m := metaOf(e.Object)
-	return m != nil && m.GetUID() != ""
+	return m != nil && m.GetUID() != "" && len(m.GetAnnotations()) == 0
 }
 
 // putBack makes the delta of the object that an event stands for: the first one
@@ -89,12 +94,13 @@ func (r *recall[T]) putBack(d *deltafifo.Delta[T], e watch.Event) error {
 	if len(r.omitted) == 0 || named != (id{r.omitted[0].Key, r.omitted[0].UID, r.omitted[0].Version}) {
 		return fmt.Errorf("%w: a bookmark that names %v", ErrBadAnswer, named.key)
 	}
-	*d = r.omitted[0]
-	r.omitted = slices.Delete(r.omitted, 0, 1)
+	*d, r.omitted[0] = r.omitted[0], deltafifo.Delta[T]{}
+	r.omitted = r.omitted[1:]
 	return nil
 }
 
-// end is told that the initial state is complete. Nothing may be missing then.
+// end is told that a bookmark came, behind which nothing is left out. Nothing may
+// be missing before it.
 func (r *recall[T]) end() error {
 	if r == nil {
 		return nil
@@ -102,6 +108,7 @@ func (r *recall[T]) end() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
+	r.over = true
 	if len(r.omitted) > 0 {
 		return fmt.Errorf("%w: a stream that does not come to %v", ErrBadAnswer, r.omitted[0].Key)
 	}

@@ -2,8 +2,6 @@ package reflector
 
 import (
 	"context"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -14,8 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -52,80 +48,6 @@ func (r *rememberer) written() []deltafifo.Delta[*corev1.Pod] {
 	return slices.Concat(r.batches...)
 }
 
-// streams is a server that answers each watch with the same body and then waits.
-func streams(t *testing.T, body []byte, header map[string]string) *rest.Config {
-	ended := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", kruntime.ContentTypeProtobuf+";stream=watch")
-		for key, value := range header {
-			w.Header().Set(key, value)
-		}
-		_, _ = w.Write(body) // the client may be gone
-		_ = http.NewResponseController(w).Flush()
-		<-ended
-	}))
-	t.Cleanup(server.Close)
-	t.Cleanup(func() { close(ended) })
-	return &rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: kruntime.ContentTypeProtobuf}}
-}
-
-// relists runs a reflector of a server's pods, whose sink is at a version
-// already, until a full state is committed.
-func relists(t *testing.T, config *rest.Config, sink *rememberer) []deltafifo.Delta[*corev1.Pod] {
-	t.Helper()
-	client, err := kubernetes.NewForConfig(config)
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error)
-	r := New[*corev1.Pod](From(client.CoreV1().Pods("")), sink, Options{Version: "5"})
-	go func() { ended <- r.Run(ctx) }()
-	<-sink.committed
-	cancel()
-	require.NoError(t, <-ended)
-	return sink.written()
-}
-
-func TestSkipUnchangedPutsBackWhatTheSinkHolds(t *testing.T) {
-	body := encoded(t,
-		watch.Event{Type: watch.Added, Object: somePod("a", "1")},
-		watch.Event{Type: watch.Added, Object: somePod("b", "7")},
-		watch.Event{Type: watch.Added, Object: somePod("c", "3")},
-		endOfState("9"))
-	held := []*corev1.Pod{somePod("a", "1"), somePod("b", "2"), somePod("c", "3")}
-
-	config := streams(t, body, nil)
-	for _, d := range relists(t, config, newRememberer(held...)) {
-		require.False(t, d.Recalled, "nothing is left out but by the transport")
-	}
-
-	config.Wrap(SkipUnchanged)
-	deltas := relists(t, config, newRememberer(held...))
-	require.Len(t, deltas, 3)
-	for i, d := range deltas {
-		require.Equal(t, deltafifo.Added, d.Op)
-		require.Equal(t, held[i].Name, d.Key.Name)
-		require.Equal(t, string(held[i].UID), d.UID)
-		require.Equal(t, d.Object.ResourceVersion, d.Version)
-		require.Equal(t, i != 1, d.Recalled)
-		if d.Recalled {
-			require.Same(t, held[i], d.Object)
-		} else {
-			require.Equal(t, "b", d.Object.Labels["app"], "what has changed comes whole")
-		}
-	}
-}
-
-// What is not a stream in plain protobuf stays as it is: here, a content
-// encoding that the transport does not know.
-func TestSkipUnchangedLeavesOtherAnswersAlone(t *testing.T) {
-	sink := newRememberer(somePod("a", "1"))
-	config := streams(t, encoded(t, watch.Event{Type: watch.Added, Object: somePod("a", "1")}, endOfState("9")), map[string]string{"Content-Encoding": "x-none"})
-	config.Wrap(SkipUnchanged)
-	deltas := relists(t, config, sink)
-	require.Len(t, deltas, 1)
-	require.False(t, deltas[0].Recalled)
-}
-
 // stream is a source of one watch, which may have things left out; whatever
 // follows is silent, and lists are empty.
 func stream(events func(known omitter) []watch.Event) *recalled {
@@ -156,7 +78,6 @@ func (s *recalled) Watch(ctx context.Context, o metav1.ListOptions) (watch.Inter
 // attempt: no object is made up and none is missing.
 func TestAStreamThatDoesNotPutBackWhatItLeftOutFails(t *testing.T) {
 	a, b := somePod("a", "1"), somePod("b", "2")
-	standsFor := func(p *corev1.Pod) watch.Event { return watch.Event{Type: watch.Bookmark, Object: stubOf(p)} }
 	for name, events := range map[string]func(omitter) []watch.Event{
 		"names what was not left out": func(omitter) []watch.Event { return []watch.Event{standsFor(a), endOfState("9")} },
 		"has another order": func(known omitter) []watch.Event {
@@ -172,6 +93,10 @@ func TestAStreamThatDoesNotPutBackWhatItLeftOutFails(t *testing.T) {
 			known.omit(idOf(a))
 			return []watch.Event{{Type: watch.Added, Object: b}, endOfState("9")}
 		},
+		"fails instead": func(known omitter) []watch.Event {
+			known.omit(idOf(a))
+			return []watch.Event{{Type: watch.Error, Object: &metav1.Status{Reason: metav1.StatusReasonInternalError}}, endOfState("9")}
+		},
 		"fails behind a change": func(omitter) []watch.Event {
 			return []watch.Event{{Type: watch.Added, Object: b}, standsFor(a), endOfState("9")}
 		},
@@ -186,24 +111,69 @@ func TestAStreamThatDoesNotPutBackWhatItLeftOutFails(t *testing.T) {
 					}
 				}})
 				require.Len(t, failures, 1)
-				require.ErrorIs(t, failures[0], ErrBadAnswer)
+				if name != "fails instead" {
+					require.ErrorIs(t, failures[0], ErrBadAnswer)
+				}
+				require.Len(t, sink.written(), map[string]int{"ends too early, with changes": 1}[name], "the batch that failed is dropped")
 				require.Len(t, sink.committed, 1, "a list makes it good")
 			})
 		})
 	}
 }
 
-// A server's bookmark that names an object is a bookmark, where the sink has
-// nothing to be left out.
-func TestABookmarkThatNamesAnObjectIsABookmark(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sink := newRememberer()
-		source := stream(func(known omitter) []watch.Event {
-			require.Nil(t, known, "nothing was committed yet")
-			return []watch.Event{{Type: watch.Bookmark, Object: somePod("a", "8")}, endOfState("9")}
+// Behind a bookmark nothing is put back, so nothing may be left out: also not by a
+// transport that took it for something else.
+func TestNothingIsLeftOutBehindABookmark(t *testing.T) {
+	a, b := somePod("a", "1"), somePod("b", "2")
+	r := &recall[*corev1.Pod]{sink: newRememberer(a, b)}
+	require.True(t, r.omit(idOf(a)))
+	var d deltafifo.Delta[*corev1.Pod]
+	require.NoError(t, r.putBack(&d, standsFor(a)))
+	require.Same(t, a, d.Object)
+	require.NoError(t, r.end())
+	require.False(t, r.omit(idOf(b)))
+}
+
+// Bookmarks of a server are bookmarks, whatever is in them.
+func TestBookmarksThatStandForNothing(t *testing.T) {
+	nameless := somePod("z", "8")
+	nameless.UID = ""
+	for name, test := range map[string]struct {
+		version string // that the sink is at
+		events  []watch.Event
+	}{
+		"before anything was committed": {"", []watch.Event{{Type: watch.Bookmark, Object: somePod("a", "8")}, endOfState("9")}},
+		"without metadata":              {"5", []watch.Event{{Type: watch.Bookmark, Object: &metav1.Status{}}, endOfState("9")}},
+		"with a name only":              {"5", []watch.Event{{Type: watch.Bookmark, Object: nameless}, endOfState("9")}},
+		"with an annotation":            {"5", []watch.Event{endWithUID()}},
+		"behind the initial state":      {"5", []watch.Event{endOfState("8"), {Type: watch.Bookmark, Object: somePod("a", "9")}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sink := newRememberer()
+				source := stream(func(known omitter) []watch.Event {
+					require.Equal(t, test.version == "", known == nil)
+					return test.events
+				})
+				r := runFor[*corev1.Pod](t, time.Second, source, sink, Options{Version: test.version, Observe: func(e Event) {
+					_, failed := e.(Failed)
+					require.False(t, failed, "%+v", e)
+				}})
+				require.Equal(t, "9", r.Version())
+				for _, d := range sink.written() {
+					require.Equal(t, deltafifo.Bookmark, d.Op)
+				}
+			})
 		})
-		runFor[*corev1.Pod](t, time.Second, source, sink, Options{})
-		require.Equal(t, "9", sink.version)
-		require.Empty(t, sink.written())
-	})
+	}
+}
+
+func standsFor(p *corev1.Pod) watch.Event {
+	return watch.Event{Type: watch.Bookmark, Object: stubOf(p)}
+}
+
+func endWithUID() watch.Event {
+	e := endOfState("9")
+	e.Object.(*corev1.Pod).UID = "u"
+	return e
 }

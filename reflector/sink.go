@@ -18,7 +18,7 @@ import (
 // is full waits in Write until there is room or ctx ends. The batch belongs to
 // the caller again when Write returns; the objects in it belong to the sink.
 //
-// A sink that is a [Memory] too may be written objects of its own (see
+// A sink that is a [Recaller] too may be written objects of its own (see
 // [SkipUnchanged]).
 //
 // An error from any call but Abort ends the attempt: the reflector reports it,

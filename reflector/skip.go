@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/net"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
 // SkipUnchanged wraps the transport of a client so that a relist does not
@@ -17,14 +17,18 @@ import (
 //
 // It looks for the UID and resourceVersion at the beginning of each object that
 // a stream of the initial state brings (KEP-3157, WatchList) and asks the sink,
-// if that is a [Memory]. It does so in protobuf, which the built-in kinds and
-// their metadata come in; JSON, lists and all other requests of the client pass
-// through untouched, and so does what it does not understand.
+// if that is a [Recaller], as an informer's is. It does so in protobuf, which the
+// built-in kinds and all metadata come in; JSON, lists and all other requests of
+// the client pass through untouched.
+//
+// The [Source] has to pass its context on to the client, and to make one stream of
+// it. An informer whose transform changes UIDs or versions skips nothing, nor does
+// one that stores an object under another key than the server's.
 func SkipUnchanged(next http.RoundTripper) http.RoundTripper { return skipper{next} }
 
 type skipper struct{ next http.RoundTripper }
 
-var _ net.RoundTripperWrapper = skipper{}
+var _ utilnet.RoundTripperWrapper = skipper{}
 
 // WrappedRoundTripper returns the transport that does the work.
 func (s skipper) WrappedRoundTripper() http.RoundTripper { return s.next }
@@ -34,7 +38,7 @@ func (s skipper) WrappedRoundTripper() http.RoundTripper { return s.next }
 func (s skipper) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := s.next.RoundTrip(r)
 	if known, ok := r.Context().Value(omitterKey{}).(omitter); ok && err == nil && streamsProtobuf(answer) {
-		answer.Body = newFrames(answer.Body, known)
+		answer.Body, answer.ContentLength = newFrames(answer.Body, known), -1
 	}
 	return answer, err
 }

@@ -1,0 +1,172 @@
+package informertest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// breaking is a body that comes in small pieces and breaks off after so many bytes.
+type breaking struct {
+	io.ReadCloser
+	left int
+}
+
+func (b *breaking) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left, 1+b.left%97)])
+	b.left -= n
+	return n, err
+}
+
+// breakStreams makes some of the initial states that a client asks for break off.
+func breakStreams(r *rand.Rand) func(http.RoundTripper) http.RoundTripper {
+	return func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			answer, err := next.RoundTrip(request)
+			if err == nil && strings.Contains(request.URL.RawQuery, "sendInitialEvents") && r.IntN(3) == 0 {
+				answer.Body = &breaking{answer.Body, r.IntN(6000)}
+			}
+			return answer, err
+		})
+	}
+}
+
+// disguises are transforms that let the store say something else than the server.
+var disguises = [4]func(*corev1.Pod){
+	func(*corev1.Pod) {},
+	func(p *corev1.Pod) { p.Name = "renamed-" + p.Name },
+	func(p *corev1.Pod) { p.UID = "" },
+	func(p *corev1.Pod) { p.ResourceVersion += "0" },
+}
+
+// An informer that relists again and again, with streams that break off and runs
+// that end, comes to hold what the server does, as do its handlers, and
+// transforms nothing twice. What it recalls it does not transform again.
+func TestSkipUnchangedLosesNothing(t *testing.T) {
+	var transformed [2][4]atomic.Int64 // without SkipUnchanged and with it, in each disguise
+	for seed := range uint64(60) {
+		for i, skip := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) { relistALot(t, seed, skip, &transformed[i][seed%4]) })
+		}
+	}
+	require.Less(t, transformed[1][0].Load(), transformed[0][0].Load()*2/3, "without a disguise")
+}
+
+func relistALot(t *testing.T, seed uint64, skip bool, transformed *atomic.Int64) {
+	r, disguise := rand.New(rand.NewPCG(seed, 1)), disguises[seed%4]
+	s := New(Options{})
+	defer s.Close()
+	require.NoError(t, s.StartInMemory())
+	var expired atomic.Bool
+	s.Intercept(func(_ context.Context, r Request) error {
+		if r.Verb == "watch" && !r.streams && expired.CompareAndSwap(true, false) {
+			return apierrors.NewResourceExpired("gone")
+		}
+		return nil
+	})
+	config := protobufConfig(s)
+	config.Wrap(breakStreams(rand.New(rand.NewPCG(seed, 2))))
+	if skip {
+		config.Wrap(reflector.SkipUnchanged)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	require.NoError(t, err)
+	i := informer.New(reflector.From(client.CoreV1().Pods("")), informer.Options[*corev1.Pod]{
+		Observe: func(informer.Event) {},
+		Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+			transformed.Add(1)
+			p.Labels["transformed"] += "once"
+			disguise(p)
+			return p, nil
+		},
+	})
+	told := map[string]string{}
+	_, err = i.Handle(informer.HandlerFunc[*corev1.Pod](func(c informer.Change[*corev1.Pod]) {
+		if c.Kind == informer.Deleted {
+			delete(told, c.Old.Name)
+		} else {
+			told[c.New.Name] = c.New.Labels["v"]
+		}
+	}), informer.HandlerOptions{})
+	require.NoError(t, err)
+
+	run := func() (stop func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		wait, err := i.Start(ctx)
+		require.NoError(t, err)
+		return func() {
+			cancel()
+			wait()
+		}
+	}
+	stop := run()
+	live := map[string]*corev1.Pod{}
+	for range 25 {
+		for range 1 + r.IntN(5) {
+			changeOne(t, s, r, live)
+		}
+		if r.IntN(4) == 0 {
+			stop()
+			stop = run()
+		} else {
+			expired.Store(true)
+			s.CutWatches()
+		}
+		time.Sleep(time.Duration(r.IntN(13)) * time.Minute)
+	}
+	time.Sleep(20 * time.Minute)
+	synctest.Wait()
+	want, stored := map[string]string{}, map[string]string{}
+	for _, p := range live {
+		p = p.DeepCopy()
+		disguise(p)
+		want[p.Name] = p.Labels["v"]
+	}
+	for p := range i.Indexer().All() {
+		stored[p.Name] = p.Labels["v"]
+		require.Equal(t, "once", p.Labels["transformed"])
+	}
+	require.Equal(t, want, stored, "seed %d", seed)
+	require.Equal(t, want, told, "seed %d", seed)
+	stop()
+}
+
+// changeOne creates, updates or deletes a pod.
+func changeOne(t *testing.T, s *Server, r *rand.Rand, live map[string]*corev1.Pod) {
+	name := fmt.Sprint("p", r.IntN(12))
+	p := newPod("a", name, "v", fmt.Sprint(r.IntN(1e6)))
+	switch {
+	case live[name] == nil:
+		require.NoError(t, s.Create(t.Context(), p))
+		live[name] = p
+	case r.IntN(4) == 0:
+		require.NoError(t, s.Delete(t.Context(), live[name]))
+		delete(live, name)
+	default:
+		p.UID = live[name].UID
+		require.NoError(t, s.Update(t.Context(), p))
+		live[name] = p
+	}
+}
