@@ -77,7 +77,7 @@ func (h head) stub() []byte {
 	meta = appendField(meta, metaNamespace, []byte(h.id.key.Namespace))
 	meta = appendField(meta, metaUID, []byte(h.id.uid))
 	meta = appendField(meta, metaVersion, []byte(h.id.version))
-	object := appendField(bytes.Clone(magic), unknownType, h.typeMeta)
+	object := appendField(bytes.Clone(magic), unknownType, h.typeMeta) // what is appended must not be to magic
 	object = appendField(object, unknownRaw, appendField(nil, objectMetadata, meta))
 	event := appendField(nil, eventType, []byte(watch.Bookmark))
 	event = appendField(event, eventObject, appendField(nil, rawExtension, object))
