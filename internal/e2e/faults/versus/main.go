@@ -1,6 +1,6 @@
 // Command versus lets client-go's informers and tidemark's do the same on a
 // real kube-apiserver and etcd, each run in a process of its own, and prints a
-// Markdown table with the ratios.
+// Markdown table with the ratios. Of updates both are told the same, at once.
 //
 //	make e2e-bench
 //	make e2e-bench BENCHFLAGS='-pods 5000 -only sync'

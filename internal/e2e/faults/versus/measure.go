@@ -28,20 +28,22 @@ type bench struct {
 	round   int
 }
 
-// work is one thing to measure.
+// work is one thing to measure: the implementations one after the other, or both
+// at once, where what they are told decides and is not the same twice.
 type work struct {
-	name string
-	do   func(b *bench, t task) (sample, error)
+	name   string
+	do     func(b *bench, t task) (sample, error)
+	atOnce func(b *bench, tasks [2]task) ([2]sample, error)
 }
 
 var works = []work{
-	{"sync by WatchList", func(b *bench, t task) (sample, error) { return b.sync(t) }},
-	{"sync by LIST", func(b *bench, t task) (sample, error) { t.Lists = true; return b.sync(t) }},
-	{"relist after a 410, 1 % changed", (*bench).relist},
-	{"the same, with SkipUnchanged", func(b *bench, t task) (sample, error) { t.Skip = true; return b.relist(t) }},
-	{"500 updates/s, 1 handler", func(b *bench, t task) (sample, error) { t.Handlers = 1; return b.updates500(t) }},
-	{"500 updates/s, 16 handlers", func(b *bench, t task) (sample, error) { t.Handlers = 16; return b.updates500(t) }},
-	{"50 informers reconnect", (*bench).storm},
+	{name: "sync by WatchList", do: (*bench).sync},
+	{name: "sync by LIST", do: func(b *bench, t task) (sample, error) { t.Lists = true; return b.sync(t) }},
+	{name: "relist after a 410, 1 % changed", do: (*bench).relist},
+	{name: "the same, with SkipUnchanged", do: func(b *bench, t task) (sample, error) { t.Skip = true; return b.relist(t) }},
+	{name: "500 updates/s, 1 handler", atOnce: updates500(1)},
+	{name: "500 updates/s, 16 handlers", atOnce: updates500(16)},
+	{name: "50 informers reconnect", do: (*bench).storm},
 }
 
 // result is a work and its samples by implementation: client-go, tidemark.
@@ -80,18 +82,32 @@ func measureAll(ctx context.Context, c config) ([]result, error) {
 		fmt.Fprintln(os.Stderr, "versus:", w.name)
 		r := result{name: w.name}
 		for round := range c.rounds {
-			for k := range r.samples {
-				i := (round + k) % len(r.samples) // neither always comes second
-				s, err := w.do(b, b.task(i == 1))
-				if err != nil {
-					return nil, fmt.Errorf("%s: %w", w.name, err)
-				}
+			samples, err := w.round(b, round)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", w.name, err)
+			}
+			for i, s := range samples {
 				r.samples[i] = append(r.samples[i], s)
 			}
 		}
 		results = append(results, r)
 	}
 	return results, nil
+}
+
+// round measures each implementation once.
+func (w work) round(b *bench, round int) (samples [2]sample, err error) {
+	tasks := [2]task{b.task(false), b.task(true)}
+	if w.atOnce != nil {
+		return w.atOnce(b, tasks)
+	}
+	for k := range tasks {
+		i := (round + k) % len(tasks) // neither always comes second
+		if samples[i], err = w.do(b, tasks[i]); err != nil {
+			break
+		}
+	}
+	return samples, err
 }
 
 func (b *bench) task(tidemark bool) task {
@@ -182,29 +198,48 @@ func (b *bench) storm(t task) (sample, error) {
 }
 
 // updates500 measures the time from the moment before an update is sent to
-// that of the handler's call.
-func (b *bench) updates500(t task) (sample, error) {
-	p, _, err := b.started(t)
-	if err != nil {
-		return sample{}, err
+// that of the handler's call. Most of it is the server's, which differs from run
+// to run, so both implementations watch the same updates.
+func updates500(handlers int) func(*bench, [2]task) ([2]sample, error) {
+	return func(b *bench, tasks [2]task) (samples [2]sample, err error) {
+		var processes [2]*process
+		for i, t := range tasks {
+			t.Handlers = handlers
+			if processes[i], _, err = b.started(t); err != nil {
+				return samples, err
+			}
+			defer processes[i].end()
+		}
+		for _, p := range processes {
+			if _, err := p.ask(order{Begin: true}); err != nil {
+				return samples, err
+			}
+		}
+		round, n, err := b.update500()
+		if err != nil {
+			return samples, err
+		}
+		for i, p := range processes {
+			if samples[i], err = p.await(order{Round: round, Pods: n, Total: b.pods}); err != nil {
+				return samples, err
+			}
+		}
+		return samples, nil
 	}
-	defer p.end()
-	if _, err := p.ask(order{Begin: true}); err != nil {
-		return sample{}, err
-	}
+}
+
+// update500 sends the updates, 500 a second if the server can.
+func (b *bench) update500() (round string, n int, err error) {
 	b.round++
-	round := fmt.Sprint("round-", b.round)
+	round, n = fmt.Sprint("round-", b.round), min(b.updates, b.pods)
 	tick := time.NewTicker(time.Second / 500)
 	defer tick.Stop()
-	err = harness.Each(b.ctx, harness.Creators, min(b.updates, b.pods), func(ctx context.Context, i int) error {
+	err = harness.Each(b.ctx, harness.Creators, n, func(ctx context.Context, i int) error {
 		<-tick.C
 		patch := fmt.Sprintf(`{"metadata":{"annotations":{"round":%q,"sent":"%d"}}}`, round, time.Now().UnixNano())
 		return b.patch(ctx, i, patch)
 	})
-	if err != nil {
-		return sample{}, err
-	}
-	return p.await(order{Round: round, Pods: min(b.updates, b.pods), Total: b.pods})
+	return round, n, err
 }
 
 // touch changes every step-th of the first n pods.
