@@ -3,6 +3,8 @@ package indexer
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"unique"
@@ -124,4 +126,31 @@ func TestTableReadersNeverMiss(t *testing.T) {
 	close(done)
 	wg.Wait()
 	table.check()
+}
+
+// Objects of one name in many namespaces, as each has its default service
+// account, spread as others do.
+func TestHashesOfOneNameInManyNamespaces(t *testing.T) {
+	const keys, groups = 100_000, 100
+	x := newTable[int](0)
+	hashes := make(map[uint64]string, keys)
+	var starts [groups]int
+	var tags [256]int
+	for i := range keys {
+		namespace := strings.Repeat("n", i%20) + strconv.Itoa(i)
+		key := Key{Namespace: namespace, Name: "default"}
+		other, again := hashes[x.hash(key)]
+		require.False(t, again, "%s and %s", namespace, other)
+		hashes[x.hash(key)] = namespace
+		at, tag := x.start(key, groups)
+		starts[at]++
+		tags[tag]++
+	}
+	for at, n := range starts {
+		require.InDelta(t, keys/groups, n, keys/groups/3, "group %d", at)
+	}
+	for tag, n := range tags[128:] {
+		require.InDelta(t, keys/128, n, keys/128/3, "tag %d", tag)
+	}
+	require.NotEqual(t, x.hash(Key{Name: "a"}), x.hash(Key{Namespace: "\x00", Name: "a"}))
 }
