@@ -56,7 +56,7 @@ func As[T Object](i cache.SharedIndexInformer) (*Informer[T], bool) {
 // boxedReceiver delivers what is stored as any to a handler of Ts.
 type boxedReceiver[T any] struct {
 	receiver[T]
-	typed event[T] // the one that is being delivered
+	typed pair[T] // what is being delivered
 }
 
 // unboxing returns what delivers to a handler of Ts from a store of anything.
@@ -64,11 +64,11 @@ func unboxing[T any](h Handler[T]) receiver[any] {
 	return &boxedReceiver[T]{receiver: nativeReceiver(h)}
 }
 
-func (r *boxedReceiver[T]) receive(e *event[any], key indexer.Key) {
-	r.typed = event[T]{kind: e.kind, flags: e.flags}
-	r.typed.old, _ = e.old.(T)
-	r.typed.new, _ = e.new.(T)
-	r.receiver.receive(&r.typed, key)
+func (r *boxedReceiver[T]) receive(p *pair[any], h header, key *indexer.Key) {
+	r.typed.old, _ = p.old.(T)
+	r.typed.new, _ = p.new.(T)
+	r.receiver.receive(&r.typed, h, key)
+	r.typed = pair[T]{} // it holds on to no object
 }
 
 // boxIndexes makes indexes of anything out of indexes of Ts.

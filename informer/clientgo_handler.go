@@ -26,24 +26,24 @@ func newClientgoReceiver[T any](h cache.ResourceEventHandler, log klog.Logger) *
 	return r
 }
 
-func (r *clientgoReceiver[T]) receive(e *event[T], key indexer.Key) {
-	switch e.kind {
+func (r *clientgoReceiver[T]) receive(p *pair[T], h header, key *indexer.Key) {
+	switch h.kind {
 	case Added:
-		r.handler.OnAdd(e.new, e.is(flagInitial))
+		r.handler.OnAdd(p.new, h.is(flagInitial))
 	case Updated:
 		if r.update != nil {
-			r.update(e.old, e.new)
+			r.update(p.old, p.new)
 		} else {
-			r.handler.OnUpdate(e.old, e.new)
+			r.handler.OnUpdate(p.old, p.new)
 		}
 	case Deleted:
-		if !e.is(flagLost) {
-			r.handler.OnDelete(e.old)
+		if !h.is(flagLost) {
+			r.handler.OnDelete(p.old)
 			return
 		}
 		tombstone := cache.DeletedFinalStateUnknown{Key: key.String()}
-		if !e.is(flagUnknown) {
-			tombstone.Obj = e.old
+		if !h.is(flagUnknown) {
+			tombstone.Obj = p.old
 		}
 		r.handler.OnDelete(tombstone)
 	}

@@ -71,13 +71,13 @@ func (l *latest[T]) merge(p *pending[T], e event[T], n note) {
 		*p = pending[T]{void: true}
 		delete(l.byKey, n.key)
 	case e.kind == Deleted && p.recreated: // of what the handler never heard of
-		p.event = event[T]{old: p.seen, new: p.seen, kind: Deleted, flags: flagLost}
+		p.event = event[T]{pair[T]{p.seen, p.seen}, header{Deleted, flagLost}}
 	case e.kind == Deleted:
 		p.event = e
 	case !p.knows: // an add, whatever happened to it since
 		p.event.new = e.new
 	default:
-		p.event = event[T]{old: p.seen, new: e.new, kind: Updated}
+		p.event = event[T]{pair[T]{p.seen, e.new}, header{kind: Updated}}
 		if p.recreated {
 			p.event.flags = flagRecreated
 		}

@@ -171,7 +171,7 @@ func (w *latestTwins) follow(events int) {
 // foldOne makes the next event of an object and folds it.
 func foldOne(r *rand.Rand, l *latest[*corev1.Pod], store map[indexer.Key]*corev1.Pod, key indexer.Key, n uint64) event[*corev1.Pod] {
 	old := store[key]
-	e := event[*corev1.Pod]{old: old, new: pod(key.Name, fmt.Sprint(n), uid(fmt.Sprint(n))), kind: Updated}
+	e := event[*corev1.Pod]{pair[*corev1.Pod]{old: old, new: pod(key.Name, fmt.Sprint(n), uid(fmt.Sprint(n)))}, header{kind: Updated}}
 	switch {
 	case old == nil:
 		e.kind = Added
@@ -191,7 +191,7 @@ func foldOne(r *rand.Rand, l *latest[*corev1.Pod], store map[indexer.Key]*corev1
 	about, _ := e.read()
 	l.fold(e, about, n)
 	if r.IntN(10) == 0 { // a delete of something unknown is not told
-		l.fold(event[*corev1.Pod]{old: pod("unknown", "1"), kind: Deleted, flags: flagUnknown}, note{key: named("unknown")}, n)
+		l.fold(event[*corev1.Pod]{pair[*corev1.Pod]{old: pod("unknown", "1")}, header{kind: Deleted, flags: flagUnknown}}, note{key: named("unknown")}, n)
 	}
 	return e
 }
@@ -219,7 +219,7 @@ func tell(t *testing.T, p *pending[*corev1.Pod], m *replayed) {
 		require.Nil(t, p.event.old)
 	case now == nil:
 		require.Equal(t, Deleted, p.event.kind)
-		require.Equal(t, before.UID, p.event.change().Old.UID, "of the object that it knows")
+		require.Equal(t, before.UID, p.event.change(p.event.header).Old.UID, "of the object that it knows")
 	default:
 		require.Equal(t, Updated, p.event.kind)
 		require.Same(t, before, p.event.old, "from what it saw last")
@@ -234,20 +234,20 @@ func tell(t *testing.T, p *pending[*corev1.Pod], m *replayed) {
 func TestAMergedAddKeepsItsInitialFlag(t *testing.T) {
 	var l latest[*corev1.Pod]
 	a1, a2 := pod("a", "1"), pod("a", "2")
-	l.fold(event[*corev1.Pod]{new: a1, kind: Added, flags: flagInitial}, note{key: named("a")}, 0)
-	l.fold(event[*corev1.Pod]{old: a1, new: a2, kind: Updated}, note{key: named("a")}, 1)
+	l.fold(event[*corev1.Pod]{pair[*corev1.Pod]{new: a1}, header{kind: Added, flags: flagInitial}}, note{key: named("a")}, 0)
+	l.fold(event[*corev1.Pod]{pair[*corev1.Pod]{old: a1, new: a2}, header{kind: Updated}}, note{key: named("a")}, 1)
 	p := l.pop()
-	require.Equal(t, Change[*corev1.Pod]{Kind: Added, New: a2, Initial: true}, p.event.change())
+	require.Equal(t, Change[*corev1.Pod]{Kind: Added, New: a2, Initial: true}, p.event.change(p.event.header))
 }
 
 func TestObjectsThatComeAndGoLeaveNothing(t *testing.T) {
 	var l latest[*corev1.Pod]
 	stays := pod("stays", "1")
-	l.fold(event[*corev1.Pod]{new: stays, kind: Added}, note{key: named("stays")}, 0)
+	l.fold(event[*corev1.Pod]{pair[*corev1.Pod]{new: stays}, header{kind: Added}}, note{key: named("stays")}, 0)
 	for n := range uint64(10_000) {
 		p := pod(fmt.Sprint("p", n), "1")
-		l.fold(event[*corev1.Pod]{new: p, kind: Added}, note{key: named(p.Name)}, n)
-		l.fold(event[*corev1.Pod]{old: p, new: p, kind: Deleted}, note{key: named(p.Name)}, n)
+		l.fold(event[*corev1.Pod]{pair[*corev1.Pod]{new: p}, header{kind: Added}}, note{key: named(p.Name)}, n)
+		l.fold(event[*corev1.Pod]{pair[*corev1.Pod]{old: p, new: p}, header{kind: Deleted}}, note{key: named(p.Name)}, n)
 	}
 	require.LessOrEqual(t, len(l.order), 4*firstSegment)
 	require.Len(t, l.byKey, 1)

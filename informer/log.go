@@ -22,12 +22,22 @@ const (
 	flagNoted                       // key and UID are in the segment's notes: the objects do not tell
 )
 
-// event is one entry of the log. That of a delete has the final state as old
+// pair is the objects of an event. That of a delete has the final state as old
 // and, as new, the version that was stored: what the handlers know.
+type pair[T any] struct{ old, new T }
+
+// header is what an event is beside its objects.
+type header struct {
+	kind  Kind
+	flags flags
+}
+
+func (h header) is(f flags) bool { return h.flags&f != 0 }
+
+// event is one entry of the log, where it stands alone.
 type event[T any] struct {
-	old, new T
-	kind     Kind
-	flags    flags
+	pair[T]
+	header
 }
 
 // note is what the objects of an event do not tell of themselves.
@@ -36,13 +46,11 @@ type note struct {
 	uid string
 }
 
-func (e *event[T]) is(f flags) bool { return e.flags&f != 0 }
-
-// change is the event as a handler is told it.
-func (e *event[T]) change() Change[T] {
-	c := Change[T]{Kind: e.kind, Old: e.old, Initial: e.is(flagInitial), Lost: e.is(flagLost)}
-	if e.kind != Deleted {
-		c.New = e.new
+// change is an event as a handler is told it.
+func (p *pair[T]) change(h header) Change[T] {
+	c := Change[T]{Kind: h.kind, Old: p.old, Initial: h.is(flagInitial), Lost: h.is(flagLost)}
+	if h.kind != Deleted {
+		c.New = p.new
 	}
 	return c
 }
@@ -63,25 +71,43 @@ func (e *event[T]) read() (n note, ok bool) {
 }
 
 // segment is a run of the log. Readers see the first n events, and next once
-// they have read them all.
+// they have read them all. Pairs and headers are apart: padded to whole words, an
+// event would be a quarter larger, which counts under a stuck handler.
 type segment[T any] struct {
-	base   uint64 // position in the log of the first event
-	events []event[T]
-	notes  atomic.Pointer[[]note] // beside the events, if any is noted
-	n      atomic.Uint32
-	next   atomic.Pointer[segment[T]]
+	base    uint64 // position in the log of the first event
+	pairs   []pair[T]
+	headers []header
+	notes   atomic.Pointer[[]note] // beside the events, if any is noted
+	n       atomic.Uint32
+	next    atomic.Pointer[segment[T]]
 
 	cleared uint32 // events read by all and zeroed; guarded by sharedProcessor.mu
 }
 
+func newSegment[T any](base uint64, size int) *segment[T] {
+	return &segment[T]{base: base, pairs: make([]pair[T], size), headers: make([]header, size)}
+}
+
+// size is the number of events that there is room for.
+func (s *segment[T]) size() int { return len(s.headers) }
+
+// event returns event i.
+func (s *segment[T]) event(i uint32) event[T] { return event[T]{s.pairs[i], s.headers[i]} }
+
 // note returns the key and the UID of event i.
 func (s *segment[T]) note(i uint32) note {
-	e := &s.events[i]
-	if e.is(flagNoted) {
+	if s.headers[i].is(flagNoted) {
 		return (*s.notes.Load())[i]
 	}
+	e := s.event(i)
 	n, _ := e.read()
 	return n
+}
+
+// clear lets go of the objects of all events before one, which all have read.
+func (s *segment[T]) clear(before uint32) {
+	clear(s.pairs[s.cleared:before])
+	s.cleared = before
 }
 
 // eventLog is the log of changes that all handlers read, each at its own
@@ -109,36 +135,34 @@ type cursor[T any] struct {
 func (c cursor[T]) position() uint64 { return c.segment.base + uint64(c.i) }
 
 func newEventLog[T any]() *eventLog[T] {
-	s := &segment[T]{events: make([]event[T], firstSegment)}
+	s := newSegment[T](0, firstSegment)
 	return &eventLog[T]{tail: s, first: s, published: cursor[T]{segment: s}}
 }
 
-// grow adds an event behind the published end, to be filled in where it is. It
-// is zero: no slot is used twice.
-func (l *eventLog[T]) grow() *event[T] {
-	if int(l.written) == len(l.tail.events) {
+// append adds an event behind the published end.
+func (l *eventLog[T]) append(e event[T]) {
+	if int(l.written) == l.tail.size() {
 		l.extend()
 	}
-	l.written++
-	return &l.tail.events[l.written-1]
+	s, i := l.tail, l.written
+	s.pairs[i], s.headers[i] = e.pair, e.header
+	l.written = i + 1
 }
 
-// note keeps a note beside the event that grow has added last.
+// note keeps a note beside the event that was appended last.
 func (l *eventLog[T]) note(n note) {
 	s, i := l.tail, l.written-1
-	s.events[i].flags |= flagNoted
+	s.headers[i].flags |= flagNoted
 	if s.notes.Load() == nil {
-		notes := make([]note, len(s.events))
+		notes := make([]note, s.size())
 		s.notes.Store(&notes)
 	}
 	(*s.notes.Load())[i] = n
 }
 
 func (l *eventLog[T]) extend() {
-	s := &segment[T]{
-		base:   l.tail.base + uint64(len(l.tail.events)),
-		events: make([]event[T], min(2*len(l.tail.events), fullSegment)),
-	}
+	size := l.tail.size()
+	s := newSegment[T](l.tail.base+uint64(size), min(2*size, fullSegment))
 	l.tail.next.Store(s)
 	l.tail, l.written = s, 0
 }
@@ -146,7 +170,7 @@ func (l *eventLog[T]) extend() {
 // publish shows what was appended. The caller is in a write section.
 func (l *eventLog[T]) publish() {
 	for s := l.first; s != l.tail; s = s.next.Load() {
-		s.n.Store(uint32(len(s.events))) //nolint:gosec // at most fullSegment
+		s.n.Store(uint32(s.size())) //nolint:gosec // at most fullSegment
 	}
 	l.tail.n.Store(l.written)
 	l.first = l.tail
@@ -156,8 +180,4 @@ func (l *eventLog[T]) publish() {
 
 // clear zeroes the events of the last segment, which nobody is going to read.
 // The caller is in a write section, and has published.
-func (l *eventLog[T]) clear() {
-	s := l.tail
-	clear(s.events[s.cleared:l.written])
-	s.cleared = l.written
-}
+func (l *eventLog[T]) clear() { l.tail.clear(l.written) }

@@ -129,9 +129,7 @@ func (c *core[T]) swept(first bool, key indexer.Key, last T) {
 	uid := c.identity(key, last).uid
 	delete(c.aside, key)
 	if !first {
-		e := c.processor.log.grow()
-		e.old, e.new, e.kind, e.flags = last, last, Deleted, flagLost
-		c.note(e, key, uid)
+		c.log(event[T]{pair[T]{last, last}, header{Deleted, flagLost}}, key, uid)
 	}
 }
 
@@ -151,14 +149,13 @@ func (c *core[T]) listed(p *part[T], first bool, initial flags, key indexer.Key,
 	if first {
 		return
 	}
-	e := c.processor.log.grow()
-	e.old, e.new, e.kind = old, obj, Updated
+	e := event[T]{pair[T]{old, obj}, header{kind: Updated}}
 	if !replaced {
 		e.kind, e.flags = Added, initial
 	} else if !was.sameObject(id) {
 		e.flags = flagRecreated
 	}
-	c.note(e, key, id.uid)
+	c.log(e, key, id.uid)
 }
 
 // shown publishes a full state, in the write section that shows it.

@@ -68,15 +68,14 @@ func (c *core[T]) applyChanges(tx *indexer.Tx[T]) {
 
 func (c *core[T]) put(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
 	old, stamp, replaced := tx.Put(d.Part, d.Key, d.Object, d.Stamp)
-	e := c.processor.log.grow()
-	e.old, e.new, e.kind = old, d.Object, Updated
+	e := event[T]{pair[T]{old, d.Object}, header{kind: Updated}}
 	if !replaced {
 		e.kind = Added
 	} else if (stamp == 0 || stamp != d.Stamp) && !c.identity(d.Key, old).sameObject(identity{uid: d.UID}) {
 		e.flags = flagRecreated
 	}
 	c.remember(d.Key, d.Object, identity{d.UID, d.Version})
-	c.note(e, d.Key, d.UID)
+	c.log(e, d.Key, d.UID)
 }
 
 func (c *core[T]) delete(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
@@ -84,8 +83,7 @@ func (c *core[T]) delete(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
 		return // it has moved to another part, which told so before
 	}
 	cached, deleted := tx.Delete(d.Key)
-	e := c.processor.log.grow()
-	e.old, e.new, e.kind = d.Object, cached, Deleted
+	e := event[T]{pair[T]{d.Object, cached}, header{kind: Deleted}}
 	if d.Lost {
 		e.old, e.flags = cached, flagLost
 	}
@@ -93,7 +91,7 @@ func (c *core[T]) delete(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
 		e.flags |= flagUnknown
 	}
 	c.forget(d.Key)
-	c.note(e, d.Key, d.UID)
+	c.log(e, d.Key, d.UID)
 }
 
 // poison notes an object that could not be prepared. What was stored of it
@@ -107,9 +105,10 @@ func (c *core[T]) poison(d *deltafifo.Delta[T]) {
 	c.status.quarantined.Store(c.countPoisoned())
 }
 
-// note keeps the key and the UID of e, which was logged last, where its objects
-// do not tell them.
-func (c *core[T]) note(e *event[T], key indexer.Key, uid string) {
+// log appends an event to the log, with its key and UID where the objects do not
+// tell them.
+func (c *core[T]) log(e event[T], key indexer.Key, uid string) {
+	c.processor.log.append(e)
 	if !e.is(flagLost) && c.options.Transform == nil {
 		return
 	}

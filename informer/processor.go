@@ -123,9 +123,7 @@ func (p *sharedProcessor[T]) forget(r *registration[T]) {
 	if !p.level(r.position.Load()) {
 		return
 	}
-	s := r.cursor.segment
-	clear(s.events[s.cleared:r.cursor.i])
-	s.cleared = r.cursor.i
+	r.cursor.segment.clear(r.cursor.i)
 }
 
 // level tells whether every registration stands at a position of the log. One

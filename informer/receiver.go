@@ -10,7 +10,7 @@ import (
 type receiver[T any] interface {
 	// receive hands one event to the handler. The key is that of the object if
 	// the event is a lost delete, and need not be given otherwise.
-	receive(e *event[T], key indexer.Key)
+	receive(p *pair[T], h header, key *indexer.Key)
 	// splits says whether the handler is told a delete and an add where an
 	// object was replaced by another one under its name.
 	splits() bool
@@ -22,9 +22,9 @@ type receiver[T any] interface {
 // mentioned; that of something recreated comes in two, from the registration.
 type native[T any] struct{ handler Handler[T] }
 
-func (n *native[T]) receive(e *event[T], _ indexer.Key) {
-	if !e.is(flagUnknown) {
-		n.handler.Handle(e.change())
+func (n *native[T]) receive(p *pair[T], h header, _ *indexer.Key) {
+	if !h.is(flagUnknown) {
+		n.handler.Handle(p.change(h))
 	}
 }
 
@@ -34,14 +34,14 @@ func (n *native[T]) name() string { return fmt.Sprintf("%T", n.handler) }
 // nativeFuncs delivers to a [Funcs], without a [Change] in between.
 type nativeFuncs[T any] struct{ Funcs[T] }
 
-func (n *nativeFuncs[T]) receive(e *event[T], _ indexer.Key) {
+func (n *nativeFuncs[T]) receive(p *pair[T], h header, _ *indexer.Key) {
 	switch {
-	case e.kind == Updated && n.Updated != nil:
-		n.Updated(e.old, e.new)
-	case e.kind == Added && n.Added != nil:
-		n.Added(e.new)
-	case e.kind == Deleted && n.Deleted != nil && !e.is(flagUnknown):
-		n.Deleted(e.old)
+	case h.kind == Updated && n.Updated != nil:
+		n.Updated(p.old, p.new)
+	case h.kind == Added && n.Added != nil:
+		n.Added(p.new)
+	case h.kind == Deleted && n.Deleted != nil && !h.is(flagUnknown):
+		n.Deleted(p.old)
 	}
 }
 

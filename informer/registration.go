@@ -65,9 +65,9 @@ type registration[T any] struct {
 	replay   atomic.Pointer[replay[T]]
 	isSynced bool // the goroutine's own
 
-	// The goroutine's own: the event of a replay or resync, and the add that
-	// follows a delete where an object was recreated.
-	scratch event[T]
+	// The goroutine's own: the objects of an event that is not in the log, and the
+	// add that follows a delete where an object was recreated.
+	scratch pair[T]
 	split   bool
 	then    event[T]
 	splits  bool // the face wants that
@@ -164,7 +164,7 @@ func (r *registration[T]) letGo() {
 	r.position.Store(noPosition)
 	r.replay.Store(nil)
 	r.cursor, r.table, r.later = cursor[T]{}, latest[T]{}, latest[T]{}
-	r.scratch, r.then = event[T]{}, event[T]{}
+	r.then = event[T]{}
 }
 
 // idle tells whether there is nothing to deliver. The goroutine asks.
@@ -256,14 +256,13 @@ func (r *registration[T]) deliver(limit uint64) (some bool) {
 
 // tell hands one event to the handler. Where an object was recreated, a
 // native handler is told a delete and an add.
-func (r *registration[T]) tell(e *event[T], key indexer.Key) {
+func (r *registration[T]) tell(e event[T], key *indexer.Key) {
 	if !r.splits || !e.is(flagRecreated) {
-		r.receiver.receive(e, key)
+		r.hand(e.pair, e.header, key)
 		return
 	}
-	r.then, r.split = event[T]{new: e.new, kind: Added}, true
-	r.scratch = event[T]{old: e.old, kind: Deleted, flags: flagLost}
-	r.receiver.receive(&r.scratch, key)
+	r.then, r.split = event[T]{pair[T]{new: e.new}, header{kind: Added}}, true
+	r.hand(pair[T]{old: e.old}, header{Deleted, flagLost}, key)
 	if !r.halted() {
 		r.tellThen() // or else in the next run
 	}
@@ -272,15 +271,23 @@ func (r *registration[T]) tell(e *event[T], key indexer.Key) {
 // tellThen tells the add that is owed after a delete.
 func (r *registration[T]) tellThen() {
 	r.split = false
-	r.receiver.receive(&r.then, indexer.Key{})
-	r.scratch, r.then = event[T]{}, event[T]{}
+	r.hand(r.then.pair, r.then.header, nil)
+	r.then = event[T]{}
+}
+
+// hand gives the handler an event that is not in the log, and holds on to no
+// object of it.
+func (r *registration[T]) hand(p pair[T], h header, key *indexer.Key) {
+	r.scratch = p
+	r.receiver.receive(&r.scratch, h, key)
+	r.scratch = pair[T]{}
 }
 
 // caught reports a panic of the handler as any controller's is reported,
 // which ends the process unless utilruntime.ReallyCrash says otherwise.
 func (r *registration[T]) caught(some *bool) {
 	if p := recover(); p != nil {
-		*some = true
+		*some, r.scratch = true, pair[T]{}
 		r.core.observe(HandlerPanicked{Handler: r.options.Name, Value: p})
 		crash(p, loggerOf(r.receiver))
 	}
@@ -298,7 +305,6 @@ func (r *registration[T]) replaySome(p *replay[T]) {
 	for range burst {
 		i := int(p.next.Load())
 		if i == n {
-			r.scratch = event[T]{}
 			r.replay.Store(nil)
 			return
 		}
@@ -306,8 +312,7 @@ func (r *registration[T]) replaySome(p *replay[T]) {
 			return
 		}
 		p.next.Store(int64(i + 1))
-		r.scratch = event[T]{new: p.objects.At(i), kind: Added, flags: flagInitial}
-		r.receiver.receive(&r.scratch, indexer.Key{})
+		r.hand(pair[T]{new: p.objects.At(i)}, header{Added, flagInitial}, nil)
 	}
 }
 
@@ -329,10 +334,11 @@ func (r *registration[T]) deliverSome(limit uint64) bool {
 	for c.i < n && !r.halted() {
 		s, i := c.segment, c.i
 		c.i++
-		if e := &s.events[i]; e.is(flagLost | flagRecreated) {
-			r.tell(e, s.note(i).key)
+		if h := s.headers[i]; h.is(flagLost | flagRecreated) {
+			n := s.note(i)
+			r.tell(s.event(i), &n.key)
 		} else { // nearly all
-			r.receiver.receive(e, indexer.Key{})
+			r.receiver.receive(&s.pairs[i], h, nil)
 		}
 	}
 	return true
@@ -344,7 +350,7 @@ func (r *registration[T]) note() { r.position.Store(r.cursor.position()) }
 // advance moves a cursor that has read all of its segment to the next. It
 // returns false if there is none.
 func (c *cursor[T]) advance() bool {
-	if int(c.i) < len(c.segment.events) {
+	if int(c.i) < c.segment.size() {
 		return false
 	}
 	next := c.segment.next.Load()
@@ -362,7 +368,7 @@ func (r *registration[T]) deliverLatest() bool {
 		return false
 	}
 	if !r.ended.Load() {
-		r.tell(&p.event, p.key)
+		r.tell(p.event, &p.key)
 	}
 	return true
 }
@@ -399,7 +405,7 @@ func (r *registration[T]) fold(end uint64) {
 		if r.resyncing && c.position() >= r.at {
 			table = &r.later
 		}
-		table.fold(c.segment.events[c.i], c.segment.note(c.i), c.position())
+		table.fold(c.segment.event(c.i), c.segment.note(c.i), c.position())
 		c.i++
 	}
 	r.note()
@@ -443,7 +449,6 @@ func (r *registration[T]) resync(ctx context.Context) {
 		}
 		r.again(obj)
 	}
-	r.scratch = event[T]{}
 	r.unmark()
 }
 
@@ -473,6 +478,5 @@ func (r *registration[T]) unmark() {
 func (r *registration[T]) again(obj T) {
 	var some bool
 	defer r.caught(&some)
-	r.scratch = event[T]{old: obj, new: obj, kind: Updated}
-	r.receiver.receive(&r.scratch, indexer.Key{})
+	r.hand(pair[T]{obj, obj}, header{kind: Updated}, nil)
 }

@@ -28,7 +28,7 @@ func TestEventsAreKeptForAHandlerThatIsYetToBeWoken(t *testing.T) {
 	}
 	require.True(t, f.processor.rest(r1), "r1 sleeps")
 
-	*f.processor.log.grow() = event[*corev1.Pod]{kind: Updated, old: pod("a", "1"), new: pod("a", "2")}
+	f.processor.log.append(event[*corev1.Pod]{pair[*corev1.Pod]{pod("a", "1"), pod("a", "2")}, header{kind: Updated}})
 	f.processor.log.publish() // as sharedProcessor.publish does, before it wakes
 	for r2.deliver(noPosition) {
 		continue
