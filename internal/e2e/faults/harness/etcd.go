@@ -6,9 +6,32 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/client-go/kubernetes/scheme"
 )
+
+// storage is how the kube-apiserver writes built-in kinds into etcd.
+var storage = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
+
+// StorePod writes a pod that is there already into etcd, past the kube-apiserver,
+// which hears of it from there: it takes a tenth of the time.
+func (c *Cluster) StorePod(ctx context.Context, pod *corev1.Pod) error {
+	stored := *pod
+	stored.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
+	stored.ResourceVersion = "" // etcd's own
+	value, err := runtime.Encode(storage, &stored)
+	if err != nil {
+		return err
+	}
+	key := []byte("/registry/pods/" + pod.Namespace + "/" + pod.Name)
+	return c.askEtcd(ctx, "put", map[string]any{"key": key, "value": value}, nil)
+}
 
 // Compact forgets all that was before the present revision, in etcd.
 func (c *Cluster) Compact(ctx context.Context) error {
@@ -49,7 +72,8 @@ func (c *Cluster) askEtcd(ctx context.Context, call string, request, answer any)
 		return fmt.Errorf("etcd %s: %s", call, resp.Status)
 	}
 	if answer == nil {
-		return nil
+		_, err := io.Copy(io.Discard, resp.Body) // or the connection is closed
+		return err
 	}
 	return json.NewDecoder(resp.Body).Decode(answer)
 }

@@ -42,9 +42,10 @@ type task struct {
 type order struct {
 	Begin bool
 	Round string // of the annotation to wait for; empty for the first sync
-	Pods  int    // how many have it, or there are
+	Pods  int    // how many have it
+	Calls int    // how many calls of handlers there are, at least
 
-	Total int
+	Total int // how many pods there are
 }
 
 // sample is what was measured.
@@ -69,10 +70,19 @@ type child struct {
 	began     time.Time
 	cpu       time.Duration
 
+	mu       sync.Mutex
+	rounds   map[string]map[string]bool // pods that the first handlers have seen, by round
+	watchers []*watcher
+	changed  chan struct{} // has a token when something was seen
+}
+
+// watcher is a handler that notes when it was told what.
+type watcher struct {
+	*child
+	first bool // of its informer
+
 	mu        sync.Mutex
-	rounds    map[string]map[string]bool // pods seen, by round
 	latencies []time.Duration
-	changed   chan struct{} // has a token when something was seen
 }
 
 // serve is the measured process: it takes orders until there are no more.
@@ -140,9 +150,11 @@ func (c *child) stored() int {
 func (c *child) begin() {
 	runtime.GC()
 	runtime.GC()
-	c.mu.Lock()
-	c.latencies = nil
-	c.mu.Unlock()
+	for _, w := range c.watchers {
+		w.mu.Lock()
+		w.latencies = nil
+		w.mu.Unlock()
+	}
 	c.calls.Store(0)
 	resetPeak()
 	c.began, c.cpu = time.Now(), cpuTime()
@@ -150,9 +162,11 @@ func (c *child) begin() {
 
 func (c *child) measured() sample {
 	s := sample{Wall: time.Since(c.began), CPU: cpuTime() - c.cpu, Peak: peak(), Calls: c.calls.Load()}
-	c.mu.Lock()
-	s.Latencies = slices.Clone(c.latencies)
-	c.mu.Unlock()
+	for _, w := range c.watchers {
+		w.mu.Lock()
+		s.Latencies = append(s.Latencies, w.latencies...)
+		w.mu.Unlock()
+	}
 	slices.Sort(s.Latencies)
 	runtime.GC()
 	runtime.GC()
@@ -171,7 +185,7 @@ func (c *child) done(o order) bool {
 			return false
 		}
 	}
-	if c.objects.Load() != int64(o.Total) {
+	if c.objects.Load() != int64(o.Total) || c.calls.Load() < int64(o.Calls) {
 		return false
 	}
 	c.mu.Lock()
@@ -198,9 +212,11 @@ func (c *child) start(ctx context.Context, t task) error {
 		}
 		informer := podInformer(t.Tidemark, client, namespace)
 		for h := range t.Handlers {
-			if _, err := informer.AddEventHandler(c.handler(h == 0)); err != nil {
+			w := &watcher{child: c, first: h == 0}
+			if _, err := informer.AddEventHandler(w.handler()); err != nil {
 				return err
 			}
+			c.watchers = append(c.watchers, w)
 		}
 		c.informers = append(c.informers, informer)
 	}
@@ -221,25 +237,35 @@ func podInformer(tidemark bool, client kubernetes.Interface, namespace string) c
 	return f.Core().V1().Pods().Informer()
 }
 
-// handler returns one that counts its calls. The first of an informer counts
-// the objects too.
-func (c *child) handler(first bool) cache.ResourceEventHandler {
+// handler counts the calls and, if it is the first, the objects.
+func (w *watcher) handler() cache.ResourceEventHandler {
 	count := func(by int64) {
-		c.calls.Add(1)
-		if first {
-			c.objects.Add(by)
+		w.calls.Add(1)
+		if w.first {
+			w.objects.Add(by)
 		}
 	}
 	return cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc:    func(any, bool) { count(1) },
-		UpdateFunc: func(_, obj any) { c.updated(obj.(*corev1.Pod)) },
+		UpdateFunc: func(_, obj any) { w.updated(time.Now(), obj.(*corev1.Pod)) },
 		DeleteFunc: func(any) { count(-1) },
 	}
 }
 
-func (c *child) updated(p *corev1.Pod) {
-	c.calls.Add(1)
-	now := time.Now()
+func (w *watcher) updated(now time.Time, p *corev1.Pod) {
+	if nanos, err := strconv.ParseInt(p.Annotations[sentAnnotation], 10, 64); err == nil {
+		w.mu.Lock()
+		w.latencies = append(w.latencies, now.Sub(time.Unix(0, nanos)))
+		w.mu.Unlock()
+	}
+	if w.first {
+		w.child.saw(p)
+	}
+	w.calls.Add(1)
+}
+
+// saw notes the round of a pod.
+func (c *child) saw(p *corev1.Pod) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -248,9 +274,6 @@ func (c *child) updated(p *corev1.Pod) {
 			c.rounds[round] = map[string]bool{}
 		}
 		c.rounds[round][p.Namespace+"/"+p.Name] = true
-	}
-	if nanos, err := strconv.ParseInt(p.Annotations[sentAnnotation], 10, 64); err == nil {
-		c.latencies = append(c.latencies, now.Sub(time.Unix(0, nanos)))
 	}
 	select {
 	case c.changed <- struct{}{}:

@@ -23,7 +23,9 @@ var columns = []column{
 	{"p99", func(s sample) float64 { return quantile(s.Latencies, 99) }, duration},
 }
 
-// table has a row for each work: client-go, tidemark and the ratio in a cell.
+// table has a row for each work: client-go, tidemark and the ratio in a cell. The
+// ratio is the median of those of the rounds, since what slows one down in a
+// round often slows down the other as well.
 func table(results []result) string {
 	var b strings.Builder
 	b.WriteString("| work; client-go, tidemark, ratio |")
@@ -41,12 +43,20 @@ func table(results []result) string {
 			case ours == 0:
 				fmt.Fprintf(&b, " %s, %s |", c.show(theirs), c.show(ours))
 			default:
-				fmt.Fprintf(&b, " %s, %s, %.2fx |", c.show(theirs), c.show(ours), theirs/ours)
+				fmt.Fprintf(&b, " %s, %s, %.2fx |", c.show(theirs), c.show(ours), ratio(r.samples, c.of))
 			}
 		}
 		b.WriteString("\n")
 	}
 	return b.String()
+}
+
+func ratio(samples [2][]sample, of func(sample) float64) float64 {
+	ratios := make([]float64, len(samples[0]))
+	for i := range ratios {
+		ratios[i] = of(samples[0][i]) / of(samples[1][i])
+	}
+	return middle(ratios)
 }
 
 func quantile(sorted []time.Duration, percent int) float64 {
