@@ -68,7 +68,7 @@ func (decoder[T]) item(delta *deltafifo.Delta[T], op deltafifo.Op, obj runtime.O
 		return fmt.Errorf("%w: a %T without metadata", ErrUnexpected, obj)
 	}
 	delta.Op, delta.Object = op, t
-	delta.Key = indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}
+	delta.Key = keyOf(m)
 	delta.UID, delta.Version = string(m.GetUID()), m.GetResourceVersion()
 	return nil
 }
@@ -85,13 +85,17 @@ func metaOf(obj runtime.Object) metav1.Object {
 	}
 }
 
+func keyOf(m metav1.Object) indexer.Key {
+	return indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}
+}
+
 // nameOf names obj for a message.
 func nameOf(obj runtime.Object) string {
 	m := metaOf(obj)
 	if m == nil {
 		return "a nameless object"
 	}
-	return indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}.String()
+	return keyOf(m).String()
 }
 
 func checkKind(u *unstructured.Unstructured, expect schema.GroupVersionKind) error {

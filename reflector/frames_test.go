@@ -20,7 +20,6 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	clientwatch "k8s.io/client-go/rest/watch"
 
-	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
 // protobuf is how a server writes a stream, and a client reads it.
@@ -68,7 +67,7 @@ func decoded(t testing.TB, body io.ReadCloser) (events []watch.Event) {
 }
 
 func idOf(o metav1.Object) id {
-	return id{indexer.Key{Namespace: o.GetNamespace(), Name: o.GetName()}, string(o.GetUID()), o.GetResourceVersion()}
+	return id{keyOf(o), string(o.GetUID()), o.GetResourceVersion()}
 }
 
 // knows omits what it has, and notes what it was asked for.

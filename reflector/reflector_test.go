@@ -453,7 +453,7 @@ func TestVersionFromAnyGoroutine(t *testing.T) {
 func TestBackoff(t *testing.T) {
 	for step, want := range map[int]time.Duration{
 		1: 800 * time.Millisecond, 2: 1600 * time.Millisecond, 3: 3200 * time.Millisecond,
-		6: 25600 * time.Millisecond, 7: 30 * time.Second, 8: 30 * time.Second, 1 << 40: 30 * time.Second,
+		6: 25600 * time.Millisecond, 7: 30 * time.Second, 8: 30 * time.Second, 1 << 30: 30 * time.Second,
 	} {
 		require.Equal(t, want, backoff(step, 0), "step %d", step)
 		require.Equal(t, want+want/2, backoff(step, 0.5), "step %d", step)
