@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
 	clientwatch "k8s.io/client-go/rest/watch"
-
 )
 
 // protobuf is how a server writes a stream, and a client reads it.
