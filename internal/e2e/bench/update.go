@@ -8,12 +8,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// The four indexes that updates keep up.
+// The indexes that updates keep up, beside the one by namespace that comes with
+// each implementation.
 var indexed = map[string]func(*corev1.Pod) string{
-	"namespace": func(p *corev1.Pod) string { return p.Namespace },
-	"node":      func(p *corev1.Pod) string { return p.Spec.NodeName },
-	"app":       func(p *corev1.Pod) string { return p.Labels["app"] },
-	"owner":     func(p *corev1.Pod) string { return string(p.OwnerReferences[0].UID) },
+	"node":  func(p *corev1.Pod) string { return p.Spec.NodeName },
+	"app":   func(p *corev1.Pod) string { return p.Labels["app"] },
+	"owner": func(p *corev1.Pod) string { return string(p.OwnerReferences[0].UID) },
 }
 
 // store is a bare store with the indexes, of whichever implementation.
@@ -55,7 +55,7 @@ func newStore(i implementation) (store, error) {
 }
 
 func clientgoIndexers() cache.Indexers {
-	indexers := cache.Indexers{}
+	indexers := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	for name, value := range indexed {
 		indexers[name] = func(obj any) ([]string, error) { return []string{value(obj.(*corev1.Pod))}, nil }
 	}
@@ -73,7 +73,7 @@ func ofIndexer(x cache.Indexer) store {
 }
 
 func ofWriter() (store, error) {
-	var o indexer.Options[*corev1.Pod]
+	o := indexer.Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{{Name: indexer.NamespaceIndex, ByNamespace: true}}}
 	for name, value := range indexed {
 		o.Indexes = append(o.Indexes, indexer.Index[*corev1.Pod]{
 			Name: name, Append: func(values []string, p *corev1.Pod) []string { return append(values, value(p)) },
