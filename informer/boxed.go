@@ -67,8 +67,8 @@ func unboxing[T any](h Handler[T]) receiver[any] {
 func (r *boxedReceiver[T]) receive(p *pair[any], h header, key *indexer.Key) {
 	r.typed.old, _ = p.old.(T)
 	r.typed.new, _ = p.new.(T)
+	defer func() { r.typed = pair[T]{} }() // it holds on to no object, whatever the handler does
 	r.receiver.receive(&r.typed, h, key)
-	r.typed = pair[T]{} // it holds on to no object
 }
 
 // boxIndexes makes indexes of anything out of indexes of Ts.

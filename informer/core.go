@@ -358,7 +358,6 @@ func (c *core[T]) done() <-chan struct{} {
 func (c *core[T]) over(r *registration[T]) {
 	if r.ended.Load() {
 		c.processor.remove(r)
-		r.letGo()
 	}
 	if !closed(r.done) {
 		close(r.done)

@@ -72,7 +72,8 @@ func (e *event[T]) read() (n note, ok bool) {
 
 // segment is a run of the log. Readers see the first n events, and next once
 // they have read them all. Pairs and headers are apart: padded to whole words, an
-// event would be a quarter larger, which counts under a stuck handler.
+// event would take 40 bytes instead of 34, or 24 instead of 18, which counts under
+// a stuck handler.
 type segment[T any] struct {
 	base    uint64 // position in the log of the first event
 	pairs   []pair[T]
@@ -81,7 +82,9 @@ type segment[T any] struct {
 	n       atomic.Uint32
 	next    atomic.Pointer[segment[T]]
 
-	cleared uint32 // events read by all and zeroed; guarded by sharedProcessor.mu
+	// cleared is how many events have been read by all and hold no objects any more.
+	// Guarded by sharedProcessor.mu or, where nobody reads, by the write section.
+	cleared uint32
 }
 
 func newSegment[T any](base uint64, size int) *segment[T] {
@@ -178,6 +181,6 @@ func (l *eventLog[T]) publish() {
 	l.end.Store(l.published.position())
 }
 
-// clear zeroes the events of the last segment, which nobody is going to read.
+// clear lets go of the objects of the last segment, which nobody is going to read.
 // The caller is in a write section, and has published.
 func (l *eventLog[T]) clear() { l.tail.clear(l.written) }

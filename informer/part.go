@@ -129,7 +129,7 @@ func (c *core[T]) swept(first bool, key indexer.Key, last T) {
 	uid := c.identity(key, last).uid
 	delete(c.aside, key)
 	if !first {
-		c.log(event[T]{pair[T]{last, last}, header{Deleted, flagLost}}, key, uid)
+		c.record(event[T]{pair[T]{last, last}, header{Deleted, flagLost}}, key, uid)
 	}
 }
 
@@ -155,7 +155,7 @@ func (c *core[T]) listed(p *part[T], first bool, initial flags, key indexer.Key,
 	} else if !was.sameObject(id) {
 		e.flags = flagRecreated
 	}
-	c.log(e, key, id.uid)
+	c.record(e, key, id.uid)
 }
 
 // shown publishes a full state, in the write section that shows it.

@@ -75,7 +75,7 @@ func (c *core[T]) put(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
 		e.flags = flagRecreated
 	}
 	c.remember(d.Key, d.Object, identity{d.UID, d.Version})
-	c.log(e, d.Key, d.UID)
+	c.record(e, d.Key, d.UID)
 }
 
 func (c *core[T]) delete(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
@@ -91,7 +91,7 @@ func (c *core[T]) delete(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
 		e.flags |= flagUnknown
 	}
 	c.forget(d.Key)
-	c.log(e, d.Key, d.UID)
+	c.record(e, d.Key, d.UID)
 }
 
 // poison notes an object that could not be prepared. What was stored of it
@@ -105,9 +105,9 @@ func (c *core[T]) poison(d *deltafifo.Delta[T]) {
 	c.status.quarantined.Store(c.countPoisoned())
 }
 
-// log appends an event to the log, with its key and UID where the objects do not
+// record appends an event to the log, with its key and UID where the objects do not
 // tell them.
-func (c *core[T]) log(e event[T], key indexer.Key, uid string) {
+func (c *core[T]) record(e event[T], key indexer.Key, uid string) {
 	c.processor.log.append(e)
 	if !e.is(flagLost) && c.options.Transform == nil {
 		return

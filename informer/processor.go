@@ -190,6 +190,7 @@ func (p *sharedProcessor[T]) remove(r *registration[T]) {
 	if i < 0 {
 		return
 	}
+	r.letGo() // first: without handlers the publisher clears what it has read
 	p.registrations = slices.Delete(p.registrations, i, i+1)
 	delete(p.resting, r)
 	p.count.Add(-1)

@@ -9,7 +9,7 @@ import (
 // receiver is what a registration delivers to: a face's view of a handler.
 type receiver[T any] interface {
 	// receive hands one event to the handler. The key is that of the object if
-	// the event is a lost delete, and need not be given otherwise.
+	// the event is a lost delete, and may be nil otherwise: few events need it.
 	receive(p *pair[T], h header, key *indexer.Key)
 	// splits says whether the handler is told a delete and an add where an
 	// object was replaced by another one under its name.

@@ -65,8 +65,9 @@ type registration[T any] struct {
 	replay   atomic.Pointer[replay[T]]
 	isSynced bool // the goroutine's own
 
-	// The goroutine's own: the objects of an event that is not in the log, and the
-	// add that follows a delete where an object was recreated.
+	// The goroutine's own: the objects that are being handed over, where the log
+	// does not have them so, and the add that is owed after a delete where an
+	// object was recreated.
 	scratch pair[T]
 	split   bool
 	then    event[T]
@@ -270,24 +271,24 @@ func (r *registration[T]) tell(e event[T], key *indexer.Key) {
 
 // tellThen tells the add that is owed after a delete.
 func (r *registration[T]) tellThen() {
-	r.split = false
-	r.hand(r.then.pair, r.then.header, nil)
-	r.then = event[T]{}
+	then := r.then
+	r.split, r.then = false, event[T]{}
+	r.hand(then.pair, then.header, nil)
 }
 
-// hand gives the handler an event that is not in the log, and holds on to no
-// object of it.
+// hand gives the handler an event that is not in the log as it is, and holds on to
+// no object of it, whatever the handler does.
 func (r *registration[T]) hand(p pair[T], h header, key *indexer.Key) {
+	defer func() { r.scratch = pair[T]{} }()
 	r.scratch = p
 	r.receiver.receive(&r.scratch, h, key)
-	r.scratch = pair[T]{}
 }
 
 // caught reports a panic of the handler as any controller's is reported,
 // which ends the process unless utilruntime.ReallyCrash says otherwise.
 func (r *registration[T]) caught(some *bool) {
 	if p := recover(); p != nil {
-		*some, r.scratch = true, pair[T]{}
+		*some = true
 		r.core.observe(HandlerPanicked{Handler: r.options.Name, Value: p})
 		crash(p, loggerOf(r.receiver))
 	}
@@ -335,8 +336,8 @@ func (r *registration[T]) deliverSome(limit uint64) bool {
 		s, i := c.segment, c.i
 		c.i++
 		if h := s.headers[i]; h.is(flagLost | flagRecreated) {
-			n := s.note(i)
-			r.tell(s.event(i), &n.key)
+			key := s.note(i).key
+			r.tell(s.event(i), &key)
 		} else { // nearly all
 			r.receiver.receive(&s.pairs[i], h, nil)
 		}
@@ -417,7 +418,7 @@ func (r *registration[T]) fold(end uint64) {
 
 // settle closes synced once everything up to the complete store was delivered.
 func (r *registration[T]) settle() {
-	if r.isSynced || r.position.Load() == noPosition || r.replay.Load() != nil || r.passed() < r.core.processor.syncedAt.Load() {
+	if r.isSynced || r.split || r.position.Load() == noPosition || r.replay.Load() != nil || r.passed() < r.core.processor.syncedAt.Load() {
 		return
 	}
 	r.isSynced = true

@@ -1,0 +1,118 @@
+package informer
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+)
+
+// failures are the ways in which a handler does not come back.
+var failures = map[string]func(){"panics": func() { panic("on purpose") }, "ends its goroutine": runtime.Goexit}
+
+func TestAHandlerThatFailsHoldsNothing(t *testing.T) {
+	survive(t)
+	moments := map[string]func(Change[*corev1.Pod]) bool{
+		"in the initial state":  func(c Change[*corev1.Pod]) bool { return c.Initial },
+		"when told of a delete": func(c Change[*corev1.Pod]) bool { return c.Kind == Deleted },
+		"when told of the add":  func(c Change[*corev1.Pod]) bool { return c.Kind == Added && !c.Initial },
+	}
+	for how, fail := range failures {
+		for when, is := range moments {
+			t.Run(how+" "+when, func(t *testing.T) {
+				f := newFed(t, Options[*corev1.Pod]{}, 1)
+				r := f.joins(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+					if is(c) {
+						fail()
+					}
+				}), HandlerOptions{})
+				f.start()
+				var g ghosts
+				f.list("1", g.watch(pod("a", "1", uid("one"))))
+				f.settled(r)
+				f.apply(does(deltafifo.Modified, g.watch(pod("a", "2", uid("two")))))
+				f.settled(r)
+				f.apply(does(deltafifo.Modified, pod("a", "3", uid("two"))))
+				f.settled(r)
+				require.Zero(t, g.left())
+				runtime.KeepAlive(r)
+			})
+		}
+	}
+}
+
+func TestAHandlerThatFailsHoldsNothingUnboxed(t *testing.T) {
+	for how, fail := range failures {
+		t.Run(how, func(t *testing.T) {
+			var g ghosts
+			r := unboxing[*corev1.Pod](HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { fail() }))
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				defer func() { _ = recover() }() // nil after a Goexit
+				r.receive(&pair[any]{new: g.watch(pod("a", "1"))}, header{kind: Added}, nil)
+			}()
+			<-ended
+			require.Zero(t, g.left())
+			runtime.KeepAlive(r)
+		})
+	}
+}
+
+// An object was recreated, and the handler panics when it is told of the delete:
+// it is not synced before it has been told of the add, too.
+func TestAHandlerThatIsOwedAnAddIsNotSynced(t *testing.T) {
+	survive(t)
+	f := newFed(t, Options[*corev1.Pod]{}, 2)
+	var r *registration[*corev1.Pod]
+	release := make(chan struct{})
+	synced := make(chan bool, 1)
+	r = f.joins(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+		switch {
+		case c.Initial:
+			<-release
+		case c.Kind == Deleted:
+			panic("on purpose")
+		default:
+			synced <- closed(r.Synced())
+		}
+	}), HandlerOptions{})
+	f.start()
+	f.list("1", pod("a", "1", uid("one")))
+	f.apply(does(deltafifo.Modified, pod("a", "2", uid("two"))))
+	for _, op := range []deltafifo.Op{deltafifo.Begin, deltafifo.Commit} { // the other part is empty
+		f.apply(deltafifo.Delta[*corev1.Pod]{Op: op, Version: "2", Part: 1})
+	}
+	close(release)
+	require.False(t, <-synced)
+	<-r.Synced()
+}
+
+// Whoever asks for the backlog of a handler that has just left does not read the
+// log, which nobody keeps for it any more.
+func TestTheBacklogOfAHandlerThatLeftIsEmpty(t *testing.T) {
+	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	r := f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {}), HandlerOptions{Delivery: Latest})
+	f.list("1", pod("a", "1"))
+	f.processor.remove(r)
+	f.apply(does(deltafifo.Modified, pod("a", "2")))
+	require.Zero(t, r.Backlog())
+}
+
+func TestFunctionsAreNotToldOfDeletesOfTheUnknown(t *testing.T) {
+	told := 0
+	for _, h := range []Handler[*corev1.Pod]{
+		Funcs[*corev1.Pod]{Deleted: func(*corev1.Pod) { told++ }},
+		HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { told++ }),
+	} {
+		to := nativeReceiver(h)
+		to.receive(&pair[*corev1.Pod]{old: pod("a", "1")}, header{Deleted, flagUnknown}, nil)
+		require.Zero(t, told)
+		to.receive(&pair[*corev1.Pod]{old: pod("a", "1")}, header{kind: Deleted}, nil)
+		require.Equal(t, 1, told)
+		told = 0
+	}
+}
