@@ -52,6 +52,9 @@ func (c *Cluster) revision(ctx context.Context) (string, error) {
 	return answer.Header.Revision, err
 }
 
+// etcdClient keeps as many connections as write at a time. They end with etcd.
+var etcdClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: Creators}}
+
 // askEtcd speaks to etcd's gateway for JSON.
 func (c *Cluster) askEtcd(ctx context.Context, call string, request, answer any) error {
 	body, err := json.Marshal(request)
@@ -62,7 +65,7 @@ func (c *Cluster) askEtcd(ctx context.Context, call string, request, answer any)
 	if err != nil {
 		return err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := etcdClient.Do(req)
 	if err != nil {
 		return err
 	}

@@ -43,9 +43,8 @@ type order struct {
 	Begin bool
 	Round string // of the annotation to wait for; empty for the first sync
 	Pods  int    // how many have it
-	Calls int    // how many calls of handlers there are, at least
-
-	Total int // how many pods there are
+	Total int    // how many pods there are
+	Calls int    // how many calls of handlers there have been since Begin, at least
 }
 
 // sample is what was measured.
@@ -53,8 +52,9 @@ type sample struct {
 	Wall, CPU  time.Duration
 	Peak, Heap uint64
 	Calls      int64
-	Latencies  []time.Duration // sorted
-	Error      string
+	// Sorted: since updates were written, and since their bytes came.
+	Latencies, Own []time.Duration
+	Error          string
 }
 
 const (
@@ -64,25 +64,26 @@ const (
 
 // child is a measured process at work.
 type child struct {
+	arrival   arrival
 	informers []cache.SharedIndexInformer
+	watchers  []*watcher
 	calls     atomic.Int64
 	objects   atomic.Int64 // that the first handlers know of
 	began     time.Time
 	cpu       time.Duration
 
-	mu       sync.Mutex
-	rounds   map[string]map[string]bool // pods that the first handlers have seen, by round
-	watchers []*watcher
-	changed  chan struct{} // has a token when something was seen
+	mu      sync.Mutex
+	rounds  map[string]map[string]bool // pods that the first handlers have seen, by round
+	changed chan struct{}              // has a token when something was seen
 }
 
 // watcher is a handler that notes when it was told what.
 type watcher struct {
-	*child
+	child *child
 	first bool // of its informer
 
-	mu        sync.Mutex
-	latencies []time.Duration
+	mu             sync.Mutex
+	latencies, own []time.Duration
 }
 
 // serve is the measured process: it takes orders until there are no more.
@@ -152,7 +153,7 @@ func (c *child) begin() {
 	runtime.GC()
 	for _, w := range c.watchers {
 		w.mu.Lock()
-		w.latencies = nil
+		w.latencies, w.own = nil, nil
 		w.mu.Unlock()
 	}
 	c.calls.Store(0)
@@ -164,10 +165,11 @@ func (c *child) measured() sample {
 	s := sample{Wall: time.Since(c.began), CPU: cpuTime() - c.cpu, Peak: peak(), Calls: c.calls.Load()}
 	for _, w := range c.watchers {
 		w.mu.Lock()
-		s.Latencies = append(s.Latencies, w.latencies...)
+		s.Latencies, s.Own = append(s.Latencies, w.latencies...), append(s.Own, w.own...)
 		w.mu.Unlock()
 	}
 	slices.Sort(s.Latencies)
+	slices.Sort(s.Own)
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats
@@ -198,6 +200,7 @@ func (c *child) start(ctx context.Context, t task) error {
 	config := &rest.Config{Host: t.Host, BearerToken: t.Token, TLSClientConfig: rest.TLSClientConfig{CAFile: t.CAFile}, QPS: -1}
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	config.AcceptContentTypes = config.ContentType
+	config.Wrap(c.arrival.wrap)
 	if t.Tidemark && t.Skip {
 		config.Wrap(reflector.SkipUnchanged)
 	}
@@ -240,9 +243,9 @@ func podInformer(tidemark bool, client kubernetes.Interface, namespace string) c
 // handler counts the calls and, if it is the first, the objects.
 func (w *watcher) handler() cache.ResourceEventHandler {
 	count := func(by int64) {
-		w.calls.Add(1)
+		w.child.calls.Add(1)
 		if w.first {
-			w.objects.Add(by)
+			w.child.objects.Add(by)
 		}
 	}
 	return cache.ResourceEventHandlerDetailedFuncs{
@@ -254,14 +257,15 @@ func (w *watcher) handler() cache.ResourceEventHandler {
 
 func (w *watcher) updated(now time.Time, p *corev1.Pod) {
 	if nanos, err := strconv.ParseInt(p.Annotations[sentAnnotation], 10, 64); err == nil {
+		own := w.child.arrival.since(now)
 		w.mu.Lock()
-		w.latencies = append(w.latencies, now.Sub(time.Unix(0, nanos)))
+		w.latencies, w.own = append(w.latencies, now.Sub(time.Unix(0, nanos))), append(w.own, own)
 		w.mu.Unlock()
 	}
 	if w.first {
 		w.child.saw(p)
 	}
-	w.calls.Add(1)
+	w.child.calls.Add(1)
 }
 
 // saw notes the round of a pod.

@@ -15,6 +15,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -105,12 +106,32 @@ func spawn(ctx context.Context, t task) (*process, error) {
 
 // ask gives an order and waits for the answer.
 func (p *process) ask(o order) (sample, error) {
-	var s sample
 	if err := p.orders.Encode(o); err != nil {
-		return s, err
+		return sample{}, err
 	}
-	err := p.answers.Decode(&s)
+	return p.answer()
+}
+
+func (p *process) answer() (s sample, err error) {
+	if err = p.answers.Decode(&s); err == nil && s.Error != "" {
+		err = errors.New(s.Error)
+	}
 	return s, err
+}
+
+// askBoth gives two processes the same order at the same time.
+func askBoth(processes [2]*process, o order) (samples [2]sample, err error) {
+	for _, p := range processes {
+		if err := p.orders.Encode(o); err != nil {
+			return samples, err
+		}
+	}
+	for i, p := range processes {
+		if samples[i], err = p.answer(); err != nil {
+			return samples, err
+		}
+	}
+	return samples, nil
 }
 
 // end closes the orders, at which the process ends by itself.

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"time"
@@ -127,20 +127,12 @@ func (b *bench) started(t task) (*process, sample, error) {
 	_, err = p.ask(order{Begin: true})
 	var s sample
 	if err == nil {
-		s, err = p.await(order{Total: b.pods})
+		s, err = p.ask(order{Calls: t.Handlers * b.pods, Total: b.pods})
 	}
 	if err != nil {
 		p.end()
 	}
 	return p, s, err
-}
-
-func (p *process) await(o order) (sample, error) {
-	s, err := p.ask(o)
-	if s.Error != "" {
-		err = errors.New(s.Error)
-	}
-	return s, err
 }
 
 func (b *bench) sync(t task) (sample, error) {
@@ -174,8 +166,8 @@ func (b *bench) relist(t task) (sample, error) {
 	if err := b.proxy.Admit(); err != nil {
 		return sample{}, err
 	}
-	s, err := p.await(order{Round: round, Pods: changed, Total: b.pods})
-	s.Latencies = nil // of a relist, they are those of updates long ago
+	s, err := p.ask(order{Round: round, Pods: changed, Total: b.pods})
+	s.Latencies, s.Own = nil, nil // of a relist, they are those of updates long ago
 	return s, err
 }
 
@@ -195,8 +187,8 @@ func (b *bench) storm(t task) (sample, error) {
 	if err != nil {
 		return sample{}, err
 	}
-	s, err := p.await(order{Round: round, Pods: changed, Total: b.pods})
-	s.Latencies = nil // of a relist, they are those of updates long ago
+	s, err := p.ask(order{Round: round, Pods: changed, Total: b.pods})
+	s.Latencies, s.Own = nil, nil // of a relist, they are those of updates long ago
 	return s, err
 }
 
@@ -205,7 +197,7 @@ func (b *bench) storm(t task) (sample, error) {
 // to run, so both implementations watch the same updates.
 func updates500(handlers int) func(*bench, [2]task) ([2]sample, error) {
 	return func(b *bench, tasks [2]task) (samples [2]sample, err error) {
-		pods, err := b.client.CoreV1().Pods("").List(b.ctx, metav1.ListOptions{})
+		pods, err := b.some()
 		if err != nil {
 			return samples, err
 		}
@@ -218,21 +210,14 @@ func updates500(handlers int) func(*bench, [2]task) ([2]sample, error) {
 			}
 			defer processes[i].end()
 		}
-		for _, p := range processes {
-			if _, err := p.ask(order{Begin: true}); err != nil {
-				return samples, err
-			}
+		if _, err := askBoth(processes, order{Begin: true}); err != nil {
+			return samples, err
 		}
-		round, n, err := b.update500(pods.Items)
+		round, n, err := b.update500(pods)
 		if err != nil {
 			return samples, err
 		}
-		for i, p := range processes {
-			if samples[i], err = p.await(order{Round: round, Pods: n, Calls: handlers * n, Total: b.pods}); err != nil {
-				return samples, err
-			}
-		}
-		return samples, nil
+		return askBoth(processes, order{Round: round, Pods: n, Calls: handlers * n, Total: b.pods})
 	}
 }
 
@@ -241,7 +226,8 @@ func updates500(handlers int) func(*bench, [2]task) ([2]sample, error) {
 // what would be measured is the queue before it.
 func (b *bench) update500(pods []corev1.Pod) (round string, n int, err error) {
 	b.round++
-	round, n = fmt.Sprint("round-", b.round), min(b.updates, b.pods)
+	round, n = fmt.Sprint("round-", b.round), len(pods)
+	began := time.Now()
 	tick := time.NewTicker(time.Second / 500)
 	defer tick.Stop()
 	err = harness.Each(b.ctx, storers, n, func(ctx context.Context, i int) error {
@@ -251,7 +237,18 @@ func (b *bench) update500(pods []corev1.Pod) (round string, n int, err error) {
 		pod.Annotations[sentAnnotation] = fmt.Sprint(time.Now().UnixNano())
 		return b.cluster.StorePod(ctx, pod)
 	})
+	fmt.Fprintf(os.Stderr, "versus: %.0f updates/s\n", float64(n)/time.Since(began).Seconds())
 	return round, n, err
+}
+
+// some returns the pods to be updated, of all namespaces.
+func (b *bench) some() ([]corev1.Pod, error) {
+	pods, err := b.client.CoreV1().Pods("").List(b.ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	rand.Shuffle(len(pods.Items), func(i, j int) { pods.Items[i], pods.Items[j] = pods.Items[j], pods.Items[i] })
+	return slices.Clone(pods.Items[:min(b.updates, len(pods.Items))]), nil // the others are garbage
 }
 
 // touch changes every step-th of the first n pods.
@@ -283,5 +280,5 @@ func median(samples []sample, of func(sample) float64) float64 {
 
 func middle(all []float64) float64 {
 	slices.Sort(all)
-	return all[len(all)/2]
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }

@@ -21,6 +21,8 @@ var columns = []column{
 	{"handler calls", func(s sample) float64 { return float64(s.Calls) }, func(v float64) string { return fmt.Sprint(int(v)) }},
 	{"p50", func(s sample) float64 { return quantile(s.Latencies, 50) }, duration},
 	{"p99", func(s sample) float64 { return quantile(s.Latencies, 99) }, duration},
+	{"p50 since the bytes came", func(s sample) float64 { return quantile(s.Own, 50) }, duration},
+	{"p99 since the bytes came", func(s sample) float64 { return quantile(s.Own, 99) }, duration},
 }
 
 // table has a row for each work: client-go, tidemark and the ratio in a cell. The
@@ -48,6 +50,7 @@ func table(results []result) string {
 		}
 		b.WriteString("\n")
 	}
+	b.WriteString("\nFigures are medians of the rounds; a ratio is the median of the rounds' ratios.\n")
 	return b.String()
 }
 
