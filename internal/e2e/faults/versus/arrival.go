@@ -9,7 +9,7 @@ import (
 
 // arrival notes when the last bytes came from the server. What lies between that
 // and a handler's call is the client's: decoding, and the informer. Where more
-// came meanwhile it is more than what is measured, the more so the slower it is.
+// came meanwhile, less is measured than has passed, which favours the slower one.
 type arrival struct{ nanos atomic.Int64 }
 
 func (a *arrival) since(now time.Time) time.Duration { return now.Sub(time.Unix(0, a.nanos.Load())) }
