@@ -3,7 +3,6 @@ package harness
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -47,8 +46,7 @@ func (c *Cluster) revision(ctx context.Context) (string, error) {
 	var answer struct {
 		Header struct{ Revision string }
 	}
-	key := base64.StdEncoding.EncodeToString([]byte("/"))
-	err := c.askEtcd(ctx, "range", map[string]any{"key": key}, &answer)
+	err := c.askEtcd(ctx, "range", map[string]any{"key": []byte("/")}, &answer)
 	return answer.Header.Revision, err
 }
 

@@ -250,13 +250,15 @@ func (w *watcher) handler() cache.ResourceEventHandler {
 	}
 	return cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc:    func(any, bool) { count(1) },
-		UpdateFunc: func(_, obj any) { w.updated(time.Now(), obj.(*corev1.Pod)) },
+		UpdateFunc: func(old, obj any) { w.updated(time.Now(), old.(*corev1.Pod), obj.(*corev1.Pod)) },
 		DeleteFunc: func(any) { count(-1) },
 	}
 }
 
-func (w *watcher) updated(now time.Time, p *corev1.Pod) {
-	if nanos, err := strconv.ParseInt(p.Annotations[sentAnnotation], 10, 64); err == nil {
+func (w *watcher) updated(now time.Time, old, p *corev1.Pod) {
+	sent := p.Annotations[sentAnnotation]
+	// After a relist, client-go tells of updates long ago once more.
+	if nanos, err := strconv.ParseInt(sent, 10, 64); err == nil && sent != old.Annotations[sentAnnotation] {
 		own := w.child.arrival.since(now)
 		w.mu.Lock()
 		w.latencies, w.own = append(w.latencies, now.Sub(time.Unix(0, nanos))), append(w.own, own)

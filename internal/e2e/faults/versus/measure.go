@@ -31,22 +31,22 @@ type bench struct {
 	round   int
 }
 
-// work is one thing to measure: the implementations one after the other, or both
-// at once, where what they are told decides and is not the same twice.
+// work is one thing to measure. A round measures each implementation once: one
+// after the other, or both at once where what they are told decides and is not
+// the same twice.
 type work struct {
-	name   string
-	do     func(b *bench, t task) (sample, error)
-	atOnce func(b *bench, tasks [2]task) ([2]sample, error)
+	name  string
+	round func(b *bench, round int) ([2]sample, error)
 }
 
 var works = []work{
-	{name: "sync by WatchList", do: (*bench).sync},
-	{name: "sync by LIST", do: func(b *bench, t task) (sample, error) { t.Lists = true; return b.sync(t) }},
-	{name: "relist after a 410, 1 % changed", do: (*bench).relist},
-	{name: "the same, with SkipUnchanged", do: func(b *bench, t task) (sample, error) { t.Skip = true; return b.relist(t) }},
-	{name: "500 updates/s, 1 handler", atOnce: updates500(1)},
-	{name: "500 updates/s, 16 handlers", atOnce: updates500(16)},
-	{name: "50 informers reconnect", do: (*bench).storm},
+	{"sync by WatchList", inTurn((*bench).sync)},
+	{"sync by LIST", inTurn(func(b *bench, t task) (sample, error) { t.Lists = true; return b.sync(t) })},
+	{"relist after a 410, 1 % changed", inTurn((*bench).relist)},
+	{"the same, with SkipUnchanged", inTurn(func(b *bench, t task) (sample, error) { t.Skip = true; return b.relist(t) })},
+	{"500 updates/s, 1 handler", updates500(1)},
+	{"500 updates/s, 16 handlers", updates500(16)},
+	{"50 informers reconnect", inTurn((*bench).storm)},
 }
 
 // result is a work and its samples by implementation: client-go, tidemark.
@@ -98,20 +98,20 @@ func measureAll(ctx context.Context, c config) ([]result, error) {
 	return results, nil
 }
 
-// round measures each implementation once.
-func (w work) round(b *bench, round int) (samples [2]sample, err error) {
-	tasks := [2]task{b.task(false), b.task(true)}
-	if w.atOnce != nil {
-		return w.atOnce(b, tasks)
-	}
-	for k := range tasks {
-		i := (round + k) % len(tasks) // neither always comes second
-		if samples[i], err = w.do(b, tasks[i]); err != nil {
-			break
+// inTurn measures one implementation after the other.
+func inTurn(do func(*bench, task) (sample, error)) func(*bench, int) ([2]sample, error) {
+	return func(b *bench, round int) (samples [2]sample, err error) {
+		for _, i := range turns(round) {
+			if samples[i], err = do(b, b.task(i == 1)); err != nil {
+				break
+			}
 		}
+		return samples, err
 	}
-	return samples, err
 }
+
+// turns is the order of the implementations in a round: neither always comes second.
+func turns(round int) [2]int { return [2]int{round % 2, 1 - round%2} }
 
 func (b *bench) task(tidemark bool) task {
 	config := harness.Via(b.cluster.Config(), b.proxy.Address())
@@ -166,9 +166,7 @@ func (b *bench) relist(t task) (sample, error) {
 	if err := b.proxy.Admit(); err != nil {
 		return sample{}, err
 	}
-	s, err := p.ask(order{Round: round, Pods: changed, Total: b.pods})
-	s.Latencies, s.Own = nil, nil // of a relist, they are those of updates long ago
-	return s, err
+	return p.ask(order{Round: round, Pods: changed, Total: b.pods})
 }
 
 // storm cuts off as many informers as there are namespaces.
@@ -187,25 +185,23 @@ func (b *bench) storm(t task) (sample, error) {
 	if err != nil {
 		return sample{}, err
 	}
-	s, err := p.ask(order{Round: round, Pods: changed, Total: b.pods})
-	s.Latencies, s.Own = nil, nil // of a relist, they are those of updates long ago
-	return s, err
+	return p.ask(order{Round: round, Pods: changed, Total: b.pods})
 }
 
 // updates500 measures the time from the moment before an update is written to
 // that of each handler's call. Most of it is the server's, which differs from run
 // to run, so both implementations watch the same updates.
-func updates500(handlers int) func(*bench, [2]task) ([2]sample, error) {
-	return func(b *bench, tasks [2]task) (samples [2]sample, err error) {
+func updates500(handlers int) func(*bench, int) ([2]sample, error) {
+	return func(b *bench, round int) (samples [2]sample, err error) {
 		pods, err := b.some()
 		if err != nil {
 			return samples, err
 		}
 		var processes [2]*process
-		for k := range tasks {
-			i := (b.round + k) % len(tasks) // neither is always the server's second
-			tasks[i].Handlers = handlers
-			if processes[i], _, err = b.started(tasks[i]); err != nil {
+		for _, i := range turns(round) {
+			t := b.task(i == 1)
+			t.Handlers = handlers
+			if processes[i], _, err = b.started(t); err != nil {
 				return samples, err
 			}
 			defer processes[i].end()
@@ -213,11 +209,11 @@ func updates500(handlers int) func(*bench, [2]task) ([2]sample, error) {
 		if _, err := askBoth(processes, order{Begin: true}); err != nil {
 			return samples, err
 		}
-		round, n, err := b.update500(pods)
+		mark, n, err := b.update500(pods)
 		if err != nil {
 			return samples, err
 		}
-		return askBoth(processes, order{Round: round, Pods: n, Calls: handlers * n, Total: b.pods})
+		return askBoth(processes, order{Round: mark, Pods: n, Calls: handlers * n, Total: b.pods})
 	}
 }
 
