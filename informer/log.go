@@ -57,7 +57,7 @@ func (p *pair[T]) change(h header) Change[T] {
 
 // read reads the note from the objects of the event. It returns false if they
 // do not tell.
-func (e *event[T]) read() (n note, ok bool) {
+func (e event[T]) read() (n note, ok bool) {
 	obj := e.new
 	if e.kind == Deleted {
 		obj = e.old
@@ -102,8 +102,7 @@ func (s *segment[T]) note(i uint32) note {
 	if s.headers[i].is(flagNoted) {
 		return (*s.notes.Load())[i]
 	}
-	e := s.event(i)
-	n, _ := e.read()
+	n, _ := s.event(i).read()
 	return n
 }
 

@@ -89,6 +89,10 @@ func keyOf(m metav1.Object) indexer.Key {
 	return indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}
 }
 
+func idOf(m metav1.Object) id {
+	return id{keyOf(m), string(m.GetUID()), m.GetResourceVersion()}
+}
+
 // nameOf names obj for a message.
 func nameOf(obj runtime.Object) string {
 	m := metaOf(obj)

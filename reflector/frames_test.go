@@ -65,10 +65,6 @@ func decoded(t testing.TB, body io.ReadCloser) (events []watch.Event) {
 	}
 }
 
-func idOf(o metav1.Object) id {
-	return id{keyOf(o), string(o.GetUID()), o.GetResourceVersion()}
-}
-
 // knows omits what it has, and notes what it was asked for.
 type knows struct {
 	has   map[id]bool

@@ -89,8 +89,7 @@ func (r *recall[T]) putBack(d *deltafifo.Delta[T], e watch.Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	m := metaOf(e.Object)
-	named := id{keyOf(m), string(m.GetUID()), m.GetResourceVersion()}
+	named := idOf(metaOf(e.Object))
 	if len(r.omitted) == 0 || named != (id{r.omitted[0].Key, r.omitted[0].UID, r.omitted[0].Version}) {
 		return fmt.Errorf("%w: a bookmark that names %v", ErrBadAnswer, named.key)
 	}

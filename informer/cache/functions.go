@@ -75,8 +75,9 @@ var (
 	DefaultWatchErrorHandler            = cache.DefaultWatchErrorHandler
 )
 
-// What names informers for metrics is client-go's, and so is the provider of
-// metrics for its reflectors.
+// What names informers for metrics is client-go's, so that a name is taken once in
+// a process, whosever informers have it; no informer comes of it. So is the
+// provider of metrics for client-go's reflectors.
 var (
 	NewInformerName              = cache.NewInformerName
 	ResetInformerNamesForTesting = cache.ResetInformerNamesForTesting
