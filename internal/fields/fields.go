@@ -1,0 +1,96 @@
+// Package fields says which fields of objects are left out when they are
+// decoded, and which ones programs write into.
+//
+// # Guarantees
+//
+// A [Set] never changes, and may be used by any goroutine. A nil *Set leaves
+// nothing out.
+package fields
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrRefused says that a field cannot be left out, or that a path is none.
+var ErrRefused = errors.New("this field cannot be left out")
+
+// needed are the paths that the library, or the deletion of objects, relies on.
+var needed = []string{
+	"apiVersion", "kind", "metadata.name", "metadata.namespace", "metadata.uid", "metadata.resourceVersion",
+	"metadata.deletionTimestamp", "metadata.finalizers", "metadata.ownerReferences",
+}
+
+// Set is a tree of the fields to be left out, by their JSON names. Lists on the
+// way are passed through: "spec.containers.env" is the env of every container.
+type Set struct {
+	children map[string]*Set // a nil value: the field itself is left out
+}
+
+// Parse reads paths such as "metadata.managedFields". It returns [ErrRefused]
+// for one that is empty, or holds what must not be left out: identity, version,
+// deletionTimestamp, finalizers and ownerReferences. Without paths the set is nil.
+func Parse(paths ...string) (*Set, error) {
+	var s *Set
+	for _, path := range paths {
+		if err := check(path); err != nil {
+			return nil, err
+		}
+		if s == nil {
+			s = &Set{children: make(map[string]*Set)}
+		}
+		s.add(strings.Split(path, "."))
+	}
+	return s, nil
+}
+
+func check(path string) error {
+	for _, name := range strings.Split(path, ".") {
+		if name == "" {
+			return fmt.Errorf("%w: %q is no path of field names", ErrRefused, path)
+		}
+	}
+	for _, n := range needed {
+		if n == path || strings.HasPrefix(n, path+".") || strings.HasPrefix(path, n+".") {
+			return fmt.Errorf("%w: %q holds %q", ErrRefused, path, n)
+		}
+	}
+	return nil
+}
+
+func (s *Set) add(names []string) {
+	child, known := s.children[names[0]]
+	switch {
+	case known && child == nil: // all of it is left out already
+	case len(names) == 1:
+		s.children[names[0]] = nil
+	case !known:
+		child = &Set{children: make(map[string]*Set)}
+		s.children[names[0]] = child
+		fallthrough
+	default:
+		child.add(names[1:])
+	}
+}
+
+// Of returns what is left out below a field, and whether the field itself is.
+func (s *Set) Of(name string) (below *Set, leftOut bool) {
+	if s == nil {
+		return nil, false
+	}
+	below, known := s.children[name]
+	return below, known && below == nil
+}
+
+// Written tells whether programs commonly write into the maps and slices of a
+// field, by its JSON name, so that they are never shared between objects: data,
+// stringData, binaryData and nodeSelector. So are all of an ObjectMeta, which
+// the decoders tell by the type or by the name "metadata".
+func Written(name string) bool {
+	switch name {
+	case "data", "stringData", "binaryData", "nodeSelector":
+		return true
+	}
+	return false
+}
