@@ -46,7 +46,7 @@ type entry struct {
 	used  bool // since something tried to take the slot
 	key   string
 	value any
-	size  int
+	size  int // of the value and the key
 }
 
 // Mark is what [Table.Find] hands to [Table.Keep]. The zero Mark keeps nothing.
@@ -122,12 +122,12 @@ func (t *Table) Find(site Site, encoded []byte) (value any, m Mark) {
 // about what the value takes in memory. The value and all that it refers to
 // must never be written again. The caller holds the table.
 func (t *Table) Keep(m Mark, site Site, encoded []byte, value any, size int) {
+	if !m.Wanted() || t.closed || t.left == 0 {
+		return
+	}
 	e := t.slot(m.hash)
 	cost := len(encoded) + size
-	switch {
-	case !m.Wanted() || t.closed || t.left == 0:
-		return
-	case e.used || t.bytes-e.size+cost > t.limit:
+	if e.used || t.bytes-e.size+cost > t.limit {
 		e.used = false
 		t.turnAway()
 		return
