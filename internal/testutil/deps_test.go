@@ -98,6 +98,19 @@ var arrows = []arrow{
 		why:  "every package may import it, so it imports none",
 	},
 	{
+		from: "internal/share",
+		why:  "a table knows bytes and values, not what they mean",
+	},
+	{
+		from: "internal/fields",
+		why:  "a tree of names; decoders of any encoding read it",
+	},
+	{
+		from: "internal/protodecode",
+		to:   []string{"./internal/share", "./internal/fields", apimachinery},
+		why:  "it decodes any type by its tags, and knows those of apimachinery that have no tags",
+	},
+	{
 		from: "internal/testutil/...",
 		to: []string{"./indexer", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", "./internal/...", apimachinery,
 			"k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2", "github.com/stretchr/testify/...", "go.uber.org/goleak"},

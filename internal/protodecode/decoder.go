@@ -1,0 +1,100 @@
+package protodecode
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/share"
+)
+
+// Options says how objects are decoded.
+type Options struct {
+	// Table holds what the objects have in common. Without one nothing is
+	// shared.
+	Table *share.Table
+	// Values asks for nested values to be shared, not only strings.
+	Values bool
+	// Drop holds the fields that are left out. A nil set leaves out nothing.
+	Drop *fields.Set
+}
+
+// Decoder decodes the objects of one type. It may be used by any goroutine.
+type Decoder struct {
+	object  reflect.Type
+	options Options
+
+	planned   sync.Once
+	plan      *plan // after planned
+	walks     sync.Pool
+	fallbacks atomic.Uint64
+}
+
+// New returns a decoder of objects of a struct type that has a generated
+// Unmarshal. Plans are made when the first object comes.
+func New(object reflect.Type, o Options) *Decoder {
+	return &Decoder{object: object, options: o}
+}
+
+// Fallbacks returns how many objects the generated Unmarshal has decoded, for
+// their bytes were not what an API server writes, or their type is not known
+// well enough.
+func (d *Decoder) Fallbacks() uint64 { return d.fallbacks.Load() }
+
+// Decode returns a new object of the decoder's type, as a pointer. Data is the
+// message, of which the object keeps nothing.
+func (d *Decoder) Decode(data []byte) (any, error) {
+	d.planned.Do(func() {
+		if d.object.Kind() == reflect.Struct && hasUnmarshal(d.object) {
+			d.plan = build(d.object, d.options.Drop)
+		}
+	})
+	if d.plan == nil {
+		return nil, fmt.Errorf("%w: %v", ErrNotProto, d.object)
+	}
+	if d.plan.form == formTable {
+		object := reflect.New(d.object)
+		switch d.walk(object.UnsafePointer(), data) {
+		case endGood:
+			return object.Interface(), nil
+		case endTooDeep:
+			return nil, ErrTooDeep
+		}
+	}
+	d.fallbacks.Add(1)
+	return d.generated(data)
+}
+
+// walk decodes into the memory of a new object.
+func (d *Decoder) walk(object unsafe.Pointer, data []byte) end {
+	w, ok := d.walks.Get().(*walk)
+	if !ok {
+		w = &walk{table: d.options.Table, values: d.options.Values && d.options.Table != nil}
+	}
+	d.options.Table.Lock()
+	defer d.options.Table.Unlock()
+
+	w.begin()
+	w.message(d.plan, object, data)
+	d.walks.Put(w)
+	return w.end
+}
+
+// generated decodes an object by the type's own Unmarshal, anew: that one adds
+// to what stands in an object, and would write into what is shared.
+func (d *Decoder) generated(data []byte) (object any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			object, err = nil, fmt.Errorf("%w: %v", ErrPanic, p)
+		}
+	}()
+	v := reflect.New(d.object)
+	if err := v.Interface().(unmarshaler).Unmarshal(data); err != nil { //nolint:errcheck // asserted when the plan was made
+		return nil, err
+	}
+	clearDropped(v.Elem(), d.options.Drop)
+	return v.Interface(), nil
+}

@@ -1,0 +1,94 @@
+package protodecode
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/share"
+)
+
+// kinds are all types of objects that have a protobuf encoding.
+func kinds() []reflect.Type {
+	known := []reflect.Type{reflect.TypeFor[metav1.PartialObjectMetadata]()}
+	for gvk, t := range scheme.Scheme.AllKnownTypes() {
+		if hasUnmarshal(t) && gvk.Version != "__internal" && !strings.HasSuffix(gvk.Kind, "List") {
+			known = append(known, t)
+		}
+	}
+	return known
+}
+
+type marshaler interface{ Marshal() ([]byte, error) }
+
+// twins are an object as we and as the generated code decode it.
+type twins struct{ ours, theirs any }
+
+// generated decodes as the generated code does.
+func generated(t reflect.Type, data []byte, drop *fields.Set, fill bool) (any, error) {
+	v := reflect.New(t)
+	if err := v.Interface().(unmarshaler).Unmarshal(data); err != nil {
+		return nil, err
+	}
+	clearDropped(v.Elem(), drop)
+	if fill {
+		fillQuantities(v.Elem())
+	}
+	return v.Interface(), nil
+}
+
+func TestDecode_EveryKind(t *testing.T) {
+	drop, err := fields.Parse("metadata.managedFields", "spec.containers.env", "spec.template.spec.volumes", "status")
+	require.NoError(t, err)
+	for name, o := range map[string]Options{
+		"plain":   {},
+		"strings": {Table: share.New(0)},
+		"values":  {Table: share.New(0), Values: true},
+		"drop":    {Table: share.New(0), Values: true, Drop: drop},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for seed, kind := range kinds() {
+				if o.Table != nil {
+					o.Table = share.New(0)
+				}
+				decodeMany(t, kind, o, uint64(seed))
+			}
+		})
+	}
+}
+
+// decodeMany decodes objects with much in common, and looks at all of them
+// again in the end: nothing that they share may have been written to.
+func decodeMany(t *testing.T, kind reflect.Type, o Options, seed uint64) {
+	d, all := New(kind, o), []twins{}
+	for round := range uint64(12) {
+		object := reflect.New(kind)
+		newFiller(seed+round/3).fill(object.Elem(), 9)
+		data, err := object.Interface().(marshaler).Marshal()
+		require.NoError(t, err)
+		theirs, err := generated(kind, data, o.Drop, o.Values)
+		require.NoError(t, err)
+		ours, err := d.Decode(data)
+		require.NoError(t, err)
+		clear(data)
+		requireEqual(t, theirs, ours)
+		all = append(all, twins{ours, theirs})
+	}
+	require.Zero(t, d.Fallbacks(), kind)
+	for _, both := range all {
+		requireEqual(t, both.theirs, both.ours)
+	}
+}
+
+func requireEqual(t *testing.T, theirs, ours any) {
+	t.Helper()
+	if !reflect.DeepEqual(theirs, ours) {
+		require.Equal(t, theirs, ours)
+		require.Fail(t, "the objects differ in what cannot be shown", "%T", ours)
+	}
+}

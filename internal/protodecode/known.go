@@ -1,0 +1,134 @@
+package protodecode
+
+import (
+	"hash/maphash"
+	"reflect"
+	"time"
+	"unsafe"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// value decodes a message by the code for its type.
+func (w *walk) value(p *plan, dst unsafe.Pointer, b []byte) bool {
+	switch p.form {
+	case formTable:
+		return w.message(p, dst, b)
+	case formTime:
+		t, _, ok := timestamp(b)
+		if ok && len(b) > 0 {
+			(*metav1.Time)(dst).Time = time.Unix(t, 0).Local()
+		}
+		return ok
+	case formMicroTime:
+		t, nanos, ok := timestamp(b)
+		if ok && len(b) > 0 {
+			(*metav1.MicroTime)(dst).Time = time.Unix(t, int64(nanos.Truncate(time.Microsecond))).Local()
+		}
+		return ok
+	case formQuantity:
+		return w.quantityAt((*resource.Quantity)(dst), b)
+	}
+	return w.foreign(p, dst, b)
+}
+
+// timestamp reads seconds and nanoseconds.
+func timestamp(b []byte) (seconds int64, nanos time.Duration, ok bool) {
+	for i := 0; i < len(b); {
+		v, next := varint(b, i+1)
+		if next == 0 {
+			return 0, 0, false
+		}
+		switch b[i] {
+		case 1<<3 | wireVarint:
+			seconds = int64(v) //nolint:gosec // negative numbers are encoded so
+		case 2<<3 | wireVarint:
+			nanos = time.Duration(int32(v)) //nolint:gosec // cut off as the generated code does
+		default:
+			return 0, 0, false
+		}
+		i = next
+	}
+	return seconds, nanos, true
+}
+
+// foreign lets a type decode itself.
+func (w *walk) foreign(p *plan, dst unsafe.Pointer, b []byte) bool {
+	u, ok := reflect.NewAt(p.typ, dst).Interface().(unmarshaler)
+	w.size += 2 * len(b)
+	return ok && u.Unmarshal(b) == nil
+}
+
+// empty makes a new value of a type that is no struct an empty slice or map, as
+// the generated code does unless the value lies within a message.
+func (p *plan) empty(dst unsafe.Pointer) {
+	if p.form != formForeign {
+		return
+	}
+	switch v := reflect.NewAt(p.typ, dst).Elem(); v.Kind() {
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(p.typ, 0, 0))
+	case reflect.Map:
+		v.Set(reflect.MakeMap(p.typ))
+	}
+}
+
+// quantities remembers what quantities parse to, which is slow: one for each
+// hash.
+type quantities struct {
+	seed  maphash.Seed
+	slots []parsed
+}
+
+type parsed struct {
+	text  string
+	value resource.Quantity
+}
+
+const quantitySlots = 256
+
+// quantityAt decodes a quantity. One that is a big number is shared by nobody:
+// copies of it have the number itself in common, and arithmetic writes into it.
+func (w *walk) quantityAt(dst *resource.Quantity, b []byte) bool {
+	if len(b) == 0 {
+		return true
+	}
+	start, end := content(b, 1)
+	if b[0] != 1<<3|wireBytes || end != len(b) {
+		return false
+	}
+	slot := w.quantities.slot(b[start:end])
+	if slot.text == string(b[start:end]) && slot.text != "" {
+		*dst = slot.value
+		return true
+	}
+	text := string(b[start:end])
+	q, err := resource.ParseQuantity(text)
+	if err != nil {
+		return false
+	}
+	if w.values {
+		_ = q.String() // fills in the text
+	}
+	if big(&q) {
+		w.owner = ownerOne
+	} else {
+		*slot = parsed{text, q}
+	}
+	*dst = q
+	return true
+}
+
+func (q *quantities) slot(text []byte) *parsed {
+	if q.slots == nil {
+		q.seed, q.slots = maphash.MakeSeed(), make([]parsed, quantitySlots)
+	}
+	return &q.slots[maphash.Bytes(q.seed, text)%quantitySlots]
+}
+
+// big tells whether a quantity does not fit into an integer with a scale.
+func big(q *resource.Quantity) bool {
+	d := reflect.ValueOf(q).Elem().FieldByName("d")
+	return !d.IsValid() || !d.Field(0).IsNil()
+}

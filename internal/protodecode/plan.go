@@ -1,0 +1,127 @@
+package protodecode
+
+import (
+	"reflect"
+
+	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/share"
+)
+
+// A plan says how the bytes of one message type become a Go value. Plans never
+// change once they are built, and any number of goroutines may use them.
+type plan struct {
+	typ    reflect.Type
+	form   form
+	fields []field // by number; a zero field is skipped
+
+	// arrays holds the types of short arrays of this message, by length. They
+	// are made when the plan is, for reflect knows no cheap way to make a slice.
+	arrays [shortArray]reflect.Type
+}
+
+// shortArray bounds the arrays that are allocated without a slice header.
+const shortArray = 9
+
+// form tells which code decodes a message.
+type form uint8
+
+const (
+	formTable     form = iota // by its fields
+	formTime                  // metav1.Time
+	formMicroTime             // metav1.MicroTime
+	formQuantity              // resource.Quantity
+	formForeign               // its own Unmarshal: nothing is known about it
+)
+
+// kind tells how a field is decoded.
+type kind uint8
+
+const (
+	kindSkipped kind = iota // unknown or left out
+	kindUnknown             // of a shape that only the generated code knows
+
+	kindString
+	kindBool
+	kind32 // int32, uint32 and their like
+	kind64
+	kindFloat32
+	kindFloat64
+	kindBytes
+	kindMessage
+
+	// Pointers to the above.
+	kindStringPointer
+	kindBoolPointer
+	kind32Pointer
+	kind64Pointer
+	kindFloat32Pointer
+	kindFloat64Pointer
+	kindMessagePointer
+
+	// Slices and maps.
+	kindStrings
+	kindBools
+	kind32s
+	kind64s
+	kindMessages
+	kindStringMap // map[string]string
+	kindBytesMap  // map[string][]byte
+	kindMap       // from strings of any type to messages, or to strings of any type
+)
+
+// The wire types of protobuf.
+const (
+	wireVarint  = 0
+	wireFixed64 = 1
+	wireBytes   = 2
+	wireFixed32 = 5
+)
+
+// reach tells how far the value of a field may go beyond the object that it
+// was decoded for.
+type reach uint8
+
+const (
+	// reachSolid values consist of nothing that could be shared, or are not
+	// worth a look-up.
+	reachSolid reach = iota
+	// reachShared values may be shared.
+	reachShared
+	// reachPrivate values belong to one object, and so do all values that
+	// hold them.
+	reachPrivate
+)
+
+// field is a field of a message. What it does not need is zero.
+type field struct {
+	kind   kind
+	wire   uint8
+	reach  reach
+	intern bool   // whether equal strings are looked for
+	once   uint64 // the field's bit, where it must not occur twice in a message
+	tag    uint16 // the encoded number and wire type, the first byte lowest
+	tagLen int
+	offset uintptr
+
+	typ  reflect.Type // of the field
+	elem reflect.Type // of what a map holds
+	sub  *plan        // of the message that the field is, holds or points to
+
+	values, strings, keys share.Site
+}
+
+// planKey tells plans apart. Below ObjectMeta, nothing is shared; and what is
+// left out depends on the path.
+type planKey struct {
+	typ   reflect.Type
+	drop  *fields.Set
+	realm realm
+}
+
+// realm tells whether the fields of a message may be shared at all.
+type realm uint8
+
+const (
+	realmOpen   realm = iota
+	realmClosed       // only strings and FieldsV1 are
+)

@@ -1,0 +1,83 @@
+package protodecode
+
+// varint reads a number at i and returns the index behind it, or 0 where the
+// bytes hold none.
+func varint(data []byte, i int) (v uint64, next int) {
+	if i < len(data) && data[i] < 0x80 {
+		return uint64(data[i]), i + 1
+	}
+	return longVarint(data, i)
+}
+
+func longVarint(data []byte, i int) (v uint64, next int) {
+	for shift := 0; shift < 64 && i < len(data); shift += 7 {
+		b := data[i]
+		i++
+		if shift == 63 && b > 1 {
+			return 0, 0
+		}
+		v |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			return v, i
+		}
+	}
+	return 0, 0
+}
+
+// content reads a length at i and returns where the bytes of that length begin
+// and end. The end is -1 where there are fewer.
+func content(data []byte, i int) (start, end int) {
+	n, start := varint(data, i)
+	if start == 0 || n > uint64(len(data)-start) {
+		return 0, -1
+	}
+	return start, start + int(n) //nolint:gosec // at most len(data)
+}
+
+// skip returns the index behind a value of a wire type, or -1 for groups and
+// for what is cut off.
+func skip(data []byte, i int, wire uint8) int {
+	end := -1
+	switch wire {
+	case wireVarint:
+		if _, next := varint(data, i); next > 0 {
+			end = next
+		}
+	case wireBytes:
+		_, end = content(data, i)
+	case wireFixed32:
+		end = i + 4
+	case wireFixed64:
+		end = i + 8
+	}
+	if end > len(data) {
+		return -1
+	}
+	return end
+}
+
+// tagged tells whether the tag of a field stands at i.
+func (f *field) tagged(data []byte, i int) bool {
+	if f.tagLen == 1 {
+		return i < len(data) && data[i] == byte(f.tag)
+	}
+	return i+1 < len(data) && data[i] == byte(f.tag) && data[i+1] == byte(f.tag>>8)
+}
+
+// run counts the entries of a repeated field that follow each other from start,
+// where the content of the first one begins, and returns where they end. The
+// end is -1 where an entry is cut off.
+func (f *field) run(data []byte, start int) (n, end int) {
+	end = start
+	for {
+		end = skip(data, end, f.wire)
+		if end < 0 {
+			return 0, -1
+		}
+		n++
+		if !f.tagged(data, end) {
+			return n, end
+		}
+		end += f.tagLen
+	}
+}
