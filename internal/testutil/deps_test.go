@@ -98,6 +98,20 @@ var arrows = []arrow{
 		why:  "every package may import it, so it imports none",
 	},
 	{
+		from: "internal/fields",
+		why:  "it says which fields there are to leave out, and knows no object",
+	},
+	{
+		from: "internal/share",
+		to:   []string{"./internal/verify"},
+		why:  "a table knows bytes and what was made of them, and no format",
+	},
+	{
+		from: "internal/jsondecode",
+		to:   []string{"./internal/verify", "./internal/share", "./internal/fields", apimachinery},
+		why:  "it turns bytes into objects, whoever reads the bytes and keeps the objects",
+	},
+	{
 		from: "internal/testutil/...",
 		to: []string{"./indexer", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", "./internal/...", apimachinery,
 			"k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2", "github.com/stretchr/testify/...", "go.uber.org/goleak"},
