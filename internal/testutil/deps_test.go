@@ -45,7 +45,8 @@ var arrows = []arrow{
 	},
 	{
 		from: "reflector",
-		to: []string{"./internal/verify", "./indexer", "./deltafifo", apimachinery, clientCache,
+		to: []string{"./internal/verify", "./internal/share", "./internal/fields", "./internal/protodecode", "./internal/jsondecode",
+			"./indexer", "./deltafifo", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/client-go/util/watchlist", "google.golang.org/protobuf/..."},
 		why: "it reads any source and writes to the Sink that it declares; what stands behind either is not its affair",
 	},
@@ -56,7 +57,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer",
-		to: []string{"./internal/verify", "./indexer", "./deltafifo", "./reflector", "./lister", apimachinery, clientCache,
+		to: []string{"./internal/verify", "./internal/share", "./indexer", "./deltafifo", "./reflector", "./lister", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/klog/v2"},
 		why: "an informer serves one kind that it is handed; knowing all kinds is the factory's part",
 	},
@@ -99,6 +100,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "internal/share",
+		to:   []string{"./internal/verify"},
 		why:  "a table knows bytes and values, not what they mean",
 	},
 	{
@@ -107,8 +109,13 @@ var arrows = []arrow{
 	},
 	{
 		from: "internal/protodecode",
-		to:   []string{"./internal/share", "./internal/fields", apimachinery},
+		to:   []string{"./internal/verify", "./internal/share", "./internal/fields", apimachinery},
 		why:  "it decodes any type by its tags, and knows those of apimachinery that have no tags",
+	},
+	{
+		from: "internal/jsondecode",
+		to:   []string{"./internal/verify", "./internal/share", "./internal/fields", apimachinery},
+		why:  "it turns bytes into objects, whoever reads the bytes and keeps the objects",
 	},
 	{
 		from: "internal/testutil/...",

@@ -1,0 +1,95 @@
+package jsondecode
+
+import (
+	"fmt"
+	"io"
+)
+
+// Events reads the events of a watch, as they arrive.
+type Events struct {
+	stream stream
+	err    error
+}
+
+// NewEvents returns a reader of the events that body holds.
+func NewEvents(body io.Reader) *Events {
+	e := &Events{stream: newStream(body)}
+	e.stream.keeps = true
+	return e
+}
+
+// Next returns the type and the object of the next event, which stays until the
+// next call, and is nil where the event has none. Whether the object is
+// well-formed, its decoder tells. Between events, io.EOF is the end. An error is
+// returned again by each call after it.
+func (e *Events) Next() (typ string, object []byte, err error) {
+	if e.err != nil {
+		return "", nil, e.err
+	}
+	e.stream.hold()
+	if _, err = e.stream.peek(); err == nil {
+		e.stream.hold()
+		typ, object, err = e.next()
+	}
+	if err != nil {
+		e.err = err
+		return "", nil, err
+	}
+	return typ, object, nil
+}
+
+func (e *Events) next() (typ string, object []byte, err error) {
+	if err := e.stream.expect('{'); err != nil {
+		return "", nil, err
+	}
+	var found span
+	for begun := false; ; begun = true {
+		more, err := e.stream.another(begun, '}')
+		if err != nil {
+			return "", nil, err
+		}
+		if !more {
+			return typ, found.in(&e.stream), nil
+		}
+		if err := e.member(&typ, &found); err != nil {
+			return "", nil, err
+		}
+	}
+}
+
+func (e *Events) member(typ *string, object *span) error {
+	key, err := e.stream.key()
+	if err != nil {
+		return err
+	}
+	if key != "type" && key != "object" {
+		return e.stream.skip(1)
+	}
+	raw, err := e.stream.value()
+	if err != nil {
+		return err
+	}
+	if string(raw) == "null" {
+		return nil
+	}
+	if key == "object" {
+		*object = span{e.stream.pos - e.stream.held - len(raw), len(raw)}
+		return nil
+	}
+	var ok bool
+	if *typ, ok = unquote(raw); !ok {
+		return fmt.Errorf("%w: %.100q is no type of event", ErrMalformed, raw)
+	}
+	return nil
+}
+
+// span is a part of what a stream holds.
+type span struct{ start, length int }
+
+func (p span) in(s *stream) []byte {
+	if p.length == 0 {
+		return nil
+	}
+	from := s.held + p.start
+	return s.buf[from : from+p.length : from+p.length]
+}

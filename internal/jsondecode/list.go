@@ -1,0 +1,210 @@
+package jsondecode
+
+import (
+	"fmt"
+	"io"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+)
+
+// mostMetadata bounds the metadata of a list.
+const mostMetadata = 1 << 20
+
+// Items says what a list tells of its items.
+type Items uint8
+
+const (
+	// NoItems: there is no key "items", as in a Status.
+	NoItems Items = iota
+	// NullItems: "items" is null.
+	NullItems
+	// SomeItems: "items" is an array, which may be empty.
+	SomeItems
+)
+
+// ListHead is what a list tells beside its items.
+type ListHead struct {
+	APIVersion, Kind   string
+	ResourceVersion    string
+	Continue           string
+	RemainingItemCount *int64
+	Items              Items
+}
+
+// List reads the items of a list, one by one, as they arrive.
+type List struct {
+	stream stream
+	head   ListHead
+	place  place
+	begun  bool // a member was read, of the list or of the items
+	err    error
+}
+
+// A place says where a list is read.
+//
+//	beforeList -> inList <-> inItems; inList -> behindList
+type place uint8
+
+const (
+	beforeList place = iota
+	inList
+	inItems
+	behindList
+)
+
+// NewList returns a reader of the list that body holds.
+func NewList(body io.Reader) *List { return &List{stream: newStream(body)} }
+
+// Head returns what was read of the list's head: all of it once Next has
+// returned io.EOF, and before that what stands before the items.
+func (l *List) Head() ListHead { return l.head }
+
+// Next returns the bytes of the next item, which stay until the next call. The
+// item ends where its brackets do; whether it is well-formed, its decoder tells.
+// Behind the list, the body must hold nothing but spaces: then Next returns
+// io.EOF. An error is returned again by each call after it.
+func (l *List) Next() (item []byte, err error) {
+	if l.err != nil {
+		return nil, l.err
+	}
+	item, err = l.next()
+	if err != nil {
+		l.err = err
+	}
+	return item, err
+}
+
+func (l *List) next() ([]byte, error) {
+	for {
+		l.stream.hold()
+		switch l.place {
+		case beforeList:
+			if err := l.stream.expect('{'); err != nil {
+				return nil, err
+			}
+			l.place = inList
+		case inList:
+			if err := l.member(); err != nil {
+				return nil, err
+			}
+		case inItems:
+			more, err := l.stream.another(l.begun, ']')
+			if err != nil {
+				return nil, err
+			}
+			l.begun = true
+			if more {
+				return l.item()
+			}
+			l.place = inList
+		default:
+			return nil, l.stream.end()
+		}
+	}
+}
+
+func (l *List) item() ([]byte, error) {
+	if _, err := l.stream.within(); err != nil {
+		return nil, err
+	}
+	l.stream.hold()
+	return l.stream.value()
+}
+
+// member reads a member of the list, or the beginning of its items.
+func (l *List) member() error {
+	more, err := l.stream.another(l.begun, '}')
+	if err != nil {
+		return err
+	}
+	l.begun = true
+	if !more {
+		l.place = behindList
+		return nil
+	}
+	key, err := l.stream.key()
+	if err != nil {
+		return err
+	}
+	l.stream.hold()
+	switch key {
+	case "items":
+		return l.items()
+	case "apiVersion":
+		return l.string(&l.head.APIVersion)
+	case "kind":
+		return l.string(&l.head.Kind)
+	case "metadata":
+		return l.metadata()
+	}
+	return l.stream.skip(1)
+}
+
+func (l *List) items() error {
+	if l.head.Items != NoItems {
+		return fmt.Errorf("%w: a list with items twice", ErrMalformed)
+	}
+	c, err := l.stream.within()
+	if err != nil {
+		return err
+	}
+	if c == '[' {
+		l.stream.pos++
+		l.head.Items, l.place, l.begun = SomeItems, inItems, false
+		return nil
+	}
+	raw, err := l.stream.value()
+	if err != nil {
+		return err
+	}
+	if string(raw) != "null" {
+		return fmt.Errorf("%w: the items of a list are no array", ErrMalformed)
+	}
+	l.head.Items = NullItems
+	return nil
+}
+
+// string reads a string, or null.
+func (l *List) string(s *string) error {
+	raw, err := l.stream.value()
+	if err != nil {
+		return err
+	}
+	if string(raw) == "null" {
+		return nil
+	}
+	var ok bool
+	if *s, ok = unquote(raw); !ok {
+		return fmt.Errorf("%w: %.100q is no string", ErrMalformed, raw)
+	}
+	return nil
+}
+
+func (l *List) metadata() error {
+	all := l.stream.limit
+	l.stream.limit = min(all, mostMetadata)
+	raw, err := l.stream.value()
+	l.stream.limit = all
+	if err != nil {
+		return err
+	}
+	var m struct {
+		ResourceVersion    string `json:"resourceVersion"`
+		Continue           string `json:"continue"`
+		RemainingItemCount *int64 `json:"remainingItemCount"`
+	}
+	if err := utiljson.Unmarshal(raw, &m); err != nil {
+		return fmt.Errorf("%w: the metadata of a list: %w", ErrMalformed, err)
+	}
+	l.head.ResourceVersion, l.head.Continue, l.head.RemainingItemCount = m.ResourceVersion, m.Continue, m.RemainingItemCount
+	return nil
+}
+
+// end returns io.EOF if nothing but spaces is left.
+func (s *stream) end() error {
+	c, err := s.peek()
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %q behind the end", ErrMalformed, c)
+}

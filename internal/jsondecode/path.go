@@ -1,0 +1,197 @@
+package jsondecode
+
+import (
+	"sync"
+
+	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/share"
+)
+
+const (
+	// mostPaths bounds the paths that a decoder remembers, and mostChildren
+	// those below one path: what has more is a map with keys of its own, such
+	// as labels.
+	mostPaths    = 2048
+	mostChildren = 64
+	// mostSites bounds the sites of paths in the whole process.
+	mostSites = 1 << 14
+	// longestPath is the longest one that is remembered.
+	longestPath = 512
+	// longestLast is the longest string that a path remembers.
+	longestLast = 64
+)
+
+// A guard says whether what stands at a path may be shared.
+type guard uint8
+
+const (
+	// free: it may be, unless something in it is guarded.
+	free guard = iota
+	// metadata: it is the value of a key "metadata", of which only managedFields may be shared.
+	metadata
+	// guarded: programs write into it.
+	guarded
+)
+
+// below returns the guard of what stands at a key.
+func (g guard) below(key string) guard {
+	switch {
+	case g == free && key == "metadata":
+		return metadata
+	case g == free && !fields.Written(key), g == metadata && key == "managedFields":
+		return free
+	}
+	return guarded
+}
+
+// path is a place in the objects of one kind, such as spec.containers[].env: the
+// keys on the way to a value. What a decoder knows of a key, it finds here.
+//
+// Invariant: what stands at a path, and in it, is decoded alike in every object.
+type path struct {
+	name   string // the key
+	full   string // all keys on the way
+	guard  guard
+	absent bool        // the field is left out
+	drop   *fields.Set // what is left out below
+	beyond bool        // the path is one for all that no path was made for
+
+	children map[string]*path
+	first    *path // the key that the last object began with
+	after    *path // the key that came after this one in the last object
+	elements *path // of an array
+
+	met  bool // before
+	site share.Site
+	use  use
+	last any // the last string here, as it was handed out
+}
+
+// A use says what can be done with the site of a path.
+type use uint8
+
+const (
+	unknown use = iota // until the path is met a second time
+	sited
+	siteless // there were too many
+)
+
+// paths is what a decoder remembers of the keys that it met.
+type paths struct {
+	root   *path
+	count  int
+	others [guarded + 1]*path // what is beyond the bounds, by guard
+}
+
+func newPaths(drop *fields.Set) *paths {
+	p := &paths{root: &path{drop: drop}}
+	for g := range p.others {
+		p.others[g] = &path{guard: guard(g), beyond: true, use: siteless}
+	}
+	return p
+}
+
+// child returns the path of a key, and the key as a string that stays.
+func (p *paths) child(n *path, key []byte, table *share.Table) (child *path, name string) {
+	if c := n.children[string(key)]; c != nil {
+		return c, c.name
+	}
+	if len(n.children) >= mostChildren || p.full(n, len(key)) {
+		return p.stranger(n, table.String(keys(), key))
+	}
+	c := p.make(n, table.String(keys(), key))
+	if n.children == nil {
+		n.children = make(map[string]*path)
+	}
+	n.children[c.name] = c
+	p.count++
+	return c, c.name
+}
+
+// full tells whether no path longer by so many bytes is made any more below n.
+func (p *paths) full(n *path, more int) bool {
+	return n.beyond || p.count >= mostPaths || len(n.full)+more > longestPath
+}
+
+// stranger returns a path for a key for which none is made.
+func (p *paths) stranger(n *path, name string) (*path, string) {
+	if n.drop == nil {
+		return p.others[n.guard.below(name)], name
+	}
+	c := p.make(n, name)
+	c.beyond, c.use = true, siteless
+	return c, name
+}
+
+func (p *paths) make(n *path, name string) *path {
+	c := &path{name: name, full: name, guard: n.guard.below(name)}
+	if n.full != "" {
+		c.full = n.full + "." + name
+	}
+	c.drop, c.absent = n.drop.Of(name)
+	return c
+}
+
+// of returns the path of the elements of an array.
+func (p *paths) of(n *path) *path {
+	if n.elements != nil {
+		return n.elements
+	}
+	g := n.guard
+	if g == metadata {
+		g = guarded
+	}
+	full := p.full(n, len("[]"))
+	if full && n.drop == nil {
+		return p.others[g]
+	}
+	e := &path{full: n.full + "[]", guard: g, drop: n.drop, beyond: full}
+	if full {
+		e.use = siteless
+		return e
+	}
+	p.count++
+	n.elements = e
+	return e
+}
+
+// siteOf returns the site of a path, and whether it has one. The path gets it
+// when it is met a second time, so that keys which never come again use none up.
+func (n *path) siteOf() (share.Site, bool) {
+	if n.use == unknown {
+		if !n.met {
+			n.met = true
+			return 0, false
+		}
+		n.site, n.use = siteOfPath(n.full)
+	}
+	return n.site, n.use == sited
+}
+
+// sites are those of paths in objects of any kind: decoders come and go, while
+// a site stays as long as the process.
+var sites struct {
+	mu     sync.Mutex
+	byPath map[string]share.Site
+}
+
+func siteOfPath(full string) (share.Site, use) {
+	sites.mu.Lock()
+	defer sites.mu.Unlock()
+
+	if s, ok := sites.byPath[full]; ok {
+		return s, sited
+	}
+	if len(sites.byPath) >= mostSites {
+		return 0, siteless
+	}
+	if sites.byPath == nil {
+		sites.byPath = make(map[string]share.Site)
+	}
+	s := share.NewSite(full)
+	sites.byPath[full] = s
+	return s, sited
+}
+
+// keys returns the site of the keys of objects.
+var keys = sync.OnceValue(func() share.Site { return share.NewSite("{}") })

@@ -1,0 +1,25 @@
+package jsondecode
+
+import (
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// decOf is the place in a resource.Quantity of the pointer to a number that
+// fits no int64, or nil if quantities have changed: then none is shared. Getters
+// write into that number.
+var decOf = func() []int {
+	d, ok := quantity.FieldByName("d")
+	if !ok || d.Type.Kind() != reflect.Struct || d.Type.NumField() != 1 || d.Type.Field(0).Type.Kind() != reflect.Pointer {
+		return nil
+	}
+	return append(d.Index, 0)
+}()
+
+// settle makes a quantity one that no getter writes into, and tells whether it
+// could: String keeps the text that it makes.
+func settle(q *resource.Quantity) bool {
+	_ = q.String()
+	return reflect.ValueOf(q).Elem().FieldByIndex(decOf).IsNil()
+}

@@ -1,0 +1,309 @@
+package jsondecode
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// A kind says what a value is, as far as its bytes tell.
+type kind uint8
+
+const (
+	kindObject  kind = iota + 1
+	kindArray        //
+	kindString       // is valid UTF-8 without escapes
+	kindEscaped      // a string with escapes, or of invalid UTF-8
+	kindInt          // has neither a fraction nor an exponent
+	kindFloat        //
+	kindTrue         //
+	kindFalse        //
+	kindNull         //
+)
+
+const (
+	// deepest is how deep values may nest, as in encoding/json.
+	deepest = 10000
+	// longest bounds a text, so that places in it fit a token.
+	longest = 1 << 30
+	// spareTokens is how many tokens are kept for the next text.
+	spareTokens = 1 << 15
+)
+
+// token is one value of a text. A key of an object is a token as well.
+type token struct {
+	start, end uint32 // of the value's bytes; the quotes of a string are among them
+	next       uint32 // the token behind the value and all that is in it
+	count      uint32 // the members of an object, or the elements of an array
+	kind       kind
+}
+
+// text is a JSON text that has been checked, as the list of its values in the
+// order in which they begin: an object is followed by the key and the value of
+// each member, an array by its elements.
+//
+// Who walks the list can step over a value, and takes no value apart that is
+// not well-formed: the checks stand here alone.
+type text struct {
+	data   []byte
+	pos    int // while scanning
+	tokens []token
+}
+
+// scan takes a text and tells whether it is one well-formed JSON value.
+func (t *text) scan(data []byte) bool {
+	t.data, t.pos, t.tokens = data, 0, t.tokens[:0]
+	if len(data) > longest || !t.value(0) {
+		return false
+	}
+	t.space()
+	return t.pos == len(data)
+}
+
+// clear lets go of the text.
+func (t *text) clear() {
+	t.data = nil
+	if cap(t.tokens) > spareTokens {
+		t.tokens = nil
+	}
+}
+
+// raw returns the bytes of a value.
+func (t *text) raw(i uint32) []byte {
+	from, to := t.tokens[i].start, t.tokens[i].end
+	return t.data[from:to:to]
+}
+
+func (t *text) space() {
+	for t.pos < len(t.data) && isSpace(t.data[t.pos]) {
+		t.pos++
+	}
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// at tells whether a byte comes next, and steps over it.
+func (t *text) at(c byte) bool {
+	if t.pos < len(t.data) && t.data[t.pos] == c {
+		t.pos++
+		return true
+	}
+	return false
+}
+
+func (t *text) value(depth int) bool {
+	t.space()
+	if t.pos == len(t.data) {
+		return false
+	}
+	switch t.data[t.pos] {
+	case '"':
+		return t.string()
+	case '{':
+		return t.object(depth + 1)
+	case '[':
+		return t.array(depth + 1)
+	case 't':
+		return t.word("true", kindTrue)
+	case 'f':
+		return t.word("false", kindFalse)
+	case 'n':
+		return t.word("null", kindNull)
+	}
+	return t.number()
+}
+
+// scalar adds a value that ends where the scan stands.
+func (t *text) scalar(start int, k kind) bool {
+	//nolint:gosec // a text is shorter than longest
+	t.tokens = append(t.tokens, token{start: uint32(start), end: uint32(t.pos), next: uint32(len(t.tokens) + 1), kind: k})
+	return true
+}
+
+// open adds a value that others are in, and close says where it ends.
+func (t *text) open(k kind) (self int) {
+	t.tokens = append(t.tokens, token{start: uint32(t.pos), kind: k}) //nolint:gosec // see scalar
+	t.pos++
+	t.space()
+	return len(t.tokens) - 1
+}
+
+func (t *text) close(self, count int) bool {
+	o := &t.tokens[self]
+	o.end, o.next, o.count = uint32(t.pos), uint32(len(t.tokens)), uint32(count) //nolint:gosec // see scalar
+	return true
+}
+
+func (t *text) object(depth int) bool {
+	if depth > deepest {
+		return false
+	}
+	self := t.open(kindObject)
+	if t.at('}') {
+		return t.close(self, 0)
+	}
+	for count := 1; ; count++ {
+		t.space()
+		if t.pos == len(t.data) || t.data[t.pos] != '"' || !t.string() {
+			return false
+		}
+		t.space()
+		if !t.at(':') || !t.value(depth) {
+			return false
+		}
+		t.space()
+		if t.at('}') {
+			return t.close(self, count)
+		}
+		if !t.at(',') {
+			return false
+		}
+	}
+}
+
+func (t *text) array(depth int) bool {
+	if depth > deepest {
+		return false
+	}
+	self := t.open(kindArray)
+	if t.at(']') {
+		return t.close(self, 0)
+	}
+	for count := 1; ; count++ {
+		if !t.value(depth) {
+			return false
+		}
+		t.space()
+		if t.at(']') {
+			return t.close(self, count)
+		}
+		if !t.at(',') {
+			return false
+		}
+	}
+}
+
+func (t *text) word(w string, k kind) bool {
+	start := t.pos
+	if len(t.data)-start < len(w) || string(t.data[start:start+len(w)]) != w {
+		return false
+	}
+	t.pos += len(w)
+	return t.scalar(start, k)
+}
+
+func (t *text) number() bool {
+	start, k := t.pos, kindInt
+	t.at('-')
+	if !t.at('0') && !t.digits() {
+		return false
+	}
+	if t.at('.') {
+		k = kindFloat
+		if !t.digits() {
+			return false
+		}
+	}
+	if t.at('e') || t.at('E') {
+		k = kindFloat
+		if !t.at('+') {
+			t.at('-')
+		}
+		if !t.digits() {
+			return false
+		}
+	}
+	return t.scalar(start, k)
+}
+
+// digits steps over digits, of which there must be one.
+func (t *text) digits() bool {
+	start := t.pos
+	for t.pos < len(t.data) && t.data[t.pos]-'0' <= 9 {
+		t.pos++
+	}
+	return t.pos > start
+}
+
+func (t *text) string() bool {
+	end, k := stringEnd(t.data, t.pos)
+	if end < 0 {
+		return false
+	}
+	start := t.pos
+	t.pos = end
+	return t.scalar(start, k)
+}
+
+// stringEnd returns the place behind the string that begins at start, or -1
+// where there is no well-formed one.
+func stringEnd(data []byte, start int) (end int, k kind) {
+	k = kindString
+	ascii := true
+	for i := start + 1; ; {
+		i = plainEnd(data, i)
+		if i >= len(data) {
+			return -1, k
+		}
+		switch c := data[i]; {
+		case c == '"':
+			if !ascii && k == kindString && !utf8.Valid(data[start+1:i]) {
+				k = kindEscaped
+			}
+			return i + 1, k
+		case c == '\\':
+			k = kindEscaped
+			n := escapeLen(data[i:])
+			if n == 0 {
+				return -1, k
+			}
+			i += n
+		case c < ' ':
+			return -1, k
+		default:
+			ascii = false
+			for i < len(data) && data[i] >= utf8.RuneSelf {
+				i++
+			}
+		}
+	}
+}
+
+// eachByte times a byte is a word of eight of them.
+const eachByte = 0x0101010101010101
+
+// plainEnd returns the place of the first byte from i on that needs a look: a
+// quote, a backslash, a control character, or what is not ASCII. It looks at
+// eight bytes at once: b-1 borrows from the highest bit where b is zero, and
+// b-0x20 where b is less than that. What stands behind the first such byte may
+// be wrong, and is not used.
+func plainEnd(data []byte, i int) int {
+	for ; i+8 <= len(data); i += 8 {
+		w := binary.LittleEndian.Uint64(data[i:])
+		quote, backslash := w^eachByte*'"', w^eachByte*'\\'
+		special := (quote-eachByte)&^quote | (backslash-eachByte)&^backslash | (w-eachByte*' ')&^w | w
+		if special &= eachByte * 0x80; special != 0 {
+			return i + bits.TrailingZeros64(special)/8
+		}
+	}
+	for i < len(data) && data[i] != '"' && data[i] != '\\' && data[i] >= ' ' && data[i] < utf8.RuneSelf {
+		i++
+	}
+	return i
+}
+
+// escapeLen returns the length of the escape that s begins with, or 0.
+func escapeLen(s []byte) int {
+	if len(s) < 2 {
+		return 0
+	}
+	switch s[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if len(s) >= 6 && hex4(s[2:6]) >= 0 {
+			return 6
+		}
+	}
+	return 0
+}

@@ -1,0 +1,359 @@
+package jsondecode
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+const (
+	// leastBuffer and spareBuffer bound the buffer while values are small.
+	leastBuffer = 4 << 10
+	spareBuffer = 256 << 10
+	// fewBytes is how much of a large buffer is left when it is given up.
+	fewBytes = 16 << 10
+)
+
+// stream reads JSON as it arrives. It holds the bytes from the place that it
+// was last told to hold, and what was read ahead.
+type stream struct {
+	body  io.Reader // nil: buf is all there is
+	buf   []byte
+	held  int  // buf[held:pos] stays as it is
+	pos   int  // what comes next
+	limit int  // of what is held
+	keeps bool // what is stepped over is held too
+	busy  bool // the last read filled a good part of the buffer
+	err   error
+}
+
+func newStream(body io.Reader) stream { return stream{body: body, limit: longest} }
+
+// hold lets go of what came before.
+func (s *stream) hold() { s.held = s.pos }
+
+// fill reads at least one more byte. Places in buf change, but for their
+// distance from held.
+func (s *stream) fill() error {
+	if s.pos-s.held > s.limit || len(s.buf)-s.held > s.limit {
+		return s.tooLarge()
+	}
+	if s.body == nil {
+		return io.EOF
+	}
+	s.room()
+	for tries := 0; s.err == nil; tries++ {
+		n, err := s.body.Read(s.buf[len(s.buf):cap(s.buf)])
+		s.buf, s.err = s.buf[:len(s.buf)+n], err
+		s.busy = len(s.buf) == cap(s.buf) && n >= cap(s.buf)/2
+		if n > 0 {
+			return nil
+		}
+		if tries == 100 {
+			s.err = io.ErrNoProgress
+		}
+	}
+	return s.err
+}
+
+func (s *stream) tooLarge() error {
+	return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, s.limit)
+}
+
+// room makes room behind what was read.
+func (s *stream) room() {
+	left, all := len(s.buf)-s.held, cap(s.buf)
+	switch {
+	case all > spareBuffer && left <= fewBytes:
+		s.move(make([]byte, spareBuffer/4))
+	case left > all/2, s.busy && all < spareBuffer/4, all == 0:
+		if len(s.buf) == all || s.busy {
+			s.move(make([]byte, max(2*all, leastBuffer)))
+		}
+	case left == 0, len(s.buf) == all:
+		s.move(s.buf[:all])
+	}
+}
+
+func (s *stream) move(to []byte) {
+	n := copy(to, s.buf[s.held:])
+	s.buf, s.pos, s.held = to[:n], s.pos-s.held, 0
+}
+
+// peek returns the next byte that is no space.
+func (s *stream) peek() (byte, error) {
+	for {
+		for ; s.pos < len(s.buf); s.pos++ {
+			if c := s.buf[s.pos]; !isSpace(c) {
+				return c, nil
+			}
+		}
+		if err := s.fill(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// within is peek where the body must not end.
+func (s *stream) within() (byte, error) {
+	c, err := s.peek()
+	return c, cut(err)
+}
+
+// cut turns the end of the body in the midst of a value into an error.
+func cut(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func (s *stream) expect(want byte) error {
+	c, err := s.within()
+	if err != nil {
+		return err
+	}
+	if c != want {
+		return fmt.Errorf("%w: %q instead of %q", ErrMalformed, c, want)
+	}
+	s.pos++
+	return nil
+}
+
+// another tells whether an object or an array goes on. Begun is whether a
+// member of it was read, and last the bracket that ends it.
+func (s *stream) another(begun bool, last byte) (bool, error) {
+	c, err := s.within()
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case c == last:
+		s.pos++
+		return false, nil
+	case !begun:
+		return true, nil
+	case c == ',':
+		s.pos++
+		return true, nil
+	}
+	return false, fmt.Errorf("%w: %q behind a value", ErrMalformed, c)
+}
+
+// key reads a key and the colon behind it.
+func (s *stream) key() (string, error) {
+	if c, err := s.within(); err != nil {
+		return "", err
+	} else if c != '"' {
+		return "", fmt.Errorf("%w: %q in place of a key", ErrMalformed, c)
+	}
+	raw, err := s.value()
+	if err != nil {
+		return "", err
+	}
+	key, ok := wellKnown(raw)
+	if !ok {
+		if key, ok = unquote(raw); !ok {
+			return "", fmt.Errorf("%w: key %.100q", ErrMalformed, raw)
+		}
+	}
+	return key, s.expect(':')
+}
+
+// wellKnown returns a key that most objects have, without making a string of it.
+func wellKnown(raw []byte) (key string, ok bool) {
+	for _, key := range [...]string{"name", "uid", "resourceVersion", "namespace", "metadata", "kind", "apiVersion", "type", "object", "spec", "status"} {
+		if len(raw) == len(key)+2 && string(raw[1:len(raw)-1]) == key {
+			return key, true
+		}
+	}
+	return "", false
+}
+
+// unquote returns what a string says, and whether it is one.
+func unquote(raw []byte) (string, bool) {
+	if len(raw) == 0 || raw[0] != '"' {
+		return "", false
+	}
+	end, k := stringEnd(raw, 0)
+	switch {
+	case end != len(raw):
+		return "", false
+	case k == kindString:
+		return string(raw[1 : end-1]), true
+	}
+	return string(appendUnquoted(nil, raw[1:end-1])), true
+}
+
+// value reads a value of any size up to the limit. It finds the end by quotes
+// and brackets; whether all between is well-formed, its decoder tells. The bytes
+// stay until hold is called and more is read.
+func (s *stream) value() ([]byte, error) {
+	if _, err := s.within(); err != nil {
+		return nil, err
+	}
+	start, f := s.pos-s.held, finder{}
+	for {
+		n, found := f.find(s.buf[s.held+start:])
+		if found && n == 0 {
+			return nil, fmt.Errorf("%w: %q in place of a value", ErrMalformed, s.buf[s.pos])
+		}
+		if n > s.limit {
+			return nil, s.tooLarge()
+		}
+		if found {
+			s.pos = s.held + start + n
+			return s.buf[s.held+start : s.pos : s.pos], nil
+		}
+		if err := s.fill(); err != nil {
+			if errors.Is(err, io.EOF) && f.scalar() {
+				s.pos = len(s.buf)
+				return s.buf[s.held+start : s.pos : s.pos], nil
+			}
+			return nil, cut(err)
+		}
+	}
+}
+
+// skip steps over a value and checks it. It holds one string or number at a
+// time, unless the stream keeps all.
+func (s *stream) skip(depth int) error {
+	if !s.keeps {
+		s.hold()
+	}
+	c, err := s.within()
+	if err != nil {
+		return err
+	}
+	if c != '{' && c != '[' {
+		raw, err := s.value()
+		if err != nil {
+			return err
+		}
+		var t text
+		if !t.scan(raw) {
+			return fmt.Errorf("%w: %.100q is no value", ErrMalformed, raw)
+		}
+		return nil
+	}
+	if depth++; depth > deepest {
+		return fmt.Errorf("%w: nested too deep", ErrMalformed)
+	}
+	return s.skipIn(c, depth)
+}
+
+func (s *stream) skipIn(bracket byte, depth int) error {
+	s.pos++
+	for begun := false; ; begun = true {
+		more, err := s.another(begun, bracket+2) // '{' and '}' are two apart, as are '[' and ']'
+		if err != nil || !more {
+			return err
+		}
+		if bracket == '{' {
+			if _, err := s.key(); err != nil {
+				return err
+			}
+		}
+		if err := s.skip(depth); err != nil {
+			return err
+		}
+	}
+}
+
+// finder finds the end of a value while its bytes arrive.
+type finder struct {
+	at    int // what was looked at; the byte behind a backslash may not have arrived
+	depth int
+	where where
+}
+
+// A where says what a finder is in.
+type where uint8
+
+const (
+	nowhere where = iota
+	inBrackets
+	inString
+	inScalar
+)
+
+func (f *finder) scalar() bool { return f.where == inScalar }
+
+// find returns the length of the value that b begins with. B is what has
+// arrived of it, and longer each time.
+func (f *finder) find(b []byte) (n int, found bool) {
+	if f.where == nowhere {
+		f.begin(b[0])
+	}
+	for f.at < len(b) {
+		switch f.where {
+		case inString:
+			if f.inString(b) && f.depth == 0 {
+				return f.at, true
+			}
+		case inScalar:
+			if c := b[f.at]; isSpace(c) || c == ',' || c == '}' || c == ']' {
+				return f.at, true
+			}
+			f.at++
+		default:
+			if f.inBrackets(b) {
+				return f.at, true
+			}
+		}
+	}
+	return 0, false
+}
+
+func (f *finder) begin(c byte) {
+	switch c {
+	case '{', '[':
+		f.where = inBrackets
+	case '"':
+		f.where, f.at = inString, 1
+	default:
+		f.where = inScalar
+	}
+}
+
+// inString looks for the end of a string and tells whether it is there.
+func (f *finder) inString(b []byte) bool {
+	for f.at < len(b) {
+		f.at = plainEnd(b, f.at)
+		if f.at >= len(b) {
+			return false
+		}
+		switch b[f.at] {
+		case '"':
+			f.at++
+			f.where = inBrackets
+			return true
+		case '\\':
+			f.at += 2
+		default:
+			f.at++
+		}
+	}
+	return false
+}
+
+// inBrackets looks for the end of the outermost object or array and tells
+// whether it is there. It stops where a string begins.
+func (f *finder) inBrackets(b []byte) bool {
+	for f.at < len(b) {
+		c := b[f.at]
+		f.at++
+		switch c {
+		case '"':
+			f.where = inString
+			return false
+		case '{', '[':
+			f.depth++
+		case '}', ']':
+			if f.depth--; f.depth == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}

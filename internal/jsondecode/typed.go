@@ -1,0 +1,434 @@
+package jsondecode
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/share"
+)
+
+// Typed decodes objects of one Go type as typed clients do. It may be used by
+// any number of goroutines, one at a time.
+type Typed struct {
+	options Options
+	plan    *plan
+	redone  atomic.Uint64
+
+	mu      sync.Mutex // taken before the table
+	text    text
+	guarded int    // how many guarded fields this one is in
+	keeping int    // how many values this one is in that are about to be shared
+	mutable bool   // something was decoded that must not be shared
+	size    int    // of what was made of the object
+	plain   []byte // the string that is being unquoted
+}
+
+// NewTyped returns a decoder that makes objects of a struct type.
+func NewTyped(object reflect.Type, o Options) *Typed {
+	return &Typed{options: o, plan: planOf(object)}
+}
+
+// Redone returns how many objects were left to apimachinery's decoder.
+func (d *Typed) Redone() uint64 { return d.redone.Load() }
+
+// Decode returns a pointer to the object that data holds. Data is not kept.
+func (d *Typed) Decode(data []byte) (any, error) {
+	if v, ok := d.object(data); ok {
+		return v, nil
+	}
+	d.redone.Add(1)
+	v := reflect.New(d.plan.typ)
+	if err := utiljson.Unmarshal(data, v.Interface()); err != nil {
+		return nil, err
+	}
+	d.plan.prune(v.Elem(), d.options.Drop)
+	return v.Interface(), nil
+}
+
+// object decodes what is common. It tells whether it could.
+func (d *Typed) object(data []byte) (object any, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	if d.plan.form != formStruct || !d.text.scan(data) || d.text.tokens[0].kind != kindObject {
+		return nil, false
+	}
+	d.options.Table.Lock()
+	defer d.options.Table.Unlock()
+	defer d.text.clear()
+
+	d.guarded, d.keeping, d.mutable, d.size = 0, 0, false, 0
+	v := reflect.New(d.plan.typ)
+	ok = d.structure(d.plan, v.Elem(), 0, d.options.Drop)
+	return v.Interface(), ok
+}
+
+// value decodes one value into v, which is zero. Site is where it stands, and
+// drop what is left out of it. It tells whether it could.
+func (d *Typed) value(p *plan, v reflect.Value, i uint32, site share.Site, drop *fields.Set) bool {
+	t := d.text.tokens[i]
+	if t.kind == kindNull && p.form != formUnmarshaler && p.form != formIntOrString {
+		return p.form != formOdd
+	}
+	switch p.form {
+	case formStruct:
+		return t.kind == kindObject && d.structure(p, v, i, drop)
+	case formPointer, formSlice, formMap, formStrings:
+		return d.container(p, v, i, site, drop)
+	case formString:
+		if t.kind != kindString && t.kind != kindEscaped {
+			return false
+		}
+		v.SetString(d.string(i, site))
+		return true
+	case formAny:
+		return d.any(v, i, drop)
+	case formTime:
+		return d.time(v.Addr().Interface().(*metav1.Time), i)
+	case formQuantity:
+		return d.quantity(v.Addr().Interface().(*resource.Quantity), i)
+	case formIntOrString:
+		return d.intOrString(v.Addr().Interface().(*intstr.IntOrString), i)
+	case formUnmarshaler:
+		return v.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(d.text.raw(i)) == nil
+	case formBytes:
+		return d.bytes(p, v, i)
+	}
+	return d.scalar(p, v, i)
+}
+
+func (d *Typed) scalar(p *plan, v reflect.Value, i uint32) bool {
+	t := d.text.tokens[i]
+	switch {
+	case p.form == formBool && (t.kind == kindTrue || t.kind == kindFalse):
+		v.SetBool(t.kind == kindTrue)
+		return true
+	case p.form == formInt && t.kind == kindInt:
+		n, ok := integer(d.text.raw(i))
+		if !ok || v.OverflowInt(n) {
+			return false
+		}
+		v.SetInt(n)
+		return true
+	case p.form == formUint && t.kind == kindInt:
+		n, err := strconv.ParseUint(string(d.text.raw(i)), 10, 64)
+		if err != nil || v.OverflowUint(n) {
+			return false
+		}
+		v.SetUint(n)
+		return true
+	case p.form == formFloat && (t.kind == kindInt || t.kind == kindFloat):
+		n, err := strconv.ParseFloat(string(d.text.raw(i)), p.typ.Bits())
+		if err != nil || v.OverflowFloat(n) {
+			return false
+		}
+		v.SetFloat(n)
+		return true
+	}
+	return false
+}
+
+// structure decodes an object into a struct. It cannot where a field comes
+// twice: the second value would go into what the first one left.
+func (d *Typed) structure(p *plan, v reflect.Value, self uint32, drop *fields.Set) bool {
+	var met [4]uint64
+	if len(p.fields) > 64*len(met) {
+		return false
+	}
+	t := d.text.tokens[self]
+	for i, likely := self+1, 0; i < t.next; {
+		at, known := p.find(d.key(i), likely)
+		value := i + 1
+		i = d.text.tokens[value].next
+		if !known {
+			continue
+		}
+		likely = at + 1
+		if met[at/64]&(1<<(at%64)) != 0 {
+			return false
+		}
+		met[at/64] |= 1 << (at % 64)
+		if !d.field(&p.fields[at], v, value, drop) {
+			return false
+		}
+	}
+	return true
+}
+
+// find returns the place of the field with a name, which is likely one of those
+// that come next: servers write fields in their order.
+func (p *plan) find(name []byte, likely int) (at int, known bool) {
+	for at := likely; at < min(likely+3, len(p.fields)); at++ {
+		if p.fields[at].name == string(name) {
+			return at, true
+		}
+	}
+	at, known = p.byName[string(name)]
+	return at, known
+}
+
+func (d *Typed) field(f *field, v reflect.Value, i uint32, drop *fields.Set) bool {
+	below, leftOut := drop.Of(f.name)
+	if leftOut {
+		return true
+	}
+	if f.guarded {
+		d.guarded++
+		defer func() { d.guarded-- }()
+	}
+	return d.value(f.plan, v.FieldByIndex(f.index), i, f.site, below)
+}
+
+// key returns the text of a key, or of another string, until the next call.
+func (d *Typed) key(i uint32) []byte {
+	raw := d.text.raw(i)
+	raw = raw[1 : len(raw)-1]
+	if d.text.tokens[i].kind == kindEscaped {
+		d.plain = appendUnquoted(d.plain[:0], raw)
+		return d.plain
+	}
+	return raw
+}
+
+func (d *Typed) string(i uint32, site share.Site) string {
+	s := d.key(i)
+	d.size += 16 + len(s)
+	return d.options.Table.String(site, s)
+}
+
+// container decodes what may be shared, unless an equal one is there.
+func (d *Typed) container(p *plan, v reflect.Value, i uint32, site share.Site, drop *fields.Set) bool {
+	k := d.text.tokens[i].kind
+	looked := (k == kindObject || k == kindArray) && d.options.Values && drop == nil && p.shared &&
+		(d.guarded == 0 || p.typ.Elem() == fieldsV1)
+	if !looked {
+		return d.build(p, v, i, site, drop)
+	}
+	raw := d.text.raw(i)
+	found, mark := d.options.Table.Find(site, raw)
+	if found != nil {
+		v.Set(reflect.ValueOf(found))
+		return true
+	}
+	if !mark.Wanted() {
+		return d.build(p, v, i, site, drop)
+	}
+	return d.keep(p, v, i, site, mark)
+}
+
+// keep decodes a value and gives it to the table, unless something in it turns
+// out to be mutable.
+func (d *Typed) keep(p *plan, v reflect.Value, i uint32, site share.Site, mark share.Mark) bool {
+	size, mutable := d.size, d.mutable
+	d.mutable = false
+	d.keeping++
+	ok := d.build(p, v, i, site, nil)
+	d.keeping--
+	if ok && !d.mutable {
+		d.options.Table.Keep(mark, site, d.text.raw(i), v.Interface(), d.size-size)
+	}
+	d.mutable = d.mutable || mutable
+	return ok
+}
+
+func (d *Typed) build(p *plan, v reflect.Value, i uint32, site share.Site, drop *fields.Set) bool {
+	k := d.text.tokens[i].kind
+	switch {
+	case p.form == formPointer:
+		d.size += int(p.elem.typ.Size())
+		v.Set(reflect.New(p.elem.typ))
+		return d.value(p.elem, v.Elem(), i, p.within(site), drop)
+	case p.form == formSlice && k == kindArray:
+		return d.slice(p, v, i, site, drop)
+	case p.form == formStrings && k == kindObject && drop == nil:
+		return d.strings(v.Addr().Interface().(*map[string]string), i, site)
+	case p.form != formSlice && k == kindObject:
+		return d.mapping(p, v, i, site, drop)
+	}
+	return false
+}
+
+// within is the site of what stands in a container: strings share that of the
+// container, since a string is a string everywhere.
+func (p *plan) within(site share.Site) share.Site {
+	if p.elem.form == formString {
+		return site
+	}
+	return p.site
+}
+
+func (d *Typed) slice(p *plan, v reflect.Value, self uint32, site share.Site, drop *fields.Set) bool {
+	t := d.text.tokens[self]
+	n := int(t.count)
+	v.Set(reflect.MakeSlice(p.typ, n, n))
+	d.size += 24 + n*int(p.elem.typ.Size())
+	for i, at := self+1, 0; i < t.next; i, at = d.text.tokens[i].next, at+1 {
+		if !d.value(p.elem, v.Index(at), i, p.within(site), drop) {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *Typed) strings(m *map[string]string, self uint32, site share.Site) bool {
+	t := d.text.tokens[self]
+	*m = make(map[string]string, t.count)
+	d.size += sizeOfMap(int(t.count), 32)
+	for i := self + 1; i < t.next; i += 2 {
+		key, value := d.string(i, keys()), ""
+		switch d.text.tokens[i+1].kind {
+		case kindString, kindEscaped:
+			value = d.string(i+1, site)
+		case kindNull:
+		default:
+			return false
+		}
+		(*m)[key] = value
+	}
+	return true
+}
+
+func (d *Typed) mapping(p *plan, v reflect.Value, self uint32, site share.Site, drop *fields.Set) bool {
+	t := d.text.tokens[self]
+	v.Set(reflect.MakeMapWithSize(p.typ, int(t.count)))
+	d.size += sizeOfMap(int(t.count), int(16+p.elem.typ.Size()))
+	key, elem := reflect.New(p.typ.Key()).Elem(), reflect.New(p.elem.typ).Elem()
+	for i := self + 1; i < t.next; {
+		name, value := d.string(i, keys()), i+1
+		i = d.text.tokens[value].next
+		below, leftOut := drop.Of(name)
+		if leftOut {
+			continue
+		}
+		key.SetString(name)
+		elem.SetZero()
+		if !d.value(p.elem, elem, value, p.within(site), below) {
+			return false
+		}
+		v.SetMapIndex(key, elem)
+	}
+	return true
+}
+
+func (d *Typed) bytes(p *plan, v reflect.Value, i uint32) bool {
+	k := d.text.tokens[i].kind
+	if k != kindString && k != kindEscaped {
+		return false
+	}
+	s := d.key(i)
+	b := make([]byte, base64.StdEncoding.DecodedLen(len(s)))
+	n, err := base64.StdEncoding.Decode(b, s)
+	if err != nil {
+		return false
+	}
+	d.size += 24 + len(b)
+	v.SetBytes(b[:n:n])
+	return true
+}
+
+func (d *Typed) time(t *metav1.Time, i uint32) bool {
+	k := d.text.tokens[i].kind
+	if k != kindString && k != kindEscaped {
+		return false
+	}
+	parsed, err := time.Parse(time.RFC3339, string(d.key(i)))
+	t.Time = parsed.Local()
+	return err == nil
+}
+
+func (d *Typed) quantity(q *resource.Quantity, i uint32) bool {
+	if q.UnmarshalJSON(d.text.raw(i)) != nil {
+		return false
+	}
+	if d.keeping > 0 && !settle(q) {
+		d.mutable = true
+	}
+	return true
+}
+
+func (d *Typed) intOrString(v *intstr.IntOrString, i uint32) bool {
+	switch d.text.tokens[i].kind {
+	case kindString:
+		v.Type, v.StrVal = intstr.String, d.string(i, keys())
+		return true
+	case kindInt:
+		n, ok := integer(d.text.raw(i))
+		if ok && int64(int32(n)) == n { //nolint:gosec // that is what is asked
+			v.Type, v.IntVal = intstr.Int, int32(n)
+			return true
+		}
+	}
+	return v.UnmarshalJSON(d.text.raw(i)) == nil
+}
+
+// any decodes what stands in an interface, which is never shared.
+func (d *Typed) any(v reflect.Value, i uint32, drop *fields.Set) bool {
+	var value any
+	if utiljson.Unmarshal(d.text.raw(i), &value) != nil {
+		return false
+	}
+	prune(value, drop)
+	if value != nil {
+		v.Set(reflect.ValueOf(value))
+	}
+	return true
+}
+
+// prune takes out of a value what is left out.
+func (p *plan) prune(v reflect.Value, drop *fields.Set) {
+	if drop == nil {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if p.elem != nil && !v.IsNil() {
+			p.elem.prune(v.Elem(), drop)
+		}
+	case reflect.Slice:
+		for i := 0; p.elem != nil && i < v.Len(); i++ {
+			p.elem.prune(v.Index(i), drop)
+		}
+	case reflect.Map:
+		p.pruneMap(v, drop)
+	case reflect.Interface:
+		prune(v.Interface(), drop)
+	case reflect.Struct:
+		for _, f := range p.fields {
+			if below, leftOut := drop.Of(f.name); leftOut {
+				v.FieldByIndex(f.index).SetZero()
+			} else {
+				f.plan.prune(v.FieldByIndex(f.index), below)
+			}
+		}
+	}
+}
+
+func (p *plan) pruneMap(v reflect.Value, drop *fields.Set) {
+	if v.Type().Key().Kind() != reflect.String || p.elem == nil {
+		return
+	}
+	for _, key := range v.MapKeys() {
+		below, leftOut := drop.Of(key.String())
+		if leftOut {
+			v.SetMapIndex(key, reflect.Value{})
+			continue
+		}
+		elem := reflect.New(p.elem.typ).Elem()
+		elem.Set(v.MapIndex(key))
+		p.elem.prune(elem, below)
+		if below != nil {
+			v.SetMapIndex(key, elem)
+		}
+	}
+}

@@ -1,0 +1,279 @@
+package jsondecode
+
+import (
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/share"
+)
+
+// Options say what a decoder shares and leaves out. The zero Options share
+// nothing but keys, and leave nothing out.
+type Options struct {
+	// Table stores equal strings once, and equal values. Without it nothing
+	// that a decoder makes is used for two objects, but the names of keys.
+	Table *share.Table
+	// Values makes nested objects and arrays be shared, where that is safe.
+	Values bool
+	// Drop holds the fields that are left out.
+	Drop *fields.Set
+}
+
+// Unstructured decodes objects of one kind as the dynamic client does. It may
+// be used by any number of goroutines, one at a time.
+type Unstructured struct {
+	options Options
+	redone  atomic.Uint64
+
+	mu    sync.Mutex // taken before the table
+	text  text
+	paths *paths
+	plain []byte // the string that is being unquoted
+	size  int    // of what was made of the object
+}
+
+// NewUnstructured returns a decoder.
+func NewUnstructured(o Options) *Unstructured {
+	return &Unstructured{options: o, paths: newPaths(o.Drop)}
+}
+
+// Redone returns how many objects were left to apimachinery's decoder.
+func (d *Unstructured) Redone() uint64 { return d.redone.Load() }
+
+// Decode returns the object that data holds. Data is not kept.
+func (d *Unstructured) Decode(data []byte) (map[string]any, error) {
+	if m, ok := d.object(data); ok {
+		return m, nil
+	}
+	d.redone.Add(1)
+	var m map[string]any
+	if err := utiljson.Unmarshal(data, &m); err != nil {
+		return nil, err
+	}
+	prune(m, d.options.Drop)
+	return m, nil
+}
+
+// object decodes what is common. It tells whether it could.
+func (d *Unstructured) object(data []byte) (m map[string]any, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	if !d.text.scan(data) || d.text.tokens[0].kind != kindObject {
+		return nil, false
+	}
+	d.options.Table.Lock()
+	defer d.options.Table.Unlock()
+	defer d.text.clear()
+
+	d.size = 0
+	m, _, ok = d.members(d.paths.root, 0)
+	return m, ok
+}
+
+// A verdict says whether a value that was decoded may be shared.
+type verdict bool
+
+// members decodes an object, without looking for one that is equal.
+func (d *Unstructured) members(n *path, self uint32) (m map[string]any, shareable verdict, ok bool) {
+	t := d.text.tokens[self]
+	m, shareable = make(map[string]any, t.count), n.guard == free
+	d.size += sizeOfMap(int(t.count), 32)
+	link := &n.first
+	for i := self + 1; i < t.next; {
+		child, name := d.child(n, link, i)
+		link = &child.after
+		value := i + 1
+		i = d.text.tokens[value].next
+		if child.guard != free {
+			shareable = false
+		}
+		if child.absent {
+			continue
+		}
+		v, free, ok := d.value(child, value)
+		if !ok {
+			return nil, false, false
+		}
+		m[name] = v
+		shareable = shareable && free
+	}
+	return m, shareable, true
+}
+
+// child returns the path of a key. It looks first at the one that came at this
+// place in the last object, which link holds: servers write keys in one order.
+func (d *Unstructured) child(n *path, link **path, key uint32) (child *path, name string) {
+	raw := d.text.raw(key)
+	raw = raw[1 : len(raw)-1]
+	if d.text.tokens[key].kind == kindEscaped {
+		d.plain = appendUnquoted(d.plain[:0], raw)
+		raw = d.plain
+	}
+	if c := *link; c != nil && c.name == string(raw) {
+		return c, c.name
+	}
+	child, name = d.paths.child(n, raw, d.options.Table)
+	if !child.beyond {
+		*link = child
+	}
+	return child, name
+}
+
+func (d *Unstructured) value(n *path, i uint32) (v any, shareable verdict, ok bool) {
+	switch d.text.tokens[i].kind {
+	case kindObject, kindArray:
+		return d.container(n, i)
+	case kindString, kindEscaped:
+		return d.string(n, i), true, true
+	case kindInt, kindFloat:
+		v, ok = number(d.text.raw(i))
+		d.size += 8
+		return v, true, ok
+	case kindTrue:
+		return true, true, true
+	case kindFalse:
+		return false, true, true
+	}
+	return nil, true, true
+}
+
+// container decodes an object or an array, unless an equal one is there.
+func (d *Unstructured) container(n *path, i uint32) (v any, shareable verdict, ok bool) {
+	site, looked := share.Site(0), d.options.Values && n.guard == free && n.drop == nil
+	if looked {
+		site, looked = n.siteOf()
+	}
+	if !looked {
+		return d.build(n, i)
+	}
+	raw := d.text.raw(i)
+	found, mark := d.options.Table.Find(site, raw)
+	if found != nil {
+		return found, true, true
+	}
+	before := d.size
+	v, shareable, ok = d.build(n, i)
+	if ok && bool(shareable) && mark.Wanted() {
+		d.options.Table.Keep(mark, site, raw, v, d.size-before)
+	}
+	return v, shareable, ok
+}
+
+func (d *Unstructured) build(n *path, i uint32) (v any, shareable verdict, ok bool) {
+	if d.text.tokens[i].kind == kindObject {
+		return d.members(n, i)
+	}
+	return d.elements(n, i)
+}
+
+func (d *Unstructured) elements(n *path, self uint32) (a []any, shareable verdict, ok bool) {
+	t := d.text.tokens[self]
+	a, shareable = make([]any, 0, t.count), n.guard == free
+	d.size += 40 + 16*int(t.count)
+	of := d.paths.of(n)
+	for i := self + 1; i < t.next; i = d.text.tokens[i].next {
+		v, free, ok := d.value(of, i)
+		if !ok {
+			return nil, false, false
+		}
+		a = append(a, v)
+		shareable = shareable && free
+	}
+	return a, shareable, true
+}
+
+// string returns a string as a value. Most are what stood at this path the last time.
+func (d *Unstructured) string(n *path, i uint32) any {
+	raw := d.text.raw(i)
+	raw = raw[1 : len(raw)-1]
+	if d.text.tokens[i].kind == kindEscaped {
+		d.plain = appendUnquoted(d.plain[:0], raw)
+		raw = d.plain
+	}
+	if s, ok := n.last.(string); ok && s == string(raw) {
+		return n.last
+	}
+	d.size += 32 + len(raw)
+	if d.options.Table == nil {
+		return string(raw)
+	}
+	site, known := n.siteOf()
+	if !known {
+		site = keys()
+	}
+	var v any = d.options.Table.String(site, raw)
+	if len(raw) <= longestLast && !n.beyond {
+		n.last = v
+	}
+	return v
+}
+
+// number returns an int64 where the number is written as one and fits, and a
+// float64 otherwise.
+func number(raw []byte) (v any, ok bool) {
+	if n, ok := integer(raw); ok {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	return f, err == nil
+}
+
+// integer reads a number that has neither fraction nor exponent, and fits an int64.
+func integer(raw []byte) (n int64, ok bool) {
+	digits := raw
+	if raw[0] == '-' {
+		digits = raw[1:]
+	}
+	if len(digits) > 18 {
+		n, err := strconv.ParseInt(string(raw), 10, 64)
+		return n, err == nil
+	}
+	for _, c := range digits {
+		if c -= '0'; c > 9 {
+			return 0, false
+		}
+		n = n*10 + int64(c)
+	}
+	if len(digits) < len(raw) {
+		n = -n
+	}
+	return n, true
+}
+
+// sizeOfMap estimates what a map takes, whose slots have so many bytes.
+func sizeOfMap(count, slot int) int {
+	switch {
+	case count == 0:
+		return 48
+	case count <= 8:
+		return 56 + 8*slot
+	}
+	return 100 + count*(slot+1)*3/2
+}
+
+// prune takes out of a value what is left out.
+func prune(v any, drop *fields.Set) {
+	if drop == nil {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, value := range v {
+			below, leftOut := drop.Of(name)
+			if leftOut {
+				delete(v, name)
+				continue
+			}
+			prune(value, below)
+		}
+	case []any:
+		for _, e := range v {
+			prune(e, drop)
+		}
+	}
+}
