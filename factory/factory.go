@@ -33,6 +33,7 @@ type Factory struct {
 	resyncs   map[reflect.Type]time.Duration
 	tweak     internalinterfaces.TweakListOptionsFunc
 	transform cache.TransformFunc
+	decoding  reflector.Decoding
 	name      *cache.InformerName
 
 	registry[reflect.Type]
@@ -185,6 +186,7 @@ func (f *Factory) build(k kind, sources ...reflector.Source) *member {
 		resource:   k.resource.GroupResource(),
 		resync:     f.resyncOf(k.object),
 		transform:  f.transform,
+		decoding:   f.decoding,
 		configured: f.configured[k.object],
 	}
 	if k.build == nil {

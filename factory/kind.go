@@ -30,24 +30,24 @@ type kind struct {
 // global is the row of a cluster-scoped kind: how to get from the clientset to
 // the client of its group, and from there to its own.
 func global[T informer.Object, G any, C reflector.Client[L], L runtime.Object](group, version, resource string, in func(kubernetes.Interface) G, of func(G) C) kind {
-	return kindOf[T](schema.GroupVersionResource{Group: group, Version: version, Resource: resource}, false,
-		func(c kubernetes.Interface, _ string) reflector.Source {
-			if c == nil {
-				return nil
-			}
-			return reflector.From[L](of(in(c)))
-		})
+	gvr := schema.GroupVersionResource{Group: group, Version: version, Resource: resource}
+	return kindOf[T](gvr, false, func(c kubernetes.Interface, _ string) reflector.Source {
+		if c == nil {
+			return nil
+		}
+		return reflector.FromGenerated[T, L](of(in(c)), gvr)
+	})
 }
 
 // namespaced is the row of a namespaced kind.
 func namespaced[T informer.Object, G any, C reflector.Client[L], L runtime.Object](group, version, resource string, in func(kubernetes.Interface) G, of func(G, string) C) kind {
-	return kindOf[T](schema.GroupVersionResource{Group: group, Version: version, Resource: resource}, true,
-		func(c kubernetes.Interface, namespace string) reflector.Source {
-			if c == nil {
-				return nil
-			}
-			return reflector.From[L](of(in(c), namespace))
-		})
+	gvr := schema.GroupVersionResource{Group: group, Version: version, Resource: resource}
+	return kindOf[T](gvr, true, func(c kubernetes.Interface, namespace string) reflector.Source {
+		if c == nil {
+			return nil
+		}
+		return reflector.FromGenerated[T, L](of(in(c), namespace), gvr)
+	})
 }
 
 func kindOf[T informer.Object](resource schema.GroupVersionResource, namespaced bool, source func(kubernetes.Interface, string) reflector.Source) kind {

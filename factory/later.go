@@ -19,6 +19,9 @@ type later func() reflector.Source
 
 func newLater(source func() reflector.Source) reflector.Source { return later(sync.OnceValue(source)) }
 
+// Unwrap returns the source that was made.
+func (l later) Unwrap() reflector.Source { return l() }
+
 func (l later) Streaming() reflector.Streaming {
 	if s, ok := l().(reflector.Streamer); ok {
 		return s.Streaming()

@@ -30,12 +30,16 @@ type settings struct {
 	resource   schema.GroupResource
 	resync     time.Duration
 	transform  cache.TransformFunc
+	decoding   reflector.Decoding
 	configured any // the informer.Options[T] of Configure, or nil
 }
 
 // build makes an informer of a Go type.
 func build[T informer.Object](sources []reflector.Source, s settings) *member {
-	o, _ := s.configured.(informer.Options[T])
+	o, configured := s.configured.(informer.Options[T])
+	if !configured {
+		o.Decoding = s.decoding
+	}
 	if o.Name == "" {
 		o.Name = s.resource.String()
 	}
@@ -56,7 +60,7 @@ func build[T informer.Object](sources []reflector.Source, s settings) *member {
 // boxed makes an informer of a type that nobody has named to the compiler.
 func boxed(object reflect.Type, sources []reflector.Source, s settings) *member {
 	example, _ := reflect.New(object.Elem()).Interface().(runtime.Object) // as all built-in kinds are
-	i := informer.JoinBoxed(sources, example, informer.Options[any]{Name: s.resource.String(), Resource: s.resource, Resync: s.resync})
+	i := informer.JoinBoxed(sources, example, informer.Options[any]{Name: s.resource.String(), Resource: s.resource, Resync: s.resync, Decoding: s.decoding})
 	m := &member{shared: i.Shared(), start: i.Start, stopped: i.Done}
 	if s.transform != nil {
 		_ = m.shared.SetTransform(s.transform) // it has not started

@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers/internalinterfaces"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // Option configures a [Factory]. The options are client-go's.
@@ -30,6 +32,13 @@ func WithTweakListOptions(tweak internalinterfaces.TweakListOptionsFunc) Option 
 // and reports, what it makes of another type.
 func WithTransform(transform cache.TransformFunc) Option {
 	return func(f *Factory) { f.transform = transform }
+}
+
+// WithDecoding says how all informers decode their objects: which values they
+// share, what is left out of them (managedFields, say), and what becomes of those
+// that cannot be decoded. Of a type that is configured by [Configure] its own holds.
+func WithDecoding(d reflector.Decoding) Option {
+	return func(f *Factory) { f.decoding = d }
 }
 
 // WithCustomResyncConfig sets the resync periods of some types; the others have

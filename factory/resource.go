@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // byResource is a factory whose informers are told apart by their resource:
@@ -16,6 +18,7 @@ type byResource struct {
 	registry[schema.GroupVersionResource]
 	resync    time.Duration
 	transform cache.TransformFunc
+	decoding  reflector.Decoding
 	build     func(schema.GroupVersionResource, settings) *member
 }
 
@@ -28,6 +31,15 @@ func (f *byResource) SetTransform(transform cache.TransformFunc) {
 	f.transform = transform
 }
 
+// SetDecoding says how the informers that are asked for from now on decode their
+// objects, see [WithDecoding].
+func (f *byResource) SetDecoding(d reflector.Decoding) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	f.decoding = d
+}
+
 // ForResource returns the informer of a resource, made if there is none.
 // Whether the server has the resource shows when the informer runs.
 func (f *byResource) ForResource(resource schema.GroupVersionResource) informers.GenericInformer {
@@ -35,7 +47,7 @@ func (f *byResource) ForResource(resource schema.GroupVersionResource) informers
 	defer f.mu.Unlock()
 
 	m := f.get(resource, func() *member {
-		return f.build(resource, settings{resource: resource.GroupResource(), resync: f.resync, transform: f.transform})
+		return f.build(resource, settings{resource: resource.GroupResource(), resync: f.resync, transform: f.transform, decoding: f.decoding})
 	})
 	return generic{m.shared, resource.GroupResource()}
 }

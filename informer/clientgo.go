@@ -42,10 +42,30 @@ func NewSharedIndexInformerWithOptions(lw cache.ListerWatcher, example runtime.O
 	})
 }
 
+// ForControllerRuntime is [NewSharedIndexInformer] for the cache of a
+// controller-runtime manager, whose ListerWatchers are known to be plain requests:
+//
+//	config.Wrap(reflector.Wire)
+//	manager, err := manager.New(config, manager.Options{Cache: cache.Options{NewInformer: informer.ForControllerRuntime}})
+//
+// With [reflector.Wire] in the manager's configuration the informers read the
+// answers of the server themselves.
+func ForControllerRuntime(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
+	return newClientgoInformer(lw, example, clientgoSettings{
+		source:  reflector.FromControllerRuntime(lw, example),
+		options: Options[any]{Resync: resync},
+		indexes: ix,
+		metrics: newMetrics(cache.InformerNameAndResource{}, nil),
+	})
+}
+
 func newClientgoInformer(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings) *clientgoInformer[any] {
 	s.options.Name = describe(s.options.Name, example)
 	indexes, funcs := clientgoIndexes[any](s.indexes, true)
-	c := newBareCore(s.options, indexes, reflector.FromListerWatcher(lw))
+	if s.source == nil {
+		s.source = reflector.FromListerWatcher(lw)
+	}
+	c := newBareCore(s.options, indexes, s.source)
 	c.clientgo.expect(example)
 	c.clientgo.funcs = funcs
 	c.clientgo.lw, c.clientgo.example = lw, example

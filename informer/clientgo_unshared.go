@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // NewInformerWithOptions is client-go's function of that name, over this
@@ -73,6 +75,7 @@ func (c *clientgoUnshared) HasSyncedChecker() cache.DoneChecker { return c.handl
 // clientgoSettings are what the constructors of the client-go face say beside
 // the source and the type.
 type clientgoSettings struct {
+	source  reflector.Source // nil for the ListerWatcher
 	options Options[any]
 	indexes cache.Indexers
 	metrics *metrics

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -34,6 +35,7 @@ type core[T any] struct {
 	synced    chan struct{} // closed once every part has committed a full state
 	halted    atomic.Bool   // the run is ending: handlers are told nothing more
 	disguised atomic.Bool   // the transform has changed a UID or version
+	shared    *share.Table  // of the values that objects share; nil for none
 
 	// The processLoop's own.
 	parts   []part[T]
@@ -79,6 +81,9 @@ func newBareCore[T any](o Options[T], indexes []indexer.Index[T], sources ...ref
 		aside:     make(map[indexer.Key]identity),
 	}
 	c.apply = c.applyChanges
+	if !o.Unshared {
+		c.shared = share.New(o.ShareBytes)
+	}
 	if c.options.Name == "" {
 		c.options.Name = typeName[T]()
 	}
@@ -198,11 +203,19 @@ func (c *core[T]) reflector(i int, source reflector.Source) *reflector.Reflector
 		MinWatchTimeout: c.options.MinWatchTimeout,
 		Version:         c.parts[i].resume(),
 		Rand:            c.options.Rand,
-		Observe: func(e reflector.Event) {
-			c.status.reflected(i, e)
-			c.observe(e)
-		},
+		Decoding:        c.options.Decoding,
+		Observe:         func(e reflector.Event) { c.reflected(i, e) },
 	})
+}
+
+// reflected takes note of an event of the reflector of part i, and passes it on.
+func (c *core[T]) reflected(i int, e reflector.Event) {
+	c.status.reflected(i, e)
+	if u, ok := e.(reflector.Undecodable); ok {
+		c.observe(&QuarantineError{Key: u.Key, Err: fmt.Errorf("%w: %w", ErrDecode, u.Err)})
+		return
+	}
+	c.observe(e)
 }
 
 func (c *core[T]) reflect(ctx context.Context, r *reflector.Reflector[T]) {

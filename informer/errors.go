@@ -29,6 +29,9 @@ var (
 	// ErrTransform is returned, wrapped in a [QuarantineError], where the
 	// transform failed on an object.
 	ErrTransform = errors.New("the transform failed")
+	// ErrDecode is told, wrapped in a [QuarantineError], of an object that could
+	// not be decoded.
+	ErrDecode = errors.New("the object cannot be decoded")
 	// ErrType is returned for an object that is not of the informer's type.
 	ErrType = errors.New("the object is of another type")
 )
@@ -40,7 +43,7 @@ const maxText = 8192
 func cut(text string) string { return fmt.Sprintf("%.*s", maxText, text) }
 
 // QuarantineError tells that one object could not be prepared for the store:
-// its transform failed. A version that was stored before stays, and
+// it could not be decoded, or its transform failed. A version that was stored before stays, and
 // is stale; the object is tried again with its next event and with each list.
 type QuarantineError struct {
 	Key indexer.Key

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -37,6 +38,12 @@ func (s *intake[T]) Recall(key indexer.Key, uid, version string) (obj T, ok bool
 	return stored, true
 }
 
+// Sharing is what a reflector asks for that decodes objects itself. With a
+// transform, which may write into them, values are shared when it has run.
+func (s *intake[T]) Sharing() (t *share.Table, values bool) {
+	return s.core.shared, s.core.options.Transform == nil
+}
+
 func (s *intake[T]) Begin(ctx context.Context, h reflector.History) error {
 	s.staged, s.renaming = true, nil
 	return s.push(ctx, deltafifo.Delta[T]{Op: deltafifo.Begin, Fresh: h == reflector.NewHistory})
@@ -63,7 +70,11 @@ func (s *intake[T]) Write(ctx context.Context, batch []deltafifo.Delta[T]) error
 	for i := range batch {
 		d := &batch[i]
 		d.Part, d.Stamp = s.part, stampOf(d.UID)
-		if transform != nil && d.Op != deltafifo.Bookmark && !d.Recalled {
+		switch {
+		case d.Op == deltafifo.Bookmark || d.Recalled:
+		case d.Op == deltafifo.Poisoned || d.Lost: // it could not be decoded
+			d.Key = s.storedKey(d.Key)
+		case transform != nil:
 			s.transform(d, transform)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // Options configure an informer. The zero value is an informer with the index
@@ -32,6 +33,9 @@ type Options[T any] struct {
 	MinWatchTimeout time.Duration
 	// PageSize, if not zero, makes all lists come in pages of that many objects.
 	PageSize int64
+	// Decoding says how objects are decoded: which values they share, what is left
+	// out of them, and what becomes of those that cannot be decoded.
+	reflector.Decoding
 	// Rand returns the numbers in [0, 1) that spread back-offs and the times
 	// that watches last; nil for chance. A simulation sets it to repeat itself.
 	// With several sources it is called from several goroutines.
@@ -46,7 +50,7 @@ func (o *Options[T]) validate() error {
 	if o.Resync < 0 || o.MinWatchTimeout < 0 || o.PageSize < 0 {
 		return ErrNegative
 	}
-	return nil
+	return o.Validate()
 }
 
 // indexes returns the indexes with the one by namespace among them.

@@ -30,7 +30,7 @@ type Status struct {
 
 	Version     string // the resourceVersion that the store is at
 	Objects     int
-	Quarantined int   // objects that the transform fails on
+	Quarantined int   // objects that cannot be decoded, or that the transform fails on
 	Unindexed   int   // objects that an index function fails on, counted for each index
 	Relists     int   // full states after the first
 	Errors      int   // failed lists and watches

@@ -3,9 +3,9 @@ package reflector
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -18,71 +18,114 @@ type conn struct {
 	// long a stream may take for its initial state.
 	patience, lasts time.Duration
 
-	watch  watch.Interface
-	events <-chan watch.Event
-	timer  *time.Timer
-	// held is an event that was taken, and is to be returned next, if it has a type.
-	held watch.Event
+	// Either the source's watch or, where the reflector reads the bytes itself,
+	// a reception brings what arrives.
+	watch     watch.Interface
+	events    <-chan watch.Event
+	reception *reception
+	ready     []arrival // taken from either, and not returned yet
+	timer     *time.Timer
 	// initial says that the initial state of a stream is not complete; quiet
 	// is the time spent in it waiting for events since the last that counted.
 	initial bool
 	quiet   time.Duration
 	count   int // the events brought since the watch began
 	ended   inputKind
+	err     error // why, with inFailed
 }
 
 // dial opens the watch, and returns w. It runs in a goroutine of its own.
-func (w *conn) dial(src Source, o metav1.ListOptions) (*conn, error) {
-	opened, err := src.Watch(w.ctx, o)
-	if err != nil {
+func (w *conn) dial(ask func(context.Context) (answer, error), receive func(context.Context, io.ReadCloser) *reception) (*conn, error) {
+	a, err := ask(w.ctx)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if opened == nil {
+	case a.body != nil:
+		w.reception = receive(w.ctx, a.body)
+	case a.watch != nil:
+		w.watch, w.events = a.watch, a.watch.ResultChan()
+	default:
 		return nil, fmt.Errorf("%w: nothing instead of a watch", ErrBadAnswer)
 	}
-	w.watch, w.events, w.timer = opened, opened.ResultChan(), time.NewTimer(w.patience)
+	w.timer = time.NewTimer(w.patience)
 	return w, nil
 }
 
-// next returns an event that is ready or, where it may wait, one that is to
+// batches is what a reception hands over; nil where there is none.
+func (w *conn) batches() <-chan []arrival {
+	if w.reception == nil {
+		return nil
+	}
+	return w.reception.batches
+}
+
+// hold puts back an arrival that was taken, to be returned next.
+func (w *conn) hold(a arrival) { w.ready = append([]arrival{a}, w.ready...) }
+
+// next returns an arrival that is ready or, where it may wait, one that is to
 // come. Where there is none, ended says why.
-func (w *conn) next(wait bool) (e watch.Event, ok bool) {
-	if w.held.Type != "" {
-		e = w.held
-		w.held = watch.Event{}
-		return e, true
+func (w *conn) next(wait bool) (a arrival, ok bool) {
+	if len(w.ready) > 0 {
+		return w.pop(), true
 	}
 	if wait && w.ctx.Err() != nil { // also where the source sends on
 		w.ended = inStop
-		return e, false
+		return a, false
 	}
 	select {
-	case e, ok = <-w.events:
-		w.ended = inClosed
-		return e, ok
+	case e, ok := <-w.events:
+		return w.event(e, ok)
+	case batch, ok := <-w.batches():
+		return w.batch(batch, ok)
 	default:
 	}
 	if !wait {
-		return e, false
+		return a, false
 	}
 	return w.await()
 }
 
-func (w *conn) await() (e watch.Event, ok bool) {
+func (w *conn) await() (a arrival, ok bool) {
 	w.timer.Reset(w.patience - w.quiet)
 	if w.initial {
 		defer func(since time.Time) { w.quiet += time.Since(since) }(time.Now())
 	}
 	select {
-	case e, ok = <-w.events:
-		w.ended = inClosed
-		return e, ok
+	case e, ok := <-w.events:
+		return w.event(e, ok)
+	case batch, ok := <-w.batches():
+		return w.batch(batch, ok)
 	case <-w.timer.C:
 		w.ended = inSilent
 	case <-w.ctx.Done():
 		w.ended = inStop
 	}
-	return e, false
+	return a, false
+}
+
+func (w *conn) event(e watch.Event, ok bool) (arrival, bool) {
+	w.ended = inClosed
+	return arrival{Event: e}, ok
+}
+
+// batch returns the first arrival of a batch, and keeps the others.
+func (w *conn) batch(batch []arrival, ok bool) (arrival, bool) {
+	if ok {
+		w.ready = batch
+		return w.pop(), true
+	}
+	w.ended, w.err = inClosed, w.reception.err
+	if w.err != nil {
+		w.ended = inFailed
+	}
+	return arrival{}, false
+}
+
+func (w *conn) pop() arrival {
+	a := w.ready[0]
+	w.ready[0] = arrival{} // the object is not held longer than it takes
+	w.ready = w.ready[1:]
+	return a
 }
 
 // becomeWatch makes a watch of a stream whose initial state is complete.
@@ -95,6 +138,10 @@ func (w *conn) becomeWatch() {
 func (w *conn) hangUp() {
 	w.cancel(nil)
 	w.timer.Stop()
+	if w.reception != nil {
+		w.reception.close()
+		return
+	}
 	_, _ = call(w.ctx, func() (struct{}, error) {
 		w.watch.Stop()
 		enough := time.After(grace)

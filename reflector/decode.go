@@ -57,6 +57,29 @@ func (d decoder[T]) read(delta *deltafifo.Delta[T], op deltafifo.Op, obj runtime
 	return nil
 }
 
+// arrived makes a delta of what arrived in a watch. What could not be decoded is
+// Poisoned; a deletion is one all the same. With an error the delta is of no use.
+func (d decoder[T]) arrived(delta *deltafifo.Delta[T], op deltafifo.Op, a *arrival) error {
+	switch {
+	case a.unexpected != nil:
+		return fmt.Errorf("%v event of %v: %w", op, a.id.key, a.unexpected)
+	case !a.readHere():
+		return d.read(delta, op, a.Object)
+	}
+	delta.Op, delta.Key, delta.UID, delta.Version = op, a.id.key, a.id.uid, a.id.version
+	switch {
+	case a.known != nil:
+		delta.Object, delta.Recalled = a.known.(T), true
+	case a.undecodable == nil:
+		return d.read(delta, op, a.Object)
+	case op == deltafifo.Deleted:
+		delta.Lost = true
+	default:
+		delta.Op = deltafifo.Poisoned
+	}
+	return nil
+}
+
 // item makes a delta of obj, which came in a list.
 func (decoder[T]) item(delta *deltafifo.Delta[T], op deltafifo.Op, obj runtime.Object) error {
 	t, ok := any(obj).(T)

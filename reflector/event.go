@@ -1,6 +1,10 @@
 package reflector
 
-import "time"
+import (
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
 
 // Event is one observable fact about a [Reflector], handed to
 // [Options].Observe on the reflector's goroutine. The set is sealed: the types
@@ -71,6 +75,12 @@ type (
 	// not what was asked for; Err names the object and both types. A thousand
 	// events in a row that are skipped end the watch, as a failure.
 	Skipped struct{ Err error }
+	// Undecodable reports an object that could not be decoded. The sink was
+	// told of it as [deltafifo.Poisoned] or, if it is gone, as Deleted and Lost.
+	Undecodable struct {
+		Key indexer.Key
+		Err error
+	}
 )
 
 func (Paged) reflectorEvent()           {}
@@ -82,3 +92,4 @@ func (BackedOff) reflectorEvent()       {}
 func (StreamRefused) reflectorEvent()   {}
 func (HistoryWentBack) reflectorEvent() {}
 func (Skipped) reflectorEvent()         {}
+func (Undecodable) reflectorEvent()     {}

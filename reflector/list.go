@@ -1,13 +1,10 @@
 package reflector
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -20,27 +17,28 @@ const listPatience = 10 * time.Minute
 
 // page is one page of a list.
 type page struct {
-	items          runtime.Object
+	items          runtime.Object // or, of a page that is read as it arrives:
+	arrivals       []arrival
 	version, token string
 	remaining      int64 // -1 where the server did not say
 }
 
-// list asks for one page and keeps it until the machine says what to do with it.
-func (l *loop[T]) list(r request) (input, error) {
-	ctx, cancel := context.WithTimeoutCause(l.ctx, listPatience, ErrSilent)
-	defer cancel()
-	o := metav1.ListOptions{ResourceVersion: r.version, Limit: r.limit, Continue: r.token}
-	p, err := call(ctx, func() (page, error) { return fetch(ctx, l.source, o) }, func(page) {})
+// came keeps a page that a client has decoded until the machine says what to do
+// with it.
+func (l *loop[T]) came(r request, list runtime.Object) (input, error) {
+	p, err := pageOf(list)
 	if err != nil {
-		if errors.Is(context.Cause(ctx), ErrSilent) {
-			err = fmt.Errorf("%w: %w", ErrSilent, err)
-		}
 		return input{kind: inFailed}, err
 	}
+	return l.accept(r, p, meta.LenList(p.items))
+}
+
+// accept checks what a page says of the list that it belongs to.
+func (l *loop[T]) accept(r request, p page, items int) (input, error) {
 	if r.token == "" {
 		l.pager = pager{}
 	}
-	if err := l.pager.follow(meta.LenList(p.items), p.token); err != nil {
+	if err := l.pager.follow(items, p.token); err != nil {
 		return input{kind: inFailed}, err
 	}
 	if p.version == "" && l.needsVersion(r) {
@@ -59,11 +57,7 @@ func (l *loop[T]) needsVersion(r request) bool {
 	return l.told || l.streaming == StreamingSupported
 }
 
-func fetch(ctx context.Context, src Source, o metav1.ListOptions) (page, error) {
-	obj, err := src.List(ctx, o)
-	if err != nil {
-		return page{}, err
-	}
+func pageOf(obj runtime.Object) (page, error) {
 	if obj == nil {
 		return page{}, fmt.Errorf("%w: nothing instead of a list", ErrBadAnswer)
 	}
@@ -97,6 +91,9 @@ func isObject(list runtime.Object) bool {
 // writePage hands a page to the sink. The objects are copied out of it, so that
 // one of them in use does not pin them all.
 func (l *loop[T]) writePage(p page) error {
+	if p.items == nil {
+		return l.writeArrivals(p.arrivals)
+	}
 	err := meta.EachListItemWithAlloc(p.items, func(obj runtime.Object) error {
 		if err := l.decoder.item(l.grow(), deltafifo.Added, obj); err != nil {
 			l.shrink()

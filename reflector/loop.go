@@ -27,6 +27,10 @@ type loop[T any] struct {
 	streaming Streaming
 	decoder   decoder[T]
 
+	wired    wired        // the source, if its bytes are read here; else nil
+	kind     *kindDecoder // with wired
+	incoming *incoming    // a page that is being read
+
 	page    page                 // fetched and not yet written
 	pager   pager                // of the list that is under way
 	conn    *conn                // nil unless a stream or watch is open
@@ -46,6 +50,7 @@ type loop[T any] struct {
 
 func (l *loop[T]) run() {
 	defer l.hangUp("stopped")
+	defer l.letGo()
 	a := l.step(input{kind: inStart}, nil)
 	for a.op != doStop {
 		if l.ctx.Err() != nil {
@@ -100,10 +105,14 @@ func elapsed(since time.Time, d time.Duration) bool {
 
 // do does the operation of a and returns what came of it.
 func (l *loop[T]) do(a action) (input, error) {
+	if a.op == doReceive {
+		return l.receive()
+	}
+	l.letGo()
 	switch a.op {
 	case doList:
 		l.ask(OpList)
-		return l.list(a.request)
+		return l.openList(a.request)
 	case doStream:
 		l.ask(OpStream)
 		return l.openStream(a.request.version)

@@ -14,7 +14,8 @@ type phase uint8
 
 const (
 	idle       phase = iota // nothing was asked for yet
-	listing                 // for a page of a list
+	listing                 // for a page of a list, of which nothing has come
+	receiving               // for more items of a page, of which some were written
 	streaming               // for a stream to open, or for its initial state
 	committing              // for the sink to take a full state
 	watching                // for a watch to open, or for its events
@@ -38,7 +39,8 @@ type inputKind uint8
 
 const (
 	inStart      inputKind = iota + 1
-	inPage                 // a page came; nothing of it was written yet
+	inItems                // items of a page came, before its end; they are not written yet
+	inPage                 // a page came, or its end: what was not written of it is at hand
 	inOpened               // the stream or watch was accepted
 	inEvents               // a batch of changes was written
 	inBookmark             // a bookmark came
@@ -71,13 +73,14 @@ type input struct {
 type op uint8
 
 const (
-	doList   op = iota + 1 // ask for the page of request: inPage, inFailed
-	doStream               // open a stream at version: inOpened, inSilent, inFailed
-	doWatch                // open a watch at version: inOpened, inSilent, inFailed
-	doRead                 // read on: inEvents, inBookmark, inClosed, inSilent, inFailed, inSinkFailed
-	doCommit               // commit what was begun at version: inCommitted, inSinkFailed
-	doWait                 // back off: inWaited
-	doStop                 // end
+	doList    op = iota + 1 // ask for the page of request: inPage, inFailed
+	doReceive               // read on in a page: inItems, inPage, inFailed
+	doStream                // open a stream at version: inOpened, inSilent, inFailed
+	doWatch                 // open a watch at version: inOpened, inSilent, inFailed
+	doRead                  // read on: inEvents, inBookmark, inClosed, inSilent, inFailed, inSinkFailed
+	doCommit                // commit what was begun at version: inCommitted, inSinkFailed
+	doWait                  // back off: inWaited
+	doStop                  // end
 )
 
 // request says which full state, page or watch is asked for.
@@ -94,7 +97,7 @@ type action struct {
 	stop     bool   // hang up the stream or watch that is open
 	abort    bool   // drop the full state that was begun
 	begin    bool   // begin a full state, of history
-	write    bool   // write the page that came
+	write    bool   // write what came of the page
 	bookmark string // write a bookmark
 
 	history History
@@ -121,7 +124,7 @@ type machine struct {
 	open bool
 	// begun says that the sink was told Begin, and neither Commit nor Abort.
 	// Invariant: streaming: begun == open; listing: begun == (request.token != "");
-	// committing: begun; else: !begun.
+	// receiving, committing: begun; else: !begun.
 	begun bool
 	// request is the last one made; origin the version that the first page of
 	// the list was asked for, and listed the version that it came with.
@@ -155,6 +158,9 @@ type machine struct {
 	// paged says that the server pages even lists at "0": it has no watch
 	// cache that a limit would bypass (B46).
 	paged bool
+	// cut says that a list broke off within its items: lists are asked for in
+	// pages, until a full state is committed.
+	cut bool
 	// refused says that streams are not tried for the time being.
 	refused bool
 
@@ -180,6 +186,8 @@ func (m *machine) step(in input) action {
 		return m.events(in)
 	case inBookmark:
 		return m.bookmark(in)
+	case inItems:
+		return m.items()
 	case inPage:
 		return m.page(in)
 	case inOpened:
@@ -238,6 +246,18 @@ func (m *machine) bookmark(in input) action {
 	return action{bookmark: in.version, op: doRead}
 }
 
+// items begins a full state with the first items of a list that is read as it
+// arrives. The version of the list may come behind them. Where none is known
+// yet, equal versions of objects prove nothing.
+func (m *machine) items() action {
+	a := action{write: true, op: doReceive}
+	if !m.begun {
+		m.begin(&a, m.version != "")
+	}
+	m.phase = receiving
+	return a
+}
+
 // page begins a full state with the first page, and commits it with the last.
 func (m *machine) page(in input) action {
 	a := action{write: true}
@@ -247,7 +267,9 @@ func (m *machine) page(in input) action {
 		}
 		m.listed = in.version
 		m.paged = m.paged || m.request.version == "0" && in.token != ""
-		m.begin(&a, in.version != "")
+		if !m.begun {
+			m.begin(&a, in.version != "")
+		}
 	}
 	if in.token == "" {
 		return m.commit(a, m.listed)
@@ -269,7 +291,7 @@ func (m *machine) opened(slow bool) action {
 // committed makes the full state the known one. A stream goes on as the
 // watch; after a list, the watch is still to be opened.
 func (m *machine) committed() action {
-	m.version, m.begun, m.stale, m.fresh, m.suspect = m.request.version, false, false, false, false
+	m.version, m.begun, m.stale, m.fresh, m.suspect, m.cut = m.request.version, false, false, false, false, false
 	if !m.open {
 		return m.watch(action{})
 	}
@@ -318,6 +340,9 @@ func (m *machine) failed(c class) action {
 	a := m.fail()
 	unavailable := c == classExpired || c == classTooLarge
 	switch {
+	case m.phase == receiving:
+		m.cut = true
+		return m.wait(a)
 	case m.phase == listing && m.request.token != "" && m.request.limit != 0 && c == classExpired:
 		// The token expired, not the version: one list without pages (B48).
 		return m.list(a, request{version: m.origin})
@@ -414,7 +439,7 @@ func (m *machine) stream(a action) action {
 func (m *machine) listAll(a action) action {
 	r := request{version: m.version, limit: m.pageSize}
 	switch {
-	case m.stale:
+	case m.stale, m.cut: // a server pages what it reads from etcd
 		r.version = ""
 	case r.version == "":
 		r.version = "0"
@@ -491,7 +516,7 @@ func older(a, b string) bool {
 // check panics where an invariant does not hold.
 func (m *machine) check() {
 	open := m.phase == streaming || m.phase == committing || m.phase == watching
-	begun := m.phase == committing ||
+	begun := m.phase == committing || m.phase == receiving ||
 		m.phase == streaming && m.open ||
 		m.phase == listing && m.request.token != ""
 	verify.That(!m.open || open, "something is open in phase %d", m.phase)

@@ -75,7 +75,7 @@ func (w *world) effects(in input) string {
 		w.begun, w.history = true, a.history
 	}
 	switch {
-	case a.begin && (a.history == NewHistory) != (w.machine.fresh || in.kind == inPage && in.version == ""):
+	case a.begin && (a.history == NewHistory) != (w.machine.fresh || in.kind == inPage && in.version == "" || in.kind == inItems && w.machine.version == ""):
 		return "begins the wrong history"
 	case a.write && !w.begun:
 		return "writes a page that belongs to nothing"
@@ -94,6 +94,10 @@ func (w *world) operation(input) string {
 	case doList:
 		if w.open || w.begun != (a.request.token != "") || a.request.token != "" && a.request.version != "" {
 			return "lists at the wrong time or place"
+		}
+	case doReceive:
+		if w.open || !w.begun || !a.write {
+			return "reads on in a page of which nothing was written"
 		}
 	case doStream, doWatch:
 		if w.open || w.begun {
@@ -147,7 +151,7 @@ var classes = []class{classOther, classExpired, classTooLarge, classBusy, classI
 func (w *world) inputs(versions ...string) []input {
 	all := []input{{kind: inStop}}
 	for _, c := range classes {
-		if w.action.op == doList || w.action.op == doStream || w.action.op == doWatch || w.action.op == doRead {
+		if w.action.op == doList || w.action.op == doStream || w.action.op == doWatch || w.action.op == doRead || w.action.op == doReceive {
 			all = append(all, input{kind: inFailed, class: c})
 		}
 	}
@@ -155,7 +159,8 @@ func (w *world) inputs(versions ...string) []input {
 		all = append(all, input{kind: inSinkFailed})
 	}
 	switch w.action.op {
-	case doList:
+	case doList, doReceive:
+		all = append(all, input{kind: inItems})
 		for _, version := range versions {
 			all = append(all, input{kind: inPage, version: version}, input{kind: inPage, version: version, token: "more"})
 		}
@@ -200,7 +205,7 @@ func TestMachineOnEveryShortWord(t *testing.T) {
 			seen := map[phase]bool{}
 			words := explore(t, w, 6, seen)
 			t.Logf("%d words", words)
-			for _, p := range []phase{listing, streaming, committing, watching, waiting, stopped} {
+			for _, p := range []phase{listing, receiving, streaming, committing, watching, waiting, stopped} {
 				require.True(t, seen[p] || p == streaming && !w.machine.streams, "phase %d was never reached", p)
 			}
 		})

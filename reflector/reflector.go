@@ -33,6 +33,8 @@ type Options struct {
 	// Version, unless empty, is the resourceVersion that the sink is at
 	// already: the first full state is asked for not older than it.
 	Version string
+	// Decoding says how objects are decoded.
+	Decoding
 	// Observe, unless nil, is called with all that happens, on the goroutine
 	// of Run: it should be quick.
 	Observe func(Event)
@@ -69,10 +71,9 @@ func (r *Reflector[T]) Run(ctx context.Context) error {
 	if !r.started.CompareAndSwap(false, true) {
 		return ErrStarted
 	}
-	l := &loop[T]{Reflector: r, ctx: ctx, decoder: newDecoder[T](r.o), streaming: StreamingUnknown}
-	if s, ok := r.source.(Streamer); ok {
-		l.streaming = s.Streaming()
-	}
+	l := &loop[T]{Reflector: r, ctx: ctx, decoder: newDecoder[T](r.o)}
+	l.readHere()
+	l.streaming = streamingOfSource(r.source)
 	l.machine.pageSize, l.machine.version, l.told = r.o.PageSize, r.o.Version, r.o.Version != ""
 	l.machine.streams = l.streaming != StreamingUnsupported && features.FeatureGates().Enabled(features.WatchListClient)
 	l.run()
@@ -106,9 +107,8 @@ func (r *Reflector[T]) validate() error {
 		return fmt.Errorf("%w: MinWatchTimeout is %v", ErrBadOptions, r.o.MinWatchTimeout)
 	case r.o.PageSize < 0:
 		return fmt.Errorf("%w: PageSize is %d", ErrBadOptions, r.o.PageSize)
-	default:
-		return nil
 	}
+	return r.o.Validate()
 }
 
 func (r *Reflector[T]) random() float64 {

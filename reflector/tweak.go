@@ -33,8 +33,11 @@ func (t tweaked) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interfa
 	return t.source.Watch(ctx, o)
 }
 
-func (t tweaked) Streaming() Streaming {
-	if s, ok := t.source.(Streamer); ok {
+func (t tweaked) Streaming() Streaming { return streamingOfSource(t.source) }
+
+// streamingOfSource is what a source says of itself.
+func streamingOfSource(source Source) Streaming {
+	if s, ok := source.(Streamer); ok {
 		return s.Streaming()
 	}
 	return StreamingUnknown

@@ -62,7 +62,7 @@ func (l *loop[T]) open(ctx context.Context, o metav1.ListOptions) (input, error)
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	// Some proxies hold the answer back until there is an event, so it may take as long as one.
 	timer := time.AfterFunc(w.patience, func() { w.cancel(ErrSilent) })
-	_, err := call(w.ctx, func() (*conn, error) { return w.dial(l.source, o) }, (*conn).hangUp)
+	_, err := call(w.ctx, func() (*conn, error) { return w.dial(l.asking(o, false), l.receiving(w.initial)) }, (*conn).hangUp)
 	inTime := timer.Stop()
 	if inTime && err == nil {
 		l.conn = w
@@ -105,25 +105,25 @@ func (l *loop[T]) read() (input, error) {
 		w.patience = l.patience(w)
 	}
 	for range maxBatch {
-		e, ok := w.next(len(l.batch) == 0)
-		op := change(e.Type)
+		a, ok := w.next(len(l.batch) == 0)
+		op := change(a.Type)
 		switch {
 		case !ok && len(l.batch) == 0:
 			return l.over()
 		case !ok:
 			return l.writeChanges()
 		case op != 0:
-			l.take(op, e)
-		case l.recall.standsIn(e):
-			if err := l.recall.putBack(l.grow(), e); err != nil {
+			l.take(op, &a)
+		case l.recall.standsIn(a.Event):
+			if err := l.recall.putBack(l.grow(), a.Event); err != nil {
 				l.forget()
 				return input{kind: inFailed}, err
 			}
 		case len(l.batch) > 0:
-			w.held = e
+			w.hold(a)
 			return l.writeChanges()
 		default:
-			if in, err := l.mark(e); in.kind != 0 {
+			if in, err := l.mark(a.Event); in.kind != 0 {
 				return in, err
 			}
 		}
@@ -150,10 +150,15 @@ func change(t watch.EventType) deltafifo.Op {
 
 // take adds a change to the batch. The version of one that is left out is not
 // noted: it counts as not seen.
-func (l *loop[T]) take(op deltafifo.Op, e watch.Event) {
-	if err := l.decoder.read(l.grow(), op, e.Object); err != nil {
+func (l *loop[T]) take(op deltafifo.Op, a *arrival) {
+	d := l.grow()
+	if err := l.decoder.arrived(d, op, a); err != nil {
 		l.shrink()
 		l.skip(err)
+		return
+	}
+	if a.undecodable != nil {
+		l.tell(Undecodable{Key: d.Key, Err: fmt.Errorf("%.*w", maxText, a.undecodable)})
 	}
 }
 
@@ -224,6 +229,8 @@ func (l *loop[T]) over() (input, error) {
 	w := l.conn
 	in := input{kind: w.ended}
 	switch {
+	case in.kind == inFailed:
+		return in, w.err
 	case in.kind == inSilent:
 		return in, ErrSilent
 	case in.kind == inClosed && w.initial:

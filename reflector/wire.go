@@ -1,126 +1,155 @@
 package reflector
 
 import (
-	"bytes"
-	"encoding/binary"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
 
-	"google.golang.org/protobuf/encoding/protowire"
-	"k8s.io/apimachinery/pkg/watch"
-
-	"github.com/tidemark-k8s/tidemark/indexer"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// The numbers of the fields that lead to the identity of an object, as they
-// stand in the generated.proto files of apimachinery. All kinds have their
-// metadata first.
-const (
-	eventType      = 1 // of meta.v1.WatchEvent
-	eventObject    = 2
-	rawExtension   = 1 // of runtime.RawExtension
-	unknownType    = 1 // of runtime.Unknown
-	unknownRaw     = 2
-	objectMetadata = 1 // of every object
-	metaName       = 1 // of meta.v1.ObjectMeta
-	metaNamespace  = 3
-	metaUID        = 5
-	metaVersion    = 6
-)
+// Wire wraps the transport of client-go's dynamic and metadata clients, so that
+// a reflector reads the bytes of their lists and watches itself:
+//
+//	config.Wrap(reflector.Wire)
+//	client, err := dynamic.NewForConfig(config)
+//
+// Objects are then decoded one by one as they arrive, equal values are stored
+// once ([Decoding]), and what the sink holds already is not decoded at
+// all. It takes over the answers to requests of [FromDynamic], [FromMetadata] and
+// [FromControllerRuntime] alone; the factories use the first two. All other requests of the client pass through
+// untouched.
+//
+// Of any other source, such as a cache.ListWatch, it leaves out of a stream in
+// protobuf the objects that the sink holds already: a client that has read such
+// an answer may do with it what it likes, so it is not taken over. The source has to
+// pass its context on to the client for that.
+//
+// Clients of the built-in kinds need no transport, see [FromGenerated].
+func Wire(next http.RoundTripper) http.RoundTripper { return wire{next} }
 
-// magic is what an object in protobuf begins with.
-var magic = []byte("k8s\x00")
+// SkipUnchanged is [Wire].
+//
+// Deprecated: use Wire.
+func SkipUnchanged(next http.RoundTripper) http.RoundTripper { return Wire(next) }
 
-// id says which version of which object is meant.
-type id struct {
-	key          indexer.Key
-	uid, version string
-}
+type wire struct{ next http.RoundTripper }
 
-// head is what the beginning of a frame tells; what it does not is empty.
-type head struct {
-	event    string
-	typeMeta []byte
-	id       id
-}
+var _ utilnet.RoundTripperWrapper = wire{}
 
-// named tells whether the identity of the object is known in full.
-func (h head) named() bool {
-	return h.id.key.Name != "" && h.id.uid != "" && h.id.version != "" && len(h.typeMeta) > 0
-}
+// WrappedRoundTripper returns the transport that does the work.
+func (w wire) WrappedRoundTripper() http.RoundTripper { return w.next }
 
-// readHead reads a frame, of which the end may be missing.
-func readHead(frame []byte) head {
-	h := head{event: text(frame, eventType)}
-	raw, _ := field(frame, eventObject)
-	raw, _ = field(raw, rawExtension)
-	object, ok := bytes.CutPrefix(raw, magic)
-	if !ok {
-		return h
+// RoundTrip does the request, and gives the body of the answer to the reflector
+// that has put itself into the request's context.
+func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := w.next.RoundTrip(r)
+	if err != nil {
+		return answer, err
 	}
-	if kind, whole := field(object, unknownType); whole {
-		h.typeMeta = kind
+	if t, ok := r.Context().Value(takeoverKey{}).(*takeover); ok && readable(answer) && t.claims(r) {
+		answer.Header = answer.Header.Clone()
+		answer.Header.Set("Content-Type", runtime.ContentTypeJSON)
+		answer.Body, answer.ContentLength = t.takes(answer.Body), -1
 	}
-	object, _ = field(object, unknownRaw)
-	meta, _ := field(object, objectMetadata)
-	h.id = id{
-		key:     indexer.Key{Namespace: text(meta, metaNamespace), Name: text(meta, metaName)},
-		uid:     text(meta, metaUID),
-		version: text(meta, metaVersion),
+	if known, ok := r.Context().Value(omitterKey{}).(omitter); ok && streamsProtobuf(answer) {
+		answer.Body, answer.ContentLength = newFrames(answer.Body, known), -1
 	}
-	return h
+	return answer, nil
 }
 
-// stub returns a frame with a bookmark in which the object has nothing but its
-// identity.
-func (h head) stub() []byte {
-	var meta []byte
-	meta = appendField(meta, metaName, []byte(h.id.key.Name))
-	meta = appendField(meta, metaNamespace, []byte(h.id.key.Namespace))
-	meta = appendField(meta, metaUID, []byte(h.id.uid))
-	meta = appendField(meta, metaVersion, []byte(h.id.version))
-	object := appendField(bytes.Clone(magic), unknownType, h.typeMeta) // what is appended must not be to magic
-	object = appendField(object, unknownRaw, appendField(nil, objectMetadata, meta))
-	event := appendField(nil, eventType, []byte(watch.Bookmark))
-	event = appendField(event, eventObject, appendField(nil, rawExtension, object))
-	frame := binary.BigEndian.AppendUint32(nil, uint32(len(event))) //nolint:gosec // some hundred bytes
-	return append(frame, event...)
+// readable tells whether an answer is in a format that can be read here.
+func readable(answer *http.Response) bool {
+	kind, _ := mediaType(answer)
+	return kind == runtime.ContentTypeJSON || kind == runtime.ContentTypeProtobuf
 }
 
-// text returns a field that is a string, "" if it is not there as a whole.
-func text(message []byte, number protowire.Number) string {
-	if value, whole := field(message, number); whole {
-		return string(value)
+func streamsProtobuf(answer *http.Response) bool {
+	kind, params := mediaType(answer)
+	return kind == runtime.ContentTypeProtobuf && params["stream"] == "watch"
+}
+
+// mediaType returns the media type of what a server answers a request with; ""
+// where it refuses the request, or has encoded the answer in a further way.
+func mediaType(answer *http.Response) (kind string, params map[string]string) {
+	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Encoding") != "" {
+		return "", nil
 	}
-	return ""
-}
-
-// field returns what there is of a field that is a string or a message, and
-// whether that is the whole of it. The end of the message may be missing.
-func field(message []byte, number protowire.Number) (value []byte, whole bool) {
-	for len(message) > 0 {
-		n, kind, size := protowire.ConsumeTag(message)
-		if size < 0 {
-			break
-		}
-		message = message[size:]
-		if n == number && kind == protowire.BytesType {
-			length, size := protowire.ConsumeVarint(message)
-			if size < 0 {
-				break
-			}
-			value = message[size:]
-			if whole = length <= uint64(len(value)); whole {
-				value = value[:length]
-			}
-			return value, whole
-		}
-		if size = protowire.ConsumeFieldValue(n, kind, message); size < 0 {
-			break
-		}
-		message = message[size:]
+	kind, params, err := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if err != nil {
+		return "", nil
 	}
-	return nil, false
+	return kind, params
 }
 
-func appendField(message []byte, number protowire.Number, value []byte) []byte {
-	return protowire.AppendBytes(protowire.AppendTag(message, number, protowire.BytesType), value)
+// takeoverKey is the key of a *takeover in a request's context.
+type takeoverKey struct{}
+
+// takeover is a request of a reflector whose answer is to be read here, once.
+type takeover struct {
+	list    bool
+	path    string // what the path of the request ends in
+	claimed atomic.Bool
+	body    chan *takenBody
+}
+
+// claims tells whether a request is the one that was meant, and makes it the only one.
+func (t *takeover) claims(r *http.Request) bool {
+	watches := r.URL.Query().Get("watch")
+	return r.Method == http.MethodGet && (watches == "" || watches == "false") == t.list &&
+		strings.HasSuffix(r.URL.Path, t.path) && t.claimed.CompareAndSwap(false, true)
+}
+
+// takes takes a body over, and returns what the client gets in its place.
+func (t *takeover) takes(body io.ReadCloser) io.ReadCloser {
+	taken := &takenBody{ReadCloser: body, released: make(chan struct{})}
+	t.body <- taken // has room for the one body
+	in := &standIn{taken: taken}
+	if t.list {
+		in.text.Reset(emptyList)
+	}
+	return in
+}
+
+// takenBody is a body that a reflector reads. Closing it lets the client go on.
+type takenBody struct {
+	io.ReadCloser
+	once     sync.Once
+	released chan struct{}
+	onClose  func()
+}
+
+func (b *takenBody) Close() error {
+	b.once.Do(func() { close(b.released) })
+	err := b.ReadCloser.Close()
+	if b.onClose != nil {
+		b.onClose()
+	}
+	return err
+}
+
+// emptyList is what the client of a list reads.
+const emptyList = `{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadataList","metadata":{},"items":[]}`
+
+// standIn is the body that a client gets in place of one that was taken over: a
+// list without items, or a watch without events. It comes when the reflector is done
+// with the other body, so the client's own request lasts as long as the reading.
+type standIn struct {
+	taken *takenBody
+	text  strings.Reader
+}
+
+func (s *standIn) Read(p []byte) (int, error) {
+	<-s.taken.released
+	return s.text.Read(p)
+}
+
+// Close is called by the client: when it is done, or when its request has ended.
+func (s *standIn) Close() error {
+	s.taken.once.Do(func() { close(s.taken.released) })
+	return s.taken.ReadCloser.Close()
 }

@@ -170,7 +170,7 @@ func TestSkipUnchangedPassesErrorsOn(t *testing.T) {
 	require.NoError(t, err)
 	_, err = SkipUnchanged(refused).RoundTrip(request) //nolint:bodyclose // there is none
 	require.ErrorIs(t, err, refused.err)
-	require.Equal(t, refused, skipper{refused}.WrappedRoundTripper())
+	require.Equal(t, refused, wire{refused}.WrappedRoundTripper())
 }
 
 // ofMetadata is a sink that holds the metadata of one object.

@@ -1,0 +1,23 @@
+package reflector
+
+import (
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// arrival is one thing that a source has sent: an event, or an item of a list,
+// which counts as Added.
+type arrival struct {
+	watch.Event
+	// id is what the bytes say of an object; zero where a client decoded it.
+	id id
+	// known is the sink's own object of this id, which was not decoded: nil
+	// where it was.
+	known any
+	// undecodable says why the object of this id could not be decoded.
+	undecodable error
+	// unexpected says why the event is to be skipped.
+	unexpected error
+}
+
+// readHere tells whether the reflector has read the bytes itself.
+func (a *arrival) readHere() bool { return a.id != id{} }

@@ -1,0 +1,186 @@
+package reflector
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/jsondecode"
+	"github.com/tidemark-k8s/tidemark/internal/protodecode"
+	"github.com/tidemark-k8s/tidemark/internal/share"
+)
+
+// objectKind says what a source brings, where the reflector decodes it itself.
+type objectKind struct {
+	object reflect.Type            // such as *corev1.Pod
+	kind   schema.GroupVersionKind // empty where objects of any kind may come
+	named  schema.GroupVersionKind // what objects are to say of themselves, unless empty
+}
+
+var (
+	unstructuredType = reflect.TypeFor[*unstructured.Unstructured]()
+	metadataType     = reflect.TypeFor[*metav1.PartialObjectMetadata]()
+)
+
+// kindDecoder makes objects of one kind out of their bytes: the same ones that
+// client-go's client of that kind makes.
+type kindDecoder struct {
+	objectKind
+	json     *jsondecode.Typed
+	loose    *jsondecode.Unstructured // in place of json
+	protobuf *protodecode.Decoder
+}
+
+// errNoKind is what client-go's dynamic client makes of such an object.
+var errNoKind = errors.New("the object has no kind")
+
+// sharing says what objects of a kind may share.
+type sharing struct {
+	table  *share.Table // nil: nothing
+	values bool         // more than strings
+}
+
+func newKindDecoder(k objectKind, s sharing, drop *fields.Set) *kindDecoder {
+	d := &kindDecoder{objectKind: k}
+	if k.object == unstructuredType {
+		d.loose = jsondecode.NewUnstructured(jsondecode.Options{Table: s.table, Values: s.values, Drop: drop})
+		return d
+	}
+	object := k.object.Elem()
+	d.json = jsondecode.NewTyped(object, jsondecode.Options{Table: s.table, Values: s.values, Drop: drop})
+	d.protobuf = protodecode.New(object, protodecode.Options{Table: s.table, Values: s.values, Drop: drop})
+	return d
+}
+
+// decode makes an object, of a list or else of a watch. [ErrUnexpected] and [ErrTable] say that it is none of
+// the kind; any other error, that it cannot be decoded.
+func (d *kindDecoder) decode(it item, of *listHead) (obj runtime.Object, err error) {
+	switch {
+	case d.loose != nil && it.format == formatJSON:
+		obj, err = d.unstructured(it.data, of)
+	case it.format == formatJSON:
+		obj, err = d.typedJSON(it.data, of != nil)
+	case d.protobuf == nil:
+		err = fmt.Errorf("%w: protobuf for an unstructured object", errForeign)
+	default:
+		obj, err = asObject(d.protobuf.Decode(it.data))
+	}
+	if err == nil && !d.named.Empty() {
+		obj.GetObjectKind().SetGroupVersionKind(d.named)
+	}
+	return obj, err
+}
+
+// asObject shows what a decoder has made as the object that it is.
+func asObject(decoded any, err error) (runtime.Object, error) {
+	if err != nil {
+		return nil, err
+	}
+	return decoded.(runtime.Object), nil // its type was looked at when the source was made
+}
+
+// unstructured decodes an object without a Go type. An item that does not say
+// of what kind it is has that of its list, which may stand behind the items.
+func (d *kindDecoder) unstructured(data []byte, of *listHead) (runtime.Object, error) {
+	fields, err := d.loose.Decode(data)
+	if err != nil {
+		return nil, err
+	}
+	u := &unstructured.Unstructured{Object: fields}
+	switch {
+	case u.GetKind() != "":
+		return u, nil
+	case of == nil:
+		return nil, errNoKind
+	case of.Kind == "" || of.APIVersion == "":
+		return nil, fmt.Errorf("%w: an item without a kind", errForeign)
+	}
+	u.SetKind(strings.TrimSuffix(of.Kind, "List"))
+	u.SetAPIVersion(of.APIVersion)
+	return u, nil
+}
+
+// typedJSON decodes an object with a Go type. As in client-go, an event's object
+// does not say of what kind it is, since its Go type does; an item of a list keeps
+// what it says.
+func (d *kindDecoder) typedJSON(data []byte, inList bool) (runtime.Object, error) {
+	obj, err := asObject(d.json.Decode(data))
+	if err != nil || inList {
+		return obj, err
+	}
+	var t metav1.TypeMeta
+	t.APIVersion, t.Kind = obj.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
+	if err := d.checkKind(t); err != nil {
+		return nil, err
+	}
+	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	return obj, nil
+}
+
+// check refuses an event whose envelope names another kind.
+func (d *kindDecoder) check(it item) error {
+	if it.typeMeta == (metav1.TypeMeta{}) {
+		return nil
+	}
+	return d.checkKind(it.typeMeta)
+}
+
+func (d *kindDecoder) checkKind(got metav1.TypeMeta) error {
+	kind := schema.FromAPIVersionAndKind(got.APIVersion, got.Kind)
+	if isTable(kind) {
+		return ErrTable
+	}
+	if !d.kind.Empty() && kind != d.kind {
+		return fmt.Errorf("%w: a %v instead of a %v", ErrUnexpected, kind, d.kind)
+	}
+	return nil
+}
+
+// checkList refuses an answer that is no list of the kind.
+func (d *kindDecoder) checkList(h listHead) error {
+	got := schema.FromAPIVersionAndKind(h.APIVersion, h.Kind)
+	want := d.kind
+	want.Kind += "List"
+	switch {
+	case isTable(got):
+		return ErrTable
+	case !h.hasItems, !d.kind.Empty() && got != want:
+		return fmt.Errorf("%w: %q of %q instead of a list of %v", ErrBadAnswer, h.Kind, h.APIVersion, d.object)
+	}
+	return nil
+}
+
+// bookmark decodes a bookmark, of which only the metadata is of interest.
+// Nothing is left out of it.
+func (d *kindDecoder) bookmark(it item) (runtime.Object, error) {
+	m := &metav1.PartialObjectMetadata{}
+	if err := it.unmarshal(m); err != nil {
+		return nil, fmt.Errorf("a bookmark: %w", err)
+	}
+	return m, nil
+}
+
+// status decodes the object of an error.
+func (d *kindDecoder) status(it item) (runtime.Object, error) {
+	s := &metav1.Status{}
+	if err := it.unmarshal(s); err != nil {
+		return nil, fmt.Errorf("an error event: %w", err)
+	}
+	return s, nil
+}
+
+// unmarshal decodes an item by generated code, or by reflection.
+func (i item) unmarshal(into interface{ Unmarshal([]byte) error }) error {
+	if i.format == formatProtobuf {
+		return into.Unmarshal(i.data)
+	}
+	return json.Unmarshal(i.data, into)
+}

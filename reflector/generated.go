@@ -1,0 +1,158 @@
+package reflector
+
+import (
+	"context"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/rest"
+)
+
+const (
+	// connectAttempts is how often a request is sent that met a broken
+	// connection, and connectPause what lies between two of them. Both are
+	// client-go's.
+	connectAttempts = 10
+	connectPause    = time.Second
+)
+
+// generatedClient is what the clients that client-gen generates have in common
+// (gentype.Client).
+type generatedClient interface {
+	GetClient() rest.Interface
+	GetNamespace() string
+}
+
+// FromGenerated returns the source that a generated client of a resource is,
+// like [From]. Where the client is client-go's own and speaks to a server, the
+// reflector sends the requests itself, by the client's own REST client, and reads
+// the objects out of the bytes of the answers: it decodes them faster, stores equal
+// values once ([Options].Unshared), and does not decode what the sink holds
+// already. A client that wraps one, a fake, or one that sends its requests in
+// another way is asked as by [From]. O is the type of the objects.
+func FromGenerated[O, L runtime.Object](c Client[L], resource schema.GroupVersionResource) Source {
+	if !isGenerated(c) {
+		return From(c)
+	}
+	return fromREST[O](c, resource, true)
+}
+
+// FromCustomResource is [FromGenerated] for the generated client of a custom
+// resource, whoever has generated it. The objects must be of the kind by which
+// their Go type is called, and come as JSON. A client that does more with a list or a
+// watch than to send the request and to decode the answer must not be given.
+func FromCustomResource[O, L runtime.Object](c Client[L], resource schema.GroupVersionResource) Source {
+	return fromREST[O](c, resource, false)
+}
+
+func fromREST[O, L runtime.Object](c Client[L], resource schema.GroupVersionResource, builtin bool) Source {
+	source := From(c)
+	generated, ok := any(c).(generatedClient)
+	if !ok {
+		return source
+	}
+	client, ok := generated.GetClient().(*rest.RESTClient)
+	if !ok || client == nil {
+		return source
+	}
+	object := reflect.TypeFor[O]()
+	return &restSource{
+		Source:   source,
+		client:   client,
+		resource: resource.Resource, namespace: generated.GetNamespace(),
+		kind:     objectKind{object: object, kind: resource.GroupVersion().WithKind(object.Elem().Name())},
+		protobuf: builtin,
+	}
+}
+
+// isGenerated tells whether a client is one of client-go's own, and not a type
+// that embeds one.
+func isGenerated(c any) bool {
+	return c != nil && strings.HasPrefix(packageOf(c), "k8s.io/client-go/kubernetes/typed/") && !strings.HasSuffix(packageOf(c), "/fake")
+}
+
+// restSource sends the requests of a generated client itself.
+type restSource struct {
+	Source              // what is asked where the answer is left to client-go
+	client              *rest.RESTClient
+	resource, namespace string
+	kind                objectKind
+	protobuf            bool
+}
+
+var _ wired = (*restSource)(nil)
+
+func (s *restSource) Streaming() Streaming { return streamingOfSource(s.Source) }
+
+func (s *restSource) objectKind() objectKind { return s.kind }
+
+func (s *restSource) ask(ctx context.Context, o metav1.ListOptions, list bool) (a answer, err error) {
+	o.Watch = !list
+	a.body, err = persistently(ctx, !list, func() (io.ReadCloser, error) { return s.request(o).Stream(ctx) })
+	return a, err
+}
+
+// askClient lets the client decode what comes.
+func askClient(ctx context.Context, source Source, o metav1.ListOptions, list bool) (a answer, err error) {
+	if list {
+		a.list, err = source.List(ctx, o)
+	} else {
+		a.watch, err = source.Watch(ctx, o)
+	}
+	return a, err
+}
+
+// request is the request that a generated client sends.
+func (s *restSource) request(o metav1.ListOptions) *rest.Request {
+	r := s.client.Get().
+		UseProtobufAsDefaultIfPreferred(s.protobuf).
+		NamespaceIfScoped(s.namespace, s.namespace != "").
+		Resource(s.resource).
+		SpecificallyVersionedParams(&o, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"})
+	if o.TimeoutSeconds != nil {
+		r.Timeout(time.Duration(*o.TimeoutSeconds) * time.Second)
+	}
+	if o.Watch {
+		r.Throttle(nil) // a watch is not limited, as in client-go
+	}
+	return r
+}
+
+// persistently sends a request again where the connection broke before there
+// was an answer: Stream, other than Do and Watch, does not.
+func persistently(ctx context.Context, watch bool, send func() (io.ReadCloser, error)) (body io.ReadCloser, err error) {
+	for attempt := 1; ; attempt++ {
+		body, err = send()
+		if err == nil || attempt == connectAttempts || !connectionBroke(err, watch) || ctx.Err() != nil {
+			return body, err
+		}
+		pause := time.NewTimer(connectPause)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+func connectionBroke(err error, watch bool) bool {
+	return utilnet.IsProbableEOF(err) || utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err) ||
+		watch && utilnet.IsTimeout(err)
+}
+
+// endOfWatch tells why the events of a watch ended. The end of the body, and what
+// a broken connection or a time-out makes of it, are regular: the watch is reopened.
+func endOfWatch(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || connectionBroke(err, true) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,129 @@
+package reflector
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/jsondecode"
+)
+
+// format is how objects are encoded.
+type format uint8
+
+const (
+	formatJSON format = iota + 1
+	formatProtobuf
+)
+
+// item is one encoded object.
+type item struct {
+	event  watch.EventType // Added in a list
+	format format
+	// typeMeta is what an envelope in protobuf says; empty in lists, and in JSON.
+	typeMeta metav1.TypeMeta
+	// data is the object without an envelope. It is valid until the next item is read.
+	data []byte
+}
+
+// items reads the objects of a body one by one. The error is io.EOF at the
+// regular end.
+type items interface {
+	next() (item, error)
+}
+
+// listItems are the items of a list; head may be called after the end.
+type listItems interface {
+	items
+	head() listHead
+}
+
+// listHead is what a list says of itself.
+type listHead struct {
+	metav1.TypeMeta
+	version, token string
+	remaining      *int64
+	hasItems       bool // false for what is no list at all
+}
+
+// bodyBuffer is how much of a body is read at once.
+const bodyBuffer = 64 << 10
+
+// newListItems reads a list. It tells the format from the first bytes, and
+// returns [errForeign] for one that it does not know.
+func newListItems(body io.Reader) (listItems, error) {
+	in := bufio.NewReaderSize(body, bodyBuffer)
+	switch first, err := in.Peek(len(magic)); {
+	case string(first) == string(magic):
+		return newProtobufList(in), nil
+	case len(first) > 0 && startsJSON(first[0]):
+		return jsonList{jsondecode.NewList(in)}, nil
+	case err != nil:
+		return nil, err
+	default:
+		return nil, fmt.Errorf("%w: a list that begins with %q", errForeign, first)
+	}
+}
+
+// newEventItems is newListItems of the events of a watch.
+func newEventItems(body io.Reader) (items, error) {
+	in := bufio.NewReaderSize(body, bodyBuffer)
+	first, err := in.Peek(1)
+	switch {
+	case err != nil:
+		return nil, err
+	case first[0] <= maxFrame>>24:
+		return &protobufEvents{in: in}, nil
+	case startsJSON(first[0]):
+		return jsonEvents{jsondecode.NewEvents(in)}, nil
+	default:
+		return nil, fmt.Errorf("%w: events that begin with %q", errForeign, first)
+	}
+}
+
+func startsJSON(b byte) bool { return b == '{' || b == ' ' || b == '\n' || b == '\r' || b == '\t' }
+
+// identity returns what an item says of itself. It is false without a name.
+func (i item) identity() (id, bool) {
+	if i.format == formatProtobuf {
+		o := readIdentity(i.data)
+		return o, o.key.Name != ""
+	}
+	o, ok := jsondecode.ReadIdentity(i.data)
+	return id{indexer.Key{Namespace: o.Namespace, Name: o.Name}, o.UID, o.Version}, ok
+}
+
+// jsonList reads a list in JSON.
+type jsonList struct{ list *jsondecode.List }
+
+func (l jsonList) next() (item, error) {
+	data, err := l.list.Next()
+	return item{event: watch.Added, format: formatJSON, data: data}, err
+}
+
+func (l jsonList) head() listHead {
+	h := l.list.Head()
+	return listHead{
+		TypeMeta: metav1.TypeMeta{APIVersion: h.APIVersion, Kind: h.Kind},
+		version:  h.ResourceVersion, token: h.Continue, remaining: h.RemainingItemCount, hasItems: h.Items != jsondecode.NoItems,
+	}
+}
+
+// jsonEvents reads the events of a watch in JSON.
+type jsonEvents struct{ events *jsondecode.Events }
+
+func (e jsonEvents) next() (item, error) {
+	kind, data, err := e.events.Next()
+	return item{event: watch.EventType(kind), format: formatJSON, data: data}, err
+}
+
+// typeMetaOf reads the kind of an object in JSON that is not decoded.
+func typeMetaOf(data []byte) (t metav1.TypeMeta, err error) {
+	err = json.Unmarshal(data, &t)
+	return t, err
+}

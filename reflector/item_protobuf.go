@@ -1,0 +1,244 @@
+package reflector
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// The numbers of the fields of a list in protobuf.
+const (
+	listMetadata    = 1 // of every list
+	listItem        = 2
+	unknownEncoding = 3 // of runtime.Unknown
+)
+
+// errTruncated says that a field reaches beyond the list that it is in.
+var errTruncated = fmt.Errorf("%w: a field that is longer than its list", ErrBadAnswer)
+
+// protobufList reads the items of a list in protobuf as they arrive. All lists
+// have their metadata in field 1 and their items in field 2.
+type protobufList struct {
+	in      *bufio.Reader
+	state   protobufListState
+	left    uint64 // of the list's own bytes
+	buffer  []byte
+	told    listHead
+	scratch []byte
+}
+
+// protobufListState says what of the envelope was read.
+type protobufListState uint8
+
+const (
+	beforeMagic protobufListState = iota
+	beforeList                    // in the envelope, before the list itself
+	inList
+	behindList
+)
+
+func newProtobufList(in *bufio.Reader) *protobufList { return &protobufList{in: in} }
+
+func (l *protobufList) head() listHead { return l.told }
+
+func (l *protobufList) next() (item, error) {
+	for {
+		var err error
+		switch l.state {
+		case beforeMagic:
+			_, err = l.in.Discard(len(magic))
+			l.state = beforeList
+		case inList:
+			if l.left == 0 {
+				l.state = behindList
+				continue
+			}
+			data, ok, failed := l.listField()
+			if ok {
+				return item{event: watch.Added, format: formatProtobuf, data: data}, nil
+			}
+			err = failed
+		default:
+			err = l.envelopeField()
+		}
+		if err != nil {
+			return item{}, err
+		}
+	}
+}
+
+// envelopeField reads a field around the list. It returns io.EOF where the
+// body ends behind the list.
+func (l *protobufList) envelopeField() error {
+	if _, err := l.in.Peek(1); errors.Is(err, io.EOF) && l.state == behindList {
+		return io.EOF
+	}
+	left := uint64(math.MaxUint64)
+	number, length, err := l.field(&left)
+	if err != nil {
+		return err
+	}
+	if number == unknownRaw && l.state == beforeList {
+		l.state, l.left, l.told.hasItems = inList, length, true
+		return nil
+	}
+	value, err := l.read(length)
+	switch {
+	case err != nil:
+		return err
+	case number == unknownType:
+		l.told.TypeMeta = typeMeta(value)
+	case number == unknownEncoding && len(value) > 0:
+		return fmt.Errorf("%w: an encoded list", errForeign)
+	}
+	return nil
+}
+
+// listField reads a field of the list, and returns the item if it is one.
+func (l *protobufList) listField() (data []byte, ok bool, err error) {
+	number, length, err := l.field(&l.left)
+	if err != nil {
+		return nil, false, err
+	}
+	if length > l.left {
+		return nil, false, errTruncated
+	}
+	l.left -= length
+	value, err := l.read(length)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case number == listItem:
+		return value, true, nil
+	case number == listMetadata:
+		var m metav1.ListMeta
+		if err := m.Unmarshal(value); err != nil {
+			return nil, false, err
+		}
+		l.told.version, l.told.token, l.told.remaining = m.ResourceVersion, m.Continue, m.RemainingItemCount
+	}
+	return nil, false, nil
+}
+
+// field reads the number and the length of a field, and takes both off left.
+func (l *protobufList) field(left *uint64) (number protowire.Number, length uint64, err error) {
+	tag, err := l.varint(left)
+	if err != nil {
+		return 0, 0, err
+	}
+	number, kind := protowire.DecodeTag(tag)
+	if number <= 0 || kind != protowire.BytesType {
+		return 0, 0, fmt.Errorf("%w: field %d of type %d in a list", ErrBadAnswer, number, kind)
+	}
+	length, err = l.varint(left)
+	return number, length, err
+}
+
+func (l *protobufList) varint(left *uint64) (uint64, error) {
+	v, n := uint64(0), 0
+	for ; n < binary.MaxVarintLen64; n++ {
+		b, err := l.in.ReadByte()
+		if err != nil {
+			return 0, unexpected(err)
+		}
+		if *left == 0 {
+			return 0, errTruncated
+		}
+		*left--
+		v |= uint64(b&0x7f) << (7 * n)
+		if b < 0x80 {
+			return v, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: a number of more than 64 bits in a list", ErrBadAnswer)
+}
+
+// read returns the next bytes of the body; they are valid until the next call.
+func (l *protobufList) read(n uint64) ([]byte, error) {
+	return readBytes(l.in, &l.scratch, n)
+}
+
+// readBytes reads n bytes, out of the reader's own buffer where they fit. What
+// it allocates grows with what has arrived.
+func readBytes(in *bufio.Reader, buffer *[]byte, n uint64) ([]byte, error) {
+	if n > maxFrame {
+		return nil, errFrame
+	}
+	size := int(n) //nolint:gosec // at most maxFrame
+	*buffer = (*buffer)[:0]
+	for len(*buffer) < size {
+		step := min(size-len(*buffer), max(len(*buffer), bodyBuffer))
+		have := len(*buffer)
+		*buffer = append(*buffer, make([]byte, step)...)
+		if _, err := io.ReadFull(in, (*buffer)[have:]); err != nil {
+			return nil, unexpected(err)
+		}
+	}
+	return *buffer, nil
+}
+
+// protobufEvents reads the events of a watch in protobuf: each has its length
+// before it.
+type protobufEvents struct {
+	in     *bufio.Reader
+	buffer []byte
+}
+
+func (e *protobufEvents) next() (item, error) {
+	length, err := e.in.Peek(lengthSize)
+	if err != nil {
+		if len(length) > 0 {
+			err = unexpected(err)
+		}
+		return item{}, err
+	}
+	n := uint64(binary.BigEndian.Uint32(length))
+	_, _ = e.in.Discard(lengthSize) // it was peeked at
+	frame, err := readBytes(e.in, &e.buffer, n)
+	if err != nil {
+		return item{}, err
+	}
+	return readEvent(frame)
+}
+
+// readEvent reads a frame of a watch.
+func readEvent(frame []byte) (item, error) {
+	it := item{event: watch.EventType(text(frame, eventType)), format: formatProtobuf}
+	object, _ := field(frame, eventObject)
+	raw, whole := field(object, rawExtension)
+	if !whole {
+		return it, fmt.Errorf("%w: an event without an object", ErrBadAnswer)
+	}
+	envelope, ok := cutMagic(raw)
+	if !ok {
+		return it, fmt.Errorf("%w: an event whose object is no protobuf", ErrBadAnswer)
+	}
+	kind, _ := field(envelope, unknownType)
+	it.typeMeta = typeMeta(kind)
+	it.data, _ = field(envelope, unknownRaw)
+	return it, nil
+}
+
+// typeMeta reads the kind that an envelope tells.
+func typeMeta(message []byte) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: text(message, typeAPIVersion), Kind: text(message, typeKind)}
+}
+
+// readIdentity reads what an object says of itself.
+func readIdentity(object []byte) id {
+	meta, _ := field(object, objectMetadata)
+	return id{
+		key:     indexer.Key{Namespace: text(meta, metaNamespace), Name: text(meta, metaName)},
+		uid:     text(meta, metaUID),
+		version: text(meta, metaVersion),
+	}
+}

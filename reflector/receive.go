@@ -1,0 +1,148 @@
+package reflector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+)
+
+// asking returns what sends the request of a list or watch.
+func (l *loop[T]) asking(o metav1.ListOptions, list bool) func(context.Context) (answer, error) {
+	return func(ctx context.Context) (answer, error) {
+		if l.wired != nil {
+			return l.wired.ask(ctx, o, list)
+		}
+		return askClient(ctx, l.source, o, list)
+	}
+}
+
+// receiving returns what begins to read the events of an answer. What the sink
+// holds already is not decoded in the initial state of a stream.
+func (l *loop[T]) receiving(initial bool) func(context.Context, io.ReadCloser) *reception {
+	known := l.knowing()
+	if !initial {
+		known = nil
+	}
+	return func(ctx context.Context, body io.ReadCloser) *reception {
+		return receive(&reception{ctx: ctx, body: body, kind: l.kind, known: known, strict: l.o.FailOnUndecodable}, false)
+	}
+}
+
+// knowing returns what the sink tells of its objects; nil if it tells nothing, or
+// if equal versions prove nothing.
+func (l *loop[T]) knowing() func(id) (any, bool) {
+	sink, ok := l.sink.(Recaller[T])
+	if !ok || l.machine.version == "" || l.machine.fresh {
+		return nil
+	}
+	return func(o id) (any, bool) { return sink.Recall(o.key, o.uid, o.version) }
+}
+
+// openList asks for a page that is read as it arrives.
+func (l *loop[T]) openList(r request) (input, error) {
+	ctx, cancel := context.WithTimeoutCause(l.ctx, listPatience, ErrSilent)
+	known := l.knowing()
+	o := metav1.ListOptions{ResourceVersion: r.version, Limit: r.limit, Continue: r.token}
+	a, err := call(ctx, func() (answer, error) { return l.asking(o, true)(ctx) }, answer.close)
+	switch {
+	case err != nil:
+		err = silence(ctx, err)
+		cancel()
+		return input{kind: inFailed}, err
+	case a.body == nil: // the client has read it
+		cancel()
+		return l.came(r, a.list)
+	}
+	l.incoming = &incoming{
+		reception: receive(&reception{ctx: ctx, body: a.body, kind: l.kind, known: known, strict: l.o.FailOnUndecodable}, true),
+		request:   r, cancel: cancel,
+	}
+	return l.receive()
+}
+
+// incoming is a page that is read as it arrives.
+type incoming struct {
+	*reception
+	request request
+	cancel  context.CancelFunc
+	items   int
+}
+
+// receive takes the items of a page that have come, or its end.
+func (l *loop[T]) receive() (input, error) {
+	p := l.incoming
+	select {
+	case batch, ok := <-p.batches:
+		if !ok {
+			return l.received()
+		}
+		p.items += len(batch)
+		l.page = page{arrivals: batch}
+		return input{kind: inItems}, nil
+	case <-p.ctx.Done():
+		return input{kind: inFailed}, silence(p.ctx, context.Cause(p.ctx))
+	}
+}
+
+// received tells of the end of a page.
+func (l *loop[T]) received() (input, error) {
+	p := l.incoming
+	defer l.letGo()
+	if p.err != nil {
+		if errors.Is(p.err, errForeign) {
+			l.leaveToClient()
+		}
+		return input{kind: inFailed}, silence(p.ctx, p.err)
+	}
+	h := p.head
+	end := page{version: h.version, token: h.token, remaining: -1}
+	if h.remaining != nil {
+		end.remaining = *h.remaining
+	} else if end.token == "" {
+		end.remaining = 0
+	}
+	return l.accept(p.request, end, p.items)
+}
+
+// letGo ends what is left of a page.
+func (l *loop[T]) letGo() {
+	if p := l.incoming; p != nil {
+		p.cancel()
+		p.close()
+		l.incoming = nil
+	}
+}
+
+// leaveToClient has client-go's client decode all that is to come.
+func (l *loop[T]) leaveToClient() { l.wired = nil }
+
+// silence says that it was the patience that ended, where it was.
+func silence(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), ErrSilent) {
+		return fmt.Errorf("%w: %w", ErrSilent, err)
+	}
+	return err
+}
+
+// writeArrivals hands the items of a page that have come to the sink.
+func (l *loop[T]) writeArrivals(items []arrival) error {
+	for i := range items {
+		before := len(l.batch)
+		l.take(deltafifo.Added, &items[i])
+		l.objects += len(l.batch) - before
+	}
+	if err := l.flush(); err != nil {
+		return err
+	}
+	if now := time.Now(); now.Sub(l.paged) >= time.Second {
+		l.paged = now
+		l.tell(Paged{Operation: OpList, Objects: l.objects, Remaining: -1})
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+package reflector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+const (
+	// batchItems is how many items are handed over at once, and batchBytes how
+	// many encoded bytes they may have. With waitingBatches behind each other
+	// that bounds what is read ahead of the sink to a few megabytes.
+	batchItems     = 128
+	batchBytes     = 1 << 20
+	waitingBatches = 2
+)
+
+// reception reads the objects of one answer, on a goroutine of its own, and
+// hands them over in batches. It ends with its context: what it reads from then
+// on is dropped.
+type reception struct {
+	ctx     context.Context
+	body    io.ReadCloser
+	kind    *kindDecoder
+	known   func(id) (any, bool) // nil where every object is to be decoded
+	strict  bool                 // an object that cannot be decoded ends it
+	batches chan []arrival
+
+	batch []arrival
+	bytes int // encoded, of the batch
+
+	// Valid once batches is closed:
+	head listHead // of a list
+	err  error    // why it ended, nil for the end of the body
+}
+
+// receive starts to read a list or the events of a watch.
+func receive(r *reception, list bool) *reception {
+	r.batches = make(chan []arrival, waitingBatches)
+	go func() {
+		defer close(r.batches)
+		defer r.caught()
+		if list {
+			r.err = r.readList()
+		} else {
+			r.err = r.readEvents()
+		}
+		r.handOver()
+	}()
+	return r
+}
+
+// close ends the reading. It waits a moment for the goroutine to end, which may
+// be stuck in a body that does not.
+func (r *reception) close() {
+	_, _ = call(r.ctx, func() (struct{}, error) {
+		_ = r.body.Close() // it is not read to its end
+		for range r.batches {
+		}
+		return struct{}{}, nil
+	}, func(struct{}) {})
+}
+
+// caught makes a panic the error that the reception ended with.
+func (r *reception) caught() {
+	if p := recover(); p != nil {
+		r.err = fmt.Errorf("%w: %v\n%s", ErrPanic, p, debug.Stack())
+	}
+}
+
+func (r *reception) readList() error {
+	items, err := newListItems(r.body)
+	if err != nil {
+		return err
+	}
+	for {
+		it, err := items.next()
+		r.head = items.head()
+		if errors.Is(err, io.EOF) {
+			return r.kind.checkList(r.head)
+		}
+		if err != nil {
+			return fmt.Errorf("reading a list: %w", err)
+		}
+		if err := r.take(it, &r.head); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *reception) readEvents() error {
+	events, err := newEventItems(handingOver{r})
+	if err != nil {
+		return endOfWatch(err)
+	}
+	for {
+		it, err := events.next()
+		if err != nil {
+			return endOfWatch(err)
+		}
+		if err := r.take(it, nil); err != nil {
+			return err
+		}
+	}
+}
+
+// take adds an item, of a list or else of a watch, to the batch, and hands the batch over when it is full.
+func (r *reception) take(it item, of *listHead) error {
+	a, err := r.read(it, of)
+	if err != nil {
+		return err
+	}
+	r.batch = append(r.batch, a)
+	r.bytes += len(it.data)
+	if len(r.batch) == batchItems || r.bytes >= batchBytes {
+		r.handOver()
+	}
+	return r.ctx.Err()
+}
+
+// handOver passes the batch on, unless there is nobody any more to take it.
+func (r *reception) handOver() {
+	if len(r.batch) == 0 {
+		return
+	}
+	select {
+	case r.batches <- r.batch:
+	case <-r.ctx.Done():
+	}
+	r.batch, r.bytes = nil, 0
+}
+
+// handingOver is the body of a watch. Before it waits for more of it, what has
+// come is handed over.
+type handingOver struct{ r *reception }
+
+func (h handingOver) Read(p []byte) (int, error) {
+	h.r.handOver()
+	return h.r.body.Read(p)
+}
+
+// read makes an arrival of an item: known to the sink, decoded, or undecodable.
+// An error ends the reception, as that of an object without a name does.
+func (r *reception) read(it item, of *listHead) (a arrival, err error) {
+	a.Type = it.event
+	switch it.event {
+	case watch.Error:
+		a.Object, err = r.kind.status(it)
+		return a, err
+	case watch.Bookmark:
+		a.Object, err = r.kind.bookmark(it)
+		return a, err
+	}
+	if a.unexpected = r.kind.check(it); a.unexpected != nil {
+		return a, nil
+	}
+	named := false
+	if a.id, named = it.identity(); named && r.isKnown(&a) {
+		return a, nil
+	}
+	a.Object, err = r.kind.decode(it, of)
+	switch {
+	case errors.Is(err, ErrUnexpected), errors.Is(err, ErrTable):
+		a.unexpected = err
+	case err == nil, !named, r.strict, errors.Is(err, errForeign):
+		return a, err
+	default:
+		a.undecodable = err
+	}
+	a.Object = nil
+	return a, nil
+}
+
+// isKnown puts the sink's own object into an arrival, if the sink has that version.
+func (r *reception) isKnown(a *arrival) (ok bool) {
+	if a.Type != watch.Added || r.known == nil || a.id.uid == "" || a.id.version == "" {
+		return false
+	}
+	a.known, ok = r.known(a.id)
+	return ok
+}

@@ -1,0 +1,115 @@
+package reflector
+
+import (
+	"context"
+	"path"
+	"reflect"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/tools/cache"
+)
+
+// FromDynamic returns the source that a resource is to client-go's dynamic
+// client, in one namespace or in all for "". With [Wire] in its transport the
+// reflector reads the answers itself; any other implementation of the interface is
+// asked as by [From]. It returns nil for a nil client.
+func FromDynamic(c dynamic.Interface, resource schema.GroupVersionResource, namespace string) Source {
+	if c == nil {
+		return nil
+	}
+	source := From(c.Resource(resource).Namespace(namespace))
+	if client, ok := c.(*dynamic.DynamicClient); !ok || client == nil {
+		return source
+	}
+	return &takenSource{source, collectionPath(resource, namespace), objectKind{object: unstructuredType}}
+}
+
+// FromMetadata is [FromDynamic] for client-go's metadata client.
+func FromMetadata(c metadata.Interface, resource schema.GroupVersionResource, namespace string) Source {
+	if c == nil {
+		return nil
+	}
+	source := From(c.Resource(resource).Namespace(namespace))
+	if client, ok := c.(*metadata.Client); !ok || client == nil {
+		return source
+	}
+	return &takenSource{source, collectionPath(resource, namespace), objectKind{object: metadataType}}
+}
+
+// FromControllerRuntime returns the source of a ListerWatcher that
+// controller-runtime has made for its cache, of objects like example. With [Wire] in
+// the transport of the manager's rest.Config the reflector reads the answers itself.
+// A ListerWatcher that does anything with an answer, beyond what controller-runtime
+// does, must not be given. It returns nil for a nil ListerWatcher.
+func FromControllerRuntime(lw cache.ListerWatcher, example runtime.Object) Source {
+	source := FromListerWatcher(lw)
+	if source == nil || example == nil {
+		return source
+	}
+	kind := objectKind{object: reflect.TypeOf(example)}
+	if _, ok := example.(*metav1.PartialObjectMetadata); ok {
+		kind.named = example.GetObjectKind().GroupVersionKind()
+	}
+	return &takenSource{source, "", kind}
+}
+
+// collectionPath is what the path of a collection ends in.
+func collectionPath(resource schema.GroupVersionResource, namespace string) string {
+	root := path.Join("/apis", resource.Group, resource.Version)
+	if resource.Group == "" {
+		root = path.Join("/api", resource.Version)
+	}
+	if namespace != "" {
+		root = path.Join(root, "namespaces", namespace)
+	}
+	return path.Join(root, resource.Resource)
+}
+
+// takenSource asks a client whose code behind the request is known, and takes the
+// answers over on their way where [Wire] is in the client's transport.
+type takenSource struct {
+	Source
+	path string // what the paths of the requests end in
+	kind objectKind
+}
+
+var _ wired = (*takenSource)(nil)
+
+func (s *takenSource) Streaming() Streaming { return streamingOfSource(s.Source) }
+
+func (s *takenSource) objectKind() objectKind { return s.kind }
+
+// ask sends a request by the client. The call of the client goes on until the
+// body that was taken over is closed.
+func (s *takenSource) ask(ctx context.Context, o metav1.ListOptions, list bool) (answer, error) {
+	t := &takeover{path: s.path, list: list, body: make(chan *takenBody, 1)}
+	returned := make(chan askOutcome, 1)
+	go func() {
+		a, err := askClient(context.WithValue(ctx, takeoverKey{}, t), s.Source, o, list)
+		returned <- askOutcome{a, err}
+	}()
+	select {
+	case body := <-t.body:
+		body.onClose = sync.OnceFunc(func() { (<-returned).close() })
+		return answer{body: body}, nil
+	case r := <-returned:
+		select {
+		case body := <-t.body: // a watch, whose call has returned already
+			body.onClose = sync.OnceFunc(r.close)
+			return answer{body: body}, nil
+		default:
+			return r.answer, r.err
+		}
+	}
+}
+
+// askOutcome is what a client's call has returned.
+type askOutcome struct {
+	answer
+	err error
+}

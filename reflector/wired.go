@@ -1,0 +1,104 @@
+package reflector
+
+import (
+	"context"
+	"errors"
+	"io"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/share"
+)
+
+// errForeign says that an answer is encoded in a way, or is of a kind, that is
+// left to client-go.
+var errForeign = errors.New("not to be decoded here")
+
+// wired is a [Source] whose answers the reflector can read itself. One that
+// wraps another has a method Unwrap, see [Tweak].
+type wired interface {
+	Source
+	// objectKind says what the source brings.
+	objectKind() objectKind
+	// ask sends the request of a list or a watch.
+	ask(ctx context.Context, o metav1.ListOptions, list bool) (answer, error)
+}
+
+// answer is the body of an answer or, where client-go's client has read it,
+// what that made of it.
+type answer struct {
+	body  io.ReadCloser
+	list  runtime.Object
+	watch watch.Interface
+}
+
+// close lets go of an answer that is not wanted.
+func (a answer) close() {
+	if a.body != nil {
+		_ = a.body.Close() // it is not read to its end
+	}
+	if a.watch != nil {
+		a.watch.Stop()
+	}
+}
+
+// wiredOf returns the source whose answers can be read here: source itself, or
+// what it wraps. It is nil where there is none, or where it brings something
+// else than objects of the type.
+func wiredOf(source Source, object reflect.Type) wired {
+	switch s := source.(type) {
+	case wired:
+		if s.objectKind().object == object {
+			return s
+		}
+	case tweaked:
+		if inner := wiredOf(s.source, object); inner != nil {
+			return tweakedWire{inner, s.tweak}
+		}
+	case interface{ Unwrap() Source }:
+		return wiredOf(s.Unwrap(), object)
+	}
+	return nil
+}
+
+// tweakedWire is a wired source whose options pass through tweak.
+type tweakedWire struct {
+	wired
+	tweak func(*metav1.ListOptions)
+}
+
+func (t tweakedWire) ask(ctx context.Context, o metav1.ListOptions, list bool) (answer, error) {
+	t.tweak(&o)
+	return t.wired.ask(ctx, o, list)
+}
+
+// sharer is implemented by a [Sink] that decides what the objects written to it
+// may share, such as an informer's, whose transform may write into them.
+type sharer interface {
+	// Sharing returns the table of shared values, nil for none, and whether more
+	// than strings is shared when an object is decoded.
+	Sharing() (t *share.Table, values bool)
+}
+
+// readHere finds out whether the answers of the source are read here.
+func (l *loop[T]) readHere() {
+	object := l.o.Type
+	if t := reflect.TypeFor[T](); t.Kind() == reflect.Pointer {
+		object = t
+	}
+	if l.wired = wiredOf(l.source, object); l.wired == nil {
+		return
+	}
+	s := sharing{}
+	if sink, ok := l.sink.(sharer); ok {
+		s.table, s.values = sink.Sharing()
+	} else if !l.o.Unshared {
+		s.table, s.values = share.New(l.o.ShareBytes), true
+	}
+	drop, _ := fields.Parse(l.o.Drop...) // it was validated
+	l.kind = newKindDecoder(l.wired.objectKind(), s, drop)
+}
