@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/fields"
 )
 
 // decoder makes deltas of what a source sends. It is immutable.
@@ -20,11 +21,14 @@ type decoder[T any] struct {
 	// where there is nothing to refuse. Lists are not checked, as they are not
 	// in client-go (B51).
 	check func(runtime.Object) error
+	// drop is cut from objects that a client has decoded.
+	drop *fields.Set
 }
 
 func newDecoder[T any](o Options) decoder[T] {
 	t := reflect.TypeFor[T]()
 	var d decoder[T]
+	d.drop, _ = fields.Parse(o.Drop...) // it was validated
 	switch {
 	case t.Kind() == reflect.Interface:
 		d.check = func(obj runtime.Object) error {
@@ -64,7 +68,7 @@ func (d decoder[T]) arrived(delta *deltafifo.Delta[T], op deltafifo.Op, a *arriv
 	case a.unexpected != nil:
 		return fmt.Errorf("%v event of %v: %w", op, a.id.key, a.unexpected)
 	case !a.readHere():
-		return d.read(delta, op, a.Object)
+		return d.read(delta, op, d.cut(a.Object))
 	}
 	delta.Op, delta.Key, delta.UID, delta.Version = op, a.id.key, a.id.uid, a.id.version
 	switch {
@@ -78,6 +82,17 @@ func (d decoder[T]) arrived(delta *deltafifo.Delta[T], op deltafifo.Op, a *arriv
 		delta.Op = deltafifo.Poisoned
 	}
 	return nil
+}
+
+// cut leaves out of an object that a client has decoded what is to be left out.
+// The object may be somebody else's as well, so a copy is cut.
+func (d decoder[T]) cut(obj runtime.Object) runtime.Object {
+	if d.drop == nil || obj == nil {
+		return obj
+	}
+	obj = obj.DeepCopyObject()
+	d.drop.Cut(obj)
+	return obj
 }
 
 // item makes a delta of obj, which came in a list.

@@ -16,6 +16,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/jsondecode"
 	"github.com/tidemark-k8s/tidemark/internal/protodecode"
 	"github.com/tidemark-k8s/tidemark/internal/share"
+	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
 // objectKind says what a source brings, where the reflector decodes it itself.
@@ -37,6 +38,7 @@ type kindDecoder struct {
 	json     *jsondecode.Typed
 	loose    *jsondecode.Unstructured // in place of json
 	protobuf *protodecode.Decoder
+	twins    *twins // nil unless objects are decoded twice, to be compared
 }
 
 // errNoKind is what client-go's dynamic client makes of such an object.
@@ -50,6 +52,9 @@ type sharing struct {
 
 func newKindDecoder(k objectKind, s sharing, drop *fields.Set) *kindDecoder {
 	d := &kindDecoder{objectKind: k}
+	if verify.On && drop == nil {
+		d.twins = &twins{}
+	}
 	if k.object == unstructuredType {
 		d.loose = jsondecode.NewUnstructured(jsondecode.Options{Table: s.table, Values: s.values, Drop: drop})
 		return d
@@ -73,10 +78,16 @@ func (d *kindDecoder) decode(it item, of *listHead) (obj runtime.Object, err err
 	default:
 		obj, err = asObject(d.protobuf.Decode(it.data))
 	}
-	if err == nil && !d.named.Empty() {
+	if err != nil {
+		return nil, err
+	}
+	if d.twins != nil {
+		d.twins.check(it, obj)
+	}
+	if !d.named.Empty() {
 		obj.GetObjectKind().SetGroupVersionKind(d.named)
 	}
-	return obj, err
+	return obj, nil
 }
 
 // asObject shows what a decoder has made as the object that it is.

@@ -95,7 +95,7 @@ func (l *loop[T]) writePage(p page) error {
 		return l.writeArrivals(p.arrivals)
 	}
 	err := meta.EachListItemWithAlloc(p.items, func(obj runtime.Object) error {
-		if err := l.decoder.item(l.grow(), deltafifo.Added, obj); err != nil {
+		if err := l.decoder.item(l.grow(), deltafifo.Added, l.decoder.cut(obj)); err != nil {
 			l.shrink()
 			l.skip(fmt.Errorf("list item %s: %w", nameOf(obj), err))
 			return nil

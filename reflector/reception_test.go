@@ -1,0 +1,446 @@
+package reflector
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+var (
+	podGVR    = corev1.SchemeGroupVersion.WithResource("pods")
+	typeOfPod = reflect.TypeFor[*corev1.Pod]()
+)
+
+// silentSource brings nothing.
+type silentSource struct{}
+
+func (silentSource) List(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (silentSource) Watch(ctx context.Context, _ metav1.ListOptions) (watch.Interface, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// scripted is a server that answers lists and watches of pods with given bodies,
+// one after the other; behind the last one, watches stay open and lists hang.
+type scripted struct {
+	mu           sync.Mutex
+	lists, event []string
+	asked        []string // the queries of the lists
+}
+
+func (s *scripted) next(of *[]string) (string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if len(*of) == 0 {
+		return "", false
+	}
+	body := (*of)[0]
+	*of = (*of)[1:]
+	return body, true
+}
+
+func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	bodies := &s.lists
+	if q.Get("watch") != "" {
+		bodies = &s.event
+	} else {
+		s.mu.Lock()
+		s.asked = append(s.asked, fmt.Sprintf("version %q limit %q", q.Get("resourceVersion"), q.Get("limit")))
+		s.mu.Unlock()
+	}
+	w.Header().Set("Content-Type", "application/json")
+	body, ok := s.next(bodies)
+	body, cut := strings.CutSuffix(body, "CUT")
+	if cut { // more is announced than comes
+		w.Header().Set("Content-Length", fmt.Sprint(len(body)+100))
+	}
+	_, _ = io.WriteString(w, body)
+	if q.Get("watch") != "" || !ok {
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}
+}
+
+// serve starts a server and returns the source of its pods, asked for lists.
+func (s *scripted) serve(t *testing.T) Source {
+	t.Helper()
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	t.Cleanup(server.CloseClientConnections)
+	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
+	require.NoError(t, err)
+	source := FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), podGVR)
+	require.IsType(t, &restSource{}, source)
+	return Tweak(source, func(*metav1.ListOptions) {})
+}
+
+func podList(version string, items ...string) string {
+	return fmt.Sprintf(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":%q},"items":[%s]}`, version, strings.Join(items, ","))
+}
+
+func podText(name, version, spec string) string {
+	return fmt.Sprintf(`{"metadata":{"namespace":"ns","name":%q,"uid":"u-%s","resourceVersion":%q},"spec":{%s}}`, name, name, version, spec)
+}
+
+func podEvent(kind, pod string) string {
+	return fmt.Sprintf(`{"type":%q,"object":{"kind":"Pod","apiVersion":"v1",%s}`, kind, pod[1:])
+}
+
+// taking is a sink that passes on what it is told.
+type taking struct {
+	deltas chan deltafifo.Delta[*corev1.Pod]
+	marks  chan string
+	known  map[id]*corev1.Pod
+}
+
+func newTaking() *taking {
+	return &taking{deltas: make(chan deltafifo.Delta[*corev1.Pod], 1000), marks: make(chan string, 1000)}
+}
+
+func (s *taking) Begin(context.Context, History) error {
+	s.marks <- "begin"
+	return nil
+}
+
+func (s *taking) Commit(context.Context, string) error {
+	s.marks <- "commit"
+	return nil
+}
+
+func (s *taking) Abort(context.Context) error {
+	s.marks <- "abort"
+	return nil
+}
+
+func (s *taking) Write(_ context.Context, batch []deltafifo.Delta[*corev1.Pod]) error {
+	for _, d := range batch {
+		s.deltas <- d
+	}
+	return nil
+}
+
+func (s *taking) Recall(key indexer.Key, uid, version string) (*corev1.Pod, bool) {
+	p, ok := s.known[id{key, uid, version}]
+	return p, ok
+}
+
+// reflectInto runs a reflector of lists until the test ends.
+func reflectInto(t *testing.T, source Source, sink Sink[*corev1.Pod], o Options) (events chan Event) {
+	t.Helper()
+	t.Setenv("KUBE_FEATURE_WatchListClient", "false")
+	events = make(chan Event, 1000)
+	o.Observe = func(e Event) { events <- e }
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- New(neverStreaming{source}, sink, o).Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-ended)
+	})
+	return events
+}
+
+type neverStreaming struct{ Source }
+
+func (n neverStreaming) Unwrap() Source     { return n.Source }
+func (neverStreaming) Streaming() Streaming { return StreamingUnsupported }
+
+const badSpec = `"containers":[{"name":"c","resources":{"limits":{"cpu":"no quantity"}}}]`
+
+// An item that cannot be decoded costs itself alone: it is told as Poisoned, a
+// deletion as a deletion.
+func TestUndecodableItem(t *testing.T) {
+	server := &scripted{
+		lists: []string{podList("5", podText("a", "1", ""), podText("bad", "2", badSpec), podText("c", "3", ""))},
+		event: []string{podEvent("MODIFIED", podText("c", "6", badSpec)) + podEvent("DELETED", podText("bad", "7", badSpec)) + podEvent("MODIFIED", podText("c", "8", ""))},
+	}
+	sink := newTaking()
+	events := reflectInto(t, server.serve(t), sink, Options{})
+	for _, want := range []struct {
+		op      deltafifo.Op
+		name    string
+		version string
+		lost    bool
+	}{
+		{deltafifo.Added, "a", "1", false},
+		{deltafifo.Poisoned, "bad", "2", false},
+		{deltafifo.Added, "c", "3", false},
+		{deltafifo.Poisoned, "c", "6", false},
+		{deltafifo.Deleted, "bad", "7", true},
+		{deltafifo.Modified, "c", "8", false},
+	} {
+		d := <-sink.deltas
+		require.Equal(t, want.op, d.Op, want)
+		require.Equal(t, indexer.Key{Namespace: "ns", Name: want.name}, d.Key)
+		require.Equal(t, []string{want.version, "u-" + want.name}, []string{d.Version, d.UID})
+		require.Equal(t, want.lost, d.Lost)
+		require.Equal(t, want.op == deltafifo.Poisoned || want.lost, d.Object == nil)
+	}
+	told := 0
+	for len(events) > 0 {
+		switch e := (<-events).(type) {
+		case Undecodable:
+			told++
+			require.Error(t, e.Err)
+		case Failed:
+			t.Error(e.Err)
+		}
+	}
+	require.Equal(t, 3, told)
+}
+
+// Whoever asks for it is given client-go's behaviour: the list fails.
+func TestFailOnUndecodable(t *testing.T) {
+	server := &scripted{lists: []string{podList("5", podText("a", "1", ""), podText("bad", "2", badSpec))}}
+	sink := newTaking()
+	events := reflectInto(t, server.serve(t), sink, Options{Decoding: Decoding{FailOnUndecodable: true}})
+	failed := <-events
+	require.IsType(t, Failed{}, failed)
+	require.ErrorContains(t, failed.(Failed).Err, "quantities must match")
+}
+
+// An item without a readable name fails the list, as in client-go.
+func TestNamelessUndecodableItem(t *testing.T) {
+	server := &scripted{lists: []string{podList("5", `{"metadata":{"name":7}}`)}}
+	events := reflectInto(t, server.serve(t), newTaking(), Options{})
+	require.IsType(t, Failed{}, <-events)
+}
+
+// A list that breaks off within its items is dropped, and asked for in pages.
+func TestListThatBreaksOff(t *testing.T) {
+	whole := podList("5", podText("a", "1", ""), podText("b", "2", ""))
+	server := &scripted{lists: []string{whole[:len(whole)-20] + "CUT", whole}}
+	sink := newTaking()
+	events := reflectInto(t, server.serve(t), sink, Options{Rand: func() float64 { return 0 }})
+	require.Equal(t, []string{"begin", "abort", "begin", "commit"}, []string{<-sink.marks, <-sink.marks, <-sink.marks, <-sink.marks})
+	failed := <-events
+	require.IsType(t, Failed{}, failed)
+	require.ErrorIs(t, failed.(Failed).Err, io.ErrUnexpectedEOF)
+	require.Equal(t, []string{`version "0" limit "500"`, `version "" limit "500"`}, server.asked)
+}
+
+// What is no list of pods is none, however it looks.
+func TestAnswersThatAreNoList(t *testing.T) {
+	for name, body := range map[string]string{
+		"nothing":      ``,
+		"empty object": `{}`,
+		"status":       `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"}`,
+		"table":        `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"4"},"rows":[]}`,
+		"another kind": `{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"4"},"items":[]}`,
+		"an object":    `{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"4","name":"a"}}`,
+		"text":         `hello`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			sink := newTaking()
+			events := reflectInto(t, (&scripted{lists: []string{body}}).serve(t), sink, Options{})
+			require.IsType(t, Failed{}, <-events)
+			require.Empty(t, sink.deltas)
+		})
+	}
+}
+
+// What the sink holds is not decoded: an item of this UID and version may be bad.
+func TestKnownItemsAreNotDecoded(t *testing.T) {
+	server := &scripted{lists: []string{podList("5", podText("a", "1", badSpec), podText("b", "2", ""))}}
+	held := &corev1.Pod{}
+	sink := newTaking()
+	sink.known = map[id]*corev1.Pod{{indexer.Key{Namespace: "ns", Name: "a"}, "u-a", "1"}: held}
+	reflectInto(t, server.serve(t), sink, Options{Version: "4"})
+	d := <-sink.deltas
+	require.Same(t, held, d.Object)
+	require.True(t, d.Recalled)
+	require.Equal(t, deltafifo.Added, d.Op)
+	d = <-sink.deltas
+	require.Equal(t, deltafifo.Added, d.Op, "%+v", d)
+	require.Equal(t, "b", d.Object.Name)
+	require.False(t, d.Recalled)
+}
+
+// Fields are left out of objects whoever decodes them, and never out of a bookmark.
+func TestDroppedFields(t *testing.T) {
+	server := &scripted{
+		lists: []string{podList("5", podText("a", "1", `"nodeName":"n","hostname":"h"`))},
+		event: []string{podEvent("MODIFIED", podText("a", "6", `"nodeName":"n","hostname":"h"`))},
+	}
+	for name, wrap := range map[string]func(Source) Source{
+		"by the reflector": func(s Source) Source { return s },
+		"by the client":    func(s Source) Source { return opaque{s} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			lists, event := server.lists, server.event
+			sink := newTaking()
+			reflectInto(t, wrap(server.serve(t)), sink, Options{Decoding: Decoding{Drop: []string{"spec.nodeName"}}})
+			for range 2 {
+				d := <-sink.deltas
+				require.Empty(t, d.Object.Spec.NodeName)
+				require.Equal(t, "h", d.Object.Spec.Hostname)
+			}
+			server.lists, server.event = lists, event
+		})
+	}
+}
+
+// opaque hides what a source can do beside to list and to watch.
+type opaque struct{ source Source }
+
+func (o opaque) List(ctx context.Context, lo metav1.ListOptions) (runtime.Object, error) {
+	return o.source.List(ctx, lo)
+}
+
+func (o opaque) Watch(ctx context.Context, lo metav1.ListOptions) (watch.Interface, error) {
+	return o.source.Watch(ctx, lo)
+}
+
+func TestFieldsThatCannotBeDropped(t *testing.T) {
+	for _, path := range []string{"", "metadata", "metadata.name", "metadata.uid", "metadata.finalizers", "metadata.ownerReferences.uid", "a..b"} {
+		o := Options{Decoding: Decoding{Drop: []string{path}}}
+		require.ErrorIs(t, New(Source(silentSource{}), Sink[*corev1.Pod](newTaking()), o).Run(t.Context()), ErrBadOptions, path)
+	}
+}
+
+// Only client-go's own clients are read here: what wraps or fakes one may do
+// something else with an answer.
+func TestSourcesThatAreLeftToTheirClient(t *testing.T) {
+	client, err := kubernetes.NewForConfig(&rest.Config{Host: "http://127.0.0.1:1"})
+	require.NoError(t, err)
+	dynamically, err := dynamic.NewForConfig(&rest.Config{Host: "http://127.0.0.1:1"})
+	require.NoError(t, err)
+	pods := client.CoreV1().Pods("")
+	for name, source := range map[string]Source{
+		"embeds a client":         FromGenerated[*corev1.Pod](struct{ typedcorev1.PodInterface }{pods}, podGVR),
+		"without a REST client":   FromGenerated[*corev1.Pod](typedcorev1.New(nil).Pods(""), podGVR),
+		"embeds a dynamic client": FromDynamic(struct{ dynamic.Interface }{dynamically}, podGVR, ""),
+		"another source":          silentSource{},
+	} {
+		require.Nil(t, wiredOf(source, typeOfPod), name)
+		require.Nil(t, wiredOf(source, unstructuredType), name)
+	}
+	require.NotNil(t, wiredOf(FromGenerated[*corev1.Pod](pods, podGVR), typeOfPod))
+	require.Nil(t, wiredOf(FromGenerated[*corev1.Pod](pods, podGVR), unstructuredType), "objects of another type")
+	require.NotNil(t, wiredOf(FromDynamic(dynamically, podGVR, ""), unstructuredType))
+}
+
+// Without Wire in its transport, the dynamic client decodes by itself; with it a
+// request is taken over once, and another one of the same context is not.
+func TestTakeover(t *testing.T) {
+	server := &scripted{lists: []string{podList("5", podText("a", "1", "")), podList("5", podText("b", "1", ""))}}
+	for _, wired := range []bool{false, true} {
+		h := httptest.NewServer(server)
+		config := &rest.Config{Host: h.URL}
+		if wired {
+			config.Wrap(Wire)
+		}
+		client, err := dynamic.NewForConfig(config)
+		require.NoError(t, err)
+		source := FromDynamic(client, podGVR, "").(*takenSource)
+		a, err := source.ask(t.Context(), metav1.ListOptions{}, true)
+		require.NoError(t, err)
+		require.Equal(t, wired, a.body != nil)
+		require.Equal(t, wired, a.list == nil)
+		if wired {
+			text, err := io.ReadAll(a.body)
+			require.NoError(t, err)
+			require.Contains(t, string(text), `"name":"b"`)
+		} else {
+			require.Len(t, a.list.(*unstructured.UnstructuredList).Items, 1)
+		}
+		a.close()
+		h.Close()
+	}
+	mark := &takeover{path: "/pods", list: true}
+	request := httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil)
+	require.True(t, mark.claims(request))
+	require.False(t, mark.claims(request), "a second time")
+	for _, other := range []*http.Request{
+		httptest.NewRequest(http.MethodPost, "/api/v1/pods", nil),
+		httptest.NewRequest(http.MethodGet, "/api/v1/pods?watch=true", nil),
+		httptest.NewRequest(http.MethodGet, "/api/v1/nodes", nil),
+	} {
+		require.False(t, (&takeover{path: "/pods", list: true}).claims(other), other.URL)
+	}
+}
+
+// A body that does not end with its context holds nobody up, and what it brings
+// later is dropped.
+func TestBodyThatOutlivesItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	body := &stuckBody{free: make(chan struct{}), text: strings.NewReader(podEvent("ADDED", podText("a", "1", "")))}
+	kind := newKindDecoder(objectKind{object: typeOfPod}, sharing{}, nil)
+	r := receive(&reception{ctx: ctx, body: body, kind: kind}, false)
+	cancel()
+	began := time.Now()
+	r.close()
+	require.Less(t, time.Since(began), 5*time.Second)
+	close(body.free)
+	for batch := range r.batches {
+		require.Empty(t, batch)
+	}
+}
+
+// stuckBody does not care for Close.
+type stuckBody struct {
+	free chan struct{}
+	text io.Reader
+}
+
+func (b *stuckBody) Read(p []byte) (int, error) {
+	<-b.free
+	return b.text.Read(p)
+}
+
+func (b *stuckBody) Close() error { return nil }
+
+// A request is sent again where the connection broke before there was an answer.
+func TestPersistently(t *testing.T) {
+	calls := 0
+	body, err := persistently(t.Context(), false, func() (io.ReadCloser, error) {
+		if calls++; calls < 2 {
+			return nil, io.EOF
+		}
+		return http.NoBody, nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, http.NoBody, body)
+	require.Equal(t, 2, calls)
+	refused := errors.New("refused")
+	_, err = persistently(t.Context(), false, func() (io.ReadCloser, error) { return nil, refused })
+	require.ErrorIs(t, err, refused)
+}
+
+// The ends of a watch that client-go takes for regular are regular.
+func TestEndOfWatch(t *testing.T) {
+	broken := &json.SyntaxError{}
+	require.NoError(t, endOfWatch(io.EOF))
+	require.NoError(t, endOfWatch(io.ErrUnexpectedEOF))
+	require.NoError(t, endOfWatch(errors.New("http2: server sent GOAWAY and closed the connection")))
+	require.ErrorIs(t, endOfWatch(broken), broken)
+}

@@ -1,0 +1,52 @@
+package reflector
+
+import (
+	"reflect"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+)
+
+const (
+	// firstTwins is how many objects of a kind are decoded twice in a program that
+	// checks itself, and twinEvery how many of the later ones: one in so many.
+	firstTwins = 100
+	twinEvery  = 1000
+)
+
+// twins decodes some objects a second time, as client-go does, in a program that
+// checks itself.
+type twins struct{ decoded int }
+
+// check panics if an object is not what client-go's decoding makes of it.
+func (t *twins) check(it item, obj runtime.Object) {
+	t.decoded++
+	if t.decoded > firstTwins && t.decoded%twinEvery != 0 {
+		return
+	}
+	twin, err := decodeAsClient(it, obj)
+	verify.That(err == nil, "client-go does not decode this %T: %v", obj, err)
+	twin.GetObjectKind().SetGroupVersionKind(obj.GetObjectKind().GroupVersionKind())
+	verify.That(apiequality.Semantic.DeepEqual(obj, twin), "client-go decodes this %T otherwise:\n%#v\n%#v", obj, obj, twin)
+}
+
+// decodeAsClient decodes an item into a new object of the type of like.
+func decodeAsClient(it item, like runtime.Object) (runtime.Object, error) {
+	if u, ok := like.(*unstructured.Unstructured); ok {
+		twin := &unstructured.Unstructured{}
+		if err := json.Unmarshal(it.data, &twin.Object); err != nil {
+			return nil, err
+		}
+		twin.SetGroupVersionKind(u.GroupVersionKind())
+		return twin, nil
+	}
+	twin := reflect.New(reflect.TypeOf(like).Elem()).Interface().(runtime.Object) // as like is one
+	if it.format == formatJSON {
+		return twin, json.Unmarshal(it.data, twin)
+	}
+	return twin, twin.(interface{ Unmarshal([]byte) error }).Unmarshal(it.data) // what comes in protobuf has it
+}
