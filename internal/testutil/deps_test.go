@@ -98,6 +98,15 @@ var arrows = []arrow{
 		why:  "every package may import it, so it imports none",
 	},
 	{
+		from: "internal/share",
+		to:   []string{"./internal/verify"},
+		why:  "a table knows values by their bytes, whatever they are made of",
+	},
+	{
+		from: "internal/fields",
+		why:  "decoders of every encoding ask it, and it asks nobody",
+	},
+	{
 		from: "internal/testutil/...",
 		to: []string{"./indexer", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", "./internal/...", apimachinery,
 			"k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2", "github.com/stretchr/testify/...", "go.uber.org/goleak"},
