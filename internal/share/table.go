@@ -249,17 +249,21 @@ func (t *Table) vacancy(h uint64) *entry {
 			return e
 		}
 	}
-	b := t.bucket(h)
+	return t.makeVacancy(t.bucket(h))
+}
+
+// makeVacancy empties a slot that was not used of late. Whether it finds one or
+// not, one value of the bucket has to be used again to stay for long.
+func (t *Table) makeVacancy(b []entry) (vacant *entry) {
 	for i := range b {
 		if e := &b[(i+t.refused)%bucket]; !e.used {
 			t.dropUnused(e)
-			return e
+			vacant = e
+			break
 		}
 	}
-	for i := range b {
-		b[i].used = false
-	}
-	return nil
+	b[t.refused/bucket%bucket].used = false
+	return vacant
 }
 
 func (t *Table) empty(h uint64) *entry {
