@@ -11,13 +11,16 @@
 // cached object hurts the objects that share the value, and cannot crash the
 // library. Decoders decide what may be shared at all; see [Table.Find].
 //
-// Bounds. A table holds at most as many bytes as it was made for. A value is
-// kept when it is seen a second time, so that values which never come again
-// cost a few bytes. What is used survives one attempt to take its place. One
-// object can bring in no more than a few hundred values. So an object that
-// somebody made to flood the table makes others share less, and nothing else.
+// Bounds. A table holds at most as many bytes as it was made for, an eighth of
+// that in strings, and slots for them. A value is kept when it is seen a second
+// time, so that values which never come again cost a few bytes; the third is
+// the first that is shared. What is used stays, what is not used makes room. One
+// object can bring in no more than a few hundred values, and has a bounded
+// number of bytes hashed. So an object that somebody made to flood the table
+// makes others share less, and nothing else.
 //
-// Cost. A gauge for each field stops the look-ups where they do not pay.
+// Cost. A gauge for each field stops the look-ups where they do not pay. It goes
+// on to take samples, and notices when they begin to pay.
 //
 // Concurrency. Lock and Unlock surround the decoding of one object. A nil
 // *Table shares nothing.

@@ -1,65 +1,111 @@
 package share
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+	"slices"
+
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+)
 
 const (
 	// longestString is the longest string that is stored once: longer ones are
 	// hardly ever equal.
 	longestString = 256
-	leastStrings  = 1 << 8
+	leastStrings  = 1 << 6
 	mostStrings   = 1 << 14
 )
 
-// interned is a set of strings, in which each hash has one slot. The newest
-// string takes it.
+// interned is a set of strings, in buckets by hash. The newest string takes the
+// last slot of its bucket, and what is used moves ahead.
+//
+// Invariant: bytes is the sum of the lengths of all strings, and at most limit.
 type interned struct {
 	seed     maphash.Seed
-	slots    []string
+	slots    []slot // the number is a power of two
+	bytes    int
+	limit    int
 	replaced int // since the set grew
 }
 
+// slot is empty where its string is.
+type slot struct {
+	tag uint32 // of the hash
+	s   string
+}
+
 // String returns the string of these bytes, one that was returned before where
-// there is one. The caller holds the table.
+// there is one. The site must not be one of values. The caller holds the table.
 func (t *Table) String(site Site, b []byte) string {
 	if t == nil || len(b) < 2 || len(b) > longestString {
 		return string(b)
 	}
+	h := maphash.Bytes(t.seed, b)
 	g := t.gauges.of(site)
-	if !g.open() {
+	if !g.open(h) {
 		return string(b)
 	}
-	s, found := t.strings.of(b)
+	s, found := t.strings.of(h, b)
 	if found {
-		g.found++
+		g.again++
 	}
 	return s
 }
 
-func (i *interned) of(b []byte) (s string, found bool) {
+func (i *interned) of(h uint64, encoded []byte) (s string, found bool) {
 	if i.slots == nil {
-		i.slots = make([]string, leastStrings)
+		i.slots = make([]slot, leastStrings)
 	}
-	slot := &i.slots[maphash.Bytes(i.seed, b)&uint64(len(i.slots)-1)]
-	if *slot == string(b) {
-		return *slot, true
+	b, tag := i.bucket(h), uint32(h>>24) //nolint:gosec // some bits
+	for n := range b {
+		if s := b[n].s; b[n].tag == tag && s == string(encoded) {
+			ahead := max(n-1, 0)
+			b[n], b[ahead] = b[ahead], b[n]
+			return s, true
+		}
 	}
-	s = string(b)
-	if *slot != "" {
-		i.replaced++
-	}
-	*slot = s
-	if i.replaced > 2*len(i.slots) && len(i.slots) < mostStrings {
+	s = string(encoded)
+	if i.put(b, slot{tag, s}); i.replaced > len(i.slots)/4 && len(i.slots) < mostStrings {
 		i.grow()
 	}
 	return s, false
 }
 
+// put stores a string in the first empty slot of a bucket, or else in the last,
+// where the limit allows it.
+func (i *interned) put(b []slot, entry slot) {
+	n := slices.IndexFunc(b, func(e slot) bool { return e.s == "" })
+	if n < 0 {
+		n = len(b) - 1
+		i.replaced++
+	}
+	if bytes := i.bytes + len(entry.s) - len(b[n].s); bytes <= i.limit {
+		b[n], i.bytes = entry, bytes
+	}
+}
+
+func (i *interned) bucket(h uint64) []slot {
+	n := h & uint64(len(i.slots)-1) &^ (bucket - 1)
+	return i.slots[n : n+bucket]
+}
+
+// grow doubles the slots. What was in one bucket finds room in two.
 func (i *interned) grow() {
 	old := i.slots
-	i.slots, i.replaced = make([]string, 2*len(old)), 0
-	for _, s := range old {
-		if s != "" {
-			i.slots[maphash.String(i.seed, s)&uint64(len(i.slots)-1)] = s
+	*i = interned{seed: i.seed, limit: i.limit, slots: make([]slot, 2*len(old))}
+	for _, e := range old {
+		if e.s != "" {
+			i.put(i.bucket(maphash.String(i.seed, e.s)), e)
 		}
 	}
+}
+
+// verify panics where an invariant does not hold.
+func (i *interned) verify() {
+	total := 0
+	for n, e := range i.slots {
+		total += len(e.s)
+		b := i.bucket(maphash.String(i.seed, e.s))
+		verify.That(e.s == "" || &b[0] == &i.slots[n&^(bucket-1)], "%q is not in the bucket of its hash", e.s)
+	}
+	verify.That(total == i.bytes && i.bytes <= max(i.limit, 0), "%d bytes of strings are counted as %d, and their limit is %d", total, i.bytes, i.limit)
 }

@@ -3,43 +3,60 @@ package share
 import (
 	"hash/maphash"
 	"sync"
+
+	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
 const (
 	// leastSlots and mostSlots bound the table, which grows while values are
-	// turned away for want of a slot.
-	leastSlots = 1 << 8
+	// turned away for want of a slot. A value may take any slot of one bucket.
+	leastSlots = 1 << 5
 	mostSlots  = 1 << 14
-	// seenPerSlot is how many fingerprints are remembered for each slot.
-	seenPerSlot = 4
-	// maxKey is the longest encoding that is shared, and budget how many values
-	// one object can bring in.
-	maxKey = 16 << 10
-	budget = 256
+	bucket     = 4
+	// bytesPerSlot keeps the slots of a small table small.
+	bytesPerSlot = 128
+	// maxKey is the longest encoding that is shared, budget how many values one
+	// object can bring in, and maxHashed how many bytes are hashed for it.
+	maxKey    = 16 << 10
+	budget    = 256
+	maxHashed = 8 << 20
+	// sweep is how many values are looked at to make room for one, and
+	// mostOfLimit how much of the table one may take.
+	sweep       = 32
+	mostOfLimit = 8
 	// DefaultBytes bounds a table unless the user says otherwise.
 	DefaultBytes = 8 << 20
 )
 
 // Table stores equal values of the objects of one kind once.
+//
+// Invariant: values is the number of the entries that are not empty; bytes is
+// the sum of their sizes, and at most limit.
 type Table struct {
 	mu     sync.Mutex
 	seed   maphash.Seed
 	limit  int
 	gauges gauges
 	left   int // of the budget of the object that is being decoded
+	hashed int // bytes of that object
 
-	closed  bool     // values are not shared any more
-	slots   []entry  // by hash; the number is a power of two
-	seen    []uint32 // fingerprints of what was looked up in vain
-	bytes   int      // of keys and values
-	refused int      // values turned away since the table grew
+	closed  bool    // values are not shared any more
+	slots   []entry // in buckets by hash; the number is a power of two
+	seen    seen
+	values  int
+	bytes   int // of keys and values
+	hand    int // the slot at which the search for room goes on
+	refused int // values turned away, or taken out, for want of a slot since the table grew
+
+	unverified int // objects since the invariants were checked
 
 	strings interned
 	checks  *checks // nil unless changes of shared values are looked for
 	stats   Stats
 }
 
-// entry is a value and the bytes that it was decoded from.
+// entry is a value and the bytes that it was decoded from. In an empty slot the
+// value is nil.
 type entry struct {
 	hash  uint64
 	site  Site
@@ -68,7 +85,7 @@ func New(limit int) *Table {
 		limit = DefaultBytes
 	}
 	t := &Table{seed: maphash.MakeSeed(), limit: limit}
-	t.strings.seed = t.seed
+	t.strings = interned{seed: t.seed, limit: limit / 8}
 	return t
 }
 
@@ -78,43 +95,49 @@ func (t *Table) Lock() {
 		return
 	}
 	t.mu.Lock()
-	t.left = budget
+	t.left, t.hashed = budget, 0
 }
 
 // Unlock gives the table back.
 func (t *Table) Unlock() {
-	if t != nil {
-		t.mu.Unlock()
+	if t == nil {
+		return
 	}
+	if t.unverified++; verify.On && t.unverified > len(t.slots)+len(t.strings.slots) {
+		t.unverified = 0 // so that it costs each object the same
+		t.verify()
+	}
+	t.mu.Unlock()
 }
 
 // Find returns the value that was decoded from equal bytes at a site before.
 // Without one it returns nil, and a mark that tells whether the decoded value
 // is to be handed to [Table.Keep]. The caller holds the table.
 func (t *Table) Find(site Site, encoded []byte) (value any, m Mark) {
-	if t == nil || t.closed || len(encoded) > maxKey {
+	if t == nil || t.closed || len(encoded) > maxKey || t.hashed > maxHashed {
 		return nil, Mark{}
 	}
+	t.hashed += len(encoded)
+	h := t.hash(site, encoded)
 	g := t.gauges.of(site)
-	if !g.open() {
+	if !g.open(h) {
 		return nil, Mark{}
 	}
 	if t.slots == nil {
-		t.resize(leastSlots)
+		t.slots = make([]entry, leastSlots)
 	}
-	h := t.hash(site, encoded)
-	e := t.slot(h)
-	if e.hash == h && e.site == site && e.key == string(encoded) {
+	if e := t.entry(h, site, encoded); e != nil {
 		e.used = true
-		g.found++
+		g.again++
 		t.stats.Found++
 		t.checks.shared(h)
 		return e.value, Mark{}
 	}
 	t.stats.Missed++
-	if !t.secondSight(h) {
+	if !t.seen.before(h) {
 		return nil, Mark{}
 	}
+	g.again++
 	return nil, Mark{h}
 }
 
@@ -125,29 +148,32 @@ func (t *Table) Keep(m Mark, site Site, encoded []byte, value any, size int) {
 	if !m.Wanted() || t.closed || t.left == 0 {
 		return
 	}
-	e := t.slot(m.hash)
-	cost := len(encoded) + size
-	if e.used || t.bytes-e.size+cost > t.limit {
-		e.used = false
-		t.turnAway()
+	size += len(encoded)
+	if size > t.limit/mostOfLimit || !t.makeRoom(size) {
+		return
+	}
+	e := t.vacancy(m.hash)
+	if e == nil {
 		return
 	}
 	t.left--
-	if e.value != nil {
-		t.refused++ // two values want one slot
-	}
-	t.bytes += cost - e.size
-	*e = entry{hash: m.hash, site: site, key: string(encoded), value: value, size: cost}
+	t.values++
+	t.bytes += size
+	*e = entry{hash: m.hash, site: site, key: string(encoded), value: value, size: size}
 	t.checks.kept(e)
 }
 
 // Close ends the sharing of values; strings, which nobody can write into, are
 // shared on. It may be called from any goroutine that does not hold the table.
 func (t *Table) Close() {
+	if t == nil {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 
-	t.closed, t.slots, t.seen, t.bytes = true, nil, nil, 0
+	t.closed = true
+	t.slots, t.seen, t.values, t.bytes = nil, seen{}, 0, 0
 }
 
 // Stats may be called from any goroutine that does not hold the table.
@@ -159,12 +185,7 @@ func (t *Table) Stats() Stats {
 	defer t.mu.Unlock()
 
 	s := t.stats
-	s.Bytes = t.bytes
-	for i := range t.slots {
-		if t.slots[i].value != nil {
-			s.Values++
-		}
-	}
+	s.Values, s.Bytes = t.values, t.bytes
 	return s
 }
 
@@ -173,34 +194,117 @@ func (t *Table) hash(site Site, encoded []byte) uint64 {
 	return max(h, 1)
 }
 
-func (t *Table) slot(h uint64) *entry { return &t.slots[h&uint64(len(t.slots)-1)] }
-
-// secondSight tells whether something of this hash was looked up before.
-func (t *Table) secondSight(h uint64) bool {
-	fingerprint := uint32(h>>32) | 1
-	s := &t.seen[h&uint64(len(t.seen)-1)]
-	if *s == fingerprint {
-		return true
-	}
-	*s = fingerprint
-	return false
+func (t *Table) bucket(h uint64) []entry {
+	i := h & uint64(len(t.slots)-1) &^ (bucket - 1)
+	return t.slots[i : i+bucket]
 }
 
-// turnAway counts a value that found no place, and grows the table where that
-// happens often.
-func (t *Table) turnAway() {
-	t.refused++
-	if t.refused > len(t.slots)/2 && len(t.slots) < mostSlots {
-		t.resize(2 * len(t.slots))
-	}
-}
-
-func (t *Table) resize(n int) {
-	old := t.slots
-	t.slots, t.seen, t.refused = make([]entry, n), make([]uint32, n*seenPerSlot), 0
-	for i := range old {
-		if old[i].value != nil {
-			*t.slot(old[i].hash) = old[i]
+func (t *Table) entry(h uint64, site Site, encoded []byte) *entry {
+	b := t.bucket(h)
+	for i := range b {
+		if e := &b[i]; e.hash == h && e.site == site && e.value != nil && e.key == string(encoded) {
+			return e
 		}
 	}
+	return nil
+}
+
+// makeRoom takes values out that nobody asked for since it came by last, and
+// tells whether another of a size fits in.
+func (t *Table) makeRoom(size int) bool {
+	for range sweep {
+		if t.bytes+size <= t.limit {
+			return true
+		}
+		e := &t.slots[t.hand]
+		t.hand = (t.hand + 1) % len(t.slots)
+		t.dropUnused(e)
+	}
+	return t.bytes+size <= t.limit
+}
+
+// dropUnused empties a slot, unless its value was used since the last attempt.
+func (t *Table) dropUnused(e *entry) {
+	if e.used {
+		e.used = false
+		return
+	}
+	if e.value != nil {
+		t.values--
+		t.bytes -= e.size
+		*e = entry{}
+	}
+}
+
+// vacancy returns an empty slot for a hash, or nil where all that it may take
+// are in use.
+func (t *Table) vacancy(h uint64) *entry {
+	if e := t.empty(h); e != nil {
+		return e
+	}
+	t.refused++
+	if t.mayGrow() && (2*t.values > len(t.slots) || 4*t.refused > len(t.slots)) {
+		t.grow()
+		if e := t.empty(h); e != nil {
+			return e
+		}
+	}
+	return t.makeVacancy(t.bucket(h))
+}
+
+// makeVacancy empties a slot that was not used of late. Whether it finds one or
+// not, one value of the bucket has to be used again to stay for long.
+func (t *Table) makeVacancy(b []entry) (vacant *entry) {
+	for i := range b {
+		if e := &b[(i+t.refused)%bucket]; !e.used {
+			t.dropUnused(e)
+			vacant = e
+			break
+		}
+	}
+	b[t.refused/bucket%bucket].used = false
+	return vacant
+}
+
+func (t *Table) empty(h uint64) *entry {
+	b := t.bucket(h)
+	for i := range b {
+		if b[i].value == nil {
+			return &b[i]
+		}
+	}
+	return nil
+}
+
+func (t *Table) mayGrow() bool {
+	return len(t.slots) < mostSlots && 2*len(t.slots) <= t.limit/bytesPerSlot
+}
+
+// grow doubles the slots. What was in one bucket finds room in two.
+func (t *Table) grow() {
+	old := t.slots
+	t.slots, t.refused = make([]entry, 2*len(old)), 0
+	for i := range old {
+		if old[i].value != nil {
+			*t.empty(old[i].hash) = old[i]
+		}
+	}
+}
+
+// verify panics where an invariant does not hold.
+func (t *Table) verify() {
+	values, bytes := 0, 0
+	for i := range t.slots {
+		e := &t.slots[i]
+		bytes += e.size
+		if e.value != nil {
+			values++
+		}
+		verify.That(e.value != nil || e.size == 0 && e.key == "" && !e.used, "slot %d is empty and holds %+v", i, *e)
+		verify.That(e.value == nil || t.hash(e.site, []byte(e.key)) == e.hash, "the key in slot %d is not of its hash", i)
+		verify.That(e.value == nil || &t.bucket(e.hash)[0] == &t.slots[i&^(bucket-1)], "slot %d is not in the bucket of its value", i)
+	}
+	verify.That(values == t.values && bytes == t.bytes, "the table counts %d values of %d bytes and holds %d of %d", t.values, t.bytes, values, bytes)
+	verify.That(t.bytes <= max(t.limit, 0), "the table holds %d bytes, and its limit is %d", t.bytes, t.limit)
+	t.strings.verify()
 }

@@ -1,0 +1,78 @@
+package share
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// stream decodes pods, each with some values at one site, and returns the part
+// of the values that were shared.
+func stream(t *Table, s Site, pods, values int, value func(pod, i int) string) float64 {
+	shared := 0
+	for p := range pods {
+		t.Lock()
+		for i := range values {
+			if _, ok := decode(t, s, value(p, i)); ok {
+				shared++
+			}
+		}
+		t.Unlock()
+	}
+	return float64(shared) / float64(pods*values)
+}
+
+const pods = 20_000
+
+// The streams that a cluster of 20,000 pods is read in, with one value of a
+// site in each pod, as its tolerations, or many, as the variables of its
+// environment.
+func TestGaugeLooksUpWhatPays(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	owned := func(owner func(pod int) int) func(int, int) string {
+		return func(pod, i int) string { return fmt.Sprintf("owner %d value %d", owner(pod), i) }
+	}
+	for name, test := range map[string]struct {
+		values int
+		value  func(pod, i int) string
+		atBest float64
+	}{
+		"sorted by name":         {1, owned(func(p int) int { return p / 50 }), 0.96},
+		"sorted, many":           {20, owned(func(p int) int { return p / 50 }), 0.96},
+		"interleaved":            {1, owned(func(p int) int { return p % 400 }), 0.96},
+		"interleaved, many":      {20, owned(func(p int) int { return p % 400 }), 0.96},
+		"by chance, many":        {20, owned(func(int) int { return r.IntN(400) }), 0.96},
+		"2,000 owners":           {1, owned(func(p int) int { return p % 2000 }), 0.8},
+		"half of them new":       {20, owned(func(p int) int { return p%2*(p+1000) + p%2*-1 + (p+1)%2*(p%50) }), 0.5},
+		"first unique, then not": {20, owned(func(p int) int { return max(p, pods/2)*(1-p/(pods/2)) + p/(pods/2)*(p%400) }), 0.48},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shared := stream(New(64<<20), NewSite(name), pods, test.values, test.value)
+			assert.Greater(t, shared, 0.8*test.atBest)
+		})
+	}
+}
+
+func TestGaugeStopsWhatDoesNotPay(t *testing.T) {
+	table := New(0)
+	shared := stream(table, siteA, 10*pods, 1, func(p, _ int) string { return fmt.Sprint(p) })
+	assert.Zero(t, shared)
+	assert.Less(t, table.Stats().Missed, uint64(10*pods/3))
+	assert.Less(t, table.Stats().Values, 20, "what never comes again takes no room, but for chance")
+}
+
+// A site that does not pay takes nothing from one that does.
+func TestGaugesAreIndependent(t *testing.T) {
+	table, pays, other := New(1<<20), NewSite("pays"), NewSite("other")
+	shared := 0
+	for p := range pods {
+		object(table, other, fmt.Sprint(p))
+		if _, ok := object(table, pays, fmt.Sprint(p%400)); ok {
+			shared++
+		}
+	}
+	assert.Greater(t, shared, pods*9/10)
+}
