@@ -121,7 +121,9 @@ func (b *builder) field(k planKey, f reflect.StructField) field {
 		realm = realmClosed
 	}
 	b.shape(&made, f.Type, below, realm)
-	made.reach = reachOf(&made, realm)
+	if k.typ != fieldsV1Type { // which is shared as a whole, wherever it is
+		made.reach = reachOf(&made, realm)
+	}
 	b.sites(&made, k.typ.Name()+"."+f.Name)
 	made.intern = !unique(k.typ, name)
 	return made

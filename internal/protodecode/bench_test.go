@@ -1,0 +1,101 @@
+package protodecode
+
+import (
+	"fmt"
+	"reflect"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1"
+	runtimeobject "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/tidemark-k8s/tidemark/internal/share"
+)
+
+var podType = reflect.TypeFor[corev1.Pod]()
+
+// encoded returns the bytes of n pods.
+func encoded(tb testing.TB, n int, pod func(i int) *corev1.Pod) [][]byte {
+	all := make([][]byte, n)
+	for i := range all {
+		var err error
+		all[i], err = pod(i).Marshal()
+		require.NoError(tb, err)
+	}
+	return all
+}
+
+func generatedPod(data []byte) (any, error) {
+	p := new(corev1.Pod)
+	return p, p.Unmarshal(data)
+}
+
+// BenchmarkDecode keeps the last 20,000 objects, as a cache does, so that the
+// garbage collector has what it has there. "heap/object" is what an object
+// keeps, the table included.
+func BenchmarkDecode(b *testing.B) {
+	const kept = 20_000
+	for name, pod := range map[string]func(int) *corev1.Pod{"siblings": siblingPod, "lone": lonePod} {
+		data := encoded(b, kept, pod)
+		b.Run(fmt.Sprintf("%s/%d-bytes", name, len(data[kept-1])), func(b *testing.B) {
+			table := func() func([]byte) (any, error) {
+				return New(podType, Options{Table: share.New(0), Values: true}).Decode
+			}
+			b.Run("generated", func(b *testing.B) { measure(b, data, generatedPod) })
+			b.Run("codec", func(b *testing.B) { measure(b, wrapped(b, data), codec()) })
+			b.Run("plain", func(b *testing.B) { measure(b, data, New(podType, Options{}).Decode) })
+			b.Run("strings", func(b *testing.B) { measure(b, data, New(podType, Options{Table: share.New(0)}).Decode) })
+			b.Run("values", func(b *testing.B) { measure(b, data, table()) })
+		})
+	}
+}
+
+// codec decodes as client-go's typed clients do.
+func codec() func([]byte) (any, error) {
+	d := scheme.Codecs.WithoutConversion().DecoderToVersion(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), v1.SchemeGroupVersion)
+	return func(data []byte) (any, error) { return runtimeobject.Decode(d, data) }
+}
+
+// wrapped puts the messages into the envelopes that a server sends.
+func wrapped(b *testing.B, data [][]byte) [][]byte {
+	all := make([][]byte, len(data))
+	for i := range data {
+		u := runtimeobject.Unknown{TypeMeta: runtimeobject.TypeMeta{APIVersion: "v1", Kind: "Pod"}, Raw: data[i]}
+		raw, err := u.Marshal()
+		require.NoError(b, err)
+		all[i] = append([]byte("k8s\x00"), raw...)
+	}
+	return all
+}
+
+func measure(b *testing.B, data [][]byte, decode func([]byte) (any, error)) {
+	kept := make([]any, len(data))
+	before := heap()
+	for i := range data {
+		kept[i], _ = decode(data[i])
+	}
+	perObject := float64(heap()-before) / float64(len(data))
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range b.N {
+		o, err := decode(data[i%len(data)])
+		if err != nil {
+			b.Fatal(err)
+		}
+		kept[i%len(data)] = o
+	}
+	b.StopTimer()
+	b.ReportMetric(perObject, "heap/object")
+	runtime.KeepAlive(kept)
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
