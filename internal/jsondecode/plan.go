@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -101,30 +102,20 @@ func planOf(t reflect.Type) *plan {
 		plans.byType = make(map[reflect.Type]*plan)
 	}
 	for t, p := range m.made {
-		p.shared = !p.reachesMutable(make(map[*plan]bool))
+		p.shared = p.elem != nil && !p.elem.holdsMutable()
 		plans.byType[t] = p
 	}
 	return p
 }
 
-// reachesMutable tells whether a value can hold one that is mutable.
-func (p *plan) reachesMutable(seen map[*plan]bool) bool {
-	if p.mutable {
+// holdsMutable tells whether a value itself, without what it points to, has a
+// part that programs or getters write into. What it points to is looked at when
+// it is decoded, since most of it is absent.
+func (p *plan) holdsMutable() bool {
+	if p.form == formStruct && slices.ContainsFunc(p.fields, func(f field) bool { return f.guarded || f.plan.holdsMutable() }) {
 		return true
 	}
-	if seen[p] {
-		return false
-	}
-	seen[p] = true
-	if p.elem != nil && p.elem.reachesMutable(seen) {
-		return true
-	}
-	for _, f := range p.fields {
-		if f.guarded || f.plan.reachesMutable(seen) {
-			return true
-		}
-	}
-	return false
+	return p.mutable || p.form == formOdd
 }
 
 // planner makes the plans of a type and of all that it holds.

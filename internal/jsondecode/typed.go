@@ -209,6 +209,9 @@ func (d *Typed) string(i uint32, site share.Site) string {
 
 // container decodes what may be shared, unless an equal one is there.
 func (d *Typed) container(p *plan, v reflect.Value, i uint32, site share.Site, drop *fields.Set) bool {
+	if !p.shared {
+		d.mutable = true
+	}
 	k := d.text.tokens[i].kind
 	looked := (k == kindObject || k == kindArray) && d.options.Values && drop == nil && p.shared &&
 		(d.guarded == 0 || p.typ.Elem() == fieldsV1)

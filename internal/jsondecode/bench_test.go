@@ -1,0 +1,146 @@
+//go:build unix
+
+package jsondecode
+
+import (
+	"bytes"
+	"reflect"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/tidemark-k8s/tidemark/internal/share"
+)
+
+// siblings is how many objects of one kind a benchmark decodes, each of which
+// differs from the others as objects of one workload do.
+const siblings = 2000
+
+// texts are the objects of the benchmarks.
+func texts(b *testing.B) map[string][][]byte {
+	b.Helper()
+	t := map[string][][]byte{}
+	for n := range siblings {
+		t["pod"] = append(t["pod"], podNumber(b, n))
+		t["resource"] = append(t["resource"], resourceNumber(n))
+	}
+	return t
+}
+
+// measure decodes the texts in turn. It reports what they take in memory,
+// per object, beside the usual figures.
+func measure(b *testing.B, texts [][]byte, decode func([]byte) (any, error)) {
+	b.Helper()
+	b.ReportAllocs()
+	b.SetBytes(int64(len(texts[0])))
+	worked := cpu(b)
+	for n := 0; b.Loop(); n++ {
+		if _, err := decode(texts[n%len(texts)]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.StopTimer()
+	b.ReportMetric(float64(cpu(b)-worked)/float64(b.N), "cpu-ns/op")
+	kept := make([]any, 0, len(texts))
+	before := heap()
+	for _, text := range texts {
+		v, err := decode(text)
+		require.NoError(b, err)
+		kept = append(kept, v)
+	}
+	b.ReportMetric(float64(heap()-before)/float64(len(texts)), "heap-B/object")
+	runtime.KeepAlive(kept)
+}
+
+// cpu returns the time that this process has worked, garbage collection included.
+func cpu(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc) //nolint:gosec // a few gigabytes
+}
+
+func BenchmarkUnstructured(b *testing.B) {
+	for name, texts := range texts(b) {
+		b.Run(name+"/clientgo", func(b *testing.B) {
+			measure(b, texts, func(data []byte) (any, error) {
+				u := &unstructured.Unstructured{}
+				_, _, err := unstructured.UnstructuredJSONScheme.Decode(data, nil, u)
+				return u, err
+			})
+		})
+		for _, o := range []struct {
+			name    string
+			options Options
+		}{{"alone", Options{}}, {"strings", Options{Table: share.New(0)}}, {"values", Options{Table: share.New(0), Values: true}}} {
+			b.Run(name+"/"+o.name, func(b *testing.B) {
+				d := NewUnstructured(o.options)
+				measure(b, texts, func(data []byte) (any, error) { return d.Decode(data) })
+			})
+		}
+	}
+}
+
+func BenchmarkTyped(b *testing.B) {
+	texts := texts(b)["pod"]
+	b.Run("clientgo", func(b *testing.B) {
+		measure(b, texts, func(data []byte) (any, error) {
+			p := new(corev1.Pod)
+			return p, utiljson.Unmarshal(data, p)
+		})
+	})
+	for _, o := range []struct {
+		name    string
+		options Options
+	}{{"alone", Options{}}, {"strings", Options{Table: share.New(0)}}, {"values", Options{Table: share.New(0), Values: true}}} {
+		b.Run(o.name, func(b *testing.B) {
+			d := NewTyped(reflect.TypeFor[corev1.Pod](), o.options)
+			measure(b, texts, func(data []byte) (any, error) { return d.Decode(data) })
+		})
+	}
+}
+
+func BenchmarkScan(b *testing.B) {
+	data := podNumber(b, 1)
+	b.Run("scan", func(b *testing.B) {
+		b.SetBytes(int64(len(data)))
+		var t text
+		for b.Loop() {
+			require.True(b, t.scan(data))
+		}
+	})
+	b.Run("identity", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			_, ok := ReadIdentity(data)
+			require.True(b, ok)
+		}
+	})
+	b.Run("list", func(b *testing.B) {
+		list := append(bytes.Repeat(append(data, ','), 999), data...)
+		list = append([]byte(`{"items":[`), append(list, "]}"...)...)
+		b.SetBytes(int64(len(list)))
+		b.ReportAllocs()
+		for b.Loop() {
+			for l := NewList(bytes.NewReader(list)); ; {
+				if _, err := l.Next(); err != nil {
+					break
+				}
+			}
+		}
+	})
+}

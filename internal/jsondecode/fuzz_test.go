@@ -1,0 +1,287 @@
+package jsondecode
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/tidemark-k8s/tidemark/internal/share"
+)
+
+// seeds are texts of all sorts.
+func seeds(f *testing.F) []string {
+	f.Helper()
+	all := []string{string(podNumber(f, 1)), string(podNumber(f, 2)), string(resourceNumber(1)), string(resourceNumber(2)), definition, coreEvent}
+	for _, odd := range oddities {
+		all = append(all, odd, `{"kind":"A","metadata":{"labels":{"a":`+odd+`}},"spec":{"x":[`+odd+`],"data":{"y":`+odd+`}}}`)
+	}
+	return all
+}
+
+// Two objects are decoded in turn, so that one may get what was made for the other.
+func FuzzUnstructured(f *testing.F) {
+	all := seeds(f)
+	for i := range all {
+		f.Add(all[i], all[(i+1)%len(all)])
+	}
+	f.Fuzz(func(t *testing.T, one, two string) {
+		d := decoders()
+		for range 2 {
+			sameUnstructured(t, d, one)
+			sameUnstructured(t, d, two)
+		}
+		u := &unstructured.Unstructured{}
+		_, _, err := unstructured.UnstructuredJSONScheme.Decode([]byte(one), nil, u)
+		got, gotErr := d["values"].Decode([]byte(one))
+		if err == nil {
+			require.NoError(t, gotErr)
+			require.Equal(t, u.Object, got)
+		} else if !runtime.IsMissingKind(err) {
+			require.Error(t, gotErr)
+		}
+		if gotErr == nil {
+			checkSharing(t, got, must(d["values"].Decode([]byte(one))))
+		}
+	})
+}
+
+func must(m map[string]any, err error) map[string]any {
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// checkSharing fails where objects share what programs write into.
+func checkSharing(t *testing.T, a, b map[string]any) {
+	t.Helper()
+	for _, path := range sharing(a, b) {
+		path = "." + strings.TrimPrefix(path, ".metadata.managedFields")
+		for _, name := range []string{".metadata.", ".data.", ".stringData.", ".binaryData.", ".nodeSelector."} {
+			if strings.Contains(path+".", name) && !strings.Contains(path, "managedFields") {
+				t.Fatalf("%s is shared", path)
+			}
+		}
+	}
+}
+
+func FuzzTyped(f *testing.F) {
+	all := seeds(f)
+	for i := range all {
+		f.Add(all[i], all[(i+1)%len(all)])
+	}
+	for _, name := range []string{"map", "leafs", "lists", "limits", "pointers", "any", "time", "bytes", "deep", "port", "raw"} {
+		f.Add(`{"`+name+`":{"a":{"name":"x","n":1}}}`, `{"`+name+`":["a",{"a":"1"}]}`)
+	}
+	f.Fuzz(func(t *testing.T, one, two string) {
+		for _, object := range []any{corev1.Pod{}, zoo{}} {
+			d := typedDecoders(object)
+			for range 2 {
+				sameTyped(t, d, one)
+				sameTyped(t, d, two)
+			}
+		}
+	})
+}
+
+// slowList reads a list as encoding/json does.
+func slowList(body []byte) (items []string, head ListHead, ok bool) {
+	members, ok := slowMembers(body)
+	if !ok {
+		return nil, head, false
+	}
+	for _, m := range members {
+		switch m.key {
+		case "items":
+			var raw []json.RawMessage
+			if head.Items != NoItems || json.Unmarshal(m.value, &raw) != nil {
+				return nil, head, false
+			}
+			head.Items = SomeItems
+			if raw == nil {
+				head.Items = NullItems
+			}
+			for _, r := range raw {
+				items = append(items, string(r))
+			}
+		case "apiVersion":
+			ok = ok && json.Unmarshal(m.value, &head.APIVersion) == nil
+		case "kind":
+			ok = ok && json.Unmarshal(m.value, &head.Kind) == nil
+		case "metadata":
+			var meta struct {
+				ResourceVersion    string `json:"resourceVersion"`
+				Continue           string `json:"continue"`
+				RemainingItemCount *int64 `json:"remainingItemCount"`
+			}
+			ok = ok && utiljson.Unmarshal(m.value, &meta) == nil
+			head.ResourceVersion, head.Continue, head.RemainingItemCount = meta.ResourceVersion, meta.Continue, meta.RemainingItemCount
+		}
+	}
+	return items, head, ok
+}
+
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+// slowMembers returns the members of an object in their order.
+func slowMembers(body []byte) (members []member, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(body))
+	if first, err := d.Token(); err != nil || first != json.Delim('{') || !json.Valid(body) {
+		return nil, false
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, false
+		}
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return nil, false
+		}
+		members = append(members, member{key.(string), value})
+	}
+	return members, true
+}
+
+// tooDeep tells whether a text may be so deep that it matters how much of it is
+// looked at as a whole.
+func tooDeep(text string) bool {
+	return strings.Count(text, "{")+strings.Count(text, "[") >= deepest-2
+}
+
+func FuzzList(f *testing.F) {
+	for _, odd := range oddities {
+		f.Add(`{"items":[` + odd + `],"kind":"L"}`)
+		f.Add(`{"kind":` + odd + `,"x":[` + odd + `],"metadata":{"continue":` + odd + `},"items":[1, {"a":[2]} ]} `)
+	}
+	f.Add(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5","remainingItemCount":3},"items":[{"a":1},{"b":[2]}]}` + "\n")
+	f.Fuzz(func(t *testing.T, body string) {
+		if tooDeep(body) {
+			return
+		}
+		want, wantHead, ok := slowList([]byte(body))
+		for name, r := range map[string]io.Reader{"whole": strings.NewReader(body), "one by one": iotest.OneByteReader(strings.NewReader(body))} {
+			items, head, err := readList(r)
+			for _, item := range items {
+				if !json.Valid([]byte(item)) {
+					err = ErrMalformed // its decoder will tell
+				}
+			}
+			if !ok {
+				require.Error(t, err, name)
+				continue
+			}
+			require.NoError(t, err, name)
+			require.Equal(t, want, items, name)
+			require.Equal(t, wantHead, head, name)
+		}
+	})
+}
+
+// slowEvents reads events as encoding/json does.
+func slowEvents(body string) (events []event, ok bool) {
+	d := json.NewDecoder(strings.NewReader(body))
+	for {
+		var frame json.RawMessage
+		if err := d.Decode(&frame); err != nil {
+			return events, errors.Is(err, io.EOF)
+		}
+		members, ok := slowMembers(frame)
+		if !ok {
+			return events, false
+		}
+		var e event
+		for _, m := range members {
+			switch {
+			case m.key == "object" && string(m.value) != "null":
+				e.object = string(m.value)
+			case m.key == "type":
+				if json.Unmarshal(m.value, &e.typ) != nil {
+					return events, false
+				}
+			}
+		}
+		events = append(events, e)
+	}
+}
+
+func FuzzEvents(f *testing.F) {
+	for _, odd := range oddities {
+		f.Add(`{"type":"ADDED","object":` + odd + `}` + "\n" + `{"object":{"a":1},"type":` + odd + `}{"x":` + odd + `}`)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		if tooDeep(body) {
+			return
+		}
+		want, ok := slowEvents(body)
+		for name, r := range map[string]io.Reader{"whole": strings.NewReader(body), "one by one": iotest.OneByteReader(strings.NewReader(body))} {
+			events, err := readEvents(r)
+			for i, e := range events {
+				if e.object != "" && !json.Valid([]byte(e.object)) {
+					events, err = events[:i], ErrMalformed // its decoder will tell
+					break
+				}
+			}
+			require.Equal(t, ok, err == nil, name)
+			require.True(t, slices.Equal(want, events), "%s: %q instead of %q", name, events, want)
+		}
+	})
+}
+
+// FuzzIdentity holds what is read of an item against the whole item.
+func FuzzIdentity(f *testing.F) {
+	for _, s := range seeds(f) {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, item string) {
+		id, ok := ReadIdentity([]byte(item))
+		members, valid := slowMembers([]byte(item))
+		if !valid {
+			return // what is read of it does not matter, as long as it is read
+		}
+		var want Identity
+		for _, m := range members {
+			if m.key == "metadata" {
+				parts, _ := slowMembers(m.value)
+				for _, p := range parts {
+					if field := want.field(p.key); field != nil {
+						*field = ""
+						_ = json.Unmarshal(p.value, field)
+					}
+				}
+				break
+			}
+		}
+		require.Equal(t, want.Name != "", ok)
+		if ok {
+			require.Equal(t, want, id)
+		}
+	})
+}
+
+// Objects that were decoded together with many others are what they are alone.
+func TestManyKindsOfObjectsShareATable(t *testing.T) {
+	table := share.New(1 << 16) // much is turned away
+	d := map[string]*Unstructured{"one": NewUnstructured(Options{Table: table, Values: true}), "two": NewUnstructured(Options{Table: table, Values: true})}
+	pods := map[string]*Typed{"": NewTyped(reflect.TypeFor[corev1.Pod](), Options{Table: table, Values: true})}
+	for n := range 200 {
+		sameUnstructured(t, d, string(resourceNumber(n%7)))
+		sameUnstructured(t, d, string(podNumber(t, n%5)))
+		sameTyped(t, pods, string(podNumber(t, n%5)))
+	}
+}

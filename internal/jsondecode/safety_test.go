@@ -1,0 +1,316 @@
+package jsondecode
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/share"
+)
+
+// sharing returns the paths at which two objects hold the same map, the same
+// array or the same pointer. Paths below a shared one are not told.
+func sharing(a, b any) []string {
+	var paths []string
+	walkBoth("", reflect.ValueOf(a), reflect.ValueOf(b), &paths)
+	slices.Sort(paths)
+	return paths
+}
+
+func walkBoth(path string, a, b reflect.Value, paths *[]string) {
+	if a.Kind() == reflect.Interface || a.Kind() == reflect.Pointer && path == "" {
+		if !a.IsNil() {
+			walkBoth(path, a.Elem(), b.Elem(), paths)
+		}
+		return
+	}
+	if same(a, b) {
+		*paths = append(*paths, path)
+		return
+	}
+	switch a.Kind() {
+	case reflect.Pointer:
+		if !a.IsNil() {
+			walkBoth(path, a.Elem(), b.Elem(), paths)
+		}
+	case reflect.Map:
+		for _, k := range a.MapKeys() {
+			walkBoth(fmt.Sprintf("%s.%s", path, k), a.MapIndex(k), b.MapIndex(k), paths)
+		}
+	case reflect.Slice:
+		for i := range a.Len() {
+			walkBoth(fmt.Sprintf("%s[%d]", path, i), a.Index(i), b.Index(i), paths)
+		}
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if a.Type() != reflect.TypeFor[metav1.Time]() { // it refers to a time zone
+				walkBoth(path+"."+a.Type().Field(i).Name, a.Field(i), b.Field(i), paths)
+			}
+		}
+	}
+}
+
+// same tells whether two values are one in memory, and fails where a shared
+// array has room behind its end, in which one of two appends would be lost.
+func same(a, b reflect.Value) bool {
+	switch a.Kind() {
+	case reflect.Pointer, reflect.Map:
+		return !a.IsNil() && a.Pointer() == b.Pointer()
+	case reflect.Slice:
+		if a.Cap() > 0 && a.Pointer() == b.Pointer() {
+			if a.Len() != a.Cap() {
+				panic("a shared slice with room behind its end")
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// twice decodes data until all of it that is ever shared is, and returns two objects.
+func twice(t *testing.T, data string, decode func([]byte) (any, error)) (a, b any) {
+	t.Helper()
+	for range 6 {
+		var err error
+		a = b
+		b, err = decode([]byte(data))
+		require.NoError(t, err)
+	}
+	return a, b
+}
+
+// requireShared decodes data with many tables, since in each of them two values
+// may want one slot. What is shared must lie within the wanted paths, and each
+// of these must be shared once.
+func requireShared(t *testing.T, what, data string, want []string, decoder func(*share.Table) func([]byte) (any, error)) {
+	t.Helper()
+	met := map[string]bool{}
+	for range 20 {
+		for _, path := range sharing(twice(t, data, decoder(share.New(0)))) {
+			met[path] = true
+			within := slices.ContainsFunc(want, func(w string) bool {
+				rest, ok := strings.CutPrefix(path, w)
+				return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+			})
+			require.True(t, within, "%s: %s is shared", what, path)
+		}
+	}
+	for _, path := range want {
+		require.True(t, met[path], "%s: %s is not shared", what, path)
+	}
+}
+
+func untyped(o Options) func([]byte) (any, error) {
+	d := NewUnstructured(o)
+	return func(data []byte) (any, error) { return d.Decode(data) }
+}
+
+func TestUnstructuredSharesOnlyWhatIsSafe(t *testing.T) {
+	for _, c := range []struct {
+		what, data string
+		want       []string
+	}{
+		{"objects and arrays", `{"spec":{"a":[1,[2]],"b":{"c":{"d":"e"}}}}`, []string{".spec"}},
+		{"not the object itself", `{"a":"b"}`, nil},
+		{"nothing of the metadata", `{"metadata":{"name":"n","labels":{"a":"b"},"annotations":{"a":"b"},"finalizers":["f"],"ownerReferences":[{"a":{"b":1}}]},"spec":{"a":1}}`, []string{".spec"}},
+		{"but its managedFields", `{"metadata":{"managedFields":[{"fieldsV1":{"f:data":{},"f:metadata":{}}}],"labels":{"a":"b"}}}`, []string{".metadata.managedFields"}},
+		{"metadata further down, and nothing that holds it", `{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"a":[1]}},"x":[{"metadata":{"a":{}}},{"y":{"z":2}}]}}`,
+			[]string{".spec.template.spec", ".spec.x[1]"}},
+		{"metadata of another shape", `{"spec":{"metadata":[{"a":1}],"x":{"y":1}}}`, []string{".spec.x"}},
+		{"metadata as a string", `{"spec":{"a":{"metadata":"x"},"b":{"c":1}}}`, []string{".spec.b"}},
+		{"metadata that is written in another way", `{"spec":{"\u006detadata":{"labels":{"a":"b"}}}}`, nil},
+		{"metadata in managedFields", `{"metadata":{"managedFields":[{"metadata":{"a":{}},"x":{"y":1}}]}}`, []string{".metadata.managedFields[0].x"}},
+		{"managedFields in labels", `{"metadata":{"labels":{"managedFields":{"a":"b"}}}}`, nil},
+		{"data", `{"data":{"a":{"b":1}},"stringData":{"c":{}},"binaryData":{"c":[1]},"x":{"y":1}}`, []string{".x"}},
+		{"data further down", `{"spec":{"x":{"data":{"a":[1]}},"y":[{"stringData":1}],"z":{"a":1}}}`, []string{".spec.z"}},
+		{"metadata in data", `{"data":{"metadata":{"managedFields":[{"a":{}}]}}}`, nil},
+		{"a node selector", `{"spec":{"nodeSelector":{"a":"b"},"other":{"a":"b"}}}`, []string{".spec.other"}},
+	} {
+		requireShared(t, c.what, c.data, c.want, func(table *share.Table) func([]byte) (any, error) {
+			return untyped(Options{Table: table, Values: true})
+		})
+		a, b := twice(t, c.data, untyped(Options{Table: share.New(0)}))
+		assert.Empty(t, sharing(a, b), c.what)
+		a, b = twice(t, c.data, untyped(Options{}))
+		assert.Empty(t, sharing(a, b), c.what)
+	}
+}
+
+// The rules hold for keys, too, for which no path is made.
+func TestUnstructuredIsSafeBeyondItsPaths(t *testing.T) {
+	d := NewUnstructured(Options{Table: share.New(0), Values: true})
+	for n := range 2 * mostPaths {
+		_, err := d.Decode(fmt.Appendf(nil, `{"a%d":{"b%d":{"c":1}}}`, n/40, n))
+		require.NoError(t, err)
+	}
+	a, b := twice(t, `{"late":{"metadata":{"labels":{"a":"b"}},"x":[{"y":{"data":{}}}]},"metadata":{"labels":{"x":"y"}}}`, func(data []byte) (any, error) { return d.Decode(data) })
+	assert.Empty(t, sharing(a, b))
+}
+
+func typed[T any](o Options) func([]byte) (any, error) {
+	return NewTyped(reflect.TypeFor[T](), o).Decode
+}
+
+// opaque decodes itself, and might write into itself later.
+type opaque struct{ Made []string }
+
+func (o *opaque) UnmarshalJSON([]byte) error {
+	o.Made = []string{"x"}
+	return nil
+}
+
+// lazy could keep what a getter computes.
+type lazy struct {
+	A    []string `json:"a"`
+	kept []string
+}
+
+type sharer struct {
+	Meta    []metav1.ObjectMeta     `json:"meta"`
+	Named   holder                  `json:"named"`
+	Holders []holder                `json:"holders"`
+	Written struct{ Data []string } `json:"written"`
+	Data    map[string][]string     `json:"data"`
+	Opaque  []opaque                `json:"opaque"`
+	Lazy    []lazy                  `json:"lazy"`
+	Any     []any                   `json:"any"`
+	Sizes   []resource.Quantity     `json:"sizes"`
+	Plain   map[string][]string     `json:"plain"`
+	Nested  *map[string]*[]string   `json:"nested"`
+	Inline  []inline                `json:"inline"`
+}
+
+type holder struct {
+	Metadata map[string]string `json:"metadata"`
+	Other    []string          `json:"other"`
+}
+
+type inline struct {
+	metav1.ObjectMeta `json:",inline"`
+	Other             []string `json:"other"`
+}
+
+func TestTypedSharesOnlyWhatIsSafe(t *testing.T) {
+	_ = lazy{}.kept
+	for _, c := range []struct {
+		what, data string
+		want       []string
+	}{
+		{"maps, arrays and pointers", `{"plain":{"a":["b"]},"nested":{"a":["b"]}}`, []string{".Nested", ".Plain"}},
+		{"an ObjectMeta", `{"meta":[{"labels":{"a":"b"},"finalizers":["f"],"ownerReferences":[{"controller":true}]}]}`, nil},
+		{"fields of an ObjectMeta, but not their array", `{"meta":[{"managedFields":[{"manager":"m","fieldsV1":{"f:a":{}},"time":"2025-01-01T00:00:00Z"}]}]}`, []string{".Meta[0].ManagedFields[0].FieldsV1"}},
+		{"an embedded ObjectMeta", `{"inline":[{"labels":{"a":"b"},"other":["x"]}]}`, []string{".Inline[0].Other"}},
+		{"a field named metadata", `{"named":{"metadata":{"a":"b"},"other":["x"]},"holders":[{"other":["y"]}]}`, []string{".Holders[0].Other", ".Named.Other"}},
+		{"a field named data", `{"data":{"a":["b"]}}`, nil},
+		{"what decodes itself", `{"opaque":[{}]}`, nil},
+		{"what has fields of its own", `{"lazy":[{"a":["b"]}]}`, []string{".Lazy[0].A"}},
+		{"an interface", `{"any":[{"a":["b"]}]}`, nil},
+		{"quantities", `{"sizes":["1","1500m","0.5"]}`, []string{".Sizes"}},
+		{"a quantity with a big number", `{"sizes":["1","100000000000000000000"]}`, nil},
+	} {
+		requireShared(t, c.what, c.data, c.want, valuesOf[sharer])
+		a, b := twice(t, c.data, typed[sharer](Options{Table: share.New(0)}))
+		assert.Empty(t, sharing(a, b), c.what)
+	}
+}
+
+func valuesOf[T any](table *share.Table) func([]byte) (any, error) {
+	return typed[T](Options{Table: table, Values: true})
+}
+
+func TestTypedSharesOfKnownKinds(t *testing.T) {
+	requireShared(t, "a pod", string(podNumber(t, 1)), []string{
+		".ObjectMeta.ManagedFields[0].FieldsV1", ".ObjectMeta.ManagedFields[1].FieldsV1", ".Spec.Containers", ".Spec.SecurityContext", ".Spec.Tolerations",
+		".Spec.Volumes", ".Status.Conditions", ".Status.ContainerStatuses", ".Status.PodIPs",
+	}, valuesOf[corev1.Pod])
+	requireShared(t, "a deployment", `{"metadata":{"labels":{"a":"b"}},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c"}],"nodeSelector":{"x":"y"}}}}}`,
+		[]string{".Spec.Selector", ".Spec.Template.Spec.Containers"}, valuesOf[appsv1.Deployment])
+	requireShared(t, "a config map", `{"data":{"a":"YQ=="},"binaryData":{"a":"YQ=="}}`, nil, valuesOf[corev1.ConfigMap])
+	requireShared(t, "a volume that holds metadata", `{"spec":{"volumes":[{"ephemeral":{"volumeClaimTemplate":{"metadata":{"labels":{"a":"b"}},"spec":{"accessModes":["x"]}}}}]}}`,
+		[]string{".Spec.Volumes[0].VolumeSource.Ephemeral.VolumeClaimTemplate.Spec.AccessModes"}, valuesOf[corev1.Pod])
+}
+
+// A getter that fills in the text of a quantity would write into what others read.
+func TestSharedQuantitiesHaveTheirText(t *testing.T) {
+	require.NotNil(t, decOf, "a resource.Quantity looks different now: none is shared any more")
+	const data = `{"sizes":["0.5","1024Mi","1500m","1000"]}`
+	requireShared(t, "sizes", data, []string{".Sizes"}, valuesOf[sharer])
+	a, _ := twice(t, data, valuesOf[sharer](share.New(0)))
+	sizes := reflect.ValueOf(a).Elem().FieldByName("Sizes")
+	for i := range sizes.Len() {
+		assert.NotEmpty(t, sizes.Index(i).FieldByName("s").String(), i)
+	}
+	unshared := resource.Quantity{}
+	require.NoError(t, unshared.UnmarshalJSON([]byte(`"0.5"`)))
+	assert.Empty(t, reflect.ValueOf(unshared).FieldByName("s").String(), "there is no need to fill in texts any more")
+}
+
+func TestDropLeavesFieldsOut(t *testing.T) {
+	drop, err := fields.Parse("metadata.managedFields", "metadata.annotations.note", "spec.containers.env", "status.conditions", "gone", "spec.volumes.name.deeper")
+	require.NoError(t, err)
+	const data = `{"metadata":{"name":"n","managedFields":[{"manager":"m"}],"annotations":{"note":"x","other":"y"}},"gone":1,` +
+		`"spec":{"containers":[{"name":"a","env":[{"name":"e"}]},{"name":"b"}],"initContainers":[{"name":"a","env":[{"name":"e"}]}],"volumes":[{"name":"v"}]},"status":{"conditions":[{"type":"t"}]}}`
+	const left = `{"metadata":{"name":"n","annotations":{"other":"y"}},` +
+		`"spec":{"containers":[{"name":"a"},{"name":"b"}],"initContainers":[{"name":"a","env":[{"name":"e"}]}],"volumes":[{"name":"v"}]},"status":{}}`
+	twiceKey := data[:len(data)-1] + `,"spec":{"containers":[{"name":"a","env":[{"name":"e"}]},{"name":"b"}],"volumes":[{"name":"v"}]}}`
+	twiceLeft := left[:len(left)-1] + `,"spec":{"containers":[{"name":"a"},{"name":"b"}],"volumes":[{"name":"v"}]}}`
+	for data, left := range map[string]string{data: left, twiceKey: twiceLeft} {
+		for _, o := range []Options{{}, {Table: share.New(0)}, {Table: share.New(0), Values: true}} {
+			want, err := NewUnstructured(Options{}).Decode([]byte(left))
+			require.NoError(t, err)
+			wantPod, err := NewTyped(reflect.TypeFor[corev1.Pod](), Options{}).Decode([]byte(left))
+			require.NoError(t, err)
+			o.Drop = drop
+			d, pods := NewUnstructured(o), NewTyped(reflect.TypeFor[corev1.Pod](), o)
+			for range 6 {
+				got, err := d.Decode([]byte(data))
+				require.NoError(t, err)
+				require.Equal(t, want, got)
+				pod, err := pods.Decode([]byte(data))
+				require.NoError(t, err)
+				require.Equal(t, wantPod, pod)
+			}
+		}
+	}
+}
+
+// What is left out below a key is left out, too, where no path was made for it.
+func TestDropHoldsBeyondThePaths(t *testing.T) {
+	drop, err := fields.Parse("metadata.managedFields", "spec.late.secret")
+	require.NoError(t, err)
+	d := NewUnstructured(Options{Table: share.New(0), Values: true, Drop: drop})
+	for n := range 2 * mostChildren {
+		_, err := d.Decode(fmt.Appendf(nil, `{"k%d":1,"spec":{"k%d":1},"metadata":{"k%d":1}}`, n, n, n))
+		require.NoError(t, err)
+	}
+	got, err := d.Decode([]byte(`{"spec":{"late":[{"secret":1,"kept":2}]},"metadata":{"managedFields":[],"name":"n"}}`))
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"spec": map[string]any{"late": []any{map[string]any{"kept": int64(2)}}}, "metadata": map[string]any{"name": "n"}}, got)
+}
+
+// The odd objects that apimachinery decodes lose the same fields.
+func TestDropHoldsForOddObjects(t *testing.T) {
+	drop, err := fields.Parse("map.a", "leafs.b.name", "any.x", "lists.c.n", "pointer.name", "raw.x", "slice", "toMap.z.n")
+	require.NoError(t, err)
+	const data = `"map":{"a":"1","b":"2"},"leafs":{"b":{"name":"n","n":1},"c":{"name":"n"}},"any":{"x":1,"y":2},"lists":{"c":[{"n":1,"name":"n"}]},"pointer":{"name":"n","n":1},"raw":{"x":1},"slice":["a"],"toMap":{"z":{"n":1}}`
+	const left = `"map":{"b":"2"},"leafs":{"b":{"n":1},"c":{"name":"n"}},"any":{"y":2},"lists":{"c":[{"name":"n"}]},"pointer":{"n":1},"raw":{"x":1},"toMap":{"z":{}}`
+	for _, odd := range []string{"", `,"bool":true,"bool":false`} {
+		want, err := NewTyped(reflect.TypeFor[zoo](), Options{}).Decode([]byte("{" + left + odd + "}"))
+		require.NoError(t, err)
+		d := NewTyped(reflect.TypeFor[zoo](), Options{Drop: drop})
+		got, err := d.Decode([]byte("{" + data + odd + "}"))
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+		assert.Equal(t, odd != "", d.Redone() == 1)
+	}
+}
