@@ -1,0 +1,201 @@
+package sharepass
+
+import (
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/share"
+)
+
+// A form says how a leaf is encoded.
+type form uint8
+
+const (
+	formOpaque    form = iota // not encoded: what holds it is not shared
+	formInterface             // opaque unless it is nil
+	formWritten               // opaque unless it is nil or empty, and not gone into
+	formBool
+	formInt
+	formUint
+	formFloat
+	formString
+	formTime
+	formQuantity
+	formPointer
+	formSlice
+	formBytes
+	formMap
+)
+
+// plan says how the values of a type are encoded: leaf by leaf, whatever structs
+// the leaves lie in. A type that is no struct is its own only leaf.
+type plan struct {
+	leaves []leaf
+	// sealed values are neither shared nor gone into, since a copy of what they
+	// hold, such as a lock, would be another thing.
+	sealed bool
+}
+
+// leaf is a field that is no struct.
+type leaf struct {
+	path   []int // of indices of fields
+	form   form
+	shared bool       // values of a pointer, slice or map may be shared at site
+	site   share.Site // of the reference
+	elem   *plan      // of what a pointer, slice or map holds
+}
+
+var (
+	timeType      = reflect.TypeFor[time.Time]()
+	quantityType  = reflect.TypeFor[resource.Quantity]()
+	objectMeta    = reflect.TypeFor[metav1.ObjectMeta]()
+	managedFields = reflect.TypeFor[[]metav1.ManagedFieldsEntry]()
+	fieldsV1      = reflect.TypeFor[*metav1.FieldsV1]()
+)
+
+// plans holds the plan of each type that was met.
+var plans struct {
+	mu     sync.Mutex
+	byType map[reflect.Type]*plan
+}
+
+func planOf(t reflect.Type) *plan {
+	plans.mu.Lock()
+	defer plans.mu.Unlock()
+
+	if plans.byType == nil {
+		plans.byType = make(map[reflect.Type]*plan)
+	}
+	return makePlan(t)
+}
+
+// makePlan is called with plans.mu held. A type may hold itself, so that its
+// plan is known before it is complete.
+func makePlan(t reflect.Type) *plan {
+	if p, known := plans.byType[t]; known {
+		return p
+	}
+	p := &plan{}
+	plans.byType[t] = p
+	p.add(nil, t, t.String(), false)
+	return p
+}
+
+// add appends the leaves of a type that lies at a path of a struct. Owned tells
+// that it is part of an ObjectMeta.
+func (p *plan) add(path []int, t reflect.Type, name string, owned bool) {
+	switch {
+	case t.Kind() != reflect.Struct, t == timeType, t == quantityType:
+		p.leaves = append(p.leaves, makeLeaf(path, t, name, owned))
+	default:
+		owned = owned || t == objectMeta
+		if t == objectMeta {
+			p.leaves = append(p.leaves, leaf{path: path, form: formOpaque})
+		}
+		for i := range t.NumField() {
+			f := t.Field(i)
+			at := append(path[:len(path):len(path)], i)
+			switch {
+			case !f.IsExported():
+				p.sealed = true
+			case fields.Written(jsonName(f)) && nilable(f.Type.Kind()):
+				p.leaves = append(p.leaves, leaf{path: at, form: formWritten})
+			default:
+				p.add(at, f.Type, name+"."+f.Name, owned)
+			}
+		}
+	}
+}
+
+// makeLeaf returns the leaf of a type. Of an ObjectMeta all that refers to
+// something is left out but the way to FieldsV1.
+func makeLeaf(path []int, t reflect.Type, name string, owned bool) leaf {
+	l := leaf{path: path, form: formOf(t)}
+	switch l.form {
+	case formPointer, formSlice, formMap:
+		if owned && t != managedFields {
+			return leaf{path: path, form: formWritten}
+		}
+		l.elem = makePlan(t.Elem())
+		fallthrough
+	case formBytes:
+		l.site, l.shared = share.NewSite(name), !owned
+	}
+	if owned && t == managedFields {
+		l.elem = entryPlan(t.Elem(), name)
+	}
+	return l
+}
+
+// entryPlan returns the plan of an entry of the managedFields: FieldsV1 may be
+// shared, the time may not.
+func entryPlan(t reflect.Type, name string) *plan {
+	p := &plan{}
+	for i := range t.NumField() {
+		if f := t.Field(i); f.Type == fieldsV1 {
+			p.leaves = append(p.leaves, makeLeaf([]int{i}, f.Type, name+"."+f.Name, false))
+		}
+	}
+	return p
+}
+
+func formOf(t reflect.Type) form {
+	switch t {
+	case timeType:
+		return formTime
+	case quantityType:
+		if quantityKnown {
+			return formQuantity
+		}
+		return formOpaque
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return formBool
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return formInt
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return formUint
+	case reflect.Float32, reflect.Float64:
+		return formFloat
+	case reflect.String:
+		return formString
+	case reflect.Interface:
+		return formInterface
+	case reflect.Pointer:
+		return formPointer
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return formBytes
+		}
+		return formSlice
+	case reflect.Map:
+		if t.Key().Kind() == reflect.String {
+			return formMap
+		}
+	}
+	return formOpaque
+}
+
+func nilable(k reflect.Kind) bool {
+	return k == reflect.Map || k == reflect.Slice || k == reflect.Pointer
+}
+
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
+
+// at returns the field at a path.
+func at(v reflect.Value, path []int) reflect.Value {
+	for _, i := range path {
+		v = v.Field(i)
+	}
+	return v
+}

@@ -1,0 +1,203 @@
+package sharepass
+
+import (
+	"encoding/binary"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/share"
+)
+
+// A part says where in an object an untyped value lies.
+type part uint8
+
+const (
+	plain    part = iota
+	metadata      // an ObjectMeta: nothing is shared but what FieldsV1 holds
+	managed       // the managedFields of one, and their entries
+)
+
+// Kinds of untyped values in an encoding.
+const (
+	tagNil byte = iota
+	tagFalse
+	tagTrue
+	tagInt
+	tagFloat
+	tagString
+	tagMap
+	tagNilMap
+	tagList
+	tagNilList
+)
+
+// spot names the sites of the values of one key, and of the elements of lists
+// there.
+type spot struct{ value, element share.Site }
+
+// mostSpots bounds the keys that have sites of their own. Keys are whatever
+// objects hold, and sites are never given up.
+const mostSpots = 1 << 11
+
+var (
+	otherKeys = spot{share.NewSite("{}"), share.NewSite("{}[]")}
+
+	spots struct {
+		mu    sync.Mutex
+		byKey map[string]spot
+	}
+)
+
+// spot returns the sites of a key. A walk asks for each key once.
+func (w *walk) spot(key string) spot {
+	s, known := w.spots[key]
+	if !known {
+		s = spotOf(key)
+		if w.spots == nil {
+			w.spots = make(map[string]spot)
+		}
+		if s != otherKeys {
+			w.spots[key] = s
+		}
+	}
+	return s
+}
+
+func spotOf(key string) spot {
+	spots.mu.Lock()
+	defer spots.mu.Unlock()
+
+	s, known := spots.byKey[key]
+	switch {
+	case known:
+		return s
+	case len(spots.byKey) >= mostSpots:
+		return otherKeys
+	case spots.byKey == nil:
+		spots.byKey = make(map[string]spot)
+	}
+	key = strings.Clone(key)
+	s = spot{share.NewSite(key), share.NewSite(key + "[]")}
+	spots.byKey[key] = s
+	return s
+}
+
+// value encodes an untyped value. N is the node that it becomes if it is a map
+// or a list.
+func (w *walk) value(v any, n node, s spot, in part) (apart bool) {
+	switch x := v.(type) {
+	case nil:
+		w.buf = append(w.buf, tagNil)
+	case bool:
+		tag := tagFalse
+		if x {
+			tag = tagTrue
+		}
+		w.buf = append(w.buf, tag)
+	case int64:
+		w.buf = binary.AppendVarint(append(w.buf, tagInt), x)
+	case float64:
+		w.buf = binary.BigEndian.AppendUint64(append(w.buf, tagFloat), math.Float64bits(x))
+	case string:
+		w.buf = append(w.buf, tagString)
+		w.string(x)
+	case map[string]any:
+		return w.object(x, n, in)
+	case []any:
+		return w.list(x, n, s, in)
+	default:
+		return true
+	}
+	return false
+}
+
+// object encodes a map. The root, which has no key and no list around it, is
+// not shared, and neither is an ObjectMeta.
+func (w *walk) object(m map[string]any, n node, in part) (apart bool) {
+	if m == nil {
+		w.buf = append(w.buf, tagNilMap)
+		return in != plain
+	}
+	n.value, n.apart = reflect.ValueOf(m), in != plain || len(w.nodes) == 0
+	i := w.begin(n)
+	w.buf = append(w.buf, tagMap)
+	w.number(len(m))
+	first := len(w.entries)
+	for k := range m {
+		w.entries = append(w.entries, entry{key: k})
+	}
+	entries := w.entries[first:]
+	slices.SortFunc(entries, byKey)
+	for _, e := range entries {
+		if w.failed {
+			break
+		}
+		if w.field(e.key, m[e.key], in) {
+			apart = true
+		}
+	}
+	w.entries = w.entries[:first]
+	w.end(i, apart)
+	return apart || n.apart
+}
+
+// field encodes an entry of a map. What is not shared is gone into only on the
+// way to FieldsV1.
+func (w *walk) field(key string, v any, in part) (apart bool) {
+	if !container(v) {
+		if in == plain {
+			w.string(key)
+			return w.value(v, node{}, spot{}, in)
+		}
+		return true
+	}
+	switch {
+	case in == plain && key == "metadata":
+		in = metadata
+	case in == plain && fields.Written(key):
+		return true
+	case in == plain:
+	case in == metadata && key == "managedFields":
+		in = managed
+	case in == managed && key == "fieldsV1":
+		in = plain
+	default:
+		return true
+	}
+	w.string(key)
+	s := w.spot(key)
+	return w.value(v, node{site: s.value, key: key}, s, in)
+}
+
+func (w *walk) list(l []any, n node, s spot, in part) (apart bool) {
+	if l == nil {
+		w.buf = append(w.buf, tagNilList)
+		return in != plain
+	}
+	n.value, n.apart = reflect.ValueOf(l), in != plain || len(l) == 0
+	i := w.begin(n)
+	w.buf = append(w.buf, tagList)
+	w.number(len(l))
+	for e, v := range l {
+		if w.failed {
+			break
+		}
+		if w.value(v, node{site: s.element, elem: e}, s, in) {
+			apart = true
+		}
+	}
+	w.end(i, apart)
+	return apart || in != plain
+}
+
+func container(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,268 @@
+package sharepass
+
+import (
+	"encoding/binary"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/internal/share"
+)
+
+const (
+	// maxDepth and maxEncoded bound what is looked at. Longer or deeper objects,
+	// such as one that leads to itself, stay as they are.
+	maxDepth   = 200
+	maxNodes   = 1 << 16
+	maxEncoded = 4 << 20
+	// keptNodes and keptBytes are how much memory a pass keeps between objects.
+	keptNodes = 1 << 11
+	keptBytes = 256 << 10
+)
+
+// walk encodes an object. Equal encodings at one site mean values that are
+// equal in all that a program can tell without writing into them.
+//
+// Each pointer, slice and map is a node. Nodes stand in the order in which they
+// are met, so that those within a node follow it.
+type walk struct {
+	buf    []byte
+	nodes  []node
+	depth  int
+	failed bool // the object is beyond the bounds
+
+	// inMap counts the typed maps around: what they hold cannot be replaced, and
+	// gets no nodes. noAddress: no method can write into the value.
+	inMap     int
+	noAddress bool
+
+	entries []entry
+	spare   []byte
+	scratch map[reflect.Type][]mapScratch
+	spots   map[string]spot
+}
+
+// node is a reference that may be replaced.
+type node struct {
+	site share.Site
+	path []int  // of fields, in the element of the parent
+	elem int    // where the parent is a slice
+	key  string // where the parent is a map
+
+	value      reflect.Value
+	start, end int  // of its encoding
+	next       int  // the first node that does not lie within
+	apart      bool // not to be shared itself
+}
+
+func (w *walk) reset() {
+	clear(w.nodes)
+	clear(w.entries[:cap(w.entries)])
+	w.buf, w.nodes = w.buf[:0], w.nodes[:0]
+	w.depth, w.failed, w.inMap, w.noAddress = 0, false, 0, false
+	if cap(w.nodes) > keptNodes || cap(w.entries) > keptNodes || cap(w.buf) > keptBytes {
+		w.buf, w.spare, w.nodes, w.entries = nil, nil, nil, nil
+	}
+}
+
+// begin opens a node, unless it lies in a typed map.
+func (w *walk) begin(n node) int {
+	if w.depth++; w.depth > maxDepth || len(w.nodes) > maxNodes || len(w.buf) > maxEncoded {
+		w.failed = true
+	}
+	if w.inMap > 0 {
+		return -1
+	}
+	n.start = len(w.buf)
+	w.nodes = append(w.nodes, n)
+	return len(w.nodes) - 1
+}
+
+// end closes a node. What holds something that is not to be shared is not
+// shared either.
+func (w *walk) end(i int, apart bool) {
+	w.depth--
+	if i >= 0 {
+		n := &w.nodes[i]
+		n.end, n.next, n.apart = len(w.buf), len(w.nodes), n.apart || apart
+	}
+}
+
+// leaves encodes a value by the plan of its type: the number of each leaf that
+// is not zero, with its content, and then a zero. It tells whether something in
+// it keeps what holds it from being shared.
+func (w *walk) leaves(v reflect.Value, p *plan, elem int) (apart bool) {
+	for i := range p.leaves {
+		l := &p.leaves[i]
+		if w.leaf(at(v, l.path), l, i+1, elem) {
+			apart = true
+		}
+	}
+	w.buf = append(w.buf, 0)
+	return apart
+}
+
+func (w *walk) leaf(f reflect.Value, l *leaf, number, elem int) (apart bool) {
+	switch l.form {
+	case formOpaque:
+		return true
+	case formInterface, formWritten:
+		return !f.IsNil()
+	case formBool:
+		if f.Bool() {
+			w.number(number)
+		}
+	case formInt:
+		if n := f.Int(); n != 0 {
+			w.number(number)
+			w.buf = binary.AppendVarint(w.buf, n)
+		}
+	case formUint:
+		if n := f.Uint(); n != 0 {
+			w.number(number)
+			w.buf = binary.AppendUvarint(w.buf, n)
+		}
+	case formFloat:
+		if bits := math.Float64bits(f.Float()); bits != 0 {
+			w.number(number)
+			w.buf = binary.BigEndian.AppendUint64(w.buf, bits)
+		}
+	case formString:
+		if s := f.String(); s != "" {
+			w.number(number)
+			w.string(s)
+		}
+	case formTime:
+		w.number(number)
+		return !w.time(*f.Addr().Interface().(*time.Time)) //nolint:errcheck // the form says so
+	case formQuantity:
+		w.number(number)
+		return !w.noAddress || !w.quantity(f)
+	default:
+		return !f.IsNil() && w.reference(f, l, number, elem)
+	}
+	return false
+}
+
+func (w *walk) reference(f reflect.Value, l *leaf, number, elem int) (apart bool) {
+	if l.elem != nil && l.elem.sealed {
+		return true
+	}
+	w.number(number)
+	outer := w.noAddress
+	w.noAddress = l.form == formMap
+	i := w.begin(node{site: l.site, path: l.path, elem: elem, value: f, apart: !l.shared || empty(f)})
+	if !w.failed {
+		apart = w.content(f, l)
+	}
+	w.end(i, apart)
+	w.noAddress = outer
+	return apart || !l.shared
+}
+
+// empty tells whether there is nothing to share.
+func empty(f reflect.Value) bool { return f.Kind() == reflect.Slice && f.Len() == 0 }
+
+func (w *walk) content(f reflect.Value, l *leaf) (apart bool) {
+	switch l.form {
+	case formPointer:
+		return w.leaves(f.Elem(), l.elem, 0)
+	case formBytes:
+		w.number(f.Len())
+		w.buf = append(w.buf, f.Bytes()...)
+	case formSlice:
+		w.number(f.Len())
+		for i := range f.Len() {
+			if w.leaves(f.Index(i), l.elem, i) {
+				apart = true
+			}
+			if w.failed {
+				break
+			}
+		}
+	case formMap:
+		return w.typedMap(f, l)
+	}
+	return apart
+}
+
+func (w *walk) number(n int) { w.buf = binary.AppendUvarint(w.buf, uint64(n)) } //nolint:gosec // never negative
+
+func (w *walk) string(s string) {
+	w.number(len(s))
+	w.buf = append(w.buf, s...)
+}
+
+// entry is an entry of a typed map, and where its encoding lies.
+type entry struct {
+	key        string
+	start, end int
+}
+
+// mapScratch holds a key and an element of a map of some type.
+type mapScratch struct {
+	iter      *reflect.MapIter
+	key, elem reflect.Value
+}
+
+// typedMap encodes the entries of a map as they come, and then puts them into
+// the order of their keys.
+func (w *walk) typedMap(f reflect.Value, l *leaf) (apart bool) {
+	w.number(f.Len())
+	s := w.takeScratch(f.Type())
+	start, first := len(w.buf), len(w.entries)
+	w.inMap++
+	s.iter.Reset(f)
+	for s.iter.Next() && !w.failed {
+		s.key.SetIterKey(s.iter)
+		s.elem.SetIterValue(s.iter)
+		e := entry{key: s.key.String(), start: len(w.buf)}
+		w.string(e.key)
+		if w.leaves(s.elem, l.elem, 0) {
+			apart = true
+		}
+		e.end = len(w.buf)
+		w.entries = append(w.entries, e)
+	}
+	w.inMap--
+	w.giveScratch(f.Type(), s)
+	w.sort(w.entries[first:], start)
+	w.entries = w.entries[:first]
+	return apart
+}
+
+func byKey(a, b entry) int { return strings.Compare(a.key, b.key) }
+
+// sort puts entries, whose encodings begin at start, into the order of their
+// keys.
+func (w *walk) sort(entries []entry, start int) {
+	slices.SortFunc(entries, byKey)
+	w.spare = append(w.spare[:0], w.buf[start:]...)
+	w.buf = w.buf[:start]
+	for _, e := range entries {
+		w.buf = append(w.buf, w.spare[e.start-start:e.end-start]...)
+	}
+}
+
+// takeScratch returns what a map of a type is read with. Maps may hold maps of
+// their own type, so that there may be several.
+func (w *walk) takeScratch(t reflect.Type) mapScratch {
+	free := w.scratch[t]
+	if len(free) == 0 {
+		return mapScratch{new(reflect.MapIter), reflect.New(t.Key()).Elem(), reflect.New(t.Elem()).Elem()}
+	}
+	w.scratch[t] = free[:len(free)-1]
+	return free[len(free)-1]
+}
+
+func (w *walk) giveScratch(t reflect.Type, s mapScratch) {
+	s.iter.Reset(reflect.Value{})
+	s.key.SetZero()
+	s.elem.SetZero()
+	if w.scratch == nil {
+		w.scratch = make(map[reflect.Type][]mapScratch)
+	}
+	w.scratch[t] = append(w.scratch[t], s)
+}
