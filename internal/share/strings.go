@@ -7,11 +7,11 @@ const (
 	// hardly ever equal.
 	longestString = 256
 	leastStrings  = 1 << 8
-	mostStrings   = 1 << 14
+	mostStrings   = 1 << 15
 )
 
-// interned is a set of strings, in which each hash has one slot. The newest
-// string takes it.
+// interned is a set of strings, in which each hash has two slots that lie side
+// by side. The newest string takes the first one.
 type interned struct {
 	seed     maphash.Seed
 	slots    []string
@@ -39,15 +39,20 @@ func (i *interned) of(b []byte) (s string, found bool) {
 	if i.slots == nil {
 		i.slots = make([]string, leastStrings)
 	}
-	slot := &i.slots[maphash.Bytes(i.seed, b)&uint64(len(i.slots)-1)]
-	if *slot == string(b) {
-		return *slot, true
+	at := maphash.Bytes(i.seed, b) & uint64(len(i.slots)-2)
+	first, second := &i.slots[at], &i.slots[at+1]
+	if *first == string(b) {
+		return *first, true
+	}
+	if *second == string(b) {
+		*first, *second = *second, *first
+		return *first, true
 	}
 	s = string(b)
-	if *slot != "" {
+	if *second != "" {
 		i.replaced++
 	}
-	*slot = s
+	*first, *second = s, *first
 	if i.replaced > 2*len(i.slots) && len(i.slots) < mostStrings {
 		i.grow()
 	}
@@ -57,9 +62,10 @@ func (i *interned) of(b []byte) (s string, found bool) {
 func (i *interned) grow() {
 	old := i.slots
 	i.slots, i.replaced = make([]string, 2*len(old)), 0
-	for _, s := range old {
-		if s != "" {
-			i.slots[maphash.String(i.seed, s)&uint64(len(i.slots)-1)] = s
+	for n := len(old) - 1; n >= 0; n-- { // the newer one of two comes last
+		if s := old[n]; s != "" {
+			at := maphash.String(i.seed, s) & uint64(len(i.slots)-2)
+			i.slots[at], i.slots[at+1] = s, i.slots[at]
 		}
 	}
 }

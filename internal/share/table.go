@@ -9,9 +9,17 @@ const (
 	// leastSlots and mostSlots bound the table, which grows while values are
 	// turned away for want of a slot.
 	leastSlots = 1 << 8
-	mostSlots  = 1 << 14
-	// seenPerSlot is how many fingerprints are remembered for each slot.
-	seenPerSlot = 4
+	mostSlots  = 1 << 15
+	// ways is how many slots a value can take: those whose numbers differ in
+	// the last bit.
+	ways = 2
+	// swept is how many slots are looked at for a value to be let go.
+	swept = 8
+	// leastSeen and mostSeen bound the places for fingerprints of values that
+	// were seen once, of which each has a few.
+	leastSeen = 1 << 8
+	mostSeen  = 1 << 14
+	perPlace  = 4
 	// maxKey is the longest encoding that is shared, and budget how many values
 	// one object can bring in.
 	maxKey = 16 << 10
@@ -28,11 +36,13 @@ type Table struct {
 	gauges gauges
 	left   int // of the budget of the object that is being decoded
 
-	closed  bool     // values are not shared any more
-	slots   []entry  // by hash; the number is a power of two
-	seen    []uint32 // fingerprints of what was looked up in vain
-	bytes   int      // of keys and values
-	refused int      // values turned away since the table grew
+	closed    bool               // values are not shared any more
+	slots     []entry            // by hash; the number is a power of two
+	seen      [][perPlace]uint32 // fingerprints of what was looked up in vain, newest first
+	forgotten int                // fingerprints since there were more places
+	bytes     int                // of keys and values
+	hand      uint64             // the slot at which values are let go next
+	refused   int                // values that found their place taken since the table grew
 
 	strings interned
 	checks  *checks // nil unless changes of shared values are looked for
@@ -101,15 +111,18 @@ func (t *Table) Find(site Site, encoded []byte) (value any, m Mark) {
 	}
 	if t.slots == nil {
 		t.resize(leastSlots)
+		t.seen = make([][perPlace]uint32, leastSeen)
 	}
 	h := t.hash(site, encoded)
-	e := t.slot(h)
-	if e.hash == h && e.site == site && e.key == string(encoded) {
-		e.used = true
-		g.found++
-		t.stats.Found++
-		t.checks.shared(h)
-		return e.value, Mark{}
+	for way := range uint64(ways) {
+		e := t.slot(h ^ way)
+		if e.hash == h && e.site == site && e.key == string(encoded) {
+			e.used = true
+			g.found++
+			t.stats.Found++
+			t.checks.shared(h)
+			return e.value, Mark{}
+		}
 	}
 	t.stats.Missed++
 	if !t.secondSight(h) {
@@ -125,17 +138,17 @@ func (t *Table) Keep(m Mark, site Site, encoded []byte, value any, size int) {
 	if !m.Wanted() || t.closed || t.left == 0 {
 		return
 	}
-	e := t.slot(m.hash)
 	cost := len(encoded) + size
-	if e.used || t.bytes-e.size+cost > t.limit {
-		e.used = false
-		t.turnAway()
+	t.makeRoom(cost)
+	e := t.place(m.hash)
+	if e == nil || t.bytes-e.size+cost > t.limit {
+		t.turnAway(m.hash)
 		return
 	}
-	t.left--
-	if e.value != nil {
-		t.refused++ // two values want one slot
+	if e.value != nil && t.crowded() {
+		e = t.place(m.hash)
 	}
+	t.left--
 	t.bytes += cost - e.size
 	*e = entry{hash: m.hash, site: site, key: string(encoded), value: value, size: cost}
 	t.checks.kept(e)
@@ -175,32 +188,90 @@ func (t *Table) hash(site Site, encoded []byte) uint64 {
 
 func (t *Table) slot(h uint64) *entry { return &t.slots[h&uint64(len(t.slots)-1)] }
 
+// makeRoom lets some values go, where the table holds too many bytes: those that
+// nothing has used since the hand came by the last time.
+func (t *Table) makeRoom(cost int) {
+	for range swept {
+		if t.bytes+cost <= t.limit {
+			return
+		}
+		e := t.slot(t.hand)
+		t.hand++
+		if !e.used {
+			t.bytes -= e.size
+			*e = entry{}
+		}
+		e.used = false
+	}
+}
+
+// place returns the slot for a new value: an empty one, or one that was not
+// used since something else tried to take it.
+func (t *Table) place(h uint64) *entry {
+	var free *entry
+	for way := range uint64(ways) {
+		switch e := t.slot(h ^ way); {
+		case e.value == nil:
+			return e
+		case !e.used:
+			free = e
+		}
+	}
+	return free
+}
+
 // secondSight tells whether something of this hash was looked up before.
 func (t *Table) secondSight(h uint64) bool {
 	fingerprint := uint32(h>>32) | 1
 	s := &t.seen[h&uint64(len(t.seen)-1)]
-	if *s == fingerprint {
-		return true
+	for _, f := range s {
+		if f == fingerprint {
+			return true
+		}
 	}
-	*s = fingerprint
+	if s[perPlace-1] != 0 {
+		t.forget()
+	}
+	copy(s[1:], s[:])
+	s[0] = fingerprint
 	return false
 }
 
-// turnAway counts a value that found no place, and grows the table where that
-// happens often.
-func (t *Table) turnAway() {
-	t.refused++
-	if t.refused > len(t.slots)/2 && len(t.slots) < mostSlots {
-		t.resize(2 * len(t.slots))
+// forget counts a fingerprint that makes place for another one, and makes more
+// places where that happens often.
+func (t *Table) forget() {
+	t.forgotten++
+	if t.forgotten > perPlace*len(t.seen) && len(t.seen) < mostSeen {
+		t.seen, t.forgotten = append(t.seen, t.seen...), 0 // each is found in both halves
 	}
+}
+
+// turnAway leaves a value without a place. The next one may have it, unless
+// what is there is used till then.
+func (t *Table) turnAway(h uint64) {
+	for way := range uint64(ways) {
+		t.slot(h ^ way).used = false
+	}
+	t.crowded()
+}
+
+// crowded counts values that wanted the same place, and makes the table larger
+// where there were many. It tells whether it did.
+func (t *Table) crowded() bool {
+	t.refused++
+	if t.refused <= len(t.slots)/2 || len(t.slots) == mostSlots {
+		return false
+	}
+	t.resize(2 * len(t.slots))
+	return true
 }
 
 func (t *Table) resize(n int) {
 	old := t.slots
-	t.slots, t.seen, t.refused = make([]entry, n), make([]uint32, n*seenPerSlot), 0
+	t.slots, t.refused = make([]entry, n), 0
 	for i := range old {
 		if old[i].value != nil {
-			*t.slot(old[i].hash) = old[i]
+			*t.place(old[i].hash) = old[i]
 		}
 	}
 }
