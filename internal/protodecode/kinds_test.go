@@ -15,7 +15,7 @@ import (
 
 // kinds are all types of objects that have a protobuf encoding.
 func kinds() []reflect.Type {
-	known := []reflect.Type{reflect.TypeFor[metav1.PartialObjectMetadata]()}
+	known := []reflect.Type{reflect.TypeFor[metav1.PartialObjectMetadata](), reflect.TypeFor[deep]()}
 	for gvk, t := range scheme.Scheme.AllKnownTypes() {
 		if hasUnmarshal(t) && gvk.Version != "__internal" && !strings.HasSuffix(gvk.Kind, "List") {
 			known = append(known, t)

@@ -74,8 +74,8 @@ func podSpec(w, access string, i int) corev1.PodSpec {
 	var (
 		grace, tolerated int64 = 30, 300
 		priority         int32
-		yes              = true
-		preempt          = corev1.PreemptLowerPriority
+		yes                    = true
+		preempt                = corev1.PreemptLowerPriority
 		mode             int32 = 420
 		expires          int64 = 3607
 	)
