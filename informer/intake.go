@@ -7,6 +7,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/share"
+	"github.com/tidemark-k8s/tidemark/internal/sharepass"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -16,6 +17,9 @@ type intake[T any] struct {
 	core   *core[T]
 	part   uint16
 	staged bool // a full state is arriving
+	// pass shares the values of objects after the transform; nil where there is
+	// none, or where the objects are not the informer's alone.
+	pass *sharepass.Pass
 
 	// renamed has the keys that the transform has changed, by those that the
 	// server knows, for what cannot be transformed later. That of the full
@@ -38,10 +42,14 @@ func (s *intake[T]) Recall(key indexer.Key, uid, version string) (obj T, ok bool
 	return stored, true
 }
 
-// Sharing is what a reflector asks for that decodes objects itself. With a
+// DecodesHere is called by a reflector that decodes the objects itself. With a
 // transform, which may write into them, values are shared when it has run.
-func (s *intake[T]) Sharing() (t *share.Table, values bool) {
-	return s.core.shared, s.core.options.Transform == nil
+func (s *intake[T]) DecodesHere() (t *share.Table, values bool) {
+	if s.core.shared == nil || s.core.options.Transform == nil {
+		return s.core.shared, true
+	}
+	s.pass = sharepass.New(s.core.shared)
+	return share.New(s.core.options.ShareBytes), false
 }
 
 func (s *intake[T]) Begin(ctx context.Context, h reflector.History) error {
@@ -90,6 +98,9 @@ func (s *intake[T]) Write(ctx context.Context, batch []deltafifo.Delta[T]) error
 func (s *intake[T]) transform(d *deltafifo.Delta[T], transform func(T) (T, error)) {
 	obj, err := guarded(transform, d.Object)
 	if err == nil {
+		if s.pass != nil {
+			s.pass.Share(d.Object, obj)
+		}
 		d.Object = obj
 		if identityOf(obj) != (identity{d.UID, d.Version}) {
 			s.core.disguised.Store(true)

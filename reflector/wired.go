@@ -79,9 +79,10 @@ func (t tweakedWire) ask(ctx context.Context, o metav1.ListOptions, list bool) (
 // sharer is implemented by a [Sink] that decides what the objects written to it
 // may share, such as an informer's, whose transform may write into them.
 type sharer interface {
-	// Sharing returns the table of shared values, nil for none, and whether more
-	// than strings is shared when an object is decoded.
-	Sharing() (t *share.Table, values bool)
+	// DecodesHere is called once, by a reflector that decodes the objects itself.
+	// It returns the table of shared values, nil for none, and whether more than
+	// strings is shared when an object is decoded.
+	DecodesHere() (t *share.Table, values bool)
 }
 
 // readHere finds out whether the answers of the source are read here.
@@ -95,7 +96,7 @@ func (l *loop[T]) readHere() {
 	}
 	s := sharing{}
 	if sink, ok := l.sink.(sharer); ok {
-		s.table, s.values = sink.Sharing()
+		s.table, s.values = sink.DecodesHere()
 	} else if !l.o.Unshared {
 		s.table, s.values = share.New(l.o.ShareBytes), true
 	}
