@@ -91,7 +91,11 @@ func (d decoder[T]) cut(obj runtime.Object) runtime.Object {
 		return obj
 	}
 	obj = obj.DeepCopyObject()
-	d.drop.Cut(obj)
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		d.drop.Cut(u.Object)
+	} else {
+		d.drop.Cut(obj)
+	}
 	return obj
 }
 
