@@ -119,9 +119,11 @@ func BenchmarkScan(b *testing.B) {
 	b.Run("scan", func(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		var t text
+		began := cpu(b)
 		for b.Loop() {
 			require.True(b, t.scan(data))
 		}
+		b.ReportMetric(float64(cpu(b)-began)/float64(b.N), "cpu-ns/op")
 	})
 	b.Run("identity", func(b *testing.B) {
 		b.ReportAllocs()

@@ -104,3 +104,19 @@ func TestUnstructuredPathsAreBounded(t *testing.T) {
 	}
 	assert.LessOrEqual(t, d.paths.count, mostPaths)
 }
+
+// Numbers of members that a token does not hold are counted.
+func TestUnstructuredWithManyMembers(t *testing.T) {
+	d := decoders()
+	for _, n := range []int{many - 1, many, many + 1} {
+		sameUnstructured(t, d, `{"a":[{}`+strings.Repeat(`,[1]`, n-1)+"]}")
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `"%d":[],`, i)
+		}
+		sameUnstructured(t, d, `{"a":{`+b.String()+`"x":1}}`)
+		a, err := d["values"].Decode([]byte(`{"a":[{}` + strings.Repeat(`,[1]`, n-1) + "]}"))
+		require.NoError(t, err)
+		assert.Equal(t, n, cap(a["a"].([]any)))
+	}
+}
