@@ -4,6 +4,8 @@ package jsondecode
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"reflect"
 	"runtime"
 	"syscall"
@@ -74,6 +76,16 @@ func heap() int64 {
 	return int64(m.HeapAlloc) //nolint:gosec // a few gigabytes
 }
 
+// mode is one way to share.
+type mode struct {
+	name    string
+	options Options
+}
+
+func modes() []mode {
+	return []mode{{"alone", Options{}}, {"strings", Options{Table: share.New(0)}}, {"values", Options{Table: share.New(0), Values: true}}}
+}
+
 func BenchmarkUnstructured(b *testing.B) {
 	for name, texts := range texts(b) {
 		b.Run(name+"/clientgo", func(b *testing.B) {
@@ -83,10 +95,7 @@ func BenchmarkUnstructured(b *testing.B) {
 				return u, err
 			})
 		})
-		for _, o := range []struct {
-			name    string
-			options Options
-		}{{"alone", Options{}}, {"strings", Options{Table: share.New(0)}}, {"values", Options{Table: share.New(0), Values: true}}} {
+		for _, o := range modes() {
 			b.Run(name+"/"+o.name, func(b *testing.B) {
 				d := NewUnstructured(o.options)
 				measure(b, texts, func(data []byte) (any, error) { return d.Decode(data) })
@@ -103,14 +112,52 @@ func BenchmarkTyped(b *testing.B) {
 			return p, utiljson.Unmarshal(data, p)
 		})
 	})
-	for _, o := range []struct {
-		name    string
-		options Options
-	}{{"alone", Options{}}, {"strings", Options{Table: share.New(0)}}, {"values", Options{Table: share.New(0), Values: true}}} {
+	for _, o := range modes() {
 		b.Run(o.name, func(b *testing.B) {
 			d := NewTyped(reflect.TypeFor[corev1.Pod](), o.options)
 			measure(b, texts, func(data []byte) (any, error) { return d.Decode(data) })
 		})
+	}
+}
+
+// BenchmarkList reads lists of 100 resources, siblings of each other; the
+// figures are of one list.
+func BenchmarkList(b *testing.B) {
+	var lists [][]byte
+	resources := texts(b)["resource"]
+	for i := 0; i < len(resources); i += 100 {
+		list := append([]byte(`{"apiVersion":"example.com/v1","items":[`), bytes.Join(resources[i:i+100], []byte(","))...)
+		lists = append(lists, append(list, `],"kind":"RolloutList","metadata":{"resourceVersion":"1"}}`...))
+	}
+	b.Run("clientgo", func(b *testing.B) {
+		measure(b, lists, func(data []byte) (any, error) {
+			list, _, err := unstructured.UnstructuredJSONScheme.Decode(data, nil, nil)
+			return list, err
+		})
+	})
+	for _, o := range modes() {
+		b.Run(o.name, func(b *testing.B) {
+			d := NewUnstructured(o.options)
+			measure(b, lists, func(data []byte) (any, error) { return decodeList(d, data) })
+		})
+	}
+}
+
+func decodeList(d *Unstructured, data []byte) (items []map[string]any, err error) {
+	l := NewList(bytes.NewReader(data))
+	for {
+		raw, err := l.Next()
+		if errors.Is(err, io.EOF) {
+			return items, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		item, err := d.Decode(raw)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
 	}
 }
 
@@ -119,9 +166,11 @@ func BenchmarkScan(b *testing.B) {
 	b.Run("scan", func(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		var t text
+		began := cpu(b)
 		for b.Loop() {
 			require.True(b, t.scan(data))
 		}
+		b.ReportMetric(float64(cpu(b)-began)/float64(b.N), "cpu-ns/op")
 	})
 	b.Run("identity", func(b *testing.B) {
 		b.ReportAllocs()

@@ -73,6 +73,9 @@ func (e *Events) member(typ *string, object *span) error {
 		return nil
 	}
 	if key == "object" {
+		if t := (text{}); object.length > 0 && !t.scan(object.in(&e.stream)) {
+			return fmt.Errorf("%w: an object that another follows", ErrMalformed) // no decoder sees it
+		}
 		*object = span{e.stream.pos - e.stream.held - len(raw), len(raw)}
 		return nil
 	}

@@ -279,7 +279,7 @@ func TestManyKindsOfObjectsShareATable(t *testing.T) {
 	table := share.New(1 << 16) // much is turned away
 	d := map[string]*Unstructured{"one": NewUnstructured(Options{Table: table, Values: true}), "two": NewUnstructured(Options{Table: table, Values: true})}
 	pods := map[string]*Typed{"": NewTyped(reflect.TypeFor[corev1.Pod](), Options{Table: table, Values: true})}
-	for n := range 200 {
+	for n := range 50 {
 		sameUnstructured(t, d, string(resourceNumber(n%7)))
 		sameUnstructured(t, d, string(podNumber(t, n%5)))
 		sameTyped(t, pods, string(podNumber(t, n%5)))

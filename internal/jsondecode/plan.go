@@ -70,9 +70,9 @@ var (
 	quantity        = reflect.TypeFor[resource.Quantity]()
 )
 
-// known are the types whose UnmarshalJSON is not called, or whose values no
+// wellKnown are the types whose UnmarshalJSON is not called, or whose values no
 // getter writes into.
-var known = map[reflect.Type]form{
+var wellKnown = map[reflect.Type]form{
 	reflect.TypeFor[metav1.Time]():          formTime,
 	quantity:                                formQuantity,
 	reflect.TypeFor[intstr.IntOrString]():   formIntOrString,
@@ -130,7 +130,7 @@ func (m *planner) plan(t reflect.Type) *plan {
 	}
 	p := &plan{typ: t}
 	m.made[t] = p
-	if f, ok := known[t]; ok {
+	if f, ok := wellKnown[t]; ok {
 		p.form = f
 		p.mutable = f == formQuantity && decOf == nil
 		return p

@@ -34,9 +34,12 @@ const (
 type token struct {
 	start, end uint32 // of the value's bytes; the quotes of a string are among them
 	next       uint32 // the token behind the value and all that is in it
-	count      uint32 // the members of an object, or the elements of an array
+	few        uint16 // members of an object or elements of an array, or many
 	kind       kind
 }
+
+// many is what stands in a token for a number that does not fit.
+const many = 1<<16 - 1
 
 // text is a JSON text that has been checked, as the list of its values in the
 // order in which they begin: an object is followed by the key and the value of
@@ -56,7 +59,7 @@ func (t *text) scan(data []byte) bool {
 	if len(data) > longest || !t.value(0) {
 		return false
 	}
-	t.space()
+	t.peek()
 	return t.pos == len(data)
 }
 
@@ -74,13 +77,33 @@ func (t *text) raw(i uint32) []byte {
 	return t.data[from:to:to]
 }
 
-func (t *text) space() {
-	for t.pos < len(t.data) && isSpace(t.data[t.pos]) {
-		t.pos++
+// count returns how many members an object has, or how many elements an array.
+func (t *text) count(i uint32) int {
+	self := t.tokens[i]
+	if self.few < many {
+		return int(self.few)
 	}
+	n := 0
+	for i++; i < self.next; i = t.tokens[i].next {
+		n++
+	}
+	if self.kind == kindObject {
+		n /= 2
+	}
+	return n
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// peek steps over spaces and returns the byte behind them, or 0 at the end.
+func (t *text) peek() byte {
+	for ; t.pos < len(t.data); t.pos++ {
+		if c := t.data[t.pos]; c > ' ' || !isSpace(c) {
+			return c
+		}
+	}
+	return 0
+}
 
 // at tells whether a byte comes next, and steps over it.
 func (t *text) at(c byte) bool {
@@ -92,11 +115,7 @@ func (t *text) at(c byte) bool {
 }
 
 func (t *text) value(depth int) bool {
-	t.space()
-	if t.pos == len(t.data) {
-		return false
-	}
-	switch t.data[t.pos] {
+	switch t.peek() {
 	case '"':
 		return t.string()
 	case '{':
@@ -124,13 +143,13 @@ func (t *text) scalar(start int, k kind) bool {
 func (t *text) open(k kind) (self int) {
 	t.tokens = append(t.tokens, token{start: uint32(t.pos), kind: k}) //nolint:gosec // see scalar
 	t.pos++
-	t.space()
 	return len(t.tokens) - 1
 }
 
 func (t *text) close(self, count int) bool {
+	t.pos++
 	o := &t.tokens[self]
-	o.end, o.next, o.count = uint32(t.pos), uint32(len(t.tokens)), uint32(count) //nolint:gosec // see scalar
+	o.end, o.next, o.few = uint32(t.pos), uint32(len(t.tokens)), uint16(min(count, many)) //nolint:gosec // see scalar
 	return true
 }
 
@@ -139,23 +158,23 @@ func (t *text) object(depth int) bool {
 		return false
 	}
 	self := t.open(kindObject)
-	if t.at('}') {
+	if t.peek() == '}' {
 		return t.close(self, 0)
 	}
 	for count := 1; ; count++ {
-		t.space()
-		if t.pos == len(t.data) || t.data[t.pos] != '"' || !t.string() {
+		if t.peek() != '"' || !t.string() || t.peek() != ':' {
 			return false
 		}
-		t.space()
-		if !t.at(':') || !t.value(depth) {
+		t.pos++
+		if !t.value(depth) {
 			return false
 		}
-		t.space()
-		if t.at('}') {
+		switch t.peek() {
+		case '}':
 			return t.close(self, count)
-		}
-		if !t.at(',') {
+		case ',':
+			t.pos++
+		default:
 			return false
 		}
 	}
@@ -166,18 +185,19 @@ func (t *text) array(depth int) bool {
 		return false
 	}
 	self := t.open(kindArray)
-	if t.at(']') {
+	if t.peek() == ']' {
 		return t.close(self, 0)
 	}
 	for count := 1; ; count++ {
 		if !t.value(depth) {
 			return false
 		}
-		t.space()
-		if t.at(']') {
+		switch t.peek() {
+		case ']':
 			return t.close(self, count)
-		}
-		if !t.at(',') {
+		case ',':
+			t.pos++
+		default:
 			return false
 		}
 	}

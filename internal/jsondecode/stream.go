@@ -140,7 +140,8 @@ func (s *stream) another(begun bool, last byte) (bool, error) {
 	return false, fmt.Errorf("%w: %q behind a value", ErrMalformed, c)
 }
 
-// key reads a key and the colon behind it.
+// key reads a key and the colon behind it. It returns the key where it is one
+// that this package reads, and nothing for all others.
 func (s *stream) key() (string, error) {
 	if c, err := s.within(); err != nil {
 		return "", err
@@ -151,23 +152,30 @@ func (s *stream) key() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	key, ok := wellKnown(raw)
+	key, ok := known(raw)
 	if !ok {
-		if key, ok = unquote(raw); !ok {
-			return "", fmt.Errorf("%w: key %.100q", ErrMalformed, raw)
-		}
+		return "", fmt.Errorf("%w: key %.100q", ErrMalformed, raw)
 	}
 	return key, s.expect(':')
 }
 
-// wellKnown returns a key that most objects have, without making a string of it.
-func wellKnown(raw []byte) (key string, ok bool) {
-	for _, key := range [...]string{"name", "uid", "resourceVersion", "namespace", "metadata", "kind", "apiVersion", "type", "object", "spec", "status"} {
-		if len(raw) == len(key)+2 && string(raw[1:len(raw)-1]) == key {
+// known returns the key that a string is, or nothing where nobody asks for it,
+// and whether the string is well-formed.
+func known(raw []byte) (key string, ok bool) {
+	end, k := stringEnd(raw, 0)
+	if end != len(raw) {
+		return "", false
+	}
+	name := raw[1 : end-1]
+	if k == kindEscaped {
+		name = appendUnquoted(nil, name)
+	}
+	for _, key := range [...]string{"name", "namespace", "uid", "resourceVersion", "metadata", "kind", "apiVersion", "items", "type", "object"} {
+		if string(name) == key {
 			return key, true
 		}
 	}
-	return "", false
+	return "", true
 }
 
 // unquote returns what a string says, and whether it is one.

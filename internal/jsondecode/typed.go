@@ -273,7 +273,7 @@ func (p *plan) within(site share.Site) share.Site {
 
 func (d *Typed) slice(p *plan, v reflect.Value, self uint32, site share.Site, drop *fields.Set) bool {
 	t := d.text.tokens[self]
-	n := int(t.count)
+	n := d.text.count(self)
 	v.Set(reflect.MakeSlice(p.typ, n, n))
 	d.size += 24 + n*int(p.elem.typ.Size())
 	for i, at := self+1, 0; i < t.next; i, at = d.text.tokens[i].next, at+1 {
@@ -286,8 +286,9 @@ func (d *Typed) slice(p *plan, v reflect.Value, self uint32, site share.Site, dr
 
 func (d *Typed) strings(m *map[string]string, self uint32, site share.Site) bool {
 	t := d.text.tokens[self]
-	*m = make(map[string]string, t.count)
-	d.size += sizeOfMap(int(t.count), 32)
+	n := d.text.count(self)
+	*m = make(map[string]string, n)
+	d.size += sizeOfMap(n, 32)
 	for i := self + 1; i < t.next; i += 2 {
 		key, value := d.string(i, keys()), ""
 		switch d.text.tokens[i+1].kind {
@@ -304,8 +305,9 @@ func (d *Typed) strings(m *map[string]string, self uint32, site share.Site) bool
 
 func (d *Typed) mapping(p *plan, v reflect.Value, self uint32, site share.Site, drop *fields.Set) bool {
 	t := d.text.tokens[self]
-	v.Set(reflect.MakeMapWithSize(p.typ, int(t.count)))
-	d.size += sizeOfMap(int(t.count), int(16+p.elem.typ.Size()))
+	n := d.text.count(self)
+	v.Set(reflect.MakeMapWithSize(p.typ, n))
+	d.size += sizeOfMap(n, int(16+p.elem.typ.Size()))
 	key, elem := reflect.New(p.typ.Key()).Elem(), reflect.New(p.elem.typ).Elem()
 	for i := self + 1; i < t.next; {
 		name, value := d.string(i, keys()), i+1

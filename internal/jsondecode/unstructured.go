@@ -81,8 +81,9 @@ type verdict bool
 // members decodes an object, without looking for one that is equal.
 func (d *Unstructured) members(n *path, self uint32) (m map[string]any, shareable verdict, ok bool) {
 	t := d.text.tokens[self]
-	m, shareable = make(map[string]any, t.count), n.guard == free
-	d.size += sizeOfMap(int(t.count), 32)
+	count := d.text.count(self)
+	m, shareable = make(map[string]any, count), n.guard == free
+	d.size += sizeOfMap(count, 32)
 	link := &n.first
 	for i := self + 1; i < t.next; {
 		child, name := d.child(n, link, i)
@@ -173,8 +174,9 @@ func (d *Unstructured) build(n *path, i uint32) (v any, shareable verdict, ok bo
 
 func (d *Unstructured) elements(n *path, self uint32) (a []any, shareable verdict, ok bool) {
 	t := d.text.tokens[self]
-	a, shareable = make([]any, 0, t.count), n.guard == free
-	d.size += 40 + 16*int(t.count)
+	count := d.text.count(self)
+	a, shareable = make([]any, 0, count), n.guard == free
+	d.size += 40 + 16*count
 	of := d.paths.of(n)
 	for i := self + 1; i < t.next; i = d.text.tokens[i].next {
 		v, free, ok := d.value(of, i)

@@ -84,7 +84,7 @@ func TestUnstructuredOddities(t *testing.T) {
 }
 
 func TestUnstructuredDepth(t *testing.T) {
-	for _, n := range []int{deepest - 2, deepest - 1, deepest, deepest + 1} {
+	for _, n := range []int{deepest - 1, deepest, deepest + 1} {
 		d := decoders()
 		sameUnstructured(t, d, strings.Repeat(`{"a":`, n)+"1"+strings.Repeat(`}`, n))
 		sameUnstructured(t, d, `{"a":`+strings.Repeat(`[`, n)+strings.Repeat(`]`, n)+"}")
@@ -103,4 +103,20 @@ func TestUnstructuredPathsAreBounded(t *testing.T) {
 		sameUnstructured(t, map[string]*Unstructured{"": d}, fmt.Sprintf(`{"spec":{"a":{"b":1},"c%d":{"d%d":{}}},"e%d":[[{"f":1}]]}`, n%60, n, n%60))
 	}
 	assert.LessOrEqual(t, d.paths.count, mostPaths)
+}
+
+// Numbers of members that a token does not hold are counted.
+func TestUnstructuredWithManyMembers(t *testing.T) {
+	values := NewUnstructured(Options{Table: share.New(0), Values: true})
+	d := map[string]*Unstructured{"": values}
+	for _, n := range []int{many - 1, many} {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `"%d":[],`, i)
+		}
+		sameUnstructured(t, d, `{"a":{`+b.String()+`"x":1}}`)
+		a, err := values.Decode([]byte(`{"a":[{}` + strings.Repeat(`,[1]`, n-1) + "]}"))
+		require.NoError(t, err)
+		assert.Equal(t, n, cap(a["a"].([]any)))
+	}
 }
