@@ -9,7 +9,9 @@
 // Safety. The table knows a value by its encoded bytes, of which it keeps a
 // copy, and never reads the value itself: a program that wrongly writes into a
 // cached object hurts the objects that share the value, and cannot crash the
-// library. Decoders decide what may be shared at all; see [Table.Find].
+// library. Decoders decide what may be shared at all. [Table.Watch] is the
+// exception: a table that watches its values reads them, to tell which of them a
+// program has changed.
 //
 // Bounds. A table holds at most as many bytes as it was made for, an eighth of
 // that in strings, and slots for them. A value is kept when it is seen a second

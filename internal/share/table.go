@@ -64,6 +64,8 @@ type entry struct {
 	key   string
 	value any
 	size  int // of the value and the key
+
+	watched *watched // nil unless changes are looked for
 }
 
 // Mark is what [Table.Find] hands to [Table.Keep]. The zero Mark keeps nothing.
@@ -130,7 +132,7 @@ func (t *Table) Find(site Site, encoded []byte) (value any, m Mark) {
 		e.used = true
 		g.again++
 		t.stats.Found++
-		t.checks.shared(h)
+		t.checks.shared(e)
 		return e.value, Mark{}
 	}
 	t.stats.Missed++
@@ -160,7 +162,7 @@ func (t *Table) Keep(m Mark, site Site, encoded []byte, value any, size int) {
 	t.values++
 	t.bytes += size
 	*e = entry{hash: m.hash, site: site, key: string(encoded), value: value, size: size}
-	t.checks.kept(e)
+	t.checks.kept(t, e)
 }
 
 // Close ends the sharing of values; strings, which nobody can write into, are
@@ -230,6 +232,7 @@ func (t *Table) dropUnused(e *entry) {
 		return
 	}
 	if e.value != nil {
+		t.checks.drop(t, e)
 		t.values--
 		t.bytes -= e.size
 		*e = entry{}

@@ -39,7 +39,7 @@ func (p *Pass) Share(decoded, result any) {
 
 func (p *Pass) typed(object reflect.Value) {
 	w := &p.walk
-	w.leaves(object, planOf(object.Type()), 0)
+	w.leaves(object.Addr().UnsafePointer(), planOf(object.Type()), 0)
 	if w.failed {
 		return
 	}

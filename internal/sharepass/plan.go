@@ -17,13 +17,9 @@ import (
 type form uint8
 
 const (
-	formOpaque    form = iota // not encoded: what holds it is not shared
-	formInterface             // opaque unless it is nil
-	formWritten               // opaque unless it is nil or empty, and not gone into
-	formBool
-	formInt
-	formUint
-	formFloat
+	formOpaque  form = iota // not encoded: what holds it is not shared
+	formWritten             // opaque unless it is nil; it is not gone into
+	formBits                // a number or a bool
 	formString
 	formTime
 	formQuantity
@@ -42,9 +38,12 @@ type plan struct {
 	sealed bool
 }
 
-// leaf is a field that is no struct.
+// leaf is a field that is no struct. It is read at its offset, since a Value of
+// each field would take most of the time of a pass, and written by its path.
 type leaf struct {
+	offset uintptr
 	path   []int // of indices of fields
+	typ    reflect.Type
 	form   form
 	shared bool       // values of a pointer, slice or map may be shared at site
 	site   share.Site // of the reference
@@ -83,52 +82,58 @@ func makePlan(t reflect.Type) *plan {
 	}
 	p := &plan{}
 	plans.byType[t] = p
-	p.add(nil, t, t.String(), false)
+	p.add(leaf{}, t, t.String(), false)
 	return p
 }
 
-// add appends the leaves of a type that lies at a path of a struct. Owned tells
+// add appends the leaves of a type that lies somewhere in a struct. Owned tells
 // that it is part of an ObjectMeta.
-func (p *plan) add(path []int, t reflect.Type, name string, owned bool) {
-	switch {
-	case t.Kind() != reflect.Struct, t == timeType, t == quantityType:
-		p.leaves = append(p.leaves, makeLeaf(path, t, name, owned))
-	default:
-		owned = owned || t == objectMeta
-		if t == objectMeta {
-			p.leaves = append(p.leaves, leaf{path: path, form: formOpaque})
-		}
-		for i := range t.NumField() {
-			f := t.Field(i)
-			at := append(path[:len(path):len(path)], i)
-			switch {
-			case !f.IsExported():
-				p.sealed = true
-			case fields.Written(jsonName(f)) && nilable(f.Type.Kind()):
-				p.leaves = append(p.leaves, leaf{path: at, form: formWritten})
-			default:
-				p.add(at, f.Type, name+"."+f.Name, owned)
-			}
+func (p *plan) add(where leaf, t reflect.Type, name string, owned bool) {
+	where.typ = t
+	if t.Kind() != reflect.Struct || t == timeType || t == quantityType {
+		p.leaves = append(p.leaves, makeLeaf(where, name, owned))
+		return
+	}
+	if t == objectMeta {
+		p.leaves, owned = append(p.leaves, where), true // opaque
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		l := where.field(f)
+		switch {
+		case !f.IsExported():
+			p.sealed = true
+		case fields.Written(jsonName(f)) && nilable(f.Type.Kind()):
+			l.form = formWritten
+			p.leaves = append(p.leaves, l)
+		default:
+			p.add(l, f.Type, name+"."+f.Name, owned)
 		}
 	}
 }
 
-// makeLeaf returns the leaf of a type. Of an ObjectMeta all that refers to
-// something is left out but the way to FieldsV1.
-func makeLeaf(path []int, t reflect.Type, name string, owned bool) leaf {
-	l := leaf{path: path, form: formOf(t)}
+// field returns where a field of a struct lies that lies somewhere itself.
+func (l leaf) field(f reflect.StructField) leaf {
+	return leaf{offset: l.offset + f.Offset, path: append(l.path[:len(l.path):len(l.path)], f.Index...), typ: f.Type}
+}
+
+// makeLeaf completes a leaf. Of an ObjectMeta all that refers to something is
+// left out but the way to FieldsV1.
+func makeLeaf(l leaf, name string, owned bool) leaf {
+	l.form = formOf(l.typ)
 	switch l.form {
 	case formPointer, formSlice, formMap:
-		if owned && t != managedFields {
-			return leaf{path: path, form: formWritten}
+		if owned && l.typ != managedFields {
+			l.form = formWritten
+			return l
 		}
-		l.elem = makePlan(t.Elem())
+		l.elem = makePlan(l.typ.Elem())
 		fallthrough
 	case formBytes:
 		l.site, l.shared = share.NewSite(name), !owned
 	}
-	if owned && t == managedFields {
-		l.elem = entryPlan(t.Elem(), name)
+	if owned && l.typ == managedFields {
+		l.elem = entryPlan(l.typ.Elem(), name)
 	}
 	return l
 }
@@ -139,7 +144,7 @@ func entryPlan(t reflect.Type, name string) *plan {
 	p := &plan{}
 	for i := range t.NumField() {
 		if f := t.Field(i); f.Type == fieldsV1 {
-			p.leaves = append(p.leaves, makeLeaf([]int{i}, f.Type, name+"."+f.Name, false))
+			p.leaves = append(p.leaves, makeLeaf(leaf{}.field(f), name+"."+f.Name, false))
 		}
 	}
 	return p
@@ -156,18 +161,13 @@ func formOf(t reflect.Type) form {
 		return formOpaque
 	}
 	switch t.Kind() {
-	case reflect.Bool:
-		return formBool
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return formInt
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return formUint
-	case reflect.Float32, reflect.Float64:
-		return formFloat
+	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64:
+		return formBits
 	case reflect.String:
 		return formString
 	case reflect.Interface:
-		return formInterface
+		return formWritten
 	case reflect.Pointer:
 		return formPointer
 	case reflect.Slice:
@@ -184,7 +184,7 @@ func formOf(t reflect.Type) form {
 }
 
 func nilable(k reflect.Kind) bool {
-	return k == reflect.Map || k == reflect.Slice || k == reflect.Pointer
+	return k == reflect.Map || k == reflect.Slice || k == reflect.Pointer || k == reflect.Interface
 }
 
 func jsonName(f reflect.StructField) string {

@@ -2,11 +2,11 @@ package sharepass
 
 import (
 	"encoding/binary"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
+	"unsafe"
 
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
@@ -93,10 +93,10 @@ func (w *walk) end(i int, apart bool) {
 // leaves encodes a value by the plan of its type: the number of each leaf that
 // is not zero, with its content, and then a zero. It tells whether something in
 // it keeps what holds it from being shared.
-func (w *walk) leaves(v reflect.Value, p *plan, elem int) (apart bool) {
+func (w *walk) leaves(base unsafe.Pointer, p *plan, elem int) (apart bool) {
 	for i := range p.leaves {
 		l := &p.leaves[i]
-		if w.leaf(at(v, l.path), l, i+1, elem) {
+		if w.leaf(unsafe.Add(base, l.offset), l, i+1, elem) {
 			apart = true
 		}
 	}
@@ -104,53 +104,54 @@ func (w *walk) leaves(v reflect.Value, p *plan, elem int) (apart bool) {
 	return apart
 }
 
-func (w *walk) leaf(f reflect.Value, l *leaf, number, elem int) (apart bool) {
+func (w *walk) leaf(f unsafe.Pointer, l *leaf, number, elem int) (apart bool) {
 	switch l.form {
-	case formOpaque:
-		return true
-	case formInterface, formWritten:
-		return !f.IsNil()
-	case formBool:
-		if f.Bool() {
-			w.number(number)
-		}
-	case formInt:
-		if n := f.Int(); n != 0 {
-			w.number(number)
-			w.buf = binary.AppendVarint(w.buf, n)
-		}
-	case formUint:
-		if n := f.Uint(); n != 0 {
+	case formBits:
+		if n := bits(f, l.typ.Size()); n != 0 {
 			w.number(number)
 			w.buf = binary.AppendUvarint(w.buf, n)
 		}
-	case formFloat:
-		if bits := math.Float64bits(f.Float()); bits != 0 {
-			w.number(number)
-			w.buf = binary.BigEndian.AppendUint64(w.buf, bits)
-		}
+		return false
 	case formString:
-		if s := f.String(); s != "" {
+		if s := *(*string)(f); s != "" {
 			w.number(number)
 			w.string(s)
 		}
+		return false
 	case formTime:
 		w.number(number)
-		return !w.time(*f.Addr().Interface().(*time.Time)) //nolint:errcheck // the form says so
+		return !w.time(*(*time.Time)(f))
 	case formQuantity:
 		w.number(number)
-		return !w.noAddress || !w.quantity(f)
-	default:
-		return !f.IsNil() && w.reference(f, l, number, elem)
+		return !w.noAddress || !w.quantity(reflect.NewAt(l.typ, f).Elem())
+	case formOpaque:
+		return true
 	}
-	return false
-}
-
-func (w *walk) reference(f reflect.Value, l *leaf, number, elem int) (apart bool) {
-	if l.elem != nil && l.elem.sealed {
+	if *(*unsafe.Pointer)(f) == nil { // the first word of each of these
+		return false
+	}
+	if l.form == formWritten || l.elem != nil && l.elem.sealed {
 		return true
 	}
 	w.number(number)
+	return w.reference(reflect.NewAt(l.typ, f).Elem(), l, elem)
+}
+
+// bits returns what a number or a bool of some size is made of.
+func bits(f unsafe.Pointer, size uintptr) uint64 {
+	switch size {
+	case 1:
+		return uint64(*(*uint8)(f))
+	case 2:
+		return uint64(*(*uint16)(f))
+	case 4:
+		return uint64(*(*uint32)(f))
+	default:
+		return *(*uint64)(f)
+	}
+}
+
+func (w *walk) reference(f reflect.Value, l *leaf, elem int) (apart bool) {
 	outer := w.noAddress
 	w.noAddress = l.form == formMap
 	i := w.begin(node{site: l.site, path: l.path, elem: elem, value: f, apart: !l.shared || empty(f)})
@@ -168,14 +169,15 @@ func empty(f reflect.Value) bool { return f.Kind() == reflect.Slice && f.Len() =
 func (w *walk) content(f reflect.Value, l *leaf) (apart bool) {
 	switch l.form {
 	case formPointer:
-		return w.leaves(f.Elem(), l.elem, 0)
+		return w.leaves(f.UnsafePointer(), l.elem, 0)
 	case formBytes:
 		w.number(f.Len())
 		w.buf = append(w.buf, f.Bytes()...)
 	case formSlice:
 		w.number(f.Len())
+		first, size := f.UnsafePointer(), l.typ.Elem().Size()
 		for i := range f.Len() {
-			if w.leaves(f.Index(i), l.elem, i) {
+			if w.leaves(unsafe.Add(first, uintptr(i)*size), l.elem, i) {
 				apart = true
 			}
 			if w.failed {
@@ -220,7 +222,7 @@ func (w *walk) typedMap(f reflect.Value, l *leaf) (apart bool) {
 		s.elem.SetIterValue(s.iter)
 		e := entry{key: s.key.String(), start: len(w.buf)}
 		w.string(e.key)
-		if w.leaves(s.elem, l.elem, 0) {
+		if w.leaves(s.elem.Addr().UnsafePointer(), l.elem, 0) {
 			apart = true
 		}
 		e.end = len(w.buf)

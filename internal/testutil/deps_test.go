@@ -123,6 +123,11 @@ var arrows = []arrow{
 		why:  "it turns bytes into objects, whoever reads the bytes and keeps the objects",
 	},
 	{
+		from: "internal/sharepass",
+		to:   []string{"./internal/share", "./internal/fields", apimachinery},
+		why:  "a pass goes over objects of any type, whoever decoded and transformed them",
+	},
+	{
 		from: "internal/testutil/...",
 		to: []string{"./indexer", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", "./internal/...", apimachinery,
 			"k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2", "github.com/stretchr/testify/...", "go.uber.org/goleak"},
