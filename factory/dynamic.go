@@ -29,7 +29,7 @@ func NewDynamicSharedInformerFactory(c dynamic.Interface, resync time.Duration) 
 // or all for "", whose requests pass through tweak.
 func NewFilteredDynamicSharedInformerFactory(c dynamic.Interface, resync time.Duration, namespace string, tweak dynamicinformer.TweakListOptionsFunc) *DynamicFactory {
 	return &DynamicFactory{byResource{resync: resync, build: func(resource schema.GroupVersionResource, s settings) *member {
-		source := newLater(func() reflector.Source { return reflector.FromDynamic(c, resource, namespace) })
+		source := newLater(func() reflector.Source { return asked(c, reflector.FromDynamic(c, resource, namespace)) })
 		return build[*unstructured.Unstructured]([]reflector.Source{reflector.Tweak(source, tweak)}, s)
 	}}}
 }
@@ -49,7 +49,7 @@ func NewMetadataSharedInformerFactory(c metadata.Interface, resync time.Duration
 // or all for "", whose requests pass through tweak.
 func NewFilteredMetadataSharedInformerFactory(c metadata.Interface, resync time.Duration, namespace string, tweak metadatainformer.TweakListOptionsFunc) *MetadataFactory {
 	return &MetadataFactory{byResource{resync: resync, build: func(resource schema.GroupVersionResource, s settings) *member {
-		source := newLater(func() reflector.Source { return reflector.FromMetadata(c, resource, namespace) })
+		source := newLater(func() reflector.Source { return asked(c, reflector.FromMetadata(c, resource, namespace)) })
 		return build[*metav1.PartialObjectMetadata]([]reflector.Source{reflector.Tweak(source, tweak)}, s)
 	}}}
 }

@@ -35,7 +35,7 @@ func global[T informer.Object, G any, C reflector.Client[L], L runtime.Object](g
 		if c == nil {
 			return nil
 		}
-		return reflector.FromGenerated[T, L](of(in(c)), gvr)
+		return asked(c, reflector.FromGenerated[T, L](of(in(c)), gvr))
 	})
 }
 
@@ -46,7 +46,7 @@ func namespaced[T informer.Object, G any, C reflector.Client[L], L runtime.Objec
 		if c == nil {
 			return nil
 		}
-		return reflector.FromGenerated[T, L](of(in(c), namespace), gvr)
+		return asked(c, reflector.FromGenerated[T, L](of(in(c), namespace), gvr))
 	})
 }
 
