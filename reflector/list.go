@@ -50,7 +50,8 @@ func (l *loop[T]) accept(r request, p page, items int) (input, error) {
 }
 
 // doubt returns an error for a page without a version that may be the answer of
-// something between the server and its client: it would empty the cache.
+// something between the server and its client: it would empty the cache. A page that
+// was read here is known to be a list.
 func (l *loop[T]) doubt(r request, p page) error {
 	versioned := l.told
 	if r.token != "" {
@@ -61,7 +62,7 @@ func (l *loop[T]) doubt(r request, p page) error {
 		return nil
 	case versioned:
 		return fmt.Errorf("%w: a list without a resourceVersion", ErrBadAnswer)
-	case l.streaming == StreamingSupported && !hasItems(p.items):
+	case p.items != nil && l.streaming == StreamingSupported && !hasItems(p.items):
 		return fmt.Errorf("%w: neither a resourceVersion nor items", ErrBadAnswer)
 	default:
 		return nil
