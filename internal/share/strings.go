@@ -6,16 +6,23 @@ const (
 	// longestString is the longest string that is stored once: longer ones are
 	// hardly ever equal.
 	longestString = 256
-	leastStrings  = 1 << 8
-	mostStrings   = 1 << 15
+	leastPairs    = 1 << 7
+	mostPairs     = 1 << 14
 )
 
-// interned is a set of strings, in which each hash has two slots that lie side
-// by side. The newest string takes the first one.
+// interned is a set of strings, in which each hash has a pair of places. The
+// newest string takes the first one.
 type interned struct {
 	seed     maphash.Seed
-	slots    []string
+	pairs    []pair
 	replaced int // since the set grew
+}
+
+// pair holds two strings and a part of the hash of each, so that hardly any but
+// equal ones are compared: each look into a string is one into cold memory.
+type pair struct {
+	hashes  [2]uint32
+	strings [2]string
 }
 
 // String returns the string of these bytes, one that was returned before where
@@ -36,36 +43,43 @@ func (t *Table) String(site Site, b []byte) string {
 }
 
 func (i *interned) of(b []byte) (s string, found bool) {
-	if i.slots == nil {
-		i.slots = make([]string, leastStrings)
+	if i.pairs == nil {
+		i.pairs = make([]pair, leastPairs)
 	}
-	at := maphash.Bytes(i.seed, b) & uint64(len(i.slots)-2)
-	first, second := &i.slots[at], &i.slots[at+1]
-	if *first == string(b) {
-		return *first, true
+	h := maphash.Bytes(i.seed, b)
+	p, part := i.pair(h), uint32(h>>32)
+	for n := range p.strings {
+		if p.hashes[n] == part && p.strings[n] == string(b) {
+			return p.strings[n], true
+		}
 	}
-	if *second == string(b) {
-		*first, *second = *second, *first
-		return *first, true
-	}
-	s = string(b)
-	if *second != "" {
+	if p.strings[1] != "" {
 		i.replaced++
 	}
-	*first, *second = s, *first
-	if i.replaced > 2*len(i.slots) && len(i.slots) < mostStrings {
+	s = string(b)
+	p.push(part, s)
+	if i.replaced > 4*len(i.pairs) && len(i.pairs) < mostPairs {
 		i.grow()
 	}
 	return s, false
 }
 
+func (i *interned) pair(h uint64) *pair { return &i.pairs[h&uint64(len(i.pairs)-1)] }
+
+func (p *pair) push(part uint32, s string) {
+	p.hashes = [2]uint32{part, p.hashes[0]}
+	p.strings = [2]string{s, p.strings[0]}
+}
+
 func (i *interned) grow() {
-	old := i.slots
-	i.slots, i.replaced = make([]string, 2*len(old)), 0
-	for n := len(old) - 1; n >= 0; n-- { // the newer one of two comes last
-		if s := old[n]; s != "" {
-			at := maphash.String(i.seed, s) & uint64(len(i.slots)-2)
-			i.slots[at], i.slots[at+1] = s, i.slots[at]
+	old := i.pairs
+	i.pairs, i.replaced = make([]pair, 2*len(old)), 0
+	for o := range old {
+		for n := len(old[o].strings) - 1; n >= 0; n-- { // the newer one comes last
+			if s := old[o].strings[n]; s != "" {
+				h := maphash.String(i.seed, s)
+				i.pair(h).push(uint32(h>>32), s)
+			}
 		}
 	}
 }
