@@ -17,7 +17,17 @@ const templates = 400
 // siblingPod is the i-th pod of a cluster: about 6 kB, of which the greater part
 // is equal in all pods of its workload.
 func siblingPod(i int) *corev1.Pod {
-	return newPod(fmt.Sprintf("t%d", i%templates), i)
+	return newPod(fmt.Sprintf("t%d", i/(cached/templates)), i)
+}
+
+// withoutToken takes from a pod the volume with a name of its own that is
+// mounted into all containers unless somebody forbids it.
+func withoutToken(pod *corev1.Pod) *corev1.Pod {
+	pod.Spec.Volumes = pod.Spec.Volumes[:2]
+	for i := range pod.Spec.Containers {
+		pod.Spec.Containers[i].VolumeMounts = pod.Spec.Containers[i].VolumeMounts[:2]
+	}
+	return pod
 }
 
 // lonePod is the i-th of pods of which no two strings or numbers that a workload
