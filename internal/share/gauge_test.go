@@ -76,3 +76,31 @@ func TestGaugesAreIndependent(t *testing.T) {
 	}
 	assert.Greater(t, shared, pods*9/10)
 }
+
+// notices tells whether a closed gauge opens within some windows of values,
+// each met again once it was looked up.
+func notices(windows int, hash func(i int) uint64) bool {
+	g, seen := gauge{closed: true}, map[uint64]bool{}
+	for i := range windows*window + 1 {
+		h := hash(i)
+		if !g.open(h) {
+			continue
+		}
+		if seen[h] {
+			g.again++
+		}
+		seen[h] = true
+	}
+	return !g.closed
+}
+
+func TestClosedGaugeNotices(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var many [60_000]uint64
+	for i := range many {
+		many[i] = r.Uint64()
+	}
+	assert.True(t, notices(3, func(i int) uint64 { return many[i%len(many)] }), "values that come round after a long time")
+	assert.True(t, notices(1, func(i int) uint64 { return []uint64{1 << 63, r.Uint64()}[i%2] }), "one value among many others")
+	assert.False(t, notices(3, func(int) uint64 { return r.Uint64() }), "nothing but new ones")
+}

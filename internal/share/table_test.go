@@ -63,6 +63,20 @@ func TestValuesOfTwoSitesAreNeverMixedUp(t *testing.T) {
 	assert.Equal(t, "A.a", siteA.String())
 }
 
+// Values whose hashes are equal by chance are told apart by site and bytes.
+func TestEqualHashesAreNotEnough(t *testing.T) {
+	table := New(0)
+	table.Lock()
+	table.Find(siteA, []byte("value"))
+	h := table.hash(siteA, []byte("value"))
+	table.Keep(Mark{h}, siteA, []byte("other"), new(int), 8)
+	v, _ := table.Find(siteA, []byte("value"))
+	assert.Nil(t, v)
+	table.Keep(Mark{h}, siteB, []byte("value"), new(int), 8)
+	v, _ = table.Find(siteA, []byte("value"))
+	assert.Nil(t, v)
+}
+
 func TestKeyIsACopy(t *testing.T) {
 	table := New(0)
 	table.Lock()

@@ -160,6 +160,34 @@ func TestUnstructuredObjectsShare(t *testing.T) {
 	}
 }
 
+func TestRootMapIsNotShared(t *testing.T) {
+	a, b := passed(func() *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"a": "b"}}}
+	})
+	samePointer(t, a.Object, b.Object, false, "the root")
+	samePointer(t, a.Object["spec"], b.Object["spec"], true, "what lies below")
+}
+
+// Maps are equal in whatever order their entries come.
+func TestOrderOfMapsDoesNotCount(t *testing.T) {
+	a, b := passed(func() *corev1.Pod {
+		p := &corev1.Pod{Spec: corev1.PodSpec{Overhead: corev1.ResourceList{}}}
+		for i := range 20 {
+			p.Spec.Overhead[corev1.ResourceName(fmt.Sprint(i))] = resource.MustParse("1")
+		}
+		return p
+	})
+	samePointer(t, a.Spec.Overhead, b.Spec.Overhead, true, "typed")
+	c, d := passed(func() *unstructured.Unstructured {
+		spec := map[string]any{}
+		for i := range 20 {
+			spec[fmt.Sprint(i)] = int64(i)
+		}
+		return &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	})
+	samePointer(t, c.Object["spec"], d.Object["spec"], true, "untyped")
+}
+
 // Sites of untyped values come of keys, which are whatever objects hold.
 func TestUnstructuredKeysDoNotMakeSitesForEver(t *testing.T) {
 	pass := New(share.New(0))
@@ -250,6 +278,22 @@ type linked struct {
 	Any   any
 	Array [2]string
 	ByInt map[int]string
+	Lists map[string][]*string
+}
+
+// The table keeps nothing of a foreign map, down to what its values refer to.
+func TestForeignMapsAreCopiedWhole(t *testing.T) {
+	foreign := map[string][]*string{"a": {ptr("b")}, "none": nil}
+	pass := New(share.New(0))
+	for range 3 {
+		o := &linked{Lists: foreign}
+		pass.Share(o, o)
+	}
+	*foreign["a"][0] = "changed"
+	own := func() *linked { return &linked{Lists: map[string][]*string{"a": {ptr("b")}, "none": nil}} }
+	o := own()
+	pass.Share(o, o)
+	assert.Equal(t, own().Lists, o.Lists)
 }
 
 type guarded struct {
