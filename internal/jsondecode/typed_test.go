@@ -200,6 +200,7 @@ func TestTypedOddities(t *testing.T) {
 		`[{"name":"x"},null,{"n":2,"n":3}]`, `[{"Name":"x","more":{}},{"more":null}]`, `{"a":{"name":"x"},"b":null}`, `{"a":[{"size":"100000000000000000000"}],"a":[]}`, `{"a":"YQ==","b":null}`,
 		`{"cpu":"1","memory":"1Ki","x":null,"y":0.5}`, `{"string":"a","embedded":"b"}`, `{"name":"n","labels":{"a":"b"},"creationTimestamp":null,"managedFields":[{"fieldsV1":{"f:a":{}}}]}`,
 		`{"string":"a","String":"b"}`, `{"metadata":{"name":"a"},"metadata":{"namespace":"b"}}`, `{"str\u0069ng":"a"}`,
+		`{"map":{"a":"1"},"map":{"b":"2"}}`, `{"leaves":[{"name":"a","n":1},{"n":3}],"leaves":[{"n":2}]}`, `{"pointer":{"n":1},"pointer":{"name":"x"}}`,
 	}, oddities...)
 	if testing.Short() {
 		more = more[:60]
