@@ -284,6 +284,22 @@ func TestDropLeavesFieldsOut(t *testing.T) {
 	}
 }
 
+// Decoders of one table that leave out different fields do not get each other's values.
+func TestDropIsNotShared(t *testing.T) {
+	drop, err := fields.Parse("spec.a.b")
+	require.NoError(t, err)
+	table := share.New(0)
+	all, some := NewUnstructured(Options{Table: table, Values: true}), NewUnstructured(Options{Table: table, Values: true, Drop: drop})
+	for range 6 {
+		got, err := all.Decode([]byte(`{"spec":{"a":{"b":1,"c":[2]}}}`))
+		require.NoError(t, err)
+		assert.Equal(t, map[string]any{"spec": map[string]any{"a": map[string]any{"b": int64(1), "c": []any{int64(2)}}}}, got)
+		got, err = some.Decode([]byte(`{"spec":{"a":{"b":1,"c":[2]}}}`))
+		require.NoError(t, err)
+		assert.Equal(t, map[string]any{"spec": map[string]any{"a": map[string]any{"c": []any{int64(2)}}}}, got)
+	}
+}
+
 // What is left out below a key is left out, too, where no path was made for it.
 func TestDropHoldsBeyondThePaths(t *testing.T) {
 	drop, err := fields.Parse("metadata.managedFields", "spec.late.secret")

@@ -26,8 +26,8 @@ const (
 	deepest = 10000
 	// longest bounds a text, so that places in it fit a token.
 	longest = 1 << 30
-	// spareTokens is how many tokens are kept for the next text.
-	spareTokens = 1 << 15
+	// spare bounds the tokens, and the bytes of a string, that are kept for the next text.
+	spare = 1 << 13
 )
 
 // token is one value of a text. A key of an object is a token as well.
@@ -51,6 +51,7 @@ type text struct {
 	data   []byte
 	pos    int // while scanning
 	tokens []token
+	plain  []byte // what the last string with escapes says
 }
 
 // scan takes a text and tells whether it is one well-formed JSON value.
@@ -66,8 +67,11 @@ func (t *text) scan(data []byte) bool {
 // clear lets go of the text.
 func (t *text) clear() {
 	t.data = nil
-	if cap(t.tokens) > spareTokens {
+	if cap(t.tokens) > spare {
 		t.tokens = nil
+	}
+	if cap(t.plain) > spare {
+		t.plain = nil
 	}
 }
 
@@ -75,6 +79,17 @@ func (t *text) clear() {
 func (t *text) raw(i uint32) []byte {
 	from, to := t.tokens[i].start, t.tokens[i].end
 	return t.data[from:to:to]
+}
+
+// says returns what a string says, until the next call.
+func (t *text) says(i uint32) []byte {
+	raw := t.raw(i)
+	raw = raw[1 : len(raw)-1]
+	if t.tokens[i].kind == kindString {
+		return raw
+	}
+	t.plain = appendUnquoted(t.plain[:0], raw)
+	return t.plain
 }
 
 // count returns how many members an object has, or how many elements an array.

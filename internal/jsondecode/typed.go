@@ -148,7 +148,7 @@ func (d *Typed) structure(p *plan, v reflect.Value, self uint32, drop *fields.Se
 	}
 	t := d.text.tokens[self]
 	for i, likely := self+1, 0; i < t.next; {
-		at, known := p.find(d.key(i), likely)
+		at, known := p.find(d.text.says(i), likely)
 		value := i + 1
 		i = d.text.tokens[value].next
 		if !known {
@@ -190,19 +190,8 @@ func (d *Typed) field(f *field, v reflect.Value, i uint32, drop *fields.Set) boo
 	return d.value(f.plan, v.FieldByIndex(f.index), i, f.site, below)
 }
 
-// key returns the text of a key, or of another string, until the next call.
-func (d *Typed) key(i uint32) []byte {
-	raw := d.text.raw(i)
-	raw = raw[1 : len(raw)-1]
-	if d.text.tokens[i].kind == kindEscaped {
-		d.plain = appendUnquoted(d.plain[:0], raw)
-		return d.plain
-	}
-	return raw
-}
-
 func (d *Typed) string(i uint32, site share.Site) string {
-	s := d.key(i)
+	s := d.text.says(i)
 	d.size += 16 + len(s)
 	return d.options.Table.String(site, s)
 }
@@ -331,7 +320,7 @@ func (d *Typed) bytes(p *plan, v reflect.Value, i uint32) bool {
 	if k != kindString && k != kindEscaped {
 		return false
 	}
-	s := d.key(i)
+	s := d.text.says(i)
 	b := make([]byte, base64.StdEncoding.DecodedLen(len(s)))
 	n, err := base64.StdEncoding.Decode(b, s)
 	if err != nil {
@@ -347,7 +336,7 @@ func (d *Typed) time(t *metav1.Time, i uint32) bool {
 	if k != kindString && k != kindEscaped {
 		return false
 	}
-	parsed, err := time.Parse(time.RFC3339, string(d.key(i)))
+	parsed, err := time.Parse(time.RFC3339, string(d.text.says(i)))
 	t.Time = parsed.Local()
 	return err == nil
 }

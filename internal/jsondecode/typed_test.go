@@ -119,7 +119,7 @@ func sameTyped(t *testing.T, decoders map[string]*Typed, data string) {
 	for name, d := range decoders {
 		want := reflect.New(d.plan.typ).Interface()
 		wantErr := utiljson.Unmarshal([]byte(data), want)
-		for range 3 {
+		for range 2 {
 			got, err := d.Decode([]byte(data))
 			if wantErr != nil {
 				require.EqualError(t, err, wantErr.Error(), "%s: %.200s", name, data)
@@ -200,18 +200,18 @@ func TestTypedOddities(t *testing.T) {
 		`[{"name":"x"},null,{"n":2,"n":3}]`, `[{"Name":"x","more":{}},{"more":null}]`, `{"a":{"name":"x"},"b":null}`, `{"a":[{"size":"100000000000000000000"}],"a":[]}`, `{"a":"YQ==","b":null}`,
 		`{"cpu":"1","memory":"1Ki","x":null,"y":0.5}`, `{"string":"a","embedded":"b"}`, `{"name":"n","labels":{"a":"b"},"creationTimestamp":null,"managedFields":[{"fieldsV1":{"f:a":{}}}]}`,
 		`{"string":"a","String":"b"}`, `{"metadata":{"name":"a"},"metadata":{"namespace":"b"}}`, `{"str\u0069ng":"a"}`,
+		`{"map":{"a":"1"},"map":{"b":"2"}}`, `{"leaves":[{"name":"a","n":1},{"n":3}],"leaves":[{"n":2}]}`, `{"pointer":{"n":1},"pointer":{"name":"x"}}`,
 	}, oddities...)
-	if testing.Short() {
-		more = more[:60]
-	}
 	require.Equal(t, formStruct, planOf(reflect.TypeFor[zoo]()).form)
 	for _, object := range []any{zoo{}, oddStruct{}, oddEmbedded{}, corev1.ConfigMap{}} {
 		d := typedDecoders(object)
-		for _, odd := range more {
+		for i, odd := range more {
 			sameTyped(t, d, odd)
-			for _, name := range names {
+			for n, name := range names {
 				sameTyped(t, d, `{"`+name+`":`+odd+`}`)
-				sameTyped(t, d, `{"unknown":[`+odd+`],"`+name+`":[`+odd+`],"self":{"`+name+`":`+odd+`}}`)
+				if n%5 == i%5 { // all of them would take minutes with the race detector
+					sameTyped(t, d, `{"unknown":[`+odd+`],"`+name+`":[`+odd+`],"self":{"`+name+`":`+odd+`}}`)
+				}
 			}
 		}
 	}

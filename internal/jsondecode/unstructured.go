@@ -32,8 +32,7 @@ type Unstructured struct {
 	mu    sync.Mutex // taken before the table
 	text  text
 	paths *paths
-	plain []byte // the string that is being unquoted
-	size  int    // of what was made of the object
+	size  int // of what was made of the object
 }
 
 // NewUnstructured returns a decoder.
@@ -109,16 +108,11 @@ func (d *Unstructured) members(n *path, self uint32) (m map[string]any, shareabl
 // child returns the path of a key. It looks first at the one that came at this
 // place in the last object, which link holds: servers write keys in one order.
 func (d *Unstructured) child(n *path, link **path, key uint32) (child *path, name string) {
-	raw := d.text.raw(key)
-	raw = raw[1 : len(raw)-1]
-	if d.text.tokens[key].kind == kindEscaped {
-		d.plain = appendUnquoted(d.plain[:0], raw)
-		raw = d.plain
-	}
-	if c := *link; c != nil && c.name == string(raw) {
+	says := d.text.says(key)
+	if c := *link; c != nil && c.name == string(says) {
 		return c, c.name
 	}
-	child, name = d.paths.child(n, raw, d.options.Table)
+	child, name = d.paths.child(n, says, d.options.Table)
 	if !child.beyond {
 		*link = child
 	}
@@ -191,25 +185,20 @@ func (d *Unstructured) elements(n *path, self uint32) (a []any, shareable verdic
 
 // string returns a string as a value. Most are what stood at this path the last time.
 func (d *Unstructured) string(n *path, i uint32) any {
-	raw := d.text.raw(i)
-	raw = raw[1 : len(raw)-1]
-	if d.text.tokens[i].kind == kindEscaped {
-		d.plain = appendUnquoted(d.plain[:0], raw)
-		raw = d.plain
-	}
-	if s, ok := n.last.(string); ok && s == string(raw) {
+	says := d.text.says(i)
+	if s, ok := n.last.(string); ok && s == string(says) {
 		return n.last
 	}
-	d.size += 32 + len(raw)
+	d.size += 32 + len(says)
 	if d.options.Table == nil {
-		return string(raw)
+		return string(says)
 	}
 	site, known := n.siteOf()
 	if !known {
 		site = keys()
 	}
-	var v any = d.options.Table.String(site, raw)
-	if len(raw) <= longestLast && !n.beyond {
+	var v any = d.options.Table.String(site, says)
+	if len(says) <= longestLast && !n.beyond {
 		n.last = v
 	}
 	return v
