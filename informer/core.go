@@ -44,7 +44,7 @@ type core[T any] struct {
 	aside map[indexer.Key]identity
 
 	// mu guards the life of the informer and of its registrations' goroutines.
-	mu       sync.Mutex
+	mu      sync.Mutex
 	phase   phase
 	stopped chan struct{} // closed when the run ends; another one for each run
 	run     *run          // the present one, or else the last; nil before the first
@@ -296,11 +296,13 @@ func (c *core[T]) join(r *registration[T]) error {
 	return nil
 }
 
-// leave ends a registration that was stopped.
+// leave unregisters a registration that was stopped, at once: its handler may be
+// stuck, and its goroutine yet to end.
 func (c *core[T]) leave(r *registration[T]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
+	c.processor.remove(r)
 	if !r.running {
 		c.over(r)
 	}
@@ -360,11 +362,12 @@ func (c *core[T]) done() <-chan struct{} {
 	return c.stopped
 }
 
-// over says that a registration delivers nothing any more. One that was
-// stopped is forgotten. The caller holds mu.
+// over says that a registration delivers nothing any more: it has no goroutine. One
+// that was stopped is forgotten. The caller holds mu.
 func (c *core[T]) over(r *registration[T]) {
 	if r.ended.Load() {
 		c.processor.remove(r)
+		r.then = event[T]{}
 	}
 	if !closed(r.done) {
 		close(r.done)
