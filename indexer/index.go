@@ -10,7 +10,8 @@ import (
 const NamespaceIndex = "namespace"
 
 // Index is a named secondary view: Append appends the values that obj is to
-// be found under (none, one or several) and returns the longer slice. It runs
+// be found under (none, one or several) and returns the longer slice, or
+// returns another slice that holds them, which may be one of obj's own. It runs
 // under the writer's lock for every version of every object, so it must be
 // quick, must not keep values, and must not call the indexer. It depends on
 // nothing but obj.
@@ -96,15 +97,18 @@ func newList[T any](key Key, x *index[T]) *node[vector[T]] {
 	return n
 }
 
-// valuesOf appends the values of a record to buf, each once. It panics where
-// the index function does.
-func (x *index[T]) valuesOf(buf []string, r *node[entry[T]]) []string {
+// valuesOf returns the values of a record, each once, in the memory of scratch.
+// It panics where the index function does.
+func (x *index[T]) valuesOf(scratch []string, r *node[entry[T]]) []string {
+	scratch = scratch[:0]
 	if x.ByNamespace {
-		return append(buf, r.namespace.Value())
+		return append(scratch, r.namespace.Value())
 	}
-	values := x.Append(buf, r.value.object())
-	if len(values)-len(buf) > 1 {
-		values = distinct(values, len(buf))
+	// The function may return a slice of the object's own, which is not to be
+	// written: the values are copied.
+	values := append(scratch, x.Append(scratch, r.value.object())...)
+	if len(values) > 1 {
+		values = distinct(values)
 	}
 	return values
 }
@@ -113,15 +117,15 @@ func (x *index[T]) valuesOf(buf []string, r *node[entry[T]]) []string {
 // them is quicker than a map. More are rare, and up to whoever writes the object.
 const few = 32
 
-// distinct drops the repetitions from values[from:].
-func distinct(values []string, from int) []string {
-	if len(values)-from > few {
-		return distinctMany(values, from)
+// distinct drops the repetitions from values.
+func distinct(values []string) []string {
+	if len(values) > few {
+		return distinctMany(values)
 	}
-	kept := values[:from]
+	kept := values[:0]
 next:
-	for _, v := range values[from:] {
-		for _, k := range kept[from:] {
+	for _, v := range values {
+		for _, k := range kept {
 			if k == v {
 				continue next
 			}
@@ -131,10 +135,10 @@ next:
 	return kept
 }
 
-func distinctMany(values []string, from int) []string {
-	seen := make(map[string]struct{}, len(values)-from)
-	kept := values[:from]
-	for _, v := range values[from:] {
+func distinctMany(values []string) []string {
+	seen := make(map[string]struct{}, len(values))
+	kept := values[:0]
+	for _, v := range values {
 		if _, again := seen[v]; !again {
 			seen[v] = struct{}{}
 			kept = append(kept, v)

@@ -54,7 +54,7 @@ func (r *Requirement) values() (values []string, ok bool) {
 		if len(r.Values) < 2 {
 			return append([]string{}, r.Values...), true
 		}
-		return distinct(slices.Clone(r.Values), 0), true
+		return distinct(slices.Clone(r.Values)), true
 	case Exists:
 		return nil, true
 	}

@@ -118,7 +118,7 @@ func (w *Writer[T]) gather(indexes []*index[T], from int, r *node[entry[T]]) (ne
 		if ix.refused {
 			continue
 		}
-		w.values = ix.valuesOf(w.values[:0], r)
+		w.values = ix.valuesOf(w.values, r)
 		for _, value := range w.values {
 			w.wanted = append(w.wanted, wanted[T]{ix, value})
 		}

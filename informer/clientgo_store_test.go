@@ -175,3 +175,17 @@ func TestContract_B81_RemovingHandlers(t *testing.T) {
 type elsewhere struct {
 	cache.ResourceEventHandlerRegistration
 }
+
+// The slice that an IndexFunc returns may be one of the object's own.
+func TestWhatAnIndexFuncReturnsIsNotWritten(t *testing.T) {
+	finalizers := func(obj any) ([]string, error) { return obj.(*corev1.Pod).Finalizers, nil }
+	eachIndexer(t, func(t *testing.T, x cache.Indexer) {
+		require.NoError(t, x.AddIndexers(cache.Indexers{"1": finalizers, "2": byLabels, "3": finalizers}))
+		p := pod("a", "1", label("app", "x"), func(p *corev1.Pod) { p.Finalizers = []string{"b", "b", "c"} })
+		for range 2 {
+			require.NoError(t, x.Update(p))
+			require.Equal(t, []string{"b", "b", "c"}, p.Finalizers)
+			require.ElementsMatch(t, []string{"b", "c"}, x.ListIndexFuncValues("3"))
+		}
+	})
+}

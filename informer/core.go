@@ -46,11 +46,17 @@ type core[T any] struct {
 	aside map[indexer.Key]identity
 
 	// mu guards the life of the informer and of its registrations' goroutines.
-	mu       sync.Mutex
-	phase    phase
-	stopped  chan struct{}   // closed when the run ends; another one for each run
-	ctx      context.Context // of the run; nil before the first
-	handlers *sync.WaitGroup // the handlers' goroutines of the run
+	mu      sync.Mutex
+	phase   phase
+	stopped chan struct{} // closed when the run ends; another one for each run
+	run     *run          // the present one, or else the last; nil before the first
+}
+
+// run is one run of an informer. Runs are told apart by their pointers: a user's
+// context may be of a type that cannot be compared.
+type run struct {
+	ctx      context.Context // that it lasts for
+	handlers sync.WaitGroup  // the handlers' goroutines
 }
 
 // phase is where an informer is in its life.
@@ -149,7 +155,7 @@ func (c *core[T]) begin(ctx context.Context, again bool) error {
 	case c.phase == stopped:
 		c.stopped, c.queue = make(chan struct{}), deltafifo.New[T](0)
 	}
-	c.phase, c.ctx, c.handlers = running, ctx, new(sync.WaitGroup)
+	c.phase, c.run = running, &run{ctx: ctx}
 	c.halted.Store(false)
 	for _, r := range c.processor.all() {
 		c.launch(r)
@@ -162,7 +168,7 @@ func (c *core[T]) Run(ctx context.Context) error {
 	if err := c.begin(ctx, false); err != nil {
 		return err
 	}
-	c.run(ctx)
+	c.move(ctx)
 	return nil
 }
 
@@ -174,13 +180,13 @@ func (c *core[T]) Start(ctx context.Context) (wait func(), err error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		c.run(ctx)
+		c.move(ctx)
 	}()
 	return func() { <-ended }, nil
 }
 
-// run moves changes along until ctx ends, and returns when nothing moves any more.
-func (c *core[T]) run(ctx context.Context) {
+// move moves changes along until ctx ends, and returns when nothing moves any more.
+func (c *core[T]) move(ctx context.Context) {
 	defer c.clientgo.detect()()
 	var reflectors sync.WaitGroup
 	for i, source := range c.sources {
@@ -238,7 +244,7 @@ func (c *core[T]) finish() *sync.WaitGroup {
 			c.over(r)
 		}
 	}
-	return c.handlers
+	return &c.run.handlers
 }
 
 // WaitSynced is [Informer.WaitSynced].
@@ -303,11 +309,13 @@ func (c *core[T]) join(r *registration[T]) error {
 	return nil
 }
 
-// leave ends a registration that was stopped.
+// leave unregisters a registration that was stopped, at once: its handler may be
+// stuck, and its goroutine yet to end.
 func (c *core[T]) leave(r *registration[T]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
+	c.processor.remove(r)
 	if !r.running {
 		c.over(r)
 	}
@@ -318,10 +326,10 @@ func (c *core[T]) runContext() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
-	if c.ctx == nil {
+	if c.run == nil {
 		return context.Background()
 	}
-	return c.ctx
+	return c.run.ctx
 }
 
 // launch starts a registration's goroutine; where that of the run before is
@@ -334,26 +342,27 @@ func (c *core[T]) launch(r *registration[T]) {
 		return
 	}
 	r.running = true
-	ctx := c.ctx
-	c.handlers.Go(func() {
-		defer c.landed(r, ctx)
-		r.run(ctx)
+	run := c.run
+	run.handlers.Go(func() {
+		defer c.landed(r, run)
+		r.run(run.ctx)
 	})
 }
 
-// landed follows the end of a registration's goroutine, which ran with ctx.
-func (c *core[T]) landed(r *registration[T], ctx context.Context) {
+// landed is called when a registration's goroutine ends, with the run that
+// started it.
+func (c *core[T]) landed(r *registration[T], run *run) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
 	r.running = false
-	if ctx.Err() == nil { // stopped, or the handler has ended the goroutine
+	if run.ctx.Err() == nil { // stopped, or the handler has ended the goroutine
 		r.ended.Store(true)
 	}
 	switch {
 	case c.phase == stopped || r.ended.Load():
 		c.over(r)
-	case c.ctx != ctx: // another run has begun meanwhile
+	case c.run != run: // another run has begun meanwhile
 		c.launch(r)
 	}
 }
@@ -366,11 +375,12 @@ func (c *core[T]) done() <-chan struct{} {
 	return c.stopped
 }
 
-// over says that a registration delivers nothing any more. One that was
-// stopped is forgotten. The caller holds mu.
+// over says that a registration delivers nothing any more: it has no goroutine. One
+// that was stopped is forgotten. The caller holds mu.
 func (c *core[T]) over(r *registration[T]) {
 	if r.ended.Load() {
 		c.processor.remove(r)
+		r.then = event[T]{}
 	}
 	if !closed(r.done) {
 		close(r.done)

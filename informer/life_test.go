@@ -94,6 +94,45 @@ func TestContract_D18_OfTwoRunsOneRuns(t *testing.T) {
 	})
 }
 
+// values is a context of a user's: it holds a map, so it cannot be compared.
+type values struct {
+	context.Context
+	all map[any]any
+}
+
+func (v values) Value(key any) any { return v.all[key] }
+
+// A registration whose goroutine ends looks whether another run has begun.
+func TestAContextNeedNotBeComparable(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			i := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+			gate := make(chan struct{})
+			reg, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { <-gate }), HandlerOptions{})
+			require.NoError(t, err)
+			begin := func() (stop, wait func()) {
+				ctx, cancel := context.WithCancel(t.Context())
+				wait, err := i.Start(values{ctx, map[any]any{}})
+				require.NoError(t, err)
+				synctest.Wait()
+				return cancel, wait
+			}
+			stop, wait := begin()
+			if again {
+				stop()
+				synctest.Wait()
+				before := wait
+				stop, wait = begin()
+				defer before()
+			}
+			stop()
+			close(gate)
+			wait()
+			require.True(t, closed(reg.Done()))
+		})
+	}
+}
+
 // deaf is a source that ignores its contexts.
 type deaf struct {
 	script

@@ -30,6 +30,8 @@ type sharedProcessor[T any] struct {
 	count         atomic.Int32 // len(registrations); written under mu
 	asleep        atomic.Int32 // how many of them wait to be woken; written under mu
 	latest        int          // how many of them have Latest delivery
+	// spare pools the room for taken events: a registration that sleeps has none.
+	spare sync.Pool
 	// resting holds what is closed when a registration has nothing left to deliver.
 	resting map[*registration[T]]chan struct{}
 }
@@ -99,6 +101,9 @@ func (p *sharedProcessor[T]) rest(r *registration[T]) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
+	if r.ended.Load() {
+		return false // it is not registered any more
+	}
 	// Asleep first, idle second: who publishes in between sees a sleeper.
 	r.asleep = true
 	asleep := p.asleep.Add(1)
@@ -111,6 +116,7 @@ func (p *sharedProcessor[T]) rest(r *registration[T]) bool {
 		p.forget(r)
 	}
 	p.rested(r)
+	r.giveBack()
 	return true
 }
 
@@ -181,7 +187,8 @@ func (p *sharedProcessor[T]) add(r *registration[T]) {
 	}
 }
 
-// remove drops a registration; a second time it does nothing.
+// remove drops a registration, whose goroutine may still be in a call of the
+// handler; a second time it does nothing.
 func (p *sharedProcessor[T]) remove(r *registration[T]) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -201,6 +208,14 @@ func (p *sharedProcessor[T]) remove(r *registration[T]) {
 		r.asleep = false
 		p.asleep.Add(-1)
 	}
+}
+
+// room returns room for taken events.
+func (p *sharedProcessor[T]) room() *taken[T] {
+	if t, ok := p.spare.Get().(*taken[T]); ok {
+		return t
+	}
+	return new(taken[T])
 }
 
 // all returns the registrations of now.

@@ -13,9 +13,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// burst is how many events are delivered before the registration looks up.
-const burst = 32
-
 // Registration is one handler's place in an informer. While the informer runs
 // a goroutine of its own delivers: first the initial state, then each change.
 // Its methods may be called from anywhere, from within the handler too.
@@ -59,11 +56,15 @@ type registration[T any] struct {
 	running  bool          // the goroutine exists; guarded by core.mu
 
 	// position is how far in the log the handler is, noPosition before the
-	// initial state. Written last of what begin sets.
+	// initial state and after Stop. Written last of what begin sets.
 	position atomic.Uint64
-	// replay is the initial state that is still to be delivered.
+	// The events on their way to the handler: of the initial state, of a resync, of
+	// the log. The goroutine looks them up anew for each event, so that Stop can
+	// take them away from a handler that is stuck.
 	replay   atomic.Pointer[replay[T]]
-	isSynced bool // the goroutine's own
+	resynced atomic.Pointer[replay[T]]
+	taken    atomic.Pointer[taken[T]] // with Every only
+	isSynced bool                     // the goroutine's own
 
 	// The goroutine's own: the objects that are being handed over, where the log
 	// does not have them so, and the add that is owed after a delete where an
@@ -73,11 +74,10 @@ type registration[T any] struct {
 	then    event[T]
 	splits  bool // the face wants that
 
-	// mu guards what follows where delivery is Latest, since the publisher
-	// folds for a handler that lags. With Every, the tables are unused and the
-	// cursor the goroutine's own.
+	// mu guards what follows: the publisher folds for a handler with Latest that
+	// lags, and Stop lets go of it all. With Every, the tables are unused.
 	mu     sync.Mutex
-	cursor cursor[T] // what comes next
+	cursor cursor[T] // what comes next; of no use at noPosition
 	table  latest[T]
 	// during a resync at a position, what lies behind that waits in later.
 	resyncing bool
@@ -88,11 +88,16 @@ type registration[T any] struct {
 // noPosition is before the log.
 const noPosition = ^uint64(0)
 
-// replay is the initial state on its way to one handler.
+// replay is a state of the store on its way to one handler.
 type replay[T any] struct {
 	objects indexer.Snapshot[T]
 	next    atomic.Int64
 }
+
+func (p *replay[T]) left() int { return p.objects.Len() - int(p.next.Load()) }
+
+// take returns the next object. There is one left.
+func (p *replay[T]) take() T { return p.objects.At(int(p.next.Add(1)) - 1) }
 
 func newRegistration[T any](c *core[T], to receiver[T], o HandlerOptions) *registration[T] {
 	r := &registration[T]{
@@ -129,7 +134,7 @@ func (r *registration[T]) Stop() {
 func (r *registration[T]) Backlog() int {
 	left := 0
 	if p := r.replay.Load(); p != nil {
-		left = p.objects.Len() - int(p.next.Load())
+		left = p.left()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -157,15 +162,17 @@ func (r *registration[T]) begin(objects indexer.Snapshot[T], from cursor[T]) {
 	r.position.Store(from.position())
 }
 
-// letGo drops what a registration that was stopped holds on to.
+// letGo drops everything that a stopped registration was still to deliver. Its
+// handler may be stuck in an event: the goroutine holds on to nothing else then.
 func (r *registration[T]) letGo() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	r.position.Store(noPosition)
 	r.replay.Store(nil)
+	r.resynced.Store(nil)
+	r.taken.Store(nil)
 	r.cursor, r.table, r.later = cursor[T]{}, latest[T]{}, latest[T]{}
-	r.then = event[T]{}
 }
 
 // idle tells whether there is nothing to deliver. The goroutine asks.
@@ -184,6 +191,7 @@ func (r *registration[T]) idle() bool {
 func (r *registration[T]) run(ctx context.Context) {
 	tick, stop := r.ticker()
 	defer stop()
+	defer r.giveBack()
 	for !r.stopped(ctx) {
 		if r.deliver(noPosition) {
 			if !r.isSynced {
@@ -245,8 +253,8 @@ func (r *registration[T]) deliver(limit uint64) (some bool) {
 		r.tellThen()
 		return true
 	}
-	if p := r.replay.Load(); p != nil {
-		r.replaySome(p)
+	if r.replay.Load() != nil {
+		r.replaySome()
 		return true
 	}
 	if r.options.Delivery == Latest {
@@ -301,52 +309,89 @@ func crash(p any, log klog.Logger) {
 
 // replaySome delivers a part of the initial state, and turns to the log after
 // its end.
-func (r *registration[T]) replaySome(p *replay[T]) {
-	n := p.objects.Len()
+func (r *registration[T]) replaySome() {
 	for range burst {
-		i := int(p.next.Load())
-		if i == n {
+		p := r.replay.Load()
+		if p == nil || p.left() == 0 {
 			r.replay.Store(nil)
 			return
 		}
 		if r.halted() {
 			return
 		}
-		p.next.Store(int64(i + 1))
-		r.hand(pair[T]{new: p.objects.At(i)}, header{Added, flagInitial}, nil)
+		r.hand(pair[T]{new: p.take()}, header{Added, flagInitial}, nil)
 	}
 }
 
-// deliverSome delivers a burst of the log, up to a position.
+// deliverSome delivers the next events of the log, up to a position. Those that
+// were taken out of it before come first.
 func (r *registration[T]) deliverSome(limit uint64) bool {
+	t := r.taken.Load()
+	if t == nil || t.next == t.n {
+		if t = r.take(limit); t == nil {
+			return false
+		}
+	}
 	defer r.note()
-	c := &r.cursor
-	n := c.segment.n.Load()
-	if c.i == n {
-		return c.advance()
-	}
-	if limit <= c.position() {
-		return false
-	}
-	n = min(n, c.i+burst)
-	if left := limit - c.position(); left < burst {
-		n = min(n, c.i+uint32(left))
-	}
-	for c.i < n && !r.halted() {
-		s, i := c.segment, c.i
-		c.i++
-		if h := s.headers[i]; h.is(flagLost | flagRecreated) {
-			key := s.note(i).key
-			r.tell(s.event(i), &key)
+	for i, n := t.next, t.n; i < n && !r.core.halted.Load(); i++ {
+		t := r.taken.Load()
+		if t == nil { // stopped
+			break
+		}
+		t.next = i + 1
+		if h := t.headers[i]; h.needsKey() {
+			key := t.key
+			r.tell(event[T]{t.pairs[i], h}, &key)
 		} else { // nearly all
-			r.receiver.receive(&s.pairs[i], h, nil)
+			r.receiver.receive(&t.pairs[i], h, nil)
 		}
 	}
 	return true
 }
 
-// note lets others see how far the goroutine is.
-func (r *registration[T]) note() { r.position.Store(r.cursor.position()) }
+// take takes the next few events out of the log, up to a position. It returns
+// nil if there are none.
+func (r *registration[T]) take(limit uint64) *taken[T] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	c := &r.cursor
+	if r.position.Load() == noPosition || limit <= c.position() || c.i == c.segment.n.Load() && !c.advance() {
+		return nil
+	}
+	n := min(c.segment.n.Load(), c.i+burst)
+	if left := limit - c.position(); left < burst {
+		n = min(n, c.i+uint32(left))
+	}
+	t := r.taken.Load()
+	if t == nil {
+		t = r.core.processor.room()
+	}
+	t.fill(c, n)
+	r.taken.Store(t)
+	return t
+}
+
+// note lets others see how far the goroutine is, and drops taken events that have
+// all been told.
+func (r *registration[T]) note() {
+	before := r.position.Load() // first: Stop lets go of it first
+	t := r.taken.Load()
+	if t == nil || before == noPosition || !r.position.CompareAndSwap(before, t.position()) { // stopped
+		return
+	}
+	if t.next == t.n {
+		t.empty()
+	}
+}
+
+// giveBack returns the room of taken events to the pool once all of them have
+// been told: the goroutine is about to sleep, or to end.
+func (r *registration[T]) giveBack() {
+	if t := r.taken.Load(); t != nil && t.next == t.n && r.taken.CompareAndSwap(t, nil) {
+		r.core.processor.spare.Put(t)
+	}
+}
 
 // advance moves a cursor that has read all of its segment to the next. It
 // returns false if there is none.
@@ -378,6 +423,9 @@ func (r *registration[T]) takeFirst() *pending[T] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
+	if r.position.Load() == noPosition {
+		return nil
+	}
 	r.fold(r.core.processor.log.end.Load())
 	return r.table.pop()
 }
@@ -409,7 +457,7 @@ func (r *registration[T]) fold(end uint64) {
 		table.fold(c.segment.event(c.i), c.segment.note(c.i), c.position())
 		c.i++
 	}
-	r.note()
+	r.position.Store(c.position())
 	if verify.On {
 		r.table.check()
 		r.later.check()
@@ -418,14 +466,18 @@ func (r *registration[T]) fold(end uint64) {
 
 // settle closes synced once everything up to the complete store was delivered.
 func (r *registration[T]) settle() {
-	if r.isSynced || r.split || r.position.Load() == noPosition || r.replay.Load() != nil || r.passed() < r.core.processor.syncedAt.Load() {
+	if r.isSynced || r.split || r.replay.Load() != nil {
+		return
+	}
+	if passed := r.passed(); passed == noPosition || passed < r.core.processor.syncedAt.Load() {
 		return
 	}
 	r.isSynced = true
 	close(r.synced)
 }
 
-// passed returns the position in the log up to which everything was delivered.
+// passed returns the position in the log up to which everything was delivered,
+// noPosition where nothing is.
 func (r *registration[T]) passed() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -441,28 +493,26 @@ func (r *registration[T]) resync(ctx context.Context) {
 	if r.position.Load() == noPosition || r.replay.Load() != nil {
 		return // the initial state is yet to come
 	}
-	objects := r.mark()
+	r.mark()
 	for !r.stopped(ctx) && r.deliver(r.at) {
 	}
-	for obj := range objects.All() {
-		if r.stopped(ctx) {
-			break
-		}
-		r.again(obj)
+	for !r.stopped(ctx) && r.again() {
 	}
 	r.unmark()
 }
 
 // mark begins a resync: it takes a snapshot, and the position that belongs to it.
-func (r *registration[T]) mark() (objects indexer.Snapshot[T]) {
+func (r *registration[T]) mark() {
 	r.core.writer.Freeze(func(tx *indexer.Tx[T]) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 
-		objects = tx.Snapshot()
+		if r.position.Load() == noPosition { // stopped meanwhile
+			return
+		}
+		r.resynced.Store(&replay[T]{objects: tx.Snapshot()})
 		r.resyncing, r.at = true, r.core.processor.log.end.Load()
 	})
-	return objects
 }
 
 // unmark ends a resync: what has come since is next. Where the run ended in
@@ -471,13 +521,19 @@ func (r *registration[T]) unmark() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
+	r.resynced.Store(nil)
 	r.resyncing = false
 	r.table.follow(&r.later)
 }
 
-// again delivers one object of a resync.
-func (r *registration[T]) again(obj T) {
-	var some bool
+// again delivers the next object of a resync. It returns false if there is none.
+func (r *registration[T]) again() (some bool) {
+	p := r.resynced.Load()
+	if p == nil || p.left() == 0 {
+		return false
+	}
 	defer r.caught(&some)
+	obj := p.take()
 	r.hand(pair[T]{obj, obj}, header{kind: Updated}, nil)
+	return true
 }

@@ -61,7 +61,7 @@ func (f *fed) start() {
 	f.t.Cleanup(func() {
 		cancel()
 		f.finish()
-		f.handlers.Wait()
+		f.run.handlers.Wait()
 	})
 }
 
