@@ -22,8 +22,9 @@
 // Go type nothing is shared either that an interface holds, that decodes
 // itself in a way unknown here, or that has fields which JSON does not reach. A
 // shared array has no room behind its end, so that to append is to copy. A
-// shared resource.Quantity has its text, which String would store otherwise; one
-// with a number beyond int64 is not shared.
+// shared resource.Quantity has its text, which String would store otherwise. One
+// with a number beyond int64 is not shared, nor is one that has an address, as all
+// have but those in maps: AsDec and others write into it.
 //
 // Bounds. A list is read item by item: one item is held, and what was read
 // ahead of it. An item or an event has at most 1 GiB. No input makes this package

@@ -185,6 +185,7 @@ type sharer struct {
 	Lazy    []lazy                  `json:"lazy"`
 	Any     []any                   `json:"any"`
 	Sizes   []resource.Quantity     `json:"sizes"`
+	Limits  corev1.ResourceList     `json:"limits"`
 	Plain   map[string][]string     `json:"plain"`
 	Nested  *map[string]*[]string   `json:"nested"`
 	Inline  []inline                `json:"inline"`
@@ -215,8 +216,9 @@ func TestTypedSharesOnlyWhatIsSafe(t *testing.T) {
 		{"what decodes itself", `{"opaque":[{}]}`, nil},
 		{"what has fields of its own", `{"lazy":[{"a":["b"]}]}`, []string{".Lazy[0].A"}},
 		{"an interface", `{"any":[{"a":["b"]}]}`, nil},
-		{"quantities", `{"sizes":["1","1500m","0.5"]}`, []string{".Sizes"}},
-		{"a quantity with a big number", `{"sizes":["1","100000000000000000000"]}`, nil},
+		{"quantities in a map", `{"limits":{"a":"1","b":"1500m","c":"0.5","d":null}}`, []string{".Limits"}},
+		{"a quantity with a big number", `{"limits":{"a":"1","b":"100000000000000000000"}}`, nil},
+		{"quantities that methods write into", `{"sizes":["1","1500m","0.5"]}`, nil},
 	} {
 		requireShared(t, c.what, c.data, c.want, valuesOf[sharer])
 		a, b := twice(t, c.data, typed[sharer](Options{Table: share.New(0)}))
@@ -243,12 +245,12 @@ func TestTypedSharesOfKnownKinds(t *testing.T) {
 // A getter that fills in the text of a quantity would write into what others read.
 func TestSharedQuantitiesHaveTheirText(t *testing.T) {
 	require.NotNil(t, decOf, "a resource.Quantity looks different now: none is shared any more")
-	const data = `{"sizes":["0.5","1024Mi","1500m","1000"]}`
-	requireShared(t, "sizes", data, []string{".Sizes"}, valuesOf[sharer])
+	const data = `{"limits":{"a":"0.5","b":"1024Mi","c":"1500m","d":"1000"}}`
+	requireShared(t, "limits", data, []string{".Limits"}, valuesOf[sharer])
 	a, _ := twice(t, data, valuesOf[sharer](share.New(0)))
-	sizes := reflect.ValueOf(a).Elem().FieldByName("Sizes")
-	for i := range sizes.Len() {
-		assert.NotEmpty(t, sizes.Index(i).FieldByName("s").String(), i)
+	limits := reflect.ValueOf(a).Elem().FieldByName("Limits")
+	for _, key := range limits.MapKeys() {
+		assert.NotEmpty(t, limits.MapIndex(key).FieldByName("s").String(), key)
 	}
 	unshared := resource.Quantity{}
 	require.NoError(t, unshared.UnmarshalJSON([]byte(`"0.5"`)))

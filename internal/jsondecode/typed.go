@@ -96,8 +96,9 @@ func (d *Typed) value(p *plan, v reflect.Value, i uint32, site share.Site, drop 
 		return d.any(v, i, drop)
 	case formTime:
 		return d.time(v.Addr().Interface().(*metav1.Time), i)
-	case formQuantity:
-		return d.quantity(v.Addr().Interface().(*resource.Quantity), i)
+	case formQuantity: // methods such as AsDec write into one that has an address
+		d.mutable = true
+		return d.quantity(v, i)
 	case formIntOrString:
 		return d.intOrString(v.Addr().Interface().(*intstr.IntOrString), i)
 	case formUnmarshaler:
@@ -307,12 +308,20 @@ func (d *Typed) mapping(p *plan, v reflect.Value, self uint32, site share.Site, 
 		}
 		key.SetString(name)
 		elem.SetZero()
-		if !d.value(p.elem, elem, value, p.within(site), below) {
+		if !d.element(p, elem, value, site, below) {
 			return false
 		}
 		v.SetMapIndex(key, elem)
 	}
 	return true
+}
+
+// element decodes a value of a map. A quantity in a map has no address.
+func (d *Typed) element(p *plan, elem reflect.Value, i uint32, site share.Site, drop *fields.Set) bool {
+	if p.elem.form == formQuantity && d.text.tokens[i].kind != kindNull {
+		return d.quantity(elem, i)
+	}
+	return d.value(p.elem, elem, i, p.within(site), drop)
 }
 
 func (d *Typed) bytes(p *plan, v reflect.Value, i uint32) bool {
@@ -341,7 +350,8 @@ func (d *Typed) time(t *metav1.Time, i uint32) bool {
 	return err == nil
 }
 
-func (d *Typed) quantity(q *resource.Quantity, i uint32) bool {
+func (d *Typed) quantity(v reflect.Value, i uint32) bool {
+	q := v.Addr().Interface().(*resource.Quantity)
 	if q.UnmarshalJSON(d.text.raw(i)) != nil {
 		return false
 	}
