@@ -116,14 +116,15 @@ func TestDecode_Depth(t *testing.T) {
 		return m
 	}
 	kind := reflect.TypeFor[deep]()
-	d := New(kind, Options{Table: share.New(0), Values: true})
-	for range 3 {
-		object, err := d.Decode(nested(deepest - 1))
-		require.NoError(t, err)
-		require.NotNil(t, object.(*deep).Below.Below)
-	}
-	_, err := d.Decode(nested(deepest + 1))
+	d := New(kind, Options{})
+	object, err := d.Decode(nested(deepest - 1))
+	require.NoError(t, err)
+	require.NotNil(t, object.(*deep).Below.Below)
+	_, err = d.Decode(nested(deepest + 1))
 	require.ErrorIs(t, err, ErrTooDeep)
+	object, err = d.Decode(bytes.Repeat(message(nil).bytes(2, nil), 2*deepest))
+	require.NoError(t, err)
+	require.Len(t, object.(*deep).List, 2*deepest, "a long list is not deep")
 	require.Zero(t, d.Fallbacks())
 }
 
@@ -268,6 +269,27 @@ func TestDecode_Concurrently(t *testing.T) {
 			all.Wait()
 		})
 	}
+}
+
+// holder is a message that holds one of which nothing is known.
+type holder struct {
+	Inner inner `protobuf:"bytes,1,opt,name=inner"`
+}
+
+type inner struct {
+	Broken broken   `protobuf:"bytes,1,opt,name=broken"`
+	Names  []string `protobuf:"bytes,2,rep,name=names"`
+}
+
+func (*holder) Unmarshal([]byte) error { return nil }
+func (*inner) Unmarshal([]byte) error  { return nil }
+
+// Nobody knows what the methods of an unknown type write into.
+func TestPlans_UnknownTypesAreNotShared(t *testing.T) {
+	field := build(reflect.TypeFor[holder](), nil).fields[1]
+	require.Equal(t, reachSolid, field.reach)
+	require.Equal(t, reachShared, field.sub.fields[2].reach)
+	require.Equal(t, formForeign, field.sub.fields[1].sub.form)
 }
 
 // What of the built-in types is decoded by their own code is counted here, so

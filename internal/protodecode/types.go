@@ -156,7 +156,7 @@ func reachOfPointed(f *field, r realm) reach {
 	switch h := holdingOf(f.sub.typ); {
 	case h&(holdsWritten|holdsQuantity) != 0:
 		return reachPrivate
-	case r == realmOpen && (f.sub.form == formTime || f.sub.form == formMicroTime):
+	case f.sub.form == formTime, f.sub.form == formMicroTime:
 		return reachSolid // hardly ever equal
 	}
 	return reachIn(r)
