@@ -11,7 +11,6 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -35,7 +34,7 @@ type core[T any] struct {
 	synced    chan struct{} // closed once every part has committed a full state
 	halted    atomic.Bool   // the run is ending: handlers are told nothing more
 	disguised atomic.Bool   // the transform has changed a UID or version
-	shared    *share.Table  // of the values that objects share; nil for none
+	sharing   sharing
 
 	// The processLoop's own.
 	parts   []part[T]
@@ -87,9 +86,7 @@ func newBareCore[T any](o Options[T], indexes []indexer.Index[T], sources ...ref
 		aside:     make(map[indexer.Key]identity),
 	}
 	c.apply = c.applyChanges
-	if !o.Unshared {
-		c.shared = share.New(o.ShareBytes)
-	}
+	c.sharing = newSharing(o.Decoding)
 	if c.options.Name == "" {
 		c.options.Name = typeName[T]()
 	}
@@ -190,8 +187,11 @@ func (c *core[T]) move(ctx context.Context) {
 	defer c.clientgo.detect()()
 	var reflectors sync.WaitGroup
 	for i, source := range c.sources {
-		r := c.reflector(i, source)
-		reflectors.Go(func() { c.reflect(ctx, r) })
+		version := c.parts[i].resume()
+		reflectors.Go(func() { c.reflect(ctx, i, source, version) })
+	}
+	if c.sharing.watched {
+		reflectors.Go(func() { c.sharing.guard(ctx, func(err error) { c.observe(err) }) })
 	}
 	c.processLoop(ctx)
 	c.halted.Store(true)
@@ -200,14 +200,14 @@ func (c *core[T]) move(ctx context.Context) {
 }
 
 // reflector makes what mirrors one source into the queue.
-func (c *core[T]) reflector(i int, source reflector.Source) *reflector.Reflector[T] {
-	return reflector.New(source, &intake[T]{core: c, part: uint16(i)}, reflector.Options{ //nolint:gosec // few parts
+func (c *core[T]) reflector(i int, source reflector.Source, sink *intake[T], version string) *reflector.Reflector[T] {
+	return reflector.New(source, sink, reflector.Options{
 		Name:            c.options.Name,
 		Type:            c.clientgo.goType,
 		Expect:          c.clientgo.kind,
 		PageSize:        c.options.PageSize,
 		MinWatchTimeout: c.options.MinWatchTimeout,
-		Version:         c.parts[i].resume(),
+		Version:         version,
 		Rand:            c.options.Rand,
 		Decoding:        c.options.Decoding,
 		Observe:         func(e reflector.Event) { c.reflected(i, e) },
@@ -224,9 +224,21 @@ func (c *core[T]) reflected(i int, e reflector.Event) {
 	c.observe(e)
 }
 
-func (c *core[T]) reflect(ctx context.Context, r *reflector.Reflector[T]) {
-	if err := r.Run(ctx); err != nil {
-		c.observe(reflector.Failed{Operation: reflector.OpList, Err: err})
+// reflect mirrors one source from a version on, until ctx ends. It begins anew, with all objects
+// decoded afresh, once somebody has written into a value that objects share.
+func (c *core[T]) reflect(ctx context.Context, i int, source reflector.Source, version string) {
+	sink := &intake[T]{core: c, part: uint16(i)} //nolint:gosec // few parts
+	for ctx.Err() == nil {
+		run, end := c.sharing.until(ctx)
+		r := c.reflector(i, source, sink, version)
+		err := r.Run(run)
+		end()
+		version = r.Version()
+		if err != nil {
+			c.observe(reflector.Failed{Operation: reflector.OpList, Err: err})
+			return
+		}
+		sink.afresh.Store(true) // where ctx has not ended
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Event is one observable fact about an informer, handed to [Options].Observe.
 // It is one of the reflector's events, or one of those of this package:
-// *[QuarantineError], *[indexer.IndexError], [HandlerPanicked].
+// *[QuarantineError], *[SharedValueError], *[indexer.IndexError], [HandlerPanicked].
 type Event any
 
 // HandlerPanicked reports that a handler panicked on a change, which it will
@@ -40,6 +40,8 @@ func logged(log klog.Logger, name string) func(Event) {
 			log.Info("The server's history went back, listing anew", "from", cut(e.From), "to", cut(e.To))
 		case *QuarantineError:
 			single(e, "Object quarantined")
+		case *SharedValueError:
+			log.Error(e, "Cached objects were changed; listing anew, with nothing shared")
 		case *indexer.IndexError:
 			single(e, "Object left out of an index")
 		case HandlerPanicked: // utilruntime logs it

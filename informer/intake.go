@@ -3,6 +3,7 @@ package informer
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -17,6 +18,9 @@ type intake[T any] struct {
 	core   *core[T]
 	part   uint16
 	staged bool // a full state is arriving
+	// afresh says that what is stored is not to be trusted, until a full state is
+	// committed that holds none of it.
+	afresh atomic.Bool
 	// pass shares the values of objects after the transform; nil where there is
 	// none, or where the objects are not the informer's alone.
 	pass *sharepass.Pass
@@ -36,7 +40,7 @@ var (
 // transform has ever changed an identity, stored objects do not tell the server's.
 func (s *intake[T]) Recall(key indexer.Key, uid, version string) (obj T, ok bool) {
 	stored, ok := s.core.writer.Indexer().Get(key)
-	if !ok || s.core.disguised.Load() || identityOf(stored) != (identity{uid, version}) {
+	if !ok || s.afresh.Load() || s.core.disguised.Load() || identityOf(stored) != (identity{uid, version}) {
 		return obj, false
 	}
 	return stored, true
@@ -45,20 +49,22 @@ func (s *intake[T]) Recall(key indexer.Key, uid, version string) (obj T, ok bool
 // DecodesHere is called by a reflector that decodes the objects itself. With a
 // transform, which may write into them, values are shared when it has run.
 func (s *intake[T]) DecodesHere() (t *share.Table, values bool) {
-	if s.core.shared == nil || s.core.options.Transform == nil {
-		return s.core.shared, true
+	table := s.core.sharing.table
+	if table == nil || s.core.options.Transform == nil {
+		return table, true
 	}
-	s.pass = sharepass.New(s.core.shared)
+	s.pass = sharepass.New(table)
 	return share.New(s.core.options.ShareBytes), false
 }
 
 func (s *intake[T]) Begin(ctx context.Context, h reflector.History) error {
 	s.staged, s.renaming = true, nil
-	return s.push(ctx, deltafifo.Delta[T]{Op: deltafifo.Begin, Fresh: h == reflector.NewHistory})
+	return s.push(ctx, deltafifo.Delta[T]{Op: deltafifo.Begin, Fresh: h == reflector.NewHistory || s.afresh.Load()})
 }
 
 func (s *intake[T]) Commit(ctx context.Context, version string) error {
 	s.staged, s.renamed, s.renaming = false, s.renaming, nil
+	s.afresh.Store(false)
 	s.core.status.received(s.part, false)
 	return s.push(ctx, deltafifo.Delta[T]{Op: deltafifo.Commit, Version: version})
 }
@@ -99,7 +105,7 @@ func (s *intake[T]) transform(d *deltafifo.Delta[T], transform func(T) (T, error
 	obj, err := guarded(transform, d.Object)
 	if err == nil {
 		if s.pass != nil {
-			s.pass.Share(d.Object, obj)
+			s.sharePassed(d.Key, d.Object, obj)
 		}
 		d.Object = obj
 		if identityOf(obj) != (identity{d.UID, d.Version}) {
@@ -122,6 +128,14 @@ func (s *intake[T]) transform(d *deltafifo.Delta[T], transform func(T) (T, error
 	} else {
 		d.Op = deltafifo.Poisoned
 	}
+}
+
+// sharePassed lets an object share values after its transform.
+func (s *intake[T]) sharePassed(key indexer.Key, decoded, result T) {
+	if table := s.core.sharing.table; table.Watched() {
+		table.Name(key.String)
+	}
+	s.pass.Share(decoded, result)
 }
 
 // rename notes that the transform has changed a key.

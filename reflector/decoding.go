@@ -39,6 +39,7 @@ type kindDecoder struct {
 	loose    *jsondecode.Unstructured // in place of json
 	protobuf *protodecode.Decoder
 	twins    *twins // nil unless objects are decoded twice, to be compared
+	table    *share.Table
 }
 
 // errNoKind is what client-go's dynamic client makes of such an object.
@@ -51,9 +52,9 @@ type sharing struct {
 }
 
 func newKindDecoder(k objectKind, s sharing, drop *fields.Set) *kindDecoder {
-	d := &kindDecoder{objectKind: k}
+	d := &kindDecoder{objectKind: k, table: s.table}
 	if verify.On && drop == nil {
-		d.twins = &twins{}
+		d.twins = &twins{table: s.table}
 	}
 	if k.object == unstructuredType {
 		d.loose = jsondecode.NewUnstructured(jsondecode.Options{Table: s.table, Values: s.values, Drop: drop})
@@ -63,6 +64,13 @@ func newKindDecoder(k objectKind, s sharing, drop *fields.Set) *kindDecoder {
 	d.json = jsondecode.NewTyped(object, jsondecode.Options{Table: s.table, Values: s.values, Drop: drop})
 	d.protobuf = protodecode.New(object, protodecode.Options{Table: s.table, Values: s.values, Drop: drop})
 	return d
+}
+
+// name tells the table of shared values which object comes next.
+func (d *kindDecoder) name(o id) {
+	if d.table.Watched() {
+		d.table.Name(o.key.String)
+	}
 }
 
 // decode makes an object, of a list or else of a watch. [ErrUnexpected] and [ErrTable] say that it is none of

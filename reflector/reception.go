@@ -168,6 +168,7 @@ func (r *reception) read(it item, of *listHead) (a arrival, err error) {
 	if a.id, named = it.identity(); named && r.isKnown(&a) {
 		return a, nil
 	}
+	r.kind.name(a.id)
 	a.Object, err = r.kind.decode(it, of)
 	switch {
 	case errors.Is(err, ErrUnexpected), errors.Is(err, ErrTable):

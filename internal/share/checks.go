@@ -36,11 +36,14 @@ func (t *Table) Watch() {
 	}
 }
 
+// Watched tells whether the table looks for changes.
+func (t *Table) Watched() bool { return t != nil && t.checks != nil }
+
 // Name tells of which object the values are that the table is asked for next.
 // Name is called while the table is held, and only where changes are looked for.
 // The caller does not hold the table.
 func (t *Table) Name(name func() string) {
-	if t == nil || t.checks == nil {
+	if !t.Watched() {
 		return
 	}
 	t.mu.Lock()

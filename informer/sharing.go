@@ -1,0 +1,89 @@
+package informer
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/internal/share"
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// sharing holds the values that the objects of an informer share. In a program
+// that checks itself, or runs client-go's mutation detector, it looks for values
+// that somebody has written into.
+type sharing struct {
+	table   *share.Table // nil for none
+	watched bool
+	broken  chan struct{} // closed when a shared value was found changed
+}
+
+func newSharing(d reflector.Decoding) sharing {
+	s := sharing{broken: make(chan struct{})}
+	if d.Unshared {
+		return s
+	}
+	s.table = share.New(d.ShareBytes)
+	if s.watched = verify.On || detecting; s.watched {
+		s.table.Watch()
+	}
+	return s
+}
+
+// guardPeriod is how often shared values are compared: as often as client-go's
+// mutation detector compares objects.
+const guardPeriod = time.Second
+
+// guard compares the shared values with what they were until ctx ends, or one has
+// changed: then nothing is shared any more, and all objects are to be decoded afresh.
+func (s *sharing) guard(ctx context.Context, tell func(error)) {
+	tick := time.NewTicker(guardPeriod)
+	defer tick.Stop()
+	for !closed(s.broken) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		changes := s.table.Changed()
+		for _, c := range changes {
+			tell(&SharedValueError{Field: c.Path, Objects: c.Objects})
+		}
+		if len(changes) > 0 {
+			s.table.Close()
+			close(s.broken)
+		}
+	}
+}
+
+// until returns a context that ends with ctx, or when a shared value was found
+// changed.
+func (s *sharing) until(ctx context.Context) (context.Context, context.CancelFunc) {
+	run, end := context.WithCancel(ctx)
+	if s.watched && !closed(s.broken) {
+		go func() {
+			select {
+			case <-s.broken:
+				end()
+			case <-run.Done():
+			}
+		}()
+	}
+	return run, end
+}
+
+// SharedValueError tells that a program has written into a value of a cached
+// object that other objects share, which it must not: Field of the objects named,
+// and perhaps of more. It is looked for only with TIDEMARK_VERIFY=1 and with client-go's
+// mutation detector. The informer then decodes all objects anew, and lets none share
+// containers any more.
+type SharedValueError struct {
+	Field   string   // such as Container.env
+	Objects []string // namespace/name of some
+}
+
+func (e *SharedValueError) Error() string {
+	return fmt.Sprintf("a program has written into %s of cached objects, a value that is shared by %s", e.Field, strings.Join(e.Objects, ", "))
+}
