@@ -49,6 +49,15 @@ func (m *Maker) Kinds() []Kind {
 	return kinds
 }
 
+// KindResources are the resources of [Maker.Kinds], in their order.
+func KindResources() []schema.GroupVersionResource {
+	var all []schema.GroupVersionResource
+	for _, k := range (&Maker{}).Kinds() {
+		all = append(all, k.Resource)
+	}
+	return all
+}
+
 func (m *Maker) rows() []row {
 	return []row{
 		{"apps", "v1", "replicasets", "", 400, m.replicaSet},

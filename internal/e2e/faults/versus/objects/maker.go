@@ -46,3 +46,6 @@ func New(seed uint64, pods int) *Maker {
 
 // Pods is how many pods there are.
 func (m *Maker) Pods() int { return len(m.slots) }
+
+// NamespaceOf is that of the i-th pod.
+func (m *Maker) NamespaceOf(i int) string { return m.slots[i].owner.namespace }
