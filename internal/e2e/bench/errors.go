@@ -1,9 +1,6 @@
 package main
 
-import (
-	"errors"
-	"strings"
-)
+import "errors"
 
 var (
 	errWatches = errors.New("the informer asks for watch after watch")
@@ -12,6 +9,4 @@ var (
 	errNotLast = errors.New("the store does not hold what came last")
 	errPinned  = errors.New("the store holds an item of the list, and by that the whole page")
 	errIndex   = errors.New("an index does not have what was put last")
-	errMarkers = errors.New("there is no place for the table, which is between the lines " +
-		strings.TrimSpace(readmeBegin) + " and " + strings.TrimSpace(readmeEnd))
 )

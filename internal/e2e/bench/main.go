@@ -36,6 +36,8 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+
+	"github.com/tidemark-k8s/tidemark/internal/e2e/bench/report"
 )
 
 func main() {
@@ -63,7 +65,7 @@ func run(args []string) error {
 	if o.profiles.memFile != "" {
 		runtime.MemProfileRate = memProfileRate
 	}
-	where := machine(o.command(args))
+	where := report.Machine(o.command(args))
 	fmt.Println(where)
 	results, err := measureAll(o.config, selected)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/tidemark-k8s/tidemark/internal/e2e/bench/report"
 )
 
 // options is all that the flags say: what to measure, and where to put it.
@@ -58,9 +60,13 @@ func (o *options) works() []work {
 // command is what to type at the repository's root to get the same.
 func (o *options) command(args []string) string {
 	if o.readme != "" && len(args) == 2 {
-		return "make bench"
+		return place.Command
 	}
-	return commandOf(args)
+	command := "cd internal/e2e/bench && go run ."
+	for _, a := range args {
+		command += " " + report.Quoted(a)
+	}
+	return command
 }
 
 // write writes the files that were asked for.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/internal/e2e/bench/report"
 )
 
 // some is results as of a run.
@@ -31,15 +33,15 @@ func some() []result {
 func TestReadmeGetsTableAndChart(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.MkdirAll("a/b", 0o755))
-	require.NoError(t, os.WriteFile("README.md", []byte("before\n"+readmeBegin+"old\n"+readmeEnd+"after\n"), 0o644))
+	require.NoError(t, os.WriteFile("README.md", []byte("before\n"+place.Begin()+"old\n"+place.End()+"after\n"), 0o644))
 	t.Chdir("a/b")
 
 	for range 2 { // the second time over what the first has written
 		require.NoError(t, writeReadme("../../README.md", "a machine\n", some()))
 		text, err := os.ReadFile("../../README.md")
 		require.NoError(t, err)
-		require.Equal(t, "before\n"+readmeBegin+"![How many times client-go's cost is tidemark's](a/b/bench.svg)\n\na machine\n\n"+
-			table(some())+readmeEnd+"after\n", string(text))
+		require.Equal(t, "before\n"+place.Begin()+"![How many times client-go's cost is tidemark's](a/b/bench.svg)\n\na machine\n\n"+
+			table(some())+place.End()+"after\n", string(text))
 		drawn, err := os.ReadFile(chartFile)
 		require.NoError(t, err)
 		require.Equal(t, chart(some()), string(drawn))
@@ -48,9 +50,9 @@ func TestReadmeGetsTableAndChart(t *testing.T) {
 
 func TestReadmeWithoutAPlaceIsLeftAlone(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, text := range []string{"none\n", readmeEnd + readmeBegin, readmeBegin} {
+	for _, text := range []string{"none\n", place.End() + place.Begin(), place.Begin()} {
 		require.NoError(t, os.WriteFile("README.md", []byte(text), 0o644))
-		require.ErrorIs(t, writeReadme("README.md", "", some()), errMarkers)
+		require.ErrorIs(t, writeReadme("README.md", "", some()), report.ErrNoPlace)
 		kept, err := os.ReadFile("README.md")
 		require.NoError(t, err)
 		require.Equal(t, text, string(kept))

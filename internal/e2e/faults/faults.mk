@@ -10,7 +10,7 @@ E2EFLAGS ?=
 
 # The servers' binaries have to be there: without them every scenario fails.
 e2e: ## run tidemark against a real control plane under faults; E2EFLAGS are passed on to go test
-	cd $(faults_dir) && $(GO) vet ./... && $(GO) test ./harness
+	cd $(faults_dir) && $(GO) vet ./... && $(GO) test ./harness ./versus/...
 	cd $(faults_dir) && $(faults_bin) && TIDEMARK_VERIFY=1 $(GO) test -count=1 -parallel 2 -timeout 60m $(E2EFLAGS)
 
 e2e-full: ## the same at full size: tens of thousands of objects, minutes of churn

@@ -4,7 +4,8 @@
 //
 // The scenarios run it while servers, connections and fleet itself are killed.
 // It works by what its cache tells it and never looks again by itself, so that
-// an event that is lost shows: as a pod too many, too few or too old.
+// an event that is lost shows: as a pod too many, too few or too old. To be
+// compared with, it runs on client-go's informers where $FLEET_ON is "client-go".
 package main
 
 import (
@@ -49,7 +50,7 @@ func run(ctx context.Context) error {
 	addWidgets(types)
 	m, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:  types,
-		Cache:   cache.Options{NewInformer: informer.NewSharedIndexInformer},
+		Cache:   caching(os.Getenv("FLEET_ON")),
 		Metrics: server.Options{BindAddress: "0"}, // none are served
 	})
 	if err != nil {
@@ -59,4 +60,12 @@ func run(ctx context.Context) error {
 		return err
 	}
 	return m.Start(ctx)
+}
+
+// caching says whose informers the manager's cache has.
+func caching(on string) cache.Options {
+	if on == "client-go" {
+		return cache.Options{}
+	}
+	return cache.Options{NewInformer: informer.NewSharedIndexInformer}
 }

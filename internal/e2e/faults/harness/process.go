@@ -141,6 +141,17 @@ func (p *Process) Freeze() error { return p.Signal(syscall.SIGSTOP) }
 // Thaw continues a frozen process.
 func (p *Process) Thaw() error { return p.Signal(syscall.SIGCONT) }
 
+// PID is the number of the process, or 0 if it does not run.
+func (p *Process) PID() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	if p.cmd == nil {
+		return 0
+	}
+	return p.cmd.Process.Pid
+}
+
 // Signal sends a signal to the process, or returns ErrNotRunning.
 func (p *Process) Signal(s syscall.Signal) error {
 	p.mu.Lock()

@@ -22,6 +22,9 @@ type noting struct {
 	next    http.RoundTripper
 }
 
+// WrappedRoundTripper returns the transport that does the work.
+func (n *noting) WrappedRoundTripper() http.RoundTripper { return n.next }
+
 func (n *noting) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := n.next.RoundTrip(req)
 	if err == nil {

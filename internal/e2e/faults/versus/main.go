@@ -4,27 +4,32 @@
 //
 //	make e2e-bench
 //	make e2e-bench BENCHFLAGS='-pods 5000 -only sync'
+//	make e2e-bench BENCHFLAGS='-only "sync by WatchList" -rounds 1 -cpuprofile /tmp/profiles'
+//	make e2e-bench BENCHFLAGS='-readme ../../../README.md'
 //
 // The servers share the machine with what is measured, so wall times depend on
 // both; CPU, memory and calls are those of the measured process alone. Peak is
 // the most memory resident during the section, heap what is left of it when
 // the garbage has been collected. Each run proves that the whole state arrived.
+//
+// Objects are made up by the package objects, and written straight into etcd,
+// one a transaction, so that each has a version of its own. Work that needs
+// others gets servers of its own, see stage.
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"syscall"
-	"time"
+
+	"github.com/tidemark-k8s/tidemark/internal/e2e/bench/report"
 )
 
 func main() {
@@ -39,105 +44,100 @@ func main() {
 
 // config is what the flags say.
 type config struct {
-	pods, rounds, updates int
-	only                  *regexp.Regexp
+	pods, rounds, updates  int
+	unique                 bool
+	only                   *regexp.Regexp
+	cpuProfile, memProfile string // folders
+	readme                 string
 }
 
+// place is where the table stands in a README.
+var place = report.Place{Name: "e2e-bench", Command: "make e2e-bench"}
+
 func run(ctx context.Context, args []string) error {
-	var c config
-	flags := flag.NewFlagSet("versus", flag.ContinueOnError)
-	flags.IntVar(&c.pods, "pods", 20_000, "how many pods of 6 kB there are")
-	flags.IntVar(&c.rounds, "rounds", 3, "how often each implementation does each work")
-	flags.IntVar(&c.updates, "updates", 5_000, "how many updates the latency is measured with, 500 a second")
-	only := flags.String("only", "", "do the work whose name matches the `regexp`")
-	child := flags.String("child", "", "for this program itself: the task of a measured process")
-	if err := flags.Parse(args); err != nil {
+	c, child, err := parse(args)
+	if err != nil {
 		return err
 	}
-	if *child != "" {
-		return serve(ctx, *child, os.Stdin, os.Stdout)
-	}
-	var err error
-	if c.only, err = regexp.Compile(*only); err != nil {
-		return err
-	}
-	if c.pods < namespaces || c.rounds < 1 || c.updates < 1 {
-		return fmt.Errorf("-pods must be at least %d, -rounds and -updates 1", namespaces)
+	if child != "" {
+		return serve(ctx, child, os.Stdin, os.Stdout)
 	}
 	results, err := measureAll(ctx, c)
 	if err != nil {
 		return err
 	}
-	fmt.Print(table(results))
+	text := report.Machine(c.command(args)) + "\n" + table(results)
+	fmt.Print(text)
+	if c.readme == "" {
+		return nil
+	}
+	return place.Write(c.readme, text)
+}
+
+func parse(args []string) (c config, child string, err error) {
+	flags := flag.NewFlagSet("versus", flag.ContinueOnError)
+	flags.IntVar(&c.pods, "pods", 20_000, "how many pods of 7 kB there are; of the other objects there are as many in proportion")
+	flags.IntVar(&c.rounds, "rounds", 3, "how often each implementation does each work")
+	flags.IntVar(&c.updates, "updates", 20_000, "how many updates the latency is measured with, 1,000 a second; of each pod one at most")
+	flags.BoolVar(&c.unique, "unique", false, "let all pods share nothing with each other, not only those of the row about it")
+	flags.StringVar(&c.cpuProfile, "cpuprofile", "", "write a CPU profile of each of tidemark's runs into the `folder`")
+	flags.StringVar(&c.memProfile, "memprofile", "", "write a heap profile of each of tidemark's runs into the `folder`")
+	flags.StringVar(&c.readme, "readme", "", "write the table into the `file`")
+	only := flags.String("only", "", "do the work whose name matches the `regexp`")
+	flags.StringVar(&child, "child", "", "for this program itself: the task of a measured process")
+	if err := flags.Parse(args); err != nil || child != "" {
+		return c, child, err
+	}
+	if c.only, err = regexp.Compile(*only); err != nil {
+		return c, "", err
+	}
+	return c, "", errors.Join(c.validate(), c.complete(), c.prepare())
+}
+
+// leastPods are enough for each namespace, and each kind, to have some.
+const leastPods = 1000
+
+func (c *config) validate() error {
+	if c.pods < leastPods || c.rounds < 1 || c.updates < 1 {
+		return fmt.Errorf("-pods must be at least %d, -rounds and -updates 1", leastPods)
+	}
 	return nil
 }
 
-// process is a measured process: it is sent orders and answers each of them.
-type process struct {
-	cmd     *exec.Cmd
-	orders  *json.Encoder
-	in      io.Closer
-	answers *json.Decoder
+// complete wants what goes into a README to be all there is.
+func (c *config) complete() error {
+	if c.readme != "" && (c.only.String() != "" || c.unique || c.profiles()) {
+		return errReadmePartly
+	}
+	return nil
 }
 
-// spawn starts this program again, as a child with a task.
-func spawn(ctx context.Context, t task) (*process, error) {
-	text, err := json.Marshal(t)
-	if err != nil {
-		return nil, err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, self, "-child", string(text))
-	cmd.Stderr = os.Stderr
-	cmd.Env = append(os.Environ(), fmt.Sprintf("KUBE_FEATURE_WatchListClient=%v", !t.Lists))
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	return &process{cmd, json.NewEncoder(in), in, json.NewDecoder(bufio.NewReader(out))}, cmd.Start()
-}
+func (c *config) profiles() bool { return c.cpuProfile != "" || c.memProfile != "" }
 
-// ask gives an order and waits for the answer.
-func (p *process) ask(o order) (sample, error) {
-	if err := p.orders.Encode(o); err != nil {
-		return sample{}, err
-	}
-	return p.answer()
-}
-
-func (p *process) answer() (s sample, err error) {
-	if err = p.answers.Decode(&s); err == nil && s.Error != "" {
-		err = errors.New(s.Error)
-	}
-	return s, err
-}
-
-// askBoth gives two processes the same order at the same time.
-func askBoth(processes [2]*process, o order) (samples [2]sample, err error) {
-	for _, p := range processes {
-		if err := p.orders.Encode(o); err != nil {
-			return samples, err
+// prepare makes the folders of the profiles.
+func (c *config) prepare() (err error) {
+	for _, folder := range []*string{&c.cpuProfile, &c.memProfile} {
+		if *folder == "" {
+			continue
+		}
+		if *folder, err = filepath.Abs(*folder); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(*folder, 0o755); err != nil {
+			return err
 		}
 	}
-	for i, p := range processes {
-		if samples[i], err = p.answer(); err != nil {
-			return samples, err
-		}
-	}
-	return samples, nil
+	return nil
 }
 
-// end closes the orders, at which the process ends by itself.
-func (p *process) end() {
-	_ = p.in.Close()                                                             // it may have ended
-	timer := time.AfterFunc(10*time.Second, func() { _ = p.cmd.Process.Kill() }) // it may have ended
-	defer timer.Stop()
-	_ = p.cmd.Wait() // how it ended matters no more
+// command is what to type at the repository's root to get the same.
+func (c *config) command(args []string) string {
+	if c.readme != "" && len(args) == 2 {
+		return place.Command
+	}
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		quoted[i] = report.Quoted(a)
+	}
+	return place.Command + " BENCHFLAGS=" + report.Quoted(strings.Join(quoted, " "))
 }

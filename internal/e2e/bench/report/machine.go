@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"fmt"
@@ -8,23 +8,19 @@ import (
 	"strings"
 )
 
-// machine says what has to stand beside figures: where they come from and how
+// Machine says what has to stand beside figures: where they come from and how
 // to get them again.
-func machine(command string) string {
+func Machine(command string) string {
 	return fmt.Sprintf("%s, %s/%s, GOMAXPROCS %d, %s; client-go %s.\n\n    %s\n",
 		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0), cpuModel(), versionOf("k8s.io/client-go"), command)
 }
 
-// commandOf is what to type at the repository's root for these arguments.
-func commandOf(args []string) string {
-	command := "cd internal/e2e/bench && go run ."
-	for _, a := range args {
-		if strings.ContainsAny(a, " \t$^*?|&;()<>[]{}'\"\\~`#") {
-			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-		command += " " + a
+// Quoted is a command's argument as a shell takes it.
+func Quoted(argument string) string {
+	if argument != "" && !strings.ContainsAny(argument, " \t$^*?|&;()<>[]{}'\"\\~`#") {
+		return argument
 	}
-	return command
+	return "'" + strings.ReplaceAll(argument, "'", `'\''`) + "'"
 }
 
 // cpuModel is the processor's name, where the system tells it in a file.

@@ -1,0 +1,51 @@
+package objects
+
+import "fmt"
+
+// Namespaces is how many namespaces the objects are in.
+const Namespaces = 50
+
+const (
+	owners = 400 // workloads that have pods
+	nodes  = 300
+)
+
+// Namespace is the name of the i-th namespace.
+func Namespace(i int) string { return fmt.Sprintf("team-%03d", i) }
+
+func nodeName(i int) string { return fmt.Sprintf("node-%03d.eu-central-1.compute.internal", i) }
+
+// Maker makes the objects of one made-up cluster, each by its number. Its methods
+// may be called by several goroutines.
+type Maker struct {
+	seed  uint64
+	slots []slot // of the pods
+}
+
+// slot is a pod's place among those of its owner.
+type slot struct {
+	owner   *owner
+	ordinal int
+}
+
+// New returns the maker of a cluster with so many pods.
+func New(seed uint64, pods int) *Maker {
+	m := &Maker{seed: seed, slots: make([]slot, pods)}
+	all := make([]*owner, owners)
+	for i := range all {
+		all[i] = newOwner(seed, kindOf(i), i)
+	}
+	next := make([]int, owners)
+	for i := range m.slots {
+		n := newChance(seed, "slot", i).skewed(owners) // some have ten times the pods of others
+		m.slots[i] = slot{all[n], next[n]}
+		next[n]++
+	}
+	return m
+}
+
+// Pods is how many pods there are.
+func (m *Maker) Pods() int { return len(m.slots) }
+
+// NamespaceOf is that of the i-th pod.
+func (m *Maker) NamespaceOf(i int) string { return m.slots[i].owner.namespace }
