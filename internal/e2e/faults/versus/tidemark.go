@@ -20,31 +20,38 @@ type tidemark struct{ task }
 // configure wraps the transport of rows that say so.
 func (l tidemark) configure(config *rest.Config) {
 	if l.Wired {
-		config.Wrap(reflector.SkipUnchanged)
+		config.Wrap(reflector.Wire)
 	}
 }
 
 func (l tidemark) typed(client kubernetes.Interface, namespace string) informers.SharedInformerFactory {
-	options := []factory.Option{factory.WithNamespace(namespace)}
-	switch l.Fields {
-	case stripped:
+	options := []factory.Option{factory.WithNamespace(namespace), factory.WithDecoding(l.decoding())}
+	if l.Fields == stripped {
 		options = append(options, factory.WithTransform(strip))
-	case dropped:
-		// The option that drops managedFields goes here. There is none yet, so they
-		// are kept, and the table says so.
 	}
 	return factory.NewSharedInformerFactoryWithOptions(client, 0, options...)
 }
 
-// dynamic is the other place for the option that drops managedFields.
+// decoding says what a row leaves out.
+func (l tidemark) decoding() (d reflector.Decoding) {
+	if l.Fields == dropped {
+		d.Drop = []string{"metadata.managedFields"}
+	}
+	return d
+}
+
 func (l tidemark) dynamic(client dynamic.Interface) dynamicinformer.DynamicSharedInformerFactory {
-	return factory.NewDynamicSharedInformerFactory(client, 0)
+	f := factory.NewDynamicSharedInformerFactory(client, 0)
+	f.SetDecoding(l.decoding())
+	return f
 }
 
 func (l tidemark) databases(client kubernetes.Interface, own *databaseClient) (cache.SharedIndexInformer, error) {
 	f := factory.NewSharedInformerFactory(client, 0)
 	err := factory.Register[*objects.Database](f, factory.Resource{
-		GVR: objects.Databases, Namespaced: true, Source: func(namespace string) reflector.Source { return reflector.From(own.in(namespace)) },
+		GVR: objects.Databases, Namespaced: true, Source: func(namespace string) reflector.Source {
+			return reflector.FromCustomResource[*objects.Database](own.in(namespace), objects.Databases)
+		},
 	})
 	if err != nil {
 		return nil, err
