@@ -79,8 +79,9 @@ func (d *Decoder) walk(object unsafe.Pointer, data []byte) end {
 
 	w.begin()
 	w.message(d.plan, object, data)
+	ended := w.end // before another goroutine gets the walk
 	d.walks.Put(w)
-	return w.end
+	return ended
 }
 
 // generated decodes an object by the type's own Unmarshal, anew: that one adds

@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// read calls all methods of a quantity that are not there to change it. A
+// readQuantity calls all methods of a quantity that are not there to change it. A
 // quantity in a map is read through a copy, as programs have to.
 func readQuantity(q *resource.Quantity) {
 	huge := resource.MustParse("123456789012345678901234567890")
