@@ -9,7 +9,7 @@ import (
 // are disjoint: a full state of one says nothing of the others' objects.
 type part[T any] struct {
 	committed bool   // a full state has been applied
-	versioned bool   // and the last one had a version
+	versioned bool   // and one had a version
 	version   string // up to which its changes are in the store
 	// poisoned are the objects that could not be prepared.
 	poisoned map[indexer.Key]struct{}
@@ -105,7 +105,7 @@ func (c *core[T]) commit(i uint16, version string) {
 	if !p.committed {
 		initial = flagInitial
 	}
-	p.staging, p.committed, p.versioned = nil, true, version != ""
+	p.staging, p.committed, p.versioned = nil, true, p.versioned || version != ""
 	if p.fresh || p.version == "" {
 		p.version = version
 	} else {

@@ -62,3 +62,6 @@ func TestContract_D23_SilentAfterAnOutage(t *testing.T)                 { play(t
 func TestContract_D23_SilentAfterAnOutageThatTheClientHid(t *testing.T) { play(t) }
 func TestContract_D23_SilentBehindAHalfOpenWatch(t *testing.T)          { play(t) }
 func TestContract_D23_VersionsThatDoNotCompare(t *testing.T)            { play(t) }
+func TestContract_D26_ListsWithoutVersions(t *testing.T)                { play(t) }
+func TestContract_D26_AnAnswerThatIsNoList(t *testing.T)                { play(t) }
+func TestContract_D26_AnEmptyFake(t *testing.T)                         { play(t) }

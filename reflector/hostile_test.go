@@ -134,7 +134,7 @@ func TestNoAnswerMakesAHotLoop(t *testing.T) {
 		"an object for a list": {&hostile{list: func(int, metav1.ListOptions) (kruntime.Object, error) {
 			return &object{}, nil
 		}}, maxFailing, ErrBadAnswer},
-		"a list without a version": {&hostile{streams: true, list: func(int, metav1.ListOptions) (kruntime.Object, error) {
+		"a list without version or items": {&hostile{streams: true, list: func(int, metav1.ListOptions) (kruntime.Object, error) {
 			return &metav1.PartialObjectMetadataList{}, nil
 		}}, maxFailing, ErrBadAnswer},
 		"an error of megabytes": {&hostile{list: fails(errors.New(long))}, maxFailing, errAny},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -43,20 +44,39 @@ func (l *loop[T]) list(r request) (input, error) {
 	if err := l.pager.follow(meta.LenList(p.items), p.token); err != nil {
 		return input{kind: inFailed}, err
 	}
-	if p.version == "" && l.needsVersion(r) {
-		// It may be the answer of something in between, and would empty the cache.
-		return input{kind: inFailed}, fmt.Errorf("%w: a list without a resourceVersion", ErrBadAnswer)
+	if err := l.doubt(r, p); err != nil {
+		return input{kind: inFailed}, err
 	}
 	l.page = p
 	return input{kind: inPage, version: p.version, token: p.token}, nil
 }
 
-// needsVersion tells whether a page must have a version, since the source has them.
-func (l *loop[T]) needsVersion(r request) bool {
+// doubt returns an error for a page without a version that may be the answer of
+// something between the server and its client: it would empty the cache.
+func (l *loop[T]) doubt(r request, p page) error {
+	versioned := l.told
 	if r.token != "" {
-		return l.machine.listed != ""
+		versioned = l.machine.listed != ""
 	}
-	return l.told || l.streaming == StreamingSupported
+	switch {
+	case p.version != "":
+		return nil
+	case versioned:
+		return fmt.Errorf("%w: a list without a resourceVersion", ErrBadAnswer)
+	case l.streaming == StreamingSupported && !hasItems(p.items):
+		return fmt.Errorf("%w: neither a resourceVersion nor items", ErrBadAnswer)
+	default:
+		return nil
+	}
+}
+
+// hasItems tells whether a list has a slice of items, if only an empty one. A typed
+// client leaves it nil for JSON without items, such as {}, and for an object of
+// another kind; but for an empty list in protobuf, too.
+func hasItems(list runtime.Object) bool {
+	at, err := meta.GetItemsPtr(list)
+	items := reflect.Indirect(reflect.ValueOf(at))
+	return err == nil && items.IsValid() && !items.IsNil()
 }
 
 func fetch(ctx context.Context, src Source, o metav1.ListOptions) (page, error) {
@@ -83,15 +103,15 @@ func fetch(ctx context.Context, src Source, o metav1.ListOptions) (page, error) 
 	return p, nil
 }
 
-// isObject tells whether what claims to be an unstructured list is an object:
-// client-go decodes the one as the other, with no items and the object's version.
+// isObject tells whether what claims to be an unstructured list is an object or
+// a status: client-go decodes the one as the other, with no items and the object's version.
 func isObject(list runtime.Object) bool {
 	u, ok := list.(*unstructured.UnstructuredList)
 	if !ok {
 		return false
 	}
 	name, _, _ := unstructured.NestedString(u.Object, "metadata", "name")
-	return name != ""
+	return name != "" || u.GetAPIVersion() == "v1" && u.GetKind() == "Status"
 }
 
 // writePage hands a page to the sink. The objects are copied out of it, so that

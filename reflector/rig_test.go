@@ -246,7 +246,8 @@ func failure(ctx context.Context, words []string) error {
 	}
 }
 
-// list reads "5 more=token remaining=7 a@3 ns/b@4".
+// list reads "5 more=token remaining=7 a@3 ns/b@4". Without objects the items are
+// nil, as a typed client leaves them with {}; with items=none they are there, and none.
 func list(words []string) runtime.Object {
 	l := &metav1.PartialObjectMetadataList{}
 	if len(words) > 0 && !strings.ContainsAny(words[0], "=@") {
@@ -258,6 +259,8 @@ func list(words []string) runtime.Object {
 		} else if remaining, ok := strings.CutPrefix(word, "remaining="); ok {
 			l.RemainingItemCount = new(int64)
 			_, _ = fmt.Sscan(remaining, l.RemainingItemCount)
+		} else if word == "items=none" {
+			l.Items = []object{}
 		} else {
 			l.Items = append(l.Items, *parse(word))
 		}

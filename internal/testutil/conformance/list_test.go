@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -233,6 +234,40 @@ func TestContract_D14_WithoutVersionsAllCounts(t *testing.T) {
 		rec.take()
 		w.relist()
 		require.Equal(t, []string{"update a@ a@"}, rec.take())
+	})
+}
+
+// D26: a server whose lists never had a version is believed,
+func TestContract_D26_ListsThatNeverHadAVersion(t *testing.T) {
+	each(t, func(t T, r rig) {
+		s := newScript("", pod("a", ""))
+		s.streams = true
+		s.watch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			if o.SendInitialEvents != nil {
+				return nil, apierrors.NewBadRequest("this server does not stream")
+			}
+			return nil, nil
+		}
+		w := r.world(t, s).start()
+		require.True(t, w.synced())
+		w.set("", pod("b", ""))
+		w.relist()
+		require.Equal(t, []string{"default/b"}, w.keys())
+	})
+}
+
+// D26: and after one that had, none is that has not, however long.
+func TestContract_D26_AListWithoutAVersionAfterOneThatHadOne(t *testing.T) {
+	differs(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1"))).start()
+		for _, pods := range [][]podType{nil, {pod("b", "")}} {
+			w.set("", pods...)
+			w.relist()
+			require.Equal(t, []string{"default/a"}, w.keys())
+		}
+		w.set("20", pod("c", "11"))
+		time.Sleep(time.Minute)
+		require.Equal(t, []string{"default/c"}, w.keys())
 	})
 }
 

@@ -276,8 +276,8 @@ func (s *source) list(ctx context.Context, o metav1.ListOptions, f fault, inner 
 	return list, nil
 }
 
-// suspicious tells whether a list without a version must be an error: what asks
-// knows that this server has versions.
+// suspicious tells whether a list without version and items must be an error: what
+// asks knows that this server has versions, or that it decodes what a server says.
 func (s *source) suspicious(o metav1.ListOptions) bool {
 	return s.w.streaming == reflector.StreamingSupported || o.Continue != "" ||
 		o.ResourceVersion != "" && o.ResourceVersion != "0"

@@ -1,0 +1,133 @@
+package informer
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// clients are client-go's real ones, each as an informer that runs over what a
+// transport answers.
+var clients = map[string]func(*testing.T, *rest.Config) engine{
+	"typed": func(t *testing.T, c *rest.Config) engine {
+		client, err := kubernetes.NewForConfig(c)
+		require.NoError(t, err)
+		return begun(t, New(reflector.From(client.CoreV1().Pods("")), Options[*corev1.Pod]{Observe: observed}))
+	},
+	"dynamic": func(t *testing.T, c *rest.Config) engine {
+		client, err := dynamic.NewForConfig(c)
+		require.NoError(t, err)
+		return begun(t, New(reflector.From(client.Resource(podResource)), Options[*unstructured.Unstructured]{Observe: observed}))
+	},
+	"metadata": func(t *testing.T, c *rest.Config) engine {
+		client, err := metadata.NewForConfig(c)
+		require.NoError(t, err)
+		return begun(t, New(reflector.From(client.Resource(podResource)), Options[*metav1.PartialObjectMetadata]{Observe: observed}))
+	},
+}
+
+var podResource = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+
+func begun[T Object](t *testing.T, i *Informer[T]) engine {
+	start(t, i)
+	return i
+}
+
+// listing answers lists with a body, streams with a refusal, and watches with
+// nothing.
+func listing(contentType, body string) *answers {
+	return &answers{answer: func(r *http.Request) *http.Response {
+		switch {
+		case r.URL.Query().Get("sendInitialEvents") != "":
+			return says(400, "")
+		case r.URL.Query().Get("watch") != "":
+			return says(200, "")
+		}
+		return says(200, body, "Content-Type", contentType)
+	}}
+}
+
+func inProtobuf(t *testing.T, list runtime.Object) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, protobuf.NewSerializer(scheme.Scheme, scheme.Scheme).Encode(list, &b))
+	return b.String()
+}
+
+// D26: a server whose lists have no versions is believed, but not an answer
+// that is no list.
+func TestContract_D26_RealClientsOfAServerWithoutVersions(t *testing.T) {
+	const inJSON = runtime.ContentTypeJSON
+	pods := &corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []corev1.Pod{*pod("a", "")}}
+	for name, test := range map[string]struct {
+		contentType, body string
+		synced            []string // the clients that take it for a list
+	}{
+		"objects":             {inJSON, `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}]}`, []string{"typed", "dynamic", "metadata"}},
+		"none":                {inJSON, `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}`, []string{"typed", "dynamic", "metadata"}},
+		"objects in protobuf": {runtime.ContentTypeProtobuf, inProtobuf(t, pods), []string{"typed"}},
+		"an empty object":     {inJSON, `{}`, nil},
+		"null":                {inJSON, `null`, nil},
+		"another object":      {inJSON, `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}`, nil},
+		"a status":            {inJSON, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"}`, nil},
+		"an error":            {inJSON, `{"error":"who are you?"}`, nil},
+	} {
+		for kind, client := range clients {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					i := client(t, &rest.Config{Host: "http://server", Transport: listing(test.contentType, test.body), QPS: -1})
+					time.Sleep(time.Minute)
+					require.Equal(t, slices.Contains(test.synced, kind), i.Status().Synced, "%v", i.Status().LastError)
+				})
+			})
+		}
+	}
+}
+
+// D26: each source of an informer by itself; and what an earlier run has seen
+// counts.
+func TestContract_D26_ARestartStillAsksForVersions(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		in := func(ns string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Namespace = ns } }
+		with, without := newScript("10", pod("a", "1", in("one"))), newScript("", pod("b", "", in("two")))
+		i := Join([]reflector.Source{with, without}, Options[*corev1.Pod]{Observe: observed})
+		for range 2 {
+			cancel, wait := starts(t, i)
+			require.Equal(t, 2, i.Indexer().Len())
+			require.NoError(t, i.Status().LastError)
+			cancel()
+			wait()
+		}
+		with.set("")
+		without.set("")
+		starts(t, i)
+		time.Sleep(time.Minute)
+		require.ErrorIs(t, i.Status().LastError, reflector.ErrBadAnswer)
+		require.Equal(t, []string{"one/a"}, spell(i.Indexer().Keys()))
+	})
+}
+
+// D26: a stream that ends without a version does not make it forgotten.
+func TestContract_D26_AVersionIsRemembered(t *testing.T) {
+	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f.list("10")
+	f.list("")
+	require.Equal(t, "10", f.parts[0].resume())
+}
