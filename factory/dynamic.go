@@ -33,7 +33,7 @@ func NewFilteredDynamicSharedInformerFactory(c dynamic.Interface, resync time.Du
 			if c == nil {
 				return nil
 			}
-			return reflector.From(c.Resource(resource).Namespace(namespace))
+			return from(c, c.Resource(resource).Namespace(namespace))
 		})
 		return build[*unstructured.Unstructured]([]reflector.Source{reflector.Tweak(source, tweak)}, s)
 	}}}
@@ -58,7 +58,7 @@ func NewFilteredMetadataSharedInformerFactory(c metadata.Interface, resync time.
 			if c == nil {
 				return nil
 			}
-			return reflector.From(c.Resource(resource).Namespace(namespace))
+			return from(c, c.Resource(resource).Namespace(namespace))
 		})
 		return build[*metav1.PartialObjectMetadata]([]reflector.Source{reflector.Tweak(source, tweak)}, s)
 	}}}

@@ -35,7 +35,7 @@ func global[T informer.Object, G any, C reflector.Client[L], L runtime.Object](g
 			if c == nil {
 				return nil
 			}
-			return reflector.From[L](of(in(c)))
+			return from[L](c, of(in(c)))
 		})
 }
 
@@ -46,7 +46,7 @@ func namespaced[T informer.Object, G any, C reflector.Client[L], L runtime.Objec
 			if c == nil {
 				return nil
 			}
-			return reflector.From[L](of(in(c), namespace))
+			return from[L](c, of(in(c), namespace))
 		})
 }
 
