@@ -166,6 +166,10 @@ func (w *Writer[T]) overwrite() {
 
 // Visitor is told of the changes that a full state comes to.
 type Visitor[T any] struct {
+	// Outdated tells whether an object that the full state has put is older than
+	// the one that another part has under its key, which then stays. It is asked
+	// when the change would be made.
+	Outdated func(key Key, part uint16, stored, put T) bool
 	// Deleted and Put are called once for each change: deletions first, then
 	// the others in the order of the list. What they are told of does not show
 	// in lists yet. Nil ones are not called.
@@ -243,6 +247,16 @@ func (s *Staging[T]) unlisted() (gone []*node[entry[T]]) {
 	return gone
 }
 
+// outdated tells whether another part of c has what is newer than r.
+func (s *Staging[T]) outdated(c *contents[T], r *node[entry[T]], v Visitor[T]) bool {
+	if v.Outdated == nil {
+		return false
+	}
+	stored := c.records.get(r.key())
+	return stored != nil && stored.value.part != s.part &&
+		v.Outdated(r.key(), stored.value.part, stored.value.object(), r.value.object())
+}
+
 // apply writes the changes to contents and visits them.
 func (s *Staging[T]) apply(c *contents[T], gone []*node[entry[T]], v Visitor[T]) {
 	for _, r := range gone {
@@ -252,7 +266,7 @@ func (s *Staging[T]) apply(c *contents[T], gone []*node[entry[T]], v Visitor[T])
 		}
 	}
 	for _, r := range s.pending {
-		if r == nil {
+		if r == nil || s.outdated(c, r, v) {
 			continue
 		}
 		old, replaced := c.put(s.w, r)
