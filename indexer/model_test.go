@@ -127,7 +127,9 @@ type heldSnapshot struct {
 }
 
 func newWorld(t *testing.T, r *rand.Rand) *world {
-	w, err := New(itemOptions())
+	o := itemOptions()
+	o.ByHand = uint16(2 * r.IntN(2))
+	w, err := New(o)
 	require.NoError(t, err)
 	return &world{t: t, rand: r, w: w, x: w.Indexer(), names: 1 + r.IntN(60), m: model{}, parts: map[Key]uint16{}}
 }
@@ -275,7 +277,7 @@ func (d *world) take(part uint16, key Key) {
 func (d *world) byHand(key Key, f *fullState) {
 	it := d.item(key)
 	if _, ok := d.m[key]; !ok {
-		d.parts[key] = 0
+		d.parts[key] = d.x.options.ByHand
 	}
 	delete(f.kept, key)
 	switch d.rand.IntN(5) {
@@ -283,7 +285,7 @@ func (d *world) byHand(key Key, f *fullState) {
 		all := d.w.StageAll()
 		all.Put(key, it, 0)
 		all.Commit("", Visitor[*item]{})
-		d.m, d.parts[key] = model{key: it}, 0
+		d.m = model{key: it}
 		clear(f.kept)
 	case 1:
 		d.w.Update(func(tx *Tx[*item]) { tx.Unset(key) })

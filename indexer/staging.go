@@ -38,8 +38,10 @@ func (w *Writer[T]) Stage(part uint16) *Staging[T] {
 }
 
 // StageAll begins a full state of the whole store, whatever the parts: what a
-// user replaces by hand. What is put belongs to part 0.
-func (w *Writer[T]) StageAll() *Staging[T] { return &Staging[T]{w: w, all: true} }
+// user replaces by hand. What is put belongs to a part as in [Tx.Set].
+func (w *Writer[T]) StageAll() *Staging[T] {
+	return &Staging[T]{w: w, part: w.x.options.ByHand, all: true}
+}
 
 // Abort drops the full state.
 func (s *Staging[T]) Abort() {
@@ -191,6 +193,7 @@ func (s *Staging[T]) Commit(version string, v Visitor[T]) (changes int) {
 	s.end()
 	if s.all {
 		w.overwrite()
+		s.inherit()
 	}
 	gone := s.unmarked()
 	show := func() {
@@ -245,6 +248,16 @@ func (s *Staging[T]) unlisted() (gone []*node[entry[T]]) {
 		}
 	}
 	return gone
+}
+
+// inherit makes what is put belong to the part that its key belongs to. The
+// caller holds x.writing.
+func (s *Staging[T]) inherit() {
+	for _, r := range s.pending {
+		if stored := s.w.x.live.Load().records.get(r.key()); stored != nil {
+			r.value.part = stored.value.part
+		}
+	}
 }
 
 // outdated tells whether another part of c has what is newer than r.

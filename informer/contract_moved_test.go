@@ -1,9 +1,11 @@
 package informer
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -352,5 +355,36 @@ func (m *moves) check() {
 	for stored := range m.writer.Indexer().All() {
 		require.Contains(m.t, want, stored.Name)
 		require.Same(m.t, stored, m.known[stored.Name])
+	}
+}
+
+// T19: what is put by hand under a key of a source is still that source's, and
+// under a new key no source's, so that a list of one does not sweep what it cannot know.
+func TestContract_T19_ByHandIntoAJoinedStore(t *testing.T) {
+	for name, put := range map[string]func(cache.Store, ...*corev1.Pod) error{
+		"Replace": func(s cache.Store, pods ...*corev1.Pod) error { return s.Replace([]any{pods[0], pods[1], pods[2]}, "") },
+		"Update": func(s cache.Store, pods ...*corev1.Pod) error {
+			return errors.Join(s.Update(pods[0]), s.Update(pods[1]), s.Add(pods[2]))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := newJoined(t, Options[*corev1.Pod]{}, 2)
+			lists := func(source int, pods ...*corev1.Pod) []string {
+				j.begins(source, reflector.SameHistory)
+				for _, p := range pods {
+					j.tell(source, does(deltafifo.Added, p))
+				}
+				j.commits(source, "10")
+				return slices.Sorted(slices.Values(spell(j.writer.Indexer().Keys())))
+			}
+			lists(0, pod("a", "1"))
+			require.Equal(t, []string{"default/a", "default/b"}, lists(1, pod("b", "2")))
+			require.NoError(t, put(newClientgoStore(j.core), pod("a", "1"), pod("b", "2"), pod("mine", "99")))
+			require.Equal(t, []string{"default/a", "default/b", "default/mine"}, lists(0, pod("a", "1")))
+			require.Equal(t, []string{"default/a", "default/mine"}, lists(1))
+			require.Equal(t, []string{"default/mine"}, lists(0))
+			j.tell(1, does(deltafifo.Added, pod("mine", "7")))
+			require.Empty(t, lists(1), "a source has it now")
+		})
 	}
 }
