@@ -39,6 +39,8 @@ type Options[T any] struct {
 	// Report is told of every object that an index function fails on, on the
 	// writer's goroutine, with no lock held. Nil: nobody is told.
 	Report func(*IndexError)
+	// ByHand is the part of what is put by hand under a new key.
+	ByHand uint16
 }
 
 // Get returns the object of a key. It takes no lock, allocates nothing and

@@ -127,7 +127,9 @@ type heldSnapshot struct {
 }
 
 func newWorld(t *testing.T, r *rand.Rand) *world {
-	w, err := New(itemOptions())
+	o := itemOptions()
+	o.ByHand = uint16(2 * r.IntN(2))
+	w, err := New(o)
 	require.NoError(t, err)
 	return &world{t: t, rand: r, w: w, x: w.Indexer(), names: 1 + r.IntN(60), m: model{}, parts: map[Key]uint16{}}
 }
@@ -193,54 +195,98 @@ func (d *world) update() {
 }
 
 // replace runs a full state of one part: some objects kept, some put, some
-// dropped again, the rest gone; and meanwhile some are written by hand.
+// dropped again, the rest gone; and meanwhile some are written by hand, and some by
+// the other part.
 func (d *world) replace() {
 	part := uint16(d.rand.IntN(2))
-	s, own := d.w.Stage(part), model{}
+	f := &fullState{Staging: d.w.Stage(part), part: part, put: model{}, kept: map[Key]bool{}}
 	for range d.rand.IntN(d.names + 4) {
 		key := d.key()
 		stored, ok := d.m[key]
-		switch n := d.rand.IntN(10); {
-		case ok && d.parts[key] != part: // parts are disjoint
+		mine := ok && d.parts[key] == part
+		switch n := d.rand.IntN(12); {
 		case n == 0:
-			d.byHand(key)
+			d.byHand(key, f)
 		case n == 1:
-			s.Drop(key)
-			delete(own, key)
+			f.Drop(key)
+			delete(f.put, key)
+			delete(f.kept, key)
 		case n < 6 && ok:
-			require.True(d.t, s.Keep(key))
-			own[key] = stored
+			require.Equal(d.t, mine, f.Keep(key))
+			if mine {
+				f.put[key], f.kept[key] = stored, true
+			}
+		case n == 6:
+			d.take(1-part, key)
 		default:
-			own[key] = d.item(key)
-			s.Put(key, own[key], 0)
+			f.put[key] = d.item(key)
+			delete(f.kept, key)
+			f.Put(key, f.put[key], 0)
 		}
 	}
 	if d.rand.IntN(5) == 0 {
-		s.Abort()
+		f.Abort()
 		d.compare()
 		return // no trace
 	}
-	next := maps.Clone(d.m)
-	maps.DeleteFunc(next, func(k Key, _ *item) bool { return d.parts[k] == part })
-	for key, it := range own {
-		next[key], d.parts[key] = it, part
-	}
-	d.commit(s, next)
+	d.commit(f.Staging, d.after(f))
 }
 
-// byHand writes an object as a user may at any time, or all there are.
-func (d *world) byHand(key Key) {
+// fullState is one that arrives, with what it holds: of kept objects, what another
+// part has made of them meanwhile is as good.
+type fullState struct {
+	*Staging[*item]
+	part uint16
+	put  model
+	kept map[Key]bool
+}
+
+// after returns what is stored once a full state is committed.
+func (d *world) after(f *fullState) model {
+	next := maps.Clone(d.m)
+	maps.DeleteFunc(next, func(k Key, _ *item) bool { return d.parts[k] == f.part && f.put[k] == nil })
+	for key, it := range f.put {
+		_, stored := d.m[key]
+		if f.kept[key] || stored && d.parts[key] != f.part && outdated(key) {
+			continue
+		}
+		next[key], d.parts[key] = it, f.part
+	}
+	return next
+}
+
+// outdated tells whether what a full state puts under a key is older than what
+// another part has.
+func outdated(key Key) bool { return strings.HasSuffix(key.Name, "2") }
+
+// take writes or deletes an object as a source does that it has moved to.
+func (d *world) take(part uint16, key Key) {
+	d.w.Update(func(tx *Tx[*item]) {
+		if d.rand.IntN(3) == 0 {
+			tx.Delete(key)
+			delete(d.m, key)
+			return
+		}
+		d.m[key], d.parts[key] = d.item(key), part
+		tx.Put(part, key, d.m[key], 0)
+	})
+}
+
+// byHand writes an object as a user may at any time, or all there are. What the
+// full state under way has kept is put from then on.
+func (d *world) byHand(key Key, f *fullState) {
 	it := d.item(key)
 	if _, ok := d.m[key]; !ok {
-		d.parts[key] = 0
+		d.parts[key] = d.x.options.ByHand
 	}
+	delete(f.kept, key)
 	switch d.rand.IntN(5) {
 	case 0:
 		all := d.w.StageAll()
 		all.Put(key, it, 0)
 		all.Commit("", Visitor[*item]{})
 		d.m = model{key: it}
-		d.parts[key] = 0
+		clear(f.kept)
 	case 1:
 		d.w.Update(func(tx *Tx[*item]) { tx.Unset(key) })
 		delete(d.m, key)
@@ -253,6 +299,14 @@ func (d *world) byHand(key Key) {
 func (d *world) commit(s *Staging[*item], next model) {
 	seen, puts, committed := maps.Clone(d.m), false, false
 	changes := s.Commit(fmt.Sprint(d.serial), Visitor[*item]{
+		Outdated: func(key Key, part uint16, stored, _ *item) bool {
+			if !outdated(key) {
+				return false
+			}
+			require.Equal(d.t, d.parts[key], part)
+			d.same(d.m[key], stored, true, true)
+			return true
+		},
 		Deleted: func(key Key, last *item) {
 			if puts {
 				require.Fail(d.t, "deletions come first")
@@ -352,25 +406,22 @@ func TestIndexerAgainstItsTwin(t *testing.T) {
 func TestLargeFullStatesAgainstTheTwin(t *testing.T) {
 	d := newWorld(t, seeded(7))
 	for round := range 3 {
-		s := d.w.Stage(0)
-		next := maps.Clone(d.m)
-		maps.DeleteFunc(next, func(k Key, _ *item) bool { return d.parts[k] == 0 })
+		f := &fullState{Staging: d.w.Stage(0), put: model{}, kept: map[Key]bool{}}
 		for i := range rebuildAbove + 1000*round {
 			key := Key{d.pick("a", "b"), fmt.Sprint("m", i)}
-			if stored, ok := d.m[key]; ok && d.rand.IntN(4) == 0 {
-				if !s.Keep(key) {
-					require.Fail(t, "it is stored")
-				}
-				next[key] = stored
+			if stored, ok := d.m[key]; ok && d.rand.IntN(4) == 0 && f.Keep(key) {
+				f.put[key], f.kept[key] = stored, true
 				continue
 			}
-			it := d.item(key)
-			s.Put(key, it, 0)
-			next[key], d.parts[key] = it, 0
+			f.put[key] = d.item(key)
+			f.Put(key, f.put[key], 0)
+			if d.rand.IntN(100) == 0 {
+				d.take(1, key)
+			}
 		}
 		d.freeze()
 		d.query()
-		d.commit(s, next)
+		d.commit(f.Staging, d.after(f))
 		d.compare()
 		for range 3 {
 			d.update()

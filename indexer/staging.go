@@ -38,8 +38,10 @@ func (w *Writer[T]) Stage(part uint16) *Staging[T] {
 }
 
 // StageAll begins a full state of the whole store, whatever the parts: what a
-// user replaces by hand. What is put belongs to part 0.
-func (w *Writer[T]) StageAll() *Staging[T] { return &Staging[T]{w: w, all: true} }
+// user replaces by hand. What is put belongs to a part as in [Tx.Set].
+func (w *Writer[T]) StageAll() *Staging[T] {
+	return &Staging[T]{w: w, part: w.x.options.ByHand, all: true}
+}
 
 // Abort drops the full state.
 func (s *Staging[T]) Abort() {
@@ -166,6 +168,10 @@ func (w *Writer[T]) overwrite() {
 
 // Visitor is told of the changes that a full state comes to.
 type Visitor[T any] struct {
+	// Outdated tells whether an object that the full state has put is older than
+	// the one that another part has under its key, which then stays. It is asked
+	// when the change would be made.
+	Outdated func(key Key, part uint16, stored, put T) bool
 	// Deleted and Put are called once for each change: deletions first, then
 	// the others in the order of the list. What they are told of does not show
 	// in lists yet. Nil ones are not called.
@@ -187,6 +193,7 @@ func (s *Staging[T]) Commit(version string, v Visitor[T]) (changes int) {
 	s.end()
 	if s.all {
 		w.overwrite()
+		s.inherit()
 	}
 	gone := s.unmarked()
 	show := func() {
@@ -243,6 +250,26 @@ func (s *Staging[T]) unlisted() (gone []*node[entry[T]]) {
 	return gone
 }
 
+// inherit makes what is put belong to the part that its key belongs to. The
+// caller holds x.writing.
+func (s *Staging[T]) inherit() {
+	for _, r := range s.pending {
+		if stored := s.w.x.live.Load().records.get(r.key()); stored != nil {
+			r.value.part = stored.value.part
+		}
+	}
+}
+
+// outdated tells whether another part of c has what is newer than r.
+func (s *Staging[T]) outdated(c *contents[T], r *node[entry[T]], v Visitor[T]) bool {
+	if v.Outdated == nil {
+		return false
+	}
+	stored := c.records.get(r.key())
+	return stored != nil && stored.value.part != s.part &&
+		v.Outdated(r.key(), stored.value.part, stored.value.object(), r.value.object())
+}
+
 // apply writes the changes to contents and visits them.
 func (s *Staging[T]) apply(c *contents[T], gone []*node[entry[T]], v Visitor[T]) {
 	for _, r := range gone {
@@ -252,7 +279,7 @@ func (s *Staging[T]) apply(c *contents[T], gone []*node[entry[T]], v Visitor[T])
 		}
 	}
 	for _, r := range s.pending {
-		if r == nil {
+		if r == nil || s.outdated(c, r, v) {
 			continue
 		}
 		old, replaced := c.put(s.w, r)

@@ -168,13 +168,14 @@ func (tx *Tx[T]) Delete(key Key) (old T, deleted bool) {
 }
 
 // Set stores an object by hand: it stays of the part that the one it replaces
-// came from, part 0 if there is none, and full states under way are not misled.
+// came from, [Options].ByHand if there is none, and full states under way are not
+// misled.
 func (tx *Tx[T]) Set(key Key, obj T) {
 	tx.w.overwrite()
 	c := tx.w.x.live.Load()
 	p, r := c.records.seek(key)
 	if r == nil {
-		c.insert(tx.w, p, newRecord(key, &obj, 0, 0))
+		c.insert(tx.w, p, newRecord(key, &obj, 0, tx.w.x.options.ByHand))
 		return
 	}
 	tx.w.spare(r)

@@ -110,6 +110,7 @@ func (c *core[T]) newStore(indexes []indexer.Index[T]) (*indexer.Writer[T], erro
 		Indexes:   indexes,
 		Labels:    labelsOf[T],
 		Namespace: namespaceOf[T],
+		ByHand:    c.byHand(),
 		Report:    func(e *indexer.IndexError) { c.observe(e) },
 	})
 }

@@ -42,8 +42,9 @@ func New[T Object](source reflector.Source, o Options[T]) *Informer[T] {
 }
 
 // Join returns one informer of what several sources hold, such as some
-// namespaces. The sources must be disjoint: no object may come from two of
-// them. The store is synced, and at a version, when all of them are.
+// namespaces. The sources must be disjoint at any one version: an object may move
+// from one to another, and of what the two tell of it, in whatever order, the higher
+// resourceVersion wins. The store is synced, and at a version, when all of them are.
 func Join[T Object](sources []reflector.Source, o Options[T]) *Informer[T] {
 	return informerOf(newCore(o, sources...))
 }

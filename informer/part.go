@@ -6,7 +6,9 @@ import (
 )
 
 // part is what the processLoop knows of one source. The sources of an informer
-// are disjoint: a full state of one says nothing of the others' objects.
+// are disjoint at any one version: a full state of one says nothing of the others'
+// objects. But an object may move, and its sources tell of that in any order, see
+// moved.go.
 type part[T any] struct {
 	committed bool   // a full state has been applied
 	versioned bool   // and one had a version
@@ -87,12 +89,25 @@ func (c *core[T]) stagePut(p *part[T], d *deltafifo.Delta[T]) {
 		}
 	}
 	p.staging.Put(d.Key, d.Object, d.Stamp)
-	if c.options.Transform != nil && identityOf(d.Object) != id {
+	switch {
+	case c.options.Transform == nil:
+	case identityOf(d.Object) == id:
+		delete(p.aside, d.Key)
+	default:
 		if p.aside == nil {
 			p.aside = make(map[indexer.Key]identity)
 		}
 		p.aside[d.Key] = id
 	}
+}
+
+// identity returns the identity of an object that a full state has put, as the
+// server sent it.
+func (p *part[T]) identity(key indexer.Key, obj T) identity {
+	if id, ok := p.aside[key]; ok {
+		return id
+	}
+	return identityOf(obj)
 }
 
 // commit applies a full state. The first one of an informer is not logged:
@@ -118,6 +133,9 @@ func (c *core[T]) commit(i uint16, version string) {
 			c.listed(p, first, initial, key, old, obj, replaced)
 		}
 	}
+	if wentBack := p.fresh && version != ""; len(c.parts) > 1 && !wentBack {
+		visitor.Outdated = c.outdatedIn(p)
+	}
 	staging.Commit(c.version(), visitor)
 	p.poisoned, p.sick, p.aside = p.sick, nil, nil
 	c.status.quarantined.Store(c.countPoisoned())
@@ -139,11 +157,10 @@ func (c *core[T]) listed(p *part[T], first bool, initial flags, key indexer.Key,
 	if replaced {
 		was = c.identity(key, old)
 	}
-	id, aside := p.aside[key]
-	if aside {
+	id := p.identity(key, obj)
+	if _, ok := p.aside[key]; ok {
 		c.aside[key] = id
 	} else {
-		id = identityOf(obj)
 		delete(c.aside, key)
 	}
 	if first {

@@ -52,12 +52,14 @@ func (c *core[T]) single(d *deltafifo.Delta[T]) bool {
 func (c *core[T]) applyChanges(tx *indexer.Tx[T]) {
 	for i := range c.changes {
 		d := &c.changes[i]
-		switch d.Op {
-		case deltafifo.Added, deltafifo.Modified:
+		switch {
+		case len(c.parts) > 1 && c.outdated(tx, d):
+			c.cure(d.Part, d.Key) // its own one is as good as gone
+		case d.Op == deltafifo.Added, d.Op == deltafifo.Modified:
 			c.put(tx, d)
-		case deltafifo.Deleted:
+		case d.Op == deltafifo.Deleted:
 			c.delete(tx, d)
-		case deltafifo.Poisoned:
+		case d.Op == deltafifo.Poisoned:
 			c.poison(d)
 		}
 		c.parts[d.Part].reached(d.Version)
@@ -74,14 +76,11 @@ func (c *core[T]) put(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
 	} else if (stamp == 0 || stamp != d.Stamp) && !c.identity(d.Key, old).sameObject(identity{uid: d.UID}) {
 		e.flags = flagRecreated
 	}
-	c.remember(d.Key, d.Object, identity{d.UID, d.Version})
+	c.remember(d)
 	c.record(e, d.Key, d.UID)
 }
 
 func (c *core[T]) delete(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
-	if part, ok := tx.Part(d.Key); ok && part != d.Part && len(c.parts) > 1 {
-		return // it has moved to another part, which told so before
-	}
 	cached, deleted := tx.Delete(d.Key)
 	e := event[T]{pair[T]{d.Object, cached}, header{kind: Deleted}}
 	if d.Lost {
@@ -90,7 +89,8 @@ func (c *core[T]) delete(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
 	if !deleted {
 		e.flags |= flagUnknown
 	}
-	c.forget(d.Key)
+	delete(c.aside, d.Key)
+	c.cure(d.Part, d.Key)
 	c.record(e, d.Key, d.UID)
 }
 
@@ -128,29 +128,22 @@ func (c *core[T]) identity(key indexer.Key, obj T) identity {
 
 // remember notes what has been stored: its identity, where the object does not
 // tell it, and that it is not poisoned any more.
-func (c *core[T]) remember(key indexer.Key, obj T, id identity) {
+func (c *core[T]) remember(d *deltafifo.Delta[T]) {
 	if c.options.Transform != nil {
-		if identityOf(obj) != id {
-			c.aside[key] = id
+		if id := (identity{d.UID, d.Version}); identityOf(d.Object) != id {
+			c.aside[d.Key] = id
 		} else {
-			delete(c.aside, key)
+			delete(c.aside, d.Key)
 		}
 	}
-	c.cure(key)
+	c.cure(d.Part, d.Key)
 }
 
-// forget drops what is known of an object that is gone.
-func (c *core[T]) forget(key indexer.Key) {
-	delete(c.aside, key)
-	c.cure(key)
-}
-
-func (c *core[T]) cure(key indexer.Key) {
-	for i := range c.parts {
-		if p := &c.parts[i]; len(p.poisoned) > 0 {
-			delete(p.poisoned, key)
-			c.status.quarantined.Store(c.countPoisoned())
-		}
+// cure notes that a source has no poisoned object under a key any more.
+func (c *core[T]) cure(part uint16, key indexer.Key) {
+	if p := &c.parts[part]; len(p.poisoned) > 0 {
+		delete(p.poisoned, key)
+		c.status.quarantined.Store(c.countPoisoned())
 	}
 }
 

@@ -31,7 +31,8 @@ type Options struct {
 	// where T is an interface; others are skipped.
 	Type reflect.Type
 	// Version, unless empty, is the resourceVersion that the sink is at
-	// already: the first full state is asked for not older than it.
+	// already: the first full state is asked for not older than it, and a list
+	// without a version is refused from the beginning.
 	Version string
 	// Decoding says how objects are decoded.
 	Decoding

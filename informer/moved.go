@@ -1,0 +1,48 @@
+package informer
+
+import (
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// An object that moves from one source of an informer to another is told of by
+// both, in any order. Of what they say of one key the higher version wins, and
+// otherwise what was put last. A delete that is not newer speaks of its own source
+// only: at one and the same version the object is deleted in one source, and added
+// in the other.
+//
+// Nothing is known any more of what was deleted. So an older object that another
+// source puts afterwards is stored, and stays until that source says that it is gone,
+// as it will.
+
+// outdated tells whether another source's object under the key of a change is to
+// stay as it is.
+func (c *core[T]) outdated(tx *indexer.Tx[T], d *deltafifo.Delta[T]) bool {
+	owner, ok := tx.Part(d.Key)
+	if !ok || owner == d.Part || owner == c.byHand() {
+		return false
+	}
+	stored, _ := tx.Get(d.Key)
+	version := c.identity(d.Key, stored).version
+	if d.Op == deltafifo.Deleted {
+		return !older(version, d.Version)
+	}
+	return older(d.Version, version)
+}
+
+// outdatedIn is outdated for what a full state has put. It is of no use where that is
+// of another history: its versions do not compare with those of before.
+func (c *core[T]) outdatedIn(p *part[T]) func(key indexer.Key, owner uint16, stored, put T) bool {
+	return func(key indexer.Key, owner uint16, stored, put T) bool {
+		return owner != c.byHand() && older(p.identity(key, put).version, c.identity(key, stored).version)
+	}
+}
+
+// byHand returns the part of what is put into the store by hand under a new key: that
+// of the only source, whose lists say what there is, or else one that is no source's.
+func (c *core[T]) byHand() uint16 {
+	if len(c.parts) == 1 {
+		return 0
+	}
+	return uint16(len(c.parts)) //nolint:gosec // few parts
+}
