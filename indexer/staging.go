@@ -232,7 +232,9 @@ func (s *Staging[T]) unmarked() (gone []*node[entry[T]]) {
 func (s *Staging[T]) unlisted() (gone []*node[entry[T]]) {
 	listed := make(map[Key]struct{}, len(s.pending))
 	for _, r := range s.pending {
-		listed[r.key()] = struct{}{}
+		if r != nil { // not taken back
+			listed[r.key()] = struct{}{}
+		}
 	}
 	for r := range s.w.x.live.Load().all.records {
 		s.w.spare(r)
