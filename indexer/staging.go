@@ -1,6 +1,9 @@
 package indexer
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // rebuildAbove is the number of changes from which a full state is built aside
 // and swapped in, rather than written in one section that lists wait for.
@@ -178,7 +181,8 @@ type Visitor[T any] struct {
 // Commit makes the store hold, of this part, exactly the full state, and sets
 // the version, unless it is empty. It returns the number of changes. Few changes
 // are written in one section; many are built aside, while readers go on, and
-// swapped in.
+// swapped in. Where the visitor panics, the former stay as far as they were made,
+// and of the latter there are none.
 func (s *Staging[T]) Commit(version string, v Visitor[T]) (changes int) {
 	w := s.w
 	w.x.writing.Lock()
@@ -197,21 +201,39 @@ func (s *Staging[T]) Commit(version string, v Visitor[T]) (changes int) {
 			v.Commit(&w.tx)
 		}
 	}
-	if changes = len(gone) + len(s.pending); changes <= rebuildAbove {
-		w.x.mu.Lock()
-		defer w.x.mu.Unlock()
-
-		s.apply(w.x.live.Load(), gone, v)
-		show()
-		return changes
+	changes = len(gone) + len(s.pending)
+	if changes > rebuildAbove {
+		s.commitAside(gone, v, show)
+	} else {
+		s.commitInPlace(gone, v, show)
 	}
+	return changes
+}
+
+// commitInPlace makes the changes in the live contents.
+func (s *Staging[T]) commitInPlace(gone []*node[entry[T]], v Visitor[T], show func()) {
+	s.w.x.mu.Lock()
+	defer s.w.x.mu.Unlock()
+
+	s.apply(s.w.x.live.Load(), gone, v)
+	show()
+}
+
+// commitAside makes the changes in other contents, and swaps these in.
+func (s *Staging[T]) commitAside(gone []*node[entry[T]], v Visitor[T], show func()) {
+	w := s.w
+	live := w.x.live.Load()
+	defer func() {
+		if w.x.live.Load() == live { // a panic: the places in the records are those in the other contents
+			w.moveTo(w.successor(live, live.all.len()))
+		}
+	}()
 	next := s.rebuild(gone, v)
 	w.x.mu.Lock()
 	defer w.x.mu.Unlock()
 
 	w.swap(next)
 	show()
-	return changes
 }
 
 // unmarked returns the records of the part that the full state does not hold.
@@ -309,7 +331,19 @@ func (w *Writer[T]) successor(c *contents[T], size int) *contents[T] {
 	indexes := make([]*index[T], len(c.indexes))
 	for i, ix := range c.indexes {
 		indexes[i] = ix.empty()
-		indexes[i].broken = ix.broken
+		indexes[i].broken = maps.Clone(ix.broken)
 	}
 	return newContents(newTable[entry[T]](size), new(vector[T]), indexes)
+}
+
+// moveTo moves all that is live into other contents, which are empty, and shows
+// these. The caller holds x.writing.
+func (w *Writer[T]) moveTo(next *contents[T]) {
+	for r := range w.x.live.Load().all.records {
+		next.adopt(w, r)
+	}
+	w.x.mu.Lock()
+	defer w.x.mu.Unlock()
+
+	w.swap(next)
 }

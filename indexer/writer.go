@@ -41,34 +41,38 @@ func (w *Writer[T]) Indexer() *Indexer[T] { return w.x }
 
 // Update runs one write section: what it does through tx becomes visible to
 // lists at once when it returns (to Get one by one). It must be short, since
-// lists wait for it, must not keep tx, and must not call the indexer.
+// lists wait for it, must not keep tx, and must not call the indexer. Where it
+// panics, what it has done until then stays.
 func (w *Writer[T]) Update(section func(tx *Tx[T])) {
 	w.x.writing.Lock()
+	defer w.finish()
 	w.x.mu.Lock()
+	defer w.x.mu.Unlock()
+
 	section(&w.tx)
-	w.x.mu.Unlock()
-	w.finish()
 }
 
 // finish ends a write section: it lets the next writer in, and reports.
 func (w *Writer[T]) finish() {
-	w.refuseOvergrown()
-	if verify.On {
-		w.check()
-	}
-	faults := w.faults
-	w.faults = nil
-	w.x.writing.Unlock()
-	w.report(faults)
-}
-
-func (w *Writer[T]) report(faults []*IndexError) {
+	faults := w.unlock()
 	if w.x.options.Report == nil {
 		return
 	}
 	for _, f := range faults {
 		w.x.options.Report(f)
 	}
+}
+
+// unlock lets the next writer in. It returns what is to be reported.
+func (w *Writer[T]) unlock() (faults []*IndexError) {
+	defer w.x.writing.Unlock()
+
+	w.refuseOvergrown()
+	if verify.On {
+		w.check()
+	}
+	faults, w.faults = w.faults, nil
+	return faults
 }
 
 // Freeze calls do between two write sections: whatever do looks at that is
