@@ -212,11 +212,19 @@ func (s *Staging[T]) Commit(version string, v Visitor[T]) (changes int) {
 
 // commitInPlace makes the changes in the live contents.
 func (s *Staging[T]) commitInPlace(gone []*node[entry[T]], v Visitor[T], show func()) {
-	s.w.x.mu.Lock()
-	defer s.w.x.mu.Unlock()
+	w := s.w
+	w.x.mu.Lock()
+	defer w.x.mu.Unlock()
 
-	s.apply(s.w.x.live.Load(), gone, v)
-	show()
+	live := w.x.live.Load()
+	for _, r := range gone {
+		live.remove(r.key())
+		v.deleted(r)
+	}
+	w.run(func(*Tx[T]) {
+		s.apply(live, v)
+		show()
+	})
 }
 
 // commitAside makes the changes in other contents, and swaps these in.
@@ -229,11 +237,15 @@ func (s *Staging[T]) commitAside(gone []*node[entry[T]], v Visitor[T], show func
 		}
 	}()
 	next := s.rebuild(gone, v)
-	w.x.mu.Lock()
-	defer w.x.mu.Unlock()
+	w.run(func(*Tx[T]) {
+		s.apply(next, v)
+		next.shared = false
+		w.x.mu.Lock()
+		defer w.x.mu.Unlock()
 
-	w.swap(next)
-	show()
+		w.swap(next)
+		show()
+	})
 }
 
 // unmarked returns the records of the part that the full state does not hold.
@@ -267,15 +279,11 @@ func (s *Staging[T]) unlisted() (gone []*node[entry[T]]) {
 	return gone
 }
 
-// apply writes the changes to contents and visits them.
-func (s *Staging[T]) apply(c *contents[T], gone []*node[entry[T]], v Visitor[T]) {
-	for _, r := range gone {
-		c.remove(r.key())
-		if v.Deleted != nil {
-			v.Deleted(r.key(), r.value.object())
-		}
-	}
-	for _, r := range s.pending {
+// apply writes what is pending to contents and visits it. It goes on from where it
+// was, if it is called again.
+func (s *Staging[T]) apply(c *contents[T], v Visitor[T]) {
+	for ; len(s.pending) > 0; s.pending = s.pending[1:] {
+		r := s.pending[0]
 		if r == nil {
 			continue
 		}
@@ -286,10 +294,16 @@ func (s *Staging[T]) apply(c *contents[T], gone []*node[entry[T]], v Visitor[T])
 	}
 }
 
-// rebuild makes contents of what is kept, and then applies the changes to
-// them. The places in the kept records change, which are the writer's own. The
-// objects in them do not, since readers see them until the swap: a record that
-// changes is replaced.
+func (v *Visitor[T]) deleted(r *node[entry[T]]) {
+	if v.Deleted != nil {
+		v.Deleted(r.key(), r.value.object())
+	}
+}
+
+// rebuild makes contents of what is kept, for the changes to be applied to. The
+// places in the kept records change, which are the writer's own. The objects in
+// them do not, since readers see them until the swap: a record that changes is
+// replaced.
 func (s *Staging[T]) rebuild(gone []*node[entry[T]], v Visitor[T]) *contents[T] {
 	live := s.w.x.live.Load()
 	next := s.w.successor(live, live.all.len()+len(s.pending)-len(gone))
@@ -297,9 +311,7 @@ func (s *Staging[T]) rebuild(gone []*node[entry[T]], v Visitor[T]) *contents[T] 
 	for _, r := range gone {
 		dead[r] = struct{}{}
 		next.forget(r.key())
-		if v.Deleted != nil {
-			v.Deleted(r.key(), r.value.object())
-		}
+		v.deleted(r)
 	}
 	next.shared = true
 	for r := range live.all.records {
@@ -307,8 +319,6 @@ func (s *Staging[T]) rebuild(gone []*node[entry[T]], v Visitor[T]) *contents[T] 
 			next.adopt(s.w, r)
 		}
 	}
-	s.apply(next, nil, v)
-	next.shared = false
 	return next
 }
 

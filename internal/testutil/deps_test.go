@@ -35,7 +35,7 @@ const (
 var arrows = []arrow{
 	{
 		from: "indexer",
-		to:   []string{"./internal/verify", labelsAndBelow},
+		to:   []string{"./internal/verify", "./internal/goexit", labelsAndBelow},
 		why:  "the store knows keys, values and label selectors; who wants only a store should link nothing else",
 	},
 	{
@@ -96,6 +96,10 @@ var arrows = []arrow{
 	{
 		from: "internal/verify",
 		why:  "every package may import it, so it imports none",
+	},
+	{
+		from: "internal/goexit",
+		why:  "every package that calls a user's functions may import it, so it imports none",
 	},
 	{
 		from: "internal/testutil/...",
