@@ -34,17 +34,26 @@ func (w *Writer[T]) AddIndexes(indexes ...Index[T]) error {
 // and the places in the records are the writer's own.
 func (w *Writer[T]) add(added ...*index[T]) {
 	old := w.x.live.Load()
-	for r := range old.all.records {
-		posts := w.posts[:0]
-		for i := range r.value.posts() {
-			posts = append(posts, r.value.post(i))
+	at := uint32(0)
+	w.run(func(*Tx[T]) {
+		for ; int(at) < old.all.len(); at++ {
+			w.addPosts(old.all.owner(at), added)
 		}
-		for _, v := range w.valuesIn(added, r) {
-			posts = append(posts, v.index.add(v.value, r))
-		}
-		r.value.setPosts(posts)
-		w.posts = posts
+		indexes := append(old.indexes[:len(old.indexes):len(old.indexes)], added...)
+		w.x.live.Store(newContents(old.records, old.all, indexes))
+	})
+}
+
+// addPosts gives a record its places in new indexes.
+func (w *Writer[T]) addPosts(r *node[entry[T]], added []*index[T]) {
+	values := w.valuesIn(added, r, r.value.object())
+	posts := w.posts[:0]
+	for i := range r.value.posts() {
+		posts = append(posts, r.value.post(i))
 	}
-	indexes := append(old.indexes[:len(old.indexes):len(old.indexes)], added...)
-	w.x.live.Store(newContents(old.records, old.all, indexes))
+	for _, v := range values {
+		posts = append(posts, v.index.add(v.value, r))
+	}
+	r.value.setPosts(posts)
+	w.posts = posts
 }

@@ -30,7 +30,7 @@ func (w *Writer[T]) checkPosts(c *contents[T], r *node[entry[T]]) {
 		if _, broken := ix.broken[r.key()]; broken || ix.refused {
 			continue
 		}
-		for _, value := range ix.valuesOf(nil, r) { // it does not fail, or r would be marked as broken
+		for _, value := range ix.valuesOf(nil, r, r.value.object()) { // it does not fail, or r would be marked as broken
 			p, ok := r.value.postOf(wanted[T]{ix, value})
 			verify.That(ok && &p.list.value == ix.list(r.namespace.Value(), value) && p.list.value.owner(p.at) == r,
 				"%q is not under %q of index %q", r.key(), value, ix.Name)

@@ -44,25 +44,36 @@ func (c *contents[T]) put(w *Writer[T], r *node[entry[T]]) (old T, replaced bool
 	}
 	e := &r.value
 	part, mark, object, stamp := e.part, e.mark, e.current.Load(), e.stamp
+	values := c.values(w, stored, *object)
 	if c.shared {
 		c.succeed(p, r, stored)
 		stored = r
 	}
 	stored.value.settle(part, mark)
-	old, _ = c.update(w, stored, object, stamp)
+	old, _ = c.update(w, stored, object, stamp, values)
 	return old, true
 }
 
 // insert stores a record at the spot of its key, which has none.
 func (c *contents[T]) insert(w *Writer[T], p spot[entry[T]], r *node[entry[T]]) {
+	values := w.valuesIn(c.indexes, r, r.value.object())
 	c.records.fill(p, r)
 	r.value.at = c.all.add(r.value.object(), r)
-	c.post(w, r)
+	c.post(w, r, values)
+}
+
+// values returns the index values of a record with another version of its object,
+// for update.
+func (c *contents[T]) values(w *Writer[T], r *node[entry[T]], obj T) []wanted[T] {
+	if c.keyed {
+		return nil
+	}
+	return w.valuesIn(c.indexes, r, obj)
 }
 
 // update makes a record hold another version of its object, and returns the one
 // before.
-func (c *contents[T]) update(w *Writer[T], r *node[entry[T]], object *T, stamp uint64) (old T, was uint64) {
+func (c *contents[T]) update(w *Writer[T], r *node[entry[T]], object *T, stamp uint64, values []wanted[T]) (old T, was uint64) {
 	e := &r.value
 	was, e.stamp = e.stamp, stamp
 	e.current.Store(object)
@@ -70,7 +81,7 @@ func (c *contents[T]) update(w *Writer[T], r *node[entry[T]], object *T, stamp u
 	if c.keyed {
 		e.refresh()
 	} else {
-		c.post(w, r)
+		c.post(w, r, values)
 	}
 	return old, was
 }
@@ -132,9 +143,8 @@ func (c *contents[T]) adopt(w *Writer[T], r *node[entry[T]]) {
 	w.posts = posts
 }
 
-// post brings the index lists in line with the object of r.
-func (c *contents[T]) post(w *Writer[T], r *node[entry[T]]) {
-	values := w.valuesIn(c.indexes, r)
+// post brings the index lists in line with the object of r and its values.
+func (c *contents[T]) post(w *Writer[T], r *node[entry[T]], values []wanted[T]) {
 	switch r.value.fit(values) {
 	case same:
 		r.value.refresh()

@@ -16,8 +16,10 @@ const NamespaceIndex = "namespace"
 // quick, must not keep values, and must not call the indexer. It depends on
 // nothing but obj.
 //
-// An Append that panics leaves obj out of this index, and out of this index
-// only (see [IndexError]); it is asked again with the object's next version.
+// An Append that panics, or ends its goroutine, leaves obj out of this index, and
+// out of this index only (see [IndexError]); it is asked again with the object's
+// next version. A goroutine of the caller's that it ends does end, after the write
+// section.
 type Index[T any] struct {
 	Name   string
 	Append func(values []string, obj T) []string
@@ -97,16 +99,16 @@ func newList[T any](key Key, x *index[T]) *node[vector[T]] {
 	return n
 }
 
-// valuesOf returns the values of a record, each once, in the memory of scratch.
-// It panics where the index function does.
-func (x *index[T]) valuesOf(scratch []string, r *node[entry[T]]) []string {
+// valuesOf returns the values of a record with an object, each once, in the memory
+// of scratch. It panics where the index function does.
+func (x *index[T]) valuesOf(scratch []string, r *node[entry[T]], obj T) []string {
 	scratch = scratch[:0]
 	if x.ByNamespace {
 		return append(scratch, r.namespace.Value())
 	}
 	// The function may return a slice of the object's own, which is not to be
 	// written: the values are copied.
-	values := append(scratch, x.Append(scratch, r.value.object())...)
+	values := append(scratch, x.Append(scratch, obj)...)
 	if len(values) > 1 {
 		values = distinct(values)
 	}

@@ -65,11 +65,5 @@ func (w *Writer[T]) refuseOvergrown() {
 			next.indexes[i].refused = true
 		}
 	}
-	for r := range live.all.records {
-		next.adopt(w, r)
-	}
-	w.x.mu.Lock()
-	defer w.x.mu.Unlock()
-
-	w.swap(next)
+	w.moveTo(next)
 }

@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"slices"
 	"sync/atomic"
 	"unique"
 )
@@ -48,8 +49,13 @@ func (e *entry[T]) settle(part uint16, mark uint32) {
 	e.part = part
 }
 
-// takeOver takes over what is the writer's in the record that this one replaces.
+// takeOver takes over what is the writer's in the record that this one replaces,
+// which keeps the index values that it has.
 func (e *entry[T]) takeOver(before *entry[T]) {
 	e.stamp, e.part, e.mark = before.stamp, before.part, before.mark
-	e.at, e.list, e.listAt, e.more = before.at, before.list, before.listAt, before.more
+	e.at, e.list, e.listAt = before.at, before.list, before.listAt
+	if before.more != nil {
+		more := slices.Clone(*before.more)
+		e.more = &more
+	}
 }

@@ -1,6 +1,9 @@
 package indexer
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // rebuildAbove is the number of changes from which a full state is built aside
 // and swapped in, rather than written in one section that lists wait for.
@@ -184,7 +187,8 @@ type Visitor[T any] struct {
 // Commit makes the store hold, of this part, exactly the full state, and sets
 // the version, unless it is empty. It returns the number of changes. Few changes
 // are written in one section; many are built aside, while readers go on, and
-// swapped in.
+// swapped in. Where the visitor panics, the former stay as far as they were made,
+// and of the latter there are none.
 func (s *Staging[T]) Commit(version string, v Visitor[T]) (changes int) {
 	w := s.w
 	w.x.writing.Lock()
@@ -204,21 +208,51 @@ func (s *Staging[T]) Commit(version string, v Visitor[T]) (changes int) {
 			v.Commit(&w.tx)
 		}
 	}
-	if changes = len(gone) + len(s.pending); changes <= rebuildAbove {
-		w.x.mu.Lock()
-		defer w.x.mu.Unlock()
-
-		s.apply(w.x.live.Load(), gone, v)
-		show()
-		return changes
+	changes = len(gone) + len(s.pending)
+	if changes > rebuildAbove {
+		s.commitAside(gone, v, show)
+	} else {
+		s.commitInPlace(gone, v, show)
 	}
-	next := s.rebuild(gone, v)
+	return changes
+}
+
+// commitInPlace makes the changes in the live contents.
+func (s *Staging[T]) commitInPlace(gone []*node[entry[T]], v Visitor[T], show func()) {
+	w := s.w
 	w.x.mu.Lock()
 	defer w.x.mu.Unlock()
 
-	w.swap(next)
-	show()
-	return changes
+	live := w.x.live.Load()
+	for _, r := range gone {
+		live.remove(r.key())
+		v.deleted(r)
+	}
+	w.run(func(*Tx[T]) {
+		s.apply(live, v)
+		show()
+	})
+}
+
+// commitAside makes the changes in other contents, and swaps these in.
+func (s *Staging[T]) commitAside(gone []*node[entry[T]], v Visitor[T], show func()) {
+	w := s.w
+	live := w.x.live.Load()
+	defer func() {
+		if w.x.live.Load() == live { // a panic: the places in the records are those in the other contents
+			w.moveTo(w.successor(live, live.all.len()))
+		}
+	}()
+	next := s.rebuild(gone, v)
+	w.run(func(*Tx[T]) {
+		s.apply(next, v)
+		next.shared = false
+		w.x.mu.Lock()
+		defer w.x.mu.Unlock()
+
+		w.swap(next)
+		show()
+	})
 }
 
 // unmarked returns the records of the part that the full state does not hold.
@@ -239,7 +273,9 @@ func (s *Staging[T]) unmarked() (gone []*node[entry[T]]) {
 func (s *Staging[T]) unlisted() (gone []*node[entry[T]]) {
 	listed := make(map[Key]struct{}, len(s.pending))
 	for _, r := range s.pending {
-		listed[r.key()] = struct{}{}
+		if r != nil { // not taken back
+			listed[r.key()] = struct{}{}
+		}
 	}
 	for r := range s.w.x.live.Load().all.records {
 		s.w.spare(r)
@@ -254,6 +290,9 @@ func (s *Staging[T]) unlisted() (gone []*node[entry[T]]) {
 // caller holds x.writing.
 func (s *Staging[T]) inherit() {
 	for _, r := range s.pending {
+		if r == nil { // taken back
+			continue
+		}
 		if stored := s.w.x.live.Load().records.get(r.key()); stored != nil {
 			r.value.part = stored.value.part
 		}
@@ -270,15 +309,11 @@ func (s *Staging[T]) outdated(c *contents[T], r *node[entry[T]], v Visitor[T]) b
 		v.Outdated(r.key(), stored.value.part, stored.value.object(), r.value.object())
 }
 
-// apply writes the changes to contents and visits them.
-func (s *Staging[T]) apply(c *contents[T], gone []*node[entry[T]], v Visitor[T]) {
-	for _, r := range gone {
-		c.remove(r.key())
-		if v.Deleted != nil {
-			v.Deleted(r.key(), r.value.object())
-		}
-	}
-	for _, r := range s.pending {
+// apply writes what is pending to contents and visits it. It goes on from where it
+// was, if it is called again.
+func (s *Staging[T]) apply(c *contents[T], v Visitor[T]) {
+	for ; len(s.pending) > 0; s.pending = s.pending[1:] {
+		r := s.pending[0]
 		if r == nil || s.outdated(c, r, v) {
 			continue
 		}
@@ -289,10 +324,16 @@ func (s *Staging[T]) apply(c *contents[T], gone []*node[entry[T]], v Visitor[T])
 	}
 }
 
-// rebuild makes contents of what is kept, and then applies the changes to
-// them. The places in the kept records change, which are the writer's own. The
-// objects in them do not, since readers see them until the swap: a record that
-// changes is replaced.
+func (v *Visitor[T]) deleted(r *node[entry[T]]) {
+	if v.Deleted != nil {
+		v.Deleted(r.key(), r.value.object())
+	}
+}
+
+// rebuild makes contents of what is kept, for the changes to be applied to. The
+// places in the kept records change, which are the writer's own. The objects in
+// them do not, since readers see them until the swap: a record that changes is
+// replaced.
 func (s *Staging[T]) rebuild(gone []*node[entry[T]], v Visitor[T]) *contents[T] {
 	live := s.w.x.live.Load()
 	next := s.w.successor(live, live.all.len()+len(s.pending)-len(gone))
@@ -300,9 +341,7 @@ func (s *Staging[T]) rebuild(gone []*node[entry[T]], v Visitor[T]) *contents[T] 
 	for _, r := range gone {
 		dead[r] = struct{}{}
 		next.forget(r.key())
-		if v.Deleted != nil {
-			v.Deleted(r.key(), r.value.object())
-		}
+		v.deleted(r)
 	}
 	next.shared = true
 	for r := range live.all.records {
@@ -310,8 +349,6 @@ func (s *Staging[T]) rebuild(gone []*node[entry[T]], v Visitor[T]) *contents[T] 
 			next.adopt(s.w, r)
 		}
 	}
-	s.apply(next, nil, v)
-	next.shared = false
 	return next
 }
 
@@ -334,7 +371,19 @@ func (w *Writer[T]) successor(c *contents[T], size int) *contents[T] {
 	indexes := make([]*index[T], len(c.indexes))
 	for i, ix := range c.indexes {
 		indexes[i] = ix.empty()
-		indexes[i].broken = ix.broken
+		indexes[i].broken = maps.Clone(ix.broken)
 	}
 	return newContents(newTable[entry[T]](size), new(vector[T]), indexes)
+}
+
+// moveTo moves all that is live into other contents, which are empty, and shows
+// these. The caller holds x.writing.
+func (w *Writer[T]) moveTo(next *contents[T]) {
+	for r := range w.x.live.Load().all.records {
+		next.adopt(w, r)
+	}
+	w.x.mu.Lock()
+	defer w.x.mu.Unlock()
+
+	w.swap(next)
 }

@@ -50,6 +50,20 @@ func TestWhatIsPutTwiceAndDroppedIsGone(t *testing.T) {
 	}
 }
 
+// So may a user who replaces everything by hand.
+func TestWhatIsDroppedFromAStateOfTheWholeStoreIsGone(t *testing.T) {
+	for _, stored := range [][]int{nil, {1}} {
+		w, x := newItems(t, stored...)
+		s := w.StageAll()
+		k, other := Key{"a", "n"}, Key{"a", "other"}
+		s.Put(k, &item{key: k, serial: 2}, 0)
+		s.Put(other, &item{key: other, serial: 3}, 0)
+		s.Drop(k)
+		s.Commit("1", Visitor[*item]{})
+		require.Equal(t, []int{3}, serialsOf(x))
+	}
+}
+
 func TestWhatIsDroppedAndPutAgainIsThere(t *testing.T) {
 	w, x := newItems(t, 1)
 	k := Key{"a", "n"}

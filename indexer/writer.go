@@ -1,6 +1,9 @@
 package indexer
 
-import "github.com/tidemark-k8s/tidemark/internal/verify"
+import (
+	"github.com/tidemark-k8s/tidemark/internal/goexit"
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+)
 
 // Writer is the write side of an [Indexer]. Its methods are safe for any
 // goroutine; the writers take turns.
@@ -15,6 +18,7 @@ type Writer[T any] struct {
 	wanted []wanted[T]   // scratch
 	values []string      // scratch
 	faults []*IndexError // of this write section, to be reported after it
+	exited bool          // an index function has ended the goroutine of this write section
 }
 
 // New returns the write side of a new, empty indexer. It returns
@@ -41,34 +45,53 @@ func (w *Writer[T]) Indexer() *Indexer[T] { return w.x }
 
 // Update runs one write section: what it does through tx becomes visible to
 // lists at once when it returns (to Get one by one). It must be short, since
-// lists wait for it, must not keep tx, and must not call the indexer.
+// lists wait for it, must not keep tx, and must not call the indexer. Where it
+// panics, what it has done until then stays. Where an index function ends the
+// goroutine in the midst of it, section is called once more before the goroutine
+// ends, to do all of it again or what is left.
 func (w *Writer[T]) Update(section func(tx *Tx[T])) {
 	w.x.writing.Lock()
+	defer w.finish()
 	w.x.mu.Lock()
+	defer w.x.mu.Unlock()
+
+	w.run(section)
+}
+
+// run runs a section to its end. A Put or Set whose index function ends the
+// goroutine has done nothing. What is left is done before the goroutine ends, with
+// the index functions on other ones.
+func (w *Writer[T]) run(section func(tx *Tx[T])) {
+	defer func() {
+		if w.exited {
+			defer func() { w.exited = false }()
+			section(&w.tx)
+		}
+	}()
 	section(&w.tx)
-	w.x.mu.Unlock()
-	w.finish()
 }
 
 // finish ends a write section: it lets the next writer in, and reports.
 func (w *Writer[T]) finish() {
-	w.refuseOvergrown()
-	if verify.On {
-		w.check()
-	}
-	faults := w.faults
-	w.faults = nil
-	w.x.writing.Unlock()
-	w.report(faults)
-}
-
-func (w *Writer[T]) report(faults []*IndexError) {
+	faults := w.unlock()
 	if w.x.options.Report == nil {
 		return
 	}
 	for _, f := range faults {
 		w.x.options.Report(f)
 	}
+}
+
+// unlock lets the next writer in. It returns what is to be reported.
+func (w *Writer[T]) unlock() (faults []*IndexError) {
+	defer w.x.writing.Unlock()
+
+	w.refuseOvergrown()
+	if verify.On {
+		w.check()
+	}
+	faults, w.faults = w.faults, nil
+	return faults
 }
 
 // Freeze calls do between two write sections: whatever do looks at that is
@@ -93,24 +116,27 @@ func (w *Writer[T]) Broken() int {
 	return n
 }
 
-// valuesIn returns the values of a record in some indexes, in their order,
-// valid until the next call, and keeps book of failures.
-func (w *Writer[T]) valuesIn(indexes []*index[T], r *node[entry[T]]) []wanted[T] {
+// valuesIn returns the values of a record with an object in some indexes, in
+// their order, valid until the next call, and keeps book of failures. It may end
+// the goroutine, so it is called before anything of the record is written.
+func (w *Writer[T]) valuesIn(indexes []*index[T], r *node[entry[T]], obj T) []wanted[T] {
 	w.wanted = w.wanted[:0]
 	for i := 0; i < len(indexes); {
-		i = w.gather(indexes, i, r)
+		i = w.gather(indexes, i, r, obj)
 	}
 	return w.wanted
 }
 
 // gather appends the values in the indexes from one on, up to one that fails.
 // It returns the place after that.
-func (w *Writer[T]) gather(indexes []*index[T], from int, r *node[entry[T]]) (next int) {
+func (w *Writer[T]) gather(indexes []*index[T], from int, r *node[entry[T]], obj T) (next int) {
 	next = from
 	defer func() {
 		if p := recover(); p != nil {
 			w.failed(indexes[next], r.key(), recovered(p))
 			next++
+		} else if next < len(indexes) { // neither a panic nor the end
+			w.exited = true
 		}
 	}()
 	for ; next < len(indexes); next++ {
@@ -118,7 +144,11 @@ func (w *Writer[T]) gather(indexes []*index[T], from int, r *node[entry[T]]) (ne
 		if ix.refused {
 			continue
 		}
-		w.values = ix.valuesOf(w.values, r)
+		if w.exited {
+			w.values = w.valuesApart(ix, r, obj)
+		} else {
+			w.values = ix.valuesOf(w.values, r, obj)
+		}
 		for _, value := range w.values {
 			w.wanted = append(w.wanted, wanted[T]{ix, value})
 		}
@@ -127,6 +157,23 @@ func (w *Writer[T]) gather(indexes []*index[T], from int, r *node[entry[T]]) (ne
 		}
 	}
 	return next
+}
+
+// valuesApart is index.valuesOf on a goroutine of its own. It panics, too, where
+// the index function ends that.
+func (w *Writer[T]) valuesApart(ix *index[T], r *node[entry[T]], obj T) (values []string) {
+	var p any
+	returned := goexit.Apart(func() {
+		defer func() { p = recover() }()
+		values = ix.valuesOf(w.values, r, obj)
+	})
+	switch {
+	case !returned:
+		panic(ErrGoexit)
+	case p != nil:
+		panic(p)
+	}
+	return values
 }
 
 func (w *Writer[T]) failed(ix *index[T], key Key, err error) {
@@ -154,8 +201,8 @@ func (tx *Tx[T]) Put(part uint16, key Key, obj T, stamp uint64) (old T, was uint
 		c.insert(tx.w, p, newRecord(key, &obj, stamp, part))
 		return old, 0, false
 	}
+	old, was = c.update(tx.w, r, &obj, stamp, c.values(tx.w, r, obj))
 	r.value.settle(part, 0)
-	old, was = c.update(tx.w, r, &obj, stamp)
 	return old, was, true
 }
 
@@ -179,7 +226,7 @@ func (tx *Tx[T]) Set(key Key, obj T) {
 		return
 	}
 	tx.w.spare(r)
-	c.update(tx.w, r, &obj, 0)
+	c.update(tx.w, r, &obj, 0, c.values(tx.w, r, obj))
 }
 
 // Unset takes an object out by hand.

@@ -1,0 +1,114 @@
+package indexer
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// endings are the ways in which a function does not return.
+var endings = map[string]func(){"panics": func() { panic("on purpose") }, "ends its goroutine": runtime.Goexit}
+
+// aside calls f, which does not return, on a goroutine of its own, and waits for
+// its end.
+func aside(f func()) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer func() { _ = recover() }() // nil after a Goexit
+		f()
+	}()
+	<-ended
+}
+
+// usable makes sure that a store can be read and written, and finds no fault in
+// itself.
+func usable(t *testing.T, w *Writer[*item]) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		key := Key{"a", "usable"}
+		w.Update(func(tx *Tx[*item]) { tx.Put(0, key, &item{key: key, words: []string{"usable"}}, 0) })
+		w.Freeze(func(*Tx[*item]) { w.check() })
+		w.Update(func(tx *Tx[*item]) { tx.Delete(key) })
+		w.Indexer().Snapshot()
+		w.Stage(0).Abort()
+	}()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+		require.FailNow(t, "a lock is held")
+	}
+}
+
+func TestAWriteSectionThatDoesNotReturnLeavesTheStoreUsable(t *testing.T) {
+	for how, end := range endings {
+		t.Run(how, func(t *testing.T) {
+			w, x := newItems(t, 1)
+			key := Key{"a", "new"}
+			aside(func() {
+				w.Update(func(tx *Tx[*item]) {
+					tx.Put(0, key, &item{key: key, serial: 2}, 0)
+					end()
+				})
+			})
+			usable(t, w)
+			require.Equal(t, []int{1, 2}, serialsOf(x), "what it has done stays")
+		})
+	}
+}
+
+// A visitor is told of changes amid a commit, small or large.
+func TestACommitWhoseVisitorDoesNotReturnLeavesTheStoreUsable(t *testing.T) {
+	for how, end := range endings {
+		for when, visitor := range map[string]func() Visitor[*item]{
+			"told of a delete": func() Visitor[*item] { return Visitor[*item]{Deleted: func(Key, *item) { end() }} },
+			"told of a put": func() Visitor[*item] {
+				n := 0
+				return Visitor[*item]{Put: func(Key, *item, *item, bool) {
+					if n++; n == 10 {
+						end()
+					}
+				}}
+			},
+			"told of the end": func() Visitor[*item] { return Visitor[*item]{Commit: func(*Tx[*item]) { end() }} },
+		} {
+			for size, n := range map[string]int{"a small state": 20, "a large state": rebuildAbove + 20} {
+				t.Run(fmt.Sprintf("%s, %s, %s", how, when, size), func(t *testing.T) {
+					w, x := newItems(t)
+					stored := func(serial int) *item {
+						return &item{key: Key{"a", fmt.Sprint(serial % 100)}, serial: serial, words: []string{fmt.Sprint(serial), "!"}[:1+serial%2]}
+					}
+					w.Update(func(tx *Tx[*item]) {
+						for i := range 100 {
+							tx.Put(0, stored(i).key, stored(i), 0)
+						}
+					})
+					before := serialsOf(x)
+					s := w.Stage(0)
+					for i := range n {
+						it := stored(100 + i)
+						if i >= 50 {
+							it.key.Name = fmt.Sprint(1000 + i)
+						}
+						s.Put(it.key, it, 0)
+					}
+					aside(func() { s.Commit("9", visitor()) })
+					usable(t, w)
+					for _, it := range slices.Collect(x.All()) {
+						found := slices.Collect(x.By("word", fmt.Sprint(it.serial)))
+						require.Equal(t, it.serial%2 == 0, slices.Contains(found, it))
+					}
+					if n > rebuildAbove && when != "told of the end" {
+						require.Equal(t, before, serialsOf(x), "nothing of it shows")
+					}
+				})
+			}
+		}
+	}
+}
