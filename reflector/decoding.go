@@ -2,7 +2,6 @@ package reflector
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -41,9 +40,6 @@ type kindDecoder struct {
 	twins    *twins // nil unless objects are decoded twice, to be compared
 	table    *share.Table
 }
-
-// errNoKind is what client-go's dynamic client makes of such an object.
-var errNoKind = errors.New("the object has no kind")
 
 // sharing says what objects of a kind may share.
 type sharing struct {

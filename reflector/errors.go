@@ -45,3 +45,11 @@ var (
 // ErrUnexpected is wrapped by a [Skipped] event: an object, or an event, is
 // not of the kind that was asked for.
 var ErrUnexpected = errors.New("not what was asked for")
+
+var (
+	// errForeign says that an answer is encoded in a way, or is of a kind, that is
+	// left to client-go.
+	errForeign = errors.New("not to be decoded here")
+	// errNoKind is what client-go's dynamic client makes of such an object, too.
+	errNoKind = errors.New("the object has no kind")
+)

@@ -2,7 +2,6 @@ package reflector
 
 import (
 	"context"
-	"errors"
 	"io"
 	"reflect"
 
@@ -13,10 +12,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/fields"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
-
-// errForeign says that an answer is encoded in a way, or is of a kind, that is
-// left to client-go.
-var errForeign = errors.New("not to be decoded here")
 
 // wired is a [Source] whose answers the reflector can read itself. One that
 // wraps another has a method Unwrap, see [Tweak].
