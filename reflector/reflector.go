@@ -11,6 +11,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/features"
+
+	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
 // Options configures a [Reflector]. The zero value is what most want.
@@ -33,8 +35,8 @@ type Options struct {
 	// Version, unless empty, is the resourceVersion that the sink is at
 	// already: the first full state is asked for not older than it.
 	Version string
-	// Observe, unless nil, is called with all that happens, on the goroutine
-	// of Run: it should be quick.
+	// Observe, unless nil, is called with all that happens, one call after the
+	// other. Run waits for it: it should be quick.
 	Observe func(Event)
 	// Rand returns the numbers in [0, 1) that spread back-offs and timeouts;
 	// nil means those of math/rand/v2. A simulation sets it to repeat itself.
@@ -61,7 +63,8 @@ func New[T any](src Source, sink Sink[T], o Options) *Reflector[T] {
 
 // Run reflects until ctx ends, and then returns nil. It returns at once with
 // [ErrNoSource], [ErrNoSink] or [ErrBadOptions] if there is nothing to run,
-// and with [ErrStarted] if Run was called before.
+// and with [ErrStarted] if Run was called before. A call of the sink that ends its
+// goroutine ends that of Run, but not before ctx has ended.
 func (r *Reflector[T]) Run(ctx context.Context) error {
 	if err := r.validate(); err != nil {
 		return err
@@ -75,7 +78,9 @@ func (r *Reflector[T]) Run(ctx context.Context) error {
 	}
 	l.machine.pageSize, l.machine.version, l.told = r.o.PageSize, r.o.Version, r.o.Version != ""
 	l.machine.streams = l.streaming != StreamingUnsupported && features.FeatureGates().Enabled(features.WatchListClient)
-	l.run()
+	l.step(input{kind: inStart}, nil)
+	defer l.hangUp("stopped")
+	goexit.Outlive(l.run)
 	return nil
 }
 
