@@ -11,8 +11,8 @@
 //
 // # Guarantees
 //
-// Order. The sink is called from the goroutine of Run alone, in the order that
-// [Sink] describes. Changes are written in the order of the watch, across all
+// Order. The sink is called by one goroutine at a time, in the order that
+// [Sink] describes: by that of Run, until a call of the sink ends it. Changes are written in the order of the watch, across all
 // objects; none is left out but those told in a [Skipped] event. Every Begin
 // is followed by one Commit that succeeds or by one Abort.
 //
@@ -41,7 +41,8 @@
 // the source may block: it is abandoned when ctx ends, and what it returns
 // later is dropped. Run returns within 100 ms of the end of ctx if the sink does.
 // [Options].Observe must not block. A panic of the source is a failure like others;
-// one of the sink or of Observe is not caught.
+// one of the sink or of Observe is not caught. Functions that end their goroutine
+// (runtime.Goexit) do not end the reflector.
 //
 // Concurrency. Run may be called once. Version may be called from any
 // goroutine. No goroutine outlives Run, but for those of abandoned calls.

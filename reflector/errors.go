@@ -38,7 +38,8 @@ var (
 	// ErrStreamEnded says that a stream was closed, or had lasted as long as it
 	// was to, before its initial state was complete.
 	ErrStreamEnded = errors.New("the stream ended before its initial state was complete")
-	// ErrSink says that the sink refused something; it wraps the sink's error.
+	// ErrSink says that the sink refused something; it wraps the sink's error, or
+	// [indexer.ErrGoexit] where a call of the sink ended its goroutine.
 	ErrSink = errors.New("the sink failed")
 )
 

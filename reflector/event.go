@@ -7,8 +7,7 @@ import (
 )
 
 // Event is one observable fact about a [Reflector], handed to
-// [Options].Observe on the reflector's goroutine. The set is sealed: the types
-// are those of this file.
+// [Options].Observe. The set is sealed: the types are those of this file.
 type Event interface{ reflectorEvent() }
 
 // Operation names the request that an event speaks of.

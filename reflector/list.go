@@ -20,6 +20,7 @@ const listPatience = 10 * time.Minute
 type page struct {
 	items          runtime.Object // or, of a page that is read as it arrives:
 	arrivals       []arrival
+	taken          int // how many of them were taken up, to be written
 	version, token string
 	remaining      int64 // -1 where the server did not say
 }
@@ -111,11 +112,19 @@ func isObject(list runtime.Object) bool {
 
 // writePage hands a page to the sink. The objects are copied out of it, so that
 // one of them in use does not pin them all.
-func (l *loop[T]) writePage(p page) error {
-	if p.items == nil {
-		return l.writeArrivals(p.arrivals)
+func (l *loop[T]) writePage() error {
+	if err := l.flush(); err != nil { // what a Write has left that ended the goroutine
+		return err
 	}
-	err := meta.EachListItemWithAlloc(p.items, func(obj runtime.Object) error {
+	if l.page.items == nil {
+		return l.writeArrivals()
+	}
+	n := 0
+	err := meta.EachListItemWithAlloc(l.page.items, func(obj runtime.Object) error {
+		if n++; n <= l.page.taken {
+			return nil
+		}
+		l.page.taken = n
 		if err := l.decoder.item(l.grow(), deltafifo.Added, l.decoder.cut(obj)); err != nil {
 			l.shrink()
 			l.skip(fmt.Errorf("list item %s: %w", nameOf(obj), err))
@@ -131,7 +140,7 @@ func (l *loop[T]) writePage(p page) error {
 		err = l.flush()
 	}
 	if err == nil {
-		l.tell(Paged{Operation: OpList, Objects: l.objects, Remaining: p.remaining})
+		l.tell(Paged{Operation: OpList, Objects: l.objects, Remaining: l.page.remaining})
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
@@ -20,10 +21,16 @@ const (
 
 // loop is the shell of the machine: it does what the machine says and tells it
 // what came of it. It belongs to the goroutine of Run.
+//
+// A call of the sink may end that goroutine (runtime.Goexit), and run is called
+// again on another one then. So all that it needs to go on stands here, and the
+// action tells what is still to be done.
 type loop[T any] struct {
 	*Reflector[T]
 	ctx       context.Context
 	machine   machine
+	action    action // what the machine has said, but for what of it was done
+	calling   sinkCall
 	streaming Streaming
 	decoder   decoder[T]
 
@@ -35,7 +42,8 @@ type loop[T any] struct {
 	pager   pager                // of the list that is under way
 	conn    *conn                // nil unless a stream or watch is open
 	recall  *recall[T]           // nil unless a stream is open that may leave out objects
-	batch   []deltafifo.Delta[T] // empty but while it is filled
+	batch   []deltafifo.Delta[T] // empty but while it is filled or written
+	tally   tally                // of a batch of changes that is written
 	objects int                  // in the full state that is under way
 	paged   time.Time            // when the last Paged of a stream was told
 
@@ -48,26 +56,58 @@ type loop[T any] struct {
 	busy    time.Duration // how long a server with too many requests wants to be left alone
 }
 
+// sinkCall says which call of the sink has not come back. One that never does has
+// ended its goroutine.
+type sinkCall uint8
+
+const (
+	noCall    sinkCall = iota
+	otherCall          // Begin, Commit or Abort
+	writeCall          // Write, or Resume
+)
+
+// run does what the machine says until it says stop.
 func (l *loop[T]) run() {
-	defer l.hangUp("stopped")
-	defer l.letGo()
-	a := l.step(input{kind: inStart}, nil)
-	for a.op != doStop {
-		if l.ctx.Err() != nil {
-			a = l.step(input{kind: inStop}, nil)
-			continue
+	if l.calling == otherCall {
+		l.calling = noCall
+		l.sinkFailed(sinkError(indexer.ErrGoexit))
+	}
+	for {
+		err := l.settle()
+		switch {
+		case err != nil:
+			l.sinkFailed(err)
+		case l.action.op == doStop:
+			return
+		default:
+			l.step(l.perform())
 		}
-		in, err := l.do(a)
-		if in.kind >= inClosed && l.ctx.Err() != nil {
-			in, err = input{kind: inStop}, nil
-		}
-		a = l.step(in, err)
 	}
 }
 
-// step tells the machine what happened and does what it answers, but for the
-// operation. Err is what is wrong, should the machine find that in is a failure.
-func (l *loop[T]) step(in input, err error) action {
+// perform does the operation of the action, and returns what came of it.
+func (l *loop[T]) perform() (input, error) {
+	if l.ctx.Err() != nil {
+		return input{kind: inStop}, nil
+	}
+	in, err := l.do(l.action)
+	if in.kind >= inClosed && l.ctx.Err() != nil {
+		return input{kind: inStop}, nil
+	}
+	return in, err
+}
+
+func (l *loop[T]) sinkFailed(err error) {
+	if l.ctx.Err() != nil {
+		l.step(input{kind: inStop}, nil)
+	} else {
+		l.step(input{kind: inSinkFailed}, err)
+	}
+}
+
+// step tells the machine what happened, for its next action. Err is what is
+// wrong, should the machine find that in is a failure.
+func (l *loop[T]) step(in input, err error) {
 	l.busy = 0
 	if err != nil {
 		in.class, l.busy = classify(err), retryAfter(err)
@@ -77,15 +117,10 @@ func (l *loop[T]) step(in input, err error) action {
 		l.machine.check()
 	}
 	l.setVersion(l.machine.version)
+	l.action = a
 	l.report(in, a, err)
-	err = l.settle(in, a, err)
-	switch {
-	case err == nil:
-		return a
-	case l.ctx.Err() != nil:
-		return l.step(input{kind: inStop}, nil)
-	default:
-		return l.step(input{kind: inSinkFailed}, err)
+	if a.stop {
+		l.hangUp(reason(in, a, err))
 	}
 }
 
@@ -122,8 +157,8 @@ func (l *loop[T]) do(a action) (input, error) {
 	case doRead:
 		return l.read()
 	case doCommit:
-		if err := l.sink.Commit(l.ctx, a.request.version); err != nil {
-			return input{kind: inSinkFailed}, sinkError(err)
+		if err := l.askSink(func() error { return l.sink.Commit(l.ctx, a.request.version) }); err != nil {
+			return input{kind: inSinkFailed}, err
 		}
 		l.told = l.told || a.request.version != ""
 		return input{kind: inCommitted}, nil
@@ -153,32 +188,53 @@ func (l *loop[T]) wait(step int) input {
 	}
 }
 
-// settle does what a says before its operation. An error is the sink's.
-func (l *loop[T]) settle(in input, a action, err error) error {
-	if a.stop {
-		l.hangUp(reason(in, a, err))
-	}
+// settle does what is left of the action but for its operation. An error is the
+// sink's.
+func (l *loop[T]) settle() error {
+	a := &l.action
 	if a.abort {
-		if err := l.sink.Abort(l.ctx); err != nil {
-			l.fail(sinkError(err))
+		a.abort = false
+		if err := l.askSink(func() error { return l.sink.Abort(l.ctx) }); err != nil {
+			l.fail(err)
 		}
 	}
 	if a.begin {
+		a.begin = false
 		l.objects, l.paged = 0, time.Now()
-		if err := l.sink.Begin(l.ctx, a.history); err != nil {
-			return sinkError(err)
-		}
-	}
-	p := l.page
-	l.page = page{} // written now, or not wanted
-	if a.write {
-		if err := l.writePage(p); err != nil {
+		if err := l.askSink(func() error { return l.sink.Begin(l.ctx, a.history) }); err != nil {
 			return err
 		}
 	}
+	if a.write {
+		if err := l.writePage(); err != nil {
+			return err
+		}
+		a.write = false
+	}
+	l.page = page{} // written, or not wanted
 	if a.bookmark != "" {
-		l.batch = append(l.batch, deltafifo.Delta[T]{Op: deltafifo.Bookmark, Version: a.bookmark})
-		return l.flush()
+		if err := l.writeBookmark(a.bookmark); err != nil {
+			return err
+		}
+		a.bookmark = ""
+	}
+	return nil
+}
+
+func (l *loop[T]) writeBookmark(version string) error {
+	if l.calling == noCall {
+		l.batch = append(l.batch, deltafifo.Delta[T]{Op: deltafifo.Bookmark, Version: version})
+	}
+	return l.flush()
+}
+
+// askSink makes a call of the sink, but for those that write.
+func (l *loop[T]) askSink(do func() error) error {
+	l.calling = otherCall
+	err := do()
+	l.calling = noCall
+	if err != nil {
+		return sinkError(err)
 	}
 	return nil
 }
@@ -208,11 +264,26 @@ func (l *loop[T]) flush() error {
 	if len(l.batch) == 0 {
 		return nil
 	}
-	defer l.forget()
-	if err := l.sink.Write(l.ctx, l.batch); err != nil {
+	err := l.write()
+	l.calling = noCall
+	l.forget()
+	if err != nil {
 		return sinkError(err)
 	}
 	return nil
+}
+
+// write hands the batch to the sink. Where that has ended the goroutine before, the
+// sink goes on, if it can.
+func (l *loop[T]) write() error {
+	if l.calling != writeCall {
+		l.calling = writeCall
+		return l.sink.Write(l.ctx, l.batch)
+	}
+	if sink, ok := l.sink.(Resumer); ok {
+		return sink.Resume(l.ctx)
+	}
+	return indexer.ErrGoexit
 }
 
 func sinkError(err error) error { return fmt.Errorf("%w: %w", ErrSink, err) }

@@ -131,10 +131,12 @@ func silence(ctx context.Context, err error) error {
 }
 
 // writeArrivals hands the items of a page that have come to the sink.
-func (l *loop[T]) writeArrivals(items []arrival) error {
-	for i := range items {
+func (l *loop[T]) writeArrivals() error {
+	for p := &l.page; p.taken < len(p.arrivals); {
+		a := &p.arrivals[p.taken]
+		p.taken++
 		before := len(l.batch)
-		l.take(deltafifo.Added, &items[i])
+		l.take(deltafifo.Added, a)
 		l.objects += len(l.batch) - before
 	}
 	if err := l.flush(); err != nil {

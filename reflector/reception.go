@@ -46,6 +46,7 @@ func receive(r *reception, list bool) *reception {
 	go func() {
 		defer close(r.batches)
 		defer r.caught()
+		r.err = fmt.Errorf("%w: it ended its goroutine", ErrPanic) // unless it returns
 		if list {
 			r.err = r.readList()
 		} else {

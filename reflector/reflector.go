@@ -11,6 +11,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/features"
+
+	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
 // Options configures a [Reflector]. The zero value is what most want.
@@ -36,8 +38,8 @@ type Options struct {
 	Version string
 	// Decoding says how objects are decoded.
 	Decoding
-	// Observe, unless nil, is called with all that happens, on the goroutine
-	// of Run: it should be quick.
+	// Observe, unless nil, is called with all that happens, one call after the
+	// other. Run waits for it: it should be quick.
 	Observe func(Event)
 	// Rand returns the numbers in [0, 1) that spread back-offs and timeouts;
 	// nil means those of math/rand/v2. A simulation sets it to repeat itself.
@@ -64,7 +66,8 @@ func New[T any](src Source, sink Sink[T], o Options) *Reflector[T] {
 
 // Run reflects until ctx ends, and then returns nil. It returns at once with
 // [ErrNoSource], [ErrNoSink] or [ErrBadOptions] if there is nothing to run,
-// and with [ErrStarted] if Run was called before.
+// and with [ErrStarted] if Run was called before. A call of the sink that ends its
+// goroutine ends that of Run, but not before ctx has ended.
 func (r *Reflector[T]) Run(ctx context.Context) error {
 	if err := r.validate(); err != nil {
 		return err
@@ -77,7 +80,10 @@ func (r *Reflector[T]) Run(ctx context.Context) error {
 	l.streaming = streamingOfSource(r.source)
 	l.machine.pageSize, l.machine.version, l.told = r.o.PageSize, r.o.Version, r.o.Version != ""
 	l.machine.streams = l.streaming != StreamingUnsupported && features.FeatureGates().Enabled(features.WatchListClient)
-	l.run()
+	l.step(input{kind: inStart}, nil)
+	defer l.hangUp("stopped")
+	defer l.letGo()
+	goexit.Outlive(l.run)
 	return nil
 }
 

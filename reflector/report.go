@@ -3,6 +3,8 @@ package reflector
 import (
 	"fmt"
 	"time"
+
+	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
 // maxText bounds each error text that is told: a server, or whoever named an
@@ -69,8 +71,9 @@ func (l *loop[T]) skip(err error) { l.tell(Skipped{Err: fmt.Errorf("%.*w", maxTe
 
 func shortText(err error) string { return fmt.Sprintf("%.*v", maxText, err) }
 
+// tell tells the observer, on another goroutine, which is its own to end.
 func (l *loop[T]) tell(e Event) {
 	if l.o.Observe != nil {
-		l.o.Observe(e)
+		goexit.Apart(func() { l.o.Observe(e) })
 	}
 }

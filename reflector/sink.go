@@ -22,7 +22,8 @@ import (
 // [SkipUnchanged]).
 //
 // An error from any call but Abort ends the attempt: the reflector reports it,
-// backs off and lists again. Abort follows a Begin, Write or Commit of a full
+// backs off and lists again. So does a call that ends its goroutine (runtime.Goexit),
+// but for a Write of a [Resumer]; the next call is on another goroutine. Abort follows a Begin, Write or Commit of a full
 // state that failed, too. It may be called when ctx has ended, and should not
 // wait then.
 type Sink[T any] interface {
@@ -30,6 +31,15 @@ type Sink[T any] interface {
 	Write(ctx context.Context, batch []deltafifo.Delta[T]) error
 	Commit(ctx context.Context, version string) error
 	Abort(ctx context.Context) error
+}
+
+// Resumer is implemented by a [Sink] that calls functions which may end its
+// goroutine (runtime.Goexit). Where one has done so within Write, or within Resume,
+// Resume is called on another goroutine: it goes on with the batch of that Write from
+// where it was, and returns what Write would have returned. The batch is the sink's
+// until then.
+type Resumer interface {
+	Resume(ctx context.Context) error
 }
 
 // History says how the versions of a full state relate to those reported

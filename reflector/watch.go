@@ -97,6 +97,9 @@ func (l *loop[T]) patience(w *conn) time.Duration {
 // it, and is an input of its own. A batch of events that are all to be skipped is
 // a failure: a full state makes good what they may have said.
 func (l *loop[T]) read() (input, error) {
+	if l.calling == writeCall { // and has ended the goroutine
+		return l.writeChanges()
+	}
 	w := l.conn
 	if w.initial && time.Since(w.asked) > w.lasts {
 		return input{kind: inSilent}, ErrStreamEnded
@@ -162,33 +165,44 @@ func (l *loop[T]) take(op deltafifo.Op, a *arrival) {
 	}
 }
 
-// writeChanges hands the batch to the sink.
-func (l *loop[T]) writeChanges() (input, error) {
-	w, n := l.conn, len(l.batch)
-	in := input{kind: inEvents}
-	added, deleted := 0, 0
-	for i := range l.batch {
-		d := &l.batch[i]
+// tally is what a batch of changes comes to.
+type tally struct {
+	changes, added, deleted int
+	version                 string // the last one
+}
+
+func tallyOf[T any](batch []deltafifo.Delta[T]) tally {
+	t := tally{changes: len(batch)}
+	for i := range batch {
+		d := &batch[i]
 		switch d.Op {
 		case deltafifo.Added:
-			added++
+			t.added++
 		case deltafifo.Deleted:
-			deleted++
+			t.deleted++
 		}
 		if d.Version != "" {
-			in.version = d.Version
+			t.version = d.Version
 		}
 	}
-	in.changed = added < n
+	return t
+}
+
+// writeChanges hands the batch to the sink, which may change it.
+func (l *loop[T]) writeChanges() (input, error) {
+	if l.calling == noCall {
+		l.tally = tallyOf(l.batch)
+	}
 	if err := l.flush(); err != nil {
 		return input{kind: inSinkFailed}, err
 	}
-	w.count += n
+	w, t := l.conn, l.tally
+	w.count += t.changes
 	if w.initial {
-		l.objects += added - deleted
-		l.streamed(added)
+		l.objects += t.added - t.deleted
+		l.streamed(t.added)
 	}
-	return in, nil
+	return input{kind: inEvents, version: t.version, changed: t.added < t.changes}, nil
 }
 
 // streamed follows a batch of an initial state. Only what is Added belongs to
