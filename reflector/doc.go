@@ -21,7 +21,15 @@
 // history is another one is told to the sink by [NewHistory]. Versions that do
 // not compare are taken as they come.
 //
-// Recall. With [SkipUnchanged] in the client's transport, a sink that is a
+// Bytes. The answers of some sources the reflector reads itself, item by item as they
+// arrive: those of [FromGenerated] and [FromCustomResource] and, with [Wire] in the client's
+// transport, of [FromDynamic], [FromMetadata] and [FromControllerRuntime]. The objects
+// are those that the client would have made, but that they share equal values
+// ([Decoding]). A few megabytes are read ahead of the sink, on a goroutine that ends with
+// the request. An object that cannot be decoded is written as Poisoned. What is in a
+// format that is not known here is left to the client.
+//
+// Recall. With [Wire] in the client's transport, a sink that is a
 // [Recaller] is written its own objects in place of those of a stream that are
 // of the same UID and version. The sink cannot tell them from others but by
 // [deltafifo.Delta].Recalled: order, Begin and Commit are the same.

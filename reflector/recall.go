@@ -12,7 +12,7 @@ import (
 )
 
 // Recaller is implemented by a [Sink] that can tell what it holds, so that a
-// transport may leave that out of a stream (see [SkipUnchanged]). Recall returns
+// transport may leave that out of a stream (see [Wire]). Recall returns
 // the object that is stored under a key, if it is what became of the server's
 // object of this UID and version; neither is ever empty. It may be called from any
 // goroutine, also after Run has returned, and must not block.

@@ -268,8 +268,9 @@ func TestAnswersThatAreNoList(t *testing.T) {
 	}
 }
 
-// What the sink holds is not decoded: an item of this UID and version may be bad.
-func TestKnownItemsAreNotDecoded(t *testing.T) {
+// What the sink holds is not decoded again, even where the bytes are others: these
+// could not be decoded.
+func TestContract_D31_WhatIsKnownIsNotDecodedAgain(t *testing.T) {
 	server := &scripted{lists: []string{podList("5", podText("a", "1", badSpec), podText("b", "2", ""))}}
 	held := &corev1.Pod{}
 	sink := newTaking()

@@ -19,7 +19,7 @@ import (
 // the caller again when Write returns; the objects in it belong to the sink.
 //
 // A sink that is a [Recaller] too may be written objects of its own (see
-// [SkipUnchanged]).
+// [Wire]).
 //
 // An error from any call but Abort ends the attempt: the reflector reports it,
 // backs off and lists again. So does a call that ends its goroutine (runtime.Goexit),
