@@ -8,8 +8,10 @@ import (
 // which counts as Added.
 type arrival struct {
 	watch.Event
-	// id is what the bytes say of an object; zero where a client decoded it.
-	id id
+	// readHere says that the reflector has read the bytes itself, id what they say of
+	// the object, where it was not decoded.
+	readHere bool
+	id       id
 	// known is the sink's own object of this id, which was not decoded: nil
 	// where it was.
 	known any
@@ -18,6 +20,3 @@ type arrival struct {
 	// unexpected says why the event is to be skipped.
 	unexpected error
 }
-
-// readHere tells whether the reflector has read the bytes itself.
-func (a *arrival) readHere() bool { return a.id != id{} }

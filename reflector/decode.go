@@ -67,15 +67,16 @@ func (d decoder[T]) arrived(delta *deltafifo.Delta[T], op deltafifo.Op, a *arriv
 	switch {
 	case a.unexpected != nil:
 		return fmt.Errorf("%v event of %v: %w", op, a.id.key, a.unexpected)
-	case !a.readHere():
+	case !a.readHere:
 		return d.read(delta, op, d.cut(a.Object))
+	}
+	if a.Object != nil {
+		return d.read(delta, op, a.Object)
 	}
 	delta.Op, delta.Key, delta.UID, delta.Version = op, a.id.key, a.id.uid, a.id.version
 	switch {
 	case a.known != nil:
 		delta.Object, delta.Recalled = a.known.(T), true
-	case a.undecodable == nil:
-		return d.read(delta, op, a.Object)
 	case op == deltafifo.Deleted:
 		delta.Lost = true
 	default:

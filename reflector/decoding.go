@@ -63,8 +63,9 @@ func newKindDecoder(k objectKind, s sharing, drop *fields.Set) *kindDecoder {
 }
 
 // name tells the table of shared values which object comes next.
-func (d *kindDecoder) name(o id) {
+func (d *kindDecoder) name(it item) {
 	if d.table.Watched() {
+		o, _ := it.identity()
 		d.table.Name(o.key.String)
 	}
 }

@@ -162,21 +162,26 @@ func (r *reception) read(it item, of *listHead) (a arrival, err error) {
 		a.Object, err = r.kind.bookmark(it)
 		return a, err
 	}
+	a.readHere = true
 	if a.unexpected = r.kind.check(it); a.unexpected != nil {
+		a.id, _ = it.identity() // for the message
 		return a, nil
 	}
-	named := false
-	if a.id, named = it.identity(); named && r.isKnown(&a) {
+	if r.isKnown(&a, it) {
 		return a, nil
 	}
-	r.kind.name(a.id)
+	r.kind.name(it)
 	a.Object, err = r.kind.decode(it, of)
 	switch {
+	case err == nil, r.strict, errors.Is(err, errForeign):
+		return a, err
 	case errors.Is(err, ErrUnexpected), errors.Is(err, ErrTable):
 		a.unexpected = err
-	case err == nil, !named, r.strict, errors.Is(err, errForeign):
-		return a, err
 	default:
+		named := false
+		if a.id, named = it.identity(); !named {
+			return a, err
+		}
 		a.undecodable = err
 	}
 	a.Object = nil
@@ -184,13 +189,17 @@ func (r *reception) read(it item, of *listHead) (a arrival, err error) {
 }
 
 // isKnown puts the sink's own object into an arrival, if the sink has that version.
-func (r *reception) isKnown(a *arrival) bool {
-	if a.Type != watch.Added || r.known == nil || a.id.uid == "" || a.id.version == "" {
+func (r *reception) isKnown(a *arrival, it item) bool {
+	if r.known == nil || it.event != watch.Added {
 		return false
 	}
-	known, ok := r.known(a.id)
+	o, named := it.identity()
+	if !named || o.uid == "" || o.version == "" {
+		return false
+	}
+	known, ok := r.known(o)
 	if ok {
-		a.known = known
+		a.id, a.known = o, known
 	}
 	return ok
 }
