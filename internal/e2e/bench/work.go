@@ -49,6 +49,7 @@ func works(c config) []work {
 	all = append(all, stateWorks(c)...)
 	all = append(all, readWorks(c)...)
 	all = append(all, storeWorks(c)...)
+	all = append(all, decodeWorks()...)
 	return append(all, restWorks(c)...)
 }
 
@@ -167,6 +168,34 @@ func storeWorks(c config) []work {
 		name: "update", short: "update, 4 indexes", title: group(c.objects) + " pods, 4 indexes: update that changes the value of one index", unit: inTime, op: "update",
 		bar: bar{native: 5, face: 5}, by: everyone, prepare: updates,
 	}}
+}
+
+// decodeWorks is making objects of what a server sends.
+func decodeWorks() []work {
+	both := []implementation{clientgo, native}
+	return []work{
+		{
+			name: "decode/pod", short: "decode a pod", title: fmt.Sprintf("decoding: a pod of 6 kB from protobuf, of %d workloads", workloads), unit: inTime, op: "object",
+			bar: bar{native: 2}, by: both, prepare: decodes(inProtobuf(siblingPod)),
+		},
+		{
+			name: "decode/lone-pod", title: "the same, of pods that have nothing in common", unit: inTime, op: "object",
+			bar: bar{native: 1}, by: both, prepare: decodes(inProtobuf(lonePod)),
+		},
+		{
+			name: "decode/list", title: "decoding: 1,000 pods from one list in JSON, for each", unit: inTime, op: "object",
+			by: both, prepare: decodes(asList),
+		},
+		{
+			name: "decode/unstructured", short: "decode an unstructured object", unit: inTime, op: "object",
+			title: fmt.Sprintf("decoding: an unstructured object of 4 kB from JSON, of %d variants", workloads),
+			bar:   bar{native: 5}, by: both, prepare: decodes(asUnstructured),
+		},
+		{
+			name: "decode/typed", short: "decode a custom resource", title: "the same, into a Go type", unit: inTime, op: "object",
+			bar: bar{native: 2}, by: both, prepare: decodes(asType),
+		},
+	}
 }
 
 // restWorks is what is there when nothing moves.
