@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -38,7 +39,7 @@ func (r *rig) manager(t *testing.T) manager.Manager {
 	o.Cache.NewInformer = r.informer
 	m, err := ctrl.NewManager(r.config, o)
 	require.NoError(t, err)
-	t.Cleanup(m.GetHTTPClient().CloseIdleConnections)
+	t.Cleanup(func() { utilnet.CloseIdleConnectionsFor(m.GetHTTPClient().Transport) })
 	return m
 }
 

@@ -10,13 +10,16 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/transport"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // patience is how long a test waits for what has to come. It is never waited
@@ -26,15 +29,22 @@ const patience = 30 * time.Second
 // newInformer is the type of cache.Options.NewInformer.
 type newInformer = func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer
 
-// implementations are what the tests run on. Without a constructor it is
+// implementation is what a test runs on. Without a constructor it is
 // controller-runtime's own choice, client-go's.
-var implementations = []struct {
+type implementation struct {
 	name string
 	make newInformer
-}{
-	{"clientgo", nil},
-	{"tidemark", informer.NewSharedIndexInformer},
+	wrap transport.WrapperFunc // of the rest.Config; nil for none
 }
+
+var (
+	clientgo = implementation{name: "clientgo"}
+	tidemark = implementation{name: "tidemark", make: informer.NewSharedIndexInformer}
+	// wired is tidemark reading the answers of the server itself.
+	wired = implementation{name: "wired", make: informer.ForControllerRuntime, wrap: reflector.Wire}
+
+	implementations = []implementation{clientgo, tidemark, wired}
+)
 
 // rig is an API server, and what it takes to make a cache of it.
 type rig struct {
@@ -50,7 +60,7 @@ func each(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	for _, i := range implementations {
 		t.Run(i.name, func(t *testing.T) {
-			test(t, newRig(t, i.make))
+			test(t, newRig(t, i, informertest.Options{}))
 		})
 	}
 }
@@ -67,21 +77,21 @@ func eachFlavour(t *testing.T, test func(t *testing.T, r *rig, f flavour)) {
 
 // newRig returns an API server that closes with the test. Clients choose what
 // they speak with it, as they do on a cluster: protobuf where they can.
-func newRig(t *testing.T, make newInformer) *rig {
+func newRig(t *testing.T, i implementation, o informertest.Options) *rig {
 	t.Helper()
-	checkLeaks(t, make)
-	server := informertest.New(informertest.Options{})
+	checkLeaks(t, i.make)
+	server := informertest.New(o)
 	g := &gate{server: server}
 	front := httptest.NewServer(g)
-	config := &rest.Config{Host: front.URL, QPS: -1}
+	config := &rest.Config{Host: front.URL, QPS: -1, WrapTransport: i.wrap}
 	client, err := rest.HTTPClientFor(config)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		server.Close()
-		client.CloseIdleConnections()
+		utilnet.CloseIdleConnectionsFor(client.Transport)
 		front.Close()
 	})
-	return &rig{server: server, gate: g, config: config, http: client, informer: make}
+	return &rig{server: server, gate: g, config: config, http: client, informer: i.make}
 }
 
 // checkLeaks fails the test if a goroutine outlives all that the test stops.

@@ -50,7 +50,14 @@ func (s *scenario) startWrong(config *rest.Config) *wrongs {
 		WatchFuncWithContext: client.CoreV1().Pods("").Watch,
 	}, client)
 	w.shared = informer.NewSharedIndexInformer(lw, &corev1.Pod{}, 0, cache.Indexers{})
-	s.must(w.shared.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
+	w.start()
+	return w
+}
+
+// start runs the informer of client-go's face until the end of the test.
+func (w *wrongs) start() {
+	w.t.Helper()
+	w.must(w.shared.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 
@@ -62,8 +69,7 @@ func (s *scenario) startWrong(config *rest.Config) *wrongs {
 		defer close(ended)
 		w.shared.RunWithContext(ctx)
 	}()
-	s.t.Cleanup(func() { cancel(); <-ended })
-	return w
+	w.t.Cleanup(func() { cancel(); <-ended })
 }
 
 func listPods(client kubernetes.Interface) cache.ListWithContextFunc {
@@ -84,17 +90,9 @@ func (w *wrongs) tells(what string, wanted func(error) bool) {
 	waited := w.m.informer.WaitSynced(ctx)
 	require.ErrorIs(t, waited, informer.ErrNotSynced)
 	require.True(t, wanted(waited), "WaitSynced tells %s: %v", what, waited)
-	w.eventually("the error handler is told, and it is tried again", func() error {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-
-		n := 0
-		for _, one := range w.told {
-			if wanted(one) {
-				n++
-			}
-		}
-		if n < 2 || w.m.informer.Status().Errors < 2 {
+	w.hears(what, wanted)
+	w.eventually("it is tried again", func() error {
+		if w.m.informer.Status().Errors < 2 {
 			return errNone
 		}
 		return nil
@@ -104,6 +102,26 @@ func (w *wrongs) tells(what string, wanted func(error) bool) {
 	if len(w.note) > 160 {
 		w.note = w.note[:160] + "…"
 	}
+}
+
+// hears waits until the error handler was told more than once.
+func (w *wrongs) hears(what string, wanted func(error) bool) {
+	w.t.Helper()
+	w.eventually("the error handler is told "+what, func() error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+
+		n := 0
+		for _, one := range w.told {
+			if wanted(one) {
+				n++
+			}
+		}
+		if n < 2 {
+			return errNone
+		}
+		return nil
+	})
 }
 
 // recovers waits until both are right, after the cause has gone.

@@ -1,0 +1,117 @@
+package controllerruntime
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+)
+
+// tap counts what clients read of the answers to requests for pods.
+type tap struct {
+	next    http.RoundTripper
+	answers atomic.Int64
+
+	mu   sync.Mutex
+	read strings.Builder
+}
+
+func (p *tap) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := p.next.RoundTrip(r)
+	if err == nil && strings.HasSuffix(r.URL.Path, "/pods") {
+		p.answers.Add(1)
+		answer.Body = &tapped{answer.Body, p}
+	}
+	return answer, err
+}
+
+// WrappedRoundTripper lets idle connections be closed.
+func (p *tap) WrappedRoundTripper() http.RoundTripper { return p.next }
+
+// seen tells whether a client has read some text.
+func (p *tap) seen(text string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	return strings.Contains(p.read.String(), text)
+}
+
+// tapped is the body of an answer.
+type tapped struct {
+	io.ReadCloser
+	tap *tap
+}
+
+func (b *tapped) Read(to []byte) (int, error) {
+	n, err := b.ReadCloser.Read(to)
+	b.tap.mu.Lock()
+	defer b.tap.mu.Unlock()
+
+	b.tap.read.Write(to[:n])
+	return n, err
+}
+
+// With Wire controller-runtime's clients see no object at all: neither in a
+// list or a stream, nor in the watch after that. Without it they read them all.
+func TestWireTakesTheAnswersOver(t *testing.T) {
+	for name, o := range map[string]informertest.Options{"streams": {}, "lists": {NoWatchList: true}} {
+		for _, i := range []implementation{tidemark, wired} {
+			for _, f := range flavours {
+				t.Run(name+"/"+i.name+"/"+f.name, func(t *testing.T) {
+					var p *tap
+					wrap, i := i.wrap, i
+					i.wrap = func(next http.RoundTripper) http.RoundTripper {
+						if wrap != nil {
+							next = wrap(next)
+						}
+						p = &tap{next: next}
+						return p
+					}
+					r := newRig(t, i, o)
+					r.create(t, pod("a", "first", "web"))
+					c := r.started(t, cache.Options{})
+					told, _ := handle(t, informerOf(t, c, f))
+					r.create(t, pod("a", "second", "web"))
+					for n, name := range []string{"first", "second"} {
+						got := told.next(t, n).new
+						assert.Equal(t, name, got.GetName())
+						assert.Equal(t, i.name == tidemark.name, p.seen(name), "the client has read it")
+						if f.name != typed.name {
+							assert.Equal(t, podKind, got.GetObjectKind().GroupVersionKind())
+						}
+					}
+					assert.Positive(t, p.answers.Load())
+				})
+			}
+		}
+	}
+}
+
+// What the informers read themselves they share: equal values of two objects are
+// one in the store.
+func TestWiredObjectsShareEqualValues(t *testing.T) {
+	yes := true
+	r := newRig(t, wired, informertest.Options{})
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		p := pod("a", name, "web")
+		p.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "MODE", Value: "production"}, {Name: "LEVEL", Value: "info"}}
+		r.create(t, p)
+	}
+	c := r.started(t, cache.Options{DefaultUnsafeDisableDeepCopy: &yes})
+	env := func(name string) []corev1.EnvVar {
+		found := typed.get(t, c, "a", name).(*corev1.Pod).Spec.Containers[0].Env
+		require.Len(t, found, 2)
+		return found
+	}
+	assert.Same(t, unsafe.SliceData(env("d")), unsafe.SliceData(env("e"))) // the first ones are yet to be seen again
+}
