@@ -24,11 +24,11 @@ type decoding struct {
 	ours func() (of decode, left func() uint64)
 }
 
-// decodes is work that decodes one half of some bytes, by one goroutine; its CPU
-// time is compared. The other half comes
-// before and is not measured: from it tidemark knows what the objects have in
-// common, as it does from the list that comes before a watch. Each of the bytes
-// is decoded once, by a decoder of its run.
+// decodes is work that decodes one half of some bytes, by one goroutine; what is
+// compared is the CPU time. The other half comes before, and is not measured:
+// from it tidemark knows what the objects have in common, as it does from the
+// list that comes before a watch. Each run has a decoder of its own, which
+// decodes each of the bytes once.
 func decodes(of func(objects int) (decoding, error)) func(config) (func(implementation) (contender, error), error) {
 	return func(c config) (func(implementation) (contender, error), error) {
 		d, err := of(min(decoded, c.objects))

@@ -175,20 +175,20 @@ func decodeWorks() []work {
 	both := []implementation{clientgo, native}
 	return []work{
 		{
-			name: "decode/pod", short: "decode a pod", title: fmt.Sprintf("decoding: a pod of 6 kB from protobuf, of %d workloads", workloads), unit: inTime, op: "object",
+			name: "decode/pod", short: "decode a pod", title: fmt.Sprintf("decoding a pod of 6 kB, of %d workloads, from protobuf, CPU time", workloads), unit: inTime, op: "object",
 			bar: bar{native: 2}, by: both, prepare: decodes(inProtobuf(siblingPod)),
 		},
 		{
-			name: "decode/lone-pod", title: "the same, of pods that have nothing in common", unit: inTime, op: "object",
+			name: "decode/lone-pod", title: "the same, pods that have nothing in common", unit: inTime, op: "object",
 			bar: bar{native: 1}, by: both, prepare: decodes(inProtobuf(lonePod)),
 		},
 		{
-			name: "decode/list", title: "decoding: 1,000 pods from one list in JSON, for each", unit: inTime, op: "object",
+			name: "decode/list", title: "decoding 1,000 pods from one list in JSON, CPU time for each", unit: inTime, op: "object",
 			by: both, prepare: decodes(asList),
 		},
 		{
 			name: "decode/unstructured", short: "decode an unstructured object", unit: inTime, op: "object",
-			title: fmt.Sprintf("decoding: an unstructured object of 4 kB from JSON, of %d variants", workloads),
+			title: fmt.Sprintf("decoding an unstructured object of 4 kB, of %d variants, from JSON, CPU time", workloads),
 			bar:   bar{native: 5}, by: both, prepare: decodes(asUnstructured),
 		},
 		{
