@@ -74,7 +74,7 @@ func (r *Reflector[T]) Run(ctx context.Context) error {
 	}
 	l := &loop[T]{Reflector: r, ctx: ctx, decoder: newDecoder[T](r.o), streaming: StreamingUnknown}
 	if s, ok := r.source.(Streamer); ok {
-		l.streaming = s.Streaming()
+		goexit.Apart(func() { l.streaming = s.Streaming() })
 	}
 	l.machine.pageSize, l.machine.version, l.told = r.o.PageSize, r.o.Version, r.o.Version != ""
 	l.machine.streams = l.streaming != StreamingUnsupported && features.FeatureGates().Enabled(features.WatchListClient)
