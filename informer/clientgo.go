@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -120,16 +121,18 @@ func (f *clientgo) observe(e Event) bool {
 	if onError == nil {
 		return false
 	}
+	var err error
 	switch e := e.(type) {
 	case reflector.Failed:
-		onError(e.Err)
+		err = e.Err
 	case reflector.Skipped:
-		onError(e.Err)
+		err = e.Err
 	case error:
-		onError(e)
+		err = e
 	default:
 		return false
 	}
+	goexit.Apart(func() { onError(err) })
 	return true
 }
 

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/tools/cache"
-
-	"github.com/tidemark-k8s/tidemark/deltafifo"
 )
 
 // metrics is what client-go measures of an informer. A nil one measures
@@ -111,20 +109,20 @@ func (i *clientgoInformer[T]) measure(id cache.InformerNameAndResource, provider
 	return nil
 }
 
-// measured applies the first deltas of a batch, see applySome, and measures
+// measured applies the first deltas of the batch, see applySome, and measures
 // that if it is asked for.
-func (c *core[T]) measured(batch []deltafifo.Delta[T]) (rest []deltafifo.Delta[T]) {
+func (c *core[T]) measured() {
 	m := c.clientgo.metrics.Load()
 	if m == nil {
-		return c.applySome(batch)
+		c.applySome()
+		return
 	}
-	m.queued.Set(float64(len(batch) + c.queue.Len()))
+	m.queued.Set(float64(len(c.batch) + c.queue.Len()))
 	began := time.Now()
-	rest = c.applySome(batch)
+	c.applySome()
 	m.latency.Observe(time.Since(began).Seconds())
-	m.queued.Set(float64(len(rest) + c.queue.Len()))
+	m.queued.Set(float64(len(c.batch) + c.queue.Len()))
 	m.version.set(c.writer.Indexer().Version())
-	return rest
 }
 
 // versionGauge publishes a store's resourceVersion. A nil one does not.

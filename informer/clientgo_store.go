@@ -263,11 +263,18 @@ func (s *clientgoStore[T]) GetIndexers() cache.Indexers {
 	return all
 }
 
-func (s *clientgoStore[T]) AddIndexers(ix cache.Indexers) error {
+func (s *clientgoStore[T]) AddIndexers(ix cache.Indexers) (err error) {
 	indexes, funcs := clientgoIndexes[T](ix, s.metaKeys)
-	if err := s.writer.AddIndexes(indexes...); err != nil {
-		return err
-	}
+	defer func() { // also where an index function has ended the goroutine
+		if err == nil {
+			s.know(funcs)
+		}
+	}()
+	return s.writer.AddIndexes(indexes...)
+}
+
+// know keeps the functions of indexes that were added.
+func (s *clientgoStore[T]) know(funcs cache.Indexers) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
@@ -275,7 +282,6 @@ func (s *clientgoStore[T]) AddIndexers(ix cache.Indexers) error {
 		*s.funcs = make(cache.Indexers)
 	}
 	maps.Copy(*s.funcs, funcs)
-	return nil
 }
 
 // clientgoIndexes makes indexes of client-go's index functions, in the order

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -24,30 +25,59 @@ type storeSink struct {
 	listed []any
 	places map[indexer.Key]int
 	begun  bool // the resyncs
+	// The batch that is being written, and how many of its deltas the store was given.
+	batch []deltafifo.Delta[any]
+	given int
 }
 
-var _ reflector.Sink[any] = (*storeSink)(nil)
+var (
+	_ reflector.Sink[any] = (*storeSink)(nil)
+	_ reflector.Resumer   = (*storeSink)(nil)
+)
 
 // Begin starts to collect a full state, and with the first one the resyncs.
 func (s *storeSink) Begin(ctx context.Context, _ reflector.History) error {
 	s.staged, s.listed, s.places = true, nil, make(map[indexer.Key]int)
 	if !s.begun && s.resync > 0 {
 		s.begun = true
-		go s.resyncs(ctx) // which ends with ctx, as Run does
+		go goexit.Outlive(func() { s.resyncs(ctx) }) // which ends with ctx, as Run does
 	}
 	return nil
 }
 
 func (s *storeSink) Write(_ context.Context, batch []deltafifo.Delta[any]) error {
-	for i := range batch {
-		d := &batch[i]
+	s.batch, s.given = batch, 0
+	s.write()
+	return nil
+}
+
+// Resume goes on with a batch in which the store, or a function that it calls, has
+// ended the goroutine. What it was given is left out.
+func (s *storeSink) Resume(context.Context) error {
+	s.refused(&s.batch[s.given-1], indexer.ErrGoexit)
+	s.write()
+	return nil
+}
+
+// write writes what is left of the batch.
+func (s *storeSink) write() {
+	for s.given < len(s.batch) {
+		d := &s.batch[s.given]
+		s.given++
 		if s.staged {
 			s.collect(d)
-		} else if err := s.change(d); err != nil {
-			s.observe(&QuarantineError{Key: d.Key, Err: err})
+			continue
+		}
+		if err := s.change(d); err != nil {
+			s.refused(d, err)
 		}
 	}
-	return nil
+	s.batch = nil
+}
+
+// refused reports a change that the store has refused.
+func (s *storeSink) refused(d *deltafifo.Delta[any], err error) {
+	goexit.Apart(func() { s.observe(&QuarantineError{Key: d.Key, Err: err}) })
 }
 
 // collect takes one delta of a full state.

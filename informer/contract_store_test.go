@@ -35,6 +35,9 @@ func byLabels(obj any) (values []string, err error) {
 	if p.Labels["poison"] == "panic" {
 		panic(errPoison)
 	}
+	if p.Labels["poison"] == "exit" {
+		runtime.Goexit()
+	}
 	for k, v := range p.Labels {
 		values = append(values, k+"="+v)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -38,7 +39,9 @@ type core[T any] struct {
 
 	// The processLoop's own.
 	parts   []part[T]
+	batch   []deltafifo.Delta[T] // taken out of the queue, and still to be applied
 	changes []deltafifo.Delta[T] // those of the present write section
+	applied int                  // how many of these are made
 	apply   func(*indexer.Tx[T]) // applyChanges, bound once
 	// aside holds the identities of the objects in whose metadata the
 	// transform changed them. Guarded by nothing: the processLoop's own.
@@ -116,10 +119,11 @@ func (c *core[T]) newStore(indexes []indexer.Index[T]) (*indexer.Writer[T], erro
 }
 
 // observe passes an event on: to the user's observer, to the client-go face's
-// error handler, or else to the log.
+// error handler, or else to the log. The former two are called on a goroutine of
+// their own, which they may end.
 func (c *core[T]) observe(e Event) {
 	if c.options.Observe != nil {
-		c.options.Observe(e)
+		goexit.Apart(func() { c.options.Observe(e) })
 	}
 	if !c.clientgo.observe(e) && c.options.Observe == nil {
 		c.logger(e)
@@ -151,7 +155,7 @@ func (c *core[T]) begin(ctx context.Context, again bool) error {
 	case c.phase == stopped && !again:
 		return fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
 	case c.phase == stopped:
-		c.stopped, c.queue = make(chan struct{}), deltafifo.New[T](0)
+		c.stopped, c.queue, c.batch = make(chan struct{}), deltafifo.New[T](0), nil
 	}
 	c.phase, c.run = running, &run{ctx: ctx}
 	c.halted.Store(false)
@@ -166,7 +170,13 @@ func (c *core[T]) Run(ctx context.Context) error {
 	if err := c.begin(ctx, false); err != nil {
 		return err
 	}
-	c.move(ctx)
+	read, ended := c.move(ctx)
+	if c.options.Transform == nil {
+		read() // calls no function of a user's, which might end this goroutine
+	} else {
+		go read()
+	}
+	<-ended
 	return nil
 }
 
@@ -175,29 +185,40 @@ func (c *core[T]) Start(ctx context.Context) (wait func(), err error) {
 	if err := c.begin(ctx, true); err != nil {
 		return nil, err
 	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		c.move(ctx)
-	}()
+	read, ended := c.move(ctx)
+	go read()
 	return func() { <-ended }, nil
 }
 
-// move moves changes along until ctx ends, and returns when nothing moves any more.
-func (c *core[T]) move(ctx context.Context) {
-	defer c.clientgo.detect()()
-	var reflectors sync.WaitGroup
+// move moves changes along until ctx ends. The caller has to call read, which
+// reads the first source meanwhile; ended is closed when nothing moves any more.
+func (c *core[T]) move(ctx context.Context) (read func(), ended <-chan struct{}) {
+	readers := make([]func(), len(c.sources))
 	for i, source := range c.sources {
 		version := c.parts[i].resume()
-		reflectors.Go(func() { c.reflect(ctx, i, source, version) })
+		readers[i] = func() { c.reflect(ctx, i, source, version) }
 	}
+	over, stopDetecting := make(chan struct{}), c.clientgo.detect()
+	var reflectors sync.WaitGroup
+	reflectors.Add(1)
 	if c.sharing.watched {
 		reflectors.Go(func() { c.sharing.guard(ctx, func(err error) { c.observe(err) }) })
 	}
-	c.processLoop(ctx)
-	c.halted.Store(true)
-	reflectors.Wait()
-	c.finish().Wait()
+	for _, read := range readers[1:] {
+		reflectors.Go(read)
+	}
+	go goexit.Outlive(func() {
+		c.processLoop(ctx)
+		c.halted.Store(true)
+		reflectors.Wait()
+		c.finish().Wait()
+		stopDetecting()
+		close(over)
+	})
+	return func() {
+		defer reflectors.Done()
+		readers[0]()
+	}, over
 }
 
 // reflector makes what mirrors one source into the queue.

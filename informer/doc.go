@@ -28,6 +28,9 @@
 //   - A transform runs exactly once for each object received, with no lock
 //     held. An object that it fails on is quarantined: reported, counted, tried
 //     again; everything else goes on. A delete is always applied.
+//   - A transform or an index function that panics, or ends its goroutine
+//     (runtime.Goexit, as t.FailNow of a test does), has failed on that object. An
+//     observer may end its goroutine, too.
 //   - Nothing waits without end: Run returns when its context ends, as soon as
 //     the handlers have.
 //   - What is stored and handed out is shared by everyone, and must never be

@@ -51,7 +51,7 @@ func (h *history) next(name string) *corev1.Pod {
 		uid(fmt.Sprint("uid-", h.serial))(p)
 	}
 	if h.rand.IntN(15) == 0 {
-		label("poison", "error")(p)
+		label("poison", []string{"error", "exit"}[h.rand.IntN(2)])(p)
 	}
 	return p
 }
@@ -77,7 +77,7 @@ func (h *history) list(part uint16, changed int) {
 	require.NoError(h.t, in.Begin(ctx, 0))
 	var batch []deltafifo.Delta[*corev1.Pod]
 	flush := func() {
-		require.NoError(h.t, in.Write(ctx, batch))
+		writes(h.t, in, batch)
 		batch = nil
 		h.drain(h.t)
 	}
@@ -135,7 +135,7 @@ func (h *history) changes(part uint16, n int) {
 		h.note(part, d.Op, d.Key, p)
 		batch = append(batch, d)
 	}
-	require.NoError(h.t, h.sink(part).Write(h.t.Context(), batch))
+	writes(h.t, h.sink(part), batch)
 	h.drain(h.t)
 }
 

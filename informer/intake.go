@@ -29,11 +29,16 @@ type intake[T any] struct {
 	// server knows, for what cannot be transformed later. That of the full
 	// state that is arriving replaces it in the end.
 	renamed, renaming map[indexer.Key]indexer.Key
+
+	// The batch that is being written, and up to where the transform was called.
+	batch       []deltafifo.Delta[T]
+	transformed int
 }
 
 var (
 	_ reflector.Sink[any]     = (*intake[any])(nil)
 	_ reflector.Recaller[any] = (*intake[any])(nil)
+	_ reflector.Resumer       = (*intake[any])(nil)
 )
 
 // Recall returns what is stored of an object, transformed as it is. Where the
@@ -80,8 +85,21 @@ func (s *intake[T]) push(ctx context.Context, d deltafifo.Delta[T]) error {
 }
 
 func (s *intake[T]) Write(ctx context.Context, batch []deltafifo.Delta[T]) error {
-	transform := s.core.options.Transform
-	for i := range batch {
+	s.batch, s.transformed = batch, 0
+	return s.write(ctx)
+}
+
+// Resume goes on with a batch in which the transform has ended the goroutine. The
+// object that it was called with is quarantined.
+func (s *intake[T]) Resume(ctx context.Context) error {
+	s.quarantine(&s.batch[s.transformed-1], fmt.Errorf("%w: %w", ErrTransform, indexer.ErrGoexit))
+	return s.write(ctx)
+}
+
+// write prepares what is left of the batch, and queues it.
+func (s *intake[T]) write(ctx context.Context) error {
+	transform, batch := s.core.options.Transform, s.batch
+	for i := s.transformed; i < len(batch); i++ {
 		d := &batch[i]
 		d.Part, d.Stamp = s.part, stampOf(d.UID)
 		switch {
@@ -89,9 +107,11 @@ func (s *intake[T]) Write(ctx context.Context, batch []deltafifo.Delta[T]) error
 		case d.Op == deltafifo.Poisoned || d.Lost: // it could not be decoded
 			d.Key = s.storedKey(d.Key)
 		case transform != nil:
+			s.transformed = i + 1
 			s.transform(d, transform)
 		}
 	}
+	s.batch = nil
 	detectIn(&s.core.clientgo, batch)
 	if n := len(batch); n > 0 && !s.staged { // pages of a full state tell nothing until it is whole
 		s.core.status.received(s.part, batch[n-1].Op == deltafifo.Bookmark)
@@ -100,7 +120,7 @@ func (s *intake[T]) Write(ctx context.Context, batch []deltafifo.Delta[T]) error
 }
 
 // transform prepares the object of one delta. Where that fails the object is
-// quarantined; a delete is a delete all the same.
+// quarantined; a delete is a delete all the same. It may end the goroutine.
 func (s *intake[T]) transform(d *deltafifo.Delta[T], transform func(T) (T, error)) {
 	obj, err := guarded(transform, d.Object)
 	if err == nil {
@@ -119,15 +139,20 @@ func (s *intake[T]) transform(d *deltafifo.Delta[T], transform func(T) (T, error
 		}
 		return
 	}
+	s.quarantine(d, err)
+}
+
+// quarantine lets go of an object that cannot be prepared.
+func (s *intake[T]) quarantine(d *deltafifo.Delta[T], err error) {
 	var none T
-	d.Object = none
-	s.core.observe(&QuarantineError{Key: d.Key, Err: err})
-	d.Key = s.storedKey(d.Key)
+	key := d.Key
+	d.Object, d.Key = none, s.storedKey(key)
 	if d.Op == deltafifo.Deleted {
 		d.Lost = true
 	} else {
 		d.Op = deltafifo.Poisoned
 	}
+	s.core.observe(&QuarantineError{Key: key, Err: err})
 }
 
 // sharePassed lets an object share values after its transform.

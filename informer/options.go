@@ -23,7 +23,8 @@ type Options[T any] struct {
 	// instance without the fields that nobody reads (client-go's
 	// TransformFunc). It is called exactly once for each, on the goroutine that
 	// reads the source, with no lock held, and may change the object in place. An
-	// object that it fails on, or panics on, is quarantined, see [QuarantineError].
+	// object that it fails on, panics on, or ends the goroutine on, is quarantined,
+	// see [QuarantineError].
 	Transform func(T) (T, error)
 	// Resync is how often all objects are delivered to each handler again,
 	// unless the handler says otherwise; zero for never.
@@ -41,8 +42,8 @@ type Options[T any] struct {
 	// With several sources it is called from several goroutines.
 	Rand func() float64
 	// Observe, if set, is told everything that the informer notices, instead
-	// of the log. It is called from the informer's goroutines, must be quick
-	// and must not call the informer.
+	// of the log. The informer waits for each call: it must be quick and must not
+	// call the informer.
 	Observe func(Event)
 }
 

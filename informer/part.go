@@ -136,7 +136,12 @@ func (c *core[T]) commit(i uint16, version string) {
 	if wentBack := p.fresh && version != ""; len(c.parts) > 1 && !wentBack {
 		visitor.Outdated = c.outdatedIn(p)
 	}
+	defer c.committed(p) // also where an index function has ended the goroutine
 	staging.Commit(c.version(), visitor)
+}
+
+// committed follows a full state that was applied.
+func (c *core[T]) committed(p *part[T]) {
 	p.poisoned, p.sick, p.aside = p.sick, nil, nil
 	c.status.quarantined.Store(c.countPoisoned())
 	c.versions.wake()

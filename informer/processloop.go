@@ -11,35 +11,39 @@ import (
 // wait for it.
 const maxSection = 1000
 
-// processLoop applies what is queued, until ctx ends.
+// processLoop applies what is queued, until ctx ends. Called again where an index
+// function has ended its goroutine, it goes on with what is left.
 func (c *core[T]) processLoop(ctx context.Context) {
-	for {
+	for ctx.Err() == nil {
+		if len(c.batch) > 0 {
+			c.measured()
+			continue
+		}
+		c.batch = nil // while it waits it holds on to no memory
 		batch, err := c.queue.Drain(ctx)
 		if err != nil {
 			return
 		}
-		for len(batch) > 0 && ctx.Err() == nil {
-			batch = c.measured(batch)
-		}
+		c.batch = batch
 	}
 }
 
-// applySome applies the first deltas of a batch and returns the rest: a run of
-// single changes in one write section, or what belongs to a full state.
-func (c *core[T]) applySome(batch []deltafifo.Delta[T]) (rest []deltafifo.Delta[T]) {
+// applySome takes the first deltas of the batch and applies them: a run of single
+// changes in one write section, or what belongs to a full state.
+func (c *core[T]) applySome() {
 	n := 0
-	for n < len(batch) && n < maxSection && c.single(&batch[n]) {
+	for n < len(c.batch) && n < maxSection && c.single(&c.batch[n]) {
 		n++
 	}
 	if n == 0 {
-		c.stage(&batch[0])
-		return batch[1:]
+		d := &c.batch[0]
+		c.batch = c.batch[1:]
+		c.stage(d)
+		return
 	}
-	c.changes = batch[:n]
+	c.changes, c.applied, c.batch = c.batch[:n], 0, c.batch[n:]
+	defer c.versions.wake()
 	c.writer.Update(c.apply)
-	c.changes = nil
-	c.versions.wake()
-	return batch[n:]
 }
 
 // single tells whether a delta is a single change, rather than a part of a
@@ -48,10 +52,11 @@ func (c *core[T]) single(d *deltafifo.Delta[T]) bool {
 	return d.Op < deltafifo.Begin && c.parts[d.Part].staging == nil
 }
 
-// applyChanges makes the changes of c.changes and publishes them, in a write section.
+// applyChanges makes what is left of c.changes and publishes them all, in a write
+// section.
 func (c *core[T]) applyChanges(tx *indexer.Tx[T]) {
-	for i := range c.changes {
-		d := &c.changes[i]
+	for ; c.applied < len(c.changes); c.applied++ {
+		d := &c.changes[c.applied]
 		switch {
 		case len(c.parts) > 1 && c.outdated(tx, d):
 			c.cure(d.Part, d.Key) // its own one is as good as gone
@@ -64,6 +69,7 @@ func (c *core[T]) applyChanges(tx *indexer.Tx[T]) {
 		}
 		c.parts[d.Part].reached(d.Version)
 	}
+	c.changes = nil
 	tx.SetVersion(c.version())
 	c.processor.publish()
 }

@@ -2,6 +2,7 @@ package informer
 
 import (
 	"errors"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,6 +24,8 @@ func poisonous(p *corev1.Pod) (*corev1.Pod, error) {
 		return nil, errPoison
 	case "panic":
 		panic(errPoison)
+	case "exit":
+		runtime.Goexit()
 	case "nil":
 		return nil, nil //nolint:nilnil // what a careless transform returns
 	}
@@ -51,7 +54,7 @@ func of[E any](e *events) (found []E) {
 }
 
 func TestContract_D3_APoisonedObjectIsQuarantined(t *testing.T) {
-	for _, poison := range []string{"error", "panic", "nil"} {
+	for _, poison := range []string{"error", "panic", "nil", "exit"} {
 		t.Run(poison, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { quarantine(t, label("poison", poison)) })
 		})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -66,8 +67,8 @@ func (f *fed) start() {
 }
 
 func (f *fed) apply(deltas ...deltafifo.Delta[*corev1.Pod]) {
-	for len(deltas) > 0 {
-		deltas = f.applySome(deltas)
+	for f.batch = deltas; len(f.batch) > 0; {
+		f.applySome()
 	}
 }
 
@@ -126,9 +127,20 @@ func eventually(t *testing.T, what func() bool, message string) {
 // write hands deltas to part 0 as a reflector does, through the transform, and
 // applies what comes of it.
 func (f *fed) write(t *testing.T, deltas ...deltafifo.Delta[*corev1.Pod]) {
-	in := f.in
-	require.NoError(t, in.Write(t.Context(), deltas))
+	writes(t, f.in, deltas)
 	f.drain(t)
+}
+
+// writes hands a batch to a sink as a reflector does, which asks the sink to go on
+// where the transform has ended the goroutine.
+func writes(t *testing.T, in *intake[*corev1.Pod], batch []deltafifo.Delta[*corev1.Pod]) {
+	t.Helper()
+	var err error
+	call := func() { err = in.Write(t.Context(), batch) }
+	for !goexit.Apart(call) {
+		call = func() { err = in.Resume(t.Context()) }
+	}
+	require.NoError(t, err)
 }
 
 // take hands one mark to part 0, with version 1, as a reflector does.

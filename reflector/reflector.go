@@ -76,8 +76,10 @@ func (r *Reflector[T]) Run(ctx context.Context) error {
 		return ErrStarted
 	}
 	l := &loop[T]{Reflector: r, ctx: ctx, decoder: newDecoder[T](r.o)}
-	l.readHere()
-	l.streaming = streamingOfSource(r.source)
+	goexit.Apart(func() {
+		l.readHere()
+		l.streaming = streamingOfSource(r.source)
+	})
 	l.machine.pageSize, l.machine.version, l.told = r.o.PageSize, r.o.Version, r.o.Version != ""
 	l.machine.streams = l.streaming != StreamingUnsupported && features.FeatureGates().Enabled(features.WatchListClient)
 	l.step(input{kind: inStart}, nil)

@@ -57,7 +57,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer",
-		to: []string{"./internal/verify", "./internal/share", "./internal/sharepass", "./indexer", "./deltafifo", "./reflector", "./lister", apimachinery, clientCache,
+		to: []string{"./internal/verify", "./internal/goexit", "./internal/share", "./internal/sharepass", "./indexer", "./deltafifo", "./reflector", "./lister", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/klog/v2"},
 		why: "an informer serves one kind that it is handed; knowing all kinds is the factory's part",
 	},

@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -312,6 +313,54 @@ func TestContract_D4_B33_AnIndexThatFails(t *testing.T) {
 		synctest.Wait()
 		keys, _ = w.by("value", "x")
 		require.Equal(t, []string{"default/a", "default/b"}, keys, "it is tried again")
+	})
+}
+
+// D28: nor does one that ends its goroutine, whether the informer writes or a user,
+// whose own goroutine then ends.
+func TestContract_D28_AnIndexThatEndsItsGoroutine(t *testing.T) {
+	differs(t, func(t T, r rig) {
+		w := r.world(t, newScript("10", pod("a", "1", values("x")), pod("b", "2", values("exit"))), settings{indexes: cache.Indexers{
+			"value": func(obj any) ([]string, error) {
+				found, err := byValue(obj)
+				if len(found) > 0 && found[0] == "exit" {
+					runtime.Goexit()
+				}
+				return found, err
+			},
+		}})
+		errs := w.errors()
+		rec, _ := w.records()
+		w.start()
+		require.Equal(t, []string{"initial a@1", "initial b@2"}, rec.sorted())
+		w.send(watch.Modified, pod("a", "11", values("exit")))
+		w.send(watch.Modified, pod("b", "12", values("x")))
+		require.Equal(t, []string{"update a@1 a@11", "update b@2 b@12"}, rec.take())
+		keys, err := w.by("value", "x")
+		require.NoError(t, err)
+		require.Equal(t, []string{"default/b"}, keys)
+		require.Len(t, errs(), 2)
+		require.ErrorContains(t, errs()[0], "default/b")
+		require.ErrorContains(t, errs()[1], "default/a")
+	})
+	faceDiffers(t, func(t T, r rig) {
+		x := r.newIndex(cache.MetaNamespaceKeyFunc, cache.Indexers{"value": func(obj any) ([]string, error) {
+			if obj.(*corev1.Pod).Name == "b" {
+				runtime.Goexit()
+			}
+			return byValue(obj)
+		}})
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = x.Replace([]any{pod("a", "1", values("x")), pod("b", "2", values("x")), pod("c", "3", values("x"))}, "3")
+		}()
+		<-ended
+		require.Len(t, x.List(), 3)
+		keys, err := x.IndexKeys("value", "x")
+		require.NoError(t, err)
+		require.Equal(t, []string{"default/a", "default/c"}, keys)
+		require.NoError(t, x.Update(pod("a", "4")), "no lock is held")
 	})
 }
 

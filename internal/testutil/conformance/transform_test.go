@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -112,6 +113,8 @@ func choosy(obj any) (any, error) {
 			return nil, errPoison
 		case "panic":
 			panic(errPoison)
+		case "exit":
+			runtime.Goexit()
 		}
 	}
 	return obj, nil
@@ -195,6 +198,29 @@ func TestContract_D3_B99_ATransformThatPanics(t *testing.T) {
 		require.True(t, w.synced())
 		require.Equal(t, []string{"default/a"}, w.keys())
 		require.Len(t, errs(), 1)
+	})
+}
+
+// D28: a transform that ends its goroutine costs the one object, of a list, of an
+// event and of a delete, and nothing is asked for again.
+func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
+	differs(t, func(t T, r rig) {
+		exit := label("poison", "exit")
+		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2", exit), pod("c", "3")))
+		require.NoError(t, w.transform(choosy))
+		errs := w.errors()
+		rec, reg := w.records()
+		w.start()
+		require.True(t, w.synced() && reg.synced())
+		require.Equal(t, []string{"initial a@1", "initial c@3"}, rec.sorted())
+		w.send(watch.Modified, pod("a", "11", exit))
+		w.send(watch.Modified, pod("b", "12"))
+		w.send(watch.Deleted, pod("a", "13", exit))
+		require.Equal(t, []string{"add b@12", "delete tombstone default/a a@1"}, rec.take())
+		require.Len(t, errs(), 3)
+		require.ErrorContains(t, errs()[0], "default/b")
+		lists, _ := w.requests()
+		require.Equal(t, 1, lists)
 	})
 }
 

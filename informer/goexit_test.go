@@ -1,0 +1,297 @@
+package informer
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/goexit"
+)
+
+var exits = label("poison", "exit")
+
+// The other objects of a list and of a watch arrive as if nothing had been, and
+// nothing is asked for again.
+func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
+	transform := func(obj any) (any, error) {
+		if p, ok := obj.(*corev1.Pod); ok {
+			return poisonous(p)
+		}
+		return obj, nil
+	}
+	eachFace(t, func(t *testing.T, makes makes) {
+		s := newScript("10", pod("a", "1"), pod("b", "2", exits), pod("c", "3"))
+		i := makes(s, 0, nil)
+		require.NoError(t, i.SetTransform(transform))
+		errs := quietly(t, i)
+		r, _ := records(t, i)
+		startFace(t, i)
+		require.ElementsMatch(t, []string{"initial a@1", "initial c@3"}, r.take())
+		s.send(watch.Modified, pod("a", "11", exits))
+		s.send(watch.Modified, pod("c", "12"))
+		s.send(watch.Modified, pod("b", "13"))
+		s.send(watch.Deleted, pod("a", "14", exits))
+		s.send(watch.Added, pod("d", "15"))
+		require.Equal(t, []string{"update c@3 c@12", "add b@13", "delete tombstone default/a a@1", "add d@15"}, r.take())
+		require.Equal(t, "15", i.LastSyncResourceVersion())
+		require.Equal(t, 1, s.lists)
+		require.Len(t, *errs, 3)
+		for n, name := range []string{"b", "a", "a"} {
+			require.ErrorIs(t, (*errs)[n], ErrTransform)
+			require.ErrorIs(t, (*errs)[n], indexer.ErrGoexit)
+			require.ErrorContains(t, (*errs)[n], "default/"+name)
+		}
+	})
+}
+
+func TestContract_D28_ATransformOfAnInformerThatNobodyShares(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, r := newScript("10", pod("a", "1", exits), pod("b", "2")), &recorder{}
+		_, c := NewInformerWithOptions(cache.InformerOptions{
+			ListerWatcher: listerWatcher{s}, ObjectType: &corev1.Pod{}, Handler: recorderFuncs(r),
+			Transform: func(obj any) (any, error) { return poisonous(obj.(*corev1.Pod)) },
+		})
+		runsController(t, c)
+		s.send(watch.Modified, pod("b", "11", exits))
+		s.send(watch.Modified, pod("a", "12"))
+		require.Equal(t, []string{"initial b@2", "add a@12"}, r.take())
+	})
+}
+
+// Its object is left out of that index alone, and whoever waits for it is woken.
+func TestContract_D28_AnIndexFunctionThatEndsItsGoroutine(t *testing.T) {
+	eachFace(t, func(t *testing.T, makes makes) {
+		s := newScript("10", pod("a", "1", label("app", "x")), pod("b", "2", exits), pod("c", "3", label("app", "x")))
+		i := makes(s, 0, cache.Indexers{"labels": byLabels, "name": func(obj any) ([]string, error) {
+			return []string{obj.(*corev1.Pod).Name}, nil
+		}})
+		errs := quietly(t, i)
+		r, _ := records(t, i)
+		startFace(t, i)
+		has := func(index, value string, names ...string) {
+			t.Helper()
+			keys, err := i.GetIndexer().IndexKeys(index, value)
+			require.NoError(t, err)
+			require.Len(t, keys, len(names))
+			for n, name := range names {
+				require.Equal(t, "default/"+name, keys[n])
+			}
+		}
+		require.ElementsMatch(t, []string{"initial a@1", "initial b@2", "initial c@3"}, r.take())
+		has("labels", "app=x", "a", "c")
+		has("name", "b", "b")
+		require.Len(t, *errs, 1)
+		require.ErrorIs(t, (*errs)[0], indexer.ErrGoexit)
+		require.ErrorContains(t, (*errs)[0], "default/b")
+
+		woken := make(chan error)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		go func() {
+			woken <- i.(interface {
+				WaitDelivered(context.Context, string) error
+			}).WaitDelivered(ctx, "12")
+		}()
+		synctest.Wait()
+		s.send(watch.Modified, pod("b", "11", label("app", "x")))
+		s.send(watch.Modified, pod("a", "12", exits))
+		require.NoError(t, <-woken)
+		require.Equal(t, []string{"update b@2 b@11", "update a@1 a@12"}, r.take())
+		has("labels", "app=x", "b", "c")
+		has("name", "a", "a")
+
+		s.set("20", pod("a", "12", exits), pod("c", "13", exits), pod("d", "14", label("app", "x")))
+		s.expire()
+		require.Equal(t, []string{"delete tombstone default/b b@11", "update c@3 c@13", "add d@14"}, r.take())
+		has("labels", "app=x", "d")
+		has("name", "c", "c")
+		require.Equal(t, "20", i.LastSyncResourceVersion())
+	})
+}
+
+// A user's own goroutine ends where a function of the user's ends it, when what it
+// was writing has been written. The informer goes on.
+func TestContract_D28_WritesOfUsers(t *testing.T) {
+	eachFace(t, func(t *testing.T, makes makes) {
+		s := newScript("10")
+		i := makes(s, 0, cache.Indexers{"labels": byLabels})
+		quietly(t, i)
+		r, _ := records(t, i)
+		startFace(t, i)
+		x := i.GetIndexer()
+		a, b, c := pod("a", "1", label("app", "x")), pod("b", "2", exits), pod("c", "3", label("app", "x"))
+		writes := map[string]func(){
+			"one by one": func() { _, _, _ = x.Add(a), x.Add(c), x.Update(b) },
+			"all":        func() { _ = x.Replace([]any{a, b, c}, "") },
+			"in one transaction": func() {
+				txn := func(obj any) cache.Transaction {
+					return cache.Transaction{Type: cache.TransactionTypeUpdate, Object: obj}
+				}
+				x.(cache.TransactionStore).Transaction(txn(a), txn(b), txn(c))
+			},
+		}
+		for how, write := range writes {
+			require.NoError(t, x.Replace(nil, ""))
+			require.False(t, goexit.Apart(write), how)
+			require.ElementsMatch(t, []any{a, b, c}, x.List(), how)
+			keys, err := x.IndexKeys("labels", "app=x")
+			require.NoError(t, err)
+			require.Equal(t, []string{"default/a", "default/c"}, keys, how)
+		}
+		require.False(t, goexit.Apart(func() { _ = x.AddIndexers(cache.Indexers{"late": byLabels}) }))
+		found, err := x.Index("late", a)
+		require.NoError(t, err)
+		require.ElementsMatch(t, []any{a, c}, found)
+		require.Contains(t, x.GetIndexers(), "late")
+		s.send(watch.Modified, pod("b", "11", label("app", "x")))
+		require.Equal(t, []string{"update b@2 b@11"}, r.take())
+	})
+}
+
+// Where a key function ends the goroutine, a reflector leaves the change out.
+func TestContract_D28_AKeyFunctionThatEndsItsGoroutine(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"))
+		store := NewStore(func(obj any) (string, error) {
+			if p, ok := obj.(*corev1.Pod); ok && p.Labels["poison"] != "" {
+				runtime.Goexit()
+			}
+			return cache.MetaNamespaceKeyFunc(obj)
+		})
+		reflects(t, NewReflector(listerWatcher{s}, &corev1.Pod{}, store, 0))
+		s.send(watch.Added, pod("b", "11", exits))
+		s.send(watch.Added, pod("c", "12"))
+		synctest.Wait()
+		require.ElementsMatch(t, []string{"default/a", "default/c"}, store.ListKeys())
+		s.set("20", pod("b", "11", exits), pod("d", "13"))
+		s.expire()
+		time.Sleep(time.Minute)
+		require.ElementsMatch(t, []string{"default/a", "default/c"}, store.ListKeys(), "a list is taken whole, or not")
+		s.set("30", pod("b", "21"), pod("d", "13"))
+		time.Sleep(time.Minute)
+		require.ElementsMatch(t, []string{"default/b", "default/d"}, store.ListKeys())
+	})
+}
+
+// A store of the user's may do so in each resync.
+func TestContract_D28_Resyncs(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		store := &mortal{}
+		reflects(t, NewReflector(listerWatcher{newScript("10", pod("a", "1"))}, &corev1.Pod{}, store, time.Minute))
+		time.Sleep(3*time.Minute + time.Second)
+		require.Equal(t, []string{"replace a@1 at 10", "resync ", "resync ", "resync "}, store.take())
+	})
+}
+
+// mortal is a store whose Resync ends the goroutine.
+type mortal struct{ written }
+
+func (m *mortal) Resync() error {
+	_ = m.written.Resync()
+	runtime.Goexit()
+	return nil
+}
+
+// Observers may do so too.
+func TestContract_D28_AnObserver(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"), pod("b", "2", label("poison", "error")))
+		told := 0
+		i, j := runs(t, s, Options[*corev1.Pod]{Transform: poisonous, Observe: func(Event) { told++; runtime.Goexit() }})
+		s.send(watch.Modified, pod("a", "11", label("poison", "error")))
+		s.send(watch.Modified, pod("b", "12"))
+		s.set("20", pod("a", "11"))
+		s.expire()
+		require.Equal(t, []string{"initial a@1", "add b@12", "lost b@12", "update a@1 a@11"}, j.take())
+		require.GreaterOrEqual(t, told, 8)
+		require.True(t, i.Status().Watching)
+	})
+	eachFace(t, func(t *testing.T, makes makes) {
+		s := newScript("10", pod("a", "1"))
+		i := makes(s, 0, nil)
+		require.NoError(t, i.SetWatchErrorHandler(func(*cache.Reflector, error) { runtime.Goexit() }))
+		r, _ := records(t, i)
+		startFace(t, i)
+		s.set("20", pod("a", "11"))
+		s.expire()
+		require.Equal(t, []string{"initial a@1", "update a@1 a@11"}, r.take())
+	})
+}
+
+// What has ended goroutines of one run does nothing to the next.
+func TestContract_D28_ARestart(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		byApp := indexer.Index[*corev1.Pod]{Name: "app", Append: func(values []string, p *corev1.Pod) []string {
+			if p.Labels["app"] == "exit" {
+				runtime.Goexit()
+			}
+			return append(values, p.Labels["app"])
+		}}
+		s := newScript("10", pod("a", "1", exits), pod("b", "2", label("app", "exit")))
+		i := New(s, Options[*corev1.Pod]{Transform: poisonous, Indexes: []indexer.Index[*corev1.Pod]{byApp}, Observe: observed})
+		j := &journal{}
+		_, err := i.Handle(j, HandlerOptions{})
+		require.NoError(t, err)
+		for n := range 3 {
+			cancel, wait := starts(t, i)
+			require.Equal(t, 1, i.Status().Quarantined)
+			require.Equal(t, 1, i.Status().Unindexed)
+			s.send(watch.Modified, pod("a", fmt.Sprint(11+n), exits))
+			s.send(watch.Modified, pod("b", fmt.Sprint(11+n), label("app", "exit")))
+			synctest.Wait()
+			require.Equal(t, 1, i.Status().Quarantined)
+			require.Equal(t, 1, i.Status().Unindexed)
+			s.set("20", pod("a", "11", exits), pod("b", fmt.Sprint(11+n), label("app", "exit")))
+			cancel()
+			wait()
+		}
+		require.Equal(t, []string{"initial b@2", "update b@2 b@11", "update b@11 b@12", "update b@12 b@13"}, j.take())
+	})
+}
+
+// goroutines returns how many there are, once some are gone that are about to end.
+func goroutines() int {
+	n := runtime.NumGoroutine()
+	for same := 0; same < 50; same++ {
+		time.Sleep(time.Millisecond)
+		if now := runtime.NumGoroutine(); now != n {
+			n, same = now, 0
+		}
+	}
+	return n
+}
+
+// An informer has a goroutine that applies, one a source and one a handler. Run
+// is one of them, unless there is a transform: that may end its goroutine.
+func TestTheGoroutinesOfAnInformer(t *testing.T) {
+	const handlers = 10
+	for _, transform := range []func(*corev1.Pod) (*corev1.Pod, error){nil, poisonous} {
+		i := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Transform: transform, Observe: observed})
+		for range handlers {
+			_, err := i.Handle(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{})
+			require.NoError(t, err)
+		}
+		before := goroutines()
+		ctx, cancel := context.WithCancel(t.Context())
+		var run sync.WaitGroup
+		run.Go(func() { _ = i.Run(ctx) })
+		require.NoError(t, i.WaitSynced(ctx))
+		want := handlers + 2
+		if transform != nil {
+			want++
+		}
+		require.Equal(t, want, goroutines()-before)
+		cancel()
+		run.Wait()
+	}
+}
