@@ -2,7 +2,6 @@ package reflector
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -120,10 +119,4 @@ type jsonEvents struct{ events *jsondecode.Events }
 func (e jsonEvents) next() (item, error) {
 	kind, data, err := e.events.Next()
 	return item{event: watch.EventType(kind), format: formatJSON, data: data}, err
-}
-
-// typeMetaOf reads the kind of an object in JSON that is not decoded.
-func typeMetaOf(data []byte) (t metav1.TypeMeta, err error) {
-	err = json.Unmarshal(data, &t)
-	return t, err
 }

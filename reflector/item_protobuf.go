@@ -31,7 +31,6 @@ type protobufList struct {
 	in      *bufio.Reader
 	state   protobufListState
 	left    uint64 // of the list's own bytes
-	buffer  []byte
 	told    listHead
 	scratch []byte
 }

@@ -86,12 +86,11 @@ func (l *loop[T]) run() {
 }
 
 // perform does the operation of the action, and returns what came of it.
-func (l *loop[T]) perform() (input, error) {
-	if l.ctx.Err() != nil {
-		return input{kind: inStop}, nil
+func (l *loop[T]) perform() (in input, err error) {
+	if l.ctx.Err() == nil {
+		in, err = l.do(l.action)
 	}
-	in, err := l.do(l.action)
-	if in.kind >= inClosed && l.ctx.Err() != nil {
+	if ended := l.ctx.Err() != nil; ended && (in.kind == 0 || in.kind >= inClosed) {
 		return input{kind: inStop}, nil
 	}
 	return in, err

@@ -165,7 +165,7 @@ func (r *reception) read(it item, of *listHead) (a arrival, err error) {
 	a.readHere = true
 	if a.unexpected = r.kind.check(it); a.unexpected != nil {
 		a.id, _ = it.identity() // for the message
-		return a, nil
+		return a, nil           //nolint:nilerr // the event is skipped, and says why
 	}
 	if r.isKnown(&a, it) {
 		return a, nil
@@ -179,7 +179,8 @@ func (r *reception) read(it item, of *listHead) (a arrival, err error) {
 		a.unexpected = err
 	default:
 		named := false
-		if a.id, named = it.identity(); !named {
+		a.id, named = it.identity()
+		if !named {
 			return a, err
 		}
 		a.undecodable = err

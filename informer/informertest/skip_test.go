@@ -89,7 +89,7 @@ func relistALot(t *testing.T, seed uint64, skip bool, transformed *atomic.Int64)
 	config := protobufConfig(s)
 	config.Wrap(breakStreams(rand.New(rand.NewPCG(seed, 2))))
 	if skip {
-		config.Wrap(reflector.SkipUnchanged)
+		config.Wrap(reflector.Wire)
 	}
 	client, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)

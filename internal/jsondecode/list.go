@@ -14,11 +14,11 @@ const mostMetadata = 1 << 20
 type Items uint8
 
 const (
-	// NoItems: there is no key "items", as in a Status.
+	// NoItems says that there is no key "items", as in a Status.
 	NoItems Items = iota
-	// NullItems: "items" is null.
+	// NullItems says that "items" is null.
 	NullItems
-	// SomeItems: "items" is an array, which may be empty.
+	// SomeItems says that "items" is an array, which may be empty.
 	SomeItems
 )
 

@@ -278,5 +278,6 @@ func within(t reflect.Type, index []int, embedded reflect.Type) bool {
 
 // odd tells whether a name of a field may be none for encoding/json.
 func odd(r rune) bool {
-	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("$-_./:@", r))
+	plain := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("$-_./:@", r)
+	return !plain
 }

@@ -49,7 +49,7 @@ func TestListReadsItemsAndHead(t *testing.T) {
 		`{}`: {},
 		`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[{"a":1},{"b":[2]}]}` + "\n": {
 			[]string{`{"a":1}`, `{"b":[2]}`}, ListHead{Kind: "PodList", APIVersion: "v1", ResourceVersion: "5", Items: SomeItems}},
-		` { "apiVersion" : "v1" , "items" : [ { "a" : "}]\"" } , 1 , "x,]" , null ] , "kind" : "L" , "metadata" : { "continue":"c", "remainingItemCount" : 7 } } `: {
+		"" + ` { "apiVersion" : "v1" , "items" : [ { "a" : "}]\"" } , 1 , "x,]" , null ] , "kind" : "L" , "metadata" : { "continue":"c", "remainingItemCount" : 7 } } `: {
 			[]string{`{ "a" : "}]\"" }`, `1`, `"x,]"`, `null`}, ListHead{Kind: "L", APIVersion: "v1", Continue: "c", RemainingItemCount: &seven, Items: SomeItems}},
 		`{"items":null,"kind":null}`: {nil, ListHead{Items: NullItems}},
 		`{"items":[]}`:               {nil, ListHead{Items: SomeItems}},
@@ -199,7 +199,7 @@ func TestEventsTellHowTheyEnd(t *testing.T) {
 // An event is handed out when its last byte is there: the next may take hours.
 func TestEventsDoNotWaitForTheNext(t *testing.T) {
 	r, w := io.Pipe()
-	defer r.Close()
+	defer func() { require.NoError(t, r.Close()) }()
 	go func() { _, _ = io.WriteString(w, `{"type":"A","object":{"a":1}}`) }()
 	typ, object, err := NewEvents(r).Next()
 	require.NoError(t, err)

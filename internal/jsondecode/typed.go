@@ -27,11 +27,10 @@ type Typed struct {
 
 	mu      sync.Mutex // taken before the table
 	text    text
-	guarded int    // how many guarded fields this one is in
-	keeping int    // how many values this one is in that are about to be shared
-	mutable bool   // something was decoded that must not be shared
-	size    int    // of what was made of the object
-	plain   []byte // the string that is being unquoted
+	guarded int  // how many guarded fields this one is in
+	keeping int  // how many values this one is in that are about to be shared
+	mutable bool // something was decoded that must not be shared
+	size    int  // of what was made of the object
 }
 
 // NewTyped returns a decoder that makes objects of a struct type.
@@ -104,7 +103,7 @@ func (d *Typed) value(p *plan, v reflect.Value, i uint32, site share.Site, drop 
 	case formUnmarshaler:
 		return v.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(d.text.raw(i)) == nil
 	case formBytes:
-		return d.bytes(p, v, i)
+		return d.bytes(v, i)
 	}
 	return d.scalar(p, v, i)
 }
@@ -324,7 +323,7 @@ func (d *Typed) element(p *plan, elem reflect.Value, i uint32, site share.Site, 
 	return d.value(p.elem, elem, i, p.within(site), drop)
 }
 
-func (d *Typed) bytes(p *plan, v reflect.Value, i uint32) bool {
+func (d *Typed) bytes(v reflect.Value, i uint32) bool {
 	k := d.text.tokens[i].kind
 	if k != kindString && k != kindEscaped {
 		return false

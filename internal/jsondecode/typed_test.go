@@ -52,7 +52,7 @@ type zoo struct {
 	Anys     []any             `json:"anys"`
 	Untagged string
 	Dash     string `json:"-"`
-	DashName string `json:"-,"`
+	DashName string `json:"-,"` //nolint:staticcheck // the name is a dash
 
 	Time     metav1.Time          `json:"time"`
 	TimeP    *metav1.Time         `json:"timeP"`
@@ -191,9 +191,7 @@ func TestTypedOddities(t *testing.T) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		names = append(names, name)
 	}
-	for _, f := range []string{"quoted", "number", "array", "text", "face", "double"} {
-		names = append(names, f)
-	}
+	names = append(names, "quoted", "number", "array", "text", "face", "double")
 	more := append([]string{
 		`"2025-01-02T03:04:05Z"`, `"2025-01-02T03:04:05.123456+02:00"`, `"2025-01-02"`, `"5m"`, `"100m"`, `" 1Gi "`, `"12e6"`, `"0.0000000001"`, `"1Zi"`, `"99999999999999999999Ei"`,
 		`127`, `128`, `255`, `256`, `-129`, `3.5e38`, `"YWJj"`, `"YWJ"`, `"YW\nJj"`, `[1,2]`, `[256]`, `["a","b"]`, `[[1],[],null]`, `{"name":"x","n":1,"more":{"a":"b","a":null},"size":"1.5"}`,

@@ -33,7 +33,8 @@ func encoded(tb testing.TB, n int, pod func(i int) *corev1.Pod) [][]byte {
 
 func generatedPod(data []byte) (any, error) {
 	p := new(corev1.Pod)
-	return p, p.Unmarshal(data)
+	err := p.Unmarshal(data)
+	return p, err
 }
 
 // cached is how many objects a benchmark keeps, as a cache does, so that the

@@ -93,7 +93,7 @@ func (d *Decoder) generated(data []byte) (object any, err error) {
 		}
 	}()
 	v := reflect.New(d.object)
-	if err := v.Interface().(unmarshaler).Unmarshal(data); err != nil { //nolint:errcheck // asserted when the plan was made
+	if err := v.Interface().(unmarshaler).Unmarshal(data); err != nil { // as was asserted when the plan was made
 		return nil, err
 	}
 	clearDropped(v.Elem(), d.options.Drop)

@@ -38,7 +38,7 @@ func readQuantity(q *resource.Quantity) {
 
 // readTime calls what programs call of times and ports.
 func readTime(t *metav1.Time) {
-	_, _, _ = t.IsZero(), t.Before(&metav1.Time{}), t.Equal(t)
+	_, _, _ = t.IsZero(), t.Before(&metav1.Time{}), t.Equal(&metav1.Time{})
 	_, _, _ = t.Rfc3339Copy(), t.Unix(), t.Format(time.RFC3339)
 	_, _, _ = t.UTC(), t.Local(), t.DeepCopy()
 	_, _ = json.Marshal(t)

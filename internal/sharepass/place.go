@@ -57,7 +57,7 @@ func (n *node) putInto(parent, v reflect.Value) {
 	case reflect.Slice:
 		at(parent.Index(n.elem), n.path).Set(v)
 	default:
-		parent.Interface().(map[string]any)[n.key] = v.Interface() //nolint:errcheck // only these maps have nodes below
+		parent.Interface().(map[string]any)[n.key] = v.Interface() // only these maps have nodes below
 	}
 }
 
