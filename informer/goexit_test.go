@@ -137,7 +137,7 @@ func TestContract_D28_WritesOfUsers(t *testing.T) {
 				txn := func(obj any) cache.Transaction {
 					return cache.Transaction{Type: cache.TransactionTypeUpdate, Object: obj}
 				}
-				_ = x.(cache.TransactionStore).Transaction(txn(a), txn(b), txn(c)) //nolint:errcheck // it never returns
+				_ = x.(cache.TransactionStore).Transaction(txn(a), txn(b), txn(c))
 			},
 		}
 		for how, write := range writes {
