@@ -250,18 +250,24 @@ func (c *core[T]) reflected(i int, e reflector.Event) {
 // decoded afresh, once somebody has written into a value that objects share.
 func (c *core[T]) reflect(ctx context.Context, i int, source reflector.Source, version string) {
 	sink := &intake[T]{core: c, part: uint16(i)} //nolint:gosec // few parts
-	for ctx.Err() == nil {
+	once := func() error {
 		run, end := c.sharing.until(ctx)
+		defer end()
 		r := c.reflector(i, source, sink, version)
-		err := r.Run(run)
-		end()
-		version = r.Version()
-		if err != nil {
-			c.observe(reflector.Failed{Operation: reflector.OpList, Err: err})
-			return
-		}
-		sink.afresh.Store(true) // where ctx has not ended
+		defer func() { // also where the transform has ended the goroutine
+			version = r.Version()
+			sink.afresh.Store(true) // where ctx has not ended
+		}()
+		return r.Run(run)
 	}
+	goexit.Outlive(func() {
+		for ctx.Err() == nil {
+			if err := once(); err != nil {
+				c.observe(reflector.Failed{Operation: reflector.OpList, Err: err})
+				return
+			}
+		}
+	})
 }
 
 // finish marks the end of a run, and returns what its handlers' goroutines are

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 var exits = label("poison", "exit")
@@ -259,6 +260,23 @@ func TestContract_D28_ARestart(t *testing.T) {
 	})
 }
 
+// A reflector whose goroutine a transform has ended begins anew like any other once
+// a shared value was found changed.
+func TestContract_D28_AndASharedValueThatWasChanged(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1", exits))
+		i, j := runs(t, s, Options[*corev1.Pod]{Transform: poisonous})
+		if !i.core.sharing.watched {
+			t.Skip("shared values are watched in verify mode")
+		}
+		s.set("20", pod("a", "1", exits), pod("b", "12"))
+		close(i.core.sharing.broken)
+		synctest.Wait()
+		require.Equal(t, []string{"add b@12"}, j.take())
+		require.Equal(t, 2, s.lists)
+	})
+}
+
 // goroutines returns how many there are, once some are gone that are about to end.
 func goroutines() int {
 	n := runtime.NumGoroutine()
@@ -276,7 +294,10 @@ func goroutines() int {
 func TestTheGoroutinesOfAnInformer(t *testing.T) {
 	const handlers = 10
 	for _, transform := range []func(*corev1.Pod) (*corev1.Pod, error){nil, poisonous} {
-		i := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Transform: transform, Observe: observed})
+		i := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{
+			Transform: transform, Observe: observed,
+			Decoding: reflector.Decoding{Unshared: true}, // in verify mode shared values have guards
+		})
 		for range handlers {
 			_, err := i.Handle(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{})
 			require.NoError(t, err)

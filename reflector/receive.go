@@ -83,7 +83,7 @@ func (l *loop[T]) receive() (input, error) {
 			return l.received()
 		}
 		p.items += len(batch)
-		l.page = page{arrivals: batch}
+		l.page = page{arrivals: batch, remaining: -1}
 		return input{kind: inItems}, nil
 	case <-p.ctx.Done():
 		return input{kind: inFailed}, silence(p.ctx, context.Cause(p.ctx))
@@ -130,7 +130,8 @@ func silence(ctx context.Context, err error) error {
 	return err
 }
 
-// writeArrivals hands the items of a page that have come to the sink.
+// writeArrivals hands the items of a page that have come to the sink; none at the
+// end of the page.
 func (l *loop[T]) writeArrivals() error {
 	for p := &l.page; p.taken < len(p.arrivals); {
 		a := &p.arrivals[p.taken]
@@ -142,9 +143,9 @@ func (l *loop[T]) writeArrivals() error {
 	if err := l.flush(); err != nil {
 		return err
 	}
-	if now := time.Now(); now.Sub(l.paged) >= time.Second {
-		l.paged = now
-		l.tell(Paged{Operation: OpList, Objects: l.objects, Remaining: -1})
+	if ended := l.page.arrivals == nil; ended || time.Since(l.paged) >= time.Second {
+		l.paged = time.Now()
+		l.tell(Paged{Operation: OpList, Objects: l.objects, Remaining: l.page.remaining})
 	}
 	return nil
 }

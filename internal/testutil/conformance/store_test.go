@@ -343,7 +343,8 @@ func TestContract_D28_AnIndexThatEndsItsGoroutine(t *testing.T) {
 		require.ErrorContains(t, errs()[0], "default/b")
 		require.ErrorContains(t, errs()[1], "default/a")
 	})
-	faceDiffers(t, func(t T, r rig) {
+	// With client-go it depends on the order of a map which objects are left out.
+	run(t, func(t T, r rig) {
 		x := r.newIndex(cache.MetaNamespaceKeyFunc, cache.Indexers{"value": func(obj any) ([]string, error) {
 			if obj.(*corev1.Pod).Name == "b" {
 				runtime.Goexit()
@@ -361,7 +362,7 @@ func TestContract_D28_AnIndexThatEndsItsGoroutine(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"default/a", "default/c"}, keys)
 		require.NoError(t, x.Update(pod("a", "4")), "no lock is held")
-	})
+	}, faceRig)
 }
 
 // D5, B35, B36: the map of indexers is its owner's.
