@@ -221,7 +221,7 @@ func (c *child) done(o order) bool {
 // of somebody who has read nothing.
 func (c *child) start(ctx context.Context) (err error) {
 	config := &rest.Config{Host: c.Host, BearerToken: c.Token, TLSClientConfig: rest.TLSClientConfig{CAFile: c.CAFile}, QPS: -1}
-	config.Wrap(c.arrival.wrap)
+	config.Dial = c.arrival.dial
 	if c.informers, err = c.task.informers(config); err != nil {
 		return err
 	}
