@@ -1,0 +1,100 @@
+package faults
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/metrics"
+	"slices"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// keeperEnv names a kubeconfig file in the environment of a keeper.
+const keeperEnv = "TIDEMARK_E2E_KEEPER"
+
+// kept is what a keeper tells of the configmaps that it keeps. The bytes are those
+// of its heap that were in use, beyond those before.
+type kept struct {
+	Objects     int
+	Digest      string
+	Lists       int
+	Looks       int // at the heap until it had synced
+	Peak, Final int // bytes: the most of these looks, and when it had synced
+}
+
+func (k kept) counts() (lists, streams, watches, relists int) { return k.Lists, 0, 0, 0 }
+
+// keep is the process of a keeper: it lists all configmaps, and writes what that took.
+func keep(ctx context.Context, kubeconfig string, out io.Writer) error {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	source := reflector.FromGenerated[*corev1.ConfigMap](client.CoreV1().ConfigMaps("default"), corev1.SchemeGroupVersion.WithResource("configmaps"))
+	var lists atomic.Int64
+	i := informer.New[*corev1.ConfigMap](source, informer.Options[*corev1.ConfigMap]{Observe: func(e informer.Event) {
+		if l, ok := e.(reflector.Listed); ok && l.Operation == reflector.OpList {
+			lists.Add(1)
+		}
+	}})
+	empty := liveHeap()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	wait, err := i.Start(ctx)
+	if err != nil {
+		return err
+	}
+	peak, looks := highest(i.Synced())
+	k := kept{Objects: i.Indexer().Len(), Lists: int(lists.Load()), Looks: looks, Peak: peak - empty, Final: liveHeap() - empty}
+	k.Digest = digest(i.Indexer().Snapshot().List())
+	cancel()
+	wait()
+	return json.NewEncoder(out).Encode(k)
+}
+
+// highest collects garbage time and again until done is closed, and returns how
+// much the heap has had at most of what is not garbage, and how often it looked.
+func highest(done <-chan struct{}) (most, times int) {
+	for {
+		select {
+		case <-done:
+			return most, times
+		default:
+			most, times = max(most, liveHeap()), times+1
+		}
+	}
+}
+
+// liveHeap is what the collector leaves.
+func liveHeap() int {
+	runtime.GC()
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	return int(live[0].Value.Uint64()) //nolint:gosec // a few gigabytes
+}
+
+// digest is the same of the same configmaps at the same versions.
+func digest(maps []*corev1.ConfigMap) string {
+	slices.SortFunc(maps, func(a, b *corev1.ConfigMap) int { return cmp.Compare(a.Name, b.Name) })
+	h := sha256.New()
+	for _, m := range maps {
+		_, _ = fmt.Fprintln(h, m.Name, m.UID, m.ResourceVersion, m.Data) // never fails
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
