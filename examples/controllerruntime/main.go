@@ -1,7 +1,8 @@
 // Controllerruntime is a controller-runtime manager on tidemark. One option
-// does it:
+// does it, and a second line lets its cache read the server's bytes itself:
 //
-//	cache.Options{NewInformer: informer.NewSharedIndexInformer}
+//	cache.Options{NewInformer: informer.ForControllerRuntime}
+//	config.Wrap(reflector.Wire)
 //
 // Its controller prints how many pods of each namespace are ready, whenever
 // that changes, and changes nothing itself:
@@ -38,6 +39,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 func main() {
@@ -81,9 +83,10 @@ func watch(ctx context.Context, demo bool, out io.Writer) error {
 	}
 	defer cluster.close()
 
+	// These two lines put the manager on tidemark.
+	cluster.config.Wrap(reflector.Wire)
 	m, err := ctrl.NewManager(cluster.config, ctrl.Options{
-		// This is what puts the manager on tidemark.
-		Cache: cache.Options{NewInformer: informer.NewSharedIndexInformer},
+		Cache: cache.Options{NewInformer: informer.ForControllerRuntime},
 
 		Metrics:    server.Options{BindAddress: "0"}, // none are served
 		Controller: config.Controller{SkipNameValidation: new(true)},

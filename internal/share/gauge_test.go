@@ -80,8 +80,8 @@ func TestGaugesAreIndependent(t *testing.T) {
 // notices tells whether a closed gauge opens within some windows of values,
 // each met again once it was looked up.
 func notices(windows int, hash func(i int) uint64) bool {
-	g, seen := gauge{closed: true}, map[uint64]bool{}
-	for i := range windows*window + 1 {
+	g, seen := gauge{closed: true, window: lastWindow}, map[uint64]bool{}
+	for i := range windows*lastWindow + 1 {
 		h := hash(i)
 		if !g.open(h) {
 			continue

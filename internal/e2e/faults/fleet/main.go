@@ -17,12 +17,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 func main() {
@@ -50,7 +52,7 @@ func run(ctx context.Context) error {
 	addWidgets(types)
 	m, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:  types,
-		Cache:   caching(os.Getenv("FLEET_ON")),
+		Cache:   caching(config, os.Getenv("FLEET_ON")),
 		Metrics: server.Options{BindAddress: "0"}, // none are served
 	})
 	if err != nil {
@@ -62,10 +64,12 @@ func run(ctx context.Context) error {
 	return m.Start(ctx)
 }
 
-// caching says whose informers the manager's cache has.
-func caching(on string) cache.Options {
+// caching says whose informers the manager's cache has, which on tidemark read the
+// server's bytes themselves.
+func caching(config *rest.Config, on string) cache.Options {
 	if on == "client-go" {
 		return cache.Options{}
 	}
-	return cache.Options{NewInformer: informer.NewSharedIndexInformer}
+	config.Wrap(reflector.Wire)
+	return cache.Options{NewInformer: informer.ForControllerRuntime}
 }
