@@ -36,8 +36,8 @@ func newSharing(d reflector.Decoding) sharing {
 // mutation detector compares objects.
 const guardPeriod = time.Second
 
-// guard compares the shared values with what they were until ctx ends, or one has
-// changed: then nothing is shared any more, and all objects are to be decoded afresh.
+// guard looks for shared values that somebody has written into, until ctx ends. After
+// the first one nothing is shared any more, and all objects are decoded afresh.
 func (s *sharing) guard(ctx context.Context, tell func(error)) {
 	tick := time.NewTicker(guardPeriod)
 	defer tick.Stop()

@@ -97,7 +97,7 @@ type takeover struct {
 	body    chan *takenBody
 }
 
-// claims tells whether a request is the one that was meant, and makes it the only one.
+// claims tells whether the reflector has marked a request. A mark is good for one request.
 func (t *takeover) claims(r *http.Request) bool {
 	watches := r.URL.Query().Get("watch")
 	return r.Method == http.MethodGet && (watches == "" || watches == "false") == t.list &&

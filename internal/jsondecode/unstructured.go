@@ -236,7 +236,7 @@ func integer(raw []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// sizeOfMap estimates what a map takes, whose slots have so many bytes.
+// sizeOfMap estimates the memory of a map from the size of its slots.
 func sizeOfMap(count, slot int) int {
 	switch {
 	case count == 0:

@@ -88,7 +88,7 @@ func (i *interned) bucket(h uint64) []slot {
 	return i.slots[n : n+bucket]
 }
 
-// grow doubles the slots. What was in one bucket finds room in two.
+// grow doubles the slots: the strings of one bucket spread over two.
 func (i *interned) grow() {
 	old := i.slots
 	*i = interned{seed: i.seed, limit: i.limit, slots: make([]slot, 2*len(old))}

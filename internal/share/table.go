@@ -255,8 +255,8 @@ func (t *Table) vacancy(h uint64) *entry {
 	return t.makeVacancy(t.bucket(h))
 }
 
-// makeVacancy empties a slot that was not used of late. Whether it finds one or
-// not, one value of the bucket has to be used again to stay for long.
+// makeVacancy empties a slot of a bucket whose value was not used of late. It also
+// takes the mark of use off another slot, so that a value stays only while it is used.
 func (t *Table) makeVacancy(b []entry) (vacant *entry) {
 	for i := range b {
 		if e := &b[(i+t.refused)%bucket]; !e.used {
@@ -283,7 +283,7 @@ func (t *Table) mayGrow() bool {
 	return len(t.slots) < mostSlots && 2*len(t.slots) <= t.limit/bytesPerSlot
 }
 
-// grow doubles the slots. What was in one bucket finds room in two.
+// grow doubles the slots: the values of one bucket spread over two.
 func (t *Table) grow() {
 	old := t.slots
 	t.slots, t.refused = make([]entry, 2*len(old)), 0

@@ -139,7 +139,7 @@ func (s *stage) measure(w work) (result, error) {
 	return r, nil
 }
 
-// task is that of a work for one implementation.
+// task returns the task of a work for one implementation.
 func (s *stage) task(w work, tidemark bool, round int) task {
 	t := w.task
 	config := harness.Via(s.cluster.Config(), s.proxy.Address())

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// chance is what makes one object differ from another.
+// chance draws the values in which objects differ.
 type chance struct{ *rand.Rand }
 
 // newChance returns the chance of the i-th object of some sort.
