@@ -40,7 +40,7 @@ func (o Op) String() string {
 // Delta is one reported change of one object, or one mark in the flow of
 // changes. Key, UID and Version are read from the object once, by whoever
 // creates the delta, and travel along.
-type Delta[T any] struct {
+type Delta struct {
 	Op Op
 	// Fresh, on Begin, says that the source's history is another one than
 	// before: equal versions no longer mean equal objects.
@@ -61,5 +61,5 @@ type Delta[T any] struct {
 	UID, Version string
 	// Stamp is for the consumer's own use, such as a hash of the UID.
 	Stamp  uint64
-	Object T
+	Object any
 }

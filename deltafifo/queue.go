@@ -16,11 +16,11 @@ const defaultBound = 4096
 //
 // The queue is bounded: producers wait while it is full. One batch may
 // overshoot the bound, so that a batch is never torn.
-type Queue[T any] struct {
+type Queue struct {
 	mu sync.Mutex
 	// waiting and taken swap roles with each Drain. taken is the consumer's
 	// until its next Drain, and is not looked at under mu.
-	waiting, taken []Delta[T]
+	waiting, taken []Delta
 	bound          int
 	closed         bool
 	// spare holds the slices of an empty queue, as long as the garbage
@@ -33,17 +33,17 @@ type Queue[T any] struct {
 
 // New returns an empty queue whose producers wait once bound deltas are
 // waiting; zero stands for a bound of 4,096.
-func New[T any](bound int) *Queue[T] {
+func New(bound int) *Queue {
 	if bound <= 0 {
 		bound = defaultBound
 	}
-	return &Queue[T]{bound: bound, ready: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	return &Queue{bound: bound, ready: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
 // Push appends a batch. It waits while the queue is full, until ctx ends; then
 // it returns the cause of that, and the batch is not in the queue. After Close
 // it returns [ErrClosed]. The slice stays the caller's. Safe for any goroutine.
-func (q *Queue[T]) Push(ctx context.Context, batch ...Delta[T]) error {
+func (q *Queue) Push(ctx context.Context, batch ...Delta) error {
 	for {
 		pushed, err := q.tryPush(batch)
 		if pushed || err != nil {
@@ -57,7 +57,7 @@ func (q *Queue[T]) Push(ctx context.Context, batch ...Delta[T]) error {
 	}
 }
 
-func (q *Queue[T]) tryPush(batch []Delta[T]) (pushed bool, err error) {
+func (q *Queue) tryPush(batch []Delta) (pushed bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -83,7 +83,7 @@ func (q *Queue[T]) tryPush(batch []Delta[T]) (pushed bool, err error) {
 // are none, until ctx ends; then it returns the cause of that. After Close it
 // returns what is left, and then [ErrClosed]. The slice is the caller's until
 // the next Drain. There is one consumer: calls must not overlap.
-func (q *Queue[T]) Drain(ctx context.Context) ([]Delta[T], error) {
+func (q *Queue) Drain(ctx context.Context) ([]Delta, error) {
 	clear(q.taken)
 	for {
 		batch, err := q.tryDrain()
@@ -98,7 +98,7 @@ func (q *Queue[T]) Drain(ctx context.Context) ([]Delta[T], error) {
 	}
 }
 
-func (q *Queue[T]) tryDrain() ([]Delta[T], error) {
+func (q *Queue) tryDrain() ([]Delta, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -120,22 +120,22 @@ func (q *Queue[T]) tryDrain() ([]Delta[T], error) {
 }
 
 // giveBack leaves a slice, which holds nothing, to the spare ones.
-func (q *Queue[T]) giveBack(deltas []Delta[T]) {
+func (q *Queue) giveBack(deltas []Delta) {
 	if cap(deltas) > 0 {
 		deltas = deltas[:0]
 		q.spare.Put(&deltas)
 	}
 }
 
-func (q *Queue[T]) fetch() []Delta[T] {
-	if spare, ok := q.spare.Get().(*[]Delta[T]); ok {
+func (q *Queue) fetch() []Delta {
+	if spare, ok := q.spare.Get().(*[]Delta); ok {
 		return *spare
 	}
 	return nil
 }
 
 // Len returns the number of deltas that wait. Safe for any goroutine.
-func (q *Queue[T]) Len() int {
+func (q *Queue) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -144,7 +144,7 @@ func (q *Queue[T]) Len() int {
 
 // Close lets producers and the consumer know that the queue is no longer used.
 // Safe for any goroutine; a second call does nothing.
-func (q *Queue[T]) Close() {
+func (q *Queue) Close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -155,7 +155,7 @@ func (q *Queue[T]) Close() {
 
 // check panics if an invariant is broken. The caller holds q.mu and is the
 // consumer.
-func (q *Queue[T]) check() {
+func (q *Queue) check() {
 	if cap(q.waiting) > 0 && cap(q.taken) > 0 {
 		verify.That(&q.waiting[:1][0] != &q.taken[:1][0], "both halves of the queue are one")
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-func delta(producer, serial int) Delta[int] {
-	return Delta[int]{Op: Modified, Key: indexer.Key{Name: fmt.Sprint(producer)}, Version: "1", Object: serial}
+func delta(producer, serial int) Delta {
+	return Delta{Op: Modified, Key: indexer.Key{Name: fmt.Sprint(producer)}, Version: "1", Object: serial}
 }
 
 // twins are a queue and its twin, a slice; bounds show as a push that has to
@@ -24,9 +24,9 @@ type twins struct {
 	t      *testing.T
 	rand   *rand.Rand
 	ended  context.Context // for what must not wait
-	queue  *Queue[int]
+	queue  *Queue
 	bound  int
-	twin   []Delta[int]
+	twin   []Delta
 	serial int
 }
 
@@ -34,7 +34,7 @@ func newTwins(t *testing.T, r *rand.Rand) *twins {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	bound := 1 + r.IntN(10)
-	return &twins{t: t, rand: r, ended: ended, queue: New[int](bound), bound: bound}
+	return &twins{t: t, rand: r, ended: ended, queue: New(bound), bound: bound}
 }
 
 func (w *twins) step() {
@@ -50,7 +50,7 @@ func (w *twins) step() {
 }
 
 func (w *twins) push() {
-	var batch []Delta[int]
+	var batch []Delta
 	for range w.rand.IntN(5) {
 		batch = append(batch, delta(0, w.serial))
 	}
@@ -99,12 +99,12 @@ func TestQueueAgainstItsTwin(t *testing.T) {
 
 func TestProducersKeepTheirOrderAndWaitForRoom(t *testing.T) {
 	const producers, each = 4, 5000
-	q := New[int](16)
+	q := New(16)
 	var wg sync.WaitGroup
 	for p := range producers {
 		wg.Go(func() {
 			for i := 0; i < each; {
-				var batch []Delta[int]
+				var batch []Delta
 				for range 1 + i%7 {
 					batch = append(batch, delta(p, i))
 					i++
@@ -138,7 +138,7 @@ func TestProducersKeepTheirOrderAndWaitForRoom(t *testing.T) {
 
 func TestEveryWaitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := New[int](1)
+		q := New(1)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		why := errors.New("enough")
 		results := make(chan error, 3)
@@ -160,7 +160,7 @@ func TestEveryWaitEnds(t *testing.T) {
 }
 
 func TestAnEmptyQueueKeepsNoMemory(t *testing.T) {
-	q := New[int](0)
+	q := New(0)
 	for range 3000 {
 		require.NoError(t, q.Push(t.Context(), delta(0, 1)))
 	}

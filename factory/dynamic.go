@@ -1,6 +1,7 @@
 package factory
 
 import (
+	"reflect"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,7 +31,7 @@ func NewDynamicSharedInformerFactory(c dynamic.Interface, resync time.Duration) 
 func NewFilteredDynamicSharedInformerFactory(c dynamic.Interface, resync time.Duration, namespace string, tweak dynamicinformer.TweakListOptionsFunc) *DynamicFactory {
 	return &DynamicFactory{byResource{resync: resync, build: func(resource schema.GroupVersionResource, s settings) *member {
 		source := newLater(func() reflector.Source { return asked(c, reflector.FromDynamic(c, resource, namespace)) })
-		return build[*unstructured.Unstructured]([]reflector.Source{reflector.Tweak(source, tweak)}, s)
+		return build(reflect.TypeFor[*unstructured.Unstructured](), []reflector.Source{reflector.Tweak(source, tweak)}, s)
 	}}}
 }
 
@@ -50,6 +51,6 @@ func NewMetadataSharedInformerFactory(c metadata.Interface, resync time.Duration
 func NewFilteredMetadataSharedInformerFactory(c metadata.Interface, resync time.Duration, namespace string, tweak metadatainformer.TweakListOptionsFunc) *MetadataFactory {
 	return &MetadataFactory{byResource{resync: resync, build: func(resource schema.GroupVersionResource, s settings) *member {
 		source := newLater(func() reflector.Source { return asked(c, reflector.FromMetadata(c, resource, namespace)) })
-		return build[*metav1.PartialObjectMetadata]([]reflector.Source{reflector.Tweak(source, tweak)}, s)
+		return build(reflect.TypeFor[*metav1.PartialObjectMetadata](), []reflector.Source{reflector.Tweak(source, tweak)}, s)
 	}}}
 }

@@ -38,7 +38,7 @@ type Factory struct {
 
 	registry[reflect.Type]
 	kinds      map[reflect.Type]kind
-	configured map[reflect.Type]any // informer.Options[T] by T
+	configured map[reflect.Type]informer.Options[any]
 	leases     map[leaseKey]*leased
 }
 
@@ -63,7 +63,7 @@ func NewSharedInformerFactoryWithOptions(c kubernetes.Interface, resync time.Dur
 		client: c, resync: resync,
 		resyncs:    make(map[reflect.Type]time.Duration),
 		kinds:      make(map[reflect.Type]kind),
-		configured: make(map[reflect.Type]any),
+		configured: make(map[reflect.Type]informer.Options[any]),
 		leases:     make(map[leaseKey]*leased),
 	}
 	for _, k := range builtin() {
@@ -183,16 +183,15 @@ func (f *Factory) kind(object reflect.Type) (kind, error) {
 // build makes an informer of a kind, as the options say. The caller holds mu.
 func (f *Factory) build(k kind, sources ...reflector.Source) *member {
 	s := settings{
-		resource:   k.resource.GroupResource(),
-		resync:     f.resyncOf(k.object),
-		transform:  f.transform,
-		decoding:   f.decoding,
-		configured: f.configured[k.object],
+		resource:  k.resource.GroupResource(),
+		resync:    f.resyncOf(k.object),
+		transform: f.transform,
+		decoding:  f.decoding,
 	}
-	if k.build == nil {
-		return boxed(k.object, sources, s)
+	if o, ok := f.configured[k.object]; ok {
+		s.configured = &o
 	}
-	return k.build(sources, s)
+	return build(k.object, sources, s)
 }
 
 // source returns the source of a kind in one namespace, or all for "". The

@@ -13,18 +13,12 @@ import (
 
 //go:generate sh -c "go run ./internal/kindgen > kinds.tmp && mv kinds.tmp kinds_generated.go"
 
-// kind is what a factory knows of one Go type: what it lists, and how to make
-// an informer of it.
+// kind is what a factory knows of one Go type: what it lists, and where from.
 type kind struct {
 	resource   schema.GroupVersionResource
 	object     reflect.Type
 	namespaced bool
 	source     func(c kubernetes.Interface, namespace string) reflector.Source
-	// build makes an informer of the type, where a caller's use of For, Acquire,
-	// Configure or Register has instantiated one; nil otherwise. Only then is
-	// the generic stack compiled for a type: for all built-in ones it would take
-	// a minute and gigabytes.
-	build func([]reflector.Source, settings) *member
 }
 
 // global is the row of a cluster-scoped kind: how to get from the clientset to
@@ -56,14 +50,5 @@ func kindOf[T informer.Object](resource schema.GroupVersionResource, namespaced 
 		object:     reflect.TypeFor[T](),
 		namespaced: namespaced,
 		source:     source,
-	}
-}
-
-// teach lets the factory make typed informers of a type that it knows. The
-// caller holds mu.
-func teach[T informer.Object](f *Factory) {
-	if k, ok := f.kinds[reflect.TypeFor[T]()]; ok {
-		k.build = build[T]
-		f.kinds[k.object] = k
 	}
 }

@@ -49,7 +49,6 @@ func Acquire[T informer.Object](f *Factory, s Scope) (*Lease[T], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	teach[T](f)
 	k, err := f.kind(object)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
@@ -16,7 +15,6 @@ import (
 // member is one informer of a factory, whatever its type.
 type member struct {
 	shared cache.SharedIndexInformer
-	typed  any // the *informer.Informer[T], once asked for
 	// start runs it in the background, again after it has stopped if it is one
 	// of ours.
 	start func(context.Context) (wait func(), err error)
@@ -31,14 +29,14 @@ type settings struct {
 	resync     time.Duration
 	transform  cache.TransformFunc
 	decoding   reflector.Decoding
-	configured any // the informer.Options[T] of Configure, or nil
+	configured *informer.Options[any] // of Configure, or nil
 }
 
 // build makes an informer of a Go type.
-func build[T informer.Object](sources []reflector.Source, s settings) *member {
-	o, configured := s.configured.(informer.Options[T])
-	if !configured {
-		o.Decoding = s.decoding
+func build(goType reflect.Type, sources []reflector.Source, s settings) *member {
+	o := informer.Options[any]{Decoding: s.decoding}
+	if s.configured != nil {
+		o = *s.configured
 	}
 	if o.Name == "" {
 		o.Name = s.resource.String()
@@ -49,20 +47,9 @@ func build[T informer.Object](sources []reflector.Source, s settings) *member {
 	if o.Resync == 0 {
 		o.Resync = s.resync
 	}
-	i := informer.Join(sources, o)
-	m := &member{shared: i.Shared(), typed: i, start: i.Start, stopped: i.Done}
+	i := informer.JoinShared(sources, goType, o)
+	m := &member{shared: i, start: i.Start, stopped: i.Done}
 	if s.transform != nil && o.Transform == nil {
-		_ = m.shared.SetTransform(s.transform) // it has not started
-	}
-	return m
-}
-
-// boxed makes an informer of a type that nobody has named to the compiler.
-func boxed(object reflect.Type, sources []reflector.Source, s settings) *member {
-	example, _ := reflect.New(object.Elem()).Interface().(runtime.Object) // as all built-in kinds are
-	i := informer.JoinBoxed(sources, example, informer.Options[any]{Name: s.resource.String(), Resource: s.resource, Resync: s.resync, Decoding: s.decoding})
-	m := &member{shared: i.Shared(), start: i.Start, stopped: i.Done}
-	if s.transform != nil {
 		_ = m.shared.SetTransform(s.transform) // it has not started
 	}
 	return m

@@ -25,7 +25,6 @@ func For[T informer.Object](f *Factory) (*informer.Informer[T], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	teach[T](f)
 	m, err := f.of(reflect.TypeFor[T]())
 	switch {
 	case err != nil:
@@ -37,16 +36,12 @@ func For[T informer.Object](f *Factory) (*informer.Informer[T], error) {
 }
 
 // typed returns a member's informer, unless a caller's constructor made one
-// that is not of this module. The caller holds mu.
+// that is not of this module.
 func typed[T informer.Object](m *member) (*informer.Informer[T], error) {
-	if i, ok := m.typed.(*informer.Informer[T]); ok {
-		return i, nil
-	}
 	i, ok := informer.As[T](m.shared)
 	if !ok {
 		return nil, fmt.Errorf("%v: %w", reflect.TypeFor[T](), ErrForeign)
 	}
-	m.typed = i
 	return i, nil
 }
 
@@ -66,7 +61,6 @@ func Configure[T informer.Object](f *Factory, o informer.Options[T]) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	teach[T](f)
 	object := reflect.TypeFor[T]()
 	if _, err := f.kind(object); err != nil {
 		return err
@@ -74,7 +68,7 @@ func Configure[T informer.Object](f *Factory, o informer.Options[T]) error {
 	if f.made(object) {
 		return fmt.Errorf("%v is configured before it is first asked for: %w", object, informer.ErrRunning)
 	}
-	f.configured[object] = o
+	f.configured[object] = o.Untyped()
 	return nil
 }
 
@@ -122,7 +116,6 @@ func Register[T informer.Object](f *Factory, r Resource) error {
 		}
 		return r.Source(namespace)
 	})
-	teach[T](f)
 	return nil
 }
 
@@ -137,7 +130,7 @@ func NewFilteredInformer[T informer.Object](c kubernetes.Interface, namespace st
 	if k, err := f.kind(reflect.TypeFor[T]()); err == nil {
 		source, resource = f.source(k, namespace, nil), k.resource.GroupResource()
 	}
-	i := build[T]([]reflector.Source{source}, settings{resource: resource, resync: resync}).shared
+	i := build(reflect.TypeFor[T](), []reflector.Source{source}, settings{resource: resource, resync: resync}).shared
 	ix = maps.Clone(ix)
 	delete(ix, cache.NamespaceIndex) // it has one
 	if err := i.AddIndexers(ix); err != nil {

@@ -6,11 +6,11 @@ import "fmt"
 // with an error, none: [ErrIndexExists] for a name that is taken,
 // [ErrIndexInvalid] for an index without a name or a function. Readers are not
 // held up; other writers wait.
-func (w *Writer[T]) AddIndexes(indexes ...Index[T]) error {
+func (w *Writer) AddIndexes(indexes ...Index[any]) error {
 	w.x.writing.Lock()
 	defer w.finish()
 
-	added := make([]*index[T], 0, len(indexes))
+	added := make([]*index, 0, len(indexes))
 	taken := make(map[string]bool)
 	for _, name := range w.x.Indexes() {
 		taken[name] = true
@@ -32,10 +32,10 @@ func (w *Writer[T]) AddIndexes(indexes ...Index[T]) error {
 // add fills new indexes and then shows them to readers. The caller holds
 // x.writing, which is all it takes: nobody else looks at the new lists yet,
 // and the places in the records are the writer's own.
-func (w *Writer[T]) add(added ...*index[T]) {
+func (w *Writer) add(added ...*index) {
 	old := w.x.live.Load()
 	at := uint32(0)
-	w.run(func(*Tx[T]) {
+	w.run(func(*Tx) {
 		for ; int(at) < old.all.len(); at++ {
 			w.addPosts(old.all.owner(at), added)
 		}
@@ -45,7 +45,7 @@ func (w *Writer[T]) add(added ...*index[T]) {
 }
 
 // addPosts gives a record its places in new indexes.
-func (w *Writer[T]) addPosts(r *node[entry[T]], added []*index[T]) {
+func (w *Writer) addPosts(r *record, added []*index) {
 	values := w.valuesIn(added, r, r.value.object())
 	posts := w.posts[:0]
 	for i := range r.value.posts() {

@@ -19,17 +19,17 @@ func TestWhatAnIndexFunctionReturnsIsNotWritten(t *testing.T) {
 		"more than are few": slices.Repeat([]string{"a", "b", "c"}, few),
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, err := New(Options[tagged]{Indexes: []Index[tagged]{{Name: "own", Append: own}, {Name: "other", Append: other}}})
+			w, err := New(Options{Indexes: untyped(Index[tagged]{Name: "own", Append: own}, Index[tagged]{Name: "other", Append: other})})
 			require.NoError(t, err)
 			want := slices.Clone(given)
-			w.Update(func(tx *Tx[tagged]) {
+			w.Update(func(tx *Tx) {
 				tx.Put(0, Key{Name: "a"}, tagged{values: given}, 0)
 				tx.Put(0, Key{Name: "b"}, tagged{values: []string{"later"}}, 0)
 			})
-			require.NoError(t, w.AddIndexes(Index[tagged]{Name: "late", Append: own}, Index[tagged]{Name: "later", Append: other}))
+			require.NoError(t, w.AddIndexes(untyped(Index[tagged]{Name: "late", Append: own}, Index[tagged]{Name: "later", Append: other})...))
 			s := w.Stage(0)
 			s.Put(Key{Name: "a"}, tagged{values: given}, 0)
-			s.Commit("1", Visitor[tagged]{})
+			s.Commit("1", Visitor{})
 			require.Equal(t, want, given)
 			for _, index := range []string{"own", "late"} {
 				found, err := w.Indexer().Values(index)
@@ -43,12 +43,12 @@ func TestWhatAnIndexFunctionReturnsIsNotWritten(t *testing.T) {
 // What costs allocations is an index function's own affair.
 func TestIndexingAllocatesNothing(t *testing.T) {
 	values := []string{"a", "b"}
-	w, err := New(Options[tagged]{Indexes: []Index[tagged]{
-		{Name: "own", Append: func([]string, tagged) []string { return values }},
-		{Name: "appended", Append: func(v []string, _ tagged) []string { return append(v, values...) }},
-	}})
+	w, err := New(Options{Indexes: untyped(
+		Index[tagged]{Name: "own", Append: func([]string, tagged) []string { return values }},
+		Index[tagged]{Name: "appended", Append: func(v []string, _ tagged) []string { return append(v, values...) }},
+	)})
 	require.NoError(t, err)
-	section := func(tx *Tx[tagged]) { tx.Put(0, Key{Name: "a"}, tagged{}, 0) }
+	section := func(tx *Tx) { tx.Put(0, Key{Name: "a"}, tagged{}, 0) }
 	w.Update(section)
 	unchecked(t)
 	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { w.Update(section) }), 1.0, "the word that holds the object")

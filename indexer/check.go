@@ -8,7 +8,7 @@ import (
 
 // check panics if an invariant of the live contents is broken. The caller
 // holds x.writing.
-func (w *Writer[T]) check() {
+func (w *Writer) check() {
 	c := w.x.live.Load()
 	c.records.check()
 	c.all.check()
@@ -24,14 +24,14 @@ func (w *Writer[T]) check() {
 }
 
 // checkPosts compares a record's places with its index values, found anew.
-func (w *Writer[T]) checkPosts(c *contents[T], r *node[entry[T]]) {
+func (w *Writer) checkPosts(c *contents, r *record) {
 	want := 0
 	for _, ix := range c.indexes {
 		if _, broken := ix.broken[r.key()]; broken || ix.refused {
 			continue
 		}
 		for _, value := range ix.valuesOf(nil, r, r.value.object()) { // it does not fail, or r would be marked as broken
-			p, ok := r.value.postOf(wanted[T]{ix, value})
+			p, ok := r.value.postOf(wanted{ix, value})
 			verify.That(ok && &p.list.value == ix.list(r.namespace.Value(), value) && p.list.value.owner(p.at) == r,
 				"%q is not under %q of index %q", r.key(), value, ix.Name)
 			want++
@@ -41,7 +41,7 @@ func (w *Writer[T]) checkPosts(c *contents[T], r *node[entry[T]]) {
 }
 
 // postOf returns the place for an index value, if there is one.
-func (e *entry[T]) postOf(v wanted[T]) (p post[T], ok bool) {
+func (e *entry) postOf(v wanted) (p post, ok bool) {
 	for i := range e.posts() {
 		if p := e.post(i); v.isOf(p.list) {
 			return p, true
@@ -50,7 +50,7 @@ func (e *entry[T]) postOf(v wanted[T]) (p post[T], ok bool) {
 	return p, false
 }
 
-func (x *index[T]) check() {
+func (x *index) check() {
 	x.values.check()
 	verify.That(!x.refused || x.values.live == 0, "index %q is refused and not empty", x.Name)
 	for n := range x.values.all {
@@ -60,7 +60,7 @@ func (x *index[T]) check() {
 	}
 }
 
-func (v *vector[T]) check() {
+func (v *vector) check() {
 	size := 0
 	for i, c := range v.chunks {
 		verify.That(len(c.objects) == len(c.owners), "chunk %d has %d objects, %d owners", i, len(c.objects), len(c.owners))

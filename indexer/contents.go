@@ -6,10 +6,10 @@ import "slices"
 // all, and the indexes. Once shown the struct itself never changes; what it
 // points to is written under the indexer's locks. Adding an index, or replacing
 // more than a few objects, makes another contents and swaps it in.
-type contents[T any] struct {
-	records *table[entry[T]]
-	all     *vector[T]
-	indexes []*index[T]
+type contents struct {
+	records *table[entry]
+	all     *vector
+	indexes []*index
 	// keyed says that the values of all indexes are those of the keys, which no
 	// update changes.
 	keyed bool
@@ -18,14 +18,14 @@ type contents[T any] struct {
 	shared bool
 }
 
-func newContents[T any](records *table[entry[T]], all *vector[T], indexes []*index[T]) *contents[T] {
-	valued := func(ix *index[T]) bool { return !ix.ByNamespace }
-	return &contents[T]{records: records, all: all, indexes: indexes, keyed: !slices.ContainsFunc(indexes, valued)}
+func newContents(records *table[entry], all *vector, indexes []*index) *contents {
+	valued := func(ix *index) bool { return !ix.ByNamespace }
+	return &contents{records: records, all: all, indexes: indexes, keyed: !slices.ContainsFunc(indexes, valued)}
 }
 
 // index returns the index of a family by its name, which for posting lists is
 // a label key, or nil.
-func (c *contents[T]) index(name string, f family) *index[T] {
+func (c *contents) index(name string, f family) *index {
 	for _, ix := range c.indexes {
 		if ix.Name == name && ix.family == f {
 			return ix
@@ -36,7 +36,7 @@ func (c *contents[T]) index(name string, f family) *index[T] {
 
 // put stores a record, or, where its key has one, what is in it. It returns
 // the object that was there before.
-func (c *contents[T]) put(w *Writer[T], r *node[entry[T]]) (old T, replaced bool) {
+func (c *contents) put(w *Writer, r *record) (old any, replaced bool) {
 	p, stored := c.records.seek(r.key())
 	if stored == nil {
 		c.insert(w, p, r)
@@ -55,7 +55,7 @@ func (c *contents[T]) put(w *Writer[T], r *node[entry[T]]) (old T, replaced bool
 }
 
 // insert stores a record at the spot of its key, which has none.
-func (c *contents[T]) insert(w *Writer[T], p spot[entry[T]], r *node[entry[T]]) {
+func (c *contents) insert(w *Writer, p spot[entry], r *record) {
 	values := w.valuesIn(c.indexes, r, r.value.object())
 	c.records.fill(p, r)
 	r.value.at = c.all.add(r.value.object(), r)
@@ -64,7 +64,7 @@ func (c *contents[T]) insert(w *Writer[T], p spot[entry[T]], r *node[entry[T]]) 
 
 // values returns the index values of a record with another version of its object,
 // for update.
-func (c *contents[T]) values(w *Writer[T], r *node[entry[T]], obj T) []wanted[T] {
+func (c *contents) values(w *Writer, r *record, obj any) []wanted {
 	if c.keyed {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (c *contents[T]) values(w *Writer[T], r *node[entry[T]], obj T) []wanted[T]
 
 // update makes a record hold another version of its object, and returns the one
 // before.
-func (c *contents[T]) update(w *Writer[T], r *node[entry[T]], object *T, stamp uint64, values []wanted[T]) (old T, was uint64) {
+func (c *contents) update(w *Writer, r *record, object *any, stamp uint64, values []wanted) (old any, was uint64) {
 	e := &r.value
 	was, e.stamp = e.stamp, stamp
 	e.current.Store(object)
@@ -88,7 +88,7 @@ func (c *contents[T]) update(w *Writer[T], r *node[entry[T]], object *T, stamp u
 
 // succeed puts r in the place of another record of its key, with what is the
 // writer's in that. Nobody reads these contents yet.
-func (c *contents[T]) succeed(p spot[entry[T]], r, before *node[entry[T]]) {
+func (c *contents) succeed(p spot[entry], r, before *record) {
 	e := &r.value
 	e.takeOver(&before.value)
 	p.group.slots[p.slot].Store(r)
@@ -100,7 +100,7 @@ func (c *contents[T]) succeed(p spot[entry[T]], r, before *node[entry[T]]) {
 }
 
 // remove takes a key out; old is its record, or nil.
-func (c *contents[T]) remove(key Key) (old *node[entry[T]]) {
+func (c *contents) remove(key Key) (old *record) {
 	old = c.records.remove(key)
 	if old == nil {
 		return nil
@@ -117,7 +117,7 @@ func (c *contents[T]) remove(key Key) (old *node[entry[T]]) {
 }
 
 // forget drops the failures of index functions on a key.
-func (c *contents[T]) forget(key Key) {
+func (c *contents) forget(key Key) {
 	for _, ix := range c.indexes {
 		delete(ix.broken, key)
 	}
@@ -125,7 +125,7 @@ func (c *contents[T]) forget(key Key) {
 
 // adopt takes over a record of other contents, with its index values. Its
 // places are in these contents from then on.
-func (c *contents[T]) adopt(w *Writer[T], r *node[entry[T]]) {
+func (c *contents) adopt(w *Writer, r *record) {
 	p, _ := c.records.seek(r.key())
 	c.records.fill(p, r)
 	e := &r.value
@@ -144,7 +144,7 @@ func (c *contents[T]) adopt(w *Writer[T], r *node[entry[T]]) {
 }
 
 // post brings the index lists in line with the object of r and its values.
-func (c *contents[T]) post(w *Writer[T], r *node[entry[T]], values []wanted[T]) {
+func (c *contents) post(w *Writer, r *record, values []wanted) {
 	switch r.value.fit(values) {
 	case same:
 		r.value.refresh()

@@ -14,6 +14,9 @@ var (
 	// ErrIndexInvalid is returned for an index without a name, or without
 	// either an Append function or ByNamespace.
 	ErrIndexInvalid = errors.New("an index needs a name, and an Append function or ByNamespace")
+	// ErrType is what an index is left out with that was declared for objects of
+	// another type.
+	ErrType = errors.New("the object is of another type")
 	// ErrGoexit is what an index function failed with that ended its goroutine
 	// (runtime.Goexit) instead of returning, as t.FailNow of a test does.
 	ErrGoexit = errors.New("the function ended its goroutine")

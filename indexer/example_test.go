@@ -13,19 +13,24 @@ type pod struct {
 	labels map[string]string
 }
 
+var byNode = indexer.Index[*pod]{Name: "node", Append: func(values []string, p *pod) []string {
+	return append(values, p.node)
+}}
+
+// podsOf returns a typed view of a store of pods.
+func podsOf(w *indexer.Writer) *indexer.Indexer[*pod] { return indexer.View[*pod](w.Indexer()) }
+
 // fleet is a store of three pods, with an index by node.
-func fleet() *indexer.Writer[*pod] {
-	w, err := indexer.New(indexer.Options[*pod]{
-		Indexes: []indexer.Index[*pod]{{Name: "node", Append: func(values []string, p *pod) []string {
-			return append(values, p.node)
-		}}},
-		Labels:    func(p *pod) map[string]string { return p.labels },
-		Namespace: func(p *pod) string { return p.key.Namespace },
+func fleet() *indexer.Writer {
+	w, err := indexer.New(indexer.Options{
+		Indexes:   []indexer.Index[any]{byNode.Untyped()},
+		Labels:    func(obj any) map[string]string { return obj.(*pod).labels },
+		Namespace: func(obj any) string { return obj.(*pod).key.Namespace },
 	})
 	if err != nil {
 		panic(err)
 	}
-	w.Update(func(tx *indexer.Tx[*pod]) {
+	w.Update(func(tx *indexer.Tx) {
 		for _, p := range []*pod{
 			{indexer.ParseKey("prod/web-1"), "n1", map[string]string{"app": "web"}},
 			{indexer.ParseKey("prod/web-2"), "n2", map[string]string{"app": "web"}},
@@ -48,7 +53,7 @@ func printNames(pods []*pod) {
 }
 
 func ExampleIndexer_By() {
-	pods := fleet().Indexer()
+	pods := podsOf(fleet())
 	printNames(slices.Collect(pods.By("node", "n1")))
 	_, err := pods.Lookup("zone", "z1")
 	fmt.Println(err)
@@ -59,12 +64,12 @@ func ExampleIndexer_By() {
 
 func ExampleSnapshot() {
 	w := fleet()
-	before := w.Indexer().Snapshot()
-	w.Update(func(tx *indexer.Tx[*pod]) {
+	before := podsOf(w).Snapshot()
+	w.Update(func(tx *indexer.Tx) {
 		tx.Delete(indexer.Key{Namespace: "prod", Name: "db-1"})
 		tx.SetVersion("43")
 	})
-	after := w.Indexer().Snapshot()
+	after := podsOf(w).Snapshot()
 	fmt.Println(before.Len(), "at", before.Version())
 	fmt.Println(after.Len(), "at", after.Version())
 	printNames(before.List())
@@ -75,7 +80,7 @@ func ExampleSnapshot() {
 }
 
 func ExampleIndexer_Select() {
-	pods := fleet().Indexer()
+	pods := podsOf(fleet())
 	printNames(pods.Select("prod", indexer.Requirement{Key: "app", Op: indexer.In, Values: []string{"web"}}))
 	printNames(pods.Select("", indexer.Requirement{Key: "app", Op: indexer.NotIn, Values: []string{"web"}}))
 	printNames(pods.Select("test"))

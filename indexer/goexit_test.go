@@ -23,18 +23,18 @@ func deadlyWords(values []string, it *item) []string {
 
 // newDeadly makes a store with an index of namespaces before and one of names
 // behind two that may end the goroutine. The items in it are as told, by name.
-func newDeadly(t *testing.T, report func(*IndexError), items ...*item) *Writer[*item] {
+func newDeadly(t *testing.T, report func(*IndexError), items ...*item) *Writer {
 	o := itemOptions()
-	o.Indexes = []Index[*item]{
-		{Name: NamespaceIndex, ByNamespace: true},
-		{Name: "deadly", Append: deadlyWords},
-		{Name: "deadly too", Append: deadlyWords},
-		{Name: "name", Append: func(values []string, it *item) []string { return append(values, it.key.Name) }},
-	}
+	o.Indexes = untyped(
+		Index[*item]{Name: NamespaceIndex, ByNamespace: true},
+		Index[*item]{Name: "deadly", Append: deadlyWords},
+		Index[*item]{Name: "deadly too", Append: deadlyWords},
+		Index[*item]{Name: "name", Append: func(values []string, it *item) []string { return append(values, it.key.Name) }},
+	)
 	o.Report = report
 	w, err := New(o)
 	require.NoError(t, err)
-	w.Update(func(tx *Tx[*item]) {
+	w.Update(func(tx *Tx) {
 		for _, it := range items {
 			tx.Put(0, it.key, it, 0)
 		}
@@ -48,10 +48,10 @@ func numbered(n, serial int, words ...string) *item {
 
 // inIndexes makes sure that a store holds some items, each in all of its indexes but
 // for those that are deadly.
-func inIndexes(t *testing.T, w *Writer[*item], want ...*item) {
+func inIndexes(t *testing.T, w *Writer, want ...*item) {
 	t.Helper()
 	usable(t, w)
-	x := w.Indexer()
+	x := items(w)
 	sameSet(t, want, slices.Collect(x.All()))
 	sameSet(t, want, slices.Collect(x.By(NamespaceIndex, "a")))
 	broken := 0
@@ -79,34 +79,34 @@ func survives(t *testing.T, f func()) {
 func TestContract_D28_AnIndexFunctionThatEndsItsGoroutineLosesOneObject(t *testing.T) {
 	a, b, c, d := numbered(1, 1, "x"), numbered(2, 2, "x", deadly), numbered(3, 3, "y"), numbered(4, 4, deadly)
 	all := []*item{a, b, c, d}
-	put := func(tx *Tx[*item]) {
+	put := func(tx *Tx) {
 		for _, it := range all {
 			tx.Put(0, it.key, it, 0)
 		}
 	}
 	stored := []*item{numbered(1, 0, "x"), numbered(2, 0, "z"), numbered(4, 0, "z")}
-	for name, write := range map[string]func(w *Writer[*item]){
-		"put": func(w *Writer[*item]) { w.Update(put) },
-		"set": func(w *Writer[*item]) {
-			w.Update(func(tx *Tx[*item]) {
+	for name, write := range map[string]func(w *Writer){
+		"put": func(w *Writer) { w.Update(put) },
+		"set": func(w *Writer) {
+			w.Update(func(tx *Tx) {
 				for _, it := range all {
 					tx.Set(it.key, it)
 				}
 			})
 		},
-		"full state": func(w *Writer[*item]) {
+		"full state": func(w *Writer) {
 			s := w.Stage(0)
 			for _, it := range all {
 				s.Put(it.key, it, 0)
 			}
-			s.Commit("1", Visitor[*item]{})
+			s.Commit("1", Visitor{})
 		},
-		"full state by hand": func(w *Writer[*item]) {
+		"full state by hand": func(w *Writer) {
 			s := w.StageAll()
 			for _, it := range all {
 				s.Put(it.key, it, 0)
 			}
-			s.Commit("1", Visitor[*item]{})
+			s.Commit("1", Visitor{})
 		},
 	} {
 		for _, before := range [][]*item{nil, stored} {
@@ -121,7 +121,7 @@ func TestContract_D28_AnIndexFunctionThatEndsItsGoroutineLosesOneObject(t *testi
 					require.Contains(t, []Key{b.key, d.key}, e.Key)
 				}
 				b, d := numbered(2, 5, "x"), numbered(4, 5, "x") // they recover
-				w.Update(func(tx *Tx[*item]) {
+				w.Update(func(tx *Tx) {
 					tx.Put(0, b.key, b, 0)
 					tx.Put(0, d.key, d, 0)
 				})
@@ -150,7 +150,7 @@ func TestContract_D28_ALargeFullState(t *testing.T) {
 		for _, it := range all {
 			s.Put(it.key, it, 0)
 		}
-		s.Commit("1", Visitor[*item]{Put: func(_ Key, _, it *item, _ bool) { told = append(told, it) }})
+		s.Commit("1", Visitor{Put: func(_ Key, _, it any, _ bool) { told = append(told, asItem(it)) }})
 	})
 	require.Equal(t, all, told)
 	require.Equal(t, "1", w.Indexer().Version())
@@ -167,7 +167,7 @@ func TestContract_D28_IndexesThatAreAdded(t *testing.T) {
 		}
 		return append(values, it.words...)
 	}}
-	survives(t, func() { _ = w.AddIndexes(late, Index[*item]{Name: "later", Append: deadlyWords}) })
+	survives(t, func() { _ = w.AddIndexes(untyped(late, Index[*item]{Name: "later", Append: deadlyWords})...) })
 	usable(t, w)
 	require.ElementsMatch(t, []*item{all[0], all[2]}, slices.Collect(w.Indexer().By("late", "x")))
 	require.ElementsMatch(t, all[:3], slices.Collect(w.Indexer().By("later", "x")))
@@ -178,7 +178,8 @@ func TestContract_D28_IndexesThatAreAdded(t *testing.T) {
 func TestContract_D28_LabelsThatASelectorAsksFor(t *testing.T) {
 	o := itemOptions()
 	labels := o.Labels
-	o.Labels = func(it *item) map[string]string {
+	o.Labels = func(obj any) map[string]string {
+		it := asItem(obj)
 		if slices.Contains(it.words, deadly) {
 			runtime.Goexit()
 		}
@@ -188,13 +189,13 @@ func TestContract_D28_LabelsThatASelectorAsksFor(t *testing.T) {
 	require.NoError(t, err)
 	a, b := numbered(1, 1), numbered(2, 2, deadly)
 	a.labels, b.labels = map[string]string{"app": "x"}, map[string]string{"app": "x"}
-	w.Update(func(tx *Tx[*item]) {
+	w.Update(func(tx *Tx) {
 		tx.Put(0, a.key, a, 0)
 		tx.Put(0, b.key, b, 0)
 	})
-	survives(t, func() { w.Indexer().Select("", in("app", "x")) })
+	survives(t, func() { items(w).Select("", in("app", "x")) })
 	usable(t, w)
-	require.Equal(t, []*item{a}, w.Indexer().Select("", in("app", "x")))
+	require.Equal(t, []*item{a}, items(w).Select("", in("app", "x")))
 }
 
 // A section that ends its goroutine by itself is not called again, not even after
@@ -204,7 +205,7 @@ func TestASectionThatEndsItsGoroutineIsNotRepeated(t *testing.T) {
 		w := newDeadly(t, nil)
 		calls := 0
 		survives(t, func() {
-			w.Update(func(tx *Tx[*item]) {
+			w.Update(func(tx *Tx) {
 				calls++
 				if first || calls == 2 {
 					runtime.Goexit()
@@ -214,7 +215,7 @@ func TestASectionThatEndsItsGoroutineIsNotRepeated(t *testing.T) {
 		})
 		usable(t, w)
 		require.Equal(t, map[bool]int{true: 1, false: 2}[first], calls)
-		w.Update(func(tx *Tx[*item]) { tx.Put(0, Key{"a", "1"}, numbered(1, 1, "x"), 0) })
+		w.Update(func(tx *Tx) { tx.Put(0, Key{"a", "1"}, numbered(1, 1, "x"), 0) })
 		require.Len(t, slices.Collect(w.Indexer().By("deadly", "x")), 1)
 	}
 }

@@ -17,17 +17,17 @@ type tagged struct {
 	values []string
 }
 
-func newTagged(t *testing.T, report func(*IndexError)) *Writer[tagged] {
-	w, err := New(Options[tagged]{
-		Labels:  func(o tagged) map[string]string { return o.labels },
-		Indexes: []Index[tagged]{{Name: "values", Append: func(values []string, o tagged) []string { return append(values, o.values...) }}},
+func newTagged(t *testing.T, report func(*IndexError)) *Writer {
+	w, err := New(Options{
+		Labels:  func(obj any) map[string]string { return obj.(tagged).labels },
+		Indexes: untyped(Index[tagged]{Name: "values", Append: func(values []string, o tagged) []string { return append(values, o.values...) }}),
 		Report:  report,
 	})
 	require.NoError(t, err)
 	return w
 }
 
-func (w *Writer[T]) lists(f family) (n int) {
+func (w *Writer) lists(f family) (n int) {
 	for _, ix := range w.x.live.Load().indexes {
 		if ix.family == f {
 			n += ix.values.live
@@ -54,7 +54,7 @@ func TestALabelBomb(t *testing.T) {
 	require.Empty(t, w.Indexer().Select("", exists))
 	most := 0
 	for i := range objects {
-		w.Update(func(tx *Tx[tagged]) {
+		w.Update(func(tx *Tx) {
 			tx.Put(0, Key{Name: fmt.Sprint(i)}, tagged{labels: map[string]string{"k": fmt.Sprint(i)}}, 0)
 		})
 		lists := w.lists(byLabel)
@@ -74,7 +74,7 @@ func TestAFloodOfLabelKeys(t *testing.T) {
 	for i := range 100_000 {
 		labels[fmt.Sprint(i)] = "x"
 	}
-	w.Update(func(tx *Tx[tagged]) { tx.Put(0, Key{Name: "a"}, tagged{labels: labels}, 0) })
+	w.Update(func(tx *Tx) { tx.Put(0, Key{Name: "a"}, tagged{labels: labels}, 0) })
 	require.Zero(t, w.lists(byLabel))
 	for i := range 1000 {
 		require.Len(t, w.Indexer().Select("", Requirement{Key: fmt.Sprint(i), Op: Exists}), 1)
@@ -95,7 +95,7 @@ func TestAnObjectWithVeryManyIndexValues(t *testing.T) {
 		}
 		return v
 	}
-	put := func(v []string) { w.Update(func(tx *Tx[tagged]) { tx.Put(0, Key{Name: "a"}, tagged{values: v}, 0) }) }
+	put := func(v []string) { w.Update(func(tx *Tx) { tx.Put(0, Key{Name: "a"}, tagged{values: v}, 0) }) }
 	put(values(0))
 	require.Equal(t, n, w.lists(named))
 	put(values(n / 2))
@@ -109,7 +109,7 @@ func TestAnObjectWithVeryManyIndexValues(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, s.Len(), value)
 	}
-	w.Update(func(tx *Tx[tagged]) { tx.Delete(Key{Name: "a"}) })
+	w.Update(func(tx *Tx) { tx.Delete(Key{Name: "a"}) })
 	require.Zero(t, w.lists(named))
 }
 
@@ -122,7 +122,7 @@ func TestManyIndexValuesAgainstFew(t *testing.T) {
 			for i := range n {
 				v = append(v, fmt.Sprint(i*(step+1)%(few+5)))
 			}
-			w.Update(func(tx *Tx[tagged]) { tx.Put(0, Key{Name: "a"}, tagged{values: v}, 0) }) // which checks itself
+			w.Update(func(tx *Tx) { tx.Put(0, Key{Name: "a"}, tagged{values: v}, 0) }) // which checks itself
 			slices.Sort(v)
 			got, err := w.Indexer().Values("values")
 			require.NoError(t, err)
@@ -135,12 +135,12 @@ func TestManyIndexValuesAgainstFew(t *testing.T) {
 func TestALongNameInAnIndexError(t *testing.T) {
 	var told *IndexError
 	long := strings.Repeat("x", 2<<20)
-	w, err := New(Options[tagged]{
-		Indexes: []Index[tagged]{{Name: "bad", Append: func([]string, tagged) []string { panic(long) }}},
+	w, err := New(Options{
+		Indexes: []Index[any]{{Name: "bad", Append: func([]string, any) []string { panic(long) }}},
 		Report:  func(e *IndexError) { told = e },
 	})
 	require.NoError(t, err)
-	w.Update(func(tx *Tx[tagged]) { tx.Put(0, Key{Name: long}, tagged{}, 0) })
+	w.Update(func(tx *Tx) { tx.Put(0, Key{Name: long}, tagged{}, 0) })
 	require.Equal(t, long, told.Key.Name)
 	require.Less(t, len(told.Error()), 2*maxText+100)
 }

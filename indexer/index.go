@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"fmt"
+	"reflect"
 	"unique"
 )
 
@@ -28,6 +29,23 @@ type Index[T any] struct {
 	ByNamespace bool
 }
 
+// Untyped returns the index as a store takes it. An object of another type is
+// left out of it, with [ErrType].
+func (ix Index[T]) Untyped() Index[any] {
+	untyped := Index[any]{Name: ix.Name, ByNamespace: ix.ByNamespace}
+	if ix.Append == nil {
+		return untyped
+	}
+	untyped.Append = func(values []string, obj any) []string {
+		t, ok := obj.(T)
+		if !ok {
+			panic(fmt.Errorf("%w: want %v, got %T", ErrType, reflect.TypeFor[T](), obj))
+		}
+		return ix.Append(values, t)
+	}
+	return untyped
+}
+
 func (ix *Index[T]) valid() bool { return ix.Name != "" && (ix.Append != nil) != ix.ByNamespace }
 
 // family says what an index is for.
@@ -41,30 +59,30 @@ const (
 
 // index is one index as it is kept: a list of objects for each value. The
 // posting lists for the label keys that selectors ask for are indexes too.
-type index[T any] struct {
-	Index[T]
+type index struct {
+	Index[any]
 	family
 	// refused marks the index of a label key that is almost unique, or of one
 	// too many: it is kept empty and answers nothing.
 	refused bool
-	values  *table[vector[T]]
+	values  *table[vector]
 	// broken holds the keys that Append failed on. The writer's own.
 	broken map[Key]struct{}
 }
 
-func newIndex[T any](ix Index[T], f family) *index[T] {
-	return &index[T]{Index: ix, family: f, values: newTable[vector[T]](0)}
+func newIndex(ix Index[any], f family) *index {
+	return &index{Index: ix, family: f, values: newTable[vector](0)}
 }
 
 // empty returns the same index with nothing in it.
-func (x *index[T]) empty() *index[T] {
+func (x *index) empty() *index {
 	e := newIndex(x.Index, x.family)
 	e.refused = x.refused
 	return e
 }
 
 // key is that of the list of a value, of objects of a namespace.
-func (x *index[T]) key(namespace, value string) Key {
+func (x *index) key(namespace, value string) Key {
 	if x.family == byLabelIn {
 		return Key{namespace, value}
 	}
@@ -73,7 +91,7 @@ func (x *index[T]) key(namespace, value string) Key {
 
 // list returns the list of a value, or nil. Which namespace it is about
 // matters only where there is a list for each. Safe for any goroutine.
-func (x *index[T]) list(namespace, value string) *vector[T] {
+func (x *index) list(namespace, value string) *vector {
 	if n := x.values.get(x.key(namespace, value)); n != nil {
 		return &n.value
 	}
@@ -82,26 +100,26 @@ func (x *index[T]) list(namespace, value string) *vector[T] {
 
 // add puts a record into the list of a value, made if there is none. The
 // writer's.
-func (x *index[T]) add(value string, r *node[entry[T]]) post[T] {
+func (x *index) add(value string, r *record) post {
 	key := x.key(r.namespace.Value(), value)
 	p, n := x.values.seek(key)
 	if n == nil {
 		n = newList(key, x)
 		x.values.fill(p, n)
 	}
-	return post[T]{n, n.value.add(r.value.object(), r)}
+	return post{n, n.value.add(r.value.object(), r)}
 }
 
 // newList returns the list of an index value.
-func newList[T any](key Key, x *index[T]) *node[vector[T]] {
-	n := &node[vector[T]]{namespace: unique.Make(key.Namespace), name: key.Name}
+func newList(key Key, x *index) *node[vector] {
+	n := &node[vector]{namespace: unique.Make(key.Namespace), name: key.Name}
 	n.value.index = x
 	return n
 }
 
 // valuesOf returns the values of a record with an object, each once, in the memory
 // of scratch. It panics where the index function does.
-func (x *index[T]) valuesOf(scratch []string, r *node[entry[T]], obj T) []string {
+func (x *index) valuesOf(scratch []string, r *record, obj any) []string {
 	scratch = scratch[:0]
 	if x.ByNamespace {
 		return append(scratch, r.namespace.Value())

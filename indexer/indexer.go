@@ -11,15 +11,17 @@ import (
 //
 // [Indexer.Get] takes no lock. The methods that return lists may wait for the
 // write section in progress, which covers some thousand changes at the most.
-type Indexer[T any] struct {
-	// boxed, if set, holds the objects as any, and this is a view of it: see
-	// [Unbox]. Nothing below is used then.
-	boxed *Indexer[any]
+//
+// The store itself is untyped. What returns objects asserts the type of each, at
+// no other cost; one of another type reads as the zero value.
+type Indexer[T any] struct{ store }
 
-	live    atomic.Pointer[contents[T]]
+// store is what all views of one store are.
+type store struct {
+	live    atomic.Pointer[contents]
 	version atomic.Pointer[string]
-	options Options[T]
-	writer  *Writer[T] // builds the posting lists that selectors ask for
+	options Options
+	writer  *Writer // builds the posting lists that selectors ask for
 
 	// writing serialises the writers and guards what is theirs alone. It comes
 	// before mu.
@@ -29,13 +31,23 @@ type Indexer[T any] struct {
 	mu sync.Mutex
 }
 
+// View returns a view of a store whose objects are all of one type. It costs
+// nothing: it is the same store.
+func View[T any](x *Indexer[any]) *Indexer[T] { return (*Indexer[T])(x) }
+
+// typed returns a stored object as a T.
+func typed[T any](obj any) T {
+	t, _ := obj.(T)
+	return t
+}
+
 // Options configure an indexer. The zero value is a store without indexes
 // whose objects have no labels and no namespace.
-type Options[T any] struct {
-	Indexes []Index[T]
+type Options struct {
+	Indexes []Index[any]
 	// Labels and Namespace read an object's metadata, for [Indexer.Select].
-	Labels    func(T) map[string]string
-	Namespace func(T) string
+	Labels    func(any) map[string]string
+	Namespace func(any) string
 	// Report is told of every object that an index function fails on, on the
 	// writer's goroutine, with no lock held. Nil: nobody is told.
 	Report func(*IndexError)
@@ -46,38 +58,26 @@ type Options[T any] struct {
 // Get returns the object of a key. It takes no lock, allocates nothing and
 // never waits.
 func (x *Indexer[T]) Get(key Key) (obj T, ok bool) {
-	if x.boxed != nil {
-		return unboxed[T](x.boxed.Get(key))
-	}
 	if r := x.live.Load().records.get(key); r != nil {
-		return r.value.object(), true
+		return typed[T](r.value.object()), true
 	}
 	return obj, false
 }
 
 // Len returns the number of objects.
-func (x *Indexer[T]) Len() int {
-	if x.boxed != nil {
-		return x.boxed.Len()
-	}
+func (x *store) Len() int {
 	return x.live.Load().all.len()
 }
 
 // Version returns the resourceVersion that the store is at, "" before the
 // first list: every change up to it is in the store.
-func (x *Indexer[T]) Version() string {
-	if x.boxed != nil {
-		return x.boxed.Version()
-	}
+func (x *store) Version() string {
 	return *x.version.Load()
 }
 
 // Snapshot freezes the list of all objects.
 func (x *Indexer[T]) Snapshot() Snapshot[T] {
-	if x.boxed != nil {
-		return unboxedSnapshot[T](x.boxed.Snapshot())
-	}
-	return x.frozen(func(c *contents[T]) *vector[T] { return c.all })
+	return Snapshot[T](x.frozen(func(c *contents) *vector { return c.all }))
 }
 
 // All ranges over a snapshot of all objects, in no promised order. No lock is
@@ -94,14 +94,10 @@ func (x *Indexer[T]) each(yield func(T) bool) {
 // Lookup freezes the list of the objects under a value of an index, which may
 // be empty. It returns [ErrUnknownIndex] where there is no such index.
 func (x *Indexer[T]) Lookup(index, value string) (Snapshot[T], error) {
-	if x.boxed != nil {
-		s, err := x.boxed.Lookup(index, value)
-		return unboxedSnapshot[T](s), err
-	}
 	if x.live.Load().index(index, named) == nil {
 		return Snapshot[T]{}, unknownIndex(index)
 	}
-	return x.frozen(func(c *contents[T]) *vector[T] { return c.index(index, named).list("", value) }), nil
+	return Snapshot[T](x.frozen(func(c *contents) *vector { return c.index(index, named).list("", value) })), nil
 }
 
 // By ranges over the objects under a value of an index, as [Indexer.Lookup]
@@ -118,10 +114,7 @@ func (x *Indexer[T]) eachBy(index, value string, yield func(T) bool) {
 
 // Values returns the values that an index has objects under, in no promised
 // order, or [ErrUnknownIndex].
-func (x *Indexer[T]) Values(index string) ([]string, error) {
-	if x.boxed != nil {
-		return x.boxed.Values(index)
-	}
+func (x *store) Values(index string) ([]string, error) {
 	ix := x.live.Load().index(index, named)
 	if ix == nil {
 		return nil, unknownIndex(index)
@@ -138,10 +131,7 @@ func (x *Indexer[T]) Values(index string) ([]string, error) {
 }
 
 // Keys returns the keys of all objects, in no promised order.
-func (x *Indexer[T]) Keys() []Key {
-	if x.boxed != nil {
-		return x.boxed.Keys()
-	}
+func (x *store) Keys() []Key {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 
@@ -150,10 +140,7 @@ func (x *Indexer[T]) Keys() []Key {
 
 // KeysBy returns the keys of the objects under a value of an index, in no
 // promised order, or [ErrUnknownIndex].
-func (x *Indexer[T]) KeysBy(index, value string) ([]Key, error) {
-	if x.boxed != nil {
-		return x.boxed.KeysBy(index, value)
-	}
+func (x *store) KeysBy(index, value string) ([]Key, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 
@@ -168,10 +155,7 @@ func (x *Indexer[T]) KeysBy(index, value string) ([]Key, error) {
 }
 
 // Indexes returns the names of the indexes, in the order they were added.
-func (x *Indexer[T]) Indexes() []string {
-	if x.boxed != nil {
-		return x.boxed.Indexes()
-	}
+func (x *store) Indexes() []string {
 	var names []string
 	for _, ix := range x.live.Load().indexes {
 		if ix.family == named {
@@ -183,7 +167,7 @@ func (x *Indexer[T]) Indexes() []string {
 
 // frozen freezes the list that pick finds, nil for an empty one. A list that
 // is frozen already, and at the version of now, is had without a lock.
-func (x *Indexer[T]) frozen(pick func(*contents[T]) *vector[T]) Snapshot[T] {
+func (x *store) frozen(pick func(*contents) *vector) Snapshot[any] {
 	version := x.version.Load()
 	if v := pick(x.live.Load()); v != nil {
 		if s := v.frozen.Load(); s != nil && x.version.Load() == version {
@@ -196,5 +180,5 @@ func (x *Indexer[T]) frozen(pick func(*contents[T]) *vector[T]) Snapshot[T] {
 	if v := pick(x.live.Load()); v != nil {
 		return v.freeze().at(x.Version())
 	}
-	return Snapshot[T]{version: x.Version()}
+	return Snapshot[any]{version: x.Version()}
 }

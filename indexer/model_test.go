@@ -28,15 +28,33 @@ func words(values []string, it *item) []string {
 
 func namespaces(values []string, it *item) []string { return append(values, it.key.Namespace) }
 
-func itemOptions() Options[*item] {
-	return Options[*item]{
-		Indexes: []Index[*item]{
-			{Name: NamespaceIndex, Append: namespaces},
-			{Name: "word", Append: words},
-		},
-		Labels:    func(it *item) map[string]string { return it.labels },
-		Namespace: func(it *item) string { return it.key.Namespace },
+func itemOptions() Options {
+	return Options{
+		Indexes: untyped(
+			Index[*item]{Name: NamespaceIndex, Append: namespaces},
+			Index[*item]{Name: "word", Append: words},
+		),
+		Labels:    func(obj any) map[string]string { return obj.(*item).labels },
+		Namespace: func(obj any) string { return obj.(*item).key.Namespace },
 	}
+}
+
+// untyped returns indexes as a store takes them.
+func untyped[T any](indexes ...Index[T]) []Index[any] {
+	var all []Index[any]
+	for _, ix := range indexes {
+		all = append(all, ix.Untyped())
+	}
+	return all
+}
+
+// items returns the view of a store that these tests have.
+func items(w *Writer) *Indexer[*item] { return View[*item](w.Indexer()) }
+
+// asItem returns a stored object as an item, nil for none.
+func asItem(obj any) *item {
+	it, _ := obj.(*item)
+	return it
 }
 
 // model is the slow, obvious twin of an indexer: a map.
@@ -111,7 +129,7 @@ func (d *world) same(want, got *item, had, has bool) {
 type world struct {
 	t      *testing.T
 	rand   *rand.Rand
-	w      *Writer[*item]
+	w      *Writer
 	x      *Indexer[*item]
 	names  int // there are so many in each namespace: few meet often, many fill chunks
 	m      model
@@ -131,7 +149,7 @@ func newWorld(t *testing.T, r *rand.Rand) *world {
 	o.ByHand = uint16(2 * r.IntN(2))
 	w, err := New(o)
 	require.NoError(t, err)
-	return &world{t: t, rand: r, w: w, x: w.Indexer(), names: 1 + r.IntN(60), m: model{}, parts: map[Key]uint16{}}
+	return &world{t: t, rand: r, w: w, x: items(w), names: 1 + r.IntN(60), m: model{}, parts: map[Key]uint16{}}
 }
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
@@ -173,11 +191,11 @@ func (d *world) step() {
 }
 
 func (d *world) update() {
-	d.w.Update(func(tx *Tx[*item]) {
+	d.w.Update(func(tx *Tx) {
 		for range d.rand.IntN(8) {
 			key := d.key()
 			want, had := d.m[key]
-			var old *item
+			var old any
 			var was bool
 			if d.rand.IntN(3) == 0 {
 				old, was = tx.Delete(key)
@@ -189,7 +207,7 @@ func (d *world) update() {
 				d.m[key], d.parts[key] = it, part
 			}
 			require.Equal(d.t, had, was)
-			require.Same(d.t, want, old)
+			require.Same(d.t, want, asItem(old))
 		}
 	})
 }
@@ -235,7 +253,7 @@ func (d *world) replace() {
 // fullState is one that arrives, with what it holds: of kept objects, what another
 // part has made of them meanwhile is as good.
 type fullState struct {
-	*Staging[*item]
+	*Staging
 	part uint16
 	put  model
 	kept map[Key]bool
@@ -261,7 +279,7 @@ func outdated(key Key) bool { return strings.HasSuffix(key.Name, "2") }
 
 // take writes or deletes an object as a source does that it has moved to.
 func (d *world) take(part uint16, key Key) {
-	d.w.Update(func(tx *Tx[*item]) {
+	d.w.Update(func(tx *Tx) {
 		if d.rand.IntN(3) == 0 {
 			tx.Delete(key)
 			delete(d.m, key)
@@ -284,43 +302,43 @@ func (d *world) byHand(key Key, f *fullState) {
 	case 0:
 		all := d.w.StageAll()
 		all.Put(key, it, 0)
-		all.Commit("", Visitor[*item]{})
+		all.Commit("", Visitor{})
 		d.m = model{key: it}
 		clear(f.kept)
 	case 1:
-		d.w.Update(func(tx *Tx[*item]) { tx.Unset(key) })
+		d.w.Update(func(tx *Tx) { tx.Unset(key) })
 		delete(d.m, key)
 	default:
-		d.w.Update(func(tx *Tx[*item]) { tx.Set(key, it) })
+		d.w.Update(func(tx *Tx) { tx.Set(key, it) })
 		d.m[key] = it
 	}
 }
 
-func (d *world) commit(s *Staging[*item], next model) {
+func (d *world) commit(s *Staging, next model) {
 	seen, puts, committed := maps.Clone(d.m), false, false
-	changes := s.Commit(fmt.Sprint(d.serial), Visitor[*item]{
-		Outdated: func(key Key, part uint16, stored, _ *item) bool {
+	changes := s.Commit(fmt.Sprint(d.serial), Visitor{
+		Outdated: func(key Key, part uint16, stored, _ any) bool {
 			if !outdated(key) {
 				return false
 			}
 			require.Equal(d.t, d.parts[key], part)
-			d.same(d.m[key], stored, true, true)
+			d.same(d.m[key], asItem(stored), true, true)
 			return true
 		},
-		Deleted: func(key Key, last *item) {
+		Deleted: func(key Key, last any) {
 			if puts {
 				require.Fail(d.t, "deletions come first")
 			}
-			d.same(seen[key], last, true, true)
+			d.same(seen[key], asItem(last), true, true)
 			delete(seen, key)
 		},
-		Put: func(key Key, old, it *item, replaced bool) {
+		Put: func(key Key, old, obj any, replaced bool) {
 			puts = true
 			was, had := seen[key]
-			d.same(was, old, had, replaced)
-			seen[key] = it
+			d.same(was, asItem(old), had, replaced)
+			seen[key] = asItem(obj)
 		},
-		Commit: func(*Tx[*item]) { committed = true },
+		Commit: func(*Tx) { committed = true },
 	})
 	require.True(d.t, committed)
 	require.GreaterOrEqual(d.t, changes, 0)
@@ -435,7 +453,7 @@ func TestIndexersOfWhichLabelKeysAreTooManyOrTooUnique(t *testing.T) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)
 	const n = overgrownFrom + 300
-	w.Update(func(tx *Tx[*item]) {
+	w.Update(func(tx *Tx) {
 		for i := range n {
 			key := Key{"a", fmt.Sprint(i)}
 			tx.Put(0, key, &item{key: key, labels: map[string]string{"id": fmt.Sprint(i), "app": "x"}}, 0)
@@ -461,7 +479,7 @@ func TestIndexersOfWhichLabelKeysAreTooManyOrTooUnique(t *testing.T) {
 func TestSelectorsInANamespaceStartFromItsOwnLists(t *testing.T) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)
-	w.Update(func(tx *Tx[*item]) {
+	w.Update(func(tx *Tx) {
 		for i := range 100 {
 			key := Key{fmt.Sprint("ns", i%10), fmt.Sprint(i)}
 			tx.Put(0, key, &item{key: key, labels: map[string]string{"app": fmt.Sprint("app", i/20)}}, 0)
@@ -474,7 +492,7 @@ func TestSelectorsInANamespaceStartFromItsOwnLists(t *testing.T) {
 	require.Equal(t, byLabelIn, best.index.family)
 	require.Equal(t, 4, best.size, "the shortest lists hold what is looked for and no more")
 	require.True(t, best.namespaced())
-	require.False(t, new(plan[*item]).namespaced(), "the list of all holds all namespaces")
+	require.False(t, new(plan).namespaced(), "the list of all holds all namespaces")
 }
 
 func TestAddIndexes(t *testing.T) {
@@ -488,8 +506,8 @@ func TestAddIndexes(t *testing.T) {
 		}
 		return values
 	}}
-	require.ErrorIs(t, d.w.AddIndexes(upper, Index[*item]{Name: "word", Append: words}), ErrIndexExists)
-	require.ErrorIs(t, d.w.AddIndexes(Index[*item]{Name: "x"}), ErrIndexInvalid)
+	require.ErrorIs(t, d.w.AddIndexes(untyped(upper, Index[*item]{Name: "word", Append: words})...), ErrIndexExists)
+	require.ErrorIs(t, d.w.AddIndexes(Index[any]{Name: "x"}), ErrIndexInvalid)
 	_, err := d.x.Lookup("upper", "RED")
 	require.ErrorIs(t, err, ErrUnknownIndex, "all or none")
 	_, err = d.x.Values("upper")
@@ -500,7 +518,7 @@ func TestAddIndexes(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnknownIndex)
 	require.Empty(t, slices.Collect(d.x.By("upper", "RED")))
 
-	require.NoError(t, d.w.AddIndexes(upper))
+	require.NoError(t, d.w.AddIndexes(upper.Untyped()))
 	for range 30 {
 		d.update()
 		d.compare()

@@ -27,15 +27,15 @@ func aside(f func()) {
 
 // usable makes sure that a store can be read and written, and finds no fault in
 // itself.
-func usable(t *testing.T, w *Writer[*item]) {
+func usable(t *testing.T, w *Writer) {
 	t.Helper()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		key := Key{"a", "usable"}
-		w.Update(func(tx *Tx[*item]) { tx.Put(0, key, &item{key: key, words: []string{"usable"}}, 0) })
-		w.Freeze(func(*Tx[*item]) { w.check() })
-		w.Update(func(tx *Tx[*item]) { tx.Delete(key) })
+		w.Update(func(tx *Tx) { tx.Put(0, key, &item{key: key, words: []string{"usable"}}, 0) })
+		w.Freeze(func(*Tx) { w.check() })
+		w.Update(func(tx *Tx) { tx.Delete(key) })
 		w.Indexer().Snapshot()
 		w.Stage(0).Abort()
 	}()
@@ -52,7 +52,7 @@ func TestAWriteSectionThatDoesNotReturnLeavesTheStoreUsable(t *testing.T) {
 			w, x := newItems(t, 1)
 			key := Key{"a", "new"}
 			aside(func() {
-				w.Update(func(tx *Tx[*item]) {
+				w.Update(func(tx *Tx) {
 					tx.Put(0, key, &item{key: key, serial: 2}, 0)
 					end()
 				})
@@ -66,17 +66,17 @@ func TestAWriteSectionThatDoesNotReturnLeavesTheStoreUsable(t *testing.T) {
 // A visitor is told of changes amid a commit, small or large.
 func TestACommitWhoseVisitorDoesNotReturnLeavesTheStoreUsable(t *testing.T) {
 	for how, end := range endings {
-		for when, visitor := range map[string]func() Visitor[*item]{
-			"told of a delete": func() Visitor[*item] { return Visitor[*item]{Deleted: func(Key, *item) { end() }} },
-			"told of a put": func() Visitor[*item] {
+		for when, visitor := range map[string]func() Visitor{
+			"told of a delete": func() Visitor { return Visitor{Deleted: func(Key, any) { end() }} },
+			"told of a put": func() Visitor {
 				n := 0
-				return Visitor[*item]{Put: func(Key, *item, *item, bool) {
+				return Visitor{Put: func(Key, any, any, bool) {
 					if n++; n == 10 {
 						end()
 					}
 				}}
 			},
-			"told of the end": func() Visitor[*item] { return Visitor[*item]{Commit: func(*Tx[*item]) { end() }} },
+			"told of the end": func() Visitor { return Visitor{Commit: func(*Tx) { end() }} },
 		} {
 			for size, n := range map[string]int{"a small state": 20, "a large state": rebuildAbove + 20} {
 				t.Run(fmt.Sprintf("%s, %s, %s", how, when, size), func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestACommitWhoseVisitorDoesNotReturnLeavesTheStoreUsable(t *testing.T) {
 					stored := func(serial int) *item {
 						return &item{key: Key{"a", fmt.Sprint(serial % 100)}, serial: serial, words: []string{fmt.Sprint(serial), "!"}[:1+serial%2]}
 					}
-					w.Update(func(tx *Tx[*item]) {
+					w.Update(func(tx *Tx) {
 						for i := range 100 {
 							tx.Put(0, stored(i).key, stored(i), 0)
 						}

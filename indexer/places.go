@@ -1,20 +1,20 @@
 package indexer
 
 // post is a place in the list of an index value.
-type post[T any] struct {
-	list *node[vector[T]]
+type post struct {
+	list *node[vector]
 	at   uint32
 }
 
 // wanted is an index value that a record is to be found under.
-type wanted[T any] struct {
-	index *index[T]
+type wanted struct {
+	index *index
 	value string
 }
 
 // isOf tells whether list is that of the value. All of it is about one record,
 // and so about one namespace.
-func (v wanted[T]) isOf(list *node[vector[T]]) bool {
+func (v wanted) isOf(list *node[vector]) bool {
 	return list.value.index == v.index && list.name == v.value
 }
 
@@ -30,7 +30,7 @@ const (
 
 // fit compares the places with index values. Where an index has several values
 // that are not those of before, it is not told which of them takes whose place.
-func (e *entry[T]) fit(values []wanted[T]) fitting {
+func (e *entry) fit(values []wanted) fitting {
 	if len(values) != e.posts() {
 		return other
 	}
@@ -47,7 +47,7 @@ func (e *entry[T]) fit(values []wanted[T]) fitting {
 	return result
 }
 
-func (e *entry[T]) posts() int {
+func (e *entry) posts() int {
 	switch {
 	case e.list == nil:
 		return 0
@@ -57,14 +57,14 @@ func (e *entry[T]) posts() int {
 	return 1 + len(*e.more)
 }
 
-func (e *entry[T]) post(i int) post[T] {
+func (e *entry) post(i int) post {
 	if i == 0 {
-		return post[T]{e.list, e.listAt}
+		return post{e.list, e.listAt}
 	}
 	return (*e.more)[i-1]
 }
 
-func (e *entry[T]) setPost(i int, p post[T]) {
+func (e *entry) setPost(i int, p post) {
 	if i == 0 {
 		e.list, e.listAt = p.list, p.at
 		return
@@ -73,20 +73,20 @@ func (e *entry[T]) setPost(i int, p post[T]) {
 }
 
 // setPosts takes over a list of places; the slice stays the caller's.
-func (e *entry[T]) setPosts(posts []post[T]) {
+func (e *entry) setPosts(posts []post) {
 	e.list, e.listAt, e.more = nil, 0, nil
 	if len(posts) > 0 {
 		e.list, e.listAt = posts[0].list, posts[0].at
 	}
 	if len(posts) > 1 {
-		more := make([]post[T], len(posts)-1)
+		more := make([]post, len(posts)-1)
 		copy(more, posts[1:])
 		e.more = &more
 	}
 }
 
 // refresh puts the object of now into the lists that its record has places in.
-func (e *entry[T]) refresh() {
+func (e *entry) refresh() {
 	object := e.object()
 	for i := range e.posts() {
 		p := e.post(i)
@@ -95,7 +95,7 @@ func (e *entry[T]) refresh() {
 }
 
 // moved notes the object's new position in list.
-func (e *entry[T]) moved(list *node[vector[T]], at uint32) {
+func (e *entry) moved(list *node[vector], at uint32) {
 	if e.list == list {
 		e.listAt = at
 		return
@@ -109,7 +109,7 @@ func (e *entry[T]) moved(list *node[vector[T]], at uint32) {
 }
 
 // repost brings place i of r in line with the value that it is for.
-func repost[T any](r *node[entry[T]], i int, v wanted[T]) {
+func repost(r *record, i int, v wanted) {
 	p := r.value.post(i)
 	if v.isOf(p.list) {
 		p.list.value.set(p.at, r.value.object())
@@ -121,12 +121,12 @@ func repost[T any](r *node[entry[T]], i int, v wanted[T]) {
 
 // rearrange gives r the places of its values and takes those away that it has
 // beyond them. An object may have very many values.
-func rearrange[T any](w *Writer[T], r *node[entry[T]], values []wanted[T]) {
+func rearrange(w *Writer, r *record, values []wanted) {
 	e := &r.value
-	left := make(map[wanted[T]]post[T], e.posts())
+	left := make(map[wanted]post, e.posts())
 	for i := range e.posts() {
 		p := e.post(i)
-		left[wanted[T]{p.list.value.index, p.list.name}] = p
+		left[wanted{p.list.value.index, p.list.name}] = p
 	}
 	posts := w.posts[:0]
 	for _, v := range values {
@@ -141,7 +141,7 @@ func rearrange[T any](w *Writer[T], r *node[entry[T]], values []wanted[T]) {
 	}
 	for i := range e.posts() { // in their order, so that a run can be repeated
 		p := e.post(i)
-		if _, gone := left[wanted[T]{p.list.value.index, p.list.name}]; gone {
+		if _, gone := left[wanted{p.list.value.index, p.list.name}]; gone {
 			unpost(p)
 		}
 	}
@@ -151,7 +151,7 @@ func rearrange[T any](w *Writer[T], r *node[entry[T]], values []wanted[T]) {
 
 // unpost takes an object out of the list of an index value, and the list out
 // of the index with its last object.
-func unpost[T any](p post[T]) {
+func unpost(p post) {
 	v := &p.list.value
 	if moved := v.remove(p.at); moved != nil {
 		moved.value.moved(p.list, p.at)

@@ -13,7 +13,7 @@ const (
 
 // posting returns the posting lists of a label key, built if no selector has
 // asked for them before, or nil where none are kept.
-func (w *Writer[T]) posting(key string, f family) *index[T] {
+func (w *Writer) posting(key string, f family) *index {
 	ix := w.x.live.Load().index(key, f)
 	if ix == nil {
 		ix = w.buildPosting(key, f)
@@ -24,7 +24,7 @@ func (w *Writer[T]) posting(key string, f family) *index[T] {
 	return ix
 }
 
-func (w *Writer[T]) buildPosting(key string, f family) *index[T] {
+func (w *Writer) buildPosting(key string, f family) *index {
 	w.x.writing.Lock()
 	defer w.finish()
 
@@ -33,29 +33,29 @@ func (w *Writer[T]) buildPosting(key string, f family) *index[T] {
 		return ix
 	}
 	labels := w.x.options.Labels
-	ix := newIndex(Index[T]{Name: key, Append: func(values []string, obj T) []string {
+	ix := newIndex(Index[any]{Name: key, Append: func(values []string, obj any) []string {
 		if value, ok := labels(obj)[key]; ok {
 			values = append(values, value)
 		}
 		return values
 	}}, f)
 	if len(live.indexes)-len(w.x.Indexes()) >= maxPostings {
-		return &index[T]{refused: true} // not kept: a flood of keys leaves nothing behind
+		return &index{refused: true} // not kept: a flood of keys leaves nothing behind
 	}
 	w.add(ix)
 	return ix
 }
 
 // overgrown tells whether posting lists are to be given up.
-func (x *index[T]) overgrown(objects int) bool {
+func (x *index) overgrown(objects int) bool {
 	return x.family != named && x.values.live > overgrownFrom && x.values.live > objects/2
 }
 
 // refuseOvergrown empties, for good, the posting lists of label keys that have
 // turned out to be almost unique. The caller holds x.writing.
-func (w *Writer[T]) refuseOvergrown() {
+func (w *Writer) refuseOvergrown() {
 	live := w.x.live.Load()
-	overgrown := func(ix *index[T]) bool { return ix.overgrown(live.all.len()) }
+	overgrown := func(ix *index) bool { return ix.overgrown(live.all.len()) }
 	if !slices.ContainsFunc(live.indexes, overgrown) {
 		return
 	}

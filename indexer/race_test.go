@@ -14,7 +14,7 @@ import (
 // together. Every list that is one moment of the store shows that.
 type twins struct {
 	t      *testing.T
-	w      *Writer[*item]
+	w      *Writer
 	serial int
 }
 
@@ -42,7 +42,7 @@ func (d *twins) write(round int) {
 		d.stage(round%100 == 89)
 		d.stage(false) // without the ballast, which all checks would count
 	default:
-		d.w.Update(func(tx *Tx[*item]) {
+		d.w.Update(func(tx *Tx) {
 			for k := range 3 {
 				n := (round*3 + k) % pairs
 				left, right := d.pair(n)
@@ -78,7 +78,7 @@ func (d *twins) stage(large bool) {
 		s.Put(left.key, left, 0)
 	}
 	d.serial++
-	s.Commit(fmt.Sprint("staged", d.serial), Visitor[*item]{})
+	s.Commit(fmt.Sprint("staged", d.serial), Visitor{})
 }
 
 // whole tells what is wrong with a list that should hold whole pairs.
@@ -191,7 +191,7 @@ func TestEveryListIsOneMoment(t *testing.T) {
 	w, err := New(o)
 	require.NoError(t, err)
 	d := &twins{t: t, w: w}
-	x := w.Indexer()
+	x := items(w)
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	faults := make(chan error, 100)
@@ -213,7 +213,7 @@ func TestEveryListIsOneMoment(t *testing.T) {
 	for round := range 150 {
 		d.write(round)
 		if round%60 == 30 {
-			require.NoError(t, w.AddIndexes(Index[*item]{Name: fmt.Sprint("late", round), Append: words}))
+			require.NoError(t, w.AddIndexes(Index[*item]{Name: fmt.Sprint("late", round), Append: words}.Untyped()))
 		}
 	}
 	close(done)
@@ -243,7 +243,7 @@ func TestGetWhileALargeStateIsSwappedIn(t *testing.T) {
 			key := Key{"a", fmt.Sprint(i)}
 			s.Put(key, &item{key: key, serial: serial}, 0)
 		}
-		s.Commit(fmt.Sprint(serial), Visitor[*item]{})
+		s.Commit(fmt.Sprint(serial), Visitor{})
 	}
 	fill(1)
 	done := make(chan struct{})
@@ -257,7 +257,7 @@ func TestGetWhileALargeStateIsSwappedIn(t *testing.T) {
 			default:
 			}
 			key := Key{"a", fmt.Sprint(i % n)}
-			it, ok := w.Indexer().Get(key)
+			it, ok := items(w).Get(key)
 			if !ok || it.serial < last[key] {
 				t.Errorf("%v: %v, was at %d", key, ok, last[key])
 				return
@@ -276,7 +276,7 @@ func TestGetWhileALargeStateIsSwappedIn(t *testing.T) {
 // within a loop over one do not deadlock.
 func TestSnapshotsStayAsTheyWere(t *testing.T) {
 	w, x := newItems(t)
-	w.Update(func(tx *Tx[*item]) {
+	w.Update(func(tx *Tx) {
 		for n := range 2*chunkSize + 10 {
 			key := Key{"a", fmt.Sprint(n)}
 			tx.Put(0, key, &item{key: key, serial: n}, 0)
@@ -288,7 +288,7 @@ func TestSnapshotsStayAsTheyWere(t *testing.T) {
 	require.Equal(t, "7", s.Version())
 	n := 0
 	for it := range s.All() {
-		w.Update(func(tx *Tx[*item]) { tx.Delete(it.key) })
+		w.Update(func(tx *Tx) { tx.Delete(it.key) })
 		if n++; n > chunkSize+1 {
 			break
 		}

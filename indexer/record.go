@@ -6,23 +6,23 @@ import (
 	"unique"
 )
 
-// entry is what the store holds of one object, in the node of its key: a record.
-// Readers see the key, which never changes, and the object; an update makes the
-// record point to another one. All else is the writer's.
-//
-// (A generic alias would name node[entry[T]]; the compiler of Go 1.26 fails on
-// it where other packages instantiate this one.)
+// record is what the store holds of one object, found by its key.
+type record = node[entry]
+
+// entry is a record but for its key. Readers see the key, which never changes,
+// and the object; an update makes the record point to another one. All else is
+// the writer's.
 //
 // Invariant: contents.all.owner(at) is this record, and for every post p of it
 // p.list.value.owner(p.at) is this record.
-type entry[T any] struct {
-	current atomic.Pointer[T] // the object; never nil, and what it points to never changes
-	stamp   uint64            // the caller's
+type entry struct {
+	current atomic.Pointer[any] // the object; never nil, and what it points to never changes
+	stamp   uint64              // the caller's
 
 	// Where the object stands in the lists of its index values: the first
 	// place inline, since most objects have one, in the order of the indexes.
-	list   *node[vector[T]]
-	more   *[]post[T]
+	list   *node[vector]
+	more   *[]post
 	listAt uint32
 
 	at   uint32 // position in the list of all objects
@@ -31,18 +31,18 @@ type entry[T any] struct {
 }
 
 // newRecord returns a record that knows its key before it is in a table.
-func newRecord[T any](key Key, object *T, stamp uint64, part uint16) *node[entry[T]] {
-	r := &node[entry[T]]{namespace: unique.Make(key.Namespace), name: key.Name}
+func newRecord(key Key, object *any, stamp uint64, part uint16) *record {
+	r := &record{namespace: unique.Make(key.Namespace), name: key.Name}
 	r.value.current.Store(object)
 	r.value.stamp, r.value.part = stamp, part
 	return r
 }
 
-func (e *entry[T]) object() T { return *e.current.Load() }
+func (e *entry) object() any { return *e.current.Load() }
 
 // settle sets the part that a new version came from, and its mark. Without one,
 // a full state of the part that holds the object holds it still.
-func (e *entry[T]) settle(part uint16, mark uint32) {
+func (e *entry) settle(part uint16, mark uint32) {
 	if mark != 0 || part != e.part {
 		e.mark = mark
 	}
@@ -51,7 +51,7 @@ func (e *entry[T]) settle(part uint16, mark uint32) {
 
 // takeOver takes over what is the writer's in the record that this one replaces,
 // which keeps the index values that it has.
-func (e *entry[T]) takeOver(before *entry[T]) {
+func (e *entry) takeOver(before *entry) {
 	e.stamp, e.part, e.mark = before.stamp, before.part, before.mark
 	e.at, e.list, e.listAt = before.at, before.list, before.listAt
 	if before.more != nil {

@@ -15,9 +15,6 @@ import (
 // values are built, of each namespace where one is asked for; they are kept from
 // then on, for a bounded number of keys that are not almost unique.
 func (x *Indexer[T]) Select(namespace string, requirements ...Requirement) []T {
-	if x.boxed != nil {
-		return unboxedList[T](x.boxed.Select(namespace, requirements...))
-	}
 	best := x.plan(namespace, requirements)
 	snapshots, ok := x.freeze(best)
 	if !ok { // the posting lists were given up just now
@@ -31,8 +28,8 @@ func (x *Indexer[T]) Select(namespace string, requirements ...Requirement) []T {
 
 // plan says which lists a query starts from: those of some values of one
 // index, or, with a nil index, the list of all.
-type plan[T any] struct {
-	index       *index[T]
+type plan struct {
+	index       *index
 	namespace   string
 	values      []string // nil: all values of the index
 	size        int
@@ -40,8 +37,8 @@ type plan[T any] struct {
 }
 
 // plan finds the best start of a query.
-func (x *Indexer[T]) plan(namespace string, requirements []Requirement) plan[T] {
-	best := plan[T]{namespace: namespace, size: math.MaxInt, requirement: -1}
+func (x *store) plan(namespace string, requirements []Requirement) plan {
+	best := plan{namespace: namespace, size: math.MaxInt, requirement: -1}
 	if ix := x.live.Load().index(NamespaceIndex, named); ix != nil && namespace != "" {
 		best.consider([]string{namespace}, ix, -1)
 	}
@@ -63,12 +60,12 @@ func (x *Indexer[T]) plan(namespace string, requirements []Requirement) plan[T] 
 }
 
 // namespaced tells whether the lists hold nothing of other namespaces.
-func (p *plan[T]) namespaced() bool {
+func (p *plan) namespaced() bool {
 	return p.index != nil && p.index.family != byLabel
 }
 
 // consider takes up a better start.
-func (p *plan[T]) consider(values []string, ix *index[T], requirement int) {
+func (p *plan) consider(values []string, ix *index, requirement int) {
 	size := 0
 	if values == nil {
 		for n := range ix.values.all {
@@ -87,7 +84,7 @@ func (p *plan[T]) consider(values []string, ix *index[T], requirement int) {
 
 // filter returns what the lists hold of a namespace, unless that is checked,
 // and of the requirements.
-func (x *Indexer[T]) filter(lists []Snapshot[T], checked bool, namespace string, requirements []Requirement) []T {
+func (x *Indexer[T]) filter(lists []Snapshot[any], checked bool, namespace string, requirements []Requirement) []T {
 	var result []T
 	if checked && len(requirements) == 0 {
 		size := 0
@@ -96,21 +93,21 @@ func (x *Indexer[T]) filter(lists []Snapshot[T], checked bool, namespace string,
 		}
 		result = slices.Grow(result, size)
 		for _, s := range lists {
-			result = s.AppendTo(result)
+			result = Snapshot[T](s).AppendTo(result)
 		}
 		return result
 	}
 	for _, s := range lists {
 		for obj := range s.All() {
 			if (checked || x.options.Namespace(obj) == namespace) && x.meets(obj, requirements) {
-				result = append(result, obj)
+				result = append(result, typed[T](obj))
 			}
 		}
 	}
 	return result
 }
 
-func (x *Indexer[T]) meets(obj T, requirements []Requirement) bool {
+func (x *store) meets(obj any, requirements []Requirement) bool {
 	if len(requirements) == 0 {
 		return true
 	}
@@ -125,9 +122,9 @@ func (x *Indexer[T]) meets(obj T, requirements []Requirement) bool {
 
 // freeze returns the lists of a plan as they are at one moment. It fails where
 // the plan's index has been given up since.
-func (x *Indexer[T]) freeze(p plan[T]) (lists []Snapshot[T], ok bool) {
+func (x *store) freeze(p plan) (lists []Snapshot[any], ok bool) {
 	if p.index == nil {
-		return []Snapshot[T]{x.Snapshot()}, true
+		return []Snapshot[any]{x.frozen(func(c *contents) *vector { return c.all })}, true
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -1,14 +1,16 @@
 package indexer
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // Snapshot is a list of objects frozen at one moment: all of an indexer's, or
 // those under one value of an index. Taking one copies nothing, and what is
 // written later does not show in it. The zero value is an empty snapshot. It
 // is safe for concurrent use; the objects are shared and read-only.
 type Snapshot[T any] struct {
-	boxed   *Snapshot[any] // if set, what the objects are read from instead
-	chunks  []*chunk[T]
+	chunks  []*chunk
 	size    int
 	version string
 }
@@ -29,14 +31,10 @@ func (s Snapshot[T]) All() iter.Seq[T] {
 // each is apart from All, so that the compiler puts All into its caller, where
 // the loop needs no closure on the heap.
 func (s *Snapshot[T]) each(yield func(T) bool) {
-	if s.boxed != nil {
-		unboxedAll[T](s.boxed)(yield)
-		return
-	}
 	left := s.size
 	for _, c := range s.chunks {
 		for _, obj := range c.objects[:min(left, chunkSize)] {
-			if !yield(obj) {
+			if !yield(typed[T](obj)) {
 				return
 			}
 		}
@@ -46,16 +44,21 @@ func (s *Snapshot[T]) each(yield func(T) bool) {
 
 // AppendTo appends the objects to dst, at the speed of memory.
 func (s Snapshot[T]) AppendTo(dst []T) []T {
-	if s.boxed != nil {
-		for obj := range s.All() {
-			dst = append(dst, obj)
-		}
-		return dst
-	}
 	left := s.size
 	for _, c := range s.chunks {
-		dst = append(dst, c.objects[:min(left, chunkSize)]...)
+		dst = appendTyped(dst, c.objects[:min(left, chunkSize)])
 		left -= chunkSize
+	}
+	return dst
+}
+
+func appendTyped[T any](dst []T, objects []any) []T {
+	if untyped, ok := any(&dst).(*[]any); ok {
+		return any(append(*untyped, objects...)).([]T)
+	}
+	dst = slices.Grow(dst, len(objects))
+	for _, obj := range objects {
+		dst = append(dst, typed[T](obj))
 	}
 	return dst
 }
@@ -76,9 +79,5 @@ func (s *Snapshot[T]) at(version string) Snapshot[T] {
 
 // At returns the object at place i, which must be below Len.
 func (s Snapshot[T]) At(i int) T {
-	if s.boxed != nil {
-		obj, _ := unboxed[T](s.boxed.At(i), true)
-		return obj
-	}
-	return s.chunks[i>>chunkBits].objects[i%chunkSize]
+	return typed[T](s.chunks[i>>chunkBits].objects[i%chunkSize])
 }

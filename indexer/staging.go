@@ -12,8 +12,8 @@ const rebuildAbove = 4096
 // Staging collects the full state of one part while it arrives, without a
 // second copy of the store: what is there already is marked, what is not is
 // kept aside. Nothing shows until [Staging.Commit]. One goroutine uses it.
-type Staging[T any] struct {
-	w    *Writer[T]
+type Staging struct {
+	w    *Writer
 	part uint16
 	all  bool // the full state is that of the whole store
 	// What records are marked with that the full state holds: as they are, or
@@ -21,8 +21,8 @@ type Staging[T any] struct {
 	kept, replaced uint32
 
 	// Guarded by the indexer's writing, as the marks are.
-	pending []*node[entry[T]] // in the order of arrival; nil where taken back
-	index   map[Key]int       // of pending, made when first asked for
+	pending []*record   // in the order of arrival; nil where taken back
+	index   map[Key]int // of pending, made when first asked for
 	// byHand says that objects were stored by hand meanwhile, whose marks do not
 	// tell whether a version of them is pending.
 	byHand bool
@@ -30,24 +30,24 @@ type Staging[T any] struct {
 
 // Stage begins a full state of a part. There is one at a time for each part,
 // ended by Commit or Abort.
-func (w *Writer[T]) Stage(part uint16) *Staging[T] {
+func (w *Writer) Stage(part uint16) *Staging {
 	w.x.writing.Lock()
 	defer w.x.writing.Unlock()
 
 	w.mark += 2
-	s := &Staging[T]{w: w, part: part, kept: w.mark, replaced: w.mark + 1}
+	s := &Staging{w: w, part: part, kept: w.mark, replaced: w.mark + 1}
 	w.staged = append(w.staged, s)
 	return s
 }
 
 // StageAll begins a full state of the whole store, whatever the parts: what a
 // user replaces by hand. What is put belongs to a part as in [Tx.Set].
-func (w *Writer[T]) StageAll() *Staging[T] {
-	return &Staging[T]{w: w, part: w.x.options.ByHand, all: true}
+func (w *Writer) StageAll() *Staging {
+	return &Staging{w: w, part: w.x.options.ByHand, all: true}
 }
 
 // Abort drops the full state.
-func (s *Staging[T]) Abort() {
+func (s *Staging) Abort() {
 	s.w.x.writing.Lock()
 	defer s.w.x.writing.Unlock()
 
@@ -55,14 +55,14 @@ func (s *Staging[T]) Abort() {
 }
 
 // end takes the staging off the writer's list. The caller holds x.writing.
-func (s *Staging[T]) end() {
-	s.w.staged = slices.DeleteFunc(s.w.staged, func(other *Staging[T]) bool { return other == s })
+func (s *Staging) end() {
+	s.w.staged = slices.DeleteFunc(s.w.staged, func(other *Staging) bool { return other == s })
 }
 
 // Keep says that the stored object of a key belongs to the full state as it
 // is, whatever was said of the key before. It returns false, and does nothing, if
 // the part has none.
-func (s *Staging[T]) Keep(key Key) bool {
+func (s *Staging) Keep(key Key) bool {
 	s.w.x.writing.Lock()
 	defer s.w.x.writing.Unlock()
 
@@ -79,14 +79,14 @@ func (s *Staging[T]) Keep(key Key) bool {
 
 // Put adds an object to the full state. Put twice, the later one follows as
 // an update of the first.
-func (s *Staging[T]) Put(key Key, obj T, stamp uint64) {
+func (s *Staging) Put(key Key, obj any, stamp uint64) {
 	s.w.x.writing.Lock()
 	defer s.w.x.writing.Unlock()
 
 	s.put(key, obj, stamp)
 }
 
-func (s *Staging[T]) put(key Key, obj T, stamp uint64) {
+func (s *Staging) put(key Key, obj any, stamp uint64) {
 	s.remark(key, s.replaced)
 	if s.index != nil {
 		s.point(key, len(s.pending))
@@ -95,14 +95,14 @@ func (s *Staging[T]) put(key Key, obj T, stamp uint64) {
 }
 
 // record returns a record of the full state.
-func (s *Staging[T]) record(key Key, obj T, stamp uint64) *node[entry[T]] {
+func (s *Staging) record(key Key, obj any, stamp uint64) *record {
 	r := newRecord(key, &obj, stamp, s.part)
 	r.value.mark = s.kept
 	return r
 }
 
 // Drop takes a key out of the full state again.
-func (s *Staging[T]) Drop(key Key) {
+func (s *Staging) Drop(key Key) {
 	s.w.x.writing.Lock()
 	defer s.w.x.writing.Unlock()
 
@@ -111,7 +111,7 @@ func (s *Staging[T]) Drop(key Key) {
 }
 
 // takeBack voids what is pending of a key. The caller holds x.writing.
-func (s *Staging[T]) takeBack(key Key) {
+func (s *Staging) takeBack(key Key) {
 	if s.index == nil { // a list never asks; a stream does once there are changes in it
 		s.index = make(map[Key]int, len(s.pending))
 		for i, r := range s.pending {
@@ -126,14 +126,14 @@ func (s *Staging[T]) takeBack(key Key) {
 
 // remark marks the stored object of a key, if the part has one. The caller
 // holds x.writing.
-func (s *Staging[T]) remark(key Key, mark uint32) {
+func (s *Staging) remark(key Key, mark uint32) {
 	if r := s.stored(key); r != nil {
 		r.value.mark = mark
 	}
 }
 
 // stored returns the record of a key, nil if the part has none.
-func (s *Staging[T]) stored(key Key) *node[entry[T]] {
+func (s *Staging) stored(key Key) *record {
 	r := s.w.x.live.Load().records.get(key)
 	if s.all || r == nil || r.value.part != s.part {
 		return nil
@@ -143,7 +143,7 @@ func (s *Staging[T]) stored(key Key) *node[entry[T]] {
 
 // point makes index tell the place of a key in pending, where an earlier one
 // is void.
-func (s *Staging[T]) point(key Key, i int) {
+func (s *Staging) point(key Key, i int) {
 	if earlier, ok := s.index[key]; ok {
 		s.pending[earlier] = nil
 	}
@@ -153,7 +153,7 @@ func (s *Staging[T]) point(key Key, i int) {
 // spare makes the full states under way keep an object that they have found
 // in the store and that has just been overwritten or deleted by hand. The caller
 // holds x.writing.
-func (w *Writer[T]) spare(r *node[entry[T]]) {
+func (w *Writer) spare(r *record) {
 	for _, s := range w.staged {
 		if r.value.mark == s.kept && r.value.part == s.part {
 			s.put(r.key(), r.value.object(), r.value.stamp)
@@ -163,25 +163,25 @@ func (w *Writer[T]) spare(r *node[entry[T]]) {
 
 // overwrite lets the full states under way know that objects were stored by
 // hand. The caller holds x.writing.
-func (w *Writer[T]) overwrite() {
+func (w *Writer) overwrite() {
 	for _, s := range w.staged {
 		s.byHand = true
 	}
 }
 
 // Visitor is told of the changes that a full state comes to.
-type Visitor[T any] struct {
+type Visitor struct {
 	// Outdated tells whether an object that the full state has put is older than
 	// the one that another part has under its key, which then stays. It is asked
 	// when the change would be made.
-	Outdated func(key Key, part uint16, stored, put T) bool
+	Outdated func(key Key, part uint16, stored, put any) bool
 	// Deleted and Put are called once for each change: deletions first, then
 	// the others in the order of the list. What they are told of does not show
 	// in lists yet. Nil ones are not called.
-	Deleted func(key Key, last T)
-	Put     func(key Key, old, new T, replaced bool)
+	Deleted func(key Key, last any)
+	Put     func(key Key, old, new any, replaced bool)
 	// Commit is called last, in the write section that shows all of it.
-	Commit func(tx *Tx[T])
+	Commit func(tx *Tx)
 }
 
 // Commit makes the store hold, of this part, exactly the full state, and sets
@@ -189,7 +189,7 @@ type Visitor[T any] struct {
 // are written in one section; many are built aside, while readers go on, and
 // swapped in. Where the visitor panics, the former stay as far as they were made,
 // and of the latter there are none.
-func (s *Staging[T]) Commit(version string, v Visitor[T]) (changes int) {
+func (s *Staging) Commit(version string, v Visitor) (changes int) {
 	w := s.w
 	w.x.writing.Lock()
 	defer w.finish()
@@ -218,7 +218,7 @@ func (s *Staging[T]) Commit(version string, v Visitor[T]) (changes int) {
 }
 
 // commitInPlace makes the changes in the live contents.
-func (s *Staging[T]) commitInPlace(gone []*node[entry[T]], v Visitor[T], show func()) {
+func (s *Staging) commitInPlace(gone []*record, v Visitor, show func()) {
 	w := s.w
 	w.x.mu.Lock()
 	defer w.x.mu.Unlock()
@@ -228,14 +228,14 @@ func (s *Staging[T]) commitInPlace(gone []*node[entry[T]], v Visitor[T], show fu
 		live.remove(r.key())
 		v.deleted(r)
 	}
-	w.run(func(*Tx[T]) {
+	w.run(func(*Tx) {
 		s.apply(live, v)
 		show()
 	})
 }
 
 // commitAside makes the changes in other contents, and swaps these in.
-func (s *Staging[T]) commitAside(gone []*node[entry[T]], v Visitor[T], show func()) {
+func (s *Staging) commitAside(gone []*record, v Visitor, show func()) {
 	w := s.w
 	live := w.x.live.Load()
 	defer func() {
@@ -244,7 +244,7 @@ func (s *Staging[T]) commitAside(gone []*node[entry[T]], v Visitor[T], show func
 		}
 	}()
 	next := s.rebuild(gone, v)
-	w.run(func(*Tx[T]) {
+	w.run(func(*Tx) {
 		s.apply(next, v)
 		next.shared = false
 		w.x.mu.Lock()
@@ -256,7 +256,7 @@ func (s *Staging[T]) commitAside(gone []*node[entry[T]], v Visitor[T], show func
 }
 
 // unmarked returns the records of the part that the full state does not hold.
-func (s *Staging[T]) unmarked() (gone []*node[entry[T]]) {
+func (s *Staging) unmarked() (gone []*record) {
 	if s.all {
 		return s.unlisted()
 	}
@@ -270,7 +270,7 @@ func (s *Staging[T]) unmarked() (gone []*node[entry[T]]) {
 
 // unlisted returns the records that a full state of the whole store does not
 // hold. What the full states under way have found in the store is theirs still.
-func (s *Staging[T]) unlisted() (gone []*node[entry[T]]) {
+func (s *Staging) unlisted() (gone []*record) {
 	listed := make(map[Key]struct{}, len(s.pending))
 	for _, r := range s.pending {
 		if r != nil { // not taken back
@@ -288,7 +288,7 @@ func (s *Staging[T]) unlisted() (gone []*node[entry[T]]) {
 
 // inherit makes what is put belong to the part that its key belongs to. The
 // caller holds x.writing.
-func (s *Staging[T]) inherit() {
+func (s *Staging) inherit() {
 	for _, r := range s.pending {
 		if r == nil { // taken back
 			continue
@@ -300,7 +300,7 @@ func (s *Staging[T]) inherit() {
 }
 
 // outdated tells whether another part of c has what is newer than r.
-func (s *Staging[T]) outdated(c *contents[T], r *node[entry[T]], v Visitor[T]) bool {
+func (s *Staging) outdated(c *contents, r *record, v Visitor) bool {
 	if v.Outdated == nil {
 		return false
 	}
@@ -311,7 +311,7 @@ func (s *Staging[T]) outdated(c *contents[T], r *node[entry[T]], v Visitor[T]) b
 
 // apply writes what is pending to contents and visits it. It goes on from where it
 // was, if it is called again.
-func (s *Staging[T]) apply(c *contents[T], v Visitor[T]) {
+func (s *Staging) apply(c *contents, v Visitor) {
 	for ; len(s.pending) > 0; s.pending = s.pending[1:] {
 		r := s.pending[0]
 		if r == nil || s.outdated(c, r, v) {
@@ -324,7 +324,7 @@ func (s *Staging[T]) apply(c *contents[T], v Visitor[T]) {
 	}
 }
 
-func (v *Visitor[T]) deleted(r *node[entry[T]]) {
+func (v *Visitor) deleted(r *record) {
 	if v.Deleted != nil {
 		v.Deleted(r.key(), r.value.object())
 	}
@@ -334,10 +334,10 @@ func (v *Visitor[T]) deleted(r *node[entry[T]]) {
 // places in the kept records change, which are the writer's own. The objects in
 // them do not, since readers see them until the swap: a record that changes is
 // replaced.
-func (s *Staging[T]) rebuild(gone []*node[entry[T]], v Visitor[T]) *contents[T] {
+func (s *Staging) rebuild(gone []*record, v Visitor) *contents {
 	live := s.w.x.live.Load()
 	next := s.w.successor(live, live.all.len()+len(s.pending)-len(gone))
-	dead := make(map[*node[entry[T]]]struct{}, len(gone))
+	dead := make(map[*record]struct{}, len(gone))
 	for _, r := range gone {
 		dead[r] = struct{}{}
 		next.forget(r.key())
@@ -355,7 +355,7 @@ func (s *Staging[T]) rebuild(gone []*node[entry[T]], v Visitor[T]) *contents[T] 
 // swap shows other contents. The snapshots that were taken of those before hold
 // on to their objects, and not, by the records, to what became of them. The
 // caller holds x.writing and x.mu.
-func (w *Writer[T]) swap(next *contents[T]) {
+func (w *Writer) swap(next *contents) {
 	old := w.x.live.Load()
 	w.x.live.Store(next)
 	old.all.disown()
@@ -367,18 +367,18 @@ func (w *Writer[T]) swap(next *contents[T]) {
 }
 
 // successor returns empty contents with the same indexes.
-func (w *Writer[T]) successor(c *contents[T], size int) *contents[T] {
-	indexes := make([]*index[T], len(c.indexes))
+func (w *Writer) successor(c *contents, size int) *contents {
+	indexes := make([]*index, len(c.indexes))
 	for i, ix := range c.indexes {
 		indexes[i] = ix.empty()
 		indexes[i].broken = maps.Clone(ix.broken)
 	}
-	return newContents(newTable[entry[T]](size), new(vector[T]), indexes)
+	return newContents(newTable[entry](size), new(vector), indexes)
 }
 
 // moveTo moves all that is live into other contents, which are empty, and shows
 // these. The caller holds x.writing.
-func (w *Writer[T]) moveTo(next *contents[T]) {
+func (w *Writer) moveTo(next *contents) {
 	for r := range w.x.live.Load().all.records {
 		next.adopt(w, r)
 	}

@@ -12,15 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func newItems(t *testing.T, serials ...int) (*Writer[*item], *Indexer[*item]) {
+func newItems(t *testing.T, serials ...int) (*Writer, *Indexer[*item]) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)
-	w.Update(func(tx *Tx[*item]) {
+	w.Update(func(tx *Tx) {
 		for _, n := range serials {
 			tx.Put(0, Key{"a", "n"}, &item{key: Key{"a", "n"}, serial: n}, 0)
 		}
 	})
-	i := w.Indexer()
+	i := items(w)
 	return w, i
 }
 
@@ -45,7 +45,7 @@ func TestWhatIsPutTwiceAndDroppedIsGone(t *testing.T) {
 		s.Put(k, &item{key: k, serial: 1}, 0)
 		s.Put(k, &item{key: k, serial: 2}, 0)
 		s.Drop(k)
-		s.Commit("1", Visitor[*item]{})
+		s.Commit("1", Visitor{})
 		require.Empty(t, serialsOf(x))
 	}
 }
@@ -59,7 +59,7 @@ func TestWhatIsDroppedFromAStateOfTheWholeStoreIsGone(t *testing.T) {
 		s.Put(k, &item{key: k, serial: 2}, 0)
 		s.Put(other, &item{key: other, serial: 3}, 0)
 		s.Drop(k)
-		s.Commit("1", Visitor[*item]{})
+		s.Commit("1", Visitor{})
 		require.Equal(t, []int{3}, serialsOf(x))
 	}
 }
@@ -74,9 +74,9 @@ func TestWhatIsDroppedAndPutAgainIsThere(t *testing.T) {
 	s.Drop(k)
 	s.Put(k, &item{key: k, serial: 3}, 0)
 	var told []int
-	s.Commit("1", Visitor[*item]{
-		Deleted: func(Key, *item) { require.Fail(t, "it is there") },
-		Put:     func(_ Key, old, it *item, _ bool) { told = append(told, old.serial, it.serial) },
+	s.Commit("1", Visitor{
+		Deleted: func(Key, any) { require.Fail(t, "it is there") },
+		Put:     func(_ Key, old, it any, _ bool) { told = append(told, asItem(old).serial, asItem(it).serial) },
 	})
 	require.Equal(t, []int{3}, serialsOf(x))
 	require.Equal(t, []int{1, 3}, told)
@@ -87,9 +87,9 @@ func TestWhatIsDroppedAndPutAgainIsThere(t *testing.T) {
 func TestNothingOfALargeFullStateShowsBeforeItsCommit(t *testing.T) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)
-	x := w.Indexer()
+	x := items(w)
 	const n = rebuildAbove + 100
-	fill := func(serial int, v Visitor[*item]) {
+	fill := func(serial int, v Visitor) {
 		s := w.Stage(0)
 		for i := range n {
 			key := Key{"a", strconv.Itoa(i)}
@@ -111,8 +111,8 @@ func TestNothingOfALargeFullStateShowsBeforeItsCommit(t *testing.T) {
 		of, _ := x.Lookup("word", "of "+strconv.Itoa(serial))
 		require.Equal(t, n, of.Len())
 	}
-	fill(1, Visitor[*item]{})
-	fill(3, Visitor[*item]{Put: func(key Key, _, _ *item, _ bool) { shows(1, key) }})
+	fill(1, Visitor{})
+	fill(3, Visitor{Put: func(key Key, _, _ any, _ bool) { shows(1, key) }})
 	shows(3, Key{"a", "0"})
 	require.Equal(t, slices.Repeat([]int{3}, n), serialsOf(x))
 }
@@ -133,9 +133,9 @@ func TestASnapshotKeepsNothingAliveThatIsNotInIt(t *testing.T) {
 		key := Key{"b", strconv.Itoa(i)}
 		s.Put(key, &item{key: key}, 0)
 	}
-	s.Commit("", Visitor[*item]{})
+	s.Commit("", Visitor{})
 	var later weak.Pointer[item]
-	w.Update(func(tx *Tx[*item]) {
+	w.Update(func(tx *Tx) {
 		it := &item{key: k, serial: 2}
 		later = weak.Make(it)
 		tx.Put(0, k, it, 0)
@@ -153,12 +153,12 @@ func TestASnapshotKeepsNothingAliveThatIsNotInIt(t *testing.T) {
 // Indexes by key alone are not asked for values at an update, until there are
 // others.
 func TestUpdatesUnderIndexesByKey(t *testing.T) {
-	w, err := New(Options[*item]{Indexes: []Index[*item]{{Name: NamespaceIndex, ByNamespace: true}}})
+	w, err := New(Options{Indexes: []Index[any]{{Name: NamespaceIndex, ByNamespace: true}}})
 	require.NoError(t, err)
-	x := w.Indexer()
+	x := items(w)
 	keys := []Key{{"a", "1"}, {"a", "2"}, {"b", "1"}}
 	put := func(serial int) {
-		w.Update(func(tx *Tx[*item]) {
+		w.Update(func(tx *Tx) {
 			for _, k := range keys {
 				tx.Put(0, k, &item{key: k, serial: serial, words: []string{strconv.Itoa(serial)}}, 0)
 			}
@@ -177,7 +177,7 @@ func TestUpdatesUnderIndexesByKey(t *testing.T) {
 		shows(serial, NamespaceIndex, "a", 2)
 		shows(serial, NamespaceIndex, "b", 1)
 	}
-	require.NoError(t, w.AddIndexes(Index[*item]{Name: "word", Append: words}))
+	require.NoError(t, w.AddIndexes(Index[*item]{Name: "word", Append: words}.Untyped()))
 	put(7)
 	shows(7, NamespaceIndex, "a", 2)
 	shows(7, "word", "7", 3)
@@ -187,24 +187,24 @@ func TestUpdatesUnderIndexesByKey(t *testing.T) {
 // A store is also written to by hand while a full state is under way (T19):
 // what the full state holds is there after it.
 func TestWhatIsKeptStaysWhateverIsDoneByHand(t *testing.T) {
-	by := map[string]func(w *Writer[*item], k Key){
-		"set":   func(w *Writer[*item], k Key) { w.Update(func(tx *Tx[*item]) { tx.Set(k, &item{key: k, serial: 9}) }) },
-		"unset": func(w *Writer[*item], k Key) { w.Update(func(tx *Tx[*item]) { tx.Unset(k) }) },
-		"replace": func(w *Writer[*item], k Key) {
+	by := map[string]func(w *Writer, k Key){
+		"set":   func(w *Writer, k Key) { w.Update(func(tx *Tx) { tx.Set(k, &item{key: k, serial: 9}) }) },
+		"unset": func(w *Writer, k Key) { w.Update(func(tx *Tx) { tx.Unset(k) }) },
+		"replace": func(w *Writer, k Key) {
 			all := w.StageAll()
 			all.Put(k, &item{key: k, serial: 9}, 0)
-			all.Commit("", Visitor[*item]{})
+			all.Commit("", Visitor{})
 		},
-		"replace by very much": func(w *Writer[*item], k Key) {
+		"replace by very much": func(w *Writer, k Key) {
 			all := w.StageAll()
 			all.Put(k, &item{key: k, serial: 9}, 0)
 			for i := range rebuildAbove + 1 {
 				key := Key{"b", strconv.Itoa(i)}
 				all.Put(key, &item{key: key, serial: 9}, 0)
 			}
-			all.Commit("", Visitor[*item]{})
+			all.Commit("", Visitor{})
 		},
-		"replace by nothing": func(w *Writer[*item], _ Key) { w.StageAll().Commit("", Visitor[*item]{}) },
+		"replace by nothing": func(w *Writer, _ Key) { w.StageAll().Commit("", Visitor{}) },
 	}
 	for name, hand := range by {
 		t.Run(name, func(t *testing.T) {
@@ -213,7 +213,7 @@ func TestWhatIsKeptStaysWhateverIsDoneByHand(t *testing.T) {
 			s := w.Stage(0)
 			require.True(t, s.Keep(k))
 			hand(w, k)
-			s.Commit("1", Visitor[*item]{})
+			s.Commit("1", Visitor{})
 			require.Len(t, serialsOf(x), 1)
 		})
 		t.Run(name+" after a put", func(t *testing.T) {
@@ -222,7 +222,7 @@ func TestWhatIsKeptStaysWhateverIsDoneByHand(t *testing.T) {
 			s := w.Stage(0)
 			s.Put(k, &item{key: k, serial: 2}, 0)
 			hand(w, k)
-			s.Commit("1", Visitor[*item]{})
+			s.Commit("1", Visitor{})
 			require.Equal(t, []int{2}, serialsOf(x), "the full state's version")
 		})
 	}
@@ -232,21 +232,21 @@ func TestWhatIsKeptStaysWhateverIsDoneByHand(t *testing.T) {
 // was put or found before is out of date.
 func TestWhatIsKeptIsTheLastWord(t *testing.T) {
 	k := Key{"a", "n"}
-	set := func(w *Writer[*item]) { w.Update(func(tx *Tx[*item]) { tx.Set(k, &item{key: k, serial: 9}) }) }
-	for name, before := range map[string]func(w *Writer[*item], s *Staging[*item]){
-		"after a put": func(_ *Writer[*item], s *Staging[*item]) { s.Put(k, &item{key: k, serial: 2}, 0) },
-		"kept, set":   func(w *Writer[*item], s *Staging[*item]) { s.Keep(k); set(w) },
-		"put, set":    func(w *Writer[*item], s *Staging[*item]) { s.Put(k, &item{key: k, serial: 2}, 0); set(w) },
-		"kept, unset, set": func(w *Writer[*item], s *Staging[*item]) {
+	set := func(w *Writer) { w.Update(func(tx *Tx) { tx.Set(k, &item{key: k, serial: 9}) }) }
+	for name, before := range map[string]func(w *Writer, s *Staging){
+		"after a put": func(_ *Writer, s *Staging) { s.Put(k, &item{key: k, serial: 2}, 0) },
+		"kept, set":   func(w *Writer, s *Staging) { s.Keep(k); set(w) },
+		"put, set":    func(w *Writer, s *Staging) { s.Put(k, &item{key: k, serial: 2}, 0); set(w) },
+		"kept, unset, set": func(w *Writer, s *Staging) {
 			s.Keep(k)
-			w.Update(func(tx *Tx[*item]) { tx.Unset(k) })
+			w.Update(func(tx *Tx) { tx.Unset(k) })
 			set(w)
 		},
-		"kept, all replaced": func(w *Writer[*item], s *Staging[*item]) {
+		"kept, all replaced": func(w *Writer, s *Staging) {
 			s.Keep(k)
 			all := w.StageAll()
 			all.Put(k, &item{key: k, serial: 9}, 0)
-			all.Commit("", Visitor[*item]{})
+			all.Commit("", Visitor{})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -255,7 +255,7 @@ func TestWhatIsKeptIsTheLastWord(t *testing.T) {
 			before(w, s)
 			want := serialsOf(x)
 			require.True(t, s.Keep(k))
-			s.Commit("1", Visitor[*item]{})
+			s.Commit("1", Visitor{})
 			require.Equal(t, want, serialsOf(x))
 		})
 	}
@@ -276,7 +276,7 @@ func TestWritesByHandRaceAFullState(t *testing.T) {
 			default:
 			}
 			k := key(i % n)
-			w.Update(func(tx *Tx[*item]) { tx.Set(k, &item{key: k, serial: -i}) })
+			w.Update(func(tx *Tx) { tx.Set(k, &item{key: k, serial: -i}) })
 		}
 	})
 	for range 100 {
@@ -286,7 +286,7 @@ func TestWritesByHandRaceAFullState(t *testing.T) {
 				s.Put(key(i), &item{key: key(i), serial: i}, 0)
 			}
 		}
-		s.Commit("1", Visitor[*item]{})
+		s.Commit("1", Visitor{})
 	}
 	close(done)
 	wg.Wait()
@@ -300,7 +300,7 @@ func TestAFullStateThatIsAbortedLeavesNoTrace(t *testing.T) {
 		s := w.Stage(1)
 		s.Put(k, &item{key: k, serial: 2}, 0)
 		s.Abort()
-		w.Update(func(tx *Tx[*item]) {
+		w.Update(func(tx *Tx) {
 			part, ok := tx.Part(k)
 			require.True(t, ok)
 			require.Equal(t, uint16(0), part)

@@ -5,10 +5,6 @@ package indexer
 // caller's own, nil if there are none. It returns [ErrUnknownIndex] where there
 // is no such index.
 func (x *Indexer[T]) Union(index string, values ...string) ([]T, error) {
-	if x.boxed != nil {
-		list, err := x.boxed.Union(index, values...)
-		return unboxedList[T](list), err
-	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 
@@ -17,7 +13,7 @@ func (x *Indexer[T]) Union(index string, values ...string) ([]T, error) {
 		return nil, unknownIndex(index)
 	}
 	var list []T
-	seen := make(map[*node[entry[T]]]struct{})
+	seen := make(map[*record]struct{})
 	for _, value := range values {
 		v := ix.list("", value)
 		if v == nil {
@@ -26,7 +22,7 @@ func (x *Indexer[T]) Union(index string, values ...string) ([]T, error) {
 		for r := range v.records {
 			if _, again := seen[r]; !again {
 				seen[r] = struct{}{}
-				list = append(list, r.value.object())
+				list = append(list, typed[T](r.value.object()))
 			}
 		}
 	}

@@ -9,12 +9,12 @@ const (
 
 // chunk is a run of up to chunkSize objects. Only the last chunk of a vector
 // is shorter, and grows as needed.
-type chunk[T any] struct {
-	objects []T // never changed once a snapshot holds the chunk
+type chunk struct {
+	objects []any // never changed once a snapshot holds the chunk
 	// owners are the records of the objects. Guarded by the indexer's mu.
 	// Invariant: len(owners) == len(objects), except in a chunk that is not live
 	// any more, which has none: a snapshot should not keep records alive.
-	owners []*node[entry[T]]
+	owners []*record
 	epoch  uint64
 }
 
@@ -24,50 +24,50 @@ type chunk[T any] struct {
 //
 // Invariant: a chunk may be written to only while chunk.epoch == vector.epoch,
 // and every snapshot taken raises the vector's epoch before the next write.
-type vector[T any] struct {
+type vector struct {
 	// frozen is the snapshot that holds as long as nobody writes.
-	frozen atomic.Pointer[Snapshot[T]]
+	frozen atomic.Pointer[Snapshot[any]]
 	size   atomic.Int64
 
 	// Guarded by the indexer's mu.
-	chunks []*chunk[T]
+	chunks []*chunk
 	epoch  uint64
 
-	index *index[T] // whose list this is; nil for the list of all objects
+	index *index // whose list this is; nil for the list of all objects
 }
 
 // freeze returns the vector as it is. The caller holds the indexer's mu.
-func (v *vector[T]) freeze() *Snapshot[T] {
+func (v *vector) freeze() *Snapshot[any] {
 	if s := v.frozen.Load(); s != nil {
 		return s
 	}
-	s := &Snapshot[T]{chunks: v.chunks, size: v.len()}
+	s := &Snapshot[any]{chunks: v.chunks, size: v.len()}
 	v.frozen.Store(s)
 	return s
 }
 
-func (v *vector[T]) len() int { return int(v.size.Load()) }
+func (v *vector) len() int { return int(v.size.Load()) }
 
 // thaw makes the directory of chunks the writer's own again.
-func (v *vector[T]) thaw() {
+func (v *vector) thaw() {
 	if v.frozen.Load() == nil {
 		return
 	}
 	v.frozen.Store(nil)
 	v.epoch++
-	chunks := make([]*chunk[T], len(v.chunks), len(v.chunks)+1)
+	chunks := make([]*chunk, len(v.chunks), len(v.chunks)+1)
 	copy(chunks, v.chunks)
 	v.chunks = chunks
 }
 
 // own returns chunk i, copied if a snapshot shares it.
-func (v *vector[T]) own(i int) *chunk[T] {
+func (v *vector) own(i int) *chunk {
 	v.thaw()
 	c := v.chunks[i]
 	if c.epoch == v.epoch {
 		return c
 	}
-	mine := &chunk[T]{objects: make([]T, len(c.objects), cap(c.objects)), owners: c.owners, epoch: v.epoch}
+	mine := &chunk{objects: make([]any, len(c.objects), cap(c.objects)), owners: c.owners, epoch: v.epoch}
 	copy(mine.objects, c.objects)
 	c.owners = nil
 	v.chunks[i] = mine
@@ -75,7 +75,7 @@ func (v *vector[T]) own(i int) *chunk[T] {
 }
 
 // add appends obj and returns its position.
-func (v *vector[T]) add(obj T, owner *node[entry[T]]) uint32 {
+func (v *vector) add(obj any, owner *record) uint32 {
 	at := v.len()
 	if at == len(v.chunks)*chunkSize {
 		v.thaw()
@@ -89,7 +89,7 @@ func (v *vector[T]) add(obj T, owner *node[entry[T]]) uint32 {
 }
 
 // disown lets go of the records. The vector is not written to any more.
-func (v *vector[T]) disown() {
+func (v *vector) disown() {
 	for _, c := range v.chunks {
 		c.owners = nil
 	}
@@ -97,35 +97,35 @@ func (v *vector[T]) disown() {
 
 // newChunk starts small in a short vector, so that an index value with one
 // object costs little.
-func (v *vector[T]) newChunk() *chunk[T] {
-	c := &chunk[T]{epoch: v.epoch}
+func (v *vector) newChunk() *chunk {
+	c := &chunk{epoch: v.epoch}
 	if len(v.chunks) > 0 {
-		c.objects = make([]T, 0, chunkSize)
-		c.owners = make([]*node[entry[T]], 0, chunkSize)
+		c.objects = make([]any, 0, chunkSize)
+		c.owners = make([]*record, 0, chunkSize)
 	}
 	return c
 }
 
 // set replaces the object at a position, and returns it.
-func (v *vector[T]) set(at uint32, obj T) (old T) {
+func (v *vector) set(at uint32, obj any) (old any) {
 	c := v.own(int(at >> chunkBits))
 	old, c.objects[at%chunkSize] = c.objects[at%chunkSize], obj
 	return old
 }
 
 // setOwner replaces the record of the object at a position.
-func (v *vector[T]) setOwner(at uint32, owner *node[entry[T]]) {
+func (v *vector) setOwner(at uint32, owner *record) {
 	v.chunks[at>>chunkBits].owners[at%chunkSize] = owner
 }
 
 // owner returns the record of the object at a position.
-func (v *vector[T]) owner(at uint32) *node[entry[T]] {
+func (v *vector) owner(at uint32) *record {
 	return v.chunks[at>>chunkBits].owners[at%chunkSize]
 }
 
 // remove takes the object at a position out by moving the last one there. It
 // returns the record of the one that moved, or nil if there was none to move.
-func (v *vector[T]) remove(at uint32) (moved *node[entry[T]]) {
+func (v *vector) remove(at uint32) (moved *record) {
 	last := v.len() - 1
 	c := v.own(last >> chunkBits)
 	end := last % chunkSize
@@ -134,7 +134,7 @@ func (v *vector[T]) remove(at uint32) (moved *node[entry[T]]) {
 		v.set(at, c.objects[end])
 		v.setOwner(at, moved)
 	}
-	var zero T
+	var zero any
 	c.objects[end], c.owners[end] = zero, nil
 	c.objects, c.owners = c.objects[:end], c.owners[:end]
 	if end == 0 {
@@ -146,7 +146,7 @@ func (v *vector[T]) remove(at uint32) (moved *node[entry[T]]) {
 }
 
 // keys returns the keys of the objects. The caller holds the indexer's mu.
-func (v *vector[T]) keys() []Key {
+func (v *vector) keys() []Key {
 	keys := make([]Key, 0, v.len())
 	for _, c := range v.chunks {
 		for _, r := range c.owners {
@@ -158,7 +158,7 @@ func (v *vector[T]) keys() []Key {
 
 // records calls yield for the record of each object. The caller holds the
 // indexer's writing or its mu.
-func (v *vector[T]) records(yield func(*node[entry[T]]) bool) {
+func (v *vector) records(yield func(*record) bool) {
 	for _, c := range v.chunks {
 		for _, r := range c.owners {
 			if !yield(r) {

@@ -7,15 +7,15 @@ import (
 
 // Writer is the write side of an [Indexer]. Its methods are safe for any
 // goroutine; the writers take turns.
-type Writer[T any] struct {
-	x  *Indexer[T]
-	tx Tx[T]
+type Writer struct {
+	x  *Indexer[any]
+	tx Tx
 
 	// Guarded by x.writing.
 	mark   uint32        // the last full state that was begun
-	staged []*Staging[T] // the full states under way
-	posts  []post[T]     // scratch
-	wanted []wanted[T]   // scratch
+	staged []*Staging    // the full states under way
+	posts  []post        // scratch
+	wanted []wanted      // scratch
 	values []string      // scratch
 	faults []*IndexError // of this write section, to be reported after it
 	exited bool          // an index function has ended the goroutine of this write section
@@ -23,17 +23,18 @@ type Writer[T any] struct {
 
 // New returns the write side of a new, empty indexer. It returns
 // [ErrIndexInvalid] or [ErrIndexExists] where the indexes do not do.
-func New[T any](o Options[T]) (*Writer[T], error) {
+func New(o Options) (*Writer, error) {
 	if o.Labels == nil {
-		o.Labels = func(T) map[string]string { return nil }
+		o.Labels = func(any) map[string]string { return nil }
 	}
 	if o.Namespace == nil {
-		o.Namespace = func(T) string { return "" }
+		o.Namespace = func(any) string { return "" }
 	}
-	w := &Writer[T]{x: &Indexer[T]{options: o}}
+	w := &Writer{x: new(Indexer[any])}
+	w.x.options = o
 	w.tx.w, w.x.writer = w, w
 	w.x.version.Store(new(string))
-	w.x.live.Store(newContents[T](newTable[entry[T]](0), new(vector[T]), nil))
+	w.x.live.Store(newContents(newTable[entry](0), new(vector), nil))
 	if err := w.AddIndexes(o.Indexes...); err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func New[T any](o Options[T]) (*Writer[T], error) {
 }
 
 // Indexer returns the read side.
-func (w *Writer[T]) Indexer() *Indexer[T] { return w.x }
+func (w *Writer) Indexer() *Indexer[any] { return w.x }
 
 // Update runs one write section: what it does through tx becomes visible to
 // lists at once when it returns (to Get one by one). It must be short, since
@@ -49,7 +50,7 @@ func (w *Writer[T]) Indexer() *Indexer[T] { return w.x }
 // panics, what it has done until then stays. Where an index function ends the
 // goroutine in the midst of it, section is called once more before the goroutine
 // ends, to do all of it again or what is left.
-func (w *Writer[T]) Update(section func(tx *Tx[T])) {
+func (w *Writer) Update(section func(tx *Tx)) {
 	w.x.writing.Lock()
 	defer w.finish()
 	w.x.mu.Lock()
@@ -61,7 +62,7 @@ func (w *Writer[T]) Update(section func(tx *Tx[T])) {
 // run runs a section to its end. A Put or Set whose index function ends the
 // goroutine has done nothing. What is left is done before the goroutine ends, with
 // the index functions on other ones.
-func (w *Writer[T]) run(section func(tx *Tx[T])) {
+func (w *Writer) run(section func(tx *Tx)) {
 	defer func() {
 		if w.exited {
 			defer func() { w.exited = false }()
@@ -72,7 +73,7 @@ func (w *Writer[T]) run(section func(tx *Tx[T])) {
 }
 
 // finish ends a write section: it lets the next writer in, and reports.
-func (w *Writer[T]) finish() {
+func (w *Writer) finish() {
 	faults := w.unlock()
 	if w.x.options.Report == nil {
 		return
@@ -83,7 +84,7 @@ func (w *Writer[T]) finish() {
 }
 
 // unlock lets the next writer in. It returns what is to be reported.
-func (w *Writer[T]) unlock() (faults []*IndexError) {
+func (w *Writer) unlock() (faults []*IndexError) {
 	defer w.x.writing.Unlock()
 
 	w.refuseOvergrown()
@@ -97,7 +98,7 @@ func (w *Writer[T]) unlock() (faults []*IndexError) {
 // Freeze calls do between two write sections: whatever do looks at that is
 // written only in write sections belongs to one moment. It may take a snapshot
 // of that moment, must be short, and must not write.
-func (w *Writer[T]) Freeze(do func(tx *Tx[T])) {
+func (w *Writer) Freeze(do func(tx *Tx)) {
 	w.x.mu.Lock()
 	defer w.x.mu.Unlock()
 
@@ -105,7 +106,7 @@ func (w *Writer[T]) Freeze(do func(tx *Tx[T])) {
 }
 
 // Broken returns for how many objects an index function has failed.
-func (w *Writer[T]) Broken() int {
+func (w *Writer) Broken() int {
 	w.x.writing.Lock()
 	defer w.x.writing.Unlock()
 
@@ -119,7 +120,7 @@ func (w *Writer[T]) Broken() int {
 // valuesIn returns the values of a record with an object in some indexes, in
 // their order, valid until the next call, and keeps book of failures. It may end
 // the goroutine, so it is called before anything of the record is written.
-func (w *Writer[T]) valuesIn(indexes []*index[T], r *node[entry[T]], obj T) []wanted[T] {
+func (w *Writer) valuesIn(indexes []*index, r *record, obj any) []wanted {
 	w.wanted = w.wanted[:0]
 	for i := 0; i < len(indexes); {
 		i = w.gather(indexes, i, r, obj)
@@ -129,7 +130,7 @@ func (w *Writer[T]) valuesIn(indexes []*index[T], r *node[entry[T]], obj T) []wa
 
 // gather appends the values in the indexes from one on, up to one that fails.
 // It returns the place after that.
-func (w *Writer[T]) gather(indexes []*index[T], from int, r *node[entry[T]], obj T) (next int) {
+func (w *Writer) gather(indexes []*index, from int, r *record, obj any) (next int) {
 	next = from
 	defer func() {
 		if p := recover(); p != nil {
@@ -150,7 +151,7 @@ func (w *Writer[T]) gather(indexes []*index[T], from int, r *node[entry[T]], obj
 			w.values = ix.valuesOf(w.values, r, obj)
 		}
 		for _, value := range w.values {
-			w.wanted = append(w.wanted, wanted[T]{ix, value})
+			w.wanted = append(w.wanted, wanted{ix, value})
 		}
 		if len(ix.broken) > 0 {
 			delete(ix.broken, r.key())
@@ -161,7 +162,7 @@ func (w *Writer[T]) gather(indexes []*index[T], from int, r *node[entry[T]], obj
 
 // valuesApart is index.valuesOf on a goroutine of its own. It panics, too, where
 // the index function ends that.
-func (w *Writer[T]) valuesApart(ix *index[T], r *node[entry[T]], obj T) (values []string) {
+func (w *Writer) valuesApart(ix *index, r *record, obj any) (values []string) {
 	var p any
 	returned := goexit.Apart(func() {
 		defer func() { p = recover() }()
@@ -176,7 +177,7 @@ func (w *Writer[T]) valuesApart(ix *index[T], r *node[entry[T]], obj T) (values 
 	return values
 }
 
-func (w *Writer[T]) failed(ix *index[T], key Key, err error) {
+func (w *Writer) failed(ix *index, key Key, err error) {
 	if ix.broken == nil {
 		ix.broken = make(map[Key]struct{})
 	}
@@ -185,16 +186,16 @@ func (w *Writer[T]) failed(ix *index[T], key Key, err error) {
 }
 
 // Tx is a write section in progress, see [Writer.Update].
-type Tx[T any] struct{ w *Writer[T] }
+type Tx struct{ w *Writer }
 
 // Get returns the object of a key, as the section has left it so far.
-func (tx *Tx[T]) Get(key Key) (T, bool) { return tx.w.x.Get(key) }
+func (tx *Tx) Get(key Key) (any, bool) { return tx.w.x.Get(key) }
 
 // Put stores an object that came from the given part, and returns the one
 // that it replaces. Stamp is kept with the object for the caller, who gets it
 // back when the object is replaced without having to look at that; zero is
 // what objects have that were stored by hand.
-func (tx *Tx[T]) Put(part uint16, key Key, obj T, stamp uint64) (old T, was uint64, replaced bool) {
+func (tx *Tx) Put(part uint16, key Key, obj any, stamp uint64) (old any, was uint64, replaced bool) {
 	c := tx.w.x.live.Load()
 	p, r := c.records.seek(key)
 	if r == nil {
@@ -207,7 +208,7 @@ func (tx *Tx[T]) Put(part uint16, key Key, obj T, stamp uint64) (old T, was uint
 }
 
 // Delete takes an object out and returns it.
-func (tx *Tx[T]) Delete(key Key) (old T, deleted bool) {
+func (tx *Tx) Delete(key Key) (old any, deleted bool) {
 	if was := tx.w.x.live.Load().remove(key); was != nil {
 		return was.value.object(), true
 	}
@@ -217,7 +218,7 @@ func (tx *Tx[T]) Delete(key Key) (old T, deleted bool) {
 // Set stores an object by hand: it stays of the part that the one it replaces
 // came from, [Options].ByHand if there is none, and full states under way are not
 // misled.
-func (tx *Tx[T]) Set(key Key, obj T) {
+func (tx *Tx) Set(key Key, obj any) {
 	tx.w.overwrite()
 	c := tx.w.x.live.Load()
 	p, r := c.records.seek(key)
@@ -230,14 +231,14 @@ func (tx *Tx[T]) Set(key Key, obj T) {
 }
 
 // Unset takes an object out by hand.
-func (tx *Tx[T]) Unset(key Key) {
+func (tx *Tx) Unset(key Key) {
 	if was := tx.w.x.live.Load().remove(key); was != nil {
 		tx.w.spare(was)
 	}
 }
 
 // Part returns the part that the object of a key came from.
-func (tx *Tx[T]) Part(key Key) (part uint16, ok bool) {
+func (tx *Tx) Part(key Key) (part uint16, ok bool) {
 	if r := tx.w.x.live.Load().records.get(key); r != nil {
 		return r.value.part, true
 	}
@@ -245,14 +246,14 @@ func (tx *Tx[T]) Part(key Key) (part uint16, ok bool) {
 }
 
 // Snapshot freezes the list of all objects as the section has left it so far.
-func (tx *Tx[T]) Snapshot() Snapshot[T] {
+func (tx *Tx) Snapshot() Snapshot[any] {
 	return tx.w.x.live.Load().all.freeze().at(tx.w.x.Version())
 }
 
 // SetVersion sets the resourceVersion that the store is at from now on.
-func (tx *Tx[T]) SetVersion(version string) { tx.w.setVersion(version) }
+func (tx *Tx) SetVersion(version string) { tx.w.setVersion(version) }
 
-func (w *Writer[T]) setVersion(version string) {
+func (w *Writer) setVersion(version string) {
 	if *w.x.version.Load() != version {
 		w.x.version.Store(&version)
 	}

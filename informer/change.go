@@ -1,9 +1,6 @@
 package informer
 
-import (
-	"reflect"
-	"time"
-)
+import "time"
 
 // Kind tells what a [Change] reports.
 type Kind uint8
@@ -109,5 +106,3 @@ type HandlerOptions struct {
 	// object to itself; zero for the informer's own period.
 	Resync time.Duration
 }
-
-func typeName[T any]() string { return reflect.TypeFor[T]().String() }

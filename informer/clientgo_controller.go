@@ -33,7 +33,7 @@ func NewController(config *cache.Config) cache.Controller {
 // queueController is what NewController returns.
 type queueController struct {
 	config    cache.Config
-	reflector *reflector.Reflector[any]
+	reflector *reflector.Reflector
 	inert     func() *cache.Reflector // never run; for the watch error handler
 	log       func(Event)
 

@@ -23,14 +23,14 @@ func newDetector(name string) cache.MutationDetector {
 }
 
 // detect runs the detector, if there is one.
-func (f *clientgo) detect() (stop func()) {
-	if f.detector == nil {
+func (i *clientgoInformer) detect() (stop func()) {
+	if i.detector == nil {
 		return func() {}
 	}
 	stopping, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		f.detector.Run(stopping)
+		i.detector.Run(stopping)
 	}()
 	return func() {
 		close(stopping)
@@ -38,18 +38,18 @@ func (f *clientgo) detect() (stop func()) {
 	}
 }
 
-// detectIn lets the detector copy what is about to be stored.
-func detectIn[T any](f *clientgo, batch []deltafifo.Delta[T]) {
-	if f.detector == nil {
+// copyForDetector lets the detector copy what is about to be stored.
+func (i *clientgoInformer) copyForDetector(batch []deltafifo.Delta) {
+	if i.detector == nil {
 		return
 	}
-	for i := range batch {
-		d := &batch[i]
+	for n := range batch {
+		d := &batch[n]
 		if d.Recalled {
 			continue // it was copied when it came
 		}
 		if d.Op == deltafifo.Added || d.Op == deltafifo.Modified {
-			f.detector.AddObject(d.Object)
+			i.detector.AddObject(d.Object)
 		}
 	}
 }

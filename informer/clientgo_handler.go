@@ -10,7 +10,7 @@ import (
 // clientgoReceiver delivers to client-go's ResourceEventHandler, which knows
 // no delete-and-add for another object under the same name, and is told of
 // deletes of objects that it never heard of.
-type clientgoReceiver[T any] struct {
+type clientgoReceiver struct {
 	handler cache.ResourceEventHandler
 	update  func(old, obj any) // UpdateFunc of a ResourceEventHandlerFuncs; nil for others
 	logger  klog.Logger        // for panics
@@ -18,15 +18,15 @@ type clientgoReceiver[T any] struct {
 
 // newClientgoReceiver returns the receiver of a handler. Most of them are made
 // of functions, and most events are updates: that function is called directly.
-func newClientgoReceiver[T any](h cache.ResourceEventHandler, log klog.Logger) *clientgoReceiver[T] {
-	r := &clientgoReceiver[T]{handler: h, logger: log}
+func newClientgoReceiver(h cache.ResourceEventHandler, log klog.Logger) *clientgoReceiver {
+	r := &clientgoReceiver{handler: h, logger: log}
 	if funcs, ok := h.(cache.ResourceEventHandlerFuncs); ok {
 		r.update = funcs.UpdateFunc
 	}
 	return r
 }
 
-func (r *clientgoReceiver[T]) receive(p *pair[T], h header, key *indexer.Key) {
+func (r *clientgoReceiver) receive(p *pair, h header, key *indexer.Key) {
 	switch h.kind {
 	case Added:
 		r.handler.OnAdd(p.new, h.is(flagInitial))
@@ -49,12 +49,12 @@ func (r *clientgoReceiver[T]) receive(p *pair[T], h header, key *indexer.Key) {
 	}
 }
 
-func (*clientgoReceiver[T]) splits() bool       { return false }
-func (r *clientgoReceiver[T]) name() string     { return handlerName(r.handler) }
-func (r *clientgoReceiver[T]) log() klog.Logger { return r.logger }
+func (*clientgoReceiver) splits() bool       { return false }
+func (r *clientgoReceiver) name() string     { return handlerName(r.handler) }
+func (r *clientgoReceiver) log() klog.Logger { return r.logger }
 
 // loggerOf returns the logger that a receiver's panics go to.
-func loggerOf[T any](to receiver[T]) klog.Logger {
+func loggerOf(to receiver) klog.Logger {
 	if own, ok := to.(interface{ log() klog.Logger }); ok {
 		return own.log()
 	}
@@ -62,14 +62,14 @@ func loggerOf[T any](to receiver[T]) klog.Logger {
 }
 
 // clientgoRegistration shows a registration as client-go's.
-type clientgoRegistration[T any] struct{ registration *registration[T] }
+type clientgoRegistration struct{ registration *registration }
 
-func (r *clientgoRegistration[T]) HasSynced() bool { return closed(r.registration.synced) }
+func (r *clientgoRegistration) HasSynced() bool { return closed(r.registration.synced) }
 
-func (r *clientgoRegistration[T]) HasSyncedChecker() cache.DoneChecker {
+func (r *clientgoRegistration) HasSyncedChecker() cache.DoneChecker {
 	name := "informer " + r.registration.core.options.Name + ", handler " + r.registration.options.Name
 	return clientgoChecker{name, r.registration.synced}
 }
 
 // ShutdownChan is what cache.ShutDownEventHandler waits for.
-func (r *clientgoRegistration[T]) ShutdownChan() <-chan struct{} { return r.registration.Done() }
+func (r *clientgoRegistration) ShutdownChan() <-chan struct{} { return r.registration.Done() }

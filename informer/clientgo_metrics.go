@@ -95,7 +95,7 @@ func Measure(i cache.SharedIndexInformer, id cache.InformerNameAndResource, prov
 	return ours.measure(id, provider)
 }
 
-func (i *clientgoInformer[T]) measure(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) error {
+func (i *clientgoInformer) measure(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) error {
 	i.core.mu.Lock()
 	defer i.core.mu.Unlock()
 
@@ -105,13 +105,19 @@ func (i *clientgoInformer[T]) measure(id cache.InformerNameAndResource, provider
 	case stopped:
 		return fmt.Errorf("informer %s: %w", i.core.options.Name, ErrStopped)
 	}
-	i.core.clientgo.metrics.Store(newMetrics(id, provider))
+	i.measures(newMetrics(id, provider))
 	return nil
+}
+
+// measures sets what is measured, nil for nothing.
+func (i *clientgoInformer) measures(m *metrics) {
+	i.metrics.Store(m)
+	i.store.gauge.Store(m.ofStore())
 }
 
 // measured applies the first deltas of the batch, see applySome, and measures
 // that if it is asked for.
-func (c *core[T]) measured() {
+func (c *core) measured() {
 	m := c.clientgo.metrics.Load()
 	if m == nil {
 		c.applySome()

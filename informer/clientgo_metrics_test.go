@@ -84,7 +84,7 @@ func TestContract_B111_Metrics(t *testing.T) {
 			return store, c.Run
 		},
 		"measured later": func(s *script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})) {
-			i := informerOf(newCore(Options[*corev1.Pod]{}, s)).Shared()
+			i := New(s, Options[*corev1.Pod]{}).Shared()
 			require.NoError(t, Measure(i, id, m))
 			return i.GetStore(), i.Run
 		},
@@ -113,7 +113,7 @@ func TestContract_B111_Metrics(t *testing.T) {
 	i := NewSharedIndexInformerWithOptions(listerWatcher{mute{}}, &corev1.Pod{}, cache.SharedIndexInformerOptions{
 		Identifier: name.WithResource(id.GroupVersionResource()), InformerMetricsProvider: twice,
 	})
-	require.Nil(t, i.(*clientgoInformer[any]).core.clientgo.metrics.Load(), "a second one under a name has none")
+	require.Nil(t, i.(*clientgoInformer).core.clientgo.metrics.Load(), "a second one under a name has none")
 }
 
 func TestMeasureIsForInformersOfOurs(t *testing.T) {

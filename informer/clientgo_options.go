@@ -23,20 +23,19 @@ type StoreOptions struct {
 func NewIndexerWithOptions(key cache.KeyFunc, ix cache.Indexers, o StoreOptions) cache.Indexer {
 	s := newFreeStore(key, ix)
 	s.transform = o.Transform
-	s.gauge = newVersionGauge(o.Identifier, o.InformerMetricsProvider)
+	s.gauge.Store(newVersionGauge(o.Identifier, o.InformerMetricsProvider))
 	return s
 }
 
 // transformed makes of an object what is stored. Informers transform before,
 // and have no transform here.
-func (s *clientgoStore[T]) transformed(obj any) (T, error) {
+func (s *clientgoStore) transformed(obj any) (any, error) {
 	if s.transform != nil {
 		result, err := s.transform(obj)
 		if err != nil {
-			var none T
-			return none, fmt.Errorf("%w: %w", ErrTransform, err)
+			return nil, fmt.Errorf("%w: %w", ErrTransform, err)
 		}
 		obj = result
 	}
-	return as[T](obj)
+	return obj, s.objects.refuse(obj)
 }

@@ -18,13 +18,13 @@ import (
 // returns is this module's reflector: its Run takes a context, and Version is
 // client-go's LastSyncResourceVersion. A store that transforms does so once for
 // each object.
-func NewReflector(lw cache.ListerWatcher, expectedType any, store cache.ReflectorStore, resync time.Duration) *reflector.Reflector[any] {
+func NewReflector(lw cache.ListerWatcher, expectedType any, store cache.ReflectorStore, resync time.Duration) *reflector.Reflector {
 	return NewReflectorWithOptions(lw, expectedType, store, cache.ReflectorOptions{ResyncPeriod: resync})
 }
 
 // NewReflectorWithOptions is [NewReflector] with client-go's options. Of these,
 // Clock and Backoff have no effect.
-func NewReflectorWithOptions(lw cache.ListerWatcher, expectedType any, store cache.ReflectorStore, o cache.ReflectorOptions) *reflector.Reflector[any] {
+func NewReflectorWithOptions(lw cache.ListerWatcher, expectedType any, store cache.ReflectorStore, o cache.ReflectorOptions) *reflector.Reflector {
 	name, logger := o.Name, klog.Background()
 	if name == "" {
 		name = o.TypeDescription
@@ -49,11 +49,11 @@ type storeSettings struct {
 	observe func(Event)
 }
 
-func newStoreReflector(lw cache.ListerWatcher, expectedType any, s storeSettings, o reflector.Options) *reflector.Reflector[any] {
+func newStoreReflector(lw cache.ListerWatcher, expectedType any, s storeSettings, o reflector.Options) *reflector.Reflector {
 	o.Name = s.name
 	o.Observe = func(e reflector.Event) { s.observe(e) }
 	o.Type, o.Expect = expected(expectedType)
-	var sink reflector.Sink[any]
+	var sink reflector.Sink
 	if s.store != nil {
 		sink = &storeSink{storeSettings: s}
 	}

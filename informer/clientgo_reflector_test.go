@@ -60,7 +60,7 @@ type marked struct{ written }
 func (m *marked) Bookmark(version string) error { return m.call("bookmark", version) }
 
 // reflects runs a reflector for the time of a test.
-func reflects(t *testing.T, r *reflector.Reflector[any]) (stop func()) {
+func reflects(t *testing.T, r *reflector.Reflector) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = r.Run(ctx) })
@@ -197,7 +197,7 @@ func TestAStreamedStateIntoAnyStore(t *testing.T) {
 	s := &storeSink{storeSettings: storeSettings{store: w, observe: func(e Event) { t.Error(e) }}}
 	write := func(op deltafifo.Op, p *corev1.Pod) {
 		key, _ := keyOf(p)
-		require.NoError(t, s.Write(t.Context(), []deltafifo.Delta[any]{{Op: op, Key: key, Object: p}}))
+		require.NoError(t, s.Write(t.Context(), []deltafifo.Delta{{Op: op, Key: key, Object: p}}))
 	}
 	require.NoError(t, s.Begin(t.Context(), reflector.SameHistory))
 	write(deltafifo.Added, pod("a", "1"))

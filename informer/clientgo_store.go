@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/client-go/tools/cache"
 
@@ -21,14 +22,14 @@ func NewStore(key cache.KeyFunc) cache.Store { return NewIndexer(key, nil) }
 func NewIndexer(key cache.KeyFunc, ix cache.Indexers) cache.Indexer { return newFreeStore(key, ix) }
 
 // newFreeStore makes a store that belongs to no informer.
-func newFreeStore(key cache.KeyFunc, ix cache.Indexers) *clientgoStore[any] {
-	indexes, funcs := clientgoIndexes[any](ix, false)
-	writer, err := indexer.New(indexer.Options[any]{Indexes: indexes, Labels: labelsOf[any], Namespace: namespaceOf[any]})
+func newFreeStore(key cache.KeyFunc, ix cache.Indexers) *clientgoStore {
+	indexes, funcs := clientgoIndexes(ix, false)
+	writer, err := indexer.New(indexer.Options{Indexes: indexes, Labels: labelsOf[any], Namespace: namespaceOf[any]})
 	if err != nil { // an index without a name or a function: client-go stores, and fails later
-		writer, _ = indexer.New(indexer.Options[any]{Labels: labelsOf[any], Namespace: namespaceOf[any]})
+		writer, _ = indexer.New(indexer.Options{Labels: labelsOf[any], Namespace: namespaceOf[any]})
 	}
-	return &clientgoStore[any]{
-		writer: writer, mu: new(sync.Mutex), funcs: &funcs, keyFunc: key,
+	return &clientgoStore{
+		writer: writer, funcs: funcs, keyFunc: key,
 		parse:    func(s string) indexer.Key { return indexer.Key{Name: s} },
 		versions: func() bool { return true },
 	}
@@ -36,8 +37,9 @@ func newFreeStore(key cache.KeyFunc, ix cache.Indexers) *clientgoStore[any] {
 
 // clientgoStore shows a store as client-go's Indexer. Writes through it are
 // made in turn with the processLoop's, without transform and without events.
-type clientgoStore[T any] struct {
-	writer  *indexer.Writer[T]
+type clientgoStore struct {
+	writer  *indexer.Writer
+	objects objectType // what may be stored
 	keyFunc cache.KeyFunc
 	parse   func(string) indexer.Key
 	// metaKeys says that the keys are the namespaces and names of the objects.
@@ -47,49 +49,47 @@ type clientgoStore[T any] struct {
 	versions func() bool
 
 	transform cache.TransformFunc // may be nil
-	gauge     *versionGauge       // may be nil
+	gauge     atomic.Pointer[versionGauge]
 
-	mu    *sync.Mutex
-	funcs *cache.Indexers // guarded by mu
+	mu    sync.Mutex
+	funcs cache.Indexers // the index functions as they were given; guarded by mu
 }
 
 var _ interface {
 	cache.Indexer
 	cache.TransactionStore
-} = (*clientgoStore[any])(nil)
+} = (*clientgoStore)(nil)
 
-func newClientgoStore[T any](c *core[T]) *clientgoStore[T] {
-	return &clientgoStore[T]{
+func newClientgoStore(c *core) *clientgoStore {
+	return &clientgoStore{
 		writer:   c.writer,
+		objects:  c.objects,
 		keyFunc:  cache.DeletionHandlingMetaNamespaceKeyFunc,
 		parse:    indexer.ParseKey,
 		metaKeys: true,
 		versions: func() bool { return !c.isSynced() },
-		mu:       &c.clientgo.mu,
-		funcs:    &c.clientgo.funcs,
-		gauge:    c.clientgo.metrics.Load().ofStore(),
 	}
 }
 
-func (s *clientgoStore[T]) Add(obj any) error    { return s.write(cache.TransactionTypeAdd, obj) }
-func (s *clientgoStore[T]) Update(obj any) error { return s.write(cache.TransactionTypeUpdate, obj) }
-func (s *clientgoStore[T]) Delete(obj any) error { return s.write(cache.TransactionTypeDelete, obj) }
+func (s *clientgoStore) Add(obj any) error    { return s.write(cache.TransactionTypeAdd, obj) }
+func (s *clientgoStore) Update(obj any) error { return s.write(cache.TransactionTypeUpdate, obj) }
+func (s *clientgoStore) Delete(obj any) error { return s.write(cache.TransactionTypeDelete, obj) }
 
-func (s *clientgoStore[T]) write(kind cache.TransactionType, obj any) error {
+func (s *clientgoStore) write(kind cache.TransactionType, obj any) error {
 	w, err := s.prepare(cache.Transaction{Type: kind, Object: obj})
 	if err != nil {
 		return err
 	}
-	s.writer.Update(func(tx *indexer.Tx[T]) { s.apply(tx, &w) })
+	s.writer.Update(func(tx *indexer.Tx) { s.apply(tx, &w) })
 	s.publish()
 	return nil
 }
 
 // Transaction makes several writes in one section. Objects without a key, or
 // of another type, are left out and told.
-func (s *clientgoStore[T]) Transaction(txns ...cache.Transaction) *cache.TransactionError {
+func (s *clientgoStore) Transaction(txns ...cache.Transaction) *cache.TransactionError {
 	failed := cache.TransactionError{TotalTransactions: len(txns), SuccessfulIndices: make([]int, 0, len(txns))}
-	prepared := make([]clientgoWrite[T], 0, len(txns))
+	prepared := make([]clientgoWrite, 0, len(txns))
 	for i, txn := range txns {
 		w, err := s.prepare(txn)
 		if err != nil {
@@ -99,7 +99,7 @@ func (s *clientgoStore[T]) Transaction(txns ...cache.Transaction) *cache.Transac
 		failed.SuccessfulIndices = append(failed.SuccessfulIndices, i)
 		prepared = append(prepared, w)
 	}
-	s.writer.Update(func(tx *indexer.Tx[T]) {
+	s.writer.Update(func(tx *indexer.Tx) {
 		for i := range prepared {
 			s.apply(tx, &prepared[i])
 		}
@@ -112,26 +112,26 @@ func (s *clientgoStore[T]) Transaction(txns ...cache.Transaction) *cache.Transac
 }
 
 // clientgoWrite is one write, ready to be made.
-type clientgoWrite[T any] struct {
+type clientgoWrite struct {
 	key     indexer.Key
-	obj     T
+	obj     any
 	version string
 	remove  bool
 }
 
-func (s *clientgoStore[T]) prepare(txn cache.Transaction) (w clientgoWrite[T], err error) {
+func (s *clientgoStore) prepare(txn cache.Transaction) (w clientgoWrite, err error) {
 	key, err := s.keyFunc(txn.Object)
 	if err != nil {
 		return w, cache.KeyError{Obj: txn.Object, Err: err}
 	}
-	w = clientgoWrite[T]{key: s.parse(key), version: identityOf(txn.Object).version, remove: txn.Type == cache.TransactionTypeDelete}
+	w = clientgoWrite{key: s.parse(key), version: identityOf(txn.Object).version, remove: txn.Type == cache.TransactionTypeDelete}
 	if !w.remove {
 		w.obj, err = s.transformed(txn.Object)
 	}
 	return w, err
 }
 
-func (s *clientgoStore[T]) apply(tx *indexer.Tx[T], w *clientgoWrite[T]) {
+func (s *clientgoStore) apply(tx *indexer.Tx, w *clientgoWrite) {
 	if w.remove {
 		tx.Unset(w.key)
 	} else {
@@ -142,18 +142,18 @@ func (s *clientgoStore[T]) apply(tx *indexer.Tx[T], w *clientgoWrite[T]) {
 
 // reach moves the store's version on, as client-go's store does with each
 // write, but never back.
-func (s *clientgoStore[T]) reach(tx *indexer.Tx[T], version string) {
+func (s *clientgoStore) reach(tx *indexer.Tx, version string) {
 	if version != "" && s.versions() && !older(version, s.writer.Indexer().Version()) {
 		tx.SetVersion(version)
 	}
 }
 
 // publish lets the metrics know the version.
-func (s *clientgoStore[T]) publish() { s.gauge.set(s.writer.Indexer().Version()) }
+func (s *clientgoStore) publish() { s.gauge.Load().set(s.writer.Indexer().Version()) }
 
 // Replace makes the store hold exactly the list. With an object without a key,
 // or of another type, it changes nothing.
-func (s *clientgoStore[T]) Replace(list []any, version string) error {
+func (s *clientgoStore) Replace(list []any, version string) error {
 	staging := s.writer.StageAll()
 	for _, obj := range list {
 		w, err := s.prepare(cache.Transaction{Object: obj})
@@ -165,25 +165,25 @@ func (s *clientgoStore[T]) Replace(list []any, version string) error {
 	if !s.versions() {
 		version = ""
 	}
-	staging.Commit(version, indexer.Visitor[T]{})
+	staging.Commit(version, indexer.Visitor{})
 	s.publish()
 	return nil
 }
 
-func (s *clientgoStore[T]) Resync() error { return nil }
+func (s *clientgoStore) Resync() error { return nil }
 
-func (s *clientgoStore[T]) Bookmark(version string) {
-	s.writer.Update(func(tx *indexer.Tx[T]) { s.reach(tx, version) })
+func (s *clientgoStore) Bookmark(version string) {
+	s.writer.Update(func(tx *indexer.Tx) { s.reach(tx, version) })
 	s.publish()
 }
 
-func (s *clientgoStore[T]) LastStoreSyncResourceVersion() string { return s.writer.Indexer().Version() }
+func (s *clientgoStore) LastStoreSyncResourceVersion() string { return s.writer.Indexer().Version() }
 
-func (s *clientgoStore[T]) List() []any { return anys(s.writer.Indexer().Snapshot()) }
+func (s *clientgoStore) List() []any { return anys(s.writer.Indexer().Snapshot()) }
 
-func (s *clientgoStore[T]) ListKeys() []string { return spell(s.writer.Indexer().Keys()) }
+func (s *clientgoStore) ListKeys() []string { return spell(s.writer.Indexer().Keys()) }
 
-func (s *clientgoStore[T]) Get(obj any) (item any, exists bool, err error) {
+func (s *clientgoStore) Get(obj any) (item any, exists bool, err error) {
 	key, err := s.keyFunc(obj)
 	if err != nil {
 		return nil, false, cache.KeyError{Obj: obj, Err: err}
@@ -191,7 +191,7 @@ func (s *clientgoStore[T]) Get(obj any) (item any, exists bool, err error) {
 	return s.GetByKey(key)
 }
 
-func (s *clientgoStore[T]) GetByKey(key string) (item any, exists bool, err error) {
+func (s *clientgoStore) GetByKey(key string) (item any, exists bool, err error) {
 	obj, ok := s.writer.Indexer().Get(s.parse(key))
 	if !ok {
 		return nil, false, nil
@@ -201,7 +201,7 @@ func (s *clientgoStore[T]) GetByKey(key string) (item any, exists bool, err erro
 
 // Index returns the objects that share a value of an index with obj, which
 // need not be of the store's type: generated listers pass an ObjectMeta.
-func (s *clientgoStore[T]) Index(name string, obj any) ([]any, error) {
+func (s *clientgoStore) Index(name string, obj any) ([]any, error) {
 	f, ok := s.GetIndexers()[name]
 	if !ok {
 		return nil, noIndex(name)
@@ -217,10 +217,13 @@ func (s *clientgoStore[T]) Index(name string, obj any) ([]any, error) {
 	if err != nil {
 		return nil, noIndex(name)
 	}
-	return boxAll(found), nil
+	if found == nil {
+		found = []any{}
+	}
+	return found, nil
 }
 
-func (s *clientgoStore[T]) ByIndex(name, value string) ([]any, error) {
+func (s *clientgoStore) ByIndex(name, value string) ([]any, error) {
 	snapshot, err := s.writer.Indexer().Lookup(name, value)
 	if err != nil {
 		return nil, noIndex(name)
@@ -228,7 +231,7 @@ func (s *clientgoStore[T]) ByIndex(name, value string) ([]any, error) {
 	return anys(snapshot), nil
 }
 
-func (s *clientgoStore[T]) IndexKeys(name, value string) ([]string, error) {
+func (s *clientgoStore) IndexKeys(name, value string) ([]string, error) {
 	keys, err := s.writer.Indexer().KeysBy(name, value)
 	if err != nil {
 		return nil, noIndex(name)
@@ -238,7 +241,7 @@ func (s *clientgoStore[T]) IndexKeys(name, value string) ([]string, error) {
 	return sorted, nil
 }
 
-func (s *clientgoStore[T]) ListIndexFuncValues(name string) []string {
+func (s *clientgoStore) ListIndexFuncValues(name string) []string {
 	values, err := s.writer.Indexer().Values(name)
 	if err != nil {
 		return []string{}
@@ -248,13 +251,13 @@ func (s *clientgoStore[T]) ListIndexFuncValues(name string) []string {
 
 // GetIndexers returns a copy. An index that was not made from an IndexFunc is
 // shown as one.
-func (s *clientgoStore[T]) GetIndexers() cache.Indexers {
+func (s *clientgoStore) GetIndexers() cache.Indexers {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
 	all := make(cache.Indexers)
 	for _, name := range s.writer.Indexer().Indexes() {
-		if f, ok := (*s.funcs)[name]; ok {
+		if f, ok := s.funcs[name]; ok {
 			all[name] = f
 		} else if name == indexer.NamespaceIndex {
 			all[name] = cache.MetaNamespaceIndexFunc
@@ -263,8 +266,8 @@ func (s *clientgoStore[T]) GetIndexers() cache.Indexers {
 	return all
 }
 
-func (s *clientgoStore[T]) AddIndexers(ix cache.Indexers) (err error) {
-	indexes, funcs := clientgoIndexes[T](ix, s.metaKeys)
+func (s *clientgoStore) AddIndexers(ix cache.Indexers) (err error) {
+	indexes, funcs := clientgoIndexes(ix, s.metaKeys)
 	defer func() { // also where an index function has ended the goroutine
 		if err == nil {
 			s.know(funcs)
@@ -274,26 +277,26 @@ func (s *clientgoStore[T]) AddIndexers(ix cache.Indexers) (err error) {
 }
 
 // know keeps the functions of indexes that were added.
-func (s *clientgoStore[T]) know(funcs cache.Indexers) {
+func (s *clientgoStore) know(funcs cache.Indexers) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	if *s.funcs == nil {
-		*s.funcs = make(cache.Indexers)
+	if s.funcs == nil {
+		s.funcs = make(cache.Indexers)
 	}
-	maps.Copy(*s.funcs, funcs)
+	maps.Copy(s.funcs, funcs)
 }
 
 // clientgoIndexes makes indexes of client-go's index functions, in the order
 // of their names, and returns a copy of the map. Where the keys are those of
 // the metadata, nobody needs to look at an object for its namespace.
-func clientgoIndexes[T any](ix cache.Indexers, metaKeys bool) (indexes []indexer.Index[T], funcs cache.Indexers) {
+func clientgoIndexes(ix cache.Indexers, metaKeys bool) (indexes []indexer.Index[any], funcs cache.Indexers) {
 	for _, name := range slices.Sorted(maps.Keys(ix)) {
 		if metaKeys && isMetaNamespace(ix[name]) {
-			indexes = append(indexes, indexer.Index[T]{Name: name, ByNamespace: true})
+			indexes = append(indexes, indexer.Index[any]{Name: name, ByNamespace: true})
 			continue
 		}
-		indexes = append(indexes, indexer.Index[T]{Name: name, Append: clientgoAppend[T](ix[name])})
+		indexes = append(indexes, indexer.Index[any]{Name: name, Append: clientgoAppend(ix[name])})
 	}
 	return indexes, maps.Clone(ix)
 }
@@ -301,14 +304,14 @@ func clientgoIndexes[T any](ix cache.Indexers, metaKeys bool) (indexes []indexer
 // clientgoAppend adapts an IndexFunc. An error becomes a panic, which the
 // indexer takes as one. The function that nearly everyone uses is replaced by
 // one that does the same without allocating.
-func clientgoAppend[T any](f cache.IndexFunc) func([]string, T) []string {
+func clientgoAppend(f cache.IndexFunc) func([]string, any) []string {
 	if f == nil {
 		return nil
 	}
 	if isMetaNamespace(f) {
 		f = nil
 	}
-	return func(values []string, obj T) []string {
+	return func(values []string, obj any) []string {
 		if f == nil {
 			if m := metaOf(obj); m != nil {
 				return append(values, m.GetNamespace())
@@ -334,24 +337,8 @@ func noIndex(name string) error {
 
 // anys returns the objects of a snapshot as client-go does: in a slice that is
 // never nil.
-func anys[T any](s indexer.Snapshot[T]) []any {
-	objects := make([]any, 0, s.Len())
-	if same, ok := any(s).(indexer.Snapshot[any]); ok {
-		return same.AppendTo(objects)
-	}
-	for obj := range s.All() {
-		objects = append(objects, obj)
-	}
-	return objects
-}
-
-// boxAll returns objects as client-go does: in a slice that is never nil.
-func boxAll[T any](objects []T) []any {
-	boxed := make([]any, len(objects))
-	for i, obj := range objects {
-		boxed[i] = obj
-	}
-	return boxed
+func anys(s indexer.Snapshot[any]) []any {
+	return s.AppendTo(make([]any, 0, s.Len()))
 }
 
 func spell(keys []indexer.Key) []string {

@@ -26,13 +26,13 @@ type storeSink struct {
 	places map[indexer.Key]int
 	begun  bool // the resyncs
 	// The batch that is being written, and how many of its deltas the store was given.
-	batch []deltafifo.Delta[any]
+	batch []deltafifo.Delta
 	given int
 }
 
 var (
-	_ reflector.Sink[any] = (*storeSink)(nil)
-	_ reflector.Resumer   = (*storeSink)(nil)
+	_ reflector.Sink    = (*storeSink)(nil)
+	_ reflector.Resumer = (*storeSink)(nil)
 )
 
 // Begin starts to collect a full state, and with the first one the resyncs.
@@ -45,7 +45,7 @@ func (s *storeSink) Begin(ctx context.Context, _ reflector.History) error {
 	return nil
 }
 
-func (s *storeSink) Write(_ context.Context, batch []deltafifo.Delta[any]) error {
+func (s *storeSink) Write(_ context.Context, batch []deltafifo.Delta) error {
 	s.batch, s.given = batch, 0
 	s.write()
 	return nil
@@ -76,12 +76,12 @@ func (s *storeSink) write() {
 }
 
 // refused reports a change that the store has refused.
-func (s *storeSink) refused(d *deltafifo.Delta[any], err error) {
+func (s *storeSink) refused(d *deltafifo.Delta, err error) {
 	goexit.Apart(func() { s.observe(&QuarantineError{Key: d.Key, Err: err}) })
 }
 
 // collect takes one delta of a full state.
-func (s *storeSink) collect(d *deltafifo.Delta[any]) {
+func (s *storeSink) collect(d *deltafifo.Delta) {
 	i, known := s.places[d.Key]
 	switch {
 	case d.Op == deltafifo.Added, d.Op == deltafifo.Modified:
@@ -98,7 +98,7 @@ func (s *storeSink) collect(d *deltafifo.Delta[any]) {
 }
 
 // change makes a single change.
-func (s *storeSink) change(d *deltafifo.Delta[any]) error {
+func (s *storeSink) change(d *deltafifo.Delta) error {
 	switch d.Op {
 	case deltafifo.Added:
 		return s.store.Add(d.Object)

@@ -33,7 +33,7 @@ func NewIndexerInformer(lw cache.ListerWatcher, example runtime.Object, resync t
 }
 
 func newUnshared(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
-	i := newClientgoInformer(o.ListerWatcher, o.ObjectType, clientgoSettings{
+	i := sharedOf(o.ListerWatcher, o.ObjectType, clientgoSettings{
 		options: Options[any]{Resync: o.ResyncPeriod, MinWatchTimeout: o.MinWatchTimeout, Transform: o.Transform},
 		indexes: o.Indexers,
 		metrics: newMetrics(o.Identifier, o.InformerMetricsProvider),
@@ -49,7 +49,7 @@ func newUnshared(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
 	}
 	var err error
 	if c.handler, err = i.register(o.Handler, o.ResyncPeriod, logger); err != nil { // its misuse: Run will say
-		c.handler = &clientgoRegistration[any]{newRegistration(i.core, &clientgoReceiver[any]{}, HandlerOptions{})}
+		c.handler = &clientgoRegistration{newRegistration(i.core, &clientgoReceiver{}, HandlerOptions{})}
 	}
 	return i.GetIndexer(), c
 }
@@ -57,8 +57,8 @@ func newUnshared(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
 // clientgoUnshared is the Controller of an informer that nobody shares: it runs
 // it, and is synced when the handler has been told the initial state.
 type clientgoUnshared struct {
-	informer *clientgoInformer[any]
-	handler  *clientgoRegistration[any]
+	informer *clientgoInformer
+	handler  *clientgoRegistration
 }
 
 var _ cache.Controller = (*clientgoUnshared)(nil)

@@ -122,7 +122,7 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 		require.ErrorIs(t, err, c.want, name)
 		require.ErrorIs(t, c.made.SetTransform(nil), c.want, name)
 		require.ErrorIs(t, c.made.AddIndexers(byNamespace), c.want, name)
-		core := c.made.(*clientgoInformer[any]).core
+		core := c.made.(*clientgoInformer).core
 		require.ErrorIs(t, core.WaitSynced(t.Context()), c.want, name)
 		require.ErrorIs(t, core.Status().LastError, c.want, name)
 		c.made.RunWithContext(t.Context())
@@ -148,7 +148,7 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 
 // Objects of the wrong type: the error names both types.
 func TestWrongTypesAreNamed(t *testing.T) {
-	store := newClientgoStore(newCore(Options[*corev1.Pod]{}, mute{}))
+	store := New(mute{}, Options[*corev1.Pod]{}).core.clientgo.store
 	err := store.Add(&corev1.Node{})
 	require.ErrorIs(t, err, ErrType)
 	require.ErrorContains(t, err, "*v1.Pod")

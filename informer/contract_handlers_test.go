@@ -13,14 +13,14 @@ import (
 
 // T1 at compile time, in both cores.
 var (
-	_ cache.SharedIndexInformer                                                  = (*clientgoInformer[any])(nil)
-	_ cache.SharedIndexInformer                                                  = (*clientgoInformer[*corev1.Pod])(nil)
-	_ cache.Indexer                                                              = (*clientgoStore[*corev1.Pod])(nil)
-	_ cache.TransactionStore                                                     = (*clientgoStore[*corev1.Pod])(nil)
-	_ cache.ResourceEventHandlerRegistration                                     = (*clientgoRegistration[any])(nil)
-	_ interface{ ShutdownChan() <-chan struct{} }                                = (*clientgoRegistration[any])(nil)
+	_ cache.SharedIndexInformer                                                  = (*clientgoInformer)(nil)
+	_ cache.SharedIndexInformer                                                  = (*clientgoInformer)(nil)
+	_ cache.Indexer                                                              = (*clientgoStore)(nil)
+	_ cache.TransactionStore                                                     = (*clientgoStore)(nil)
+	_ cache.ResourceEventHandlerRegistration                                     = (*clientgoRegistration)(nil)
+	_ interface{ ShutdownChan() <-chan struct{} }                                = (*clientgoRegistration)(nil)
 	_ cache.DoneChecker                                                          = clientgoChecker{}
-	_ cache.Controller                                                           = clientgoController[any]{}
+	_ cache.Controller                                                           = clientgoController{}
 	_ func(cache.ListerWatcher, *corev1.Pod, time.Duration) cache.SharedInformer = func(lw cache.ListerWatcher, p *corev1.Pod, d time.Duration) cache.SharedInformer {
 		return NewSharedInformer(lw, p, d)
 	}

@@ -2,6 +2,7 @@ package informer
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"slices"
 	"testing"
@@ -23,20 +24,26 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
+// synced is an informer of whatever type.
+type synced interface {
+	WaitSynced(ctx context.Context) error
+	Status() Status
+}
+
 // clients are client-go's real ones, each as an informer that runs over what a
 // transport answers.
-var clients = map[string]func(*testing.T, *rest.Config) engine{
-	"typed": func(t *testing.T, c *rest.Config) engine {
+var clients = map[string]func(*testing.T, *rest.Config) synced{
+	"typed": func(t *testing.T, c *rest.Config) synced {
 		client, err := kubernetes.NewForConfig(c)
 		require.NoError(t, err)
 		return begun(t, New(reflector.From(client.CoreV1().Pods("")), Options[*corev1.Pod]{Observe: observed}))
 	},
-	"dynamic": func(t *testing.T, c *rest.Config) engine {
+	"dynamic": func(t *testing.T, c *rest.Config) synced {
 		client, err := dynamic.NewForConfig(c)
 		require.NoError(t, err)
 		return begun(t, New(reflector.From(client.Resource(podResource)), Options[*unstructured.Unstructured]{Observe: observed}))
 	},
-	"metadata": func(t *testing.T, c *rest.Config) engine {
+	"metadata": func(t *testing.T, c *rest.Config) synced {
 		client, err := metadata.NewForConfig(c)
 		require.NoError(t, err)
 		return begun(t, New(reflector.From(client.Resource(podResource)), Options[*metav1.PartialObjectMetadata]{Observe: observed}))
@@ -45,7 +52,7 @@ var clients = map[string]func(*testing.T, *rest.Config) engine{
 
 var podResource = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 
-func begun[T Object](t *testing.T, i *Informer[T]) engine {
+func begun[T Object](t *testing.T, i *Informer[T]) synced {
 	start(t, i)
 	return i
 }

@@ -24,18 +24,18 @@ import (
 // says of it passes through the transform, and is applied at once.
 type joined struct {
 	*fed
-	in []*intake[*corev1.Pod]
+	in []*intake
 }
 
 func newJoined(t *testing.T, o Options[*corev1.Pod], sources int) *joined {
 	j := &joined{fed: newFed(t, o, sources)}
 	for part := range sources {
-		j.in = append(j.in, &intake[*corev1.Pod]{core: j.core, part: uint16(part)})
+		j.in = append(j.in, &intake{core: j.core, part: uint16(part)})
 	}
 	return j
 }
 
-func (j *joined) tell(source int, deltas ...deltafifo.Delta[*corev1.Pod]) {
+func (j *joined) tell(source int, deltas ...deltafifo.Delta) {
 	require.NoError(j.t, j.in[source].Write(j.t.Context(), deltas))
 	j.drain(j.t)
 }
@@ -163,11 +163,11 @@ func (j *joined) holds() string {
 		return ""
 	}
 	source := ""
-	j.writer.Freeze(func(tx *indexer.Tx[*corev1.Pod]) {
+	j.writer.Freeze(func(tx *indexer.Tx) {
 		part, _ := tx.Part(named("p"))
 		source = string(rune('a' + part))
 	})
-	return source + "@" + j.versionOf(p)
+	return source + "@" + j.versionOf(p.(*corev1.Pod))
 }
 
 func (j *joined) versionOf(p *corev1.Pod) string {
@@ -205,9 +205,9 @@ type moves struct {
 	*joined
 	rand     *rand.Rand
 	states   []map[string]place
-	at       []int                            // the version that a source has come to
-	arriving [][]deltafifo.Delta[*corev1.Pod] // what is still to come of its full state; nil if there is none
-	known    map[string]*corev1.Pod           // to a handler
+	at       []int                  // the version that a source has come to
+	arriving [][]deltafifo.Delta    // what is still to come of its full state; nil if there is none
+	known    map[string]*corev1.Pod // to a handler
 }
 
 var movers = []string{"p", "q", "r"}
@@ -225,7 +225,7 @@ func newMoves(t *testing.T, r *rand.Rand, transform func(*corev1.Pod) (*corev1.P
 		rand:     r,
 		states:   []map[string]place{{}},
 		at:       make([]int, sources),
-		arriving: make([][]deltafifo.Delta[*corev1.Pod], sources),
+		arriving: make([][]deltafifo.Delta, sources),
 		known:    map[string]*corev1.Pod{},
 	}
 	for version := 1; version <= 30; version++ {
@@ -295,7 +295,7 @@ func (m *moves) step(source int) {
 func (m *moves) list(source int) {
 	m.begins(source, reflector.SameHistory)
 	from := m.at[source] + m.rand.IntN(m.last()-m.at[source]+1)
-	rest := []deltafifo.Delta[*corev1.Pod]{}
+	rest := []deltafifo.Delta{}
 	for _, name := range movers {
 		if p, ok := m.states[from][name]; ok && p.source == source {
 			rest = append(rest, does(deltafifo.Added, p.pod(name)))
@@ -311,7 +311,7 @@ func (m *moves) list(source int) {
 }
 
 // change is what a source tells of a version, if anything.
-func (m *moves) change(source, version int) *deltafifo.Delta[*corev1.Pod] {
+func (m *moves) change(source, version int) *deltafifo.Delta {
 	for _, name := range movers {
 		was, had := m.states[version-1][name]
 		is, has := m.states[version][name]
@@ -348,11 +348,11 @@ func (m *moves) check() {
 		}
 		stored, ok := m.writer.Indexer().Get(named(name))
 		require.True(m.t, ok, name)
-		require.Equal(m.t, fmt.Sprint(p.version), m.versionOf(stored))
+		require.Equal(m.t, fmt.Sprint(p.version), m.versionOf(stored.(*corev1.Pod)))
 	}
 	require.EqualValues(m.t, sick, m.status.quarantined.Load())
 	require.Len(m.t, m.known, m.writer.Indexer().Len())
-	for stored := range m.writer.Indexer().All() {
+	for stored := range podsIn(m.core).All() {
 		require.Contains(m.t, want, stored.Name)
 		require.Same(m.t, stored, m.known[stored.Name])
 	}

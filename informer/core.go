@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
@@ -15,22 +16,23 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// core is the informer under both faces: the store, the queue before it, the
+// core is the informer under its typed view and client-go's: the store, the queue before it, the
 // processor behind it, and the goroutines that move changes along.
 //
 //	reflector, one a source  ->  queue  ->  processLoop  ->  log  ->  one goroutine a handler
 //
 // Lock order: mu, then the indexer's write section, then sharedProcessor.mu.
-type core[T any] struct {
-	options   Options[T]
+type core struct {
+	options   Options[any]
+	objects   objectType
 	sources   []reflector.Source
 	misuse    error // what was wrong with the constructor's arguments
-	writer    *indexer.Writer[T]
-	queue     *deltafifo.Queue[T]
-	processor *sharedProcessor[T]
+	writer    *indexer.Writer
+	queue     *deltafifo.Queue
+	processor *sharedProcessor
 	status    status
 	versions  versionWaiters
-	clientgo  clientgo
+	clientgo  *clientgoInformer
 	logger    func(Event)
 	synced    chan struct{} // closed once every part has committed a full state
 	halted    atomic.Bool   // the run is ending: handlers are told nothing more
@@ -38,11 +40,11 @@ type core[T any] struct {
 	sharing   sharing
 
 	// The processLoop's own.
-	parts   []part[T]
-	batch   []deltafifo.Delta[T] // taken out of the queue, and still to be applied
-	changes []deltafifo.Delta[T] // those of the present write section
-	applied int                  // how many of these are made
-	apply   func(*indexer.Tx[T]) // applyChanges, bound once
+	parts   []part
+	batch   []deltafifo.Delta // taken out of the queue, and still to be applied
+	changes []deltafifo.Delta // those of the present write section
+	applied int               // how many of these are made
+	apply   func(*indexer.Tx) // applyChanges, bound once
 	// aside holds the identities of the objects in whose metadata the
 	// transform changed them. Guarded by nothing: the processLoop's own.
 	aside map[indexer.Key]identity
@@ -70,31 +72,26 @@ const (
 	stopped
 )
 
-// newCore makes a core that has the index by namespace.
-func newCore[T any](o Options[T], sources ...reflector.Source) *core[T] {
-	return newBareCore(o, o.indexes(), sources...)
-}
-
-// newBareCore makes a core that has these indexes only.
-func newBareCore[T any](o Options[T], indexes []indexer.Index[T], sources ...reflector.Source) *core[T] {
-	c := &core[T]{
+// newCore makes a core of objects of a type. It has these indexes, whatever the
+// options say.
+func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], sources ...reflector.Source) *core {
+	c := &core{
 		options:   o,
+		objects:   objects,
 		sources:   sources,
-		queue:     deltafifo.New[T](0),
-		processor: newSharedProcessor[T](),
+		queue:     deltafifo.New(0),
+		processor: newSharedProcessor(),
 		synced:    make(chan struct{}),
 		stopped:   make(chan struct{}),
 		status:    status{parts: make([]partStatus, len(sources))},
-		parts:     make([]part[T], len(sources)),
+		parts:     make([]part, len(sources)),
 		aside:     make(map[indexer.Key]identity),
 	}
 	c.apply = c.applyChanges
 	c.sharing = newSharing(o.Decoding)
 	if c.options.Name == "" {
-		c.options.Name = typeName[T]()
+		c.options.Name = objects.name()
 	}
-	c.clientgo.resyncCheck = o.Resync
-	c.clientgo.detector = newDetector(c.options.Name)
 	c.logger = logged(klog.Background(), c.options.Name)
 	c.misuse = c.options.validate()
 	if len(sources) == 0 || slices.Contains(sources, nil) {
@@ -105,14 +102,15 @@ func newBareCore[T any](o Options[T], indexes []indexer.Index[T], sources ...ref
 		c.misuse = err
 		c.writer, _ = c.newStore(nil)
 	}
+	c.clientgo = newClientgoInformer(c)
 	return c
 }
 
-func (c *core[T]) newStore(indexes []indexer.Index[T]) (*indexer.Writer[T], error) {
-	return indexer.New(indexer.Options[T]{
+func (c *core) newStore(indexes []indexer.Index[any]) (*indexer.Writer, error) {
+	return indexer.New(indexer.Options{
 		Indexes:   indexes,
-		Labels:    labelsOf[T],
-		Namespace: namespaceOf[T],
+		Labels:    labelsOf[any],
+		Namespace: namespaceOf[any],
 		ByHand:    c.byHand(),
 		Report:    func(e *indexer.IndexError) { c.observe(e) },
 	})
@@ -121,7 +119,7 @@ func (c *core[T]) newStore(indexes []indexer.Index[T]) (*indexer.Writer[T], erro
 // observe passes an event on: to the user's observer, to the client-go face's
 // error handler, or else to the log. The former two are called on a goroutine of
 // their own, which they may end.
-func (c *core[T]) observe(e Event) {
+func (c *core) observe(e Event) {
 	if c.options.Observe != nil {
 		goexit.Apart(func() { c.options.Observe(e) })
 	}
@@ -130,11 +128,8 @@ func (c *core[T]) observe(e Event) {
 	}
 }
 
-func (c *core[T]) name() string                   { return c.options.Name }
-func (c *core[T]) syncedChannel() <-chan struct{} { return c.synced }
-
 // misused returns what was wrong with the constructor's arguments, if anything.
-func (c *core[T]) misused() error {
+func (c *core) misused() error {
 	if c.misuse == nil {
 		return nil
 	}
@@ -143,7 +138,7 @@ func (c *core[T]) misused() error {
 
 // begin lets the informer run: once, or again after it has stopped, from what
 // it has and with the handlers that it has.
-func (c *core[T]) begin(ctx context.Context, again bool) error {
+func (c *core) begin(ctx context.Context, again bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -155,7 +150,7 @@ func (c *core[T]) begin(ctx context.Context, again bool) error {
 	case c.phase == stopped && !again:
 		return fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
 	case c.phase == stopped:
-		c.stopped, c.queue, c.batch = make(chan struct{}), deltafifo.New[T](0), nil
+		c.stopped, c.queue, c.batch = make(chan struct{}), deltafifo.New(0), nil
 	}
 	c.phase, c.run = running, &run{ctx: ctx}
 	c.halted.Store(false)
@@ -166,7 +161,7 @@ func (c *core[T]) begin(ctx context.Context, again bool) error {
 }
 
 // Run is [Informer.Run].
-func (c *core[T]) Run(ctx context.Context) error {
+func (c *core) Run(ctx context.Context) error {
 	if err := c.begin(ctx, false); err != nil {
 		return err
 	}
@@ -181,7 +176,7 @@ func (c *core[T]) Run(ctx context.Context) error {
 }
 
 // Start is [Informer.Start].
-func (c *core[T]) Start(ctx context.Context) (wait func(), err error) {
+func (c *core) Start(ctx context.Context) (wait func(), err error) {
 	if err := c.begin(ctx, true); err != nil {
 		return nil, err
 	}
@@ -192,7 +187,7 @@ func (c *core[T]) Start(ctx context.Context) (wait func(), err error) {
 
 // move moves changes along until ctx ends. The caller has to call read, which
 // reads the first source meanwhile; ended is closed when nothing moves any more.
-func (c *core[T]) move(ctx context.Context) (read func(), ended <-chan struct{}) {
+func (c *core) move(ctx context.Context) (read func(), ended <-chan struct{}) {
 	readers := make([]func(), len(c.sources))
 	for i, source := range c.sources {
 		version := c.parts[i].resume()
@@ -222,11 +217,12 @@ func (c *core[T]) move(ctx context.Context) (read func(), ended <-chan struct{})
 }
 
 // reflector makes what mirrors one source into the queue.
-func (c *core[T]) reflector(i int, source reflector.Source, sink *intake[T], version string) *reflector.Reflector[T] {
+func (c *core) reflector(i int, source reflector.Source, sink *intake, version string) *reflector.Reflector {
 	return reflector.New(source, sink, reflector.Options{
 		Name:            c.options.Name,
-		Type:            c.clientgo.goType,
-		Expect:          c.clientgo.kind,
+		Type:            c.objects.watched(),
+		Check:           c.fits(),
+		Expect:          c.objects.kind,
 		PageSize:        c.options.PageSize,
 		MinWatchTimeout: c.options.MinWatchTimeout,
 		Version:         version,
@@ -236,8 +232,16 @@ func (c *core[T]) reflector(i int, source reflector.Source, sink *intake[T], ver
 	})
 }
 
+// fits returns what refuses objects that were decoded, nil where all will do.
+func (c *core) fits() func(runtime.Object) error {
+	if c.objects.check == nil {
+		return nil
+	}
+	return func(obj runtime.Object) error { return c.objects.check(obj) }
+}
+
 // reflected takes note of an event of the reflector of part i, and passes it on.
-func (c *core[T]) reflected(i int, e reflector.Event) {
+func (c *core) reflected(i int, e reflector.Event) {
 	c.status.reflected(i, e)
 	if u, ok := e.(reflector.Undecodable); ok {
 		c.observe(&QuarantineError{Key: u.Key, Err: fmt.Errorf("%w: %w", ErrDecode, u.Err)})
@@ -248,8 +252,8 @@ func (c *core[T]) reflected(i int, e reflector.Event) {
 
 // reflect mirrors one source from a version on, until ctx ends. It begins anew, with all objects
 // decoded afresh, once somebody has written into a value that objects share.
-func (c *core[T]) reflect(ctx context.Context, i int, source reflector.Source, version string) {
-	sink := &intake[T]{core: c, part: uint16(i)} //nolint:gosec // few parts
+func (c *core) reflect(ctx context.Context, i int, source reflector.Source, version string) {
+	sink := &intake{core: c, part: uint16(i)} //nolint:gosec // few parts
 	once := func() error {
 		run, end := c.sharing.until(ctx)
 		defer end()
@@ -272,7 +276,7 @@ func (c *core[T]) reflect(ctx context.Context, i int, source reflector.Source, v
 
 // finish marks the end of a run, and returns what its handlers' goroutines are
 // waited for with: they end by themselves, with ctx.
-func (c *core[T]) finish() *sync.WaitGroup {
+func (c *core) finish() *sync.WaitGroup {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -288,7 +292,7 @@ func (c *core[T]) finish() *sync.WaitGroup {
 }
 
 // WaitSynced is [Informer.WaitSynced].
-func (c *core[T]) WaitSynced(ctx context.Context) error {
+func (c *core) WaitSynced(ctx context.Context) error {
 	if c.misuse != nil {
 		return c.misused()
 	}
@@ -309,7 +313,7 @@ func (c *core[T]) WaitSynced(ctx context.Context) error {
 	return c.status.because(fmt.Errorf("informer %s: %w: %w", c.options.Name, ErrNotSynced, context.Cause(ctx)))
 }
 
-func (c *core[T]) setTransform(transform func(T) (T, error)) error {
+func (c *core) setTransform(transform func(any) (any, error)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -326,7 +330,7 @@ func (c *core[T]) setTransform(transform func(T) (T, error)) error {
 }
 
 // join registers a handler.
-func (c *core[T]) join(r *registration[T]) error {
+func (c *core) join(r *registration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -337,7 +341,7 @@ func (c *core[T]) join(r *registration[T]) error {
 		// In client-go's words, which programs look for.
 		return fmt.Errorf("informer %s: %w: handler %q was not added to shared informer because it has stopped already", c.options.Name, ErrStopped, r.options.Name)
 	}
-	c.writer.Freeze(func(tx *indexer.Tx[T]) {
+	c.writer.Freeze(func(tx *indexer.Tx) {
 		if c.processor.began {
 			r.begin(tx.Snapshot(), c.processor.log.published)
 		}
@@ -351,7 +355,7 @@ func (c *core[T]) join(r *registration[T]) error {
 
 // leave unregisters a registration that was stopped, at once: its handler may be
 // stuck, and its goroutine yet to end.
-func (c *core[T]) leave(r *registration[T]) {
+func (c *core) leave(r *registration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -362,7 +366,7 @@ func (c *core[T]) leave(r *registration[T]) {
 }
 
 // runContext is the context of the run, or an idle one.
-func (c *core[T]) runContext() context.Context {
+func (c *core) runContext() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -374,7 +378,7 @@ func (c *core[T]) runContext() context.Context {
 
 // launch starts a registration's goroutine; where that of the run before is
 // still busy, with its end. The caller holds mu.
-func (c *core[T]) launch(r *registration[T]) {
+func (c *core) launch(r *registration) {
 	if closed(r.done) {
 		r.done = make(chan struct{})
 	}
@@ -391,7 +395,7 @@ func (c *core[T]) launch(r *registration[T]) {
 
 // landed is called when a registration's goroutine ends, with the run that
 // started it.
-func (c *core[T]) landed(r *registration[T], run *run) {
+func (c *core) landed(r *registration, run *run) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -408,7 +412,7 @@ func (c *core[T]) landed(r *registration[T], run *run) {
 }
 
 // done returns a channel that is closed when the informer has stopped.
-func (c *core[T]) done() <-chan struct{} {
+func (c *core) done() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -417,10 +421,10 @@ func (c *core[T]) done() <-chan struct{} {
 
 // over says that a registration delivers nothing any more: it has no goroutine. One
 // that was stopped is forgotten. The caller holds mu.
-func (c *core[T]) over(r *registration[T]) {
+func (c *core) over(r *registration) {
 	if r.ended.Load() {
 		c.processor.remove(r)
-		r.then = event[T]{}
+		r.then = event{}
 	}
 	if !closed(r.done) {
 		close(r.done)

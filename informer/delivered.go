@@ -16,24 +16,24 @@ import (
 // It returns what WaitVersion returns, and the same errors where it is the
 // handlers that keep it waiting.
 func (i *Informer[T]) WaitDelivered(ctx context.Context, version string) error {
-	return i.engine.WaitDelivered(ctx, version)
+	return i.core.WaitDelivered(ctx, version)
 }
 
 // WaitDelivered is [Informer.WaitDelivered], for those that know client-go's
 // face only.
-func (i *clientgoInformer[T]) WaitDelivered(ctx context.Context, version string) error {
+func (i *clientgoInformer) WaitDelivered(ctx context.Context, version string) error {
 	return i.core.WaitDelivered(ctx, version)
 }
 
 // WaitDelivered is [Informer.WaitDelivered].
-func (c *core[T]) WaitDelivered(ctx context.Context, version string) error {
+func (c *core) WaitDelivered(ctx context.Context, version string) error {
 	if err := c.WaitVersion(ctx, version); err != nil {
 		return err
 	}
 	// The version shows before the write section ends that brought it. Behind
 	// that section its events are published.
-	var registrations []*registration[T]
-	c.writer.Freeze(func(*indexer.Tx[T]) { registrations = c.processor.all() })
+	var registrations []*registration
+	c.writer.Freeze(func(*indexer.Tx) { registrations = c.processor.all() })
 	for _, r := range registrations {
 		if err := c.waitRested(ctx, r); err != nil {
 			return err
@@ -43,7 +43,7 @@ func (c *core[T]) WaitDelivered(ctx context.Context, version string) error {
 }
 
 // waitRested waits until a handler has been told all that is published by now.
-func (c *core[T]) waitRested(ctx context.Context, r *registration[T]) error {
+func (c *core) waitRested(ctx context.Context, r *registration) error {
 	select {
 	case <-c.processor.nextRest(r):
 	case <-r.stopping:
@@ -57,13 +57,13 @@ func (c *core[T]) waitRested(ctx context.Context, r *registration[T]) error {
 
 // nextRest returns a channel that is closed when a registration sleeps, having
 // delivered all that is published by now.
-func (p *sharedProcessor[T]) nextRest(r *registration[T]) <-chan struct{} {
+func (p *sharedProcessor) nextRest(r *registration) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
 	if p.resting[r] == nil {
 		if p.resting == nil {
-			p.resting = make(map[*registration[T]]chan struct{})
+			p.resting = make(map[*registration]chan struct{})
 		}
 		p.resting[r] = make(chan struct{})
 	}
@@ -77,7 +77,7 @@ func (p *sharedProcessor[T]) nextRest(r *registration[T]) <-chan struct{} {
 
 // rested tells who waits for it that a registration has nothing left to
 // deliver. The caller holds mu.
-func (p *sharedProcessor[T]) rested(r *registration[T]) {
+func (p *sharedProcessor) rested(r *registration) {
 	if ch := p.resting[r]; ch != nil {
 		close(ch)
 		delete(p.resting, r)

@@ -33,7 +33,7 @@ var (
 	// not be decoded.
 	ErrDecode = errors.New("the object cannot be decoded")
 	// ErrType is returned for an object that is not of the informer's type.
-	ErrType = errors.New("the object is of another type")
+	ErrType = indexer.ErrType
 )
 
 // maxText bounds each part of an error text that a server, or whoever named an
@@ -56,8 +56,3 @@ func (e *QuarantineError) Error() string {
 
 // Unwrap returns why.
 func (e *QuarantineError) Unwrap() error { return e.Err }
-
-// typeError names the type that was wanted and the one that came.
-func typeError[T any](got any) error {
-	return fmt.Errorf("%w: want %s, got %T", ErrType, typeName[T](), got)
-}

@@ -41,16 +41,16 @@ func (listerWatcher) IsWatchListSemanticsUnSupported() bool { return true }
 // makes builds an informer behind client-go's interface.
 type makes func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer
 
-// faces are the two cores that the client-go face stands before.
+// faces are informers of anything and of pods, as client-go's.
 var faces = map[string]makes{
 	"any": func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 		return NewSharedIndexInformer(listerWatcher{s}, &corev1.Pod{}, resync, ix)
 	},
 	"pods": func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
-		indexes, funcs := clientgoIndexes[*corev1.Pod](ix, true)
-		c := newCore(Options[*corev1.Pod]{Resync: resync, Indexes: indexes}, s)
-		c.clientgo.funcs, c.clientgo.resyncCheck = funcs, resync
-		return &clientgoInformer[*corev1.Pod]{c}
+		indexes, funcs := clientgoIndexes(ix, true)
+		c := newCore(Options[any]{Resync: resync}, typeOf[*corev1.Pod](), withNamespaceIndex(indexes), s)
+		c.clientgo.store.funcs = funcs
+		return c.clientgo
 	},
 }
 

@@ -44,16 +44,16 @@ func TestAHandlerThatFailsHoldsNothing(t *testing.T) {
 	}
 }
 
-func TestAHandlerThatFailsHoldsNothingUnboxed(t *testing.T) {
+func TestAReceiverWhoseHandlerFailsHoldsNothing(t *testing.T) {
 	for how, fail := range failures {
 		t.Run(how, func(t *testing.T) {
 			var g ghosts
-			r := unboxing[*corev1.Pod](HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { fail() }))
+			r := receiverOf[*corev1.Pod](HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { fail() }))
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
 				defer func() { _ = recover() }() // nil after a Goexit
-				r.receive(&pair[any]{new: g.watch(pod("a", "1"))}, header{kind: Added}, nil)
+				r.receive(&pair{new: g.watch(pod("a", "1"))}, header{kind: Added}, nil)
 			}()
 			<-ended
 			require.Zero(t, g.left())
@@ -67,7 +67,7 @@ func TestAHandlerThatFailsHoldsNothingUnboxed(t *testing.T) {
 func TestAHandlerThatIsOwedAnAddIsNotSynced(t *testing.T) {
 	survive(t)
 	f := newFed(t, Options[*corev1.Pod]{}, 2)
-	var r *registration[*corev1.Pod]
+	var r *registration
 	release := make(chan struct{})
 	synced := make(chan bool, 1)
 	r = f.joins(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
@@ -84,7 +84,7 @@ func TestAHandlerThatIsOwedAnAddIsNotSynced(t *testing.T) {
 	f.list("1", pod("a", "1", uid("one")))
 	f.apply(does(deltafifo.Modified, pod("a", "2", uid("two"))))
 	for _, op := range []deltafifo.Op{deltafifo.Begin, deltafifo.Commit} { // the other part is empty
-		f.apply(deltafifo.Delta[*corev1.Pod]{Op: op, Version: "2", Part: 1})
+		f.apply(deltafifo.Delta{Op: op, Version: "2", Part: 1})
 	}
 	close(release)
 	require.False(t, <-synced)
@@ -108,10 +108,10 @@ func TestFunctionsAreNotToldOfDeletesOfTheUnknown(t *testing.T) {
 		Funcs[*corev1.Pod]{Deleted: func(*corev1.Pod) { told++ }},
 		HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { told++ }),
 	} {
-		to := nativeReceiver(h)
-		to.receive(&pair[*corev1.Pod]{old: pod("a", "1")}, header{Deleted, flagUnknown}, nil)
+		to := receiverOf(h)
+		to.receive(&pair{old: pod("a", "1")}, header{Deleted, flagUnknown}, nil)
 		require.Zero(t, told)
-		to.receive(&pair[*corev1.Pod]{old: pod("a", "1")}, header{kind: Deleted}, nil)
+		to.receive(&pair{old: pod("a", "1")}, header{kind: Deleted}, nil)
 		require.Equal(t, 1, told)
 		told = 0
 	}

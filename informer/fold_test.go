@@ -27,7 +27,7 @@ type folder struct {
 	slow     time.Duration
 	clumsy   bool
 	joined   bool // when the informer was synced: all initial adds come first
-	reg      *registration[*corev1.Pod]
+	reg      *registration
 
 	mu    sync.Mutex
 	known map[indexer.Key]*corev1.Pod // guarded by mu
@@ -157,7 +157,7 @@ func (l *life) pod(part uint16, options ...func(*corev1.Pod)) *corev1.Pod {
 // list applies a full state of one part, mostly of what is there already, in
 // one go or with changes of other parts in between, or breaks it off.
 func (l *life) list(part uint16) {
-	l.apply(deltafifo.Delta[*corev1.Pod]{Op: deltafifo.Begin, Part: part})
+	l.apply(deltafifo.Delta{Op: deltafifo.Begin, Part: part})
 	next := map[indexer.Key]*corev1.Pod{}
 	for key, p := range l.objects {
 		if l.owner[key] == part && l.rand.IntN(10) > 0 {
@@ -181,11 +181,11 @@ func (l *life) list(part uint16) {
 		l.apply(d)
 	}
 	if l.rand.IntN(6) == 0 {
-		l.apply(deltafifo.Delta[*corev1.Pod]{Op: deltafifo.Abort, Part: part})
+		l.apply(deltafifo.Delta{Op: deltafifo.Abort, Part: part})
 		return
 	}
 	l.serial++
-	l.apply(deltafifo.Delta[*corev1.Pod]{Op: deltafifo.Commit, Part: part, Version: fmt.Sprint(l.serial)})
+	l.apply(deltafifo.Delta{Op: deltafifo.Commit, Part: part, Version: fmt.Sprint(l.serial)})
 	for key := range l.objects {
 		if l.owner[key] == part {
 			delete(l.objects, key)
@@ -199,7 +199,7 @@ func (l *life) list(part uint16) {
 
 // changes applies some single changes of parts that have been listed.
 func (l *life) changes(of func(part uint16) bool) {
-	var deltas []deltafifo.Delta[*corev1.Pod]
+	var deltas []deltafifo.Delta
 	for range 1 + l.rand.IntN(8) {
 		part := l.anyPart()
 		if !l.listed[part] || !of(part) {
@@ -292,7 +292,7 @@ func (l *life) rest() {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	x := l.writer.Indexer()
+	x := podsIn(l.core)
 	require.Equal(l.t, len(l.objects), x.Len())
 	for key, p := range l.objects {
 		got, ok := x.Get(key)

@@ -37,8 +37,8 @@ func strip(p *corev1.Pod) (*corev1.Pod, error) {
 	return p, nil
 }
 
-func (h *history) sink(part uint16) *intake[*corev1.Pod] {
-	return &intake[*corev1.Pod]{core: h.core, part: part}
+func (h *history) sink(part uint16) *intake {
+	return &intake{core: h.core, part: part}
 }
 
 // next makes another version of a pod, poisoned now and then.
@@ -75,7 +75,7 @@ func (h *history) list(part uint16, changed int) {
 		next[name] = h.next(name)
 	}
 	require.NoError(h.t, in.Begin(ctx, 0))
-	var batch []deltafifo.Delta[*corev1.Pod]
+	var batch []deltafifo.Delta
 	flush := func() {
 		writes(h.t, in, batch)
 		batch = nil
@@ -125,7 +125,7 @@ func (h *history) note(part uint16, op deltafifo.Op, key indexer.Key, p *corev1.
 }
 
 func (h *history) changes(part uint16, n int) {
-	var batch []deltafifo.Delta[*corev1.Pod]
+	var batch []deltafifo.Delta
 	for range n {
 		p := h.next(h.name(part))
 		d := does(deltafifo.Modified, p.DeepCopy())
@@ -141,7 +141,7 @@ func (h *history) changes(part uint16, n int) {
 
 // compare holds the store against the twin.
 func (h *history) compare() {
-	x := h.writer.Indexer()
+	x := podsIn(h.core)
 	require.Equal(h.t, len(h.stored), x.Len())
 	for key, p := range h.stored {
 		got, ok := x.Get(key)
@@ -184,7 +184,7 @@ func TestFullStatesAndChangesAgainstTheTwin(t *testing.T) {
 				h.compare()
 			}
 			h.settled(f.reg)
-			f.compare(h.writer.Indexer())
+			f.compare(podsIn(h.core))
 		})
 	}
 }

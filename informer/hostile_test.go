@@ -232,7 +232,7 @@ func TestNamesThatAreNone(t *testing.T) {
 	}
 	require.Equal(t, len(keys), f.writer.Indexer().Len())
 	for i, key := range keys {
-		obj, ok := f.writer.Indexer().Get(key)
+		obj, ok := podsIn(f.core).Get(key)
 		require.True(t, ok)
 		require.Equal(t, fmt.Sprint(i+1), obj.ResourceVersion)
 	}
@@ -254,7 +254,7 @@ func TestOneKeyManyTimesInAList(t *testing.T) {
 	for range 2 {
 		f.list("20000", pods...)
 		require.Equal(t, 1, f.writer.Indexer().Len())
-		a, _ := f.writer.Indexer().Get(named("a"))
+		a, _ := podsIn(f.core).Get(named("a"))
 		require.Equal(t, "10000", a.ResourceVersion)
 	}
 }

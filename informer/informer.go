@@ -3,6 +3,9 @@ package informer
 import (
 	"context"
 	"fmt"
+	"reflect"
+
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/lister"
@@ -12,26 +15,12 @@ import (
 // Informer mirrors the objects of one kind into a store, and tells handlers
 // what changes. It is made by [New] or obtained from a factory, and does
 // nothing until Run. All methods are safe for any goroutine.
+//
+// What is in it is untyped: an Informer is a view of it.
 type Informer[T Object] struct {
-	engine
-	core    *core[T]   // nil where the objects are boxed
-	boxed   *core[any] // see [As]
+	core    *core
 	indexer *indexer.Indexer[T]
 	lister  lister.Lister[T]
-}
-
-// engine is what of a core does not depend on the type of its objects.
-type engine interface {
-	name() string
-	misused() error
-	Run(ctx context.Context) error
-	Start(ctx context.Context) (wait func(), err error)
-	done() <-chan struct{}
-	syncedChannel() <-chan struct{}
-	WaitSynced(ctx context.Context) error
-	WaitVersion(ctx context.Context, version string) error
-	WaitDelivered(ctx context.Context, version string) error
-	Status() Status
 }
 
 // New returns an informer of what a source holds. Misuse (a nil source, a
@@ -46,25 +35,57 @@ func New[T Object](source reflector.Source, o Options[T]) *Informer[T] {
 // from one to another, and of what the two tell of it, in whatever order, the higher
 // resourceVersion wins. The store is synced, and at a version, when all of them are.
 func Join[T Object](sources []reflector.Source, o Options[T]) *Informer[T] {
-	return informerOf(newCore(o, sources...))
+	untyped := o.Untyped()
+	return view[T](newCore(untyped, typeOf[T](), withNamespaceIndex(untyped.Indexes), sources...))
 }
 
-func informerOf[T Object](c *core[T]) *Informer[T] {
-	objects := c.writer.Indexer()
-	return &Informer[T]{engine: c, core: c, indexer: objects, lister: lister.New(objects, c.options.Resource)}
+// JoinShared is [Join] for a Go type that only the running program knows: the
+// objects are of that type, and [As] shows the informer as one of it. A factory of
+// all kinds makes its informers so.
+func JoinShared(sources []reflector.Source, goType reflect.Type, o Options[any]) Shared {
+	return newCore(o, exactly(goType), withNamespaceIndex(o.Indexes), sources...).clientgo
+}
+
+// Shared is client-go's SharedIndexInformer, and what the informers of this module
+// can do beside.
+type Shared interface {
+	cache.SharedIndexInformer
+	// Start is [Informer.Start].
+	Start(ctx context.Context) (wait func(), err error)
+	// Done is [Informer.Done].
+	Done() <-chan struct{}
+	// WaitDelivered is [Informer.WaitDelivered].
+	WaitDelivered(ctx context.Context, version string) error
+}
+
+// As shows an informer of this module, in its client-go face, as a typed one:
+// the same store, the same run. It returns false for one of another type, or of
+// another module.
+func As[T Object](i cache.SharedIndexInformer) (*Informer[T], bool) {
+	ours, ok := i.(*clientgoInformer)
+	if !ok || !ours.core.objects.is(reflect.TypeFor[T]()) {
+		return nil, false
+	}
+	return view[T](ours.core), true
+}
+
+// view returns a typed view of a core, whose objects are all Ts.
+func view[T Object](c *core) *Informer[T] {
+	objects := indexer.View[T](c.writer.Indexer())
+	return &Informer[T]{core: c, indexer: objects, lister: lister.New(objects, c.options.Resource)}
 }
 
 // Run mirrors the source until ctx ends. It returns nil then, once all
 // goroutines of the informer have ended; a handler that is stuck holds it up. An
 // informer runs once: a second Run returns [ErrRunning], or [ErrStopped] after
 // the first has returned.
-func (i *Informer[T]) Run(ctx context.Context) error { return i.engine.Run(ctx) }
+func (i *Informer[T]) Run(ctx context.Context) error { return i.core.Run(ctx) }
 
 // Start is Run in the background; wait returns when Run would. Unlike Run it
 // may be called again after the informer has stopped: the informer goes on from
 // what it holds, and its handlers are told the difference only. Synced stays
 // closed meanwhile, and the store readable.
-func (i *Informer[T]) Start(ctx context.Context) (wait func(), err error) { return i.engine.Start(ctx) }
+func (i *Informer[T]) Start(ctx context.Context) (wait func(), err error) { return i.core.Start(ctx) }
 
 // Handle registers a handler: it is told all objects of the store, marked as
 // initial, and from then on every change. Before Run, that starts with Run.
@@ -72,18 +93,15 @@ func (i *Informer[T]) Start(ctx context.Context) (wait func(), err error) { retu
 //
 // It returns [ErrNoHandler], [ErrNegative] for the period, or [ErrStopped].
 func (i *Informer[T]) Handle(h Handler[T], o HandlerOptions) (Registration, error) {
-	if i.boxed != nil {
-		return handle(i.boxed, unboxing(h), h == nil, o)
+	if h == nil {
+		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)
 	}
-	return handle(i.core, nativeReceiver(h), h == nil, o)
+	return i.core.handle(receiverOf(h), o)
 }
 
 // handle registers what delivers to a handler.
-func handle[U any](c *core[U], to receiver[U], missing bool, o HandlerOptions) (Registration, error) {
-	switch {
-	case missing:
-		return nil, fmt.Errorf("informer %s: %w", c.options.Name, ErrNoHandler)
-	case o.Resync < 0:
+func (c *core) handle(to receiver, o HandlerOptions) (Registration, error) {
+	if o.Resync < 0 {
 		return nil, fmt.Errorf("informer %s: resync of handler %q: %w", c.options.Name, o.Name, ErrNegative)
 	}
 	if o.Name == "" {
@@ -103,22 +121,16 @@ func handle[U any](c *core[U], to receiver[U], missing bool, o HandlerOptions) (
 // before it returns. It returns the indexer's ErrIndexExists or
 // ErrIndexInvalid, and then adds none.
 func (i *Informer[T]) AddIndexes(indexes ...indexer.Index[T]) error {
-	if err := i.misused(); err != nil {
+	if err := i.core.misused(); err != nil {
 		return err
 	}
-	if i.boxed != nil {
-		return i.boxed.writer.AddIndexes(boxIndexes(indexes)...)
-	}
-	return i.core.writer.AddIndexes(indexes...)
+	return i.core.writer.AddIndexes(untypedIndexes(indexes)...)
 }
 
 // SetTransform sets the transform, see [Options].Transform; nil for none. After
 // Run it returns [ErrRunning] or [ErrStopped].
 func (i *Informer[T]) SetTransform(transform func(T) (T, error)) error {
-	if i.boxed != nil {
-		return i.boxed.setTransform(boxTransform(transform))
-	}
-	return i.core.setTransform(transform)
+	return i.core.setTransform(untypedTransform(transform))
 }
 
 // Indexer returns the store, to read.
@@ -129,16 +141,16 @@ func (i *Informer[T]) Lister() lister.Lister[T] { return i.lister }
 
 // Synced returns a channel that is closed once the store is complete. It is
 // never opened again: for whether it is up to date now, see [Status].
-func (i *Informer[T]) Synced() <-chan struct{} { return i.syncedChannel() }
+func (i *Informer[T]) Synced() <-chan struct{} { return i.core.synced }
 
 // Done returns a channel that is closed once the informer has stopped.
-func (i *Informer[T]) Done() <-chan struct{} { return i.done() }
+func (i *Informer[T]) Done() <-chan struct{} { return i.core.done() }
 
 // WaitSynced waits until the store is complete. It returns nil then, and
 // otherwise why not: [ErrStopped] if the informer stops before, [ErrNotSynced]
 // together with the context's cause if ctx ends, each with the last error of a
 // list or watch, or what was wrong with the arguments of New.
-func (i *Informer[T]) WaitSynced(ctx context.Context) error { return i.engine.WaitSynced(ctx) }
+func (i *Informer[T]) WaitSynced(ctx context.Context) error { return i.core.WaitSynced(ctx) }
 
 // WaitVersion waits until the store holds every change up to a
 // resourceVersion, such as the one that a write returned: read your writes. A
@@ -149,8 +161,8 @@ func (i *Informer[T]) WaitSynced(ctx context.Context) error { return i.engine.Wa
 // store's; [ErrStopped] if the informer stops; and otherwise an error that
 // wraps the context's cause and the last error of a list or watch.
 func (i *Informer[T]) WaitVersion(ctx context.Context, version string) error {
-	return i.engine.WaitVersion(ctx, version)
+	return i.core.WaitVersion(ctx, version)
 }
 
 // Status tells how the informer is doing.
-func (i *Informer[T]) Status() Status { return i.engine.Status() }
+func (i *Informer[T]) Status() Status { return i.core.Status() }

@@ -14,8 +14,8 @@ import (
 
 // intake is the sink that a reflector writes to: it prepares each object on
 // the reflector's goroutine, with no lock held, and queues it.
-type intake[T any] struct {
-	core   *core[T]
+type intake struct {
+	core   *core
 	part   uint16
 	staged bool // a full state is arriving
 	// afresh says that what is stored is not to be trusted, until a full state is
@@ -31,19 +31,19 @@ type intake[T any] struct {
 	renamed, renaming map[indexer.Key]indexer.Key
 
 	// The batch that is being written, and up to where the transform was called.
-	batch       []deltafifo.Delta[T]
+	batch       []deltafifo.Delta
 	transformed int
 }
 
 var (
-	_ reflector.Sink[any]     = (*intake[any])(nil)
-	_ reflector.Recaller[any] = (*intake[any])(nil)
-	_ reflector.Resumer       = (*intake[any])(nil)
+	_ reflector.Sink     = (*intake)(nil)
+	_ reflector.Recaller = (*intake)(nil)
+	_ reflector.Resumer  = (*intake)(nil)
 )
 
 // Recall returns what is stored of an object, transformed as it is. Where the
 // transform has ever changed an identity, stored objects do not tell the server's.
-func (s *intake[T]) Recall(key indexer.Key, uid, version string) (obj T, ok bool) {
+func (s *intake) Recall(key indexer.Key, uid, version string) (obj any, ok bool) {
 	stored, ok := s.core.writer.Indexer().Get(key)
 	if !ok || s.afresh.Load() || s.core.disguised.Load() || identityOf(stored) != (identity{uid, version}) {
 		return obj, false
@@ -53,7 +53,7 @@ func (s *intake[T]) Recall(key indexer.Key, uid, version string) (obj T, ok bool
 
 // DecodesHere is called by a reflector that decodes the objects itself. With a
 // transform, which may write into them, values are shared when it has run.
-func (s *intake[T]) DecodesHere() (t *share.Table, values bool) {
+func (s *intake) DecodesHere() (t *share.Table, values bool) {
 	table := s.core.sharing.table
 	if table == nil || s.core.options.Transform == nil {
 		return table, true
@@ -62,42 +62,42 @@ func (s *intake[T]) DecodesHere() (t *share.Table, values bool) {
 	return share.New(s.core.options.ShareBytes), false
 }
 
-func (s *intake[T]) Begin(ctx context.Context, h reflector.History) error {
+func (s *intake) Begin(ctx context.Context, h reflector.History) error {
 	s.staged, s.renaming = true, nil
-	return s.push(ctx, deltafifo.Delta[T]{Op: deltafifo.Begin, Fresh: h == reflector.NewHistory || s.afresh.Load()})
+	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, Fresh: h == reflector.NewHistory || s.afresh.Load()})
 }
 
-func (s *intake[T]) Commit(ctx context.Context, version string) error {
+func (s *intake) Commit(ctx context.Context, version string) error {
 	s.staged, s.renamed, s.renaming = false, s.renaming, nil
 	s.afresh.Store(false)
 	s.core.status.received(s.part, false)
-	return s.push(ctx, deltafifo.Delta[T]{Op: deltafifo.Commit, Version: version})
+	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})
 }
 
-func (s *intake[T]) Abort(ctx context.Context) error {
+func (s *intake) Abort(ctx context.Context) error {
 	s.staged, s.renaming = false, nil
-	return s.push(ctx, deltafifo.Delta[T]{Op: deltafifo.Abort})
+	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Abort})
 }
 
-func (s *intake[T]) push(ctx context.Context, d deltafifo.Delta[T]) error {
+func (s *intake) push(ctx context.Context, d deltafifo.Delta) error {
 	d.Part = s.part
 	return s.core.queue.Push(ctx, d)
 }
 
-func (s *intake[T]) Write(ctx context.Context, batch []deltafifo.Delta[T]) error {
+func (s *intake) Write(ctx context.Context, batch []deltafifo.Delta) error {
 	s.batch, s.transformed = batch, 0
 	return s.write(ctx)
 }
 
 // Resume goes on with a batch in which the transform has ended the goroutine. The
 // object that it was called with is quarantined.
-func (s *intake[T]) Resume(ctx context.Context) error {
+func (s *intake) Resume(ctx context.Context) error {
 	s.quarantine(&s.batch[s.transformed-1], fmt.Errorf("%w: %w", ErrTransform, indexer.ErrGoexit))
 	return s.write(ctx)
 }
 
 // write prepares what is left of the batch, and queues it.
-func (s *intake[T]) write(ctx context.Context) error {
+func (s *intake) write(ctx context.Context) error {
 	transform, batch := s.core.options.Transform, s.batch
 	for i := s.transformed; i < len(batch); i++ {
 		d := &batch[i]
@@ -112,7 +112,7 @@ func (s *intake[T]) write(ctx context.Context) error {
 		}
 	}
 	s.batch = nil
-	detectIn(&s.core.clientgo, batch)
+	s.core.clientgo.copyForDetector(batch)
 	if n := len(batch); n > 0 && !s.staged { // pages of a full state tell nothing until it is whole
 		s.core.status.received(s.part, batch[n-1].Op == deltafifo.Bookmark)
 	}
@@ -121,8 +121,8 @@ func (s *intake[T]) write(ctx context.Context) error {
 
 // transform prepares the object of one delta. Where that fails the object is
 // quarantined; a delete is a delete all the same. It may end the goroutine.
-func (s *intake[T]) transform(d *deltafifo.Delta[T], transform func(T) (T, error)) {
-	obj, err := guarded(transform, d.Object)
+func (s *intake) transform(d *deltafifo.Delta, transform func(any) (any, error)) {
+	obj, err := s.core.guarded(transform, d.Object)
 	if err == nil {
 		if s.pass != nil {
 			s.sharePassed(d.Key, d.Object, obj)
@@ -143,10 +143,9 @@ func (s *intake[T]) transform(d *deltafifo.Delta[T], transform func(T) (T, error
 }
 
 // quarantine lets go of an object that cannot be prepared.
-func (s *intake[T]) quarantine(d *deltafifo.Delta[T], err error) {
-	var none T
+func (s *intake) quarantine(d *deltafifo.Delta, err error) {
 	key := d.Key
-	d.Object, d.Key = none, s.storedKey(key)
+	d.Object, d.Key = nil, s.storedKey(key)
 	if d.Op == deltafifo.Deleted {
 		d.Lost = true
 	} else {
@@ -156,7 +155,7 @@ func (s *intake[T]) quarantine(d *deltafifo.Delta[T], err error) {
 }
 
 // sharePassed lets an object share values after its transform.
-func (s *intake[T]) sharePassed(key indexer.Key, decoded, result T) {
+func (s *intake) sharePassed(key indexer.Key, decoded, result any) {
 	if table := s.core.sharing.table; table.Watched() {
 		table.Name(key.String)
 	}
@@ -164,7 +163,7 @@ func (s *intake[T]) sharePassed(key indexer.Key, decoded, result T) {
 }
 
 // rename notes that the transform has changed a key.
-func (s *intake[T]) rename(op deltafifo.Op, from, to indexer.Key) {
+func (s *intake) rename(op deltafifo.Op, from, to indexer.Key) {
 	if op == deltafifo.Deleted {
 		delete(s.renamed, from)
 		return
@@ -181,7 +180,7 @@ func (s *intake[T]) rename(op deltafifo.Op, from, to indexer.Key) {
 
 // storedKey returns the key under which an object is stored that cannot be
 // transformed any more.
-func (s *intake[T]) storedKey(key indexer.Key) indexer.Key {
+func (s *intake) storedKey(key indexer.Key) indexer.Key {
 	to, ok := s.renamed[key]
 	if !ok {
 		return key
@@ -194,7 +193,7 @@ func (s *intake[T]) storedKey(key indexer.Key) indexer.Key {
 
 // guarded calls a transform. A panic, or a result that cannot be stored, is an
 // error.
-func guarded[T any](transform func(T) (T, error), obj T) (result T, err error) {
+func (c *core) guarded(transform func(any) (any, error), obj any) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: panic: %v", ErrTransform, p)
@@ -204,5 +203,8 @@ func guarded[T any](transform func(T) (T, error), obj T) (result T, err error) {
 		return result, fmt.Errorf("%w: %w", ErrTransform, err)
 	}
 	keyOf(result) // a typed nil panics here
+	if err := c.objects.refuse(result); err != nil {
+		return result, fmt.Errorf("%w: %w", ErrTransform, err)
+	}
 	return result, nil
 }

@@ -10,17 +10,17 @@ import (
 //
 // Invariant: byKey holds exactly the entries of order from head on that are
 // not void.
-type latest[T any] struct {
-	order []*pending[T]
+type latest struct {
+	order []*pending
 	head  int
-	byKey map[indexer.Key]*pending[T]
+	byKey map[indexer.Key]*pending
 }
 
 // pending is the merged event of one object.
-type pending[T any] struct {
-	event event[T]
+type pending struct {
+	event event
 	note
-	seen      T      // what the handler was told last, if it knows the object
+	seen      any    // what the handler was told last, if it knows the object
 	knows     bool   // it does
 	recreated bool   // what it knows is another object than the one of now
 	first     uint64 // position of the first event in it
@@ -28,7 +28,7 @@ type pending[T any] struct {
 }
 
 // fold merges one event into the table.
-func (l *latest[T]) fold(e event[T], n note, position uint64) {
+func (l *latest) fold(e event, n note, position uint64) {
 	if e.is(flagUnknown) {
 		return
 	}
@@ -37,9 +37,9 @@ func (l *latest[T]) fold(e event[T], n note, position uint64) {
 		return
 	}
 	if l.byKey == nil {
-		l.byKey = make(map[indexer.Key]*pending[T])
+		l.byKey = make(map[indexer.Key]*pending)
 	}
-	p := &pending[T]{event: e, note: n, first: position, recreated: e.is(flagRecreated)}
+	p := &pending{event: e, note: n, first: position, recreated: e.is(flagRecreated)}
 	switch e.kind {
 	case Updated:
 		p.seen, p.knows = e.old, true
@@ -54,30 +54,30 @@ func (l *latest[T]) fold(e event[T], n note, position uint64) {
 }
 
 // follow folds in what is pending in another table, which came after.
-func (l *latest[T]) follow(later *latest[T]) {
+func (l *latest) follow(later *latest) {
 	for p := later.pop(); p != nil; p = later.pop() {
 		l.fold(p.event, p.note, p.first)
 	}
 }
 
 // merge makes one event of what is pending for an object and what follows.
-func (l *latest[T]) merge(p *pending[T], e event[T], n note) {
+func (l *latest) merge(p *pending, e event, n note) {
 	if e.kind == Added && !(identity{uid: p.uid}).sameObject(identity{uid: n.uid}) || e.is(flagRecreated) {
 		p.recreated = true
 	}
 	p.note = n
 	switch {
 	case e.kind == Deleted && !p.knows:
-		*p = pending[T]{void: true}
+		*p = pending{void: true}
 		delete(l.byKey, n.key)
 	case e.kind == Deleted && p.recreated: // of what the handler never heard of
-		p.event = event[T]{pair[T]{p.seen, p.seen}, header{Deleted, flagLost}}
+		p.event = event{pair{p.seen, p.seen}, header{Deleted, flagLost}}
 	case e.kind == Deleted:
 		p.event = e
 	case !p.knows: // an add, whatever happened to it since
 		p.event.new = e.new
 	default:
-		p.event = event[T]{pair[T]{p.seen, e.new}, header{kind: Updated}}
+		p.event = event{pair{p.seen, e.new}, header{kind: Updated}}
 		if p.recreated {
 			p.event.flags = flagRecreated
 		}
@@ -86,7 +86,7 @@ func (l *latest[T]) merge(p *pending[T], e event[T], n note) {
 
 // compact drops what was popped and what is void, so that objects that come
 // and go leave nothing behind.
-func (l *latest[T]) compact() {
+func (l *latest) compact() {
 	kept := l.order[:0]
 	for _, p := range l.order[l.head:] {
 		if !p.void {
@@ -98,7 +98,7 @@ func (l *latest[T]) compact() {
 }
 
 // pop takes the first pending event out; nil if there is none.
-func (l *latest[T]) pop() *pending[T] {
+func (l *latest) pop() *pending {
 	for l.head < len(l.order) {
 		p := l.order[l.head]
 		l.order[l.head] = nil
@@ -113,7 +113,7 @@ func (l *latest[T]) pop() *pending[T] {
 }
 
 // oldest returns the position of the first event that is still pending.
-func (l *latest[T]) oldest() (position uint64, ok bool) {
+func (l *latest) oldest() (position uint64, ok bool) {
 	for _, p := range l.order[l.head:] {
 		if !p.void {
 			return p.first, true
@@ -123,7 +123,7 @@ func (l *latest[T]) oldest() (position uint64, ok bool) {
 }
 
 // check panics if the invariant is broken.
-func (l *latest[T]) check() {
+func (l *latest) check() {
 	live := 0
 	for _, p := range l.order[l.head:] {
 		if !p.void {

@@ -14,7 +14,7 @@ import (
 // replayed is the slow, obvious twin of the table of Latest: all events that
 // are pending, in order, and what the handler knows.
 type replayed struct {
-	events []event[*corev1.Pod]
+	events []event
 	known  map[indexer.Key]*corev1.Pod // what the handler was told last
 }
 
@@ -24,7 +24,7 @@ func (m *replayed) pending() map[indexer.Key]*corev1.Pod {
 	now := map[indexer.Key]*corev1.Pod{}
 	for i := range m.events {
 		key := keyIn(&m.events[i])
-		if now[key] = m.events[i].new; m.events[i].kind == Deleted {
+		if now[key] = podIn(m.events[i].new); m.events[i].kind == Deleted {
 			now[key] = nil
 		}
 	}
@@ -76,7 +76,12 @@ func (m *replayed) told(key indexer.Key) {
 	}
 }
 
-func keyIn(e *event[*corev1.Pod]) indexer.Key {
+func podIn(obj any) *corev1.Pod {
+	p, _ := obj.(*corev1.Pod)
+	return p
+}
+
+func keyIn(e *event) indexer.Key {
 	n, _ := e.read()
 	return n.key
 }
@@ -88,7 +93,7 @@ type latestTwins struct {
 	rand     *rand.Rand
 	twin     *replayed
 	store    map[indexer.Key]*corev1.Pod
-	table    latest[*corev1.Pod]
+	table    latest
 	position uint64
 }
 
@@ -151,8 +156,8 @@ func TestATableThatFollowsAnother(t *testing.T) {
 // follow folds some events into the table and as many into another, which then
 // follows.
 func (w *latestTwins) follow(events int) {
-	var later latest[*corev1.Pod]
-	for _, table := range []*latest[*corev1.Pod]{&w.table, &later} {
+	var later latest
+	for _, table := range []*latest{&w.table, &later} {
 		for range events {
 			key := named(fmt.Sprint("p", w.rand.IntN(12)))
 			w.twin.events = append(w.twin.events, foldOne(w.rand, table, w.store, key, w.position))
@@ -169,9 +174,9 @@ func (w *latestTwins) follow(events int) {
 }
 
 // foldOne makes the next event of an object and folds it.
-func foldOne(r *rand.Rand, l *latest[*corev1.Pod], store map[indexer.Key]*corev1.Pod, key indexer.Key, n uint64) event[*corev1.Pod] {
+func foldOne(r *rand.Rand, l *latest, store map[indexer.Key]*corev1.Pod, key indexer.Key, n uint64) event {
 	old := store[key]
-	e := event[*corev1.Pod]{pair[*corev1.Pod]{old: old, new: pod(key.Name, fmt.Sprint(n), uid(fmt.Sprint(n)))}, header{kind: Updated}}
+	e := event{pair{old: old, new: pod(key.Name, fmt.Sprint(n), uid(fmt.Sprint(n)))}, header{kind: Updated}}
 	switch {
 	case old == nil:
 		e.kind = Added
@@ -183,21 +188,21 @@ func foldOne(r *rand.Rand, l *latest[*corev1.Pod], store map[indexer.Key]*corev1
 	case r.IntN(4) == 0:
 		e.flags = flagRecreated
 	default:
-		e.new.UID = old.UID
+		podIn(e.new).UID = old.UID
 	}
-	if store[key] = e.new; e.kind == Deleted {
+	if store[key] = podIn(e.new); e.kind == Deleted {
 		delete(store, key)
 	}
 	about, _ := e.read()
 	l.fold(e, about, n)
 	if r.IntN(10) == 0 { // a delete of something unknown is not told
-		l.fold(event[*corev1.Pod]{pair[*corev1.Pod]{old: pod("unknown", "1")}, header{kind: Deleted, flags: flagUnknown}}, note{key: named("unknown")}, n)
+		l.fold(event{pair{old: pod("unknown", "1")}, header{kind: Deleted, flags: flagUnknown}}, note{key: named("unknown")}, n)
 	}
 	return e
 }
 
 // popOne takes what is to be told first, and holds it against the twin.
-func popOne(t *testing.T, l *latest[*corev1.Pod], m *replayed) {
+func popOne(t *testing.T, l *latest, m *replayed) {
 	key, ok := m.first()
 	p := l.pop()
 	require.Equal(t, ok, p != nil)
@@ -209,7 +214,7 @@ func popOne(t *testing.T, l *latest[*corev1.Pod], m *replayed) {
 }
 
 // tell holds what is told of an object against the twin.
-func tell(t *testing.T, p *pending[*corev1.Pod], m *replayed) {
+func tell(t *testing.T, p *pending, m *replayed) {
 	key := p.key
 	before, now := m.known[key], m.pending()[key]
 	switch {
@@ -219,7 +224,7 @@ func tell(t *testing.T, p *pending[*corev1.Pod], m *replayed) {
 		require.Nil(t, p.event.old)
 	case now == nil:
 		require.Equal(t, Deleted, p.event.kind)
-		require.Equal(t, before.UID, p.event.change(p.event.header).Old.UID, "of the object that it knows")
+		require.Equal(t, before.UID, change[*corev1.Pod](&p.event.pair, p.event.header).Old.UID, "of the object that it knows")
 	default:
 		require.Equal(t, Updated, p.event.kind)
 		require.Same(t, before, p.event.old, "from what it saw last")
@@ -232,22 +237,22 @@ func tell(t *testing.T, p *pending[*corev1.Pod], m *replayed) {
 
 // The initial flag stays with a merged add.
 func TestAMergedAddKeepsItsInitialFlag(t *testing.T) {
-	var l latest[*corev1.Pod]
+	var l latest
 	a1, a2 := pod("a", "1"), pod("a", "2")
-	l.fold(event[*corev1.Pod]{pair[*corev1.Pod]{new: a1}, header{kind: Added, flags: flagInitial}}, note{key: named("a")}, 0)
-	l.fold(event[*corev1.Pod]{pair[*corev1.Pod]{old: a1, new: a2}, header{kind: Updated}}, note{key: named("a")}, 1)
+	l.fold(event{pair{new: a1}, header{kind: Added, flags: flagInitial}}, note{key: named("a")}, 0)
+	l.fold(event{pair{old: a1, new: a2}, header{kind: Updated}}, note{key: named("a")}, 1)
 	p := l.pop()
-	require.Equal(t, Change[*corev1.Pod]{Kind: Added, New: a2, Initial: true}, p.event.change(p.event.header))
+	require.Equal(t, Change[*corev1.Pod]{Kind: Added, New: a2, Initial: true}, change[*corev1.Pod](&p.event.pair, p.event.header))
 }
 
 func TestObjectsThatComeAndGoLeaveNothing(t *testing.T) {
-	var l latest[*corev1.Pod]
+	var l latest
 	stays := pod("stays", "1")
-	l.fold(event[*corev1.Pod]{pair[*corev1.Pod]{new: stays}, header{kind: Added}}, note{key: named("stays")}, 0)
+	l.fold(event{pair{new: stays}, header{kind: Added}}, note{key: named("stays")}, 0)
 	for n := range uint64(10_000) {
 		p := pod(fmt.Sprint("p", n), "1")
-		l.fold(event[*corev1.Pod]{pair[*corev1.Pod]{new: p}, header{kind: Added}}, note{key: named(p.Name)}, n)
-		l.fold(event[*corev1.Pod]{pair[*corev1.Pod]{old: p, new: p}, header{kind: Deleted}}, note{key: named(p.Name)}, n)
+		l.fold(event{pair{new: p}, header{kind: Added}}, note{key: named(p.Name)}, n)
+		l.fold(event{pair{old: p, new: p}, header{kind: Deleted}}, note{key: named(p.Name)}, n)
 	}
 	require.LessOrEqual(t, len(l.order), 4*firstSegment)
 	require.Len(t, l.byKey, 1)

@@ -73,7 +73,7 @@ func TestMisuseIsToldByWhatComesNext(t *testing.T) {
 	i.Run(nil) // logs and returns
 	require.ErrorIs(t, i.SetTransform(nil), ErrNoSource)
 	require.ErrorIs(t, i.AddIndexers(nil), ErrNoSource)
-	require.ErrorIs(t, i.(*clientgoInformer[any]).core.Status().LastError, ErrNoSource)
+	require.ErrorIs(t, i.(*clientgoInformer).core.Status().LastError, ErrNoSource)
 }
 
 // D18: of two Runs at the same time one runs.

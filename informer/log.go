@@ -24,7 +24,7 @@ const (
 
 // pair is the objects of an event. That of a delete has the final state as old
 // and, as new, the version that was stored: what the handlers know.
-type pair[T any] struct{ old, new T }
+type pair struct{ old, new any }
 
 // header is what an event is beside its objects.
 type header struct {
@@ -35,8 +35,8 @@ type header struct {
 func (h header) is(f flags) bool { return h.flags&f != 0 }
 
 // event is one entry of the log, where it stands alone.
-type event[T any] struct {
-	pair[T]
+type event struct {
+	pair
 	header
 }
 
@@ -46,18 +46,9 @@ type note struct {
 	uid string
 }
 
-// change is an event as a handler is told it.
-func (p *pair[T]) change(h header) Change[T] {
-	c := Change[T]{Kind: h.kind, Old: p.old, Initial: h.is(flagInitial), Lost: h.is(flagLost)}
-	if h.kind != Deleted {
-		c.New = p.new
-	}
-	return c
-}
-
 // read reads the note from the objects of the event. It returns false if they
 // do not tell.
-func (e event[T]) read() (n note, ok bool) {
+func (e event) read() (n note, ok bool) {
 	obj := e.new
 	if e.kind == Deleted {
 		obj = e.old
@@ -74,31 +65,31 @@ func (e event[T]) read() (n note, ok bool) {
 // they have read them all. Pairs and headers are apart: padded to whole words, an
 // event would take 40 bytes instead of 34, or 24 instead of 18, which counts under
 // a stuck handler.
-type segment[T any] struct {
+type segment struct {
 	base    uint64 // position in the log of the first event
-	pairs   []pair[T]
+	pairs   []pair
 	headers []header
 	notes   atomic.Pointer[[]note] // beside the events, if any is noted
 	n       atomic.Uint32
-	next    atomic.Pointer[segment[T]]
+	next    atomic.Pointer[segment]
 
 	// cleared is how many events have been read by all and hold no objects any more.
 	// Guarded by sharedProcessor.mu or, where nobody reads, by the write section.
 	cleared uint32
 }
 
-func newSegment[T any](base uint64, size int) *segment[T] {
-	return &segment[T]{base: base, pairs: make([]pair[T], size), headers: make([]header, size)}
+func newSegment(base uint64, size int) *segment {
+	return &segment{base: base, pairs: make([]pair, size), headers: make([]header, size)}
 }
 
 // size is the number of events that there is room for.
-func (s *segment[T]) size() int { return len(s.headers) }
+func (s *segment) size() int { return len(s.headers) }
 
 // event returns event i.
-func (s *segment[T]) event(i uint32) event[T] { return event[T]{s.pairs[i], s.headers[i]} }
+func (s *segment) event(i uint32) event { return event{s.pairs[i], s.headers[i]} }
 
 // note returns the key and the UID of event i.
-func (s *segment[T]) note(i uint32) note {
+func (s *segment) note(i uint32) note {
 	if s.headers[i].is(flagNoted) {
 		return (*s.notes.Load())[i]
 	}
@@ -107,7 +98,7 @@ func (s *segment[T]) note(i uint32) note {
 }
 
 // clear lets go of the objects of all events before one, which all have read.
-func (s *segment[T]) clear(before uint32) {
+func (s *segment) clear(before uint32) {
 	clear(s.pairs[s.cleared:before])
 	s.cleared = before
 }
@@ -116,33 +107,33 @@ func (s *segment[T]) clear(before uint32) {
 // cursor. It is a linked list that only grows at its end: what every reader
 // has passed is garbage by itself. One goroutine writes; what it appends shows
 // to readers when it publishes.
-type eventLog[T any] struct {
+type eventLog struct {
 	// The writer's own.
-	tail    *segment[T]
-	written uint32      // events in tail, published or not
-	first   *segment[T] // the first segment with unpublished events
+	tail    *segment
+	written uint32   // events in tail, published or not
+	first   *segment // the first segment with unpublished events
 
 	// published is the end that readers see. Written within the indexer's write
 	// sections, and read there.
-	published cursor[T]
+	published cursor
 	end       atomic.Uint64 // the position of published
 }
 
 // cursor is a place between two events of the log.
-type cursor[T any] struct {
-	segment *segment[T]
+type cursor struct {
+	segment *segment
 	i       uint32
 }
 
-func (c cursor[T]) position() uint64 { return c.segment.base + uint64(c.i) }
+func (c cursor) position() uint64 { return c.segment.base + uint64(c.i) }
 
-func newEventLog[T any]() *eventLog[T] {
-	s := newSegment[T](0, firstSegment)
-	return &eventLog[T]{tail: s, first: s, published: cursor[T]{segment: s}}
+func newEventLog() *eventLog {
+	s := newSegment(0, firstSegment)
+	return &eventLog{tail: s, first: s, published: cursor{segment: s}}
 }
 
 // append adds an event behind the published end.
-func (l *eventLog[T]) append(e event[T]) {
+func (l *eventLog) append(e event) {
 	if int(l.written) == l.tail.size() {
 		l.extend()
 	}
@@ -152,7 +143,7 @@ func (l *eventLog[T]) append(e event[T]) {
 }
 
 // note keeps a note beside the event that was appended last.
-func (l *eventLog[T]) note(n note) {
+func (l *eventLog) note(n note) {
 	s, i := l.tail, l.written-1
 	s.headers[i].flags |= flagNoted
 	if s.notes.Load() == nil {
@@ -162,24 +153,24 @@ func (l *eventLog[T]) note(n note) {
 	(*s.notes.Load())[i] = n
 }
 
-func (l *eventLog[T]) extend() {
+func (l *eventLog) extend() {
 	size := l.tail.size()
-	s := newSegment[T](l.tail.base+uint64(size), min(2*size, fullSegment))
+	s := newSegment(l.tail.base+uint64(size), min(2*size, fullSegment))
 	l.tail.next.Store(s)
 	l.tail, l.written = s, 0
 }
 
 // publish shows what was appended. The caller is in a write section.
-func (l *eventLog[T]) publish() {
+func (l *eventLog) publish() {
 	for s := l.first; s != l.tail; s = s.next.Load() {
 		s.n.Store(uint32(s.size())) //nolint:gosec // at most fullSegment
 	}
 	l.tail.n.Store(l.written)
 	l.first = l.tail
-	l.published = cursor[T]{l.tail, l.written}
+	l.published = cursor{l.tail, l.written}
 	l.end.Store(l.published.position())
 }
 
 // clear lets go of the objects of the last segment, which nobody is going to read.
 // The caller is in a write section, and has published.
-func (l *eventLog[T]) clear() { l.tail.clear(l.written) }
+func (l *eventLog) clear() { l.tail.clear(l.written) }

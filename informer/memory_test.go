@@ -47,7 +47,7 @@ func (f *fed) churn(n int) (old ghosts) {
 	return old[:n-1]
 }
 
-func (f *fed) settled(rs ...*registration[*corev1.Pod]) {
+func (f *fed) settled(rs ...*registration) {
 	eventually(f.t, func() bool {
 		for _, r := range rs {
 			if r.Backlog() > 0 {

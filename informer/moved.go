@@ -17,7 +17,7 @@ import (
 
 // outdated tells whether another source's object under the key of a change is to
 // stay as it is.
-func (c *core[T]) outdated(tx *indexer.Tx[T], d *deltafifo.Delta[T]) bool {
+func (c *core) outdated(tx *indexer.Tx, d *deltafifo.Delta) bool {
 	owner, ok := tx.Part(d.Key)
 	if !ok || owner == d.Part || owner == c.byHand() {
 		return false
@@ -32,15 +32,15 @@ func (c *core[T]) outdated(tx *indexer.Tx[T], d *deltafifo.Delta[T]) bool {
 
 // outdatedIn is outdated for what a full state has put. It is of no use where that is
 // of another history: its versions do not compare with those of before.
-func (c *core[T]) outdatedIn(p *part[T]) func(key indexer.Key, owner uint16, stored, put T) bool {
-	return func(key indexer.Key, owner uint16, stored, put T) bool {
+func (c *core) outdatedIn(p *part) func(key indexer.Key, owner uint16, stored, put any) bool {
+	return func(key indexer.Key, owner uint16, stored, put any) bool {
 		return owner != c.byHand() && older(p.identity(key, put).version, c.identity(key, stored).version)
 	}
 }
 
 // byHand returns the part of what is put into the store by hand under a new key: that
 // of the only source, whose lists say what there is, or else one that is no source's.
-func (c *core[T]) byHand() uint16 {
+func (c *core) byHand() uint16 {
 	if len(c.parts) == 1 {
 		return 0
 	}

@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"reflect"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -54,13 +55,45 @@ func (o *Options[T]) validate() error {
 	return o.Validate()
 }
 
-// indexes returns the indexes with the one by namespace among them.
-func (o *Options[T]) indexes() []indexer.Index[T] {
-	for _, ix := range o.Indexes {
+// Untyped returns the options as an informer has them inside, see [JoinShared].
+func (o Options[T]) Untyped() Options[any] {
+	return Options[any]{
+		Name: o.Name, Resource: o.Resource,
+		Resync: o.Resync, MinWatchTimeout: o.MinWatchTimeout, PageSize: o.PageSize,
+		Decoding: o.Decoding, Rand: o.Rand, Observe: o.Observe,
+		Indexes:   untypedIndexes(o.Indexes),
+		Transform: untypedTransform(o.Transform),
+	}
+}
+
+func untypedIndexes[T any](indexes []indexer.Index[T]) []indexer.Index[any] {
+	var untyped []indexer.Index[any]
+	for _, ix := range indexes {
+		untyped = append(untyped, ix.Untyped())
+	}
+	return untyped
+}
+
+func untypedTransform[T any](transform func(T) (T, error)) func(any) (any, error) {
+	if transform == nil {
+		return nil
+	}
+	return func(obj any) (any, error) {
+		t, ok := obj.(T)
+		if !ok {
+			return nil, typeError(reflect.TypeFor[T](), obj)
+		}
+		return transform(t)
+	}
+}
+
+// withNamespaceIndex returns indexes with the one by namespace among them.
+func withNamespaceIndex(indexes []indexer.Index[any]) []indexer.Index[any] {
+	for _, ix := range indexes {
 		if ix.Name == indexer.NamespaceIndex {
-			return o.Indexes
+			return indexes
 		}
 	}
-	byNamespace := indexer.Index[T]{Name: indexer.NamespaceIndex, ByNamespace: true}
-	return append([]indexer.Index[T]{byNamespace}, o.Indexes...)
+	byNamespace := indexer.Index[any]{Name: indexer.NamespaceIndex, ByNamespace: true}
+	return append([]indexer.Index[any]{byNamespace}, indexes...)
 }

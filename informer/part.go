@@ -9,7 +9,7 @@ import (
 // are disjoint at any one version: a full state of one says nothing of the others'
 // objects. But an object may move, and its sources tell of that in any order, see
 // moved.go.
-type part[T any] struct {
+type part struct {
 	committed bool   // a full state has been applied
 	versioned bool   // and one had a version
 	version   string // up to which its changes are in the store
@@ -17,7 +17,7 @@ type part[T any] struct {
 	poisoned map[indexer.Key]struct{}
 
 	// While a full state arrives:
-	staging *indexer.Staging[T]
+	staging *indexer.Staging
 	fresh   bool                     // equal versions prove nothing
 	aside   map[indexer.Key]identity // as core.aside, of the objects that were put
 	sick    map[indexer.Key]struct{} // its poisoned objects
@@ -25,7 +25,7 @@ type part[T any] struct {
 
 // reached notes a version, unless it is older than the one that was reached.
 // Versions that do not compare are taken as they come.
-func (p *part[T]) reached(version string) {
+func (p *part) reached(version string) {
 	if len(version) == len(p.version) && version > p.version {
 		p.version = version // newer, if they compare
 		return
@@ -37,7 +37,7 @@ func (p *part[T]) reached(version string) {
 
 // resume returns the version that another run goes on from. A source whose
 // lists have none is begun anew: those of its objects say nothing.
-func (p *part[T]) resume() string {
+func (p *part) resume() string {
 	if !p.versioned {
 		return ""
 	}
@@ -45,7 +45,7 @@ func (p *part[T]) resume() string {
 }
 
 // drop gives up the full state that was arriving, if there is one.
-func (p *part[T]) drop() {
+func (p *part) drop() {
 	if p.staging != nil {
 		p.staging.Abort()
 	}
@@ -53,12 +53,12 @@ func (p *part[T]) drop() {
 }
 
 // stage takes one delta of a full state.
-func (c *core[T]) stage(d *deltafifo.Delta[T]) {
+func (c *core) stage(d *deltafifo.Delta) {
 	p := &c.parts[d.Part]
 	switch d.Op {
 	case deltafifo.Begin:
 		p.drop()
-		*p = part[T]{committed: p.committed, versioned: p.versioned, version: p.version, poisoned: p.poisoned, fresh: d.Fresh}
+		*p = part{committed: p.committed, versioned: p.versioned, version: p.version, poisoned: p.poisoned, fresh: d.Fresh}
 		p.staging = c.writer.Stage(d.Part)
 	case deltafifo.Abort:
 		p.drop()
@@ -80,7 +80,7 @@ func (c *core[T]) stage(d *deltafifo.Delta[T]) {
 
 // stagePut keeps the stored object where the listed one is the same version of
 // it, and drops the twin; otherwise it puts the listed one.
-func (c *core[T]) stagePut(p *part[T], d *deltafifo.Delta[T]) {
+func (c *core) stagePut(p *part, d *deltafifo.Delta) {
 	delete(p.sick, d.Key)
 	id := identity{d.UID, d.Version}
 	if !p.fresh && d.Version != "" {
@@ -103,7 +103,7 @@ func (c *core[T]) stagePut(p *part[T], d *deltafifo.Delta[T]) {
 
 // identity returns the identity of an object that a full state has put, as the
 // server sent it.
-func (p *part[T]) identity(key indexer.Key, obj T) identity {
+func (p *part) identity(key indexer.Key, obj any) identity {
 	if id, ok := p.aside[key]; ok {
 		return id
 	}
@@ -112,7 +112,7 @@ func (p *part[T]) identity(key indexer.Key, obj T) identity {
 
 // commit applies a full state. The first one of an informer is not logged:
 // every registration replays the store instead.
-func (c *core[T]) commit(i uint16, version string) {
+func (c *core) commit(i uint16, version string) {
 	p := &c.parts[i]
 	staging := p.staging
 	first := !c.processor.began
@@ -126,10 +126,10 @@ func (c *core[T]) commit(i uint16, version string) {
 	} else {
 		p.reached(version)
 	}
-	visitor := indexer.Visitor[T]{Commit: func(tx *indexer.Tx[T]) { c.shown(tx, first) }}
+	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { c.shown(tx, first) }}
 	if !first || c.options.Transform != nil {
-		visitor.Deleted = func(key indexer.Key, last T) { c.swept(first, key, last) }
-		visitor.Put = func(key indexer.Key, old, obj T, replaced bool) {
+		visitor.Deleted = func(key indexer.Key, last any) { c.swept(first, key, last) }
+		visitor.Put = func(key indexer.Key, old, obj any, replaced bool) {
 			c.listed(p, first, initial, key, old, obj, replaced)
 		}
 	}
@@ -141,23 +141,23 @@ func (c *core[T]) commit(i uint16, version string) {
 }
 
 // committed follows a full state that was applied.
-func (c *core[T]) committed(p *part[T]) {
+func (c *core) committed(p *part) {
 	p.poisoned, p.sick, p.aside = p.sick, nil, nil
 	c.status.quarantined.Store(c.countPoisoned())
 	c.versions.wake()
 }
 
 // swept logs an object that a full state does not hold any more.
-func (c *core[T]) swept(first bool, key indexer.Key, last T) {
+func (c *core) swept(first bool, key indexer.Key, last any) {
 	uid := c.identity(key, last).uid
 	delete(c.aside, key)
 	if !first {
-		c.record(event[T]{pair[T]{last, last}, header{Deleted, flagLost}}, key, uid)
+		c.record(event{pair{last, last}, header{Deleted, flagLost}}, key, uid)
 	}
 }
 
 // listed logs an object that a full state has put.
-func (c *core[T]) listed(p *part[T], first bool, initial flags, key indexer.Key, old, obj T, replaced bool) {
+func (c *core) listed(p *part, first bool, initial flags, key indexer.Key, old, obj any, replaced bool) {
 	was := identity{}
 	if replaced {
 		was = c.identity(key, old)
@@ -171,7 +171,7 @@ func (c *core[T]) listed(p *part[T], first bool, initial flags, key indexer.Key,
 	if first {
 		return
 	}
-	e := event[T]{pair[T]{old, obj}, header{kind: Updated}}
+	e := event{pair{old, obj}, header{kind: Updated}}
 	if !replaced {
 		e.kind, e.flags = Added, initial
 	} else if !was.sameObject(id) {
@@ -181,7 +181,7 @@ func (c *core[T]) listed(p *part[T], first bool, initial flags, key indexer.Key,
 }
 
 // shown publishes a full state, in the write section that shows it.
-func (c *core[T]) shown(tx *indexer.Tx[T], first bool) {
+func (c *core) shown(tx *indexer.Tx, first bool) {
 	c.processor.publish()
 	if first {
 		c.processor.begin(tx)
@@ -193,7 +193,7 @@ func (c *core[T]) shown(tx *indexer.Tx[T], first bool) {
 }
 
 // complete tells whether every part has committed a full state.
-func (c *core[T]) complete() bool {
+func (c *core) complete() bool {
 	for i := range c.parts {
 		if !c.parts[i].committed {
 			return false
@@ -202,4 +202,4 @@ func (c *core[T]) complete() bool {
 	return true
 }
 
-func (c *core[T]) isSynced() bool { return closed(c.synced) }
+func (c *core) isSynced() bool { return closed(c.synced) }

@@ -13,7 +13,7 @@ const maxSection = 1000
 
 // processLoop applies what is queued, until ctx ends. Called again where an index
 // function has ended its goroutine, it goes on with what is left.
-func (c *core[T]) processLoop(ctx context.Context) {
+func (c *core) processLoop(ctx context.Context) {
 	for ctx.Err() == nil {
 		if len(c.batch) > 0 {
 			c.measured()
@@ -30,7 +30,7 @@ func (c *core[T]) processLoop(ctx context.Context) {
 
 // applySome takes the first deltas of the batch and applies them: a run of single
 // changes in one write section, or what belongs to a full state.
-func (c *core[T]) applySome() {
+func (c *core) applySome() {
 	n := 0
 	for n < len(c.batch) && n < maxSection && c.single(&c.batch[n]) {
 		n++
@@ -48,13 +48,13 @@ func (c *core[T]) applySome() {
 
 // single tells whether a delta is a single change, rather than a part of a
 // full state.
-func (c *core[T]) single(d *deltafifo.Delta[T]) bool {
+func (c *core) single(d *deltafifo.Delta) bool {
 	return d.Op < deltafifo.Begin && c.parts[d.Part].staging == nil
 }
 
 // applyChanges makes what is left of c.changes and publishes them all, in a write
 // section.
-func (c *core[T]) applyChanges(tx *indexer.Tx[T]) {
+func (c *core) applyChanges(tx *indexer.Tx) {
 	for ; c.applied < len(c.changes); c.applied++ {
 		d := &c.changes[c.applied]
 		switch {
@@ -74,9 +74,9 @@ func (c *core[T]) applyChanges(tx *indexer.Tx[T]) {
 	c.processor.publish()
 }
 
-func (c *core[T]) put(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
+func (c *core) put(tx *indexer.Tx, d *deltafifo.Delta) {
 	old, stamp, replaced := tx.Put(d.Part, d.Key, d.Object, d.Stamp)
-	e := event[T]{pair[T]{old, d.Object}, header{kind: Updated}}
+	e := event{pair{old, d.Object}, header{kind: Updated}}
 	if !replaced {
 		e.kind = Added
 	} else if (stamp == 0 || stamp != d.Stamp) && !c.identity(d.Key, old).sameObject(identity{uid: d.UID}) {
@@ -86,9 +86,9 @@ func (c *core[T]) put(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
 	c.record(e, d.Key, d.UID)
 }
 
-func (c *core[T]) delete(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
+func (c *core) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 	cached, deleted := tx.Delete(d.Key)
-	e := event[T]{pair[T]{d.Object, cached}, header{kind: Deleted}}
+	e := event{pair{d.Object, cached}, header{kind: Deleted}}
 	if d.Lost {
 		e.old, e.flags = cached, flagLost
 	}
@@ -102,7 +102,7 @@ func (c *core[T]) delete(tx *indexer.Tx[T], d *deltafifo.Delta[T]) {
 
 // poison notes an object that could not be prepared. What was stored of it
 // before stays.
-func (c *core[T]) poison(d *deltafifo.Delta[T]) {
+func (c *core) poison(d *deltafifo.Delta) {
 	p := &c.parts[d.Part]
 	if p.poisoned == nil {
 		p.poisoned = make(map[indexer.Key]struct{})
@@ -113,7 +113,7 @@ func (c *core[T]) poison(d *deltafifo.Delta[T]) {
 
 // record appends an event to the log, with its key and UID where the objects do not
 // tell them.
-func (c *core[T]) record(e event[T], key indexer.Key, uid string) {
+func (c *core) record(e event, key indexer.Key, uid string) {
 	c.processor.log.append(e)
 	if !e.is(flagLost) && c.options.Transform == nil {
 		return
@@ -125,7 +125,7 @@ func (c *core[T]) record(e event[T], key indexer.Key, uid string) {
 }
 
 // identity returns the identity of a stored object, as the server sent it.
-func (c *core[T]) identity(key indexer.Key, obj T) identity {
+func (c *core) identity(key indexer.Key, obj any) identity {
 	if id, ok := c.aside[key]; ok {
 		return id
 	}
@@ -134,7 +134,7 @@ func (c *core[T]) identity(key indexer.Key, obj T) identity {
 
 // remember notes what has been stored: its identity, where the object does not
 // tell it, and that it is not poisoned any more.
-func (c *core[T]) remember(d *deltafifo.Delta[T]) {
+func (c *core) remember(d *deltafifo.Delta) {
 	if c.options.Transform != nil {
 		if id := (identity{d.UID, d.Version}); identityOf(d.Object) != id {
 			c.aside[d.Key] = id
@@ -146,14 +146,14 @@ func (c *core[T]) remember(d *deltafifo.Delta[T]) {
 }
 
 // cure notes that a source has no poisoned object under a key any more.
-func (c *core[T]) cure(part uint16, key indexer.Key) {
+func (c *core) cure(part uint16, key indexer.Key) {
 	if p := &c.parts[part]; len(p.poisoned) > 0 {
 		delete(p.poisoned, key)
 		c.status.quarantined.Store(c.countPoisoned())
 	}
 }
 
-func (c *core[T]) countPoisoned() int64 {
+func (c *core) countPoisoned() int64 {
 	n := 0
 	for i := range c.parts {
 		n += len(c.parts[i].poisoned)

@@ -17,8 +17,8 @@ const lagSegments = 4
 // same for any number of handlers, but for waking those that sleep.
 //
 // Lock order: the indexer's write section, then mu, then a registration's mu.
-type sharedProcessor[T any] struct {
-	log *eventLog[T]
+type sharedProcessor struct {
+	log *eventLog
 	// syncedAt is the position at which the store was complete; MaxUint64
 	// before that.
 	syncedAt atomic.Uint64
@@ -26,25 +26,25 @@ type sharedProcessor[T any] struct {
 	began bool
 
 	mu            sync.Mutex
-	registrations []*registration[T]
+	registrations []*registration
 	count         atomic.Int32 // len(registrations); written under mu
 	asleep        atomic.Int32 // how many of them wait to be woken; written under mu
 	latest        int          // how many of them have Latest delivery
 	// spare pools the room for taken events: a registration that sleeps has none.
 	spare sync.Pool
 	// resting holds what is closed when a registration has nothing left to deliver.
-	resting map[*registration[T]]chan struct{}
+	resting map[*registration]chan struct{}
 }
 
-func newSharedProcessor[T any]() *sharedProcessor[T] {
-	p := &sharedProcessor[T]{log: newEventLog[T]()}
+func newSharedProcessor() *sharedProcessor {
+	p := &sharedProcessor{log: newEventLog()}
 	p.syncedAt.Store(math.MaxUint64)
 	return p
 }
 
 // publish shows the appended events to the handlers. The caller is in a write
 // section.
-func (p *sharedProcessor[T]) publish() {
+func (p *sharedProcessor) publish() {
 	grown := p.log.first != p.log.tail
 	p.log.publish()
 	if p.count.Load() == 0 {
@@ -60,7 +60,7 @@ func (p *sharedProcessor[T]) publish() {
 
 // begin gives every registration the initial state to replay; they follow the
 // log from here. It is called in the write section of the first commit.
-func (p *sharedProcessor[T]) begin(tx *indexer.Tx[T]) {
+func (p *sharedProcessor) begin(tx *indexer.Tx) {
 	p.began = true
 	p.mu.Lock()
 	for _, r := range p.registrations {
@@ -71,12 +71,12 @@ func (p *sharedProcessor[T]) begin(tx *indexer.Tx[T]) {
 }
 
 // synced marks the store complete as of here. The caller is in a write section.
-func (p *sharedProcessor[T]) synced() {
+func (p *sharedProcessor) synced() {
 	p.syncedAt.Store(p.log.end.Load())
 	p.wakeAll()
 }
 
-func (p *sharedProcessor[T]) wakeAll() {
+func (p *sharedProcessor) wakeAll() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -86,7 +86,7 @@ func (p *sharedProcessor[T]) wakeAll() {
 }
 
 // wake lets a registration look again. The caller holds p.mu.
-func (p *sharedProcessor[T]) wake(r *registration[T]) {
+func (p *sharedProcessor) wake(r *registration) {
 	if r.asleep {
 		r.asleep = false
 		p.asleep.Add(-1)
@@ -97,7 +97,7 @@ func (p *sharedProcessor[T]) wake(r *registration[T]) {
 // rest puts a registration to sleep, unless there is something to do for it.
 // Once all of them sleep everything published has been read by all, and the
 // log need not hold on to it.
-func (p *sharedProcessor[T]) rest(r *registration[T]) bool {
+func (p *sharedProcessor) rest(r *registration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -122,7 +122,7 @@ func (p *sharedProcessor[T]) rest(r *registration[T]) bool {
 
 // forget zeroes what every registration has read, which is where r stands if all
 // stand there. The caller holds p.mu.
-func (p *sharedProcessor[T]) forget(r *registration[T]) {
+func (p *sharedProcessor) forget(r *registration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -135,7 +135,7 @@ func (p *sharedProcessor[T]) forget(r *registration[T]) {
 // level tells whether every registration stands at a position of the log. One
 // that sleeps may stand before it: it is about to be woken. The caller holds
 // p.mu.
-func (p *sharedProcessor[T]) level(position uint64) bool {
+func (p *sharedProcessor) level(position uint64) bool {
 	for _, r := range p.registrations {
 		if r.position.Load() != position {
 			return false
@@ -145,7 +145,7 @@ func (p *sharedProcessor[T]) level(position uint64) bool {
 }
 
 // rise takes a registration out of its sleep for a reason of its own.
-func (p *sharedProcessor[T]) rise(r *registration[T]) {
+func (p *sharedProcessor) rise(r *registration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -162,7 +162,7 @@ func (p *sharedProcessor[T]) rise(r *registration[T]) {
 
 // relieve merges for the handlers with Latest delivery that lag too far, so
 // that they pin neither the log nor more than one event an object.
-func (p *sharedProcessor[T]) relieve() {
+func (p *sharedProcessor) relieve() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -176,7 +176,7 @@ func (p *sharedProcessor[T]) relieve() {
 	}
 }
 
-func (p *sharedProcessor[T]) add(r *registration[T]) {
+func (p *sharedProcessor) add(r *registration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -189,7 +189,7 @@ func (p *sharedProcessor[T]) add(r *registration[T]) {
 
 // remove drops a registration, whose goroutine may still be in a call of the
 // handler; a second time it does nothing.
-func (p *sharedProcessor[T]) remove(r *registration[T]) {
+func (p *sharedProcessor) remove(r *registration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -211,15 +211,15 @@ func (p *sharedProcessor[T]) remove(r *registration[T]) {
 }
 
 // room returns room for taken events.
-func (p *sharedProcessor[T]) room() *taken[T] {
-	if t, ok := p.spare.Get().(*taken[T]); ok {
+func (p *sharedProcessor) room() *taken {
+	if t, ok := p.spare.Get().(*taken); ok {
 		return t
 	}
-	return new(taken[T])
+	return new(taken)
 }
 
 // all returns the registrations of now.
-func (p *sharedProcessor[T]) all() []*registration[T] {
+func (p *sharedProcessor) all() []*registration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 

@@ -12,7 +12,7 @@ import (
 
 // recreated returns a core and a handler that is told of pod a, and then of
 // another pod under the name.
-func recreated(t *testing.T, h Handler[*corev1.Pod], o HandlerOptions) *registration[*corev1.Pod] {
+func recreated(t *testing.T, h Handler[*corev1.Pod], o HandlerOptions) *registration {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	r := f.joins(h, o)
 	f.start()
@@ -25,7 +25,7 @@ func recreated(t *testing.T, h Handler[*corev1.Pod], o HandlerOptions) *registra
 
 func TestStopHoldsBetweenTheDeleteAndTheAddOfARecreation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j, reg := &journal{}, make(chan *registration[*corev1.Pod], 1)
+		j, reg := &journal{}, make(chan *registration, 1)
 		reg <- recreated(t, HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
 			j.Handle(c)
 			if c.Kind == Deleted {

@@ -40,9 +40,9 @@ type Registration interface {
 }
 
 // registration is what a [Registration] is.
-type registration[T any] struct {
-	core     *core[T]
-	receiver receiver[T]
+type registration struct {
+	core     *core
+	receiver receiver
 	options  HandlerOptions
 
 	wake   chan struct{} // one token, for a sleeper
@@ -61,46 +61,46 @@ type registration[T any] struct {
 	// The events on their way to the handler: of the initial state, of a resync, of
 	// the log. The goroutine looks them up anew for each event, so that Stop can
 	// take them away from a handler that is stuck.
-	replay   atomic.Pointer[replay[T]]
-	resynced atomic.Pointer[replay[T]]
-	taken    atomic.Pointer[taken[T]] // with Every only
-	isSynced bool                     // the goroutine's own
+	replay   atomic.Pointer[replay]
+	resynced atomic.Pointer[replay]
+	taken    atomic.Pointer[taken] // with Every only
+	isSynced bool                  // the goroutine's own
 
 	// The goroutine's own: the objects that are being handed over, where the log
 	// does not have them so, and the add that is owed after a delete where an
 	// object was recreated.
-	scratch pair[T]
+	scratch pair
 	split   bool
-	then    event[T]
+	then    event
 	splits  bool // the face wants that
 
 	// mu guards what follows: the publisher folds for a handler with Latest that
 	// lags, and Stop lets go of it all. With Every, the tables are unused.
 	mu     sync.Mutex
-	cursor cursor[T] // what comes next; of no use at noPosition
-	table  latest[T]
+	cursor cursor // what comes next; of no use at noPosition
+	table  latest
 	// during a resync at a position, what lies behind that waits in later.
 	resyncing bool
 	at        uint64
-	later     latest[T]
+	later     latest
 }
 
 // noPosition is before the log.
 const noPosition = ^uint64(0)
 
 // replay is a state of the store on its way to one handler.
-type replay[T any] struct {
-	objects indexer.Snapshot[T]
+type replay struct {
+	objects indexer.Snapshot[any]
 	next    atomic.Int64
 }
 
-func (p *replay[T]) left() int { return p.objects.Len() - int(p.next.Load()) }
+func (p *replay) left() int { return p.objects.Len() - int(p.next.Load()) }
 
 // take returns the next object. There is one left.
-func (p *replay[T]) take() T { return p.objects.At(int(p.next.Add(1)) - 1) }
+func (p *replay) take() any { return p.objects.At(int(p.next.Add(1)) - 1) }
 
-func newRegistration[T any](c *core[T], to receiver[T], o HandlerOptions) *registration[T] {
-	r := &registration[T]{
+func newRegistration(c *core, to receiver, o HandlerOptions) *registration {
+	r := &registration{
 		core: c, receiver: to, options: o,
 		wake:     make(chan struct{}, 1),
 		stopping: make(chan struct{}),
@@ -112,18 +112,18 @@ func newRegistration[T any](c *core[T], to receiver[T], o HandlerOptions) *regis
 	return r
 }
 
-func (r *registration[T]) Name() string { return r.options.Name }
+func (r *registration) Name() string { return r.options.Name }
 
-func (r *registration[T]) Synced() <-chan struct{} { return r.synced }
+func (r *registration) Synced() <-chan struct{} { return r.synced }
 
-func (r *registration[T]) Done() <-chan struct{} {
+func (r *registration) Done() <-chan struct{} {
 	r.core.mu.Lock()
 	defer r.core.mu.Unlock()
 
 	return r.done
 }
 
-func (r *registration[T]) Stop() {
+func (r *registration) Stop() {
 	r.stopOnce.Do(func() {
 		r.ended.Store(true)
 		close(r.stopping)
@@ -131,7 +131,7 @@ func (r *registration[T]) Stop() {
 	})
 }
 
-func (r *registration[T]) Backlog() int {
+func (r *registration) Backlog() int {
 	left := 0
 	if p := r.replay.Load(); p != nil {
 		left = p.left()
@@ -153,18 +153,18 @@ func (r *registration[T]) Backlog() int {
 
 // begin hands over the initial state, and the place in the log that belongs
 // to it. The goroutine waits for that, or is yet to start.
-func (r *registration[T]) begin(objects indexer.Snapshot[T], from cursor[T]) {
+func (r *registration) begin(objects indexer.Snapshot[any], from cursor) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	r.cursor = from
-	r.replay.Store(&replay[T]{objects: objects})
+	r.replay.Store(&replay{objects: objects})
 	r.position.Store(from.position())
 }
 
 // letGo drops everything that a stopped registration was still to deliver. Its
 // handler may be stuck in an event: the goroutine holds on to nothing else then.
-func (r *registration[T]) letGo() {
+func (r *registration) letGo() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -172,11 +172,11 @@ func (r *registration[T]) letGo() {
 	r.replay.Store(nil)
 	r.resynced.Store(nil)
 	r.taken.Store(nil)
-	r.cursor, r.table, r.later = cursor[T]{}, latest[T]{}, latest[T]{}
+	r.cursor, r.table, r.later = cursor{}, latest{}, latest{}
 }
 
 // idle tells whether there is nothing to deliver. The goroutine asks.
-func (r *registration[T]) idle() bool {
+func (r *registration) idle() bool {
 	position := r.position.Load()
 	if position == noPosition {
 		return true
@@ -188,7 +188,7 @@ func (r *registration[T]) idle() bool {
 }
 
 // run delivers until ctx ends or the registration is stopped.
-func (r *registration[T]) run(ctx context.Context) {
+func (r *registration) run(ctx context.Context) {
 	tick, stop := r.ticker()
 	defer stop()
 	defer r.giveBack()
@@ -208,7 +208,7 @@ func (r *registration[T]) run(ctx context.Context) {
 	}
 }
 
-func (r *registration[T]) sleep(ctx context.Context, tick <-chan time.Time) {
+func (r *registration) sleep(ctx context.Context, tick <-chan time.Time) {
 	select {
 	case <-r.wake:
 		return
@@ -223,7 +223,7 @@ func (r *registration[T]) sleep(ctx context.Context, tick <-chan time.Time) {
 }
 
 // ticker returns the channel of the resync period, nil if there is none.
-func (r *registration[T]) ticker() (tick <-chan time.Time, stop func()) {
+func (r *registration) ticker() (tick <-chan time.Time, stop func()) {
 	if r.options.Resync <= 0 {
 		return nil, func() {}
 	}
@@ -231,20 +231,20 @@ func (r *registration[T]) ticker() (tick <-chan time.Time, stop func()) {
 	return t.C, t.Stop
 }
 
-func (r *registration[T]) stopped(ctx context.Context) bool {
+func (r *registration) stopped(ctx context.Context) bool {
 	return r.ended.Load() || ctx.Err() != nil
 }
 
 // halted is stopped for the loops over events, and hears of the end of the run
 // a moment later.
-func (r *registration[T]) halted() bool {
+func (r *registration) halted() bool {
 	return r.ended.Load() || r.core.halted.Load()
 }
 
 // deliver hands over the next few events, up to a position of the log. It
 // returns false if there are none. A panic of the handler costs the one change
 // that it was told.
-func (r *registration[T]) deliver(limit uint64) (some bool) {
+func (r *registration) deliver(limit uint64) (some bool) {
 	defer r.caught(&some)
 	if r.position.Load() == noPosition {
 		return false
@@ -265,36 +265,36 @@ func (r *registration[T]) deliver(limit uint64) (some bool) {
 
 // tell hands one event to the handler. Where an object was recreated, a
 // native handler is told a delete and an add.
-func (r *registration[T]) tell(e event[T], key *indexer.Key) {
+func (r *registration) tell(e event, key *indexer.Key) {
 	if !r.splits || !e.is(flagRecreated) {
 		r.hand(e.pair, e.header, key)
 		return
 	}
-	r.then, r.split = event[T]{pair[T]{new: e.new}, header{kind: Added}}, true
-	r.hand(pair[T]{old: e.old}, header{Deleted, flagLost}, key)
+	r.then, r.split = event{pair{new: e.new}, header{kind: Added}}, true
+	r.hand(pair{old: e.old}, header{Deleted, flagLost}, key)
 	if !r.halted() {
 		r.tellThen() // or else in the next run
 	}
 }
 
 // tellThen tells the add that is owed after a delete.
-func (r *registration[T]) tellThen() {
+func (r *registration) tellThen() {
 	then := r.then
-	r.split, r.then = false, event[T]{}
+	r.split, r.then = false, event{}
 	r.hand(then.pair, then.header, nil)
 }
 
 // hand gives the handler an event that is not in the log as it is, and holds on to
 // no object of it, whatever the handler does.
-func (r *registration[T]) hand(p pair[T], h header, key *indexer.Key) {
-	defer func() { r.scratch = pair[T]{} }()
+func (r *registration) hand(p pair, h header, key *indexer.Key) {
+	defer func() { r.scratch = pair{} }()
 	r.scratch = p
 	r.receiver.receive(&r.scratch, h, key)
 }
 
 // caught reports a panic of the handler as any controller's is reported,
 // which ends the process unless utilruntime.ReallyCrash says otherwise.
-func (r *registration[T]) caught(some *bool) {
+func (r *registration) caught(some *bool) {
 	if p := recover(); p != nil {
 		*some = true
 		r.core.observe(HandlerPanicked{Handler: r.options.Name, Value: p})
@@ -309,7 +309,7 @@ func crash(p any, log klog.Logger) {
 
 // replaySome delivers a part of the initial state, and turns to the log after
 // its end.
-func (r *registration[T]) replaySome() {
+func (r *registration) replaySome() {
 	for range burst {
 		p := r.replay.Load()
 		if p == nil || p.left() == 0 {
@@ -319,13 +319,13 @@ func (r *registration[T]) replaySome() {
 		if r.halted() {
 			return
 		}
-		r.hand(pair[T]{new: p.take()}, header{Added, flagInitial}, nil)
+		r.hand(pair{new: p.take()}, header{Added, flagInitial}, nil)
 	}
 }
 
 // deliverSome delivers the next events of the log, up to a position. Those that
 // were taken out of it before come first.
-func (r *registration[T]) deliverSome(limit uint64) bool {
+func (r *registration) deliverSome(limit uint64) bool {
 	t := r.taken.Load()
 	if t == nil || t.next == t.n {
 		if t = r.take(limit); t == nil {
@@ -341,7 +341,7 @@ func (r *registration[T]) deliverSome(limit uint64) bool {
 		t.next = i + 1
 		if h := t.headers[i]; h.needsKey() {
 			key := t.key
-			r.tell(event[T]{t.pairs[i], h}, &key)
+			r.tell(event{t.pairs[i], h}, &key)
 		} else { // nearly all
 			r.receiver.receive(&t.pairs[i], h, nil)
 		}
@@ -351,7 +351,7 @@ func (r *registration[T]) deliverSome(limit uint64) bool {
 
 // take takes the next few events out of the log, up to a position. It returns
 // nil if there are none.
-func (r *registration[T]) take(limit uint64) *taken[T] {
+func (r *registration) take(limit uint64) *taken {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -374,7 +374,7 @@ func (r *registration[T]) take(limit uint64) *taken[T] {
 
 // note lets others see how far the goroutine is, and drops taken events that have
 // all been told.
-func (r *registration[T]) note() {
+func (r *registration) note() {
 	before := r.position.Load() // first: Stop lets go of it first
 	t := r.taken.Load()
 	if t == nil || before == noPosition || !r.position.CompareAndSwap(before, t.position()) { // stopped
@@ -387,7 +387,7 @@ func (r *registration[T]) note() {
 
 // giveBack returns the room of taken events to the pool once all of them have
 // been told: the goroutine is about to sleep, or to end.
-func (r *registration[T]) giveBack() {
+func (r *registration) giveBack() {
 	if t := r.taken.Load(); t != nil && t.next == t.n && r.taken.CompareAndSwap(t, nil) {
 		r.core.processor.spare.Put(t)
 	}
@@ -395,7 +395,7 @@ func (r *registration[T]) giveBack() {
 
 // advance moves a cursor that has read all of its segment to the next. It
 // returns false if there is none.
-func (c *cursor[T]) advance() bool {
+func (c *cursor) advance() bool {
 	if int(c.i) < c.segment.size() {
 		return false
 	}
@@ -408,7 +408,7 @@ func (c *cursor[T]) advance() bool {
 }
 
 // deliverLatest delivers the first of the merged events.
-func (r *registration[T]) deliverLatest() bool {
+func (r *registration) deliverLatest() bool {
 	p := r.takeFirst()
 	if p == nil {
 		return false
@@ -419,7 +419,7 @@ func (r *registration[T]) deliverLatest() bool {
 	return true
 }
 
-func (r *registration[T]) takeFirst() *pending[T] {
+func (r *registration) takeFirst() *pending {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -431,7 +431,7 @@ func (r *registration[T]) takeFirst() *pending[T] {
 }
 
 // foldLag merges for a handler that lags too far, up to a position.
-func (r *registration[T]) foldLag(end uint64) {
+func (r *registration) foldLag(end uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -441,7 +441,7 @@ func (r *registration[T]) foldLag(end uint64) {
 }
 
 // fold merges the log up to a position into the tables. The caller holds r.mu.
-func (r *registration[T]) fold(end uint64) {
+func (r *registration) fold(end uint64) {
 	c := &r.cursor
 	for c.position() < end {
 		if c.i == c.segment.n.Load() {
@@ -465,7 +465,7 @@ func (r *registration[T]) fold(end uint64) {
 }
 
 // settle closes synced once everything up to the complete store was delivered.
-func (r *registration[T]) settle() {
+func (r *registration) settle() {
 	if r.isSynced || r.split || r.replay.Load() != nil {
 		return
 	}
@@ -478,7 +478,7 @@ func (r *registration[T]) settle() {
 
 // passed returns the position in the log up to which everything was delivered,
 // noPosition where nothing is.
-func (r *registration[T]) passed() uint64 {
+func (r *registration) passed() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -489,7 +489,7 @@ func (r *registration[T]) passed() uint64 {
 }
 
 // resync delivers all objects again, between two events of the log.
-func (r *registration[T]) resync(ctx context.Context) {
+func (r *registration) resync(ctx context.Context) {
 	if r.position.Load() == noPosition || r.replay.Load() != nil {
 		return // the initial state is yet to come
 	}
@@ -502,22 +502,22 @@ func (r *registration[T]) resync(ctx context.Context) {
 }
 
 // mark begins a resync: it takes a snapshot, and the position that belongs to it.
-func (r *registration[T]) mark() {
-	r.core.writer.Freeze(func(tx *indexer.Tx[T]) {
+func (r *registration) mark() {
+	r.core.writer.Freeze(func(tx *indexer.Tx) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 
 		if r.position.Load() == noPosition { // stopped meanwhile
 			return
 		}
-		r.resynced.Store(&replay[T]{objects: tx.Snapshot()})
+		r.resynced.Store(&replay{objects: tx.Snapshot()})
 		r.resyncing, r.at = true, r.core.processor.log.end.Load()
 	})
 }
 
 // unmark ends a resync: what has come since is next. Where the run ended in
 // the middle of it, what came before is still to be told.
-func (r *registration[T]) unmark() {
+func (r *registration) unmark() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -527,13 +527,13 @@ func (r *registration[T]) unmark() {
 }
 
 // again delivers the next object of a resync. It returns false if there is none.
-func (r *registration[T]) again() (some bool) {
+func (r *registration) again() (some bool) {
 	p := r.resynced.Load()
 	if p == nil || p.left() == 0 {
 		return false
 	}
 	defer r.caught(&some)
 	obj := p.take()
-	r.hand(pair[T]{obj, obj}, header{kind: Updated}, nil)
+	r.hand(pair{obj, obj}, header{kind: Updated}, nil)
 	return true
 }

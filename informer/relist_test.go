@@ -191,11 +191,11 @@ func TestContract_D6_TheVersionNeverGoesBack(t *testing.T) {
 		f.apply(does(deltafifo.Modified, pod("a", step.comes)))
 		require.Equal(t, step.is, f.writer.Indexer().Version())
 	}
-	f.apply(deltafifo.Delta[*corev1.Pod]{Op: deltafifo.Bookmark, Version: "20"})
+	f.apply(deltafifo.Delta{Op: deltafifo.Bookmark, Version: "20"})
 	require.Equal(t, "20", f.writer.Indexer().Version())
 	f.list("15", pod("a", "14"))
 	require.Equal(t, "20", f.writer.Indexer().Version())
-	f.apply(deltafifo.Delta[*corev1.Pod]{Op: deltafifo.Begin, Fresh: true})
+	f.apply(deltafifo.Delta{Op: deltafifo.Begin, Fresh: true})
 	f.commits("3")
 	require.Equal(t, "3", f.writer.Indexer().Version(), "but with another history (D23)")
 }
@@ -205,7 +205,7 @@ func TestContract_T19_AnUpdateDuringARelistLosesNothing(t *testing.T) {
 	for _, replace := range []bool{false, true} {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)
 		f.list("1", pod("a", "1"))
-		store := newClientgoStore(f.core)
+		store := f.clientgo.store
 		f.begins()
 		f.apply(does(deltafifo.Added, pod("a", "1")))
 		if replace {
@@ -252,16 +252,16 @@ func TestWhatIsRecalledStaysAsItIs(t *testing.T) {
 		p.Labels = map[string]string{"transformed": "once"}
 		return p, nil
 	}}, 1)
-	in, ctx := &intake[*corev1.Pod]{core: f.core}, t.Context()
-	full := func(version string, batch ...deltafifo.Delta[*corev1.Pod]) {
+	in, ctx := &intake{core: f.core}, t.Context()
+	full := func(version string, batch ...deltafifo.Delta) {
 		require.NoError(t, in.Begin(ctx, reflector.SameHistory))
 		require.NoError(t, in.Write(ctx, batch))
 		require.NoError(t, in.Commit(ctx, version))
 	}
-	recalled := func(name, version string) deltafifo.Delta[*corev1.Pod] {
+	recalled := func(name, version string) deltafifo.Delta {
 		p, ok := in.Recall(named(name), "uid-"+name, version)
 		require.True(t, ok)
-		d := does(deltafifo.Added, p)
+		d := does(deltafifo.Added, p.(*corev1.Pod))
 		d.Recalled = true
 		return d
 	}
@@ -277,12 +277,12 @@ func TestWhatIsRecalledStaysAsItIs(t *testing.T) {
 	}
 
 	ofA, ofB := recalled("a", "1"), recalled("b", "2")
-	require.NoError(t, newClientgoStore(f.core).Delete(pod("b", "2"))) // by hand, meanwhile
+	require.NoError(t, f.clientgo.store.Delete(pod("b", "2"))) // by hand, meanwhile
 	full("20", ofA, ofB)
 	f.drain(t)
 	require.Equal(t, 2, transforms)
 	require.Equal(t, 2, f.writer.Indexer().Len(), "nothing is lost")
-	now, _ := f.writer.Indexer().Get(named("a"))
+	now, _ := podsIn(f.core).Get(named("a"))
 	require.Same(t, a, now)
 	require.Equal(t, "once", now.Labels["transformed"])
 }
@@ -298,12 +298,12 @@ func TestNothingIsRecalledInDisguise(t *testing.T) {
 				change(p)
 				return p, nil
 			}}, 1)
-			in, ctx := &intake[*corev1.Pod]{core: f.core}, t.Context()
+			in, ctx := &intake{core: f.core}, t.Context()
 			require.NoError(t, in.Begin(ctx, reflector.SameHistory))
-			require.NoError(t, in.Write(ctx, []deltafifo.Delta[*corev1.Pod]{does(deltafifo.Added, pod("a", "1"))}))
+			require.NoError(t, in.Write(ctx, []deltafifo.Delta{does(deltafifo.Added, pod("a", "1"))}))
 			require.NoError(t, in.Commit(ctx, "1"))
 			f.drain(t)
-			store := newClientgoStore(f.core)
+			store := f.clientgo.store
 			require.NoError(t, store.Update(pod("b", "3"))) // by hand, as the server sent it
 			for _, o := range []struct{ name, version string }{{"a", "1"}, {"a", "2"}, {"b", "3"}} {
 				_, ok := in.Recall(named(o.name), "uid-"+o.name, o.version)

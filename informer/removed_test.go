@@ -2,6 +2,7 @@ package informer
 
 import (
 	"fmt"
+	"reflect"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -47,8 +48,8 @@ var apis = map[string]func(t *testing.T, s reflector.Source, h *stuckHandler) ca
 		return h.joins(t, New(s, Options[*corev1.Pod]{Observe: observed}), Latest)
 	},
 	"Handle, of a type known at run time": func(t *testing.T, s reflector.Source, h *stuckHandler) cache.SharedIndexInformer {
-		boxed := JoinBoxed([]reflector.Source{s}, &corev1.Pod{}, Options[any]{Observe: observed}).Shared()
-		i, ok := As[*corev1.Pod](boxed)
+		shared := JoinShared([]reflector.Source{s}, reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: observed})
+		i, ok := As[*corev1.Pod](shared)
 		require.True(t, ok)
 		return h.joins(t, i, Every)
 	},

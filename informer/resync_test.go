@@ -58,13 +58,7 @@ func TestContract_T12_ResyncPeriods(t *testing.T) {
 		asks := func(i cache.SharedIndexInformer, period time.Duration) time.Duration {
 			reg, err := i.AddEventHandlerWithResyncPeriod(recorderFuncs(&recorder{}), period)
 			require.NoError(t, err)
-			switch r := reg.(type) {
-			case *clientgoRegistration[any]:
-				return r.registration.options.Resync
-			case *clientgoRegistration[*corev1.Pod]:
-				return r.registration.options.Resync
-			}
-			return -1
+			return reg.(*clientgoRegistration).registration.options.Resync
 		}
 		none := makes(newScript("1"), 0, nil)
 		require.Zero(t, asks(none, time.Minute), "B75: the informer makes none")
@@ -82,9 +76,9 @@ func TestContract_T12_ResyncPeriods(t *testing.T) {
 	})
 }
 
-func TestTheTypedCoreOfTheClientgoFaceResyncs(t *testing.T) {
+func TestATypedInformerResyncsThroughItsClientgoFace(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i := &clientgoInformer[*corev1.Pod]{newCore(Options[*corev1.Pod]{Resync: time.Minute}, newScript("10", pod("a", "1")))}
+		i := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Resync: time.Minute}).Shared()
 		r, _ := records(t, i)
 		startFace(t, i)
 		r.take()

@@ -143,7 +143,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // Status tells how the informer is doing. Safe for any goroutine.
-func (c *core[T]) Status() Status {
+func (c *core) Status() Status {
 	c.mu.Lock()
 	phase := c.phase
 	c.mu.Unlock()

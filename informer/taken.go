@@ -9,8 +9,8 @@ const burst = 64
 // handler. Whoever clears the log need not wait for that handler.
 //
 // Invariant: next <= n <= burst; of the events only the last may need its key.
-type taken[T any] struct {
-	pairs   [burst]pair[T]
+type taken struct {
+	pairs   [burst]pair
 	headers [burst]header
 	key     indexer.Key // of the last event, if it needs one
 	next, n int
@@ -22,7 +22,7 @@ func (h header) needsKey() bool { return h.is(flagLost | flagRecreated) }
 
 // fill takes the events between a cursor and place n of its segment, up to the
 // first that needs its key, and moves the cursor behind them.
-func (t *taken[T]) fill(c *cursor[T], n uint32) {
+func (t *taken) fill(c *cursor, n uint32) {
 	s := c.segment
 	for i := c.i; i < n; i++ {
 		if s.headers[i].needsKey() {
@@ -36,10 +36,10 @@ func (t *taken[T]) fill(c *cursor[T], n uint32) {
 }
 
 // position is how far in the log the handler is.
-func (t *taken[T]) position() uint64 { return t.end - uint64(t.n-t.next) } //nolint:gosec // next <= n
+func (t *taken) position() uint64 { return t.end - uint64(t.n-t.next) } //nolint:gosec // next <= n
 
 // empty lets go of the objects.
-func (t *taken[T]) empty() {
+func (t *taken) empty() {
 	clear(t.pairs[:t.n])
 	t.key, t.next, t.n = indexer.Key{}, 0, 0
 }

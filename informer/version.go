@@ -17,7 +17,7 @@ func older(a, b string) bool {
 
 // version returns the version that the store is at: the lowest of the parts',
 // "" until all have committed. The processLoop's own.
-func (c *core[T]) version() string {
+func (c *core) version() string {
 	if len(c.parts) == 1 {
 		return c.parts[0].version
 	}
@@ -35,7 +35,7 @@ func (c *core[T]) version() string {
 }
 
 // WaitVersion is [Informer.WaitVersion].
-func (c *core[T]) WaitVersion(ctx context.Context, version string) error {
+func (c *core) WaitVersion(ctx context.Context, version string) error {
 	if err := c.misused(); err != nil {
 		return err
 	}

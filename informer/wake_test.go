@@ -21,14 +21,14 @@ func TestEventsAreKeptForAHandlerThatIsYetToBeWoken(t *testing.T) {
 	slow, quick := &journal{}, &journal{}
 	r1, r2 := f.joins(slow, HandlerOptions{}), f.joins(quick, HandlerOptions{})
 	f.list("1", pod("a", "1"))
-	for _, r := range []*registration[*corev1.Pod]{r1, r2} { // no goroutines: the test takes their steps
+	for _, r := range []*registration{r1, r2} { // no goroutines: the test takes their steps
 		for r.deliver(noPosition) {
 			continue
 		}
 	}
 	require.True(t, f.processor.rest(r1), "r1 sleeps")
 
-	f.processor.log.append(event[*corev1.Pod]{pair[*corev1.Pod]{pod("a", "1"), pod("a", "2")}, header{kind: Updated}})
+	f.processor.log.append(event{pair{pod("a", "1"), pod("a", "2")}, header{kind: Updated}})
 	f.processor.log.publish() // as sharedProcessor.publish does, before it wakes
 	for r2.deliver(noPosition) {
 		continue

@@ -38,9 +38,9 @@ func (mute) Streaming() reflector.Streaming { return reflector.StreamingUnsuppor
 // fed is a core whose processLoop and reflectors are the test: its handlers
 // run, and it applies what it is given at once.
 type fed struct {
-	*core[*corev1.Pod]
+	*core
 	t  *testing.T
-	in *intake[*corev1.Pod] // of part 0
+	in *intake // of part 0
 }
 
 func newFed(t *testing.T, o Options[*corev1.Pod], parts int) *fed {
@@ -51,8 +51,13 @@ func newFed(t *testing.T, o Options[*corev1.Pod], parts int) *fed {
 	if o.Observe == nil {
 		o.Observe = observed
 	}
-	c := newCore(o, sources...)
-	return &fed{c, t, &intake[*corev1.Pod]{core: c}}
+	c := Join(sources, o).core
+	return &fed{c, t, &intake{core: c}}
+}
+
+// podsIn is the typed view of a core's store.
+func podsIn(c *core) *indexer.Indexer[*corev1.Pod] {
+	return indexer.View[*corev1.Pod](c.writer.Indexer())
 }
 
 // start lets the handlers run until the test ends.
@@ -66,7 +71,7 @@ func (f *fed) start() {
 	})
 }
 
-func (f *fed) apply(deltas ...deltafifo.Delta[*corev1.Pod]) {
+func (f *fed) apply(deltas ...deltafifo.Delta) {
 	for f.batch = deltas; len(f.batch) > 0; {
 		f.applySome()
 	}
@@ -81,23 +86,23 @@ func (f *fed) list(version string, pods ...*corev1.Pod) {
 	f.commits(version)
 }
 
-func (f *fed) begins() { f.apply(deltafifo.Delta[*corev1.Pod]{Op: deltafifo.Begin}) }
+func (f *fed) begins() { f.apply(deltafifo.Delta{Op: deltafifo.Begin}) }
 
 func (f *fed) commits(version string) {
-	f.apply(deltafifo.Delta[*corev1.Pod]{Op: deltafifo.Commit, Version: version})
+	f.apply(deltafifo.Delta{Op: deltafifo.Commit, Version: version})
 }
 
 // joins registers a handler.
-func (f *fed) joins(h Handler[*corev1.Pod], o HandlerOptions) *registration[*corev1.Pod] {
-	r := newRegistration(f.core, &native[*corev1.Pod]{h}, o)
+func (f *fed) joins(h Handler[*corev1.Pod], o HandlerOptions) *registration {
+	r := newRegistration(f.core, receiverOf(h), o)
 	require.NoError(f.t, f.join(r))
 	return r
 }
 
 // does makes a delta of a pod.
-func does(op deltafifo.Op, p *corev1.Pod) deltafifo.Delta[*corev1.Pod] {
+func does(op deltafifo.Op, p *corev1.Pod) deltafifo.Delta {
 	key, _ := keyOf(p)
-	return deltafifo.Delta[*corev1.Pod]{Op: op, Key: key, UID: string(p.UID), Version: p.ResourceVersion, Object: p}
+	return deltafifo.Delta{Op: op, Key: key, UID: string(p.UID), Version: p.ResourceVersion, Object: p}
 }
 
 func named(name string) indexer.Key { return indexer.Key{Namespace: "default", Name: name} }
@@ -126,14 +131,14 @@ func eventually(t *testing.T, what func() bool, message string) {
 
 // write hands deltas to part 0 as a reflector does, through the transform, and
 // applies what comes of it.
-func (f *fed) write(t *testing.T, deltas ...deltafifo.Delta[*corev1.Pod]) {
+func (f *fed) write(t *testing.T, deltas ...deltafifo.Delta) {
 	writes(t, f.in, deltas)
 	f.drain(t)
 }
 
 // writes hands a batch to a sink as a reflector does, which asks the sink to go on
 // where the transform has ended the goroutine.
-func writes(t *testing.T, in *intake[*corev1.Pod], batch []deltafifo.Delta[*corev1.Pod]) {
+func writes(t *testing.T, in *intake, batch []deltafifo.Delta) {
 	t.Helper()
 	var err error
 	call := func() { err = in.Write(t.Context(), batch) }

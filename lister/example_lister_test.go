@@ -14,16 +14,16 @@ import (
 // A lister usually comes from an informer or a factory, whose store it reads.
 func ExampleLister() {
 	lamp := &object{indexer.Key{Namespace: "prod", Name: "lamp"}, labels.Set{"color": "red"}}
-	w, err := indexer.New(indexer.Options[*object]{
-		Labels:    func(o *object) map[string]string { return o.labels },
-		Namespace: func(o *object) string { return o.key.Namespace },
+	w, err := indexer.New(indexer.Options{
+		Labels:    func(obj any) map[string]string { return obj.(*object).labels },
+		Namespace: func(obj any) string { return obj.(*object).key.Namespace },
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	w.Update(func(tx *indexer.Tx[*object]) { tx.Set(lamp.key, lamp) })
-	gadgets := lister.New(w.Indexer(), schema.GroupResource{Group: "example.com", Resource: "gadgets"})
+	w.Update(func(tx *indexer.Tx) { tx.Set(lamp.key, lamp) })
+	gadgets := lister.New(indexer.View[*object](w.Indexer()), schema.GroupResource{Group: "example.com", Resource: "gadgets"})
 
 	found, err := gadgets.Namespace("prod").Get("lamp")
 	fmt.Println(found.key, err)

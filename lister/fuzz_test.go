@@ -29,7 +29,7 @@ func FuzzSelector(f *testing.F) {
 		w, l := emptyLister(t)
 		for round := range 3 {
 			var all []*object
-			w.Update(func(tx *indexer.Tx[*object]) {
+			w.Update(func(tx *indexer.Tx) {
 				for i := range sets {
 					o := &object{labels: sets[(i+round*int(turn))%len(sets)]}
 					o.key = indexer.Key{Namespace: []string{"", "m", "n"}[i%3], Name: string(rune('a' + i))}

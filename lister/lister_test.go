@@ -23,24 +23,25 @@ type object struct {
 }
 
 // emptyLister returns a lister, and what fills it.
-func emptyLister(t testing.TB) (*indexer.Writer[*object], lister.Lister[*object]) {
-	w, err := indexer.New(indexer.Options[*object]{
-		Indexes: []indexer.Index[*object]{{
-			Name:   indexer.NamespaceIndex,
-			Append: func(v []string, o *object) []string { return append(v, o.key.Namespace) },
-		}},
-		Labels:    func(o *object) map[string]string { return o.labels },
-		Namespace: func(o *object) string { return o.key.Namespace },
+func emptyLister(t testing.TB) (*indexer.Writer, lister.Lister[*object]) {
+	byNamespace := indexer.Index[*object]{
+		Name:   indexer.NamespaceIndex,
+		Append: func(v []string, o *object) []string { return append(v, o.key.Namespace) },
+	}
+	w, err := indexer.New(indexer.Options{
+		Indexes:   []indexer.Index[any]{byNamespace.Untyped()},
+		Labels:    func(obj any) map[string]string { return obj.(*object).labels },
+		Namespace: func(obj any) string { return obj.(*object).key.Namespace },
 	})
 	require.NoError(t, err)
-	return w, lister.New(w.Indexer(), schema.GroupResource{Resource: "things"})
+	return w, lister.New(indexer.View[*object](w.Indexer()), schema.GroupResource{Resource: "things"})
 }
 
 // filled returns a lister of 60 objects in three namespaces and none.
 func filled(t testing.TB) (lister.Lister[*object], []*object) {
 	w, l := emptyLister(t)
 	var all []*object
-	w.Update(func(tx *indexer.Tx[*object]) {
+	w.Update(func(tx *indexer.Tx) {
 		for i := range 60 {
 			o := &object{indexer.Key{Namespace: []string{"", "a", "b", "c"}[i%4], Name: fmt.Sprint("n", i)}, labels.Set{}}
 			if i%3 > 0 {

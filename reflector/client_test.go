@@ -86,17 +86,17 @@ func mirror[T any](t *testing.T, src Source, change func(context.Context) error)
 	t.Helper()
 	var told []string
 	synctest.Test(t, func(t *testing.T) {
-		sink := &collector[T]{}
+		sink := &collector{}
 		started := make(chan struct{})
 		go func() {
 			<-started
 			require.NoError(t, change(t.Context()))
 		}()
-		runFor(t, time.Minute, src, Sink[T](sink), Options{Observe: func(e Event) {
+		runFor(t, time.Minute, src, sink, ofType[T](Options{Observe: func(e Event) {
 			if _, ok := e.(WatchStarted); ok {
 				close(started)
 			}
-		}})
+		}}))
 		for _, batch := range sink.batches {
 			for _, d := range batch {
 				told = append(told, d.Op.String()+" "+d.Key.String())
@@ -178,9 +178,9 @@ func TestContract_D12_BareListWatchOfAFake(t *testing.T) {
 			ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (kruntime.Object, error) { return c.List(ctx, o) },
 			WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return c.Watch(ctx, o) },
 		}
-		sink := &collector[*corev1.Pod]{}
+		sink := &collector{}
 		var listed Listed
-		runFor(t, time.Minute, FromListerWatcher(lw), Sink[*corev1.Pod](sink), Options{Observe: func(e Event) {
+		runFor(t, time.Minute, FromListerWatcher(lw), sink, Options{Observe: func(e Event) {
 			if l, ok := e.(Listed); ok {
 				listed = l
 			}

@@ -16,43 +16,26 @@ import (
 )
 
 // decoder makes deltas of what a source sends. It is immutable.
-type decoder[T any] struct {
-	// check refuses an object of a watch that a T alone does not rule out; nil
-	// where there is nothing to refuse. Lists are not checked, as they are not
-	// in client-go (B51).
-	check func(runtime.Object) error
+type decoder struct {
+	// fits refuses an object that the sink cannot take; nil for one that takes all.
+	fits func(runtime.Object) error
+	// object and kind are what the objects of a watch must be, if set. Those of lists
+	// may be others, as in client-go (B51: the type of a list's items is not looked at).
+	object reflect.Type
+	kind   schema.GroupVersionKind
 	// drop is cut from objects that a client has decoded.
 	drop *fields.Set
 }
 
-func newDecoder[T any](o Options) decoder[T] {
-	t := reflect.TypeFor[T]()
-	var d decoder[T]
-	d.drop, _ = fields.Parse(o.Drop...) // it was validated
-	switch {
-	case t.Kind() == reflect.Interface:
-		d.check = func(obj runtime.Object) error {
-			if got := reflect.TypeOf(obj); o.Type != nil && got != o.Type {
-				return fmt.Errorf("%w: a %v instead of a %v", ErrUnexpected, got, o.Type)
-			}
-			if u, ok := obj.(*unstructured.Unstructured); ok {
-				return checkKind(u, o.Expect)
-			}
-			return nil
-		}
-	case t == reflect.TypeFor[*unstructured.Unstructured]():
-		d.check = func(obj runtime.Object) error {
-			u, _ := obj.(*unstructured.Unstructured)
-			return checkKind(u, o.Expect)
-		}
-	}
-	return d
+func newDecoder(o Options) decoder {
+	drop, _ := fields.Parse(o.Drop...) // it was validated
+	return decoder{fits: o.Check, object: o.Type, kind: o.Expect, drop: drop}
 }
 
 // read makes a delta of obj, which came in a watch. With an error it is of no use.
-func (d decoder[T]) read(delta *deltafifo.Delta[T], op deltafifo.Op, obj runtime.Object) error {
+func (d decoder) read(delta *deltafifo.Delta, op deltafifo.Op, obj runtime.Object) error {
 	err := d.item(delta, op, obj)
-	if err == nil && d.check != nil {
+	if err == nil {
 		err = d.check(obj)
 	}
 	if err != nil {
@@ -61,9 +44,20 @@ func (d decoder[T]) read(delta *deltafifo.Delta[T], op deltafifo.Op, obj runtime
 	return nil
 }
 
+// check refuses an object of a watch that is not what was asked for.
+func (d decoder) check(obj runtime.Object) error {
+	if got := reflect.TypeOf(obj); d.object != nil && got != d.object {
+		return fmt.Errorf("%w: a %v instead of a %v", ErrUnexpected, got, d.object)
+	}
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return checkKind(u, d.kind)
+	}
+	return nil
+}
+
 // arrived makes a delta of what arrived in a watch. What could not be decoded is
 // Poisoned; a deletion is one all the same. With an error the delta is of no use.
-func (d decoder[T]) arrived(delta *deltafifo.Delta[T], op deltafifo.Op, a *arrival) error {
+func (d decoder) arrived(delta *deltafifo.Delta, op deltafifo.Op, a *arrival) error {
 	switch {
 	case a.unexpected != nil:
 		return fmt.Errorf("%v event of %v: %w", op, a.id.key, a.unexpected)
@@ -76,7 +70,7 @@ func (d decoder[T]) arrived(delta *deltafifo.Delta[T], op deltafifo.Op, a *arriv
 	delta.Op, delta.Key, delta.UID, delta.Version = op, a.id.key, a.id.uid, a.id.version
 	switch {
 	case a.known != nil:
-		delta.Object, delta.Recalled = a.known.(T), true
+		delta.Object, delta.Recalled = a.known, true
 	case op == deltafifo.Deleted:
 		delta.Lost = true
 	default:
@@ -87,7 +81,7 @@ func (d decoder[T]) arrived(delta *deltafifo.Delta[T], op deltafifo.Op, a *arriv
 
 // cut leaves out of an object that a client has decoded what is to be left out.
 // The object may be somebody else's as well, so a copy is cut.
-func (d decoder[T]) cut(obj runtime.Object) runtime.Object {
+func (d decoder) cut(obj runtime.Object) runtime.Object {
 	if d.drop == nil || obj == nil {
 		return obj
 	}
@@ -101,16 +95,17 @@ func (d decoder[T]) cut(obj runtime.Object) runtime.Object {
 }
 
 // item makes a delta of obj, which came in a list.
-func (decoder[T]) item(delta *deltafifo.Delta[T], op deltafifo.Op, obj runtime.Object) error {
-	t, ok := any(obj).(T)
-	if !ok {
-		return fmt.Errorf("%w: a %T instead of a %v", ErrUnexpected, obj, reflect.TypeFor[T]())
+func (d decoder) item(delta *deltafifo.Delta, op deltafifo.Op, obj runtime.Object) error {
+	if d.fits != nil {
+		if err := d.fits(obj); err != nil {
+			return fmt.Errorf("%w: %w", ErrUnexpected, err)
+		}
 	}
 	m := metaOf(obj)
 	if m == nil {
 		return fmt.Errorf("%w: a %T without metadata", ErrUnexpected, obj)
 	}
-	delta.Op, delta.Object = op, t
+	delta.Op, delta.Object = op, obj
 	delta.Key = keyOf(m)
 	delta.UID, delta.Version = string(m.GetUID()), m.GetResourceVersion()
 	return nil

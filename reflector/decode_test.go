@@ -1,6 +1,7 @@
 package reflector
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -29,16 +30,16 @@ func TestDecodeReadsMetadataOnce(t *testing.T) {
 	key := indexer.Key{Namespace: "ns", Name: "a"}
 
 	pod := &corev1.Pod{ObjectMeta: meta}
-	var d deltafifo.Delta[*corev1.Pod]
-	err := newDecoder[*corev1.Pod](Options{}).read(&d, deltafifo.Deleted, pod)
+	var d deltafifo.Delta
+	err := newDecoder(ofType[*corev1.Pod](Options{})).read(&d, deltafifo.Deleted, pod)
 	require.NoError(t, err)
-	require.Equal(t, deltafifo.Delta[*corev1.Pod]{Op: deltafifo.Deleted, Key: key, UID: "u", Version: "7", Object: pod}, d)
+	require.Equal(t, deltafifo.Delta{Op: deltafifo.Deleted, Key: key, UID: "u", Version: "7", Object: pod}, d)
 
 	it := &thing{meta: meta}
-	var e deltafifo.Delta[any]
-	err = newDecoder[any](Options{}).item(&e, deltafifo.Added, it)
+	var e deltafifo.Delta
+	err = newDecoder(ofType[any](Options{})).item(&e, deltafifo.Added, it)
 	require.NoError(t, err)
-	require.Equal(t, deltafifo.Delta[any]{Op: deltafifo.Added, Key: key, UID: "u", Version: "7", Object: it}, e)
+	require.Equal(t, deltafifo.Delta{Op: deltafifo.Added, Key: key, UID: "u", Version: "7", Object: it}, e)
 }
 
 // B61: wrong types of a watch are left out. B51: those of a list are not, if
@@ -93,16 +94,32 @@ func TestContract_B61_WrongTypes(t *testing.T) {
 	require.EqualError(t, err, "modified event of n: not what was asked for: a *v1.Node instead of a *v1.Pod")
 }
 
+// ofType returns options of a sink that takes objects of one type only.
+func ofType[T any](o Options) Options {
+	if t := reflect.TypeFor[T](); o.Type == nil && t.Kind() == reflect.Pointer {
+		o.Type = t
+	}
+	o.Check = func(obj runtime.Object) error {
+		if _, ok := obj.(T); !ok {
+			return fmt.Errorf("a %T instead of a %v", obj, reflect.TypeFor[T]())
+		}
+		return nil
+	}
+	return o
+}
+
+func podOf(d deltafifo.Delta) *corev1.Pod { return d.Object.(*corev1.Pod) }
+
 func reads[T any](o Options) func(deltafifo.Op, runtime.Object) error {
 	return func(op deltafifo.Op, obj runtime.Object) error {
-		err := newDecoder[T](o).read(new(deltafifo.Delta[T]), op, obj)
+		err := newDecoder(ofType[T](o)).read(new(deltafifo.Delta), op, obj)
 		return err
 	}
 }
 
 func lists[T any](o Options) func(deltafifo.Op, runtime.Object) error {
 	return func(op deltafifo.Op, obj runtime.Object) error {
-		err := newDecoder[T](o).item(new(deltafifo.Delta[T]), op, obj)
+		err := newDecoder(ofType[T](o)).item(new(deltafifo.Delta), op, obj)
 		return err
 	}
 }

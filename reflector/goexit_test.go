@@ -24,7 +24,7 @@ import (
 type choosy struct {
 	deadly map[string]bool // calls, and names of objects; true for once
 	lines  []string
-	batch  []deltafifo.Delta[*object]
+	batch  []deltafifo.Delta
 	next   int
 }
 
@@ -48,7 +48,7 @@ func (c *choosy) take(call string) error {
 func (c *choosy) Begin(context.Context, History) error { return c.take("begin") }
 func (c *choosy) Abort(context.Context) error          { return c.take("abort") }
 func (c *choosy) Commit(context.Context, string) error { return c.take("commit") }
-func (c *choosy) Write(_ context.Context, b []deltafifo.Delta[*object]) error {
+func (c *choosy) Write(_ context.Context, b []deltafifo.Delta) error {
 	c.batch, c.next = b, 0
 	return c.write()
 }
@@ -79,7 +79,7 @@ func (r *resuming) Resume(context.Context) error {
 
 // playInto runs a reflector of a script into a sink, on a goroutine that the sink may
 // end, and returns what was observed.
-func playInto(t *testing.T, sink Sink[*object], script string) (told []string) {
+func playInto(t *testing.T, sink Sink, script string) (told []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		rig := newRig(t, script)
@@ -141,7 +141,7 @@ func TestContract_D28_ALargeList(t *testing.T) {
 		go func() {
 			defer close(ended)
 			src := funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) { return all, nil }}
-			runFor(t, time.Second, src, Sink[*object](sink), Options{})
+			runFor(t, time.Second, src, sink, Options{})
 		}()
 		<-ended
 		require.Equal(t, append(want, "commit"), sink.lines)
@@ -196,7 +196,7 @@ func TestContract_D28_AnObserver(t *testing.T) {
 			return tap{events: events, stop: func() { close(events) }}, nil
 		}}
 		sink := &choosy{}
-		r := runFor(t, time.Minute, src, Sink[*object](sink), Options{Observe: func(Event) { told++; runtime.Goexit() }})
+		r := runFor(t, time.Minute, src, sink, Options{Observe: func(Event) { told++; runtime.Goexit() }})
 		require.Equal(t, []string{"begin", "added a", "commit"}, sink.lines)
 		require.Equal(t, "5", r.Version())
 		require.Equal(t, 3, calls)

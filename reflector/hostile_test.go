@@ -188,7 +188,7 @@ func TestNoAnswerMakesAHotLoop(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				told := &told{}
-				runFor(t, time.Hour, test.source, Sink[*object](ignorer{}), Options{Observe: told.observe, Rand: func() float64 { return 0 }})
+				runFor(t, time.Hour, test.source, ignorer{}, Options{Observe: told.observe, Rand: func() float64 { return 0 }})
 				time.Sleep(time.Minute) // until the last watch has noticed its end
 				t.Logf("%d lists, %d watches, %d failures, %d skipped", test.source.lists, test.source.watches, told.failures, told.skipped)
 				require.LessOrEqual(t, test.source.lists+test.source.watches, test.requests)
@@ -244,10 +244,10 @@ func (f *told) note(err error) {
 // ignorer is a sink that takes everything and keeps nothing.
 type ignorer struct{}
 
-func (ignorer) Begin(context.Context, History) error                    { return nil }
-func (ignorer) Write(context.Context, []deltafifo.Delta[*object]) error { return nil }
-func (ignorer) Commit(context.Context, string) error                    { return nil }
-func (ignorer) Abort(context.Context) error                             { return nil }
+func (ignorer) Begin(context.Context, History) error           { return nil }
+func (ignorer) Write(context.Context, []deltafifo.Delta) error { return nil }
+func (ignorer) Commit(context.Context, string) error           { return nil }
+func (ignorer) Abort(context.Context) error                    { return nil }
 
 // A change is not held back by the junk that follows it, however fast that comes.
 func TestJunkHoldsUpNoChange(t *testing.T) {
@@ -258,8 +258,8 @@ func TestJunkHoldsUpNoChange(t *testing.T) {
 			}
 			return watch.Event{Type: watch.Added, Object: &metav1.Status{}}
 		})}
-		sink := &collector[*object]{}
-		runFor(t, time.Millisecond, src, Sink[*object](sink), Options{})
+		sink := &collector{}
+		runFor(t, time.Millisecond, src, sink, Options{})
 		require.NotEmpty(t, sink.batches)
 		require.Equal(t, "a", sink.batches[0][0].Key.Name)
 	})
@@ -274,7 +274,7 @@ func TestAListThatIsNeverAnswered(t *testing.T) {
 			<-ctx.Done()
 			return nil, fmt.Errorf("client: %w", ctx.Err())
 		}}
-		runFor(t, time.Hour, src, Sink[*object](ignorer{}), Options{Observe: told.observe})
+		runFor(t, time.Hour, src, ignorer{}, Options{Observe: told.observe})
 		require.Equal(t, 6, requests)
 		require.ErrorIs(t, told, ErrSilent)
 	})
@@ -285,7 +285,7 @@ func TestRetryAfterAYear(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := &hostile{list: fails(apierrors.NewTooManyRequests("busy", math.MaxInt32))}
 		told := &told{}
-		runFor(t, time.Hour-time.Minute, src, Sink[*object](ignorer{}), Options{Observe: told.observe})
+		runFor(t, time.Hour-time.Minute, src, ignorer{}, Options{Observe: told.observe})
 		require.Equal(t, int(time.Hour/maxRetryAfter), src.lists)
 		require.Equal(t, src.lists, told.failures)
 	})
@@ -322,7 +322,7 @@ func TestVersionsThatNoServerTakes(t *testing.T) {
 						return sends(nil), nil
 					}
 					told := &told{}
-					r := runFor(t, time.Minute, src, Sink[*object](ignorer{}), Options{Observe: told.observe})
+					r := runFor(t, time.Minute, src, ignorer{}, Options{Observe: told.observe})
 					require.Equal(t, "7", r.Version())
 					require.NotZero(t, told.failures)
 					require.LessOrEqual(t, told.longest, maxOversize)
@@ -342,8 +342,8 @@ func TestPagesThatLie(t *testing.T) {
 			}
 			return list(strings.Fields("99 remaining=1000000 b@2")), nil
 		}}
-		sink := &collector[*object]{}
-		runFor(t, time.Minute, src, Sink[*object](sink), Options{})
+		sink := &collector{}
+		runFor(t, time.Minute, src, sink, Options{})
 		require.Equal(t, 2, src.lists)
 		require.Equal(t, "5", sink.version)
 		require.Equal(t, []int{1, 1}, sink.sizes())

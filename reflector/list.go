@@ -27,7 +27,7 @@ type page struct {
 
 // came keeps a page that a client has decoded until the machine says what to do
 // with it.
-func (l *loop[T]) came(r request, list runtime.Object) (input, error) {
+func (l *loop) came(r request, list runtime.Object) (input, error) {
 	p, err := pageOf(list)
 	if err != nil {
 		return input{kind: inFailed}, err
@@ -36,7 +36,7 @@ func (l *loop[T]) came(r request, list runtime.Object) (input, error) {
 }
 
 // accept checks what a page says of the list that it belongs to.
-func (l *loop[T]) accept(r request, p page, items int) (input, error) {
+func (l *loop) accept(r request, p page, items int) (input, error) {
 	if r.token == "" {
 		l.pager = pager{}
 	}
@@ -53,7 +53,7 @@ func (l *loop[T]) accept(r request, p page, items int) (input, error) {
 // doubt returns an error for a page without a version that may be the answer of
 // something between the server and its client: it would empty the cache. A page that
 // was read here is known to be a list.
-func (l *loop[T]) doubt(r request, p page) error {
+func (l *loop) doubt(r request, p page) error {
 	versioned := l.told
 	if r.token != "" {
 		versioned = l.machine.listed != ""
@@ -112,7 +112,7 @@ func isObject(list runtime.Object) bool {
 
 // writePage hands a page to the sink. The objects are copied out of it, so that
 // one of them in use does not pin them all.
-func (l *loop[T]) writePage() error {
+func (l *loop) writePage() error {
 	if err := l.flush(); err != nil { // what a Write has left that ended the goroutine
 		return err
 	}

@@ -25,27 +25,27 @@ const (
 // A call of the sink may end that goroutine (runtime.Goexit), and run is called
 // again on another one then. So all that it needs to go on stands here, and the
 // action tells what is still to be done.
-type loop[T any] struct {
-	*Reflector[T]
+type loop struct {
+	*Reflector
 	ctx       context.Context
 	machine   machine
 	action    action // what the machine has said, but for what of it was done
 	calling   sinkCall
 	streaming Streaming
-	decoder   decoder[T]
+	decoder   decoder
 
 	wired    wired        // the source, if its bytes are read here; else nil
 	kind     *kindDecoder // with wired
 	incoming *incoming    // a page that is being read
 
-	page    page                 // fetched and not yet written
-	pager   pager                // of the list that is under way
-	conn    *conn                // nil unless a stream or watch is open
-	recall  *recall[T]           // nil unless a stream is open that may leave out objects
-	batch   []deltafifo.Delta[T] // empty but while it is filled or written
-	tally   tally                // of a batch of changes that is written
-	objects int                  // in the full state that is under way
-	paged   time.Time            // when the last Paged of a stream was told
+	page    page              // fetched and not yet written
+	pager   pager             // of the list that is under way
+	conn    *conn             // nil unless a stream or watch is open
+	recall  *recall           // nil unless a stream is open that may leave out objects
+	batch   []deltafifo.Delta // empty but while it is filled or written
+	tally   tally             // of a batch of changes that is written
+	objects int               // in the full state that is under way
+	paged   time.Time         // when the last Paged of a stream was told
 
 	asked   Operation     // the last request
 	began   time.Time     // when the full state was first asked for; zero between two
@@ -67,7 +67,7 @@ const (
 )
 
 // run does what the machine says until it says stop.
-func (l *loop[T]) run() {
+func (l *loop) run() {
 	if l.calling == otherCall {
 		l.calling = noCall
 		l.sinkFailed(sinkError(indexer.ErrGoexit))
@@ -86,7 +86,7 @@ func (l *loop[T]) run() {
 }
 
 // perform does the operation of the action, and returns what came of it.
-func (l *loop[T]) perform() (in input, err error) {
+func (l *loop) perform() (in input, err error) {
 	if l.ctx.Err() == nil {
 		in, err = l.do(l.action)
 	}
@@ -96,7 +96,7 @@ func (l *loop[T]) perform() (in input, err error) {
 	return in, err
 }
 
-func (l *loop[T]) sinkFailed(err error) {
+func (l *loop) sinkFailed(err error) {
 	if l.ctx.Err() != nil {
 		l.step(input{kind: inStop}, nil)
 	} else {
@@ -106,7 +106,7 @@ func (l *loop[T]) sinkFailed(err error) {
 
 // step tells the machine what happened, for its next action. Err is what is
 // wrong, should the machine find that in is a failure.
-func (l *loop[T]) step(in input, err error) {
+func (l *loop) step(in input, err error) {
 	l.busy = 0
 	if err != nil {
 		in.class, l.busy = classify(err), retryAfter(err)
@@ -125,7 +125,7 @@ func (l *loop[T]) step(in input, err error) {
 
 // facts adds the facts about time to in. They matter to what ends or begins
 // something, not to every batch.
-func (l *loop[T]) facts(in input) input {
+func (l *loop) facts(in input) input {
 	if in.kind != inEvents {
 		in.healthy = elapsed(l.healthy, healthyAfter)
 		in.retryStream = elapsed(l.refused, streamRetry)
@@ -138,7 +138,7 @@ func elapsed(since time.Time, d time.Duration) bool {
 }
 
 // do does the operation of a and returns what came of it.
-func (l *loop[T]) do(a action) (input, error) {
+func (l *loop) do(a action) (input, error) {
 	if a.op == doReceive {
 		return l.receive()
 	}
@@ -166,14 +166,14 @@ func (l *loop[T]) do(a action) (input, error) {
 	}
 }
 
-func (l *loop[T]) ask(o Operation) {
+func (l *loop) ask(o Operation) {
 	l.asked = o
 	if o != OpWatch && l.began.IsZero() {
 		l.began = time.Now()
 	}
 }
 
-func (l *loop[T]) wait(step int) input {
+func (l *loop) wait(step int) input {
 	delay := max(backoff(step, l.random()), l.busy)
 	l.began = time.Time{}
 	l.tell(BackedOff{Attempt: step, Delay: delay})
@@ -189,7 +189,7 @@ func (l *loop[T]) wait(step int) input {
 
 // settle does what is left of the action but for its operation. An error is the
 // sink's.
-func (l *loop[T]) settle() error {
+func (l *loop) settle() error {
 	a := &l.action
 	if a.abort {
 		a.abort = false
@@ -220,15 +220,15 @@ func (l *loop[T]) settle() error {
 	return nil
 }
 
-func (l *loop[T]) writeBookmark(version string) error {
+func (l *loop) writeBookmark(version string) error {
 	if l.calling == noCall {
-		l.batch = append(l.batch, deltafifo.Delta[T]{Op: deltafifo.Bookmark, Version: version})
+		l.batch = append(l.batch, deltafifo.Delta{Op: deltafifo.Bookmark, Version: version})
 	}
 	return l.flush()
 }
 
 // askSink makes a call of the sink, but for those that write.
-func (l *loop[T]) askSink(do func() error) error {
+func (l *loop) askSink(do func() error) error {
 	l.calling = otherCall
 	err := do()
 	l.calling = noCall
@@ -240,26 +240,26 @@ func (l *loop[T]) askSink(do func() error) error {
 
 // grow adds a delta to the batch, to be filled in where it is: to copy one would
 // be a good part of what an event costs to read.
-func (l *loop[T]) grow() *deltafifo.Delta[T] {
-	l.batch = append(l.batch, deltafifo.Delta[T]{})
+func (l *loop) grow() *deltafifo.Delta {
+	l.batch = append(l.batch, deltafifo.Delta{})
 	return &l.batch[len(l.batch)-1]
 }
 
 // shrink takes back what grow has added last.
-func (l *loop[T]) shrink() {
+func (l *loop) shrink() {
 	last := len(l.batch) - 1
-	l.batch[last] = deltafifo.Delta[T]{}
+	l.batch[last] = deltafifo.Delta{}
 	l.batch = l.batch[:last]
 }
 
 // forget empties the batch: what is in it was written, or is not wanted.
-func (l *loop[T]) forget() {
+func (l *loop) forget() {
 	clear(l.batch)
 	l.batch = l.batch[:0]
 }
 
 // flush writes the batch to the sink and empties it.
-func (l *loop[T]) flush() error {
+func (l *loop) flush() error {
 	if len(l.batch) == 0 {
 		return nil
 	}
@@ -274,7 +274,7 @@ func (l *loop[T]) flush() error {
 
 // write hands the batch to the sink. Where that has ended the goroutine before, the
 // sink goes on, if it can.
-func (l *loop[T]) write() error {
+func (l *loop) write() error {
 	if l.calling != writeCall {
 		l.calling = writeCall
 		return l.sink.Write(l.ctx, l.batch)
@@ -288,7 +288,7 @@ func (l *loop[T]) write() error {
 func sinkError(err error) error { return fmt.Errorf("%w: %w", ErrSink, err) }
 
 // hangUp ends the stream or watch, if one is open.
-func (l *loop[T]) hangUp(reason string) {
+func (l *loop) hangUp(reason string) {
 	w := l.conn
 	if w == nil {
 		return

@@ -19,8 +19,8 @@ import (
 //
 // What was left out is written to the sink all the same, in its place in the
 // order, with the object recalled and [deltafifo.Delta].Recalled set.
-type Recaller[T any] interface {
-	Recall(key indexer.Key, uid, version string) (T, bool)
+type Recaller interface {
+	Recall(key indexer.Key, uid, version string) (any, bool)
 }
 
 // omitter decides what is left out of a stream. The value of omitterKey in the
@@ -35,27 +35,27 @@ type omitterKey struct{}
 
 // recall puts back what a transport has left out of a stream: the transport
 // asks omit, on its own goroutine, and the loop puts back in the same order.
-type recall[T any] struct {
-	sink Recaller[T]
+type recall struct {
+	sink Recaller
 
 	mu      sync.Mutex
-	omitted []deltafifo.Delta[T] // not put back yet
-	over    bool                 // nothing more is left out
+	omitted []deltafifo.Delta // not put back yet
+	over    bool              // nothing more is left out
 }
 
 // recalling returns the context of a stream, which lets the transport leave out
 // what the sink holds, if the sink can tell.
-func (l *loop[T]) recalling() context.Context {
+func (l *loop) recalling() context.Context {
 	l.recall = nil
-	sink, ok := l.sink.(Recaller[T])
+	sink, ok := l.sink.(Recaller)
 	if !ok || l.machine.version == "" {
 		return l.ctx
 	}
-	l.recall = &recall[T]{sink: sink}
+	l.recall = &recall{sink: sink}
 	return context.WithValue(l.ctx, omitterKey{}, l.recall)
 }
 
-func (r *recall[T]) omit(o id) bool {
+func (r *recall) omit(o id) bool {
 	object, ok := r.sink.Recall(o.key, o.uid, o.version)
 	if !ok {
 		return false
@@ -66,7 +66,7 @@ func (r *recall[T]) omit(o id) bool {
 	if r.over {
 		return false
 	}
-	r.omitted = append(r.omitted, deltafifo.Delta[T]{
+	r.omitted = append(r.omitted, deltafifo.Delta{
 		Op: deltafifo.Added, Recalled: true, Key: o.key, UID: o.uid, Version: o.version, Object: object,
 	})
 	return true
@@ -75,7 +75,7 @@ func (r *recall[T]) omit(o id) bool {
 // standsIn tells whether an event stands for something that was left out: a
 // bookmark of a server names no object, and one that ends the initial state says
 // so in an annotation.
-func (r *recall[T]) standsIn(e watch.Event) bool {
+func (r *recall) standsIn(e watch.Event) bool {
 	if r == nil || e.Type != watch.Bookmark {
 		return false
 	}
@@ -85,7 +85,7 @@ func (r *recall[T]) standsIn(e watch.Event) bool {
 
 // putBack makes the delta of the object that an event stands for: the first one
 // that was left out and has not been put back.
-func (r *recall[T]) putBack(d *deltafifo.Delta[T], e watch.Event) error {
+func (r *recall) putBack(d *deltafifo.Delta, e watch.Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -93,14 +93,14 @@ func (r *recall[T]) putBack(d *deltafifo.Delta[T], e watch.Event) error {
 	if len(r.omitted) == 0 || named != (id{r.omitted[0].Key, r.omitted[0].UID, r.omitted[0].Version}) {
 		return fmt.Errorf("%w: a bookmark that names %v", ErrBadAnswer, named.key)
 	}
-	*d, r.omitted[0] = r.omitted[0], deltafifo.Delta[T]{}
+	*d, r.omitted[0] = r.omitted[0], deltafifo.Delta{}
 	r.omitted = r.omitted[1:]
 	return nil
 }
 
 // end is told that a bookmark came, behind which nothing is left out. Nothing may
 // be missing before it.
-func (r *recall[T]) end() error {
+func (r *recall) end() error {
 	if r == nil {
 		return nil
 	}

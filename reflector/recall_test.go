@@ -19,7 +19,7 @@ import (
 
 // rememberer is a sink that holds objects.
 type rememberer struct {
-	collector[*corev1.Pod]
+	collector
 	holds     map[id]*corev1.Pod
 	committed chan struct{}
 }
@@ -32,7 +32,7 @@ func newRememberer(pods ...*corev1.Pod) *rememberer {
 	return r
 }
 
-func (r *rememberer) Recall(key indexer.Key, uid, version string) (*corev1.Pod, bool) {
+func (r *rememberer) Recall(key indexer.Key, uid, version string) (any, bool) {
 	p, ok := r.holds[id{key, uid, version}]
 	return p, ok
 }
@@ -42,7 +42,7 @@ func (r *rememberer) Commit(ctx context.Context, version string) error {
 	return r.collector.Commit(ctx, version)
 }
 
-func (r *rememberer) written() []deltafifo.Delta[*corev1.Pod] {
+func (r *rememberer) written() []deltafifo.Delta {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Concat(r.batches...)
@@ -105,7 +105,7 @@ func TestAStreamThatDoesNotPutBackWhatItLeftOutFails(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var failures []error
 				sink := newRememberer(a, b)
-				runFor[*corev1.Pod](t, time.Second, stream(events), sink, Options{Version: "5", Observe: func(e Event) {
+				runFor(t, time.Second, stream(events), sink, Options{Version: "5", Observe: func(e Event) {
 					if f, ok := e.(Failed); ok {
 						failures = append(failures, f.Err)
 					}
@@ -125,9 +125,9 @@ func TestAStreamThatDoesNotPutBackWhatItLeftOutFails(t *testing.T) {
 // transport that took it for something else.
 func TestNothingIsLeftOutBehindABookmark(t *testing.T) {
 	a, b := somePod("a", "1"), somePod("b", "2")
-	r := &recall[*corev1.Pod]{sink: newRememberer(a, b)}
+	r := &recall{sink: newRememberer(a, b)}
 	require.True(t, r.omit(idOf(a)))
-	var d deltafifo.Delta[*corev1.Pod]
+	var d deltafifo.Delta
 	require.NoError(t, r.putBack(&d, standsFor(a)))
 	require.Same(t, a, d.Object)
 	require.NoError(t, r.end())
@@ -155,7 +155,7 @@ func TestBookmarksThatStandForNothing(t *testing.T) {
 					require.Equal(t, test.version == "", known == nil)
 					return test.events
 				})
-				r := runFor[*corev1.Pod](t, time.Second, source, sink, Options{Version: test.version, Observe: func(e Event) {
+				r := runFor(t, time.Second, source, sink, Options{Version: test.version, Observe: func(e Event) {
 					_, failed := e.(Failed)
 					require.False(t, failed, "%+v", e)
 				}})

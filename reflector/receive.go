@@ -13,7 +13,7 @@ import (
 )
 
 // asking returns what sends the request of a list or watch.
-func (l *loop[T]) asking(o metav1.ListOptions, list bool) func(context.Context) (answer, error) {
+func (l *loop) asking(o metav1.ListOptions, list bool) func(context.Context) (answer, error) {
 	return func(ctx context.Context) (answer, error) {
 		if l.wired != nil {
 			return l.wired.ask(ctx, o, list)
@@ -24,7 +24,7 @@ func (l *loop[T]) asking(o metav1.ListOptions, list bool) func(context.Context) 
 
 // receiving returns what begins to read the events of an answer. What the sink
 // holds already is not decoded in the initial state of a stream.
-func (l *loop[T]) receiving(initial bool) func(context.Context, io.ReadCloser) *reception {
+func (l *loop) receiving(initial bool) func(context.Context, io.ReadCloser) *reception {
 	known := l.knowing()
 	if !initial {
 		known = nil
@@ -36,8 +36,8 @@ func (l *loop[T]) receiving(initial bool) func(context.Context, io.ReadCloser) *
 
 // knowing returns what the sink tells of its objects; nil if it tells nothing, or
 // if equal versions prove nothing.
-func (l *loop[T]) knowing() func(id) (any, bool) {
-	sink, ok := l.sink.(Recaller[T])
+func (l *loop) knowing() func(id) (any, bool) {
+	sink, ok := l.sink.(Recaller)
 	if !ok || l.machine.version == "" || l.machine.fresh {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (l *loop[T]) knowing() func(id) (any, bool) {
 }
 
 // openList asks for a page that is read as it arrives.
-func (l *loop[T]) openList(r request) (input, error) {
+func (l *loop) openList(r request) (input, error) {
 	ctx, cancel := context.WithTimeoutCause(l.ctx, listPatience, ErrSilent)
 	known := l.knowing()
 	o := metav1.ListOptions{ResourceVersion: r.version, Limit: r.limit, Continue: r.token}
@@ -75,7 +75,7 @@ type incoming struct {
 }
 
 // receive takes the items of a page that have come, or its end.
-func (l *loop[T]) receive() (input, error) {
+func (l *loop) receive() (input, error) {
 	p := l.incoming
 	select {
 	case batch, ok := <-p.batches:
@@ -91,7 +91,7 @@ func (l *loop[T]) receive() (input, error) {
 }
 
 // received tells of the end of a page.
-func (l *loop[T]) received() (input, error) {
+func (l *loop) received() (input, error) {
 	p := l.incoming
 	defer l.letGo()
 	if p.err != nil {
@@ -111,7 +111,7 @@ func (l *loop[T]) received() (input, error) {
 }
 
 // letGo ends what is left of a page.
-func (l *loop[T]) letGo() {
+func (l *loop) letGo() {
 	if p := l.incoming; p != nil {
 		p.cancel()
 		p.close()
@@ -120,7 +120,7 @@ func (l *loop[T]) letGo() {
 }
 
 // leaveToClient has client-go's client decode all that is to come.
-func (l *loop[T]) leaveToClient() { l.wired = nil }
+func (l *loop) leaveToClient() { l.wired = nil }
 
 // silence says that it was the patience that ended, where it was.
 func silence(ctx context.Context, err error) error {
@@ -132,7 +132,7 @@ func silence(ctx context.Context, err error) error {
 
 // writeArrivals hands the items of a page that have come to the sink; none at the
 // end of the page.
-func (l *loop[T]) writeArrivals() error {
+func (l *loop) writeArrivals() error {
 	for p := &l.page; p.taken < len(p.arrivals); {
 		a := &p.arrivals[p.taken]
 		p.taken++

@@ -117,13 +117,13 @@ func podEvent(kind, pod string) string {
 
 // taking is a sink that passes on what it is told.
 type taking struct {
-	deltas chan deltafifo.Delta[*corev1.Pod]
+	deltas chan deltafifo.Delta
 	marks  chan string
 	known  map[id]*corev1.Pod
 }
 
 func newTaking() *taking {
-	return &taking{deltas: make(chan deltafifo.Delta[*corev1.Pod], 1000), marks: make(chan string, 1000)}
+	return &taking{deltas: make(chan deltafifo.Delta, 1000), marks: make(chan string, 1000)}
 }
 
 func (s *taking) Begin(context.Context, History) error {
@@ -141,27 +141,27 @@ func (s *taking) Abort(context.Context) error {
 	return nil
 }
 
-func (s *taking) Write(_ context.Context, batch []deltafifo.Delta[*corev1.Pod]) error {
+func (s *taking) Write(_ context.Context, batch []deltafifo.Delta) error {
 	for _, d := range batch {
 		s.deltas <- d
 	}
 	return nil
 }
 
-func (s *taking) Recall(key indexer.Key, uid, version string) (*corev1.Pod, bool) {
+func (s *taking) Recall(key indexer.Key, uid, version string) (any, bool) {
 	p, ok := s.known[id{key, uid, version}]
 	return p, ok
 }
 
 // reflectInto runs a reflector of lists until the test ends.
-func reflectInto(t *testing.T, source Source, sink Sink[*corev1.Pod], o Options) (events chan Event) {
+func reflectInto(t *testing.T, source Source, sink Sink, o Options) (events chan Event) {
 	t.Helper()
 	t.Setenv("KUBE_FEATURE_WatchListClient", "false")
 	events = make(chan Event, 1000)
 	o.Observe = func(e Event) { events <- e }
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	go func() { ended <- New(neverStreaming{source}, sink, o).Run(ctx) }()
+	go func() { ended <- New(neverStreaming{source}, sink, ofType[*corev1.Pod](o)).Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-ended)
@@ -282,7 +282,7 @@ func TestContract_D31_WhatIsKnownIsNotDecodedAgain(t *testing.T) {
 	require.Equal(t, deltafifo.Added, d.Op)
 	d = <-sink.deltas
 	require.Equal(t, deltafifo.Added, d.Op, "%+v", d)
-	require.Equal(t, "b", d.Object.Name)
+	require.Equal(t, "b", podOf(d).Name)
 	require.False(t, d.Recalled)
 }
 
@@ -302,8 +302,8 @@ func TestDroppedFields(t *testing.T) {
 			reflectInto(t, wrap(server.serve(t)), sink, Options{Decoding: Decoding{Drop: []string{"spec.nodeName"}}})
 			for range 2 {
 				d := <-sink.deltas
-				require.Empty(t, d.Object.Spec.NodeName)
-				require.Equal(t, "h", d.Object.Spec.Hostname)
+				require.Empty(t, podOf(d).Spec.NodeName)
+				require.Equal(t, "h", podOf(d).Spec.Hostname)
 			}
 			server.lists, server.event = lists, event
 		})
@@ -324,7 +324,7 @@ func (o opaque) Watch(ctx context.Context, lo metav1.ListOptions) (watch.Interfa
 func TestFieldsThatCannotBeDropped(t *testing.T) {
 	for _, path := range []string{"", "metadata", "metadata.name", "metadata.uid", "metadata.finalizers", "metadata.ownerReferences.uid", "a..b"} {
 		o := Options{Decoding: Decoding{Drop: []string{path}}}
-		require.ErrorIs(t, New(Source(silentSource{}), Sink[*corev1.Pod](newTaking()), o).Run(t.Context()), ErrBadOptions, path)
+		require.ErrorIs(t, New(Source(silentSource{}), Sink(newTaking()), o).Run(t.Context()), ErrBadOptions, path)
 	}
 }
 

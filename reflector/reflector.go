@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/features"
 
@@ -29,9 +30,12 @@ type Options struct {
 	// Expect, unless empty, is the kind that unstructured objects of a watch
 	// must be of; others are skipped.
 	Expect schema.GroupVersionKind
-	// Type, unless nil, is the Go type that the objects of a watch must be of
-	// where T is an interface; others are skipped.
+	// Type, unless nil, is the Go type that the objects of a watch must be of;
+	// others are skipped.
 	Type reflect.Type
+	// Check, unless nil, refuses objects that the sink cannot take, those of lists
+	// too: they are skipped.
+	Check func(runtime.Object) error
 	// Version, unless empty, is the resourceVersion that the sink is at
 	// already: the first full state is asked for not older than it, and a list
 	// without a version is refused from the beginning.
@@ -47,9 +51,9 @@ type Options struct {
 }
 
 // Reflector mirrors a [Source] into a [Sink]. It runs once.
-type Reflector[T any] struct {
+type Reflector struct {
 	source Source
-	sink   Sink[T]
+	sink   Sink
 	o      Options
 
 	started atomic.Bool
@@ -60,22 +64,22 @@ type Reflector[T any] struct {
 
 // New returns a reflector that is not running. What is wrong with the
 // arguments is told by Run.
-func New[T any](src Source, sink Sink[T], o Options) *Reflector[T] {
-	return &Reflector[T]{source: src, sink: sink, o: o}
+func New(src Source, sink Sink, o Options) *Reflector {
+	return &Reflector{source: src, sink: sink, o: o}
 }
 
 // Run reflects until ctx ends, and then returns nil. It returns at once with
 // [ErrNoSource], [ErrNoSink] or [ErrBadOptions] if there is nothing to run,
 // and with [ErrStarted] if Run was called before. A call of the sink that ends its
 // goroutine ends that of Run, but not before ctx has ended.
-func (r *Reflector[T]) Run(ctx context.Context) error {
+func (r *Reflector) Run(ctx context.Context) error {
 	if err := r.validate(); err != nil {
 		return err
 	}
 	if !r.started.CompareAndSwap(false, true) {
 		return ErrStarted
 	}
-	l := &loop[T]{Reflector: r, ctx: ctx, decoder: newDecoder[T](r.o)}
+	l := &loop{Reflector: r, ctx: ctx, decoder: newDecoder(r.o)}
 	goexit.Apart(func() {
 		l.readHere()
 		l.streaming = streamingOfSource(r.source)
@@ -92,21 +96,21 @@ func (r *Reflector[T]) Run(ctx context.Context) error {
 // Version returns the newest resourceVersion up to which the sink was told
 // everything, or "" before the first full state. It may be called from any
 // goroutine.
-func (r *Reflector[T]) Version() string {
+func (r *Reflector) Version() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	return r.version
 }
 
-func (r *Reflector[T]) setVersion(version string) {
+func (r *Reflector) setVersion(version string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	r.version = version
 }
 
-func (r *Reflector[T]) validate() error {
+func (r *Reflector) validate() error {
 	switch {
 	case r.source == nil:
 		return ErrNoSource
@@ -120,7 +124,7 @@ func (r *Reflector[T]) validate() error {
 	return r.o.Validate()
 }
 
-func (r *Reflector[T]) random() float64 {
+func (r *Reflector) random() float64 {
 	if r.o.Rand != nil {
 		return r.o.Rand()
 	}

@@ -61,21 +61,21 @@ func (w tap) ResultChan() <-chan watch.Event { return w.events }
 func (w tap) Stop()                          { w.stop() }
 
 // collector is a sink that keeps what it gets.
-type collector[T any] struct {
+type collector struct {
 	mu      sync.Mutex
-	batches [][]deltafifo.Delta[T]
-	arrays  []*deltafifo.Delta[T] // where each batch lay
+	batches [][]deltafifo.Delta
+	arrays  []*deltafifo.Delta // where each batch lay
 	version string
 	wait    func(context.Context) error
 }
 
-func (*collector[T]) Begin(context.Context, History) error { return nil }
-func (*collector[T]) Abort(context.Context) error          { return nil }
+func (*collector) Begin(context.Context, History) error { return nil }
+func (*collector) Abort(context.Context) error          { return nil }
 
-func (c *collector[T]) Write(ctx context.Context, batch []deltafifo.Delta[T]) error {
+func (c *collector) Write(ctx context.Context, batch []deltafifo.Delta) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.batches = append(c.batches, append([]deltafifo.Delta[T](nil), batch...))
+	c.batches = append(c.batches, append([]deltafifo.Delta(nil), batch...))
 	c.arrays = append(c.arrays, &batch[0])
 	if c.wait != nil {
 		return c.wait(ctx)
@@ -83,12 +83,12 @@ func (c *collector[T]) Write(ctx context.Context, batch []deltafifo.Delta[T]) er
 	return nil
 }
 
-func (c *collector[T]) Commit(_ context.Context, version string) error {
+func (c *collector) Commit(_ context.Context, version string) error {
 	c.version = version
 	return nil
 }
 
-func (c *collector[T]) sizes() []int {
+func (c *collector) sizes() []int {
 	var sizes []int
 	for _, batch := range c.batches {
 		sizes = append(sizes, len(batch))
@@ -98,7 +98,7 @@ func (c *collector[T]) sizes() []int {
 
 // runFor runs a reflector of src into sink for some time of the bubble, and
 // fails if it does not end within 100 ms then.
-func runFor[T any](t *testing.T, d time.Duration, src Source, sink Sink[T], o Options) *Reflector[T] {
+func runFor(t *testing.T, d time.Duration, src Source, sink Sink, o Options) *Reflector {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
@@ -110,8 +110,8 @@ func runFor[T any](t *testing.T, d time.Duration, src Source, sink Sink[T], o Op
 }
 
 func TestRunSaysWhatIsWrong(t *testing.T) {
-	sink := &collector[*object]{}
-	run := func(src Source, sink Sink[*object], o Options) error { return New(src, sink, o).Run(t.Context()) }
+	sink := &collector{}
+	run := func(src Source, sink Sink, o Options) error { return New(src, sink, o).Run(t.Context()) }
 	require.ErrorIs(t, run(nil, sink, Options{}), ErrNoSource)
 	require.ErrorIs(t, run(From[*corev1.PodList](nil), sink, Options{}), ErrNoSource)
 	require.ErrorIs(t, run(FromListerWatcher(nil), sink, Options{}), ErrNoSource)
@@ -122,7 +122,7 @@ func TestRunSaysWhatIsWrong(t *testing.T) {
 
 func TestRunRunsOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	r := New(Source(funcs{}), Sink[*object](&collector[*object]{}), Options{})
+	r := New(Source(funcs{}), &collector{}, Options{})
 	results := make(chan error)
 	for range 3 {
 		go func() { results <- r.Run(ctx) }()
@@ -136,13 +136,13 @@ func TestRunRunsOnce(t *testing.T) {
 
 func TestContract_D8_DeafList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sink := &collector[*object]{}
+		sink := &collector{}
 		returned := false
 		r := runFor(t, time.Second, funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
 			time.Sleep(time.Hour)
 			returned = true
 			return list(strings.Fields("5 a@1")), nil
-		}}, Sink[*object](sink), Options{})
+		}}, sink, Options{})
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
 		require.True(t, returned)
@@ -157,7 +157,7 @@ func TestContract_D8_DeafWatch(t *testing.T) {
 		runFor(t, time.Second, funcs{list: empty, watch: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 			time.Sleep(time.Hour)
 			return tap{stop: func() { stopped++ }}, nil
-		}}, Sink[*object](&collector[*object]{}), Options{})
+		}}, &collector{}, Options{})
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
 		require.Equal(t, 1, stopped, "a late watch is stopped")
@@ -169,7 +169,7 @@ func TestContract_D8_DeafWatch(t *testing.T) {
 func TestContract_D12_LateStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stopped atomic.Int32
-		sink := &collector[*object]{}
+		sink := &collector{}
 		src := struct{ Source }{funcs{list: empty, watch: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			if o.SendInitialEvents != nil {
 				time.Sleep(time.Minute)
@@ -178,7 +178,7 @@ func TestContract_D12_LateStream(t *testing.T) {
 			events <- watch.Event{Type: watch.Added, Object: parse("a@2")}
 			return tap{events: events, stop: func() { stopped.Add(1) }}, nil
 		}}}
-		r := runFor(t, 2*time.Minute, src, Sink[*object](sink), Options{})
+		r := runFor(t, 2*time.Minute, src, sink, Options{})
 		require.Equal(t, "2", r.Version())
 		require.Equal(t, []int{1}, sink.sizes(), "only the watch is read")
 		require.EqualValues(t, 2, stopped.Load(), "both are stopped")
@@ -211,7 +211,7 @@ func TestContract_D8_WatchesHardToEnd(t *testing.T) {
 				opened := func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 					return tap{events: events, stop: func() {}}, nil
 				}
-				runFor(t, time.Second, funcs{list: empty, watch: opened}, Sink[*object](&collector[*object]{}), Options{})
+				runFor(t, time.Second, funcs{list: empty, watch: opened}, &collector{}, Options{})
 				close(over)
 			})
 		})
@@ -222,7 +222,7 @@ func TestContract_D8_WatchesHardToEnd(t *testing.T) {
 			opened := func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 				return tap{stop: func() { <-over }}, nil
 			}
-			runFor(t, time.Second, funcs{list: empty, watch: opened}, Sink[*object](&collector[*object]{}), Options{})
+			runFor(t, time.Second, funcs{list: empty, watch: opened}, &collector{}, Options{})
 			close(over)
 			time.Sleep(time.Second) // for what was abandoned to end
 		})
@@ -253,7 +253,7 @@ func TestContract_D8_Junk(t *testing.T) {
 		return tap{events: events, stop: func() { close(events) }}, nil
 	}
 	skipped := 0
-	r := New(Source(funcs{list: empty, watch: opened}), Sink[*object](&collector[*object]{}), Options{Observe: func(e Event) {
+	r := New(Source(funcs{list: empty, watch: opened}), &collector{}, Options{Observe: func(e Event) {
 		if _, ok := e.(Skipped); ok {
 			skipped++
 			cancel()
@@ -275,7 +275,7 @@ func TestContract_D12_AnswerJustTooLate(t *testing.T) {
 			return tap{stop: func() { stopped.Add(1) }}, nil
 		}}}
 		var told []Event
-		r := runFor(t, time.Minute, src, Sink[*object](&collector[*object]{}), Options{Observe: func(e Event) { told = append(told, e) }})
+		r := runFor(t, time.Minute, src, &collector{}, Options{Observe: func(e Event) { told = append(told, e) }})
 		require.IsType(t, StreamRefused{}, told[1])
 		require.Equal(t, "1", r.Version())
 		require.EqualValues(t, 2, stopped.Load(), "both are stopped")
@@ -286,14 +286,14 @@ func TestContract_D12_AnswerJustTooLate(t *testing.T) {
 func TestContract_B61_ListItems(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var skipped []Event
-		sink := &collector[*corev1.Pod]{}
+		sink := &collector{}
 		runFor(t, time.Second, funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
 			return &corev1.List{Items: []kruntime.RawExtension{{Object: newPod("a")}, {Object: &corev1.Node{}}, {}}}, nil
-		}}, Sink[*corev1.Pod](sink), Options{Observe: func(e Event) {
+		}}, sink, ofType[*corev1.Pod](Options{Observe: func(e Event) {
 			if _, ok := e.(Skipped); ok {
 				skipped = append(skipped, e)
 			}
-		}})
+		}}))
 		require.Equal(t, []int{1}, sink.sizes())
 		require.Len(t, skipped, 2)
 	})
@@ -313,7 +313,7 @@ func TestStoppedWatchIsDrained(t *testing.T) {
 		opened := func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 			return tap{events: events, stop: func() {}}, nil
 		}
-		runFor(t, time.Second, funcs{list: empty, watch: opened}, Sink[*object](&collector[*object]{}), Options{})
+		runFor(t, time.Second, funcs{list: empty, watch: opened}, &collector{}, Options{})
 		require.True(t, sent)
 	})
 }
@@ -322,11 +322,11 @@ func TestStoppedWatchIsDrained(t *testing.T) {
 func TestContract_D8_FullSink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []Event
-		sink := &collector[*object]{wait: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}
+		sink := &collector{wait: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}
 		src := funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
 			return list(strings.Fields("5 a@1")), nil
 		}}
-		r := runFor(t, time.Second, src, Sink[*object](sink), Options{Observe: func(e Event) { told = append(told, e) }})
+		r := runFor(t, time.Second, src, sink, Options{Observe: func(e Event) { told = append(told, e) }})
 		require.Empty(t, told, "the end is no failure")
 		require.Empty(t, r.Version())
 	})
@@ -340,7 +340,7 @@ func TestContract_D10_SourceThatExits(t *testing.T) {
 		runFor(t, firstDelay/2, funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
 			runtime.Goexit()
 			return nil, nil
-		}}, Sink[*object](&collector[*object]{}), Options{Observe: func(e Event) {
+		}}, &collector{}, Options{Observe: func(e Event) {
 			if f, ok := e.(Failed); ok {
 				failed = append(failed, f.Err)
 			}
@@ -375,15 +375,15 @@ func TestBatches(t *testing.T) {
 				return tap{events: events, stop: func() { close(events) }}, nil
 			},
 		}
-		sink := &collector[*object]{}
-		r := runFor(t, time.Second, src, Sink[*object](sink), Options{})
+		sink := &collector{}
+		r := runFor(t, time.Second, src, sink, Options{})
 		require.Equal(t, []int{1000, 1000, 500, 1000, 1000, 500}, sink.sizes())
 		require.Equal(t, "2500", r.Version())
 		require.Same(t, sink.arrays[0], sink.arrays[1])
 		require.Same(t, sink.arrays[3], sink.arrays[4])
 		require.NotSame(t, sink.arrays[0], sink.arrays[3], "the array of a list outlives it")
 		require.NotSame(t, &big.Items[0], sink.batches[0][0].Object, "B52: an object pins its page")
-		require.Equal(t, "a2499", sink.batches[2][499].Object.Name)
+		require.Equal(t, "a2499", sink.batches[2][499].Object.(*object).Name)
 		require.Zero(t, *sink.arrays[4], "what was written is kept")
 	})
 }
@@ -402,8 +402,8 @@ func TestListsAreLetGo(t *testing.T) {
 			return tap{events: make(chan watch.Event), stop: func() {}}, nil
 		},
 	}
-	sink := &collector[*object]{} // keeps the objects
-	r := New(Source(src), Sink[*object](sink), Options{Observe: func(e Event) {
+	sink := &collector{} // keeps the objects
+	r := New(Source(src), sink, Options{Observe: func(e Event) {
 		if _, ok := e.(WatchStarted); ok {
 			runtime.GC()
 			require.Nil(t, known.Value())
@@ -423,7 +423,7 @@ func TestVersionOfABatch(t *testing.T) {
 		}
 		r := runFor(t, time.Second, funcs{list: empty, watch: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 			return tap{events: events, stop: func() { close(events) }}, nil
-		}}, Sink[*object](&collector[*object]{}), Options{})
+		}}, &collector{}, Options{})
 		require.Equal(t, "3", r.Version())
 	})
 }
@@ -435,7 +435,7 @@ func TestVersionFromAnyGoroutine(t *testing.T) {
 		return tap{events: events, stop: func() { close(events) }}, nil
 	}}
 	ctx, cancel := context.WithCancel(t.Context())
-	r := New(Source(src), Sink[*object](&collector[*object]{}), Options{})
+	r := New(Source(src), &collector{}, Options{})
 	done := make(chan error)
 	go func() { done <- r.Run(ctx) }()
 	last := ""
@@ -466,7 +466,7 @@ func TestChanceOfItsOwn(t *testing.T) {
 		delays := map[time.Duration]bool{}
 		runFor(t, time.Hour, funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
 			return nil, context.DeadlineExceeded
-		}}, Sink[*object](&collector[*object]{}), Options{Observe: func(e Event) {
+		}}, &collector{}, Options{Observe: func(e Event) {
 			if b, ok := e.(BackedOff); ok {
 				require.GreaterOrEqual(t, b.Delay, backoff(b.Attempt, 0))
 				require.Less(t, b.Delay, backoff(b.Attempt, 1))
@@ -501,13 +501,13 @@ func BenchmarkRead(b *testing.B) {
 }
 
 // reading returns a loop that watches, and fills its watch with a batch.
-func reading(ctx context.Context) (l *loop[*object], fill func()) {
+func reading(ctx context.Context) (l *loop, fill func()) {
 	events := make(chan watch.Event, maxBatch)
-	l = &loop[*object]{
-		Reflector: New(Source(funcs{}), Sink[*object](discard{}), Options{}),
+	l = &loop{
+		Reflector: New(Source(funcs{}), discard{}, Options{}),
 		ctx:       ctx,
 		conn:      &conn{ctx: ctx, events: events},
-		decoder:   newDecoder[*object](Options{}),
+		decoder:   newDecoder(ofType[*object](Options{})),
 	}
 	l.machine.phase, l.machine.open, l.machine.settled = watching, true, true
 	o := parse("ns/a@7")
@@ -520,7 +520,7 @@ func reading(ctx context.Context) (l *loop[*object], fill func()) {
 
 type discard struct{}
 
-func (discard) Begin(context.Context, History) error                    { return nil }
-func (discard) Write(context.Context, []deltafifo.Delta[*object]) error { return nil }
-func (discard) Commit(context.Context, string) error                    { return nil }
-func (discard) Abort(context.Context) error                             { return nil }
+func (discard) Begin(context.Context, History) error           { return nil }
+func (discard) Write(context.Context, []deltafifo.Delta) error { return nil }
+func (discard) Commit(context.Context, string) error           { return nil }
+func (discard) Abort(context.Context) error                    { return nil }

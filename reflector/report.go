@@ -12,7 +12,7 @@ import (
 const maxText = 8192
 
 // report tells what in and the machine's answer to it mean.
-func (l *loop[T]) report(in input, a action, err error) {
+func (l *loop) report(in input, a action, err error) {
 	switch {
 	case in.kind == inCommitted:
 		l.listed()
@@ -34,7 +34,7 @@ func (l *loop[T]) report(in input, a action, err error) {
 	}
 }
 
-func (l *loop[T]) listed() {
+func (l *loop) listed() {
 	l.tell(Listed{
 		Operation: l.asked,
 		Version:   l.machine.version,
@@ -49,7 +49,7 @@ func (l *loop[T]) listed() {
 	}
 }
 
-func (l *loop[T]) watchBegan() {
+func (l *loop) watchBegan() {
 	l.watched = time.Now()
 	if l.healthy.IsZero() {
 		l.healthy = l.watched
@@ -58,7 +58,7 @@ func (l *loop[T]) watchBegan() {
 }
 
 // fail tells of an error of what was asked last.
-func (l *loop[T]) fail(err error) {
+func (l *loop) fail(err error) {
 	what := string(l.asked)
 	if l.o.Name != "" {
 		what += " " + l.o.Name
@@ -67,12 +67,12 @@ func (l *loop[T]) fail(err error) {
 }
 
 // skip tells of something that was left out.
-func (l *loop[T]) skip(err error) { l.tell(Skipped{Err: fmt.Errorf("%.*w", maxText, err)}) }
+func (l *loop) skip(err error) { l.tell(Skipped{Err: fmt.Errorf("%.*w", maxText, err)}) }
 
 func shortText(err error) string { return fmt.Sprintf("%.*v", maxText, err) }
 
 // tell tells the observer, on another goroutine, which is its own to end.
-func (l *loop[T]) tell(e Event) {
+func (l *loop) tell(e Event) {
 	if l.o.Observe != nil {
 		goexit.Apart(func() { l.o.Observe(e) })
 	}

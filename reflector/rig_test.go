@@ -115,7 +115,7 @@ func (r *rig) run(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), r.lasts)
 	defer cancel()
-	reflector := New(r, Sink[*object](r), r.options)
+	reflector := New(r, r, ofType[*object](r.options))
 	require.NoError(t, reflector.Run(ctx))
 	require.LessOrEqual(t, time.Since(r.start)-r.lasts, 100*time.Millisecond, "Run did not end with its context")
 	r.log("end at version %q", reflector.Version())
@@ -365,7 +365,7 @@ func (r *rig) Begin(_ context.Context, h History) error {
 	return r.fail("begin")
 }
 
-func (r *rig) Write(_ context.Context, batch []deltafifo.Delta[*object]) error {
+func (r *rig) Write(_ context.Context, batch []deltafifo.Delta) error {
 	for _, d := range batch {
 		r.log(" write %s", strings.TrimSpace(fmt.Sprintf("%v %v@%s", d.Op, d.Key, d.Version)))
 	}

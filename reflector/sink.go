@@ -26,9 +26,9 @@ import (
 // but for a Write of a [Resumer]; the next call is on another goroutine. Abort follows a Begin, Write or Commit of a full
 // state that failed, too. It may be called when ctx has ended, and should not
 // wait then.
-type Sink[T any] interface {
+type Sink interface {
 	Begin(ctx context.Context, h History) error
-	Write(ctx context.Context, batch []deltafifo.Delta[T]) error
+	Write(ctx context.Context, batch []deltafifo.Delta) error
 	Commit(ctx context.Context, version string) error
 	Abort(ctx context.Context) error
 }

@@ -34,14 +34,14 @@ const (
 )
 
 // openWatch asks for the changes since a version.
-func (l *loop[T]) openWatch(version string) (input, error) {
+func (l *loop) openWatch(version string) (input, error) {
 	l.recall = nil
 	return l.open(l.ctx, metav1.ListOptions{ResourceVersion: version})
 }
 
 // openStream asks for the full state, not older than version, and the changes
 // that follow it.
-func (l *loop[T]) openStream(version string) (input, error) {
+func (l *loop) openStream(version string) (input, error) {
 	initial := true
 	return l.open(l.recalling(), metav1.ListOptions{
 		ResourceVersion:      version,
@@ -51,7 +51,7 @@ func (l *loop[T]) openStream(version string) (input, error) {
 }
 
 // open asks for a stream or watch, with the options that both have.
-func (l *loop[T]) open(ctx context.Context, o metav1.ListOptions) (input, error) {
+func (l *loop) open(ctx context.Context, o metav1.ListOptions) (input, error) {
 	least := max(minTimeout, l.o.MinWatchTimeout)
 	timeout := least + time.Duration(l.random()*float64(least))
 	seconds := int64(timeout / time.Second)
@@ -79,7 +79,7 @@ func (l *loop[T]) open(ctx context.Context, o metav1.ListOptions) (input, error)
 }
 
 // patience is how long w may bring nothing.
-func (l *loop[T]) patience(w *conn) time.Duration {
+func (l *loop) patience(w *conn) time.Duration {
 	switch {
 	case !w.initial && l.machine.suspect:
 		return suspectPatience
@@ -96,7 +96,7 @@ func (l *loop[T]) patience(w *conn) time.Duration {
 // It waits for the first change only. What is no change ends the batch before
 // it, and is an input of its own. A batch of events that are all to be skipped is
 // a failure: a full state makes good what they may have said.
-func (l *loop[T]) read() (input, error) {
+func (l *loop) read() (input, error) {
 	if l.calling == writeCall { // and has ended the goroutine
 		return l.writeChanges()
 	}
@@ -153,7 +153,7 @@ func change(t watch.EventType) deltafifo.Op {
 
 // take adds a change to the batch. The version of one that is left out is not
 // noted: it counts as not seen.
-func (l *loop[T]) take(op deltafifo.Op, a *arrival) {
+func (l *loop) take(op deltafifo.Op, a *arrival) {
 	d := l.grow()
 	if err := l.decoder.arrived(d, op, a); err != nil {
 		l.shrink()
@@ -171,7 +171,7 @@ type tally struct {
 	version                 string // the last one
 }
 
-func tallyOf[T any](batch []deltafifo.Delta[T]) tally {
+func tallyOf(batch []deltafifo.Delta) tally {
 	t := tally{changes: len(batch)}
 	for i := range batch {
 		d := &batch[i]
@@ -189,7 +189,7 @@ func tallyOf[T any](batch []deltafifo.Delta[T]) tally {
 }
 
 // writeChanges hands the batch to the sink, which may change it.
-func (l *loop[T]) writeChanges() (input, error) {
+func (l *loop) writeChanges() (input, error) {
 	if l.calling == noCall {
 		l.tally = tallyOf(l.batch)
 	}
@@ -207,7 +207,7 @@ func (l *loop[T]) writeChanges() (input, error) {
 
 // streamed follows a batch of an initial state. Only what is Added belongs to
 // it for sure: a server that ignores what it was asked for may send changes for ever.
-func (l *loop[T]) streamed(added int) {
+func (l *loop) streamed(added int) {
 	if added > 0 {
 		l.conn.quiet = 0
 	}
@@ -218,7 +218,7 @@ func (l *loop[T]) streamed(added int) {
 }
 
 // mark reads an event that is no change. What cannot be read is skipped.
-func (l *loop[T]) mark(e watch.Event) (input, error) {
+func (l *loop) mark(e watch.Event) (input, error) {
 	switch m := metaOf(e.Object); {
 	case e.Type == watch.Error:
 		return input{kind: inFailed}, apierrors.FromObject(e.Object)
@@ -239,7 +239,7 @@ func (l *loop[T]) mark(e watch.Event) (input, error) {
 }
 
 // over tells why there is nothing more to read.
-func (l *loop[T]) over() (input, error) {
+func (l *loop) over() (input, error) {
 	w := l.conn
 	in := input{kind: w.ended}
 	switch {

@@ -81,13 +81,13 @@ func (c connection) write(w http.ResponseWriter, body []byte) {
 
 // relists runs a reflector of a server's pods, whose sink is at a version
 // already, until a full state is committed.
-func relists(t *testing.T, config *rest.Config, sink *rememberer) []deltafifo.Delta[*corev1.Pod] {
+func relists(t *testing.T, config *rest.Config, sink *rememberer) []deltafifo.Delta {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	r := New[*corev1.Pod](From(client.CoreV1().Pods("")), sink, Options{Version: "5"})
+	r := New(From(client.CoreV1().Pods("")), sink, ofType[*corev1.Pod](Options{Version: "5"}))
 	go func() { ended <- r.Run(ctx) }()
 	<-sink.committed
 	cancel()
@@ -118,12 +118,12 @@ func TestSkipUnchangedPutsBackWhatTheSinkHolds(t *testing.T) {
 			require.Len(t, deltas, len(held))
 			for i, d := range deltas {
 				require.Equal(t, deltafifo.Added, d.Op)
-				require.Equal(t, idOf(d.Object), id{d.Key, d.UID, d.Version})
+				require.Equal(t, idOf(podOf(d)), id{d.Key, d.UID, d.Version})
 				require.Equal(t, i%10 != 0, d.Recalled)
 				if d.Recalled {
 					require.Same(t, held[i], d.Object)
 				} else {
-					require.Equal(t, held[i].Name, d.Object.Labels["app"], "what has changed comes whole")
+					require.Equal(t, held[i].Name, podOf(d).Labels["app"], "what has changed comes whole")
 				}
 			}
 		})
@@ -175,12 +175,12 @@ func TestSkipUnchangedPassesErrorsOn(t *testing.T) {
 
 // ofMetadata is a sink that holds the metadata of one object.
 type ofMetadata struct {
-	collector[*metav1.PartialObjectMetadata]
+	collector
 	held      *metav1.PartialObjectMetadata
 	committed chan struct{}
 }
 
-func (s *ofMetadata) Recall(key indexer.Key, uid, version string) (*metav1.PartialObjectMetadata, bool) {
+func (s *ofMetadata) Recall(key indexer.Key, uid, version string) (any, bool) {
 	return s.held, id{key, uid, version} == idOf(s.held)
 }
 
@@ -201,7 +201,7 @@ func TestSkipUnchangedOfMetadata(t *testing.T) {
 	sink := &ofMetadata{held: held, committed: make(chan struct{}, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	r := New(From(client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"})), Sink[*metav1.PartialObjectMetadata](sink), Options{Version: "5"})
+	r := New(From(client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"})), sink, ofType[*metav1.PartialObjectMetadata](Options{Version: "5"}))
 	go func() { ended <- r.Run(ctx) }()
 	<-sink.committed
 	cancel()

@@ -81,12 +81,8 @@ type sharer interface {
 }
 
 // readHere finds out whether the answers of the source are read here.
-func (l *loop[T]) readHere() {
-	object := l.o.Type
-	if t := reflect.TypeFor[T](); t.Kind() == reflect.Pointer {
-		object = t
-	}
-	if l.wired = wiredOf(l.source, object); l.wired == nil {
+func (l *loop) readHere() {
+	if l.wired = wiredOf(l.source, l.o.Type); l.wired == nil {
 		return
 	}
 	s := sharing{}

@@ -27,7 +27,7 @@ var podResource = corev1.SchemeGroupVersion.WithResource("pods")
 // seen collects what a reflector writes.
 type seen struct {
 	mu        sync.Mutex
-	deltas    []deltafifo.Delta[any]
+	deltas    []deltafifo.Delta
 	committed chan struct{}
 	changed   chan struct{}
 }
@@ -40,7 +40,7 @@ func (s *seen) Commit(context.Context, string) error {
 	return nil
 }
 
-func (s *seen) Write(_ context.Context, batch []deltafifo.Delta[any]) error {
+func (s *seen) Write(_ context.Context, batch []deltafifo.Delta) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
@@ -57,7 +57,7 @@ func (s *seen) Write(_ context.Context, batch []deltafifo.Delta[any]) error {
 
 // reflects returns what is written of a full state of two pods and of a change
 // to one of them.
-func reflects(t *testing.T, source reflector.Source, o reflector.Options, change func()) []deltafifo.Delta[any] {
+func reflects(t *testing.T, source reflector.Source, o reflector.Options, change func()) []deltafifo.Delta {
 	t.Helper()
 	s := &seen{committed: make(chan struct{}), changed: make(chan struct{})}
 	o.Observe = func(e reflector.Event) {
@@ -70,7 +70,7 @@ func reflects(t *testing.T, source reflector.Source, o reflector.Options, change
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	go func() { ended <- reflector.New[any](source, s, o).Run(ctx) }()
+	go func() { ended <- reflector.New(source, s, o).Run(ctx) }()
 	<-s.committed
 	change()
 	<-s.changed
@@ -151,7 +151,7 @@ func TestObjectsAreThoseOfTheClient(t *testing.T) {
 				require.Len(t, got, len(want))
 				for i, w := range want {
 					// What the first run has changed is in the second one's full state.
-					for _, d := range []deltafifo.Delta[any]{w, got[i]} {
+					for _, d := range []deltafifo.Delta{w, got[i]} {
 						m := d.Object.(metav1.Object)
 						m.SetResourceVersion("")
 						m.SetLabels(nil)

@@ -85,13 +85,13 @@ var (
 )
 
 // NewNamedReflector is [NewReflector] with a name for messages.
-func NewNamedReflector(name string, lw ListerWatcher, expectedType any, store ReflectorStore, resync time.Duration) *reflector.Reflector[any] {
+func NewNamedReflector(name string, lw ListerWatcher, expectedType any, store ReflectorStore, resync time.Duration) *reflector.Reflector {
 	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{Name: name, ResyncPeriod: resync})
 }
 
 // NewNamespaceKeyedIndexerAndReflector returns an indexer with an index by
 // namespace, and the reflector that fills it.
-func NewNamespaceKeyedIndexerAndReflector(lw ListerWatcher, expectedType any, resync time.Duration) (Indexer, *reflector.Reflector[any]) {
+func NewNamespaceKeyedIndexerAndReflector(lw ListerWatcher, expectedType any, resync time.Duration) (Indexer, *reflector.Reflector) {
 	x := NewIndexer(MetaNamespaceKeyFunc, Indexers{NamespaceIndex: MetaNamespaceIndexFunc})
 	return x, NewReflector(lw, expectedType, x, resync)
 }

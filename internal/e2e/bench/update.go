@@ -73,16 +73,17 @@ func ofIndexer(x cache.Indexer) store {
 }
 
 func ofWriter() (store, error) {
-	o := indexer.Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{{Name: indexer.NamespaceIndex, ByNamespace: true}}}
+	o := indexer.Options{Indexes: []indexer.Index[any]{{Name: indexer.NamespaceIndex, ByNamespace: true}}}
 	for name, value := range indexed {
-		o.Indexes = append(o.Indexes, indexer.Index[*corev1.Pod]{
+		ix := indexer.Index[*corev1.Pod]{
 			Name: name, Append: func(values []string, p *corev1.Pod) []string { return append(values, value(p)) },
-		})
+		}
+		o.Indexes = append(o.Indexes, ix.Untyped())
 	}
 	w, err := indexer.New(o)
 	return store{
 		update: func(p *corev1.Pod) error {
-			w.Update(func(tx *indexer.Tx[*corev1.Pod]) {
+			w.Update(func(tx *indexer.Tx) {
 				tx.Set(indexer.Key{Namespace: p.Namespace, Name: p.Name}, p)
 			})
 			return nil

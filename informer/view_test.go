@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,7 +18,7 @@ import (
 func TestATypedViewOfAnInformerOfAnything(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", pod("a", "1", label("app", "x")), pod("b", "2"))
-		shared := JoinBoxed([]reflector.Source{s}, &corev1.Pod{}, Options[any]{Observe: observed}).Shared()
+		shared := JoinShared([]reflector.Source{s}, reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: observed})
 		i, ok := As[*corev1.Pod](shared)
 		require.True(t, ok)
 		_, ok = As[*corev1.Service](shared)
@@ -75,7 +76,7 @@ func TestContract_D25_AnInformerOfOneTypeKnownAtRunTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		seen := newEvents()
 		s := newScript("10", pod("a", "1"))
-		shared := JoinBoxed([]reflector.Source{s}, &corev1.Pod{}, Options[any]{Observe: seen.observe}).Shared()
+		shared := JoinShared([]reflector.Source{s}, reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: seen.observe})
 		require.NoError(t, shared.SetTransform(func(any) (any, error) { return &corev1.Service{}, nil }))
 		i, _ := As[*corev1.Pod](shared)
 		start(t, i)
