@@ -25,23 +25,8 @@ func (w *Writer) AddIndexes(indexes ...Index[any]) error {
 		taken[ix.Name] = true
 		added = append(added, newIndex(ix, named))
 	}
-	w.add(added...)
+	w.add(w.x.live.Load().indexes, added...)
 	return nil
-}
-
-// add fills new indexes and then shows them to readers. The caller holds
-// x.writing, which is all it takes: nobody else looks at the new lists yet,
-// and the places in the records are the writer's own.
-func (w *Writer) add(added ...*index) {
-	old := w.x.live.Load()
-	at := uint32(0)
-	w.run(func(*Tx) {
-		for ; int(at) < old.all.len(); at++ {
-			w.addPosts(old.all.owner(at), added)
-		}
-		indexes := append(old.indexes[:len(old.indexes):len(old.indexes)], added...)
-		w.x.live.Store(newContents(old.records, old.all, indexes))
-	})
 }
 
 // addPosts gives a record its places in new indexes.

@@ -22,7 +22,7 @@ func TestWhatAnIndexFunctionReturnsIsNotWritten(t *testing.T) {
 			w, err := New(Options{Indexes: untyped(Index[tagged]{Name: "own", Append: own}, Index[tagged]{Name: "other", Append: other})})
 			require.NoError(t, err)
 			want := slices.Clone(given)
-			w.Update(func(tx *Tx) {
+			update(w, func(tx *Tx) {
 				tx.Put(0, Key{Name: "a"}, tagged{values: given}, 0)
 				tx.Put(0, Key{Name: "b"}, tagged{values: []string{"later"}}, 0)
 			})
@@ -49,7 +49,7 @@ func TestIndexingAllocatesNothing(t *testing.T) {
 	)})
 	require.NoError(t, err)
 	section := func(tx *Tx) { tx.Put(0, Key{Name: "a"}, tagged{}, 0) }
-	w.Update(section)
+	update(w, section)
 	unchecked(t)
-	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { w.Update(section) }), 1.0, "the word that holds the object")
+	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { update(w, section) }), 1.0, "the word that holds the object")
 }

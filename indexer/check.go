@@ -27,7 +27,7 @@ func (w *Writer) check() {
 func (w *Writer) checkPosts(c *contents, r *record) {
 	want := 0
 	for _, ix := range c.indexes {
-		if _, broken := ix.broken[r.key()]; broken || ix.refused {
+		if _, broken := ix.broken[r.key()]; broken || ix.disabled() {
 			continue
 		}
 		for _, value := range ix.valuesOf(nil, r, r.value.object()) { // it does not fail, or r would be marked as broken
@@ -52,7 +52,7 @@ func (e *entry) postOf(v wanted) (p post, ok bool) {
 
 func (x *index) check() {
 	x.values.check()
-	verify.That(!x.refused || x.values.live == 0, "index %q is refused and not empty", x.Name)
+	verify.That(!x.disabled() || x.values.live == 0, "index %q is disabled and not empty", x.Name)
 	for n := range x.values.all {
 		verify.That(n.value.index == x, "a list of index %q belongs to another", x.Name)
 		verify.That(n.value.len() > 0, "the list of %q in index %q is empty", n.name, x.Name)

@@ -40,17 +40,17 @@ func (c *contents) put(w *Writer, r *record) (old any, replaced bool) {
 	p, stored := c.records.seek(r.key())
 	if stored == nil {
 		c.insert(w, p, r)
-		return old, false
+		return nil, false
 	}
-	e := &r.value
-	part, mark, object, stamp := e.part, e.mark, e.current.Load(), e.stamp
+	part, object, stamp := r.value.part, r.value.current.Load(), r.value.stamp
 	values := c.values(w, stored, *object)
+	w.retain(stored)
 	if c.shared {
 		c.succeed(p, r, stored)
 		stored = r
 	}
-	stored.value.settle(part, mark)
 	old, _ = c.update(w, stored, object, stamp, values)
+	stored.value.part = part
 	return old, true
 }
 
@@ -134,7 +134,7 @@ func (c *contents) adopt(w *Writer, r *record) {
 	for i := range e.posts() {
 		old := e.post(i).list
 		ix := c.index(old.value.index.Name, old.value.index.family)
-		if ix.refused {
+		if ix.disabled() {
 			continue
 		}
 		posts = append(posts, ix.add(old.name, r))

@@ -30,16 +30,16 @@ func fleet() *indexer.Writer {
 	if err != nil {
 		panic(err)
 	}
-	w.Update(func(tx *indexer.Tx) {
-		for _, p := range []*pod{
-			{indexer.ParseKey("prod/web-1"), "n1", map[string]string{"app": "web"}},
-			{indexer.ParseKey("prod/web-2"), "n2", map[string]string{"app": "web"}},
-			{indexer.ParseKey("prod/db-1"), "n1", map[string]string{"app": "db"}},
-		} {
-			tx.Put(0, p.key, p, 0)
-		}
-		tx.SetVersion("42")
-	})
+	tx := w.Begin()
+	defer tx.Commit()
+	for _, p := range []*pod{
+		{indexer.ParseKey("prod/web-1"), "n1", map[string]string{"app": "web"}},
+		{indexer.ParseKey("prod/web-2"), "n2", map[string]string{"app": "web"}},
+		{indexer.ParseKey("prod/db-1"), "n1", map[string]string{"app": "db"}},
+	} {
+		tx.Put(0, p.key, p, 0)
+	}
+	tx.SetVersion("42")
 	return w
 }
 
@@ -65,10 +65,10 @@ func ExampleIndexer_By() {
 func ExampleSnapshot() {
 	w := fleet()
 	before := podsOf(w).Snapshot()
-	w.Update(func(tx *indexer.Tx) {
-		tx.Delete(indexer.Key{Namespace: "prod", Name: "db-1"})
-		tx.SetVersion("43")
-	})
+	tx := w.Begin()
+	tx.Delete(indexer.Key{Namespace: "prod", Name: "db-1"})
+	tx.SetVersion("43")
+	tx.Commit()
 	after := podsOf(w).Snapshot()
 	fmt.Println(before.Len(), "at", before.Version())
 	fmt.Println(after.Len(), "at", after.Version())

@@ -20,7 +20,7 @@ const NamespaceIndex = "namespace"
 // An Append that panics, or ends its goroutine, leaves obj out of this index, and
 // out of this index only (see [IndexError]); it is asked again with the object's
 // next version. A goroutine of the caller's that it ends does end, after the write
-// section.
+// section; from then on the Append is called on a goroutine of its own.
 type Index[T any] struct {
 	Name   string
 	Append func(values []string, obj T) []string
@@ -62,10 +62,13 @@ const (
 type index struct {
 	Index[any]
 	family
-	// refused marks the index of a label key that is almost unique, or of one
-	// too many: it is kept empty and answers nothing.
-	refused bool
-	values  *table[vector]
+	// declared marks the index of a label key that the user has asked for, and
+	// disabledAt one that is almost unique: how many objects there were then.
+	declared   bool
+	disabledAt int
+	// apart says that Append has ended its goroutine, and gets one of its own.
+	apart  bool
+	values *table[vector]
 	// broken holds the keys that Append failed on. The writer's own.
 	broken map[Key]struct{}
 }
@@ -77,7 +80,7 @@ func newIndex(ix Index[any], f family) *index {
 // empty returns the same index with nothing in it.
 func (x *index) empty() *index {
 	e := newIndex(x.Index, x.family)
-	e.refused = x.refused
+	e.declared, e.disabledAt, e.apart = x.declared, x.disabledAt, x.apart
 	return e
 }
 

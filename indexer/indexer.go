@@ -51,8 +51,10 @@ type Options struct {
 	// Report is told of every object that an index function fails on, on the
 	// writer's goroutine, with no lock held. Nil: nobody is told.
 	Report func(*IndexError)
-	// ByHand is the part of what is put by hand under a new key.
-	ByHand uint16
+	// LabelIndexes are label keys that objects are listed by from the beginning. Others
+	// get a list when selectors have asked for them repeatedly, see
+	// [Indexer.LabelIndexes].
+	LabelIndexes []string
 }
 
 // Get returns the object of a key. It takes no lock, allocates nothing and
@@ -101,14 +103,17 @@ func (x *Indexer[T]) Lookup(index, value string) (Snapshot[T], error) {
 }
 
 // By ranges over the objects under a value of an index, as [Indexer.Lookup]
-// finds them. A name that no index has yields nothing; where the name is not a
-// constant, Lookup tells.
+// finds them. It panics with [ErrUnknownIndex] when it is ranged over, if there is no
+// such index: where the name is not a constant, ask Lookup.
 func (x *Indexer[T]) By(index, value string) iter.Seq[T] {
 	return func(yield func(T) bool) { x.eachBy(index, value, yield) }
 }
 
 func (x *Indexer[T]) eachBy(index, value string, yield func(T) bool) {
-	s, _ := x.Lookup(index, value) // empty where there is no such index
+	s, err := x.Lookup(index, value)
+	if err != nil {
+		panic(err)
+	}
 	s.each(yield)
 }
 

@@ -33,9 +33,9 @@ func usable(t *testing.T, w *Writer) {
 	go func() {
 		defer close(done)
 		key := Key{"a", "usable"}
-		w.Update(func(tx *Tx) { tx.Put(0, key, &item{key: key, words: []string{"usable"}}, 0) })
+		update(w, func(tx *Tx) { tx.Put(0, key, &item{key: key, words: []string{"usable"}}, 0) })
 		w.Freeze(func(*Tx) { w.check() })
-		w.Update(func(tx *Tx) { tx.Delete(key) })
+		update(w, func(tx *Tx) { tx.Delete(key) })
 		w.Indexer().Snapshot()
 		w.Stage(0).Abort()
 	}()
@@ -52,7 +52,7 @@ func TestAWriteSectionThatDoesNotReturnLeavesTheStoreUsable(t *testing.T) {
 			w, x := newItems(t, 1)
 			key := Key{"a", "new"}
 			aside(func() {
-				w.Update(func(tx *Tx) {
+				update(w, func(tx *Tx) {
 					tx.Put(0, key, &item{key: key, serial: 2}, 0)
 					end()
 				})
@@ -84,7 +84,7 @@ func TestACommitWhoseVisitorDoesNotReturnLeavesTheStoreUsable(t *testing.T) {
 					stored := func(serial int) *item {
 						return &item{key: Key{"a", fmt.Sprint(serial % 100)}, serial: serial, words: []string{fmt.Sprint(serial), "!"}[:1+serial%2]}
 					}
-					w.Update(func(tx *Tx) {
+					update(w, func(tx *Tx) {
 						for i := range 100 {
 							tx.Put(0, stored(i).key, stored(i), 0)
 						}

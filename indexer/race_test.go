@@ -42,7 +42,7 @@ func (d *twins) write(round int) {
 		d.stage(round%100 == 89)
 		d.stage(false) // without the ballast, which all checks would count
 	default:
-		d.w.Update(func(tx *Tx) {
+		update(d.w, func(tx *Tx) {
 			for k := range 3 {
 				n := (round*3 + k) % pairs
 				left, right := d.pair(n)
@@ -276,7 +276,7 @@ func TestGetWhileALargeStateIsSwappedIn(t *testing.T) {
 // within a loop over one do not deadlock.
 func TestSnapshotsStayAsTheyWere(t *testing.T) {
 	w, x := newItems(t)
-	w.Update(func(tx *Tx) {
+	update(w, func(tx *Tx) {
 		for n := range 2*chunkSize + 10 {
 			key := Key{"a", fmt.Sprint(n)}
 			tx.Put(0, key, &item{key: key, serial: n}, 0)
@@ -288,7 +288,7 @@ func TestSnapshotsStayAsTheyWere(t *testing.T) {
 	require.Equal(t, "7", s.Version())
 	n := 0
 	for it := range s.All() {
-		w.Update(func(tx *Tx) { tx.Delete(it.key) })
+		update(w, func(tx *Tx) { tx.Delete(it.key) })
 		if n++; n > chunkSize+1 {
 			break
 		}

@@ -26,7 +26,7 @@ type entry struct {
 	listAt uint32
 
 	at   uint32 // position in the list of all objects
-	mark uint32 // the last full state that held the object
+	mark uint32 // the last replacement that held the object as it is
 	part uint16 // the source that the object came from
 }
 
@@ -39,15 +39,6 @@ func newRecord(key Key, object *any, stamp uint64, part uint16) *record {
 }
 
 func (e *entry) object() any { return *e.current.Load() }
-
-// settle sets the part that a new version came from, and its mark. Without one,
-// a full state of the part that holds the object holds it still.
-func (e *entry) settle(part uint16, mark uint32) {
-	if mark != 0 || part != e.part {
-		e.mark = mark
-	}
-	e.part = part
-}
 
 // takeOver takes over what is the writer's in the record that this one replaces,
 // which keeps the index values that it has.

@@ -52,7 +52,7 @@ func (x *store) plan(namespace string, requirements []Requirement) plan {
 		if namespace != "" && values != nil {
 			f = byLabelIn
 		}
-		if ix := x.writer.posting(r.Key, f); ix != nil {
+		if ix := x.writer.labelIndex(r.Key, f); ix != nil {
 			best.consider(values, ix, i)
 		}
 	}
@@ -130,6 +130,9 @@ func (x *store) freeze(p plan) (lists []Snapshot[any], ok bool) {
 	defer x.mu.Unlock()
 
 	ix := x.live.Load().index(p.index.Name, p.index.family)
+	if ix == nil || ix.disabled() {
+		return nil, false
+	}
 	for _, value := range p.values {
 		if v := ix.list(p.namespace, value); v != nil {
 			lists = append(lists, *v.freeze())
@@ -140,5 +143,5 @@ func (x *store) freeze(p plan) (lists []Snapshot[any], ok bool) {
 			lists = append(lists, *n.value.freeze())
 		}
 	}
-	return lists, !ix.refused
+	return lists, true
 }

@@ -15,7 +15,7 @@ import (
 func newItems(t *testing.T, serials ...int) (*Writer, *Indexer[*item]) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)
-	w.Update(func(tx *Tx) {
+	update(w, func(tx *Tx) {
 		for _, n := range serials {
 			tx.Put(0, Key{"a", "n"}, &item{key: Key{"a", "n"}, serial: n}, 0)
 		}
@@ -54,7 +54,7 @@ func TestWhatIsPutTwiceAndDroppedIsGone(t *testing.T) {
 func TestWhatIsDroppedFromAStateOfTheWholeStoreIsGone(t *testing.T) {
 	for _, stored := range [][]int{nil, {1}} {
 		w, x := newItems(t, stored...)
-		s := w.StageAll()
+		s := w.StageAll(0)
 		k, other := Key{"a", "n"}, Key{"a", "other"}
 		s.Put(k, &item{key: k, serial: 2}, 0)
 		s.Put(other, &item{key: other, serial: 3}, 0)
@@ -135,7 +135,7 @@ func TestASnapshotKeepsNothingAliveThatIsNotInIt(t *testing.T) {
 	}
 	s.Commit("", Visitor{})
 	var later weak.Pointer[item]
-	w.Update(func(tx *Tx) {
+	update(w, func(tx *Tx) {
 		it := &item{key: k, serial: 2}
 		later = weak.Make(it)
 		tx.Put(0, k, it, 0)
@@ -158,7 +158,7 @@ func TestUpdatesUnderIndexesByKey(t *testing.T) {
 	x := items(w)
 	keys := []Key{{"a", "1"}, {"a", "2"}, {"b", "1"}}
 	put := func(serial int) {
-		w.Update(func(tx *Tx) {
+		update(w, func(tx *Tx) {
 			for _, k := range keys {
 				tx.Put(0, k, &item{key: k, serial: serial, words: []string{strconv.Itoa(serial)}}, 0)
 			}
@@ -188,15 +188,15 @@ func TestUpdatesUnderIndexesByKey(t *testing.T) {
 // what the full state holds is there after it.
 func TestWhatIsKeptStaysWhateverIsDoneByHand(t *testing.T) {
 	by := map[string]func(w *Writer, k Key){
-		"set":   func(w *Writer, k Key) { w.Update(func(tx *Tx) { tx.Set(k, &item{key: k, serial: 9}) }) },
-		"unset": func(w *Writer, k Key) { w.Update(func(tx *Tx) { tx.Unset(k) }) },
+		"set":   func(w *Writer, k Key) { update(w, func(tx *Tx) { set(tx, k, &item{key: k, serial: 9}) }) },
+		"unset": func(w *Writer, k Key) { update(w, func(tx *Tx) { tx.Delete(k) }) },
 		"replace": func(w *Writer, k Key) {
-			all := w.StageAll()
+			all := w.StageAll(0)
 			all.Put(k, &item{key: k, serial: 9}, 0)
 			all.Commit("", Visitor{})
 		},
 		"replace by very much": func(w *Writer, k Key) {
-			all := w.StageAll()
+			all := w.StageAll(0)
 			all.Put(k, &item{key: k, serial: 9}, 0)
 			for i := range rebuildAbove + 1 {
 				key := Key{"b", strconv.Itoa(i)}
@@ -204,7 +204,7 @@ func TestWhatIsKeptStaysWhateverIsDoneByHand(t *testing.T) {
 			}
 			all.Commit("", Visitor{})
 		},
-		"replace by nothing": func(w *Writer, _ Key) { w.StageAll().Commit("", Visitor{}) },
+		"replace by nothing": func(w *Writer, _ Key) { w.StageAll(0).Commit("", Visitor{}) },
 	}
 	for name, hand := range by {
 		t.Run(name, func(t *testing.T) {
@@ -232,19 +232,19 @@ func TestWhatIsKeptStaysWhateverIsDoneByHand(t *testing.T) {
 // was put or found before is out of date.
 func TestWhatIsKeptIsTheLastWord(t *testing.T) {
 	k := Key{"a", "n"}
-	set := func(w *Writer) { w.Update(func(tx *Tx) { tx.Set(k, &item{key: k, serial: 9}) }) }
+	set := func(w *Writer) { update(w, func(tx *Tx) { set(tx, k, &item{key: k, serial: 9}) }) }
 	for name, before := range map[string]func(w *Writer, s *Staging){
 		"after a put": func(_ *Writer, s *Staging) { s.Put(k, &item{key: k, serial: 2}, 0) },
 		"kept, set":   func(w *Writer, s *Staging) { s.Keep(k); set(w) },
 		"put, set":    func(w *Writer, s *Staging) { s.Put(k, &item{key: k, serial: 2}, 0); set(w) },
 		"kept, unset, set": func(w *Writer, s *Staging) {
 			s.Keep(k)
-			w.Update(func(tx *Tx) { tx.Unset(k) })
+			update(w, func(tx *Tx) { tx.Delete(k) })
 			set(w)
 		},
 		"kept, all replaced": func(w *Writer, s *Staging) {
 			s.Keep(k)
-			all := w.StageAll()
+			all := w.StageAll(0)
 			all.Put(k, &item{key: k, serial: 9}, 0)
 			all.Commit("", Visitor{})
 		},
@@ -276,7 +276,7 @@ func TestWritesByHandRaceAFullState(t *testing.T) {
 			default:
 			}
 			k := key(i % n)
-			w.Update(func(tx *Tx) { tx.Set(k, &item{key: k, serial: -i}) })
+			update(w, func(tx *Tx) { set(tx, k, &item{key: k, serial: -i}) })
 		}
 	})
 	for range 100 {
@@ -300,7 +300,7 @@ func TestAFullStateThatIsAbortedLeavesNoTrace(t *testing.T) {
 		s := w.Stage(1)
 		s.Put(k, &item{key: k, serial: 2}, 0)
 		s.Abort()
-		w.Update(func(tx *Tx) {
+		update(w, func(tx *Tx) {
 			part, ok := tx.Part(k)
 			require.True(t, ok)
 			require.Equal(t, uint16(0), part)

@@ -46,6 +46,17 @@ func (v *vector) freeze() *Snapshot[any] {
 	return s
 }
 
+// copied returns the vector as it is, to the caller alone: others go on to wait for
+// the end of the write section. The caller holds the indexer's mu.
+func (v *vector) copied() *Snapshot[any] {
+	if s := v.frozen.Load(); s != nil {
+		return s
+	}
+	s := &Snapshot[any]{chunks: v.chunks, size: v.len()}
+	v.unshare()
+	return s
+}
+
 func (v *vector) len() int { return int(v.size.Load()) }
 
 // thaw makes the directory of chunks the writer's own again.
@@ -54,6 +65,11 @@ func (v *vector) thaw() {
 		return
 	}
 	v.frozen.Store(nil)
+	v.unshare()
+}
+
+// unshare leaves the present chunks and their directory to snapshots.
+func (v *vector) unshare() {
 	v.epoch++
 	chunks := make([]*chunk, len(v.chunks), len(v.chunks)+1)
 	copy(chunks, v.chunks)

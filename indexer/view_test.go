@@ -27,7 +27,7 @@ func views(t *testing.T, pointers func(*testing.T, *Indexer[*item]), interfaces 
 func filled(t testing.TB, n int) *Writer {
 	w, err := New(itemOptions())
 	require.NoError(t, err)
-	w.Update(func(tx *Tx) {
+	update(w, func(tx *Tx) {
 		for i := range n {
 			key := Key{"a", fmt.Sprint(i)}
 			tx.Put(0, key, &item{key: key, serial: i, words: []string{"word"}}, 0)
@@ -109,7 +109,7 @@ func TestAViewOfWhatIsNotOfItsType(t *testing.T) {
 	w, err := New(Options{})
 	require.NoError(t, err)
 	typedNil, other, none := Key{Name: "typed nil"}, Key{Name: "other"}, Key{Name: "nil"}
-	w.Update(func(tx *Tx) {
+	update(w, func(tx *Tx) {
 		tx.Put(0, typedNil, (*item)(nil), 0)
 		tx.Put(0, other, 7, 0)
 		tx.Put(0, none, nil, 0)
@@ -136,7 +136,7 @@ func TestAnIndexLeavesOutAnObjectOfAnotherType(t *testing.T) {
 	w, err := New(o)
 	require.NoError(t, err)
 	key := Key{Name: "other"}
-	w.Update(func(tx *Tx) {
+	update(w, func(tx *Tx) {
 		tx.Put(0, Key{Name: "a"}, &item{words: []string{"word"}}, 0)
 		tx.Put(0, key, 7, 0)
 	})
@@ -193,7 +193,7 @@ func BenchmarkPut(b *testing.B) {
 	all := w.Indexer().Snapshot().List()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); {
-		w.Update(func(tx *Tx) {
+		update(w, func(tx *Tx) {
 			for range 100 {
 				it := all[i*7919%len(all)].(*item)
 				tx.Put(0, it.key, it, 0)

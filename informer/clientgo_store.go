@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -9,8 +10,10 @@ import (
 	"sync/atomic"
 
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
 // NewStore is client-go's function of that name, over this module's store. The
@@ -32,6 +35,7 @@ func newFreeStore(key cache.KeyFunc, ix cache.Indexers) *clientgoStore {
 		writer: writer, funcs: funcs, keyFunc: key,
 		parse:    func(s string) indexer.Key { return indexer.Key{Name: s} },
 		versions: func() bool { return true },
+		failed:   func(err error) { klog.Background().Error(err, "An index leaves objects out") },
 	}
 }
 
@@ -42,6 +46,7 @@ type clientgoStore struct {
 	objects objectType // what may be stored
 	keyFunc cache.KeyFunc
 	parse   func(string) indexer.Key
+	part    uint16 // of what is put under a new key
 	// metaKeys says that the keys are the namespaces and names of the objects.
 	metaKeys bool
 	// versions tells whether writes move the store's version: not once an
@@ -49,6 +54,9 @@ type clientgoStore struct {
 	versions func() bool
 
 	transform cache.TransformFunc // may be nil
+	// failed is told what index functions fail on in a write that does not return it;
+	// nil in an informer, which is told by its writer.
+	failed func(error)
 	gauge     atomic.Pointer[versionGauge]
 
 	mu    sync.Mutex
@@ -66,6 +74,7 @@ func newClientgoStore(c *core) *clientgoStore {
 		objects:  c.objects,
 		keyFunc:  cache.DeletionHandlingMetaNamespaceKeyFunc,
 		parse:    indexer.ParseKey,
+		part:     c.byHand(),
 		metaKeys: true,
 		versions: func() bool { return !c.isSynced() },
 	}
@@ -80,9 +89,41 @@ func (s *clientgoStore) write(kind cache.TransactionType, obj any) error {
 	if err != nil {
 		return err
 	}
-	s.writer.Update(func(tx *indexer.Tx) { s.apply(tx, &w) })
-	s.publish()
+	if err := s.make([]clientgoWrite{w}); s.failed != nil {
+		return err
+	}
 	return nil
+}
+
+// make makes writes in one section. The error is what index functions have failed
+// on; what they failed on is stored.
+func (s *clientgoStore) make(writes []clientgoWrite) (err error) {
+	goexit.Outlive(func() {
+		tx := s.writer.Begin()
+		defer tx.Commit()
+		for ; len(writes) > 0; writes = writes[1:] {
+			s.apply(tx, &writes[0])
+		}
+		err = faults(tx)
+	})
+	s.publish()
+	return err
+}
+
+// tell reports what index functions have failed on, where the store's writer does not.
+func (s *clientgoStore) tell(err error) {
+	if err != nil && s.failed != nil {
+		s.failed(err)
+	}
+}
+
+// faults returns what index functions have failed on in a section, nil for nothing.
+func faults(tx *indexer.Tx) error {
+	var all []error
+	for _, f := range tx.Faults() {
+		all = append(all, f)
+	}
+	return errors.Join(all...)
 }
 
 // Transaction makes several writes in one section. Objects without a key, or
@@ -99,12 +140,7 @@ func (s *clientgoStore) Transaction(txns ...cache.Transaction) *cache.Transactio
 		failed.SuccessfulIndices = append(failed.SuccessfulIndices, i)
 		prepared = append(prepared, w)
 	}
-	s.writer.Update(func(tx *indexer.Tx) {
-		for i := range prepared {
-			s.apply(tx, &prepared[i])
-		}
-	})
-	s.publish()
+	s.tell(s.make(prepared)) // what index functions fail on is stored, and counts as done
 	if len(failed.Errors) > 0 {
 		return &failed
 	}
@@ -133,9 +169,13 @@ func (s *clientgoStore) prepare(txn cache.Transaction) (w clientgoWrite, err err
 
 func (s *clientgoStore) apply(tx *indexer.Tx, w *clientgoWrite) {
 	if w.remove {
-		tx.Unset(w.key)
+		tx.Delete(w.key)
 	} else {
-		tx.Set(w.key, w.obj)
+		part, stored := tx.Part(w.key)
+		if !stored {
+			part = s.part
+		}
+		tx.Put(part, w.key, w.obj, 0)
 	}
 	s.reach(tx, w.version)
 }
@@ -154,7 +194,7 @@ func (s *clientgoStore) publish() { s.gauge.Load().set(s.writer.Indexer().Versio
 // Replace makes the store hold exactly the list. With an object without a key,
 // or of another type, it changes nothing.
 func (s *clientgoStore) Replace(list []any, version string) error {
-	staging := s.writer.StageAll()
+	staging := s.writer.StageAll(s.part)
 	for _, obj := range list {
 		w, err := s.prepare(cache.Transaction{Object: obj})
 		if err != nil {
@@ -165,7 +205,9 @@ func (s *clientgoStore) Replace(list []any, version string) error {
 	if !s.versions() {
 		version = ""
 	}
-	staging.Commit(version, indexer.Visitor{})
+	var failed error
+	staging.Commit(version, indexer.Visitor{Commit: func(tx *indexer.Tx) { failed = faults(tx) }})
+	s.tell(failed)
 	s.publish()
 	return nil
 }
@@ -173,7 +215,9 @@ func (s *clientgoStore) Replace(list []any, version string) error {
 func (s *clientgoStore) Resync() error { return nil }
 
 func (s *clientgoStore) Bookmark(version string) {
-	s.writer.Update(func(tx *indexer.Tx) { s.reach(tx, version) })
+	tx := s.writer.Begin()
+	s.reach(tx, version)
+	tx.Commit()
 	s.publish()
 }
 

@@ -141,7 +141,12 @@ func TestContract_D4_TheClientgoFace(t *testing.T) {
 			return []string{obj.(*corev1.Pod).Name}, nil
 		}}))
 		for _, poison := range []string{"error", "panic"} {
-			require.NoError(t, x.Add(pod("a", "1", label("poison", poison))))
+			err := x.Add(pod("a", "1", label("poison", poison)))
+			if s := x.(*clientgoStore); s.failed == nil {
+				require.NoError(t, err, "an informer reports it")
+			} else {
+				require.ErrorContains(t, err, `index "labels" leaves out "default/a"`)
+			}
 			require.Len(t, x.List(), 1)
 			found, err := x.ByIndex("name", "a")
 			require.NoError(t, err)

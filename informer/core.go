@@ -44,7 +44,6 @@ type core struct {
 	batch   []deltafifo.Delta // taken out of the queue, and still to be applied
 	changes []deltafifo.Delta // those of the present write section
 	applied int               // how many of these are made
-	apply   func(*indexer.Tx) // applyChanges, bound once
 	// aside holds the identities of the objects in whose metadata the
 	// transform changed them. Guarded by nothing: the processLoop's own.
 	aside map[indexer.Key]identity
@@ -87,7 +86,6 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 		parts:     make([]part, len(sources)),
 		aside:     make(map[indexer.Key]identity),
 	}
-	c.apply = c.applyChanges
 	c.sharing = newSharing(o.Decoding)
 	if c.options.Name == "" {
 		c.options.Name = objects.name()
@@ -111,7 +109,6 @@ func (c *core) newStore(indexes []indexer.Index[any]) (*indexer.Writer, error) {
 		Indexes:   indexes,
 		Labels:    labelsOf[any],
 		Namespace: namespaceOf[any],
-		ByHand:    c.byHand(),
 		Report:    func(e *indexer.IndexError) { c.observe(e) },
 	})
 }

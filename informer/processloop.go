@@ -14,8 +14,8 @@ const maxSection = 1000
 // processLoop applies what is queued, until ctx ends. Called again where an index
 // function has ended its goroutine, it goes on with what is left.
 func (c *core) processLoop(ctx context.Context) {
-	for ctx.Err() == nil {
-		if len(c.batch) > 0 {
+	for ctx.Err() == nil || len(c.changes) > 0 {
+		if len(c.batch) > 0 || len(c.changes) > 0 {
 			c.measured()
 			continue
 		}
@@ -31,6 +31,10 @@ func (c *core) processLoop(ctx context.Context) {
 // applySome takes the first deltas of the batch and applies them: a run of single
 // changes in one write section, or what belongs to a full state.
 func (c *core) applySome() {
+	if len(c.changes) > 0 { // an index function has ended the goroutine
+		c.applyChanges()
+		return
+	}
 	n := 0
 	for n < len(c.batch) && n < maxSection && c.single(&c.batch[n]) {
 		n++
@@ -42,8 +46,7 @@ func (c *core) applySome() {
 		return
 	}
 	c.changes, c.applied, c.batch = c.batch[:n], 0, c.batch[n:]
-	defer c.versions.wake()
-	c.writer.Update(c.apply)
+	c.applyChanges()
 }
 
 // single tells whether a delta is a single change, rather than a part of a
@@ -53,8 +56,12 @@ func (c *core) single(d *deltafifo.Delta) bool {
 }
 
 // applyChanges makes what is left of c.changes and publishes them all, in a write
-// section.
-func (c *core) applyChanges(tx *indexer.Tx) {
+// section. Where an index function ends the goroutine, what was made until then
+// shows, and is published with the rest.
+func (c *core) applyChanges() {
+	defer c.versions.wake()
+	tx := c.writer.Begin()
+	defer tx.Commit()
 	for ; c.applied < len(c.changes); c.applied++ {
 		d := &c.changes[c.applied]
 		switch {

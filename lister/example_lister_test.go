@@ -22,7 +22,9 @@ func ExampleLister() {
 		fmt.Println(err)
 		return
 	}
-	w.Update(func(tx *indexer.Tx) { tx.Set(lamp.key, lamp) })
+	tx := w.Begin()
+	tx.Put(0, lamp.key, lamp, 0)
+	tx.Commit()
 	gadgets := lister.New(indexer.View[*object](w.Indexer()), schema.GroupResource{Group: "example.com", Resource: "gadgets"})
 
 	found, err := gadgets.Namespace("prod").Get("lamp")

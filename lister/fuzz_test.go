@@ -29,14 +29,14 @@ func FuzzSelector(f *testing.F) {
 		w, l := emptyLister(t)
 		for round := range 3 {
 			var all []*object
-			w.Update(func(tx *indexer.Tx) {
-				for i := range sets {
-					o := &object{labels: sets[(i+round*int(turn))%len(sets)]}
-					o.key = indexer.Key{Namespace: []string{"", "m", "n"}[i%3], Name: string(rune('a' + i))}
-					tx.Put(0, o.key, o, 0)
-					all = append(all, o)
-				}
-			})
+			tx := w.Begin()
+			for i := range sets {
+				o := &object{labels: sets[(i+round*int(turn))%len(sets)]}
+				o.key = indexer.Key{Namespace: []string{"", "m", "n"}[i%3], Name: string(rune('a' + i))}
+				tx.Put(0, o.key, o, 0)
+				all = append(all, o)
+			}
+			tx.Commit()
 			finds(t, l, all, selector)
 		}
 	})

@@ -41,19 +41,19 @@ func emptyLister(t testing.TB) (*indexer.Writer, lister.Lister[*object]) {
 func filled(t testing.TB) (lister.Lister[*object], []*object) {
 	w, l := emptyLister(t)
 	var all []*object
-	w.Update(func(tx *indexer.Tx) {
-		for i := range 60 {
-			o := &object{indexer.Key{Namespace: []string{"", "a", "b", "c"}[i%4], Name: fmt.Sprint("n", i)}, labels.Set{}}
-			if i%3 > 0 {
-				o.labels["app"] = []string{"x", "y"}[i%2]
-			}
-			if i%5 > 0 {
-				o.labels["size"] = fmt.Sprint(i % 7)
-			}
-			tx.Put(0, o.key, o, 0)
-			all = append(all, o)
+	tx := w.Begin()
+	defer tx.Commit()
+	for i := range 60 {
+		o := &object{indexer.Key{Namespace: []string{"", "a", "b", "c"}[i%4], Name: fmt.Sprint("n", i)}, labels.Set{}}
+		if i%3 > 0 {
+			o.labels["app"] = []string{"x", "y"}[i%2]
 		}
-	})
+		if i%5 > 0 {
+			o.labels["size"] = fmt.Sprint(i % 7)
+		}
+		tx.Put(0, o.key, o, 0)
+		all = append(all, o)
+	}
 	return l, all
 }
 

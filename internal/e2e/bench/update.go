@@ -83,9 +83,9 @@ func ofWriter() (store, error) {
 	w, err := indexer.New(o)
 	return store{
 		update: func(p *corev1.Pod) error {
-			w.Update(func(tx *indexer.Tx) {
-				tx.Set(indexer.Key{Namespace: p.Namespace, Name: p.Name}, p)
-			})
+			tx := w.Begin()
+			tx.Put(0, indexer.Key{Namespace: p.Namespace, Name: p.Name}, p, 0)
+			tx.Commit()
 			return nil
 		},
 		onNode: func(name string) int {

@@ -1,0 +1,141 @@
+package indexer
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func withLabels(n int, labels func(i int) map[string]string) func(tx *Tx) {
+	return func(tx *Tx) {
+		for i := range n {
+			key := Key{"a", fmt.Sprint(i)}
+			tx.Put(0, key, &item{key: key, labels: labels(i)}, 0)
+		}
+	}
+}
+
+// ask selects by a key as often as it takes for an index of it.
+func ask(x *Indexer[any], namespace, key string) {
+	for range asksToBuild {
+		x.Select(namespace, Requirement{Key: key, Op: In, Values: []string{"x"}})
+	}
+}
+
+func keysOf(all []LabelIndex) (keys []string) {
+	for _, l := range all {
+		if !l.Disabled {
+			keys = append(keys, fmt.Sprint(l.Key, " ", l.Namespaced))
+		}
+	}
+	return keys
+}
+
+func TestALabelIndexIsBuiltWhenItIsAskedForRepeatedly(t *testing.T) {
+	w, err := New(itemOptions())
+	require.NoError(t, err)
+	update(w, withLabels(100, func(int) map[string]string { return map[string]string{"app": "x"} }))
+	x := w.Indexer()
+	app := Requirement{Key: "app", Op: In, Values: []string{"x"}}
+	for i := range asksToBuild {
+		require.Empty(t, x.LabelIndexes(), "after %d selectors", i)
+		require.Len(t, x.Select("", app), 100)
+	}
+	built := x.LabelIndexes()
+	require.Len(t, built, 1)
+	require.Positive(t, built[0].Bytes)
+	built[0].Bytes = 0
+	require.Equal(t, LabelIndex{Key: "app", Values: 1}, built[0])
+	ask(x, "a", "app")
+	require.Equal(t, []string{"app false", "app true"}, keysOf(x.LabelIndexes()))
+}
+
+func TestADeclaredLabelIndexIsThereFromTheBeginning(t *testing.T) {
+	o := itemOptions()
+	o.LabelIndexes = []string{"app", "id", "app"}
+	w, err := New(o)
+	require.NoError(t, err)
+	const n = overgrownFrom + 300
+	update(w, withLabels(n, func(i int) map[string]string { return map[string]string{"app": "x", "id": fmt.Sprint(i)} }))
+	all := w.Indexer().LabelIndexes()
+	require.Len(t, all, 2)
+	for _, l := range all {
+		require.True(t, l.Declared)
+		require.False(t, l.Disabled, "who asks for an index by %s has it", l.Key)
+	}
+	require.Equal(t, n, all[1].Values)
+	require.Len(t, w.Indexer().Select("", Requirement{Key: "id", Op: In, Values: []string{"7"}}), 1)
+}
+
+func TestLabelIndexesThatAreAlmostUniqueAreDisabled(t *testing.T) {
+	w, err := New(itemOptions())
+	require.NoError(t, err)
+	const n = overgrownFrom + 300
+	update(w, withLabels(n, func(i int) map[string]string { return map[string]string{"id": fmt.Sprint(i)} }))
+	x := w.Indexer()
+	ask(x, "", "id")
+	ask(x, "a", "id")
+	require.Empty(t, keysOf(x.LabelIndexes()))
+	require.Len(t, x.LabelIndexes(), 2)
+	for _, namespace := range []string{"", "a"} {
+		require.Len(t, x.Select(namespace, Requirement{Key: "id", Op: In, Values: []string{"7", "7", "8"}}), 2, "and still answered")
+	}
+	require.Empty(t, x.Select("b", Requirement{Key: "id", Op: In, Values: []string{"7"}}))
+}
+
+// A store that has lost most of its objects for a time has its label indexes again
+// once they are back.
+func TestADisabledLabelIndexComesBack(t *testing.T) {
+	w, err := New(itemOptions())
+	require.NoError(t, err)
+	const n = 8 * overgrownFrom
+	labels := func(i int) map[string]string { return map[string]string{"app": fmt.Sprint(i % (overgrownFrom + 1))} }
+	update(w, withLabels(n, labels))
+	x := w.Indexer()
+	ask(x, "", "app")
+	require.Equal(t, []string{"app false"}, keysOf(x.LabelIndexes()))
+	update(w, func(tx *Tx) {
+		for i := overgrownFrom + 1; i < n; i++ {
+			tx.Delete(Key{"a", fmt.Sprint(i)})
+		}
+	})
+	require.Empty(t, keysOf(x.LabelIndexes()))
+	ask(x, "", "app")
+	require.Empty(t, keysOf(x.LabelIndexes()), "not as long as it would not pay")
+	update(w, withLabels(n, labels))
+	ask(x, "", "app")
+	require.Equal(t, []string{"app false"}, keysOf(x.LabelIndexes()))
+	require.Len(t, x.LabelIndexes(), 1)
+}
+
+// Selectors by the keys that are one too many answer without waiting for writers, and
+// indexes that are disabled take nobody's place.
+func TestLabelKeysThatAreTooMany(t *testing.T) {
+	w, err := New(itemOptions())
+	require.NoError(t, err)
+	const n = overgrownFrom + 300
+	update(w, withLabels(n, func(i int) map[string]string {
+		labels := map[string]string{"app": "x"}
+		for key := range maxLabelIndexes + 1 {
+			labels[fmt.Sprint("unique", key)] = fmt.Sprint(i)
+		}
+		return labels
+	}))
+	x := w.Indexer()
+	for key := range maxLabelIndexes + 1 {
+		ask(x, "", fmt.Sprint("unique", key))
+	}
+	for i := range maxLabelIndexes - 1 {
+		ask(x, "", fmt.Sprint("key", i))
+	}
+	ask(x, "", "app")
+	require.Len(t, keysOf(x.LabelIndexes()), maxLabelIndexes)
+	require.LessOrEqual(t, len(x.LabelIndexes()), 2*maxLabelIndexes)
+
+	w.x.writing.Lock()
+	defer w.x.writing.Unlock()
+	ask(x, "", "one too many")
+	require.Len(t, keysOf(x.LabelIndexes()), maxLabelIndexes)
+	w.check()
+}

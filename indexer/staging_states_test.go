@@ -1,0 +1,152 @@
+package indexer
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The states of a key, and what brings it there, for a replacement of part 0. The
+// stored object is 1, what is put 2, what is put again 3, another's 9.
+var (
+	stagedKey    = Key{"a", "n"}
+	stagedStates = map[string]func(w *Writer, s *Staging){
+		"unseen":    storeOne,
+		"unchanged": func(w *Writer, s *Staging) { storeOne(w, s); s.Keep(stagedKey) },
+		"replaced":  func(w *Writer, s *Staging) { storeOne(w, s); putItem(s, 2) },
+		"absent":    func(*Writer, *Staging) {},
+		"added":     func(_ *Writer, s *Staging) { putItem(s, 2) },
+	}
+)
+
+func storeOne(w *Writer, _ *Staging) { putPart(w, 0, 1) }
+
+func putItem(s *Staging, serial int) { s.Put(stagedKey, &item{key: stagedKey, serial: serial}, 0) }
+
+func putPart(w *Writer, part uint16, serial int) {
+	update(w, func(tx *Tx) { tx.Put(part, stagedKey, &item{key: stagedKey, serial: serial}, 0) })
+}
+
+// inputs are what may happen to a key in the midst of a replacement.
+var inputs = map[string]func(w *Writer, s *Staging){
+	"keep":           func(_ *Writer, s *Staging) { s.Keep(stagedKey) },
+	"put":            func(_ *Writer, s *Staging) { putItem(s, 3) },
+	"drop":           func(_ *Writer, s *Staging) { s.Drop(stagedKey) },
+	"set by hand":    func(w *Writer, _ *Staging) { putPart(w, 0, 9) },
+	"unset by hand":  func(w *Writer, _ *Staging) { update(w, func(tx *Tx) { tx.Delete(stagedKey) }) },
+	"another's put":  func(w *Writer, _ *Staging) { putPart(w, 1, 9) },
+	"all replaced":   func(w *Writer, _ *Staging) { replaceAll(w, 9) },
+	"all taken out":  func(w *Writer, _ *Staging) { replaceAll(w) },
+	"another's list": func(w *Writer, _ *Staging) { replacePart(w, 1, 9) },
+}
+
+func replaceAll(w *Writer, serials ...int) {
+	s := w.StageAll(0)
+	for _, n := range serials {
+		putItem(s, n)
+	}
+	s.Commit("", Visitor{})
+}
+
+func replacePart(w *Writer, part uint16, serial int) {
+	s := w.Stage(part)
+	putItem(s, serial)
+	s.Commit("", Visitor{})
+}
+
+// outcomes is the table of Staging: what Commit tells after an input in a state. A
+// dash is nothing; "-9" is the deletion of 9, "+2" an addition, "1>2" an update. What
+// another part has stored stays unless the replacement holds the key.
+var outcomes = map[string]map[string]string{
+	"unseen": {
+		"keep": "-", "put": "1>3", "drop": "-1", "set by hand": "-9", "unset by hand": "-",
+		"another's put": "-", "all replaced": "-9", "all taken out": "-", "another's list": "-",
+	},
+	"unchanged": {
+		"keep": "-", "put": "1>3", "drop": "-1", "set by hand": "9>1", "unset by hand": "+1",
+		"another's put": "9>1", "all replaced": "9>1", "all taken out": "+1", "another's list": "9>1",
+	},
+	"replaced": {
+		"keep": "-", "put": "1>3", "drop": "-1", "set by hand": "9>2", "unset by hand": "+2",
+		"another's put": "9>2", "all replaced": "9>2", "all taken out": "+2", "another's list": "9>2",
+	},
+	"absent": {
+		"keep": "-", "put": "+3", "drop": "-", "set by hand": "-9", "unset by hand": "-",
+		"another's put": "-", "all replaced": "-9", "all taken out": "-", "another's list": "-",
+	},
+	"added": {
+		"keep": "+2", "put": "+3", "drop": "-", "set by hand": "9>2", "unset by hand": "+2",
+		"another's put": "9>2", "all replaced": "9>2", "all taken out": "+2", "another's list": "9>2",
+	},
+}
+
+// Nothing that happens to other keys changes what a replacement comes to for a key.
+func TestStagingHasAStateForEachKey(t *testing.T) {
+	others := map[string]func(w *Writer, s *Staging){
+		"alone":             func(*Writer, *Staging) {},
+		"others put twice":  func(_ *Writer, s *Staging) { putOther(s, "x"); putOther(s, "x"); putOther(s, "y") },
+		"others dropped":    func(_ *Writer, s *Staging) { putOther(s, "x"); s.Drop(Key{"a", "x"}) },
+		"others kept":       func(w *Writer, s *Staging) { storeOther(w, "x"); s.Keep(Key{"a", "x"}) },
+		"others by hand":    func(w *Writer, _ *Staging) { storeOther(w, "x") },
+		"others by another": func(w *Writer, s *Staging) { storeOther(w, "x"); s.Keep(Key{"a", "x"}); replacePartOf(w, "x") },
+		"very many others": func(_ *Writer, s *Staging) {
+			for i := range rebuildAbove + 1 {
+				putOther(s, fmt.Sprint("many", i))
+			}
+		},
+	}
+	for state, enter := range stagedStates {
+		for input, happens := range inputs {
+			for other, meanwhile := range others {
+				t.Run(fmt.Sprintf("%s, %s, %s", state, input, other), func(t *testing.T) {
+					w, err := New(itemOptions())
+					require.NoError(t, err)
+					s := w.Stage(0)
+					meanwhile(w, s)
+					enter(w, s)
+					happens(w, s)
+					require.Equal(t, outcomes[state][input], committed(s))
+				})
+			}
+		}
+	}
+}
+
+func putOther(s *Staging, name string) { s.Put(Key{"a", name}, &item{key: Key{"a", name}}, 0) }
+
+func storeOther(w *Writer, name string) {
+	key := Key{"a", name}
+	update(w, func(tx *Tx) { tx.Put(0, key, &item{key: key}, 0) })
+}
+
+func replacePartOf(w *Writer, name string) {
+	s := w.Stage(1)
+	putOther(s, name)
+	s.Commit("", Visitor{})
+}
+
+// committed returns what Commit tells of the key.
+func committed(s *Staging) string {
+	told := ""
+	s.Commit("", Visitor{
+		Deleted: func(key Key, last any) {
+			if key == stagedKey {
+				told += fmt.Sprintf("-%d", asItem(last).serial)
+			}
+		},
+		Put: func(key Key, old, obj any, replaced bool) {
+			switch {
+			case key != stagedKey:
+			case replaced:
+				told += fmt.Sprintf("%d>%d", asItem(old).serial, asItem(obj).serial)
+			default:
+				told += fmt.Sprintf("+%d", asItem(obj).serial)
+			}
+		},
+	})
+	if told == "" {
+		return "-"
+	}
+	return told
+}

@@ -1,0 +1,55 @@
+package indexer
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A snapshot that a write section takes of itself is its own: nobody else sees half
+// of a section.
+func TestASnapshotOfASectionDoesNotShowToOthers(t *testing.T) {
+	w, x := newItems(t, 1)
+	k, other := Key{"a", "n"}, Key{"a", "other"}
+	tx := w.Begin()
+	tx.Put(0, k, &item{key: k, serial: 2}, 0)
+	half := Snapshot[*item](tx.Snapshot())
+	seen := make(chan []int)
+	go func() { seen <- serialsOf(x) }()
+	tx.Put(0, other, &item{key: other, serial: 3}, 0)
+	tx.Commit()
+	require.Equal(t, []int{2, 3}, <-seen, "the whole section")
+	require.Equal(t, 1, half.Len(), "and the section itself has what it had then")
+	require.Equal(t, 2, half.At(0).serial)
+}
+
+// A section that panics leaves no lock held.
+func TestASectionThatPanics(t *testing.T) {
+	w, x := newItems(t, 1)
+	k := Key{"a", "n"}
+	require.PanicsWithValue(t, "on purpose", func() {
+		tx := w.Begin()
+		defer tx.Commit()
+		tx.Put(0, k, &item{key: k, serial: 2}, 0)
+		panic("on purpose")
+	})
+	putPart(w, 0, 3)
+	require.Equal(t, []int{3}, serialsOf(x))
+	w.Stage(0).Commit("1", Visitor{})
+	require.Empty(t, serialsOf(x))
+}
+
+// A section knows what its own index functions have failed on.
+func TestASectionKnowsItsFaults(t *testing.T) {
+	w, _ := newItems(t)
+	k := Key{"a", "n"}
+	tx := w.Begin()
+	require.Empty(t, tx.Faults())
+	tx.Put(0, k, &item{key: k, words: []string{"!"}}, 0)
+	require.Len(t, tx.Faults(), 1)
+	require.Equal(t, k, tx.Faults()[0].Key)
+	tx.Commit()
+	tx = w.Begin()
+	defer tx.Commit()
+	require.Empty(t, tx.Faults())
+}
