@@ -42,10 +42,10 @@ func (c *contents) put(w *Writer, r *record) (old any, replaced bool) {
 		c.insert(w, p, r)
 		return nil, false
 	}
-	part, object, stamp := r.value.part, r.value.current.Load(), r.value.stamp
-	values := c.values(w, stored, *object)
+	part, object, stamp := r.value.part, r.value.object(), r.value.stamp
+	values := c.values(w, stored, object)
 	w.retain(stored)
-	if c.shared {
+	if c.shared || !stored.value.slot.takes(object) {
 		c.succeed(p, r, stored)
 		stored = r
 	}
@@ -71,13 +71,24 @@ func (c *contents) values(w *Writer, r *record, obj any) []wanted {
 	return w.valuesIn(c.indexes, r, obj)
 }
 
-// update makes a record hold another version of its object, and returns the one
-// before.
-func (c *contents) update(w *Writer, r *record, object *any, stamp uint64, values []wanted) (old any, was uint64) {
+// taker returns a record that takes an object: the one at the spot of its key
+// or, where that holds an object of another type, one in its place.
+func (c *contents) taker(p spot[entry], stored *record, obj any) *record {
+	if stored.value.slot.takes(obj) {
+		return stored
+	}
+	r := newRecord(stored.key(), obj, 0, 0)
+	c.succeed(p, r, stored)
+	return r
+}
+
+// update makes a record hold another version of its object, of the same type, and
+// returns the one before.
+func (c *contents) update(w *Writer, r *record, obj any, stamp uint64, values []wanted) (old any, was uint64) {
 	e := &r.value
 	was, e.stamp = e.stamp, stamp
-	e.current.Store(object)
-	old = c.all.set(e.at, *object)
+	e.slot.store(obj)
+	old = c.all.set(e.at, obj)
 	if c.keyed {
 		e.refresh()
 	} else {
@@ -87,7 +98,7 @@ func (c *contents) update(w *Writer, r *record, object *any, stamp uint64, value
 }
 
 // succeed puts r in the place of another record of its key, with what is the
-// writer's in that. Nobody reads these contents yet.
+// writer's in that.
 func (c *contents) succeed(p spot[entry], r, before *record) {
 	e := &r.value
 	e.takeOver(&before.value)

@@ -518,7 +518,7 @@ func update(w *Writer, section func(tx *Tx)) {
 }
 
 // set stores an object by hand: it belongs to the part that the one before was of.
-func set(tx *Tx, key Key, it *item) {
+func set(tx *Tx, key Key, obj any) {
 	part, _ := tx.Part(key)
-	tx.Put(part, key, it, 0)
+	tx.Put(part, key, obj, 0)
 }

@@ -2,7 +2,6 @@ package indexer
 
 import (
 	"slices"
-	"sync/atomic"
 	"unique"
 )
 
@@ -10,14 +9,13 @@ import (
 type record = node[entry]
 
 // entry is a record but for its key. Readers see the key, which never changes,
-// and the object; an update makes the record point to another one. All else is
-// the writer's.
+// and the object, in its slot. All else is the writer's.
 //
 // Invariant: contents.all.owner(at) is this record, and for every post p of it
 // p.list.value.owner(p.at) is this record.
 type entry struct {
-	current atomic.Pointer[any] // the object; never nil, and what it points to never changes
-	stamp   uint64              // the caller's
+	slot  slot
+	stamp uint64 // the caller's
 
 	// Where the object stands in the lists of its index values: the first
 	// place inline, since most objects have one, in the order of the indexes.
@@ -31,14 +29,14 @@ type entry struct {
 }
 
 // newRecord returns a record that knows its key before it is in a table.
-func newRecord(key Key, object *any, stamp uint64, part uint16) *record {
+func newRecord(key Key, obj any, stamp uint64, part uint16) *record {
 	r := &record{namespace: unique.Make(key.Namespace), name: key.Name}
-	r.value.current.Store(object)
+	r.value.slot = slotOf(obj)
 	r.value.stamp, r.value.part = stamp, part
 	return r
 }
 
-func (e *entry) object() any { return *e.current.Load() }
+func (e *entry) object() any { return e.slot.load() }
 
 // takeOver takes over what is the writer's in the record that this one replaces,
 // which keeps the index values that it has.

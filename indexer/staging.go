@@ -98,7 +98,7 @@ func (s *Staging) Put(key Key, obj any, stamp uint64) {
 	defer s.w.x.writing.Unlock()
 
 	s.unmark(key)
-	s.pending.put(newRecord(key, &obj, stamp, s.part))
+	s.pending.put(newRecord(key, obj, stamp, s.part))
 }
 
 // Drop says that the replacement does not hold a key, after all.
@@ -134,7 +134,7 @@ func (w *Writer) retain(r *record) {
 	for _, s := range w.staged {
 		if e := &r.value; e.mark == s.mark && e.part == s.part {
 			e.mark = 0
-			s.pending.put(newRecord(r.key(), e.current.Load(), e.stamp, s.part))
+			s.pending.put(newRecord(r.key(), e.object(), e.stamp, s.part))
 		}
 	}
 }

@@ -39,12 +39,13 @@ func (tx *Tx) Put(part uint16, key Key, obj any, stamp uint64) (old any, was uin
 	c := w.x.live.Load()
 	spot, r := c.records.seek(key)
 	if r == nil {
-		c.insert(w, spot, newRecord(key, &obj, stamp, part))
+		c.insert(w, spot, newRecord(key, obj, stamp, part))
 		return nil, 0, false
 	}
 	values := c.values(w, r, obj)
 	w.retain(r)
-	old, was = c.update(w, r, &obj, stamp, values)
+	r = c.taker(spot, r, obj)
+	old, was = c.update(w, r, obj, stamp, values)
 	r.value.part = part
 	return old, was, true
 }
