@@ -246,9 +246,12 @@ func (s *clientgoStore) GetByKey(key string) (item any, exists bool, err error) 
 // Index returns the objects that share a value of an index with obj, which
 // need not be of the store's type: generated listers pass an ObjectMeta.
 func (s *clientgoStore) Index(name string, obj any) ([]any, error) {
-	f, ok := s.GetIndexers()[name]
-	if !ok {
+	f := s.indexFunc(name)
+	if f == nil {
 		return nil, noIndex(name)
+	}
+	if m := metaOf(obj); m != nil && isMetaNamespace(f) { // as it nearly always is
+		return s.ByIndex(name, m.GetNamespace())
 	}
 	values, err := f(obj)
 	if err != nil {
@@ -265,6 +268,18 @@ func (s *clientgoStore) Index(name string, obj any) ([]any, error) {
 		found = []any{}
 	}
 	return found, nil
+}
+
+// indexFunc returns the function of an index, nil if none is known.
+func (s *clientgoStore) indexFunc(name string) cache.IndexFunc {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	f, ok := s.funcs[name]
+	if !ok && name == indexer.NamespaceIndex {
+		return cache.MetaNamespaceIndexFunc
+	}
+	return f
 }
 
 func (s *clientgoStore) ByIndex(name, value string) ([]any, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
+	"github.com/tidemark-k8s/tidemark/lister"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -33,6 +34,8 @@ type core struct {
 	status    status
 	versions  versionWaiters
 	clientgo  *clientgoInformer
+	view      untypedView
+	lister    lister.Lister[any]
 	logger    func(Event)
 	synced    chan struct{} // closed once every part has committed a full state
 	halted    atomic.Bool   // the run is ending: handlers are told nothing more
@@ -100,7 +103,8 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 		c.misuse = err
 		c.writer, _ = c.newStore(nil)
 	}
-	c.clientgo = newClientgoInformer(c)
+	c.clientgo, c.view = newClientgoInformer(c), untypedView{c}
+	c.lister = lister.New(c.writer.Indexer(), o.Resource)
 	return c
 }
 

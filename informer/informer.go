@@ -16,12 +16,12 @@ import (
 // what changes. It is made by [New] or obtained from a factory, and does
 // nothing until Run. All methods are safe for any goroutine.
 //
-// What is in it is untyped: an Informer is a view of it.
-type Informer[T Object] struct {
-	core    *core
-	indexer *indexer.Indexer[T]
-	lister  lister.Lister[T]
-}
+// What is in it is untyped: an Informer is a view of it, the same one for whoever
+// asks.
+type Informer[T Object] struct{ core *core }
+
+// untypedView is what the view of a core is, whatever its type.
+type untypedView struct{ core *core }
 
 // New returns an informer of what a source holds. Misuse (a nil source, a
 // negative period, indexes that do not do) is told by the first Run, Handle or
@@ -69,11 +69,8 @@ func As[T Object](i cache.SharedIndexInformer) (*Informer[T], bool) {
 	return view[T](ours.core), true
 }
 
-// view returns a typed view of a core, whose objects are all Ts.
-func view[T Object](c *core) *Informer[T] {
-	objects := indexer.View[T](c.writer.Indexer())
-	return &Informer[T]{core: c, indexer: objects, lister: lister.New(objects, c.options.Resource)}
-}
+// view returns the typed view of a core, whose objects are all Ts.
+func view[T Object](c *core) *Informer[T] { return (*Informer[T])(&c.view) }
 
 // Run mirrors the source until ctx ends. It returns nil then, once all
 // goroutines of the informer have ended; a handler that is stuck holds it up. An
@@ -134,10 +131,10 @@ func (i *Informer[T]) SetTransform(transform func(T) (T, error)) error {
 }
 
 // Indexer returns the store, to read.
-func (i *Informer[T]) Indexer() *indexer.Indexer[T] { return i.indexer }
+func (i *Informer[T]) Indexer() *indexer.Indexer[T] { return indexer.View[T](i.core.writer.Indexer()) }
 
 // Lister returns a lister over the store.
-func (i *Informer[T]) Lister() lister.Lister[T] { return i.lister }
+func (i *Informer[T]) Lister() lister.Lister[T] { return lister.View[T](i.core.lister) }
 
 // Synced returns a channel that is closed once the store is complete. It is
 // never opened again: for whether it is up to date now, see [Status].

@@ -22,6 +22,11 @@ func New[T any](objects *indexer.Indexer[T], resource schema.GroupResource) List
 	return Lister[T]{objects: objects, resource: &resource}
 }
 
+// View returns a lister of a type over a store whose objects are all of it.
+func View[T any](l Lister[any]) Lister[T] {
+	return Lister[T]{objects: indexer.View[T](l.objects), resource: l.resource, namespace: l.namespace}
+}
+
 // Namespace returns a lister of one namespace; of all for "".
 func (l Lister[T]) Namespace(namespace string) Lister[T] {
 	l.namespace = namespace

@@ -1,0 +1,239 @@
+package informer
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// speaker is an interface type of objects: of pods and of nodes, and not of services.
+type speaker interface {
+	metav1.Object
+	runtime.Object
+	speak() string
+}
+
+type speakingPod struct{ corev1.Pod }
+
+func (*speakingPod) speak() string { return "pod" }
+
+type speakingNode struct{ corev1.Node }
+
+func (*speakingNode) speak() string { return "node" }
+
+func newSpeaking(name, version string) []runtime.Object {
+	meta := metav1.ObjectMeta{Namespace: "default", Name: name, ResourceVersion: version}
+	pod, node := &speakingPod{}, &speakingNode{}
+	pod.ObjectMeta, node.ObjectMeta = meta, meta
+	node.Name += "-node"
+	return []runtime.Object{pod, node}
+}
+
+// mixed is a source whose list holds objects of several types.
+type mixed struct {
+	*script
+	objects []runtime.Object
+}
+
+func (m *mixed) List(context.Context, metav1.ListOptions) (runtime.Object, error) {
+	list := &corev1.List{ListMeta: metav1.ListMeta{ResourceVersion: "10"}}
+	for _, obj := range m.objects {
+		list.Items = append(list.Items, runtime.RawExtension{Object: obj})
+	}
+	return list, nil
+}
+
+func newMixed(objects ...runtime.Object) *mixed { return &mixed{newScript("10"), objects} }
+
+// ofPods makes informers of pods: one whose type the compiler knows, and one of a
+// type that only the running program knows.
+var ofPods = map[string]func(s reflector.Source, observe func(Event)) *Informer[*corev1.Pod]{
+	"known to the compiler": func(s reflector.Source, observe func(Event)) *Informer[*corev1.Pod] {
+		return New(s, Options[*corev1.Pod]{Observe: observe})
+	},
+	"known at run time": func(s reflector.Source, observe func(Event)) *Informer[*corev1.Pod] {
+		i, _ := As[*corev1.Pod](JoinShared([]reflector.Source{s}, reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: observe}))
+		return i
+	},
+}
+
+func eachOfPods(t *testing.T, test func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod])) {
+	for name, makes := range ofPods {
+		t.Run(name, func(t *testing.T) { bubble(t, func(t *testing.T) { test(t, makes) }) })
+	}
+}
+
+// D25: what a source brings of another type is left out, of lists and watches.
+func TestContract_D25_WhatIsDecoded(t *testing.T) {
+	eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
+		seen := newEvents()
+		s := newMixed(pod("a", "1"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "2"}})
+		i := makes(s, seen.observe)
+		start(t, i)
+		require.NoError(t, i.WaitSynced(t.Context()))
+		require.Equal(t, []indexer.Key{named("a")}, i.Indexer().Keys())
+		skipped := of[reflector.Skipped](seen)
+		require.Len(t, skipped, 1)
+		require.ErrorIs(t, skipped[0].Err, ErrType)
+		s.send(watch.Modified, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
+		s.send(watch.Modified, pod("a", "11"))
+		require.NoError(t, i.WaitVersion(t.Context(), "11"))
+		require.Len(t, of[reflector.Skipped](seen), 1)
+		a, _ := i.Indexer().Get(named("a"))
+		require.Equal(t, "11", a.ResourceVersion)
+	})
+}
+
+// D25: an object of which the transform makes one of another type, or nothing, is
+// quarantined.
+func TestContract_D25_WhatATransformMakes(t *testing.T) {
+	for made, transform := range map[string]cache.TransformFunc{
+		"another type": func(any) (any, error) { return &corev1.Service{}, nil },
+		"a nil":        func(any) (any, error) { return nil, nil },
+		"a typed nil":  func(any) (any, error) { return (*corev1.Pod)(nil), nil },
+	} {
+		t.Run(made, func(t *testing.T) {
+			eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
+				seen := newEvents()
+				i := makes(newScript("10", pod("a", "1")), seen.observe)
+				require.NoError(t, i.Shared().SetTransform(transform))
+				start(t, i)
+				require.NoError(t, i.WaitSynced(t.Context()))
+				require.Zero(t, i.Indexer().Len())
+				failed := of[*QuarantineError](seen)
+				require.Len(t, failed, 1)
+				require.ErrorIs(t, failed[0], ErrTransform)
+				if made != "a typed nil" {
+					require.ErrorIs(t, failed[0], ErrType)
+				}
+			})
+		})
+	}
+}
+
+// D25: what a user writes through client-go's API is refused where it is of another
+// type.
+func TestContract_D25_WhatAUserWrites(t *testing.T) {
+	eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
+		i := makes(mute{}, observed)
+		store := i.Shared().GetIndexer()
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
+		require.ErrorIs(t, store.Add(node), ErrType)
+		require.ErrorIs(t, store.Update(node), ErrType)
+		require.ErrorIs(t, store.Replace([]any{pod("a", "1"), node}, "1"), ErrType)
+		failed := store.(cache.TransactionStore).Transaction(
+			cache.Transaction{Type: cache.TransactionTypeAdd, Object: node}, cache.Transaction{Type: cache.TransactionTypeAdd, Object: pod("b", "1")})
+		require.Equal(t, []int{1}, failed.SuccessfulIndices)
+		require.ErrorIs(t, failed.Errors[0], ErrType)
+		require.NoError(t, store.Delete(node), "a delete stores nothing")
+		require.Equal(t, []indexer.Key{named("b")}, i.Indexer().Keys())
+		require.NoError(t, store.Add(pod("b", "2")))
+	})
+}
+
+// An informer of an interface type holds whatever has the type.
+func TestContract_D25_AnInterfaceType(t *testing.T) {
+	for name, makes := range map[string]func(reflector.Source) *Informer[speaker]{
+		"known to the compiler": func(s reflector.Source) *Informer[speaker] { return New(s, Options[speaker]{Observe: observed}) },
+		"known at run time": func(s reflector.Source) *Informer[speaker] {
+			i, _ := As[speaker](JoinShared([]reflector.Source{s}, reflect.TypeFor[speaker](), Options[any]{Observe: observed}))
+			return i
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := newMixed(append(newSpeaking("a", "1"), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}})...)
+				i := makes(s)
+				require.NoError(t, i.AddIndexes(indexer.Index[speaker]{Name: "speaks", Append: func(v []string, o speaker) []string { return append(v, o.speak()) }}))
+				require.NoError(t, i.SetTransform(func(o speaker) (speaker, error) {
+					if o.GetName() == "nothing" {
+						return nil, nil
+					}
+					return o, nil
+				}))
+				var told []string
+				_, err := i.Handle(Funcs[speaker]{
+					Added:   func(o speaker) { told = append(told, "add "+o.speak()) },
+					Updated: func(_, o speaker) { told = append(told, "update "+o.speak()) },
+					Deleted: func(o speaker) { told = append(told, "delete "+o.speak()) },
+				}, HandlerOptions{})
+				require.NoError(t, err)
+				start(t, i)
+				require.NoError(t, i.WaitSynced(t.Context()))
+				require.Equal(t, 2, i.Indexer().Len())
+				found := slices.Collect(i.Indexer().By("speaks", "node"))
+				require.Len(t, found, 1)
+				require.Equal(t, "a-node", found[0].GetName())
+				s.send(watch.Added, newSpeaking("nothing", "11")[0])
+				s.send(watch.Modified, newSpeaking("a", "12")[0])
+				s.send(watch.Deleted, newSpeaking("a", "13")[1])
+				require.NoError(t, i.WaitDelivered(t.Context(), "13"))
+				slices.Sort(told)
+				require.Equal(t, []string{"add node", "add pod", "delete node", "update pod"}, told)
+				require.Equal(t, 1, i.Status().Quarantined)
+				require.ErrorIs(t, i.Shared().GetStore().Add(&corev1.Service{}), ErrType)
+				_, ok := As[*speakingPod](i.Shared())
+				require.False(t, ok, "of another type")
+			})
+		})
+	}
+}
+
+// A view refuses an informer that client-go's constructors make: they promise no type.
+func TestContract_D25_AsOfAnInformerOfAnything(t *testing.T) {
+	_, ok := As[*corev1.Pod](NewSharedIndexInformer(listerWatcher{mute{}}, &corev1.Pod{}, 0, nil))
+	require.False(t, ok)
+}
+
+// A handler is called without an allocation for each event, whatever its type is.
+func TestTypedHandlersAreToldWithoutAllocation(t *testing.T) {
+	a := newSpeaking("a", "1")[0]
+	for name, to := range map[string]receiver{
+		"a handler of pointers":    receiverOf[*speakingPod](HandlerFunc[*speakingPod](func(Change[*speakingPod]) {})),
+		"functions of pointers":    receiverOf[*speakingPod](Funcs[*speakingPod]{Updated: func(_, _ *speakingPod) {}}),
+		"a handler of interfaces":  receiverOf[speaker](HandlerFunc[speaker](func(Change[speaker]) {})),
+		"functions of interfaces":  receiverOf[speaker](Funcs[speaker]{Updated: func(_, _ speaker) {}}),
+		"client-go's kind of them": newClientgoReceiver(cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, _ any) {}}, klog.Background()),
+	} {
+		p := &pair{a, a}
+		require.Zero(t, testing.AllocsPerRun(100, func() { to.receive(p, header{kind: Updated}, nil) }), name)
+	}
+}
+
+// What client-go's API returns of an informer is one value for each informer.
+func TestClientgosInformerAndItsStoreAreMadeOnce(t *testing.T) {
+	i := New(mute{}, Options[*corev1.Pod]{})
+	require.NoError(t, i.Shared().GetStore().Add(pod("a", "1")))
+	require.Same(t, i.Shared(), i.Shared())
+	again, ok := As[*corev1.Pod](i.Shared())
+	require.True(t, ok)
+	require.Same(t, i, again)
+	require.Same(t, i.Shared().GetIndexer(), i.Shared().GetStore())
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		_, ok, err := i.Shared().GetIndexer().GetByKey("default/a")
+		if !ok || err != nil {
+			panic(err)
+		}
+		i.Shared().GetStore()
+		i.Indexer()
+		i.Lister()
+	}))
+	a := pod("a", "1")
+	require.Equal(t, 1.0, testing.AllocsPerRun(100, func() {
+		if found, err := i.Shared().GetIndexer().Index(cache.NamespaceIndex, a); len(found) != 1 || err != nil {
+			panic(err)
+		}
+	}), "the slice that it returns")
+}
