@@ -6,11 +6,15 @@
 // label requirements ([Indexer.Select]), or all at once; a list is a
 // [Snapshot], frozen and free, to be ranged over without a lock.
 //
+// The store is untyped: a Writer takes objects of any type. [View] reads them as
+// objects of one, for a type assertion each.
+//
 // In client-go this is cache.Indexer and cache.ThreadSafeStore.
 //
 // # Guarantees
 //
-//   - Get takes no lock, allocates nothing and never waits for a writer.
+//   - Get takes no lock, allocates nothing and never waits for a writer. Ranging
+//     over a list allocates nothing either.
 //   - Taking a Snapshot copies nothing; it never changes afterwards. The writer
 //     pays for it: it copies what it changes next, once, in chunks of 256.
 //   - Taking a list may wait for the write section in progress. Sections are

@@ -72,7 +72,7 @@ func (c *clientgoUnshared) LastSyncResourceVersion() string {
 
 func (c *clientgoUnshared) HasSyncedChecker() cache.DoneChecker { return c.handler.HasSyncedChecker() }
 
-// clientgoSettings are what the constructors of the client-go face say beside
+// clientgoSettings are what the constructors of client-go's API say beside
 // the source and the type.
 type clientgoSettings struct {
 	source  reflector.Source // nil for the ListerWatcher

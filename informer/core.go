@@ -117,7 +117,7 @@ func (c *core) newStore(indexes []indexer.Index[any]) (*indexer.Writer, error) {
 	})
 }
 
-// observe passes an event on: to the user's observer, to the client-go face's
+// observe passes an event on: to the user's observer, to client-go's watch
 // error handler, or else to the log. The former two are called on a goroutine of
 // their own, which they may end.
 func (c *core) observe(e Event) {

@@ -20,7 +20,7 @@ func (i *Informer[T]) WaitDelivered(ctx context.Context, version string) error {
 }
 
 // WaitDelivered is [Informer.WaitDelivered], for those that know client-go's
-// face only.
+// API only.
 func (i *clientgoInformer) WaitDelivered(ctx context.Context, version string) error {
 	return i.core.WaitDelivered(ctx, version)
 }

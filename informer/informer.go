@@ -58,7 +58,7 @@ type Shared interface {
 	WaitDelivered(ctx context.Context, version string) error
 }
 
-// As shows an informer of this module, in its client-go face, as a typed one:
+// As shows an informer of this module, behind client-go's interface, as a typed one:
 // the same store, the same run. It returns false for one of another type, or of
 // another module.
 func As[T Object](i cache.SharedIndexInformer) (*Informer[T], bool) {

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// Object is what the typed face handles: an API object with metadata, such as
+// Object is what an [Informer] handles: an API object with metadata, such as
 // *corev1.Pod. An interface type that has these methods will do too.
 type Object interface {
 	comparable

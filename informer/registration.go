@@ -72,7 +72,7 @@ type registration struct {
 	scratch pair
 	split   bool
 	then    event
-	splits  bool // the face wants that
+	splits  bool // the receiver wants that
 
 	// mu guards what follows: the publisher folds for a handler with Latest that
 	// lags, and Stop lets go of it all. With Every, the tables are unused.
