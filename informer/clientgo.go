@@ -74,7 +74,7 @@ func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings
 	i.store.funcs = funcs
 	i.measures(s.metrics)
 	if s.logger != nil {
-		c.logger = logged(*s.logger, c.options.Name)
+		c.logger = LogEvents(*s.logger, c.options.Name)
 	}
 	return i
 }

@@ -19,7 +19,9 @@ type StoreOptions struct {
 	InformerMetricsProvider cache.InformerMetricsProvider
 }
 
-// NewIndexerWithOptions is [NewIndexer] with options.
+// NewIndexerWithOptions makes a store that belongs to no informer, of which
+// NewStore and NewIndexer in package informer/cache are made. The whole string
+// that key returns is the key. Nobody keeps or changes the map.
 func NewIndexerWithOptions(key cache.KeyFunc, ix cache.Indexers, o StoreOptions) cache.Indexer {
 	s := newFreeStore(key, ix)
 	s.transform = o.Transform

@@ -16,14 +16,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
-// NewStore is client-go's function of that name, over this module's store. The
-// whole string that key returns is the key.
-func NewStore(key cache.KeyFunc) cache.Store { return NewIndexer(key, nil) }
-
-// NewIndexer is client-go's function of that name, over this module's store.
-// The whole string that key returns is the key. Nobody keeps or changes the map.
-func NewIndexer(key cache.KeyFunc, ix cache.Indexers) cache.Indexer { return newFreeStore(key, ix) }
-
 // newFreeStore makes a store that belongs to no informer.
 func newFreeStore(key cache.KeyFunc, ix cache.Indexers) *clientgoStore {
 	indexes, funcs := clientgoIndexes(ix, false)

@@ -46,7 +46,7 @@ func TestContract_B39_TheVersionOfAStore(t *testing.T) {
 		}
 		return cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
 	}
-	store := NewStore(key)
+	store := NewIndexerWithOptions(key, nil, StoreOptions{})
 	at := func(want string, err error) {
 		t.Helper()
 		require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestContract_B39_TheVersionOfAStore(t *testing.T) {
 
 // B37: values come and go with their objects.
 func TestContract_B37_ValuesComeAndGo(t *testing.T) {
-	x := NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"labels": byLabels})
+	x := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, cache.Indexers{"labels": byLabels}, StoreOptions{})
 	labels := func(pairs ...string) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
 			p.Labels = map[string]string{}
@@ -107,7 +107,7 @@ func TestContract_B37_ValuesComeAndGo(t *testing.T) {
 
 // B38: what succeeded is a list, also when nothing did.
 func TestContract_B38_ATransactionOfWhichNothingSucceeds(t *testing.T) {
-	failed := NewStore(cache.MetaNamespaceKeyFunc).(cache.TransactionStore).Transaction(
+	failed := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{}).(cache.TransactionStore).Transaction(
 		cache.Transaction{Type: cache.TransactionTypeAdd, Object: 1}, cache.Transaction{Type: cache.TransactionTypeDelete, Object: 2})
 	require.Equal(t, []int{}, failed.SuccessfulIndices)
 	require.Len(t, failed.Errors, 2)
@@ -143,7 +143,7 @@ func TestAStoreWithATransform(t *testing.T) {
 // A key function's error comes out wrapped.
 func TestKeyErrorsAreWrapped(t *testing.T) {
 	ours := errors.New("ours")
-	store := NewStore(func(any) (string, error) { return "", ours })
+	store := NewIndexerWithOptions(func(any) (string, error) { return "", ours }, nil, StoreOptions{})
 	for _, err := range []error{store.Add(1), store.Update(1), store.Delete(1), store.Replace([]any{1}, "")} {
 		require.ErrorIs(t, err, ours)
 		require.ErrorAs(t, err, &cache.KeyError{})

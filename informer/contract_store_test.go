@@ -18,7 +18,9 @@ import (
 
 // indexers are all that are used as client-go's Indexer.
 func eachIndexer(t *testing.T, test func(t *testing.T, x cache.Indexer)) {
-	t.Run("NewIndexer", func(t *testing.T) { test(t, NewIndexer(cache.DeletionHandlingMetaNamespaceKeyFunc, cache.Indexers{})) })
+	t.Run("NewIndexerWithOptions", func(t *testing.T) {
+		test(t, NewIndexerWithOptions(cache.DeletionHandlingMetaNamespaceKeyFunc, cache.Indexers{}, StoreOptions{}))
+	})
 	for name, makes := range faces {
 		t.Run(name, func(t *testing.T) { test(t, makes(newScript("1"), 0, cache.Indexers{}).GetIndexer()) })
 	}
@@ -176,7 +178,7 @@ func TestContract_D4_TheErrorHandlerHearsOfIndexes(t *testing.T) {
 func TestContract_D5_GetIndexersIsACopy(t *testing.T) {
 	mine := cache.Indexers{"labels": byLabels}
 	for _, x := range []cache.Indexer{
-		NewIndexer(cache.MetaNamespaceKeyFunc, mine),
+		NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, mine, StoreOptions{}),
 		faces["any"](newScript("1"), 0, mine).GetIndexer(),
 	} {
 		shown := x.GetIndexers()
@@ -188,7 +190,7 @@ func TestContract_D5_GetIndexersIsACopy(t *testing.T) {
 		require.Len(t, mine, 1)
 	}
 	for _, x := range []cache.Indexer{
-		NewIndexer(cache.MetaNamespaceKeyFunc, nil),
+		NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{}),
 		faces["any"](newScript("1"), 0, nil).GetIndexer(),
 	} {
 		require.NoError(t, x.AddIndexers(cache.Indexers{"labels": byLabels}), "k/k#110660")
@@ -303,24 +305,23 @@ func TestContract_T21_CustomKeys(t *testing.T) {
 		}
 		return s, nil
 	}
-	for _, x := range []cache.Store{NewStore(key), NewIndexer(key, nil)} {
-		for _, k := range []string{"a/b/c", "/x", "", "a/", "plain"} {
-			require.NoError(t, x.Add(k))
-			got, ok, err := x.GetByKey(k)
-			require.NoError(t, err)
-			require.True(t, ok)
-			require.Equal(t, k, got)
-		}
-		require.ElementsMatch(t, []string{"a/b/c", "/x", "", "a/", "plain"}, x.ListKeys())
-		require.Error(t, x.Add(1))
-		require.NoError(t, x.Delete("a/b/c"))
-		require.Len(t, x.List(), 4)
-		require.Empty(t, x.LastStoreSyncResourceVersion(), "B39: objects without metadata leave it")
+	x := NewIndexerWithOptions(key, nil, StoreOptions{})
+	for _, k := range []string{"a/b/c", "/x", "", "a/", "plain"} {
+		require.NoError(t, x.Add(k))
+		got, ok, err := x.GetByKey(k)
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, k, got)
 	}
+	require.ElementsMatch(t, []string{"a/b/c", "/x", "", "a/", "plain"}, x.ListKeys())
+	require.Error(t, x.Add(1))
+	require.NoError(t, x.Delete("a/b/c"))
+	require.Len(t, x.List(), 4)
+	require.Empty(t, x.LastStoreSyncResourceVersion(), "B39: objects without metadata leave it")
 }
 
 func TestAnIndexerWithUselessIndexesStillStores(t *testing.T) {
-	x := NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"x": nil})
+	x := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, cache.Indexers{"x": nil}, StoreOptions{})
 	require.NoError(t, x.Add(pod("a", "1")))
 	require.Len(t, x.List(), 1)
 	_, err := x.ByIndex("x", "y")

@@ -93,7 +93,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 	if c.options.Name == "" {
 		c.options.Name = objects.name()
 	}
-	c.logger = logged(klog.Background(), c.options.Name)
+	c.logger = LogEvents(klog.Background(), c.options.Name)
 	c.misuse = c.options.validate()
 	if len(sources) == 0 || slices.Contains(sources, nil) {
 		c.misuse = ErrNoSource

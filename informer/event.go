@@ -20,10 +20,11 @@ type HandlerPanicked struct {
 	Value   any
 }
 
-// logged returns the observer that is used if the user sets none: it logs what
-// an operator has to know, and at higher verbosity what one may want to know.
-// What is said of single objects has a bound, see [limited].
-func logged(log klog.Logger, name string) func(Event) {
+// LogEvents returns the observer of an informer whose user sets none; an observer
+// that replaces it may call it. It logs what an operator has to know and, at
+// higher verbosity, everything else. It writes at most 100 lines a minute about
+// single objects.
+func LogEvents(log klog.Logger, name string) func(Event) {
 	log = log.WithName("tidemark").WithValues("informer", name)
 	single := limited(log)
 	return func(e Event) {

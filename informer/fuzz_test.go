@@ -25,16 +25,6 @@ func FuzzLatest(f *testing.F) {
 	})
 }
 
-func FuzzDeltaFIFO(f *testing.F) {
-	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
-		w := newQueueTwins(t, r)
-		for more() {
-			w.step()
-		}
-		w.end()
-	})
-}
-
 // What handlers of all sorts are told adds up to the store, whatever happens to
 // the log meanwhile.
 func FuzzHandlers(f *testing.F) {
@@ -72,7 +62,7 @@ func wholeKey(obj any) (string, error) {
 }
 
 func newStoreTwins(t *testing.T, r *rand.Rand) *storeTwins {
-	return &storeTwins{t: t, rand: r, ours: NewIndexer(wholeKey, cache.Indexers{}), theirs: cache.NewIndexer(wholeKey, cache.Indexers{})}
+	return &storeTwins{t: t, rand: r, ours: NewIndexerWithOptions(wholeKey, cache.Indexers{}, StoreOptions{}), theirs: cache.NewIndexer(wholeKey, cache.Indexers{})}
 }
 
 // byWords is an index of several values, some of them twice.

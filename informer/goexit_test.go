@@ -161,51 +161,7 @@ func TestContract_D28_WritesOfUsers(t *testing.T) {
 	})
 }
 
-// Where a key function ends the goroutine, a reflector leaves the change out.
-func TestContract_D28_AKeyFunctionThatEndsItsGoroutine(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"))
-		store := NewStore(func(obj any) (string, error) {
-			if p, ok := obj.(*corev1.Pod); ok && p.Labels["poison"] != "" {
-				runtime.Goexit()
-			}
-			return cache.MetaNamespaceKeyFunc(obj)
-		})
-		reflects(t, NewReflector(listerWatcher{s}, &corev1.Pod{}, store, 0))
-		s.send(watch.Added, pod("b", "11", exits))
-		s.send(watch.Added, pod("c", "12"))
-		synctest.Wait()
-		require.ElementsMatch(t, []string{"default/a", "default/c"}, store.ListKeys())
-		s.set("20", pod("b", "11", exits), pod("d", "13"))
-		s.expire()
-		time.Sleep(time.Minute)
-		require.ElementsMatch(t, []string{"default/a", "default/c"}, store.ListKeys(), "a list is taken whole, or not")
-		s.set("30", pod("b", "21"), pod("d", "13"))
-		time.Sleep(time.Minute)
-		require.ElementsMatch(t, []string{"default/b", "default/d"}, store.ListKeys())
-	})
-}
-
-// A store of the user's may do so in each resync.
-func TestContract_D28_Resyncs(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		store := &mortal{}
-		reflects(t, NewReflector(listerWatcher{newScript("10", pod("a", "1"))}, &corev1.Pod{}, store, time.Minute))
-		time.Sleep(3*time.Minute + time.Second)
-		require.Equal(t, []string{"replace a@1 at 10", "resync ", "resync ", "resync "}, store.take())
-	})
-}
-
-// mortal is a store whose Resync ends the goroutine.
-type mortal struct{ written }
-
-func (m *mortal) Resync() error {
-	_ = m.written.Resync()
-	runtime.Goexit()
-	return nil
-}
-
-// Observers may do so too.
+// An observer may end its goroutine.
 func TestContract_D28_AnObserver(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", pod("a", "1"), pod("b", "2", label("poison", "error")))

@@ -5,6 +5,8 @@ import (
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // objectType says which objects an informer is for. The zero value is any.
@@ -45,7 +47,7 @@ func exactly(goType reflect.Type) objectType {
 // like is the type of an informer that client-go's constructors make of an
 // example: of its type and, where it is unstructured, of its kind.
 func like(example any) objectType {
-	goType, kind := expected(example)
+	goType, kind := object.Like(example)
 	return objectType{goType: goType, kind: kind}
 }
 

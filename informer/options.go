@@ -43,7 +43,7 @@ type Options[T any] struct {
 	// With several sources it is called from several goroutines.
 	Rand func() float64
 	// Observe, if set, is told everything that the informer notices, instead
-	// of the log. The informer waits for each call: it must be quick and must not
+	// of [LogEvents]. The informer waits for each call: it must be quick and must not
 	// call the informer.
 	Observe func(Event)
 }

@@ -2,52 +2,22 @@ package cache
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-func pod(name, version string) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, ResourceVersion: version}}
-}
-
-// still lists one pod, and its watch brings nothing.
-func still() ListerWatcher {
-	return ToListWatcherWithWatchListSemantics(&ListWatch{
-		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
-			return &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "10"}, Items: []corev1.Pod{*pod("a", "1")}}, nil
-		},
-		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
-	}, cannotStream{})
-}
-
-type cannotStream struct{}
-
-func (cannotStream) IsWatchListSemanticsUnSupported() bool { return true }
-
-// running runs what has a Run for the time of a test.
-func running(t *testing.T, run func(ctx context.Context)) {
-	ctx, cancel := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	wg.Go(func() { run(ctx) })
-	t.Cleanup(func() { cancel(); wg.Wait() })
-	synctest.Wait()
-}
-
 // A program for client-go, whose import was changed.
 func TestAProgramOfClientgo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		i := NewSharedIndexInformer(still(), &corev1.Pod{}, 0, Indexers{NamespaceIndex: MetaNamespaceIndexFunc})
+		i := NewSharedIndexInformer(newScript("10", pod("a", "1")).source(), &corev1.Pod{}, 0, Indexers{NamespaceIndex: MetaNamespaceIndexFunc})
 		var names []string
 		reg, err := i.AddEventHandler(ResourceEventHandlerFuncs{AddFunc: func(obj any) {
 			key, err := MetaNamespaceKeyFunc(obj)
@@ -81,22 +51,16 @@ func (h *told) OnDelete(d DeletedObject[*corev1.Pod]) {
 // client-go's typed face over an informer of ours.
 func TestTheTypedFace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		fake := watch.NewFake()
-		lw := ToListWatcherWithWatchListSemantics(&ListWatch{
-			ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
-				return &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "10"}, Items: []corev1.Pod{*pod("a", "1")}}, nil
-			},
-			WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return fake, nil },
-		}, cannotStream{})
-		i := NewTypedSharedIndexInformer[*corev1.Pod](NewSharedIndexInformer(lw, &corev1.Pod{}, 0, Indexers{}))
+		s := newScript("10", pod("a", "1"))
+		i := NewTypedSharedIndexInformer[*corev1.Pod](NewSharedIndexInformer(s.source(), &corev1.Pod{}, 0, Indexers{}))
 		require.NoError(t, i.AddTypedIndexers(TypedIndexers[*corev1.Pod]{"name": func(p *corev1.Pod) ([]string, error) { return []string{p.Name}, nil }}))
 		h := &told{}
 		reg, err := i.AddTypedEventHandler(h, HandlerOptions{})
 		require.NoError(t, err)
 		running(t, i.RunWithContext)
-		fake.Modify(pod("a", "11"))
-		fake.Delete(pod("a", "12"))
-		fake.Add(pod("b", "13"))
+		s.send(watch.Modified, pod("a", "11"))
+		s.send(watch.Deleted, pod("a", "12"))
+		s.send(watch.Added, pod("b", "13"))
 		synctest.Wait()
 		require.True(t, reg.HasSynced())
 		require.Equal(t, []string{"initial a", "update a", "delete a"}, h.lines)
@@ -116,10 +80,10 @@ func TestTheOtherInformers(t *testing.T) {
 	byName := Indexers{"name": func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Name}, nil }}
 	for name, makes := range map[string]func(h ResourceEventHandler) (Store, Controller){
 		"plain": func(h ResourceEventHandler) (Store, Controller) {
-			return NewTransformingInformer(still(), &corev1.Pod{}, 0, h, rename)
+			return NewTransformingInformer(newScript("10", pod("a", "1")).source(), &corev1.Pod{}, 0, h, rename)
 		},
 		"indexed": func(h ResourceEventHandler) (Store, Controller) {
-			return NewTransformingIndexerInformer(still(), &corev1.Pod{}, 0, h, byName, rename)
+			return NewTransformingIndexerInformer(newScript("10", pod("a", "1")).source(), &corev1.Pod{}, 0, h, byName, rename)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +107,7 @@ func TestTheOtherInformers(t *testing.T) {
 
 func TestReflectorsAndQueues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x, r := NewNamespaceKeyedIndexerAndReflector(still(), &corev1.Pod{}, 0)
+		x, r := NewNamespaceKeyedIndexerAndReflector(newScript("10", pod("a", "1")).source(), &corev1.Pod{}, 0)
 		running(t, func(ctx context.Context) { _ = r.Run(ctx) })
 		found, err := x.ByIndex(NamespaceIndex, "default")
 		require.NoError(t, err)
@@ -151,14 +115,18 @@ func TestReflectorsAndQueues(t *testing.T) {
 		require.Equal(t, "10", r.Version())
 
 		q := NewDeltaFIFO(MetaNamespaceKeyFunc, nil)
-		running(t, func(ctx context.Context) { _ = NewNamedReflector("pods", still(), &corev1.Pod{}, q, 0).Run(ctx) })
+		running(t, func(ctx context.Context) {
+			_ = NewNamedReflector("pods", newScript("10", pod("a", "1")).source(), &corev1.Pod{}, q, 0).Run(ctx)
+		})
 		got, err := q.Pop(func(any, bool) error { return nil })
 		require.NoError(t, err)
 		require.Equal(t, Sync, got.(Deltas).Newest().Type)
 
 		var pushed []any
 		u := NewUndeltaStore(func(all []any) { pushed = all }, MetaNamespaceKeyFunc)
-		running(t, func(ctx context.Context) { _ = NewReflector(still(), &corev1.Pod{}, u, 0).Run(ctx) })
+		running(t, func(ctx context.Context) {
+			_ = NewReflector(newScript("10", pod("a", "1")).source(), &corev1.Pod{}, u, 0).Run(ctx)
+		})
 		require.Len(t, pushed, 1)
 	})
 }
@@ -180,7 +148,7 @@ func TestAController(t *testing.T) {
 		store := NewStore(DeletionHandlingMetaNamespaceKeyFunc)
 		c := New(&Config{
 			Queue:         NewDeltaFIFOWithOptions(DeltaFIFOOptions{KnownObjects: store, EmitDeltaTypeReplaced: true}),
-			ListerWatcher: still(), ObjectType: &corev1.Pod{},
+			ListerWatcher: newScript("10", pod("a", "1")).source(), ObjectType: &corev1.Pod{},
 			Process: func(obj any, _ bool) error { return store.Add(obj.(Deltas).Newest().Object) },
 		})
 		require.False(t, c.HasSynced())

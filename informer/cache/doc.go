@@ -5,14 +5,22 @@
 //	import "github.com/tidemark-k8s/tidemark/informer/cache" // instead of k8s.io/client-go/tools/cache
 //
 // Interfaces and types are client-go's own, under their own names, so that
-// values go back and forth between both packages. Constructors are those of
-// package informer; the few that return something else than client-go's are
-// told in their comments, and MIGRATION.md lists what is not here and why.
+// values go back and forth between both packages. Informers are made by package
+// informer. The tools that no informer of this module needs are written here:
+// [DeltaFIFO], the controller of [New], reflectors into any store of
+// client-go's kind, [NewStore] and [NewIndexer]. Where a constructor returns
+// another type than client-go's, its comment says so; MIGRATION.md lists what is
+// not here and why.
 //
 // # Guarantees
 //
 //   - Every exported name of client-go's package is here, or is listed as
 //     missing with the reason; a test compares.
 //   - Nothing that is made here runs client-go's engine.
-//   - Informers, stores and queues promise what package informer says of them.
+//   - Informers and stores promise what package informer says of them.
+//   - A [DeltaFIFO] loses no delta, whatever processing does: the deltas of a key
+//     are popped together, keys in the order of their first delta. Nothing bounds
+//     how many wait.
+//   - A reflector writes a full state with one Replace, and each later change with
+//     one call. A change that the store refuses is reported, and the rest goes on.
 package cache

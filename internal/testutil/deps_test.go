@@ -57,14 +57,15 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer",
-		to: []string{"./internal/verify", "./internal/goexit", "./internal/share", "./internal/sharepass", "./indexer", "./deltafifo", "./reflector", "./lister", apimachinery, clientCache,
+		to: []string{"./internal/verify", "./internal/goexit", "./internal/object", "./internal/share", "./internal/sharepass", "./indexer", "./deltafifo", "./reflector", "./lister", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/klog/v2"},
 		why: "an informer serves one kind that it is handed; knowing all kinds is the factory's part",
 	},
 	{
 		from: "informer/cache",
-		to:   []string{"./informer", "./reflector", apimachinery, clientCache},
-		why:  "aliases only: code would have a place of its own",
+		to: []string{"./internal/verify", "./internal/goexit", "./internal/object", "./indexer", "./deltafifo", "./reflector", "./informer", apimachinery, clientCache,
+			"k8s.io/klog/v2"},
+		why: "it is client-go's toolbox, by name; what informers are made of is in package informer",
 	},
 	{
 		from: "informer/informertest",
@@ -84,7 +85,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "examples/controllerruntime",
-		to: []string{"./informer/...", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2",
+		to: []string{"./informer/...", "./reflector", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2",
 			"sigs.k8s.io/controller-runtime/..."},
 		why: "it is a module of its own, with what a user of controller-runtime has anyway",
 	},
@@ -97,6 +98,11 @@ var arrows = []arrow{
 	{
 		from: "internal/verify",
 		why:  "every package may import it, so it imports none",
+	},
+	{
+		from: "internal/object",
+		to:   []string{"./indexer", apimachinery},
+		why:  "it knows what every object has in common, and who asks is not its affair",
 	},
 	{
 		from: "internal/share",
@@ -151,6 +157,7 @@ var bans = []ban{
 	{"./informer", "k8s.io/client-go/kubernetes/...", "a user of one kind should not link the clients of all"},
 	{"./informer", "k8s.io/client-go/informers/...", "a user of one kind should not link the informers of all"},
 	{"./informer", "./informer/informertest", "production code does not link the test kit"},
+	{"./informer", "./informer/cache", "no informer uses client-go's toolbox"},
 	{"./informer", "./factory", "a factory makes informers, not the other way round"},
 	{"./factory", "./informer/informertest", "production code does not link the test kit"},
 	{"./informer", "testing", "production code does not link package testing"},

@@ -44,9 +44,14 @@ var engineRules = []engineRule{
 	},
 }
 
-// clientgoReflector is the one exception: watch error handlers get a reflector
-// of client-go's, which is made for its name and never run.
+// clientgoReflector is the one exception: the watch error handlers of informers
+// and of controllers get a reflector of client-go's, which is made for its name
+// and never run.
 const clientgoReflector = "NewReflectorWithOptions"
+
+func makesClientgoReflector(s *source) bool {
+	return strings.HasPrefix(s.base(), "clientgo") || s.path == "informer/cache/controller.go"
+}
 
 func TestNoBorrowedEngine(t *testing.T) {
 	report(t, engineProblems(repository(t)))
@@ -77,7 +82,7 @@ func (r engineRule) forbids(s *source, u use) bool {
 		return false
 	case u.name == ".":
 		return true // what it brings in cannot be told from the file's own names
-	case u.name == clientgoReflector && strings.HasPrefix(s.base(), "clientgo"):
+	case u.name == clientgoReflector && makesClientgoReflector(s):
 		return false
 	}
 	return r.names.MatchString(u.name) && (r.except == nil || !r.except.MatchString(u.name))
@@ -126,6 +131,8 @@ func TestEngineRulesCanFail(t *testing.T) {
 	allow(module+"/factory/informers", "NewSharedInformerFactory")
 	snippets = append(snippets,
 		snippet{"the unstarted reflector", "informer/clientgo_errors.go", using(cache, clientgoReflector), ""},
+		snippet{"that of a controller", "informer/cache/controller.go", using(cache, clientgoReflector), ""},
+		snippet{"one that runs", "informer/cache/reflector.go", using(cache, clientgoReflector), clientgoReflector + " of"},
 		snippet{"another reflector there", "informer/clientgo_errors.go", using(cache, "NewReflector"), "NewReflector of"},
 		snippet{"without an alias", "informer/a.go", "package x\n\nimport \"" + cache + "\"\n\nvar _ = cache.NewStore(nil)\n", "NewStore"},
 		snippet{"with type arguments", "informer/a.go", "package x\n\nimport \"" + cache + "\"\n\nvar _ = cache.NewStore[int]\n", "NewStore"},

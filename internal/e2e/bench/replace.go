@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/tidemark-k8s/tidemark/informer"
+	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 )
 
 // inRow is how many times a store is replaced in one run.
@@ -32,7 +32,7 @@ func replaces(c config) (func(implementation) (contender, error), error) {
 		case clientgo:
 			return r.ofStore(cache.NewIndexer(cache.MetaNamespaceKeyFunc, byNamespace()))
 		case face:
-			return r.ofStore(informer.NewIndexer(cache.MetaNamespaceKeyFunc, byNamespace()))
+			return r.ofStore(tidecache.NewIndexer(cache.MetaNamespaceKeyFunc, byNamespace()))
 		default:
 			return contender{run: r.relists}, nil
 		}

@@ -5,7 +5,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/informer"
+	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 )
 
 // The indexes that updates keep up, beside the one by namespace that comes with
@@ -48,7 +48,7 @@ func newStore(i implementation) (store, error) {
 	case clientgo:
 		return ofIndexer(cache.NewIndexer(cache.MetaNamespaceKeyFunc, clientgoIndexers())), nil
 	case face:
-		return ofIndexer(informer.NewIndexer(cache.MetaNamespaceKeyFunc, clientgoIndexers())), nil
+		return ofIndexer(tidecache.NewIndexer(cache.MetaNamespaceKeyFunc, clientgoIndexers())), nil
 	default:
 		return ofWriter()
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 )
 
 // A rig is one implementation of an informer.
@@ -63,7 +64,7 @@ var (
 	}.sharing()
 	faceRig = rig{
 		name: "face", shared: informer.NewSharedIndexInformerWithOptions,
-		newIndex: informer.NewIndexer, newStore: informer.NewStore,
+		newIndex: func(key cache.KeyFunc, ix cache.Indexers) cache.Indexer { return tidecache.NewIndexer(key, ix) }, newStore: func(key cache.KeyFunc) cache.Store { return tidecache.NewStore(key) },
 	}.sharing()
 	nativeRig = rig{name: "native", make: newNative}
 )

@@ -1,10 +1,8 @@
-package informer
+package cache
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"sync"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,10 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -35,7 +33,7 @@ func (w *written) refuse(err error) {
 }
 
 func (w *written) call(what string, obj any) error {
-	w.add(what+" "+spoken(obj), obj)
+	w.add(what + " " + spoken(obj))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -61,13 +59,7 @@ func (m *marked) Bookmark(version string) error { return m.call("bookmark", vers
 
 // reflects runs a reflector for the time of a test.
 func reflects(t *testing.T, r *reflector.Reflector) (stop func()) {
-	ctx, cancel := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	wg.Go(func() { _ = r.Run(ctx) })
-	stop = func() { cancel(); wg.Wait() }
-	t.Cleanup(stop)
-	synctest.Wait()
-	return stop
+	return running(t, func(ctx context.Context) { _ = r.Run(ctx) })
 }
 
 func mark(version string) *corev1.Pod {
@@ -77,15 +69,15 @@ func mark(version string) *corev1.Pod {
 // B44, B50, B63, B64: one Replace for each full state, then each change, and
 // the bookmarks for who wants them.
 func TestContract_B50_B64_AReflectorIntoAnyStore(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		for _, wants := range []bool{true, false} {
 			s := newScript("10", pod("a", "1"), pod("b", "2"))
 			plain, with := &written{}, &marked{}
-			store, w := cache.ReflectorStore(plain), plain
+			store, w := ReflectorStore(plain), plain
 			if wants {
 				store, w = with, &with.written
 			}
-			r := NewReflector(listerWatcher{s}, &corev1.Pod{}, store, 0)
+			r := NewReflector(s.source(), &corev1.Pod{}, store, 0)
 			stop := reflects(t, r)
 			require.Equal(t, []string{"replace a@1 b@2 at 10"}, w.take())
 			require.Equal(t, "10", r.Version(), "B50")
@@ -110,10 +102,10 @@ func TestContract_B50_B64_AReflectorIntoAnyStore(t *testing.T) {
 
 // A store of ours hears of bookmarks too.
 func TestAReflectorIntoOurStore(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		s := newScript("10", pod("a", "1"))
-		store := NewStore(cache.MetaNamespaceKeyFunc)
-		reflects(t, NewReflector(listerWatcher{s}, &corev1.Pod{}, store, 0))
+		store := NewStore(MetaNamespaceKeyFunc)
+		reflects(t, NewReflector(s.source(), &corev1.Pod{}, store, 0))
 		s.send(watch.Bookmark, mark("15"))
 		synctest.Wait()
 		require.Equal(t, "15", store.LastStoreSyncResourceVersion())
@@ -124,11 +116,11 @@ func TestAReflectorIntoOurStore(t *testing.T) {
 // B62, D10: what a store refuses is told; the rest goes on. A full state that
 // is refused is tried again.
 func TestContract_B62_D10_AStoreThatRefuses(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		s := newScript("10", pod("a", "1"))
-		w, log := &written{}, &lines{}
+		w, log := &written{}, &log{}
 		logger := log.logger()
-		reflects(t, NewReflectorWithOptions(listerWatcher{s}, &corev1.Pod{}, w, cache.ReflectorOptions{Logger: &logger, Name: "mine", ResyncPeriod: time.Minute}))
+		reflects(t, NewReflectorWithOptions(s.source(), &corev1.Pod{}, w, ReflectorOptions{Logger: &logger, Name: "mine", ResyncPeriod: time.Minute}))
 		w.take()
 		w.refuse(errPoison)
 		s.send(watch.Modified, pod("a", "11"))
@@ -152,10 +144,10 @@ func TestContract_B62_D10_AStoreThatRefuses(t *testing.T) {
 
 // B65, D11: the store is resynced every period, from start to stop.
 func TestContract_D11_ResyncsOfAReflector(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		s := newScript("10", pod("a", "1"))
 		w := &written{}
-		stop := reflects(t, NewReflector(listerWatcher{s}, &corev1.Pod{}, w, time.Minute))
+		stop := reflects(t, NewReflector(s.source(), &corev1.Pod{}, w, time.Minute))
 		w.take()
 		s.fail(errPoison)
 		s.expire() // the watch is down from now on
@@ -170,23 +162,23 @@ func TestContract_D11_ResyncsOfAReflector(t *testing.T) {
 // B71, D13: a store that transforms does so once for each object, also where
 // the initial state is streamed.
 func TestContract_B71_D13_AStoreThatTransforms(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var seen []string
-		queue := newDeltaFIFO(cache.DeltaFIFOOptions{
-			EmitDeltaTypeReplaced: true, KnownObjects: NewStore(cache.MetaNamespaceKeyFunc),
+		queue := NewDeltaFIFOWithOptions(DeltaFIFOOptions{
+			EmitDeltaTypeReplaced: true, KnownObjects: NewStore(MetaNamespaceKeyFunc),
 			Transformer: func(obj any) (any, error) {
 				seen = append(seen, spoken(obj))
 				return obj, nil
 			},
 		})
 		s := newScript("10", pod("a", "1"), pod("b", "2"))
-		stop := reflects(t, NewReflector(listerWatcher{s}, &corev1.Pod{}, queue, 0))
+		stop := reflects(t, NewReflector(s.source(), &corev1.Pod{}, queue, 0))
 		s.send(watch.Modified, pod("a", "11"))
 		synctest.Wait()
 		stop()
 		require.Equal(t, []string{"a@1", "b@2", "a@11"}, seen)
-		require.Equal(t, cache.Deltas{
-			{Type: cache.Replaced, Object: pod("a", "1")}, {Type: cache.Updated, Object: pod("a", "11")},
+		require.Equal(t, Deltas{
+			{Type: Replaced, Object: pod("a", "1")}, {Type: Updated, Object: pod("a", "11")},
 		}, popped(t, queue))
 	})
 }
@@ -194,9 +186,9 @@ func TestContract_B71_D13_AStoreThatTransforms(t *testing.T) {
 // A stream of the initial state may take back what it brought.
 func TestAStreamedStateIntoAnyStore(t *testing.T) {
 	w := &written{}
-	s := &storeSink{storeSettings: storeSettings{store: w, observe: func(e Event) { t.Error(e) }}}
+	s := &storeSink{storeSettings: storeSettings{store: w, observe: func(e informer.Event) { t.Error(e) }}}
 	write := func(op deltafifo.Op, p *corev1.Pod) {
-		key, _ := keyOf(p)
+		key := indexer.Key{Namespace: p.Namespace, Name: p.Name}
 		require.NoError(t, s.Write(t.Context(), []deltafifo.Delta{{Op: op, Key: key, Object: p}}))
 	}
 	require.NoError(t, s.Begin(t.Context(), reflector.SameHistory))
@@ -218,98 +210,49 @@ func TestAStreamedStateIntoAnyStore(t *testing.T) {
 
 func TestAReflectorOfNothing(t *testing.T) {
 	require.ErrorIs(t, NewReflector(nil, nil, NewStore(nil), 0).Run(t.Context()), reflector.ErrNoSource)
-	require.ErrorIs(t, NewReflector(listerWatcher{mute{}}, nil, nil, 0).Run(t.Context()), reflector.ErrNoSink)
+	require.ErrorIs(t, NewReflector(&ListWatch{}, nil, nil, 0).Run(t.Context()), reflector.ErrNoSink)
 }
 
-// newCounted returns a controller over a queue of ours, and what it did.
-func newCounted(s *script, change func(*cache.Config)) (cache.Controller, *recorder) {
-	r := &recorder{}
-	config := &cache.Config{
-		Queue:         newDeltaFIFO(cache.DeltaFIFOOptions{EmitDeltaTypeReplaced: true}),
-		ListerWatcher: listerWatcher{s}, ObjectType: &corev1.Pod{}, FullResyncPeriod: time.Minute,
-		Process: func(obj any, initial bool) error {
-			d := obj.(cache.Deltas).Newest()
-			r.add(fmt.Sprint(d.Type, " ", spoken(d.Object), " ", initial), obj)
-			return errPoison
-		},
-	}
-	if change != nil {
-		change(config)
-	}
-	return NewController(config), r
-}
-
-// B24, B98: what processing returns is told, and it goes on; also after a
-// panic, where panics do not end the process.
-func TestContract_B24_B98_AControllerOverAQueue(t *testing.T) {
-	survive(t)
-	log := captured(t)
-	bubble(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
-		c, r := newCounted(s, nil)
-		require.False(t, c.HasSynced())
-		stop := runsController(t, c)
-		require.Equal(t, []string{"Replaced a@1 true", "Replaced b@2 true"}, r.take())
-		require.True(t, c.HasSynced() && cache.IsDone(c.HasSyncedChecker()))
-		require.Equal(t, "10", c.LastSyncResourceVersion())
-		require.Equal(t, 2, log.count(errPoison.Error()))
-		stop()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		require.Equal(t, 1, s.lists)
-	})
-	bubble(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
-		c, _ := newCounted(s, func(config *cache.Config) {
-			config.Process = func(any, bool) error { panic(errPoison) }
-		})
-		runsController(t, c)
-		require.True(t, c.HasSynced())
-	})
-}
-
-// B98: with ReallyCrash a panic comes out of Run, and nothing is left running.
-func TestContract_B98_APanicComesOutOfRun(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c, _ := newCounted(newScript("10", pod("a", "1")), func(config *cache.Config) {
-			config.Process = func(any, bool) error { panic(errPoison) }
-		})
-		require.PanicsWithError(t, errPoison.Error(), func() { c.RunWithContext(klog.NewContext(t.Context(), klog.Logger{})) })
-	})
-}
-
-func TestAControllersBatchesAndErrors(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
-		var batches []int
-		var errs []error
-		var due bool
-		c, r := newCounted(s, func(config *cache.Config) {
-			config.ProcessBatch = func(deltas []cache.Delta, _ bool) error {
-				batches = append(batches, len(deltas))
-				return nil
+// Where a key function ends the goroutine, a reflector leaves the change out.
+func TestContract_D28_AKeyFunctionThatEndsItsGoroutine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"))
+		store := NewStore(func(obj any) (string, error) {
+			if p, ok := obj.(*corev1.Pod); ok && p.ResourceVersion == "11" {
+				runtime.Goexit()
 			}
-			config.WatchErrorHandler = func(r *cache.Reflector, err error) {
-				require.NotNil(t, r)
-				errs = append(errs, err)
-			}
-			config.ShouldResync = func() bool { due = true; return false }
+			return MetaNamespaceKeyFunc(obj)
 		})
-		runsController(t, c)
-		s.send(watch.Modified, pod("a", "11"))
-		require.Equal(t, []string{"Updated a@11 false"}, r.take())
-		require.Equal(t, []int{2}, batches)
-		s.fail(errPoison)
+		reflects(t, NewReflector(s.source(), &corev1.Pod{}, store, 0))
+		s.send(watch.Added, pod("b", "11"))
+		s.send(watch.Added, pod("c", "12"))
+		synctest.Wait()
+		require.ElementsMatch(t, []string{"default/a", "default/c"}, store.ListKeys())
+		s.set("20", pod("b", "11"), pod("d", "13"))
 		s.expire()
 		time.Sleep(time.Minute)
-		synctest.Wait()
-		require.ErrorIs(t, errors.Join(errs...), errPoison)
-		require.True(t, due)
+		require.ElementsMatch(t, []string{"default/a", "default/c"}, store.ListKeys(), "a list is taken whole, or not")
+		s.set("30", pod("b", "21"), pod("d", "13"))
+		time.Sleep(time.Minute)
+		require.ElementsMatch(t, []string{"default/b", "default/d"}, store.ListKeys())
 	})
 }
 
-func TestAControllerWithoutAQueue(t *testing.T) {
-	log := captured(t)
-	NewController(&cache.Config{ListerWatcher: listerWatcher{mute{}}}).RunWithContext(t.Context())
-	require.Equal(t, 1, log.count(reflector.ErrNoSink.Error()))
+// A user's store may end the goroutine of each resync.
+func TestContract_D28_Resyncs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &mortal{}
+		reflects(t, NewReflector(newScript("10", pod("a", "1")).source(), &corev1.Pod{}, store, time.Minute))
+		time.Sleep(3*time.Minute + time.Second)
+		require.Equal(t, []string{"replace a@1 at 10", "resync ", "resync ", "resync "}, store.take())
+	})
+}
+
+// mortal is a store whose Resync ends the goroutine.
+type mortal struct{ written }
+
+func (m *mortal) Resync() error {
+	_ = m.written.Resync()
+	runtime.Goexit()
+	return nil
 }

@@ -1,13 +1,9 @@
-package informer
+package cache
 
-import (
-	"k8s.io/client-go/tools/cache"
-)
-
-// Pop waits for a key, takes it out and hands its deltas, a [cache.Deltas], to
+// Pop waits for a key, takes it out and hands its deltas, a [Deltas], to
 // process, with the queue locked. It returns them, and what process returns.
-// Once the queue is closed and empty it returns [cache.ErrFIFOClosed].
-func (f *DeltaFIFO) Pop(process cache.PopProcessFunc) (any, error) {
+// Once the queue is closed and empty it returns [ErrFIFOClosed].
+func (f *DeltaFIFO) Pop(process PopProcessFunc) (any, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
@@ -17,10 +13,14 @@ func (f *DeltaFIFO) Pop(process cache.PopProcessFunc) (any, error) {
 	return f.processOne(process)
 }
 
+// maxBatch is the most keys that are popped at once: the queue is locked while
+// they are processed.
+const maxBatch = 1000
+
 // PopBatch is [DeltaFIFO.Pop] for several keys at once: as long as the next
 // ones have one delta each, they go to batch together, up to 1,000, and those
 // of the initial population by themselves. One key alone goes to single.
-func (f *DeltaFIFO) PopBatch(batch cache.ProcessBatchFunc, single cache.PopProcessFunc) error {
+func (f *DeltaFIFO) PopBatch(batch ProcessBatchFunc, single PopProcessFunc) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
@@ -32,8 +32,8 @@ func (f *DeltaFIFO) PopBatch(batch cache.ProcessBatchFunc, single cache.PopProce
 		_, err := f.processOne(single)
 		return err
 	}
-	deltas := make([]cache.Delta, 0, n)
-	initial := !closed(f.synced)
+	deltas := make([]Delta, 0, n)
+	initial := !f.HasSynced()
 	for range n {
 		deltas = append(deltas, f.take()...)
 	}
@@ -45,7 +45,7 @@ func (f *DeltaFIFO) PopBatch(batch cache.ProcessBatchFunc, single cache.PopProce
 func (f *DeltaFIFO) await() error {
 	for len(f.order) == 0 {
 		if f.closed {
-			return cache.ErrFIFOClosed
+			return ErrFIFOClosed
 		}
 		f.changed.Wait()
 	}
@@ -53,15 +53,15 @@ func (f *DeltaFIFO) await() error {
 }
 
 // processOne hands the deltas of the next key to process. The caller holds mu.
-func (f *DeltaFIFO) processOne(process cache.PopProcessFunc) (any, error) {
+func (f *DeltaFIFO) processOne(process PopProcessFunc) (any, error) {
 	deltas := f.take()
-	initial := !closed(f.synced)
+	initial := !f.HasSynced()
 	defer f.processed(1)
 	return deltas, process(deltas, initial)
 }
 
 // take takes the next key out. The caller holds mu.
-func (f *DeltaFIFO) take() cache.Deltas {
+func (f *DeltaFIFO) take() Deltas {
 	key := f.order[0]
 	f.order = f.order[1:]
 	deltas := f.items[key]
@@ -72,7 +72,7 @@ func (f *DeltaFIFO) take() cache.Deltas {
 // batchable returns how many of the next keys can be popped together. The
 // caller holds mu.
 func (f *DeltaFIFO) batchable() int {
-	limit := min(len(f.order), maxSection)
+	limit := min(len(f.order), maxBatch)
 	if f.initial > 0 {
 		limit = min(limit, f.initial)
 	}
@@ -93,10 +93,10 @@ func (f *DeltaFIFO) processed(n int) {
 
 // HasSynced tells whether the initial population was processed: the keys of
 // the first Replace, or none if something else came first.
-func (f *DeltaFIFO) HasSynced() bool { return closed(f.synced) }
+func (f *DeltaFIFO) HasSynced() bool { return IsDone(f) }
 
 // HasSyncedChecker is [DeltaFIFO.HasSynced] to wait for.
-func (f *DeltaFIFO) HasSyncedChecker() cache.DoneChecker { return f }
+func (f *DeltaFIFO) HasSyncedChecker() DoneChecker { return f }
 
 // Name returns the name that the queue was made with.
 func (f *DeltaFIFO) Name() string { return f.name }
@@ -106,7 +106,7 @@ func (f *DeltaFIFO) Name() string { return f.name }
 func (f *DeltaFIFO) Done() <-chan struct{} { return f.synced }
 
 // Close ends the queue: what is queued can still be popped, then Pop returns
-// [cache.ErrFIFOClosed].
+// [ErrFIFOClosed].
 func (f *DeltaFIFO) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,4 +1,4 @@
-package informer
+package cache
 
 import (
 	"fmt"
@@ -6,14 +6,13 @@ import (
 	"sync"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
 // DeltaFIFO is client-go's queue of that name, for those who pop it
-// themselves: informers do not use it. It collects the deltas of each key until
+// themselves: informers use that of package deltafifo. It collects the deltas of each key until
 // they are popped, keys in the order of their first delta. All methods are safe
 // for any goroutine; there is one consumer. What processes a key may not call
 // the queue, which is locked meanwhile so that the known objects change in step
@@ -21,16 +20,16 @@ import (
 type DeltaFIFO struct {
 	name      string
 	logger    klog.Logger
-	keyFunc   cache.KeyFunc
-	known     cache.KeyListerGetter // may be nil
-	replaced  cache.DeltaType       // what Replace makes of a listed object
-	transform cache.TransformFunc   // may be nil; called with no lock held
-	synced    chan struct{}         // closed once the initial keys were processed
+	keyFunc   KeyFunc
+	known     KeyListerGetter // may be nil
+	replaced  DeltaType       // what Replace makes of a listed object
+	transform TransformFunc   // may be nil; called with no lock held
+	synced    chan struct{}   // closed once the initial keys were processed
 
 	mu      sync.Mutex
 	changed *sync.Cond // on mu: there is something to pop, or the end
 	// Invariant: order holds the keys of items, each once; no item is empty.
-	items map[string]cache.Deltas
+	items map[string]Deltas
 	order []string
 	// populated is set by the first call that puts something in, and initial is
 	// how many keys of the first Replace, if it was that, are yet to be processed.
@@ -40,35 +39,39 @@ type DeltaFIFO struct {
 }
 
 var (
-	_ cache.QueueWithBatch    = (*DeltaFIFO)(nil)
-	_ cache.TransformingStore = (*DeltaFIFO)(nil)
-	_ cache.DoneChecker       = (*DeltaFIFO)(nil)
+	_ QueueWithBatch    = (*DeltaFIFO)(nil)
+	_ TransformingStore = (*DeltaFIFO)(nil)
+	_ DoneChecker       = (*DeltaFIFO)(nil)
 )
 
-// NewDeltaFIFO is client-go's NewDeltaFIFOWithOptions. The whole string that
-// the key function returns is the key. What it returns is a *[DeltaFIFO].
-func NewDeltaFIFO(o cache.DeltaFIFOOptions) cache.Queue { return newDeltaFIFO(o) }
+// NewDeltaFIFO is [NewDeltaFIFOWithOptions] with the two options that it had
+// first. Replace queues Sync deltas then.
+func NewDeltaFIFO(key KeyFunc, known KeyListerGetter) *DeltaFIFO {
+	return NewDeltaFIFOWithOptions(DeltaFIFOOptions{KeyFunction: key, KnownObjects: known})
+}
 
-func newDeltaFIFO(o cache.DeltaFIFOOptions) *DeltaFIFO {
+// NewDeltaFIFOWithOptions returns an empty queue. The whole string that the key
+// function returns is the key.
+func NewDeltaFIFOWithOptions(o DeltaFIFOOptions) *DeltaFIFO {
 	f := &DeltaFIFO{
 		name:      o.Name,
 		keyFunc:   o.KeyFunction,
 		known:     o.KnownObjects,
-		replaced:  cache.Sync,
+		replaced:  Sync,
 		transform: o.Transformer,
 		logger:    klog.Background(),
 		synced:    make(chan struct{}),
-		items:     make(map[string]cache.Deltas),
+		items:     make(map[string]Deltas),
 	}
 	f.changed = sync.NewCond(&f.mu)
 	if f.name == "" {
 		f.name = "DeltaFIFO"
 	}
 	if f.keyFunc == nil {
-		f.keyFunc = cache.MetaNamespaceKeyFunc
+		f.keyFunc = MetaNamespaceKeyFunc
 	}
 	if o.EmitDeltaTypeReplaced {
-		f.replaced = cache.Replaced
+		f.replaced = Replaced
 	}
 	if o.Logger != nil {
 		f.logger = *o.Logger
@@ -80,34 +83,34 @@ func newDeltaFIFO(o cache.DeltaFIFOOptions) *DeltaFIFO {
 // KeyOf returns the key of an object, of a tombstone, or of the newest of some
 // deltas.
 func (f *DeltaFIFO) KeyOf(obj any) (string, error) {
-	if deltas, ok := obj.(cache.Deltas); ok {
+	if deltas, ok := obj.(Deltas); ok {
 		if len(deltas) == 0 {
-			return "", cache.KeyError{Obj: obj, Err: cache.ErrZeroLengthDeltasObject}
+			return "", KeyError{Obj: obj, Err: ErrZeroLengthDeltasObject}
 		}
 		obj = deltas.Newest().Object
 	}
-	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+	if tombstone, ok := obj.(DeletedFinalStateUnknown); ok {
 		return tombstone.Key, nil
 	}
 	return f.keyFunc(obj)
 }
 
 // Transformer returns the transform that the queue was made with.
-func (f *DeltaFIFO) Transformer() cache.TransformFunc { return f.transform }
+func (f *DeltaFIFO) Transformer() TransformFunc { return f.transform }
 
 // Add queues an Added delta.
 func (f *DeltaFIFO) Add(obj any) error {
 	f.used()
-	return f.enqueue(cache.Added, obj)
+	return f.enqueue(Added, obj)
 }
 
 // Update queues an Updated delta.
 func (f *DeltaFIFO) Update(obj any) error {
 	f.used()
-	return f.enqueue(cache.Updated, obj)
+	return f.enqueue(Updated, obj)
 }
 
-func (f *DeltaFIFO) enqueue(kind cache.DeltaType, obj any) error {
+func (f *DeltaFIFO) enqueue(kind DeltaType, obj any) error {
 	key, obj, err := f.prepare(obj)
 	if err != nil {
 		return err
@@ -115,7 +118,7 @@ func (f *DeltaFIFO) enqueue(kind cache.DeltaType, obj any) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	f.push(key, cache.Delta{Type: kind, Object: obj})
+	f.push(key, Delta{Type: kind, Object: obj})
 	f.check()
 	return nil
 }
@@ -125,13 +128,13 @@ func (f *DeltaFIFO) enqueue(kind cache.DeltaType, obj any) error {
 func (f *DeltaFIFO) Delete(obj any) error {
 	key, err := f.KeyOf(obj)
 	if err != nil {
-		return cache.KeyError{Obj: obj, Err: err}
+		return KeyError{Obj: obj, Err: err}
 	}
 	f.used()
 	if !f.knows(key) {
 		return nil
 	}
-	return f.enqueue(cache.Deleted, obj)
+	return f.enqueue(Deleted, obj)
 }
 
 // used notes that something else than a Replace came first, if so: there is no
@@ -159,9 +162,9 @@ func (f *DeltaFIFO) knows(key string) bool {
 // tombstone holds what was transformed before.
 func (f *DeltaFIFO) prepare(obj any) (key string, prepared any, err error) {
 	if key, err = f.KeyOf(obj); err != nil {
-		return "", nil, cache.KeyError{Obj: obj, Err: err}
+		return "", nil, KeyError{Obj: obj, Err: err}
 	}
-	if _, tombstone := obj.(cache.DeletedFinalStateUnknown); f.transform != nil && !tombstone {
+	if _, tombstone := obj.(DeletedFinalStateUnknown); f.transform != nil && !tombstone {
 		obj, err = f.transform(obj)
 	}
 	return key, obj, err
@@ -185,7 +188,7 @@ func (f *DeltaFIFO) Replace(list []any, _ string) error {
 	defer f.mu.Unlock()
 
 	for i, key := range keys {
-		f.push(key, cache.Delta{Type: f.replaced, Object: objects[i]})
+		f.push(key, Delta{Type: f.replaced, Object: objects[i]})
 	}
 	f.bury(listed)
 	f.populate(len(f.order))
@@ -199,7 +202,7 @@ func (f *DeltaFIFO) bury(listed map[string]struct{}) {
 	for _, key := range slices.Clone(f.order) {
 		if _, ok := listed[key]; !ok {
 			last := f.items[key].Newest().Object
-			if tombstone, ok := last.(cache.DeletedFinalStateUnknown); ok {
+			if tombstone, ok := last.(DeletedFinalStateUnknown); ok {
 				last = tombstone.Obj
 			}
 			f.pushTombstone(key, last)
@@ -232,11 +235,11 @@ func (f *DeltaFIFO) knownObject(key string) any {
 }
 
 func (f *DeltaFIFO) pushTombstone(key string, last any) {
-	f.push(key, cache.Delta{Type: cache.Deleted, Object: cache.DeletedFinalStateUnknown{Key: key, Obj: last}})
+	f.push(key, Delta{Type: Deleted, Object: DeletedFinalStateUnknown{Key: key, Obj: last}})
 }
 
 // push appends a delta to those of a key. The caller holds mu.
-func (f *DeltaFIFO) push(key string, d cache.Delta) {
+func (f *DeltaFIFO) push(key string, d Delta) {
 	deltas, queued := f.items[key]
 	if !queued {
 		f.order = append(f.order, key)
@@ -247,12 +250,12 @@ func (f *DeltaFIFO) push(key string, d cache.Delta) {
 
 // merged appends a delta. Of two deletes in a row it keeps the one that knows
 // the final state.
-func merged(deltas cache.Deltas, d cache.Delta) cache.Deltas {
+func merged(deltas Deltas, d Delta) Deltas {
 	last := deltas.Newest()
-	if last == nil || last.Type != cache.Deleted || d.Type != cache.Deleted {
+	if last == nil || last.Type != Deleted || d.Type != Deleted {
 		return append(deltas, d)
 	}
-	if _, lost := last.Object.(cache.DeletedFinalStateUnknown); lost {
+	if _, lost := last.Object.(DeletedFinalStateUnknown); lost {
 		*last = d
 	}
 	return deltas
@@ -269,7 +272,7 @@ func (f *DeltaFIFO) populate(initial int) {
 
 // settle closes synced once nothing initial is left. The caller holds mu.
 func (f *DeltaFIFO) settle() {
-	if f.populated && f.initial == 0 && !closed(f.synced) {
+	if f.populated && f.initial == 0 && !f.HasSynced() {
 		close(f.synced)
 	}
 }
@@ -289,10 +292,10 @@ func (f *DeltaFIFO) Resync() error {
 		}
 		key, err := f.KeyOf(obj)
 		if err != nil {
-			return cache.KeyError{Obj: obj, Err: err}
+			return KeyError{Obj: obj, Err: err}
 		}
 		if len(f.items[key]) == 0 {
-			f.push(key, cache.Delta{Type: cache.Sync, Object: obj})
+			f.push(key, Delta{Type: Sync, Object: obj})
 		}
 	}
 	return nil

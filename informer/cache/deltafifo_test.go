@@ -1,4 +1,4 @@
-package informer
+package cache
 
 import (
 	"errors"
@@ -47,26 +47,26 @@ func (k knownThings) GetByKey(key string) (any, bool, error) {
 }
 
 func newThings(known ...thing) *DeltaFIFO {
-	o := cache.DeltaFIFOOptions{KeyFunction: thingKey, EmitDeltaTypeReplaced: true}
+	o := DeltaFIFOOptions{KeyFunction: thingKey, EmitDeltaTypeReplaced: true}
 	if known != nil {
 		o.KnownObjects = knownThings(known)
 	}
-	return newDeltaFIFO(o)
+	return NewDeltaFIFOWithOptions(o)
 }
 
 // popped pops one key and returns its deltas.
-func popped(t *testing.T, f cache.Queue) cache.Deltas {
+func popped(t *testing.T, f Queue) Deltas {
 	t.Helper()
 	got, err := f.Pop(func(any, bool) error { return nil })
 	require.NoError(t, err)
-	return got.(cache.Deltas)
+	return got.(Deltas)
 }
 
 // B25: deltas of a key gather until popped; of two deletes in a row the one
 // that knows the final state stays.
 func TestContract_B25_TheDeltasOfAKeyGather(t *testing.T) {
 	f := newThings()
-	lost := cache.DeletedFinalStateUnknown{Key: "a", Obj: thing{"a", 1}}
+	lost := DeletedFinalStateUnknown{Key: "a", Obj: thing{"a", 1}}
 	require.NoError(t, f.Add(thing{"a", 1}))
 	require.NoError(t, f.Add(thing{"b", 1}))
 	require.NoError(t, f.Update(thing{"a", 2}))
@@ -75,26 +75,26 @@ func TestContract_B25_TheDeltasOfAKeyGather(t *testing.T) {
 	require.NoError(t, f.Delete(thing{"a", 3}))
 	require.NoError(t, f.Delete(lost))
 	require.NoError(t, f.Delete(thing{"a", 4}))
-	require.Equal(t, cache.Deltas{
-		{Type: cache.Added, Object: thing{"a", 1}},
-		{Type: cache.Updated, Object: thing{"a", 2}},
-		{Type: cache.Updated, Object: thing{"a", 2}},
-		{Type: cache.Deleted, Object: thing{"a", 3}},
+	require.Equal(t, Deltas{
+		{Type: Added, Object: thing{"a", 1}},
+		{Type: Updated, Object: thing{"a", 2}},
+		{Type: Updated, Object: thing{"a", 2}},
+		{Type: Deleted, Object: thing{"a", 3}},
 	}, popped(t, f))
 	require.NoError(t, f.Add(thing{"a", 5}))
-	require.Equal(t, cache.Deltas{{Type: cache.Added, Object: thing{"b", 1}}}, popped(t, f), "nobody jumps the line")
-	require.Equal(t, cache.Deltas{{Type: cache.Added, Object: thing{"a", 5}}}, popped(t, f))
+	require.Equal(t, Deltas{{Type: Added, Object: thing{"b", 1}}}, popped(t, f), "nobody jumps the line")
+	require.Equal(t, Deltas{{Type: Added, Object: thing{"a", 5}}}, popped(t, f))
 }
 
 // B26: all that is listed, then tombstones of what is queued or known and not
 // listed, with the newest object.
 func TestContract_B26_ReplaceBuriesWhatIsNotListed(t *testing.T) {
 	for _, emit := range []bool{true, false} {
-		listed := cache.Sync
+		listed := Sync
 		if emit {
-			listed = cache.Replaced
+			listed = Replaced
 		}
-		f := newDeltaFIFO(cache.DeltaFIFOOptions{
+		f := NewDeltaFIFOWithOptions(DeltaFIFOOptions{
 			KeyFunction: thingKey, EmitDeltaTypeReplaced: emit,
 			KnownObjects: knownThings{{"known", 1}, {"both", 1}, {"listed", 1}, {"gone", 1}},
 		})
@@ -103,13 +103,13 @@ func TestContract_B26_ReplaceBuriesWhatIsNotListed(t *testing.T) {
 		require.NoError(t, f.Delete(thing{"gone", 2}))
 		require.NoError(t, f.Replace([]any{thing{"listed", 2}, thing{"new", 1}}, "7"))
 		require.NoError(t, f.Replace([]any{thing{"listed", 2}, thing{"new", 1}}, "7"))
-		tombstone := func(last thing) cache.Delta {
-			return cache.Delta{Type: cache.Deleted, Object: cache.DeletedFinalStateUnknown{Key: last.key, Obj: last}}
+		tombstone := func(last thing) Delta {
+			return Delta{Type: Deleted, Object: DeletedFinalStateUnknown{Key: last.key, Obj: last}}
 		}
-		want := []cache.Deltas{
-			{{Type: cache.Updated, Object: thing{"queued", 1}}, tombstone(thing{"queued", 1})},
-			{{Type: cache.Updated, Object: thing{"both", 2}}, tombstone(thing{"both", 2})},
-			{{Type: cache.Deleted, Object: thing{"gone", 2}}},
+		want := []Deltas{
+			{{Type: Updated, Object: thing{"queued", 1}}, tombstone(thing{"queued", 1})},
+			{{Type: Updated, Object: thing{"both", 2}}, tombstone(thing{"both", 2})},
+			{{Type: Deleted, Object: thing{"gone", 2}}},
 			{{Type: listed, Object: thing{"listed", 2}}, {Type: listed, Object: thing{"listed", 2}}},
 			{{Type: listed, Object: thing{"new", 1}}, {Type: listed, Object: thing{"new", 1}}},
 			{tombstone(thing{"known", 1})},
@@ -124,12 +124,12 @@ func TestContract_B26_ReplaceBuriesWhatIsNotListed(t *testing.T) {
 func TestAReplaceThatFailsQueuesNothing(t *testing.T) {
 	f := newThings(thing{"known", 1})
 	require.ErrorContains(t, f.Replace([]any{thing{"a", 1}, "no thing"}, "1"), "not a thing")
-	require.ErrorAs(t, f.Replace([]any{"no thing"}, "1"), &cache.KeyError{})
-	require.ErrorAs(t, f.Add("no thing"), &cache.KeyError{})
-	require.ErrorAs(t, f.Delete("no thing"), &cache.KeyError{})
+	require.ErrorAs(t, f.Replace([]any{"no thing"}, "1"), &KeyError{})
+	require.ErrorAs(t, f.Add("no thing"), &KeyError{})
+	require.ErrorAs(t, f.Delete("no thing"), &KeyError{})
 	f.Close()
 	_, err := f.Pop(nil)
-	require.ErrorIs(t, err, cache.ErrFIFOClosed, "nothing is queued")
+	require.ErrorIs(t, err, ErrFIFOClosed, "nothing is queued")
 }
 
 // B27: a delete of nothing is dropped, and a resync leaves alone what has news.
@@ -139,19 +139,19 @@ func TestContract_B27_DeletesOfNothingAndResyncs(t *testing.T) {
 	require.NoError(t, f.Update(thing{"busy", 2}))
 	require.NoError(t, f.Resync())
 	require.NoError(t, f.Delete(thing{"busy", 3}))
-	require.Equal(t, cache.Deltas{
-		{Type: cache.Updated, Object: thing{"busy", 2}}, {Type: cache.Deleted, Object: thing{"busy", 3}},
+	require.Equal(t, Deltas{
+		{Type: Updated, Object: thing{"busy", 2}}, {Type: Deleted, Object: thing{"busy", 3}},
 	}, popped(t, f))
-	require.Equal(t, cache.Deltas{{Type: cache.Sync, Object: thing{"known", 1}}}, popped(t, f))
+	require.Equal(t, Deltas{{Type: Sync, Object: thing{"known", 1}}}, popped(t, f))
 	require.NoError(t, f.Delete(thing{"known", 2}))
-	require.Equal(t, cache.Deltas{{Type: cache.Deleted, Object: thing{"known", 2}}}, popped(t, f))
+	require.Equal(t, Deltas{{Type: Deleted, Object: thing{"known", 2}}}, popped(t, f))
 
 	alone := newThings()
 	require.NoError(t, alone.Resync())
 	require.NoError(t, alone.Delete(thing{"nope", 1}))
 	alone.Close()
 	_, err := alone.Pop(nil)
-	require.ErrorIs(t, err, cache.ErrFIFOClosed)
+	require.ErrorIs(t, err, ErrFIFOClosed)
 }
 
 // B28: synced once the initial keys were processed; here Done does not say so
@@ -166,12 +166,12 @@ func TestContract_B28_SyncedOnceTheInitialKeysWereProcessed(t *testing.T) {
 		require.False(t, f.HasSynced())
 		_, err := f.Pop(func(_ any, initial bool) error {
 			require.True(t, initial)
-			require.False(t, cache.IsDone(f.HasSyncedChecker()), "it is being processed")
+			require.False(t, IsDone(f.HasSyncedChecker()), "it is being processed")
 			return failed
 		})
 		require.ErrorIs(t, err, failed)
 	}
-	require.True(t, f.HasSynced() && cache.IsDone(f))
+	require.True(t, f.HasSynced() && IsDone(f))
 	_, err := f.Pop(func(_ any, initial bool) error {
 		require.False(t, initial)
 		return nil
@@ -202,7 +202,7 @@ func TestAQueueIsSyncedAtOnceWithoutAnInitialList(t *testing.T) {
 func TestContract_B29_D13_TheTransformOfAQueue(t *testing.T) {
 	calls := 0
 	var f *DeltaFIFO
-	f = newDeltaFIFO(cache.DeltaFIFOOptions{
+	f = NewDeltaFIFOWithOptions(DeltaFIFOOptions{
 		KeyFunction: thingKey, KnownObjects: knownThings{{"known", 1}, {"gone", 1}},
 		Transformer: func(obj any) (any, error) {
 			calls++
@@ -217,17 +217,17 @@ func TestContract_B29_D13_TheTransformOfAQueue(t *testing.T) {
 	require.NoError(t, f.Resync())
 	require.Zero(t, calls)
 	require.NoError(t, f.Replace([]any{thing{"known", 2}}, "1"))
-	require.NoError(t, f.Delete(cache.DeletedFinalStateUnknown{Key: "known", Obj: thing{"known", 102}}))
+	require.NoError(t, f.Delete(DeletedFinalStateUnknown{Key: "known", Obj: thing{"known", 102}}))
 	require.NoError(t, f.Add(thing{"a", 1}))
 	require.NoError(t, f.Update(thing{"a", 2}))
 	require.NoError(t, f.Delete(thing{"a", 3}))
 	require.Equal(t, 4, calls)
-	require.Equal(t, cache.Deltas{
-		{Type: cache.Sync, Object: thing{"known", 1}},
-		{Type: cache.Sync, Object: thing{"known", 102}},
-		{Type: cache.Deleted, Object: cache.DeletedFinalStateUnknown{Key: "known", Obj: thing{"known", 102}}},
+	require.Equal(t, Deltas{
+		{Type: Sync, Object: thing{"known", 1}},
+		{Type: Sync, Object: thing{"known", 102}},
+		{Type: Deleted, Object: DeletedFinalStateUnknown{Key: "known", Obj: thing{"known", 102}}},
 	}, popped(t, f))
-	require.Equal(t, thing{"gone", 1}, popped(t, f).Newest().Object.(cache.DeletedFinalStateUnknown).Obj)
+	require.Equal(t, thing{"gone", 1}, popped(t, f).Newest().Object.(DeletedFinalStateUnknown).Obj)
 	require.Equal(t, thing{"a", 103}, popped(t, f).Newest().Object)
 	require.ErrorIs(t, f.Add(thing{"a", -1}), errPoison)
 	require.ErrorIs(t, f.Replace([]any{thing{"b", 1}, thing{"a", -1}}, "1"), errPoison)
@@ -245,12 +245,12 @@ func TestContract_T21_KeysOfAQueue(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, k, key)
 	}
-	key, err := f.KeyOf(cache.Deltas{{Object: cache.DeletedFinalStateUnknown{Key: "D"}}})
+	key, err := f.KeyOf(Deltas{{Object: DeletedFinalStateUnknown{Key: "D"}}})
 	require.NoError(t, err)
 	require.Equal(t, "D", key)
-	_, err = f.KeyOf(cache.Deltas{})
-	require.ErrorIs(t, err, cache.ErrZeroLengthDeltasObject)
-	byName := newDeltaFIFO(cache.DeltaFIFOOptions{})
+	_, err = f.KeyOf(Deltas{})
+	require.ErrorIs(t, err, ErrZeroLengthDeltasObject)
+	byName := NewDeltaFIFOWithOptions(DeltaFIFOOptions{})
 	require.NoError(t, byName.Add(pod("a", "1")))
 	key, err = byName.KeyOf(popped(t, byName))
 	require.NoError(t, err)
@@ -259,13 +259,13 @@ func TestContract_T21_KeysOfAQueue(t *testing.T) {
 
 // B18: Close wakes who waits, and what is queued can still be had.
 func TestContract_B18_CloseOfAQueue(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		f := newThings()
 		var wg sync.WaitGroup
 		for range 3 {
 			wg.Go(func() {
 				_, err := f.Pop(func(any, bool) error { return nil })
-				if err != nil && !errors.Is(err, cache.ErrFIFOClosed) {
+				if err != nil && !errors.Is(err, ErrFIFOClosed) {
 					t.Error(err)
 				}
 			})
@@ -279,8 +279,8 @@ func TestContract_B18_CloseOfAQueue(t *testing.T) {
 		require.NoError(t, f.Add(thing{"b", 1}))
 		popped(t, f)
 		_, err := f.Pop(nil)
-		require.ErrorIs(t, err, cache.ErrFIFOClosed)
-		require.ErrorIs(t, f.PopBatch(nil, nil), cache.ErrFIFOClosed)
+		require.ErrorIs(t, err, ErrFIFOClosed)
+		require.ErrorIs(t, f.PopBatch(nil, nil), ErrFIFOClosed)
 	})
 }
 
@@ -292,7 +292,7 @@ func TestBatchesOfAQueue(t *testing.T) {
 	require.NoError(t, f.Add(thing{"c", 1}))
 	require.NoError(t, f.Add(thing{"d", 1}))
 	require.NoError(t, f.Update(thing{"d", 2}))
-	for n := range maxSection + 1 {
+	for n := range maxBatch + 1 {
 		require.NoError(t, f.Add(thing{fmt.Sprint("e", n), 1}))
 	}
 	var got []string
@@ -302,11 +302,11 @@ func TestBatchesOfAQueue(t *testing.T) {
 	}
 	for range 5 {
 		require.NoError(t, f.PopBatch(
-			func(deltas []cache.Delta, initial bool) error { return note(len(deltas), initial) },
-			func(obj any, initial bool) error { return note(-len(obj.(cache.Deltas)), initial) },
+			func(deltas []Delta, initial bool) error { return note(len(deltas), initial) },
+			func(obj any, initial bool) error { return note(-len(obj.(Deltas)), initial) },
 		))
 	}
-	require.Equal(t, []string{"2 true", "-1 false", "-2 false", fmt.Sprint(maxSection, " false"), "-1 false"}, got)
+	require.Equal(t, []string{"2 true", "-1 false", "-2 false", fmt.Sprint(maxBatch, " false"), "-1 false"}, got)
 }
 
 // A panic while processing leaves the queue usable.
@@ -323,16 +323,16 @@ func TestAPanicWhileProcessing(t *testing.T) {
 type queueTwins struct {
 	t            *testing.T
 	rand         *rand.Rand
-	ours, theirs cache.Queue
+	ours, theirs Queue
 	serial       int
 }
 
 func newQueueTwins(t *testing.T, r *rand.Rand) *queueTwins {
-	o := cache.DeltaFIFOOptions{KeyFunction: thingKey, EmitDeltaTypeReplaced: r.IntN(2) == 0}
+	o := DeltaFIFOOptions{KeyFunction: thingKey, EmitDeltaTypeReplaced: r.IntN(2) == 0}
 	if r.IntN(3) > 0 {
 		o.KnownObjects = knownThings{{"k0", 1}, {"k1", 1}, {"k2", 1}}
 	}
-	return &queueTwins{t: t, rand: r, ours: NewDeltaFIFO(o), theirs: cache.NewDeltaFIFOWithOptions(o)}
+	return &queueTwins{t: t, rand: r, ours: NewDeltaFIFOWithOptions(o), theirs: cache.NewDeltaFIFOWithOptions(o)}
 }
 
 func (w *queueTwins) step() {
@@ -340,22 +340,22 @@ func (w *queueTwins) step() {
 	some := thing{fmt.Sprint("k", w.rand.IntN(6)), w.serial}
 	switch w.rand.IntN(8) {
 	case 0, 1:
-		w.both(func(q cache.Queue) error { return q.Add(some) })
+		w.both(func(q Queue) error { return q.Add(some) })
 	case 2:
-		w.both(func(q cache.Queue) error { return q.Update(some) })
+		w.both(func(q Queue) error { return q.Update(some) })
 	case 3:
-		w.both(func(q cache.Queue) error { return q.Delete(some) })
+		w.both(func(q Queue) error { return q.Delete(some) })
 	case 4:
-		lost := cache.DeletedFinalStateUnknown{Key: some.key, Obj: some}
-		w.both(func(q cache.Queue) error { return q.Delete(lost) })
+		lost := DeletedFinalStateUnknown{Key: some.key, Obj: some}
+		w.both(func(q Queue) error { return q.Delete(lost) })
 	case 5:
-		w.both(cache.Queue.Resync)
+		w.both(Queue.Resync)
 	case 6:
 		var list []any
 		for range w.rand.IntN(4) {
 			list = append(list, thing{fmt.Sprint("k", w.rand.IntN(8)), w.serial})
 		}
-		w.both(func(q cache.Queue) error { return q.Replace(list, "") })
+		w.both(func(q Queue) error { return q.Replace(list, "") })
 	case 7:
 		if w.left() > 0 {
 			require.Equal(w.t, popped(w.t, w.theirs), popped(w.t, w.ours), "step %d", w.serial)
@@ -364,7 +364,7 @@ func (w *queueTwins) step() {
 	require.Equal(w.t, w.theirs.HasSynced(), w.ours.HasSynced(), "step %d", w.serial)
 }
 
-func (w *queueTwins) both(do func(cache.Queue) error) {
+func (w *queueTwins) both(do func(Queue) error) {
 	require.NoError(w.t, do(w.theirs))
 	require.NoError(w.t, do(w.ours))
 }
@@ -378,7 +378,7 @@ func (w *queueTwins) end() {
 	}
 	w.theirs.Close()
 	_, err := w.theirs.Pop(nil)
-	require.ErrorIs(w.t, err, cache.ErrFIFOClosed, "it had no more")
+	require.ErrorIs(w.t, err, ErrFIFOClosed, "it had no more")
 }
 
 func TestAQueueDoesAsClientgos(t *testing.T) {

@@ -1,4 +1,4 @@
-package informer
+package cache
 
 import (
 	"context"
@@ -10,38 +10,39 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// NewController is client-go's New: a reflector that writes into a queue of
+// New returns a controller: a reflector that writes into a queue of
 // the caller's, such as a [DeltaFIFO], and a loop that pops it and hands what it
 // gets to the Config's functions. ProcessBatch is used where the queue is a
-// [cache.QueueWithBatch]. What the functions return is logged; a panic of theirs
+// [QueueWithBatch]. What the functions return is logged; a panic of theirs
 // comes out of Run, unless utilruntime.ReallyCrash says otherwise.
-func NewController(config *cache.Config) cache.Controller {
-	name := describe(config.ObjectDescription, config.ObjectType)
-	c := &queueController{config: *config, log: logged(klog.Background(), name)}
+func New(config *Config) Controller {
+	name := nameOf(config.ObjectType, config.ObjectDescription)
+	c := &queueController{config: *config, log: informer.LogEvents(klog.Background(), name)}
 	c.reflector = newStoreReflector(config.ListerWatcher, config.ObjectType, storeSettings{
 		name: name, store: config.Queue, resync: config.FullResyncPeriod, due: config.ShouldResync, observe: c.observe,
 	}, reflector.Options{MinWatchTimeout: config.MinWatchTimeout, PageSize: config.WatchListPageSize})
-	c.inert = sync.OnceValue(func() *cache.Reflector {
-		return cache.NewReflectorWithOptions(config.ListerWatcher, config.ObjectType, config.Queue, cache.ReflectorOptions{Name: name})
+	c.inert = sync.OnceValue(func() *Reflector {
+		return cache.NewReflectorWithOptions(config.ListerWatcher, config.ObjectType, config.Queue, ReflectorOptions{Name: name})
 	})
 	return c
 }
 
-// queueController is what NewController returns.
+// queueController is what New returns.
 type queueController struct {
-	config    cache.Config
+	config    Config
 	reflector *reflector.Reflector
-	inert     func() *cache.Reflector // never run; for the watch error handler
-	log       func(Event)
+	inert     func() *Reflector // never run; for the watch error handler
+	log       func(informer.Event)
 
 	mu  sync.Mutex
 	ctx context.Context // of the run; for the watch error handler
 }
 
-var _ cache.Controller = (*queueController)(nil)
+var _ Controller = (*queueController)(nil)
 
 func (c *queueController) Run(stop <-chan struct{}) { c.RunWithContext(wait.ContextForChannel(stop)) }
 
@@ -74,13 +75,13 @@ func (c *queueController) processNext(ctx context.Context) (more bool) {
 	more = true
 	defer utilruntime.HandleCrashWithContext(ctx)
 	var err error
-	if batches, ok := c.config.Queue.(cache.QueueWithBatch); ok && c.config.ProcessBatch != nil {
-		err = batches.PopBatch(c.config.ProcessBatch, cache.PopProcessFunc(c.config.Process))
+	if batches, ok := c.config.Queue.(QueueWithBatch); ok && c.config.ProcessBatch != nil {
+		err = batches.PopBatch(c.config.ProcessBatch, PopProcessFunc(c.config.Process))
 	} else {
-		_, err = c.config.Pop(cache.PopProcessFunc(c.config.Process))
+		_, err = c.config.Pop(PopProcessFunc(c.config.Process))
 	}
 	switch {
-	case errors.Is(err, cache.ErrFIFOClosed):
+	case errors.Is(err, ErrFIFOClosed):
 		return false
 	case err != nil:
 		klog.FromContext(ctx).Error(err, "Processing failed")
@@ -89,7 +90,7 @@ func (c *queueController) processNext(ctx context.Context) (more bool) {
 }
 
 // observe passes errors to the watch error handler, and all else to the log.
-func (c *queueController) observe(e Event) {
+func (c *queueController) observe(e informer.Event) {
 	failed, ok := e.(reflector.Failed)
 	switch {
 	case ok && c.config.WatchErrorHandler != nil:
@@ -115,6 +116,6 @@ func (c *queueController) context() context.Context {
 	return c.ctx
 }
 
-func (c *queueController) HasSynced() bool                     { return c.config.HasSynced() }
-func (c *queueController) HasSyncedChecker() cache.DoneChecker { return c.config.HasSyncedChecker() }
-func (c *queueController) LastSyncResourceVersion() string     { return c.reflector.Version() }
+func (c *queueController) HasSynced() bool                 { return c.config.HasSynced() }
+func (c *queueController) HasSyncedChecker() DoneChecker   { return c.config.HasSyncedChecker() }
+func (c *queueController) LastSyncResourceVersion() string { return c.reflector.Version() }

@@ -1,14 +1,13 @@
-package informer
+package cache
 
 import (
 	"context"
 	"fmt"
 	"time"
 
-	"k8s.io/client-go/tools/cache"
-
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -77,7 +76,7 @@ func (s *storeSink) write() {
 
 // refused reports a change that the store has refused.
 func (s *storeSink) refused(d *deltafifo.Delta, err error) {
-	goexit.Apart(func() { s.observe(&QuarantineError{Key: d.Key, Err: err}) })
+	goexit.Apart(func() { s.observe(&informer.QuarantineError{Key: d.Key, Err: err}) })
 }
 
 // collect takes one delta of a full state.
@@ -116,7 +115,7 @@ func (s *storeSink) change(d *deltafifo.Delta) error {
 // ways that client-go has for it.
 func (s *storeSink) bookmark(version string) error {
 	switch store := s.store.(type) {
-	case cache.ReflectorBookmarkStore:
+	case ReflectorBookmarkStore:
 		return store.Bookmark(version)
 	case interface{ Bookmark(version string) }:
 		store.Bookmark(version)

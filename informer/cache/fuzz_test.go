@@ -1,0 +1,18 @@
+package cache
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
+)
+
+func FuzzDeltaFIFO(f *testing.F) {
+	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
+		w := newQueueTwins(t, r)
+		for more() {
+			w.step()
+		}
+		w.end()
+	})
+}

@@ -1,0 +1,72 @@
+package cache
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// NewReflector returns what mirrors lw into any store of client-go's kind, and
+// calls the store's Resync every resync period, zero for never. What it
+// returns is this module's reflector: its Run takes a context, and Version is
+// client-go's LastSyncResourceVersion. A store that transforms does so once for
+// each object.
+func NewReflector(lw ListerWatcher, expectedType any, store ReflectorStore, resync time.Duration) *reflector.Reflector {
+	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{ResyncPeriod: resync})
+}
+
+// NewReflectorWithOptions is [NewReflector] with client-go's options. Of these,
+// Clock and Backoff have no effect.
+func NewReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore, o ReflectorOptions) *reflector.Reflector {
+	name, logger := nameOf(expectedType, o.Name, o.TypeDescription), klog.Background()
+	if o.Logger != nil {
+		logger = *o.Logger
+	}
+	return newStoreReflector(lw, expectedType, storeSettings{
+		name: name, store: store, resync: o.ResyncPeriod, observe: informer.LogEvents(logger, name),
+	}, reflector.Options{MinWatchTimeout: o.MinWatchTimeout})
+}
+
+// NewNamedReflector is [NewReflector] with a name for messages.
+func NewNamedReflector(name string, lw ListerWatcher, expectedType any, store ReflectorStore, resync time.Duration) *reflector.Reflector {
+	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{Name: name, ResyncPeriod: resync})
+}
+
+// NewNamespaceKeyedIndexerAndReflector returns an indexer with an index by
+// namespace, and the reflector that fills it.
+func NewNamespaceKeyedIndexerAndReflector(lw ListerWatcher, expectedType any, resync time.Duration) (Indexer, *reflector.Reflector) {
+	x := NewIndexer(MetaNamespaceKeyFunc, Indexers{NamespaceIndex: MetaNamespaceIndexFunc})
+	return x, NewReflector(lw, expectedType, x, resync)
+}
+
+// storeSettings say where a reflector writes, and what else it does.
+type storeSettings struct {
+	name    string
+	store   ReflectorStore
+	resync  time.Duration
+	due     func() bool // whether to resync when it is time; nil for always
+	observe func(informer.Event)
+}
+
+func newStoreReflector(lw ListerWatcher, expectedType any, s storeSettings, o reflector.Options) *reflector.Reflector {
+	o.Name = s.name
+	o.Observe = func(e reflector.Event) { s.observe(e) }
+	o.Type, o.Expect = object.Like(expectedType)
+	var sink reflector.Sink
+	if s.store != nil {
+		sink = &storeSink{storeSettings: s}
+	}
+	return reflector.New(reflector.FromListerWatcher(lw), sink, o)
+}
+
+// nameOf returns the first name that is given, or else names what is expected
+// by its type.
+func nameOf(expected any, names ...string) string {
+	return cmp.Or(append(names, fmt.Sprintf("%T", expected))...)
+}

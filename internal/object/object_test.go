@@ -1,0 +1,31 @@
+package object
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func TestWhatIsLikeAnExample(t *testing.T) {
+	widget := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(widget)
+	for _, c := range []struct {
+		example any
+		goType  reflect.Type
+		kind    schema.GroupVersionKind
+	}{
+		{u, reflect.TypeFor[*unstructured.Unstructured](), widget},
+		{&unstructured.Unstructured{}, reflect.TypeFor[*unstructured.Unstructured](), schema.GroupVersionKind{}},
+		{&corev1.Pod{}, reflect.TypeFor[*corev1.Pod](), schema.GroupVersionKind{}},
+		{nil, nil, schema.GroupVersionKind{}},
+	} {
+		goType, kind := Like(c.example)
+		require.Equal(t, c.goType, goType)
+		require.Equal(t, c.kind, kind)
+	}
+}
