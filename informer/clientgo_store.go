@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // newFreeStore makes a store that belongs to no informer.
@@ -175,7 +176,7 @@ func (s *clientgoStore) apply(tx *indexer.Tx, w *clientgoWrite) {
 // reach moves the store's version on, as client-go's store does with each
 // write, but never back.
 func (s *clientgoStore) reach(tx *indexer.Tx, version string) {
-	if version != "" && s.versions() && !older(version, s.writer.Indexer().Version()) {
+	if version != "" && s.versions() && !object.Older(version, s.writer.Indexer().Version()) {
 		tx.SetVersion(version)
 	}
 }
@@ -242,7 +243,7 @@ func (s *clientgoStore) Index(name string, obj any) ([]any, error) {
 	if f == nil {
 		return nil, noIndex(name)
 	}
-	if m := metaOf(obj); m != nil && isMetaNamespace(f) { // as it nearly always is
+	if m := object.Meta(obj); m != nil && isMetaNamespace(f) { // as it nearly always is
 		return s.ByIndex(name, m.GetNamespace())
 	}
 	values, err := f(obj)
@@ -364,7 +365,7 @@ func clientgoAppend(f cache.IndexFunc) func([]string, any) []string {
 	}
 	return func(values []string, obj any) []string {
 		if f == nil {
-			if m := metaOf(obj); m != nil {
+			if m := object.Meta(obj); m != nil {
 				return append(values, m.GetNamespace())
 			}
 			panic(fmt.Errorf("%w: %T has no metadata", ErrType, obj))

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // indexers are all that are used as client-go's Indexer.
@@ -291,7 +292,7 @@ func TestReplaceDoesNotTakeTheVersionBack(t *testing.T) {
 		f.apply(does(deltafifo.Modified, pod("a", version)))
 		for range 100 {
 			runtime.Gosched()
-			require.False(t, older(f.writer.Indexer().Version(), version), "%s after %s", f.writer.Indexer().Version(), version)
+			require.False(t, object.Older(f.writer.Indexer().Version(), version), "%s after %s", f.writer.Indexer().Version(), version)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // The errors of this package, to be told apart with errors.Is.
@@ -36,11 +37,7 @@ var (
 	ErrType = indexer.ErrType
 )
 
-// maxText bounds each part of an error text that a server, or whoever named an
-// object, may have made megabytes long.
-const maxText = 8192
-
-func cut(text string) string { return fmt.Sprintf("%.*s", maxText, text) }
+func cut(text string) string { return fmt.Sprintf("%.*s", object.MaxText, text) }
 
 // QuarantineError tells that one object could not be prepared for the store:
 // it could not be decoded, or its transform failed. A version that was stored before stays, and
@@ -51,7 +48,7 @@ type QuarantineError struct {
 }
 
 func (e *QuarantineError) Error() string {
-	return fmt.Sprintf("object %.*q is quarantined: %.*v", maxText, e.Key, maxText, e.Err)
+	return fmt.Sprintf("object %.*q is quarantined: %.*v", object.MaxText, e.Key, object.MaxText, e.Err)
 }
 
 // Unwrap returns why.

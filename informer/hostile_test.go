@@ -25,6 +25,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -105,7 +106,7 @@ func TestAnswersThatAreNoLists(t *testing.T) {
 				t.Logf("%d requests: %.200v", requests, i.Status().LastError)
 				require.Equal(t, 1, i.Indexer().Len(), "the store is as it was")
 				require.Greater(t, i.Status().Errors, errorsBefore)
-				require.LessOrEqual(t, len(i.Status().LastError.Error()), maxText+100)
+				require.LessOrEqual(t, len(i.Status().LastError.Error()), object.MaxText+100)
 				require.Greater(t, requests, int64(10))
 				require.LessOrEqual(t, requests, test.most)
 			})
@@ -241,7 +242,7 @@ func TestNamesThatAreNone(t *testing.T) {
 	f.write(t, does(deltafifo.Modified, pod(long, "9", label("poison", "panic"))))
 	told := of[*QuarantineError](seen)
 	require.Len(t, told, 1)
-	require.Less(t, len(told[0].Error()), 2*maxText+100)
+	require.Less(t, len(told[0].Error()), 2*object.MaxText+100)
 }
 
 // The same key many times in one list is one object: the last one.

@@ -3,6 +3,7 @@ package informer
 import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // An object that moves from one source of an informer to another is told of by
@@ -25,16 +26,16 @@ func (c *core) outdated(tx *indexer.Tx, d *deltafifo.Delta) bool {
 	stored, _ := tx.Get(d.Key)
 	version := c.identity(d.Key, stored).version
 	if d.Op == deltafifo.Deleted {
-		return !older(version, d.Version)
+		return !object.Older(version, d.Version)
 	}
-	return older(d.Version, version)
+	return object.Older(d.Version, version)
 }
 
 // outdatedIn is outdated for what a full state has put. It is of no use where that is
 // of another history: its versions do not compare with those of before.
 func (c *core) outdatedIn(p *part) func(key indexer.Key, owner uint16, stored, put any) bool {
 	return func(key indexer.Key, owner uint16, stored, put any) bool {
-		return owner != c.byHand() && older(p.identity(key, put).version, c.identity(key, stored).version)
+		return owner != c.byHand() && object.Older(p.identity(key, put).version, c.identity(key, stored).version)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // Object is what an [Informer] handles: an API object with metadata, such as
@@ -17,35 +18,24 @@ type Object interface {
 	runtime.Object
 }
 
-// metaOf returns the metadata of an object, or nil if it has none.
-func metaOf[T any](obj T) metav1.Object {
-	switch o := any(obj).(type) {
-	case metav1.Object:
-		return o
-	case metav1.ObjectMetaAccessor:
-		return o.GetObjectMeta()
-	}
-	return nil
-}
-
 // keyOf returns the key of an object, if it has metadata.
 func keyOf[T any](obj T) (indexer.Key, bool) {
-	m := metaOf(obj)
+	m := object.Meta(obj)
 	if m == nil {
 		return indexer.Key{}, false
 	}
-	return indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}, true
+	return object.Key(m), true
 }
 
 func labelsOf[T any](obj T) map[string]string {
-	if m := metaOf(obj); m != nil {
+	if m := object.Meta(obj); m != nil {
 		return m.GetLabels()
 	}
 	return nil
 }
 
 func namespaceOf[T any](obj T) string {
-	if m := metaOf(obj); m != nil {
+	if m := object.Meta(obj); m != nil {
 		return m.GetNamespace()
 	}
 	return ""
@@ -56,7 +46,7 @@ func namespaceOf[T any](obj T) string {
 type identity struct{ uid, version string }
 
 func identityOf[T any](obj T) identity {
-	m := metaOf(obj)
+	m := object.Meta(obj)
 	if m == nil {
 		return identity{}
 	}

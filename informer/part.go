@@ -3,6 +3,7 @@ package informer
 import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // part is what the processLoop knows of one source. The sources of an informer
@@ -21,18 +22,6 @@ type part struct {
 	fresh   bool                     // equal versions prove nothing
 	aside   map[indexer.Key]identity // as core.aside, of the objects that were put
 	sick    map[indexer.Key]struct{} // its poisoned objects
-}
-
-// reached notes a version, unless it is older than the one that was reached.
-// Versions that do not compare are taken as they come.
-func (p *part) reached(version string) {
-	if len(version) == len(p.version) && version > p.version {
-		p.version = version // newer, if they compare
-		return
-	}
-	if version != "" && !older(version, p.version) {
-		p.version = version
-	}
 }
 
 // resume returns the version that another run goes on from. A source whose
@@ -124,7 +113,7 @@ func (c *core) commit(i uint16, version string) {
 	if p.fresh || p.version == "" {
 		p.version = version
 	} else {
-		p.reached(version)
+		p.version = object.Advance(p.version, version)
 	}
 	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { c.shown(tx, first) }}
 	if !first || c.options.Transform != nil {

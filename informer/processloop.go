@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // maxSection is the most changes that one write section makes, since lists
@@ -74,7 +75,8 @@ func (c *core) applyChanges() {
 		case d.Op == deltafifo.Poisoned:
 			c.poison(d)
 		}
-		c.parts[d.Part].reached(d.Version)
+		p := &c.parts[d.Part]
+		p.version = object.Advance(p.version, d.Version)
 	}
 	c.changes = nil
 	tx.SetVersion(c.version())

@@ -7,13 +7,9 @@ import (
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-)
 
-// older tells whether version a is known to be below b.
-func older(a, b string) bool {
-	order, err := resourceversion.CompareResourceVersion(a, b)
-	return err == nil && order < 0
-}
+	"github.com/tidemark-k8s/tidemark/internal/object"
+)
 
 // version returns the version that the store is at: the lowest of the parts',
 // "" until all have committed. The processLoop's own.
@@ -27,7 +23,7 @@ func (c *core) version() string {
 		if !p.committed {
 			return ""
 		}
-		if older(p.version, lowest) {
+		if object.Older(p.version, lowest) {
 			lowest = p.version
 		}
 	}
@@ -47,7 +43,7 @@ func (c *core) WaitVersion(ctx context.Context, version string) error {
 			order, err := resourceversion.CompareResourceVersion(version, now)
 			switch {
 			case err != nil:
-				return fmt.Errorf("%w: %.*q with the store's %.*q", ErrVersion, maxText, version, maxText, now)
+				return fmt.Errorf("%w: %.*q with the store's %.*q", ErrVersion, object.MaxText, version, object.MaxText, now)
 			case order <= 0:
 				return nil
 			}

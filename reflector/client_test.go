@@ -128,13 +128,13 @@ func TestFromClients(t *testing.T) {
 		}))
 	})
 	t.Run("metadata", func(t *testing.T) {
-		partial := func(name string) *object {
-			return &object{TypeMeta: newPod("").TypeMeta, ObjectMeta: newPod(name).ObjectMeta}
+		partial := func(name string) *partialObject {
+			return &partialObject{TypeMeta: newPod("").TypeMeta, ObjectMeta: newPod(name).ObjectMeta}
 		}
 		scheme := metadatafake.NewTestScheme()
 		require.NoError(t, metav1.AddMetaToScheme(scheme))
 		c := metadatafake.NewSimpleMetadataClient(scheme, partial("a")).Resource(podResource).Namespace("ns")
-		require.Equal(t, want, mirror[*object](t, From[*metav1.PartialObjectMetadataList](c), func(context.Context) error {
+		require.Equal(t, want, mirror[*partialObject](t, From[*metav1.PartialObjectMetadataList](c), func(context.Context) error {
 			_, err := c.(metadatafake.MetadataClient).CreateFake(partial("b"), create)
 			return err
 		}))

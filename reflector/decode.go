@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
-	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // decoder makes deltas of what a source sends. It is immutable.
@@ -101,43 +101,27 @@ func (d decoder) item(delta *deltafifo.Delta, op deltafifo.Op, obj runtime.Objec
 			return fmt.Errorf("%w: %w", ErrUnexpected, err)
 		}
 	}
-	m := metaOf(obj)
+	m := object.Meta(obj)
 	if m == nil {
 		return fmt.Errorf("%w: a %T without metadata", ErrUnexpected, obj)
 	}
 	delta.Op, delta.Object = op, obj
-	delta.Key = keyOf(m)
+	delta.Key = object.Key(m)
 	delta.UID, delta.Version = string(m.GetUID()), m.GetResourceVersion()
 	return nil
 }
 
-// metaOf returns the metadata of obj, or nil if it has none.
-func metaOf(obj runtime.Object) metav1.Object {
-	switch o := obj.(type) {
-	case metav1.Object:
-		return o
-	case metav1.ObjectMetaAccessor:
-		return o.GetObjectMeta()
-	default:
-		return nil
-	}
-}
-
-func keyOf(m metav1.Object) indexer.Key {
-	return indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}
-}
-
 func idOf(m metav1.Object) id {
-	return id{keyOf(m), string(m.GetUID()), m.GetResourceVersion()}
+	return id{object.Key(m), string(m.GetUID()), m.GetResourceVersion()}
 }
 
 // nameOf names obj for a message.
 func nameOf(obj runtime.Object) string {
-	m := metaOf(obj)
+	m := object.Meta(obj)
 	if m == nil {
 		return "a nameless object"
 	}
-	return keyOf(m).String()
+	return object.Key(m).String()
 }
 
 func checkKind(u *unstructured.Unstructured, expect schema.GroupVersionKind) error {

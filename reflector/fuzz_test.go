@@ -1,12 +1,8 @@
 package reflector
 
 import (
-	"fmt"
-	"math/big"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
 )
@@ -44,38 +40,4 @@ func someInput(r *rand.Rand, w *world) input {
 	in.healthy = in.healthy || r.IntN(16) == 0
 	in.retryStream = in.retryStream || r.IntN(16) == 0
 	return in
-}
-
-// Versions that are numbers compare as numbers do, however long they are, and
-// nothing else compares.
-func FuzzVersions(f *testing.F) {
-	for i, a := range versions {
-		for _, b := range versions[i:] {
-			f.Add(a, b)
-		}
-	}
-	f.Fuzz(func(t *testing.T, a, b string) {
-		x, y := number(a), number(b)
-		known := x != nil && y != nil
-		require.Equal(t, known && x.Cmp(y) < 0, older(a, b), "older(%q, %q)", a, b)
-
-		m := machine{version: a}
-		m.advance(b)
-		switch {
-		case b == "", known && x.Cmp(y) > 0:
-			require.Equal(t, a, m.version, "it does not go back")
-		default:
-			require.Equal(t, b, m.version)
-		}
-	})
-}
-
-// number reads a version as Kubernetes defines them: a decimal number without
-// leading zeros. It returns nil for anything else.
-func number(version string) *big.Int {
-	n, ok := new(big.Int).SetString(version, 10)
-	if !ok || fmt.Sprint(n) != version || n.Sign() <= 0 {
-		return nil
-	}
-	return n
 }

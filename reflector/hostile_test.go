@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // hostile is a source whose server means no good. It answers the n-th list and
@@ -117,7 +118,7 @@ var long = strings.Repeat("9", 10<<20)
 const (
 	maxFailing  = 200
 	maxWatches  = 2*3600 + 2
-	maxOversize = maxText + 100 // what is said of the operation comes on top
+	maxOversize = object.MaxText + 100 // what is said of the operation comes on top
 )
 
 // Whatever a server answers, for an hour: there are few requests, the reason is
@@ -132,7 +133,7 @@ func TestNoAnswerMakesAHotLoop(t *testing.T) {
 		"tokens in a circle":      {&hostile{list: pages("a@1", func(n int) string { return fmt.Sprint(n % 3) })}, 8 * maxFailing, ErrEndless},
 		"nothing for a list":      {&hostile{list: fails(nil)}, maxFailing, ErrBadAnswer},
 		"an object for a list": {&hostile{list: func(int, metav1.ListOptions) (kruntime.Object, error) {
-			return &object{}, nil
+			return &partialObject{}, nil
 		}}, maxFailing, ErrBadAnswer},
 		"a list without version or items": {&hostile{streams: true, list: func(int, metav1.ListOptions) (kruntime.Object, error) {
 			return &metav1.PartialObjectMetadataList{}, nil
@@ -144,7 +145,7 @@ func TestNoAnswerMakesAHotLoop(t *testing.T) {
 		"410 in every watch":    {&hostile{watch: always(errorEvent(410, metav1.StatusReasonExpired))}, 2 * maxFailing, errAny},
 		"429 in every watch":    {&hostile{watch: always(errorEvent(429, metav1.StatusReasonTooManyRequests))}, 2 * maxFailing, errAny},
 		"500 in every watch":    {&hostile{watch: always(errorEvent(500, metav1.StatusReasonInternalError))}, 2 * maxFailing, errAny},
-		"errors that are none":  {&hostile{watch: always(watch.Event{Type: watch.Error, Object: &object{}})}, 2 * maxFailing, errAny},
+		"errors that are none":  {&hostile{watch: always(watch.Event{Type: watch.Error, Object: &partialObject{}})}, 2 * maxFailing, errAny},
 		"events of no type":     {&hostile{watch: always(watch.Event{Type: watch.EventType(long)})}, 2 * maxFailing, ErrUnexpected},
 		"objects of another type": {&hostile{watch: always(watch.Event{
 			Type: watch.Added, Object: &metav1.Status{},

@@ -1,8 +1,7 @@
 package reflector
 
 import (
-	"k8s.io/apimachinery/pkg/util/resourceversion"
-
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
@@ -220,7 +219,7 @@ func (m *machine) events(in input) action {
 	m.brought, m.suspect = true, false
 	m.settled = m.settled || in.changed
 	if m.phase == watching && m.settled {
-		m.advance(in.version)
+		m.version = object.Advance(m.version, in.version)
 	}
 	return action{op: doRead}
 }
@@ -242,7 +241,7 @@ func (m *machine) bookmark(in input) action {
 		return m.commit(action{}, in.version)
 	}
 	m.settled = true
-	m.advance(in.version)
+	m.version = object.Advance(m.version, in.version)
 	return action{bookmark: in.version, op: doRead}
 }
 
@@ -492,26 +491,8 @@ func (m *machine) waitToWatch(a action, attempt int) action {
 	return a
 }
 
-// advance notes a newer version. One that does not compare is taken as it
-// comes; none at all tells nothing.
-func (m *machine) advance(version string) {
-	if len(version) == len(m.version) && version > m.version {
-		m.version = version // newer, if they compare
-		return
-	}
-	if version != "" && !older(version, m.version) {
-		m.version = version
-	}
-}
-
 // behind says that a state at version proves that the history went back.
-func (m *machine) behind(version string) bool { return !m.fresh && older(version, m.version) }
-
-// older compares two versions. Those that do not compare are not older.
-func older(a, b string) bool {
-	order, err := resourceversion.CompareResourceVersion(a, b)
-	return err == nil && order < 0
-}
+func (m *machine) behind(version string) bool { return !m.fresh && object.Older(version, m.version) }
 
 // check panics where an invariant does not hold.
 func (m *machine) check() {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // maxRequests is how many requests there may be in a row without a back-off, a
@@ -47,7 +49,7 @@ func (w *world) step(in input) (wrong string) {
 			return wrong
 		}
 	}
-	if older(w.machine.version, before) && (in.kind != inCommitted || w.history != NewHistory) {
+	if object.Older(w.machine.version, before) && (in.kind != inCommitted || w.history != NewHistory) {
 		return "the version went back within one history"
 	}
 	return ""

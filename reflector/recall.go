@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // Recaller is implemented by a [Sink] that can tell what it holds, so that a
@@ -79,7 +80,7 @@ func (r *recall) standsIn(e watch.Event) bool {
 	if r == nil || e.Type != watch.Bookmark {
 		return false
 	}
-	m := metaOf(e.Object)
+	m := object.Meta(e.Object)
 	return m != nil && m.GetUID() != "" && len(m.GetAnnotations()) == 0
 }
 
@@ -89,7 +90,7 @@ func (r *recall) putBack(d *deltafifo.Delta, e watch.Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	named := idOf(metaOf(e.Object))
+	named := idOf(object.Meta(e.Object))
 	if len(r.omitted) == 0 || named != (id{r.omitted[0].Key, r.omitted[0].UID, r.omitted[0].Version}) {
 		return fmt.Errorf("%w: a bookmark that names %v", ErrBadAnswer, named.key)
 	}

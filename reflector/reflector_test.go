@@ -21,6 +21,7 @@ import (
 	featurestesting "k8s.io/client-go/features/testing"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // funcs is a source made of two functions. Left out, they wait for ctx.
@@ -383,7 +384,7 @@ func TestBatches(t *testing.T) {
 		require.Same(t, sink.arrays[3], sink.arrays[4])
 		require.NotSame(t, sink.arrays[0], sink.arrays[3], "the array of a list outlives it")
 		require.NotSame(t, &big.Items[0], sink.batches[0][0].Object, "B52: an object pins its page")
-		require.Equal(t, "a2499", sink.batches[2][499].Object.(*object).Name)
+		require.Equal(t, "a2499", sink.batches[2][499].Object.(*partialObject).Name)
 		require.Zero(t, *sink.arrays[4], "what was written is kept")
 	})
 }
@@ -442,7 +443,7 @@ func TestVersionFromAnyGoroutine(t *testing.T) {
 	for i := range 100 {
 		events <- watch.Event{Type: watch.Modified, Object: parse(fmt.Sprintf("a@%d", i+2))}
 		v := r.Version()
-		require.False(t, older(v, last))
+		require.False(t, object.Older(v, last))
 		last = v
 	}
 	cancel()
@@ -507,7 +508,7 @@ func reading(ctx context.Context) (l *loop, fill func()) {
 		Reflector: New(Source(funcs{}), discard{}, Options{}),
 		ctx:       ctx,
 		conn:      &conn{ctx: ctx, events: events},
-		decoder:   newDecoder(ofType[*object](Options{})),
+		decoder:   newDecoder(ofType[*partialObject](Options{})),
 	}
 	l.machine.phase, l.machine.open, l.machine.settled = watching, true, true
 	o := parse("ns/a@7")

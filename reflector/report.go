@@ -5,11 +5,8 @@ import (
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
-
-// maxText bounds each error text that is told: a server, or whoever named an
-// object, may have made it megabytes long.
-const maxText = 8192
 
 // report tells what in and the machine's answer to it mean.
 func (l *loop) report(in input, a action, err error) {
@@ -63,13 +60,13 @@ func (l *loop) fail(err error) {
 	if l.o.Name != "" {
 		what += " " + l.o.Name
 	}
-	l.tell(Failed{Operation: l.asked, Err: fmt.Errorf("%s: %.*w", what, maxText, err), Attempt: l.machine.failures})
+	l.tell(Failed{Operation: l.asked, Err: fmt.Errorf("%s: %.*w", what, object.MaxText, err), Attempt: l.machine.failures})
 }
 
 // skip tells of something that was left out.
-func (l *loop) skip(err error) { l.tell(Skipped{Err: fmt.Errorf("%.*w", maxText, err)}) }
+func (l *loop) skip(err error) { l.tell(Skipped{Err: fmt.Errorf("%.*w", object.MaxText, err)}) }
 
-func shortText(err error) string { return fmt.Sprintf("%.*v", maxText, err) }
+func shortText(err error) string { return fmt.Sprintf("%.*v", object.MaxText, err) }
 
 // tell tells the observer, on another goroutine, which is its own to end.
 func (l *loop) tell(e Event) {

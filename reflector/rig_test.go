@@ -52,7 +52,7 @@ func play(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-type object = metav1.PartialObjectMetadata
+type partialObject = metav1.PartialObjectMetadata
 
 // rig is a source that answers by a script, a sink that takes everything, and
 // the log of both.
@@ -115,7 +115,7 @@ func (r *rig) run(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), r.lasts)
 	defer cancel()
-	reflector := New(r, r, ofType[*object](r.options))
+	reflector := New(r, r, ofType[*partialObject](r.options))
 	require.NoError(t, reflector.Run(ctx))
 	require.LessOrEqual(t, time.Since(r.start)-r.lasts, 100*time.Millisecond, "Run did not end with its context")
 	r.log("end at version %q", reflector.Version())
@@ -173,7 +173,7 @@ func (r *rig) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, e
 		u.SetKind("Table")
 		return u, nil
 	case words[0] == "nolist":
-		return &object{}, nil
+		return &partialObject{}, nil
 	default:
 		return nil, failure(ctx, words)
 	}
@@ -260,7 +260,7 @@ func list(words []string) runtime.Object {
 			l.RemainingItemCount = new(int64)
 			_, _ = fmt.Sscan(remaining, l.RemainingItemCount)
 		} else if word == "items=none" {
-			l.Items = []object{}
+			l.Items = []partialObject{}
 		} else {
 			l.Items = append(l.Items, *parse(word))
 		}
@@ -269,8 +269,8 @@ func list(words []string) runtime.Object {
 }
 
 // parse reads "namespace/name@version".
-func parse(word string) *object {
-	o := &object{}
+func parse(word string) *partialObject {
+	o := &partialObject{}
 	name, version, _ := strings.Cut(word, "@")
 	if namespace, rest, ok := strings.Cut(name, "/"); ok {
 		o.Namespace, name = namespace, rest

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 const (
@@ -161,7 +162,7 @@ func (l *loop) take(op deltafifo.Op, a *arrival) {
 		return
 	}
 	if a.undecodable != nil {
-		l.tell(Undecodable{Key: d.Key, Err: fmt.Errorf("%.*w", maxText, a.undecodable)})
+		l.tell(Undecodable{Key: d.Key, Err: fmt.Errorf("%.*w", object.MaxText, a.undecodable)})
 	}
 }
 
@@ -219,7 +220,7 @@ func (l *loop) streamed(added int) {
 
 // mark reads an event that is no change. What cannot be read is skipped.
 func (l *loop) mark(e watch.Event) (input, error) {
-	switch m := metaOf(e.Object); {
+	switch m := object.Meta(e.Object); {
 	case e.Type == watch.Error:
 		return input{kind: inFailed}, apierrors.FromObject(e.Object)
 	case e.Type != watch.Bookmark:

@@ -45,7 +45,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "reflector",
-		to: []string{"./internal/verify", "./internal/goexit", "./internal/share", "./internal/fields", "./internal/protodecode", "./internal/jsondecode",
+		to: []string{"./internal/verify", "./internal/goexit", "./internal/object", "./internal/share", "./internal/fields", "./internal/protodecode", "./internal/jsondecode",
 			"./indexer", "./deltafifo", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/client-go/util/watchlist", "google.golang.org/protobuf/..."},
 		why: "it reads any source and writes to the Sink that it declares; what stands behind either is not its affair",

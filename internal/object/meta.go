@@ -1,0 +1,23 @@
+package object
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// Meta returns the metadata of an object, or nil if it has none.
+func Meta(obj any) metav1.Object {
+	switch o := obj.(type) {
+	case metav1.Object:
+		return o
+	case metav1.ObjectMetaAccessor:
+		return o.GetObjectMeta()
+	}
+	return nil
+}
+
+// Key returns the key that an object is stored under.
+func Key(m metav1.Object) indexer.Key {
+	return indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}
+}
