@@ -56,9 +56,11 @@ func appendTyped[T any](dst []T, objects []any) []T {
 	if untyped, ok := any(&dst).(*[]any); ok {
 		return any(append(*untyped, objects...)).([]T)
 	}
-	dst = slices.Grow(dst, len(objects))
-	for _, obj := range objects {
-		dst = append(dst, typed[T](obj))
+	size := len(dst)
+	dst = slices.Grow(dst, len(objects))[:size+len(objects)]
+	room := dst[size:]
+	for i := range room {
+		room[i], _ = objects[i].(T)
 	}
 	return dst
 }
