@@ -264,7 +264,7 @@ func (r *registration) deliver(limit uint64) (some bool) {
 }
 
 // tell hands one event to the handler. Where an object was recreated, a
-// native handler is told a delete and an add.
+// typed handler is told a delete and an add.
 func (r *registration) tell(e event, key *indexer.Key) {
 	if !r.splits || !e.is(flagRecreated) {
 		r.hand(e.pair, e.header, key)
