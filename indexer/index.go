@@ -27,12 +27,15 @@ type Index[T any] struct {
 	// ByNamespace makes an index by the namespaces of the keys, for which no
 	// object has to be looked at. Append is nil then.
 	ByNamespace bool
+	// Origin is the caller's: what the index was made from, for whoever asks for its
+	// [Indexer.Definition].
+	Origin any
 }
 
 // Untyped returns the index as a store takes it. An object of another type is
 // left out of it, with [ErrType].
 func (ix Index[T]) Untyped() Index[any] {
-	untyped := Index[any]{Name: ix.Name, ByNamespace: ix.ByNamespace}
+	untyped := Index[any]{Name: ix.Name, ByNamespace: ix.ByNamespace, Origin: ix.Origin}
 	if ix.Append == nil {
 		return untyped
 	}

@@ -159,6 +159,15 @@ func (x *store) KeysBy(index, value string) ([]Key, error) {
 	return nil, nil
 }
 
+// Definition returns the index of a name as it was added.
+func (x *store) Definition(name string) (definition Index[any], ok bool) {
+	ix := x.live.Load().index(name, named)
+	if ix == nil {
+		return definition, false
+	}
+	return ix.Index, true
+}
+
 // Indexes returns the names of the indexes, in the order they were added.
 func (x *store) Indexes() []string {
 	var names []string

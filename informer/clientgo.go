@@ -60,7 +60,7 @@ func ForControllerRuntime(lw cache.ListerWatcher, example runtime.Object, resync
 
 func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings) *clientgoInformer {
 	s.options.Name = describe(s.options.Name, example)
-	indexes, funcs := clientgoIndexes(s.indexes, true)
+	indexes := clientgoIndexes(s.indexes, true)
 	if s.source == nil {
 		s.source = reflector.FromListerWatcher(lw)
 	}
@@ -71,7 +71,6 @@ func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings
 	c := newCore(s.options, objects, indexes, s.source)
 	i := c.clientgo
 	i.lw, i.example = lw, example
-	i.store.funcs = funcs
 	i.measures(s.metrics)
 	if s.logger != nil {
 		c.logger = LogEvents(*s.logger, c.options.Name)

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"k8s.io/client-go/tools/cache"
@@ -19,13 +18,13 @@ import (
 
 // newFreeStore makes a store that belongs to no informer.
 func newFreeStore(key cache.KeyFunc, ix cache.Indexers) *clientgoStore {
-	indexes, funcs := clientgoIndexes(ix, false)
+	indexes := clientgoIndexes(ix, false)
 	writer, err := indexer.New(indexer.Options{Indexes: indexes, Labels: labelsOf[any], Namespace: namespaceOf[any]})
 	if err != nil { // an index without a name or a function: client-go stores, and fails later
 		writer, _ = indexer.New(indexer.Options{Labels: labelsOf[any], Namespace: namespaceOf[any]})
 	}
 	return &clientgoStore{
-		writer: writer, funcs: funcs, keyFunc: key,
+		writer: writer, keyFunc: key,
 		parse:    func(s string) indexer.Key { return indexer.Key{Name: s} },
 		versions: func() bool { return true },
 		failed:   func(err error) { klog.Background().Error(err, "An index leaves objects out") },
@@ -50,10 +49,7 @@ type clientgoStore struct {
 	// failed is told what index functions fail on in a write that does not return it;
 	// nil in an informer, which is told by its writer.
 	failed func(error)
-	gauge     atomic.Pointer[versionGauge]
-
-	mu    sync.Mutex
-	funcs cache.Indexers // the index functions as they were given; guarded by mu
+	gauge  atomic.Pointer[versionGauge]
 }
 
 var _ interface {
@@ -149,11 +145,11 @@ type clientgoWrite struct {
 }
 
 func (s *clientgoStore) prepare(txn cache.Transaction) (w clientgoWrite, err error) {
-	key, err := s.keyFunc(txn.Object)
+	key, err := s.keyOf(txn.Object)
 	if err != nil {
-		return w, cache.KeyError{Obj: txn.Object, Err: err}
+		return w, err
 	}
-	w = clientgoWrite{key: s.parse(key), version: identityOf(txn.Object).version, remove: txn.Type == cache.TransactionTypeDelete}
+	w = clientgoWrite{key: key, version: identityOf(txn.Object).version, remove: txn.Type == cache.TransactionTypeDelete}
 	if !w.remove {
 		w.obj, err = s.transformed(txn.Object)
 	}
@@ -229,11 +225,33 @@ func (s *clientgoStore) Get(obj any) (item any, exists bool, err error) {
 }
 
 func (s *clientgoStore) GetByKey(key string) (item any, exists bool, err error) {
-	obj, ok := s.writer.Indexer().Get(s.parse(key))
+	x := s.writer.Indexer()
+	obj, ok := x.Get(s.parse(key))
+	if !ok && s.metaKeys {
+		obj, ok = x.Get(indexer.Key{Name: key}) // a cluster-scoped object may have a slash in its name
+	}
 	if !ok {
 		return nil, false, nil
 	}
 	return obj, true, nil
+}
+
+// keyOf returns the key of an object, or of a tombstone: that of its metadata where
+// these are the keys, since a name may hold a slash.
+func (s *clientgoStore) keyOf(obj any) (indexer.Key, error) {
+	key, err := s.keyFunc(obj)
+	if err != nil {
+		return indexer.Key{}, cache.KeyError{Obj: obj, Err: err}
+	}
+	if m := object.Meta(obj); m != nil && s.metaKeys {
+		return object.Key(m), nil
+	}
+	if whole := (indexer.Key{Name: key}); s.metaKeys {
+		if _, stored := s.writer.Indexer().Get(whole); stored {
+			return whole, nil
+		}
+	}
+	return s.parse(key), nil
 }
 
 // Index returns the objects that share a value of an index with obj, which
@@ -263,16 +281,27 @@ func (s *clientgoStore) Index(name string, obj any) ([]any, error) {
 	return found, nil
 }
 
-// indexFunc returns the function of an index, nil if none is known.
+// indexFunc returns the function of an index, nil where there is no such index. One
+// that was not made from an IndexFunc is shown as one.
 func (s *clientgoStore) indexFunc(name string) cache.IndexFunc {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	f, ok := s.funcs[name]
-	if !ok && name == indexer.NamespaceIndex {
+	ix, ok := s.writer.Indexer().Definition(name)
+	if f, made := ix.Origin.(cache.IndexFunc); made {
+		return f
+	}
+	switch {
+	case !ok:
+		return nil
+	case ix.ByNamespace:
 		return cache.MetaNamespaceIndexFunc
 	}
-	return f
+	return func(obj any) (values []string, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("index %q: %v", name, p)
+			}
+		}()
+		return ix.Append(nil, obj), nil
+	}
 }
 
 func (s *clientgoStore) ByIndex(name, value string) ([]any, error) {
@@ -301,56 +330,33 @@ func (s *clientgoStore) ListIndexFuncValues(name string) []string {
 	return values
 }
 
-// GetIndexers returns a copy. An index that was not made from an IndexFunc is
-// shown as one.
+// GetIndexers returns the functions of all indexes, in a map that is the caller's own.
 func (s *clientgoStore) GetIndexers() cache.Indexers {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
 	all := make(cache.Indexers)
 	for _, name := range s.writer.Indexer().Indexes() {
-		if f, ok := s.funcs[name]; ok {
-			all[name] = f
-		} else if name == indexer.NamespaceIndex {
-			all[name] = cache.MetaNamespaceIndexFunc
-		}
+		all[name] = s.indexFunc(name)
 	}
 	return all
 }
 
-func (s *clientgoStore) AddIndexers(ix cache.Indexers) (err error) {
-	indexes, funcs := clientgoIndexes(ix, s.metaKeys)
-	defer func() { // also where an index function has ended the goroutine
-		if err == nil {
-			s.know(funcs)
-		}
-	}()
-	return s.writer.AddIndexes(indexes...)
-}
-
-// know keeps the functions of indexes that were added.
-func (s *clientgoStore) know(funcs cache.Indexers) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	if s.funcs == nil {
-		s.funcs = make(cache.Indexers)
-	}
-	maps.Copy(s.funcs, funcs)
+func (s *clientgoStore) AddIndexers(ix cache.Indexers) error {
+	return s.writer.AddIndexes(clientgoIndexes(ix, s.metaKeys)...)
 }
 
 // clientgoIndexes makes indexes of client-go's index functions, in the order
-// of their names, and returns a copy of the map. Where the keys are those of
-// the metadata, nobody needs to look at an object for its namespace.
-func clientgoIndexes(ix cache.Indexers, metaKeys bool) (indexes []indexer.Index[any], funcs cache.Indexers) {
+// of their names. Where the keys are those of the metadata, nobody needs to look at
+// an object for its namespace.
+func clientgoIndexes(ix cache.Indexers, metaKeys bool) (indexes []indexer.Index[any]) {
 	for _, name := range slices.Sorted(maps.Keys(ix)) {
+		made := indexer.Index[any]{Name: name, Origin: ix[name]}
 		if metaKeys && isMetaNamespace(ix[name]) {
-			indexes = append(indexes, indexer.Index[any]{Name: name, ByNamespace: true})
-			continue
+			made.ByNamespace = true
+		} else {
+			made.Append = clientgoAppend(ix[name])
 		}
-		indexes = append(indexes, indexer.Index[any]{Name: name, Append: clientgoAppend(ix[name])})
+		indexes = append(indexes, made)
 	}
-	return indexes, maps.Clone(ix)
+	return indexes
 }
 
 // clientgoAppend adapts an IndexFunc. An error becomes a panic, which the

@@ -110,7 +110,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 
 func (c *core) newStore(indexes []indexer.Index[any]) (*indexer.Writer, error) {
 	return indexer.New(indexer.Options{
-		Indexes:   indexes,
+		Indexes: indexes, LabelIndexes: c.options.LabelIndexes,
 		Labels:    labelsOf[any],
 		Namespace: namespaceOf[any],
 		Report:    func(e *indexer.IndexError) { c.observe(e) },

@@ -47,9 +47,8 @@ var faces = map[string]makes{
 		return NewSharedIndexInformer(listerWatcher{s}, &corev1.Pod{}, resync, ix)
 	},
 	"pods": func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
-		indexes, funcs := clientgoIndexes(ix, true)
+		indexes := clientgoIndexes(ix, true)
 		c := newCore(Options[any]{Resync: resync}, typeOf[*corev1.Pod](), withNamespaceIndex(indexes), s)
-		c.clientgo.store.funcs = funcs
 		return c.clientgo
 	},
 }

@@ -20,6 +20,10 @@ type Options[T any] struct {
 	// Indexes are kept beside the one by namespace. One that is itself named
 	// [indexer.NamespaceIndex] replaces that.
 	Indexes []indexer.Index[T]
+	// LabelIndexes are label keys that objects are listed by from the beginning, for
+	// selectors. Others get a list when selectors have asked for them repeatedly, see
+	// [indexer.Indexer.LabelIndexes].
+	LabelIndexes []string
 	// Transform, if set, makes of each object received what is stored, for
 	// instance without the fields that nobody reads (client-go's
 	// TransformFunc). It is called exactly once for each, on the goroutine that
@@ -58,7 +62,7 @@ func (o *Options[T]) validate() error {
 // Untyped returns the options as an informer has them inside, see [JoinShared].
 func (o Options[T]) Untyped() Options[any] {
 	return Options[any]{
-		Name: o.Name, Resource: o.Resource,
+		Name: o.Name, Resource: o.Resource, LabelIndexes: o.LabelIndexes,
 		Resync: o.Resync, MinWatchTimeout: o.MinWatchTimeout, PageSize: o.PageSize,
 		Decoding: o.Decoding, Rand: o.Rand, Observe: o.Observe,
 		Indexes:   untypedIndexes(o.Indexes),

@@ -1,0 +1,109 @@
+package informer
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// client-go's API shows the indexes that were declared with types, as its own.
+func TestIndexesWithTypesAreShownToClientgo(t *testing.T) {
+	byName := indexer.Index[*corev1.Pod]{Name: "name", Append: func(values []string, p *corev1.Pod) []string { return append(values, p.Name) }}
+	i := New(newScript("1"), Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byName}})
+	x := i.Shared().GetIndexer()
+	require.NoError(t, x.Add(pod("a", "1")))
+	require.ElementsMatch(t, []string{"name", indexer.NamespaceIndex}, keysOf(x.GetIndexers()))
+
+	values, err := x.GetIndexers()["name"](pod("b", "1"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"b"}, values)
+	_, err = x.GetIndexers()["name"]("no pod")
+	require.ErrorContains(t, err, `index "name"`)
+	found, err := x.Index("name", pod("a", "7"))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	_, err = x.Index("name", &corev1.Node{})
+	require.Error(t, err)
+}
+
+func keysOf(ix cache.Indexers) (names []string) {
+	for name := range ix {
+		names = append(names, name)
+	}
+	return names
+}
+
+// An index and its function become visible at once.
+func TestAnIndexIsNeverVisibleWithoutItsFunction(t *testing.T) {
+	x := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{})
+	seen, added := 0, false
+	require.NoError(t, x.AddIndexers(cache.Indexers{"app": byLabels}))
+	late := cache.Indexers{"late": func(any) ([]string, error) {
+		seen++
+		require.Equal(t, added, x.GetIndexers()["late"] != nil, "not before it is filled")
+		return nil, nil
+	}}
+	require.NoError(t, x.Add(pod("a", "1")))
+	require.NoError(t, x.AddIndexers(late))
+	added = true
+	require.NotZero(t, seen)
+	require.NotNil(t, x.GetIndexers()["late"])
+	require.ErrorIs(t, x.AddIndexers(cache.Indexers{"late": byLabels}), indexer.ErrIndexExists)
+	before := seen
+	_, err := x.GetIndexers()["late"](pod("b", "1"))
+	require.NoError(t, err)
+	require.Equal(t, before+1, seen, "an index that could not be added replaces no function")
+}
+
+// The name of a cluster-scoped object may hold a slash: its key is its name.
+func TestAClusterScopedObjectWithASlashInItsName(t *testing.T) {
+	x := New(newScript("1"), Options[*corev1.Node]{}).Shared().GetIndexer()
+	node := func(version string) *corev1.Node {
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "rack/7", ResourceVersion: version}}
+	}
+	require.NoError(t, x.Add(node("1")))
+	require.NoError(t, x.Update(node("2")))
+	got, exists, err := x.GetByKey("rack/7")
+	require.NoError(t, err)
+	require.True(t, exists)
+	require.Equal(t, "2", got.(*corev1.Node).ResourceVersion)
+	_, exists, err = x.Get(node("3"))
+	require.NoError(t, err)
+	require.True(t, exists)
+	require.Equal(t, []string{"rack/7"}, x.ListKeys())
+	require.NoError(t, x.Delete(cache.DeletedFinalStateUnknown{Key: "rack/7"}))
+	require.Empty(t, x.ListKeys())
+}
+
+// Whoever writes into a store without an informer is told what an index function
+// failed on; what a list or a transaction holds is logged.
+func TestAnIndexFunctionThatFailsInAStoreWithoutInformerIsNotSilent(t *testing.T) {
+	s := newFreeStore(cache.MetaNamespaceKeyFunc, cache.Indexers{"app": byLabels})
+	var told []error
+	s.failed = func(err error) { told = append(told, err) }
+	for _, poison := range []string{"error", "panic"} {
+		bad := pod("a", "1", label("poison", poison))
+		require.ErrorIs(t, s.Add(bad), errPoison)
+		require.ErrorIs(t, s.Update(bad), errPoison)
+		require.Empty(t, told, "who is told it by an error")
+
+		require.NoError(t, s.Replace([]any{bad, pod("b", "1")}, "1"))
+		require.Nil(t, s.Transaction(cache.Transaction{Type: cache.TransactionTypeUpdate, Object: bad}))
+		require.Len(t, told, 2)
+		for _, err := range told {
+			require.ErrorIs(t, err, errPoison)
+			var index *indexer.IndexError
+			require.True(t, errors.As(err, &index))
+			require.True(t, strings.Contains(index.Error(), `"app"`))
+		}
+		require.Len(t, s.List(), 2, "stored it is")
+		told = nil
+	}
+}
