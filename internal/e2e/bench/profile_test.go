@@ -15,7 +15,7 @@ func TestProfilesHoldTidemarksPartOnly(t *testing.T) {
 	defer func(rate int) { runtime.MemProfileRate = rate }(runtime.MemProfileRate)
 	runtime.MemProfileRate = 1
 	file := filepath.Join(t.TempDir(), "profile")
-	const theirs, ours, itself = "cache.(*sharedIndexInformer)", "tidemark/informer.(*core[", "main.allocations"
+	const theirs, ours, itself = "cache.(*sharedIndexInformer)", "tidemark/informer.(*core)", "main.allocations"
 
 	profiled(t, profiler{memFile: file})
 	require.Zero(t, samplesIn(t, file, theirs))
