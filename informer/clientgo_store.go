@@ -78,14 +78,40 @@ func (s *clientgoStore) write(kind cache.TransactionType, obj any) error {
 	if err != nil {
 		return err
 	}
-	if err := s.make([]clientgoWrite{w}); s.failed != nil {
+	if err := s.makeOne(&w); s.failed != nil {
 		return err
 	}
 	return nil
 }
 
-// make makes writes in one section. The error is what index functions have failed
-// on; what they failed on is stored.
+// makeOne makes one write, also where an index function ends the goroutine. The
+// error is what index functions have failed on; what they failed on is stored.
+func (s *clientgoStore) makeOne(w *clientgoWrite) error {
+	made := false
+	defer func() {
+		if p := recover(); p != nil {
+			panic(p)
+		}
+		if !made {
+			again := *w // so that the other one stays on the stack
+			goexit.Outlive(func() { _ = s.applied(&again) })
+		}
+		s.publish()
+	}()
+	err := s.applied(w)
+	made = true
+	return err
+}
+
+func (s *clientgoStore) applied(w *clientgoWrite) error {
+	tx := s.writer.Begin()
+	defer tx.Commit()
+	s.apply(tx, w)
+	return faults(tx)
+}
+
+// make makes several writes in one section, and returns what index functions have
+// failed on.
 func (s *clientgoStore) make(writes []clientgoWrite) (err error) {
 	goexit.Outlive(func() {
 		tx := s.writer.Begin()
@@ -108,6 +134,9 @@ func (s *clientgoStore) tell(err error) {
 
 // faults returns what index functions have failed on in a section, nil for nothing.
 func faults(tx *indexer.Tx) error {
+	if len(tx.Faults()) == 0 {
+		return nil
+	}
 	var all []error
 	for _, f := range tx.Faults() {
 		all = append(all, f)
@@ -239,12 +268,14 @@ func (s *clientgoStore) GetByKey(key string) (item any, exists bool, err error) 
 // keyOf returns the key of an object, or of a tombstone: that of its metadata where
 // these are the keys, since a name may hold a slash.
 func (s *clientgoStore) keyOf(obj any) (indexer.Key, error) {
+	if s.metaKeys {
+		if m := object.Meta(obj); m != nil {
+			return object.Key(m), nil
+		}
+	}
 	key, err := s.keyFunc(obj)
 	if err != nil {
 		return indexer.Key{}, cache.KeyError{Obj: obj, Err: err}
-	}
-	if m := object.Meta(obj); m != nil && s.metaKeys {
-		return object.Key(m), nil
 	}
 	if whole := (indexer.Key{Name: key}); s.metaKeys {
 		if _, stored := s.writer.Indexer().Get(whole); stored {
