@@ -58,7 +58,7 @@ func eventWorks() []work {
 	return []work{
 		{
 			name: "event/1", short: "event, 1 handler", title: "one MODIFIED event, watch to handler, 1 handler", unit: inTime, op: "event",
-			bar: bar{native: 8, face: 8, mallocs: new(1.0)}, by: fed, prepare: events(ofPods, 1),
+			bar: bar{native: 10, face: 10, mallocs: new(1.0)}, by: fed, prepare: events(ofPods, 1),
 		},
 		{
 			name: "event/4", title: "the same, 4 handlers", unit: inTime, op: "event",
@@ -129,7 +129,7 @@ func readWorks(c config) []work {
 		},
 		{
 			name: "get/key", title: "the same, by a key from the indexer", unit: inTime, op: "Get",
-			by: everyone, prepare: reads(getByKey),
+			bar: bar{native: 0.97, face: 0.97}, by: everyone, prepare: reads(getByKey),
 		},
 		{
 			name: "get/replace", short: "Get during Replace, p99", title: n + " pods: p99 of Get while all of them are replaced", unit: inTime, op: "Replace",
@@ -137,7 +137,7 @@ func readWorks(c config) []work {
 		},
 		{
 			name: "list/namespace", short: "list a namespace", title: fmt.Sprintf("%s pods: list of a namespace of %s", n, some), unit: inTime, op: "list",
-			bar: bar{native: 20, face: 2}, by: everyone, prepare: reads(listNamespace),
+			bar: bar{native: 50, face: 2}, by: everyone, prepare: reads(listNamespace),
 		},
 		{
 			name: "list/range", title: "the same, ranged over", unit: inTime, op: "list",
@@ -145,7 +145,7 @@ func readWorks(c config) []work {
 		},
 		{
 			name: "list/selector", short: "list by label", title: fmt.Sprintf("%s pods: label selector `app=x` that matches %s", n, some), unit: inTime, op: "list",
-			bar: bar{native: 1000, face: 1}, by: everyone, prepare: reads(listSelector),
+			bar: bar{native: 5000, face: 1}, by: everyone, prepare: reads(listSelector),
 		},
 		{
 			name: "list/operators", short: "list by in, notin, exists", title: n + " pods: label selector `" + operators + "`", unit: inTime, op: "list",
@@ -157,7 +157,7 @@ func readWorks(c config) []work {
 		},
 		{
 			name: "list/all", short: "list all", title: n + " pods: list of all", unit: inTime, op: "list",
-			bar: bar{native: 6, face: 1.5}, by: everyone, prepare: reads(listAll),
+			bar: bar{native: 10, face: 1.5}, by: everyone, prepare: reads(listAll),
 		},
 	}
 }
@@ -166,7 +166,7 @@ func readWorks(c config) []work {
 func storeWorks(c config) []work {
 	return []work{{
 		name: "update", short: "update, 4 indexes", title: group(c.objects) + " pods, 4 indexes: update that changes the value of one index", unit: inTime, op: "update",
-		bar: bar{native: 5, face: 5}, by: everyone, prepare: updates,
+		bar: bar{native: 3, face: 2.5}, by: everyone, prepare: updates,
 	}}
 }
 
@@ -206,11 +206,11 @@ func restWorks(c config) []work {
 	return []work{
 		{
 			name: "memory", title: n + " pods: memory beside the objects, namespace index, 1 idle handler, for each", unit: inBytes, op: "object",
-			bar: bar{native: 1, face: 1 / 1.25}, by: everyone, rounds: 3, prepare: memory,
+			bar: bar{native: 1, face: 1}, by: everyone, rounds: 3, prepare: memory,
 		},
 		{
 			name: "stuck/every", title: "memory beside the objects under a stuck handler and " + updated + " updates, for each", unit: inBytes, op: "event",
-			bar: bar{native: 2, face: 1 / 0.8}, by: everyone, rounds: 3, prepare: stuck(informer.Every),
+			bar: bar{native: 1.3, face: 1.3}, by: everyone, rounds: 3, prepare: stuck(informer.Every),
 		},
 		{
 			name: "stuck/latest", title: "the same with Latest, for each of the objects", unit: inBytes, op: "object",
