@@ -110,12 +110,9 @@ func (c *contents) succeed(p spot[entry], r, before *record) {
 	}
 }
 
-// remove takes a key out; old is its record, or nil.
-func (c *contents) remove(key Key) (old *record) {
-	old = c.records.remove(key)
-	if old == nil {
-		return nil
-	}
+// remove takes the record of a key out.
+func (c *contents) remove(key Key) {
+	old := c.records.remove(key)
 	e := &old.value
 	if moved := c.all.remove(e.at); moved != nil {
 		moved.value.at = e.at
@@ -124,7 +121,6 @@ func (c *contents) remove(key Key) (old *record) {
 		unpost(e.post(i))
 	}
 	c.forget(key)
-	return old
 }
 
 // forget drops the failures of index functions on a key.

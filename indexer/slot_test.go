@@ -10,7 +10,7 @@ import (
 
 // ofAllTypes returns objects of many types.
 func ofAllTypes() []any {
-	return []any{&item{serial: 1}, 7, "text", nil, (*item)(nil), tagged{values: []string{"x"}}, [3]string{"a", "b", "c"}, &item{serial: 2}, error(ErrType)}
+	return []any{&item{serial: 1}, 7, "text", nil, (*item)(nil), tagged{values: []string{"x"}}, [3]string{"a", "b", "c"}, &item{serial: 2}, ErrType}
 }
 
 func TestASlotHoldsAnything(t *testing.T) {
