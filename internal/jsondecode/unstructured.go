@@ -197,7 +197,7 @@ func (d *Unstructured) string(n *path, i uint32) any {
 	if !known {
 		site = keys()
 	}
-	var v any = d.options.Table.String(site, says)
+	v := d.options.Table.Boxed(site, says)
 	if len(says) <= longestLast && !n.beyond {
 		n.last = v
 	}

@@ -29,58 +29,88 @@ type interned struct {
 
 // slot is empty where its string is.
 type slot struct {
-	tag uint32 // of the hash
-	s   string
+	tag   uint32 // of the hash
+	s     string
+	boxed any // the string as a value, nil until somebody wants that
 }
 
 // String returns the string of these bytes, one that was returned before where
 // there is one. The site must not be one of values. The caller holds the table.
 func (t *Table) String(site Site, b []byte) string {
-	if t == nil || len(b) < 2 || len(b) > longestString {
+	if e := t.interned(site, b); e != nil {
+		return e.s
+	}
+	return string(b)
+}
+
+// Boxed is String for where the string is stored as an any, which is a pointer to it:
+// that is shared too.
+func (t *Table) Boxed(site Site, b []byte) any {
+	e := t.interned(site, b)
+	if e == nil {
 		return string(b)
+	}
+	if e.boxed == nil {
+		e.boxed = e.s
+	}
+	return e.boxed
+}
+
+// interned returns the slot of a string, valid until the next call, or nil where it
+// is not to be stored.
+func (t *Table) interned(site Site, b []byte) *slot {
+	if t == nil || len(b) < 2 || len(b) > longestString {
+		return nil
 	}
 	h := maphash.Bytes(t.seed, b)
 	g := t.gauges.of(site)
 	if !g.open(h) {
-		return string(b)
+		return nil
 	}
-	s, found := t.strings.of(h, b)
+	e, found := t.strings.of(h, b)
 	if found {
 		g.again++
 	}
-	return s
+	return e
 }
 
-func (i *interned) of(h uint64, encoded []byte) (s string, found bool) {
+// of returns the slot of a string, stored now if it was not found, nil where there is
+// no room for it.
+func (i *interned) of(h uint64, encoded []byte) (e *slot, found bool) {
 	if i.slots == nil {
 		i.slots = make([]slot, leastStrings)
 	}
-	b, tag := i.bucket(h), uint32(h>>24) //nolint:gosec // some bits
-	for n := range b {
-		if s := b[n].s; b[n].tag == tag && s == string(encoded) {
-			ahead := max(n-1, 0)
-			b[n], b[ahead] = b[ahead], b[n]
-			return s, true
-		}
-	}
-	s = string(encoded)
-	if i.put(b, slot{tag, s}); i.replaced > len(i.slots)/4 && len(i.slots) < mostStrings {
+	if i.replaced > len(i.slots)/4 && len(i.slots) < mostStrings {
 		i.grow()
 	}
-	return s, false
+	b, tag := i.bucket(h), uint32(h>>24) //nolint:gosec // some bits
+	for n := range b {
+		if b[n].tag == tag && b[n].s == string(encoded) {
+			ahead := max(n-1, 0)
+			b[n], b[ahead] = b[ahead], b[n]
+			return &b[ahead], true
+		}
+	}
+	if e = i.vacancy(b, len(encoded)); e != nil {
+		*e = slot{tag: tag, s: string(encoded)}
+	}
+	return e, false
 }
 
-// put stores a string in the first empty slot of a bucket, or else in the last,
-// where the limit allows it.
-func (i *interned) put(b []slot, entry slot) {
+// vacancy returns the slot of a bucket for a string of a length: the first empty one,
+// or else the last, where the limit allows it. It counts the string in.
+func (i *interned) vacancy(b []slot, length int) *slot {
 	n := slices.IndexFunc(b, func(e slot) bool { return e.s == "" })
 	if n < 0 {
 		n = len(b) - 1
 		i.replaced++
 	}
-	if bytes := i.bytes + len(entry.s) - len(b[n].s); bytes <= i.limit {
-		b[n], i.bytes = entry, bytes
+	bytes := i.bytes + length - len(b[n].s)
+	if bytes > i.limit {
+		return nil
 	}
+	i.bytes = bytes
+	return &b[n]
 }
 
 func (i *interned) bucket(h uint64) []slot {
@@ -94,7 +124,9 @@ func (i *interned) grow() {
 	*i = interned{seed: i.seed, limit: i.limit, slots: make([]slot, 2*len(old))}
 	for _, e := range old {
 		if e.s != "" {
-			i.put(i.bucket(maphash.String(i.seed, e.s)), e)
+			if to := i.vacancy(i.bucket(maphash.String(i.seed, e.s)), len(e.s)); to != nil {
+				*to = e
+			}
 		}
 	}
 }

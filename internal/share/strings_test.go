@@ -64,3 +64,16 @@ func FuzzStrings(f *testing.F) {
 		}
 	})
 }
+
+// The value of a string is shared too: it costs no memory of its own.
+func TestABoxedStringIsStoredOnce(t *testing.T) {
+	table, site := New(0), NewSite("boxed")
+	text := []byte("some text")
+	table.Lock()
+	defer table.Unlock()
+	assert.Equal(t, "some text", table.Boxed(site, text))
+	assert.Equal(t, "some text", table.String(site, text))
+	assert.Zero(t, testing.AllocsPerRun(100, func() { table.Boxed(site, text) }))
+	assert.Equal(t, "", table.Boxed(site, nil))
+	assert.Equal(t, "b", (*Table)(nil).Boxed(site, []byte("b")))
+}
