@@ -3,6 +3,7 @@ package indexer
 import (
 	"errors"
 	"fmt"
+	"reflect"
 )
 
 // The errors of this package, to be told apart with errors.Is.
@@ -14,8 +15,8 @@ var (
 	// ErrIndexInvalid is returned for an index without a name, or without
 	// either an Append function or ByNamespace.
 	ErrIndexInvalid = errors.New("an index needs a name, and an Append function or ByNamespace")
-	// ErrType is what an index is left out with that was declared for objects of
-	// another type.
+	// ErrType is returned for an object of another type than the one asked for. An
+	// index leaves out, with it, an object that it was not declared for.
 	ErrType = errors.New("the object is of another type")
 	// ErrGoexit is what an index function failed with that ended its goroutine
 	// (runtime.Goexit) instead of returning, as t.FailNow of a test does.
@@ -40,5 +41,15 @@ func (e *IndexError) Error() string {
 
 // Unwrap returns what the index function failed with.
 func (e *IndexError) Unwrap() error { return e.Err }
+
+// typeError names the type that was wanted and the one that is there.
+func typeError[T any](found any) error {
+	return fmt.Errorf("%w: want %v, got %T", ErrType, reflect.TypeFor[T](), found)
+}
+
+// keyedTypeError is typeError for the object of a key.
+func keyedTypeError[T any](key Key, found any) error {
+	return fmt.Errorf("object %.*q: %w", maxText, key, typeError[T](found))
+}
 
 func unknownIndex(name string) error { return fmt.Errorf("%w: %q", ErrUnknownIndex, name) }

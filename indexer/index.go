@@ -2,7 +2,6 @@ package indexer
 
 import (
 	"fmt"
-	"reflect"
 	"unique"
 )
 
@@ -42,7 +41,7 @@ func (ix Index[T]) Untyped() Index[any] {
 	untyped.Append = func(values []string, obj any) []string {
 		t, ok := obj.(T)
 		if !ok {
-			panic(fmt.Errorf("%w: want %v, got %T", ErrType, reflect.TypeFor[T](), obj))
+			panic(typeError[T](obj))
 		}
 		return ix.Append(values, t)
 	}

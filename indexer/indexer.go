@@ -13,7 +13,8 @@ import (
 // write section in progress, which covers some thousand changes at the most.
 //
 // The store itself is untyped. What returns objects asserts the type of each, at
-// no other cost; one of another type reads as the zero value.
+// no other cost, and leaves out one of another type: [Indexer.GetChecked] and
+// [Indexer.SelectChecked] tell of it. Numbers and keys count it.
 type Indexer[T any] struct{ store }
 
 // store is what all views of one store are.
@@ -35,10 +36,16 @@ type store struct {
 // nothing: it is the same store.
 func View[T any](x *Indexer[any]) *Indexer[T] { return (*Indexer[T])(x) }
 
-// typed returns a stored object as a T.
-func typed[T any](obj any) T {
-	t, _ := obj.(T)
-	return t
+// typed returns a stored object as a T, and whether it is one. A nil is an any, and
+// of no other type.
+func typed[T any](obj any) (t T, ok bool) {
+	t, ok = obj.(T)
+	return t, ok || obj == nil && isAny[T]()
+}
+
+func isAny[T any]() bool {
+	_, ok := any((*T)(nil)).(*any)
+	return ok
 }
 
 // Options configure an indexer. The zero value is a store without indexes
@@ -57,13 +64,27 @@ type Options struct {
 	LabelIndexes []string
 }
 
-// Get returns the object of a key. It takes no lock, allocates nothing and
-// never waits.
+// Get returns the object of a key, false where there is none of the type. It takes
+// no lock, allocates nothing and never waits.
 func (x *Indexer[T]) Get(key Key) (obj T, ok bool) {
 	if r := x.live.Load().records.get(key); r != nil {
-		return typed[T](r.value.object()), true
+		return typed[T](r.value.object())
 	}
 	return obj, false
+}
+
+// GetChecked is [Indexer.Get], but for an object of another type, of which it
+// returns [ErrType] with the key and both types.
+func (x *Indexer[T]) GetChecked(key Key) (obj T, ok bool, err error) {
+	r := x.live.Load().records.get(key)
+	if r == nil {
+		return obj, false, nil
+	}
+	stored := r.value.object()
+	if obj, ok = typed[T](stored); !ok {
+		err = keyedTypeError[T](key, stored)
+	}
+	return obj, ok, err
 }
 
 // Len returns the number of objects.

@@ -14,16 +14,51 @@ import (
 // the rest. The first time that a label key is required, the lists of its
 // values are built, of each namespace where one is asked for; they are kept from
 // then on, for a bounded number of keys that are not almost unique.
+//
+// An object of another type is left out.
 func (x *Indexer[T]) Select(namespace string, requirements ...Requirement) []T {
+	result, _ := x.choose(namespace, requirements)
+	return result
+}
+
+// SelectChecked is [Indexer.Select], but where an object of another type is among
+// the results: it returns [ErrType] then, with the key and both types, beside the
+// others.
+func (x *Indexer[T]) SelectChecked(namespace string, requirements ...Requirement) ([]T, error) {
+	result, left := x.choose(namespace, requirements)
+	if len(left) == 0 {
+		return result, nil
+	}
+	return result, x.leftOut(left[0])
+}
+
+// leftOut says which object was left out of a result. Its key is looked for, since
+// lists do not know it.
+func (x *Indexer[T]) leftOut(obj any) error {
+	for r := range x.live.Load().records.all {
+		if slotOf(r.value.object()) == slotOf(obj) {
+			return keyedTypeError[T](r.key(), obj)
+		}
+	}
+	return typeError[T](obj) // it is gone by now
+}
+
+// choose returns the objects of a query, and, apart, one that is of another type, if
+// there are any.
+func (x *Indexer[T]) choose(namespace string, requirements []Requirement) (result []T, left []any) {
 	best := x.plan(namespace, requirements)
 	snapshots, ok := x.freeze(best)
 	if !ok { // the posting lists were given up just now
-		return x.Select(namespace, requirements...)
+		return x.choose(namespace, requirements)
 	}
 	if i := best.requirement; i >= 0 {
 		requirements = slices.Delete(slices.Clone(requirements), i, i+1)
 	}
-	return x.filter(snapshots, namespace == "" || best.namespaced(), namespace, requirements)
+	checked := namespace == "" || best.namespaced()
+	if checked && len(requirements) == 0 {
+		return joined[T](snapshots)
+	}
+	return x.filter(snapshots, checked, namespace, requirements)
 }
 
 // plan says which lists a query starts from: those of some values of one
@@ -84,27 +119,54 @@ func (p *plan) consider(values []string, ix *index, requirement int) {
 
 // filter returns what the lists hold of a namespace, unless that is checked,
 // and of the requirements.
-func (x *Indexer[T]) filter(lists []Snapshot[any], checked bool, namespace string, requirements []Requirement) []T {
-	var result []T
-	if checked && len(requirements) == 0 {
-		size := 0
-		for _, s := range lists {
-			size += s.Len()
-		}
-		result = slices.Grow(result, size)
-		for _, s := range lists {
-			result = Snapshot[T](s).AppendTo(result)
-		}
-		return result
-	}
+func (x *Indexer[T]) filter(lists []Snapshot[any], checked bool, namespace string, requirements []Requirement) (result []T, left []any) {
 	for _, s := range lists {
 		for obj := range s.All() {
-			if (checked || x.options.Namespace(obj) == namespace) && x.meets(obj, requirements) {
-				result = append(result, typed[T](obj))
+			if !checked && x.options.Namespace(obj) != namespace || !x.meets(obj, requirements) {
+				continue
+			}
+			if t, ok := typed[T](obj); ok {
+				result = append(result, t)
+			} else {
+				left = []any{obj}
 			}
 		}
 	}
-	return result
+	return result, left
+}
+
+// joined returns what lists hold.
+func joined[T any](lists []Snapshot[any]) (result []T, left []any) {
+	size := 0
+	for _, s := range lists {
+		size += s.Len()
+	}
+	if size == 0 {
+		return nil, nil
+	}
+	result = make([]T, 0, size)
+	for _, s := range lists {
+		result = Snapshot[T](s).AppendTo(result)
+	}
+	switch {
+	case len(result) == size:
+		return result, nil
+	case len(result) == 0:
+		result = nil
+	}
+	return result, stranger[T](lists)
+}
+
+// stranger returns one object of another type.
+func stranger[T any](lists []Snapshot[any]) []any {
+	for _, s := range lists {
+		for obj := range s.All() {
+			if _, ok := typed[T](obj); !ok {
+				return []any{obj}
+			}
+		}
+	}
+	return nil
 }
 
 func (x *store) meets(obj any, requirements []Requirement) bool {

@@ -9,6 +9,9 @@ import (
 // those under one value of an index. Taking one copies nothing, and what is
 // written later does not show in it. The zero value is an empty snapshot. It
 // is safe for concurrent use; the objects are shared and read-only.
+//
+// Objects of another type than T count in Len, and read as the zero value by At.
+// All, AppendTo and List leave them out.
 type Snapshot[T any] struct {
 	chunks  []*chunk
 	size    int
@@ -34,7 +37,7 @@ func (s *Snapshot[T]) each(yield func(T) bool) {
 	left := s.size
 	for _, c := range s.chunks {
 		for _, obj := range c.objects[:min(left, chunkSize)] {
-			if !yield(typed[T](obj)) {
+			if t, ok := typed[T](obj); ok && !yield(t) {
 				return
 			}
 		}
@@ -58,11 +61,15 @@ func appendTyped[T any](dst []T, objects []any) []T {
 	}
 	size := len(dst)
 	dst = slices.Grow(dst, len(objects))[:size+len(objects)]
-	room := dst[size:]
-	for i := range room {
-		room[i], _ = objects[i].(T)
+	room, n := dst[size:], 0
+	for i := range objects {
+		if t, ok := objects[i].(T); ok {
+			room[n] = t
+			n++
+		}
 	}
-	return dst
+	clear(room[n:])
+	return dst[:size+n]
 }
 
 // List returns the objects as a slice that is the caller's own, nil if there
@@ -81,5 +88,6 @@ func (s *Snapshot[T]) at(version string) Snapshot[T] {
 
 // At returns the object at place i, which must be below Len.
 func (s Snapshot[T]) At(i int) T {
-	return typed[T](s.chunks[i>>chunkBits].objects[i%chunkSize])
+	obj, _ := typed[T](s.chunks[i>>chunkBits].objects[i%chunkSize])
+	return obj
 }

@@ -2,7 +2,7 @@ package indexer
 
 // Union returns the objects under any of several values of an index, each
 // once, as one moment had them, in no promised order; the slice is the
-// caller's own, nil if there are none. It returns [ErrUnknownIndex] where there
+// caller's own, nil if there are none. Those of another type are left out. It returns [ErrUnknownIndex] where there
 // is no such index.
 func (x *Indexer[T]) Union(index string, values ...string) ([]T, error) {
 	x.mu.Lock()
@@ -22,7 +22,9 @@ func (x *Indexer[T]) Union(index string, values ...string) ([]T, error) {
 		for r := range v.records {
 			if _, again := seen[r]; !again {
 				seen[r] = struct{}{}
-				list = append(list, typed[T](r.value.object()))
+				if obj, ok := typed[T](r.value.object()); ok {
+					list = append(list, obj)
+				}
 			}
 		}
 	}

@@ -103,8 +103,8 @@ func showsAll[T any](t *testing.T, x *Indexer[T]) {
 	require.Len(t, by.AppendTo(make([]T, 2)), 302)
 }
 
-// A typed nil and a nil are objects like any other to the store; what is of
-// another type than the view's reads as the zero value.
+// A typed nil and a nil are objects like any other to the store; a view leaves out
+// what is not of its type, and says so if it is asked.
 func TestAViewOfWhatIsNotOfItsType(t *testing.T) {
 	w, err := New(Options{})
 	require.NoError(t, err)
@@ -118,15 +118,51 @@ func TestAViewOfWhatIsNotOfItsType(t *testing.T) {
 		got, ok := w.Indexer().Get(key)
 		require.True(t, ok)
 		require.Equal(t, want, got, key.Name)
-		it, ok := items(w).Get(key)
-		require.True(t, ok)
+		it, ok, err := items(w).GetChecked(key)
+		require.Equal(t, key == typedNil, ok)
 		require.Nil(t, it, key.Name)
+		if !ok {
+			require.ErrorIs(t, err, ErrType)
+			require.EqualError(t, err, fmt.Sprintf("object %q: the object is of another type: want *indexer.item, got %T", key, want))
+		}
+		_, again := items(w).Get(key)
+		require.Equal(t, ok, again)
 		named, ok := View[titled](w.Indexer()).Get(key)
-		require.True(t, ok)
+		require.Equal(t, key == typedNil, ok)
 		require.Equal(t, key == typedNil, named != nil, key.Name)
 	}
-	require.Equal(t, []*item{nil, nil, nil}, items(w).Snapshot().List())
+	_, ok, err := items(w).GetChecked(Key{Name: "nowhere"})
+	require.False(t, ok)
+	require.NoError(t, err)
+	require.Equal(t, 3, items(w).Len())
+	require.Equal(t, []*item{nil}, items(w).Snapshot().List())
+	require.Equal(t, []*item{nil}, slices.Collect(items(w).All()))
 	require.ElementsMatch(t, []any{(*item)(nil), 7, nil}, w.Indexer().Snapshot().List())
+}
+
+// What a view leaves out of a selection is told, by its key, however it is found.
+func TestASelectionTellsOfAnObjectOfAnotherType(t *testing.T) {
+	w, err := New(Options{})
+	require.NoError(t, err)
+	it, other := &item{}, Key{Name: "other"}
+	update(w, func(tx *Tx) { tx.Put(0, other, 7, 0) })
+	for _, want := range [][]*item{nil, {it}} {
+		for _, requirements := range [][]Requirement{nil, {{Key: "none", Op: NotExists}}} {
+			got, err := items(w).SelectChecked("", requirements...)
+			require.Equal(t, want, got)
+			require.ErrorIs(t, err, ErrType)
+			require.ErrorContains(t, err, `object "other": the object is of another type: want *indexer.item, got int`)
+			require.Equal(t, want, items(w).Select("", requirements...))
+			_, err = w.Indexer().SelectChecked("", requirements...)
+			require.NoError(t, err)
+		}
+		update(w, func(tx *Tx) { tx.Put(0, Key{Name: "item"}, it, 0) })
+	}
+	update(w, func(tx *Tx) { tx.Delete(other) })
+	got, err := items(w).SelectChecked("")
+	require.NoError(t, err)
+	require.Equal(t, []*item{it}, got)
+	require.ErrorIs(t, items(w).leftOut(7), ErrType, "one that is gone by now")
 }
 
 // An index of one type leaves out an object of another, and keeps all the others.

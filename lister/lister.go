@@ -35,25 +35,36 @@ func (l Lister[T]) Namespace(namespace string) Lister[T] {
 
 // Get returns the object of a name in the lister's namespace, or of a
 // cluster-scoped name where the lister has none. If there is no such object,
-// the error is one that apierrors.IsNotFound tells.
+// the error is one that apierrors.IsNotFound tells; if there is one of another type,
+// it is [indexer.ErrType], with the key and both types.
 func (l Lister[T]) Get(name string) (T, error) {
 	obj, ok := l.objects.Get(indexer.Key{Namespace: l.namespace, Name: name})
 	if !ok {
-		return obj, apierrors.NewNotFound(*l.resource, name)
+		return l.missing(name)
 	}
 	return obj, nil
 }
 
+// missing says why there is no object of a name, unless it has come since.
+func (l Lister[T]) missing(name string) (T, error) {
+	obj, ok, err := l.objects.GetChecked(indexer.Key{Namespace: l.namespace, Name: name})
+	if !ok && err == nil {
+		err = apierrors.NewNotFound(*l.resource, name)
+	}
+	return obj, err
+}
+
 // List returns the objects that a selector matches, in no promised order, nil
 // if there are none. A nil selector matches everything, as labels.Everything
-// does. The error is always nil; it is there as in client-go's listers.
+// does. Where one of them is of another type, the error is [indexer.ErrType], with
+// its key and both types, and the objects are the others; otherwise it is nil.
 func (l Lister[T]) List(selector labels.Selector) ([]T, error) {
 	if selector == nil {
-		return l.objects.Select(l.namespace), nil
+		return l.objects.SelectChecked(l.namespace)
 	}
 	requirements, any := translate(selector)
 	if !any {
 		return nil, nil
 	}
-	return l.objects.Select(l.namespace, requirements...), nil
+	return l.objects.SelectChecked(l.namespace, requirements...)
 }

@@ -116,3 +116,35 @@ func TestGet(t *testing.T) {
 	require.True(t, apierrors.IsNotFound(err))
 	require.ErrorContains(t, err, `things "n1" not found`)
 }
+
+// A store of an informer of anything holds whatever comes.
+func TestAnObjectOfAnotherTypeIsAnErrorAndNotANil(t *testing.T) {
+	w, l := emptyLister(t)
+	key := indexer.Key{Namespace: "a", Name: "n"}
+	tx := w.Begin()
+	tx.Put(0, key, &object{key: key}, 0)
+	tx.Commit()
+	other := lister.View[fmt.Stringer](lister.New(w.Indexer(), schema.GroupResource{Resource: "things"}))
+	in := other.Namespace("a")
+
+	got, err := in.Get("n")
+	require.Nil(t, got)
+	require.ErrorIs(t, err, indexer.ErrType)
+	require.EqualError(t, err, `object "a/n": the object is of another type: want fmt.Stringer, got *lister_test.object`)
+	require.False(t, apierrors.IsNotFound(err))
+	for _, selector := range []labels.Selector{nil, labels.Everything(), labels.Set{}.AsSelector()} {
+		for _, l := range []lister.Lister[fmt.Stringer]{other, in} {
+			all, err := l.List(selector)
+			require.Empty(t, all)
+			require.ErrorIs(t, err, indexer.ErrType)
+			require.ErrorContains(t, err, "a/n")
+		}
+	}
+	all, err := in.List(labels.Set{"app": "x"}.AsSelector())
+	require.NoError(t, err, "it is none of them")
+	require.Nil(t, all)
+
+	_, err = l.Namespace("a").Get("n")
+	require.NoError(t, err)
+	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = l.Namespace("a").Get("n") }))
+}
