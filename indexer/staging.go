@@ -79,11 +79,17 @@ func (s *Staging) end() {
 // Keep says that the replacement holds the stored object of a key as it is. It
 // returns false, and does nothing, if the part has none.
 func (s *Staging) Keep(key Key) bool {
+	return s.KeepIf(key, func(any, uint64) bool { return true })
+}
+
+// KeepIf is Keep where the stored object, with its stamp, is what the replacement
+// holds. That is asked in the writer's turn: nobody writes the key meanwhile.
+func (s *Staging) KeepIf(key Key, same func(obj any, stamp uint64) bool) bool {
 	s.w.x.writing.Lock()
 	defer s.w.x.writing.Unlock()
 
 	r := s.stored(key)
-	if r == nil {
+	if r == nil || !same(r.value.object(), r.value.stamp) {
 		return false
 	}
 	s.pending.remove(key)

@@ -27,6 +27,14 @@ func (tx *Tx) Part(key Key) (part uint16, ok bool) {
 	return 0, false
 }
 
+// Stamped returns the object of a key, with the stamp that was put with it.
+func (tx *Tx) Stamped(key Key) (obj any, stamp uint64, ok bool) {
+	if r := tx.w.x.live.Load().records.get(key); r != nil {
+		return r.value.object(), r.value.stamp, true
+	}
+	return nil, 0, false
+}
+
 // Put stores an object that came from the given part, and returns the one
 // that it replaces. Stamp is kept with the object for the caller, who gets it
 // back when the object is replaced without having to look at that.

@@ -53,3 +53,34 @@ func TestASectionKnowsItsFaults(t *testing.T) {
 	defer tx.Commit()
 	require.Empty(t, tx.Faults())
 }
+
+// What a caller keeps beside an object is told with it, between two write sections
+// and when a full state asks for the object.
+func TestAStampIsToldWithItsObject(t *testing.T) {
+	w, err := New(Options{})
+	require.NoError(t, err)
+	key, it := Key{Name: "a"}, &item{serial: 1}
+	update(w, func(tx *Tx) { tx.Put(0, key, it, 7) })
+	w.Freeze(func(tx *Tx) {
+		obj, stamp, ok := tx.Stamped(key)
+		require.True(t, ok)
+		require.Same(t, it, obj)
+		require.EqualValues(t, 7, stamp)
+		_, _, ok = tx.Stamped(Key{Name: "b"})
+		require.False(t, ok)
+	})
+	for _, yes := range []bool{false, true} {
+		s := w.Stage(0)
+		require.Equal(t, yes, s.KeepIf(key, func(obj any, stamp uint64) bool {
+			require.Same(t, it, obj)
+			require.EqualValues(t, 7, stamp)
+			return yes
+		}))
+		if yes {
+			require.Zero(t, s.Commit("1", Visitor{}))
+		} else {
+			s.Abort()
+		}
+	}
+	require.Equal(t, 1, w.Indexer().Len())
+}

@@ -47,9 +47,7 @@ type core struct {
 	batch   []deltafifo.Delta // taken out of the queue, and still to be applied
 	changes []deltafifo.Delta // those of the present write section
 	applied int               // how many of these are made
-	// aside holds the identities of the objects in whose metadata the
-	// transform changed them. Guarded by nothing: the processLoop's own.
-	aside map[indexer.Key]identity
+	aside   asides
 
 	// mu guards the life of the informer and of its registrations' goroutines.
 	mu      sync.Mutex
@@ -87,7 +85,6 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 		stopped:   make(chan struct{}),
 		status:    status{parts: make([]partStatus, len(sources))},
 		parts:     make([]part, len(sources)),
-		aside:     make(map[indexer.Key]identity),
 	}
 	c.sharing = newSharing(o.Decoding)
 	if c.options.Name == "" {

@@ -42,11 +42,20 @@ var (
 )
 
 // Recall returns what is stored of an object, transformed as it is. Where the
-// transform has ever changed an identity, stored objects do not tell the server's.
+// transform has ever changed an identity, stored objects do not tell the server's; nor
+// does one that was put by hand.
 func (s *intake) Recall(key indexer.Key, uid, version string) (obj any, ok bool) {
 	stored, ok := s.core.writer.Indexer().Get(key)
 	if !ok || s.afresh.Load() || s.core.disguised.Load() || identityOf(stored) != (identity{uid, version}) {
 		return obj, false
+	}
+	s.core.writer.Freeze(func(tx *indexer.Tx) {
+		var stamp uint64
+		stored, stamp, ok = tx.Stamped(key)
+		ok = ok && stamp != stampByHand && identityOf(stored) == (identity{uid, version})
+	})
+	if !ok {
+		return nil, false
 	}
 	return stored, true
 }

@@ -35,7 +35,7 @@ func (c *core) outdated(tx *indexer.Tx, d *deltafifo.Delta) bool {
 // of another history: its versions do not compare with those of before.
 func (c *core) outdatedIn(p *part) func(key indexer.Key, owner uint16, stored, put any) bool {
 	return func(key indexer.Key, owner uint16, stored, put any) bool {
-		return owner != c.byHand() && object.Older(p.identity(key, put).version, c.identity(key, stored).version)
+		return owner != c.byHand() && object.Older(c.identityIn(p, key, put).version, c.identity(key, stored).version)
 	}
 }
 

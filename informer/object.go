@@ -56,15 +56,16 @@ func identityOf[T any](obj T) identity {
 // stampSeed makes the stamps of this process.
 var stampSeed = maphash.MakeSeed()
 
-// stampOf is a hash of a UID, 0 for none. It is kept beside a stored object
+// stampByHand is the stamp of what a user has put into the store: it is of no version
+// that a server has sent.
+const stampByHand = 0
+
+// stampOf is a hash of a UID, never [stampByHand]. It is kept beside a stored object
 // (which the processor has long forgotten) to be compared with that of the next
-// version: two UIDs of one stamp are not to be expected, with 64 bits and a
+// version: two UIDs of one stamp are not to be expected, with 63 bits and a
 // seed that nobody knows. Where the stamps differ the UIDs decide.
 func stampOf(uid string) uint64 {
-	if uid == "" {
-		return 0
-	}
-	return maphash.String(stampSeed, uid)
+	return maphash.String(stampSeed, uid) | 1
 }
 
 // sameObject tells whether two identities are of one object, as far as they

@@ -20,7 +20,7 @@ type part struct {
 	// While a full state arrives:
 	staging *indexer.Staging
 	fresh   bool                     // equal versions prove nothing
-	aside   map[indexer.Key]identity // as core.aside, of the objects that were put
+	aside   asides                   // of the objects that were put
 	sick    map[indexer.Key]struct{} // its poisoned objects
 }
 
@@ -68,35 +68,29 @@ func (c *core) stage(d *deltafifo.Delta) {
 }
 
 // stagePut keeps the stored object where the listed one is the same version of
-// it, and drops the twin; otherwise it puts the listed one.
+// it, and drops the twin; otherwise it puts the listed one. What was put by hand is no
+// version of the server's, whatever its metadata say.
 func (c *core) stagePut(p *part, d *deltafifo.Delta) {
 	delete(p.sick, d.Key)
 	id := identity{d.UID, d.Version}
-	if !p.fresh && d.Version != "" {
-		if stored, ok := c.writer.Indexer().Get(d.Key); ok && c.identity(d.Key, stored) == id && p.staging.Keep(d.Key) {
-			return
-		}
+	if !p.fresh && d.Version != "" && p.staging.KeepIf(d.Key, func(stored any, stamp uint64) bool {
+		return stamp != stampByHand && c.identity(d.Key, stored) == id
+	}) {
+		return
 	}
 	p.staging.Put(d.Key, d.Object, d.Stamp)
-	switch {
-	case c.options.Transform == nil:
-	case identityOf(d.Object) == id:
-		delete(p.aside, d.Key)
-	default:
-		if p.aside == nil {
-			p.aside = make(map[indexer.Key]identity)
-		}
-		p.aside[d.Key] = id
+	if c.options.Transform != nil {
+		p.aside.note(d.Key, d.Object, id)
 	}
 }
 
-// identity returns the identity of an object that a full state has put, as the
-// server sent it.
-func (p *part) identity(key indexer.Key, obj any) identity {
-	if id, ok := p.aside[key]; ok {
+// identityIn returns the identity of an object that a full state holds, as the server
+// sent it.
+func (c *core) identityIn(p *part, key indexer.Key, obj any) identity {
+	if id, ok := p.aside.of(key, obj); ok {
 		return id
 	}
-	return identityOf(obj)
+	return c.identity(key, obj) // one that it has kept, until a user replaced it
 }
 
 // commit applies a full state. The first one of an informer is not logged:
@@ -132,6 +126,7 @@ func (c *core) commit(i uint16, version string) {
 // committed follows a full state that was applied.
 func (c *core) committed(p *part) {
 	p.poisoned, p.sick, p.aside = p.sick, nil, nil
+	c.aside.trim(c.writer.Indexer())
 	c.status.quarantined.Store(c.countPoisoned())
 	c.versions.wake()
 }
@@ -151,11 +146,9 @@ func (c *core) listed(p *part, first bool, initial flags, key indexer.Key, old, 
 	if replaced {
 		was = c.identity(key, old)
 	}
-	id := p.identity(key, obj)
-	if _, ok := p.aside[key]; ok {
-		c.aside[key] = id
-	} else {
-		delete(c.aside, key)
+	id := c.identityIn(p, key, obj)
+	if c.options.Transform != nil {
+		c.aside.note(key, obj, id)
 	}
 	if first {
 		return

@@ -88,7 +88,7 @@ func (c *core) put(tx *indexer.Tx, d *deltafifo.Delta) {
 	e := event{pair{old, d.Object}, header{kind: Updated}}
 	if !replaced {
 		e.kind = Added
-	} else if (stamp == 0 || stamp != d.Stamp) && !c.identity(d.Key, old).sameObject(identity{uid: d.UID}) {
+	} else if stamp != d.Stamp && !c.identity(d.Key, old).sameObject(identity{uid: d.UID}) {
 		e.flags = flagRecreated
 	}
 	c.remember(d)
@@ -135,7 +135,7 @@ func (c *core) record(e event, key indexer.Key, uid string) {
 
 // identity returns the identity of a stored object, as the server sent it.
 func (c *core) identity(key indexer.Key, obj any) identity {
-	if id, ok := c.aside[key]; ok {
+	if id, ok := c.aside.of(key, obj); ok {
 		return id
 	}
 	return identityOf(obj)
@@ -145,11 +145,7 @@ func (c *core) identity(key indexer.Key, obj any) identity {
 // tell it, and that it is not poisoned any more.
 func (c *core) remember(d *deltafifo.Delta) {
 	if c.options.Transform != nil {
-		if id := (identity{d.UID, d.Version}); identityOf(d.Object) != id {
-			c.aside[d.Key] = id
-		} else {
-			delete(c.aside, d.Key)
-		}
+		c.aside.note(d.Key, d.Object, identity{d.UID, d.Version})
 	}
 	c.cure(d.Part, d.Key)
 }

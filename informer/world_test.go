@@ -102,7 +102,7 @@ func (f *fed) joins(h Handler[*corev1.Pod], o HandlerOptions) *registration {
 // does makes a delta of a pod.
 func does(op deltafifo.Op, p *corev1.Pod) deltafifo.Delta {
 	key, _ := keyOf(p)
-	return deltafifo.Delta{Op: op, Key: key, UID: string(p.UID), Version: p.ResourceVersion, Object: p}
+	return deltafifo.Delta{Op: op, Key: key, UID: string(p.UID), Version: p.ResourceVersion, Object: p, Stamp: stampOf(string(p.UID))}
 }
 
 func named(name string) indexer.Key { return indexer.Key{Namespace: "default", Name: name} }

@@ -1,0 +1,57 @@
+package informer
+
+import (
+	"maps"
+	"reflect"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// asides are the identities of objects in whose metadata the transform has changed
+// them. Each is of one object, and not of its key: under that there may be another
+// object by now, which a user has put by hand, and of which it says nothing.
+type asides map[indexer.Key]aside
+
+type aside struct {
+	identity
+	object any
+}
+
+// of returns the identity of an object, false where its metadata tells it.
+func (a asides) of(key indexer.Key, obj any) (identity, bool) {
+	known, ok := a[key]
+	if !ok || !same(known.object, obj) {
+		return identity{}, false
+	}
+	return known.identity, true
+}
+
+// note notes the identity of the object that is stored under a key from now on.
+func (a *asides) note(key indexer.Key, obj any, id identity) {
+	if identityOf(obj) == id {
+		delete(*a, key)
+		return
+	}
+	if *a == nil {
+		*a = make(asides)
+	}
+	(*a)[key] = aside{id, obj}
+}
+
+// trim forgets what is not stored any more, once that is the most: a user may have
+// deleted it by hand.
+func (a asides) trim(x *indexer.Indexer[any]) {
+	if len(a) <= x.Len() {
+		return
+	}
+	maps.DeleteFunc(a, func(key indexer.Key, _ aside) bool {
+		_, stored := x.Get(key)
+		return !stored
+	})
+}
+
+// same tells whether two objects are one. Of those that cannot be compared, which are
+// no pointers, it is never known.
+func same(a, b any) bool {
+	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
+}

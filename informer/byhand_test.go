@@ -1,0 +1,128 @@
+package informer
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// strips are transforms that leave an object some of its identity.
+var strips = map[string]func(*corev1.Pod) (*corev1.Pod, error){
+	"nothing":             nil,
+	"its resourceVersion": func(p *corev1.Pod) (*corev1.Pod, error) { p.ResourceVersion = ""; return p, nil },
+	"its UID":             func(p *corev1.Pod) (*corev1.Pod, error) { p.UID = ""; return p, nil },
+	"both":                func(p *corev1.Pod) (*corev1.Pod, error) { p.ResourceVersion, p.UID = "", ""; return p, nil },
+}
+
+// writtenByHand returns what a user has changed in a stored pod and put back.
+func writtenByHand(t *testing.T, c *core, name string) *corev1.Pod {
+	stored, ok := podsIn(c).Get(named(name))
+	require.True(t, ok)
+	p := stored.DeepCopy()
+	p.Labels = map[string]string{"written": "by hand"}
+	require.NoError(t, c.clientgo.GetIndexer().Update(p))
+	return p
+}
+
+func TestAHandWrittenObjectDoesNotSurviveARelistWhateverTheTransformStrips(t *testing.T) {
+	for name, transform := range strips {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newScript("10", pod("a", "1"), pod("b", "2"))
+				i, j := runs(t, s, Options[*corev1.Pod]{Transform: transform})
+				require.Len(t, j.take(), 2)
+				b := stored(t, i, "b")
+				writtenByHand(t, i.core, "a")
+				s.set("20", pod("a", "1"), pod("b", "2"))
+				s.expire()
+				require.Len(t, j.take(), 1, "the handler is told of a")
+				require.Empty(t, stored(t, i, "a").Labels, "the server's")
+				require.Same(t, b, stored(t, i, "b"), "nobody has written it")
+
+				a := stored(t, i, "a")
+				s.set("30", pod("a", "1"), pod("b", "2"))
+				s.expire()
+				require.Empty(t, j.take(), "it is the server's again")
+				require.Same(t, a, stored(t, i, "a"))
+			})
+		})
+	}
+}
+
+// What a user writes while a full state arrives, and after that has found the stored
+// object unchanged, gives way to the object as it was found, identity and all.
+func TestAHandWrittenObjectDoesNotSurviveAFullStateThatHasSeenItsKey(t *testing.T) {
+	for name, transform := range strips {
+		t.Run(name, func(t *testing.T) {
+			j := newJoined(t, Options[*corev1.Pod]{Transform: transform}, 1)
+			full := func(version string, meanwhile func()) {
+				j.begins(0, reflector.SameHistory)
+				j.tell(0, does(deltafifo.Added, pod("a", "1")))
+				meanwhile()
+				j.commits(0, version)
+			}
+			full("10", func() {})
+			a, _ := podsIn(j.core).Get(named("a"))
+			full("20", func() { writtenByHand(t, j.core, "a") })
+			for _, version := range []string{"30", "40"} {
+				now, _ := podsIn(j.core).Get(named("a"))
+				require.Same(t, a, now)
+				require.Equal(t, identity{"uid-a", "1"}, j.identity(named("a"), now))
+				full(version, func() {})
+			}
+		})
+	}
+}
+
+func TestAHandWrittenObjectIsNotRecalledInThePlaceOfTheServers(t *testing.T) {
+	j := newJoined(t, Options[*corev1.Pod]{}, 1)
+	j.begins(0, reflector.SameHistory)
+	j.tell(0, does(deltafifo.Added, pod("a", "1")), does(deltafifo.Added, pod("b", "2")))
+	j.commits(0, "10")
+	writtenByHand(t, j.core, "a")
+	_, ok := j.in[0].Recall(named("a"), "uid-a", "1")
+	require.False(t, ok)
+	_, ok = j.in[0].Recall(named("b"), "uid-b", "2")
+	require.True(t, ok)
+}
+
+// Identities that are kept aside do not pile up of what a user deletes by hand.
+func TestIdentitiesOfWhatWasDeletedByHandAreForgotten(t *testing.T) {
+	j := newJoined(t, Options[*corev1.Pod]{Transform: strips["both"]}, 1)
+	for _, name := range []string{"a", "b", "c"} {
+		j.begins(0, reflector.SameHistory)
+		j.tell(0, does(deltafifo.Added, pod(name, "1")))
+		j.commits(0, "10")
+		require.Len(t, j.aside, 1)
+		require.NoError(t, j.clientgo.GetIndexer().Delete(pod(name, "1")))
+	}
+	require.Equal(t, asides{named("c"): j.aside[named("c")]}, j.aside)
+}
+
+// An identity is that of one object: of another one under its key it tells nothing.
+func TestAnIdentityIsOfAnObjectAndNotOfAKey(t *testing.T) {
+	type uncomparable struct{ values []string }
+	a, key := pod("a", "1"), named("a")
+	var known asides
+	known.note(key, a, identity{"uid", "7"})
+	id, ok := known.of(key, a)
+	require.True(t, ok)
+	require.Equal(t, identity{"uid", "7"}, id)
+	for _, other := range []any{a.DeepCopy(), nil, uncomparable{}} {
+		_, ok := known.of(key, other)
+		require.False(t, ok)
+	}
+	_, ok = known.of(indexer.Key{Name: "a"}, a)
+	require.False(t, ok)
+	known[key] = aside{identity{"uid", "7"}, uncomparable{}}
+	_, ok = known.of(key, uncomparable{})
+	require.False(t, ok)
+	known.note(key, a, identity{"uid-a", "1"})
+	require.Empty(t, known, "its metadata tell it")
+}
