@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -160,7 +161,11 @@ func (s *intake) quarantine(d *deltafifo.Delta, err error) {
 	} else {
 		d.Op = deltafifo.Poisoned
 	}
-	s.core.observe(&QuarantineError{Key: key, Err: err})
+	told := &QuarantineError{Key: key, Err: err}
+	if errors.Is(err, ErrType) {
+		s.core.status.refused(told)
+	}
+	s.core.observe(told)
 }
 
 // sharePassed lets an object share values after its transform.

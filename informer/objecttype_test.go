@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -236,4 +238,55 @@ func TestClientgosInformerAndItsStoreAreMadeOnce(t *testing.T) {
 			panic(err)
 		}
 	}), "the slice that it returns")
+}
+
+// What is left out of lists and watches since it is of another type shows in the
+// status, with what it was.
+func TestTheStatusCountsObjectsOfAnotherType(t *testing.T) {
+	eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
+		s := newMixed(pod("a", "1"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "2"}})
+		i := makes(s, observed)
+		require.Zero(t, i.Status().LeftOut)
+		start(t, i)
+		require.NoError(t, i.WaitSynced(t.Context()))
+		synctest.Wait()
+		for range 2 { // asking changes nothing
+			st := i.Status()
+			require.Equal(t, 1, st.LeftOut)
+			require.ErrorIs(t, st.LastLeftOut, ErrType)
+			require.ErrorContains(t, st.LastLeftOut, "*v1.Node")
+			require.Equal(t, time.Now(), st.LastLeftOutAt)
+			require.NoError(t, st.LastError, "the list did not fail")
+		}
+		time.Sleep(time.Second)
+		s.send(watch.Added, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s", ResourceVersion: "11"}})
+		synctest.Wait()
+		st := i.Status()
+		require.Equal(t, 2, st.LeftOut)
+		require.ErrorContains(t, st.LastLeftOut, "v1.Service")
+		require.Equal(t, time.Now(), st.LastLeftOutAt)
+		require.Equal(t, 1, st.Objects)
+	})
+}
+
+// So does what the transform makes of another type; any other failure of it does not.
+func TestTheStatusCountsWhatATransformMakesOfAnotherType(t *testing.T) {
+	eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
+		i := makes(newScript("10", pod("a", "1"), pod("b", "2")), observed)
+		require.NoError(t, i.Shared().SetTransform(func(obj any) (any, error) {
+			if obj.(*corev1.Pod).Name == "b" {
+				return nil, errPoison
+			}
+			return &corev1.Service{}, nil
+		}))
+		start(t, i)
+		require.NoError(t, i.WaitSynced(t.Context()))
+		synctest.Wait()
+		st := i.Status()
+		require.Equal(t, 2, st.Quarantined)
+		require.Equal(t, 1, st.LeftOut)
+		require.ErrorIs(t, st.LastLeftOut, ErrType)
+		require.ErrorContains(t, st.LastLeftOut, "default/a")
+		require.ErrorContains(t, st.LastLeftOut, "*v1.Service")
+	})
 }

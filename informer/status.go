@@ -37,6 +37,13 @@ type Status struct {
 	LastError   error // or what was wrong with the arguments of the constructor
 	LastErrorAt time.Time
 
+	// LeftOut is how often an object, or an event, came that was not of the
+	// informer's type, and was left out: of lists and watches, and of what the
+	// transform returned. LastLeftOut says what it was, and of which type.
+	LeftOut       int
+	LastLeftOut   error
+	LastLeftOutAt time.Time
+
 	Handlers []HandlerStatus
 }
 
@@ -57,6 +64,25 @@ type status struct {
 	errors      int
 	lastError   error
 	lastErrorAt time.Time
+	leftOut     leftOut
+}
+
+// leftOut is how many objects were left out since they are of another type, and the
+// last of them.
+type leftOut struct {
+	count int
+	last  error
+	at    time.Time
+}
+
+func (l *leftOut) add(err error) { *l = leftOut{l.count + 1, err, time.Now()} }
+
+// refused takes note of an object of another type.
+func (s *status) refused(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.leftOut.add(err)
 }
 
 // partStatus is what is known of one source.
@@ -77,6 +103,8 @@ func (s *status) reflected(i int, e reflector.Event) {
 		p.watching = time.Time{}
 	case reflector.Listed:
 		s.lists++
+	case reflector.Skipped:
+		s.leftOut.add(e.Err)
 	case reflector.Failed:
 		s.errors++
 		s.lastError, s.lastErrorAt = e.Err, time.Now()
@@ -117,6 +145,7 @@ func (s *status) fill(to *Status) {
 	to.Quarantined = int(s.quarantined.Load())
 	to.Relists = max(0, s.lists-len(s.parts))
 	to.Errors, to.LastError, to.LastErrorAt = s.errors, s.lastError, s.lastErrorAt
+	to.LeftOut, to.LastLeftOut, to.LastLeftOutAt = s.leftOut.count, s.leftOut.last, s.leftOut.at
 	to.Watching = true
 	for i, p := range s.parts {
 		to.Watching = to.Watching && !p.watching.IsZero()
