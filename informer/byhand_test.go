@@ -114,7 +114,7 @@ func TestAnIdentityIsOfAnObjectAndNotOfAKey(t *testing.T) {
 	id, ok := known.of(key, a)
 	require.True(t, ok)
 	require.Equal(t, identity{"uid", "7"}, id)
-	for _, other := range []any{a.DeepCopy(), nil, uncomparable{}} {
+	for _, other := range []any{a.DeepCopy(), nil, uncomparable{values: []string{"x"}}} {
 		_, ok := known.of(key, other)
 		require.False(t, ok)
 	}
