@@ -1,7 +1,5 @@
 package indexer
 
-import "slices"
-
 // Staging collects a replacement of all objects of one part (a full state of what
 // one source has) while it arrives, without a second copy of the store. Nothing of
 // it shows until [Staging.Commit]. One goroutine uses it.
@@ -42,7 +40,10 @@ func (w *Writer) Stage(part uint16) *Staging {
 	defer w.x.writing.Unlock()
 
 	s := w.newStaging(part)
-	w.staged = append(w.staged, s)
+	if w.staged == nil {
+		w.staged = make(map[uint32]*Staging)
+	}
+	w.staged[s.mark] = s
 	return s
 }
 
@@ -73,7 +74,7 @@ func (s *Staging) Abort() {
 
 // end takes the staging off the writer's list. The caller holds x.writing.
 func (s *Staging) end() {
-	s.w.staged = slices.DeleteFunc(s.w.staged, func(other *Staging) bool { return other == s })
+	delete(s.w.staged, s.mark)
 }
 
 // Keep says that the replacement holds the stored object of a key as it is. It
@@ -137,11 +138,13 @@ func (s *Staging) stored(key Key) *record {
 // found unchanged: another is about to replace or delete it. The caller holds
 // x.writing.
 func (w *Writer) retain(r *record) {
-	for _, s := range w.staged {
-		if e := &r.value; e.mark == s.mark && e.part == s.part {
-			e.mark = 0
-			s.pending.put(newRecord(r.key(), e.object(), e.stamp, s.part))
-		}
+	e := &r.value
+	if e.mark == 0 || len(w.staged) == 0 {
+		return
+	}
+	if s := w.staged[e.mark]; s != nil && e.part == s.part {
+		e.mark = 0
+		s.pending.put(newRecord(r.key(), e.object(), e.stamp, s.part))
 	}
 }
 

@@ -12,15 +12,15 @@ type Writer struct {
 	tx Tx
 
 	// Guarded by x.writing.
-	mark     uint32        // the last full state that was begun
-	staged   []*Staging    // the full states under way
-	posts    []post        // scratch
-	wanted   []wanted      // scratch
-	values   []string      // scratch
-	failures []failure     // scratch
-	exits    int           // how often an index function has ended its goroutine
-	asked    asked         // its own lock
-	faults   []*IndexError // of this write section, to be reported after it
+	mark     uint32              // the last full state that was begun
+	staged   map[uint32]*Staging // the full states under way, by their marks
+	posts    []post              // scratch
+	wanted   []wanted            // scratch
+	values   []string            // scratch
+	failures []failure           // scratch
+	exits    int                 // how often an index function has ended its goroutine
+	asked    asked               // its own lock
+	faults   []*IndexError       // of this write section, to be reported after it
 }
 
 // New returns the write side of a new, empty indexer. It returns

@@ -136,5 +136,5 @@ func TestContract_D26_AVersionIsRemembered(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	f.list("10")
 	f.list("")
-	require.Equal(t, "10", f.parts[0].resume())
+	require.Equal(t, "10", f.resume(0))
 }

@@ -43,11 +43,14 @@ type core struct {
 	sharing   sharing
 
 	// The processLoop's own.
-	parts   []part
-	batch   []deltafifo.Delta // taken out of the queue, and still to be applied
-	changes []deltafifo.Delta // those of the present write section
-	applied int               // how many of these are made
-	aside   asides
+	parts     []part
+	committed int // how many of the parts have committed a full state
+	poisoned  int // how many objects of all parts could not be prepared
+	reached   reached
+	batch     []deltafifo.Delta // taken out of the queue, and still to be applied
+	changes   []deltafifo.Delta // those of the present write section
+	applied   int               // how many of these are made
+	aside     asides
 
 	// mu guards the life of the informer and of its registrations' goroutines.
 	mu      sync.Mutex
@@ -85,6 +88,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 		stopped:   make(chan struct{}),
 		status:    status{parts: make([]partStatus, len(sources))},
 		parts:     make([]part, len(sources)),
+		reached:   newReached(len(sources)),
 	}
 	c.sharing = newSharing(o.Decoding)
 	if c.options.Name == "" {
@@ -92,8 +96,11 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 	}
 	c.logger = LogEvents(klog.Background(), c.options.Name)
 	c.misuse = c.options.validate()
-	if len(sources) == 0 || slices.Contains(sources, nil) {
+	switch {
+	case len(sources) == 0 || slices.Contains(sources, nil):
 		c.misuse = ErrNoSource
+	case len(sources) > maxSources:
+		c.misuse = ErrTooManySources
 	}
 	var err error
 	if c.writer, err = c.newStore(indexes); err != nil {
@@ -188,7 +195,7 @@ func (c *core) Start(ctx context.Context) (wait func(), err error) {
 func (c *core) move(ctx context.Context) (read func(), ended <-chan struct{}) {
 	readers := make([]func(), len(c.sources))
 	for i, source := range c.sources {
-		version := c.parts[i].resume()
+		version := c.resume(uint16(i)) //nolint:gosec // at most maxSources
 		readers[i] = func() { c.reflect(ctx, i, source, version) }
 	}
 	over, stopDetecting := make(chan struct{}), c.clientgo.detect()
@@ -251,7 +258,7 @@ func (c *core) reflected(i int, e reflector.Event) {
 // reflect mirrors one source from a version on, until ctx ends. It begins anew, with all objects
 // decoded afresh, once somebody has written into a value that objects share.
 func (c *core) reflect(ctx context.Context, i int, source reflector.Source, version string) {
-	sink := &intake{core: c, part: uint16(i)} //nolint:gosec // few parts
+	sink := &intake{core: c, part: uint16(i)} //nolint:gosec // at most maxSources
 	once := func() error {
 		run, end := c.sharing.until(ctx)
 		defer end()

@@ -12,6 +12,9 @@ import (
 var (
 	// ErrNoSource is returned where an informer was made without a source.
 	ErrNoSource = errors.New("the informer has no source")
+	// ErrTooManySources is returned where an informer was made with more than 65,535
+	// sources.
+	ErrTooManySources = errors.New("the informer has more than 65,535 sources")
 	// ErrNoHandler is returned for a nil handler.
 	ErrNoHandler = errors.New("the handler is nil")
 	// ErrNegative is returned for a negative period.

@@ -25,7 +25,7 @@ type untypedView struct{ core *core }
 
 // New returns an informer of what a source holds. Misuse (a nil source, a
 // negative period, indexes that do not do) is told by the first Run, Handle or
-// WaitSynced, as [ErrNoSource], [ErrNegative] or the indexer's errors.
+// WaitSynced, as [ErrNoSource], [ErrTooManySources], [ErrNegative] or the indexer's errors.
 func New[T Object](source reflector.Source, o Options[T]) *Informer[T] {
 	return Join([]reflector.Source{source}, o)
 }
@@ -34,6 +34,7 @@ func New[T Object](source reflector.Source, o Options[T]) *Informer[T] {
 // namespaces. The sources must be disjoint at any one version: an object may move
 // from one to another, and of what the two tell of it, in whatever order, the higher
 // resourceVersion wins. The store is synced, and at a version, when all of them are.
+// There may be 65,535 of them; an event costs the same for any number.
 func Join[T Object](sources []reflector.Source, o Options[T]) *Informer[T] {
 	untyped := o.Untyped()
 	return view[T](newCore(untyped, typeOf[T](), withNamespaceIndex(untyped.Indexes), sources...))

@@ -45,5 +45,5 @@ func (c *core) byHand() uint16 {
 	if len(c.parts) == 1 {
 		return 0
 	}
-	return uint16(len(c.parts)) //nolint:gosec // few parts
+	return uint16(len(c.parts)) //nolint:gosec // at most maxSources
 }

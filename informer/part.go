@@ -1,9 +1,10 @@
 package informer
 
 import (
+	"math"
+
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // part is what the processLoop knows of one source. The sources of an informer
@@ -11,9 +12,8 @@ import (
 // objects. But an object may move, and its sources tell of that in any order, see
 // moved.go.
 type part struct {
-	committed bool   // a full state has been applied
-	versioned bool   // and one had a version
-	version   string // up to which its changes are in the store
+	committed bool // a full state has been applied
+	versioned bool // and one had a version
 	// poisoned are the objects that could not be prepared.
 	poisoned map[indexer.Key]struct{}
 
@@ -24,13 +24,16 @@ type part struct {
 	sick    map[indexer.Key]struct{} // its poisoned objects
 }
 
+// maxSources is how many parts there may be. One number more is of what is put by hand.
+const maxSources = math.MaxUint16
+
 // resume returns the version that another run goes on from. A source whose
 // lists have none is begun anew: those of its objects say nothing.
-func (p *part) resume() string {
-	if !p.versioned {
+func (c *core) resume(i uint16) string {
+	if !c.parts[i].versioned {
 		return ""
 	}
-	return p.version
+	return c.reached.of(i)
 }
 
 // drop gives up the full state that was arriving, if there is one.
@@ -47,7 +50,7 @@ func (c *core) stage(d *deltafifo.Delta) {
 	switch d.Op {
 	case deltafifo.Begin:
 		p.drop()
-		*p = part{committed: p.committed, versioned: p.versioned, version: p.version, poisoned: p.poisoned, fresh: d.Fresh}
+		*p = part{committed: p.committed, versioned: p.versioned, poisoned: p.poisoned, fresh: d.Fresh}
 		p.staging = c.writer.Stage(d.Part)
 	case deltafifo.Abort:
 		p.drop()
@@ -102,12 +105,13 @@ func (c *core) commit(i uint16, version string) {
 	initial := flags(0)
 	if !p.committed {
 		initial = flagInitial
+		c.committed++
 	}
 	p.staging, p.committed, p.versioned = nil, true, p.versioned || version != ""
-	if p.fresh || p.version == "" {
-		p.version = version
+	if p.fresh || c.reached.of(i) == "" {
+		c.reached.set(i, version)
 	} else {
-		p.version = object.Advance(p.version, version)
+		c.reached.advance(i, version)
 	}
 	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { c.shown(tx, first) }}
 	if !first || c.options.Transform != nil {
@@ -119,15 +123,16 @@ func (c *core) commit(i uint16, version string) {
 	if wentBack := p.fresh && version != ""; len(c.parts) > 1 && !wentBack {
 		visitor.Outdated = c.outdatedIn(p)
 	}
-	defer c.committed(p) // also where an index function has ended the goroutine
+	defer c.settled(p) // also where an index function has ended the goroutine
 	staging.Commit(c.version(), visitor)
 }
 
-// committed follows a full state that was applied.
-func (c *core) committed(p *part) {
+// settled is called when a full state has been applied.
+func (c *core) settled(p *part) {
+	was := len(p.poisoned)
 	p.poisoned, p.sick, p.aside = p.sick, nil, nil
+	c.recount(p, was)
 	c.aside.trim(c.writer.Indexer())
-	c.status.quarantined.Store(c.countPoisoned())
 	c.versions.wake()
 }
 
@@ -175,13 +180,6 @@ func (c *core) shown(tx *indexer.Tx, first bool) {
 }
 
 // complete tells whether every part has committed a full state.
-func (c *core) complete() bool {
-	for i := range c.parts {
-		if !c.parts[i].committed {
-			return false
-		}
-	}
-	return true
-}
+func (c *core) complete() bool { return c.committed == len(c.parts) }
 
 func (c *core) isSynced() bool { return closed(c.synced) }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // maxSection is the most changes that one write section makes, since lists
@@ -75,8 +74,7 @@ func (c *core) applyChanges() {
 		case d.Op == deltafifo.Poisoned:
 			c.poison(d)
 		}
-		p := &c.parts[d.Part]
-		p.version = object.Advance(p.version, d.Version)
+		c.reached.advance(d.Part, d.Version)
 	}
 	c.changes = nil
 	tx.SetVersion(c.version())
@@ -116,8 +114,9 @@ func (c *core) poison(d *deltafifo.Delta) {
 	if p.poisoned == nil {
 		p.poisoned = make(map[indexer.Key]struct{})
 	}
+	was := len(p.poisoned)
 	p.poisoned[d.Key] = struct{}{}
-	c.status.quarantined.Store(c.countPoisoned())
+	c.recount(p, was)
 }
 
 // record appends an event to the log, with its key and UID where the objects do not
@@ -153,15 +152,14 @@ func (c *core) remember(d *deltafifo.Delta) {
 // cure notes that a source has no poisoned object under a key any more.
 func (c *core) cure(part uint16, key indexer.Key) {
 	if p := &c.parts[part]; len(p.poisoned) > 0 {
+		was := len(p.poisoned)
 		delete(p.poisoned, key)
-		c.status.quarantined.Store(c.countPoisoned())
+		c.recount(p, was)
 	}
 }
 
-func (c *core) countPoisoned() int64 {
-	n := 0
-	for i := range c.parts {
-		n += len(c.parts[i].poisoned)
-	}
-	return int64(n)
+// recount takes note of how many poisoned objects a part has, which had so many before.
+func (c *core) recount(p *part, was int) {
+	c.poisoned += len(p.poisoned) - was
+	c.status.quarantined.Store(int64(c.poisoned))
 }

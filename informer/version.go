@@ -14,20 +14,10 @@ import (
 // version returns the version that the store is at: the lowest of the parts',
 // "" until all have committed. The processLoop's own.
 func (c *core) version() string {
-	if len(c.parts) == 1 {
-		return c.parts[0].version
+	if len(c.parts) > 1 && !c.complete() {
+		return ""
 	}
-	lowest := c.parts[0].version
-	for i := range c.parts {
-		p := &c.parts[i]
-		if !p.committed {
-			return ""
-		}
-		if object.Older(p.version, lowest) {
-			lowest = p.version
-		}
-	}
-	return lowest
+	return c.reached.lowest()
 }
 
 // WaitVersion is [Informer.WaitVersion].

@@ -1,0 +1,174 @@
+package informer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// sourcesOf returns so many sources that bring nothing.
+func sourcesOf(n int) []reflector.Source {
+	sources := make([]reflector.Source, n)
+	for i := range sources {
+		sources[i] = mute{}
+	}
+	return sources
+}
+
+func TestMoreSourcesThanThereAreNumbersForAreRefused(t *testing.T) {
+	i := Join(sourcesOf(65_536), Options[*corev1.Pod]{Observe: observed})
+	require.ErrorIs(t, i.Run(t.Context()), ErrTooManySources)
+	require.ErrorIs(t, i.WaitSynced(t.Context()), ErrTooManySources)
+	require.ErrorIs(t, i.Status().LastError, ErrTooManySources)
+
+	most := Join(sourcesOf(65_535), Options[*corev1.Pod]{Observe: observed}).core
+	require.NoError(t, most.misused())
+	require.EqualValues(t, 65_535, most.byHand(), "no source has this number")
+}
+
+// lowestOf is the slow twin of reached.lowest.
+func lowestOf(versions []string) string {
+	lowest := versions[0]
+	for _, v := range versions {
+		if object.Older(v, lowest) || ordered(v) && !ordered(lowest) {
+			lowest = v
+		}
+	}
+	return lowest
+}
+
+func TestTheLowestVersionAgainstItsTwin(t *testing.T) {
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		parts := 1 + random.IntN(20)
+		r, twin := newReached(parts), make([]string, parts)
+		for step := range 300 {
+			part := random.IntN(parts)
+			version := fmt.Sprint(1 + step + random.IntN(30))
+			switch random.IntN(30) {
+			case 0:
+				version = ""
+			case 1:
+				version = "garbage"
+			}
+			if random.IntN(40) == 0 {
+				version = fmt.Sprint(1 + random.IntN(30))
+				r.set(uint16(part), version)
+				twin[part] = version
+			} else {
+				r.advance(uint16(part), version)
+				twin[part] = object.Advance(twin[part], version)
+			}
+			require.Equal(t, twin[part], r.of(uint16(part)))
+			if random.IntN(3) > 0 {
+				continue
+			}
+			got, want := r.lowest(), lowestOf(twin)
+			if ordered(want) || parts == 1 {
+				require.Equal(t, want, got, "seed %d step %d", seed, step)
+			} else {
+				require.False(t, ordered(got), "none of them compares")
+			}
+			check(t, &r)
+		}
+	}
+}
+
+// check holds a heap against its invariant.
+func check(t *testing.T, r *reached) {
+	for i := range r.heap {
+		require.False(t, i > 0 && r.before(i, (i-1)/2), "place %d", i)
+	}
+}
+
+// An event of a part that is not the lowest is none of the others' business, and costs
+// no look at them or at the heap.
+func TestAnEventOfOneOfManySourcesLooksAtNoOther(t *testing.T) {
+	r := newReached(1000)
+	for part := range 1000 {
+		r.set(uint16(part), "10")
+	}
+	r.set(7, "5")
+	require.Equal(t, "5", r.lowest())
+	heap, seen := append([]uint16(nil), r.heap...), append([]string(nil), r.seen...)
+	for i := range 1000 {
+		r.advance(8, fmt.Sprint(11+i))
+		require.Equal(t, "5", r.lowest())
+	}
+	require.Equal(t, heap, r.heap)
+	require.Equal(t, seen, r.seen)
+	require.True(t, r.sorted)
+	r.advance(7, "12")
+	require.Equal(t, "10", r.lowest())
+}
+
+// Quarantined objects are counted over all sources, however they come and go.
+func TestQuarantinedObjectsOfManySourcesAreCounted(t *testing.T) {
+	j := newJoined(t, Options[*corev1.Pod]{Transform: poisonous}, 3)
+	sick := func(name string) deltafifo.Delta {
+		return does(deltafifo.Added, pod(name, "1", label("poison", "error")))
+	}
+	for source := range 3 {
+		j.begins(source, reflector.SameHistory)
+		j.tell(source, sick(fmt.Sprint("a", source)), sick(fmt.Sprint("b", source)))
+		j.commits(source, "10")
+		require.Equal(t, 2*(source+1), j.Status().Quarantined)
+	}
+	j.tell(1, sick("a1"), sick("c1"))
+	require.Equal(t, 7, j.Status().Quarantined)
+	j.tell(1, does(deltafifo.Modified, pod("a1", "11")), does(deltafifo.Deleted, pod("c1", "12")))
+	require.Equal(t, 5, j.Status().Quarantined)
+	j.begins(2, reflector.SameHistory)
+	j.commits(2, "20")
+	require.Equal(t, 3, j.Status().Quarantined)
+}
+
+// BenchmarkAnEventOfOneOfManySources makes one change a write section: of one source
+// that is far ahead of the others, of each source in turn, and of sources with an object
+// in quarantine.
+func BenchmarkAnEventOfOneOfManySources(b *testing.B) {
+	for _, sources := range []int{1, 1000} {
+		for _, of := range []string{"one", "each in turn", "quarantined"} {
+			b.Run(fmt.Sprintf("%s/sources=%d", of, sources), func(b *testing.B) {
+				c := Join(sourcesOf(sources), Options[*corev1.Pod]{Observe: observed}).core
+				apply := func(deltas ...deltafifo.Delta) {
+					for c.batch = deltas; len(c.batch) > 0; {
+						c.applySome()
+					}
+				}
+				deltas := make([]deltafifo.Delta, sources)
+				for part := range deltas {
+					d := does(deltafifo.Modified, pod(fmt.Sprint("p", part), "1"))
+					d.Part = uint16(part)
+					added := d
+					added.Op = deltafifo.Added
+					apply(deltafifo.Delta{Op: deltafifo.Begin, Part: d.Part}, added, deltafifo.Delta{Op: deltafifo.Commit, Version: "10", Part: d.Part})
+					deltas[part] = d
+				}
+				one := make([]deltafifo.Delta, 1)
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					part := 0
+					if of == "each in turn" {
+						part = i % sources
+					}
+					one[0] = deltas[part]
+					one[0].Version = strconv.Itoa(1_000_000 + i)
+					if of == "quarantined" && i%2 == 0 {
+						one[0].Op = deltafifo.Poisoned
+					}
+					c.batch = one
+					c.applySome()
+				}
+			})
+		}
+	}
+}
