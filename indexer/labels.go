@@ -17,6 +17,8 @@ const (
 	// asksToBuild is how often selectors ask for a key until an index of it is built:
 	// to build it costs about as much as one of them without it.
 	asksToBuild = 3
+	// asksToRebuild is how often they ask for one that was disabled and forgotten.
+	asksToRebuild = 100
 	// maxAsked bounds the keys whose selectors are counted.
 	maxAsked = 256
 	// Where there are more lists than overgrownFrom, and more than one for two
@@ -45,14 +47,15 @@ func (w *Writer) buildLabelIndex(key string, f family) *index {
 	defer w.finish()
 
 	live := w.x.live.Load()
-	if ix := live.index(key, f); ix != nil && !ix.disabled() {
+	switch ix := live.index(key, f); { // who had the turn before may have asked for the same
+	case ix != nil && !ix.disabled():
 		return ix
-	}
-	if live.undeclared() >= maxLabelIndexes {
+	case ix != nil && live.all.len() < 2*ix.disabledAt, live.undeclared() >= maxLabelIndexes:
 		return nil
 	}
 	ix := w.newLabelIndex(key, f)
 	w.add(live.withoutDisabled(key, f), ix)
+	w.asked.built(key, f)
 	return ix
 }
 
@@ -148,11 +151,24 @@ func (a *asked) often(key string, f family) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
+	a.count(askedKey{key, f}, 1)
+	return a.times[askedKey{key, f}] >= asksToBuild
+}
+
+// built notes that there is an index of a key now.
+func (a *asked) built(key string, f family) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	a.count(askedKey{key, f}, -asksToRebuild)
+}
+
+// count adds to how often a key has been asked for. The caller holds mu.
+func (a *asked) count(key askedKey, by int) {
 	if a.times == nil || len(a.times) >= maxAsked {
 		a.times = make(map[askedKey]int)
 	}
-	a.times[askedKey{key, f}]++
-	return a.times[askedKey{key, f}] >= asksToBuild
+	a.times[key] += by
 }
 
 // LabelIndex is what [Indexer.LabelIndexes] tells of an index of a label key.

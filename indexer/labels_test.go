@@ -139,3 +139,49 @@ func TestLabelKeysThatAreTooMany(t *testing.T) {
 	require.Len(t, keysOf(x.LabelIndexes()), maxLabelIndexes)
 	w.check()
 }
+
+// Selectors that have waited for one another do not each build the index anew that the
+// first has found to be almost unique.
+func TestAWaitingSelectorBuildsNoDisabledIndex(t *testing.T) {
+	o, looks := itemOptions(), 0
+	o.Labels = func(obj any) map[string]string { looks++; return obj.(*item).labels }
+	w, err := New(o)
+	require.NoError(t, err)
+	update(w, withLabels(2*overgrownFrom, func(i int) map[string]string { return map[string]string{"id": fmt.Sprint(i)} }))
+	w.buildLabelIndex("id", byLabel)
+	require.True(t, w.Indexer().LabelIndexes()[0].Disabled)
+	looks = 0
+	w.buildLabelIndex("id", byLabel) // who has asked at the same time, and waited
+	require.Zero(t, looks)
+}
+
+// An almost unique label key is not built with each selector, however many there are.
+func TestAForgottenDisabledIndexIsNotBuiltEachTime(t *testing.T) {
+	const n, keys = overgrownFrom + 1, maxLabelIndexes + 1
+	o, builds := itemOptions(), 0
+	o.Labels = func(obj any) map[string]string { return obj.(*item).labels }
+	w, err := New(o)
+	require.NoError(t, err)
+	update(w, withLabels(n, func(i int) map[string]string {
+		all := make(map[string]string)
+		for k := range keys {
+			all[fmt.Sprint("id", k)] = fmt.Sprint(i)
+		}
+		return all
+	}))
+	for range asksToBuild {
+		for k := range keys {
+			w.labelIndex(fmt.Sprint("id", k), byLabel)
+		}
+	}
+	for range 2 {
+		for k := range keys {
+			before := w.x.live.Load()
+			w.labelIndex(fmt.Sprint("id", k), byLabel)
+			if w.x.live.Load() != before {
+				builds++
+			}
+		}
+	}
+	require.LessOrEqual(t, builds, keys)
+}

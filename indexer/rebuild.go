@@ -56,12 +56,20 @@ func (s *Staging) rebuild(gone []*record, v Visitor) *contents {
 func (w *Writer) swap(next *contents) {
 	old := w.x.live.Load()
 	w.x.live.Store(next)
+	w.letGo()
 	old.all.disown()
 	for _, ix := range old.indexes {
 		for n := range ix.values.all {
 			n.value.disown()
 		}
 	}
+}
+
+// letGo clears what is kept of earlier writes: it leads to the contents of before.
+func (w *Writer) letGo() {
+	clear(w.posts[:cap(w.posts)])
+	clear(w.wanted[:cap(w.wanted)])
+	clear(w.failures[:cap(w.failures)])
 }
 
 // successor returns empty contents with the same indexes.

@@ -71,6 +71,11 @@ func (tx *Tx) Delete(key Key) (old any, deleted bool) {
 	return r.value.object(), true
 }
 
+// Whole calls f, which writes. Where an index function ends the goroutine in the midst
+// of it, f is called again, in the same section, before the goroutine ends: to go on
+// from where it was.
+func (tx *Tx) Whole(f func()) { tx.w.whole(f) }
+
 // SetVersion sets the resourceVersion that the store is at from now on.
 func (tx *Tx) SetVersion(version string) { tx.w.setVersion(version) }
 

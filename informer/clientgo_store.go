@@ -94,7 +94,7 @@ func (s *clientgoStore) makeOne(w *clientgoWrite) error {
 		}
 		if !made {
 			again := *w // so that the other one stays on the stack
-			goexit.Outlive(func() { _ = s.applied(&again) })
+			goexit.Outlive(func() { s.tell(s.applied(&again)) })
 		}
 		s.publish()
 	}()
@@ -110,19 +110,22 @@ func (s *clientgoStore) applied(w *clientgoWrite) error {
 	return faults(tx)
 }
 
-// make makes several writes in one section, and returns what index functions have
-// failed on.
-func (s *clientgoStore) make(writes []clientgoWrite) (err error) {
-	goexit.Outlive(func() {
-		tx := s.writer.Begin()
-		defer tx.Commit()
+// make makes several writes in one section, and tells what index functions have failed
+// on: that is stored, and counts as done.
+func (s *clientgoStore) make(writes []clientgoWrite) {
+	var failed error
+	defer func() {
+		s.tell(failed)
+		s.publish()
+	}()
+	tx := s.writer.Begin()
+	defer tx.Commit()
+	tx.Whole(func() {
 		for ; len(writes) > 0; writes = writes[1:] {
 			s.apply(tx, &writes[0])
 		}
-		err = faults(tx)
+		failed = faults(tx)
 	})
-	s.publish()
-	return err
 }
 
 // tell reports what index functions have failed on, where the store's writer does not.
@@ -158,7 +161,7 @@ func (s *clientgoStore) Transaction(txns ...cache.Transaction) *cache.Transactio
 		failed.SuccessfulIndices = append(failed.SuccessfulIndices, i)
 		prepared = append(prepared, w)
 	}
-	s.tell(s.make(prepared)) // what index functions fail on is stored, and counts as done
+	s.make(prepared)
 	if len(failed.Errors) > 0 {
 		return &failed
 	}
@@ -224,9 +227,11 @@ func (s *clientgoStore) Replace(list []any, version string) error {
 		version = ""
 	}
 	var failed error
+	defer func() {
+		s.tell(failed)
+		s.publish()
+	}()
 	staging.Commit(version, indexer.Visitor{Commit: func(tx *indexer.Tx) { failed = faults(tx) }})
-	s.tell(failed)
-	s.publish()
 	return nil
 }
 

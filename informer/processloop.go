@@ -55,13 +55,13 @@ func (c *core) single(d *deltafifo.Delta) bool {
 	return d.Op < deltafifo.Begin && c.parts[d.Part].staging == nil
 }
 
-// applyChanges makes what is left of c.changes and publishes them all, in a write
-// section. Where an index function ends the goroutine, what was made until then
-// shows, and is published with the rest.
+// applyChanges makes what is left of c.changes and publishes them, in a write section.
+// Where an index function ends the goroutine, that is what was made until then.
 func (c *core) applyChanges() {
 	defer c.versions.wake()
 	tx := c.writer.Begin()
 	defer tx.Commit()
+	defer c.publishChanges(tx)
 	for ; c.applied < len(c.changes); c.applied++ {
 		d := &c.changes[c.applied]
 		switch {
@@ -77,6 +77,11 @@ func (c *core) applyChanges() {
 		c.reached.advance(d.Part, d.Version)
 	}
 	c.changes = nil
+}
+
+// publishChanges ends a write section: the store is at a version, and its handlers are
+// told, at one moment.
+func (c *core) publishChanges(tx *indexer.Tx) {
 	tx.SetVersion(c.version())
 	c.processor.publish()
 }

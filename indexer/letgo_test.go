@@ -1,0 +1,59 @@
+package indexer
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+	"weak"
+
+	"github.com/stretchr/testify/require"
+)
+
+// letsGo replaces all of a store by many objects of other keys, which is built
+// aside, and returns whether the collector takes an object that was stored before.
+func letsGo(t *testing.T, w *Writer, before *weak.Pointer[item]) bool {
+	t.Helper()
+	s := w.Stage(0)
+	for i := range rebuildAbove + 1 {
+		key := Key{"b", fmt.Sprint(i)}
+		s.Put(key, &item{key: key, words: []string{"w"}}, 0)
+	}
+	s.Commit("2", Visitor{})
+	for range 20 {
+		runtime.GC()
+		if before.Value() == nil {
+			return true
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return false
+}
+
+// storeOf makes a store of which it returns a good object, weakly, beside a special one.
+func storeOf(t *testing.T, special *item) (*Writer, *weak.Pointer[item]) {
+	t.Helper()
+	w, err := New(itemOptions())
+	require.NoError(t, err)
+	good := &item{key: Key{"a", "good"}, words: []string{"w"}}
+	p := weak.Make(good)
+	update(w, func(tx *Tx) {
+		tx.Put(0, special.key, special, 0)
+		tx.Put(0, good.key, good, 0)
+	})
+	return w, &p
+}
+
+// Contents that were replaced are garbage, also after an index function has failed once.
+func TestAFailureHoldsNoContents(t *testing.T) {
+	w, good := storeOf(t, &item{key: Key{"a", "bad"}, words: []string{"!"}})
+	require.True(t, letsGo(t, w, good), "w.failures pins the index of before, and with it all its objects")
+	runtime.KeepAlive(w)
+}
+
+// The same after an object with more index values than any has now.
+func TestPlacesHoldNoContents(t *testing.T) {
+	w, good := storeOf(t, &item{key: Key{"a", "long"}, words: []string{"1", "2", "3", "4", "5"}})
+	require.True(t, letsGo(t, w, good), "w.posts and w.wanted pin the indexes of before, and with them all their objects")
+	runtime.KeepAlive(w)
+}

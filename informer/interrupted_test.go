@@ -1,0 +1,60 @@
+package informer
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/goexit"
+)
+
+// A handler that joins while the processLoop changes its goroutine is told each change
+// once: in the initial state or as an event.
+func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f, r := newFed(t, Options[*corev1.Pod]{}, 1), &recorder{}
+		require.NoError(t, f.writer.AddIndexes(indexer.Index[any]{Name: "deadly", Append: func(values []string, obj any) []string {
+			if obj.(*corev1.Pod).Labels["poison"] != "" {
+				runtime.Goexit()
+			}
+			return values
+		}}))
+		f.list("10", pod("a", "1"))
+		f.start()
+		f.batch = []deltafifo.Delta{does(deltafifo.Modified, pod("a", "11")), does(deltafifo.Added, pod("b", "12", exits))}
+		require.False(t, goexit.Apart(f.applySome))
+		reg := newRegistration(f.core, newClientgoReceiver(recorderFuncs(r), klog.Background()), HandlerOptions{})
+		require.NoError(t, f.join(reg))
+		f.applySome()
+		require.Equal(t, []string{"initial a@11", "add b@12"}, r.take())
+	})
+}
+
+// A store that belongs to no informer tells what has ended the goroutine of a write.
+func TestAFreeStoreTellsOfAGoexit(t *testing.T) {
+	s := newFreeStore(cache.MetaNamespaceKeyFunc, cache.Indexers{"deadly": func(any) ([]string, error) {
+		runtime.Goexit()
+		return nil, nil
+	}})
+	for name, write := range map[string]func(){
+		"add": func() { _ = s.Add(pod("a", "1")) },
+		"transaction": func() {
+			s.Transaction(cache.Transaction{Type: cache.TransactionTypeAdd, Object: pod("b", "1")})
+		},
+		"replace": func() { _ = s.Replace([]any{pod("c", "1")}, "1") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s = newFreeStore(cache.MetaNamespaceKeyFunc, s.GetIndexers())
+			var told error
+			s.failed = func(err error) { told = err }
+			require.False(t, goexit.Apart(write))
+			require.ErrorIs(t, told, indexer.ErrGoexit)
+		})
+	}
+}
