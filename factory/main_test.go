@@ -13,10 +13,12 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
 func TestMain(m *testing.M) {
 	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
+	verify.On = true              // as make test has it: what informers check of themselves is tested, too
 	goleak.VerifyTestMain(m)
 }
 
