@@ -45,7 +45,7 @@ func TestAFreeStoreTellsOfAGoexit(t *testing.T) {
 	for name, write := range map[string]func(){
 		"add": func() { _ = s.Add(pod("a", "1")) },
 		"transaction": func() {
-			s.Transaction(cache.Transaction{Type: cache.TransactionTypeAdd, Object: pod("b", "1")})
+			_ = s.Transaction(cache.Transaction{Type: cache.TransactionTypeAdd, Object: pod("b", "1")})
 		},
 		"replace": func() { _ = s.Replace([]any{pod("c", "1")}, "1") },
 	} {
