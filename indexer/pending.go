@@ -7,12 +7,27 @@ package indexer
 type pending struct {
 	order []*record     // nil where taken out
 	byKey *table[entry] // nil while there is none
+	room  int           // how many records fit into byKey before it has to grow
+}
+
+// grow makes byKey four times as large: most of what it costs is to hash the keys
+// again, and it is needed for a short time only.
+func (p *pending) grow() {
+	p.room = max(4*len(p.order), 64)
+	next := newTable[entry](p.room)
+	for _, r := range p.order {
+		if r != nil {
+			spot, _ := next.seek(r.key())
+			next.fill(spot, r)
+		}
+	}
+	p.byKey = next
 }
 
 // put adds a record, in the place of the one that its key has.
 func (p *pending) put(r *record) {
-	if p.byKey == nil {
-		p.byKey = newTable[entry](0)
+	if len(p.order) >= p.room {
+		p.grow()
 	}
 	spot, earlier := p.byKey.seek(r.key())
 	if earlier != nil {

@@ -245,6 +245,9 @@ func (s *Staging) apply(c *contents, v Visitor) {
 // yields tells whether the object that another part has in c stays. A replacement
 // of the whole store replaces it, and leaves it to that part.
 func (s *Staging) yields(c *contents, r *record, v Visitor) bool {
+	if !s.all && v.Outdated == nil {
+		return false
+	}
 	stored := c.records.get(r.key())
 	switch {
 	case stored == nil || stored.value.part == s.part:
@@ -253,5 +256,5 @@ func (s *Staging) yields(c *contents, r *record, v Visitor) bool {
 		r.value.part = stored.value.part
 		return false
 	}
-	return v.Outdated != nil && v.Outdated(r.key(), stored.value.part, stored.value.object(), r.value.object())
+	return v.Outdated(r.key(), stored.value.part, stored.value.object(), r.value.object())
 }
