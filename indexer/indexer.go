@@ -12,9 +12,9 @@ import (
 // [Indexer.Get] takes no lock. The methods that return lists may wait for the
 // write section in progress, which covers some thousand changes at the most.
 //
-// The store itself is untyped. What returns objects asserts the type of each, at
-// no other cost, and leaves out one of another type: [Indexer.GetChecked] and
-// [Indexer.SelectChecked] tell of it. Numbers and keys count it.
+// The store itself is untyped. Methods that return objects assert the type of each,
+// and leave out objects of another type; [Indexer.GetChecked] and
+// [Indexer.SelectChecked] return an error for these. Len and Keys count them.
 type Indexer[T any] struct{ store }
 
 // store is what all views of one store are.
@@ -32,8 +32,7 @@ type store struct {
 	mu sync.Mutex
 }
 
-// View returns a view of a store whose objects are all of one type. It costs
-// nothing: it is the same store.
+// View reads a store of Ts as such. It copies nothing: the view is the same store.
 func View[T any](x *Indexer[any]) *Indexer[T] { return (*Indexer[T])(x) }
 
 // typed returns a stored object as a T, and whether it is one. A nil is an any, and

@@ -109,7 +109,7 @@ func TestADisabledLabelIndexComesBack(t *testing.T) {
 	require.Len(t, x.LabelIndexes(), 1)
 }
 
-// Selectors by the keys that are one too many answer without waiting for writers, and
+// Selectors by a key beyond the bound answer without waiting for writers, and
 // indexes that are disabled take nobody's place.
 func TestLabelKeysThatAreTooMany(t *testing.T) {
 	w, err := New(itemOptions())

@@ -5,7 +5,7 @@ import (
 	"unique"
 )
 
-// record is what the store holds of one object, found by its key.
+// record holds one object of the store, under its key.
 type record = node[entry]
 
 // entry is a record but for its key. Readers see the key, which never changes,

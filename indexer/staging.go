@@ -23,8 +23,8 @@ package indexer
 //
 // Another is who writes by hand, another part, and a replacement of the whole
 // store: what the replacement had found unchanged is pending from then on, as the
-// version that it had found. To a part, what another one stores counts as not
-// stored, and Commit takes it over.
+// version that it had found. A part counts the objects of other parts as not stored;
+// Commit takes them over.
 type Staging struct {
 	w       *Writer
 	part    uint16

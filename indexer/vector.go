@@ -150,8 +150,7 @@ func (v *vector) remove(at uint32) (moved *record) {
 		v.set(at, c.objects[end])
 		v.setOwner(at, moved)
 	}
-	var zero any
-	c.objects[end], c.owners[end] = zero, nil
+	c.objects[end], c.owners[end] = nil, nil
 	c.objects, c.owners = c.objects[:end], c.owners[:end]
 	if end == 0 {
 		v.chunks[len(v.chunks)-1] = nil

@@ -8,8 +8,8 @@ import (
 )
 
 // asides are the identities of objects in whose metadata the transform has changed
-// them. Each is of one object, and not of its key: under that there may be another
-// object by now, which a user has put by hand, and of which it says nothing.
+// them. An identity belongs to one object, and not to its key: a user may have put
+// another object under that key by hand.
 type asides map[indexer.Key]aside
 
 type aside struct {

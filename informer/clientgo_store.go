@@ -12,7 +12,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
@@ -78,44 +77,20 @@ func (s *clientgoStore) write(kind cache.TransactionType, obj any) error {
 	if err != nil {
 		return err
 	}
-	if err := s.makeOne(&w); s.failed != nil {
+	if err := s.make([]clientgoWrite{w}); s.failed != nil {
 		return err
 	}
 	return nil
 }
 
-// makeOne makes one write, also where an index function ends the goroutine. The
-// error is what index functions have failed on; what they failed on is stored.
-func (s *clientgoStore) makeOne(w *clientgoWrite) error {
-	made := false
+// make makes writes in one section, and returns what index functions have failed on:
+// that is stored. Where one of them ends the goroutine, it is told instead.
+func (s *clientgoStore) make(writes []clientgoWrite) (failed error) {
+	returned := false
 	defer func() {
-		if p := recover(); p != nil {
-			panic(p)
+		if !returned {
+			s.tell(failed)
 		}
-		if !made {
-			again := *w // so that the other one stays on the stack
-			goexit.Outlive(func() { s.tell(s.applied(&again)) })
-		}
-		s.publish()
-	}()
-	err := s.applied(w)
-	made = true
-	return err
-}
-
-func (s *clientgoStore) applied(w *clientgoWrite) error {
-	tx := s.writer.Begin()
-	defer tx.Commit()
-	s.apply(tx, w)
-	return faults(tx)
-}
-
-// make makes several writes in one section, and tells what index functions have failed
-// on: that is stored, and counts as done.
-func (s *clientgoStore) make(writes []clientgoWrite) {
-	var failed error
-	defer func() {
-		s.tell(failed)
 		s.publish()
 	}()
 	tx := s.writer.Begin()
@@ -126,6 +101,8 @@ func (s *clientgoStore) make(writes []clientgoWrite) {
 		}
 		failed = faults(tx)
 	})
+	returned = true
+	return failed
 }
 
 // tell reports what index functions have failed on, where the store's writer does not.
@@ -161,7 +138,7 @@ func (s *clientgoStore) Transaction(txns ...cache.Transaction) *cache.Transactio
 		failed.SuccessfulIndices = append(failed.SuccessfulIndices, i)
 		prepared = append(prepared, w)
 	}
-	s.make(prepared)
+	s.tell(s.make(prepared)) // they count as done
 	if len(failed.Errors) > 0 {
 		return &failed
 	}
@@ -380,8 +357,8 @@ func (s *clientgoStore) AddIndexers(ix cache.Indexers) error {
 }
 
 // clientgoIndexes makes indexes of client-go's index functions, in the order
-// of their names. Where the keys are those of the metadata, nobody needs to look at
-// an object for its namespace.
+// of their names. Where keys are made from the metadata, the index by namespace reads
+// them, and no object.
 func clientgoIndexes(ix cache.Indexers, metaKeys bool) (indexes []indexer.Index[any]) {
 	for _, name := range slices.Sorted(maps.Keys(ix)) {
 		made := indexer.Index[any]{Name: name, Origin: ix[name]}

@@ -187,7 +187,7 @@ func TestContract_D28_AnObserver(t *testing.T) {
 	})
 }
 
-// What has ended goroutines of one run does nothing to the next.
+// An index function that ends goroutines of one run does not disturb the next run.
 func TestContract_D28_ARestart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		byApp := indexer.Index[*corev1.Pod]{Name: "app", Append: func(values []string, p *corev1.Pod) []string {

@@ -28,8 +28,8 @@ func (c *core) processLoop(ctx context.Context) {
 	}
 }
 
-// applySome takes the first deltas of the batch and applies them: a run of single
-// changes in one write section, or what belongs to a full state.
+// applySome applies the first deltas of the batch: single changes, as many as one
+// write section takes, or else one delta of a full state.
 func (c *core) applySome() {
 	if len(c.changes) > 0 { // an index function has ended the goroutine
 		c.applyChanges()

@@ -39,7 +39,7 @@ type Status struct {
 
 	// LeftOut is how often an object, or an event, came that was not of the
 	// informer's type, and was left out: of lists and watches, and of what the
-	// transform returned. LastLeftOut says what it was, and of which type.
+	// transform returned. LastLeftOut is the last one's error, with its type.
 	LeftOut       int
 	LastLeftOut   error
 	LastLeftOutAt time.Time
