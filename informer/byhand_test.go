@@ -21,12 +21,12 @@ var strips = map[string]func(*corev1.Pod) (*corev1.Pod, error){
 }
 
 // writtenByHand returns what a user has changed in a stored pod and put back.
-func writtenByHand(t *testing.T, c *core, name string) *corev1.Pod {
-	stored, ok := podsIn(c).Get(named(name))
+func writtenByHand(t *testing.T, i *clientgoInformer, name string) *corev1.Pod {
+	stored, ok := podsIn(i.core).Get(named(name))
 	require.True(t, ok)
 	p := stored.DeepCopy()
 	p.Labels = map[string]string{"written": "by hand"}
-	require.NoError(t, c.clientgo.GetIndexer().Update(p))
+	require.NoError(t, i.GetIndexer().Update(p))
 	return p
 }
 
@@ -38,7 +38,7 @@ func TestAHandWrittenObjectDoesNotSurviveARelistWhateverTheTransformStrips(t *te
 				i, j := runs(t, s, Options[*corev1.Pod]{Transform: transform})
 				require.Len(t, j.take(), 2)
 				b := stored(t, i, "b")
-				writtenByHand(t, i.core, "a")
+				writtenByHand(t, clientgoOf(i), "a")
 				s.set("20", pod("a", "1"), pod("b", "2"))
 				s.expire()
 				require.Len(t, j.take(), 1, "the handler is told of a")
@@ -69,7 +69,7 @@ func TestAHandWrittenObjectDoesNotSurviveAFullStateThatHasSeenItsKey(t *testing.
 			}
 			full("10", func() {})
 			a, _ := podsIn(j.core).Get(named("a"))
-			full("20", func() { writtenByHand(t, j.core, "a") })
+			full("20", func() { writtenByHand(t, j.clientgo, "a") })
 			for _, version := range []string{"30", "40"} {
 				now, _ := podsIn(j.core).Get(named("a"))
 				require.Same(t, a, now)
@@ -85,7 +85,7 @@ func TestAHandWrittenObjectIsNotRecalledInThePlaceOfTheServers(t *testing.T) {
 	j.begins(0, reflector.SameHistory)
 	j.tell(0, does(deltafifo.Added, pod("a", "1")), does(deltafifo.Added, pod("b", "2")))
 	j.commits(0, "10")
-	writtenByHand(t, j.core, "a")
+	writtenByHand(t, j.clientgo, "a")
 	_, ok := j.in[0].Recall(named("a"), "uid-a", "1")
 	require.False(t, ok)
 	_, ok = j.in[0].Recall(named("b"), "uid-b", "2")

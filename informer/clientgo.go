@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -69,7 +68,7 @@ func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings
 		objects = like(example)
 	}
 	c := newCore(s.options, objects, indexes, s.source)
-	i := c.clientgo
+	i := newClientgoInformer(c)
 	i.lw, i.example = lw, example
 	i.measures(s.metrics)
 	if s.logger != nil {
@@ -78,19 +77,15 @@ func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings
 	return i
 }
 
-// Shared shows the informer as client-go's SharedIndexInformer: the same store,
-// the same run.
-func (i *Informer[T]) Shared() cache.SharedIndexInformer { return i.core.clientgo }
-
 // clientgoInformer shows a core as client-go's SharedIndexInformer. There is one
 // for each core, with the state that only client-go's API has.
 type clientgoInformer struct {
 	core     *core
+	view     untypedView // the typed one
 	store    *clientgoStore
 	lw       cache.ListerWatcher
 	example  runtime.Object
-	metrics  atomic.Pointer[metrics] // nil where nothing is measured; set before Run
-	detector cache.MutationDetector  // nil unless the environment asks for it
+	detector cache.MutationDetector // nil unless the environment asks for it
 
 	mu          sync.Mutex
 	resyncCheck time.Duration // the shortest resync period so far
@@ -100,12 +95,18 @@ type clientgoInformer struct {
 var _ Shared = (*clientgoInformer)(nil)
 
 func newClientgoInformer(c *core) *clientgoInformer {
-	return &clientgoInformer{core: c, store: newClientgoStore(c), detector: newDetector(c.options.Name), resyncCheck: c.options.Resync}
+	i := &clientgoInformer{core: c, store: newClientgoStore(c), detector: newDetector(c.options.Name), resyncCheck: c.options.Resync}
+	i.view = untypedView{c, i}
+	c.hooks.report = i.report
+	if i.detector != nil {
+		c.hooks.inspect, c.hooks.started = i.copyForDetector, i.detect
+	}
+	return i
 }
 
-// observe passes errors on to the watch error handler. It returns false if
+// report passes errors on to the watch error handler. It returns false if
 // there is none, or no error.
-func (i *clientgoInformer) observe(e Event) bool {
+func (i *clientgoInformer) report(e Event) bool {
 	i.mu.Lock()
 	onError := i.onError
 	i.mu.Unlock()
@@ -149,7 +150,7 @@ func (i *clientgoInformer) AddEventHandlerWithOptions(h cache.ResourceEventHandl
 	if requested < 0 {
 		return nil, fmt.Errorf("informer %s: resync: %w", i.core.options.Name, ErrNegative)
 	}
-	return i.register(h, i.core.resyncPeriod(logger, requested), logger)
+	return i.register(h, i.resyncPeriod(logger, requested), logger)
 }
 
 // register adds a handler that is resynced exactly as often as it says.
@@ -168,26 +169,25 @@ const minimumResync = time.Second
 // resyncPeriod is what client-go makes of a requested period: at least a
 // second, nothing where the informer was made without resyncs, and not
 // shorter than the shortest before the start.
-func (c *core) resyncPeriod(logger klog.Logger, requested time.Duration) time.Duration {
-	c.mu.Lock()
-	started := c.phase != created
-	c.mu.Unlock()
-	f := c.clientgo
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (i *clientgoInformer) resyncPeriod(logger klog.Logger, requested time.Duration) time.Duration {
+	i.core.mu.Lock()
+	started := i.core.phase != created
+	i.core.mu.Unlock()
+	i.mu.Lock()
+	defer i.mu.Unlock()
 
 	switch {
 	case requested == 0:
 		return 0
-	case f.resyncCheck == 0:
-		logger.Info("No resyncs, since the informer was made without", "informer", c.options.Name, "requested", requested)
+	case i.resyncCheck == 0:
+		logger.Info("No resyncs, since the informer was made without", "informer", i.core.options.Name, "requested", requested)
 		return 0
 	}
 	requested = max(requested, minimumResync)
 	if !started {
-		f.resyncCheck = min(f.resyncCheck, requested)
+		i.resyncCheck = min(i.resyncCheck, requested)
 	}
-	return max(requested, f.resyncCheck)
+	return max(requested, i.resyncCheck)
 }
 
 // RemoveEventHandler ends a registration; one that is unknown is gone already.
@@ -248,18 +248,23 @@ func (i *clientgoInformer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHan
 	if c.phase != created {
 		return fmt.Errorf("informer %s: the watch error handler is set before Run: %w", c.options.Name, ErrRunning)
 	}
-	f := c.clientgo
 	inert := sync.OnceValue(func() *cache.Reflector {
-		return cache.NewReflectorWithOptions(f.lw, f.example, c.clientgo.store, cache.ReflectorOptions{Name: c.options.Name})
+		return cache.NewReflectorWithOptions(i.lw, i.example, i.store, cache.ReflectorOptions{Name: c.options.Name})
 	})
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	i.mu.Lock()
+	defer i.mu.Unlock()
 
-	f.onError = nil
+	i.onError = nil
 	if h != nil {
-		f.onError = func(err error) { h(c.runContext(), inert(), err) }
+		i.onError = func(err error) { h(c.runContext(), inert(), err) }
 	}
 	return nil
+}
+
+// WaitDelivered is [Informer.WaitDelivered], for those that know client-go's
+// API only.
+func (i *clientgoInformer) WaitDelivered(ctx context.Context, version string) error {
+	return i.core.WaitDelivered(ctx, version)
 }
 
 // Start is [Informer.Start].

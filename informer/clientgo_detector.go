@@ -22,11 +22,8 @@ func newDetector(name string) cache.MutationDetector {
 	return cache.NewCacheMutationDetector(name)
 }
 
-// detect runs the detector, if there is one.
+// detect runs the detector until stop is called.
 func (i *clientgoInformer) detect() (stop func()) {
-	if i.detector == nil {
-		return func() {}
-	}
 	stopping, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -40,9 +37,6 @@ func (i *clientgoInformer) detect() (stop func()) {
 
 // copyForDetector lets the detector copy what is about to be stored.
 func (i *clientgoInformer) copyForDetector(batch []deltafifo.Delta) {
-	if i.detector == nil {
-		return
-	}
 	for n := range batch {
 		d := &batch[n]
 		if d.Recalled {

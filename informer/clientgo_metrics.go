@@ -12,7 +12,7 @@ import (
 // metrics is what client-go measures of an informer. A nil one measures
 // nothing.
 type metrics struct {
-	queued  cache.GaugeMetric     // deltas that wait for the processLoop
+	waiting cache.GaugeMetric     // deltas that wait for the processLoop
 	latency cache.HistogramMetric // seconds that it took for one write section
 	version *versionGauge
 }
@@ -23,7 +23,7 @@ func newMetrics(id cache.InformerNameAndResource, provider cache.InformerMetrics
 		return nil
 	}
 	return &metrics{
-		queued:  provider.NewQueuedItemMetric(id),
+		waiting: provider.NewQueuedItemMetric(id),
 		latency: provider.NewProcessingLatencyMetric(id),
 		version: newVersionGauge(id, provider),
 	}
@@ -111,24 +111,18 @@ func (i *clientgoInformer) measure(id cache.InformerNameAndResource, provider ca
 
 // measures sets what is measured, nil for nothing.
 func (i *clientgoInformer) measures(m *metrics) {
-	i.metrics.Store(m)
+	i.core.hooks.meter = nil
+	if m != nil {
+		i.core.hooks.meter = m
+	}
 	i.store.gauge.Store(m.ofStore())
 }
 
-// measured applies the first deltas of the batch, see applySome, and measures
-// that if it is asked for.
-func (c *core) measured() {
-	m := c.clientgo.metrics.Load()
-	if m == nil {
-		c.applySome()
-		return
-	}
-	m.queued.Set(float64(len(c.batch) + c.queue.Len()))
-	began := time.Now()
-	c.applySome()
-	m.latency.Observe(time.Since(began).Seconds())
-	m.queued.Set(float64(len(c.batch) + c.queue.Len()))
-	m.version.set(c.writer.Indexer().Version())
+func (m *metrics) queued(deltas int) { m.waiting.Set(float64(deltas)) }
+
+func (m *metrics) applied(took time.Duration, version string) {
+	m.latency.Observe(took.Seconds())
+	m.version.set(version)
 }
 
 // versionGauge publishes a store's resourceVersion. A nil one does not.

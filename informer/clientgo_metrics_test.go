@@ -21,11 +21,11 @@ type meters struct {
 }
 
 type (
-	meter     struct{ set func(float64) }
+	gauge     struct{ set func(float64) }
 	histogram struct{ observe func(float64) }
 )
 
-func (m meter) Set(v float64)         { m.set(v) }
+func (m gauge) Set(v float64)         { m.set(v) }
 func (h histogram) Observe(v float64) { h.observe(v) }
 
 func (m *meters) into(to *[]float64) func(float64) {
@@ -38,7 +38,7 @@ func (m *meters) into(to *[]float64) func(float64) {
 }
 
 func (m *meters) NewQueuedItemMetric(cache.InformerNameAndResource) cache.GaugeMetric {
-	return meter{m.into(&m.queued)}
+	return gauge{m.into(&m.queued)}
 }
 
 func (m *meters) NewProcessingLatencyMetric(cache.InformerNameAndResource) cache.HistogramMetric {
@@ -46,7 +46,7 @@ func (m *meters) NewProcessingLatencyMetric(cache.InformerNameAndResource) cache
 }
 
 func (m *meters) NewStoreResourceVersionMetric(cache.InformerNameAndResource) cache.GaugeMetric {
-	return meter{m.into(&m.versions)}
+	return gauge{m.into(&m.versions)}
 }
 
 // version returns the version that was published last.
@@ -113,7 +113,7 @@ func TestContract_B111_Metrics(t *testing.T) {
 	i := NewSharedIndexInformerWithOptions(listerWatcher{mute{}}, &corev1.Pod{}, cache.SharedIndexInformerOptions{
 		Identifier: name.WithResource(id.GroupVersionResource()), InformerMetricsProvider: twice,
 	})
-	require.Nil(t, i.(*clientgoInformer).core.clientgo.metrics.Load(), "a second one under a name has none")
+	require.Nil(t, i.(*clientgoInformer).core.hooks.meter, "a second one under a name has none")
 }
 
 func TestMeasureIsForInformersOfOurs(t *testing.T) {

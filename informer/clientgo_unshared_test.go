@@ -148,7 +148,7 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 
 // Objects of the wrong type: the error names both types.
 func TestWrongTypesAreNamed(t *testing.T) {
-	store := New(mute{}, Options[*corev1.Pod]{}).core.clientgo.store
+	store := clientgoOf(New(mute{}, Options[*corev1.Pod]{})).store
 	err := store.Add(&corev1.Node{})
 	require.ErrorIs(t, err, ErrType)
 	require.ErrorContains(t, err, "*v1.Pod")

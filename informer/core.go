@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// core is the informer under its typed view and client-go's: the store, the queue before it, the
+// core is the informer under all of its views: the store, the queue before it, the
 // processor behind it, and the goroutines that move changes along.
 //
 //	reflector, one a source  ->  queue  ->  processLoop  ->  log  ->  one goroutine a handler
@@ -33,8 +33,7 @@ type core struct {
 	processor *sharedProcessor
 	status    status
 	versions  versionWaiters
-	clientgo  *clientgoInformer
-	view      untypedView
+	hooks     hooks
 	lister    lister.Lister[any]
 	logger    func(Event)
 	synced    chan struct{} // closed once every part has committed a full state
@@ -107,7 +106,6 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 		c.misuse = err
 		c.writer, _ = c.newStore(nil)
 	}
-	c.clientgo, c.view = newClientgoInformer(c), untypedView{c}
 	c.lister = lister.New(c.writer.Indexer(), o.Resource)
 	return c
 }
@@ -121,14 +119,14 @@ func (c *core) newStore(indexes []indexer.Index[any]) (*indexer.Writer, error) {
 	})
 }
 
-// observe passes an event on: to the user's observer, to client-go's watch
-// error handler, or else to the log. The former two are called on a goroutine of
-// their own, which they may end.
+// observe passes an event on: to the user's observer, to the hook, or else to the
+// log. The observer is called on a goroutine of its own, which it may end.
 func (c *core) observe(e Event) {
 	if c.options.Observe != nil {
 		goexit.Apart(func() { c.options.Observe(e) })
 	}
-	if !c.clientgo.observe(e) && c.options.Observe == nil {
+	told := c.hooks.report != nil && c.hooks.report(e)
+	if !told && c.options.Observe == nil {
 		c.logger(e)
 	}
 }
@@ -198,7 +196,10 @@ func (c *core) move(ctx context.Context) (read func(), ended <-chan struct{}) {
 		version := c.resume(uint16(i)) //nolint:gosec // at most maxSources
 		readers[i] = func() { c.reflect(ctx, i, source, version) }
 	}
-	over, stopDetecting := make(chan struct{}), c.clientgo.detect()
+	over, tellEnd := make(chan struct{}), func() {}
+	if c.hooks.started != nil {
+		tellEnd = c.hooks.started()
+	}
 	var reflectors sync.WaitGroup
 	reflectors.Add(1)
 	if c.sharing.watched {
@@ -212,7 +213,7 @@ func (c *core) move(ctx context.Context) (read func(), ended <-chan struct{}) {
 		c.halted.Store(true)
 		reflectors.Wait()
 		c.finish().Wait()
-		stopDetecting()
+		tellEnd()
 		close(over)
 	})
 	return func() {

@@ -19,12 +19,6 @@ func (i *Informer[T]) WaitDelivered(ctx context.Context, version string) error {
 	return i.core.WaitDelivered(ctx, version)
 }
 
-// WaitDelivered is [Informer.WaitDelivered], for those that know client-go's
-// API only.
-func (i *clientgoInformer) WaitDelivered(ctx context.Context, version string) error {
-	return i.core.WaitDelivered(ctx, version)
-}
-
 // WaitDelivered is [Informer.WaitDelivered].
 func (c *core) WaitDelivered(ctx context.Context, version string) error {
 	if err := c.WaitVersion(ctx, version); err != nil {

@@ -49,7 +49,7 @@ var faces = map[string]makes{
 	"pods": func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 		indexes := clientgoIndexes(ix, true)
 		c := newCore(Options[any]{Resync: resync}, typeOf[*corev1.Pod](), withNamespaceIndex(indexes), s)
-		return c.clientgo
+		return newClientgoInformer(c)
 	},
 }
 

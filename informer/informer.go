@@ -3,9 +3,6 @@ package informer
 import (
 	"context"
 	"fmt"
-	"reflect"
-
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/lister"
@@ -18,10 +15,16 @@ import (
 //
 // What is in it is untyped: an Informer is a view of it, the same one for whoever
 // asks.
-type Informer[T Object] struct{ core *core }
+type Informer[T Object] struct {
+	core   *core
+	shared Shared
+}
 
-// untypedView is what the view of a core is, whatever its type.
-type untypedView struct{ core *core }
+// untypedView is an [Informer] whatever its type.
+type untypedView struct {
+	core   *core
+	shared Shared
+}
 
 // New returns an informer of what a source holds. Misuse (a nil source, a
 // negative period, indexes that do not do) is told by the first Run, Handle or
@@ -37,41 +40,11 @@ func New[T Object](source reflector.Source, o Options[T]) *Informer[T] {
 // There may be 65,535 of them; an event costs the same for any number.
 func Join[T Object](sources []reflector.Source, o Options[T]) *Informer[T] {
 	untyped := o.Untyped()
-	return view[T](newCore(untyped, typeOf[T](), withNamespaceIndex(untyped.Indexes), sources...))
+	return view[T](newViews(newCore(untyped, typeOf[T](), withNamespaceIndex(untyped.Indexes), sources...)))
 }
 
-// JoinShared is [Join] for a Go type that only the running program knows: the
-// objects are of that type, and [As] shows the informer as one of it. A factory of
-// all kinds makes its informers so.
-func JoinShared(sources []reflector.Source, goType reflect.Type, o Options[any]) Shared {
-	return newCore(o, exactly(goType), withNamespaceIndex(o.Indexes), sources...).clientgo
-}
-
-// Shared is client-go's SharedIndexInformer, and what the informers of this module
-// can do beside.
-type Shared interface {
-	cache.SharedIndexInformer
-	// Start is [Informer.Start].
-	Start(ctx context.Context) (wait func(), err error)
-	// Done is [Informer.Done].
-	Done() <-chan struct{}
-	// WaitDelivered is [Informer.WaitDelivered].
-	WaitDelivered(ctx context.Context, version string) error
-}
-
-// As shows an informer of this module, behind client-go's interface, as a typed one:
-// the same store, the same run. It returns false for one of another type, or of
-// another module.
-func As[T Object](i cache.SharedIndexInformer) (*Informer[T], bool) {
-	ours, ok := i.(*clientgoInformer)
-	if !ok || !ours.core.objects.is(reflect.TypeFor[T]()) {
-		return nil, false
-	}
-	return view[T](ours.core), true
-}
-
-// view returns the typed view of a core, whose objects are all Ts.
-func view[T Object](c *core) *Informer[T] { return (*Informer[T])(&c.view) }
+// view shows an informer of Ts as such.
+func view[T Object](v *untypedView) *Informer[T] { return (*Informer[T])(v) }
 
 // Run mirrors the source until ctx ends. It returns nil then, once all
 // goroutines of the informer have ended; a handler that is stuck holds it up. An

@@ -122,7 +122,9 @@ func (s *intake) write(ctx context.Context) error {
 		}
 	}
 	s.batch = nil
-	s.core.clientgo.copyForDetector(batch)
+	if inspect := s.core.hooks.inspect; inspect != nil {
+		inspect(batch)
+	}
 	if n := len(batch); n > 0 && !s.staged { // pages of a full state tell nothing until it is whole
 		s.core.status.received(s.part, batch[n-1].Op == deltafifo.Bookmark)
 	}

@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"time"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -16,7 +17,7 @@ const maxSection = 1000
 func (c *core) processLoop(ctx context.Context) {
 	for ctx.Err() == nil || len(c.changes) > 0 {
 		if len(c.batch) > 0 || len(c.changes) > 0 {
-			c.measured()
+			c.step()
 			continue
 		}
 		c.batch = nil // while it waits it holds on to no memory
@@ -26,6 +27,20 @@ func (c *core) processLoop(ctx context.Context) {
 		}
 		c.batch = batch
 	}
+}
+
+// step is applySome, measured where somebody asks for it.
+func (c *core) step() {
+	m := c.hooks.meter
+	if m == nil {
+		c.applySome()
+		return
+	}
+	m.queued(len(c.batch) + c.queue.Len())
+	began := time.Now()
+	c.applySome()
+	m.applied(time.Since(began), c.writer.Indexer().Version())
+	m.queued(len(c.batch) + c.queue.Len())
 }
 
 // applySome applies the first deltas of the batch: single changes, as many as one

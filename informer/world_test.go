@@ -39,8 +39,9 @@ func (mute) Streaming() reflector.Streaming { return reflector.StreamingUnsuppor
 // run, and it applies what it is given at once.
 type fed struct {
 	*core
-	t  *testing.T
-	in *intake // of part 0
+	clientgo *clientgoInformer
+	t        *testing.T
+	in       *intake // of part 0
 }
 
 func newFed(t *testing.T, o Options[*corev1.Pod], parts int) *fed {
@@ -51,8 +52,8 @@ func newFed(t *testing.T, o Options[*corev1.Pod], parts int) *fed {
 	if o.Observe == nil {
 		o.Observe = observed
 	}
-	c := Join(sources, o).core
-	return &fed{c, t, &intake{core: c}}
+	i := Join(sources, o)
+	return &fed{i.core, clientgoOf(i), t, &intake{core: i.core}}
 }
 
 // podsIn is the typed view of a core's store.
@@ -170,3 +171,6 @@ func bubble(t *testing.T, test func(*testing.T)) {
 	t.Helper()
 	synctest.Test(t, test)
 }
+
+// clientgoOf is the view of client-go's API.
+func clientgoOf[T Object](i *Informer[T]) *clientgoInformer { return i.shared.(*clientgoInformer) }

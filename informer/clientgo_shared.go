@@ -1,0 +1,48 @@
+package informer
+
+import (
+	"context"
+	"reflect"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// JoinShared is [Join] for a Go type that only the running program knows: the
+// objects are of that type, and [As] shows the informer as one of it. A factory of
+// all kinds makes its informers so.
+func JoinShared(sources []reflector.Source, goType reflect.Type, o Options[any]) Shared {
+	return newViews(newCore(o, exactly(goType), withNamespaceIndex(o.Indexes), sources...)).shared
+}
+
+// Shared is client-go's SharedIndexInformer, and what the informers of this module
+// can do beside.
+type Shared interface {
+	cache.SharedIndexInformer
+	// Start is [Informer.Start].
+	Start(ctx context.Context) (wait func(), err error)
+	// Done is [Informer.Done].
+	Done() <-chan struct{}
+	// WaitDelivered is [Informer.WaitDelivered].
+	WaitDelivered(ctx context.Context, version string) error
+}
+
+// As shows an informer of this module, behind client-go's interface, as a typed one:
+// the same store, the same run. It returns false for one of another type, or of
+// another module.
+func As[T Object](i cache.SharedIndexInformer) (*Informer[T], bool) {
+	ours, ok := i.(*clientgoInformer)
+	if !ok || !ours.core.objects.is(reflect.TypeFor[T]()) {
+		return nil, false
+	}
+	return view[T](&ours.view), true
+}
+
+// Shared shows the informer as client-go's SharedIndexInformer: the same store,
+// the same run.
+func (i *Informer[T]) Shared() cache.SharedIndexInformer { return i.shared }
+
+// newViews makes the views of a core, client-go's and the typed one, and connects
+// client-go's with it.
+func newViews(c *core) *untypedView { return &newClientgoInformer(c).view }
