@@ -103,6 +103,10 @@ type HandlerOptions struct {
 	// Delivery is [Every] or [Latest].
 	Delivery Delivery
 	// Resync is how often all objects are delivered again, as Updated from an
-	// object to itself; zero for the informer's own period.
+	// object to itself; zero for the informer's own period, negative for never.
 	Resync time.Duration
+	// MaxBacklog, if not zero, is the backlog above which the handler is reported, once
+	// until it has caught up: through Observe as [HandlerLagging], and in
+	// [HandlerStatus]. Nothing is dropped.
+	MaxBacklog int
 }

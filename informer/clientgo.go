@@ -72,7 +72,8 @@ func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings
 	i.lw, i.example = lw, example
 	i.measures(s.metrics)
 	if s.logger != nil {
-		c.logger = LogEvents(*s.logger, c.options.Name)
+		c.ownLogger = s.logger
+		c.logTo(*s.logger)
 	}
 	return i
 }
@@ -150,14 +151,14 @@ func (i *clientgoInformer) AddEventHandlerWithOptions(h cache.ResourceEventHandl
 	if requested < 0 {
 		return nil, fmt.Errorf("informer %s: resync: %w", i.core.options.Name, ErrNegative)
 	}
-	return i.register(h, i.resyncPeriod(logger, requested), logger)
+	return i.register(h, i.resyncPeriod(logger, requested), o.Logger)
 }
 
 // register adds a handler that is resynced exactly as often as it says.
-func (i *clientgoInformer) register(h cache.ResourceEventHandler, resync time.Duration, logger klog.Logger) (*clientgoRegistration, error) {
+func (i *clientgoInformer) register(h cache.ResourceEventHandler, resync time.Duration, logger *klog.Logger) (*clientgoRegistration, error) {
 	to := newClientgoReceiver(h, logger)
-	r := newRegistration(i.core, to, HandlerOptions{Name: to.name(), Resync: resync})
-	if err := i.core.join(r); err != nil {
+	r := newRegistration(i.core.processor, to, HandlerOptions{Name: to.name(), Resync: resync})
+	if err := i.core.join(r, false); err != nil {
 		return nil, err
 	}
 	return &clientgoRegistration{r}, nil
@@ -196,7 +197,7 @@ func (i *clientgoInformer) RemoveEventHandler(handle cache.ResourceEventHandlerR
 	if !ok {
 		return fmt.Errorf("%w: %T is not a registration of informer %s", ErrType, handle, i.core.options.Name)
 	}
-	if r != nil && r.registration.core == i.core {
+	if r != nil && r.registration.processor == i.core.processor {
 		r.registration.Stop()
 	}
 	return nil
@@ -221,7 +222,7 @@ func (i *clientgoInformer) RunWithContext(ctx context.Context) {
 func (i *clientgoInformer) HasSynced() bool { return i.core.isSynced() }
 
 func (i *clientgoInformer) HasSyncedChecker() cache.DoneChecker {
-	return clientgoChecker{"informer " + i.core.options.Name, i.core.synced}
+	return clientgoChecker{checkerName(i.core.options.Name), i.core.synced}
 }
 
 func (i *clientgoInformer) LastSyncResourceVersion() string {
@@ -310,6 +311,9 @@ type clientgoChecker struct {
 	name string
 	done <-chan struct{}
 }
+
+// checkerName names an informer as client-go's checkers do.
+func checkerName(informer string) string { return "SharedIndexInformer " + informer }
 
 func (c clientgoChecker) Name() string          { return c.name }
 func (c clientgoChecker) Done() <-chan struct{} { return c.done }

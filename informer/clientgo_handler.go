@@ -1,10 +1,12 @@
 package informer
 
 import (
+	"context"
+
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
 // clientgoReceiver delivers to client-go's ResourceEventHandler, which knows
@@ -13,52 +15,50 @@ import (
 type clientgoReceiver struct {
 	handler cache.ResourceEventHandler
 	update  func(old, obj any) // UpdateFunc of a ResourceEventHandlerFuncs; nil for others
-	logger  klog.Logger        // for panics
+	logger  *klog.Logger       // for panics; nil for that of the run
 }
 
 // newClientgoReceiver returns the receiver of a handler. Most of them are made
 // of functions, and most events are updates: that function is called directly.
-func newClientgoReceiver(h cache.ResourceEventHandler, log klog.Logger) *clientgoReceiver {
-	r := &clientgoReceiver{handler: h, logger: log}
+func newClientgoReceiver(h cache.ResourceEventHandler, logger *klog.Logger) *clientgoReceiver {
+	r := &clientgoReceiver{handler: h, logger: logger}
 	if funcs, ok := h.(cache.ResourceEventHandlerFuncs); ok {
 		r.update = funcs.UpdateFunc
 	}
 	return r
 }
 
-func (r *clientgoReceiver) receive(p *pair, h header, key *indexer.Key) {
-	switch h.kind {
-	case Added:
-		r.handler.OnAdd(p.new, h.is(flagInitial))
-	case Updated:
+func (r *clientgoReceiver) receive(b *eventlog.Batch) {
+	p, h, key := b.Next()
+	switch {
+	case h.Kind == eventlog.Updated, h.Is(eventlog.Recreated) && h.Kind == eventlog.Added:
 		if r.update != nil {
-			r.update(p.old, p.new)
+			r.update(p.Old, p.New)
 		} else {
-			r.handler.OnUpdate(p.old, p.new)
+			r.handler.OnUpdate(p.Old, p.New)
 		}
-	case Deleted:
-		if !h.is(flagLost) {
-			r.handler.OnDelete(p.old)
-			return
-		}
+	case h.Kind == eventlog.Added:
+		r.handler.OnAdd(p.New, h.Is(eventlog.Initial))
+	case h.Is(eventlog.Recreated): // an update follows
+	case h.Is(eventlog.Lost):
 		tombstone := cache.DeletedFinalStateUnknown{Key: key.String()}
-		if !h.is(flagUnknown) {
-			tombstone.Obj = p.old
+		if !h.Is(eventlog.Unknown) {
+			tombstone.Obj = p.Old
 		}
 		r.handler.OnDelete(tombstone)
+	default:
+		r.handler.OnDelete(p.Old)
 	}
 }
 
-func (*clientgoReceiver) splits() bool       { return false }
-func (r *clientgoReceiver) name() string     { return handlerName(r.handler) }
-func (r *clientgoReceiver) log() klog.Logger { return r.logger }
+func (*clientgoReceiver) atOnce() int    { return 1 }
+func (r *clientgoReceiver) name() string { return handlerName(r.handler) }
 
-// loggerOf returns the logger that a receiver's panics go to.
-func loggerOf(to receiver) klog.Logger {
-	if own, ok := to.(interface{ log() klog.Logger }); ok {
-		return own.log()
+func (r *clientgoReceiver) context(run context.Context) context.Context {
+	if r.logger == nil {
+		return run
 	}
-	return klog.Background()
+	return klog.NewContext(run, *r.logger)
 }
 
 // clientgoRegistration shows a registration as client-go's.
@@ -67,7 +67,7 @@ type clientgoRegistration struct{ registration *registration }
 func (r *clientgoRegistration) HasSynced() bool { return closed(r.registration.synced) }
 
 func (r *clientgoRegistration) HasSyncedChecker() cache.DoneChecker {
-	name := "informer " + r.registration.core.options.Name + ", handler " + r.registration.options.Name
+	name := checkerName(r.registration.processor.informer) + " + event handler " + r.registration.options.Name
 	return clientgoChecker{name, r.registration.synced}
 }
 

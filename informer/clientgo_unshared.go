@@ -39,17 +39,13 @@ func newUnshared(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
 		metrics: newMetrics(o.Identifier, o.InformerMetricsProvider),
 		logger:  o.Logger,
 	})
-	logger := klog.Background()
-	if o.Logger != nil {
-		logger = *o.Logger
-	}
 	c := &clientgoUnshared{informer: i}
 	if o.Handler == nil && i.core.misuse == nil {
 		i.core.misuse = ErrNoHandler
 	}
 	var err error
-	if c.handler, err = i.register(o.Handler, o.ResyncPeriod, logger); err != nil { // its misuse: Run will say
-		c.handler = &clientgoRegistration{newRegistration(i.core, &clientgoReceiver{}, HandlerOptions{})}
+	if c.handler, err = i.register(o.Handler, o.ResyncPeriod, o.Logger); err != nil { // its misuse: Run will say
+		c.handler = &clientgoRegistration{newRegistration(i.core.processor, &clientgoReceiver{}, HandlerOptions{})}
 	}
 	return i.GetIndexer(), c
 }

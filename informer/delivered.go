@@ -3,15 +3,16 @@ package informer
 import (
 	"context"
 	"fmt"
-
-	"github.com/tidemark-k8s/tidemark/indexer"
+	"slices"
+	"sync"
+	"sync/atomic"
 )
 
 // WaitDelivered waits as WaitVersion does, and then until each handler that is
-// registered by then has been told everything that the store was told: a test
-// that has written something can look at what came of it. A handler that is
-// stopped meanwhile is not waited for. Called from a handler, it waits for
-// itself.
+// registered by then has been told everything that was published by then: a test
+// that has written something can look at what came of it. What comes later, or a
+// resync, is not waited for, nor a handler that is stopped meanwhile. Called from a
+// handler, it waits for itself.
 //
 // It returns what WaitVersion returns, and the same errors where it is the
 // handlers that keep it waiting.
@@ -24,22 +25,26 @@ func (c *core) WaitDelivered(ctx context.Context, version string) error {
 	if err := c.WaitVersion(ctx, version); err != nil {
 		return err
 	}
-	// The version shows before the write section ends that brought it. Behind
-	// that section its events are published.
-	var registrations []*registration
-	c.writer.Freeze(func(*indexer.Tx) { registrations = c.processor.all() })
+	registrations, position := c.processor.published()
 	for _, r := range registrations {
-		if err := c.waitRested(ctx, r); err != nil {
+		if err := c.waitTold(ctx, r, position); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// waitRested waits until a handler has been told all that is published by now.
-func (c *core) waitRested(ctx context.Context, r *registration) error {
+// waitTold waits until a handler has been told everything up to a position.
+func (c *core) waitTold(ctx context.Context, r *registration, position uint64) error {
+	told, forget := r.waiters.add(r.feed, position)
+	defer forget()
 	select {
-	case <-c.processor.nextRest(r):
+	case <-told:
+		return nil
+	default:
+	}
+	select {
+	case <-told:
 	case <-r.stopping:
 	case <-c.done():
 		return c.status.because(fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped))
@@ -49,31 +54,57 @@ func (c *core) waitRested(ctx context.Context, r *registration) error {
 	return nil
 }
 
-// nextRest returns a channel that is closed when a registration sleeps, having
-// delivered all that is published by now.
-func (p *sharedProcessor) nextRest(r *registration) <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// deliveryWaiters are those who wait for a handler to be told everything up to some
+// position.
+type deliveryWaiters struct {
+	count atomic.Int32 // len(all)
 
-	if p.resting[r] == nil {
-		if p.resting == nil {
-			p.resting = make(map[*registration]chan struct{})
-		}
-		p.resting[r] = make(chan struct{})
-	}
-	ch := p.resting[r]
-	// One that sleeps may have been given more, and is then about to be woken.
-	if r.asleep && r.replay.Load() == nil && r.position.Load() == p.log.end.Load() {
-		p.rested(r)
-	}
-	return ch
+	mu  sync.Mutex
+	all []*deliveryWaiter
 }
 
-// rested tells who waits for it that a registration has nothing left to
-// deliver. The caller holds mu.
-func (p *sharedProcessor) rested(r *registration) {
-	if ch := p.resting[r]; ch != nil {
-		close(ch)
-		delete(p.resting, r)
+type deliveryWaiter struct {
+	position uint64
+	told     chan struct{}
+}
+
+// add returns a channel that is closed when a feed has been told up to a position.
+func (w *deliveryWaiters) add(f feed, position uint64) (told <-chan struct{}, forget func()) {
+	waiter := &deliveryWaiter{position, make(chan struct{})}
+	w.mu.Lock()
+	w.all = append(w.all, waiter)
+	w.count.Add(1)
+	w.mu.Unlock()
+	w.wake(f) // it may have been told before it knew of the waiter
+	return waiter.told, func() { w.remove(waiter) }
+}
+
+func (w *deliveryWaiters) remove(waiter *deliveryWaiter) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	if i := slices.Index(w.all, waiter); i >= 0 {
+		w.all = slices.Delete(w.all, i, i+1)
+		w.count.Add(-1)
+	}
+}
+
+// wake wakes those whose position a feed has reached. The registration's goroutine
+// calls it after each burst: it costs nothing while nobody waits.
+func (w *deliveryWaiters) wake(f feed) {
+	if w.count.Load() == 0 {
+		return
+	}
+	position, ok := f.delivered()
+	if !ok {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	for _, waiter := range w.all {
+		if waiter.position <= position && !closed(waiter.told) {
+			close(waiter.told)
+		}
 	}
 }

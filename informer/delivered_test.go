@@ -67,7 +67,9 @@ func TestWaitDeliveredWaitsForTheSlowestHandler(t *testing.T) {
 				require.NoError(t, <-first)
 				require.NoError(t, <-shared)
 				require.NoError(t, i.WaitDelivered(t.Context(), "7"), "nothing is left to wait for")
-				require.Empty(t, i.core.processor.resting)
+				for _, r := range i.core.processor.all() {
+					require.Zero(t, r.waiters.count.Load())
+				}
 				stop()
 			})
 		})

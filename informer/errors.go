@@ -56,3 +56,13 @@ func (e *QuarantineError) Error() string {
 
 // Unwrap returns why.
 func (e *QuarantineError) Unwrap() error { return e.Err }
+
+// TransformStuckError tells that a transform had not returned at the end of a run,
+// which did not wait for it. What it returns later is dropped.
+type TransformStuckError struct {
+	Key indexer.Key // of the object that it was called with
+}
+
+func (e *TransformStuckError) Error() string {
+	return fmt.Sprintf("the transform does not return for object %.*q", object.MaxText, e.Key)
+}

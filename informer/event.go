@@ -10,7 +10,8 @@ import (
 
 // Event is one observable fact about an informer, handed to [Options].Observe.
 // It is one of the reflector's events, or one of those of this package:
-// *[QuarantineError], *[SharedValueError], *[indexer.IndexError], [HandlerPanicked].
+// *[QuarantineError], *[SharedValueError], *[TransformStuckError], *[indexer.IndexError],
+// [HandlerPanicked], [HandlerExited], [HandlerLagging].
 type Event any
 
 // HandlerPanicked reports that a handler panicked on a change, which it will
@@ -18,6 +19,18 @@ type Event any
 type HandlerPanicked struct {
 	Handler string
 	Value   any
+}
+
+// HandlerExited reports that a handler ended its goroutine (runtime.Goexit, as
+// t.FailNow of a test does) on a change, which it will not be told again. It is told
+// the rest on another goroutine.
+type HandlerExited struct{ Handler string }
+
+// HandlerLagging reports that the backlog of a handler has grown above
+// [HandlerOptions].MaxBacklog.
+type HandlerLagging struct {
+	Handler string
+	Backlog int
 }
 
 // LogEvents returns the observer of an informer whose user sets none; an observer
@@ -45,7 +58,13 @@ func LogEvents(log klog.Logger, name string) func(Event) {
 			log.Error(e, "Cached objects were changed; listing anew, with nothing shared")
 		case *indexer.IndexError:
 			single(e, "Object left out of an index")
+		case *TransformStuckError:
+			log.Error(e, "The informer has stopped without waiting for its transform")
 		case HandlerPanicked: // utilruntime logs it
+		case HandlerExited:
+			log.Error(nil, "The handler has ended its goroutine; it is told what follows on another one", "handler", e.Handler)
+		case HandlerLagging:
+			log.Info("The handler lags", "handler", e.Handler, "backlog", e.Backlog)
 		default:
 			log.V(4).Info("Event", "kind", e)
 		}

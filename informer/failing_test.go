@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
 // failures are the ways in which a handler does not come back.
@@ -53,7 +54,7 @@ func TestAReceiverWhoseHandlerFailsHoldsNothing(t *testing.T) {
 			go func() {
 				defer close(ended)
 				defer func() { _ = recover() }() // nil after a Goexit
-				r.receive(&pair{new: g.watch(pod("a", "1"))}, header{kind: Added}, nil)
+				r.receive(batchOf(eventlog.Event{Pair: eventlog.Pair{New: g.watch(pod("a", "1"))}, Header: eventlog.Header{Kind: eventlog.Added}}))
 			}()
 			<-ended
 			require.Zero(t, g.left())
@@ -97,7 +98,7 @@ func TestTheBacklogOfAHandlerThatLeftIsEmpty(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	r := f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {}), HandlerOptions{Delivery: Latest})
 	f.list("1", pod("a", "1"))
-	f.processor.remove(r)
+	r.Stop()
 	f.apply(does(deltafifo.Modified, pod("a", "2")))
 	require.Zero(t, r.Backlog())
 }
@@ -109,10 +110,22 @@ func TestFunctionsAreNotToldOfDeletesOfTheUnknown(t *testing.T) {
 		HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { told++ }),
 	} {
 		to := receiverOf(h)
-		to.receive(&pair{old: pod("a", "1")}, header{Deleted, flagUnknown}, nil)
+		deleted := eventlog.Event{Pair: eventlog.Pair{Old: pod("a", "1")}, Header: eventlog.Header{Kind: eventlog.Deleted}}
+		unknown := deleted
+		unknown.Flags = eventlog.Unknown
+		to.receive(batchOf(unknown))
 		require.Zero(t, told)
-		to.receive(&pair{old: pod("a", "1")}, header{kind: Deleted}, nil)
+		to.receive(batchOf(deleted))
 		require.Equal(t, 1, told)
 		told = 0
 	}
+}
+
+// batchOf makes a batch of events.
+func batchOf(events ...eventlog.Event) *eventlog.Batch {
+	b := eventlog.NewBatch(len(events))
+	for _, e := range events {
+		b.Add(e)
+	}
+	return b
 }

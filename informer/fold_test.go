@@ -117,8 +117,8 @@ func (f *folder) order(c Change[*corev1.Pod]) {
 	}
 }
 
-// life is a random history of a core with handlers that come and go.
-type life struct {
+// comings is a random history of a core with handlers that come and go.
+type comings struct {
 	*fed
 	rand    *rand.Rand
 	parts   int
@@ -130,8 +130,8 @@ type life struct {
 	joined  int
 }
 
-func newLife(t *testing.T, r *rand.Rand) *life {
-	l := &life{
+func newComings(t *testing.T, r *rand.Rand) *comings {
+	l := &comings{
 		rand: r, parts: 1 + r.IntN(3),
 		objects: map[indexer.Key]*corev1.Pod{}, owner: map[indexer.Key]uint16{},
 	}
@@ -140,10 +140,10 @@ func newLife(t *testing.T, r *rand.Rand) *life {
 	return l
 }
 
-func (l *life) anyPart() uint16 { return uint16(l.rand.IntN(l.parts)) } //nolint:gosec // few
+func (l *comings) anyPart() uint16 { return uint16(l.rand.IntN(l.parts)) } //nolint:gosec // few
 
 // pod makes the next version of a random pod of a part.
-func (l *life) pod(part uint16, options ...func(*corev1.Pod)) *corev1.Pod {
+func (l *comings) pod(part uint16, options ...func(*corev1.Pod)) *corev1.Pod {
 	l.serial++
 	name := fmt.Sprint("p", part, "-", l.rand.IntN(12))
 	if p := l.objects[named(name)]; p != nil && l.rand.IntN(8) > 0 {
@@ -156,7 +156,7 @@ func (l *life) pod(part uint16, options ...func(*corev1.Pod)) *corev1.Pod {
 
 // list applies a full state of one part, mostly of what is there already, in
 // one go or with changes of other parts in between, or breaks it off.
-func (l *life) list(part uint16) {
+func (l *comings) list(part uint16) {
 	l.apply(deltafifo.Delta{Op: deltafifo.Begin, Part: part})
 	next := map[indexer.Key]*corev1.Pod{}
 	for key, p := range l.objects {
@@ -198,7 +198,7 @@ func (l *life) list(part uint16) {
 }
 
 // changes applies some single changes of parts that have been listed.
-func (l *life) changes(of func(part uint16) bool) {
+func (l *comings) changes(of func(part uint16) bool) {
 	var deltas []deltafifo.Delta
 	for range 1 + l.rand.IntN(8) {
 		part := l.anyPart()
@@ -223,7 +223,7 @@ func (l *life) changes(of func(part uint16) bool) {
 	l.apply(deltas...)
 }
 
-func (l *life) joins() {
+func (l *comings) joins() {
 	l.joined++
 	f := &folder{
 		t: l.t, name: fmt.Sprint("h", l.joined), known: map[indexer.Key]*corev1.Pod{},
@@ -243,7 +243,7 @@ func (l *life) joins() {
 	l.folders = append(l.folders, f)
 }
 
-func (l *life) leaves() {
+func (l *comings) leaves() {
 	if len(l.folders) == 0 {
 		return
 	}
@@ -258,7 +258,7 @@ func (l *life) leaves() {
 	require.Equal(l.t, calls, f.calls.Load(), "%s is told after it left", f.name)
 }
 
-func (l *life) step() {
+func (l *comings) step() {
 	switch n := l.rand.IntN(100); {
 	case n < 60:
 		l.changes(func(uint16) bool { return true })
@@ -280,7 +280,7 @@ func (l *life) step() {
 }
 
 // rest waits until nothing is to be delivered, and then looks at everything.
-func (l *life) rest() {
+func (l *comings) rest() {
 	for range 100_000 {
 		synctest.Wait()
 		waiting := false
@@ -332,7 +332,7 @@ func TestHandlersFoldToTheStore(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				l := newLife(t, rand.New(rand.NewPCG(seed, 5)))
+				l := newComings(t, rand.New(rand.NewPCG(seed, 5)))
 				l.joins()
 				l.start()
 				for range 120 {

@@ -13,25 +13,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
 )
 
-func FuzzLatest(f *testing.F) {
-	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
-		w := newLatestTwins(t, r)
-		for more() {
-			if w.step(); r.IntN(16) == 0 {
-				w.follow(r.IntN(8))
-			}
-		}
-		w.end()
-	})
-}
-
 // What handlers of all sorts are told adds up to the store, whatever happens to
 // the log meanwhile.
 func FuzzHandlers(f *testing.F) {
 	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
 		survive(t)
 		bubble(t, func(t *testing.T) {
-			l := newLife(t, r)
+			l := newComings(t, r)
 			l.joins()
 			l.start()
 			for more() && !t.Failed() {

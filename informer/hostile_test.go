@@ -202,7 +202,7 @@ func TestTheLogIsNotFlooded(t *testing.T) {
 		const objects = 5000
 		f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
 		f.options.Observe = nil
-		f.logger = LogEvents(log.logger(), "pods")
+		f.logTo(log.logger())
 		storm := func() {
 			for i := range objects {
 				f.write(t, does(deltafifo.Modified, pod(fmt.Sprint(i), "7", label("poison", "error"))))

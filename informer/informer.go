@@ -62,7 +62,8 @@ func (i *Informer[T]) Start(ctx context.Context) (wait func(), err error) { retu
 // initial, and from then on every change. Before Run, that starts with Run.
 // Nobody waits while a late handler is told what is there.
 //
-// It returns [ErrNoHandler], [ErrNegative] for the period, or [ErrStopped].
+// It returns [ErrNoHandler], [ErrNegative] for the bound on the backlog, or [ErrStopped]
+// where the informer has stopped and was not begun by Start.
 func (i *Informer[T]) Handle(h Handler[T], o HandlerOptions) (Registration, error) {
 	if h == nil {
 		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)
@@ -70,10 +71,26 @@ func (i *Informer[T]) Handle(h Handler[T], o HandlerOptions) (Registration, erro
 	return i.core.handle(receiverOf(h), o)
 }
 
+// HandleBatch is [Informer.Handle] for a function that is told up to n changes a call,
+// as many as are ready: one that writes to a database, say. It may read them in any
+// way; one that may panic should use [Batch.All].
+//
+// It returns [ErrNoHandler], [ErrNegative] for n below 1 or a negative bound, or
+// [ErrStopped].
+func (i *Informer[T]) HandleBatch(h func(Batch[T]), n int, o HandlerOptions) (Registration, error) {
+	if h == nil {
+		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)
+	}
+	if n < 1 {
+		return nil, fmt.Errorf("informer %s: a batch of %d changes: %w", i.core.options.Name, n, ErrNegative)
+	}
+	return i.core.handle(&batchReceiver[T]{h, n}, o)
+}
+
 // handle registers what delivers to a handler.
 func (c *core) handle(to receiver, o HandlerOptions) (Registration, error) {
-	if o.Resync < 0 {
-		return nil, fmt.Errorf("informer %s: resync of handler %q: %w", c.options.Name, o.Name, ErrNegative)
+	if o.MaxBacklog < 0 {
+		return nil, fmt.Errorf("informer %s: bound on the backlog of handler %q: %w", c.options.Name, o.Name, ErrNegative)
 	}
 	if o.Name == "" {
 		o.Name = to.name()
@@ -81,8 +98,8 @@ func (c *core) handle(to receiver, o HandlerOptions) (Registration, error) {
 	if o.Resync == 0 {
 		o.Resync = c.options.Resync
 	}
-	r := newRegistration(c, to, o)
-	if err := c.join(r); err != nil {
+	r := newRegistration(c.processor, to, o)
+	if err := c.join(r, true); err != nil {
 		return nil, err
 	}
 	return r, nil

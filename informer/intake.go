@@ -17,6 +17,7 @@ import (
 // the reflector's goroutine, with no lock held, and queues it.
 type intake struct {
 	core   *core
+	run    *run
 	part   uint16
 	staged bool // a full state is arriving
 	// afresh says that what is stored is not to be trusted, until a full state is
@@ -34,6 +35,11 @@ type intake struct {
 	// The batch that is being written, and up to where the transform was called.
 	batch       []deltafifo.Delta
 	transformed int
+	// transforming is the key of the object that the transform is called with, nil
+	// outside of it. One that did not return in time, at the end of the run, is
+	// abandoned: what it brings later is dropped.
+	transforming atomic.Pointer[indexer.Key]
+	abandoned    atomic.Bool
 }
 
 var (
@@ -80,7 +86,7 @@ func (s *intake) Begin(ctx context.Context, h reflector.History) error {
 func (s *intake) Commit(ctx context.Context, version string) error {
 	s.staged, s.renamed, s.renaming = false, s.renaming, nil
 	s.afresh.Store(false)
-	s.core.status.received(s.part, false)
+	s.core.status.confirmed(s.part)
 	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})
 }
 
@@ -91,7 +97,7 @@ func (s *intake) Abort(ctx context.Context) error {
 
 func (s *intake) push(ctx context.Context, d deltafifo.Delta) error {
 	d.Part = s.part
-	return s.core.queue.Push(ctx, d)
+	return s.run.queue.Push(ctx, d)
 }
 
 func (s *intake) Write(ctx context.Context, batch []deltafifo.Delta) error {
@@ -102,6 +108,10 @@ func (s *intake) Write(ctx context.Context, batch []deltafifo.Delta) error {
 // Resume goes on with a batch in which the transform has ended the goroutine. The
 // object that it was called with is quarantined.
 func (s *intake) Resume(ctx context.Context) error {
+	s.transforming.Store(nil)
+	if s.abandoned.Load() {
+		return ErrStopped
+	}
 	s.quarantine(&s.batch[s.transformed-1], fmt.Errorf("%w: %w", ErrTransform, indexer.ErrGoexit))
 	return s.write(ctx)
 }
@@ -118,7 +128,9 @@ func (s *intake) write(ctx context.Context) error {
 			d.Key = s.storedKey(d.Key)
 		case transform != nil:
 			s.transformed = i + 1
-			s.transform(d, transform)
+			if err := s.transform(d, transform); err != nil {
+				return err
+			}
 		}
 	}
 	s.batch = nil
@@ -128,30 +140,46 @@ func (s *intake) write(ctx context.Context) error {
 	if n := len(batch); n > 0 && !s.staged { // pages of a full state tell nothing until it is whole
 		s.core.status.received(s.part, batch[n-1].Op == deltafifo.Bookmark)
 	}
-	return s.core.queue.Push(ctx, batch...)
+	return s.run.queue.Push(ctx, batch...)
 }
 
 // transform prepares the object of one delta. Where that fails the object is
-// quarantined; a delete is a delete all the same. It may end the goroutine.
-func (s *intake) transform(d *deltafifo.Delta, transform func(any) (any, error)) {
-	obj, err := s.core.guarded(transform, d.Object)
-	if err == nil {
-		if s.pass != nil {
-			s.sharePassed(d.Key, d.Object, obj)
-		}
-		d.Object = obj
-		if identityOf(obj) != (identity{d.UID, d.Version}) {
-			s.core.disguised.Store(true)
-		}
-		// The key is what the stored object says, so that whoever computes it
-		// from the object finds it. UID and version stay what the server sent.
-		if key, ok := keyOf(obj); ok && key != d.Key {
-			s.rename(d.Op, d.Key, key)
-			d.Key = key
-		}
-		return
+// quarantined; a delete is a delete all the same. It may end the goroutine. It returns
+// [ErrStopped] where the run was over before the transform was called, or returned.
+func (s *intake) transform(d *deltafifo.Delta, transform func(any) (any, error)) error {
+	s.transforming.Store(&d.Key) // first: the end of the run looks at it after stopping
+	if s.run.stopping.Load() {
+		s.transforming.Store(nil)
+		return ErrStopped
 	}
-	s.quarantine(d, err)
+	obj, err := s.core.guarded(transform, d.Object)
+	s.transforming.Store(nil)
+	switch {
+	case s.abandoned.Load():
+		return ErrStopped
+	case err != nil:
+		s.quarantine(d, err)
+	default:
+		s.transformedTo(d, obj)
+	}
+	return nil
+}
+
+// transformedTo takes over what the transform has made of an object.
+func (s *intake) transformedTo(d *deltafifo.Delta, obj any) {
+	if s.pass != nil {
+		s.sharePassed(d.Key, d.Object, obj)
+	}
+	d.Object = obj
+	if identityOf(obj) != (identity{d.UID, d.Version}) {
+		s.core.disguised.Store(true)
+	}
+	// The key is what the stored object says, so that whoever computes it
+	// from the object finds it. UID and version stay what the server sent.
+	if key, ok := keyOf(obj); ok && key != d.Key {
+		s.rename(d.Op, d.Key, key)
+		d.Key = key
+	}
 }
 
 // quarantine lets go of an object that cannot be prepared.

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -29,8 +28,8 @@ func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
 		f.start()
 		f.batch = []deltafifo.Delta{does(deltafifo.Modified, pod("a", "11")), does(deltafifo.Added, pod("b", "12", exits))}
 		require.False(t, goexit.Apart(f.applySome))
-		reg := newRegistration(f.core, newClientgoReceiver(recorderFuncs(r), klog.Background()), HandlerOptions{})
-		require.NoError(t, f.join(reg))
+		reg := newRegistration(f.processor, newClientgoReceiver(recorderFuncs(r), nil), HandlerOptions{})
+		require.NoError(t, f.join(reg, false))
 		f.applySome()
 		require.Equal(t, []string{"initial a@11", "add b@12"}, r.take())
 	})

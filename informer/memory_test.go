@@ -127,7 +127,7 @@ func TestAHandlerWithLatestThatIsStuckPinsNoLog(t *testing.T) {
 			}
 			defer close(gate)
 			old := f.churn(10_000)
-			require.LessOrEqual(t, old.left(), (lagSegments+2)*fullSegment)
+			require.LessOrEqual(t, old.left(), lagLimit+2*256)
 		})
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -207,10 +207,13 @@ func TestTypedHandlersAreToldWithoutAllocation(t *testing.T) {
 		"functions of pointers":    receiverOf[*speakingPod](Funcs[*speakingPod]{Updated: func(_, _ *speakingPod) {}}),
 		"a handler of interfaces":  receiverOf[speaker](HandlerFunc[speaker](func(Change[speaker]) {})),
 		"functions of interfaces":  receiverOf[speaker](Funcs[speaker]{Updated: func(_, _ speaker) {}}),
-		"client-go's kind of them": newClientgoReceiver(cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, _ any) {}}, klog.Background()),
+		"client-go's kind of them": newClientgoReceiver(cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, _ any) {}}, nil),
 	} {
-		p := &pair{a, a}
-		require.Zero(t, testing.AllocsPerRun(100, func() { to.receive(p, header{kind: Updated}, nil) }), name)
+		const runs = 100
+		b := batchOf(slices.Repeat([]eventlog.Event{{
+			Pair: eventlog.Pair{Old: a, New: a}, Header: eventlog.Header{Kind: eventlog.Updated},
+		}}, runs+1)...)
+		require.Zero(t, testing.AllocsPerRun(runs, func() { to.receive(b) }), name)
 	}
 }
 

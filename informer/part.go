@@ -22,6 +22,7 @@ type part struct {
 	fresh   bool                     // equal versions prove nothing
 	aside   asides                   // of the objects that were put
 	sick    map[indexer.Key]struct{} // its poisoned objects
+	changes int                      // how many objects it has put or deleted, when it is committed
 }
 
 // maxSources is how many parts there may be. One number more is of what is put by hand.
@@ -41,7 +42,7 @@ func (p *part) drop() {
 	if p.staging != nil {
 		p.staging.Abort()
 	}
-	p.staging, p.aside, p.sick = nil, nil, nil
+	p.staging, p.aside, p.sick, p.changes = nil, nil, nil, 0
 }
 
 // stage takes one delta of a full state.
@@ -101,10 +102,8 @@ func (c *core) identityIn(p *part, key indexer.Key, obj any) identity {
 func (c *core) commit(i uint16, version string) {
 	p := &c.parts[i]
 	staging := p.staging
-	first := !c.processor.began
-	initial := flags(0)
-	if !p.committed {
-		initial = flagInitial
+	first, initial := !c.processor.begun, !p.committed
+	if initial {
 		c.committed++
 	}
 	p.staging, p.committed, p.versioned = nil, true, p.versioned || version != ""
@@ -115,22 +114,30 @@ func (c *core) commit(i uint16, version string) {
 	}
 	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { c.shown(tx, first) }}
 	if !first || c.options.Transform != nil {
-		visitor.Deleted = func(key indexer.Key, last any) { c.swept(first, key, last) }
+		visitor.Deleted = func(key indexer.Key, last any) {
+			p.changes++
+			c.swept(first, key, last)
+		}
 		visitor.Put = func(key indexer.Key, old, obj any, replaced bool) {
+			p.changes++
 			c.listed(p, first, initial, key, old, obj, replaced)
 		}
 	}
 	if wentBack := p.fresh && version != ""; len(c.parts) > 1 && !wentBack {
 		visitor.Outdated = c.outdatedIn(p)
 	}
-	defer c.settled(p) // also where an index function has ended the goroutine
+	defer c.settled(i, first) // also where an index function has ended the goroutine
 	staging.Commit(c.version(), visitor)
 }
 
 // settled is called when a full state has been applied.
-func (c *core) settled(p *part) {
+func (c *core) settled(i uint16, first bool) {
+	p := &c.parts[i]
+	if p.changes > 0 || first && c.writer.Indexer().Len() > 0 {
+		c.status.changed(i)
+	}
 	was := len(p.poisoned)
-	p.poisoned, p.sick, p.aside = p.sick, nil, nil
+	p.poisoned, p.sick, p.aside, p.changes = p.sick, nil, nil, 0
 	c.recount(p, was)
 	c.aside.trim(c.writer.Indexer())
 	c.versions.wake()
@@ -141,12 +148,12 @@ func (c *core) swept(first bool, key indexer.Key, last any) {
 	uid := c.identity(key, last).uid
 	delete(c.aside, key)
 	if !first {
-		c.record(event{pair{last, last}, header{Deleted, flagLost}}, key, uid)
+		c.logLost(key, last, uid)
 	}
 }
 
 // listed logs an object that a full state has put.
-func (c *core) listed(p *part, first bool, initial flags, key indexer.Key, old, obj any, replaced bool) {
+func (c *core) listed(p *part, first, initial bool, key indexer.Key, old, obj any, replaced bool) {
 	was := identity{}
 	if replaced {
 		was = c.identity(key, old)
@@ -155,16 +162,9 @@ func (c *core) listed(p *part, first bool, initial flags, key indexer.Key, old, 
 	if c.options.Transform != nil {
 		c.aside.note(key, obj, id)
 	}
-	if first {
-		return
+	if !first {
+		c.logPut(key, put{old: old, now: obj, replaced: replaced, was: was.uid, uid: id.uid, initial: initial})
 	}
-	e := event{pair{old, obj}, header{kind: Updated}}
-	if !replaced {
-		e.kind, e.flags = Added, initial
-	} else if !was.sameObject(id) {
-		e.flags = flagRecreated
-	}
-	c.record(e, key, id.uid)
 }
 
 // shown publishes a full state, in the write section that shows it.

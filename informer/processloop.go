@@ -1,27 +1,27 @@
 package informer
 
 import (
-	"context"
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
 // maxSection is the most changes that one write section makes, since lists
 // wait for it.
 const maxSection = 1000
 
-// processLoop applies what is queued, until ctx ends. Called again where an index
+// processLoop applies what is queued, until the run ends. Called again where an index
 // function has ended its goroutine, it goes on with what is left.
-func (c *core) processLoop(ctx context.Context) {
-	for ctx.Err() == nil || len(c.changes) > 0 {
+func (c *core) processLoop(run *run) {
+	for run.ctx.Err() == nil || len(c.changes) > 0 {
 		if len(c.batch) > 0 || len(c.changes) > 0 {
-			c.step()
+			c.step(run)
 			continue
 		}
 		c.batch = nil // while it waits it holds on to no memory
-		batch, err := c.queue.Drain(ctx)
+		batch, err := run.queue.Drain(run.ctx)
 		if err != nil {
 			return
 		}
@@ -30,17 +30,18 @@ func (c *core) processLoop(ctx context.Context) {
 }
 
 // step is applySome, measured where somebody asks for it.
-func (c *core) step() {
+func (c *core) step(run *run) {
+	defer c.processor.tellLagging()
 	m := c.hooks.meter
 	if m == nil {
 		c.applySome()
 		return
 	}
-	m.queued(len(c.batch) + c.queue.Len())
+	m.queued(len(c.batch) + run.queue.Len())
 	began := time.Now()
 	c.applySome()
 	m.applied(time.Since(began), c.writer.Indexer().Version())
-	m.queued(len(c.batch) + c.queue.Len())
+	m.queued(len(c.batch) + run.queue.Len())
 }
 
 // applySome applies the first deltas of the batch: single changes, as many as one
@@ -103,28 +104,26 @@ func (c *core) publishChanges(tx *indexer.Tx) {
 
 func (c *core) put(tx *indexer.Tx, d *deltafifo.Delta) {
 	old, stamp, replaced := tx.Put(d.Part, d.Key, d.Object, d.Stamp)
-	e := event{pair{old, d.Object}, header{kind: Updated}}
-	if !replaced {
-		e.kind = Added
-	} else if stamp != d.Stamp && !c.identity(d.Key, old).sameObject(identity{uid: d.UID}) {
-		e.flags = flagRecreated
+	was := identity{uid: d.UID} // nearly always
+	if replaced && stamp != d.Stamp {
+		was = c.identity(d.Key, old)
 	}
 	c.remember(d)
-	c.record(e, d.Key, d.UID)
+	c.logPut(d.Key, put{old: old, now: d.Object, replaced: replaced, was: was.uid, uid: d.UID})
 }
 
 func (c *core) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 	cached, deleted := tx.Delete(d.Key)
-	e := event{pair{d.Object, cached}, header{kind: Deleted}}
+	e := eventlog.Event{Pair: eventlog.Pair{Old: d.Object, New: cached}, Header: eventlog.Header{Kind: eventlog.Deleted}}
 	if d.Lost {
-		e.old, e.flags = cached, flagLost
+		e.Old, e.Flags = cached, eventlog.Lost
 	}
 	if !deleted {
-		e.flags |= flagUnknown
+		e.Flags |= eventlog.Unknown
 	}
 	delete(c.aside, d.Key)
 	c.cure(d.Part, d.Key)
-	c.record(e, d.Key, d.UID)
+	c.append(e, d.Key, d.UID)
 }
 
 // poison notes an object that could not be prepared. What was stored of it
@@ -137,19 +136,6 @@ func (c *core) poison(d *deltafifo.Delta) {
 	was := len(p.poisoned)
 	p.poisoned[d.Key] = struct{}{}
 	c.recount(p, was)
-}
-
-// record appends an event to the log, with its key and UID where the objects do not
-// tell them.
-func (c *core) record(e event, key indexer.Key, uid string) {
-	c.processor.log.append(e)
-	if !e.is(flagLost) && c.options.Transform == nil {
-		return
-	}
-	n := note{key, uid}
-	if told, ok := e.read(); !ok || told != n {
-		c.processor.log.note(n)
-	}
 }
 
 // identity returns the identity of a stored object, as the server sent it.

@@ -7,162 +7,99 @@ import (
 	"sync/atomic"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// lagSegments is how many segments a handler with Latest delivery may lag
-// before the publisher merges for it.
-const lagSegments = 4
+// burst is how many events a handler takes out of its feed at once.
+const burst = 64
 
 // sharedProcessor fans the log out to the registrations. Publishing costs the
 // same for any number of handlers, but for waking those that sleep.
 //
-// Lock order: the indexer's write section, then mu, then a registration's mu.
+// Lock order: the store's write section, then mu, then a feed's mu.
 type sharedProcessor struct {
-	log *eventLog
+	informer string // for messages
+	store    *indexer.Writer
+	observe  func(Event)
+	log      *eventlog.Log
 	// syncedAt is the position at which the store was complete; MaxUint64
 	// before that.
 	syncedAt atomic.Uint64
-	// began is set with the first commit. Written in write sections, read there.
-	began bool
+	// begun is set with the first commit. Written in write sections, read there.
+	begun   bool
+	batches sync.Pool // of what is taken: a registration that sleeps has none
 
 	mu            sync.Mutex
+	run           *run // the present one, nil where there is none
+	ran           bool // there has been one
 	registrations []*registration
 	count         atomic.Int32 // len(registrations); written under mu
-	asleep        atomic.Int32 // how many of them wait to be woken; written under mu
+	asleep        atomic.Int32 // how many of them are parked; written under mu
 	latest        int          // how many of them have Latest delivery
-	// spare pools the room for taken events: a registration that sleeps has none.
-	spare sync.Pool
-	// resting holds what is closed when a registration has nothing left to deliver.
-	resting map[*registration]chan struct{}
+	bounded       atomic.Int32 // how many of them have a bound on the backlog; written under mu
 }
 
-func newSharedProcessor() *sharedProcessor {
-	p := &sharedProcessor{log: newEventLog()}
+func newSharedProcessor(informer string, store *indexer.Writer, observe func(Event)) *sharedProcessor {
+	p := &sharedProcessor{informer: informer, store: store, observe: observe, log: eventlog.New()}
+	p.batches.New = func() any { return eventlog.NewBatch(burst) }
 	p.syncedAt.Store(math.MaxUint64)
 	return p
+}
+
+// newFeed returns the feed of a handler that is told so many events at once.
+func (p *sharedProcessor) newFeed(d Delivery, atOnce int) feed {
+	most := burst
+	if atOnce > 1 {
+		most = atOnce
+	}
+	if d == Latest {
+		return &latestFeed{feedBase: feedBase{log: p.log, burst: most}, merged: atOnce, stored: p.stored}
+	}
+	return &everyFeed{feedBase: feedBase{log: p.log, burst: most}}
+}
+
+// stored tells whether an object is what is stored under its key.
+func (p *sharedProcessor) stored(obj any) bool {
+	key, ok := keyOf(obj)
+	if !ok {
+		return false
+	}
+	now, ok := p.store.Indexer().Get(key)
+	return ok && same(now, obj)
+}
+
+// batch returns an empty batch for a registration.
+func (p *sharedProcessor) batch(r *registration) *eventlog.Batch {
+	if atOnce := r.receiver.atOnce(); atOnce > burst {
+		return eventlog.NewBatch(atOnce)
+	}
+	return p.batches.Get().(*eventlog.Batch)
+}
+
+// recycle takes an empty batch back.
+func (p *sharedProcessor) recycle(r *registration, b *eventlog.Batch) {
+	if r.receiver.atOnce() <= burst {
+		p.batches.Put(b)
+	}
 }
 
 // publish shows the appended events to the handlers. The caller is in a write
 // section.
 func (p *sharedProcessor) publish() {
-	grown := p.log.first != p.log.tail
-	p.log.publish()
+	filled := p.log.Publish()
 	if p.count.Load() == 0 {
-		p.log.clear()
+		p.log.Discard()
 	}
 	if p.asleep.Load() > 0 {
 		p.wakeAll()
 	}
-	if grown {
-		p.relieve()
+	if filled {
+		p.mergeLagging()
 	}
 }
 
-// begin gives every registration the initial state to replay; they follow the
-// log from here. It is called in the write section of the first commit.
-func (p *sharedProcessor) begin(tx *indexer.Tx) {
-	p.began = true
-	p.mu.Lock()
-	for _, r := range p.registrations {
-		r.begin(tx.Snapshot(), p.log.published)
-	}
-	p.mu.Unlock()
-	p.wakeAll()
-}
-
-// synced marks the store complete as of here. The caller is in a write section.
-func (p *sharedProcessor) synced() {
-	p.syncedAt.Store(p.log.end.Load())
-	p.wakeAll()
-}
-
-func (p *sharedProcessor) wakeAll() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-
-	for _, r := range p.registrations {
-		p.wake(r)
-	}
-}
-
-// wake lets a registration look again. The caller holds p.mu.
-func (p *sharedProcessor) wake(r *registration) {
-	if r.asleep {
-		r.asleep = false
-		p.asleep.Add(-1)
-		r.wake <- struct{}{} // has room: it is filled only for a sleeper
-	}
-}
-
-// rest puts a registration to sleep, unless there is something to do for it.
-// Once all of them sleep everything published has been read by all, and the
-// log need not hold on to it.
-func (p *sharedProcessor) rest(r *registration) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-
-	if r.ended.Load() {
-		return false // it is not registered any more
-	}
-	// Asleep first, idle second: who publishes in between sees a sleeper.
-	r.asleep = true
-	asleep := p.asleep.Add(1)
-	if !r.idle() {
-		r.asleep = false
-		p.asleep.Add(-1)
-		return false
-	}
-	if int(asleep) == len(p.registrations) {
-		p.forget(r)
-	}
-	p.rested(r)
-	r.giveBack()
-	return true
-}
-
-// forget zeroes what every registration has read, which is where r stands if all
-// stand there. The caller holds p.mu.
-func (p *sharedProcessor) forget(r *registration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	if !p.level(r.position.Load()) {
-		return
-	}
-	r.cursor.segment.clear(r.cursor.i)
-}
-
-// level tells whether every registration stands at a position of the log. One
-// that sleeps may stand before it: it is about to be woken. The caller holds
-// p.mu.
-func (p *sharedProcessor) level(position uint64) bool {
-	for _, r := range p.registrations {
-		if r.position.Load() != position {
-			return false
-		}
-	}
-	return position != noPosition
-}
-
-// rise takes a registration out of its sleep for a reason of its own.
-func (p *sharedProcessor) rise(r *registration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-
-	if r.asleep {
-		r.asleep = false
-		p.asleep.Add(-1)
-		return
-	}
-	select { // it may have been woken at the same time
-	case <-r.wake:
-	default:
-	}
-}
-
-// relieve merges for the handlers with Latest delivery that lag too far, so
-// that they pin neither the log nor more than one event an object.
-func (p *sharedProcessor) relieve() {
+// mergeLagging merges for the handlers with Latest delivery that lag too far.
+func (p *sharedProcessor) mergeLagging() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -170,13 +107,71 @@ func (p *sharedProcessor) relieve() {
 		return
 	}
 	for _, r := range p.registrations {
-		if r.options.Delivery == Latest {
-			r.foldLag(p.log.end.Load())
+		if f, ok := r.feed.(*latestFeed); ok {
+			f.mergeLagging()
 		}
 	}
 }
 
+// begin gives every registration the initial state to replay; they follow the
+// log from here. It is called in the write section of the first commit.
+func (p *sharedProcessor) begin(tx *indexer.Tx) {
+	p.begun = true
+	p.mu.Lock()
+	for _, r := range p.registrations {
+		r.feed.start(tx.Snapshot(), p.log.Published())
+	}
+	p.mu.Unlock()
+	p.wakeAll()
+}
+
+// synced marks the store complete as of here. The caller is in a write section.
+func (p *sharedProcessor) synced() {
+	p.syncedAt.Store(p.log.End())
+	p.wakeAll()
+}
+
+// resync lets a handler be told the state of now again.
+func (p *sharedProcessor) resync(r *registration) {
+	p.store.Freeze(func(tx *indexer.Tx) { r.feed.resync(tx.Snapshot(), p.log.Published()) })
+}
+
+// start starts all registrations, for a run.
+func (p *sharedProcessor) start(run *run) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	p.run, p.ran = run, true
+	for _, r := range p.registrations {
+		p.launch(r)
+	}
+}
+
+// finish marks the end of the run. The goroutines of registrations end by themselves,
+// with its context.
+func (p *sharedProcessor) finish() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	p.run = nil
+	for _, r := range p.registrations {
+		if r.life == kept {
+			p.end(r)
+		}
+	}
+}
+
+// add adds a registration. What was begun has an initial state for it.
 func (p *sharedProcessor) add(r *registration) {
+	p.store.Freeze(func(tx *indexer.Tx) {
+		if p.begun {
+			r.feed.start(tx.Snapshot(), p.log.Published())
+		}
+		p.insert(r)
+	})
+}
+
+func (p *sharedProcessor) insert(r *registration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -185,37 +180,154 @@ func (p *sharedProcessor) add(r *registration) {
 	if r.options.Delivery == Latest {
 		p.latest++
 	}
+	if r.options.MaxBacklog > 0 {
+		p.bounded.Add(1)
+	}
+	switch {
+	case p.run != nil:
+		p.launch(r)
+	case p.ran:
+		r.life = kept
+		p.end(r)
+	}
 }
 
-// remove drops a registration, whose goroutine may still be in a call of the
-// handler; a second time it does nothing.
-func (p *sharedProcessor) remove(r *registration) {
+// launch starts a registration's goroutine; where that of the run before is
+// still busy, with its end. The caller holds mu.
+func (p *sharedProcessor) launch(r *registration) {
+	switch r.life {
+	case delivering:
+		return
+	case kept:
+		if closed(r.done) {
+			r.done = make(chan struct{})
+		}
+	}
+	r.life = delivering
+	run := p.run
+	run.handlers.Go(func() {
+		defer p.returned(r, run)
+		r.work(run)
+	})
+}
+
+// returned is called when a registration's goroutine ends, with the run that it
+// delivered for.
+func (p *sharedProcessor) returned(r *registration, run *run) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
+	switch {
+	case r.life == stopping:
+		r.life = gone
+		p.end(r)
+	case p.run == nil:
+		r.life = kept
+		p.end(r)
+	case p.run != run: // another run has begun meanwhile
+		r.life = kept
+		p.launch(r)
+	default: // finish is about to be called
+		r.life = kept
+	}
+}
+
+// end tells that nothing more will be delivered. The caller holds mu.
+func (p *sharedProcessor) end(r *registration) {
+	if !closed(r.done) {
+		close(r.done)
+	}
+}
+
+// stop ends a registration, at once: its handler may be stuck, and its goroutine yet
+// to end. A second time it does nothing.
+func (p *sharedProcessor) stop(r *registration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	switch r.life {
+	case stopping, gone:
+		return
+	case delivering:
+		r.life = stopping
+	case idle, kept:
+		r.life = gone
+		p.end(r)
+	}
+	close(r.stopping)
+	r.feed.close() // first: without handlers the publisher clears what it has read
+	r.taken.Store(nil)
+	p.remove(r)
+}
+
+// remove drops a registration. The caller holds mu.
+func (p *sharedProcessor) remove(r *registration) {
 	i := slices.Index(p.registrations, r)
-	if i < 0 {
+	if i < 0 { // it was refused
 		return
 	}
-	r.letGo() // first: without handlers the publisher clears what it has read
 	p.registrations = slices.Delete(p.registrations, i, i+1)
-	delete(p.resting, r)
 	p.count.Add(-1)
 	if r.options.Delivery == Latest {
 		p.latest--
 	}
-	if r.asleep {
-		r.asleep = false
-		p.asleep.Add(-1)
+	if r.options.MaxBacklog > 0 {
+		p.bounded.Add(-1)
+	}
+	p.leave(r)
+}
+
+// done returns the channel that is closed when a registration tells nothing more.
+func (p *sharedProcessor) done(r *registration) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	return r.done
+}
+
+// tellLagging reports the handlers whose backlog has grown above its bound, once until
+// they have caught up.
+func (p *sharedProcessor) tellLagging() {
+	if p.bounded.Load() == 0 {
+		return
+	}
+	for _, r := range p.all() {
+		if backlog := r.Backlog(); r.options.MaxBacklog > 0 && backlog > r.options.MaxBacklog && p.lags(r) {
+			p.observe(HandlerLagging{Handler: r.options.Name, Backlog: backlog})
+		}
 	}
 }
 
-// room returns room for taken events.
-func (p *sharedProcessor) room() *taken {
-	if t, ok := p.spare.Get().(*taken); ok {
-		return t
+// lags notes that a registration lags. It returns false where that is known.
+func (p *sharedProcessor) lags(r *registration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	known := r.lagging
+	r.lagging = true
+	return !known
+}
+
+// status tells how the handlers are doing.
+func (p *sharedProcessor) status() (handlers []HandlerStatus) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	for _, r := range p.registrations {
+		handlers = append(handlers, HandlerStatus{
+			Name: r.options.Name, Synced: closed(r.synced), Backlog: r.Backlog(),
+			Lagging: r.lagging, Failures: int(r.failures.Load()),
+		})
 	}
-	return new(taken)
+	return handlers
+}
+
+// published returns the position behind what is published, and the registrations that
+// are told it. The version of the store may show a moment before the events of its
+// write section are published; nothing is half-done here.
+func (p *sharedProcessor) published() (registrations []*registration, position uint64) {
+	p.store.Freeze(func(*indexer.Tx) { registrations, position = p.all(), p.log.End() })
+	return registrations, position
 }
 
 // all returns the registrations of now.

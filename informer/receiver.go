@@ -1,67 +1,84 @@
 package informer
 
 import (
+	"context"
 	"fmt"
 
-	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// receiver is what a registration delivers to: a handler, of [Handler] or of
-// client-go's kind.
+// receiver is what a registration delivers to: a handler of one API or another.
 type receiver interface {
-	// receive hands one event to the handler. The key is that of the object if
-	// the event is a lost delete, and may be nil otherwise: few events need it.
-	receive(p *pair, h header, key *indexer.Key)
-	// splits says whether the handler is told a delete and an add where an
-	// object was replaced by another one under its name.
-	splits() bool
+	// receive hands the next event of a batch to the handler, or as many as it is told
+	// at once. What the handler was told is not left in the batch, whether it returns
+	// or not.
+	receive(b *eventlog.Batch)
+	// atOnce is how many events the handler is told at once, at the most.
+	atOnce() int
 	// name is the handler's type.
 	name() string
+	// context returns the context whose logger and values go with the handler's panics,
+	// for the context of a run.
+	context(run context.Context) context.Context
 }
 
-// typedReceiver delivers to a [Handler]. A delete of something unknown is not
-// mentioned; that of something recreated comes in two, from the registration.
-type typedReceiver[T any] struct{ handler Handler[T] }
+// oneByOne is what receivers of a typed API's handlers have in common.
+type oneByOne struct{}
 
-func (r *typedReceiver[T]) receive(p *pair, h header, _ *indexer.Key) {
-	if !h.is(flagUnknown) {
+func (oneByOne) atOnce() int                                 { return 1 }
+func (oneByOne) context(run context.Context) context.Context { return run }
+
+// typedReceiver delivers to a [Handler].
+type typedReceiver[T any] struct {
+	oneByOne
+	handler Handler[T]
+}
+
+func (r *typedReceiver[T]) receive(b *eventlog.Batch) {
+	if p, h, _ := b.Next(); !h.Is(eventlog.Unknown) {
 		r.handler.Handle(change[T](p, h))
 	}
 }
 
-func (*typedReceiver[T]) splits() bool   { return true }
 func (r *typedReceiver[T]) name() string { return fmt.Sprintf("%T", r.handler) }
 
 // funcsReceiver delivers to a [Funcs], without a [Change] in between.
-type funcsReceiver[T any] struct{ Funcs[T] }
+type funcsReceiver[T any] struct {
+	oneByOne
+	Funcs[T]
+}
 
-func (r *funcsReceiver[T]) receive(p *pair, h header, _ *indexer.Key) {
+func (r *funcsReceiver[T]) receive(b *eventlog.Batch) {
+	p, h, _ := b.Next()
 	switch {
-	case h.kind == Updated && r.Updated != nil:
-		r.Updated(typed[T](p.old), typed[T](p.new))
-	case h.kind == Added && r.Added != nil:
-		r.Added(typed[T](p.new))
-	case h.kind == Deleted && r.Deleted != nil && !h.is(flagUnknown):
-		r.Deleted(typed[T](p.old))
+	case h.Kind == eventlog.Updated && r.Updated != nil:
+		r.Updated(typed[T](p.Old), typed[T](p.New))
+	case h.Kind == eventlog.Added && r.Added != nil:
+		r.Added(typed[T](p.New))
+	case h.Kind == eventlog.Deleted && r.Deleted != nil && !h.Is(eventlog.Unknown):
+		r.Deleted(typed[T](p.Old))
 	}
 }
 
-func (*funcsReceiver[T]) splits() bool   { return true }
 func (r *funcsReceiver[T]) name() string { return fmt.Sprintf("%T", r.Funcs) }
 
 // receiverOf returns the receiver of a handler.
 func receiverOf[T any](h Handler[T]) receiver {
 	if funcs, ok := h.(Funcs[T]); ok {
-		return &funcsReceiver[T]{funcs}
+		return &funcsReceiver[T]{Funcs: funcs}
 	}
-	return &typedReceiver[T]{h}
+	return &typedReceiver[T]{handler: h}
 }
 
-// change is an event as a handler is told it.
-func change[T any](p *pair, h header) Change[T] {
-	c := Change[T]{Kind: h.kind, Old: typed[T](p.old), Initial: h.is(flagInitial), Lost: h.is(flagLost)}
-	if h.kind != Deleted {
-		c.New = typed[T](p.new)
+// change is an event as a handler is told it. A delete of something unknown is not
+// mentioned.
+func change[T any](p *eventlog.Pair, h eventlog.Header) Change[T] {
+	c := Change[T]{Kind: Kind(h.Kind), Initial: h.Is(eventlog.Initial), Lost: h.Is(eventlog.Lost)}
+	if h.Kind != eventlog.Added {
+		c.Old = typed[T](p.Old)
+	}
+	if h.Kind != eventlog.Deleted {
+		c.New = typed[T](p.New)
 	}
 	return c
 }

@@ -52,6 +52,11 @@ type HandlerStatus struct {
 	Name    string
 	Synced  bool
 	Backlog int // events that wait for it
+	// Lagging tells that the backlog has grown above [HandlerOptions].MaxBacklog, and that
+	// the handler has not caught up since.
+	Lagging bool
+	// Failures is how many changes the handler panicked on, or ended its goroutine on.
+	Failures int
 }
 
 // status keeps book of what the goroutines of an informer report.
@@ -111,7 +116,7 @@ func (s *status) reflected(i int, e reflector.Event) {
 	}
 }
 
-// received takes note of a batch of changes, of a bookmark or of a full state.
+// received takes note of a batch of changes, or of a bookmark.
 func (s *status) received(part uint16, bookmark bool) {
 	now := time.Now()
 	s.mu.Lock()
@@ -123,6 +128,40 @@ func (s *status) received(part uint16, bookmark bool) {
 		p.lastBookmark = now
 	} else {
 		p.lastEvent = now
+	}
+}
+
+// confirmed takes note of a full state that has come, whatever is in it.
+func (s *status) confirmed(part uint16) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.parts[part].confirmed = time.Now()
+}
+
+// changed takes note of a full state that has changed the store.
+func (s *status) changed(part uint16) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.parts[part].lastEvent = time.Now()
+}
+
+// began takes note of the start of a run: the errors of the last one are not its own.
+func (s *status) began() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.lastError, s.lastErrorAt = nil, time.Time{}
+}
+
+// stopped takes note of the end of a run: nothing is watched any more.
+func (s *status) stopped() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for i := range s.parts {
+		s.parts[i].watching = time.Time{}
 	}
 }
 
@@ -174,12 +213,12 @@ func later(a, b time.Time) time.Time {
 // Status tells how the informer is doing. Safe for any goroutine.
 func (c *core) Status() Status {
 	c.mu.Lock()
-	phase := c.phase
+	phase, run := c.phase, c.run
 	c.mu.Unlock()
 	x := c.writer.Indexer()
 	st := Status{
 		Name:      c.options.Name,
-		Running:   phase == running,
+		Running:   phase != created && !closed(run.returned),
 		Stopped:   phase == stopped,
 		Synced:    c.isSynced(),
 		Version:   x.Version(),
@@ -190,9 +229,7 @@ func (c *core) Status() Status {
 	if c.misuse != nil {
 		st.LastError = c.misuse
 	}
-	for _, r := range c.processor.all() {
-		st.Handlers = append(st.Handlers, HandlerStatus{Name: r.options.Name, Synced: closed(r.synced), Backlog: r.Backlog()})
-	}
+	st.Handlers = c.processor.status()
 	return st
 }
 

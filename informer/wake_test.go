@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
 // The publisher shows events first and wakes sleepers then. A handler that is
@@ -22,23 +23,27 @@ func TestEventsAreKeptForAHandlerThatIsYetToBeWoken(t *testing.T) {
 	r1, r2 := f.joins(slow, HandlerOptions{}), f.joins(quick, HandlerOptions{})
 	f.list("1", pod("a", "1"))
 	for _, r := range []*registration{r1, r2} { // no goroutines: the test takes their steps
-		for r.deliver(noPosition) {
-			continue
-		}
+		r.life = delivering
+		f.deliver(r)
 	}
-	require.True(t, f.processor.rest(r1), "r1 sleeps")
+	require.True(t, f.processor.park(r1), "r1 sleeps")
 
-	f.processor.log.append(event{pair{pod("a", "1"), pod("a", "2")}, header{kind: Updated}})
-	f.processor.log.publish() // as sharedProcessor.publish does, before it wakes
-	for r2.deliver(noPosition) {
-		continue
-	}
-	require.True(t, f.processor.rest(r2), "r2, which was awake, has read it and sleeps")
+	f.processor.log.Append(eventlog.Event{
+		Pair: eventlog.Pair{Old: pod("a", "1"), New: pod("a", "2")}, Header: eventlog.Header{Kind: eventlog.Updated},
+	})
+	f.processor.log.Publish() // as sharedProcessor.publish does, before it wakes
+	f.deliver(r2)
+	require.True(t, f.processor.park(r2), "r2, which was awake, has read it and sleeps")
 	f.processor.wakeAll()
-	for r1.deliver(noPosition) {
+	f.deliver(r1)
+	require.Equal(t, []string{"initial a@1", "update a@1 a@2"}, slow.lines)
+}
+
+// deliver tells a handler all there is, on the test's goroutine.
+func (f *fed) deliver(r *registration) {
+	for r.deliver(f.t.Context(), f.run) {
 		continue
 	}
-	require.Equal(t, []string{"initial a@1", "update a@1 a@2"}, slow.lines)
 }
 
 // A handler that finds nothing to do and one that publishes, at the same time.

@@ -53,7 +53,7 @@ func newFed(t *testing.T, o Options[*corev1.Pod], parts int) *fed {
 		o.Observe = observed
 	}
 	i := Join(sources, o)
-	return &fed{i.core, clientgoOf(i), t, &intake{core: i.core}}
+	return &fed{i.core, clientgoOf(i), t, &intake{core: i.core, run: i.core.run}}
 }
 
 // podsIn is the typed view of a core's store.
@@ -64,11 +64,12 @@ func podsIn(c *core) *indexer.Indexer[*corev1.Pod] {
 // start lets the handlers run until the test ends.
 func (f *fed) start() {
 	ctx, cancel := context.WithCancel(context.Background())
-	require.NoError(f.t, f.begin(ctx, false))
+	run, err := f.begin(ctx, false)
+	require.NoError(f.t, err)
 	f.t.Cleanup(func() {
 		cancel()
-		f.finish()
-		f.run.handlers.Wait()
+		f.finish(run)
+		run.handlers.Wait()
 	})
 }
 
@@ -95,8 +96,8 @@ func (f *fed) commits(version string) {
 
 // joins registers a handler.
 func (f *fed) joins(h Handler[*corev1.Pod], o HandlerOptions) *registration {
-	r := newRegistration(f.core, receiverOf(h), o)
-	require.NoError(f.t, f.join(r))
+	r := newRegistration(f.processor, receiverOf(h), o)
+	require.NoError(f.t, f.join(r, true))
 	return r
 }
 
@@ -162,7 +163,7 @@ func (f *fed) take(t *testing.T, op deltafifo.Op) {
 }
 
 func (f *fed) drain(t *testing.T) {
-	batch, err := f.queue.Drain(t.Context())
+	batch, err := f.run.queue.Drain(t.Context())
 	require.NoError(t, err)
 	f.apply(batch...)
 }

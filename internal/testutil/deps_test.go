@@ -57,9 +57,15 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer",
-		to: []string{"./internal/verify", "./internal/goexit", "./internal/object", "./internal/share", "./internal/sharepass", "./indexer", "./deltafifo", "./reflector", "./lister", apimachinery, clientCache,
+		to: []string{"./internal/verify", "./internal/goexit", "./internal/object", "./internal/share", "./internal/sharepass", "./indexer", "./deltafifo", "./reflector", "./lister",
+			"./informer/internal/eventlog", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/klog/v2"},
 		why: "an informer serves one kind that it is handed; knowing all kinds is the factory's part",
+	},
+	{
+		from: "informer/internal/eventlog",
+		to:   []string{"./internal/verify", "./internal/object", "./indexer"},
+		why:  "a log of changes knows objects by their keys and UIDs; who reads it is not its affair",
 	},
 	{
 		from: "informer/cache",

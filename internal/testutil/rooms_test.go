@@ -20,6 +20,14 @@ type room struct {
 var rooms = []room{
 	{
 		folder: "informer",
+		holds: func(file string) bool {
+			return slices.Contains([]string{"processor.go", "parking.go", "registration.go", "receiver.go", "batch.go", "run.go"}, file) || strings.HasPrefix(file, "feed")
+		},
+		bans: func(name string) bool { return name == "core" || name == "intake" || name == "reading" },
+		why:  "the arrows go from the core to the handlers to the log, and none goes back",
+	},
+	{
+		folder: "informer",
 		holds:  func(file string) bool { return !strings.HasPrefix(file, "clientgo") },
 		bans:   func(name string) bool { return strings.Contains(strings.ToLower(name), "clientgo") },
 		why:    "the engine and the typed API do not know client-go's API; it connects itself by the hooks",
@@ -69,6 +77,9 @@ func TestRoomRulesCanFail(t *testing.T) {
 	try(t, []snippet{
 		{"the engine", "informer/core.go", "package x\n\nvar _ = clientgoInformer{}\n", "clientgoInformer is not to be named"},
 		{"a function of it", "informer/core.go", "package x\n\nvar _ = newClientgoInformer\n", "newClientgoInformer is not to be named"},
+		{"the core in a feed", "informer/feed_every.go", "package x\n\nvar _ core\n", "core is not to be named"},
+		{"the core in a registration", "informer/registration.go", "package x\n\ntype r struct{ core *core }\n", "core is not to be named"},
+		{"the core in its own file", "informer/life.go", "package x\n\nvar _ core\n", ""},
 		{"its import", "informer/core.go", "package x\n\nimport _ \"k8s.io/client-go/tools/cache\"\n", "is not to be imported"},
 		{"client-go's API", "informer/clientgo.go", "package x\n\nimport _ \"k8s.io/client-go/tools/cache\"\n\nvar _ = clientgoInformer{}\n", ""},
 		{"a test", "informer/core_test.go", "package x\n\nvar _ = clientgoInformer{}\n", ""},

@@ -1,0 +1,137 @@
+package informer
+
+import (
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+)
+
+// lagLimit is how many events a handler with [Latest] delivery may lag before the
+// publisher merges for it.
+const lagLimit = 4 * 256
+
+// latestFeed is the feed of [Latest] delivery: of each object, how it differs from
+// what the handler has seen. It merges when something is taken, or when the handler
+// lags too far, so that it pins neither the log nor more than one event an object.
+//
+// A resync walks the state beside the log: changes come first, and of the state only
+// what has not changed since.
+type latestFeed struct {
+	feedBase
+	table  eventlog.Coalesced
+	merged int                // how many objects of the table are taken at once
+	first  uint64             // the position of the first event that was taken from the table
+	stored func(obj any) bool // tells whether an object is still what is stored under its key
+}
+
+func (f *latestFeed) resync(state indexer.Snapshot[any], _ eventlog.Cursor) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	if f.state == feedFollowing {
+		f.state, f.walk = feedResyncing, walk{objects: state}
+	}
+}
+
+func (f *latestFeed) take(b *eventlog.Batch) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	if !f.open() {
+		return false
+	}
+	f.merge()
+	if f.state == feedReplaying {
+		b.Limit(f.burst)
+		if n := f.walk.take(b, initialEvent); n > 0 {
+			f.inHand = inHand{n, feedReplaying}
+			return true
+		}
+		f.state = feedFollowing
+	}
+	return f.takeTable(b) || f.state == feedResyncing && f.takeResync(b)
+}
+
+func (f *latestFeed) takeTable(b *eventlog.Batch) bool {
+	b.Limit(f.merged)
+	first, ok := f.table.Pop(b)
+	if !ok {
+		return false
+	}
+	for more := true; more && !b.Full(); {
+		_, more = f.table.Pop(b)
+	}
+	f.first, f.inHand = first, inHand{b.Left(), feedFollowing}
+	return true
+}
+
+// takeResync takes what has not changed since the resync began. Nothing is pending.
+func (f *latestFeed) takeResync(b *eventlog.Batch) bool {
+	b.Limit(f.merged)
+	for f.walk.left() > 0 && !b.Full() {
+		if obj := f.walk.pop(); f.stored(obj) {
+			b.Add(resyncEvent(obj))
+		}
+	}
+	if f.walk.left() == 0 {
+		f.state, f.walk = feedFollowing, walk{}
+	}
+	f.inHand = inHand{b.Left(), feedResyncing}
+	return b.Left() > 0
+}
+
+// merge merges all that is published. The caller holds mu.
+func (f *latestFeed) merge() {
+	f.cursor.Merge(&f.table, f.log.End())
+	f.table.Check()
+}
+
+// mergeLagging merges for a handler that lags too far.
+func (f *latestFeed) mergeLagging() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	if f.open() && f.behind() > lagLimit {
+		f.merge()
+	}
+}
+
+func (f *latestFeed) ready() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	return f.open() && (f.walk.left() > 0 || f.table.Len() > 0 || f.behind() > 0)
+}
+
+func (f *latestFeed) pending() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	if !f.open() {
+		return 0
+	}
+	return f.untold() + f.table.Len() + f.behind()
+}
+
+func (f *latestFeed) delivered() (position uint64, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	if !f.replayed() {
+		return 0, false
+	}
+	if f.inHand.events > 0 && f.inHand.from == feedFollowing {
+		return f.first, true
+	}
+	if oldest, ok := f.table.Oldest(); ok {
+		return oldest, true
+	}
+	return f.cursor.Position(), true
+}
+
+func (f *latestFeed) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	f.drop()
+	f.table = eventlog.Coalesced{}
+}

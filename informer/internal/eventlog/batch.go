@@ -1,0 +1,69 @@
+package eventlog
+
+import "github.com/tidemark-k8s/tidemark/indexer"
+
+// Batch holds copies of some events, on their way to one handler: who clears the log
+// need not wait for that handler. It belongs to one goroutine.
+//
+// Invariant: next <= n <= the size; of the events only the last may need its key.
+type Batch struct {
+	pairs   []Pair
+	headers []Header
+	key     indexer.Key // of the last event, if it needs one
+	next, n int
+	limit   int // how many events are taken at once
+}
+
+// NewBatch returns an empty batch with room for some events.
+func NewBatch(size int) *Batch {
+	return &Batch{pairs: make([]Pair, size), headers: make([]Header, size), limit: size}
+}
+
+// Limit sets how many events an empty batch takes at once: at most its size.
+func (b *Batch) Limit(n int) { b.limit = n }
+
+// Left returns how many events are still to be told.
+func (b *Batch) Left() int { return b.n - b.next }
+
+// Full tells whether nothing more is to be added before the batch is empty.
+func (b *Batch) Full() bool { return b.n >= b.limit || b.n > 0 && b.headers[b.n-1].needsKey() }
+
+// Next returns the next event to be told, and its key if it needs one.
+func (b *Batch) Next() (p *Pair, h Header, key *indexer.Key) {
+	i := b.next
+	b.next = i + 1
+	if h = b.headers[i]; h.needsKey() {
+		key = &b.key
+	}
+	return &b.pairs[i], h, key
+}
+
+// Skip drops what is left.
+func (b *Batch) Skip() { b.next = b.n }
+
+// Add adds an event to a batch that is not full.
+func (b *Batch) Add(e Event) {
+	if b.n == len(b.pairs) { // the second event of a recreated object
+		b.pairs, b.headers = append(b.pairs, e.Pair), append(b.headers, e.Header)
+	} else {
+		b.pairs[b.n], b.headers[b.n] = e.Pair, e.Header
+	}
+	b.n++
+}
+
+// fill takes events i to n of a segment, up to the first that needs its key.
+func (b *Batch) fill(s *segment, i, n uint32) {
+	for j := i; j < n; j++ {
+		if s.headers[j].needsKey() {
+			b.key, n = s.identity(j).Key, j+1
+		}
+	}
+	b.next, b.n = 0, copy(b.pairs, s.pairs[i:n])
+	copy(b.headers, s.headers[i:n])
+}
+
+// Empty lets go of the objects.
+func (b *Batch) Empty() {
+	clear(b.pairs[:b.n])
+	b.key, b.next, b.n = indexer.Key{}, 0, 0
+}

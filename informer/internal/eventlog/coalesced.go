@@ -1,0 +1,209 @@
+package eventlog
+
+import (
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+)
+
+// Coalesced is what a lagging handler still has to be told: of each object, how it
+// differs from what the handler has seen of it. The objects come in the order of
+// their first pending events. The zero value is empty. It belongs to one goroutine at
+// a time.
+//
+// What comes of an event depends on what is pending under its key, and, of an object
+// that is there again, on whether it has the UID that the handler has seen:
+//
+//	pending    add, as seen  add, another  update      delete
+//	nothing    added         added         updated     deleted
+//	added      added         added         added       nothing
+//	updated    updated       recreated     updated     deleted
+//	recreated  updated       recreated     recreated   deleted
+//	deleted    updated       recreated     as an add   deleted
+//
+// An add whose object is recreated before the handler has seen it stays one add.
+// Deletes of unknown objects change nothing.
+//
+// Invariant: byKey holds exactly the entries of order from head on that are
+// not void.
+type Coalesced struct {
+	order []*pending
+	head  int
+	byKey map[indexer.Key]*pending
+}
+
+// pendingState is what is pending for an object.
+type pendingState uint8
+
+const (
+	void      pendingState = iota // nothing: the object came and went
+	added                         // the handler has never seen the object
+	updated                       // the handler has seen another version of it
+	recreated                     // the handler has seen another object under the key
+	deleted
+)
+
+// pending is what is pending for one object.
+type pending struct {
+	state   pendingState
+	flags   Flags // Initial of an add, Lost of a delete
+	key     indexer.Key
+	seen    any    // what the handler has seen, but for added
+	seenUID string // its UID
+	now     any    // the present object, or the last state of one that is gone
+	first   uint64 // position of the first event
+}
+
+// Len returns how many objects have something pending.
+func (c *Coalesced) Len() int { return len(c.byKey) }
+
+// Has tells whether something is pending under a key.
+func (c *Coalesced) Has(key indexer.Key) bool { return c.byKey[key] != nil }
+
+// Add merges the event at a position of the log.
+func (c *Coalesced) Add(e Event, id Identity, position uint64) {
+	if e.Is(Unknown) {
+		return
+	}
+	if p := c.byKey[id.Key]; p != nil {
+		p.merge(e, id.UID)
+		if p.state == void {
+			delete(c.byKey, id.Key)
+			*p = pending{}
+		}
+		return
+	}
+	p := &pending{key: id.Key, first: position}
+	p.begin(e, id.UID)
+	c.insert(p)
+}
+
+func (c *Coalesced) insert(p *pending) {
+	if c.byKey == nil {
+		c.byKey = make(map[indexer.Key]*pending)
+	}
+	c.byKey[p.key] = p
+	if len(c.order) > 2*len(c.byKey)+firstSegment {
+		c.compact()
+	}
+	c.order = append(c.order, p)
+}
+
+// begin takes the first event of an object, whose other side the handler has seen.
+func (p *pending) begin(e Event, uid string) {
+	switch e.Kind {
+	case Added:
+		p.state, p.now, p.flags = added, e.New, e.Flags&Initial
+	case Updated:
+		p.state, p.seen, p.seenUID, p.now = updated, e.Old, uid, e.New
+	case Deleted:
+		p.state, p.seen, p.seenUID, p.now, p.flags = deleted, e.New, uid, e.Old, e.Flags&Lost
+	}
+}
+
+// merge takes another event.
+func (p *pending) merge(e Event, uid string) {
+	switch {
+	case e.Kind == Deleted:
+		p.delete(e)
+	case p.state == added:
+		p.now = e.New
+	default:
+		p.now, p.flags = e.New, 0
+		if p.state != recreated || e.Kind == Added { // an update of the other object changes nothing
+			p.state = p.compare(uid)
+		}
+	}
+}
+
+func (p *pending) delete(e Event) {
+	switch {
+	case p.state == added && e.Is(Recreated): // its add follows, in place of this one
+	case p.state == added:
+		p.state = void
+	case p.state == recreated: // the handler never heard of the object that is gone
+		p.state, p.now, p.flags = deleted, p.seen, Lost
+	case p.state == updated:
+		p.state, p.now, p.flags = deleted, e.Old, e.Flags&Lost
+	}
+}
+
+// compare compares the object that is there with the one that the handler has seen. A
+// UID that is unknown is taken for the other one.
+func (p *pending) compare(uid string) pendingState {
+	if uid == p.seenUID || uid == "" || p.seenUID == "" {
+		return updated
+	}
+	return recreated
+}
+
+// tell adds to a batch what the handler is told.
+func (p *pending) tell(b *Batch) {
+	switch p.state {
+	case added:
+		b.Add(Event{Pair{New: p.now}, Header{Added, p.flags}})
+	case updated:
+		b.Add(Event{Pair{p.seen, p.now}, Header{Kind: Updated}})
+	case recreated:
+		b.Add(Event{Pair{p.seen, p.seen}, Header{Deleted, Lost | Recreated}})
+		b.Add(Event{Pair{p.seen, p.now}, Header{Added, Recreated}})
+	case deleted:
+		b.Add(Event{Pair{p.now, p.seen}, Header{Deleted, p.flags}})
+		b.key = p.key
+	}
+}
+
+// Pop takes the first pending object out, and adds what the handler is to be told of
+// it to a batch that is not full. It returns the position of the first event of that,
+// and false if nothing is pending.
+func (c *Coalesced) Pop(b *Batch) (first uint64, ok bool) {
+	for c.head < len(c.order) {
+		p := c.order[c.head]
+		c.order[c.head] = nil
+		c.head++
+		if p.state != void {
+			delete(c.byKey, p.key)
+			p.tell(b)
+			return p.first, true
+		}
+	}
+	c.order, c.head = nil, 0
+	return 0, false
+}
+
+// Oldest returns the position of the first event that is still pending.
+func (c *Coalesced) Oldest() (position uint64, ok bool) {
+	for _, p := range c.order[c.head:] {
+		if p.state != void {
+			return p.first, true
+		}
+	}
+	return 0, false
+}
+
+// compact drops what was popped and what is void, so that objects that come
+// and go leave nothing behind.
+func (c *Coalesced) compact() {
+	kept := c.order[:0]
+	for _, p := range c.order[c.head:] {
+		if p.state != void {
+			kept = append(kept, p)
+		}
+	}
+	clear(c.order[len(kept):])
+	c.order, c.head = kept, 0
+}
+
+// Check panics under TIDEMARK_VERIFY if the invariant is broken.
+func (c *Coalesced) Check() {
+	if !verify.On {
+		return
+	}
+	pending := 0
+	for _, p := range c.order[c.head:] {
+		if p.state != void {
+			pending++
+			verify.That(c.byKey[p.key] == p, "%q is pending twice", p.key)
+		}
+	}
+	verify.That(pending == len(c.byKey), "%d objects pending in order, %d by key", pending, len(c.byKey))
+}

@@ -1,0 +1,217 @@
+package eventlog
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
+)
+
+// model is the slow, obvious twin of the table: all events that are pending, in
+// order, and what the handler has seen.
+type model struct {
+	events []Event
+	seen   map[string]*corev1.Pod
+}
+
+// now returns what each object with pending events is now, nil for gone; without
+// those that came and went.
+func (m *model) now() map[string]*corev1.Pod {
+	now := map[string]*corev1.Pod{}
+	for _, e := range m.events {
+		name := nameIn(e)
+		if now[name] = podIn(e.New); e.Kind == Deleted {
+			now[name] = nil
+		}
+	}
+	for name, p := range now {
+		if p == nil && m.seen[name] == nil {
+			delete(now, name)
+		}
+	}
+	return now
+}
+
+// first returns the object to be told first: that of the oldest event which is
+// not void.
+func (m *model) first() (string, bool) {
+	now, voided := m.now(), map[string]int{} // up to which event an object came and went
+	for i, e := range m.events {
+		if e.Kind == Deleted && !e.Is(Recreated) && m.seen[nameIn(e)] == nil {
+			voided[nameIn(e)] = i + 1
+		}
+	}
+	for i, e := range m.events {
+		if _, ok := now[nameIn(e)]; ok && i >= voided[nameIn(e)] {
+			return nameIn(e), true
+		}
+	}
+	return "", false
+}
+
+// told drops the pending events of an object, which the handler has seen now.
+func (m *model) told(name string) {
+	now := m.now()[name]
+	kept := m.events[:0:0]
+	for _, e := range m.events {
+		if nameIn(e) != name {
+			kept = append(kept, e)
+		}
+	}
+	m.events = kept
+	if m.seen[name] = now; now == nil {
+		delete(m.seen, name)
+	}
+}
+
+func podIn(obj any) *corev1.Pod {
+	p, _ := obj.(*corev1.Pod)
+	return p
+}
+
+func nameIn(e Event) string {
+	id, _ := e.identity()
+	return id.Key.Name
+}
+
+// twins are a log with a cursor and a table, the twin, and the store that the events
+// come from.
+type twins struct {
+	t      *testing.T
+	rand   *rand.Rand
+	twin   *model
+	store  map[string]*corev1.Pod
+	log    *Log
+	cursor Cursor
+	table  Coalesced
+	n      int
+}
+
+func newTwins(t *testing.T, r *rand.Rand) *twins {
+	log := New()
+	return &twins{
+		t: t, rand: r, log: log, cursor: log.Published(),
+		twin: &model{seen: map[string]*corev1.Pod{}}, store: map[string]*corev1.Pod{},
+	}
+}
+
+func (w *twins) step() {
+	if w.rand.IntN(3) > 0 {
+		w.change(fmt.Sprint("p", w.rand.IntN(6)))
+	} else {
+		w.pop()
+	}
+	w.table.Check()
+	require.Equal(w.t, len(w.twin.now()), w.table.Len())
+	require.LessOrEqual(w.t, len(w.table.order), 4*6+2*firstSegment+4, "what came and went leaves nothing")
+	position, ok := w.table.Oldest()
+	require.Equal(w.t, w.table.Len() > 0, ok)
+	require.LessOrEqual(w.t, position, w.log.End())
+}
+
+// change makes the next change of an object, and merges it.
+func (w *twins) change(name string) {
+	w.n++
+	old, fresh := w.store[name], pod(name, fmt.Sprint(w.n), fmt.Sprint(w.n))
+	var events []Event
+	switch {
+	case old == nil:
+		e := add(fresh)
+		if w.rand.IntN(2) == 0 {
+			e.Flags = Initial
+		}
+		events = []Event{e}
+	case w.rand.IntN(3) == 0:
+		events = []Event{remove(pod(name, string(old.UID), fmt.Sprint(w.n)), old)}
+	case w.rand.IntN(4) == 0:
+		events = recreate(old, fresh)
+	default:
+		fresh.UID = old.UID
+		events = []Event{update(old, fresh)}
+	}
+	last := events[len(events)-1]
+	if w.store[name] = podIn(last.New); last.Kind == Deleted {
+		delete(w.store, name)
+	}
+	w.twin.events = append(w.twin.events, events...)
+	for _, e := range events {
+		w.log.Append(e)
+	}
+	w.log.Publish()
+	w.cursor.Merge(&w.table, w.log.End())
+}
+
+// pop takes what is to be told first, and holds it against the twin.
+func (w *twins) pop() {
+	name, ok := w.twin.first()
+	b := NewBatch(1)
+	_, some := w.table.Pop(b)
+	require.Equal(w.t, ok, some)
+	if !ok {
+		return
+	}
+	var told []Event
+	for b.Left() > 0 {
+		p, h, _ := b.Next()
+		told = append(told, Event{*p, h})
+	}
+	require.Equal(w.t, name, nameIn(told[len(told)-1]), "in the order of their first pending events")
+	w.check(told, w.twin.seen[name], w.twin.now()[name])
+	w.twin.told(name)
+}
+
+// check holds what is told of an object against what the handler has seen of it, and
+// what it is now.
+func (w *twins) check(told []Event, seen, now *corev1.Pod) {
+	e := told[len(told)-1]
+	switch {
+	case seen == nil:
+		require.Len(w.t, told, 1)
+		require.Equal(w.t, Added, e.Kind)
+		require.Same(w.t, now, e.New)
+		require.Nil(w.t, e.Old)
+	case now == nil:
+		require.Len(w.t, told, 1)
+		require.Equal(w.t, Deleted, e.Kind)
+		require.Equal(w.t, seen.UID, podIn(e.Old).UID, "of the object that it has seen")
+	case seen.UID != now.UID:
+		require.Equal(w.t, recreate(seen, now), told)
+	default:
+		require.Equal(w.t, []Event{update(seen, now)}, told, "from what it has seen last")
+	}
+}
+
+func TestTheTableAgainstItsTwin(t *testing.T) {
+	for seed := range uint64(200) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			w := newTwins(t, rand.New(rand.NewPCG(seed, 9)))
+			for range 300 {
+				w.step()
+			}
+			w.end()
+		})
+	}
+}
+
+// end tells all that is pending.
+func (w *twins) end() {
+	for len(w.twin.now()) > 0 {
+		w.pop()
+	}
+	require.Empty(w.t, popped(&w.table))
+	require.Equal(w.t, w.store, w.twin.seen, "it ends at what is stored")
+}
+
+func FuzzCoalesced(f *testing.F) {
+	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
+		w := newTwins(t, r)
+		for more() {
+			w.step()
+		}
+		w.end()
+	})
+}

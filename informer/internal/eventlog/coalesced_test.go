@@ -1,0 +1,125 @@
+package eventlog
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The table of the type's comment, cell by cell: what is pending, and what comes.
+func TestWhatIsPendingForAnObject(t *testing.T) {
+	seen, seen2 := pod("a", "seen", "1"), pod("a", "seen", "2")
+	other, other2, third := pod("a", "other", "3"), pod("a", "other", "4"), pod("a", "third", "5")
+	initial := Event{Pair{New: seen}, Header{Added, Initial}}
+	lost := func(final any) Event { return Event{Pair{final, seen}, Header{Deleted, Lost}} }
+	pending := map[string][]Event{
+		"nothing":   nil,
+		"added":     {initial},
+		"updated":   {update(seen, seen2)},
+		"recreated": recreate(seen, other),
+		"deleted":   {remove(seen2, seen)},
+	}
+	for _, c := range []struct {
+		before string
+		comes  []Event
+		want   []Event
+	}{
+		{"nothing", []Event{add(seen)}, []Event{add(seen)}},
+		{"nothing", []Event{update(seen, seen2)}, []Event{update(seen, seen2)}},
+		{"nothing", []Event{remove(seen2, seen)}, []Event{remove(seen2, seen)}},
+		{"nothing", recreate(seen, other), recreate(seen, other)},
+
+		{"added", []Event{update(seen, seen2)}, []Event{{Pair{New: seen2}, Header{Added, Initial}}}},
+		{"added", []Event{add(other)}, []Event{{Pair{New: other}, Header{Added, Initial}}}},
+		{"added", []Event{remove(seen2, seen)}, nil},
+		{"added", []Event{remove(seen2, seen), add(other)}, []Event{add(other)}},
+		{"added", recreate(seen, other), []Event{{Pair{New: other}, Header{Added, Initial}}}},
+
+		{"updated", []Event{update(seen2, seen)}, []Event{update(seen, seen)}},
+		{"updated", []Event{add(seen2)}, []Event{update(seen, seen2)}},
+		{"updated", []Event{add(other)}, recreate(seen, other)},
+		{"updated", recreate(seen2, other), recreate(seen, other)},
+		{"updated", []Event{remove(seen2, seen2)}, []Event{remove(seen2, seen)}},
+
+		{"recreated", []Event{update(other, other2)}, recreate(seen, other2)},
+		{"recreated", []Event{add(seen2)}, []Event{update(seen, seen2)}},
+		{"recreated", recreate(other, seen2), []Event{update(seen, seen2)}},
+		{"recreated", recreate(other, third), recreate(seen, third)},
+		{"recreated", []Event{remove(other2, other)}, []Event{lost(seen)}},
+
+		{"deleted", []Event{add(seen2)}, []Event{update(seen, seen2)}},
+		{"deleted", []Event{add(other)}, recreate(seen, other)},
+		{"deleted", []Event{update(seen2, other)}, recreate(seen, other)},
+		{"deleted", []Event{update(seen, seen2)}, []Event{update(seen, seen2)}},
+		{"deleted", []Event{remove(seen2, seen)}, []Event{remove(seen2, seen)}},
+	} {
+		var table Coalesced
+		merge(&table, 0, pending[c.before]...)
+		merge(&table, 10, c.comes...)
+		table.Check()
+		require.Equal(t, c.want, popped(&table), "%s, then %v", c.before, c.comes)
+		require.Zero(t, table.Len())
+	}
+}
+
+// A rename that is undone and then deleted: the handler has heard of the first object
+// only, and is told of its end.
+func TestAnObjectThatComesBackAndGoes(t *testing.T) {
+	seen, other, back := pod("a", "seen", "1"), pod("a", "other", "2"), pod("a", "seen", "3")
+	var table Coalesced
+	merge(&table, 0, recreate(seen, other)...)
+	merge(&table, 2, recreate(other, back)...)
+	merge(&table, 4, remove(pod("a", "seen", "4"), back))
+	require.Equal(t, []Event{remove(pod("a", "seen", "4"), seen)}, popped(&table))
+}
+
+func TestDeletesOfUnknownObjectsChangeNothing(t *testing.T) {
+	var table Coalesced
+	merge(&table, 0, add(pod("a", "1", "1")), Event{Pair{Old: pod("a", "1", "2")}, Header{Deleted, Unknown}})
+	require.Len(t, popped(&table), 1)
+	merge(&table, 0, Event{Pair{Old: pod("b", "1", "2")}, Header{Deleted, Unknown}})
+	require.Empty(t, popped(&table))
+}
+
+func TestObjectsThatComeAndGoLeaveNothing(t *testing.T) {
+	var table Coalesced
+	stays := pod("stays", "1", "1")
+	merge(&table, 0, add(stays))
+	for n := range uint64(10_000) {
+		p := pod(fmt.Sprint("p", n), "1", "1")
+		merge(&table, n, add(p), remove(p, p))
+	}
+	require.LessOrEqual(t, len(table.order), 4*firstSegment)
+	require.Equal(t, 1, table.Len())
+	require.True(t, table.Has(keyOf("stays")))
+	oldest, ok := table.Oldest()
+	require.True(t, ok)
+	require.Zero(t, oldest)
+	require.Equal(t, []Event{add(stays)}, popped(&table))
+	_, ok = table.Oldest()
+	require.False(t, ok)
+}
+
+// A batch takes as many objects as it may; a delete without a final state, whose key is
+// told, ends it.
+func TestABatchOfMergedChanges(t *testing.T) {
+	var table Coalesced
+	a, b, c, d := pod("a", "1", "1"), pod("b", "1", "1"), pod("c", "1", "1"), pod("d", "1", "1")
+	merge(&table, 0, add(a))
+	merge(&table, 1, recreate(b, pod("b", "2", "2"))...)
+	merge(&table, 3, Event{Pair{c, c}, Header{Deleted, Lost}}, add(d))
+	batch := NewBatch(8)
+	batch.Limit(2)
+	for !batch.Full() {
+		_, ok := table.Pop(batch)
+		require.True(t, ok)
+	}
+	require.Equal(t, 3, batch.Left(), "the add, and both halves of what was recreated")
+	batch.Empty()
+	first, _ := table.Pop(batch)
+	require.Equal(t, uint64(3), first)
+	require.True(t, batch.Full(), "its key is told")
+	_, _, key := batch.Next()
+	require.Equal(t, keyOf("c"), *key)
+}

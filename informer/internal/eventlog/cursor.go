@@ -1,0 +1,56 @@
+package eventlog
+
+// Cursor is a place between two events of a log. It belongs to one goroutine at a
+// time. The zero value is nowhere.
+type Cursor struct {
+	segment *segment
+	i       uint32
+}
+
+// Position returns how many events of the log come before the cursor.
+func (c Cursor) Position() uint64 { return c.segment.base + uint64(c.i) }
+
+// advance moves a cursor that has read all of its segment to the next. It
+// returns false if there is none.
+func (c *Cursor) advance() bool {
+	if int(c.i) < c.segment.size() {
+		return false
+	}
+	next := c.segment.next.Load()
+	if next == nil || next.n.Load() == 0 {
+		return false
+	}
+	c.segment, c.i = next, 0
+	return true
+}
+
+// Take takes the next published events into an empty batch, up to a position. It
+// returns false if there are none.
+func (c *Cursor) Take(b *Batch, limit uint64) bool {
+	if limit <= c.Position() || c.i == c.segment.n.Load() && !c.advance() {
+		return false
+	}
+	most := min(uint64(b.limit), limit-c.Position(), fullSegment) //nolint:gosec // never negative
+	n := min(c.segment.n.Load(), c.i+uint32(most))
+	b.fill(c.segment, c.i, n)
+	c.i += uint32(b.n) //nolint:gosec // as above
+	return true
+}
+
+// Merge merges the events up to a position into a table.
+func (c *Cursor) Merge(into *Coalesced, limit uint64) {
+	for c.Position() < limit {
+		if c.i == c.segment.n.Load() {
+			if !c.advance() {
+				return
+			}
+			continue
+		}
+		into.Add(c.segment.event(c.i), c.segment.identity(c.i), c.Position())
+		c.i++
+	}
+}
+
+// Clear lets go of the objects of the cursor's segment that come before it, where all
+// cursors of the log stand at the same place.
+func (c Cursor) Clear() { c.segment.clear(c.i) }

@@ -1,0 +1,163 @@
+package informer
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/klog/v2"
+
+	"github.com/tidemark-k8s/tidemark/internal/goexit"
+)
+
+// phase is where an informer is in its life. What was wrong with the constructor's
+// arguments keeps it in created.
+//
+//	            created         running       stopped
+//	Run         running         ErrRunning    ErrStopped
+//	Start       running         ErrRunning    running, in a new run
+//	ctx ends                    stopped, when nothing moves any more
+//	a handler   waits for Run   is told       ErrStopped; waits for the next run where Start
+//	                                          began the last one
+type phase uint8
+
+const (
+	created phase = iota
+	running
+	stopped
+)
+
+// begin lets the informer run: once, or again after it has stopped, from what
+// it has and with the handlers that it has.
+func (c *core) begin(ctx context.Context, again bool) (*run, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	switch {
+	case c.misuse != nil:
+		return nil, c.misused()
+	case c.phase == running:
+		return nil, fmt.Errorf("informer %s: %w", c.options.Name, ErrRunning)
+	case c.phase == stopped && !again:
+		return nil, fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
+	case c.phase == stopped:
+		c.run, c.batch = newRun(), nil
+	}
+	c.phase, c.again, c.run.ctx = running, again, ctx
+	c.status.began()
+	if c.ownLogger == nil {
+		c.logTo(klog.FromContext(ctx))
+	}
+	c.processor.start(c.run)
+	return c.run, nil
+}
+
+// Run is [Informer.Run].
+func (c *core) Run(ctx context.Context) error {
+	run, err := c.begin(ctx, false)
+	if err != nil {
+		return err
+	}
+	read := c.move(run)
+	if c.options.Transform == nil {
+		read() // calls no function of a user's, which might end this goroutine
+	} else {
+		go read()
+	}
+	<-run.returned
+	return nil
+}
+
+// Start is [Informer.Start].
+func (c *core) Start(ctx context.Context) (wait func(), err error) {
+	run, err := c.begin(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	go c.move(run)()
+	return func() { <-run.returned }, nil
+}
+
+// move moves changes along until the run's context ends. The caller has to call read,
+// which reads the first source meanwhile.
+func (c *core) move(run *run) (read func()) {
+	tellEnd := func() {}
+	if c.hooks.started != nil {
+		tellEnd = c.hooks.started()
+	}
+	reading := c.newReading(run)
+	go goexit.Outlive(func() {
+		c.processLoop(run)
+		run.stopping.Store(true)
+		reading.wait()
+		c.finish(run)
+		run.handlers.Wait()
+		tellEnd()
+		close(run.returned)
+	})
+	return reading.begin()
+}
+
+// finish marks the end of a run: nothing moves any more. What had arrived of a full
+// state is dropped. The goroutines of handlers end by themselves, with the context.
+func (c *core) finish(run *run) {
+	for i := range c.parts {
+		c.parts[i].drop()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	c.phase = stopped
+	c.status.stopped()
+	close(run.stopped)
+	run.queue.Close()
+	c.processor.finish()
+}
+
+// join registers a handler. One that may wait is kept for the next run where the
+// informer has stopped, and may be started again.
+func (c *core) join(r *registration, mayWait bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	switch {
+	case c.misuse != nil:
+		return c.misused()
+	case c.phase == stopped && !(mayWait && c.again):
+		// In client-go's words, which programs look for.
+		return fmt.Errorf("informer %s: %w: handler %q was not added to shared informer because it has stopped already", c.options.Name, ErrStopped, r.options.Name)
+	}
+	c.processor.add(r)
+	return nil
+}
+
+func (c *core) setTransform(transform func(any) (any, error)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	switch {
+	case c.misuse != nil:
+		return c.misused()
+	case c.phase == running:
+		return fmt.Errorf("informer %s: the transform is set before Run: %w", c.options.Name, ErrRunning)
+	case c.phase == stopped:
+		return fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
+	}
+	c.options.Transform = transform
+	return nil
+}
+
+// runContext is the context of the run, or an idle one.
+func (c *core) runContext() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	return c.run.ctx
+}
+
+// done returns a channel that is closed when the informer has stopped.
+func (c *core) done() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	return c.run.stopped
+}

@@ -1,0 +1,143 @@
+package informer
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/tidemark-k8s/tidemark/internal/goexit"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// abandonAfter is how long the end of a run waits for a transform to return.
+const abandonAfter = 100 * time.Millisecond
+
+// reading is the reading of all sources in one run: a goroutine and a sink for each.
+type reading struct {
+	core  *core
+	run   *run
+	sinks []*intake
+	ended []chan struct{} // closed when the goroutine of that source has ended
+	guard chan struct{}   // closed when shared values are not looked after any more
+}
+
+func (c *core) newReading(run *run) *reading {
+	r := &reading{core: c, run: run, guard: make(chan struct{})}
+	for i := range c.sources {
+		r.sinks = append(r.sinks, &intake{core: c, run: run, part: uint16(i)}) //nolint:gosec // at most maxSources
+		r.ended = append(r.ended, make(chan struct{}))
+	}
+	return r
+}
+
+// begin begins to read all sources but the first, which the caller reads by calling
+// what it returns.
+func (r *reading) begin() (readFirst func()) {
+	if r.core.sharing.watched {
+		go func() {
+			defer close(r.guard)
+			r.core.sharing.guard(r.run.ctx, func(err error) { r.core.observe(err) })
+		}()
+	} else {
+		close(r.guard)
+	}
+	read := make([]func(), len(r.sinks))
+	for i, sink := range r.sinks {
+		version := r.core.resume(sink.part)
+		read[i] = func() {
+			defer close(r.ended[i])
+			r.core.mirror(sink, version)
+		}
+	}
+	for _, other := range read[1:] {
+		go other()
+	}
+	return read[0]
+}
+
+// wait waits until the sources are read no more. It abandons a source whose transform
+// does not return.
+func (r *reading) wait() {
+	for i, sink := range r.sinks {
+		r.waitFor(sink, r.ended[i])
+	}
+	<-r.guard
+}
+
+func (r *reading) waitFor(sink *intake, ended <-chan struct{}) {
+	patience := time.NewTimer(abandonAfter)
+	defer patience.Stop()
+	select {
+	case <-ended:
+		return
+	case <-patience.C:
+	}
+	if key := sink.transforming.Load(); key != nil {
+		sink.abandoned.Store(true)
+		r.core.observe(&TransformStuckError{Key: *key})
+		return
+	}
+	<-ended // no transform begins any more
+}
+
+// mirror mirrors one source into a sink, from a version on, until the run ends. It begins
+// anew, with all objects decoded afresh, once somebody has written into a value that
+// objects share.
+func (c *core) mirror(sink *intake, version string) {
+	once := func() error {
+		ctx, end := c.sharing.until(sink.run.ctx)
+		defer end()
+		r := c.reflector(sink, version)
+		defer func() { // also where the transform has ended the goroutine
+			version = r.Version()
+			sink.afresh.Store(true) // where the run has not ended
+		}()
+		return r.Run(ctx)
+	}
+	goexit.Outlive(func() {
+		for sink.run.ctx.Err() == nil {
+			if err := once(); err != nil {
+				c.observe(reflector.Failed{Operation: reflector.OpList, Err: err})
+				return
+			}
+		}
+	})
+}
+
+// reflector makes what mirrors one source into a sink.
+func (c *core) reflector(sink *intake, version string) *reflector.Reflector {
+	return reflector.New(c.sources[sink.part], sink, reflector.Options{
+		Name:            c.options.Name,
+		Type:            c.objects.watched(),
+		Check:           c.fits(),
+		Expect:          c.objects.kind,
+		PageSize:        c.options.PageSize,
+		MinWatchTimeout: c.options.MinWatchTimeout,
+		Version:         version,
+		Rand:            c.options.Rand,
+		Decoding:        c.options.Decoding,
+		Observe:         sink.observe,
+	})
+}
+
+// fits returns what refuses objects that were decoded, nil where all will do.
+func (c *core) fits() func(runtime.Object) error {
+	if c.objects.check == nil {
+		return nil
+	}
+	return func(obj runtime.Object) error { return c.objects.check(obj) }
+}
+
+// observe takes note of an event of the reflector, and passes it on.
+func (s *intake) observe(e reflector.Event) {
+	if s.abandoned.Load() {
+		return
+	}
+	s.core.status.reflected(int(s.part), e)
+	if u, ok := e.(reflector.Undecodable); ok {
+		s.core.observe(&QuarantineError{Key: u.Key, Err: fmt.Errorf("%w: %w", ErrDecode, u.Err)})
+		return
+	}
+	s.core.observe(e)
+}
