@@ -3,6 +3,7 @@ package sim_test
 import (
 	"fmt"
 	"hash/fnv"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,7 @@ type kind struct {
 	sticks   bool          // now and then, until it is freed
 	always   bool          // or at every change
 	panics   bool          // now and then
+	exits    bool          // it ends its goroutine, now and then
 	curious  bool          // calls the informer
 	leaves   int           // after so many changes, from within
 }
@@ -37,6 +39,8 @@ var kinds = []kind{
 	{name: "clumsy", panics: true},
 	{name: "clumsy latest", delivery: informer.Latest, panics: true, slow: 20 * time.Millisecond},
 	{name: "curious", curious: true},
+	{name: "exits", exits: true},
+	{name: "exits latest", delivery: informer.Latest, exits: true, slow: 20 * time.Millisecond},
 	{name: "leaver", leaves: 7},
 	{name: "resyncing", resync: 31 * time.Second},
 	{name: "resyncing latest", delivery: informer.Latest, resync: 47 * time.Second, slow: 30 * time.Millisecond, curious: true},
@@ -64,9 +68,10 @@ type actor struct {
 	expected map[key]*pod
 	saved    *told // the sabotage's
 
-	calls atomic.Int64
-	busy  atomic.Bool
-	gone  atomic.Bool // it has left: nothing may be told any more
+	calls  atomic.Int64
+	exited atomic.Int64 // so often it has ended its goroutine
+	busy   atomic.Bool
+	gone   atomic.Bool // it has left: nothing may be told any more
 
 	mu       sync.Mutex // guards the rest
 	freed    chan struct{}
@@ -166,6 +171,10 @@ func (a *actor) act(c told, n int) {
 	}
 	if a.panics && dice%7 == 0 {
 		panic("clumsy")
+	}
+	if a.exits && dice%7 == 0 {
+		a.exited.Add(1)
+		runtime.Goexit()
 	}
 }
 

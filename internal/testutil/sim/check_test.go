@@ -96,6 +96,7 @@ var restCheckers = []worldChecker{
 	{"fold", folds},
 	{"synced late", syncedLate},
 	{"status", statusTells},
+	{"exits told", exitsTold},
 	{"frozen", func(w *world) []string { return w.frozen.check() }},
 }
 
@@ -385,6 +386,27 @@ func statusTells(w *world) (problems []string) {
 	say(failed > 0 && st.LastError == nil, "there is no last error after %d", failed)
 	say(!st.Running || st.Stopped || !st.Synced, "it is running %v, stopped %v, synced %v", st.Running, st.Stopped, st.Synced)
 	say(st.Objects != w.informer.Indexer().Len(), "%d objects are counted", st.Objects)
+	return problems
+}
+
+// exitsTold: the informer tells of each handler that has ended its goroutine, by name.
+func exitsTold(w *world) (problems []string) {
+	if w.lease {
+		return nil // nobody observes it
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, a := range w.actors {
+		told := 0
+		for _, fact := range w.facts {
+			if strings.Contains(fact, a.String()) {
+				told++
+			}
+		}
+		if n := int(a.exited.Load()); told < n {
+			problems = append(problems, fmt.Sprintf("%v has ended its goroutine %d times, of which %d are told", a, n, told))
+		}
+	}
 	return problems
 }
 

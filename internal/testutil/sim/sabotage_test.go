@@ -10,6 +10,7 @@ import (
 
 // sabotage is a set of lies told between the informer and the checkers.
 type sabotage struct {
+	shows     defect                        // no lie, but what the engine still does wrong is not left out
 	tell      func(a *actor, c told) []told // what a handler is told
 	serve     func(p *pod)                  // what the server sends
 	status    func(*informer.Status)
@@ -164,6 +165,7 @@ var lies = []lie{
 	{"a watch that does not stop", "goroutines", "", sabotage{deaf: true}},
 	{"twenty requests where one would do", "budget", "", sabotage{requests: 20}},
 	{"someone changes an object", "frozen", "", sabotage{scribbles: true}},
+	{"handlers end their goroutines, and it is not told", "exits told", "", edits(func(a *actor, _ *told) { a.exited.Add(1) })},
 	{"errors that are not counted", "status", "errors are counted", counts(func(st *informer.Status) { st.Errors = 0 })},
 	{"a last error that is forgotten", "status", "no last error", counts(func(st *informer.Status) { st.LastError = nil })},
 	{"a quarantine that is not counted", "status", "quarantined", counts(func(st *informer.Status) { st.Quarantined++ })},

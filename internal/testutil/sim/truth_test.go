@@ -76,10 +76,10 @@ func (t *truth) next(r *rand.Rand, s setup) change {
 	p.Labels = map[string]string{"app": string(rune('x' + r.IntN(3)))}
 	p.Spec.NodeName = fmt.Sprint("n", r.IntN(4))
 	if r.IntN(10) == 0 {
-		p.Labels["poison"] = []string{"error", "panic"}[r.IntN(2)]
+		p.Labels["poison"] = []string{"error", "panic", "exit"}[r.IntN(3)]
 	}
 	if r.IntN(10) == 0 {
-		p.Labels["unindexed"] = "yes"
+		p.Labels["unindexed"] = []string{"panic", "exit"}[r.IntN(2)]
 	}
 	mark{t.epoch, t.serial}.of(p)
 	return change{pod: p}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	goruntime "runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -64,6 +65,7 @@ type world struct {
 	violations []violation    // guarded by mu
 	listed     int            // objects in the first full states; guarded by mu
 	lists      int            // full states; guarded by mu
+	facts      []string       // what the informer has told beside the reflector's events; guarded by mu
 }
 
 func newWorld(p plan, s sabotage) *world {
@@ -126,6 +128,8 @@ func (w *world) transformer() func(*pod) (*pod, error) {
 				return nil, errFrail
 			case "panic":
 				panic(errFrail)
+			case "exit":
+				goruntime.Goexit()
 			}
 			return p, nil
 		}
@@ -152,8 +156,11 @@ func (w *world) byNode(values []string, p *pod) []string {
 func nodeOf(p *pod) []string { return []string{p.Spec.NodeName} }
 
 func byFrail(values []string, p *pod) []string {
-	if p.Labels["unindexed"] != "" {
+	switch p.Labels["unindexed"] {
+	case "panic":
 		panic("unindexed")
+	case "exit":
+		goruntime.Goexit()
 	}
 	return append(values, p.Labels["app"])
 }
@@ -163,10 +170,14 @@ func (w *world) observe(e informer.Event) {
 	w.reach("event", fmt.Sprintf("%T", e))
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if l, ok := e.(reflector.Listed); ok {
+	switch e := e.(type) {
+	case reflector.Listed:
 		if w.lists++; w.lists <= len(w.sources) {
-			w.listed += l.Objects
+			w.listed += e.Objects
 		}
+	case reflector.Event:
+	default:
+		w.facts = append(w.facts, fmt.Sprintf("%+v", e))
 	}
 }
 
@@ -370,7 +381,7 @@ func (w *world) within(since string, what any, ended <-chan struct{}) {
 
 // joins adds a handler.
 func (w *world) joins(k kind, racing bool) *actor {
-	if !w.running && !w.sabotage.tardy {
+	if !w.running && !w.sabotage.tardy || w.absent(k) {
 		return nil
 	}
 	a := &actor{
@@ -459,3 +470,6 @@ func (w *world) traceStatus() {
 		w.trace.keep("%s: synced %v, %d waiting", h.Name, h.Synced, h.Backlog)
 	}
 }
+
+// absent tells whether a kind of handler is left out of this world.
+func (w *world) absent(k kind) bool { return k.exits && w.spares(exitEndsHandler) }
