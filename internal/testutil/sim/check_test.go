@@ -110,6 +110,7 @@ var endCheckers = []worldChecker{
 // stopCheckers look at a world whose informer has just stopped.
 var stopCheckers = []worldChecker{
 	{"goroutines", goroutines},
+	{"stopped", stoppedTells},
 }
 
 // cachedWrong: what is cached was once true, and no version goes back within a
@@ -155,9 +156,19 @@ func syncedEarly(w *world) (problems []string) {
 	return problems
 }
 
+// firstListed counts the objects of the first full states, 0 where that says nothing: a
+// source has told a second one before another one told its first, or events come twice.
 func (w *world) firstListed() int {
+	for _, s := range w.sources {
+		if s.fullStates() > 1 {
+			return 0
+		}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.reached["deed "+string(double)] > 0 {
+		return 0
+	}
 	return w.listed
 }
 
@@ -359,16 +370,7 @@ func folds(w *world) (problems []string) {
 // statusTells: what is not in the cache, or not in an index, is counted; so is
 // every error.
 func statusTells(w *world) (problems []string) {
-	st := w.informer.Status()
-	if w.sabotage.status != nil {
-		w.sabotage.status(&st)
-	}
-	failed := 0
-	for _, s := range w.sources {
-		s.mu.Lock()
-		failed += s.failed
-		s.mu.Unlock()
-	}
+	st, failed := w.statusOf(w.informer), w.failures()
 	unindexed := 0
 	for p := range w.informer.Indexer().All() {
 		if w.frail && p.Labels["unindexed"] != "" {
@@ -383,7 +385,9 @@ func statusTells(w *world) (problems []string) {
 	say(st.Quarantined != w.sick(), "%d objects are quarantined, and %d should be", st.Quarantined, w.sick())
 	say(st.Unindexed != unindexed, "%d objects are not indexed, and %d should not be", st.Unindexed, unindexed)
 	say(st.Errors < failed, "%d errors are counted of %d", st.Errors, failed)
-	say(failed > 0 && st.LastError == nil, "there is no last error after %d", failed)
+	inRun := failed - w.failedBefore
+	say(inRun > 0 && st.LastError == nil, "there is no last error after %d", inRun)
+	say(!w.spares(oldError) && st.LastError != nil && st.LastErrorAt.Before(w.began), "the last error is of before this run: %v", st.LastError)
 	say(!st.Running || st.Stopped || !st.Synced, "it is running %v, stopped %v, synced %v", st.Running, st.Stopped, st.Synced)
 	say(st.Objects != w.informer.Indexer().Len(), "%d objects are counted", st.Objects)
 	return problems
@@ -408,6 +412,16 @@ func exitsTold(w *world) (problems []string) {
 		}
 	}
 	return problems
+}
+
+// failures counts the requests and streams that were told an error.
+func (w *world) failures() (failed int) {
+	for _, s := range w.sources {
+		s.mu.Lock()
+		failed += s.failed
+		s.mu.Unlock()
+	}
+	return failed
 }
 
 // Requests in a minute: a base for back-offs and refused streams, which says how

@@ -14,6 +14,9 @@ type defect string
 
 const (
 	exitEndsHandler defect = "a handler that ends its goroutine (runtime.Goexit) is told nothing more, and may never be synced"
+	runningTooShort defect = "an informer is said not to run before Run has returned"
+	relistIsEvent   defect = "a list that brings nothing new counts as the last event"
+	oldError        defect = "the error of a run before is shown when the present one is healthy"
 )
 
 // notYet are the defects of the engine as it is. Worlds leave out what would show
@@ -25,6 +28,9 @@ var notYet = []struct {
 }{
 	{exitEndsHandler, "fold", "knows"},
 	{exitEndsHandler, "synced late", "exits"},
+	{runningTooShort, "running", ""},
+	{relistIsEvent, "nothing new", "the last event"},
+	{oldError, "status", "before this run"},
 }
 
 // spares tells whether this world leaves out what would show a defect.

@@ -41,6 +41,8 @@ const (
 	lag     deed = "lag"     // events come n tenths of a second late from now on
 	double  deed = "double"  // the next n events come twice
 	lose    deed = "lose"    // bookmarks are lost from now on
+	look    deed = "look"    // somebody asks n times how the informer is doing
+	again   deed = "again"   // everything is listed again, and is as it was
 	restore deed = "restore" // the server is restored from a backup of n changes ago
 )
 
@@ -85,6 +87,8 @@ var menu = []struct {
 	{lag, 2, 20},
 	{double, 2, 6},
 	{lose, 1, 1},
+	{look, 4, 30},
+	{again, 1, 1},
 	{restore, 1, 12},
 }
 
@@ -92,7 +96,7 @@ var menu = []struct {
 // clientset's: what its watches lose nobody can find again.
 var calm = map[deed]bool{
 	write: true, burst: true, pass: true, join: true, mob: true, leave: true, free: true,
-	rest: true, stop: true, start: true, addix: true, spit: true,
+	rest: true, stop: true, start: true, addix: true, spit: true, look: true,
 }
 
 // step is one thing that the driver does.

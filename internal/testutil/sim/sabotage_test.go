@@ -14,22 +14,25 @@ type sabotage struct {
 	tell      func(a *actor, c told) []told // what a handler is told
 	serve     func(p *pod)                  // what the server sends
 	status    func(*informer.Status)
-	index     bool // an index function that is not one
-	again     bool // the same index is added again
-	hush      bool // watches bring nothing
-	mum       bool // bookmarks get lost, always
-	away      bool // a server that is restored does not come back
-	deaf      bool // a watch does not stop
-	synced    bool // everyone is synced at once
-	unsynced  bool // nobody ever is
-	selects   bool // a query finds one less
-	rings     bool // a handler is told something after the informer has stopped
-	echoes    bool // a handler is told something after it has left
-	tardy     bool // a handler joins an informer that has stopped
-	rewinds   bool // the cache has held newer versions than it did
-	scribbles bool // a stored object is changed
-	backlog   int  // more than there is
-	requests  int  // more than there are, for each
+	blind     bool  // nobody asks how the informer is doing
+	index     bool  // an index function that is not one
+	again     bool  // the same index is added again
+	hush      bool  // watches bring nothing
+	stateless bool  // no full state is ever told whole
+	mum       bool  // bookmarks get lost, always
+	away      bool  // a server that is restored does not come back
+	deaf      bool  // a watch does not stop
+	synced    bool  // everyone is synced at once
+	unsynced  bool  // nobody ever is
+	selects   bool  // a query finds one less
+	rings     bool  // a handler is told something after the informer has stopped
+	echoes    bool  // a handler is told something after it has left
+	tardy     bool  // a handler joins an informer that has stopped
+	rewinds   bool  // the cache has held newer versions than it did
+	scribbles bool  // a stored object is changed
+	backlog   int   // more than there is
+	calls     int64 // more than there were
+	requests  int   // more than there are, for each
 }
 
 func (s sabotage) found(found []*pod) []*pod {
@@ -166,6 +169,12 @@ var lies = []lie{
 	{"twenty requests where one would do", "budget", "", sabotage{requests: 20}},
 	{"someone changes an object", "frozen", "", sabotage{scribbles: true}},
 	{"handlers end their goroutines, and it is not told", "exits told", "", edits(func(a *actor, _ *told) { a.exited.Add(1) })},
+	{"a last event that moves back", "looked", "", counts(func(st *informer.Status) { st.LastEvent = time.Unix(0, -time.Now().UnixNano()) })},
+	{"an informer that does not run as it stops", "running", "", sabotage{shows: runningTooShort, status: func(st *informer.Status) { st.Running = false }}},
+	{"a stopped informer that watches", "stopped", "", counts(func(st *informer.Status) { st.Watching = true })},
+	{"a list of what is known that is told", "nothing new", "is told", sabotage{calls: 1}},
+	{"a full state that never comes", "relists", "", sabotage{stateless: true}},
+	{"an error of long ago", "status", "before this run", sabotage{shows: oldError, status: func(st *informer.Status) { st.LastError = errFrail }}},
 	{"errors that are not counted", "status", "errors are counted", counts(func(st *informer.Status) { st.Errors = 0 })},
 	{"a last error that is forgotten", "status", "no last error", counts(func(st *informer.Status) { st.LastError = nil })},
 	{"a quarantine that is not counted", "status", "quarantined", counts(func(st *informer.Status) { st.Quarantined++ })},

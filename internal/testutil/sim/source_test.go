@@ -93,6 +93,7 @@ type source struct {
 	lossy    bool          // bookmarks are lost
 	late     time.Duration // events come so much later
 	doubles  int           // events that come twice
+	full     int           // full states that it has told
 	failed   int           // requests and streams that were told an error
 	requests []time.Time   // when a list, a stream or a watch was asked for
 	causes   []time.Time   // when the driver gave a reason to ask anew
@@ -182,10 +183,22 @@ func (s *source) arrive(isWatch bool, first bool) (f fault, inner *informertest.
 	return f, s.inner, s.healed
 }
 
+// apart is how much later than it could this source says everything, so that no two
+// say anything at the same moment: which is first must not be the scheduler's to decide.
+func (s *source) apart() time.Duration {
+	if s.w.script {
+		return 0 // each step is small
+	}
+	return []time.Duration{0, 137_003, 211_007}[s.part]
+}
+
 // strike lets a fault strike a request.
 func (s *source) strike(ctx context.Context, f fault, healed chan struct{}) error {
 	if f.deed != "" {
 		s.w.reach("deed", f.deed)
+	}
+	if d := s.apart(); d > 0 {
+		time.Sleep(d)
 	}
 	switch f.deed {
 	case fail:
@@ -233,6 +246,29 @@ func (s *source) cause() {
 	s.causes = append(s.causes, time.Now())
 }
 
+// stated takes note of a full state that is told whole.
+func (s *source) stated() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.w.sabotage.stateless {
+		s.full++
+	}
+}
+
+func (s *source) fullStates() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.full
+}
+
+// expires tells open streams that their version is too old.
+func (s *source) expires() {
+	for _, stream := range s.open() {
+		s.cause()
+		stream.spit(1)
+	}
+}
+
 func (s *source) told() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -250,6 +286,9 @@ func (s *source) List(ctx context.Context, o metav1.ListOptions) (runtime.Object
 	s.answer(ctx, fmt.Sprintf("list at %q%s", o.ResourceVersion, more), f, err)
 	if err != nil {
 		return nil, err
+	}
+	if list.Continue == "" {
+		s.stated()
 	}
 	return list, nil
 }

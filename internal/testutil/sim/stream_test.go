@@ -67,6 +67,12 @@ func (w *stream) run() {
 	defer close(w.out)
 	in := w.inner.ResultChan()
 	for w.left != 0 && !w.broken() {
+		select { // what the driver gives is first
+		case e := <-w.inject:
+			w.send(e)
+			continue
+		default:
+		}
 		select {
 		case e, ok := <-in:
 			switch {
@@ -117,10 +123,12 @@ func (w *stream) pass(e watch.Event) {
 
 // lag lets time pass before an event comes.
 func (w *stream) lag(d time.Duration) {
-	if d == 0 {
+	if d > 0 {
+		w.source.w.reach("deed", lag)
+	}
+	if d += w.source.apart(); d == 0 {
 		return
 	}
-	w.source.w.reach("deed", lag)
 	select {
 	case <-time.After(d):
 	case <-w.ctx.Done():
@@ -142,6 +150,9 @@ func (w *stream) send(e watch.Event) {
 			w.source.told()
 		case watch.Bookmark:
 			w.source.marked.Store(true)
+			if p, ok := e.Object.(*corev1.Pod); ok && p.Annotations[metav1.InitialEventsAnnotationKey] == "true" {
+				w.source.stated()
+			}
 		}
 	case <-w.ctx.Done():
 	case <-w.cut:

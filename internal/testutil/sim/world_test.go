@@ -42,23 +42,27 @@ type violation struct{ checker, what string }
 // world is a plan that is being played. What has no lock is the driver's own.
 type world struct {
 	setup
-	plan     plan
-	sabotage sabotage
-	script   bool // a transcript is played: each step is small, so that nothing is left to chance
-	truth    *truth
-	trace    trace
-	frozen   frozen
-	server   *informertest.Server
-	sources  []*source
-	life     life
-	informer *informer.Informer[*pod]
-	running  bool
-	revision int // of the server: each write takes the next
-	indexes  int // that were added
-	actors   []*actor
-	cached   map[key]mark     // what the cache held after the last step
-	asleep   map[*actor]int64 // the calls that each had when the informer was stopped
-	over     chan struct{}    // closed at the very end
+	plan      plan
+	sabotage  sabotage
+	script    bool // a transcript is played: each step is small, so that nothing is left to chance
+	truth     *truth
+	trace     trace
+	frozen    frozen
+	server    *informertest.Server
+	sources   []*source
+	life      life
+	informer  *informer.Informer[*pod]
+	running   bool
+	revision  int // of the server: each write takes the next
+	indexes   int // that were added
+	actors    []*actor
+	cached    map[key]mark     // what the cache held after the last step
+	asleep    map[*actor]int64 // the calls that each had when the informer was stopped
+	over      chan struct{}    // closed at the very end
+	began     time.Time        // when the present run did
+	observers sync.WaitGroup   // who ask how the informer is doing
+
+	failedBefore int // requests and streams that were told an error before the present run
 
 	mu         sync.Mutex
 	reached    map[string]int // what has happened; guarded by mu
@@ -222,6 +226,7 @@ func (w *world) begin() {
 	for _, s := range w.sources {
 		s.marked.Store(false)
 	}
+	w.began, w.failedBefore = time.Now(), w.failures()
 	for _, a := range w.actors { // before one of them is called
 		a.free(a.sticks)
 	}
@@ -263,6 +268,7 @@ func (w *world) settles() {
 	for _, a := range w.actors {
 		a.free(false)
 	}
+	time.Sleep(time.Millisecond) // until requests that are about to be answered are
 	began, bound := time.Now(), w.bound()
 	for synctest.Wait(); !w.settled() && time.Since(began) < bound; synctest.Wait() {
 		time.Sleep(10 * time.Second)
@@ -331,6 +337,7 @@ func (w *world) end() {
 		w.settles()
 	}
 	w.stops()
+	w.observers.Wait()
 	w.life.close()
 	if !w.failed() {
 		w.asks(endCheckers)
@@ -352,6 +359,7 @@ func (w *world) stops() {
 	w.running = false
 	ended := w.life.stop()
 	synctest.Wait()
+	w.runsUntil(ended)
 	for _, a := range w.actors { // a call that has begun may end, and no other begin
 		w.asleep[a] = a.calls.Load()
 		a.free(false)
