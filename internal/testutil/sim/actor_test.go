@@ -136,11 +136,13 @@ func subject(c told) *pod {
 
 func (a *actor) learn(c told) {
 	k := keyOf(subject(c))
-	if m := markOf(subject(c)); a.newest[k].before(m) {
+	if m := markOf(subject(c)); a.newest[k].before(m) && !a.mayGoBack() {
 		a.newest[k] = m
 	}
 	if c.Kind == informer.Deleted {
-		delete(a.known, k)
+		if delete(a.known, k); a.w.zones > 0 {
+			delete(a.newest, k) // the source that it had moved away from may be late
+		}
 		return
 	}
 	a.known[k] = c.New
@@ -148,6 +150,10 @@ func (a *actor) learn(c told) {
 		a.initial[k] = c.New
 	}
 }
+
+// mayGoBack tells whether an older version may follow a newer one: where objects move,
+// there has been a delete in between, which with Latest is not told.
+func (a *actor) mayGoBack() bool { return a.w.zones > 0 && a.delivery == informer.Latest }
 
 // act does what handlers of its kind do. What it does depends on the change
 // and not on luck.
@@ -205,7 +211,7 @@ func (a *actor) free(again bool) {
 func (a *actor) ask(c told) {
 	i := a.of
 	p := subject(c)
-	if stored, ok := i.Indexer().Get(keyOf(p)); ok && markOf(stored).before(markOf(p)) && c.Kind != informer.Deleted {
+	if stored, ok := i.Indexer().Get(keyOf(p)); ok && markOf(stored).before(markOf(p)) && c.Kind != informer.Deleted && a.w.zones == 0 {
 		a.w.fault("stored first", "%v is told %s when the store has %s", a, describe(c), spell(stored))
 	}
 	_ = a.reg.Backlog()

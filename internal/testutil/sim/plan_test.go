@@ -126,6 +126,7 @@ func (s step) rand() *rand.Rand { return rand.New(rand.NewPCG(s.seed, 2)) } //no
 type setup struct {
 	parts     int // namespaces, each with a source of its own if there are two
 	names     int // objects in each
+	zones     int // sources that objects move between, if there are any
 	streaming reflector.Streaming
 	noStream  bool
 	noCache   bool
@@ -147,6 +148,7 @@ func (s setup) String() string {
 		}
 	}
 	say(true, "%d namespaces of %d objects", s.parts, s.names)
+	say(s.zones > 0, "%d zones that objects move between", s.zones)
 	say(s.blank, "versions that say nothing")
 	say(!s.blank && s.streaming == reflector.StreamingUnsupported, "a source that does not stream")
 	say(s.streaming == reflector.StreamingUnknown, "a source that may stream")
@@ -216,6 +218,9 @@ func newSetup(r *rand.Rand) setup {
 	}
 	if s.blank {
 		s.streaming, s.bookmarks = reflector.StreamingUnsupported, 0
+	}
+	if one(4) && !s.blank && !s.lease {
+		s.parts, s.zones = 1, 2+r.IntN(2)
 	}
 	if s.lease {
 		s.parts, s.frail, s.page = 1, false, 0 // the factory makes the options

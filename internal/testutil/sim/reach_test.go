@@ -35,6 +35,7 @@ func everything(t *testing.T) (all []string) {
 			want("told", k.name)
 		}
 	}
+	want("object", "moved")
 	for _, name := range reflectorEvents(t) {
 		if name != "Undecodable" { // the worlds' server hands objects over, and no bytes
 			want("event", "reflector."+name)

@@ -81,6 +81,7 @@ type source struct {
 	w         *world
 	part      int
 	namespace string
+	selector  string // of labels
 
 	marked atomic.Bool // a bookmark has come since the informer began
 
@@ -108,6 +109,9 @@ func newSource(w *world, part int) *source {
 	s := &source{w: w, part: part, healed: make(chan struct{})}
 	if w.parts > 1 {
 		s.namespace = namespaceOfPart(part)
+	}
+	if w.zones > 0 {
+		s.selector = zoneOf(part)
 	}
 	return s
 }
@@ -297,6 +301,7 @@ func (s *source) list(ctx context.Context, o metav1.ListOptions, f fault, inner 
 	if err := s.strike(ctx, f, healed); err != nil {
 		return nil, err
 	}
+	o.LabelSelector = s.selector
 	listed, err := inner.List(ctx, o)
 	if err != nil {
 		return nil, err
@@ -338,6 +343,7 @@ func (s *source) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interfa
 	err := s.strike(ctx, f, healed)
 	var w watch.Interface
 	if err == nil {
+		o.LabelSelector = s.selector
 		w, err = inner.Watch(ctx, o)
 	}
 	kind := "watch"

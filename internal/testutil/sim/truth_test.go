@@ -75,6 +75,9 @@ func (t *truth) next(r *rand.Rand, s setup) change {
 	}
 	p.Labels = map[string]string{"app": string(rune('x' + r.IntN(3)))}
 	p.Spec.NodeName = fmt.Sprint("n", r.IntN(4))
+	if s.zones > 0 {
+		p.Labels["zone"] = fmt.Sprint(r.IntN(s.zones))
+	}
 	if r.IntN(10) == 0 {
 		p.Labels["poison"] = []string{"error", "panic", "exit"}[r.IntN(3)]
 	}

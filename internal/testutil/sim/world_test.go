@@ -75,10 +75,8 @@ type world struct {
 func newWorld(p plan, s sabotage) *world {
 	w := &world{setup: p.setup, plan: p, sabotage: s, truth: newTruth(), asleep: map[*actor]int64{}, over: make(chan struct{}), reached: map[string]int{}}
 	w.trace.mute = p.setup.lease // its factory's back-offs are left to chance
-	for n := range w.parts {
-		if n == 0 || !w.lease {
-			w.sources = append(w.sources, newSource(w, n))
-		}
+	for n := range w.sourceCount() {
+		w.sources = append(w.sources, newSource(w, n))
 	}
 	w.serve()
 	for _, s := range w.sources {
@@ -438,6 +436,9 @@ func (w *world) leaves(a *actor) {
 // send makes a change on the server, and takes note of it.
 func (w *world) send(c change) {
 	p := c.pod.DeepCopy()
+	if w.truth.moves(c) {
+		w.reach("object", "moved")
+	}
 	if !c.gone {
 		w.truth.foretell(p)
 	}
