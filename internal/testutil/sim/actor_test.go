@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"hash/fnv"
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/tidemark-k8s/tidemark/informer"
 )
@@ -79,6 +81,9 @@ type actor struct {
 	initial  map[key]*pod
 	newest   map[key]mark
 	isSynced bool
+	written  map[key][]handwriting // by a user, since everything was compared
+	touched  map[key]bool          // by a user, ever
+	lost     map[key]loss          // the last one
 }
 
 func (a *actor) String() string { return fmt.Sprintf("handler %d, %s", a.id, a.name) }
@@ -115,6 +120,7 @@ func (a *actor) check(c told) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.catchesUp(c)
 	for _, check := range toldCheckers {
 		if what := check.find(a, c); what != "" {
 			a.w.fault(check.name, "%v: %s: %s", a, what, describe(c))
@@ -139,6 +145,9 @@ func (a *actor) learn(c told) {
 	if m := markOf(subject(c)); a.newest[k].before(m) && !a.mayGoBack() {
 		a.newest[k] = m
 	}
+	if c.Lost {
+		a.lost[k] = loss{time.Now(), c.Old.UID}
+	}
 	if c.Kind == informer.Deleted {
 		if delete(a.known, k); a.w.zones > 0 {
 			delete(a.newest, k) // the source that it had moved away from may be late
@@ -149,6 +158,24 @@ func (a *actor) learn(c told) {
 	if c.Initial {
 		a.initial[k] = c.New
 	}
+}
+
+// loss is a delete that a list has found out.
+type loss struct {
+	at  time.Time
+	uid types.UID
+}
+
+// needless tells whether an add of an object that follows at once shows that it was
+// there all the time.
+func (l loss) needless(added *pod) bool {
+	return l.at.Equal(time.Now()) && (l.uid == added.UID || l.uid == "" || added.UID == "")
+}
+
+// lastListed tells whether the last full state can be known to hold an object.
+func (w *world) lastListed(p *pod) bool {
+	version, err := strconv.Atoi(p.ResourceVersion)
+	return err == nil && len(w.sources) == 1 && w.transform != "frail" && version <= w.sources[0].listedVersion()
 }
 
 // mayGoBack tells whether an older version may follow a newer one: where objects move,
@@ -211,7 +238,7 @@ func (a *actor) free(again bool) {
 func (a *actor) ask(c told) {
 	i := a.of
 	p := subject(c)
-	if stored, ok := i.Indexer().Get(keyOf(p)); ok && markOf(stored).before(markOf(p)) && c.Kind != informer.Deleted && a.w.zones == 0 {
+	if stored, ok := i.Indexer().Get(keyOf(p)); ok && markOf(stored).before(markOf(p)) && markOf(stored).epoch != handEpoch && c.Kind != informer.Deleted && a.w.zones == 0 {
 		a.w.fault("stored first", "%v is told %s when the store has %s", a, describe(c), spell(stored))
 	}
 	_ = a.reg.Backlog()

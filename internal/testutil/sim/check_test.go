@@ -29,7 +29,7 @@ var toldCheckers = []struct {
 	}},
 	{"never back", func(a *actor, c told) string {
 		p := subject(c)
-		if m := markOf(p); m.before(a.newest[keyOf(p)]) {
+		if m := markOf(p); m.before(a.newest[keyOf(p)]) && m.epoch != handEpoch {
 			return fmt.Sprintf("an older version than %v", a.newest[keyOf(p)])
 		}
 		return ""
@@ -37,6 +37,7 @@ var toldCheckers = []struct {
 	{"known", func(a *actor, c told) string {
 		known := a.known[keyOf(subject(c))]
 		switch {
+		case a.guesses(keyOf(subject(c))):
 		case c.Kind == informer.Added && known != nil:
 			return "an add of what it knows"
 		case c.Kind != informer.Added && known == nil:
@@ -47,6 +48,7 @@ var toldCheckers = []struct {
 	{"old", func(a *actor, c told) string {
 		known := a.known[keyOf(subject(c))]
 		switch {
+		case a.guesses(keyOf(subject(c))):
 		case c.Kind == informer.Added && c.Old != nil:
 			return "an add with an old"
 		case c.Kind == informer.Updated && c.Old != known:
@@ -65,10 +67,16 @@ var toldCheckers = []struct {
 			return "a flag that does not belong there"
 		case c.Initial && a.isSynced:
 			return "an initial add after it was synced"
-		case c.Initial && a.initial[k] != nil && a.w.zones == 0: // it may have moved to a source that is yet to be listed
+		case c.Initial && a.initial[k] != nil && a.w.zones == 0 && !a.touched[k]: // it may have moved to a source that is yet to be listed
 			return "a second initial add"
 		case c.Initial && a.expected != nil && a.delivery == informer.Every && a.expected[k] != c.New:
 			return "an initial add of what was not there when it joined"
+		}
+		return ""
+	}},
+	{"needless", func(a *actor, c told) string {
+		if c.Kind == informer.Added && a.delivery == informer.Every && a.w.lastListed(c.New) && a.lost[keyOf(c.New)].needless(c.New) {
+			return "an add of what the same list has taken away"
 		}
 		return ""
 	}},
@@ -122,7 +130,7 @@ func cachedWrong(w *world) (problems []string) {
 		if !w.truth.was(p) {
 			problems = append(problems, "the cache holds what was never true: "+spell(p))
 		}
-		if m.before(w.cached[k]) && w.zones == 0 {
+		if m.before(w.cached[k]) && w.zones == 0 && m.epoch != handEpoch {
 			problems = append(problems, fmt.Sprintf("the cache went back from %v to %s", w.cached[k], spell(p)))
 		}
 		if now[k] = m; w.sabotage.rewinds {
@@ -166,7 +174,7 @@ func (w *world) firstListed() int {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.reached["deed "+string(double)] > 0 {
+	if w.reached["deed "+string(double)] > 0 || w.reached["deed "+string(hand)] > 0 {
 		return 0
 	}
 	return w.listed
@@ -353,6 +361,10 @@ func folds(w *world) (problems []string) {
 	x := w.informer.Indexer()
 	for _, a := range w.here() {
 		a.mu.Lock()
+		a.forgetsWriting(func(k key) *pod {
+			stored, _ := x.Get(k)
+			return stored
+		})
 		if len(a.known) != x.Len() {
 			problems = append(problems, fmt.Sprintf("%v knows %d objects, the cache %d", a, len(a.known), x.Len()))
 		}

@@ -13,7 +13,7 @@ import (
 // conditional are the deeds that count where they take effect: drawn when
 // nothing is open, or nobody there, they do nothing.
 var conditional = map[deed]bool{
-	rest: true, again: true, join: true, mob: true, leave: true, free: true, stop: true, start: true, restore: true,
+	rest: true, again: true, hand: true, join: true, mob: true, leave: true, free: true, stop: true, start: true, restore: true,
 	cut: true, expire: true, spit: true, garbage: true, half: true,
 	fail: true, hang: true, delay: true, bare: true, mute: true, early: true, lag: true, double: true, lose: true,
 }
@@ -46,6 +46,8 @@ func (w *world) do(s step) {
 		w.server.Bookmark()
 	case look:
 		w.looks(r, s.n)
+	case hand:
+		w.writesByHand(r, s.n)
 	case again:
 		w.listsAgain()
 	case restore:

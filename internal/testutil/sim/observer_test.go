@@ -82,6 +82,7 @@ func (w *world) listsAgain() {
 		return
 	}
 	w.settles()
+	w.catchesUp()
 	if w.failed() {
 		return
 	}

@@ -42,6 +42,7 @@ const (
 	double  deed = "double"  // the next n events come twice
 	lose    deed = "lose"    // bookmarks are lost from now on
 	look    deed = "look"    // somebody asks n times how the informer is doing
+	hand    deed = "hand"    // a user writes into the store, n times
 	again   deed = "again"   // everything is listed again, and is as it was
 	restore deed = "restore" // the server is restored from a backup of n changes ago
 )
@@ -89,6 +90,7 @@ var menu = []struct {
 	{lose, 1, 1},
 	{look, 4, 30},
 	{again, 1, 1},
+	{hand, 4, 5},
 	{restore, 1, 12},
 }
 

@@ -69,13 +69,13 @@ func (w *world) down(is bool) {
 
 // catchesUp sends bookmarks until the cache is at the server's version.
 func (w *world) catchesUp() {
-	began := time.Now()
+	began, bound := time.Now(), w.bound()
 	for w.server.Bookmark(); ; w.server.Bookmark() {
 		synctest.Wait()
 		if w.informer.Indexer().Version() == w.version() {
 			return
 		}
-		if time.Since(began) > w.bound() {
+		if time.Since(began) > bound {
 			w.fault("catches up", "at version %s, the cache is at %s", w.version(), w.informer.Indexer().Version())
 			return
 		}

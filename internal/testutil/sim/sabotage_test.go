@@ -19,6 +19,8 @@ type sabotage struct {
 	again     bool  // the same index is added again
 	hush      bool  // watches bring nothing
 	stateless bool  // no full state is ever told whole
+	leaves    bool  // nothing is listed after a user has written
+	foreign   bool  // a user writes another type
 	mum       bool  // bookmarks get lost, always
 	away      bool  // a server that is restored does not come back
 	deaf      bool  // a watch does not stop
@@ -175,6 +177,14 @@ var lies = []lie{
 	{"a list of what is known that is told", "nothing new", "is told", sabotage{calls: 1}},
 	{"a full state that never comes", "relists", "", sabotage{stateless: true}},
 	{"an error of long ago", "status", "before this run", sabotage{shows: oldError, status: func(st *informer.Status) { st.LastError = errFrail }}},
+	{"what a user has written is left as it is", "converges", "", sabotage{leaves: true}},
+	{"a user who writes what is no pod", "by hand", "", sabotage{foreign: true}},
+	{"an update that is told as a delete and an add", "needless", "an add of what the same list has taken away", sends(func(_ *actor, c told) []told {
+		if c.Kind == informer.Updated && c.Old != c.New {
+			return []told{{Kind: informer.Deleted, Old: c.Old, Lost: true}, {Kind: informer.Added, New: c.New}}
+		}
+		return []told{c}
+	})},
 	{"errors that are not counted", "status", "errors are counted", counts(func(st *informer.Status) { st.Errors = 0 })},
 	{"a last error that is forgotten", "status", "no last error", counts(func(st *informer.Status) { st.LastError = nil })},
 	{"a quarantine that is not counted", "status", "quarantined", counts(func(st *informer.Status) { st.Quarantined++ })},
@@ -208,7 +218,7 @@ func swap(a *actor, c told) []told {
 func TestEachCheckerCanFail(t *testing.T) {
 	for _, lie := range lies {
 		t.Run(lie.name, func(t *testing.T) {
-			for seed := range uint64(60) {
+			for seed := range uint64(150) {
 				p := newPlan(seed)
 				if p.setup.lease && lie.sabotage.index {
 					continue

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -94,6 +95,7 @@ type source struct {
 	lossy    bool          // bookmarks are lost
 	late     time.Duration // events come so much later
 	doubles  int           // events that come twice
+	listed   int           // the version of the last of the full states
 	full     int           // full states that it has told
 	failed   int           // requests and streams that were told an error
 	requests []time.Time   // when a list, a stream or a watch was asked for
@@ -251,12 +253,19 @@ func (s *source) cause() {
 }
 
 // stated takes note of a full state that is told whole.
-func (s *source) stated() {
+func (s *source) stated(version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.listed, _ = strconv.Atoi(version)
 	if !s.w.sabotage.stateless {
 		s.full++
 	}
+}
+
+func (s *source) listedVersion() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.listed
 }
 
 func (s *source) fullStates() int {
@@ -292,7 +301,7 @@ func (s *source) List(ctx context.Context, o metav1.ListOptions) (runtime.Object
 		return nil, err
 	}
 	if list.Continue == "" {
-		s.stated()
+		s.stated(list.ResourceVersion)
 	}
 	return list, nil
 }

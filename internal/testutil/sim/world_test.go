@@ -42,25 +42,27 @@ type violation struct{ checker, what string }
 // world is a plan that is being played. What has no lock is the driver's own.
 type world struct {
 	setup
-	plan      plan
-	sabotage  sabotage
-	script    bool // a transcript is played: each step is small, so that nothing is left to chance
-	truth     *truth
-	trace     trace
-	frozen    frozen
-	server    *informertest.Server
-	sources   []*source
-	life      life
-	informer  *informer.Informer[*pod]
-	running   bool
-	revision  int // of the server: each write takes the next
-	indexes   int // that were added
-	actors    []*actor
-	cached    map[key]mark     // what the cache held after the last step
-	asleep    map[*actor]int64 // the calls that each had when the informer was stopped
-	over      chan struct{}    // closed at the very end
-	began     time.Time        // when the present run did
-	observers sync.WaitGroup   // who ask how the informer is doing
+	plan       plan
+	sabotage   sabotage
+	script     bool // a transcript is played: each step is small, so that nothing is left to chance
+	truth      *truth
+	trace      trace
+	frozen     frozen
+	server     *informertest.Server
+	sources    []*source
+	life       life
+	informer   *informer.Informer[*pod]
+	running    bool
+	revision   int // of the server: each write takes the next
+	indexes    int // that were added
+	actors     []*actor
+	cached     map[key]mark     // what the cache held after the last step
+	asleep     map[*actor]int64 // the calls that each had when the informer was stopped
+	over       chan struct{}    // closed at the very end
+	began      time.Time        // when the present run did
+	touched    map[key]bool     // the objects that a user has written since everything was compared
+	handwrites int              // of objects that a user has made up
+	observers  sync.WaitGroup   // who ask how the informer is doing
 
 	failedBefore int // requests and streams that were told an error before the present run
 
@@ -73,7 +75,7 @@ type world struct {
 }
 
 func newWorld(p plan, s sabotage) *world {
-	w := &world{setup: p.setup, plan: p, sabotage: s, truth: newTruth(), asleep: map[*actor]int64{}, over: make(chan struct{}), reached: map[string]int{}}
+	w := &world{setup: p.setup, plan: p, sabotage: s, truth: newTruth(), asleep: map[*actor]int64{}, touched: map[key]bool{}, over: make(chan struct{}), reached: map[string]int{}}
 	w.trace.mute = p.setup.lease // its factory's back-offs are left to chance
 	for n := range w.sourceCount() {
 		w.sources = append(w.sources, newSource(w, n))
@@ -267,6 +269,7 @@ func (w *world) settles() {
 		a.free(false)
 	}
 	time.Sleep(time.Millisecond) // until requests that are about to be answered are
+	w.putRight()
 	began, bound := time.Now(), w.bound()
 	for synctest.Wait(); !w.settled() && time.Since(began) < bound; synctest.Wait() {
 		time.Sleep(10 * time.Second)
@@ -285,6 +288,7 @@ func (w *world) settles() {
 			a.free(true)
 		}
 	}
+	clear(w.touched)
 	w.traceStore()
 }
 
@@ -392,7 +396,7 @@ func (w *world) joins(k kind, racing bool) *actor {
 	}
 	a := &actor{
 		kind: k, id: len(w.actors), w: w, of: w.informer,
-		known: map[key]*pod{}, initial: map[key]*pod{}, newest: map[key]mark{},
+		known: map[key]*pod{}, initial: map[key]*pod{}, newest: map[key]mark{}, lost: map[key]loss{}, written: map[key][]handwriting{}, touched: map[key]bool{},
 	}
 	if a.sticks {
 		a.freed = make(chan struct{})

@@ -1,0 +1,209 @@
+package sim_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing/synctest"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// A user writes into the store by hand, through client-go's API, whatever the informer
+// is doing. Handlers are told nothing of it: what they are told next of that key starts
+// from what the user has left there. The next full states put everything right.
+
+// handwriting is one write of a user: what was stored under a key, and what is since.
+type handwriting struct{ was, is *pod }
+
+// handEpoch is the history of what only a user has made up.
+const handEpoch = 0
+
+// writesByHand lets a user write n times.
+func (w *world) writesByHand(r *rand.Rand, n int) {
+	if w.blank {
+		return // no list would ever put it right
+	}
+	w.reach("deed", hand)
+	for range n {
+		synctest.Wait()
+		w.byHand(w.handwritten(r))
+	}
+}
+
+// handwritten makes up one write of a user.
+func (w *world) handwritten(r *rand.Rand) func(cache.Indexer) error {
+	all := w.stored()
+	var stored *pod
+	if len(all) > 0 {
+		stored = all[slices.SortedFunc(maps.Keys(all), byName)[r.IntN(len(all))]]
+	}
+	n := r.IntN(5)
+	switch {
+	case stored == nil || n == 0:
+		p := w.madeUp(r)
+		return func(x cache.Indexer) error { return x.Add(p) }
+	case n == 1:
+		return func(x cache.Indexer) error { return x.Delete(stored) }
+	case n == 2:
+		delete(all, keyOf(stored))
+		list := []any{w.madeUp(r)}
+		for _, p := range all {
+			list = append(list, p)
+		}
+		return func(x cache.Indexer) error { return x.Replace(list, "") }
+	}
+	p := stored.DeepCopy()
+	p.Spec.NodeName = fmt.Sprint("n", r.IntN(4))
+	return func(x cache.Indexer) error { return x.Update(p) }
+}
+
+func byName(a, b key) int { return strings.Compare(a.String(), b.String()) }
+
+// madeUp is an object that the server has not sent, under a name that it may have.
+func (w *world) madeUp(r *rand.Rand) *pod {
+	p := &pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespaceOfPart(r.IntN(w.parts)), Name: fmt.Sprint("o", r.IntN(w.names+1))}}
+	w.handwrites++
+	mark{handEpoch, w.handwrites}.of(p)
+	w.truth.foretell(p)
+	return p
+}
+
+func (w *world) stored() map[key]*pod {
+	all := map[key]*pod{}
+	for p := range w.informer.Indexer().All() {
+		all[keyOf(p)] = p
+	}
+	return all
+}
+
+// byHand makes one write, on a goroutine of its own that an index function may end, and
+// lets the handlers know what they may be told because of it.
+func (w *world) byHand(write func(cache.Indexer) error) {
+	if w.sabotage.foreign {
+		write = func(x cache.Indexer) error { return x.Add(&corev1.Node{}) }
+	}
+	before := w.stored()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := write(w.informer.Shared().GetIndexer()); err != nil {
+			w.fault("by hand", "a user cannot write: %v", err)
+		}
+	}()
+	<-done
+	after := w.stored()
+	for k := range allKeys(before, after) {
+		if before[k] == after[k] {
+			continue
+		}
+		w.touched[k] = true
+		for _, a := range w.begun() {
+			a.mu.Lock()
+			a.written[k] = append(a.written[k], handwriting{before[k], after[k]})
+			a.touched[k] = true
+			a.mu.Unlock()
+		}
+	}
+}
+
+// begun returns the handlers that know of the store: from its first full state on.
+func (w *world) begun() []*actor {
+	for _, s := range w.sources {
+		if s.fullStates() > 0 {
+			return w.here()
+		}
+	}
+	return nil
+}
+
+func allKeys(maps ...map[key]*pod) map[key]bool {
+	all := map[key]bool{}
+	for _, m := range maps {
+		for k := range m {
+			all[k] = true
+		}
+	}
+	return all
+}
+
+// putRight lets full states put right what the user has written. What no source has
+// ever told of is the user's to take away, where there are several: no list of one of
+// them says that there is no such object.
+func (w *world) putRight() {
+	if len(w.touched) == 0 {
+		return
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(w.touched), byName) {
+		p, stored := w.informer.Indexer().Get(k)
+		live := w.truth.live[k]
+		if unknown := live == nil || w.transform == "frail" && poisonous(live); stored && unknown && len(w.sources) > 1 {
+			w.byHand(func(x cache.Indexer) error { return x.Delete(p) })
+		}
+	}
+	if !w.sabotage.leaves {
+		w.relists()
+	}
+}
+
+// catchesUp makes of what the actor knows of an object what the store held before a
+// change: what it was told last, or what the user has made of that.
+func (a *actor) catchesUp(c told) {
+	k := keyOf(subject(c))
+	for len(a.written[k]) > 0 && !a.follows(c) {
+		a.takesOver(k)
+	}
+}
+
+// takesOver lets the actor know of the next write of a user.
+func (a *actor) takesOver(k key) {
+	next := a.written[k][0]
+	a.written[k] = a.written[k][1:]
+	if a.w.zones > 0 {
+		delete(a.newest, k) // as after a delete
+	}
+	switch {
+	case a.known[k] != next.was: // long ago
+	case next.is == nil:
+		delete(a.known, k)
+	default:
+		a.known[k] = next.is
+	}
+}
+
+// follows tells whether a change follows what the actor knows.
+func (a *actor) follows(c told) bool {
+	known := a.known[keyOf(subject(c))]
+	switch {
+	case c.Kind == informer.Added:
+		return known == nil
+	case c.Kind == informer.Updated || c.Lost:
+		return known == c.Old
+	}
+	return known != nil
+}
+
+// guesses tells whether what the actor was told last of an object may be anything: with
+// Latest it is not told which of a user's writes were between what it is told.
+func (a *actor) guesses(k key) bool { return a.delivery == informer.Latest && len(a.written[k]) > 0 }
+
+// forgetsWriting is called when all has been told: the user's writes that no change has
+// followed are known now. One that was told the latest may know what a user has deleted.
+func (a *actor) forgetsWriting(stored func(key) *pod) {
+	for k, written := range a.written {
+		deleted := slices.ContainsFunc(written, func(h handwriting) bool { return h.is == nil })
+		for len(a.written[k]) > 0 && a.known[k] != stored(k) {
+			a.takesOver(k)
+		}
+		if a.delivery == informer.Latest && deleted && stored(k) == nil {
+			delete(a.known, k)
+		}
+	}
+	clear(a.written)
+}
