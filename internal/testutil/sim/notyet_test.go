@@ -26,11 +26,6 @@ var notYet = []struct {
 	defect          defect
 	checker, reason string // which find it
 }{
-	{exitEndsHandler, "fold", "knows"},
-	{exitEndsHandler, "synced late", "exits"},
-	{runningTooShort, "running", ""},
-	{relistIsEvent, "nothing new", "the last event"},
-	{oldError, "status", "before this run"},
 }
 
 // spares tells whether this world leaves out what would show a defect.

@@ -158,7 +158,7 @@ var lies = []lie{
 	{"an index function that changes its mind", "index", "", sabotage{index: true}},
 	{"an index that is there", "indexed", "", sabotage{again: true}},
 	{"a query that misses one", "selectors", "", sabotage{selects: true}},
-	{"a backlog without a bound", "latest", "", sabotage{backlog: 1000}},
+	{"a backlog without a bound", "latest", "", sabotage{backlog: 10_000}},
 	{"watches that bring nothing", "converges", "", sabotage{hush: true}},
 	{"a server that does not come back", "restored", "", sabotage{away: true}},
 	{"no bookmark ever", "catches up", "", sabotage{mum: true}},
