@@ -31,7 +31,7 @@ func (w *Writer) AddIndexes(indexes ...Index[any]) error {
 
 // addPosts gives a record its places in new indexes.
 func (w *Writer) addPosts(r *record, added []*index) {
-	values := w.valuesIn(added, r, r.value.object())
+	values := w.valuesIn(added, r, w.objectFor(added, r))
 	posts := w.posts[:0]
 	for i := range r.value.posts() {
 		posts = append(posts, r.value.post(i))
@@ -41,4 +41,12 @@ func (w *Writer) addPosts(r *record, added []*index) {
 	}
 	r.value.setPosts(posts)
 	w.posts = posts
+}
+
+// objectFor returns the object of a record, nil where no index looks at it.
+func (w *Writer) objectFor(indexes []*index, r *record) any {
+	if keyed(indexes) {
+		return nil
+	}
+	return w.x.decode.Object(r.value.stored())
 }

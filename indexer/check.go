@@ -26,11 +26,12 @@ func (w *Writer) check() {
 // checkPosts compares a record's places with its index values, found anew.
 func (w *Writer) checkPosts(c *contents, r *record) {
 	want := 0
+	obj := w.x.decode.Object(r.value.stored())
 	for _, ix := range c.indexes {
 		if _, broken := ix.broken[r.key()]; broken || ix.disabled() {
 			continue
 		}
-		for _, value := range ix.valuesOf(nil, r, r.value.object()) { // it does not fail, or r would be marked as broken
+		for _, value := range ix.valuesOf(nil, r, obj) { // it does not fail, or r would be marked as broken
 			p, ok := r.value.postOf(wanted{ix, value})
 			verify.That(ok && &p.list.value == ix.list(r.namespace.Value(), value) && p.list.value.owner(p.at) == r,
 				"%q is not under %q of index %q", r.key(), value, ix.Name)

@@ -19,8 +19,12 @@ type contents struct {
 }
 
 func newContents(records *table[entry], all *vector, indexes []*index) *contents {
-	valued := func(ix *index) bool { return !ix.ByNamespace }
-	return &contents{records: records, all: all, indexes: indexes, keyed: !slices.ContainsFunc(indexes, valued)}
+	return &contents{records: records, all: all, indexes: indexes, keyed: keyed(indexes)}
+}
+
+// keyed tells whether the values of all indexes are those of the keys.
+func keyed(indexes []*index) bool {
+	return !slices.ContainsFunc(indexes, func(ix *index) bool { return !ix.ByNamespace })
 }
 
 // index returns the index of a family by its name, which for posting lists is
@@ -34,31 +38,31 @@ func (c *contents) index(name string, f family) *index {
 	return nil
 }
 
-// put stores a record, or, where its key has one, what is in it. It returns
-// the object that was there before.
-func (c *contents) put(w *Writer, r *record) (old any, replaced bool) {
-	p, stored := c.records.seek(r.key())
-	if stored == nil {
-		c.insert(w, p, r)
+// put stores a record of an object, or, where its key has one, what is in it. It
+// returns what was there before.
+func (c *contents) put(w *Writer, r *record, obj any) (old any, replaced bool) {
+	p, before := c.records.seek(r.key())
+	if before == nil {
+		c.insert(w, p, r, obj)
 		return nil, false
 	}
-	part, object, stamp := r.value.part, r.value.object(), r.value.stamp
-	values := c.values(w, stored, object)
-	w.retain(stored)
-	if c.shared || !stored.value.slot.takes(object) {
-		c.succeed(p, r, stored)
-		stored = r
+	part, stored, stamp := r.value.part, r.value.stored(), r.value.stamp
+	values := c.values(w, before, obj)
+	w.retain(before)
+	if c.shared || !before.value.slot.takes(stored) {
+		c.succeed(p, r, before)
+		before = r
 	}
-	old, _ = c.update(w, stored, object, stamp, values)
-	stored.value.part = part
+	old, _ = c.update(w, before, stored, stamp, values)
+	before.value.part = part
 	return old, true
 }
 
-// insert stores a record at the spot of its key, which has none.
-func (c *contents) insert(w *Writer, p spot[entry], r *record) {
-	values := w.valuesIn(c.indexes, r, r.value.object())
+// insert stores a record of an object at the spot of its key, which has none.
+func (c *contents) insert(w *Writer, p spot[entry], r *record, obj any) {
+	values := w.valuesIn(c.indexes, r, obj)
 	c.records.fill(p, r)
-	r.value.at = c.all.add(r.value.object(), r)
+	r.value.at = c.all.add(r.value.stored(), r)
 	c.post(w, r, values)
 }
 
@@ -71,24 +75,24 @@ func (c *contents) values(w *Writer, r *record, obj any) []wanted {
 	return w.valuesIn(c.indexes, r, obj)
 }
 
-// taker returns a record that takes an object: the one at the spot of its key
-// or, where that holds an object of another type, one in its place.
-func (c *contents) taker(p spot[entry], stored *record, obj any) *record {
-	if stored.value.slot.takes(obj) {
-		return stored
+// taker returns a record that takes what is to be stored: the one at the spot of its
+// key or, where that holds something of another type, one in its place.
+func (c *contents) taker(p spot[entry], before *record, stored any) *record {
+	if before.value.slot.takes(stored) {
+		return before
 	}
-	r := newRecord(stored.key(), obj, 0, 0)
-	c.succeed(p, r, stored)
+	r := newRecord(before.key(), stored, 0, 0)
+	c.succeed(p, r, before)
 	return r
 }
 
 // update makes a record hold another version of its object, of the same type, and
 // returns the one before.
-func (c *contents) update(w *Writer, r *record, obj any, stamp uint64, values []wanted) (old any, was uint64) {
+func (c *contents) update(w *Writer, r *record, stored any, stamp uint64, values []wanted) (old any, was uint64) {
 	e := &r.value
 	was, e.stamp = e.stamp, stamp
-	e.slot.store(obj)
-	old = c.all.set(e.at, obj)
+	e.slot.store(stored)
+	old = c.all.set(e.at, stored)
 	if c.keyed {
 		e.refresh()
 	} else {
@@ -136,7 +140,7 @@ func (c *contents) adopt(w *Writer, r *record) {
 	p, _ := c.records.seek(r.key())
 	c.records.fill(p, r)
 	e := &r.value
-	e.at = c.all.add(e.object(), r)
+	e.at = c.all.add(e.stored(), r)
 	posts := w.posts[:0]
 	for i := range e.posts() {
 		old := e.post(i).list

@@ -37,7 +37,7 @@ func (w *Writer) lists(f family) (n int) {
 }
 
 // unchecked lets the store not check itself, which takes longer than the test
-// where one object has very many index values.
+// where one object has very many index values, and decodes what is stored encoded.
 func unchecked(t *testing.T) {
 	on := verify.On
 	verify.On = false

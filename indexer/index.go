@@ -112,7 +112,7 @@ func (x *index) add(value string, r *record) post {
 		n = newList(key, x)
 		x.values.fill(p, n)
 	}
-	return post{n, n.value.add(r.value.object(), r)}
+	return post{n, n.value.add(r.value.stored(), r)}
 }
 
 // newList returns the list of an index value.

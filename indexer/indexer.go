@@ -21,6 +21,7 @@ type Indexer[T any] struct{ store }
 type store struct {
 	live    atomic.Pointer[contents]
 	version atomic.Pointer[string]
+	decode  Decoder // of what the records and the lists hold
 	options Options
 	writer  *Writer // builds the posting lists that selectors ask for
 
@@ -61,13 +62,15 @@ type Options struct {
 	// get a list when selectors have asked for them repeatedly, see
 	// [Indexer.LabelIndexes].
 	LabelIndexes []string
+	// Codec encodes what is stored. Nil: it is the objects themselves.
+	Codec Codec
 }
 
 // Get returns the object of a key, false where there is none of the type. It takes
 // no lock, allocates nothing and never waits.
 func (x *Indexer[T]) Get(key Key) (obj T, ok bool) {
 	if r := x.live.Load().records.get(key); r != nil {
-		return typed[T](r.value.object())
+		return typed[T](x.decode.Object(r.value.stored()))
 	}
 	return obj, false
 }
@@ -79,9 +82,9 @@ func (x *Indexer[T]) GetChecked(key Key) (obj T, ok bool, err error) {
 	if r == nil {
 		return obj, false, nil
 	}
-	stored := r.value.object()
-	if obj, ok = typed[T](stored); !ok {
-		err = keyedTypeError[T](key, stored)
+	found := x.decode.Object(r.value.stored())
+	if obj, ok = typed[T](found); !ok {
+		err = keyedTypeError[T](key, found)
 	}
 	return obj, ok, err
 }
@@ -205,14 +208,14 @@ func (x *store) frozen(pick func(*contents) *vector) Snapshot[any] {
 	version := x.version.Load()
 	if v := pick(x.live.Load()); v != nil {
 		if s := v.frozen.Load(); s != nil && x.version.Load() == version {
-			return s.at(*version)
+			return s.at(version, x.decode)
 		}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 
 	if v := pick(x.live.Load()); v != nil {
-		return v.freeze().at(x.Version())
+		return v.freeze().at(x.version.Load(), x.decode)
 	}
-	return Snapshot[any]{version: x.Version()}
+	return Snapshot[any]{version: x.version.Load()}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/fakecodec"
 )
 
 // item is the object of these tests.
@@ -145,10 +147,20 @@ type heldSnapshot struct {
 	want     []*item
 }
 
-func newWorld(t *testing.T, r *rand.Rand) *world {
-	w, err := New(itemOptions())
+func newWorld(t *testing.T, r *rand.Rand) *world { return worldOf(t, r, itemOptions()) }
+
+func worldOf(t *testing.T, r *rand.Rand, o Options) *world {
+	w, err := New(o)
 	require.NoError(t, err)
 	return &world{byHand: uint16(2 * r.IntN(2)), t: t, rand: r, w: w, x: items(w), names: 1 + r.IntN(60), m: model{}, parts: map[Key]uint16{}}
+}
+
+// decoded returns the item that is stored so, nil for none.
+func (d *world) decoded(stored any) *item {
+	if stored == nil {
+		return nil
+	}
+	return asItem(d.w.Decoder().Object(stored))
 }
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
@@ -202,11 +214,12 @@ func (d *world) update() {
 			} else {
 				it := d.item(key)
 				part := uint16(d.rand.IntN(2))
-				old, _, was = tx.Put(part, key, it, 0)
+				put := tx.Put(part, key, it, 0)
+				old, was = put.Old, put.Replaced
 				d.m[key], d.parts[key] = it, part
 			}
 			require.Equal(d.t, had, was)
-			require.Same(d.t, want, asItem(old))
+			require.Same(d.t, want, d.decoded(old))
 		}
 	})
 }
@@ -322,21 +335,21 @@ func (d *world) commit(s *Staging, next model) {
 				return false
 			}
 			require.Equal(d.t, d.parts[key], part)
-			d.same(d.m[key], asItem(stored), true, true)
+			d.same(d.m[key], d.decoded(stored), true, true)
 			return true
 		},
 		Deleted: func(key Key, last any) {
 			if puts {
 				require.Fail(d.t, "deletions come first")
 			}
-			d.same(seen[key], asItem(last), true, true)
+			d.same(seen[key], d.decoded(last), true, true)
 			delete(seen, key)
 		},
 		Put: func(key Key, old, obj any, replaced bool) {
 			puts = true
 			was, had := seen[key]
-			d.same(was, asItem(old), had, replaced)
-			seen[key] = asItem(obj)
+			d.same(was, d.decoded(old), had, replaced)
+			seen[key] = d.decoded(obj)
 		},
 		Commit: func(*Tx) { committed = true },
 	})
@@ -412,6 +425,21 @@ func TestIndexerAgainstItsTwin(t *testing.T) {
 	for seed := range uint64(25) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			d := newWorld(t, seeded(seed))
+			for range 120 {
+				d.step()
+				d.compare()
+			}
+		})
+	}
+}
+
+// One that holds its objects encoded does the same.
+func TestAnEncodedIndexerAgainstItsTwin(t *testing.T) {
+	for seed := range uint64(10) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			o := itemOptions()
+			o.Codec = new(fakecodec.Codec)
+			d := worldOf(t, seeded(seed), o)
 			for range 120 {
 				d.step()
 				d.compare()

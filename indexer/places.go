@@ -85,12 +85,12 @@ func (e *entry) setPosts(posts []post) {
 	}
 }
 
-// refresh puts the object of now into the lists that its record has places in.
+// refresh puts what is stored now into the lists that its record has places in.
 func (e *entry) refresh() {
-	object := e.object()
+	stored := e.stored()
 	for i := range e.posts() {
 		p := e.post(i)
-		p.list.value.set(p.at, object)
+		p.list.value.set(p.at, stored)
 	}
 }
 
@@ -112,7 +112,7 @@ func (e *entry) moved(list *node[vector], at uint32) {
 func repost(r *record, i int, v wanted) {
 	p := r.value.post(i)
 	if v.isOf(p.list) {
-		p.list.value.set(p.at, r.value.object())
+		p.list.value.set(p.at, r.value.stored())
 		return
 	}
 	unpost(p)
@@ -132,7 +132,7 @@ func rearrange(w *Writer, r *record, values []wanted) {
 	for _, v := range values {
 		p, ok := left[v]
 		if ok {
-			p.list.value.set(p.at, e.object())
+			p.list.value.set(p.at, e.stored())
 			delete(left, v)
 		} else {
 			p = v.index.add(v.value, r)

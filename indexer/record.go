@@ -9,7 +9,7 @@ import (
 type record = node[entry]
 
 // entry is a record but for its key. Readers see the key, which never changes,
-// and the object, in its slot. All else is the writer's.
+// and what is stored of the object, in its slot. All else is the writer's.
 //
 // Invariant: contents.all.owner(at) is this record, and for every post p of it
 // p.list.value.owner(p.at) is this record.
@@ -29,14 +29,15 @@ type entry struct {
 }
 
 // newRecord returns a record that knows its key before it is in a table.
-func newRecord(key Key, obj any, stamp uint64, part uint16) *record {
+func newRecord(key Key, stored any, stamp uint64, part uint16) *record {
 	r := &record{namespace: unique.Make(key.Namespace), name: key.Name}
-	r.value.slot = slotOf(obj)
+	r.value.slot = slotOf(stored)
 	r.value.stamp, r.value.part = stamp, part
 	return r
 }
 
-func (e *entry) object() any { return e.slot.load() }
+// stored returns what the slot holds: the object, or what a [Codec] makes of it.
+func (e *entry) stored() any { return e.slot.load() }
 
 // takeOver takes over what is the writer's in the record that this one replaces,
 // which keeps the index values that it has.

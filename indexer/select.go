@@ -34,17 +34,18 @@ func (x *Indexer[T]) SelectChecked(namespace string, requirements ...Requirement
 
 // leftOut says which object was left out of a result. Its key is looked for, since
 // lists do not know it.
-func (x *Indexer[T]) leftOut(obj any) error {
+func (x *Indexer[T]) leftOut(stored any) error {
+	obj := x.decode.Object(stored)
 	for r := range x.live.Load().records.all {
-		if slotOf(r.value.object()) == slotOf(obj) {
+		if slotOf(r.value.stored()) == slotOf(stored) {
 			return keyedTypeError[T](r.key(), obj)
 		}
 	}
 	return typeError[T](obj) // it is gone by now
 }
 
-// choose returns the objects of a query, and, apart, one that is of another type, if
-// there are any.
+// choose returns the objects of a query, and, apart and as it is stored, one that is
+// of another type, if there are any.
 func (x *Indexer[T]) choose(namespace string, requirements []Requirement) (result []T, left []any) {
 	best := x.plan(namespace, requirements)
 	snapshots, ok := x.freeze(best)
@@ -121,14 +122,15 @@ func (p *plan) consider(values []string, ix *index, requirement int) {
 // and of the requirements.
 func (x *Indexer[T]) filter(lists []Snapshot[any], checked bool, namespace string, requirements []Requirement) (result []T, left []any) {
 	for _, s := range lists {
-		for obj := range s.All() {
+		for stored := range s.stored {
+			obj := s.decode.Object(stored)
 			if !checked && x.options.Namespace(obj) != namespace || !x.meets(obj, requirements) {
 				continue
 			}
 			if t, ok := typed[T](obj); ok {
 				result = append(result, t)
 			} else {
-				left = []any{obj}
+				left = []any{stored}
 			}
 		}
 	}
@@ -157,12 +159,12 @@ func joined[T any](lists []Snapshot[any]) (result []T, left []any) {
 	return result, stranger[T](lists)
 }
 
-// stranger returns one object of another type.
+// stranger returns one object of another type, as it is stored.
 func stranger[T any](lists []Snapshot[any]) []any {
 	for _, s := range lists {
-		for obj := range s.All() {
-			if _, ok := typed[T](obj); !ok {
-				return []any{obj}
+		for stored := range s.stored {
+			if _, ok := typed[T](s.decode.Object(stored)); !ok {
+				return []any{stored}
 			}
 		}
 	}
@@ -197,12 +199,12 @@ func (x *store) freeze(p plan) (lists []Snapshot[any], ok bool) {
 	}
 	for _, value := range p.values {
 		if v := ix.list(p.namespace, value); v != nil {
-			lists = append(lists, *v.freeze())
+			lists = append(lists, v.freeze().at(nil, x.decode))
 		}
 	}
 	if p.values == nil {
 		for n := range ix.values.all {
-			lists = append(lists, *n.value.freeze())
+			lists = append(lists, n.value.freeze().at(nil, x.decode))
 		}
 	}
 	return lists, true

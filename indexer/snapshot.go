@@ -15,7 +15,8 @@ import (
 type Snapshot[T any] struct {
 	chunks  []*chunk
 	size    int
-	version string
+	version *string // nil for ""
+	decode  Decoder
 }
 
 // Len returns the number of objects.
@@ -23,7 +24,12 @@ func (s Snapshot[T]) Len() int { return s.size }
 
 // Version returns the resourceVersion that the indexer was at when the
 // snapshot was taken, "" before the first list.
-func (s Snapshot[T]) Version() string { return s.version }
+func (s Snapshot[T]) Version() string {
+	if s.version == nil {
+		return ""
+	}
+	return *s.version
+}
 
 // All ranges over the objects, in no promised order. No lock is held, nothing
 // is copied: the loop may take as long as it likes and call anything.
@@ -34,6 +40,10 @@ func (s Snapshot[T]) All() iter.Seq[T] {
 // each is apart from All, so that the compiler puts All into its caller, where
 // the loop needs no closure on the heap.
 func (s *Snapshot[T]) each(yield func(T) bool) {
+	if s.decode != nil {
+		s.eachDecoded(yield)
+		return
+	}
 	left := s.size
 	for _, c := range s.chunks {
 		for _, obj := range c.objects[:min(left, chunkSize)] {
@@ -45,8 +55,32 @@ func (s *Snapshot[T]) each(yield func(T) bool) {
 	}
 }
 
+func (s *Snapshot[T]) eachDecoded(yield func(T) bool) {
+	for stored := range s.stored {
+		if t, ok := typed[T](s.decode(stored)); ok && !yield(t) {
+			return
+		}
+	}
+}
+
+// stored calls yield for what is stored of each object, until it returns false.
+func (s *Snapshot[T]) stored(yield func(any) bool) {
+	left := s.size
+	for _, c := range s.chunks {
+		for _, stored := range c.objects[:min(left, chunkSize)] {
+			if !yield(stored) {
+				return
+			}
+		}
+		left -= chunkSize
+	}
+}
+
 // AppendTo appends the objects to dst, at the speed of memory.
 func (s Snapshot[T]) AppendTo(dst []T) []T {
+	if s.decode != nil {
+		return slices.AppendSeq(dst, s.All())
+	}
 	left := s.size
 	for _, c := range s.chunks {
 		dst = appendTyped(dst, c.objects[:min(left, chunkSize)])
@@ -81,13 +115,14 @@ func (s Snapshot[T]) List() []T {
 	return s.AppendTo(make([]T, 0, s.size))
 }
 
-// at returns the snapshot marked with the version it was taken at.
-func (s *Snapshot[T]) at(version string) Snapshot[T] {
-	return Snapshot[T]{chunks: s.chunks, size: s.size, version: version}
+// at returns the snapshot marked with the version it was taken at, for whoever reads
+// what a decoder makes of it.
+func (s *Snapshot[T]) at(version *string, decode Decoder) Snapshot[T] {
+	return Snapshot[T]{chunks: s.chunks, size: s.size, version: version, decode: decode}
 }
 
 // At returns the object at place i, which must be below Len.
 func (s Snapshot[T]) At(i int) T {
-	obj, _ := typed[T](s.chunks[i>>chunkBits].objects[i%chunkSize])
+	obj, _ := typed[T](s.decode.Object(s.chunks[i>>chunkBits].objects[i%chunkSize]))
 	return obj
 }

@@ -85,12 +85,12 @@ func (s *Staging) Keep(key Key) bool {
 
 // KeepIf is Keep where the stored object, with its stamp, is what the replacement
 // holds. That is asked in the writer's turn: nobody writes the key meanwhile.
-func (s *Staging) KeepIf(key Key, same func(obj any, stamp uint64) bool) bool {
+func (s *Staging) KeepIf(key Key, same func(stored any, stamp uint64) bool) bool {
 	s.w.x.writing.Lock()
 	defer s.w.x.writing.Unlock()
 
 	r := s.stored(key)
-	if r == nil || !same(r.value.object(), r.value.stamp) {
+	if r == nil || !same(r.value.stored(), r.value.stamp) {
 		return false
 	}
 	s.pending.remove(key)
@@ -99,13 +99,28 @@ func (s *Staging) KeepIf(key Key, same func(obj any, stamp uint64) bool) bool {
 }
 
 // Put says that the replacement holds this object. The last one of a key counts,
-// in the place of the first.
-func (s *Staging) Put(key Key, obj any, stamp uint64) {
+// in the place of the first. It returns what is going to be stored.
+func (s *Staging) Put(key Key, obj any, stamp uint64) (stored any) {
+	stored = s.w.Encode(obj)
+	if s.w.x.decode == nil {
+		obj = nil // it is what the record has
+	}
+	s.put(newRecord(key, stored, stamp, s.part), obj)
+	return stored
+}
+
+// PutStored is [Staging.Put] of what the store has held before.
+func (s *Staging) PutStored(key Key, stored any, stamp uint64) {
+	s.put(newRecord(key, stored, stamp, s.part), nil)
+}
+
+// put makes a record pending, of an object that it was encoded from, if that is known.
+func (s *Staging) put(r *record, obj any) {
 	s.w.x.writing.Lock()
 	defer s.w.x.writing.Unlock()
 
-	s.unmark(key)
-	s.pending.put(newRecord(key, obj, stamp, s.part))
+	s.unmark(r.key())
+	s.pending.put(r, obj)
 }
 
 // Drop says that the replacement does not hold a key, after all.
@@ -144,11 +159,12 @@ func (w *Writer) retain(r *record) {
 	}
 	if s := w.staged[e.mark]; s != nil && e.part == s.part {
 		e.mark = 0
-		s.pending.put(newRecord(r.key(), e.object(), e.stamp, s.part))
+		s.pending.put(newRecord(r.key(), e.stored(), e.stamp, s.part), nil)
 	}
 }
 
-// Visitor is told of the changes that a replacement comes to.
+// Visitor is told of the changes that a replacement comes to. It is told of objects as
+// they are stored, see [Codec].
 type Visitor struct {
 	// Outdated tells whether an object that the replacement has put is older than
 	// the one that another part has under its key, which then stays. It is asked
@@ -165,7 +181,7 @@ type Visitor struct {
 
 func (v *Visitor) deleted(r *record) {
 	if v.Deleted != nil {
-		v.Deleted(r.key(), r.value.object())
+		v.Deleted(r.key(), r.value.stored())
 	}
 }
 
@@ -230,15 +246,26 @@ func (s *Staging) commitInPlace(gone []*record, v Visitor, show func()) {
 // apply writes what is pending to contents and visits it. It goes on from where it
 // was, if it is called again.
 func (s *Staging) apply(c *contents, v Visitor) {
-	for ; len(s.pending.order) > 0; s.pending.order = s.pending.order[1:] {
+	for ; len(s.pending.order) > 0; s.pending.next() {
 		r := s.pending.order[0]
 		if r == nil || s.yields(c, r, v) {
 			continue
 		}
-		old, replaced := c.put(s.w, r)
+		old, replaced := c.put(s.w, r, s.object(c, r))
 		if v.Put != nil {
-			v.Put(r.key(), old, r.value.object(), replaced)
+			v.Put(r.key(), old, r.value.stored(), replaced)
 		}
+	}
+}
+
+// object returns the object of the first pending record, nil where no index of c
+// looks at it.
+func (s *Staging) object(c *contents, r *record) any {
+	switch obj := s.pending.object(); {
+	case obj != nil || c.keyed:
+		return obj
+	default:
+		return s.w.x.decode.Object(r.value.stored())
 	}
 }
 
@@ -256,5 +283,5 @@ func (s *Staging) yields(c *contents, r *record, v Visitor) bool {
 		r.value.part = stored.value.part
 		return false
 	}
-	return v.Outdated(r.key(), stored.value.part, stored.value.object(), r.value.object())
+	return v.Outdated(r.key(), stored.value.part, stored.value.stored(), r.value.stored())
 }

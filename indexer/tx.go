@@ -1,7 +1,7 @@
 package indexer
 
 // Tx is a write section in progress, see [Writer.Begin], or a moment between two,
-// see [Writer.Freeze].
+// see [Writer.Freeze]. It returns objects as they are stored, see [Codec].
 type Tx struct {
 	w       *Writer
 	writing bool
@@ -17,7 +17,7 @@ func (tx *Tx) Commit() {
 }
 
 // Get returns the object of a key, as the section has left it so far.
-func (tx *Tx) Get(key Key) (any, bool) { return tx.w.x.Get(key) }
+func (tx *Tx) Get(key Key) (stored any, ok bool) { return tx.w.Stored(key) }
 
 // Part returns the part that the object of a key came from.
 func (tx *Tx) Part(key Key) (part uint16, ok bool) {
@@ -28,34 +28,42 @@ func (tx *Tx) Part(key Key) (part uint16, ok bool) {
 }
 
 // Stamped returns the object of a key, with the stamp that was put with it.
-func (tx *Tx) Stamped(key Key) (obj any, stamp uint64, ok bool) {
+func (tx *Tx) Stamped(key Key) (stored any, stamp uint64, ok bool) {
 	if r := tx.w.x.live.Load().records.get(key); r != nil {
-		return r.value.object(), r.value.stamp, true
+		return r.value.stored(), r.value.stamp, true
 	}
 	return nil, 0, false
 }
 
-// Put stores an object that came from the given part, and returns the one
-// that it replaces. Stamp is kept with the object for the caller, who gets it
-// back when the object is replaced without having to look at that.
+// Written is what [Tx.Put] has done.
+type Written struct {
+	New, Old any    // as they are stored
+	OldStamp uint64 // that Old was put with
+	Replaced bool   // there was an Old
+}
+
+// Put stores an object that came from the given part, in the place of the one of
+// before. Stamp is kept with the object for the caller, who gets it back when the
+// object is replaced without having to look at that.
 //
 // Where an index function ends the goroutine, Put has done nothing. That index
 // function is called on a goroutine of its own from then on, so that Put can be
 // called again.
-func (tx *Tx) Put(part uint16, key Key, obj any, stamp uint64) (old any, was uint64, replaced bool) {
+func (tx *Tx) Put(part uint16, key Key, obj any, stamp uint64) Written {
 	w := tx.w
 	c := w.x.live.Load()
+	stored := w.Encode(obj)
 	spot, r := c.records.seek(key)
 	if r == nil {
-		c.insert(w, spot, newRecord(key, obj, stamp, part))
-		return nil, 0, false
+		c.insert(w, spot, newRecord(key, stored, stamp, part), obj)
+		return Written{New: stored}
 	}
 	values := c.values(w, r, obj)
 	w.retain(r)
-	r = c.taker(spot, r, obj)
-	old, was = c.update(w, r, obj, stamp, values)
+	r = c.taker(spot, r, stored)
+	old, was := c.update(w, r, stored, stamp, values)
 	r.value.part = part
-	return old, was, true
+	return Written{New: stored, Old: old, OldStamp: was, Replaced: true}
 }
 
 // Delete takes an object out and returns it.
@@ -68,7 +76,7 @@ func (tx *Tx) Delete(key Key) (old any, deleted bool) {
 	}
 	w.retain(r)
 	c.remove(key)
-	return r.value.object(), true
+	return r.value.stored(), true
 }
 
 // Whole calls f, which writes. Where an index function ends the goroutine in the midst
@@ -79,13 +87,14 @@ func (tx *Tx) Whole(f func()) { tx.w.whole(f) }
 // SetVersion sets the resourceVersion that the store is at from now on.
 func (tx *Tx) SetVersion(version string) { tx.w.setVersion(version) }
 
-// Snapshot freezes the list of all objects as the section has left it so far.
+// Snapshot freezes the list of all objects, as they are stored, as the section has left
+// it so far.
 func (tx *Tx) Snapshot() Snapshot[any] {
 	all := tx.w.x.live.Load().all
 	if tx.writing { // nobody else may see what is not complete yet
-		return all.copied().at(tx.w.x.Version())
+		return all.copied().at(tx.w.x.version.Load(), nil)
 	}
-	return all.freeze().at(tx.w.x.Version())
+	return all.freeze().at(tx.w.x.version.Load(), nil)
 }
 
 // Faults returns what index functions have failed on in this section so far.

@@ -22,7 +22,7 @@ func (x *Indexer[T]) Union(index string, values ...string) ([]T, error) {
 		for r := range v.records {
 			if _, again := seen[r]; !again {
 				seen[r] = struct{}{}
-				if obj, ok := typed[T](r.value.object()); ok {
+				if obj, ok := typed[T](x.decode.Object(r.value.stored())); ok {
 					list = append(list, obj)
 				}
 			}

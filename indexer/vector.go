@@ -7,7 +7,7 @@ const (
 	chunkSize = 1 << chunkBits
 )
 
-// chunk is a run of up to chunkSize objects. Only the last chunk of a vector
+// chunk is a run of up to chunkSize objects, as they are stored. Only the last chunk of a vector
 // is shorter, and grows as needed.
 type chunk struct {
 	objects []any // never changed once a snapshot holds the chunk

@@ -34,6 +34,9 @@ func New(o Options) (*Writer, error) {
 	}
 	w := &Writer{x: new(Indexer[any])}
 	w.x.options = o
+	if o.Codec != nil {
+		w.x.decode = o.Codec.Decode
+	}
 	w.tx.w, w.x.writer = w, w
 	w.x.version.Store(new(string))
 	w.x.live.Store(newContents(newTable[entry](0), new(vector), nil))

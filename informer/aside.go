@@ -8,44 +8,44 @@ import (
 )
 
 // asides are the identities of objects in whose metadata the transform has changed
-// them. An identity belongs to one object, and not to its key: a user may have put
-// another object under that key by hand.
+// them. An identity belongs to one object, as it is stored, and not to its key: a user
+// may have put another object under that key by hand.
 type asides map[indexer.Key]aside
 
 type aside struct {
 	identity
-	object any
+	stored any
 }
 
 // of returns the identity of an object, false where its metadata tells it.
-func (a asides) of(key indexer.Key, obj any) (identity, bool) {
+func (a asides) of(key indexer.Key, stored any) (identity, bool) {
 	known, ok := a[key]
-	if !ok || !same(known.object, obj) {
+	if !ok || !same(known.stored, stored) {
 		return identity{}, false
 	}
 	return known.identity, true
 }
 
 // note notes the identity of the object that is stored under a key from now on.
-func (a *asides) note(key indexer.Key, obj any, id identity) {
-	if identityOf(obj) == id {
+func (a *asides) note(key indexer.Key, stored any, id identity) {
+	if identityOf(stored) == id {
 		delete(*a, key)
 		return
 	}
 	if *a == nil {
 		*a = make(asides)
 	}
-	(*a)[key] = aside{id, obj}
+	(*a)[key] = aside{id, stored}
 }
 
 // trim forgets what is not stored any more, once that is the most: a user may have
 // deleted it by hand.
-func (a asides) trim(x *indexer.Indexer[any]) {
-	if len(a) <= x.Len() {
+func (a asides) trim(w *indexer.Writer) {
+	if len(a) <= w.Indexer().Len() {
 		return
 	}
 	maps.DeleteFunc(a, func(key indexer.Key, _ aside) bool {
-		_, stored := x.Get(key)
+		_, stored := w.Stored(key)
 		return !stored
 	})
 }

@@ -50,6 +50,8 @@ func (r *batchReceiver[T]) receive(b *eventlog.Batch) {
 	returned = true
 }
 
+func (*batchReceiver[T]) needs(h eventlog.Header) (old, now bool) { return changeNeeds(h) }
+
 func (r *batchReceiver[T]) atOnce() int                               { return r.n }
 func (r *batchReceiver[T]) name() string                              { return fmt.Sprintf("%T", r.handle) }
 func (*batchReceiver[T]) context(run context.Context) context.Context { return run }

@@ -157,7 +157,7 @@ func (i *clientgoInformer) AddEventHandlerWithOptions(h cache.ResourceEventHandl
 // register adds a handler that is resynced exactly as often as it says.
 func (i *clientgoInformer) register(h cache.ResourceEventHandler, resync time.Duration, logger *klog.Logger) (*clientgoRegistration, error) {
 	to := newClientgoReceiver(h, logger)
-	r := newRegistration(i.core.processor, to, HandlerOptions{Name: to.name(), Resync: resync})
+	r := newRegistration(i.core.processor, i.core.receiving(to), HandlerOptions{Name: to.name(), Resync: resync})
 	if err := i.core.join(r, false); err != nil {
 		return nil, err
 	}

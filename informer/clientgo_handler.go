@@ -51,6 +51,21 @@ func (r *clientgoReceiver) receive(b *eventlog.Batch) {
 	}
 }
 
+// needs tells that a handler made of functions is told nothing where it has none.
+func (r *clientgoReceiver) needs(h eventlog.Header) (old, now bool) {
+	funcs, partial := r.handler.(cache.ResourceEventHandlerFuncs)
+	switch {
+	case h.Kind == eventlog.Updated, h.Is(eventlog.Recreated) && h.Kind == eventlog.Added:
+		called := !partial || funcs.UpdateFunc != nil
+		return called, called
+	case h.Kind == eventlog.Added:
+		return false, !partial || funcs.AddFunc != nil
+	case h.Is(eventlog.Recreated), h.Is(eventlog.Lost) && h.Is(eventlog.Unknown):
+		return false, false
+	}
+	return !partial || funcs.DeleteFunc != nil, false
+}
+
 func (*clientgoReceiver) atOnce() int    { return 1 }
 func (r *clientgoReceiver) name() string { return handlerName(r.handler) }
 

@@ -12,15 +12,17 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/encoding"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // newFreeStore makes a store that belongs to no informer.
 func newFreeStore(key cache.KeyFunc, ix cache.Indexers) *clientgoStore {
-	indexes := clientgoIndexes(ix, false)
-	writer, err := indexer.New(indexer.Options{Indexes: indexes, Labels: labelsOf[any], Namespace: namespaceOf[any]})
+	o := indexer.Options{Indexes: clientgoIndexes(ix, false), Labels: labelsOf[any], Namespace: namespaceOf[any], Codec: encoding.Codec()}
+	writer, err := indexer.New(o)
 	if err != nil { // an index without a name or a function: client-go stores, and fails later
-		writer, _ = indexer.New(indexer.Options{Labels: labelsOf[any], Namespace: namespaceOf[any]})
+		o.Indexes = nil
+		writer, _ = indexer.New(o)
 	}
 	return &clientgoStore{
 		writer: writer, keyFunc: key,
@@ -260,7 +262,7 @@ func (s *clientgoStore) keyOf(obj any) (indexer.Key, error) {
 		return indexer.Key{}, cache.KeyError{Obj: obj, Err: err}
 	}
 	if whole := (indexer.Key{Name: key}); s.metaKeys {
-		if _, stored := s.writer.Indexer().Get(whole); stored {
+		if _, stored := s.writer.Stored(whole); stored {
 			return whole, nil
 		}
 	}

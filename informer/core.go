@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/encoding"
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/lister"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -98,6 +99,7 @@ func (c *core) newStore(indexes []indexer.Index[any]) (*indexer.Writer, error) {
 		Labels:    labelsOf[any],
 		Namespace: namespaceOf[any],
 		Report:    func(e *indexer.IndexError) { c.observe(e) },
+		Codec:     encoding.Codec(),
 	})
 }
 

@@ -98,7 +98,7 @@ func (c *core) handle(to receiver, o HandlerOptions) (Registration, error) {
 	if o.Resync == 0 {
 		o.Resync = c.options.Resync
 	}
-	r := newRegistration(c.processor, to, o)
+	r := newRegistration(c.processor, c.receiving(to), o)
 	if err := c.join(r, true); err != nil {
 		return nil, err
 	}

@@ -51,10 +51,10 @@ var (
 // Recall returns what is stored of an object, transformed as it is. Where the
 // transform has ever changed an identity, stored objects do not tell the server's; nor
 // does one that was put by hand.
-func (s *intake) Recall(key indexer.Key, uid, version string) (obj any, ok bool) {
-	stored, ok := s.core.writer.Indexer().Get(key)
+func (s *intake) Recall(key indexer.Key, uid, version string) (stored any, ok bool) {
+	stored, ok = s.core.writer.Stored(key)
 	if !ok || s.afresh.Load() || s.core.disguised.Load() || identityOf(stored) != (identity{uid, version}) {
-		return obj, false
+		return nil, false
 	}
 	s.core.writer.Freeze(func(tx *indexer.Tx) {
 		var stamp uint64

@@ -82,9 +82,14 @@ func (c *core) stagePut(p *part, d *deltafifo.Delta) {
 	}) {
 		return
 	}
-	p.staging.Put(d.Key, d.Object, d.Stamp)
+	stored := d.Object
+	if d.Recalled {
+		p.staging.PutStored(d.Key, stored, d.Stamp)
+	} else {
+		stored = p.staging.Put(d.Key, stored, d.Stamp)
+	}
 	if c.options.Transform != nil {
-		p.aside.note(d.Key, d.Object, id)
+		p.aside.note(d.Key, stored, id)
 	}
 }
 
@@ -139,7 +144,7 @@ func (c *core) settled(i uint16, first bool) {
 	was := len(p.poisoned)
 	p.poisoned, p.sick, p.aside, p.changes = p.sick, nil, nil, 0
 	c.recount(p, was)
-	c.aside.trim(c.writer.Indexer())
+	c.aside.trim(c.writer)
 	c.versions.wake()
 }
 

@@ -103,20 +103,20 @@ func (c *core) publishChanges(tx *indexer.Tx) {
 }
 
 func (c *core) put(tx *indexer.Tx, d *deltafifo.Delta) {
-	old, stamp, replaced := tx.Put(d.Part, d.Key, d.Object, d.Stamp)
+	stored := tx.Put(d.Part, d.Key, d.Object, d.Stamp)
 	was := identity{uid: d.UID} // nearly always
-	if replaced && stamp != d.Stamp {
-		was = c.identity(d.Key, old)
+	if stored.Replaced && stored.OldStamp != d.Stamp {
+		was = c.identity(d.Key, stored.Old)
 	}
-	c.remember(d)
-	c.logPut(d.Key, put{old: old, now: d.Object, replaced: replaced, was: was.uid, uid: d.UID})
+	c.remember(d, stored.New)
+	c.logPut(d.Key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: was.uid, uid: d.UID})
 }
 
 func (c *core) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 	cached, deleted := tx.Delete(d.Key)
-	e := eventlog.Event{Pair: eventlog.Pair{Old: d.Object, New: cached}, Header: eventlog.Header{Kind: eventlog.Deleted}}
-	if d.Lost {
-		e.Old, e.Flags = cached, eventlog.Lost
+	e := eventlog.Event{Pair: eventlog.Pair{Old: cached, New: cached}, Header: eventlog.Header{Kind: eventlog.Deleted, Flags: eventlog.Lost}}
+	if !d.Lost {
+		e.Old, e.Flags = c.writer.Encode(d.Object), 0
 	}
 	if !deleted {
 		e.Flags |= eventlog.Unknown
@@ -146,11 +146,11 @@ func (c *core) identity(key indexer.Key, obj any) identity {
 	return identityOf(obj)
 }
 
-// remember notes what has been stored: its identity, where the object does not
-// tell it, and that it is not poisoned any more.
-func (c *core) remember(d *deltafifo.Delta) {
+// remember notes what has been stored of a delta: its identity, where the object does
+// not tell it, and that it is not poisoned any more.
+func (c *core) remember(d *deltafifo.Delta, stored any) {
 	if c.options.Transform != nil {
-		c.aside.note(d.Key, d.Object, identity{d.UID, d.Version})
+		c.aside.note(d.Key, stored, identity{d.UID, d.Version})
 	}
 	c.cure(d.Part, d.Key)
 }

@@ -64,7 +64,7 @@ func (p *sharedProcessor) stored(obj any) bool {
 	if !ok {
 		return false
 	}
-	now, ok := p.store.Indexer().Get(key)
+	now, ok := p.store.Stored(key)
 	return ok && same(now, obj)
 }
 

@@ -13,6 +13,9 @@ type receiver interface {
 	// at once. What the handler was told is not left in the batch, whether it returns
 	// or not.
 	receive(b *eventlog.Batch)
+	// needs tells which objects of an event the handler is told, so that others are not
+	// decoded.
+	needs(h eventlog.Header) (old, now bool)
 	// atOnce is how many events the handler is told at once, at the most.
 	atOnce() int
 	// name is the handler's type.
@@ -40,6 +43,8 @@ func (r *typedReceiver[T]) receive(b *eventlog.Batch) {
 	}
 }
 
+func (*typedReceiver[T]) needs(h eventlog.Header) (old, now bool) { return changeNeeds(h) }
+
 func (r *typedReceiver[T]) name() string { return fmt.Sprintf("%T", r.handler) }
 
 // funcsReceiver delivers to a [Funcs], without a [Change] in between.
@@ -58,6 +63,14 @@ func (r *funcsReceiver[T]) receive(b *eventlog.Batch) {
 	case h.Kind == eventlog.Deleted && r.Deleted != nil && !h.Is(eventlog.Unknown):
 		r.Deleted(typed[T](p.Old))
 	}
+}
+
+func (r *funcsReceiver[T]) needs(h eventlog.Header) (old, now bool) {
+	if called := h.Kind == eventlog.Added && r.Added != nil || h.Kind == eventlog.Updated && r.Updated != nil ||
+		h.Kind == eventlog.Deleted && r.Deleted != nil; !called {
+		return false, false
+	}
+	return changeNeeds(h)
 }
 
 func (r *funcsReceiver[T]) name() string { return fmt.Sprintf("%T", r.Funcs) }
@@ -81,6 +94,14 @@ func change[T any](p *eventlog.Pair, h eventlog.Header) Change[T] {
 		c.New = typed[T](p.New)
 	}
 	return c
+}
+
+// changeNeeds tells which objects of an event are part of a change.
+func changeNeeds(h eventlog.Header) (old, now bool) {
+	if h.Is(eventlog.Unknown) {
+		return false, false
+	}
+	return h.Kind != eventlog.Added, h.Kind != eventlog.Deleted
 }
 
 // typed returns an object as a T, the zero value where there is none: what an

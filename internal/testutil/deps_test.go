@@ -57,7 +57,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer",
-		to: []string{"./internal/verify", "./internal/goexit", "./internal/object", "./internal/share", "./internal/sharepass", "./indexer", "./deltafifo", "./reflector", "./lister",
+		to: []string{"./internal/verify", "./internal/goexit", "./internal/object", "./internal/encoding", "./internal/share", "./internal/sharepass", "./indexer", "./deltafifo", "./reflector", "./lister",
 			"./informer/internal/eventlog", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/klog/v2"},
 		why: "an informer serves one kind that it is handed; knowing all kinds is the factory's part",
@@ -109,6 +109,11 @@ var arrows = []arrow{
 		from: "internal/object",
 		to:   []string{"./indexer", apimachinery},
 		why:  "it knows what every object has in common, and who asks is not its affair",
+	},
+	{
+		from: "internal/encoding",
+		to:   []string{"./indexer"},
+		why:  "it hands on a codec of the store, whoever wrote it",
 	},
 	{
 		from: "internal/share",

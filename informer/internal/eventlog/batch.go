@@ -5,13 +5,16 @@ import "github.com/tidemark-k8s/tidemark/indexer"
 // Batch holds copies of some events, on their way to one handler: who clears the log
 // need not wait for that handler. It belongs to one goroutine.
 //
-// Invariant: next <= n <= the size; of the events only the last may need its key.
+// Invariant: next <= n <= the size, prepared <= n; of the events only the last may need
+// its key.
 type Batch struct {
 	pairs   []Pair
 	headers []Header
 	key     indexer.Key // of the last event, if it needs one
 	next, n int
-	limit   int // how many events are taken at once
+	// prepared is how many events were given to Prepare's function.
+	prepared int
+	limit    int // how many events are taken at once
 }
 
 // NewBatch returns an empty batch with room for some events.
@@ -38,6 +41,13 @@ func (b *Batch) Next() (p *Pair, h Header, key *indexer.Key) {
 	return &b.pairs[i], h, key
 }
 
+// Prepare lets a function change the objects of the next few events, once for each.
+func (b *Batch) Prepare(events int, prepare func(p *Pair, h Header)) {
+	for end := min(b.n, b.next+events); b.prepared < end; b.prepared++ {
+		prepare(&b.pairs[b.prepared], b.headers[b.prepared])
+	}
+}
+
 // Skip drops what is left.
 func (b *Batch) Skip() { b.next = b.n }
 
@@ -58,12 +68,12 @@ func (b *Batch) fill(s *segment, i, n uint32) {
 			b.key, n = s.identity(j).Key, j+1
 		}
 	}
-	b.next, b.n = 0, copy(b.pairs, s.pairs[i:n])
+	b.next, b.prepared, b.n = 0, 0, copy(b.pairs, s.pairs[i:n])
 	copy(b.headers, s.headers[i:n])
 }
 
 // Empty lets go of the objects.
 func (b *Batch) Empty() {
 	clear(b.pairs[:b.n])
-	b.key, b.next, b.n = indexer.Key{}, 0, 0
+	b.key, b.next, b.prepared, b.n = indexer.Key{}, 0, 0, 0
 }

@@ -26,7 +26,9 @@ func add(p *corev1.Pod) Event { return Event{Pair{New: p}, Header{Kind: Added}} 
 
 func update(old, now *corev1.Pod) Event { return Event{Pair{old, now}, Header{Kind: Updated}} }
 
-func remove(final, stored *corev1.Pod) Event { return Event{Pair{final, stored}, Header{Kind: Deleted}} }
+func remove(final, stored *corev1.Pod) Event {
+	return Event{Pair{final, stored}, Header{Kind: Deleted}}
+}
 
 func recreate(old, now *corev1.Pod) []Event {
 	return []Event{

@@ -14,6 +14,9 @@
 //   - ours, native, ourFace: in ours. In client-go it cannot be said, or does
 //     not happen every time; the test says which.
 //
+// Ours run each test twice, the second time with stores that hold their objects encoded
+// (package fakecodec). How much is decoded there is in encoded_test.go.
+//
 // The list of all statements stands in statements_test.go, and a test fails if
 // one of them has no test. The suite ends with a table of what ran where; to
 // see it:

@@ -196,12 +196,7 @@ func TestContract_B1_B54_FakeWatchers(t *testing.T) {
 		"RaceFreeFakeWatcher": func() fakeWatcher { return watch.NewRaceFreeFake() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, r := range rigs {
-				t.Run(r.name, func(t *testing.T) {
-					bubble(t, func(t *testing.T) { driveFakeWatcher(t, r, makes()) })
-					record(t, r, holds)
-				})
-			}
+			run(t, func(t T, r rig) { driveFakeWatcher(t, r, makes()) }, rigs...)
 		})
 	}
 }

@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"context"
 	"sync"
+	"testing"
 	"testing/synctest"
 	"time"
 
@@ -13,6 +14,8 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/informer"
 	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
+	"github.com/tidemark-k8s/tidemark/internal/encoding"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/fakecodec"
 )
 
 // A rig is one implementation of an informer.
@@ -25,6 +28,39 @@ type rig struct {
 	newStore func(key cache.KeyFunc) cache.Store
 	// make makes an informer of pods, ready to be run.
 	make func(t T, lw cache.ListerWatcher, o settings) subject
+	// encoded makes the stores hold their objects encoded: a mode of ours, in which
+	// everything holds that holds without.
+	encoded bool
+}
+
+// title names a rig in its mode.
+func (r rig) title() string {
+	if r.encoded {
+		return r.name + "-encoded"
+	}
+	return r.name
+}
+
+// inBothModes returns rigs, and ours once more with stores that encode.
+func inBothModes(rigs []rig) (all []rig) {
+	for _, r := range rigs {
+		all = append(all, r)
+		if r.name != clientgoRig.name {
+			r.encoded = true
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// encodes makes all stores encode until the test ends, if that is the rig's mode.
+func (r rig) encodes(t *testing.T) *fakecodec.Codec {
+	if !r.encoded {
+		return nil
+	}
+	c := new(fakecodec.Codec)
+	t.Cleanup(encoding.Use(c))
+	return c
 }
 
 // settings of an informer; the zero value has no index and no resyncs.

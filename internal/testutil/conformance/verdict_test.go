@@ -80,8 +80,9 @@ func not(t *testing.T, why string) {
 }
 
 func run(t *testing.T, test func(t T, r rig), rigs ...rig) {
-	for _, r := range rigs {
-		t.Run(r.name, func(t *testing.T) {
+	for _, r := range inBothModes(rigs) {
+		t.Run(r.title(), func(t *testing.T) {
+			r.encodes(t)
 			bubble(t, func(t *testing.T) { test(t, r) })
 			if !t.Failed() {
 				record(t, r, holds)
@@ -176,9 +177,12 @@ func crashes(t *testing.T, words string, test func(t T, r rig)) {
 // dying runs a test that ends the process, on all rigs, in processes of their
 // own.
 func dying(t *testing.T, words string, test func(t T, r rig)) {
-	for _, r := range rigs {
+	for _, r := range inBothModes(rigs) {
 		if isChild() {
-			t.Run(r.name, func(t *testing.T) { bubble(t, func(t *testing.T) { test(t, r) }) })
+			t.Run(r.title(), func(t *testing.T) {
+				r.encodes(t)
+				bubble(t, func(t *testing.T) { test(t, r) })
+			})
 		} else {
 			perish(t, r, words, holds)
 		}
@@ -187,8 +191,8 @@ func dying(t *testing.T, words string, test func(t T, r rig)) {
 
 // perish makes sure that a test on a rig ends the process in the given words.
 func perish(t *testing.T, r rig, words string, v verdict) {
-	t.Run(r.name, func(t *testing.T) {
-		only := "^" + regexp.QuoteMeta(strings.TrimSuffix(t.Name(), "/"+r.name)) + "$/^" + r.name + "$"
+	t.Run(r.title(), func(t *testing.T) {
+		only := "^" + regexp.QuoteMeta(strings.TrimSuffix(t.Name(), "/"+r.title())) + "$/^" + r.title() + "$"
 		patience := "-test.timeout=1m"
 		if words == hangs {
 			patience = "-test.timeout=3s"

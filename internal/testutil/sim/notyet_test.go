@@ -25,8 +25,7 @@ const (
 var notYet = []struct {
 	defect          defect
 	checker, reason string // which find it
-}{
-}
+}{}
 
 // spares tells whether this world leaves out what would show a defect.
 func (w *world) spares(d defect) bool { return w.sabotage.shows != d && known(d) }

@@ -1,0 +1,131 @@
+package informer
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/encoding"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/fakecodec"
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// encoded makes the stores of a test hold their objects encoded. It returns what compares
+// how many were decoded since it was called last. The stores do not check themselves: for
+// that, they decode all they have.
+func encoded(t *testing.T) (decoded func(want int)) {
+	c, on := new(fakecodec.Codec), verify.On
+	verify.On = false
+	t.Cleanup(func() { verify.On = on })
+	t.Cleanup(encoding.Use(c))
+	return func(want int) {
+		t.Helper()
+		require.Equal(t, want, c.Decoded())
+	}
+}
+
+var byLabel = indexer.Index[*corev1.Pod]{Name: "app", Append: func(values []string, p *corev1.Pod) []string {
+	return append(values, p.Labels["app"])
+}}
+
+// What a transport has left out is kept as it is stored. It is decoded for an index only
+// where it has to be put back: a user has deleted it meanwhile, or another source has it.
+func TestWhatIsRecalledIsNotDecoded(t *testing.T) {
+	for name, c := range map[string]struct {
+		parts     int
+		meanwhile func(f *fed)
+		want      int
+	}{
+		"stored":            {1, func(*fed) {}, 0},
+		"deleted meanwhile": {1, func(f *fed) { require.NoError(f.t, f.clientgo.store.Delete(pod("a", "1"))) }, 1},
+		"of another source": {2, func(f *fed) { f.apply(ofPart(1, pod("a", "1"))) }, 1},
+		"sent again":        {1, func(f *fed) { f.apply(does(deltafifo.Modified, pod("a", "1"))) }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			decoded := encoded(t)
+			f := newFed(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byLabel}}, c.parts)
+			f.list("10", pod("a", "1", label("app", "web")))
+			stored, ok := f.in.Recall(named("a"), "uid-a", "1")
+			require.True(t, ok)
+			_, ok = f.in.Recall(named("a"), "uid-a", "2")
+			require.False(t, ok)
+			c.meanwhile(f)
+			f.begins()
+			f.apply(deltafifo.Delta{Op: deltafifo.Added, Recalled: true, Key: named("a"), UID: "uid-a", Version: "1", Stamp: stampOf("uid-a"), Object: stored})
+			f.commits("20")
+			decoded(c.want)
+			require.Equal(t, 1, f.writer.Indexer().Len())
+		})
+	}
+}
+
+func ofPart(part uint16, p *corev1.Pod) deltafifo.Delta {
+	d := does(deltafifo.Modified, p)
+	d.Part = part
+	return d
+}
+
+// Where the transform takes the identity away, it is kept beside what is stored: a
+// relist finds its objects again, and decodes none.
+func TestIdentitiesAsideAreOfWhatIsStored(t *testing.T) {
+	decoded := encoded(t)
+	f := newFed(t, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+		p = p.DeepCopy()
+		p.UID, p.ResourceVersion = "", ""
+		return p, nil
+	}}, 1)
+	full := func(version string, pods ...*corev1.Pod) {
+		require.NoError(t, f.in.Begin(t.Context(), reflector.SameHistory))
+		for _, p := range pods {
+			require.NoError(t, f.in.Write(t.Context(), []deltafifo.Delta{does(deltafifo.Added, p)}))
+		}
+		require.NoError(t, f.in.Commit(t.Context(), version))
+		f.drain(t)
+	}
+	full("10", pod("a", "1"), pod("b", "2"))
+	a, _ := f.writer.Stored(named("a"))
+	f.write(t, does(deltafifo.Modified, pod("b", "11")))
+	b, _ := f.writer.Stored(named("b"))
+	full("20", pod("a", "1"), pod("b", "11"), pod("c", "12"))
+	now, _ := f.writer.Stored(named("a"))
+	require.Same(t, a, now)
+	now, _ = f.writer.Stored(named("b"))
+	require.Same(t, b, now)
+	require.Equal(t, identity{"uid-b", "11"}, f.identity(named("b"), now))
+	decoded(0)
+	require.Len(t, f.aside, 3)
+	full("30")
+	require.Empty(t, f.aside)
+}
+
+// A delete of what nobody knew is told to client-go's handlers, its final state decoded.
+func TestADeleteOfTheUnknownIsDecoded(t *testing.T) {
+	decoded := encoded(t)
+	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	var typedDeletes int
+	var told []any
+	typed := f.joins(Funcs[*corev1.Pod]{Deleted: func(*corev1.Pod) { typedDeletes++ }}, HandlerOptions{})
+	clientgo := newRegistration(f.processor, f.receiving(newClientgoReceiver(cache.ResourceEventHandlerFuncs{
+		DeleteFunc: func(obj any) { told = append(told, obj) },
+	}, nil)), HandlerOptions{})
+	require.NoError(t, f.join(clientgo, false))
+	f.list("1")
+	last := pod("a", "2")
+	lost := does(deltafifo.Deleted, pod("b", "3"))
+	lost.Object, lost.Lost = nil, true
+	f.apply(does(deltafifo.Deleted, last), lost)
+	for _, r := range []*registration{typed, clientgo} {
+		f.deliver(r)
+	}
+	require.Zero(t, typedDeletes)
+	require.Equal(t, []any{last, cache.DeletedFinalStateUnknown{Key: "default/b"}}, told)
+	decoded(1)
+	_, is := told[0].(metav1.Object)
+	require.True(t, is)
+}

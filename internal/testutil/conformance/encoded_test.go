@@ -1,0 +1,196 @@
+package conformance_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/fakecodec"
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+)
+
+// counting runs a test on both of ours, whose stores hold their objects encoded. They do
+// not check themselves: for that, they decode all they have.
+func counting(t *testing.T, test func(t *testing.T, r rig, decoded func(want int, of string))) {
+	on := verify.On
+	verify.On = false
+	t.Cleanup(func() { verify.On = on })
+	for _, r := range []rig{faceRig, nativeRig} {
+		r.encoded = true
+		t.Run(r.title(), func(t *testing.T) {
+			c := r.encodes(t)
+			bubble(t, func(t *testing.T) { test(t, r, decodedBy(t, c)) })
+		})
+	}
+}
+
+// decodedBy returns what compares how many objects have been decoded since it was called
+// last, once nothing moves any more.
+func decodedBy(t *testing.T, c *fakecodec.Codec) func(want int, of string) {
+	return func(want int, of string) {
+		t.Helper()
+		synctest.Wait()
+		require.Equal(t, want, c.Decoded(), of)
+	}
+}
+
+var byApp = settings{resync: time.Hour, indexes: cache.Indexers{"app": func(obj any) ([]string, error) {
+	return []string{obj.(*corev1.Pod).Labels["app"]}, nil
+}}}
+
+// Changes and relists are applied without a look into what is stored.
+func TestEncodedApplyingDecodesNothing(t *testing.T) {
+	counting(t, func(t *testing.T, r rig, decoded func(int, string)) {
+		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2"), pod("c", "3")), byApp).start()
+		decoded(0, "the first list")
+		for i := range 20 {
+			w.send(watch.Modified, pod("a", fmt.Sprint(11+i)))
+		}
+		w.send(watch.Added, pod("d", "40"))
+		w.send(watch.Deleted, pod("b", "41"))
+		decoded(0, "events")
+		w.set("50", pod("a", "30"), pod("c", "3"), pod("d", "40"))
+		w.relist()
+		decoded(0, "a list of what is stored")
+		w.set("60", pod("a", "51"), pod("c", "3"), pod("e", "52"))
+		w.relist()
+		decoded(0, "a list of something else")
+		require.Len(t, w.keys(), 3)
+		found, err := w.by("app", "")
+		require.NoError(t, err)
+		require.Len(t, found, 3)
+		decoded(0, "keys")
+		require.Equal(t, "a@51", spoken(w.get("default/a")))
+		decoded(1, "a look-up")
+	})
+}
+
+// A handler is told objects, each decoded once for it, and another handler its own.
+func TestEncodedHandlersDecodeWhatTheyAreTold(t *testing.T) {
+	counting(t, func(t *testing.T, r rig, decoded func(int, string)) {
+		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2")), byApp)
+		rec, _ := w.records()
+		w.start()
+		require.Len(t, rec.take(), 2)
+		decoded(2, "the initial state")
+		w.send(watch.Modified, pod("a", "11"))
+		decoded(2, "an update")
+		w.send(watch.Added, pod("c", "12"))
+		decoded(1, "an add")
+		w.send(watch.Deleted, pod("c", "13"))
+		decoded(1, "a delete")
+		rec.take()
+		w.set("20", pod("b", "2"))
+		w.relist()
+		require.Equal(t, []string{"delete tombstone default/a a@11"}, rec.take())
+		decoded(1, "a lost delete")
+		w.send(watch.Modified, pod("b", "21", func(p *corev1.Pod) { p.UID = "another" }))
+		require.NotEmpty(t, rec.take())
+		decoded(2, "a re-created object")
+		time.Sleep(time.Hour)
+		require.Equal(t, []string{"update b@21 b@21"}, rec.take())
+		decoded(1, "a resync, whose old and new are one")
+		late, _ := w.records()
+		require.Equal(t, []string{"initial b@21"}, late.take())
+		decoded(1, "a late handler")
+		w.send(watch.Modified, pod("b", "22"))
+		decoded(4, "two handlers")
+	})
+}
+
+// What waits for a handler that is stuck stays encoded; what is merged is decoded as one.
+func TestEncodedBacklogsAreNotDecoded(t *testing.T) {
+	for _, delivery := range []informer.Delivery{informer.Every, informer.Latest} {
+		counting(t, func(t *testing.T, r rig, decoded func(int, string)) {
+			if r.name != nativeRig.name {
+				return
+			}
+			w := r.world(t, newScript("10", pod("a", "1")), byApp)
+			gate, last := make(chan struct{}), ""
+			reg, err := w.native().informer.Handle(informer.Funcs[*corev1.Pod]{
+				Added:   func(*corev1.Pod) { <-gate },
+				Updated: func(_, p *corev1.Pod) { last = p.ResourceVersion },
+			}, informer.HandlerOptions{Delivery: delivery})
+			require.NoError(t, err)
+			w.start()
+			decoded(1, "the initial state")
+			for i := range 2000 {
+				w.send(watch.Modified, pod("a", fmt.Sprint(11+i)))
+			}
+			synctest.Wait()
+			calls := 2000
+			if delivery == informer.Every {
+				require.Equal(t, calls+1, reg.Backlog(), "and the add that the handler has in hand")
+			} else {
+				require.Less(t, reg.Backlog(), calls)
+				calls = 1
+			}
+			decoded(0, "what waits")
+			close(gate)
+			decoded(2*calls, "what is told")
+			require.Equal(t, "2010", last)
+		})
+	}
+}
+
+// A handler that has no function for an event has nothing decoded for it.
+func TestEncodedNothingIsDecodedForNobody(t *testing.T) {
+	counting(t, func(t *testing.T, r rig, decoded func(int, string)) {
+		w := r.world(t, newScript("10", pod("a", "1")), byApp)
+		adds := 0
+		if r.name == nativeRig.name {
+			_, err := w.native().informer.Handle(informer.Funcs[*corev1.Pod]{Added: func(*corev1.Pod) { adds++ }}, informer.HandlerOptions{})
+			require.NoError(t, err)
+		} else {
+			_, err := w.shared().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { adds++ }})
+			require.NoError(t, err)
+		}
+		w.start()
+		decoded(1, "the initial state")
+		w.send(watch.Modified, pod("a", "11"))
+		w.send(watch.Deleted, pod("a", "12"))
+		decoded(0, "an update and a delete")
+		require.Equal(t, 1, adds)
+	})
+}
+
+// What a user writes is encoded, and what a user reads is not.
+func TestEncodedStoresOfUsers(t *testing.T) {
+	counting(t, func(t *testing.T, r rig, decoded func(int, string)) {
+		if r.name != faceRig.name {
+			return
+		}
+		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2")), byApp).start()
+		for of, x := range map[string]cache.Indexer{"of an informer": w.shared().GetIndexer(), "without one": r.newIndex(cache.MetaNamespaceKeyFunc, byApp.indexes)} {
+			require.NoError(t, x.Replace([]any{pod("a", "5"), pod("b", "6")}, "10"))
+			require.NoError(t, x.Add(pod("c", "7")))
+			require.NoError(t, x.Update(pod("c", "8")))
+			require.NoError(t, x.Delete(pod("a", "9")))
+			decoded(0, "writes "+of)
+			all := x.List()
+			require.Len(t, all, 2)
+			decoded(2, "a list "+of)
+			require.IsType(t, new(corev1.Pod), all[0])
+			found, err := x.ByIndex("app", "")
+			require.NoError(t, err)
+			require.Len(t, found, 2)
+			decoded(2, "an index "+of)
+			found, err = x.Index("app", pod("c", "1"))
+			require.NoError(t, err)
+			require.Len(t, found, 2)
+			decoded(2, "an index by an object "+of)
+			obj, exists, err := x.Get(pod("c", ""))
+			require.NoError(t, err)
+			require.True(t, exists)
+			require.Equal(t, "c@8", spoken(obj))
+			decoded(1, "a look-up "+of)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package fakecodec
+
+import (
+	"fmt"
+	"reflect"
+	"sync/atomic"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Codec is an indexer.Codec. The zero value is ready for use.
+type Codec struct{ encoded, decoded atomic.Int64 }
+
+// Encoded returns how many objects it has encoded.
+func (c *Codec) Encoded() int { return int(c.encoded.Load()) }
+
+// Decoded returns how many objects it has decoded since it was asked last.
+func (c *Codec) Decoded() int { return int(c.decoded.Swap(0)) }
+
+// Encode is that of an indexer.Codec.
+func (c *Codec) Encode(obj any) any {
+	if _, twice := obj.(*stored); twice {
+		panic("fakecodec: encoded twice")
+	}
+	c.encoded.Add(1)
+	return &stored{object: obj, header: headerOf(obj)}
+}
+
+// Decode is that of an indexer.Codec.
+func (c *Codec) Decode(obj any) any {
+	s, ok := obj.(*stored)
+	if !ok {
+		panic(fmt.Sprintf("fakecodec: what is stored is a %T", obj))
+	}
+	c.decoded.Add(1)
+	return s.object
+}
+
+// stored is an object as it is stored.
+type stored struct {
+	object any
+	header *header // nil for what has no metadata
+}
+
+// GetObjectMeta makes it a metav1.ObjectMetaAccessor.
+func (s *stored) GetObjectMeta() metav1.Object {
+	if s.header == nil {
+		return nil
+	}
+	return s.header
+}
+
+// header is the identity of an object. All other metadata is missing: whoever asks
+// for it panics.
+type header struct {
+	metav1.Object
+	namespace, name, version string
+	uid                      types.UID
+}
+
+func (h *header) GetNamespace() string       { return h.namespace }
+func (h *header) GetName() string            { return h.name }
+func (h *header) GetResourceVersion() string { return h.version }
+func (h *header) GetUID() types.UID          { return h.uid }
+
+func headerOf(obj any) *header {
+	m, ok := obj.(metav1.Object)
+	if v := reflect.ValueOf(obj); !ok || v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil
+	}
+	return &header{namespace: m.GetNamespace(), name: m.GetName(), version: m.GetResourceVersion(), uid: m.GetUID()}
+}
