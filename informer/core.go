@@ -31,20 +31,22 @@ type core struct {
 	processor *sharedProcessor
 	status    status
 	versions  versionWaiters
-	hooks     hooks
-	lister    lister.Lister[any]
-	observing chan struct{} // holds one while the user's observer is called
-	logger    atomic.Pointer[func(Event)]
-	ownLogger *klog.Logger  // that the constructor was given; nil for that of each run's context
-	synced    chan struct{} // closed once every part has committed a full state
-	disguised atomic.Bool   // the transform has changed a UID or version
-	sharing   sharing
+	// quarantined is what all parts have quarantined, for those who wait for a version.
+	quarantined quarantined
+	hooks       hooks
+	lister      lister.Lister[any]
+	observing   chan struct{} // holds one while the user's observer is called
+	logger      atomic.Pointer[func(Event)]
+	ownLogger   *klog.Logger  // that the constructor was given; nil for that of each run's context
+	synced      chan struct{} // closed once every part has committed a full state
+	disguised   atomic.Bool   // the transform has changed a UID or version
+	sharing     sharing
 
 	// The processLoop's own.
 	parts     []part
 	committed int // how many of the parts have committed a full state
 	poisoned  int // how many objects of all parts could not be prepared
-	reached   reached
+	reached   *reached
 	batch     []deltafifo.Delta // taken out of the queue, and still to be applied
 	changes   []deltafifo.Delta // those of the present write section
 	applied   int               // how many of these are made

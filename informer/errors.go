@@ -33,6 +33,9 @@ var (
 	// ErrTransform is returned, wrapped in a [QuarantineError], where the
 	// transform failed on an object.
 	ErrTransform = errors.New("the transform failed")
+	// ErrQuarantined is returned by those who wait for a version, or for an object, that
+	// could not be prepared: the store does not hold it. Observe was told why.
+	ErrQuarantined = errors.New("the object is quarantined")
 	// ErrDecode is told, wrapped in a [QuarantineError], of an object that could
 	// not be decoded.
 	ErrDecode = errors.New("the object cannot be decoded")

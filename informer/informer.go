@@ -146,8 +146,10 @@ func (i *Informer[T]) WaitSynced(ctx context.Context) error { return i.core.Wait
 // the next event or bookmark.
 //
 // It returns nil then; [ErrVersion] if the version does not compare with the
-// store's; [ErrStopped] if the informer stops; and otherwise an error that
-// wraps the context's cause and the last error of a list or watch.
+// store's, or the source has no versions; [ErrQuarantined] if the object of just that
+// version could not be prepared; [ErrStopped] if the informer stops; and otherwise an
+// error that wraps the context's cause and the last error of a list or watch. Of several
+// sources all have to reach the version; see [Informer.WaitFor].
 func (i *Informer[T]) WaitVersion(ctx context.Context, version string) error {
 	return i.core.WaitVersion(ctx, version)
 }

@@ -101,7 +101,7 @@ func (c *core) move(run *run) (read func()) {
 // state is dropped. The goroutines of handlers end by themselves, with the context.
 func (c *core) finish(run *run) {
 	for i := range c.parts {
-		c.parts[i].drop()
+		c.drop(&c.parts[i])
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,17 +12,16 @@ import (
 // objects. But an object may move, and its sources tell of that in any order, see
 // moved.go.
 type part struct {
-	committed bool // a full state has been applied
-	versioned bool // and one had a version
-	// poisoned are the objects that could not be prepared.
-	poisoned map[indexer.Key]struct{}
+	committed  bool // a full state has been applied
+	versioned  bool // and one had a version
+	quarantine quarantine
 
 	// While a full state arrives:
 	staging *indexer.Staging
-	fresh   bool                     // equal versions prove nothing
-	aside   asides                   // of the objects that were put
-	sick    map[indexer.Key]struct{} // its poisoned objects
-	changes int                      // how many objects it has put or deleted, when it is committed
+	fresh   bool       // equal versions prove nothing
+	aside   asides     // of the objects that were put
+	sick    quarantine // its own
+	changes int        // how many objects it has put or deleted, when it is committed
 }
 
 // maxSources is how many parts there may be. One number more is of what is put by hand.
@@ -38,10 +37,11 @@ func (c *core) resume(i uint16) string {
 }
 
 // drop gives up the full state that was arriving, if there is one.
-func (p *part) drop() {
+func (c *core) drop(p *part) {
 	if p.staging != nil {
 		p.staging.Abort()
 	}
+	c.releaseAll(p.sick, p.quarantine)
 	p.staging, p.aside, p.sick, p.changes = nil, nil, nil, 0
 }
 
@@ -50,24 +50,21 @@ func (c *core) stage(d *deltafifo.Delta) {
 	p := &c.parts[d.Part]
 	switch d.Op {
 	case deltafifo.Begin:
-		p.drop()
-		*p = part{committed: p.committed, versioned: p.versioned, poisoned: p.poisoned, fresh: d.Fresh}
+		c.drop(p)
+		*p = part{committed: p.committed, versioned: p.versioned, quarantine: p.quarantine, fresh: d.Fresh}
 		p.staging = c.writer.Stage(d.Part)
 	case deltafifo.Abort:
-		p.drop()
+		c.drop(p)
 	case deltafifo.Commit:
 		c.commit(d.Part, d.Version)
 	case deltafifo.Added, deltafifo.Modified:
 		c.stagePut(p, d)
 	case deltafifo.Deleted:
-		delete(p.sick, d.Key)
+		c.release(p.sick, d.Key)
 		p.staging.Drop(d.Key)
 	case deltafifo.Poisoned:
 		p.staging.Keep(d.Key)
-		if p.sick == nil {
-			p.sick = make(map[indexer.Key]struct{})
-		}
-		p.sick[d.Key] = struct{}{}
+		c.hold(&p.sick, d.Key, d.Version)
 	}
 }
 
@@ -75,7 +72,7 @@ func (c *core) stage(d *deltafifo.Delta) {
 // it, and drops the twin; otherwise it puts the listed one. What was put by hand is no
 // version of the server's, whatever its metadata say.
 func (c *core) stagePut(p *part, d *deltafifo.Delta) {
-	delete(p.sick, d.Key)
+	c.release(p.sick, d.Key)
 	id := identity{d.UID, d.Version}
 	if !p.fresh && d.Version != "" && p.staging.KeepIf(d.Key, func(stored any, stamp uint64) bool {
 		return stamp != stampByHand && c.identity(d.Key, stored) == id
@@ -141,8 +138,9 @@ func (c *core) settled(i uint16, first bool) {
 	if p.changes > 0 || first && c.writer.Indexer().Len() > 0 {
 		c.status.changed(i)
 	}
-	was := len(p.poisoned)
-	p.poisoned, p.sick, p.aside, p.changes = p.sick, nil, nil, 0
+	was := len(p.quarantine)
+	c.releaseAll(p.quarantine, p.sick)
+	p.quarantine, p.sick, p.aside, p.changes = p.sick, nil, nil, 0
 	c.recount(p, was)
 	c.aside.trim(c.writer)
 	c.versions.wake()

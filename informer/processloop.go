@@ -88,7 +88,7 @@ func (c *core) applyChanges() {
 		case d.Op == deltafifo.Deleted:
 			c.delete(tx, d)
 		case d.Op == deltafifo.Poisoned:
-			c.poison(d)
+			c.poison(&c.parts[d.Part], d.Key, d.Version)
 		}
 		c.reached.advance(d.Part, d.Version)
 	}
@@ -126,18 +126,6 @@ func (c *core) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 	c.append(e, d.Key, d.UID)
 }
 
-// poison notes an object that could not be prepared. What was stored of it
-// before stays.
-func (c *core) poison(d *deltafifo.Delta) {
-	p := &c.parts[d.Part]
-	if p.poisoned == nil {
-		p.poisoned = make(map[indexer.Key]struct{})
-	}
-	was := len(p.poisoned)
-	p.poisoned[d.Key] = struct{}{}
-	c.recount(p, was)
-}
-
 // identity returns the identity of a stored object, as the server sent it.
 func (c *core) identity(key indexer.Key, obj any) identity {
 	if id, ok := c.aside.of(key, obj); ok {
@@ -153,19 +141,4 @@ func (c *core) remember(d *deltafifo.Delta, stored any) {
 		c.aside.note(d.Key, stored, identity{d.UID, d.Version})
 	}
 	c.cure(d.Part, d.Key)
-}
-
-// cure notes that a source has no poisoned object under a key any more.
-func (c *core) cure(part uint16, key indexer.Key) {
-	if p := &c.parts[part]; len(p.poisoned) > 0 {
-		was := len(p.poisoned)
-		delete(p.poisoned, key)
-		c.recount(p, was)
-	}
-}
-
-// recount takes note of how many poisoned objects a part has, which had so many before.
-func (c *core) recount(p *part, was int) {
-	c.poisoned += len(p.poisoned) - was
-	c.status.quarantined.Store(int64(c.poisoned))
 }

@@ -56,12 +56,12 @@ func of[E any](e *events) (found []E) {
 func TestContract_D3_APoisonedObjectIsQuarantined(t *testing.T) {
 	for _, poison := range []string{"error", "panic", "nil", "exit"} {
 		t.Run(poison, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { quarantine(t, label("poison", poison)) })
+			synctest.Test(t, func(t *testing.T) { quarantines(t, label("poison", poison)) })
 		})
 	}
 }
 
-func quarantine(t *testing.T, sick func(*corev1.Pod)) {
+func quarantines(t *testing.T, sick func(*corev1.Pod)) {
 	s := newScript("10", pod("a", "1"), pod("b", "2", sick))
 	seen := newEvents()
 	i := New(s, Options[*corev1.Pod]{Transform: poisonous, Observe: seen.observe})

@@ -1,6 +1,8 @@
 package informer
 
 import (
+	"sync"
+
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/tidemark-k8s/tidemark/internal/object"
@@ -8,7 +10,7 @@ import (
 
 // reached is up to which version the changes of each part are in the store. The
 // lowest of them is the store's: it is kept at the top of a heap, so that an event
-// costs the same for any number of parts. The processLoop's own.
+// costs the same for any number of parts. The processLoop's own, but for [reached.now].
 //
 // The heap is of what the parts had reached when it last looked at them. Versions
 // advance, so only its top is looked at anew: a part above it cannot have become the
@@ -17,14 +19,32 @@ import (
 // Invariant: while sorted, heap holds each part once, none before its parent by seen,
 // and no part's version is before what was seen of it.
 type reached struct {
-	versions []string // of each part
+	mu       sync.Mutex // guards writes of versions, and other goroutines' reading
+	versions []string   // of each part
 	seen     []string
 	heap     []uint16
 	sorted   bool
 }
 
-func newReached(parts int) reached {
-	return reached{versions: make([]string, parts)}
+func newReached(parts int) *reached { return &reached{versions: make([]string, parts)} }
+
+// now is [reached.of] for any goroutine, where there are several parts. That of an only
+// one is the store's version.
+func (r *reached) now(part uint16) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return r.versions[part]
+}
+
+func (r *reached) write(part uint16, version string) {
+	if len(r.versions) == 1 { // nobody else reads it
+		r.versions[part] = version
+		return
+	}
+	r.mu.Lock()
+	r.versions[part] = version
+	r.mu.Unlock()
 }
 
 // of returns the version that a part has reached.
@@ -40,11 +60,14 @@ func (r *reached) advance(part uint16, version string) {
 	if r.sorted && !ordered(current) {
 		r.sorted = false // it may rank lower now
 	}
-	r.versions[part] = next
+	r.write(part, next)
 }
 
 // set puts a part at a version, which may be back.
-func (r *reached) set(part uint16, version string) { r.versions[part], r.sorted = version, false }
+func (r *reached) set(part uint16, version string) {
+	r.write(part, version)
+	r.sorted = false
+}
 
 // lowest returns the lowest version of all parts. Those that do not compare count only
 // where none does.

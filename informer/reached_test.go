@@ -77,7 +77,7 @@ func TestTheLowestVersionAgainstItsTwin(t *testing.T) {
 			} else {
 				require.False(t, ordered(got), "none of them compares")
 			}
-			check(t, &r)
+			check(t, r)
 		}
 	}
 }

@@ -3,12 +3,14 @@ package informer
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"sync"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // version returns the version that the store is at: the lowest of the parts',
@@ -22,6 +24,75 @@ func (c *core) version() string {
 
 // WaitVersion is [Informer.WaitVersion].
 func (c *core) WaitVersion(ctx context.Context, version string) error {
+	return c.waitVersion(ctx, version, func() (bool, error) {
+		return c.atLeast(c.writer.Indexer().Version(), version)
+	})
+}
+
+// WaitFor waits until the store shows an object as a write has returned it, or a newer
+// version of it: read your writes. It is [Informer.WaitVersion] for who has the object: of
+// several sources it waits only for those that may hold it, by their namespaces (see
+// [reflector.Scoped]), and for none once the object itself has come.
+//
+// It returns the errors of WaitVersion, and [ErrType] for an object without metadata.
+func (i *Informer[T]) WaitFor(ctx context.Context, obj T) error { return i.core.WaitFor(ctx, obj) }
+
+// WaitFor is [Informer.WaitFor].
+func (c *core) WaitFor(ctx context.Context, obj any) error {
+	m := object.Meta(obj)
+	if m == nil || reflect.ValueOf(obj).IsZero() {
+		return fmt.Errorf("informer %s: wait for %T: %w", c.options.Name, obj, ErrType)
+	}
+	key, version := object.Key(m), m.GetResourceVersion()
+	parts := c.partsOf(key.Namespace)
+	return c.waitVersion(ctx, version, func() (bool, error) {
+		if stored, ok := c.writer.Stored(key); ok {
+			if reached, err := c.atLeast(identityOf(stored).version, version); reached && err == nil {
+				return true, nil
+			}
+		}
+		for _, part := range parts {
+			if reached, err := c.atLeast(c.versionOf(part), version); !reached || err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	})
+}
+
+// partsOf returns the parts that may hold objects of a namespace.
+func (c *core) partsOf(namespace string) (parts []uint16) {
+	for i, source := range c.sources {
+		if scope := reflector.NamespaceOf(source); scope == "" || scope == namespace {
+			parts = append(parts, uint16(i)) //nolint:gosec // at most maxSources
+		}
+	}
+	return parts
+}
+
+// versionOf returns the version that a part is at. Safe for any goroutine.
+func (c *core) versionOf(part uint16) string {
+	if len(c.parts) == 1 {
+		return c.writer.Indexer().Version()
+	}
+	return c.reached.now(part)
+}
+
+// atLeast tells whether a version of the store, or of a part, is at least another one.
+// Before the first full state there is none; one that has none after it never will.
+func (c *core) atLeast(now, version string) (bool, error) {
+	if now == "" && !c.isSynced() {
+		return false, nil
+	}
+	order, err := resourceversion.CompareResourceVersion(version, now)
+	if err != nil {
+		return false, fmt.Errorf("%w: %.*q with the store's %.*q", ErrVersion, object.MaxText, version, object.MaxText, now)
+	}
+	return order <= 0, nil
+}
+
+// waitVersion waits until something is reached that changes with the store's version.
+func (c *core) waitVersion(ctx context.Context, version string, reached func() (bool, error)) error {
 	if err := c.misused(); err != nil {
 		return err
 	}
@@ -29,14 +100,14 @@ func (c *core) WaitVersion(ctx context.Context, version string) error {
 	defer c.versions.waiting.Add(-1)
 	for {
 		changed := c.versions.channel()
-		if now := c.writer.Indexer().Version(); now != "" {
-			order, err := resourceversion.CompareResourceVersion(version, now)
-			switch {
-			case err != nil:
-				return fmt.Errorf("%w: %.*q with the store's %.*q", ErrVersion, object.MaxText, version, object.MaxText, now)
-			case order <= 0:
-				return nil
+		switch done, err := reached(); {
+		case err != nil:
+			return err
+		case done:
+			if key, ok := c.quarantined.at(version); ok {
+				return fmt.Errorf("version %s, of %.*q: %w", version, object.MaxText, key, ErrQuarantined)
 			}
+			return nil
 		}
 		select {
 		case <-changed:

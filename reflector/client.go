@@ -35,6 +35,17 @@ type clientSource[L runtime.Object] struct {
 
 func (s clientSource[L]) Streaming() Streaming { return s.streaming }
 
+// Namespace asks the clients that client-gen generates, and their fakes.
+func (s clientSource[L]) Namespace() string {
+	switch c := any(s.Client).(type) {
+	case interface{ GetNamespace() string }:
+		return c.GetNamespace()
+	case interface{ Namespace() string }:
+		return c.Namespace()
+	}
+	return ""
+}
+
 func (s clientSource[L]) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	list, err := s.Client.List(ctx, o)
 	if err != nil {

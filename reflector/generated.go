@@ -87,6 +87,9 @@ type restSource struct {
 	protobuf            bool
 }
 
+// Namespace returns the namespace of the client.
+func (s *restSource) Namespace() string { return s.namespace }
+
 var _ wired = (*restSource)(nil)
 
 func (s *restSource) Streaming() Streaming { return streamingOfSource(s.Source) }

@@ -20,6 +20,29 @@ type Source interface {
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
+// Scoped is implemented by a [Source] that may read one namespace only. A source that
+// does not implement it may hold any object.
+type Scoped interface {
+	// Namespace returns the namespace, "" for all.
+	Namespace() string
+}
+
+// NamespaceOf returns the namespace that a source reads, "" for all or where it does not
+// tell. A source that stands for another one is asked for that by its method Unwrap.
+func NamespaceOf(s Source) string {
+	for s != nil {
+		if scoped, ok := s.(Scoped); ok {
+			return scoped.Namespace()
+		}
+		wrapper, ok := s.(interface{ Unwrap() Source })
+		if !ok {
+			return ""
+		}
+		s = wrapper.Unwrap()
+	}
+	return ""
+}
+
 // Streaming says whether a [Source] can send its initial state through a
 // watch (KEP-3157, WatchList).
 type Streaming uint8

@@ -26,7 +26,7 @@ func FromDynamic(c dynamic.Interface, resource schema.GroupVersionResource, name
 	if client, ok := c.(*dynamic.DynamicClient); !ok || client == nil {
 		return source
 	}
-	return &takenSource{source, collectionPath(resource, namespace), objectKind{object: unstructuredType}}
+	return &takenSource{source, namespace, collectionPath(resource, namespace), objectKind{object: unstructuredType}}
 }
 
 // FromMetadata is [FromDynamic] for client-go's metadata client.
@@ -38,7 +38,7 @@ func FromMetadata(c metadata.Interface, resource schema.GroupVersionResource, na
 	if client, ok := c.(*metadata.Client); !ok || client == nil {
 		return source
 	}
-	return &takenSource{source, collectionPath(resource, namespace), objectKind{object: metadataType}}
+	return &takenSource{source, namespace, collectionPath(resource, namespace), objectKind{object: metadataType}}
 }
 
 // FromControllerRuntime returns the source of a ListerWatcher that
@@ -55,7 +55,7 @@ func FromControllerRuntime(lw cache.ListerWatcher, example runtime.Object) Sourc
 	if _, ok := example.(*metav1.PartialObjectMetadata); ok {
 		kind.named = example.GetObjectKind().GroupVersionKind()
 	}
-	return &takenSource{source, "", kind}
+	return &takenSource{source, "", "", kind}
 }
 
 // collectionPath is what the path of a collection ends in.
@@ -74,11 +74,15 @@ func collectionPath(resource schema.GroupVersionResource, namespace string) stri
 // answers over on their way where [Wire] is in the client's transport.
 type takenSource struct {
 	Source
-	path string // what the paths of the requests end in
-	kind objectKind
+	namespace string // that it reads, "" for all or where it is not known
+	path      string // what the paths of the requests end in
+	kind      objectKind
 }
 
 var _ wired = (*takenSource)(nil)
+
+// Namespace returns the namespace that the source was made for.
+func (s *takenSource) Namespace() string { return s.namespace }
 
 func (s *takenSource) Streaming() Streaming { return streamingOfSource(s.Source) }
 
