@@ -73,7 +73,7 @@ func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings
 	i.measures(s.metrics)
 	if s.logger != nil {
 		c.ownLogger = s.logger
-		c.logTo(*s.logger)
+		c.logTo(context.Background())
 	}
 	return i
 }
@@ -91,6 +91,7 @@ type clientgoInformer struct {
 	mu          sync.Mutex
 	resyncCheck time.Duration // the shortest resync period so far
 	onError     func(error)
+	repeats     repeats
 }
 
 var _ Shared = (*clientgoInformer)(nil)
@@ -125,7 +126,9 @@ func (i *clientgoInformer) report(e Event) bool {
 	default:
 		return false
 	}
-	goexit.Apart(func() { onError(err) })
+	if err, ok := i.repeats.next(e, err, time.Now()); ok {
+		goexit.Apart(func() { onError(err) })
+	}
 	return true
 }
 
@@ -151,12 +154,11 @@ func (i *clientgoInformer) AddEventHandlerWithOptions(h cache.ResourceEventHandl
 	if requested < 0 {
 		return nil, fmt.Errorf("informer %s: resync: %w", i.core.options.Name, ErrNegative)
 	}
-	return i.register(h, i.resyncPeriod(logger, requested), o.Logger)
+	return i.register(newClientgoReceiver(h, o.Logger), i.resyncPeriod(logger, requested))
 }
 
 // register adds a handler that is resynced exactly as often as it says.
-func (i *clientgoInformer) register(h cache.ResourceEventHandler, resync time.Duration, logger *klog.Logger) (*clientgoRegistration, error) {
-	to := newClientgoReceiver(h, logger)
+func (i *clientgoInformer) register(to receiver, resync time.Duration) (*clientgoRegistration, error) {
 	r := newRegistration(i.core.processor, i.core.receiving(to), HandlerOptions{Name: to.name(), Resync: resync})
 	if err := i.core.join(r, false); err != nil {
 		return nil, err

@@ -3,12 +3,16 @@ package informer
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -39,13 +43,14 @@ func newUnshared(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
 		metrics: newMetrics(o.Identifier, o.InformerMetricsProvider),
 		logger:  o.Logger,
 	})
-	c := &clientgoUnshared{informer: i}
 	if o.Handler == nil && i.core.misuse == nil {
 		i.core.misuse = ErrNoHandler
 	}
+	to := &unsharedReceiver{clientgoReceiver: newClientgoReceiver(o.Handler, o.Logger), core: i.core}
+	c := &clientgoUnshared{informer: i, receiver: to}
 	var err error
-	if c.handler, err = i.register(o.Handler, o.ResyncPeriod, o.Logger); err != nil { // its misuse: Run will say
-		c.handler = &clientgoRegistration{newRegistration(i.core.processor, &clientgoReceiver{}, HandlerOptions{})}
+	if c.handler, err = i.register(to, o.ResyncPeriod); err != nil { // its misuse: Run will say
+		c.handler = &clientgoRegistration{newRegistration(i.core.processor, to, HandlerOptions{})}
 	}
 	return i.GetIndexer(), c
 }
@@ -54,14 +59,65 @@ func newUnshared(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
 // it, and is synced when the handler has been told the initial state.
 type clientgoUnshared struct {
 	informer *clientgoInformer
+	receiver *unsharedReceiver
 	handler  *clientgoRegistration
 }
 
 var _ cache.Controller = (*clientgoUnshared)(nil)
 
-func (c *clientgoUnshared) Run(stop <-chan struct{})           { c.informer.Run(stop) }
-func (c *clientgoUnshared) RunWithContext(ctx context.Context) { c.informer.RunWithContext(ctx) }
-func (c *clientgoUnshared) HasSynced() bool                    { return c.handler.HasSynced() }
+func (c *clientgoUnshared) Run(stop <-chan struct{}) { c.RunWithContext(wait.ContextForChannel(stop)) }
+
+// RunWithContext panics as the handler has, where that is to end the process
+// (utilruntime.ReallyCrash): whoever called it can recover.
+func (c *clientgoUnshared) RunWithContext(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c.receiver.end = cancel
+	c.informer.RunWithContext(ctx)
+	if p := c.receiver.panicked.Load(); p != nil {
+		panic(*p)
+	}
+}
+
+// unsharedReceiver delivers to the only handler of an informer. A panic of the handler
+// ends the run, and comes out of it.
+type unsharedReceiver struct {
+	*clientgoReceiver
+	core     *core
+	end      context.CancelFunc // of the run
+	crashing context.Context    // for the report of a panic
+	panicked atomic.Pointer[any]
+}
+
+func (r *unsharedReceiver) context(run context.Context) context.Context {
+	r.crashing = r.clientgoReceiver.context(run)
+	return r.crashing
+}
+
+// receive tells nothing more after a panic.
+func (r *unsharedReceiver) receive(b *eventlog.Batch) {
+	switch {
+	case r.panicked.Load() != nil:
+		b.Skip()
+		return
+	case !utilruntime.ReallyCrash: // the registration reports it, and goes on
+		r.clientgoReceiver.receive(b)
+		return
+	}
+	defer r.caught()
+	defer utilruntime.HandleCrashWithContext(r.crashing) // which panics again
+	r.clientgoReceiver.receive(b)
+}
+
+func (r *unsharedReceiver) caught() {
+	if p := recover(); p != nil {
+		r.panicked.Store(&p)
+		r.core.observe(HandlerPanicked{Handler: r.name(), Value: p})
+		r.end()
+	}
+}
+
+func (c *clientgoUnshared) HasSynced() bool { return c.handler.HasSynced() }
 func (c *clientgoUnshared) LastSyncResourceVersion() string {
 	return c.informer.LastSyncResourceVersion()
 }

@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -77,7 +78,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 	if c.options.Name == "" {
 		c.options.Name = objects.name()
 	}
-	c.logTo(klog.Background())
+	c.logTo(context.Background())
 	c.misuse = c.options.validate()
 	switch {
 	case len(sources) == 0 || slices.Contains(sources, nil):
@@ -120,9 +121,13 @@ func (c *core) observe(e Event) {
 	}
 }
 
-// logTo sets where events are logged that nobody else is told.
-func (c *core) logTo(log klog.Logger) {
-	logger := LogEvents(log, c.options.Name)
+// logTo sets the context by which events are logged that nobody else is told. A logger
+// that the constructor was given counts before the context's.
+func (c *core) logTo(ctx context.Context) {
+	if c.ownLogger != nil {
+		ctx = klog.NewContext(ctx, *c.ownLogger)
+	}
+	logger := LogEvents(ctx, c.options.Name)
 	c.logger.Store(&logger)
 }
 

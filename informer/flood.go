@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -13,15 +14,15 @@ const maxLines = 100
 // limited returns a function that logs errors of single objects, of which one
 // list may bring as many as it has objects: up to [maxLines] a minute. That
 // some are left out, and how many they were, is logged too.
-func limited(log klog.Logger) func(err error, message string) {
-	f := &flood{}
+func limited(ctx context.Context) func(err error, message string) {
+	f, log := &flood{}, klog.FromContext(ctx)
 	return func(err error, message string) {
 		missed, logs, last := f.next(time.Now())
 		if missed > 0 {
 			log.Info("Lines about single objects were left out of the log", "lines", missed)
 		}
 		if logs {
-			log.Error(err, message)
+			report(ctx, err, message)
 		}
 		if last {
 			log.Info("Too many lines about single objects: no more of them for a minute", "lines", maxLines)

@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -202,7 +203,7 @@ func TestTheLogIsNotFlooded(t *testing.T) {
 		const objects = 5000
 		f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
 		f.options.Observe = nil
-		f.logTo(log.logger())
+		f.logTo(klog.NewContext(t.Context(), log.logger()))
 		storm := func() {
 			for i := range objects {
 				f.write(t, does(deltafifo.Modified, pod(fmt.Sprint(i), "7", label("poison", "error"))))

@@ -89,6 +89,18 @@ func (i *Informer[T]) HandleBatch(h func(Batch[T]), n int, o HandlerOptions) (Re
 
 // handle registers what delivers to a handler.
 func (c *core) handle(to receiver, o HandlerOptions) (Registration, error) {
+	r, err := c.newHandler(to, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.join(r, true); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// newHandler makes a registration with the informer's own options where it has none.
+func (c *core) newHandler(to receiver, o HandlerOptions) (*registration, error) {
 	if o.MaxBacklog < 0 {
 		return nil, fmt.Errorf("informer %s: bound on the backlog of handler %q: %w", c.options.Name, o.Name, ErrNegative)
 	}
@@ -98,11 +110,7 @@ func (c *core) handle(to receiver, o HandlerOptions) (Registration, error) {
 	if o.Resync == 0 {
 		o.Resync = c.options.Resync
 	}
-	r := newRegistration(c.processor, c.receiving(to), o)
-	if err := c.join(r, true); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return newRegistration(c.processor, c.receiving(to), o), nil
 }
 
 // AddIndexes adds indexes, at any time; those stored already are indexed

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"k8s.io/klog/v2"
-
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
@@ -44,9 +42,7 @@ func (c *core) begin(ctx context.Context, again bool) (*run, error) {
 	}
 	c.phase, c.again, c.run.ctx = running, again, ctx
 	c.status.began()
-	if c.ownLogger == nil {
-		c.logTo(klog.FromContext(ctx))
-	}
+	c.logTo(ctx)
 	c.processor.start(c.run)
 	return c.run, nil
 }

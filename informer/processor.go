@@ -205,6 +205,11 @@ func (p *sharedProcessor) launch(r *registration) {
 	}
 	r.life = delivering
 	run := p.run
+	if r.runs != nil { // has room: the loop takes one run
+		run.handlers.Add(1)
+		r.runs <- run
+		return
+	}
 	run.handlers.Go(func() {
 		defer p.returned(r, run)
 		r.work(run)

@@ -45,6 +45,7 @@ type registration struct {
 	feed      feed
 	onPanic   []func(context.Context, any)
 
+	runs     chan *run     // what a loop delivers for, on its own goroutine; nil for a handler
 	stopping chan struct{} // closed by Stop
 	synced   chan struct{} // closed once the initial state has been told
 	failures atomic.Int64  // how often the handler panicked, or ended its goroutine
@@ -161,7 +162,9 @@ func (r *registration) deliver(ctx context.Context, run *run) (some bool) {
 		return false
 	}
 	defer r.told()
-	defer utilruntime.HandleCrashWithContext(ctx, r.onPanic...)
+	if r.runs == nil {
+		defer utilruntime.HandleCrashWithContext(ctx, r.onPanic...)
+	}
 	some = true
 	for b := r.taken.Load(); b != nil && b.Left() > 0 && !run.stopping.Load(); b = r.taken.Load() {
 		r.receiver.receive(b) // nothing else holds on to b meanwhile: Stop takes it away

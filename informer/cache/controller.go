@@ -21,7 +21,7 @@ import (
 // comes out of Run, unless utilruntime.ReallyCrash says otherwise.
 func New(config *Config) Controller {
 	name := nameOf(config.ObjectType, config.ObjectDescription)
-	c := &queueController{config: *config, log: informer.LogEvents(klog.Background(), name)}
+	c := &queueController{config: *config, name: name}
 	c.reflector = newStoreReflector(config.ListerWatcher, config.ObjectType, storeSettings{
 		name: name, store: config.Queue, resync: config.FullResyncPeriod, due: config.ShouldResync, observe: c.observe,
 	}, reflector.Options{MinWatchTimeout: config.MinWatchTimeout, PageSize: config.WatchListPageSize})
@@ -36,10 +36,11 @@ type queueController struct {
 	config    Config
 	reflector *reflector.Reflector
 	inert     func() *Reflector // never run; for the watch error handler
-	log       func(informer.Event)
+	name      string
 
 	mu  sync.Mutex
-	ctx context.Context // of the run; for the watch error handler
+	ctx context.Context      // of the run; for the watch error handler
+	log func(informer.Event) // of the run
 }
 
 var _ Controller = (*queueController)(nil)
@@ -98,15 +99,22 @@ func (c *queueController) observe(e informer.Event) {
 	case ok && c.config.WatchErrorHandlerWithContext != nil:
 		c.config.WatchErrorHandlerWithContext(c.context(), c.inert(), failed.Err)
 	default:
-		c.log(e)
+		c.logger()(e)
 	}
+}
+
+func (c *queueController) logger() func(informer.Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	return c.log
 }
 
 func (c *queueController) setContext(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
-	c.ctx = ctx
+	c.ctx, c.log = ctx, informer.LogEvents(ctx, c.name)
 }
 
 func (c *queueController) context() context.Context {

@@ -225,7 +225,7 @@ func (f *DeltaFIFO) knownObject(key string) any {
 	obj, ok, err := f.known.GetByKey(key)
 	switch {
 	case err != nil:
-		utilruntime.HandleErrorWithLogger(f.logger, err, "A known object cannot be read", "key", key)
+		go utilruntime.HandleErrorWithLogger(f.logger, err, "A known object cannot be read", "key", key) // it may sleep
 	case !ok:
 		f.logger.Info("A known object has gone meanwhile", "key", key)
 	default:

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"time"
 
@@ -24,12 +25,12 @@ func NewReflector(lw ListerWatcher, expectedType any, store ReflectorStore, resy
 // NewReflectorWithOptions is [NewReflector] with client-go's options. Of these,
 // Clock and Backoff have no effect.
 func NewReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore, o ReflectorOptions) *reflector.Reflector {
-	name, logger := nameOf(expectedType, o.Name, o.TypeDescription), klog.Background()
+	name, ctx := nameOf(expectedType, o.Name, o.TypeDescription), context.Background()
 	if o.Logger != nil {
-		logger = *o.Logger
+		ctx = klog.NewContext(ctx, *o.Logger)
 	}
 	return newStoreReflector(lw, expectedType, storeSettings{
-		name: name, store: store, resync: o.ResyncPeriod, observe: informer.LogEvents(logger, name),
+		name: name, store: store, resync: o.ResyncPeriod, observe: informer.LogEvents(ctx, name),
 	}, reflector.Options{MinWatchTimeout: o.MinWatchTimeout})
 }
 

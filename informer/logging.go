@@ -1,0 +1,60 @@
+package informer
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// LogEvents returns the observer of an informer whose user sets none; an observer
+// that replaces it may call it. It writes to the context's logger (klog.FromContext) what
+// an operator has to know and, at higher verbosity, everything else. Errors go through
+// utilruntime.ErrorHandlers, with the context, as client-go's do. It writes at most 100
+// lines a minute about single objects.
+func LogEvents(ctx context.Context, name string) func(Event) {
+	log := klog.FromContext(ctx).WithValues("informer", name)
+	ctx = klog.NewContext(ctx, log)
+	single := limited(ctx)
+	return func(e Event) {
+		switch e := e.(type) {
+		case reflector.Failed:
+			if apierrors.IsResourceExpired(e.Err) || apierrors.IsGone(e.Err) { // all in a day's work
+				log.V(2).Info("Version expired, listing anew", "operation", e.Operation, "err", e.Err)
+				return
+			}
+			report(ctx, e.Err, "Request failed", "operation", e.Operation, "attempt", e.Attempt)
+		case reflector.Skipped:
+			single(e.Err, "Object left out")
+		case reflector.HistoryWentBack:
+			log.Info("The server's history went back, listing anew", "from", cut(e.From), "to", cut(e.To))
+		case *QuarantineError:
+			single(e, "Object quarantined")
+		case *indexer.IndexError:
+			single(e, "Object left out of an index")
+		case *SharedValueError:
+			report(ctx, e, "Cached objects were changed; listing anew, with nothing shared")
+		case *TransformStuckError:
+			report(ctx, e, "The informer has stopped without waiting for its transform")
+		case error:
+			report(ctx, e, "The informer is misused")
+		case HandlerPanicked: // utilruntime logs it
+		case HandlerExited:
+			report(ctx, nil, "The handler has ended its goroutine; it is told what follows on another one", "handler", e.Handler)
+		case HandlerLagging:
+			log.Info("The handler lags", "handler", e.Handler, "backlog", e.Backlog)
+		default:
+			log.V(4).Info("Event", "kind", e)
+		}
+	}
+}
+
+// report passes an error to utilruntime.ErrorHandlers. Nobody waits for these: one of
+// them sleeps between two errors, in a test's bubble for years.
+func report(ctx context.Context, err error, message string, keysAndValues ...any) {
+	go utilruntime.HandleErrorWithContext(ctx, err, message, keysAndValues...)
+}

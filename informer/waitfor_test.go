@@ -1,0 +1,120 @@
+package informer
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// inNamespace is a script that reads one namespace.
+type inNamespace struct {
+	*script
+	namespace string
+}
+
+func (s inNamespace) Namespace() string { return s.namespace }
+
+// wrapped stands for another source.
+type wrapped struct{ reflector.Source }
+
+func (w wrapped) Unwrap() reflector.Source { return w.Source }
+
+func (wrapped) Streaming() reflector.Streaming { return reflector.StreamingUnsupported }
+
+func inside(namespace string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Namespace = namespace }
+}
+
+// Who has written an object waits for the source that holds it, and for no other one's
+// next bookmark.
+func TestWaitForWaitsForTheObjectsOwnSource(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		a, b := newScript("5"), newScript("5")
+		i := Join([]reflector.Source{inNamespace{a, "a"}, wrapped{inNamespace{b, "b"}}}, Options[*corev1.Pod]{Observe: observed})
+		stop := start(t, i)
+		synctest.Wait()
+		result := make(chan error, 3)
+		wait := func(p *corev1.Pod) { go func() { result <- i.WaitFor(t.Context(), p) }() }
+
+		wait(pod("x", "7", inside("b")))
+		pends(t, result)
+		b.send(watch.Added, pod("x", "7", inside("b")))
+		require.NoError(t, <-result, "it has come")
+
+		wait(pod("deleted", "9", inside("b")))
+		pends(t, result)
+		b.send(watch.Deleted, pod("x", "9", inside("b")))
+		require.NoError(t, <-result, "its source is past it")
+
+		wait(pod("x", "10", inside("elsewhere")))
+		require.NoError(t, <-result, "no source may hold it")
+
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { result <- i.WaitVersion(ctx, "9") }()
+		pends(t, result)
+		cancel()
+		require.ErrorIs(t, <-result, context.Canceled, "the other source has not reached it")
+		require.ErrorIs(t, i.WaitFor(t.Context(), nil), ErrType)
+		stop()
+	})
+}
+
+// What could not be prepared is in no store, at whatever version that is.
+func TestWhoWaitsForAQuarantinedVersionIsTold(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("5", pod("a", "3", label("poison", "error")), pod("b", "4"))
+		i := New(s, Options[*corev1.Pod]{Observe: observed, Transform: poisonous})
+		stop := start(t, i)
+		require.NoError(t, i.WaitVersion(t.Context(), "4"))
+		require.ErrorIs(t, i.WaitVersion(t.Context(), "3"), ErrQuarantined, "of a list")
+		s.send(watch.Modified, pod("b", "6", label("poison", "panic")))
+		require.ErrorIs(t, i.WaitVersion(t.Context(), "6"), ErrQuarantined)
+		require.ErrorIs(t, i.WaitFor(t.Context(), pod("b", "6")), ErrQuarantined)
+		s.send(watch.Modified, pod("b", "7"))
+		require.NoError(t, i.WaitVersion(t.Context(), "7"))
+		require.NoError(t, i.WaitVersion(t.Context(), "6"), "the object has come, in a newer version")
+		s.set("10", pod("b", "7"))
+		s.expire()
+		require.NoError(t, i.WaitVersion(t.Context(), "10"))
+		require.NoError(t, i.WaitVersion(t.Context(), "3"), "the list does not hold it any more")
+		require.Empty(t, i.core.quarantined.versions)
+		stop()
+	})
+}
+
+// A source without versions never reaches one, and one whose versions are others' neither.
+func TestWhoWaitsForAVersionThatNeverComesIsTold(t *testing.T) {
+	for _, version := range []string{"", "a/b"} {
+		t.Run(fmt.Sprintf("%q", version), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				i := New(newScript(version, pod("a", "")), Options[*corev1.Pod]{Observe: observed})
+				result := make(chan error, 1)
+				go func() { result <- i.WaitVersion(t.Context(), "5") }()
+				pends(t, result)
+				stop := start(t, i)
+				require.ErrorIs(t, <-result, ErrVersion)
+				stop()
+			})
+		})
+	}
+}
+
+func TestWaitSyncedSaysWhatIsMissing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		i := New(newScript("5"), Options[*corev1.Pod]{Observe: observed})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		err := i.WaitSynced(ctx)
+		require.ErrorIs(t, err, ErrNotSynced)
+		require.ErrorContains(t, err, "not started")
+		start(t, i)()
+		require.NoError(t, i.WaitSynced(ctx), "it is synced, and has stopped, and the context is over")
+	})
+}
