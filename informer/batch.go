@@ -2,7 +2,6 @@ package informer
 
 import (
 	"context"
-	"fmt"
 	"iter"
 
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
@@ -53,5 +52,5 @@ func (r *batchReceiver[T]) receive(b *eventlog.Batch) {
 func (*batchReceiver[T]) needs(h eventlog.Header) (old, now bool) { return changeNeeds(h) }
 
 func (r *batchReceiver[T]) atOnce() int                               { return r.n }
-func (r *batchReceiver[T]) name() string                              { return fmt.Sprintf("%T", r.handle) }
+func (r *batchReceiver[T]) name() string                              { return funcsName(r.handle) }
 func (*batchReceiver[T]) context(run context.Context) context.Context { return run }

@@ -98,7 +98,8 @@ const (
 // HandlerOptions configure one handler. The zero value is every change, with
 // the informer's resync period.
 type HandlerOptions struct {
-	// Name stands in messages; empty for the handler's type.
+	// Name stands in messages; empty for the handler's type with its package or, where it
+	// is a function, for where that is written.
 	Name string
 	// Delivery is [Every] or [Latest].
 	Delivery Delivery

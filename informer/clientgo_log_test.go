@@ -1,6 +1,8 @@
 package informer
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -99,8 +101,8 @@ func TestNamesOfHandlers(t *testing.T) {
 	f := func(any) {}
 	for want, h := range map[string]cache.ResourceEventHandler{
 		"github.com/tidemark-k8s/tidemark/informer.TestNamesOfHandlers": cache.ResourceEventHandlerFuncs{AddFunc: f, DeleteFunc: func(any) {}},
-		"cache.ResourceEventHandlerFuncs":                               cache.ResourceEventHandlerFuncs{},
-		"cache.FilteringResourceEventHandler":                           cache.FilteringResourceEventHandler{},
+		"k8s.io/client-go/tools/cache.ResourceEventHandlerFuncs":        cache.ResourceEventHandlerFuncs{},
+		"k8s.io/client-go/tools/cache.FilteringResourceEventHandler":    cache.FilteringResourceEventHandler{},
 	} {
 		require.Equal(t, want, handlerName(h))
 	}
@@ -110,3 +112,36 @@ func TestNamesOfHandlers(t *testing.T) {
 }
 
 func elsewhereUpdate(_, _ any) {}
+
+// A panic is logged where it happened, by the logger and with the values of Run's context,
+// and so are errors, for whoever has added to utilruntime's handlers.
+func TestTheContextOfRunGoesWithWhatIsReported(t *testing.T) {
+	type value struct{}
+	panics, errs := utilruntime.PanicHandlers, utilruntime.ErrorHandlers
+	survive(t)
+	seen := make(chan any, 10)
+	utilruntime.PanicHandlers = append(slices.Clip(panics), func(ctx context.Context, _ any) { seen <- ctx.Value(value{}) })
+	utilruntime.ErrorHandlers = append(slices.Clip(errs), func(ctx context.Context, _ error, _ string, _ ...any) { seen <- ctx.Value(value{}) })
+	t.Cleanup(func() { utilruntime.ErrorHandlers = errs })
+	elsewhere, mine := captured(t), &lines{}
+	ctx, cancel := context.WithCancel(context.WithValue(klog.NewContext(t.Context(), mine.logger()), value{}, "of the context"))
+	defer cancel()
+
+	s := newScript("10", pod("a", "1"))
+	i := New(s, Options[*corev1.Pod]{})
+	_, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { panic("of the handler") }), HandlerOptions{})
+	require.NoError(t, err)
+	wait, err := i.Start(ctx)
+	require.NoError(t, err)
+	require.Equal(t, "of the context", <-seen)
+	s.fail(errPoison)
+	eventually(t, s.watched, "the watch is open")
+	s.expire()
+	require.Equal(t, "of the context", <-seen)
+	cancel()
+	wait()
+	require.Equal(t, 1, mine.count("of the handler"), "%q", mine.all)
+	require.Equal(t, 1, mine.count("clientgo_log_test.go"), "the panic's own line: %q", mine.all)
+	require.Positive(t, mine.count(errPoison.Error()))
+	require.Zero(t, elsewhere.count("of the handler")+elsewhere.count(errPoison.Error()))
+}

@@ -246,7 +246,7 @@ func TestContract_B100_HandlersOfAnInformerThatNeverRuns(t *testing.T) {
 	i := New(newScript("1"), Options[*corev1.Pod]{})
 	reg, err := i.Handle(&journal{}, HandlerOptions{Resync: time.Second})
 	require.NoError(t, err)
-	require.Equal(t, "*informer.journal", reg.Name())
+	require.Equal(t, "github.com/tidemark-k8s/tidemark/informer.journal", reg.Name())
 	require.Zero(t, reg.Backlog())
 	require.False(t, closed(reg.Done()))
 	reg.Stop()

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"k8s.io/klog/v2"
+
+	"github.com/tidemark-k8s/tidemark/internal/report"
 )
 
 // maxLines is how many lines a minute are logged about single objects.
@@ -22,7 +24,7 @@ func limited(ctx context.Context) func(err error, message string) {
 			log.Info("Lines about single objects were left out of the log", "lines", missed)
 		}
 		if logs {
-			report(ctx, err, message)
+			report.Error(ctx, err, message)
 		}
 		if last {
 			log.Info("Too many lines about single objects: no more of them for a minute", "lines", maxLines)

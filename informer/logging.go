@@ -4,10 +4,10 @@ import (
 	"context"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/report"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -27,7 +27,7 @@ func LogEvents(ctx context.Context, name string) func(Event) {
 				log.V(2).Info("Version expired, listing anew", "operation", e.Operation, "err", e.Err)
 				return
 			}
-			report(ctx, e.Err, "Request failed", "operation", e.Operation, "attempt", e.Attempt)
+			report.Error(ctx, e.Err, "Request failed", "operation", e.Operation, "attempt", e.Attempt)
 		case reflector.Skipped:
 			single(e.Err, "Object left out")
 		case reflector.HistoryWentBack:
@@ -37,24 +37,18 @@ func LogEvents(ctx context.Context, name string) func(Event) {
 		case *indexer.IndexError:
 			single(e, "Object left out of an index")
 		case *SharedValueError:
-			report(ctx, e, "Cached objects were changed; listing anew, with nothing shared")
+			report.Error(ctx, e, "Cached objects were changed; listing anew, with nothing shared")
 		case *TransformStuckError:
-			report(ctx, e, "The informer has stopped without waiting for its transform")
+			report.Error(ctx, e, "The informer has stopped without waiting for its transform")
 		case error:
-			report(ctx, e, "The informer is misused")
+			report.Error(ctx, e, "The informer is misused")
 		case HandlerPanicked: // utilruntime logs it
 		case HandlerExited:
-			report(ctx, nil, "The handler has ended its goroutine; it is told what follows on another one", "handler", e.Handler)
+			report.Error(ctx, nil, "The handler has ended its goroutine; it is told what follows on another one", "handler", e.Handler)
 		case HandlerLagging:
 			log.Info("The handler lags", "handler", e.Handler, "backlog", e.Backlog)
 		default:
 			log.V(4).Info("Event", "kind", e)
 		}
 	}
-}
-
-// report passes an error to utilruntime.ErrorHandlers. Nobody waits for these: one of
-// them sleeps between two errors, in a test's bubble for years.
-func report(ctx context.Context, err error, message string, keysAndValues ...any) {
-	go utilruntime.HandleErrorWithContext(ctx, err, message, keysAndValues...)
 }

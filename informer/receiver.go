@@ -1,8 +1,8 @@
 package informer
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
@@ -18,7 +18,7 @@ type receiver interface {
 	needs(h eventlog.Header) (old, now bool)
 	// atOnce is how many events the handler is told at once, at the most.
 	atOnce() int
-	// name is the handler's type.
+	// name is the handler's type with its package, or where its functions are written.
 	name() string
 	// context returns the context whose logger and values go with the handler's panics,
 	// for the context of a run.
@@ -45,7 +45,12 @@ func (r *typedReceiver[T]) receive(b *eventlog.Batch) {
 
 func (*typedReceiver[T]) needs(h eventlog.Header) (old, now bool) { return changeNeeds(h) }
 
-func (r *typedReceiver[T]) name() string { return fmt.Sprintf("%T", r.handler) }
+func (r *typedReceiver[T]) name() string {
+	if f, ok := r.handler.(HandlerFunc[T]); ok && f != nil {
+		return funcsName(f)
+	}
+	return typeName(r.handler)
+}
 
 // funcsReceiver delivers to a [Funcs], without a [Change] in between.
 type funcsReceiver[T any] struct {
@@ -73,7 +78,9 @@ func (r *funcsReceiver[T]) needs(h eventlog.Header) (old, now bool) {
 	return changeNeeds(h)
 }
 
-func (r *funcsReceiver[T]) name() string { return fmt.Sprintf("%T", r.Funcs) }
+func (r *funcsReceiver[T]) name() string {
+	return cmp.Or(funcsName(r.Added, r.Updated, r.Deleted), typeName(r.Funcs))
+}
 
 // receiverOf returns the receiver of a handler.
 func receiverOf[T any](h Handler[T]) receiver {

@@ -106,3 +106,11 @@ func pod(name, version string, options ...func(*corev1.Pod)) *corev1.Pod {
 	}
 	return p
 }
+
+// watched tells whether a watch is open.
+func (s *script) watched() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	return s.open != nil
+}

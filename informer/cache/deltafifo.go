@@ -1,13 +1,14 @@
 package cache
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
 
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 
+	"github.com/tidemark-k8s/tidemark/internal/report"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
@@ -225,7 +226,7 @@ func (f *DeltaFIFO) knownObject(key string) any {
 	obj, ok, err := f.known.GetByKey(key)
 	switch {
 	case err != nil:
-		go utilruntime.HandleErrorWithLogger(f.logger, err, "A known object cannot be read", "key", key) // it may sleep
+		report.Error(klog.NewContext(context.Background(), f.logger), err, "A known object cannot be read", "key", key)
 	case !ok:
 		f.logger.Info("A known object has gone meanwhile", "key", key)
 	default:

@@ -57,7 +57,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer",
-		to: []string{"./internal/verify", "./internal/goexit", "./internal/object", "./internal/encoding", "./internal/share", "./internal/sharepass", "./indexer", "./deltafifo", "./reflector", "./lister",
+		to: []string{"./internal/verify", "./internal/goexit", "./internal/object", "./internal/report", "./internal/encoding", "./internal/share", "./internal/sharepass", "./indexer", "./deltafifo", "./reflector", "./lister",
 			"./informer/internal/eventlog", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/klog/v2"},
 		why: "an informer serves one kind that it is handed; knowing all kinds is the factory's part",
@@ -69,7 +69,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer/cache",
-		to: []string{"./internal/verify", "./internal/goexit", "./internal/object", "./indexer", "./deltafifo", "./reflector", "./informer", apimachinery, clientCache,
+		to: []string{"./internal/verify", "./internal/goexit", "./internal/object", "./internal/report", "./indexer", "./deltafifo", "./reflector", "./informer", apimachinery, clientCache,
 			"k8s.io/klog/v2"},
 		why: "it is client-go's toolbox, by name; what informers are made of is in package informer",
 	},
@@ -104,6 +104,11 @@ var arrows = []arrow{
 	{
 		from: "internal/verify",
 		why:  "every package may import it, so it imports none",
+	},
+	{
+		from: "internal/report",
+		to:   []string{apimachinery},
+		why:  "it passes errors on, whosesoever they are",
 	},
 	{
 		from: "internal/object",

@@ -1,0 +1,92 @@
+package informer
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// An object that fails with each of its events is told at first, and then once a second,
+// with how often it has failed since. Errors of requests are told each time.
+func TestRepeatsForAWatchErrorHandler(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10")
+		i := NewSharedIndexInformer(listerWatcher{s}, &corev1.Pod{}, 0, nil)
+		require.NoError(t, i.SetTransform(func(obj any) (any, error) {
+			if obj.(*corev1.Pod).Labels["poison"] != "" {
+				return nil, errPoison
+			}
+			return obj, nil
+		}))
+		var told []string
+		require.NoError(t, i.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { told = append(told, err.Error()) }))
+		startFace(t, i)
+		for n := range 50 {
+			s.send(watch.Modified, pod("a", fmt.Sprint(11+n), label("poison", "error")))
+		}
+		s.send(watch.Modified, pod("b", "80", label("poison", "error")))
+		time.Sleep(2 * repeatPause)
+		s.send(watch.Modified, pod("a", "90", label("poison", "error")))
+		time.Sleep(2 * repeatPause)
+		s.send(watch.Modified, pod("a", "91", label("poison", "error")))
+		time.Sleep(time.Second)
+		require.Len(t, told, 4, "%q", told)
+		require.Contains(t, told[1], "default/b")
+		require.Contains(t, told[2], "49 times")
+		require.Equal(t, told[0], told[3])
+	})
+}
+
+func TestRepeatsAreForgotten(t *testing.T) {
+	var r repeats
+	now := time.Now()
+	for n := range 10 * maxRepeats {
+		err := &QuarantineError{Key: named(fmt.Sprint(n)), Err: errPoison}
+		_, ok := r.next(err, err, now)
+		require.True(t, ok)
+		require.LessOrEqual(t, len(r.told), maxRepeats)
+	}
+	err := errors.New("refused")
+	for range 3 {
+		_, ok := r.next(reflector.Failed{Err: err}, err, now)
+		require.True(t, ok)
+	}
+}
+
+// A panic of the only handler comes out of Run, after which nothing is told any more.
+func TestContract_B98_APanicOfNewInformersHandlerComesOutOfRun(t *testing.T) {
+	captured(t)
+	bubble(t, func(t *testing.T) {
+		var told []string
+		_, c := NewInformer(listerWatcher{newScript("10", pod("a", "1"), pod("b", "2"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
+			AddFunc: func(obj any) {
+				told = append(told, obj.(*corev1.Pod).Name)
+				panic("of the handler")
+			},
+		})
+		require.PanicsWithValue(t, "of the handler", func() { c.RunWithContext(t.Context()) })
+		require.Len(t, told, 1)
+	})
+}
+
+// Where panics are not to end the process, each costs its handler one change.
+func TestAPanicOfNewInformersHandlerThatIsSurvived(t *testing.T) {
+	survive(t)
+	bubble(t, func(t *testing.T) {
+		told := 0
+		_, c := NewInformer(listerWatcher{newScript("10", pod("a", "1"), pod("b", "2"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
+			AddFunc: func(any) { told++; panic("of the handler") },
+		})
+		runsController(t, c)
+		require.Equal(t, 2, told)
+		require.True(t, c.HasSynced())
+	})
+}
