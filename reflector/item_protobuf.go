@@ -2,6 +2,7 @@ package reflector
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -166,13 +167,21 @@ func (l *protobufList) read(n uint64) ([]byte, error) {
 	return readBytes(l.in, &l.scratch, n)
 }
 
-// readBytes reads n bytes, out of the reader's own buffer where they fit. What
-// it allocates grows with what has arrived.
+// readBytes reads n bytes, in the reader's own buffer where they fit. What it
+// allocates grows with what has arrived.
 func readBytes(in *bufio.Reader, buffer *[]byte, n uint64) ([]byte, error) {
 	if n > maxFrame {
 		return nil, errFrame
 	}
 	size := int(n) //nolint:gosec // at most maxFrame
+	if size <= in.Size() {
+		value, err := in.Peek(size)
+		if err != nil {
+			return nil, unexpected(err)
+		}
+		_, _ = in.Discard(size) // it was peeked at
+		return value, nil
+	}
 	*buffer = (*buffer)[:0]
 	for len(*buffer) < size {
 		step := min(size-len(*buffer), max(len(*buffer), bodyBuffer))
@@ -190,6 +199,7 @@ func readBytes(in *bufio.Reader, buffer *[]byte, n uint64) ([]byte, error) {
 type protobufEvents struct {
 	in     *bufio.Reader
 	buffer []byte
+	kinds  kindReader
 }
 
 func (e *protobufEvents) next() (item, error) {
@@ -206,12 +216,13 @@ func (e *protobufEvents) next() (item, error) {
 	if err != nil {
 		return item{}, err
 	}
-	return readEvent(frame)
+	return readEvent(frame, &e.kinds)
 }
 
 // readEvent reads a frame of a watch.
-func readEvent(frame []byte) (item, error) {
-	it := item{event: watch.EventType(text(frame, eventType)), format: formatProtobuf}
+func readEvent(frame []byte, kinds *kindReader) (item, error) {
+	event, _ := field(frame, eventType)
+	it := item{event: eventOf(event), format: formatProtobuf}
 	object, _ := field(frame, eventObject)
 	raw, whole := field(object, rawExtension)
 	if !whole {
@@ -222,9 +233,33 @@ func readEvent(frame []byte) (item, error) {
 		return it, fmt.Errorf("%w: an event whose object is no protobuf", ErrBadAnswer)
 	}
 	kind, _ := field(envelope, unknownType)
-	it.typeMeta = typeMeta(kind)
+	it.typeMeta = kinds.read(kind)
 	it.data, _ = field(envelope, unknownRaw)
 	return it, nil
+}
+
+// eventOf returns the type of an event. Those of a server allocate nothing.
+func eventOf(name []byte) watch.EventType {
+	for _, t := range [...]watch.EventType{watch.Added, watch.Modified, watch.Deleted, watch.Bookmark, watch.Error} {
+		if string(name) == string(t) {
+			return t
+		}
+	}
+	return watch.EventType(name)
+}
+
+// kindReader reads the kinds that envelopes tell. Those of a watch are all the same,
+// so it remembers the last.
+type kindReader struct {
+	bytes []byte
+	last  metav1.TypeMeta
+}
+
+func (k *kindReader) read(message []byte) metav1.TypeMeta {
+	if !bytes.Equal(message, k.bytes) {
+		k.bytes, k.last = append(k.bytes[:0], message...), typeMeta(message)
+	}
+	return k.last
 }
 
 // typeMeta reads the kind that an envelope tells.

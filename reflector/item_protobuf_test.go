@@ -1,0 +1,80 @@
+package reflector
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// Frames are read in the reader's buffer where they fit, and else in one of their own.
+func TestFramesOfAnySize(t *testing.T) {
+	var events []watch.Event
+	for _, size := range []int{0, 100, bodyBuffer - 200, bodyBuffer, 3 * bodyBuffer, 7} {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{"a": strings.Repeat("x", size)}}}
+		events = append(events, watch.Event{Type: watch.Modified, Object: pod})
+	}
+	whole := encoded(t, events...)
+	for _, body := range []io.Reader{bytes.NewReader(whole), iotest.HalfReader(bytes.NewReader(whole)), iotest.OneByteReader(bytes.NewReader(whole))} {
+		in, err := newEventItems(body)
+		require.NoError(t, err)
+		for _, e := range events {
+			it, err := in.next()
+			require.NoError(t, err)
+			var pod corev1.Pod
+			require.NoError(t, pod.Unmarshal(it.data))
+			require.Equal(t, e.Object, &pod)
+		}
+		_, err = in.next()
+		require.ErrorIs(t, err, io.EOF)
+	}
+}
+
+// A length around the size of the reader's buffer is read exactly, and a body that
+// ends before is not whole.
+func TestReadBytes(t *testing.T) {
+	var buffer []byte
+	for _, n := range []int{0, 1, bodyBuffer - 1, bodyBuffer, bodyBuffer + 1, 3 * bodyBuffer} {
+		text := bytes.Repeat([]byte{7}, n)
+		in := bufio.NewReaderSize(bytes.NewReader(append(text, 8)), bodyBuffer)
+		got, err := readBytes(in, &buffer, uint64(n))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(text, got), n)
+		last, err := in.ReadByte()
+		require.NoError(t, err)
+		require.EqualValues(t, 8, last)
+
+		in = bufio.NewReaderSize(bytes.NewReader(text), bodyBuffer)
+		_, err = readBytes(in, &buffer, uint64(n)+1)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		in = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(text), iotest.ErrReader(errBroken)), bodyBuffer)
+		_, err = readBytes(in, &buffer, uint64(n)+1)
+		require.ErrorIs(t, err, errBroken)
+	}
+}
+
+var errBroken = errors.New("broken")
+
+// Each event has its own type and kind, whatever the one before it was.
+func TestKindsOfEvents(t *testing.T) {
+	events := []watch.Event{
+		{Type: watch.Added, Object: &corev1.Pod{}}, {Type: watch.Deleted, Object: &corev1.Pod{}},
+		{Type: watch.Bookmark, Object: &corev1.Node{}}, {Type: "UNHEARD", Object: &corev1.Pod{}},
+	}
+	in, err := newEventItems(bytes.NewReader(encoded(t, events...)))
+	require.NoError(t, err)
+	for i, kind := range []string{"Pod", "Pod", "Node", "Pod"} {
+		it, err := in.next()
+		require.NoError(t, err)
+		require.Equal(t, events[i].Type, it.event)
+		require.Equal(t, metav1.TypeMeta{APIVersion: "v1", Kind: kind}, it.typeMeta)
+	}
+}
