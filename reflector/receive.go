@@ -30,7 +30,8 @@ func (l *loop) receiving(initial bool) func(context.Context, io.ReadCloser) *rec
 		known = nil
 	}
 	return func(ctx context.Context, body io.ReadCloser) *reception {
-		return receive(&reception{ctx: ctx, body: body, kind: l.kind, known: known, strict: l.o.FailOnUndecodable}, false)
+		r := &reception{ctx: ctx, body: body, kind: l.kind, known: known, strict: l.o.FailOnUndecodable, initial: initial}
+		return receive(r, false)
 	}
 }
 

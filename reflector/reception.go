@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"time"
 
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -19,6 +20,11 @@ const (
 	batchItems     = 128
 	batchBytes     = 1 << 20
 	waitingBatches = 2
+	// gatherFor is how long items of an initial state wait for others, before
+	// the reception waits for more of the body. A server sends them by the few, and
+	// nobody sees them before they are all there: to wake the loop for each few costs
+	// more than to read them.
+	gatherFor = 20 * time.Millisecond
 )
 
 // reception reads the objects of one answer, on a goroutine of its own, and
@@ -30,10 +36,12 @@ type reception struct {
 	kind    *kindDecoder
 	known   func(id) (any, bool) // nil where every object is to be decoded
 	strict  bool                 // an object that cannot be decoded ends it
+	initial bool                 // an initial state arrives, whose items are gathered
 	batches chan []arrival
 
-	batch []arrival
-	bytes int // encoded, of the batch
+	batch      []arrival
+	bytes      int       // encoded, of the batch
+	handedOver time.Time // when the last batch was; zero if none was
 
 	// Valid once batches is closed:
 	head listHead // of a list
@@ -109,6 +117,7 @@ func (r *reception) readEvents() error {
 		if err != nil {
 			return endOfWatch(err)
 		}
+		r.initial = r.initial && it.event == watch.Added // a bookmark ends it
 		if err := r.take(it, nil); err != nil {
 			return err
 		}
@@ -139,14 +148,19 @@ func (r *reception) handOver() {
 	case <-r.ctx.Done():
 	}
 	r.batch, r.bytes = nil, 0
+	if r.initial {
+		r.handedOver = time.Now()
+	}
 }
 
 // handingOver is the body of a watch. Before it waits for more of it, what has
-// come is handed over.
+// come is handed over, unless it is gathered.
 type handingOver struct{ r *reception }
 
 func (h handingOver) Read(p []byte) (int, error) {
-	h.r.handOver()
+	if !h.r.initial || time.Since(h.r.handedOver) >= gatherFor {
+		h.r.handOver()
+	}
 	return h.r.body.Read(p)
 }
 
