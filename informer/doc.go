@@ -3,8 +3,9 @@
 //
 // An [Informer] of a Go type is made with [New], or obtained from a factory.
 // Its store is read through [Informer.Indexer] and [Informer.Lister]; handlers
-// are registered with [Informer.Handle]; [Informer.Run] does the work until its
-// context ends. For programs that are written for client-go there is the same
+// are registered with [Informer.Handle], or [Informer.HandleBatch] for several changes at
+// once, or are the body of a loop over [Informer.Changes]; [Informer.Run] does the work
+// until its context ends. For programs that are written for client-go there is the same
 // thing under client-go's interfaces: [NewSharedIndexInformer].
 //
 // The path of a change: a reflector, one for each source, lists and watches and
@@ -30,9 +31,11 @@
 //     again; everything else goes on. A delete is always applied.
 //   - A transform or an index function that panics, or ends its goroutine
 //     (runtime.Goexit, as t.FailNow of a test does), has failed on that object. An
-//     observer may end its goroutine, too.
+//     observer may end its goroutine, too. A handler that does is told what follows on
+//     another one. In a batch the change counts whose turn it is ([Batch.All]), or else
+//     the batch.
 //   - Nothing waits without end: Run returns when its context ends, as soon as
-//     the handlers have.
+//     the handlers have, and does not wait for a transform that is stuck.
 //   - What is stored and handed out is shared by everyone, and must never be
 //     changed; the informer never does.
 //   - Every method is safe for any goroutine, and from within a handler, except
