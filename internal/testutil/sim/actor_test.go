@@ -44,6 +44,7 @@ var kinds = []kind{
 	{name: "exits", exits: true},
 	{name: "exits latest", delivery: informer.Latest, exits: true, slow: 20 * time.Millisecond},
 	{name: "leaver", leaves: 7},
+	{name: "restless latest", delivery: informer.Latest, resync: 2 * time.Second, slow: 300 * time.Millisecond},
 	{name: "resyncing", resync: 31 * time.Second},
 	{name: "resyncing latest", delivery: informer.Latest, resync: 47 * time.Second, slow: 30 * time.Millisecond, curious: true},
 }
@@ -70,10 +71,11 @@ type actor struct {
 	expected map[key]*pod
 	saved    *told // the sabotage's
 
-	calls  atomic.Int64
-	exited atomic.Int64 // so often it has ended its goroutine
-	busy   atomic.Bool
-	gone   atomic.Bool // it has left: nothing may be told any more
+	calls    atomic.Int64
+	untraced atomic.Bool  // the scheduler decides what it is told
+	exited   atomic.Int64 // so often it has ended its goroutine
+	busy     atomic.Bool
+	gone     atomic.Bool // it has left: nothing may be told any more
 
 	mu       sync.Mutex // guards the rest
 	freed    chan struct{}
@@ -82,6 +84,8 @@ type actor struct {
 	newest   map[key]mark
 	isSynced bool
 	written  map[key][]handwriting // by a user, since everything was compared
+	now      told                  // what it is being told
+	last     map[key]heard         // what it was told last of an object
 	touched  map[key]bool          // by a user, ever
 	lost     map[key]loss          // the last one
 }
@@ -127,7 +131,7 @@ func (a *actor) check(c told) {
 		}
 	}
 	a.learn(c)
-	if a.traced() || a.w.script {
+	if (a.traced() || a.w.script) && !a.untraced.Load() {
 		a.w.trace.say(fmt.Sprintf("%v, namespace %s", a, subject(c).Namespace), "%s", describe(c))
 	}
 }
@@ -142,7 +146,8 @@ func subject(c told) *pod {
 
 func (a *actor) learn(c told) {
 	k := keyOf(subject(c))
-	if m := markOf(subject(c)); a.newest[k].before(m) && !a.mayGoBack() {
+	a.now, a.last[k] = c, heard{c, time.Now()}
+	if m := markOf(subject(c)); a.newest[k].before(m) && !a.mayGoBack(k) {
 		a.newest[k] = m
 	}
 	if c.Lost {
@@ -178,9 +183,48 @@ func (w *world) lastListed(p *pod) bool {
 	return err == nil && len(w.sources) == 1 && w.transform != "frail" && version <= w.sources[0].listedVersion()
 }
 
+// heard is a change, and when it was told.
+type heard struct {
+	change told
+	at     time.Time
+}
+
+// before returns what the actor was told last of an object before now; nothing if it
+// has left, or is being told.
+func (a *actor) before(k key) (h heard) {
+	if a.gone.Load() || a.busy.Load() {
+		return h
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if h := a.last[k]; h.at.Before(time.Now()) {
+		return h
+	}
+	return heard{}
+}
+
+// sees tells whether the last change is a delete that was seen of an object, whatever
+// its version.
+func (h heard) sees(p *pod) bool {
+	c := h.change
+	return c.Kind == informer.Deleted && !c.Lost && c.Old.UID != "" && c.Old.UID == p.UID
+}
+
+// works tells whether the actor is in a call that anybody waits for. One of a resync is
+// none, which are so many that there may always be one; but before the handler is synced,
+// and where the add of an object that is another one now is to follow.
+func (a *actor) works() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.busy.Load() && (a.resync == 0 || !closed(a.reg.Synced()) || a.now.Lost)
+}
+
 // mayGoBack tells whether an older version may follow a newer one: where objects move,
-// there has been a delete in between, which with Latest is not told.
-func (a *actor) mayGoBack() bool { return a.w.zones > 0 && a.delivery == informer.Latest }
+// there has been a delete in between, which with Latest is not told, or a user has made the
+// object his own, so that any source may put another in its place.
+func (a *actor) mayGoBack(k key) bool {
+	return a.w.zones > 0 && (a.delivery == informer.Latest || a.touched[k])
+}
 
 // act does what handlers of its kind do. What it does depends on the change
 // and not on luck.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,15 +26,35 @@ type handwriting struct{ was, is *pod }
 // handEpoch is the history of what only a user has made up.
 const handEpoch = 0
 
+// handLabel is on the objects of the server that a user has written.
+const handLabel = "hand"
+
 // writesByHand lets a user write n times.
 func (w *world) writesByHand(r *rand.Rand, n int) {
 	if w.blank {
 		return // no list would ever put it right
 	}
 	w.reach("deed", hand)
+	slowly := r.IntN(3) == 0
+	if slowly {
+		w.listsSlowly()
+	}
 	for range n {
+		if slowly {
+			time.Sleep(700 * time.Millisecond)
+		}
 		synctest.Wait()
 		w.byHand(w.handwritten(r))
+	}
+}
+
+// listsSlowly makes all sources list anew, a page a second.
+func (w *world) listsSlowly() {
+	for _, s := range w.sources {
+		for range 5 {
+			s.suffer(fault{delay, 1})
+		}
+		s.expires()
 	}
 }
 
@@ -61,6 +82,10 @@ func (w *world) handwritten(r *rand.Rand) func(cache.Indexer) error {
 	}
 	p := stored.DeepCopy()
 	p.Spec.NodeName = fmt.Sprint("n", r.IntN(4))
+	if p.Labels == nil {
+		p.Labels = map[string]string{}
+	}
+	p.Labels[handLabel] = "yes"
 	return func(x cache.Indexer) error { return x.Update(p) }
 }
 
@@ -108,6 +133,9 @@ func (w *world) byHand(write func(cache.Indexer) error) {
 			a.mu.Lock()
 			a.written[k] = append(a.written[k], handwriting{before[k], after[k]})
 			a.touched[k] = true
+			if w.zones > 0 {
+				delete(a.newest, k)
+			}
 			a.mu.Unlock()
 		}
 	}
@@ -165,9 +193,6 @@ func (a *actor) catchesUp(c told) {
 func (a *actor) takesOver(k key) {
 	next := a.written[k][0]
 	a.written[k] = a.written[k][1:]
-	if a.w.zones > 0 {
-		delete(a.newest, k) // as after a delete
-	}
 	switch {
 	case a.known[k] != next.was: // long ago
 	case next.is == nil:

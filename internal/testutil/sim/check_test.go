@@ -48,7 +48,7 @@ var toldCheckers = []struct {
 	{"old", func(a *actor, c told) string {
 		known := a.known[keyOf(subject(c))]
 		switch {
-		case a.guesses(keyOf(subject(c))):
+		case a.guesses(keyOf(subject(c))), a.delivery == informer.Latest && a.resync > 0 && a.w.spares(latestAfterAsk):
 		case c.Kind == informer.Added && c.Old != nil:
 			return "an add with an old"
 		case c.Kind == informer.Updated && c.Old != known:
@@ -71,6 +71,16 @@ var toldCheckers = []struct {
 			return "a second initial add"
 		case c.Initial && a.expected != nil && a.delivery == informer.Every && a.expected[k] != c.New:
 			return "an initial add of what was not there when it joined"
+		}
+		return ""
+	}},
+	{"as seen", func(a *actor, c told) string {
+		k := keyOf(subject(c))
+		if a.delivery != informer.Latest || !c.Lost || a.touched[k] || a.known[k] == nil || a.w.spares(latestUndone) {
+			return ""
+		}
+		if every := a.w.actors[0].before(k); every.sees(a.known[k]) {
+			return "a lost delete of what was seen to be deleted"
 		}
 		return ""
 	}},
@@ -105,6 +115,7 @@ var restCheckers = []worldChecker{
 	{"synced late", syncedLate},
 	{"status", statusTells},
 	{"exits told", exitsTold},
+	{"awaited", awaited},
 	{"frozen", func(w *world) []string { return w.frozen.check() }},
 }
 
@@ -119,6 +130,7 @@ var endCheckers = []worldChecker{
 var stopCheckers = []worldChecker{
 	{"goroutines", goroutines},
 	{"stopped", stoppedTells},
+	{"awaited", awaited},
 }
 
 // cachedWrong: what is cached was once true, and no version goes back within a
@@ -230,6 +242,8 @@ func behind(w *world) (problems []string) {
 	for k, p := range w.truth.live {
 		stored, ok := x.Get(k)
 		switch sick := w.transform == "frail" && poisonous(p); {
+		case !sick && ok && stored.Labels[handLabel] != "":
+			problems = append(problems, "the cache holds what a user has written: "+spell(stored))
 		case sick && ok && markOf(stored) == markOf(p):
 			problems = append(problems, "the cache holds what the transform failed on: "+spell(stored))
 		case !sick && !ok:
@@ -262,7 +276,7 @@ func (w *world) sick() (n int) {
 
 func backlogs(w *world) (problems []string) {
 	for _, a := range w.here() {
-		if n := a.reg.Backlog(); n != 0 || a.busy.Load() {
+		if n := a.reg.Backlog(); n != 0 || a.works() {
 			problems = append(problems, fmt.Sprintf("%v has %d changes to be told", a, n))
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // conditional are the deeds that count where they take effect: drawn when
 // nothing is open, or nobody there, they do nothing.
 var conditional = map[deed]bool{
-	rest: true, again: true, hand: true, join: true, mob: true, leave: true, free: true, stop: true, start: true, restore: true,
+	rest: true, again: true, hand: true, flee: true, between: true, await: true, join: true, mob: true, leave: true, free: true, stop: true, start: true, restore: true,
 	cut: true, expire: true, spit: true, garbage: true, half: true,
 	fail: true, hang: true, delay: true, bare: true, mute: true, early: true, lag: true, double: true, lose: true,
 }
@@ -46,6 +46,14 @@ func (w *world) do(s step) {
 		w.server.Bookmark()
 	case look:
 		w.looks(r, s.n)
+	case flee:
+		w.leavesUnderLoad(r)
+	case between:
+		w.joinsBetween(kindOf(s))
+	case trickle:
+		w.trickles(r, s.n)
+	case await:
+		w.awaits(r)
 	case hand:
 		w.writesByHand(r, s.n)
 	case again:
@@ -88,12 +96,19 @@ func (w *world) bursts(r *rand.Rand, n int) {
 
 // kindOf returns the kind of handler that a step is about.
 func kindOf(s step) kind {
+	if s.name != "" {
+		return kindNamed(s.name)
+	}
+	return kinds[max(0, s.n-1)%len(kinds)]
+}
+
+func kindNamed(name string) kind {
 	for _, k := range slices.Concat(kinds, held) {
-		if k.name == s.name {
+		if k.name == name {
 			return k
 		}
 	}
-	return kinds[max(0, s.n-1)%len(kinds)]
+	panic("no such kind: " + name)
 }
 
 // handlers does what handlers do.

@@ -16,6 +16,11 @@ const (
 	exitEndsHandler defect = "a handler that ends its goroutine (runtime.Goexit) is told nothing more, and may never be synced"
 	runningTooShort defect = "an informer is said not to run before Run has returned"
 	relistIsEvent   defect = "a list that brings nothing new counts as the last event"
+	noJoinBetween   defect = "no handler can join between the end of one run and the next"
+	waitsForIdle    defect = "who waits until what is published was delivered waits for what comes later, too"
+	waitsForExited  defect = "who waits for a handler that ends its goroutine waits without end"
+	latestAfterAsk  defect = "with Latest, the old object is a wrong one after a resync in which somebody asked how the informer is doing"
+	latestUndone    defect = "with Latest, an object that was another one meanwhile is told as lost, when its delete was seen"
 	oldError        defect = "the error of a run before is shown when the present one is healthy"
 )
 
@@ -25,7 +30,18 @@ const (
 var notYet = []struct {
 	defect          defect
 	checker, reason string // which find it
-}{}
+}{
+	{exitEndsHandler, "fold", "knows"},
+	{exitEndsHandler, "synced late", "exits"},
+	{runningTooShort, "running", ""},
+	{relistIsEvent, "nothing new", "the last event"},
+	{noJoinBetween, "joins", "cannot join"},
+	{waitsForIdle, "await", string(waitsForIdle)},
+	{waitsForExited, "await", string(waitsForExited)},
+	{latestAfterAsk, "old", "an update from what it did not see last"},
+	{latestUndone, "as seen", "a lost delete of what was seen to be deleted"},
+	{oldError, "status", "before this run"},
+}
 
 // spares tells whether this world leaves out what would show a defect.
 func (w *world) spares(d defect) bool { return w.sabotage.shows != d && known(d) }
@@ -44,7 +60,7 @@ func known(d defect) bool {
 func TestEachDefectIsFound(t *testing.T) {
 	for _, row := range notYet {
 		t.Run(fmt.Sprintf("%s, by %s", row.defect, row.checker), func(t *testing.T) {
-			for seed := range uint64(300) {
+			for seed := range uint64(1000) {
 				for _, v := range run(t, newPlan(seed), sabotage{shows: row.defect}).violations {
 					if v.checker == row.checker && strings.Contains(v.what, row.reason) {
 						t.Logf("world %d, %s: %s", seed, v.checker, v.what)

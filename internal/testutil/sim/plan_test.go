@@ -42,6 +42,10 @@ const (
 	double  deed = "double"  // the next n events come twice
 	lose    deed = "lose"    // bookmarks are lost from now on
 	look    deed = "look"    // somebody asks n times how the informer is doing
+	flee    deed = "flee"    // a handler leaves in the middle of a burst
+	between deed = "between" // the informer stops, a handler of kind n joins, and it runs again
+	trickle deed = "trickle" // n changes, milliseconds apart, with somebody who asks how the informer is doing
+	await   deed = "await"   // somebody waits until all was delivered, and more keeps coming
 	hand    deed = "hand"    // a user writes into the store, n times
 	again   deed = "again"   // everything is listed again, and is as it was
 	restore deed = "restore" // the server is restored from a backup of n changes ago
@@ -91,6 +95,10 @@ var menu = []struct {
 	{look, 4, 30},
 	{again, 1, 1},
 	{hand, 4, 5},
+	{flee, 2, 1},
+	{between, 1, len(kinds)},
+	{trickle, 5, 60},
+	{await, 2, 1},
 	{restore, 1, 12},
 }
 
@@ -99,6 +107,7 @@ var menu = []struct {
 var calm = map[deed]bool{
 	write: true, burst: true, pass: true, join: true, mob: true, leave: true, free: true,
 	rest: true, stop: true, start: true, addix: true, spit: true, look: true,
+	flee: true, between: true, trickle: true,
 }
 
 // step is one thing that the driver does.
@@ -136,6 +145,7 @@ type setup struct {
 	bookmarks time.Duration
 	page      int64
 	transform string // "", "strip" or "frail"
+	recurs    bool   // an object that is created again may have a UID of before
 	frail     bool   // an index function panics on some objects
 	lease     bool   // the informer is a factory's, acquired and released
 	rough     int    // so many requests fail in the beginning
@@ -159,6 +169,7 @@ func (s setup) String() string {
 	say(s.bookmarks > 0, "a bookmark every %v", s.bookmarks)
 	say(s.page > 0, "pages of %d", s.page)
 	say(s.transform != "", "a transform that is %s", s.transform)
+	say(s.recurs, "UIDs that recur")
 	say(s.frail, "a frail index function")
 	say(s.lease, "an informer on lease")
 	say(s.rough > 0, "%d failures to begin with", s.rough)
@@ -206,6 +217,7 @@ func newSetup(r *rand.Rand) setup {
 		blank:     one(12),
 		transform: []string{"", "", "strip", "frail"}[r.IntN(4)],
 		frail:     one(4),
+		recurs:    one(4),
 		lease:     one(5),
 		chance:    r.Float64(),
 	}
@@ -223,6 +235,9 @@ func newSetup(r *rand.Rand) setup {
 	}
 	if one(4) && !s.blank && !s.lease {
 		s.parts, s.zones = 1, 2+r.IntN(2)
+	}
+	if s.recurs {
+		s.names = min(s.names, 4) // so that more becomes of each
 	}
 	if s.lease {
 		s.parts, s.frail, s.page = 1, false, 0 // the factory makes the options

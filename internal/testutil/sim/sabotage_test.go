@@ -29,7 +29,8 @@ type sabotage struct {
 	selects   bool  // a query finds one less
 	rings     bool  // a handler is told something after the informer has stopped
 	echoes    bool  // a handler is told something after it has left
-	tardy     bool  // a handler joins an informer that has stopped
+	none      bool  // a handler that is none joins
+	patient   bool  // who waits until all was delivered waits on
 	rewinds   bool  // the cache has held newer versions than it did
 	scribbles bool  // a stored object is changed
 	backlog   int   // more than there is
@@ -164,7 +165,7 @@ var lies = []lie{
 	{"no bookmark ever", "catches up", "", sabotage{mum: true}},
 	{"handlers that take forever", "delivered", "", delays(20 * time.Minute)},
 	{"handlers that do not end", "stops", "", delays(3 * time.Second)},
-	{"a handler that joins too late", "joins", "", sabotage{tardy: true}},
+	{"a handler that is none joins", "joins", "", sabotage{none: true}},
 	{"handlers that are told something after they left", "quiet", "", sabotage{echoes: true}},
 	{"handlers that are told something later", "asleep", "", sabotage{rings: true}},
 	{"a watch that does not stop", "goroutines", "", sabotage{deaf: true}},
@@ -185,6 +186,12 @@ var lies = []lie{
 		}
 		return []told{c}
 	})},
+	{"who waits until all was delivered waits on", "await", "", sabotage{patient: true, shows: waitsForIdle}},
+	{"who waits until all was delivered waits for ever", "awaited", "", sabotage{patient: true}},
+	{"all deletes are lost", "as seen", "a lost delete of what was seen to be deleted", sabotage{shows: latestUndone, tell: func(a *actor, c told) []told {
+		c.Lost = c.Lost || c.Kind == informer.Deleted && a.delivery == informer.Latest
+		return []told{c}
+	}}},
 	{"errors that are not counted", "status", "errors are counted", counts(func(st *informer.Status) { st.Errors = 0 })},
 	{"a last error that is forgotten", "status", "no last error", counts(func(st *informer.Status) { st.LastError = nil })},
 	{"a quarantine that is not counted", "status", "quarantined", counts(func(st *informer.Status) { st.Quarantined++ })},

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
@@ -222,7 +223,7 @@ func (s *source) strike(ctx context.Context, f fault, healed chan struct{}) erro
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(time.Duration(f.n) * time.Second):
+		case <-time.After(time.Duration(f.n)*time.Second + 41_003*time.Microsecond): // at no step's moment
 		}
 	}
 	return nil
@@ -338,6 +339,9 @@ func (s *source) suspicious(o metav1.ListOptions) bool {
 
 // lie makes of an object what this source shows of it.
 func (s *source) lie(p *pod) {
+	if uid := p.Labels["uid"]; uid != "" {
+		p.UID = types.UID(p.Namespace + "-" + p.Name + "-" + uid)
+	}
 	if s.w.blank {
 		p.ResourceVersion = "1"
 	}

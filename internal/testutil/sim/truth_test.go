@@ -70,11 +70,21 @@ func (t *truth) next(r *rand.Rand, s setup) change {
 	p := &pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespaceOfPart(r.IntN(s.parts)), Name: fmt.Sprint("o", r.IntN(s.names)),
 	}}
-	if t.live[keyOf(p)] != nil && r.IntN(4) == 0 {
+	deletes := 4 // of so many writes of an object one deletes it
+	if s.recurs {
+		deletes = 2
+	}
+	if t.live[keyOf(p)] != nil && r.IntN(deletes) == 0 {
 		return change{pod: p, gone: true}
 	}
 	p.Labels = map[string]string{"app": string(rune('x' + r.IntN(3)))}
 	p.Spec.NodeName = fmt.Sprint("n", r.IntN(4))
+	if s.recurs {
+		p.Labels["uid"] = fmt.Sprint(r.IntN(2))
+		if old := t.live[keyOf(p)]; old != nil {
+			p.Labels["uid"] = old.Labels["uid"]
+		}
+	}
 	if s.zones > 0 {
 		p.Labels["zone"] = fmt.Sprint(r.IntN(s.zones))
 	}

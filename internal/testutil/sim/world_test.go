@@ -60,6 +60,7 @@ type world struct {
 	asleep     map[*actor]int64 // the calls that each had when the informer was stopped
 	over       chan struct{}    // closed at the very end
 	began      time.Time        // when the present run did
+	waiters    []*waiter        // who wait until all was delivered
 	touched    map[key]bool     // the objects that a user has written since everything was compared
 	handwrites int              // of objects that a user has made up
 	observers  sync.WaitGroup   // who ask how the informer is doing
@@ -311,7 +312,7 @@ func (w *world) settled() bool {
 
 func (w *world) busy() bool {
 	for _, a := range w.here() {
-		if a.busy.Load() || a.reg.Backlog() != 0 {
+		if a.works() || a.reg.Backlog() != 0 {
 			return true
 		}
 	}
@@ -366,7 +367,11 @@ func (w *world) stops() {
 		w.asleep[a] = a.calls.Load()
 		a.free(false)
 	}
-	for _, a := range w.actors {
+	stopped := w.actors
+	if !closed(ended) && !w.failed() { // the calls of the handlers are yet to return
+		w.joins(kinds[0], true)
+	}
+	for _, a := range stopped {
 		w.within("it was stopped", a, a.reg.Done())
 	}
 	w.within("it was stopped", "the informer", ended)
@@ -391,12 +396,12 @@ func (w *world) within(since string, what any, ended <-chan struct{}) {
 
 // joins adds a handler.
 func (w *world) joins(k kind, racing bool) *actor {
-	if !w.running && !w.sabotage.tardy || w.absent(k) {
+	if !w.running && (w.lease || w.spares(noJoinBetween)) || w.absent(k) {
 		return nil
 	}
 	a := &actor{
 		kind: k, id: len(w.actors), w: w, of: w.informer,
-		known: map[key]*pod{}, initial: map[key]*pod{}, newest: map[key]mark{}, lost: map[key]loss{}, written: map[key][]handwriting{}, touched: map[key]bool{},
+		known: map[key]*pod{}, initial: map[key]*pod{}, newest: map[key]mark{}, lost: map[key]loss{}, written: map[key][]handwriting{}, touched: map[key]bool{}, last: map[key]heard{},
 	}
 	if a.sticks {
 		a.freed = make(chan struct{})
@@ -412,10 +417,14 @@ func (w *world) joins(k kind, racing bool) *actor {
 		resync += time.Duration(a.id) // no two at the same moment
 	}
 	ready := make(chan struct{})
-	reg, err := w.informer.Handle(informer.HandlerFunc[*pod](func(c told) {
+	var h informer.Handler[*pod] = informer.HandlerFunc[*pod](func(c told) {
 		<-ready // a.reg is set
 		a.Handle(c)
-	}), informer.HandlerOptions{Name: a.String(), Delivery: a.delivery, Resync: resync})
+	})
+	if w.sabotage.none {
+		h = nil
+	}
+	reg, err := w.informer.Handle(h, informer.HandlerOptions{Name: a.String(), Delivery: a.delivery, Resync: resync})
 	if err != nil {
 		w.fault("joins", "%v cannot join: %v", a, err)
 		return nil
@@ -485,4 +494,6 @@ func (w *world) traceStatus() {
 }
 
 // absent tells whether a kind of handler is left out of this world.
-func (w *world) absent(k kind) bool { return k.exits && w.spares(exitEndsHandler) }
+func (w *world) absent(k kind) bool {
+	return k.exits && w.spares(exitEndsHandler) && w.spares(waitsForExited)
+}

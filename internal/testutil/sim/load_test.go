@@ -1,0 +1,185 @@
+package sim_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing/synctest"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// leavesUnderLoad lets a handler leave in the middle of a burst. What it is told of
+// that is the scheduler's to decide, and how long a call of it takes must not be.
+func (w *world) leavesUnderLoad(r *rand.Rand) {
+	var quick []*actor
+	for _, a := range w.here() {
+		if a.slow == 0 {
+			quick = append(quick, a)
+		}
+	}
+	if len(quick) == 0 {
+		return
+	}
+	w.reach("deed", flee)
+	a := quick[r.IntN(len(quick))]
+	a.untraced.Store(true)
+	w.bursts(r, 10)
+	w.leaves(a)
+	w.bursts(r, 10)
+}
+
+// joinsBetween lets a handler join between the end of one run and the next.
+func (w *world) joinsBetween(k kind) {
+	if !w.running || w.lease || w.spares(noJoinBetween) {
+		return
+	}
+	w.stops()
+	if len(w.here()) < 10 && w.joins(k, true) != nil {
+		w.reach("deed", between)
+	}
+	w.begin()
+}
+
+// trickles makes changes a few milliseconds apart, in the midst of slow calls and of
+// resyncs, with somebody asking the informer how it is doing: of all objects, or of one.
+func (w *world) trickles(r *rand.Rand, n int) {
+	of := w.setup
+	if r.IntN(2) == 0 {
+		of.names = 1
+	}
+	for range n {
+		w.send(w.truth.next(r, of))
+		time.Sleep(time.Duration(1+r.IntN(40)) * time.Millisecond)
+		synctest.Wait()
+		if ask := r.IntN(2) == 0; ask && !w.sabotage.blind {
+			w.asksStatus(w.informer, informer.Status{})
+		}
+	}
+}
+
+// waiter is somebody who waits until the handlers have been told what was published
+// when he began to wait.
+type waiter struct {
+	returned chan struct{}
+	err      error
+	for_     map[*actor]int64 // the handlers of then, with their calls when they had been told; -1 before
+	key      key              // of the last change that was published
+	mark     mark
+}
+
+// The most calls of a handler from one look of an informer at where it is to the
+// next: with Every it takes so many events at a time.
+var graces = map[informer.Delivery]int64{informer.Every: 2 * 64, informer.Latest: 3}
+
+// awaits lets somebody wait until all that is published was delivered. More keeps
+// coming meanwhile, which he does not wait for.
+func (w *world) awaits(r *rand.Rand) {
+	if !w.running || w.blank || w.zones > 0 || !closed(w.informer.Synced()) {
+		return
+	}
+	w.joins(kindNamed("exits latest"), true)
+	w.bursts(r, 5)
+	c := w.truth.next(r, w.setup)
+	w.send(c)
+	if c.gone || poisonous(c.pod) {
+		return
+	}
+	time.Sleep(time.Millisecond)
+	synctest.Wait()
+	if stored, ok := w.informer.Indexer().Get(keyOf(c.pod)); !ok || markOf(stored) != markOf(c.pod) {
+		return // something is in the way
+	}
+	w.reach("deed", await)
+	wait := w.waits(keyOf(c.pod), markOf(c.pod))
+	for range 400 {
+		synctest.Wait()
+		if closed(wait.returned) {
+			return
+		}
+		if wait.delivered() {
+			w.lateFor(wait)
+			return
+		}
+		if wait.stuck() {
+			return // until it is freed
+		}
+		w.send(w.truth.next(r, w.setup))
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// waits begins to wait.
+func (w *world) waits(k key, m mark) *waiter {
+	wait := &waiter{returned: make(chan struct{}), for_: map[*actor]int64{}, key: k, mark: m}
+	for _, a := range w.here() {
+		wait.for_[a] = -1
+	}
+	w.waiters = append(w.waiters, wait)
+	i := w.informer
+	go func() {
+		defer close(wait.returned)
+		wait.err = i.WaitDelivered(context.Background(), i.Indexer().Version())
+		if w.sabotage.patient {
+			<-w.over
+		}
+	}()
+	return wait
+}
+
+// delivered tells whether every handler has been told, some calls ago, or has ended.
+func (wait *waiter) delivered() bool {
+	all := true
+	for a, since := range wait.for_ {
+		a.mu.Lock()
+		told := !a.newest[wait.key].before(wait.mark)
+		a.mu.Unlock()
+		calls := a.calls.Load()
+		if told && since < 0 {
+			since = calls
+			wait.for_[a] = since
+		}
+		idle := told && !a.busy.Load()
+		all = all && (idle || closed(a.reg.Done()) || told && calls-since > graces[a.delivery])
+	}
+	return all
+}
+
+// stuck tells whether one of the handlers has to be freed first.
+func (wait *waiter) stuck() bool {
+	for a := range wait.for_ {
+		if a.sticks && a.busy.Load() {
+			return true
+		}
+	}
+	return false
+}
+
+// lateFor says that somebody waits in vain.
+func (w *world) lateFor(wait *waiter) {
+	why := waitsForIdle
+	for a := range wait.for_ {
+		if closed(a.reg.Done()) && a.exited.Load() > 0 {
+			why = waitsForExited
+		}
+	}
+	if !w.spares(why) {
+		w.fault("await", "all has been delivered, and who waits for that still does: %s", why)
+	}
+}
+
+// awaited: when nothing is left to deliver, or the informer has stopped, nobody waits.
+func awaited(w *world) (problems []string) {
+	for _, wait := range w.waiters {
+		switch {
+		case !closed(wait.returned):
+			problems = append(problems, fmt.Sprintf("somebody still waits for %v@%v", wait.key, wait.mark))
+		case wait.err != nil && (w.running || !errors.Is(wait.err, informer.ErrStopped)):
+			problems = append(problems, wait.err.Error())
+		}
+	}
+	w.waiters = nil
+	return problems
+}
