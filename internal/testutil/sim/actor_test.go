@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"hash/fnv"
 	"runtime"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/tidemark-k8s/tidemark/informer"
 )
@@ -87,7 +85,6 @@ type actor struct {
 	now      told                  // what it is being told
 	last     map[key]heard         // what it was told last of an object
 	touched  map[key]bool          // by a user, ever
-	lost     map[key]loss          // the last one
 }
 
 func (a *actor) String() string { return fmt.Sprintf("handler %d, %s", a.id, a.name) }
@@ -150,9 +147,6 @@ func (a *actor) learn(c told) {
 	if m := markOf(subject(c)); a.newest[k].before(m) && !a.mayGoBack(k) {
 		a.newest[k] = m
 	}
-	if c.Lost {
-		a.lost[k] = loss{time.Now(), c.Old.UID}
-	}
 	if c.Kind == informer.Deleted {
 		if delete(a.known, k); a.w.zones > 0 {
 			delete(a.newest, k) // the source that it had moved away from may be late
@@ -163,24 +157,6 @@ func (a *actor) learn(c told) {
 	if c.Initial {
 		a.initial[k] = c.New
 	}
-}
-
-// loss is a delete that a list has found out.
-type loss struct {
-	at  time.Time
-	uid types.UID
-}
-
-// needless tells whether an add of an object that follows at once shows that it was
-// there all the time.
-func (l loss) needless(added *pod) bool {
-	return l.at.Equal(time.Now()) && (l.uid == added.UID || l.uid == "" || added.UID == "")
-}
-
-// lastListed tells whether the last full state can be known to hold an object.
-func (w *world) lastListed(p *pod) bool {
-	version, err := strconv.Atoi(p.ResourceVersion)
-	return err == nil && len(w.sources) == 1 && w.transform != "frail" && version <= w.sources[0].listedVersion()
 }
 
 // heard is a change, and when it was told.

@@ -180,6 +180,12 @@ func (w *world) putRight() {
 	}
 }
 
+// justListed tells whether an object is in a full state that is told right now: its only source
+// has listed it, and nothing is made of it on the way.
+func (w *world) justListed(p *pod) bool {
+	return len(w.sources) == 1 && w.transform == "" && w.sources[0].holds(p)
+}
+
 // catchesUp makes of what the actor knows of an object what the store held before a
 // change: what it was told last, or what the user has made of that.
 func (a *actor) catchesUp(c told) {

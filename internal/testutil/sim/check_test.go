@@ -85,8 +85,8 @@ var toldCheckers = []struct {
 		return ""
 	}},
 	{"needless", func(a *actor, c told) string {
-		if c.Kind == informer.Added && a.delivery == informer.Every && a.w.lastListed(c.New) && a.lost[keyOf(c.New)].needless(c.New) {
-			return "an add of what the same list has taken away"
+		if c.Lost && a.delivery == informer.Every && a.w.justListed(c.Old) {
+			return "a lost delete of what the list holds"
 		}
 		return ""
 	}},

@@ -180,7 +180,7 @@ var lies = []lie{
 	{"an error of long ago", "status", "before this run", sabotage{shows: oldError, status: func(st *informer.Status) { st.LastError = errFrail }}},
 	{"what a user has written is left as it is", "converges", "", sabotage{leaves: true}},
 	{"a user who writes what is no pod", "by hand", "", sabotage{foreign: true}},
-	{"an update that is told as a delete and an add", "needless", "an add of what the same list has taken away", sends(func(_ *actor, c told) []told {
+	{"an update that is told as a delete and an add", "needless", "a lost delete of what the list holds", sends(func(_ *actor, c told) []told {
 		if c.Kind == informer.Updated && c.Old != c.New {
 			return []told{{Kind: informer.Deleted, Old: c.Old, Lost: true}, {Kind: informer.Added, New: c.New}}
 		}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -91,16 +90,18 @@ type source struct {
 	inner    *informertest.Source
 	faults   []fault // of the next requests
 	streams  []*stream
-	healed   chan struct{} // closed, and made anew, when the faults end
-	down     bool          // nobody is there
-	lossy    bool          // bookmarks are lost
-	late     time.Duration // events come so much later
-	doubles  int           // events that come twice
-	listed   int           // the version of the last of the full states
-	full     int           // full states that it has told
-	failed   int           // requests and streams that were told an error
-	requests []time.Time   // when a list, a stream or a watch was asked for
-	causes   []time.Time   // when the driver gave a reason to ask anew
+	healed   chan struct{}     // closed, and made anew, when the faults end
+	down     bool              // nobody is there
+	lossy    bool              // bookmarks are lost
+	late     time.Duration     // events come so much later
+	doubles  int               // events that come twice
+	listing  map[key]types.UID // the objects of the pages of a list so far
+	listed   map[key]types.UID // those of the last full state, nil where it was a stream
+	listedAt time.Time         // when that was told
+	full     int               // full states that it has told
+	failed   int               // requests and streams that were told an error
+	requests []time.Time       // when a list, a stream or a watch was asked for
+	causes   []time.Time       // when the driver gave a reason to ask anew
 }
 
 var (
@@ -253,20 +254,42 @@ func (s *source) cause() {
 	s.causes = append(s.causes, time.Now())
 }
 
-// stated takes note of a full state that is told whole.
-func (s *source) stated(version string) {
+// page takes note of what a page of a list holds.
+func (s *source) page(list *corev1.PodList, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.listed, _ = strconv.Atoi(version)
+	if first {
+		s.listing = map[key]types.UID{}
+	}
+	for i := range list.Items {
+		s.listing[keyOf(&list.Items[i])] = list.Items[i].UID
+	}
+}
+
+// holds tells whether a list that was told right now holds an object.
+func (s *source) holds(p *pod) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	uid, ok := s.listed[keyOf(p)]
+	return ok && s.listedAt.Equal(time.Now()) && (uid == p.UID || p.UID == "")
+}
+
+// stated takes note of a full state that is told whole.
+func (s *source) stated() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listed, s.listing, s.listedAt = s.listing, nil, time.Now()
 	if !s.w.sabotage.stateless {
 		s.full++
 	}
 }
 
-func (s *source) listedVersion() int {
+// streamed is stated for a stream.
+func (s *source) streamed() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.listed
+	s.listing = nil
+	s.mu.Unlock()
+	s.stated()
 }
 
 func (s *source) fullStates() int {
@@ -301,8 +324,9 @@ func (s *source) List(ctx context.Context, o metav1.ListOptions) (runtime.Object
 	if err != nil {
 		return nil, err
 	}
+	s.page(list, o.Continue == "")
 	if list.Continue == "" {
-		s.stated(list.ResourceVersion)
+		s.stated()
 	}
 	return list, nil
 }

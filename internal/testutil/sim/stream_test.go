@@ -151,7 +151,7 @@ func (w *stream) send(e watch.Event) {
 		case watch.Bookmark:
 			w.source.marked.Store(true)
 			if p, ok := e.Object.(*corev1.Pod); ok && p.Annotations[metav1.InitialEventsAnnotationKey] == "true" {
-				w.source.stated(p.ResourceVersion)
+				w.source.streamed()
 			}
 		}
 	case <-w.ctx.Done():

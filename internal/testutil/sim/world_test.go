@@ -401,7 +401,7 @@ func (w *world) joins(k kind, racing bool) *actor {
 	}
 	a := &actor{
 		kind: k, id: len(w.actors), w: w, of: w.informer,
-		known: map[key]*pod{}, initial: map[key]*pod{}, newest: map[key]mark{}, lost: map[key]loss{}, written: map[key][]handwriting{}, touched: map[key]bool{}, last: map[key]heard{},
+		known: map[key]*pod{}, initial: map[key]*pod{}, newest: map[key]mark{}, written: map[key][]handwriting{}, touched: map[key]bool{}, last: map[key]heard{},
 	}
 	if a.sticks {
 		a.freed = make(chan struct{})
