@@ -21,6 +21,7 @@ const (
 	waitsForExited  defect = "who waits for a handler that ends its goroutine waits without end"
 	latestAfterAsk  defect = "with Latest, the old object is a wrong one after a resync in which somebody asked how the informer is doing"
 	latestUndone    defect = "with Latest, an object that was another one meanwhile is told as lost, when its delete was seen"
+	askingWrites    defect = "whoever asks for the backlog of a handler with Latest writes to it, in a race with its going idle (-race shows it)"
 	oldError        defect = "the error of a run before is shown when the present one is healthy"
 )
 
@@ -31,6 +32,7 @@ var notYet = []struct {
 	defect          defect
 	checker, reason string // which find it
 }{
+	{askingWrites, "", ""}, // no world's: see TestAskingOnlyReads
 	{exitEndsHandler, "fold", "knows"},
 	{exitEndsHandler, "synced late", "exits"},
 	{runningTooShort, "running", ""},
@@ -46,10 +48,10 @@ var notYet = []struct {
 // spares tells whether this world leaves out what would show a defect.
 func (w *world) spares(d defect) bool { return w.sabotage.shows != d && known(d) }
 
-// known tells whether a defect is one of the engine as it is.
+// known tells whether a defect is one of the engine as it is, and left out.
 func known(d defect) bool {
 	for _, row := range notYet {
-		if row.defect == d {
+		if row.defect == d && !*defectsFlag {
 			return true
 		}
 	}
@@ -59,6 +61,9 @@ func known(d defect) bool {
 // Each defect that is known is found in some world, once it is not left out.
 func TestEachDefectIsFound(t *testing.T) {
 	for _, row := range notYet {
+		if row.checker == "" {
+			continue
+		}
 		t.Run(fmt.Sprintf("%s, by %s", row.defect, row.checker), func(t *testing.T) {
 			for seed := range uint64(1000) {
 				for _, v := range run(t, newPlan(seed), sabotage{shows: row.defect}).violations {
@@ -77,6 +82,9 @@ func TestEachDefectIsFound(t *testing.T) {
 func TestEachDefectHasAChecker(t *testing.T) {
 	names, _ := checkersOf(t)
 	for _, row := range notYet {
+		if row.checker == "" {
+			continue
+		}
 		require.True(t, slices.Contains(names, row.checker), "%s", row.checker)
 	}
 }

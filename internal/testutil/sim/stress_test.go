@@ -1,0 +1,147 @@
+package sim_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+	"weak"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+)
+
+// What no world can show: what is garbage, which the worlds' own books would keep, and
+// races, which virtual time leaves no room for.
+
+// stressed is an informer of a server's pods.
+type stressed struct {
+	t        *testing.T
+	server   *informertest.Server
+	informer *informer.Informer[*pod]
+	stop     func()
+}
+
+func newStressed(t *testing.T) *stressed {
+	server := informertest.New(informertest.Options{Scheme: podScheme})
+	i := informer.New(server.Source(pods, ""), informer.Options[*pod]{Observe: func(informer.Event) {}})
+	ctx, cancel := context.WithCancel(t.Context())
+	wait, err := i.Start(ctx)
+	require.NoError(t, err)
+	require.NoError(t, i.WaitSynced(ctx))
+	return &stressed{t, server, i, func() { cancel(); wait(); server.Close() }}
+}
+
+// writes updates some pods n times each, or creates them.
+func (s *stressed) writes(pods, n int) {
+	for round := range n {
+		for k := range pods {
+			p := &pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: fmt.Sprint("o", k)}}
+			p.Spec.NodeName = fmt.Sprint("n", round)
+			if _, ok := s.informer.Indexer().Get(keyOf(p)); !ok && round == 0 {
+				require.NoError(s.t, s.server.Create(s.t.Context(), p))
+			} else {
+				require.NoError(s.t, s.server.Update(s.t.Context(), p))
+			}
+		}
+	}
+}
+
+// A handler that was removed while it is stuck holds no object of what came since. One
+// that was not removed does, which shows that it would be found out.
+func TestARemovedHandlerPinsNothing(t *testing.T) {
+	for _, delivery := range []informer.Delivery{informer.Every, informer.Latest} {
+		for _, removed := range []bool{true, false} {
+			t.Run(fmt.Sprintf("delivery %d, removed %v", delivery, removed), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { stuck(t, delivery, removed) })
+			})
+		}
+	}
+}
+
+func stuck(t *testing.T, delivery informer.Delivery, removed bool) {
+	const objects, rounds = 20, 30
+	s := newStressed(t)
+	defer s.stop()
+	var mu sync.Mutex
+	var superseded []weak.Pointer[pod]
+	_, err := s.informer.Handle(informer.HandlerFunc[*pod](func(c told) {
+		if c.Kind == informer.Updated {
+			mu.Lock()
+			defer mu.Unlock()
+			superseded = append(superseded, weak.Make(c.Old))
+		}
+	}), informer.HandlerOptions{})
+	require.NoError(t, err)
+	gate := make(chan struct{})
+	defer close(gate)
+	reg, err := s.informer.Handle(informer.HandlerFunc[*pod](func(told) { <-gate }), informer.HandlerOptions{Delivery: delivery})
+	require.NoError(t, err)
+	s.writes(objects, 2)
+	synctest.Wait()
+	if removed {
+		reg.Stop()
+	}
+	s.writes(objects, rounds)
+	synctest.Wait()
+	left := func() (n int) {
+		runtime.GC()
+		for _, p := range superseded {
+			if p.Value() != nil {
+				n++
+			}
+		}
+		return n
+	}
+	require.Len(t, superseded, objects*(rounds+1))
+	for range 20 {
+		if left() <= 2 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	switch {
+	case removed:
+		require.LessOrEqual(t, left(), 2, "the objects of the call that it is in")
+	case delivery == informer.Every:
+		require.Greater(t, left(), objects*rounds/2)
+	default:
+		require.GreaterOrEqual(t, left(), objects-1, "what it saw last of each")
+	}
+}
+
+// Whoever asks how the informer and its handlers are doing only reads, also in the
+// moment in which a handler has nothing left to do. It takes -race to see that, and
+// nobody who calls Status: its lock would put everything in order.
+func TestAskingOnlyReads(t *testing.T) {
+	if known(askingWrites) {
+		t.Skip(string(askingWrites))
+	}
+	s := newStressed(t)
+	defer s.stop()
+	var regs []informer.Registration
+	for range 4 {
+		reg, err := s.informer.Handle(informer.HandlerFunc[*pod](func(told) {}), informer.HandlerOptions{Delivery: informer.Latest, Resync: time.Millisecond})
+		require.NoError(t, err)
+		regs = append(regs, reg)
+	}
+	var asking sync.WaitGroup
+	var over atomic.Bool
+	for _, reg := range regs {
+		asking.Go(func() {
+			for !over.Load() {
+				_ = reg.Backlog()
+			}
+		})
+	}
+	s.writes(4, 500)
+	over.Store(true)
+	asking.Wait()
+}
