@@ -128,7 +128,7 @@ func (w *world) byHand(write func(cache.Indexer) error) {
 		if before[k] == after[k] {
 			continue
 		}
-		w.touched[k] = true
+		w.touched[k], w.everTouched[k] = true, true
 		for _, a := range w.begun() {
 			a.mu.Lock()
 			a.written[k] = append(a.written[k], handwriting{before[k], after[k]})
@@ -151,9 +151,9 @@ func (w *world) begun() []*actor {
 	return nil
 }
 
-func allKeys(maps ...map[key]*pod) map[key]bool {
+func allKeys(stores ...map[key]*pod) map[key]bool {
 	all := map[key]bool{}
-	for _, m := range maps {
+	for _, m := range stores {
 		for k := range m {
 			all[k] = true
 		}

@@ -144,7 +144,7 @@ type setup struct {
 	blank     bool // versions say nothing
 	bookmarks time.Duration
 	page      int64
-	transform string // "", "strip" or "frail"
+	transform string // "", "frail", or one of strips
 	recurs    bool   // an object that is created again may have a UID of before
 	frail     bool   // an index function panics on some objects
 	lease     bool   // the informer is a factory's, acquired and released
@@ -168,7 +168,7 @@ func (s setup) String() string {
 	say(s.noCache, "a server without a watch cache")
 	say(s.bookmarks > 0, "a bookmark every %v", s.bookmarks)
 	say(s.page > 0, "pages of %d", s.page)
-	say(s.transform != "", "a transform that is %s", s.transform)
+	say(s.transform != "", "the transform: %s", s.transform)
 	say(s.recurs, "UIDs that recur")
 	say(s.frail, "a frail index function")
 	say(s.lease, "an informer on lease")
@@ -215,7 +215,7 @@ func newSetup(r *rand.Rand) setup {
 		noStream:  one(4),
 		noCache:   one(3),
 		blank:     one(12),
-		transform: []string{"", "", "strip", "frail"}[r.IntN(4)],
+		transform: []string{"", "", "", "frail", "frail", "strip", "strip UIDs", "strip versions", "strip some"}[r.IntN(9)],
 		frail:     one(4),
 		recurs:    one(4),
 		lease:     one(5),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	goruntime "runtime"
 	"slices"
 	"strconv"
@@ -42,28 +43,29 @@ type violation struct{ checker, what string }
 // world is a plan that is being played. What has no lock is the driver's own.
 type world struct {
 	setup
-	plan       plan
-	sabotage   sabotage
-	script     bool // a transcript is played: each step is small, so that nothing is left to chance
-	truth      *truth
-	trace      trace
-	frozen     frozen
-	server     *informertest.Server
-	sources    []*source
-	life       life
-	informer   *informer.Informer[*pod]
-	running    bool
-	revision   int // of the server: each write takes the next
-	indexes    int // that were added
-	actors     []*actor
-	cached     map[key]mark     // what the cache held after the last step
-	asleep     map[*actor]int64 // the calls that each had when the informer was stopped
-	over       chan struct{}    // closed at the very end
-	began      time.Time        // when the present run did
-	waiters    []*waiter        // who wait until all was delivered
-	touched    map[key]bool     // the objects that a user has written since everything was compared
-	handwrites int              // of objects that a user has made up
-	observers  sync.WaitGroup   // who ask how the informer is doing
+	plan        plan
+	sabotage    sabotage
+	script      bool // a transcript is played: each step is small, so that nothing is left to chance
+	truth       *truth
+	trace       trace
+	frozen      frozen
+	server      *informertest.Server
+	sources     []*source
+	life        life
+	informer    *informer.Informer[*pod]
+	running     bool
+	revision    int // of the server: each write takes the next
+	indexes     int // that were added
+	actors      []*actor
+	cached      map[key]mark     // what the cache held after the last step
+	asleep      map[*actor]int64 // the calls that each had when the informer was stopped
+	over        chan struct{}    // closed at the very end
+	began       time.Time        // when the present run did
+	waiters     []*waiter        // who wait until all was delivered
+	touched     map[key]bool     // the objects that a user has written since everything was compared
+	everTouched map[key]bool     // those that he ever has
+	handwrites  int              // of objects that a user has made up
+	observers   sync.WaitGroup   // who ask how the informer is doing
 
 	failedBefore int // requests and streams that were told an error before the present run
 
@@ -76,7 +78,7 @@ type world struct {
 }
 
 func newWorld(p plan, s sabotage) *world {
-	w := &world{setup: p.setup, plan: p, sabotage: s, truth: newTruth(), asleep: map[*actor]int64{}, touched: map[key]bool{}, over: make(chan struct{}), reached: map[string]int{}}
+	w := &world{setup: p.setup, plan: p, sabotage: s, truth: newTruth(), asleep: map[*actor]int64{}, touched: map[key]bool{}, everTouched: map[key]bool{}, over: make(chan struct{}), reached: map[string]int{}}
 	w.trace.mute = p.setup.lease // its factory's back-offs are left to chance
 	for n := range w.sourceCount() {
 		w.sources = append(w.sources, newSource(w, n))
@@ -120,13 +122,13 @@ func (w *world) serve() {
 var errFrail = errors.New("poisonous")
 
 func (w *world) transformer() func(*pod) (*pod, error) {
-	switch w.transform {
-	case "strip":
+	if strip := strips[w.transform]; strip != nil {
 		return func(p *pod) (*pod, error) {
-			p.UID, p.ResourceVersion, p.ManagedFields = "", "", nil
+			strip(p)
 			return p, nil
 		}
-	case "frail":
+	}
+	if w.transform == "frail" {
 		return func(p *pod) (*pod, error) {
 			switch p.Labels["poison"] {
 			case "error":
@@ -140,6 +142,18 @@ func (w *world) transformer() func(*pod) (*pod, error) {
 		}
 	}
 	return nil
+}
+
+// strips are the transforms that take an object some of its identity.
+var strips = map[string]func(*pod){
+	"strip":          func(p *pod) { p.UID, p.ResourceVersion, p.ManagedFields = "", "", nil },
+	"strip UIDs":     func(p *pod) { p.UID = "" },
+	"strip versions": func(p *pod) { p.ResourceVersion = "" },
+	"strip some": func(p *pod) { // now of one version of an object, now not
+		if markOf(p).serial%2 == 0 {
+			p.UID, p.ResourceVersion = "", ""
+		}
+	},
 }
 
 // indexed returns the indexes that the informer begins with.
@@ -401,7 +415,7 @@ func (w *world) joins(k kind, racing bool) *actor {
 	}
 	a := &actor{
 		kind: k, id: len(w.actors), w: w, of: w.informer,
-		known: map[key]*pod{}, initial: map[key]*pod{}, newest: map[key]mark{}, written: map[key][]handwriting{}, touched: map[key]bool{}, last: map[key]heard{},
+		known: map[key]*pod{}, initial: map[key]*pod{}, newest: map[key]mark{}, written: map[key][]handwriting{}, touched: maps.Clone(w.everTouched), last: map[key]heard{},
 	}
 	if a.sticks {
 		a.freed = make(chan struct{})
