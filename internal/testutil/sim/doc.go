@@ -10,6 +10,16 @@
 // (actor_test.go). What was ever true is kept by the truth (truth_test.go), and
 // the checkers hold everything against it (check_test.go).
 //
+// There are more who act than the server and the handlers. Objects move between the
+// sources of an informer (moves_test.go). A user writes into the store by hand
+// (byhand_test.go). Somebody asks how the informer is doing (observer_test.go), and
+// somebody waits until all was delivered, while handlers join and leave under load
+// (load_test.go). Handlers, transforms and index functions end their goroutines. What
+// worlds cannot show, what is garbage and what is a race, is in stress_test.go.
+//
+// What the engine does wrong as it is stands in a table, with the checker that finds it
+// (notyet_test.go). Worlds leave that out; -defects lets them show it.
+//
 // A world that fails is shrunk, step by step, to the fewest that still fail, and
 // printed as a transcript (shrink_test.go); a fixed bug leaves its transcript in
 // testdata. For each checker there is a sabotage, a lie told between the informer
