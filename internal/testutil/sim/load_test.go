@@ -65,7 +65,7 @@ func (w *world) trickles(r *rand.Rand, n int) {
 type waiter struct {
 	returned chan struct{}
 	err      error
-	for_     map[*actor]int64 // the handlers of then, with their calls when they had been told; -1 before
+	handlers map[*actor]int64 // those of then, with their calls when they had been told; -1 before
 	key      key              // of the last change that was published
 	mark     mark
 }
@@ -113,9 +113,9 @@ func (w *world) awaits(r *rand.Rand) {
 
 // waits begins to wait.
 func (w *world) waits(k key, m mark) *waiter {
-	wait := &waiter{returned: make(chan struct{}), for_: map[*actor]int64{}, key: k, mark: m}
+	wait := &waiter{returned: make(chan struct{}), handlers: map[*actor]int64{}, key: k, mark: m}
 	for _, a := range w.here() {
-		wait.for_[a] = -1
+		wait.handlers[a] = -1
 	}
 	w.waiters = append(w.waiters, wait)
 	i := w.informer
@@ -132,14 +132,14 @@ func (w *world) waits(k key, m mark) *waiter {
 // delivered tells whether every handler has been told, some calls ago, or has ended.
 func (wait *waiter) delivered() bool {
 	all := true
-	for a, since := range wait.for_ {
+	for a, since := range wait.handlers {
 		a.mu.Lock()
 		told := !a.newest[wait.key].before(wait.mark)
 		a.mu.Unlock()
 		calls := a.calls.Load()
 		if told && since < 0 {
 			since = calls
-			wait.for_[a] = since
+			wait.handlers[a] = since
 		}
 		idle := told && !a.busy.Load()
 		all = all && (idle || closed(a.reg.Done()) || told && calls-since > graces[a.delivery])
@@ -149,7 +149,7 @@ func (wait *waiter) delivered() bool {
 
 // stuck tells whether one of the handlers has to be freed first.
 func (wait *waiter) stuck() bool {
-	for a := range wait.for_ {
+	for a := range wait.handlers {
 		if a.sticks && a.busy.Load() {
 			return true
 		}
@@ -160,7 +160,7 @@ func (wait *waiter) stuck() bool {
 // lateFor says that somebody waits in vain.
 func (w *world) lateFor(wait *waiter) {
 	why := waitsForIdle
-	for a := range wait.for_ {
+	for a := range wait.handlers {
 		if closed(a.reg.Done()) && a.exited.Load() > 0 {
 			why = waitsForExited
 		}

@@ -91,30 +91,30 @@ func stuck(t *testing.T, delivery informer.Delivery, removed bool) {
 	}
 	s.writes(objects, rounds)
 	synctest.Wait()
-	left := func() (n int) {
+	require.Len(t, superseded, objects*(rounds+1))
+	switch left := alive(superseded); {
+	case removed:
+		require.LessOrEqual(t, left, 2, "the objects of the call that it is in")
+	case delivery == informer.Every:
+		require.Greater(t, left, objects*rounds/2)
+	default:
+		require.GreaterOrEqual(t, left, objects-1, "what it saw last of each")
+	}
+}
+
+// alive returns how many of the objects are no garbage, after some collections.
+func alive(objects []weak.Pointer[pod]) (n int) {
+	for range 10 {
 		runtime.GC()
-		for _, p := range superseded {
+		n = 0
+		for _, p := range objects {
 			if p.Value() != nil {
 				n++
 			}
 		}
-		return n
-	}
-	require.Len(t, superseded, objects*(rounds+1))
-	for range 20 {
-		if left() <= 2 {
-			break
-		}
 		time.Sleep(time.Millisecond)
 	}
-	switch {
-	case removed:
-		require.LessOrEqual(t, left(), 2, "the objects of the call that it is in")
-	case delivery == informer.Every:
-		require.Greater(t, left(), objects*rounds/2)
-	default:
-		require.GreaterOrEqual(t, left(), objects-1, "what it saw last of each")
-	}
+	return n
 }
 
 // Whoever asks how the informer and its handlers are doing only reads, also in the
