@@ -50,6 +50,9 @@ func (w *world) trickles(r *rand.Rand, n int) {
 	if r.IntN(2) == 0 {
 		of.names = 1
 	}
+	if restless := kindNamed("restless latest"); r.IntN(2) == 0 && len(w.here()) < 10 && w.joins(restless, true) != nil {
+		w.bursts(r, 3)
+	}
 	for range n {
 		w.send(w.truth.next(r, of))
 		time.Sleep(time.Duration(1+r.IntN(40)) * time.Millisecond)
