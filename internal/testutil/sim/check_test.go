@@ -48,7 +48,7 @@ var toldCheckers = []struct {
 	{"old", func(a *actor, c told) string {
 		known := a.known[keyOf(subject(c))]
 		switch {
-		case a.guesses(keyOf(subject(c))), a.delivery == informer.Latest && a.resync > 0 && a.w.spares(latestAfterAsk):
+		case a.guesses(keyOf(subject(c))):
 		case c.Kind == informer.Added && c.Old != nil:
 			return "an add with an old"
 		case c.Kind == informer.Updated && c.Old != known:
@@ -76,7 +76,7 @@ var toldCheckers = []struct {
 	}},
 	{"as seen", func(a *actor, c told) string {
 		k := keyOf(subject(c))
-		if a.delivery != informer.Latest || !c.Lost || a.touched[k] || a.known[k] == nil || a.w.spares(latestUndone) {
+		if a.delivery != informer.Latest || !c.Lost || a.touched[k] || a.known[k] == nil {
 			return ""
 		}
 		if every := a.w.actors[0].before(k); every.sees(a.known[k]) {
@@ -417,7 +417,7 @@ func statusTells(w *world) (problems []string) {
 	say(st.Errors < failed, "%d errors are counted of %d", st.Errors, failed)
 	inRun := failed - w.failedBefore
 	say(inRun > 0 && st.LastError == nil, "there is no last error after %d", inRun)
-	say(!w.spares(oldError) && st.LastError != nil && st.LastErrorAt.Before(w.began), "the last error is of before this run: %v", st.LastError)
+	say(st.LastError != nil && st.LastErrorAt.Before(w.began), "the last error is of before this run: %v", st.LastError)
 	say(!st.Running || st.Stopped || !st.Synced, "it is running %v, stopped %v, synced %v", st.Running, st.Stopped, st.Synced)
 	say(st.Objects != w.informer.Indexer().Len(), "%d objects are counted", st.Objects)
 	return problems

@@ -17,9 +17,6 @@
 // (load_test.go). Handlers, transforms and index functions end their goroutines. What
 // worlds cannot show, what is garbage and what is a race, is in stress_test.go.
 //
-// What the engine does wrong as it is stands in a table, with the checker that finds it
-// (notyet_test.go). Worlds leave that out; -defects lets them show it.
-//
 // A world that fails is shrunk, step by step, to the fewest that still fail, and
 // printed as a transcript (shrink_test.go); a fixed bug leaves its transcript in
 // testdata. For each checker there is a sabotage, a lie told between the informer

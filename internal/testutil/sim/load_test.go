@@ -33,7 +33,7 @@ func (w *world) leavesUnderLoad(r *rand.Rand) {
 
 // joinsBetween lets a handler join between the end of one run and the next.
 func (w *world) joinsBetween(k kind) {
-	if !w.running || w.lease || w.spares(noJoinBetween) {
+	if !w.running || w.lease {
 		return
 	}
 	w.stops()
@@ -159,42 +159,27 @@ func (wait *waiter) stuck() bool {
 	return false
 }
 
-// resyncs tells whether one of the handlers may never be idle.
-func (wait *waiter) resyncs() bool {
-	for a := range wait.handlers {
-		if a.resync > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // lateFor says that somebody waits in vain.
 func (w *world) lateFor(wait *waiter) {
-	why := waitsForIdle
+	why := "for what comes later, too"
 	for a := range wait.handlers {
 		if closed(a.reg.Done()) && a.exited.Load() > 0 {
-			why = waitsForExited
+			why = "for a handler that has ended its goroutine"
 		}
 	}
-	if !w.spares(why) {
-		w.fault("await", "all has been delivered, and who waits for that still does: %s", why)
-	}
+	w.fault("await", "all has been delivered, and who waits for that still does: %s", why)
 }
 
 // awaited: when nothing is left to deliver, or the informer has stopped, nobody waits.
 func awaited(w *world) (problems []string) {
-	var left []*waiter
 	for _, wait := range w.waiters {
 		switch {
-		case !closed(wait.returned) && w.running && wait.resyncs() && w.spares(waitsForIdle):
-			left = append(left, wait)
 		case !closed(wait.returned):
 			problems = append(problems, fmt.Sprintf("somebody still waits for %v@%v", wait.key, wait.mark))
 		case wait.err != nil && (w.running || !errors.Is(wait.err, informer.ErrStopped)):
 			problems = append(problems, wait.err.Error())
 		}
 	}
-	w.waiters = left
+	w.waiters = nil
 	return problems
 }

@@ -10,10 +10,9 @@ import (
 )
 
 var (
-	seedFlag    = flag.Uint64("seed", 1, "the first world to play")
-	seedsFlag   = flag.Uint64("seeds", 300, "how many worlds to play")
-	defectsFlag = flag.Bool("defects", false, "leave out nothing that shows a defect which is not mended yet")
-	traceFlag   = flag.Bool("trace", false, "print the traces of the worlds")
+	seedFlag  = flag.Uint64("seed", 1, "the first world to play")
+	seedsFlag = flag.Uint64("seeds", 300, "how many worlds to play")
+	traceFlag = flag.Bool("trace", false, "print the traces of the worlds")
 )
 
 func TestMain(m *testing.M) {

@@ -61,7 +61,7 @@ func (w *world) statusOf(i *informer.Informer[*pod]) informer.Status {
 // runsUntil looks at an informer that was told to stop: it is running until that
 // has ended.
 func (w *world) runsUntil(ended <-chan struct{}) {
-	if !w.lease && !closed(ended) && !w.spares(runningTooShort) && !w.statusOf(w.informer).Running {
+	if !w.lease && !closed(ended) && !w.statusOf(w.informer).Running {
 		w.fault("running", "the informer is said not to run while a handler is in a call")
 	}
 }
@@ -95,7 +95,7 @@ func (w *world) listsAgain() {
 	}
 	w.relists()
 	after := w.statusOf(w.informer)
-	if !w.spares(relistIsEvent) && !after.LastEvent.Equal(before.LastEvent) {
+	if !after.LastEvent.Equal(before.LastEvent) {
 		w.fault("nothing new", "the last event was at %v, and a list of what is known makes it %v", before.LastEvent, after.LastEvent)
 	}
 	for _, a := range w.here() {

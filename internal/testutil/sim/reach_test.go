@@ -22,9 +22,7 @@ func everything(t *testing.T) (all []string) {
 	t.Helper()
 	want := func(sort string, what any) { all = append(all, fmt.Sprintf("%s %v", sort, what)) }
 	for _, m := range menu {
-		if m.deed != between || !known(noJoinBetween) {
-			want("deed", m.deed)
-		}
+		want("deed", m.deed)
 	}
 	for n := range failures {
 		want("failure", n)
@@ -33,9 +31,7 @@ func everything(t *testing.T) (all []string) {
 		want("spit", n)
 	}
 	for _, k := range kinds {
-		if !k.exits || !known(exitEndsHandler) {
-			want("told", k.name)
-		}
+		want("told", k.name)
 	}
 	want("object", "moved")
 	for _, name := range reflectorEvents(t) {

@@ -121,9 +121,6 @@ func alive(objects []weak.Pointer[pod]) (n int) {
 // moment in which a handler has nothing left to do. It takes -race to see that, and
 // nobody who calls Status: its lock would put everything in order.
 func TestAskingOnlyReads(t *testing.T) {
-	if known(askingWrites) {
-		t.Skip(string(askingWrites))
-	}
 	s := newStressed(t)
 	defer s.stop()
 	var regs []informer.Registration

@@ -410,7 +410,7 @@ func (w *world) within(since string, what any, ended <-chan struct{}) {
 
 // joins adds a handler.
 func (w *world) joins(k kind, racing bool) *actor {
-	if !w.running && (w.lease || w.spares(noJoinBetween)) || w.absent(k) {
+	if !w.running && w.lease {
 		return nil
 	}
 	a := &actor{
@@ -505,9 +505,4 @@ func (w *world) traceStatus() {
 	for _, h := range st.Handlers {
 		w.trace.keep("%s: synced %v, %d waiting", h.Name, h.Synced, h.Backlog)
 	}
-}
-
-// absent tells whether a kind of handler is left out of this world.
-func (w *world) absent(k kind) bool {
-	return k.exits && w.spares(exitEndsHandler) && w.spares(waitsForExited)
 }
