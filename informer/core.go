@@ -22,7 +22,7 @@ import (
 //
 //	reflector, one a source  ->  queue  ->  processLoop  ->  log  ->  one goroutine a handler
 //
-// Lock order: mu, then the indexer's write section, then sharedProcessor.mu.
+// Lock order: the indexer's write section, then mu, then sharedProcessor.mu.
 type core struct {
 	options   Options[any]
 	objects   objectType

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
@@ -111,10 +112,21 @@ func (c *core) finish(run *run) {
 
 // join registers a handler. One that may wait is kept for the next run where the
 // informer has stopped, and may be started again.
-func (c *core) join(r *registration, mayWait bool) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (c *core) join(r *registration, mayWait bool) (err error) {
+	// First: an index function may hold up the store, and so nobody else.
+	c.writer.Freeze(func(tx *indexer.Tx) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
 
+		if err = c.refuse(r, mayWait); err == nil {
+			c.processor.add(tx, r)
+		}
+	})
+	return err
+}
+
+// refuse returns why a handler cannot join, nil if it can. The caller holds mu.
+func (c *core) refuse(r *registration, mayWait bool) error {
 	switch {
 	case c.misuse != nil:
 		return c.misused()
@@ -122,7 +134,6 @@ func (c *core) join(r *registration, mayWait bool) error {
 		// In client-go's words, which programs look for.
 		return fmt.Errorf("informer %s: %w: handler %q was not added to shared informer because it has stopped already", c.options.Name, ErrStopped, r.options.Name)
 	}
-	c.processor.add(r)
 	return nil
 }
 

@@ -161,17 +161,12 @@ func (p *sharedProcessor) finish() {
 	}
 }
 
-// add adds a registration. What was begun has an initial state for it.
-func (p *sharedProcessor) add(r *registration) {
-	p.store.Freeze(func(tx *indexer.Tx) {
-		if p.begun {
-			r.feed.start(tx.Snapshot(), p.log.Published())
-		}
-		p.insert(r)
-	})
-}
-
-func (p *sharedProcessor) insert(r *registration) {
+// add adds a registration, between two write sections. What was begun has an initial
+// state for it.
+func (p *sharedProcessor) add(tx *indexer.Tx, r *registration) {
+	if p.begun {
+		r.feed.start(tx.Snapshot(), p.log.Published())
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 

@@ -1,0 +1,121 @@
+package informer
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// Whoever asks how a handler is doing meets it at every point of its way to sleep. The
+// race detector finds who writes.
+func TestAskingDoesNotRaceWithAHandlerThatGoesToSleep(t *testing.T) {
+	for _, delivery := range []Delivery{Every, Latest} {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		r := f.joins(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{Delivery: delivery})
+		f.start()
+		f.list("1", pod("a", "1"))
+		over := make(chan struct{})
+		var asking sync.WaitGroup
+		for _, ask := range []func(){func() { r.Backlog() }, func() { f.Status() }} {
+			asking.Go(func() {
+				for !closed(over) {
+					ask()
+				}
+			})
+		}
+		for n := range 2000 {
+			f.apply(does(deltafifo.Modified, pod("a", fmt.Sprint(n+2))))
+		}
+		f.settled(r)
+		close(over)
+		asking.Wait()
+	}
+}
+
+// stuckIndex is an index function that does not return for one object until the test
+// lets it.
+type stuckIndex struct {
+	name          string
+	entered, gate chan struct{}
+	once          sync.Once
+}
+
+func newStuckIndex(name string) *stuckIndex {
+	return &stuckIndex{name: name, entered: make(chan struct{}), gate: make(chan struct{})}
+}
+
+func (s *stuckIndex) index() indexer.Index[*corev1.Pod] {
+	return indexer.Index[*corev1.Pod]{Name: "stuck", Append: func(values []string, p *corev1.Pod) []string {
+		if p.Name == s.name {
+			s.once.Do(func() { close(s.entered) })
+			<-s.gate
+		}
+		return values
+	}}
+}
+
+// inTime calls a function that must not wait for anybody.
+func inTime(t *testing.T, what string, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { defer close(done); f() }()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+		require.Fail(t, "it waits", "%s", what)
+	}
+}
+
+// Nobody who asks waits for an index function, whether it is called for a change or
+// for an index that is added; nor behind a handler that joins meanwhile, and waits.
+func TestAskingDoesNotWaitForIndexFunctions(t *testing.T) {
+	moments := map[string]func(s *script, i *Informer[*corev1.Pod], stuck *stuckIndex) (is func()){
+		"in a change": func(s *script, i *Informer[*corev1.Pod], stuck *stuckIndex) func() {
+			return func() { s.send(watch.Added, pod(stuck.name, "11")) }
+		},
+		"in AddIndexes": func(_ *script, i *Informer[*corev1.Pod], stuck *stuckIndex) func() {
+			return func() { _ = i.AddIndexes(stuck.index()) }
+		},
+	}
+	for when, moment := range moments {
+		t.Run(when, func(t *testing.T) {
+			s, stuck := newScript("10", pod("a", "1")), newStuckIndex("a")
+			o := Options[*corev1.Pod]{Observe: observed}
+			if when == "in a change" {
+				stuck = newStuckIndex("b")
+				o.Indexes = []indexer.Index[*corev1.Pod]{stuck.index()}
+			}
+			i := New(s, o)
+			r, err := i.Handle(&told{}, HandlerOptions{Delivery: Latest, Resync: time.Millisecond})
+			require.NoError(t, err)
+			wait, err := i.Start(t.Context())
+			require.NoError(t, err)
+			_ = wait
+			eventually(t, func() bool { return i.Status().Watching && closed(r.Synced()) }, "it runs")
+			var others sync.WaitGroup
+			defer others.Wait()
+			defer close(stuck.gate)
+			others.Go(moment(s, i, stuck))
+			<-stuck.entered
+			others.Go(func() { _, _ = i.Handle(&told{}, HandlerOptions{}) })
+			time.Sleep(10 * time.Millisecond) // so that it may wait
+			inTime(t, "Backlog", func() { r.Backlog() })
+			inTime(t, "Done", func() { i.Done() })
+			inTime(t, "Registration.Done", func() { r.Done() })
+			inTime(t, "Stop", r.Stop)
+		})
+	}
+}
+
+// told is a handler that does nothing.
+type told struct{}
+
+func (*told) Handle(Change[*corev1.Pod]) {}
