@@ -89,10 +89,13 @@ func (w *deliveryWaiters) remove(waiter *deliveryWaiter) {
 	}
 }
 
-// wake wakes those whose position a feed has reached. The registration's goroutine
-// calls it after each burst: it costs nothing while nobody waits.
+// some tells whether somebody waits. It costs next to nothing: the registration's
+// goroutine asks after each call of its handler.
+func (w *deliveryWaiters) some() bool { return w.count.Load() > 0 }
+
+// wake wakes those whose position a feed has reached.
 func (w *deliveryWaiters) wake(f feed) {
-	if w.count.Load() == 0 {
+	if !w.some() {
 		return
 	}
 	position, ok := f.delivered()

@@ -168,6 +168,9 @@ func (r *registration) deliver(ctx context.Context, run *run) (some bool) {
 	some = true
 	for b := r.taken.Load(); b != nil && b.Left() > 0 && !run.stopping.Load(); b = r.taken.Load() {
 		r.receiver.receive(b) // nothing else holds on to b meanwhile: Stop takes it away
+		if r.waiters.some() {
+			r.told() // they do not wait for the rest of the batch
+		}
 	}
 	return some
 }

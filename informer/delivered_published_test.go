@@ -1,0 +1,139 @@
+package informer
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// returned fails the test unless a WaitDelivered has returned.
+func returned(t *testing.T, result <-chan error) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case err := <-result:
+		require.NoError(t, err)
+	default:
+		require.Fail(t, "it waits for more than was published when it was called")
+	}
+}
+
+// busy returns an informer of a source that has one pod, with a handler that was told
+// of it.
+func busy(t *testing.T, h *gated, o HandlerOptions) (*script, *Informer[*corev1.Pod]) {
+	s := newScript("5", pod("a", "5"))
+	i := New(s, Options[*corev1.Pod]{Observe: observed})
+	_, err := i.Handle(h, o)
+	require.NoError(t, err)
+	start(t, i)
+	h.pass()
+	return s, i
+}
+
+// A handler that is never idle has been told what was published by the call, sooner or
+// later.
+func TestWaitDeliveredDoesNotWaitForIdleness(t *testing.T) {
+	for _, delivery := range []Delivery{Every, Latest} {
+		bubble(t, func(t *testing.T) {
+			h := newGated()
+			s, i := busy(t, h, HandlerOptions{Delivery: delivery})
+			defer h.open()
+			s.send(watch.Added, pod("b", "6"))
+			synctest.Wait()
+			s.send(watch.Added, pod("c", "7"))
+			result := waiting(t.Context(), i, "7")
+			pends(t, result)
+			h.pass() // b
+			pends(t, result)
+			for n := range 3 {
+				s.send(watch.Added, pod(fmt.Sprint("later", n), fmt.Sprint(8+n)))
+				synctest.Wait()
+				h.pass()
+			}
+			returned(t, result)
+		})
+	}
+}
+
+// What a handler has taken together with what is waited for may keep it busy.
+func TestWaitDeliveredDoesNotWaitForTheRestOfABurst(t *testing.T) {
+	for _, delivery := range []Delivery{Every, Latest} {
+		bubble(t, func(t *testing.T) {
+			h := newGated()
+			s, i := busy(t, h, HandlerOptions{Delivery: delivery})
+			defer h.open()
+			s.send(watch.Added, pod("b", "6"))
+			synctest.Wait()
+			s.send(watch.Added, pod("c", "7"))
+			result := waiting(t.Context(), i, "7")
+			synctest.Wait()
+			s.send(watch.Added, pod("d", "8"))
+			synctest.Wait()
+			h.pass() // b; it takes c and d
+			pends(t, result)
+			h.pass() // c, and it is stuck in d
+			returned(t, result)
+		})
+	}
+}
+
+// Nor is it kept waiting by objects that are told again.
+func TestWaitDeliveredDoesNotWaitForAResync(t *testing.T) {
+	for _, delivery := range []Delivery{Every, Latest} {
+		bubble(t, func(t *testing.T) {
+			h := newGated()
+			s, i := busy(t, h, HandlerOptions{Delivery: delivery, Resync: time.Hour})
+			defer h.open()
+			s.send(watch.Modified, pod("a", "6"))
+			synctest.Wait()
+			h.pass()
+			h.take()
+			time.Sleep(time.Hour)
+			require.Equal(t, []string{"update a@6 a@6"}, h.take(), "and it is stuck in that")
+			returned(t, waiting(t.Context(), i, "6"))
+		})
+	}
+}
+
+// A handler that leaves meanwhile, in whatever way, is waited for no more; one that
+// ends its goroutine is told what follows.
+func TestWaitDeliveredReturnsWhereTheHandlerLeaves(t *testing.T) {
+	for how, leave := range map[string]func(Registration){
+		"is removed":                  func(r Registration) { r.Stop() },
+		"ends its goroutine":          func(Registration) { runtime.Goexit() },
+		"removes itself, and ends it": func(r Registration) { r.Stop(); runtime.Goexit() },
+	} {
+		for _, delivery := range []Delivery{Every, Latest} {
+			t.Run(how, func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					s, gate := newScript("5", pod("a", "5")), make(chan struct{})
+					i := New(s, Options[*corev1.Pod]{Observe: observed})
+					var r Registration
+					r, err := i.Handle(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+						if c.New.Name == "a" {
+							<-gate
+							leave(r)
+						}
+					}), HandlerOptions{Delivery: delivery})
+					require.NoError(t, err)
+					start(t, i)
+					s.send(watch.Added, pod("b", "6"))
+					ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+					defer cancel()
+					result := waiting(ctx, i, "6")
+					pends(t, result)
+					close(gate)
+					returned(t, result)
+					require.NoError(t, i.WaitDelivered(ctx, "6"))
+				})
+			})
+		}
+	}
+}
