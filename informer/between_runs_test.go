@@ -1,0 +1,110 @@
+package informer
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+// A handler that is added between the end of one Start and the next is told the state
+// by the next one.
+func TestAHandlerMayBeAddedBetweenRuns(t *testing.T) {
+	for _, delivery := range []Delivery{Every, Latest} {
+		bubble(t, func(t *testing.T) {
+			s := newScript("10", pod("a", "1"), pod("b", "2"))
+			i := New(s, Options[*corev1.Pod]{Observe: observed})
+			cancel, wait := starts(t, i)
+			cancel()
+			wait()
+
+			between, leaves := &journal{}, &journal{}
+			reg, err := i.Handle(between, HandlerOptions{Delivery: delivery})
+			require.NoError(t, err)
+			left, err := i.Handle(leaves, HandlerOptions{Delivery: delivery})
+			require.NoError(t, err)
+			require.Empty(t, between.take(), "nothing is told while nothing runs")
+			require.True(t, closed(reg.Done()))
+			require.False(t, closed(reg.Synced()))
+			left.Stop()
+
+			s.set("20", pod("a", "1"), pod("c", "13"))
+			cancel, wait = starts(t, i)
+			lines := between.take()
+			require.ElementsMatch(t, []string{"initial a@1", "initial b@2"}, lines[:2], "what is held")
+			require.Equal(t, []string{"lost b@2", "add c@13"}, lines[2:], "and what comes of the next list")
+			require.True(t, closed(reg.Synced()))
+			require.False(t, closed(reg.Done()))
+			s.send(watch.Modified, pod("a", "21"))
+			require.Equal(t, []string{"update a@1 a@21"}, between.take())
+			cancel()
+			wait()
+			require.True(t, closed(reg.Done()))
+			require.Empty(t, leaves.take())
+			require.Empty(t, left.Backlog())
+		})
+	}
+}
+
+// Before the first full state there is nothing to be told: the handler waits for that.
+func TestAHandlerThatIsAddedBeforeAnythingWasListed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"))
+		s.fail(errPoison)
+		i, j := New(s, Options[*corev1.Pod]{Observe: observed}), &journal{}
+		cancel, wait := starts(t, i)
+		cancel()
+		wait()
+		_, err := i.Handle(j, HandlerOptions{})
+		require.NoError(t, err)
+		s.fail(nil)
+		starts(t, i)
+		require.Equal(t, []string{"initial a@1"}, j.take())
+	})
+}
+
+// The run has ended but for a handler that is stuck: another one may be added.
+func TestAHandlerMayBeAddedWhileAnotherHoldsUpTheEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, h := newScript("10", pod("a", "1")), newGated()
+		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		_, err := i.Handle(h, HandlerOptions{})
+		require.NoError(t, err)
+		cancel, wait := starts(t, i)
+		cancel()
+		time.Sleep(time.Second)
+		require.True(t, i.Status().Stopped)
+		j := &journal{}
+		_, err = i.Handle(j, HandlerOptions{})
+		require.NoError(t, err)
+		h.open()
+		wait()
+		require.Empty(t, j.take())
+		starts(t, i)
+		require.Equal(t, []string{"initial a@1"}, j.take())
+	})
+}
+
+// An informer that was begun by Run does not run again, and client-go's API knows of no
+// next run: there the handler is refused.
+func TestAHandlerIsRefusedWhereThereIsNoNextRun(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		i, _ := runs(t, newScript("10", pod("a", "1")), Options[*corev1.Pod]{})
+		again := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+		cancel, wait := starts(t, again)
+		cancel()
+		wait()
+		_, err := again.Shared().AddEventHandler(cache.ResourceEventHandlerFuncs{})
+		require.ErrorIs(t, err, ErrStopped)
+		_, err = again.Handle(&journal{}, HandlerOptions{})
+		require.NoError(t, err)
+
+		_, err = i.Handle(&journal{}, HandlerOptions{})
+		require.NoError(t, err, "it runs")
+		synctest.Wait()
+	})
+}

@@ -1,0 +1,73 @@
+package informer
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// A backlog above its bound is reported once, until the handler has caught up, and
+// then anew. Nothing is dropped.
+func TestABacklogAboveItsBoundIsReportedOnce(t *testing.T) {
+	for _, delivery := range []Delivery{Every, Latest} {
+		bubble(t, func(t *testing.T) {
+			const bound = 3
+			s, h, seen := newScript("10", pod("a", "1")), newGated(), newEvents()
+			i := New(s, Options[*corev1.Pod]{Observe: seen.observe})
+			_, err := i.Handle(h, HandlerOptions{Name: "slow", Delivery: delivery, MaxBacklog: bound})
+			require.NoError(t, err)
+			_, err = i.Handle(&journal{}, HandlerOptions{Name: "quick", MaxBacklog: 1})
+			require.NoError(t, err)
+			start(t, i)
+			version, want := 10, []string{"initial a@1"}
+			send := func() {
+				version++
+				p := pod(fmt.Sprint("p", version), fmt.Sprint(version))
+				s.send(watch.Added, p)
+				synctest.Wait()
+				want = append(want, line(Change[*corev1.Pod]{Kind: Added, New: p}))
+			}
+			lagging := func() bool { return i.Status().Handlers[0].Lagging }
+			for range 2 {
+				for i.Status().Handlers[0].Backlog < bound {
+					send()
+				}
+				require.Empty(t, of[HandlerLagging](seen), "up to the bound")
+				require.False(t, lagging())
+				for range 5 {
+					send()
+				}
+				require.Equal(t, []HandlerLagging{{Handler: "slow", Backlog: bound + 1}}, of[HandlerLagging](seen))
+				require.True(t, lagging())
+				for i.Status().Handlers[0].Backlog > 0 {
+					require.True(t, lagging(), "until it was told everything")
+					h.pass()
+				}
+				require.False(t, lagging())
+				require.False(t, i.Status().Handlers[1].Lagging)
+				send() // it is stuck again
+			}
+			h.open()
+			require.Equal(t, want, h.take())
+		})
+	}
+}
+
+// What is left of the initial state counts, and no bound means none.
+func TestABacklogOfTheInitialState(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, h, seen := newScript("10", pod("a", "1"), pod("b", "2"), pod("c", "3")), newGated(), newEvents()
+		i := New(s, Options[*corev1.Pod]{Observe: seen.observe})
+		_, err := i.Handle(h, HandlerOptions{Name: "bounded", MaxBacklog: 2})
+		require.NoError(t, err)
+		_, err = i.Handle(h, HandlerOptions{Name: "not bounded"})
+		require.NoError(t, err)
+		start(t, i)
+		defer h.open()
+		require.Equal(t, []HandlerLagging{{Handler: "bounded", Backlog: 3}}, of[HandlerLagging](seen))
+	})
+}

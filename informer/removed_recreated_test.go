@@ -1,0 +1,35 @@
+package informer
+
+import (
+	"runtime"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+)
+
+// A handler that is removed while it is stuck in the delete of an object that was
+// recreated holds that object, and not the other one, of which it is told no more.
+func TestAHandlerRemovedInTheMidstOfARecreationHoldsItsDelete(t *testing.T) {
+	for _, delivery := range []Delivery{Every, Latest} {
+		bubble(t, func(t *testing.T) {
+			f, h := newFed(t, Options[*corev1.Pod]{}, 1), newGated()
+			r := f.joins(h, HandlerOptions{Delivery: delivery})
+			f.start()
+			defer h.open()
+			f.list("1", pod("a", "1", uid("one")))
+			synctest.Wait()
+			h.pass()
+			var other ghosts
+			f.apply(does(deltafifo.Modified, other.watch(pod("a", "2", uid("two")))))
+			require.Equal(t, []string{"initial a@1", "lost a@1"}, h.take(), "and it is stuck in the second")
+			r.Stop()
+			f.apply(does(deltafifo.Modified, pod("a", "3", uid("two")))) // nor does the store hold it
+			require.Zero(t, other.left())
+			runtime.KeepAlive(r)
+		})
+	}
+}

@@ -1,0 +1,160 @@
+package informer
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// A list that brings nothing new is no change; that the server was there it shows.
+func TestLastEventIsTheLastChange(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10")
+		i, _ := runs(t, s, Options[*corev1.Pod]{})
+		require.Zero(t, i.Status().LastEvent, "the first list is empty")
+		relists := func(version string, pods ...*corev1.Pod) Status {
+			time.Sleep(3 * time.Minute) // so that no back-off is left
+			s.set(version, pods...)
+			s.expire()
+			synctest.Wait()
+			st := i.Status()
+			require.Equal(t, time.Now(), st.Confirmed)
+			require.Zero(t, st.Staleness)
+			return st
+		}
+		require.Equal(t, relists("20", pod("a", "11")).LastEvent, time.Now(), "an add")
+		last := time.Now()
+		require.Equal(t, relists("30", pod("a", "11")).LastEvent, last, "nothing")
+		require.Equal(t, relists("40", pod("a", "31")).LastEvent, time.Now(), "an update")
+		require.Equal(t, relists("50").LastEvent, time.Now(), "a delete")
+		last = time.Now()
+		require.Equal(t, relists("60").LastEvent, last, "nothing again")
+		time.Sleep(time.Minute)
+		s.send(watch.Added, pod("a", "61"))
+		synctest.Wait()
+		require.Equal(t, time.Now(), i.Status().LastEvent)
+	})
+}
+
+func TestRunningIsTrueUntilRunHasReturned(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		i, h := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Observe: observed}), newGated()
+		_, err := i.Handle(h, HandlerOptions{})
+		require.NoError(t, err)
+		require.False(t, i.Status().Running)
+		ctx, cancel := context.WithCancel(t.Context())
+		returned := make(chan error, 1)
+		go func() { returned <- i.Run(ctx) }()
+		synctest.Wait()
+		require.True(t, i.Status().Running)
+		cancel()
+		time.Sleep(time.Second)
+		require.Empty(t, returned, "it waits for the handler")
+		st := i.Status()
+		require.True(t, st.Stopped)
+		require.True(t, st.Running, "Run has not returned")
+		h.open()
+		require.NoError(t, <-returned)
+		require.False(t, i.Status().Running)
+	})
+}
+
+// After the end nothing is watched, whether the source has noticed or not.
+func TestNothingIsWatchedAfterTheEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		sources := []reflector.Source{newScript("10", pod("a", "1")), &late{script: newScript("10", pod("b", "1"))}}
+		i := Join(sources, Options[*corev1.Pod]{Observe: observed})
+		cancel, wait := starts(t, i)
+		require.True(t, i.Status().Watching)
+		cancel()
+		wait()
+		for _, p := range i.core.status.parts {
+			require.Zero(t, p.watching)
+		}
+		require.False(t, i.Status().Watching)
+		require.Zero(t, i.Status().WatchingSince)
+	})
+}
+
+// late is a source whose watch does not notice for a while that it was stopped.
+type late struct{ *script }
+
+func (l *late) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	w, err := l.script.Watch(ctx, o)
+	return lateWatch{w}, err
+}
+
+type lateWatch struct{ watch.Interface }
+
+func (w lateWatch) Stop() { time.AfterFunc(time.Second, w.Interface.Stop) }
+
+// halves is a source that gives the first half of its full state, and then keeps
+// silent.
+type halves struct{ *script }
+
+func (h *halves) List(ctx context.Context, o metav1.ListOptions) (apiruntime.Object, error) {
+	if o.Continue != "" {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	list, err := h.script.List(ctx, o)
+	if err == nil {
+		list.(*corev1.PodList).Continue = "more"
+	}
+	return list, err
+}
+
+// The first half of a full state has come when the run ends: nothing of it is kept.
+func TestNothingOfHalfAStateIsKept(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var half ghosts
+		i := New[*corev1.Pod](&halves{newScript("10", pod("a", "1"), pod("b", "2"))}, Options[*corev1.Pod]{
+			PageSize: 2, Observe: observed,
+			Transform: func(p *corev1.Pod) (*corev1.Pod, error) { return half.watch(p), nil },
+		})
+		cancel, wait := starts(t, i)
+		require.Len(t, half, 2)
+		require.NotNil(t, i.core.parts[0].staging)
+		cancel()
+		wait()
+		require.Nil(t, i.core.parts[0].staging)
+		require.Zero(t, half.left())
+		require.Zero(t, i.Status().Objects)
+		runtime.KeepAlive(i)
+	})
+}
+
+// What went wrong in one run is no error of the next one; that it happened counts.
+func TestTheErrorOfAnOldRunIsForgotten(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"))
+		s.fail(errPoison)
+		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		cancel, wait := starts(t, i)
+		cancel()
+		wait()
+		require.ErrorIs(t, i.Status().LastError, errPoison, "why it never was synced")
+		s.fail(nil)
+		starts(t, i)
+		st := i.Status()
+		require.True(t, st.Watching)
+		require.NoError(t, st.LastError)
+		require.Zero(t, st.LastErrorAt)
+		require.Equal(t, 1, st.Errors)
+		ctx, end := context.WithTimeout(t.Context(), time.Second)
+		defer end()
+		err := i.WaitVersion(ctx, "99")
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.NotErrorIs(t, err, errPoison)
+	})
+}

@@ -1,0 +1,170 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// stuckTransform is a transform that does not return for some objects until the test
+// lets it.
+type stuckTransform struct {
+	gate   chan struct{}
+	open   func()
+	finish func(*corev1.Pod) (*corev1.Pod, error) // what it does then
+}
+
+func newStuckTransform(finish func(*corev1.Pod) (*corev1.Pod, error)) *stuckTransform {
+	s := &stuckTransform{gate: make(chan struct{}), finish: finish}
+	s.open = sync.OnceFunc(func() { close(s.gate) })
+	return s
+}
+
+func (s *stuckTransform) transform(p *corev1.Pod) (*corev1.Pod, error) {
+	if p.Labels["stuck"] == "" {
+		return p, nil
+	}
+	<-s.gate
+	return s.finish(p)
+}
+
+// endings are what a transform may do once it is not waited for any more.
+var endings = map[string]func(*corev1.Pod) (*corev1.Pod, error){
+	"returns": func(p *corev1.Pod) (*corev1.Pod, error) { return p, nil },
+	"fails":   func(*corev1.Pod) (*corev1.Pod, error) { return nil, errors.New("on purpose") },
+	"panics":  func(*corev1.Pod) (*corev1.Pod, error) { panic("on purpose") },
+	"exits": func(*corev1.Pod) (*corev1.Pod, error) {
+		runtime.Goexit()
+		return nil, nil //nolint:nilnil // not reached
+	},
+}
+
+// endsInTime ends a run, which must be over within 100 ms.
+func endsInTime(t *testing.T, cancel, wait func(), free func()) {
+	t.Helper()
+	cancel()
+	ended, began := make(chan struct{}), time.Now()
+	go func() { defer close(ended); wait() }()
+	select {
+	case <-ended:
+		require.LessOrEqual(t, time.Since(began), 100*time.Millisecond)
+	case <-time.After(time.Minute):
+		free()
+		<-ended
+		require.Fail(t, "Run waits for the transform")
+	}
+}
+
+// Run returns though a transform does not, and says which object that is about. What
+// comes of it later is dropped.
+func TestRunReturnsThoughTheTransformDoesNot(t *testing.T) {
+	for how, ending := range endings {
+		for _, moment := range []string{"a list", "a watch", "a delete", "another source"} {
+			t.Run(moment+", and later it "+how, func(t *testing.T) {
+				bubble(t, func(t *testing.T) { stuckTransformAt(t, moment, newStuckTransform(ending)) })
+			})
+		}
+	}
+}
+
+func stuckTransformAt(t *testing.T, moment string, stuck *stuckTransform) {
+	defer stuck.open()
+	s, sources := newScript("10", pod("a", "1")), []reflector.Source{}
+	switch moment {
+	case "a list":
+		s.set("10", pod("a", "1"), pod("b", "2", label("stuck", "x")))
+	case "another source":
+		sources = append(sources, newScript("10"))
+	}
+	seen, j := newEvents(), &journal{}
+	i := Join(append(sources, s), Options[*corev1.Pod]{Transform: stuck.transform, Observe: seen.observe})
+	_, err := i.Handle(j, HandlerOptions{})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	wait, err := i.Start(ctx)
+	require.NoError(t, err)
+	synctest.Wait()
+	key := named("b")
+	switch moment {
+	case "a watch", "another source":
+		s.send(watch.Added, pod("b", "11", label("stuck", "x")))
+	case "a delete":
+		s.send(watch.Deleted, pod("a", "11", label("stuck", "x")))
+		key = named("a")
+	}
+	synctest.Wait()
+	endsInTime(t, cancel, wait, stuck.open)
+
+	told := of[*TransformStuckError](seen)
+	require.Len(t, told, 1)
+	require.Equal(t, key, told[0].Key)
+	require.ErrorContains(t, told[0], key.String())
+	before, lines := i.Status(), j.take()
+	require.False(t, before.Running)
+	stuck.open()
+	time.Sleep(time.Second)
+	after := i.Status()
+	require.Equal(t, before.Objects, after.Objects)
+	require.Equal(t, before.Version, after.Version)
+	require.Zero(t, after.Quarantined)
+	require.NotContains(t, lines, "add b@11")
+	require.Empty(t, j.take())
+	require.Empty(t, of[Event](seen), "nothing is told of it any more")
+}
+
+// The next run is not disturbed by what comes of the run before.
+func TestATransformOfTheRunBefore(t *testing.T) {
+	for how, ending := range endings {
+		t.Run(how, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				stuck := newStuckTransform(ending)
+				defer stuck.open()
+				s, j := newScript("10", pod("a", "1")), &journal{}
+				i := New(s, Options[*corev1.Pod]{Transform: stuck.transform, Observe: observed})
+				_, err := i.Handle(j, HandlerOptions{})
+				require.NoError(t, err)
+				cancel, wait := starts(t, i)
+				s.send(watch.Modified, pod("a", "11", label("stuck", "x")))
+				synctest.Wait()
+				endsInTime(t, cancel, wait, stuck.open)
+
+				s.set("20", pod("a", "12"))
+				starts(t, i)
+				stuck.open()
+				time.Sleep(time.Second)
+				s.send(watch.Modified, pod("a", "21"))
+				require.Equal(t, []string{"initial a@1", "update a@1 a@12", "update a@12 a@21"}, j.take())
+				st := i.Status()
+				require.True(t, st.Running && st.Watching)
+				require.Zero(t, st.Quarantined)
+				require.Equal(t, "21", st.Version)
+			})
+		})
+	}
+}
+
+// A transform that is slow, and not stuck, is waited for.
+func TestTheEndOfARunWaitsForASlowTransform(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		slow := func(p *corev1.Pod) (*corev1.Pod, error) {
+			time.Sleep(90 * time.Millisecond)
+			return p, nil
+		}
+		seen := newEvents()
+		i := New(newScript("10", pod("a", "1"), pod("b", "2")), Options[*corev1.Pod]{Transform: slow, Observe: seen.observe})
+		cancel, wait := starts(t, i)
+		endsInTime(t, cancel, wait, func() {})
+		require.Empty(t, of[*TransformStuckError](seen))
+	})
+}
