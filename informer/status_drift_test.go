@@ -12,8 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
-
-	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // A list that brings nothing new is no change; that the server was there it shows.
@@ -68,35 +66,6 @@ func TestRunningIsTrueUntilRunHasReturned(t *testing.T) {
 		require.False(t, i.Status().Running)
 	})
 }
-
-// After the end nothing is watched, whether the source has noticed or not.
-func TestNothingIsWatchedAfterTheEnd(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		sources := []reflector.Source{newScript("10", pod("a", "1")), &late{script: newScript("10", pod("b", "1"))}}
-		i := Join(sources, Options[*corev1.Pod]{Observe: observed})
-		cancel, wait := starts(t, i)
-		require.True(t, i.Status().Watching)
-		cancel()
-		wait()
-		for _, p := range i.core.status.parts {
-			require.Zero(t, p.watching)
-		}
-		require.False(t, i.Status().Watching)
-		require.Zero(t, i.Status().WatchingSince)
-	})
-}
-
-// late is a source whose watch does not notice for a while that it was stopped.
-type late struct{ *script }
-
-func (l *late) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	w, err := l.script.Watch(ctx, o)
-	return lateWatch{w}, err
-}
-
-type lateWatch struct{ watch.Interface }
-
-func (w lateWatch) Stop() { time.AfterFunc(time.Second, w.Interface.Stop) }
 
 // halves is a source that gives the first half of its full state, and then keeps
 // silent.

@@ -2,6 +2,7 @@ package informer
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -18,25 +19,37 @@ import (
 // race detector finds who writes.
 func TestAskingDoesNotRaceWithAHandlerThatGoesToSleep(t *testing.T) {
 	for _, delivery := range []Delivery{Every, Latest} {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
-		r := f.joins(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{Delivery: delivery})
-		f.start()
-		f.list("1", pod("a", "1"))
-		over := make(chan struct{})
-		var asking sync.WaitGroup
-		for _, ask := range []func(){func() { r.Backlog() }, func() { f.Status() }} {
-			asking.Go(func() {
-				for !closed(over) {
-					ask()
+		for what, ask := range map[string]func(*fed, *registration){
+			"Backlog": func(_ *fed, r *registration) { r.Backlog() },
+			"Status":  func(f *fed, _ *registration) { f.Status() }, // locks more, which hides a race
+		} {
+			t.Run(what, func(t *testing.T) {
+				f := newFed(t, Options[*corev1.Pod]{}, 1)
+				r := f.joins(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{Delivery: delivery})
+				gate := make(chan struct{}) // another one never sleeps: who is the last to sleep locks more
+				stuck := f.joins(ticketed(gate), HandlerOptions{})
+				f.start()
+				f.list("1", pod("a", "1"))
+				over := make(chan struct{})
+				var asking sync.WaitGroup
+				asking.Go(func() {
+					for !closed(over) {
+						ask(f, r)
+						runtime.Gosched()
+					}
+				})
+				for n := range 2000 {
+					f.apply(does(deltafifo.Modified, pod("a", fmt.Sprint(n+2))))
+					for range 20 { // so that it goes to sleep; a lock would hide the race
+						runtime.Gosched()
+					}
 				}
+				close(gate)
+				f.settled(r, stuck)
+				close(over)
+				asking.Wait()
 			})
 		}
-		for n := range 2000 {
-			f.apply(does(deltafifo.Modified, pod("a", fmt.Sprint(n+2))))
-		}
-		f.settled(r)
-		close(over)
-		asking.Wait()
 	}
 }
 

@@ -111,7 +111,7 @@ func stuckTransformAt(t *testing.T, moment string, stuck *stuckTransform) {
 	require.Equal(t, key, told[0].Key)
 	require.ErrorContains(t, told[0], key.String())
 	before, lines := i.Status(), j.take()
-	require.False(t, before.Running)
+	require.False(t, before.Running || before.Watching)
 	stuck.open()
 	time.Sleep(time.Second)
 	after := i.Status()
