@@ -9,11 +9,14 @@ import (
 
 // Batch is some changes that were ready together, for a handler of
 // [Informer.HandleBatch]. It is valid during the call.
-type Batch[T any] struct{ events *eventlog.Batch }
+type Batch[T any] struct {
+	events *eventlog.Batch
+	later  int // how many of them are for the next call
+}
 
 // Len returns how many changes are left, at the most: those that All has yielded do
 // not count.
-func (b Batch[T]) Len() int { return b.events.Left() }
+func (b Batch[T]) Len() int { return b.events.Left() - b.later }
 
 // All yields the changes one after the other, and so tells whose turn it is: where the
 // loop's body panics, or ends the goroutine, that costs the one change, and the rest
@@ -21,7 +24,7 @@ func (b Batch[T]) Len() int { return b.events.Left() }
 // handled.
 func (b Batch[T]) All() iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
-		for b.events.Left() > 0 {
+		for b.Len() > 0 {
 			p, h, _ := b.events.Next()
 			if !h.Is(eventlog.Unknown) && !yield(change[T](p, h)) {
 				return
@@ -36,16 +39,18 @@ type batchReceiver[T any] struct {
 	n      int
 }
 
-// receive drops what is left of the batch if the function returns or, where it has not
-// said whose turn it is, fails.
+// receive tells the function up to n events; there may be more, since of an object that
+// was recreated both are taken. It drops what is left of those if the function returns
+// or, where it has not said whose turn it is, fails.
 func (r *batchReceiver[T]) receive(b *eventlog.Batch) {
 	before, returned := b.Left(), false
+	later := max(0, before-r.n)
 	defer func() {
 		if returned || b.Left() == before {
-			b.Skip()
+			b.Skip(later)
 		}
 	}()
-	r.handle(Batch[T]{b})
+	r.handle(Batch[T]{b, later})
 	returned = true
 }
 

@@ -98,7 +98,7 @@ func (r *unsharedReceiver) context(run context.Context) context.Context {
 func (r *unsharedReceiver) receive(b *eventlog.Batch) {
 	switch {
 	case r.panicked.Load() != nil:
-		b.Skip()
+		b.Skip(0)
 		return
 	case !utilruntime.ReallyCrash: // the registration reports it, and goes on
 		r.clientgoReceiver.receive(b)

@@ -48,8 +48,8 @@ func (b *Batch) Prepare(events int, prepare func(p *Pair, h Header)) {
 	}
 }
 
-// Skip drops what is left.
-func (b *Batch) Skip() { b.next = b.n }
+// Skip drops what is left, but for the last few.
+func (b *Batch) Skip(keep int) { b.next = b.n - keep }
 
 // Add adds an event to a batch that is not full.
 func (b *Batch) Add(e Event) {
@@ -61,15 +61,17 @@ func (b *Batch) Add(e Event) {
 	b.n++
 }
 
-// fill takes events i to n of a segment, up to the first that needs its key.
-func (b *Batch) fill(s *segment, i, n uint32) {
+// fill adds events i to n of a segment, up to the first that needs its key. It returns
+// the place behind them.
+func (b *Batch) fill(s *segment, i, n uint32) (behind uint32) {
 	for j := i; j < n; j++ {
 		if s.headers[j].needsKey() {
 			b.key, n = s.identity(j).Key, j+1
 		}
 	}
-	b.next, b.prepared, b.n = 0, 0, copy(b.pairs, s.pairs[i:n])
-	copy(b.headers, s.headers[i:n])
+	copy(b.pairs[b.n:], s.pairs[i:n])
+	b.n += copy(b.headers[b.n:], s.headers[i:n])
+	return n
 }
 
 // Empty lets go of the objects.

@@ -24,17 +24,17 @@ func (c *Cursor) advance() bool {
 	return true
 }
 
-// Take takes the next published events into an empty batch, up to a position. It
-// returns false if there are none.
+// Take takes the next published events, up to a position, into an empty batch until
+// that is full. It returns false if there are none.
 func (c *Cursor) Take(b *Batch, limit uint64) bool {
-	if limit <= c.Position() || c.i == c.segment.n.Load() && !c.advance() {
-		return false
+	for !b.Full() && c.Position() < limit {
+		if c.i == c.segment.n.Load() && !c.advance() {
+			break
+		}
+		most := min(uint64(b.limit-b.n), limit-c.Position(), fullSegment) //nolint:gosec // never negative
+		c.i = b.fill(c.segment, c.i, min(c.segment.n.Load(), c.i+uint32(most)))
 	}
-	most := min(uint64(b.limit), limit-c.Position(), fullSegment) //nolint:gosec // never negative
-	n := min(c.segment.n.Load(), c.i+uint32(most))
-	b.fill(c.segment, c.i, n)
-	c.i += uint32(b.n) //nolint:gosec // as above
-	return true
+	return b.n > 0
 }
 
 // Merge merges the events up to a position into a table.

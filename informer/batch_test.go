@@ -1,0 +1,359 @@
+package informer
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+)
+
+// batches is a function of batches that writes down what it is told, a line for each
+// call. It fails on some changes, and waits at a gate before it returns.
+type batches struct {
+	mu    sync.Mutex
+	calls [][]string
+	fail  map[string]func() // by the line of the change
+	gate  chan struct{}     // nil for none
+}
+
+func (b *batches) handle(batch Batch[*corev1.Pod]) {
+	b.mu.Lock()
+	b.calls = append(b.calls, nil)
+	b.mu.Unlock()
+	for c := range batch.All() {
+		b.note(line(c))
+		if fail := b.fail[line(c)]; fail != nil {
+			fail()
+		}
+	}
+	if b.gate != nil {
+		<-b.gate
+	}
+}
+
+func (b *batches) note(line string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	last := len(b.calls) - 1
+	b.calls[last] = append(b.calls[last], line)
+}
+
+// take returns the calls since the last one.
+func (b *batches) take() [][]string {
+	synctest.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	calls := b.calls
+	b.calls = nil
+	return calls
+}
+
+// pass lets the function return once.
+func (b *batches) pass() {
+	b.gate <- struct{}{}
+	synctest.Wait()
+}
+
+// joinsBatch registers a function of batches.
+func (f *fed) joinsBatch(h func(Batch[*corev1.Pod]), n int, o HandlerOptions) *registration {
+	r := newRegistration(f.processor, &batchReceiver[*corev1.Pod]{h, n}, o)
+	require.NoError(f.t, f.join(r, true))
+	return r
+}
+
+// eachDelivery runs a test in a bubble for each way to deliver.
+func eachDelivery(t *testing.T, test func(t *testing.T, d Delivery)) {
+	for name, delivery := range map[string]Delivery{"every": Every, "latest": Latest} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) { test(t, delivery) })
+		})
+	}
+}
+
+// adds makes deltas of new pods, and the lines of their changes.
+func adds(from, n int) (deltas []deltafifo.Delta, lines []string) {
+	for i := from; i < from+n; i++ {
+		p := pod(fmt.Sprintf("p%03d", i), fmt.Sprint(i))
+		deltas = append(deltas, does(deltafifo.Added, p))
+		lines = append(lines, line(Change[*corev1.Pod]{Kind: Added, New: p}))
+	}
+	return deltas, lines
+}
+
+func sizes(calls [][]string) (sizes []int) {
+	for _, call := range calls {
+		sizes = append(sizes, len(call))
+	}
+	return sizes
+}
+
+// Of what is ready a call is told up to n, and does not wait for more. That is so for
+// the initial state, too, and for batches larger than what is usually taken at once.
+func TestABatchIsWhatIsReady(t *testing.T) {
+	for _, c := range []struct {
+		n, objects int
+		want       []int
+	}{
+		{1, 3, []int{1, 1, 1}},
+		{3, 7, []int{3, 3, 1}},
+		{10, 7, []int{7}},
+		{burst + 36, 250, []int{burst + 36, burst + 36, 250 - 2*(burst+36)}},
+		{1000, 600, []int{600}},
+	} {
+		t.Run(fmt.Sprintf("%d of %d", c.n, c.objects), func(t *testing.T) {
+			eachDelivery(t, func(t *testing.T, d Delivery) {
+				f, b := newFed(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
+				r := f.joinsBatch(b.handle, c.n, HandlerOptions{Delivery: d})
+				f.start()
+				defer close(b.gate)
+				f.begins()
+				deltas, _ := adds(0, c.objects)
+				f.apply(deltas...)
+				f.commits("1")
+				for range c.want {
+					require.False(t, closed(r.Synced()))
+					synctest.Wait()
+					b.pass()
+				}
+				calls := b.take()
+				require.Equal(t, c.want, sizes(calls))
+				require.Len(t, slices.Compact(slices.Sorted(slices.Values(slices.Concat(calls...)))), c.objects)
+				require.True(t, closed(r.Synced()))
+
+				one, _ := adds(c.objects, 1)
+				f.apply(one...)
+				require.Equal(t, []int{1}, sizes(b.take()), "it does not wait for more, and is busy now")
+				deltas, lines := adds(c.objects+1, c.objects)
+				f.apply(deltas...)
+				require.Equal(t, 1+c.objects, r.Backlog())
+				b.pass()
+				for range c.want {
+					b.pass()
+				}
+				calls = b.take()
+				require.Equal(t, lines, slices.Concat(calls...), "in their order")
+				require.Equal(t, c.want, sizes(calls))
+				require.Zero(t, r.Backlog())
+			})
+		})
+	}
+}
+
+// Where the body of a range over All fails, that costs the one change; the rest comes
+// with the next call, before what follows.
+func TestAFailureInABatchCostsOneChange(t *testing.T) {
+	survive(t)
+	for how, fail := range failures {
+		t.Run(how, func(t *testing.T) {
+			eachDelivery(t, func(t *testing.T, d Delivery) {
+				seen := newEvents()
+				f := newFed(t, Options[*corev1.Pod]{Observe: seen.observe}, 1)
+				b := &batches{fail: map[string]func(){"initial b@1": fail, "add p001@1": fail, "add p003@3": fail}}
+				r := f.joinsBatch(b.handle, 4, HandlerOptions{Delivery: d})
+				f.start()
+				f.list("1", pod("b", "1"))
+				require.Equal(t, [][]string{{"initial b@1"}}, b.take())
+				require.True(t, closed(r.Synced()))
+
+				deltas, lines := adds(0, 7)
+				f.apply(deltas...)
+				require.Equal(t, [][]string{lines[:2], lines[2:4], lines[4:]}, b.take())
+				require.Zero(t, r.Backlog())
+				require.Equal(t, 3, f.Status().Handlers[0].Failures)
+				require.Equal(t, 3, len(of[Event](seen)))
+				require.NoError(t, f.WaitDelivered(t.Context(), "6"))
+			})
+		})
+	}
+}
+
+// A function that does not say whose turn it is loses the batch.
+func TestAFailureWithoutSayingWhoseTurnItIsCostsTheBatch(t *testing.T) {
+	survive(t)
+	for how, fail := range failures {
+		t.Run(how, func(t *testing.T) {
+			eachDelivery(t, func(t *testing.T, d Delivery) {
+				f := newFed(t, Options[*corev1.Pod]{}, 1)
+				var lens []int
+				r := f.joinsBatch(func(b Batch[*corev1.Pod]) {
+					lens = append(lens, b.Len())
+					fail()
+				}, 3, HandlerOptions{Delivery: d})
+				f.start()
+				f.list("1", pod("a", "1"))
+				deltas, _ := adds(0, 8)
+				f.apply(deltas...)
+				synctest.Wait()
+				require.Equal(t, []int{1, 3, 3, 2}, lens)
+				require.Zero(t, r.Backlog())
+				require.Equal(t, 4, f.Status().Handlers[0].Failures)
+			})
+		})
+	}
+}
+
+// One that has seen all of a batch, and fails then, has nothing left to be told again;
+// one that stops reading has handled the rest.
+func TestABatchThatWasReadComesOnce(t *testing.T) {
+	survive(t)
+	eachDelivery(t, func(t *testing.T, d Delivery) {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		var told []string
+		f.joinsBatch(func(b Batch[*corev1.Pod]) {
+			for c := range b.All() {
+				told = append(told, line(c))
+				if c.New.Name == "p001" {
+					return // p002 and p003 count as handled
+				}
+			}
+			require.Zero(t, b.Len())
+			for c := range b.All() {
+				told = append(told, "again "+line(c))
+			}
+			panic("on purpose")
+		}, 4, HandlerOptions{Delivery: d})
+		f.start()
+		f.list("1")
+		deltas, lines := adds(0, 6)
+		f.apply(deltas...)
+		synctest.Wait()
+		require.Equal(t, []string{lines[0], lines[1], lines[4], lines[5]}, told)
+	})
+}
+
+// Stop takes what is left of a batch away: a range over it ends.
+func TestStopInABatch(t *testing.T) {
+	eachDelivery(t, func(t *testing.T, d Delivery) {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		gate, told, r := make(chan struct{}), 0, (*registration)(nil)
+		r = f.joinsBatch(func(b Batch[*corev1.Pod]) {
+			for range b.All() {
+				told++
+				<-gate
+			}
+		}, 4, HandlerOptions{Delivery: d})
+		f.start()
+		f.list("1")
+		deltas, _ := adds(0, 9)
+		f.apply(deltas...)
+		synctest.Wait()
+		r.Stop()
+		require.Zero(t, r.Backlog())
+		require.False(t, closed(r.Done()))
+		close(gate)
+		<-r.Done()
+		require.Equal(t, 4, told, "the call is the last")
+	})
+}
+
+// A run ends in the midst of a batch, as in the midst of a change: the call goes on, and
+// the next run goes on with what comes after it.
+func TestARunEndsInABatch(t *testing.T) {
+	eachDelivery(t, func(t *testing.T, d Delivery) {
+		s, b := newScript("10", pod("a", "1"), pod("b", "2"), pod("c", "3")), &batches{gate: make(chan struct{})}
+		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		_, err := i.HandleBatch(b.handle, 2, HandlerOptions{Delivery: d})
+		require.NoError(t, err)
+		cancel, wait := starts(t, i)
+		require.Equal(t, []int{2}, sizes(b.take()))
+		cancel()
+		b.pass()
+		wait()
+		close(b.gate)
+		starts(t, i)
+		require.Equal(t, []int{1}, sizes(b.take()))
+	})
+}
+
+// The delete and the add of an object that was recreated are two changes: they come in
+// one call or in two, and no call is told more than n.
+func TestARecreatedObjectInBatches(t *testing.T) {
+	for n, want := range map[int][][]string{
+		1: {{"lost a@1"}, {"add a@3"}, {"add b@4"}},
+		2: {{"lost a@1", "add a@3"}, {"add b@4"}},
+		3: {{"lost a@1", "add a@3", "add b@4"}},
+	} {
+		eachDelivery(t, func(t *testing.T, d Delivery) {
+			f, b := newFed(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
+			r := f.joinsBatch(b.handle, n, HandlerOptions{Delivery: d})
+			f.start()
+			f.list("1", pod("a", "1", uid("one")))
+			require.Len(t, b.take(), 1, "the initial state, and it is stuck in that")
+			f.apply(does(deltafifo.Modified, pod("a", "3", uid("two"))), does(deltafifo.Added, pod("b", "4")))
+			close(b.gate)
+			require.Equal(t, want, b.take())
+			require.Zero(t, r.Backlog())
+		})
+	}
+}
+
+// With Latest what is taken may be one more than n, where the last is recreated.
+func TestARecreatedObjectAtTheEndOfABatch(t *testing.T) {
+	eachDelivery(t, func(t *testing.T, d Delivery) {
+		f, b := newFed(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
+		f.joinsBatch(b.handle, 2, HandlerOptions{Delivery: d})
+		f.start()
+		f.list("1", pod("a", "1", uid("one")))
+		require.Len(t, b.take(), 1)
+		f.apply(does(deltafifo.Added, pod("b", "2")), does(deltafifo.Modified, pod("a", "3", uid("two"))))
+		close(b.gate)
+		require.Equal(t, [][]string{{"add b@2", "lost a@1"}, {"add a@3"}}, b.take())
+	})
+}
+
+// A resync comes in batches, too, and not in one with changes that came before or after.
+func TestAResyncInBatches(t *testing.T) {
+	eachDelivery(t, func(t *testing.T, d Delivery) {
+		f, b := newFed(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
+		r := f.joinsBatch(b.handle, 2, HandlerOptions{Delivery: d, Resync: time.Minute})
+		f.start()
+		f.list("1", pod("a", "1"), pod("b", "1"), pod("c", "1"))
+		synctest.Wait()
+		b.pass()
+		b.pass()
+		require.Equal(t, []int{2, 1}, sizes(b.take()))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Zero(t, r.Backlog(), "a resync does not count")
+		f.apply(does(deltafifo.Added, pod("d", "2")))
+		close(b.gate)
+		calls := b.take()
+		slices.Sort(calls[0])
+		all := slices.Sorted(slices.Values(slices.Concat(calls...)))
+		require.Equal(t, []string{"add d@2", "update a@1 a@1", "update b@1 b@1", "update c@1 c@1"}, all)
+		require.Equal(t, []int{2, 1, 1}, sizes(calls))
+		if d == Every {
+			require.Equal(t, []string{"add d@2"}, calls[2])
+		} else {
+			require.Equal(t, []string{"add d@2"}, calls[1], "changes come first")
+		}
+	})
+}
+
+// A function that is stuck and removed holds its batch, and nothing that comes after.
+func TestABatchThatIsStuckAndRemovedHoldsNothingElse(t *testing.T) {
+	eachDelivery(t, func(t *testing.T, d Delivery) {
+		f, b := newFed(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
+		r := f.joinsBatch(b.handle, 2, HandlerOptions{Delivery: d})
+		f.start()
+		defer close(b.gate)
+		f.list("1", pod("a", "1"))
+		require.Len(t, b.take(), 1)
+		before := f.churn(100)
+		r.Stop()
+		after := f.churn(100)
+		require.Zero(t, before.left())
+		require.Zero(t, after.left())
+		runtime.KeepAlive(r)
+	})
+}
