@@ -2,6 +2,7 @@ package informer
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -109,6 +110,7 @@ func TestABatchIsWhatIsReady(t *testing.T) {
 		{10, 7, []int{7}},
 		{burst + 36, 250, []int{burst + 36, burst + 36, 250 - 2*(burst+36)}},
 		{1000, 600, []int{600}},
+		{math.MaxInt, 300, []int{300}},
 	} {
 		t.Run(fmt.Sprintf("%d of %d", c.n, c.objects), func(t *testing.T) {
 			eachDelivery(t, func(t *testing.T, d Delivery) {

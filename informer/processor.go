@@ -68,17 +68,12 @@ func (p *sharedProcessor) stored(obj any) bool {
 	return ok && same(now, obj)
 }
 
-// batch returns an empty batch for a registration.
-func (p *sharedProcessor) batch(r *registration) *eventlog.Batch {
-	if atOnce := r.receiver.atOnce(); atOnce > burst {
-		return eventlog.NewBatch(atOnce)
-	}
-	return p.batches.Get().(*eventlog.Batch)
-}
+// batch returns an empty batch.
+func (p *sharedProcessor) batch() *eventlog.Batch { return p.batches.Get().(*eventlog.Batch) }
 
-// recycle takes an empty batch back.
-func (p *sharedProcessor) recycle(r *registration, b *eventlog.Batch) {
-	if r.receiver.atOnce() <= burst {
+// recycle takes an empty batch back, unless it has grown for a handler of large ones.
+func (p *sharedProcessor) recycle(b *eventlog.Batch) {
+	if b.Room() <= burst {
 		p.batches.Put(b)
 	}
 }

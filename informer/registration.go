@@ -189,11 +189,11 @@ func (r *registration) takeMore() bool {
 	}
 	fresh := b == nil
 	if fresh {
-		b = r.processor.batch(r)
+		b = r.processor.batch()
 	}
 	if !r.feed.take(b) {
 		if fresh {
-			r.processor.recycle(r, b)
+			r.processor.recycle(b)
 		}
 		return false
 	}
@@ -241,6 +241,6 @@ func (r *registration) ready() bool {
 // to end.
 func (r *registration) returnBatch() {
 	if b := r.taken.Load(); b != nil && b.Left() == 0 && r.taken.CompareAndSwap(b, nil) {
-		r.processor.recycle(r, b)
+		r.processor.recycle(b)
 	}
 }

@@ -5,7 +5,7 @@ import "github.com/tidemark-k8s/tidemark/indexer"
 // Batch holds copies of some events, on their way to one handler: who clears the log
 // need not wait for that handler. It belongs to one goroutine.
 //
-// Invariant: next <= n <= the size, prepared <= n; of the events only the last may need
+// Invariant: next <= n <= the room, prepared <= n; of the events only the last may need
 // its key.
 type Batch struct {
 	pairs   []Pair
@@ -17,13 +17,26 @@ type Batch struct {
 	limit    int // how many events are taken at once
 }
 
-// NewBatch returns an empty batch with room for some events.
-func NewBatch(size int) *Batch {
-	return &Batch{pairs: make([]Pair, size), headers: make([]Header, size), limit: size}
+// NewBatch returns an empty batch with room for some events, which takes as many at
+// once.
+func NewBatch(room int) *Batch {
+	return &Batch{pairs: make([]Pair, room), headers: make([]Header, room), limit: room}
 }
 
-// Limit sets how many events an empty batch takes at once: at most its size.
+// Limit sets how many events an empty batch takes at once. The room grows with what is
+// taken.
 func (b *Batch) Limit(n int) { b.limit = n }
+
+// Room returns for how many events there is room.
+func (b *Batch) Room() int { return len(b.headers) }
+
+// reserve makes room for some more events.
+func (b *Batch) reserve(more int) {
+	if missing := b.n + more - b.Room(); missing > 0 {
+		b.pairs = append(b.pairs, make([]Pair, missing)...)
+		b.headers = append(b.headers, make([]Header, missing)...)
+	}
+}
 
 // Left returns how many events are still to be told.
 func (b *Batch) Left() int { return b.n - b.next }
@@ -51,13 +64,11 @@ func (b *Batch) Prepare(events int, prepare func(p *Pair, h Header)) {
 // Skip drops what is left, but for the last few.
 func (b *Batch) Skip(keep int) { b.next = b.n - keep }
 
-// Add adds an event to a batch that is not full.
+// Add adds an event to a batch that is not full, or else the second one of a recreated
+// object.
 func (b *Batch) Add(e Event) {
-	if b.n == len(b.pairs) { // the second event of a recreated object
-		b.pairs, b.headers = append(b.pairs, e.Pair), append(b.headers, e.Header)
-	} else {
-		b.pairs[b.n], b.headers[b.n] = e.Pair, e.Header
-	}
+	b.reserve(1)
+	b.pairs[b.n], b.headers[b.n] = e.Pair, e.Header
 	b.n++
 }
 
@@ -69,6 +80,7 @@ func (b *Batch) fill(s *segment, i, n uint32) (behind uint32) {
 			b.key, n = s.identity(j).Key, j+1
 		}
 	}
+	b.reserve(int(n - i))
 	copy(b.pairs[b.n:], s.pairs[i:n])
 	b.n += copy(b.headers[b.n:], s.headers[i:n])
 	return n

@@ -162,6 +162,35 @@ func TestABatchTakesSomeAtOnce(t *testing.T) {
 	require.Nil(t, key)
 }
 
+// A batch that takes more than it has room for grows; what it has no use for it does not
+// make room for.
+func TestABatchGrows(t *testing.T) {
+	l := New()
+	c := l.Published()
+	all := addsOf(0, 1000)
+	b := NewBatch(2)
+	b.Limit(math.MaxInt)
+	appendAll(l, all[:2]...)
+	l.Publish()
+	require.True(t, c.Take(b, math.MaxUint64))
+	require.Equal(t, 2, b.Room())
+	b.Empty()
+	appendAll(l, all[2:]...)
+	l.Publish()
+	require.True(t, c.Take(b, math.MaxUint64))
+	require.Equal(t, 998, b.Left())
+	require.Equal(t, 998, b.Room())
+	for _, want := range all[2:] {
+		p, h, _ := b.Next()
+		require.Equal(t, want, Event{*p, h})
+	}
+	b.Empty()
+	for _, e := range all {
+		b.Add(e)
+	}
+	require.Equal(t, 1000, b.Left())
+}
+
 // An event that is told with its key ends the batch: there is room for one key.
 func TestAKeyEndsTheBatch(t *testing.T) {
 	lost := func(name string) Event {
