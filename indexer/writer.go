@@ -1,6 +1,8 @@
 package indexer
 
 import (
+	"sync/atomic"
+
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
@@ -21,6 +23,8 @@ type Writer struct {
 	exits    int                 // how often an index function has ended its goroutine
 	asked    asked               // its own lock
 	faults   []*IndexError       // of this write section, to be reported after it
+
+	broken atomic.Int64 // what Broken returns; written at the end of each write section
 }
 
 // New returns the write side of a new, empty indexer. It returns
@@ -82,6 +86,11 @@ func (w *Writer) unlock() (faults []*IndexError) {
 	if verify.On {
 		w.check()
 	}
+	n := 0
+	for _, ix := range w.x.live.Load().indexes {
+		n += len(ix.broken)
+	}
+	w.broken.Store(int64(n))
 	faults, w.faults = w.faults, nil
 	return faults
 }
@@ -96,17 +105,9 @@ func (w *Writer) Freeze(do func(tx *Tx)) {
 	do(&w.tx)
 }
 
-// Broken returns for how many objects an index function has failed.
-func (w *Writer) Broken() int {
-	w.x.writing.Lock()
-	defer w.x.writing.Unlock()
-
-	n := 0
-	for _, ix := range w.x.live.Load().indexes {
-		n += len(ix.broken)
-	}
-	return n
-}
+// Broken returns for how many objects an index function has failed. It never waits: while
+// something is written that counts as before.
+func (w *Writer) Broken() int { return int(w.broken.Load()) }
 
 // valuesIn returns the values of a record with an object in some indexes, in
 // their order, valid until the next call, and keeps book of failures. It may end

@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"sync"
@@ -132,3 +133,22 @@ func TestAskingDoesNotWaitForIndexFunctions(t *testing.T) {
 type told struct{}
 
 func (*told) Handle(Change[*corev1.Pod]) {}
+
+// An index function that is stuck, or many objects that a new index looks at, hold up
+// nobody who asks how the informer is doing.
+func TestStatusDoesNotWaitForIndexFunctions(t *testing.T) {
+	stuck := newStuckIndex("a")
+	i := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+	ctx, cancel := context.WithCancel(t.Context())
+	wait, err := i.Start(ctx)
+	require.NoError(t, err)
+	defer wait()
+	defer cancel()
+	require.NoError(t, i.WaitSynced(t.Context()))
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer close(stuck.gate)
+	others.Go(func() { _ = i.AddIndexes(stuck.index()) })
+	<-stuck.entered
+	inTime(t, "Status", func() { i.Status() })
+}

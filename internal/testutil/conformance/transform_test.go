@@ -215,6 +215,7 @@ func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 		require.Equal(t, []string{"initial a@1", "initial c@3"}, rec.sorted())
 		w.send(watch.Modified, pod("a", "11", exit))
 		w.send(watch.Modified, pod("b", "12"))
+		time.Sleep(2 * time.Second) // the same error of one object is told once a second
 		w.send(watch.Deleted, pod("a", "13", exit))
 		require.Equal(t, []string{"add b@12", "delete tombstone default/a a@1"}, rec.take())
 		require.Len(t, errs(), 3)
