@@ -14,15 +14,15 @@ import (
 // resync, is not waited for, nor a handler that is stopped meanwhile. Called from a
 // handler, it waits for itself.
 //
-// It returns what WaitVersion returns, and the same errors where it is the
-// handlers that keep it waiting.
+// It returns what WaitVersion returns, but no error where the object of that version could
+// not be prepared, and the same errors where it is the handlers that keep it waiting.
 func (i *Informer[T]) WaitDelivered(ctx context.Context, version string) error {
 	return i.core.WaitDelivered(ctx, version)
 }
 
 // WaitDelivered is [Informer.WaitDelivered].
 func (c *core) WaitDelivered(ctx context.Context, version string) error {
-	if err := c.WaitVersion(ctx, version); err != nil {
+	if err := c.waitReached(ctx, version); err != nil {
 		return err
 	}
 	registrations, position := c.processor.published()

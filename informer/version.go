@@ -24,9 +24,26 @@ func (c *core) version() string {
 
 // WaitVersion is [Informer.WaitVersion].
 func (c *core) WaitVersion(ctx context.Context, version string) error {
+	if err := c.waitReached(ctx, version); err != nil {
+		return err
+	}
+	return c.prepared(version)
+}
+
+// waitReached waits until the store is at a version, whatever has become of the object
+// of that.
+func (c *core) waitReached(ctx context.Context, version string) error {
 	return c.waitVersion(ctx, version, func() (bool, error) {
 		return c.atLeast(c.writer.Indexer().Version(), version)
 	})
+}
+
+// prepared returns an error if the object of a version could not be prepared.
+func (c *core) prepared(version string) error {
+	if key, ok := c.quarantined.at(version); ok {
+		return fmt.Errorf("version %s, of %.*q: %w", version, object.MaxText, key, ErrQuarantined)
+	}
+	return nil
 }
 
 // WaitFor waits until the store shows an object as a write has returned it, or a newer
@@ -45,7 +62,7 @@ func (c *core) WaitFor(ctx context.Context, obj any) error {
 	}
 	key, version := object.Key(m), m.GetResourceVersion()
 	parts := c.partsOf(key.Namespace)
-	return c.waitVersion(ctx, version, func() (bool, error) {
+	err := c.waitVersion(ctx, version, func() (bool, error) {
 		if stored, ok := c.writer.Stored(key); ok {
 			if reached, err := c.atLeast(identityOf(stored).version, version); reached && err == nil {
 				return true, nil
@@ -58,6 +75,10 @@ func (c *core) WaitFor(ctx context.Context, obj any) error {
 		}
 		return true, nil
 	})
+	if err != nil {
+		return err
+	}
+	return c.prepared(version)
 }
 
 // partsOf returns the parts that may hold objects of a namespace.
@@ -104,9 +125,6 @@ func (c *core) waitVersion(ctx context.Context, version string, reached func() (
 		case err != nil:
 			return err
 		case done:
-			if key, ok := c.quarantined.at(version); ok {
-				return fmt.Errorf("version %s, of %.*q: %w", version, object.MaxText, key, ErrQuarantined)
-			}
 			return nil
 		}
 		select {

@@ -38,6 +38,7 @@ var toldCheckers = []struct {
 		known := a.known[keyOf(subject(c))]
 		switch {
 		case a.guesses(keyOf(subject(c))):
+		case a.delivery == informer.Latest && a.touched[keyOf(subject(c))]: // the old may be what a user has written, of which nobody was told
 		case c.Kind == informer.Added && known != nil:
 			return "an add of what it knows"
 		case c.Kind != informer.Added && known == nil:
@@ -49,6 +50,7 @@ var toldCheckers = []struct {
 		known := a.known[keyOf(subject(c))]
 		switch {
 		case a.guesses(keyOf(subject(c))):
+		case a.delivery == informer.Latest && a.touched[keyOf(subject(c))]: // the old may be what a user has written, of which nobody was told
 		case c.Kind == informer.Added && c.Old != nil:
 			return "an add with an old"
 		case c.Kind == informer.Updated && c.Old != known:

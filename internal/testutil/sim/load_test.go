@@ -73,9 +73,15 @@ type waiter struct {
 	mark     mark
 }
 
-// The most calls of a handler from one look of an informer at where it is to the
-// next: with Every it takes so many events at a time.
-var graces = map[informer.Delivery]int64{informer.Every: 70, informer.Latest: 3}
+// grace is how many calls a handler may be from having been told of one object to having
+// been told all that was published: other sources may have brought more behind it and,
+// with Latest, all objects may be pending, in the order of their first events.
+func (w *world) grace(d informer.Delivery) int64 {
+	if d == informer.Latest {
+		return int64(w.parts*w.names) + 3
+	}
+	return 20
+}
 
 // awaits lets somebody wait until all that is published was delivered. More keeps
 // coming meanwhile, which he does not wait for.
@@ -144,7 +150,7 @@ func (wait *waiter) delivered() bool {
 			wait.handlers[a] = since
 		}
 		idle := told && !a.busy.Load()
-		all = all && (idle || closed(a.reg.Done()) || told && calls-since > graces[a.delivery])
+		all = all && (idle || closed(a.reg.Done()) || told && calls-since > a.w.grace(a.delivery))
 	}
 	return all
 }
