@@ -108,6 +108,6 @@ type HandlerOptions struct {
 	Resync time.Duration
 	// MaxBacklog, if not zero, is the backlog above which the handler is reported, once
 	// until it has caught up: through Observe as [HandlerLagging], and in
-	// [HandlerStatus]. Nothing is dropped.
+	// [HandlerStatus]. Nothing is dropped. The initial state does not count.
 	MaxBacklog int
 }

@@ -25,7 +25,18 @@ func (c *core) WaitDelivered(ctx context.Context, version string) error {
 	if err := c.waitReached(ctx, version); err != nil {
 		return err
 	}
-	registrations, position := c.processor.published()
+	var registrations []*registration
+	var position uint64
+	looked := make(chan struct{})
+	go func() { // a stuck index function holds up the write section, and not who waits
+		defer close(looked)
+		registrations, position = c.processor.published()
+	}()
+	select {
+	case <-looked:
+	case <-ctx.Done():
+		return c.status.because(fmt.Errorf("informer %s writes to its store: %w", c.options.Name, context.Cause(ctx)))
+	}
 	for _, r := range registrations {
 		if err := c.waitTold(ctx, r, position); err != nil {
 			return err

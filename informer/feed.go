@@ -28,8 +28,8 @@ type feed interface {
 	// ready tells whether there is something to take.
 	ready() bool
 	// pending returns how many events are still to be told, without those of a
-	// resync.
-	pending() int
+	// resync, and how many of them belong to the initial state.
+	pending() (events, initial int)
 	// delivered returns the position in the log up to which all was told, false
 	// before the initial state was.
 	delivered() (position uint64, ok bool)
@@ -103,16 +103,18 @@ func (f *feedBase) behind() int {
 }
 
 // untold returns how many events are still to be told that the cursor has passed, or
-// that belong to the initial state. The caller holds mu.
-func (f *feedBase) untold() int {
-	left := 0
+// that belong to the initial state, and how many do. The caller holds mu.
+func (f *feedBase) untold() (events, initial int) {
 	if f.state == feedReplaying {
-		left = f.walk.left()
+		initial = f.walk.left()
 	}
-	if f.inHand.from != feedResyncing {
-		left += f.inHand.events
+	switch f.inHand.from {
+	case feedReplaying:
+		initial += f.inHand.events
+	case feedFollowing:
+		events = f.inHand.events
 	}
-	return left
+	return events + initial, initial
 }
 
 // replayed tells whether all of the initial state was told. The caller holds mu.

@@ -54,14 +54,15 @@ func (f *everyFeed) takeLog(b *eventlog.Batch, limit uint64) bool {
 	return true
 }
 
-func (f *everyFeed) pending() int {
+func (f *everyFeed) pending() (events, initial int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
 	if !f.open() {
-		return 0
+		return 0, 0
 	}
-	return f.untold() + f.behind()
+	events, initial = f.untold()
+	return events + f.behind(), initial
 }
 
 func (f *everyFeed) delivered() (position uint64, ok bool) {

@@ -102,14 +102,15 @@ func (f *latestFeed) ready() bool {
 	return f.open() && (f.walk.left() > 0 || f.table.Len() > 0 || f.behind() > 0)
 }
 
-func (f *latestFeed) pending() int {
+func (f *latestFeed) pending() (events, initial int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
 	if !f.open() {
-		return 0
+		return 0, 0
 	}
-	return f.untold() + f.table.Len() + f.behind()
+	events, initial = f.untold()
+	return events + f.table.Len() + f.behind(), initial
 }
 
 func (f *latestFeed) delivered() (position uint64, ok bool) {

@@ -287,7 +287,11 @@ func (p *sharedProcessor) tellLagging() {
 		return
 	}
 	for _, r := range p.all() {
-		if backlog := r.Backlog(); r.options.MaxBacklog > 0 && backlog > r.options.MaxBacklog && p.lags(r) {
+		bound := r.options.MaxBacklog
+		if bound == 0 {
+			continue
+		}
+		if backlog, initial := r.feed.pending(); backlog-initial > bound && p.lags(r) {
 			p.observe(HandlerLagging{Handler: r.options.Name, Backlog: backlog})
 		}
 	}

@@ -94,7 +94,10 @@ func (r *registration) Done() <-chan struct{} { return r.processor.done(r) }
 
 func (r *registration) Stop() { r.processor.stop(r) }
 
-func (r *registration) Backlog() int { return r.feed.pending() }
+func (r *registration) Backlog() int {
+	events, _ := r.feed.pending()
+	return events
+}
 
 // stopped tells whether nothing more is to be told, for good or in this run.
 func (r *registration) stopped(run *run) bool { return closed(r.stopping) || run.ctx.Err() != nil }

@@ -152,3 +152,23 @@ func TestStatusDoesNotWaitForIndexFunctions(t *testing.T) {
 	<-stuck.entered
 	inTime(t, "Status", func() { i.Status() })
 }
+
+// Every wait ends with its context, also behind an index function that is stuck.
+func TestWaitDeliveredEndsWithItsContextBehindAStuckIndexFunction(t *testing.T) {
+	stuck := newStuckIndex("a")
+	i := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+	run, cancel := context.WithCancel(t.Context())
+	wait, err := i.Start(run)
+	require.NoError(t, err)
+	defer wait()
+	defer cancel()
+	require.NoError(t, i.WaitSynced(t.Context()))
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer close(stuck.gate)
+	others.Go(func() { _ = i.AddIndexes(stuck.index()) })
+	<-stuck.entered
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	inTime(t, "WaitDelivered", func() { require.ErrorIs(t, i.WaitDelivered(ctx, "10"), context.Canceled) })
+}
