@@ -14,12 +14,12 @@ import (
 
 func TestErrorCallsAllHandlersButTheLimiter(t *testing.T) {
 	handlers := utilruntime.ErrorHandlers
-	t.Cleanup(func() { utilruntime.ErrorHandlers = handlers })
+	t.Cleanup(func() { utilruntime.ErrorHandlers = handlers }) //nolint:reassign // it is there to be set
 	limiters := slices.DeleteFunc(slices.Clone(handlers), func(h utilruntime.ErrorHandler) bool { return !sleeps(h) })
 	require.Len(t, limiters, 1, "apimachinery has one; under another name Error would call it")
 
 	var told []string
-	utilruntime.ErrorHandlers = append(limiters, func(_ context.Context, err error, message string, _ ...any) {
+	utilruntime.ErrorHandlers = append(limiters, func(_ context.Context, err error, message string, _ ...any) { //nolint:reassign // as above
 		told = append(told, message+": "+err.Error())
 	})
 	synctest.Test(t, func(t *testing.T) {
