@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -37,7 +38,7 @@ func TestRepeatsForAWatchErrorHandler(t *testing.T) {
 		s.send(watch.Modified, pod("a", "90", label("poison", "error")))
 		time.Sleep(2 * repeatPause)
 		s.send(watch.Modified, pod("a", "91", label("poison", "error")))
-		time.Sleep(time.Second)
+		synctest.Wait()
 		require.Len(t, told, 4, "%q", told)
 		require.Contains(t, told[1], "default/b")
 		require.Contains(t, told[2], "49 times")
