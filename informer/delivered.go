@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
 // WaitDelivered waits as WaitVersion does, and then until each handler that is
@@ -25,42 +27,66 @@ func (c *core) WaitDelivered(ctx context.Context, version string) error {
 	if err := c.waitReached(ctx, version); err != nil {
 		return err
 	}
-	var registrations []*registration
-	var position uint64
-	looked := make(chan struct{})
-	go func() { // a stuck index function holds up the write section, and not who waits
-		defer close(looked)
-		registrations, position = c.processor.published()
-	}()
+	owed := make(chan []delivery, 1)
+	go func() { owed <- c.processor.owed() }() // behind an index function that is stuck it waits, and who waits for it need not
+	var deliveries []delivery
 	select {
-	case <-looked:
+	case deliveries = <-owed:
 	case <-ctx.Done():
+		go func() { settle(<-owed) }()
 		return c.status.because(fmt.Errorf("informer %s writes to its store: %w", c.options.Name, context.Cause(ctx)))
 	}
-	for _, r := range registrations {
-		if err := c.waitTold(ctx, r, position); err != nil {
+	defer settle(deliveries)
+	for _, d := range deliveries {
+		if err := c.waitTold(ctx, d); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// waitTold waits until a handler has been told everything up to a position.
-func (c *core) waitTold(ctx context.Context, r *registration, position uint64) error {
-	told, forget := r.waiters.add(r.feed, position)
-	defer forget()
+// delivery is what a handler is owed: everything up to the waiter's position.
+type delivery struct {
+	to     *registration
+	waiter *deliveryWaiter
+}
+
+// owed returns what the handlers of now are owed. They know of the waiters before
+// anything more is published, and so stop for them before they are told that. The version
+// of the store may show a moment before the events of its write section are published;
+// nothing is half-done here.
+func (p *sharedProcessor) owed() (deliveries []delivery) {
+	p.store.Freeze(func(*indexer.Tx) {
+		position := p.log.End()
+		for _, r := range p.all() {
+			deliveries = append(deliveries, delivery{r, r.waiters.add(position)})
+		}
+	})
+	return deliveries
+}
+
+// settle forgets deliveries that nobody waits for any more.
+func settle(deliveries []delivery) {
+	for _, d := range deliveries {
+		d.to.waiters.remove(d.waiter)
+	}
+}
+
+// waitTold waits until a handler has been told what it is owed.
+func (c *core) waitTold(ctx context.Context, d delivery) error {
+	d.to.waiters.wake(d.to.feed) // it may have been told before it knew of the waiter
 	select {
-	case <-told:
+	case <-d.waiter.told:
 		return nil
 	default:
 	}
 	select {
-	case <-told:
-	case <-r.stopping:
+	case <-d.waiter.told:
+	case <-d.to.stopping:
 	case <-c.done():
 		return c.status.because(fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped))
 	case <-ctx.Done():
-		return c.status.because(fmt.Errorf("handler %q of informer %s is not told everything: %w", r.options.Name, c.options.Name, context.Cause(ctx)))
+		return c.status.because(fmt.Errorf("handler %q of informer %s is not told everything: %w", d.to.options.Name, c.options.Name, context.Cause(ctx)))
 	}
 	return nil
 }
@@ -79,15 +105,15 @@ type deliveryWaiter struct {
 	told     chan struct{}
 }
 
-// add returns a channel that is closed when a feed has been told up to a position.
-func (w *deliveryWaiters) add(f feed, position uint64) (told <-chan struct{}, forget func()) {
-	waiter := &deliveryWaiter{position, make(chan struct{})}
+// add adds one that waits for a position.
+func (w *deliveryWaiters) add(position uint64) *deliveryWaiter {
 	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	waiter := &deliveryWaiter{position, make(chan struct{})}
 	w.all = append(w.all, waiter)
 	w.count.Add(1)
-	w.mu.Unlock()
-	w.wake(f) // it may have been told before it knew of the waiter
-	return waiter.told, func() { w.remove(waiter) }
+	return waiter
 }
 
 func (w *deliveryWaiters) remove(waiter *deliveryWaiter) {
@@ -101,10 +127,11 @@ func (w *deliveryWaiters) remove(waiter *deliveryWaiter) {
 }
 
 // some tells whether somebody waits. It costs next to nothing: the registration's
-// goroutine asks after each call of its handler.
+// goroutine asks before each call of its handler.
 func (w *deliveryWaiters) some() bool { return w.count.Load() > 0 }
 
-// wake wakes those whose position a feed has reached.
+// wake wakes those whose position a feed has reached. The registration's goroutine
+// calls it after each burst, and before each event while somebody waits.
 func (w *deliveryWaiters) wake(f feed) {
 	if !w.some() {
 		return

@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
 )
 
 // waiting runs WaitDelivered beside a test.
@@ -121,5 +123,68 @@ func TestWaitDeliveredEndsWithTheInformer(t *testing.T) {
 		require.ErrorIs(t, <-result, ErrStopped)
 		close(tokens)
 		wait()
+	})
+}
+
+// A handler may take any time for what was published after the call, although it has
+// taken that together with what was published before.
+func TestWaitDeliveredDoesNotWaitForWhatComesLater(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		tokens := make(chan struct{}, 2)
+		f.joins(ticketed(tokens), HandlerOptions{})
+		f.start()
+		f.list("1", pod("x", "1"))
+		synctest.Wait() // it is busy with x
+		f.apply(does(deltafifo.Added, pod("a", "2")))
+		result := waiting(t.Context(), f, "2")
+		pends(t, result)
+		f.apply(does(deltafifo.Added, pod("b", "3")))
+		tokens <- struct{}{}
+		pends(t, result) // it is busy with a
+		tokens <- struct{}{}
+		synctest.Wait() // it is busy with b
+		require.Len(t, result, 1)
+		require.NoError(t, <-result)
+		close(tokens)
+	})
+}
+
+// As in client-go a handler that is told something new may ask whether it is synced, or
+// wait for it: also where nothing was there at first.
+func TestAHandlerIsSyncedBeforeWhatFollowsTheInitialState(t *testing.T) {
+	for name, delivery := range map[string]Delivery{"every": Every, "latest": Latest} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				f := newFed(t, Options[*corev1.Pod]{}, 1)
+				var r *registration
+				var synced []bool
+				r = f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { synced = append(synced, closed(r.Synced())) }), HandlerOptions{Delivery: delivery})
+				f.list("1")
+				f.apply(does(deltafifo.Added, pod("a", "2")))
+				f.start()
+				synctest.Wait()
+				require.Equal(t, []bool{true}, synced)
+			})
+		})
+	}
+}
+
+// What the second source had is taken together with what follows.
+func TestAHandlerOfJoinedSourcesIsSyncedBeforeWhatFollows(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFed(t, Options[*corev1.Pod]{}, 2)
+		var r *registration
+		var synced []bool
+		r = f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { synced = append(synced, closed(r.Synced())) }), HandlerOptions{})
+		f.list("1", pod("a", "1"))
+		f.apply(deltafifo.Delta{Op: deltafifo.Begin, Part: 1})
+		d := does(deltafifo.Added, pod("b", "1"))
+		d.Part = 1
+		f.apply(d, deltafifo.Delta{Op: deltafifo.Commit, Part: 1, Version: "1"})
+		f.apply(does(deltafifo.Added, pod("c", "2")))
+		f.start()
+		synctest.Wait()
+		require.Equal(t, []bool{false, false, true}, synced)
 	})
 }

@@ -321,14 +321,6 @@ func (p *sharedProcessor) status() (handlers []HandlerStatus) {
 	return handlers
 }
 
-// published returns the position behind what is published, and the registrations that
-// are told it. The version of the store may show a moment before the events of its
-// write section are published; nothing is half-done here.
-func (p *sharedProcessor) published() (registrations []*registration, position uint64) {
-	p.store.Freeze(func(*indexer.Tx) { registrations, position = p.all(), p.log.End() })
-	return registrations, position
-}
-
 // all returns the registrations of now.
 func (p *sharedProcessor) all() []*registration {
 	p.mu.Lock()

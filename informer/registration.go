@@ -170,10 +170,10 @@ func (r *registration) deliver(ctx context.Context, run *run) (some bool) {
 	}
 	some = true
 	for b := r.taken.Load(); b != nil && b.Left() > 0 && !run.stopping.Load(); b = r.taken.Load() {
-		r.receiver.receive(b) // nothing else holds on to b meanwhile: Stop takes it away
-		if r.waiters.some() {
-			r.told() // they do not wait for the rest of the batch
+		if r.followed(b) {
+			r.told()
 		}
+		r.receiver.receive(b) // nothing else holds on to b meanwhile: Stop takes it away
 	}
 	return some
 }
@@ -206,6 +206,13 @@ func (r *registration) takeMore() bool {
 		return false
 	}
 	return true
+}
+
+// followed tells whether somebody wants to see how far the handler is before it is told
+// the next event, which it may take any time for: who waits for a delivery or, where that
+// event does not belong to the initial state, for the handler to be synced.
+func (r *registration) followed(b *eventlog.Batch) bool {
+	return r.waiters.some() || !b.AtInitial() && !closed(r.synced)
 }
 
 // told lets others see how far the handler is.

@@ -41,6 +41,10 @@ func (b *Batch) reserve(more int) {
 // Left returns how many events are still to be told.
 func (b *Batch) Left() int { return b.n - b.next }
 
+// AtInitial tells whether the next event, of which there is one, belongs to the initial
+// state.
+func (b *Batch) AtInitial() bool { return b.headers[b.next].Is(Initial) }
+
 // Full tells whether nothing more is to be added before the batch is empty.
 func (b *Batch) Full() bool { return b.n >= b.limit || b.n > 0 && b.headers[b.n-1].needsKey() }
 
