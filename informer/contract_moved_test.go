@@ -30,7 +30,7 @@ type joined struct {
 func newJoined(t *testing.T, o Options[*corev1.Pod], sources int) *joined {
 	j := &joined{fed: newFed(t, o, sources)}
 	for part := range sources {
-		j.in = append(j.in, &intake{core: j.core, run: j.run, part: uint16(part)})
+		j.in = append(j.in, newIntake(j.core, j.run, uint16(part)))
 	}
 	return j
 }

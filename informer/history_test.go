@@ -38,7 +38,7 @@ func strip(p *corev1.Pod) (*corev1.Pod, error) {
 }
 
 func (h *history) sink(part uint16) *intake {
-	return &intake{core: h.core, run: h.run, part: part}
+	return newIntake(h.core, h.run, part)
 }
 
 // next makes another version of a pod, poisoned now and then.

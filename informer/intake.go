@@ -36,10 +36,36 @@ type intake struct {
 	batch       []deltafifo.Delta
 	transformed int
 	// transforming is the key of the object that the transform is called with, nil
-	// outside of it. One that did not return in time, at the end of the run, is
-	// abandoned: what it brings later is dropped.
+	// outside of it. Who sets it to nil has what becomes of the object: the reflector's
+	// goroutine or, where the transform did not return in time at the end of the run,
+	// who abandons the sink. What the transform brings later is dropped.
 	transforming atomic.Pointer[indexer.Key]
-	abandoned    atomic.Bool
+	abandoned    chan struct{} // closed when the sink is abandoned
+}
+
+func newIntake(c *core, run *run, part uint16) *intake {
+	return &intake{core: c, run: run, part: part, abandoned: make(chan struct{})}
+}
+
+// abandon gives up a sink whose transform is running, and returns the key of its object.
+func (s *intake) abandon() (key indexer.Key, stuck bool) {
+	running := s.transforming.Load()
+	if running == nil || !s.transforming.CompareAndSwap(running, nil) {
+		return key, false
+	}
+	key = *running // the reflector's goroutine waits
+	close(s.abandoned)
+	return key, true
+}
+
+// back is called when the transform has returned for an object, or ended the goroutine. It
+// returns false where the sink is abandoned.
+func (s *intake) back(from *deltafifo.Delta) bool {
+	if s.transforming.CompareAndSwap(&from.Key, nil) {
+		return true
+	}
+	<-s.abandoned
+	return false
 }
 
 var (
@@ -108,11 +134,11 @@ func (s *intake) Write(ctx context.Context, batch []deltafifo.Delta) error {
 // Resume goes on with a batch in which the transform has ended the goroutine. The
 // object that it was called with is quarantined.
 func (s *intake) Resume(ctx context.Context) error {
-	s.transforming.Store(nil)
-	if s.abandoned.Load() {
+	d := &s.batch[s.transformed-1]
+	if !s.back(d) {
 		return ErrStopped
 	}
-	s.quarantine(&s.batch[s.transformed-1], fmt.Errorf("%w: %w", ErrTransform, indexer.ErrGoexit))
+	s.quarantine(d, fmt.Errorf("%w: %w", ErrTransform, indexer.ErrGoexit))
 	return s.write(ctx)
 }
 
@@ -149,13 +175,12 @@ func (s *intake) write(ctx context.Context) error {
 func (s *intake) transform(d *deltafifo.Delta, transform func(any) (any, error)) error {
 	s.transforming.Store(&d.Key) // first: the end of the run looks at it after stopping
 	if s.run.stopping.Load() {
-		s.transforming.Store(nil)
+		s.back(d)
 		return ErrStopped
 	}
 	obj, err := s.core.guarded(transform, d.Object)
-	s.transforming.Store(nil)
 	switch {
-	case s.abandoned.Load():
+	case !s.back(d):
 		return ErrStopped
 	case err != nil:
 		s.quarantine(d, err)

@@ -270,3 +270,46 @@ func TestWaitSyncedTellsThatTheInformerStopped(t *testing.T) {
 		require.True(t, st.Stopped && !st.Running && !st.Watching)
 	})
 }
+
+func TestContract_D8_RunWaitsOnceForManyStuckTransforms(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		var sources []reflector.Source
+		for _, n := range []string{"a", "b", "c", "d"} {
+			sources = append(sources, newScript("5", pod(n, "1")))
+		}
+		i := Join(sources, Options[*corev1.Pod]{Observe: observed, Transform: func(p *corev1.Pod) (*corev1.Pod, error) { <-gate; return p, nil }})
+		ctx, cancel := context.WithCancel(t.Context())
+		wait, err := i.Start(ctx)
+		require.NoError(t, err)
+		synctest.Wait()
+		began := time.Now()
+		cancel()
+		wait()
+		require.LessOrEqual(t, time.Since(began), abandonAfter)
+		close(gate)
+		synctest.Wait()
+	})
+}
+
+// The two happen at one moment: for the race detector.
+func TestATransformThatReturnsAsItIsAbandoned(t *testing.T) {
+	for range 200 {
+		bubble(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			s := newScript("5", pod("a", "1"))
+			i := New(s, Options[*corev1.Pod]{Observe: observed, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+				<-ctx.Done()
+				time.Sleep(abandonAfter)
+				p.Name = "other"
+				return p, nil
+			}})
+			wait, err := i.Start(ctx)
+			require.NoError(t, err)
+			synctest.Wait()
+			cancel()
+			wait()
+			synctest.Wait()
+		})
+	}
+}

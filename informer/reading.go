@@ -25,7 +25,7 @@ type reading struct {
 func (c *core) newReading(run *run) *reading {
 	r := &reading{core: c, run: run, guard: make(chan struct{})}
 	for i := range c.sources {
-		r.sinks = append(r.sinks, &intake{core: c, run: run, part: uint16(i)}) //nolint:gosec // at most maxSources
+		r.sinks = append(r.sinks, newIntake(c, run, uint16(i))) //nolint:gosec // at most maxSources
 		r.ended = append(r.ended, make(chan struct{}))
 	}
 	return r
@@ -56,29 +56,24 @@ func (r *reading) begin() (readFirst func()) {
 	return read[0]
 }
 
-// wait waits until the sources are read no more. It abandons a source whose transform
-// does not return.
+// wait waits until the sources are read no more. It abandons those whose transform does
+// not return.
 func (r *reading) wait() {
+	late := make(chan struct{})
+	patience := time.AfterFunc(abandonAfter, func() { close(late) })
+	defer patience.Stop()
 	for i, sink := range r.sinks {
-		r.waitFor(sink, r.ended[i])
+		select {
+		case <-r.ended[i]:
+		case <-late:
+			if key, stuck := sink.abandon(); stuck {
+				r.core.observe(&TransformStuckError{Key: key})
+			} else if !closed(sink.abandoned) {
+				<-r.ended[i] // no transform begins any more
+			}
+		}
 	}
 	<-r.guard
-}
-
-func (r *reading) waitFor(sink *intake, ended <-chan struct{}) {
-	patience := time.NewTimer(abandonAfter)
-	defer patience.Stop()
-	select {
-	case <-ended:
-		return
-	case <-patience.C:
-	}
-	if key := sink.transforming.Load(); key != nil {
-		sink.abandoned.Store(true)
-		r.core.observe(&TransformStuckError{Key: *key})
-		return
-	}
-	<-ended // no transform begins any more
 }
 
 // mirror mirrors one source into a sink, from a version on, until the run ends. It begins
@@ -131,7 +126,7 @@ func (c *core) fits() func(runtime.Object) error {
 
 // observe takes note of an event of the reflector, and passes it on.
 func (s *intake) observe(e reflector.Event) {
-	if s.abandoned.Load() {
+	if closed(s.abandoned) {
 		return
 	}
 	s.core.status.reflected(int(s.part), e)

@@ -53,7 +53,7 @@ func newFed(t *testing.T, o Options[*corev1.Pod], parts int) *fed {
 		o.Observe = observed
 	}
 	i := Join(sources, o)
-	return &fed{i.core, clientgoOf(i), t, &intake{core: i.core, run: i.core.run}}
+	return &fed{i.core, clientgoOf(i), t, newIntake(i.core, i.core.run, 0)}
 }
 
 // podsIn is the typed view of a core's store.
