@@ -41,7 +41,7 @@ func (c *core) drop(p *part) {
 	if p.staging != nil {
 		p.staging.Abort()
 	}
-	c.releaseAll(p.sick, p.quarantine)
+	c.releaseAll(p.sick)
 	p.staging, p.aside, p.sick, p.changes = nil, nil, nil, 0
 }
 
@@ -139,7 +139,7 @@ func (c *core) settled(i uint16, first bool) {
 		c.status.changed(i)
 	}
 	was := len(p.quarantine)
-	c.releaseAll(p.quarantine, p.sick)
+	c.releaseAll(p.quarantine)
 	p.quarantine, p.sick, p.aside, p.changes = p.sick, nil, nil, 0
 	c.recount(p, was)
 	c.aside.trim(c.writer)

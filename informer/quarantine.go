@@ -14,7 +14,14 @@ type quarantine map[indexer.Key]string
 // waits for a version has to hear that it is not in the store.
 type quarantined struct {
 	mu       sync.Mutex
-	versions map[string]indexer.Key
+	versions map[string]quarantinedAt
+}
+
+// quarantinedAt is the object of one version. A source may hold it twice, while a full
+// state arrives, and so may two sources.
+type quarantinedAt struct {
+	key   indexer.Key
+	times int
 }
 
 // at returns the key of the object that could not be prepared at a version.
@@ -22,25 +29,33 @@ func (q *quarantined) at(version string) (key indexer.Key, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
-	key, ok = q.versions[version]
-	return key, ok
+	found, ok := q.versions[version]
+	return found.key, ok
 }
 
 func (q *quarantined) add(key indexer.Key, version string) {
+	if version == "" {
+		return
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
 	if q.versions == nil {
-		q.versions = make(map[string]indexer.Key)
+		q.versions = make(map[string]quarantinedAt)
 	}
-	q.versions[version] = key
+	q.versions[version] = quarantinedAt{key, q.versions[version].times + 1}
 }
 
 func (q *quarantined) remove(version string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
-	delete(q.versions, version)
+	found := q.versions[version]
+	if found.times--; found.times > 0 {
+		q.versions[version] = found
+	} else {
+		delete(q.versions, version)
+	}
 }
 
 // hold quarantines the object of a delta. What was stored of it before stays.
@@ -48,13 +63,9 @@ func (c *core) hold(in *quarantine, key indexer.Key, version string) {
 	if *in == nil {
 		*in = make(quarantine)
 	}
-	if was, ok := (*in)[key]; ok {
-		c.quarantined.remove(was)
-	}
+	c.release(*in, key)
 	(*in)[key] = version
-	if version != "" {
-		c.quarantined.add(key, version)
-	}
+	c.quarantined.add(key, version)
 }
 
 // release notes that an object is not quarantined any more.
@@ -65,13 +76,10 @@ func (c *core) release(from quarantine, key indexer.Key) {
 	}
 }
 
-// releaseAll is release for all objects but those that are quarantined elsewhere, at the
-// same version.
-func (c *core) releaseAll(from, but quarantine) {
-	for key, version := range from {
-		if but[key] != version {
-			c.quarantined.remove(version)
-		}
+// releaseAll is release for all objects.
+func (c *core) releaseAll(from quarantine) {
+	for key := range from {
+		c.release(from, key)
 	}
 }
 

@@ -186,3 +186,24 @@ func TestContract_D4_AFailingIndexHarmsNothingElse(t *testing.T) {
 		require.Zero(t, i.Status().Unindexed)
 	})
 }
+
+// The full state that is given up has brought the object, as a stream does that goes on:
+// quarantined, and then in order or quarantined at another version.
+func TestAnObjectStaysQuarantinedWhereAFullStateIsGivenUp(t *testing.T) {
+	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f.list("5")
+	poison := func(v string) deltafifo.Delta {
+		d := does(deltafifo.Poisoned, pod("a", v))
+		d.Object = nil
+		return d
+	}
+	f.apply(poison("7"))
+	require.ErrorIs(t, f.WaitVersion(t.Context(), "7"), ErrQuarantined)
+	f.begins()
+	f.apply(poison("7"), does(deltafifo.Modified, pod("a", "8")), deltafifo.Delta{Op: deltafifo.Abort})
+	require.Equal(t, 1, f.Status().Quarantined)
+	require.ErrorIs(t, f.WaitVersion(t.Context(), "7"), ErrQuarantined)
+	f.begins()
+	f.apply(poison("7"), poison("8"), deltafifo.Delta{Op: deltafifo.Abort})
+	require.ErrorIs(t, f.WaitVersion(t.Context(), "7"), ErrQuarantined)
+}
