@@ -172,6 +172,7 @@ func (c *core) listed(p *part, first, initial bool, key indexer.Key, old, obj an
 
 // shown publishes a full state, in the write section that shows it.
 func (c *core) shown(tx *indexer.Tx, first bool) {
+	c.reached.show()
 	c.processor.publish()
 	if first {
 		c.processor.begin(tx)

@@ -99,6 +99,7 @@ func (c *core) applyChanges() {
 // told, at one moment.
 func (c *core) publishChanges(tx *indexer.Tx) {
 	tx.SetVersion(c.version())
+	c.reached.show()
 	c.processor.publish()
 }
 

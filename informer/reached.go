@@ -10,7 +10,7 @@ import (
 
 // reached is up to which version the changes of each part are in the store. The
 // lowest of them is the store's: it is kept at the top of a heap, so that an event
-// costs the same for any number of parts. The processLoop's own, but for [reached.now].
+// costs the same for any number of parts. The processLoop's own, but for what is shown.
 //
 // The heap is of what the parts had reached when it last looked at them. Versions
 // advance, so only its top is looked at anew: a part above it cannot have become the
@@ -19,32 +19,48 @@ import (
 // Invariant: while sorted, heap holds each part once, none before its parent by seen,
 // and no part's version is before what was seen of it.
 type reached struct {
-	mu       sync.Mutex // guards writes of versions, and other goroutines' reading
-	versions []string   // of each part
+	versions []string // of each part
 	seen     []string
 	heap     []uint16
 	sorted   bool
+	moved    []uint16 // the parts whose versions are not shown yet, of several
+
+	mu    sync.Mutex
+	shown []string // the versions whose changes others find in the store, of several parts
 }
 
-func newReached(parts int) *reached { return &reached{versions: make([]string, parts)} }
+func newReached(parts int) *reached {
+	return &reached{versions: make([]string, parts), shown: make([]string, parts)}
+}
 
-// now is [reached.of] for any goroutine, where there are several parts. That of an only
-// one is the store's version.
+// now returns the version of a part whose changes are in the store, where there are
+// several parts. That of an only one is the store's version. Safe for any goroutine.
 func (r *reached) now(part uint16) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	return r.versions[part]
+	return r.shown[part]
 }
 
-func (r *reached) write(part uint16, version string) {
-	if len(r.versions) == 1 { // nobody else reads it
-		r.versions[part] = version
+// show is called at the end of a write section: its changes are in the store.
+func (r *reached) show() {
+	if len(r.moved) == 0 {
 		return
 	}
 	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	for _, part := range r.moved {
+		r.shown[part] = r.versions[part]
+	}
+	r.moved = r.moved[:0]
+}
+
+func (r *reached) write(part uint16, version string) {
 	r.versions[part] = version
-	r.mu.Unlock()
+	if n := len(r.moved); len(r.versions) > 1 && (n == 0 || r.moved[n-1] != part) {
+		r.moved = append(r.moved, part)
+	}
 }
 
 // of returns the version that a part has reached.

@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -116,5 +118,35 @@ func TestWaitSyncedSaysWhatIsMissing(t *testing.T) {
 		require.ErrorContains(t, err, "not started")
 		start(t, i)()
 		require.NoError(t, i.WaitSynced(ctx), "it is synced, and has stopped, and the context is over")
+	})
+}
+
+// An index function takes its time in the midst of a full state.
+func TestWaitForOfJoinedSourcesWaitsForTheStore(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		blocks := indexer.Index[*corev1.Pod]{Name: "x", Append: func(v []string, p *corev1.Pod) []string {
+			if p.Name == "b" {
+				<-gate
+			}
+			return v
+		}}
+		f := newFed(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{blocks}}, 2)
+		f.list("1")
+		f.apply(deltafifo.Delta{Op: deltafifo.Begin, Part: 1}, deltafifo.Delta{Op: deltafifo.Commit, Part: 1, Version: "10"})
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			f.list("5", pod("b", "3"), pod("a", "4"))
+		}()
+		synctest.Wait() // in the midst of the commit
+		_, stored := f.writer.Indexer().Get(named("a"))
+		require.False(t, stored)
+		result := make(chan error, 1)
+		go func() { result <- f.WaitFor(t.Context(), pod("a", "4")) }()
+		pends(t, result)
+		close(gate)
+		<-done
+		require.NoError(t, <-result)
 	})
 }
