@@ -3,6 +3,7 @@ package informer
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strconv"
 	"testing"
 
@@ -169,6 +170,30 @@ func BenchmarkAnEventOfOneOfManySources(b *testing.B) {
 					c.applySome()
 				}
 			})
+		}
+	}
+}
+
+// Who looks at the store's version just before the first full state, and finds the store
+// synced just after, has not seen a store without versions.
+func TestAVersionIsComparedWithWhatTheFirstFullStateHasSet(t *testing.T) {
+	for range 300 {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		results := make(chan error, 2)
+		for range cap(results) {
+			go func() {
+				for {
+					if done, err := f.atLeast(f.writer.Indexer().Version, "1"); done || err != nil {
+						results <- err
+						return
+					}
+				}
+			}()
+		}
+		runtime.Gosched()
+		f.list("1")
+		for range cap(results) {
+			require.NoError(t, <-results)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func (c *core) WaitVersion(ctx context.Context, version string) error {
 // of that.
 func (c *core) waitReached(ctx context.Context, version string) error {
 	return c.waitVersion(ctx, version, func() (bool, error) {
-		return c.atLeast(c.writer.Indexer().Version(), version)
+		return c.atLeast(c.writer.Indexer().Version, version)
 	})
 }
 
@@ -64,12 +64,14 @@ func (c *core) WaitFor(ctx context.Context, obj any) error {
 	parts := c.partsOf(key.Namespace)
 	err := c.waitVersion(ctx, version, func() (bool, error) {
 		if stored, ok := c.writer.Stored(key); ok {
-			if reached, err := c.atLeast(identityOf(stored).version, version); reached && err == nil {
+			now := func() string { return identityOf(stored).version }
+			if reached, err := c.atLeast(now, version); reached && err == nil {
 				return true, nil
 			}
 		}
 		for _, part := range parts {
-			if reached, err := c.atLeast(c.versionOf(part), version); !reached || err != nil {
+			now := func() string { return c.versionOf(part) }
+			if reached, err := c.atLeast(now, version); !reached || err != nil {
 				return false, err
 			}
 		}
@@ -101,13 +103,15 @@ func (c *core) versionOf(part uint16) string {
 
 // atLeast tells whether a version of the store, or of a part, is at least another one.
 // Before the first full state there is none; one that has none after it never will.
-func (c *core) atLeast(now, version string) (bool, error) {
-	if now == "" && !c.isSynced() {
+func (c *core) atLeast(version func() string, other string) (bool, error) {
+	synced := c.isSynced() // first: what syncs the store has set its version before
+	now := version()
+	if now == "" && !synced {
 		return false, nil
 	}
-	order, err := resourceversion.CompareResourceVersion(version, now)
+	order, err := resourceversion.CompareResourceVersion(other, now)
 	if err != nil {
-		return false, fmt.Errorf("%w: %.*q with the store's %.*q", ErrVersion, object.MaxText, version, object.MaxText, now)
+		return false, fmt.Errorf("%w: %.*q with the store's %.*q", ErrVersion, object.MaxText, other, object.MaxText, now)
 	}
 	return order <= 0, nil
 }
