@@ -122,7 +122,7 @@ func TestTheContextOfRunGoesWithWhatIsReported(t *testing.T) {
 	seen := make(chan any, 10)
 	utilruntime.PanicHandlers = append(slices.Clip(panics), func(ctx context.Context, _ any) { seen <- ctx.Value(value{}) })
 	utilruntime.ErrorHandlers = append(slices.Clip(errs), func(ctx context.Context, _ error, _ string, _ ...any) { seen <- ctx.Value(value{}) }) //nolint:reassign // it is there to be set
-	t.Cleanup(func() { utilruntime.ErrorHandlers = errs }) //nolint:reassign // as above
+	t.Cleanup(func() { utilruntime.ErrorHandlers = errs })                                                                                       //nolint:reassign // as above
 	elsewhere, mine := captured(t), &lines{}
 	ctx, cancel := context.WithCancel(context.WithValue(klog.NewContext(t.Context(), mine.logger()), value{}, "of the context"))
 	defer cancel()
