@@ -47,6 +47,7 @@ func newUnshared(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
 		i.core.misuse = ErrNoHandler
 	}
 	to := &unsharedReceiver{clientgoReceiver: newClientgoReceiver(o.Handler, o.Logger), core: i.core}
+	to.failing, to.fail = context.WithCancel(context.Background())
 	c := &clientgoUnshared{informer: i, receiver: to}
 	var err error
 	if c.handler, err = i.register(to, o.ResyncPeriod); err != nil { // its misuse: Run will say
@@ -72,7 +73,7 @@ func (c *clientgoUnshared) Run(stop <-chan struct{}) { c.RunWithContext(wait.Con
 func (c *clientgoUnshared) RunWithContext(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c.receiver.end = cancel
+	defer context.AfterFunc(c.receiver.failing, cancel)()
 	c.informer.RunWithContext(ctx)
 	if p := c.receiver.panicked.Load(); p != nil {
 		panic(*p)
@@ -84,9 +85,10 @@ func (c *clientgoUnshared) RunWithContext(ctx context.Context) {
 type unsharedReceiver struct {
 	*clientgoReceiver
 	core     *core
-	end      context.CancelFunc // of the run
-	crashing context.Context    // for the report of a panic
+	crashing context.Context // for the report of a panic
 	panicked atomic.Pointer[any]
+	failing  context.Context // ends with a panic, and each call of Run with it
+	fail     context.CancelFunc
 }
 
 func (r *unsharedReceiver) context(run context.Context) context.Context {
@@ -113,7 +115,7 @@ func (r *unsharedReceiver) caught() {
 	if p := recover(); p != nil {
 		r.panicked.Store(&p)
 		r.core.observe(HandlerPanicked{Handler: r.name(), Value: p})
-		r.end()
+		r.fail()
 	}
 }
 

@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -181,5 +182,26 @@ func TestANilErrorHandler(t *testing.T) {
 		require.NoError(t, i.SetWatchErrorHandler(nil))
 		startFace(t, i)
 		require.Positive(t, log.count(errPoison.Error()))
+	})
+}
+
+// A second call of Run, which is refused, takes nothing from the first.
+func TestContract_B98_APanicEndsTheRunAfterASecondCall(t *testing.T) {
+	captured(t)
+	bubble(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		_, c := NewInformer(listerWatcher{newScript("10", pod("a", "1"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
+			AddFunc: func(obj any) { <-gate; panic("of the handler") },
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		go func() {
+			time.Sleep(time.Second)
+			c.RunWithContext(ctx)
+			close(gate)
+		}()
+		began := time.Now()
+		require.PanicsWithValue(t, "of the handler", func() { c.RunWithContext(ctx) })
+		require.Less(t, time.Since(began), 10*time.Second)
 	})
 }
