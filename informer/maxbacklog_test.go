@@ -79,3 +79,16 @@ func TestABacklogOfTheInitialState(t *testing.T) {
 		require.Equal(t, []HandlerLagging{{Handler: "bounded", Backlog: 6}}, of[HandlerLagging](seen))
 	})
 }
+
+// Its backlog was looked at just before.
+func TestAHandlerThatHasCaughtUpDoesNotLag(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		r := f.joins(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{MaxBacklog: 1})
+		f.start()
+		f.list("1")
+		synctest.Wait()
+		require.False(t, f.processor.lags(r))
+		require.False(t, f.Status().Handlers[0].Lagging)
+	})
+}

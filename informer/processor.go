@@ -297,14 +297,17 @@ func (p *sharedProcessor) tellLagging() {
 	}
 }
 
-// lags notes that a registration lags. It returns false where that is known.
+// lags notes that a registration lags. It returns false where that is known, and where
+// the registration has caught up meanwhile.
 func (p *sharedProcessor) lags(r *registration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	known := r.lagging
+	if r.lagging || r.parking.state == parked {
+		return false
+	}
 	r.lagging = true
-	return !known
+	return true
 }
 
 // status tells how the handlers are doing.
