@@ -17,8 +17,8 @@ import (
 // runtime.Goexit in it, is the caller's own. With [Every] what waits for a slow loop is
 // bounded by nothing but memory.
 //
-// A loop whose options are wrong, or whose informer has stopped, ends at once: Observe is
-// told the error that Handle would return.
+// A loop ends at once where Handle would return an error, and Observe is told that: its
+// options are wrong, say, or the informer has stopped and was not begun by Start.
 func (i *Informer[T]) Changes(ctx context.Context, o HandlerOptions) iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		to := &loopReceiver[T]{yield: yield}

@@ -27,17 +27,17 @@ func (c *core) WaitDelivered(ctx context.Context, version string) error {
 	if err := c.waitReached(ctx, version); err != nil {
 		return err
 	}
-	owed := make(chan []delivery, 1)
-	go func() { owed <- c.processor.owed() }() // behind an index function that is stuck it waits, and who waits for it need not
-	var deliveries []delivery
+	owed := make(chan []debt, 1)
+	go func() { owed <- c.processor.owed() }() // it may wait for a write section with an index function that is stuck
+	var debts []debt
 	select {
-	case deliveries = <-owed:
+	case debts = <-owed:
 	case <-ctx.Done():
 		go func() { settle(<-owed) }()
 		return c.status.because(fmt.Errorf("informer %s writes to its store: %w", c.options.Name, context.Cause(ctx)))
 	}
-	defer settle(deliveries)
-	for _, d := range deliveries {
+	defer settle(debts)
+	for _, d := range debts {
 		if err := c.waitTold(ctx, d); err != nil {
 			return err
 		}
@@ -45,35 +45,35 @@ func (c *core) WaitDelivered(ctx context.Context, version string) error {
 	return nil
 }
 
-// delivery is what a handler is owed: everything up to the waiter's position.
-type delivery struct {
+// debt is what a handler is owed: everything up to the waiter's position.
+type debt struct {
 	to     *registration
 	waiter *deliveryWaiter
 }
 
 // owed returns what the handlers of now are owed. They know of the waiters before
-// anything more is published, and so stop for them before they are told that. The version
+// anything more is published, and so look at them before they tell that. The version
 // of the store may show a moment before the events of its write section are published;
 // nothing is half-done here.
-func (p *sharedProcessor) owed() (deliveries []delivery) {
+func (p *sharedProcessor) owed() (debts []debt) {
 	p.store.Freeze(func(*indexer.Tx) {
 		position := p.log.End()
 		for _, r := range p.all() {
-			deliveries = append(deliveries, delivery{r, r.waiters.add(position)})
+			debts = append(debts, debt{r, r.waiters.add(position)})
 		}
 	})
-	return deliveries
+	return debts
 }
 
-// settle forgets deliveries that nobody waits for any more.
-func settle(deliveries []delivery) {
-	for _, d := range deliveries {
+// settle forgets debts that nobody waits for any more.
+func settle(debts []debt) {
+	for _, d := range debts {
 		d.to.waiters.remove(d.waiter)
 	}
 }
 
 // waitTold waits until a handler has been told what it is owed.
-func (c *core) waitTold(ctx context.Context, d delivery) error {
+func (c *core) waitTold(ctx context.Context, d debt) error {
 	d.to.waiters.wake(d.to.feed) // it may have been told before it knew of the waiter
 	select {
 	case <-d.waiter.told:

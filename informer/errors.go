@@ -17,8 +17,9 @@ var (
 	ErrTooManySources = errors.New("the informer has more than 65,535 sources")
 	// ErrNoHandler is returned for a nil handler.
 	ErrNoHandler = errors.New("the handler is nil")
-	// ErrNegative is returned for a negative period.
-	ErrNegative = errors.New("a period is negative")
+	// ErrNegative is returned for a negative period or bound, and for a batch of no
+	// changes.
+	ErrNegative = errors.New("a number is negative, or zero where it must not be")
 	// ErrRunning is returned by a second Run, and for what has to be set before
 	// the first.
 	ErrRunning = errors.New("the informer is running")

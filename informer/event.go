@@ -3,7 +3,8 @@ package informer
 // Event is one observable fact about an informer, handed to [Options].Observe.
 // It is one of the reflector's events, or one of those of this package:
 // *[QuarantineError], *[SharedValueError], *[TransformStuckError], *[indexer.IndexError],
-// [HandlerPanicked], [HandlerExited], [HandlerLagging].
+// [HandlerPanicked], [HandlerExited], [HandlerLagging]; or the error of a loop over
+// [Informer.Changes] that could not begin.
 type Event any
 
 // HandlerPanicked reports that a handler panicked on a change, which it will

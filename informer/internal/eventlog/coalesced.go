@@ -56,9 +56,6 @@ type pending struct {
 // Len returns how many objects have something pending.
 func (c *Coalesced) Len() int { return len(c.byKey) }
 
-// Has tells whether something is pending under a key.
-func (c *Coalesced) Has(key indexer.Key) bool { return c.byKey[key] != nil }
-
 // Add merges the event at a position of the log.
 func (c *Coalesced) Add(e Event, id Identity, position uint64) {
 	if e.Is(Unknown) {
