@@ -51,7 +51,8 @@ func (c *core) prepared(version string) error {
 // several sources it waits only for those that may hold it, by their namespaces (see
 // [reflector.Scoped]), and for none once the object itself has come.
 //
-// It returns the errors of WaitVersion, and [ErrType] for an object without metadata.
+// It returns the errors of WaitVersion, [ErrType] for an object without metadata, and
+// [ErrNoSource] where no source may hold the object.
 func (i *Informer[T]) WaitFor(ctx context.Context, obj T) error { return i.core.WaitFor(ctx, obj) }
 
 // WaitFor is [Informer.WaitFor].
@@ -62,6 +63,9 @@ func (c *core) WaitFor(ctx context.Context, obj any) error {
 	}
 	key, version := object.Key(m), m.GetResourceVersion()
 	parts := c.partsOf(key.Namespace)
+	if len(parts) == 0 {
+		return fmt.Errorf("informer %s reads nothing of namespace %q: %w", c.options.Name, key.Namespace, ErrNoSource)
+	}
 	err := c.waitVersion(ctx, version, func() (bool, error) {
 		if stored, ok := c.writer.Stored(key); ok {
 			now := func() string { return identityOf(stored).version }

@@ -56,7 +56,7 @@ func TestWaitForWaitsForTheObjectsOwnSource(t *testing.T) {
 		require.NoError(t, <-result, "its source is past it")
 
 		wait(pod("x", "10", inside("elsewhere")))
-		require.NoError(t, <-result, "no source may hold it")
+		require.ErrorIs(t, <-result, ErrNoSource)
 
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { result <- i.WaitVersion(ctx, "9") }()
