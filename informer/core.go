@@ -36,8 +36,8 @@ type core struct {
 	quarantined quarantined
 	hooks       hooks
 	lister      lister.Lister[any]
-	observing   chan struct{} // holds one while the user's observer is called
-	logger      atomic.Pointer[func(Event)]
+	observing   chan struct{} // holds one while the user's observer is called; nil without one
+	logger      lazyLogger
 	ownLogger   *klog.Logger  // that the constructor was given; nil for that of each run's context
 	synced      chan struct{} // closed once every part has committed a full state
 	disguised   atomic.Bool   // the transform has changed a UID or version
@@ -64,21 +64,23 @@ type core struct {
 // options say.
 func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], sources ...reflector.Source) *core {
 	c := &core{
-		options:   o,
-		objects:   objects,
-		sources:   sources,
-		synced:    make(chan struct{}),
-		run:       newRun(),
-		observing: make(chan struct{}, 1),
-		status:    status{parts: make([]partStatus, len(sources))},
-		parts:     make([]part, len(sources)),
-		reached:   newReached(len(sources)),
+		options: o,
+		objects: objects,
+		sources: sources,
+		synced:  make(chan struct{}),
+		run:     newRun(),
+		status:  status{parts: make([]partStatus, len(sources))},
+		parts:   make([]part, len(sources)),
+		reached: newReached(len(sources)),
 	}
 	c.sharing = newSharing(o.Decoding)
 	if c.options.Name == "" {
 		c.options.Name = objects.name()
 	}
 	c.logTo(context.Background())
+	if o.Observe != nil {
+		c.observing = make(chan struct{}, 1)
+	}
 	c.misuse = c.options.validate()
 	switch {
 	case len(sources) == 0 || slices.Contains(sources, nil):
@@ -117,7 +119,7 @@ func (c *core) observe(e Event) {
 	}
 	told := c.hooks.report != nil && c.hooks.report(e)
 	if !told && c.options.Observe == nil {
-		(*c.logger.Load())(e)
+		c.logger.log(e, c.options.Name)
 	}
 }
 
@@ -127,8 +129,7 @@ func (c *core) logTo(ctx context.Context) {
 	if c.ownLogger != nil {
 		ctx = klog.NewContext(ctx, *c.ownLogger)
 	}
-	logger := LogEvents(ctx, c.options.Name)
-	c.logger.Store(&logger)
+	c.logger.use(ctx)
 }
 
 // misused returns what was wrong with the constructor's arguments, if anything.

@@ -40,11 +40,15 @@ type intake struct {
 	// goroutine or, where the transform did not return in time at the end of the run,
 	// who abandons the sink. What the transform brings later is dropped.
 	transforming atomic.Pointer[indexer.Key]
-	abandoned    chan struct{} // closed when the sink is abandoned
+	abandoned    chan struct{} // closed when the sink is abandoned; nil without a transform
 }
 
 func newIntake(c *core, run *run, part uint16) *intake {
-	return &intake{core: c, run: run, part: part, abandoned: make(chan struct{})}
+	s := &intake{core: c, run: run, part: part}
+	if c.options.Transform != nil {
+		s.abandoned = make(chan struct{})
+	}
+	return s
 }
 
 // abandon gives up a sink whose transform is running, and returns the key of its object.

@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
@@ -10,6 +11,32 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/report"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
+
+// lazyLogger is [LogEvents] made when there is something to log, as for most informers
+// there never is. Safe for any goroutine.
+type lazyLogger struct {
+	mu    sync.Mutex
+	ctx   context.Context
+	write func(Event) // nil before the first event
+}
+
+// use sets the context of what is logged from now on.
+func (l *lazyLogger) use(ctx context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	l.ctx, l.write = ctx, nil
+}
+
+func (l *lazyLogger) log(e Event, name string) {
+	l.mu.Lock()
+	if l.write == nil {
+		l.write = LogEvents(l.ctx, name)
+	}
+	write := l.write
+	l.mu.Unlock()
+	write(e)
+}
 
 // LogEvents returns the observer of an informer whose user sets none; an observer
 // that replaces it may call it. It writes to the context's logger (klog.FromContext) what

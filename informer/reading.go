@@ -2,6 +2,7 @@ package informer
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,15 +19,19 @@ type reading struct {
 	core  *core
 	run   *run
 	sinks []*intake
-	ended []chan struct{} // closed when the goroutine of that source has ended
-	guard chan struct{}   // closed when shared values are not looked after any more
+	group sync.WaitGroup // the goroutines that are known to end with the run
+	// ended is what is closed when the goroutine of each source has ended, where a
+	// transform may keep it. Without one, group has them all.
+	ended []chan struct{}
 }
 
 func (c *core) newReading(run *run) *reading {
-	r := &reading{core: c, run: run, guard: make(chan struct{})}
+	r := &reading{core: c, run: run}
 	for i := range c.sources {
 		r.sinks = append(r.sinks, newIntake(c, run, uint16(i))) //nolint:gosec // at most maxSources
-		r.ended = append(r.ended, make(chan struct{}))
+		if c.options.Transform != nil {
+			r.ended = append(r.ended, make(chan struct{}))
+		}
 	}
 	return r
 }
@@ -35,18 +40,19 @@ func (c *core) newReading(run *run) *reading {
 // what it returns.
 func (r *reading) begin() (readFirst func()) {
 	if r.core.sharing.watched {
-		go func() {
-			defer close(r.guard)
-			r.core.sharing.guard(r.run.ctx, func(err error) { r.core.observe(err) })
-		}()
-	} else {
-		close(r.guard)
+		r.group.Go(func() { r.core.sharing.guard(r.run.ctx, func(err error) { r.core.observe(err) }) })
 	}
 	read := make([]func(), len(r.sinks))
 	for i, sink := range r.sinks {
 		version := r.core.resume(sink.part)
+		end := r.group.Done
+		if r.ended != nil {
+			end = func() { close(r.ended[i]) }
+		} else {
+			r.group.Add(1)
+		}
 		read[i] = func() {
-			defer close(r.ended[i])
+			defer end()
 			r.core.mirror(sink, version)
 		}
 	}
@@ -59,6 +65,10 @@ func (r *reading) begin() (readFirst func()) {
 // wait waits until the sources are read no more. It abandons those whose transform does
 // not return.
 func (r *reading) wait() {
+	r.group.Wait()
+	if r.ended == nil {
+		return
+	}
 	late := make(chan struct{})
 	patience := time.AfterFunc(abandonAfter, func() { close(late) })
 	defer patience.Stop()
@@ -73,7 +83,6 @@ func (r *reading) wait() {
 			}
 		}
 	}
-	<-r.guard
 }
 
 // mirror mirrors one source into a sink, from a version on, until the run ends. It begins
