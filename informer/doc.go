@@ -34,6 +34,9 @@
 //     observer may end its goroutine, too. A handler that does is told what follows on
 //     another one. In a batch the change counts whose turn it is ([Batch.All]), or else
 //     the batch.
+//   - A loop over [Informer.Changes] is a handler whose goroutine is the caller's: it
+//     is told the initial state first, and Run waits for its body. With Every, what
+//     waits for it is bounded by nothing but memory, as for a handler.
 //   - Nothing waits without end: Run returns when its context ends, as soon as
 //     the handlers have, and does not wait for a transform that is stuck.
 //   - What is stored and handed out is shared by everyone, and must never be
