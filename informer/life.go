@@ -82,6 +82,7 @@ func (c *core) move(run *run) (read func()) {
 		tellEnd = c.hooks.started()
 	}
 	reading := c.newReading(run)
+	read = reading.begin() // first: its end is waited for
 	go goexit.Outlive(func() {
 		c.processLoop(run)
 		run.stopping.Store(true)
@@ -91,7 +92,7 @@ func (c *core) move(run *run) (read func()) {
 		tellEnd()
 		close(run.returned)
 	})
-	return reading.begin()
+	return read
 }
 
 // finish marks the end of a run: nothing moves any more. What had arrived of a full

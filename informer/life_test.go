@@ -313,3 +313,17 @@ func TestATransformThatReturnsAsItIsAbandoned(t *testing.T) {
 		})
 	}
 }
+
+// A run whose context is over before it begins waits for the readers of its sources all
+// the same.
+func TestARunThatIsOverBeforeItBegins(t *testing.T) {
+	for range 100 {
+		i := Join([]reflector.Source{newScript("5"), newScript("5")}, Options[*corev1.Pod]{Observe: observed})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		wait, err := i.Start(ctx)
+		require.NoError(t, err)
+		wait()
+		require.False(t, i.Status().Running)
+	}
+}
