@@ -56,7 +56,7 @@ func (x *index) check() {
 	verify.That(!x.disabled() || x.values.live == 0, "index %q is disabled and not empty", x.Name)
 	for n := range x.values.all {
 		verify.That(n.value.index == x, "a list of index %q belongs to another", x.Name)
-		verify.That(n.value.len() > 0, "the list of %q in index %q is empty", n.name, x.Name)
+		verify.That(n.value.len() > 0, "the list of %q in index %q is empty", n.name(), x.Name)
 		n.value.check()
 	}
 }

@@ -41,20 +41,19 @@ func (c *contents) index(name string, f family) *index {
 // put stores a record of an object, or, where its key has one, what is in it. It
 // returns what was there before.
 func (c *contents) put(w *Writer, r *record, obj any) (old any, replaced bool) {
-	p, before := c.records.seek(r.key())
+	p, before := c.records.seek(r.view())
 	if before == nil {
 		c.insert(w, p, r, obj)
 		return nil, false
 	}
-	part, stored, stamp := r.value.part, r.value.stored(), r.value.stamp
+	from, stored := r.value.origin, r.value.stored()
 	values := c.values(w, before, obj)
 	w.retain(before)
 	if c.shared || !before.value.slot.takes(stored) {
 		c.succeed(p, r, before)
 		before = r
 	}
-	old, _ = c.update(w, before, stored, stamp, values)
-	before.value.part = part
+	old, _ = c.update(w, before, stored, from, values)
 	return old, true
 }
 
@@ -81,16 +80,16 @@ func (c *contents) taker(p spot[entry], before *record, stored any) *record {
 	if before.value.slot.takes(stored) {
 		return before
 	}
-	r := newRecord(before.key(), stored, 0, 0)
+	r := newRecord(before.view(), stored, 0)
 	c.succeed(p, r, before)
 	return r
 }
 
 // update makes a record hold another version of its object, of the same type, and
 // returns the one before.
-func (c *contents) update(w *Writer, r *record, stored any, stamp uint64, values []wanted) (old any, was uint64) {
+func (c *contents) update(w *Writer, r *record, stored any, from origin, values []wanted) (old any, was origin) {
 	e := &r.value
-	was, e.stamp = e.stamp, stamp
+	was, e.origin = e.origin, from
 	e.slot.store(stored)
 	old = c.all.set(e.at, stored)
 	if c.keyed {
@@ -105,7 +104,7 @@ func (c *contents) update(w *Writer, r *record, stored any, stamp uint64, values
 // writer's in that.
 func (c *contents) succeed(p spot[entry], r, before *record) {
 	e := &r.value
-	e.takeOver(&before.value)
+	takeOver(r, before)
 	p.group.slots[p.slot].Store(r)
 	c.all.setOwner(e.at, r)
 	for i := range e.posts() {
@@ -137,7 +136,7 @@ func (c *contents) forget(key Key) {
 // adopt takes over a record of other contents, with its index values. Its
 // places are in these contents from then on.
 func (c *contents) adopt(w *Writer, r *record) {
-	p, _ := c.records.seek(r.key())
+	p, _ := c.records.seek(r.view())
 	c.records.fill(p, r)
 	e := &r.value
 	e.at = c.all.add(e.stored(), r)
@@ -148,7 +147,7 @@ func (c *contents) adopt(w *Writer, r *record) {
 		if ix.disabled() {
 			continue
 		}
-		posts = append(posts, ix.add(old.name, r))
+		posts = append(posts, ix.add(old.name(), r))
 	}
 	e.setPosts(posts)
 	w.posts = posts

@@ -2,7 +2,6 @@ package indexer
 
 import (
 	"fmt"
-	"unique"
 )
 
 // NamespaceIndex is the name under which an index by namespace is kept, as in
@@ -117,7 +116,7 @@ func (x *index) add(value string, r *record) post {
 
 // newList returns the list of an index value.
 func newList(key Key, x *index) *node[vector] {
-	n := &node[vector]{namespace: unique.Make(key.Namespace), name: key.Name}
+	n := newNode[vector](key)
 	n.value.index = x
 	return n
 }

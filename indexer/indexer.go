@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"iter"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -153,7 +154,7 @@ func (x *store) Values(index string) ([]string, error) {
 	ix = x.live.Load().index(index, named)
 	values := make([]string, 0, ix.values.live)
 	for n := range ix.values.all {
-		values = append(values, n.name)
+		values = append(values, strings.Clone(n.name()))
 	}
 	return values, nil
 }

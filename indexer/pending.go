@@ -20,7 +20,7 @@ func (p *pending) grow() {
 	next := newTable[entry](p.room)
 	for _, r := range p.order {
 		if r != nil {
-			spot, _ := next.seek(r.key())
+			spot, _ := next.seek(r.view())
 			next.fill(spot, r)
 		}
 	}
@@ -33,7 +33,7 @@ func (p *pending) put(r *record, obj any) {
 	if len(p.order) >= p.room {
 		p.grow()
 	}
-	spot, earlier := p.byKey.seek(r.key())
+	spot, earlier := p.byKey.seek(r.view())
 	if earlier != nil {
 		r.value.at = earlier.value.at
 		p.order[r.value.at] = r

@@ -1,5 +1,7 @@
 package indexer
 
+import "unsafe"
+
 // post is a place in the list of an index value.
 type post struct {
 	list *node[vector]
@@ -15,7 +17,7 @@ type wanted struct {
 // isOf tells whether list is that of the value. All of it is about one record,
 // and so about one namespace.
 func (v wanted) isOf(list *node[vector]) bool {
-	return list.value.index == v.index && list.name == v.value
+	return list.value.index == v.index && list.name() == v.value
 }
 
 // fitting is what the places of a record are to the index values that it is to
@@ -47,41 +49,52 @@ func (e *entry) fit(values []wanted) fitting {
 	return result
 }
 
+// several marks a listAt that is the number of posts. No list is as long as that.
+const several = 1 << 31
+
+// A record's places are kept in the order of the indexes. Most records have one: lists
+// is its list then, and listAt the position. Otherwise lists is the first of an array
+// of posts, or nil.
+
 func (e *entry) posts() int {
 	switch {
-	case e.list == nil:
+	case e.lists == nil:
 		return 0
-	case e.more == nil:
+	case e.listAt&several == 0:
 		return 1
 	}
-	return 1 + len(*e.more)
+	return int(e.listAt &^ several)
 }
 
 func (e *entry) post(i int) post {
-	if i == 0 {
-		return post{e.list, e.listAt}
+	if e.listAt&several == 0 {
+		return post{(*node[vector])(e.lists), e.listAt}
 	}
-	return (*e.more)[i-1]
+	return e.array()[i]
 }
 
+// array returns the posts of a record that has several.
+func (e *entry) array() []post { return unsafe.Slice((*post)(e.lists), e.posts()) }
+
 func (e *entry) setPost(i int, p post) {
-	if i == 0 {
-		e.list, e.listAt = p.list, p.at
+	if e.listAt&several == 0 {
+		e.lists, e.listAt = unsafe.Pointer(p.list), p.at
 		return
 	}
-	(*e.more)[i-1] = p
+	e.array()[i] = p
 }
 
 // setPosts takes over a list of places; the slice stays the caller's.
 func (e *entry) setPosts(posts []post) {
-	e.list, e.listAt, e.more = nil, 0, nil
-	if len(posts) > 0 {
-		e.list, e.listAt = posts[0].list, posts[0].at
-	}
-	if len(posts) > 1 {
-		more := make([]post, len(posts)-1)
-		copy(more, posts[1:])
-		e.more = &more
+	switch n := len(posts); n {
+	case 0:
+		e.lists, e.listAt = nil, 0
+	case 1:
+		e.lists, e.listAt = unsafe.Pointer(posts[0].list), posts[0].at
+	default:
+		array := make([]post, n)
+		copy(array, posts)
+		e.lists, e.listAt = unsafe.Pointer(&array[0]), several|uint32(n) //nolint:gosec // few indexes
 	}
 }
 
@@ -96,13 +109,9 @@ func (e *entry) refresh() {
 
 // moved notes the object's new position in list.
 func (e *entry) moved(list *node[vector], at uint32) {
-	if e.list == list {
-		e.listAt = at
-		return
-	}
-	for i := range *e.more {
-		if p := &(*e.more)[i]; p.list == list {
-			p.at = at
+	for i := range e.posts() {
+		if e.post(i).list == list {
+			e.setPost(i, post{list, at})
 			return
 		}
 	}
@@ -123,10 +132,13 @@ func repost(r *record, i int, v wanted) {
 // beyond them. An object may have very many values.
 func rearrange(w *Writer, r *record, values []wanted) {
 	e := &r.value
-	left := make(map[wanted]post, e.posts())
+	var left map[wanted]post
+	if n := e.posts(); n > 0 {
+		left = make(map[wanted]post, n)
+	}
 	for i := range e.posts() {
 		p := e.post(i)
-		left[wanted{p.list.value.index, p.list.name}] = p
+		left[wanted{p.list.value.index, p.list.name()}] = p
 	}
 	posts := w.posts[:0]
 	for _, v := range values {
@@ -141,7 +153,7 @@ func rearrange(w *Writer, r *record, values []wanted) {
 	}
 	for i := range e.posts() { // in their order, so that a run can be repeated
 		p := e.post(i)
-		if _, gone := left[wanted{p.list.value.index, p.list.name}]; gone {
+		if _, gone := left[wanted{p.list.value.index, p.list.name()}]; gone {
 			unpost(p)
 		}
 	}
@@ -157,6 +169,6 @@ func unpost(p post) {
 		moved.value.moved(p.list, p.at)
 	}
 	if v.len() == 0 {
-		v.index.values.remove(p.list.key())
+		v.index.values.remove(p.list.view())
 	}
 }

@@ -38,7 +38,7 @@ func (s *Staging) rebuild(gone []*record, v Visitor) *contents {
 	for _, r := range gone {
 		s.w.retain(r)
 		dead[r] = struct{}{}
-		next.forget(r.key())
+		next.forget(r.view())
 		v.deleted(r)
 	}
 	next.shared = true

@@ -1,11 +1,9 @@
 package indexer
 
-import (
-	"slices"
-	"unique"
-)
+import "unsafe"
 
-// record holds one object of the store, under its key.
+// record holds one object of the store, under its key. Its number is the mark of the
+// last replacement that held the object as it is.
 type record = node[entry]
 
 // entry is a record but for its key. Readers see the key, which never changes,
@@ -14,38 +12,45 @@ type record = node[entry]
 // Invariant: contents.all.owner(at) is this record, and for every post p of it
 // p.list.value.owner(p.at) is this record.
 type entry struct {
-	slot  slot
-	stamp uint64 // the caller's
-
-	// Where the object stands in the lists of its index values: the first
-	// place inline, since most objects have one, in the order of the indexes.
-	list   *node[vector]
-	more   *[]post
+	slot   slot
+	origin origin
+	// Where the object stands in the lists of its index values, see places.go.
+	lists  unsafe.Pointer
 	listAt uint32
-
-	at   uint32 // position in the list of all objects
-	mark uint32 // the last replacement that held the object as it is
-	part uint16 // the source that the object came from
+	at     uint32 // position in the list of all objects
 }
 
+// origin says where an object came from: the part, in the lowest 16 bits, and in those
+// above the stamp that the caller has put with it.
+type origin uint64
+
+// StampBits is how many of a stamp's bits the store keeps, from the lowest on.
+const StampBits = 48
+
+func originOf(part uint16, stamp uint64) origin { return origin(stamp<<16 | uint64(part)) }
+
+func (o origin) part() uint16 { return uint16(o) } //nolint:gosec // the lowest bits
+
+func (o origin) stamp() uint64 { return uint64(o >> 16) }
+
 // newRecord returns a record that knows its key before it is in a table.
-func newRecord(key Key, stored any, stamp uint64, part uint16) *record {
-	r := &record{namespace: unique.Make(key.Namespace), name: key.Name}
-	r.value.slot = slotOf(stored)
-	r.value.stamp, r.value.part = stamp, part
+func newRecord(key Key, stored any, from origin) *record {
+	r := newNode[entry](key)
+	r.value.slot, r.value.origin = slotOf(stored), from
 	return r
 }
 
 // stored returns what the slot holds: the object, or what a [Codec] makes of it.
 func (e *entry) stored() any { return e.slot.load() }
 
-// takeOver takes over what is the writer's in the record that this one replaces,
-// which keeps the index values that it has.
-func (e *entry) takeOver(before *entry) {
-	e.stamp, e.part, e.mark = before.stamp, before.part, before.mark
-	e.at, e.list, e.listAt = before.at, before.list, before.listAt
-	if before.more != nil {
-		more := slices.Clone(*before.more)
-		e.more = &more
+// takeOver gives a record what is the writer's in the one that it replaces, which
+// keeps the index values that it has.
+func takeOver(r, before *record) {
+	r.number = before.number
+	e, b := &r.value, &before.value
+	e.origin, e.at = b.origin, b.at
+	e.lists, e.listAt = b.lists, b.listAt
+	if e.posts() > 1 {
+		e.setPosts(b.array()) // a copy
 	}
 }

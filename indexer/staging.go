@@ -90,11 +90,11 @@ func (s *Staging) KeepIf(key Key, same func(stored any, stamp uint64) bool) bool
 	defer s.w.x.writing.Unlock()
 
 	r := s.stored(key)
-	if r == nil || !same(r.value.stored(), r.value.stamp) {
+	if r == nil || !same(r.value.stored(), r.value.origin.stamp()) {
 		return false
 	}
 	s.pending.remove(key)
-	r.value.mark = s.mark
+	r.number = s.mark
 	return true
 }
 
@@ -105,13 +105,13 @@ func (s *Staging) Put(key Key, obj any, stamp uint64) (stored any) {
 	if s.w.x.decode == nil {
 		obj = nil // it is what the record has
 	}
-	s.put(newRecord(key, stored, stamp, s.part), obj)
+	s.put(newRecord(key, stored, originOf(s.part, stamp)), obj)
 	return stored
 }
 
 // PutStored is [Staging.Put] of what the store has held before.
 func (s *Staging) PutStored(key Key, stored any, stamp uint64) {
-	s.put(newRecord(key, stored, stamp, s.part), nil)
+	s.put(newRecord(key, stored, originOf(s.part, stamp)), nil)
 }
 
 // put makes a record pending, of an object that it was encoded from, if that is known.
@@ -119,7 +119,7 @@ func (s *Staging) put(r *record, obj any) {
 	s.w.x.writing.Lock()
 	defer s.w.x.writing.Unlock()
 
-	s.unmark(r.key())
+	s.unmark(r.view())
 	s.pending.put(r, obj)
 }
 
@@ -135,7 +135,7 @@ func (s *Staging) Drop(key Key) {
 // unmark makes the stored object of a key unseen. The caller holds x.writing.
 func (s *Staging) unmark(key Key) {
 	if r := s.stored(key); r != nil {
-		r.value.mark = 0
+		r.number = 0
 	}
 }
 
@@ -143,7 +143,7 @@ func (s *Staging) unmark(key Key) {
 // x.writing.
 func (s *Staging) stored(key Key) *record {
 	r := s.w.x.live.Load().records.get(key)
-	if s.all || r == nil || r.value.part != s.part {
+	if s.all || r == nil || r.value.origin.part() != s.part {
 		return nil
 	}
 	return r
@@ -153,13 +153,13 @@ func (s *Staging) stored(key Key) *record {
 // found unchanged: another is about to replace or delete it. The caller holds
 // x.writing.
 func (w *Writer) retain(r *record) {
-	e := &r.value
-	if e.mark == 0 || len(w.staged) == 0 {
+	if r.number == 0 || len(w.staged) == 0 {
 		return
 	}
-	if s := w.staged[e.mark]; s != nil && e.part == s.part {
-		e.mark = 0
-		s.pending.put(newRecord(r.key(), e.stored(), e.stamp, s.part), nil)
+	e := &r.value
+	if s := w.staged[r.number]; s != nil && e.origin.part() == s.part {
+		r.number = 0
+		s.pending.put(newRecord(r.view(), e.stored(), e.origin), nil)
 	}
 }
 
@@ -218,7 +218,7 @@ func (s *Staging) Commit(version string, v Visitor) (changes int) {
 // gone returns the records that the replacement does not hold.
 func (s *Staging) gone() (gone []*record) {
 	for r := range s.w.x.live.Load().all.records {
-		if e := &r.value; (s.all || e.part == s.part) && e.mark != s.mark && !s.pending.has(r.key()) {
+		if (s.all || r.value.origin.part() == s.part) && r.number != s.mark && !s.pending.has(r.view()) {
 			gone = append(gone, r)
 		}
 	}
@@ -234,7 +234,7 @@ func (s *Staging) commitInPlace(gone []*record, v Visitor, show func()) {
 	live := w.x.live.Load()
 	for _, r := range gone {
 		w.retain(r)
-		live.remove(r.key())
+		live.remove(r.view())
 		v.deleted(r)
 	}
 	w.whole(func() {
@@ -275,13 +275,13 @@ func (s *Staging) yields(c *contents, r *record, v Visitor) bool {
 	if !s.all && v.Outdated == nil {
 		return false
 	}
-	stored := c.records.get(r.key())
+	stored := c.records.get(r.view())
 	switch {
-	case stored == nil || stored.value.part == s.part:
+	case stored == nil || stored.value.origin.part() == s.part:
 		return false
 	case s.all:
-		r.value.part = stored.value.part
+		r.value.origin = originOf(stored.value.origin.part(), r.value.origin.stamp())
 		return false
 	}
-	return v.Outdated(r.key(), stored.value.part, stored.value.stored(), r.value.stored())
+	return v.Outdated(r.key(), stored.value.origin.part(), stored.value.stored(), r.value.stored())
 }

@@ -4,23 +4,7 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"sync/atomic"
-	"unique"
 )
-
-// node is one entry of a table. The key never changes. Few namespaces name
-// many objects: one string for all of them is small, and stays in the
-// processor's cache.
-type node[V any] struct {
-	namespace unique.Handle[string]
-	name      string
-	value     V
-}
-
-func (n *node[V]) key() Key { return Key{n.namespace.Value(), n.name} }
-
-func (n *node[V]) is(key Key) bool {
-	return n.name == key.Name && n.namespace.Value() == key.Namespace
-}
 
 // groupSize is the number of slots of a group: with its tags it fills a line
 // of the processor's cache, and most look-ups read one group.
@@ -228,7 +212,7 @@ func (t *table[V]) grow() []group[V] {
 	next := newGroups[V]((t.live + 1) * 15 / 8)
 	t.live, t.used = 0, 0
 	for n := range t.all {
-		p, _ := t.find(n.key(), *next)
+		p, _ := t.find(n.view(), *next)
 		t.fill(p, n)
 	}
 	t.groups.Store(next)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"unique"
 
 	"github.com/stretchr/testify/require"
 )
@@ -32,7 +31,8 @@ func newTableTwins(t *testing.T, r *rand.Rand) *tableTwins {
 
 // put stores a new node, and returns it and the one that it replaces, or nil.
 func put(t *table[int], key Key, value int) (n, old *node[int]) {
-	n = &node[int]{namespace: unique.Make(key.Namespace), name: key.Name, value: value}
+	n = newNode[int](key)
+	n.value = value
 	p, old := t.seek(key)
 	if old == nil {
 		t.fill(p, n)

@@ -22,7 +22,7 @@ func (tx *Tx) Get(key Key) (stored any, ok bool) { return tx.w.Stored(key) }
 // Part returns the part that the object of a key came from.
 func (tx *Tx) Part(key Key) (part uint16, ok bool) {
 	if r := tx.w.x.live.Load().records.get(key); r != nil {
-		return r.value.part, true
+		return r.value.origin.part(), true
 	}
 	return 0, false
 }
@@ -30,7 +30,7 @@ func (tx *Tx) Part(key Key) (part uint16, ok bool) {
 // Stamped returns the object of a key, with the stamp that was put with it.
 func (tx *Tx) Stamped(key Key) (stored any, stamp uint64, ok bool) {
 	if r := tx.w.x.live.Load().records.get(key); r != nil {
-		return r.value.stored(), r.value.stamp, true
+		return r.value.stored(), r.value.origin.stamp(), true
 	}
 	return nil, 0, false
 }
@@ -43,8 +43,8 @@ type Written struct {
 }
 
 // Put stores an object that came from the given part, in the place of the one of
-// before. Stamp is kept with the object for the caller, who gets it back when the
-// object is replaced without having to look at that.
+// before. The lowest [StampBits] of the stamp are kept with the object for the caller,
+// who gets them back when the object is replaced without having to look at that.
 //
 // Where an index function ends the goroutine, Put has done nothing. That index
 // function is called on a goroutine of its own from then on, so that Put can be
@@ -55,15 +55,14 @@ func (tx *Tx) Put(part uint16, key Key, obj any, stamp uint64) Written {
 	stored := w.Encode(obj)
 	spot, r := c.records.seek(key)
 	if r == nil {
-		c.insert(w, spot, newRecord(key, stored, stamp, part), obj)
+		c.insert(w, spot, newRecord(key, stored, originOf(part, stamp)), obj)
 		return Written{New: stored}
 	}
 	values := c.values(w, r, obj)
 	w.retain(r)
 	r = c.taker(spot, r, stored)
-	old, was := c.update(w, r, stored, stamp, values)
-	r.value.part = part
-	return Written{New: stored, Old: old, OldStamp: was, Replaced: true}
+	old, was := c.update(w, r, stored, originOf(part, stamp), values)
+	return Written{New: stored, Old: old, OldStamp: was.stamp(), Replaced: true}
 }
 
 // Delete takes an object out and returns it.

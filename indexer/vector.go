@@ -1,6 +1,9 @@
 package indexer
 
-import "sync/atomic"
+import (
+	"strings"
+	"sync/atomic"
+)
 
 const (
 	chunkBits = 8
@@ -164,9 +167,23 @@ func (v *vector) remove(at uint32) (moved *record) {
 func (v *vector) keys() []Key {
 	keys := make([]Key, 0, v.len())
 	for _, c := range v.chunks {
-		for _, r := range c.owners {
-			keys = append(keys, r.key())
-		}
+		keys = c.appendKeys(keys)
+	}
+	return keys
+}
+
+// appendKeys appends the keys of the objects. Their names share one string.
+func (c *chunk) appendKeys(keys []Key) []Key {
+	size := 0
+	for _, r := range c.owners {
+		size += len(r.name())
+	}
+	var names strings.Builder
+	names.Grow(size)
+	for _, r := range c.owners {
+		at := names.Len()
+		names.WriteString(r.name())
+		keys = append(keys, Key{r.namespace.Value(), names.String()[at:]})
 	}
 	return keys
 }

@@ -120,7 +120,7 @@ func (w *Writer) valuesIn(indexes []*index, r *record, obj any) []wanted {
 	}
 	for _, ix := range indexes {
 		if len(ix.broken) > 0 {
-			delete(ix.broken, r.key())
+			delete(ix.broken, r.view())
 		}
 	}
 	for _, f := range w.failures {

@@ -62,10 +62,10 @@ const stampByHand = 0
 
 // stampOf is a hash of a UID, never [stampByHand]. It is kept beside a stored object
 // (which the processor has long forgotten) to be compared with that of the next
-// version: two UIDs of one stamp are not to be expected, with 63 bits and a
+// version: two UIDs of one stamp are not to be expected, with 47 bits and a
 // seed that nobody knows. Where the stamps differ the UIDs decide.
 func stampOf(uid string) uint64 {
-	return maphash.String(stampSeed, uid) | 1
+	return maphash.String(stampSeed, uid)>>(64-indexer.StampBits) | 1
 }
 
 // sameObject tells whether two identities are of one object, as far as they
