@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-//go:generate sh -c "go run ./internal/kindgen > kinds.tmp && mv kinds.tmp kinds_generated.go"
+//go:generate go run ./internal/kindgen
 
 // kind is what a factory knows of one Go type: what it lists, and where from.
 type kind struct {

@@ -74,16 +74,16 @@ func newObject(k kind, name string) informertest.Object {
 	return obj
 }
 
-// accessor is one of client-go's generated accessors, such as Core().V1().Pods().
-type accessor struct {
+// accessorOf is an accessor of a kind, such as Core().V1().Pods().
+type accessorOf struct {
 	name     string
 	informer cache.SharedIndexInformer
 	list     func(labels.Selector) (any, error) // of its lister
 }
 
 // accessorsOf calls all accessors of a factory, whatever their types.
-func accessorsOf(f informers.SharedInformerFactory) []accessor {
-	var all []accessor
+func accessorsOf(f informers.SharedInformerFactory) []accessorOf {
+	var all []accessorOf
 	set, factory := reflect.TypeFor[informers.SharedInformerFactory](), reflect.ValueOf(f)
 	for i := range set.NumMethod() {
 		group := set.Method(i)
@@ -96,7 +96,7 @@ func accessorsOf(f informers.SharedInformerFactory) []accessor {
 			for n := range kinds.NumMethod() {
 				one := kinds.Method(n).Call(nil)[0]
 				list := one.MethodByName("Lister").Call(nil)[0].MethodByName("List")
-				all = append(all, accessor{
+				all = append(all, accessorOf{
 					name:     group.Name + "." + versions.Type().Method(j).Name + "." + kinds.Type().Method(n).Name,
 					informer: one.MethodByName("Informer").Call(nil)[0].Interface().(cache.SharedIndexInformer),
 					list: func(s labels.Selector) (any, error) {

@@ -34,7 +34,8 @@ func (l Lister[T]) Namespace(namespace string) Lister[T] {
 }
 
 // Get returns the object of a name in the lister's namespace, or of a
-// cluster-scoped name where the lister has none. If there is no such object,
+// cluster-scoped name where the lister has none; there "namespace/name" finds an object
+// too, as it does in client-go. If there is no such object,
 // the error is one that apierrors.IsNotFound tells; if there is one of another type,
 // it is [indexer.ErrType], with the key and both types.
 func (l Lister[T]) Get(name string) (T, error) {
@@ -48,6 +49,9 @@ func (l Lister[T]) Get(name string) (T, error) {
 // missing says why there is no object of a name, unless it has come since.
 func (l Lister[T]) missing(name string) (T, error) {
 	obj, ok, err := l.objects.GetChecked(indexer.Key{Namespace: l.namespace, Name: name})
+	if !ok && err == nil && l.namespace == "" {
+		obj, ok, err = l.objects.GetChecked(indexer.ParseKey(name))
+	}
 	if !ok && err == nil {
 		err = apierrors.NewNotFound(*l.resource, name)
 	}

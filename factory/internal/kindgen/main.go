@@ -1,7 +1,6 @@
-// Command kindgen prints the table of the built-in kinds of package factory:
-// one row for every kind that the typed clientset can list and watch.
-//
-//	go run ./factory/internal/kindgen > factory/kinds_generated.go
+// Command kindgen writes the generated files of package factory, into its folder: the
+// table of the built-in kinds, one row for every kind that the typed clientset can list
+// and watch; and the accessors, with a lister for each kind that client-go has one for.
 package main
 
 import (
@@ -20,10 +19,23 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 )
 
+// files are what is generated.
+var files = map[string]func(io.Writer) error{
+	"kinds_generated.go":     generate,
+	"accessors_generated.go": generateAccessors,
+}
+
 func main() {
-	if err := generate(os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "kindgen:", err)
-		os.Exit(1)
+	for name, write := range files {
+		var b bytes.Buffer
+		err := write(&b)
+		if err == nil {
+			err = os.WriteFile(name, b.Bytes(), 0o644) //nolint:gosec // source code
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "kindgen:", err)
+			os.Exit(1)
+		}
 	}
 }
 
