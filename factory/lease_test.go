@@ -241,7 +241,7 @@ func TestContract_D20_ZeroScopeIsFors(t *testing.T) {
 		l := acquire(t, f, Scope{})
 		generic, err := f.ForResource(widgetResource)
 		require.NoError(t, err)
-		require.Same(t, l.member(f).shared, generic.Informer())
+		require.Same(t, l.Informer().Shared(), generic.Informer())
 		require.Empty(t, f.WaitForCacheSync(ctx.Done()))
 		l.Release()
 		begin(t, ctx, f)
@@ -249,8 +249,6 @@ func TestContract_D20_ZeroScopeIsFors(t *testing.T) {
 		require.Equal(t, 1, server.Watches())
 	})
 }
-
-func (l *Lease[T]) member(f *Factory) *member { return f.members[widgetType] }
 
 // An informer that was released is started again for For, so that what For
 // returns takes handlers; the constructor of a later InformerFor is not run.
@@ -383,7 +381,7 @@ func TestContract_D20_BadScopes(t *testing.T) {
 	require.ErrorContains(t, err, "nodes has no namespaces")
 	_, err = Acquire[*widget](f, Scope{})
 	require.ErrorIs(t, err, ErrUnknownKind)
-	require.Empty(t, f.leases)
+	require.Empty(t, f.entries)
 }
 
 // A scope narrows what the factory's tweak leaves, and asks in the factory's

@@ -275,6 +275,11 @@ func (i *clientgoInformer) Start(ctx context.Context) (wait func(), err error) {
 	return i.core.Start(ctx)
 }
 
+// Begin is [Shared].Begin.
+func (i *clientgoInformer) Begin(ctx context.Context, stopped, returned func()) error {
+	return i.core.Begin(ctx, stopped, returned)
+}
+
 // Done is [Informer.Done].
 func (i *clientgoInformer) Done() <-chan struct{} { return i.core.done() }
 

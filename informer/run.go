@@ -18,6 +18,8 @@ type run struct {
 	stopped  chan struct{}  // closed when the informer has stopped; handlers may still be busy
 	returned chan struct{}  // closed when Run returns
 	handlers sync.WaitGroup // the handlers' goroutines
+	// onStopped and onReturned are called after these channels are closed; each may be nil.
+	onStopped, onReturned func()
 }
 
 func newRun() *run {
