@@ -150,6 +150,8 @@ func (c *core) refuse(r *registration, mayWait bool) error {
 	switch {
 	case c.misuse != nil:
 		return c.misused()
+	case r.owner != nil && r.owner.ended:
+		return fmt.Errorf("informer %s: %w: handler %q was added through a view that has ended", c.options.Name, ErrStopped, r.options.Name)
 	case c.phase == stopped && (!mayWait || !c.again):
 		// In client-go's words, which programs look for.
 		return fmt.Errorf("informer %s: %w: handler %q was not added to shared informer because it has stopped already", c.options.Name, ErrStopped, r.options.Name)
