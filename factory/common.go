@@ -24,10 +24,24 @@ type common[K comparable] struct {
 	transform  cache.TransformFunc
 	decoding   reflector.Decoding
 	name       *cache.InformerName
+	identities map[K]cache.InformerNameAndResource // what name has reserved
 	configured map[K]informer.Options[any]
 
 	known  func(K) (kind, error)
 	source func(k kind, namespace string) reflector.Source
+}
+
+// defaultKeep is how long an informer that nobody uses any more is kept by default.
+const defaultKeep = 5 * time.Minute
+
+// init makes an empty table, and sets what all factories begin with.
+func (c *common[K]) init(resync time.Duration, known func(K) (kind, error), source func(k kind, namespace string) reflector.Source) {
+	c.entries = make(map[key[K]]*entry)
+	c.keep = defaultKeep
+	c.resync, c.resyncs = resync, make(map[K]time.Duration)
+	c.configured = make(map[K]informer.Options[any])
+	c.identities = make(map[K]cache.InformerNameAndResource)
+	c.known, c.source = known, source
 }
 
 // of returns the informer of all that the factory has of a kind, made if there is
@@ -35,6 +49,7 @@ type common[K comparable] struct {
 // does not any more.
 func (c *common[K]) of(id K) (e *entry, ready <-chan struct{}, err error) {
 	at := key[K]{kind: id}
+	c.dropStopped(at)
 	e, ok := c.entries[at]
 	if !ok {
 		k, err := c.known(id)
@@ -67,9 +82,20 @@ func (c *common[K]) make(id K, k kind, s selection) *entry {
 	}
 	i := build(k.object, sources, c.settings(id, k))
 	if c.name != nil && s.text == "" {
-		_ = informer.Measure(i, c.name.WithResource(k.resource), nil) // it is ours, and has not started
+		_ = informer.Measure(i, c.identity(id, k), nil) // it is ours, and has not started
 	}
 	return newEntry(i)
+}
+
+// identity returns what the informer of a kind publishes its metrics under. It is
+// reserved once, for the one that is made after the first was dropped too.
+func (c *common[K]) identity(id K, k kind) cache.InformerNameAndResource {
+	known, ok := c.identities[id]
+	if !ok {
+		known = c.name.WithResource(k.resource)
+		c.identities[id] = known
+	}
+	return known
 }
 
 func (c *common[K]) settings(id K, k kind) settings {

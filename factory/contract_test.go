@@ -409,7 +409,7 @@ func TestContract_T20_ConstructorOfOurs(t *testing.T) {
 	require.Equal(t, 1, pods.Indexer().Len())
 	again, err := Acquire[*corev1.Pod](f, Scope{})
 	require.NoError(t, err)
-	require.Same(t, pods, again.Informer())
+	require.Same(t, pods.Indexer(), again.Informer().Indexer())
 	again.Release()
 }
 

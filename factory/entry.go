@@ -29,6 +29,14 @@ type entry struct {
 	ctx        context.Context
 	cancel     context.CancelFunc // of a leased run that has not stopped; else nil
 	hasStopped chan struct{}      // closed when the run has stopped, and another one has begun if it is to
+
+	// forgetting drops the informer in a while, since nobody uses it; nil where somebody does.
+	forgetting *time.Timer
+}
+
+// unused tells whether an informer is only there for who may acquire it again.
+func (e *entry) unused() bool {
+	return !e.pinned && e.users == 0 && (e.state == created || e.state == stopped)
 }
 
 // settings are what the options of a factory come to for one informer.
@@ -64,7 +72,7 @@ func build(goType reflect.Type, sources []reflector.Source, s settings) informer
 
 // newEntry returns the entry of an informer, whoever made it.
 func newEntry(i cache.SharedIndexInformer) *entry {
-	if ours, ok := i.(informer.Shared); ok {
+	if ours, ok := informer.SharedOf(i); ok {
 		return &entry{shared: i, begin: ours.Begin}
 	}
 	return &entry{shared: i, begin: func(ctx context.Context, stopped, returned func()) error {

@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -46,10 +45,7 @@ func NewFilteredSharedInformerFactory(c kubernetes.Interface, resync time.Durati
 // NewSharedInformerFactoryWithOptions returns a factory.
 func NewSharedInformerFactoryWithOptions(c kubernetes.Interface, resync time.Duration, options ...Option) *Factory {
 	f := &Factory{client: c, kinds: make(map[reflect.Type]kind)}
-	f.resync, f.resyncs = resync, make(map[reflect.Type]time.Duration)
-	f.configured = make(map[reflect.Type]informer.Options[any])
-	f.known = f.kind
-	f.source = func(k kind, namespace string) reflector.Source { return k.source(c, namespace) }
+	f.init(resync, f.kind, func(k kind, namespace string) reflector.Source { return k.source(c, namespace) })
 	for _, k := range builtin() {
 		f.kinds[k.object] = k
 	}
@@ -79,7 +75,9 @@ func (f *Factory) construct(object reflect.Type, constructor func(resync time.Du
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	e = f.enter(key[reflect.Type]{kind: object}, func() *entry {
+	at := key[reflect.Type]{kind: object}
+	f.dropStopped(at)
+	e = f.enter(at, func() *entry {
 		i := constructor(f.resyncOf(object))
 		if f.transform != nil {
 			_ = i.SetTransform(f.transform) // it has not started

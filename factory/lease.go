@@ -1,6 +1,7 @@
 package factory
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -17,7 +18,7 @@ import (
 // value is all that the factory's own informer of the type would hold.
 type Scope struct {
 	// Namespaces are those to watch, each with requests of its own; none for
-	// the factory's.
+	// the factory's. A factory of one namespace has no other.
 	Namespaces []string
 	// Labels and Fields are selectors as the API server takes them; empty for all.
 	Labels, Fields string
@@ -29,18 +30,28 @@ type Lease[T informer.Object] struct {
 	release  func()
 }
 
-// Informer returns the informer. It is not to be used after Release.
+// Informer returns the informer. The handlers that are added through it, or through its
+// Shared, end with the lease. It is not to be used after Release.
 func (l *Lease[T]) Informer() *informer.Informer[T] { return l.informer }
 
-// Release gives the informer back. With the last release it stops. A second
-// call does nothing.
+// WaitFresh waits until the informer holds the state of now: one that was acquired again
+// is synced from the beginning, with what it held when it stopped. It returns the errors
+// of [informer.Informer.WaitFresh].
+func (l *Lease[T]) WaitFresh(ctx context.Context) error { return l.informer.WaitFresh(ctx) }
+
+// Release gives the informer back, without the handlers of this lease. With the last
+// release it stops. A second call does nothing.
 func (l *Lease[T]) Release() { l.release() }
 
 // Acquire returns a lease on the informer of a type and a scope, which starts,
 // if the factory has been started, with the first lease and stops with the last
 // release, or when every context that Start was given has ended, or with Shutdown.
-// Acquired again, or after the next Start, it goes on from what it held, with the
-// handlers it had; what a scope held stays in memory as long as the factory does.
+//
+// Handlers belong to the lease through which they were added, and end with it; those that
+// were added through what [For] or an accessor returns stay. Acquired again, or after the
+// next Start, the informer goes on from what it held: it is synced at once, and
+// [Lease.WaitFresh] waits for the state of now. What it held is dropped when nobody has used
+// it for a time, see [WithRetention].
 //
 // It returns [ErrUnknownKind], [ErrScope], [ErrForeign] or [ErrShutdown].
 func Acquire[T informer.Object](f *Factory, s Scope) (*Lease[T], error) {
@@ -57,7 +68,11 @@ func newLease[T informer.Object, K comparable](c *common[K], id K, s Scope) (l *
 	}
 	await(ready)
 	i, _ := typed[T](e) // it is
-	return &Lease[T]{informer: i, release: sync.OnceFunc(func() { c.release(e) })}, nil
+	lent, end := i.Lend()
+	return &Lease[T]{informer: lent, release: sync.OnceFunc(func() {
+		end()
+		c.release(e)
+	})}, nil
 }
 
 // acquired returns the informer of a scope, made if there is none, with one more user,
@@ -70,7 +85,7 @@ func (c *common[K]) acquired(id K, s Scope, fits func(*entry) error) (e *entry, 
 	if err != nil {
 		return nil, nil, err
 	}
-	only, err := s.resolve(k)
+	only, err := s.resolve(k, c.namespace)
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("%v: %w", id, err)
@@ -91,8 +106,8 @@ type selection struct {
 	tweak      func(*metav1.ListOptions)
 }
 
-// resolve checks a scope against a kind.
-func (s Scope) resolve(k kind) (selection, error) {
+// resolve checks a scope against a kind, and the namespace of the factory, "" for all.
+func (s Scope) resolve(k kind, within string) (selection, error) {
 	byLabels, err := labels.Parse(s.Labels)
 	if err != nil {
 		return selection{}, fmt.Errorf("%w: labels %q: %w", ErrScope, s.Labels, err)
@@ -106,8 +121,11 @@ func (s Scope) resolve(k kind) (selection, error) {
 	}
 	names := slices.Sorted(slices.Values(s.Namespaces))
 	for i, name := range names {
-		if name == "" || i > 0 && names[i-1] == name {
+		switch {
+		case name == "" || i > 0 && names[i-1] == name:
 			return selection{}, fmt.Errorf("%w: namespace %q is empty or given twice", ErrScope, name)
+		case within != "" && name != within:
+			return selection{}, fmt.Errorf("%w: namespace %q, in a factory of namespace %q", ErrScope, name, within)
 		}
 	}
 	if len(names) == 0 && byLabels.Empty() && byFields.Empty() {

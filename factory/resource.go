@@ -21,12 +21,18 @@ type byResource[T informer.Object] struct {
 
 // init sets the sources, which are read in one namespace or, for "", in all.
 func (f *byResource[T]) init(resync time.Duration, namespace string, tweak func(*metav1.ListOptions), source func(schema.GroupVersionResource, string) reflector.Source) {
-	f.resync, f.namespace, f.tweak = resync, namespace, tweak
-	f.configured = make(map[schema.GroupVersionResource]informer.Options[any])
-	f.known = func(resource schema.GroupVersionResource) (kind, error) {
+	f.common.init(resync, func(resource schema.GroupVersionResource) (kind, error) {
 		return kind{resource: resource, object: reflect.TypeFor[T](), namespaced: true}, nil // as far as anybody knows
-	}
-	f.source = func(k kind, namespace string) reflector.Source { return source(k.resource, namespace) }
+	}, func(k kind, namespace string) reflector.Source { return source(k.resource, namespace) })
+	f.namespace, f.tweak = namespace, tweak
+}
+
+// SetRetention is [WithRetention], for the informers that nobody uses from now on.
+func (f *byResource[T]) SetRetention(d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	f.keep = d
 }
 
 // SetTransform sets the transform of the informers that are asked for from

@@ -2,7 +2,9 @@ package factory
 
 import (
 	"context"
+	"maps"
 	"sync"
+	"time"
 
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -13,6 +15,7 @@ import (
 type table[K comparable] struct {
 	mu      sync.Mutex
 	entries map[key[K]]*entry
+	keep    time.Duration // how long an informer that nobody uses is kept; negative for ever
 	starts  starts
 	down    bool           // Shutdown was called
 	runs    sync.WaitGroup // of the informers that the factory runs
@@ -29,9 +32,6 @@ func (t *table[K]) enter(k key[K], made func() *entry) *entry {
 	e, ok := t.entries[k]
 	if !ok {
 		e = made()
-		if t.entries == nil {
-			t.entries = make(map[key[K]]*entry)
-		}
 		t.entries[k] = e
 	}
 	return e
@@ -166,6 +166,49 @@ func (t *table[K]) step(e *entry, c call, start context.Context) {
 		}
 	case doNothing:
 	}
+	t.tend(e)
+}
+
+// tend drops an informer that nobody uses any more, at once or in a while, unless
+// somebody acquires it before. The caller holds mu.
+func (t *table[K]) tend(e *entry) {
+	switch unused := e.unused(); {
+	case !unused && e.forgetting != nil:
+		e.forgetting.Stop()
+		e.forgetting = nil
+	case unused && t.keep == 0:
+		t.drop(e)
+	case unused && t.keep > 0 && e.forgetting == nil:
+		t.forget(e)
+	}
+}
+
+// forget drops an informer in a while, unless it is used before. The caller holds mu.
+func (t *table[K]) forget(e *entry) {
+	var timer *time.Timer
+	timer = time.AfterFunc(t.keep, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+
+		if e.forgetting == timer {
+			t.drop(e)
+		}
+	})
+	e.forgetting = timer
+}
+
+// dropStopped drops an informer that nobody uses, and that would only be started by the
+// next Start: it takes no handlers of client-go's API until then, and another one does.
+// The caller holds mu.
+func (t *table[K]) dropStopped(at key[K]) {
+	if e, ok := t.entries[at]; ok && e.unused() && e.state == stopped && !t.alive() {
+		t.drop(e)
+	}
+}
+
+// drop takes an informer out of the table, with all that it holds. The caller holds mu.
+func (t *table[K]) drop(e *entry) {
+	maps.DeleteFunc(t.entries, func(_ key[K], other *entry) bool { return other == e })
 }
 
 // run runs an informer. Where that cannot run, or is run by its user, it says so to the
