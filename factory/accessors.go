@@ -18,11 +18,7 @@ import (
 type accessors struct{ *Factory }
 
 func (a accessors) InformerFor(obj runtime.Object, _ internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-
-	m, _ := a.of(reflect.TypeOf(obj)) // all their kinds are built in, which a test shows
-	return m.shared
+	return a.shared(reflect.TypeOf(obj)) // all their kinds are built in, which a test shows
 }
 
 // accessor is client-go's accessor of one kind, such as PodInformer, with a lister that

@@ -41,7 +41,7 @@ func TestContract_B104_OneInformerOfAType(t *testing.T) {
 	again, err := For[*corev1.Pod](f)
 	require.NoError(t, err)
 	require.Same(t, pods, again)
-	require.Len(t, f.members, 1)
+	require.Len(t, f.entries, 1)
 
 	byResource, err := f.ForResource(corev1.SchemeGroupVersion.WithResource("pods"))
 	require.NoError(t, err)
@@ -61,7 +61,7 @@ func TestContract_B104_OneInformerOfAType(t *testing.T) {
 	same, err := lister.Namespace("prod").Get("web")
 	require.NoError(t, err)
 	require.Same(t, found, same)
-	require.Len(t, f.members, 1)
+	require.Len(t, f.entries, 1)
 }
 
 func TestContract_B105_T14_StartIsRepeatable(t *testing.T) {
@@ -241,16 +241,16 @@ func TestContract_B108_NamespaceAndTweak(t *testing.T) {
 func TestContract_B109_Registering(t *testing.T) {
 	f := NewSharedInformerFactory(fake.NewClientset(), 0)
 	pods := f.Core().V1().Pods()
-	require.Empty(t, f.members)
+	require.Empty(t, f.entries)
 	pods.Lister()
-	require.Len(t, f.members, 1)
+	require.Len(t, f.entries, 1)
 	_, err := f.ForResource(corev1.SchemeGroupVersion.WithResource("nodes"))
 	require.NoError(t, err)
-	require.Len(t, f.members, 2)
+	require.Len(t, f.entries, 2)
 	_, err = f.ForResource(widgetResource)
 	require.ErrorIs(t, err, ErrUnknownKind)
 	require.ErrorContains(t, err, "widgets")
-	require.Len(t, f.members, 2)
+	require.Len(t, f.entries, 2)
 }
 
 func TestContract_B110_OneIndex(t *testing.T) {
@@ -409,7 +409,7 @@ func TestContract_T20_ConstructorOfOurs(t *testing.T) {
 	require.Equal(t, 1, pods.Indexer().Len())
 	again, err := Acquire[*corev1.Pod](f, Scope{})
 	require.NoError(t, err)
-	require.Same(t, pods, again.Informer())
+	require.Same(t, pods.Indexer(), again.Informer().Indexer())
 	again.Release()
 }
 
@@ -419,8 +419,8 @@ func TestContract_T20_AccessorsAreOurs(t *testing.T) {
 	for _, a := range accessorsOf(f) {
 		require.NotNil(t, a.informer, a.name)
 	}
-	for object, m := range f.members {
-		require.NotNil(t, m.stopped, object)
+	for at, e := range f.entries {
+		require.Implements(t, (*informer.Shared)(nil), e.shared, at.kind)
 	}
 }
 

@@ -13,13 +13,16 @@
 //     factories): who asks first makes it, everybody shares it. [For] and the
 //     accessors hand out the same one.
 //   - An informer that was asked for after Start runs after the next Start, as in
-//     client-go. Start may be called any number of times; after Shutdown it does
-//     nothing.
-//   - Shutdown returns when every informer has ended. It does not end them: the
-//     context or channel given to Start does.
-//   - An acquired informer runs while there are leases on it. With the last
-//     release it stops; with the next acquire it goes on from what it holds, with
-//     the handlers that it has.
+//     client-go. It runs once, until the context or channel of that Start ends. Start
+//     may be called any number of times; after Shutdown it does nothing.
+//   - An acquired informer runs while there are leases on it, until every context that
+//     Start was given has ended, or Shutdown. With the last release it stops; with the
+//     next acquire it goes on from what it holds, with the handlers that it has. One
+//     that was asked for by other means as well runs on when it is released.
+//   - Shutdown returns when every informer has ended. It ends those that are leased
+//     only; the others end with the context or channel that Start was given.
+//   - An informer that does not run has no goroutine, and one that does has no more
+//     than without a factory.
 //   - All methods and functions are safe for any goroutine. Of the user's code,
 //     only the constructor given to InformerFor runs under the factory's lock.
 package factory

@@ -1,7 +1,6 @@
 package factory
 
 import (
-	"reflect"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +16,9 @@ import (
 
 // DynamicFactory hands out shared informers of any resource, as unstructured
 // objects. It is client-go's DynamicSharedInformerFactory.
-type DynamicFactory struct{ byResource }
+type DynamicFactory struct {
+	byResource[*unstructured.Unstructured]
+}
 
 var _ dynamicinformer.DynamicSharedInformerFactory = (*DynamicFactory)(nil)
 
@@ -29,15 +30,18 @@ func NewDynamicSharedInformerFactory(c dynamic.Interface, resync time.Duration) 
 // NewFilteredDynamicSharedInformerFactory returns a factory for one namespace,
 // or all for "", whose requests pass through tweak.
 func NewFilteredDynamicSharedInformerFactory(c dynamic.Interface, resync time.Duration, namespace string, tweak dynamicinformer.TweakListOptionsFunc) *DynamicFactory {
-	return &DynamicFactory{byResource{resync: resync, build: func(resource schema.GroupVersionResource, s settings) *member {
-		source := newLater(func() reflector.Source { return asked(c, reflector.FromDynamic(c, resource, namespace)) })
-		return build(reflect.TypeFor[*unstructured.Unstructured](), []reflector.Source{reflector.Tweak(source, tweak)}, s)
-	}}}
+	f := &DynamicFactory{}
+	f.init(resync, namespace, tweak, func(resource schema.GroupVersionResource, namespace string) reflector.Source {
+		return asked(c, reflector.FromDynamic(c, resource, namespace))
+	})
+	return f
 }
 
 // MetadataFactory hands out shared informers of the metadata of any resource.
 // It is the SharedInformerFactory of client-go's metadatainformer.
-type MetadataFactory struct{ byResource }
+type MetadataFactory struct {
+	byResource[*metav1.PartialObjectMetadata]
+}
 
 var _ metadatainformer.SharedInformerFactory = (*MetadataFactory)(nil)
 
@@ -49,8 +53,9 @@ func NewMetadataSharedInformerFactory(c metadata.Interface, resync time.Duration
 // NewFilteredMetadataSharedInformerFactory returns a factory for one namespace,
 // or all for "", whose requests pass through tweak.
 func NewFilteredMetadataSharedInformerFactory(c metadata.Interface, resync time.Duration, namespace string, tweak metadatainformer.TweakListOptionsFunc) *MetadataFactory {
-	return &MetadataFactory{byResource{resync: resync, build: func(resource schema.GroupVersionResource, s settings) *member {
-		source := newLater(func() reflector.Source { return asked(c, reflector.FromMetadata(c, resource, namespace)) })
-		return build(reflect.TypeFor[*metav1.PartialObjectMetadata](), []reflector.Source{reflector.Tweak(source, tweak)}, s)
-	}}}
+	f := &MetadataFactory{}
+	f.init(resync, namespace, tweak, func(resource schema.GroupVersionResource, namespace string) reflector.Source {
+		return asked(c, reflector.FromMetadata(c, resource, namespace))
+	})
+	return f
 }

@@ -22,6 +22,7 @@ var (
 	// then. A Start that comes later logs it.
 	ErrShutdown = errors.New("the factory has been shut down")
 	// ErrScope is returned by [Acquire] for a scope that cannot be: a namespace
-	// given twice, namespaces of a cluster-scoped kind, a selector that does not parse.
+	// given twice, namespaces of a cluster-scoped kind, one that is not the factory's where
+	// that has only one, a selector that does not parse.
 	ErrScope = errors.New("the scope is not valid")
 )

@@ -30,15 +30,11 @@ func Generated[C any, N ~func(C, time.Duration) cache.SharedIndexInformer](f *Fa
 
 // InformerFor returns the informer of the type of obj.
 func (g *GeneratedFactory[C, N]) InformerFor(obj runtime.Object, newFunc N) cache.SharedIndexInformer {
-	f := g.factory
-	f.mu.Lock()
-	defer f.mu.Unlock()
-
 	object := reflect.TypeOf(obj)
-	if m, err := f.of(object); err == nil {
-		return m.shared
+	if g.factory.knows(object) {
+		return g.factory.shared(object)
 	}
-	return f.constructed(object, func(resync time.Duration) cache.SharedIndexInformer { return newFunc(g.client, resync) })
+	return g.factory.constructed(object, func(resync time.Duration) cache.SharedIndexInformer { return newFunc(g.client, resync) })
 }
 
 // InformerName returns the factory's.

@@ -118,7 +118,7 @@ func TestEveryAccessor(t *testing.T) {
 		f := NewSharedInformerFactory(client, 0)
 		all := accessorsOf(f)
 		require.Len(t, all, 147)
-		require.Len(t, f.members, 147, "one each")
+		require.Len(t, f.entries, 147, "one each")
 		for _, k := range builtin() {
 			require.NoError(t, client.Tracker().Create(k.resource, newObject(k, "first"), namespaceIn(k)), k.resource)
 		}
@@ -215,7 +215,7 @@ func TestEveryKindOverHTTP(t *testing.T) {
 	defer cancel()
 	require.NoError(t, f.WaitForCacheSyncWithContext(ctx).Err)
 	for object, obj := range created {
-		stored := f.members[object].shared.GetStore().List()
+		stored := f.entries[key[reflect.Type]{kind: object}].shared.GetStore().List()
 		require.Len(t, stored, 1, object)
 		want, err := meta.Accessor(obj)
 		require.NoError(t, err)

@@ -2,6 +2,7 @@ package factory
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -24,6 +26,13 @@ func acquire(t *testing.T, f *Factory, s Scope) *Lease[*widget] {
 	l, err := Acquire[*widget](f, s)
 	require.NoError(t, err)
 	return l
+}
+
+// held is how many informers a factory has.
+func held(f *Factory) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.entries)
 }
 
 // names lists what an informer holds.
@@ -80,7 +89,7 @@ func TestContract_D20_LastReleaseStops(t *testing.T) {
 		begin(t, ctx, f)
 		first := acquire(t, f, Scope{Namespaces: []string{"a", "b"}, Labels: "x=1,y in (2,3)"})
 		second := acquire(t, f, Scope{Namespaces: []string{"b", "a"}, Labels: "y in (3,2), x=1"})
-		require.Same(t, first.Informer(), second.Informer())
+		require.Same(t, first.Informer().Indexer(), second.Informer().Indexer())
 		synctest.Wait()
 		require.Equal(t, 2, server.Watches())
 		first.Release()
@@ -94,8 +103,90 @@ func TestContract_D20_LastReleaseStops(t *testing.T) {
 	})
 }
 
-// An informer that is acquired again goes on: its handlers are told what has
-// changed meanwhile, and nothing else.
+// The handlers of a lease end with it, and can be added through it no more; those that
+// came through For stay.
+func TestContract_D24_HandlersEndWithTheirLease(t *testing.T) {
+	for name, add := range map[string]func(l *Lease[*widget], d *diary[*widget]) error{
+		"Handle": func(l *Lease[*widget], d *diary[*widget]) error {
+			_, err := l.Informer().Handle(d, informer.HandlerOptions{})
+			return err
+		},
+		"HandleBatch": func(l *Lease[*widget], d *diary[*widget]) error {
+			_, err := l.Informer().HandleBatch(func(b informer.Batch[*widget]) {
+				for c := range b.All() {
+					d.Handle(c)
+				}
+			}, 10, informer.HandlerOptions{})
+			return err
+		},
+		"Shared": func(l *Lease[*widget], d *diary[*widget]) error {
+			_, err := l.Informer().Shared().AddEventHandler(d.funcs())
+			return err
+		},
+		"Shared with a resync": func(l *Lease[*widget], d *diary[*widget]) error {
+			_, err := l.Informer().Shared().AddEventHandlerWithResyncPeriod(d.funcs(), time.Hour)
+			return err
+		},
+		"As of a typed view": func(l *Lease[*widget], d *diary[*widget]) error {
+			again, _ := informer.As[*widget](cache.NewTypedSharedIndexInformer[*widget](l.Informer().Shared()))
+			_, err := again.Handle(d, informer.HandlerOptions{})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, ctx context.Context) {
+				server := newWidgetServer(t)
+				f := newWidgetFactory(t, server)
+				begin(t, ctx, f)
+				first, second := acquire(t, f, Scope{}), acquire(t, f, Scope{})
+				var ofFirst, ofSecond, ofFor diary[*widget]
+				require.NoError(t, add(first, &ofFirst))
+				require.NoError(t, add(second, &ofSecond))
+				mine, err := For[*widget](f)
+				require.NoError(t, err)
+				_, err = mine.Handle(&ofFor, informer.HandlerOptions{})
+				require.NoError(t, err)
+				require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+				synctest.Wait()
+				first.Release()
+				require.Len(t, mine.Status().Handlers, 2)
+				require.ErrorIs(t, add(first, &ofFirst), informer.ErrStopped)
+				require.NoError(t, server.Create(ctx, newWidget("a", "two", "red")))
+				synctest.Wait()
+				require.Equal(t, []string{"added one"}, ofFirst.read())
+				second.Release()
+				require.NoError(t, server.Create(ctx, newWidget("a", "three", "red")))
+				synctest.Wait()
+				require.Equal(t, []string{"added one", "added two"}, ofSecond.read())
+				require.Equal(t, []string{"added one", "added two", "added three"}, ofFor.read())
+			})
+		})
+	}
+}
+
+// A loop over the changes of a lease ends with it.
+func TestContract_D24_LoopsEndWithTheirLease(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		begin(t, ctx, f)
+		l, other := acquire(t, f, Scope{}), acquire(t, f, Scope{})
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for range l.Informer().Changes(ctx, informer.HandlerOptions{}) {
+				t.Error("there is nothing to tell")
+			}
+		}()
+		synctest.Wait()
+		l.Release()
+		<-ended
+		other.Release()
+	})
+}
+
+// An informer that is acquired again goes on from what it held, which is dropped only
+// when nobody has used it for a time.
 func TestContract_D24_Restart(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -106,11 +197,7 @@ func TestContract_D24_Restart(t *testing.T) {
 		f := newWidgetFactory(t, server)
 		begin(t, ctx, f)
 		l := acquire(t, f, Scope{Namespaces: []string{"a"}})
-		var d diary[*widget]
-		_, err := l.Informer().Handle(&d, informer.HandlerOptions{})
-		require.NoError(t, err)
 		synctest.Wait()
-		require.ElementsMatch(t, []string{"added kept", "added changed", "added gone"}, d.read())
 
 		l.Release()
 		synctest.Wait()
@@ -123,15 +210,152 @@ func TestContract_D24_Restart(t *testing.T) {
 		require.NoError(t, server.Delete(ctx, gone))
 		require.NoError(t, server.Create(ctx, newWidget("a", "new", "red")))
 		synctest.Wait()
-		require.Empty(t, d.read())
+		resume := server.Stall(informertest.Request{})
 
 		again := acquire(t, f, Scope{Namespaces: []string{"a"}})
-		require.Same(t, l.Informer(), again.Informer())
+		require.Same(t, l.Informer().Indexer(), again.Informer().Indexer())
 		require.False(t, again.Informer().Shared().IsStopped())
+		var d diary[*widget]
+		_, err := again.Informer().Handle(&d, informer.HandlerOptions{})
+		require.NoError(t, err)
 		l.Release() // of the first lease: nothing any more
 		synctest.Wait()
+		require.ElementsMatch(t, []string{"added kept", "added changed", "added gone"}, d.read(), "what it held")
+		resume()
+		require.NoError(t, again.WaitFresh(ctx))
+		synctest.Wait()
 		require.Equal(t, 1, server.Watches())
-		require.ElementsMatch(t, []string{"deleted gone", "updated changed", "added new"}, d.read())
+		require.ElementsMatch(t, []string{"deleted gone", "updated changed", "added new"}, d.read(), "the difference, and nothing else")
+	})
+}
+
+// The handlers of a lease stay while it lasts, and are told the difference when the next
+// Start goes on.
+func TestContract_D24_HandlersStayBetweenRuns(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+		f := newWidgetFactory(t, server)
+		run, end := context.WithCancel(ctx)
+		begin(t, run, f)
+		l := acquire(t, f, Scope{})
+		var d diary[*widget]
+		_, err := l.Informer().Handle(&d, informer.HandlerOptions{})
+		require.NoError(t, err)
+		synctest.Wait()
+		require.Equal(t, []string{"added one"}, d.read())
+		end()
+		synctest.Wait()
+		require.NoError(t, server.Create(ctx, newWidget("a", "two", "red")))
+		begin(t, ctx, f)
+		require.Equal(t, []string{"added two"}, d.read())
+		l.Release()
+	})
+}
+
+// WaitFresh waits for the state of now, where synced speaks of any time before.
+func TestContract_D24_WaitFresh(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+		f := newWidgetFactory(t, server)
+		early := acquire(t, f, Scope{Namespaces: []string{"a", "b"}})
+		within := func(d time.Duration) context.Context {
+			short, cancel := context.WithTimeoutCause(ctx, d, errors.New("long enough"))
+			t.Cleanup(cancel)
+			return short
+		}
+		require.ErrorIs(t, early.WaitFresh(within(time.Minute)), informer.ErrNotSynced, "nothing runs")
+		begin(t, ctx, f)
+		require.NoError(t, early.WaitFresh(ctx))
+		early.Release()
+		synctest.Wait()
+		require.ErrorIs(t, early.WaitFresh(ctx), informer.ErrStopped)
+
+		require.NoError(t, server.Create(ctx, newWidget("a", "two", "red")))
+		resume := server.Stall(informertest.Request{Namespace: "a"})
+		l := acquire(t, f, Scope{Namespaces: []string{"a", "b"}})
+		require.NoError(t, l.Informer().WaitSynced(ctx), "it has been")
+		require.Equal(t, []string{"a/one"}, names(l.Informer()))
+		err := l.WaitFresh(within(time.Second))
+		require.ErrorIs(t, err, informer.ErrNotSynced)
+		require.ErrorContains(t, err, "long enough")
+		resume()
+		require.NoError(t, l.WaitFresh(ctx))
+		require.ElementsMatch(t, []string{"a/one", "a/two"}, names(l.Informer()))
+		other := acquire(t, f, Scope{Namespaces: []string{"a", "b"}})
+		require.NoError(t, other.WaitFresh(ctx), "it runs already")
+
+		resume = server.Stall(informertest.Request{})
+		server.CutWatches()
+		synctest.Wait()
+		require.ErrorIs(t, l.WaitFresh(within(time.Second)), informer.ErrNotSynced, "nobody knows how old it is")
+		resume()
+		require.NoError(t, l.WaitFresh(ctx))
+	})
+}
+
+// What nobody uses any more is dropped after a time, which an option sets.
+func TestContract_D24_Retention(t *testing.T) {
+	for name, test := range map[string]struct {
+		options    []Option
+		kept, gone time.Duration // negative: never
+	}{
+		"5 minutes by default": {nil, 5*time.Minute - time.Second, 5*time.Minute + time.Second},
+		"an hour":              {[]Option{WithRetention(time.Hour)}, time.Hour - time.Second, time.Hour + time.Second},
+		"at once":              {[]Option{WithRetention(0)}, -1, 0},
+		"never":                {[]Option{WithRetention(-1)}, 1000 * time.Hour, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, ctx context.Context) {
+				server := newWidgetServer(t)
+				f := newWidgetFactory(t, server, test.options...)
+				begin(t, ctx, f)
+				const times = 3
+				for range times {
+					l := acquire(t, f, Scope{})
+					require.NoError(t, l.Informer().WaitSynced(ctx))
+					store := l.Informer().Indexer()
+					time.Sleep(10 * time.Minute)
+					require.Equal(t, 1, held(f), "somebody uses it")
+					l.Release()
+					synctest.Wait()
+					if test.kept >= 0 {
+						time.Sleep(test.kept)
+						again := acquire(t, f, Scope{})
+						require.Same(t, store, again.Informer().Indexer())
+						again.Release() // the time begins anew
+						synctest.Wait()
+						time.Sleep(test.kept)
+						require.Equal(t, 1, held(f))
+					}
+					if test.gone >= 0 {
+						time.Sleep(test.gone - max(0, test.kept))
+						synctest.Wait()
+						require.Zero(t, held(f))
+						require.NoError(t, Configure(f, informer.Options[*widget]{}), "there is none")
+					}
+				}
+				pinned, err := For[*widget](f)
+				require.NoError(t, err)
+				acquire(t, f, Scope{}).Release()
+				time.Sleep(2 * time.Hour)
+				again, err := For[*widget](f)
+				require.NoError(t, err)
+				require.Same(t, pinned, again, "For keeps it")
+			})
+		})
+	}
+}
+
+// One that was never started is dropped, too.
+func TestContract_D24_RetentionBeforeStart(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		f := newWidgetFactory(t, newWidgetServer(t))
+		acquire(t, f, Scope{}).Release()
+		time.Sleep(defaultKeep + time.Second)
+		synctest.Wait()
+		require.Zero(t, held(f))
 	})
 }
 
@@ -226,10 +450,10 @@ func TestContract_D20_ZeroScopeIsFors(t *testing.T) {
 		l := acquire(t, f, Scope{})
 		mine, err := For[*widget](f)
 		require.NoError(t, err)
-		require.Same(t, l.Informer(), mine)
+		require.Same(t, l.Informer().Indexer(), mine.Indexer())
 		l.Release()
 		later := acquire(t, f, Scope{})
-		require.Same(t, mine, later.Informer())
+		require.Same(t, mine.Indexer(), later.Informer().Indexer())
 		later.Release()
 		synctest.Wait()
 		require.Equal(t, 1, server.Watches())
@@ -241,7 +465,7 @@ func TestContract_D20_ZeroScopeIsFors(t *testing.T) {
 		l := acquire(t, f, Scope{})
 		generic, err := f.ForResource(widgetResource)
 		require.NoError(t, err)
-		require.Same(t, l.member(f).shared, generic.Informer())
+		require.Same(t, l.Informer().Shared().GetStore(), generic.Informer().GetStore())
 		require.Empty(t, f.WaitForCacheSync(ctx.Done()))
 		l.Release()
 		begin(t, ctx, f)
@@ -249,8 +473,6 @@ func TestContract_D20_ZeroScopeIsFors(t *testing.T) {
 		require.Equal(t, 1, server.Watches())
 	})
 }
-
-func (l *Lease[T]) member(f *Factory) *member { return f.members[widgetType] }
 
 // An informer that was released is started again for For, so that what For
 // returns takes handlers; the constructor of a later InformerFor is not run.
@@ -383,11 +605,10 @@ func TestContract_D20_BadScopes(t *testing.T) {
 	require.ErrorContains(t, err, "nodes has no namespaces")
 	_, err = Acquire[*widget](f, Scope{})
 	require.ErrorIs(t, err, ErrUnknownKind)
-	require.Empty(t, f.leases)
+	require.Empty(t, f.entries)
 }
 
-// A scope narrows what the factory's tweak leaves, and asks in the factory's
-// namespace unless it names its own.
+// A scope narrows what the factory's tweak leaves, in the factory's namespace.
 func TestContract_D20_InAFilteredFactory(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -405,11 +626,23 @@ func TestContract_D20_InAFilteredFactory(t *testing.T) {
 			{Scope{}, []string{"a/one"}},
 			{Scope{Labels: "color"}, []string{"a/one"}},
 			{Scope{Labels: "color=blue"}, nil},
-			{Scope{Namespaces: []string{"b"}}, []string{"b/three"}},
+			{Scope{Namespaces: []string{"a"}}, []string{"a/one"}},
 		} {
 			l := acquire(t, f, test.scope)
 			require.NoError(t, l.Informer().WaitSynced(ctx))
 			require.Equal(t, test.want, names(l.Informer()), test.scope)
 		}
 	})
+}
+
+// A factory of one namespace hands out no informer of another one.
+func TestContract_D20_ScopesOutsideTheFactorys(t *testing.T) {
+	f := newWidgetFactory(t, newWidgetServer(t), WithNamespace("a"))
+	for _, namespaces := range [][]string{{"b"}, {"a", "b"}} {
+		_, err := Acquire[*widget](f, Scope{Namespaces: namespaces})
+		require.ErrorIs(t, err, ErrScope)
+		require.ErrorContains(t, err, `"b"`)
+		require.ErrorContains(t, err, `"a"`)
+	}
+	require.Zero(t, held(f))
 }

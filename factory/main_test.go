@@ -68,6 +68,13 @@ func (d *diary[T]) Handle(c informer.Change[T]) {
 	d.entries = append(d.entries, entry)
 }
 
+// funcs are client-go's handler that writes the same.
+func (d *diary[T]) funcs() cache.ResourceEventHandlerFuncs {
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) { d.Handle(informer.Change[T]{Kind: informer.Added, New: obj.(T)}) },
+	}
+}
+
 // read returns the entries since the last read.
 func (d *diary[T]) read() []string {
 	d.mu.Lock()

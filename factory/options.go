@@ -34,6 +34,13 @@ func WithTransform(transform cache.TransformFunc) Option {
 	return func(f *Factory) { f.transform = transform }
 }
 
+// WithRetention sets how long what an informer holds is kept when its last lease was
+// released, in case somebody acquires it again: 5 minutes unless it is set, not at all
+// for 0, for ever for a negative time.
+func WithRetention(d time.Duration) Option {
+	return func(f *Factory) { f.keep = d }
+}
+
 // WithDecoding says how all informers decode their objects: which values they
 // share, what is left out of them (managedFields, say), and what becomes of those
 // that cannot be decoded. Of a type that is configured by [Configure] its own holds.

@@ -22,23 +22,34 @@ import (
 // accessors show. It returns [ErrUnknownKind], [ErrForeign], or [ErrShutdown] for
 // an informer that would never run.
 func For[T informer.Object](f *Factory) (*informer.Informer[T], error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-
-	m, err := f.of(reflect.TypeFor[T]())
-	switch {
-	case err != nil:
-		return nil, err
-	case f.down && !m.started:
-		return nil, fmt.Errorf("%v: %w", reflect.TypeFor[T](), ErrShutdown)
-	}
-	return typed[T](m)
+	return informerFor[T](&f.common, reflect.TypeFor[T]())
 }
 
-// typed returns a member's informer, unless a caller's constructor made one
+func informerFor[T informer.Object, K comparable](c *common[K], id K) (*informer.Informer[T], error) {
+	e, ready, err := c.asked(id)
+	if err != nil {
+		return nil, err
+	}
+	await(ready)
+	return typed[T](e)
+}
+
+// asked is of, unless the informer would never run.
+func (c *common[K]) asked(id K) (*entry, <-chan struct{}, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	e, ready, err := c.of(id)
+	if err == nil && c.down && !e.state.ran() {
+		err = fmt.Errorf("%v: %w", id, ErrShutdown)
+	}
+	return e, ready, err
+}
+
+// typed returns an entry's informer, unless a caller's constructor made one
 // that is not of this module.
-func typed[T informer.Object](m *member) (*informer.Informer[T], error) {
-	i, ok := informer.As[T](m.shared)
+func typed[T informer.Object](e *entry) (*informer.Informer[T], error) {
+	i, ok := informer.As[T](e.shared)
 	if !ok {
 		return nil, fmt.Errorf("%v: %w", reflect.TypeFor[T](), ErrForeign)
 	}
@@ -58,28 +69,21 @@ func ListerFor[T informer.Object](f *Factory) (lister.Lister[T], error) {
 // accessors and Acquire make from now on. It returns [ErrUnknownKind], or
 // [informer.ErrRunning] if the factory has made one already.
 func Configure[T informer.Object](f *Factory, o informer.Options[T]) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-
-	object := reflect.TypeFor[T]()
-	if _, err := f.kind(object); err != nil {
-		return err
-	}
-	if f.made(object) {
-		return fmt.Errorf("%v is configured before it is first asked for: %w", object, informer.ErrRunning)
-	}
-	f.configured[object] = o.Untyped()
-	return nil
+	return configure(&f.common, reflect.TypeFor[T](), o)
 }
 
-// made tells whether the factory has an informer of a type. The caller holds mu.
-func (f *Factory) made(object reflect.Type) bool {
-	for key := range f.leases {
-		if key.object == object {
-			return true
-		}
+func configure[T informer.Object, K comparable](c *common[K], id K, o informer.Options[T]) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	if _, err := c.known(id); err != nil {
+		return err
 	}
-	return f.members[object] != nil
+	if c.made(id) {
+		return fmt.Errorf("%v is configured before it is first asked for: %w", id, informer.ErrRunning)
+	}
+	c.configured[id] = o.Untyped()
+	return nil
 }
 
 // Resource says where the objects of a registered type come from.
@@ -128,9 +132,9 @@ func NewFilteredInformer[T informer.Object](c kubernetes.Interface, namespace st
 	var source reflector.Source
 	var resource schema.GroupResource
 	if k, err := f.kind(reflect.TypeFor[T]()); err == nil {
-		source, resource = f.source(k, namespace, nil), k.resource.GroupResource()
+		source, resource = f.sourceOf(k, namespace, nil), k.resource.GroupResource()
 	}
-	i := build(reflect.TypeFor[T](), []reflector.Source{source}, settings{resource: resource, resync: resync}).shared
+	i := build(reflect.TypeFor[T](), []reflector.Source{source}, settings{resource: resource, resync: resync})
 	ix = maps.Clone(ix)
 	delete(ix, cache.NamespaceIndex) // it has one
 	if err := i.AddIndexers(ix); err != nil {

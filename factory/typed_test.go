@@ -205,7 +205,7 @@ func TestGenerated(t *testing.T) {
 		shown := accessor.Informer()
 		mine, err := For[*widget](f)
 		require.NoError(t, err)
-		require.Same(t, f.members[widgetType].shared, shown)
+		require.Same(t, mine.Shared(), shown)
 		require.Zero(t, constructed)
 		generated.Start(run.Done())
 		require.NoError(t, mine.WaitSynced(ctx))

@@ -22,7 +22,7 @@ import (
 func (i *Informer[T]) Changes(ctx context.Context, o HandlerOptions) iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		to := &loopReceiver[T]{yield: yield}
-		r, err := i.core.newHandler(to, o)
+		r, err := i.core.newHandler(to, o, i.owner)
 		if err == nil {
 			r.runs = make(chan *run, 1)
 			to.stop = r.Stop

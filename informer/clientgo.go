@@ -98,7 +98,7 @@ var _ Shared = (*clientgoInformer)(nil)
 
 func newClientgoInformer(c *core) *clientgoInformer {
 	i := &clientgoInformer{core: c, store: newClientgoStore(c), detector: newDetector(c.options.Name), resyncCheck: c.options.Resync}
-	i.view = untypedView{c, i}
+	i.view = untypedView{core: c, shared: i}
 	c.hooks.report = i.report
 	if i.detector != nil {
 		c.hooks.inspect, c.hooks.started = i.copyForDetector, i.detect
@@ -141,6 +141,10 @@ func (i *clientgoInformer) AddEventHandlerWithResyncPeriod(h cache.ResourceEvent
 }
 
 func (i *clientgoInformer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	return i.add(h, o, nil)
+}
+
+func (i *clientgoInformer) add(h cache.ResourceEventHandler, o cache.HandlerOptions, by *owner) (cache.ResourceEventHandlerRegistration, error) {
 	if h == nil {
 		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)
 	}
@@ -154,12 +158,13 @@ func (i *clientgoInformer) AddEventHandlerWithOptions(h cache.ResourceEventHandl
 	if requested < 0 {
 		return nil, fmt.Errorf("informer %s: resync: %w", i.core.options.Name, ErrNegative)
 	}
-	return i.register(newClientgoReceiver(h, o.Logger), i.resyncPeriod(logger, requested))
+	return i.register(newClientgoReceiver(h, o.Logger), i.resyncPeriod(logger, requested), by)
 }
 
 // register adds a handler that is resynced exactly as often as it says.
-func (i *clientgoInformer) register(to receiver, resync time.Duration) (*clientgoRegistration, error) {
+func (i *clientgoInformer) register(to receiver, resync time.Duration, by *owner) (*clientgoRegistration, error) {
 	r := newRegistration(i.core.processor, i.core.receiving(to), HandlerOptions{Name: to.name(), Resync: resync})
+	r.owner = by
 	if err := i.core.join(r, false); err != nil {
 		return nil, err
 	}
@@ -273,6 +278,11 @@ func (i *clientgoInformer) WaitDelivered(ctx context.Context, version string) er
 // Start is [Informer.Start].
 func (i *clientgoInformer) Start(ctx context.Context) (wait func(), err error) {
 	return i.core.Start(ctx)
+}
+
+// Begin is [Shared].Begin.
+func (i *clientgoInformer) Begin(ctx context.Context, stopped, returned func()) error {
+	return i.core.Begin(ctx, stopped, returned)
 }
 
 // Done is [Informer.Done].

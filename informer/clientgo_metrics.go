@@ -86,7 +86,7 @@ func SetInformerMetricsProvider(provider cache.InformerMetricsProvider) {
 // elsewhere. It returns [ErrType] for an informer of another module, and
 // [ErrRunning] or [ErrStopped] after Run.
 func Measure(i cache.SharedIndexInformer, id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) error {
-	ours, ok := i.(interface {
+	ours, ok := unwrapped(i).(interface {
 		measure(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) error
 	})
 	if !ok {

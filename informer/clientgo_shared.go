@@ -3,6 +3,7 @@ package informer
 import (
 	"context"
 	"reflect"
+	"time"
 
 	"k8s.io/client-go/tools/cache"
 
@@ -22,26 +23,74 @@ type Shared interface {
 	cache.SharedIndexInformer
 	// Start is [Informer.Start].
 	Start(ctx context.Context) (wait func(), err error)
+	// Begin is Start for those who have no goroutine to wait with: stopped is called
+	// when the informer has stopped and may be started again, returned when wait would
+	// return. Both are called on a goroutine of the informer, and not where Begin
+	// returns an error.
+	Begin(ctx context.Context, stopped, returned func()) error
 	// Done is [Informer.Done].
 	Done() <-chan struct{}
 	// WaitDelivered is [Informer.WaitDelivered].
 	WaitDelivered(ctx context.Context, version string) error
+
+	// lend returns a view that owns its handlers.
+	lend(by *owner) *untypedView
 }
 
 // As shows an informer of this module, behind client-go's interface, as a typed one:
 // the same store, the same run. It returns false for one of another type, or of
 // another module.
 func As[T Object](i cache.SharedIndexInformer) (*Informer[T], bool) {
-	ours, ok := i.(*clientgoInformer)
-	if !ok || !ours.core.objects.is(reflect.TypeFor[T]()) {
+	var v *untypedView
+	switch ours := unwrapped(i).(type) {
+	case *clientgoInformer:
+		v = &ours.view
+	case *clientgoLent:
+		v = &ours.view
+	default:
 		return nil, false
 	}
-	return view[T](&ours.view), true
+	if !v.core.objects.is(reflect.TypeFor[T]()) {
+		return nil, false
+	}
+	return view[T](v), true
 }
 
 // Shared shows the informer as client-go's SharedIndexInformer: the same store,
 // the same run.
 func (i *Informer[T]) Shared() cache.SharedIndexInformer { return i.shared }
+
+// Lend returns a view of the informer that owns the handlers that are added through it,
+// and through its Shared: they end with it, as if each were stopped, and others can be
+// added no more. A factory lends its informers to those who acquire them.
+func (i *Informer[T]) Lend() (lent *Informer[T], end func()) {
+	by := &owner{}
+	return view[T](i.shared.lend(by)), func() { i.core.end(by) }
+}
+
+// clientgoLent is a view of an informer that owns the handlers added through it.
+type clientgoLent struct {
+	*clientgoInformer
+	view untypedView // the typed one
+}
+
+func (i *clientgoInformer) lend(by *owner) *untypedView {
+	l := &clientgoLent{clientgoInformer: i}
+	l.view = untypedView{i.core, l, by}
+	return &l.view
+}
+
+func (l *clientgoLent) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	return l.add(h, cache.HandlerOptions{}, l.view.owner)
+}
+
+func (l *clientgoLent) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, resync time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+	return l.add(h, cache.HandlerOptions{ResyncPeriod: &resync}, l.view.owner)
+}
+
+func (l *clientgoLent) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	return l.add(h, o, l.view.owner)
+}
 
 // newViews makes the views of a core, client-go's and the typed one, and connects
 // client-go's with it.

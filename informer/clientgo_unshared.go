@@ -50,7 +50,7 @@ func newUnshared(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
 	to.failing, to.fail = context.WithCancel(context.Background())
 	c := &clientgoUnshared{informer: i, receiver: to}
 	var err error
-	if c.handler, err = i.register(to, o.ResyncPeriod); err != nil { // its misuse: Run will say
+	if c.handler, err = i.register(to, o.ResyncPeriod, nil); err != nil { // its misuse: Run will say
 		c.handler = &clientgoRegistration{newRegistration(i.core.processor, to, HandlerOptions{})}
 	}
 	return i.GetIndexer(), c

@@ -18,12 +18,14 @@ import (
 type Informer[T Object] struct {
 	core   *core
 	shared Shared
+	owner  *owner // nil but for a view that was lent
 }
 
 // untypedView is an [Informer] whatever its type.
 type untypedView struct {
 	core   *core
 	shared Shared
+	owner  *owner
 }
 
 // New returns an informer of what a source holds. Misuse (a nil source, a
@@ -68,7 +70,7 @@ func (i *Informer[T]) Handle(h Handler[T], o HandlerOptions) (Registration, erro
 	if h == nil {
 		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)
 	}
-	return i.core.handle(receiverOf(h), o)
+	return i.core.handle(receiverOf(h), o, i.owner)
 }
 
 // HandleBatch is [Informer.Handle] for a function that is told up to n changes a call,
@@ -84,12 +86,12 @@ func (i *Informer[T]) HandleBatch(h func(Batch[T]), n int, o HandlerOptions) (Re
 	if n < 1 {
 		return nil, fmt.Errorf("informer %s: a batch of %d changes: %w", i.core.options.Name, n, ErrNegative)
 	}
-	return i.core.handle(&batchReceiver[T]{h, n}, o)
+	return i.core.handle(&batchReceiver[T]{h, n}, o, i.owner)
 }
 
 // handle registers what delivers to a handler.
-func (c *core) handle(to receiver, o HandlerOptions) (Registration, error) {
-	r, err := c.newHandler(to, o)
+func (c *core) handle(to receiver, o HandlerOptions, by *owner) (Registration, error) {
+	r, err := c.newHandler(to, o, by)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +102,7 @@ func (c *core) handle(to receiver, o HandlerOptions) (Registration, error) {
 }
 
 // newHandler makes a registration with the informer's own options where it has none.
-func (c *core) newHandler(to receiver, o HandlerOptions) (*registration, error) {
+func (c *core) newHandler(to receiver, o HandlerOptions, by *owner) (*registration, error) {
 	if o.MaxBacklog < 0 {
 		return nil, fmt.Errorf("informer %s: bound on the backlog of handler %q: %w", c.options.Name, o.Name, ErrNegative)
 	}
@@ -110,7 +112,9 @@ func (c *core) newHandler(to receiver, o HandlerOptions) (*registration, error) 
 	if o.Resync == 0 {
 		o.Resync = c.options.Resync
 	}
-	return newRegistration(c.processor, c.receiving(to), o), nil
+	r := newRegistration(c.processor, c.receiving(to), o)
+	r.owner = by
+	return r, nil
 }
 
 // AddIndexes adds indexes, at any time; those stored already are indexed

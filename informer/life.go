@@ -74,6 +74,17 @@ func (c *core) Start(ctx context.Context) (wait func(), err error) {
 	return func() { <-run.returned }, nil
 }
 
+// Begin is [Shared].Begin.
+func (c *core) Begin(ctx context.Context, stopped, returned func()) error {
+	run, err := c.begin(ctx, true)
+	if err != nil {
+		return err
+	}
+	run.onStopped, run.onReturned = stopped, returned
+	go c.move(run)()
+	return nil
+}
+
 // move moves changes along until the run's context ends. The caller has to call read,
 // which reads the first source meanwhile.
 func (c *core) move(run *run) (read func()) {
@@ -88,11 +99,19 @@ func (c *core) move(run *run) (read func()) {
 		run.stopping.Store(true)
 		reading.wait()
 		c.finish(run)
+		call(run.onStopped)
 		run.handlers.Wait()
 		tellEnd()
 		close(run.returned)
+		call(run.onReturned)
 	})
 	return read
+}
+
+func call(f func()) {
+	if f != nil {
+		f()
+	}
 }
 
 // finish marks the end of a run: nothing moves any more. What had arrived of a full
@@ -131,6 +150,8 @@ func (c *core) refuse(r *registration, mayWait bool) error {
 	switch {
 	case c.misuse != nil:
 		return c.misused()
+	case r.owner != nil && r.owner.ended:
+		return fmt.Errorf("informer %s: %w: handler %q was added through a view that has ended", c.options.Name, ErrStopped, r.options.Name)
 	case c.phase == stopped && (!mayWait || !c.again):
 		// In client-go's words, which programs look for.
 		return fmt.Errorf("informer %s: %w: handler %q was not added to shared informer because it has stopped already", c.options.Name, ErrStopped, r.options.Name)

@@ -15,6 +15,7 @@ type part struct {
 	committed  bool // a full state has been applied
 	versioned  bool // and one had a version
 	quarantine quarantine
+	readIn     *run // the last run in which a full state has been applied
 
 	// While a full state arrives:
 	staging *indexer.Staging
@@ -51,7 +52,7 @@ func (c *core) stage(d *deltafifo.Delta) {
 	switch d.Op {
 	case deltafifo.Begin:
 		c.drop(p)
-		*p = part{committed: p.committed, versioned: p.versioned, quarantine: p.quarantine, fresh: d.Fresh}
+		*p = part{committed: p.committed, versioned: p.versioned, quarantine: p.quarantine, readIn: p.readIn, fresh: d.Fresh}
 		p.staging = c.writer.Stage(d.Part)
 	case deltafifo.Abort:
 		c.drop(p)
@@ -143,6 +144,7 @@ func (c *core) settled(i uint16, first bool) {
 	p.quarantine, p.sick, p.aside, p.changes = p.sick, nil, nil, 0
 	c.recount(p, was)
 	c.aside.trim(c.writer)
+	c.noteRead(p)
 	c.versions.wake()
 }
 

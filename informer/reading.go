@@ -139,6 +139,9 @@ func (s *intake) observe(e reflector.Event) {
 		return
 	}
 	s.core.status.reflected(int(s.part), e)
+	if _, began := e.(reflector.WatchStarted); began {
+		s.core.versions.wake() // who waits for the state of now waits for this, too
+	}
 	if u, ok := e.(reflector.Undecodable); ok {
 		s.core.observe(&QuarantineError{Key: u.Key, Err: fmt.Errorf("%w: %w", ErrDecode, u.Err)})
 		return

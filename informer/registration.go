@@ -44,6 +44,7 @@ type registration struct {
 	options   HandlerOptions
 	feed      feed
 	onPanic   []func(context.Context, any)
+	owner     *owner // nil for none
 
 	runs     chan *run     // what a loop delivers for, on its own goroutine; nil for a handler
 	stopping chan struct{} // closed by Stop

@@ -148,3 +148,32 @@ func TestPartsOfOneStore(t *testing.T) {
 		require.Equal(t, 1, i.Status().Relists)
 	})
 }
+
+// Who begins a run is told when the informer may be started again, and when its last
+// handler has returned.
+func TestBegin(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		i := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+		busy := make(chan struct{})
+		_, err := i.Handle(Funcs[*corev1.Pod]{Added: func(*corev1.Pod) { <-busy }}, HandlerOptions{})
+		require.NoError(t, err)
+		shared := i.Shared().(Shared)
+		var stopped, returned atomic.Int32
+		counts := func() [2]int32 { return [2]int32{stopped.Load(), returned.Load()} }
+		ctx, cancel := context.WithCancel(t.Context())
+		require.NoError(t, shared.Begin(ctx, func() { stopped.Add(1) }, func() { returned.Add(1) }))
+		require.ErrorIs(t, shared.Begin(ctx, nil, nil), ErrRunning)
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		require.Equal(t, [2]int32{1, 0}, counts(), "the handler is busy")
+		ctx, cancel = context.WithCancel(t.Context())
+		require.NoError(t, shared.Begin(ctx, func() { stopped.Add(1) }, func() { returned.Add(1) }))
+		close(busy)
+		synctest.Wait()
+		require.Equal(t, [2]int32{1, 1}, counts(), "of the first run")
+		cancel()
+		synctest.Wait()
+		require.Equal(t, [2]int32{2, 2}, counts())
+	})
+}

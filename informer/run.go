@@ -17,7 +17,12 @@ type run struct {
 	stopping atomic.Bool    // nothing more is applied, and handlers are told nothing more
 	stopped  chan struct{}  // closed when the informer has stopped; handlers may still be busy
 	returned chan struct{}  // closed when Run returns
+	read     chan struct{}  // closed when every source has been read in this run
 	handlers sync.WaitGroup // the handlers' goroutines
+	// partsRead is how many sources have been read in this run. The processLoop's own.
+	partsRead int
+	// onStopped and onReturned are called after these channels are closed; each may be nil.
+	onStopped, onReturned func()
 }
 
 func newRun() *run {
@@ -26,5 +31,6 @@ func newRun() *run {
 		queue:    deltafifo.New(0),
 		stopped:  make(chan struct{}),
 		returned: make(chan struct{}),
+		read:     make(chan struct{}),
 	}
 }

@@ -165,6 +165,19 @@ func (s *status) stopped() {
 	}
 }
 
+// watchesAll tells whether all sources are being watched.
+func (s *status) watchesAll() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for i := range s.parts {
+		if s.parts[i].watching.IsZero() {
+			return false
+		}
+	}
+	return true
+}
+
 // because adds the last error of a list or watch to an error.
 func (s *status) because(err error) error {
 	s.mu.Lock()

@@ -102,18 +102,13 @@ func (s scopes) begin(namespace *corev1.Namespace) {
 		s.out.Printf("namespace %s is not watched: %v", namespace.Name, err)
 		return
 	}
-	// A lease acquired again goes on where it was, with its handlers; so the
-	// handler goes before the lease does, or there would be two of them.
-	teller, err := lease.Informer().Handle(s.teller(), informer.HandlerOptions{Name: "teller of " + namespace.Name})
-	if err != nil {
+	// The handler ends with the lease.
+	if _, err := lease.Informer().Handle(s.teller(), informer.HandlerOptions{Name: "teller of " + namespace.Name}); err != nil {
 		lease.Release()
 		s.out.Printf("namespace %s is not watched: %v", namespace.Name, err)
 		return
 	}
-	s.release[namespace.Name] = func() {
-		teller.Stop()
-		lease.Release()
-	}
+	s.release[namespace.Name] = lease.Release
 }
 
 func (s scopes) end(namespace *corev1.Namespace) {

@@ -3,6 +3,10 @@ package informertest
 import (
 	"context"
 	"fmt"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer"
 )
 
 // deliverer is what an informer of this module can do, in either face.
@@ -14,7 +18,7 @@ type deliverer interface {
 // server so far, and each of their handlers has been told of it: a test that
 // has written something looks at what came of it after Settle, and need not
 // sleep. The informers are of this module, *informer.Informer[T] or the
-// cache.SharedIndexInformer that shows one, and run on this server; anything
+// cache.SharedIndexInformer that shows one, by way of client-go's accessors too, and run on this server; anything
 // else is an [ErrInformer]. What handlers write in turn takes another call.
 //
 // To informers of what was not written to, it makes known by bookmarks that there
@@ -24,7 +28,7 @@ func (s *Server) Settle(ctx context.Context, informers ...any) error {
 	version := s.settle()
 	defer s.settled()
 	for _, i := range informers {
-		d, ok := i.(deliverer)
+		d, ok := delivererOf(i)
 		if !ok {
 			return fmt.Errorf("%w: %T", ErrInformer, i)
 		}
@@ -33,6 +37,15 @@ func (s *Server) Settle(ctx context.Context, informers ...any) error {
 		}
 	}
 	return nil
+}
+
+// delivererOf finds the informer of this module that is meant.
+func delivererOf(i any) (d deliverer, ok bool) {
+	if shared, is := i.(cache.SharedIndexInformer); is {
+		return informer.SharedOf(shared)
+	}
+	d, ok = i.(deliverer)
+	return d, ok
 }
 
 // settle returns the version of the last write, and sees to it that watches

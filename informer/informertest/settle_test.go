@@ -54,6 +54,18 @@ func TestSettle(t *testing.T) {
 	})
 }
 
+// The informer may be the one that client-go's accessors return, which wrap it.
+func TestSettleTakesClientGosTypedViews(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, s *Server) {
+		p := running[*corev1.Pod](t, s.Source(pods, ""))
+		require.NoError(t, s.Create(t.Context(), newPod("a", "p")))
+		require.NoError(t, s.Settle(t.Context(), cache.NewTypedSharedIndexInformer[*corev1.Pod](p.Shared())))
+		assert.Equal(t, 1, p.Indexer().Len())
+		theirs := cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, nil)
+		require.ErrorIs(t, s.Settle(t.Context(), cache.NewTypedSharedIndexInformer[*corev1.Pod](theirs)), ErrInformer)
+	})
+}
+
 func TestSettleSaysWhyNot(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s *Server) {
 		p := running[*corev1.Pod](t, s.Source(pods, ""))

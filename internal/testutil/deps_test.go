@@ -86,8 +86,8 @@ var arrows = []arrow{
 	},
 	{
 		from: "factory/internal/kindgen",
-		to:   []string{apimachinery, "k8s.io/client-go/kubernetes/..."},
-		why:  "a generator reads client-go's clientset, and must run while the package that it generates for does not compile",
+		to:   []string{apimachinery, "k8s.io/client-go/kubernetes/...", "k8s.io/client-go/informers"},
+		why:  "a generator reads client-go's clientset and accessors, and must run while the package that it generates for does not compile",
 	},
 	{
 		from: "examples/controllerruntime",

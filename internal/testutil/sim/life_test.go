@@ -56,8 +56,8 @@ func (l *owned) stop() <-chan struct{} {
 
 func (l *owned) close() {}
 
-// leased is the life of an informer that a factory starts with the first lease
-// and stops with the last release.
+// leased is the life of an informer that has a lease all the time, and that a factory
+// starts with each context that it is given: the handlers are the lease's, and stay.
 type leased struct {
 	factory *factory.Factory
 	lease   *factory.Lease[*pod]
@@ -71,32 +71,38 @@ func newLeased(s *source, transform func(*pod) (*pod, error)) *leased {
 		}
 		return transform(obj.(*pod))
 	}))
-	ctx, cancel := context.WithCancel(context.Background())
-	f.StartWithContext(ctx)
-	return &leased{factory: f, cancel: cancel}
+	l := &leased{factory: f}
+	l.lease = l.acquire()
+	return l
 }
 
-// start acquires twice, and releases once.
-func (l *leased) start() *informer.Informer[*pod] {
+func (l *leased) acquire() *factory.Lease[*pod] {
 	lease, err := factory.Acquire[*pod](l.factory, factory.Scope{})
 	if err != nil {
 		panic(err)
 	}
-	l.lease = lease
-	if other, err := factory.Acquire[*pod](l.factory, factory.Scope{}); err == nil {
-		other.Release()
-	}
-	return lease.Informer()
+	return lease
+}
+
+// start starts the factory, and acquires and releases beside the lease that stays.
+func (l *leased) start() *informer.Informer[*pod] {
+	var ctx context.Context
+	ctx, l.cancel = context.WithCancel(context.Background())
+	other := l.acquire()
+	l.factory.StartWithContext(ctx)
+	other.Release()
+	l.acquire().Release()
+	return l.lease.Informer()
 }
 
 func (l *leased) stop() <-chan struct{} {
 	ended := l.lease.Informer().Done()
-	l.lease.Release()
+	l.cancel()
 	return ended
 }
 
 func (l *leased) close() {
-	l.cancel()
+	l.lease.Release()
 	l.factory.Shutdown()
 }
 

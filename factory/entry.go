@@ -1,0 +1,86 @@
+package factory
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// entry is one informer of a factory, whatever its type. What changes is guarded by the
+// table's mu.
+type entry struct {
+	shared cache.SharedIndexInformer
+	// begin runs it in the background, again after it has stopped if it is one of this
+	// module. It calls stopped when it may be run again, and returned when it is over
+	// with all of its handlers.
+	begin func(ctx context.Context, stopped, returned func()) error
+
+	state  state
+	pinned bool
+	users  int
+
+	// Of the last run:
+	ctx        context.Context
+	cancel     context.CancelFunc // of a leased run that has not stopped; else nil
+	hasStopped chan struct{}      // closed when the run has stopped, and another one has begun if it is to
+
+	// forgetting drops the informer in a while, since nobody uses it; nil where somebody does.
+	forgetting *time.Timer
+}
+
+// unused tells whether an informer is only there for who may acquire it again.
+func (e *entry) unused() bool {
+	return !e.pinned && e.users == 0 && (e.state == created || e.state == stopped)
+}
+
+// settings are what the options of a factory come to for one informer.
+type settings struct {
+	resource   schema.GroupResource
+	resync     time.Duration
+	transform  cache.TransformFunc
+	decoding   reflector.Decoding
+	configured *informer.Options[any] // of Configure, or nil
+}
+
+// build makes an informer of a Go type.
+func build(goType reflect.Type, sources []reflector.Source, s settings) informer.Shared {
+	o := informer.Options[any]{Decoding: s.decoding}
+	if s.configured != nil {
+		o = *s.configured
+	}
+	if o.Name == "" {
+		o.Name = s.resource.String()
+	}
+	if o.Resource.Empty() {
+		o.Resource = s.resource
+	}
+	if o.Resync == 0 {
+		o.Resync = s.resync
+	}
+	i := informer.JoinShared(sources, goType, o)
+	if s.transform != nil && o.Transform == nil {
+		_ = i.SetTransform(s.transform) // it has not started
+	}
+	return i
+}
+
+// newEntry returns the entry of an informer, whoever made it.
+func newEntry(i cache.SharedIndexInformer) *entry {
+	if ours, ok := informer.SharedOf(i); ok {
+		return &entry{shared: i, begin: ours.Begin}
+	}
+	return &entry{shared: i, begin: func(ctx context.Context, stopped, returned func()) error {
+		go func() {
+			i.RunWithContext(ctx)
+			stopped()
+			returned()
+		}()
+		return nil
+	}}
+}

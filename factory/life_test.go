@@ -1,0 +1,253 @@
+package factory
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// Who acquires what For has asked for since the last Start has it run.
+func TestContract_D20_AcquireAfterForAfterStart(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		begin(t, ctx, f)
+		mine, err := For[*widget](f)
+		require.NoError(t, err)
+		synctest.Wait()
+		require.False(t, mine.Status().Running, "it waits for the next Start, as client-go's")
+		l := acquire(t, f, Scope{})
+		require.Same(t, mine.Indexer(), l.Informer().Indexer())
+		short, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		require.NoError(t, l.Informer().WaitSynced(short))
+		require.Len(t, f.WaitForCacheSync(ctx.Done()), 1)
+		l.Release()
+		synctest.Wait()
+		require.Equal(t, 1, server.Watches(), "For keeps it")
+	})
+}
+
+// A leased informer runs until all contexts that Start was given have ended, whichever
+// was the last one.
+func TestContract_D20_UntilAllContextsEnd(t *testing.T) {
+	for name, ends := range map[string]func(first, second context.CancelFunc){
+		"first the first":  func(first, second context.CancelFunc) { first(); synctest.Wait(); second() },
+		"first the second": func(first, second context.CancelFunc) { second(); synctest.Wait(); first() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, ctx context.Context) {
+				server := newWidgetServer(t)
+				f := newWidgetFactory(t, server)
+				first, endFirst := context.WithCancel(ctx)
+				second, endSecond := context.WithCancel(ctx)
+				early := acquire(t, f, Scope{Namespaces: []string{"a"}})
+				f.StartWithContext(first)
+				begin(t, second, f)
+				late := acquire(t, f, Scope{Namespaces: []string{"b"}})
+				synctest.Wait()
+				require.Equal(t, 2, server.Watches())
+				ends(func() {
+					endFirst()
+					synctest.Wait()
+				}, func() {
+					endSecond()
+					synctest.Wait()
+				})
+				require.True(t, early.Informer().Status().Stopped)
+				require.True(t, late.Informer().Status().Stopped)
+				require.Zero(t, server.Watches())
+			})
+		})
+	}
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		first, endFirst := context.WithCancel(ctx)
+		f.StartWithContext(first)
+		l := acquire(t, f, Scope{})
+		second, endSecond := context.WithCancel(ctx)
+		begin(t, second, f)
+		endSecond()
+		synctest.Wait()
+		require.False(t, l.Informer().Status().Stopped, "the first one has not ended")
+		third, endThird := context.WithCancel(ctx)
+		begin(t, third, f)
+		endFirst()
+		synctest.Wait()
+		require.False(t, l.Informer().Status().Stopped, "the third one has not ended")
+		endThird()
+		synctest.Wait()
+		require.True(t, l.Informer().Status().Stopped)
+	})
+}
+
+// What For asks for once its leases are over is run by the next Start.
+func TestContract_D20_ForAfterLeasesWereOver(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		run, end := context.WithCancel(ctx)
+		begin(t, run, f)
+		l := acquire(t, f, Scope{})
+		l.Release()
+		end()
+		synctest.Wait()
+		mine, err := For[*widget](f)
+		require.NoError(t, err)
+		require.Empty(t, f.WaitForCacheSync(ctx.Done()))
+		begin(t, ctx, f)
+		require.True(t, mine.Status().Running)
+		require.Equal(t, 1, server.Watches())
+		require.Len(t, f.WaitForCacheSync(ctx.Done()), 1)
+	})
+}
+
+// An informer that has run for its pin is never started again, but for those who
+// have leases on it.
+func TestContract_B105_OnlyLeasesStartAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		mine, err := For[*widget](f)
+		require.NoError(t, err)
+		run, end := context.WithCancel(ctx)
+		begin(t, run, f)
+		end()
+		begin(t, ctx, f)
+		require.True(t, mine.Status().Stopped)
+		l := acquire(t, f, Scope{})
+		synctest.Wait()
+		require.False(t, mine.Status().Stopped)
+		require.Equal(t, 1, server.Watches())
+		l.Release()
+	})
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		mine, err := For[*widget](f)
+		require.NoError(t, err)
+		l := acquire(t, f, Scope{})
+		run, end := context.WithCancel(ctx)
+		f.StartWithContext(run)
+		begin(t, ctx, f)
+		require.Equal(t, 1, server.Watches())
+		end()
+		synctest.Wait()
+		require.False(t, mine.Status().Stopped, "there is a lease, and a context that has not ended")
+		require.Equal(t, 1, server.Watches())
+		l.Release()
+	})
+}
+
+// Shutdown ends what is leased, and waits for that; it ends nothing else.
+func TestContract_B106_ShutdownEndsLeases(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		begin(t, ctx, f)
+		l := acquire(t, f, Scope{Labels: "a=b"})
+		synctest.Wait()
+		require.Equal(t, 1, server.Watches())
+		f.Shutdown()
+		require.True(t, l.Informer().Status().Stopped)
+		require.False(t, l.Informer().Status().Running)
+		l.Release()
+	})
+}
+
+// Start has counted what it runs when it returns: who shuts the factory down at once
+// waits for that.
+func TestStartCountsWhatItRuns(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		for range 50 {
+			f := newWidgetFactory(t, server)
+			mine, err := For[*widget](f)
+			require.NoError(t, err)
+			run, end := context.WithCancel(ctx)
+			f.StartWithContext(run)
+			require.True(t, mine.Status().Running)
+			require.ErrorIs(t, mine.SetTransform(nil), informer.ErrRunning)
+			require.Len(t, f.entries, 1)
+			end()
+			f.Shutdown()
+			require.False(t, mine.Status().Running)
+		}
+	})
+}
+
+// An informer that does not run has no goroutine, and one that the factory runs has
+// as many as one that somebody runs by hand.
+func TestGoroutines(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		stop := make(chan struct{})
+		f := newWidgetFactory(t, server)
+		count := func() int {
+			synctest.Wait()
+			return runtime.NumGoroutine()
+		}
+		idle := count()
+		byHand := informer.New(server.Source(widgetResource, ""), informer.Options[*widget]{})
+		run, end := context.WithCancel(ctx)
+		go func() { _ = byHand.Run(run) }()
+		one := count() - idle
+		require.Positive(t, one)
+		end()
+		require.Equal(t, idle, count())
+
+		for i := range 10 {
+			acquire(t, f, Scope{Namespaces: []string{string(rune('a' + i))}}).Release()
+		}
+		f.Start(stop)
+		for i := range 10 {
+			acquire(t, f, Scope{Namespaces: []string{string(rune('a' + i))}}).Release()
+		}
+		require.Equal(t, idle, count(), "nothing runs")
+		leased := acquire(t, f, Scope{Namespaces: []string{"a"}})
+		require.LessOrEqual(t, count()-idle, one+1, "one more watches the channel of Start")
+		second := acquire(t, f, Scope{Namespaces: []string{"b"}})
+		require.LessOrEqual(t, count()-idle, 2*one+1)
+		leased.Release()
+		second.Release()
+		require.Equal(t, idle, count())
+		close(stop)
+
+		g := newWidgetFactory(t, server)
+		_, err := For[*widget](g)
+		require.NoError(t, err)
+		g.StartWithContext(ctx)
+		require.Equal(t, one, count()-idle)
+	})
+}
+
+// A constructor's informer is run once, and counted, whoever has made it.
+func TestForeignInformersRunOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		constructed := 0
+		theirs := f.InformerFor(&widget{}, func(_ kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
+			return widgets{nil, &constructed}.defaultInformer(&widgetClient{server}, resync)
+		})
+		run, end := context.WithCancel(ctx)
+		f.StartWithContext(run)
+		begin(t, run, f)
+		require.True(t, f.WaitForCacheSync(ctx.Done())[widgetType])
+		end()
+		synctest.Wait()
+		begin(t, ctx, f)
+		require.True(t, theirs.IsStopped())
+		require.Zero(t, server.Watches())
+		f.Shutdown()
+	})
+}

@@ -1,0 +1,181 @@
+package factory
+
+import (
+	"context"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/informers"
+	informerscorev1 "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+	listerscorev1 "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// listers are both listers of a kind: the one that the factory shows, and client-go's
+// generated one over the same store.
+type listers struct {
+	name        string
+	k           kind
+	ours, other reflect.Value
+}
+
+// allListers finds the listers of all kinds. The factory's groups and versions embed
+// client-go's.
+func allListers(f *Factory) (all []listers) {
+	set, factory := reflect.TypeFor[informers.SharedInformerFactory](), reflect.ValueOf(f)
+	for i := range set.NumMethod() {
+		group := set.Method(i)
+		if group.Type.NumIn() != 0 || group.Type.NumOut() != 1 || group.Type.Out(0).Kind() != reflect.Interface {
+			continue
+		}
+		versions := factory.MethodByName(group.Name).Call(nil)[0].Elem()
+		for j := range group.Type.Out(0).NumMethod() {
+			version := group.Type.Out(0).Method(j)
+			kinds := versions.MethodByName(version.Name).Call(nil)[0].Elem()
+			for n := range version.Type.Out(0).NumMethod() {
+				name := version.Type.Out(0).Method(n).Name
+				lister := func(of reflect.Value) reflect.Value {
+					return of.MethodByName(name).Call(nil)[0].MethodByName("Lister").Call(nil)[0].Elem()
+				}
+				l := listers{name: name, ours: lister(kinds), other: lister(kinds.FieldByName("Interface"))}
+				list, _ := l.other.Type().MethodByName("List")
+				l.k = f.kinds[list.Type.Out(0).Elem()]
+				all = append(all, l)
+			}
+		}
+	}
+	return all
+}
+
+// same calls a method of both listers and requires that they answer alike.
+func (l listers) same(t *testing.T, method string, args ...any) (ours []reflect.Value) {
+	values := make([]reflect.Value, len(args))
+	for i := range args {
+		values[i] = reflect.ValueOf(args[i])
+	}
+	ours, other := l.ours.MethodByName(method).Call(values), l.other.MethodByName(method).Call(values)
+	require.Equal(t, other[1].Interface(), ours[1].Interface(), "%s: %s(%v)", l.name, method, args)
+	if method == "List" {
+		require.ElementsMatch(t, other[0].Interface(), ours[0].Interface(), "%s: List(%v)", l.name, args)
+		require.Equal(t, other[0].IsNil(), ours[0].IsNil(), "%s: List(%v)", l.name, args)
+		return ours
+	}
+	require.Equal(t, other[0].Interface(), ours[0].Interface(), "%s: %s(%v)", l.name, method, args)
+	return ours
+}
+
+// in returns the listers of a namespace.
+func (l listers) in(namespace string) listers {
+	of := func(v reflect.Value) reflect.Value {
+		return v.MethodByName(l.name).Call([]reflect.Value{reflect.ValueOf(namespace)})[0].Elem()
+	}
+	return listers{l.name + " of " + namespace, l.k, of(l.ours), of(l.other)}
+}
+
+// compare asks both listers all that can be asked of a store whose objects are first and
+// second, of which second has the label.
+func (l listers) compare(t *testing.T) {
+	for _, selector := range []string{"", "color=red", "color!=red", "color in (red,green)", "!color", "color", "none"} {
+		parsed, err := labels.Parse(selector)
+		require.NoError(t, err)
+		l.same(t, "List", parsed)
+		l.same(t, "List", parsed) // with whatever the first one has built
+	}
+	listed := l.same(t, "List", labels.Everything())[0]
+	if listed.Len() > 0 {
+		listed.Index(0).SetZero() // the caller's own slice
+		l.same(t, "List", labels.Everything())
+	}
+}
+
+// The listers of all kinds answer as client-go's do.
+func TestEveryListerIsAsClientgos(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		client := fake.NewSimpleClientset()
+		f := NewSharedInformerFactory(client, 0)
+		all := allListers(f)
+		require.Len(t, all, 147)
+		for _, k := range builtin() {
+			for _, name := range []string{"first", "second"} {
+				obj := newObject(k, name)
+				if name == "second" {
+					obj.SetLabels(map[string]string{"color": "red"})
+				}
+				require.NoError(t, client.Tracker().Create(k.resource, obj, namespaceIn(k)), k.resource)
+			}
+		}
+		begin(t, ctx, f)
+		for _, l := range all {
+			l.compare(t)
+			if !l.k.namespaced {
+				for _, name := range []string{"first", "none", "", "prod/first"} {
+					l.same(t, "Get", name)
+				}
+				continue
+			}
+			for _, namespace := range []string{"prod", "empty", ""} {
+				in := l.in(namespace)
+				in.compare(t)
+				for _, name := range []string{"first", "none", "", "prod/first"} {
+					in.same(t, "Get", name)
+				}
+			}
+		}
+	})
+}
+
+// What client-go has added to the listers of some kinds works too.
+func TestListersHaveTheMethodsThatClientgoHasAdded(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "web-1", Labels: map[string]string{"app": "web"}}}
+		set := &appsv1.ReplicaSet{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "web"},
+			Spec:       appsv1.ReplicaSetSpec{Selector: metav1.SetAsLabelSelector(pod.Labels)},
+		}
+		f := NewSharedInformerFactory(fake.NewClientset(set), 0)
+		sets := f.Apps().V1().ReplicaSets().Lister()
+		begin(t, ctx, f)
+		found, err := sets.GetPodReplicaSets(pod)
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		require.Equal(t, "web", found[0].Name)
+		pod.Labels = nil
+		_, err = sets.GetPodReplicaSets(pod)
+		require.Error(t, err)
+	})
+}
+
+// A lister that is not asked for reads nothing, and Get costs what the lister of the
+// namespace costs.
+func TestListersAllocateLittle(t *testing.T) {
+	f := NewSharedInformerFactory(fake.NewClientset(), 0)
+	pods, nodes := f.Core().V1().Pods(), f.Core().V1().Nodes()
+	require.NoError(t, pods.Informer().GetIndexer().Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "web"}}))
+	require.NoError(t, nodes.Informer().GetIndexer().Add(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}}))
+	podLister, nodeLister := pods.Lister(), nodes.Lister()
+	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { _, _ = podLister.Pods("prod").Get("web") }), 1.0)
+	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = nodeLister.Get("node") }))
+}
+
+// An informer that another constructor has made is read by client-go's lister.
+func TestAForeignInformerIsReadByClientgosLister(t *testing.T) {
+	f := NewSharedInformerFactory(fake.NewClientset(), 0)
+	foreign := f.InformerFor(&corev1.Pod{}, func(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
+		return informerscorev1.NewPodInformer(c, "", resync, cache.Indexers{})
+	})
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "web"}}
+	require.NoError(t, foreign.GetIndexer().Add(pod))
+	lister := f.Core().V1().Pods().Lister()
+	require.IsType(t, listerscorev1.NewPodLister(nil), lister)
+	got, err := lister.Pods("prod").Get("web")
+	require.NoError(t, err)
+	require.Same(t, pod, got)
+}

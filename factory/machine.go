@@ -1,0 +1,127 @@
+package factory
+
+// state is where an informer of a factory is in its life. Who wants it to run is
+// told by facts: a pin, which is somebody who asked for it through an accessor, For or
+// ForResource, and its users, who have leases on it.
+//
+//	           Start          pinned        acquired      released     its context ends    it has stopped
+//	created    run, or lease                lease
+//	running                                               stopping     stopping, ending    stopped, over
+//	stopping                                                                               lease, or stopped
+//	ending                                                                                 lease, or over
+//	stopped    run, or lease  lease         lease
+//	over       lease                        lease
+//	refused    lease                        lease
+//
+// run is to begin a run for the pin, under the context of that Start; lease is one
+// under all contexts that Start was given, and takes an informer that somebody wants
+// and a context that has not ended. Both make it running or, where the informer does
+// not run, refused. A pin keeps it running when the last lease is released. Once its
+// context ends an informer is ending where it has a pin, whose one run this was, and
+// stopping where it has none. An informer that was pinned while it was stopping or
+// stopped is yet to run for that pin.
+type state uint8
+
+const (
+	created  state = iota // it has never run
+	running               // it runs
+	stopping              // its context has ended, and it is about to stop
+	ending                // the same, and the run was the one that its pin has a right to
+	stopped               // it has stopped, and holds what it held
+	over                  // the same after the run for its pin: only leases begin another one
+	refused               // it did not run when it was to: somebody runs it by hand, or it was misconfigured
+)
+
+// call is what happens to an informer.
+type call uint8
+
+const (
+	startCalled call = iota
+	pinAdded         // the first time that it is asked for
+	leaseAcquired
+	lastReleased
+	contextEnded // that of its run; also where the factory has ended it
+	runStopped
+	runRefused
+)
+
+// facts are what is known of an informer once a call was made.
+type facts struct {
+	pinned, used bool
+	alive        bool // some context that Start was given has not ended, and the factory is not shut down
+}
+
+// action is what is to be done.
+type action uint8
+
+const (
+	doNothing action = iota
+	doRun            // run it under the context of the Start that was called
+	doLease          // run it under all contexts that Start was given
+	doCancel         // end the context of the run
+)
+
+// after returns the state after a call, and what is to be done.
+func (s state) after(c call, f facts) (state, action) {
+	switch s {
+	case created, stopped:
+		return s.beforeRun(c, f)
+	case over, refused:
+		if f.used && f.alive && (c == startCalled || c == leaseAcquired) {
+			return running, doLease
+		}
+	case running:
+		return s.inRun(c, f)
+	case stopping:
+		switch {
+		case c == runStopped && (f.used || f.pinned) && f.alive:
+			return running, doLease
+		case c == runStopped:
+			return stopped, doNothing
+		}
+	case ending:
+		switch {
+		case c == runStopped && f.used && f.alive:
+			return running, doLease
+		case c == runStopped:
+			return over, doNothing
+		}
+	}
+	return s, doNothing
+}
+
+// beforeRun is after, of an informer that has not run for its pin.
+func (s state) beforeRun(c call, f facts) (state, action) {
+	switch {
+	case c == startCalled && f.pinned:
+		return running, doRun
+	case !f.alive:
+		return s, doNothing
+	case c == startCalled && f.used, c == leaseAcquired, c == pinAdded && s == stopped:
+		return running, doLease
+	}
+	return s, doNothing
+}
+
+// inRun is after, of an informer that runs.
+func (s state) inRun(c call, f facts) (state, action) {
+	switch {
+	case c == runRefused:
+		return refused, doNothing
+	case c == contextEnded && f.pinned:
+		return ending, doCancel
+	case c == contextEnded, c == lastReleased && !f.pinned:
+		return stopping, doCancel
+	case c == runStopped && f.pinned:
+		return over, doNothing
+	case c == runStopped:
+		return stopped, doNothing
+	}
+	return s, doNothing
+}
+
+// ends tells whether a run is coming to its end.
+func (s state) ends() bool { return s == stopping || s == ending }
+
+// ran tells whether an informer runs, or has run, for its pin.
+func (s state) ran() bool { return s == running || s == ending || s == over || s == refused }

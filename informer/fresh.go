@@ -1,0 +1,59 @@
+package informer
+
+import (
+	"context"
+	"fmt"
+)
+
+// WaitFresh waits until the store holds the state of now, however old it was when the
+// informer was started again: all that the source had has been read in this run, and
+// the source is being watched. [Informer.WaitSynced] is satisfied with what an earlier
+// run has read.
+//
+// It returns nil then, and otherwise why not, as WaitSynced does: [ErrStopped] if the
+// informer stops before, [ErrNotSynced] together with the context's cause if ctx ends,
+// each with the last error of a list or watch.
+func (i *Informer[T]) WaitFresh(ctx context.Context) error { return i.core.waitFresh(ctx) }
+
+func (c *core) waitFresh(ctx context.Context) error {
+	if err := c.misused(); err != nil {
+		return err
+	}
+	c.versions.waiting.Add(1)
+	defer c.versions.waiting.Add(-1)
+	for {
+		changed := c.versions.channel()
+		run := c.lastRun()
+		if closed(run.read) && c.status.watchesAll() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-run.stopped:
+			return c.status.because(fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped))
+		case <-ctx.Done():
+			return c.status.because(fmt.Errorf("informer %s: %w: %w", c.options.Name, ErrNotSynced, context.Cause(ctx)))
+		}
+	}
+}
+
+// lastRun returns the run of now, or else the last one.
+func (c *core) lastRun() *run {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	return c.run
+}
+
+// noteRead takes note of a full state of a part: a run has read its sources once all
+// parts have had one in it. The processLoop calls it.
+func (c *core) noteRead(p *part) {
+	run := c.lastRun()
+	if p.readIn == run {
+		return
+	}
+	p.readIn = run
+	if run.partsRead++; run.partsRead == len(c.parts) {
+		close(run.read)
+	}
+}
