@@ -3,6 +3,7 @@ package factory
 import (
 	"context"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -194,7 +195,9 @@ func TestGoroutines(t *testing.T) {
 		f := newWidgetFactory(t, server)
 		count := func() int {
 			synctest.Wait()
-			return runtime.NumGoroutine()
+			stacks := make([]byte, 1<<20)
+			stacks = stacks[:runtime.Stack(stacks, true)]
+			return strings.Count(string(stacks), ", synctest bubble ")
 		}
 		idle := count()
 		byHand := informer.New(server.Source(widgetResource, ""), informer.Options[*widget]{})
@@ -225,8 +228,23 @@ func TestGoroutines(t *testing.T) {
 		g := newWidgetFactory(t, server)
 		_, err := For[*widget](g)
 		require.NoError(t, err)
-		g.StartWithContext(ctx)
+		run, end = context.WithCancel(ctx)
+		g.StartWithContext(run)
 		require.Equal(t, one, count()-idle)
+		end()
+
+		stop = make(chan struct{})
+		byHand = informer.New(server.Source(widgetResource, ""), informer.Options[*widget]{})
+		go byHand.Shared().Run(stop)
+		one = count() - idle
+		close(stop)
+		stop = make(chan struct{})
+		g = newWidgetFactory(t, server)
+		_, err = For[*widget](g)
+		require.NoError(t, err)
+		g.Start(stop)
+		require.Equal(t, one, count()-idle, "with a channel")
+		close(stop)
 	})
 }
 
