@@ -34,10 +34,13 @@ type common[K comparable] struct {
 // defaultKeep is how long an informer that nobody uses any more is kept by default.
 const defaultKeep = 5 * time.Minute
 
-// init makes an empty table, and sets what all factories begin with.
-func (c *common[K]) init(resync time.Duration, known func(K) (kind, error), source func(k kind, namespace string) reflector.Source) {
+// init makes an empty table, and sets what all factories begin with, over a client.
+func (c *common[K]) init(client any, resync time.Duration, known func(K) (kind, error), source func(k kind, namespace string) reflector.Source) {
 	c.entries = make(map[key[K]]*entry)
 	c.keep = defaultKeep
+	if !isFake(client) {
+		c.gate = newGate(defaultAtOnce)
+	}
 	c.resync, c.resyncs = resync, make(map[K]time.Duration)
 	c.configured = make(map[K]informer.Options[any])
 	c.identities = make(map[K]cache.InformerNameAndResource)
@@ -56,7 +59,7 @@ func (c *common[K]) of(id K) (e *entry, ready <-chan struct{}, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		e = c.enter(at, func() *entry { return c.make(id, k, selection{}) })
+		e = c.enter(at, func() *entry { return c.make(id, k, Scope{}, selection{}) })
 	}
 	return e, c.pin(e), nil
 }
@@ -71,7 +74,7 @@ func (c *common[K]) shared(id K) cache.SharedIndexInformer {
 }
 
 // make makes the informer of what a selection leaves of a kind. The caller holds mu.
-func (c *common[K]) make(id K, k kind, s selection) *entry {
+func (c *common[K]) make(id K, k kind, scope Scope, s selection) *entry {
 	namespaces := s.namespaces
 	if len(namespaces) == 0 {
 		namespaces = []string{c.namespace}
@@ -84,7 +87,7 @@ func (c *common[K]) make(id K, k kind, s selection) *entry {
 	if c.name != nil && s.text == "" {
 		_ = informer.Measure(i, c.identity(id, k), nil) // it is ours, and has not started
 	}
-	return newEntry(i)
+	return newEntry(i, k, scope)
 }
 
 // identity returns what the informer of a kind publishes its metrics under. It is

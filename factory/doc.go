@@ -5,7 +5,7 @@
 // this module's informers; [For] is the way to the same informers with types,
 // and [Acquire] to further ones that live only while someone uses them.
 // [DynamicFactory] and [MetadataFactory] do the same for unstructured objects
-// and for metadata alone.
+// and for metadata alone, by resource.
 //
 // # Guarantees
 //
@@ -17,8 +17,10 @@
 //     may be called any number of times; after Shutdown it does nothing.
 //   - An acquired informer runs while there are leases on it, until every context that
 //     Start was given has ended, or Shutdown. With the last release it stops; with the
-//     next acquire it goes on from what it holds, with the handlers that it has. One
-//     that was asked for by other means as well runs on when it is released.
+//     next acquire it goes on from what it holds, until that is dropped: nobody has used
+//     it for 5 minutes, or what [WithRetention] says. One that was asked for by other
+//     means as well runs on when it is released, and is never dropped.
+//   - The handlers that were added through a lease end with it, and no others.
 //   - Shutdown returns when every informer has ended. It ends those that are leased
 //     only; the others end with the context or channel that Start was given.
 //   - An informer that does not run has no goroutine, and one that does has no more

@@ -16,19 +16,22 @@ import (
 // table's mu.
 type entry struct {
 	shared cache.SharedIndexInformer
+	kind   kind // what is known of its type
+	scope  Scope
 	// begin runs it in the background, again after it has stopped if it is one of this
-	// module. It calls stopped when it may be run again, and returned when it is over
-	// with all of its handlers.
-	begin func(ctx context.Context, stopped, returned func()) error
+	// module.
+	begin func(ctx context.Context, o informer.RunOptions) error
 
 	state  state
 	pinned bool
 	users  int
+	anew   bool // the next run is to trust nothing of what is stored
 
 	// Of the last run:
 	ctx        context.Context
-	cancel     context.CancelFunc // of a leased run that has not stopped; else nil
-	hasStopped chan struct{}      // closed when the run has stopped, and another one has begun if it is to
+	cancel     context.CancelFunc
+	leased     bool          // it lasts until all contexts have ended, and has not stopped
+	hasStopped chan struct{} // closed when the run has stopped, and another one has begun if it is to
 
 	// forgetting drops the informer in a while, since nobody uses it; nil where somebody does.
 	forgetting *time.Timer
@@ -36,7 +39,7 @@ type entry struct {
 
 // unused tells whether an informer is only there for who may acquire it again.
 func (e *entry) unused() bool {
-	return !e.pinned && e.users == 0 && (e.state == created || e.state == stopped)
+	return !e.pinned && e.users == 0 && (e.state == created || e.state == stopped || e.state == halted)
 }
 
 // settings are what the options of a factory come to for one informer.
@@ -71,16 +74,22 @@ func build(goType reflect.Type, sources []reflector.Source, s settings) informer
 }
 
 // newEntry returns the entry of an informer, whoever made it.
-func newEntry(i cache.SharedIndexInformer) *entry {
+func newEntry(i cache.SharedIndexInformer, k kind, s Scope) *entry {
+	e := &entry{shared: i, kind: k, scope: s}
 	if ours, ok := informer.SharedOf(i); ok {
-		return &entry{shared: i, begin: ours.Begin}
+		e.begin = ours.Begin
+	} else {
+		e.begin = e.beginForeign
 	}
-	return &entry{shared: i, begin: func(ctx context.Context, stopped, returned func()) error {
-		go func() {
-			i.RunWithContext(ctx)
-			stopped()
-			returned()
-		}()
-		return nil
-	}}
+	return e
+}
+
+// beginForeign runs an informer that is not of this module.
+func (e *entry) beginForeign(ctx context.Context, o informer.RunOptions) error {
+	go func() {
+		e.shared.RunWithContext(ctx)
+		o.Stopped()
+		o.Returned()
+	}()
+	return nil
 }

@@ -21,6 +21,9 @@ var (
 	// called, and by [For] and [ListerFor] for an informer that had not been started
 	// then. A Start that comes later logs it.
 	ErrShutdown = errors.New("the factory has been shut down")
+	// ErrNoInformer is returned by [StopInformer] and [RestartInformer] where the factory
+	// has no informer of the type and the scope.
+	ErrNoInformer = errors.New("the factory has no such informer")
 	// ErrScope is returned by [Acquire] for a scope that cannot be: a namespace
 	// given twice, namespaces of a cluster-scoped kind, one that is not the factory's where
 	// that has only one, a selector that does not parse.

@@ -45,7 +45,7 @@ func NewFilteredSharedInformerFactory(c kubernetes.Interface, resync time.Durati
 // NewSharedInformerFactoryWithOptions returns a factory.
 func NewSharedInformerFactoryWithOptions(c kubernetes.Interface, resync time.Duration, options ...Option) *Factory {
 	f := &Factory{client: c, kinds: make(map[reflect.Type]kind)}
-	f.init(resync, f.kind, func(k kind, namespace string) reflector.Source { return k.source(c, namespace) })
+	f.init(c, resync, f.kind, func(k kind, namespace string) reflector.Source { return k.source(c, namespace) })
 	for _, k := range builtin() {
 		f.kinds[k.object] = k
 	}
@@ -82,7 +82,11 @@ func (f *Factory) construct(object reflect.Type, constructor func(resync time.Du
 		if f.transform != nil {
 			_ = i.SetTransform(f.transform) // it has not started
 		}
-		return newEntry(i)
+		k, err := f.kind(object)
+		if err != nil {
+			k = kind{object: object}
+		}
+		return newEntry(i, k, Scope{})
 	})
 	return e, f.pin(e)
 }

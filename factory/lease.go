@@ -92,7 +92,7 @@ func (c *common[K]) acquired(id K, s Scope, fits func(*entry) error) (e *entry, 
 	case c.down:
 		return nil, nil, ErrShutdown
 	}
-	e = c.enter(key[K]{id, only.text}, func() *entry { return c.make(id, k, only) })
+	e = c.enter(key[K]{id, only.text}, func() *entry { return c.make(id, k, Scope{only.namespaces, s.Labels, s.Fields}, only) })
 	if err := fits(e); err != nil {
 		return nil, nil, err
 	}
@@ -139,6 +139,12 @@ func (s Scope) resolve(k kind, within string) (selection, error) {
 			o.FieldSelector = both(o.FieldSelector, byFields.String())
 		},
 	}, nil
+}
+
+// clone returns a scope that shares nothing with this one.
+func (s Scope) clone() Scope {
+	s.Namespaces = slices.Clone(s.Namespaces)
+	return s
 }
 
 // both joins two selectors: an object has to match each.

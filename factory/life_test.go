@@ -1,9 +1,9 @@
 package factory
 
 import (
-	"bytes"
 	"context"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -196,8 +196,8 @@ func TestGoroutines(t *testing.T) {
 		count := func() int {
 			synctest.Wait()
 			stacks := make([]byte, 1<<20)
-			// Those of the runtime come and go, and are not of the test's bubble.
-			return bytes.Count(stacks[:runtime.Stack(stacks, true)], []byte(", synctest bubble "))
+			stacks = stacks[:runtime.Stack(stacks, true)]
+			return strings.Count(string(stacks), ", synctest bubble ")
 		}
 		idle := count()
 		byHand := informer.New(server.Source(widgetResource, ""), informer.Options[*widget]{})
@@ -228,8 +228,23 @@ func TestGoroutines(t *testing.T) {
 		g := newWidgetFactory(t, server)
 		_, err := For[*widget](g)
 		require.NoError(t, err)
-		g.StartWithContext(ctx)
+		run, end = context.WithCancel(ctx)
+		g.StartWithContext(run)
 		require.Equal(t, one, count()-idle)
+		end()
+
+		stop = make(chan struct{})
+		byHand = informer.New(server.Source(widgetResource, ""), informer.Options[*widget]{})
+		go byHand.Shared().Run(stop)
+		one = count() - idle
+		close(stop)
+		stop = make(chan struct{})
+		g = newWidgetFactory(t, server)
+		_, err = For[*widget](g)
+		require.NoError(t, err)
+		g.Start(stop)
+		require.Equal(t, one, count()-idle, "with a channel")
+		close(stop)
 	})
 }
 

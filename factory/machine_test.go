@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	stateNames = []string{"created", "running", "stopping", "ending", "stopped", "over", "refused"}
-	callNames  = []string{"startCalled", "pinAdded", "leaseAcquired", "lastReleased", "contextEnded", "runStopped", "runRefused"}
+	stateNames = []string{"created", "running", "stopping", "ending", "restarting", "stopped", "over", "refused", "halting", "halted"}
+	callNames  = []string{"startCalled", "pinAdded", "leaseAcquired", "lastReleased", "contextEnded", "runStopped", "runRefused", "stopAsked", "restartAsked"}
 )
 
 // lives has each row of the table in machine.go in full: the state, the call and what
@@ -41,28 +41,53 @@ over      startCalled    ua    running   doLease
 over      leaseAcquired  ua    running   doLease
 refused   startCalled    ua    running   doLease
 refused   leaseAcquired  ua    running   doLease
+restarting runStopped    pa    running   doLease
+restarting runStopped    !pua  running   doLease
+restarting runStopped    !a    stopped   doNothing
+restarting runStopped    !p!u  stopped   doNothing
+halting   runStopped     -     halted    doNothing
+
+created   stopAsked      -     halted    doNothing
+running   stopAsked      -     halting   doCancel
+stopping  stopAsked      -     halting   doNothing
+ending    stopAsked      -     halting   doNothing
+restarting stopAsked     -     halting   doNothing
+stopped   stopAsked      -     halted    doNothing
+over      stopAsked      -     halted    doNothing
+refused   stopAsked      -     halted    doNothing
+
+running   restartAsked   -     restarting doCancel
+stopping  restartAsked   -     restarting doNothing
+ending    restartAsked   -     restarting doNothing
+halting   restartAsked   -     restarting doNothing
+stopped   restartAsked   pa    running   doLease
+stopped   restartAsked   !pua  running   doLease
+over      restartAsked   pa    running   doLease
+over      restartAsked   !pua  running   doLease
+refused   restartAsked   pa    running   doLease
+refused   restartAsked   !pua  running   doLease
+halted    restartAsked   pa    running   doLease
+halted    restartAsked   !pua  running   doLease
+halted    restartAsked   !a    stopped   doNothing
+halted    restartAsked   !p!u  stopped   doNothing
 `
 
 var actionNames = []string{"doNothing", "doRun", "doLease", "doCancel"}
 
 // holds tells whether facts are as a row of lives wants them.
 func (f facts) holds(condition string) bool {
+	known := map[rune]bool{'p': f.pinned, 'u': f.used, 'a': f.alive}
 	wanted := true
 	for _, c := range condition {
-		switch c {
-		case '!':
+		fact, ok := known[c]
+		switch {
+		case c == '!':
 			wanted = false
 			continue
-		case 'p':
-			wanted = wanted == f.pinned
-		case 'u':
-			wanted = wanted == f.used
-		case 'a':
-			wanted = wanted == f.alive
-		}
-		if !wanted {
+		case ok && fact != wanted:
 			return false
 		}
+		wanted = true
 	}
 	return true
 }
@@ -77,35 +102,34 @@ func everyFacts() (all []facts) {
 
 // Every state, call and facts: what the table says, and nothing else.
 func TestLifeIsAsTheTableSays(t *testing.T) {
-	used := make(map[string]bool)
+	met := make(map[string]bool)
 	for s, stateName := range stateNames {
 		for c, callName := range callNames {
 			for _, f := range everyFacts() {
+				if c := call(c); c == leaseAcquired && !f.used || c == lastReleased && f.used || c == pinAdded && !f.pinned {
+					continue // cannot be
+				}
 				next, do := stateName, "doNothing"
 				for row := range strings.Lines(lives) {
 					cells := strings.Fields(row)
 					if len(cells) == 0 || cells[0] != stateName || cells[1] != callName || !f.holds(cells[2]) {
 						continue
 					}
-					if c := call(c); c == leaseAcquired && !f.used || c == lastReleased && f.used || c == pinAdded && !f.pinned {
-						continue // cannot be
-					}
 					next, do = cells[3], cells[4]
-					used[row] = true
-				}
-				if c := call(c); c == leaseAcquired && !f.used || c == lastReleased && f.used || c == pinAdded && !f.pinned {
-					continue
+					met[row] = true
 				}
 				got, action := state(s).after(call(c), f)
 				require.Equal(t, next+" "+do, stateNames[got]+" "+actionNames[action], "%s %s %+v", stateName, callName, f)
 			}
 		}
 	}
-	require.Len(t, used, strings.Count(strings.TrimSpace(lives), "\n")+1, "every row was met")
+	for row := range strings.Lines(lives) {
+		require.True(t, strings.TrimSpace(row) == "" || met[row], "never met: %s", row)
+	}
 }
 
 // ownContextEnded is contextEnded where another context that Start was given lives.
-const ownContextEnded = runRefused + 1
+const ownContextEnded = restartAsked + 1
 
 // life is a twin of what the machine decides: what came of the calls so far.
 type life struct {
@@ -114,6 +138,7 @@ type life struct {
 	inRun   bool // a run has begun and not stopped
 	pinned  int  // runs under the context of a Start
 	context bool // that of the run has not ended
+	halted  bool // it was told to stop, and not to run anew since
 }
 
 // do makes a call, if it can come now, and does what the machine says.
@@ -135,6 +160,9 @@ func (l *life) do(c call) {
 		}
 	case c == runStopped && l.inRun && !l.context:
 		l.inRun = false
+	case c == stopAsked || c == restartAsked:
+		l.pinned = 0 // who restarts it has it run once more
+		l.halted = c == stopAsked || l.halted && l.state == created
 	default:
 		return
 	}
@@ -158,14 +186,17 @@ func (l *life) do(c call) {
 // Whatever the order of calls: no run begins while another one lasts; who wants an
 // informer gets it to run; and one that nobody wants stops.
 func TestLifeInAnyOrder(t *testing.T) {
-	calls := []call{startCalled, pinAdded, leaseAcquired, lastReleased, contextEnded, ownContextEnded, runStopped}
-	const length = 6
+	calls := []call{startCalled, pinAdded, leaseAcquired, lastReleased, contextEnded, ownContextEnded, runStopped, stopAsked, restartAsked}
+	const length = 5
 	var walk func(l life, trace string, left int)
 	walk = func(l life, trace string, left int) {
 		require.Equal(t, l.inRun, l.state == running || l.state.ends(), trace)
 		require.Equal(t, l.context && l.inRun, l.state == running, trace)
 		require.LessOrEqual(t, l.pinned, 1, "%s: it runs once for its pin", trace)
-		if l.facts.alive && l.facts.used {
+		if l.halted {
+			require.NotEqual(t, running, l.state, "%s: it was told to stop", trace)
+		}
+		if l.facts.alive && l.facts.used && !l.halted {
 			require.True(t, l.inRun, "%s: its users wait for ever", trace)
 		}
 		if !l.facts.used && !l.facts.pinned {

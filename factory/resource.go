@@ -20,8 +20,8 @@ type byResource[T informer.Object] struct {
 }
 
 // init sets the sources, which are read in one namespace or, for "", in all.
-func (f *byResource[T]) init(resync time.Duration, namespace string, tweak func(*metav1.ListOptions), source func(schema.GroupVersionResource, string) reflector.Source) {
-	f.common.init(resync, func(resource schema.GroupVersionResource) (kind, error) {
+func (f *byResource[T]) init(client any, resync time.Duration, namespace string, tweak func(*metav1.ListOptions), source func(schema.GroupVersionResource, string) reflector.Source) {
+	f.common.init(client, resync, func(resource schema.GroupVersionResource) (kind, error) {
 		return kind{resource: resource, object: reflect.TypeFor[T](), namespaced: true}, nil // as far as anybody knows
 	}, func(k kind, namespace string) reflector.Source { return source(k.resource, namespace) })
 	f.namespace, f.tweak = namespace, tweak
@@ -33,6 +33,15 @@ func (f *byResource[T]) SetRetention(d time.Duration) {
 	defer f.mu.Unlock()
 
 	f.keep = d
+}
+
+// SetConcurrentLists is [WithConcurrentLists], for the informers that are started from
+// now on.
+func (f *byResource[T]) SetConcurrentLists(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	f.gate = newGate(n)
 }
 
 // SetTransform sets the transform of the informers that are asked for from
@@ -57,4 +66,31 @@ func (f *byResource[T]) SetDecoding(d reflector.Decoding) {
 // Whether the server has the resource shows when the informer runs.
 func (f *byResource[T]) ForResource(resource schema.GroupVersionResource) informers.GenericInformer {
 	return generic{f.shared(resource), resource.GroupResource()}
+}
+
+// For is ForResource with types.
+// It returns [ErrShutdown] for an informer that would never run.
+func (f *byResource[T]) For(resource schema.GroupVersionResource) (*informer.Informer[T], error) {
+	return informerFor[T](&f.common, resource)
+}
+
+// Acquire is [Acquire], for a resource. Whether that has namespaces shows when the
+// informer runs.
+func (f *byResource[T]) Acquire(resource schema.GroupVersionResource, s Scope) (*Lease[T], error) {
+	return newLease[T](&f.common, resource, s)
+}
+
+// Configure is [Configure], for a resource.
+func (f *byResource[T]) Configure(resource schema.GroupVersionResource, o informer.Options[T]) error {
+	return configure(&f.common, resource, o)
+}
+
+// StopInformer is [StopInformer], for a resource.
+func (f *byResource[T]) StopInformer(resource schema.GroupVersionResource, s Scope) error {
+	return f.tell(resource, s, stopAsked)
+}
+
+// RestartInformer is [RestartInformer], for a resource.
+func (f *byResource[T]) RestartInformer(resource schema.GroupVersionResource, s Scope) error {
+	return f.tell(resource, s, restartAsked)
 }

@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+
+	"github.com/tidemark-k8s/tidemark/informer"
 )
 
 // table holds the informers of a factory and moves each of them through its life.
@@ -17,6 +19,7 @@ type table[K comparable] struct {
 	entries map[key[K]]*entry
 	keep    time.Duration // how long an informer that nobody uses is kept; negative for ever
 	starts  starts
+	gate    gate
 	down    bool           // Shutdown was called
 	runs    sync.WaitGroup // of the informers that the factory runs
 }
@@ -45,7 +48,7 @@ func (t *table[K]) pin(e *entry) (ready <-chan struct{}) {
 		e.pinned = true
 		t.step(e, pinAdded, nil)
 	}
-	return t.ready(e, e.state == stopping)
+	return t.ready(e, e.state == stopping || e.state == restarting)
 }
 
 // acquire adds a user of an informer. The caller holds mu, and waits for what is
@@ -54,7 +57,7 @@ func (t *table[K]) acquire(e *entry) (ready <-chan struct{}) {
 	t.look(e)
 	e.users++
 	t.step(e, leaseAcquired, nil)
-	return t.ready(e, e.state.ends())
+	return t.ready(e, e.state.again())
 }
 
 // release takes a user of an informer away.
@@ -132,7 +135,7 @@ func (t *table[K]) expire() {
 		return
 	}
 	for _, e := range t.entries {
-		if e.cancel != nil {
+		if e.leased {
 			t.step(e, contextEnded, nil)
 		}
 	}
@@ -155,15 +158,13 @@ func (t *table[K]) step(e *entry, c call, start context.Context) {
 	e.state, do = was.after(c, facts{pinned: e.pinned, used: e.users > 0, alive: t.alive()})
 	switch do {
 	case doRun:
-		t.run(e, start, nil)
+		t.run(e, start)
 	case doLease:
-		ctx, cancel := context.WithCancel(t.starts.values())
+		e.leased = true
 		t.starts.watch(t.contextEnds)
-		t.run(e, ctx, cancel)
+		t.run(e, t.starts.values())
 	case doCancel:
-		if e.cancel != nil {
-			e.cancel()
-		}
+		e.cancel()
 	case doNothing:
 	}
 	t.tend(e)
@@ -213,15 +214,24 @@ func (t *table[K]) drop(e *entry) {
 
 // run runs an informer. Where that cannot run, or is run by its user, it says so to the
 // log. The caller holds mu.
-func (t *table[K]) run(e *entry, ctx context.Context, cancel context.CancelFunc) {
-	e.ctx, e.cancel, e.hasStopped = ctx, cancel, make(chan struct{})
+func (t *table[K]) run(e *entry, ctx context.Context) {
+	e.ctx, e.cancel = context.WithCancel(ctx)
+	e.hasStopped = make(chan struct{})
 	t.runs.Add(1)
-	if err := e.begin(ctx, func() { t.stopped(e) }, t.runs.Done); err != nil {
+	err := e.begin(e.ctx, informer.RunOptions{
+		Anew:     e.anew,
+		Admit:    t.gate.admission(),
+		Stopped:  func() { t.stopped(e) },
+		Returned: t.runs.Done,
+	})
+	if err != nil {
 		t.runs.Done()
 		klog.FromContext(ctx).Error(err, "The factory does not run the informer")
 		t.over(e)
 		t.step(e, runRefused, nil)
+		return
 	}
+	e.anew = false
 }
 
 // stopped is called when a run of an informer has stopped.
@@ -231,16 +241,16 @@ func (t *table[K]) stopped(e *entry) {
 
 	ready := e.hasStopped
 	defer close(ready) // at last: who waits finds the informer running again
-	t.over(e)
 	t.look(e)
+	t.over(e)
 	t.step(e, runStopped, nil)
 }
 
 // over lets go of what belongs to a run. The caller holds mu.
 func (t *table[K]) over(e *entry) {
-	if e.cancel != nil {
-		e.cancel()
-		e.cancel = nil
+	e.cancel()
+	if e.leased {
+		e.leased = false
 		t.starts.unwatch()
 	}
 }

@@ -281,9 +281,10 @@ func (i *clientgoInformer) Start(ctx context.Context) (wait func(), err error) {
 }
 
 // Begin is [Shared].Begin.
-func (i *clientgoInformer) Begin(ctx context.Context, stopped, returned func()) error {
-	return i.core.Begin(ctx, stopped, returned)
-}
+func (i *clientgoInformer) Begin(ctx context.Context, o RunOptions) error { return i.core.Begin(ctx, o) }
+
+// Status is [Informer.Status].
+func (i *clientgoInformer) Status() Status { return i.core.Status() }
 
 // Done is [Informer.Done].
 func (i *clientgoInformer) Done() <-chan struct{} { return i.core.done() }

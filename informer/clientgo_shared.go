@@ -23,11 +23,10 @@ type Shared interface {
 	cache.SharedIndexInformer
 	// Start is [Informer.Start].
 	Start(ctx context.Context) (wait func(), err error)
-	// Begin is Start for those who have no goroutine to wait with: stopped is called
-	// when the informer has stopped and may be started again, returned when wait would
-	// return. Both are called on a goroutine of the informer, and not where Begin
-	// returns an error.
-	Begin(ctx context.Context, stopped, returned func()) error
+	// Begin is Start for those who have no goroutine to wait with.
+	Begin(ctx context.Context, o RunOptions) error
+	// Status is [Informer.Status].
+	Status() Status
 	// Done is [Informer.Done].
 	Done() <-chan struct{}
 	// WaitDelivered is [Informer.WaitDelivered].

@@ -19,7 +19,9 @@ type intake struct {
 	core   *core
 	run    *run
 	part   uint16
-	staged bool // a full state is arriving
+	staged bool   // a full state is arriving
+	asked  bool   // for the admission
+	leave  func() // gives back the admission, if the source has one; the reflector's goroutine calls it
 	// afresh says that what is stored is not to be trusted, until a full state is
 	// committed that holds none of it.
 	afresh atomic.Bool
@@ -45,6 +47,7 @@ type intake struct {
 
 func newIntake(c *core, run *run, part uint16) *intake {
 	s := &intake{core: c, run: run, part: part}
+	s.afresh.Store(run.options.Anew)
 	if c.options.Transform != nil {
 		s.abandoned = make(chan struct{})
 	}

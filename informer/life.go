@@ -75,12 +75,12 @@ func (c *core) Start(ctx context.Context) (wait func(), err error) {
 }
 
 // Begin is [Shared].Begin.
-func (c *core) Begin(ctx context.Context, stopped, returned func()) error {
+func (c *core) Begin(ctx context.Context, o RunOptions) error {
 	run, err := c.begin(ctx, true)
 	if err != nil {
 		return err
 	}
-	run.onStopped, run.onReturned = stopped, returned
+	run.options = o
 	go c.move(run)()
 	return nil
 }
@@ -99,11 +99,11 @@ func (c *core) move(run *run) (read func()) {
 		run.stopping.Store(true)
 		reading.wait()
 		c.finish(run)
-		call(run.onStopped)
+		call(run.options.Stopped)
 		run.handlers.Wait()
 		tellEnd()
 		close(run.returned)
-		call(run.onReturned)
+		call(run.options.Returned)
 	})
 	return read
 }

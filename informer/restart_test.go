@@ -161,14 +161,14 @@ func TestBegin(t *testing.T) {
 		var stopped, returned atomic.Int32
 		counts := func() [2]int32 { return [2]int32{stopped.Load(), returned.Load()} }
 		ctx, cancel := context.WithCancel(t.Context())
-		require.NoError(t, shared.Begin(ctx, func() { stopped.Add(1) }, func() { returned.Add(1) }))
-		require.ErrorIs(t, shared.Begin(ctx, nil, nil), ErrRunning)
+		require.NoError(t, shared.Begin(ctx, RunOptions{Stopped: func() { stopped.Add(1) }, Returned: func() { returned.Add(1) }}))
+		require.ErrorIs(t, shared.Begin(ctx, RunOptions{}), ErrRunning)
 		synctest.Wait()
 		cancel()
 		synctest.Wait()
 		require.Equal(t, [2]int32{1, 0}, counts(), "the handler is busy")
 		ctx, cancel = context.WithCancel(t.Context())
-		require.NoError(t, shared.Begin(ctx, func() { stopped.Add(1) }, func() { returned.Add(1) }))
+		require.NoError(t, shared.Begin(ctx, RunOptions{Stopped: func() { stopped.Add(1) }, Returned: func() { returned.Add(1) }}))
 		close(busy)
 		synctest.Wait()
 		require.Equal(t, [2]int32{1, 1}, counts(), "of the first run")

@@ -21,8 +21,23 @@ type run struct {
 	handlers sync.WaitGroup // the handlers' goroutines
 	// partsRead is how many sources have been read in this run. The processLoop's own.
 	partsRead int
-	// onStopped and onReturned are called after these channels are closed; each may be nil.
-	onStopped, onReturned func()
+	options   RunOptions
+}
+
+// RunOptions say how a run goes that [Shared].Begin begins. Each function may be nil.
+type RunOptions struct {
+	// Anew makes the run trust nothing of what is stored: all objects are read again, take
+	// the place of those that are there, and are told to the handlers as updated. Until
+	// then the store stays as it is.
+	Anew bool
+	// Admit is called before a source is read, on a goroutine that waits for it. It
+	// returns what is to be called, once, when the state of the source was read for the
+	// first time, or that has failed; nil where ctx has ended.
+	Admit func(ctx context.Context) (leave func())
+	// Stopped is called when the informer has stopped and may be started again.
+	Stopped func()
+	// Returned is called when Run would return: the last handler has returned, too.
+	Returned func()
 }
 
 func newRun() *run {

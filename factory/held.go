@@ -1,0 +1,75 @@
+package factory
+
+import (
+	"cmp"
+	"iter"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// Held is one informer of a factory, at one moment.
+type Held struct {
+	Type     reflect.Type
+	Resource schema.GroupVersionResource // empty for a type that only a caller's constructor knows
+	Scope    Scope                       // the zero one for all that the factory has of the kind
+	// Pinned tells whether somebody has asked for it by For, ForResource or an accessor:
+	// it stays.
+	Pinned bool
+	Users  int // the leases on it
+	// Status is how it is doing, and how its handlers are. Of an informer of another
+	// module it tells only whether that is synced, and stopped.
+	Status   informer.Status
+	Informer cache.SharedIndexInformer
+}
+
+// Informers returns the informers that the factory has when the loop begins, in the order
+// of their resources, types and scopes. The loop's body may call the factory.
+func (c *common[K]) Informers() iter.Seq[Held] {
+	return func(yield func(Held) bool) {
+		for _, h := range c.held() {
+			h.Status = statusOf(h.Informer)
+			if !yield(h) {
+				return
+			}
+		}
+	}
+}
+
+// held returns all informers without their status.
+func (c *common[K]) held() []Held {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	var all []Held
+	for _, e := range c.entries {
+		all = append(all, Held{
+			Type: e.kind.object, Resource: e.kind.resource, Scope: e.scope.clone(),
+			Pinned: e.pinned, Users: e.users, Informer: e.shared,
+		})
+	}
+	slices.SortFunc(all, Held.compare)
+	return all
+}
+
+func (h Held) compare(other Held) int {
+	return cmp.Or(
+		cmp.Compare(h.Resource.String(), other.Resource.String()),
+		cmp.Compare(h.Type.String(), other.Type.String()),
+		slices.Compare(h.Scope.Namespaces, other.Scope.Namespaces),
+		cmp.Compare(h.Scope.Labels, other.Scope.Labels),
+		cmp.Compare(h.Scope.Fields, other.Scope.Fields),
+	)
+}
+
+// statusOf tells how an informer is doing, whosesoever it is.
+func statusOf(i cache.SharedIndexInformer) informer.Status {
+	if ours, ok := informer.SharedOf(i); ok {
+		return ours.Status()
+	}
+	return informer.Status{Synced: i.HasSynced(), Stopped: i.IsStopped()}
+}

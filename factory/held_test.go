@@ -1,0 +1,156 @@
+package factory
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes/scheme"
+	metadatafake "k8s.io/client-go/metadata/fake"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// A factory tells what it has: who uses it, and how it is doing.
+func TestInformers(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+		f := NewSharedInformerFactory(fake.NewClientset(newPod("a", "p"), newPod("a", "q")), 0)
+		require.NoError(t, Register[*widget](f, widgetsOf(server)))
+		for range f.Informers() {
+			require.Fail(t, "there are none")
+		}
+		pods, err := For[*corev1.Pod](f)
+		require.NoError(t, err)
+		_, err = pods.Handle(&diary[*corev1.Pod]{}, informer.HandlerOptions{Name: "reader"})
+		require.NoError(t, err)
+		namespaces := []string{"b", "a"}
+		l := acquire(t, f, Scope{Namespaces: namespaces, Labels: "color=red"})
+		again := acquire(t, f, Scope{Namespaces: namespaces, Labels: "color=red"})
+		begin(t, ctx, f)
+		var told []string
+		for h := range f.Informers() {
+			_, err := For[*corev1.Pod](f) // the factory is free
+			require.NoError(t, err)
+			told = append(told, fmt.Sprintf("%v %s %q pinned %v users %d objects %d synced %v handlers %d",
+				h.Type, h.Resource.Resource, h.Scope, h.Pinned, h.Users, h.Status.Objects, h.Status.Synced, len(h.Status.Handlers)))
+			clear(h.Scope.Namespaces)
+			require.True(t, h.Informer.HasSynced())
+		}
+		require.Equal(t, []string{
+			`*v1.Pod pods {[] "" ""} pinned true users 0 objects 2 synced true handlers 1`,
+			`*factory.widget widgets {["a" "b"] "color=red" ""} pinned false users 2 objects 1 synced true handlers 0`,
+		}, told)
+		again.Release()
+		for h := range f.Informers() {
+			require.Equal(t, h.Users == 0, h.Pinned)
+			if !h.Pinned {
+				require.Equal(t, []string{"a", "b"}, h.Scope.Namespaces, "what a caller was told is the caller's")
+			}
+		}
+		for range f.Informers() {
+			break
+		}
+		l.Release()
+	})
+}
+
+func TestInformersOfAnotherModule(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		constructed := 0
+		f := NewSharedInformerFactory(nil, 0)
+		widgets{Generated[*widgetClient, newWidgetInformerFunc](f, &widgetClient{server}), &constructed}.Informer()
+		begin(t, ctx, f)
+		for h := range f.Informers() {
+			require.Equal(t, widgetType, h.Type)
+			require.True(t, h.Resource.Empty())
+			require.True(t, h.Status.Synced)
+		}
+	})
+}
+
+// Several selectors and namespaces of one resource live in one factory by resource, with
+// options of its own.
+func TestContract_D20_ByResource(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		client := dynamicfake.NewSimpleDynamicClient(scheme.Scheme, newPod("a", "one"), newPod("b", "two"), newNode("n"))
+		f := NewDynamicSharedInformerFactory(client, 0)
+		transformed := 0
+		require.NoError(t, f.Configure(podResource, informer.Options[*unstructured.Unstructured]{
+			Name: "the pods",
+			Transform: func(u *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+				transformed++
+				return u, nil
+			},
+		}))
+		pods, err := f.For(podResource)
+		require.NoError(t, err)
+		again, err := f.For(podResource)
+		require.NoError(t, err)
+		require.Same(t, pods, again)
+		require.Same(t, f.ForResource(podResource).Informer(), pods.Shared())
+		require.ErrorIs(t, f.Configure(podResource, informer.Options[*unstructured.Unstructured]{}), informer.ErrRunning)
+		require.NoError(t, f.Configure(nodeResource, informer.Options[*unstructured.Unstructured]{Name: "the nodes"}))
+		begin(t, ctx, f)
+		require.Equal(t, "the pods", pods.Status().Name)
+		require.Equal(t, 2, pods.Indexer().Len())
+		require.Equal(t, 2, transformed)
+
+		l, err := f.Acquire(podResource, Scope{Namespaces: []string{"a"}})
+		require.NoError(t, err)
+		nodes, err := f.Acquire(nodeResource, Scope{Labels: "none=such"})
+		require.NoError(t, err)
+		require.NoError(t, l.WaitFresh(ctx))
+		require.NoError(t, nodes.WaitFresh(ctx))
+		require.Equal(t, 1, l.Informer().Indexer().Len())
+		require.Zero(t, nodes.Informer().Indexer().Len())
+		require.Equal(t, "the nodes", nodes.Informer().Status().Name)
+		_, err = f.Acquire(podResource, Scope{Labels: "color in"})
+		require.ErrorIs(t, err, ErrScope)
+
+		require.NoError(t, f.StopInformer(podResource, Scope{Namespaces: []string{"a"}}))
+		synctest.Wait()
+		require.True(t, l.Informer().Status().Stopped)
+		require.NoError(t, f.RestartInformer(podResource, Scope{Namespaces: []string{"a"}}))
+		require.NoError(t, l.WaitFresh(ctx))
+		require.ErrorIs(t, f.StopInformer(nodeResource, Scope{}), ErrNoInformer)
+		var all []string
+		for h := range f.Informers() {
+			all = append(all, fmt.Sprint(h.Resource.Resource, h.Scope.Namespaces, h.Scope.Labels, h.Users, h.Pinned))
+		}
+		require.Equal(t, []string{"nodes[]none=such1 false", "pods[]0 true", "pods[a]1 false"}, all)
+		f.SetRetention(0)
+		l.Release()
+		nodes.Release()
+		synctest.Wait()
+		f.mu.Lock()
+		require.Len(t, f.entries, 1)
+		f.mu.Unlock()
+	})
+}
+
+// The metadata factory is the same thing.
+func TestContract_D20_ByResourceOfMetadata(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		f := NewMetadataSharedInformerFactory(metadatafake.NewSimpleMetadataClient(withMeta(t), partial("a", "one"), partial("b", "two")), 0)
+		begin(t, ctx, f)
+		l, err := f.Acquire(podResource, Scope{Namespaces: []string{"b"}})
+		require.NoError(t, err)
+		require.NoError(t, l.WaitFresh(ctx))
+		for m := range l.Informer().Indexer().All() {
+			var typed *metav1.PartialObjectMetadata = m
+			require.Equal(t, "two", typed.Name)
+		}
+		require.Equal(t, 1, l.Informer().Indexer().Len())
+		l.Release()
+	})
+}

@@ -1,0 +1,150 @@
+package factory
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// One informer is stopped while the others go on, and nothing but a restart lets it run.
+func TestStopInformer(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+		f := newWidgetFactory(t, server)
+		mine, err := For[*widget](f)
+		require.NoError(t, err)
+		var d, theirs diary[*widget]
+		_, err = mine.Handle(&d, informer.HandlerOptions{})
+		require.NoError(t, err)
+		_, err = mine.Shared().AddEventHandler(theirs.funcs())
+		require.NoError(t, err)
+		begin(t, ctx, f)
+		red := acquire(t, f, Scope{Labels: "color=red"})
+		synctest.Wait()
+		require.Equal(t, 2, server.Watches())
+		require.Equal(t, []string{"added one"}, d.read())
+
+		require.NoError(t, StopInformer[*widget](f, Scope{}))
+		require.NoError(t, StopInformer[*widget](f, Scope{}))
+		synctest.Wait()
+		require.True(t, mine.Status().Stopped)
+		require.Equal(t, []string{"a/one"}, names(mine), "it stays readable")
+		require.Equal(t, 1, server.Watches(), "the other one goes on")
+		require.Empty(t, f.WaitForCacheSync(ctx.Done()))
+		acquire(t, f, Scope{}).Release()
+		begin(t, ctx, f)
+		require.Equal(t, 1, server.Watches())
+
+		require.NoError(t, server.Create(ctx, newWidget("a", "two", "red")))
+		require.NoError(t, RestartInformer[*widget](f, Scope{}))
+		require.NoError(t, mine.WaitFresh(ctx))
+		synctest.Wait()
+		require.Equal(t, 2, server.Watches())
+		require.ElementsMatch(t, []string{"updated one", "added two"}, d.read())
+		require.Equal(t, []string{"added one", "added two"}, theirs.read(), "handlers of client-go's API stay, too")
+		red.Release()
+	})
+}
+
+// A lease on an informer that was stopped waits for the restart, and what nobody uses is
+// forgotten though it was stopped.
+func TestStopInformerThatIsLeased(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		begin(t, ctx, f)
+		l := acquire(t, f, Scope{Namespaces: []string{"b", "a"}})
+		synctest.Wait()
+		require.NoError(t, StopInformer[*widget](f, Scope{Namespaces: []string{"a", "b"}}))
+		other := acquire(t, f, Scope{Namespaces: []string{"a", "b"}})
+		synctest.Wait()
+		require.Zero(t, server.Watches())
+		l.Release()
+		require.NoError(t, RestartInformer[*widget](f, Scope{Namespaces: []string{"a", "b"}}))
+		synctest.Wait()
+		require.Equal(t, 2, server.Watches())
+		require.NoError(t, StopInformer[*widget](f, Scope{Namespaces: []string{"a", "b"}}))
+		other.Release()
+		time.Sleep(defaultKeep + time.Second)
+		synctest.Wait()
+		require.Zero(t, held(f))
+	})
+}
+
+// A restart reads everything again, and replaces what a program has spoilt, though its
+// version is the same.
+func TestRestartInformer(t *testing.T) {
+	for _, namespaces := range [][]string{nil, {"a", "b"}} {
+		bubble(t, func(t *testing.T, ctx context.Context) {
+			server := newWidgetServer(t)
+			require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+			require.NoError(t, server.Create(ctx, newWidget("b", "gone", "red")))
+			f := newWidgetFactory(t, server)
+			begin(t, ctx, f)
+			l := acquire(t, f, Scope{Namespaces: namespaces})
+			var d diary[*widget]
+			_, err := l.Informer().Handle(&d, informer.HandlerOptions{})
+			require.NoError(t, err)
+			synctest.Wait()
+			require.ElementsMatch(t, []string{"added one", "added gone"}, d.read())
+			one, err := l.Informer().Lister().Namespace("a").Get("one")
+			require.NoError(t, err)
+			one.Color = "spoilt"
+			require.NoError(t, l.Informer().Shared().GetStore().Delete(newWidget("b", "gone", "")))
+
+			require.NoError(t, RestartInformer[*widget](f, Scope{Namespaces: namespaces}))
+			require.NoError(t, RestartInformer[*widget](f, Scope{Namespaces: namespaces}))
+			synctest.Wait()
+			require.NoError(t, l.WaitFresh(ctx))
+			again, err := l.Informer().Lister().Namespace("a").Get("one")
+			require.NoError(t, err)
+			require.Equal(t, "red", again.Color)
+			require.ElementsMatch(t, []string{"updated one", "added gone"}, d.read())
+			require.Equal(t, max(1, len(namespaces)), server.Watches())
+			require.NoError(t, server.Create(ctx, newWidget("a", "two", "red")))
+			synctest.Wait()
+			require.Equal(t, []string{"added two"}, d.read())
+			l.Release()
+		})
+	}
+}
+
+// What a restart finds before the factory was started is begun by Start.
+func TestRestartBeforeStart(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		mine, err := For[*widget](f)
+		require.NoError(t, err)
+		require.NoError(t, RestartInformer[*widget](f, Scope{}))
+		require.NoError(t, StopInformer[*widget](f, Scope{}))
+		begin(t, ctx, f)
+		require.False(t, mine.Status().Running)
+		require.NoError(t, RestartInformer[*widget](f, Scope{}))
+		require.NoError(t, mine.WaitSynced(ctx))
+	})
+}
+
+func TestStopAndRestartRefuse(t *testing.T) {
+	f := newWidgetFactory(t, newWidgetServer(t))
+	for _, tell := range []func(*Factory, Scope) error{StopInformer[*widget], RestartInformer[*widget]} {
+		require.ErrorIs(t, tell(f, Scope{}), ErrNoInformer)
+		require.ErrorIs(t, tell(f, Scope{Labels: "color in"}), ErrScope)
+	}
+	require.ErrorIs(t, StopInformer[*nobody](f, Scope{}), ErrUnknownKind)
+	f.InformerFor(&widget{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+		return cache.NewSharedIndexInformer(&cache.ListWatch{}, &widget{}, 0, nil)
+	})
+	require.ErrorIs(t, StopInformer[*widget](f, Scope{}), ErrForeign)
+}
+
+// nobody is a type that no factory knows.
+type nobody struct{ widget }

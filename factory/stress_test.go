@@ -1,0 +1,87 @@
+package factory
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// Many at once acquire and release, start and end, stop, restart and look, whatever comes
+// of it. In the end the factory does what it is told: who has a lease gets the state of
+// now, and nothing runs that nobody uses.
+func TestAnythingAtOnce(t *testing.T) {
+	for seed := range uint64(20) {
+		bubble(t, func(t *testing.T, ctx context.Context) {
+			server := newWidgetServer(t)
+			require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+			keep := []time.Duration{0, time.Millisecond, -1}[seed%3]
+			f := newWidgetFactory(t, server, WithRetention(keep), WithConcurrentLists(int(seed%4)))
+			scopes := []Scope{{Labels: "color"}, {Labels: "color=red"}, {Namespaces: []string{"b", "a"}}}
+			var users sync.WaitGroup
+			for n := range uint64(6) {
+				chance := rand.New(rand.NewPCG(seed, n))
+				users.Go(func() { anything(t, ctx, f, scopes, chance) })
+			}
+			users.Wait()
+			for _, s := range scopes { // what was stopped is to run
+				l := acquire(t, f, s)
+				require.NoError(t, RestartInformer[*widget](f, s))
+				l.Release()
+			}
+			synctest.Wait()
+			require.Zero(t, server.Watches(), "nobody uses any")
+			f.StartWithContext(ctx)
+			for _, s := range scopes {
+				l := acquire(t, f, s)
+				require.NoError(t, l.WaitFresh(ctx))
+				require.Equal(t, []string{"a/one"}, names(l.Informer()))
+				require.Empty(t, l.Informer().Status().Handlers)
+			}
+			f.Shutdown()
+			require.Zero(t, server.Watches())
+		})
+	}
+}
+
+func anything(t *testing.T, ctx context.Context, f *Factory, scopes []Scope, chance *rand.Rand) {
+	for range 60 {
+		scope := scopes[chance.IntN(len(scopes))]
+		switch chance.IntN(8) {
+		case 0:
+			run, end := context.WithCancel(ctx)
+			f.StartWithContext(run)
+			if chance.IntN(2) == 0 {
+				defer end()
+			} else {
+				end()
+			}
+		case 1:
+			_ = StopInformer[*widget](f, scope) // there may be none
+		case 2:
+			_ = RestartInformer[*widget](f, scope)
+		case 3:
+			for h := range f.Informers() {
+				assert.GreaterOrEqual(t, h.Users, 0)
+			}
+		default:
+			l, err := Acquire[*widget](f, scope)
+			if !assert.NoError(t, err) {
+				return
+			}
+			_, err = l.Informer().Handle(&diary[*widget]{}, informer.HandlerOptions{})
+			assert.NoError(t, err)
+			if chance.IntN(2) == 0 {
+				time.Sleep(time.Duration(chance.IntN(3)) * time.Millisecond)
+			}
+			l.Release()
+		}
+	}
+}
