@@ -70,6 +70,10 @@ type (
 	// known: the server's history is another one than before (an etcd restored
 	// from a snapshot). Everything is listed again and compared anew.
 	HistoryWentBack struct{ From, To string }
+	// HistoryUnknown reports, once, that full states come without a version, as
+	// those of some fakes: what is lost between a list and its watch goes
+	// unnoticed, and so does a server that was restored.
+	HistoryUnknown struct{}
 	// Skipped reports an object, or an event, that was left out since it is
 	// not what was asked for; Err names the object and both types. A thousand
 	// events in a row that are skipped end the watch, as a failure.
@@ -90,5 +94,6 @@ func (Failed) reflectorEvent()          {}
 func (BackedOff) reflectorEvent()       {}
 func (StreamRefused) reflectorEvent()   {}
 func (HistoryWentBack) reflectorEvent() {}
+func (HistoryUnknown) reflectorEvent()  {}
 func (Skipped) reflectorEvent()         {}
 func (Undecodable) reflectorEvent()     {}
