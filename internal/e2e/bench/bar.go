@@ -26,6 +26,8 @@ func (b bar) text(show func(float64) string) string {
 		asked = append(asked, times(b.native)+"; face "+times(b.face))
 	case b.native > 0:
 		asked = append(asked, times(b.native)+", native")
+	case b.face > 0:
+		asked = append(asked, times(b.face)+", face")
 	}
 	if b.most > 0 {
 		asked = append(asked, "≤ "+show(b.most))

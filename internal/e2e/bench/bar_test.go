@@ -24,6 +24,7 @@ func TestBarsAreMetByWhomTheyAskFor(t *testing.T) {
 		{bar{native: 11, face: 5}, r, "11x; face 5x", "native: no"},
 		{bar{native: 11}, r, "11x, native", "no"},
 		{bar{native: 11, face: 11}, r, "11x, both", "no"},
+		{bar{face: 5}, r, "5x, face", "yes"},
 		{bar{most: 20}, r, "≤ 20", "yes"},
 		{bar{most: 19}, r, "≤ 19", "face: no"},
 		{bar{most: 10}, alone, "≤ 10", "yes"},

@@ -5,9 +5,13 @@ import "errors"
 // readers is how many goroutines read at the same time.
 const readers = 2
 
-// contended is the work of reading a store by two goroutines while a writer
-// changes it at an even rate. A read's cost is that of one goroutine.
 func contended(r reading) func(config) (func(implementation) (contender, error), error) {
+	return contendedOf(newPods, r)
+}
+
+// contendedOf is the work of reading a store by two goroutines while a writer changes
+// it at an even rate. A read's cost is that of one goroutine.
+func contendedOf(make maker, r reading) func(config) (func(implementation) (contender, error), error) {
 	return func(c config) (func(implementation) (contender, error), error) {
 		list := podList(c.objects)
 		q, err := newQuestions(list)
@@ -17,7 +21,7 @@ func contended(r reading) func(config) (func(implementation) (contender, error),
 			told := newCounter(tally{adds: len(list.Items)})
 			told.each, told.more = fl.tell, true
 			f := newFeed(list)
-			s, err := launch(newPods(i, f), told)
+			s, err := launch(make(i, f), told)
 			if err != nil {
 				return contender{}, err
 			}

@@ -78,12 +78,17 @@ func newQuestions(list *corev1.PodList) (*questions, error) {
 
 // reads is the work of reading a store at rest, by one goroutine.
 func reads(r reading) func(config) (func(implementation) (contender, error), error) {
+	return readsOf(newPods, r)
+}
+
+// readsOf is [reads], of informers that are made somehow.
+func readsOf(make maker, r reading) func(config) (func(implementation) (contender, error), error) {
 	return func(c config) (func(implementation) (contender, error), error) {
 		list := podList(c.objects)
 		q, err := newQuestions(list)
 		return func(i implementation) (contender, error) {
 			f := newFeed(list)
-			s, err := start(i, f, 1, tally{adds: len(list.Items)})
+			s, err := launch(make(i, f), counters(1, tally{adds: len(list.Items)})...)
 			if err != nil {
 				return contender{}, err
 			}

@@ -24,7 +24,10 @@ type subject interface {
 }
 
 // shared is client-go's informer, or tidemark's that looks like it.
-type shared struct{ cache.SharedIndexInformer }
+type shared struct {
+	cache.SharedIndexInformer
+	pods corelisters.PodLister // of a factory; nil for client-go's generated one
+}
 
 // handle asks for the counter's own resyncs, or for none. With client-go's face
 // there are only some where the informer is made for it.
@@ -43,8 +46,12 @@ func (s shared) get(key indexer.Key) any {
 	return obj
 }
 
-// lister is client-go's generated one.
-func (s shared) lister() corelisters.PodLister { return corelisters.NewPodLister(s.GetIndexer()) }
+func (s shared) lister() corelisters.PodLister {
+	if s.pods != nil {
+		return s.pods
+	}
+	return corelisters.NewPodLister(s.GetIndexer())
+}
 
 // own is tidemark's informer.
 type own[T informer.Object] struct{ *informer.Informer[T] }
@@ -80,9 +87,9 @@ func newUnstructured(i implementation, from origin) subject {
 func newSubject[T informer.Object](i implementation, from origin, example runtime.Object, resync time.Duration) subject {
 	switch i {
 	case clientgo:
-		return shared{cache.NewSharedIndexInformer(listerWatcher{from}, example, resync, byNamespace())}
+		return shared{SharedIndexInformer: cache.NewSharedIndexInformer(listerWatcher{from}, example, resync, byNamespace())}
 	case face:
-		return shared{informer.NewSharedIndexInformer(listerWatcher{from}, example, resync, byNamespace())}
+		return shared{SharedIndexInformer: informer.NewSharedIndexInformer(listerWatcher{from}, example, resync, byNamespace())}
 	default:
 		return own[T]{informer.New(from, informer.Options[T]{Resource: schema.GroupResource{Resource: "pods"}})}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tidemark-k8s/tidemark/informer"
 )
@@ -48,6 +49,7 @@ func works(c config) []work {
 	all := eventWorks()
 	all = append(all, stateWorks(c)...)
 	all = append(all, readWorks(c)...)
+	all = append(all, listerWorks(c)...)
 	all = append(all, storeWorks(c)...)
 	all = append(all, decodeWorks()...)
 	return append(all, restWorks(c)...)
@@ -160,6 +162,31 @@ func readWorks(c config) []work {
 			bar: bar{native: 10, face: 1.5}, by: everyone, prepare: reads(listAll),
 		},
 	}
+}
+
+// listerWorks is reading by what a factory's accessors return, which is all that
+// somebody changes who changes an import.
+func listerWorks(c config) []work {
+	n, some := group(c.objects), group(c.objects/max(1, c.objects/perGroup))
+	works := []work{
+		{name: "lister/get", title: n + " pods: Get of one, by the lister of a factory", bar: bar{face: 2, mallocs: new(1.0)}, prepare: readsOf(newFactoryPods, getByLister(1))},
+		{name: "lister/get/any", title: "the same, of all in random order", bar: bar{face: 1}, prepare: readsOf(newFactoryPods, getByLister(c.objects))},
+		{
+			name: "lister/get/contended", title: fmt.Sprintf("Get of one by the lister of a factory, %d goroutines and %s updates/s", readers, group(flowing)), bar: bar{face: 2},
+			prepare: contendedOf(newFactoryPods, getByLister(1)),
+		},
+		{name: "lister/namespace", title: fmt.Sprintf("the same, list of a namespace of %s", some), bar: bar{face: 50}, prepare: readsOf(newFactoryPods, listNamespace)},
+		{name: "lister/selector", title: fmt.Sprintf("the same, label selector `app=x` that matches %s", some), bar: bar{face: 1000}, prepare: readsOf(newFactoryPods, listSelector)},
+		{name: "lister/all", title: "the same, list of all", bar: bar{face: 8}, prepare: readsOf(newFactoryPods, listAll)},
+	}
+	for i := range works {
+		works[i].unit, works[i].by = inTime, []implementation{clientgo, face}
+		works[i].op = "list"
+		if strings.HasPrefix(works[i].name, "lister/get") {
+			works[i].op = "Get"
+		}
+	}
+	return works
 }
 
 // storeWorks is writing to a bare store.
