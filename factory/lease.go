@@ -92,7 +92,7 @@ func (c *common[K]) acquired(id K, s Scope, fits func(*entry) error) (e *entry, 
 	case c.down:
 		return nil, nil, ErrShutdown
 	}
-	e = c.enter(key[K]{id, only.text}, func() *entry { return c.make(id, k, Scope{only.namespaces, s.Labels, s.Fields}, only) })
+	e = c.enter(key[K]{id, only.text}, func() *entry { return c.create(id, k, Scope{only.namespaces, s.Labels, s.Fields}, only) })
 	if err := fits(e); err != nil {
 		return nil, nil, err
 	}
