@@ -128,6 +128,9 @@ func (s Scope) resolve(k kind, within string) (selection, error) {
 			return selection{}, fmt.Errorf("%w: namespace %q, in a factory of namespace %q", ErrScope, name, within)
 		}
 	}
+	if within != "" {
+		names = nil // it is the factory's
+	}
 	if len(names) == 0 && byLabels.Empty() && byFields.Empty() {
 		return selection{}, nil
 	}
