@@ -59,7 +59,7 @@ func (c *common[K]) of(id K) (e *entry, ready <-chan struct{}, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		e = c.enter(at, func() *entry { return c.make(id, k, Scope{}, selection{}) })
+		e = c.enter(at, func() *entry { return c.create(id, k, Scope{}, selection{}) })
 	}
 	return e, c.pin(e), nil
 }
@@ -73,8 +73,8 @@ func (c *common[K]) shared(id K) cache.SharedIndexInformer {
 	return e.shared
 }
 
-// make makes the informer of what a selection leaves of a kind. The caller holds mu.
-func (c *common[K]) make(id K, k kind, scope Scope, s selection) *entry {
+// create makes the informer of what a selection leaves of a kind. The caller holds mu.
+func (c *common[K]) create(id K, k kind, scope Scope, s selection) *entry {
 	namespaces := s.namespaces
 	if len(namespaces) == 0 {
 		namespaces = []string{c.namespace}

@@ -22,6 +22,9 @@ type entry struct {
 	// module.
 	begin func(ctx context.Context, o informer.RunOptions) error
 
+	// drop takes it out of the table, with all that it holds.
+	drop func()
+
 	state  state
 	pinned bool
 	users  int

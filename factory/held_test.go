@@ -147,8 +147,8 @@ func TestContract_D20_ByResourceOfMetadata(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, l.WaitFresh(ctx))
 		for m := range l.Informer().Indexer().All() {
-			var typed *metav1.PartialObjectMetadata = m
-			require.Equal(t, "two", typed.Name)
+			require.IsType(t, &metav1.PartialObjectMetadata{}, m)
+			require.Equal(t, "two", m.Name)
 		}
 		require.Equal(t, 1, l.Informer().Indexer().Len())
 		l.Release()

@@ -92,7 +92,7 @@ func (c *common[K]) acquired(id K, s Scope, fits func(*entry) error) (e *entry, 
 	case c.down:
 		return nil, nil, ErrShutdown
 	}
-	e = c.enter(key[K]{id, only.text}, func() *entry { return c.make(id, k, Scope{only.namespaces, s.Labels, s.Fields}, only) })
+	e = c.enter(key[K]{id, only.text}, func() *entry { return c.create(id, k, Scope{only.namespaces, s.Labels, s.Fields}, only) })
 	if err := fits(e); err != nil {
 		return nil, nil, err
 	}
@@ -127,6 +127,9 @@ func (s Scope) resolve(k kind, within string) (selection, error) {
 		case within != "" && name != within:
 			return selection{}, fmt.Errorf("%w: namespace %q, in a factory of namespace %q", ErrScope, name, within)
 		}
+	}
+	if within != "" {
+		names = nil // it is the factory's
 	}
 	if len(names) == 0 && byLabels.Empty() && byFields.Empty() {
 		return selection{}, nil

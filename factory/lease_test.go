@@ -645,4 +645,7 @@ func TestContract_D20_ScopesOutsideTheFactorys(t *testing.T) {
 		require.ErrorContains(t, err, `"a"`)
 	}
 	require.Zero(t, held(f))
+	acquire(t, f, Scope{})
+	acquire(t, f, Scope{Namespaces: []string{"a"}})
+	require.Equal(t, 1, held(f), "they are the same")
 }

@@ -269,3 +269,27 @@ func TestForeignInformersRunOnce(t *testing.T) {
 		f.Shutdown()
 	})
 }
+
+// Start may be called with the same context, or channel, for ever.
+func TestStartRemembersAContextOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		f := newWidgetFactory(t, newWidgetServer(t))
+		l := acquire(t, f, Scope{})
+		stop := make(chan struct{})
+		for range 10 {
+			f.StartWithContext(ctx)
+			f.Start(stop)
+			f.Start(nil)
+		}
+		require.Len(t, f.starts.live, 3)
+		require.Len(t, f.starts.unwatches, 3)
+		close(stop)
+		synctest.Wait()
+		require.True(t, l.Informer().Status().Running)
+		l.Release()
+		synctest.Wait()
+		require.Empty(t, f.starts.unwatches)
+		f.StartWithContext(ctx)
+		require.Len(t, f.starts.live, 2)
+	})
+}

@@ -50,7 +50,7 @@ func (f *byResource[T]) SetTransform(transform cache.TransformFunc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	f.common.transform = transform
+	f.transform = transform
 }
 
 // SetDecoding says how the informers that are asked for from now on decode their

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// starts are the contexts that Start was given and that have not ended, each once for
-// each call. They are watched while leased informers run, and not otherwise: to watch
+// starts are the contexts that Start was given and that have not ended; of those that end
+// together the last one. They are watched while leased informers run, and not otherwise: to watch
 // one may take a goroutine.
 //
 // Invariant: unwatches is empty, or has the same length as live.
@@ -22,11 +22,14 @@ func (s *starts) some() bool {
 	return slices.ContainsFunc(s.live, func(ctx context.Context) bool { return ctx.Err() == nil })
 }
 
-// add adds a context, and forgets those that have ended.
+// add adds a context, and forgets those that have ended, or end with it: a program may
+// call Start with the same one, or the same channel, for ever.
 func (s *starts) add(ctx context.Context) {
 	watched := s.watchers > 0
 	s.leave()
-	s.live = slices.DeleteFunc(s.live, func(ctx context.Context) bool { return ctx.Err() != nil })
+	s.live = slices.DeleteFunc(s.live, func(known context.Context) bool {
+		return known.Err() != nil || known.Done() == ctx.Done()
+	})
 	s.live = append(s.live, ctx)
 	if watched {
 		s.follow()

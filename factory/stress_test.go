@@ -52,15 +52,19 @@ func TestAnythingAtOnce(t *testing.T) {
 }
 
 func anything(t *testing.T, ctx context.Context, f *Factory, scopes []Scope, chance *rand.Rand) {
+	var ends []context.CancelFunc
+	defer func() {
+		for _, end := range ends {
+			end()
+		}
+	}()
 	for range 60 {
 		scope := scopes[chance.IntN(len(scopes))]
 		switch chance.IntN(8) {
 		case 0:
 			run, end := context.WithCancel(ctx)
 			f.StartWithContext(run)
-			if chance.IntN(2) == 0 {
-				defer end()
-			} else {
+			if ends = append(ends, end); chance.IntN(2) == 0 {
 				end()
 			}
 		case 1:

@@ -2,7 +2,6 @@ package factory
 
 import (
 	"context"
-	"maps"
 	"sync"
 	"time"
 
@@ -35,6 +34,11 @@ func (t *table[K]) enter(k key[K], made func() *entry) *entry {
 	e, ok := t.entries[k]
 	if !ok {
 		e = made()
+		e.drop = func() {
+			if t.entries[k] == e {
+				delete(t.entries, k)
+			}
+		}
 		t.entries[k] = e
 	}
 	return e
@@ -178,7 +182,7 @@ func (t *table[K]) tend(e *entry) {
 		e.forgetting.Stop()
 		e.forgetting = nil
 	case unused && t.keep == 0:
-		t.drop(e)
+		e.drop()
 	case unused && t.keep > 0 && e.forgetting == nil:
 		t.forget(e)
 	}
@@ -192,7 +196,7 @@ func (t *table[K]) forget(e *entry) {
 		defer t.mu.Unlock()
 
 		if e.forgetting == timer {
-			t.drop(e)
+			e.drop()
 		}
 	})
 	e.forgetting = timer
@@ -203,13 +207,8 @@ func (t *table[K]) forget(e *entry) {
 // The caller holds mu.
 func (t *table[K]) dropStopped(at key[K]) {
 	if e, ok := t.entries[at]; ok && e.unused() && e.state == stopped && !t.alive() {
-		t.drop(e)
+		e.drop()
 	}
-}
-
-// drop takes an informer out of the table, with all that it holds. The caller holds mu.
-func (t *table[K]) drop(e *entry) {
-	maps.DeleteFunc(t.entries, func(_ key[K], other *entry) bool { return other == e })
 }
 
 // run runs an informer. Where that cannot run, or is run by its user, it says so to the

@@ -281,7 +281,9 @@ func (i *clientgoInformer) Start(ctx context.Context) (wait func(), err error) {
 }
 
 // Begin is [Shared].Begin.
-func (i *clientgoInformer) Begin(ctx context.Context, o RunOptions) error { return i.core.Begin(ctx, o) }
+func (i *clientgoInformer) Begin(ctx context.Context, o RunOptions) error {
+	return i.core.Begin(ctx, o)
+}
 
 // Status is [Informer.Status].
 func (i *clientgoInformer) Status() Status { return i.core.Status() }

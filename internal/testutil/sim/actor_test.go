@@ -85,6 +85,7 @@ type actor struct {
 	now      told                  // what it is being told
 	last     map[key]heard         // what it was told last of an object
 	touched  map[key]bool          // by a user, ever
+	first    *actor                // the world's first one
 }
 
 func (a *actor) String() string { return fmt.Sprintf("handler %d, %s", a.id, a.name) }

@@ -81,7 +81,7 @@ var toldCheckers = []struct {
 		if a.delivery != informer.Latest || !c.Lost || a.touched[k] || a.known[k] == nil {
 			return ""
 		}
-		if every := a.w.actors[0].before(k); every.sees(a.known[k]) {
+		if every := a.first.before(k); every.sees(a.known[k]) {
 			return "a lost delete of what was seen to be deleted"
 		}
 		return ""

@@ -417,6 +417,10 @@ func (w *world) joins(k kind, racing bool) *actor {
 		kind: k, id: len(w.actors), w: w, of: w.informer,
 		known: map[key]*pod{}, initial: map[key]*pod{}, newest: map[key]mark{}, written: map[key][]handwriting{}, touched: maps.Clone(w.everTouched), last: map[key]heard{},
 	}
+	a.first = a
+	if len(w.actors) > 0 {
+		a.first = w.actors[0]
+	}
 	if a.sticks {
 		a.freed = make(chan struct{})
 	}
