@@ -7,10 +7,6 @@ import (
 	"time"
 )
 
-// grace is how long a call may take to return when its context has ended. It
-// is what keeps a source that does return from being left behind by Run.
-const grace = 50 * time.Millisecond
-
 // call runs f in a goroutine of its own and returns what f does. When ctx ends
 // and f has not returned within the grace, f is abandoned: call returns the
 // context's cause, and late gets what f returns one day, unless that is an

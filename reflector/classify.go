@@ -63,9 +63,6 @@ func isTooLarge(err error) bool {
 	return strings.Contains(status.Status().Message, text)
 }
 
-// maxRetryAfter is the longest that a server is left alone because it says so.
-const maxRetryAfter = 10 * time.Minute
-
 // retryAfter is how long a server that is too busy wants to be left alone.
 func retryAfter(err error) time.Duration {
 	if !apierrors.IsTooManyRequests(err) {

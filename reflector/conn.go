@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// conn is a stream or watch: first asked for, then open.
-type conn struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	asked  time.Time
+// watchConn is a stream or watch: first asked for, then open.
+type watchConn struct {
+	ctx         context.Context
+	cancel      context.CancelCauseFunc
+	requestedAt time.Time
 	// patience is how long the server may bring nothing that counts, lasts how
 	// long a stream may take for its initial state.
 	patience, lasts time.Duration
@@ -35,7 +35,7 @@ type conn struct {
 }
 
 // dial opens the watch, and returns w. It runs in a goroutine of its own.
-func (w *conn) dial(ask func(context.Context) (answer, error), receive func(context.Context, io.ReadCloser) *reception) (*conn, error) {
+func (w *watchConn) dial(ask func(context.Context) (answer, error), receive func(context.Context, io.ReadCloser) *reception) (*watchConn, error) {
 	a, err := ask(w.ctx)
 	switch {
 	case err != nil:
@@ -52,19 +52,19 @@ func (w *conn) dial(ask func(context.Context) (answer, error), receive func(cont
 }
 
 // batches is what a reception hands over; nil where there is none.
-func (w *conn) batches() <-chan []arrival {
+func (w *watchConn) batches() <-chan []arrival {
 	if w.reception == nil {
 		return nil
 	}
 	return w.reception.batches
 }
 
-// hold puts back an arrival that was taken, to be returned next.
-func (w *conn) hold(a arrival) { w.ready = append([]arrival{a}, w.ready...) }
+// unread puts back an arrival that was taken, to be returned next.
+func (w *watchConn) unread(a arrival) { w.ready = append([]arrival{a}, w.ready...) }
 
 // next returns an arrival that is ready or, where it may wait, one that is to
 // come. Where there is none, ended says why.
-func (w *conn) next(wait bool) (a arrival, ok bool) {
+func (w *watchConn) next(wait bool) (a arrival, ok bool) {
 	if len(w.ready) > 0 {
 		return w.pop(), true
 	}
@@ -85,7 +85,7 @@ func (w *conn) next(wait bool) (a arrival, ok bool) {
 	return w.await()
 }
 
-func (w *conn) await() (a arrival, ok bool) {
+func (w *watchConn) await() (a arrival, ok bool) {
 	w.timer.Reset(w.patience - w.quiet)
 	if w.initial {
 		defer func(since time.Time) { w.quiet += time.Since(since) }(time.Now())
@@ -103,13 +103,13 @@ func (w *conn) await() (a arrival, ok bool) {
 	return a, false
 }
 
-func (w *conn) event(e watch.Event, ok bool) (arrival, bool) {
+func (w *watchConn) event(e watch.Event, ok bool) (arrival, bool) {
 	w.ended = inClosed
 	return arrival{Event: e}, ok
 }
 
 // batch returns the first arrival of a batch, and keeps the others.
-func (w *conn) batch(batch []arrival, ok bool) (arrival, bool) {
+func (w *watchConn) batch(batch []arrival, ok bool) (arrival, bool) {
 	if ok {
 		w.ready = batch
 		return w.pop(), true
@@ -121,7 +121,7 @@ func (w *conn) batch(batch []arrival, ok bool) (arrival, bool) {
 	return arrival{}, false
 }
 
-func (w *conn) pop() arrival {
+func (w *watchConn) pop() arrival {
 	a := w.ready[0]
 	w.ready[0] = arrival{} // the object is not held longer than it takes
 	w.ready = w.ready[1:]
@@ -129,13 +129,13 @@ func (w *conn) pop() arrival {
 }
 
 // becomeWatch makes a watch of a stream whose initial state is complete.
-func (w *conn) becomeWatch() {
+func (w *watchConn) becomeWatch() {
 	w.initial, w.quiet, w.count = false, 0, 0
 }
 
-// hangUp ends the watch. It waits a moment for the source to do so, and takes
+// close ends the watch. It waits a moment for the source to do so, and takes
 // meanwhile what the source may be stuck with.
-func (w *conn) hangUp() {
+func (w *watchConn) close() {
 	w.cancel(nil)
 	w.timer.Stop()
 	if w.reception != nil {

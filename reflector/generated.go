@@ -15,13 +15,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-const (
-	// connectAttempts is how often a request is sent that met a broken
-	// connection, and connectPause what lies between two of them. Both are
-	// client-go's.
-	connectAttempts = 10
-	connectPause    = time.Second
-)
+// connectAttempts is how often a request is sent that met a broken connection.
+const connectAttempts = 10
 
 // generatedClient is what the clients that client-gen generates have in common
 // (gentype.Client).
@@ -151,9 +146,9 @@ func connectionBroke(err error, watch bool) bool {
 		watch && utilnet.IsTimeout(err)
 }
 
-// endOfWatch tells why the events of a watch ended. The end of the body, and what
+// watchError tells why the events of a watch ended. The end of the body, and what
 // a broken connection or a time-out makes of it, are regular: the watch is reopened.
-func endOfWatch(err error) error {
+func watchError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || connectionBroke(err, true) {
 		return nil
 	}

@@ -3,7 +3,6 @@ package reflector
 import (
 	"fmt"
 	"reflect"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -11,10 +10,6 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 )
-
-// listPatience is how long a list, or a page of one, may take to arrive:
-// kube-apiserver itself gives up after a minute.
-const listPatience = 10 * time.Minute
 
 // page is one page of a list.
 type page struct {
@@ -35,7 +30,8 @@ func (l *loop) came(r request, list runtime.Object) (input, error) {
 	return l.accept(r, p, meta.LenList(p.items))
 }
 
-// accept checks what a page says of the list that it belongs to.
+// accept checks what a page says of the list that it belongs to. An error beside a
+// page is what is wrong with it where the machine does not take it.
 func (l *loop) accept(r request, p page, items int) (input, error) {
 	if r.token == "" {
 		l.pager = pager{}
@@ -43,30 +39,15 @@ func (l *loop) accept(r request, p page, items int) (input, error) {
 	if err := l.pager.follow(items, p.token); err != nil {
 		return input{kind: inFailed}, err
 	}
-	if err := l.doubt(r, p); err != nil {
-		return input{kind: inFailed}, err
-	}
 	l.page = p
-	return input{kind: inPage, version: p.version, token: p.token}, nil
-}
-
-// doubt returns an error for a page without a version that may be the answer of
-// something between the server and its client: it would empty the cache. A page that
-// was read here is known to be a list.
-func (l *loop) doubt(r request, p page) error {
-	versioned := l.told
-	if r.token != "" {
-		versioned = l.machine.listed != ""
-	}
+	in := input{kind: inPage, version: p.version, token: p.token}
 	switch {
 	case p.version != "":
-		return nil
-	case versioned:
-		return fmt.Errorf("%w: a list without a resourceVersion", ErrBadAnswer)
+		return in, nil
 	case p.items != nil && l.streaming == StreamingSupported && !hasItems(p.items):
-		return fmt.Errorf("%w: neither a resourceVersion nor items", ErrBadAnswer)
+		return input{kind: inFailed}, fmt.Errorf("%w: neither a resourceVersion nor items", ErrBadAnswer)
 	default:
-		return nil
+		return in, fmt.Errorf("%w: a list without a resourceVersion", ErrBadAnswer)
 	}
 }
 
@@ -125,9 +106,9 @@ func (l *loop) writePage() error {
 			return nil
 		}
 		l.page.taken = n
-		if err := l.decoder.item(l.grow(), deltafifo.Added, l.decoder.cut(obj)); err != nil {
-			l.shrink()
-			l.skip(fmt.Errorf("list item %s: %w", nameOf(obj), err))
+		if err := l.decoder.item(l.addDelta(), deltafifo.Added, l.decoder.cut(obj)); err != nil {
+			l.dropDelta()
+			l.reportSkipped(fmt.Errorf("list item %s: %w", nameOf(obj), err))
 			return nil
 		}
 		l.objects++

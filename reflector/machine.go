@@ -12,15 +12,31 @@ const defaultPageSize = 500
 type phase uint8
 
 const (
-	idle       phase = iota // nothing was asked for yet
-	listing                 // for a page of a list, of which nothing has come
-	receiving               // for more items of a page, of which some were written
-	streaming               // for a stream to open, or for its initial state
-	committing              // for the sink to take a full state
-	watching                // for a watch to open, or for its events
-	waiting                 // for a back-off to pass
-	stopped                 // for nothing, ever
+	idle             phase = iota // the start
+	listing                       // the first page of a list, or its first items
+	paging                        // the rest of a list of which something was written
+	openingStream                 // a stream to be accepted
+	streaming                     // the initial state of a stream
+	committingList                // the sink to take a list
+	committingStream              // the sink to take the initial state of a stream
+	openingWatch                  // a watch to be accepted
+	watching                      // the events of a watch, or of a stream that goes on as one
+	waitingToList                 // a back-off to pass; a full state is asked for then
+	waitingToWatch                // a back-off to pass; the watch is opened again then
+	stopped                       // nothing, ever
+	phases
 )
+
+// connected says that a stream or watch is open in a phase.
+func (p phase) connected() bool {
+	return p == streaming || p == committingStream || p == watching
+}
+
+// replacing says that a full state is under way in a phase: the sink was told
+// Begin, and neither Commit nor Abort.
+func (p phase) replacing() bool {
+	return p == paging || p == streaming || p == committingList || p == committingStream
+}
 
 // class is all that the machine knows of an error.
 type class uint8
@@ -48,8 +64,10 @@ const (
 	inClosed               // the server closed the stream or watch
 	inSilent               // the stream or watch brought nothing for too long
 	inFailed               // a request failed, or an error came as an event
+	inBroken               // a page broke off of which items were written
 	inSinkFailed           // the sink refused what the action told it
 	inStop                 // the reflector is to end
+	inputs
 )
 
 // input is one thing that happened, with the facts about time that matter.
@@ -65,15 +83,15 @@ type input struct {
 	slow    bool   // inOpened: a second or more after it was asked for
 
 	healthy     bool // there were two minutes without a failure, a watch being open
-	retryStream bool // the last refused stream is ten minutes old
+	retryStream bool // the last stream that was given up is ten minutes old
 }
 
 // op is the one request that an action ends in.
 type op uint8
 
 const (
-	doList    op = iota + 1 // ask for the page of request: inPage, inFailed
-	doReceive               // read on in a page: inItems, inPage, inFailed
+	doList    op = iota + 1 // ask for the page of request: inItems, inPage, inFailed
+	doReceive               // read on in a page: inItems, inPage, inBroken
 	doStream                // open a stream at version: inOpened, inSilent, inFailed
 	doWatch                 // open a watch at version: inOpened, inSilent, inFailed
 	doRead                  // read on: inEvents, inBookmark, inClosed, inSilent, inFailed, inSinkFailed
@@ -93,7 +111,7 @@ type request struct {
 // then op, whose outcome is the next input. Should the sink refuse begin,
 // write or bookmark, the outcome is inSinkFailed and op is not done.
 type action struct {
-	stop     bool   // hang up the stream or watch that is open
+	close    bool   // close the stream or watch that is open
 	abort    bool   // drop the full state that was begun
 	begin    bool   // begin a full state, of history
 	write    bool   // write what came of the page
@@ -104,9 +122,71 @@ type action struct {
 	request request // doList; doStream, doWatch and doCommit use its version
 	attempt int     // doWait: the step of the back-off, from 1
 
-	failed   bool // a failure to report
-	refused  bool // a refused stream to report
-	wentBack bool // a history that went back to report
+	failed         bool // a failure to report
+	streamDisabled bool // streams are given up for the time being, to be reported
+	rolledBack     bool // a history that went back, to be reported
+}
+
+// history is what is known of the server's history. It lives as long as the
+// reflector.
+type history struct {
+	state historyState
+	// hasVersions says that a full state had a version. From then on a list
+	// without one is not the server's answer (D26).
+	hasVersions bool
+}
+
+// historyState says how full states are asked for. Each one that is committed
+// makes the history known.
+type historyState uint8
+
+const (
+	known      historyState = iota // not older than the known version
+	expired                        // at "": the server does not serve the known version
+	rolledBack                     // at "", by a list: the history went back, and a new one begins
+)
+
+// server is what the answers have shown of the server. It lives as long as the
+// reflector, but for watchListDisabled.
+type server struct {
+	// pagesAt0 says that even lists at "0" come in pages: there is no watch
+	// cache that a limit would bypass (B46).
+	pagesAt0 bool
+	// bookmarks says that a bookmark has come.
+	bookmarks bool
+	// watchListDisabled says that streams are not tried for ten minutes.
+	watchListDisabled bool
+}
+
+// failures is what went wrong. A healthy time ends the first three.
+type failures struct {
+	count, waits int
+	// freeRelistUsed says that the one relist without a wait was used up.
+	freeRelistUsed bool
+	// lastWatchShort says that the last watch brought something, and yet ended
+	// within a second. A healthy time does not end it, or short watches would
+	// follow each other without a pause.
+	lastWatchShort bool
+	// listBroke says that a list broke off within its items: lists are asked for
+	// in pages, until a full state is committed.
+	listBroke bool
+}
+
+// watchFacts is what is known of the stream or watch that is open or asked for.
+// Each request begins with a new one, which inherits unconfirmed.
+type watchFacts struct {
+	active bool // it brought something
+	// ordered says that the watch is past the unordered Added events that it
+	// begins with where it was opened at no version (B63).
+	ordered bool
+	// unconfirmed says that no event or bookmark has come since an outage, or
+	// since a watch fell silent. The server may have been set back meanwhile: it
+	// takes a version of the future then, and falls silent (D23).
+	unconfirmed bool
+	// reopened says that the watch follows one that the server closed. If it was
+	// slow to open too, it follows an outage: a client may try again by itself
+	// until the server is back, and no failure is seen here.
+	reopened bool
 }
 
 // machine decides what a reflector does next. It is a value without clocks,
@@ -117,391 +197,476 @@ type machine struct {
 	pageSize int64
 	streams  bool
 
-	phase phase
-	// open says that a stream or watch was accepted and not hung up.
-	// Invariant: open => phase is streaming, committing or watching.
-	open bool
-	// begun says that the sink was told Begin, and neither Commit nor Abort.
-	// Invariant: streaming: begun == open; listing: begun == (request.token != "");
-	// receiving, committing: begun; else: !begun.
-	begun bool
-	// request is the last one made; origin the version that the first page of
-	// the list was asked for, and listed the version that it came with.
-	request        request
+	phase   phase
+	request request // the last one made
+	// origin is the version that the first page of a list was asked for, and
+	// listed the version that it came with.
 	origin, listed string
-	// rewatch says what follows the wait: the watch, or a full state.
-	rewatch bool
-
 	// version is the newest one up to which the sink knows everything.
 	// Invariant: it never goes back, but by the commit of a new history.
 	version string
-	// settled says that the watch is past the unordered Added events that it
-	// begins with when it was opened at no version (B63).
-	settled bool
-	// stale says that the server does not serve version: full states are
-	// asked for at "" until one is committed.
-	stale bool
-	// fresh says that the server's history went back and that no state of the
-	// new one was committed yet. Invariant: fresh => stale.
-	fresh bool
-	// suspect says that the watch follows an outage, or one that fell silent, and
-	// has brought nothing: a server that was set back meanwhile takes a version of
-	// the future, and falls silent (D23).
-	suspect bool
-	// bookmarked says that the source has sent a bookmark once.
-	bookmarked bool
-	// reopened says that the watch follows one that the server closed. If it was
-	// slow to open too, it follows an outage: a client may try again by itself
-	// until the server is back, and no failure is seen here.
-	reopened bool
-	// paged says that the server pages even lists at "0": it has no watch
-	// cache that a limit would bypass (B46).
-	paged bool
-	// cut says that a list broke off within its items: lists are asked for in
-	// pages, until a full state is committed.
-	cut bool
-	// refused says that streams are not tried for the time being.
-	refused bool
 
-	// failures and waits count since the last healthy time; spent says that
-	// the one relist without a wait was used up since then.
-	failures, waits int
-	spent           bool
-	// brought says that the stream or watch brought something, hasty that the
-	// last watch did and yet ended within a second.
-	brought, hasty bool
+	history  history
+	server   server
+	failures failures
+	watch    watchFacts
 }
 
-// step takes what happened and returns what to do.
+// cell is what an input means in a phase.
+type cell func(*machine, input) action
+
+// table is the machine: what each input means in each phase. An input that has
+// no cell cannot come. inSinkFailed and inStop mean the same in all phases.
+//
+// The cells, with "fail" for: count the failure and report it; "relist" for
+// openingStream if the source streams, streams are not disabled and the history
+// did not go back, else for listing; and "older" for: than the known version, in
+// a history that did not go back.
+//
+//	phase            input       where                               then                                next
+//	idle             start                                                                               relist
+//	listing          items                                           begin, write                        paging
+//	listing, paging  page        no version, but one is due          fail                                waitingToList
+//	                 page        the first, and older                report; rolledBack                  listing
+//	                 page        more, last                          begin if listing, write             paging, committingList
+//	listing          failed      expired, too large: asked for one   fail; expired                       listing
+//	                 failed      invalid: asked for the server's     fail; expired                       listing
+//	                 failed      else                                fail                                waitingToList
+//	paging           items                                           write                               paging
+//	                 failed      expired, with a limit               fail                                listing, without a limit
+//	                 failed      else                                fail                                waitingToList
+//	                 broken                                          fail; listBroke                     waitingToList
+//	openingStream    opened                                          begin                               streaming
+//	openingStream,   failed      expired, too large: asked for one   fail; expired                       openingStream
+//	 streaming       failed      busy; expired, too large at ""      fail                                waitingToList
+//	                 failed      else                                fail; watchListDisabled             listing
+//	                 silent      unconfirmed                         confirmed; expired                  relist
+//	                 silent      else                                fail; watchListDisabled             listing
+//	streaming        events      ; bookmark, not the last            active, confirmed                   streaming
+//	                 bookmark    the last, and older                 report; rolledBack                  listing
+//	                 bookmark    the last                            active, confirmed                   committingStream
+//	                 closed                                          fail; watchListDisabled             listing
+//	committingList   committed                                       version; known, confirmed           openingWatch
+//	committingStream committed                                       version; known, confirmed           watching
+//	openingWatch     opened                                          unconfirmed if reopened and slow    watching
+//	watching         events                                          active, confirmed; version          watching
+//	                 bookmark    older                               report; rolledBack                  relist; waitingToList if freeRelistUsed
+//	                 bookmark    else                                active, confirmed; version          watching
+//	                 closed      short, and brought nothing          fail                                waitingToList
+//	                 closed      short, and so was the last one                                          waitingToWatch, for one step
+//	                 closed      else                                reopened                            openingWatch
+//	openingWatch,    silent      unconfirmed                         confirmed; expired                  relist
+//	 watching        silent      else                                fail; unconfirmed, unless a fake's  openingWatch
+//	                 failed      busy                                fail                                waitingToWatch
+//	                 failed      expired                             fail                                relist; waitingToList if freeRelistUsed
+//	                 failed      else                                fail                                waitingToList
+//	waitingToList    waited                                                                              relist
+//	waitingToWatch   waited                                          unconfirmed                         openingWatch
+//	all              sinkFailed                                      fail                                waitingToList
+//	all              stop                                                                                stopped
+var table = [phases][inputs]cell{
+	idle:             {inStart: (*machine).start},
+	listing:          {inItems: (*machine).items, inPage: (*machine).page, inFailed: (*machine).listFailed},
+	paging:           {inItems: (*machine).items, inPage: (*machine).page, inFailed: (*machine).pageFailed, inBroken: (*machine).pageBroke},
+	openingStream:    {inOpened: (*machine).streamOpened, inSilent: (*machine).streamSilent, inFailed: (*machine).streamFailed},
+	streaming:        {inEvents: (*machine).streamEvents, inBookmark: (*machine).streamBookmark, inClosed: (*machine).streamClosed, inSilent: (*machine).streamSilent, inFailed: (*machine).streamFailed},
+	committingList:   {inCommitted: (*machine).listCommitted},
+	committingStream: {inCommitted: (*machine).streamCommitted},
+	openingWatch:     {inOpened: (*machine).watchOpened, inSilent: (*machine).watchSilent, inFailed: (*machine).watchFailed},
+	watching:         {inEvents: (*machine).watchEvents, inBookmark: (*machine).watchBookmark, inClosed: (*machine).watchClosed, inSilent: (*machine).watchSilent, inFailed: (*machine).watchFailed},
+	waitingToList:    {inWaited: (*machine).start},
+	waitingToWatch:   {inWaited: (*machine).waitedToWatch},
+	stopped:          {},
+}
+
+// step takes what happened and returns what to do. A phase that is left with a
+// connection or a full state under way has it closed or aborted, and a full state
+// begins with the first phase that has one.
 func (m *machine) step(in input) action {
+	m.timePassed(in)
+	before := m.phase
+	a := m.next(in)
+	a.close = before.connected() && !m.phase.connected()
+	a.abort = before.replacing() && !m.phase.replacing() && in.kind != inCommitted
+	a.begin = !before.replacing() && m.phase.replacing()
+	if a.begin && m.beginsHistory(in) {
+		a.history = NewHistory
+	}
+	return a
+}
+
+func (m *machine) next(in input) action {
+	switch in.kind {
+	case inStop:
+		m.phase = stopped
+		return action{op: doStop}
+	case inSinkFailed:
+		return m.waitToList(m.fail())
+	default:
+		return table[m.phase][in.kind](m, in)
+	}
+}
+
+// timePassed forgets what has had its time.
+func (m *machine) timePassed(in input) {
 	if in.healthy {
-		m.failures, m.waits, m.spent = 0, 0, false
+		m.failures.count, m.failures.waits, m.failures.freeRelistUsed = 0, 0, false
 	}
 	if in.retryStream {
-		m.refused = false
-	}
-	switch in.kind {
-	case inEvents:
-		return m.events(in)
-	case inBookmark:
-		return m.bookmark(in)
-	case inItems:
-		return m.items()
-	case inPage:
-		return m.page(in)
-	case inOpened:
-		return m.opened(in.slow)
-	case inCommitted:
-		return m.committed()
-	case inStart:
-		return m.relist(action{})
-	case inWaited:
-		if m.rewatch {
-			m.suspect = true
-			return m.watch(action{})
-		}
-		return m.relist(action{})
-	case inClosed:
-		return m.closed(in.short)
-	case inSilent:
-		return m.silent()
-	case inFailed:
-		return m.failed(in.class)
-	case inStop:
-		return m.stop()
-	default: // inSinkFailed
-		return m.wait(m.fail())
+		m.server.watchListDisabled = false
 	}
 }
 
-// events notes the version of a batch that the sink took.
-func (m *machine) events(in input) action {
-	m.brought, m.suspect = true, false
-	m.settled = m.settled || in.changed
-	if m.phase == watching && m.settled {
+// beginsHistory says that equal versions prove nothing in the full state that
+// begins. The version of a list that is read as it arrives may come behind its
+// items: where none is known yet, there is nothing that it could be compared with.
+func (m *machine) beginsHistory(in input) bool {
+	switch {
+	case m.history.state == rolledBack:
+		return true
+	case in.kind == inPage:
+		return in.version == ""
+	case in.kind == inItems:
+		return m.version == ""
+	default:
+		return false
+	}
+}
+
+func (m *machine) start(input) action { return m.relist(action{}) }
+
+// items has the items of a list written that is read as it arrives.
+func (m *machine) items(input) action {
+	m.phase = paging
+	return action{write: true, op: doReceive}
+}
+
+// page has a page written, and asks for the next one or commits the list.
+func (m *machine) page(in input) action {
+	first := m.request.token == ""
+	switch {
+	case in.version == "" && m.versionIsDue():
+		return m.waitToList(m.fail())
+	case first && m.older(in.version):
+		return m.relist(m.rollBack())
+	case first:
+		m.listed = in.version
+		m.server.pagesAt0 = m.server.pagesAt0 || m.request.version == "0" && in.token != ""
+	}
+	a := action{write: true}
+	if in.token == "" {
+		return m.commit(a, committingList, m.listed)
+	}
+	// Neither etcd nor the watch cache take a version beside a token.
+	return m.ask(a, paging, doList, request{token: in.token, limit: m.request.limit})
+}
+
+// versionIsDue says that a page without a version is not the server's answer, but
+// that of something between the server and its client: it would empty the store.
+func (m *machine) versionIsDue() bool {
+	if m.request.token != "" {
+		return m.listed != ""
+	}
+	return m.history.hasVersions
+}
+
+// listFailed asks for the list at "" where it was refused for its version.
+func (m *machine) listFailed(in input) action {
+	a := m.fail()
+	if in.unavailable() && m.request.version != "" || in.class == classInvalid && m.asksForServersVersion() {
+		m.expire()
+		return m.list(a)
+	}
+	return m.waitToList(a)
+}
+
+// pageFailed asks for one list without pages where the token expired: the
+// version did not (B48).
+func (m *machine) pageFailed(in input) action {
+	a := m.fail()
+	if in.class == classExpired && m.request.limit != 0 {
+		return m.ask(a, listing, doList, request{version: m.origin})
+	}
+	return m.waitToList(a)
+}
+
+func (m *machine) pageBroke(input) action {
+	m.failures.listBroke = true
+	return m.waitToList(m.fail())
+}
+
+func (m *machine) streamOpened(input) action {
+	m.phase = streaming
+	return action{op: doRead}
+}
+
+func (m *machine) streamEvents(input) action {
+	m.confirm()
+	return action{op: doRead}
+}
+
+// streamBookmark commits the initial state that the bookmark ends.
+func (m *machine) streamBookmark(in input) action {
+	m.confirm()
+	m.server.bookmarks = true
+	switch {
+	case !in.end:
+		return action{op: doRead}
+	case m.older(in.version):
+		return m.relist(m.rollBack())
+	default:
+		return m.commit(action{}, committingStream, in.version)
+	}
+}
+
+func (m *machine) streamClosed(input) action { return m.disableStreams(m.fail()) }
+
+func (m *machine) streamSilent(input) action {
+	if m.watch.unconfirmed {
+		return m.distrust()
+	}
+	return m.disableStreams(m.fail())
+}
+
+func (m *machine) streamFailed(in input) action {
+	a := m.fail()
+	switch {
+	case in.unavailable() && m.request.version != "":
+		m.expire()
+		return m.stream(a)
+	case in.unavailable(), in.class == classBusy:
+		return m.waitToList(a)
+	default:
+		return m.disableStreams(a)
+	}
+}
+
+func (m *machine) listCommitted(input) action {
+	m.committed()
+	return m.openWatch(action{})
+}
+
+func (m *machine) streamCommitted(input) action {
+	m.committed()
+	m.phase, m.watch.ordered = watching, true
+	return action{op: doRead}
+}
+
+// committed makes the full state the known one.
+func (m *machine) committed() {
+	m.version = m.request.version
+	m.history.state = known
+	m.history.hasVersions = m.history.hasVersions || m.version != ""
+	m.watch.unconfirmed, m.failures.listBroke = false, false
+}
+
+func (m *machine) watchOpened(in input) action {
+	m.phase = watching
+	m.watch.unconfirmed = m.watch.unconfirmed || m.watch.reopened && in.slow
+	return action{op: doRead}
+}
+
+// watchEvents notes the version of a batch that the sink took.
+func (m *machine) watchEvents(in input) action {
+	m.confirm()
+	m.watch.ordered = m.watch.ordered || in.changed
+	if m.watch.ordered {
 		m.version = object.Advance(m.version, in.version)
 	}
 	return action{op: doRead}
 }
 
-// bookmark commits the initial state that it ends, or notes the progress.
-func (m *machine) bookmark(in input) action {
-	m.brought, m.suspect, m.bookmarked = true, false, true
-	if m.phase == streaming && !in.end {
-		return action{op: doRead}
+func (m *machine) watchBookmark(in input) action {
+	m.confirm()
+	m.server.bookmarks = true
+	if m.older(in.version) {
+		return m.relistSoon(m.rollBack())
 	}
-	if m.behind(in.version) {
-		a := m.wentBack(m.leave())
-		if m.phase == streaming {
-			return m.relist(a)
-		}
-		return m.relistSoon(a)
-	}
-	if m.phase == streaming {
-		return m.commit(action{}, in.version)
-	}
-	m.settled = true
+	m.watch.ordered = true
 	m.version = object.Advance(m.version, in.version)
 	return action{bookmark: in.version, op: doRead}
 }
 
-// items begins a full state with the first items of a list that is read as it
-// arrives. The version of the list may come behind them. Where none is known
-// yet, equal versions of objects prove nothing.
-func (m *machine) items() action {
-	a := action{write: true, op: doReceive}
-	if !m.begun {
-		m.begin(&a, m.version != "")
+// watchClosed reopens a watch where it ended, and at once: but one that brought
+// nothing within its second has failed, and the second one in a row that ended
+// within its second waits, so that no server can make this a hot loop.
+func (m *machine) watchClosed(in input) action {
+	if in.short && !m.watch.active {
+		return m.waitToList(m.fail())
 	}
-	m.phase = receiving
+	lastShort := m.failures.lastWatchShort
+	m.failures.lastWatchShort = in.short
+	if in.short && lastShort {
+		return m.waitToWatch(action{}, 1)
+	}
+	a := m.openWatch(action{})
+	m.watch.reopened = true
 	return a
 }
 
-// page begins a full state with the first page, and commits it with the last.
-func (m *machine) page(in input) action {
-	a := action{write: true}
-	if m.request.token == "" {
-		if m.behind(in.version) {
-			return m.relist(m.wentBack(m.leave()))
-		}
-		m.listed = in.version
-		m.paged = m.paged || m.request.version == "0" && in.token != ""
-		if !m.begun {
-			m.begin(&a, in.version != "")
-		}
-	}
-	if in.token == "" {
-		return m.commit(a, m.listed)
-	}
-	// Neither etcd nor the watch cache take a version beside a token.
-	return m.list(a, request{token: in.token, limit: m.request.limit})
-}
-
-func (m *machine) opened(slow bool) action {
-	a := action{op: doRead}
-	m.open = true
-	m.suspect = m.suspect || m.reopened && slow
-	if m.phase == streaming {
-		m.begin(&a, true)
-	}
-	return a
-}
-
-// committed makes the full state the known one. A stream goes on as the
-// watch; after a list, the watch is still to be opened.
-func (m *machine) committed() action {
-	m.version, m.begun, m.stale, m.fresh, m.suspect, m.cut = m.request.version, false, false, false, false, false
-	if !m.open {
-		return m.watch(action{})
-	}
-	m.phase, m.settled = watching, true
-	return action{op: doRead}
-}
-
-// closed follows the end of a stream or watch that was not an error. A watch
-// is reopened where it ended, and at once: but one that brought nothing within
-// its second has failed, and a second one in a row that ended within its
-// second waits, so that no server can make this a hot loop.
-func (m *machine) closed(short bool) action {
-	if m.phase == streaming {
-		return m.refuse(m.fail())
-	}
-	if short && !m.brought {
-		return m.wait(m.fail())
-	}
-	again := m.hasty
-	m.hasty = short
-	if short && again {
-		return m.waitToWatch(m.leave(), 1)
-	}
-	a := m.watch(m.leave())
-	m.reopened = true
-	return a
-}
-
-func (m *machine) silent() action {
-	if m.suspect {
-		m.suspect, m.stale = false, true
-		return m.relist(m.leave())
+// watchSilent reopens a watch. It may have been half-open, and the server set back
+// behind it. But fakes, which neither stream nor send bookmarks, are silent by
+// nature.
+func (m *machine) watchSilent(input) action {
+	if m.watch.unconfirmed {
+		return m.distrust()
 	}
 	a := m.fail()
-	if m.phase == streaming {
-		return m.refuse(a)
-	}
-	// It may have been half-open, and the server set back behind it. But fakes,
-	// which neither stream nor send bookmarks, are silent by nature.
-	m.suspect = m.versioned() && (m.streams || m.bookmarked)
-	return m.watch(a)
+	m.watch.unconfirmed = m.asksForServersVersion() && (m.streams || m.server.bookmarks)
+	return m.openWatch(a)
 }
 
-// failed answers the failure of a request, or an error event.
-func (m *machine) failed(c class) action {
+func (m *machine) watchFailed(in input) action {
 	a := m.fail()
-	unavailable := c == classExpired || c == classTooLarge
-	switch {
-	case m.phase == receiving:
-		m.cut = true
-		return m.wait(a)
-	case m.phase == listing && m.request.token != "" && m.request.limit != 0 && c == classExpired:
-		// The token expired, not the version: one list without pages (B48).
-		return m.list(a, request{version: m.origin})
-	case m.phase != watching && unavailable && m.request.version != "":
-		m.stale = true
-		if m.phase == streaming {
-			return m.stream(a)
-		}
-		return m.listAll(a)
-	case m.phase == listing && c == classInvalid && m.versioned():
-		m.stale = true
-		return m.listAll(a)
-	case m.phase == streaming && (c == classOther || c == classInvalid):
-		return m.refuse(a)
-	case m.phase == watching && c == classBusy:
-		m.waits++
-		return m.waitToWatch(a, m.waits)
-	case m.phase == watching && c == classExpired:
+	switch in.class {
+	case classBusy:
+		m.failures.waits++
+		return m.waitToWatch(a, m.failures.waits)
+	case classExpired:
 		return m.relistSoon(a)
 	default:
-		return m.wait(a)
+		return m.waitToList(a)
 	}
 }
 
-// versioned says that the request asks for a version that a server has told:
-// it may have been a lie, or another kind of server's.
-func (m *machine) versioned() bool { return m.request.version != "" && m.request.version != "0" }
-
-func (m *machine) stop() action {
-	a := m.leave()
-	a.op, m.phase = doStop, stopped
-	return a
+func (m *machine) waitedToWatch(input) action {
+	m.watch.unconfirmed = true
+	return m.openWatch(action{})
 }
 
-// leave hangs up what is open and drops the full state that was begun.
-func (m *machine) leave() action {
-	a := action{stop: m.open, abort: m.begun}
-	m.open, m.begun = false, false
-	return a
+// confirm says that the stream or watch brought something.
+func (m *machine) confirm() { m.watch.active, m.watch.unconfirmed = true, false }
+
+// distrust asks for a full state at "", since nothing has confirmed the version.
+func (m *machine) distrust() action {
+	m.watch.unconfirmed = false
+	m.expire()
+	return m.relist(action{})
 }
 
-// fail is leave after a failure.
+// expire says that the known version is not served.
+func (m *machine) expire() {
+	if m.history.state == known {
+		m.history.state = expired
+	}
+}
+
+// rollBack distrusts every version known so far.
+func (m *machine) rollBack() action {
+	m.history.state = rolledBack
+	return action{rolledBack: true}
+}
+
+// fail counts a failure, to be reported.
 func (m *machine) fail() action {
-	a := m.leave()
-	a.failed = true
-	m.failures++
-	return a
+	m.failures.count++
+	return action{failed: true}
 }
 
-// refuse gives up streams for the time being: a list follows in the same cycle.
-func (m *machine) refuse(a action) action {
-	m.refused, a.refused = true, true
-	return m.listAll(a)
-}
-
-// wentBack distrusts every version known so far.
-func (m *machine) wentBack(a action) action {
-	m.fresh, m.stale, a.wentBack = true, true, true
-	return a
+// disableStreams gives up streams for the time being: a list follows in the same
+// cycle.
+func (m *machine) disableStreams(a action) action {
+	m.server.watchListDisabled, a.streamDisabled = true, true
+	return m.list(a)
 }
 
 // relistSoon asks for a full state: at once the first time since the last
 // healthy time, after a back-off from then on (D9).
 func (m *machine) relistSoon(a action) action {
-	if m.spent {
-		return m.wait(a)
+	if m.failures.freeRelistUsed {
+		return m.waitToList(a)
 	}
-	m.spent = true
+	m.failures.freeRelistUsed = true
 	return m.relist(a)
 }
 
 // relist asks for a full state, as a stream where that is possible. A new
 // history is listed, so that nothing of it depends on what is in caches.
 func (m *machine) relist(a action) action {
-	if m.streams && !m.refused && !m.fresh {
+	if m.streams && !m.server.watchListDisabled && m.history.state != rolledBack {
 		return m.stream(a)
 	}
-	return m.listAll(a)
+	return m.list(a)
 }
 
 func (m *machine) stream(a action) action {
-	m.phase, m.request, m.brought = streaming, request{version: m.version}, false
-	m.reopened = false
-	if m.stale {
-		m.request.version = ""
+	m.watch = watchFacts{unconfirmed: m.watch.unconfirmed}
+	r := request{version: m.version}
+	if m.history.state != known {
+		r.version = ""
 	}
-	a.op, a.request = doStream, m.request
-	return a
+	return m.ask(a, openingStream, doStream, r)
 }
 
-// listAll asks for the first page of a list. "" makes the server read etcd,
-// which is asked for pages; any other version is served from its watch cache,
-// but only without a limit, which "0" alone may carry (B44).
-func (m *machine) listAll(a action) action {
+// list asks for the first page of a list. "" makes the server read etcd, which
+// is asked for pages; any other version is served from its watch cache, but only
+// without a limit, which "0" alone may carry (B44).
+func (m *machine) list(a action) action {
 	r := request{version: m.version, limit: m.pageSize}
 	switch {
-	case m.stale, m.cut: // a server pages what it reads from etcd
+	case m.history.state != known, m.failures.listBroke: // a server pages what it reads from etcd
 		r.version = ""
 	case r.version == "":
 		r.version = "0"
 	}
-	if r.limit == 0 && (m.paged || r.version == "" || r.version == "0") {
+	if r.limit == 0 && (m.server.pagesAt0 || r.version == "" || r.version == "0") {
 		r.limit = defaultPageSize
 	}
 	m.origin = r.version
-	return m.list(a, r)
+	return m.ask(a, listing, doList, r)
 }
 
-func (m *machine) list(a action, r request) action {
-	m.phase, m.request = listing, r
-	a.op, a.request = doList, r
+func (m *machine) openWatch(a action) action {
+	m.watch = watchFacts{unconfirmed: m.watch.unconfirmed, ordered: m.version != "" && m.version != "0"}
+	return m.ask(a, openingWatch, doWatch, request{version: m.version})
+}
+
+func (m *machine) commit(a action, p phase, version string) action {
+	return m.ask(a, p, doCommit, request{version: version})
+}
+
+// ask makes r the request of the action, and of the machine.
+func (m *machine) ask(a action, p phase, o op, r request) action {
+	m.phase, m.request = p, r
+	a.op, a.request = o, r
 	return a
 }
 
-func (m *machine) begin(a *action, versioned bool) {
-	m.begun, a.begin = true, true
-	if m.fresh || !versioned {
-		a.history = NewHistory
-	}
-}
-
-func (m *machine) commit(a action, version string) action {
-	m.phase, m.request = committing, request{version: version}
-	a.op, a.request = doCommit, m.request
-	return a
-}
-
-func (m *machine) watch(a action) action {
-	m.phase, m.request, m.reopened = watching, request{version: m.version}, false
-	m.brought, m.settled = false, m.version != "" && m.version != "0"
-	a.op, a.request = doWatch, m.request
-	return a
-}
-
-// wait backs off, then asks for a full state.
-func (m *machine) wait(a action) action {
-	m.waits++
-	m.phase, m.rewatch = waiting, false
-	a.op, a.attempt = doWait, m.waits
+// waitToList backs off, then asks for a full state.
+func (m *machine) waitToList(a action) action {
+	m.failures.waits++
+	m.phase = waitingToList
+	a.op, a.attempt = doWait, m.failures.waits
 	return a
 }
 
 // waitToWatch backs off, then reopens the watch.
 func (m *machine) waitToWatch(a action, attempt int) action {
-	m.phase, m.rewatch = waiting, true
+	m.phase = waitingToWatch
 	a.op, a.attempt = doWait, attempt
 	return a
 }
 
-// behind says that a state at version proves that the history went back.
-func (m *machine) behind(version string) bool { return !m.fresh && object.Older(version, m.version) }
+// older says that a state at version proves that the history went back. A new
+// one has nothing yet that it could be behind.
+func (m *machine) older(version string) bool {
+	return m.history.state != rolledBack && object.Older(version, m.version)
+}
+
+// asksForServersVersion says that the request asks for a version that a server
+// has told: it may have been a lie, or another kind of server's.
+func (m *machine) asksForServersVersion() bool {
+	return m.request.version != "" && m.request.version != "0"
+}
+
+// unavailable says that the server does not serve the version asked for.
+func (in input) unavailable() bool { return in.class == classExpired || in.class == classTooLarge }
 
 // check panics where an invariant does not hold.
 func (m *machine) check() {
-	open := m.phase == streaming || m.phase == committing || m.phase == watching
-	begun := m.phase == committing || m.phase == receiving ||
-		m.phase == streaming && m.open ||
-		m.phase == listing && m.request.token != ""
-	verify.That(!m.open || open, "something is open in phase %d", m.phase)
-	verify.That(m.begun == begun, "begun is %v in phase %d", m.begun, m.phase)
-	verify.That(!m.fresh || m.stale, "the history is new, and the version of the old one served")
-	verify.That(!m.stale || m.phase != watching, "watching from a version that is not served")
+	streams := m.phase == openingStream || m.phase == streaming || m.phase == committingStream
+	watches := m.phase == openingWatch || m.phase == watching
+	verify.That(!streams || m.streams && m.history.state != rolledBack, "a stream of a new history, or from a source that cannot")
+	verify.That(!watches || m.history.state == known, "watching from a version that is not served")
+	verify.That(m.request.token == "" || m.phase != listing && !streams && !watches, "a token in phase %d", m.phase)
 }

@@ -73,10 +73,10 @@ func (r *recall) omit(o id) bool {
 	return true
 }
 
-// standsIn tells whether an event stands for something that was left out: a
+// isPlaceholder tells whether an event stands for something that was left out: a
 // bookmark of a server names no object, and one that ends the initial state says
 // so in an annotation.
-func (r *recall) standsIn(e watch.Event) bool {
+func (r *recall) isPlaceholder(e watch.Event) bool {
 	if r == nil || e.Type != watch.Bookmark {
 		return false
 	}
@@ -84,9 +84,9 @@ func (r *recall) standsIn(e watch.Event) bool {
 	return m != nil && m.GetUID() != "" && len(m.GetAnnotations()) == 0
 }
 
-// putBack makes the delta of the object that an event stands for: the first one
+// restore makes the delta of the object that an event stands for: the first one
 // that was left out and has not been put back.
-func (r *recall) putBack(d *deltafifo.Delta, e watch.Event) error {
+func (r *recall) restore(d *deltafifo.Delta, e watch.Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 

@@ -128,7 +128,7 @@ func TestNothingIsLeftOutBehindABookmark(t *testing.T) {
 	r := &recall{sink: newRememberer(a, b)}
 	require.True(t, r.omit(idOf(a)))
 	var d deltafifo.Delta
-	require.NoError(t, r.putBack(&d, standsFor(a)))
+	require.NoError(t, r.restore(&d, standsFor(a)))
 	require.Same(t, a, d.Object)
 	require.NoError(t, r.end())
 	require.False(t, r.omit(idOf(b)))

@@ -39,7 +39,7 @@ func (l *loop) receiving(initial bool) func(context.Context, io.ReadCloser) *rec
 // if equal versions prove nothing.
 func (l *loop) knowing() func(id) (any, bool) {
 	sink, ok := l.sink.(Recaller)
-	if !ok || l.machine.version == "" || l.machine.fresh {
+	if !ok || l.machine.version == "" || l.machine.history.state == rolledBack {
 		return nil
 	}
 	return func(o id) (any, bool) { return sink.Recall(o.key, o.uid, o.version) }
@@ -87,19 +87,27 @@ func (l *loop) receive() (input, error) {
 		l.page = page{arrivals: batch, remaining: -1}
 		return input{kind: inItems}, nil
 	case <-p.ctx.Done():
-		return input{kind: inFailed}, silence(p.ctx, context.Cause(p.ctx))
+		return p.failed(context.Cause(p.ctx))
 	}
+}
+
+// failed tells that a page broke off, or that nothing of it came.
+func (p *incoming) failed(err error) (input, error) {
+	if p.items > 0 {
+		return input{kind: inBroken}, silence(p.ctx, err)
+	}
+	return input{kind: inFailed}, silence(p.ctx, err)
 }
 
 // received tells of the end of a page.
 func (l *loop) received() (input, error) {
 	p := l.incoming
-	defer l.letGo()
+	defer l.closePage()
 	if p.err != nil {
 		if errors.Is(p.err, errForeign) {
 			l.leaveToClient()
 		}
-		return input{kind: inFailed}, silence(p.ctx, p.err)
+		return p.failed(p.err)
 	}
 	h := p.head
 	end := page{version: h.version, token: h.token, remaining: -1}
@@ -108,11 +116,15 @@ func (l *loop) received() (input, error) {
 	} else if end.token == "" {
 		end.remaining = 0
 	}
-	return l.accept(p.request, end, p.items)
+	in, err := l.accept(p.request, end, p.items)
+	if in.kind == inFailed {
+		return p.failed(err)
+	}
+	return in, err
 }
 
-// letGo ends what is left of a page.
-func (l *loop) letGo() {
+// closePage ends what is left of a page.
+func (l *loop) closePage() {
 	if p := l.incoming; p != nil {
 		p.cancel()
 		p.close()
@@ -144,8 +156,8 @@ func (l *loop) writeArrivals() error {
 	if err := l.flush(); err != nil {
 		return err
 	}
-	if ended := l.page.arrivals == nil; ended || time.Since(l.paged) >= time.Second {
-		l.paged = time.Now()
+	if ended := l.page.arrivals == nil; ended || l.times.pagedIsDue() {
+		l.times.paged = time.Now()
 		l.tell(Paged{Operation: OpList, Objects: l.objects, Remaining: l.page.remaining})
 	}
 	return nil

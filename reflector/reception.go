@@ -110,12 +110,12 @@ func (r *reception) readList() error {
 func (r *reception) readEvents() error {
 	events, err := newEventItems(handingOver{r})
 	if err != nil {
-		return endOfWatch(err)
+		return watchError(err)
 	}
 	for {
 		it, err := events.next()
 		if err != nil {
-			return endOfWatch(err)
+			return watchError(err)
 		}
 		r.initial = r.initial && it.event == watch.Added // a bookmark ends it
 		if err := r.take(it, nil); err != nil {

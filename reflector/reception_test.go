@@ -440,8 +440,8 @@ func TestPersistently(t *testing.T) {
 // The ends of a watch that client-go takes for regular are regular.
 func TestEndOfWatch(t *testing.T) {
 	broken := &json.SyntaxError{}
-	require.NoError(t, endOfWatch(io.EOF))
-	require.NoError(t, endOfWatch(io.ErrUnexpectedEOF))
-	require.NoError(t, endOfWatch(errors.New("http2: server sent GOAWAY and closed the connection")))
-	require.ErrorIs(t, endOfWatch(broken), broken)
+	require.NoError(t, watchError(io.EOF))
+	require.NoError(t, watchError(io.ErrUnexpectedEOF))
+	require.NoError(t, watchError(errors.New("http2: server sent GOAWAY and closed the connection")))
+	require.ErrorIs(t, watchError(broken), broken)
 }

@@ -84,12 +84,12 @@ func (r *Reflector) Run(ctx context.Context) error {
 		l.readHere()
 		l.streaming = streamingOfSource(r.source)
 	})
-	l.machine.pageSize, l.machine.version, l.told = r.o.PageSize, r.o.Version, r.o.Version != ""
+	l.machine.pageSize, l.machine.version, l.machine.history.hasVersions = r.o.PageSize, r.o.Version, r.o.Version != ""
 	l.machine.streams = l.streaming != StreamingUnsupported && features.FeatureGates().Enabled(features.WatchListClient)
 	l.step(input{kind: inStart}, nil)
-	defer l.hangUp("stopped")
-	defer l.letGo()
-	goexit.Outlive(l.run)
+	defer l.closeConn("stopped")
+	defer l.closePage()
+	goexit.Outlive(l.listAndWatch)
 	return nil
 }
 

@@ -507,10 +507,10 @@ func reading(ctx context.Context) (l *loop, fill func()) {
 	l = &loop{
 		Reflector: New(Source(funcs{}), discard{}, Options{}),
 		ctx:       ctx,
-		conn:      &conn{ctx: ctx, events: events},
+		conn:      &watchConn{ctx: ctx, events: events},
 		decoder:   newDecoder(ofType[*partialObject](Options{})),
 	}
-	l.machine.phase, l.machine.open, l.machine.settled = watching, true, true
+	l.machine.phase, l.machine.watch.ordered = watching, true
 	o := parse("ns/a@7")
 	return l, func() {
 		for range maxBatch {

@@ -8,63 +8,68 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// report tells what in and the machine's answer to it mean.
+// report tells what in and the machine's answer to it mean. It is called before
+// anything follows from them: what was asked for last, and since when, is still
+// what in speaks of.
 func (l *loop) report(in input, a action, err error) {
-	switch {
-	case in.kind == inCommitted:
-		l.listed()
-	case in.kind == inOpened && l.asked == OpWatch:
-		l.watchBegan()
+	if in.kind == inCommitted {
+		l.tell(Listed{
+			Operation: l.operation,
+			Version:   l.machine.version,
+			Objects:   l.objects,
+			Took:      time.Since(l.times.cycleStart),
+		})
 	}
-	if a.failed || a.wentBack { // a server whose history goes back again and again is not well
-		l.healthy = time.Time{}
+	if watchBegins(in, l.machine.phase) {
+		l.tell(WatchStarted{Version: l.machine.version})
 	}
 	if a.failed {
-		l.fail(err)
+		l.reportFailure(err)
 	}
-	if a.refused {
-		l.refused = time.Now()
+	if a.streamDisabled {
 		l.tell(StreamRefused{Reason: shortText(err), Retry: streamRetry})
 	}
-	if a.wentBack {
+	if a.rolledBack {
 		l.tell(HistoryWentBack{From: l.machine.version, To: in.version})
 	}
 }
 
-func (l *loop) listed() {
-	l.tell(Listed{
-		Operation: l.asked,
-		Version:   l.machine.version,
-		Objects:   l.objects,
-		Took:      time.Since(l.began),
-	})
-	l.began, l.batch = time.Time{}, nil
-	if l.conn != nil {
-		l.asked = OpWatch
-		l.conn.becomeWatch()
-		l.watchBegan()
-	}
-}
-
-func (l *loop) watchBegan() {
-	l.watched = time.Now()
-	if l.healthy.IsZero() {
-		l.healthy = l.watched
-	}
-	l.tell(WatchStarted{Version: l.machine.version})
-}
-
-// fail tells of an error of what was asked last.
-func (l *loop) fail(err error) {
-	what := string(l.asked)
+// reportFailure tells of an error of what was asked last.
+func (l *loop) reportFailure(err error) {
+	what := string(l.operation)
 	if l.o.Name != "" {
 		what += " " + l.o.Name
 	}
-	l.tell(Failed{Operation: l.asked, Err: fmt.Errorf("%s: %.*w", what, object.MaxText, err), Attempt: l.machine.failures})
+	l.tell(Failed{Operation: l.operation, Err: fmt.Errorf("%s: %.*w", what, object.MaxText, err), Attempt: l.machine.failures.count})
 }
 
-// skip tells of something that was left out.
-func (l *loop) skip(err error) { l.tell(Skipped{Err: fmt.Errorf("%.*w", object.MaxText, err)}) }
+// reportWatchEnd tells of the end of a watch that brought so many events.
+func (l *loop) reportWatchEnd(events int, reason string) {
+	if !l.times.watchStart.IsZero() {
+		l.tell(WatchEnded{Version: l.machine.version, Events: events, Took: time.Since(l.times.watchStart), Reason: reason})
+	}
+}
+
+// reasonOf says to people why a watch ended.
+func reasonOf(in input, a action, err error) string {
+	switch {
+	case in.kind == inStop:
+		return "stopped"
+	case a.rolledBack:
+		return "the server's history went back"
+	case a.failed:
+		return shortText(err)
+	case in.kind == inSilent:
+		return "silent after an outage"
+	default:
+		return "closed by the server"
+	}
+}
+
+// reportSkipped tells of something that was left out.
+func (l *loop) reportSkipped(err error) {
+	l.tell(Skipped{Err: fmt.Errorf("%.*w", object.MaxText, err)})
+}
 
 func shortText(err error) string { return fmt.Sprintf("%.*v", object.MaxText, err) }
 

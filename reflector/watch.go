@@ -13,27 +13,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-const (
-	// minTimeout is the least time that a watch is asked to last.
-	minTimeout = 5 * time.Minute
-	// watchPatience is how much longer than it was asked to last a watch may
-	// bring nothing.
-	watchPatience = 30 * time.Second
-	// suspectPatience is how long a watch may bring nothing that follows an
-	// outage: longer than servers take between two bookmarks.
-	suspectPatience = 90 * time.Second
-	// streamPatience is how long a stream may bring nothing of its initial
-	// state; unknownPatience, where the source may be one that cannot stream.
-	streamPatience  = 10 * time.Second
-	unknownPatience = time.Second
-	// slowOpening is how long a server that is there does not take to open a
-	// watch, and what a client waits at least before it tries again by itself.
-	slowOpening = time.Second
-	// shortWatch is the age up to which the end of a watch that brought
-	// nothing is a failure.
-	shortWatch = time.Second
-)
-
 // openWatch asks for the changes since a version.
 func (l *loop) openWatch(version string) (input, error) {
 	l.recall = nil
@@ -53,44 +32,29 @@ func (l *loop) openStream(version string) (input, error) {
 
 // open asks for a stream or watch, with the options that both have.
 func (l *loop) open(ctx context.Context, o metav1.ListOptions) (input, error) {
-	least := max(minTimeout, l.o.MinWatchTimeout)
-	timeout := least + time.Duration(l.random()*float64(least))
+	timeout := l.timeout()
 	seconds := int64(timeout / time.Second)
 	o.AllowWatchBookmarks, o.TimeoutSeconds = true, &seconds
 
-	w := &conn{asked: time.Now(), lasts: timeout + watchPatience, initial: o.SendInitialEvents != nil}
+	w := &watchConn{requestedAt: time.Now(), lasts: timeout + watchPatience, initial: o.SendInitialEvents != nil}
 	w.patience = l.patience(w)
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	// Some proxies hold the answer back until there is an event, so it may take as long as one.
 	timer := time.AfterFunc(w.patience, func() { w.cancel(ErrSilent) })
-	_, err := call(w.ctx, func() (*conn, error) { return w.dial(l.asking(o, false), l.receiving(w.initial)) }, (*conn).hangUp)
+	_, err := call(w.ctx, func() (*watchConn, error) { return w.dial(l.asking(o, false), l.receiving(w.initial)) }, (*watchConn).close)
 	inTime := timer.Stop()
 	if inTime && err == nil {
 		l.conn = w
-		return input{kind: inOpened, slow: elapsed(w.asked, slowOpening)}, nil
+		return input{kind: inOpened, slow: elapsed(w.requestedAt, slowOpening)}, nil
 	}
 	if err == nil { // it came just too late
-		w.hangUp()
+		w.close()
 	}
 	w.cancel(nil)
 	if inTime {
 		return input{kind: inFailed}, err
 	}
 	return input{kind: inSilent}, ErrSilent
-}
-
-// patience is how long w may bring nothing.
-func (l *loop) patience(w *conn) time.Duration {
-	switch {
-	case !w.initial && l.machine.suspect:
-		return suspectPatience
-	case !w.initial:
-		return w.lasts
-	case l.streaming == StreamingSupported:
-		return streamPatience
-	default:
-		return unknownPatience
-	}
 }
 
 // read takes what is ready, up to a batch of events, and hands it to the sink.
@@ -102,7 +66,7 @@ func (l *loop) read() (input, error) {
 		return l.writeChanges()
 	}
 	w := l.conn
-	if w.initial && time.Since(w.asked) > w.lasts {
+	if w.initial && time.Since(w.requestedAt) > w.lasts {
 		return input{kind: inSilent}, ErrStreamEnded
 	}
 	if !w.initial {
@@ -113,21 +77,21 @@ func (l *loop) read() (input, error) {
 		op := change(a.Type)
 		switch {
 		case !ok && len(l.batch) == 0:
-			return l.over()
+			return l.endOfWatch()
 		case !ok:
 			return l.writeChanges()
 		case op != 0:
 			l.take(op, &a)
-		case l.recall.standsIn(a.Event):
-			if err := l.recall.putBack(l.grow(), a.Event); err != nil {
-				l.forget()
+		case l.recall.isPlaceholder(a.Event):
+			if err := l.recall.restore(l.addDelta(), a.Event); err != nil {
+				l.clearBatch()
 				return input{kind: inFailed}, err
 			}
 		case len(l.batch) > 0:
-			w.hold(a)
+			w.unread(a)
 			return l.writeChanges()
 		default:
-			if in, err := l.mark(a.Event); in.kind != 0 {
+			if in, err := l.readBookmark(a.Event); in.kind != 0 {
 				return in, err
 			}
 		}
@@ -155,10 +119,10 @@ func change(t watch.EventType) deltafifo.Op {
 // take adds a change to the batch. The version of one that is left out is not
 // noted: it counts as not seen.
 func (l *loop) take(op deltafifo.Op, a *arrival) {
-	d := l.grow()
+	d := l.addDelta()
 	if err := l.decoder.arrived(d, op, a); err != nil {
-		l.shrink()
-		l.skip(err)
+		l.dropDelta()
+		l.reportSkipped(err)
 		return
 	}
 	if a.undecodable != nil {
@@ -212,21 +176,21 @@ func (l *loop) streamed(added int) {
 	if added > 0 {
 		l.conn.quiet = 0
 	}
-	if now := time.Now(); now.Sub(l.paged) >= time.Second {
-		l.paged = now
+	if l.times.pagedIsDue() {
+		l.times.paged = time.Now()
 		l.tell(Paged{Operation: OpStream, Objects: l.objects, Remaining: -1})
 	}
 }
 
-// mark reads an event that is no change. What cannot be read is skipped.
-func (l *loop) mark(e watch.Event) (input, error) {
+// readBookmark reads an event that is no change: a bookmark, or an error. What cannot be read is skipped.
+func (l *loop) readBookmark(e watch.Event) (input, error) {
 	switch m := object.Meta(e.Object); {
 	case e.Type == watch.Error:
 		return input{kind: inFailed}, apierrors.FromObject(e.Object)
 	case e.Type != watch.Bookmark:
-		l.skip(fmt.Errorf("%w: an event of type %.100q", ErrUnexpected, e.Type))
+		l.reportSkipped(fmt.Errorf("%w: an event of type %.100q", ErrUnexpected, e.Type))
 	case m == nil:
-		l.skip(fmt.Errorf("%w: a bookmark that is a %T without metadata", ErrUnexpected, e.Object))
+		l.reportSkipped(fmt.Errorf("%w: a bookmark that is a %T without metadata", ErrUnexpected, e.Object))
 	default:
 		if err := l.recall.end(); err != nil {
 			return input{kind: inFailed}, err
@@ -239,8 +203,8 @@ func (l *loop) mark(e watch.Event) (input, error) {
 	return input{}, nil
 }
 
-// over tells why there is nothing more to read.
-func (l *loop) over() (input, error) {
+// endOfWatch tells why there is nothing more to read.
+func (l *loop) endOfWatch() (input, error) {
 	w := l.conn
 	in := input{kind: w.ended}
 	switch {
@@ -251,7 +215,7 @@ func (l *loop) over() (input, error) {
 	case in.kind == inClosed && w.initial:
 		return in, ErrStreamEnded
 	case in.kind == inClosed:
-		in.short = time.Since(w.asked) < shortWatch
+		in.short = time.Since(w.requestedAt) < shortWatch
 		return in, ErrShortWatch
 	default:
 		return in, nil
