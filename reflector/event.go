@@ -70,6 +70,15 @@ type (
 	// known: the server's history is another one than before (an etcd restored
 	// from a snapshot). Everything is listed again and compared anew.
 	HistoryWentBack struct{ From, To string }
+	// NotServed reports that the server does not know the resource: it is waited for from now
+	// on, and not asked for. Err wraps [ErrNotServed]. What is in the sink stays.
+	NotServed struct{ Err error }
+	// Served reports that the resource is there again after a NotServed, Took being the time
+	// between. A Listed follows.
+	Served struct{ Took time.Duration }
+	// Withdrawn reports, after a NotServed, that the resource is known to have been taken away,
+	// and that a full state without objects was committed to the sink.
+	Withdrawn struct{}
 	// Skipped reports an object, or an event, that was left out since it is
 	// not what was asked for; Err names the object and both types. A thousand
 	// events in a row that are skipped end the watch, as a failure.
@@ -90,5 +99,8 @@ func (Failed) reflectorEvent()          {}
 func (BackedOff) reflectorEvent()       {}
 func (StreamRefused) reflectorEvent()   {}
 func (HistoryWentBack) reflectorEvent() {}
+func (NotServed) reflectorEvent()       {}
+func (Served) reflectorEvent()          {}
+func (Withdrawn) reflectorEvent()       {}
 func (Skipped) reflectorEvent()         {}
 func (Undecodable) reflectorEvent()     {}

@@ -90,7 +90,7 @@ func (t *times) note(in input, a action, phase phase) {
 		t.streamDisabled = now
 	}
 	switch {
-	case in.kind == inCommitted, a.op == doWait:
+	case in.kind == inCommitted, a.op == doWait, a.op == doAwait:
 		t.cycleStart = time.Time{}
 	case t.cycleStart.IsZero() && (a.op == doList || a.op == doStream):
 		t.cycleStart = now

@@ -83,8 +83,10 @@ func (r *Reflector) Run(ctx context.Context) error {
 	goexit.Apart(func() {
 		l.readHere()
 		l.streaming = streamingOfSource(r.source)
+		l.presence.source = knowingOf(r.source)
 	})
 	l.machine.pageSize, l.machine.version, l.machine.history.hasVersions = r.o.PageSize, r.o.Version, r.o.Version != ""
+	l.presence.holds = r.o.Version != ""
 	l.machine.streams = l.streaming != StreamingUnsupported && features.FeatureGates().Enabled(features.WatchListClient)
 	l.step(input{kind: inStart}, nil)
 	defer l.closeConn("stopped")

@@ -2,7 +2,6 @@ package served
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -161,12 +160,8 @@ func (r *Resource) discovered(ctx context.Context) input {
 	ctx, cancel := context.WithTimeout(ctx, listPatience)
 	defer cancel()
 	versions, err := discover(ctx, r.client, r.resource.GroupResource())
-	switch {
-	case err == nil:
-		return input{kind: inDiscovered, versions: versions}
-	case apierrors.IsForbidden(err), errors.Is(err, ErrNoDiscovery):
-		return input{kind: inBarred}
-	default:
+	if err != nil {
 		return input{kind: inUndiscovered}
 	}
+	return input{kind: inDiscovered, versions: versions}
 }

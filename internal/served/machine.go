@@ -62,8 +62,7 @@ const (
 	inRefused                           // definitions may not be read, or there are none on this server
 	inBroken                            // the list or the watch of the definition failed or ended
 	inDiscovered                        // discovery succeeded: versions have the resource
-	inUndiscovered                      // discovery failed
-	inBarred                            // discovery may not be read, or not by this client
+	inUndiscovered                      // discovery failed, or may not be asked
 	inDue                               // the pause is over
 )
 
@@ -82,7 +81,7 @@ type op uint8
 const (
 	doStay     op = iota // go on waiting
 	doDefine             // list the definition, then watch it: inDefined, inOpaque, inUndefined, inDropped, inRefused, inBroken
-	doDiscover           // ask discovery: inDiscovered, inUndiscovered, inBarred
+	doDiscover           // ask discovery: inDiscovered, inUndiscovered
 	doPause              // wait before the next request: inDue
 	doRetry              // wait before the resource is tried again: inDue
 	doListen             // wait for the definition
@@ -105,12 +104,16 @@ const (
 	Served Answer = iota + 1
 	// Deleted says that the resource was taken away, and its objects with it.
 	Deleted
-	// Unknowable says that the client has no right to learn more.
+	// Unknowable says that nobody can be asked now: the resource itself is to be asked for again.
 	Unknowable
 )
 
 // lackingTwice is how many discoveries in a row must lack a resource that has been deleted.
 const lackingTwice = 2
+
+// blindly is how many steps of the back-off are left out where nothing says that the resource is
+// served.
+const blindly = 4
 
 // machine decides what to ask during an absence, and what follows from the answers. It is a
 // value without clocks, locks or I/O.
@@ -159,10 +162,7 @@ func (m *machine) step(in input) action {
 	case inDiscovered:
 		return m.discovered(in.versions)
 	case inUndiscovered:
-		m.lacking = 0
-		return m.pause()
-	case inBarred:
-		return m.barred()
+		return m.undiscovered()
 	default: // inDue
 		return m.due()
 	}
@@ -174,18 +174,19 @@ func (m *machine) define() action {
 	return action{op: doDefine}
 }
 
-// defined takes note of the definition. What a watch tells of it is news: the resource is tried at
-// once. What a list tells was perhaps known when the resource was tried last.
+// defined takes note of the definition. The resource is tried at once where that is news: a list may tell
+// what was known when the resource was tried last, and so does an event while it is waited for
+// another try.
 func (m *machine) defined(versions []string) action {
-	first := m.phase == defining
-	m.definition, m.witness = there, watched
+	first, again := m.phase == defining, m.phase == retrying && m.definition == there
+	m.see(there)
 	version, ok := choose(m.wanted, m.follows, versions)
 	switch {
 	case !ok:
 		return m.listen()
 	case first:
 		return m.try(version)
-	case m.phase == retrying:
+	case again:
 		m.version = version
 		return action{}
 	default:
@@ -195,8 +196,16 @@ func (m *machine) defined(versions []string) action {
 
 // seenOnly takes note of a definition whose versions are left to discovery.
 func (m *machine) seenOnly() action {
-	m.definition, m.witness = opaque, watched
+	m.see(opaque)
 	return m.discover()
+}
+
+// see notes that the definition is there. Where that is new, no try has proved anything.
+func (m *machine) see(d definition) {
+	if m.definition == unseen || m.definition == gone {
+		m.misses = 0
+	}
+	m.definition, m.witness = d, watched
 }
 
 // undefined follows a list without the definition. Where one was seen before, it was deleted.
@@ -232,8 +241,12 @@ func (m *machine) refuse() action {
 }
 
 // broken lists the definition again after a pause, since a watch is resumed by a list here: one
-// object costs little, and a list shows what was missed.
+// object costs little, and a list shows what was missed. Where even the list failed, the server may be
+// in trouble, or never answer.
 func (m *machine) broken(lasted bool) action {
+	if m.phase == defining {
+		return m.end(action{answer: Unknowable})
+	}
 	if lasted {
 		m.breaks = 0
 	}
@@ -271,8 +284,9 @@ func (m *machine) discovered(versions []string) action {
 	return m.pause()
 }
 
-// barred goes on without discovery.
-func (m *machine) barred() action {
+// undiscovered goes on without discovery. Where there was never a definition the resource may be
+// one that has none, so it is tried once in a while.
+func (m *machine) undiscovered() action {
 	m.lacking = 0
 	switch {
 	case m.witness == refused:
@@ -280,7 +294,7 @@ func (m *machine) barred() action {
 	case m.definition == opaque:
 		return m.try(m.wanted)
 	default:
-		return m.listen()
+		return m.retry(m.wanted, m.misses+blindly)
 	}
 }
 
@@ -302,9 +316,13 @@ func (m *machine) try(version string) action {
 	if m.misses == 0 {
 		return m.served(version)
 	}
+	return m.retry(version, m.misses)
+}
+
+func (m *machine) retry(version string, attempt int) action {
 	m.enter(retrying)
 	m.version = version
-	return action{op: doRetry, attempt: m.misses}
+	return action{op: doRetry, attempt: attempt}
 }
 
 func (m *machine) due() action {
@@ -318,13 +336,9 @@ func (m *machine) due() action {
 	}
 }
 
-// served says that the resource is there. A definition that was not looked at
-// meanwhile may be another one by now.
+// served says that the resource is there.
 func (m *machine) served(version string) action {
 	m.misses++
-	if m.witness == refused || m.definition == gone {
-		m.definition = unseen
-	}
 	return m.end(action{answer: Served, version: version})
 }
 

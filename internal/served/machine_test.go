@@ -9,7 +9,7 @@ import (
 
 // maxUnpaused is how many requests there may be without a pause or an event. TestMachineInEveryState finds
 // it; that it is finite is the point.
-const maxUnpaused = 6
+const maxUnpaused = 8
 
 // world is what stands around a machine. It knows what was asked and answered from the actions
 // and inputs alone, and judges the machine by that.
@@ -70,7 +70,7 @@ func (w *world) hear(in input) {
 			w.lacking = 0
 		}
 		w.other = 0
-	case inUndiscovered, inBarred:
+	case inUndiscovered:
 		w.other, w.lacking = 0, 0
 	case inDue:
 		w.other, w.unpaused = 0, 0
@@ -82,6 +82,9 @@ func (w *world) judge(in input, a action) string {
 	defined := w.seen
 	switch in.kind {
 	case inDefined, inOpaque:
+		if !w.seen {
+			w.unbelieve = 0
+		}
 		w.seen = true
 	case inUndefined, inDropped:
 		w.seen = false
@@ -96,7 +99,7 @@ func (w *world) judge(in input, a action) string {
 		if !w.known || !confirmed {
 			return "tells a deletion that nobody has seen"
 		}
-	case a.answer == Unknowable && in.kind != inBarred:
+	case a.answer == Unknowable && in.kind != inUndiscovered && in.kind != inBroken:
 		return "gives up without reason"
 	case a.answer == Served && a.version != "v1" && (a.version != "v2" || !w.machine.follows):
 		return "the wrong version: " + a.version
@@ -154,7 +157,7 @@ func (w *world) inputs() []input {
 	switch w.other {
 	case doDiscover:
 		all = append(all, input{kind: inDiscovered}, input{kind: inDiscovered, versions: []string{"v1"}},
-			input{kind: inDiscovered, versions: []string{"v2"}}, input{kind: inUndiscovered}, input{kind: inBarred})
+			input{kind: inDiscovered, versions: []string{"v2"}}, input{kind: inUndiscovered})
 	case doPause, doRetry:
 		all = append(all, input{kind: inDue})
 	}
@@ -226,7 +229,6 @@ var (
 	isOpaque   = input{kind: inOpaque}
 	dropped    = input{kind: inDropped}
 	isRefused  = input{kind: inRefused}
-	barred     = input{kind: inBarred}
 	broken     = input{kind: inBroken}
 	due        = input{kind: inDue}
 	found      = input{kind: inFound}
@@ -252,7 +254,7 @@ func TestMachineAnswers(t *testing.T) {
 		"one discovery is no proof":                         {[]input{missed, undefined, lacks}, action{op: doPause, attempt: 1}},
 		"two discoveries are":                               {[]input{missed, undefined, lacks, due, lacks}, deleted},
 		"two discoveries, without the right to definitions": {[]input{missed, isRefused, lacks, due, lacks}, deleted},
-		"not in a row":                                      {[]input{missed, isRefused, lacks, due, failing, due, lacks}, action{op: doPause, attempt: 3}},
+		"not in a row":                                      {[]input{missed, undefined, lacks, due, failing, due, missed, undefined, lacks}, action{op: doPause, attempt: 1}},
 		"nor over two absences":                             {[]input{missed, isRefused, lacks, due, has, missed, isRefused, lacks}, action{op: doPause, attempt: 1}},
 		"nor without objects":                               {[]input{nothingYet, isRefused, lacks, due, lacks}, action{op: doPause, attempt: 2}},
 		"nor where the definition is there":                 {[]input{missed, isOpaque, lacks, due, lacks}, action{op: doPause, attempt: 2}},
@@ -261,9 +263,12 @@ func TestMachineAnswers(t *testing.T) {
 		"it is said to be there, and is not":                {[]input{missed, defined, missed, defined}, action{op: doRetry, attempt: 1}},
 		"again":                                             {[]input{missed, defined, missed, defined, due, missed, defined}, action{op: doRetry, attempt: 2}},
 		"it was found between":                              {[]input{missed, defined, found, missed, defined}, served},
-		"nobody may say anything":                           {[]input{missed, isRefused, barred}, action{op: doAnswer, answer: Unknowable}},
-		"only the definition may be asked":                  {[]input{nothingYet, undefined, barred}, action{op: doListen}},
-		"only that it is there may be asked":                {[]input{nothingYet, undefined, isOpaque, barred}, served},
+		"nobody may say anything":                           {[]input{missed, isRefused, failing}, action{op: doAnswer, answer: Unknowable}},
+		"nobody can say anything":                           {[]input{missed, broken}, action{op: doAnswer, answer: Unknowable}},
+		"only the definition may be asked":                  {[]input{nothingYet, undefined, failing}, action{op: doRetry, attempt: 4}},
+		"the definition comes meanwhile":                    {[]input{nothingYet, undefined, failing, defined}, served},
+		"only that it is there may be asked":                {[]input{nothingYet, undefined, failing, isOpaque, failing}, served},
+		"an event is no news while it is retried":           {[]input{missed, defined, missed, defined, defined}, action{}},
 		"a watch that broke is paused for":                  {[]input{missed, undefined, broken}, action{op: doPause, attempt: 1}},
 		"longer the second time":                            {[]input{missed, undefined, broken, due, undefined, broken}, action{op: doPause, attempt: 2}},
 		"unless it lasted":                                  {[]input{missed, undefined, broken, due, undefined, {kind: inBroken, lasted: true}}, action{op: doPause, attempt: 1}},

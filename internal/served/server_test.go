@@ -70,6 +70,9 @@ func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 	if s.down {
 		return nil, syscall.ECONNREFUSED
 	}
+	if code, ok := s.answers[crdsPath]; ok && path == crdsPath {
+		return status(r, code), nil
+	}
 	for prefix, code := range s.answers {
 		if strings.HasPrefix(path, prefix) {
 			return status(r, code), nil
