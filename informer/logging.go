@@ -48,6 +48,7 @@ func LogEvents(ctx context.Context, name string) func(Event) {
 	log := klog.FromContext(ctx).WithValues("informer", name)
 	ctx = klog.NewContext(ctx, log)
 	single := limited(ctx)
+	var noStreams sync.Once
 	return func(e Event) {
 		switch e := e.(type) {
 		case reflector.Failed:
@@ -70,6 +71,10 @@ func LogEvents(ctx context.Context, name string) func(Event) {
 			single(e.Err, "Object left out")
 		case reflector.HistoryWentBack:
 			log.Info("The server's history went back, listing anew", "from", cut(e.From), "to", cut(e.To))
+		case reflector.HistoryUnknown:
+			log.V(2).Info("Lists have no resourceVersion: the server's history is unknown")
+		case reflector.StreamRefused:
+			noStreams.Do(func() { log.Info("The initial state is listed, not streamed", "reason", e.Reason) })
 		case *QuarantineError:
 			single(e, "Object quarantined")
 		case *indexer.IndexError:

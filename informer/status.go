@@ -39,6 +39,9 @@ type Status struct {
 	Errors      int   // failed lists and watches
 	LastError   error // or what was wrong with the arguments of the constructor
 	LastErrorAt time.Time
+	// Notes say what the source does not have, and the informer does without: versions
+	// of full states, streams of the initial state. Each is there once, and is no error.
+	Notes []string
 
 	// LeftOut is how often an object, or an event, came that was not of the
 	// informer's type, and was left out: of lists and watches, and of what the
@@ -73,6 +76,23 @@ type status struct {
 	lastError   error
 	lastErrorAt time.Time
 	leftOut     leftOut
+	notes       [noteKinds]string // empty where there is nothing to say
+}
+
+// noteKind is what a source may lack.
+type noteKind uint8
+
+const (
+	noteVersions noteKind = iota
+	noteStreams
+	noteKinds
+)
+
+// note keeps the first note of a kind. The caller holds mu.
+func (s *status) note(kind noteKind, text string) {
+	if s.notes[kind] == "" {
+		s.notes[kind] = text
+	}
 }
 
 // leftOut is how many objects were left out since they are of another type, and the
@@ -115,6 +135,10 @@ func (s *status) reflected(i int, e reflector.Event) {
 		p.notServed = time.Now()
 	case reflector.Served:
 		p.notServed = time.Time{}
+	case reflector.HistoryUnknown:
+		s.note(noteVersions, "full states have no resourceVersion: the server's history is unknown")
+	case reflector.StreamRefused:
+		s.note(noteStreams, "the initial state is listed, not streamed: "+e.Reason)
 	case reflector.Skipped:
 		s.leftOut.add(e.Err)
 	case reflector.Failed:
@@ -195,6 +219,11 @@ func (s *status) fill(to *Status) {
 	to.Relists = max(0, s.lists-len(s.parts))
 	to.Errors, to.LastError, to.LastErrorAt = s.errors, s.lastError, s.lastErrorAt
 	to.LeftOut, to.LastLeftOut, to.LastLeftOutAt = s.leftOut.count, s.leftOut.last, s.leftOut.at
+	for _, note := range s.notes {
+		if note != "" {
+			to.Notes = append(to.Notes, note)
+		}
+	}
 	to.Watching = true
 	for i, p := range s.parts {
 		to.Watching = to.Watching && !p.watching.IsZero()

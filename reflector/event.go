@@ -79,6 +79,10 @@ type (
 	// Withdrawn reports, after a NotServed, that the resource is known to have been taken away,
 	// and that a full state without objects was committed to the sink.
 	Withdrawn struct{}
+	// HistoryUnknown reports, once, that full states come without a version, as
+	// those of some fakes: what is lost between a list and its watch goes
+	// unnoticed, and so does a server that was restored.
+	HistoryUnknown struct{}
 	// Skipped reports an object, or an event, that was left out since it is
 	// not what was asked for; Err names the object and both types. A thousand
 	// events in a row that are skipped end the watch, as a failure.
@@ -102,5 +106,6 @@ func (HistoryWentBack) reflectorEvent() {}
 func (NotServed) reflectorEvent()       {}
 func (Served) reflectorEvent()          {}
 func (Withdrawn) reflectorEvent()       {}
+func (HistoryUnknown) reflectorEvent()  {}
 func (Skipped) reflectorEvent()         {}
 func (Undecodable) reflectorEvent()     {}

@@ -16,7 +16,7 @@ var versions = []string{
 // time, are judged as the short ones are.
 func FuzzMachine(f *testing.F) {
 	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
-		w := newWorld(r.IntN(2) == 0, []int64{0, 0, 7}[r.IntN(3)])
+		w := newWorld(Streaming(r.IntN(3)), []int64{0, 0, 7}[r.IntN(3)])
 		for more() && w.action.op != doStop {
 			in := someInput(r, &w)
 			if wrong := w.step(in); wrong != "" {

@@ -133,16 +133,24 @@ type action struct {
 	failed         bool // a failure to report
 	streamDisabled bool // streams are given up for the time being, to be reported
 	rolledBack     bool // a history that went back, to be reported
+	historyUnknown bool // the first full state without a version, to be reported
 }
 
 // history is what is known of the server's history. It lives as long as the
 // reflector.
 type history struct {
-	state historyState
-	// hasVersions says that a full state had a version. From then on a list
-	// without one is not the server's answer (D26).
-	hasVersions bool
+	state    historyState
+	versions versioning
 }
+
+// versioning says whether full states have versions.
+type versioning uint8
+
+const (
+	versionsUnseen versioning = iota // none was committed
+	versionsAbsent                   // none of them had one, which was reported
+	versionsKnown                    // one had: a list without is not the server's answer (D26)
+)
 
 // historyState says how full states are asked for. Each one that is committed
 // makes the history known.
@@ -200,10 +208,10 @@ type watchFacts struct {
 // machine decides what a reflector does next. It is a value without clocks,
 // locks or I/O: step takes what happened and returns what to do.
 type machine struct {
-	// pageSize and streams never change: [Options].PageSize, and whether the
-	// source may be asked for streams at all.
-	pageSize int64
-	streams  bool
+	// pageSize and streaming never change: [Options].PageSize, and whether the
+	// source may be asked for streams.
+	pageSize  int64
+	streaming Streaming
 
 	phase   phase
 	request request // the last one made
@@ -247,14 +255,16 @@ type cell func(*machine, input) action
 //	openingStream    opened                                          begin                               streaming
 //	openingStream,   failed      expired, too large: asked for one   fail; expired                       openingStream
 //	 streaming       failed      busy; expired, too large at ""      fail                                waitingToList
-//	                 failed      else                                fail; watchListDisabled             listing
-//	                 silent      unconfirmed                         confirmed; expired                  relist
+//	openingStream    failed      invalid                             report; watchListDisabled           listing
+//	openingStream,   failed      else                                fail; watchListDisabled             listing
+//	 streaming       silent      unconfirmed                         confirmed; expired                  relist
+//	                 silent      nothing came, and it may not stream report; watchListDisabled           listing
 //	                 silent      else                                fail; watchListDisabled             listing
 //	streaming        events      ; bookmark, not the last            active, confirmed                   streaming
 //	                 bookmark    the last, and older                 report; rolledBack                  listing
 //	                 bookmark    the last                            active, confirmed                   committingStream
 //	                 closed                                          fail; watchListDisabled             listing
-//	committingList   committed                                       version; known, confirmed           openingWatch
+//	committingList   committed                                       version; known, confirmed           openingWatch; report no version, once
 //	committingStream committed                                       version; known, confirmed           watching
 //	openingWatch     opened                                          unconfirmed if reopened and slow    watching
 //	watching         events                                          active, confirmed; version          watching
@@ -386,7 +396,7 @@ func (m *machine) versionIsDue() bool {
 	if m.request.token != "" {
 		return m.listed != ""
 	}
-	return m.history.hasVersions
+	return m.history.versions == versionsKnown
 }
 
 // listFailed asks for the list at "" where it was refused for its version.
@@ -440,14 +450,25 @@ func (m *machine) streamBookmark(in input) action {
 
 func (m *machine) streamClosed(input) action { return m.disableStreams(m.fail()) }
 
+// streamSilent gives up streams. That a source which may be one that cannot stream
+// brings nothing at all is no failure.
 func (m *machine) streamSilent(input) action {
-	if m.watch.unconfirmed {
+	switch {
+	case m.watch.unconfirmed:
 		return m.distrust()
+	case m.streaming == StreamingUnknown && !m.watch.active:
+		return m.disableStreams(action{})
+	default:
+		return m.disableStreams(m.fail())
 	}
-	return m.disableStreams(m.fail())
 }
 
+// streamFailed gives up streams where something is wrong with them. That a server
+// does not know of them is no failure: it says so when it is asked.
 func (m *machine) streamFailed(in input) action {
+	if m.phase == openingStream && in.class == classInvalid {
+		return m.disableStreams(action{})
+	}
 	a := m.fail()
 	switch {
 	case in.unavailable() && m.request.version != "":
@@ -460,23 +481,27 @@ func (m *machine) streamFailed(in input) action {
 	}
 }
 
-func (m *machine) listCommitted(input) action {
-	m.committed()
-	return m.openWatch(action{})
-}
+func (m *machine) listCommitted(input) action { return m.openWatch(m.committed()) }
 
 func (m *machine) streamCommitted(input) action {
-	m.committed()
+	a := m.committed()
 	m.phase, m.watch.ordered = watching, true
-	return action{op: doRead}
+	a.op = doRead
+	return a
 }
 
 // committed makes the full state the known one.
-func (m *machine) committed() {
+func (m *machine) committed() (a action) {
 	m.version = m.request.version
 	m.history.state = known
-	m.history.hasVersions = m.history.hasVersions || m.version != ""
 	m.watch.unconfirmed, m.failures.listBroke = false, false
+	switch {
+	case m.version != "":
+		m.history.versions = versionsKnown
+	case m.history.versions == versionsUnseen:
+		m.history.versions, a.historyUnknown = versionsAbsent, true
+	}
+	return a
 }
 
 func (m *machine) watchOpened(in input) action {
@@ -531,7 +556,7 @@ func (m *machine) watchSilent(input) action {
 		return m.distrust()
 	}
 	a := m.fail()
-	m.watch.unconfirmed = m.asksForServersVersion() && (m.streams || m.server.bookmarks)
+	m.watch.unconfirmed = m.asksForServersVersion() && (m.streaming != StreamingUnsupported || m.server.bookmarks)
 	return m.openWatch(a)
 }
 
@@ -631,7 +656,7 @@ func (m *machine) relistSoon(a action) action {
 // relist asks for a full state, as a stream where that is possible. A new
 // history is listed, so that nothing of it depends on what is in caches.
 func (m *machine) relist(a action) action {
-	if m.streams && !m.server.watchListDisabled && m.history.state != rolledBack {
+	if m.streaming != StreamingUnsupported && !m.server.watchListDisabled && m.history.state != rolledBack {
 		return m.stream(a)
 	}
 	return m.list(a)
@@ -714,7 +739,7 @@ func (in input) unavailable() bool { return in.class == classExpired || in.class
 func (m *machine) check() {
 	streams := m.phase == openingStream || m.phase == streaming || m.phase == committingStream
 	watches := m.phase == openingWatch || m.phase == watching
-	verify.That(!streams || m.streams && m.history.state != rolledBack, "a stream of a new history, or from a source that cannot")
+	verify.That(!streams || m.streaming != StreamingUnsupported && m.history.state != rolledBack, "a stream of a new history, or from a source that cannot")
 	verify.That(!watches || m.history.state == known, "watching from a version that is not served")
 	verify.That(m.request.token == "" || m.phase != listing && !streams && !watches, "a token in phase %d", m.phase)
 }

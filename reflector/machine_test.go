@@ -24,12 +24,13 @@ type world struct {
 	begun       bool
 	history     History // of what was begun
 	hasVersions bool    // a full state had a version
+	unversioned bool    // a full state had none, which was reported
 	rolledBack  bool    // the history went back, and no state of the new one was committed
 	requests    int
 }
 
-func newWorld(streams bool, pageSize int64) world {
-	w := world{machine: machine{streams: streams, pageSize: pageSize}}
+func newWorld(streaming Streaming, pageSize int64) world {
+	w := world{machine: machine{streaming: streaming, pageSize: pageSize}}
 	w.step(input{kind: inStart})
 	return w
 }
@@ -89,7 +90,7 @@ func (w *world) effects(_ machine, in input) string {
 		return "writes a page that belongs to nothing"
 	case a.bookmark != "" && (w.begun || !w.open):
 		return "a bookmark at the wrong time"
-	case a.streamDisabled && (a.op != doList || !a.failed):
+	case a.streamDisabled && a.op != doList:
 		return "streams are given up and no list follows"
 	}
 	return ""
@@ -99,6 +100,7 @@ func (w *world) effects(_ machine, in input) string {
 func (w *world) answers(before machine, in input) string {
 	a := w.action
 	w.rolledBack = w.rolledBack || a.rolledBack || in.moved
+	defer func() { w.unversioned = w.unversioned || a.historyUnknown }()
 	unversioned := in.kind == inPage && in.version == ""
 	switch {
 	case unversioned && before.request.token == "" && w.hasVersions && (!a.failed || a.write):
@@ -107,6 +109,8 @@ func (w *world) answers(before machine, in input) string {
 		return "a list without a version was refused, where there had been none"
 	case a.begin && (a.history == NewHistory) != (w.rolledBack || unversioned || in.kind == inItems && before.version == ""):
 		return "begins the wrong history"
+	case a.historyUnknown && (w.unversioned || w.hasVersions || in.kind != inCommitted):
+		return "reports an unknown history at the wrong time"
 	case a.op == doStream && w.rolledBack:
 		return "streams a new history"
 	case (a.op == doList && a.request.token == "" && w.begun == false || a.op == doStream) && w.rolledBack && a.request.version != "":
@@ -133,7 +137,7 @@ func (w *world) operation(machine, input) string {
 		if w.open || w.begun {
 			return "opens a second time, or while something is begun"
 		}
-		if a.op == doStream && !w.machine.streams {
+		if a.op == doStream && w.machine.streaming == StreamingUnsupported {
 			return "streams from a source that cannot"
 		}
 	case doRead:
@@ -219,7 +223,7 @@ func (w *world) inputs(versions ...string) []input {
 // inWatch returns w with a watch open.
 func inWatch(w world) world {
 	state := []input{{kind: inPage, version: "7"}, {kind: inCommitted}, {kind: inOpened}}
-	if w.machine.streams {
+	if w.machine.streaming != StreamingUnsupported {
 		state = []input{{kind: inOpened}, {kind: inBookmark, version: "7", end: true}, {kind: inCommitted}}
 	}
 	for _, in := range state {
@@ -231,10 +235,10 @@ func inWatch(w world) world {
 // Every word of up to six inputs is tried.
 func TestMachineOnEveryShortWord(t *testing.T) {
 	for name, w := range map[string]world{
-		"listing":              newWorld(false, 0),
-		"streaming":            newWorld(true, 0),
-		"watching":             inWatch(newWorld(false, 0)),
-		"watching by a stream": inWatch(newWorld(true, 0)),
+		"listing":              newWorld(StreamingUnsupported, 0),
+		"streaming":            newWorld(StreamingSupported, 0),
+		"watching":             inWatch(newWorld(StreamingUnsupported, 0)),
+		"watching by a stream": inWatch(newWorld(StreamingSupported, 0)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -243,7 +247,7 @@ func TestMachineOnEveryShortWord(t *testing.T) {
 			t.Logf("%d words", words)
 			for p := listing; p < phases; p++ {
 				ofStreams := p == openingStream || p == streaming || p == committingStream
-				require.True(t, seen[p] || ofStreams && !w.machine.streams, "phase %d was never reached", p)
+				require.True(t, seen[p] || ofStreams && w.machine.streaming == StreamingUnsupported, "phase %d was never reached", p)
 			}
 		})
 	}
@@ -273,10 +277,11 @@ func TestMachineInEveryState(t *testing.T) {
 			start    world
 			versions []string // of pages
 		}{
-			"listing":                  {newWorld(false, 0), []string{"3", "7"}},
-			"listing by pages":         {newWorld(false, 7), []string{"3", "7"}},
-			"listing without versions": {newWorld(false, 0), []string{"7", ""}},
-			"streaming":                {newWorld(true, 0), []string{"3", "7"}},
+			"listing":                  {newWorld(StreamingUnsupported, 0), []string{"3", "7"}},
+			"listing by pages":         {newWorld(StreamingUnsupported, 7), []string{"3", "7"}},
+			"listing without versions": {newWorld(StreamingUnsupported, 0), []string{"7", ""}},
+			"streaming":                {newWorld(StreamingSupported, 0), []string{"3", "7"}},
+			"streaming, perhaps":       {newWorld(StreamingUnknown, 0), []string{"7"}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -330,7 +335,7 @@ func (w *world) forget() {
 // contract allows.
 func TestMachineHasNoHotLoop(t *testing.T) {
 	for _, c := range classes {
-		for name, w := range map[string]world{"listing": newWorld(false, 0), "streaming": newWorld(true, 0), "watching": inWatch(newWorld(true, 0))} {
+		for name, w := range map[string]world{"listing": newWorld(StreamingUnsupported, 0), "streaming": newWorld(StreamingSupported, 0), "watching": inWatch(newWorld(StreamingSupported, 0))} {
 			waits := 0
 			for range 100 {
 				in := input{kind: inFailed, class: c}
@@ -352,7 +357,7 @@ func TestMachineHasNoHotLoop(t *testing.T) {
 
 // A server that accepts every watch and ends it is no reason for a hot loop.
 func TestMachinePacesShortWatches(t *testing.T) {
-	w := inWatch(newWorld(false, 0))
+	w := inWatch(newWorld(StreamingUnsupported, 0))
 	var ops []op
 	for range 3 {
 		for _, in := range []input{{kind: inEvents, version: "9"}, {kind: inClosed, short: true}} {

@@ -85,9 +85,15 @@ func (r *Reflector) Run(ctx context.Context) error {
 		l.streaming = streamingOfSource(r.source)
 		l.presence.source = knowingOf(r.source)
 	})
-	l.machine.pageSize, l.machine.version, l.machine.history.hasVersions = r.o.PageSize, r.o.Version, r.o.Version != ""
-	l.presence.holds = r.o.Version != ""
-	l.machine.streams = l.streaming != StreamingUnsupported && features.FeatureGates().Enabled(features.WatchListClient)
+	l.machine.pageSize, l.machine.version = r.o.PageSize, r.o.Version
+	if r.o.Version != "" {
+		l.machine.history.versions = versionsKnown
+		l.presence.holds = true
+	}
+	l.machine.streaming = l.streaming
+	if !features.FeatureGates().Enabled(features.WatchListClient) {
+		l.machine.streaming = StreamingUnsupported
+	}
 	l.step(input{kind: inStart}, nil)
 	defer l.closeConn("stopped")
 	defer l.closePage()

@@ -24,6 +24,9 @@ func (l *loop) report(in input, a action, err error) {
 			Took:      time.Since(l.times.cycleStart),
 		})
 	}
+	if a.historyUnknown {
+		l.tell(HistoryUnknown{})
+	}
 	if watchBegins(in, l.machine.phase) {
 		l.tell(WatchStarted{Version: l.machine.version})
 	}

@@ -401,6 +401,8 @@ func describe(e Event) string {
 		return fmt.Sprintf("  stream refused for %v: %s", e.Retry, e.Reason)
 	case HistoryWentBack:
 		return fmt.Sprintf("  history went back from %q to %q", e.From, e.To)
+	case HistoryUnknown:
+		return "  the history is unknown"
 	case Skipped:
 		return fmt.Sprintf("  skipped %v", e.Err)
 	default:

@@ -83,6 +83,7 @@ func describeAction(a action) string {
 		a.failed, "fail",
 		a.rolledBack, "roll back",
 		a.streamDisabled, "disable streams",
+		a.historyUnknown, "report no version",
 		a.close, "close",
 		a.abort, "abort",
 		a.begin, "begin"+map[History]string{NewHistory: " anew"}[a.history],

@@ -239,7 +239,9 @@ func (s *source) answer(ctx context.Context, request string, f fault, err error)
 	how := "ok"
 	if err != nil {
 		how = err.Error()
-		s.told()
+		if !apierrors.IsInvalid(err) { // a server that does not stream is no failure
+			s.told()
+		}
 	}
 	if f.deed != "" {
 		how += fmt.Sprintf(" (%s %d)", f.deed, f.n)

@@ -1,0 +1,160 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/klog/v2"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// streamless is a script whose streams of the initial state are the test's.
+type streamless struct {
+	*script
+	streaming reflector.Streaming
+	stream    func() (watch.Interface, error)
+}
+
+func (s streamless) Streaming() reflector.Streaming { return s.streaming }
+
+func (s streamless) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	if o.SendInitialEvents != nil {
+		return s.stream()
+	}
+	return s.script.Watch(ctx, o)
+}
+
+// notStreaming is what a server without WatchList says.
+var notStreaming = apierrors.NewInvalid(schema.GroupKind{Group: "meta.k8s.io", Kind: "ListOptions"}, "", nil)
+
+// A source that tells no versions is noted once, however often it lists, and over a
+// second run.
+func TestAnUnknownHistoryIsNotedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := newScript("", pod("a", ""))
+		i := New(source, Options[*corev1.Pod]{Observe: observed})
+		require.Empty(t, i.Status().Notes)
+		for range 2 {
+			ctx, cancel := context.WithCancel(t.Context())
+			wait, err := i.Start(ctx)
+			require.NoError(t, err)
+			time.Sleep(time.Second)
+			source.expire()
+			time.Sleep(time.Second)
+			st := i.Status()
+			require.Len(t, st.Notes, 1)
+			require.Contains(t, st.Notes[0], "history is unknown")
+			cancel()
+			wait()
+		}
+	})
+}
+
+// An informer of a server that does not stream is as healthy as any: no error is
+// counted or logged, and a line says once why it lists.
+func TestAServerThatDoesNotStreamIsNoError(t *testing.T) {
+	for name, source := range map[string]streamless{
+		"refused": {nil, reflector.StreamingSupported, func() (watch.Interface, error) { return nil, notStreaming }},
+		"refused, where it was but tried": {nil, reflector.StreamingUnknown, func() (watch.Interface, error) {
+			return nil, apierrors.NewBadRequest("no such parameter")
+		}},
+		"a watch that brings nothing, as a fake's": {nil, reflector.StreamingUnknown, func() (watch.Interface, error) { return watch.NewFake(), nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				source.script = newScript("5", pod("a", "3"))
+				log := &lines{}
+				i := New(source, Options[*corev1.Pod]{})
+				ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), log.logger()))
+				defer cancel()
+				wait, err := i.Start(ctx)
+				require.NoError(t, err)
+				for range 11 { // minutes, after which a stream is tried again
+					time.Sleep(time.Minute)
+					source.send(watch.Modified, pod("a", "4"))
+				}
+				st := i.Status()
+				require.True(t, st.Synced)
+				require.Zero(t, st.Errors)
+				require.NoError(t, st.LastError)
+				require.Len(t, st.Notes, 1)
+
+				source.set("7")
+				source.expire()
+				time.Sleep(time.Minute)
+				require.Zero(t, i.Status().Objects, "it has not listed")
+				require.Equal(t, st.Notes, i.Status().Notes)
+				require.Equal(t, 1, log.count("listed, not streamed"))
+				for _, line := range log.all {
+					require.False(t, strings.HasPrefix(line, "E"), line)
+				}
+				cancel()
+				wait()
+			})
+		})
+	}
+}
+
+// A stream that breaks is one error, also where it was but tried.
+func TestABrokenStreamIsOneError(t *testing.T) {
+	events := func(all ...watch.Event) func() (watch.Interface, error) {
+		return func() (watch.Interface, error) {
+			w := watch.NewFakeWithOptions(watch.FakeOptions{ChannelSize: len(all)})
+			for _, e := range all {
+				w.Action(e.Type, e.Object)
+			}
+			w.Stop()
+			return w, nil
+		}
+	}
+	boom := apierrors.NewInternalError(errors.New("boom"))
+	for name, stream := range map[string]func() (watch.Interface, error){
+		"closes":                  events(),
+		"closes behind an object": events(watch.Event{Type: watch.Added, Object: pod("a", "3")}),
+		"an error as an event":    events(watch.Event{Type: watch.Error, Object: &boom.ErrStatus}),
+		"an error":                func() (watch.Interface, error) { return nil, boom },
+		"panics":                  func() (watch.Interface, error) { panic("boom") },
+		"not found": func() (watch.Interface, error) {
+			return nil, apierrors.NewGenericServerResponse(http.StatusNotFound, "get", schema.GroupResource{}, "", "", 0, true)
+		},
+	} {
+		for _, streaming := range []reflector.Streaming{reflector.StreamingUnknown, reflector.StreamingSupported} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					log := &lines{}
+					i := New(streamless{newScript("5", pod("a", "3")), streaming, stream}, Options[*corev1.Pod]{})
+					ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), log.logger()))
+					defer cancel()
+					wait, err := i.Start(ctx)
+					require.NoError(t, err)
+					time.Sleep(time.Minute)
+					st := i.Status()
+					require.True(t, st.Synced)
+					require.Equal(t, 1, st.Errors)
+					require.Error(t, st.LastError)
+					failures := 0
+					for _, line := range log.all {
+						if strings.HasPrefix(line, "E") {
+							failures++
+						}
+					}
+					require.Equal(t, 1, failures, log.all)
+					cancel()
+					wait()
+				})
+			})
+		}
+	}
+}
