@@ -100,8 +100,7 @@ func (w *absence) do(a action) {
 	ctx, w.drop = context.WithCancel(w.ctx)
 	switch a.op {
 	case doDefine: // an earlier watch has ended, and no drop ends this one
-		name := w.resource.GroupResource().String()
-		w.group.Go(func() { follow(w.ctx, w.client, name, func(in input) { w.tell(w.ctx, in) }) })
+		w.group.Go(w.follow)
 	case doDiscover:
 		w.group.Go(func() { w.tell(ctx, w.discovered(ctx)) })
 	case doPause:
@@ -109,6 +108,16 @@ func (w *absence) do(a action) {
 	case doRetry:
 		w.after(ctx, pause(firstRetry, a.attempt, w.random()))
 	}
+}
+
+// follow tells of the definition. Resources of the core group have none.
+func (w *absence) follow() {
+	tell := func(in input) { w.tell(w.ctx, in) }
+	if w.resource.Group == "" {
+		tell(input{kind: inRefused})
+		return
+	}
+	follow(w.ctx, w.client, w.resource.GroupResource().String(), tell)
 }
 
 func (w *absence) after(ctx context.Context, d time.Duration) {
