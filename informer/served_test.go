@@ -225,7 +225,7 @@ func (w *watcher[T]) requireUp() {
 	require.Zero(w.t, status.NotServedSince)
 }
 
-func TestResourceIsWaitedFor(t *testing.T) {
+func TestContract_D32_ResourceIsWaitedFor(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		w := run[*widget](t, c.dynamically())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
@@ -262,7 +262,7 @@ func closed(ch <-chan struct{}) bool {
 	}
 }
 
-func TestNothingIsAskedOfDefinitionsBeforeA404(t *testing.T) {
+func TestContract_D32_NothingIsAskedOfDefinitionsBeforeA404(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.define("v1")
 		c.create("v1", "a")
@@ -277,7 +277,7 @@ func TestNothingIsAskedOfDefinitionsBeforeA404(t *testing.T) {
 	})
 }
 
-func TestResourceIsTakenAwayAndComesBack(t *testing.T) {
+func TestContract_D32_ResourceIsTakenAwayAndComesBack(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.define("v1")
 		w := run[*widget](t, c.dynamically())
@@ -313,7 +313,7 @@ func TestResourceIsTakenAwayAndComesBack(t *testing.T) {
 }
 
 // A 404 proves nothing, whatever else fails.
-func TestA404DeletesNothing(t *testing.T) {
+func TestContract_D32_A404DeletesNothing(t *testing.T) {
 	for name, also := range map[string]func(r informertest.Request) error{
 		"while the definition is there":   func(informertest.Request) error { return nil },
 		"while definitions are forbidden": func(r informertest.Request) error { return forbidden(r, "customresourcedefinitions") },
@@ -352,7 +352,7 @@ func forbidden(r informertest.Request, resource string) error {
 	return apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", nil)
 }
 
-func TestVersionOfAResourceIsFollowed(t *testing.T) {
+func TestContract_D32_VersionOfAResourceIsFollowed(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.define("v1")
 		c.create("v1", "a")
@@ -455,7 +455,7 @@ func TestA404WithoutTheRightToAsk(t *testing.T) {
 }
 
 // Fakes record what they are asked.
-func TestFakesAreAskedForNothingElse(t *testing.T) {
+func TestContract_D32_FakesAreAskedForNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{widgetsV1: "WidgetList"})
 		client.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) {

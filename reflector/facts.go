@@ -4,7 +4,7 @@ import "time"
 
 // All times of a reflector stand here. Those of servers differ by cluster, so
 // [Options] has MinWatchTimeout; the others follow from what Kubernetes promises,
-// or from client-go.
+// or from client-go. Those of a resource that is not served are in internal/served.
 const (
 	// firstDelay is the first step of a back-off, doubled with each further one up
 	// to lastDelay, and to that comes up to as much again by chance.

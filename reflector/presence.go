@@ -16,9 +16,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/served"
 )
 
-// knowing is a [Source] that knows its resource, and has a client to ask whether the server
+// resourceSource is a [Source] that knows its resource, and has a client to ask whether the server
 // serves it.
-type knowing interface {
+type resourceSource interface {
 	// watchOver returns what watches over the resource, nil where no client can be asked.
 	// Nothing is asked yet.
 	watchOver(random func() float64) *served.Resource
@@ -27,23 +27,23 @@ type knowing interface {
 	move(version string) bool
 }
 
-// knowingOf returns the source that knows its resource: source itself, or what it wraps. It is nil
+// resourceSourceOf returns the source that knows its resource: source itself, or what it wraps. It is nil
 // where there is none.
-func knowingOf(source Source) knowing {
+func resourceSourceOf(source Source) resourceSource {
 	switch s := source.(type) {
-	case knowing:
+	case resourceSource:
 		return s
 	case tweaked:
-		return knowingOf(s.source)
+		return resourceSourceOf(s.source)
 	case interface{ Unwrap() Source }:
-		return knowingOf(s.Unwrap())
+		return resourceSourceOf(s.Unwrap())
 	}
 	return nil
 }
 
 // presence is what a reflector knows of whether the server has the resource.
 type presence struct {
-	source   knowing          // nil where nobody can be asked
+	source   resourceSource   // nil where nobody can be asked
 	resource *served.Resource // made when the resource is missing for the first time
 	// holds says that the sink was written a full state: there are objects to be deleted
 	// where the resource is taken away.
@@ -119,9 +119,9 @@ type inVersion struct {
 }
 
 var (
-	_ wired   = (*versioned)(nil)
-	_ knowing = (*versioned)(nil)
-	_ knowing = (*restSource)(nil)
+	_ wired          = (*versioned)(nil)
+	_ resourceSource = (*versioned)(nil)
+	_ resourceSource = (*restSource)(nil)
 )
 
 func newVersioned(resource schema.GroupVersionResource, client func() served.Client, in func(schema.GroupVersionResource) *takenSource) *versioned {

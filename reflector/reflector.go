@@ -83,7 +83,7 @@ func (r *Reflector) Run(ctx context.Context) error {
 	goexit.Apart(func() {
 		l.readHere()
 		l.streaming = streamingOfSource(r.source)
-		l.presence.source = knowingOf(r.source)
+		l.presence.source = resourceSourceOf(r.source)
 	})
 	l.machine.pageSize, l.machine.version = r.o.PageSize, r.o.Version
 	if r.o.Version != "" {
