@@ -68,6 +68,19 @@ func retryAfter(err error) time.Duration {
 	if !apierrors.IsTooManyRequests(err) {
 		return 0
 	}
+	var delayed *delayedError
+	if errors.As(err, &delayed) {
+		return min(delayed.delay, maxRetryAfter)
+	}
 	seconds, _ := apierrors.SuggestsClientDelay(err)
 	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
 }
+
+// delayedError is the error of a server that is too busy, whose Retry-After has not
+// reached the client, see [Wire].
+type delayedError struct {
+	error
+	delay time.Duration
+}
+
+func (e *delayedError) Unwrap() error { return e.error }

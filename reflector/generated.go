@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"reflect"
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -107,9 +109,11 @@ func askClient(ctx context.Context, source Source, o metav1.ListOptions, list bo
 	return a, err
 }
 
-// request is the request that a generated client sends.
+// request is the request that a generated client sends, but that the reflector hears
+// of a server that is too busy, and obeys it.
 func (s *restSource) request(o metav1.ListOptions) *rest.Request {
 	r := s.client.Get().
+		MaxRetries(0).
 		UseProtobufAsDefaultIfPreferred(s.protobuf).
 		NamespaceIfScoped(s.namespace, s.namespace != "").
 		Resource(s.resource).
@@ -123,21 +127,39 @@ func (s *restSource) request(o metav1.ListOptions) *rest.Request {
 	return r
 }
 
-// persistently sends a request again where the connection broke before there
-// was an answer: Stream, other than Do and Watch, does not.
+// persistently sends a request again where the connection broke before there was an
+// answer, which Stream, other than Do and Watch, does not, and where the server is in
+// trouble and says when to ask again. One that is too busy is left to the reflector.
 func persistently(ctx context.Context, watch bool, send func() (io.ReadCloser, error)) (body io.ReadCloser, err error) {
 	for attempt := 1; ; attempt++ {
 		body, err = send()
-		if err == nil || attempt == connectAttempts || !connectionBroke(err, watch) || ctx.Err() != nil {
+		delay, again := askAgain(err, watch)
+		if !again || attempt == connectAttempts || ctx.Err() != nil {
 			return body, err
 		}
-		pause := time.NewTimer(connectPause)
+		pause := time.NewTimer(delay)
 		select {
 		case <-pause.C:
 		case <-ctx.Done():
 			pause.Stop()
 			return nil, context.Cause(ctx)
 		}
+	}
+}
+
+// askAgain tells whether a request that failed is sent again, and when.
+func askAgain(err error, watch bool) (time.Duration, bool) {
+	var status apierrors.APIStatus
+	switch {
+	case err == nil:
+		return 0, false
+	case connectionBroke(err, watch):
+		return connectPause, true
+	case errors.As(err, &status) && status.Status().Code >= http.StatusInternalServerError:
+		seconds, _ := apierrors.SuggestsClientDelay(err)
+		return time.Duration(seconds) * time.Second, seconds > 0
+	default:
+		return 0, false
 	}
 }
 

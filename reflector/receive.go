@@ -14,11 +14,14 @@ import (
 
 // asking returns what sends the request of a list or watch.
 func (l *loop) asking(o metav1.ListOptions, list bool) func(context.Context) (answer, error) {
+	ask := func(ctx context.Context) (answer, error) { return askClient(ctx, l.source, o, list) }
+	if wired := l.wired; wired != nil {
+		ask = func(ctx context.Context) (answer, error) { return wired.ask(ctx, o, list) }
+	}
 	return func(ctx context.Context) (answer, error) {
-		if l.wired != nil {
-			return l.wired.ask(ctx, o, list)
-		}
-		return askClient(ctx, l.source, o, list)
+		d := &delay{}
+		a, err := ask(context.WithValue(ctx, delayKey{}, d))
+		return a, d.wrap(err)
 	}
 }
 

@@ -4,9 +4,11 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -28,6 +30,9 @@ import (
 // protobuf the objects that the sink holds already: a client that has read such
 // an answer may do with it what it likes, so it is not taken over. The source has to
 // pass its context on to the client for that.
+//
+// A server that is too busy, and says for how long (Retry-After), is obeyed by the
+// reflector, which tells of it, instead of by the client.
 //
 // Clients of the built-in kinds need no transport, see [FromGenerated].
 func Wire(next http.RoundTripper) http.RoundTripper { return wire{next} }
@@ -51,7 +56,11 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return answer, err
 	}
-	if t, ok := r.Context().Value(takeoverKey{}).(*takeover); ok && readable(answer) && t.claims(r) {
+	t, marked := r.Context().Value(takeoverKey{}).(*takeover)
+	if d, ok := r.Context().Value(delayKey{}).(*delay); ok && (isStream(r) || marked && t.fits(r)) {
+		d.takes(answer)
+	}
+	if marked && readable(answer) && t.claims(r) {
 		answer.Header = answer.Header.Clone()
 		answer.Header.Set("Content-Type", runtime.ContentTypeJSON)
 		answer.Body, answer.ContentLength = t.takes(answer.Body), -1
@@ -86,6 +95,38 @@ func mediaType(answer *http.Response) (kind string, params map[string]string) {
 	return kind, params
 }
 
+// isStream tells whether a request asks for a stream of the initial state.
+func isStream(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.URL.Query().Get("sendInitialEvents") == "true"
+}
+
+// delayKey is the key of a *delay in a request's context.
+type delayKey struct{}
+
+// delay is how long the server of a request wants to be left alone. The client would
+// obey that by itself, in silence, and the reflector take it for the server's.
+type delay struct{ seconds atomic.Int64 }
+
+// takes takes the delay out of an answer, so that the client returns the error.
+func (d *delay) takes(answer *http.Response) {
+	if answer.StatusCode != http.StatusTooManyRequests {
+		return
+	}
+	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil {
+		d.seconds.Store(int64(seconds))
+		answer.Header = answer.Header.Clone()
+		answer.Header.Del("Retry-After")
+	}
+}
+
+// wrap adds the delay to the error that the client has made of the answer.
+func (d *delay) wrap(err error) error {
+	if seconds := d.seconds.Load(); err != nil && seconds > 0 {
+		return &delayedError{err, time.Duration(seconds) * time.Second}
+	}
+	return err
+}
+
 // takeoverKey is the key of a *takeover in a request's context.
 type takeoverKey struct{}
 
@@ -99,9 +140,13 @@ type takeover struct {
 
 // claims tells whether the reflector has marked a request. A mark is good for one request.
 func (t *takeover) claims(r *http.Request) bool {
+	return t.fits(r) && t.claimed.CompareAndSwap(false, true)
+}
+
+// fits tells whether a request is the one that was marked, or a repetition of it.
+func (t *takeover) fits(r *http.Request) bool {
 	watches := r.URL.Query().Get("watch")
-	return r.Method == http.MethodGet && (watches == "" || watches == "false") == t.list &&
-		strings.HasSuffix(r.URL.Path, t.path) && t.claimed.CompareAndSwap(false, true)
+	return r.Method == http.MethodGet && (watches == "" || watches == "false") == t.list && strings.HasSuffix(r.URL.Path, t.path)
 }
 
 // takes takes a body over, and returns what the client gets in its place.

@@ -1,0 +1,65 @@
+package reflector
+
+import (
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// A server that is too busy for a stream, and says for how long, is obeyed, and told of:
+// the client does not do so by itself, and in silence. Streams stay on.
+func TestABusyServerIsToldAndObeyed(t *testing.T) {
+	for name, client := range clients {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := &pods{stream: func(n int, w http.ResponseWriter, r *http.Request) {
+				if n == 0 {
+					w.Header().Set("Retry-After", "2")
+					w.WriteHeader(http.StatusTooManyRequests)
+					return
+				}
+				_, _ = io.WriteString(w, podEvent("BOOKMARK", endText("5")))
+				stays(w, r)
+			}}
+			config := server.serve(t)
+			f := follow(t, client.source(t, config), client.object, Options{})
+			f.until(f.watching(1))
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			failures := eventsOf[Failed](f)
+			require.Len(t, failures, 1)
+			require.True(t, apierrors.IsTooManyRequests(failures[0].Err), failures[0].Err)
+			require.Equal(t, []BackedOff{{Attempt: 1, Delay: 2 * time.Second}}, eventsOf[BackedOff](f))
+			require.Equal(t, OpStream, eventsOf[Listed](f)[0].Operation)
+			require.Equal(t, `stream at "", stream at ""`, server.requests())
+			require.GreaterOrEqual(t, server.at[1].Sub(server.at[0]), 2*time.Second)
+		})
+	}
+}
+
+// A server in trouble that says when to ask again is asked again then, as by a client
+// of client-go's; one that is too busy is not, nor one that does not say.
+func TestAskAgain(t *testing.T) {
+	answer := func(code, seconds int) error {
+		return apierrors.NewGenericServerResponse(code, "list", podGVR.GroupResource(), "", "", seconds, true)
+	}
+	for name, row := range map[string]struct {
+		err   error
+		delay time.Duration
+	}{
+		"an answer":                     {nil, 0},
+		"a broken connection":           {io.ErrUnexpectedEOF, connectPause},
+		"unavailable":                   {answer(http.StatusServiceUnavailable, 3), 3 * time.Second},
+		"unavailable, for it knows not": {answer(http.StatusServiceUnavailable, 0), 0},
+		"too busy":                      {answer(http.StatusTooManyRequests, 3), 0},
+		"forbidden":                     {answer(http.StatusForbidden, 3), 0},
+	} {
+		delay, again := askAgain(row.err, false)
+		require.Equal(t, row.delay, delay, name)
+		require.Equal(t, row.delay > 0, again, name)
+	}
+}
