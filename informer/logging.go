@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -55,7 +56,17 @@ func LogEvents(ctx context.Context, name string) func(Event) {
 				log.V(2).Info("Version expired, listing anew", "operation", e.Operation, "err", e.Err)
 				return
 			}
+			if errors.Is(e.Err, reflector.ErrNotServed) { // told by NotServed, once
+				log.V(2).Info("The server does not serve the resource", "operation", e.Operation, "err", e.Err)
+				return
+			}
 			report.Error(ctx, e.Err, "Request failed", "operation", e.Operation, "attempt", e.Attempt)
+		case reflector.NotServed:
+			report.Error(ctx, e.Err, "The informer waits for its resource")
+		case reflector.Served:
+			log.Info("The server serves the resource", "after", e.Took)
+		case reflector.Withdrawn:
+			log.Info("The resource was taken away, and its objects with it")
 		case reflector.Skipped:
 			single(e.Err, "Object left out")
 		case reflector.HistoryWentBack:

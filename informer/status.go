@@ -21,8 +21,11 @@ type Status struct {
 	// when. Of an informer with several sources all have to be.
 	Watching      bool
 	WatchingSince time.Time
-	LastEvent     time.Time // when the last change arrived
-	LastBookmark  time.Time
+	// NotServedSince is since when the server has not had the resource, zero where it has it or
+	// cannot be asked: the informer waits for it. Of several sources it is the first one's.
+	NotServedSince time.Time
+	LastEvent      time.Time // when the last change arrived
+	LastBookmark   time.Time
 	// Confirmed is when the server last said anything at all: until then the
 	// store was up to date. Staleness is its age, zero before the first list.
 	Confirmed time.Time
@@ -112,7 +115,7 @@ func (s *status) refused(err error) {
 
 // partStatus is what is known of one source.
 type partStatus struct {
-	watching, lastEvent, lastBookmark, confirmed time.Time
+	watching, notServed, lastEvent, lastBookmark, confirmed time.Time
 }
 
 // reflected takes note of an event of the reflector of part i.
@@ -128,6 +131,10 @@ func (s *status) reflected(i int, e reflector.Event) {
 		p.watching = time.Time{}
 	case reflector.Listed:
 		s.lists++
+	case reflector.NotServed:
+		p.notServed = time.Now()
+	case reflector.Served:
+		p.notServed = time.Time{}
 	case reflector.HistoryUnknown:
 		s.note(noteVersions, "full states have no resourceVersion: the server's history is unknown")
 	case reflector.StreamRefused:
@@ -177,6 +184,9 @@ func (s *status) began() {
 	defer s.mu.Unlock()
 
 	s.lastError, s.lastErrorAt = nil, time.Time{}
+	for i := range s.parts {
+		s.parts[i].notServed = time.Time{}
+	}
 }
 
 // stopped takes note of the end of a run: nothing is watched any more.
@@ -231,6 +241,9 @@ func (s *status) fill(to *Status) {
 	for i, p := range s.parts {
 		to.Watching = to.Watching && !p.watching.IsZero()
 		to.WatchingSince = later(to.WatchingSince, p.watching)
+		if to.NotServedSince.IsZero() || !p.notServed.IsZero() && p.notServed.Before(to.NotServedSince) {
+			to.NotServedSince = p.notServed
+		}
 		to.LastEvent = later(to.LastEvent, p.lastEvent)
 		to.LastBookmark = later(to.LastBookmark, p.lastBookmark)
 		if i == 0 || p.confirmed.Before(to.Confirmed) {

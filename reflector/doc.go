@@ -45,6 +45,17 @@
 // within a second. A list that is not answered within ten minutes has failed, and
 // so has one that shows no sign of an end ([ErrEndless]).
 //
+// Absence. A resource that the server answers with 404 is waited for, where the source knows it and
+// has a client of client-go's that speaks to a server: [FromDynamic], [FromMetadata], [FromGenerated] and
+// [FromCustomResource]. [NotServed] tells so, and nothing is asked of the resource meanwhile. Nobody is asked about it
+// before the first 404. Then its CustomResourceDefinition is watched, one object by its name, so that the resource is listed
+// within moments of its being served; without the right to, or where there never was one, discovery is asked with back-off,
+// up to 45 s apart. What is in the sink stays until the resource is known to have been taken away: the definition was
+// seen to be deleted, or is not listed any more after it was seen, or two discoveries in a row lack it. Then a full state
+// without objects is committed ([Withdrawn]). A 404 alone proves nothing. A source of [FromDynamic] or [FromMetadata] whose
+// version is served no more goes on with the one that discovery prefers, in a new history; one of a Go type waits. A
+// metadata client learns the versions only with [Wire] in its transport. All other sources have failed, as with other errors.
+//
 // Waiting. The sink may block: the server then waits, by way of TCP. A call of
 // the source may block: it is abandoned when ctx ends, and what it returns
 // later is dropped. Run returns within 100 ms of the end of ctx if the sink does.

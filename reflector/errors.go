@@ -28,6 +28,9 @@ var (
 	// ErrShortWatch says that a watch was closed within a second, without
 	// having brought anything.
 	ErrShortWatch = errors.New("the watch was closed at once and brought nothing")
+	// ErrNotServed says that the server does not know the resource, as that of a
+	// CustomResourceDefinition which is not there. It wraps the server's 404.
+	ErrNotServed = errors.New("the server does not serve the resource")
 	// ErrEndless says that a list shows no sign of an end: its continue tokens
 	// go round in a circle, its pages stay empty, or it brought more objects
 	// than a cluster has room for.

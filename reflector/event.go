@@ -70,6 +70,15 @@ type (
 	// known: the server's history is another one than before (an etcd restored
 	// from a snapshot). Everything is listed again and compared anew.
 	HistoryWentBack struct{ From, To string }
+	// NotServed reports that the server does not know the resource: it is waited for from now
+	// on, and not asked for. Err wraps [ErrNotServed]. What is in the sink stays.
+	NotServed struct{ Err error }
+	// Served reports that the resource is there again after a NotServed, Took being the time
+	// between. A Listed follows.
+	Served struct{ Took time.Duration }
+	// Withdrawn reports, after a NotServed, that the resource is known to have been taken away,
+	// and that a full state without objects was committed to the sink.
+	Withdrawn struct{}
 	// HistoryUnknown reports, once, that full states come without a version, as
 	// those of some fakes: what is lost between a list and its watch goes
 	// unnoticed, and so does a server that was restored.
@@ -94,6 +103,9 @@ func (Failed) reflectorEvent()          {}
 func (BackedOff) reflectorEvent()       {}
 func (StreamRefused) reflectorEvent()   {}
 func (HistoryWentBack) reflectorEvent() {}
+func (NotServed) reflectorEvent()       {}
+func (Served) reflectorEvent()          {}
+func (Withdrawn) reflectorEvent()       {}
 func (HistoryUnknown) reflectorEvent()  {}
 func (Skipped) reflectorEvent()         {}
 func (Undecodable) reflectorEvent()     {}

@@ -4,7 +4,7 @@ import "time"
 
 // All times of a reflector stand here. Those of servers differ by cluster, so
 // [Options] has MinWatchTimeout; the others follow from what Kubernetes promises,
-// or from client-go.
+// or from client-go. Those of a resource that is not served are in internal/served.
 const (
 	// firstDelay is the first step of a back-off, doubled with each further one up
 	// to lastDelay, and to that comes up to as much again by chance.
@@ -90,7 +90,7 @@ func (t *times) note(in input, a action, phase phase) {
 		t.streamDisabled = now
 	}
 	switch {
-	case in.kind == inCommitted, a.op == doWait:
+	case in.kind == inCommitted, a.op == doWait, a.op == doAwait:
 		t.cycleStart = time.Time{}
 	case t.cycleStart.IsZero() && (a.op == doList || a.op == doStream):
 		t.cycleStart = now

@@ -32,6 +32,7 @@ type loop struct {
 	wired    wired        // the source, if its bytes are read here; else nil
 	kind     *kindDecoder // with wired
 	incoming *incoming    // a page that is being read
+	presence presence     // of the source's resource
 
 	operation Operation         // the last request
 	page      page              // fetched and not yet written
@@ -97,6 +98,9 @@ func (l *loop) step(in input, err error) {
 	l.times.retryAfter = 0
 	if err != nil {
 		in.class, l.times.retryAfter = classify(err), retryAfter(err)
+		if l.isMissing(in, err) {
+			in.class, err = classMissing, fmt.Errorf("%w: %w", ErrNotServed, err)
+		}
 	}
 	a := l.machine.step(l.times.facts(in))
 	if verify.On {
@@ -109,6 +113,7 @@ func (l *loop) step(in input, err error) {
 		l.closeConn(reasonOf(in, a, err))
 	}
 	l.times.note(in, a, l.machine.phase)
+	l.presence.note(in, l.machine.phase)
 	if in.kind == inCommitted {
 		l.endFullState()
 	}
@@ -146,6 +151,8 @@ func (l *loop) do(a action) (input, error) {
 			return input{kind: inSinkFailed}, err
 		}
 		return input{kind: inCommitted}, nil
+	case doAwait:
+		return l.await()
 	default:
 		return l.wait(a.attempt), nil
 	}

@@ -23,6 +23,8 @@ const (
 	watching                      // the events of a watch, or of a stream that goes on as one
 	waitingToList                 // a back-off to pass; a full state is asked for then
 	waitingToWatch                // a back-off to pass; the watch is opened again then
+	absent                        // the server to serve the resource; it is not asked for meanwhile
+	withdrawing                   // the sink to take that the resource was taken away
 	stopped                       // nothing, ever
 	phases
 )
@@ -35,7 +37,7 @@ func (p phase) connected() bool {
 // replacing says that a full state is under way in a phase: the sink was told
 // Begin, and neither Commit nor Abort.
 func (p phase) replacing() bool {
-	return p == paging || p == streaming || p == committingList || p == committingStream
+	return p == paging || p == streaming || p == committingList || p == committingStream || p == withdrawing
 }
 
 // class is all that the machine knows of an error.
@@ -47,6 +49,7 @@ const (
 	classTooLarge       // the version asked for is not there yet
 	classBusy           // connection refused, or too many requests
 	classInvalid        // the server does not take the request, perhaps for its version
+	classMissing        // the server does not know the resource, and somebody can be asked about it
 )
 
 // inputKind names what happened. From inClosed on, something ended.
@@ -61,6 +64,9 @@ const (
 	inBookmark             // a bookmark came
 	inCommitted            // the sink took the full state
 	inWaited               // the back-off is over
+	inServed               // the server is said to serve the resource
+	inWithdrawn            // the resource is known to have been taken away, with its objects
+	inUnknowable           // nobody may say whether the resource is served
 	inClosed               // the server closed the stream or watch
 	inSilent               // the stream or watch brought nothing for too long
 	inFailed               // a request failed, or an error came as an event
@@ -81,6 +87,7 @@ type input struct {
 	end     bool   // inBookmark: it ends an initial state
 	short   bool   // inClosed: less than a second after it was asked for
 	slow    bool   // inOpened: a second or more after it was asked for
+	moved   bool   // inServed: in another version than before
 
 	healthy     bool // there were two minutes without a failure, a watch being open
 	retryStream bool // the last stream that was given up is ten minutes old
@@ -97,6 +104,7 @@ const (
 	doRead                  // read on: inEvents, inBookmark, inClosed, inSilent, inFailed, inSinkFailed
 	doCommit                // commit what was begun at version: inCommitted, inSinkFailed
 	doWait                  // back off: inWaited
+	doAwait                 // wait until the resource is served: inServed, inWithdrawn, inUnknowable, inFailed
 	doStop                  // end
 )
 
@@ -151,7 +159,7 @@ type historyState uint8
 const (
 	known      historyState = iota // not older than the known version
 	expired                        // at "": the server does not serve the known version
-	rolledBack                     // at "", by a list: the history went back, and a new one begins
+	rolledBack                     // at "", by a list: the history went back, and a new one begins; or the objects come in another form
 )
 
 // server is what the answers have shown of the server. It lives as long as the
@@ -272,6 +280,12 @@ type cell func(*machine, input) action
 //	                 failed      else                                fail                                waitingToList
 //	waitingToList    waited                                                                              relist
 //	waitingToWatch   waited                                          unconfirmed                         openingWatch
+//	all with requests failed     missing                             fail                                absent
+//	absent           served                                          expired; rolledBack if moved        relist
+//	                 withdrawn                                       begin                               withdrawing
+//	                 unknowable                                                                          waitingToList
+//	                 failed                                          fail                                waitingToList
+//	withdrawing      committed                                                                           absent
 //	all              sinkFailed                                      fail                                waitingToList
 //	all              stop                                                                                stopped
 var table = [phases][inputs]cell{
@@ -286,6 +300,8 @@ var table = [phases][inputs]cell{
 	watching:         {inEvents: (*machine).watchEvents, inBookmark: (*machine).watchBookmark, inClosed: (*machine).watchClosed, inSilent: (*machine).watchSilent, inFailed: (*machine).watchFailed},
 	waitingToList:    {inWaited: (*machine).start},
 	waitingToWatch:   {inWaited: (*machine).waitedToWatch},
+	absent:           {inServed: (*machine).isServed, inWithdrawn: (*machine).withdraw, inUnknowable: (*machine).isUnknowable, inFailed: (*machine).awaitFailed},
+	withdrawing:      {inCommitted: (*machine).withdrawn},
 	stopped:          {},
 }
 
@@ -312,9 +328,12 @@ func (m *machine) next(in input) action {
 		return action{op: doStop}
 	case inSinkFailed:
 		return m.waitToList(m.fail())
-	default:
-		return table[m.phase][in.kind](m, in)
+	case inFailed:
+		if in.class == classMissing {
+			return m.await(m.fail())
+		}
 	}
+	return table[m.phase][in.kind](m, in)
 }
 
 // timePassed forgets what has had its time.
@@ -558,6 +577,35 @@ func (m *machine) waitedToWatch(input) action {
 	m.watch.unconfirmed = true
 	return m.openWatch(action{})
 }
+
+// await waits for the resource instead of asking for it. That it is missing proves
+// nothing: what the sink holds stays.
+func (m *machine) await(a action) action {
+	m.phase = absent
+	a.op = doAwait
+	return a
+}
+
+// isServed asks for a full state from etcd: what a cache has may be of a definition
+// that was deleted. Objects of another version are other objects, of whatever
+// resourceVersion.
+func (m *machine) isServed(in input) action {
+	m.expire()
+	if in.moved {
+		m.history.state = rolledBack
+	}
+	m.watch.unconfirmed = false
+	return m.relist(action{})
+}
+
+// withdraw empties the sink by a full state without objects.
+func (m *machine) withdraw(input) action { return m.commit(action{}, withdrawing, m.version) }
+
+func (m *machine) withdrawn(input) action { return m.await(action{}) }
+
+func (m *machine) isUnknowable(input) action { return m.waitToList(action{}) }
+
+func (m *machine) awaitFailed(input) action { return m.waitToList(m.fail()) }
 
 // confirm says that the stream or watch brought something.
 func (m *machine) confirm() { m.watch.active, m.watch.unconfirmed = true, false }

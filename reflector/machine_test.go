@@ -43,8 +43,11 @@ func (w *world) step(in input) (wrong string) {
 	case inOpened:
 		w.open = true
 	case inCommitted:
-		w.begun, w.rolledBack = false, false
-		w.hasVersions = w.hasVersions || w.action.request.version != ""
+		w.begun = false
+		if w.machine.phase != withdrawing {
+			w.rolledBack = false
+			w.hasVersions = w.hasVersions || w.action.request.version != ""
+		}
 	}
 	w.action = w.machine.step(in)
 	w.machine.check()
@@ -96,7 +99,7 @@ func (w *world) effects(_ machine, in input) string {
 // answers judges what is made of versions.
 func (w *world) answers(before machine, in input) string {
 	a := w.action
-	w.rolledBack = w.rolledBack || a.rolledBack
+	w.rolledBack = w.rolledBack || a.rolledBack || in.moved
 	defer func() { w.unversioned = w.unversioned || a.historyUnknown }()
 	unversioned := in.kind == inPage && in.version == ""
 	switch {
@@ -145,7 +148,7 @@ func (w *world) operation(machine, input) string {
 		if !w.begun {
 			return "commits what was not begun"
 		}
-	case doWait, doStop:
+	case doAwait, doWait, doStop:
 		if w.open || w.begun || (a.op == doWait) != (a.attempt > 0) {
 			return "waits or stops with something open or begun"
 		}
@@ -158,7 +161,7 @@ func (w *world) operation(machine, input) string {
 // pace judges how many requests there are without a pause.
 func (w *world) pace(_ machine, in input) string {
 	slow := in.healthy || in.kind == inSilent || in.kind == inClosed && !in.short
-	if w.action.op == doWait || slow {
+	if w.action.op == doWait || w.action.op == doAwait || slow { // whom it asks about the resource sees to the pace
 		w.requests = 0
 	}
 	switch w.action.op {
@@ -175,7 +178,7 @@ func (w *world) pace(_ machine, in input) string {
 	return ""
 }
 
-var classes = []class{classOther, classExpired, classTooLarge, classBusy, classInvalid}
+var classes = []class{classOther, classExpired, classTooLarge, classBusy, classInvalid, classMissing}
 
 // inputs are all that can come of the action, where a list comes at one of the
 // versions given.
@@ -202,6 +205,8 @@ func (w *world) inputs(versions ...string) []input {
 		all = append(all, input{kind: inCommitted}, input{kind: inSinkFailed})
 	case doWait:
 		all = append(all, input{kind: inWaited}, input{kind: inWaited, retryStream: true})
+	case doAwait:
+		all = append(all, input{kind: inServed}, input{kind: inServed, moved: true}, input{kind: inWithdrawn}, input{kind: inUnknowable}, input{kind: inFailed})
 	case doRead:
 		all = append(all,
 			input{kind: inEvents, version: "5"}, input{kind: inEvents, version: "8", changed: true},
@@ -334,10 +339,14 @@ func TestMachineHasNoHotLoop(t *testing.T) {
 			waits := 0
 			for range 100 {
 				in := input{kind: inFailed, class: c}
-				if w.action.op == doWait {
+				switch w.action.op {
+				case doWait:
 					in = input{kind: inWaited}
 					waits++
 					require.Equal(t, waits, w.action.attempt, name)
+				case doAwait:
+					in = input{kind: inServed}
+					waits++
 				}
 				require.Empty(t, w.step(in), "%s: %+v", name, w)
 			}

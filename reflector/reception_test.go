@@ -362,7 +362,7 @@ func TestTakeover(t *testing.T) {
 		}
 		client, err := dynamic.NewForConfig(config)
 		require.NoError(t, err)
-		source := FromDynamic(client, podGVR, "").(*takenSource)
+		source := FromDynamic(client, podGVR, "").(*versioned)
 		a, err := source.ask(t.Context(), metav1.ListOptions{}, true)
 		require.NoError(t, err)
 		require.Equal(t, wired, a.body != nil)

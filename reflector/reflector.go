@@ -83,10 +83,12 @@ func (r *Reflector) Run(ctx context.Context) error {
 	goexit.Apart(func() {
 		l.readHere()
 		l.streaming = streamingOfSource(r.source)
+		l.presence.source = resourceSourceOf(r.source)
 	})
 	l.machine.pageSize, l.machine.version = r.o.PageSize, r.o.Version
 	if r.o.Version != "" {
 		l.machine.history.versions = versionsKnown
+		l.presence.holds = true
 	}
 	l.machine.streaming = l.streaming
 	if !features.FeatureGates().Enabled(features.WatchListClient) {

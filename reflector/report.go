@@ -12,7 +12,11 @@ import (
 // anything follows from them: what was asked for last, and since when, is still
 // what in speaks of.
 func (l *loop) report(in input, a action, err error) {
-	if in.kind == inCommitted {
+	switch {
+	case in.kind == inCommitted && l.machine.phase == absent:
+		l.tell(Withdrawn{})
+	case in.kind == inCommitted:
+		l.reportPresence()
 		l.tell(Listed{
 			Operation: l.operation,
 			Version:   l.machine.version,
@@ -29,6 +33,9 @@ func (l *loop) report(in input, a action, err error) {
 	if a.failed {
 		l.reportFailure(err)
 	}
+	if a.failed && a.op == doAwait && l.presence.missing.IsZero() {
+		l.tell(NotServed{Err: l.failure(err)})
+	}
 	if a.streamDisabled {
 		l.tell(StreamRefused{Reason: shortText(err), Retry: streamRetry})
 	}
@@ -39,11 +46,23 @@ func (l *loop) report(in input, a action, err error) {
 
 // reportFailure tells of an error of what was asked last.
 func (l *loop) reportFailure(err error) {
+	l.tell(Failed{Operation: l.operation, Err: l.failure(err), Attempt: l.machine.failures.count})
+}
+
+// failure says what failed.
+func (l *loop) failure(err error) error {
 	what := string(l.operation)
 	if l.o.Name != "" {
 		what += " " + l.o.Name
 	}
-	l.tell(Failed{Operation: l.operation, Err: fmt.Errorf("%s: %.*w", what, object.MaxText, err), Attempt: l.machine.failures.count})
+	return fmt.Errorf("%s: %.*w", what, object.MaxText, err)
+}
+
+// reportPresence tells that a resource is there which was missing.
+func (l *loop) reportPresence() {
+	if since := l.presence.missing; !since.IsZero() {
+		l.tell(Served{Took: time.Since(since)})
+	}
 }
 
 // reportWatchEnd tells of the end of a watch that brought so many events.

@@ -61,6 +61,7 @@ type rig struct {
 	streaming Streaming
 	lasts     time.Duration
 	fails     string // the call of the sink that fails, once
+	asks      bool   // the source knows its resource, see askable
 
 	mu      sync.Mutex
 	answers []string
@@ -104,6 +105,8 @@ func (r *rig) set(t *testing.T, setting string) {
 		r.lasts, err = time.ParseDuration(value)
 	case "fails":
 		r.fails = value
+	case "asks":
+		r.asks = value == "yes"
 	default:
 		t.Fatalf("no such option: %q", setting)
 	}
@@ -115,7 +118,11 @@ func (r *rig) run(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), r.lasts)
 	defer cancel()
-	reflector := New(r, r, ofType[*partialObject](r.options))
+	var source Source = r
+	if r.asks {
+		source = &askable{rig: r, version: "v1"}
+	}
+	reflector := New(source, r, ofType[*partialObject](r.options))
 	require.NoError(t, reflector.Run(ctx))
 	require.LessOrEqual(t, time.Since(r.start)-r.lasts, 100*time.Millisecond, "Run did not end with its context")
 	r.log("end at version %q", reflector.Version())
@@ -403,6 +410,12 @@ func describe(e Event) string {
 		return fmt.Sprintf("  history went back from %q to %q", e.From, e.To)
 	case HistoryUnknown:
 		return "  the history is unknown"
+	case NotServed:
+		return fmt.Sprintf("  not served: %v", e.Err)
+	case Served:
+		return fmt.Sprintf("  served, after %v", e.Took)
+	case Withdrawn:
+		return "  withdrawn"
 	case Skipped:
 		return fmt.Sprintf("  skipped %v", e.Err)
 	default:

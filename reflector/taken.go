@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/internal/served"
 )
 
 // FromDynamic returns the source that a resource is to client-go's dynamic
@@ -22,11 +24,14 @@ func FromDynamic(c dynamic.Interface, resource schema.GroupVersionResource, name
 	if c == nil {
 		return nil
 	}
-	source := From(c.Resource(resource).Namespace(namespace))
-	if client, ok := c.(*dynamic.DynamicClient); !ok || client == nil {
-		return source
+	client, ok := c.(*dynamic.DynamicClient)
+	if !ok || client == nil {
+		return From(c.Resource(resource).Namespace(namespace))
 	}
-	return &takenSource{source, namespace, collectionPath(resource, namespace), objectKind{object: unstructuredType}}
+	in := func(r schema.GroupVersionResource) *takenSource {
+		return &takenSource{From(c.Resource(r).Namespace(namespace)), namespace, collectionPath(r, namespace), objectKind{object: unstructuredType}}
+	}
+	return newVersioned(resource, func() served.Client { return served.FromDynamic(client) }, in)
 }
 
 // FromMetadata is [FromDynamic] for client-go's metadata client.
@@ -34,11 +39,13 @@ func FromMetadata(c metadata.Interface, resource schema.GroupVersionResource, na
 	if c == nil {
 		return nil
 	}
-	source := From(c.Resource(resource).Namespace(namespace))
 	if client, ok := c.(*metadata.Client); !ok || client == nil {
-		return source
+		return From(c.Resource(resource).Namespace(namespace))
 	}
-	return &takenSource{source, namespace, collectionPath(resource, namespace), objectKind{object: metadataType}}
+	in := func(r schema.GroupVersionResource) *takenSource {
+		return &takenSource{From(c.Resource(r).Namespace(namespace)), namespace, collectionPath(r, namespace), objectKind{object: metadataType}}
+	}
+	return newVersioned(resource, func() served.Client { return served.FromMetadata(c, documents(c)) }, in)
 }
 
 // FromControllerRuntime returns the source of a ListerWatcher that

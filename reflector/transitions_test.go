@@ -15,15 +15,15 @@ import (
 
 var phaseNames = [phases]string{
 	"idle", "listing", "paging", "openingStream", "streaming", "committingList", "committingStream",
-	"openingWatch", "watching", "waitingToList", "waitingToWatch", "stopped",
+	"openingWatch", "watching", "waitingToList", "waitingToWatch", "absent", "withdrawing", "stopped",
 }
 
 var inputNames = [inputs]string{
 	"", "start", "items", "page", "opened", "events", "bookmark", "committed", "waited",
-	"closed", "silent", "failed", "broken", "sinkFailed", "stop",
+	"served", "withdrawn", "unknowable", "closed", "silent", "failed", "broken", "sinkFailed", "stop",
 }
 
-var classNames = []string{"other", "expired", "too large", "busy", "invalid"}
+var classNames = []string{"other", "expired", "too large", "busy", "invalid", "missing"}
 
 // transition is a step of a machine, but for versions and counts.
 type transition struct {
@@ -74,6 +74,7 @@ func describeInput(in input) string {
 		in.changed, "changes",
 		in.short, "short",
 		in.slow, "slow",
+		in.moved, "moved",
 	), " ")
 }
 

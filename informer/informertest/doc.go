@@ -34,7 +34,7 @@
 //
 // Served are all built-in kinds that client-go has a client for and that can
 // be listed and watched, 147 of them, and what [Server.Register] adds: CRDs,
-// with a Go type or without. The typed clients work with all of it, in JSON
+// with a Go type or without; [Server.Unregister] takes a kind away. The typed clients work with all of it, in JSON
 // and in protobuf, and so do the dynamic client, the metadata client, the scale
 // client and discovery.
 //

@@ -18,7 +18,7 @@ var (
 	// ErrRecorded is an error of the network that was recorded, when it is
 	// played back.
 	ErrRecorded = errors.New("informertest: recorded")
-	// ErrKind is returned by [Server.Register] for a row that cannot be served,
+	// ErrKind is returned by [Server.Register] for a row that cannot be served, by [Server.Unregister] for one that is not,
 	// and by the other methods for an object whose kind is not registered.
 	ErrKind = errors.New("informertest: not a kind that can be served")
 )

@@ -43,6 +43,20 @@ func (s *Server) Register(k Kind) error {
 	return nil
 }
 
+// Unregister makes the server serve a kind no more, as the deletion of a CRD does: its objects are
+// deleted, its watches end when they have told so, and requests for it are answered with 404.
+// Registered anew, it is empty.
+func (s *Server) Unregister(r schema.GroupVersionResource) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.model.collections[r] == nil {
+		return fmt.Errorf("%w: %s is not served", ErrKind, r)
+	}
+	s.model.unregister(r)
+	s.wakeLocked()
+	return nil
+}
+
 // resolve finds a kind's Go types in a scheme, or does without.
 func resolve(scheme *runtime.Scheme, k Kind) (kind, error) {
 	if k.GVR.Version == "" || k.GVR.Resource == "" || k.GVK.Kind == "" || k.GVR.GroupVersion() != k.GVK.GroupVersion() {

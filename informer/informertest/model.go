@@ -35,6 +35,16 @@ func (m *model) register(k kind) {
 	m.collections[k.GVR] = newCollection(k)
 }
 
+// unregister deletes a resource, and its objects with it.
+func (m *model) unregister(r schema.GroupVersionResource) {
+	c := m.collections[r]
+	for path, obj := range c.scan("", "", m.version) {
+		m.commit(c, &change{path: path, old: obj})
+	}
+	c.dropped = true
+	delete(m.collections, r)
+}
+
 // collection returns the collection that a request's path names. A cluster
 // has no path for a namespace of a resource that is not namespaced.
 func (m *model) collection(r schema.GroupVersionResource, namespace string) (*collection, error) {

@@ -23,6 +23,8 @@ type collection struct {
 	// oldest precedes the first change that is kept, newest is the last one.
 	// Invariant: newest is reached from oldest, and has no next.
 	oldest, newest *change
+	// dropped says that the resource is served no more: no change follows.
+	dropped bool
 }
 
 // state is what an object was from a version on: nil once it was deleted.

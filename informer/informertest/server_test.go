@@ -11,10 +11,12 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
@@ -105,6 +107,39 @@ func TestRegister(t *testing.T) {
 	} {
 		require.ErrorIs(t, s.Register(k), ErrKind, name)
 	}
+}
+
+// A watch is told that the objects of a kind are deleted before it ends with the kind.
+func TestUnregister(t *testing.T) {
+	s := New(Options{})
+	defer s.Close()
+	gauges := schema.GroupVersion{Group: "example.com", Version: "v1"}
+	k := Kind{GVR: gauges.WithResource("gauges"), GVK: gauges.WithKind("Gauge")}
+	require.ErrorIs(t, s.Unregister(k.GVR), ErrKind)
+	require.NoError(t, s.Register(k))
+	gauge := &unstructured.Unstructured{}
+	gauge.SetGroupVersionKind(k.GVK)
+	gauge.SetName("g")
+	require.NoError(t, s.Create(t.Context(), gauge))
+	source := s.Source(k.GVR, "")
+	w, err := source.Watch(t.Context(), metav1.ListOptions{ResourceVersion: gauge.GetResourceVersion()})
+	require.NoError(t, err)
+	defer w.Stop()
+
+	require.NoError(t, s.Unregister(k.GVR))
+	e := <-w.ResultChan()
+	require.Equal(t, watch.Deleted, e.Type)
+	require.Equal(t, "g", e.Object.(Object).GetName())
+	_, open := <-w.ResultChan()
+	require.False(t, open, "the watch ends")
+	_, err = source.List(t.Context(), metav1.ListOptions{})
+	require.True(t, apierrors.IsNotFound(err), "%v", err)
+	require.ErrorIs(t, s.Unregister(k.GVR), ErrKind)
+
+	require.NoError(t, s.Register(k))
+	list, err := source.List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	require.Zero(t, meta.LenList(list))
 }
 
 // rollout is a CRD that has a Go type.

@@ -71,7 +71,7 @@ func (w *stream) next() []watch.Event {
 }
 
 // read returns the events that are ready, and a channel that is closed when
-// there may be more. After an error there are no more. While a fault holds the
+// there may be more. After an error there are no more, nor of a resource that is served no more. While a fault holds the
 // watch, nothing is ready.
 func (w *stream) read() ([]watch.Event, <-chan struct{}) {
 	w.server.mu.Lock()
@@ -80,7 +80,7 @@ func (w *stream) read() ([]watch.Event, <-chan struct{}) {
 		return nil, over
 	}
 	events := w.cursor.read()
-	if len(events) == 0 && w.cursor.failed {
+	if len(events) == 0 && (w.cursor.failed || w.cursor.dropped) {
 		w.cancel()
 	}
 	return events, w.server.changed

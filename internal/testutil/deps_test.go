@@ -46,7 +46,7 @@ var arrows = []arrow{
 	{
 		from: "reflector",
 		to: []string{"./internal/verify", "./internal/goexit", "./internal/object", "./internal/share", "./internal/fields", "./internal/protodecode", "./internal/jsondecode",
-			"./indexer", "./deltafifo", apimachinery, clientCache,
+			"./internal/served", "./indexer", "./deltafifo", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/client-go/util/watchlist", "google.golang.org/protobuf/..."},
 		why: "it reads any source and writes to the Sink that it declares; what stands behind either is not its affair",
 	},
@@ -143,6 +143,11 @@ var arrows = []arrow{
 		from: "internal/jsondecode",
 		to:   []string{"./internal/verify", "./internal/share", "./internal/fields", apimachinery},
 		why:  "it turns bytes into objects, whoever reads the bytes and keeps the objects",
+	},
+	{
+		from: "internal/served",
+		to:   []string{"./internal/verify", apimachinery, "k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/..."},
+		why:  "it asks a server whether it has a resource; who wants to know is not its affair",
 	},
 	{
 		from: "internal/goexit",

@@ -23,6 +23,7 @@ type view[T informer.Object] struct {
 	objects map[indexer.Key]T
 	newest  map[indexer.Key]uint64
 	calls   int
+	deletes int
 	wrong   []string
 }
 
@@ -86,6 +87,7 @@ func (v *view[T]) deleted(last T, lost bool) {
 		v.complain("lost %v as %s, but %s was known", k, identity(last), identity(known))
 	}
 	v.note(k, last)
+	v.deletes++
 	delete(v.objects, k)
 }
 

@@ -1,0 +1,487 @@
+package informer_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+type widget = unstructured.Unstructured
+
+var (
+	crdKind = informertest.Kind{
+		GVR: schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
+		GVK: schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"},
+	}
+	widgetsV1 = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
+)
+
+// cluster is a server with definitions, and a client's way to it.
+type cluster struct {
+	t      *testing.T
+	server *informertest.Server
+	crd    *unstructured.Unstructured // nil where there is none
+	served map[string]bool            // the versions of widgets
+
+	mu    sync.Mutex
+	asked []string // the paths of all requests, with the time since the start
+	start time.Time
+}
+
+// inCluster runs a test in virtual time.
+func inCluster(t *testing.T, test func(*testing.T, *cluster)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{t: t, server: informertest.New(informertest.Options{}), served: map[string]bool{}, start: time.Now()}
+		require.NoError(t, c.server.StartInMemory())
+		t.Cleanup(c.server.Close)
+		require.NoError(t, c.server.Register(crdKind))
+		test(t, c)
+	})
+}
+
+// config is that of a client whose requests are written down.
+func (c *cluster) config() *rest.Config {
+	config := c.server.ClientConfig()
+	config.QPS = -1
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(r *http.Request) (*http.Response, error) {
+			c.mu.Lock()
+			c.asked = append(c.asked, fmt.Sprint(time.Since(c.start).Round(time.Second), " ", r.URL.Path))
+			c.mu.Unlock()
+			return next.RoundTrip(r)
+		})
+	})
+	return config
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// requests counts the requests whose path contains a text.
+func (c *cluster) requests(text string) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.asked {
+		if strings.Contains(r, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// define makes the definition say that it serves versions, and the server do so.
+func (c *cluster) define(versions ...string) {
+	c.t.Helper()
+	c.say(true, versions...)
+	for version := range c.served {
+		require.NoError(c.t, c.server.Unregister(widgetsV1.GroupResource().WithVersion(version)))
+		delete(c.served, version)
+	}
+	for _, version := range versions {
+		c.serve(version)
+	}
+}
+
+func (c *cluster) serve(version string) {
+	c.t.Helper()
+	gv := schema.GroupVersion{Group: "example.com", Version: version}
+	require.NoError(c.t, c.server.Register(informertest.Kind{GVR: gv.WithResource("widgets"), GVK: gv.WithKind("Widget"), Namespaced: true}))
+	c.served[version] = true
+}
+
+// say writes the definition.
+func (c *cluster) say(established bool, versions ...string) {
+	c.t.Helper()
+	var all []any
+	for _, version := range versions {
+		all = append(all, map[string]any{"name": version, "served": true})
+	}
+	crd := &unstructured.Unstructured{Object: map[string]any{
+		"spec": map[string]any{"versions": all},
+		"status": map[string]any{"conditions": []any{
+			map[string]any{"type": "Established", "status": map[bool]string{true: "True", false: "False"}[established]},
+		}},
+	}}
+	crd.SetGroupVersionKind(crdKind.GVK)
+	crd.SetName("widgets.example.com")
+	if c.crd == nil {
+		require.NoError(c.t, c.server.Create(c.t.Context(), crd))
+	} else {
+		require.NoError(c.t, c.server.Update(c.t.Context(), crd))
+	}
+	c.crd = crd
+}
+
+// undefine deletes the definition, and all widgets.
+func (c *cluster) undefine() {
+	c.t.Helper()
+	for version := range c.served {
+		require.NoError(c.t, c.server.Unregister(widgetsV1.GroupResource().WithVersion(version)))
+		delete(c.served, version)
+	}
+	require.NoError(c.t, c.server.Delete(c.t.Context(), c.crd))
+	c.crd = nil
+}
+
+func (c *cluster) create(version, name string) {
+	c.t.Helper()
+	w := &widget{}
+	w.SetGroupVersionKind(schema.GroupVersionKind{Group: "example.com", Version: version, Kind: "Widget"})
+	w.SetNamespace("default")
+	w.SetName(name)
+	require.NoError(c.t, c.server.Create(c.t.Context(), w))
+}
+
+// dynamically is a source of widgets of version v1, or of another one.
+func (c *cluster) dynamically() reflector.Source {
+	return reflector.FromDynamic(dynamic.NewForConfigOrDie(c.config()), widgetsV1, "")
+}
+
+// watcher is an informer that runs, and what its handler was told.
+type watcher[T informer.Object] struct {
+	*informer.Informer[T]
+	t *testing.T
+
+	mu   sync.Mutex
+	told []string
+}
+
+// run starts an informer. It ends with the test.
+func run[T informer.Object](t *testing.T, source reflector.Source) *watcher[T] {
+	t.Helper()
+	w := &watcher[T]{Informer: informer.New[T](source, informer.Options[T]{Name: "widgets"}), t: t}
+	_, err := w.Informer.Handle(w, informer.HandlerOptions{})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	wait, err := w.Start(ctx)
+	require.NoError(t, err)
+	t.Cleanup(func() { cancel(); wait() })
+	return w
+}
+
+func (w *watcher[T]) Handle(c informer.Change[T]) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	obj := c.New
+	if c.Kind == informer.Deleted {
+		obj = c.Old
+	}
+	w.told = append(w.told, fmt.Sprint(c.Kind, " ", obj.GetName()))
+}
+
+// tells returns what the handler was told since the last call, when nothing more happens at once.
+func (w *watcher[T]) tells() string {
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	told := strings.Join(w.told, ", ")
+	w.told = nil
+	return told
+}
+
+// requireWaits requires that the informer says that its resource is not there.
+func (w *watcher[T]) requireWaits() {
+	w.t.Helper()
+	status := w.Status()
+	require.NotZero(w.t, status.NotServedSince)
+	require.ErrorIs(w.t, status.LastError, reflector.ErrNotServed)
+	require.True(w.t, apierrors.IsNotFound(status.LastError), "what the server said is wrapped")
+	require.False(w.t, status.Watching)
+}
+
+// requireUp requires that the informer watches.
+func (w *watcher[T]) requireUp() {
+	w.t.Helper()
+	synctest.Wait()
+	status := w.Status()
+	require.True(w.t, status.Watching, "%+v", status)
+	require.Zero(w.t, status.NotServedSince)
+}
+
+func TestContract_D32_ResourceIsWaitedFor(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		w := run[*widget](t, c.dynamically())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		err := w.WaitSynced(ctx)
+		cancel()
+		require.ErrorIs(t, err, informer.ErrNotSynced)
+		require.ErrorIs(t, err, reflector.ErrNotServed)
+		w.requireWaits()
+		require.Equal(t, c.start, w.Status().NotServedSince)
+		require.LessOrEqual(t, c.requests("/widgets"), 2, "the resource itself is asked for once, or by a stream and a list")
+		require.Less(t, c.requests(""), 300, "there is no storm meanwhile")
+
+		c.say(false, "v1")
+		time.Sleep(time.Second)
+		require.False(t, closed(w.Synced()))
+		c.say(true, "v1")
+		time.Sleep(300 * time.Millisecond) // servers are a little behind their word
+		c.serve("v1")
+		c.create("v1", "a")
+		time.Sleep(2 * time.Second)
+		w.requireUp()
+		require.NoError(t, w.WaitSynced(t.Context()))
+		require.Equal(t, "added a", w.tells())
+		require.LessOrEqual(t, c.requests("/widgets"), 2+6)
+	})
+}
+
+func closed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}
+
+func TestContract_D32_NothingIsAskedOfDefinitionsBeforeA404(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.define("v1")
+		c.create("v1", "a")
+		w := run[*widget](t, c.dynamically())
+		undo := c.server.Forbid(informertest.Request{})
+		time.Sleep(time.Minute)
+		undo()
+		c.server.CutWatches()
+		time.Sleep(time.Hour)
+		w.requireUp()
+		require.Equal(t, c.requests(""), c.requests("/apis/example.com/v1/widgets"))
+	})
+}
+
+func TestContract_D32_ResourceIsTakenAwayAndComesBack(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.define("v1")
+		w := run[*widget](t, c.dynamically())
+		for _, name := range []string{"a", "b"} {
+			c.create("v1", name)
+			time.Sleep(time.Second)
+			require.Equal(t, "added "+name, w.tells())
+
+			// Nobody tells the informer that its objects are gone.
+			resume := c.server.Stall(informertest.Request{Resource: "widgets"})
+			c.undefine()
+			undo := c.server.Intercept(func(_ context.Context, r informertest.Request) error {
+				if r.Resource == "widgets" {
+					return apierrors.NewNotFound(widgetsV1.GroupResource(), "")
+				}
+				return nil
+			})
+			c.server.CutWatches()
+			resume()
+			time.Sleep(5 * time.Second)
+			require.Equal(t, "deleted "+name, w.tells())
+			w.requireWaits()
+			require.Zero(t, w.Status().Objects)
+			time.Sleep(time.Hour)
+			undo()
+
+			c.define("v1")
+			time.Sleep(2 * time.Second)
+			w.requireUp()
+			require.Empty(t, w.tells())
+		}
+	})
+}
+
+// A 404 proves nothing, whatever else fails.
+func TestContract_D32_A404DeletesNothing(t *testing.T) {
+	for name, also := range map[string]func(r informertest.Request) error{
+		"while the definition is there":   func(informertest.Request) error { return nil },
+		"while definitions are forbidden": func(r informertest.Request) error { return forbidden(r, "customresourcedefinitions") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				c.define("v1")
+				c.create("v1", "a")
+				w := run[*widget](t, c.dynamically())
+				require.Equal(t, "added a", w.tells())
+				undo := c.server.Intercept(func(_ context.Context, r informertest.Request) error {
+					if r.Resource == "widgets" {
+						return apierrors.NewNotFound(widgetsV1.GroupResource(), "")
+					}
+					return also(r)
+				})
+				c.server.CutWatches()
+				time.Sleep(time.Hour)
+				require.Empty(t, w.tells())
+				require.Equal(t, 1, w.Status().Objects)
+				w.requireWaits()
+				require.Less(t, c.requests(""), 1000, "an hour of back-off")
+				undo()
+				time.Sleep(time.Minute)
+				w.requireUp()
+				require.Empty(t, w.tells())
+			})
+		})
+	}
+}
+
+func forbidden(r informertest.Request, resource string) error {
+	if r.Resource != resource {
+		return nil
+	}
+	return apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", nil)
+}
+
+func TestContract_D32_VersionOfAResourceIsFollowed(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.define("v1")
+		c.create("v1", "a")
+		w := run[*widget](t, c.dynamically())
+		require.Equal(t, "added a", w.tells())
+		c.server.Stall(informertest.Request{Resource: "widgets", Verb: "watch"})() // nothing is lost
+		c.define("v2")
+		c.create("v2", "b")
+		time.Sleep(2 * time.Second)
+		w.requireUp()
+		require.Equal(t, "deleted a, added b", w.tells())
+		b, ok := w.Indexer().Get(indexer.Key{Namespace: "default", Name: "b"})
+		require.True(t, ok)
+		require.Equal(t, "example.com/v2", b.GetAPIVersion())
+	})
+}
+
+func TestOtherClientsWaitToo(t *testing.T) {
+	for name, source := range map[string]func(*cluster) reflector.Source{
+		"dynamic, wired": func(c *cluster) reflector.Source {
+			config := c.config()
+			config.Wrap(reflector.Wire)
+			return reflector.FromDynamic(dynamic.NewForConfigOrDie(config), widgetsV1, "default")
+		},
+		"tweaked": func(c *cluster) reflector.Source {
+			return reflector.Tweak(c.dynamically(), func(o *metav1.ListOptions) { o.LabelSelector = "a!=b" })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) { waitsAndComesUp(t, c, run[*widget](t, source(c))) })
+		})
+	}
+	for name, wire := range map[string]bool{"metadata": false, "metadata, wired": true} {
+		t.Run(name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				config := c.config()
+				if wire {
+					config.Wrap(reflector.Wire)
+				}
+				source := reflector.FromMetadata(metadata.NewForConfigOrDie(config), widgetsV1, "")
+				waitsAndComesUp(t, c, run[*metav1.PartialObjectMetadata](t, source))
+			})
+		})
+	}
+}
+
+func waitsAndComesUp[T informer.Object](t *testing.T, c *cluster, w *watcher[T]) {
+	t.Helper()
+	time.Sleep(10 * time.Minute)
+	w.requireWaits()
+	c.define("v1")
+	c.create("v1", "a")
+	time.Sleep(2 * time.Second)
+	w.requireUp()
+	require.Equal(t, "added a", w.tells())
+	c.undefine()
+	time.Sleep(5 * time.Second)
+	require.Equal(t, "deleted a", w.tells())
+	w.requireWaits()
+}
+
+// Where nobody can be asked, a 404 is a failure like others.
+func TestA404WithoutAClient(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		client := dynamic.NewForConfigOrDie(c.config())
+		w := run[*widget](t, reflector.From(client.Resource(widgetsV1)))
+		time.Sleep(time.Hour)
+		require.Zero(t, w.Status().NotServedSince)
+		require.NotErrorIs(t, w.Status().LastError, reflector.ErrNotServed)
+		require.Equal(t, c.requests(""), c.requests("/widgets"))
+		c.define("v1")
+		time.Sleep(2 * time.Minute)
+		w.requireUp()
+	})
+}
+
+// Where nobody answers, a 404 is a failure like others.
+func TestA404WithoutTheRightToAsk(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		config := c.config()
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return roundTrip(func(r *http.Request) (*http.Response, error) {
+				if strings.Contains(r.URL.Path, "widgets") {
+					return next.RoundTrip(r)
+				}
+				return &http.Response{
+					StatusCode: http.StatusForbidden, Request: r, Header: http.Header{"Content-Type": {"text/plain"}},
+					Body: io.NopCloser(strings.NewReader("no")),
+				}, nil
+			})
+		})
+		w := run[*widget](t, reflector.FromDynamic(dynamic.NewForConfigOrDie(config), widgetsV1, ""))
+		time.Sleep(time.Hour)
+		w.requireWaits()
+		require.Less(t, c.requests(""), 600, "an hour of back-off")
+		c.define("v1")
+		time.Sleep(2 * time.Minute)
+		w.requireUp()
+	})
+}
+
+// Fakes record what they are asked.
+func TestContract_D32_FakesAreAskedForNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{widgetsV1: "WidgetList"})
+		client.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewNotFound(widgetsV1.GroupResource(), "")
+		})
+		w := run[*widget](t, reflector.FromDynamic(client, widgetsV1, ""))
+		time.Sleep(time.Hour)
+		require.Zero(t, w.Status().NotServedSince)
+		for _, a := range client.Actions() {
+			require.Equal(t, widgetsV1, a.GetResource())
+		}
+	})
+}
+
+// A built-in kind that an old server lacks is waited for, too.
+func TestTypedClientsWait(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		nodes := schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
+		require.NoError(t, c.server.Unregister(nodes))
+		client := kubernetes.NewForConfigOrDie(c.config())
+		w := run[*corev1.Node](t, reflector.FromGenerated[*corev1.Node](client.CoreV1().Nodes(), nodes))
+		time.Sleep(time.Minute)
+		w.requireWaits()
+		require.NoError(t, c.server.Register(informertest.Kind{GVR: nodes, GVK: schema.GroupVersionKind{Version: "v1", Kind: "Node"}}))
+		time.Sleep(time.Minute)
+		w.requireUp()
+		require.NoError(t, w.WaitSynced(t.Context()))
+	})
+}

@@ -1,0 +1,264 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// upWithin is how soon after a resource is served an informer that waits for it is to have it.
+const upWithin = 2 * time.Second
+
+// crdWidgets is a mirror of all widgets that knows their resource, and has not been started.
+func (s *scenario) crdWidgets(config *rest.Config, client dynamic.Interface) *mirror[*unstructured.Unstructured] {
+	m := s.widgets(config, client)
+	m.informer = informer.New[*unstructured.Unstructured](
+		reflector.FromDynamic(dynamic.NewForConfigOrDie(m.counting(config)), widgetsResource, ""), m.options())
+	return m
+}
+
+// partialWidgets is crdWidgets by a metadata client.
+func (s *scenario) partialWidgets() *mirror[*metav1.PartialObjectMetadata] {
+	m := newMirror[*metav1.PartialObjectMetadata](s)
+	direct := metadata.NewForConfigOrDie(s.connect(s.cluster.Config()))
+	m.list = func(ctx context.Context) ([]*metav1.PartialObjectMetadata, error) {
+		list, err := direct.Resource(widgetsResource).List(ctx, metav1.ListOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil, nil // no kind, no objects
+		}
+		if err != nil {
+			return nil, err
+		}
+		return pointers(list.Items), nil
+	}
+	client := metadata.NewForConfigOrDie(m.counting(s.cluster.Config()))
+	m.informer = informer.New[*metav1.PartialObjectMetadata](reflector.FromMetadata(client, widgetsResource, ""), m.options())
+	return m
+}
+
+// waits waits until the informer says that it waits for its resource.
+func (m *mirror[T]) waits() {
+	m.s.t.Helper()
+	m.s.eventually("the informer waits for its resource", func() error {
+		if m.informer.Status().NotServedSince.IsZero() {
+			return fmt.Errorf("it does not; last error: %w", errorOr(m.informer.Status().LastError))
+		}
+		return nil
+	})
+	require.ErrorIs(m.s.t, m.informer.Status().LastError, reflector.ErrNotServed)
+}
+
+// comesUp waits until the informer is synced and watches, which must not be long after since.
+func (m *mirror[T]) comesUp(since time.Time) {
+	m.s.t.Helper()
+	m.watching()
+	took := time.Since(since)
+	m.s.t.Logf("%T is up %v after the resource is served", m.informer, took.Round(time.Millisecond))
+	require.Less(m.s.t, took, upWithin)
+	require.Zero(m.s.t, m.informer.Status().NotServedSince)
+}
+
+// deletions is how many deletes a mirror's handler was told of.
+func (v *view[T]) deletions() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+
+	return v.deletes
+}
+
+func TestScenario_CRDCreatedLater(t *testing.T) {
+	s := begin(t, harness.Options{})
+	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))
+	m := s.crdWidgets(s.dynamicConfig(), client)
+	partial := s.partialWidgets()
+	m.start()
+	partial.start()
+	m.waits()
+	partial.waits()
+	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Millisecond)
+	err := m.informer.WaitSynced(ctx)
+	cancel()
+	require.ErrorIs(t, err, informer.ErrNotSynced)
+	require.ErrorIs(t, err, reflector.ErrNotServed)
+	s.sleep(size(5*time.Second, time.Minute))
+	lists, streams, _, _ := m.counts()
+	require.LessOrEqual(t, lists+streams, 12, "there is no storm of requests")
+
+	s.createCRD(client)
+	served := time.Now()
+	m.comesUp(served)
+	partial.comesUp(served)
+	s.createWidgets(client, 50, 100)
+	s.heal()
+	partial.converge()
+	m.settle()
+}
+
+// What was deleted with its definition while the informer was cut off is told as deleted. The kind may come
+// back as another one.
+func TestScenario_CRDRemovedAndCreatedAnew(t *testing.T) {
+	s := begin(t, harness.Options{})
+	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))
+	s.createCRD(client)
+	s.createWidgets(client, 50, 100)
+	proxy := s.proxy()
+	m := s.crdWidgets(harness.Via(s.dynamicConfig(), proxy.Address()), client)
+	m.start()
+	m.watching()
+	for round := range 2 { // of the first definition nothing was seen before it was deleted
+		s.heal()
+		m.converge()
+		proxy.Refuse()
+		proxy.Cut()
+		s.removeCRD(client)
+		s.sleep(time.Second)
+		require.Zero(t, m.views[0].deletions()-50*round, "nobody knows yet")
+		s.must(proxy.Admit())
+		s.heal()
+		m.converge()
+		m.waits()
+		require.Equal(t, 50*(round+1), m.views[0].deletions())
+
+		s.createCRD(client)
+		m.comesUp(time.Now())
+		s.must(s.patchCRD(client, `{"spec":{"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{
+			"type":"object","properties":{"spec":{"type":"object","properties":{"payload":{"type":"string"}}}}}}}]}}`))
+		s.createWidgets(client, 50, 100)
+	}
+	s.heal()
+	m.settle()
+}
+
+// removeCRD deletes the kind Widget, and waits until it is gone.
+func (s *scenario) removeCRD(client dynamic.Interface) {
+	s.t.Helper()
+	s.must(client.Resource(crdsResource).Delete(s.ctx, "widgets.example.com", metav1.DeleteOptions{}))
+	s.eventually("the definition is gone", func() error {
+		_, err := client.Resource(crdsResource).Get(s.ctx, "widgets.example.com", metav1.GetOptions{})
+		if !apierrors.IsNotFound(err) {
+			return errorOr(err)
+		}
+		return nil
+	})
+}
+
+func (s *scenario) patchCRD(client dynamic.Interface, patch string) error {
+	_, err := client.Resource(crdsResource).Patch(s.ctx, "widgets.example.com", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	return err
+}
+
+// An informer of any version goes on with the version that is left.
+func TestScenario_VersionNoLongerServed(t *testing.T) {
+	s := begin(t, harness.Options{})
+	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))
+	s.createCRD(client)
+	s.createWidgets(client, 50, 100)
+	m := s.crdWidgets(s.dynamicConfig(), client)
+	m.start()
+	m.watching()
+	const loose = `"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}`
+	s.must(s.patchCRD(client, `{"spec":{"versions":[{"name":"v1","served":false,"storage":false,`+loose+`},{"name":"v2","served":true,"storage":true,`+loose+`}]}}`))
+	next := widgetsResource.GroupResource().WithVersion("v2")
+	s.eventually("v2 is served", func() error {
+		_, err := client.Resource(next).List(s.ctx, metav1.ListOptions{})
+		return err
+	})
+	s.heal()
+	m.list = func(ctx context.Context) ([]*unstructured.Unstructured, error) {
+		list, err := client.Resource(next).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return pointers(list.Items), nil
+	}
+	s.eventually("the objects are of v2", func() error {
+		for w := range m.informer.Indexer().All() {
+			if w.GetAPIVersion() != "example.com/v2" {
+				return fmt.Errorf("%s is of %s", w.GetName(), w.GetAPIVersion())
+			}
+		}
+		return nil
+	})
+	m.settle()
+	require.Zero(t, m.views[0].deletions(), "they are the same objects")
+	s.budget(20)
+}
+
+// A server that restarts may say 404 of what it is about to serve.
+func TestScenario_APIServerRestartedWithCRD(t *testing.T) {
+	s := begin(t, harness.Options{})
+	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))
+	s.createCRD(client)
+	s.createWidgets(client, 50, 100)
+	m := s.crdWidgets(s.dynamicConfig(), client)
+	partial := s.partialWidgets()
+	m.start()
+	partial.start()
+	m.watching()
+	partial.watching()
+	for range size(2, 6) {
+		s.must(s.cluster.RestartAPIServer(s.ctx))
+		s.sleep(3 * time.Second)
+	}
+	s.heal()
+	partial.converge()
+	m.settle()
+	require.Zero(t, m.views[0].deletions())
+	require.Zero(t, partial.views[0].deletions())
+}
+
+// Who may not read definitions learns by discovery.
+func TestScenario_CRDWithoutTheRightToReadIt(t *testing.T) {
+	s := begin(t, harness.Options{})
+	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))
+	s.allowWidgets()
+	config := s.cluster.UserConfig()
+	config.ContentConfig = rest.ContentConfig{}
+	proxy := s.proxy()
+	m := s.crdWidgets(harness.Via(config, proxy.Address()), client)
+	m.start()
+	m.waits()
+	s.createCRD(client)
+	m.watching()
+	s.createWidgets(client, 50, 100)
+	s.heal()
+	m.converge()
+	proxy.Refuse()
+	proxy.Cut()
+	s.removeCRD(client)
+	s.must(proxy.Admit())
+	s.heal()
+	m.settle()
+	require.Equal(t, 50, m.views[0].deletions())
+}
+
+// allowWidgets lets the ordinary user read widgets, and nothing else.
+func (s *scenario) allowWidgets() {
+	s.t.Helper()
+	_, err := s.admin.RbacV1().ClusterRoles().Create(s.ctx, &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: readers},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"example.com"}, Resources: []string{"widgets"}, Verbs: []string{"list", "watch"}}},
+	}, metav1.CreateOptions{})
+	s.must(err)
+	_, err = s.admin.RbacV1().ClusterRoleBindings().Create(s.ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: readers},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: readers},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: harness.User}},
+	}, metav1.CreateOptions{})
+	s.must(err)
+}

@@ -1,0 +1,112 @@
+package served
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+)
+
+// Client asks one server, with the rights and by the connections of the informer.
+type Client interface {
+	// List and Watch ask for definitions. Their objects are *unstructured.Unstructured, or
+	// others of which only the metadata is known.
+	List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error)
+	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
+	// Document returns what discovery says of a group and version; of a group where there
+	// is no version; and of the core group's versions where there is neither.
+	Document(ctx context.Context, gv schema.GroupVersion) (map[string]any, error)
+}
+
+// allGroups stands for the document that lists all groups: it is the folder that theirs are in.
+const allGroups = "."
+
+// definitions is the resource that definitions are.
+var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// FromDynamic returns a client that asks by a dynamic one, nil for one that is none.
+func FromDynamic(c *dynamic.DynamicClient) Client {
+	if c == nil {
+		return nil
+	}
+	return dynamicClient{c}
+}
+
+type dynamicClient struct{ client *dynamic.DynamicClient }
+
+func (c dynamicClient) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	return c.client.Resource(definitions).List(ctx, o)
+}
+
+func (c dynamicClient) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	return c.client.Resource(definitions).Watch(ctx, o)
+}
+
+// Document lists a resource without a name, whose path is that of the document. The client keeps
+// all fields of what it takes for a list.
+func (c dynamicClient) Document(ctx context.Context, gv schema.GroupVersion) (map[string]any, error) {
+	document, err := c.client.Resource(gv.WithResource("")).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return document.Object, nil
+}
+
+// FromREST returns a client that sends its requests by the HTTP client of another one, whatever
+// that decodes. It has a rate limit of its own. It returns nil where none can be made.
+func FromREST(c *rest.RESTClient) Client {
+	if c == nil {
+		return nil
+	}
+	root := c.Get().AbsPath("/").URL()
+	root.RawQuery = ""
+	client, err := dynamic.NewForConfigAndClient(&rest.Config{Host: root.String()}, c.Client)
+	if err != nil {
+		return nil
+	}
+	return dynamicClient{client}
+}
+
+// Documents gets a document of discovery as JSON.
+type Documents func(ctx context.Context, gv schema.GroupVersion) ([]byte, error)
+
+// FromMetadata returns a client that asks by a metadata client, which shows of a
+// definition only that it is there. It gets discovery by documents, unless that is nil.
+func FromMetadata(c metadata.Interface, documents Documents) Client {
+	return metadataClient{c, documents}
+}
+
+type metadataClient struct {
+	client    metadata.Interface
+	documents Documents
+}
+
+func (c metadataClient) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	return c.client.Resource(definitions).List(ctx, o)
+}
+
+func (c metadataClient) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	return c.client.Resource(definitions).Watch(ctx, o)
+}
+
+func (c metadataClient) Document(ctx context.Context, gv schema.GroupVersion) (map[string]any, error) {
+	if c.documents == nil {
+		return nil, ErrNoDiscovery
+	}
+	text, err := c.documents(ctx, gv)
+	if err != nil {
+		return nil, err
+	}
+	document := &unstructured.Unstructured{}
+	if err := document.UnmarshalJSON(text); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotDiscovery, err)
+	}
+	return document.Object, nil
+}

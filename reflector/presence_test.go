@@ -1,0 +1,162 @@
+package reflector
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+
+	"github.com/tidemark-k8s/tidemark/internal/served"
+)
+
+func TestContract_D32_ResourceIsWaitedFor(t *testing.T)             { play(t) }
+func TestContract_D32_ResourceIsTakenAwayAndComesBack(t *testing.T) { play(t) }
+func TestContract_D32_A404DeletesNothing(t *testing.T)              { play(t) }
+func TestContract_D32_AnotherVersionIsANewHistory(t *testing.T)     { play(t) }
+func TestContract_D32_NobodyMaySay(t *testing.T)                    { play(t) }
+func TestContract_D32_TwoDiscoveriesAreAProof(t *testing.T)         { play(t) }
+
+var widgetGVR = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
+
+// askable is the rig as a source that knows its resource, widgets. Its script also answers who is asked about them:
+//
+//	definition: none, or forbidden, or the versions that it serves, or unready
+//	definitions: open, then what the watch of the definition brings: versions, unready, deleted, pauses
+//	discovery: lacks, or forbidden, or the versions
+type askable struct {
+	*rig
+	version string
+}
+
+func (a *askable) watchOver(random func() float64) *served.Resource {
+	return served.New(definitions{a.rig}, widgetGVR, true, random)
+}
+
+func (a *askable) move(version string) bool {
+	a.log("-> served in %s", version)
+	moved := version != a.version
+	a.version = version
+	return moved
+}
+
+// definitions is the rig as the client that asks.
+type definitions struct{ rig *rig }
+
+func (d definitions) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	d.rig.log("-> definition %s", o.FieldSelector)
+	list := &unstructured.UnstructuredList{}
+	list.SetResourceVersion("5")
+	switch answer := d.rig.answer("definition"); answer {
+	case "":
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case "forbidden":
+		return nil, failure(ctx, []string{answer})
+	case "none":
+	default:
+		list.Items = append(list.Items, *definition(strings.Fields(answer)))
+	}
+	return list, nil
+}
+
+// definition is one that serves versions, or one that is not ready.
+func definition(versions []string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{}}
+	u.SetName(widgetGVR.GroupResource().String())
+	if versions[0] == "unready" {
+		return u
+	}
+	var all []any
+	for _, v := range versions {
+		all = append(all, map[string]any{"name": v, "served": true})
+	}
+	u.Object["spec"] = map[string]any{"versions": all}
+	u.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Established", "status": "True"}}}
+	return u
+}
+
+func (d definitions) Watch(ctx context.Context, _ metav1.ListOptions) (watch.Interface, error) {
+	steps := strings.Split(d.rig.answer("definitions"), "|")
+	w := watch.NewFake()
+	go func() {
+		for _, step := range steps[1:] {
+			step = strings.TrimSpace(step)
+			if pause, err := time.ParseDuration(step); err == nil {
+				select {
+				case <-time.After(pause):
+					continue
+				case <-ctx.Done():
+					return
+				}
+			}
+			if step == "deleted" {
+				w.Delete(definition([]string{"unready"}))
+			} else {
+				w.Modify(definition(strings.Fields(step)))
+			}
+		}
+	}()
+	return w, nil
+}
+
+func (d definitions) Document(ctx context.Context, gv schema.GroupVersion) (map[string]any, error) {
+	switch {
+	case gv.Group == ".":
+		return map[string]any{"kind": "APIGroupList"}, nil
+	case gv.Version != "":
+		return map[string]any{"kind": "APIResourceList", "resources": []any{
+			map[string]any{"name": widgetGVR.Resource, "verbs": []any{"list", "watch"}},
+		}}, nil
+	}
+	d.rig.log("-> discovery of %s", gv.Group)
+	answer := d.rig.answer("discovery")
+	switch answer {
+	case "lacks":
+		return nil, failure(ctx, []string{"notfound"})
+	case "forbidden", "":
+		return nil, failure(ctx, []string{"forbidden"})
+	}
+	var versions []any
+	for _, v := range strings.Fields(answer) {
+		versions = append(versions, map[string]any{"version": v})
+	}
+	return map[string]any{"kind": "APIGroup", "versions": versions}, nil
+}
+
+// A source that stands for another one does not hide who can be asked.
+func TestWrappedSourcesKnowTheirResource(t *testing.T) {
+	config := &rest.Config{Host: "http://127.0.0.1:1"}
+	dynamically, err := dynamic.NewForConfig(config)
+	require.NoError(t, err)
+	partially, err := metadata.NewForConfig(config)
+	require.NoError(t, err)
+	source := FromDynamic(dynamically, widgetGVR, "")
+	tweaked := Tweak(source, func(*metav1.ListOptions) {})
+	for name, s := range map[string]Source{"dynamic": source, "metadata": FromMetadata(partially, widgetGVR, ""), "tweaked": tweaked, "wrapped": wrapped{tweaked}} {
+		require.NotNil(t, resourceSourceOf(s), name)
+	}
+	require.Nil(t, resourceSourceOf(From(dynamically.Resource(widgetGVR))), "it does not know its resource")
+	require.Nil(t, resourceSourceOf(FromDynamic(struct{ dynamic.Interface }{dynamically}, widgetGVR, "")), "a client of somebody else's")
+
+	require.False(t, resourceSourceOf(source).move("v1"))
+	require.True(t, resourceSourceOf(tweaked).move("v2"))
+	require.False(t, resourceSourceOf(source).move("v2"), "it is the same source")
+	_, err = source.List(t.Context(), metav1.ListOptions{})
+	require.ErrorContains(t, err, "/apis/example.com/v2/widgets")
+	require.False(t, apierrors.IsNotFound(err))
+}
+
+type wrapped struct{ Source }
+
+func (w wrapped) Unwrap() Source { return w.Source }
