@@ -177,3 +177,74 @@ func TestBegin(t *testing.T) {
 		require.Equal(t, [2]int32{2, 2}, counts())
 	})
 }
+
+// A run that is begun anew replaces what is stored, though its versions are the same.
+func TestBeginAnew(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		i, j := New(newScript("10", pod("a", "1"), pod("b", "2")), Options[*corev1.Pod]{Observe: observed}), &journal{}
+		j.mustHandle(t, i)
+		for _, test := range []struct {
+			anew bool
+			want []string
+		}{
+			{false, []string{"initial a@1", "initial b@2"}},
+			{false, nil},
+			{true, []string{"update a@1 a@1", "update b@2 b@2"}},
+			{false, nil},
+		} {
+			ctx, cancel := context.WithCancel(t.Context())
+			require.NoError(t, i.Shared().(Shared).Begin(ctx, RunOptions{Anew: test.anew}))
+			require.NoError(t, i.WaitFresh(ctx))
+			synctest.Wait()
+			require.ElementsMatch(t, test.want, j.take())
+			require.Equal(t, 2, i.Indexer().Len())
+			cancel()
+			synctest.Wait()
+			require.ErrorIs(t, i.WaitFresh(t.Context()), ErrStopped)
+		}
+	})
+}
+
+// Each source is read when it was admitted, and gives that back when it was read, when it
+// failed, or when the run ends.
+func TestAdmission(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		admitted := make(chan struct{}, 1)
+		var inside, left atomic.Int32
+		admit := func(ctx context.Context) func() {
+			inside.Add(1)
+			defer inside.Add(-1)
+			select {
+			case <-admitted:
+				return func() { left.Add(1) }
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		fails := newScript("10")
+		fails.fail(errPoison)
+		i := Join([]reflector.Source{newScript("10"), fails, newScript("10")}, Options[*corev1.Pod]{Observe: observed})
+		ctx, cancel := context.WithCancel(t.Context())
+		require.NoError(t, i.Shared().(Shared).Begin(ctx, RunOptions{Admit: admit}))
+		for n := range int32(2) {
+			synctest.Wait()
+			require.Equal(t, []int32{3 - n, n}, []int32{inside.Load(), left.Load()})
+			admitted <- struct{}{}
+		}
+		synctest.Wait()
+		require.Equal(t, []int32{1, 2}, []int32{inside.Load(), left.Load()})
+		require.ErrorIs(t, i.WaitFresh(done(t)), ErrNotSynced)
+		cancel()
+		synctest.Wait()
+		require.Equal(t, []int32{0, 2}, []int32{inside.Load(), left.Load()}, "one had not been admitted")
+		require.True(t, i.Status().Stopped)
+		require.False(t, i.Status().Running)
+	})
+}
+
+// done is a context that has ended.
+func done(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
