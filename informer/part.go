@@ -115,7 +115,7 @@ func (c *core) commit(i uint16, version string) {
 	} else {
 		c.reached.advance(i, version)
 	}
-	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { c.shown(tx, first) }}
+	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { c.shown(tx, p, first) }}
 	if !first || c.options.Transform != nil {
 		visitor.Deleted = func(key indexer.Key, last any) {
 			p.changes++
@@ -139,10 +139,7 @@ func (c *core) settled(i uint16, first bool) {
 	if p.changes > 0 || first && c.writer.Indexer().Len() > 0 {
 		c.status.changed(i)
 	}
-	was := len(p.quarantine)
-	c.releaseAll(p.quarantine)
-	p.quarantine, p.sick, p.aside, p.changes = p.sick, nil, nil, 0
-	c.recount(p, was)
+	p.aside, p.changes = nil, 0
 	c.aside.trim(c.writer)
 	c.noteRead(p)
 	c.versions.wake()
@@ -172,8 +169,13 @@ func (c *core) listed(p *part, first, initial bool, key indexer.Key, old, obj an
 	}
 }
 
-// shown publishes a full state, in the write section that shows it.
-func (c *core) shown(tx *indexer.Tx, first bool) {
+// shown publishes a full state, in the write section that shows it. What Status tells of
+// it is counted before anybody is told.
+func (c *core) shown(tx *indexer.Tx, p *part, first bool) {
+	was := len(p.quarantine)
+	c.releaseAll(p.quarantine)
+	p.quarantine, p.sick = p.sick, nil
+	c.recount(p, was)
 	c.reached.show()
 	c.processor.publish()
 	if first {
