@@ -34,13 +34,10 @@ type common[K comparable] struct {
 // defaultKeep is how long an informer that nobody uses any more is kept by default.
 const defaultKeep = 5 * time.Minute
 
-// init makes an empty table, and sets what all factories begin with, over a client.
-func (c *common[K]) init(client any, resync time.Duration, known func(K) (kind, error), source func(k kind, namespace string) reflector.Source) {
+// init makes an empty table, and sets what all factories begin with.
+func (c *common[K]) init(resync time.Duration, known func(K) (kind, error), source func(k kind, namespace string) reflector.Source) {
 	c.entries = make(map[key[K]]*entry)
 	c.keep = defaultKeep
-	if !isFake(client) {
-		c.gate = newGate(defaultAtOnce)
-	}
 	c.resync, c.resyncs = resync, make(map[K]time.Duration)
 	c.configured = make(map[K]informer.Options[any])
 	c.identities = make(map[K]cache.InformerNameAndResource)

@@ -31,7 +31,7 @@ func NewDynamicSharedInformerFactory(c dynamic.Interface, resync time.Duration) 
 // or all for "", whose requests pass through tweak.
 func NewFilteredDynamicSharedInformerFactory(c dynamic.Interface, resync time.Duration, namespace string, tweak dynamicinformer.TweakListOptionsFunc) *DynamicFactory {
 	f := &DynamicFactory{}
-	f.init(c, resync, namespace, tweak, func(resource schema.GroupVersionResource, namespace string) reflector.Source {
+	f.init(resync, namespace, tweak, func(resource schema.GroupVersionResource, namespace string) reflector.Source {
 		return asked(c, reflector.FromDynamic(c, resource, namespace))
 	})
 	return f
@@ -54,7 +54,7 @@ func NewMetadataSharedInformerFactory(c metadata.Interface, resync time.Duration
 // or all for "", whose requests pass through tweak.
 func NewFilteredMetadataSharedInformerFactory(c metadata.Interface, resync time.Duration, namespace string, tweak metadatainformer.TweakListOptionsFunc) *MetadataFactory {
 	f := &MetadataFactory{}
-	f.init(c, resync, namespace, tweak, func(resource schema.GroupVersionResource, namespace string) reflector.Source {
+	f.init(resync, namespace, tweak, func(resource schema.GroupVersionResource, namespace string) reflector.Source {
 		return asked(c, reflector.FromMetadata(c, resource, namespace))
 	})
 	return f

@@ -45,7 +45,7 @@ func NewFilteredSharedInformerFactory(c kubernetes.Interface, resync time.Durati
 // NewSharedInformerFactoryWithOptions returns a factory.
 func NewSharedInformerFactoryWithOptions(c kubernetes.Interface, resync time.Duration, options ...Option) *Factory {
 	f := &Factory{client: c, kinds: make(map[reflect.Type]kind)}
-	f.init(c, resync, f.kind, func(k kind, namespace string) reflector.Source { return k.source(c, namespace) })
+	f.init(resync, f.kind, func(k kind, namespace string) reflector.Source { return k.source(c, namespace) })
 	for _, k := range builtin() {
 		f.kinds[k.object] = k
 	}

@@ -41,15 +41,6 @@ func WithRetention(d time.Duration) Option {
 	return func(f *Factory) { f.keep = d }
 }
 
-// WithConcurrentLists bounds how many informers read their first state at the same time,
-// so that a program that starts many does not hold what all of them receive at once: 8
-// unless it is set, as many as there are for 0 or less. One that fails, backs off or
-// takes more than 10 s keeps nobody waiting. Over client-go's fake clients there is no
-// bound by default.
-func WithConcurrentLists(n int) Option {
-	return func(f *Factory) { f.gate = newGate(n) }
-}
-
 // WithDecoding says how all informers decode their objects: which values they
 // share, what is left out of them (managedFields, say), and what becomes of those
 // that cannot be decoded. Of a type that is configured by [Configure] its own holds.

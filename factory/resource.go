@@ -20,8 +20,8 @@ type byResource[T informer.Object] struct {
 }
 
 // init sets the sources, which are read in one namespace or, for "", in all.
-func (f *byResource[T]) init(client any, resync time.Duration, namespace string, tweak func(*metav1.ListOptions), source func(schema.GroupVersionResource, string) reflector.Source) {
-	f.common.init(client, resync, func(resource schema.GroupVersionResource) (kind, error) {
+func (f *byResource[T]) init(resync time.Duration, namespace string, tweak func(*metav1.ListOptions), source func(schema.GroupVersionResource, string) reflector.Source) {
+	f.common.init(resync, func(resource schema.GroupVersionResource) (kind, error) {
 		return kind{resource: resource, object: reflect.TypeFor[T](), namespaced: true}, nil // as far as anybody knows
 	}, func(k kind, namespace string) reflector.Source { return source(k.resource, namespace) })
 	f.namespace, f.tweak = namespace, tweak
@@ -33,15 +33,6 @@ func (f *byResource[T]) SetRetention(d time.Duration) {
 	defer f.mu.Unlock()
 
 	f.keep = d
-}
-
-// SetConcurrentLists is [WithConcurrentLists], for the informers that are started from
-// now on.
-func (f *byResource[T]) SetConcurrentLists(n int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-
-	f.gate = newGate(n)
 }
 
 // SetTransform sets the transform of the informers that are asked for from

@@ -1,9 +1,6 @@
 package factory
 
 import (
-	"path"
-	"reflect"
-
 	"k8s.io/client-go/util/watchlist"
 
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -17,16 +14,6 @@ func asked(whole any, source reflector.Source) reflector.Source {
 		return source
 	}
 	return listed{source}
-}
-
-// isFake tells whether a client is one of client-go's fakes, or one that client-gen has
-// generated: their packages are called so.
-func isFake(client any) bool {
-	t := reflect.TypeOf(client)
-	if t != nil && t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return t != nil && path.Base(t.PkgPath()) == "fake"
 }
 
 // listed is a source that is not to be asked for streams.

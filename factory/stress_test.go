@@ -23,7 +23,7 @@ func TestAnythingAtOnce(t *testing.T) {
 			server := newWidgetServer(t)
 			require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
 			keep := []time.Duration{0, time.Millisecond, -1}[seed%3]
-			f := newWidgetFactory(t, server, WithRetention(keep), WithConcurrentLists(int(seed%4)))
+			f := newWidgetFactory(t, server, WithRetention(keep))
 			scopes := []Scope{{Labels: "color"}, {Labels: "color=red"}, {Namespaces: []string{"b", "a"}}}
 			var users sync.WaitGroup
 			for n := range uint64(6) {

@@ -18,7 +18,6 @@ type table[K comparable] struct {
 	entries map[key[K]]*entry
 	keep    time.Duration // how long an informer that nobody uses is kept; negative for ever
 	starts  starts
-	gate    gate
 	down    bool           // Shutdown was called
 	runs    sync.WaitGroup // of the informers that the factory runs
 }
@@ -219,7 +218,6 @@ func (t *table[K]) run(e *entry, ctx context.Context) {
 	t.runs.Add(1)
 	err := e.begin(e.ctx, informer.RunOptions{
 		Anew:     e.anew,
-		Admit:    t.gate.admission(),
 		Stopped:  func() { t.stopped(e) },
 		Returned: t.runs.Done,
 	})

@@ -19,9 +19,7 @@ type intake struct {
 	core   *core
 	run    *run
 	part   uint16
-	staged bool   // a full state is arriving
-	asked  bool   // for the admission
-	leave  func() // gives back the admission, if the source has one; the reflector's goroutine calls it
+	staged bool // a full state is arriving
 	// afresh says that what is stored is not to be trusted, until a full state is
 	// committed that holds none of it.
 	afresh atomic.Bool

@@ -99,32 +99,14 @@ func (c *core) mirror(sink *intake, version string) {
 		}()
 		return r.Run(ctx)
 	}
-	defer sink.admitted()
 	goexit.Outlive(func() {
-		for sink.admit() {
+		for sink.run.ctx.Err() == nil {
 			if err := once(); err != nil {
 				c.observe(reflector.Failed{Operation: reflector.OpList, Err: err})
 				return
 			}
 		}
 	})
-}
-
-// admit waits until the source may be read. It returns false where the run has ended.
-func (s *intake) admit() bool {
-	if admit := s.run.options.Admit; admit != nil && !s.asked {
-		s.asked = true
-		s.leave = admit(s.run.ctx)
-	}
-	return s.run.ctx.Err() == nil
-}
-
-// admitted gives the admission back, if there is one.
-func (s *intake) admitted() {
-	if s.leave != nil {
-		s.leave()
-		s.leave = nil
-	}
 }
 
 // reflector makes what mirrors one source into a sink.
@@ -157,11 +139,8 @@ func (s *intake) observe(e reflector.Event) {
 		return
 	}
 	s.core.status.reflected(int(s.part), e)
-	switch e.(type) {
-	case reflector.WatchStarted:
+	if _, ok := e.(reflector.WatchStarted); ok {
 		s.core.versions.wake() // who waits for the state of now waits for this, too
-	case reflector.Listed, reflector.Failed, reflector.BackedOff:
-		s.admitted()
 	}
 	if u, ok := e.(reflector.Undecodable); ok {
 		s.core.observe(&QuarantineError{Key: u.Key, Err: fmt.Errorf("%w: %w", ErrDecode, u.Err)})

@@ -205,43 +205,6 @@ func TestBeginAnew(t *testing.T) {
 	})
 }
 
-// Each source is read when it was admitted, and gives that back when it was read, when it
-// failed, or when the run ends.
-func TestAdmission(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		admitted := make(chan struct{}, 1)
-		var inside, left atomic.Int32
-		admit := func(ctx context.Context) func() {
-			inside.Add(1)
-			defer inside.Add(-1)
-			select {
-			case <-admitted:
-				return func() { left.Add(1) }
-			case <-ctx.Done():
-				return nil
-			}
-		}
-		fails := newScript("10")
-		fails.fail(errPoison)
-		i := Join([]reflector.Source{newScript("10"), fails, newScript("10")}, Options[*corev1.Pod]{Observe: observed})
-		ctx, cancel := context.WithCancel(t.Context())
-		require.NoError(t, i.Shared().(Shared).Begin(ctx, RunOptions{Admit: admit}))
-		for n := range int32(2) {
-			synctest.Wait()
-			require.Equal(t, []int32{3 - n, n}, []int32{inside.Load(), left.Load()})
-			admitted <- struct{}{}
-		}
-		synctest.Wait()
-		require.Equal(t, []int32{1, 2}, []int32{inside.Load(), left.Load()})
-		require.ErrorIs(t, i.WaitFresh(done(t)), ErrNotSynced)
-		cancel()
-		synctest.Wait()
-		require.Equal(t, []int32{0, 2}, []int32{inside.Load(), left.Load()}, "one had not been admitted")
-		require.True(t, i.Status().Stopped)
-		require.False(t, i.Status().Running)
-	})
-}
-
 // done is a context that has ended.
 func done(t *testing.T) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())

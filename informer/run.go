@@ -30,10 +30,6 @@ type RunOptions struct {
 	// the place of those that are there, and are told to the handlers as updated. Until
 	// then the store stays as it is.
 	Anew bool
-	// Admit is called before a source is read, on a goroutine that waits for it. It
-	// returns what is to be called, once, when the state of the source was read for the
-	// first time, or that has failed; nil where ctx has ended.
-	Admit func(ctx context.Context) (leave func())
 	// Stopped is called when the informer has stopped and may be started again.
 	Stopped func()
 	// Returned is called when Run would return: the last handler has returned, too.
