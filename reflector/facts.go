@@ -25,6 +25,10 @@ const (
 	streamPatience  = 10 * time.Second
 	unknownPatience = time.Second
 
+	// sourcePatience is after how long it is told that a source does not say what it
+	// can do, which may be the first call of functions that make it.
+	sourcePatience = 10 * time.Second
+
 	// minTimeout is the least time that a watch is asked to last.
 	minTimeout = 5 * time.Minute
 	// watchPatience is how much longer than it was asked to last a watch may

@@ -11,7 +11,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/features"
 
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
@@ -80,19 +79,10 @@ func (r *Reflector) Run(ctx context.Context) error {
 		return ErrStarted
 	}
 	l := &loop{Reflector: r, ctx: ctx, decoder: newDecoder(r.o)}
-	goexit.Apart(func() {
-		l.readHere()
-		l.streaming = streamingOfSource(r.source)
-	})
 	l.machine.pageSize, l.machine.version = r.o.PageSize, r.o.Version
 	if r.o.Version != "" {
 		l.machine.history.versions = versionsKnown
 	}
-	l.machine.streaming = l.streaming
-	if !features.FeatureGates().Enabled(features.WatchListClient) {
-		l.machine.streaming = StreamingUnsupported
-	}
-	l.step(input{kind: inStart}, nil)
 	defer l.closeConn("stopped")
 	defer l.closePage()
 	goexit.Outlive(l.listAndWatch)

@@ -19,11 +19,11 @@ import (
 // reflector reads the answers itself; any other implementation of the interface is
 // asked as by [From]. It returns nil for a nil client.
 func FromDynamic(c dynamic.Interface, resource schema.GroupVersionResource, namespace string) Source {
-	if c == nil {
+	if isNil(c) {
 		return nil
 	}
 	source := From(c.Resource(resource).Namespace(namespace))
-	if client, ok := c.(*dynamic.DynamicClient); !ok || client == nil {
+	if _, ok := c.(*dynamic.DynamicClient); !ok {
 		return source
 	}
 	return &takenSource{source, namespace, collectionPath(resource, namespace), objectKind{object: unstructuredType}}
@@ -31,11 +31,11 @@ func FromDynamic(c dynamic.Interface, resource schema.GroupVersionResource, name
 
 // FromMetadata is [FromDynamic] for client-go's metadata client.
 func FromMetadata(c metadata.Interface, resource schema.GroupVersionResource, namespace string) Source {
-	if c == nil {
+	if isNil(c) {
 		return nil
 	}
 	source := From(c.Resource(resource).Namespace(namespace))
-	if client, ok := c.(*metadata.Client); !ok || client == nil {
+	if _, ok := c.(*metadata.Client); !ok {
 		return source
 	}
 	return &takenSource{source, namespace, collectionPath(resource, namespace), objectKind{object: metadataType}}
