@@ -26,6 +26,13 @@ type Options struct {
 	// MinWatchTimeout is the least time that a watch is asked to last; the
 	// most is twice that. Less than five minutes counts as five minutes.
 	MinWatchTimeout time.Duration
+	// StreamPatience is how long a stream may bring nothing of its initial state; a
+	// list follows then. Zero stands for ten seconds, and for one where the source
+	// does not say whether it streams.
+	StreamPatience time.Duration
+	// ListPatience is how long a list, or each page of one, may take to arrive. Zero
+	// stands for ten minutes.
+	ListPatience time.Duration
 	// Expect, unless empty, is the kind that unstructured objects of a watch
 	// must be of; others are skipped.
 	Expect schema.GroupVersionKind
@@ -114,6 +121,10 @@ func (r *Reflector) validate() error {
 		return ErrNoSink
 	case r.o.MinWatchTimeout < 0:
 		return fmt.Errorf("%w: MinWatchTimeout is %v", ErrBadOptions, r.o.MinWatchTimeout)
+	case r.o.StreamPatience < 0:
+		return fmt.Errorf("%w: StreamPatience is %v", ErrBadOptions, r.o.StreamPatience)
+	case r.o.ListPatience < 0:
+		return fmt.Errorf("%w: ListPatience is %v", ErrBadOptions, r.o.ListPatience)
 	case r.o.PageSize < 0:
 		return fmt.Errorf("%w: PageSize is %d", ErrBadOptions, r.o.PageSize)
 	}
