@@ -132,7 +132,19 @@ func backoff(step int, random float64) time.Duration {
 
 // delay is how long the step of a back-off takes.
 func (l *loop) delay(step int) time.Duration {
+	if l.o.Backoff != nil {
+		return max(l.o.Backoff(step), l.times.retryAfter)
+	}
 	return max(backoff(step, l.random()), l.times.retryAfter)
+}
+
+// after returns what is sent to after a delay, and what ends the wait before.
+func (l *loop) after(delay time.Duration) (over <-chan time.Time, end func()) {
+	if l.o.After != nil {
+		return l.o.After(delay), func() {}
+	}
+	timer := time.NewTimer(delay)
+	return timer.C, func() { timer.Stop() }
 }
 
 // timeout is how long a watch is asked to last.

@@ -165,10 +165,10 @@ func (l *loop) do(a action) (input, error) {
 func (l *loop) wait(step int) input {
 	delay := l.delay(step)
 	l.tell(BackedOff{Attempt: step, Delay: delay})
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
+	over, end := l.after(delay)
+	defer end()
 	select {
-	case <-timer.C:
+	case <-over:
 		return input{kind: inWaited}
 	case <-l.ctx.Done():
 		return input{kind: inStop}

@@ -48,6 +48,13 @@ type Options struct {
 	Version string
 	// Decoding says how objects are decoded.
 	Decoding
+	// Backoff, unless nil, is the delay of a step of the back-off, counted from 1 since
+	// the last healthy time, in place of the one that the package describes. A server
+	// that says how long it wants to be left alone is left alone as long at least.
+	Backoff func(step int) time.Duration
+	// After, unless nil, waits for the back-off in place of [time.After]: the clock of
+	// a test of client-go's kind.
+	After func(time.Duration) <-chan time.Time
 	// Observe, unless nil, is called with all that happens, one call after the
 	// other. Run waits for it: it should be quick.
 	Observe func(Event)
