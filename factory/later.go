@@ -2,6 +2,8 @@ package factory
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,30 +17,51 @@ import (
 // later is a source that is made when the informer runs. So a factory that
 // never does needs no client, such as one whose indexers a test fills by hand,
 // and no code of the user's makes sources under the factory's lock.
-type later func() reflector.Source
+type later func() (reflector.Source, error)
 
-func newLater(source func() reflector.Source) reflector.Source { return later(sync.OnceValue(source)) }
+func newLater(source func() reflector.Source) reflector.Source {
+	return later(sync.OnceValues(func() (reflector.Source, error) { return made(source) }))
+}
 
-// Unwrap returns the source that was made.
-func (l later) Unwrap() reflector.Source { return l() }
+// made makes a source. The clientset may be a nil pointer, and the function a user's:
+// what panics is an error of each request.
+func made(source func() reflector.Source) (s reflector.Source, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("making the source: %w: %v\n%s", reflector.ErrPanic, p, debug.Stack())
+		}
+	}()
+	if s = source(); s == nil {
+		err = informer.ErrNoSource
+	}
+	return s, err
+}
+
+// Unwrap returns the source that was made, nil where there is none.
+func (l later) Unwrap() reflector.Source {
+	source, _ := l() // each request tells the error
+	return source
+}
 
 func (l later) Streaming() reflector.Streaming {
-	if s, ok := l().(reflector.Streamer); ok {
+	if s, ok := l.Unwrap().(reflector.Streamer); ok {
 		return s.Streaming()
 	}
 	return reflector.StreamingUnknown
 }
 
 func (l later) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	if source := l(); source != nil {
-		return source.List(ctx, o)
+	source, err := l()
+	if err != nil {
+		return nil, err
 	}
-	return nil, informer.ErrNoSource
+	return source.List(ctx, o)
 }
 
 func (l later) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	if source := l(); source != nil {
-		return source.Watch(ctx, o)
+	source, err := l()
+	if err != nil {
+		return nil, err
 	}
-	return nil, informer.ErrNoSource
+	return source.Watch(ctx, o)
 }

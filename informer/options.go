@@ -37,6 +37,11 @@ type Options[T any] struct {
 	// MinWatchTimeout is the least time that a watch is asked to last; less
 	// than five minutes stand for five minutes.
 	MinWatchTimeout time.Duration
+	// StreamPatience is how long a stream of the initial state may bring nothing, and
+	// ListPatience how long a list, or each page of one, may take: more for a cluster
+	// whose servers are slow. Zero stands for ten seconds and ten minutes, see
+	// [reflector.Options].
+	StreamPatience, ListPatience time.Duration
 	// PageSize, if not zero, makes all lists come in pages of that many objects.
 	PageSize int64
 	// Decoding says how objects are decoded: which values they share, what is left
@@ -53,7 +58,7 @@ type Options[T any] struct {
 }
 
 func (o *Options[T]) validate() error {
-	if o.Resync < 0 || o.MinWatchTimeout < 0 || o.PageSize < 0 {
+	if o.Resync < 0 || o.MinWatchTimeout < 0 || o.StreamPatience < 0 || o.ListPatience < 0 || o.PageSize < 0 {
 		return ErrNegative
 	}
 	return o.Validate()
@@ -64,6 +69,7 @@ func (o Options[T]) Untyped() Options[any] {
 	return Options[any]{
 		Name: o.Name, Resource: o.Resource, LabelIndexes: o.LabelIndexes,
 		Resync: o.Resync, MinWatchTimeout: o.MinWatchTimeout, PageSize: o.PageSize,
+		StreamPatience: o.StreamPatience, ListPatience: o.ListPatience,
 		Decoding: o.Decoding, Rand: o.Rand, Observe: o.Observe,
 		Indexes:   untypedIndexes(o.Indexes),
 		Transform: untypedTransform(o.Transform),

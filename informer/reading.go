@@ -118,6 +118,8 @@ func (c *core) reflector(sink *intake, version string) *reflector.Reflector {
 		Expect:          c.objects.kind,
 		PageSize:        c.options.PageSize,
 		MinWatchTimeout: c.options.MinWatchTimeout,
+		StreamPatience:  c.options.StreamPatience,
+		ListPatience:    c.options.ListPatience,
 		Version:         version,
 		Rand:            c.options.Rand,
 		Decoding:        c.options.Decoding,

@@ -20,9 +20,16 @@ type Client[L runtime.Object] interface {
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
-// From returns the source that c is the client of, or nil if c is nil.
+// isNil tells whether there is nothing in an interface, or a nil pointer.
+func isNil(x any) bool {
+	v := reflect.ValueOf(x)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// From returns the source that c is the client of, or nil if c is nil, or a nil
+// pointer.
 func From[L runtime.Object](c Client[L]) Source {
-	if c == nil {
+	if isNil(c) {
 		return nil
 	}
 	return clientSource[L]{Client: c, streaming: streamingOf(c)}
@@ -54,9 +61,10 @@ func (s clientSource[L]) List(ctx context.Context, o metav1.ListOptions) (runtim
 	return list, nil
 }
 
-// FromListerWatcher returns the source that lw is, or nil if lw is nil.
+// FromListerWatcher returns the source that lw is, or nil if lw is nil, or a nil
+// pointer.
 func FromListerWatcher(lw cache.ListerWatcher) Source {
-	if lw == nil {
+	if isNil(lw) {
 		return nil
 	}
 	return listerWatcherSource{lw: cache.ToListerWatcherWithContext(lw), streaming: streamingOf(lw)}

@@ -25,6 +25,8 @@ type watchConn struct {
 	reception *reception
 	ready     []arrival // taken from either, and not returned yet
 	timer     *time.Timer
+	// remaining is how much longer the initial state of a stream may take.
+	remaining time.Duration
 	// initial says that the initial state of a stream is not complete; quiet
 	// is the time spent in it waiting for events since the last that counted.
 	initial bool
@@ -88,6 +90,7 @@ func (w *watchConn) next(wait bool) (a arrival, ok bool) {
 func (w *watchConn) await() (a arrival, ok bool) {
 	w.timer.Reset(w.patience - w.quiet)
 	if w.initial {
+		w.timer.Reset(min(w.patience-w.quiet, w.remaining))
 		defer func(since time.Time) { w.quiet += time.Since(since) }(time.Now())
 	}
 	select {

@@ -51,6 +51,9 @@ func TestContract_D12_SilentStreamIsRefused(t *testing.T)               { play(t
 func TestContract_D12_UnansweredStreamIsRefused(t *testing.T)           { play(t) }
 func TestContract_D12_UnknownSourceHasASecond(t *testing.T)             { play(t) }
 func TestContract_D12_ChangesDoNotMakeAnInitialState(t *testing.T)      { play(t) }
+func TestContract_D12_SlowStreamOfAnUnknownSource(t *testing.T)         { play(t) }
+func TestContract_D12_ManyObjectsOfAnUnknownSource(t *testing.T)        { play(t) }
+func TestContract_D12_PatienceOfTheOptions(t *testing.T)                { play(t) }
 func TestContract_D22_SilentWatchIsReopened(t *testing.T)               { play(t) }
 func TestContract_D22_SilentAfterASlowStream(t *testing.T)              { play(t) }
 func TestContract_D22_UnansweredWatchIsReopened(t *testing.T)           { play(t) }

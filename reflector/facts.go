@@ -1,10 +1,14 @@
 package reflector
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
-// All times of a reflector stand here. Those of servers differ by cluster, so
-// [Options] has MinWatchTimeout; the others follow from what Kubernetes promises,
-// or from client-go. Those of a resource that is not served are in internal/served.
+// All times of a reflector stand here. Those that differ by cluster are [Options]:
+// MinWatchTimeout, StreamPatience, ListPatience. The others follow from what
+// Kubernetes promises, or from client-go. Those of a resource that
+// is not served are in internal/served.
 const (
 	// firstDelay is the first step of a back-off, doubled with each further one up
 	// to lastDelay, and to that comes up to as much again by chance.
@@ -17,13 +21,21 @@ const (
 	// streamRetry is how long streams are not tried again that were given up.
 	streamRetry = 10 * time.Minute
 
-	// listPatience is how long a list, or a page of one, may take to arrive:
-	// kube-apiserver itself gives up after a minute.
+	// listPatience is how long a list, or a page of one, may take to arrive, unless
+	// the options say otherwise: kube-apiserver itself gives up after a minute.
 	listPatience = 10 * time.Minute
-	// streamPatience is how long a stream may bring nothing of its initial
-	// state; unknownPatience, where the source may be one that cannot stream.
+	// streamPatience is how long a stream may bring nothing of its initial state,
+	// unless the options say otherwise; unknownPatience, where the source may be
+	// one that cannot stream.
 	streamPatience  = 10 * time.Second
 	unknownPatience = time.Second
+	// slowStream is how long a stream may go on, of a source that may be one that
+	// cannot stream, with fewer than fewObjects: a list brings as many at once.
+	slowStream = 30 * time.Second
+
+	// sourcePatience is after how long it is told that a source does not say what it
+	// can do, which may be the first call of functions that make it.
+	sourcePatience = 10 * time.Second
 
 	// minTimeout is the least time that a watch is asked to last.
 	minTimeout = 5 * time.Minute
@@ -49,6 +61,9 @@ const (
 	// pagedEvery is how often what came of a full state is told.
 	pagedEvery = time.Second
 )
+
+// fewObjects belongs to slowStream.
+const fewObjects = 100
 
 // times is when things happened. The machine is told what follows from them.
 type times struct {
@@ -117,7 +132,19 @@ func backoff(step int, random float64) time.Duration {
 
 // delay is how long the step of a back-off takes.
 func (l *loop) delay(step int) time.Duration {
+	if l.o.Backoff != nil {
+		return max(l.o.Backoff(step), l.times.retryAfter)
+	}
 	return max(backoff(step, l.random()), l.times.retryAfter)
+}
+
+// after returns what is sent to after a delay, and what ends the wait before.
+func (l *loop) after(delay time.Duration) (over <-chan time.Time, end func()) {
+	if l.o.After != nil {
+		return l.o.After(delay), func() {}
+	}
+	timer := time.NewTimer(delay)
+	return timer.C, func() { timer.Stop() }
 }
 
 // timeout is how long a watch is asked to last.
@@ -133,12 +160,26 @@ func (l *loop) patience(w *watchConn) time.Duration {
 		return unconfirmedPatience
 	case !w.initial:
 		return w.lasts
+	case l.o.StreamPatience != 0:
+		return l.o.StreamPatience
 	case l.streaming == StreamingSupported:
 		return streamPatience
 	default:
 		return unknownPatience
 	}
 }
+
+// mayLast is how long w may go on, if it is a stream, until its initial state is
+// complete.
+func (l *loop) mayLast(w *watchConn) time.Duration {
+	if l.streaming == StreamingUnknown && l.objects < fewObjects {
+		return min(slowStream, w.lasts)
+	}
+	return w.lasts
+}
+
+// listPatience is how long a page of a list may take to arrive.
+func (l *loop) listPatience() time.Duration { return cmp.Or(l.o.ListPatience, listPatience) }
 
 // pagedIsDue says whether to tell how much of a full state came.
 func (t *times) pagedIsDue() bool { return elapsed(t.paged, pagedEvery) }

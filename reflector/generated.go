@@ -52,7 +52,7 @@ func FromCustomResource[O, L runtime.Object](c Client[L], resource schema.GroupV
 func fromREST[O, L runtime.Object](c Client[L], resource schema.GroupVersionResource, builtin bool) Source {
 	source := From(c)
 	generated, ok := any(c).(generatedClient)
-	if !ok {
+	if source == nil || !ok {
 		return source
 	}
 	client, ok := generated.GetClient().(*rest.RESTClient)

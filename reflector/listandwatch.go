@@ -29,10 +29,11 @@ type loop struct {
 	streaming Streaming
 	decoder   decoder
 
-	wired    wired        // the source, if its bytes are read here; else nil
-	kind     *kindDecoder // with wired
-	incoming *incoming    // a page that is being read
-	presence presence     // of the source's resource
+	wired    wired                 // the source, if its bytes are read here; else nil
+	kind     *kindDecoder          // with wired
+	incoming *incoming             // a page that is being read
+	learning chan outcome[learned] // what the source says of itself; nil before it was asked
+	presence presence              // of the source's resource
 
 	operation Operation         // the last request
 	page      page              // fetched and not yet written
@@ -135,6 +136,9 @@ func (l *loop) do(a action) (input, error) {
 	}
 	l.closePage()
 	switch a.op {
+	case doLearn:
+		l.operation = OpList
+		return l.learn()
 	case doList:
 		l.operation = OpList
 		return l.openList(a.request)
@@ -161,10 +165,10 @@ func (l *loop) do(a action) (input, error) {
 func (l *loop) wait(step int) input {
 	delay := l.delay(step)
 	l.tell(BackedOff{Attempt: step, Delay: delay})
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
+	over, end := l.after(delay)
+	defer end()
 	select {
-	case <-timer.C:
+	case <-over:
 		return input{kind: inWaited}
 	case <-l.ctx.Done():
 		return input{kind: inStop}

@@ -12,7 +12,7 @@ const defaultPageSize = 500
 type phase uint8
 
 const (
-	idle             phase = iota // the start
+	idle             phase = iota // the source to say what it can do
 	listing                       // the first page of a list, or its first items
 	paging                        // the rest of a list of which something was written
 	openingStream                 // a stream to be accepted
@@ -56,23 +56,23 @@ const (
 type inputKind uint8
 
 const (
-	inStart      inputKind = iota + 1
-	inItems                // items of a page came, before its end; they are not written yet
-	inPage                 // a page came, or its end: what was not written of it is at hand
-	inOpened               // the stream or watch was accepted
-	inEvents               // a batch of changes was written
-	inBookmark             // a bookmark came
-	inCommitted            // the sink took the full state
-	inWaited               // the back-off is over
-	inServed               // the server is said to serve the resource
-	inWithdrawn            // the resource is known to have been taken away, with its objects
-	inUnknowable           // nobody may say whether the resource is served
-	inClosed               // the server closed the stream or watch
-	inSilent               // the stream or watch brought nothing for too long
-	inFailed               // a request failed, or an error came as an event
-	inBroken               // a page broke off of which items were written
-	inSinkFailed           // the sink refused what the action told it
-	inStop                 // the reflector is to end
+	inStart      inputKind = iota + 1 // the source has said what it can do
+	inItems                           // items of a page came, before its end; they are not written yet
+	inPage                            // a page came, or its end: what was not written of it is at hand
+	inOpened                          // the stream or watch was accepted
+	inEvents                          // a batch of changes was written
+	inBookmark                        // a bookmark came
+	inCommitted                       // the sink took the full state
+	inWaited                          // the back-off is over
+	inServed                          // the server is said to serve the resource
+	inWithdrawn                       // the resource is known to have been taken away, with its objects
+	inUnknowable                      // nobody may say whether the resource is served
+	inClosed                          // the server closed the stream or watch
+	inSilent                          // the stream or watch brought nothing for too long
+	inFailed                          // a request failed, or an error came as an event
+	inBroken                          // a page broke off of which items were written
+	inSinkFailed                      // the sink refused what the action told it
+	inStop                            // the reflector is to end
 	inputs
 )
 
@@ -97,15 +97,16 @@ type input struct {
 type op uint8
 
 const (
-	doList    op = iota + 1 // ask for the page of request: inItems, inPage, inFailed
-	doReceive               // read on in a page: inItems, inPage, inBroken
-	doStream                // open a stream at version: inOpened, inSilent, inFailed
-	doWatch                 // open a watch at version: inOpened, inSilent, inFailed
-	doRead                  // read on: inEvents, inBookmark, inClosed, inSilent, inFailed, inSinkFailed
-	doCommit                // commit what was begun at version: inCommitted, inSinkFailed
-	doWait                  // back off: inWaited
-	doAwait                 // wait until the resource is served: inServed, inWithdrawn, inUnknowable, inFailed
-	doStop                  // end
+	doLearn   op = iota // ask the source what it can do: inStart, inSilent, inFailed
+	doList              // ask for the page of request: inItems, inPage, inFailed
+	doReceive           // read on in a page: inItems, inPage, inBroken
+	doStream            // open a stream at version: inOpened, inSilent, inFailed
+	doWatch             // open a watch at version: inOpened, inSilent, inFailed
+	doRead              // read on: inEvents, inBookmark, inClosed, inSilent, inFailed, inSinkFailed
+	doCommit            // commit what was begun at version: inCommitted, inSinkFailed
+	doWait              // back off: inWaited
+	doAwait             // wait until the resource is served: inServed, inWithdrawn, inUnknowable, inFailed
+	doStop              // end
 )
 
 // request says which full state, page or watch is asked for.
@@ -241,6 +242,8 @@ type cell func(*machine, input) action
 //
 //	phase            input       where                               then                                next
 //	idle             start                                                                               relist
+//	                 silent      the source does not answer          fail                                idle
+//	                 failed      the source panics                   fail                                waitingToList
 //	listing          items                                           begin, write                        paging
 //	listing, paging  page        no version, but one is due          fail                                waitingToList
 //	                 page        the first, and older                report; rolledBack                  listing
@@ -289,7 +292,7 @@ type cell func(*machine, input) action
 //	all              sinkFailed                                      fail                                waitingToList
 //	all              stop                                                                                stopped
 var table = [phases][inputs]cell{
-	idle:             {inStart: (*machine).start},
+	idle:             {inStart: (*machine).start, inSilent: (*machine).startSilent, inFailed: (*machine).startFailed},
 	listing:          {inItems: (*machine).items, inPage: (*machine).page, inFailed: (*machine).listFailed},
 	paging:           {inItems: (*machine).items, inPage: (*machine).page, inFailed: (*machine).pageFailed, inBroken: (*machine).pageBroke},
 	openingStream:    {inOpened: (*machine).streamOpened, inSilent: (*machine).streamSilent, inFailed: (*machine).streamFailed},
@@ -363,6 +366,15 @@ func (m *machine) beginsHistory(in input) bool {
 }
 
 func (m *machine) start(input) action { return m.relist(action{}) }
+
+// startSilent waits on: the source may be in the making.
+func (m *machine) startSilent(input) action {
+	a := m.fail()
+	a.op = doLearn
+	return a
+}
+
+func (m *machine) startFailed(input) action { return m.waitToList(m.fail()) }
 
 // items has the items of a list written that is read as it arrives.
 func (m *machine) items(input) action {

@@ -29,8 +29,13 @@ type world struct {
 	requests    int
 }
 
+// idleWorld returns one whose machine has not started.
+func idleWorld(streaming Streaming, pageSize int64) world {
+	return world{machine: machine{streaming: streaming, pageSize: pageSize}}
+}
+
 func newWorld(streaming Streaming, pageSize int64) world {
-	w := world{machine: machine{streaming: streaming, pageSize: pageSize}}
+	w := idleWorld(streaming, pageSize)
 	w.step(input{kind: inStart})
 	return w
 }
@@ -152,6 +157,10 @@ func (w *world) operation(machine, input) string {
 		if w.open || w.begun || (a.op == doWait) != (a.attempt > 0) {
 			return "waits or stops with something open or begun"
 		}
+	case doLearn:
+		if w.machine.phase != idle {
+			return "asks the source what it can do when it was told"
+		}
 	default:
 		return "no operation"
 	}
@@ -188,6 +197,10 @@ func (w *world) inputs(versions ...string) []input {
 		all = append(all, input{kind: inSinkFailed})
 	}
 	switch w.action.op {
+	case doLearn:
+		if w.machine.phase == idle {
+			all = append(all, input{kind: inStart}, input{kind: inSilent}, input{kind: inFailed})
+		}
 	case doList, doStream, doWatch, doRead:
 		for _, c := range classes {
 			all = append(all, input{kind: inFailed, class: c})
@@ -277,11 +290,11 @@ func TestMachineInEveryState(t *testing.T) {
 			start    world
 			versions []string // of pages
 		}{
-			"listing":                  {newWorld(StreamingUnsupported, 0), []string{"3", "7"}},
-			"listing by pages":         {newWorld(StreamingUnsupported, 7), []string{"3", "7"}},
-			"listing without versions": {newWorld(StreamingUnsupported, 0), []string{"7", ""}},
-			"streaming":                {newWorld(StreamingSupported, 0), []string{"3", "7"}},
-			"streaming, perhaps":       {newWorld(StreamingUnknown, 0), []string{"7"}},
+			"listing":                  {idleWorld(StreamingUnsupported, 0), []string{"3", "7"}},
+			"listing by pages":         {idleWorld(StreamingUnsupported, 7), []string{"3", "7"}},
+			"listing without versions": {idleWorld(StreamingUnsupported, 0), []string{"7", ""}},
+			"streaming":                {idleWorld(StreamingSupported, 0), []string{"3", "7"}},
+			"streaming, perhaps":       {idleWorld(StreamingUnknown, 0), []string{"7"}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

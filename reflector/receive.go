@@ -50,7 +50,7 @@ func (l *loop) knowing() func(id) (any, bool) {
 
 // openList asks for a page that is read as it arrives.
 func (l *loop) openList(r request) (input, error) {
-	ctx, cancel := context.WithTimeoutCause(l.ctx, listPatience, ErrSilent)
+	ctx, cancel := context.WithTimeoutCause(l.ctx, l.listPatience(), ErrSilent)
 	known := l.knowing()
 	o := metav1.ListOptions{ResourceVersion: r.version, Limit: r.limit, Continue: r.token}
 	a, err := call(ctx, func() (answer, error) { return l.asking(o, true)(ctx) }, answer.close)

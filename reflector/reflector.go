@@ -11,7 +11,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/features"
 
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
@@ -27,6 +26,13 @@ type Options struct {
 	// MinWatchTimeout is the least time that a watch is asked to last; the
 	// most is twice that. Less than five minutes counts as five minutes.
 	MinWatchTimeout time.Duration
+	// StreamPatience is how long a stream may bring nothing of its initial state; a
+	// list follows then. Zero stands for ten seconds, and for one where the source
+	// does not say whether it streams.
+	StreamPatience time.Duration
+	// ListPatience is how long a list, or each page of one, may take to arrive. Zero
+	// stands for ten minutes.
+	ListPatience time.Duration
 	// Expect, unless empty, is the kind that unstructured objects of a watch
 	// must be of; others are skipped.
 	Expect schema.GroupVersionKind
@@ -42,6 +48,13 @@ type Options struct {
 	Version string
 	// Decoding says how objects are decoded.
 	Decoding
+	// Backoff, unless nil, is the delay of a step of the back-off, counted from 1 since
+	// the last healthy time, in place of the one that the package describes. A server
+	// that says how long it wants to be left alone is left alone as long at least.
+	Backoff func(step int) time.Duration
+	// After, unless nil, waits for the back-off in place of [time.After]: the clock of
+	// a test of client-go's kind.
+	After func(time.Duration) <-chan time.Time
 	// Observe, unless nil, is called with all that happens, one call after the
 	// other. Run waits for it: it should be quick.
 	Observe func(Event)
@@ -80,21 +93,11 @@ func (r *Reflector) Run(ctx context.Context) error {
 		return ErrStarted
 	}
 	l := &loop{Reflector: r, ctx: ctx, decoder: newDecoder(r.o)}
-	goexit.Apart(func() {
-		l.readHere()
-		l.streaming = streamingOfSource(r.source)
-		l.presence.source = resourceSourceOf(r.source)
-	})
 	l.machine.pageSize, l.machine.version = r.o.PageSize, r.o.Version
 	if r.o.Version != "" {
 		l.machine.history.versions = versionsKnown
 		l.presence.holds = true
 	}
-	l.machine.streaming = l.streaming
-	if !features.FeatureGates().Enabled(features.WatchListClient) {
-		l.machine.streaming = StreamingUnsupported
-	}
-	l.step(input{kind: inStart}, nil)
 	defer l.closeConn("stopped")
 	defer l.closePage()
 	goexit.Outlive(l.listAndWatch)
@@ -126,6 +129,10 @@ func (r *Reflector) validate() error {
 		return ErrNoSink
 	case r.o.MinWatchTimeout < 0:
 		return fmt.Errorf("%w: MinWatchTimeout is %v", ErrBadOptions, r.o.MinWatchTimeout)
+	case r.o.StreamPatience < 0:
+		return fmt.Errorf("%w: StreamPatience is %v", ErrBadOptions, r.o.StreamPatience)
+	case r.o.ListPatience < 0:
+		return fmt.Errorf("%w: ListPatience is %v", ErrBadOptions, r.o.ListPatience)
 	case r.o.PageSize < 0:
 		return fmt.Errorf("%w: PageSize is %d", ErrBadOptions, r.o.PageSize)
 	}

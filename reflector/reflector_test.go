@@ -119,6 +119,8 @@ func TestRunSaysWhatIsWrong(t *testing.T) {
 	require.ErrorIs(t, run(funcs{}, nil, Options{}), ErrNoSink)
 	require.ErrorIs(t, run(funcs{}, sink, Options{MinWatchTimeout: -1}), ErrBadOptions)
 	require.ErrorIs(t, run(funcs{}, sink, Options{PageSize: -1}), ErrBadOptions)
+	require.ErrorIs(t, run(funcs{}, sink, Options{StreamPatience: -1}), ErrBadOptions)
+	require.ErrorIs(t, run(funcs{}, sink, Options{ListPatience: -1}), ErrBadOptions)
 }
 
 func TestRunRunsOnce(t *testing.T) {
@@ -192,8 +194,8 @@ func TestContract_D12_InitialStateHasAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, "options stream=yes for=9m\nstream: open"+strings.Repeat(" | added a@3 | 9s", 60)+"\nlist: page 5 a@3\n")
 		r.run(t)
-		require.Contains(t, r.lines, "8m6s        stream refused for 10m0s: "+ErrStreamEnded.Error())
-		require.Contains(t, r.lines, "8m6s        listed list: 1 at \"5\", took 8m6s")
+		require.Contains(t, r.lines, "8m0s        stream refused for 10m0s: "+ErrStreamEnded.Error())
+		require.Contains(t, r.lines, "8m0s        listed list: 1 at \"5\", took 8m0s")
 	})
 }
 

@@ -101,6 +101,10 @@ func (r *rig) set(t *testing.T, setting string) {
 		_, err = fmt.Sscan(value, &r.options.PageSize)
 	case "mintimeout":
 		r.options.MinWatchTimeout, err = time.ParseDuration(value)
+	case "streampatience":
+		r.options.StreamPatience, err = time.ParseDuration(value)
+	case "listpatience":
+		r.options.ListPatience, err = time.ParseDuration(value)
 	case "for":
 		r.lasts, err = time.ParseDuration(value)
 	case "fails":

@@ -21,11 +21,11 @@ import (
 // reflector reads the answers itself; any other implementation of the interface is
 // asked as by [From]. It returns nil for a nil client.
 func FromDynamic(c dynamic.Interface, resource schema.GroupVersionResource, namespace string) Source {
-	if c == nil {
+	if isNil(c) {
 		return nil
 	}
 	client, ok := c.(*dynamic.DynamicClient)
-	if !ok || client == nil {
+	if !ok {
 		return From(c.Resource(resource).Namespace(namespace))
 	}
 	in := func(r schema.GroupVersionResource) *takenSource {
@@ -36,10 +36,10 @@ func FromDynamic(c dynamic.Interface, resource schema.GroupVersionResource, name
 
 // FromMetadata is [FromDynamic] for client-go's metadata client.
 func FromMetadata(c metadata.Interface, resource schema.GroupVersionResource, namespace string) Source {
-	if c == nil {
+	if isNil(c) {
 		return nil
 	}
-	if client, ok := c.(*metadata.Client); !ok || client == nil {
+	if _, ok := c.(*metadata.Client); !ok {
 		return From(c.Resource(resource).Namespace(namespace))
 	}
 	in := func(r schema.GroupVersionResource) *takenSource {

@@ -66,10 +66,12 @@ func (l *loop) read() (input, error) {
 		return l.writeChanges()
 	}
 	w := l.conn
-	if w.initial && time.Since(w.requestedAt) > w.lasts {
-		return input{kind: inSilent}, ErrStreamEnded
-	}
-	if !w.initial {
+	if w.initial {
+		w.remaining = l.mayLast(w) - time.Since(w.requestedAt)
+		if w.remaining < 0 {
+			return input{kind: inSilent}, ErrStreamEnded
+		}
+	} else {
 		w.patience = l.patience(w)
 	}
 	for range maxBatch {
@@ -210,6 +212,8 @@ func (l *loop) endOfWatch() (input, error) {
 	switch {
 	case in.kind == inFailed:
 		return in, w.err
+	case in.kind == inSilent && w.initial && time.Since(w.requestedAt) >= l.mayLast(w):
+		return in, ErrStreamEnded
 	case in.kind == inSilent:
 		return in, ErrSilent
 	case in.kind == inClosed && w.initial:

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
@@ -80,17 +81,17 @@ type sharer interface {
 	DecodesHere() (t *share.Table, values bool)
 }
 
-// readHere finds out whether the answers of the source are read here.
-func (l *loop) readHere() {
-	if l.wired = wiredOf(l.source, l.o.Type); l.wired == nil {
+// readHere makes ready to read the answers of a source that can be read here.
+func (l *loop) readHere(w wired) {
+	if l.wired = w; w == nil {
 		return
 	}
 	s := sharing{}
 	if sink, ok := l.sink.(sharer); ok {
-		s.table, s.values = sink.DecodesHere()
+		goexit.Apart(func() { s.table, s.values = sink.DecodesHere() })
 	} else if !l.o.Unshared {
 		s.table, s.values = share.New(l.o.ShareBytes), true
 	}
 	drop, _ := fields.Parse(l.o.Drop...) // it was validated
-	l.kind = newKindDecoder(l.wired.objectKind(), s, drop)
+	l.kind = newKindDecoder(w.objectKind(), s, drop)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -23,7 +24,7 @@ func New(config *Config) Controller {
 	name := nameOf(config.ObjectType, config.ObjectDescription)
 	c := &queueController{config: *config, name: name}
 	c.reflector = newStoreReflector(config.ListerWatcher, config.ObjectType, storeSettings{
-		name: name, store: config.Queue, resync: config.FullResyncPeriod, due: config.ShouldResync, observe: c.observe,
+		name: name, store: config.Queue, resync: config.FullResyncPeriod, due: config.ShouldResync, observe: c.observe, after: time.After,
 	}, reflector.Options{MinWatchTimeout: config.MinWatchTimeout, PageSize: config.WatchListPageSize})
 	c.inert = sync.OnceValue(func() *Reflector {
 		return cache.NewReflectorWithOptions(config.ListerWatcher, config.ObjectType, config.Queue, ReflectorOptions{Name: name})

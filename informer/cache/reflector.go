@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/informer"
@@ -22,16 +23,38 @@ func NewReflector(lw ListerWatcher, expectedType any, store ReflectorStore, resy
 	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{ResyncPeriod: resync})
 }
 
-// NewReflectorWithOptions is [NewReflector] with client-go's options. Of these,
-// Clock and Backoff have no effect.
+// NewReflectorWithOptions is [NewReflector] with client-go's options. Backoff says how
+// long to wait after failures, and starts anew after two healthy minutes (D9); Clock
+// waits for back-offs and resyncs.
 func NewReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore, o ReflectorOptions) *reflector.Reflector {
 	name, ctx := nameOf(expectedType, o.Name, o.TypeDescription), context.Background()
 	if o.Logger != nil {
 		ctx = klog.NewContext(ctx, *o.Logger)
 	}
-	return newStoreReflector(lw, expectedType, storeSettings{
-		name: name, store: store, resync: o.ResyncPeriod, observe: informer.LogEvents(ctx, name),
-	}, reflector.Options{MinWatchTimeout: o.MinWatchTimeout})
+	settings := storeSettings{name: name, store: store, resync: o.ResyncPeriod, observe: informer.LogEvents(ctx, name), after: time.After}
+	options := reflector.Options{MinWatchTimeout: o.MinWatchTimeout}
+	if o.Backoff != nil {
+		options.Backoff = steps(*o.Backoff)
+	}
+	if o.Clock != nil {
+		options.After, settings.after = o.Clock.After, o.Clock.After
+	}
+	return newStoreReflector(lw, expectedType, settings, options)
+}
+
+// steps returns the delays of client-go's back-off.
+func steps(b wait.Backoff) func(step int) time.Duration {
+	return func(step int) (delay time.Duration) {
+		left := b
+		for ; step > 0; step-- {
+			done := left.Steps < 1 // it does not grow any more
+			delay = left.Step()
+			if done {
+				break
+			}
+		}
+		return delay
+	}
 }
 
 // NewNamedReflector is [NewReflector] with a name for messages.
@@ -53,6 +76,7 @@ type storeSettings struct {
 	resync  time.Duration
 	due     func() bool // whether to resync when it is time; nil for always
 	observe func(informer.Event)
+	after   func(time.Duration) <-chan time.Time // waits for the next resync
 }
 
 func newStoreReflector(lw ListerWatcher, expectedType any, s storeSettings, o reflector.Options) *reflector.Reflector {

@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,7 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -256,3 +260,109 @@ func (m *mortal) Resync() error {
 	runtime.Goexit()
 	return nil
 }
+
+// versioned is a store that wants to know the version, after each change and bookmark.
+type versioned struct{ written }
+
+func (v *versioned) UpdateResourceVersion(version string) { v.add("version " + version) }
+
+// A store that implements client-go's ResourceVersionUpdater is told the version: not
+// that of a list, nor of the unordered objects that a watch from no version begins with.
+func TestAStoreThatWantsTheVersion(t *testing.T) {
+	for version, want := range map[string][]string{
+		"10": {"add c@11", "version 11", "update a@12", "version 12", "delete b@13", "version 13", "version 15"},
+		"":   {"add c@11", "update a@12", "version 12", "delete b@13", "version 13", "version 15"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newScript(version, pod("a", "1"), pod("b", "2"))
+			store := &versioned{}
+			stop := reflects(t, NewReflector(s.source(), &corev1.Pod{}, store, 0))
+			require.Equal(t, []string{"replace a@1 b@2 at " + version}, store.take())
+			s.send(watch.Added, pod("c", "11"))
+			s.send(watch.Modified, pod("a", "12"))
+			store.refuse(errPoison)
+			s.send(watch.Deleted, pod("b", "13"))
+			s.send(watch.Bookmark, mark("15"))
+			require.Equal(t, want, store.take())
+			stop()
+		})
+	}
+}
+
+// The back-off of the options says how long to wait after failures.
+func TestTheBackoffOfTheOptions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var asked []time.Duration
+		lw := &ListWatch{ListFunc: func(metav1.ListOptions) (kruntime.Object, error) {
+			asked = append(asked, time.Since(start))
+			return nil, errPoison
+		}}
+		backoff := &wait.Backoff{Duration: time.Second, Factor: 10, Steps: 5, Cap: 30 * time.Second}
+		r := NewReflectorWithOptions(ToListWatcherWithWatchListSemantics(lw, unstreaming{}), &corev1.Pod{}, &written{}, ReflectorOptions{Backoff: backoff})
+		stop := reflects(t, r)
+		time.Sleep(100 * time.Second)
+		stop()
+		require.Equal(t, []time.Duration{0, 1 * time.Second, 11 * time.Second, 41 * time.Second, 71 * time.Second}, asked)
+		require.Equal(t, 5, backoff.Steps, "the options are the caller's")
+	})
+}
+
+// unstreaming is a client that says that it cannot stream.
+type unstreaming struct{}
+
+func (unstreaming) IsWatchListSemanticsUnSupported() bool { return true }
+
+// The clock of the options waits for back-offs and resyncs.
+func TestTheClockOfTheOptions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"))
+		s.fail(errPoison)
+		store, clock, start := &written{}, newHandClock(flowcontrol.NewBackOff(0, 0).Clock.NewTimer), time.Now()
+		r := NewReflectorWithOptions(s.source(), &corev1.Pod{}, store, ReflectorOptions{Clock: clock, ResyncPeriod: time.Hour})
+		stop := reflects(t, r)
+		require.Empty(t, store.take())
+		s.fail(nil)
+		clock.step()
+		require.Equal(t, []string{"replace a@1 at 10"}, store.take())
+		clock.step()
+		require.Equal(t, []string{"resync "}, store.take())
+		require.Equal(t, start, time.Now())
+		stop()
+	})
+}
+
+// handClock is a clock that a test moves by hand. T is client-go's type of a timer,
+// whose package is not imported here.
+type handClock[T any] struct {
+	mu      sync.Mutex
+	waiting []chan time.Time
+}
+
+func newHandClock[T any](func(time.Duration) T) *handClock[T] { return &handClock[T]{} }
+
+func (c *handClock[T]) After(time.Duration) <-chan time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	ch := make(chan time.Time, 1)
+	c.waiting = append(c.waiting, ch)
+	return ch
+}
+
+// step ends all waits.
+func (c *handClock[T]) step() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	for _, ch := range c.waiting {
+		ch <- time.Now()
+	}
+	c.waiting = nil
+}
+
+func (*handClock[T]) Now() time.Time                      { return time.Now() }
+func (*handClock[T]) Since(at time.Time) time.Duration    { return time.Since(at) }
+func (*handClock[T]) NewTimer(time.Duration) T            { panic("nobody waits so") }
+func (*handClock[T]) Tick(time.Duration) <-chan time.Time { panic("nobody waits so") }
+func (*handClock[T]) Sleep(time.Duration)                 { panic("nobody waits so") }

@@ -3,7 +3,6 @@ package cache
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -24,6 +23,9 @@ type storeSink struct {
 	listed []any
 	places map[indexer.Key]int
 	begun  bool // the resyncs
+	// ordered says that changes come in the order of their versions: a watch from no
+	// version begins with the objects that there are, in any order (B63).
+	ordered bool
 	// The batch that is being written, and how many of its deltas the store was given.
 	batch []deltafifo.Delta
 	given int
@@ -70,6 +72,7 @@ func (s *storeSink) write() {
 		if err := s.change(d); err != nil {
 			s.refused(d, err)
 		}
+		s.reach(d)
 	}
 	s.batch = nil
 }
@@ -111,6 +114,15 @@ func (s *storeSink) change(d *deltafifo.Delta) error {
 	return nil
 }
 
+// reach tells the version of a change or bookmark to a store that wants to know, as
+// client-go's reflector does, also where the store has refused the change.
+func (s *storeSink) reach(d *deltafifo.Delta) {
+	s.ordered = s.ordered || d.Op != deltafifo.Added
+	if store, ok := s.store.(ResourceVersionUpdater); ok && s.ordered {
+		store.UpdateResourceVersion(d.Version)
+	}
+}
+
 // bookmark tells a version to a store that wants to know, in one of the two
 // ways that client-go has for it.
 func (s *storeSink) bookmark(version string) error {
@@ -135,6 +147,7 @@ func (s *storeSink) Commit(_ context.Context, version string) error {
 		return fmt.Errorf("replacing %d objects: %w", len(list), err)
 	}
 	s.staged, s.listed, s.places = false, nil, nil
+	s.ordered = version != "" && version != "0"
 	return nil
 }
 
@@ -147,13 +160,11 @@ func (s *storeSink) Abort(context.Context) error {
 // resyncs calls the store's Resync every period until ctx ends, whatever the
 // reflector is doing.
 func (s *storeSink) resyncs(ctx context.Context) {
-	ticker := time.NewTicker(s.resync)
-	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-s.after(s.resync):
 		}
 		if s.due != nil && !s.due() {
 			continue

@@ -11,7 +11,7 @@
 //
 // Silence. Nothing is asked before the first call of [Resource.Await], nor between two calls.
 //
-// Deletion. [Resource.Await] returns Deleted only where the definition was seen to be deleted,
+// Deletion. [Resource.Await] returns [Deleted] only where the definition was seen to be deleted,
 // where a list of it succeeded and lacks it after it was seen, or where two discoveries
 // in a row succeeded and lack the resource in all versions. Neither a 404 nor any other failure
 // is a proof. A discovery has succeeded when all its documents came and are of the kind
@@ -20,10 +20,11 @@
 // Versions. Of the versions that are served the wanted one is chosen. Another one is
 // chosen only for a client that follows: the one that discovery prefers.
 //
-// Load. At most one watch is open, and one other request under way. Requests are at least a
-// second apart, up to 30 s with each further one, but for those that an event of the
-// definition causes. Where the server says that the resource is served, and
-// lists still lack it, the resource is tried again after 0.1 s, doubled up to 30 s.
+// Load. At most one watch is open, and one other request under way. The definition is listed, and
+// discovery asked, again after a second at the earliest, doubled with each further time up to 30 s and lengthened by up to half as
+// much again by chance. Where the server says that the resource is served, and lists still lack it, the resource is tried
+// again after 0.1 s, doubled in the same way. An event of the definition ends such a pause if it is news. Where neither the
+// definition nor discovery can be asked, the reflector asks for the resource itself.
 //
 // Concurrency. A Resource belongs to one goroutine. No goroutine outlives a call of
 // Await, which returns soon after its context has ended if the client does.

@@ -69,7 +69,7 @@ const (
 // input is one thing that happened.
 type input struct {
 	kind     inputKind
-	known    bool     // inMissed: objects are known that are to be told as deleted one day
+	known    bool     // inMissed: there are objects that were not told as deleted
 	versions []string // inDefined, inDiscovered: those that are served now
 	lasted   bool     // inBroken: the watch was open for long
 }
@@ -108,12 +108,13 @@ const (
 	Unknowable
 )
 
-// lackingTwice is how many discoveries in a row must lack a resource that has been deleted.
-const lackingTwice = 2
-
-// blindly is how many steps of the back-off are left out where nothing says that the resource is
-// served.
-const blindly = 4
+const (
+	// proof is how many discoveries in a row must lack a resource that was taken away.
+	proof = 2
+	// blindly is how many steps of the back-off are left out where nothing says that the
+	// resource is served.
+	blindly = 4
+)
 
 // machine decides what to ask during an absence, and what follows from the answers. It is a
 // value without clocks, locks or I/O.
@@ -126,7 +127,7 @@ type machine struct {
 	// These belong to one absence.
 	phase   phase
 	witness witness
-	known   bool   // its objects are to be told as deleted
+	known   bool   // there are objects that were not told as deleted
 	version string // retrying: the version to try
 	lacking int    // the discoveries in a row that lack the resource
 	asked   int    // the pauses between discoveries
@@ -174,9 +175,8 @@ func (m *machine) define() action {
 	return action{op: doDefine}
 }
 
-// defined takes note of the definition. The resource is tried at once where that is news: a list may tell
-// what was known when the resource was tried last, and so does an event while it is waited for
-// another try.
+// defined takes note of the definition. The resource is tried at once where that is news. But what a list
+// tells may have been known at the last try, and so may an event that comes before the next one.
 func (m *machine) defined(versions []string) action {
 	first, again := m.phase == defining, m.phase == retrying && m.definition == there
 	m.see(there)
@@ -277,8 +277,8 @@ func (m *machine) discovered(versions []string) action {
 	if m.witness == watched && m.definition == opaque {
 		return m.pause()
 	}
-	m.lacking = min(m.lacking+1, lackingTwice)
-	if m.known && m.lacking == lackingTwice {
+	m.lacking = min(m.lacking+1, proof)
+	if m.known && m.lacking == proof {
 		return m.end(action{answer: Deleted})
 	}
 	return m.pause()

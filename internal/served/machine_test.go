@@ -95,7 +95,7 @@ func (w *world) judge(in input, a action) string {
 	case a.op != doAnswer:
 		return ""
 	case a.answer == Deleted:
-		confirmed := in.kind == inDropped || in.kind == inUndefined && defined || in.kind == inDiscovered && w.lacking >= 2 && !(w.seen && w.watching)
+		confirmed := in.kind == inDropped || in.kind == inUndefined && defined || in.kind == inDiscovered && w.lacking >= 2 && (!w.seen || !w.watching)
 		if !w.known || !confirmed {
 			return "tells a deletion that nobody has seen"
 		}

@@ -1,0 +1,78 @@
+package factory
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// A clientset that is a nil pointer is an error of each kind that is asked for, which
+// names it, and not the end of the process.
+func TestAClientsetThatIsANilPointer(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		f := NewSharedInformerFactory((*kubernetes.Clientset)(nil), 0)
+		pods, err := For[*corev1.Pod](f)
+		require.NoError(t, err)
+		f.Core().V1().Nodes().Informer()
+		d := NewDynamicSharedInformerFactory((*dynamic.DynamicClient)(nil), 0)
+		d.ForResource(widgetResource)
+		m := NewMetadataSharedInformerFactory((*metadata.Client)(nil), 0)
+		m.ForResource(widgetResource)
+		f.StartWithContext(ctx)
+		d.StartWithContext(ctx)
+		m.StartWithContext(ctx)
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		err = pods.WaitSynced(short)
+		require.ErrorIs(t, err, reflector.ErrPanic)
+		require.ErrorContains(t, err, "list pods: ")
+	})
+}
+
+// So is a function given to Register that panics. One that takes its time is told of,
+// and waited for.
+func TestASourceOfRegisterThatFails(t *testing.T) {
+	for name, row := range map[string]struct {
+		source func()
+		told   error
+	}{
+		"panics":         {func() { panic("boom") }, reflector.ErrPanic},
+		"takes an hour":  {func() { time.Sleep(time.Hour) }, reflector.ErrSilent},
+		"takes a moment": {func() { time.Sleep(time.Second) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, ctx context.Context) {
+				server := newWidgetServer(t)
+				f := NewSharedInformerFactory(nil, 0)
+				resource := widgetsOf(server)
+				made := resource.Source
+				resource.Source = func(namespace string) reflector.Source {
+					row.source()
+					return made(namespace)
+				}
+				require.NoError(t, Register[*widget](f, resource))
+				widgets, err := For[*widget](f)
+				require.NoError(t, err)
+				f.StartWithContext(ctx)
+				short, cancel := context.WithTimeout(ctx, time.Minute)
+				defer cancel()
+				err = widgets.WaitSynced(short)
+				if row.told == nil {
+					require.NoError(t, err)
+					return
+				}
+				require.ErrorIs(t, err, row.told)
+				require.ErrorContains(t, err, "widget")
+				time.Sleep(2 * time.Hour) // for what takes an hour to end
+			})
+		})
+	}
+}

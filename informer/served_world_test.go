@@ -1,0 +1,184 @@
+package informer_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// troubles is what is wrong with a cluster, besides its definitions.
+type troubles struct {
+	down, hidden, forbidden, undiscovered bool // the server; widgets are 404; definitions; discovery
+}
+
+// Whatever happens to a definition and to those who are asked about it, nothing is told as deleted that is there, and
+// in the end the informer has what the server has.
+func TestContract_D32_WhateverHappens(t *testing.T) {
+	for seed := range uint64(60) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) { newTroubled(t, c, seed).play() })
+		})
+	}
+}
+
+// troubled is a cluster that random things are done to.
+type troubled struct {
+	*cluster
+	random  *rand.Rand
+	wrong   troubles
+	objects map[string]string // the versions of the widgets that are there, by name
+	watcher *watcher[*widget]
+	trace   []string
+}
+
+func newTroubled(t *testing.T, c *cluster, seed uint64) *troubled {
+	t.Helper()
+	w := &troubled{cluster: c, random: rand.New(rand.NewPCG(seed, 0)), objects: map[string]string{}} //nolint:gosec // a seed repeats itself
+	c.server.Intercept(w.meet)
+	config := c.config()
+	config.Wrap(w.undiscovered)
+	if seed%2 == 0 {
+		config.Wrap(reflector.Wire)
+	}
+	w.watcher = run[*widget](t, reflector.FromDynamic(dynamic.NewForConfigOrDie(config), widgetsV1, ""))
+	return w
+}
+
+// meet refuses requests, on the goroutine of a request, while the driver sleeps.
+func (w *troubled) meet(_ context.Context, r informertest.Request) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.wrong.down:
+		return apierrors.NewServiceUnavailable("down")
+	case w.wrong.hidden && r.Resource == "widgets":
+		return apierrors.NewNotFound(widgetsV1.GroupResource(), "")
+	case w.wrong.forbidden:
+		return forbidden(r, "customresourcedefinitions")
+	}
+	return nil
+}
+
+func (w *troubled) undiscovered(next http.RoundTripper) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		w.mu.Lock()
+		fails := (w.wrong.undiscovered || w.wrong.down) && !strings.Contains(r.URL.Path, "widgets") && !strings.Contains(r.URL.Path, "apiextensions")
+		w.mu.Unlock()
+		if fails {
+			return nil, context.DeadlineExceeded
+		}
+		return next.RoundTrip(r)
+	})
+}
+
+func (w *troubled) play() {
+	for i := range 30 {
+		w.deed(i)
+		time.Sleep(time.Duration(w.random.IntN(20_000)) * time.Millisecond)
+		w.listen()
+	}
+	w.be(troubles{})
+	if w.random.IntN(3) > 0 {
+		w.redefine("v1")
+		w.create("v1", "last")
+		w.objects["last"] = "v1"
+	}
+	time.Sleep(3 * time.Minute)
+	w.listen()
+	var names []string
+	for one := range w.watcher.Indexer().All() {
+		names = append(names, one.GetName())
+	}
+	slices.Sort(names)
+	want := make([]string, 0, len(w.objects))
+	for name, version := range w.objects {
+		if len(w.served) == 1 || version == "v1" {
+			want = append(want, name)
+		}
+	}
+	slices.Sort(want)
+	switch {
+	case len(w.served) == 0:
+		require.Empty(w.t, names, "%q", w.trace)
+		w.watcher.requireWaits()
+	case len(w.served) == 1:
+		w.watcher.requireUp()
+		require.Equal(w.t, want, append([]string{}, names...), "%q", w.trace)
+	}
+	require.Less(w.t, w.requests(""), 2000, "there is no storm")
+}
+
+// listen takes what the handler was told: no object that is there was deleted.
+func (w *troubled) listen() {
+	for _, told := range strings.Split(w.watcher.tells(), ", ") {
+		name, deleted := strings.CutPrefix(told, "deleted ")
+		if _, there := w.objects[name]; deleted && there && len(w.served) == 1 {
+			w.t.Fatalf("%s is there, and was told as deleted: %q", name, w.trace)
+		}
+	}
+}
+
+func (w *troubled) be(wrong troubles) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.wrong = wrong
+}
+
+// redefine has the definition serve versions. All objects are gone with what was served before.
+func (w *troubled) redefine(versions ...string) {
+	w.define(versions...)
+	clear(w.objects)
+}
+
+func (w *troubled) deed(i int) {
+	versions := [][]string{{"v1"}, {"v2"}, {"v1", "v2"}}[w.random.IntN(3)]
+	wrong := w.wrong
+	switch n := w.random.IntN(10); {
+	case n == 0:
+		w.redefine(versions...)
+		w.trace = append(w.trace, fmt.Sprint("define ", versions))
+	case n == 1 && w.crd != nil:
+		w.undefine()
+		clear(w.objects)
+		w.trace = append(w.trace, "undefine")
+	case n < 5 && len(w.served) > 0:
+		name := fmt.Sprint("w", i)
+		version := "v1"
+		if !w.served[version] {
+			version = "v2"
+		}
+		w.create(version, name)
+		w.objects[name] = version
+		w.trace = append(w.trace, "create "+name)
+	case n == 5:
+		w.server.CutWatches()
+		w.trace = append(w.trace, "cut")
+	case n == 6:
+		wrong.down = !wrong.down
+	case n == 7:
+		wrong.hidden = !wrong.hidden
+		w.server.CutWatches()
+	case n == 8:
+		wrong.forbidden = !wrong.forbidden
+	case n == 9:
+		wrong.undiscovered = !wrong.undiscovered
+	}
+	if wrong != w.wrong {
+		w.be(wrong)
+		w.trace = append(w.trace, fmt.Sprintf("%+v", wrong))
+	}
+	synctest.Wait()
+}
