@@ -62,9 +62,22 @@ func (p *presence) note(in input, phase phase) {
 	case phase == absent && p.missing.IsZero():
 		p.missing = time.Now()
 	}
-	if p.resource != nil && watchBegins(in, phase) {
+	if p.resource != nil && provesPresence(in, phase) {
 		p.resource.Found()
 	}
+}
+
+// provesPresence says that a watch has brought something, or lasted. That one was accepted
+// proves nothing: where a 404 follows as its first event, the resource would be tried again
+// and again without a pause.
+func provesPresence(in input, phase phase) bool {
+	switch in.kind {
+	case inEvents, inBookmark:
+		return phase == watching
+	case inClosed:
+		return phase == openingWatch && !in.short
+	}
+	return false
 }
 
 // isMissing says that the server does not know the resource, and that somebody can be
