@@ -20,35 +20,44 @@ func StopInformer[T informer.Object](f *Factory, s Scope) error {
 // are read again, take the place of those that are there, and are told to its handlers,
 // which it keeps, as updated. Until they have come the store stays as it is;
 // [Lease.WaitFresh] waits for them. An informer that was stopped runs again, if somebody has asked for
-// it or uses it, and the factory was started.
+// it or uses it, and the factory was started. RestartInformer returns when the run before has
+// stopped, so the informer's Observe, transform and index functions must not call it; handlers may.
 //
 // It returns the errors of [StopInformer].
 func RestartInformer[T informer.Object](f *Factory, s Scope) error {
 	return f.tell(reflect.TypeFor[T](), s, restartAsked)
 }
 
-// tell lets one informer be stopped or restarted.
+// tell lets one informer be stopped or restarted. It waits for the run that a restart
+// begins: who waits for the state of now would otherwise see the run before.
 func (c *common[K]) tell(id K, s Scope, what call) error {
+	ready, err := c.told(id, s, what)
+	await(ready)
+	return err
+}
+
+// told is tell, but for the waiting.
+func (c *common[K]) told(id K, s Scope, what call) (ready <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
 	k, err := c.known(id)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	only, err := s.resolve(k, c.namespace)
 	if err != nil {
-		return fmt.Errorf("%v: %w", id, err)
+		return nil, fmt.Errorf("%v: %w", id, err)
 	}
 	e, ok := c.entries[key[K]{id, only.text}]
 	if !ok {
-		return fmt.Errorf("%v: %w", id, ErrNoInformer)
+		return nil, fmt.Errorf("%v: %w", id, ErrNoInformer)
 	}
 	if _, ours := informer.SharedOf(e.shared); !ours {
-		return fmt.Errorf("%v: %w", id, ErrForeign)
+		return nil, fmt.Errorf("%v: %w", id, ErrForeign)
 	}
 	c.look(e)
 	e.anew = e.anew || what == restartAsked && e.state != created
 	c.step(e, what, nil)
-	return nil
+	return c.ready(e, e.state == restarting), nil
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
 // One informer is stopped while the others go on, and nothing but a restart lets it run.
@@ -115,6 +116,56 @@ func TestRestartInformer(t *testing.T) {
 			l.Release()
 		})
 	}
+}
+
+// Who has asked for a restart waits for what comes of it, not for the run before.
+func TestARestartIsWaitedForAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+		f := newWidgetFactory(t, server)
+		begin(t, ctx, f)
+		l := acquire(t, f, Scope{})
+		require.NoError(t, l.WaitFresh(ctx))
+		one, err := l.Informer().Lister().Namespace("a").Get("one")
+		require.NoError(t, err)
+		one.Color = "spoilt"
+
+		require.NoError(t, RestartInformer[*widget](f, Scope{}))
+		require.NoError(t, l.WaitFresh(ctx))
+		again, err := l.Informer().Lister().Namespace("a").Get("one")
+		require.NoError(t, err)
+		require.Equal(t, "red", again.Color)
+		l.Release()
+	})
+}
+
+// A restart that did not come to read anything is not forgotten.
+func TestARestartThatIsCutShortIsMadeUpFor(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+		f := newWidgetFactory(t, server)
+		begin(t, ctx, f)
+		l := acquire(t, f, Scope{})
+		require.NoError(t, l.WaitFresh(ctx))
+		one, err := l.Informer().Lister().Namespace("a").Get("one")
+		require.NoError(t, err)
+		one.Color = "spoilt"
+
+		resume := server.Stall(informertest.Request{})
+		require.NoError(t, RestartInformer[*widget](f, Scope{}))
+		synctest.Wait()
+		l.Release()
+		synctest.Wait()
+		resume()
+		l = acquire(t, f, Scope{})
+		require.NoError(t, l.WaitFresh(ctx))
+		again, err := l.Informer().Lister().Namespace("a").Get("one")
+		require.NoError(t, err)
+		require.Equal(t, "red", again.Color)
+		l.Release()
+	})
 }
 
 // What a restart finds before the factory was started is begun by Start.

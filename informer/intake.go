@@ -43,9 +43,12 @@ type intake struct {
 	abandoned    chan struct{} // closed when the sink is abandoned; nil without a transform
 }
 
+// newIntake returns the sink of a part in a run. Nothing of the run goes on yet.
 func newIntake(c *core, run *run, part uint16) *intake {
 	s := &intake{core: c, run: run, part: part}
-	s.afresh.Store(run.options.Anew)
+	p := &c.parts[part]
+	p.untrusted = p.untrusted || run.options.Anew
+	s.afresh.Store(p.untrusted)
 	if c.options.Transform != nil {
 		s.abandoned = make(chan struct{})
 	}

@@ -16,6 +16,9 @@ type part struct {
 	versioned  bool // and one had a version
 	quarantine quarantine
 	readIn     *run // the last run in which a full state has been applied
+	// untrusted says that a run was to trust nothing of what is stored, and that no full
+	// state has taken its place since: a run may end before.
+	untrusted bool
 
 	// While a full state arrives:
 	staging *indexer.Staging
@@ -52,7 +55,7 @@ func (c *core) stage(d *deltafifo.Delta) {
 	switch d.Op {
 	case deltafifo.Begin:
 		c.drop(p)
-		*p = part{committed: p.committed, versioned: p.versioned, quarantine: p.quarantine, readIn: p.readIn, fresh: d.Fresh}
+		*p = part{committed: p.committed, versioned: p.versioned, quarantine: p.quarantine, readIn: p.readIn, untrusted: p.untrusted, fresh: d.Fresh}
 		p.staging = c.writer.Stage(d.Part)
 	case deltafifo.Abort:
 		c.drop(p)
@@ -110,6 +113,7 @@ func (c *core) commit(i uint16, version string) {
 		c.committed++
 	}
 	p.staging, p.committed, p.versioned = nil, true, p.versioned || version != ""
+	p.untrusted = p.untrusted && !p.fresh
 	if p.fresh || c.reached.of(i) == "" {
 		c.reached.set(i, version)
 	} else {

@@ -345,6 +345,35 @@ func TestContract_D32_A404DeletesNothing(t *testing.T) {
 	}
 }
 
+// A watch that is accepted and then answered with 404 is no proof that the resource is there.
+func TestA404WithinAWatchIsNoStorm(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.define("v1")
+		config := c.config()
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return roundTrip(func(r *http.Request) (*http.Response, error) {
+				answer, err := next.RoundTrip(r)
+				query := r.URL.Query()
+				if err != nil || !strings.HasSuffix(r.URL.Path, "/widgets") || query.Get("watch") == "" || query.Get("sendInitialEvents") != "" {
+					return answer, err
+				}
+				_ = answer.Body.Close()
+				answer.Body = io.NopCloser(strings.NewReader(`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}}`))
+				return answer, nil
+			})
+		})
+		run[*widget](t, listOnly{reflector.FromDynamic(dynamic.NewForConfigOrDie(config), widgetsV1, "")})
+		time.Sleep(time.Minute)
+		require.Less(t, c.requests(""), 200)
+	})
+}
+
+// listOnly is a source that is not asked for streams.
+type listOnly struct{ reflector.Source }
+
+func (l listOnly) Unwrap() reflector.Source     { return l.Source }
+func (listOnly) Streaming() reflector.Streaming { return reflector.StreamingUnsupported }
+
 func forbidden(r informertest.Request, resource string) error {
 	if r.Resource != resource {
 		return nil

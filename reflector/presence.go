@@ -25,6 +25,11 @@ type resourceSource interface {
 	// move has the source ask for the resource in a version, and tells whether it asked for
 	// another one.
 	move(version string) bool
+	// isMoved tells whether the source has moved since the last full state was taken: what the
+	// sink holds is of another version.
+	isMoved() bool
+	// stay takes note of a full state that was taken.
+	stay()
 }
 
 // resourceSourceOf returns the source that knows its resource: source itself, or what it wraps. It is nil
@@ -54,6 +59,9 @@ type presence struct {
 
 // note takes note of what has happened, and of the phase that the machine is in now.
 func (p *presence) note(in input, phase phase) {
+	if in.kind == inCommitted && p.source != nil {
+		p.source.stay()
+	}
 	switch {
 	case in.kind == inCommitted && phase == absent:
 		p.holds = false
@@ -62,9 +70,22 @@ func (p *presence) note(in input, phase phase) {
 	case phase == absent && p.missing.IsZero():
 		p.missing = time.Now()
 	}
-	if p.resource != nil && watchBegins(in, phase) {
+	if p.resource != nil && provesPresence(in, phase) {
 		p.resource.Found()
 	}
+}
+
+// provesPresence says that a watch has brought something, or lasted. That one was accepted
+// proves nothing: where a 404 follows as its first event, the resource would be tried again
+// and again without a pause.
+func provesPresence(in input, phase phase) bool {
+	switch in.kind {
+	case inEvents, inBookmark:
+		return phase == watching
+	case inClosed:
+		return phase == openingWatch && !in.short
+	}
+	return false
 }
 
 // isMissing says that the server does not know the resource, and that somebody can be
@@ -110,6 +131,7 @@ type versioned struct {
 	client   func() served.Client
 	in       func(schema.GroupVersionResource) *takenSource
 	current  atomic.Pointer[inVersion]
+	moved    atomic.Bool
 }
 
 // inVersion is a resource in one version, and how to ask for it.
@@ -159,8 +181,13 @@ func (v *versioned) move(version string) bool {
 		return false
 	}
 	v.current.Store(&inVersion{v.in(next), next})
+	v.moved.Store(true)
 	return true
 }
+
+func (v *versioned) isMoved() bool { return v.moved.Load() }
+
+func (v *versioned) stay() { v.moved.Store(false) }
 
 // watchOver watches over the resource in the one version that the Go type is of.
 func (s *restSource) watchOver(random func() float64) *served.Resource {
@@ -172,6 +199,10 @@ func (s *restSource) watchOver(random func() float64) *served.Resource {
 }
 
 func (s *restSource) move(string) bool { return false }
+
+func (s *restSource) isMoved() bool { return false }
+
+func (s *restSource) stay() {}
 
 // maxDocument is the most that is read of a document of discovery.
 const maxDocument = 16 << 20

@@ -2,8 +2,11 @@ package reflector
 
 import (
 	"context"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -17,6 +20,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
+	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/served"
 )
 
@@ -49,6 +53,10 @@ func (a *askable) move(version string) bool {
 	a.version = version
 	return moved
 }
+
+func (a *askable) isMoved() bool { return false }
+
+func (a *askable) stay() {}
 
 // definitions is the rig as the client that asks.
 type definitions struct{ rig *rig }
@@ -160,3 +168,56 @@ func TestWrappedSourcesKnowTheirResource(t *testing.T) {
 type wrapped struct{ Source }
 
 func (w wrapped) Unwrap() Source { return w.Source }
+
+// histories is a sink that notes what histories are begun.
+type histories struct {
+	Sink
+	begun []History
+}
+
+func (h *histories) Begin(_ context.Context, history History) error {
+	h.begun = append(h.begun, history)
+	return nil
+}
+func (*histories) Write(context.Context, []deltafifo.Delta) error { return nil }
+func (*histories) Commit(context.Context, string) error           { return nil }
+
+// A source outlives its reflector. Where that has moved it to another version and ended before
+// anything came in that, the next one begins a new history.
+func TestAMoveOutlivesItsReflector(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, err := dynamic.NewForConfigAndClient(&rest.Config{Host: "http://server"}, &http.Client{Transport: answers(func(r *http.Request) string {
+			if r.URL.Query().Get("watch") != "" {
+				<-r.Context().Done()
+			}
+			return `{"kind":"WidgetList","apiVersion":"example.com/v2","metadata":{"resourceVersion":"9"},"items":[]}`
+		})})
+		require.NoError(t, err)
+		source := FromDynamic(client, widgetGVR, "")
+		require.True(t, resourceSourceOf(source).move("v2"))
+		sink := &histories{}
+		for range 2 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			require.NoError(t, New(listed{source}, sink, Options{Version: "5"}).Run(ctx))
+			cancel()
+		}
+		require.Equal(t, []History{NewHistory, SameHistory}, sink.begun)
+	})
+}
+
+// listed is a source that is not asked for streams.
+type listed struct{ Source }
+
+func (l listed) Unwrap() Source     { return l.Source }
+func (listed) Streaming() Streaming { return StreamingUnsupported }
+
+// answers is a transport that answers with JSON.
+type answers func(*http.Request) string
+
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	body := io.NopCloser(strings.NewReader(a(r)))
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: http.StatusOK, Request: r, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}, nil
+}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -158,8 +159,12 @@ func (r *rig) answer(request string) string {
 	if len(r.answers) == 0 {
 		return ""
 	}
-	kind, answer, _ := strings.Cut(r.answers[0], ":")
-	r.answers = r.answers[1:]
+	next := 0
+	if len(r.answers) > 1 && strings.HasPrefix(r.answers[0], "definitions:") && request == "discovery" {
+		next = 1 // the watch of the definition is opened at the same time
+	}
+	kind, answer, _ := strings.Cut(r.answers[next], ":")
+	r.answers = slices.Delete(r.answers, next, next+1)
 	if kind != request {
 		panic(fmt.Sprintf("a %s where the script has a %s", request, kind))
 	}

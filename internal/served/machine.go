@@ -54,7 +54,7 @@ type inputKind uint8
 
 const (
 	inMissed       inputKind = iota + 1 // the resource was answered with 404
-	inFound                             // the resource is listed and watched
+	inFound                             // the resource is listed, and its watch is no short one
 	inDefined                           // the definition is there, and serves versions
 	inOpaque                            // the definition is there, its versions cannot be read
 	inUndefined                         // a list succeeded, and lacks the definition

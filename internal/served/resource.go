@@ -64,7 +64,7 @@ func (r *Resource) Await(ctx context.Context, known bool) (a Answer, version str
 	return next.answer, next.version, nil
 }
 
-// Found is called when the resource is listed and watched.
+// Found is called when the resource is listed, and a watch of it has brought something or lasted.
 func (r *Resource) Found() { r.step(input{kind: inFound}) }
 
 func (r *Resource) step(in input) action {
