@@ -14,6 +14,8 @@ type watchConn struct {
 	ctx         context.Context
 	cancel      context.CancelCauseFunc
 	requestedAt time.Time
+	ask         func(context.Context) (answer, error)
+	receive     func(context.Context, io.ReadCloser) *reception
 	// patience is how long the server may bring nothing that counts, lasts how
 	// long a stream may take for its initial state.
 	patience, lasts time.Duration
@@ -36,14 +38,33 @@ type watchConn struct {
 	err     error // why, with inFailed
 }
 
+// open asks for the watch, and tells what came of it.
+func (w *watchConn) open() (*watchConn, input, error) {
+	// Some proxies hold the answer back until there is an event, so it may take as long as one.
+	timer := time.AfterFunc(w.patience, func() { w.cancel(ErrSilent) })
+	_, err := call(w.ctx, w.dial, (*watchConn).close)
+	inTime := timer.Stop()
+	if inTime && err == nil {
+		return w, input{kind: inOpened, slow: elapsed(w.requestedAt, slowOpening)}, nil
+	}
+	if err == nil { // it came just too late
+		w.close()
+	}
+	w.cancel(nil)
+	if inTime {
+		return w, input{kind: inFailed}, err
+	}
+	return w, input{kind: inSilent}, ErrSilent
+}
+
 // dial opens the watch, and returns w. It runs in a goroutine of its own.
-func (w *watchConn) dial(ask func(context.Context) (answer, error), receive func(context.Context, io.ReadCloser) *reception) (*watchConn, error) {
-	a, err := ask(w.ctx)
+func (w *watchConn) dial() (*watchConn, error) {
+	a, err := w.ask(w.ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case a.body != nil:
-		w.reception = receive(w.ctx, a.body)
+		w.reception = w.receive(w.ctx, a.body)
 	case a.watch != nil:
 		w.watch, w.events = a.watch, a.watch.ResultChan()
 	default:

@@ -34,6 +34,10 @@
 // of the same UID and version. The sink cannot tell them from others but by
 // [deltafifo.Delta].Recalled: order, Begin and Commit are the same.
 //
+// Fakes. A source that is not known to stream may be a fake, which keeps no history:
+// its list is committed when the watch is open that follows it, or could not be opened,
+// or when 100 ms have passed.
+//
 // Load. At most one request is under way and at most one watch open. A failure
 // is followed by a back-off of 0.8 s, doubled with each further one up to 30 s
 // and lengthened by up to as much again by chance; two minutes without a
@@ -42,8 +46,9 @@
 // first 410 of a watch, a history that went back. They cannot follow each
 // other without end, whatever the server answers. A watch that the server
 // closes is reopened at once, unless it is the second in a row that ended
-// within a second. A list that is not answered within ten minutes has failed, and
-// so has one that shows no sign of an end ([ErrEndless]).
+// within a second. A list that is not answered within ten minutes ([Options].ListPatience)
+// has failed, and so has one that shows no sign of an end ([ErrEndless]). A server that
+// is too busy and says for how long is obeyed.
 //
 // Absence. A resource that the server answers with 404 is waited for, where the source knows it and
 // has a client of client-go's that speaks to a server: [FromDynamic], [FromMetadata], [FromGenerated] and
@@ -58,7 +63,8 @@
 //
 // Waiting. The sink may block: the server then waits, by way of TCP. A call of
 // the source may block: it is abandoned when ctx ends, and what it returns
-// later is dropped. Run returns within 100 ms of the end of ctx if the sink does.
+// later is dropped. A source that does not say what it can do is told of after ten
+// seconds, and waited for. Run returns within 100 ms of the end of ctx if the sink does.
 // [Options].Observe must not block. A panic of the source is a failure like others;
 // one of the sink or of Observe is not caught. Functions that end their goroutine
 // (runtime.Goexit) do not end the reflector.

@@ -37,6 +37,11 @@ const (
 	// can do, which may be the first call of functions that make it.
 	sourcePatience = 10 * time.Second
 
+	// aheadPatience is how long a list waits to be committed until the watch is open
+	// that follows it, where the source may be a fake. Programs that wait for
+	// client-go's informers look as often.
+	aheadPatience = 100 * time.Millisecond
+
 	// minTimeout is the least time that a watch is asked to last.
 	minTimeout = 5 * time.Minute
 	// watchPatience is how much longer than it was asked to last a watch may

@@ -165,6 +165,9 @@ func TestContract_D28_ASinkThatDoesNotGoOn(t *testing.T) {
 			if strings.HasPrefix(want, state) {
 				script += "watch: open | modified d@6 | bookmark 7\n"
 			}
+			if deadly == "commit" {
+				script += "watch: open\n" // it is asked for before the commit
+			}
 			told := playInto(t, sink, script+"list: page 9 a@1 b@2\n")
 			require.Equal(t, want, strings.Join(slices.DeleteFunc(sink.lines, func(l string) bool { return l == "modified d" }), " "))
 			failure := func(e string) bool {

@@ -39,6 +39,7 @@ type loop struct {
 	page      page              // fetched and not yet written
 	pager     pager             // of the list that is under way
 	conn      *watchConn        // nil unless a stream or watch is open
+	ahead     *ahead            // nil unless a watch was asked for before its list is committed
 	recall    *recall           // nil unless a stream is open that may leave out objects
 	batch     []deltafifo.Delta // empty but while it is filled or written
 	tally     tally             // of a batch of changes that is written
@@ -135,6 +136,9 @@ func (l *loop) do(a action) (input, error) {
 		return l.receive()
 	}
 	l.closePage()
+	if a.op != doWatch {
+		l.closeAhead()
+	}
 	switch a.op {
 	case doLearn:
 		l.operation = OpList
@@ -151,6 +155,9 @@ func (l *loop) do(a action) (input, error) {
 	case doRead:
 		return l.read()
 	case doCommit:
+		if l.conn == nil && l.streaming != StreamingSupported {
+			l.openAhead(a.request.version)
+		}
 		if err := l.callSink(func() error { return l.sink.Commit(l.ctx, a.request.version) }); err != nil {
 			return input{kind: inSinkFailed}, err
 		}

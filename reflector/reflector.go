@@ -103,6 +103,7 @@ func (r *Reflector) Run(ctx context.Context) error {
 	}
 	defer l.closeConn("stopped")
 	defer l.closePage()
+	defer l.closeAhead()
 	goexit.Outlive(l.listAndWatch)
 	return nil
 }

@@ -13,48 +13,93 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// openWatch asks for the changes since a version.
+// openWatch asks for the changes since a version, unless they were asked for already.
 func (l *loop) openWatch(version string) (input, error) {
-	l.recall = nil
-	return l.open(l.ctx, metav1.ListOptions{ResourceVersion: version})
+	if l.ahead == nil {
+		l.recall = nil
+		return l.opened(l.newConn(l.ctx, watchOptions(version)).open())
+	}
+	p := l.ahead
+	l.ahead = nil
+	<-p.done
+	return l.opened(p.conn, p.in, p.err)
+}
+
+func watchOptions(version string) metav1.ListOptions {
+	return metav1.ListOptions{ResourceVersion: version}
 }
 
 // openStream asks for the full state, not older than version, and the changes
 // that follow it.
 func (l *loop) openStream(version string) (input, error) {
 	initial := true
-	return l.open(l.recalling(), metav1.ListOptions{
+	w := l.newConn(l.recalling(), metav1.ListOptions{
 		ResourceVersion:      version,
 		ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
 		SendInitialEvents:    &initial,
 	})
+	return l.opened(w.open())
 }
 
-// open asks for a stream or watch, with the options that both have.
-func (l *loop) open(ctx context.Context, o metav1.ListOptions) (input, error) {
+// newConn returns a stream or watch that is not asked for yet, with the options that
+// both have.
+func (l *loop) newConn(ctx context.Context, o metav1.ListOptions) *watchConn {
 	timeout := l.timeout()
 	seconds := int64(timeout / time.Second)
 	o.AllowWatchBookmarks, o.TimeoutSeconds = true, &seconds
-
 	w := &watchConn{requestedAt: time.Now(), lasts: timeout + watchPatience, initial: o.SendInitialEvents != nil}
 	w.patience = l.patience(w)
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
-	// Some proxies hold the answer back until there is an event, so it may take as long as one.
-	timer := time.AfterFunc(w.patience, func() { w.cancel(ErrSilent) })
-	_, err := call(w.ctx, func() (*watchConn, error) { return w.dial(l.asking(o, false), l.receiving(w.initial)) }, (*watchConn).close)
-	inTime := timer.Stop()
-	if inTime && err == nil {
+	w.ask, w.receive = l.asking(o, false), l.receiving(w.initial)
+	return w
+}
+
+// opened keeps the stream or watch that was accepted.
+func (l *loop) opened(w *watchConn, in input, err error) (input, error) {
+	if in.kind == inOpened {
 		l.conn = w
-		return input{kind: inOpened, slow: elapsed(w.requestedAt, slowOpening)}, nil
 	}
-	if err == nil { // it came just too late
-		w.close()
+	return in, err
+}
+
+// ahead is a watch that is asked for before the list is committed which it follows.
+type ahead struct {
+	conn *watchConn
+	done chan struct{} // closed when the outcome is there
+	in   input
+	err  error
+}
+
+// openAhead asks for the watch that follows a list, and waits a moment for it. Fakes
+// keep no history: what is deleted between a list and its watch is lost, and a test
+// goes on when the informer is synced.
+func (l *loop) openAhead(version string) {
+	l.recall = nil
+	p := &ahead{conn: l.newConn(l.ctx, watchOptions(version)), done: make(chan struct{})}
+	l.ahead = p
+	go func() {
+		defer close(p.done)
+		_, p.in, p.err = p.conn.open()
+	}()
+	timer := time.NewTimer(aheadPatience)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+	case <-timer.C:
+	case <-l.ctx.Done():
 	}
-	w.cancel(nil)
-	if inTime {
-		return input{kind: inFailed}, err
+}
+
+// closeAhead ends a watch that was asked for ahead and is not wanted.
+func (l *loop) closeAhead() {
+	if p := l.ahead; p != nil {
+		l.ahead = nil
+		p.conn.cancel(nil)
+		<-p.done
+		if p.in.kind == inOpened {
+			p.conn.close()
+		}
 	}
-	return input{kind: inSilent}, ErrSilent
 }
 
 // read takes what is ready, up to a batch of events, and hands it to the sink.
