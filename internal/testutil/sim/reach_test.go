@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,8 +22,11 @@ const whole = 300
 func everything(t *testing.T) (all []string) {
 	t.Helper()
 	want := func(sort string, what any) { all = append(all, fmt.Sprintf("%s %v", sort, what)) }
-	for _, m := range menu {
+	for _, m := range slices.Concat(menu, resourceMenu) {
 		want("deed", m.deed)
+	}
+	for d := lacking; d < denials; d++ {
+		want("denial", int(d))
 	}
 	for n := range failures {
 		want("failure", n)

@@ -51,6 +51,7 @@ type world struct {
 	frozen      frozen
 	server      *informertest.Server
 	sources     []*source
+	resource    *resource // nil in worlds whose resource is always there
 	life        life
 	informer    *informer.Informer[*pod]
 	running     bool
@@ -93,9 +94,13 @@ func newWorld(p plan, s sabotage) *world {
 		w.life = newLeased(w.sources[0], w.transformer())
 		return w
 	}
+	if w.custom {
+		w.resource = newResource(w.undefined)
+		w.resource.open = s.open
+	}
 	var sources []reflector.Source
 	for _, s := range w.sources {
-		sources = append(sources, s)
+		sources = append(sources, w.face(s))
 	}
 	w.life = newOwned(sources, informer.Options[*pod]{
 		Name: "pods", Indexes: w.indexed(), Transform: w.transformer(), PageSize: w.page,
@@ -280,6 +285,9 @@ func (w *world) settles() {
 	for _, s := range w.sources {
 		s.heal()
 	}
+	if w.resource != nil {
+		w.resource.admit()
+	}
 	for _, a := range w.actors {
 		a.free(false)
 	}
@@ -321,7 +329,7 @@ func (w *world) bound() time.Duration {
 }
 
 func (w *world) settled() bool {
-	return closed(w.informer.Synced()) && len(behind(w)) == 0 && !w.busy()
+	return closed(w.informer.Synced()) && len(behind(w)) == 0 && len(presence(w)) == 0 && !w.busy()
 }
 
 func (w *world) busy() bool {
@@ -364,6 +372,9 @@ func (w *world) end() {
 	}
 	close(w.over)
 	w.server.Close()
+	if w.resource != nil {
+		w.resource.server.Close()
+	}
 	synctest.Wait()
 }
 
@@ -464,8 +475,15 @@ func (w *world) leaves(a *actor) {
 	}
 }
 
-// send makes a change on the server, and takes note of it.
+// send makes a change on the server, and takes note of it. There is nothing to be
+// changed while the resource is taken away.
 func (w *world) send(c change) {
+	if w.resource == nil || w.resource.version != "" {
+		w.commit(c)
+	}
+}
+
+func (w *world) commit(c change) {
 	p := c.pod.DeepCopy()
 	if w.truth.moves(c) {
 		w.reach("object", "moved")
