@@ -152,6 +152,7 @@ type setup struct {
 	frail     bool   // an index function panics on some objects
 	lease     bool   // the informer is a factory's, acquired and released
 	rough     int    // so many requests fail in the beginning
+	tenants   bool   // the informers of a factory have leases that come and go
 	custom    bool   // the resource comes and goes
 	undefined bool   // its definition may not be read
 	chance    float64
@@ -178,6 +179,7 @@ func (s setup) String() string {
 	say(s.frail, "a frail index function")
 	say(s.lease, "an informer on lease")
 	say(s.rough > 0, "%d failures to begin with", s.rough)
+	say(s.tenants, "leases that come and go")
 	say(s.custom, "a resource that comes and goes")
 	say(s.undefined, "a definition that may not be read")
 	return strings.Join(words, ", ")

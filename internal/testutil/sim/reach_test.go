@@ -21,8 +21,12 @@ const whole = 300
 // faults, all kinds of handlers and all facts that an informer observes.
 func everything(t *testing.T) (all []string) {
 	t.Helper()
-	want := func(sort string, what any) { all = append(all, fmt.Sprintf("%s %v", sort, what)) }
-	for _, m := range slices.Concat(menu, resourceMenu) {
+	want := func(sort string, what any) {
+		if text := fmt.Sprintf("%s %v", sort, what); !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	for _, m := range slices.Concat(menu, resourceMenu, tenantMenu) {
 		want("deed", m.deed)
 	}
 	for d := lacking; d < denials; d++ {

@@ -14,6 +14,9 @@ type sabotage struct {
 	serve     func(p *pod)                  // what the server sends
 	status    func(*informer.Status)
 	worlds    func(seed uint64) plan // whose worlds it is for, nil for ordinary ones
+	squats    bool                   // a lease is not released
+	hoards    bool                   // a factory drops nothing
+	stale     bool                   // who waits for the state of now does not wait
 	open      bool                   // what is denied is served
 	hides     bool                   // a resource that is taken away is still defined
 	blind     bool                   // nobody asks how the informer is doing
@@ -198,6 +201,13 @@ var lies = []lie{
 	{"a deletion that nobody may see", "converges", "the server has not", sabotage{worlds: newResourcePlan, hides: true}},
 	{"a resource that is missing, and is not said to be", "presence", "it is missing: true", sabotage{worlds: newResourcePlan, status: func(st *informer.Status) { st.NotServedSince = time.Time{} }}},
 	{"a resource that is there, and is said to be missing", "presence", "it is missing: false", sabotage{worlds: newResourcePlan, status: func(st *informer.Status) { st.NotServedSince = time.Now() }}},
+	{"an informer that does not run for its users", "tenants", "nothing runs", sabotage{worlds: newTenantPlan, status: func(st *informer.Status) { st.Running = false }}},
+	{"a lease that is not released", "tenants", "runs for nobody", sabotage{worlds: newTenantPlan, squats: true}},
+	{"a factory that drops nothing", "retention", "is kept", sabotage{worlds: newTenantPlan, hoards: true}},
+	{"who waits for the state of now does not wait", "fresh", "long after", sabotage{worlds: newTenantPlan, stale: true}},
+	{"who waits for the state of now waits on", "fresh", "in vain", sabotage{worlds: newTenantPlan, patient: true}},
+	{"handlers that are told something after their lease", "quiet", "", sabotage{worlds: newTenantPlan, echoes: true}},
+	{"a handler of a lease that misses the last change", "converges", "knows", sabotage{worlds: newTenantPlan, tell: drops(func(c told) bool { return c.Kind == informer.Updated }).tell}},
 	{"errors that are not counted", "status", "errors are counted", counts(func(st *informer.Status) { st.Errors = 0 })},
 	{"a last error that is forgotten", "status", "no last error", counts(func(st *informer.Status) { st.LastError = nil })},
 	{"a quarantine that is not counted", "status", "quarantined", counts(func(st *informer.Status) { st.Quarantined++ })},

@@ -14,6 +14,7 @@ var sorts = []struct {
 }{
 	{"informer", newPlan},
 	{"resource", newResourcePlan},
+	{"tenants", newTenantPlan},
 }
 
 // TestWorlds plays one world of each sort for each seed. See the package comment for

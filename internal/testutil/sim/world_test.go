@@ -90,6 +90,9 @@ func newWorld(p plan, s sabotage) *world {
 			s.suffer(fault{fail, 1 + (n+s.part)%len(failures)})
 		}
 	}
+	if w.tenants {
+		return w
+	}
 	if w.lease {
 		w.life = newLeased(w.sources[0], w.transformer())
 		return w
@@ -424,20 +427,25 @@ func (w *world) joins(k kind, racing bool) *actor {
 	if !w.running && w.lease {
 		return nil
 	}
+	return w.joinsTo(w.informer, k, racing)
+}
+
+// joinsTo adds a handler to one of the informers, if there are several.
+func (w *world) joinsTo(of *informer.Informer[*pod], k kind, racing bool) *actor {
 	a := &actor{
-		kind: k, id: len(w.actors), w: w, of: w.informer,
+		kind: k, id: len(w.actors), w: w, of: of,
 		known: map[key]*pod{}, initial: map[key]*pod{}, newest: map[key]mark{}, written: map[key][]handwriting{}, touched: maps.Clone(w.everTouched), last: map[key]heard{},
 	}
 	a.first = a
-	if len(w.actors) > 0 {
+	if len(w.actors) > 0 && !w.tenants {
 		a.first = w.actors[0]
 	}
 	if a.sticks {
 		a.freed = make(chan struct{})
 	}
-	if !racing && closed(w.informer.Synced()) {
+	if !racing && closed(of.Synced()) {
 		a.expected = map[key]*pod{}
-		for p := range w.informer.Indexer().All() {
+		for p := range of.Indexer().All() {
 			a.expected[keyOf(p)] = p
 		}
 	}
@@ -453,7 +461,7 @@ func (w *world) joins(k kind, racing bool) *actor {
 	if w.sabotage.none {
 		h = nil
 	}
-	reg, err := w.informer.Handle(h, informer.HandlerOptions{Name: a.String(), Delivery: a.delivery, Resync: resync})
+	reg, err := of.Handle(h, informer.HandlerOptions{Name: a.String(), Delivery: a.delivery, Resync: resync})
 	if err != nil {
 		w.fault("joins", "%v cannot join: %v", a, err)
 		return nil
