@@ -105,6 +105,7 @@ var lookCheckers = []worldChecker{
 	{"synced early", syncedEarly},
 	{"latest", latestBound},
 	{"asleep", toldAsleep},
+	{"unproved", unproved},
 }
 
 // restCheckers look at a world that is at rest, its faults healed.
@@ -118,6 +119,7 @@ var restCheckers = []worldChecker{
 	{"status", statusTells},
 	{"exits told", exitsTold},
 	{"awaited", awaited},
+	{"presence", presence},
 	{"frozen", func(w *world) []string { return w.frozen.check() }},
 }
 

@@ -13,7 +13,7 @@ import (
 // conditional are the deeds that count where they take effect: drawn when
 // nothing is open, or nobody there, they do nothing.
 var conditional = map[deed]bool{
-	rest: true, again: true, hand: true, flee: true, between: true, await: true, join: true, mob: true, leave: true, free: true, stop: true, start: true, restore: true,
+	deny: true, take: true, give: true, rest: true, again: true, hand: true, flee: true, between: true, await: true, join: true, mob: true, leave: true, free: true, stop: true, start: true, restore: true,
 	cut: true, expire: true, spit: true, garbage: true, half: true,
 	fail: true, hang: true, delay: true, bare: true, mute: true, early: true, lag: true, double: true, lose: true,
 }
@@ -74,6 +74,8 @@ func (w *world) do(s step) {
 		}
 	case join, mob, leave, free:
 		w.handlers(s, r)
+	case deny, take, give:
+		w.defines(s, r)
 	default:
 		w.breaks(s, r)
 	}

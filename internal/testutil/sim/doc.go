@@ -2,7 +2,7 @@
 // in every way that servers break, handlers that come, go, lag and panic, and
 // checkers that never sleep. It holds tests only.
 //
-// One seed makes one world: a setup and a list of steps, drawn before anything
+// One seed makes one world of each sort: a setup and a list of steps, drawn before anything
 // runs (plan_test.go). The driver plays the steps in a synctest bubble, where
 // time is virtual (world_test.go). Between the server, which is informertest's,
 // and the informer stands a source that injects faults (source_test.go,
@@ -16,6 +16,10 @@
 // somebody waits until all was delivered, while handlers join and leave under load
 // (load_test.go). Handlers, transforms and index functions end their goroutines. What
 // worlds cannot show, what is garbage and what is a race, is in stress_test.go.
+//
+// In some worlds the resource itself is taken away and comes back, and requests are denied
+// that would be served, with 404 or 401 (resource_test.go). In others the informers are a factory's, and live while
+// somebody has a lease on them (tenants_test.go).
 //
 // A world that fails is shrunk, step by step, to the fewest that still fail, and
 // printed as a transcript (shrink_test.go); a fixed bug leaves its transcript in

@@ -65,7 +65,7 @@ type leased struct {
 }
 
 func newLeased(s *source, transform func(*pod) (*pod, error)) *leased {
-	f := factory.NewSharedInformerFactoryWithOptions(clientset{source: s}, 0, factory.WithTransform(func(obj any) (any, error) {
+	f := factory.NewSharedInformerFactoryWithOptions(clientset{sources: []*source{s}}, 0, factory.WithTransform(func(obj any) (any, error) {
 		if transform == nil {
 			return obj, nil
 		}
@@ -106,16 +106,16 @@ func (l *leased) close() {
 	l.factory.Shutdown()
 }
 
-// clientset is a client whose pods come from the source.
+// clientset is a client whose pods come from the source of their namespace.
 type clientset struct {
 	kubernetes.Interface
-	source *source
+	sources []*source
 }
 
 type (
 	coreClient struct {
 		typedcorev1.CoreV1Interface
-		source *source
+		sources []*source
 	}
 	podClient struct {
 		typedcorev1.PodInterface
@@ -123,9 +123,16 @@ type (
 	}
 )
 
-func (c clientset) CoreV1() typedcorev1.CoreV1Interface { return coreClient{source: c.source} }
+func (c clientset) CoreV1() typedcorev1.CoreV1Interface { return coreClient{sources: c.sources} }
 
-func (c coreClient) Pods(string) typedcorev1.PodInterface { return podClient{source: c.source} }
+func (c coreClient) Pods(namespace string) typedcorev1.PodInterface {
+	for _, s := range c.sources {
+		if s.namespace == namespace {
+			return podClient{source: s}
+		}
+	}
+	panic("the world is wrong: there is no namespace " + namespace)
+}
 
 func (c podClient) List(ctx context.Context, o metav1.ListOptions) (*corev1.PodList, error) {
 	list, err := c.source.List(ctx, o)

@@ -59,12 +59,15 @@ const (
 	status deed = "status" // what the informer says of itself is traced
 )
 
-// menu says how often each deed is done, of a hundred or so, and its largest n.
-var menu = []struct {
+// dish says how often a deed is done, of a hundred or so, and its largest n.
+type dish struct {
 	deed   deed
 	weight int
 	most   int
-}{
+}
+
+// menu are the deeds of ordinary worlds.
+var menu = []dish{
 	{write, 30, 6},
 	{burst, 5, 60},
 	{pass, 12, 50},
@@ -149,6 +152,9 @@ type setup struct {
 	frail     bool   // an index function panics on some objects
 	lease     bool   // the informer is a factory's, acquired and released
 	rough     int    // so many requests fail in the beginning
+	tenants   bool   // the informers of a factory have leases that come and go
+	custom    bool   // the resource comes and goes
+	undefined bool   // its definition may not be read
 	chance    float64
 }
 
@@ -173,6 +179,9 @@ func (s setup) String() string {
 	say(s.frail, "a frail index function")
 	say(s.lease, "an informer on lease")
 	say(s.rough > 0, "%d failures to begin with", s.rough)
+	say(s.tenants, "leases that come and go")
+	say(s.custom, "a resource that comes and goes")
+	say(s.undefined, "a definition that may not be read")
 	return strings.Join(words, ", ")
 }
 
@@ -183,10 +192,14 @@ type plan struct {
 	steps []step
 }
 
-// newPlan draws a world.
-func newPlan(seed uint64) plan {
+// newPlan draws an ordinary world.
+func newPlan(seed uint64) plan { return drawPlan(seed, menu, func(*setup, *rand.Rand) {}) }
+
+// drawPlan draws a world of a setup, adjusted, and of the deeds of a menu.
+func drawPlan(seed uint64, menu []dish, adjust func(*setup, *rand.Rand)) plan {
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test
 	p := plan{seed: seed, setup: newSetup(r)}
+	adjust(&p.setup, r)
 	total := 0
 	for _, m := range menu {
 		total += m.weight

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,9 +21,16 @@ const whole = 300
 // faults, all kinds of handlers and all facts that an informer observes.
 func everything(t *testing.T) (all []string) {
 	t.Helper()
-	want := func(sort string, what any) { all = append(all, fmt.Sprintf("%s %v", sort, what)) }
-	for _, m := range menu {
+	want := func(sort string, what any) {
+		if text := fmt.Sprintf("%s %v", sort, what); !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	for _, m := range slices.Concat(menu, resourceMenu, tenantMenu) {
 		want("deed", m.deed)
+	}
+	for d := lacking; d < denials; d++ {
+		want("denial", int(d))
 	}
 	for n := range failures {
 		want("failure", n)

@@ -13,28 +13,34 @@ type sabotage struct {
 	tell      func(a *actor, c told) []told // what a handler is told
 	serve     func(p *pod)                  // what the server sends
 	status    func(*informer.Status)
-	blind     bool  // nobody asks how the informer is doing
-	index     bool  // an index function that is not one
-	again     bool  // the same index is added again
-	hush      bool  // watches bring nothing
-	stateless bool  // no full state is ever told whole
-	leaves    bool  // nothing is listed after a user has written
-	foreign   bool  // a user writes another type
-	mum       bool  // bookmarks get lost, always
-	away      bool  // a server that is restored does not come back
-	deaf      bool  // a watch does not stop
-	synced    bool  // everyone is synced at once
-	unsynced  bool  // nobody ever is
-	selects   bool  // a query finds one less
-	rings     bool  // a handler is told something after the informer has stopped
-	echoes    bool  // a handler is told something after it has left
-	none      bool  // a handler that is none joins
-	patient   bool  // who waits until all was delivered waits on
-	rewinds   bool  // the cache has held newer versions than it did
-	scribbles bool  // a stored object is changed
-	backlog   int   // more than there is
-	calls     int64 // more than there were
-	requests  int   // more than there are, for each
+	worlds    func(seed uint64) plan // whose worlds it is for, nil for ordinary ones
+	squats    bool                   // a lease is not released
+	hoards    bool                   // a factory drops nothing
+	stale     bool                   // who waits for the state of now does not wait
+	open      bool                   // what is denied is served
+	hides     bool                   // a resource that is taken away is still defined
+	blind     bool                   // nobody asks how the informer is doing
+	index     bool                   // an index function that is not one
+	again     bool                   // the same index is added again
+	hush      bool                   // watches bring nothing
+	stateless bool                   // no full state is ever told whole
+	leaves    bool                   // nothing is listed after a user has written
+	foreign   bool                   // a user writes another type
+	mum       bool                   // bookmarks get lost, always
+	away      bool                   // a server that is restored does not come back
+	deaf      bool                   // a watch does not stop
+	synced    bool                   // everyone is synced at once
+	unsynced  bool                   // nobody ever is
+	selects   bool                   // a query finds one less
+	rings     bool                   // a handler is told something after the informer has stopped
+	echoes    bool                   // a handler is told something after it has left
+	none      bool                   // a handler that is none joins
+	patient   bool                   // who waits until all was delivered waits on
+	rewinds   bool                   // the cache has held newer versions than it did
+	scribbles bool                   // a stored object is changed
+	backlog   int                    // more than there is
+	calls     int64                  // more than there were
+	requests  int                    // more than there are, for each
 }
 
 func (s sabotage) found(found []*pod) []*pod {
@@ -191,12 +197,31 @@ var lies = []lie{
 		c.Lost = c.Lost || c.Kind == informer.Deleted && a.delivery == informer.Latest
 		return []told{c}
 	}}},
+	{"a denial that lets everybody in", "unproved", "nobody has seen it deleted", sabotage{worlds: newResourcePlan, open: true}},
+	{"a deletion that nobody may see", "converges", "the server has not", sabotage{worlds: newResourcePlan, hides: true}},
+	{"a resource that is missing, and is not said to be", "presence", "it is missing: true", sabotage{worlds: newResourcePlan, status: func(st *informer.Status) { st.NotServedSince = time.Time{} }}},
+	{"a resource that is there, and is said to be missing", "presence", "it is missing: false", sabotage{worlds: newResourcePlan, status: func(st *informer.Status) { st.NotServedSince = time.Now() }}},
+	{"an informer that does not run for its users", "tenants", "nothing runs", sabotage{worlds: newTenantPlan, status: func(st *informer.Status) { st.Running = false }}},
+	{"a lease that is not released", "tenants", "runs for nobody", sabotage{worlds: newTenantPlan, squats: true}},
+	{"a factory that drops nothing", "retention", "is kept", sabotage{worlds: newTenantPlan, hoards: true}},
+	{"who waits for the state of now does not wait", "fresh", "long after", sabotage{worlds: newTenantPlan, stale: true}},
+	{"who waits for the state of now waits on", "fresh", "in vain", sabotage{worlds: newTenantPlan, patient: true}},
+	{"handlers that are told something after their lease", "quiet", "", sabotage{worlds: newTenantPlan, echoes: true}},
+	{"a handler of a lease that misses the last change", "converges", "knows", sabotage{worlds: newTenantPlan, tell: drops(func(c told) bool { return c.Kind == informer.Updated }).tell}},
 	{"errors that are not counted", "status", "errors are counted", counts(func(st *informer.Status) { st.Errors = 0 })},
 	{"a last error that is forgotten", "status", "no last error", counts(func(st *informer.Status) { st.LastError = nil })},
 	{"a quarantine that is not counted", "status", "quarantined", counts(func(st *informer.Status) { st.Quarantined++ })},
 	{"an object in no index that is not counted", "status", "not indexed", counts(func(st *informer.Status) { st.Unindexed++ })},
 	{"a status of before", "status", "running", counts(func(st *informer.Status) { st.Running = false })},
 	{"a store that is not counted", "status", "objects are counted", counts(func(st *informer.Status) { st.Objects++ })},
+}
+
+// plan draws a world for the sabotage.
+func (s sabotage) plan(seed uint64) plan {
+	if s.worlds == nil {
+		return newPlan(seed)
+	}
+	return s.worlds(seed)
 }
 
 // serveNews makes some objects what they never were.
@@ -225,7 +250,7 @@ func TestEachCheckerCanFail(t *testing.T) {
 	for _, lie := range lies {
 		t.Run(lie.name, func(t *testing.T) {
 			for seed := range uint64(150) {
-				p := newPlan(seed)
+				p := lie.sabotage.plan(seed)
 				if p.setup.lease && lie.sabotage.index {
 					continue
 				}

@@ -24,7 +24,11 @@ func run(t *testing.T, p plan, s sabotage) (o outcome) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
 		w := newWorld(p, s)
-		w.play()
+		if w.tenants {
+			newTenancy(w).play()
+		} else {
+			w.play()
+		}
 		o = outcome{w.violations, w.trace.String(), w.reached}
 	})
 	return o

@@ -7,32 +7,49 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWorlds plays one world for each seed. See the package comment for how to
-// play one again.
+// sorts are the sorts of worlds that each seed makes one of.
+var sorts = []struct {
+	name string
+	draw func(seed uint64) plan
+}{
+	{"informer", newPlan},
+	{"resource", newResourcePlan},
+	{"tenants", newTenantPlan},
+}
+
+// TestWorlds plays one world of each sort for each seed. See the package comment for
+// how to play one again.
 func TestWorlds(t *testing.T) {
 	reached := map[string]int{}
 	for seed := *seedFlag; seed < *seedFlag+*seedsFlag; seed++ {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			p := newPlan(seed)
-			o := run(t, p, sabotage{})
-			for what, n := range o.reached {
-				reached[what] += n
-			}
-			if *traceFlag {
-				t.Log("\n" + o.transcript(p))
-			}
-			if len(o.violations) == 0 {
-				t.Logf("world %d: trace %s", seed, hash(o.trace))
-				return
-			}
-			small := shrink(t, p, sabotage{}, o.violations[0].checker)
-			t.Errorf("%s\n\nshrunk from %d steps:\n%s", o.violations, len(p.steps), run(t, small, sabotage{}).transcript(small))
-		})
+		for _, sort := range sorts {
+			t.Run(fmt.Sprintf("seed %d %s", seed, sort.name), func(t *testing.T) {
+				for what, n := range playSeed(t, sort.draw(seed)) {
+					reached[what] += n
+				}
+			})
+		}
 	}
 	if *seedFlag == 1 && *seedsFlag >= whole {
 		require.Empty(t, unreached(t, reached), "no world has reached these")
 	}
 	t.Log(reached)
+}
+
+// playSeed plays one world, which is shrunk if it fails, and returns what it has reached.
+func playSeed(t *testing.T, p plan) (reached map[string]int) {
+	t.Helper()
+	o := run(t, p, sabotage{})
+	if *traceFlag {
+		t.Log("\n" + o.transcript(p))
+	}
+	if len(o.violations) == 0 {
+		t.Logf("world %d: trace %s", p.seed, hash(o.trace))
+		return o.reached
+	}
+	small := shrink(t, p, sabotage{}, o.violations[0].checker)
+	t.Errorf("%s\n\nshrunk from %d steps:\n%s", o.violations, len(p.steps), run(t, small, sabotage{}).transcript(small))
+	return o.reached
 }
 
 // TestTheSameSeedGivesTheSameTrace is what makes the rest of use.

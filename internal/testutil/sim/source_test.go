@@ -82,7 +82,8 @@ type source struct {
 	w         *world
 	part      int
 	namespace string
-	selector  string // of labels
+	selector  string           // of labels
+	asked     reflector.Source // whether the resource is served, nil where it always is
 
 	marked atomic.Bool // a bookmark has come since the informer began
 
@@ -227,7 +228,7 @@ func (s *source) strike(ctx context.Context, f fault, healed chan struct{}) erro
 		case <-time.After(time.Duration(f.n)*time.Second + 41_003*time.Microsecond): // at no step's moment
 		}
 	}
-	return nil
+	return s.served(ctx)
 }
 
 // answer traces what became of a request, and counts the errors that the
@@ -239,7 +240,7 @@ func (s *source) answer(ctx context.Context, request string, f fault, err error)
 	how := "ok"
 	if err != nil {
 		how = err.Error()
-		if !apierrors.IsInvalid(err) { // a server that does not stream is no failure
+		if !apierrors.IsInvalid(err) && !apierrors.IsNotFound(err) { // a server that does not stream is no failure, nor is a resource that is awaited
 			s.told()
 		}
 	}

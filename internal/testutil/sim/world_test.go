@@ -51,6 +51,7 @@ type world struct {
 	frozen      frozen
 	server      *informertest.Server
 	sources     []*source
+	resource    *resource // nil in worlds whose resource is always there
 	life        life
 	informer    *informer.Informer[*pod]
 	running     bool
@@ -89,13 +90,20 @@ func newWorld(p plan, s sabotage) *world {
 			s.suffer(fault{fail, 1 + (n+s.part)%len(failures)})
 		}
 	}
+	if w.tenants {
+		return w
+	}
 	if w.lease {
 		w.life = newLeased(w.sources[0], w.transformer())
 		return w
 	}
+	if w.custom {
+		w.resource = newResource(w.undefined)
+		w.resource.open = s.open
+	}
 	var sources []reflector.Source
 	for _, s := range w.sources {
-		sources = append(sources, s)
+		sources = append(sources, w.face(s))
 	}
 	w.life = newOwned(sources, informer.Options[*pod]{
 		Name: "pods", Indexes: w.indexed(), Transform: w.transformer(), PageSize: w.page,
@@ -280,6 +288,9 @@ func (w *world) settles() {
 	for _, s := range w.sources {
 		s.heal()
 	}
+	if w.resource != nil {
+		w.resource.admit()
+	}
 	for _, a := range w.actors {
 		a.free(false)
 	}
@@ -321,7 +332,7 @@ func (w *world) bound() time.Duration {
 }
 
 func (w *world) settled() bool {
-	return closed(w.informer.Synced()) && len(behind(w)) == 0 && !w.busy()
+	return closed(w.informer.Synced()) && len(behind(w)) == 0 && len(presence(w)) == 0 && !w.busy()
 }
 
 func (w *world) busy() bool {
@@ -364,6 +375,9 @@ func (w *world) end() {
 	}
 	close(w.over)
 	w.server.Close()
+	if w.resource != nil {
+		w.resource.server.Close()
+	}
 	synctest.Wait()
 }
 
@@ -413,20 +427,25 @@ func (w *world) joins(k kind, racing bool) *actor {
 	if !w.running && w.lease {
 		return nil
 	}
+	return w.joinsTo(w.informer, k, racing)
+}
+
+// joinsTo adds a handler to one of the informers, if there are several.
+func (w *world) joinsTo(of *informer.Informer[*pod], k kind, racing bool) *actor {
 	a := &actor{
-		kind: k, id: len(w.actors), w: w, of: w.informer,
+		kind: k, id: len(w.actors), w: w, of: of,
 		known: map[key]*pod{}, initial: map[key]*pod{}, newest: map[key]mark{}, written: map[key][]handwriting{}, touched: maps.Clone(w.everTouched), last: map[key]heard{},
 	}
 	a.first = a
-	if len(w.actors) > 0 {
+	if len(w.actors) > 0 && !w.tenants {
 		a.first = w.actors[0]
 	}
 	if a.sticks {
 		a.freed = make(chan struct{})
 	}
-	if !racing && closed(w.informer.Synced()) {
+	if !racing && closed(of.Synced()) {
 		a.expected = map[key]*pod{}
-		for p := range w.informer.Indexer().All() {
+		for p := range of.Indexer().All() {
 			a.expected[keyOf(p)] = p
 		}
 	}
@@ -442,7 +461,7 @@ func (w *world) joins(k kind, racing bool) *actor {
 	if w.sabotage.none {
 		h = nil
 	}
-	reg, err := w.informer.Handle(h, informer.HandlerOptions{Name: a.String(), Delivery: a.delivery, Resync: resync})
+	reg, err := of.Handle(h, informer.HandlerOptions{Name: a.String(), Delivery: a.delivery, Resync: resync})
 	if err != nil {
 		w.fault("joins", "%v cannot join: %v", a, err)
 		return nil
@@ -464,8 +483,15 @@ func (w *world) leaves(a *actor) {
 	}
 }
 
-// send makes a change on the server, and takes note of it.
+// send makes a change on the server, and takes note of it. There is nothing to be
+// changed while the resource is taken away.
 func (w *world) send(c change) {
+	if w.resource == nil || w.resource.version != "" {
+		w.commit(c)
+	}
+}
+
+func (w *world) commit(c change) {
 	p := c.pod.DeepCopy()
 	if w.truth.moves(c) {
 		w.reach("object", "moved")

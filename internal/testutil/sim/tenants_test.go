@@ -1,0 +1,398 @@
+package sim_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing/synctest"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// The deeds of those who have leases on the informers of a factory, and of its owner.
+const (
+	rent    deed = "rent"    // somebody acquires an informer, with a handler of kind n
+	hire    deed = "hire"    // a handler of kind n is added through a lease
+	vacate  deed = "vacate"  // a lease is released
+	launch  deed = "launch"  // Start with another context
+	expired deed = "expired" // one of these contexts ends
+	freshen deed = "freshen" // somebody waits for the state of now
+)
+
+// tenantMenu is the menu of worlds of leases.
+var tenantMenu = []dish{
+	{write, 25, 6},
+	{burst, 4, 60},
+	{pass, 10, 50},
+	{idle, 4, 4},
+	{free, 4, 1},
+	{rest, 6, 1},
+	{cut, 3, 1},
+	{expire, 3, 1},
+	{fail, 3, len(failures)},
+	{delay, 3, 8},
+	{early, 2, 4},
+	{rent, 14, len(kinds)},
+	{hire, 6, len(kinds)},
+	{vacate, 14, 1},
+	{launch, 8, 1},
+	{expired, 8, 1},
+	{freshen, 8, 1},
+}
+
+// newTenantPlan draws a world of leases.
+func newTenantPlan(seed uint64) plan {
+	return drawPlan(seed, tenantMenu, func(s *setup, _ *rand.Rand) {
+		s.tenants, s.parts, s.page = true, 2, 0
+		s.lease, s.blank, s.recurs, s.zones, s.transform, s.frail = false, false, false, 0, "", false
+	})
+}
+
+// retention is how long the factory keeps what nobody uses.
+const retention = 150 * time.Second
+
+// tenancy is a world whose informers belong to a factory and live while somebody has a
+// lease on them: one for each namespace. All of it is the driver's own.
+type tenancy struct {
+	*world
+	factory *factory.Factory
+	starts  []context.CancelFunc // of the contexts that have not ended
+	tenants []*tenant
+	fresh   []*freshWait
+	unused  map[string]time.Time // since when an informer has no user, of those that had one
+	began   map[string]moment    // what a namespace held before the present run of its informer
+}
+
+// tenant is somebody with a lease, and handlers through it.
+type tenant struct {
+	namespace string
+	source    *source
+	lease     *factory.Lease[*pod]
+	handlers  []*actor
+	left      context.Context
+	leave     context.CancelFunc
+}
+
+func newTenancy(w *world) *tenancy {
+	t := &tenancy{world: w, unused: map[string]time.Time{}, began: map[string]moment{}}
+	keep := retention
+	if w.sabotage.hoards {
+		keep = -1
+	}
+	t.factory = factory.NewSharedInformerFactoryWithOptions(clientset{sources: w.sources}, 0, factory.WithRetention(keep))
+	return t
+}
+
+// play plays the whole world, or up to the first violation.
+func (t *tenancy) play() {
+	for i, s := range t.plan.steps {
+		t.trace.step("%d. %v", i, s)
+		t.does(s)
+		time.Sleep(time.Millisecond) // the second source answers a little late, and is waited for
+		synctest.Wait()
+		t.looks()
+		if t.failed() {
+			break
+		}
+	}
+	t.end()
+}
+
+func (t *tenancy) does(s step) {
+	r := s.rand()
+	var one *tenant
+	if len(t.tenants) > 0 {
+		one = t.tenants[r.IntN(len(t.tenants))]
+	}
+	switch {
+	case s.deed == rent && len(t.tenants) < 5:
+		t.rents(s, t.sources[r.IntN(len(t.sources))])
+	case s.deed == hire && one != nil && len(one.handlers) < 3:
+		t.hires(one, kindOf(s))
+	case s.deed == vacate && one != nil:
+		t.vacates(one)
+	case s.deed == launch && len(t.starts) < 3:
+		ctx, cancel := context.WithCancel(context.Background())
+		t.starts = append(t.starts, cancel)
+		t.factory.StartWithContext(ctx)
+	case s.deed == expired && len(t.starts) > 0:
+		i := r.IntN(len(t.starts))
+		t.starts[i]()
+		t.starts = slices.Delete(t.starts, i, i+1)
+	case s.deed == freshen && one != nil:
+		t.freshens(one)
+	case s.deed == rest:
+		t.rests()
+	case slices.Contains([]deed{rent, hire, vacate, launch, expired, freshen}, s.deed):
+		return
+	default:
+		t.do(s)
+		return
+	}
+	t.reach("deed", s.deed)
+}
+
+// rents lets somebody acquire an informer and add a handler at once.
+func (t *tenancy) rents(s step, of *source) {
+	lease, err := factory.Acquire[*pod](t.factory, factory.Scope{Namespaces: []string{of.namespace}})
+	if err != nil {
+		panic(fmt.Sprintf("the world is wrong: %v", err))
+	}
+	if i := lease.Informer(); !slices.Contains(i.Indexer().Indexes(), "node") {
+		if err := i.AddIndexes(t.indexed()...); err != nil {
+			t.fault("indexed", "an index cannot be added through a lease: %v", err)
+		}
+	}
+	one := &tenant{namespace: of.namespace, source: of, lease: lease}
+	one.left, one.leave = context.WithCancel(context.Background())
+	t.tenants = append(t.tenants, one)
+	delete(t.unused, of.namespace)
+	t.hires(one, kindOf(s))
+}
+
+func (t *tenancy) hires(one *tenant, k kind) {
+	if a := t.joinsTo(one.lease.Informer(), k, true); a != nil {
+		one.handlers = append(one.handlers, a)
+	}
+}
+
+// vacates lets a tenant release its lease: its handlers are told nothing more.
+func (t *tenancy) vacates(one *tenant) {
+	t.tenants = slices.DeleteFunc(t.tenants, func(other *tenant) bool { return other == one })
+	if t.users(one.namespace) == 0 {
+		t.unused[one.namespace] = time.Now()
+	}
+	one.leave()
+	if !t.sabotage.squats {
+		one.lease.Release()
+	}
+	for _, a := range one.handlers {
+		a.free(false)
+		if t.sabotage.squats {
+			a.reg.Stop()
+		}
+		t.within("its lease was released", a, a.reg.Done())
+		a.gone.Store(true)
+		if t.sabotage.echoes {
+			a.handle(told{Kind: informer.Added, New: &pod{}})
+		}
+	}
+}
+
+func (t *tenancy) users(namespace string) (n int) {
+	for _, one := range t.tenants {
+		if one.namespace == namespace {
+			n++
+		}
+	}
+	return n
+}
+
+// wanted tells whether an informer has to run.
+func (t *tenancy) wanted(namespace string) bool { return len(t.starts) > 0 && t.users(namespace) > 0 }
+
+// looks is what the driver checks after each step.
+func (t *tenancy) looks() {
+	held := map[string]factory.Held{}
+	for h := range t.factory.Informers() {
+		held[h.Scope.Namespaces[0]] = h
+	}
+	for _, s := range t.sources {
+		if !t.wanted(s.namespace) {
+			t.began[s.namespace] = t.now(s.namespace)
+		}
+		h, ok := held[s.namespace]
+		if t.sabotage.status != nil {
+			t.sabotage.status(&h.Status)
+		}
+		switch runs := ok && h.Status.Running && !h.Status.Stopped; {
+		case t.wanted(s.namespace) && !runs:
+			t.fault("tenants", "nothing runs for the %d users of namespace %s", t.users(s.namespace), s.namespace)
+		case !t.wanted(s.namespace) && (runs || len(s.open()) > 0):
+			t.fault("tenants", "the informer of namespace %s runs for nobody", s.namespace)
+		}
+		since, unused := t.unused[s.namespace]
+		if over := unused && time.Since(since) > retention; over && ok {
+			t.fault("retention", "the informer of namespace %s is kept, unused since %v", s.namespace, since)
+		} else if unused && !over && !ok {
+			t.fault("retention", "the informer of namespace %s was dropped, unused since %v", s.namespace, since)
+		}
+	}
+	t.freshness()
+}
+
+// moment is what a namespace held once.
+type moment struct {
+	since int          // the changes that had been made
+	was   map[key]mark // the objects of then
+}
+
+func (t *tenancy) now(namespace string) moment {
+	m := moment{len(t.truth.log), map[key]mark{}}
+	for k, p := range t.truth.live {
+		if k.Namespace == namespace {
+			m.was[k] = markOf(p)
+		}
+	}
+	return m
+}
+
+// freshWait is somebody who waits for the state of now: that of when he began or, where the
+// informer ran already, of when that did. It may be as late as a watch is.
+type freshWait struct {
+	of *tenant
+	moment
+	returned chan struct{}
+	err      error
+	found    map[key]mark // what was stored when the wait was over
+}
+
+func (t *tenancy) freshens(one *tenant) {
+	f := &freshWait{of: one, moment: t.now(one.namespace), returned: make(chan struct{})}
+	if t.wanted(one.namespace) {
+		f.moment = t.began[one.namespace]
+	}
+	t.fresh = append(t.fresh, f)
+	go func() {
+		defer close(f.returned)
+		if !t.sabotage.stale {
+			f.err = one.lease.WaitFresh(one.left)
+		}
+		f.found = map[key]mark{}
+		for p := range one.lease.Informer().Indexer().All() {
+			f.found[keyOf(p)] = markOf(p)
+		}
+		if t.sabotage.patient {
+			<-t.over
+		}
+	}()
+}
+
+// freshness holds what was found by those who have waited against what was there at that
+// moment, and later.
+func (t *tenancy) freshness() {
+	t.fresh = slices.DeleteFunc(t.fresh, func(f *freshWait) bool {
+		if !closed(f.returned) {
+			return false
+		}
+		if f.err == nil {
+			t.holds(f)
+		} else if f.of.left.Err() == nil && !errors.Is(f.err, informer.ErrStopped) {
+			t.fault("fresh", "who waits for the state of now is told %v", f.err)
+		}
+		return true
+	})
+}
+
+func (t *tenancy) holds(f *freshWait) {
+	may := map[key][]mark{} // what an object may be, the zero mark if it may not be there
+	for _, c := range t.truth.log[f.since:] {
+		k := keyOf(c.pod)
+		may[k] = append(may[k], markOf(c.pod))
+	}
+	for k := range merged(f.was, f.found) {
+		if m := f.found[k]; m != f.was[k] && !slices.Contains(may[k], m) {
+			t.fault("fresh", "%v is %v, long after it was %v", k, m, f.was[k])
+		}
+	}
+}
+
+func merged(a, b map[key]mark) map[key]mark {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+// rests ends the faults and waits until all that runs is what the server holds.
+func (t *tenancy) rests() {
+	for _, s := range t.sources {
+		s.heal()
+	}
+	for _, a := range t.actors {
+		a.free(false)
+	}
+	time.Sleep(time.Millisecond)
+	for began := time.Now(); time.Since(began) < soon; time.Sleep(10 * time.Second) {
+		if synctest.Wait(); len(t.apart()) == 0 && !t.waits() {
+			break
+		}
+	}
+	for _, what := range t.apart() {
+		t.fault("converges", "%s", what)
+	}
+	if t.waits() {
+		t.fault("fresh", "somebody waits in vain for the state of now")
+	}
+	t.freshness()
+	for _, a := range t.actors {
+		a.free(a.sticks && !a.gone.Load())
+	}
+}
+
+// waits tells whether somebody waits for the state of an informer that runs.
+func (t *tenancy) waits() bool {
+	return slices.ContainsFunc(t.fresh, func(f *freshWait) bool { return t.wanted(f.of.namespace) && !closed(f.returned) })
+}
+
+// apart tells where the informers that run are not what the server holds, or their
+// handlers do not know it.
+func (t *tenancy) apart() (problems []string) {
+	for _, one := range t.tenants {
+		if !t.wanted(one.namespace) {
+			continue
+		}
+		want, stored := t.now(one.namespace).was, map[key]mark{}
+		for p := range one.lease.Informer().Indexer().All() {
+			stored[keyOf(p)] = markOf(p)
+		}
+		if !maps.Equal(want, stored) {
+			problems = append(problems, fmt.Sprintf("namespace %s has %v, the server %v", one.namespace, stored, want))
+		}
+		for _, a := range one.handlers {
+			if known := a.knows(); a.reg.Backlog() == 0 && !closed(a.reg.Done()) && !maps.Equal(known, want) || !closed(a.reg.Done()) && a.works() {
+				problems = append(problems, fmt.Sprintf("%v of namespace %s knows %v, the server has %v", a, one.namespace, known, want))
+			}
+		}
+	}
+	return problems
+}
+
+func (a *actor) knows() map[key]mark {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	known := map[key]mark{}
+	for k, p := range a.known {
+		known[k] = markOf(p)
+	}
+	return known
+}
+
+// end compares all once more, releases all leases and lets the retention pass.
+func (t *tenancy) end() {
+	t.trace.step("end")
+	if !t.failed() {
+		t.rests()
+	}
+	for len(t.tenants) > 0 {
+		t.vacates(t.tenants[0])
+	}
+	time.Sleep(retention + time.Minute)
+	if synctest.Wait(); !t.failed() {
+		t.looks()
+	}
+	for _, cancel := range t.starts {
+		cancel()
+	}
+	close(t.over)
+	t.factory.Shutdown()
+	if !t.failed() {
+		t.asks(stopCheckers[:1])
+	}
+	t.server.Close()
+	synctest.Wait()
+}
