@@ -257,7 +257,7 @@ type cell func(*machine, input) action
 //	                 broken                                          fail; listBroke                     waitingToList
 //	openingStream    opened                                          begin                               streaming
 //	openingStream,   failed      expired, too large: asked for one   fail; expired                       openingStream
-//	 streaming       failed      busy; expired, too large at ""      fail                                waitingToList
+//	 streaming       failed      busy                                fail                                waitingToList
 //	openingStream    failed      invalid                             report; watchListDisabled           listing
 //	openingStream,   failed      else                                fail; watchListDisabled             listing
 //	 streaming       silent      unconfirmed                         confirmed; expired                  relist
@@ -486,7 +486,7 @@ func (m *machine) streamFailed(in input) action {
 	case in.unavailable() && m.request.version != "":
 		m.expire()
 		return m.stream(a)
-	case in.unavailable(), in.class == classBusy:
+	case in.class == classBusy:
 		return m.waitToList(a)
 	default:
 		return m.disableStreams(a)
