@@ -155,7 +155,7 @@ func (l *loop) do(a action) (input, error) {
 	case doRead:
 		return l.read()
 	case doCommit:
-		if l.conn == nil && l.streaming != StreamingSupported {
+		if l.machine.phase == committingList && l.streaming != StreamingSupported {
 			l.openAhead(a.request.version)
 		}
 		if err := l.callSink(func() error { return l.sink.Commit(l.ctx, a.request.version) }); err != nil {
