@@ -64,5 +64,8 @@ func (l *loop) use(o outcome[learned]) {
 	if !features.FeatureGates().Enabled(features.WatchListClient) {
 		l.machine.streaming = StreamingUnsupported
 	}
+	if source := l.presence.source; source != nil && source.isMoved() && l.o.Version != "" {
+		l.machine.history.state = rolledBack // what the sink holds is of another version
+	}
 	l.readHere(o.value.wired)
 }

@@ -284,7 +284,7 @@ type cell func(*machine, input) action
 //	waitingToList    waited                                                                              relist
 //	waitingToWatch   waited                                          unconfirmed                         openingWatch
 //	all with requests failed     missing                             fail                                absent
-//	absent           served                                          expired; rolledBack if moved        relist
+//	absent           served      ; watchListDisabled no more         expired; rolledBack if moved        relist
 //	                 withdrawn                                       begin                               withdrawing
 //	                 unknowable                                                                          waitingToList
 //	                 failed                                          fail                                waitingToList
@@ -607,6 +607,7 @@ func (m *machine) isServed(in input) action {
 		m.history.state = rolledBack
 	}
 	m.watch.unconfirmed = false
+	m.server.watchListDisabled = false // the stream was refused since the resource was missing
 	return m.relist(action{})
 }
 

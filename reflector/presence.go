@@ -89,10 +89,10 @@ func provesPresence(in input, phase phase) bool {
 }
 
 // isMissing says that the server does not know the resource, and that somebody can be
-// asked about it.
+// asked about it. A server may refuse just a stream by a 404: the list that follows it tells.
 func (l *loop) isMissing(in input, err error) bool {
 	p := &l.presence
-	if in.kind != inFailed || !apierrors.IsNotFound(err) || p.source == nil {
+	if in.kind != inFailed || l.operation == OpStream || !apierrors.IsNotFound(err) || p.source == nil {
 		return false
 	}
 	if p.resource == nil {

@@ -97,9 +97,6 @@ func (r *Reflector) Run(ctx context.Context) error {
 	if r.o.Version != "" {
 		l.machine.history.versions = versionsKnown
 		l.presence.holds = true
-		if source := l.presence.source; source != nil && source.isMoved() {
-			l.machine.history.state = rolledBack // what the sink holds is of another version
-		}
 	}
 	defer l.closeConn("stopped")
 	defer l.closePage()
