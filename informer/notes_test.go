@@ -36,8 +36,8 @@ func (s streamless) Watch(ctx context.Context, o metav1.ListOptions) (watch.Inte
 	return s.script.Watch(ctx, o)
 }
 
-// notStreaming is what a server without WatchList says.
-var notStreaming = apierrors.NewInvalid(schema.GroupKind{Group: "meta.k8s.io", Kind: "ListOptions"}, "", nil)
+// errNotStreaming is what a server without WatchList says.
+var errNotStreaming = apierrors.NewInvalid(schema.GroupKind{Group: "meta.k8s.io", Kind: "ListOptions"}, "", nil)
 
 // A source that tells no versions is noted once, however often it lists, and over a
 // second run.
@@ -66,7 +66,7 @@ func TestAnUnknownHistoryIsNotedOnce(t *testing.T) {
 // counted or logged, and a line says once why it lists.
 func TestAServerThatDoesNotStreamIsNoError(t *testing.T) {
 	for name, source := range map[string]streamless{
-		"refused": {nil, reflector.StreamingSupported, func() (watch.Interface, error) { return nil, notStreaming }},
+		"refused": {nil, reflector.StreamingSupported, func() (watch.Interface, error) { return nil, errNotStreaming }},
 		"refused, where it was but tried": {nil, reflector.StreamingUnknown, func() (watch.Interface, error) {
 			return nil, apierrors.NewBadRequest("no such parameter")
 		}},

@@ -204,10 +204,3 @@ func TestBeginAnew(t *testing.T) {
 		}
 	})
 }
-
-// done is a context that has ended.
-func done(t *testing.T) context.Context {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	return ctx
-}

@@ -183,11 +183,15 @@ func (f *follower) until(holds func() bool) {
 		select {
 		case <-f.looked:
 		case <-late:
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			require.FailNow(f.t, "this has not come", "stored %v, told %+v", f.stored, f.events)
+			f.notCome()
 		}
 	}
+}
+
+func (f *follower) notCome() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	require.FailNow(f.t, "this has not come", "stored %v, told %+v", f.stored, f.events)
 }
 
 // watching says that a watch has begun, so often.

@@ -294,7 +294,7 @@ func TestTheBackoffOfTheOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var asked []time.Duration
-		lw := &ListWatch{ListFunc: func(metav1.ListOptions) (kruntime.Object, error) {
+		lw := &ListWatch{ListWithContextFunc: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
 			asked = append(asked, time.Since(start))
 			return nil, errPoison
 		}}
