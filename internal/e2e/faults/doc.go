@@ -8,7 +8,7 @@
 // and fleet.
 //
 // A scenario waits for conditions, for minutes if need be, and never judges by how
-// long something took, but for what is promised: a custom resource is there 2 s after it is served. Those that wait most of the time run two at a time.
+// long something took, but for what is promised: a custom resource is there long before a back-off would ask for it again. Those that wait most of the time run two at a time.
 //
 // It is a module of its own, see the package harness for the servers.
 package faults

@@ -21,8 +21,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// upWithin is how soon after a resource is served an informer that waits for it is to have it.
-const upWithin = 2 * time.Second
+// upWithin tells an informer that was told of its resource, which takes less than 2 s on
+// a machine with nothing else to do, from one that asks again after a back-off of up to 45 s.
+const upWithin = 10 * time.Second
 
 // crdWidgets is a mirror of all widgets that knows their resource, and has not been started.
 func (s *scenario) crdWidgets(config *rest.Config, client dynamic.Interface) *mirror[*unstructured.Unstructured] {
