@@ -34,8 +34,9 @@ type Lease[T informer.Object] struct {
 // Shared, end with the lease. It is not to be used after Release.
 func (l *Lease[T]) Informer() *informer.Informer[T] { return l.informer }
 
-// WaitFresh waits until the informer holds the state of now: one that was acquired again
-// is synced from the beginning, with what it held when it stopped. It returns the errors
+// WaitFresh waits until the informer has read all of its source in this run, and watches
+// it: one that was acquired again is synced from the beginning, with what it held when it
+// stopped. It returns the errors
 // of [informer.Informer.WaitFresh].
 func (l *Lease[T]) WaitFresh(ctx context.Context) error { return l.informer.WaitFresh(ctx) }
 

@@ -5,10 +5,11 @@ import (
 	"fmt"
 )
 
-// WaitFresh waits until the store holds the state of now, however old it was when the
-// informer was started again: all that the source had has been read in this run, and
-// the source is being watched. [Informer.WaitSynced] is satisfied with what an earlier
-// run has read.
+// WaitFresh waits until the store is as new as that of an informer that was just started:
+// all that the source had has been read in this run, and the source is being watched.
+// [Informer.WaitSynced] is satisfied with what an earlier run has read. A watch may be
+// behind the server by a moment: who waits for a write of its own asks
+// [Informer.WaitVersion].
 //
 // It returns nil then, and otherwise why not, as WaitSynced does: [ErrStopped] if the
 // informer stops before, [ErrNotSynced] together with the context's cause if ctx ends,
