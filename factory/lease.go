@@ -36,8 +36,7 @@ func (l *Lease[T]) Informer() *informer.Informer[T] { return l.informer }
 
 // WaitFresh waits until the informer has read all of its source in this run, and watches
 // it: one that was acquired again is synced from the beginning, with what it held when it
-// stopped. It returns the errors
-// of [informer.Informer.WaitFresh].
+// stopped. It returns the errors of [informer.Informer.WaitFresh].
 func (l *Lease[T]) WaitFresh(ctx context.Context) error { return l.informer.WaitFresh(ctx) }
 
 // Release gives the informer back, without the handlers of this lease. With the last

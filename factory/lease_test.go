@@ -635,7 +635,7 @@ func TestContract_D20_InAFilteredFactory(t *testing.T) {
 	})
 }
 
-// A factory of one namespace hands out no informer of another one.
+// A factory of one namespace refuses a scope of another namespace.
 func TestContract_D20_ScopesOutsideTheFactorys(t *testing.T) {
 	f := newWidgetFactory(t, newWidgetServer(t), WithNamespace("a"))
 	for _, namespaces := range [][]string{{"b"}, {"a", "b"}} {

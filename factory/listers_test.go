@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// listers are both listers of a kind: the one that the factory shows, and client-go's
-// generated one over the same store.
+// listers are two listers of a kind over one store: the factory's, and the one that
+// client-go generates.
 type listers struct {
 	name        string
 	k           kind

@@ -118,7 +118,7 @@ func TestRestartInformer(t *testing.T) {
 	}
 }
 
-// Who has asked for a restart waits for what comes of it, not for the run before.
+// After RestartInformer, WaitFresh waits for the new run, not for the run before.
 func TestARestartIsWaitedForAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)

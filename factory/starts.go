@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// starts are the contexts that Start was given and that have not ended; of those that end
-// together the last one. They are watched while leased informers run, and not otherwise: to watch
-// one may take a goroutine.
+// starts holds the contexts that Start was given and that have not ended. Where two end
+// together, it keeps the later one. It watches them only while leased informers run, since
+// watching a context may take a goroutine.
 //
 // Invariant: unwatches is empty, or has the same length as live.
 type starts struct {

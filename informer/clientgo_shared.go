@@ -59,9 +59,9 @@ func As[T Object](i cache.SharedIndexInformer) (*Informer[T], bool) {
 // the same run.
 func (i *Informer[T]) Shared() cache.SharedIndexInformer { return i.shared }
 
-// Lend returns a view of the informer that owns the handlers that are added through it,
-// and through its Shared: they end with it, as if each were stopped, and others can be
-// added no more. A factory lends its informers to those who acquire them.
+// Lend returns a view of the informer. The view owns the handlers that are added through
+// it, or through its Shared: end stops them all, and the view takes no more. Each lease of
+// a factory has such a view.
 func (i *Informer[T]) Lend() (lent *Informer[T], end func()) {
 	by := &owner{}
 	return view[T](i.shared.lend(by)), func() { i.core.end(by) }

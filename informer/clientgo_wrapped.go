@@ -6,10 +6,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// SharedOf returns the informer of this module behind client-go's interface: i itself,
-// or what client-go's typed view stands for, in which its generated accessors and
-// constructors wrap whatever informer they return. It returns false for one of another
-// module.
+// SharedOf returns the informer of this module behind client-go's interface. Client-go's
+// generated accessors and constructors wrap each informer in a typed view: SharedOf looks
+// behind that. It returns false for an informer of another module.
 func SharedOf(i cache.SharedIndexInformer) (Shared, bool) {
 	ours, ok := unwrapped(i).(Shared)
 	return ours, ok

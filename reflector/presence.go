@@ -35,13 +35,11 @@ type resourceSource interface {
 // resourceSourceOf returns the source that knows its resource: source itself, or what it wraps. It is nil
 // where there is none.
 func resourceSourceOf(source Source) resourceSource {
-	switch s := source.(type) {
-	case resourceSource:
-		return s
-	case tweaked:
-		return resourceSourceOf(s.source)
-	case interface{ Unwrap() Source }:
-		return resourceSourceOf(s.Unwrap())
+	if known, ok := behind[resourceSource](source); ok {
+		return known
+	}
+	if t, ok := behind[tweaked](source); ok {
+		return resourceSourceOf(t.source)
 	}
 	return nil
 }

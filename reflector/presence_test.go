@@ -78,7 +78,7 @@ func (d definitions) List(ctx context.Context, o metav1.ListOptions) (runtime.Ob
 	return list, nil
 }
 
-// definition is one that serves versions, or one that is not ready.
+// definition returns a CustomResourceDefinition that serves some versions, or is not ready.
 func definition(versions []string) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{}}
 	u.SetName(widgetGVR.GroupResource().String())
@@ -142,7 +142,7 @@ func (d definitions) Document(ctx context.Context, gv schema.GroupVersion) (map[
 	return map[string]any{"kind": "APIGroup", "versions": versions}, nil
 }
 
-// A source that stands for another one does not hide who can be asked.
+// A wrapped source can be asked about its resource.
 func TestWrappedSourcesKnowTheirResource(t *testing.T) {
 	config := &rest.Config{Host: "http://127.0.0.1:1"}
 	dynamically, err := dynamic.NewForConfig(config)

@@ -30,17 +30,28 @@ type Scoped interface {
 // NamespaceOf returns the namespace that a source reads, "" for all or where it does not
 // tell. A source that stands for another one is asked for that by its method Unwrap.
 func NamespaceOf(s Source) string {
-	for s != nil {
-		if scoped, ok := s.(Scoped); ok {
-			return scoped.Namespace()
-		}
-		wrapper, ok := s.(interface{ Unwrap() Source })
-		if !ok {
-			return ""
-		}
-		s = wrapper.Unwrap()
+	if scoped, ok := behind[Scoped](s); ok {
+		return scoped.Namespace()
 	}
 	return ""
+}
+
+// wrapper is a source that stands for another one.
+type wrapper interface{ Unwrap() Source }
+
+// behind returns the first source that is a T: s itself, or one that it stands for.
+func behind[T any](s Source) (found T, ok bool) {
+	for s != nil {
+		if found, ok = s.(T); ok {
+			return found, true
+		}
+		w, wraps := s.(wrapper)
+		if !wraps {
+			break
+		}
+		s = w.Unwrap()
+	}
+	return found, false
 }
 
 // Streaming says whether a [Source] can send its initial state through a

@@ -55,7 +55,7 @@ func wiredOf(source Source, object reflect.Type) wired {
 		if inner := wiredOf(s.source, object); inner != nil {
 			return tweakedWire{inner, s.tweak}
 		}
-	case interface{ Unwrap() Source }:
+	case wrapper:
 		return wiredOf(s.Unwrap(), object)
 	}
 	return nil

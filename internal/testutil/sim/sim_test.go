@@ -36,7 +36,7 @@ func TestWorlds(t *testing.T) {
 	t.Log(reached)
 }
 
-// playSeed plays one world, which is shrunk if it fails, and returns what it has reached.
+// playSeed plays one world and returns what it has reached. It shrinks a world that fails.
 func playSeed(t *testing.T, p plan) (reached map[string]int) {
 	t.Helper()
 	o := run(t, p, sabotage{})
