@@ -18,15 +18,19 @@ import (
 
 // newFreeStore makes a store that belongs to no informer.
 func newFreeStore(key cache.KeyFunc, ix cache.Indexers) *clientgoStore {
-	o := indexer.Options{Indexes: clientgoIndexes(ix, false), Labels: labelsOf[any], Namespace: namespaceOf[any], Codec: encoding.Codec()}
+	metaKeys := isMetaKey(key)
+	parse := func(s string) indexer.Key { return indexer.Key{Name: s} }
+	if metaKeys {
+		parse = indexer.ParseKey
+	}
+	o := indexer.Options{Indexes: clientgoIndexes(ix, metaKeys), Labels: labelsOf[any], Namespace: namespaceOf[any], Codec: encoding.Codec()}
 	writer, err := indexer.New(o)
 	if err != nil { // an index without a name or a function: client-go stores, and fails later
 		o.Indexes = nil
 		writer, _ = indexer.New(o)
 	}
 	return &clientgoStore{
-		writer: writer, keyFunc: key,
-		parse:    func(s string) indexer.Key { return indexer.Key{Name: s} },
+		writer: writer, keyFunc: key, parse: parse, metaKeys: metaKeys,
 		versions: func() bool { return true },
 		failed:   func(err error) { klog.Background().Error(err, "An index leaves objects out") },
 	}
@@ -402,6 +406,16 @@ func clientgoAppend(f cache.IndexFunc) func([]string, any) []string {
 // isMetaNamespace tells whether f is the function that nearly everyone uses.
 func isMetaNamespace(f cache.IndexFunc) bool {
 	return f != nil && reflect.ValueOf(f).Pointer() == reflect.ValueOf(cache.MetaNamespaceIndexFunc).Pointer()
+}
+
+// isMetaKey tells whether f is one of client-go's functions that make an object's key
+// from its namespace and name, as nearly every store has.
+func isMetaKey(f cache.KeyFunc) bool {
+	switch at := reflect.ValueOf(f).Pointer(); at {
+	case reflect.ValueOf(cache.MetaNamespaceKeyFunc).Pointer(), reflect.ValueOf(cache.DeletionHandlingMetaNamespaceKeyFunc).Pointer():
+		return true
+	}
+	return false
 }
 
 func noIndex(name string) error {

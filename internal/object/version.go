@@ -5,6 +5,9 @@ import "k8s.io/apimachinery/pkg/util/resourceversion"
 // Older tells whether a resourceVersion is known to be below another one. It is
 // false where the two do not compare.
 func Older(version, than string) bool {
+	if version == than {
+		return false
+	}
 	order, err := resourceversion.CompareResourceVersion(version, than)
 	return err == nil && order < 0
 }
