@@ -1,26 +1,23 @@
 package testutil
 
 import (
+	"bytes"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadmeProgramBuilds builds the program that the README shows, as it stands there.
-func TestReadmeProgramBuilds(t *testing.T) {
+// TestReadmeShowsQuickstart compares the program that the README shows with the example
+// that it says it is.
+func TestReadmeShowsQuickstart(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
-	program := regexp.MustCompile("(?s)```go\n(package main.*?)```").FindSubmatch(readme)
-	require.NotNil(t, program, "the README shows no program")
-	file := filepath.Join(t.TempDir(), "main.go")
-	require.NoError(t, os.WriteFile(file, program[1], 0o600))
-
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, file)
-	build.Dir = "../.."
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	shown := regexp.MustCompile("(?s)## Use it\n.*?```go\n(.*?)```").FindSubmatch(readme)
+	require.NotNil(t, shown, "the README shows no program")
+	quickstart, err := os.ReadFile("../../examples/quickstart/main.go")
+	require.NoError(t, err)
+	require.Contains(t, string(quickstart), string(shown[1]))
+	require.LessOrEqual(t, bytes.Count(quickstart, []byte("\n")), 80, "the first example is one that a person can copy")
 }

@@ -5,8 +5,8 @@ bench_dir := $(dir $(lastword $(MAKEFILE_LIST)))
 
 .PHONY: bench bench-diff bench-scale
 
-bench: ## compare client-go and tidemark, write the table into the README; with BENCHFLAGS, print only
-	cd $(bench_dir) && $(GO) run . $(or $(BENCHFLAGS),-readme ../../../README.md)
+bench: ## compare client-go and tidemark, write the table into the README beside them; with BENCHFLAGS, print only
+	cd $(bench_dir) && $(GO) run . $(or $(BENCHFLAGS),-readme README.md)
 
 bench-diff: ## compare this tidemark with that of the revision REF; BENCHFLAGS are passed on
 	@GO=$(GO) $(bench_dir)diff.sh '$(REF)' $(BENCHFLAGS)

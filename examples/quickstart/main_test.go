@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/program"
+)
+
+// example is the program after it has looked for a cluster in vain.
+var example = program.Run(func(ctx context.Context, _ []string, stdout, stderr io.Writer) int {
+	config, err := demo(ctx)
+	if err == nil {
+		err = watch(ctx, config, stdout)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return 1
+	}
+	return 0
+})
+
+func TestMain(m *testing.M) { program.Main(m) }
+
+func TestProgram(t *testing.T) {
+	p := example.Start(t)
+	p.Prints(t, `^2 of 3 pods are labelled app=web$`)
+	p.Prints(t, `^web-0 Pending -> Running$`)
+	p.Prints(t, `^web-1 Pending -> Running$`)
+	p.Interrupt()
+	p.Exits(t, 0)
+}
