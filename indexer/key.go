@@ -8,11 +8,11 @@ import "strings"
 type Key struct{ Namespace, Name string }
 
 // ParseKey splits client-go's spelling of a key at its first slash: what
-// stands before it is the namespace. A string without a slash is the name of
-// a cluster-scoped object. It is the inverse of [Key.String] for every key
-// whose namespace holds no slash.
+// stands before it is the namespace. A string without a slash, or with nothing
+// before it, is the name of a cluster-scoped object. It is the inverse of
+// [Key.String] for every key of an object with a namespace that holds no slash.
 func ParseKey(s string) Key {
-	if namespace, name, ok := strings.Cut(s, "/"); ok {
+	if namespace, name, ok := strings.Cut(s, "/"); ok && namespace != "" {
 		return Key{Namespace: namespace, Name: name}
 	}
 	return Key{Name: s}

@@ -18,10 +18,9 @@ import (
 
 // newFreeStore makes a store that belongs to no informer.
 func newFreeStore(key cache.KeyFunc, ix cache.Indexers) *clientgoStore {
-	metaKeys := isMetaKey(key)
-	parse := func(s string) indexer.Key { return indexer.Key{Name: s} }
-	if metaKeys {
-		parse = indexer.ParseKey
+	metaKeys, parse := isMetaKey(key), indexer.ParseKey
+	if !metaKeys {
+		parse = func(s string) indexer.Key { return indexer.Key{Name: s} }
 	}
 	o := indexer.Options{Indexes: clientgoIndexes(ix, metaKeys), Labels: labelsOf[any], Namespace: namespaceOf[any], Codec: encoding.Codec()}
 	writer, err := indexer.New(o)
@@ -411,11 +410,8 @@ func isMetaNamespace(f cache.IndexFunc) bool {
 // isMetaKey tells whether f is one of client-go's functions that make an object's key
 // from its namespace and name, as nearly every store has.
 func isMetaKey(f cache.KeyFunc) bool {
-	switch at := reflect.ValueOf(f).Pointer(); at {
-	case reflect.ValueOf(cache.MetaNamespaceKeyFunc).Pointer(), reflect.ValueOf(cache.DeletionHandlingMetaNamespaceKeyFunc).Pointer():
-		return true
-	}
-	return false
+	at := reflect.ValueOf(f).Pointer()
+	return at == reflect.ValueOf(cache.MetaNamespaceKeyFunc).Pointer() || at == reflect.ValueOf(cache.DeletionHandlingMetaNamespaceKeyFunc).Pointer()
 }
 
 func noIndex(name string) error {

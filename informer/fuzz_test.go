@@ -50,7 +50,8 @@ func wholeKey(obj any) (string, error) {
 }
 
 func newStoreTwins(t *testing.T, r *rand.Rand) *storeTwins {
-	return &storeTwins{t: t, rand: r, ours: NewIndexerWithOptions(wholeKey, cache.Indexers{}, StoreOptions{}), theirs: cache.NewIndexer(wholeKey, cache.Indexers{})}
+	key := []cache.KeyFunc{wholeKey, cache.MetaNamespaceKeyFunc, cache.DeletionHandlingMetaNamespaceKeyFunc}[r.IntN(3)]
+	return &storeTwins{t: t, rand: r, ours: NewIndexerWithOptions(key, cache.Indexers{}, StoreOptions{}), theirs: cache.NewIndexer(key, cache.Indexers{})}
 }
 
 // byWords is an index of several values, some of them twice.
