@@ -12,8 +12,8 @@ type Key struct{ Namespace, Name string }
 // before it, is the name of a cluster-scoped object. It is the inverse of
 // [Key.String] for every key of an object with a namespace that holds no slash.
 func ParseKey(s string) Key {
-	if namespace, name, ok := strings.Cut(s, "/"); ok && namespace != "" {
-		return Key{Namespace: namespace, Name: name}
+	if i := strings.IndexByte(s, '/'); i > 0 {
+		return Key{Namespace: s[:i], Name: s[i+1:]}
 	}
 	return Key{Name: s}
 }
