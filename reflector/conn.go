@@ -95,9 +95,13 @@ func (w *watchConn) next(wait bool) (a arrival, ok bool) {
 		w.ended = inStop
 		return a, false
 	}
+	// Two looks at one channel each cost half of what one at both costs.
 	select {
 	case e, ok := <-w.events:
 		return w.event(e, ok)
+	default:
+	}
+	select {
 	case batch, ok := <-w.batches():
 		return w.batch(batch, ok)
 	default:
