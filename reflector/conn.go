@@ -24,6 +24,7 @@ type watchConn struct {
 	// a reception brings what arrives.
 	watch     watch.Interface
 	events    <-chan watch.Event
+	waiting   waiting
 	reception *reception
 	ready     []arrival // taken from either, and not returned yet
 	timer     *time.Timer
@@ -95,11 +96,8 @@ func (w *watchConn) next(wait bool) (a arrival, ok bool) {
 		w.ended = inStop
 		return a, false
 	}
-	// Two looks at one channel each cost half of what one at both costs.
-	select {
-	case e, ok := <-w.events:
+	if e, ok, ready := w.waiting.next(w.events); ready {
 		return w.event(e, ok)
-	default:
 	}
 	select {
 	case batch, ok := <-w.batches():
