@@ -80,6 +80,11 @@ var arrows = []arrow{
 		why: "the test kit stands beside the factory and serves tests that do not use one",
 	},
 	{
+		from: "factory/readiness",
+		to:   []string{"./informer", "./factory", "k8s.io/apimachinery/..."},
+		why:  "a probe reads what factories and informers tell of themselves",
+	},
+	{
 		from: "factory",
 		to:   []string{"./internal/verify", "./reflector", "./informer", "./lister", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
 		why:  "it composes informers and listers over the sources that it makes of clients; what they are made of is their affair",

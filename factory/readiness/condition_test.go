@@ -1,0 +1,85 @@
+package readiness
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+func TestExamine(t *testing.T) {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("no rule"))
+	broken := errors.New("connection\n refused")
+	healthy := informer.Status{Running: true, Synced: true, Watching: true, Objects: 3}
+	for title, c := range map[string]struct {
+		change func(*informer.Status)
+		want   []Finding
+	}{
+		"healthy":               {func(*informer.Status) {}, nil},
+		"an error that is over": {func(s *informer.Status) { s.LastError = broken }, nil},
+		"not started": {
+			func(s *informer.Status) { *s = informer.Status{} },
+			[]Finding{{NotSynced, "it has not been started"}},
+		},
+		"syncing": {
+			func(s *informer.Status) { s.Synced, s.Watching = false, false },
+			[]Finding{{NotSynced, "3 objects so far"}},
+		},
+		"syncing in vain": {
+			func(s *informer.Status) { s.Synced, s.Watching, s.LastError = false, false, broken },
+			[]Finding{{NotSynced, "connection refused"}},
+		},
+		"stopped": {
+			func(s *informer.Status) {
+				s.Running, s.Watching, s.Stopped, s.Staleness = false, false, true, time.Hour
+			},
+			[]Finding{{Stopped, "it has run and runs no more"}},
+		},
+		"its resource is gone": {
+			func(s *informer.Status) {
+				s.Watching, s.NotServedSince, s.LastError = false, time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC), broken
+			},
+			[]Finding{{NotServed, "since 2026-01-31T12:00:00Z"}},
+		},
+		"refused": {
+			func(s *informer.Status) { s.Watching, s.LastError = false, forbidden },
+			[]Finding{{Parked, `pods is forbidden: no rule`}},
+		},
+		"failing and stale": {
+			func(s *informer.Status) {
+				s.Watching, s.LastError, s.Staleness = false, broken, 3*time.Minute+time.Millisecond
+			},
+			[]Finding{{Failing, "connection refused"}, {Stale, "the server was last heard 3m0s ago"}},
+		},
+		"just not stale": {func(s *informer.Status) { s.Staleness = 2 * time.Minute }, nil},
+		"quarantined": {
+			func(s *informer.Status) { s.Quarantined, s.Unindexed = 1, 2 },
+			[]Finding{{Quarantined, "1 objects cannot be decoded or transformed, 2 are missing from an index"}},
+		},
+		"lagging": {
+			func(s *informer.Status) {
+				s.Handlers = []informer.HandlerStatus{{Name: "quick", Backlog: 9}, {Name: "slow", Backlog: 1000, Lagging: true}}
+			},
+			[]Finding{{Lagging, "1000 events wait for handler slow"}},
+		},
+	} {
+		t.Run(title, func(t *testing.T) {
+			s := healthy
+			c.change(&s)
+			require.Equal(t, c.want, examine(s, staleAfter))
+		})
+	}
+}
+
+func TestALongReasonIsCut(t *testing.T) {
+	why := oneLine(strings.Repeat("ä", longestWhy))
+	require.True(t, utf8.ValidString(why))
+	require.LessOrEqual(t, len(why), longestWhy+len("…"))
+}

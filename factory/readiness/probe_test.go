@@ -1,0 +1,155 @@
+package readiness
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+)
+
+// cluster is a server in memory and a factory of its pods and secrets, started.
+type cluster struct {
+	*informertest.Server
+	factory *factory.Factory
+}
+
+func newCluster(t *testing.T, prepare func(cluster)) cluster {
+	t.Helper()
+	server := informertest.New(informertest.Options{})
+	require.NoError(t, server.StartInMemory())
+	t.Cleanup(server.Close)
+	client, err := kubernetes.NewForConfig(server.ClientConfig())
+	require.NoError(t, err)
+	c := cluster{server, factory.NewSharedInformerFactory(client, 0)}
+	require.NoError(t, server.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}))
+	c.factory.Core().V1().Pods().Informer()
+	c.factory.Core().V1().Secrets().Informer()
+	if prepare != nil {
+		prepare(c)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.factory.StartWithContext(ctx)
+	t.Cleanup(func() {
+		cancel()
+		c.factory.Shutdown()
+	})
+	synctest.Wait()
+	return c
+}
+
+func ask(p http.Handler, url string) (status int, text string) {
+	w := httptest.NewRecorder()
+	p.ServeHTTP(w, httptest.NewRequest(http.MethodGet, url, nil))
+	body, _ := io.ReadAll(w.Body)
+	return w.Code, string(body)
+}
+
+func TestReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(Options{}, Factory(newCluster(t, nil).factory))
+		require.NoError(t, p.Check(nil))
+		status, text := ask(p, "/readyz")
+		require.Equal(t, http.StatusOK, status)
+		require.Equal(t, "ready\n", text)
+		_, text = ask(p, "/readyz?verbose")
+		require.Equal(t, "[+] pods ok: 1 objects\n[+] secrets ok: 0 objects\nready\n", text)
+	})
+}
+
+// What never synced is not ready, and says why.
+func TestNeverSynced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(Options{}, Factory(newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: "secrets"}) }).factory))
+		require.ErrorIs(t, p.Check(nil), ErrNotReady)
+		require.ErrorContains(t, p.Check(nil), "secrets not synced: ")
+		require.ErrorContains(t, p.Check(nil), "forbidden")
+		status, text := ask(p, "/readyz")
+		require.Equal(t, http.StatusServiceUnavailable, status)
+		require.Regexp(t, `^\[-\] secrets not synced: .*forbidden.*\nnot ready\n$`, text)
+		status, text = ask(p, "/readyz?format=json")
+		require.Equal(t, http.StatusServiceUnavailable, status)
+		var r Report
+		require.NoError(t, json.Unmarshal([]byte(text), &r))
+		require.Equal(t, p.Report(), r)
+		require.False(t, r.Ready)
+		require.Equal(t, Line{Name: "pods", Ready: true, Objects: 1}, r.Informers[0])
+	})
+}
+
+// What was complete once is told to be out of date, and fails only where that was asked for.
+func TestFailOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, nil)
+		c.Forbid(informertest.Request{Resource: "pods"})
+		c.CutWatches()
+		synctest.Wait()
+		told := New(Options{}, Factory(c.factory))
+		require.NoError(t, told.Check(nil))
+		status, text := ask(told, "/readyz")
+		require.Equal(t, http.StatusOK, status)
+		require.Regexp(t, `^\[\+\] pods parked: .*forbidden.*\nready\n$`, text)
+
+		failing := New(Options{FailOn: []Condition{Parked}}, Factory(c.factory))
+		require.ErrorContains(t, failing.Check(nil), "pods parked: ")
+		status, text = ask(failing, "/readyz")
+		require.Equal(t, http.StatusServiceUnavailable, status)
+		require.Regexp(t, `^\[-\] pods parked: .*\nnot ready\n$`, text)
+	})
+}
+
+// An index function that does not return holds up the informer, and no probe.
+func TestAnswersBesideAStuckIndexFunction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stuck := make(chan struct{})
+		c := newCluster(t, func(c cluster) {
+			require.NoError(t, c.factory.Core().V1().Pods().Informer().AddIndexers(cache.Indexers{"stuck": func(any) ([]string, error) {
+				<-stuck
+				return nil, nil
+			}}))
+		})
+		defer close(stuck)
+		status, text := ask(New(Options{}, Factory(c.factory)), "/readyz")
+		require.Equal(t, http.StatusServiceUnavailable, status)
+		require.Regexp(t, `^\[-\] pods not synced: \d objects so far\nnot ready\n$`, text)
+	})
+}
+
+// An informer that nobody uses is kept for a while, and holds up nobody.
+func TestWhoIsAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: "pods", Namespace: "shop"}) })
+		lease, err := factory.Acquire[*corev1.Pod](c.factory, factory.Scope{Namespaces: []string{"shop"}, Labels: "app=web"})
+		require.NoError(t, err)
+		p := New(Options{}, Factory(c.factory))
+		require.ErrorContains(t, p.Check(nil), "pods in shop with app=web not synced: ")
+		lease.Release()
+		require.NoError(t, p.Check(nil))
+	})
+}
+
+func TestOne(t *testing.T) {
+	server := informertest.New(informertest.Options{})
+	defer server.Close()
+	pods := informer.New(server.Source(corev1.SchemeGroupVersion.WithResource("pods"), ""), informer.Options[*corev1.Pod]{})
+	require.EqualError(t, New(Options{}, One("my pods", pods)).Check(nil), ErrNotReady.Error()+": my pods not synced: it has not been started")
+}
+
+func TestOnlyGet(t *testing.T) {
+	w := httptest.NewRecorder()
+	New(Options{}).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/readyz", nil))
+	require.Equal(t, http.StatusMethodNotAllowed, w.Code)
+	require.Equal(t, "GET, HEAD", w.Header().Get("Allow"))
+}
