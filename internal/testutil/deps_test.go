@@ -85,6 +85,26 @@ var arrows = []arrow{
 		why:  "it composes informers and listers over the sources that it makes of clients; what they are made of is their affair",
 	},
 	{
+		from: "factory/informers",
+		to:   []string{"./factory", apimachinery, "k8s.io/client-go/..."},
+		why:  "it is client-go's package by name, and calls package factory for each",
+	},
+	{
+		from: "factory/dynamicinformer",
+		to:   []string{"./factory", apimachinery, "k8s.io/client-go/..."},
+		why:  "it is client-go's package by name, and calls package factory for each",
+	},
+	{
+		from: "factory/metadatainformer",
+		to:   []string{"./factory", apimachinery, "k8s.io/client-go/..."},
+		why:  "it is client-go's package by name, and calls package factory for each",
+	},
+	{
+		from: "factory/internalinterfaces",
+		to:   []string{"k8s.io/client-go/informers/internalinterfaces"},
+		why:  "it is client-go's package by name, and has nothing of its own",
+	},
+	{
 		from: "factory/internal/kindgen",
 		to:   []string{apimachinery, "k8s.io/client-go/kubernetes/...", "k8s.io/client-go/informers"},
 		why:  "a generator reads client-go's clientset and accessors, and must run while the package that it generates for does not compile",
