@@ -58,8 +58,7 @@ func TestNewFilteredInformerMisuse(t *testing.T) {
 // What client-go generates six constructors for is here once, for every kind: the
 // options reach the requests, the indexes and the metrics.
 func TestNewInformerWithOptionsOfEveryKind(t *testing.T) {
-	published := make(published)
-	informer.SetInformerMetricsProvider(published)
+	publishedOnes()
 	name, err := cache.NewInformerName("TestNewInformerWithOptionsOfEveryKind")
 	require.NoError(t, err)
 	defer name.Release()
@@ -86,7 +85,7 @@ func TestNewInformerWithOptionsOfEveryKind(t *testing.T) {
 			listed[action.GetResource().Resource]++
 		}
 	}
-	require.Equal(t, listed, map[string]int(published), "versions of each resource")
+	require.Equal(t, listed, publishedOnes()[name.Name()], "versions of each resource")
 }
 
 // An informer that no factory shares holds the objects of one namespace that its tweak
