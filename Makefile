@@ -43,9 +43,9 @@ lint: ## run the linters of .golangci.yml at their pinned version
 
 # The modules that stand by themselves, so that what they require reaches nobody
 # else. That of the scenarios has a target of its own: e2e.
-modules := internal/e2e/bench internal/e2e/controllerruntime examples/controllerruntime
+modules := internal/dropin internal/e2e/bench internal/e2e/controllerruntime examples/controllerruntime
 
-test-modules: ## run the tests of the benchmarks and of controller-runtime on tidemark
+test-modules: ## run the tests of the exported API, of the benchmarks and of controller-runtime on tidemark
 	@set -e; for m in $(modules); do (cd $$m && set -x && $(GO) vet ./... && $(GO) test ./...); done
 
 fmt: ## format all Go files

@@ -122,6 +122,10 @@ var arrows = []arrow{
 		why: "an example can be copied out of this repository as it is, with the requirements that everybody has",
 	},
 	{
+		from: "internal/dropin",
+		why:  "it has nothing but tests, in a module of its own",
+	},
+	{
 		from: "internal/verify",
 		why:  "every package may import it, so it imports none",
 	},
