@@ -4,7 +4,7 @@
 GO ?= go
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-modules sim fuzz lint fmt cover
+.PHONY: help test test-modules sim fuzz lint api api-diff fmt cover
 
 help: ## show this list
 	@awk '{ name = "" } \
@@ -47,6 +47,23 @@ modules := internal/dropin internal/e2e/bench internal/e2e/controllerruntime exa
 
 test-modules: ## run the tests of the exported API, of the benchmarks and of controller-runtime on tidemark
 	@set -e; for m in $(modules); do (cd $$m && set -x && $(GO) vet ./... && $(GO) test ./...); done
+
+# What is written begins with what is committed, so that a name which came and went
+# meanwhile leaves nothing behind.
+api: ## write down what is exported, in api/
+	git restore --source=HEAD -- api
+	cd internal/dropin && $(GO) test -count=1 -run '^TestAPIIsWrittenDown$$' . -args -rewrite
+	git --no-pager diff --stat -- api
+
+# Both revisions are read with the tool at its pinned version.
+api-diff: ## compare what is exported with the revision REF, by the rules of apidiff
+	@set -e; dir=$$(mktemp -d); trap 'git worktree remove --force "$$dir/old"; rm -rf "$$dir"' EXIT; \
+	git worktree add --quiet --detach "$$dir/old" "$(or $(REF),HEAD)"; \
+	(cd internal/dropin && $(GO) build -o "$$dir/apidiff" golang.org/x/exp/cmd/apidiff); \
+	module=$$($(GO) list -m); \
+	run() { "$$dir/apidiff" -m "$$@" $$module 2>"$$dir/notes" || { cat "$$dir/notes" >&2; exit 1; }; }; \
+	(cd "$$dir/old" && run -w "$$dir/export"); \
+	run "$$dir/export"
 
 fmt: ## format all Go files
 	gofmt -s -w .
