@@ -268,7 +268,7 @@ func TestContract_B111_InformerName(t *testing.T) {
 	name, err := cache.NewInformerName("TestContract_B111")
 	require.NoError(t, err)
 	defer name.Release()
-	publishedOnes()
+	published := publishedUnder(t, name)
 	for range 2 {
 		f := NewSharedInformerFactoryWithOptions(fake.NewClientset(), 0, WithInformerName(name))
 		f.Core().V1().Pods().Informer()
@@ -276,16 +276,24 @@ func TestContract_B111_InformerName(t *testing.T) {
 		f.Core().V1().Nodes().Informer()
 	}
 	NewSharedInformerFactory(fake.NewClientset(), 0).Core().V1().Services().Informer()
-	require.Equal(t, map[string]int{"pods": 1, "nodes": 1}, publishedOnes()[name.Name()])
+	require.Equal(t, map[string]int{"pods": 1, "nodes": 1}, published())
 	require.False(t, name.WithResource(corev1.SchemeGroupVersion.WithResource("pods")).Reserved())
 }
 
-// publishedOnes is the provider of all tests here, since a process has one.
-var publishedOnes = sync.OnceValue(func() published {
+// allPublished is the provider of all tests here, since a process has one.
+var allPublished = sync.OnceValue(func() published {
 	p := make(published)
 	informer.SetInformerMetricsProvider(p)
 	return p
 })
+
+// publishedUnder returns what has been published under a name, by resource, since the
+// test began.
+func publishedUnder(t *testing.T, name *cache.InformerName) func() map[string]int {
+	all := allPublished()
+	t.Cleanup(func() { delete(all, name.Name()) })
+	return func() map[string]int { return all[name.Name()] }
+}
 
 // published counts the queues that publish their length, by informer name and resource.
 type published map[string]map[string]int

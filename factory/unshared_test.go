@@ -58,10 +58,10 @@ func TestNewFilteredInformerMisuse(t *testing.T) {
 // What client-go generates six constructors for is here once, for every kind: the
 // options reach the requests, the indexes and the metrics.
 func TestNewInformerWithOptionsOfEveryKind(t *testing.T) {
-	publishedOnes()
 	name, err := cache.NewInformerName("TestNewInformerWithOptionsOfEveryKind")
 	require.NoError(t, err)
 	defer name.Release()
+	published := publishedUnder(t, name)
 
 	client, kinds := fake.NewClientset(), 0
 	bubble(t, func(t *testing.T, ctx context.Context) {
@@ -85,7 +85,7 @@ func TestNewInformerWithOptionsOfEveryKind(t *testing.T) {
 			listed[action.GetResource().Resource]++
 		}
 	}
-	require.Equal(t, listed, publishedOnes()[name.Name()], "versions of each resource")
+	require.Equal(t, listed, published(), "versions of each resource")
 }
 
 // An informer that no factory shares holds the objects of one namespace that its tweak
