@@ -65,6 +65,7 @@ func TestSubjectOfALine(t *testing.T) {
 		"pkg informer, type Status struct, Objects int":                                 "informer.Status.Objects",
 		"pkg informer, type Options[T informer.Object, U any] struct, F func(T, U) int": "informer.Options.F",
 		"pkg informer, type T struct, embedded *reflector.Options":                      "informer.T.Options",
+		"pkg informer, type T struct, embedded tools/cache.Indexer[K, V]":               "informer.T.Indexer",
 		"pkg informer, type Shared interface { A, B }":                                  "informer.Shared",
 		"pkg informer, type Shared interface, A(int) error":                             "informer.Shared.A",
 		"pkg factory, type Option = informer.Option":                                    "factory.Option",

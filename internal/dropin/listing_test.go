@@ -1,7 +1,6 @@
 package dropin
 
 import (
-	"cmp"
 	"fmt"
 	"go/token"
 	"go/types"
@@ -203,25 +202,27 @@ func subject(line string) string {
 	pkg = pkg[strings.LastIndex(pkg, "/")+1:]
 	sort, rest, _ := strings.Cut(declaration, " ")
 	name := leading(strings.TrimLeft(rest, "(*"))
-	switch {
-	case sort == "method":
+	if sort == "method" {
 		_, method, _ := strings.Cut(rest, ") ")
-		name += "." + leading(method)
-	case strings.Contains(rest, " struct, "), strings.Contains(rest, " interface, "):
-		_, member, _ := strings.Cut(rest, ", ")
-		member = strings.TrimPrefix(member, "embedded ")
-		name += "." + leading(member[strings.LastIndex(cmp.Or(before(member, " "), member), ".")+1:])
+		return pkg + "." + name + "." + leading(method)
+	}
+	for _, mark := range []string{" struct, ", " interface, "} {
+		if _, member, ok := strings.Cut(rest, mark); ok {
+			return pkg + "." + name + "." + memberName(member)
+		}
 	}
 	return pkg + "." + name
 }
 
-// before is the text in front of the first mark, or nothing.
-func before(text, mark string) string {
-	head, _, found := strings.Cut(text, mark)
-	if !found {
-		return ""
+// memberName is the name of a field or a method of an interface; an embedded field has
+// that of its type.
+func memberName(member string) string {
+	of, embedded := strings.CutPrefix(member, "embedded ")
+	if !embedded {
+		return leading(member)
 	}
-	return head
+	of = leading(strings.TrimPrefix(of, "*"))
+	return of[strings.LastIndex(of, ".")+1:]
 }
 
 // leading is the identifier with which a text begins.
