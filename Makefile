@@ -4,13 +4,13 @@
 GO ?= go
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-modules sim fuzz lint fmt cover
+.PHONY: help test test-modules test-newest-client-go sim fuzz lint api api-diff fmt cover
 
 help: ## show this list
 	@awk '{ name = "" } \
 	  match($$0, /^[a-z][a-z0-9-]*:/) { name = substr($$0, 1, RLENGTH - 1) } \
 	  name && (i = index($$0, "## ")) { above = substr($$0, i + 3) } \
-	  name && above { printf "  make %-20s %s\n", name, above } \
+	  name && above { printf "  make %-22s %s\n", name, above } \
 	  { above = /^## / ? substr($$0, 4) : "" }' $(MAKEFILE_LIST)
 
 # Every structure checks its own invariants while it is tested.
@@ -43,10 +43,34 @@ lint: ## run the linters of .golangci.yml at their pinned version
 
 # The modules that stand by themselves, so that what they require reaches nobody
 # else. That of the scenarios has a target of its own: e2e.
-modules := internal/e2e/bench internal/e2e/controllerruntime examples/controllerruntime
+modules := internal/dropin internal/e2e/bench internal/e2e/controllerruntime examples/controllerruntime
 
-test-modules: ## run the tests of the benchmarks and of controller-runtime on tidemark
-	@set -e; for m in $(modules); do (cd $$m && set -x && $(GO) vet ./... && $(GO) test ./...); done
+# What the tests of the exported API read is outside of their module, so that go test
+# does not know when a result that it has kept is out of date.
+test-modules: ## run the tests of the exported API, of the benchmarks and of controller-runtime on tidemark
+	@set -e; for m in $(modules); do \
+	  case $$m in internal/dropin) anew=-count=1;; *) anew=;; esac; \
+	  (cd $$m && set -x && $(GO) vet ./... && $(GO) test $$anew ./...); done
+
+test-newest-client-go: ## run the tests with the newest patch of client-go's minor version
+	@.ci/newest
+
+# What is written begins with what is committed, so that a name which came and went
+# meanwhile leaves nothing behind.
+api: ## write down what is exported, in api/
+	git restore --source=HEAD -- api
+	cd internal/dropin && $(GO) test -count=1 -run '^TestAPIIsWrittenDown$$' . -args -rewrite
+	git --no-pager diff --stat -- api
+
+# Both revisions are read with the tool at its pinned version.
+api-diff: ## compare what is exported with the revision REF, by the rules of apidiff
+	@set -e; dir=$$(mktemp -d); trap 'git worktree remove --force "$$dir/old"; rm -rf "$$dir"' EXIT; \
+	git worktree add --quiet --detach "$$dir/old" "$(or $(REF),HEAD)"; \
+	(cd internal/dropin && $(GO) build -o "$$dir/apidiff" golang.org/x/exp/cmd/apidiff); \
+	module=$$($(GO) list -m); \
+	run() { "$$dir/apidiff" -m "$$@" $$module 2>"$$dir/notes" || { cat "$$dir/notes" >&2; exit 1; }; }; \
+	(cd "$$dir/old" && run -w "$$dir/export"); \
+	run "$$dir/export"
 
 fmt: ## format all Go files
 	gofmt -s -w .

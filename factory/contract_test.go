@@ -265,11 +265,10 @@ func TestContract_B110_OneIndex(t *testing.T) {
 // The informers of a factory with a name publish metrics under it. Of two
 // factories of one name the first one does.
 func TestContract_B111_InformerName(t *testing.T) {
-	published := make(published)
-	informer.SetInformerMetricsProvider(published)
 	name, err := cache.NewInformerName("TestContract_B111")
 	require.NoError(t, err)
 	defer name.Release()
+	published := publishedUnder(t, name)
 	for range 2 {
 		f := NewSharedInformerFactoryWithOptions(fake.NewClientset(), 0, WithInformerName(name))
 		f.Core().V1().Pods().Informer()
@@ -277,15 +276,33 @@ func TestContract_B111_InformerName(t *testing.T) {
 		f.Core().V1().Nodes().Informer()
 	}
 	NewSharedInformerFactory(fake.NewClientset(), 0).Core().V1().Services().Informer()
-	require.Equal(t, map[string]int{"pods": 1, "nodes": 1}, map[string]int(published))
+	require.Equal(t, map[string]int{"pods": 1, "nodes": 1}, published())
 	require.False(t, name.WithResource(corev1.SchemeGroupVersion.WithResource("pods")).Reserved())
 }
 
-// published counts the queues that publish their length, by resource.
-type published map[string]int
+// allPublished is the provider of all tests here, since a process has one.
+var allPublished = sync.OnceValue(func() published {
+	p := make(published)
+	informer.SetInformerMetricsProvider(p)
+	return p
+})
+
+// publishedUnder returns what has been published under a name, by resource, since the
+// test began.
+func publishedUnder(t *testing.T, name *cache.InformerName) func() map[string]int {
+	all := allPublished()
+	t.Cleanup(func() { delete(all, name.Name()) })
+	return func() map[string]int { return all[name.Name()] }
+}
+
+// published counts the queues that publish their length, by informer name and resource.
+type published map[string]map[string]int
 
 func (p published) NewQueuedItemMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
-	p[id.GroupVersionResource().Resource]++
+	if p[id.Name()] == nil {
+		p[id.Name()] = make(map[string]int)
+	}
+	p[id.Name()][id.GroupVersionResource().Resource]++
 	return unread{}
 }
 func (published) NewProcessingLatencyMetric(cache.InformerNameAndResource) cache.HistogramMetric {

@@ -5,7 +5,13 @@
 // this module's informers; [For] is the way to the same informers with types,
 // and [Acquire] to further ones that live only while someone uses them.
 // [DynamicFactory] and [MetadataFactory] do the same for unstructured objects
-// and for metadata alone, by resource.
+// and for metadata alone, by resource. [NewInformerWithOptions] and its like make
+// informers that are not shared.
+//
+// Programs that move from client-go find its names, and its result types, in the
+// packages below: factory/informers, factory/dynamicinformer, factory/metadatainformer
+// and factory/internalinterfaces. Their constructors call those of this package, which
+// return concrete types and are the ones to use in new code.
 //
 // # Guarantees
 //

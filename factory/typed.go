@@ -2,16 +2,11 @@ package factory
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/informers/internalinterfaces"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/lister"
@@ -121,24 +116,4 @@ func Register[T informer.Object](f *Factory, r Resource) error {
 		return r.Source(namespace)
 	})
 	return nil
-}
-
-// NewFilteredInformer returns an informer of a built-in kind that no factory
-// shares: client-go's generated NewFilteredPodInformer and the like. It has the
-// index "namespace" whether or not ix names it. Of a type that is not built in
-// it returns one that tells [informer.ErrNoSource].
-func NewFilteredInformer[T informer.Object](c kubernetes.Interface, namespace string, resync time.Duration, ix cache.Indexers, tweak internalinterfaces.TweakListOptionsFunc) cache.SharedIndexInformer {
-	f := NewFilteredSharedInformerFactory(c, resync, namespace, tweak)
-	var source reflector.Source
-	var resource schema.GroupResource
-	if k, err := f.kind(reflect.TypeFor[T]()); err == nil {
-		source, resource = f.sourceOf(k, namespace, nil), k.resource.GroupResource()
-	}
-	i := build(reflect.TypeFor[T](), []reflector.Source{source}, settings{resource: resource, resync: resync})
-	ix = maps.Clone(ix)
-	delete(ix, cache.NamespaceIndex) // it has one
-	if err := i.AddIndexers(ix); err != nil {
-		klog.Background().Error(err, "The informer has none of the indexes", "informer", resource)
-	}
-	return i
 }

@@ -10,11 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/informer"
@@ -149,40 +147,6 @@ func TestConfigure(t *testing.T) {
 		defer l.Release()
 		require.ErrorIs(t, Configure(f, informer.Options[*corev1.Node]{}), informer.ErrRunning, "one is made already")
 	})
-}
-
-func TestNewFilteredInformer(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		client := fake.NewClientset(newPod("prod", "web"), newPod("prod", "db"), newPod("test", "web"))
-		byName := func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Name}, nil }
-		pods := NewFilteredInformer[*corev1.Pod](client, "prod", time.Minute,
-			cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc, "name": byName},
-			func(o *metav1.ListOptions) { o.LabelSelector = "!hidden" })
-		updates := 0
-		_, err := pods.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { updates++ }})
-		require.NoError(t, err)
-		go pods.RunWithContext(ctx)
-		time.Sleep(90 * time.Second)
-		synctest.Wait()
-		require.Len(t, pods.GetStore().List(), 2)
-		require.Equal(t, 2, updates, "a resync")
-		for name, want := range map[string]int{"name": 1, cache.NamespaceIndex: 2} {
-			found, err := pods.GetIndexer().ByIndex(name, map[string]string{"name": "web", cache.NamespaceIndex: "prod"}[name])
-			require.NoError(t, err)
-			require.Len(t, found, want)
-		}
-		require.Contains(t, client.Actions()[0].(interface {
-			GetListRestrictions() clienttesting.ListRestrictions
-		}).GetListRestrictions().Labels.String(), "hidden")
-	})
-}
-
-func TestNewFilteredInformerMisuse(t *testing.T) {
-	unknown := NewFilteredInformer[*widget](fake.NewClientset(), "", 0, nil, nil)
-	_, err := unknown.AddEventHandler(keep)
-	require.ErrorIs(t, err, informer.ErrNoSource)
-	nameless := NewFilteredInformer[*corev1.Pod](fake.NewClientset(), "", 0, cache.Indexers{"": nil}, nil)
-	require.Len(t, nameless.GetIndexer().GetIndexers(), 1)
 }
 
 // A type that is registered is answered with our informer; any other one with

@@ -90,6 +90,26 @@ var arrows = []arrow{
 		why:  "it composes informers and listers over the sources that it makes of clients; what they are made of is their affair",
 	},
 	{
+		from: "factory/informers",
+		to:   []string{"./factory", apimachinery, "k8s.io/client-go/..."},
+		why:  "it is client-go's package by name, and calls package factory for each",
+	},
+	{
+		from: "factory/dynamicinformer",
+		to:   []string{"./factory", apimachinery, "k8s.io/client-go/..."},
+		why:  "it is client-go's package by name, and calls package factory for each",
+	},
+	{
+		from: "factory/metadatainformer",
+		to:   []string{"./factory", apimachinery, "k8s.io/client-go/..."},
+		why:  "it is client-go's package by name, and calls package factory for each",
+	},
+	{
+		from: "factory/internalinterfaces",
+		to:   []string{"k8s.io/client-go/informers/internalinterfaces"},
+		why:  "it is client-go's package by name, and has nothing of its own",
+	},
+	{
 		from: "factory/internal/kindgen",
 		to:   []string{apimachinery, "k8s.io/client-go/kubernetes/...", "k8s.io/client-go/informers"},
 		why:  "a generator reads client-go's clientset and accessors, and must run while the package that it generates for does not compile",
@@ -105,6 +125,10 @@ var arrows = []arrow{
 		to: []string{"./indexer", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", apimachinery,
 			"k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
 		why: "an example can be copied out of this repository as it is, with the requirements that everybody has",
+	},
+	{
+		from: "internal/dropin",
+		why:  "it has nothing but tests, in a module of its own",
 	},
 	{
 		from: "internal/verify",

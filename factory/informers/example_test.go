@@ -1,0 +1,36 @@
+package informers_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/factory/informers"
+)
+
+// A program for client-go's factory changes this import and nothing else. Package factory
+// knows what it was given as one of its own.
+func Example() {
+	client := fake.NewClientset(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "web"}})
+	f := informers.NewSharedInformerFactoryWithOptions(client, 10*time.Minute, informers.WithNamespace("prod"))
+	pods := f.Core().V1().Pods().Lister()
+
+	ctx, cancel := context.WithCancel(context.Background())
+	f.StartWithContext(ctx)
+	f.WaitForCacheSyncWithContext(ctx)
+	web, err := pods.Pods("prod").Get("web")
+	fmt.Println("found", web.Name, err)
+
+	typed, err := factory.For[*corev1.Pod](f.(*factory.Factory))
+	fmt.Println("objects:", typed.Status().Objects, err)
+	cancel()
+	f.Shutdown()
+	// Output:
+	// found web <nil>
+	// objects: 1 <nil>
+}

@@ -1,0 +1,123 @@
+package dropin
+
+import (
+	"flag"
+	"go/types"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the exported API as it is")
+
+// What users may rely on is written down in two files: api/tidemark.txt lists what is
+// exported, and api/removed.txt what the last release exported and is not there, or not
+// so, any more.
+const (
+	exportedFile = root + "/api/tidemark.txt"
+	removedFile  = root + "/api/removed.txt"
+
+	exportedHead = "# Every exported name, as `make api` writes it.\n"
+	removedHead  = "# What was exported by the last release and is not so any more, as `make api` writes it.\n# CHANGELOG names each under \"Breaking\". A release empties this file.\n"
+)
+
+// exportedAPI lists the packages that users import.
+func exportedAPI(t *testing.T) []string {
+	t.Helper()
+	all := load(t, "./...")
+	maps.DeleteFunc(all, func(path string, p *types.Package) bool {
+		parts := strings.Split(path, "/")
+		return p.Name() == "main" || slices.Contains(parts, "internal") || slices.Contains(parts, "examples")
+	})
+	return listingOf(all)
+}
+
+func TestAPIIsWrittenDown(t *testing.T) {
+	now := exportedAPI(t)
+	require.Greater(t, len(now), 500, "the API was not read")
+	if *rewrite {
+		write(t, removedFile, removedHead, removed(read(t, removedFile), read(t, exportedFile), now))
+		write(t, exportedFile, exportedHead, now)
+	}
+	for _, line := range without(read(t, exportedFile), now) {
+		t.Errorf("gone, or changed: %s", line)
+	}
+	for _, line := range without(now, read(t, exportedFile)) {
+		t.Errorf("new: %s", line)
+	}
+	if t.Failed() {
+		t.Error("the exported API is not that of api/tidemark.txt: run make api, and read what it changes")
+	}
+}
+
+// A change that breaks programs is told to their authors.
+func TestBreakingChangesAreTold(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
+	require.NoError(t, err)
+	for _, name := range untold(read(t, removedFile), string(text)) {
+		t.Errorf("`%s` is gone or changed, and CHANGELOG.md does not name it under \"### Breaking\" of \"## [Unreleased]\"", name)
+	}
+	for _, line := range read(t, removedFile) {
+		require.NotContains(t, read(t, exportedFile), line, "it is back")
+	}
+}
+
+// removed returns what is to be told as gone: what was before, and what is gone now.
+func removed(before, was, now []string) []string {
+	gone := without(append(without(was, now), before...), now)
+	slices.Sort(gone)
+	return slices.Compact(gone)
+}
+
+// without returns the lines that are not among others.
+func without(lines, others []string) []string {
+	known := make(map[string]bool)
+	for _, line := range others {
+		known[line] = true
+	}
+	var rest []string
+	for _, line := range lines {
+		if !known[line] {
+			rest = append(rest, line)
+		}
+	}
+	return rest
+}
+
+// untold returns the subjects of lines that the changelog does not name.
+func untold(lines []string, changelog string) []string {
+	_, text, _ := strings.Cut(changelog, "\n## [Unreleased]\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	_, text, _ = strings.Cut(text, "\n### Breaking\n")
+	text, _, _ = strings.Cut(text, "\n### ")
+	var names []string
+	for _, line := range lines {
+		if name := subject(line); !strings.Contains(text, "`"+name+"`") && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// read returns the lines of a file, without its comments.
+func read(t *testing.T, file string) []string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	lines := strings.Split(string(text), "\n")
+	return slices.DeleteFunc(lines, func(line string) bool { return line == "" || strings.HasPrefix(line, "#") })
+}
+
+func write(t *testing.T, file, head string, lines []string) {
+	t.Helper()
+	text := head
+	for _, line := range lines {
+		text += line + "\n"
+	}
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+}

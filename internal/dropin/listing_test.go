@@ -1,0 +1,235 @@
+package dropin
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A listing is the exported API, a declaration a line: what a program that imports these
+// packages may rely on. Names of parameters are left out.
+//
+//	pkg informer, type Status struct, Objects int
+//	pkg informer, method (*Informer[T]) Status() informer.Status
+type listing struct{ lines []string }
+
+// listingOf returns the lines of packages, in order.
+func listingOf(all map[string]*types.Package) []string {
+	var l listing
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		p := all[path]
+		for _, name := range p.Scope().Names() {
+			if token.IsExported(name) {
+				l.object(p, p.Scope().Lookup(name))
+			}
+		}
+	}
+	slices.Sort(l.lines)
+	return l.lines
+}
+
+func (l *listing) add(p *types.Package, format string, args ...any) {
+	l.lines = append(l.lines, "pkg "+shortPath(p)+", "+fmt.Sprintf(format, args...))
+}
+
+func (l *listing) object(p *types.Package, o types.Object) {
+	switch o := o.(type) {
+	case *types.Const:
+		l.add(p, "const %s %s = %s", o.Name(), spell(o.Type()), o.Val().ExactString())
+	case *types.Var:
+		l.add(p, "var %s %s", o.Name(), spell(o.Type()))
+	case *types.Func:
+		l.add(p, "func %s%s", o.Name(), spellFunc(o.Signature()))
+	case *types.TypeName:
+		l.typeName(p, o)
+	}
+}
+
+func (l *listing) typeName(p *types.Package, o *types.TypeName) {
+	switch t := o.Type().(type) {
+	case *types.Alias:
+		l.add(p, "type %s%s = %s", o.Name(), spellParams(t.TypeParams()), spell(t.Rhs()))
+	case *types.Named:
+		l.defined(p, o.Name()+spellParams(t.TypeParams()), t)
+		l.methods(p, t)
+	}
+}
+
+func (l *listing) defined(p *types.Package, name string, t *types.Named) {
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		l.add(p, "type %s struct", name)
+		l.fields(p, name, u)
+	case *types.Interface:
+		l.add(p, "type %s interface { %s }", name, spellInterface(u))
+		for m := range u.Methods() {
+			if m.Exported() {
+				l.add(p, "type %s interface, %s%s", name, m.Name(), spellFunc(m.Signature()))
+			}
+		}
+	default:
+		l.add(p, "type %s %s", name, spell(u))
+	}
+}
+
+// fields lists those of a struct, and those that it shows of one that is embedded
+// without being exported.
+func (l *listing) fields(p *types.Package, name string, s *types.Struct) {
+	for f := range s.Fields() {
+		inner, isStruct := f.Type().Underlying().(*types.Struct)
+		switch {
+		case f.Exported() && f.Embedded():
+			l.add(p, "type %s struct, embedded %s", name, spell(f.Type()))
+		case f.Exported():
+			l.add(p, "type %s struct, %s %s", name, f.Name(), spell(f.Type()))
+		case f.Embedded() && isStruct:
+			l.fields(p, name, inner)
+		}
+	}
+}
+
+// methods lists those of a type that is no interface, with those of what it embeds.
+func (l *listing) methods(p *types.Package, t *types.Named) {
+	if types.IsInterface(t) {
+		return
+	}
+	byValue := types.NewMethodSet(t)
+	for m := range types.NewMethodSet(types.NewPointer(t)).Methods() {
+		if !m.Obj().Exported() {
+			continue
+		}
+		receiver := t.Obj().Name() + spellNames(t.TypeParams())
+		if byValue.Lookup(m.Obj().Pkg(), m.Obj().Name()) == nil {
+			receiver = "*" + receiver
+		}
+		l.add(p, "method (%s) %s%s", receiver, m.Obj().Name(), spellFunc(m.Type().(*types.Signature)))
+	}
+}
+
+// spellInterface names the methods of an interface, so that one that is added changes the
+// line: who implements the interface has to add it, too. Where nobody else can implement
+// it, or it is a constraint, the line says so.
+func spellInterface(i *types.Interface) string {
+	var parts []string
+	for m := range i.Methods() {
+		if !m.Exported() {
+			return "unexported methods"
+		}
+		parts = append(parts, m.Name())
+	}
+	for e := range i.EmbeddedTypes() {
+		if !i.IsMethodSet() {
+			parts = append(parts, spell(e))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// spell writes a type, with the names of its own module in full below it and those of
+// others by the last two parts of their package's path.
+func spell(t types.Type) string {
+	switch t := t.(type) {
+	case *types.Signature:
+		return "func" + spellFunc(t)
+	case *types.Pointer:
+		return "*" + spell(t.Elem())
+	case *types.Slice:
+		return "[]" + spell(t.Elem())
+	case *types.Map:
+		return "map[" + spell(t.Key()) + "]" + spell(t.Elem())
+	}
+	return strings.ReplaceAll(types.TypeString(t, shortPath), "interface{}", "any")
+}
+
+// spellFunc writes what a function takes and returns, without the names of parameters.
+func spellFunc(s *types.Signature) string {
+	results := spellTuple(s.Results(), false)
+	if s.Results().Len() > 1 {
+		results = "(" + results + ")"
+	}
+	text := spellParams(s.TypeParams()) + "(" + spellTuple(s.Params(), s.Variadic()) + ") " + results
+	return strings.TrimSpace(text)
+}
+
+func spellTuple(tuple *types.Tuple, variadic bool) string {
+	var parts []string
+	for v := range tuple.Variables() {
+		parts = append(parts, spell(v.Type()))
+	}
+	if last := len(parts) - 1; variadic {
+		parts[last] = "..." + strings.TrimPrefix(parts[last], "[]")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func spellParams(list *types.TypeParamList) string {
+	return spellList(list, func(p *types.TypeParam) string { return p.Obj().Name() + " " + spell(p.Constraint()) })
+}
+
+func spellNames(list *types.TypeParamList) string {
+	return spellList(list, func(p *types.TypeParam) string { return p.Obj().Name() })
+}
+
+func spellList(list *types.TypeParamList, spell func(*types.TypeParam) string) string {
+	var parts []string
+	for p := range list.TypeParams() {
+		parts = append(parts, spell(p))
+	}
+	if parts == nil {
+		return ""
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+// shortPath is the path of a package within this module, or the end of another one's.
+func shortPath(p *types.Package) string {
+	if p == nil {
+		return ""
+	}
+	if ours, ok := strings.CutPrefix(p.Path(), module+"/"); ok {
+		return ours
+	}
+	parts := strings.Split(p.Path(), "/")
+	return strings.Join(parts[max(0, len(parts)-2):], "/")
+}
+
+// subject is what a line of a listing declares: informer.Status, informer.Status.Objects.
+func subject(line string) string {
+	pkg, declaration, _ := strings.Cut(strings.TrimPrefix(line, "pkg "), ", ")
+	pkg = pkg[strings.LastIndex(pkg, "/")+1:]
+	sort, rest, _ := strings.Cut(declaration, " ")
+	name := leading(strings.TrimLeft(rest, "(*"))
+	if sort == "method" {
+		_, method, _ := strings.Cut(rest, ") ")
+		return pkg + "." + name + "." + leading(method)
+	}
+	for _, mark := range []string{" struct, ", " interface, "} {
+		if _, member, ok := strings.Cut(rest, mark); ok {
+			return pkg + "." + name + "." + memberName(member)
+		}
+	}
+	return pkg + "." + name
+}
+
+// memberName is the name of a field or a method of an interface; an embedded field has
+// that of its type.
+func memberName(member string) string {
+	of, embedded := strings.CutPrefix(member, "embedded ")
+	if !embedded {
+		return leading(member)
+	}
+	of = leading(strings.TrimPrefix(of, "*"))
+	return of[strings.LastIndex(of, ".")+1:]
+}
+
+// leading is the identifier with which a text begins.
+func leading(text string) string {
+	end := strings.IndexFunc(text, func(r rune) bool { return strings.ContainsRune(" ()[*,=", r) })
+	if end < 0 {
+		return text
+	}
+	return text[:end]
+}
