@@ -13,10 +13,10 @@
 //	pods, err := factory.For[*corev1.Pod](f.(*factory.Factory))
 //
 // The packages below client-go's informers, such as informers/core/v1, stay as they are:
-// their accessors run on any factory. Their constructors run client-go's engine. Each of
-// NewPodInformer, NewFilteredPodInformer and NewPodInformerWithOptions, for every kind, is
-// one generic function: [factory.NewInformer], [factory.NewFilteredInformer] and
-// [factory.NewInformerWithOptions].
+// their accessors run on any factory. Their constructors, such as NewPodInformer,
+// NewFilteredPodInformer and NewPodInformerWithOptions, run client-go's engine. Generic
+// functions take their places for all kinds: [factory.NewInformer],
+// [factory.NewFilteredInformer] and [factory.NewInformerWithOptions].
 //
 // # Guarantees
 //
