@@ -88,6 +88,12 @@
 //   - To a watch with a selector, an object that begins to match is ADDED, and
 //     one that ceases to match is DELETED, in its last matching state. A
 //     DELETED object has the version of the deletion.
+//   - An object with finalizers that is deleted gets a deletionTimestamp, and
+//     goes with the last finalizer. Until then it can be changed, but takes no
+//     new finalizers and does not come back. Propagation policies set the
+//     finalizers "orphan" and "foregroundDeletion", which a garbage collector
+//     takes away.
+//   - Deletion of all objects that a list finds. Dry runs, which change nothing.
 //   - Where a kind has the subresource status, clients change the status there
 //     alone: a new object has none but the phase it is born in, an update of
 //     the object keeps it, and one of the status changes nothing else. The
@@ -105,11 +111,13 @@
 //
 // # Not faithful
 //
-//   - An object is gone once it is deleted: finalizers, grace periods and
-//     owners are stored and do nothing.
+//   - There is no garbage collector and no other controller: owners are stored
+//     and do nothing, and who deletes in the foreground takes the finalizer
+//     away, or waits for ever. Namespaces and pods, too, are gone
+//     once they are deleted: a namespace with all that is in it stays "Terminating" for a while on
+//     a cluster, and a pod with a node has a grace period.
 //   - There are no other subresources, such as binding, eviction and log, no
-//     server-side apply (415), no managed fields, no deletion of collections
-//     and no dry run (400).
+//     server-side apply (415) and no managed fields.
 //   - To write a status changes no labels, which some kinds allow.
 //   - metadata.generation is counted by the kinds whose spec counts it, and at
 //     no other change.

@@ -11,7 +11,9 @@ import (
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	jsonserializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
@@ -99,20 +101,29 @@ func readPatch(k kind, w http.ResponseWriter, r *http.Request) (patch, error) {
 	return p, err
 }
 
-// readDeleteOptions reads the options of a deletion, which may be left out.
+// readDeleteOptions reads the options of a deletion, from the query where there
+// is no body.
 func readDeleteOptions(w http.ResponseWriter, r *http.Request) (o metav1.DeleteOptions, err error) {
 	body, err := readBody(w, r)
-	if err != nil || len(body) == 0 {
-		return o, err
-	}
-	// Every group calls the options its own. A scheme that knows none of them
-	// takes all.
-	d, err := decoder(mediaType(r), runtime.NewScheme())
 	if err != nil {
 		return o, err
 	}
-	if _, _, err := d.Decode(body, nil, &o); err != nil {
+	if len(body) == 0 {
+		err = scheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, &o)
+	} else {
+		var d runtime.Decoder
+		// Every group calls the options its own. A scheme that knows none of them
+		// takes all.
+		if d, err = decoder(mediaType(r), runtime.NewScheme()); err != nil {
+			return o, err
+		}
+		_, _, err = d.Decode(body, nil, &o)
+	}
+	if err != nil {
 		return o, errMalformed(err)
+	}
+	if problems := validation.ValidateDeleteOptions(&o); len(problems) > 0 {
+		return o, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", problems)
 	}
 	return o, nil
 }

@@ -88,7 +88,7 @@ func TestPatchesThatAreRefused(t *testing.T) {
 		{pod + "p", strategic, `{"spec":{"containers":[null]}}`, 400, "the patch is not understood"},
 		{pod + "p", strategic, `{"spec":{"containers":["y",5]}}`, 400, "list element types are not identical"},
 		{pod + "p", merge, strings.Repeat(" ", maxBody+1), 413, "limit"},
-		{pod + "p?dryRun=All", merge, `{}`, 400, "dry runs"},
+		{pod + "p?dryRun=Some", merge, `{}`, 422, "dryRun: Unsupported value"},
 		{pod + "p", types.ApplyYAMLPatchType, `{}`, 415, "application/strategic-merge-patch+json"},
 		{pod + "p", types.ApplyCBORPatchType, `{}`, 415, "accepted media types"},
 		{pod + "p", "application/json", `{}`, 415, "accepted media types"},

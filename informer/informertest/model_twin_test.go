@@ -174,13 +174,13 @@ func (w *twins) write() {
 	var err error
 	switch w.rand.IntN(3) {
 	case 0:
-		stored, err = w.model.create(pods, pod.Namespace, viewWhole, pod, metav1.Time{})
+		stored, err = w.model.create(pods, pod.Namespace, whole, pod)
 		require.Equal(w.t, known != nil, apierrors.IsAlreadyExists(err))
 	case 1:
-		stored, err = w.model.update(pods, pod.Namespace, viewWhole, pod)
+		stored, err = w.model.update(pods, pod.Namespace, whole, pod)
 		require.Equal(w.t, known == nil, apierrors.IsNotFound(err))
 	default:
-		_, err = w.model.delete(pods, pod.Namespace, pod.Name, nil)
+		_, _, err = w.model.delete(pods, pod.Namespace, pod.Name, whole, metav1.DeleteOptions{})
 		require.Equal(w.t, known == nil, apierrors.IsNotFound(err))
 	}
 	if err != nil || stored != nil && known != nil && labels.Equals(known.Labels, pod.Labels) {

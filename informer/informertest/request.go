@@ -11,7 +11,8 @@ import (
 // that are not empty. So Request{} is all of them, and Request{Verb: "list",
 // Resource: "pods"} are the lists of pods, in each namespace and in all.
 type Request struct {
-	// Verb is one of get, list, watch, create, update, patch and delete.
+	// Verb is one of get, list, watch, create, update, patch, delete and
+	// deletecollection.
 	Verb string
 	// Group is "" for the core group, and Resource such as "pods".
 	Group, Version, Resource, Subresource string

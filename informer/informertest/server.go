@@ -123,7 +123,7 @@ func (s *Server) Watches() int {
 
 // Requests counts requests by what they ask for.
 type Requests struct {
-	Get, List, Create, Update, Patch, Delete int
+	Get, List, Create, Update, Patch, Delete, DeleteCollection int
 	// Watch counts the plain watches, WatchList those that ask for the
 	// initial state.
 	Watch, WatchList int

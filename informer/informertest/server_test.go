@@ -203,3 +203,26 @@ func TestBuiltinKindsAreServed(t *testing.T) {
 		assert.IsType(t, resolved.list, list)
 	}
 }
+
+// A test deletes as a client does: finalizers hold the object.
+func TestServerDeleteWaitsForFinalizers(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, s *Server) {
+		p := newPod("a", "p")
+		p.Finalizers = []string{"example.com/hold"}
+		require.NoError(t, s.Create(t.Context(), p))
+		time.Sleep(time.Hour)
+		require.NoError(t, s.Delete(t.Context(), p))
+		require.NoError(t, s.Get(t.Context(), "a", "p", p))
+		require.NotNil(t, p.DeletionTimestamp)
+		assert.Equal(t, p.CreationTimestamp.Add(time.Hour), p.DeletionTimestamp.Time)
+
+		version := p.ResourceVersion
+		require.NoError(t, s.Delete(t.Context(), p))
+		require.NoError(t, s.Get(t.Context(), "a", "p", p))
+		assert.Equal(t, version, p.ResourceVersion, "once more changes nothing")
+
+		p.Finalizers = nil
+		require.NoError(t, s.Update(t.Context(), p))
+		require.True(t, apierrors.IsNotFound(s.Get(t.Context(), "a", "p", p)))
+	})
+}
