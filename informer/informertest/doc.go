@@ -48,7 +48,7 @@
 //     the bookmarks among them. A reader that is slow or gone holds up nobody;
 //     what it has not read yet is kept, without a bound.
 //   - The same calls lead to the same versions, UIDs and generated names.
-//     Only metadata.creationTimestamp is taken from the clock.
+//     Only the times in the metadata are taken from the clock.
 //   - When Close returns, nothing of the server runs any more.
 //   - Faults are met by requests from every client alike, before
 //     they are served: what is refused, or given up while it waits, has changed nothing.
@@ -103,6 +103,9 @@
 //   - Patches: JSON, merge, and strategic merge for built-in kinds. One that
 //     names a resourceVersion is a conflict if that has changed, and one that
 //     names another UID is invalid.
+//   - Server-side apply, by the code of a real server: merges by the schema of
+//     the built-in kinds, conflicts, force, fields that nobody wants any more,
+//     metadata.managedFields, and new objects; through the subresources too.
 //   - Objects, lists and watches in JSON or protobuf, whole or as
 //     PartialObjectMetadata, as the Accept header likes it best. Objects of a
 //     CRD have no protobuf, but their metadata do.
@@ -116,8 +119,11 @@
 //     away, or waits for ever. Namespaces and pods, too, are gone
 //     once they are deleted: a namespace with all that is in it stays "Terminating" for a while on
 //     a cluster, and a pod with a node has a grace period.
-//   - There are no other subresources, such as binding, eviction and log, no
-//     server-side apply (415) and no managed fields.
+//   - There are no other subresources, such as binding, eviction and log.
+//   - Managed fields begin with the first apply to an object: what was there
+//     before belongs to "before-first-apply", whoever wrote it. Writes by the methods
+//     of the server are those of the manager "informertest". Of a CRD no
+//     schema is known: its maps are merged, and its lists replaced.
 //   - To write a status changes no labels, which some kinds allow.
 //   - metadata.generation is counted by the kinds whose spec counts it, and at
 //     no other change.

@@ -1,14 +1,16 @@
 package informertest
 
 import (
+	"cmp"
 	"net/http"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 func (x *exchange) serveList() error {
@@ -33,7 +35,7 @@ func (x *exchange) serveGet() error {
 }
 
 func (x *exchange) serveCreate() error {
-	w, obj, err := x.receive("create", &x.requests.Create)
+	w, obj, err := x.receive("create", "CreateOptions", &x.requests.Create)
 	if err != nil {
 		return err
 	}
@@ -43,7 +45,7 @@ func (x *exchange) serveCreate() error {
 }
 
 func (x *exchange) serveUpdate() error {
-	w, obj, err := x.receive("update", &x.requests.Update)
+	w, obj, err := x.receive("update", "UpdateOptions", &x.requests.Update)
 	if err != nil {
 		return err
 	}
@@ -59,17 +61,35 @@ func (x *exchange) servePatch() error {
 	if err := x.begin(x.r.Context(), x.request("patch"), &x.requests.Patch); err != nil {
 		return err
 	}
-	w, err := x.writing()
-	if err != nil {
-		return err
-	}
 	p, err := readPatch(x.seen, x.w, x.r)
 	if err != nil {
 		return err
 	}
+	w, err := x.writing("PatchOptions", p.form)
+	if err != nil {
+		return err
+	}
+	if p.form == types.ApplyYAMLPatchType {
+		return x.serveApply(w, p)
+	}
 	return x.answerWrite(http.StatusOK, func() (Object, error) {
 		return x.model.patch(x.resource, x.namespace, x.name, w, p)
 	})
+}
+
+func (x *exchange) serveApply(w writing, p patch) error {
+	code := http.StatusOK
+	obj, err := x.write(x.r.Context(), func() (Object, error) {
+		obj, created, err := x.model.apply(x.resource, x.namespace, x.name, w, p)
+		if created {
+			code = http.StatusCreated
+		}
+		return obj, err
+	})
+	if err != nil {
+		return err
+	}
+	return x.answer(code, obj, x.seen.GVK)
 }
 
 // serveDelete answers with the object if that has finalizers to wait for.
@@ -130,11 +150,11 @@ func (x *exchange) answerWrite(code int, do func() (Object, error)) error {
 }
 
 // receive reads the object that a request brings, and how to store it.
-func (x *exchange) receive(verb string, count *int) (writing, Object, error) {
+func (x *exchange) receive(verb, options string, count *int) (writing, Object, error) {
 	if err := x.begin(x.r.Context(), x.request(verb), count); err != nil {
 		return writing{}, nil, err
 	}
-	w, err := x.writing()
+	w, err := x.writing(options, "")
 	if err != nil {
 		return writing{}, nil, err
 	}
@@ -147,15 +167,16 @@ func (x *exchange) receive(verb string, count *int) (writing, Object, error) {
 }
 
 // writing reads the options of a request that is to change something. Those of
-// all verbs are called alike; a patch has one more.
-func (x *exchange) writing() (writing, error) {
+// all verbs are called alike; a patch has one more. The fields are managed by whom the
+// options name, or else the client by its name.
+func (x *exchange) writing(kind string, form types.PatchType) (writing, error) {
 	var o metav1.PatchOptions
 	if err := scheme.ParameterCodec.DecodeParameters(x.r.URL.Query(), metav1.SchemeGroupVersion, &o); err != nil {
 		return writing{}, errMalformed(err)
 	}
-	problems := validation.ValidateDryRun(field.NewPath("dryRun"), o.DryRun)
-	if len(problems) > 0 {
-		return writing{}, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "PatchOptions"}, "", problems)
+	if problems := validation.ValidatePatchOptions(&o, form); len(problems) > 0 {
+		return writing{}, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", problems)
 	}
-	return writing{view: x.view, now: now(), trial: len(o.DryRun) > 0}, nil
+	agent, _, _ := strings.Cut(x.r.UserAgent(), "/")
+	return writing{view: x.view, now: now(), trial: len(o.DryRun) > 0, manager: cmp.Or(o.FieldManager, agent), force: value(o.Force)}, nil
 }

@@ -31,7 +31,7 @@ func (k kind) patches() []types.PatchType {
 	if k.builtin {
 		forms = append(forms, types.StrategicMergePatchType)
 	}
-	return forms
+	return append(forms, types.ApplyYAMLPatchType)
 }
 
 // patch changes what a view shows of an object, and returns it as the view

@@ -20,6 +20,10 @@ type writing struct {
 	now  metav1.Time
 	// trial says that nothing is stored: it is only told what would be.
 	trial bool
+	// manager is who manages the fields that are written. Force takes them away
+	// from others. Where the object says it already, it is credited.
+	manager         string
+	force, credited bool
 }
 
 // create stores a new object and returns it as it is stored. Only a test's
@@ -85,6 +89,9 @@ func (m *model) update(r schema.GroupVersionResource, namespace string, w writin
 		return nil, err
 	}
 	c.kind.keep(updated, old)
+	if err := w.credit(c.kind, old, updated); err != nil {
+		return nil, err
+	}
 	if problems := c.validateUpdate(updated, old); len(problems) > 0 {
 		return nil, errInvalid(c.kind, updated.GetName(), problems)
 	}
@@ -189,16 +196,29 @@ func copyIn(obj Object) (Object, error) {
 	if !ok {
 		return copyOf(obj), nil
 	}
+	if err := checkMetadata(u); err != nil {
+		return nil, err
+	}
 	text, err := u.MarshalJSON()
 	if err != nil {
-		return nil, errMalformed(err)
-	}
-	if err := json.Unmarshal(text, &metav1.PartialObjectMetadata{}); err != nil {
 		return nil, errMalformed(err)
 	}
 	in := &unstructured.Unstructured{}
 	err = in.UnmarshalJSON(text)
 	return in, err
+}
+
+// checkMetadata tells whether an object's metadata have the form that they must
+// have.
+func checkMetadata(u *unstructured.Unstructured) error {
+	text, err := u.MarshalJSON()
+	if err != nil {
+		return errMalformed(err)
+	}
+	if err := json.Unmarshal(text, &metav1.PartialObjectMetadata{}); err != nil {
+		return errMalformed(err)
+	}
+	return nil
 }
 
 // validate looks at the metadata, which follow the same rules for all kinds.

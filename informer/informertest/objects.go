@@ -117,7 +117,7 @@ func namespaceOf(k kind, obj Object) string {
 }
 
 // byTest is how the methods of a server write.
-func byTest() writing { return writing{view: viewWhole, now: now()} }
+func byTest() writing { return writing{view: viewWhole, now: now(), manager: "informertest"} }
 
 // now is the time as objects carry it.
 func now() metav1.Time { return metav1.Now().Rfc3339Copy() }
