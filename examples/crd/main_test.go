@@ -43,7 +43,7 @@ func TestCluster(t *testing.T) {
 	p.Interrupt()
 	p.Exits(t, 0)
 	assert.Empty(t, p.Stderr.String())
-	assert.Equal(t, informertest.Requests{WatchList: 2}, s.Requests())
+	assert.Equal(t, informertest.Counts{WatchList: 2}, s.Counts())
 }
 
 // A resource that does not come by the end is an error.

@@ -90,24 +90,18 @@ func (s *Server) decode(k kind, media string, body []byte) (Object, error) {
 	return decoded.(Object), nil // of the type that was asked for
 }
 
-// readPatch reads a patch in one of the forms that a kind takes.
-func readPatch(k kind, w http.ResponseWriter, r *http.Request) (patch, error) {
-	p := patch{form: types.PatchType(mediaType(r))}
-	if forms := k.patches(); !slices.Contains(forms, p.form) {
-		return p, errMediaType(fmt.Sprint(forms))
+// patchForm tells the form of a patch, which is one of those that a kind takes.
+func patchForm(k kind, r *http.Request) (types.PatchType, error) {
+	form := types.PatchType(mediaType(r))
+	if forms := k.patches(); !slices.Contains(forms, form) {
+		return form, errMediaType(fmt.Sprint(forms))
 	}
-	body, err := readBody(w, r)
-	p.body = body
-	return p, err
+	return form, nil
 }
 
 // readDeleteOptions reads the options of a deletion, from the query where there
 // is no body.
-func readDeleteOptions(w http.ResponseWriter, r *http.Request) (o metav1.DeleteOptions, err error) {
-	body, err := readBody(w, r)
-	if err != nil {
-		return o, err
-	}
+func readDeleteOptions(r *http.Request, body []byte) (o metav1.DeleteOptions, err error) {
 	if len(body) == 0 {
 		err = scheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, &o)
 	} else {

@@ -14,7 +14,7 @@ import (
 )
 
 func (x *exchange) serveList() error {
-	list, err := x.list(x.r.Context(), x.resource, x.namespace, x.options)
+	list, err := x.list(x.r.Context(), x.asked("list"), x.options)
 	if err != nil {
 		return err
 	}
@@ -22,7 +22,7 @@ func (x *exchange) serveList() error {
 }
 
 func (x *exchange) serveGet() error {
-	if err := x.begin(x.r.Context(), x.request("get"), &x.requests.Get); err != nil {
+	if _, err := x.begin(x.r.Context(), x.asked("get")); err != nil {
 		return err
 	}
 	obj, err := x.read(x.r.Context(), func() (Object, error) {
@@ -35,7 +35,7 @@ func (x *exchange) serveGet() error {
 }
 
 func (x *exchange) serveCreate() error {
-	w, obj, err := x.receive("create", "CreateOptions", &x.requests.Create)
+	w, obj, err := x.receive("create", "CreateOptions")
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (x *exchange) serveCreate() error {
 }
 
 func (x *exchange) serveUpdate() error {
-	w, obj, err := x.receive("update", "UpdateOptions", &x.requests.Update)
+	w, obj, err := x.receive("update", "UpdateOptions")
 	if err != nil {
 		return err
 	}
@@ -58,18 +58,20 @@ func (x *exchange) serveUpdate() error {
 }
 
 func (x *exchange) servePatch() error {
-	if err := x.begin(x.r.Context(), x.request("patch"), &x.requests.Patch); err != nil {
-		return err
-	}
-	p, err := readPatch(x.seen, x.w, x.r)
+	body, err := x.begun(x.asked("patch"))
 	if err != nil {
 		return err
 	}
-	w, err := x.writing("PatchOptions", p.form)
+	form, err := patchForm(x.seen, x.r)
 	if err != nil {
 		return err
 	}
-	if p.form == types.ApplyYAMLPatchType {
+	w, err := x.writing("PatchOptions", form)
+	if err != nil {
+		return err
+	}
+	p := patch{form: form, body: body}
+	if form == types.ApplyYAMLPatchType {
 		return x.serveApply(w, p)
 	}
 	return x.answerWrite(http.StatusOK, func() (Object, error) {
@@ -94,10 +96,11 @@ func (x *exchange) serveApply(w writing, p patch) error {
 
 // serveDelete answers with the object if that has finalizers to wait for.
 func (x *exchange) serveDelete() error {
-	if err := x.begin(x.r.Context(), x.request("delete"), &x.requests.Delete); err != nil {
+	body, err := x.begun(x.asked("delete"))
+	if err != nil {
 		return err
 	}
-	o, err := readDeleteOptions(x.w, x.r)
+	o, err := readDeleteOptions(x.r, body)
 	if err != nil {
 		return err
 	}
@@ -120,10 +123,11 @@ func (x *exchange) serveDelete() error {
 
 // serveDeleteCollection answers with the list of what was found.
 func (x *exchange) serveDeleteCollection() error {
-	if err := x.begin(x.r.Context(), x.request("deletecollection"), &x.requests.DeleteCollection); err != nil {
+	body, err := x.begun(x.asked("deletecollection").selecting(x.options))
+	if err != nil {
 		return err
 	}
-	o, err := readDeleteOptions(x.w, x.r)
+	o, err := readDeleteOptions(x.r, body)
 	if err != nil {
 		return err
 	}
@@ -149,16 +153,31 @@ func (x *exchange) answerWrite(code int, do func() (Object, error)) error {
 	return x.answer(code, obj, x.seen.GVK)
 }
 
-// receive reads the object that a request brings, and how to store it.
-func (x *exchange) receive(verb, options string, count *int) (writing, Object, error) {
-	if err := x.begin(x.r.Context(), x.request(verb), count); err != nil {
-		return writing{}, nil, err
+// asked says what is asked for, and by whom.
+func (x *exchange) asked(verb string) Request {
+	r := x.request(verb)
+	r.UserAgent, r.ContentType = x.r.UserAgent(), x.r.Header.Get("Content-Type")
+	return r
+}
+
+// begun begins a request that has a body, and returns that.
+func (x *exchange) begun(r Request) (body []byte, err error) {
+	kept, err := x.begin(x.r.Context(), r)
+	if err != nil {
+		return nil, err
 	}
-	w, err := x.writing(options, "")
+	body, err = readBody(x.w, x.r)
+	x.noteBody(kept, body)
+	return body, err
+}
+
+// receive reads the object that a request brings, and how to store it.
+func (x *exchange) receive(verb, options string) (writing, Object, error) {
+	body, err := x.begun(x.asked(verb))
 	if err != nil {
 		return writing{}, nil, err
 	}
-	body, err := readBody(x.w, x.r)
+	w, err := x.writing(options, "")
 	if err != nil {
 		return writing{}, nil, err
 	}
