@@ -27,7 +27,7 @@ func startServer(t *testing.T, o Options) *Server {
 	return s
 }
 
-func newClient(t *testing.T, c *rest.Config) *kubernetes.Clientset {
+func newClient(t testing.TB, c *rest.Config) *kubernetes.Clientset {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(c)
 	require.NoError(t, err)
