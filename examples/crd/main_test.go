@@ -31,6 +31,14 @@ func TestDemo(t *testing.T) {
 	p.Exits(t, 0)
 }
 
+// Three seconds are enough for a look: informers come up with the definition of
+// their resource, and wait for no back-off.
+func TestShortDemo(t *testing.T) {
+	p := example.Start(t, "--demo", "--for", "3s")
+	p.Prints(t, program.Stamp+`crontabs.stable.example.com is there, objects: [12]$`)
+	p.Exits(t, 0)
+}
+
 func TestCluster(t *testing.T) {
 	ctx := t.Context()
 	s := informertest.New(informertest.Options{})
