@@ -10,9 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// apply merges a configuration into an object, or makes the object, and returns it
-// as the view shows it then. The fields of the configuration are the manager's from then on; those
-// that were, and are not in it any more, are gone, unless somebody else manages them too.
+// apply merges a configuration into an object, or makes the object, and returns
+// it as the view shows it then. The manager owns the fields of the configuration
+// from then on. A field that it owned before and leaves out now is removed,
+// unless another manager owns it too.
 func (m *model) apply(r schema.GroupVersionResource, namespace, name string, w writing, p patch) (obj Object, created bool, err error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
@@ -50,8 +51,8 @@ func (m *model) apply(r schema.GroupVersionResource, namespace, name string, w w
 	return shown.show(obj), false, nil
 }
 
-// configuration reads what is to be applied, in YAML or JSON, and makes it one of the
-// object itself: through a subresource, nothing but its part of it.
+// configuration reads a body, in YAML or JSON, as a configuration of the object
+// itself. Through a subresource it holds nothing but that part.
 func (p patch) configuration(k kind, v view) (*unstructured.Unstructured, error) {
 	read := map[string]any{}
 	if err := yaml.Unmarshal(p.body, &read); err != nil {
@@ -94,7 +95,8 @@ func part(u *unstructured.Unstructured, field string) map[string]any {
 	return named.Object
 }
 
-// merge returns what an object, or nothing, becomes with a configuration.
+// merge returns an object as it is with a configuration applied. Without an
+// object it makes one.
 func (w writing) merge(k kind, old Object, wanted *unstructured.Unstructured) (Object, error) {
 	live, err := k.live(old)
 	if err != nil {
@@ -126,8 +128,8 @@ func (w writing) merge(k kind, old Object, wanted *unstructured.Unstructured) (O
 	return obj, nil
 }
 
-// live returns what a configuration is applied to: an object whose fields have
-// managers, or an empty one.
+// live returns an object as one to apply to: its fields have managers. Without
+// an object it is an empty one.
 func (k kind) live(old Object) (*unstructured.Unstructured, error) {
 	if old == nil {
 		empty := &unstructured.Unstructured{}

@@ -13,15 +13,14 @@ import (
 // beginning, as a real server does, would cost each write ten times what the
 // model takes for the rest of it, for tests that never look.
 
-// firstManager is whom everything belongs to that was there before the first
-// apply.
+// firstManager owns all fields that were there before the first apply.
 const firstManager = "before-first-apply"
 
 // subresources are the views by the names that managed fields have for them.
 var subresources = map[view]string{viewStatus: "status", viewScale: "scale"}
 
-// fieldManager is the code of a real server that tells who manages which field
-// of a kind, and merges what is applied. It sees objects in the form of JSON.
+// fieldManager is a real server's code for managed fields and for merging. It
+// sees objects in the form of JSON.
 func (k kind) fieldManager(v view) (*managedfields.FieldManager, error) {
 	var as asIs
 	gv := k.GVK.GroupVersion()
@@ -62,8 +61,8 @@ func (k kind) bare(obj Object) (*unstructured.Unstructured, error) {
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
-// credit notes in an object which of its fields the writer manages from now on,
-// if that is known of the object that it replaces.
+// credit lists the writer among an object's managers, if the object that it
+// replaces has a list of them.
 func (w writing) credit(k kind, old, updated Object) error {
 	if w.credited || len(old.GetManagedFields()) == 0 {
 		return nil
@@ -99,8 +98,8 @@ func timed(entries, were []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntr
 	return were
 }
 
-// attribute says whose the fields of an object are that nobody has applied
-// to so far. The phase that a server gives to new objects is nobody's.
+// attribute gives the fields of an object their managers, before the first
+// apply to it. The phase that a server gives to new objects is nobody's.
 func (k kind) attribute(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	for _, v := range []view{viewMain, viewStatus} {
 		m, err := k.fieldManager(v)

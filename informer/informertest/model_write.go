@@ -14,14 +14,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// writing is how somebody changes something.
+// writing says how an object is changed: through which view, when, and in whose
+// name.
 type writing struct {
 	view view
 	now  metav1.Time
 	// trial says that nothing is stored: it is only told what would be.
 	trial bool
-	// manager is who manages the fields that are written. Force takes them away
-	// from others. Where the object says it already, it is credited.
+	// manager owns the fields that are written, and force takes them away from
+	// other managers. credited says that the object lists its managers already.
 	manager         string
 	force, credited bool
 }
@@ -115,9 +116,8 @@ func (k kind) keep(updated, old Object) {
 	}
 }
 
-// replace puts an object in the place of another one. It is the end of an
-// object that was waiting for its last finalizer to go; what the update was to
-// change is not stored then.
+// replace stores an update. One that takes the last finalizer away from an
+// object that is being deleted removes it, and nothing else of it is stored.
 func (m *model) replace(c *collection, w writing, old, updated Object) Object {
 	path := pathOf(old.GetNamespace(), old.GetName())
 	switch {
@@ -226,9 +226,8 @@ func (c *collection) validate(obj Object) field.ErrorList {
 	return validation.ValidateObjectMetaAccessor(obj, c.kind.Namespaced, validateName, field.NewPath("metadata"))
 }
 
-// validateUpdate looks at the metadata of an object that is to replace another
-// one: who is being deleted gets no new finalizers, and nobody is brought to
-// life or to death by an update.
+// validateUpdate looks at the metadata of an update. An object that is being
+// deleted gets no new finalizers, and no update begins a deletion or takes one back.
 func (c *collection) validateUpdate(obj, old Object) field.ErrorList {
 	return append(c.validate(obj), validation.ValidateObjectMetaAccessorUpdate(obj, old, field.NewPath("metadata"))...)
 }
