@@ -74,13 +74,13 @@ func TestContract_T16_AClientThatSaysThatItCannotStream(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, ctx context.Context) {
-				for lists, want := range map[bool]informertest.Requests{true: {List: 1, Watch: 1}, false: {WatchList: 1}} {
+				for lists, want := range map[bool]informertest.Counts{true: {List: 1, Watch: 1}, false: {WatchList: 1}} {
 					server := informertest.New(informertest.Options{})
 					t.Cleanup(server.Close)
 					require.NoError(t, server.StartInMemory())
 					run(t, ctx, server.ClientConfig(), willing{lists})
 					synctest.Wait()
-					require.Equal(t, want, server.Requests())
+					require.Equal(t, want, server.Counts())
 				}
 			})
 		})

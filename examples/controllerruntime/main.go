@@ -7,8 +7,8 @@
 // Its controller prints how many pods of each namespace are ready, whenever
 // that changes, and changes nothing itself:
 //
-//	go run . --demo --for 10s
-//	go run .
+//	go run -C examples/controllerruntime . --demo --for 10s
+//	go run -C examples/controllerruntime .
 //
 // The cluster is that of $KUBECONFIG, of the pod that this runs in, or of
 // ~/.kube/config. With --demo it is made up: an API server in this process, and

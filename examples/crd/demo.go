@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"sync"
@@ -9,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
@@ -24,11 +26,18 @@ const (
 // kind is what a cluster gets with crontab.yaml.
 var kind = informertest.Kind{GVR: resource, GVK: groupVersion.WithKind("CronTab"), Namespaced: true, Generation: true}
 
+// definitionKind is that of the objects by which a cluster says which resources
+// it has. Informers watch the one of theirs, so they come up at once with it.
+var definitionKind = informertest.Kind{
+	GVR: schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
+	GVK: schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"},
+}
+
 // startDemo starts a made-up cluster, which gets the resource and some objects
 // of it after a while. It ends when end is called.
 func startDemo(ctx context.Context, notes *log.Logger) (config *rest.Config, end func(), err error) {
 	server := informertest.New(informertest.Options{BookmarkInterval: time.Minute})
-	if err := server.Start(); err != nil {
+	if err := errors.Join(server.Register(definitionKind), server.Start()); err != nil {
 		server.Close()
 		return nil, nil, fmt.Errorf("the demo does not start: %w", err)
 	}
@@ -53,7 +62,7 @@ func live(ctx context.Context, server *informertest.Server) error {
 	if err := wait(ctx, lateness); err != nil {
 		return err
 	}
-	if err := server.Register(kind); err != nil {
+	if err := define(ctx, server); err != nil {
 		return err
 	}
 	if err := server.Create(ctx, newCronTab("backup", "daily")); err != nil {
@@ -74,6 +83,20 @@ func live(ctx context.Context, server *informertest.Server) error {
 		}
 		server.Compact() // or it would keep every state there ever was
 	}
+}
+
+// define makes the cluster serve the resource, as crontab.yaml does.
+func define(ctx context.Context, server *informertest.Server) error {
+	if err := server.Register(kind); err != nil {
+		return err
+	}
+	return server.Create(ctx, &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": definitionKind.GVK.GroupVersion().String(),
+		"kind":       definitionKind.GVK.Kind,
+		"metadata":   map[string]any{"name": resource.GroupResource().String()},
+		"spec":       map[string]any{"versions": []any{map[string]any{"name": resource.Version, "served": true}}},
+		"status":     map[string]any{"conditions": []any{map[string]any{"type": "Established", "status": "True"}}},
+	}})
 }
 
 func wait(ctx context.Context, d time.Duration) error {

@@ -31,6 +31,14 @@ func TestDemo(t *testing.T) {
 	p.Exits(t, 0)
 }
 
+// Three seconds are enough for a look: informers come up with the definition of
+// their resource, and wait for no back-off.
+func TestShortDemo(t *testing.T) {
+	p := example.Start(t, "--demo", "--for", "3s")
+	p.Prints(t, program.Stamp+`crontabs.stable.example.com is there, objects: [12]$`)
+	p.Exits(t, 0)
+}
+
 func TestCluster(t *testing.T) {
 	ctx := t.Context()
 	s := informertest.New(informertest.Options{})
@@ -43,7 +51,7 @@ func TestCluster(t *testing.T) {
 	p.Interrupt()
 	p.Exits(t, 0)
 	assert.Empty(t, p.Stderr.String())
-	assert.Equal(t, informertest.Requests{WatchList: 2}, s.Requests())
+	assert.Equal(t, informertest.Counts{WatchList: 2}, s.Counts())
 }
 
 // A resource that does not come by the end is an error.

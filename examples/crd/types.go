@@ -70,7 +70,8 @@ func cronTabs(config *rest.Config) (factory.Resource, error) {
 		return factory.Resource{}, err
 	}
 	return factory.Resource{GVR: resource, Namespaced: true, Source: func(namespace string) reflector.Source {
-		return reflector.From(gentype.NewClientWithList(resource.Resource, client, runtime.NewParameterCodec(known), namespace,
-			func() *CronTab { return &CronTab{} }, func() *CronTabList { return &CronTabList{} }))
+		cronTabs := gentype.NewClientWithList(resource.Resource, client, runtime.NewParameterCodec(known), namespace,
+			func() *CronTab { return &CronTab{} }, func() *CronTabList { return &CronTabList{} })
+		return reflector.FromCustomResource[*CronTab](cronTabs, resource) // and it knows whether the server has it
 	}}, nil
 }

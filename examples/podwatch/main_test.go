@@ -49,7 +49,7 @@ podwatch ran for .*
   errors     0
 $`, p.stdout)
 	assert.Empty(t, p.stderr.String())
-	assert.Equal(t, informertest.Requests{WatchList: 1}, s.Requests(), "it streams, and knows that it can")
+	assert.Equal(t, informertest.Counts{WatchList: 1}, s.Counts(), "it streams, and knows that it can")
 }
 
 func TestNamespaceAndSelector(t *testing.T) {

@@ -61,7 +61,7 @@ func TestCluster(t *testing.T) {
 	p.Prints(t, "- shop/web-0 failed on node-0$")
 	p.Interrupt()
 	p.Exits(t, 0)
-	assert.Zero(t, s.Requests().Patch)
+	assert.Zero(t, s.Counts().Patch)
 	assert.NotContains(t, p.Stdout.String(), "was shop/web-0 failed", "a label is not shown")
 
 	p = example.Start(t, "--kubeconfig", path, "--mark", "shop/absent")

@@ -98,7 +98,7 @@ func TestInformerOfClientGoOnSource(t *testing.T) {
 					synctest.Wait()
 					assert.Equal(t, want, stored(i))
 				})
-				assertWay(t, o, s.Requests())
+				assertWay(t, o, s.Counts())
 			})
 		})
 	}
@@ -115,7 +115,7 @@ func TestInformerOfClientGoOverHTTP(t *testing.T) {
 			changes(t, s, &g, i, func(want map[string]string) {
 				assert.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, stored(i)) }, 30*time.Second, 10*time.Millisecond)
 			})
-			assertWay(t, o, s.Requests())
+			assertWay(t, o, s.Counts())
 		})
 	}
 }
@@ -128,7 +128,7 @@ func (c clientSource) List(ctx context.Context, o metav1.ListOptions) (runtime.O
 }
 
 // assertWay tells by its requests which way an informer went, twice.
-func assertWay(t *testing.T, o Options, r Requests) {
+func assertWay(t *testing.T, o Options, r Counts) {
 	t.Helper()
 	assert.GreaterOrEqual(t, r.WatchList, 2, "it is always tried first")
 	switch {

@@ -135,6 +135,8 @@ func TestInterceptSeesRequestsAsRBACDoes(t *testing.T) {
 		var seen []Request
 		refused := true
 		undo := s.Intercept(func(_ context.Context, r Request) error {
+			assert.Contains(t, r.UserAgent, "informertest.test/")
+			r.UserAgent, r.ContentType = "", ""
 			seen = append(seen, r)
 			if r.Verb == "update" && refused {
 				refused = false
@@ -159,7 +161,7 @@ func TestInterceptSeesRequestsAsRBACDoes(t *testing.T) {
 		undo()
 		require.NoError(t, client.CoreV1().Pods("a").Delete(ctx, "p", metav1.DeleteOptions{}))
 		assert.Len(t, seen, 4)
-		assert.Equal(t, Requests{Create: 1, Update: 2, List: 1, Delete: 1}, s.Requests(), "what is refused counts")
+		assert.Equal(t, Counts{Create: 1, Update: 2, List: 1, Delete: 1}, s.Counts(), "what is refused counts")
 	})
 }
 

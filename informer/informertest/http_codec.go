@@ -11,7 +11,9 @@ import (
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	jsonserializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
@@ -88,31 +90,34 @@ func (s *Server) decode(k kind, media string, body []byte) (Object, error) {
 	return decoded.(Object), nil // of the type that was asked for
 }
 
-// readPatch reads a patch in one of the forms that a kind takes.
-func readPatch(k kind, w http.ResponseWriter, r *http.Request) (patch, error) {
-	p := patch{form: types.PatchType(mediaType(r))}
-	if forms := k.patches(); !slices.Contains(forms, p.form) {
-		return p, errMediaType(fmt.Sprint(forms))
+// patchForm tells the form of a patch, which is one of those that a kind takes.
+func patchForm(k kind, r *http.Request) (types.PatchType, error) {
+	form := types.PatchType(mediaType(r))
+	if forms := k.patches(); !slices.Contains(forms, form) {
+		return form, errMediaType(fmt.Sprint(forms))
 	}
-	body, err := readBody(w, r)
-	p.body = body
-	return p, err
+	return form, nil
 }
 
-// readDeleteOptions reads the options of a deletion, which may be left out.
-func readDeleteOptions(w http.ResponseWriter, r *http.Request) (o metav1.DeleteOptions, err error) {
-	body, err := readBody(w, r)
-	if err != nil || len(body) == 0 {
-		return o, err
+// readDeleteOptions reads the options of a deletion, from the query where there
+// is no body.
+func readDeleteOptions(r *http.Request, body []byte) (o metav1.DeleteOptions, err error) {
+	if len(body) == 0 {
+		err = scheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, &o)
+	} else {
+		var d runtime.Decoder
+		// Every group calls the options its own. A scheme that knows none of them
+		// takes all.
+		if d, err = decoder(mediaType(r), runtime.NewScheme()); err != nil {
+			return o, err
+		}
+		_, _, err = d.Decode(body, nil, &o)
 	}
-	// Every group calls the options its own. A scheme that knows none of them
-	// takes all.
-	d, err := decoder(mediaType(r), runtime.NewScheme())
 	if err != nil {
-		return o, err
-	}
-	if _, _, err := d.Decode(body, nil, &o); err != nil {
 		return o, errMalformed(err)
+	}
+	if problems := validation.ValidateDeleteOptions(&o); len(problems) > 0 {
+		return o, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", problems)
 	}
 	return o, nil
 }

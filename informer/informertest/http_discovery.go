@@ -118,6 +118,9 @@ func resourcesOf(k kind) []metav1.APIResource {
 		Kind:         k.GVK.Kind,
 		Verbs:        metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"},
 	}
+	if k.deletesCollections() {
+		main.Verbs = slices.Insert(main.Verbs, 2, "deletecollection")
+	}
 	all := []metav1.APIResource{main}
 	for _, name := range []string{"scale", "status"} {
 		v, ok := k.viewOf(name)

@@ -18,7 +18,7 @@ type exchange struct {
 	// kind is what the resource holds, seen is what the view shows of it.
 	kind, seen kind
 	view       view
-	// options are those of a list or a watch.
+	// options are those of a list or a watch, and select what to delete.
 	options internalversion.ListOptions
 	form    form
 	w       http.ResponseWriter
@@ -33,7 +33,7 @@ func (s *Server) exchange(t target, w http.ResponseWriter, r *http.Request) (*ex
 		return nil, err
 	}
 	x.seen = x.kind.seen(x.view)
-	if x.reads() {
+	if x.name == "" { // a list, a watch, or the deletion of what a list finds
 		if err := scheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, &x.options); err != nil {
 			return nil, errMalformed(err)
 		}
@@ -61,6 +61,11 @@ func (s *Server) kindAt(t target) (kind, view, error) {
 // reads tells whether the request is for a list or a watch.
 func (x *exchange) reads() bool { return x.name == "" && x.r.Method == http.MethodGet }
 
+// lists tells whether the answer is a list.
+func (x *exchange) lists() bool {
+	return x.reads() && !x.options.Watch || x.name == "" && x.r.Method == http.MethodDelete
+}
+
 // allows tells whether the request can be answered in a form. A list is not
 // to be had as one object, nor the other way round.
 func (x *exchange) allows(f form) bool {
@@ -68,9 +73,9 @@ func (x *exchange) allows(f form) bool {
 	case "":
 		return f.media == runtime.ContentTypeJSON || x.seen.protobuf()
 	case partialList:
-		return x.reads() && !x.options.Watch
+		return x.lists()
 	}
-	return !x.reads() || x.options.Watch
+	return !x.lists()
 }
 
 // serve answers, or returns an error before anything is written.
@@ -80,8 +85,11 @@ func (x *exchange) serve() error {
 		return x.serveWatch()
 	case x.reads():
 		return x.serveList()
-	case x.name == "" && method == http.MethodPost && x.kind.Namespaced == (x.namespace != ""):
+	case x.name == "" && x.kind.Namespaced != (x.namespace != ""):
+	case x.name == "" && method == http.MethodPost:
 		return x.serveCreate()
+	case x.name == "" && method == http.MethodDelete && x.kind.deletesCollections():
+		return x.serveDeleteCollection()
 	case x.name == "":
 	case method == http.MethodGet:
 		return x.serveGet()

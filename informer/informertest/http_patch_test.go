@@ -8,10 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
 // spellContainers spells a pod's containers as "name=image".
@@ -51,7 +49,7 @@ func TestPatches(t *testing.T) {
 	same, err := pods.Patch(ctx, "p", types.StrategicMergePatchType, []byte(`{"metadata":{"labels":{"app":"x"}}}`), metav1.PatchOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, "7", same.ResourceVersion, "nothing changed")
-	assert.Equal(t, Requests{Patch: 6}, s.Requests())
+	assert.Equal(t, Counts{Patch: 6}, s.Counts())
 }
 
 func TestPatchesThatAreRefused(t *testing.T) {
@@ -88,8 +86,19 @@ func TestPatchesThatAreRefused(t *testing.T) {
 		{pod + "p", strategic, `{"spec":{"containers":[null]}}`, 400, "the patch is not understood"},
 		{pod + "p", strategic, `{"spec":{"containers":["y",5]}}`, 400, "list element types are not identical"},
 		{pod + "p", merge, strings.Repeat(" ", maxBody+1), 413, "limit"},
-		{pod + "p?dryRun=All", merge, `{}`, 400, "dry runs"},
-		{pod + "p", types.ApplyYAMLPatchType, `{}`, 415, "application/strategic-merge-patch+json"},
+		{pod + "p?dryRun=Some", merge, `{}`, 422, "dryRun: Unsupported value"},
+		{pod + "p", types.ApplyYAMLPatchType, `{}`, 422, "fieldManager: Required value"},
+		{pod + "p?fieldManager=x", types.ApplyYAMLPatchType, `{}`, 400, "invalid object type"},
+		{pod + "p?fieldManager=x", types.ApplyYAMLPatchType, "a: b: c", 400, "mapping values are not allowed"},
+		{pod + "p?fieldManager=x", types.ApplyYAMLPatchType, `[]`, 400, "cannot unmarshal"},
+		{pod + "p?fieldManager=x", types.ApplyYAMLPatchType, `{"apiVersion":"v1","kind":"Pod","metadata":{"labels":5}}`, 400, "cannot unmarshal"},
+		{pod + "p?fieldManager=x", types.ApplyYAMLPatchType, `{"apiVersion":"v1","kind":"Pod","spec":{"x":5}}`, 500, "field not declared in schema"},
+		{pod + "p?fieldManager=x", types.ApplyYAMLPatchType, `{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"b"}}`, 400, "the namespace of the provided object"},
+		{pod + "p?fieldManager=x", types.ApplyYAMLPatchType, `{"apiVersion":"v1","kind":"Pod","metadata":{"labels":{"x":"y z"}}}`, 422, "metadata.labels"},
+		{pod + "none?fieldManager=x", types.ApplyYAMLPatchType, `{"apiVersion":"v1","kind":"Pod"}`, 400, "does not match the name on the URL"},
+		{pod + "none/status?fieldManager=x", types.ApplyYAMLPatchType, `{"apiVersion":"v1","kind":"Pod"}`, 404, "not found"},
+		{pod + "none?fieldManager=x", types.ApplyYAMLPatchType, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"none","resourceVersion":"1"}}`, 500, "resourceVersion should not be set"},
+		{cron + "c?fieldManager=x", types.ApplyYAMLPatchType, `{"apiVersion":"example.com/v2","kind":"Cron","metadata":{"name":"c"}}`, 400, "invalid object type"},
 		{pod + "p", types.ApplyCBORPatchType, `{}`, 415, "accepted media types"},
 		{pod + "p", "application/json", `{}`, 415, "accepted media types"},
 		{cron + "c", strategic, `{}`, 415, "application/merge-patch+json"},
@@ -101,10 +110,4 @@ func TestPatchesThatAreRefused(t *testing.T) {
 		assert.Equal(t, row.code, answer.Code, name)
 		assert.Contains(t, status.Message, row.says, name)
 	}
-}
-
-func TestApplyIsRefused(t *testing.T) {
-	s := startServer(t, Options{})
-	_, err := newClient(t, s.ClientConfig()).CoreV1().Pods("a").Apply(t.Context(), applycorev1.Pod("p", "a"), metav1.ApplyOptions{FieldManager: "x"})
-	assert.True(t, apierrors.IsUnsupportedMediaType(err), err)
 }

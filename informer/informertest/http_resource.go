@@ -1,14 +1,20 @@
 package informertest
 
 import (
+	"cmp"
 	"net/http"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 func (x *exchange) serveList() error {
-	list, err := x.list(x.r.Context(), x.resource, x.namespace, x.options)
+	list, err := x.list(x.r.Context(), x.asked("list"), x.options)
 	if err != nil {
 		return err
 	}
@@ -16,7 +22,7 @@ func (x *exchange) serveList() error {
 }
 
 func (x *exchange) serveGet() error {
-	if err := x.begin(x.r.Context(), x.request("get"), &x.requests.Get); err != nil {
+	if _, err := x.begin(x.r.Context(), x.asked("get")); err != nil {
 		return err
 	}
 	obj, err := x.read(x.r.Context(), func() (Object, error) {
@@ -29,17 +35,17 @@ func (x *exchange) serveGet() error {
 }
 
 func (x *exchange) serveCreate() error {
-	obj, err := x.receive("create", &x.requests.Create)
+	w, obj, err := x.receive("create", "CreateOptions")
 	if err != nil {
 		return err
 	}
 	return x.answerWrite(http.StatusCreated, func() (Object, error) {
-		return x.model.create(x.resource, x.namespace, x.view, obj, now())
+		return x.model.create(x.resource, x.namespace, w, obj)
 	})
 }
 
 func (x *exchange) serveUpdate() error {
-	obj, err := x.receive("update", &x.requests.Update)
+	w, obj, err := x.receive("update", "UpdateOptions")
 	if err != nil {
 		return err
 	}
@@ -47,44 +53,95 @@ func (x *exchange) serveUpdate() error {
 		return errOtherName(obj.GetName(), x.name)
 	}
 	return x.answerWrite(http.StatusOK, func() (Object, error) {
-		return x.model.update(x.resource, x.namespace, x.view, obj)
+		return x.model.update(x.resource, x.namespace, w, obj)
 	})
 }
 
 func (x *exchange) servePatch() error {
-	if err := x.beginWrite("patch", &x.requests.Patch); err != nil {
-		return err
-	}
-	p, err := readPatch(x.seen, x.w, x.r)
+	body, err := x.begun(x.asked("patch"))
 	if err != nil {
 		return err
 	}
+	form, err := patchForm(x.seen, x.r)
+	if err != nil {
+		return err
+	}
+	w, err := x.writing("PatchOptions", form)
+	if err != nil {
+		return err
+	}
+	p := patch{form: form, body: body}
+	if form == types.ApplyYAMLPatchType {
+		return x.serveApply(w, p)
+	}
 	return x.answerWrite(http.StatusOK, func() (Object, error) {
-		return x.model.patch(x.resource, x.namespace, x.name, x.view, p)
+		return x.model.patch(x.resource, x.namespace, x.name, w, p)
 	})
 }
 
-func (x *exchange) serveDelete() error {
-	if err := x.beginWrite("delete", &x.requests.Delete); err != nil {
-		return err
-	}
-	o, err := readDeleteOptions(x.w, x.r)
-	if err != nil {
-		return err
-	}
-	if len(o.DryRun) > 0 {
-		return errDryRun()
-	}
-	gone, err := x.write(x.r.Context(), func() (Object, error) {
-		return x.model.delete(x.resource, x.namespace, x.name, o.Preconditions)
+func (x *exchange) serveApply(w writing, p patch) error {
+	code := http.StatusOK
+	obj, err := x.write(x.r.Context(), func() (Object, error) {
+		obj, created, err := x.model.apply(x.resource, x.namespace, x.name, w, p)
+		if created {
+			code = http.StatusCreated
+		}
+		return obj, err
 	})
 	if err != nil {
 		return err
 	}
+	return x.answer(code, obj, x.seen.GVK)
+}
+
+// serveDelete answers with the object if that has finalizers to wait for.
+func (x *exchange) serveDelete() error {
+	body, err := x.begun(x.asked("delete"))
+	if err != nil {
+		return err
+	}
+	o, err := readDeleteOptions(x.r, body)
+	if err != nil {
+		return err
+	}
+	var gone bool
+	obj, err := x.write(x.r.Context(), func() (obj Object, err error) {
+		obj, gone, err = x.model.delete(x.resource, x.namespace, x.name, x.deleting(o), o)
+		return obj, err
+	})
+	switch {
+	case err != nil:
+		return err
+	case !gone:
+		return x.answer(http.StatusOK, obj, x.kind.GVK)
+	}
 	return x.answer(http.StatusOK, &metav1.Status{
 		Status:  metav1.StatusSuccess,
-		Details: &metav1.StatusDetails{Name: gone.GetName(), Group: x.resource.Group, Kind: x.resource.Resource, UID: gone.GetUID()},
+		Details: &metav1.StatusDetails{Name: obj.GetName(), Group: x.resource.Group, Kind: x.resource.Resource, UID: obj.GetUID()},
 	}, statusGVK)
+}
+
+// serveDeleteCollection answers with the list of what was found.
+func (x *exchange) serveDeleteCollection() error {
+	body, err := x.begun(x.asked("deletecollection").selecting(x.options))
+	if err != nil {
+		return err
+	}
+	o, err := readDeleteOptions(x.r, body)
+	if err != nil {
+		return err
+	}
+	x.options.Watch = false
+	list, err := x.deleteCollection(x.r.Context(), x.target, x.deleting(o), o, x.options)
+	if err != nil {
+		return err
+	}
+	return x.answer(http.StatusOK, list, x.kind.listGVK())
+}
+
+// deleting is how a request with these options deletes.
+func (x *exchange) deleting(o metav1.DeleteOptions) writing {
+	return writing{view: x.view, now: now(), trial: len(o.DryRun) > 0}
 }
 
 // answerWrite changes something, and answers with what it became.
@@ -96,29 +153,49 @@ func (x *exchange) answerWrite(code int, do func() (Object, error)) error {
 	return x.answer(code, obj, x.seen.GVK)
 }
 
-// receive reads the object that a request brings.
-func (x *exchange) receive(verb string, count *int) (Object, error) {
-	if err := x.beginWrite(verb, count); err != nil {
-		return nil, err
-	}
-	body, err := readBody(x.w, x.r)
+// asked says what is asked for, and by whom.
+func (x *exchange) asked(verb string) Request {
+	r := x.request(verb)
+	r.UserAgent, r.ContentType = x.r.UserAgent(), x.r.Header.Get("Content-Type")
+	return r
+}
+
+// begun begins a request that has a body, and returns that.
+func (x *exchange) begun(r Request) (body []byte, err error) {
+	kept, err := x.begin(x.r.Context(), r)
 	if err != nil {
 		return nil, err
 	}
-	return x.decode(x.seen, mediaType(x.r), body)
+	body, err = readBody(x.w, x.r)
+	x.noteBody(kept, body)
+	return body, err
 }
 
-// beginWrite counts a request that is to change something.
-func (x *exchange) beginWrite(verb string, count *int) error {
-	if err := x.begin(x.r.Context(), x.request(verb), count); err != nil {
-		return err
+// receive reads the object that a request brings, and how to store it.
+func (x *exchange) receive(verb, options string) (writing, Object, error) {
+	body, err := x.begun(x.asked(verb))
+	if err != nil {
+		return writing{}, nil, err
 	}
-	if x.r.URL.Query().Has("dryRun") {
-		return errDryRun()
+	w, err := x.writing(options, "")
+	if err != nil {
+		return writing{}, nil, err
 	}
-	return nil
+	obj, err := x.decode(x.seen, mediaType(x.r), body)
+	return w, obj, err
 }
 
-// errDryRun is not an answer of a real server. To really do what was only to
-// be tried would be worse.
-func errDryRun() error { return apierrors.NewBadRequest("informertest does not do dry runs") }
+// writing reads the options of a request that is to change something. Those of
+// all verbs are called alike; a patch has one more. The fields are managed by whom the
+// options name, or else the client by its name.
+func (x *exchange) writing(kind string, form types.PatchType) (writing, error) {
+	var o metav1.PatchOptions
+	if err := scheme.ParameterCodec.DecodeParameters(x.r.URL.Query(), metav1.SchemeGroupVersion, &o); err != nil {
+		return writing{}, errMalformed(err)
+	}
+	if problems := validation.ValidatePatchOptions(&o, form); len(problems) > 0 {
+		return writing{}, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", problems)
+	}
+	agent, _, _ := strings.Cut(x.r.UserAgent(), "/")
+	return writing{view: x.view, now: now(), trial: len(o.DryRun) > 0, manager: cmp.Or(o.FieldManager, agent), force: value(o.Force)}, nil
+}

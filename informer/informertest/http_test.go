@@ -27,7 +27,7 @@ func startServer(t *testing.T, o Options) *Server {
 	return s
 }
 
-func newClient(t *testing.T, c *rest.Config) *kubernetes.Clientset {
+func newClient(t testing.TB, c *rest.Config) *kubernetes.Clientset {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(c)
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestClientsetWrites(t *testing.T) {
 	require.NoError(t, err)
 	_, err = client.CoreV1().Namespaces().Get(ctx, "a", metav1.GetOptions{})
 	require.NoError(t, err)
-	assert.Equal(t, Requests{Get: 3, Create: 4, Update: 2, Delete: 2}, s.Requests())
+	assert.Equal(t, Counts{Get: 3, Create: 4, Update: 2, Delete: 2}, s.Counts())
 }
 
 func TestClientsetLists(t *testing.T) {
@@ -155,7 +155,7 @@ func TestClientsetWatches(t *testing.T) {
 	assert.True(t, apierrors.IsResourceExpired(apierrors.FromObject(e.Object)), e)
 	_, ok := <-late.ResultChan()
 	assert.False(t, ok)
-	assert.Equal(t, Requests{Watch: 3, WatchList: 1}, s.Requests())
+	assert.Equal(t, Counts{Watch: 3, WatchList: 1}, s.Counts())
 }
 
 func TestRefusedStreamOverHTTP(t *testing.T) {
@@ -300,7 +300,11 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"POST", pod, body, nil, 405, metav1.StatusReasonMethodNotAllowed},
 		{"PATCH", pods, "{}", nil, 405, metav1.StatusReasonMethodNotAllowed},
 		{"DELETE", pod + "/status", "", nil, 405, metav1.StatusReasonMethodNotAllowed},
-		{"DELETE", pods, "", nil, 405, metav1.StatusReasonMethodNotAllowed},
+		{"DELETE", "/api/v1/pods", "", nil, 405, metav1.StatusReasonMethodNotAllowed},
+		{"DELETE", "/api/v1/namespaces", "", nil, 405, metav1.StatusReasonMethodNotAllowed},
+		{"DELETE", pods + "?limit=x", "", nil, 400, metav1.StatusReasonBadRequest},
+		{"DELETE", pods + "?fieldSelector=a=b", "", nil, 400, metav1.StatusReasonBadRequest},
+		{"DELETE", pods, "{", nil, 400, metav1.StatusReasonBadRequest},
 		{"POST", pods, body, []string{"Content-Type", "application/vnd.kubernetes.protobuf"}, 400, metav1.StatusReasonBadRequest},
 		{"POST", pods, body, []string{"Content-Type", "application/cbor"}, 415, metav1.StatusReasonUnsupportedMediaType},
 		{"POST", pods, body, []string{"Content-Type", ";"}, 415, metav1.StatusReasonUnsupportedMediaType},
@@ -310,13 +314,15 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"POST", pods, `{"kind":"Node","apiVersion":"v1"}`, nil, 400, metav1.StatusReasonBadRequest},
 		{"POST", pods, `{"kind":"Pod","apiVersion":"v2"}`, nil, 400, metav1.StatusReasonBadRequest},
 		{"POST", pods, strings.Repeat(" ", maxBody+1), nil, 413, metav1.StatusReasonRequestEntityTooLarge},
-		{"POST", pods + "?dryRun=All", body, nil, 400, metav1.StatusReasonBadRequest},
+		{"POST", pods + "?dryRun=Some", body, nil, 422, metav1.StatusReasonInvalid},
+		{"POST", pods + "?dryRun=All", body, nil, 409, metav1.StatusReasonAlreadyExists},
 		{"PUT", pods + "/q", body, nil, 400, metav1.StatusReasonBadRequest},
 		{"PUT", pods + "/q", `{"metadata":{"name":"q"}}`, nil, 404, metav1.StatusReasonNotFound},
 		{"DELETE", pods + "/q", "", nil, 404, metav1.StatusReasonNotFound},
 		{"DELETE", pod, "{}", []string{"Content-Type", "application/cbor"}, 415, metav1.StatusReasonUnsupportedMediaType},
 		{"DELETE", pod, "{", nil, 400, metav1.StatusReasonBadRequest},
-		{"DELETE", pod, `{"dryRun":["All"]}`, nil, 400, metav1.StatusReasonBadRequest},
+		{"DELETE", pod, `{"dryRun":["Some"]}`, nil, 422, metav1.StatusReasonInvalid},
+		{"DELETE", pod, `{"propagationPolicy":"Sideways"}`, nil, 422, metav1.StatusReasonInvalid},
 		{"DELETE", pod, strings.Repeat(" ", maxBody+1), nil, 413, metav1.StatusReasonRequestEntityTooLarge},
 	} {
 		answer, status := ask[metav1.Status](t, s, row.method, row.path, row.body, row.header...)

@@ -13,7 +13,7 @@ import (
 
 // serveWatch writes events until the watch ends.
 func (x *exchange) serveWatch() error {
-	stream, err := x.stream(x.r.Context(), x.resource, x.namespace, x.options)
+	stream, err := x.stream(x.r.Context(), x.asked("watch"), x.options)
 	if err != nil {
 		return err
 	}

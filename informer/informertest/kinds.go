@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 )
 
 // serveBuiltins registers the built-in kinds that the scheme knows.
@@ -17,7 +18,7 @@ func (s *Server) serveBuiltins() {
 			continue
 		}
 		if resolved, err := resolve(s.scheme, k); err == nil {
-			resolved.builtin = true
+			resolved.builtin, resolved.types = true, builtinTypes
 			s.model.register(resolved)
 		}
 	}
@@ -73,7 +74,7 @@ func resolve(scheme *runtime.Scheme, k Kind) (kind, error) {
 	if !ok {
 		return kind{}, fmt.Errorf("%w: %T has no metadata", ErrKind, made)
 	}
-	resolved := kind{Kind: k, object: object}
+	resolved := kind{Kind: k, object: object, types: managedfields.NewDeducedTypeConverter}
 	resolved.list, err = scheme.New(resolved.listGVK())
 	if err != nil {
 		return kind{}, fmt.Errorf("%w: %w", ErrKind, err)
@@ -90,7 +91,7 @@ func resolve(scheme *runtime.Scheme, k Kind) (kind, error) {
 // untyped is a kind without a Go type.
 func untyped(k Kind) kind {
 	object, list := &unstructured.Unstructured{}, &unstructured.UnstructuredList{}
-	resolved := kind{Kind: k, object: object, list: list}
+	resolved := kind{Kind: k, object: object, list: list, types: managedfields.NewDeducedTypeConverter}
 	object.SetGroupVersionKind(k.GVK)
 	list.SetGroupVersionKind(resolved.listGVK())
 	return resolved

@@ -5,19 +5,24 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // builtinKinds lists what every server serves: whatever a typed client can
-// list and watch.
-func builtinKinds() []Kind {
+// list and watch. It is worked out once, since it takes as long as all the rest of a server's start.
+var builtinKinds = sync.OnceValue(findBuiltinKinds)
+
+func findBuiltinKinds() []Kind {
 	var kinds []Kind
 	for group := range clientsOf(reflect.TypeFor[kubernetes.Interface]()) {
 		for client := range clientsOf(group.Type.Out(0)) {
@@ -28,6 +33,9 @@ func builtinKinds() []Kind {
 	}
 	return kinds
 }
+
+// builtinTypes is the schema of the built-in kinds, as client-go has it.
+var builtinTypes = sync.OnceValue(func() managedfields.TypeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) })
 
 // clientsOf yields the methods of an interface that return another one.
 func clientsOf(set reflect.Type) iter.Seq[reflect.Method] {

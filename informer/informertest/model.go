@@ -39,7 +39,7 @@ func (m *model) register(k kind) {
 func (m *model) unregister(r schema.GroupVersionResource) {
 	c := m.collections[r]
 	for path, obj := range c.scan("", "", m.version) {
-		m.commit(c, &change{path: path, old: obj})
+		m.commit(c, writing{}, &change{path: path, old: obj})
 	}
 	c.dropped = true
 	delete(m.collections, r)

@@ -61,6 +61,10 @@ func errOtherName(name, inPath string) *apierrors.StatusError {
 	return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", name, inPath))
 }
 
+func errOtherKind(gvk schema.GroupVersionKind) *apierrors.StatusError {
+	return apierrors.NewBadRequest(fmt.Sprintf("invalid object type: %v", gvk))
+}
+
 func errMalformed(err error) *apierrors.StatusError { return apierrors.NewBadRequest(err.Error()) }
 
 func errLongPatch(operations int) *apierrors.StatusError {

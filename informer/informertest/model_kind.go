@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 )
 
 // Object is what a [Server] stores: any API object with metadata.
@@ -45,6 +46,9 @@ type kind struct {
 	list   runtime.Object
 	// builtin says that the kind is Kubernetes's own, and no CRD's.
 	builtin bool
+	// types knows how the fields of the objects merge. It is a function, since the
+	// schema of the built-in kinds takes long to read.
+	types func() managedfields.TypeConverter
 }
 
 // protobuf tells whether the objects have a form in protobuf.

@@ -31,19 +31,19 @@ func (k kind) patches() []types.PatchType {
 	if k.builtin {
 		forms = append(forms, types.StrategicMergePatchType)
 	}
-	return forms
+	return append(forms, types.ApplyYAMLPatchType)
 }
 
 // patch changes what a view shows of an object, and returns it as the view
 // shows it then. A patch that says which version it is for is a conflict
 // where that is not the current one. One with another UID is Invalid, unlike an
 // update.
-func (m *model) patch(r schema.GroupVersionResource, namespace, name string, v view, p patch) (Object, error) {
+func (m *model) patch(r schema.GroupVersionResource, namespace, name string, w writing, p patch) (Object, error) {
 	c, old, err := m.find(r, namespace, name)
 	if err != nil {
 		return nil, err
 	}
-	patched, err := p.apply(c.kind.seen(v), v.show(old))
+	patched, err := p.apply(c.kind.seen(w.view), w.view.show(old))
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (m *model) patch(r schema.GroupVersionResource, namespace, name string, v v
 	if uid := patched.GetUID(); uid != "" && uid != old.GetUID() {
 		return nil, errChangedUID(c.kind, patched)
 	}
-	return m.update(r, namespace, v, patched)
+	return m.update(r, namespace, w, patched)
 }
 
 // apply returns an object as it is with the patch.

@@ -18,6 +18,9 @@ var (
 	nodes      = corev1.SchemeGroupVersion.WithResource("nodes")
 )
 
+// whole is how a test writes.
+var whole = writing{view: viewWhole}
+
 func newTestModel(t *testing.T) *model {
 	t.Helper()
 	m := newModel()
@@ -46,7 +49,7 @@ func (m *model) check() {
 
 func (m *model) mustCreate(t *testing.T, obj Object) Object {
 	t.Helper()
-	created, err := m.create(pods, obj.GetNamespace(), viewWhole, obj, metav1.Time{})
+	created, err := m.create(pods, obj.GetNamespace(), whole, obj)
 	require.NoError(t, err)
 	m.check()
 	return created
@@ -54,7 +57,7 @@ func (m *model) mustCreate(t *testing.T, obj Object) Object {
 
 func (m *model) mustUpdate(t *testing.T, obj Object) Object {
 	t.Helper()
-	updated, err := m.update(pods, obj.GetNamespace(), viewWhole, obj)
+	updated, err := m.update(pods, obj.GetNamespace(), whole, obj)
 	require.NoError(t, err)
 	m.check()
 	return updated
@@ -62,7 +65,7 @@ func (m *model) mustUpdate(t *testing.T, obj Object) Object {
 
 func (m *model) mustDelete(t *testing.T, namespace, name string) {
 	t.Helper()
-	_, err := m.delete(pods, namespace, name, nil)
+	_, _, err := m.delete(pods, namespace, name, whole, metav1.DeleteOptions{})
 	require.NoError(t, err)
 	m.check()
 }
@@ -145,7 +148,7 @@ func TestCreate(t *testing.T) {
 	assert.Nil(t, created.DeletionTimestamp)
 	assert.Equal(t, "mine", string(in.UID), "the caller's object stays as it is")
 
-	config, err := m.create(configMaps, "a", viewWhole, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "c-", Generation: 7}}, metav1.Time{})
+	config, err := m.create(configMaps, "a", whole, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "c-", Generation: 7}})
 	require.NoError(t, err)
 	assert.Equal(t, "c-00003", config.GetName())
 	assert.Equal(t, "a", config.GetNamespace(), "taken from the path")
@@ -163,21 +166,21 @@ func TestWritesThatAreRefused(t *testing.T) {
 		return p
 	}
 	create := func(namespace string, p *corev1.Pod) error {
-		_, err := m.create(pods, namespace, viewWhole, p, metav1.Time{})
+		_, err := m.create(pods, namespace, whole, p)
 		return err
 	}
 	update := func(p *corev1.Pod) error {
-		_, err := m.update(pods, "a", viewWhole, p)
+		_, err := m.update(pods, "a", whole, p)
 		return err
 	}
 	remove := func(namespace, name string, p *metav1.Preconditions) error {
-		_, err := m.delete(pods, namespace, name, p)
+		_, _, err := m.delete(pods, namespace, name, whole, metav1.DeleteOptions{Preconditions: p})
 		return err
 	}
 	uid, version := stored.UID+"x", "1"
-	_, unserved := m.create(corev1.SchemeGroupVersion.WithResource("bods"), "a", viewWhole, newPod("a", "p"), metav1.Time{})
-	_, inNamespace := m.create(nodes, "a", viewWhole, &corev1.Node{}, metav1.Time{})
-	_, updated := m.update(nodes, "a", viewWhole, &corev1.Node{})
+	_, unserved := m.create(corev1.SchemeGroupVersion.WithResource("bods"), "a", whole, newPod("a", "p"))
+	_, inNamespace := m.create(nodes, "a", whole, &corev1.Node{})
+	_, updated := m.update(nodes, "a", whole, &corev1.Node{})
 
 	for _, row := range []struct {
 		name string
@@ -260,12 +263,12 @@ func TestGet(t *testing.T) {
 
 func TestListAtVersions(t *testing.T) {
 	m := newTestModel(t)
-	m.mustCreate(t, newPod("a", "p"))                                                                                          // 2
-	m.mustCreate(t, newPod("a-b", "p"))                                                                                        // 3
-	m.mustUpdate(t, newPod("a", "p", "x", "y"))                                                                                // 4
-	m.mustDelete(t, "a-b", "p")                                                                                                // 5
-	m.mustCreate(t, newPod("b", "q"))                                                                                          // 6
-	_, err := m.create(configMaps, "a", viewWhole, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}}, metav1.Time{}) // 7
+	m.mustCreate(t, newPod("a", "p"))                                                                       // 2
+	m.mustCreate(t, newPod("a-b", "p"))                                                                     // 3
+	m.mustUpdate(t, newPod("a", "p", "x", "y"))                                                             // 4
+	m.mustDelete(t, "a-b", "p")                                                                             // 5
+	m.mustCreate(t, newPod("b", "q"))                                                                       // 6
+	_, err := m.create(configMaps, "a", whole, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}}) // 7
 	require.NoError(t, err)
 
 	const exact, notOlder = metav1.ResourceVersionMatchExact, metav1.ResourceVersionMatchNotOlderThan

@@ -165,31 +165,44 @@ func (w *twins) query() twinQuery {
 func (w *twins) pick(from ...string) string { return from[w.rand.IntN(len(from))] }
 
 // write creates, updates or deletes, whatever fits, or does what must fail.
+// Some pods have a finalizer.
 func (w *twins) write() {
 	pod := newPod(w.pick("a", "a-b", "b"), w.pick("p", "q", "r", "s"), "app", w.pick("x", "y", "z"), "n", w.pick("1", "2", "3"))
+	if w.rand.IntN(3) == 0 {
+		pod.Finalizers = []string{"example.com/hold"}
+	}
 	path := pathOf(pod.Namespace, pod.Name)
 	known := w.twin.state(w.model.version)[path]
+	dying := known != nil && known.DeletionTimestamp != nil
+	same := known != nil && labels.Equals(known.Labels, pod.Labels) && slices.Equal(known.Finalizers, pod.Finalizers)
 	version := w.model.version
 	var stored Object
 	var err error
+	var changed, gone bool
 	switch w.rand.IntN(3) {
 	case 0:
-		stored, err = w.model.create(pods, pod.Namespace, viewWhole, pod, metav1.Time{})
+		stored, err = w.model.create(pods, pod.Namespace, whole, pod)
 		require.Equal(w.t, known != nil, apierrors.IsAlreadyExists(err))
+		changed = known == nil
 	case 1:
-		stored, err = w.model.update(pods, pod.Namespace, viewWhole, pod)
+		stored, err = w.model.update(pods, pod.Namespace, whole, pod)
 		require.Equal(w.t, known == nil, apierrors.IsNotFound(err))
+		gone = dying && len(pod.Finalizers) == 0
+		changed = known != nil && (gone || !same)
 	default:
-		_, err = w.model.delete(pods, pod.Namespace, pod.Name, nil)
+		stored, gone, err = w.model.delete(pods, pod.Namespace, pod.Name, writing{now: metav1.Unix(1, 0)}, metav1.DeleteOptions{})
 		require.Equal(w.t, known == nil, apierrors.IsNotFound(err))
+		require.Equal(w.t, known != nil && len(known.Finalizers) == 0, gone)
+		changed = known != nil && !dying
 	}
-	if err != nil || stored != nil && known != nil && labels.Equals(known.Labels, pod.Labels) {
+	if !changed {
 		require.Equal(w.t, version, w.model.version, "nothing happened")
 		return
 	}
+	require.NoError(w.t, err)
 	require.Equal(w.t, version+1, w.model.version)
 	write := twinWrite{version: w.model.version, path: path}
-	if stored != nil {
+	if !gone {
 		write.pod = stored.(*corev1.Pod).DeepCopy()
 	}
 	w.twin.writes = append(w.twin.writes, write)

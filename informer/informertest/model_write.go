@@ -14,9 +14,22 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// writing says how an object is changed: through which view, when, and in whose
+// name.
+type writing struct {
+	view view
+	now  metav1.Time
+	// trial says that nothing is stored: it is only told what would be.
+	trial bool
+	// manager owns the fields that are written, and force takes them away from
+	// other managers. credited says that the object lists its managers already.
+	manager         string
+	force, credited bool
+}
+
 // create stores a new object and returns it as it is stored. Only a test's
 // view lets it be born with a status.
-func (m *model) create(r schema.GroupVersionResource, namespace string, v view, obj Object, now metav1.Time) (Object, error) {
+func (m *model) create(r schema.GroupVersionResource, namespace string, w writing, obj Object) (Object, error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
 		return nil, err
@@ -25,7 +38,9 @@ func (m *model) create(r schema.GroupVersionResource, namespace string, v view, 
 	if err != nil {
 		return nil, err
 	}
-	if v != viewWhole {
+	created.SetDeletionTimestamp(nil)
+	created.SetDeletionGracePeriodSeconds(nil)
+	if w.view != viewWhole {
 		c.kind.resetStatus(created)
 	}
 	version := m.version + 1
@@ -33,7 +48,7 @@ func (m *model) create(r schema.GroupVersionResource, namespace string, v view, 
 		created.SetName(fmt.Sprintf("%s%05x", created.GetGenerateName(), version))
 	}
 	created.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012x", version)))
-	created.SetCreationTimestamp(now)
+	created.SetCreationTimestamp(w.now)
 	created.SetGeneration(0)
 	if c.kind.Generation {
 		created.SetGeneration(1)
@@ -48,64 +63,71 @@ func (m *model) create(r schema.GroupVersionResource, namespace string, v view, 
 	if c.current(path) != nil {
 		return nil, errExists(c.kind, created.GetName())
 	}
-	return m.commit(c, &change{path: path, new: created}), nil
+	return m.commit(c, w, &change{path: path, new: created}), nil
 }
 
 // update replaces what a view shows of an object, and returns it as the view
 // shows it then. An object without a version replaces whatever is there; one
 // that changes nothing is no change.
-func (m *model) update(r schema.GroupVersionResource, namespace string, v view, obj Object) (Object, error) {
+func (m *model) update(r schema.GroupVersionResource, namespace string, w writing, obj Object) (Object, error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
 		return nil, err
 	}
-	in, err := incoming(c.kind.seen(v), namespace, obj)
+	in, err := incoming(c.kind.seen(w.view), namespace, obj)
 	if err != nil {
 		return nil, err
 	}
-	path := pathOf(in.GetNamespace(), in.GetName())
-	old := c.current(path)
+	old := c.current(pathOf(in.GetNamespace(), in.GetName()))
 	if old == nil {
 		return nil, errNotFound(c.kind, in.GetName())
 	}
 	if err := meets(c.kind, old, in.GetUID(), in.GetResourceVersion()); err != nil {
 		return nil, err
 	}
-	updated, err := v.replace(c.kind, old, in)
+	updated, err := w.view.replace(c.kind, old, in)
 	if err != nil {
 		return nil, err
 	}
+	c.kind.keep(updated, old)
+	if err := w.credit(c.kind, old, updated); err != nil {
+		return nil, err
+	}
+	if problems := c.validateUpdate(updated, old); len(problems) > 0 {
+		return nil, errInvalid(c.kind, updated.GetName(), problems)
+	}
+	return w.view.show(m.replace(c, w, old, updated)), nil
+}
+
+// keep gives an object what no update changes, and counts its generation.
+func (k kind) keep(updated, old Object) {
 	updated.SetUID(old.GetUID())
 	updated.SetResourceVersion(old.GetResourceVersion())
 	updated.SetCreationTimestamp(old.GetCreationTimestamp())
+	if t := old.GetDeletionTimestamp(); t != nil {
+		updated.SetDeletionTimestamp(t)
+	}
+	if updated.GetDeletionGracePeriodSeconds() == nil {
+		updated.SetDeletionGracePeriodSeconds(old.GetDeletionGracePeriodSeconds())
+	}
 	updated.SetGeneration(old.GetGeneration())
-	if c.kind.Generation && !c.kind.sameSpec(old, updated) {
+	if k.Generation && !k.sameSpec(old, updated) {
 		updated.SetGeneration(old.GetGeneration() + 1)
 	}
-	if problems := c.validate(updated); len(problems) > 0 {
-		return nil, errInvalid(c.kind, updated.GetName(), problems)
-	}
-	if equality.Semantic.DeepEqual(old, updated) {
-		return v.show(old), nil
-	}
-	return v.show(m.commit(c, &change{path: path, old: old, new: updated})), nil
 }
 
-// delete removes an object and returns its last state. The preconditions may
-// be nil.
-func (m *model) delete(r schema.GroupVersionResource, namespace, name string, p *metav1.Preconditions) (Object, error) {
-	c, old, err := m.find(r, namespace, name)
-	if err != nil {
-		return nil, err
+// replace stores an update. One that takes the last finalizer away from an
+// object that is being deleted removes it, and nothing else of it is stored.
+func (m *model) replace(c *collection, w writing, old, updated Object) Object {
+	path := pathOf(old.GetNamespace(), old.GetName())
+	switch {
+	case old.GetDeletionTimestamp() != nil && len(updated.GetFinalizers()) == 0:
+		m.commit(c, w, &change{path: path, old: old})
+		return updated
+	case equality.Semantic.DeepEqual(old, updated):
+		return old
 	}
-	if p == nil {
-		p = &metav1.Preconditions{}
-	}
-	if err := meets(c.kind, old, value(p.UID), value(p.ResourceVersion)); err != nil {
-		return nil, err
-	}
-	m.commit(c, &change{path: pathOf(namespace, name), old: old})
-	return old, nil
+	return m.commit(c, w, &change{path: path, old: old, new: updated})
 }
 
 // get returns what a view shows of an object, at a version that is no older
@@ -138,7 +160,10 @@ func (m *model) find(r schema.GroupVersionResource, namespace, name string) (*co
 }
 
 // commit gives a change the next version and makes it happen.
-func (m *model) commit(c *collection, ch *change) Object {
+func (m *model) commit(c *collection, w writing, ch *change) Object {
+	if w.trial {
+		return ch.new
+	}
 	m.version++
 	ch.version = m.version
 	if ch.new != nil {
@@ -156,8 +181,6 @@ func incoming(k kind, namespace string, obj Object) (Object, error) {
 		return nil, err
 	}
 	in.GetObjectKind().SetGroupVersionKind(k.object.GetObjectKind().GroupVersionKind())
-	in.SetDeletionTimestamp(nil)
-	in.SetDeletionGracePeriodSeconds(nil)
 	in.SetSelfLink("")
 	if own := in.GetNamespace(); own != "" && namespace != "" && own != namespace {
 		return nil, errOtherNamespace()
@@ -173,11 +196,11 @@ func copyIn(obj Object) (Object, error) {
 	if !ok {
 		return copyOf(obj), nil
 	}
+	if err := checkMetadata(u); err != nil {
+		return nil, err
+	}
 	text, err := u.MarshalJSON()
 	if err != nil {
-		return nil, errMalformed(err)
-	}
-	if err := json.Unmarshal(text, &metav1.PartialObjectMetadata{}); err != nil {
 		return nil, errMalformed(err)
 	}
 	in := &unstructured.Unstructured{}
@@ -185,9 +208,28 @@ func copyIn(obj Object) (Object, error) {
 	return in, err
 }
 
+// checkMetadata tells whether an object's metadata have the form that they must
+// have.
+func checkMetadata(u *unstructured.Unstructured) error {
+	text, err := u.MarshalJSON()
+	if err != nil {
+		return errMalformed(err)
+	}
+	if err := json.Unmarshal(text, &metav1.PartialObjectMetadata{}); err != nil {
+		return errMalformed(err)
+	}
+	return nil
+}
+
 // validate looks at the metadata, which follow the same rules for all kinds.
 func (c *collection) validate(obj Object) field.ErrorList {
 	return validation.ValidateObjectMetaAccessor(obj, c.kind.Namespaced, validateName, field.NewPath("metadata"))
+}
+
+// validateUpdate looks at the metadata of an update. An object that is being
+// deleted gets no new finalizers, and no update begins a deletion or takes one back.
+func (c *collection) validateUpdate(obj, old Object) field.ErrorList {
+	return append(c.validate(obj), validation.ValidateObjectMetaAccessorUpdate(obj, old, field.NewPath("metadata"))...)
 }
 
 // validateName accepts what every kind needs of a name; many are stricter.

@@ -4,14 +4,16 @@ import (
 	"context"
 	"reflect"
 
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Create stores an object in the namespace that it names, with the status that
 // it has. Obj is then what the server made of it, with its version and UID.
 func (s *Server) Create(ctx context.Context, obj Object) error {
 	return s.put(ctx, obj, func(k kind) (Object, error) {
-		return s.model.create(k.GVR, namespaceOf(k, obj), viewWhole, obj, now())
+		return s.model.create(k.GVR, namespaceOf(k, obj), byTest(), obj)
 	})
 }
 
@@ -20,19 +22,21 @@ func (s *Server) Create(ctx context.Context, obj Object) error {
 // made of it.
 func (s *Server) Update(ctx context.Context, obj Object) error {
 	return s.put(ctx, obj, func(k kind) (Object, error) {
-		return s.model.update(k.GVR, namespaceOf(k, obj), viewWhole, obj)
+		return s.model.update(k.GVR, namespaceOf(k, obj), byTest(), obj)
 	})
 }
 
 // Delete removes the object with the namespace and the name of obj, whatever
-// its version. Obj stays as it is.
+// its version. One that has finalizers is marked by a deletionTimestamp
+// instead, and goes with the last of them. Obj stays as it is.
 func (s *Server) Delete(ctx context.Context, obj Object) error {
 	k, err := s.kindOf(obj)
 	if err != nil {
 		return err
 	}
 	_, err = s.write(ctx, func() (Object, error) {
-		return s.model.delete(k.GVR, namespaceOf(k, obj), obj.GetName(), nil)
+		last, _, err := s.model.delete(k.GVR, namespaceOf(k, obj), obj.GetName(), byTest(), metav1.DeleteOptions{})
+		return last, err
 	})
 	return err
 }
@@ -89,6 +93,21 @@ func (s *Server) write(ctx context.Context, do func() (Object, error)) (Object, 
 	})
 }
 
+// deleteCollection deletes what a list finds, and returns that. The items are shared.
+func (s *Server) deleteCollection(ctx context.Context, t target, w writing, o metav1.DeleteOptions, of internalversion.ListOptions) (runtime.Object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.openLocked(ctx); err != nil {
+		return nil, err
+	}
+	k, found, err := s.model.deleteCollection(t.resource, t.namespace, w, o, of)
+	s.wakeLocked() // an error may come after some are gone
+	if err != nil {
+		return nil, err
+	}
+	return k.listOf(found)
+}
+
 // namespaceOf is the namespace that a client puts into the path of a request.
 func namespaceOf(k kind, obj Object) string {
 	if !k.Namespaced {
@@ -96,6 +115,9 @@ func namespaceOf(k kind, obj Object) string {
 	}
 	return obj.GetNamespace()
 }
+
+// byTest is how the methods of a server write.
+func byTest() writing { return writing{view: viewWhole, now: now(), manager: "informertest"} }
 
 // now is the time as objects carry it.
 func now() metav1.Time { return metav1.Now().Rfc3339Copy() }

@@ -42,7 +42,7 @@ type Server struct {
 	model    *model
 	changed  chan struct{} // closed, and another one made, when there is something to read
 	watches  map[*stream]struct{}
-	requests Requests
+	journal  journal
 	faults   []*fault // in the order in which requests meet them
 	settling int      // how many calls of Settle are under way
 	closed   bool
@@ -119,23 +119,6 @@ func (s *Server) Watches() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.watches)
-}
-
-// Requests counts requests by what they ask for.
-type Requests struct {
-	Get, List, Create, Update, Patch, Delete int
-	// Watch counts the plain watches, WatchList those that ask for the
-	// initial state.
-	Watch, WatchList int
-}
-
-// Requests returns how many requests came in so far, through a [Source] or
-// over HTTP; those for a subresource count as the others. Those that were refused count,
-// those that could not even be read do not, nor does what a test does by calling methods of the server.
-func (s *Server) Requests() Requests {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.requests
 }
 
 func (s *Server) openLocked(ctx context.Context) error {

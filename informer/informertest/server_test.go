@@ -52,7 +52,7 @@ func TestObjectsOfTests(t *testing.T) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Namespace: "nonsense"}}
 	require.NoError(t, s.Create(ctx, node))
 	assert.Empty(t, node.Namespace)
-	assert.Equal(t, Requests{}, s.Requests())
+	assert.Equal(t, Counts{}, s.Counts())
 
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
@@ -202,4 +202,27 @@ func TestBuiltinKindsAreServed(t *testing.T) {
 		require.NoError(t, err)
 		assert.IsType(t, resolved.list, list)
 	}
+}
+
+// A test deletes as a client does: finalizers hold the object.
+func TestServerDeleteWaitsForFinalizers(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, s *Server) {
+		p := newPod("a", "p")
+		p.Finalizers = []string{"example.com/hold"}
+		require.NoError(t, s.Create(t.Context(), p))
+		time.Sleep(time.Hour)
+		require.NoError(t, s.Delete(t.Context(), p))
+		require.NoError(t, s.Get(t.Context(), "a", "p", p))
+		require.NotNil(t, p.DeletionTimestamp)
+		assert.Equal(t, p.CreationTimestamp.Add(time.Hour), p.DeletionTimestamp.Time)
+
+		version := p.ResourceVersion
+		require.NoError(t, s.Delete(t.Context(), p))
+		require.NoError(t, s.Get(t.Context(), "a", "p", p))
+		assert.Equal(t, version, p.ResourceVersion, "once more changes nothing")
+
+		p.Finalizers = nil
+		require.NoError(t, s.Update(t.Context(), p))
+		require.True(t, apierrors.IsNotFound(s.Get(t.Context(), "a", "p", p)))
+	})
 }

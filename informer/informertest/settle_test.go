@@ -39,11 +39,11 @@ func TestSettle(t *testing.T) {
 		require.NoError(t, err)
 
 		require.NoError(t, s.Settle(t.Context(), p, others.Shared()))
-		requests := s.Requests()
+		requests := s.Counts()
 		for n := range 3 {
 			require.NoError(t, s.Create(t.Context(), newPod("a", string(rune('p'+n)))))
 			require.NoError(t, s.Settle(t.Context(), p, others.Shared()))
-			assert.Equal(t, requests, s.Requests(), "it has not taken another watch to find out")
+			assert.Equal(t, requests, s.Counts(), "it has not taken another watch to find out")
 			assert.Equal(t, n+1, p.Indexer().Len())
 			assert.Equal(t, n+1, told)
 		}

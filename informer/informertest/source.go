@@ -46,7 +46,7 @@ func (s *Source) List(ctx context.Context, o metav1.ListOptions) (runtime.Object
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.server.list(ctx, s.resource, s.namespace, options)
+	list, err := s.server.list(ctx, s.target().request("list"), options)
 	if err != nil {
 		return nil, refused(err)
 	}
@@ -63,7 +63,7 @@ func (s *Source) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interfa
 	if !s.server.enter() {
 		return nil, refused(ErrClosed)
 	}
-	stream, err := s.server.stream(ctx, s.resource, s.namespace, options)
+	stream, err := s.server.stream(ctx, s.target().request("watch"), options)
 	if err != nil {
 		s.server.running.Done()
 		return nil, refused(err)
@@ -73,14 +73,17 @@ func (s *Source) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interfa
 	return w, nil
 }
 
+// target is what all requests of the source are for.
+func (s *Source) target() target { return target{resource: s.resource, namespace: s.namespace} }
+
 // list answers a list request. The items are shared.
-func (s *Server) list(ctx context.Context, r schema.GroupVersionResource, namespace string, o internalversion.ListOptions) (runtime.Object, error) {
-	if err := s.begin(ctx, target{resource: r, namespace: namespace}.request("list"), &s.requests.List); err != nil {
+func (s *Server) list(ctx context.Context, request Request, o internalversion.ListOptions) (runtime.Object, error) {
+	if _, err := s.begin(ctx, request.selecting(o)); err != nil {
 		return nil, err
 	}
 	o.Watch = false
 	s.mu.Lock()
-	k, p, err := s.model.list(r, namespace, o)
+	k, p, err := s.model.list(request.resource(), request.Namespace, o)
 	s.mu.Unlock()
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -23,12 +22,10 @@ type stream struct {
 }
 
 // stream opens a watch. Whoever gets one closes it.
-func (s *Server) stream(ctx context.Context, r schema.GroupVersionResource, namespace string, o internalversion.ListOptions) (*stream, error) {
-	request, count := target{resource: r, namespace: namespace}.request("watch"), &s.requests.Watch
-	if value(o.SendInitialEvents) {
-		request.streams, count = true, &s.requests.WatchList
-	}
-	if err := s.begin(ctx, request, count); err != nil {
+func (s *Server) stream(ctx context.Context, request Request, o internalversion.ListOptions) (*stream, error) {
+	request = request.selecting(o)
+	request.streams = value(o.SendInitialEvents)
+	if _, err := s.begin(ctx, request); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
@@ -37,7 +34,7 @@ func (s *Server) stream(ctx context.Context, r schema.GroupVersionResource, name
 		return nil, ErrClosed
 	}
 	o.Watch = true
-	c, err := s.model.watch(r, namespace, o)
+	c, err := s.model.watch(request.resource(), request.Namespace, o)
 	if err != nil {
 		return nil, err
 	}

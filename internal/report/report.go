@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -19,6 +20,11 @@ func Error(ctx context.Context, err error, message string, keysAndValues ...any)
 			handle(ctx, err, message, keysAndValues...)
 		}
 	}
+}
+
+// Unlimited returns the handlers but for utilruntime's limiter.
+func Unlimited(handlers []utilruntime.ErrorHandler) []utilruntime.ErrorHandler {
+	return slices.DeleteFunc(slices.Clone(handlers), sleeps)
 }
 
 // sleeps tells whether a handler is utilruntime's limiter.

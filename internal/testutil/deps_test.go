@@ -75,7 +75,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer/informertest",
-		to: []string{"./internal/verify", "./indexer", "./deltafifo", "./reflector", "./lister", "./informer", apimachinery,
+		to: []string{"./internal/verify", "./internal/report", "./indexer", "./deltafifo", "./reflector", "./lister", "./informer", apimachinery,
 			"k8s.io/api/...", "k8s.io/client-go/...", "gopkg.in/evanphx/json-patch.v4"},
 		why: "the test kit stands beside the factory and serves tests that do not use one",
 	},

@@ -1,5 +1,5 @@
 // Package controllerruntime holds tests of controller-runtime on tidemark: a
-// cache, and a manager over it, with the one option
+// cache, a manager over it and the manager's client, with the one option
 //
 //	cache.Options{NewInformer: informer.NewSharedIndexInformer}
 //

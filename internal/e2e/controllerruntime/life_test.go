@@ -167,7 +167,7 @@ func TestInitialStateIsStreamed(t *testing.T) {
 		r.create(t, pod("a", "two", "web"))
 		f.has(t, c, []string{"a/one", "a/two"})
 
-		asked := r.server.Requests()
+		asked := r.server.Counts()
 		assert.Equal(t, 1, asked.WatchList)
 		assert.Zero(t, asked.List+asked.Watch)
 		if f.name == typed.name {

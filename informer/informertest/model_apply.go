@@ -1,0 +1,144 @@
+package informertest
+
+import (
+	"encoding/json"
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// apply merges a configuration into an object, or makes the object, and returns
+// it as the view shows it then. The manager owns the fields of the configuration
+// from then on. A field that it owned before and leaves out now is removed,
+// unless another manager owns it too.
+func (m *model) apply(r schema.GroupVersionResource, namespace, name string, w writing, p patch) (obj Object, created bool, err error) {
+	c, err := m.collection(r, namespace)
+	if err != nil {
+		return nil, false, err
+	}
+	wanted, err := p.configuration(c.kind, w.view)
+	if err != nil {
+		return nil, false, err
+	}
+	old := c.current(pathOf(namespace, name))
+	if old == nil && w.view != viewMain {
+		return nil, false, errNotFound(c.kind, name)
+	}
+	merged, err := w.merge(c.kind, old, wanted)
+	if err != nil {
+		return nil, false, err
+	}
+	if merged.GetName() != name {
+		return nil, false, errOtherName(merged.GetName(), name)
+	}
+	w.credited = true
+	if old == nil {
+		obj, err = m.create(r, namespace, w, merged)
+		return obj, true, err
+	}
+	if uid := merged.GetUID(); uid != "" && uid != old.GetUID() {
+		return nil, false, errChangedUID(c.kind, merged)
+	}
+	shown := w.view
+	w.view = viewWhole // the configuration held nothing that the view does not reach
+	obj, err = m.update(r, namespace, w, merged)
+	if err != nil {
+		return nil, false, err
+	}
+	return shown.show(obj), false, nil
+}
+
+// configuration reads a body, in YAML or JSON, as a configuration of the object
+// itself. Through a subresource it holds nothing but that part.
+func (p patch) configuration(k kind, v view) (*unstructured.Unstructured, error) {
+	read := map[string]any{}
+	if err := yaml.Unmarshal(p.body, &read); err != nil {
+		return nil, errMalformed(err)
+	}
+	u := &unstructured.Unstructured{Object: read}
+	if gvk := u.GroupVersionKind(); gvk != k.seen(v).GVK {
+		return nil, errOtherKind(gvk)
+	}
+	if err := checkMetadata(u); err != nil {
+		return nil, err
+	}
+	switch v {
+	case viewMain:
+		k.hideStatus(u)
+	case viewStatus:
+		u.Object = part(u, "status")
+	case viewScale:
+		replicas, ok, _ := unstructured.NestedFieldCopy(read, "spec", "replicas")
+		u.Object = part(u, "")
+		if ok {
+			u.Object["spec"] = map[string]any{"replicas": replicas}
+		}
+		u.SetGroupVersionKind(k.GVK)
+	}
+	return u, nil
+}
+
+// part returns what names an object, and one more field of it.
+func part(u *unstructured.Unstructured, field string) map[string]any {
+	named := &unstructured.Unstructured{Object: map[string]any{}}
+	named.SetGroupVersionKind(u.GroupVersionKind())
+	named.SetNamespace(u.GetNamespace())
+	named.SetName(u.GetName())
+	named.SetUID(u.GetUID())
+	named.SetResourceVersion(u.GetResourceVersion())
+	if content, ok := u.Object[field]; ok {
+		named.Object[field] = content
+	}
+	return named.Object
+}
+
+// merge returns an object as it is with a configuration applied. Without an
+// object it makes one.
+func (w writing) merge(k kind, old Object, wanted *unstructured.Unstructured) (Object, error) {
+	live, err := k.live(old)
+	if err != nil {
+		return nil, err
+	}
+	m, err := k.fieldManager(w.view)
+	if err != nil {
+		return nil, err
+	}
+	merged, err := m.Apply(live, wanted, w.manager, w.force)
+	var known apierrors.APIStatus
+	switch {
+	case errors.As(err, &known):
+		return nil, err
+	case err != nil: // the configuration does not fit the kind
+		return nil, errPlain(err.Error())
+	}
+	text, err := json.Marshal(merged)
+	if err != nil {
+		return nil, err
+	}
+	obj, err := k.parse(text)
+	if err != nil {
+		return nil, errMalformed(err)
+	}
+	if old != nil {
+		obj.SetManagedFields(timed(obj.GetManagedFields(), old.GetManagedFields()))
+	}
+	return obj, nil
+}
+
+// live returns an object as one to apply to: its fields have managers. Without
+// an object it is an empty one.
+func (k kind) live(old Object) (*unstructured.Unstructured, error) {
+	if old == nil {
+		empty := &unstructured.Unstructured{}
+		empty.SetGroupVersionKind(k.GVK)
+		return empty, nil
+	}
+	live, err := k.bare(old)
+	if err != nil || len(old.GetManagedFields()) > 0 {
+		return live, err
+	}
+	return k.attribute(live)
+}
