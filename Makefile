@@ -4,7 +4,7 @@
 GO ?= go
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-modules test-newest-client-go sim fuzz lint api api-diff fmt cover
+.PHONY: help test test-modules test-newest-client-go sim fuzz lint api api-diff fmt cover migrate-programs
 
 help: ## show this list
 	@awk '{ name = "" } \
@@ -43,7 +43,7 @@ lint: ## run the linters of .golangci.yml at their pinned version
 
 # The modules that stand by themselves, so that what they require reaches nobody
 # else. That of the scenarios has a target of its own: e2e.
-modules := internal/dropin internal/e2e/bench internal/e2e/controllerruntime examples/controllerruntime
+modules := internal/dropin internal/e2e/bench internal/e2e/controllerruntime examples/controllerruntime cmd/migrate
 
 # What the tests of the exported API read is outside of their module, so that go test
 # does not know when a result that it has kept is out of date.
@@ -77,6 +77,9 @@ fmt: ## format all Go files
 
 cover: ## print the share of statements that the tests of each package reach
 	$(GO) test -cover ./...
+
+migrate-programs: ## move real programs to tidemark with cmd/migrate, and run their tests before and after; PROGRAM=name for one
+	cmd/migrate/programs.sh
 
 -include internal/e2e/bench/bench.mk
 -include internal/e2e/controlplane/controlplane.mk

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// program is what the patterns name, as it is written.
+type program struct {
+	sources []*source
+	modules []string      // the folders of the modules whose files these are
+	foreign []*dependency // what it depends on, and what may run informers of its own
+	unread  []note        // files that cannot be read, with why
+}
+
+// dependency is a package that the program imports, if only by way of others.
+type dependency struct {
+	path, module string
+	sources      []*source
+}
+
+// load reads a program. Of a package that go list finds fault with it reads what there is.
+func load(ctx context.Context, dir string, patterns []string) (*program, error) {
+	loaded, err := packages.Load(&packages.Config{
+		Context: ctx, Dir: dir, Tests: true,
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedModule,
+	}, patterns...)
+	if err != nil {
+		return nil, err
+	}
+	l := &loader{files: make(map[string]bool), packages: make(map[string]bool)}
+	failed := []error{fmt.Errorf("%w: %s", errNoFiles, strings.Join(patterns, " "))}
+	for _, p := range loaded {
+		for _, e := range p.Errors {
+			failed = append(failed, e)
+		}
+		l.own(p)
+	}
+	packages.Visit(loaded, nil, l.foreign)
+	slices.SortFunc(l.program.sources, func(a, b *source) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(l.program.foreign, func(a, b *dependency) int { return cmp.Compare(a.path, b.path) })
+	if len(l.program.sources) == 0 {
+		return nil, errors.Join(failed...)
+	}
+	return &l.program, nil
+}
+
+type loader struct {
+	program  program
+	files    map[string]bool
+	packages map[string]bool // by path, those that were read
+}
+
+// own reads the files of a package of the program, those of other build tags too.
+func (l *loader) own(p *packages.Package) {
+	l.packages[p.PkgPath] = true
+	for _, name := range slices.Concat(p.GoFiles, p.IgnoredFiles) {
+		if l.files[name] || !strings.HasSuffix(name, ".go") {
+			continue
+		}
+		l.files[name] = true
+		if s := l.read(name); s != nil {
+			l.program.sources = append(l.program.sources, s)
+		}
+	}
+	if p.Module != nil && p.Module.Dir != "" && !slices.Contains(l.program.modules, p.Module.Dir) {
+		l.program.modules = append(l.program.modules, p.Module.Dir)
+	}
+}
+
+// foreign reads a package that may run informers of its own.
+func (l *loader) foreign(p *packages.Package) {
+	if l.packages[p.PkgPath] || p.Module == nil || p.Module.Main || ownsItsEngine(p.Module.Path) || !usesEngine(p) {
+		return
+	}
+	l.packages[p.PkgPath] = true
+	d := &dependency{path: p.PkgPath, module: p.Module.Path + " " + p.Module.Version}
+	for _, name := range p.GoFiles {
+		if s := l.read(name); s != nil {
+			d.sources = append(d.sources, s)
+		}
+	}
+	l.program.foreign = append(l.program.foreign, d)
+}
+
+// ownsItsEngine tells whether a module is not to blame for informers: client-go, ours, and
+// controller-runtime, which makes those that a program gives it.
+func ownsItsEngine(path string) bool {
+	return path == clientGo || path == module || path == controllerRuntime
+}
+
+func usesEngine(p *packages.Package) bool {
+	for path := range p.Imports {
+		if _, ok := engine[path]; ok || strings.HasPrefix(path, kinds) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *loader) read(name string) *source {
+	text, err := os.ReadFile(name)
+	if err == nil {
+		var s *source
+		if s, err = parse(name, text); err == nil {
+			return s
+		}
+	}
+	l.program.unread = append(l.program.unread, note{name, 1, fmt.Sprintf("it cannot be read: %v", err)})
+	return nil
+}

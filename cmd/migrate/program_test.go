@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	mainFile = `package main
+
+import (
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/cache"
+)
+
+func main() {
+	f := informers.NewSharedInformerFactory(fake.NewClientset(), 0)
+	stop := make(chan struct{})
+	defer close(stop)
+	f.Start(stop)
+	cache.WaitForCacheSync(stop, f.Core().V1().Pods().Informer().HasSynced)
+}
+`
+	taggedFile = `//go:build never
+
+package main
+
+import "k8s.io/client-go/tools/cache"
+
+var store = cache.NewStore
+`
+	goMod = `module example.com/program
+
+go 1.25.0
+
+require k8s.io/client-go v0.36.6
+`
+)
+
+// written is a program in a folder of its own.
+type written struct {
+	t   *testing.T
+	dir string
+}
+
+func write(t *testing.T, files map[string]string) written {
+	p := written{t, t.TempDir()}
+	for name, text := range files {
+		name = filepath.Join(p.dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	}
+	return p
+}
+
+func (p written) read(name string) string {
+	text, err := os.ReadFile(filepath.Join(p.dir, name))
+	require.NoError(p.t, err)
+	return string(text)
+}
+
+// goes runs the go command.
+func (p written) goes(args ...string) {
+	c := exec.CommandContext(p.t.Context(), "go", args...)
+	c.Dir = p.dir
+	out, err := c.CombinedOutput()
+	require.NoError(p.t, err, "%v: %s", args, out)
+}
+
+// migrate runs migrate with this checkout of tidemark.
+func (p written) migrate(code int, args ...string) (said string) {
+	here, err := filepath.Abs("../..")
+	require.NoError(p.t, err)
+	var out bytes.Buffer
+	require.Equal(p.t, code, run(context.Background(), p.dir, append([]string{"-tidemark", here}, args...), &out, &out), "%s", &out)
+	return out.String()
+}
+
+// A program is shown, checked, moved, and left alone from then on.
+func TestProgram(t *testing.T) {
+	p := write(t, map[string]string{"main.go": mainFile, "tagged.go": taggedFile, "go.mod": goMod})
+	p.goes("mod", "tidy")
+
+	diff := p.migrate(0, "-diff", "./...")
+	require.Contains(t, diff, "--- a/main.go\n+++ b/main.go\n")
+	require.Contains(t, diff, `+	"github.com/tidemark-k8s/tidemark/factory/informers"`)
+	require.Equal(t, mainFile, p.read("main.go"))
+
+	told := p.migrate(1, "-check", "./...")
+	require.Contains(t, told, "the program runs client-go's informers:\nmain.go:10: k8s.io/client-go/informers.NewSharedInformerFactory\n"+
+		"tagged.go:7: k8s.io/client-go/tools/cache.NewStore\n")
+
+	told = p.migrate(0)
+	require.Contains(t, told, "main.go:4: k8s.io/client-go/informers -> github.com/tidemark-k8s/tidemark/factory/informers\n")
+	require.Contains(t, told, "tagged.go:5: k8s.io/client-go/tools/cache -> github.com/tidemark-k8s/tidemark/informer/cache\n")
+	require.Contains(t, told, "  k8s.io/client-go v0.36.6 -> v0.37.2\n")
+	p.goes("build", "-o", os.DevNull, "./...")
+
+	require.Contains(t, p.migrate(0, "-check", "./..."), "the program runs no informers of client-go's\n")
+	require.Equal(t, "nothing to change\n", p.migrate(0, "./..."))
+}
+
+// A program in a workspace, with a vendor folder, stays one that builds.
+func TestWorkspace(t *testing.T) {
+	p := write(t, map[string]string{"program/main.go": mainFile, "program/go.mod": goMod, "go.work": "go 1.25.0\n\nuse ./program\n"})
+	in := written{t, filepath.Join(p.dir, "program")}
+	in.goes("mod", "tidy")
+	p.goes("work", "use", "program")
+	p.goes("work", "vendor")
+
+	told := p.migrate(0, "./program/...")
+	require.Contains(t, told, "go work vendor\n")
+	p.goes("list", "-deps", "./program/...") // to build it would compile all that is vendored
+	require.Contains(t, p.read("vendor/modules.txt"), "# github.com/tidemark-k8s/tidemark ")
+}
+
+func TestVersions(t *testing.T) {
+	var out bytes.Buffer
+	before := map[string]string{"go": "1.25.0", "k8s.io/api": "v0.36.0", "k8s.io/utils": "v1", "example.com/a": "v1"}
+	tell(&out, before, map[string]string{"go": "1.26.0", "k8s.io/api": "v0.37.0", "k8s.io/utils": "v1", "example.com/a": "v2", "k8s.io/klog": "v2"})
+	require.Equal(t, "  go 1.25.0 -> 1.26.0\n  k8s.io/api v0.36.0 -> v0.37.0\n", out.String())
+}
+
+// What cannot be read is told, and so are flags and patterns that do not do.
+func TestBadInput(t *testing.T) {
+	p := write(t, map[string]string{"main.go": "package main\n", "broken.go": "package main\nfunc {\n", "go.mod": "module example.com/program\n"})
+	told := p.migrate(0, "./...")
+	require.Contains(t, told, "nothing to change\nleft for you:\nbroken.go:1: it cannot be read: ")
+	require.Contains(t, p.migrate(2, "./none"), "migrate: the patterns match no Go files: ./none\n")
+	require.Contains(t, p.migrate(2, "-unknown"), "-unknown")
+	require.Contains(t, p.migrate(0, "-h"), "Usage: migrate [flags] packages\n")
+}

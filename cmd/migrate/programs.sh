@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Moves real programs to this tidemark, as their modules are published, and runs their
+# tests before and after. PROGRAM names one of programs.txt, by a part of its path.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+kubernetes=v0.37.2 # of the minor version that tidemark belongs to
+tidemark=$(cd ../.. && pwd)
+work=$(mktemp -d)
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+go build -o "$work/migrate" .
+
+# tests runs a program's tests and counts what passes and fails.
+tests() {
+	go test -json -timeout 20m "$@" >"$work/out" 2>"$work/err" || true
+	passed=$(grep -c '"Action":"pass".*"Test":' "$work/out" || true)
+	failed=$(grep '"Action":"fail".*"Test":' "$work/out" | sed 's/.*"Package":"\([^"]*\)","Test":"\([^"]*\)".*/\1 \2/' | sort -u || true)
+	broken=$(grep -c 'build failed' "$work/out" || true)
+}
+
+status=0
+while read -r module version packages; do
+	case $module in "#"* | "") continue ;; *"${PROGRAM:-}"*) ;; *) continue ;; esac
+	echo "== $module $version"
+	dir="$work/program"
+	rm -rf "$dir"
+	folder=$(go mod download -json "$module@$version" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
+	cp -r "$folder" "$dir"
+	chmod -R u+w "$dir"
+	cd "$dir"
+	export GOFLAGS=-mod=mod
+	# As it would be with client-go alone, of the version that the move brings.
+	raised=$(go list -m -f '{{if not .Indirect}}{{.Path}}{{end}}' all | grep -E '^k8s.io/(api|apimachinery|apiserver|apiextensions-apiserver|client-go|component-base|component-helpers|controller-manager|csi-translation-lib|kubelet|metrics)$' | sed "s/\$/@$kubernetes/")
+	# shellcheck disable=SC2086
+	go get $raised >/dev/null 2>&1 || echo "   it cannot be raised to $kubernetes"
+	go mod tidy >/dev/null 2>&1 || true
+	# shellcheck disable=SC2086
+	tests $packages
+	before=$passed before_failed=$failed
+	echo "   before: $passed tests pass, $(grep -c . <<<"$failed" || true) fail, $broken packages do not build"
+	"$work/migrate" -tidemark "$tidemark" ./... | sed 's/^/   /'
+	"$work/migrate" -check ./... >"$work/check" 2>&1 || { status=1; sed 's/^/   /' "$work/check"; }
+	# shellcheck disable=SC2086
+	tests $packages
+	echo "   after: $passed tests pass, $broken packages do not build"
+	if [ "$passed" -lt "$before" ]; then
+		status=1
+		comm -13 <(echo "$before_failed") <(echo "$failed") | sed 's/^/   fails now: /'
+		grep -h "build failed\|\.go:[0-9]*:[0-9]*:" "$work/out" "$work/err" | head -20
+	fi
+	unset GOFLAGS
+	cd "$OLDPWD"
+done <programs.txt
+exit $status

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// rewritten is what became of a file.
+type rewritten struct {
+	text    []byte   // nil where nothing has changed
+	changes []note // what was changed
+	left    []note // what is left for a person, and why
+}
+
+// rewrite changes a file of a program.
+func rewrite(s *source) (r rewritten, err error) {
+	w := &writer{edits: edits{source: s, added: make(map[string]string), gone: make(map[*imported]int)}}
+	for _, i := range s.imports {
+		w.imported(i)
+	}
+	w.controllerRuntime()
+	if len(w.changes) > 0 {
+		if w.text, err = w.apply(); err != nil {
+			return r, err
+		}
+	}
+	slices.SortStableFunc(w.changes, note.compare)
+	slices.SortStableFunc(w.left, note.compare)
+	return w.rewritten, nil
+}
+
+// note is something to be said of a place in a file.
+type note struct {
+	file string
+	line int
+	text string
+}
+
+func (n note) compare(other note) int { return n.line - other.line }
+
+func (n note) String() string { return fmt.Sprintf("%s:%d: %s", n.file, n.line, n.text) }
+
+// writer rewrites one file.
+type writer struct {
+	edits
+	rewritten
+}
+
+func (w *writer) change(at ast.Node, what string) {
+	w.changes = append(w.changes, w.note(at, what))
+}
+
+func (w *writer) leave(at ast.Node, why string) {
+	w.left = append(w.left, w.note(at, why))
+}
+
+// imported rewrites an import, or the uses of it.
+func (w *writer) imported(i *imported) {
+	if to, ok := moved[i.path]; ok {
+		w.replace(i.spec.Path.Pos(), i.spec.Path.End(), strconv.Quote(to))
+		w.change(i.spec, i.path+" -> "+to)
+		if w.generatedCode() && w.makesInformers(i) {
+			w.leave(i.spec, "the file is generated: run migrate after the generator, which brings client-go's informers back")
+		}
+		return
+	}
+	if i.name == "." && strings.HasPrefix(i.path, kinds) {
+		w.leave(i.spec, "constructors of this package run client-go's informers: import it by a name, and run migrate again")
+		return
+	}
+	for _, use := range i.uses {
+		w.used(i, use)
+	}
+}
+
+func (w *writer) makesInformers(i *imported) bool {
+	for _, use := range i.uses {
+		if runsEngine(i.path, use.Sel.Name) {
+			return true
+		}
+	}
+	return i.name == "."
+}
+
+// used rewrites a use of a package that stays.
+func (w *writer) used(i *imported, use *ast.SelectorExpr) {
+	name := i.name + "." + use.Sel.Name
+	if i.path == toolsWatch && runsEngine(i.path, use.Sel.Name) {
+		w.leave(use, name+" runs an informer of client-go's: make one with informer/cache, and add a handler that writes into a channel")
+		return
+	}
+	c, ok := constructorOf(i.path, use.Sel.Name)
+	switch {
+	case !ok:
+	case c.typed:
+		w.leave(use, name+" runs client-go's informer: use cache.NewTypedSharedIndexInformer over factory."+c.ours+"["+c.kind+"]")
+	default:
+		version := c.api[strings.LastIndex(c.api, "/")+1:]
+		group := strings.TrimSuffix(c.api[len("k8s.io/api/"):], "/"+version)
+		api := w.named(c.api, group+version, group+version+"api")
+		to := w.named(ourFactory, "factory", "tidemark") + "." + c.ours + "[*" + api + "." + c.kind + "]"
+		w.replace(use.Pos(), use.End(), to)
+		w.gone[i]++
+		w.change(use, name+" -> "+to)
+	}
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
+)
+
+// Each archive in testdata is a file, what becomes of it, and what is left.
+func TestRewrite(t *testing.T) {
+	names, err := filepath.Glob("testdata/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, names)
+	for _, name := range names {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(name)
+			require.NoError(t, err)
+			parts := make(map[string]string)
+			for _, f := range archive.Files {
+				parts[f.Name] = string(f.Data)
+			}
+			s, err := parse("in.go", []byte(parts["in.go"]))
+			require.NoError(t, err)
+			r, err := rewrite(s)
+			require.NoError(t, err)
+			require.Equal(t, parts["want.go"], string(r.text))
+			require.Equal(t, parts["left"], lines(r.left))
+			require.Equal(t, r.text == nil, len(r.changes) == 0)
+			if r.text != nil {
+				rewriteAgain(t, r)
+			}
+		})
+	}
+}
+
+// rewriteAgain changes nothing in what was changed.
+func rewriteAgain(t *testing.T, r rewritten) {
+	t.Helper()
+	s, err := parse("in.go", r.text)
+	require.NoError(t, err)
+	again, err := rewrite(s)
+	require.NoError(t, err)
+	require.Nil(t, again.text, "%s", again.text)
+}
+
+func lines(all []note) string {
+	var text strings.Builder
+	for _, n := range all {
+		text.WriteString(n.String() + "\n")
+	}
+	return text.String()
+}
+
+func TestConstructorOf(t *testing.T) {
+	c, ok := constructorOf("k8s.io/client-go/informers/core/v1", "NewTypedFilteredPodInformer")
+	require.True(t, ok)
+	require.Equal(t, constructor{api: "k8s.io/api/core/v1", kind: "Pod", typed: true, ours: "NewFilteredInformer"}, c)
+	for path, function := range map[string]string{
+		"k8s.io/client-go/informers/core/v1": "New",
+		"k8s.io/client-go/informers/core":    "NewPodInformer",
+		"example.com/informers/core/v1":      "NewPodInformer",
+	} {
+		_, ok := constructorOf(path, function)
+		require.False(t, ok, path)
+	}
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// source is one file of a program.
+type source struct {
+	name    string
+	text    []byte
+	set     *token.FileSet
+	file    *ast.File
+	imports []*imported
+	names   map[string]bool // all identifiers
+}
+
+// imported is an import of a file, and the uses of what it brings.
+type imported struct {
+	spec *ast.ImportSpec
+	path string
+	name string // by which the file calls it; "." and "_" as they are written
+	uses []*ast.SelectorExpr
+}
+
+func parse(name string, text []byte) (*source, error) {
+	s := &source{name: name, text: text, set: token.NewFileSet(), names: make(map[string]bool)}
+	file, err := parser.ParseFile(s.set, name, text, parser.ParseComments)
+	if err != nil {
+		return nil, err
+	}
+	s.file = file
+	by := make(map[string]*imported)
+	for _, spec := range file.Imports {
+		i := &imported{spec: spec, path: unquote(spec.Path.Value)}
+		i.name = packageName(i.path)
+		if spec.Name != nil {
+			i.name = spec.Name.Name
+		}
+		s.imports = append(s.imports, i)
+		by[i.name] = i
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			s.names[n.Name] = true
+		case *ast.SelectorExpr:
+			// Obj is set where something in the file has the name.
+			if x, ok := n.X.(*ast.Ident); ok && x.Obj == nil && by[x.Name] != nil {
+				by[x.Name].uses = append(by[x.Name].uses, n)
+			}
+		}
+		return true
+	})
+	return s, nil
+}
+
+func unquote(literal string) string {
+	path, _ := strconv.Unquote(literal) // it was parsed
+	return path
+}
+
+var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
+
+// packageName guesses the name of a package from its path.
+func packageName(p string) string {
+	name := path.Base(p)
+	if majorVersion.MatchString(name) && !strings.HasPrefix(p, "k8s.io/") { // whose API versions are packages
+		name = path.Base(path.Dir(p))
+	}
+	return strings.TrimPrefix(strings.TrimSuffix(name, ".go"), "go-")
+}
+
+// generatedCode tells whether a generator has written the file.
+func (s *source) generatedCode() bool { return ast.IsGenerated(s.file) }
+
+func (s *source) isTest() bool { return strings.HasSuffix(s.name, "_test.go") }
+
+func (s *source) note(at ast.Node, text string) note {
+	p := s.set.Position(at.Pos())
+	return note{p.Filename, p.Line, text}
+}
+
+// importOf returns the import of a package that can be called by name, or nil.
+func (s *source) importOf(path string) *imported {
+	for _, i := range s.imports {
+		if i.path == path && i.name != "_" && i.name != "." {
+			return i
+		}
+	}
+	return nil
+}
+
+// edit replaces some bytes of a file.
+type edit struct {
+	from, to int
+	text     string
+}
+
+// edits collects the edits of a file.
+type edits struct {
+	*source
+	all   []edit
+	added map[string]string // imports to add, by path: their names
+	gone  map[*imported]int // how many uses of an import are replaced
+}
+
+func (e *edits) replace(from, to token.Pos, text string) {
+	e.all = append(e.all, edit{e.set.Position(from).Offset, e.set.Position(to).Offset, text})
+}
+
+func (e *edits) insert(at token.Pos, text string) { e.replace(at, at, text) }
+
+// named returns the name by which the file calls a package, which it imports from now on.
+func (e *edits) named(path string, names ...string) string {
+	if i := e.importOf(path); i != nil {
+		return i.name
+	}
+	if name, ok := e.added[path]; ok {
+		return name
+	}
+	for _, name := range names {
+		if !e.names[name] {
+			e.added[path] = name
+			e.names[name] = true
+			return name
+		}
+	}
+	return e.named(path, names[len(names)-1]+"_")
+}
+
+// apply returns the file with its edits, formatted if it was formatted before.
+func (e *edits) apply() ([]byte, error) {
+	e.editImports()
+	slices.SortStableFunc(e.all, func(a, b edit) int { return a.from - b.from })
+	var out bytes.Buffer
+	at := 0
+	for _, x := range e.all {
+		out.Write(e.text[at:x.from])
+		out.WriteString(x.text)
+		at = x.to
+	}
+	out.Write(e.text[at:])
+	if was, err := format.Source(e.text); err != nil || !bytes.Equal(was, e.text) {
+		return out.Bytes(), nil
+	}
+	return format.Source(out.Bytes())
+}
+
+// editImports adds what is used from now on, and takes out what is used no more.
+func (e *edits) editImports() {
+	var lines []string
+	for path, name := range e.added {
+		line := strconv.Quote(path)
+		if name != packageName(path) {
+			line = name + " " + line
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	for i, replaced := range e.gone {
+		if replaced == len(i.uses) {
+			e.replace(i.spec.Pos(), i.spec.End(), strings.Join(lines, "\n\t"))
+			lines = nil
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	last := e.imports[len(e.imports)-1].spec
+	for _, d := range e.file.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT && g.Lparen.IsValid() {
+			e.insert(g.Rparen, "\t"+strings.Join(lines, "\n\t")+"\n")
+			return
+		}
+	}
+	for _, line := range lines {
+		e.insert(last.End(), "\nimport "+line)
+	}
+}
