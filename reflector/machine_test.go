@@ -34,6 +34,13 @@ func idleWorld(streaming Streaming, pageSize int64) world {
 	return world{machine: machine{streaming: streaming, pageSize: pageSize}}
 }
 
+// resumingWorld returns one whose machine begins at a version that the sink is at.
+func resumingWorld(streaming Streaming) world {
+	m := machine{streaming: streaming, resumes: true, version: "5"}
+	m.history.versions = versionsKnown
+	return world{machine: m, hasVersions: true}
+}
+
 func newWorld(streaming Streaming, pageSize int64) world {
 	w := idleWorld(streaming, pageSize)
 	w.step(input{kind: inStart})
@@ -108,6 +115,10 @@ func (w *world) answers(before machine, in input) string {
 	defer func() { w.unversioned = w.unversioned || a.historyUnknown }()
 	unversioned := in.kind == inPage && in.version == ""
 	switch {
+	case before.watch.proof == resumed && in.kind != inStop && in.kind > inClosed && w.action.op == doRead:
+		return "reads on in a resumed watch that has ended"
+	case before.watch.proof == resumed && w.machine.watch.proof == confirmed && in.kind != inBookmark && in.kind != inServed:
+		return "takes a resumed watch for complete without a bookmark"
 	case unversioned && before.request.token == "" && w.hasVersions && (!a.failed || a.write):
 		return "a list without a version was taken for the server's"
 	case unversioned && !w.hasVersions && before.request.token == "" && a.failed:
@@ -295,6 +306,8 @@ func TestMachineInEveryState(t *testing.T) {
 			"listing without versions": {idleWorld(StreamingUnsupported, 0), []string{"7", ""}},
 			"streaming":                {idleWorld(StreamingSupported, 0), []string{"3", "7"}},
 			"streaming, perhaps":       {idleWorld(StreamingUnknown, 0), []string{"7"}},
+			"resuming":                 {resumingWorld(StreamingSupported), []string{"3", "7"}},
+			"resuming, by lists":       {resumingWorld(StreamingUnknown), []string{"7"}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
