@@ -27,6 +27,11 @@ type intake struct {
 	// none, or where the objects are not the informer's alone.
 	pass *sharepass.Pass
 
+	// fill is what a user has filled the store with, nil once it was written, and filled
+	// how many of its objects were.
+	fill   *State[any]
+	filled int
+
 	// renamed has the keys that the transform has changed, by those that the
 	// server knows, for what cannot be transformed later. That of the full
 	// state that is arriving replaces it in the end.
@@ -48,6 +53,10 @@ func newIntake(c *core, run *run, part uint16) *intake {
 	s := &intake{core: c, run: run, part: part}
 	p := &c.parts[part]
 	p.untrusted = p.untrusted || run.options.Anew
+	if p.untrusted {
+		p.fill = nil
+	}
+	s.fill = p.fill
 	s.afresh.Store(p.untrusted)
 	if c.options.Transform != nil {
 		s.abandoned = make(chan struct{})
@@ -118,10 +127,8 @@ func (s *intake) Begin(ctx context.Context, h reflector.History) error {
 }
 
 func (s *intake) Commit(ctx context.Context, version string) error {
-	s.staged, s.renamed, s.renaming = false, s.renaming, nil
-	s.afresh.Store(false)
 	s.core.status.confirmed(s.part)
-	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})
+	return s.commit(ctx, version)
 }
 
 func (s *intake) Abort(ctx context.Context) error {
@@ -245,6 +252,7 @@ func (s *intake) rename(op deltafifo.Op, from, to indexer.Key) {
 		delete(s.renamed, from)
 		return
 	}
+	s.core.renames.Store(true)
 	known := &s.renamed
 	if s.staged {
 		known = &s.renaming
