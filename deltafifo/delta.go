@@ -45,6 +45,9 @@ type Delta struct {
 	// Fresh, on Begin, says that the source's history is another one than
 	// before: equal versions no longer mean equal objects.
 	Fresh bool
+	// Anew, on Begin, says that nothing of what the consumer holds of the source is to be
+	// trusted: what comes takes its place, whatever its version.
+	Anew bool
 	// Lost, on Deleted, says that the final state of the object was missed:
 	// Object is the last one known, or the zero value.
 	Lost bool

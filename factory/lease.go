@@ -53,6 +53,9 @@ func (l *Lease[T]) Release() { l.release() }
 // is a server: it is synced at once, and [Lease.WaitFresh] waits for the state of now. What it held is dropped when nobody has used
 // it for a time, see [WithRetention].
 //
+// Where the informer is about to stop, Acquire waits for that: who calls it must hold no lock
+// that the informer's Observe, transform or index functions wait for.
+//
 // It returns [ErrUnknownKind], [ErrScope], [ErrForeign] or [ErrShutdown].
 func Acquire[T informer.Object](f *Factory, s Scope) (*Lease[T], error) {
 	return newLease[T](&f.common, reflect.TypeFor[T](), s)

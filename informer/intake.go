@@ -52,7 +52,7 @@ type intake struct {
 func newIntake(c *core, run *run, part uint16) *intake {
 	s := &intake{core: c, run: run, part: part}
 	p := &c.parts[part]
-	p.untrusted = p.untrusted || run.options.Anew
+	p.untrusted = p.untrusted || run.options.Anew || closed(c.sharing.broken) && !p.renewed
 	if p.untrusted {
 		p.fill = nil
 	}
@@ -123,7 +123,7 @@ func (s *intake) DecodesHere() (t *share.Table, values bool) {
 
 func (s *intake) Begin(ctx context.Context, h reflector.History) error {
 	s.staged, s.renaming = true, nil
-	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, Fresh: h == reflector.NewHistory || s.afresh.Load()})
+	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, Fresh: h == reflector.NewHistory, Anew: s.afresh.Load()})
 }
 
 func (s *intake) Commit(ctx context.Context, version string) error {

@@ -21,10 +21,14 @@ type part struct {
 	// untrusted says that a run was to trust nothing of what is stored, and that no full
 	// state has taken its place since: a run may end before.
 	untrusted bool
+	// renewed says that a full state has taken the place of all that is stored since a shared
+	// value was found changed.
+	renewed bool
 
 	// While a full state arrives:
 	staging *indexer.Staging
-	fresh   bool       // equal versions prove nothing
+	fresh   bool       // its history is another one than before
+	anew    bool       // nothing of what is stored is to be trusted
 	aside   asides     // of the objects that were put
 	sick    quarantine // its own
 	changes int        // how many objects it has put or deleted, when it is committed
@@ -78,7 +82,7 @@ func (c *core) stage(d *deltafifo.Delta) {
 	switch d.Op {
 	case deltafifo.Begin:
 		c.drop(p)
-		*p = part{content: p.content, fill: p.fill, versioned: p.versioned, quarantine: p.quarantine, readIn: p.readIn, untrusted: p.untrusted, fresh: d.Fresh}
+		*p = part{content: p.content, fill: p.fill, versioned: p.versioned, quarantine: p.quarantine, readIn: p.readIn, untrusted: p.untrusted, renewed: p.renewed, fresh: d.Fresh, anew: d.Anew}
 		p.staging = c.writer.Stage(d.Part)
 	case deltafifo.Abort:
 		c.drop(p)
@@ -101,7 +105,7 @@ func (c *core) stage(d *deltafifo.Delta) {
 func (c *core) stagePut(p *part, d *deltafifo.Delta) {
 	c.release(p.sick, d.Key)
 	id := identity{d.UID, d.Version}
-	if !p.fresh && d.Version != "" && p.staging.KeepIf(d.Key, func(stored any, stamp uint64) bool {
+	if !p.fresh && !p.anew && d.Version != "" && p.staging.KeepIf(d.Key, func(stored any, stamp uint64) bool {
 		return stamp != stampByHand && c.identity(d.Key, stored) == id
 	}) {
 		return
@@ -134,7 +138,8 @@ func (c *core) commit(i uint16, version string) {
 	first, initial := !c.processor.begun, p.content == empty
 	c.advance(p)
 	p.staging, p.versioned = nil, p.versioned || version != ""
-	p.untrusted = p.untrusted && !p.fresh
+	p.untrusted = p.untrusted && !p.anew
+	p.renewed = p.renewed || p.anew && closed(c.sharing.broken)
 	if p.fresh || c.reached.of(i) == "" {
 		c.reached.set(i, version)
 	} else {
