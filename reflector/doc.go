@@ -55,7 +55,7 @@
 // [FromCustomResource]. [NotServed] tells so, and nothing is asked of the resource meanwhile. Nobody is asked about it
 // before the first 404. Then its CustomResourceDefinition is watched, one object by its name, so that the resource is listed
 // within moments of its being served; without the right to, or where there never was one, discovery is asked with back-off,
-// up to 45 s apart. What is in the sink stays until the resource is known to have been taken away: the definition was
+// up to 9 s apart for some minutes, and then up to 45 s. What is in the sink stays until the resource is known to have been taken away: the definition was
 // seen to be deleted, or is not listed any more after it was seen, or two discoveries in a row lack it. Then a full state
 // without objects is committed ([Withdrawn]). A 404 alone proves nothing. A source of [FromDynamic] or [FromMetadata] whose
 // version is served no more goes on with the one that discovery prefers, in a new history; one of a Go type waits. A
