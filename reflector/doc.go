@@ -38,6 +38,10 @@
 // its list is committed when the watch is open that follows it, or could not be opened,
 // or when 100 ms have passed.
 //
+// Resuming. A sink that is at a version already may be brought up to date by a watch from
+// there in place of a full state, see [Resume]. What the sink lacks is known to have come
+// when the watch has brought a bookmark; where it does not, a full state follows.
+//
 // Load. At most one request is under way and at most one watch open. A failure
 // is followed by a back-off of 0.8 s, doubled with each further one up to 30 s
 // and lengthened by up to as much again by chance; two minutes without a
@@ -48,7 +52,7 @@
 // closes is reopened at once, unless it is the second in a row that ended
 // within a second. A list that is not answered within ten minutes ([Options].ListPatience)
 // has failed, and so has one that shows no sign of an end ([ErrEndless]). A server that
-// is too busy and says for how long is obeyed.
+// is too busy and says for how long is obeyed, and up to 0.8 s more, by chance.
 //
 // Absence. A resource that the server answers with 404 is waited for, where the source knows it and
 // has a client of client-go's that speaks to a server: [FromDynamic], [FromMetadata], [FromGenerated] and
