@@ -15,7 +15,8 @@ const (
 	Modified
 	// Deleted reports the last state of an object that is gone.
 	Deleted
-	// Bookmark reports progress: everything up to Version has been reported.
+	// Bookmark reports progress: everything up to Version has been reported. One without a
+	// version follows what a source had to report of the time before it was asked.
 	Bookmark
 	// Poisoned stands for a delta whose object could not be prepared: the
 	// change is known to have happened, the object is not to be had.

@@ -22,8 +22,8 @@ type State[T any] struct {
 //
 // The objects go through the transform, and are shown when Run has been called; handlers are
 // told them as initial. The informer then watches each source from its version on, and
-// Synced is closed when that watch is known to have brought all that has changed since, which
-// takes a server about two seconds. Where a source cannot say, or the version has expired,
+// Synced is closed when that watch has brought all that has changed since, as
+// [Informer.WaitFresh] says. Where the version has expired,
 // or the source is a fake, which keeps no history, a full state is read as ever: what differs
 // is told as changed, and what is gone as deleted. The objects are the informer's from now on.
 //

@@ -98,7 +98,7 @@ func (c *core) applyChanges() {
 	c.changes = nil
 }
 
-// passed is called in a write section when a bookmark has come: all changes before it are in
+// passed is called in a write section when a bookmark has come, with a version or without: all changes before it are in
 // the store, also those since the version at which the store was filled, or at which the
 // run before ended.
 func (c *core) passed(i uint16) {

@@ -66,7 +66,8 @@ func TestContract_D23_SilentAfterAnOutageThatTheClientHid(t *testing.T)   { play
 func TestContract_D23_SilentBehindAHalfOpenWatch(t *testing.T)            { play(t) }
 func TestContract_D23_VersionsThatDoNotCompare(t *testing.T)              { play(t) }
 func TestContract_D24_BeginsWithAWatch(t *testing.T)                      { play(t) }
-func TestContract_D24_WithoutABookmark(t *testing.T)                      { play(t) }
+func TestContract_D24_ABookmarkComesFirst(t *testing.T)                   { play(t) }
+func TestContract_D24_ClosedBeforeItHasCaughtUp(t *testing.T)             { play(t) }
 func TestContract_D24_SilentBeginning(t *testing.T)                       { play(t) }
 func TestContract_D24_Expired(t *testing.T)                               { play(t) }
 func TestContract_D24_BusyServerIsAskedAgain(t *testing.T)                { play(t) }

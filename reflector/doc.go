@@ -39,8 +39,7 @@
 // or when 100 ms have passed.
 //
 // Resuming. A sink that is at a version already may be brought up to date by a watch from
-// there in place of a full state, see [Resume]. What the sink lacks is known to have come
-// when the watch has brought a bookmark; where it does not, a full state follows.
+// there in place of a full state, see [Resume].
 //
 // Load. At most one request is under way and at most one watch open. A failure
 // is followed by a back-off of 0.8 s, doubled with each further one up to 30 s

@@ -50,11 +50,11 @@ const (
 	// unconfirmedPatience is how long a watch may bring nothing that follows an
 	// outage: longer than servers take between two bookmarks.
 	unconfirmedPatience = 90 * time.Second
-	// resumedTimeout is how long a watch is asked to last that resumes: servers send
-	// a bookmark two seconds before its time is up. resumedPatience is how long it
-	// may take to bring that.
-	resumedTimeout  = 3 * time.Second
-	resumedPatience = 10 * time.Second
+	// resumedPatience is how long a watch that resumes is given, once it is open, to bring
+	// what has changed before: servers send it at once. It is complete when the watch
+	// brings nothing for resumedPause after that.
+	resumedPatience = time.Second
+	resumedPause    = 50 * time.Millisecond
 	// slowOpening is how long a server that is there does not take to open a
 	// watch, and what a client waits at least before it tries again by itself.
 	slowOpening = time.Second
@@ -166,9 +166,6 @@ func (l *loop) after(delay time.Duration) (over <-chan time.Time, end func()) {
 
 // timeout is how long a watch is asked to last.
 func (l *loop) timeout() time.Duration {
-	if l.machine.phase == openingWatch && l.machine.watch.proof == resumed {
-		return resumedTimeout
-	}
 	least := max(minTimeout, l.o.MinWatchTimeout)
 	return least + time.Duration(l.random()*float64(least))
 }
@@ -178,8 +175,10 @@ func (l *loop) patience(w *watchConn) time.Duration {
 	switch {
 	case !w.initial && l.machine.watch.proof == unconfirmed:
 		return unconfirmedPatience
+	case !w.initial && l.machine.watch.proof == resumed && l.machine.phase == watching:
+		return max(resumedPause, resumedPatience-time.Since(l.times.watchStart))
 	case !w.initial && l.machine.watch.proof == resumed:
-		return resumedPatience - time.Since(w.requestedAt)
+		return unconfirmedPatience
 	case !w.initial:
 		return w.lasts
 	case l.o.StreamPatience != 0:

@@ -125,6 +125,7 @@ type action struct {
 	begin    bool   // begin a full state, of history
 	write    bool   // write what came of the page
 	bookmark string // write a bookmark
+	caughtUp bool   // write one without a version
 
 	history History
 	op      op
@@ -212,9 +213,9 @@ const (
 	// fell silent. The server may have been set back meanwhile: it takes a version of
 	// the future then, and falls silent (D23).
 	unconfirmed
-	// resumed: the reflector began with the watch, and no bookmark has come. What
-	// the watch still has to bring of the time before is not known: a bookmark stands
-	// behind it, and an event does not.
+	// resumed: the reflector began with the watch, which still has to bring what has
+	// changed before. A bookmark stands behind that, an event does not; where none comes,
+	// a pause has to do, and the watch is unconfirmed then.
 	resumed
 )
 
@@ -290,11 +291,11 @@ type cell func(*machine, input) action
 //	                 bookmark    older                               report; rolledBack                  relist; waitingToList if freeRelistUsed
 //	                 bookmark    else                                active, confirmed; version          watching
 //	                 closed      short, and brought nothing          fail                                waitingToList
-//	                 closed      resumed                                                                 relist; waitingToList if freeRelistUsed
 //	                 closed      short, and so was the last one                                          waitingToWatch, for one step
 //	                 closed      else                                reopened                            openingWatch
+//	openingWatch     silent      resumed                             confirmed; expired                  relist
+//	watching         silent      resumed                             unconfirmed; caughtUp               watching
 //	openingWatch,    silent      unconfirmed                         confirmed; expired                  relist
-//	                 silent      resumed                                                                 relist; waitingToList if freeRelistUsed
 //	 watching        silent      else                                fail; unconfirmed, unless a fake's  openingWatch
 //	                 failed      busy                                fail                                waitingToWatch
 //	                 failed      expired                             fail                                relist; waitingToList if freeRelistUsed
@@ -580,9 +581,6 @@ func (m *machine) watchClosed(in input) action {
 	if in.short && !m.watch.active {
 		return m.waitToList(m.fail())
 	}
-	if m.watch.proof == resumed {
-		return m.relistSoon(action{})
-	}
 	lastShort := m.failures.lastWatchShort
 	m.failures.lastWatchShort = in.short
 	if in.short && lastShort {
@@ -597,11 +595,12 @@ func (m *machine) watchClosed(in input) action {
 // behind it. But fakes, which neither stream nor send bookmarks, are silent by
 // nature.
 func (m *machine) watchSilent(input) action {
-	switch m.watch.proof {
-	case unconfirmed:
+	switch {
+	case m.watch.proof == resumed && m.phase == watching:
+		m.watch.proof = unconfirmed
+		return action{caughtUp: true, op: doRead}
+	case m.watch.proof != confirmed:
 		return m.distrust()
-	case resumed:
-		return m.relistSoon(action{})
 	}
 	a := m.fail()
 	if m.asksForServersVersion() && (m.streaming != StreamingUnsupported || m.server.bookmarks) {

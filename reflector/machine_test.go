@@ -115,10 +115,10 @@ func (w *world) answers(before machine, in input) string {
 	defer func() { w.unversioned = w.unversioned || a.historyUnknown }()
 	unversioned := in.kind == inPage && in.version == ""
 	switch {
-	case before.watch.proof == resumed && in.kind != inStop && in.kind > inClosed && w.action.op == doRead:
-		return "reads on in a resumed watch that has ended"
-	case before.watch.proof == resumed && w.machine.watch.proof == confirmed && in.kind != inBookmark && in.kind != inServed:
-		return "takes a resumed watch for complete without a bookmark"
+	case a.caughtUp != (before.watch.proof == resumed && in.kind == inSilent && before.phase == watching):
+		return "takes a resumed watch for complete at the wrong time"
+	case before.watch.proof == resumed && w.machine.watch.proof == confirmed && in.kind != inBookmark && in.kind != inSilent && in.kind != inServed:
+		return "takes what is resumed for confirmed"
 	case unversioned && before.request.token == "" && w.hasVersions && (!a.failed || a.write):
 		return "a list without a version was taken for the server's"
 	case unversioned && !w.hasVersions && before.request.token == "" && a.failed:
@@ -204,7 +204,7 @@ var classes = []class{classOther, classExpired, classTooLarge, classBusy, classI
 // versions given.
 func (w *world) inputs(versions ...string) []input {
 	all := []input{{kind: inStop}}
-	if w.action.begin || w.action.write || w.action.abort || w.action.bookmark != "" {
+	if w.action.begin || w.action.write || w.action.abort || w.action.bookmark != "" || w.action.caughtUp {
 		all = append(all, input{kind: inSinkFailed})
 	}
 	switch w.action.op {
@@ -353,7 +353,7 @@ func exploreStates(t *testing.T, start world, versions []string, all *transition
 func (w *world) forget() {
 	w.machine.failures.count, w.machine.failures.waits = 0, 0
 	a := w.action
-	w.action = action{op: a.op, request: a.request, write: a.begin || a.write || a.abort || a.bookmark != ""}
+	w.action = action{op: a.op, request: a.request, write: a.begin || a.write || a.abort || a.bookmark != "" || a.caughtUp}
 }
 
 // A server that answers every request with one and the same failure is left

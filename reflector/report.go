@@ -82,7 +82,7 @@ func reasonOf(in input, a action, err error) string {
 	case a.failed:
 		return shortText(err)
 	case in.kind == inSilent:
-		return "silent, and nothing confirms its version"
+		return "silent after an outage"
 	default:
 		return "closed by the server"
 	}

@@ -2,10 +2,11 @@ package reflector
 
 // Resume says how a [Reflector] begins whose sink is at a version already.
 //
-// One that resumes opens a watch from there, which brings what has changed since. The watch
-// is asked to last for three seconds, since servers send a bookmark before the time is up:
-// behind that bookmark nothing is missing. Where none has come after ten seconds, where the
-// watch ends without one, or where the version has expired, a full state follows.
+// One that resumes opens a watch from there, which brings what has changed since: a server
+// sends that at once. It has come when a bookmark has or, a second after the watch was opened,
+// when nothing more comes for a moment: the sink is written a bookmark without a version then.
+// Where the version has expired, a full state follows. A server that was set back meanwhile is
+// found out as after an outage, by a full state where a watch brings nothing at all for 90 s.
 type Resume uint8
 
 // The ways to begin.

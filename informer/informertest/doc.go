@@ -84,8 +84,7 @@
 //     (WatchList), which ends with a bookmark annotated
 //     k8s.io/initial-events-end if the client takes bookmarks; so do watches
 //     of old at "" and "0", which get the same. [Options].NoWatchList is a
-//     server that does not stream. Two seconds before the time of a watch is up
-//     it gets a bookmark, unless nothing at all was written since it began.
+//     server that does not stream.
 //   - To a watch with a selector, an object that begins to match is ADDED, and
 //     one that ceases to match is DELETED, in its last matching state. A
 //     DELETED object has the version of the deletion.

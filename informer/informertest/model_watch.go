@@ -72,14 +72,6 @@ func (c *cursor) fail(status metav1.Status) {
 	c.pending, c.failed = []watch.Event{{Type: watch.Error, Object: &status}}, true
 }
 
-// lastBookmark puts a bookmark behind all that there is to read, as servers do before the
-// time of a watch is up. There is none where the watch would learn nothing from it.
-func (c *cursor) lastBookmark(version uint64) {
-	if c.bookmarks && !c.failed && version > c.after {
-		c.pending = append(c.read(), watch.Event{Type: watch.Bookmark, Object: c.kind.bookmark(version)})
-	}
-}
-
 // read returns the events up to now that were not read before.
 func (c *cursor) read() []watch.Event {
 	events := c.pending

@@ -125,31 +125,6 @@ func TestWatchEndsInTime(t *testing.T) {
 	})
 }
 
-// Servers send a bookmark two seconds before the time of a watch is up, unless it would
-// tell nothing new.
-func TestWatchGetsABookmarkBeforeItsEnd(t *testing.T) {
-	inBubble(t, Options{}, func(t *testing.T, s *Server) {
-		seconds, short := int64(90), int64(2)
-		o := metav1.ListOptions{TimeoutSeconds: &seconds, AllowWatchBookmarks: true}
-		w, quiet := open(t, s, o), open(t, s, metav1.ListOptions{TimeoutSeconds: &seconds})
-		brief := open(t, s, metav1.ListOptions{TimeoutSeconds: &short, AllowWatchBookmarks: true})
-		pod := newPod("a", "p")
-		require.NoError(t, s.Create(t.Context(), pod))
-		time.Sleep(88*time.Second - 1)
-		assert.Equal(t, []string{"ADDED " + spell(pod)}, ready(w))
-		assert.Equal(t, []string{"ADDED " + spell(pod), "closed"}, ready(brief))
-		time.Sleep(time.Second)
-		e := <-w.ResultChan()
-		assert.Equal(t, watch.Bookmark, e.Type)
-		assert.Equal(t, pod.ResourceVersion, e.Object.(*corev1.Pod).ResourceVersion)
-		assert.Equal(t, []string{"ADDED " + spell(pod)}, ready(quiet))
-		o.ResourceVersion = pod.ResourceVersion
-		w = open(t, s, o)
-		time.Sleep(90 * time.Second)
-		assert.Equal(t, []string{"closed"}, ready(w), "nothing was written")
-	})
-}
-
 func TestWatchesEnd(t *testing.T) {
 	for name, end := range map[string]func(*Server, watch.Interface){
 		"stopped": func(_ *Server, w watch.Interface) { w.Stop(); w.Stop() },

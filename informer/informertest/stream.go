@@ -20,11 +20,7 @@ type stream struct {
 	// or the server cut it.
 	ctx    context.Context
 	cancel context.CancelFunc
-	ending *time.Timer // of the bookmark that comes before its time is up; nil where none comes
 }
-
-// lastBookmarkBefore is how long before the time of a watch is up it gets a bookmark.
-const lastBookmarkBefore = 2 * time.Second
 
 // stream opens a watch. Whoever gets one closes it.
 func (s *Server) stream(ctx context.Context, r schema.GroupVersionResource, namespace string, o internalversion.ListOptions) (*stream, error) {
@@ -47,11 +43,7 @@ func (s *Server) stream(ctx context.Context, r schema.GroupVersionResource, name
 	}
 	w := &stream{server: s, request: request, cursor: c}
 	if seconds := value(o.TimeoutSeconds); seconds > 0 {
-		timeout := time.Duration(min(seconds, math.MaxInt32)) * time.Second
-		w.ctx, w.cancel = context.WithTimeout(ctx, timeout)
-		if timeout > lastBookmarkBefore {
-			w.ending = time.AfterFunc(timeout-lastBookmarkBefore, w.lastBookmark)
-		}
+		w.ctx, w.cancel = context.WithTimeout(ctx, time.Duration(min(seconds, math.MaxInt32))*time.Second)
 	} else {
 		w.ctx, w.cancel = context.WithCancel(ctx)
 	}
@@ -94,19 +86,8 @@ func (w *stream) read() ([]watch.Event, <-chan struct{}) {
 	return events, w.server.changed
 }
 
-// lastBookmark is called shortly before the time of the watch is up.
-func (w *stream) lastBookmark() {
-	w.server.mu.Lock()
-	defer w.server.mu.Unlock()
-	w.cursor.lastBookmark(w.server.model.version)
-	w.server.wakeLocked()
-}
-
 func (w *stream) close() {
 	w.cancel()
-	if w.ending != nil {
-		w.ending.Stop()
-	}
 	w.server.mu.Lock()
 	defer w.server.mu.Unlock()
 	delete(w.server.watches, w)
