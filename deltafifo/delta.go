@@ -15,7 +15,8 @@ const (
 	Modified
 	// Deleted reports the last state of an object that is gone.
 	Deleted
-	// Bookmark reports progress: everything up to Version has been reported.
+	// Bookmark reports progress: everything up to Version has been reported. One without a
+	// version follows what a source had to report of the time before it was asked.
 	Bookmark
 	// Poisoned stands for a delta whose object could not be prepared: the
 	// change is known to have happened, the object is not to be had.
@@ -45,6 +46,9 @@ type Delta struct {
 	// Fresh, on Begin, says that the source's history is another one than
 	// before: equal versions no longer mean equal objects.
 	Fresh bool
+	// Anew, on Begin, says that nothing of what the consumer holds of the source is to be
+	// trusted: what comes takes its place, whatever its version.
+	Anew bool
 	// Lost, on Deleted, says that the final state of the object was missed:
 	// Object is the last one known, or the zero value.
 	Lost bool

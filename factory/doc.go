@@ -23,9 +23,10 @@
 //     may be called any number of times; after Shutdown it does nothing.
 //   - An acquired informer runs while there are leases on it, until every context that
 //     Start was given has ended, or Shutdown. With the last release it stops; with the
-//     next acquire it goes on from what it holds. The factory drops it when it was not
-//     used for 5 minutes, or for the time of [WithRetention]. An informer that was asked
-//     for by other means as well runs on when it is released, and is never dropped.
+//     next acquire it goes on from what it holds: a server is asked for what has changed
+//     since, or else for all that there is. The factory drops it when it was not used for
+//     5 minutes, or for the time of [WithRetention]. An informer that was asked for by
+//     other means as well runs on when it is released, and is never dropped.
 //   - The handlers that were added through a lease end with it, and no others.
 //   - Shutdown returns when every informer has ended. It ends those that are leased
 //     only; the others end with the context or channel that Start was given.

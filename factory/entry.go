@@ -42,7 +42,15 @@ type entry struct {
 
 // unused tells whether an informer is only there for who may acquire it again.
 func (e *entry) unused() bool {
-	return !e.pinned && e.users == 0 && (e.state == created || e.state == stopped || e.state == halted)
+	return !e.pinned && e.users == 0 && (e.state == created || e.state == stopped || e.state == halted || e.state == refused)
+}
+
+// keep stops the timer that drops it in a while, if there is one.
+func (e *entry) keep() {
+	if e.forgetting != nil {
+		e.forgetting.Stop()
+		e.forgetting = nil
+	}
 }
 
 // settings are what the options of a factory come to for one informer.

@@ -34,9 +34,9 @@ type Lease[T informer.Object] struct {
 // Shared, end with the lease. It is not to be used after Release.
 func (l *Lease[T]) Informer() *informer.Informer[T] { return l.informer }
 
-// WaitFresh waits until the informer has read all of its source in this run, and watches
-// it: one that was acquired again is synced from the beginning, with what it held when it
-// stopped. It returns the errors of [informer.Informer.WaitFresh].
+// WaitFresh waits until the informer has read all of its source in this run, or all that has
+// changed since the run before, and watches it: one that was acquired again is synced from the
+// beginning, with what it held when it stopped. It returns the errors of [informer.Informer.WaitFresh].
 func (l *Lease[T]) WaitFresh(ctx context.Context) error { return l.informer.WaitFresh(ctx) }
 
 // Release gives the informer back, without the handlers of this lease. With the last
@@ -49,9 +49,12 @@ func (l *Lease[T]) Release() { l.release() }
 //
 // Handlers belong to the lease through which they were added, and end with it; those that
 // were added through what [For] or an accessor returns stay. Acquired again, or after the
-// next Start, the informer goes on from what it held: it is synced at once, and
-// [Lease.WaitFresh] waits for the state of now. What it held is dropped when nobody has used
+// next Start, the informer goes on from what it held, by a watch from there where its source
+// is a server: it is synced at once, and [Lease.WaitFresh] waits for the state of now. What it held is dropped when nobody has used
 // it for a time, see [WithRetention].
+//
+// Where the informer is about to stop, Acquire waits for that: who calls it must hold no lock
+// that the informer's Observe, transform or index functions wait for.
 //
 // It returns [ErrUnknownKind], [ErrScope], [ErrForeign] or [ErrShutdown].
 func Acquire[T informer.Object](f *Factory, s Scope) (*Lease[T], error) {

@@ -8,7 +8,9 @@ import (
 )
 
 // StopInformer stops one informer of a factory: that of a type and a scope. It keeps its
-// handlers, its store stays readable, and nothing but [RestartInformer] lets it run again.
+// handlers, its store stays readable, and nothing but [RestartInformer] lets it run again. One
+// that nobody has asked for and nobody uses is dropped in the end like others, see
+// [WithRetention]: who acquires it later gets another one, which runs.
 //
 // It returns [ErrUnknownKind], [ErrScope], [ErrNoInformer], or [ErrForeign].
 func StopInformer[T informer.Object](f *Factory, s Scope) error {
@@ -21,7 +23,8 @@ func StopInformer[T informer.Object](f *Factory, s Scope) error {
 // which it keeps, as updated. Until they have come the store stays as it is;
 // [Lease.WaitFresh] waits for them. An informer that was stopped runs again, if somebody has asked for
 // it or uses it, and the factory was started. RestartInformer returns when the run before has
-// stopped, so the informer's Observe, transform and index functions must not call it; handlers may.
+// stopped, so the informer's Observe, transform and index functions must not call it, nor wait
+// for a lock that its caller holds; handlers may.
 //
 // It returns the errors of [StopInformer].
 func RestartInformer[T informer.Object](f *Factory, s Scope) error {

@@ -34,6 +34,7 @@ func (t *table[K]) enter(k key[K], made func() *entry) *entry {
 	if !ok {
 		e = made()
 		e.drop = func() {
+			e.keep()
 			if t.entries[k] == e {
 				delete(t.entries, k)
 			}
@@ -177,9 +178,8 @@ func (t *table[K]) step(e *entry, c call, start context.Context) {
 // somebody acquires it before. The caller holds mu.
 func (t *table[K]) tend(e *entry) {
 	switch unused := e.unused(); {
-	case !unused && e.forgetting != nil:
-		e.forgetting.Stop()
-		e.forgetting = nil
+	case !unused:
+		e.keep()
 	case unused && t.keep == 0:
 		e.drop()
 	case unused && t.keep > 0 && e.forgetting == nil:

@@ -15,7 +15,8 @@ import (
 
 // For returns the factory's informer of a type, the same one that the
 // accessors show. It returns [ErrUnknownKind], [ErrForeign], or [ErrShutdown] for
-// an informer that would never run.
+// an informer that would never run. Where the informer is about to stop, For and the accessors
+// wait for that, as [Acquire] does.
 func For[T informer.Object](f *Factory) (*informer.Informer[T], error) {
 	return informerFor[T](&f.common, reflect.TypeFor[T]())
 }

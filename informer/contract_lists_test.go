@@ -136,5 +136,6 @@ func TestContract_D26_AVersionIsRemembered(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	f.list("10")
 	f.list("")
-	require.Equal(t, "10", f.resume(0))
+	version, _ := f.resume(0)
+	require.Equal(t, "10", version)
 }

@@ -39,18 +39,20 @@ type core struct {
 	observing   chan struct{} // holds one while the user's observer is called; nil without one
 	logger      lazyLogger
 	ownLogger   *klog.Logger  // that the constructor was given; nil for that of each run's context
-	synced      chan struct{} // closed once every part has committed a full state
+	synced      chan struct{} // closed once the store holds all of every source
 	disguised   atomic.Bool   // the transform has changed a UID or version
+	renames     atomic.Bool   // the transform has changed a key
 	sharing     sharing
 
 	// The processLoop's own.
 	parts     []part
-	committed int // how many of the parts have committed a full state
+	completed int // of how many of the parts the store holds all
 	poisoned  int // how many objects of all parts could not be prepared
 	reached   *reached
 	batch     []deltafifo.Delta // taken out of the queue, and still to be applied
 	changes   []deltafifo.Delta // those of the present write section
 	applied   int               // how many of these are made
+	marked    []uint16          // the parts of which bookmarks are among them
 	aside     asides
 
 	// mu guards the life of the informer.

@@ -31,6 +31,8 @@ var (
 	// ErrVersion is returned by WaitVersion for a resourceVersion that does not
 	// compare with the store's.
 	ErrVersion = errors.New("the resourceVersion cannot be compared")
+	// ErrState is returned for states that a store cannot be filled with.
+	ErrState = errors.New("not what the sources held at a version")
 	// ErrTransform is returned, wrapped in a [QuarantineError], where the
 	// transform failed on an object.
 	ErrTransform = errors.New("the transform failed")

@@ -6,7 +6,10 @@ import (
 )
 
 // WaitFresh waits until the store is as new as that of an informer that was just started:
-// all that the source had has been read in this run, and the source is being watched.
+// all that the source had has been read in this run, or all that has changed since the run
+// before, and the source is being watched. A watch has brought all changes when it has
+// brought a bookmark or, a second after it was opened, nothing more for a moment: servers send
+// them at once.
 // [Informer.WaitSynced] is satisfied with what an earlier run has read. A watch may be
 // behind the server by a moment: who waits for a write of its own asks
 // [Informer.WaitVersion].

@@ -56,7 +56,8 @@ func (i *Informer[T]) Run(ctx context.Context) error { return i.core.Run(ctx) }
 
 // Start is Run in the background; wait returns when Run would. Unlike Run it
 // may be called again after the informer has stopped: the informer goes on from
-// what it holds, and its handlers are told the difference only. Synced stays
+// what it holds, and its handlers are told the difference only. A server is asked for what
+// has changed since, by a watch, any other source for all that it has. Synced stays
 // closed meanwhile, and the store readable.
 func (i *Informer[T]) Start(ctx context.Context) (wait func(), err error) { return i.core.Start(ctx) }
 

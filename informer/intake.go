@@ -27,6 +27,11 @@ type intake struct {
 	// none, or where the objects are not the informer's alone.
 	pass *sharepass.Pass
 
+	// fill is what a user has filled the store with, nil once it was written, and filled
+	// how many of its objects were.
+	fill   *State[any]
+	filled int
+
 	// renamed has the keys that the transform has changed, by those that the
 	// server knows, for what cannot be transformed later. That of the full
 	// state that is arriving replaces it in the end.
@@ -47,7 +52,11 @@ type intake struct {
 func newIntake(c *core, run *run, part uint16) *intake {
 	s := &intake{core: c, run: run, part: part}
 	p := &c.parts[part]
-	p.untrusted = p.untrusted || run.options.Anew
+	p.untrusted = p.untrusted || run.options.Anew || closed(c.sharing.broken) && !p.renewed
+	if p.untrusted {
+		p.fill = nil
+	}
+	s.fill = p.fill
 	s.afresh.Store(p.untrusted)
 	if c.options.Transform != nil {
 		s.abandoned = make(chan struct{})
@@ -114,14 +123,12 @@ func (s *intake) DecodesHere() (t *share.Table, values bool) {
 
 func (s *intake) Begin(ctx context.Context, h reflector.History) error {
 	s.staged, s.renaming = true, nil
-	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, Fresh: h == reflector.NewHistory || s.afresh.Load()})
+	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, Fresh: h == reflector.NewHistory, Anew: s.afresh.Load()})
 }
 
 func (s *intake) Commit(ctx context.Context, version string) error {
-	s.staged, s.renamed, s.renaming = false, s.renaming, nil
-	s.afresh.Store(false)
 	s.core.status.confirmed(s.part)
-	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})
+	return s.commit(ctx, version)
 }
 
 func (s *intake) Abort(ctx context.Context) error {
@@ -171,11 +178,15 @@ func (s *intake) write(ctx context.Context) error {
 	if inspect := s.core.hooks.inspect; inspect != nil {
 		inspect(batch)
 	}
-	if n := len(batch); n > 0 && !s.staged { // pages of a full state tell nothing until it is whole
+	if n := len(batch); n > 0 && !s.staged && saysSomething(&batch[n-1]) { // pages of a full state tell nothing until it is whole
 		s.core.status.received(s.part, batch[n-1].Op == deltafifo.Bookmark)
 	}
 	return s.run.queue.Push(ctx, batch...)
 }
+
+// saysSomething tells whether a delta is something that the source has said: a bookmark
+// without a version tells that it says nothing more.
+func saysSomething(d *deltafifo.Delta) bool { return d.Op != deltafifo.Bookmark || d.Version != "" }
 
 // transform prepares the object of one delta. Where that fails the object is
 // quarantined; a delete is a delete all the same. It may end the goroutine. It returns
@@ -245,6 +256,7 @@ func (s *intake) rename(op deltafifo.Op, from, to indexer.Key) {
 		delete(s.renamed, from)
 		return
 	}
+	s.core.renames.Store(true)
 	known := &s.renamed
 	if s.staged {
 		known = &s.renaming

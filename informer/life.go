@@ -100,6 +100,7 @@ func (c *core) move(run *run) (read func()) {
 		reading.wait()
 		c.finish(run)
 		call(run.options.Stopped)
+		close(run.settled)
 		run.handlers.Wait()
 		tellEnd()
 		close(run.returned)
@@ -131,18 +132,34 @@ func (c *core) finish(run *run) {
 }
 
 // join registers a handler. One that may wait is kept for the next run where the
-// informer has stopped, and may be started again.
-func (c *core) join(r *registration, mayWait bool) (err error) {
+// informer has stopped, and may be started again. One that may not is refused, but not
+// in the moment between two runs of which the second one follows at once.
+func (c *core) join(r *registration, mayWait bool) error {
+	for {
+		settled, err := c.tryJoin(r, mayWait)
+		if err == nil || settled == nil || closed(settled) {
+			return err
+		}
+		<-settled
+	}
+}
+
+// tryJoin is join for the moment. Where the informer has stopped, settled is closed once
+// whoever runs it has been told so, and has begun another run or not.
+func (c *core) tryJoin(r *registration, mayWait bool) (settled <-chan struct{}, err error) {
 	// First: an index function may hold up the store, and so nobody else.
 	c.writer.Freeze(func(tx *indexer.Tx) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 
-		if err = c.refuse(r, mayWait); err == nil {
+		switch err = c.refuse(r, mayWait); {
+		case err == nil:
 			c.processor.add(tx, r)
+		case c.phase == stopped:
+			settled = c.run.settled
 		}
 	})
-	return err
+	return settled, err
 }
 
 // refuse returns why a handler cannot join, nil if it can. The caller holds mu.

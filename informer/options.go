@@ -52,8 +52,9 @@ type Options[T any] struct {
 	// With several sources it is called from several goroutines.
 	Rand func() float64
 	// Observe, if set, is told everything that the informer notices, instead
-	// of [LogEvents]. The informer waits for each call: it must be quick and must not
-	// call the informer.
+	// of [LogEvents]. The informer waits for each call: it must be quick, must not
+	// call the informer, and must not wait for a lock that somebody holds who waits for
+	// the informer to stop, as those who acquire or restart it in a factory may do.
 	Observe func(Event)
 }
 

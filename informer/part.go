@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // part is what the processLoop knows of one source. The sources of an informer
@@ -12,32 +13,58 @@ import (
 // objects. But an object may move, and its sources tell of that in any order, see
 // moved.go.
 type part struct {
-	committed  bool // a full state has been applied
-	versioned  bool // and one had a version
+	content    content
+	versioned  bool // a full state had a version
 	quarantine quarantine
-	readIn     *run // the last run in which a full state has been applied
+	readIn     *run        // the last run in which a full state has been applied
+	fill       *State[any] // what a user has filled it with, until that is in the store
 	// untrusted says that a run was to trust nothing of what is stored, and that no full
 	// state has taken its place since: a run may end before.
 	untrusted bool
+	// renewed says that a full state has taken the place of all that is stored since a shared
+	// value was found changed.
+	renewed bool
 
 	// While a full state arrives:
 	staging *indexer.Staging
-	fresh   bool       // equal versions prove nothing
+	fresh   bool       // its history is another one than before
+	anew    bool       // nothing of what is stored is to be trusted
 	aside   asides     // of the objects that were put
 	sick    quarantine // its own
 	changes int        // how many objects it has put or deleted, when it is committed
 }
 
+// content is what the store holds of a source.
+type content uint8
+
+const (
+	empty    content = iota
+	filled           // what a user has filled it with; nothing says yet that the source has no more
+	complete         // a full state, or what it was filled with and all changes since
+)
+
 // maxSources is how many parts there may be. One number more is of what is put by hand.
 const maxSources = math.MaxUint16
 
-// resume returns the version that another run goes on from. A source whose
-// lists have none is begun anew: those of its objects say nothing.
-func (c *core) resume(i uint16) string {
-	if !c.parts[i].versioned {
-		return ""
+// resume returns the version that a run goes on from, and how. A source whose lists
+// have none is begun anew: those of its objects say nothing. What is not to be trusted, or
+// could not be prepared, is read again, and so is all where a transform renames objects: what
+// it has made of their keys is not known any more.
+func (c *core) resume(i uint16) (version string, how reflector.Resume) {
+	p := &c.parts[i]
+	switch {
+	case p.fill != nil:
+		return p.fill.Version, reflector.ResumeUnlessFake // its user has said so
+	case !p.versioned:
+		return "", reflector.ResumeNever
+	case p.untrusted || len(p.quarantine) > 0 || c.renames.Load():
+		how = reflector.ResumeNever
+	case p.content == filled:
+		how = reflector.ResumeUnlessFake
+	default:
+		how = reflector.ResumeOfServer
 	}
-	return c.reached.of(i)
+	return c.reached.of(i), how
 }
 
 // drop gives up the full state that was arriving, if there is one.
@@ -55,7 +82,7 @@ func (c *core) stage(d *deltafifo.Delta) {
 	switch d.Op {
 	case deltafifo.Begin:
 		c.drop(p)
-		*p = part{committed: p.committed, versioned: p.versioned, quarantine: p.quarantine, readIn: p.readIn, untrusted: p.untrusted, fresh: d.Fresh}
+		*p = part{content: p.content, fill: p.fill, versioned: p.versioned, quarantine: p.quarantine, readIn: p.readIn, untrusted: p.untrusted, renewed: p.renewed, fresh: d.Fresh, anew: d.Anew}
 		p.staging = c.writer.Stage(d.Part)
 	case deltafifo.Abort:
 		c.drop(p)
@@ -78,7 +105,7 @@ func (c *core) stage(d *deltafifo.Delta) {
 func (c *core) stagePut(p *part, d *deltafifo.Delta) {
 	c.release(p.sick, d.Key)
 	id := identity{d.UID, d.Version}
-	if !p.fresh && d.Version != "" && p.staging.KeepIf(d.Key, func(stored any, stamp uint64) bool {
+	if !p.fresh && !p.anew && d.Version != "" && p.staging.KeepIf(d.Key, func(stored any, stamp uint64) bool {
 		return stamp != stampByHand && c.identity(d.Key, stored) == id
 	}) {
 		return
@@ -108,12 +135,11 @@ func (c *core) identityIn(p *part, key indexer.Key, obj any) identity {
 func (c *core) commit(i uint16, version string) {
 	p := &c.parts[i]
 	staging := p.staging
-	first, initial := !c.processor.begun, !p.committed
-	if initial {
-		c.committed++
-	}
-	p.staging, p.committed, p.versioned = nil, true, p.versioned || version != ""
-	p.untrusted = p.untrusted && !p.fresh
+	first, initial := !c.processor.begun, p.content == empty
+	c.advance(p)
+	p.staging, p.versioned = nil, p.versioned || version != ""
+	p.untrusted = p.untrusted && !p.anew
+	p.renewed = p.renewed || p.anew && closed(c.sharing.broken)
 	if p.fresh || c.reached.of(i) == "" {
 		c.reached.set(i, version)
 	} else {
@@ -145,8 +171,22 @@ func (c *core) settled(i uint16, first bool) {
 	}
 	p.aside, p.changes = nil, 0
 	c.aside.trim(c.writer)
-	c.noteRead(p)
+	if p.content == complete {
+		c.noteRead(p)
+	}
 	c.versions.wake()
+}
+
+// advance is called when a full state of a part is applied: the first one of those that a
+// user fills is what it is filled with.
+func (c *core) advance(p *part) {
+	switch {
+	case p.content == empty && p.fill != nil:
+		p.content, p.fill = filled, nil
+	case p.content != complete:
+		p.content = complete
+		c.completed++
+	}
 }
 
 // swept logs an object that a full state does not hold any more.
@@ -185,13 +225,19 @@ func (c *core) shown(tx *indexer.Tx, p *part, first bool) {
 	if first {
 		c.processor.begin(tx)
 	}
+	c.noteSynced()
+}
+
+// noteSynced is called in a write section: the store is synced once it holds all of every
+// source.
+func (c *core) noteSynced() {
 	if c.complete() && !c.isSynced() {
 		c.processor.synced()
 		close(c.synced)
 	}
 }
 
-// complete tells whether every part has committed a full state.
-func (c *core) complete() bool { return c.committed == len(c.parts) }
+// complete tells whether the store holds all of every source.
+func (c *core) complete() bool { return c.completed == len(c.parts) }
 
 func (c *core) isSynced() bool { return closed(c.synced) }

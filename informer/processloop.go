@@ -75,6 +75,7 @@ func (c *core) single(d *deltafifo.Delta) bool {
 // Where an index function ends the goroutine, that is what was made until then.
 func (c *core) applyChanges() {
 	defer c.versions.wake()
+	defer c.notePassed()
 	tx := c.writer.Begin()
 	defer tx.Commit()
 	defer c.publishChanges(tx)
@@ -89,10 +90,30 @@ func (c *core) applyChanges() {
 			c.delete(tx, d)
 		case d.Op == deltafifo.Poisoned:
 			c.poison(&c.parts[d.Part], d.Key, d.Version)
+		case d.Op == deltafifo.Bookmark:
+			c.passed(d.Part)
 		}
 		c.reached.advance(d.Part, d.Version)
 	}
 	c.changes = nil
+}
+
+// passed is called in a write section when a bookmark has come, with a version or without: all changes before it are in
+// the store, also those since the version at which the store was filled, or at which the
+// run before ended.
+func (c *core) passed(i uint16) {
+	if p := &c.parts[i]; p.content == filled {
+		c.advance(p)
+	}
+	c.marked = append(c.marked, i)
+}
+
+// notePassed is called when the write section is over: its changes are to be seen.
+func (c *core) notePassed() {
+	for _, i := range c.marked {
+		c.noteRead(&c.parts[i])
+	}
+	c.marked = c.marked[:0]
 }
 
 // publishChanges ends a write section: the store is at a version, and its handlers are
@@ -101,6 +122,7 @@ func (c *core) publishChanges(tx *indexer.Tx) {
 	tx.SetVersion(c.version())
 	c.reached.show()
 	c.processor.publish()
+	c.noteSynced()
 }
 
 func (c *core) put(tx *indexer.Tx, d *deltafifo.Delta) {

@@ -44,7 +44,7 @@ func (r *reading) begin() (readFirst func()) {
 	}
 	read := make([]func(), len(r.sinks))
 	for i, sink := range r.sinks {
-		version := r.core.resume(sink.part)
+		version, how := r.core.resume(sink.part)
 		end := r.group.Done
 		if r.ended != nil {
 			end = func() { close(r.ended[i]) }
@@ -53,7 +53,7 @@ func (r *reading) begin() (readFirst func()) {
 		}
 		read[i] = func() {
 			defer end()
-			r.core.mirror(sink, version)
+			r.core.mirror(sink, version, how)
 		}
 	}
 	for _, other := range read[1:] {
@@ -88,18 +88,21 @@ func (r *reading) wait() {
 // mirror mirrors one source into a sink, from a version on, until the run ends. It begins
 // anew, with all objects decoded afresh, once somebody has written into a value that
 // objects share.
-func (c *core) mirror(sink *intake, version string) {
+func (c *core) mirror(sink *intake, version string, how reflector.Resume) {
 	once := func() error {
 		ctx, end := c.sharing.until(sink.run.ctx)
 		defer end()
-		r := c.reflector(sink, version)
+		r := c.reflector(sink, version, how)
 		defer func() { // also where the transform has ended the goroutine
-			version = r.Version()
+			version, how = r.Version(), reflector.ResumeNever
 			sink.afresh.Store(true) // where the run has not ended
 		}()
 		return r.Run(ctx)
 	}
 	goexit.Outlive(func() {
+		if sink.fill != nil && sink.fillIn() != nil {
+			return // the run has ended
+		}
 		for sink.run.ctx.Err() == nil {
 			if err := once(); err != nil {
 				c.observe(reflector.Failed{Operation: reflector.OpList, Err: err})
@@ -110,7 +113,7 @@ func (c *core) mirror(sink *intake, version string) {
 }
 
 // reflector makes what mirrors one source into a sink.
-func (c *core) reflector(sink *intake, version string) *reflector.Reflector {
+func (c *core) reflector(sink *intake, version string, how reflector.Resume) *reflector.Reflector {
 	return reflector.New(c.sources[sink.part], sink, reflector.Options{
 		Name:            c.options.Name,
 		Type:            c.objects.watched(),
@@ -121,6 +124,7 @@ func (c *core) reflector(sink *intake, version string) *reflector.Reflector {
 		StreamPatience:  c.options.StreamPatience,
 		ListPatience:    c.options.ListPatience,
 		Version:         version,
+		Resume:          how,
 		Rand:            c.options.Rand,
 		Decoding:        c.options.Decoding,
 		Observe:         sink.observe,

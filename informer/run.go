@@ -16,6 +16,7 @@ type run struct {
 	queue    *deltafifo.Queue
 	stopping atomic.Bool    // nothing more is applied, and handlers are told nothing more
 	stopped  chan struct{}  // closed when the informer has stopped; handlers may still be busy
+	settled  chan struct{}  // closed when who runs it was told that it has stopped
 	returned chan struct{}  // closed when Run returns
 	read     chan struct{}  // closed when every source has been read in this run
 	handlers sync.WaitGroup // the handlers' goroutines
@@ -30,7 +31,9 @@ type RunOptions struct {
 	// the place of those that are there, and are told to the handlers as updated. Until
 	// then the store stays as it is.
 	Anew bool
-	// Stopped is called when the informer has stopped and may be started again.
+	// Stopped is called when the informer has stopped and may be started again. Who adds a
+	// handler through client-go's API meanwhile waits for its return, and is refused unless
+	// another run has begun.
 	Stopped func()
 	// Returned is called when Run would return: the last handler has returned, too.
 	Returned func()
@@ -41,6 +44,7 @@ func newRun() *run {
 		ctx:      context.Background(),
 		queue:    deltafifo.New(0),
 		stopped:  make(chan struct{}),
+		settled:  make(chan struct{}),
 		returned: make(chan struct{}),
 		read:     make(chan struct{}),
 	}

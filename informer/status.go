@@ -129,8 +129,9 @@ func (s *status) reflected(i int, e reflector.Event) {
 		p.watching = time.Now()
 	case reflector.WatchEnded:
 		p.watching = time.Time{}
-	case reflector.Listed:
+	case reflector.Listed: // also where another reflector has been told that it is not served
 		s.lists++
+		p.notServed = time.Time{}
 	case reflector.NotServed:
 		p.notServed = time.Now()
 	case reflector.Served:

@@ -38,6 +38,9 @@
 // its list is committed when the watch is open that follows it, or could not be opened,
 // or when 100 ms have passed.
 //
+// Resuming. A sink that is at a version already may be brought up to date by a watch from
+// there in place of a full state, see [Resume].
+//
 // Load. At most one request is under way and at most one watch open. A failure
 // is followed by a back-off of 0.8 s, doubled with each further one up to 30 s
 // and lengthened by up to as much again by chance; two minutes without a
@@ -48,14 +51,14 @@
 // closes is reopened at once, unless it is the second in a row that ended
 // within a second. A list that is not answered within ten minutes ([Options].ListPatience)
 // has failed, and so has one that shows no sign of an end ([ErrEndless]). A server that
-// is too busy and says for how long is obeyed.
+// is too busy and says for how long is obeyed, and up to 0.8 s more, by chance.
 //
 // Absence. A resource that the server answers with 404 is waited for, where the source knows it and
 // has a client of client-go's that speaks to a server: [FromDynamic], [FromMetadata], [FromGenerated] and
 // [FromCustomResource]. [NotServed] tells so, and nothing is asked of the resource meanwhile. Nobody is asked about it
 // before the first 404. Then its CustomResourceDefinition is watched, one object by its name, so that the resource is listed
 // within moments of its being served; without the right to, or where there never was one, discovery is asked with back-off,
-// up to 45 s apart. What is in the sink stays until the resource is known to have been taken away: the definition was
+// up to 9 s apart for some minutes, and then up to 45 s. What is in the sink stays until the resource is known to have been taken away: the definition was
 // seen to be deleted, or is not listed any more after it was seen, or two discoveries in a row lack it. Then a full state
 // without objects is committed ([Withdrawn]). A 404 alone proves nothing. A source of [FromDynamic] or [FromMetadata] whose
 // version is served no more goes on with the one that discovery prefers, in a new history; one of a Go type waits. A

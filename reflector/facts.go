@@ -50,6 +50,11 @@ const (
 	// unconfirmedPatience is how long a watch may bring nothing that follows an
 	// outage: longer than servers take between two bookmarks.
 	unconfirmedPatience = 90 * time.Second
+	// resumedPatience is how long a watch that resumes is given, once it is open, to bring
+	// what has changed before: servers send it at once. It is complete when the watch
+	// brings nothing for resumedPause after that.
+	resumedPatience = time.Second
+	resumedPause    = 50 * time.Millisecond
 	// slowOpening is how long a server that is there does not take to open a
 	// watch, and what a client waits at least before it tries again by itself.
 	slowOpening = time.Second
@@ -60,8 +65,9 @@ const (
 	// grace is how long a call may take to return when its context has ended. It
 	// is what keeps a source that does return from being left behind by Run.
 	grace = 50 * time.Millisecond
-	// connectPause lies between two of the connectAttempts of a request that met
-	// a broken connection. Both are client-go's.
+	// connectPause lies at least between two of the connectAttempts of a request that
+	// met a broken connection, and at most twice as much, by chance: the connection was
+	// that of all informers. Both are client-go's.
 	connectPause = time.Second
 	// pagedEvery is how often what came of a full state is told.
 	pagedEvery = time.Second
@@ -135,12 +141,18 @@ func backoff(step int, random float64) time.Duration {
 	return d + time.Duration(random*float64(d))
 }
 
-// delay is how long the step of a back-off takes.
+// delay is how long the step of a back-off takes. A server tells many the same time after
+// which to come back: they come up to firstDelay later, by chance, and not in one instant.
 func (l *loop) delay(step int) time.Duration {
 	if l.o.Backoff != nil {
 		return max(l.o.Backoff(step), l.times.retryAfter)
 	}
-	return max(backoff(step, l.random()), l.times.retryAfter)
+	random := l.random()
+	after := l.times.retryAfter
+	if after > 0 {
+		after += time.Duration(random * float64(firstDelay))
+	}
+	return max(backoff(step, random), after)
 }
 
 // after returns what is sent to after a delay, and what ends the wait before.
@@ -161,7 +173,11 @@ func (l *loop) timeout() time.Duration {
 // patience is how long w may bring nothing.
 func (l *loop) patience(w *watchConn) time.Duration {
 	switch {
-	case !w.initial && l.machine.watch.unconfirmed:
+	case !w.initial && l.machine.watch.proof == unconfirmed:
+		return unconfirmedPatience
+	case !w.initial && l.machine.watch.proof == resumed && l.machine.phase == watching:
+		return max(resumedPause, resumedPatience-time.Since(l.times.watchStart))
+	case !w.initial && l.machine.watch.proof == resumed:
 		return unconfirmedPatience
 	case !w.initial:
 		return w.lasts

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"reflect"
 	"strings"
@@ -137,7 +138,7 @@ func persistently(ctx context.Context, watch bool, send func() (io.ReadCloser, e
 		if !again || attempt == connectAttempts || ctx.Err() != nil {
 			return body, err
 		}
-		pause := time.NewTimer(delay)
+		pause := time.NewTimer(delay + rand.N(connectPause))
 		select {
 		case <-pause.C:
 		case <-ctx.Done():

@@ -67,5 +67,6 @@ func (l *loop) use(o outcome[learned]) {
 	if source := l.presence.source; source != nil && source.isMoved() && l.o.Version != "" {
 		l.machine.history.state = rolledBack // what the sink holds is of another version
 	}
+	l.machine.resumes = l.o.Resume.from(l.streaming, l.o.Version)
 	l.readHere(o.value.wired)
 }

@@ -212,6 +212,12 @@ func (l *loop) perform() error {
 		}
 		a.bookmark = ""
 	}
+	if a.caughtUp {
+		if err := l.writeBookmark(""); err != nil {
+			return err
+		}
+		a.caughtUp = false
+	}
 	return nil
 }
 

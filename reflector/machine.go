@@ -125,6 +125,7 @@ type action struct {
 	begin    bool   // begin a full state, of history
 	write    bool   // write what came of the page
 	bookmark string // write a bookmark
+	caughtUp bool   // write one without a version
 
 	history History
 	op      op
@@ -190,29 +191,43 @@ type failures struct {
 }
 
 // watchFacts is what is known of the stream or watch that is open or asked for.
-// Each request begins with a new one, which inherits unconfirmed.
+// Each request begins with a new one, which inherits the proof.
 type watchFacts struct {
 	active bool // it brought something
 	// ordered says that the watch is past the unordered Added events that it
 	// begins with where it was opened at no version (B63).
 	ordered bool
-	// unconfirmed says that no event or bookmark has come since an outage, or
-	// since a watch fell silent. The server may have been set back meanwhile: it
-	// takes a version of the future then, and falls silent (D23).
-	unconfirmed bool
+	proof   proof
 	// reopened says that the watch follows one that the server closed. If it was
 	// slow to open too, it follows an outage: a client may try again by itself
 	// until the server is back, and no failure is seen here.
 	reopened bool
 }
 
+// proof says whether the server has confirmed the version that a watch was opened at.
+type proof uint8
+
+const (
+	confirmed proof = iota
+	// unconfirmed: no event or bookmark has come since an outage, or since a watch
+	// fell silent. The server may have been set back meanwhile: it takes a version of
+	// the future then, and falls silent (D23).
+	unconfirmed
+	// resumed: the reflector began with the watch, which still has to bring what has
+	// changed before. A bookmark stands behind that, an event does not; where none comes,
+	// a pause has to do, and the watch is unconfirmed then.
+	resumed
+)
+
 // machine decides what a reflector does next. It is a value without clocks,
 // locks or I/O: step takes what happened and returns what to do.
 type machine struct {
-	// pageSize and streaming never change: [Options].PageSize, and whether the
-	// source may be asked for streams.
+	// pageSize, streaming and resumes never change once the source is known:
+	// [Options].PageSize, whether the source may be asked for streams, and whether
+	// a watch from the version that the sink is at comes first.
 	pageSize  int64
 	streaming Streaming
+	resumes   bool
 
 	phase   phase
 	request request // the last one made
@@ -241,7 +256,8 @@ type cell func(*machine, input) action
 // a history that did not go back.
 //
 //	phase            input       where                               then                                next
-//	idle             start                                                                               relist
+//	idle             start       resumes, in the same history        resumed                             openingWatch
+//	                 start       else                                                                    relist
 //	                 silent      the source does not answer          fail                                idle
 //	                 failed      the source panics                   fail                                waitingToList
 //	listing          items                                           begin, write                        paging
@@ -269,20 +285,23 @@ type cell func(*machine, input) action
 //	                 closed                                          fail; watchListDisabled             listing
 //	committingList   committed                                       version; known, confirmed           openingWatch; report no version, once
 //	committingStream committed                                       version; known, confirmed           watching
-//	openingWatch     opened                                          unconfirmed if reopened and slow    watching
-//	watching         events                                          active, confirmed; version          watching
+//	openingWatch     opened      confirmed                           unconfirmed if reopened and slow    watching
+//	                 opened      else                                                                    watching
+//	watching         events                                          active; confirmed if unconfirmed; version  watching
 //	                 bookmark    older                               report; rolledBack                  relist; waitingToList if freeRelistUsed
 //	                 bookmark    else                                active, confirmed; version          watching
 //	                 closed      short, and brought nothing          fail                                waitingToList
 //	                 closed      short, and so was the last one                                          waitingToWatch, for one step
 //	                 closed      else                                reopened                            openingWatch
+//	openingWatch     silent      resumed                             confirmed; expired                  relist
+//	watching         silent      resumed                             unconfirmed; caughtUp               watching
 //	openingWatch,    silent      unconfirmed                         confirmed; expired                  relist
 //	 watching        silent      else                                fail; unconfirmed, unless a fake's  openingWatch
 //	                 failed      busy                                fail                                waitingToWatch
 //	                 failed      expired                             fail                                relist; waitingToList if freeRelistUsed
 //	                 failed      else                                fail                                waitingToList
 //	waitingToList    waited                                                                              relist
-//	waitingToWatch   waited                                          unconfirmed                         openingWatch
+//	waitingToWatch   waited                                          unconfirmed, unless resumed         openingWatch
 //	all with requests failed     missing                             fail                                absent
 //	absent           served      ; watchListDisabled no more         expired; rolledBack if moved        relist
 //	                 withdrawn                                       begin                               withdrawing
@@ -292,7 +311,7 @@ type cell func(*machine, input) action
 //	all              sinkFailed                                      fail                                waitingToList
 //	all              stop                                                                                stopped
 var table = [phases][inputs]cell{
-	idle:             {inStart: (*machine).start, inSilent: (*machine).startSilent, inFailed: (*machine).startFailed},
+	idle:             {inStart: (*machine).begin, inSilent: (*machine).startSilent, inFailed: (*machine).startFailed},
 	listing:          {inItems: (*machine).items, inPage: (*machine).page, inFailed: (*machine).listFailed},
 	paging:           {inItems: (*machine).items, inPage: (*machine).page, inFailed: (*machine).pageFailed, inBroken: (*machine).pageBroke},
 	openingStream:    {inOpened: (*machine).streamOpened, inSilent: (*machine).streamSilent, inFailed: (*machine).streamFailed},
@@ -363,6 +382,15 @@ func (m *machine) beginsHistory(in input) bool {
 	default:
 		return false
 	}
+}
+
+// begin opens a watch where the sink was left, or else asks for a full state.
+func (m *machine) begin(in input) action {
+	if !m.resumes || m.history.state != known {
+		return m.start(in)
+	}
+	m.watch.proof = resumed
+	return m.openWatch(action{})
 }
 
 func (m *machine) start(input) action { return m.relist(action{}) }
@@ -466,7 +494,7 @@ func (m *machine) streamClosed(input) action { return m.disableStreams(m.fail())
 // brings nothing at all is no failure.
 func (m *machine) streamSilent(input) action {
 	switch {
-	case m.watch.unconfirmed:
+	case m.watch.proof == unconfirmed:
 		return m.distrust()
 	case m.streaming == StreamingUnknown && !m.watch.active:
 		return m.disableStreams(action{})
@@ -506,7 +534,7 @@ func (m *machine) streamCommitted(input) action {
 func (m *machine) committed() (a action) {
 	m.version = m.request.version
 	m.history.state = known
-	m.watch.unconfirmed, m.failures.listBroke = false, false
+	m.watch.proof, m.failures.listBroke = confirmed, false
 	switch {
 	case m.version != "":
 		m.history.versions = versionsKnown
@@ -518,7 +546,9 @@ func (m *machine) committed() (a action) {
 
 func (m *machine) watchOpened(in input) action {
 	m.phase = watching
-	m.watch.unconfirmed = m.watch.unconfirmed || m.watch.reopened && in.slow
+	if m.watch.proof == confirmed && m.watch.reopened && in.slow {
+		m.watch.proof = unconfirmed
+	}
 	return action{op: doRead}
 }
 
@@ -538,6 +568,7 @@ func (m *machine) watchBookmark(in input) action {
 	if m.older(in.version) {
 		return m.relistSoon(m.rollBack())
 	}
+	m.watch.proof = confirmed
 	m.watch.ordered = true
 	m.version = object.Advance(m.version, in.version)
 	return action{bookmark: in.version, op: doRead}
@@ -564,11 +595,17 @@ func (m *machine) watchClosed(in input) action {
 // behind it. But fakes, which neither stream nor send bookmarks, are silent by
 // nature.
 func (m *machine) watchSilent(input) action {
-	if m.watch.unconfirmed {
+	switch {
+	case m.watch.proof == resumed && m.phase == watching:
+		m.watch.proof = unconfirmed
+		return action{caughtUp: true, op: doRead}
+	case m.watch.proof != confirmed:
 		return m.distrust()
 	}
 	a := m.fail()
-	m.watch.unconfirmed = m.asksForServersVersion() && (m.streaming != StreamingUnsupported || m.server.bookmarks)
+	if m.asksForServersVersion() && (m.streaming != StreamingUnsupported || m.server.bookmarks) {
+		m.watch.proof = unconfirmed
+	}
 	return m.openWatch(a)
 }
 
@@ -586,7 +623,7 @@ func (m *machine) watchFailed(in input) action {
 }
 
 func (m *machine) waitedToWatch(input) action {
-	m.watch.unconfirmed = true
+	m.watch.proof = max(m.watch.proof, unconfirmed)
 	return m.openWatch(action{})
 }
 
@@ -594,6 +631,7 @@ func (m *machine) waitedToWatch(input) action {
 // nothing: what the sink holds stays.
 func (m *machine) await(a action) action {
 	m.phase = absent
+	m.watch.proof = min(m.watch.proof, unconfirmed) // a full state follows, or an empty one
 	a.op = doAwait
 	return a
 }
@@ -606,7 +644,7 @@ func (m *machine) isServed(in input) action {
 	if in.moved {
 		m.history.state = rolledBack
 	}
-	m.watch.unconfirmed = false
+	m.watch.proof = confirmed
 	m.server.watchListDisabled = false // the stream was refused since the resource was missing
 	return m.relist(action{})
 }
@@ -621,11 +659,16 @@ func (m *machine) isUnknowable(input) action { return m.waitToList(action{}) }
 func (m *machine) awaitFailed(input) action { return m.waitToList(m.fail()) }
 
 // confirm says that the stream or watch brought something.
-func (m *machine) confirm() { m.watch.active, m.watch.unconfirmed = true, false }
+func (m *machine) confirm() {
+	m.watch.active = true
+	if m.watch.proof == unconfirmed {
+		m.watch.proof = confirmed
+	}
+}
 
 // distrust asks for a full state at "", since nothing has confirmed the version.
 func (m *machine) distrust() action {
-	m.watch.unconfirmed = false
+	m.watch.proof = confirmed
 	m.expire()
 	return m.relist(action{})
 }
@@ -667,8 +710,10 @@ func (m *machine) relistSoon(a action) action {
 }
 
 // relist asks for a full state, as a stream where that is possible. A new
-// history is listed, so that nothing of it depends on what is in caches.
+// history is listed, so that nothing of it depends on what is in caches. What a
+// resumed watch has still to bring is part of the full state.
 func (m *machine) relist(a action) action {
+	m.watch.proof = min(m.watch.proof, unconfirmed)
 	if m.streaming != StreamingUnsupported && !m.server.watchListDisabled && m.history.state != rolledBack {
 		return m.stream(a)
 	}
@@ -676,7 +721,7 @@ func (m *machine) relist(a action) action {
 }
 
 func (m *machine) stream(a action) action {
-	m.watch = watchFacts{unconfirmed: m.watch.unconfirmed}
+	m.watch = watchFacts{proof: m.watch.proof}
 	r := request{version: m.version}
 	if m.history.state != known {
 		r.version = ""
@@ -703,7 +748,7 @@ func (m *machine) list(a action) action {
 }
 
 func (m *machine) openWatch(a action) action {
-	m.watch = watchFacts{unconfirmed: m.watch.unconfirmed, ordered: m.version != "" && m.version != "0"}
+	m.watch = watchFacts{proof: m.watch.proof, ordered: m.version != "" && m.version != "0"}
 	return m.ask(a, openingWatch, doWatch, request{version: m.version})
 }
 
@@ -754,5 +799,6 @@ func (m *machine) check() {
 	watches := m.phase == openingWatch || m.phase == watching
 	verify.That(!streams || m.streaming != StreamingUnsupported && m.history.state != rolledBack, "a stream of a new history, or from a source that cannot")
 	verify.That(!watches || m.history.state == known, "watching from a version that is not served")
+	verify.That(m.watch.proof != resumed || !m.phase.replacing() && !streams, "a full state that is said to be what a watch has still to bring")
 	verify.That(m.request.token == "" || m.phase != listing && !streams && !watches, "a token in phase %d", m.phase)
 }

@@ -34,6 +34,13 @@ func idleWorld(streaming Streaming, pageSize int64) world {
 	return world{machine: machine{streaming: streaming, pageSize: pageSize}}
 }
 
+// resumingWorld returns one whose machine begins at a version that the sink is at.
+func resumingWorld(streaming Streaming) world {
+	m := machine{streaming: streaming, resumes: true, version: "5"}
+	m.history.versions = versionsKnown
+	return world{machine: m, hasVersions: true}
+}
+
 func newWorld(streaming Streaming, pageSize int64) world {
 	w := idleWorld(streaming, pageSize)
 	w.step(input{kind: inStart})
@@ -108,6 +115,10 @@ func (w *world) answers(before machine, in input) string {
 	defer func() { w.unversioned = w.unversioned || a.historyUnknown }()
 	unversioned := in.kind == inPage && in.version == ""
 	switch {
+	case a.caughtUp != (before.watch.proof == resumed && in.kind == inSilent && before.phase == watching):
+		return "takes a resumed watch for complete at the wrong time"
+	case before.watch.proof == resumed && w.machine.watch.proof == confirmed && in.kind != inBookmark && in.kind != inSilent && in.kind != inServed:
+		return "takes what is resumed for confirmed"
 	case unversioned && before.request.token == "" && w.hasVersions && (!a.failed || a.write):
 		return "a list without a version was taken for the server's"
 	case unversioned && !w.hasVersions && before.request.token == "" && a.failed:
@@ -193,7 +204,7 @@ var classes = []class{classOther, classExpired, classTooLarge, classBusy, classI
 // versions given.
 func (w *world) inputs(versions ...string) []input {
 	all := []input{{kind: inStop}}
-	if w.action.begin || w.action.write || w.action.abort || w.action.bookmark != "" {
+	if w.action.begin || w.action.write || w.action.abort || w.action.bookmark != "" || w.action.caughtUp {
 		all = append(all, input{kind: inSinkFailed})
 	}
 	switch w.action.op {
@@ -295,6 +306,8 @@ func TestMachineInEveryState(t *testing.T) {
 			"listing without versions": {idleWorld(StreamingUnsupported, 0), []string{"7", ""}},
 			"streaming":                {idleWorld(StreamingSupported, 0), []string{"3", "7"}},
 			"streaming, perhaps":       {idleWorld(StreamingUnknown, 0), []string{"7"}},
+			"resuming":                 {resumingWorld(StreamingSupported), []string{"3", "7"}},
+			"resuming, by lists":       {resumingWorld(StreamingUnknown), []string{"7"}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -340,7 +353,7 @@ func exploreStates(t *testing.T, start world, versions []string, all *transition
 func (w *world) forget() {
 	w.machine.failures.count, w.machine.failures.waits = 0, 0
 	a := w.action
-	w.action = action{op: a.op, request: a.request, write: a.begin || a.write || a.abort || a.bookmark != ""}
+	w.action = action{op: a.op, request: a.request, write: a.begin || a.write || a.abort || a.bookmark != "" || a.caughtUp}
 }
 
 // A server that answers every request with one and the same failure is left

@@ -46,6 +46,8 @@ type Options struct {
 	// already: the first full state is asked for not older than it, and a list
 	// without a version is refused from the beginning.
 	Version string
+	// Resume says whether a watch from Version will do in place of the first full state.
+	Resume Resume
 	// Decoding says how objects are decoded.
 	Decoding
 	// Backoff, unless nil, is the delay of a step of the back-off, counted from 1 since

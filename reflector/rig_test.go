@@ -102,6 +102,10 @@ func (r *rig) set(t *testing.T, setting string) {
 		_, err = fmt.Sscan(value, &r.options.PageSize)
 	case "mintimeout":
 		r.options.MinWatchTimeout, err = time.ParseDuration(value)
+	case "version":
+		r.options.Version = value
+	case "resume":
+		r.options.Resume = map[string]Resume{"server": ResumeOfServer, "unlessfake": ResumeUnlessFake}[value]
 	case "streampatience":
 		r.options.StreamPatience, err = time.ParseDuration(value)
 	case "listpatience":

@@ -89,6 +89,7 @@ func describeAction(a action) string {
 		a.begin, "begin"+map[History]string{NewHistory: " anew"}[a.history],
 		a.write, "write",
 		a.bookmark != "", "bookmark",
+		a.caughtUp, "caught up",
 		a.op == doList && a.request.limit == 0, "without a limit",
 		a.op == doReceive, "read on",
 	), ", ")

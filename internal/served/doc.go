@@ -22,7 +22,7 @@
 //
 // Load. At most one watch is open, and one other request under way. The definition is listed, and
 // discovery asked, again after a second at the earliest, doubled with each further time up to 30 s and lengthened by up to half as
-// much again by chance. Where the server says that the resource is served, and lists still lack it, the resource is tried
+// much again by chance; where only discovery can be asked, up to 6 s for the first 60 times. Where the server says that the resource is served, and lists still lack it, the resource is tried
 // again after 0.1 s, doubled in the same way. An event of the definition ends such a pause if it is news. Where neither the
 // definition nor discovery can be asked, the reflector asks for the resource itself.
 //

@@ -92,6 +92,7 @@ const (
 type action struct {
 	op      op
 	attempt int    // doPause, doRetry: the step of the back-off, from 1
+	alone   bool   // doPause: nothing but discovery tells of the resource
 	answer  Answer // doAnswer
 	version string // doAnswer with Served
 }
@@ -302,7 +303,7 @@ func (m *machine) undiscovered() action {
 func (m *machine) pause() action {
 	m.asked++
 	m.enter(pausing)
-	return action{op: doPause, attempt: m.asked}
+	return action{op: doPause, attempt: m.asked, alone: m.witness == refused}
 }
 
 // listen waits for the definition alone.

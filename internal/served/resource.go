@@ -17,6 +17,11 @@ const (
 	firstPause = time.Second
 	firstRetry = 100 * time.Millisecond
 	longest    = 30 * time.Second
+	// Where nothing but discovery tells of the resource it is asked eagerly at first, for seven
+	// minutes or so, with no pause longer than eagerPause: what comes after its informer
+	// mostly comes soon.
+	eagerly    = 60
+	eagerPause = 6 * time.Second
 )
 
 // Resource watches over one resource that a server may not serve.
@@ -104,9 +109,9 @@ func (w *absence) do(a action) {
 	case doDiscover:
 		w.group.Go(func() { w.tell(ctx, w.discovered(ctx)) })
 	case doPause:
-		w.after(ctx, pause(firstPause, a.attempt, w.random()))
+		w.after(ctx, pause(firstPause, longestOf(a), a.attempt, w.random()))
 	case doRetry:
-		w.after(ctx, pause(firstRetry, a.attempt, w.random()))
+		w.after(ctx, pause(firstRetry, longest, a.attempt, w.random()))
 	}
 }
 
@@ -140,11 +145,19 @@ func (w *absence) tell(ctx context.Context, in input) {
 	}
 }
 
+// longestOf is how long the pause of an action is at the most.
+func longestOf(a action) time.Duration {
+	if a.alone && a.attempt <= eagerly {
+		return eagerPause
+	}
+	return longest
+}
+
 // pause returns a pause that doubles with each attempt, lengthened by up to half as much again.
-func pause(first time.Duration, attempt int, random float64) time.Duration {
-	d := longest
+func pause(first, most time.Duration, attempt int, random float64) time.Duration {
+	d := most
 	if shift := attempt - 1; shift < 10 {
-		d = min(first<<shift, longest)
+		d = min(first<<shift, most)
 	}
 	return d + time.Duration(random*float64(d)/2)
 }

@@ -43,7 +43,7 @@ func await(t *testing.T, r *Resource, known bool, most time.Duration) (a Answer,
 		if a, version, _ = once(t, r, known, left); a != Unknowable {
 			return a, version, time.Since(start)
 		}
-		time.Sleep(pause(time.Second, step, 0))
+		time.Sleep(pause(time.Second, longest, step, 0))
 	}
 }
 
@@ -149,9 +149,23 @@ func TestResourceComesByDiscovery(t *testing.T) {
 		require.Equal(t, Served, a)
 		require.Equal(t, "v1", version)
 		require.Less(t, after, time.Hour+40*time.Second)
-		require.Less(t, len(s.asked("/apis/example.com?")), 110)
+		require.Less(t, len(s.asked("/apis/example.com?")), 160)
 		require.Len(t, s.asked(crdsPath), 1)
 	})
+}
+
+// What comes within some minutes is found within ten seconds.
+func TestResourceComesSoonByDiscovery(t *testing.T) {
+	for _, at := range []time.Duration{10 * time.Second, time.Minute, 3*time.Minute + time.Second, 5 * time.Minute} {
+		in(t, func(t *testing.T, s *server, r *Resource) {
+			s.answers[crdsPath] = http.StatusForbidden
+			s.served["example.com"] = []string{"v0"}
+			s.after(at, func() { s.served["example.com"] = []string{"v0", "v1"} })
+			_, version, after := await(t, r, false, 2*time.Hour)
+			require.Equal(t, "v1", version)
+			require.LessOrEqual(t, after, at+10*time.Second)
+		})
+	}
 }
 
 // Whatever is wrong with a server, or stands before it, nothing is told as deleted.
@@ -342,8 +356,11 @@ func TestNoClient(t *testing.T) {
 }
 
 func TestPause(t *testing.T) {
-	require.Equal(t, time.Second, pause(time.Second, 1, 0))
-	require.Equal(t, 6*time.Second, pause(time.Second, 3, 1))
-	require.Equal(t, longest, pause(firstRetry, 10, 0))
-	require.Equal(t, longest, pause(firstRetry, 1<<40, 0))
+	require.Equal(t, time.Second, pause(time.Second, longest, 1, 0))
+	require.Equal(t, 6*time.Second, pause(time.Second, longest, 3, 1))
+	require.Equal(t, longest, pause(firstRetry, longest, 10, 0))
+	require.Equal(t, longest, pause(firstRetry, longest, 1<<40, 0))
+	require.Equal(t, eagerPause, longestOf(action{attempt: eagerly, alone: true}))
+	require.Equal(t, longest, longestOf(action{attempt: eagerly + 1, alone: true}))
+	require.Equal(t, longest, longestOf(action{attempt: eagerly}))
 }

@@ -109,7 +109,7 @@ var statements = []statement{
 	{"D21", "a nil selector selects everything"},
 	{"D22", "a silent watch is reopened"},
 	{"D23", "a history that went back is noticed"},
-	{"D24", "an informer goes on from what it holds"},
+	{"D24", "an informer goes on from what it holds, a server's by a watch"},
 	{"D25", "informers of a type hold that type, others anything"},
 	{"D26", "lists without versions, until one had one"},
 	{"D27", "an object that moves between joined sources"},

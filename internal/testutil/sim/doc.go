@@ -18,8 +18,9 @@
 // worlds cannot show, what is garbage and what is a race, is in stress_test.go.
 //
 // In some worlds the resource itself is taken away and comes back, and requests are denied
-// that would be served, with 404 or 401 (resource_test.go). In others the informers are a factory's, and live while
-// somebody has a lease on them (tenants_test.go).
+// that would be served, with 404 or 401 (resource_test.go). In others the informers are factories', and live while
+// somebody has a lease on them (tenants_test.go) or has asked for them to stay, and are stopped and restarted one by one
+// (pins_test.go).
 //
 // A world that fails is shrunk, step by step, to the fewest that still fail, and
 // printed as a transcript (shrink_test.go); a fixed bug leaves its transcript in

@@ -16,6 +16,9 @@ type sabotage struct {
 	worlds    func(seed uint64) plan // whose worlds it is for, nil for ordinary ones
 	squats    bool                   // a lease is not released
 	hoards    bool                   // a factory drops nothing
+	unpins    bool                   // nobody asks for an informer to stay
+	loiters   bool                   // an informer is not stopped
+	sleeps    bool                   // an informer is not restarted
 	stale     bool                   // who waits for the state of now does not wait
 	open      bool                   // what is denied is served
 	hides     bool                   // a resource that is taken away is still defined
@@ -203,6 +206,10 @@ var lies = []lie{
 	{"a resource that is there, and is said to be missing", "presence", "it is missing: false", sabotage{worlds: newResourcePlan, status: func(st *informer.Status) { st.NotServedSince = time.Now() }}},
 	{"an informer that does not run for its users", "tenants", "nothing runs", sabotage{worlds: newTenantPlan, status: func(st *informer.Status) { st.Running = false }}},
 	{"a lease that is not released", "tenants", "runs for nobody", sabotage{worlds: newTenantPlan, squats: true}},
+	{"an informer that is not kept for who asked for it", "pins", "has asked", sabotage{worlds: newTenantPlan, unpins: true}},
+	{"an informer that is told to stop, and does not", "tenants", "though it was stopped", sabotage{worlds: newTenantPlan, loiters: true}},
+	{"an informer that is told to go on, and does not", "tenants", "nothing runs", sabotage{worlds: newTenantPlan, sleeps: true}},
+	{"a restart that reads nothing", "anew", "has read nothing", sabotage{worlds: newTenantPlan, sleeps: true}},
 	{"a factory that drops nothing", "retention", "is kept", sabotage{worlds: newTenantPlan, hoards: true}},
 	{"who waits for the state of now does not wait", "fresh", "long after", sabotage{worlds: newTenantPlan, stale: true}},
 	{"who waits for the state of now waits on", "fresh", "in vain", sabotage{worlds: newTenantPlan, patient: true}},

@@ -43,6 +43,9 @@ var tenantMenu = []dish{
 	{launch, 8, 1},
 	{expired, 8, 1},
 	{freshen, 8, 1},
+	{pin, 3, len(kinds)},
+	{halt, 4, 1},
+	{revive, 8, 1},
 }
 
 // newTenantPlan draws a world of leases.
@@ -56,35 +59,43 @@ func newTenantPlan(seed uint64) plan {
 // retention is how long the factory keeps what nobody uses.
 const retention = 150 * time.Second
 
-// tenancy is a world whose informers belong to a factory and live while somebody has a
-// lease on them: one for each namespace. All of it is the driver's own.
+// tenancy is a world whose informers belong to factories, one for each namespace, and live
+// while somebody has a lease on them, or has asked for them to stay. All of it is the
+// driver's own.
 type tenancy struct {
 	*world
-	factory *factory.Factory
-	starts  []context.CancelFunc // of the contexts that have not ended
-	tenants []*tenant
-	fresh   []*freshWait
-	unused  map[string]time.Time // since when an informer has no user, of those that had one
-	began   map[string]moment    // what a namespace held before the present run of its informer
+	factories map[string]*factory.Factory
+	wishes    map[string]*wish
+	read      map[string]int // how many full states a source had told when its informer was restarted
+	starts    []*started
+	tenants   []*tenant
+	fresh     []*freshWait
+	unused    map[string]time.Time // since when an informer has no user, of those that had one
+	began     map[string]moment    // what a namespace held before the present run of its informer
 }
 
-// tenant is somebody with a lease, and handlers through it.
+// tenant is somebody with a lease, or without one who has asked for the informer to stay, and
+// handlers through it.
 type tenant struct {
 	namespace string
 	source    *source
-	lease     *factory.Lease[*pod]
+	lease     *factory.Lease[*pod] // nil for one who stays
+	informer  *informer.Informer[*pod]
 	handlers  []*actor
 	left      context.Context
 	leave     context.CancelFunc
 }
 
 func newTenancy(w *world) *tenancy {
-	t := &tenancy{world: w, unused: map[string]time.Time{}, began: map[string]moment{}}
+	t := &tenancy{world: w, factories: map[string]*factory.Factory{}, wishes: map[string]*wish{}, read: map[string]int{}, unused: map[string]time.Time{}, began: map[string]moment{}}
 	keep := retention
 	if w.sabotage.hoards {
 		keep = -1
 	}
-	t.factory = factory.NewSharedInformerFactoryWithOptions(clientset{sources: w.sources}, 0, factory.WithRetention(keep))
+	for _, s := range w.sources {
+		t.factories[s.namespace] = factory.NewSharedInformerFactoryWithOptions(clientset{sources: w.sources}, 0, factory.WithRetention(keep), factory.WithNamespace(s.namespace))
+		t.wishes[s.namespace] = &wish{}
+	}
 	return t
 }
 
@@ -110,20 +121,32 @@ func (t *tenancy) does(s step) {
 		one = t.tenants[r.IntN(len(t.tenants))]
 	}
 	switch {
+	case slices.Contains([]deed{pin, halt, revive}, s.deed):
+		if !t.asked(s, t.sources[r.IntN(len(t.sources))]) {
+			return
+		}
 	case s.deed == rent && len(t.tenants) < 5:
 		t.rents(s, t.sources[r.IntN(len(t.sources))])
 	case s.deed == hire && one != nil && len(one.handlers) < 3:
 		t.hires(one, kindOf(s))
-	case s.deed == vacate && one != nil:
+	case s.deed == vacate && one != nil && one.lease != nil:
 		t.vacates(one)
 	case s.deed == launch && len(t.starts) < 3:
 		ctx, cancel := context.WithCancel(context.Background())
-		t.starts = append(t.starts, cancel)
-		t.factory.StartWithContext(ctx)
+		begun := &started{cancel}
+		t.starts = append(t.starts, begun)
+		for namespace, f := range t.factories {
+			t.wishes[namespace].launch(begun)
+			f.StartWithContext(ctx)
+		}
 	case s.deed == expired && len(t.starts) > 0:
 		i := r.IntN(len(t.starts))
-		t.starts[i]()
+		ended := t.starts[i]
 		t.starts = slices.Delete(t.starts, i, i+1)
+		ended.cancel()
+		for _, w := range t.wishes {
+			w.expire(ended, len(t.starts) > 0)
+		}
 	case s.deed == freshen && one != nil:
 		t.freshens(one)
 	case s.deed == rest:
@@ -139,24 +162,34 @@ func (t *tenancy) does(s step) {
 
 // rents lets somebody acquire an informer and add a handler at once.
 func (t *tenancy) rents(s step, of *source) {
-	lease, err := factory.Acquire[*pod](t.factory, factory.Scope{Namespaces: []string{of.namespace}})
-	if err != nil {
-		panic(fmt.Sprintf("the world is wrong: %v", err))
-	}
-	if i := lease.Informer(); !slices.Contains(i.Indexer().Indexes(), "node") {
-		if err := i.AddIndexes(t.indexed()...); err != nil {
+	lease, err := factory.Acquire[*pod](t.factories[of.namespace], factory.Scope{})
+	t.must(err)
+	one := newTenant(of)
+	one.lease, one.informer = lease, lease.Informer()
+	t.wishes[of.namespace].rent(len(t.starts) > 0)
+	delete(t.unused, of.namespace)
+	t.settlesIn(one, s)
+}
+
+func newTenant(of *source) *tenant {
+	one := &tenant{namespace: of.namespace, source: of}
+	one.left, one.leave = context.WithCancel(context.Background())
+	return one
+}
+
+// settlesIn lets a new tenant add an index, where there is none yet, and a handler.
+func (t *tenancy) settlesIn(one *tenant, s step) {
+	if !slices.Contains(one.informer.Indexer().Indexes(), "node") {
+		if err := one.informer.AddIndexes(t.indexed()...); err != nil {
 			t.fault("indexed", "an index cannot be added through a lease: %v", err)
 		}
 	}
-	one := &tenant{namespace: of.namespace, source: of, lease: lease}
-	one.left, one.leave = context.WithCancel(context.Background())
 	t.tenants = append(t.tenants, one)
-	delete(t.unused, of.namespace)
 	t.hires(one, kindOf(s))
 }
 
 func (t *tenancy) hires(one *tenant, k kind) {
-	if a := t.joinsTo(one.lease.Informer(), k, true); a != nil {
+	if a := t.joinsTo(one.informer, k, true); a != nil {
 		one.handlers = append(one.handlers, a)
 	}
 }
@@ -164,16 +197,22 @@ func (t *tenancy) hires(one *tenant, k kind) {
 // vacates lets a tenant release its lease: its handlers are told nothing more.
 func (t *tenancy) vacates(one *tenant) {
 	t.tenants = slices.DeleteFunc(t.tenants, func(other *tenant) bool { return other == one })
-	if t.users(one.namespace) == 0 {
+	w := t.wishes[one.namespace]
+	if w.vacate(); w.users == 0 && !w.pinned {
 		t.unused[one.namespace] = time.Now()
 	}
 	one.leave()
 	if !t.sabotage.squats {
 		one.lease.Release()
 	}
+	t.dismisses(one)
+}
+
+// dismisses looks after the handlers of a tenant that has left: they are told nothing more.
+func (t *tenancy) dismisses(one *tenant) {
 	for _, a := range one.handlers {
 		a.free(false)
-		if t.sabotage.squats {
+		if t.sabotage.squats || one.lease == nil {
 			a.reg.Stop()
 		}
 		t.within("its lease was released", a, a.reg.Done())
@@ -184,23 +223,16 @@ func (t *tenancy) vacates(one *tenant) {
 	}
 }
 
-func (t *tenancy) users(namespace string) (n int) {
-	for _, one := range t.tenants {
-		if one.namespace == namespace {
-			n++
-		}
-	}
-	return n
-}
-
 // wanted tells whether an informer has to run.
-func (t *tenancy) wanted(namespace string) bool { return len(t.starts) > 0 && t.users(namespace) > 0 }
+func (t *tenancy) wanted(namespace string) bool { return t.wishes[namespace].runs }
 
 // looks is what the driver checks after each step.
 func (t *tenancy) looks() {
 	held := map[string]factory.Held{}
-	for h := range t.factory.Informers() {
-		held[h.Scope.Namespaces[0]] = h
+	for namespace, f := range t.factories {
+		for h := range f.Informers() {
+			held[namespace] = h
+		}
 	}
 	for _, s := range t.sources {
 		if !t.wanted(s.namespace) {
@@ -212,15 +244,23 @@ func (t *tenancy) looks() {
 		}
 		switch runs := ok && h.Status.Running && !h.Status.Stopped; {
 		case t.wanted(s.namespace) && !runs:
-			t.fault("tenants", "nothing runs for the %d users of namespace %s", t.users(s.namespace), s.namespace)
+			t.fault("tenants", "nothing runs for %+v of namespace %s", *t.wishes[s.namespace], s.namespace)
+		case t.wishes[s.namespace].halted && runs:
+			t.fault("tenants", "the informer of namespace %s runs on though it was stopped", s.namespace)
 		case !t.wanted(s.namespace) && (runs || len(s.open()) > 0):
 			t.fault("tenants", "the informer of namespace %s runs for nobody", s.namespace)
+		}
+		if w := t.wishes[s.namespace]; w.pinned && !ok || ok && h.Pinned != w.pinned {
+			t.fault("pins", "somebody has asked for the informer of namespace %s: %v, it is there: %v", s.namespace, w.pinned, ok)
 		}
 		since, unused := t.unused[s.namespace]
 		if over := unused && time.Since(since) > retention; over && ok {
 			t.fault("retention", "the informer of namespace %s is kept, unused since %v", s.namespace, since)
 		} else if unused && !over && !ok {
 			t.fault("retention", "the informer of namespace %s was dropped, unused since %v", s.namespace, since)
+		} else if over {
+			*t.wishes[s.namespace] = wish{}
+			delete(t.unused, s.namespace)
 		}
 	}
 	t.freshness()
@@ -261,10 +301,10 @@ func (t *tenancy) freshens(one *tenant) {
 	go func() {
 		defer close(f.returned)
 		if !t.sabotage.stale {
-			f.err = one.lease.WaitFresh(one.left)
+			f.err = one.informer.WaitFresh(one.left)
 		}
 		f.found = map[key]mark{}
-		for p := range one.lease.Informer().Indexer().All() {
+		for p := range one.informer.Indexer().All() {
 			f.found[keyOf(p)] = markOf(p)
 		}
 		if t.sabotage.patient {
@@ -318,7 +358,7 @@ func (t *tenancy) rests() {
 	}
 	time.Sleep(time.Millisecond)
 	for began := time.Now(); time.Since(began) < soon; time.Sleep(10 * time.Second) {
-		if synctest.Wait(); len(t.apart()) == 0 && !t.waits() {
+		if synctest.Wait(); len(t.apart()) == 0 && !t.waits() && len(t.unread()) == 0 {
 			break
 		}
 	}
@@ -329,6 +369,10 @@ func (t *tenancy) rests() {
 		t.fault("fresh", "somebody waits in vain for the state of now")
 	}
 	t.freshness()
+	for _, namespace := range t.unread() {
+		t.fault("anew", "the informer of namespace %s was restarted, and has read nothing", namespace)
+	}
+	clear(t.read)
 	for _, a := range t.actors {
 		a.free(a.sticks && !a.gone.Load())
 	}
@@ -347,7 +391,7 @@ func (t *tenancy) apart() (problems []string) {
 			continue
 		}
 		want, stored := t.now(one.namespace).was, map[key]mark{}
-		for p := range one.lease.Informer().Indexer().All() {
+		for p := range one.informer.Indexer().All() {
 			stored[keyOf(p)] = markOf(p)
 		}
 		if !maps.Equal(want, stored) {
@@ -372,6 +416,17 @@ func (a *actor) knows() map[key]mark {
 	return known
 }
 
+// departs lets a tenant leave at the end of the world.
+func (t *tenancy) departs(one *tenant) {
+	if one.lease != nil {
+		t.vacates(one)
+		return
+	}
+	t.tenants = slices.DeleteFunc(t.tenants, func(other *tenant) bool { return other == one })
+	one.leave()
+	t.dismisses(one)
+}
+
 // end compares all once more, releases all leases and lets the retention pass.
 func (t *tenancy) end() {
 	t.trace.step("end")
@@ -379,17 +434,19 @@ func (t *tenancy) end() {
 		t.rests()
 	}
 	for len(t.tenants) > 0 {
-		t.vacates(t.tenants[0])
+		t.departs(t.tenants[0])
 	}
 	time.Sleep(retention + time.Minute)
 	if synctest.Wait(); !t.failed() {
 		t.looks()
 	}
-	for _, cancel := range t.starts {
-		cancel()
+	for _, s := range t.starts {
+		s.cancel()
 	}
 	close(t.over)
-	t.factory.Shutdown()
+	for _, f := range t.factories {
+		f.Shutdown()
+	}
 	if !t.failed() {
 		t.asks(stopCheckers[:1])
 	}

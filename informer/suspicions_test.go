@@ -1,0 +1,110 @@
+package informer
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// A handler of client-go's API that comes between two runs, of which the second one follows
+// at once, is not refused.
+func TestAHandlerIsTakenBetweenTwoRuns(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		i := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+		shared := i.Shared().(Shared)
+		between, goOn := make(chan struct{}), make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		again, end := context.WithCancel(t.Context())
+		require.NoError(t, shared.Begin(ctx, RunOptions{Stopped: func() {
+			close(between)
+			<-goOn
+			_ = shared.Begin(again, RunOptions{})
+		}}))
+		synctest.Wait()
+		cancel()
+		<-between
+		added := make(chan error, 1)
+		r := &recorder{}
+		go func() {
+			_, err := shared.AddEventHandler(recorderFuncs(r))
+			added <- err
+		}()
+		pends(t, added)
+		close(goOn)
+		require.NoError(t, <-added)
+		require.Equal(t, []string{"initial a@1"}, r.take())
+		end()
+		synctest.Wait()
+		_, err := shared.AddEventHandler(cache.ResourceEventHandlerFuncs{})
+		require.ErrorIs(t, err, ErrStopped, "no run follows")
+	})
+}
+
+// Where another reflector goes on, it knows nothing of the resource's absence, and tells
+// only that it has listed.
+func TestNotServedSinceEndsWithAList(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		i := New(newScript("10"), Options[*corev1.Pod]{Observe: observed})
+		i.core.status.reflected(0, reflector.NotServed{Err: reflector.ErrNotServed})
+		require.False(t, i.Status().NotServedSince.IsZero())
+		i.core.status.reflected(0, reflector.Listed{})
+		require.True(t, i.Status().NotServedSince.IsZero())
+	})
+}
+
+// What was stored before a shared value was found changed is read again by the next run, if
+// the one that has found it ends before it has done so; and by no run after that.
+func TestASharedValueThatWasChangedIsNotForgotten(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"))
+		i, j := New(s, Options[*corev1.Pod]{Observe: observed}), &journal{}
+		if !i.core.sharing.watched {
+			t.Skip("shared values are watched in verify mode")
+		}
+		j.mustHandle(t, i)
+		cancel, wait := starts(t, i)
+		require.Equal(t, []string{"initial a@1"}, j.take())
+		s.fail(errPoison)
+		close(i.core.sharing.broken)
+		synctest.Wait()
+		cancel()
+		wait()
+		s.fail(nil)
+		for _, want := range [][]string{{"update a@1 a@1"}, nil, nil} {
+			cancel, wait = starts(t, i)
+			time.Sleep(time.Second)
+			require.Equal(t, want, j.take())
+			cancel()
+			wait()
+		}
+	})
+}
+
+// A run that begins anew is no other history: of an object that two sources tell of, the
+// newer version stays.
+func TestABeginningAnewLeavesTheNewerObjectOfAnotherSource(t *testing.T) {
+	j := &joined{fed: newFed(t, Options[*corev1.Pod]{}, 2)}
+	j.run.options.Anew = true
+	for part := range 2 {
+		j.in = append(j.in, newIntake(j.core, j.run, uint16(part)))
+	}
+	j.begins(1, reflector.SameHistory)
+	j.tell(1, does(deltafifo.Added, pod("a", "15")))
+	j.commits(1, "20")
+	j.begins(0, reflector.SameHistory)
+	j.tell(0, does(deltafifo.Added, pod("a", "5")), does(deltafifo.Added, pod("b", "6")))
+	j.commits(0, "10")
+	a, _ := podsIn(j.core).Get(indexer.Key{Namespace: "default", Name: "a"})
+	require.Equal(t, "15", a.ResourceVersion)
+	j.tell(0, does(deltafifo.Deleted, pod("a", "15")))
+	require.Equal(t, 2, j.writer.Indexer().Len())
+}

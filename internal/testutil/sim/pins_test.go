@@ -1,0 +1,154 @@
+package sim_test
+
+import (
+	"fmt"
+
+	"github.com/tidemark-k8s/tidemark/factory"
+)
+
+// The deeds of those who ask a factory for an informer to stay, and who stop and restart it.
+const (
+	pin    deed = "pin"    // somebody asks for an informer by For, with a handler of kind n
+	halt   deed = "halt"   // one informer is stopped
+	revive deed = "revive" // one informer is restarted
+)
+
+// started is a context that Start was given, and that has not ended.
+type started struct{ cancel func() }
+
+// wish is what is expected of the informer of a namespace. It is told by what was asked for
+// alone, and knows nothing of the factory's states.
+type wish struct {
+	made   bool // there is one
+	users  int
+	pinned bool
+	spent  bool // the one run that the pin has a right to is over
+	halted bool // it was told to stop
+	ran    bool // it has run before
+	runs   bool
+	under  *started // the context that the run lasts for, nil for all of them
+}
+
+func (w *wish) run(under *started) { w.runs, w.ran, w.under = true, true, under }
+
+func (w *wish) rent(alive bool) {
+	w.made = true
+	w.users++
+	if !w.runs && !w.halted && alive {
+		w.run(nil)
+	}
+}
+
+func (w *wish) vacate() {
+	w.users--
+	w.runs = w.runs && (w.users > 0 || w.pinned)
+}
+
+func (w *wish) pin(alive bool) {
+	w.made = true
+	if w.pinned {
+		return
+	}
+	w.pinned = true
+	switch {
+	case w.runs || w.halted:
+	case w.ran && alive:
+		w.run(nil)
+	}
+}
+
+func (w *wish) launch(s *started) {
+	switch {
+	case !w.made || w.runs || w.halted:
+	case w.pinned && !w.spent:
+		w.run(s)
+	case w.users > 0:
+		w.run(nil)
+	}
+}
+
+// expire is told of the end of a context; alive says whether there is another one.
+func (w *wish) expire(s *started, alive bool) {
+	if !w.runs || w.under != s && (w.under != nil || alive) {
+		return
+	}
+	w.runs, w.spent = false, w.pinned
+	if w.users > 0 && alive {
+		w.run(nil)
+	}
+}
+
+func (w *wish) halt() { w.halted, w.runs = true, false }
+
+// revive returns whether the informer is to read all anew.
+func (w *wish) revive(alive bool) bool {
+	if !w.ran && !w.halted {
+		return false
+	}
+	if w.halted {
+		w.halted, w.ran, w.spent = false, true, false
+	}
+	if (w.users > 0 || w.pinned) && alive {
+		w.run(nil)
+	}
+	return w.runs
+}
+
+// asked plays the deeds of pins, stops and restarts, and returns false for what is impossible.
+func (t *tenancy) asked(s step, of *source) bool {
+	w := t.wishes[of.namespace]
+	switch {
+	case s.deed == pin && len(t.tenants) < 5:
+		t.pins(s, of)
+	case s.deed == halt && w.made:
+		if w.halt(); !t.sabotage.loiters {
+			t.must(factory.StopInformer[*pod](t.factories[of.namespace], factory.Scope{}))
+		}
+	case s.deed == revive && w.made:
+		if w.revive(len(t.starts) > 0) {
+			t.began[of.namespace] = t.now(of.namespace)
+			t.read[of.namespace] = of.fullStates()
+		}
+		if !t.sabotage.sleeps {
+			t.must(factory.RestartInformer[*pod](t.factories[of.namespace], factory.Scope{}))
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+func (t *tenancy) must(err error) {
+	if err != nil {
+		panic(fmt.Sprintf("the world is wrong: %v", err))
+	}
+}
+
+// pins lets somebody ask for an informer to stay, and add a handler.
+func (t *tenancy) pins(s step, of *source) {
+	f := t.factories[of.namespace]
+	one := newTenant(of)
+	if t.sabotage.unpins {
+		lease, err := factory.Acquire[*pod](f, factory.Scope{})
+		t.must(err)
+		one.informer = lease.Informer()
+		defer lease.Release()
+	} else {
+		i, err := factory.For[*pod](f)
+		t.must(err)
+		one.informer = i
+	}
+	t.wishes[of.namespace].pin(len(t.starts) > 0)
+	delete(t.unused, of.namespace)
+	t.settlesIn(one, s)
+}
+
+// unread returns the namespaces whose informers were restarted, run, and have read nothing.
+func (t *tenancy) unread() (namespaces []string) {
+	for _, s := range t.sources {
+		if before, ok := t.read[s.namespace]; ok && t.wishes[s.namespace].runs && s.fullStates() == before {
+			namespaces = append(namespaces, s.namespace)
+		}
+	}
+	return namespaces
+}

@@ -1,0 +1,143 @@
+package reflector
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// crowd is a server that many reflectors lose at once, and what it does then.
+type crowd struct {
+	down func() error
+
+	mu      sync.Mutex
+	lost    time.Time // zero while it is there
+	watches []*watch.FakeWatcher
+	back    []time.Duration // when somebody came back, since it was lost
+}
+
+func (c *crowd) Streaming() Streaming { return StreamingUnsupported }
+
+func (c *crowd) List(context.Context, metav1.ListOptions) (runtime.Object, error) {
+	return list([]string{"5", "a@3"}), nil
+}
+
+func (c *crowd) Watch(context.Context, metav1.ListOptions) (watch.Interface, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.lost.IsZero() {
+		if since := time.Since(c.lost); since > 0 {
+			c.back = append(c.back, since)
+		}
+		return nil, c.down()
+	}
+	w := watch.NewFake()
+	c.watches = append(c.watches, w)
+	return w, nil
+}
+
+func (c *crowd) lose() {
+	c.mu.Lock()
+	c.lost = time.Now()
+	watches := c.watches
+	c.mu.Unlock()
+	for _, w := range watches {
+		w.Stop()
+	}
+}
+
+// most is how many of them come within a tenth of a second.
+func most(at []time.Duration) (n int) {
+	slices.Sort(at)
+	for i := range at {
+		j := i
+		for j < len(at) && at[j]-at[i] < 100*time.Millisecond {
+			j++
+		}
+		n = max(n, j-i)
+	}
+	return n
+}
+
+// Many reflectors that lose a server at once do not come back in one instant, whatever
+// the server's end looks like, and whatever it asks for.
+func TestReflectorsComeBackAtDifferentTimes(t *testing.T) {
+	const many = 100
+	for name, down := range map[string]func() error{
+		"refused":          func() error { return &url.Error{Op: "Get", URL: "https://server", Err: syscall.ECONNREFUSED} },
+		"busy":             func() error { return apierrors.NewTooManyRequests("busy", 0) },
+		"busy for a while": func() error { return apierrors.NewTooManyRequests("busy", 5) },
+		"in trouble":       func() error { return apierrors.NewInternalError(errors.New("trouble")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := &crowd{down: down}
+				ctx, cancel := context.WithCancel(t.Context())
+				var group sync.WaitGroup
+				for range many {
+					group.Go(func() { _ = New(server, &rig{}, ofType[*partialObject](Options{})).Run(ctx) })
+				}
+				time.Sleep(10 * time.Second)
+				server.lose()
+				if name == "in trouble" { // a list follows, which brings them back
+					time.Sleep(2 * time.Second)
+				} else {
+					time.Sleep(7 * time.Second)
+				}
+				server.mu.Lock()
+				first := slices.Clone(server.back[:many])
+				server.mu.Unlock()
+				require.Less(t, most(first), many/3)
+				cancel()
+				group.Wait()
+			})
+		})
+	}
+}
+
+// A broken connection was that of many: they do not ask again in one instant.
+func TestBrokenConnectionsAreAskedAgainAtDifferentTimes(t *testing.T) {
+	for name, broken := range map[string]error{
+		"broken":     io.ErrUnexpectedEOF,
+		"in trouble": apierrors.NewGenericServerResponse(http.StatusServiceUnavailable, "list", schema.GroupResource{}, "", "", 3, true),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var mu sync.Mutex
+			var at []time.Duration
+			start := time.Now()
+			var group sync.WaitGroup
+			for range 100 {
+				group.Go(func() {
+					_, _ = persistently(t.Context(), true, func() (io.ReadCloser, error) {
+						if time.Since(start) == 0 {
+							return nil, broken
+						}
+						mu.Lock()
+						defer mu.Unlock()
+						at = append(at, time.Since(start))
+						return nil, nil
+					})
+				})
+			}
+			group.Wait()
+			require.Len(t, at, 100)
+			require.Less(t, most(at), 40, name)
+			require.GreaterOrEqual(t, slices.Min(at), time.Second)
+		})
+	}
+}
