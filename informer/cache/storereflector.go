@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/naming"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -38,11 +40,12 @@ type StoreReflector struct {
 	name        string
 	description string
 
-	// Invariant: running is what runs now, or nil, and version is the one at which the
-	// run before it has ended.
+	// Invariant: running is what runs now, or nil; version is the one at which the run
+	// before it has ended; paging is what its first list has shown.
 	mu      sync.Mutex
 	running *reflector.Reflector
 	version string
+	paging  paging
 }
 
 // Name returns the name of the options or else the place that has made the reflector.
@@ -107,17 +110,52 @@ func (r *StoreReflector) run(ctx context.Context, observe func(reflector.Event))
 		ctx = klog.NewContext(ctx, *r.o.Logger)
 	}
 	log := informer.LogEvents(ctx, r.messageName())
+	var pages firstPages
 	current, err := r.begin(func(e informer.Event) {
 		log(e)
 		if seen, ok := e.(reflector.Event); ok {
+			pages.observe(seen)
 			observe(seen)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	defer r.end()
+	defer func() { r.end(pages) }()
 	return current.Run(ctx)
+}
+
+// paging says whether a list without a version comes in pages: then there is no watch
+// cache on the server, and later lists have pages too (B46).
+type paging int
+
+const (
+	pagingUnknown paging = iota
+	whole
+	inPages
+)
+
+// pageSize is that of later lists which have pages, as the reflector's own are.
+const pageSize = 500
+
+// firstPages counts the pages of the first list.
+type firstPages struct {
+	count int
+	found paging
+}
+
+func (p *firstPages) observe(e reflector.Event) {
+	switch e.(type) {
+	case reflector.Paged:
+		p.count++
+	case reflector.Listed, reflector.Failed:
+		if p.found == pagingUnknown {
+			p.found = whole
+			if p.count > 1 {
+				p.found = inPages
+			}
+		}
+	}
 }
 
 // messageName names the reflector in errors: by its type where it was given no name.
@@ -134,6 +172,9 @@ func (r *StoreReflector) begin(observe func(informer.Event)) (*reflector.Reflect
 	}
 	settings := storeSettings{name: r.messageName(), store: r.store, resync: r.o.ResyncPeriod, due: r.ShouldResync, observe: observe, after: time.After}
 	options := reflector.Options{MinWatchTimeout: r.o.MinWatchTimeout, PageSize: r.WatchListPageSize, Version: r.version}
+	if options.PageSize == 0 && r.paging == inPages {
+		options.PageSize = pageSize
+	}
 	if r.o.Backoff != nil {
 		options.Backoff = steps(*r.o.Backoff)
 	}
@@ -144,10 +185,13 @@ func (r *StoreReflector) begin(observe func(informer.Event)) (*reflector.Reflect
 	return r.running, nil
 }
 
-func (r *StoreReflector) end() {
+func (r *StoreReflector) end(pages firstPages) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
+	if r.version == "" {
+		r.paging = pages.found
+	}
 	r.version, r.running = r.reached(), nil
 }
 
@@ -197,8 +241,8 @@ func (a *attempt) goesOn(e reflector.Failed) bool {
 	switch {
 	case e.Operation == reflector.OpStream && a.watch == notWatching:
 		return true
-	case e.Operation == reflector.OpList:
-		return false
+	case e.Operation == reflector.OpList: // after these the newest state is listed
+		return apierrors.IsResourceExpired(e.Err) || apierrors.IsGone(e.Err) || tooLarge(e.Err)
 	case apierrors.IsInternalError(e.Err) && a.patience > 0:
 		if a.failing.IsZero() {
 			a.failing = time.Now()
@@ -206,6 +250,12 @@ func (a *attempt) goesOn(e reflector.Failed) bool {
 		return time.Since(a.failing) < a.patience
 	}
 	return apierrors.IsTooManyRequests(e.Err) || utilnet.IsConnectionRefused(errors.Unwrap(e.Err))
+}
+
+// tooLarge tells whether a server says that it is not at the version asked for yet.
+func tooLarge(err error) bool {
+	return apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) ||
+		apierrors.IsTimeout(err) && strings.Contains(strings.ToLower(err.Error()), "too large resource version")
 }
 
 // describeType describes the type of an object as client-go does.

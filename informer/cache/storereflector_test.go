@@ -79,6 +79,7 @@ func TestShouldResyncIsAsked(t *testing.T) {
 func TestWhatEndsAListAndWatch(t *testing.T) {
 	opened := reflector.WatchStarted{Version: "1"}
 	internal := apierrors.NewInternalError(errPoison)
+	slow := apierrors.NewTimeoutError("slow", 1)
 	failed := func(op reflector.Operation, err error) reflector.Failed {
 		return reflector.Failed{Operation: op, Err: err}
 	}
@@ -89,6 +90,9 @@ func TestWhatEndsAListAndWatch(t *testing.T) {
 		err      error
 	}{
 		"a list":                        {0, []reflector.Event{failed(reflector.OpList, errPoison)}, true, errPoison},
+		"a list that has expired":       {0, []reflector.Event{failed(reflector.OpList, apierrors.NewResourceExpired("old"))}, false, nil},
+		"a list of a later version":     {0, []reflector.Event{failed(reflector.OpList, apierrors.NewTimeoutError("Too large resource version", 1))}, false, nil},
+		"a list that takes too long":    {0, []reflector.Event{failed(reflector.OpList, slow)}, true, slow},
 		"a stream that a list follows":  {0, []reflector.Event{failed(reflector.OpStream, errPoison)}, false, nil},
 		"a watch that is refused":       {0, []reflector.Event{failed(reflector.OpWatch, errPoison)}, true, errPoison},
 		"a watch that breaks":           {0, []reflector.Event{opened, failed(reflector.OpWatch, errPoison)}, true, nil},
