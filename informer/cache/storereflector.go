@@ -218,19 +218,26 @@ func (a *attempt) observe(e reflector.Event) {
 	switch e := e.(type) {
 	case reflector.WatchStarted:
 		a.watch = watching
+	case reflector.WatchEnded:
+		a.watch = notWatching
 	case reflector.Listed:
 		a.watch, a.failing = notWatching, time.Time{}
 	case reflector.Failed:
 		if !a.goesOn(e) {
-			a.fail(e.Err)
+			a.fail(e)
 		}
 		a.watch = notWatching
 	}
 }
 
-func (a *attempt) fail(err error) {
-	if a.watch == notWatching && a.err == nil {
-		a.err = err
+// fail ends the attempt, with the error of a watch as it came, as client-go's returns it.
+func (a *attempt) fail(e reflector.Failed) {
+	switch cause := errors.Unwrap(e.Err); {
+	case a.watch == watching || a.err != nil:
+	case e.Operation == reflector.OpWatch && cause != nil:
+		a.err = cause
+	default:
+		a.err = e.Err
 	}
 	a.end()
 }

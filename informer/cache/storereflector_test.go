@@ -96,6 +96,7 @@ func TestWhatEndsAListAndWatch(t *testing.T) {
 		"a stream that a list follows":  {0, []reflector.Event{failed(reflector.OpStream, errPoison)}, false, nil},
 		"a watch that is refused":       {0, []reflector.Event{failed(reflector.OpWatch, errPoison)}, true, errPoison},
 		"a watch that breaks":           {0, []reflector.Event{opened, failed(reflector.OpWatch, errPoison)}, true, nil},
+		"a watch that is not reopened":  {0, []reflector.Event{opened, reflector.WatchEnded{}, failed(reflector.OpWatch, errPoison)}, true, errPoison},
 		"a busy server":                 {0, []reflector.Event{failed(reflector.OpWatch, apierrors.NewTooManyRequests("", 1))}, false, nil},
 		"an internal error":             {0, []reflector.Event{opened, failed(reflector.OpWatch, internal)}, true, nil},
 		"an internal error in patience": {time.Minute, []reflector.Event{opened, failed(reflector.OpWatch, internal)}, false, nil},

@@ -93,11 +93,25 @@ func (s *source) rewrite(u *unit, imports map[string]string, t target) []byte {
 			out.Write(u.file.text[at:here])
 			out.WriteString(tested + ".")
 			at = here
+			if other := byHand[name.Name]; t == tidemark && other != "" && u.returns(name) {
+				out.WriteString(other)
+				at += len(name.Name)
+			}
 		}
 		return true
 	})
 	out.Write(u.file.text[at:end])
 	return out.Bytes()
+}
+
+// byHand are the types of what functions return that MIGRATION.md tells people to write
+// in another way: constructors of these names return another type here.
+var byHand = map[string]string{"Reflector": "StoreReflector"}
+
+// returns tells whether a name stands in the results of a unit that is a function.
+func (u *unit) returns(name *ast.Ident) bool {
+	fn, ok := u.decl.(*ast.FuncDecl)
+	return ok && fn.Type.Results != nil && fn.Type.Results.Pos() <= name.Pos() && name.Pos() < fn.Type.Results.End()
 }
 
 func (s *source) offset(n ast.Node) int { return s.pkg.Fset.Position(n.Pos()).Offset }
