@@ -57,4 +57,4 @@ cover: ## print the share of statements that the tests of each package reach
 -include internal/e2e/bench/bench.mk
 -include internal/e2e/controlplane/controlplane.mk
 -include internal/e2e/faults/faults.mk
--include internal/clientgotests/clientgotests.mk
+-include internal/e2e/clientgotests/clientgotests.mk

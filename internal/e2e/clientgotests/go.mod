@@ -1,4 +1,4 @@
-module github.com/tidemark-k8s/tidemark/internal/clientgotests
+module github.com/tidemark-k8s/tidemark/internal/e2e/clientgotests
 
 go 1.26.0
 
@@ -63,4 +63,4 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-replace github.com/tidemark-k8s/tidemark => ../..
+replace github.com/tidemark-k8s/tidemark => ../../..
