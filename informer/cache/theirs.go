@@ -35,7 +35,7 @@ type TimestampedEntry = cache.TimestampedEntry
 // Containers that no informer, reflector or indexer of this module is made of,
 // and whose constructors are client-go's, for those who fill them themselves.
 var (
-	NewRealFIFO                = cache.NewRealFIFO
+	NewRealFIFO                = cache.NewRealFIFO //nolint:staticcheck // deprecated, and a name of client-go's all the same
 	NewRealFIFOWithOptions     = cache.NewRealFIFOWithOptions
 	NewFIFO                    = cache.NewFIFO
 	NewThreadSafeStore         = cache.NewThreadSafeStore

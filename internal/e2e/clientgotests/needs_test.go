@@ -11,5 +11,5 @@ import (
 	_ "k8s.io/client-go/kubernetes/fake"
 	_ "k8s.io/client-go/tools/cache"
 	_ "k8s.io/klog/v2/ktesting"
-	_ "k8s.io/utils/clock/testing"
+	_ "k8s.io/utils/ptr"
 )

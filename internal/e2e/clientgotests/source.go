@@ -78,7 +78,10 @@ func load(f folder) (*source, error) {
 			return nil, fmt.Errorf("%w (and %d more)", p.Errors[0], len(p.Errors)-1)
 		}
 		s := &source{folder: f, pkg: p, owner: make(map[types.Object]*unit)}
-		return s, s.cut()
+		if err := s.cut(); err != nil {
+			return nil, err
+		}
+		return s, nil
 	}
 	return nil, errNoTests
 }
