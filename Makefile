@@ -85,3 +85,4 @@ migrate-programs: ## move real programs to tidemark with cmd/migrate, and run th
 -include internal/e2e/controlplane/controlplane.mk
 -include internal/e2e/faults/faults.mk
 -include internal/e2e/controllerruntime/suite.mk
+-include internal/e2e/clientgotests/clientgotests.mk

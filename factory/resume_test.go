@@ -27,7 +27,7 @@ func TestContract_D24_AcquiredAgain(t *testing.T) {
 		var deleted []string
 		var lost []bool
 		again := func() (states int, release func()) {
-			before := server.Requests()
+			before := server.Counts()
 			l := acquire(t, f, Scope{})
 			deleted, lost = nil, nil
 			_, err := l.Informer().Handle(informer.HandlerFunc[*widget](func(c informer.Change[*widget]) {
@@ -38,7 +38,7 @@ func TestContract_D24_AcquiredAgain(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, l.WaitFresh(ctx))
 			synctest.Wait()
-			now := server.Requests()
+			now := server.Counts()
 			return now.List + now.WatchList - before.List - before.WatchList, l.Release
 		}
 		states, release := again()
@@ -77,10 +77,10 @@ func TestARestartIsNoWatchFromTheLastVersion(t *testing.T) {
 		begin(t, ctx, f)
 		l := acquire(t, f, Scope{})
 		require.NoError(t, l.WaitFresh(ctx))
-		before := server.Requests()
+		before := server.Counts()
 		require.NoError(t, RestartInformer[*widget](f, Scope{}))
 		require.NoError(t, l.WaitFresh(ctx))
-		now := server.Requests()
+		now := server.Counts()
 		require.Equal(t, 1, now.List+now.WatchList-before.List-before.WatchList)
 		l.Release()
 	})

@@ -117,8 +117,8 @@ func (k *kept) start(i *informer.Informer[*corev1.Pod]) (stop func()) {
 }
 
 // full is how many full states the server was asked for since the last call.
-func (k *kept) full(before *informertest.Requests) int {
-	now := k.server.Requests()
+func (k *kept) full(before *informertest.Counts) int {
+	now := k.server.Counts()
 	n := now.List + now.WatchList - before.List - before.WatchList
 	*before = now
 	return n
@@ -131,7 +131,7 @@ func quiet(informer.Event) {}
 func TestContract_D24_AFilledStoreIsWatchedFromItsVersion(t *testing.T) {
 	inKept(t, func(t *testing.T, k *kept) {
 		k.change("default")
-		asked := k.server.Requests()
+		asked := k.server.Counts()
 		i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet})
 		require.NoError(t, i.Fill(k.state))
 		reg := k.watch(i)
@@ -184,7 +184,7 @@ func TestContract_D24_AFilledStoreIsReadWhereItsVersionWillNotDo(t *testing.T) {
 				if test.version != "" {
 					k.state.Version = test.version
 				}
-				asked := k.server.Requests()
+				asked := k.server.Counts()
 				i := informer.New(source, informer.Options[*corev1.Pod]{Observe: quiet})
 				require.NoError(t, i.Fill(k.state))
 				k.watch(i)
@@ -214,7 +214,7 @@ func TestContract_D24_EachSourceHasAVersion(t *testing.T) {
 		require.NoError(t, k.server.Create(t.Context(), podIn("three", "e")))
 		second := k.now("two")
 		require.NoError(t, k.server.Delete(t.Context(), podIn("default", "c")))
-		asked := k.server.Requests()
+		asked := k.server.Counts()
 		sources := []reflector.Source{k.source("default"), k.source("two"), k.source("three")}
 		i := informer.Join(sources, informer.Options[*corev1.Pod]{Observe: quiet})
 		require.ErrorIs(t, i.Fill(first), informer.ErrState)
@@ -286,7 +286,7 @@ func TestContract_D24_ARunGoesOnByAWatch(t *testing.T) {
 		require.Len(t, k.take(), 3)
 		stop()
 		k.change("default")
-		asked := k.server.Requests()
+		asked := k.server.Counts()
 		stop = k.start(i)
 		require.Equal(t, []string{"deleted a", "updated b", "added d"}, k.take())
 		require.Equal(t, k.now("").Version, i.Indexer().Version())

@@ -108,15 +108,15 @@ func TestTheOtherInformers(t *testing.T) {
 func TestReflectorsAndQueues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x, r := NewNamespaceKeyedIndexerAndReflector(newScript("10", pod("a", "1")).source(), &corev1.Pod{}, 0)
-		running(t, func(ctx context.Context) { _ = r.Run(ctx) })
+		running(t, func(ctx context.Context) { r.RunWithContext(ctx) })
 		found, err := x.ByIndex(NamespaceIndex, "default")
 		require.NoError(t, err)
 		require.Len(t, found, 1)
-		require.Equal(t, "10", r.Version())
+		require.Equal(t, "10", r.LastSyncResourceVersion())
 
 		q := NewDeltaFIFO(MetaNamespaceKeyFunc, nil)
 		running(t, func(ctx context.Context) {
-			_ = NewNamedReflector("pods", newScript("10", pod("a", "1")).source(), &corev1.Pod{}, q, 0).Run(ctx)
+			NewNamedReflector("pods", newScript("10", pod("a", "1")).source(), &corev1.Pod{}, q, 0).RunWithContext(ctx)
 		})
 		got, err := q.Pop(func(any, bool) error { return nil })
 		require.NoError(t, err)
@@ -125,7 +125,7 @@ func TestReflectorsAndQueues(t *testing.T) {
 		var pushed []any
 		u := NewUndeltaStore(func(all []any) { pushed = all }, MetaNamespaceKeyFunc)
 		running(t, func(ctx context.Context) {
-			_ = NewReflector(newScript("10", pod("a", "1")).source(), &corev1.Pod{}, u, 0).Run(ctx)
+			NewReflector(newScript("10", pod("a", "1")).source(), &corev1.Pod{}, u, 0).RunWithContext(ctx)
 		})
 		require.Len(t, pushed, 1)
 	})

@@ -8,15 +8,17 @@
 // values go back and forth between both packages. Informers are made by package
 // informer. The tools that no informer of this module needs are written here:
 // [DeltaFIFO], the controller of [New], reflectors into any store of
-// client-go's kind, [NewStore] and [NewIndexer]. Where a constructor returns
-// another type than client-go's, its comment says so; MIGRATION.md lists what is
-// not here and why.
+// client-go's kind, [NewStore] and [NewIndexer]. The containers that nothing here is
+// made of, such as [RealFIFO], [ThreadSafeStore] and [NewTTLStore], are client-go's own.
+// [NewReflector] returns a [StoreReflector], which has client-go's methods under
+// another name.
 //
 // # Guarantees
 //
-//   - Every exported name of client-go's package is here, or is listed as
-//     missing with the reason; a test compares.
-//   - Nothing that is made here runs client-go's engine.
+//   - Every exported name of client-go's package is here; a test compares.
+//   - No informer, controller, reflector, indexer or [DeltaFIFO] that is made here runs
+//     client-go's engine. The containers that are client-go's own stand in one file
+//     and in MIGRATION.md; a test compares.
 //   - Informers and stores promise what package informer says of them.
 //   - A [DeltaFIFO] loses no delta, whatever processing does: the deltas of a key
 //     are popped together, keys in the order of their first delta. Nothing bounds

@@ -2,12 +2,10 @@ package cache
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/object"
@@ -15,31 +13,24 @@ import (
 )
 
 // NewReflector returns what mirrors lw into any store of client-go's kind, and
-// calls the store's Resync every resync period, zero for never. What it
-// returns is this module's reflector: its Run takes a context, and Version is
-// client-go's LastSyncResourceVersion. A store that transforms does so once for
-// each object.
-func NewReflector(lw ListerWatcher, expectedType any, store ReflectorStore, resync time.Duration) *reflector.Reflector {
+// calls the store's Resync every resync period, zero for never. A store that
+// transforms does so once for each object.
+func NewReflector(lw ListerWatcher, expectedType any, store ReflectorStore, resync time.Duration) *StoreReflector {
 	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{ResyncPeriod: resync})
 }
 
 // NewReflectorWithOptions is [NewReflector] with client-go's options. Backoff says how
 // long to wait after failures, and starts anew after two healthy minutes (D9); Clock
 // waits for back-offs and resyncs.
-func NewReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore, o ReflectorOptions) *reflector.Reflector {
-	name, ctx := nameOf(expectedType, o.Name, o.TypeDescription), context.Background()
-	if o.Logger != nil {
-		ctx = klog.NewContext(ctx, *o.Logger)
+func NewReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore, o ReflectorOptions) *StoreReflector {
+	r := &StoreReflector{source: lw, expected: expectedType, store: store, o: o, name: o.Name, description: o.TypeDescription}
+	if r.name == "" {
+		r.name = callsite()
 	}
-	settings := storeSettings{name: name, store: store, resync: o.ResyncPeriod, observe: informer.LogEvents(ctx, name), after: time.After}
-	options := reflector.Options{MinWatchTimeout: o.MinWatchTimeout}
-	if o.Backoff != nil {
-		options.Backoff = steps(*o.Backoff)
+	if r.description == "" {
+		r.description = describeType(expectedType)
 	}
-	if o.Clock != nil {
-		options.After, settings.after = o.Clock.After, o.Clock.After
-	}
-	return newStoreReflector(lw, expectedType, settings, options)
+	return r
 }
 
 // steps returns the delays of client-go's back-off.
@@ -58,13 +49,13 @@ func steps(b wait.Backoff) func(step int) time.Duration {
 }
 
 // NewNamedReflector is [NewReflector] with a name for messages.
-func NewNamedReflector(name string, lw ListerWatcher, expectedType any, store ReflectorStore, resync time.Duration) *reflector.Reflector {
+func NewNamedReflector(name string, lw ListerWatcher, expectedType any, store ReflectorStore, resync time.Duration) *StoreReflector {
 	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{Name: name, ResyncPeriod: resync})
 }
 
 // NewNamespaceKeyedIndexerAndReflector returns an indexer with an index by
 // namespace, and the reflector that fills it.
-func NewNamespaceKeyedIndexerAndReflector(lw ListerWatcher, expectedType any, resync time.Duration) (Indexer, *reflector.Reflector) {
+func NewNamespaceKeyedIndexerAndReflector(lw ListerWatcher, expectedType any, resync time.Duration) (Indexer, *StoreReflector) {
 	x := NewIndexer(MetaNamespaceKeyFunc, Indexers{NamespaceIndex: MetaNamespaceIndexFunc})
 	return x, NewReflector(lw, expectedType, x, resync)
 }

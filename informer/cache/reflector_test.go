@@ -62,8 +62,8 @@ type marked struct{ written }
 func (m *marked) Bookmark(version string) error { return m.call("bookmark", version) }
 
 // reflects runs a reflector for the time of a test.
-func reflects(t *testing.T, r *reflector.Reflector) (stop func()) {
-	return running(t, func(ctx context.Context) { _ = r.Run(ctx) })
+func reflects(t *testing.T, r *StoreReflector) (stop func()) {
+	return running(t, r.RunWithContext)
 }
 
 func mark(version string) *corev1.Pod {
@@ -84,7 +84,7 @@ func TestContract_B50_B64_AReflectorIntoAnyStore(t *testing.T) {
 			r := NewReflector(s.source(), &corev1.Pod{}, store, 0)
 			stop := reflects(t, r)
 			require.Equal(t, []string{"replace a@1 b@2 at 10"}, w.take())
-			require.Equal(t, "10", r.Version(), "B50")
+			require.Equal(t, "10", r.LastSyncResourceVersion(), "B50")
 			s.send(watch.Added, pod("c", "11"))
 			s.send(watch.Modified, pod("a", "12"))
 			s.send(watch.Deleted, pod("b", "13"))
@@ -95,7 +95,7 @@ func TestContract_B50_B64_AReflectorIntoAnyStore(t *testing.T) {
 				want = append(want, "bookmark 15")
 			}
 			require.Equal(t, want, w.take())
-			require.Equal(t, "15", r.Version())
+			require.Equal(t, "15", r.LastSyncResourceVersion())
 			s.set("20", pod("d", "16"))
 			s.expire()
 			require.Equal(t, []string{"replace d@16 at 20"}, w.take())
@@ -213,8 +213,8 @@ func TestAStreamedStateIntoAnyStore(t *testing.T) {
 }
 
 func TestAReflectorOfNothing(t *testing.T) {
-	require.ErrorIs(t, NewReflector(nil, nil, NewStore(nil), 0).Run(t.Context()), reflector.ErrNoSource)
-	require.ErrorIs(t, NewReflector(&ListWatch{}, nil, nil, 0).Run(t.Context()), reflector.ErrNoSink)
+	require.ErrorIs(t, NewReflector(nil, nil, NewStore(nil), 0).ListAndWatchWithContext(t.Context()), reflector.ErrNoSource)
+	require.ErrorIs(t, NewReflector(&ListWatch{}, nil, nil, 0).ListAndWatchWithContext(t.Context()), reflector.ErrNoSink)
 }
 
 // Where a key function ends the goroutine, a reflector leaves the change out.

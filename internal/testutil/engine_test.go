@@ -53,6 +53,12 @@ func makesClientgoReflector(s *source) bool {
 	return strings.HasPrefix(s.base(), "clientgo") || s.path == "informer/cache/controller.go"
 }
 
+// lentContainers are client-go's queues and stores that nothing of this module is made
+// of, and that its package of client-go's names lends in one file.
+var lentContainers = regexp.MustCompile(`^New(RealFIFO|RealFIFOWithOptions|FIFO|ThreadSafeStore|TTLStore|ExpirationStore|FakeExpirationStore)$`)
+
+func lendsContainers(s *source) bool { return s.path == "informer/cache/theirs.go" }
+
 func TestNoBorrowedEngine(t *testing.T) {
 	report(t, engineProblems(repository(t)))
 }
@@ -83,6 +89,8 @@ func (r engineRule) forbids(s *source, u use) bool {
 	case u.name == ".":
 		return true // what it brings in cannot be told from the file's own names
 	case u.name == clientgoReflector && makesClientgoReflector(s):
+		return false
+	case lentContainers.MatchString(u.name) && lendsContainers(s):
 		return false
 	}
 	return r.names.MatchString(u.name) && (r.except == nil || !r.except.MatchString(u.name))
@@ -134,6 +142,9 @@ func TestEngineRulesCanFail(t *testing.T) {
 		snippet{"that of a controller", "informer/cache/controller.go", using(cache, clientgoReflector), ""},
 		snippet{"one that runs", "informer/cache/reflector.go", using(cache, clientgoReflector), clientgoReflector + " of"},
 		snippet{"another reflector there", "informer/clientgo_errors.go", using(cache, "NewReflector"), "NewReflector of"},
+		snippet{"a queue that is lent", "informer/cache/theirs.go", using(cache, "NewRealFIFO"), ""},
+		snippet{"one that is made elsewhere", "informer/cache/controller.go", using(cache, "NewRealFIFO"), "NewRealFIFO of"},
+		snippet{"an informer that is lent", "informer/cache/theirs.go", using(cache, "NewSharedInformer"), "NewSharedInformer of"},
 		snippet{"without an alias", "informer/a.go", "package x\n\nimport \"" + cache + "\"\n\nvar _ = cache.NewStore(nil)\n", "NewStore"},
 		snippet{"with type arguments", "informer/a.go", "package x\n\nimport \"" + cache + "\"\n\nvar _ = cache.NewStore[int]\n", "NewStore"},
 		snippet{"a dot import", "informer/a.go", "package x\n\nimport . \"" + cache + "\"\n", ". of "},

@@ -1,0 +1,283 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/naming"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/klog/v2"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// StoreReflector mirrors a ListerWatcher into a store, by this module's reflector, and
+// has the methods of client-go's Reflector. [Reflector] itself is client-go's type,
+// since watch error handlers are given one (T4), so that the two differ in name. The
+// fields are set before it runs.
+type StoreReflector struct {
+	// WatchListPageSize, unless zero, is the limit of every list.
+	WatchListPageSize int64
+	// ShouldResync, unless nil, tells each time a resync is due whether to make it.
+	ShouldResync func() bool
+	// MaxInternalErrorRetryDuration is how long ListAndWatch goes on while watches end
+	// with internal errors. Run goes on in any case.
+	MaxInternalErrorRetryDuration time.Duration
+
+	source      ListerWatcher
+	expected    any
+	store       ReflectorStore
+	o           ReflectorOptions
+	name        string
+	description string
+
+	// Invariant: running is what runs now, or nil; version is the one at which the run
+	// before it has ended; paging is what its first list has shown.
+	mu      sync.Mutex
+	running *reflector.Reflector
+	version string
+	paging  paging
+}
+
+// Name returns the name of the options or else the place that has made the reflector.
+func (r *StoreReflector) Name() string { return r.name }
+
+// TypeDescription says of which type the objects are, for messages.
+func (r *StoreReflector) TypeDescription() string { return r.description }
+
+// LastSyncResourceVersion returns the newest version up to which the store was told
+// everything, or "" before the first full state.
+func (r *StoreReflector) LastSyncResourceVersion() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return r.reached()
+}
+
+// reached returns the version of the current run or, until it has one, of the run before.
+// mu is held.
+func (r *StoreReflector) reached() string {
+	if r.running != nil {
+		if version := r.running.Version(); version != "" {
+			return version
+		}
+	}
+	return r.version
+}
+
+// Run reflects until stop is closed.
+func (r *StoreReflector) Run(stop <-chan struct{}) { r.RunWithContext(wait.ContextForChannel(stop)) }
+
+// RunWithContext reflects until ctx ends. Failures are logged, and followed by another
+// attempt after a back-off. What keeps it from running at all is logged too.
+func (r *StoreReflector) RunWithContext(ctx context.Context) {
+	if err := r.run(ctx, func(reflector.Event) {}); err != nil {
+		klog.FromContext(ctx).Error(err, "The reflector does not run", "reflector", r.name)
+	}
+}
+
+// ListAndWatch is [StoreReflector.ListAndWatchWithContext] until stop is closed.
+func (r *StoreReflector) ListAndWatch(stop <-chan struct{}) error {
+	return r.ListAndWatchWithContext(wait.ContextForChannel(stop))
+}
+
+// ListAndWatchWithContext reflects until ctx ends, or until a failure that client-go's
+// does not go on after either. It returns the error of a list, or of a watch that was
+// never opened; of a watch that broke it returns nil. Another call goes on from
+// the version that was reached.
+func (r *StoreReflector) ListAndWatchWithContext(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	a := attempt{patience: r.MaxInternalErrorRetryDuration, end: cancel}
+	if err := r.run(ctx, a.observe); err != nil {
+		return err
+	}
+	return a.err
+}
+
+// run runs a reflector of its own until ctx ends.
+func (r *StoreReflector) run(ctx context.Context, observe func(reflector.Event)) error {
+	if r.o.Logger != nil {
+		ctx = klog.NewContext(ctx, *r.o.Logger)
+	}
+	log := informer.LogEvents(ctx, r.messageName())
+	var pages firstPages
+	current, err := r.begin(func(e informer.Event) {
+		log(e)
+		if seen, ok := e.(reflector.Event); ok {
+			pages.observe(seen)
+			observe(seen)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { r.end(pages) }()
+	return current.Run(ctx)
+}
+
+// paging says whether a list without a version comes in pages: then there is no watch
+// cache on the server, and later lists have pages too (B46).
+type paging int
+
+const (
+	pagingUnknown paging = iota
+	whole
+	inPages
+)
+
+// pageSize is that of later lists which have pages, as the reflector's own are.
+const pageSize = 500
+
+// firstPages counts the pages of the first list.
+type firstPages struct {
+	count int
+	found paging
+}
+
+func (p *firstPages) observe(e reflector.Event) {
+	switch e.(type) {
+	case reflector.Paged:
+		p.count++
+	case reflector.Listed, reflector.Failed:
+		if p.found == pagingUnknown {
+			p.found = whole
+			if p.count > 1 {
+				p.found = inPages
+			}
+		}
+	}
+}
+
+// messageName names the reflector in errors: by its type where it was given no name.
+func (r *StoreReflector) messageName() string {
+	return nameOf(r.expected, r.o.Name, r.o.TypeDescription)
+}
+
+func (r *StoreReflector) begin(observe func(informer.Event)) (*reflector.Reflector, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if r.running != nil {
+		return nil, reflector.ErrStarted
+	}
+	settings := storeSettings{name: r.messageName(), store: r.store, resync: r.o.ResyncPeriod, due: r.ShouldResync, observe: observe, after: time.After}
+	options := reflector.Options{MinWatchTimeout: r.o.MinWatchTimeout, PageSize: r.WatchListPageSize, Version: r.version}
+	if options.PageSize == 0 && r.paging == inPages {
+		options.PageSize = pageSize
+	}
+	if r.o.Backoff != nil {
+		options.Backoff = steps(*r.o.Backoff)
+	}
+	if r.o.Clock != nil {
+		options.After, settings.after = r.o.Clock.After, r.o.Clock.After
+	}
+	r.running = newStoreReflector(r.source, r.expected, settings, options)
+	return r.running, nil
+}
+
+func (r *StoreReflector) end(pages firstPages) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if r.version == "" {
+		r.paging = pages.found
+	}
+	r.version, r.running = r.reached(), nil
+}
+
+// attempt follows a ListAndWatch, and ends it.
+type attempt struct {
+	patience time.Duration // with internal errors
+	end      func()
+
+	// The observer's own: calls of it follow each other, and Run waits for them.
+	watch   watchState
+	failing time.Time // the first of the internal errors in a row, or zero
+	err     error
+}
+
+// watchState tells whether what fails is a watch that was opened.
+type watchState int
+
+const (
+	notWatching watchState = iota
+	watching
+)
+
+func (a *attempt) observe(e reflector.Event) {
+	switch e := e.(type) {
+	case reflector.WatchStarted:
+		a.watch = watching
+	case reflector.WatchEnded:
+		a.watch = notWatching
+	case reflector.Listed:
+		a.watch, a.failing = notWatching, time.Time{}
+	case reflector.Failed:
+		if !a.goesOn(e) {
+			a.fail(e)
+		}
+		a.watch = notWatching
+	}
+}
+
+// fail ends the attempt, with the error of a watch as it came, as client-go's returns it.
+func (a *attempt) fail(e reflector.Failed) {
+	switch cause := errors.Unwrap(e.Err); {
+	case a.watch == watching || a.err != nil:
+	case e.Operation == reflector.OpWatch && cause != nil:
+		a.err = cause
+	default:
+		a.err = e.Err
+	}
+	a.end()
+}
+
+// goesOn tells whether client-go would try the watch again after a failure, or, of a
+// stream of the initial state, list.
+func (a *attempt) goesOn(e reflector.Failed) bool {
+	switch {
+	case e.Operation == reflector.OpStream && a.watch == notWatching:
+		return true
+	case e.Operation == reflector.OpList: // after these the newest state is listed
+		return apierrors.IsResourceExpired(e.Err) || apierrors.IsGone(e.Err) || tooLarge(e.Err)
+	case apierrors.IsInternalError(e.Err) && a.patience > 0:
+		if a.failing.IsZero() {
+			a.failing = time.Now()
+		}
+		return time.Since(a.failing) < a.patience
+	}
+	return apierrors.IsTooManyRequests(e.Err) || utilnet.IsConnectionRefused(errors.Unwrap(e.Err))
+}
+
+// tooLarge tells whether a server says that it is not at the version asked for yet.
+func tooLarge(err error) bool {
+	return apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) ||
+		apierrors.IsTimeout(err) && strings.Contains(strings.ToLower(err.Error()), "too large resource version")
+}
+
+// describeType describes the type of an object as client-go does.
+func describeType(expected any) string {
+	if expected == nil {
+		return "<unspecified>"
+	}
+	if u, ok := expected.(*unstructured.Unstructured); ok && !u.GroupVersionKind().Empty() {
+		return u.GroupVersionKind().String()
+	}
+	return reflect.TypeOf(expected).String()
+}
+
+// madeHere are the packages that do not name a reflector by the place that has made it.
+const madeHere = "tidemark/informer/cache/"
+
+// callsite names the place outside this package that has called.
+func callsite() string { return naming.GetNameFromCallsite(madeHere) }

@@ -1,0 +1,137 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+func TestStoreReflectorNames(t *testing.T) {
+	r := NewNamedReflector("mine", &ListWatch{}, &corev1.Pod{}, NewStore(MetaNamespaceKeyFunc), 0)
+	require.Equal(t, "mine", r.Name())
+	require.Equal(t, "*v1.Pod", r.TypeDescription())
+	require.Empty(t, r.LastSyncResourceVersion())
+
+	var widget unstructured.Unstructured
+	widget.SetAPIVersion("example.com/v1")
+	widget.SetKind("Widget")
+	require.Equal(t, "example.com/v1, Kind=Widget", NewReflector(nil, &widget, nil, 0).TypeDescription())
+	require.Equal(t, "<unspecified>", NewReflector(nil, nil, nil, 0).TypeDescription())
+	require.Equal(t, "pods", NewReflectorWithOptions(nil, nil, nil, ReflectorOptions{TypeDescription: "pods"}).TypeDescription())
+	require.NotEmpty(t, NewReflector(nil, nil, nil, 0).Name())
+}
+
+// A reflector may run again when it has ended, and goes on from its version.
+func TestAStoreReflectorRunsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, w := newScript("10", pod("a", "1")), &written{}
+		r := NewReflector(s.source(), &corev1.Pod{}, w, 0)
+		stop := make(chan struct{})
+		done := running(t, func(context.Context) { r.Run(stop) })
+		require.Equal(t, []string{"replace a@1 at 10"}, w.take())
+		require.ErrorIs(t, r.ListAndWatchWithContext(t.Context()), reflector.ErrStarted)
+		close(stop)
+		done()
+		require.Equal(t, "10", r.LastSyncResourceVersion())
+		s.set("20", pod("a", "15"))
+		reflects(t, r)
+		require.Equal(t, []string{"replace a@15 at 20"}, w.take())
+		require.Equal(t, "20", r.LastSyncResourceVersion())
+	})
+}
+
+func TestListAndWatchEndsWithAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript("10", pod("a", "1"))
+		s.fail(errPoison)
+		r := NewReflector(s.source(), &corev1.Pod{}, &written{}, 0)
+		require.ErrorIs(t, r.ListAndWatch(t.Context().Done()), errPoison)
+	})
+}
+
+func TestShouldResyncIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &written{}
+		r := NewReflector(newScript("10", pod("a", "1")).source(), &corev1.Pod{}, w, time.Minute)
+		answers := []bool{false, true, false}
+		r.ShouldResync = func() (yes bool) {
+			yes, answers = answers[0], answers[1:]
+			return yes
+		}
+		stop := reflects(t, r)
+		w.take()
+		time.Sleep(3*time.Minute + time.Second)
+		require.Equal(t, []string{"resync "}, w.take())
+		stop()
+	})
+}
+
+// ListAndWatch ends where client-go's does.
+func TestWhatEndsAListAndWatch(t *testing.T) {
+	opened := reflector.WatchStarted{Version: "1"}
+	internal := apierrors.NewInternalError(errPoison)
+	slow := apierrors.NewTimeoutError("slow", 1)
+	failed := func(op reflector.Operation, err error) reflector.Failed {
+		return reflector.Failed{Operation: op, Err: err}
+	}
+	for name, tc := range map[string]struct {
+		patience time.Duration
+		events   []reflector.Event
+		ends     bool
+		err      error
+	}{
+		"a list":                        {0, []reflector.Event{failed(reflector.OpList, errPoison)}, true, errPoison},
+		"a list that has expired":       {0, []reflector.Event{failed(reflector.OpList, apierrors.NewResourceExpired("old"))}, false, nil},
+		"a list of a later version":     {0, []reflector.Event{failed(reflector.OpList, apierrors.NewTimeoutError("Too large resource version", 1))}, false, nil},
+		"a list that takes too long":    {0, []reflector.Event{failed(reflector.OpList, slow)}, true, slow},
+		"a stream that a list follows":  {0, []reflector.Event{failed(reflector.OpStream, errPoison)}, false, nil},
+		"a watch that is refused":       {0, []reflector.Event{failed(reflector.OpWatch, errPoison)}, true, errPoison},
+		"a watch that breaks":           {0, []reflector.Event{opened, failed(reflector.OpWatch, errPoison)}, true, nil},
+		"a watch that is not reopened":  {0, []reflector.Event{opened, reflector.WatchEnded{}, failed(reflector.OpWatch, errPoison)}, true, errPoison},
+		"a busy server":                 {0, []reflector.Event{failed(reflector.OpWatch, apierrors.NewTooManyRequests("", 1))}, false, nil},
+		"an internal error":             {0, []reflector.Event{opened, failed(reflector.OpWatch, internal)}, true, nil},
+		"an internal error in patience": {time.Minute, []reflector.Event{opened, failed(reflector.OpWatch, internal)}, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ended := false
+			a := attempt{patience: tc.patience, end: func() { ended = true }}
+			for _, e := range tc.events {
+				a.observe(e)
+			}
+			require.Equal(t, tc.ends, ended)
+			require.Equal(t, tc.err, a.err)
+		})
+	}
+}
+
+func TestPatienceWithInternalErrorsEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ends := 0
+		a := attempt{patience: time.Minute, end: func() { ends++ }}
+		broken := reflector.Failed{Operation: reflector.OpWatch, Err: apierrors.NewInternalError(errors.New("broken"))}
+		for range 2 {
+			a.observe(reflector.WatchStarted{})
+			a.observe(broken)
+			require.Zero(t, ends)
+			time.Sleep(30 * time.Second)
+		}
+		a.observe(reflector.WatchStarted{})
+		a.observe(broken)
+		require.Equal(t, 1, ends)
+	})
+}
+
+// A program's handlers compile with the type of that name, which is client-go's.
+var (
+	_ WatchErrorHandler            = func(*Reflector, error) {}
+	_ WatchErrorHandlerWithContext = func(context.Context, *Reflector, error) {}
+)

@@ -1,0 +1,9 @@
+# client-go's own tests on this module; see doc.go beside this file. The root Makefile
+# includes it.
+
+clientgotests_dir := $(dir $(lastword $(MAKEFILE_LIST)))
+
+.PHONY: test-clientgo
+
+test-clientgo: ## run client-go's own tests on tidemark, and on client-go as a control
+	cd $(clientgotests_dir) && $(GO) vet . && $(GO) test . && $(GO) run .

@@ -1,0 +1,36 @@
+package main
+
+import "strings"
+
+// exceptions are the tests of client-go's that do not pass here, by folder and name, or
+// subtest, each with its reason.
+var exceptions = map[string]string{
+	"tools/cache.TestEventPanics/many": "D16: a handler that has panicked goes on without a pause, and the test wants one of a second after each panic",
+	"tools/cache.TestSharedInformerErrorHandling": "D10: every error reaches the watch error handler, also that of a stream which a list follows, " +
+		"and the test's handler blocks for ever on the second",
+	"tools/cache.TestWatchList/check_if_stopping_a_watcher_before_sync_results_in_creating_a_new_watch-list_request": "D12: a list follows a stream " +
+		"that ends before its end bookmark, and the test has none",
+}
+
+const stopped = "D8: the test ends the context when its last event has left a channel, and what has not been written by then is dropped"
+
+// races are the tests that pass or fail as goroutines happen to run, by folder and name,
+// each with its reason.
+var races = map[string]string{
+	"tools/cache.TestWatchList/prove_that_the_reflector_is_synced_after_receiving_a_bookmark_event":                                  stopped,
+	"tools/cache.TestWatchList/checks_if_the_reflector_retries_429":                                                                  stopped,
+	"tools/cache.TestWatchList/check_if_Updates_and_Deletes_events_are_propagated_during_streaming_(until_the_bookmark_is_received)": stopped,
+	"tools/cache.TestWatchList/stopping_a_watcher_after_synchronization_results_in_creating_a_new_watch_request":                     stopped,
+	"tools/cache.TestWatchList/returning_any_other_error_than_apierrors.NewInvalid_forces_fallback":                                  stopped,
+	"tools/cache.TestWatchList/the_reflector_can_fall_back_to_old_LIST/WATCH_semantics_when_a_server_doesn't_support_streaming":      stopped,
+}
+
+// isListed tells whether a test, or a subtest of it, is an exception.
+func isListed(test string) bool {
+	for name := range exceptions {
+		if name == test || strings.HasPrefix(name, test+"/") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestComparisonCanFail(t *testing.T) {
+	failed := map[string]string{"a": "broke", "b": "broke"}
+	require.Empty(t, compare(failed, map[string]string{"a": "why"}, map[string]string{"b": "why", "c": "why"}))
+	require.Equal(t, []string{"b fails, and is no exception:\n\tbroke"}, compare(failed, map[string]string{"a": "why"}, nil))
+	require.Equal(t, []string{"c is an exception, and does not fail"},
+		compare(failed, map[string]string{"a": "why", "b": "why", "c": "why"}, nil))
+}
+
+// What needs something unexported is left out, with all that needs it in turn.
+func TestWhatNeedsTheUnexportedIsLeftOut(t *testing.T) {
+	s, err := load(folders[0])
+	require.NoError(t, err)
+	inside := make(map[string]bool)
+	for _, u := range s.units {
+		if u.kind == aTest {
+			inside[u.names[0].Name()] = u.uses == unexported
+		}
+	}
+	require.Greater(t, s.tests(fromOutside), 80)
+	require.False(t, inside["TestWatchList"], "what is exported")
+	require.False(t, inside["TestIndexer"], "a stand-in for a type")
+	require.True(t, inside["TestListenerResyncPeriods"], "by way of a helper")
+}
+
+func TestVerdicts(t *testing.T) {
+	said := []byte("=== RUN   A\n=== RUN   A/one\n    x.go:1: no\n=== RUN   A/two\n--- FAIL: A (0.00s)\n    --- FAIL: A/one (0.00s)\n    --- PASS: A/two (0.00s)\n")
+	require.Equal(t, "    x.go:1: no\n", string(section(said, "A/one")))
+	require.Equal(t, map[string]string{"A/one": "    x.go:1: no\n"}, verdicts(said, "A"))
+	require.Equal(t, map[string]string{"B": "panic: no\n"}, verdicts([]byte("panic: no\n"), "B"))
+}
