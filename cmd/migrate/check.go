@@ -40,5 +40,5 @@ func runs(s *source) (found []note) {
 		n.text = "a cache of controller-runtime"
 		found = append(found, n)
 	}
-	return found
+	return slices.Compact(found)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"go/ast"
+	"slices"
 )
 
 // managers are the constructors of controller-runtime that make a cache, with the place of
@@ -21,36 +22,39 @@ const byHand = "set NewInformer: informer.ForControllerRuntime in the cache.Opti
 
 // controllerRuntime gives the caches of controller-runtime tidemark's informers.
 func (w *writer) controllerRuntime() {
+	called := make(map[*ast.SelectorExpr]bool)
 	ast.Inspect(w.file, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok {
 			return true
 		}
-		if path, ok := w.managerOf(call); ok {
+		if use, path, ok := w.managerOf(call.Fun); ok {
+			called[use] = true
 			w.manager(call, path)
 		}
 		return true
 	})
-}
-
-// managerOf returns the package of the constructor that a call calls.
-func (w *writer) managerOf(call *ast.CallExpr) (path string, ok bool) {
-	use, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok {
-		return "", false
-	}
 	for _, i := range w.imports {
-		m, known := managers[i.path]
-		if !known || use.Sel.Name != m.function {
-			continue
-		}
 		for _, u := range i.uses {
-			if u == use {
-				return i.path, true
+			if _, _, ok := w.managerOf(u); ok && !called[u] {
+				w.leave(u, "who calls this gives it the options: "+byHand)
 			}
 		}
 	}
-	return "", false
+}
+
+// managerOf tells whether a function is one of the constructors, and of which package.
+func (w *writer) managerOf(function ast.Expr) (use *ast.SelectorExpr, path string, ok bool) {
+	use, ok = function.(*ast.SelectorExpr)
+	if !ok {
+		return nil, "", false
+	}
+	for _, i := range w.imports {
+		if m, known := managers[i.path]; known && use.Sel.Name == m.function && slices.Contains(i.uses, use) {
+			return use, i.path, true
+		}
+	}
+	return nil, "", false
 }
 
 func (w *writer) manager(call *ast.CallExpr, path string) {
@@ -75,7 +79,7 @@ func (w *writer) managerOptions(options *ast.CompositeLit, field string) {
 	if of == nil {
 		cache := w.named(controllerRuntime+"/pkg/cache", "cache", "crcache")
 		w.insert(options.Lbrace+1, field+": "+cache+".Options{NewInformer: "+w.informer()+".ForControllerRuntime}"+after(options))
-		w.change(options, "NewInformer: informer.ForControllerRuntime")
+		w.set(options)
 		return
 	}
 	if literal, ok := of.Value.(*ast.CompositeLit); ok {
@@ -94,7 +98,13 @@ func (w *writer) cacheOptions(options *ast.CompositeLit) {
 		return
 	}
 	w.insert(options.Lbrace+1, "NewInformer: "+w.informer()+".ForControllerRuntime"+after(options))
+	w.set(options)
+}
+
+// set tells that NewInformer was set, and what is to be set beside it.
+func (w *writer) set(options ast.Node) {
 	w.change(options, "NewInformer: informer.ForControllerRuntime")
+	w.leave(options, "call config.Wrap(reflector.Wire) on the rest.Config before: the informers then read the server's bytes themselves")
 }
 
 func (w *writer) informer() string { return w.named(ourInformer, "informer", "tidemarkinformer") }

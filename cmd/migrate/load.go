@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -43,6 +44,7 @@ func load(ctx context.Context, dir string, patterns []string) (*program, error) 
 		}
 		l.own(p)
 	}
+	l.shareNames()
 	packages.Visit(loaded, nil, l.foreign)
 	slices.SortFunc(l.program.sources, func(a, b *source) int { return strings.Compare(a.name, b.name) })
 	slices.SortFunc(l.program.foreign, func(a, b *dependency) int { return cmp.Compare(a.path, b.path) })
@@ -72,6 +74,21 @@ func (l *loader) own(p *packages.Package) {
 	}
 	if p.Module != nil && p.Module.Dir != "" && !slices.Contains(l.program.modules, p.Module.Dir) {
 		l.program.modules = append(l.program.modules, p.Module.Dir)
+	}
+}
+
+// shareNames keeps each file from calling an import as another file of its package calls
+// something else.
+func (l *loader) shareNames() {
+	declared := make(map[string][]string)
+	for _, s := range l.program.sources {
+		dir := filepath.Dir(s.name)
+		declared[dir] = slices.AppendSeq(declared[dir], s.declared())
+	}
+	for _, s := range l.program.sources {
+		for _, name := range declared[filepath.Dir(s.name)] {
+			s.names[name] = true
+		}
 	}
 }
 

@@ -88,23 +88,26 @@ func (m *migration) run(ctx context.Context) error {
 	return nil
 }
 
-// files rewrites files, or shows how they would change.
+// files rewrites files, or shows how they would change. It writes none before all are
+// rewritten.
 func (m *migration) files(sources []*source) (left []note, changed bool, err error) {
-	for _, s := range sources {
-		r, err := rewrite(s)
-		if err != nil {
-			return nil, changed, fmt.Errorf("%s: %w", s.name, err)
+	all := make([]rewritten, len(sources))
+	for i, s := range sources {
+		if all[i], err = rewrite(s); err != nil {
+			return nil, false, fmt.Errorf("%s: %w", s.name, err)
 		}
+	}
+	for i, r := range all {
 		left = append(left, r.left...)
 		if r.text == nil {
 			continue
 		}
 		changed = true
 		if m.diff {
-			err = m.show(s, r.text)
+			err = m.show(sources[i], r.text)
 		} else {
 			m.list("", r.changes)
-			err = replaceFile(s.name, r.text)
+			err = replaceFile(sources[i].name, r.text)
 		}
 		if err != nil {
 			return nil, changed, err

@@ -10,7 +10,7 @@ import (
 
 // rewritten is what became of a file.
 type rewritten struct {
-	text    []byte   // nil where nothing has changed
+	text    []byte // nil where nothing has changed
 	changes []note // what was changed
 	left    []note // what is left for a person, and why
 }

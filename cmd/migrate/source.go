@@ -6,6 +6,8 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
+	"iter"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -20,7 +22,7 @@ type source struct {
 	set     *token.FileSet
 	file    *ast.File
 	imports []*imported
-	names   map[string]bool // all identifiers
+	names   map[string]bool // what a new import must not be called
 }
 
 // imported is an import of a file, and the uses of what it brings.
@@ -63,6 +65,9 @@ func parse(name string, text []byte) (*source, error) {
 	return s, nil
 }
 
+// declared are the names that a file declares for its package.
+func (s *source) declared() iter.Seq[string] { return maps.Keys(s.file.Scope.Objects) } //nolint:staticcheck // what go/types would want is not there
+
 func unquote(literal string) string {
 	path, _ := strconv.Unquote(literal) // it was parsed
 	return path
@@ -70,8 +75,11 @@ func unquote(literal string) string {
 
 var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
 
-// packageName guesses the name of a package from its path.
+// packageName guesses the name of a package from its path. Those of the table it knows.
 func packageName(p string) string {
+	if p == controllerRuntime {
+		return "controllerruntime"
+	}
 	name := path.Base(p)
 	if majorVersion.MatchString(name) && !strings.HasPrefix(p, "k8s.io/") { // whose API versions are packages
 		name = path.Base(path.Dir(p))
@@ -166,23 +174,36 @@ func (e *edits) editImports() {
 		lines = append(lines, line)
 	}
 	slices.Sort(lines)
-	for i, replaced := range e.gone {
-		if replaced == len(i.uses) {
-			e.replace(i.spec.Pos(), i.spec.End(), strings.Join(lines, "\n\t"))
-			lines = nil
+	for _, i := range e.imports {
+		if e.gone[i] == 0 || e.gone[i] < len(i.uses) {
+			continue
 		}
+		if d := e.declarationOf(i.spec); !d.Lparen.IsValid() {
+			e.replace(d.Pos(), i.spec.End(), "")
+			continue
+		}
+		e.replace(i.spec.Pos(), i.spec.End(), strings.Join(lines, "\n\t"))
+		lines = nil
 	}
 	if len(lines) == 0 {
 		return
 	}
 	last := e.imports[len(e.imports)-1].spec
-	for _, d := range e.file.Decls {
-		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT && g.Lparen.IsValid() {
-			e.insert(g.Rparen, "\t"+strings.Join(lines, "\n\t")+"\n")
-			return
-		}
+	if d := e.declarationOf(last); d.Lparen.IsValid() {
+		e.insert(d.Rparen, "\t"+strings.Join(lines, "\n\t")+"\n")
+		return
 	}
 	for _, line := range lines {
 		e.insert(last.End(), "\nimport "+line)
 	}
+}
+
+// declarationOf returns the declaration that an import stands in.
+func (s *source) declarationOf(spec *ast.ImportSpec) *ast.GenDecl {
+	for _, d := range s.file.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && slices.Contains(g.Specs, ast.Spec(spec)) {
+			return g
+		}
+	}
+	panic("migrate: an import outside of all declarations")
 }
