@@ -29,8 +29,11 @@ while read -r module version packages; do
 	chmod -R u+w "$dir"
 	cd "$dir"
 	export GOFLAGS=-mod=mod
+	for local in $(sed -n 's/^replace \([^ ]*\) => \.\/.*/\1/p' go.mod); do # it is published by itself
+		go mod edit -dropreplace="$local"
+	done
 	# As it would be with client-go alone, of the version that the move brings.
-	raised=$(go list -m -f '{{if not .Indirect}}{{.Path}}{{end}}' all | grep -E '^k8s.io/(api|apimachinery|apiserver|apiextensions-apiserver|client-go|component-base|component-helpers|controller-manager|csi-translation-lib|kubelet|metrics)$' | sed "s/\$/@$kubernetes/")
+	raised=$(go list -m -f '{{if not .Indirect}}{{.Path}}{{end}}' all | grep -E '^k8s.io/(api|apimachinery|apiserver|apiextensions-apiserver|client-go|component-base|component-helpers|controller-manager|csi-translation-lib|kubelet|metrics)$' | sed "s/\$/@$kubernetes/" || true)
 	# shellcheck disable=SC2086
 	go get $raised >/dev/null 2>&1 || echo "   it cannot be raised to $kubernetes"
 	go mod tidy >/dev/null 2>&1 || true

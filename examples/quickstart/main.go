@@ -9,8 +9,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"log"
 	"os"
 	"os/signal"
@@ -28,7 +26,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	context.AfterFunc(ctx, stop) // the second Ctrl-C kills
 
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
 		clientcmd.NewDefaultClientConfigLoadingRules(), &clientcmd.ConfigOverrides{}).ClientConfig()
@@ -36,7 +34,7 @@ func main() {
 		config, err = demo(ctx)
 	}
 	if err == nil {
-		err = watch(ctx, config, os.Stdout)
+		err = watch(ctx, config, log.New(os.Stdout, "", 0))
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -44,7 +42,7 @@ func main() {
 }
 
 // watch tells what happens to the pods of a cluster until ctx ends.
-func watch(ctx context.Context, config *rest.Config, out io.Writer) error {
+func watch(ctx context.Context, config *rest.Config, out *log.Logger) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
@@ -57,7 +55,7 @@ func watch(ctx context.Context, config *rest.Config, out io.Writer) error {
 	_, err = pods.Handle(informer.Funcs[*corev1.Pod]{
 		Updated: func(old, pod *corev1.Pod) {
 			if pod.Status.Phase != old.Status.Phase {
-				fmt.Fprintln(out, pod.Name, old.Status.Phase, "->", pod.Status.Phase)
+				out.Println(pod.Name, old.Status.Phase, "->", pod.Status.Phase)
 			}
 		},
 	}, informer.HandlerOptions{})
@@ -72,7 +70,7 @@ func watch(ctx context.Context, config *rest.Config, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out, len(web), "of", pods.Indexer().Len(), "pods are labelled app=web")
+	out.Println(len(web), "of", pods.Indexer().Len(), "pods are labelled app=web")
 	<-pods.Done()
 	return nil
 }

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
+	"log"
 	"testing"
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/program"
@@ -13,10 +13,10 @@ import (
 var example = program.Run(func(ctx context.Context, _ []string, stdout, stderr io.Writer) int {
 	config, err := demo(ctx)
 	if err == nil {
-		err = watch(ctx, config, stdout)
+		err = watch(ctx, config, log.New(stdout, "", 0))
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, err)
+		log.New(stderr, "", 0).Print(err)
 		return 1
 	}
 	return 0

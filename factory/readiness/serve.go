@@ -1,9 +1,9 @@
 package readiness
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 )
 
@@ -30,26 +30,27 @@ func (p *Probe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(report) // whoever has asked is gone
 		return
 	}
-	p.write(w, report, query.Has("verbose"))
+	_, _ = w.Write(p.text(report, query.Has("verbose")))
 }
 
-// write writes a report as text: what fails with a minus, and what does not with a plus.
-func (p *Probe) write(w io.Writer, report Report, verbose bool) {
+// text is a report as text: what fails with a minus, and what does not with a plus.
+func (p *Probe) text(report Report, verbose bool) []byte {
+	var b bytes.Buffer
 	for _, l := range report.Informers {
 		if verbose && len(l.Findings) == 0 {
-			fmt.Fprintf(w, "[+] %s ok: %d objects\n", l.Name, l.Objects)
+			fmt.Fprintf(&b, "[+] %s ok: %d objects\n", l.Name, l.Objects)
 		}
 		for _, f := range l.Findings {
 			sign := "+"
 			if p.fails(f) {
 				sign = "-"
 			}
-			fmt.Fprintf(w, "[%s] %s\n", sign, f.of(l))
+			fmt.Fprintf(&b, "[%s] %s\n", sign, f.of(l))
 		}
 	}
-	if report.Ready {
-		fmt.Fprintln(w, "ready")
-	} else {
-		fmt.Fprintln(w, "not ready")
+	if !report.Ready {
+		b.WriteString("not ")
 	}
+	b.WriteString("ready\n")
+	return b.Bytes()
 }
