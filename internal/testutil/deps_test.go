@@ -127,6 +127,11 @@ var arrows = []arrow{
 		why: "an example can be copied out of this repository as it is, with the requirements that everybody has",
 	},
 	{
+		from: "cmd/migrate",
+		to:   []string{"golang.org/x/tools/...", "golang.org/x/mod/...", "github.com/pmezard/go-difflib/..."},
+		why:  "it moves programs by their text, in a module of its own: it needs nothing of what it moves them to",
+	},
+	{
 		from: "internal/dropin",
 		why:  "it has nothing but tests, in a module of its own",
 	},
