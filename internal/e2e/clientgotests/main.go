@@ -16,6 +16,8 @@ const clientgo = "k8s.io/client-go/"
 // each one's place.
 var folders = []folder{
 	{"tools/cache", "github.com/tidemark-k8s/tidemark/informer/cache"},
+	{"dynamic/dynamicinformer", "github.com/tidemark-k8s/tidemark/factory/dynamicinformer"},
+	{"metadata/metadatainformer", "github.com/tidemark-k8s/tidemark/factory/metadatainformer"},
 	{"listers/extensions/v1beta1", "k8s.io/client-go/listers/extensions/v1beta1"}, // over our stores
 }
 

@@ -71,17 +71,16 @@ func load(f folder) (*source, error) {
 		return nil, err
 	}
 	for _, p := range found {
-		if p.ForTest != clientgo+f.path || p.PkgPath != clientgo+f.path {
+		if p.ForTest != clientgo+f.path {
 			continue
 		}
 		if len(p.Errors) > 0 {
 			return nil, fmt.Errorf("%w (and %d more)", p.Errors[0], len(p.Errors)-1)
 		}
 		s := &source{folder: f, pkg: p, owner: make(map[types.Object]*unit)}
-		if err := s.cut(); err != nil {
-			return nil, err
+		if err := s.cut(); err != nil || len(s.files) > 0 { // the tests are in the package, or beside it
+			return s, err
 		}
-		return s, nil
 	}
 	return nil, errNoTests
 }
