@@ -31,6 +31,7 @@ func newFreeStore(key cache.KeyFunc, ix cache.Indexers) *clientgoStore {
 	return &clientgoStore{
 		writer: writer, keyFunc: key, parse: parse, metaKeys: metaKeys,
 		versions: func() bool { return true },
+		written:  func() {},
 		failed:   func(err error) { klog.Background().Error(err, "An index leaves objects out") },
 	}
 }
@@ -48,6 +49,9 @@ type clientgoStore struct {
 	// versions tells whether writes move the store's version: not once an
 	// informer does.
 	versions func() bool
+
+	// written is called with each write.
+	written func()
 
 	transform cache.TransformFunc // may be nil
 	// failed is told what index functions fail on in a write that does not return it;
@@ -70,6 +74,7 @@ func newClientgoStore(c *core) *clientgoStore {
 		part:     c.byHand(),
 		metaKeys: true,
 		versions: func() bool { return !c.isSynced() },
+		written:  func() { c.writtenByHand.Store(true) },
 	}
 }
 
@@ -91,6 +96,7 @@ func (s *clientgoStore) write(kind cache.TransactionType, obj any) error {
 // make makes writes in one section, and returns what index functions have failed on:
 // that is stored. Where one of them ends the goroutine, it is told instead.
 func (s *clientgoStore) make(writes []clientgoWrite) (failed error) {
+	s.written()
 	returned := false
 	defer func() {
 		if !returned {
@@ -197,6 +203,7 @@ func (s *clientgoStore) publish() { s.gauge.Load().set(s.writer.Indexer().Versio
 // Replace makes the store hold exactly the list. With an object without a key,
 // or of another type, it changes nothing.
 func (s *clientgoStore) Replace(list []any, version string) error {
+	s.written()
 	staging := s.writer.StageAll(s.part)
 	for _, obj := range list {
 		w, err := s.prepare(cache.Transaction{Object: obj})

@@ -43,6 +43,10 @@ type core struct {
 	disguised   atomic.Bool   // the transform has changed a UID or version
 	renames     atomic.Bool   // the transform has changed a key
 	sharing     sharing
+	// followed says of each source whether its last run ended in the midst of a watch that
+	// nothing put in doubt, byHand whether a user has written into the store.
+	followed      []atomic.Bool
+	writtenByHand atomic.Bool
 
 	// The processLoop's own.
 	parts     []part
@@ -73,7 +77,9 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 		run:     newRun(),
 		status:  status{parts: make([]partStatus, len(sources))},
 		parts:   make([]part, len(sources)),
-		reached: newReached(len(sources)),
+
+		followed: make([]atomic.Bool, len(sources)),
+		reached:  newReached(len(sources)),
 	}
 	c.sharing = newSharing(o.Decoding)
 	if c.options.Name == "" {

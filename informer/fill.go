@@ -24,8 +24,10 @@ type State[T any] struct {
 // told them as initial. The informer then watches each source from its version on, and
 // Synced is closed when that watch has brought all that has changed since, as
 // [Informer.WaitFresh] says. Where the version has expired,
-// or the source is a fake, which keeps no history, a full state is read as ever: what differs
-// is told as changed, and what is gone as deleted. The objects are the informer's from now on.
+// or the source is a fake that says so, which keeps no history, a full state is read as ever: what
+// differs is told as changed, and what is gone as deleted. A fake behind bare functions is taken
+// for a server: what it held otherwise is found out after 90 seconds without an event. The
+// objects are the informer's from now on.
 //
 // It returns [ErrState] where a state has objects and no version, or the states are not as
 // many as the sources; [ErrType] for an object that the informer does not hold; [ErrRunning] or

@@ -178,15 +178,21 @@ func (s *intake) write(ctx context.Context) error {
 	if inspect := s.core.hooks.inspect; inspect != nil {
 		inspect(batch)
 	}
-	if n := len(batch); n > 0 && !s.staged && saysSomething(&batch[n-1]) { // pages of a full state tell nothing until it is whole
-		s.core.status.received(s.part, batch[n-1].Op == deltafifo.Bookmark)
+	if n := len(batch); n > 0 && !s.staged { // pages of a full state tell nothing until it is whole
+		s.heard(&batch[n-1])
 	}
 	return s.run.queue.Push(ctx, batch...)
 }
 
-// saysSomething tells whether a delta is something that the source has said: a bookmark
-// without a version tells that it says nothing more.
-func saysSomething(d *deltafifo.Delta) bool { return d.Op != deltafifo.Bookmark || d.Version != "" }
+// heard notes what the source has said. A bookmark without a version tells that a watch
+// has brought what changed since the run before: the source has opened that watch.
+func (s *intake) heard(last *deltafifo.Delta) {
+	if last.Op == deltafifo.Bookmark && last.Version == "" {
+		s.core.status.confirmed(s.part)
+		return
+	}
+	s.core.status.received(s.part, last.Op == deltafifo.Bookmark)
+}
 
 // transform prepares the object of one delta. Where that fails the object is
 // quarantined; a delete is a delete all the same. It may end the goroutine. It returns

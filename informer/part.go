@@ -47,8 +47,8 @@ const (
 const maxSources = math.MaxUint16
 
 // resume returns the version that a run goes on from, and how. A source whose lists
-// have none is begun anew: those of its objects say nothing. What is not to be trusted, or
-// could not be prepared, is read again, and so is all where a transform renames objects: what
+// have none is begun anew: those of its objects say nothing. What is not to be trusted,
+// could not be prepared, was written by hand, or was about to be read anew is read again, and so is all where a transform renames objects: what
 // it has made of their keys is not known any more.
 func (c *core) resume(i uint16) (version string, how reflector.Resume) {
 	p := &c.parts[i]
@@ -57,7 +57,7 @@ func (c *core) resume(i uint16) (version string, how reflector.Resume) {
 		return p.fill.Version, reflector.ResumeUnlessFake // its user has said so
 	case !p.versioned:
 		return "", reflector.ResumeNever
-	case p.untrusted || len(p.quarantine) > 0 || c.renames.Load():
+	case p.untrusted || len(p.quarantine) > 0 || c.renames.Load() || !c.followed[i].Load() || c.writtenByHand.Load():
 		how = reflector.ResumeNever
 	case p.content == filled:
 		how = reflector.ResumeUnlessFake

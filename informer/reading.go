@@ -95,6 +95,9 @@ func (c *core) mirror(sink *intake, version string, how reflector.Resume) {
 		r := c.reflector(sink, version, how)
 		defer func() { // also where the transform has ended the goroutine
 			version, how = r.Version(), reflector.ResumeNever
+			if sink.abandoned == nil || !closed(sink.abandoned) {
+				c.followed[sink.part].Store(r.Followed())
+			}
 			sink.afresh.Store(true) // where the run has not ended
 		}()
 		return r.Run(ctx)

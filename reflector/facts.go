@@ -55,6 +55,9 @@ const (
 	// brings nothing for resumedPause after that.
 	resumedPatience = time.Second
 	resumedPause    = 50 * time.Millisecond
+	// resumedLimit is how long it may bring events without such a pause, before a full state
+	// is read: what never pauses would never be known to be complete.
+	resumedLimit = 5 * time.Second
 	// slowOpening is how long a server that is there does not take to open a
 	// watch, and what a client waits at least before it tries again by itself.
 	slowOpening = time.Second
@@ -188,6 +191,11 @@ func (l *loop) patience(w *watchConn) time.Duration {
 	default:
 		return unknownPatience
 	}
+}
+
+// neverPauses tells whether a watch that resumes has had its time to pause.
+func (l *loop) neverPauses(w *watchConn) bool {
+	return !w.initial && l.machine.watch.proof == resumed && l.machine.phase == watching && time.Since(l.times.watchStart) >= resumedLimit
 }
 
 // mayLast is how long w may go on, if it is a stream, until its initial state is

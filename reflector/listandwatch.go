@@ -68,6 +68,7 @@ func (l *loop) listAndWatch() {
 		case err != nil:
 			l.sinkFailed(err)
 		case l.action.op == doStop:
+			l.setFollowed(l.action.followed)
 			return
 		default:
 			l.step(l.outcome())

@@ -86,7 +86,7 @@ type input struct {
 	changed bool   // inEvents: the batch holds more than Added
 	end     bool   // inBookmark: it ends an initial state
 	short   bool   // inClosed: less than a second after it was asked for
-	slow    bool   // inOpened: a second or more after it was asked for
+	slow    bool   // inOpened: a second or more after it was asked for; inSilent: it has not paused for too long
 	moved   bool   // inServed: in another version than before
 
 	healthy     bool // there were two minutes without a failure, a watch being open
@@ -126,6 +126,7 @@ type action struct {
 	write    bool   // write what came of the page
 	bookmark string // write a bookmark
 	caughtUp bool   // write one without a version
+	followed bool   // doStop: the sink follows the source, so that another reflector may go on from there
 
 	history History
 	op      op
@@ -294,7 +295,8 @@ type cell func(*machine, input) action
 //	                 closed      short, and so was the last one                                          waitingToWatch, for one step
 //	                 closed      else                                reopened                            openingWatch
 //	openingWatch     silent      resumed                             confirmed; expired                  relist
-//	watching         silent      resumed                             unconfirmed; caughtUp               watching
+//	watching         silent      resumed, without a pause            confirmed; expired                  relist
+//	                 silent      resumed                             unconfirmed; caughtUp               watching
 //	openingWatch,    silent      unconfirmed                         confirmed; expired                  relist
 //	 watching        silent      else                                fail; unconfirmed, unless a fake's  openingWatch
 //	                 failed      busy                                fail                                waitingToWatch
@@ -346,8 +348,9 @@ func (m *machine) step(in input) action {
 func (m *machine) next(in input) action {
 	switch in.kind {
 	case inStop:
+		followed := m.phase == watching && m.history.state == known
 		m.phase = stopped
-		return action{op: doStop}
+		return action{op: doStop, followed: followed}
 	case inSinkFailed:
 		return m.waitToList(m.fail())
 	case inFailed:
@@ -594,8 +597,10 @@ func (m *machine) watchClosed(in input) action {
 // watchSilent reopens a watch. It may have been half-open, and the server set back
 // behind it. But fakes, which neither stream nor send bookmarks, are silent by
 // nature.
-func (m *machine) watchSilent(input) action {
+func (m *machine) watchSilent(in input) action {
 	switch {
+	case in.slow: // what has changed since may be on its way for ever
+		return m.distrust()
 	case m.watch.proof == resumed && m.phase == watching:
 		m.watch.proof = unconfirmed
 		return action{caughtUp: true, op: doRead}

@@ -115,7 +115,7 @@ func (w *world) answers(before machine, in input) string {
 	defer func() { w.unversioned = w.unversioned || a.historyUnknown }()
 	unversioned := in.kind == inPage && in.version == ""
 	switch {
-	case a.caughtUp != (before.watch.proof == resumed && in.kind == inSilent && before.phase == watching):
+	case a.caughtUp != (before.watch.proof == resumed && in.kind == inSilent && !in.slow && before.phase == watching):
 		return "takes a resumed watch for complete at the wrong time"
 	case before.watch.proof == resumed && w.machine.watch.proof == confirmed && in.kind != inBookmark && in.kind != inSilent && in.kind != inServed:
 		return "takes what is resumed for confirmed"
@@ -237,6 +237,9 @@ func (w *world) inputs(versions ...string) []input {
 			input{kind: inBookmark, version: "3"}, input{kind: inBookmark, version: "9"}, input{kind: inBookmark, version: "4", end: true}, input{kind: inBookmark, version: "9", end: true},
 			input{kind: inClosed, short: true}, input{kind: inClosed, healthy: true}, input{kind: inSilent},
 			input{kind: inFailed, class: classExpired, healthy: true}, input{kind: inSinkFailed})
+	}
+	if w.action.op == doRead && w.machine.phase == watching && w.machine.watch.proof == resumed {
+		all = append(all, input{kind: inSilent, slow: true})
 	}
 	if w.action.op == doReceive {
 		all = append(all, input{kind: inBroken})

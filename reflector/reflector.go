@@ -73,8 +73,9 @@ type Reflector struct {
 
 	started atomic.Bool
 
-	mu      sync.Mutex
-	version string
+	mu       sync.Mutex
+	version  string
+	followed bool
 }
 
 // New returns a reflector that is not running. What is wrong with the
@@ -105,6 +106,23 @@ func (r *Reflector) Run(ctx context.Context) error {
 	defer l.closeAhead()
 	goexit.Outlive(l.listAndWatch)
 	return nil
+}
+
+// Followed tells, when Run has returned, whether the sink had all that the source has told
+// up to [Reflector.Version], in a history that nothing put in doubt, and a watch was open:
+// then another reflector may resume from there. It may be called from any goroutine.
+func (r *Reflector) Followed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return r.followed
+}
+
+func (r *Reflector) setFollowed(followed bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	r.followed = followed
 }
 
 // Version returns the newest resourceVersion up to which the sink was told

@@ -119,6 +119,9 @@ func (l *loop) read() (input, error) {
 	} else {
 		w.patience = l.patience(w)
 	}
+	if l.neverPauses(w) {
+		return input{kind: inSilent, slow: true}, nil
+	}
 	for range maxBatch {
 		a, ok := w.next(len(l.batch) == 0)
 		op := change(a.Type)

@@ -113,7 +113,8 @@ func (r *StoreReflector) run(ctx context.Context, observe func(reflector.Event))
 	var pages firstPages
 	current, err := r.begin(func(e informer.Event) {
 		log(e)
-		if seen, ok := e.(reflector.Event); ok {
+		failed, _ := e.(reflector.Failed)
+		if seen, ok := e.(reflector.Event); ok && failed.Operation != opResync { // which is no failure of the reflector
 			pages.observe(seen)
 			observe(seen)
 		}

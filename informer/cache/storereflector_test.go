@@ -10,7 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -135,3 +138,25 @@ var (
 	_ WatchErrorHandler            = func(*Reflector, error) {}
 	_ WatchErrorHandlerWithContext = func(context.Context, *Reflector, error) {}
 )
+
+// A store that refuses a resync is logged, and ends no ListAndWatch.
+func TestARefusedResyncEndsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lw := &ListWatch{
+			ListFunc: func(metav1.ListOptions) (runtime.Object, error) {
+				time.Sleep(time.Minute) // the first resyncs come before the list
+				return &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "10"}}, nil
+			},
+			WatchFunc: func(metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		r := NewReflector(lw, &corev1.Pod{}, refusesResync{NewStore(MetaNamespaceKeyFunc)}, time.Second)
+		require.NoError(t, r.ListAndWatchWithContext(ctx))
+		require.Error(t, ctx.Err(), "it went on until then")
+	})
+}
+
+type refusesResync struct{ Store }
+
+func (refusesResync) Resync() error { return errors.New("no resync here") }

@@ -157,6 +157,10 @@ func (s *storeSink) Abort(context.Context) error {
 	return nil
 }
 
+// opResync is the operation of a resync that the store has refused. It is told from another
+// goroutine than all else.
+const opResync = "resync"
+
 // resyncs calls the store's Resync every period until ctx ends, whatever the
 // reflector is doing.
 func (s *storeSink) resyncs(ctx context.Context) {
@@ -170,7 +174,7 @@ func (s *storeSink) resyncs(ctx context.Context) {
 			continue
 		}
 		if err := s.store.Resync(); err != nil {
-			s.observe(reflector.Failed{Operation: "resync", Err: fmt.Errorf("resync %s: %w", s.name, err)})
+			s.observe(reflector.Failed{Operation: opResync, Err: fmt.Errorf("resync %s: %w", s.name, err)})
 		}
 	}
 }
