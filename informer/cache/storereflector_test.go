@@ -143,11 +143,11 @@ var (
 func TestARefusedResyncEndsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lw := &ListWatch{
-			ListFunc: func(metav1.ListOptions) (runtime.Object, error) {
+			ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 				time.Sleep(time.Minute) // the first resyncs come before the list
 				return &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "10"}}, nil
 			},
-			WatchFunc: func(metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
+			WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
