@@ -1,0 +1,82 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
+)
+
+// An informer that is leased again goes on by a watch from where it was left: with all that
+// has changed meanwhile, and without a list. Where the server knows that version no more,
+// it reads a full state.
+func TestScenario_LeaseAcquiredAgain(t *testing.T) {
+	s := begin(t, harness.Options{})
+	s.createPods(somePods)
+	ctx, cancel := context.WithCancel(s.ctx)
+	f := factory.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(s.connect(s.cluster.Config())), 0)
+	f.StartWithContext(ctx)
+	defer f.Shutdown()
+	defer cancel()
+
+	relists := func() int {
+		lease, err := factory.Acquire[*corev1.Pod](f, factory.Scope{Namespaces: []string{harness.Namespace(0), harness.Namespace(1)}})
+		s.must(err)
+		s.must(lease.WaitFresh(ctx))
+		s.must(s.holds(lease))
+		relists := lease.Informer().Status().Relists
+		lease.Release()
+		s.eventually("the informer stops", func() error {
+			for held := range f.Informers() {
+				if held.Status.Running {
+					return fmt.Errorf("%s runs", held.Resource.Resource)
+				}
+			}
+			return nil
+		})
+		return relists
+	}
+	require.Zero(t, relists())
+	s.deletePods(0, 100)
+	s.touchPods(100, 200, "7")
+	require.Zero(t, relists(), "it went on from where it was")
+	require.Zero(t, relists(), "and so it does where nothing has changed")
+
+	s.deletePods(100, 150)
+	s.touchPods(150, 200, "8")
+	s.must(s.cluster.Compact(s.ctx))
+	s.must(s.cluster.RestartAPIServer(s.ctx))
+	require.Positive(t, relists(), "the version has expired")
+}
+
+// holds compares what a lease's informer holds with what the server has.
+func (s *scenario) holds(lease *factory.Lease[*corev1.Pod]) error {
+	found := make(map[string]string)
+	for pod := range lease.Informer().Indexer().All() {
+		found[pod.Namespace+"/"+pod.Name] = pod.ResourceVersion
+	}
+	for n := range 2 {
+		pods, err := s.admin.CoreV1().Pods(harness.Namespace(n)).List(s.ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, pod := range pods.Items {
+			key := pod.Namespace + "/" + pod.Name
+			if found[key] != pod.ResourceVersion {
+				return fmt.Errorf("%s is at %q instead of %q", key, found[key], pod.ResourceVersion)
+			}
+			delete(found, key)
+		}
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("%d pods are gone, and still held: %v", len(found), found)
+	}
+	return nil
+}
