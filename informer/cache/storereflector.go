@@ -80,7 +80,7 @@ func (r *StoreReflector) Run(stop <-chan struct{}) { r.RunWithContext(wait.Conte
 // RunWithContext reflects until ctx ends. Failures are logged, and followed by another
 // attempt after a back-off. What keeps it from running at all is logged too.
 func (r *StoreReflector) RunWithContext(ctx context.Context) {
-	if err := r.run(ctx, func(reflector.Event) {}); err != nil {
+	if err := r.run(ctx, func(reflector.Event) {}, func() {}); err != nil {
 		klog.FromContext(ctx).Error(err, "The reflector does not run", "reflector", r.name)
 	}
 }
@@ -92,20 +92,21 @@ func (r *StoreReflector) ListAndWatch(stop <-chan struct{}) error {
 
 // ListAndWatchWithContext reflects until ctx ends, or until a failure that client-go's
 // does not go on after either. It returns the error of a list, or of a watch that was
-// never opened; of a watch that broke it returns nil. Another call goes on from
-// the version that was reached.
+// never opened; of a watch that broke, or a resync that the store has refused, it returns
+// nil. Another call goes on from the version that was reached.
 func (r *StoreReflector) ListAndWatchWithContext(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	a := attempt{patience: r.MaxInternalErrorRetryDuration, end: cancel}
-	if err := r.run(ctx, a.observe); err != nil {
+	if err := r.run(ctx, a.observe, cancel); err != nil {
 		return err
 	}
 	return a.err
 }
 
-// run runs a reflector of its own until ctx ends.
-func (r *StoreReflector) run(ctx context.Context, observe func(reflector.Event)) error {
+// run runs a reflector of its own until ctx ends. It calls resyncRefused, from another
+// goroutine than observe, when the store has refused a resync.
+func (r *StoreReflector) run(ctx context.Context, observe func(reflector.Event), resyncRefused func()) error {
 	if r.o.Logger != nil {
 		ctx = klog.NewContext(ctx, *r.o.Logger)
 	}
@@ -113,8 +114,9 @@ func (r *StoreReflector) run(ctx context.Context, observe func(reflector.Event))
 	var pages firstPages
 	current, err := r.begin(func(e informer.Event) {
 		log(e)
-		failed, _ := e.(reflector.Failed)
-		if seen, ok := e.(reflector.Event); ok && failed.Operation != opResync { // which is no failure of the reflector
+		if failed, ok := e.(reflector.Failed); ok && failed.Operation == opResync { // which is no failure of the reflector
+			resyncRefused()
+		} else if seen, ok := e.(reflector.Event); ok {
 			pages.observe(seen)
 			observe(seen)
 		}

@@ -139,8 +139,8 @@ var (
 	_ WatchErrorHandlerWithContext = func(context.Context, *Reflector, error) {}
 )
 
-// A store that refuses a resync is logged, and ends no ListAndWatch.
-func TestARefusedResyncEndsNothing(t *testing.T) {
+// A store that refuses a resync ends a ListAndWatch without an error, and no Run.
+func TestARefusedResync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lw := &ListWatch{
 			ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
@@ -153,6 +153,8 @@ func TestARefusedResyncEndsNothing(t *testing.T) {
 		defer cancel()
 		r := NewReflector(lw, &corev1.Pod{}, refusesResync{NewStore(MetaNamespaceKeyFunc)}, time.Second)
 		require.NoError(t, r.ListAndWatchWithContext(ctx))
+		require.NoError(t, ctx.Err(), "it ended before")
+		r.RunWithContext(ctx)
 		require.Error(t, ctx.Err(), "it went on until then")
 	})
 }
