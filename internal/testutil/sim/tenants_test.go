@@ -447,7 +447,7 @@ func (t *tenancy) end() {
 	for _, f := range t.factories {
 		f.Shutdown()
 	}
-	if !t.failed() {
+	if synctest.Wait(); !t.failed() { // what has told its end may still be on its way out
 		t.asks(stopCheckers[:1])
 	}
 	t.server.Close()
