@@ -288,6 +288,9 @@ func (i *clientgoInformer) Begin(ctx context.Context, o RunOptions) error {
 // Status is [Informer.Status].
 func (i *clientgoInformer) Status() Status { return i.core.Status() }
 
+// Inspector is [Informer.Inspector].
+func (i *clientgoInformer) Inspector() *Inspector { return i.core.Inspector() }
+
 // Done is [Informer.Done].
 func (i *clientgoInformer) Done() <-chan struct{} { return i.core.done() }
 

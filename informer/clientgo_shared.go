@@ -27,6 +27,8 @@ type Shared interface {
 	Begin(ctx context.Context, o RunOptions) error
 	// Status is [Informer.Status].
 	Status() Status
+	// Inspector is [Informer.Inspector].
+	Inspector() *Inspector
 	// Done is [Informer.Done].
 	Done() <-chan struct{}
 	// WaitDelivered is [Informer.WaitDelivered].

@@ -50,7 +50,58 @@ type Status struct {
 	LastLeftOut   error
 	LastLeftOutAt time.Time
 
+	// SyncTook is how long it took from the first Run until the store was complete, zero
+	// before that.
+	SyncTook time.Duration
+	// Totals count what has happened since the informer was made.
+	Totals Totals
+	// Progress is how far the full state has come that is being read.
+	Progress Progress
+	// RecentErrors are the last errors of lists and watches, at most 16, the newest last.
+	RecentErrors []RecentError
+
 	Handlers []HandlerStatus
+}
+
+// Totals count what has happened to an informer. None of them goes down. Full states
+// that were begun and not completed count nowhere but as errors.
+type Totals struct {
+	// Lists and Streams are the full states that came by a list and by a stream, and
+	// Watches the watches that the server has accepted, streams that went on as one too.
+	Lists, Streams, Watches int
+	// Relists are the full states of each cause, the first of each source and run among
+	// them as [reflector.CauseStart]. Causes that did not occur are missing.
+	Relists map[reflector.Cause]int
+	// Errors are the failed lists and watches of each class. Classes that did not occur
+	// are missing.
+	Errors map[reflector.ErrorClass]int
+	// Waits is how often a request was put off after a failure, and Waited for how long
+	// altogether.
+	Waits  int
+	Waited time.Duration
+	// Added, Updated and Deleted are the changes that were told to handlers, or would have
+	// been, each once however many handlers there are, and without resyncs. A re-created
+	// object counts as deleted and added. Bookmarks are those that came.
+	Added, Updated, Deleted, Bookmarks uint64
+	// Shared is how many values were not stored since they were equal to one that another
+	// object has, see [reflector.Decoding].
+	Shared uint64
+}
+
+// Progress is how far a full state has come.
+type Progress struct {
+	Since   time.Time // when it was asked for; zero where none is being read
+	Objects int       // that have come, of all sources
+	// Remaining is how many the server says are still to come, -1 where it does not say.
+	Remaining int64
+	Bytes     int64 // that have come, see [reflector.Paged]
+}
+
+// RecentError is an error of a list or watch.
+type RecentError struct {
+	At    time.Time
+	Class reflector.ErrorClass
+	Err   error
 }
 
 // HandlerStatus is how one handler is doing.
@@ -63,6 +114,9 @@ type HandlerStatus struct {
 	Lagging bool
 	// Failures is how many changes the handler panicked on, or ended its goroutine on.
 	Failures int
+	// Told is how many events it has been told, those of resyncs and of the initial state
+	// too.
+	Told uint64
 }
 
 // status keeps book of what the goroutines of an informer report.

@@ -20,18 +20,53 @@ const (
 	OpWatch  Operation = "watch"
 )
 
+// Cause says why a full state was read.
+type Cause string
+
+// The causes of full states.
+const (
+	CauseStart   Cause = "start"        // the reflector has just begun
+	CauseExpired Cause = "expired"      // the server does not serve the known version any more (410), or not yet
+	CauseHistory Cause = "history"      // the server's history went back, or it serves another version of the kind
+	CauseSilence Cause = "silence"      // a watch brought nothing after an outage, or not what it had missed
+	CauseFailure Cause = "failure"      // a watch, a stream or the sink failed
+	CauseServed  Cause = "served-again" // the server serves the resource again
+)
+
+// ErrorClass says what kind of error a request met, in few words that never grow in number.
+type ErrorClass string
+
+// The classes of errors, as [ClassOf] tells them.
+const (
+	ErrorExpired      ErrorClass = "expired"      // 410, or a version that is not there yet
+	ErrorBusy         ErrorClass = "busy"         // 429
+	ErrorForbidden    ErrorClass = "forbidden"    // 403
+	ErrorUnauthorized ErrorClass = "unauthorized" // 401
+	ErrorNotServed    ErrorClass = "not-served"   // 404, 405 or 406
+	ErrorInvalid      ErrorClass = "invalid"      // 400, 414, 422 or 431
+	ErrorServer       ErrorClass = "server"       // 5xx
+	ErrorTimeout      ErrorClass = "timeout"      // nothing came in time
+	ErrorConnection   ErrorClass = "connection"   // refused, reset, cut off
+	ErrorDecode       ErrorClass = "decode"       // an answer that cannot be read
+	ErrorOther        ErrorClass = "other"
+)
+
 type (
 	// Paged reports one page of a list, or about a second's worth of a
 	// stream. Objects counts from the start of the list; Remaining is how
 	// many the server said are still to come, -1 where it did not say.
+	// Bytes is how much has come, as the server encoded it (without the compression of
+	// HTTP), 0 where the objects do not come through [Wire].
 	Paged struct {
 		Operation Operation
 		Objects   int
 		Remaining int64
+		Bytes     int64
 	}
 	// Listed reports a full state that was committed to the sink.
 	Listed struct {
 		Operation Operation
+		Cause     Cause
 		Version   string
 		Objects   int
 		Took      time.Duration
@@ -52,6 +87,7 @@ type (
 	// since the last healthy time.
 	Failed struct {
 		Operation Operation
+		Class     ErrorClass
 		Err       error
 		Attempt   int
 	}

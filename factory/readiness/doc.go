@@ -1,7 +1,7 @@
 // Package readiness tells a probe whether the informers of a program are ready, and what
 // is wrong with them.
 //
-//	probe := readiness.New(readiness.Options{}, readiness.Factory(f))
+//	probe := readiness.New(readiness.Options{}, factory.InUse(f))
 //	mux.Handle("/readyz", probe)                       // net/http
 //	mgr.AddReadyzCheck("informers", probe.Check)       // controller-runtime's healthz.Checker
 //

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/factory"
-	"github.com/tidemark-k8s/tidemark/informer"
 )
 
 // staleAfter is twice the minute after which an API server sends a bookmark.
@@ -24,55 +23,16 @@ type Options struct {
 	StaleAfter time.Duration
 }
 
-// Informers are the informers that a probe asks about, by name. They are gone through
-// at each request.
-type Informers iter.Seq2[string, informer.Status]
-
-// Factory are the informers that a factory has at the time of a request, of all three kinds
-// of factories: those that somebody uses.
-func Factory(f interface{ Informers() iter.Seq[factory.Held] }) Informers {
-	return func(yield func(string, informer.Status) bool) {
-		for held := range f.Informers() {
-			used := held.Pinned || held.Users > 0
-			if used && !yield(nameOf(held), held.Status) {
-				return
-			}
-		}
-	}
-}
-
-// One is a single informer, of no factory.
-func One(name string, i interface{ Status() informer.Status }) Informers {
-	return func(yield func(string, informer.Status) bool) { yield(name, i.Status()) }
-}
-
-// nameOf names an informer by its resource and what it is of that.
-func nameOf(h factory.Held) string {
-	name := h.Resource.GroupResource().String()
-	if h.Resource.Empty() && h.Type != nil {
-		name = h.Type.String()
-	}
-	if len(h.Scope.Namespaces) > 0 {
-		name += " in " + strings.Join(h.Scope.Namespaces, ",")
-	}
-	for _, selector := range []string{h.Scope.Labels, h.Scope.Fields} {
-		if selector != "" {
-			name += " with " + selector
-		}
-	}
-	return name
-}
-
 // Probe tells whether informers are ready. It is made by [New].
 type Probe struct {
 	options Options
-	of      []Informers
+	of      []iter.Seq[factory.Held]
 }
 
 var _ http.Handler = (*Probe)(nil)
 
-// New returns a probe of some informers.
-func New(o Options, of ...Informers) *Probe {
+// New returns a probe of some informers, such as those of [factory.InUse].
+func New(o Options, of ...iter.Seq[factory.Held]) *Probe {
 	if o.StaleAfter == 0 {
 		o.StaleAfter = staleAfter
 	}
@@ -97,8 +57,8 @@ type Line struct {
 func (p *Probe) Report() Report {
 	r := Report{Ready: true}
 	for _, informers := range p.of {
-		for name, status := range informers {
-			l := Line{Name: name, Ready: true, Objects: status.Objects, Findings: examine(status, p.options.StaleAfter)}
+		for held := range informers {
+			l := Line{Name: held.Name(), Ready: true, Objects: held.Status.Objects, Findings: examine(held.Status, p.options.StaleAfter)}
 			l.Ready = !slices.ContainsFunc(l.Findings, p.fails)
 			r.Ready = r.Ready && l.Ready
 			r.Informers = append(r.Informers, l)

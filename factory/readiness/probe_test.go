@@ -59,7 +59,7 @@ func ask(p http.Handler, url string) (status int, text string) {
 
 func TestReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(Options{}, Factory(newCluster(t, nil).factory))
+		p := New(Options{}, factory.InUse(newCluster(t, nil).factory))
 		require.NoError(t, p.Check(nil))
 		status, text := ask(p, "/readyz")
 		require.Equal(t, http.StatusOK, status)
@@ -72,7 +72,7 @@ func TestReady(t *testing.T) {
 // What never synced is not ready, and says why.
 func TestNeverSynced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(Options{}, Factory(newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: "secrets"}) }).factory))
+		p := New(Options{}, factory.InUse(newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: "secrets"}) }).factory))
 		require.ErrorIs(t, p.Check(nil), ErrNotReady)
 		require.ErrorContains(t, p.Check(nil), "secrets not synced: ")
 		require.ErrorContains(t, p.Check(nil), "forbidden")
@@ -96,13 +96,13 @@ func TestFailOn(t *testing.T) {
 		c.Forbid(informertest.Request{Resource: "pods"})
 		c.CutWatches()
 		synctest.Wait()
-		told := New(Options{}, Factory(c.factory))
+		told := New(Options{}, factory.InUse(c.factory))
 		require.NoError(t, told.Check(nil))
 		status, text := ask(told, "/readyz")
 		require.Equal(t, http.StatusOK, status)
 		require.Regexp(t, `^\[\+\] pods parked: .*forbidden.*\nready\n$`, text)
 
-		failing := New(Options{FailOn: []Condition{Parked}}, Factory(c.factory))
+		failing := New(Options{FailOn: []Condition{Parked}}, factory.InUse(c.factory))
 		require.ErrorContains(t, failing.Check(nil), "pods parked: ")
 		status, text = ask(failing, "/readyz")
 		require.Equal(t, http.StatusServiceUnavailable, status)
@@ -121,7 +121,7 @@ func TestAnswersBesideAStuckIndexFunction(t *testing.T) {
 			}}))
 		})
 		defer close(stuck)
-		status, text := ask(New(Options{}, Factory(c.factory)), "/readyz")
+		status, text := ask(New(Options{}, factory.InUse(c.factory)), "/readyz")
 		require.Equal(t, http.StatusServiceUnavailable, status)
 		require.Regexp(t, `^\[-\] pods not synced: \d objects so far\nnot ready\n$`, text)
 	})
@@ -133,18 +133,18 @@ func TestWhoIsAskedFor(t *testing.T) {
 		c := newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: "pods", Namespace: "shop"}) })
 		lease, err := factory.Acquire[*corev1.Pod](c.factory, factory.Scope{Namespaces: []string{"shop"}, Labels: "app=web"})
 		require.NoError(t, err)
-		p := New(Options{}, Factory(c.factory))
+		p := New(Options{}, factory.InUse(c.factory))
 		require.ErrorContains(t, p.Check(nil), "pods in shop with app=web not synced: ")
 		lease.Release()
 		require.NoError(t, p.Check(nil))
 	})
 }
 
-func TestOne(t *testing.T) {
+func TestAlone(t *testing.T) {
 	server := informertest.New(informertest.Options{})
 	defer server.Close()
 	pods := informer.New(server.Source(corev1.SchemeGroupVersion.WithResource("pods"), ""), informer.Options[*corev1.Pod]{})
-	require.EqualError(t, New(Options{}, One("my pods", pods)).Check(nil), ErrNotReady.Error()+": my pods not synced: it has not been started")
+	require.EqualError(t, New(Options{}, factory.Alone(corev1.SchemeGroupVersion.WithResource("pods"), factory.Scope{}, pods.Shared())).Check(nil), ErrNotReady.Error()+": pods not synced: it has not been started")
 }
 
 func TestOnlyGet(t *testing.T) {
