@@ -26,12 +26,13 @@ type part struct {
 	renewed bool
 
 	// While a full state arrives:
-	staging *indexer.Staging
-	fresh   bool       // its history is another one than before
-	anew    bool       // nothing of what is stored is to be trusted
-	aside   asides     // of the objects that were put
-	sick    quarantine // its own
-	changes int        // how many objects it has put or deleted, when it is committed
+	staging  *indexer.Staging
+	fresh    bool              // its history is another one than before
+	anew     bool              // nothing of what is stored is to be trusted
+	aside    asides            // of the objects that were put
+	sick     quarantine        // its own
+	changes  int               // how many objects it has put or deleted, when it is committed
+	expected []deltafifo.Delta // the changes that it makes, while somebody expects an event
 }
 
 // content is what the store holds of a source.
@@ -205,6 +206,9 @@ func (c *core) listed(p *part, first, initial bool, key indexer.Key, old, obj an
 		was = c.identity(key, old)
 	}
 	id := c.identityIn(p, key, obj)
+	if c.arrivals.some() {
+		p.expected = append(p.expected, deltafifo.Delta{Op: deltafifo.Modified, Key: key, Version: id.version})
+	}
 	if c.options.Transform != nil {
 		c.aside.note(key, obj, id)
 	}
@@ -222,6 +226,8 @@ func (c *core) shown(tx *indexer.Tx, p *part, first bool) {
 	c.recount(p, was)
 	c.reached.show()
 	c.processor.publish()
+	c.arrivals.note(p.expected, c.processor.owedHere)
+	p.expected = nil
 	if first {
 		c.processor.begin(tx)
 	}
