@@ -32,7 +32,7 @@ type Status struct {
 	Staleness time.Duration
 	// Stale tells that the server has been silent for longer than a healthy one is: for two
 	// minutes, which are two periods of bookmarks, or, of a source that has sent no bookmark,
-	// for as long as a watch may last since the last one began or ended. Of several sources one is enough.
+	// for as long as a watch may last since the last one began. Of several sources one is enough.
 	Stale bool
 
 	Version     string // the resourceVersion that the store is at
@@ -176,7 +176,7 @@ func (s *status) refused(err error) {
 // partStatus is what is known of one source.
 type partStatus struct {
 	watching, notServed, lastEvent, lastBookmark, confirmed time.Time
-	turned                                                  time.Time // when a watch last began or ended
+	opened                                                  time.Time // when a watch last began
 }
 
 // reflected takes note of an event of the reflector of part i.
@@ -188,9 +188,9 @@ func (s *status) reflected(i int, e reflector.Event) {
 	switch e := e.(type) {
 	case reflector.WatchStarted:
 		p.watching = time.Now()
-		p.turned = p.watching
+		p.opened = p.watching
 	case reflector.WatchEnded:
-		p.watching, p.turned = time.Time{}, time.Now()
+		p.watching = time.Time{}
 	case reflector.Listed: // also where another reflector has been told that it is not served
 		s.lists++
 		p.notServed = time.Time{}
@@ -270,7 +270,7 @@ func (s *status) staleLocked() bool {
 	for _, p := range s.parts {
 		heard, patience := p.confirmed, 2*bookmarkPeriod
 		if p.lastBookmark.IsZero() {
-			heard, patience = later(p.confirmed, p.turned), s.watchLasts
+			heard, patience = later(p.confirmed, p.opened), s.watchLasts
 		}
 		if !p.confirmed.IsZero() && time.Since(heard) > patience {
 			return true
