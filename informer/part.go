@@ -107,7 +107,11 @@ func (c *core) stagePut(p *part, d *deltafifo.Delta) {
 	c.release(p.sick, d.Key)
 	id := identity{d.UID, d.Version}
 	if !p.fresh && !p.anew && d.Version != "" && p.staging.KeepIf(d.Key, func(stored any, stamp uint64) bool {
-		return stamp != stampByHand && c.identity(d.Key, stored) == id
+		if stamp == stampByHand || c.identity(d.Key, stored) != id {
+			return false
+		}
+		c.noteStaged(p, d.Key, stored, id) // another source may put its own version before this full state is committed
+		return true
 	}) {
 		return
 	}
@@ -117,8 +121,14 @@ func (c *core) stagePut(p *part, d *deltafifo.Delta) {
 	} else {
 		stored = p.staging.Put(d.Key, stored, d.Stamp)
 	}
+	c.noteStaged(p, d.Key, stored, id)
+}
+
+// noteStaged notes the identity of an object that a full state holds, where the transform
+// may have changed it.
+func (c *core) noteStaged(p *part, key indexer.Key, obj any, id identity) {
 	if c.options.Transform != nil {
-		p.aside.note(d.Key, stored, id)
+		p.aside.note(key, obj, id)
 	}
 }
 
