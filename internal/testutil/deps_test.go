@@ -85,6 +85,11 @@ var arrows = []arrow{
 		why:  "a probe reads what factories and informers tell of themselves",
 	},
 	{
+		from: "factory/debug",
+		to:   []string{"./indexer", "./reflector", "./informer", "./factory", "k8s.io/apimachinery/..."},
+		why:  "a page shows what factories and informers tell of themselves",
+	},
+	{
 		from: "factory/eventage",
 		to:   []string{"./indexer", "./informer", "k8s.io/apimachinery/..."},
 		why:  "it measures one informer, whosesoever that is, with any client",
