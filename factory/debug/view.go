@@ -115,21 +115,19 @@ func recentErrors(of subject, s informer.Status) []Error {
 // window is how much of the past is shown.
 const window = 15 * time.Minute
 
-// history turns counts of events into rates. Nothing is known of the rate before the
-// first moment.
+// history turns counts of events into rates. The first moment begins the first step, and
+// is not shown.
 func history(moments []informer.Moment, now time.Time) []Moment {
 	var all []Moment
-	for n, m := range moments {
-		if now.Sub(m.At) > window {
+	for n := 1; n < len(moments); n++ {
+		m, took := moments[n], moments[n].At.Sub(moments[n-1].At)
+		if now.Sub(m.At) > window || took <= 0 {
 			continue
 		}
-		shown := Moment{At: m.At, Lag: m.Lag.Seconds(), Staleness: m.Staleness.Seconds(), Objects: m.Objects, Bytes: m.Bytes}
-		if n > 0 {
-			if took := m.At.Sub(moments[n-1].At).Seconds(); took > 0 {
-				shown.Rate = float64(m.Events) / took
-			}
-		}
-		all = append(all, shown)
+		all = append(all, Moment{
+			At: m.At, Rate: float64(m.Events) / took.Seconds(), Lag: m.Lag.Seconds(),
+			Staleness: m.Staleness.Seconds(), Objects: m.Objects, Bytes: m.Bytes,
+		})
 	}
 	return all
 }
