@@ -115,7 +115,7 @@ func render(to io.Writer, r Report, single bool) error {
 
 // tallies count the informers of each state, the weightiest state first.
 func tallies(informers []Informer) (all []tally) {
-	for _, state := range []State{Stopped, NotServed, Parked, Failing, NotStarted, Stuck, Stale, Lagging, Quarantining, Syncing, Healthy} {
+	for _, state := range []State{Stopped, NotServed, Parked, Failing, NotStarted, Stuck, Stale, Lagging, Quarantined, Syncing, Healthy} {
 		n := 0
 		for _, i := range informers {
 			if i.State == state {

@@ -95,7 +95,7 @@ func TestPolicyFitsThePage(t *testing.T) {
 // What the server names is text, wherever it stands.
 func TestHostileNamesAreText(t *testing.T) {
 	const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>'{{.}}` + "\u202e\n\x00"
-	s := quarantining()
+	s := quarantined()
 	s.of.name = plain(hostile)
 	s.status.Version, s.status.Notes = hostile, []string{hostile}
 	s.status.Handlers[0].Name, s.figures.handlers[0].Name = hostile, hostile

@@ -124,10 +124,10 @@ type Moment struct {
 
 // Details are what is told of a single informer.
 type Details struct {
-	Indexes     []Index       `json:"indexes"`
-	Labels      []Index       `json:"labels"` // the label keys that objects are listed by
-	Quarantined []Quarantined `json:"quarantined"`
-	Recent      []Event       `json:"recent"` // at most 200, the newest first
+	Indexes     []Index             `json:"indexes"`
+	Labels      []Index             `json:"labels"` // the label keys that objects are listed by
+	Quarantined []QuarantinedObject `json:"quarantined"`
+	Recent      []Event             `json:"recent"` // at most 200, the newest first
 }
 
 // Index is what an index, or the posting lists of a label key, are filled with.
@@ -137,8 +137,8 @@ type Index struct {
 	Entries int    `json:"entries"`
 }
 
-// Quarantined is an object that could not be decoded or transformed.
-type Quarantined struct {
+// QuarantinedObject is an object that could not be decoded or transformed.
+type QuarantinedObject struct {
 	Key   string    `json:"key"`
 	Since time.Time `json:"since"`
 	Why   string    `json:"why"`

@@ -126,7 +126,7 @@ func stale() sample {
 	return s
 }
 
-func quarantining() sample {
+func quarantined() sample {
 	s := healthy()
 	s.of.id, s.of.name = "crontabs.v1.example.com-1c9a11b2", "crontabs.example.com"
 	s.status.Quarantined, s.status.Unindexed = 2, 1
@@ -141,6 +141,6 @@ func quarantining() sample {
 // samples are made-up informers in each state that is told by name in a golden file.
 func samples() map[string]sample {
 	return map[string]sample{
-		"healthy": healthy(), "syncing": syncing(), "parked": parked(), "stuck": stuck(), "stale": stale(), "quarantining": quarantining(),
+		"healthy": healthy(), "syncing": syncing(), "parked": parked(), "stuck": stuck(), "stale": stale(), "quarantined": quarantined(),
 	}
 }

@@ -31,9 +31,9 @@ const (
 	Stale State = "stale"
 	// Lagging is an informer with a handler whose backlog is above its bound.
 	Lagging State = "lagging"
-	// Quarantining is an informer that holds objects back that cannot be decoded,
+	// Quarantined is an informer that holds objects back that cannot be decoded,
 	// transformed or indexed.
-	Quarantining State = "quarantining"
+	Quarantined State = "quarantined"
 	// Syncing is an informer whose first full state is still coming.
 	Syncing State = "syncing"
 	// Healthy is an informer with which nothing is wrong.
@@ -49,7 +49,7 @@ func (s State) Tone() string {
 		return "busy"
 	case Stopped, NotStarted:
 		return "quiet"
-	case Stale, Lagging, Quarantining:
+	case Stale, Lagging, Quarantined:
 		return "warn"
 	}
 	return "bad"
@@ -79,8 +79,8 @@ func examine(s informer.Status, handlers []Handler, lastError string) (found []F
 	for _, h := range handlers {
 		add(h.Lagging, Lagging, "%s waiting for handler %s.", many(h.Backlog, "event"), h.Name)
 	}
-	add(s.Quarantined > 0, Quarantining, "%s cannot be decoded or transformed.", many(s.Quarantined, "object"))
-	add(s.Unindexed > 0, Quarantining, "%s missing from an index.", many(s.Unindexed, "object"))
+	add(s.Quarantined > 0, Quarantined, "%s cannot be decoded or transformed.", many(s.Quarantined, "object"))
+	add(s.Unindexed > 0, Quarantined, "%s left out of an index.", many(s.Unindexed, "object"))
 	add(s.Running && !s.Synced, Syncing, "The first full state is not complete.")
 	return found
 }

@@ -138,7 +138,7 @@ func inDetail(of subject, d *details) *Details {
 	}
 	shown := &Details{Indexes: indexes(d.indexes), Labels: indexes(d.labels)}
 	for _, q := range d.quarantined {
-		shown.Quarantined = append(shown.Quarantined, Quarantined{of.key(q.Key), q.Since, of.quarantineText(q.Err)})
+		shown.Quarantined = append(shown.Quarantined, QuarantinedObject{of.key(q.Key), q.Since, of.quarantineText(q.Err)})
 	}
 	for _, e := range slices.Backward(d.recent) {
 		shown.Recent = append(shown.Recent, Event{e.At, e.Kind.String(), of.key(e.Key), plain(e.Version)})

@@ -37,14 +37,14 @@ func TestStates(t *testing.T) {
 		"stale":              {func(s *sample) { s.status.Stale = true }, []State{Stale}},
 		"in a call, not yet": {func(s *sample) { s.figures.handlers[1].Calling = ago(stuckAfter - time.Millisecond) }, nil},
 		"stuck":              {func(s *sample) { s.figures.handlers[1].Calling = ago(stuckAfter) }, []State{Stuck}},
-		"quarantined":        {func(s *sample) { s.status.Quarantined = 1 }, []State{Quarantining}},
-		"not indexed":        {func(s *sample) { s.status.Unindexed = 1 }, []State{Quarantining}},
+		"quarantined":        {func(s *sample) { s.status.Quarantined = 1 }, []State{Quarantined}},
+		"not indexed":        {func(s *sample) { s.status.Unindexed = 1 }, []State{Quarantined}},
 		"all at once": {
 			func(s *sample) {
 				s.status.Stale, s.status.Unindexed, s.status.Handlers[0].Lagging = true, 1, true
 				s.figures.handlers[0].Calling = ago(time.Hour)
 			},
-			[]State{Stuck, Stale, Lagging, Quarantining},
+			[]State{Stuck, Stale, Lagging, Quarantined},
 		},
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestErrorsHoldNoValue(t *testing.T) {
 		})
 	}
 	require.Equal(t, "It cannot be prepared for the store.", open.quarantineText(errors.New(value)))
-	require.NotContains(t, rendered(t, true, quarantining().look()), value)
+	require.NotContains(t, rendered(t, true, quarantined().look()), value)
 }
 
 func TestSecretsHaveNoNames(t *testing.T) {

@@ -132,7 +132,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "examples/...",
-		to: []string{"./indexer", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", apimachinery,
+		to: []string{"./indexer", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", "./factory/debug", apimachinery,
 			"k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
 		why: "an example can be copied out of this repository as it is, with the requirements that everybody has",
 	},
