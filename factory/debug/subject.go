@@ -44,8 +44,12 @@ func isSecret(h factory.Held) bool {
 	return object == "*v1.Secret" || object == "*unstructured.Unstructured" || object == "*v1.PartialObjectMetadata"
 }
 
-// key spells an object's key, as far as it may be shown.
+// key spells an object's key, as far as it may be shown. That of a call which has not
+// returned may not be known.
 func (s subject) key(k indexer.Key) string {
+	if k == (indexer.Key{}) {
+		return "–"
+	}
 	if s.namesShown {
 		return plain(k.String())
 	}

@@ -119,6 +119,7 @@ func TestSecretsHaveNoNames(t *testing.T) {
 		require.NotContains(t, page, "top-secret")
 	}
 	require.Equal(t, "(hidden)", s.of.key(indexer.Key{Name: "a"}))
+	require.Equal(t, "–", s.of.key(indexer.Key{}))
 	require.Equal(t, "ns/(hidden)", s.of.key(indexer.Key{Namespace: "ns", Name: "a"}))
 	s.of.namesShown = true
 	require.Contains(t, rendered(t, true, s.look()), "web-6d4b75cb6d")
