@@ -19,7 +19,8 @@ const (
 	// version follows what a source had to report of the time before it was asked.
 	Bookmark
 	// Poisoned stands for a delta whose object could not be prepared: the
-	// change is known to have happened, the object is not to be had.
+	// change is known to have happened, the object is not to be had. It carries
+	// an error instead.
 	Poisoned
 	// Begin opens a full state.
 	Begin
@@ -64,6 +65,7 @@ type Delta struct {
 	// opaque; a Bookmark and a Commit carry one too.
 	UID, Version string
 	// Stamp is for the consumer's own use, such as a hash of the UID.
-	Stamp  uint64
+	Stamp uint64
+	// Object is the object, as Op says; of Poisoned, the error that says why there is none.
 	Object any
 }

@@ -35,6 +35,8 @@ type core struct {
 	arrivals  arrivals
 	// quarantined is what all parts have quarantined, for those who wait for a version.
 	quarantined quarantined
+	tally       tally
+	measures    atomic.Pointer[measures] // nil as long as nobody has inspected the informer
 	hooks       hooks
 	lister      lister.Lister[any]
 	observing   chan struct{} // holds one while the user's observer is called; nil without one

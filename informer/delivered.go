@@ -96,10 +96,18 @@ func (c *core) waitTold(ctx context.Context, d debt) error {
 	return nil
 }
 
+// interest is how many want to know of each call of a handler: those who wait for it, and
+// the stopwatch. It costs next to nothing to ask whether there are some: the registration's
+// goroutine does so before each call.
+type interest struct{ atomic.Int32 }
+
+func (i *interest) some() bool { return i.Load() > 0 }
+
 // deliveryWaiters are those who wait for a handler to be told everything up to some
 // position.
 type deliveryWaiters struct {
-	count atomic.Int32 // len(all)
+	interest *interest
+	count    atomic.Int32 // len(all)
 
 	mu  sync.Mutex
 	all []*deliveryWaiter
@@ -127,6 +135,7 @@ func (w *deliveryWaiters) add(position uint64) *deliveryWaiter {
 	waiter := &deliveryWaiter{position: position, told: make(chan struct{})}
 	w.all = append(w.all, waiter)
 	w.count.Add(1)
+	w.interest.Add(1)
 	return waiter
 }
 
@@ -137,11 +146,11 @@ func (w *deliveryWaiters) remove(waiter *deliveryWaiter) {
 	if i := slices.Index(w.all, waiter); i >= 0 {
 		w.all = slices.Delete(w.all, i, i+1)
 		w.count.Add(-1)
+		w.interest.Add(-1)
 	}
 }
 
-// some tells whether somebody waits. It costs next to nothing: the registration's
-// goroutine asks before each call of its handler.
+// some tells whether somebody waits.
 func (w *deliveryWaiters) some() bool { return w.count.Load() > 0 }
 
 // wake wakes those whose position a feed has reached. The registration's goroutine

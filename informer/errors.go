@@ -46,6 +46,9 @@ var (
 	ErrType = indexer.ErrType
 )
 
+// undecodable is the error of an object that could not be decoded.
+func undecodable(err error) error { return fmt.Errorf("%w: %w", ErrDecode, err) }
+
 func cut(text string) string { return fmt.Sprintf("%.*s", object.MaxText, text) }
 
 // QuarantineError tells that one object could not be prepared for the store:

@@ -2,6 +2,7 @@ package informer
 
 import (
 	"sync"
+	"time"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
@@ -25,6 +26,10 @@ type feed interface {
 	take(b *eventlog.Batch) bool
 	// told says how many of the taken events are still to be told.
 	told(left int)
+	// total returns how many events have been told.
+	total() uint64
+	// started returns when the initial state was handed over.
+	started() time.Time
 	// ready tells whether there is something to take.
 	ready() bool
 	// pending returns how many events are still to be told, without those of a
@@ -62,6 +67,8 @@ type feedBase struct {
 	cursor eventlog.Cursor // what comes next; of no use in feedEmpty and feedClosed
 	walk   walk            // the state that is told, in feedReplaying and feedResyncing
 	inHand inHand
+	count  uint64    // events that have been told
+	since  time.Time // when the initial state was handed over
 }
 
 // inHand is what was taken and is still to be told.
@@ -76,6 +83,7 @@ func (f *feedBase) start(initial indexer.Snapshot[any], from eventlog.Cursor) {
 
 	if f.state == feedEmpty {
 		f.state, f.cursor, f.walk = feedReplaying, from, walk{objects: initial}
+		f.since = time.Now()
 	}
 }
 
@@ -83,7 +91,24 @@ func (f *feedBase) told(left int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	f.inHand.events = left
+	if f.state != feedClosed {
+		f.count += uint64(f.inHand.events - left) //nolint:gosec // never more than there were
+		f.inHand.events = left
+	}
+}
+
+func (f *feedBase) total() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	return f.count
+}
+
+func (f *feedBase) started() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	return f.since
 }
 
 // open tells whether events may be taken. The caller holds mu.

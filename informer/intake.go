@@ -167,6 +167,9 @@ func (s *intake) write(ctx context.Context) error {
 		case d.Op == deltafifo.Bookmark || d.Recalled:
 		case d.Op == deltafifo.Poisoned || d.Lost: // it could not be decoded
 			d.Key = s.storedKey(d.Key)
+			if err, ok := d.Object.(error); ok && !d.Lost {
+				d.Object = undecodable(err)
+			}
 		case transform != nil:
 			s.transformed = i + 1
 			if err := s.transform(d, transform); err != nil {
@@ -239,7 +242,7 @@ func (s *intake) quarantine(d *deltafifo.Delta, err error) {
 	if d.Op == deltafifo.Deleted {
 		d.Lost = true
 	} else {
-		d.Op = deltafifo.Poisoned
+		d.Op, d.Object = deltafifo.Poisoned, err
 	}
 	told := &QuarantineError{Key: key, Err: err}
 	if errors.Is(err, ErrType) {

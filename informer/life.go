@@ -45,6 +45,7 @@ func (c *core) begin(ctx context.Context, again bool) (*run, error) {
 	c.status.began()
 	c.logTo(ctx)
 	c.processor.start(c.run)
+	c.measureIn(c.run)
 	return c.run, nil
 }
 

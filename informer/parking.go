@@ -46,6 +46,14 @@ func (p *sharedProcessor) park(r *registration) bool {
 	return true
 }
 
+// inCall tells whether a registration's goroutine is delivering, or about to.
+func (p *sharedProcessor) inCall(r *registration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	return r.life == delivering && r.parking.state != parked && r.taken.Load() != nil
+}
+
 // leave takes a registration off the sleepers. The caller holds mu.
 func (p *sharedProcessor) leave(r *registration) {
 	if r.parking.state == parked {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -96,7 +97,7 @@ func (c *core) stage(d *deltafifo.Delta) {
 		p.staging.Drop(d.Key)
 	case deltafifo.Poisoned:
 		p.staging.Keep(d.Key)
-		c.hold(&p.sick, d.Key, d.Version)
+		c.hold(&p.sick, d)
 	}
 }
 
@@ -202,10 +203,10 @@ func (c *core) advance(p *part) {
 
 // swept logs an object that a full state does not hold any more.
 func (c *core) swept(first bool, key indexer.Key, last any) {
-	uid := c.identity(key, last).uid
+	id := c.identity(key, last)
 	delete(c.aside, key)
 	if !first {
-		c.logLost(key, last, uid)
+		c.logLost(key, last, id)
 	}
 }
 
@@ -223,7 +224,7 @@ func (c *core) listed(p *part, first, initial bool, key indexer.Key, old, obj an
 		c.aside.note(key, obj, id)
 	}
 	if !first {
-		c.logPut(key, put{old: old, now: obj, replaced: replaced, was: was.uid, uid: id.uid, initial: initial})
+		c.logPut(key, put{old: old, now: obj, replaced: replaced, was: was, is: id, initial: initial})
 	}
 }
 
@@ -235,7 +236,10 @@ func (c *core) shown(tx *indexer.Tx, p *part, first bool) {
 	p.quarantine, p.sick = p.sick, nil
 	c.recount(p, was)
 	c.reached.show()
-	c.processor.publish()
+	if first {
+		c.tally.now[eventlog.Added] += uint64(c.writer.Indexer().Len()) //nolint:gosec // never negative
+	}
+	c.publish()
 	c.arrivals.note(p.expected, c.processor.owedHere)
 	p.expected = nil
 	if first {

@@ -89,9 +89,9 @@ func (c *core) applyChanges() {
 		case d.Op == deltafifo.Deleted:
 			c.delete(tx, d)
 		case d.Op == deltafifo.Poisoned:
-			c.poison(&c.parts[d.Part], d.Key, d.Version)
+			c.poison(&c.parts[d.Part], d)
 		case d.Op == deltafifo.Bookmark:
-			c.passed(d.Part)
+			c.passed(d.Part, d.Version)
 		}
 		c.reached.advance(d.Part, d.Version)
 	}
@@ -101,7 +101,10 @@ func (c *core) applyChanges() {
 // passed is called in a write section when a bookmark has come, with a version or without: all changes before it are in
 // the store, also those since the version at which the store was filled, or at which the
 // run before ended.
-func (c *core) passed(i uint16) {
+func (c *core) passed(i uint16, version string) {
+	if version != "" { // it is the source's own
+		c.tally.now[tallyBookmarks]++
+	}
 	if p := &c.parts[i]; p.content == filled {
 		c.advance(p)
 	}
@@ -121,9 +124,18 @@ func (c *core) notePassed() {
 func (c *core) publishChanges(tx *indexer.Tx, changes []deltafifo.Delta) {
 	tx.SetVersion(c.version())
 	c.reached.show()
-	c.processor.publish()
+	c.publish()
 	c.arrivals.note(changes[:c.applied], c.processor.owedHere)
 	c.noteSynced()
+}
+
+// publish shows what was appended to the log in a write section, and counted.
+func (c *core) publish() {
+	c.tally.show()
+	if m := c.measures.Load(); m != nil {
+		m.recent.show()
+	}
+	c.processor.publish()
 }
 
 func (c *core) put(tx *indexer.Tx, d *deltafifo.Delta) {
@@ -133,7 +145,7 @@ func (c *core) put(tx *indexer.Tx, d *deltafifo.Delta) {
 		was = c.identity(d.Key, stored.Old)
 	}
 	c.remember(d, stored.New)
-	c.logPut(d.Key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: was.uid, uid: d.UID})
+	c.logPut(d.Key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: was, is: identity{d.UID, d.Version}})
 }
 
 func (c *core) delete(tx *indexer.Tx, d *deltafifo.Delta) {
@@ -147,7 +159,7 @@ func (c *core) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 	}
 	delete(c.aside, d.Key)
 	c.cure(d.Part, d.Key)
-	c.append(e, d.Key, d.UID)
+	c.append(e, d.Key, identity{d.UID, d.Version})
 }
 
 // identity returns the identity of a stored object, as the server sent it.

@@ -25,6 +25,8 @@ type sharedProcessor struct {
 	// syncedAt is the position at which the store was complete; MaxUint64
 	// before that.
 	syncedAt atomic.Uint64
+	// clock is what the handlers' calls are timed by, nil as long as nobody asks for it.
+	clock atomic.Pointer[clock]
 	// begun is set with the first commit. Written in write sections, read there.
 	begun   bool
 	batches sync.Pool // of what is taken: a registration that sleeps has none
@@ -318,10 +320,19 @@ func (p *sharedProcessor) status() (handlers []HandlerStatus) {
 	for _, r := range p.registrations {
 		handlers = append(handlers, HandlerStatus{
 			Name: r.options.Name, Synced: closed(r.synced), Backlog: r.Backlog(),
-			Lagging: r.lagging, Failures: int(r.failures.Load()),
+			Lagging: r.lagging, Failures: int(r.failures.Load()), Told: r.feed.total(),
 		})
 	}
 	return handlers
+}
+
+// pass is called each second where somebody inspects the informer.
+func (p *sharedProcessor) pass() {
+	for _, r := range p.all() {
+		if w := r.watch.Load(); w != nil {
+			w.pass()
+		}
+	}
 }
 
 // all returns the registrations of now.

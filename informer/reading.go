@@ -1,7 +1,6 @@
 package informer
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
@@ -152,7 +151,7 @@ func (s *intake) observe(e reflector.Event) {
 		s.core.versions.wake() // who waits for the state of now waits for this, too
 	}
 	if u, ok := e.(reflector.Undecodable); ok {
-		s.core.observe(&QuarantineError{Key: u.Key, Err: fmt.Errorf("%w: %w", ErrDecode, u.Err)})
+		s.core.observe(&QuarantineError{Key: u.Key, Err: undecodable(u.Err)})
 		return
 	}
 	s.core.observe(e)

@@ -50,7 +50,9 @@ type registration struct {
 	stopping chan struct{} // closed by Stop
 	synced   chan struct{} // closed once the initial state has been told
 	failures atomic.Int64  // how often the handler panicked, or ended its goroutine
+	interest interest
 	waiters  deliveryWaiters
+	watch    atomic.Pointer[stopwatch] // nil as long as nobody inspects the informer
 
 	// taken is what was taken from the feed. It outlives a panic, and the end of the
 	// run; Stop takes it away from a handler that is stuck.
@@ -82,6 +84,7 @@ func newRegistration(p *sharedProcessor, to receiver, o HandlerOptions) *registr
 		synced:   make(chan struct{}),
 		done:     make(chan struct{}),
 	}
+	r.waiters.interest = &r.interest
 	r.parking.token = make(chan struct{}, 1)
 	r.onPanic = []func(context.Context, any){r.panicked}
 	return r
@@ -160,28 +163,45 @@ func (r *registration) ticker() (tick <-chan time.Time, stop func()) {
 // deliver tells the handler the next few events. It returns false if there are none.
 // Before an event, which the handler may take any time for, it lets others see how far
 // the handler is where somebody may wait for that: for a delivery or, where the event does
-// not belong to the initial state, for the handler to be synced.
+// not belong to the initial state, for the handler to be synced. Where somebody inspects the
+// informer, it does so once a second.
 //
 // A panic of the handler is reported as any controller's is, which ends the process
 // unless utilruntime.ReallyCrash says otherwise, and costs the one event that it was
 // told.
 func (r *registration) deliver(ctx context.Context, run *run) (some bool) {
-	if !r.takeMore() {
+	w := r.stopwatch() // first: what has been taken without one was taken before
+	taken := r.takeMore()
+	if taken == nil {
 		return false
 	}
 	defer r.told()
+	if w != nil {
+		w.begin(taken, r.receiver.atOnce() > 1)
+		defer func() { w.end(r.taken.Load()) }()
+	}
 	if r.runs == nil {
 		defer utilruntime.HandleCrashWithContext(ctx, r.onPanic...)
 	}
 	some = true
 	synced := closed(r.synced) // and stays so: one look at the channel is a third of what it takes to tell an event
 	for b := r.taken.Load(); b != nil && b.Left() > 0 && !run.stopping.Load(); b = r.taken.Load() {
-		if r.waiters.some() || !synced && !b.AtInitial() {
-			r.told()
+		if r.interest.some() || !synced && !b.AtInitial() {
+			r.lookUp(w, b)
 		}
 		r.receiver.receive(b) // nothing else holds on to b meanwhile: Stop takes it away
 	}
 	return some
+}
+
+// lookUp is called before a call of the handler. It lets others see how far the handler is
+// where somebody waits for it, in a stage at which it may be synced, and once a second
+// where somebody inspects the informer.
+func (r *registration) lookUp(w *stopwatch, b *eventlog.Batch) {
+	passed := w != nil && w.look(b)
+	if passed || r.waiters.some() || !closed(r.synced) && !b.AtInitial() {
+		r.told()
+	}
 }
 
 func (r *registration) panicked(_ context.Context, value any) {
@@ -190,11 +210,11 @@ func (r *registration) panicked(_ context.Context, value any) {
 }
 
 // takeMore takes the next events of the feed, unless some that were taken are still to
-// be told. It returns false if there are none.
-func (r *registration) takeMore() bool {
+// be told. It returns nil if there are none.
+func (r *registration) takeMore() *eventlog.Batch {
 	b := r.taken.Load()
 	if b != nil && b.Left() > 0 {
-		return true
+		return b
 	}
 	fresh := b == nil
 	if fresh {
@@ -204,14 +224,14 @@ func (r *registration) takeMore() bool {
 		if fresh {
 			r.processor.recycle(b)
 		}
-		return false
+		return nil
 	}
 	r.taken.Store(b)
 	if closed(r.stopping) { // Stop finds what is taken, or has been here before
 		r.taken.Store(nil)
-		return false
+		return nil
 	}
-	return true
+	return b
 }
 
 // told lets others see how far the handler is.
@@ -252,4 +272,14 @@ func (r *registration) returnBatch() {
 	if b := r.taken.Load(); b != nil && b.Left() == 0 && r.taken.CompareAndSwap(b, nil) {
 		r.processor.recycle(b)
 	}
+}
+
+// stopwatch returns what times the calls of the handler, nil if nobody asks for it.
+func (r *registration) stopwatch() *stopwatch {
+	clock, w := r.processor.clock.Load(), r.watch.Load()
+	if clock != nil && w == nil {
+		w = &stopwatch{clock: clock, interest: &r.interest}
+		r.watch.Store(w)
+	}
+	return w
 }

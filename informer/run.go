@@ -19,7 +19,7 @@ type run struct {
 	settled  chan struct{}  // closed when who runs it was told that it has stopped
 	returned chan struct{}  // closed when Run returns
 	read     chan struct{}  // closed when every source has been read in this run
-	handlers sync.WaitGroup // the handlers' goroutines
+	handlers sync.WaitGroup // the goroutines of the handlers, and of the measures
 	// partsRead is how many sources have been read in this run. The processLoop's own.
 	partsRead int
 	options   RunOptions

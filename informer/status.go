@@ -84,8 +84,9 @@ type Totals struct {
 	Waits  int
 	Waited time.Duration
 	// Added, Updated and Deleted are the changes that were told to handlers, or would have
-	// been, each once however many handlers there are, and without resyncs. A re-created
-	// object counts as deleted and added. Bookmarks are those that came.
+	// been, each once however many handlers there are, and without resyncs. The objects of
+	// the first full state count as added, and a re-created one as deleted and added.
+	// Bookmarks are those that came.
 	Added, Updated, Deleted, Bookmarks uint64
 	// Shared is how many values were not stored since they were equal to one that another
 	// object has, see [reflector.Decoding].
@@ -365,6 +366,7 @@ func (c *core) Status() Status {
 	if c.misuse != nil {
 		st.LastError = c.misuse
 	}
+	c.tally.fill(&st.Totals)
 	st.Handlers = c.processor.status()
 	return st
 }

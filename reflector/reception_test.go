@@ -203,7 +203,9 @@ func TestUndecodableItem(t *testing.T) {
 		require.Equal(t, indexer.Key{Namespace: "ns", Name: want.name}, d.Key)
 		require.Equal(t, []string{want.version, "u-" + want.name}, []string{d.Version, d.UID})
 		require.Equal(t, want.lost, d.Lost)
-		require.Equal(t, want.op == deltafifo.Poisoned || want.lost, d.Object == nil)
+		require.Equal(t, want.lost, d.Object == nil)
+		_, why := d.Object.(error)
+		require.Equal(t, want.op == deltafifo.Poisoned, why, "what is quarantined says why")
 	}
 	told := 0
 	for len(events) > 0 {

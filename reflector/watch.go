@@ -176,7 +176,11 @@ func (l *loop) take(op deltafifo.Op, a *arrival) {
 		return
 	}
 	if a.undecodable != nil {
-		l.tell(Undecodable{Key: d.Key, Err: fmt.Errorf("%.*w", object.MaxText, a.undecodable)})
+		err := fmt.Errorf("%.*w", object.MaxText, a.undecodable)
+		if d.Op == deltafifo.Poisoned {
+			d.Object = err
+		}
+		l.tell(Undecodable{Key: d.Key, Err: err})
 	}
 }
 

@@ -132,9 +132,10 @@ type Details struct {
 
 // Index is what an index, or the posting lists of a label key, are filled with.
 type Index struct {
-	Name    string `json:"name"`
-	Values  int    `json:"values"`
-	Entries int    `json:"entries"`
+	Name       string `json:"name"`
+	Namespaced bool   `json:"namespaced"` // the lists of a label key are those of each namespace
+	Values     int    `json:"values"`
+	Entries    int    `json:"entries"`
 }
 
 // QuarantinedObject is an object that could not be decoded or transformed.

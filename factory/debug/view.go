@@ -149,7 +149,7 @@ func inDetail(of subject, d *details) *Details {
 func indexes(of []informer.IndexMeasures) []Index {
 	var all []Index
 	for _, i := range of {
-		all = append(all, Index{plain(i.Name), i.Values, i.Entries})
+		all = append(all, Index{plain(i.Name), i.Namespaced, i.Values, i.Entries})
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package debug
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/tidemark-k8s/tidemark/factory/readiness"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -63,6 +65,19 @@ func TestStates(t *testing.T) {
 				require.Equal(t, c.want[0], seen.State)
 			}
 		})
+	}
+}
+
+// The page and the probe say the same of an informer, but that the page tells what is
+// wrong with one that has not been complete, and of a handler that is stuck.
+func TestThePageSaysWhatTheProbeSays(t *testing.T) {
+	for name, s := range samples() {
+		for _, f := range readiness.Examine(s.status, 0) {
+			if f.Condition == readiness.NotSynced {
+				continue
+			}
+			require.True(t, slices.ContainsFunc(s.look().Findings, func(of Finding) bool { return string(of.State) == string(f.Condition) }), "%s: %s", name, f.Condition)
+		}
 	}
 }
 

@@ -44,9 +44,13 @@ type Finding struct {
 // longestWhy is how many bytes of a reason are told.
 const longestWhy = 300
 
-// examine returns what is wrong with an informer, the weightiest first. What is stale after
-// no time is what the status says.
-func examine(s informer.Status, staleAfter time.Duration) (found []Finding) {
+// Conditions are all conditions, the weightiest first.
+var Conditions = []Condition{NotSynced, Stopped, NotServed, Parked, Failing, Stale, Quarantined, Lagging}
+
+// Examine returns what is wrong with an informer, the weightiest first, whether a probe fails
+// because of it or not. It is stale after staleAfter, or, where that is zero, when the status
+// says so.
+func Examine(s informer.Status, staleAfter time.Duration) (found []Finding) {
 	add := func(is bool, c Condition, why string, args ...any) {
 		if is {
 			found = append(found, Finding{c, oneLine(fmt.Sprintf(why, args...))})

@@ -81,7 +81,7 @@ func TestExamine(t *testing.T) {
 			if s.Stale {
 				own = 0
 			}
-			require.Equal(t, c.want, examine(s, own))
+			require.Equal(t, c.want, Examine(s, own))
 		})
 	}
 }

@@ -53,7 +53,7 @@ func (p *Probe) Report() Report {
 	r := Report{Ready: true}
 	for _, informers := range p.of {
 		for held := range informers {
-			l := Line{Name: held.Name(), Ready: true, Objects: held.Status.Objects, Findings: examine(held.Status, p.options.StaleAfter)}
+			l := Line{Name: held.Name(), Ready: true, Objects: held.Status.Objects, Findings: Examine(held.Status, p.options.StaleAfter)}
 			l.Ready = !slices.ContainsFunc(l.Findings, p.fails)
 			r.Ready = r.Ready && l.Ready
 			r.Informers = append(r.Informers, l)

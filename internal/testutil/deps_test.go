@@ -90,6 +90,11 @@ var arrows = []arrow{
 		why:  "a page shows what factories and informers tell of themselves",
 	},
 	{
+		from: "factory/metrics",
+		to:   []string{"./reflector", "./informer", "./factory", "./factory/readiness", "k8s.io/apimachinery/...", "github.com/prometheus/...", "google.golang.org/protobuf/proto"},
+		why:  "it tells Prometheus what factories and informers tell of themselves, and is a module of its own",
+	},
+	{
 		from: "factory/eventage",
 		to:   []string{"./indexer", "./informer", "k8s.io/apimachinery/..."},
 		why:  "it measures one informer, whosesoever that is, with any client",

@@ -23,6 +23,13 @@ type stream struct {
 // ofPods is the events of a few pods.
 func ofPods(c config) (stream, error) { return podStream(min(perGroup, c.events), c.events) }
 
+// ofInspectedPods is ofPods while the informer takes its measures.
+func ofInspectedPods(c config) (stream, error) {
+	st, err := ofPods(c)
+	st.make = newInspectedPods
+	return st, err
+}
+
 // ofAllPods is the events of as many pods as there are.
 func ofAllPods(c config) (stream, error) { return podStream(c.objects, c.events) }
 

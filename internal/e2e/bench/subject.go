@@ -75,6 +75,20 @@ func newPods(i implementation, from origin) subject {
 	return newSubject[*corev1.Pod](i, from, &corev1.Pod{}, 0)
 }
 
+// newInspectedPods makes an informer of tidemark's that somebody inspects.
+func newInspectedPods(i implementation, from origin) subject {
+	s := newPods(i, from)
+	switch made := s.(type) {
+	case shared:
+		if ours, ok := informer.SharedOf(made.SharedIndexInformer); ok {
+			ours.Inspector()
+		}
+	case own[*corev1.Pod]:
+		made.Inspector()
+	}
+	return s
+}
+
 // newResyncingPods makes an informer whose handlers may ask for resyncs.
 func newResyncingPods(i implementation, from origin) subject {
 	return newSubject[*corev1.Pod](i, from, &corev1.Pod{}, resyncPeriod)

@@ -71,6 +71,14 @@ func eventWorks() []work {
 			bar: bar{native: 40, face: 40}, by: fed, prepare: events(ofPods, 16),
 		},
 		{
+			name: "event/1/inspected", title: "one MODIFIED event, 1 handler, while somebody inspects the informer", unit: inTime, op: "event",
+			by: ours, prepare: events(ofInspectedPods, 1),
+		},
+		{
+			name: "event/16/inspected", title: "the same, 16 handlers", unit: inTime, op: "event",
+			by: ours, prepare: events(ofInspectedPods, 16),
+		},
+		{
 			name: "event/unstructured", short: "unstructured event, 4 handlers", title: "the same, unstructured objects, 4 handlers", unit: inTime, op: "event",
 			bar: bar{native: 6, face: 6}, by: fed, prepare: events(ofUnstructured, 4),
 		},

@@ -1,0 +1,517 @@
+package informer
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// measuresOfOne returns the measures of the only handler.
+func measuresOfOne(t *testing.T, i *Inspector) HandlerMeasures {
+	t.Helper()
+	all := i.Handlers()
+	require.Len(t, all, 1)
+	require.Equal(t, i.Status().Handlers[0].Name, all[0].Name)
+	return all[0]
+}
+
+// pass lets virtual time pass.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func TestTheLagIsTheAgeOfTheOldestEventThatWaits(t *testing.T) {
+	for _, delivery := range []Delivery{Every, Latest} {
+		bubble(t, func(t *testing.T) {
+			f, h := newFed(t, Options[*corev1.Pod]{}, 1), newGated()
+			f.joins(h, HandlerOptions{Delivery: delivery})
+			f.start()
+			i := f.Inspector()
+			require.Zero(t, measuresOfOne(t, i).Lag, "nothing is there to be told")
+
+			f.list("1", pod("a", "1"), pod("b", "1"))
+			pass(10 * time.Second)
+			h.pass()
+			require.Equal(t, 10*time.Second, measuresOfOne(t, i).Lag, "of the initial state")
+			h.pass()
+			require.Zero(t, measuresOfOne(t, i).Lag)
+
+			f.apply(does(deltafifo.Modified, pod("a", "2")))
+			pass(30 * time.Second)
+			f.apply(does(deltafifo.Modified, pod("b", "3")))
+			pass(30 * time.Second)
+			require.InDelta(t, time.Minute, measuresOfOne(t, i).Lag, float64(time.Second))
+			h.pass()
+			require.InDelta(t, 30*time.Second, measuresOfOne(t, i).Lag, float64(time.Second))
+			h.open()
+			synctest.Wait()
+			require.Zero(t, measuresOfOne(t, i).Lag)
+		})
+	}
+}
+
+// What is in hand of a burst is not behind any more, a second after it was told.
+func TestTheLagOfASlowHandlerGoesDownWithinABurst(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		r := f.joins(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+			if !c.Initial {
+				time.Sleep(2 * time.Second)
+			}
+		}), HandlerOptions{})
+		f.start()
+		i := f.Inspector()
+		f.list("1")
+		synctest.Wait()
+		for n := range 20 {
+			f.apply(does(deltafifo.Added, pod(fmt.Sprint("pod-", n), fmt.Sprint(n+2))))
+			pass(time.Second)
+		}
+		pass(10 * time.Second)
+		require.InDelta(t, 5, r.Backlog(), 1, "30 s for 15 of 20")
+		require.InDelta(t, 15*time.Second, measuresOfOne(t, i).Lag, float64(2*time.Second))
+	})
+}
+
+func TestAnEventThatWaitedBeforeCountsFromTheBeginningOfTheMeasuring(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f, h := newFed(t, Options[*corev1.Pod]{}, 1), newGated()
+		f.joins(h, HandlerOptions{})
+		f.start()
+		f.list("1")
+		f.apply(does(deltafifo.Added, pod("a", "2")))
+		pass(time.Hour)
+		i := f.Inspector()
+		pass(10 * time.Second)
+		m := measuresOfOne(t, i)
+		require.InDelta(t, 10*time.Second, m.Lag, float64(time.Second))
+		require.InDelta(t, 10*time.Second, time.Since(m.Calling), float64(time.Second), "it has been in a call for as long")
+		require.Len(t, m.Slowest, 1)
+		require.Empty(t, m.Slowest[0].Key, "nobody has noted of which object")
+		h.open()
+		synctest.Wait()
+		m = measuresOfOne(t, i)
+		require.Zero(t, m.Calling)
+		require.Zero(t, m.Lag)
+	})
+}
+
+func TestAHandlerThatIsStuckIsSeenInItsCall(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f, h := newFed(t, Options[*corev1.Pod]{}, 1), newGated()
+		f.joins(h, HandlerOptions{})
+		f.start()
+		i := f.Inspector()
+		f.list("1", pod("a", "1"), pod("b", "1"), pod("c", "1"))
+		synctest.Wait()
+		h.pass()
+		since := time.Now()
+		pass(500 * time.Millisecond)
+		require.Zero(t, measuresOfOne(t, i).Calling, "not yet")
+		pass(time.Minute)
+		m := measuresOfOne(t, i)
+		require.Equal(t, since, m.Calling)
+		require.EqualValues(t, 1, m.Sampled, "the call that has not returned does not count yet")
+		took := time.Since(since)
+		require.Equal(t, SlowCall{Key: named("b"), At: since, Took: took}, m.Slowest[0])
+
+		h.open()
+		synctest.Wait()
+		m = measuresOfOne(t, i)
+		require.Zero(t, m.Calling)
+		require.EqualValues(t, 3, m.Sampled)
+		require.Equal(t, took, m.Took)
+		require.Equal(t, SlowCall{Key: named("b"), At: since, Took: took}, m.Slowest[0])
+		pass(keepFor + time.Second)
+		require.Empty(t, measuresOfOne(t, i).Slowest, "of the last 15 minutes")
+	})
+}
+
+func TestTheSlowestCallsAreKept(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		took := time.Duration(0)
+		f.joins(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+			took = (took + 700*time.Millisecond) % time.Second
+			time.Sleep(took)
+		}), HandlerOptions{})
+		f.start()
+		i := f.Inspector()
+		f.list("1")
+		for n := range 20 {
+			f.apply(does(deltafifo.Added, pod(fmt.Sprint("pod-", n), fmt.Sprint(n+2))))
+		}
+		pass(20 * time.Second)
+		m := measuresOfOne(t, i)
+		require.EqualValues(t, 20, m.Sampled)
+		require.Equal(t, 9*time.Second, m.Took)
+		require.Len(t, m.Slowest, mostSlow)
+		for n, want := range []time.Duration{900, 900, 800, 800, 700} {
+			require.Equal(t, want*time.Millisecond, m.Slowest[n].Took)
+		}
+		require.Equal(t, named("pod-6"), m.Slowest[0].Key)
+	})
+}
+
+func TestABatchIsOneCall(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		to := &batchReceiver[*corev1.Pod]{handle: func(Batch[*corev1.Pod]) { time.Sleep(time.Second) }, n: 10}
+		require.NoError(t, f.join(newRegistration(f.processor, f.receiving(to), HandlerOptions{}), true))
+		f.start()
+		i := f.Inspector()
+		var pods []*corev1.Pod
+		for n := range 20 {
+			pods = append(pods, pod(fmt.Sprint("pod-", n), "1"))
+		}
+		f.list("1", pods...)
+		pass(time.Minute)
+		m := measuresOfOne(t, i)
+		require.EqualValues(t, 2, m.Sampled)
+		require.Equal(t, 2*time.Second, m.Took)
+		require.EqualValues(t, 20, i.Status().Handlers[0].Told)
+	})
+}
+
+// A handler that fails was told, and its call has ended.
+func TestAHandlerThatFailsIsMeasured(t *testing.T) {
+	survive(t)
+	for _, how := range []string{"panic", "exit"} {
+		bubble(t, func(t *testing.T) {
+			f := newFed(t, Options[*corev1.Pod]{}, 1)
+			f.joins(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+				time.Sleep(time.Second)
+				_, _ = poisonous(pod("x", "1", label("poison", c.New.Labels["poison"])))
+			}), HandlerOptions{})
+			f.start()
+			i := f.Inspector()
+			f.list("1", pod("a", "1", label("poison", how)), pod("b", "1", label("poison", how)), pod("c", "1"))
+			pass(time.Minute)
+			m := measuresOfOne(t, i)
+			require.EqualValues(t, 3, m.Sampled)
+			require.Equal(t, 3*time.Second, m.Took)
+			require.Zero(t, m.Calling)
+			require.EqualValues(t, 3, i.Status().Handlers[0].Told)
+		})
+	}
+}
+
+func TestTotalsCountTheChanges(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f.joins(&journal{}, HandlerOptions{})
+		f.start()
+		f.list("10", pod("a", "1"), pod("b", "2"), pod("c", "3"))
+		require.EqualValues(t, 3, f.Status().Totals.Added, "the first full state")
+		f.apply(
+			does(deltafifo.Modified, pod("a", "11")), does(deltafifo.Modified, pod("a", "12")),
+			does(deltafifo.Deleted, pod("b", "13")), does(deltafifo.Deleted, pod("nobody", "14")),
+			does(deltafifo.Added, pod("c", "15", uid("another"))),
+			deltafifo.Delta{Op: deltafifo.Bookmark, Version: "16"}, deltafifo.Delta{Op: deltafifo.Bookmark},
+		)
+		f.list("20", pod("a", "12"), pod("d", "19"))
+		totals := f.Status().Totals
+		require.EqualValues(t, 5, totals.Added, "and c again, and d")
+		require.EqualValues(t, 2, totals.Updated)
+		require.EqualValues(t, 3, totals.Deleted, "b, and c twice")
+		require.EqualValues(t, 1, totals.Bookmarks, "of those with a version")
+		require.Len(t, podsIn(f.core).Keys(), int(totals.Added-totals.Deleted))
+		synctest.Wait()
+		require.EqualValues(t, 3+2+1+1+2+2, f.Status().Handlers[0].Told, "the delete of nobody, too")
+		f.joins(&journal{}, HandlerOptions{})
+		synctest.Wait()
+		require.EqualValues(t, 2, f.Status().Handlers[1].Told, "the initial state")
+		require.Equal(t, totals, f.Status().Totals, "which counts once")
+	})
+}
+
+func TestRecentAreTheLastChanges(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f.start()
+		i, begun := f.Inspector(), time.Now()
+		f.list("10", pod("a", "1"), pod("b", "2"))
+		require.Empty(t, i.Recent(), "the first full state is told to each handler by itself")
+		pass(time.Minute)
+		f.apply(does(deltafifo.Modified, pod("a", "11")), does(deltafifo.Added, pod("b", "12", uid("another"))), does(deltafifo.Deleted, pod("a", "13")))
+		at := begun.Add(time.Minute)
+		require.Equal(t, []RecentEvent{
+			{at, Updated, named("a"), "11"}, {at, Deleted, named("b"), "2"}, {at, Added, named("b"), "12"}, {at, Deleted, named("a"), "13"},
+		}, i.Recent())
+
+		f.list("20", pod("c", "19"))
+		recent := i.Recent()
+		require.Equal(t, []RecentEvent{{at, Deleted, named("b"), "12"}, {at, Added, named("c"), "19"}}, recent[len(recent)-2:])
+		var many []deltafifo.Delta
+		for n := range 1000 {
+			many = append(many, does(deltafifo.Modified, pod("c", fmt.Sprint(n+100))))
+		}
+		for _, size := range []int{1000, 1, 199, 200, 201, 320, 321} {
+			f.apply(many[:size]...)
+			recent = i.Recent()
+			require.Len(t, recent, mostRecent)
+			require.Equal(t, many[size-1].Version, recent[mostRecent-1].Version)
+			require.Equal(t, many[max(0, size-mostRecent)].Version, recent[max(0, mostRecent-size)].Version)
+		}
+	})
+}
+
+func TestHistoryHasAMomentEachFiveSeconds(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f, h := newFed(t, Options[*corev1.Pod]{}, 1), newGated()
+		f.joins(h, HandlerOptions{})
+		f.list("1", pod("a", "1"))
+		i := f.Inspector()
+		pass(time.Minute)
+		require.Empty(t, i.History(), "it does not run")
+		f.start()
+		begun := time.Now()
+		f.apply(does(deltafifo.Modified, pod("a", "2")), does(deltafifo.Added, pod("b", "3")))
+		pass(12 * time.Second)
+		history := i.History()
+		require.Len(t, history, 2)
+		require.Equal(t, begun.Add(5*time.Second), history[0].At)
+		require.EqualValues(t, 2, history[0].Events)
+		require.Zero(t, history[1].Events)
+		require.Equal(t, 2, history[0].Objects)
+		require.Positive(t, history[0].Lag)
+		require.InDelta(t, 5*time.Second, history[1].Lag-history[0].Lag, float64(time.Second))
+		h.open()
+		pass(time.Hour)
+		history = i.History()
+		require.Len(t, history, mostMoments)
+		require.InDelta(t, keepFor, time.Since(history[0].At), float64(5*time.Second))
+		require.Zero(t, history[mostMoments-1].Lag)
+	})
+}
+
+func TestQuarantinedTellsOfTheObjectsAndWhy(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
+		f.start()
+		i, begun := f.Inspector(), time.Now()
+		f.take(t, deltafifo.Begin)
+		f.write(t, does(deltafifo.Added, pod("a", "1", label("poison", "error"))), does(deltafifo.Added, pod("b", "1")))
+		f.take(t, deltafifo.Commit)
+		pass(time.Minute)
+		f.write(t, does(deltafifo.Modified, pod("a", "2", label("poison", "panic"))), does(deltafifo.Modified, pod("b", "3", label("poison", "error"))))
+		bad := i.Quarantined()
+		require.Len(t, bad, 2)
+		require.Equal(t, named("a"), bad[0].Key)
+		require.Equal(t, begun, bad[0].Since, "it has been so since")
+		require.ErrorIs(t, bad[0].Err, ErrTransform)
+		require.ErrorContains(t, bad[0].Err, "panic", "the last one")
+		require.Equal(t, named("b"), bad[1].Key)
+		require.Equal(t, begun.Add(time.Minute), bad[1].Since)
+		require.ErrorIs(t, bad[1].Err, errPoison)
+
+		f.write(t, does(deltafifo.Modified, pod("a", "4")))
+		require.Len(t, i.Quarantined(), 1)
+		f.take(t, deltafifo.Begin)
+		f.write(t, does(deltafifo.Added, pod("b", "3", label("poison", "error"))))
+		require.Equal(t, bad[1].Since, i.Quarantined()[0].Since)
+		f.take(t, deltafifo.Commit)
+		require.Equal(t, bad[1].Since, i.Quarantined()[0].Since, "also through a full state")
+		f.write(t, does(deltafifo.Deleted, pod("b", "5")))
+		require.Empty(t, i.Quarantined())
+	})
+}
+
+func TestQuarantinedTellsWhyAnObjectCouldNotBeDecoded(t *testing.T) {
+	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f.list("1")
+	bad := does(deltafifo.Poisoned, pod("a", "2"))
+	bad.Object = errPoison
+	f.write(t, bad)
+	found := f.Inspector().Quarantined()
+	require.Len(t, found, 1)
+	require.ErrorIs(t, found[0].Err, ErrDecode)
+	require.ErrorIs(t, found[0].Err, errPoison)
+}
+
+func TestQuarantinedIsBounded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
+		f.start()
+		f.list("1")
+		for n := range 2 * mostQuarantined {
+			f.write(t, does(deltafifo.Added, pod(fmt.Sprint("pod-", n), "1", label("poison", "error"))))
+		}
+		require.Len(t, f.Inspector().Quarantined(), mostQuarantined)
+		require.Equal(t, 2*mostQuarantined, f.Status().Quarantined)
+		for n := range 2 * mostQuarantined {
+			f.write(t, does(deltafifo.Modified, pod(fmt.Sprint("pod-", n), "2")))
+		}
+		require.Empty(t, f.Inspector().Quarantined())
+		require.Zero(t, f.Status().Quarantined)
+	})
+}
+
+func TestIndexesAreCounted(t *testing.T) {
+	byName := indexer.Index[*corev1.Pod]{Name: "name", Append: func(values []string, p *corev1.Pod) []string { return append(values, p.Name, "all") }}
+	f := newFed(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byName}, LabelIndexes: []string{"app"}}, 1)
+	f.list("1", pod("a", "1", label("app", "x")), pod("b", "1", label("app", "x")), pod("c", "1"))
+	i := f.Inspector()
+	require.Equal(t, []IndexMeasures{
+		{Name: "name", Values: 4, Entries: 6}, {Name: indexer.NamespaceIndex, Values: 1, Entries: 3},
+	}, i.Indexes())
+	require.Equal(t, []IndexMeasures{{Name: "app", Values: 1, Entries: 2}}, i.LabelIndexes())
+}
+
+// looksThrough asks an inspector for everything.
+func looksThrough(t *testing.T, i *Inspector) {
+	t.Helper()
+	looked := make(chan struct{})
+	go func() {
+		defer close(looked)
+		i.Status()
+		i.Handlers()
+		i.Recent()
+		i.History()
+		i.Indexes()
+		i.LabelIndexes()
+		i.Quarantined()
+		i.Memory()
+		i.Decoding()
+	}()
+	synctest.Wait() // virtual time stands still: whatever waits for the function is still there
+	require.True(t, closed(looked), "somebody waits for a function that is stuck")
+}
+
+// Nobody who looks into an informer waits for a function of a user's, nor does the
+// history stop.
+func TestAnInspectorAnswersWhileAFunctionIsStuck(t *testing.T) {
+	for _, stuck := range []string{"index function", "handler", "transform"} {
+		t.Run(stuck, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				gate := make(chan struct{})
+				in := func(function string, p *corev1.Pod) {
+					if function == stuck && p.Name == "stuck" {
+						<-gate
+					}
+				}
+				byNode := indexer.Index[*corev1.Pod]{Name: "node", Append: func(values []string, p *corev1.Pod) []string {
+					in("index function", p)
+					return append(values, p.Spec.NodeName)
+				}}
+				s := newScript("10", pod("a", "1"))
+				i := New(s, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byNode}, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+					in("transform", p)
+					return p, nil
+				}})
+				_, err := i.Handle(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) { in("handler", c.New) }), HandlerOptions{})
+				require.NoError(t, err)
+				ctx, cancel := context.WithCancel(t.Context())
+				stopped := make(chan error)
+				go func() { stopped <- i.Run(ctx) }()
+				synctest.Wait()
+				inspector := i.Inspector()
+				s.send(watch.Added, pod("stuck", "11"))
+				synctest.Wait()
+				looksThrough(t, inspector)
+				pass(time.Minute)
+				looksThrough(t, inspector)
+				require.Len(t, inspector.History(), 12)
+				if stuck == "handler" {
+					require.NotZero(t, measuresOfOne(t, inspector).Calling)
+				}
+				close(gate)
+				cancel()
+				require.NoError(t, <-stopped)
+			})
+		})
+	}
+}
+
+// Whoever inspects an informer may come at any time; the measuring ends with each run.
+func TestInformersStartAndStopWhileTheyAreInspected(t *testing.T) {
+	i := New(newScript("10", pod("a", "1"), pod("b", "2")), Options[*corev1.Pod]{Observe: observed})
+	var inspecting sync.WaitGroup
+	stop := make(chan struct{})
+	for range 4 {
+		inspecting.Go(func() {
+			for !closed(stop) {
+				x := i.Inspector()
+				x.Handlers()
+				x.History()
+				x.Recent()
+				x.Quarantined()
+				x.Indexes()
+				x.Status()
+			}
+		})
+	}
+	for range 30 {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended, err := i.Start(ctx)
+		require.NoError(t, err)
+		r, err := i.Handle(&journal{}, HandlerOptions{})
+		require.NoError(t, err)
+		require.NoError(t, i.WaitSynced(ctx))
+		r.Stop()
+		cancel()
+		ended()
+	}
+	close(stop)
+	inspecting.Wait()
+}
+
+// A core that nobody inspects has no goroutine for it, and no clock.
+func TestAnInformerMeasuresOnlyWhereSomebodyAsks(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		r := f.joins(&journal{}, HandlerOptions{})
+		f.start()
+		f.list("1", pod("a", "1"))
+		f.apply(does(deltafifo.Modified, pod("a", "2")))
+		synctest.Wait()
+		require.Nil(t, f.measures.Load())
+		require.Nil(t, r.watch.Load())
+		require.False(t, r.interest.some())
+		f.Inspector()
+		f.apply(does(deltafifo.Modified, pod("a", "3")))
+		pass(time.Minute)
+		require.NotNil(t, r.watch.Load())
+		require.False(t, r.interest.some(), "nothing is left of a burst")
+		require.EqualValues(t, 2, f.Status().Totals.Updated)
+	})
+}
+
+// An informer is measured in less than 64 kB, ten handlers and all.
+func TestTheMeasuresAreSmall(t *testing.T) {
+	m := newMeasures()
+	size := unsafe.Sizeof(*m) + uintptr(cap(m.marks.kept))*unsafe.Sizeof(mark{}) + uintptr(len(m.moments.places))*unsafe.Sizeof(Moment{})
+	handler := unsafe.Sizeof(stopwatch{}) + 2*mostSlow*unsafe.Sizeof(slowCall{})
+	require.Less(t, size+10*handler, uintptr(64<<10)-4<<10, "and 4 kB for the text of keys")
+}
+
+// What an inspected handler is stuck in is all that it holds when it is removed.
+func TestAnInspectedHandlerThatIsStuckAndRemovedHoldsOneEvent(t *testing.T) {
+	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	gate, reached := make(chan struct{}), make(chan struct{}, 100)
+	f.Inspector()
+	r := f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {
+		reached <- struct{}{}
+		<-gate
+	}), HandlerOptions{})
+	f.start()
+	t.Cleanup(func() { close(gate) })
+	f.list("1")
+	old := f.churn(100)
+	<-reached
+	r.Stop()
+	f.apply(does(deltafifo.Modified, pod("a", "300")))
+	require.LessOrEqual(t, old.left(), 2, "the one before the call, and the one after")
+}

@@ -1,0 +1,53 @@
+package informer
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+)
+
+const (
+	// mostSlow is how many slow calls are kept of a handler.
+	mostSlow = 5
+	// keepFor is how long they are kept, and how far back [Inspector.History] goes.
+	keepFor = 15 * time.Minute
+)
+
+// slowCalls are the slowest calls of a handler, the slowest first.
+type slowCalls []slowCall
+
+type slowCall struct {
+	key      indexer.Key
+	at, took time.Duration
+}
+
+// add adds a call, if it is among the slowest. Those that were long ago make room for it.
+func (s *slowCalls) add(subject eventlog.Subject, at, took time.Duration) {
+	s.forget(at + took)
+	calls := *s
+	if len(calls) == mostSlow {
+		if took <= calls[mostSlow-1].took {
+			return
+		}
+		calls = calls[:mostSlow-1]
+	}
+	i := 0
+	for i < len(calls) && calls[i].took >= took {
+		i++
+	}
+	*s = slices.Insert(calls, i, slowCall{subject.Key(), at, took})
+}
+
+// forget drops the calls that were long ago.
+func (s *slowCalls) forget(now time.Duration) {
+	*s = slices.DeleteFunc(*s, func(c slowCall) bool { return now-c.at > keepFor })
+}
+
+// of returns a copy of those that count at a time.
+func (s slowCalls) of(now time.Duration) slowCalls {
+	calls := slices.Clone(s)
+	calls.forget(now)
+	return calls
+}

@@ -1,0 +1,99 @@
+package informer
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+)
+
+// aFlood is an inspected handler that takes no time but for one pod, on which it waits at a gate.
+// Bursts of events of pods "0" to "n" wait for it.
+func aFlood(t *testing.T, n int, stuckOn string) (f *fed, gate chan struct{}) {
+	f, gate = newFed(t, Options[*corev1.Pod]{}, 1), make(chan struct{})
+	f.joins(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+		if c.New.Name == "first" || c.New.Name == stuckOn {
+			<-gate
+		}
+	}), HandlerOptions{})
+	f.start()
+	f.Inspector()
+	f.list("1")
+	f.apply(does(deltafifo.Added, pod("first", "2")))
+	synctest.Wait()
+	for i := range n {
+		f.apply(does(deltafifo.Added, pod(fmt.Sprint(i), fmt.Sprint(i+3))))
+	}
+	gate <- struct{}{}
+	synctest.Wait()
+	return f, gate
+}
+
+func TestOfQuickCallsOneInEightIsTimed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f, _ := aFlood(t, 64*burst, "nothing")
+		m := measuresOfOne(t, f.Inspector())
+		require.EqualValues(t, 64*burst+1, f.Status().Handlers[0].Told)
+		require.InDelta(t, 64*burst/quickShare, m.Sampled, 2*burst)
+		require.Less(t, len(m.Slowest), 2, "the first one; of the others nothing is known one by one")
+	})
+}
+
+// A quick handler may get stuck in any event of any burst: of one that is timed as a whole,
+// of one that is not timed at all, or of one in which each call is.
+func TestAQuickHandlerThatGetsStuckIsSeen(t *testing.T) {
+	for _, on := range []int{0, 1, 40, 64 + 40, 10*64 - 1, 10 * 64, 12*64 - 1} {
+		t.Run(fmt.Sprint("in event ", on), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				f, gate := aFlood(t, 12*64, fmt.Sprint(on))
+				since := time.Now()
+				pass(time.Minute)
+				m := measuresOfOne(t, f.Inspector())
+				require.WithinDuration(t, since, m.Calling, time.Second)
+				require.InDelta(t, time.Minute, m.Slowest[0].Took, float64(time.Second))
+				if m.Slowest[0].Key.Name != "" {
+					require.Equal(t, named(fmt.Sprint(on)), m.Slowest[0].Key)
+				}
+				close(gate)
+				pass(time.Second)
+				m = measuresOfOne(t, f.Inspector())
+				require.Zero(t, m.Calling)
+				require.Zero(t, m.Lag)
+				require.Equal(t, named(fmt.Sprint(on)), m.Slowest[0].Key, "it is known when the call has returned")
+				require.InDelta(t, time.Minute, m.Slowest[0].Took, float64(time.Second))
+				require.InDelta(t, time.Minute, m.Took, float64(time.Second))
+			})
+		})
+	}
+}
+
+// A handler that was quick and becomes slow is seen in each of its calls, a second later.
+func TestAHandlerThatBecomesSlowIsSeenInEachCall(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f, slow := newFed(t, Options[*corev1.Pod]{}, 1), false
+		f.joins(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+			if slow = slow || c.New.Name == "200"; slow {
+				time.Sleep(600 * time.Millisecond)
+			}
+		}), HandlerOptions{})
+		f.Inspector()
+		f.list("1")
+		for i := range 400 {
+			f.apply(does(deltafifo.Added, pod(fmt.Sprint(i), fmt.Sprint(i+3))))
+		}
+		f.start()
+		pass(100 * 600 * time.Millisecond)
+		i := f.Inspector()
+		require.Zero(t, measuresOfOne(t, i).Calling, "none has lasted for a second")
+		require.InDelta(t, 100, f.Status().Handlers[0].Backlog, 3)
+		require.InDelta(t, 200+100, f.Status().Handlers[0].Told, 3)
+		require.InDelta(t, time.Minute, measuresOfOne(t, i).Took, float64(2*time.Second))
+		pass(2 * time.Minute)
+		require.Zero(t, f.Status().Handlers[0].Backlog)
+	})
+}
