@@ -8,8 +8,8 @@
 //
 // It fails where an informer is not in the state that was made, where Chromium complains
 // of the page, where the page is wider than a phone, and where it loses the focus or its
-// place as it renews itself. It takes some 4 minutes, most of them until silence counts as
-// such and until the plots have something to show.
+// place as it renews itself. It takes some 5 minutes, most of them until silence counts as
+// such.
 package main
 
 import (
@@ -32,11 +32,10 @@ import (
 
 func main() {
 	to := flag.String("to", "pictures", "the `folder` of the pictures")
-	shows := flag.Duration("for", 150*time.Second, "how `long` the informers run before they are looked at; silence counts after 2 minutes")
 	flag.Parse()
 	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *to, *shows, os.Stdout)
+	err := run(ctx, *to, os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "screenshots:", err)
@@ -45,7 +44,7 @@ func main() {
 }
 
 // run makes the informers, waits, and takes the pictures.
-func run(ctx context.Context, to string, shows time.Duration, out io.Writer) error {
+func run(ctx context.Context, to string, out io.Writer) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
 	}
@@ -66,7 +65,7 @@ func run(ctx context.Context, to string, shows time.Duration, out io.Writer) err
 	}
 	defer end()
 	fmt.Fprintln(out, "the page is at", url)
-	if err := s.play(ctx, page, shows); err != nil {
+	if err := s.play(ctx, page); err != nil {
 		return err
 	}
 	b, err := newBrowser(ctx, dir)

@@ -104,14 +104,15 @@ func (s *scene) informers() (all []iter.Seq[factory.Held]) {
 }
 
 // play runs the informers, makes the faults, and returns when each is in its state.
-func (s *scene) play(ctx context.Context, page *debug.Page, shows time.Duration) error {
+func (s *scene) play(ctx context.Context, page *debug.Page) error {
 	for _, a := range s.actors {
 		if !a.late {
 			a.factory.StartWithContext(s.ctx)
 		}
 	}
 	s.work()
-	if err := wait(ctx, 20*time.Second); err != nil {
+	// Silence counts as such two minutes after a bookmark, which comes once a minute.
+	if err := wait(ctx, 75*time.Second); err != nil {
 		return err
 	}
 	if err := s.allow(false); err != nil {
@@ -119,7 +120,7 @@ func (s *scene) play(ctx context.Context, page *debug.Page, shows time.Duration)
 	}
 	s.toSecrets.Cut()
 	s.hush.on.Store(true)
-	if err := wait(ctx, shows-10*time.Second); err != nil {
+	if err := wait(ctx, 125*time.Second); err != nil {
 		return err
 	}
 	for _, a := range s.actors {
