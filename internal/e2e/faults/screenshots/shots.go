@@ -13,12 +13,15 @@ import (
 
 // look is a way in which the page is looked at.
 type look struct {
-	name  string
-	width int
-	dark  bool
+	name          string
+	width, height int // of the picture; what is longer is cut off
+	dark          bool
 }
 
-var looks = []look{{"light", 1120, false}, {"dark", 1120, true}, {"phone", 390, false}}
+var (
+	looks    = []look{{"light", 1120, 1400, false}, {"dark", 1120, 1400, true}, {"phone", 390, 1400, false}}
+	inReadme = look{"readme", 1000, 760, false}
+)
 
 // shoot takes a picture of all informers, and of each, in each way.
 func shoot(b *browser, r debug.Report, url, to string, out io.Writer) error {
@@ -28,18 +31,25 @@ func shoot(b *browser, r debug.Report, url, to string, out io.Writer) error {
 	}
 	for _, l := range looks {
 		for name, at := range pages {
-			picture, err := b.picture(at, l)
-			if err != nil {
-				return fmt.Errorf("%s, %s: %w", name, l.name, err)
-			}
-			file := filepath.Join(to, name+"-"+l.name+".png")
-			if err := os.WriteFile(file, picture, 0o644); err != nil { //nolint:gosec // a picture for everybody
+			if err := b.write(at, l, filepath.Join(to, name+"-"+l.name+".png"), out); err != nil {
 				return err
 			}
-			fmt.Fprintln(out, file)
 		}
 	}
+	if err := b.write(url, inReadme, filepath.Join(to, "readme.png"), out); err != nil {
+		return err
+	}
 	return b.renews(url)
+}
+
+// write takes a picture and writes it.
+func (b *browser) write(url string, l look, file string, out io.Writer) error {
+	picture, err := b.picture(url, l)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	fmt.Fprintln(out, file)
+	return os.WriteFile(file, picture, 0o644) //nolint:gosec // for everybody
 }
 
 // picture takes one of a whole page. It fails where the page is wider than what it is
@@ -58,7 +68,7 @@ func (b *browser) picture(url string, l look) ([]byte, error) {
 	if len(b.complaints) > 0 {
 		return nil, fmt.Errorf("%w: Chromium says: %s", errPage, b.complaints)
 	}
-	return b.screenshot(l.width, 1400)
+	return b.screenshot(l.width, l.height)
 }
 
 // renews looks whether the page renews itself and stays where it is, with its focus.
