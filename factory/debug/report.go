@@ -95,7 +95,7 @@ type Handler struct {
 	Failures int        `json:"failures"`
 	Mean     float64    `json:"meanSeconds"`             // of the calls that were timed
 	Calling  float64    `json:"callingSeconds,omitzero"` // how long the present call lasts
-	Slowest  []SlowCall `json:"slowest,omitempty"`       // of the last 15 minutes, at most 5
+	Slowest  []SlowCall `json:"slowest,omitempty"`       // of the last 15 minutes, at most 5, of a millisecond or longer
 }
 
 // SlowCall is a call of a handler that took long.

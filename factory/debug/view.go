@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/informer"
@@ -22,6 +23,9 @@ func look(of subject, s informer.Status, f figures, now time.Time) Informer {
 		History: history(f.history, now), Details: inDetail(of, f.detail),
 	}
 	for _, note := range s.Notes {
+		if of.secret {
+			note, _, _ = strings.Cut(note, ": ") // what follows are the server's words
+		}
 		i.Notes = append(i.Notes, oneLine(note))
 	}
 	last := ""
@@ -90,6 +94,9 @@ func handlers(of subject, told []informer.HandlerStatus, measured []informer.Han
 	return all
 }
 
+// slowCall is how long a call takes, at least, that is worth a line.
+const slowCall = time.Millisecond
+
 func (h *Handler) fill(of subject, m informer.HandlerMeasures, now time.Time) {
 	h.Lag = m.Lag.Seconds()
 	if m.Sampled > 0 {
@@ -99,6 +106,9 @@ func (h *Handler) fill(of subject, m informer.HandlerMeasures, now time.Time) {
 		h.Calling = max(0, now.Sub(m.Calling).Seconds())
 	}
 	for _, slow := range m.Slowest {
+		if slow.Took < slowCall {
+			break
+		}
 		h.Slowest = append(h.Slowest, SlowCall{of.key(slow.Key), slow.At, slow.Took.Seconds()})
 	}
 }

@@ -128,6 +128,8 @@ func TestErrorsHoldNoValue(t *testing.T) {
 
 func TestSecretsHaveNoNames(t *testing.T) {
 	s := parked()
+	s.status.Notes = []string{"the initial state is listed, not streamed: not top-secret"}
+	require.Equal(t, []string{"the initial state is listed, not streamed"}, s.look().Notes)
 	for _, single := range []bool{true, false} {
 		page := rendered(t, single, s.look())
 		require.NotContains(t, page, "web-6d4b75cb6d")

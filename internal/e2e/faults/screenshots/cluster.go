@@ -101,6 +101,7 @@ func (s *scene) work() {
 			pod := i * 7 % podCount
 			_ = s.patchPod(pod, i) // the next one will do
 			if i%10 == 0 {
+				_, _ = s.admin.AppsV1().Deployments(harness.Namespace(0)).Patch(s.ctx, named("deployment", 0), types.MergePatchType, annotation(i), metav1.PatchOptions{})
 				_, _ = s.admin.CoreV1().Nodes().Patch(s.ctx, named("node", i/10%nodeCount), types.MergePatchType, annotation(i), metav1.PatchOptions{})
 			}
 			_ = wait(s.ctx, time.Duration(30+25*math.Sin(float64(i)/150))*time.Millisecond)

@@ -111,8 +111,7 @@ func (s *scene) play(ctx context.Context, page *debug.Page) error {
 		}
 	}
 	s.work()
-	// Silence counts as such two minutes after a bookmark, which comes once a minute.
-	if err := wait(ctx, 75*time.Second); err != nil {
+	if err := s.bookmarked(ctx, page); err != nil {
 		return err
 	}
 	if err := s.allow(false); err != nil {
@@ -132,6 +131,22 @@ func (s *scene) play(ctx context.Context, page *debug.Page) error {
 		return err
 	}
 	return s.check(page.Report())
+}
+
+// bookmarked waits until the informer that is to be stale has had a bookmark: from then on
+// it counts as such after two minutes of silence.
+func (s *scene) bookmarked(ctx context.Context, page *debug.Page) error {
+	for range 150 {
+		if err := wait(ctx, time.Second); err != nil {
+			return err
+		}
+		for n, i := range page.Report().Informers {
+			if s.actors[n].state == debug.Stale && i.Totals.Bookmarks > 0 {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("%w: no bookmark has come", errState)
 }
 
 // check looks whether each informer is in its state. The page tells them in their order.
