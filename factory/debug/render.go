@@ -47,13 +47,14 @@ type shown struct {
 	Informer
 	Now    time.Time
 	Single bool
+	Span   time.Duration
 }
 
 // Plots are the plots of the informer.
-func (s shown) Plots() []plot { return plots(s.History, s.Now) }
+func (s shown) Plots() []plot { return plots(s.History, axis{s.Now, s.Span}) }
 
 // Events is the plot of the events alone.
-func (s shown) Events() plot { return curves[0].draw(s.History, s.Now) }
+func (s shown) Events() plot { return curves[0].draw(s.History, axis{s.Now, s.Span}) }
 
 // Ago is the age of a time.
 func (s shown) Ago(then time.Time) string { return age(then, s.Now) }
@@ -87,11 +88,15 @@ func (s shown) Slow() bool {
 // All are the informers as they are shown.
 func (c content) All() []shown {
 	var all []shown
+	span := spanOf(c.Report)
 	for _, i := range c.Informers {
-		all = append(all, shown{i, c.At, c.Single})
+		all = append(all, shown{i, c.At, c.Single, span})
 	}
 	return all
 }
+
+// Span is how much time the plots show.
+func (c content) Span() string { return many(int(spanOf(c.Report).Minutes()), "minute") }
 
 // One is the informer of the view of a single one.
 func (c content) One() shown { return c.All()[0] }

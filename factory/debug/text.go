@@ -28,6 +28,8 @@ func duration(seconds float64) string {
 	switch s := int64(seconds); {
 	case seconds <= 0:
 		return "0 s"
+	case seconds < 1e-6:
+		return fmt.Sprintf("%.0f ns", seconds*1e9)
 	case seconds < 1e-3:
 		return fmt.Sprintf("%.0f µs", seconds*1e6)
 	case seconds < 1:

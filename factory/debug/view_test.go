@@ -155,13 +155,25 @@ func TestHistory(t *testing.T) {
 // A line stops where nothing was measured, and begins anew.
 func TestPlot(t *testing.T) {
 	at := func(ago time.Duration, events float64) Moment { return Moment{At: now.Add(-ago), Rate: events} }
-	p := curves[0].draw([]Moment{at(15*time.Minute, 0), at(15*time.Minute-5*time.Second, 10), at(5*time.Second, 5), at(0, 2.5)}, now)
+	p := curves[0].draw([]Moment{at(15*time.Minute, 0), at(15*time.Minute-5*time.Second, 10), at(5*time.Second, 5), at(0, 2.5)}, axis{now, window})
 	require.Equal(t, plot{
 		Title: "Events", Now: "2.5/s", Most: "10.0/s",
 		Line: "M0.0 39.0L1.3 1.0M238.7 20.0L240.0 29.5",
 		Area: "M0.0 40L0.0 39.0L1.3 1.0V40ZM238.7 40L238.7 20.0L240.0 29.5V40Z",
 	}, p)
-	require.Equal(t, plot{Title: "Lag", Now: "–"}, curves[1].draw(nil, now))
+	require.Equal(t, plot{Title: "Lag", Now: "–"}, curves[1].draw(nil, axis{now, window}))
+	require.Empty(t, curves[4].draw([]Moment{at(0, 1)}, axis{now, window}).Line, "memory that was not measured")
+}
+
+// All plots of a page show the same time, which has room for what was measured.
+func TestSpan(t *testing.T) {
+	since := func(d time.Duration) Report {
+		return Report{At: now, Informers: []Informer{{}, {History: []Moment{{At: ago(time.Second)}}}, {History: []Moment{{At: ago(d)}}}}}
+	}
+	require.Equal(t, time.Minute, spanOf(Report{At: now}))
+	require.Equal(t, time.Minute, spanOf(since(time.Minute)))
+	require.Equal(t, 2*time.Minute, spanOf(since(time.Minute+1)))
+	require.Equal(t, window, spanOf(since(time.Hour)))
 }
 
 func TestProgress(t *testing.T) {
@@ -174,7 +186,7 @@ func TestText(t *testing.T) {
 	for want, got := range map[string]string{
 		"0": number(0), "999": number(999), "1,000": number(1000), "1,234,567": number(int64(1234567)), "18,446,744,073,709,551,615": number(^uint64(0)),
 		"1 event": many(1, "event"), "2 events": many(2, "event"),
-		"0 s": duration(0), "20 µs": duration(20e-6), "20 ms": duration(0.02), "9.5 s": duration(9.5), "59 s": duration(59.9),
+		"0 s": duration(0), "163 ns": duration(163e-9), "20 µs": duration(20e-6), "20 ms": duration(0.02), "9.5 s": duration(9.5), "59 s": duration(59.9),
 		"1 min 05 s": duration(65), "3 h 02 min": duration(3*3600 + 125), "5 days": duration(5 * 86400),
 		"0 B": size(0), "999 B": size(999), "1.0 kB": size(1000), "1.0 MB": size(999_990), "123 MB": size(123_456_789), "5000 TB": size(5e15),
 		"0/s": rate(0), "0.1/s": rate(0.1), "99.4/s": rate(99.4), "1,500/s": rate(1500), "–": age(time.Time{}, now), "2.0 s": age(ago(2*time.Second), now),
