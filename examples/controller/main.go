@@ -16,7 +16,9 @@
 // server in this process. What the controller does goes to stdout, what goes
 // wrong to stderr. It ends at Ctrl-C, or after the time given with --for. The
 // exit code is 0, and 1 after an error: a flag or kubeconfig that cannot be
-// used, or a cluster that did not answer in the time there was.
+// used, or a cluster that did not answer in the time there was. With
+// --debug-address, a page shows what the informers do, at /debug/informers of
+// that address; debug.go serves it.
 //
 // This file puts the parts together; controller.go is the loop and summary.go
 // what it is for. cluster.go finds the cluster, and demo.go makes one up.
@@ -50,18 +52,29 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f := flag.NewFlagSet("controller", flag.ContinueOnError)
 	workers := f.Int("workers", 2, "how many Deployments are worked on at the same time")
+	var address string
+	f.Func("debug-address", "show in a browser what the informers do, at this `address`; :6060 is 127.0.0.1:6060; otherwise nowhere", func(s string) (err error) {
+		address, err = debugAddress(s)
+		return err
+	})
 	cluster, err := parse(f, args)
 	switch {
 	case err == nil && *workers < 1:
 		err = fmt.Errorf("invalid value \"%d\" for flag -workers: too few; %s -h lists the flags", *workers, f.Name())
 	case err == nil:
-		err = manage(ctx, cluster, *workers, log.New(stdout, "", log.LstdFlags), log.New(stderr, "controller: ", log.LstdFlags|log.Lmsgprefix))
+		err = manage(ctx, cluster, settings{*workers, address}, log.New(stdout, "", log.LstdFlags), log.New(stderr, "controller: ", log.LstdFlags|log.Lmsgprefix))
 	}
 	return exit(f, err, stdout, stderr)
 }
 
+// settings are what the flags say of the controller.
+type settings struct {
+	workers      int
+	debugAddress string // empty for none
+}
+
 // manage runs the controller on a cluster until ctx ends or the time is up.
-func manage(ctx context.Context, cluster cluster, workers int, deeds, troubles *log.Logger) error {
+func manage(ctx context.Context, cluster cluster, s settings, deeds, troubles *log.Logger) error {
 	config, err := cluster.config()
 	if err == nil && config == nil {
 		var end func()
@@ -74,7 +87,7 @@ func manage(ctx context.Context, cluster cluster, workers int, deeds, troubles *
 	}
 	timed, stop := cluster.limit(ctx)
 	defer stop()
-	err = control(timed, config, workers, deeds, troubles)
+	err = control(timed, config, s, deeds, troubles)
 	if ctx.Err() != nil { // at Ctrl-C it is no matter how far it came
 		return nil
 	}
@@ -82,7 +95,7 @@ func manage(ctx context.Context, cluster cluster, workers int, deeds, troubles *
 }
 
 // control runs the controller until ctx ends.
-func control(ctx context.Context, config *rest.Config, workers int, deeds, troubles *log.Logger) error {
+func control(ctx context.Context, config *rest.Config, s settings, deeds, troubles *log.Logger) error {
 	config.QPS, config.Burst = 50, 100 // client-go's own 5 a second are meant for kubectl
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -104,8 +117,13 @@ func control(ctx context.Context, config *rest.Config, workers int, deeds, troub
 		return err
 	}
 
+	endDebug, err := serveDebug(s.debugAddress, f, troubles)
+	if err != nil {
+		return err
+	}
+	defer endDebug()
 	f.StartWithContext(ctx)
-	err = c.run(ctx, workers)
+	err = c.run(ctx, s.workers)
 	f.Shutdown() // returns when the informers have ended, as ctx has
 	return err
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"sync"
 	"testing"
 
@@ -25,6 +27,7 @@ func TestMain(m *testing.M) { program.Main(m) }
 func TestProgram(t *testing.T) { example.Test(t, badInput...) }
 
 var badInput = []program.BadInput{
+	{Args: "--demo --debug-address 6060", Want: `invalid value "6060" for flag -debug-address: address 6060: missing port in address; controller -h lists the flags`},
 	{Args: "--demo --workers 0", Want: `invalid value "0" for flag -workers: too few; controller -h lists the flags`},
 }
 
@@ -37,6 +40,22 @@ func TestDemo(t *testing.T) {
 	p.Interrupt()
 	p.Exits(t, 0)
 	assert.Regexp(t, program.Stamp+`synced: deployments \d, summaries 0\n(.*\n)*.* stopped\n$`, p.Stdout.String())
+}
+
+// A page shows the informers while the program runs.
+func TestDebugAddress(t *testing.T) {
+	p := example.Start(t, "--demo", "--debug-address", ":0")
+	p.Notes(t, `http://127\.0\.0\.1:\d+/debug/informers shows what the informers do$`)
+	url := regexp.MustCompile(`http://\S+/debug/informers`).FindString(p.Stderr.String())
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Get(url + "?format=json")
+	require.NoError(t, err)
+	page, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	assert.Contains(t, string(page), `"name":"deployments.apps with example.com/summary"`)
+	p.Interrupt()
+	p.Exits(t, 0)
 }
 
 func TestTheTimeIsUp(t *testing.T) {

@@ -64,6 +64,9 @@
 // With --record, what the server answers is written to a file too, one line of
 // JSON at a time: informertest.Replay plays it back to an informer, in a test.
 //
+// With --debug-address, a page shows what the informer does, at /debug/informers
+// of that address.
+//
 // At the end, after the time given with --for or at Ctrl-C, a summary follows:
 // on stdout, but with json on stderr.
 //
@@ -82,7 +85,7 @@
 // connect.go and config.go find the cluster; event.go says what an event is, and
 // output.go and its kin print it; progress.go, bar.go and screen.go show how far
 // the first list is; monitor.go and explain.go tell what goes wrong; tally.go
-// counts; record.go is for --record; and demo.go is the made-up cluster: a copy does without it and the
+// counts; record.go is for --record, and debug.go for --debug-address; and demo.go is the made-up cluster: a copy does without it and the
 // lines of connect.go that call it.
 package main
 
@@ -164,6 +167,12 @@ func podwatch(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+
+	endDebug, err := serveDebug(o.debug, f, notes)
+	if err != nil {
+		return err
+	}
+	defer endDebug()
 
 	// Start returns at once. A controller would start its workers when the
 	// caches are synced. Shutdown returns when the context has ended, and the

@@ -26,6 +26,7 @@ type options struct {
 	resync     time.Duration // zero for none
 	limitedTo  time.Duration // zero for no limit
 	record     string        // a file; empty for none
+	debug      string        // an address; empty for none
 	demo       bool
 }
 
@@ -96,6 +97,10 @@ func (o *options) flags() *flag.FlagSet {
 		return setDuration(&o.resync, time.Second, s)
 	})
 	f.StringVar(&o.record, "record", "", "write what the server answers to this `file`, which informertest.Replay plays back")
+	f.Func("debug-address", "show in a browser what the informer does, at this `address`; :6060 is 127.0.0.1:6060; otherwise nowhere", func(s string) (err error) {
+		o.debug, err = debugAddress(s)
+		return err
+	})
 	f.Func("for", "stop after this `duration`, such as 10s; otherwise at Ctrl-C", func(s string) error {
 		return setDuration(&o.limitedTo, 0, s)
 	})

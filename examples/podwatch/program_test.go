@@ -198,3 +198,32 @@ func front(t *testing.T, s *informertest.Server, answers func(http.ResponseWrite
 }
 
 const stamp = `^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d `
+
+// A page shows the informer while the program runs, and goes with it.
+func TestDebugAddress(t *testing.T) {
+	s := startServer(t)
+	require.NoError(t, s.Create(t.Context(), newPod("shop", "web", "web")))
+	p := start(t, "--kubeconfig", writeKubeconfig(t, s.ClientConfig().Host), "--debug-address", ":0")
+	p.prints(t, "New Pod Added to Store: web")
+	p.notes(t, "/debug/informers shows what the informers do$")
+	url := regexp.MustCompile(`http://127\.0\.0\.1:\d+/debug/informers`).FindString(p.stderr.String())
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Get(url)
+	require.NoError(t, err)
+	page, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Contains(t, string(page), "<h1>Informers</h1>")
+	require.Contains(t, string(page), ">pods</a>")
+
+	taken := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/debug/informers")
+	require.Contains(t, failure(t, "--kubeconfig", writeKubeconfig(t, s.ClientConfig().Host), "--debug-address", taken), "--debug-address: listen tcp "+taken)
+	p.interrupt()
+	require.Equal(t, 0, <-p.exit)
+	_, err = client.Get(url) //nolint:bodyclose // there is none
+	require.Error(t, err)
+}
+
+func TestDebugAddressIsOne(t *testing.T) {
+	require.Contains(t, failure(t, "--demo", "--debug-address", "6060"), `invalid value "6060" for flag -debug-address`)
+}

@@ -85,6 +85,11 @@ var arrows = []arrow{
 		why:  "a probe reads what factories and informers tell of themselves",
 	},
 	{
+		from: "factory/debug",
+		to:   []string{"./indexer", "./reflector", "./informer", "./factory", "k8s.io/apimachinery/..."},
+		why:  "a page shows what factories and informers tell of themselves",
+	},
+	{
 		from: "factory/metrics",
 		to:   []string{"./reflector", "./informer", "./factory", "./factory/readiness", "k8s.io/apimachinery/...", "github.com/prometheus/...", "google.golang.org/protobuf/proto"},
 		why:  "it tells Prometheus what factories and informers tell of themselves, and is a module of its own",
@@ -132,7 +137,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "examples/...",
-		to: []string{"./indexer", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", apimachinery,
+		to: []string{"./indexer", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", "./factory/debug", apimachinery,
 			"k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
 		why: "an example can be copied out of this repository as it is, with the requirements that everybody has",
 	},

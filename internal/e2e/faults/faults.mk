@@ -6,7 +6,7 @@ faults_dir := $(dir $(lastword $(MAKEFILE_LIST)))
 faults_bin = bin=$$($(CURDIR)/$(controlplane_dir)build.sh) && export TIDEMARK_E2E_BIN="$$bin"
 E2EFLAGS ?=
 
-.PHONY: e2e e2e-full e2e-bench
+.PHONY: e2e e2e-full e2e-bench screenshots
 
 # The servers' binaries have to be there: without them every scenario fails.
 e2e: ## run tidemark against a real control plane under faults; E2EFLAGS are passed on to go test
@@ -18,3 +18,8 @@ e2e-full: ## the same at full size: tens of thousands of objects, minutes of chu
 
 e2e-bench: ## compare client-go and tidemark on a real control plane, in separate processes; BENCHFLAGS are passed on
 	cd $(faults_dir) && $(faults_bin) && $(GO) run ./versus $(BENCHFLAGS)
+
+SCREENSHOTS ?= $(CURDIR)/.cache/screenshots
+
+screenshots: ## make pictures of /debug/informers in Chromium, over a real control plane under faults, in the folder SCREENSHOTS
+	cd $(faults_dir) && $(faults_bin) && $(GO) run ./screenshots -to '$(SCREENSHOTS)'

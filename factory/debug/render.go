@@ -1,0 +1,135 @@
+package debug
+
+import (
+	"crypto/sha256"
+	_ "embed" // for the files in assets
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"time"
+)
+
+var (
+	//go:embed assets/page.html
+	markup string
+	//go:embed assets/page.css
+	style string
+	//go:embed assets/page.js
+	script string
+)
+
+// policy lets a browser run the page's own style and script, which it knows by their
+// hashes, and nothing else.
+var policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+	hashOf(style), hashOf(script))
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// content is what the template is filled with.
+type content struct {
+	Report
+	Single bool // the view of one informer
+	Tally  []tally
+}
+
+// tally is how many informers are in a state.
+type tally struct {
+	State State
+	Count int
+}
+
+// shown is one informer, with what the template needs beside it.
+type shown struct {
+	Informer
+	Now    time.Time
+	Single bool
+	Span   time.Duration
+}
+
+// Plots are the plots of the informer.
+func (s shown) Plots() []plot { return plots(s.History, axis{s.Now, s.Span}) }
+
+// Events is the plot of the events alone.
+func (s shown) Events() plot { return curves[0].draw(s.History, axis{s.Now, s.Span}) }
+
+// Ago is the age of a time.
+func (s shown) Ago(then time.Time) string { return age(then, s.Now) }
+
+// Lag is that of the handler that lags most.
+func (s shown) Lag() (most float64) {
+	for _, h := range s.Handlers {
+		most = max(most, h.Lag)
+	}
+	return most
+}
+
+// Backlog is the number of events that wait for all handlers together.
+func (s shown) Backlog() (sum int) {
+	for _, h := range s.Handlers {
+		sum += h.Backlog
+	}
+	return sum
+}
+
+// Slow tells whether a call of any handler was slow enough to be kept.
+func (s shown) Slow() bool {
+	for _, h := range s.Handlers {
+		if len(h.Slowest) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// All are the informers as they are shown.
+func (c content) All() []shown {
+	var all []shown
+	span := spanOf(c.Report)
+	for _, i := range c.Informers {
+		all = append(all, shown{i, c.At, c.Single, span})
+	}
+	return all
+}
+
+// Span is how much time the plots show.
+func (c content) Span() string { return many(int(spanOf(c.Report).Minutes()), "minute") }
+
+// One is the informer of the view of a single one.
+func (c content) One() shown { return c.All()[0] }
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"css":      func() template.CSS { return template.CSS(style) }, // no text of a request or a server is in it
+	"js":       func() template.JS { return template.JS(script) },
+	"number":   func(n int) string { return number(n) },
+	"number64": func(n uint64) string { return number(n) },
+	"total":    func(n int64) string { return number(n) },
+	"size":     size, "duration": duration, "rate": rate, "many": many,
+	"sum":  func(m Memory) int64 { return m.Objects + m.Engine },
+	"utc":  func(t time.Time) string { return t.UTC().Format("15:04:05 UTC") },
+	"full": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+}).Parse(markup))
+
+// render writes a report as a page.
+func render(to io.Writer, r Report, single bool) error {
+	return page.Execute(to, content{r, single, tallies(r.Informers)})
+}
+
+// tallies count the informers of each state, the weightiest state first.
+func tallies(informers []Informer) (all []tally) {
+	for _, state := range []State{Stopped, NotServed, Parked, Failing, NotStarted, Stuck, Stale, Lagging, Quarantined, Syncing, Healthy} {
+		n := 0
+		for _, i := range informers {
+			if i.State == state {
+				n++
+			}
+		}
+		if n > 0 {
+			all = append(all, tally{state, n})
+		}
+	}
+	return all
+}

@@ -1,0 +1,88 @@
+package debug
+
+import (
+	"encoding/json"
+	"errors"
+	"net"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// classes say what the classes of errors mean.
+var classes = map[reflector.ErrorClass]string{
+	reflector.ErrorExpired:      "The server does not have the version that was asked for any more.",
+	reflector.ErrorBusy:         "The server has too much to do (429).",
+	reflector.ErrorForbidden:    "The server does not allow it (403).",
+	reflector.ErrorUnauthorized: "The server does not accept the credentials (401).",
+	reflector.ErrorNotServed:    "The server does not have the resource (404).",
+	reflector.ErrorInvalid:      "The server does not understand the request.",
+	reflector.ErrorServer:       "The server failed.",
+	reflector.ErrorTimeout:      "Nothing came in time.",
+	reflector.ErrorConnection:   "The connection was refused or cut.",
+	reflector.ErrorDecode:       "The answer cannot be read.",
+}
+
+// spoken are the classes whose text comes before the server has read an object, so that
+// none of an object's values can be in it.
+var spoken = map[reflector.ErrorClass]bool{
+	reflector.ErrorExpired: true, reflector.ErrorBusy: true, reflector.ErrorForbidden: true,
+	reflector.ErrorUnauthorized: true, reflector.ErrorNotServed: true,
+}
+
+// classOf is the class of an error that nobody has classified.
+func classOf(err error) reflector.ErrorClass {
+	switch {
+	case apierrors.IsForbidden(err):
+		return reflector.ErrorForbidden
+	case apierrors.IsUnauthorized(err):
+		return reflector.ErrorUnauthorized
+	}
+	return reflector.ErrorOther
+}
+
+// errorText tells an error of a list or watch without any value of an object.
+func (s subject) errorText(class reflector.ErrorClass, err error) string {
+	text, known := classes[class]
+	if !known {
+		text = "A list or watch failed."
+	}
+	if s.secret {
+		return text
+	}
+	var network *net.OpError
+	status := apierrors.APIStatus(nil)
+	switch {
+	case spoken[class] && errors.As(err, &status):
+		return oneLine(status.Status().Message)
+	case errors.As(err, &network):
+		return oneLine(network.Error())
+	}
+	return text + fieldOf(err)
+}
+
+// quarantineText tells why an object is held back, without any of its values.
+func (s subject) quarantineText(err error) string {
+	switch {
+	case errors.Is(err, informer.ErrTransform):
+		return "The transform failed."
+	case errors.Is(err, informer.ErrDecode):
+		return "It cannot be decoded." + fieldOf(err)
+	}
+	return "It cannot be prepared for the store."
+}
+
+// fieldOf names the field that could not be decoded, where that is known.
+func fieldOf(err error) string {
+	var mismatch *json.UnmarshalTypeError
+	if errors.As(err, &mismatch) && mismatch.Field != "" {
+		return " Field " + plain(mismatch.Field) + " is of another type."
+	}
+	return ""
+}
+
+// oneLine makes one readable line of a text.
+func oneLine(text string) string { return plain(strings.Join(strings.Fields(text), " ")) }

@@ -1,0 +1,146 @@
+package debug
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// now is when the made-up informers are looked at.
+var now = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+func ago(d time.Duration) time.Time { return now.Add(-d) }
+
+// sample is a made-up informer.
+type sample struct {
+	of      subject
+	status  informer.Status
+	figures figures
+}
+
+func (s sample) look() Informer { return look(s.of, s.status, s.figures, now) }
+
+// healthy is an informer of pods with which nothing is wrong.
+func healthy() sample {
+	return sample{
+		of: subject{id: "pods.v1-1c9a11b2", name: "pods in shop", namesShown: true},
+		status: informer.Status{
+			Name: "pods", Running: true, Synced: true, Watching: true, WatchingSince: ago(4 * time.Minute),
+			LastEvent: ago(300 * time.Millisecond), LastBookmark: ago(40 * time.Second), Confirmed: ago(300 * time.Millisecond), Staleness: 300 * time.Millisecond,
+			Version: "812345", Objects: 12345, Relists: 1, SyncTook: 1400 * time.Millisecond,
+			Totals: informer.Totals{
+				Lists: 1, Streams: 1, Watches: 6, Relists: map[reflector.Cause]int{reflector.CauseStart: 1, reflector.CauseExpired: 1},
+				Added: 14000, Updated: 250_000, Deleted: 1655, Bookmarks: 90, Shared: 88_000,
+			},
+			Handlers: []informer.HandlerStatus{{Name: "controller", Synced: true, Backlog: 2, Told: 265_655}, {Name: "metrics", Synced: true, Told: 265_655}},
+		},
+		figures: figures{
+			handlers: []informer.HandlerMeasures{
+				{Name: "controller", Lag: 12 * time.Millisecond, Sampled: 4000, Took: 200 * time.Millisecond, Slowest: []informer.SlowCall{
+					{Key: indexer.Key{Namespace: "shop", Name: "web-6d4b75cb6d-000017"}, At: ago(3 * time.Minute), Took: 1340 * time.Millisecond},
+					{Key: indexer.Key{Namespace: "shop", Name: "web-6d4b75cb6d-000003"}, At: ago(9 * time.Minute), Took: 220 * time.Millisecond},
+				}},
+				{Name: "metrics", Sampled: 4000, Took: 9 * time.Millisecond},
+			},
+			memory:  informer.Memory{At: ago(time.Minute), Objects: 41_200_000, Engine: 3_900_000},
+			history: moments(180),
+			detail: &details{
+				indexes: []informer.IndexMeasures{{Name: "namespace", Values: 1, Entries: 12345}, {Name: "node", Values: 120, Entries: 12001}},
+				labels:  []informer.IndexMeasures{{Name: "app", Values: 40, Entries: 12345}, {Name: "app", Namespaced: true, Values: 44, Entries: 12345}},
+				recent: []informer.RecentEvent{
+					{At: ago(70 * time.Second), Kind: informer.Added, Key: indexer.Key{Namespace: "shop", Name: "web-6d4b75cb6d-000017"}, Version: "812340"},
+					{At: ago(300 * time.Millisecond), Kind: informer.Updated, Key: indexer.Key{Namespace: "shop", Name: "web-6d4b75cb6d-000003"}, Version: "812345"},
+				},
+			},
+		},
+	}
+}
+
+// moments are a made-up past, in steps of 5 seconds.
+func moments(n int) []informer.Moment {
+	var all []informer.Moment
+	for i := range n {
+		all = append(all, informer.Moment{
+			At: ago(time.Duration(n-1-i) * 5 * time.Second), Events: uint64(40 + i*7%90), Objects: 12000 + 2*i, Bytes: 45_000_000 + int64(i)*1000,
+			Lag: time.Duration(i%7) * 100 * time.Millisecond, Staleness: time.Duration(i%5) * 100 * time.Millisecond,
+		})
+	}
+	return all
+}
+
+func syncing() sample {
+	s := healthy()
+	s.of.id, s.of.name = "services.v1-1c9a11b2", "services"
+	s.status = informer.Status{
+		Running: true, Objects: 0, Handlers: []informer.HandlerStatus{{Name: "controller"}},
+		Progress: informer.Progress{Since: ago(4 * time.Second), Objects: 20_000, Remaining: 41_000, Bytes: 92_000_000},
+	}
+	s.figures = figures{handlers: []informer.HandlerMeasures{{Name: "controller"}}, detail: &details{}}
+	return s
+}
+
+func parked() sample {
+	s := healthy()
+	s.of = subject{id: "secrets.v1-1c9a11b2", name: "secrets", secret: true}
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "top-secret", errors.New(`User "controller" cannot list resource "secrets"`))
+	s.status.Watching, s.status.LastError, s.status.LastErrorAt = false, forbidden, ago(7*time.Second)
+	s.status.WatchingSince, s.status.Confirmed, s.status.Staleness = time.Time{}, ago(50*time.Second), 50*time.Second
+	s.status.Errors, s.status.Totals.Errors = 3, map[reflector.ErrorClass]int{reflector.ErrorForbidden: 2, reflector.ErrorConnection: 1}
+	s.status.RecentErrors = []informer.RecentError{
+		{At: ago(2 * time.Hour), Class: reflector.ErrorConnection, Err: refusedConnection},
+		{At: ago(7 * time.Second), Class: reflector.ErrorForbidden, Err: forbidden},
+	}
+	return s
+}
+
+var refusedConnection = fmt.Errorf("list: %w", &net.OpError{
+	Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 6443},
+	Err: os.NewSyscallError("connect", syscall.ECONNREFUSED),
+})
+
+func stuck() sample {
+	s := healthy()
+	s.of.id, s.of.name = "nodes.v1-1c9a11b2", "nodes"
+	s.status.Handlers[0].Backlog, s.status.Handlers[0].Lagging = 1_250, true
+	s.figures.handlers[0].Calling, s.figures.handlers[0].Lag = ago(75*time.Second), 75*time.Second
+	s.figures.handlers[0].Slowest = append([]informer.SlowCall{{Key: indexer.Key{Name: "node-1"}, At: ago(75 * time.Second), Took: 75 * time.Second}}, s.figures.handlers[0].Slowest...)
+	return s
+}
+
+func stale() sample {
+	s := healthy()
+	s.of.id, s.of.name = "deployments.v1.apps-1c9a11b2", "deployments.apps in shop,team-with-a-long-name with app.kubernetes.io/managed-by=controller"
+	s.status.Stale, s.status.Confirmed, s.status.Staleness = true, ago(200*time.Second), 200*time.Second
+	s.figures.history = s.figures.history[:100]
+	return s
+}
+
+func quarantined() sample {
+	s := healthy()
+	s.of.id, s.of.name = "crontabs.v1.example.com-1c9a11b2", "crontabs.example.com"
+	s.status.Quarantined, s.status.Unindexed = 2, 1
+	mismatch := &json.UnmarshalTypeError{Value: "number hunter2", Field: "spec.password"}
+	s.figures.detail.quarantined = []informer.QuarantinedObject{
+		{Key: indexer.Key{Namespace: "shop", Name: "nightly"}, Since: ago(time.Hour), Err: &informer.QuarantineError{Err: fmt.Errorf("%w: %w", informer.ErrDecode, mismatch)}},
+		{Key: indexer.Key{Namespace: "shop", Name: "weekly"}, Since: ago(time.Minute), Err: &informer.QuarantineError{Err: fmt.Errorf("%w: hunter2", informer.ErrTransform)}},
+	}
+	return s
+}
+
+// samples are made-up informers in each state that is told by name in a golden file.
+func samples() map[string]sample {
+	return map[string]sample{
+		"healthy": healthy(), "syncing": syncing(), "parked": parked(), "stuck": stuck(), "stale": stale(), "quarantined": quarantined(),
+	}
+}

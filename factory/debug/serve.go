@@ -1,0 +1,83 @@
+package debug
+
+import (
+	"bytes"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ServeHTTP answers a request for the page, see the package's guarantees.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	protect(w.Header())
+	query := r.URL.Query()
+	id, format := query.Get("informer"), query.Get("format")
+	switch {
+	case !p.isHost(r.Host):
+		http.Error(w, "this page is served to localhost, addresses and debug.Options.Hosts", http.StatusForbidden)
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "this page is asked for with GET", http.StatusMethodNotAllowed)
+	case format != "" && format != "html" && format != "json":
+		http.Error(w, "the formats are html and json", http.StatusBadRequest)
+	default:
+		report := p.report(func(i string) bool { return id == "" || i == id }, id != "")
+		answer(w, r, report, id != "", format == "json")
+	}
+}
+
+// answer sends a report of all informers, or of the single one that was asked for.
+func answer(w http.ResponseWriter, r *http.Request, report Report, single, asJSON bool) {
+	if single && len(report.Informers) == 0 {
+		http.Error(w, "no informer has this id", http.StatusNotFound)
+		return
+	}
+	var body bytes.Buffer
+	var err error
+	if asJSON {
+		w.Header().Set("Content-Type", "application/json")
+		err = json.NewEncoder(&body).Encode(report)
+	} else {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		err = render(&body, report, single)
+	}
+	if err != nil {
+		http.Error(w, "the page cannot be written", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
+	if r.Method == http.MethodGet {
+		_, _ = body.WriteTo(w) // whoever has asked is gone
+	}
+}
+
+// protect keeps what is answered from other pages, and other scripts from it.
+func protect(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+}
+
+// isHost tells whether the page is served under the name that a request asks for. No
+// name can be made to point here that is an address.
+func (p *Page) isHost(asked string) bool {
+	host := asked
+	if name, _, err := net.SplitHostPort(asked); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	host = strings.TrimSuffix(host, ".")
+	is := func(name string) bool { return strings.EqualFold(strings.TrimSuffix(name, "."), host) }
+	return host != "" && (is("localhost") || slices.ContainsFunc(p.options.Hosts, is))
+}

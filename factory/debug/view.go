@@ -1,0 +1,165 @@
+package debug
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// look makes of what is known of an informer what is shown of it. It is a function of its
+// arguments alone.
+func look(of subject, s informer.Status, f figures, now time.Time) Informer {
+	i := Informer{
+		ID: of.id, Name: of.name,
+		Synced: s.Synced, SyncTook: s.SyncTook.Seconds(), WatchingSince: s.WatchingSince,
+		Confirmed: s.Confirmed, LastEvent: s.LastEvent, Staleness: s.Staleness.Seconds(), Version: plain(s.Version),
+		Progress: progress(s.Progress, now), Objects: s.Objects, Quarantined: s.Quarantined, Unindexed: s.Unindexed,
+		LeftOut: s.LeftOut, Memory: memory(f.memory), Relists: s.Relists, Causes: counts(s.Totals.Relists), Classes: counts(s.Totals.Errors),
+		Totals: totals(s), Handlers: handlers(of, s.Handlers, f.handlers, now), Errors: recentErrors(of, s),
+		History: history(f.history, now), Details: inDetail(of, f.detail),
+	}
+	for _, note := range s.Notes {
+		if of.secret {
+			note, _, _ = strings.Cut(note, ": ") // what follows are the server's words
+		}
+		i.Notes = append(i.Notes, oneLine(note))
+	}
+	last := ""
+	if s.LastError != nil {
+		last = of.errorText(classOf(s.LastError), s.LastError)
+	}
+	if len(i.Errors) > 0 {
+		last = i.Errors[0].Text
+	}
+	i.Findings, i.State = examine(s, i.Handlers, last), Healthy
+	if len(i.Findings) > 0 {
+		i.State = i.Findings[0].State
+	}
+	return i
+}
+
+func progress(p informer.Progress, now time.Time) *Progress {
+	if p.Since.IsZero() {
+		return nil
+	}
+	shown := &Progress{Since: p.Since, Objects: p.Objects, Bytes: p.Bytes}
+	if p.Remaining >= 0 {
+		shown.Total = int64(p.Objects) + p.Remaining
+	}
+	if took := now.Sub(p.Since).Seconds(); took > 0 {
+		shown.Rate = float64(p.Objects) / took
+	}
+	return shown
+}
+
+func memory(m informer.Memory) *Memory {
+	if m.At.IsZero() {
+		return nil
+	}
+	return &Memory{m.At, m.Objects, m.Engine}
+}
+
+// counts are the entries of a map, the most frequent first.
+func counts[K ~string](of map[K]int) []Count {
+	var all []Count
+	for _, k := range slices.Sorted(maps.Keys(of)) {
+		all = append(all, Count{string(k), of[k]})
+	}
+	slices.SortStableFunc(all, func(a, b Count) int { return cmp.Compare(b.Count, a.Count) })
+	return all
+}
+
+func totals(s informer.Status) Totals {
+	t := s.Totals
+	return Totals{t.Lists, t.Streams, t.Watches, s.Errors, t.Added, t.Updated, t.Deleted, t.Bookmarks, t.Shared}
+}
+
+// handlers joins what the status tells of handlers with what was measured of them. A
+// handler that came between the two questions was not measured.
+func handlers(of subject, told []informer.HandlerStatus, measured []informer.HandlerMeasures, now time.Time) []Handler {
+	var all []Handler
+	next := 0
+	for _, s := range told {
+		h := Handler{Name: plain(s.Name), Synced: s.Synced, Backlog: s.Backlog, Lagging: s.Lagging, Told: s.Told, Failures: s.Failures}
+		if i := slices.IndexFunc(measured[next:], func(m informer.HandlerMeasures) bool { return m.Name == s.Name }); i >= 0 {
+			h.fill(of, measured[next+i], now)
+			next += i + 1
+		}
+		all = append(all, h)
+	}
+	return all
+}
+
+// slowCall is how long a call takes, at least, that is worth a line.
+const slowCall = time.Millisecond
+
+func (h *Handler) fill(of subject, m informer.HandlerMeasures, now time.Time) {
+	h.Lag = m.Lag.Seconds()
+	if m.Sampled > 0 {
+		h.Mean = m.Took.Seconds() / float64(m.Sampled)
+	}
+	if !m.Calling.IsZero() {
+		h.Calling = max(0, now.Sub(m.Calling).Seconds())
+	}
+	for _, slow := range m.Slowest {
+		if slow.Took < slowCall {
+			break
+		}
+		h.Slowest = append(h.Slowest, SlowCall{of.key(slow.Key), slow.At, slow.Took.Seconds()})
+	}
+}
+
+// recentErrors are the last errors, the newest first.
+func recentErrors(of subject, s informer.Status) []Error {
+	var all []Error
+	for _, e := range slices.Backward(s.RecentErrors) {
+		all = append(all, Error{e.At, plain(string(e.Class)), of.errorText(e.Class, e.Err)})
+	}
+	return all
+}
+
+// window is how much of the past is shown.
+const window = 15 * time.Minute
+
+// history turns counts of events into rates. The first moment begins the first step, and
+// is not shown.
+func history(moments []informer.Moment, now time.Time) []Moment {
+	var all []Moment
+	for n := 1; n < len(moments); n++ {
+		m, took := moments[n], moments[n].At.Sub(moments[n-1].At)
+		if now.Sub(m.At) > window || took <= 0 {
+			continue
+		}
+		all = append(all, Moment{
+			At: m.At, Rate: float64(m.Events) / took.Seconds(), Lag: m.Lag.Seconds(),
+			Staleness: m.Staleness.Seconds(), Objects: m.Objects, Bytes: m.Bytes,
+		})
+	}
+	return all
+}
+
+func inDetail(of subject, d *details) *Details {
+	if d == nil {
+		return nil
+	}
+	shown := &Details{Indexes: indexes(d.indexes), Labels: indexes(d.labels)}
+	for _, q := range d.quarantined {
+		shown.Quarantined = append(shown.Quarantined, QuarantinedObject{of.key(q.Key), q.Since, of.quarantineText(q.Err)})
+	}
+	for _, e := range slices.Backward(d.recent) {
+		shown.Recent = append(shown.Recent, Event{e.At, e.Kind.String(), of.key(e.Key), plain(e.Version)})
+	}
+	return shown
+}
+
+func indexes(of []informer.IndexMeasures) []Index {
+	var all []Index
+	for _, i := range of {
+		all = append(all, Index{plain(i.Name), i.Namespaced, i.Values, i.Entries})
+	}
+	return all
+}

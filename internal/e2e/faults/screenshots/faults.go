@@ -1,0 +1,58 @@
+package main
+
+import (
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// hush makes watches silent: they stay open, and bring nothing more.
+type hush struct{ on atomic.Bool }
+
+// fault is a [harness.Fault].
+func (h *hush) fault(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	next.ServeHTTP(&hushed{w, h}, r)
+}
+
+type hushed struct {
+	http.ResponseWriter
+	hush *hush
+}
+
+// Write sends p, or says so.
+func (h *hushed) Write(p []byte) (int, error) {
+	if h.hush.on.Load() {
+		return len(p), nil
+	}
+	return h.ResponseWriter.Write(p)
+}
+
+// Unwrap lets what was written be flushed.
+func (h *hushed) Unwrap() http.ResponseWriter { return h.ResponseWriter }
+
+// slow is a [harness.Fault] that sends a kilobyte every 30 ms.
+func slow(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	next.ServeHTTP(&slowed{w, r}, r)
+}
+
+type slowed struct {
+	http.ResponseWriter
+	request *http.Request
+}
+
+// Write sends p bit by bit.
+func (s *slowed) Write(p []byte) (sent int, err error) {
+	for sent < len(p) && err == nil {
+		if err := wait(s.request.Context(), 30*time.Millisecond); err != nil {
+			return sent, err
+		}
+		var n int
+		n, err = s.ResponseWriter.Write(p[sent:min(len(p), sent+1024)])
+		sent += n
+		_ = http.NewResponseController(s.ResponseWriter).Flush() // or later
+	}
+	return sent, err
+}
+
+// Unwrap lets what was written be flushed.
+func (s *slowed) Unwrap() http.ResponseWriter { return s.ResponseWriter }

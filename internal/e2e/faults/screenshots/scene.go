@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/factory/debug"
+	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
+)
+
+// scene is a cluster and an informer in each state. Each informer has a factory, a client
+// and a way to the server of its own.
+type scene struct {
+	cluster *harness.Cluster
+	admin   kubernetes.Interface
+	ctx     context.Context // of the informers; it ends with end
+	cancel  context.CancelFunc
+	working sync.WaitGroup // what writes into the cluster
+
+	toSecrets                   *harness.Proxy
+	toDeployments, toConfigMaps *harness.Gateway
+	hush                        hush
+	actors                      []actor
+}
+
+// actor is an informer and the state that it is to be in.
+type actor struct {
+	name    string
+	state   debug.State
+	late    bool // it is started when the others have run for their time
+	factory *factory.Factory
+}
+
+// newScene starts a cluster, and makes the informers; none of them runs yet.
+func newScene(ctx context.Context, dir string) (*scene, error) {
+	cluster, err := harness.Start(ctx, dir, harness.Options{})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	s := &scene{cluster: cluster, ctx: ctx, cancel: cancel}
+	if err := s.prepare(); err != nil {
+		s.end()
+		return nil, err
+	}
+	return s, nil
+}
+
+// prepare fills the cluster and makes the informers.
+func (s *scene) prepare() (err error) {
+	if s.admin, err = kubernetes.NewForConfig(s.cluster.Config()); err != nil {
+		return err
+	}
+	if s.toSecrets, err = harness.NewProxy(s.cluster.Address()); err != nil {
+		return err
+	}
+	if s.toDeployments, err = harness.NewGateway(s.cluster.Config()); err != nil {
+		return err
+	}
+	if s.toConfigMaps, err = harness.NewGateway(s.cluster.Config()); err != nil {
+		return err
+	}
+	s.toDeployments.Break(s.hush.fault)
+	s.toConfigMaps.Break(slow)
+	if err := errors.Join(s.fill(), s.allow(true)); err != nil {
+		return err
+	}
+	direct := s.cluster.Config()
+	return errors.Join(
+		s.add(actor{name: "pods", state: debug.Healthy}, direct, s.pods),
+		s.add(actor{name: "nodes", state: debug.Stuck}, direct, s.nodes),
+		s.add(actor{name: "services", state: debug.Quarantined}, direct, s.services),
+		s.add(actor{name: "secrets", state: debug.Parked}, harness.Via(s.cluster.UserConfig(), s.toSecrets.Address()), s.secrets),
+		s.add(actor{name: "deployments", state: debug.Stale}, s.toDeployments.Config(), s.deployments),
+		s.add(actor{name: "configmaps", state: debug.Syncing, late: true}, s.toConfigMaps.Config(), s.configMaps),
+	)
+}
+
+// add makes an informer.
+func (s *scene) add(a actor, config *rest.Config, of func(*factory.Factory) error) error {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	a.factory = factory.NewSharedInformerFactory(client, 0)
+	s.actors = append(s.actors, a)
+	return of(a.factory)
+}
+
+// informers are all of the scene.
+func (s *scene) informers() (all []iter.Seq[factory.Held]) {
+	for _, a := range s.actors {
+		all = append(all, factory.InUse(a.factory))
+	}
+	return all
+}
+
+// play runs the informers, makes the faults, and returns when each is in its state.
+func (s *scene) play(ctx context.Context, page *debug.Page) error {
+	for _, a := range s.actors {
+		if !a.late {
+			a.factory.StartWithContext(s.ctx)
+		}
+	}
+	s.work()
+	if err := s.bookmarked(ctx, page); err != nil {
+		return err
+	}
+	if err := s.allow(false); err != nil {
+		return err
+	}
+	s.toSecrets.Cut()
+	s.hush.on.Store(true)
+	if err := wait(ctx, 125*time.Second); err != nil {
+		return err
+	}
+	for _, a := range s.actors {
+		if a.late {
+			a.factory.StartWithContext(s.ctx)
+		}
+	}
+	if err := wait(ctx, 10*time.Second); err != nil {
+		return err
+	}
+	return s.check(page.Report())
+}
+
+// bookmarked waits until the informer that is to be stale has had a bookmark: from then on
+// it counts as such after two minutes of silence.
+func (s *scene) bookmarked(ctx context.Context, page *debug.Page) error {
+	for range 150 {
+		if err := wait(ctx, time.Second); err != nil {
+			return err
+		}
+		for n, i := range page.Report().Informers {
+			if s.actors[n].state == debug.Stale && i.Totals.Bookmarks > 0 {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("%w: no bookmark has come", errState)
+}
+
+// check looks whether each informer is in its state. The page tells them in their order.
+func (s *scene) check(r debug.Report) error {
+	for n, a := range s.actors {
+		if i := r.Informers[n]; i.State != a.state {
+			return fmt.Errorf("%w: %s is %s, not %s: %v", errState, a.name, i.State, a.state, i.Findings)
+		}
+	}
+	return nil
+}
+
+// end ends all that runs.
+func (s *scene) end() {
+	s.cancel()
+	s.working.Wait()
+	for _, a := range s.actors {
+		a.factory.Shutdown()
+	}
+	if s.toSecrets != nil {
+		s.toSecrets.Close()
+	}
+	for _, g := range []*harness.Gateway{s.toDeployments, s.toConfigMaps} {
+		if g != nil {
+			g.Close()
+		}
+	}
+	s.cluster.Kill()
+}
+
+// wait waits, unless ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}

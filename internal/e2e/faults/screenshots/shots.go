@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/factory/debug"
+)
+
+// look is a way in which the page is looked at.
+type look struct {
+	name          string
+	width, height int // of the picture; what is longer is cut off
+	dark          bool
+}
+
+var (
+	looks    = []look{{"light", 1120, 1400, false}, {"dark", 1120, 1400, true}, {"phone", 390, 1400, false}}
+	inReadme = look{"readme", 1000, 760, false}
+)
+
+// shoot takes a picture of all informers, and of each, in each way.
+func shoot(b *browser, r debug.Report, url, to string, out io.Writer) error {
+	pages := map[string]string{"overview": url}
+	for _, i := range r.Informers {
+		pages[strings.ReplaceAll(string(i.State), " ", "-")] = url + "?informer=" + i.ID
+	}
+	for _, l := range looks {
+		for name, at := range pages {
+			if err := b.write(at, l, filepath.Join(to, name+"-"+l.name+".png"), out); err != nil {
+				return err
+			}
+		}
+	}
+	if err := b.write(url, inReadme, filepath.Join(to, "readme.png"), out); err != nil {
+		return err
+	}
+	return b.renews(url)
+}
+
+// write takes a picture and writes it.
+func (b *browser) write(url string, l look, file string, out io.Writer) error {
+	picture, err := b.picture(url, l)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	fmt.Fprintln(out, file)
+	return os.WriteFile(file, picture, 0o644) //nolint:gosec // for everybody
+}
+
+// picture takes one of a whole page. It fails where the page is wider than what it is
+// shown on, and where Chromium complains.
+func (b *browser) picture(url string, l look) ([]byte, error) {
+	if err := b.open(url, l); err != nil {
+		return nil, err
+	}
+	var wide bool
+	if err := b.eval("document.documentElement.scrollWidth > innerWidth", &wide); err != nil {
+		return nil, err
+	}
+	if wide {
+		return nil, fmt.Errorf("%w: it is wider than %d pixels", errPage, l.width)
+	}
+	if len(b.complaints) > 0 {
+		return nil, fmt.Errorf("%w: Chromium says: %s", errPage, b.complaints)
+	}
+	return b.screenshot(l.width, l.height)
+}
+
+// renews looks whether the page renews itself and stays where it is, with its focus.
+func (b *browser) renews(url string) error {
+	if err := b.open(url, looks[0]); err != nil {
+		return err
+	}
+	const state = `JSON.stringify([scrollY, document.activeElement.getAttribute("href")])`
+	var clock, before, now, after string
+	if err := b.eval(`scrollTo(0, 300); document.querySelectorAll("article a")[1].focus({preventScroll: true}); document.querySelector(".clock").textContent`, &clock); err != nil {
+		return err
+	}
+	if err := b.eval(state, &before); err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
+		if err := b.eval(`new Promise(r => setTimeout(() => r(document.querySelector(".clock").textContent), 500))`, &now); err != nil {
+			return err
+		}
+		if now == clock {
+			continue
+		}
+		if err := b.eval(state, &after); err != nil {
+			return err
+		}
+		if before != after {
+			return fmt.Errorf("%w: it has moved from %s to %s", errPage, before, after)
+		}
+		return nil
+	}
+	return fmt.Errorf("%w: it does not renew itself, it says %q", errPage, now)
+}
