@@ -1,0 +1,71 @@
+package indexer
+
+import "unsafe"
+
+// Scan calls visit for the objects from a place on, as long as it returns true, and returns
+// the next place, 0 at the end. It begins at 0. It waits for no writer: an object that is
+// written meanwhile is met in one version or another, once or twice or, where the store grows,
+// perhaps not at all. So it suits samples.
+func (x *Indexer[T]) Scan(place int, visit func(obj any) bool) (next int) {
+	groups := *x.live.Load().records.groups.Load()
+	for ; place < len(groups); place++ {
+		for s := range groups[place].slots {
+			if r := groups[place].slots[s].Load(); r != nil && !visit(x.decode.Object(r.value.stored())) {
+				return place + 1
+			}
+		}
+	}
+	return 0
+}
+
+// Bytes estimates what the store takes of the heap beside its objects: the table by keys, the
+// list of all, and the indexes. It waits for no writer, and looks at each key and each index value.
+func (x *store) Bytes() int64 {
+	c := x.live.Load()
+	n, bytes := 0, c.records.bytes()
+	for r := range c.records.all {
+		n++
+		bytes += r.size()
+	}
+	posts := 0
+	for _, ix := range c.indexes {
+		s := ix.size()
+		posts += s.Entries
+		bytes += ix.values.bytes() + int64(s.Entries)*listed
+		for v := range ix.values.all {
+			bytes += v.size() + int64(unsafe.Sizeof(chunk{})) + 2*word64
+		}
+	}
+	if n > 0 && posts > n { // several a record, in an array
+		bytes += int64(posts) * int64(unsafe.Sizeof(post{}))
+	}
+	return bytes + int64(n)*listed
+}
+
+const (
+	word64 = 8
+	// listed is what an entry of a list takes: an object and the pointer to its record.
+	listed = 3 * word64
+)
+
+// bytes is what the groups of a table take.
+func (t *table[V]) bytes() int64 {
+	return int64(len(*t.groups.Load())) * int64(unsafe.Sizeof(group[V]{}))
+}
+
+// size is what a node takes, with its name.
+func (n *node[V]) size() int64 {
+	bare := int64(unsafe.Sizeof(*n))
+	switch rest := int64(n.length) - headSize; {
+	case n.length == longName:
+		return bare + 2*word64 + int64(len(n.name()))
+	case rest <= 8:
+		return bare + 8
+	case rest <= 24:
+		return bare + 24
+	case rest <= 40:
+		return bare + 40
+	default:
+		return bare + 72
+	}
+}

@@ -1,0 +1,143 @@
+package heapsize
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// own is a string that nobody else has.
+func own(format string, args ...any) string { return strings.Clone(fmt.Sprintf(format, args...)) }
+
+// podOf makes a pod of which nothing is shared.
+func podOf(n int) *corev1.Pod {
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: own("namespace-%d", n%7), Name: own("pod-with-a-name-%d", n), UID: "", ResourceVersion: own("%d", 1000000+n),
+			Labels: map[string]string{own("app"): own("app-%d", n%13), own("pod-template-hash"): own("%08x", n)}, Annotations: map[string]string{},
+		},
+		Spec: corev1.PodSpec{
+			NodeName: own("node-%d", n), ServiceAccountName: own("default"),
+			Containers: []corev1.Container{{
+				Name: own("main"), Image: own("registry.example/app:%d", n), Command: []string{own("/bin/app"), own("--shard=%d", n)},
+				Env: []corev1.EnvVar{{Name: own("ONE"), Value: own("%d", n)}, {Name: own("TWO"), Value: own("%d", n+1)}},
+			}},
+			Tolerations: []corev1.Toleration{{Key: own("a"), TolerationSeconds: new(int64)}},
+		},
+		Status: corev1.PodStatus{PodIP: own("10.0.%d.%d", n/250, n%250), StartTime: &metav1.Time{}},
+	}
+	for a := range n % 12 {
+		p.Annotations[own("example.com/annotation-%d", a)] = own("value %d of %d", a, n)
+	}
+	return p
+}
+
+// unstructuredOf makes the same, without a Go type.
+func unstructuredOf(n int) *unstructured.Unstructured {
+	text, err := json.Marshal(podOf(n))
+	if err != nil {
+		panic(err)
+	}
+	u := &unstructured.Unstructured{}
+	if err := json.Unmarshal(text, &u.Object); err != nil {
+		panic(err)
+	}
+	return u
+}
+
+// A meter finds about what the heap has grown by, whatever there is of sharing.
+func TestBytesAreThoseOfTheHeap(t *testing.T) {
+	shared := podOf(11)
+	for title, build := range map[string]func(n int) any{
+		"pods":         func(n int) any { return podOf(n) },
+		"unstructured": func(n int) any { return unstructuredOf(n) },
+		"pods that share values": func(n int) any {
+			p := podOf(n)
+			p.Spec, p.Annotations, p.Labels = shared.Spec, shared.Annotations, shared.Labels
+			return p
+		},
+		"large texts": func(n int) any {
+			return &corev1.ConfigMap{Data: map[string]string{own("a"): strings.Repeat("x", 3000+n%20000)}}
+		},
+		"objects that are no pointers": func(n int) any { return [2]string{own("first %d", n), own("second %d", n)} },
+	} {
+		t.Run(title, func(t *testing.T) {
+			build(0) // what types need once
+			objects := make([]any, 20000)
+			before := heap()
+			for n := range objects {
+				objects[n] = build(n)
+			}
+			grown := heap() - before
+			var m Meter
+			for _, obj := range objects {
+				m.Add(obj)
+			}
+			t.Logf("%d bytes, of %d on the heap: %+.1f %%", m.Bytes(), grown, 100*(float64(m.Bytes())/float64(grown)-1))
+			require.InEpsilon(t, grown, m.Bytes(), 0.1)
+			require.LessOrEqual(t, len(m.small.noted), mostNotes)
+			runtime.KeepAlive(objects)
+		})
+	}
+}
+
+// heap is how much of the heap is in use.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	return int64(s.HeapAlloc) //nolint:gosec // fits
+}
+
+// What is met twice counts once.
+func TestTheSameObjectTwice(t *testing.T) {
+	var once, twice Meter
+	p := podOf(5)
+	once.Add(p)
+	twice.Add(p)
+	twice.Add(p)
+	twice.Add(struct{ A, B *corev1.Pod }{p, p}.A)
+	require.Equal(t, once.Bytes(), twice.Bytes())
+	require.Positive(t, once.Bytes())
+}
+
+// A walk through values that refer to each other in a circle has an end.
+func TestCircle(t *testing.T) {
+	type ring struct {
+		next *ring
+		name string
+	}
+	a, b := &ring{name: own("a")}, &ring{name: own("b")}
+	a.next, b.next = b, a
+	var m Meter
+	m.Add(a)
+	require.EqualValues(t, 2*24+2, m.Bytes())
+}
+
+func TestValuesThatAreNothing(t *testing.T) {
+	var m Meter
+	m.Add(nil)
+	m.Add((*corev1.Pod)(nil))
+	m.Add(map[string]string(nil))
+	m.Add(&unstructured.Unstructured{})
+	m.Add(struct{}{})
+	require.LessOrEqual(t, m.Bytes(), int64(16))
+}
+
+func BenchmarkPod(b *testing.B) {
+	p := podOf(11)
+	b.ReportAllocs()
+	for b.Loop() {
+		var m Meter
+		m.small.shift = 20
+		m.Add(p)
+	}
+}
