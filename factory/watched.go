@@ -35,7 +35,13 @@ func Alone(resource schema.GroupVersionResource, scope Scope, i cache.SharedInde
 }
 
 // Name says what the informer is of, such as "pods in shop with app=web".
-func (h Held) Name() string { return h.resourceName() + h.Scope.suffix() }
+func (h Held) Name() string {
+	name := h.resourceName()
+	if scope := h.Scope.String(); scope != "" {
+		name += " " + scope
+	}
+	return name
+}
 
 func (h Held) resourceName() string {
 	switch {
@@ -48,18 +54,19 @@ func (h Held) resourceName() string {
 	}
 }
 
-// suffix says what a scope restricts, "" where that is nothing.
-func (s Scope) suffix() string {
-	var text strings.Builder
+// String says what a scope restricts, such as "in shop with app=web", and nothing where that
+// is nothing.
+func (s Scope) String() string {
+	var parts []string
 	if len(s.Namespaces) > 0 {
-		text.WriteString(" in " + strings.Join(s.Namespaces, ","))
+		parts = append(parts, "in "+strings.Join(s.Namespaces, ","))
 	}
 	for _, selector := range []string{s.Labels, s.Fields} {
 		if selector != "" {
-			text.WriteString(" with " + selector)
+			parts = append(parts, "with "+selector)
 		}
 	}
-	return text.String()
+	return strings.Join(parts, " ")
 }
 
 // Inspector returns what looks into the informer, and makes it measure from now on; nil for

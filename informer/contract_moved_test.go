@@ -57,6 +57,13 @@ func disguise(p *corev1.Pod) (*corev1.Pod, error) {
 	return p, nil
 }
 
+// stripped is a transform that leaves the version on a label only, and none elsewhere.
+func stripped(p *corev1.Pod) (*corev1.Pod, error) {
+	p.Labels = map[string]string{"version": p.ResourceVersion}
+	p.ResourceVersion, p.UID = "", ""
+	return p, nil
+}
+
 // disguiseEven does so to even versions.
 func disguiseEven(p *corev1.Pod) (*corev1.Pod, error) {
 	if n, err := strconv.Atoi(p.ResourceVersion); err != nil || n%2 != 0 {
@@ -120,7 +127,7 @@ func TestContract_D27_TheHigherVersionWins(t *testing.T) {
 		"a+100 b{5 b]":     "b@5",
 		"a+100 b{5 b] b+6": "b@6",
 	} {
-		for name, transform := range map[string]func(*corev1.Pod) (*corev1.Pod, error){"": nil, ", disguised": disguise, ", half disguised": disguiseEven} {
+		for name, transform := range map[string]func(*corev1.Pod) (*corev1.Pod, error){"": nil, ", disguised": disguise, ", half disguised": disguiseEven, ", stripped": stripped} {
 			t.Run(told+name, func(t *testing.T) {
 				j := newJoined(t, Options[*corev1.Pod]{Transform: transform}, 2)
 				j.begins(0, reflector.SameHistory)
@@ -183,6 +190,7 @@ func TestContract_D27_MovesInAnyOrder(t *testing.T) {
 	for name, transform := range map[string]func(*corev1.Pod) (*corev1.Pod, error){
 		"as they are": nil,
 		"disguised":   disguise,
+		"stripped":    stripped,
 		"half so":     disguiseEven,
 		"poisonous":   poisonous,
 	} {

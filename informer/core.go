@@ -32,6 +32,7 @@ type core struct {
 	processor *sharedProcessor
 	status    status
 	versions  versionWaiters
+	arrivals  arrivals
 	// quarantined is what all parts have quarantined, for those who wait for a version.
 	quarantined quarantined
 	tally       tally
@@ -77,7 +78,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 		sources: sources,
 		synced:  make(chan struct{}),
 		run:     newRun(),
-		status:  status{parts: make([]partStatus, len(sources))},
+		status:  status{watchLasts: reflector.LongestWatch(o.MinWatchTimeout), parts: make([]partStatus, len(sources))},
 		parts:   make([]part, len(sources)),
 
 		followed: make([]atomic.Bool, len(sources)),

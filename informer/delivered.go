@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
@@ -56,12 +57,16 @@ type debt struct {
 // of the store may show a moment before the events of its write section are published;
 // nothing is half-done here.
 func (p *sharedProcessor) owed() (debts []debt) {
-	p.store.Freeze(func(*indexer.Tx) {
-		position := p.log.End()
-		for _, r := range p.all() {
-			debts = append(debts, debt{r, r.waiters.add(position)})
-		}
-	})
+	p.store.Freeze(func(*indexer.Tx) { debts = p.owedHere() })
+	return debts
+}
+
+// owedHere is owed for who is in a write section.
+func (p *sharedProcessor) owedHere() (debts []debt) {
+	position := p.log.End()
+	for _, r := range p.all() {
+		debts = append(debts, debt{r, r.waiters.add(position)})
+	}
 	return debts
 }
 
@@ -111,6 +116,15 @@ type deliveryWaiters struct {
 type deliveryWaiter struct {
 	position uint64
 	told     chan struct{}
+	at       time.Time // when told was closed
+}
+
+// toldAt returns when the handler was told everything, zero where it was not.
+func (w *deliveryWaiter) toldAt() time.Time {
+	if !closed(w.told) {
+		return time.Time{}
+	}
+	return w.at
 }
 
 // add adds one that waits for a position.
@@ -118,7 +132,7 @@ func (w *deliveryWaiters) add(position uint64) *deliveryWaiter {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	waiter := &deliveryWaiter{position, make(chan struct{})}
+	waiter := &deliveryWaiter{position: position, told: make(chan struct{})}
 	w.all = append(w.all, waiter)
 	w.count.Add(1)
 	w.interest.Add(1)
@@ -154,6 +168,7 @@ func (w *deliveryWaiters) wake(f feed) {
 
 	for _, waiter := range w.all {
 		if waiter.position <= position && !closed(waiter.told) {
+			waiter.at = time.Now()
 			close(waiter.told)
 		}
 	}

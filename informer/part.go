@@ -27,12 +27,13 @@ type part struct {
 	renewed bool
 
 	// While a full state arrives:
-	staging *indexer.Staging
-	fresh   bool       // its history is another one than before
-	anew    bool       // nothing of what is stored is to be trusted
-	aside   asides     // of the objects that were put
-	sick    quarantine // its own
-	changes int        // how many objects it has put or deleted, when it is committed
+	staging  *indexer.Staging
+	fresh    bool              // its history is another one than before
+	anew     bool              // nothing of what is stored is to be trusted
+	aside    asides            // of the objects that were put
+	sick     quarantine        // its own
+	changes  int               // how many objects it has put or deleted, when it is committed
+	expected []deltafifo.Delta // the changes that it makes, while somebody expects an event
 }
 
 // content is what the store holds of a source.
@@ -107,7 +108,11 @@ func (c *core) stagePut(p *part, d *deltafifo.Delta) {
 	c.release(p.sick, d.Key)
 	id := identity{d.UID, d.Version}
 	if !p.fresh && !p.anew && d.Version != "" && p.staging.KeepIf(d.Key, func(stored any, stamp uint64) bool {
-		return stamp != stampByHand && c.identity(d.Key, stored) == id
+		if stamp == stampByHand || c.identity(d.Key, stored) != id {
+			return false
+		}
+		c.noteStaged(p, d.Key, stored, id) // another source may put its own version before this full state is committed
+		return true
 	}) {
 		return
 	}
@@ -117,8 +122,14 @@ func (c *core) stagePut(p *part, d *deltafifo.Delta) {
 	} else {
 		stored = p.staging.Put(d.Key, stored, d.Stamp)
 	}
+	c.noteStaged(p, d.Key, stored, id)
+}
+
+// noteStaged notes the identity of an object that a full state holds, where the transform
+// may have changed it.
+func (c *core) noteStaged(p *part, key indexer.Key, obj any, id identity) {
 	if c.options.Transform != nil {
-		p.aside.note(d.Key, stored, id)
+		p.aside.note(key, obj, id)
 	}
 }
 
@@ -206,6 +217,9 @@ func (c *core) listed(p *part, first, initial bool, key indexer.Key, old, obj an
 		was = c.identity(key, old)
 	}
 	id := c.identityIn(p, key, obj)
+	if c.arrivals.some() {
+		p.expected = append(p.expected, deltafifo.Delta{Op: deltafifo.Modified, Key: key, Version: id.version})
+	}
 	if c.options.Transform != nil {
 		c.aside.note(key, obj, id)
 	}
@@ -226,6 +240,8 @@ func (c *core) shown(tx *indexer.Tx, p *part, first bool) {
 		c.tally.now[eventlog.Added] += uint64(c.writer.Indexer().Len()) //nolint:gosec // never negative
 	}
 	c.publish()
+	c.arrivals.note(p.expected, c.processor.owedHere)
+	p.expected = nil
 	if first {
 		c.processor.begin(tx)
 	}

@@ -78,7 +78,7 @@ func (c *core) applyChanges() {
 	defer c.notePassed()
 	tx := c.writer.Begin()
 	defer tx.Commit()
-	defer c.publishChanges(tx)
+	defer c.publishChanges(tx, c.changes)
 	for ; c.applied < len(c.changes); c.applied++ {
 		d := &c.changes[c.applied]
 		switch {
@@ -120,11 +120,12 @@ func (c *core) notePassed() {
 }
 
 // publishChanges ends a write section: the store is at a version, and its handlers are
-// told, at one moment.
-func (c *core) publishChanges(tx *indexer.Tx) {
+// told, at one moment. Those of the changes count that were made.
+func (c *core) publishChanges(tx *indexer.Tx, changes []deltafifo.Delta) {
 	tx.SetVersion(c.version())
 	c.reached.show()
 	c.publish()
+	c.arrivals.note(changes[:c.applied], c.processor.owedHere)
 	c.noteSynced()
 }
 

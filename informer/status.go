@@ -30,6 +30,10 @@ type Status struct {
 	// store was up to date. Staleness is its age, zero before the first list.
 	Confirmed time.Time
 	Staleness time.Duration
+	// Stale tells that the server has been silent for longer than a healthy one is: for two
+	// minutes, which are two periods of bookmarks, or, of a source that has sent no bookmark,
+	// for as long as a watch may last since the last one began. Of several sources one is enough.
+	Stale bool
 
 	Version     string // the resourceVersion that the store is at
 	Objects     int
@@ -124,6 +128,8 @@ type HandlerStatus struct {
 type status struct {
 	quarantined atomic.Int64
 
+	watchLasts time.Duration // the longest that a watch may bring nothing
+
 	mu          sync.Mutex
 	parts       []partStatus
 	lists       int
@@ -171,6 +177,7 @@ func (s *status) refused(err error) {
 // partStatus is what is known of one source.
 type partStatus struct {
 	watching, notServed, lastEvent, lastBookmark, confirmed time.Time
+	opened                                                  time.Time // when a watch last began
 }
 
 // reflected takes note of an event of the reflector of part i.
@@ -182,6 +189,7 @@ func (s *status) reflected(i int, e reflector.Event) {
 	switch e := e.(type) {
 	case reflector.WatchStarted:
 		p.watching = time.Now()
+		p.opened = p.watching
 	case reflector.WatchEnded:
 		p.watching = time.Time{}
 	case reflector.Listed: // also where another reflector has been told that it is not served
@@ -255,6 +263,23 @@ func (s *status) stopped() {
 	}
 }
 
+// bookmarkPeriod is how often an API server sends bookmarks, at least.
+const bookmarkPeriod = time.Minute
+
+// staleLocked tells whether a source is silent for too long. The caller holds mu.
+func (s *status) staleLocked() bool {
+	for _, p := range s.parts {
+		heard, patience := p.confirmed, 2*bookmarkPeriod
+		if p.lastBookmark.IsZero() {
+			heard, patience = later(p.confirmed, p.opened), s.watchLasts
+		}
+		if !p.confirmed.IsZero() && time.Since(heard) > patience {
+			return true
+		}
+	}
+	return false
+}
+
 // watchesAll tells whether all sources are being watched.
 func (s *status) watchesAll() bool {
 	s.mu.Lock()
@@ -309,6 +334,7 @@ func (s *status) fill(to *Status) {
 	if !to.Watching {
 		to.WatchingSince = time.Time{}
 	}
+	to.Stale = s.staleLocked()
 	if !to.Confirmed.IsZero() {
 		to.Staleness = time.Since(to.Confirmed)
 	}

@@ -173,6 +173,12 @@ func (l *loop) timeout() time.Duration {
 	return least + time.Duration(l.random()*float64(least))
 }
 
+// LongestWatch is how long a watch may bring nothing before the reflector gives it up, for
+// [Options].MinWatchTimeout: it is asked to last up to twice that, and may end late.
+func LongestWatch(minWatchTimeout time.Duration) time.Duration {
+	return 2*max(minTimeout, minWatchTimeout) + watchPatience
+}
+
 // patience is how long w may bring nothing.
 func (l *loop) patience(w *watchConn) time.Duration {
 	switch {

@@ -44,8 +44,13 @@ type Finding struct {
 // longestWhy is how many bytes of a reason are told.
 const longestWhy = 300
 
-// examine returns what is wrong with an informer, the weightiest first.
-func examine(s informer.Status, staleAfter time.Duration) (found []Finding) {
+// Conditions are all conditions, the weightiest first.
+var Conditions = []Condition{NotSynced, Stopped, NotServed, Parked, Failing, Stale, Quarantined, Lagging}
+
+// Examine returns what is wrong with an informer, the weightiest first, whether a probe fails
+// because of it or not. It is stale after staleAfter, or, where that is zero, when the status
+// says so.
+func Examine(s informer.Status, staleAfter time.Duration) (found []Finding) {
 	add := func(is bool, c Condition, why string, args ...any) {
 		if is {
 			found = append(found, Finding{c, oneLine(fmt.Sprintf(why, args...))})
@@ -58,7 +63,11 @@ func examine(s informer.Status, staleAfter time.Duration) (found []Finding) {
 		add(refused(s.LastError), Parked, "%v", s.LastError)
 		add(!refused(s.LastError), Failing, "%v", s.LastError)
 	}
-	add(s.Running && s.Staleness > staleAfter, Stale, "the server was last heard %s ago", s.Staleness.Round(time.Second))
+	stale := s.Stale
+	if staleAfter > 0 {
+		stale = s.Staleness > staleAfter
+	}
+	add(s.Running && stale, Stale, "the server was last heard %s ago", s.Staleness.Round(time.Second))
 	add(s.Quarantined > 0 || s.Unindexed > 0, Quarantined, "%d objects cannot be decoded or transformed, %d are missing from an index", s.Quarantined, s.Unindexed)
 	for _, h := range s.Handlers {
 		add(h.Lagging, Lagging, "%d events wait for handler %s", h.Backlog, h.Name)

@@ -59,6 +59,10 @@ func TestExamine(t *testing.T) {
 			[]Finding{{Failing, "connection refused"}, {Stale, "the server was last heard 3m0s ago"}},
 		},
 		"just not stale": {func(s *informer.Status) { s.Staleness = 2 * time.Minute }, nil},
+		"stale by itself": {
+			func(s *informer.Status) { s.Stale, s.Staleness = true, time.Minute },
+			[]Finding{{Stale, "the server was last heard 1m0s ago"}},
+		},
 		"quarantined": {
 			func(s *informer.Status) { s.Quarantined, s.Unindexed = 1, 2 },
 			[]Finding{{Quarantined, "1 objects cannot be decoded or transformed, 2 are missing from an index"}},
@@ -73,7 +77,11 @@ func TestExamine(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			s := healthy
 			c.change(&s)
-			require.Equal(t, c.want, examine(s, staleAfter))
+			own := 2 * time.Minute
+			if s.Stale {
+				own = 0
+			}
+			require.Equal(t, c.want, Examine(s, own))
 		})
 	}
 }

@@ -11,15 +11,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/factory"
 )
 
-// staleAfter is twice the minute after which an API server sends a bookmark.
-const staleAfter = 2 * time.Minute
-
 // Options say when a probe fails.
 type Options struct {
 	// FailOn are the conditions that make the program not ready, beside [NotSynced].
 	FailOn []Condition
 	// StaleAfter is for how long nothing may be heard from the server before an informer
-	// counts as [Stale]; zero for 2 minutes.
+	// counts as [Stale]; zero for what its status says: 2 minutes where the server sends
+	// bookmarks, or as long as a watch lasts.
 	StaleAfter time.Duration
 }
 
@@ -33,9 +31,6 @@ var _ http.Handler = (*Probe)(nil)
 
 // New returns a probe of some informers, such as those of [factory.InUse].
 func New(o Options, of ...iter.Seq[factory.Held]) *Probe {
-	if o.StaleAfter == 0 {
-		o.StaleAfter = staleAfter
-	}
 	return &Probe{options: o, of: of}
 }
 
@@ -58,7 +53,7 @@ func (p *Probe) Report() Report {
 	r := Report{Ready: true}
 	for _, informers := range p.of {
 		for held := range informers {
-			l := Line{Name: held.Name(), Ready: true, Objects: held.Status.Objects, Findings: examine(held.Status, p.options.StaleAfter)}
+			l := Line{Name: held.Name(), Ready: true, Objects: held.Status.Objects, Findings: Examine(held.Status, p.options.StaleAfter)}
 			l.Ready = !slices.ContainsFunc(l.Findings, p.fails)
 			r.Ready = r.Ready && l.Ready
 			r.Informers = append(r.Informers, l)

@@ -85,6 +85,16 @@ var arrows = []arrow{
 		why:  "a probe reads what factories and informers tell of themselves",
 	},
 	{
+		from: "factory/metrics",
+		to:   []string{"./reflector", "./informer", "./factory", "./factory/readiness", "k8s.io/apimachinery/...", "github.com/prometheus/...", "google.golang.org/protobuf/proto"},
+		why:  "it tells Prometheus what factories and informers tell of themselves, and is a module of its own",
+	},
+	{
+		from: "factory/eventage",
+		to:   []string{"./indexer", "./informer", "k8s.io/apimachinery/..."},
+		why:  "it measures one informer, whosesoever that is, with any client",
+	},
+	{
 		from: "factory",
 		to:   []string{"./internal/verify", "./reflector", "./informer", "./lister", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
 		why:  "it composes informers and listers over the sources that it makes of clients; what they are made of is their affair",

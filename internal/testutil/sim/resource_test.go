@@ -237,6 +237,9 @@ func (w *world) defines(s step, r *rand.Rand) {
 
 // takes takes the resource away, with its objects, of whose deletion the watches may tell.
 func (w *world) takes(seen bool) {
+	for _, s := range w.sources {
+		s.forgetsList()
+	}
 	if seen {
 		w.deletesAll()
 	}

@@ -277,6 +277,13 @@ func (s *source) holds(p *pod) bool {
 	return ok && s.listedAt.Equal(time.Now()) && (uid == p.UID || p.UID == "")
 }
 
+// forgetsList notes that what was listed is gone, perhaps in the same instant.
+func (s *source) forgetsList() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listed = nil
+}
+
 // stated takes note of a full state that is told whole.
 func (s *source) stated() {
 	s.mu.Lock()

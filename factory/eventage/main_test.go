@@ -1,0 +1,13 @@
+package eventage
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+	"k8s.io/klog/v2"
+)
+
+func TestMain(m *testing.M) {
+	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
+	goleak.VerifyTestMain(m)
+}

@@ -1,0 +1,60 @@
+package eventage
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Lister is a client of one resource, such as client.CoreV1().Pods("").
+type Lister[L runtime.Object] interface {
+	List(context.Context, metav1.ListOptions) (L, error)
+}
+
+// CurrentVersion returns a function for [UpperBound] that asks for a list of one object, which
+// etcd answers: its resourceVersion is the one that the whole store of the server is at.
+func CurrentVersion[L runtime.Object](client Lister[L]) func(context.Context) (version string, err error) {
+	return func(ctx context.Context) (string, error) {
+		list, err := client.List(ctx, metav1.ListOptions{Limit: 1})
+		if err != nil {
+			return "", err
+		}
+		m, err := meta.ListAccessor(list)
+		if err != nil {
+			return "", err
+		}
+		return m.GetResourceVersion(), nil
+	}
+}
+
+// Patcher is a client of one resource in the namespace of a canary, such as
+// client.CoreV1().ConfigMaps("monitoring").
+type Patcher[T metav1.Object] interface {
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, o metav1.PatchOptions, subresources ...string) (T, error)
+}
+
+// CanaryAnnotation is what [Touch] writes: when, in the format of time.RFC3339Nano.
+const CanaryAnnotation = "tidemark.dev/canary"
+
+// Touch returns a function for [Canary] that writes the time into an annotation of an object,
+// which has to exist: it is not created, since it would not be known who deletes it.
+func Touch[T metav1.Object](client Patcher[T], name string) func(context.Context) (version string, err error) {
+	return func(ctx context.Context) (string, error) {
+		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{
+			CanaryAnnotation: time.Now().UTC().Format(time.RFC3339Nano),
+		}}})
+		if err != nil {
+			return "", err
+		}
+		obj, err := client.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
+		if err != nil {
+			return "", err
+		}
+		return obj.GetResourceVersion(), nil
+	}
+}

@@ -1,0 +1,152 @@
+package metrics
+
+import (
+	"maps"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/factory/readiness"
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// figures are the numbers of an informer, or of several that are told as one.
+type figures struct {
+	objects, quarantined, unindexed, leftOut int
+	objectBytes, engineBytes                 int64
+	synced, watching                         bool // all of them
+	conditions                               map[readiness.Condition]bool
+	staleness, syncTook                      time.Duration // the longest
+
+	lists, streams, watches, retries   int
+	relists                            map[reflector.Cause]int
+	errors                             map[reflector.ErrorClass]int
+	waited                             time.Duration
+	added, updated, deleted, bookmarks uint64
+	shared                             uint64
+	decoding                           timed
+
+	handlers []handlerFigures // in the order in which they came
+	at       map[string]int   // where they stand there, by name
+}
+
+// handlerFigures are the numbers of a handler, or of several that are told as one.
+type handlerFigures struct {
+	name     string
+	told     uint64
+	backlog  int
+	lag      time.Duration // the longest
+	calls    timed
+	failures int
+}
+
+// timed is how often something was timed, and how long that took altogether.
+type timed struct {
+	count uint64
+	took  time.Duration
+}
+
+func (t *timed) add(more timed) { t.count, t.took = t.count+more.count, t.took+more.took }
+
+// figuresOf returns the numbers of an informer. One of another module tells but few.
+func figuresOf(h factory.Held) figures {
+	f := figuresOfStatus(h.Status)
+	if i := h.Inspector(); i != nil {
+		f.inspect(i.Memory(), i.Decoding(), i.Handlers())
+	}
+	return f
+}
+
+// figuresOfStatus returns the numbers that a status tells.
+func figuresOfStatus(s informer.Status) figures {
+	f := figures{
+		objects: s.Objects, quarantined: s.Quarantined, unindexed: s.Unindexed, leftOut: s.LeftOut,
+		synced: s.Synced, watching: s.Watching,
+		conditions: map[readiness.Condition]bool{},
+		staleness:  s.Staleness, syncTook: s.SyncTook,
+		lists: s.Totals.Lists, streams: s.Totals.Streams, watches: s.Totals.Watches, retries: s.Totals.Waits,
+		relists: maps.Clone(s.Totals.Relists), errors: maps.Clone(s.Totals.Errors), waited: s.Totals.Waited,
+		added: s.Totals.Added, updated: s.Totals.Updated, deleted: s.Totals.Deleted, bookmarks: s.Totals.Bookmarks,
+		shared: s.Totals.Shared,
+		at:     make(map[string]int, len(s.Handlers)),
+	}
+	for _, found := range readiness.Examine(s, 0) {
+		f.conditions[found.Condition] = true
+	}
+	for _, h := range s.Handlers {
+		f.addHandler(handlerFigures{name: h.Name, told: h.Told, backlog: h.Backlog, failures: h.Failures})
+	}
+	return f
+}
+
+// inspect adds what was measured.
+func (f *figures) inspect(m informer.Memory, d informer.DecodeMeasures, handlers []informer.HandlerMeasures) {
+	f.objectBytes, f.engineBytes = m.Objects, m.Engine
+	f.decoding = timed{d.Sampled, d.Took}
+	for _, h := range handlers {
+		f.addHandler(handlerFigures{name: h.Name, lag: h.Lag, calls: timed{h.Sampled, h.Took}})
+	}
+}
+
+// addHandler adds the numbers of a handler to those of its name, or to those of all others
+// where there are too many.
+func (f *figures) addHandler(h handlerFigures) {
+	at, known := f.at[h.name]
+	if !known && len(f.handlers) >= maxHandlers {
+		h.name = other
+		at, known = f.at[other]
+	}
+	if !known {
+		f.at[h.name] = len(f.handlers)
+		f.handlers = append(f.handlers, h)
+		return
+	}
+	sum := &f.handlers[at]
+	sum.told += h.told
+	sum.backlog += h.backlog
+	sum.lag = max(sum.lag, h.lag)
+	sum.calls.add(h.calls)
+	sum.failures += h.failures
+}
+
+// add adds the numbers of another informer that is told as one with this.
+func (f *figures) add(more figures) {
+	f.objects += more.objects
+	f.quarantined += more.quarantined
+	f.unindexed += more.unindexed
+	f.leftOut += more.leftOut
+	f.objectBytes += more.objectBytes
+	f.engineBytes += more.engineBytes
+	f.synced = f.synced && more.synced
+	f.watching = f.watching && more.watching
+	maps.Copy(f.conditions, more.conditions)
+	f.staleness = max(f.staleness, more.staleness)
+	f.syncTook = max(f.syncTook, more.syncTook)
+	f.lists += more.lists
+	f.streams += more.streams
+	f.watches += more.watches
+	f.retries += more.retries
+	f.relists = sum(f.relists, more.relists)
+	f.errors = sum(f.errors, more.errors)
+	f.waited += more.waited
+	f.added += more.added
+	f.updated += more.updated
+	f.deleted += more.deleted
+	f.bookmarks += more.bookmarks
+	f.shared += more.shared
+	f.decoding.add(more.decoding)
+	for _, h := range more.handlers {
+		f.addHandler(h)
+	}
+}
+
+// sum adds the counts of two maps, into the first where there is one.
+func sum[K comparable](a, b map[K]int) map[K]int {
+	if a == nil {
+		return b
+	}
+	for k, n := range b {
+		a[k] += n
+	}
+	return a
+}

@@ -1,0 +1,141 @@
+package metrics
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/prometheus/common/expfmt"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+
+// told is a collector of figures that a test makes up.
+type toldFigures map[identity][]figures
+
+func (t toldFigures) Describe(to chan<- *prometheus.Desc) { New().Describe(to) }
+
+func (t toldFigures) Collect(to chan<- prometheus.Metric) {
+	f := newFold()
+	for id, several := range t {
+		for _, one := range several {
+			f.add(id, one)
+		}
+	}
+	f.collect(to)
+}
+
+// status is one of an informer to which everything has happened.
+func status() informer.Status {
+	return informer.Status{
+		Synced: true, Running: true, Watching: true, Objects: 5000, Quarantined: 2, Unindexed: 3, LeftOut: 4,
+		Staleness: 90 * time.Second, SyncTook: 1500 * time.Millisecond,
+		Totals: informer.Totals{
+			Lists: 1, Streams: 2, Watches: 3,
+			Relists: map[reflector.Cause]int{reflector.CauseStart: 1, reflector.CauseExpired: 2},
+			Errors:  map[reflector.ErrorClass]int{reflector.ErrorForbidden: 7},
+			Waits:   8, Waited: 9 * time.Second,
+			Added: 10, Updated: 11, Deleted: 12, Bookmarks: 13, Shared: 14,
+		},
+		Handlers: []informer.HandlerStatus{{Name: "quick", Told: 15}, {Name: "slow", Told: 16, Backlog: 17, Failures: 18}},
+	}
+}
+
+func inspected() figures {
+	f := figuresOfStatus(status())
+	f.inspect(
+		informer.Memory{Objects: 1 << 20, Engine: 1 << 10},
+		informer.DecodeMeasures{Sampled: 19, Took: 20 * time.Microsecond},
+		[]informer.HandlerMeasures{{Name: "quick"}, {Name: "slow", Lag: 21 * time.Second, Sampled: 22, Took: 23 * time.Second}},
+	)
+	return f
+}
+
+// What is told of one informer stands in testdata. With -rewrite it is written anew.
+func TestFigures(t *testing.T) {
+	const file = "testdata/figures.txt"
+	told, err := testutil.CollectAndFormat(toldFigures{{pods, "in shop"}: {inspected()}}, expfmt.TypeTextPlain)
+	require.NoError(t, err)
+	if *rewrite {
+		require.NoError(t, os.WriteFile(file, told, 0o600))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(told))
+}
+
+// Of informers with the same labels the counts are summed, and the longest times count.
+func TestInformersThatAreToldAsOne(t *testing.T) {
+	worse := figuresOfStatus(informer.Status{
+		Objects: 1, Staleness: time.Hour, Totals: informer.Totals{Errors: map[reflector.ErrorClass]int{reflector.ErrorForbidden: 1, reflector.ErrorBusy: 1}},
+		Handlers: []informer.HandlerStatus{{Name: "slow", Backlog: 3}, {Name: "another", Backlog: 1}},
+	})
+	told := toldFigures{{pods, ""}: {inspected(), worse}}
+	require.NoError(t, testutil.CollectAndCompare(told, strings.NewReader(`
+# HELP tidemark_informer_errors_total Failed lists and watches, by the class of the error.
+# TYPE tidemark_informer_errors_total counter
+tidemark_informer_errors_total{class="busy",group="",resource="pods",scope="",version="v1"} 1
+tidemark_informer_errors_total{class="forbidden",group="",resource="pods",scope="",version="v1"} 8
+# HELP tidemark_informer_handler_backlog_events Events that wait for the handler.
+# TYPE tidemark_informer_handler_backlog_events gauge
+tidemark_informer_handler_backlog_events{group="",handler="another",resource="pods",scope="",version="v1"} 1
+tidemark_informer_handler_backlog_events{group="",handler="quick",resource="pods",scope="",version="v1"} 0
+tidemark_informer_handler_backlog_events{group="",handler="slow",resource="pods",scope="",version="v1"} 20
+# HELP tidemark_informer_objects Objects in the store.
+# TYPE tidemark_informer_objects gauge
+tidemark_informer_objects{group="",resource="pods",scope="",version="v1"} 5001
+# HELP tidemark_informer_staleness_seconds Time since the server said anything at all. Up to a minute is normal where nothing changes.
+# TYPE tidemark_informer_staleness_seconds gauge
+tidemark_informer_staleness_seconds{group="",resource="pods",scope="",version="v1"} 3600
+# HELP tidemark_informer_synced 1 once the store has been complete.
+# TYPE tidemark_informer_synced gauge
+tidemark_informer_synced{group="",resource="pods",scope="",version="v1"} 0
+`), prefix+"errors_total", prefix+"handler_backlog_events", prefix+"objects", prefix+"staleness_seconds", prefix+"synced"))
+}
+
+// Scopes and handlers that are too many are told as "other".
+func TestTooMany(t *testing.T) {
+	f := newFold()
+	for scope := range 3 * maxScopes {
+		one := figures{objects: 1, at: map[string]int{}}
+		for h := range 2 * maxHandlers {
+			one.addHandler(handlerFigures{name: fmt.Sprint("handler ", h), backlog: 1})
+		}
+		f.add(identity{pods, fmt.Sprint("scope ", scope)}, one)
+	}
+	f.add(identity{resource: schema.GroupVersionResource{Resource: "secrets"}}, figures{objects: 1})
+
+	require.Len(t, f.order, maxScopes+2)
+	rest := f.figures[identity{pods, other}]
+	require.Equal(t, 2*maxScopes, rest.objects)
+	require.Len(t, rest.handlers, maxHandlers+1)
+	last := rest.handlers[maxHandlers]
+	require.Equal(t, other, last.name)
+	require.Equal(t, 2*maxScopes*maxHandlers, last.backlog)
+}
+
+func TestNamesThatAreNoText(t *testing.T) {
+	bad := figuresOfStatus(informer.Status{Handlers: []informer.HandlerStatus{{Name: "\xff\n\""}}})
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(toldFigures{{pods, "with \xfe"}: {bad}})
+	_, err := registry.Gather()
+	require.NoError(t, err)
+}
+
+// The linter of Prometheus knows its conventions.
+func TestConventions(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(toldFigures{{pods, ""}: {inspected()}})
+	problems, err := testutil.GatherAndLint(registry)
+	require.NoError(t, err)
+	require.Empty(t, problems)
+}

@@ -1,0 +1,16 @@
+package metrics
+
+import (
+	"flag"
+	"testing"
+
+	"go.uber.org/goleak"
+	"k8s.io/klog/v2"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write down what is told now")
+
+func TestMain(m *testing.M) {
+	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
+	goleak.VerifyTestMain(m)
+}

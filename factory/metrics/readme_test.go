@@ -1,0 +1,29 @@
+package metrics
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The table of README.md tells each metric, and no other. With -rewrite it is written anew.
+func TestReadmeTellsAllMetrics(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("| metric | type | labels beside group, version, resource, scope | what it is |\n| --- | --- | --- | --- |\n")
+	for _, s := range all {
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", s.name, strings.ToLower(s.kind.String()), s.label, s.help)
+	}
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	_, rest, begun := strings.Cut(string(readme), "<!-- metrics -->\n")
+	told, _, ended := strings.Cut(rest, "<!-- end -->")
+	require.True(t, begun && ended, "the marks of the table")
+	if *rewrite {
+		require.NoError(t, os.WriteFile("README.md", []byte(strings.Replace(string(readme), told+"<!-- end -->", table.String()+"<!-- end -->", 1)), 0o600))
+		return
+	}
+	require.Equal(t, table.String(), told)
+}
