@@ -302,6 +302,9 @@ func TestRecentIsReadInTheMidstOfASection(t *testing.T) {
 	r := recentEvents{clock: newClock()}
 	for n := range 3000 {
 		r.note(1, named("a"), fmt.Sprint(n))
+		if n == 250 {
+			r.show() // the end of the section before
+		}
 		recent := r.all()
 		for i := 1; i < len(recent); i++ {
 			var before, version int
