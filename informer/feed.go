@@ -28,6 +28,9 @@ type feed interface {
 	told(left int)
 	// total returns how many events have been told.
 	total() uint64
+	// only returns whom the event is about that is in hand, where it is one of the log, and
+	// the only one. The caller sees to it that the log is not cleared.
+	only() eventlog.Subject
 	// started returns when the initial state was handed over.
 	started() time.Time
 	// ready tells whether there is something to take.

@@ -35,8 +35,8 @@ type HandlerMeasures struct {
 	// the measuring began counts from then.
 	Lag time.Duration
 	// Sampled is how many calls were timed, and Took how long these took: all calls of a
-	// handler that takes a microsecond or longer, and of a quicker one those of short
-	// bursts, one in 8 of long ones, and all that took longer than two seconds.
+	// handler that takes 4 microseconds or longer; of a quicker one, one in 8, and all that
+	// took longer than two seconds.
 	Sampled uint64
 	Took    time.Duration
 	// Calling is since when the present call lasts, to within a second; zero where none
@@ -50,8 +50,8 @@ type HandlerMeasures struct {
 // SlowCall is a call of a handler that took long.
 type SlowCall struct {
 	// Key is that of the object that the handler was told of, of several the first. It is
-	// empty for a call that has not returned where the calls of its burst are timed together,
-	// or where it began before the measuring.
+	// empty for a call that has not returned where a handler that was quick is in a burst of
+	// events, or has Latest delivery, and where the call began before the measuring.
 	Key  indexer.Key
 	At   time.Time
 	Took time.Duration // so far, where it has not returned
@@ -64,11 +64,7 @@ func (i *Inspector) Handlers() []HandlerMeasures {
 	all := make([]HandlerMeasures, 0, len(registrations))
 	for _, r := range registrations {
 		of := HandlerMeasures{Name: r.options.Name, Lag: m.lag(r.feed)}
-		if w := r.watch.Load(); w != nil {
-			w.read(&of)
-		} else if p.inCall(r) {
-			of.sinceEver(m.clock)
-		}
+		p.measure(r, &of)
 		all = append(all, of)
 	}
 	return all

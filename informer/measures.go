@@ -66,14 +66,17 @@ func (c *core) measureIn(run *run) {
 func (c *core) tick(run *run, m *measures) {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
+	before := m.clock.now()
 	for n := 1; ; n++ {
 		select {
 		case <-t.C:
 		case <-run.ctx.Done():
 			return
 		}
-		m.mark(c.processor.log.End(), m.clock.ticks())
-		c.processor.pass()
+		now := m.clock.now()
+		m.mark(c.processor.log.End(), now)
+		c.processor.pass(before)
+		before = now
 		if n%momentEvery == 0 {
 			m.note(c.moment(m))
 		}

@@ -46,11 +46,9 @@ func (p *sharedProcessor) park(r *registration) bool {
 	return true
 }
 
-// inCall tells whether a registration's goroutine is delivering, or about to.
-func (p *sharedProcessor) inCall(r *registration) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-
+// telling tells whether a registration's goroutine is in a burst, or about to begin or end
+// one. The caller holds sharedProcessor.mu.
+func (r *registration) telling() bool {
 	return r.life == delivering && r.parking.state != parked && r.taken.Load() != nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
@@ -326,12 +327,29 @@ func (p *sharedProcessor) status() (handlers []HandlerStatus) {
 	return handlers
 }
 
-// pass is called each second where somebody inspects the informer.
-func (p *sharedProcessor) pass() {
-	for _, r := range p.all() {
-		if w := r.watch.Load(); w != nil {
-			w.pass()
+// pass is called each second where somebody inspects the informer, with the time of when
+// it was called before.
+func (p *sharedProcessor) pass(before time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	for _, r := range p.registrations {
+		if w := r.watch.Load(); w != nil && r.telling() {
+			w.pass(before)
 		}
+	}
+}
+
+// measure puts what was measured of a handler into its measures.
+func (p *sharedProcessor) measure(r *registration, to *HandlerMeasures) {
+	p.mu.Lock() // nobody clears the log meanwhile
+	defer p.mu.Unlock()
+
+	switch w := r.watch.Load(); {
+	case w != nil:
+		w.read(to, r.feed.only())
+	case r.telling():
+		to.sinceEver(p.clock.Load())
 	}
 }
 

@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"cmp"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -9,24 +10,24 @@ import (
 )
 
 const (
-	// slowPace is the time from which each call of a handler is timed, which costs some
-	// 50 ns, and fewEvents the burst up to which each is: its handler has slept before, and
-	// to wake it costs more.
-	slowPace  = time.Microsecond
-	fewEvents = 4
+	// slowPace is how long calls take where each of them is timed, which costs some 100 ns.
+	slowPace = 4 * time.Microsecond
 	// quickShare says of how many calls that are quicker one is timed.
 	quickShare = 8
+	// fewEvents are no burst to be timed as a whole.
+	fewEvents = 4
 	// stuckAfter is how long a call lasts until [HandlerMeasures].Calling tells of it.
 	stuckAfter = time.Second
-	// paceShare is how much of the pace each call makes up.
+	// paceShare is of how many calls the pace is about the mean.
 	paceShare = 8
 )
 
 // timing is how the calls of a burst are timed.
 //
-//	any --begin, the calls are slow or few--> each
-//	any --begin, the calls are quick--> whole, then untimed for some bursts, then whole
-//	whole, untimed --a second has passed--> each
+//	untimed --begin, the calls are slow, or it is time for one, and they are few--> each
+//	untimed --begin, it is time for some quick ones--> whole
+//	untimed, whole --a second has passed--> each
+//	whole, each --end--> untimed
 type timing uint8
 
 const (
@@ -48,10 +49,11 @@ type stopwatch struct {
 	owed   int           // how many quick calls pass before one is timed
 	pace   time.Duration // what a call takes of late, 0 before the first
 
-	// since is when the call, or the burst where its calls are not timed one by one, has
-	// begun, as the clock's now; 0 for none.
+	// since is when the call has begun, or the burst that is timed as a whole, as the clock's
+	// now; 0 for none. Of a call that is not timed the ticker says so, when that has lasted.
 	since atomic.Int64
-	// passed says that a second has ended in the burst, and that the interest is higher for that.
+	// passed says that a second has ended in the burst, and that the interest is higher for
+	// that. The goroutine acknowledges it.
 	passed atomic.Bool
 
 	mu      sync.Mutex
@@ -65,17 +67,19 @@ type stopwatch struct {
 // at once has each of its calls timed.
 func (w *stopwatch) begin(b *eventlog.Batch, several bool) {
 	w.left = b.Left()
-	w.acknowledge()
+	w.acknowledge() // it was of a burst before
+	quick := w.pace > 0 && w.pace < slowPace && !several
 	switch {
-	case several || w.left <= fewEvents || w.pace == 0 || w.pace >= slowPace:
-		w.timeEach()
-	case w.owed > 0:
-		w.timing, w.owed = untimed, w.owed-w.left
-		w.since.Store(int64(w.clock.lately() + time.Second)) // it has begun by then
-	default:
-		w.timing, w.owed = whole, w.left*(quickShare-1)
+	case quick && w.owed > 0:
+		w.owed -= w.left
+		return
+	case quick && w.left > fewEvents:
+		w.timing = whole
 		w.since.Store(int64(w.clock.now()))
+	default:
+		w.timeEach()
 	}
+	w.owed = w.left * (quickShare - 1)
 }
 
 // timeEach makes the goroutine look before each call, until the end of the burst.
@@ -86,11 +90,15 @@ func (w *stopwatch) timeEach() {
 	}
 }
 
-// pass is called each second. It makes the goroutine look before the next call, if it is
-// in a burst.
-func (w *stopwatch) pass() {
-	if w.since.Load() != 0 && w.passed.CompareAndSwap(false, true) {
+// pass is called each second in which the goroutine is in a burst. It makes that look
+// before the next call: where it has not for a second, it is in one call since.
+func (w *stopwatch) pass(before time.Duration) {
+	if w.passed.CompareAndSwap(false, true) {
 		w.interest.Add(1)
+		return
+	}
+	if w.since.CompareAndSwap(0, int64(before)) && !w.passed.Load() {
+		w.since.CompareAndSwap(int64(before), 0) // it has returned meanwhile
 	}
 }
 
@@ -124,16 +132,20 @@ func (w *stopwatch) look(b *eventlog.Batch) (passed bool) {
 // end takes the time at the end of a burst, which is nil where the registration was
 // stopped: nobody asks any more.
 func (w *stopwatch) end(b *eventlog.Batch) {
-	if passed := w.acknowledge(); b != nil && (passed || w.timing != untimed) {
-		w.mu.Lock()
+	passed := w.acknowledge()
+	if w.timing == untimed && !passed {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	if b != nil {
 		w.returned(b, w.clock.now())
-		w.subject = eventlog.Subject{}
-		w.mu.Unlock()
 	}
 	if w.timing == each {
 		w.interest.Add(-1)
 	}
-	w.timing = untimed
+	w.timing, w.subject = untimed, eventlog.Subject{}
 	w.since.Store(0)
 }
 
@@ -160,15 +172,16 @@ func (w *stopwatch) returned(b *eventlog.Batch, now time.Duration) {
 
 // keepPace takes note of how long some calls took.
 func (w *stopwatch) keepPace(took time.Duration, calls int) {
-	each := max(1, took/time.Duration(calls))
+	pace := took / time.Duration(calls)
 	if weight := min(calls, paceShare); w.pace > 0 {
-		each = w.pace + (each-w.pace)*time.Duration(weight)/paceShare
+		pace = w.pace + (pace-w.pace)*time.Duration(weight)/paceShare
 	}
-	w.pace = max(1, each)
+	w.pace = max(1, pace)
 }
 
-// read puts what was measured into the measures of a handler.
-func (w *stopwatch) read(to *HandlerMeasures) {
+// read puts what was measured into the measures of a handler. Where it is in a call that
+// is not timed, the event in hand says of whom that is told.
+func (w *stopwatch) read(to *HandlerMeasures, inHand eventlog.Subject) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -176,7 +189,7 @@ func (w *stopwatch) read(to *HandlerMeasures) {
 	calls := w.slowest.of(now)
 	if lasts := now - since; since > 0 && lasts >= stuckAfter {
 		to.Calling = w.clock.at(since)
-		calls.add(w.subject, since, lasts)
+		calls.add(cmp.Or(w.subject, inHand), since, lasts)
 	}
 	to.Sampled, to.Took = w.sampled, w.took
 	for _, c := range calls {

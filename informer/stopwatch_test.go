@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
 // aFlood is an inspected handler that takes no time but for one pod, on which it waits at a gate.
@@ -70,6 +71,41 @@ func TestAQuickHandlerThatGetsStuckIsSeen(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A quick handler that is told single events is seen with the object that it is stuck in,
+// whether that call was to be timed or not.
+func TestAQuickHandlerThatGetsStuckInASingleEventIsSeenWithIt(t *testing.T) {
+	for on := range 10 {
+		bubble(t, func(t *testing.T) {
+			f, gate := aFlood(t, 0, fmt.Sprint(on))
+			for n := range on + 1 {
+				f.apply(does(deltafifo.Added, pod(fmt.Sprint(n), fmt.Sprint(n+3))))
+				synctest.Wait()
+			}
+			pass(time.Minute)
+			m := measuresOfOne(t, f.Inspector())
+			require.NotZero(t, m.Calling)
+			require.Equal(t, named(fmt.Sprint(on)), m.Slowest[0].Key)
+			close(gate)
+		})
+	}
+}
+
+func TestSlowCallsOfLongAgoMakeRoom(t *testing.T) {
+	var s slowCalls
+	for n := range mostSlow {
+		s.add(eventlog.Subject{}, time.Duration(n), time.Hour)
+	}
+	s.add(eventlog.Subject{}, 3*time.Hour, time.Second)
+	require.Equal(t, slowCalls{{at: 3 * time.Hour, took: time.Second}}, s)
+}
+
+func TestAFeedThatIsClosedCountsNothing(t *testing.T) {
+	f := newFed(t, Options[*corev1.Pod]{}, 1).processor.newFeed(Every, 1)
+	f.close()
+	f.told(1)
+	require.Zero(t, f.total())
 }
 
 // A handler that was quick and becomes slow is seen in each of its calls, a second later.

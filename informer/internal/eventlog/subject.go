@@ -36,6 +36,14 @@ func (b *Batch) subject(i int) Subject {
 	return Subject{object: p.New}
 }
 
+// Behind returns whom the event before the cursor is about, if its segment is still at hand.
+func (c Cursor) Behind() Subject {
+	if c.i == 0 {
+		return Subject{}
+	}
+	return Subject{key: c.segment.identity(c.i - 1).Key}
+}
+
 // Key returns the key of the object, in memory of its own.
 func (s Subject) Key() indexer.Key {
 	key := s.key

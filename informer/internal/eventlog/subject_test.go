@@ -23,4 +23,6 @@ func TestABatchTellsWhomItsEventsAreAbout(t *testing.T) {
 		batch.Next()
 		require.Equal(t, keyOf(name), batch.Behind().Key())
 	}
+	require.Equal(t, keyOf("unknown"), c.Behind().Key())
+	require.Equal(t, indexer.Key{}, New().Published().Behind().Key())
 }
