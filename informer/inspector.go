@@ -78,18 +78,20 @@ func (h *HandlerMeasures) sinceEver(clock *clock) {
 	}
 }
 
-// Memory is what an informer holds, in bytes of the heap.
+// Memory is what an informer holds, in bytes of the heap. Both are estimates, which
+// are within some percent where there are many objects.
 type Memory struct {
 	At time.Time // when the objects were measured; zero where they have not been yet
 	// Objects are the stored objects. A value that several of them share counts once.
 	Objects int64
-	// Engine is the store's tables and indexes, and the events that wait for handlers.
+	// Engine is the store's tables and indexes, and the events that wait for handlers. The
+	// old versions of objects, which these events hold, count nowhere.
 	Engine int64
 }
 
 // Memory returns what the informer holds. Objects are measured in the background, about
 // once a minute.
-func (i *Inspector) Memory() Memory { return Memory{} }
+func (i *Inspector) Memory() Memory { return i.core.measured().weight.last() }
 
 // RecentEvent is a change as it was told to the handlers, without its object.
 type RecentEvent struct {

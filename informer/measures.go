@@ -18,6 +18,7 @@ const (
 type measures struct {
 	clock  *clock
 	recent recentEvents
+	weight weighing
 
 	mu      sync.Mutex
 	marks   marks
@@ -77,6 +78,7 @@ func (c *core) tick(run *run, m *measures) {
 		m.mark(c.processor.log.End(), now)
 		c.processor.pass(before)
 		before = now
+		c.weigh(&m.weight)
 		if n%momentEvery == 0 {
 			m.note(c.moment(m))
 		}

@@ -57,7 +57,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer",
-		to: []string{"./internal/verify", "./internal/goexit", "./internal/object", "./internal/report", "./internal/encoding", "./internal/share", "./internal/sharepass", "./indexer", "./deltafifo", "./reflector", "./lister",
+		to: []string{"./internal/verify", "./internal/goexit", "./internal/object", "./internal/report", "./internal/encoding", "./internal/share", "./internal/sharepass", "./internal/heapsize", "./indexer", "./deltafifo", "./reflector", "./lister",
 			"./informer/internal/eventlog", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/klog/v2"},
 		why: "an informer serves one kind that it is handed; knowing all kinds is the factory's part",
@@ -88,6 +88,10 @@ var arrows = []arrow{
 		from: "factory/debug",
 		to:   []string{"./indexer", "./reflector", "./informer", "./factory", "k8s.io/apimachinery/..."},
 		why:  "a page shows what factories and informers tell of themselves",
+	},
+	{
+		from: "internal/heapsize",
+		why:  "it walks through values of any type",
 	},
 	{
 		from: "factory/metrics",

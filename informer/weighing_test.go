@@ -1,0 +1,80 @@
+package informer
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// heavyPod is a pod of which nothing is shared.
+func heavyPod(n int) *corev1.Pod {
+	own := func(s string) string { return strings.Clone(fmt.Sprint(s, n)) }
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: fmt.Sprint("namespace-", n%5), Name: own("a-pod-with-a-name-"), ResourceVersion: fmt.Sprint(n + 1),
+			Labels: map[string]string{own("app"): own("value-")},
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: own("main"), Image: own("registry.example/image:")}}},
+	}
+}
+
+// What an informer says that it holds is about what the heap has grown by.
+func TestMemoryIsThatOfTheHeap(t *testing.T) {
+	const pods = 20000
+	byImage := indexer.Index[*corev1.Pod]{Name: "image", Append: func(values []string, p *corev1.Pod) []string {
+		return append(values, p.Spec.Containers[0].Image)
+	}}
+	f := newFed(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byImage}}, 1)
+	f.list("1", heavyPod(-1))
+	m := f.core.measured()
+	before := heapInUse()
+	for n := range pods {
+		f.apply(does(deltafifo.Added, heavyPod(n)))
+	}
+	grown := heapInUse() - before
+
+	for m.weight.last().At.IsZero() {
+		f.core.weigh(&m.weight)
+	}
+	told := m.weight.last()
+	t.Logf("objects %d, engine %d: %d of %d on the heap", told.Objects, told.Engine, told.Objects+told.Engine, grown)
+	require.InEpsilon(t, grown, told.Objects+told.Engine, 0.15)
+	require.NotZero(t, told.Engine)
+	runtime.KeepAlive(f)
+}
+
+func heapInUse() int64 {
+	runtime.GC()
+	runtime.GC()
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	return int64(s.HeapAlloc) //nolint:gosec // fits
+}
+
+// An informer is weighed once a minute, while it is inspected.
+func TestMemoryIsWeighedOnceAMinute(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f.list("1", heavyPod(1), heavyPod(2))
+		f.start()
+		inspector := f.Inspector()
+		require.Zero(t, inspector.Memory())
+		pass(1500 * time.Millisecond)
+		first := inspector.Memory()
+		require.Positive(t, first.Objects)
+		require.Positive(t, first.Engine)
+		pass(30 * time.Second)
+		require.Equal(t, first, inspector.Memory())
+		pass(31 * time.Second)
+		require.Equal(t, first.At.Add(time.Minute), inspector.Memory().At)
+	})
+}
