@@ -46,8 +46,8 @@ func TestInformers(t *testing.T) {
 			require.True(t, h.Informer.HasSynced())
 		}
 		require.Equal(t, []string{
-			`*v1.Pod pods {[] "" ""} pinned true users 0 objects 2 synced true handlers 1`,
-			`*factory.widget widgets {["a" "b"] "color=red" ""} pinned false users 2 objects 1 synced true handlers 0`,
+			`*v1.Pod pods "" pinned true users 0 objects 2 synced true handlers 1`,
+			`*factory.widget widgets "in a,b with color=red" pinned false users 2 objects 1 synced true handlers 0`,
 		}, told)
 		again.Release()
 		for h := range f.Informers() {

@@ -46,6 +46,7 @@ type core struct {
 	disguised   atomic.Bool   // the transform has changed a UID or version
 	renames     atomic.Bool   // the transform has changed a key
 	sharing     sharing
+	decodeTimes reflector.DecodeTimes
 	// followed says of each source whether its last run ended in the midst of a watch that
 	// nothing put in doubt, byHand whether a user has written into the store.
 	followed      []atomic.Bool

@@ -170,4 +170,7 @@ type DecodeMeasures struct {
 }
 
 // Decoding returns how long decoding took.
-func (i *Inspector) Decoding() DecodeMeasures { return DecodeMeasures{} }
+func (i *Inspector) Decoding() DecodeMeasures {
+	sampled, took := i.core.decodeTimes.Totals()
+	return DecodeMeasures{sampled, took}
+}

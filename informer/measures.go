@@ -46,6 +46,7 @@ func (c *core) measured() *measures {
 	m.marks.add(c.processor.log.End(), m.clock.now())
 	m.events = c.tally.events()
 	c.processor.clock.Store(m.clock)
+	c.decodeTimes.Start()
 	c.measures.Store(m)
 	if c.phase == running {
 		c.measureIn(c.run)

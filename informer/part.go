@@ -253,6 +253,7 @@ func (c *core) shown(tx *indexer.Tx, p *part, first bool) {
 func (c *core) noteSynced() {
 	if c.complete() && !c.isSynced() {
 		c.processor.synced()
+		c.status.synced()
 		close(c.synced)
 	}
 }

@@ -129,6 +129,7 @@ func (c *core) reflector(sink *intake, version string, how reflector.Resume) *re
 		Resume:          how,
 		Rand:            c.options.Rand,
 		Decoding:        c.options.Decoding,
+		DecodeTimes:     &c.decodeTimes,
 		Observe:         sink.observe,
 	})
 }

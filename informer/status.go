@@ -2,6 +2,8 @@ package informer
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -132,10 +134,14 @@ type status struct {
 
 	mu          sync.Mutex
 	parts       []partStatus
-	lists       int
+	lists       int // full states, of whatever operation
 	errors      int
 	lastError   error
 	lastErrorAt time.Time
+	recent      []RecentError
+	totals      Totals
+	started     time.Time // when the first run began
+	syncTook    time.Duration
 	leftOut     leftOut
 	notes       [noteKinds]string // empty where there is nothing to say
 }
@@ -178,6 +184,7 @@ func (s *status) refused(err error) {
 type partStatus struct {
 	watching, notServed, lastEvent, lastBookmark, confirmed time.Time
 	opened                                                  time.Time // when a watch last began
+	progress                                                Progress  // of the full state that is being read
 }
 
 // reflected takes note of an event of the reflector of part i.
@@ -188,13 +195,23 @@ func (s *status) reflected(i int, e reflector.Event) {
 	p := &s.parts[i]
 	switch e := e.(type) {
 	case reflector.WatchStarted:
+		s.totals.Watches++
 		p.watching = time.Now()
 		p.opened = p.watching
 	case reflector.WatchEnded:
 		p.watching = time.Time{}
 	case reflector.Listed: // also where another reflector has been told that it is not served
 		s.lists++
-		p.notServed = time.Time{}
+		s.listed(e)
+		p.progress, p.notServed = Progress{}, time.Time{}
+	case reflector.Asked:
+		p.asked(e)
+	case reflector.Paged:
+		p.paged(e)
+	case reflector.BackedOff:
+		s.totals.Waits++
+		s.totals.Waited += e.Delay
+		p.progress = Progress{}
 	case reflector.NotServed:
 		p.notServed = time.Now()
 	case reflector.Served:
@@ -206,9 +223,52 @@ func (s *status) reflected(i int, e reflector.Event) {
 	case reflector.Skipped:
 		s.leftOut.add(e.Err)
 	case reflector.Failed:
-		s.errors++
-		s.lastError, s.lastErrorAt = e.Err, time.Now()
+		s.failed(e)
 	}
+}
+
+// listed counts a full state. The caller holds mu.
+func (s *status) listed(e reflector.Listed) {
+	if e.Operation == reflector.OpStream {
+		s.totals.Streams++
+	} else {
+		s.totals.Lists++
+	}
+	if s.totals.Relists == nil {
+		s.totals.Relists = make(map[reflector.Cause]int)
+	}
+	s.totals.Relists[e.Cause]++
+}
+
+// mostErrors is how many errors are kept.
+const mostErrors = 16
+
+// failed counts an error, and keeps it for a while. The caller holds mu.
+func (s *status) failed(e reflector.Failed) {
+	now := time.Now()
+	s.errors++
+	s.lastError, s.lastErrorAt = e.Err, now
+	if s.totals.Errors == nil {
+		s.totals.Errors = make(map[reflector.ErrorClass]int)
+	}
+	s.totals.Errors[e.Class]++
+	if len(s.recent) == mostErrors {
+		s.recent = append(s.recent[:0], s.recent[1:]...)
+	}
+	s.recent = append(s.recent, RecentError{At: now, Class: e.Class, Err: e.Err})
+}
+
+// asked notes that a full state is asked for, perhaps once more.
+func (p *partStatus) asked(e reflector.Asked) {
+	if e.Operation == reflector.OpWatch {
+		return
+	}
+	p.progress = Progress{Since: time.Now(), Remaining: -1}
+}
+
+// paged notes how far a full state has come.
+func (p *partStatus) paged(e reflector.Paged) {
+	p.progress.Objects, p.progress.Remaining, p.progress.Bytes = e.Objects, e.Remaining, e.Bytes
 }
 
 // received takes note of a batch of changes, or of a bookmark.
@@ -248,6 +308,9 @@ func (s *status) began() {
 	defer s.mu.Unlock()
 
 	s.lastError, s.lastErrorAt = nil, time.Time{}
+	if s.started.IsZero() {
+		s.started = time.Now()
+	}
 	for i := range s.parts {
 		s.parts[i].notServed = time.Time{}
 	}
@@ -259,7 +322,7 @@ func (s *status) stopped() {
 	defer s.mu.Unlock()
 
 	for i := range s.parts {
-		s.parts[i].watching = time.Time{}
+		s.parts[i].watching, s.parts[i].progress = time.Time{}, Progress{}
 	}
 }
 
@@ -278,6 +341,14 @@ func (s *status) staleLocked() bool {
 		}
 	}
 	return false
+}
+
+// synced takes note that the store is complete, once.
+func (s *status) synced() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.syncTook = time.Since(s.started)
 }
 
 // watchesAll tells whether all sources are being watched.
@@ -312,6 +383,9 @@ func (s *status) fill(to *Status) {
 	to.Quarantined = int(s.quarantined.Load())
 	to.Relists = max(0, s.lists-len(s.parts))
 	to.Errors, to.LastError, to.LastErrorAt = s.errors, s.lastError, s.lastErrorAt
+	to.RecentErrors = slices.Clone(s.recent)
+	s.fillTotals(&to.Totals)
+	to.SyncTook = s.syncTook
 	to.LeftOut, to.LastLeftOut, to.LastLeftOutAt = s.leftOut.count, s.leftOut.last, s.leftOut.at
 	for _, note := range s.notes {
 		if note != "" {
@@ -325,6 +399,7 @@ func (s *status) fill(to *Status) {
 		if to.NotServedSince.IsZero() || !p.notServed.IsZero() && p.notServed.Before(to.NotServedSince) {
 			to.NotServedSince = p.notServed
 		}
+		to.Progress.add(p.progress)
 		to.LastEvent = later(to.LastEvent, p.lastEvent)
 		to.LastBookmark = later(to.LastBookmark, p.lastBookmark)
 		if i == 0 || p.confirmed.Before(to.Confirmed) {
@@ -337,6 +412,35 @@ func (s *status) fill(to *Status) {
 	to.Stale = s.staleLocked()
 	if !to.Confirmed.IsZero() {
 		to.Staleness = time.Since(to.Confirmed)
+	}
+}
+
+// fillTotals puts the totals of what the reflectors have told into others. The caller holds
+// mu.
+func (s *status) fillTotals(to *Totals) {
+	to.Lists, to.Streams, to.Watches = s.totals.Lists, s.totals.Streams, s.totals.Watches
+	to.Relists, to.Errors = maps.Clone(s.totals.Relists), maps.Clone(s.totals.Errors)
+	to.Waits, to.Waited = s.totals.Waits, s.totals.Waited
+}
+
+// add adds the progress of another source. How many remain is known only where it is of all.
+func (p *Progress) add(other Progress) {
+	if other.Since.IsZero() {
+		return
+	}
+	if p.Since.IsZero() {
+		*p = other
+		return
+	}
+	if other.Since.Before(p.Since) {
+		p.Since = other.Since
+	}
+	p.Objects += other.Objects
+	p.Bytes += other.Bytes
+	if p.Remaining < 0 || other.Remaining < 0 {
+		p.Remaining = -1
+	} else {
+		p.Remaining += other.Remaining
 	}
 }
 
@@ -367,6 +471,7 @@ func (c *core) Status() Status {
 		st.LastError = c.misuse
 	}
 	c.tally.fill(&st.Totals)
+	st.Totals.Shared = uint64(c.sharing.table.Stats().Found) //nolint:gosec // never negative
 	st.Handlers = c.processor.status()
 	return st
 }

@@ -12,6 +12,7 @@ type arrival struct {
 	// the object, where it was not decoded.
 	readHere bool
 	id       id
+	size     int // of the object as it was encoded, where the reflector has read it
 	// known is the sink's own object of this id, which was not decoded: nil
 	// where it was.
 	known any

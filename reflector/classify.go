@@ -1,7 +1,10 @@
 package reflector
 
 import (
+	"context"
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -25,6 +28,58 @@ func classify(err error) class {
 	default:
 		return classOther
 	}
+}
+
+// ClassOf returns the class of an error that a list or watch has met.
+func ClassOf(err error) ErrorClass {
+	var status apierrors.APIStatus
+	switch {
+	case apierrors.IsResourceExpired(err), apierrors.IsGone(err), isTooLarge(err):
+		return ErrorExpired
+	case errors.Is(err, ErrNotServed):
+		return ErrorNotServed
+	case errors.As(err, &status) && status.Status().Code != 0:
+		return classOfStatus(int(status.Status().Code))
+	case errors.Is(err, ErrSilent), errors.Is(err, context.DeadlineExceeded), utilnet.IsTimeout(err):
+		return ErrorTimeout
+	case errors.Is(err, ErrStreamEnded), errors.Is(err, ErrShortWatch), isOfConnection(err):
+		return ErrorConnection
+	case errors.Is(err, ErrBadAnswer), errors.Is(err, ErrTable), errors.Is(err, ErrUnexpected), errors.Is(err, io.ErrUnexpectedEOF):
+		return ErrorDecode
+	default:
+		return ErrorOther
+	}
+}
+
+func classOfStatus(code int) ErrorClass {
+	switch code {
+	case http.StatusUnauthorized:
+		return ErrorUnauthorized
+	case http.StatusForbidden:
+		return ErrorForbidden
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable:
+		return ErrorNotServed
+	case http.StatusTooManyRequests:
+		return ErrorBusy
+	case http.StatusGone:
+		return ErrorExpired
+	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
+		return ErrorTimeout
+	}
+	switch {
+	case code >= http.StatusInternalServerError:
+		return ErrorServer
+	case code >= http.StatusBadRequest:
+		return ErrorInvalid
+	}
+	return ErrorOther
+}
+
+// isOfConnection says that a connection could not be made, or broke.
+func isOfConnection(err error) bool {
+	var network net.Error
+	return utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err) ||
+		errors.As(err, &network)
 }
 
 // isInvalid says that a server refuses what was asked for, as it is or for its

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -39,6 +40,8 @@ type kindDecoder struct {
 	protobuf *protodecode.Decoder
 	twins    *twins // nil unless objects are decoded twice, to be compared
 	table    *share.Table
+	times    *DecodeTimes  // nil where nobody wants to know
+	decoded  atomic.Uint64 // how many objects were, while they are timed
 }
 
 // sharing says what objects of a kind may share.

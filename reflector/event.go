@@ -52,6 +52,21 @@ const (
 )
 
 type (
+	// Asked reports that a full state, or a watch, is asked for: the list or stream begins, or the
+	// watch. Listed ends a full state, WatchStarted the opening of a watch and WatchEnded the
+	// watch; Failed ends each of them too. Version is the one that is asked for, Cause why
+	// a full state is.
+	Asked struct {
+		Operation Operation
+		Cause     Cause // empty for a watch
+		Version   string
+	}
+	// Committing reports that a full state has come whole, and is about to be committed to the
+	// sink. Listed follows.
+	Committing struct {
+		Operation Operation
+		Objects   int
+	}
 	// Paged reports one page of a list, or about a second's worth of a
 	// stream. Objects counts from the start of the list; Remaining is how
 	// many the server said are still to come, -1 where it did not say.
@@ -131,6 +146,8 @@ type (
 	}
 )
 
+func (Asked) reflectorEvent()           {}
+func (Committing) reflectorEvent()      {}
 func (Paged) reflectorEvent()           {}
 func (Listed) reflectorEvent()          {}
 func (WatchStarted) reflectorEvent()    {}

@@ -203,6 +203,6 @@ func TestContract_D28_AnObserver(t *testing.T) {
 		require.Equal(t, []string{"begin", "added a", "commit"}, sink.lines)
 		require.Equal(t, "5", r.Version())
 		require.Equal(t, 3, calls)
-		require.Equal(t, 8, told, "two failures, two back-offs, a page, a list, the beginning and the end of a watch")
+		require.Equal(t, 13, told, "three requests for a list, two failures, two back-offs, a page, a commit, a list, the request for a watch, its beginning and its end")
 	})
 }

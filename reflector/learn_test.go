@@ -120,7 +120,7 @@ func TestContract_T16_TheOutermostSaysWhetherItStreams(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				require.NoError(t, New(Tweak(outermost{r, row.outer}, func(*metav1.ListOptions) {}), r, r.options).Run(ctx))
-				require.Contains(t, r.lines[0], "-> "+row.first+" ")
+				require.Contains(t, r.lines[1], "-> "+row.first+" ") // after the event that tells of it
 			})
 		})
 	}

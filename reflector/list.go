@@ -121,7 +121,7 @@ func (l *loop) writePage() error {
 		err = l.flush()
 	}
 	if err == nil {
-		l.tell(Paged{Operation: OpList, Objects: l.objects, Remaining: l.page.remaining})
+		l.tell(Paged{Operation: OpList, Objects: l.objects, Remaining: l.page.remaining, Bytes: l.bytes})
 	}
 	return err
 }

@@ -44,6 +44,8 @@ type loop struct {
 	batch     []deltafifo.Delta // empty but while it is filled or written
 	tally     tally             // of a batch of changes that is written
 	objects   int               // in the full state that is under way
+	bytes     int64             // encoded, of these, as far as they are read here
+	cause     Cause             // of the full state that is under way, or that was asked for last
 }
 
 // sinkCall says which call of the sink has not come back. One that never does has
@@ -105,12 +107,14 @@ func (l *loop) step(in input, err error) {
 			in.class, err = classMissing, fmt.Errorf("%w: %w", ErrNotServed, err)
 		}
 	}
+	before := l.machine.phase
 	a := l.machine.step(l.times.facts(in))
 	if verify.On {
 		l.machine.check()
 	}
 	l.setVersion(l.machine.version)
 	l.action = a
+	l.noteCause(before, in, a)
 	l.report(in, a, err)
 	if a.close {
 		l.closeConn(reasonOf(in, a, err))
@@ -120,6 +124,7 @@ func (l *loop) step(in input, err error) {
 	if in.kind == inCommitted {
 		l.endFullState()
 	}
+	l.reportRequest(a)
 }
 
 // endFullState lets go of what a full state took. A stream goes on as a watch.
@@ -156,6 +161,7 @@ func (l *loop) do(a action) (input, error) {
 	case doRead:
 		return l.read()
 	case doCommit:
+		l.tell(Committing{Operation: l.operation, Objects: l.objects})
 		if l.machine.phase == committingList && l.streaming != StreamingSupported {
 			l.openAhead(a.request.version)
 		}
@@ -195,7 +201,7 @@ func (l *loop) perform() error {
 	}
 	if a.begin {
 		a.begin = false
-		l.objects, l.times.paged = 0, time.Now()
+		l.objects, l.bytes, l.times.paged = 0, 0, time.Now()
 		if err := l.callSink(func() error { return l.sink.Begin(l.ctx, a.history) }); err != nil {
 			return err
 		}

@@ -161,7 +161,7 @@ func (l *loop) writeArrivals() error {
 	}
 	if ended := l.page.arrivals == nil; ended || l.times.pagedIsDue() {
 		l.times.paged = time.Now()
-		l.tell(Paged{Operation: OpList, Objects: l.objects, Remaining: l.page.remaining})
+		l.tell(Paged{Operation: OpList, Objects: l.objects, Remaining: l.page.remaining, Bytes: l.bytes})
 	}
 	return nil
 }

@@ -176,7 +176,7 @@ func (r *reception) read(it item, of *listHead) (a arrival, err error) {
 		a.Object, err = r.kind.bookmark(it)
 		return a, err
 	}
-	a.readHere = true
+	a.readHere, a.size = true, len(it.data)
 	if a.unexpected = r.kind.check(it); a.unexpected != nil {
 		a.id, _ = it.identity() // for the message
 		return a, nil           //nolint:nilerr // the event is skipped, and says why
@@ -185,7 +185,7 @@ func (r *reception) read(it item, of *listHead) (a arrival, err error) {
 		return a, nil
 	}
 	r.kind.name(it)
-	a.Object, err = r.kind.decode(it, of)
+	a.Object, err = r.kind.decodeTimed(it, of)
 	switch {
 	case err == nil, r.strict, errors.Is(err, errForeign):
 		return a, err

@@ -57,6 +57,8 @@ type Options struct {
 	// After, unless nil, waits for the back-off in place of [time.After]: the clock of
 	// a test of client-go's kind.
 	After func(time.Duration) <-chan time.Time
+	// DecodeTimes, unless nil, is told how long objects take to decode.
+	DecodeTimes *DecodeTimes
 	// Observe, unless nil, is called with all that happens, one call after the
 	// other. Run waits for it: it should be quick.
 	Observe func(Event)

@@ -19,6 +19,7 @@ func (l *loop) report(in input, a action, err error) {
 		l.reportPresence()
 		l.tell(Listed{
 			Operation: l.operation,
+			Cause:     l.cause,
 			Version:   l.machine.version,
 			Objects:   l.objects,
 			Took:      time.Since(l.times.cycleStart),
@@ -44,9 +45,21 @@ func (l *loop) report(in input, a action, err error) {
 	}
 }
 
+// reportRequest tells what is about to be asked for.
+func (l *loop) reportRequest(a action) {
+	switch {
+	case a.op == doList && a.request.token == "":
+		l.tell(Asked{Operation: OpList, Cause: l.cause, Version: a.request.version})
+	case a.op == doStream:
+		l.tell(Asked{Operation: OpStream, Cause: l.cause, Version: a.request.version})
+	case a.op == doWatch:
+		l.tell(Asked{Operation: OpWatch, Version: a.request.version})
+	}
+}
+
 // reportFailure tells of an error of what was asked last.
 func (l *loop) reportFailure(err error) {
-	l.tell(Failed{Operation: l.operation, Err: l.failure(err), Attempt: l.machine.failures.count})
+	l.tell(Failed{Operation: l.operation, Class: ClassOf(err), Err: l.failure(err), Attempt: l.machine.failures.count})
 }
 
 // failure says what failed.

@@ -1,6 +1,7 @@
 package reflector
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -404,6 +405,10 @@ func (r *rig) Abort(context.Context) error {
 
 func describe(e Event) string {
 	switch e := e.(type) {
+	case Asked:
+		return fmt.Sprintf("  asks for a %s from %q (%s)", e.Operation, e.Version, cmp.Or(string(e.Cause), "to follow"))
+	case Committing:
+		return fmt.Sprintf("  commits %d", e.Objects)
 	case Paged:
 		return fmt.Sprintf("  paged %s: %d, %d more", e.Operation, e.Objects, e.Remaining)
 	case Listed:
@@ -414,7 +419,7 @@ func describe(e Event) string {
 		return fmt.Sprintf("  watch ended at %q, %d events, took %v: %s", e.Version, e.Events, e.Took, e.Reason)
 	case Failed:
 		first, _, _ := strings.Cut(e.Err.Error(), "\n") // a stack may follow
-		return fmt.Sprintf("  failure %d of %s: %s", e.Attempt, e.Operation, first)
+		return fmt.Sprintf("  failure %d of %s (%s): %s", e.Attempt, e.Operation, e.Class, first)
 	case BackedOff:
 		return fmt.Sprintf("  back-off %d: %v", e.Attempt, e.Delay)
 	case StreamRefused:

@@ -169,6 +169,7 @@ func change(t watch.EventType) deltafifo.Op {
 // take adds a change to the batch. The version of one that is left out is not
 // noted: it counts as not seen.
 func (l *loop) take(op deltafifo.Op, a *arrival) {
+	l.bytes += int64(a.size)
 	d := l.addDelta()
 	if err := l.decoder.arrived(d, op, a); err != nil {
 		l.dropDelta()
@@ -232,7 +233,7 @@ func (l *loop) streamed(added int) {
 	}
 	if l.times.pagedIsDue() {
 		l.times.paged = time.Now()
-		l.tell(Paged{Operation: OpStream, Objects: l.objects, Remaining: -1})
+		l.tell(Paged{Operation: OpStream, Objects: l.objects, Remaining: -1, Bytes: l.bytes})
 	}
 }
 

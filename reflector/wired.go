@@ -94,4 +94,5 @@ func (l *loop) readHere(w wired) {
 	}
 	drop, _ := fields.Parse(l.o.Drop...) // it was validated
 	l.kind = newKindDecoder(w.objectKind(), s, drop)
+	l.kind.times = l.o.DecodeTimes
 }

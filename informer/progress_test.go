@@ -1,0 +1,44 @@
+package informer
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// How far a full state has come is told while it comes, of all sources together.
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		s := status{parts: make([]partStatus, 2)}
+		progress := func() Progress {
+			var st Status
+			s.fill(&st)
+			return st.Progress
+		}
+		require.Zero(t, progress())
+
+		s.reflected(0, reflector.Asked{Operation: reflector.OpStream})
+		require.Equal(t, Progress{Since: began, Remaining: -1}, progress())
+		time.Sleep(time.Second)
+		s.reflected(0, reflector.Asked{Operation: reflector.OpList}) // instead of the stream
+		s.reflected(0, reflector.Paged{Operation: reflector.OpList, Objects: 500, Remaining: 700, Bytes: 1 << 20})
+		require.Equal(t, Progress{Since: began.Add(time.Second), Objects: 500, Remaining: 700, Bytes: 1 << 20}, progress())
+
+		time.Sleep(time.Second)
+		s.reflected(1, reflector.Asked{Operation: reflector.OpList})
+		require.EqualValues(t, -1, progress().Remaining, "the other source has not said anything")
+		s.reflected(1, reflector.Paged{Operation: reflector.OpList, Objects: 1, Remaining: 2, Bytes: 3})
+		require.Equal(t, Progress{Since: began.Add(time.Second), Objects: 501, Remaining: 702, Bytes: 1<<20 + 3}, progress())
+
+		s.reflected(0, reflector.Listed{Operation: reflector.OpList})
+		require.Equal(t, Progress{Since: began.Add(2 * time.Second), Objects: 1, Remaining: 2, Bytes: 3}, progress())
+		s.reflected(1, reflector.Asked{Operation: reflector.OpWatch})
+		s.reflected(1, reflector.BackedOff{})
+		require.Zero(t, progress(), "nothing is being read while it waits")
+	})
+}
