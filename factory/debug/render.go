@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -96,7 +97,9 @@ func (c content) All() []shown {
 }
 
 // Span is how much time the plots show.
-func (c content) Span() string { return many(int(spanOf(c.Report).Minutes()), "minute") }
+func (c content) Span() string {
+	return strings.TrimPrefix(many(int(spanOf(c.Report).Minutes()), "minute"), "1 ")
+}
 
 // One is the informer of the view of a single one.
 func (c content) One() shown { return c.All()[0] }
