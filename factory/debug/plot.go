@@ -73,7 +73,10 @@ func (c curve) draw(history []Moment, to axis) plot {
 	if len(history) == 0 || c.measured && most == 0 {
 		return p
 	}
-	p.Now, p.Most = c.spell(c.value(history[len(history)-1])), c.spell(most)
+	p.Now = c.spell(c.value(history[len(history)-1]))
+	if most > 0 {
+		p.Most = c.spell(most)
+	}
 	p.Line, p.Area = c.paths(history, to, max(most, c.least))
 	return p
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -96,7 +97,9 @@ func (c content) All() []shown {
 }
 
 // Span is how much time the plots show.
-func (c content) Span() string { return many(int(spanOf(c.Report).Minutes()), "minute") }
+func (c content) Span() string {
+	return strings.TrimPrefix(many(int(spanOf(c.Report).Minutes()), "minute"), "1 ")
+}
 
 // One is the informer of the view of a single one.
 func (c content) One() shown { return c.All()[0] }
@@ -104,9 +107,9 @@ func (c content) One() shown { return c.All()[0] }
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"css":      func() template.CSS { return template.CSS(style) }, // no text of a request or a server is in it
 	"js":       func() template.JS { return template.JS(script) },
-	"number":   func(n int) string { return number(n) },
-	"number64": func(n uint64) string { return number(n) },
-	"total":    func(n int64) string { return number(n) },
+	"number":   number[int],
+	"number64": number[uint64],
+	"total":    number[int64],
 	"size":     size, "duration": duration, "rate": rate, "many": many,
 	"sum":  func(m Memory) int64 { return m.Objects + m.Engine },
 	"utc":  func(t time.Time) string { return t.UTC().Format("15:04:05 UTC") },

@@ -33,17 +33,6 @@ var spoken = map[reflector.ErrorClass]bool{
 	reflector.ErrorUnauthorized: true, reflector.ErrorNotServed: true,
 }
 
-// classOf is the class of an error that nobody has classified.
-func classOf(err error) reflector.ErrorClass {
-	switch {
-	case apierrors.IsForbidden(err):
-		return reflector.ErrorForbidden
-	case apierrors.IsUnauthorized(err):
-		return reflector.ErrorUnauthorized
-	}
-	return reflector.ErrorOther
-}
-
 // errorText tells an error of a list or watch without any value of an object.
 func (s subject) errorText(class reflector.ErrorClass, err error) string {
 	text, known := classes[class]

@@ -98,13 +98,13 @@ func parked() sample {
 	s.status.WatchingSince, s.status.Confirmed, s.status.Staleness = time.Time{}, ago(50*time.Second), 50*time.Second
 	s.status.Errors, s.status.Totals.Errors = 3, map[reflector.ErrorClass]int{reflector.ErrorForbidden: 2, reflector.ErrorConnection: 1}
 	s.status.RecentErrors = []informer.RecentError{
-		{At: ago(2 * time.Hour), Class: reflector.ErrorConnection, Err: refusedConnection},
+		{At: ago(2 * time.Hour), Class: reflector.ErrorConnection, Err: errConnection},
 		{At: ago(7 * time.Second), Class: reflector.ErrorForbidden, Err: forbidden},
 	}
 	return s
 }
 
-var refusedConnection = fmt.Errorf("list: %w", &net.OpError{
+var errConnection = fmt.Errorf("list: %w", &net.OpError{
 	Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 6443},
 	Err: os.NewSyscallError("connect", syscall.ECONNREFUSED),
 })

@@ -105,7 +105,8 @@ func TestHosts(t *testing.T) {
 func TestSubjects(t *testing.T) {
 	f := unstarted()
 	alone := factory.Alone(schema.GroupVersionResource{}, factory.Scope{Fields: "metadata.name=top-secret"}, cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil))
-	r := New(Options{}, factory.InUse(f), factory.InUse(f), alone).Report()
+	once, again := factory.InUse(f), factory.InUse(f)
+	r := New(Options{}, once, again, alone).Report()
 	require.Len(t, r.Informers, 5)
 	ids := map[string]bool{}
 	for _, i := range r.Informers {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // look makes of what is known of an informer what is shown of it. It is a function of its
@@ -30,7 +31,7 @@ func look(of subject, s informer.Status, f figures, now time.Time) Informer {
 	}
 	last := ""
 	if s.LastError != nil {
-		last = of.errorText(classOf(s.LastError), s.LastError)
+		last = of.errorText(reflector.ClassOf(s.LastError), s.LastError)
 	}
 	if len(i.Errors) > 0 {
 		last = i.Errors[0].Text

@@ -29,7 +29,7 @@ func TestStates(t *testing.T) {
 		"not started":           {func(s *sample) { s.status = informer.Status{} }, []State{NotStarted}},
 		"syncing":               {func(s *sample) { s.status = informer.Status{Running: true} }, []State{Syncing}},
 		"syncing in vain": {
-			func(s *sample) { s.status = informer.Status{Running: true, LastError: refusedConnection} },
+			func(s *sample) { s.status = informer.Status{Running: true, LastError: errConnection} },
 			[]State{Failing, Syncing},
 		},
 		"parked":             {func(s *sample) { s.status.Watching, s.status.LastError = false, forbidden }, []State{Parked}},
@@ -111,7 +111,7 @@ func TestErrorsHoldNoValue(t *testing.T) {
 		"decode":       {reflector.ErrorDecode, fmt.Errorf("json: %q is no number", value), "The answer cannot be read."},
 		"server":       {reflector.ErrorServer, apierrors.NewInternalError(errors.New(value)), "The server failed."},
 		"unknown":      {"a class of the future", errors.New(value), "A list or watch failed."},
-		"connection":   {reflector.ErrorConnection, refusedConnection, "dial tcp 127.0.0.1:6443: connect: connection refused"},
+		"connection":   {reflector.ErrorConnection, errConnection, "dial tcp 127.0.0.1:6443: connect: connection refused"},
 		"forbidden":    {reflector.ErrorForbidden, fmt.Errorf("%s: %w", value, forbidden), `pods is forbidden: no rule at all`},
 		"no API error": {reflector.ErrorForbidden, errors.New(value), "The server does not allow it (403)."},
 	} {

@@ -30,8 +30,9 @@ func (h *hushed) Write(p []byte) (int, error) {
 // Unwrap lets what was written be flushed.
 func (h *hushed) Unwrap() http.ResponseWriter { return h.ResponseWriter }
 
-// slow is a [harness.Fault] that sends a kilobyte every 30 ms.
+// slow is a [harness.Fault] that sends a kilobyte every 400 ms, not compressed.
 func slow(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	r.Header.Del("Accept-Encoding")
 	next.ServeHTTP(&slowed{w, r}, r)
 }
 
@@ -43,7 +44,7 @@ type slowed struct {
 // Write sends p bit by bit.
 func (s *slowed) Write(p []byte) (sent int, err error) {
 	for sent < len(p) && err == nil {
-		if err := wait(s.request.Context(), 30*time.Millisecond); err != nil {
+		if err := wait(s.request.Context(), 400*time.Millisecond); err != nil {
 			return sent, err
 		}
 		var n int
