@@ -82,10 +82,11 @@ func (h *HandlerMeasures) sinceEver(clock *clock) {
 // are within some percent where there are many objects.
 type Memory struct {
 	At time.Time // when the objects were measured; zero where they have not been yet
-	// Objects are the stored objects. A value that several of them share counts once.
+	// Objects are the stored objects, and the values that are kept to be shared by others to come.
+	// A value that several of them share counts once.
 	Objects int64
-	// Engine is the store's tables and indexes, and the events that wait for handlers. The
-	// old versions of objects, which these events hold, count nowhere.
+	// Engine is the store's tables and indexes, the table of shared values, and the events that
+	// wait for handlers. The old versions of objects, which these events hold, count nowhere.
 	Engine int64
 }
 

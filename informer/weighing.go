@@ -53,7 +53,8 @@ func (c *core) weigh(w *weighing) {
 	if w.place != 0 {
 		return
 	}
-	w.shown.Store(&Memory{At: now, Objects: w.meter.Bytes(), Engine: c.writer.Indexer().Bytes() + c.processor.bytes()})
+	engine := c.writer.Indexer().Bytes() + c.processor.bytes() + c.sharing.table.Weigh(w.meter.Add)
+	w.shown.Store(&Memory{At: now, Objects: w.meter.Bytes(), Engine: engine})
 	w.meter, w.began, w.next = heapsize.Meter{}, time.Time{}, now.Add(weighEvery)
 }
 

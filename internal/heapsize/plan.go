@@ -148,7 +148,9 @@ func (m *Meter) mapped(place unsafe.Pointer, t reflect.Type) {
 	if n > 8 {
 		groups += tableHeader
 	}
-	m.block(unsafe.Add(at, 1), groups) // a block of its own, whose address nobody knows
+	if n > 0 { // a map that was never written has none
+		m.block(unsafe.Add(at, 1), groups) // a block of its own, whose address nobody knows
+	}
 	key, value := planOf(t.Key()), planOf(t.Elem())
 	if n == 0 || len(key.parts)+len(value.parts) == 0 {
 		return

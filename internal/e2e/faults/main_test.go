@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"testing"
 
@@ -17,12 +18,14 @@ var full = flag.Bool("full", false, "run the scenarios at full size: tens of tho
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if kubeconfig := os.Getenv(keeperEnv); kubeconfig != "" {
-		if err := keep(context.Background(), kubeconfig, os.Stdout); err != nil {
-			fmt.Println(err)
-			os.Exit(1)
+	for env, process := range map[string]func(context.Context, string, io.Writer) error{keeperEnv: keep, weigherEnv: weigh} {
+		if kubeconfig := os.Getenv(env); kubeconfig != "" {
+			if err := process(context.Background(), kubeconfig, os.Stdout); err != nil {
+				fmt.Println(err)
+				os.Exit(1)
+			}
+			return
 		}
-		return
 	}
 	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
 	code := m.Run()

@@ -1,0 +1,65 @@
+package faults
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
+)
+
+// weigher starts a process that weighs informers of all pods.
+func (s *scenario) weigher() *harness.Process {
+	s.t.Helper()
+	kubeconfig := filepath.Join(s.t.TempDir(), "kubeconfig")
+	s.must(s.cluster.WriteKubeconfig(kubeconfig, s.cluster.Address()))
+	binary, err := os.Executable()
+	s.must(err)
+	p := harness.NewProcess(binary, s.t.TempDir(), weigherEnv+"="+kubeconfig, "TIDEMARK_VERIFY=")
+	s.must(p.Start(s.ctx))
+	s.t.Cleanup(p.Kill)
+	return p
+}
+
+// What an informer says that it holds is what the heap has grown by, within 15 %, whether
+// objects share values or not.
+func TestScenario_MemoryAsTold(t *testing.T) {
+	s := begin(t, harness.Options{})
+	n := size(3_000, 20_000)
+	s.createPods(n)
+	s.heal()
+
+	p := s.weigher()
+	began := time.Now()
+	select {
+	case <-p.Exited():
+	case <-s.ctx.Done():
+		require.NoError(t, s.ctx.Err())
+	}
+	output, err := p.Output()
+	s.must(err)
+	var told []weighed
+	for lines := bufio.NewScanner(strings.NewReader(output)); lines.Scan(); {
+		var w weighed
+		if json.Unmarshal(lines.Bytes(), &w) == nil && w.Pods > 0 {
+			told = append(told, w)
+		}
+	}
+	require.Len(t, told, 4, output)
+	var notes []string
+	for _, w := range told[1:] {
+		sum := w.Objects + w.Engine
+		notes = append(notes, fmt.Sprintf("%s %.1f MB told, %.1f MB on the heap", w.Informer, float64(sum)/(1<<20), float64(w.Heap)/(1<<20)))
+		require.Equal(t, n, w.Pods, w.Informer)
+		require.InEpsilon(t, w.Heap, sum, 0.15, "%+v", told)
+	}
+	s.note = strings.Join(notes, "; ")
+	s.row(time.Since(began))
+}
