@@ -2,20 +2,23 @@ package indexer
 
 import "unsafe"
 
-// Scan calls visit for the objects from a place on, as long as it returns true, and returns
-// the next place, 0 at the end. It begins at 0. It waits for no writer: an object that is
+// Scan calls visit for the objects from a place on, until some after it has returned false, and
+// returns the next place, 0 at the end. It begins at 0. It waits for no writer: an object that is
 // written meanwhile is met in one version or another, once or twice or, where the store grows,
 // perhaps not at all. So it suits samples.
 func (x *Indexer[T]) Scan(place int, visit func(obj any) bool) (next int) {
 	groups := *x.live.Load().records.groups.Load()
-	for ; place < len(groups); place++ {
-		for s := range groups[place].slots {
+	for more := true; more && place < len(groups); place++ {
+		for s := range groups[place].slots { // all of them: places are those of groups
 			if r := groups[place].slots[s].Load(); r != nil && !visit(x.decode.Object(r.value.stored())) {
-				return place + 1
+				more = false
 			}
 		}
 	}
-	return 0
+	if place >= len(groups) {
+		return 0
+	}
+	return place
 }
 
 // Bytes estimates what the store takes of the heap beside its objects: the table by keys, the
