@@ -35,11 +35,12 @@ func (w *weighing) last() Memory {
 	return Memory{}
 }
 
-// weigh goes on with a weighing, or begins one when it is time to.
+// weigh goes on with a weighing, or begins one when it is time to. The first one begins when the
+// store is complete: it would find next to nothing, and stand for a minute.
 func (c *core) weigh(w *weighing) {
 	now := time.Now()
 	if w.began.IsZero() {
-		if now.Before(w.next) {
+		if now.Before(w.next) || !c.isSynced() {
 			return
 		}
 		w.meter, w.began = heapsize.Meter{}, now
@@ -53,7 +54,7 @@ func (c *core) weigh(w *weighing) {
 	if w.place != 0 {
 		return
 	}
-	engine := c.writer.Indexer().Bytes() + c.processor.bytes() + c.sharing.table.Weigh(w.meter.Add)
+	engine := c.writer.Indexer().Bytes() + c.processor.bytes() + c.sharing.table.Weigh(&w.meter)
 	w.shown.Store(&Memory{At: now, Objects: w.meter.Bytes(), Engine: engine})
 	w.meter, w.began, w.next = heapsize.Meter{}, time.Time{}, now.Add(weighEvery)
 }

@@ -45,6 +45,12 @@ func (m *Meter) Add(obj any) {
 	m.inside(unsafe.Pointer(&obj), planOf(anyType))
 }
 
+// Text adds the bytes of a string.
+func (m *Meter) Text(s string) {
+	m.left = mostBlocks
+	m.text(unsafe.Pointer(unsafe.StringData(s)), uintptr(len(s)))
+}
+
 var anyType = reflect.TypeFor[any]()
 
 // Bytes returns how many bytes of the heap have been met so far.

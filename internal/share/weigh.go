@@ -2,30 +2,78 @@ package share
 
 import "unsafe"
 
-// Weigh calls add for the values and strings that the table holds, of which objects may hold
+// Scale adds up what it is given, each part of it once.
+type Scale interface {
+	Add(value any)
+	Text(s string)
+}
+
+// weighedAtOnce is how many slots are looked at while nobody decodes.
+const weighedAtOnce = 256
+
+// Weigh puts the values and strings that the table holds on a scale, of which objects may hold
 // some too, and returns how many bytes it takes beside them. It may be called from any goroutine
-// that does not hold the table, which it takes for the time.
-func (t *Table) Weigh(add func(value any)) (bytes int64) {
+// that does not hold the table, which it takes for some slots at a time.
+func (t *Table) Weigh(scale Scale) (bytes int64) {
 	if t == nil {
 		return 0
 	}
+	var values []any
+	for from, more := 0, true; more; from += weighedAtOnce {
+		var keys int64
+		values, keys, more = t.valuesFrom(from, values[:0])
+		bytes += keys
+		for _, v := range values {
+			scale.Add(v)
+		}
+	}
+	var strings []slot
+	for from, more := 0, true; more; from += weighedAtOnce {
+		strings, more = t.stringsFrom(from, strings[:0])
+		for _, s := range strings {
+			scale.Text(s.s)
+			scale.Add(s.boxed)
+		}
+	}
+	return bytes + t.bare()
+}
+
+// bare is what the slots take.
+func (t *Table) bare() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 
-	bytes = int64(len(t.slots))*int64(unsafe.Sizeof(entry{})) +
+	return int64(len(t.slots))*int64(unsafe.Sizeof(entry{})) +
 		int64(len(t.strings.slots))*int64(unsafe.Sizeof(slot{})) +
 		int64(len(t.seen.buckets))*int64(unsafe.Sizeof([bucket]uint32{}))
-	for i := range t.slots {
+}
+
+// valuesFrom appends the values of some slots. It returns the bytes of their keys, and whether
+// there are more slots.
+func (t *Table) valuesFrom(from int, values []any) (_ []any, keys int64, more bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	to := min(from+weighedAtOnce, len(t.slots))
+	for i := from; i < to; i++ {
 		if e := &t.slots[i]; e.value != nil {
-			bytes += int64(len(e.key))
-			add(e.value)
+			keys += int64(len(e.key))
+			values = append(values, e.value)
 		}
 	}
-	for i := range t.strings.slots {
-		if s := &t.strings.slots[i]; s.s != "" {
-			add(s.s)
-			add(s.boxed)
+	return values, keys, to < len(t.slots)
+}
+
+// stringsFrom appends some slots that have a string, and tells whether there are more.
+func (t *Table) stringsFrom(from int, strings []slot) (_ []slot, more bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	to := min(from+weighedAtOnce, len(t.strings.slots))
+	for i := from; i < to; i++ {
+		if s := t.strings.slots[i]; s.s != "" {
+			strings = append(strings, s)
 		}
 	}
-	return bytes
+	return strings, to < len(t.strings.slots)
 }
