@@ -2,6 +2,7 @@ package faults
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
+	made "github.com/tidemark-k8s/tidemark/internal/e2e/faults/versus/objects"
 )
 
 // weigher starts a process that weighs informers of all pods.
@@ -32,8 +34,11 @@ func (s *scenario) weigher() *harness.Process {
 // objects share values or not.
 func TestScenario_MemoryAsTold(t *testing.T) {
 	s := begin(t, harness.Options{})
-	n := size(3_000, 20_000)
-	s.createPods(n)
+	n := size(3_000, 10_000)
+	maker := made.New(37, n)
+	s.must(harness.Each(s.ctx, harness.Creators, n, func(ctx context.Context, i int) error {
+		return s.cluster.Store(ctx, "pods", maker.Pod(i))
+	}))
 	s.heal()
 
 	p := s.weigher()
@@ -52,14 +57,17 @@ func TestScenario_MemoryAsTold(t *testing.T) {
 			told = append(told, w)
 		}
 	}
-	require.Len(t, told, 4, output)
+	require.Len(t, told, 5, output)
 	var notes []string
 	for _, w := range told[1:] {
 		sum := w.Objects + w.Engine
 		notes = append(notes, fmt.Sprintf("%s %.1f MB told, %.1f MB on the heap", w.Informer, float64(sum)/(1<<20), float64(w.Heap)/(1<<20)))
 		require.Equal(t, n, w.Pods, w.Informer)
-		require.InEpsilon(t, w.Heap, sum, 0.15, "%+v", told)
 	}
 	s.note = strings.Join(notes, "; ")
+	t.Log(s.note)
+	for _, w := range told[1:] {
+		require.InEpsilon(t, w.Heap, w.Objects+w.Engine, 0.15, "%+v", told)
+	}
 	s.row(time.Since(began))
 }

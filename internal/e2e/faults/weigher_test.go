@@ -63,6 +63,10 @@ func weigh(ctx context.Context, kubeconfig string, out io.Writer) error {
 			o := informer.Options[*unstructured.Unstructured]{Observe: quiet}
 			return weighOne(ctx, "unstructured", informer.New(reflector.FromDynamic(untyped, pods, ""), o))
 		},
+		func() (weighed, error) {
+			o := informer.Options[*unstructured.Unstructured]{Observe: quiet, Decoding: reflector.Decoding{Unshared: true}}
+			return weighOne(ctx, "unstructured, unshared", informer.New(reflector.FromDynamic(untyped, pods, ""), o))
+		},
 	} {
 		w, err := one()
 		if err != nil {
@@ -81,7 +85,7 @@ func weighOne[T informer.Object](ctx context.Context, name string, i *informer.I
 	runtime.GC() // twice: the first one may still find what pools hold
 	before := liveHeap()
 	defer runtime.KeepAlive(i)
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	wait, err := i.Start(ctx)
 	if err != nil {
@@ -90,14 +94,14 @@ func weighOne[T informer.Object](ctx context.Context, name string, i *informer.I
 	defer wait()
 	defer cancel()
 	if err := i.WaitSynced(ctx); err != nil {
-		return w, err
+		return w, fmt.Errorf("%w: %+v", err, i.Status())
 	}
 	inspector := i.Inspector()
 	for inspector.Memory().At.IsZero() {
 		select {
 		case <-time.After(100 * time.Millisecond):
 		case <-ctx.Done():
-			return w, ctx.Err()
+			return w, fmt.Errorf("%w: %+v", ctx.Err(), i.Status())
 		}
 	}
 	m := inspector.Memory()
