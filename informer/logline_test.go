@@ -49,7 +49,7 @@ func TestLogsAreWrittenDown(t *testing.T) {
 		}
 		var keys []string
 		for n := 0; n < len(l.values); n += 2 {
-			keys = append(keys, fmt.Sprintf("`%s`", l.values[n]))
+			keys = append(keys, "`"+fmt.Sprint(l.values[n])+"`")
 		}
 		level := fmt.Sprintf("V(%d)", l.level)
 		if l.level == levelError {

@@ -35,7 +35,7 @@ func TestMemoryIsThatOfTheHeap(t *testing.T) {
 	}}
 	f := newFed(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byImage}}, 1)
 	f.list("1", heavyPod(-1))
-	m := f.core.measured()
+	m := f.measured()
 	before := heapInUse()
 	for n := range pods {
 		f.apply(does(deltafifo.Added, heavyPod(n)))
@@ -43,7 +43,7 @@ func TestMemoryIsThatOfTheHeap(t *testing.T) {
 	grown := heapInUse() - before
 
 	for m.weight.last().At.IsZero() {
-		f.core.weigh(&m.weight)
+		f.weigh(&m.weight)
 	}
 	told := m.weight.last()
 	t.Logf("objects %d, engine %d: %d of %d on the heap", told.Objects, told.Engine, told.Objects+told.Engine, grown)
