@@ -4,7 +4,7 @@
 GO ?= go
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-modules test-newest-client-go sim fuzz lint api api-diff fmt cover migrate-programs
+.PHONY: help test test-long test-modules test-newest-client-go sim fuzz lint api api-diff fmt cover migrate-programs
 
 help: ## show this list
 	@awk '{ name = "" } \
@@ -14,14 +14,21 @@ help: ## show this list
 	  { above = /^## / ? substr($$0, 4) : "" }' $(MAKEFILE_LIST)
 
 # Every structure checks its own invariants while it is tested.
-test sim fuzz cover: export TIDEMARK_VERIFY = 1
+test test-long sim fuzz cover: export TIDEMARK_VERIFY = 1
+
+# What takes long under the race detector: the states of the reflector's machine, which one
+# goroutine goes through, and the simulated worlds, of which some run with it.
+long := -run '^(TestMachineInEveryState|TestWorlds)$$' ./reflector ./internal/testutil/sim
 
 # The race detector needs cgo; building its runtime tells whether it is to be had.
 test: ## vet the code and run all tests, with the race detector
 	$(GO) vet ./...
 	@race=-race; $(GO) build -race runtime/cgo 2>/dev/null || { race=; \
 	  echo "make test: no C compiler for cgo, so the tests run without the race detector"; }; \
-	set -x; $(GO) test $$race ./...
+	set -ex; $(GO) test $$race ./...; if [ -n "$$race" ]; then $(GO) test $(long); fi
+
+test-long: ## run what make test does without the race detector, with it
+	TIDEMARK_LONG=1 $(GO) test -race $(long)
 
 sim: ## play the simulated world SEED, or SEEDS worlds from there on; V=1 prints their traces
 	$(GO) test -count=1 -v -run '^TestWorlds$$' ./internal/testutil/sim -args -seed=$(or $(SEED),1) -seeds=$(or $(SEEDS),1) $(if $(V),-trace)

@@ -58,12 +58,22 @@ func (c *common[K]) held() []Held {
 
 func (h Held) compare(other Held) int {
 	return cmp.Or(
-		cmp.Compare(h.Resource.String(), other.Resource.String()),
-		cmp.Compare(h.Type.String(), other.Type.String()),
+		cmp.Compare(h.Resource.Group, other.Resource.Group),
+		cmp.Compare(h.Resource.Version, other.Resource.Version),
+		cmp.Compare(h.Resource.Resource, other.Resource.Resource),
+		compareTypes(h.Type, other.Type),
 		slices.Compare(h.Scope.Namespaces, other.Scope.Namespaces),
 		cmp.Compare(h.Scope.Labels, other.Scope.Labels),
 		cmp.Compare(h.Scope.Fields, other.Scope.Fields),
 	)
+}
+
+// compareTypes compares the names of two types, which are mostly the same.
+func compareTypes(a, b reflect.Type) int {
+	if a == b {
+		return 0
+	}
+	return cmp.Compare(a.String(), b.String())
 }
 
 // statusOf tells how an informer is doing, whosesoever it is.

@@ -34,9 +34,9 @@ func TestRepeatsForAWatchErrorHandler(t *testing.T) {
 			s.send(watch.Modified, pod("a", fmt.Sprint(11+n), label("poison", "error")))
 		}
 		s.send(watch.Modified, pod("b", "80", label("poison", "error")))
-		time.Sleep(2 * repeatPause)
+		time.Sleep(2 * repeatEvery)
 		s.send(watch.Modified, pod("a", "90", label("poison", "error")))
-		time.Sleep(2 * repeatPause)
+		time.Sleep(2 * repeatEvery)
 		s.send(watch.Modified, pod("a", "91", label("poison", "error")))
 		synctest.Wait()
 		require.Len(t, told, 4, "%q", told)
@@ -49,11 +49,11 @@ func TestRepeatsForAWatchErrorHandler(t *testing.T) {
 func TestRepeatsAreForgotten(t *testing.T) {
 	var r repeats
 	now := time.Now()
-	for n := range 10 * maxRepeats {
+	for n := range 10 * mostCauses {
 		err := &QuarantineError{Key: named(fmt.Sprint(n)), Err: errPoison}
 		_, ok := r.next(err, err, now)
 		require.True(t, ok)
-		require.LessOrEqual(t, len(r.told), maxRepeats)
+		require.LessOrEqual(t, len(r.causes.known), mostCauses)
 	}
 	err := errors.New("refused")
 	for range 3 {

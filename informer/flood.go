@@ -1,36 +1,18 @@
 package informer
 
 import (
-	"context"
 	"sync"
 	"time"
-
-	"k8s.io/klog/v2"
-
-	"github.com/tidemark-k8s/tidemark/internal/report"
 )
 
 // maxLines is how many lines a minute are logged about single objects.
 const maxLines = 100
 
-// limited returns a function that logs errors of single objects, of which one
-// list may bring as many as it has objects: up to [maxLines] a minute. That
-// some are left out, and how many they were, is logged too.
-func limited(ctx context.Context) func(err error, message string) {
-	f, log := &flood{}, klog.FromContext(ctx)
-	return func(err error, message string) {
-		missed, logs, last := f.next(time.Now())
-		if missed > 0 {
-			log.Info("Lines about single objects were left out of the log", "lines", missed)
-		}
-		if logs {
-			report.Error(ctx, err, message)
-		}
-		if last {
-			log.Info("Too many lines about single objects: no more of them for a minute", "lines", maxLines)
-		}
-	}
-}
+// What is logged where lines about single objects are left out.
+const (
+	floodMessage   = "Too many lines about single objects: no more of them for a minute"
+	floodedMessage = "Lines about single objects were left out of the log"
+)
 
 // flood counts the lines of a minute. Safe for any goroutine.
 type flood struct {

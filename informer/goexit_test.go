@@ -41,7 +41,7 @@ func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 		s.send(watch.Modified, pod("a", "11", exits))
 		s.send(watch.Modified, pod("c", "12"))
 		s.send(watch.Modified, pod("b", "13"))
-		time.Sleep(2 * repeatPause) // or else the next error of a would be kept back
+		time.Sleep(2 * repeatEvery) // or else the next error of a would be kept back
 		s.send(watch.Deleted, pod("a", "14", exits))
 		s.send(watch.Added, pod("d", "15"))
 		require.Equal(t, []string{"update c@3 c@12", "add b@13", "delete tombstone default/a a@1", "add d@15"}, r.take())

@@ -158,8 +158,8 @@ func TestTheSlowestCallsAreKept(t *testing.T) {
 		require.EqualValues(t, 20, m.Sampled)
 		require.Equal(t, 9*time.Second, m.Took)
 		require.Len(t, m.Slowest, mostSlow)
-		for n, want := range []time.Duration{900, 900, 800, 800, 700} {
-			require.Equal(t, want*time.Millisecond, m.Slowest[n].Took)
+		for n, want := range []int{900, 900, 800, 800, 700} {
+			require.Equal(t, time.Duration(want)*time.Millisecond, m.Slowest[n].Took)
 		}
 		require.Equal(t, named("pod-6"), m.Slowest[0].Key)
 	})

@@ -2,15 +2,12 @@ package informer
 
 import (
 	"context"
-	"errors"
 	"sync"
+	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
 
-	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/report"
-	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // lazyLogger is [LogEvents] made when there is something to log, as for most informers
@@ -40,58 +37,66 @@ func (l *lazyLogger) log(e Event, name string) {
 }
 
 // LogEvents returns the observer of an informer whose user sets none; an observer
-// that replaces it may call it. It writes to the context's logger (klog.FromContext) what
-// an operator has to know and, at higher verbosity, everything else. Errors go through
-// utilruntime.ErrorHandlers, with the context, as client-go's do. It writes at most 100
-// lines a minute about single objects.
+// that replaces it may call it. It writes to the context's logger (klog.FromContext, which
+// may be one of log/slog) what an operator has to know and, at higher verbosity, everything
+// else: LOGS.md beside this package lists the lines. Errors go through
+// utilruntime.ErrorHandlers, with the context, as client-go's do. Of one cause it writes at
+// most a line a second, and says with the next one how many it has left out ("repeated"); about
+// single objects it writes at most 100 lines a minute.
 func LogEvents(ctx context.Context, name string) func(Event) {
 	log := klog.FromContext(ctx).WithValues("informer", name)
-	ctx = klog.NewContext(ctx, log)
-	single := limited(ctx)
-	var noStreams sync.Once
+	w := &lineWriter{ctx: klog.NewContext(ctx, log), log: log}
 	return func(e Event) {
-		switch e := e.(type) {
-		case reflector.Failed:
-			if apierrors.IsResourceExpired(e.Err) || apierrors.IsGone(e.Err) { // all in a day's work
-				log.V(2).Info("Version expired, listing anew", "operation", e.Operation, "err", e.Err)
-				return
-			}
-			if errors.Is(e.Err, reflector.ErrNotServed) { // told by NotServed, once
-				log.V(2).Info("The server does not serve the resource", "operation", e.Operation, "err", e.Err)
-				return
-			}
-			report.Error(ctx, e.Err, "Request failed", "operation", e.Operation, "attempt", e.Attempt)
-		case reflector.NotServed:
-			report.Error(ctx, e.Err, "The informer waits for its resource")
-		case reflector.Served:
-			log.Info("The server serves the resource", "after", e.Took)
-		case reflector.Withdrawn:
-			log.Info("The resource was taken away, and its objects with it")
-		case reflector.Skipped:
-			single(e.Err, "Object left out")
-		case reflector.HistoryWentBack:
-			log.Info("The server's history went back, listing anew", "from", cut(e.From), "to", cut(e.To))
-		case reflector.HistoryUnknown:
-			log.V(2).Info("Lists have no resourceVersion: the server's history is unknown")
-		case reflector.StreamRefused:
-			noStreams.Do(func() { log.Info("The initial state is listed, not streamed", "reason", e.Reason) })
-		case *QuarantineError:
-			single(e, "Object quarantined")
-		case *indexer.IndexError:
-			single(e, "Object left out of an index")
-		case *SharedValueError:
-			report.Error(ctx, e, "Cached objects were changed; listing anew, with nothing shared")
-		case *TransformStuckError:
-			report.Error(ctx, e, "The informer has stopped without waiting for its transform")
-		case error:
-			report.Error(ctx, e, "The informer is misused")
-		case HandlerPanicked: // utilruntime logs it
-		case HandlerExited:
-			report.Error(ctx, nil, "The handler has ended its goroutine; it is told what follows on another one", "handler", e.Handler)
-		case HandlerLagging:
-			log.Info("The handler lags", "handler", e.Handler, "backlog", e.Backlog)
-		default:
-			log.V(4).Info("Event", "kind", e)
+		if l, ok := lineOf(e); ok {
+			w.write(l, time.Now())
 		}
 	}
+}
+
+// lineWriter writes lines, unless there are too many of them. Safe for any goroutine.
+type lineWriter struct {
+	ctx     context.Context
+	log     klog.Logger
+	objects flood
+	causes  causes
+	once    sync.Once
+}
+
+func (w *lineWriter) write(l logLine, now time.Time) {
+	if l.level != levelError && !w.log.V(int(l.level)).Enabled() {
+		return
+	}
+	if l.once {
+		w.once.Do(func() { w.put(l) })
+		return
+	}
+	repeated, writes := w.causes.next(l.cause(), now)
+	if !writes || l.single && !w.admits(now) {
+		return
+	}
+	if repeated > 0 {
+		l.values = append(l.values, "repeated", repeated)
+	}
+	w.put(l)
+}
+
+func (w *lineWriter) put(l logLine) {
+	if l.level == levelError {
+		report.Error(w.ctx, l.err, l.message, l.values...)
+		return
+	}
+	w.log.V(int(l.level)).Info(l.message, l.values...)
+}
+
+// admits counts a line about a single object, of which one list may bring as many as it has
+// objects. That some are left out, and how many they were, is logged too.
+func (w *lineWriter) admits(now time.Time) bool {
+	missed, admitted, last := w.objects.next(now)
+	if missed > 0 {
+		w.log.Info(floodedMessage, "lines", missed)
+	}
+	if last {
+		w.log.Info(floodMessage, "lines", maxLines)
+	}
+	return admitted
 }

@@ -471,7 +471,7 @@ func (c *core) Status() Status {
 		st.LastError = c.misuse
 	}
 	c.tally.fill(&st.Totals)
-	st.Totals.Shared = uint64(c.sharing.table.Stats().Found) //nolint:gosec // never negative
+	st.Totals.Shared = c.sharing.table.Stats().Found
 	st.Handlers = c.processor.status()
 	return st
 }

@@ -43,13 +43,13 @@ func TestMemoryIsThatOfTheHeap(t *testing.T) {
 	}}
 	f := newFed(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byImage}}, 1)
 	f.list("1", heavyPod(-1))
-	m := f.core.measured()
+	m := f.measured()
 	before := heapInUse()
 	f.apply(heavyPods(pods)...) // at once: each write section is checked
 	grown := heapInUse() - before
 
 	for m.weight.last().At.IsZero() {
-		f.core.weigh(&m.weight)
+		f.weigh(&m.weight)
 	}
 	told := m.weight.last()
 	t.Logf("objects %d, engine %d: %d of %d on the heap", told.Objects, told.Engine, told.Objects+told.Engine, grown)

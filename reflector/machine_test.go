@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
 // maxRequests is how many requests there may be in a row without a back-off, a
@@ -298,6 +299,9 @@ func explore(t *testing.T, w world, depth int, seen map[phase]bool) (words int) 
 // Every state that any word leads to is tried with every input. All steps that
 // were made stand in testdata/machine.txt.
 func TestMachineInEveryState(t *testing.T) {
+	if tier.Raced() && !tier.Long() {
+		t.Skip("a machine is a value of one goroutine: make test explores it without the race detector")
+	}
 	all := &transitions{seen: map[transition]bool{}}
 	t.Run("explored", func(t *testing.T) {
 		for name, test := range map[string]struct {

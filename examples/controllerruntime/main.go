@@ -8,6 +8,7 @@
 // that changes, and changes nothing itself:
 //
 //	go run -C examples/controllerruntime . --demo --for 10s
+//	go run -C examples/controllerruntime . --demo --metrics-address 127.0.0.1:8080 --health-address 127.0.0.1:8081
 //	go run -C examples/controllerruntime .
 //
 // The cluster is that of $KUBECONFIG, of the pod that this runs in, or of
@@ -31,6 +32,7 @@ import (
 	"syscall"
 	"time"
 
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -38,7 +40,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -55,6 +56,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	demo := flags.Bool("demo", false, "watch a made-up cluster, on an API server in this process")
 	limit := flags.Duration("for", 0, "stop after this `duration`, such as 10s; otherwise at Ctrl-C")
+	var serve addresses
+	flags.StringVar(&serve.metrics, "metrics-address", "0", "serve /metrics and /debug/informers at this `address`, such as 127.0.0.1:8080; 0 for nowhere")
+	flags.StringVar(&serve.health, "health-address", "0", "serve /readyz and /healthz at this `address`, such as 127.0.0.1:8081; 0 for nowhere")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
@@ -68,33 +72,44 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		defer time.AfterFunc(*limit, stop).Stop()
 		ctx = timed
 	}
-	if err := watch(ctx, *demo, stdout); err != nil {
+	if err := watch(ctx, *demo, serve, stdout); err != nil {
 		log.New(stderr, "controllerruntime: ", 0).Print(err)
 		return 1
 	}
 	return 0
 }
 
+// addresses are where the manager tells of itself.
+type addresses struct{ metrics, health string }
+
 // watch runs the manager until ctx ends.
-func watch(ctx context.Context, demo bool, out io.Writer) error {
+func watch(ctx context.Context, demo bool, serve addresses, out io.Writer) error {
 	cluster, err := connect(demo)
 	if err != nil {
 		return err
 	}
 	defer cluster.close()
 
-	// These two lines put the manager on tidemark.
+	// These two lines put the manager on tidemark; without watched, which looks at the informers,
+	// NewInformer is informer.ForControllerRuntime.
 	cluster.config.Wrap(reflector.Wire)
+	informers := &watched{scheme: scheme.Scheme}
 	m, err := ctrl.NewManager(cluster.config, ctrl.Options{
-		Cache: cache.Options{NewInformer: informer.ForControllerRuntime},
+		Cache: cache.Options{NewInformer: informers.newInformer},
 
-		Metrics:    server.Options{BindAddress: "0"}, // none are served
-		Controller: config.Controller{SkipNameValidation: new(true)},
+		Metrics:                server.Options{BindAddress: serve.metrics},
+		HealthProbeBindAddress: serve.health,
+		Controller:             config.Controller{SkipNameValidation: new(true)},
 	})
 	if err != nil {
 		return fmt.Errorf("the manager cannot be made: %w", err)
 	}
 	defer m.GetHTTPClient().CloseIdleConnections()
+	end, err := informers.tell(m)
+	defer end()
+	if err != nil {
+		return fmt.Errorf("the manager cannot tell of its informers: %w", err)
+	}
 	if err := setUp(ctx, m, log.New(out, "", log.LstdFlags)); err != nil {
 		return fmt.Errorf("the controller cannot be made: %w", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
 // sorts are the sorts of worlds that each seed makes one of.
@@ -17,11 +19,19 @@ var sorts = []struct {
 	{"tenants", newTenantPlan},
 }
 
+// racedWorlds is how many worlds are played under the race detector, but for in the long tier:
+// make test plays all of them without it.
+const racedWorlds = 60
+
 // TestWorlds plays one world of each sort for each seed. See the package comment for
 // how to play one again.
 func TestWorlds(t *testing.T) {
+	seeds := *seedsFlag
+	if tier.Raced() && !tier.Long() {
+		seeds = min(seeds, racedWorlds)
+	}
 	reached := map[string]int{}
-	for seed := *seedFlag; seed < *seedFlag+*seedsFlag; seed++ {
+	for seed := *seedFlag; seed < *seedFlag+seeds; seed++ {
 		for _, sort := range sorts {
 			t.Run(fmt.Sprintf("seed %d %s", seed, sort.name), func(t *testing.T) {
 				for what, n := range playSeed(t, sort.draw(seed)) {
@@ -30,7 +40,7 @@ func TestWorlds(t *testing.T) {
 			})
 		}
 	}
-	if *seedFlag == 1 && *seedsFlag >= whole {
+	if *seedFlag == 1 && seeds >= whole {
 		require.Empty(t, unreached(t, reached), "no world has reached these")
 	}
 	t.Log(reached)

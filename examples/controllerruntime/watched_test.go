@@ -1,0 +1,64 @@
+package main
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// freeAddress is an address that nobody listens at.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// get asks until there is an answer of a status.
+func get(t *testing.T, url string, status int) (body string) {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	require.Eventually(t, func() bool {
+		answer, err := client.Get(url)
+		if err != nil {
+			return false
+		}
+		defer func() { _ = answer.Body.Close() }()
+		text, err := io.ReadAll(answer.Body)
+		body = string(text)
+		return err == nil && answer.StatusCode == status
+	}, 10*time.Second, 10*time.Millisecond, url)
+	return body
+}
+
+// The manager tells of its informers to a probe, to Prometheus and in a browser.
+func TestTheManagerTellsOfItsInformers(t *testing.T) {
+	metrics, health := freeAddress(t), freeAddress(t)
+	p := start(t, "--demo", "--metrics-address", metrics, "--health-address", health)
+	p.prints(t, `shop: \d+ of \d+ pods are ready`)
+
+	assert.Equal(t, "ok", get(t, "http://"+health+"/readyz", http.StatusOK))
+	told := get(t, "http://"+metrics+"/metrics", http.StatusOK)
+	assert.Regexp(t, `tidemark_informer_synced\{group="",resource="pods",scope="",version="v1"\} 1\n`, told)
+	assert.Regexp(t, `tidemark_informer_handler_events_total\{.*resource="pods".*\} [1-9]`, told)
+	assert.Contains(t, told, "controller_runtime_", "controller-runtime's own are there, too")
+	page := get(t, "http://"+metrics+"/debug/informers", http.StatusOK)
+	assert.Contains(t, page, "pods")
+	assert.Contains(t, page, "healthy")
+	p.stops(t)
+}
+
+// A second run in one process registers its metrics anew.
+func TestTwoManagersInTurn(t *testing.T) {
+	for range 2 {
+		p := start(t, "--demo")
+		p.prints(t, `pods are ready`)
+		p.stops(t)
+	}
+}

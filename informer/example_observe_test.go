@@ -1,0 +1,96 @@
+package informer_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// tracer makes spans of what an informer tells, as one for OpenTelemetry would: where this one
+// prints, that one calls Start and End of a trace.Tracer.
+type tracer struct{ open []string }
+
+func (t *tracer) start(span string) {
+	fmt.Printf("%s%s\n", strings.Repeat("  ", len(t.open)), span)
+	t.open = append(t.open, span)
+}
+
+func (t *tracer) end(how string) {
+	t.open = t.open[:len(t.open)-1]
+	fmt.Printf("%s%s\n", strings.Repeat("  ", len(t.open)), how)
+}
+
+// observe is the informer's Observe. It is called for one event after the other.
+func (t *tracer) observe(e informer.Event) {
+	switch e := e.(type) {
+	case reflector.Asked:
+		t.start(fmt.Sprintf("%s %s", e.Operation, e.Cause))
+	case reflector.Committing:
+		t.start(fmt.Sprintf("commit %d objects", e.Objects))
+	case reflector.Listed:
+		t.end("committed")
+		t.end("listed")
+	case reflector.WatchStarted:
+		if len(t.open) == 0 { // a stream goes on as a watch
+			t.start("watch")
+		}
+	case reflector.WatchEnded, reflector.Failed:
+		t.end("ended")
+	}
+}
+
+// Observe tells of the beginning and the end of each list, stream, watch and commit: spans
+// can be made of these.
+func ExampleOptions_traces() {
+	server := informertest.New(informertest.Options{})
+	defer server.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	_ = server.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}})
+
+	source := server.Source(corev1.SchemeGroupVersion.WithResource("pods"), "")
+	pods := informer.New(source, informer.Options[*corev1.Pod]{Observe: (&tracer{}).observe})
+	wait, err := pods.Start(ctx)
+	if err != nil {
+		fmt.Println(err)
+	}
+	if err := pods.WaitFresh(ctx); err != nil {
+		fmt.Println(err)
+	}
+	cancel()
+	wait()
+	// Output:
+	// watch-list start
+	//   commit 1 objects
+	//   committed
+	// listed
+	// watch
+	// ended
+}
+
+// An informer logs to klog, which may hand its lines to log/slog.
+func ExampleLogEvents_slog() {
+	handler := slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}})
+	klog.SetSlogLogger(slog.New(handler))
+	defer klog.ClearLogger()
+
+	tell := informer.LogEvents(context.Background(), "pods")
+	tell(informer.HandlerLagging{Handler: "slow", Backlog: 5000})
+	tell(informer.HandlerLagging{Handler: "slow", Backlog: 5001}) // within a second
+	// Output:
+	// level=INFO msg="The handler lags" informer=pods handler=slow backlog=5000
+}

@@ -1,0 +1,101 @@
+package informer
+
+import (
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// level is klog's verbosity, or levelError for what goes to the error handlers.
+type level int
+
+const (
+	levelError  level = -1
+	levelInfo   level = 0 // an operator may have to know it
+	levelDetail level = 2 // it explains what an operator sees
+	levelAll    level = 4
+)
+
+// logLine is a line of the log.
+type logLine struct {
+	level   level
+	err     error
+	message string
+	values  []any // keys, which are the same in all lines, and values
+	of      string
+	single  bool // about a single object, of which there may be many
+	once    bool // it is written once for an informer
+}
+
+// cause is what lines have in common of which one a second is enough.
+func (l *logLine) cause() string { return l.message + " " + l.of }
+
+// lineOf returns the line that an event is logged with, false for none.
+func lineOf(e Event) (logLine, bool) {
+	switch e := e.(type) {
+	case reflector.Event:
+		return lineOfReflector(e), true
+	case HandlerPanicked: // utilruntime logs it
+		return logLine{}, false
+	case *QuarantineError:
+		return logLine{level: levelError, err: e, message: "Object quarantined", of: e.Key.String(), single: true}, true
+	case *indexer.IndexError:
+		return logLine{level: levelError, err: e, message: "Object left out of an index", of: e.Error(), single: true}, true
+	case *SharedValueError:
+		return logLine{level: levelError, err: e, message: "Cached objects were changed; listing anew, with nothing shared"}, true
+	case *TransformStuckError:
+		return logLine{level: levelError, err: e, message: "The informer has stopped without waiting for its transform"}, true
+	case HandlerExited:
+		return logLine{
+			level: levelError, message: "The handler has ended its goroutine; it is told what follows on another one",
+			values: []any{"handler", e.Handler}, of: e.Handler,
+		}, true
+	case HandlerLagging:
+		return logLine{message: "The handler lags", values: []any{"handler", e.Handler, "backlog", e.Backlog}, of: e.Handler}, true
+	case error:
+		return logLine{level: levelError, err: e, message: "The informer is misused", of: e.Error()}, true
+	}
+	return logLine{level: levelAll, message: "Event", values: []any{"kind", e}, of: fmt.Sprintf("%T", e)}, true
+}
+
+// lineOfReflector is lineOf for what a reflector has told.
+func lineOfReflector(e reflector.Event) logLine {
+	switch e := e.(type) {
+	case reflector.Failed:
+		return lineOfFailure(e)
+	case reflector.NotServed:
+		return logLine{level: levelError, err: e.Err, message: "The informer waits for its resource"}
+	case reflector.Served:
+		return logLine{message: "The server serves the resource", values: []any{"after", e.Took}}
+	case reflector.Withdrawn:
+		return logLine{message: "The resource was taken away, and its objects with it"}
+	case reflector.Skipped:
+		return logLine{level: levelError, err: e.Err, message: "Object left out", of: e.Err.Error(), single: true}
+	case reflector.HistoryWentBack:
+		return logLine{message: "The server's history went back, listing anew", values: []any{"from", cut(e.From), "to", cut(e.To)}}
+	case reflector.HistoryUnknown:
+		return logLine{level: levelDetail, message: "Lists have no resourceVersion: the server's history is unknown"}
+	case reflector.StreamRefused:
+		return logLine{message: "The initial state is listed, not streamed", values: []any{"reason", e.Reason}, once: true}
+	}
+	return logLine{level: levelAll, message: "Event", values: []any{"kind", e}, of: fmt.Sprintf("%T", e)}
+}
+
+// lineOfFailure tells of a failed request. What is all in a day's work is told in detail only.
+func lineOfFailure(e reflector.Failed) logLine {
+	l := logLine{level: levelDetail, of: string(e.Operation) + " " + string(e.Class)}
+	switch {
+	case apierrors.IsResourceExpired(e.Err), apierrors.IsGone(e.Err):
+		l.message, l.values = "Version expired, listing anew", []any{"operation", e.Operation, "err", e.Err}
+	case errors.Is(e.Err, reflector.ErrNotServed): // told by NotServed, once
+		l.message, l.values = "The server does not serve the resource", []any{"operation", e.Operation, "err", e.Err}
+	default:
+		l.level, l.err, l.message = levelError, e.Err, "Request failed"
+		l.values = []any{"operation", e.Operation, "class", e.Class, "attempt", e.Attempt}
+	}
+	return l
+}

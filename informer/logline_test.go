@@ -1,0 +1,126 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write down what is logged now")
+
+// logged are an event of each kind.
+func logged() []Event {
+	err := errors.New("broken")
+	return []Event{
+		reflector.Failed{Operation: reflector.OpList, Class: reflector.ErrorOther, Err: err},
+		reflector.Failed{Operation: reflector.OpList, Err: apierrors.NewResourceExpired("too old")},
+		reflector.Failed{Operation: reflector.OpList, Err: reflector.ErrNotServed},
+		reflector.NotServed{Err: err}, reflector.Served{}, reflector.Withdrawn{},
+		reflector.Skipped{Err: err}, reflector.HistoryWentBack{}, reflector.HistoryUnknown{}, reflector.StreamRefused{},
+		&QuarantineError{Err: err}, &indexer.IndexError{}, &SharedValueError{}, &TransformStuckError{},
+		HandlerExited{}, HandlerLagging{}, HandlerPanicked{}, err,
+		reflector.Asked{}, reflector.Committing{}, reflector.Paged{}, reflector.Listed{}, reflector.WatchStarted{}, reflector.WatchEnded{},
+		reflector.BackedOff{}, reflector.Undecodable{},
+	}
+}
+
+// LOGS.md lists all lines. With -rewrite it is written anew.
+func TestLogsAreWrittenDown(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("| level | message | keys beside `informer` | event |\n| --- | --- | --- | --- |\n")
+	for _, e := range logged() {
+		l, ok := lineOf(e)
+		if !ok {
+			continue
+		}
+		var keys []string
+		for n := 0; n < len(l.values); n += 2 {
+			keys = append(keys, "`"+fmt.Sprint(l.values[n])+"`")
+		}
+		level := fmt.Sprintf("V(%d)", l.level)
+		if l.level == levelError {
+			level, keys = "error", append([]string{"`err`"}, keys...)
+		}
+		event := strings.TrimPrefix(fmt.Sprintf("%T", e), "*")
+		if event == "errors.errorString" {
+			event = "error"
+		}
+		fmt.Fprintf(&table, "| %s | %s | %s | `%s` |\n", level, l.message, strings.Join(keys, ", "), event)
+	}
+	for _, message := range []string{floodMessage, floodedMessage} {
+		fmt.Fprintf(&table, "| V(0) | %s | `lines` | |\n", message)
+	}
+	text, err := os.ReadFile("LOGS.md")
+	require.NoError(t, err)
+	_, rest, begun := strings.Cut(string(text), "<!-- lines -->\n")
+	told, _, ended := strings.Cut(rest, "<!-- end -->")
+	require.True(t, begun && ended, "the marks of the table")
+	if *rewrite {
+		require.NoError(t, os.WriteFile("LOGS.md", []byte(strings.Replace(string(text), told+"<!-- end -->", table.String()+"<!-- end -->", 1)), 0o600))
+		return
+	}
+	require.Equal(t, table.String(), told)
+}
+
+// The list above has an event of each type that a reflector tells.
+func TestLogsOfAllEvents(t *testing.T) {
+	known := map[string]bool{}
+	for _, e := range logged() {
+		known[strings.TrimPrefix(fmt.Sprintf("%T", e), "reflector.")] = true
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "../reflector/event.go", nil, 0)
+	require.NoError(t, err)
+	found := 0
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Name.Name != "reflectorEvent" {
+			continue
+		}
+		found++
+		name := f.Recv.List[0].Type.(*ast.Ident).Name
+		require.True(t, known[name], "%s is not among the events that are logged in this test", name)
+	}
+	require.Greater(t, found, 10)
+}
+
+// Of one cause there is a line a second, which says how many were left out.
+func TestLinesAreNotRepeated(t *testing.T) {
+	l := captured(t)
+	w := &lineWriter{ctx: context.Background(), log: l.logger()}
+	now := time.Now()
+	write := func(e Event) {
+		line, ok := lineOf(e)
+		require.True(t, ok)
+		w.write(line, now)
+	}
+	for range 100 {
+		write(HandlerLagging{Handler: "slow", Backlog: 7})
+		write(HandlerExited{Handler: "bad"})
+	}
+	write(HandlerLagging{Handler: "another"})
+	require.Equal(t, 2, l.count("The handler lags"))
+	require.Equal(t, 1, l.count("ended its goroutine"))
+	require.Zero(t, l.count("repeated"))
+	now = now.Add(time.Second)
+	write(HandlerLagging{Handler: "slow", Backlog: 8})
+	write(HandlerExited{Handler: "bad"})
+	require.Equal(t, 3, l.count("The handler lags"))
+	require.Equal(t, 2, l.count("repeated=99"))
+	now = now.Add(time.Second)
+	write(HandlerLagging{Handler: "slow", Backlog: 9})
+	require.Equal(t, 2, l.count("repeated"), "nothing was left out meanwhile")
+}
