@@ -62,7 +62,7 @@ func (m *monitor) observe(e informer.Event) {
 	}
 	switch e := e.(type) {
 	case reflector.Paged:
-		m.progress.came(e.Objects, e.Remaining)
+		m.progress.came(e.Objects, e.Remaining, e.Bytes)
 	case reflector.Listed:
 		m.synced = true
 		m.timer.Stop()
