@@ -3,9 +3,11 @@ package heapsize
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -120,6 +122,15 @@ func TestCircle(t *testing.T) {
 	var m Meter
 	m.Add(a)
 	require.EqualValues(t, 2*24+2, m.Bytes())
+}
+
+// The local time zone is no part of an object: package time writes to it when a time is first
+// formatted, while a meter may be reading.
+func TestTimeZonesAreLeftAlone(t *testing.T) {
+	var m Meter
+	m.Add(&metav1.Time{Time: time.Unix(1, 0)})
+	require.EqualValues(t, 24, m.Bytes())
+	require.Empty(t, planOf(reflect.TypeFor[time.Time]()).parts)
 }
 
 func TestValuesThatAreNothing(t *testing.T) {

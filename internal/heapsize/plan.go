@@ -3,6 +3,7 @@ package heapsize
 import (
 	"reflect"
 	"sync"
+	"time"
 	"unsafe"
 )
 
@@ -63,6 +64,10 @@ func planIn(t reflect.Type, under map[reflect.Type]*plan) *plan {
 	return p
 }
 
+// timeZone is what each time refers to. It belongs to no object, and package time writes to the
+// local one when that is first asked for, which may be after objects have been stored.
+var timeZone = reflect.TypeFor[*time.Location]()
+
 // add adds the places of a type that stands at an offset.
 func (p *plan) add(offset uintptr, t reflect.Type, under map[reflect.Type]*plan) {
 	switch t.Kind() {
@@ -76,6 +81,9 @@ func (p *plan) add(offset uintptr, t reflect.Type, under map[reflect.Type]*plan)
 			p.add(offset+uintptr(i)*t.Elem().Size(), t.Elem(), under) //nolint:gosec // an index
 		}
 	case reflect.Slice, reflect.Pointer:
+		if t == timeZone {
+			return
+		}
 		p.parts = append(p.parts, part{offset, t.Kind(), t, planIn(t.Elem(), under)})
 	case reflect.String, reflect.Map, reflect.Interface:
 		p.parts = append(p.parts, part{offset, t.Kind(), t, nil})
