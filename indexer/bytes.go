@@ -3,16 +3,21 @@ package indexer
 import "unsafe"
 
 // Scan calls visit for the objects from a place on, as long as it returns true, and returns
-// the next place, 0 at the end. It begins at 0. It waits for no writer: an object that is
+// the next place, 0 at the end. It begins at 0. A place has a few objects, of which visit is
+// called for each: none is left out where it returns false. It waits for no writer: an object that is
 // written meanwhile is met in one version or another, once or twice or, where the store grows,
 // perhaps not at all. So it suits samples.
 func (x *Indexer[T]) Scan(place int, visit func(obj any) bool) (next int) {
 	groups := *x.live.Load().records.groups.Load()
 	for ; place < len(groups); place++ {
+		more := true
 		for s := range groups[place].slots {
-			if r := groups[place].slots[s].Load(); r != nil && !visit(x.decode.Object(r.value.stored())) {
-				return place + 1
+			if r := groups[place].slots[s].Load(); r != nil {
+				more = visit(x.decode.Object(r.value.stored())) && more
 			}
+		}
+		if !more {
+			return place + 1
 		}
 	}
 	return 0
