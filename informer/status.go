@@ -213,7 +213,7 @@ func (s *status) reflected(i int, e reflector.Event) {
 		s.totals.Waited += e.Delay
 		p.progress = Progress{}
 	case reflector.NotServed:
-		p.notServed = time.Now()
+		p.progress, p.notServed = Progress{}, time.Now()
 	case reflector.Served:
 		p.notServed = time.Time{}
 	case reflector.HistoryUnknown:
