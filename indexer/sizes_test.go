@@ -66,3 +66,16 @@ func TestSizesWaitForNoWriter(t *testing.T) {
 	}
 	writing.Wait()
 }
+
+// A scan that stops after each object, as one does whose time is up, goes on with the next one.
+func TestScanLeavesNoneOutWhereItStops(t *testing.T) {
+	w, err := New(itemOptions())
+	require.NoError(t, err)
+	update(w, withLabels(1000, func(int) map[string]string { return nil }))
+	met := make(map[any]bool)
+	stop := func(obj any) bool { met[obj] = true; return false }
+	for place := w.Indexer().Scan(0, stop); place != 0; {
+		place = w.Indexer().Scan(place, stop)
+	}
+	require.Len(t, met, 1000)
+}

@@ -40,5 +40,9 @@ func TestProgress(t *testing.T) {
 		s.reflected(1, reflector.Asked{Operation: reflector.OpWatch})
 		s.reflected(1, reflector.BackedOff{})
 		require.Zero(t, progress(), "nothing is being read while it waits")
+
+		s.reflected(0, reflector.Asked{Operation: reflector.OpList})
+		s.reflected(0, reflector.NotServed{})
+		require.Zero(t, progress(), "nothing is being read while the resource is waited for")
 	})
 }

@@ -32,7 +32,7 @@ type Status struct {
 	// store was up to date. Staleness is its age, zero before the first list.
 	Confirmed time.Time
 	Staleness time.Duration
-	// Stale tells that the server has been silent for longer than a healthy one is: for two
+	// Stale tells that the informer runs, and the server has been silent for longer than a healthy one is: for two
 	// minutes, which are two periods of bookmarks, or, of a source that has sent no bookmark,
 	// for as long as a watch may last since the last one began. Of several sources one is enough.
 	Stale bool
@@ -213,7 +213,7 @@ func (s *status) reflected(i int, e reflector.Event) {
 		s.totals.Waited += e.Delay
 		p.progress = Progress{}
 	case reflector.NotServed:
-		p.notServed = time.Now()
+		p.progress, p.notServed = Progress{}, time.Now()
 	case reflector.Served:
 		p.notServed = time.Time{}
 	case reflector.HistoryUnknown:
@@ -467,6 +467,7 @@ func (c *core) Status() Status {
 		Unindexed: c.writer.Broken(),
 	}
 	c.status.fill(&st)
+	st.Stale = st.Stale && st.Running
 	if c.misuse != nil {
 		st.LastError = c.misuse
 	}

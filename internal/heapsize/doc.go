@@ -15,7 +15,9 @@
 //   - The estimate is within some percent where there are many blocks, and exact where there are
 //     few. A block counts with what Go's allocator takes for it. Strings that lie within one larger
 //     text count as if each had been allocated by itself.
-//   - What hides behind an unsafe.Pointer, a channel or a function does not count.
+//   - What hides behind an unsafe.Pointer, a channel or a function does not count, nor what
+//     fields point at that are not exported: it may be a package's own, and be written to.
+//   - Of one object at most 131,072 blocks are looked at, so that it takes some milliseconds at most.
 //
 // A meter is used by one goroutine at a time.
 package heapsize

@@ -24,7 +24,7 @@ type Meter struct {
 // mostBlocks is how many blocks of one object are looked at, and deepest how deep in it. They end
 // the walk through values that refer to each other in a circle.
 const (
-	mostBlocks = 1 << 20
+	mostBlocks = 1 << 17
 	deepest    = 200
 )
 

@@ -3,9 +3,11 @@ package heapsize
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -112,14 +114,34 @@ func TestTheSameObjectTwice(t *testing.T) {
 // A walk through values that refer to each other in a circle has an end.
 func TestCircle(t *testing.T) {
 	type ring struct {
-		next *ring
-		name string
+		Next *ring
+		Name string
 	}
-	a, b := &ring{name: own("a")}, &ring{name: own("b")}
-	a.next, b.next = b, a
+	a, b := &ring{Name: own("a")}, &ring{Name: own("b")}
+	a.Next, b.Next = b, a
 	var m Meter
 	m.Add(a)
 	require.EqualValues(t, 2*24+2, m.Bytes())
+}
+
+// message is what protobuf's generator makes: its state leads to tables that are global.
+type message struct {
+	state struct{ tables *map[string]string }
+	Name  string
+}
+
+// What a package keeps to itself is left alone: package time writes to the local time zone when a
+// time is first formatted, while a meter may be reading.
+func TestWhatIsNotExportedIsLeftAlone(t *testing.T) {
+	var m Meter
+	m.Add(&metav1.Time{Time: time.Unix(1, 0)})
+	require.EqualValues(t, 24, m.Bytes())
+	require.Empty(t, planOf(reflect.TypeFor[time.Time]()).parts)
+
+	global := map[string]string{own("a global"): own("table")}
+	m = Meter{}
+	m.Add(&message{state: struct{ tables *map[string]string }{&global}, Name: own("a name of twenty-four b")})
+	require.EqualValues(t, 24+24, m.Bytes())
 }
 
 func TestValuesThatAreNothing(t *testing.T) {

@@ -59,26 +59,41 @@ func planIn(t reflect.Type, under map[reflect.Type]*plan) *plan {
 	}
 	p := &plan{typ: t}
 	under[t] = p
-	p.add(0, t, under)
+	p.add(0, t, under, false)
 	return p
 }
 
 // add adds the places of a type that stands at an offset.
-func (p *plan) add(offset uintptr, t reflect.Type, under map[reflect.Type]*plan) {
+//
+// Fields that are not exported are their package's own: what they point at may be global, and
+// written to whenever the package likes, as the time zone of a time or the tables of protobuf's
+// messages. A map that is written to meanwhile would end the program. Of hidden fields only texts
+// and slices of plain values count.
+func (p *plan) add(offset uintptr, t reflect.Type, under map[reflect.Type]*plan, hidden bool) {
 	switch t.Kind() {
 	case reflect.Struct:
 		for i := range t.NumField() {
 			f := t.Field(i)
-			p.add(offset+f.Offset, f.Type, under)
+			p.add(offset+f.Offset, f.Type, under, hidden || !f.IsExported())
 		}
 	case reflect.Array:
 		for i := range t.Len() {
-			p.add(offset+uintptr(i)*t.Elem().Size(), t.Elem(), under) //nolint:gosec // an index
+			p.add(offset+uintptr(i)*t.Elem().Size(), t.Elem(), under, hidden) //nolint:gosec // an index
 		}
-	case reflect.Slice, reflect.Pointer:
-		p.parts = append(p.parts, part{offset, t.Kind(), t, planIn(t.Elem(), under)})
-	case reflect.String, reflect.Map, reflect.Interface:
+	case reflect.String:
 		p.parts = append(p.parts, part{offset, t.Kind(), t, nil})
+	case reflect.Slice:
+		if elem := planIn(t.Elem(), under); !hidden || len(elem.parts) == 0 {
+			p.parts = append(p.parts, part{offset, t.Kind(), t, elem})
+		}
+	case reflect.Pointer:
+		if !hidden {
+			p.parts = append(p.parts, part{offset, t.Kind(), t, planIn(t.Elem(), under)})
+		}
+	case reflect.Map, reflect.Interface:
+		if !hidden {
+			p.parts = append(p.parts, part{offset, t.Kind(), t, nil})
+		}
 	}
 }
 
