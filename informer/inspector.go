@@ -94,7 +94,8 @@ type Memory struct {
 // once a minute.
 func (i *Inspector) Memory() Memory { return i.core.measured().weight.last() }
 
-// RecentEvent is a change as it was told to the handlers, without its object.
+// RecentEvent is a change as it was told to the handlers, without its object. At is when that
+// was, to within about a second.
 type RecentEvent struct {
 	At      time.Time
 	Kind    Kind

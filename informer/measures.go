@@ -74,7 +74,7 @@ func (c *core) tick(run *run, m *measures) {
 		case <-run.ctx.Done():
 			return
 		}
-		now := m.clock.now()
+		now := m.clock.tick()
 		m.mark(c.processor.log.End(), now)
 		c.processor.pass(before)
 		before = now

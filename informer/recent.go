@@ -26,7 +26,8 @@ type recentEvents struct {
 
 	// Guarded by the store's write section.
 	written uint64        // how many events have been written
-	at      time.Duration // when the section wrote the first one
+	next    int           // the place of the next one
+	at      time.Duration // when the section wrote the first one, within about a second
 
 	mu     sync.Mutex
 	shown  uint64 // how many events may be read; written in write sections, and read there
@@ -44,13 +45,16 @@ type recentEvent struct {
 func (r *recentEvents) note(kind eventlog.Kind, key indexer.Key, version string) {
 	switch r.written - r.shown {
 	case 0:
-		r.at = r.clock.now()
+		r.at = r.clock.lastTick()
 	case recentPlaces - mostRecent:
 		r.show()
 	}
-	e := &r.places[r.written%recentPlaces]
+	e := &r.places[r.next]
 	e.at, e.key, e.version, e.kind = r.at, key, version, kind
 	r.written++
+	if r.next++; r.next == recentPlaces {
+		r.next = 0
+	}
 }
 
 // show shows what was noted, in a write section.

@@ -13,7 +13,7 @@ const (
 	// slowPace is how long calls take where each of them is timed, which costs some 100 ns.
 	slowPace = 4 * time.Microsecond
 	// quickShare says of how many calls that are quicker one is timed.
-	quickShare = 8
+	quickShare = 32
 	// fewEvents are no burst to be timed as a whole.
 	fewEvents = 4
 	// stuckAfter is how long a call lasts until [HandlerMeasures].Calling tells of it.
