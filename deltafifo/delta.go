@@ -2,21 +2,21 @@ package deltafifo
 
 import "github.com/tidemark-k8s/tidemark/indexer"
 
-// Op tells what a [Delta] reports.
+// Op is the operation a [Delta] reports.
 type Op uint8
 
-// The operations. Added, Modified and Deleted carry an object, Bookmark only
-// a version. Begin, Commit and Abort frame a full state: what stands between
-// Begin and Commit is, taken together, everything that the source holds.
+// The operations. Added, Modified and Deleted carry an object, Bookmark only a version. Begin,
+// Commit and Abort frame a full state: the deltas between Begin and Commit are, taken together,
+// all objects of the source.
 const (
-	// Added reports an object that the source did not hold before.
+	// Added reports an object new to the source.
 	Added Op = iota + 1
 	// Modified reports a new version of an object.
 	Modified
-	// Deleted reports the last state of an object that is gone.
+	// Deleted reports an object that is gone, with its last state.
 	Deleted
-	// Bookmark reports progress: everything up to Version has been reported. One without a
-	// version follows what a source had to report of the time before it was asked.
+	// Bookmark reports progress: every change up to Version has been reported. A Bookmark
+	// without a version comes after the changes from before the watch was requested.
 	Bookmark
 	// Poisoned stands for a delta whose object could not be prepared: the
 	// change is known to have happened, the object is not to be had. It carries
@@ -24,13 +24,13 @@ const (
 	Poisoned
 	// Begin opens a full state.
 	Begin
-	// Commit ends a full state; Version is the one it holds at.
+	// Commit ends a full state; Version is the version of that state.
 	Commit
-	// Abort drops the full state that was begun.
+	// Abort drops the full state begun last.
 	Abort
 )
 
-// String names the operation, for messages and transcripts.
+// String returns the operation's name, for messages and transcripts.
 func (o Op) String() string {
 	names := [...]string{"none", "added", "modified", "deleted", "bookmark", "poisoned", "begin", "commit", "abort"}
 	if int(o) < len(names) {
@@ -39,30 +39,28 @@ func (o Op) String() string {
 	return "unknown"
 }
 
-// Delta is one reported change of one object, or one mark in the flow of
-// changes. Key, UID and Version are read from the object once, by whoever
-// creates the delta, and travel along.
+// Delta is one reported change of one object, or a mark in the sequence of changes. The creator
+// of a delta reads Key, UID and Version from the object once, for all later readers.
 type Delta struct {
 	Op Op
-	// Fresh, on Begin, says that the source's history is another one than
-	// before: equal versions no longer mean equal objects.
+	// Fresh, on Begin, says that the source's history is a new one: equal versions no longer
+	// mean equal objects.
 	Fresh bool
-	// Anew, on Begin, says that nothing of what the consumer holds of the source is to be
-	// trusted: what comes takes its place, whatever its version.
+	// Anew, on Begin, says that the consumer must trust none of the objects it holds from this
+	// source: each object of the full state replaces the present one, whatever the versions.
 	Anew bool
-	// Lost, on Deleted, says that the final state of the object was missed:
-	// Object is the last one known, or the zero value.
+	// Lost, on Deleted, says that the object's final state was missed: Object is the last known
+	// state, or the zero value.
 	Lost bool
-	// Recalled, on Added in a full state, says that the object was not sent:
-	// Object is what the consumer itself holds of this key, UID and version.
+	// Recalled, on Added in a full state, says that the object was not sent again: Object is
+	// the consumer's own, of the same key, UID and version.
 	Recalled bool
-	// Part is the number of the source that reported the change, where
-	// several feed one store.
+	// Part is the number of the source of the change, if several sources feed one store.
 	Part uint16
 	Key  indexer.Key
-	// UID and Version are metadata.uid and metadata.resourceVersion as the
-	// server sent them, whatever a transform makes of the object. Version is
-	// opaque; a Bookmark and a Commit carry one too.
+	// UID and Version are metadata.uid and metadata.resourceVersion as the server sent them,
+	// even if a transform changes them in the object. Version is opaque; a Bookmark and a
+	// Commit carry one too.
 	UID, Version string
 	// Stamp is for the consumer's own use, such as a hash of the UID.
 	Stamp uint64

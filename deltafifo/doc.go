@@ -1,17 +1,16 @@
-// Package deltafifo is the queue between those who read from an API server and
-// the one who applies what they read.
+// Package deltafifo is the queue between the reflectors, which read from an API server, and the
+// process loop, which applies the changes to the store.
 //
-// A [Delta] is one reported change, or a mark in the flow; a [Queue] carries
-// deltas in batches, in order. In client-go this is the DeltaFIFO, or today
-// its successor, the RealFIFO.
+// A [Delta] is one reported change, or a mark in the sequence; a [Queue] carries deltas in
+// batches, in order. In client-go this is the DeltaFIFO, or today its successor, the RealFIFO.
 //
 // # Guarantees
 //
-//   - First in, first out, over all keys. Nothing is merged, dropped or
-//     reordered: each producer's deltas come out in the order it pushed them.
-//   - Bounded: a producer waits while [New]'s bound of deltas wait, until there
-//     is room or its context ends. A batch is taken whole or not at all.
-//   - Any number of producers, one consumer. The consumer takes all there is
-//     at once, and no lock is held while it works.
+//   - First in, first out, over all keys. Nothing is merged, dropped or reordered: the deltas
+//     of each producer come out in the order it pushed them.
+//   - Bounded: a producer waits while the queue holds [New]'s bound of deltas, until there is
+//     room or its context ends. The queue takes a batch whole or not at all.
+//   - Any number of producers, one consumer. The consumer takes all waiting deltas at once,
+//     and no lock is held while it works.
 //   - No goroutine of its own; an empty queue keeps next to no memory.
 package deltafifo

@@ -7,32 +7,31 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// defaultBound is the number of deltas from which producers wait.
+// defaultBound is the number of waiting deltas at which producers wait.
 const defaultBound = 4096
 
-// Queue is an ordered queue of deltas between the goroutines that read sources
-// and the one that applies. The consumer takes everything that waits at once,
-// by swapping slices; order is kept; nothing is merged or dropped.
+// Queue is an ordered queue of deltas between the goroutines that read sources and the
+// consumer. The consumer takes all waiting deltas at once, by swapping slices. The order is
+// kept; nothing is merged or dropped.
 //
-// The queue is bounded: producers wait while it is full. One batch may
-// overshoot the bound, so that a batch is never torn.
+// The queue is bounded: producers wait while it is full. A batch is never split, so the last
+// one may exceed the bound.
 type Queue struct {
 	mu sync.Mutex
-	// waiting and taken swap roles with each Drain. taken is the consumer's
-	// until its next Drain, and is not looked at under mu.
+	// waiting and taken swap roles with each Drain. taken belongs to the consumer until its
+	// next Drain, without mu.
 	waiting, taken []Delta
 	bound          int
 	closed         bool
-	// spare holds the slices of an empty queue, as long as the garbage
-	// collector lets it.
+	// spare keeps the slices of an empty queue until the garbage collector takes them.
 	spare sync.Pool
 
 	ready chan struct{} // holds a token if the consumer should look again
 	room  chan struct{} // holds a token if a producer should look again
 }
 
-// New returns an empty queue whose producers wait once bound deltas are
-// waiting; zero stands for a bound of 4,096.
+// New returns an empty queue whose producers wait while bound deltas wait in it; zero means a
+// bound of 4,096.
 func New(bound int) *Queue {
 	if bound <= 0 {
 		bound = defaultBound
@@ -40,9 +39,9 @@ func New(bound int) *Queue {
 	return &Queue{bound: bound, ready: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
-// Push appends a batch. It waits while the queue is full, until ctx ends; then
-// it returns the cause of that, and the batch is not in the queue. After Close
-// it returns [ErrClosed]. The slice stays the caller's. Safe for any goroutine.
+// Push appends a batch. It waits while the queue is full. If ctx ends first, Push returns its
+// cause, and nothing of the batch is in the queue. After Close it returns [ErrClosed]. The
+// slice stays the caller's. Safe for any goroutine.
 func (q *Queue) Push(ctx context.Context, batch ...Delta) error {
 	for {
 		pushed, err := q.tryPush(batch)
@@ -79,10 +78,9 @@ func (q *Queue) tryPush(batch []Delta) (pushed bool, err error) {
 	return true, nil
 }
 
-// Drain takes all the deltas that wait, in order, and waits for some if there
-// are none, until ctx ends; then it returns the cause of that. After Close it
-// returns what is left, and then [ErrClosed]. The slice is the caller's until
-// the next Drain. There is one consumer: calls must not overlap.
+// Drain returns all waiting deltas, in order. It waits if there are none; if ctx ends first, it
+// returns the cause. After Close it returns the remaining deltas, and then [ErrClosed]. The
+// slice is the caller's until the next Drain. There is one consumer: calls must not overlap.
 func (q *Queue) Drain(ctx context.Context) ([]Delta, error) {
 	clear(q.taken)
 	for {
@@ -119,7 +117,7 @@ func (q *Queue) tryDrain() ([]Delta, error) {
 	return q.taken, nil
 }
 
-// giveBack leaves a slice, which holds nothing, to the spare ones.
+// giveBack puts an empty slice into the pool.
 func (q *Queue) giveBack(deltas []Delta) {
 	if cap(deltas) > 0 {
 		deltas = deltas[:0]
@@ -134,7 +132,7 @@ func (q *Queue) fetch() []Delta {
 	return nil
 }
 
-// Len returns the number of deltas that wait. Safe for any goroutine.
+// Len returns the number of waiting deltas. Safe for any goroutine.
 func (q *Queue) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -142,8 +140,8 @@ func (q *Queue) Len() int {
 	return len(q.waiting)
 }
 
-// Close lets producers and the consumer know that the queue is no longer used.
-// Safe for any goroutine; a second call does nothing.
+// Close ends the use of the queue: Push fails from now on, and so does Drain once the queue is
+// empty. Safe for any goroutine; a second call does nothing.
 func (q *Queue) Close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -153,8 +151,7 @@ func (q *Queue) Close() {
 	signal(q.ready)
 }
 
-// check panics if an invariant is broken. The caller holds q.mu and is the
-// consumer.
+// check panics if an invariant is broken. Only the consumer calls it, with q.mu held.
 func (q *Queue) check() {
 	if cap(q.waiting) > 0 && cap(q.taken) > 0 {
 		verify.That(&q.waiting[:1][0] != &q.taken[:1][0], "both halves of the queue are one")
@@ -167,7 +164,7 @@ func (q *Queue) check() {
 	}
 }
 
-// signal puts a token into a channel of one, unless it holds one.
+// signal puts a token into a channel with room for one, unless there is one already.
 func signal(token chan struct{}) {
 	select {
 	case token <- struct{}{}:

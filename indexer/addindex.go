@@ -2,10 +2,9 @@ package indexer
 
 import "fmt"
 
-// AddIndexes adds indexes and fills them from what is stored, all of them or,
-// with an error, none: [ErrIndexExists] for a name that is taken,
-// [ErrIndexInvalid] for an index without a name or a function. Readers are not
-// held up; other writers wait.
+// AddIndexes adds indexes and fills them from the stored objects. It adds all of them or, with
+// an error, none: [ErrIndexExists] for a name already in use, [ErrIndexInvalid] for an index
+// without a name or a function. Readers are not held up; other writers wait.
 func (w *Writer) AddIndexes(indexes ...Index[any]) error {
 	w.x.writing.Lock()
 	defer w.finish()
@@ -29,9 +28,9 @@ func (w *Writer) AddIndexes(indexes ...Index[any]) error {
 	return nil
 }
 
-// addPosts gives a record its places in new indexes.
-func (w *Writer) addPosts(r *record, added []*index) {
-	values := w.valuesIn(added, r, w.objectFor(added, r))
+// addPostings enters a record into the lists of new indexes.
+func (w *Writer) addPostings(r *record, added []*index) {
+	values := w.indexKeysOf(added, r, w.objectFor(added, r))
 	posts := w.posts[:0]
 	for i := range r.value.posts() {
 		posts = append(posts, r.value.post(i))
@@ -43,7 +42,8 @@ func (w *Writer) addPosts(r *record, added []*index) {
 	w.posts = posts
 }
 
-// objectFor returns the object of a record, nil where no index looks at it.
+// objectFor decodes the object of a record for index functions. It returns nil if all indexes
+// are by key, since no function reads the object then.
 func (w *Writer) objectFor(indexes []*index, r *record) any {
 	if keyed(indexes) {
 		return nil

@@ -6,8 +6,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// check panics if an invariant of the live contents is broken. The caller
-// holds x.writing.
+// check panics if the live contents break an invariant. The caller holds x.writing.
 func (w *Writer) check() {
 	c := w.x.live.Load()
 	c.records.check()
@@ -15,7 +14,7 @@ func (w *Writer) check() {
 	verify.That(c.all.len() == c.records.live, "%d objects in the list, %d in the table", c.all.len(), c.records.live)
 	verify.That(!c.shared, "readers see contents that are being made")
 	for n := range c.records.all {
-		verify.That(c.all.owner(n.value.at) == n, "%q is not where it says", n.key())
+		verify.That(c.all.owner(n.value.pos) == n, "%q is not where it says", n.key())
 		w.checkPosts(c, n)
 	}
 	for _, ix := range c.indexes {
@@ -23,7 +22,7 @@ func (w *Writer) check() {
 	}
 }
 
-// checkPosts compares a record's places with its index values, found anew.
+// checkPosts compares a record's postings with its index values, computed anew.
 func (w *Writer) checkPosts(c *contents, r *record) {
 	want := 0
 	obj := w.x.decode.Object(r.value.stored())
@@ -31,18 +30,18 @@ func (w *Writer) checkPosts(c *contents, r *record) {
 		if _, broken := ix.broken[r.key()]; broken || ix.disabled() {
 			continue
 		}
-		for _, value := range ix.valuesOf(nil, r, obj) { // it does not fail, or r would be marked as broken
-			p, ok := r.value.postOf(wanted{ix, value})
-			verify.That(ok && &p.list.value == ix.list(r.namespace.Value(), value) && p.list.value.owner(p.at) == r,
+		for _, value := range ix.valuesOf(nil, r, obj) { // cannot fail: a record with a failed function is marked as broken
+			p, ok := r.value.postOf(indexKey{ix, value})
+			verify.That(ok && &p.list.value == ix.list(r.namespace.Value(), value) && p.list.value.owner(p.pos) == r,
 				"%q is not under %q of index %q", r.key(), value, ix.Name)
 			want++
 		}
 	}
-	verify.That(r.value.posts() == want, "%q has %d places, not %d", r.key(), r.value.posts(), want)
+	verify.That(r.value.posts() == want, "%q has %d postings, not %d", r.key(), r.value.posts(), want)
 }
 
-// postOf returns the place for an index value, if there is one.
-func (e *entry) postOf(v wanted) (p post, ok bool) {
+// postOf returns the record's posting for an index value, if it has one.
+func (e *entry) postOf(v indexKey) (p post, ok bool) {
 	for i := range e.posts() {
 		if p := e.post(i); v.isOf(p.list) {
 			return p, true
@@ -67,11 +66,11 @@ func (v *vector) check() {
 		verify.That(len(c.objects) == len(c.owners), "chunk %d has %d objects, %d owners", i, len(c.objects), len(c.owners))
 		verify.That(i == len(v.chunks)-1 || len(c.objects) == chunkSize, "chunk %d is not full", i)
 		verify.That(len(c.objects) > 0, "chunk %d is empty", i)
-		verify.That(c.epoch <= v.epoch, "chunk %d is ahead of its list", i)
+		verify.That(c.generation <= v.generation, "chunk %d is ahead of its list", i)
 		size += len(c.objects)
 	}
 	verify.That(size == v.len(), "%d objects in the chunks, %d in the list", size, v.len())
-	if s := v.frozen.Load(); s != nil {
+	if s := v.cached.Load(); s != nil {
 		verify.That(s.size == size && slices.Equal(s.chunks, v.chunks), "the frozen snapshot is not the list")
 	}
 }
@@ -81,10 +80,10 @@ func (t *table[V]) check() {
 	groups := *t.groups.Load()
 	for i := range groups {
 		g := &groups[i]
-		verify.That(g.tags.Load()>>(8*groupSize) == grave, "group %d has a tag of no slot", i)
+		verify.That(g.tags.Load()>>(8*groupSize) == tombstone, "group %d has a tag of no slot", i)
 		for s := range g.slots {
 			n, tag := g.slots[s].Load(), g.tags.Load()>>(8*s)&0xff
-			verify.That((n == nil) == (tag == empty || tag == grave), "slot %d of group %d has tag %x", s, i, tag)
+			verify.That((n == nil) == (tag == empty || tag == tombstone), "slot %d of group %d has tag %x", s, i, tag)
 			if tag != empty {
 				used++
 			}

@@ -1,30 +1,28 @@
-// Package indexer is a thread-safe indexed store of objects, made to be read.
+// Package indexer is a thread-safe, indexed store of objects, built for many readers.
 //
-// A [Writer] and an [Indexer] are the two sides of one store: whoever holds
-// the Writer changes it, everybody else gets the Indexer. Objects are found by
-// [Key] (no string is built), under the values of named indexes ([Index]), by
-// label requirements ([Indexer.Select]), or all at once; a list is a
-// [Snapshot], frozen and free, to be ranged over without a lock.
+// A [Writer] and an [Indexer] are the two sides of one store: the owner of the Writer changes
+// it, everybody else reads through the Indexer. Objects are found by [Key] (no string is
+// built), under the values of named indexes ([Index]), by label requirements
+// ([Indexer.Select]), or all at once. A list is a [Snapshot]: it costs nothing to take, never
+// changes, and is ranged over without a lock.
 //
-// The store is untyped: a Writer takes objects of any type. [View] reads them as
-// objects of one, for a type assertion each.
+// The store is untyped: a Writer takes objects of any type. [View] gives typed reads, at the
+// price of a type assertion for each object.
 //
 // In client-go this is cache.Indexer and cache.ThreadSafeStore.
 //
 // # Guarantees
 //
-//   - Get takes no lock, allocates nothing and never waits for a writer. Ranging
-//     over a list allocates nothing either.
-//   - Taking a Snapshot copies nothing; it never changes afterwards. The writer
-//     pays for it: it copies what it changes next, once, in chunks of 256.
-//   - Taking a list may wait for the write section in progress. Sections are
-//     short: a full state of more than some thousand changes is built aside,
-//     and swapped in.
-//   - Each list is one moment of the store. Two calls may see two moments.
+//   - Get takes no lock, allocates nothing and never waits for a writer. Ranging over a list
+//     allocates nothing either.
+//   - Taking a Snapshot copies nothing, and a Snapshot never changes. The writer pays for it:
+//     it copies each chunk of 256 objects once, before it next changes it.
+//   - Taking a list may wait for the write section in progress. Sections are short: a
+//     replacement with more than some thousand changes is built aside and swapped in.
+//   - Each list shows the store at one moment. Two calls may see two moments.
 //   - The order within a list is not promised.
-//   - Index functions run once for each version of an object. One that panics
-//     on an object keeps it out of that index, reports it ([Options].Report),
-//     and harms nothing else.
-//   - Objects are shared by everyone and must never be changed; the indexer
-//     never does.
+//   - Index functions run once for each version of an object. If one panics on an object, the
+//     object is missing from that index, the failure is reported ([Options].Report), and
+//     nothing else is affected.
+//   - Objects are shared by everyone and must never be changed; the indexer never does.
 package indexer

@@ -4,34 +4,32 @@ import (
 	"fmt"
 )
 
-// NamespaceIndex is the name under which an index by namespace is kept, as in
-// client-go. [Indexer.Select] uses the index of this name, if there is one.
+// NamespaceIndex is the name of the index by namespace, as in client-go. [Indexer.Select] uses
+// the index of this name, if there is one.
 const NamespaceIndex = "namespace"
 
-// Index is a named secondary view: Append appends the values that obj is to
-// be found under (none, one or several) and returns the longer slice, or
-// returns another slice that holds them, which may be one of obj's own. It runs
-// under the writer's lock for every version of every object, so it must be
-// quick, must not keep values, and must not call the indexer. It depends on
-// nothing but obj.
+// Index is a named secondary view of the store. Append appends the index values of obj (none,
+// one or several) and returns the longer slice, or returns another slice of values, which may
+// belong to obj. It runs under the writer's lock for every version of every object: it must be
+// quick, must not keep values, must not call the indexer, and must depend on nothing but obj.
 //
-// An Append that panics, or ends its goroutine, leaves obj out of this index, and
-// out of this index only (see [IndexError]); it is asked again with the object's
-// next version. A goroutine of the caller's that it ends does end, after the write
-// section; from then on the Append is called on a goroutine of its own.
+// If Append panics, or ends its goroutine, obj is missing from this index, and from this index
+// only (see [IndexError]), until the object's next version. If Append ends the caller's
+// goroutine, that goroutine does end, after the write section; Append then runs on a goroutine
+// of its own from that call on.
 type Index[T any] struct {
 	Name   string
 	Append func(values []string, obj T) []string
-	// ByNamespace makes an index by the namespaces of the keys, for which no
-	// object has to be looked at. Append is nil then.
+	// ByNamespace makes an index by the namespaces of the keys, without looking at the objects.
+	// Append is nil then.
 	ByNamespace bool
-	// Origin is the caller's: what the index was made from, for whoever asks for its
+	// Origin belongs to the caller: the value the index was made from, returned by
 	// [Indexer.Definition].
 	Origin any
 }
 
-// Untyped returns the index as a store takes it. An object of another type is
-// left out of it, with [ErrType].
+// Untyped returns the index in the form a store takes. It leaves out objects of another type,
+// with [ErrType].
 func (ix Index[T]) Untyped() Index[any] {
 	untyped := Index[any]{Name: ix.Name, ByNamespace: ix.ByNamespace, Origin: ix.Origin}
 	if ix.Append == nil {
@@ -49,28 +47,28 @@ func (ix Index[T]) Untyped() Index[any] {
 
 func (ix *Index[T]) valid() bool { return ix.Name != "" && (ix.Append != nil) != ix.ByNamespace }
 
-// family says what an index is for.
+// family is the purpose of an index.
 type family uint8
 
 const (
-	named     family = iota // what users have added
-	byLabel                 // a list for each value of a label key
-	byLabelIn               // a list for each value of a label key in each namespace
+	named     family = iota // added by a user
+	byLabel                 // one list for each value of a label key
+	byLabelIn               // one list for each namespace and value of a label key
 )
 
-// index is one index as it is kept: a list of objects for each value. The
-// posting lists for the label keys that selectors ask for are indexes too.
+// index is one index of a store: a list of objects for each value. The posting lists of label
+// keys, which selectors use, are indexes too.
 type index struct {
 	Index[any]
 	family
-	// declared marks the index of a label key that the user has asked for, and
-	// disabledAt one that is almost unique: how many objects there were then.
+	// declared marks the index of a label key in [Options.LabelIndexes]. disabledAt is above
+	// zero for an index disabled as almost unique: it is the number of objects there were then.
 	declared   bool
 	disabledAt int
-	// apart says that Append has ended its goroutine, and gets one of its own.
+	// apart says that Append once ended its goroutine, and now runs on one of its own.
 	apart  bool
 	values *table[vector]
-	// broken holds the keys that Append failed on. The writer's own.
+	// broken holds the keys on which Append failed. Only the writer reads or writes it.
 	broken map[Key]struct{}
 }
 
@@ -78,14 +76,14 @@ func newIndex(ix Index[any], f family) *index {
 	return &index{Index: ix, family: f, values: newTable[vector](0)}
 }
 
-// empty returns the same index with nothing in it.
+// empty returns a copy of the index without objects.
 func (x *index) empty() *index {
 	e := newIndex(x.Index, x.family)
 	e.declared, e.disabledAt, e.apart = x.declared, x.disabledAt, x.apart
 	return e
 }
 
-// key is that of the list of a value, of objects of a namespace.
+// key returns the key of a value's list. The namespace is part of it only in a byLabelIn index.
 func (x *index) key(namespace, value string) Key {
 	if x.family == byLabelIn {
 		return Key{namespace, value}
@@ -93,8 +91,8 @@ func (x *index) key(namespace, value string) Key {
 	return Key{Name: value}
 }
 
-// list returns the list of a value, or nil. Which namespace it is about
-// matters only where there is a list for each. Safe for any goroutine.
+// list returns the list of a value, or nil. Only a byLabelIn index looks at the namespace. Safe
+// for any goroutine.
 func (x *index) list(namespace, value string) *vector {
 	if n := x.values.get(x.key(namespace, value)); n != nil {
 		return &n.value
@@ -102,34 +100,34 @@ func (x *index) list(namespace, value string) *vector {
 	return nil
 }
 
-// add puts a record into the list of a value, made if there is none. The
-// writer's.
+// add appends a record to the list of a value, and makes the list if there is none. Only the
+// writer calls it.
 func (x *index) add(value string, r *record) post {
 	key := x.key(r.namespace.Value(), value)
-	p, n := x.values.seek(key)
+	p, n := x.values.reserve(key)
 	if n == nil {
 		n = newList(key, x)
-		x.values.fill(p, n)
+		x.values.publish(p, n)
 	}
 	return post{n, n.value.add(r.value.stored(), r)}
 }
 
-// newList returns the list of an index value.
+// newList returns an empty list for an index value.
 func newList(key Key, x *index) *node[vector] {
 	n := newNode[vector](key)
 	n.value.index = x
 	return n
 }
 
-// valuesOf returns the values of a record with an object, each once, in the memory
-// of scratch. It panics where the index function does.
+// valuesOf returns the distinct index values of a record's object, in the memory of scratch. It
+// panics if the index function does.
 func (x *index) valuesOf(scratch []string, r *record, obj any) []string {
 	scratch = scratch[:0]
 	if x.ByNamespace {
 		return append(scratch, r.namespace.Value())
 	}
-	// The function may return a slice of the object's own, which is not to be
-	// written: the values are copied.
+	// The function may return a slice that belongs to the object and must not be written: copy
+	// the values.
 	values := append(scratch, x.Append(scratch, obj)...)
 	if len(values) > 1 {
 		values = distinct(values)
@@ -137,11 +135,11 @@ func (x *index) valuesOf(scratch []string, r *record, obj any) []string {
 	return values
 }
 
-// few is the number of index values of one object up to which looking through
-// them is quicker than a map. More are rare, and up to whoever writes the object.
+// few is the number of index values up to which distinct compares each with each, which is
+// quicker than a map. An object with more is rare; its author decides how many.
 const few = 32
 
-// distinct drops the repetitions from values.
+// distinct removes repeated values, in place.
 func distinct(values []string) []string {
 	if len(values) > few {
 		return distinctMany(values)

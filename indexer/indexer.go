@@ -7,37 +7,37 @@ import (
 	"sync/atomic"
 )
 
-// Indexer is the read side of a store of objects with indexes. All methods are
-// safe for any goroutine. The objects are shared: nobody may change them.
+// Indexer is the read side of an indexed store. All methods are safe for any goroutine. The
+// objects are shared and must not be changed.
 //
-// [Indexer.Get] takes no lock. The methods that return lists may wait for the
-// write section in progress, which covers some thousand changes at the most.
+// [Indexer.Get] takes no lock. The methods that return lists may wait for the write section in
+// progress, which covers some thousand changes at the most.
 //
-// The store itself is untyped. Methods that return objects assert the type of each,
-// and leave out objects of another type; [Indexer.GetChecked] and
-// [Indexer.SelectChecked] return an error for these. Len and Keys count them.
+// The store itself is untyped. Methods that return objects assert the type of each, and leave
+// out objects of another type; [Indexer.GetChecked] and [Indexer.SelectChecked] return an error
+// for these. Len and Keys count them.
 type Indexer[T any] struct{ store }
 
-// store is what all views of one store are.
+// store is the untyped store, shared by all its views.
 type store struct {
 	live    atomic.Pointer[contents]
 	version atomic.Pointer[string]
-	decode  Decoder // of what the records and the lists hold
+	decode  Decoder // nil: the store holds the objects themselves
 	options Options
-	writer  *Writer // builds the posting lists that selectors ask for
+	writer  *Writer // builds the label indexes for selectors
 
-	// writing serialises the writers and guards what is theirs alone. It comes
-	// before mu.
+	// writing serialises the writers and guards their private state. Lock order: writing before
+	// mu.
 	writing sync.Mutex
-	// mu guards the lists (the vectors of live). It is held for one write
-	// section, or to freeze a list.
+	// mu guards the lists (the vectors of live). It is held for one write section, or to take a
+	// snapshot of a list.
 	mu sync.Mutex
 }
 
-// View reads a store of Ts as such. It copies nothing: the view is the same store.
+// View reads a store as a store of Ts. It copies nothing: the view is the same store.
 func View[T any](x *Indexer[any]) *Indexer[T] { return (*Indexer[T])(x) }
 
-// typed returns a stored object as a T, and whether it is one. A nil is an any, and
+// typed returns a stored object as a T, and whether it is one. A nil object is of type any, and
 // of no other type.
 func typed[T any](obj any) (t T, ok bool) {
 	t, ok = obj.(T)
@@ -49,26 +49,24 @@ func isAny[T any]() bool {
 	return ok
 }
 
-// Options configure an indexer. The zero value is a store without indexes
-// whose objects have no labels and no namespace.
+// Options configure an indexer. The zero value means no indexes, no labels and no namespaces.
 type Options struct {
 	Indexes []Index[any]
 	// Labels and Namespace read an object's metadata, for [Indexer.Select].
 	Labels    func(any) map[string]string
 	Namespace func(any) string
-	// Report is told of every object that an index function fails on, on the
-	// writer's goroutine, with no lock held. Nil: nobody is told.
+	// Report is called for each object on which an index function fails, on the writer's
+	// goroutine, with no lock held. May be nil.
 	Report func(*IndexError)
-	// LabelIndexes are label keys that objects are listed by from the beginning. Others
-	// get a list when selectors have asked for them repeatedly, see
-	// [Indexer.LabelIndexes].
+	// LabelIndexes are the label keys indexed from the beginning. Other keys get an index after
+	// selectors have asked for them repeatedly, see [Indexer.LabelIndexes].
 	LabelIndexes []string
-	// Codec encodes what is stored. Nil: it is the objects themselves.
+	// Codec encodes the objects. Nil: the store holds the objects themselves.
 	Codec Codec
 }
 
-// Get returns the object of a key, false where there is none of the type. It takes
-// no lock, allocates nothing and never waits.
+// Get returns the object of a key, or false if there is none, or none of type T. It takes no
+// lock, allocates nothing and never waits.
 func (x *Indexer[T]) Get(key Key) (obj T, ok bool) {
 	if r := x.live.Load().records.get(key); r != nil {
 		return typed[T](x.decode.Object(r.value.stored()))
@@ -76,8 +74,8 @@ func (x *Indexer[T]) Get(key Key) (obj T, ok bool) {
 	return obj, false
 }
 
-// GetChecked is [Indexer.Get], but for an object of another type, of which it
-// returns [ErrType] with the key and both types.
+// GetChecked is [Indexer.Get] with an error for an object of another type: [ErrType], with the
+// key and both types.
 func (x *Indexer[T]) GetChecked(key Key) (obj T, ok bool, err error) {
 	r := x.live.Load().records.get(key)
 	if r == nil {
@@ -95,19 +93,19 @@ func (x *store) Len() int {
 	return x.live.Load().all.len()
 }
 
-// Version returns the resourceVersion that the store is at, "" before the
-// first list: every change up to it is in the store.
+// Version returns the store's resourceVersion, "" before the first list. The store holds every
+// change up to it.
 func (x *store) Version() string {
 	return *x.version.Load()
 }
 
-// Snapshot freezes the list of all objects.
+// Snapshot returns the list of all objects as it is now.
 func (x *Indexer[T]) Snapshot() Snapshot[T] {
-	return Snapshot[T](x.frozen(func(c *contents) *vector { return c.all }))
+	return Snapshot[T](x.snapshotOf(func(c *contents) *vector { return c.all }))
 }
 
-// All ranges over a snapshot of all objects, in no promised order. No lock is
-// held and nothing is copied.
+// All ranges over a snapshot of all objects, in no promised order. It holds no lock and copies
+// nothing.
 func (x *Indexer[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) { x.each(yield) }
 }
@@ -117,18 +115,18 @@ func (x *Indexer[T]) each(yield func(T) bool) {
 	s.each(yield)
 }
 
-// Lookup freezes the list of the objects under a value of an index, which may
-// be empty. It returns [ErrUnknownIndex] where there is no such index.
+// Lookup returns the list of the objects under an index value as it is now; it may be empty. It
+// returns [ErrUnknownIndex] if the index does not exist.
 func (x *Indexer[T]) Lookup(index, value string) (Snapshot[T], error) {
 	if x.live.Load().index(index, named) == nil {
 		return Snapshot[T]{}, unknownIndex(index)
 	}
-	return Snapshot[T](x.frozen(func(c *contents) *vector { return c.index(index, named).list("", value) })), nil
+	return Snapshot[T](x.snapshotOf(func(c *contents) *vector { return c.index(index, named).list("", value) })), nil
 }
 
-// By ranges over the objects under a value of an index, as [Indexer.Lookup]
-// finds them. It panics with [ErrUnknownIndex] when it is ranged over, if there is no
-// such index: where the name is not a constant, ask Lookup.
+// By ranges over the objects under an index value, as [Indexer.Lookup] finds them. Ranging
+// panics with [ErrUnknownIndex] if the index does not exist: use Lookup if the name is not a
+// constant.
 func (x *Indexer[T]) By(index, value string) iter.Seq[T] {
 	return func(yield func(T) bool) { x.eachBy(index, value, yield) }
 }
@@ -141,8 +139,8 @@ func (x *Indexer[T]) eachBy(index, value string, yield func(T) bool) {
 	s.each(yield)
 }
 
-// Values returns the values that an index has objects under, in no promised
-// order, or [ErrUnknownIndex].
+// Values returns all values of an index with at least one object, in no promised order, or
+// [ErrUnknownIndex].
 func (x *store) Values(index string) ([]string, error) {
 	ix := x.live.Load().index(index, named)
 	if ix == nil {
@@ -167,8 +165,8 @@ func (x *store) Keys() []Key {
 	return x.live.Load().all.keys()
 }
 
-// KeysBy returns the keys of the objects under a value of an index, in no
-// promised order, or [ErrUnknownIndex].
+// KeysBy returns the keys of the objects under an index value, in no promised order, or
+// [ErrUnknownIndex].
 func (x *store) KeysBy(index, value string) ([]Key, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -183,7 +181,7 @@ func (x *store) KeysBy(index, value string) ([]Key, error) {
 	return nil, nil
 }
 
-// Definition returns the index of a name as it was added.
+// Definition returns an index as it was added.
 func (x *store) Definition(name string) (definition Index[any], ok bool) {
 	ix := x.live.Load().index(name, named)
 	if ix == nil {
@@ -192,7 +190,7 @@ func (x *store) Definition(name string) (definition Index[any], ok bool) {
 	return ix.Index, true
 }
 
-// Indexes returns the names of the indexes, in the order they were added.
+// Indexes returns the names of the user's indexes, in the order they were added.
 func (x *store) Indexes() []string {
 	var names []string
 	for _, ix := range x.live.Load().indexes {
@@ -203,12 +201,12 @@ func (x *store) Indexes() []string {
 	return names
 }
 
-// frozen freezes the list that pick finds, nil for an empty one. A list that
-// is frozen already, and at the version of now, is had without a lock.
-func (x *store) frozen(pick func(*contents) *vector) Snapshot[any] {
+// snapshotOf returns a snapshot of the list that pick finds; nil stands for an empty list. It
+// takes no lock if the list has a cached snapshot and the version has not changed meanwhile.
+func (x *store) snapshotOf(pick func(*contents) *vector) Snapshot[any] {
 	version := x.version.Load()
 	if v := pick(x.live.Load()); v != nil {
-		if s := v.frozen.Load(); s != nil && x.version.Load() == version {
+		if s := v.cached.Load(); s != nil && x.version.Load() == version {
 			return s.at(version, x.decode)
 		}
 	}
@@ -216,7 +214,7 @@ func (x *store) frozen(pick func(*contents) *vector) Snapshot[any] {
 	defer x.mu.Unlock()
 
 	if v := pick(x.live.Load()); v != nil {
-		return v.freeze().at(x.version.Load(), x.decode)
+		return v.snapshot().at(x.version.Load(), x.decode)
 	}
 	return Snapshot[any]{version: x.version.Load()}
 }

@@ -7,10 +7,9 @@ import "strings"
 // object up; client-go's "namespace/name" spelling is [Key.String].
 type Key struct{ Namespace, Name string }
 
-// ParseKey splits client-go's spelling of a key at its first slash: what
-// stands before it is the namespace. A string without a slash, or with nothing
-// before it, is the name of a cluster-scoped object. It is the inverse of
-// [Key.String] for every key of an object with a namespace that holds no slash.
+// ParseKey splits client-go's spelling of a key at its first slash, into namespace and name. A
+// string without a slash, or with nothing before it, is the name of a cluster-scoped object. It
+// is the inverse of [Key.String] for every namespaced key whose namespace holds no slash.
 func ParseKey(s string) Key {
 	if i := strings.IndexByte(s, '/'); i > 0 {
 		return Key{Namespace: s[:i], Name: s[i+1:]}

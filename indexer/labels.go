@@ -5,29 +5,26 @@ import (
 	"sync"
 )
 
-// A label index lists the objects by the values of one label key, for
-// [Indexer.Select]: by the value, or by namespace and value. It is declared
-// ([Options.LabelIndexes]), or built when selectors have asked for its key
-// repeatedly. One of those that turns out to be almost unique is disabled: it is
-// kept empty, and built anew when there are twice as many objects.
+// A label index lists the objects by the values of one label key, for [Indexer.Select]: by
+// value, or by namespace and value. It is declared ([Options.LabelIndexes]), or built after
+// selectors have asked for its key repeatedly. A built index with almost as many values as
+// objects is disabled: it is kept empty, and built anew when there are twice as many objects.
 const (
-	// maxLabelIndexes bounds those that were not declared, and apart from them those
-	// that are disabled.
+	// maxLabelIndexes bounds the undeclared indexes in use and, separately, the disabled ones.
 	maxLabelIndexes = 32
-	// asksToBuild is how often selectors ask for a key until an index of it is built:
-	// to build it costs about as much as one of them without it.
+	// asksToBuild is the number of selectors for a key after which its index is built: building
+	// costs about as much as answering one selector without it.
 	asksToBuild = 3
-	// asksToRebuild is how often they ask for one that was disabled and forgotten.
+	// asksToRebuild is the same number for a key whose index was disabled and then dropped.
 	asksToRebuild = 100
-	// maxAsked bounds the keys whose selectors are counted.
+	// maxAsked bounds the number of keys counted.
 	maxAsked = 256
-	// Where there are more lists than overgrownFrom, and more than one for two
-	// objects, they cost more than they save.
-	overgrownFrom = 1024
+	// An index with more than tooManyFrom lists, and with more than one list for every two
+	// objects, costs more than it saves.
+	tooManyFrom = 1024
 )
 
-// labelIndex returns the index of a label key, nil where there is none. It may
-// build one.
+// labelIndex returns the index of a label key, or nil. It may build it.
 func (w *Writer) labelIndex(key string, f family) *index {
 	live := w.x.live.Load()
 	ix := live.index(key, f)
@@ -47,7 +44,7 @@ func (w *Writer) buildLabelIndex(key string, f family) *index {
 	defer w.finish()
 
 	live := w.x.live.Load()
-	switch ix := live.index(key, f); { // who had the turn before may have asked for the same
+	switch ix := live.index(key, f); { // another goroutine may have built it meanwhile
 	case ix != nil && !ix.disabled():
 		return ix
 	case ix != nil && live.all.len() < 2*ix.disabledAt, live.undeclared() >= maxLabelIndexes:
@@ -69,7 +66,7 @@ func (w *Writer) newLabelIndex(key string, f family) *index {
 	}}, f)
 }
 
-// declare builds the indexes of label keys that the user has asked for.
+// declare builds the label indexes of [Options.LabelIndexes].
 func (w *Writer) declare(keys []string) {
 	w.x.writing.Lock()
 	defer w.finish()
@@ -83,7 +80,7 @@ func (w *Writer) declare(keys []string) {
 	}
 }
 
-// undeclared is how many label indexes there are that were not declared.
+// undeclared counts the label indexes in use that were not declared.
 func (c *contents) undeclared() (n int) {
 	for _, ix := range c.indexes {
 		if ix.family != named && !ix.declared && !ix.disabled() {
@@ -93,8 +90,8 @@ func (c *contents) undeclared() (n int) {
 	return n
 }
 
-// withoutDisabled returns the indexes, without the disabled one of a key, and
-// without the oldest disabled one where there are many.
+// withoutDisabled returns the indexes without the disabled one of this key. If there are
+// maxLabelIndexes disabled ones, it leaves out the oldest too.
 func (c *contents) withoutDisabled(key string, f family) []*index {
 	var kept []*index
 	disabled := 0
@@ -110,32 +107,33 @@ func (c *contents) withoutDisabled(key string, f family) []*index {
 	return kept
 }
 
-// overgrown tells whether an index is to be disabled.
-func (x *index) overgrown(objects int) bool {
-	return x.family != named && !x.declared && x.values.live > overgrownFrom && x.values.live > objects/2
+// tooManyValues reports whether the index has too many values to be useful, and is to be
+// disabled. A declared index never has.
+func (x *index) tooManyValues(objects int) bool {
+	return x.family != named && !x.declared && x.values.live > tooManyFrom && x.values.live > objects/2
 }
 
 func (x *index) disabled() bool { return x.disabledAt > 0 }
 
-// disableOvergrown empties the label indexes that have turned out to be almost
-// unique. The caller holds x.writing.
-func (w *Writer) disableOvergrown() {
+// disableTooManyValues empties the label indexes that have too many values. The caller holds
+// x.writing.
+func (w *Writer) disableTooManyValues() {
 	live := w.x.live.Load()
 	objects := live.all.len()
-	overgrown := func(ix *index) bool { return ix.overgrown(objects) }
-	if !slices.ContainsFunc(live.indexes, overgrown) {
+	crowded := func(ix *index) bool { return ix.tooManyValues(objects) }
+	if !slices.ContainsFunc(live.indexes, crowded) {
 		return
 	}
-	next := w.successor(live, objects)
+	next := w.emptyContents(live, objects)
 	for i, ix := range live.indexes {
-		if overgrown(ix) {
+		if crowded(ix) {
 			next.indexes[i].disabledAt = objects
 		}
 	}
 	w.moveTo(next)
 }
 
-// asked counts the selectors that ask for label keys without an index.
+// asked counts how many selectors asked for each label key without an index.
 type asked struct {
 	mu    sync.Mutex
 	times map[askedKey]int
@@ -146,7 +144,8 @@ type askedKey struct {
 	family
 }
 
-// often tells whether a key has been asked for often enough, this time included.
+// often counts a request for a key, and reports whether there have been enough to build its
+// index.
 func (a *asked) often(key string, f family) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -155,7 +154,8 @@ func (a *asked) often(key string, f family) bool {
 	return a.times[askedKey{key, f}] >= asksToBuild
 }
 
-// built notes that there is an index of a key now.
+// built records that the index of a key was built: if it is dropped later, building it again
+// takes asksToRebuild requests.
 func (a *asked) built(key string, f family) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -163,7 +163,7 @@ func (a *asked) built(key string, f family) {
 	a.count(askedKey{key, f}, -asksToRebuild)
 }
 
-// count adds to how often a key has been asked for. The caller holds mu.
+// count adds to the number of requests for a key. The caller holds mu.
 func (a *asked) count(key askedKey, by int) {
 	if a.times == nil || len(a.times) >= maxAsked {
 		a.times = make(map[askedKey]int)
@@ -171,18 +171,18 @@ func (a *asked) count(key askedKey, by int) {
 	a.times[key] += by
 }
 
-// LabelIndex is what [Indexer.LabelIndexes] tells of an index of a label key.
+// LabelIndex describes an index of a label key, see [Indexer.LabelIndexes].
 type LabelIndex struct {
 	Key        string
-	Namespaced bool // its lists are of one namespace each
-	Declared   bool // in [Options.LabelIndexes], and not built since selectors asked for it
-	Disabled   bool // it is almost unique, and empty for now
-	Values     int  // that there are lists of
-	Bytes      int  // about, of memory
+	Namespaced bool // each list is of one namespace
+	Declared   bool // in [Options.LabelIndexes], not built on request
+	Disabled   bool // almost unique, and empty for now
+	Values     int  // the number of lists
+	Bytes      int  // of memory, about
 }
 
-// LabelIndexes returns the indexes of label keys that there are, those that were
-// declared first. It waits for the write section in progress.
+// LabelIndexes returns the indexes of label keys, declared ones first. It waits for the write
+// section in progress.
 func (x *Indexer[T]) LabelIndexes() []LabelIndex {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -201,12 +201,11 @@ func (x *Indexer[T]) LabelIndexes() []LabelIndex {
 	return all
 }
 
-// listBytes is about what the list of a value takes beside its objects: its node,
-// and its slot in the table.
+// listBytes is about the memory of an empty list: its node, and its slot in the table.
 const listBytes = 120
 
-// bytes is about what a vector takes: an object, and a pointer to its record, for
-// each place. The caller holds the indexer's mu.
+// bytes is about the memory of a vector: for each place an object and a pointer to its record.
+// The caller holds the indexer's mu.
 func (v *vector) bytes() (n int) {
 	for _, c := range v.chunks {
 		n += 64 + 16*cap(c.objects) + 8*cap(c.owners)
@@ -214,16 +213,16 @@ func (v *vector) bytes() (n int) {
 	return n
 }
 
-// add fills new indexes, and then shows them to readers behind those of before, some
-// of which may be left out if they are disabled. The caller holds x.writing, which is
-// all it takes: nobody else looks at the new lists yet, and the places in the records
-// are the writer's own.
+// add fills new indexes and then shows them to readers, after the indexes in before. The caller
+// may leave disabled indexes out of before. The caller holds x.writing, and needs no other
+// lock: no reader sees the new lists yet, and only the writer touches the postings in the
+// records.
 func (w *Writer) add(before []*index, added ...*index) {
 	old := w.x.live.Load()
 	at := uint32(0)
 	w.whole(func() {
 		for ; int(at) < old.all.len(); at++ {
-			w.addPosts(old.all.owner(at), added)
+			w.addPostings(old.all.owner(at), added)
 		}
 		w.x.live.Store(newContents(old.records, old.all, slices.Concat(before, added)))
 	})

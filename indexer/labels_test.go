@@ -56,7 +56,7 @@ func TestADeclaredLabelIndexIsThereFromTheBeginning(t *testing.T) {
 	o.LabelIndexes = []string{"app", "id", "app"}
 	w, err := New(o)
 	require.NoError(t, err)
-	const n = overgrownFrom + 300
+	const n = tooManyFrom + 300
 	update(w, withLabels(n, func(i int) map[string]string { return map[string]string{"app": "x", "id": fmt.Sprint(i)} }))
 	all := w.Indexer().LabelIndexes()
 	require.Len(t, all, 2)
@@ -71,7 +71,7 @@ func TestADeclaredLabelIndexIsThereFromTheBeginning(t *testing.T) {
 func TestLabelIndexesThatAreAlmostUniqueAreDisabled(t *testing.T) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)
-	const n = overgrownFrom + 300
+	const n = tooManyFrom + 300
 	update(w, withLabels(n, func(i int) map[string]string { return map[string]string{"id": fmt.Sprint(i)} }))
 	x := w.Indexer()
 	ask(x, "", "id")
@@ -89,14 +89,14 @@ func TestLabelIndexesThatAreAlmostUniqueAreDisabled(t *testing.T) {
 func TestADisabledLabelIndexComesBack(t *testing.T) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)
-	const n = 8 * overgrownFrom
-	labels := func(i int) map[string]string { return map[string]string{"app": fmt.Sprint(i % (overgrownFrom + 1))} }
+	const n = 8 * tooManyFrom
+	labels := func(i int) map[string]string { return map[string]string{"app": fmt.Sprint(i % (tooManyFrom + 1))} }
 	update(w, withLabels(n, labels))
 	x := w.Indexer()
 	ask(x, "", "app")
 	require.Equal(t, []string{"app false"}, keysOf(x.LabelIndexes()))
 	update(w, func(tx *Tx) {
-		for i := overgrownFrom + 1; i < n; i++ {
+		for i := tooManyFrom + 1; i < n; i++ {
 			tx.Delete(Key{"a", fmt.Sprint(i)})
 		}
 	})
@@ -114,7 +114,7 @@ func TestADisabledLabelIndexComesBack(t *testing.T) {
 func TestLabelKeysThatAreTooMany(t *testing.T) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)
-	const n = overgrownFrom + 300
+	const n = tooManyFrom + 300
 	update(w, withLabels(n, func(i int) map[string]string {
 		labels := map[string]string{"app": "x"}
 		for key := range maxLabelIndexes + 1 {
@@ -147,7 +147,7 @@ func TestAWaitingSelectorBuildsNoDisabledIndex(t *testing.T) {
 	o.Labels = func(obj any) map[string]string { looks++; return obj.(*item).labels }
 	w, err := New(o)
 	require.NoError(t, err)
-	update(w, withLabels(2*overgrownFrom, func(i int) map[string]string { return map[string]string{"id": fmt.Sprint(i)} }))
+	update(w, withLabels(2*tooManyFrom, func(i int) map[string]string { return map[string]string{"id": fmt.Sprint(i)} }))
 	w.buildLabelIndex("id", byLabel)
 	require.True(t, w.Indexer().LabelIndexes()[0].Disabled)
 	looks = 0
@@ -157,7 +157,7 @@ func TestAWaitingSelectorBuildsNoDisabledIndex(t *testing.T) {
 
 // An almost unique label key is not built with each selector, however many there are.
 func TestAForgottenDisabledIndexIsNotBuiltEachTime(t *testing.T) {
-	const n, keys = overgrownFrom + 1, maxLabelIndexes + 1
+	const n, keys = tooManyFrom + 1, maxLabelIndexes + 1
 	o, builds := itemOptions(), 0
 	o.Labels = func(obj any) map[string]string { return obj.(*item).labels }
 	w, err := New(o)

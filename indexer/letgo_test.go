@@ -54,6 +54,6 @@ func TestAFailureHoldsNoContents(t *testing.T) {
 // The same after an object with more index values than any has now.
 func TestPlacesHoldNoContents(t *testing.T) {
 	w, good := storeOf(t, &item{key: Key{"a", "long"}, words: []string{"1", "2", "3", "4", "5"}})
-	require.True(t, letsGo(t, w, good), "w.posts and w.wanted pin the indexes of before, and with them all their objects")
+	require.True(t, letsGo(t, w, good), "w.posts and w.indexKeys pin the indexes of before, and with them all their objects")
 	runtime.KeepAlive(w)
 }

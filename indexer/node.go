@@ -6,18 +6,17 @@ import (
 	"unsafe"
 )
 
-// node is one entry of a table. The key never changes. Few namespaces name many
-// objects: one string for all of them is small, and stays in the processor's cache.
+// node is one entry of a table. Its key never changes. Many objects share few namespaces: one
+// string for all of them stays in the processor's cache.
 //
-// A look-up has to read the name, so the name's bytes are the node's own: they lie in
-// head, and on behind the node in the memory that was allocated with it. Read through
-// the object's string, they would cost a random look-up a third of its time, for one
-// more line of memory that no cache holds. A name that is too long for that lies behind
-// the node as a string.
+// A look-up reads the name, so the node holds the name's bytes itself: they begin in head and
+// continue behind the node, in the same allocation. Reading them through the object's string
+// would cost one more cache miss, a third of a random look-up's time. A name too long for that
+// lies behind the node as a string.
 type node[V any] struct {
 	namespace unique.Handle[string]
 	value     V
-	number    uint32 // the value's own, here since there is room
+	number    uint32 // belongs to the value; here because there is room
 	length    uint8  // of the name, or longName
 	head      [headSize]byte
 }
@@ -27,7 +26,7 @@ const (
 	longName = 0xff
 )
 
-// newNode returns a node of a key. Its size is one of those that Go's allocator has.
+// newNode returns a node of a key, with a size that Go's allocator has a class for.
 func newNode[V any](key Key) *node[V] {
 	name := key.Name
 	n := nodeFor[V](len(name))
@@ -58,7 +57,7 @@ func nodeFor[V any](size int) *node[V] {
 	return n
 }
 
-// sized is a node and what lies behind it.
+// sized is a node with the memory behind it.
 type sized[V, Tail any] struct {
 	node[V]
 	tail Tail
@@ -67,10 +66,10 @@ type sized[V, Tail any] struct {
 // long returns the string behind a node with a long name.
 func (n *node[V]) long() *string { return &(*sized[V, string])(unsafe.Pointer(n)).tail }
 
-// bytes returns the bytes of a name that is not long.
+// bytes returns the bytes of a name stored in the node.
 func (n *node[V]) bytes() []byte { return unsafe.Slice(&n.head[0], int(n.length)) }
 
-// name returns the name in the node's own memory: whoever keeps it keeps the node.
+// name returns the name in the node's own memory: keeping the string keeps the node.
 func (n *node[V]) name() string {
 	if n.length == longName {
 		return *n.long()
@@ -78,10 +77,10 @@ func (n *node[V]) name() string {
 	return unsafe.String(&n.head[0], int(n.length))
 }
 
-// view returns the key in the node's own memory, for as long as the node is at hand.
+// view returns the key in the node's own memory: keeping the key keeps the node.
 func (n *node[V]) view() Key { return Key{n.namespace.Value(), n.name()} }
 
-// key returns the key in memory of its own, to be kept.
+// key returns a copy of the key, for keeping.
 func (n *node[V]) key() Key { return Key{n.namespace.Value(), strings.Clone(n.name())} }
 
 func (n *node[V]) is(key Key) bool {

@@ -1,50 +1,50 @@
 package indexer
 
-// pending holds the objects that a replacement brings until they are stored, by
-// their keys and in the order in which the keys came.
+// pending holds the objects of a replacement until they are stored, by key and in the order in
+// which their keys first came.
 //
-// Invariant: while r is pending, order[r.value.at] is r.
+// Invariant: for each pending record r, order[r.value.pos] is r.
 type pending struct {
-	order []*record     // nil where taken out
-	byKey *table[entry] // nil while there is none
-	room  int           // how many records fit into byKey before it has to grow
-	// objects are those that the records of order were encoded from, for the index
-	// functions; nil where that is not known, and short of what is not known at the end.
+	order []*record     // nil for a removed record
+	byKey *table[entry] // nil before the first record
+	room  int           // the number of records that fit into byKey before it grows
+	// objects are the unencoded objects of the records in order, for the index functions. An
+	// entry is nil if its object is not known; the slice may be shorter than order.
 	objects []any
 }
 
-// grow makes byKey four times as large: most of what it costs is to hash the keys
-// again, and it is needed for a short time only.
+// grow makes byKey four times as large: the table lives only for one replacement, and growing
+// less often saves hashing the keys again.
 func (p *pending) grow() {
 	p.room = max(4*len(p.order), 64)
 	next := newTable[entry](p.room)
 	for _, r := range p.order {
 		if r != nil {
-			spot, _ := next.seek(r.view())
-			next.fill(spot, r)
+			spot, _ := next.reserve(r.view())
+			next.publish(spot, r)
 		}
 	}
 	p.byKey = next
 }
 
-// put adds a record, in the place of the one that its key has, with the object that it
-// was encoded from; nil if it is not encoded, or that is not known.
+// put adds a record, or replaces the pending record of its key. obj is the object before
+// encoding, nil if the store has no codec or the object is not known.
 func (p *pending) put(r *record, obj any) {
 	if len(p.order) >= p.room {
 		p.grow()
 	}
-	spot, earlier := p.byKey.seek(r.view())
+	spot, earlier := p.byKey.reserve(r.view())
 	if earlier != nil {
-		r.value.at = earlier.value.at
-		p.order[r.value.at] = r
+		r.value.pos = earlier.value.pos
+		p.order[r.value.pos] = r
 		spot.group.slots[spot.slot].Store(r)
-		p.setObject(r.value.at, obj)
+		p.setObject(r.value.pos, obj)
 		return
 	}
-	r.value.at = uint32(len(p.order)) //nolint:gosec // 4 billion objects do not fit in memory
+	r.value.pos = uint32(len(p.order)) //nolint:gosec // 4 billion objects do not fit in memory
 	p.order = append(p.order, r)
-	p.byKey.fill(spot, r)
-	p.setObject(r.value.at, obj)
+	p.byKey.publish(spot, r)
+	p.setObject(r.value.pos, obj)
 }
 
 func (p *pending) setObject(at uint32, obj any) {
@@ -57,18 +57,18 @@ func (p *pending) setObject(at uint32, obj any) {
 	}
 }
 
-// remove takes the record of a key out.
+// remove drops the record of a key.
 func (p *pending) remove(key Key) {
 	if p.byKey == nil {
 		return
 	}
 	if r := p.byKey.remove(key); r != nil {
-		p.order[r.value.at] = nil
-		p.setObject(r.value.at, nil)
+		p.order[r.value.pos] = nil
+		p.setObject(r.value.pos, nil)
 	}
 }
 
-// object returns the object of the first record, nil if it is not known.
+// object returns the unencoded object of the first record, nil if it is not known.
 func (p *pending) object() any {
 	if len(p.objects) == 0 {
 		return nil
@@ -76,7 +76,7 @@ func (p *pending) object() any {
 	return p.objects[0]
 }
 
-// next drops the first record, which is stored. The keys are of no use any more.
+// next drops the first record after it was stored. byKey is out of date from then on.
 func (p *pending) next() {
 	p.order = p.order[1:]
 	if len(p.objects) > 0 {

@@ -2,113 +2,112 @@ package indexer
 
 import "unsafe"
 
-// post is a place in the list of an index value.
+// post is a posting: a record's position in the list of an index value.
 type post struct {
 	list *node[vector]
-	at   uint32
+	pos  uint32
 }
 
-// wanted is an index value that a record is to be found under.
-type wanted struct {
+// indexKey is one index value of a record.
+type indexKey struct {
 	index *index
 	value string
 }
 
-// isOf tells whether list is that of the value. All of it is about one record,
-// and so about one namespace.
-func (v wanted) isOf(list *node[vector]) bool {
+// isOf reports whether list is the list of this value. The caller compares only lists and
+// values of one record, and so of one namespace.
+func (v indexKey) isOf(list *node[vector]) bool {
 	return list.value.index == v.index && list.name() == v.value
 }
 
-// fitting is what the places of a record are to the index values that it is to
-// have.
-type fitting uint8
+// difference compares a record's postings with the index values it should have.
+type difference uint8
 
 const (
-	other fitting = iota
-	same          // each is that of its value
-	moved         // each is of the index of its value, which for some is a new one
+	rearranged difference = iota // anything else
+	same                         // each posting is for its value
+	relocated                    // each posting is for the index of its value; some values are new
 )
 
-// fit compares the places with index values. Where an index has several values
-// that are not those of before, it is not told which of them takes whose place.
-func (e *entry) fit(values []wanted) fitting {
+// diff compares the postings with index values. If an index has several values and some are
+// new, the answer is rearranged: diff does not match old values with new ones.
+func (e *entry) diff(values []indexKey) difference {
 	if len(values) != e.posts() {
-		return other
+		return rearranged
 	}
 	result := same
 	for i, v := range values {
 		switch list := e.post(i).list; {
 		case v.isOf(list):
 		case list.value.index != v.index, i > 0 && values[i-1].index == v.index, i+1 < len(values) && values[i+1].index == v.index:
-			return other
+			return rearranged
 		default:
-			result = moved
+			result = relocated
 		}
 	}
 	return result
 }
 
-// several marks a listAt that is the number of posts. No list is as long as that.
+// several is set in listPos if the rest of it is a number of postings. No list is long enough
+// to need that bit.
 const several = 1 << 31
 
-// A record's places are kept in the order of the indexes. Most records have one: lists
-// is its list then, and listAt the position. Otherwise lists is the first of an array
-// of posts, or nil.
-
+// posts returns the number of postings. A record keeps its postings in the order of the
+// indexes. Most records have one: lists is then its list, and listPos its position. With more,
+// lists points to an array of posts; with none, it is nil.
 func (e *entry) posts() int {
 	switch {
 	case e.lists == nil:
 		return 0
-	case e.listAt&several == 0:
+	case e.listPos&several == 0:
 		return 1
 	}
-	return int(e.listAt &^ several)
+	return int(e.listPos &^ several)
 }
 
 func (e *entry) post(i int) post {
-	if e.listAt&several == 0 {
-		return post{(*node[vector])(e.lists), e.listAt}
+	if e.listPos&several == 0 {
+		return post{(*node[vector])(e.lists), e.listPos}
 	}
 	return e.array()[i]
 }
 
-// array returns the posts of a record that has several.
+// array returns the postings of a record with several.
 func (e *entry) array() []post { return unsafe.Slice((*post)(e.lists), e.posts()) }
 
 func (e *entry) setPost(i int, p post) {
-	if e.listAt&several == 0 {
-		e.lists, e.listAt = unsafe.Pointer(p.list), p.at
+	if e.listPos&several == 0 {
+		e.lists, e.listPos = unsafe.Pointer(p.list), p.pos
 		return
 	}
 	e.array()[i] = p
 }
 
-// setPosts takes over a list of places; the slice stays the caller's.
+// setPosts replaces the postings with a copy of the slice.
 func (e *entry) setPosts(posts []post) {
 	switch n := len(posts); n {
 	case 0:
-		e.lists, e.listAt = nil, 0
+		e.lists, e.listPos = nil, 0
 	case 1:
-		e.lists, e.listAt = unsafe.Pointer(posts[0].list), posts[0].at
+		e.lists, e.listPos = unsafe.Pointer(posts[0].list), posts[0].pos
 	default:
 		array := make([]post, n)
 		copy(array, posts)
-		e.lists, e.listAt = unsafe.Pointer(&array[0]), several|uint32(n) //nolint:gosec // few indexes
+		e.lists, e.listPos = unsafe.Pointer(&array[0]), several|uint32(n) //nolint:gosec // few indexes
 	}
 }
 
-// refresh puts what is stored now into the lists that its record has places in.
+// refresh writes the stored object into the index lists of its record.
 func (e *entry) refresh() {
 	stored := e.stored()
 	for i := range e.posts() {
 		p := e.post(i)
-		p.list.value.set(p.at, stored)
+		p.list.value.set(p.pos, stored)
 	}
 }
 
-// moved notes the object's new position in list.
-func (e *entry) moved(list *node[vector], at uint32) {
+// setPos records the object's new position in list.
+func (e *entry) setPos(list *node[vector], at uint32) {
 	for i := range e.posts() {
 		if e.post(i).list == list {
 			e.setPost(i, post{list, at})
@@ -117,56 +116,56 @@ func (e *entry) moved(list *node[vector], at uint32) {
 	}
 }
 
-// repost brings place i of r in line with the value that it is for.
-func repost(r *record, i int, v wanted) {
+// updatePosting makes posting i of r agree with its index value.
+func updatePosting(r *record, i int, v indexKey) {
 	p := r.value.post(i)
 	if v.isOf(p.list) {
-		p.list.value.set(p.at, r.value.stored())
+		p.list.value.set(p.pos, r.value.stored())
 		return
 	}
-	unpost(p)
+	removePosting(p)
 	r.value.setPost(i, v.index.add(v.value, r))
 }
 
-// rearrange gives r the places of its values and takes those away that it has
-// beyond them. An object may have very many values.
-func rearrange(w *Writer, r *record, values []wanted) {
+// replacePostings gives r the postings of its values and removes the others. It takes linear
+// time: an object may have very many values.
+func replacePostings(w *Writer, r *record, values []indexKey) {
 	e := &r.value
-	var left map[wanted]post
+	var left map[indexKey]post
 	if n := e.posts(); n > 0 {
-		left = make(map[wanted]post, n)
+		left = make(map[indexKey]post, n)
 	}
 	for i := range e.posts() {
 		p := e.post(i)
-		left[wanted{p.list.value.index, p.list.name()}] = p
+		left[indexKey{p.list.value.index, p.list.name()}] = p
 	}
 	posts := w.posts[:0]
 	for _, v := range values {
 		p, ok := left[v]
 		if ok {
-			p.list.value.set(p.at, e.stored())
+			p.list.value.set(p.pos, e.stored())
 			delete(left, v)
 		} else {
 			p = v.index.add(v.value, r)
 		}
 		posts = append(posts, p)
 	}
-	for i := range e.posts() { // in their order, so that a run can be repeated
+	for i := range e.posts() { // in their order, so that a simulated run can be repeated
 		p := e.post(i)
-		if _, gone := left[wanted{p.list.value.index, p.list.name()}]; gone {
-			unpost(p)
+		if _, gone := left[indexKey{p.list.value.index, p.list.name()}]; gone {
+			removePosting(p)
 		}
 	}
 	e.setPosts(posts)
 	w.posts = posts
 }
 
-// unpost takes an object out of the list of an index value, and the list out
-// of the index with its last object.
-func unpost(p post) {
+// removePosting removes an object from the list of an index value, and an emptied list from the
+// index.
+func removePosting(p post) {
 	v := &p.list.value
-	if moved := v.remove(p.at); moved != nil {
-		moved.value.moved(p.list, p.at)
+	if moved := v.remove(p.pos); moved != nil {
+		moved.value.setPos(p.list, p.pos)
 	}
 	if v.len() == 0 {
 		v.index.values.remove(p.list.view())

@@ -2,17 +2,17 @@ package indexer
 
 import "maps"
 
-// rebuildAbove is the number of changes from which a replacement is built aside
-// and swapped in, rather than written in one section that lists wait for.
+// rebuildAbove is the number of changes above which a replacement is built aside and swapped
+// in. Up to it, one write section makes the changes, and lists wait for that.
 const rebuildAbove = 4096
 
-// commitAside makes the changes in other contents, and swaps these in.
+// commitAside makes the changes in new contents, and swaps these in.
 func (s *Staging) commitAside(gone []*record, v Visitor, show func()) {
 	w := s.w
 	live := w.x.live.Load()
 	defer func() {
-		if w.x.live.Load() == live { // a panic: the places in the records are those in the other contents
-			w.moveTo(w.successor(live, live.all.len()))
+		if w.x.live.Load() == live { // a panic: the records' positions refer to the abandoned contents
+			w.moveTo(w.emptyContents(live, live.all.len()))
 		}
 	}()
 	next := s.rebuild(gone, v)
@@ -27,13 +27,12 @@ func (s *Staging) commitAside(gone []*record, v Visitor, show func()) {
 	})
 }
 
-// rebuild makes contents of what is kept, for the changes to be applied to. The
-// places in the kept records change, which are the writer's own. The objects in
-// them do not, since readers see them until the swap: a record that changes is
-// replaced.
+// rebuild makes new contents with the kept records, for apply to change. It changes the
+// positions in these records, which only the writer reads. It does not change their objects,
+// which readers see until the swap: apply replaces a record that changes.
 func (s *Staging) rebuild(gone []*record, v Visitor) *contents {
 	live := s.w.x.live.Load()
-	next := s.w.successor(live, live.all.len()+s.pending.len()-len(gone))
+	next := s.w.emptyContents(live, live.all.len()+s.pending.len()-len(gone))
 	dead := make(map[*record]struct{}, len(gone))
 	for _, r := range gone {
 		s.w.retain(r)
@@ -44,19 +43,19 @@ func (s *Staging) rebuild(gone []*record, v Visitor) *contents {
 	next.shared = true
 	for r := range live.all.records {
 		if _, ok := dead[r]; !ok {
-			next.adopt(s.w, r)
+			next.move(s.w, r)
 		}
 	}
 	return next
 }
 
-// swap shows other contents. The snapshots that were taken of those before hold
-// on to their objects, and not, by the records, to what became of them. The
-// caller holds x.writing and x.mu.
+// swap shows new contents to readers. It cuts the old lists off from their records, so that a
+// snapshot of them keeps its objects in memory but not the records, which lead to the new
+// contents. The caller holds x.writing and x.mu.
 func (w *Writer) swap(next *contents) {
 	old := w.x.live.Load()
 	w.x.live.Store(next)
-	w.letGo()
+	w.releaseScratch()
 	old.all.disown()
 	for _, ix := range old.indexes {
 		for n := range ix.values.all {
@@ -65,15 +64,15 @@ func (w *Writer) swap(next *contents) {
 	}
 }
 
-// letGo clears what is kept of earlier writes: it leads to the contents of before.
-func (w *Writer) letGo() {
+// releaseScratch clears the scratch slices: their entries keep the old contents in memory.
+func (w *Writer) releaseScratch() {
 	clear(w.posts[:cap(w.posts)])
-	clear(w.wanted[:cap(w.wanted)])
+	clear(w.indexKeys[:cap(w.indexKeys)])
 	clear(w.failures[:cap(w.failures)])
 }
 
-// successor returns empty contents with the same indexes.
-func (w *Writer) successor(c *contents, size int) *contents {
+// emptyContents returns contents without objects, with the same indexes as c.
+func (w *Writer) emptyContents(c *contents, size int) *contents {
 	indexes := make([]*index, len(c.indexes))
 	for i, ix := range c.indexes {
 		indexes[i] = ix.empty()
@@ -82,11 +81,11 @@ func (w *Writer) successor(c *contents, size int) *contents {
 	return newContents(newTable[entry](size), new(vector), indexes)
 }
 
-// moveTo moves all that is live into other contents, which are empty, and shows
-// these. The caller holds x.writing.
+// moveTo moves all live records into new, empty contents and shows these to readers. The caller
+// holds x.writing.
 func (w *Writer) moveTo(next *contents) {
 	for r := range w.x.live.Load().all.records {
-		next.adopt(w, r)
+		next.move(w, r)
 	}
 	w.x.mu.Lock()
 	defer w.x.mu.Unlock()

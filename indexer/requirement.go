@@ -7,20 +7,20 @@ type Op uint8
 
 // The operators.
 const (
-	// In: the label is there, with one of the values. It stands for = too.
+	// In: the label exists and has one of the values. It stands for = too.
 	In Op = iota + 1
-	// NotIn: the label is not there, or has none of the values. It stands for != too.
+	// NotIn: the label does not exist, or has none of the values. It stands for != too.
 	NotIn
-	// Exists: the label is there.
+	// Exists: the label exists.
 	Exists
-	// NotExists: the label is not there.
+	// NotExists: the label does not exist.
 	NotExists
-	// Other: Match decides, on the whole set of labels.
+	// Other: Match decides, from the whole set of labels.
 	Other
 )
 
-// Requirement is one condition on an object's labels: what a label selector
-// comes to. An object that meets all the requirements of a selector matches it.
+// Requirement is one condition of a label selector. An object matches a selector if its labels
+// meet all its requirements.
 type Requirement struct {
 	Key    string
 	Op     Op
@@ -28,7 +28,7 @@ type Requirement struct {
 	Match  func(labels map[string]string) bool // for Other only
 }
 
-// Matches tells whether a set of labels meets the requirement.
+// Matches reports whether a set of labels meets the requirement.
 func (r *Requirement) Matches(labels map[string]string) bool {
 	if r.Op == Other {
 		return r.Match(labels)
@@ -45,9 +45,9 @@ func (r *Requirement) Matches(labels map[string]string) bool {
 	return !ok
 }
 
-// values returns the values of the label that meet the requirement, each once,
-// nil for any value. Not ok: labels that are not there meet it too, or nobody
-// knows.
+// values returns the distinct label values that meet the requirement, nil for any value. It
+// returns false if an index of the label key cannot answer the requirement: objects without the
+// label meet it too, or Match decides.
 func (r *Requirement) values() (values []string, ok bool) {
 	switch r.Op {
 	case In:

@@ -5,25 +5,22 @@ import (
 	"slices"
 )
 
-// Select returns the objects of a namespace ("" for all) whose labels meet all
-// the requirements, as one moment had them, in no promised order; the slice is
-// the caller's own, nil if there are none.
+// Select returns the objects of a namespace ("" for all) whose labels meet all the
+// requirements, at one moment, in no promised order. The slice belongs to the caller; it is nil
+// if there are none. Objects of another type are left out.
 //
-// It starts from the shortest list that is sure to hold them all: those of the
-// namespace, or of the values of one requirement, or all; and filters that by
-// the rest. The first time that a label key is required, the lists of its
-// values are built, of each namespace where one is asked for; they are kept from
-// then on, for a bounded number of keys that are not almost unique.
-//
-// An object of another type is left out.
+// Select starts from the shortest list that holds all results (the namespace's, the lists for
+// the values of one requirement, or the list of all) and filters it by the remaining
+// conditions. Once selectors have required a label key several times, its index is built, for
+// each namespace if they named one. The indexes are kept, for a bounded number of keys that are
+// not almost unique.
 func (x *Indexer[T]) Select(namespace string, requirements ...Requirement) []T {
 	result, _ := x.choose(namespace, requirements)
 	return result
 }
 
-// SelectChecked is [Indexer.Select], but where an object of another type is among
-// the results: it returns [ErrType] then, with the key and both types, beside the
-// others.
+// SelectChecked is [Indexer.Select] with an error if a result is of another type: [ErrType],
+// with the key and both types, beside the other results.
 func (x *Indexer[T]) SelectChecked(namespace string, requirements ...Requirement) ([]T, error) {
 	result, left := x.choose(namespace, requirements)
 	if len(left) == 0 {
@@ -32,8 +29,8 @@ func (x *Indexer[T]) SelectChecked(namespace string, requirements ...Requirement
 	return result, x.leftOut(left[0])
 }
 
-// leftOut says which object was left out of a result. Its key is looked for, since
-// lists do not know it.
+// leftOut makes the error for an object left out of a result. It searches the table for the
+// key, since lists hold no keys.
 func (x *Indexer[T]) leftOut(stored any) error {
 	obj := x.decode.Object(stored)
 	for r := range x.live.Load().records.all {
@@ -41,15 +38,15 @@ func (x *Indexer[T]) leftOut(stored any) error {
 			return keyedTypeError[T](r.key(), obj)
 		}
 	}
-	return typeError[T](obj) // it is gone by now
+	return typeError[T](obj) // it was deleted meanwhile
 }
 
-// choose returns the objects of a query, and, apart and as it is stored, one that is
-// of another type, if there are any.
+// choose returns the results of a query and, in left, one result of another type in its stored
+// form, if there are any.
 func (x *Indexer[T]) choose(namespace string, requirements []Requirement) (result []T, left []any) {
 	best := x.plan(namespace, requirements)
-	snapshots, ok := x.freeze(best)
-	if !ok { // the posting lists were given up just now
+	snapshots, ok := x.snapshots(best)
+	if !ok { // the label index was disabled or dropped meanwhile
 		return x.choose(namespace, requirements)
 	}
 	if i := best.requirement; i >= 0 {
@@ -62,17 +59,17 @@ func (x *Indexer[T]) choose(namespace string, requirements []Requirement) (resul
 	return x.filter(snapshots, checked, namespace, requirements)
 }
 
-// plan says which lists a query starts from: those of some values of one
-// index, or, with a nil index, the list of all.
+// plan is the lists from which a query starts: those of some values of an index or, with a nil
+// index, the list of all.
 type plan struct {
 	index       *index
 	namespace   string
 	values      []string // nil: all values of the index
 	size        int
-	requirement int // the one that the lists answer, or -1
+	requirement int // answered by the lists; -1 for none
 }
 
-// plan finds the best start of a query.
+// plan chooses the cheapest start of a query.
 func (x *store) plan(namespace string, requirements []Requirement) plan {
 	best := plan{namespace: namespace, size: math.MaxInt, requirement: -1}
 	if ix := x.live.Load().index(NamespaceIndex, named); ix != nil && namespace != "" {
@@ -95,12 +92,12 @@ func (x *store) plan(namespace string, requirements []Requirement) plan {
 	return best
 }
 
-// namespaced tells whether the lists hold nothing of other namespaces.
+// namespaced reports whether the lists hold objects of one namespace only.
 func (p *plan) namespaced() bool {
 	return p.index != nil && p.index.family != byLabel
 }
 
-// consider takes up a better start.
+// consider changes the plan to another start if that is shorter.
 func (p *plan) consider(values []string, ix *index, requirement int) {
 	size := 0
 	if values == nil {
@@ -118,8 +115,8 @@ func (p *plan) consider(values []string, ix *index, requirement int) {
 	}
 }
 
-// filter returns what the lists hold of a namespace, unless that is checked,
-// and of the requirements.
+// filter returns the objects of the lists that meet the requirements and, unless checked, are
+// in the namespace.
 func (x *Indexer[T]) filter(lists []Snapshot[any], checked bool, namespace string, requirements []Requirement) (result []T, left []any) {
 	for _, s := range lists {
 		for stored := range s.stored {
@@ -137,7 +134,7 @@ func (x *Indexer[T]) filter(lists []Snapshot[any], checked bool, namespace strin
 	return result, left
 }
 
-// joined returns what lists hold.
+// joined returns all objects of the lists.
 func joined[T any](lists []Snapshot[any]) (result []T, left []any) {
 	size := 0
 	for _, s := range lists {
@@ -156,11 +153,11 @@ func joined[T any](lists []Snapshot[any]) (result []T, left []any) {
 	case len(result) == 0:
 		result = nil
 	}
-	return result, stranger[T](lists)
+	return result, otherType[T](lists)
 }
 
-// stranger returns one object of another type, as it is stored.
-func stranger[T any](lists []Snapshot[any]) []any {
+// otherType returns one object of another type, in its stored form.
+func otherType[T any](lists []Snapshot[any]) []any {
 	for _, s := range lists {
 		for stored := range s.stored {
 			if _, ok := typed[T](s.decode.Object(stored)); !ok {
@@ -184,11 +181,11 @@ func (x *store) meets(obj any, requirements []Requirement) bool {
 	return true
 }
 
-// freeze returns the lists of a plan as they are at one moment. It fails where
-// the plan's index has been given up since.
-func (x *store) freeze(p plan) (lists []Snapshot[any], ok bool) {
+// snapshots returns the lists of a plan at one moment. It returns false if the plan's index was
+// disabled or dropped meanwhile.
+func (x *store) snapshots(p plan) (lists []Snapshot[any], ok bool) {
 	if p.index == nil {
-		return []Snapshot[any]{x.frozen(func(c *contents) *vector { return c.all })}, true
+		return []Snapshot[any]{x.snapshotOf(func(c *contents) *vector { return c.all })}, true
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -199,12 +196,12 @@ func (x *store) freeze(p plan) (lists []Snapshot[any], ok bool) {
 	}
 	for _, value := range p.values {
 		if v := ix.list(p.namespace, value); v != nil {
-			lists = append(lists, v.freeze().at(nil, x.decode))
+			lists = append(lists, v.snapshot().at(nil, x.decode))
 		}
 	}
 	if p.values == nil {
 		for n := range ix.values.all {
-			lists = append(lists, n.value.freeze().at(nil, x.decode))
+			lists = append(lists, n.value.snapshot().at(nil, x.decode))
 		}
 	}
 	return lists, true

@@ -5,13 +5,13 @@ import (
 	"unsafe"
 )
 
-// slot holds an object for readers that take no lock. An interface value is two
-// words, its type and its data. Of these only the data changes while readers
-// look, in one atomic store; an object of another type goes into another slot. So
-// an update allocates nothing, and a look-up reads the object's record only.
+// slot holds an object for readers without a lock. An interface value is two words, its type
+// and its data. An update changes only the data, in one atomic store; an object of another type
+// needs another slot. So an update allocates nothing, and a look-up reads only the object's
+// record.
 type slot halves
 
-// halves are the two words of an interface value, as sync/atomic.Value has them.
+// halves are the two words of an interface value, laid out as sync/atomic.Value expects them.
 type halves struct{ kind, data unsafe.Pointer }
 
 func slotOf(obj any) slot { return *(*slot)(unsafe.Pointer(&obj)) }
@@ -23,8 +23,8 @@ func (s *slot) load() (obj any) {
 	return obj
 }
 
-// takes tells whether an object can be stored: whether its type is the slot's.
+// takes reports whether the slot can store an object: the types must be equal.
 func (s *slot) takes(obj any) bool { return slotOf(obj).kind == s.kind }
 
-// store replaces the object by another one of its type.
+// store replaces the object with another one of its type.
 func (s *slot) store(obj any) { atomic.StorePointer(&s.data, slotOf(obj).data) }

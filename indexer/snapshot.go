@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Snapshot is a list of objects frozen at one moment: all of an indexer's, or
-// those under one value of an index. Taking one copies nothing, and what is
-// written later does not show in it. The zero value is an empty snapshot. It
-// is safe for concurrent use; the objects are shared and read-only.
+// Snapshot is a list of objects at one moment: all objects of an indexer, or those under one
+// index value. Taking one copies nothing, and later writes do not show in it. The zero value is
+// an empty snapshot. It is safe for concurrent use; the objects are shared and must not be
+// changed.
 //
-// Objects of another type than T count in Len, and read as the zero value by At.
-// All, AppendTo and List leave them out.
+// Objects of another type than T count in Len, and read as the zero value by At. All, AppendTo
+// and List leave them out.
 type Snapshot[T any] struct {
 	chunks  []*chunk
 	size    int
@@ -22,8 +22,8 @@ type Snapshot[T any] struct {
 // Len returns the number of objects.
 func (s Snapshot[T]) Len() int { return s.size }
 
-// Version returns the resourceVersion that the indexer was at when the
-// snapshot was taken, "" before the first list.
+// Version returns the indexer's resourceVersion at the time of the snapshot, "" before the
+// first list.
 func (s Snapshot[T]) Version() string {
 	if s.version == nil {
 		return ""
@@ -31,14 +31,14 @@ func (s Snapshot[T]) Version() string {
 	return *s.version
 }
 
-// All ranges over the objects, in no promised order. No lock is held, nothing
-// is copied: the loop may take as long as it likes and call anything.
+// All ranges over the objects, in no promised order. It holds no lock and copies nothing: the
+// loop may take as long as it likes and call anything.
 func (s Snapshot[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) { s.each(yield) }
 }
 
-// each is apart from All, so that the compiler puts All into its caller, where
-// the loop needs no closure on the heap.
+// each is separate from All so that the compiler inlines All into its caller, where the loop
+// then needs no closure on the heap.
 func (s *Snapshot[T]) each(yield func(T) bool) {
 	if s.decode != nil {
 		s.eachDecoded(yield)
@@ -63,7 +63,7 @@ func (s *Snapshot[T]) eachDecoded(yield func(T) bool) {
 	}
 }
 
-// stored calls yield for what is stored of each object, until it returns false.
+// stored calls yield with the stored form of each object, until it returns false.
 func (s *Snapshot[T]) stored(yield func(any) bool) {
 	left := s.size
 	for _, c := range s.chunks {
@@ -76,7 +76,8 @@ func (s *Snapshot[T]) stored(yield func(any) bool) {
 	}
 }
 
-// AppendTo appends the objects to dst, at the speed of memory.
+// AppendTo appends the objects to dst. Without a codec it costs a copy and a type assertion for
+// each.
 func (s Snapshot[T]) AppendTo(dst []T) []T {
 	if s.decode != nil {
 		return slices.AppendSeq(dst, s.All())
@@ -106,8 +107,7 @@ func appendTyped[T any](dst []T, objects []any) []T {
 	return dst[:size+n]
 }
 
-// List returns the objects as a slice that is the caller's own, nil if there
-// are none.
+// List returns the objects as a slice that belongs to the caller, nil if there are none.
 func (s Snapshot[T]) List() []T {
 	if s.size == 0 {
 		return nil
@@ -115,13 +115,12 @@ func (s Snapshot[T]) List() []T {
 	return s.AppendTo(make([]T, 0, s.size))
 }
 
-// at returns the snapshot marked with the version it was taken at, for whoever reads
-// what a decoder makes of it.
+// at returns a copy of the snapshot with its version and decoder.
 func (s *Snapshot[T]) at(version *string, decode Decoder) Snapshot[T] {
 	return Snapshot[T]{chunks: s.chunks, size: s.size, version: version, decode: decode}
 }
 
-// At returns the object at place i, which must be below Len.
+// At returns the object at position i, which must be below Len.
 func (s Snapshot[T]) At(i int) T {
 	obj, _ := typed[T](s.decode.Object(s.chunks[i>>chunkBits].objects[i%chunkSize]))
 	return obj

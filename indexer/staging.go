@@ -1,18 +1,18 @@
 package indexer
 
-// Staging collects a replacement of all objects of one part (a full state of what
-// one source has) while it arrives, without a second copy of the store. Nothing of
-// it shows until [Staging.Commit]. One goroutine uses it.
+// Staging collects a replacement of all objects of one part (the full state of one source)
+// while it arrives, without a second copy of the store. None of it shows until
+// [Staging.Commit]. Only one goroutine may use it.
 //
-// To a replacement, each key is in one of five states:
+// For a replacement, each key is in one of five states:
 //
 //	unseen     stored; the replacement does not hold it (yet)
-//	unchanged  stored, and the replacement holds it as it is: the record has its mark
+//	unchanged  stored, and the replacement holds the same version: the record has its mark
 //	replaced   stored, and the replacement holds another version: pending
 //	absent     not stored, and the replacement does not hold it (yet)
 //	added      not stored, and the replacement holds it: pending
 //
-// What is called does this to the state, whatever happens to other keys:
+// A call changes the state of its key alone, whatever the states of other keys:
 //
 //	           Keep       Put       Drop    another stores it  another deletes it  Commit
 //	unseen     unchanged  replaced  unseen  unseen             absent              deleted
@@ -21,20 +21,19 @@ package indexer
 //	absent     (false)    added     absent  unseen             absent              nothing
 //	added      (false)    added     absent  replaced           added               added
 //
-// Another is who writes by hand, another part, and a replacement of the whole
-// store: what the replacement had found unchanged is pending from then on, as the
-// version that it had found. A part counts the objects of other parts as not stored;
-// Commit takes them over.
+// "Another" is a user's own write, another part, or a replacement of the whole store. An object
+// that was unchanged becomes pending then, in the version found unchanged. A part counts the
+// objects of other parts as not stored; Commit takes them over.
 type Staging struct {
 	w       *Writer
 	part    uint16
-	all     bool   // it replaces the whole store, whatever the parts
-	mark    uint32 // of the records that are unchanged
+	all     bool   // replaces the objects of all parts
+	mark    uint32 // in the records that are unchanged
 	pending pending
 }
 
-// Stage begins a replacement of a part. There is one at a time for each part,
-// ended by Commit or Abort.
+// Stage begins a replacement of a part. Each part has at most one at a time; Commit or Abort
+// ends it.
 func (w *Writer) Stage(part uint16) *Staging {
 	w.x.writing.Lock()
 	defer w.x.writing.Unlock()
@@ -47,9 +46,9 @@ func (w *Writer) Stage(part uint16) *Staging {
 	return s
 }
 
-// StageAll begins a replacement of the whole store, whatever the parts: that of a
-// user, by hand. What is put belongs to the part that it is of in the store, and to
-// the given one if it is new. Nothing is kept.
+// StageAll begins a replacement of the whole store by a user, whatever the parts. An object put
+// belongs to the part its key has in the store, or to the given part if the key is new. Keep
+// always returns false.
 func (w *Writer) StageAll(part uint16) *Staging {
 	w.x.writing.Lock()
 	defer w.x.writing.Unlock()
@@ -72,19 +71,19 @@ func (s *Staging) Abort() {
 	s.end()
 }
 
-// end takes the staging off the writer's list. The caller holds x.writing.
+// end removes the staging from the writer's list. The caller holds x.writing.
 func (s *Staging) end() {
 	delete(s.w.staged, s.mark)
 }
 
-// Keep says that the replacement holds the stored object of a key as it is. It
-// returns false, and does nothing, if the part has none.
+// Keep records that the replacement holds the stored object of a key unchanged. It does nothing
+// and returns false if the part has no object of this key.
 func (s *Staging) Keep(key Key) bool {
 	return s.KeepIf(key, func(any, uint64) bool { return true })
 }
 
-// KeepIf is Keep where the stored object, with its stamp, is what the replacement
-// holds. That is asked in the writer's turn: nobody writes the key meanwhile.
+// KeepIf is Keep on the condition that same returns true for the stored object and its stamp.
+// It calls same with the writer's lock held: nobody writes the key meanwhile.
 func (s *Staging) KeepIf(key Key, same func(stored any, stamp uint64) bool) bool {
 	s.w.x.writing.Lock()
 	defer s.w.x.writing.Unlock()
@@ -98,23 +97,23 @@ func (s *Staging) KeepIf(key Key, same func(stored any, stamp uint64) bool) bool
 	return true
 }
 
-// Put says that the replacement holds this object. The last one of a key counts,
-// in the place of the first. It returns what is going to be stored.
+// Put adds an object to the replacement. If a key is put again, the last object counts, at the
+// position of the first. Put returns the stored form of the object.
 func (s *Staging) Put(key Key, obj any, stamp uint64) (stored any) {
 	stored = s.w.Encode(obj)
 	if s.w.x.decode == nil {
-		obj = nil // it is what the record has
+		obj = nil // the record holds the object itself
 	}
 	s.put(newRecord(key, stored, originOf(s.part, stamp)), obj)
 	return stored
 }
 
-// PutStored is [Staging.Put] of what the store has held before.
+// PutStored is [Staging.Put] for an object in the stored form that the store held before.
 func (s *Staging) PutStored(key Key, stored any, stamp uint64) {
 	s.put(newRecord(key, stored, originOf(s.part, stamp)), nil)
 }
 
-// put makes a record pending, of an object that it was encoded from, if that is known.
+// put makes a record pending. obj is the object before encoding, or nil if it is not known.
 func (s *Staging) put(r *record, obj any) {
 	s.w.x.writing.Lock()
 	defer s.w.x.writing.Unlock()
@@ -123,7 +122,7 @@ func (s *Staging) put(r *record, obj any) {
 	s.pending.put(r, obj)
 }
 
-// Drop says that the replacement does not hold a key, after all.
+// Drop removes a key from the replacement.
 func (s *Staging) Drop(key Key) {
 	s.w.x.writing.Lock()
 	defer s.w.x.writing.Unlock()
@@ -139,8 +138,7 @@ func (s *Staging) unmark(key Key) {
 	}
 }
 
-// stored returns the record of a key, nil if the part has none. The caller holds
-// x.writing.
+// stored returns the record of a key, or nil if the part has none. The caller holds x.writing.
 func (s *Staging) stored(key Key) *record {
 	r := s.w.x.live.Load().records.get(key)
 	if s.all || r == nil || r.value.origin.part() != s.part {
@@ -149,9 +147,8 @@ func (s *Staging) stored(key Key) *record {
 	return r
 }
 
-// retain lets replacements under way have the version of a record that they have
-// found unchanged: another is about to replace or delete it. The caller holds
-// x.writing.
+// retain is called before a record is replaced or deleted. If a replacement under way has found
+// the record unchanged, its version becomes pending there. The caller holds x.writing.
 func (w *Writer) retain(r *record) {
 	if r.number == 0 || len(w.staged) == 0 {
 		return
@@ -163,19 +160,17 @@ func (w *Writer) retain(r *record) {
 	}
 }
 
-// Visitor is told of the changes that a replacement comes to. It is told of objects as
-// they are stored, see [Codec].
+// Visitor is called for each change that Commit makes. It gets objects in their stored form,
+// see [Codec].
 type Visitor struct {
-	// Outdated tells whether an object that the replacement has put is older than
-	// the one that another part has under its key, which then stays. It is asked
-	// when the change would be made.
+	// Outdated reports whether an object of the replacement is older than another part's object
+	// of the same key, which then stays. It is called just before the change would be made.
 	Outdated func(key Key, part uint16, stored, put any) bool
-	// Deleted and Put are called once for each change: deletions first, then
-	// the others in the order of the list. What they are told of does not show
-	// in lists yet. Nil ones are not called.
+	// Deleted and Put are called once for each change: first all deletions, then the others in
+	// the order of the list. Lists do not show the changes yet. Both may be nil.
 	Deleted func(key Key, last any)
 	Put     func(key Key, old, new any, replaced bool)
-	// Commit is called last, in the write section that shows all of it.
+	// Commit is called last, in the write section that shows all changes.
 	Commit func(tx *Tx)
 }
 
@@ -185,12 +180,11 @@ func (v *Visitor) deleted(r *record) {
 	}
 }
 
-// Commit makes the store hold, of this part, exactly the replacement, and sets
-// the version, unless it is empty. It returns the number of changes. Few changes
-// are written in one section; many are built aside, while readers go on, and
-// swapped in. Where the visitor panics, the former stay as far as they were made,
-// and of the latter there are none. It is whole also where an index function ends
-// the goroutine, which then ends after it.
+// Commit replaces all objects of the part with those of the replacement, and sets the version,
+// unless it is empty. It returns the number of changes. A few changes are written in one
+// section; many are built aside, while readers go on, and swapped in. If the
+// visitor panics, changes made in one section stay as far as they got; changes built aside are
+// dropped. If an index function ends the goroutine, Commit completes first.
 func (s *Staging) Commit(version string, v Visitor) (changes int) {
 	w := s.w
 	w.x.writing.Lock()
@@ -215,7 +209,7 @@ func (s *Staging) Commit(version string, v Visitor) (changes int) {
 	return changes
 }
 
-// gone returns the records that the replacement does not hold.
+// gone returns the records that are stored and missing from the replacement.
 func (s *Staging) gone() (gone []*record) {
 	for r := range s.w.x.live.Load().all.records {
 		if (s.all || r.value.origin.part() == s.part) && r.number != s.mark && !s.pending.has(r.view()) {
@@ -243,8 +237,8 @@ func (s *Staging) commitInPlace(gone []*record, v Visitor, show func()) {
 	})
 }
 
-// apply writes what is pending to contents and visits it. It goes on from where it
-// was, if it is called again.
+// apply writes the pending records to contents and calls the visitor for each. A second call
+// goes on where the first one ended.
 func (s *Staging) apply(c *contents, v Visitor) {
 	for ; len(s.pending.order) > 0; s.pending.next() {
 		r := s.pending.order[0]
@@ -258,8 +252,8 @@ func (s *Staging) apply(c *contents, v Visitor) {
 	}
 }
 
-// object returns the object of the first pending record, nil where no index of c
-// looks at it.
+// object returns the object of the first pending record, decoded if necessary. It may return
+// nil if no index of c reads objects.
 func (s *Staging) object(c *contents, r *record) any {
 	switch obj := s.pending.object(); {
 	case obj != nil || c.keyed:
@@ -269,8 +263,8 @@ func (s *Staging) object(c *contents, r *record) any {
 	}
 }
 
-// yields tells whether the object that another part has in c stays. A replacement
-// of the whole store replaces it, and leaves it to that part.
+// yields reports whether the pending record is dropped because another part's object is newer.
+// A replacement of the whole store always replaces the object, and leaves it in the other part.
 func (s *Staging) yields(c *contents, r *record, v Visitor) bool {
 	if !s.all && v.Outdated == nil {
 		return false

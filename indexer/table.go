@@ -6,40 +6,39 @@ import (
 	"sync/atomic"
 )
 
-// groupSize is the number of slots of a group: with its tags it fills a line
-// of the processor's cache, and most look-ups read one group.
+// groupSize is the number of slots of a group: with its tags it fills a cache line of the
+// processor, and most look-ups read one group.
 const groupSize = 7
 
-// group is a run of slots with a tag for each, a byte of the hash of its key.
-// Readers may see a tag and the slot of two moments: the key decides.
+// group is a run of slots with a tag for each: one byte of its key's hash. A reader may see a
+// tag and a slot of different moments, and so always compares the key.
 //
-// Invariant: a slot is nil where its tag says empty or grave, and has the tag
-// of its key otherwise. A slot once filled is never empty again, so that a
-// probe sequence cannot break under a reader.
+// Invariant: a slot is nil if its tag is empty or tombstone, and otherwise its tag is its
+// key's. A slot once filled is never empty again, so that no reader's probe sequence breaks.
 type group[V any] struct {
-	tags  atomic.Uint64 // the byte that is left over is a grave's
+	tags  atomic.Uint64 // the byte left over is a tombstone
 	slots [groupSize]atomic.Pointer[node[V]]
 }
 
-// The tags. That of a key has the highest bit set.
+// The tags. A key's tag has the highest bit set.
 const (
-	empty = 0x00
-	grave = 0x01
+	empty     = 0x00
+	tombstone = 0x01
 
 	everyByte = 0x0101010101010101
-	noSlots   = uint64(grave) << (8 * groupSize)
+	noSlots   = uint64(tombstone) << (8 * groupSize)
 )
 
-// table maps keys to nodes, with open addressing and linear probing by groups,
-// for any number of readers and one writer. Readers take no lock.
+// table is a hash table from keys to nodes, with open addressing and linear probing by groups,
+// for one writer and any number of readers. Readers take no lock.
 //
-// Invariant: live <= used <= 4/5 of the slots; used counts the graves too.
+// Invariant: live <= used <= 4/5 of the slots; used counts the tombstones too.
 type table[V any] struct {
-	groups atomic.Pointer[[]group[V]] // replaced whole when it grows
+	groups atomic.Pointer[[]group[V]] // replaced as a whole when the table grows
 	seed   maphash.Seed
-	factor uint64 // odd, of the seed
+	factor uint64 // odd, derived from the seed
 
-	live, used int // the writer's own
+	live, used int // only the writer uses them
 }
 
 // newTable returns a table with room for size nodes before it grows.
@@ -62,16 +61,16 @@ func (t *table[V]) full(groups []group[V]) bool {
 	return (t.used+1)*5 > len(groups)*groupSize*4
 }
 
-// start is where the probe for key begins, and its tag. The hash is scaled to
-// the number of groups, which therefore need not be a power of two.
+// start returns the group where the probe for key begins, and the key's tag. The hash is scaled
+// to the number of groups, so that this need not be a power of two.
 func (t *table[V]) start(key Key, groups int) (i int, tag uint64) {
 	h := t.hash(key)
 	high, _ := bits.Mul64(h, uint64(groups)) //nolint:gosec // a slice length is not negative
 	return int(high), h&0x7f | 0x80          //nolint:gosec // below groups
 }
 
-// hash mixes the namespace into the hash of the name, eight bytes at a time: it
-// is short, and to call maphash for it would be a fifth of a look-up.
+// hash mixes the namespace into the hash of the name, eight bytes at a time. Calling maphash
+// for a short namespace would be a fifth of a look-up.
 func (t *table[V]) hash(key Key) uint64 {
 	h := maphash.String(t.seed, key.Name)
 	s := key.Namespace
@@ -88,26 +87,26 @@ func (t *table[V]) hash(key Key) uint64 {
 	return t.mix(h, last)
 }
 
-// mix is a multiplication by a number that nobody knows, folded, as wyhash does it.
+// mix multiplies by a secret number and folds the product, as wyhash does.
 func (t *table[V]) mix(h, word uint64) uint64 {
 	high, low := bits.Mul64(h^word, t.factor)
 	return high ^ low
 }
 
-// word is the first eight bytes of s; the compiler makes one load of it.
+// word returns the first eight bytes of s; the compiler makes one load of it.
 func word(s string) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// matches has the highest bit of each byte set that equals tag, and perhaps
-// that of some more above such a byte.
+// matches sets the highest bit of each byte of tags that equals tag. It may also set that of
+// some bytes above a matching one.
 func matches(tags, tag uint64) uint64 {
 	x := tags ^ tag*everyByte
 	return (x - everyByte) &^ x & (everyByte << 7) &^ (0xff << (8 * groupSize))
 }
 
-// first is the slot of the lowest bit of what matches returned.
+// first returns the slot of the lowest match.
 func first(matches uint64) int { return bits.TrailingZeros64(matches) / 8 }
 
 // get returns the node of key, or nil. Safe for any goroutine.
@@ -131,14 +130,14 @@ func (t *table[V]) get(key Key) *node[V] {
 	}
 }
 
-// spot is where a key is in a table, or where it goes.
+// spot is the position of a key in a table, or the position where its node goes.
 type spot[V any] struct {
 	group *group[V]
 	slot  int
 	tag   uint64
 }
 
-// find returns the spot of key and its node, nil if it has none. The writer's.
+// find returns the spot of key and its node, or nil. Only the writer calls it.
 func (t *table[V]) find(key Key, groups []group[V]) (p spot[V], n *node[V]) {
 	i, tag := t.start(key, len(groups))
 	p.tag = tag
@@ -151,7 +150,7 @@ func (t *table[V]) find(key Key, groups []group[V]) (p spot[V], n *node[V]) {
 			}
 		}
 		free := matches(tags, empty)
-		if m := matches(tags, grave); p.group == nil && m != 0 {
+		if m := matches(tags, tombstone); p.group == nil && m != 0 {
 			p.group, p.slot = g, first(m)
 		}
 		if free != 0 {
@@ -166,9 +165,9 @@ func (t *table[V]) find(key Key, groups []group[V]) (p spot[V], n *node[V]) {
 	}
 }
 
-// seek returns the spot of key and its node. If there is none, there is room
-// for one, until something else is written. The writer's.
-func (t *table[V]) seek(key Key) (spot[V], *node[V]) {
+// reserve returns the spot of key and its node, or nil. It grows the table if there is no room
+// for a new node. The spot holds until the next write. Only the writer calls it.
+func (t *table[V]) reserve(key Key) (spot[V], *node[V]) {
 	groups := *t.groups.Load()
 	if t.full(groups) {
 		groups = t.grow()
@@ -176,9 +175,9 @@ func (t *table[V]) seek(key Key) (spot[V], *node[V]) {
 	return t.find(key, groups)
 }
 
-// fill stores a node at the spot that seek has found for its key. Readers find
-// it once its tag is there.
-func (t *table[V]) fill(p spot[V], n *node[V]) {
+// publish stores a node at the spot that reserve has found for its key. Readers find the node
+// once its tag is set.
+func (t *table[V]) publish(p spot[V], n *node[V]) {
 	p.group.slots[p.slot].Store(n)
 	if was := p.group.setTag(p.slot, p.tag); was == empty {
 		t.used++
@@ -186,14 +185,14 @@ func (t *table[V]) fill(p spot[V], n *node[V]) {
 	t.live++
 }
 
-// remove takes the node of key out and returns it, or nil.
+// remove deletes the node of key and returns it, or nil.
 func (t *table[V]) remove(key Key) (old *node[V]) {
 	p, old := t.find(key, *t.groups.Load())
 	if old == nil {
 		return nil
 	}
 	p.group.slots[p.slot].Store(nil)
-	p.group.setTag(p.slot, grave)
+	p.group.setTag(p.slot, tombstone)
 	t.live--
 	return old
 }
@@ -205,22 +204,21 @@ func (g *group[V]) setTag(slot int, tag uint64) (was uint64) {
 	return tags >> shift & 0xff
 }
 
-// grow moves the live nodes into a new array of at least half as much room
-// again as they need, which also drops the graves. Readers keep the old one
-// until they look again.
+// grow moves the live nodes into a new array with at least half as much room again, and drops
+// the tombstones. A reader in the old array finishes there.
 func (t *table[V]) grow() []group[V] {
 	next := newGroups[V]((t.live + 1) * 15 / 8)
 	t.live, t.used = 0, 0
 	for n := range t.all {
 		p, _ := t.find(n.view(), *next)
-		t.fill(p, n)
+		t.publish(p, n)
 	}
 	t.groups.Store(next)
 	return *next
 }
 
-// all calls yield for every node until it returns false. Readers may call it;
-// what the writer does meanwhile may be seen or not.
+// all calls yield for every node until it returns false. Readers may call it; it may miss or
+// show a write that happens meanwhile.
 func (t *table[V]) all(yield func(*node[V]) bool) {
 	groups := *t.groups.Load()
 	for i := range groups {

@@ -33,9 +33,9 @@ func newTableTwins(t *testing.T, r *rand.Rand) *tableTwins {
 func put(t *table[int], key Key, value int) (n, old *node[int]) {
 	n = newNode[int](key)
 	n.value = value
-	p, old := t.seek(key)
+	p, old := t.reserve(key)
 	if old == nil {
-		t.fill(p, n)
+		t.publish(p, n)
 	} else {
 		p.group.slots[p.slot].Store(n)
 	}

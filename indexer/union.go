@@ -1,9 +1,8 @@
 package indexer
 
-// Union returns the objects under any of several values of an index, each
-// once, as one moment had them, in no promised order; the slice is the
-// caller's own, nil if there are none. Those of another type are left out. It returns [ErrUnknownIndex] where there
-// is no such index.
+// Union returns the objects under any of several index values, each once, at one moment, in no
+// promised order. The slice belongs to the caller; it is nil if there are none. Objects of
+// another type are left out. Union returns [ErrUnknownIndex] if the index does not exist.
 func (x *Indexer[T]) Union(index string, values ...string) ([]T, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -10,114 +10,115 @@ const (
 	chunkSize = 1 << chunkBits
 )
 
-// chunk is a run of up to chunkSize objects, as they are stored. Only the last chunk of a vector
-// is shorter, and grows as needed.
+// chunk is a run of up to chunkSize objects in their stored form. Only the last chunk of a
+// vector is shorter, and grows as needed.
 type chunk struct {
-	objects []any // never changed once a snapshot holds the chunk
+	objects []any // never overwritten once a snapshot shares the chunk
 	// owners are the records of the objects. Guarded by the indexer's mu.
-	// Invariant: len(owners) == len(objects), except in a chunk that is not live
-	// any more, which has none: a snapshot should not keep records alive.
-	owners []*record
-	epoch  uint64
+	// Invariant: len(owners) == len(objects) in a live chunk. A chunk left to snapshots has no
+	// owners, since a snapshot must not keep records in memory.
+	owners     []*record
+	generation uint64
 }
 
-// vector is a dense list of objects in no promised order. Snapshots of it are
-// frozen by sharing its chunks; the writer copies a shared chunk once, when it
-// first writes to it.
+// vector is a dense list of objects in no promised order, with copy-on-write snapshots: a
+// snapshot shares the chunks, and the writer copies a shared chunk once, before it first writes
+// to it.
 //
-// Invariant: a chunk may be written to only while chunk.epoch == vector.epoch,
-// and every snapshot taken raises the vector's epoch before the next write.
+// Invariant: the writer may write to a chunk only while chunk.generation == vector.generation,
+// and every snapshot raises the vector's generation before the next write.
 type vector struct {
-	// frozen is the snapshot that holds as long as nobody writes.
-	frozen atomic.Pointer[Snapshot[any]]
+	// cached is the current snapshot; nil after a write.
+	cached atomic.Pointer[Snapshot[any]]
 	size   atomic.Int64
 
 	// Guarded by the indexer's mu.
-	chunks []*chunk
-	epoch  uint64
+	chunks     []*chunk
+	generation uint64
 
-	index *index // whose list this is; nil for the list of all objects
+	index *index // the list's index; nil for the list of all objects
 }
 
-// freeze returns the vector as it is. The caller holds the indexer's mu.
-func (v *vector) freeze() *Snapshot[any] {
-	if s := v.frozen.Load(); s != nil {
+// snapshot returns the vector as it is now, and caches the answer until the next write. The
+// caller holds the indexer's mu.
+func (v *vector) snapshot() *Snapshot[any] {
+	if s := v.cached.Load(); s != nil {
 		return s
 	}
 	s := &Snapshot[any]{chunks: v.chunks, size: v.len()}
-	v.frozen.Store(s)
+	v.cached.Store(s)
 	return s
 }
 
-// copied returns the vector as it is, to the caller alone: others go on to wait for
-// the end of the write section. The caller holds the indexer's mu.
-func (v *vector) copied() *Snapshot[any] {
-	if s := v.frozen.Load(); s != nil {
+// snapshotUncached is snapshot without publishing the answer: other readers still wait for the
+// end of the write section. The caller holds the indexer's mu.
+func (v *vector) snapshotUncached() *Snapshot[any] {
+	if s := v.cached.Load(); s != nil {
 		return s
 	}
 	s := &Snapshot[any]{chunks: v.chunks, size: v.len()}
-	v.unshare()
+	v.copyDirectory()
 	return s
 }
 
 func (v *vector) len() int { return int(v.size.Load()) }
 
-// thaw makes the directory of chunks the writer's own again.
-func (v *vector) thaw() {
-	if v.frozen.Load() == nil {
+// unshare gives the writer a directory of chunks of its own, if a snapshot shares it.
+func (v *vector) unshare() {
+	if v.cached.Load() == nil {
 		return
 	}
-	v.frozen.Store(nil)
-	v.unshare()
+	v.cached.Store(nil)
+	v.copyDirectory()
 }
 
-// unshare leaves the present chunks and their directory to snapshots.
-func (v *vector) unshare() {
-	v.epoch++
+// copyDirectory leaves the present directory and its chunks to snapshots.
+func (v *vector) copyDirectory() {
+	v.generation++
 	chunks := make([]*chunk, len(v.chunks), len(v.chunks)+1)
 	copy(chunks, v.chunks)
 	v.chunks = chunks
 }
 
-// own returns chunk i, copied if a snapshot shares it.
-func (v *vector) own(i int) *chunk {
-	v.thaw()
+// writable returns chunk i for writing; it copies the chunk first if a snapshot shares it.
+func (v *vector) writable(i int) *chunk {
+	v.unshare()
 	c := v.chunks[i]
-	if c.epoch == v.epoch {
+	if c.generation == v.generation {
 		return c
 	}
-	mine := &chunk{objects: make([]any, len(c.objects), cap(c.objects)), owners: c.owners, epoch: v.epoch}
+	mine := &chunk{objects: make([]any, len(c.objects), cap(c.objects)), owners: c.owners, generation: v.generation}
 	copy(mine.objects, c.objects)
 	c.owners = nil
 	v.chunks[i] = mine
 	return mine
 }
 
-// add appends obj and returns its position.
+// add appends an object and returns its position.
 func (v *vector) add(obj any, owner *record) uint32 {
 	at := v.len()
 	if at == len(v.chunks)*chunkSize {
-		v.thaw()
+		v.unshare()
 		v.chunks = append(v.chunks, v.newChunk())
 	}
-	c := v.own(at >> chunkBits)
+	c := v.writable(at >> chunkBits)
 	c.objects = append(c.objects, obj)
 	c.owners = append(c.owners, owner)
 	v.size.Store(int64(at + 1))
 	return uint32(at) //nolint:gosec // 4 billion objects do not fit in memory
 }
 
-// disown lets go of the records. The vector is not written to any more.
+// disown releases the records. The writer never writes to the vector again.
 func (v *vector) disown() {
 	for _, c := range v.chunks {
 		c.owners = nil
 	}
 }
 
-// newChunk starts small in a short vector, so that an index value with one
-// object costs little.
+// newChunk makes a small chunk for a short vector, so that an index value with one object costs
+// little.
 func (v *vector) newChunk() *chunk {
-	c := &chunk{epoch: v.epoch}
+	c := &chunk{generation: v.generation}
 	if len(v.chunks) > 0 {
 		c.objects = make([]any, 0, chunkSize)
 		c.owners = make([]*record, 0, chunkSize)
@@ -125,9 +126,9 @@ func (v *vector) newChunk() *chunk {
 	return c
 }
 
-// set replaces the object at a position, and returns it.
+// set replaces the object at a position, and returns the old one.
 func (v *vector) set(at uint32, obj any) (old any) {
-	c := v.own(int(at >> chunkBits))
+	c := v.writable(int(at >> chunkBits))
 	old, c.objects[at%chunkSize] = c.objects[at%chunkSize], obj
 	return old
 }
@@ -142,11 +143,11 @@ func (v *vector) owner(at uint32) *record {
 	return v.chunks[at>>chunkBits].owners[at%chunkSize]
 }
 
-// remove takes the object at a position out by moving the last one there. It
-// returns the record of the one that moved, or nil if there was none to move.
+// remove deletes the object at a position by moving the last object there. It returns the
+// record of the moved object, or nil if none moved.
 func (v *vector) remove(at uint32) (moved *record) {
 	last := v.len() - 1
-	c := v.own(last >> chunkBits)
+	c := v.writable(last >> chunkBits)
 	end := last % chunkSize
 	if int(at) != last {
 		moved = c.owners[end]
@@ -163,7 +164,7 @@ func (v *vector) remove(at uint32) (moved *record) {
 	return moved
 }
 
-// keys returns the keys of the objects. The caller holds the indexer's mu.
+// keys returns copies of the objects' keys. The caller holds the indexer's mu.
 func (v *vector) keys() []Key {
 	keys := make([]Key, 0, v.len())
 	for _, c := range v.chunks {
@@ -172,7 +173,7 @@ func (v *vector) keys() []Key {
 	return keys
 }
 
-// appendKeys appends the keys of the objects. Their names share one string.
+// appendKeys appends copies of the objects' keys. The names share one string.
 func (c *chunk) appendKeys(keys []Key) []Key {
 	size := 0
 	for _, r := range c.owners {
@@ -188,8 +189,8 @@ func (c *chunk) appendKeys(keys []Key) []Key {
 	return keys
 }
 
-// records calls yield for the record of each object. The caller holds the
-// indexer's writing or its mu.
+// records calls yield for the record of each object. The caller holds the indexer's writing or
+// its mu.
 func (v *vector) records(yield func(*record) bool) {
 	for _, c := range v.chunks {
 		for _, r := range c.owners {

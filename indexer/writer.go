@@ -7,28 +7,28 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// Writer is the write side of an [Indexer]. Its methods are safe for any
-// goroutine; the writers take turns.
+// Writer is the write side of an [Indexer]. Its methods are safe for any goroutine; writers
+// take turns.
 type Writer struct {
 	x  *Indexer[any]
 	tx Tx
 
 	// Guarded by x.writing.
-	mark     uint32              // the last full state that was begun
-	staged   map[uint32]*Staging // the full states under way, by their marks
-	posts    []post              // scratch
-	wanted   []wanted            // scratch
-	values   []string            // scratch
-	failures []failure           // scratch
-	exits    int                 // how often an index function has ended its goroutine
-	asked    asked               // its own lock
-	faults   []*IndexError       // of this write section, to be reported after it
+	mark      uint32              // of the last replacement begun
+	staged    map[uint32]*Staging // the replacements under way, by their marks
+	posts     []post              // scratch
+	indexKeys []indexKey          // scratch
+	values    []string            // scratch
+	failures  []failure           // scratch
+	exits     int                 // how often an index function has ended its goroutine
+	asked     asked               // has a lock of its own
+	faults    []*IndexError       // of this write section, not reported yet
 
-	broken atomic.Int64 // what Broken returns; written at the end of each write section
+	broken atomic.Int64 // the answer of Broken; written at the end of each write section
 }
 
-// New returns the write side of a new, empty indexer. It returns
-// [ErrIndexInvalid] or [ErrIndexExists] where the indexes do not do.
+// New returns the write side of a new, empty indexer. It returns [ErrIndexInvalid] or
+// [ErrIndexExists] if an index is invalid or a name is used twice.
 func New(o Options) (*Writer, error) {
 	if o.Labels == nil {
 		o.Labels = func(any) map[string]string { return nil }
@@ -54,9 +54,9 @@ func New(o Options) (*Writer, error) {
 // Indexer returns the read side.
 func (w *Writer) Indexer() *Indexer[any] { return w.x }
 
-// Begin begins a write section, which [Tx.Commit] ends: what is written in it
-// becomes visible to lists at once then (to Get one by one). It must be short, since
-// lists wait for it, and must not call the indexer. Other writers wait.
+// Begin begins a write section; [Tx.Commit] ends it. Lists show all its writes at once, at the
+// end; Get shows each write immediately. The section must be short, since lists wait for it,
+// and must not call the indexer. Other writers wait.
 //
 //	tx := w.Begin()
 //	defer tx.Commit()
@@ -67,7 +67,8 @@ func (w *Writer) Begin() *Tx {
 	return &w.tx
 }
 
-// finish ends a write section: it lets the next writer in, and reports.
+// finish ends a write section: it lets the next writer in, and then reports failed index
+// functions.
 func (w *Writer) finish() {
 	faults := w.unlock()
 	if w.x.options.Report == nil {
@@ -78,11 +79,11 @@ func (w *Writer) finish() {
 	}
 }
 
-// unlock lets the next writer in. It returns what is to be reported.
+// unlock lets the next writer in. It returns the failures to report.
 func (w *Writer) unlock() (faults []*IndexError) {
 	defer w.x.writing.Unlock()
 
-	w.disableOvergrown()
+	w.disableTooManyValues()
 	if verify.On {
 		w.check()
 	}
@@ -95,9 +96,9 @@ func (w *Writer) unlock() (faults []*IndexError) {
 	return faults
 }
 
-// Freeze calls do between two write sections: whatever do looks at that is
-// written only in write sections belongs to one moment. It may take a snapshot
-// of that moment, must be short, and must not write.
+// Freeze calls do between two write sections. Everything that only write sections change
+// belongs to one moment while do runs. do may take a snapshot of that moment, must be short,
+// and must not write.
 func (w *Writer) Freeze(do func(tx *Tx)) {
 	w.x.mu.Lock()
 	defer w.x.mu.Unlock()
@@ -105,18 +106,18 @@ func (w *Writer) Freeze(do func(tx *Tx)) {
 	do(&w.tx)
 }
 
-// Broken returns for how many objects an index function has failed. It never waits: while
-// something is written that counts as before.
+// Broken counts the objects on which an index function has failed; an object counts once for
+// each such index. It never waits, and counts the state after the last write section.
 func (w *Writer) Broken() int { return int(w.broken.Load()) }
 
-// valuesIn returns the values of a record with an object in some indexes, in
-// their order, valid until the next call, and keeps book of failures. It may end
-// the goroutine, so it is called before anything of the record is written; it has
-// kept no book then.
-func (w *Writer) valuesIn(indexes []*index, r *record, obj any) []wanted {
-	w.wanted, w.failures = w.wanted[:0], w.failures[:0]
+// indexKeysOf returns the index values of a record with an object, in the order of the indexes,
+// and records failed index functions. The slice is valid until the next call. The caller must
+// call it before it changes the record: an index function may end the goroutine, and then
+// nothing is recorded.
+func (w *Writer) indexKeysOf(indexes []*index, r *record, obj any) []indexKey {
+	w.indexKeys, w.failures = w.indexKeys[:0], w.failures[:0]
 	for i := 0; i < len(indexes); {
-		i = w.gather(indexes, i, r, obj)
+		i = w.appendIndexKeys(indexes, i, r, obj)
 	}
 	for _, ix := range indexes {
 		if len(ix.broken) > 0 {
@@ -126,11 +127,10 @@ func (w *Writer) valuesIn(indexes []*index, r *record, obj any) []wanted {
 	for _, f := range w.failures {
 		w.failed(f.index, r.key(), f.err)
 	}
-	return w.wanted
+	return w.indexKeys
 }
 
-// whole calls f. Where an index function ends the goroutine in the midst of it, f is
-// called again before the goroutine ends, to go on from where it was.
+// whole implements [Tx.Whole].
 func (w *Writer) whole(f func()) {
 	exits := w.exits
 	defer func() {
@@ -141,21 +141,21 @@ func (w *Writer) whole(f func()) {
 	f()
 }
 
-// failure is what an index function has failed with.
+// failure is an index and the error of its function.
 type failure struct {
 	index *index
 	err   error
 }
 
-// gather appends the values in the indexes from one on, up to one that fails.
-// It returns the place after that.
-func (w *Writer) gather(indexes []*index, from int, r *record, obj any) (next int) {
+// appendIndexKeys appends the values for the indexes starting at from, and stops after the
+// first index whose function panics. It returns the index to go on from.
+func (w *Writer) appendIndexKeys(indexes []*index, from int, r *record, obj any) (next int) {
 	next = from
 	defer func() {
 		if p := recover(); p != nil {
 			w.failures = append(w.failures, failure{indexes[next], recovered(p)})
 			next++
-		} else if next < len(indexes) { // neither a panic nor the end
+		} else if next < len(indexes) { // no panic, and not the end: the goroutine is ending
 			indexes[next].apart = true
 			w.exits++
 		}
@@ -171,14 +171,14 @@ func (w *Writer) gather(indexes []*index, from int, r *record, obj any) (next in
 			w.values = ix.valuesOf(w.values, r, obj)
 		}
 		for _, value := range w.values {
-			w.wanted = append(w.wanted, wanted{ix, value})
+			w.indexKeys = append(w.indexKeys, indexKey{ix, value})
 		}
 	}
 	return next
 }
 
-// valuesApart is index.valuesOf on a goroutine of its own. It panics, too, where
-// the index function ends that.
+// valuesApart is index.valuesOf on a goroutine of its own. It panics with [ErrGoexit] if the
+// index function ends that goroutine.
 func (w *Writer) valuesApart(ix *index, r *record, obj any) (values []string) {
 	var p any
 	returned := goexit.Apart(func() {

@@ -1,13 +1,13 @@
-// Package lister reads an informer's store as controllers do: by name, by
-// namespace and by label selector.
+// Package lister reads an informer's store as controllers do: by name, by namespace and by
+// label selector.
 //
-// In client-go this is what the generated listers do.
+// In client-go these are the generated listers.
 //
 // # Guarantees
 //
-//   - Nothing here asks the API server; everything is as fresh as the store is.
-//   - Get takes no lock. List answers label selectors from an index and returns
-//     one moment of the store, as a slice of the caller's own.
+//   - A lister never asks the API server; its answers are as recent as the store.
+//   - Get takes no lock. List answers label selectors from an index and returns the objects of
+//     one moment, as a slice that belongs to the caller.
 //   - The objects are shared and must not be changed.
 //   - All methods are safe for any goroutine, and a Lister may be copied.
 package lister

@@ -9,9 +9,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// translate says a label selector in the indexer's words. It returns false for
-// one that matches nothing. A selector of a type that is not known, whose
-// requirements may not tell all, becomes one requirement that asks it.
+// translate turns a label selector into requirements for the indexer. It returns false for a
+// selector that matches nothing. A selector of an unknown type may have conditions beyond its
+// requirements: it becomes one requirement that calls its Matches.
 func translate(selector labels.Selector) (requirements []indexer.Requirement, some bool) {
 	if labels.MatchesNothing(selector) {
 		return nil, false
@@ -47,7 +47,7 @@ func requirement(r *labels.Requirement) indexer.Requirement {
 		op = indexer.Exists
 	case selection.DoesNotExist:
 		op = indexer.NotExists
-	case selection.GreaterThan, selection.LessThan: // they compare numbers: ask
+	case selection.GreaterThan, selection.LessThan: // they compare numbers: Match decides
 	}
 	return indexer.Requirement{
 		Key: r.Key(), Op: op, Values: r.ValuesUnsorted(),
