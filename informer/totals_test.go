@@ -61,6 +61,7 @@ func TestTotals(t *testing.T) {
 		require.Empty(t, before.Totals.Relists)
 		allow()
 		require.NoError(t, i.WaitSynced(t.Context()))
+		synctest.Wait() // the reflector reports a full state after it was shown
 		synced := i.Status()
 		require.Greater(t, synced.SyncTook, 5*time.Second)
 		require.Equal(t, map[reflector.Cause]int{reflector.CauseStart: 1}, synced.Totals.Relists)
