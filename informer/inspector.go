@@ -35,7 +35,7 @@ type HandlerMeasures struct {
 	// the measuring began counts from then.
 	Lag time.Duration
 	// Sampled is how many calls were timed, and Took how long these took: all calls of a
-	// handler that takes 4 microseconds or longer; of a quicker one, one in 8, and all that
+	// handler that takes 4 microseconds or longer; of a quicker one, one in 32, and all that
 	// took longer than two seconds.
 	Sampled uint64
 	Took    time.Duration

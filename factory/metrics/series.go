@@ -72,6 +72,6 @@ var (
 	told       = counter("handler_events_total", "handler", "Events that the handler was told, those of resyncs and of the initial state too.")
 	backlog    = gauge("handler_backlog_events", "handler", "Events that wait for the handler.")
 	lag        = gauge("handler_lag_seconds", "handler", "Age of the oldest event that waits for the handler.")
-	handling   = summary("handler_duration_seconds", "handler", "Time that a call of the handler takes: all are timed, but of a handler that takes less than 4 µs 1 in 8.")
+	handling   = summary("handler_duration_seconds", "handler", "Time that a call of the handler takes: all are timed, but of a handler that takes less than 4 µs 1 in 32.")
 	handlerBad = counter("handler_failures_total", "handler", "Calls of the handler that panicked, or ended their goroutine.")
 )
