@@ -39,7 +39,7 @@ func TestADisabledLabelIndexHasNoSize(t *testing.T) {
 	update(w, withLabels(1, func(int) map[string]string { return map[string]string{"id": "x"} }))
 	ask(x, "", "id")
 	require.Len(t, x.LabelIndexSizes(), 1)
-	update(w, withLabels(2*overgrownFrom, func(i int) map[string]string { return map[string]string{"id": fmt.Sprint(i)} }))
+	update(w, withLabels(2*tooManyFrom, func(i int) map[string]string { return map[string]string{"id": fmt.Sprint(i)} }))
 	require.Len(t, x.LabelIndexes(), 1)
 	require.Empty(t, x.LabelIndexSizes())
 }
