@@ -44,6 +44,11 @@ func (x *Indexer[T]) leftOut(stored any) error {
 // choose returns the results of a query and, in left, one result of another type in its stored
 // form, if there are any.
 func (x *Indexer[T]) choose(namespace string, requirements []Requirement) (result []T, left []any) {
+	if len(requirements) == 0 {
+		if s, ok := x.namespaceSnapshot(namespace); ok {
+			return joined[T](s)
+		}
+	}
 	best := x.plan(namespace, requirements)
 	snapshots, ok := x.snapshots(best)
 	if !ok { // the label index was disabled or dropped meanwhile
@@ -54,9 +59,21 @@ func (x *Indexer[T]) choose(namespace string, requirements []Requirement) (resul
 	}
 	checked := namespace == "" || best.namespaced()
 	if checked && len(requirements) == 0 {
-		return joined[T](snapshots)
+		return joined[T](snapshots...)
 	}
 	return x.filter(snapshots, checked, namespace, requirements)
+}
+
+// namespaceSnapshot returns all objects of a namespace, or of the indexer if that is "". It
+// returns false if there is no index by namespace.
+func (x *store) namespaceSnapshot(namespace string) (Snapshot[any], bool) {
+	if namespace == "" {
+		return x.snapshotOf(func(c *contents) *vector { return c.all }), true
+	}
+	if x.live.Load().index(NamespaceIndex, named) == nil {
+		return Snapshot[any]{}, false
+	}
+	return x.snapshotOf(func(c *contents) *vector { return c.index(NamespaceIndex, named).list("", namespace) }), true
 }
 
 // plan is the lists from which a query starts: those of some values of an index or, with a nil
@@ -135,7 +152,7 @@ func (x *Indexer[T]) filter(lists []Snapshot[any], checked bool, namespace strin
 }
 
 // joined returns all objects of the lists.
-func joined[T any](lists []Snapshot[any]) (result []T, left []any) {
+func joined[T any](lists ...Snapshot[any]) (result []T, left []any) {
 	size := 0
 	for _, s := range lists {
 		size += s.Len()

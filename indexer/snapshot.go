@@ -90,13 +90,18 @@ func (s Snapshot[T]) AppendTo(dst []T) []T {
 	return dst
 }
 
+// appendTyped appends the objects of type T.
 func appendTyped[T any](dst []T, objects []any) []T {
 	if untyped, ok := any(&dst).(*[]any); ok {
 		return any(append(*untyped, objects...)).([]T)
 	}
 	size := len(dst)
 	dst = slices.Grow(dst, len(objects))[:size+len(objects)]
-	room, n := dst[size:], 0
+	room := dst[size:]
+	if copyPointers(room, objects) {
+		return dst
+	}
+	n := 0
 	for i := range objects {
 		if t, ok := objects[i].(T); ok {
 			room[n] = t
