@@ -48,7 +48,7 @@ func (x *store) Bytes() int64 {
 const (
 	word64 = 8
 	// listed is what an entry of a list takes: an object and the pointer to its record.
-	listed = 3 * word64
+	listed = 2 * word64
 )
 
 // bytes is what the groups of a table take.

@@ -63,11 +63,11 @@ func (x *index) check() {
 func (v *vector) check() {
 	size := 0
 	for i, c := range v.chunks {
-		verify.That(len(c.objects) == len(c.owners), "chunk %d has %d objects, %d owners", i, len(c.objects), len(c.owners))
-		verify.That(i == len(v.chunks)-1 || len(c.objects) == chunkSize, "chunk %d is not full", i)
-		verify.That(len(c.objects) > 0, "chunk %d is empty", i)
+		verify.That(c.objects.len() == len(c.owners), "chunk %d has %d objects, %d owners", i, c.objects.len(), len(c.owners))
+		verify.That(i == len(v.chunks)-1 || c.objects.len() == chunkSize, "chunk %d is not full", i)
+		verify.That(c.objects.len() > 0, "chunk %d is empty", i)
 		verify.That(c.generation <= v.generation, "chunk %d is ahead of its list", i)
-		size += len(c.objects)
+		size += c.objects.len()
 	}
 	verify.That(size == v.len(), "%d objects in the chunks, %d in the list", size, v.len())
 	if s := v.cached.Load(); s != nil {

@@ -3,6 +3,7 @@ package indexer
 import (
 	"slices"
 	"sync"
+	"unsafe"
 )
 
 // A label index lists the objects by the values of one label key, for [Indexer.Select]: by
@@ -208,7 +209,7 @@ const listBytes = 120
 // The caller holds the indexer's mu.
 func (v *vector) bytes() (n int) {
 	for _, c := range v.chunks {
-		n += 64 + 16*cap(c.objects) + 8*cap(c.owners)
+		n += int(unsafe.Sizeof(chunk{})) + 8*(cap(c.objects.words)+cap(c.owners))
 	}
 	return n
 }

@@ -1,7 +1,6 @@
 package indexer
 
 import (
-	"reflect"
 	"sync/atomic"
 	"unsafe"
 )
@@ -29,22 +28,3 @@ func (s *slot) takes(obj any) bool { return slotOf(obj).kind == s.kind }
 
 // store replaces the object with another one of its type.
 func (s *slot) store(obj any) { atomic.StorePointer(&s.data, slotOf(obj).data) }
-
-// copyPointers fills room with the objects, if T is a pointer type and all objects are of it. It
-// reports whether it did, and takes half the time of a type assertion for each object.
-func copyPointers[T any](room []T, objects []any) bool {
-	if reflect.TypeFor[T]().Kind() != reflect.Pointer {
-		return false
-	}
-	var nothing T
-	kind := slotOf(nothing).kind
-	to := unsafe.Slice((*unsafe.Pointer)(unsafe.Pointer(unsafe.SliceData(room))), len(room))
-	from := unsafe.Slice((*halves)(unsafe.Pointer(unsafe.SliceData(objects))), len(to))
-	for i := range to {
-		if from[i].kind != kind {
-			return false
-		}
-		to[i] = from[i].data
-	}
-	return true
-}

@@ -44,15 +44,29 @@ func (s *Snapshot[T]) each(yield func(T) bool) {
 		s.eachDecoded(yield)
 		return
 	}
-	left := s.size
 	for _, c := range s.chunks {
-		for _, obj := range c.objects[:min(left, chunkSize)] {
-			if t, ok := typed[T](obj); ok && !yield(t) {
-				return
+		if !eachTyped(&c.objects, yield) {
+			return
+		}
+	}
+}
+
+// eachTyped calls yield with each object of type T, until it returns false.
+func eachTyped[T any](c *column, yield func(T) bool) bool {
+	if ts, ok := pointers[T](c); ok {
+		for _, t := range ts {
+			if !yield(t) {
+				return false
 			}
 		}
-		left -= chunkSize
+		return true
 	}
+	for i := range c.len() {
+		if t, ok := typed[T](c.at(i)); ok && !yield(t) {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *Snapshot[T]) eachDecoded(yield func(T) bool) {
@@ -65,51 +79,43 @@ func (s *Snapshot[T]) eachDecoded(yield func(T) bool) {
 
 // stored calls yield with the stored form of each object, until it returns false.
 func (s *Snapshot[T]) stored(yield func(any) bool) {
-	left := s.size
 	for _, c := range s.chunks {
-		for _, stored := range c.objects[:min(left, chunkSize)] {
-			if !yield(stored) {
+		for i := range c.objects.len() {
+			if !yield(c.objects.at(i)) {
 				return
 			}
 		}
-		left -= chunkSize
 	}
 }
 
-// AppendTo appends the objects to dst. Without a codec it costs a copy and a type assertion for
-// each.
+// AppendTo appends the objects to dst. Without a codec it costs a copy of the pointers, or a type
+// assertion for each object if T is no pointer type.
 func (s Snapshot[T]) AppendTo(dst []T) []T {
 	if s.decode != nil {
 		return slices.AppendSeq(dst, s.All())
 	}
-	left := s.size
+	dst = slices.Grow(dst, s.size)
 	for _, c := range s.chunks {
-		dst = appendTyped(dst, c.objects[:min(left, chunkSize)])
-		left -= chunkSize
+		dst = appendTyped(dst, &c.objects)
 	}
 	return dst
 }
 
 // appendTyped appends the objects of type T.
-func appendTyped[T any](dst []T, objects []any) []T {
-	if untyped, ok := any(&dst).(*[]any); ok {
-		return any(append(*untyped, objects...)).([]T)
+func appendTyped[T any](dst []T, c *column) []T {
+	if ts, ok := pointers[T](c); ok {
+		return append(dst, ts...)
 	}
-	size := len(dst)
-	dst = slices.Grow(dst, len(objects))[:size+len(objects)]
-	room := dst[size:]
-	if copyPointers(room, objects) {
+	if untyped, ok := any(&dst).(*[]any); ok {
+		*untyped = c.appendTo(*untyped)
 		return dst
 	}
-	n := 0
-	for i := range objects {
-		if t, ok := objects[i].(T); ok {
-			room[n] = t
-			n++
+	for i := range c.len() {
+		if t, ok := typed[T](c.at(i)); ok {
+			dst = append(dst, t)
 		}
 	}
-	clear(room[n:])
-	return dst[:size+n]
+	return dst
 }
 
 // List returns the objects as a slice that belongs to the caller, nil if there are none.
@@ -127,6 +133,6 @@ func (s *Snapshot[T]) at(version *string, decode Decoder) Snapshot[T] {
 
 // At returns the object at position i, which must be below Len.
 func (s Snapshot[T]) At(i int) T {
-	obj, _ := typed[T](s.decode.Object(s.chunks[i>>chunkBits].objects[i%chunkSize]))
+	obj, _ := typed[T](s.decode.Object(s.chunks[i>>chunkBits].objects.at(i % chunkSize)))
 	return obj
 }

@@ -3,6 +3,7 @@ package indexer
 import (
 	"strings"
 	"sync/atomic"
+	"unsafe"
 )
 
 const (
@@ -13,9 +14,9 @@ const (
 // chunk is a run of up to chunkSize objects in their stored form. Only the last chunk of a
 // vector is shorter, and grows as needed.
 type chunk struct {
-	objects []any // never overwritten once a snapshot shares the chunk
+	objects column // never overwritten once a snapshot shares the chunk
 	// owners are the records of the objects. Guarded by the indexer's mu.
-	// Invariant: len(owners) == len(objects) in a live chunk. A chunk left to snapshots has no
+	// Invariant: len(owners) == objects.len() in a live chunk. A chunk left to snapshots has no
 	// owners, since a snapshot must not keep records in memory.
 	owners     []*record
 	generation uint64
@@ -87,8 +88,7 @@ func (v *vector) writable(i int) *chunk {
 	if c.generation == v.generation {
 		return c
 	}
-	mine := &chunk{objects: make([]any, len(c.objects), cap(c.objects)), owners: c.owners, generation: v.generation}
-	copy(mine.objects, c.objects)
+	mine := &chunk{objects: c.objects.clone(), owners: c.owners, generation: v.generation}
 	c.owners = nil
 	v.chunks[i] = mine
 	return mine
@@ -102,7 +102,7 @@ func (v *vector) add(obj any, owner *record) uint32 {
 		v.chunks = append(v.chunks, v.newChunk())
 	}
 	c := v.writable(at >> chunkBits)
-	c.objects = append(c.objects, obj)
+	c.objects.add(obj)
 	c.owners = append(c.owners, owner)
 	v.size.Store(int64(at + 1))
 	return uint32(at) //nolint:gosec // 4 billion objects do not fit in memory
@@ -120,7 +120,7 @@ func (v *vector) disown() {
 func (v *vector) newChunk() *chunk {
 	c := &chunk{generation: v.generation}
 	if len(v.chunks) > 0 {
-		c.objects = make([]any, 0, chunkSize)
+		c.objects.words = make([]unsafe.Pointer, 0, chunkSize)
 		c.owners = make([]*record, 0, chunkSize)
 	}
 	return c
@@ -128,9 +128,7 @@ func (v *vector) newChunk() *chunk {
 
 // set replaces the object at a position, and returns the old one.
 func (v *vector) set(at uint32, obj any) (old any) {
-	c := v.writable(int(at >> chunkBits))
-	old, c.objects[at%chunkSize] = c.objects[at%chunkSize], obj
-	return old
+	return v.writable(int(at>>chunkBits)).objects.set(int(at%chunkSize), obj)
 }
 
 // setOwner replaces the record of the object at a position.
@@ -151,11 +149,12 @@ func (v *vector) remove(at uint32) (moved *record) {
 	end := last % chunkSize
 	if int(at) != last {
 		moved = c.owners[end]
-		v.set(at, c.objects[end])
+		v.set(at, c.objects.at(end))
 		v.setOwner(at, moved)
 	}
-	c.objects[end], c.owners[end] = nil, nil
-	c.objects, c.owners = c.objects[:end], c.owners[:end]
+	c.objects.pop()
+	c.owners[end] = nil
+	c.owners = c.owners[:end]
 	if end == 0 {
 		v.chunks[len(v.chunks)-1] = nil
 		v.chunks = v.chunks[:len(v.chunks)-1]
