@@ -320,7 +320,8 @@ type appsV1ControllerRevisionLister struct {
 }
 
 func (l appsV1ControllerRevisionLister) ControllerRevisions(namespace string) listersappsv1.ControllerRevisionNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v appsV1) ControllerRevisions() informersappsv1.TypedControllerRevisionInformer {
 	return access(v.f, v.Interface.ControllerRevisions(), func(l lister.Lister[*appsv1.ControllerRevision], _ listersappsv1.ControllerRevisionLister) listersappsv1.ControllerRevisionLister {
@@ -335,7 +336,8 @@ type appsV1DaemonSetLister struct {
 }
 
 func (l appsV1DaemonSetLister) DaemonSets(namespace string) listersappsv1.DaemonSetNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v appsV1) DaemonSets() informersappsv1.TypedDaemonSetInformer {
 	return access(v.f, v.Interface.DaemonSets(), func(l lister.Lister[*appsv1.DaemonSet], clientgo listersappsv1.DaemonSetLister) listersappsv1.DaemonSetLister {
@@ -348,7 +350,8 @@ type appsV1DeploymentLister struct {
 }
 
 func (l appsV1DeploymentLister) Deployments(namespace string) listersappsv1.DeploymentNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v appsV1) Deployments() informersappsv1.TypedDeploymentInformer {
 	return access(v.f, v.Interface.Deployments(), func(l lister.Lister[*appsv1.Deployment], _ listersappsv1.DeploymentLister) listersappsv1.DeploymentLister {
@@ -363,7 +366,8 @@ type appsV1ReplicaSetLister struct {
 }
 
 func (l appsV1ReplicaSetLister) ReplicaSets(namespace string) listersappsv1.ReplicaSetNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v appsV1) ReplicaSets() informersappsv1.TypedReplicaSetInformer {
 	return access(v.f, v.Interface.ReplicaSets(), func(l lister.Lister[*appsv1.ReplicaSet], clientgo listersappsv1.ReplicaSetLister) listersappsv1.ReplicaSetLister {
@@ -380,7 +384,8 @@ type appsV1StatefulSetLister struct {
 }
 
 func (l appsV1StatefulSetLister) StatefulSets(namespace string) listersappsv1.StatefulSetNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v appsV1) StatefulSets() informersappsv1.TypedStatefulSetInformer {
 	return access(v.f, v.Interface.StatefulSets(), func(l lister.Lister[*appsv1.StatefulSet], clientgo listersappsv1.StatefulSetLister) listersappsv1.StatefulSetLister {
@@ -402,7 +407,8 @@ type appsV1beta1ControllerRevisionLister struct {
 }
 
 func (l appsV1beta1ControllerRevisionLister) ControllerRevisions(namespace string) listersappsv1beta1.ControllerRevisionNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v appsV1beta1) ControllerRevisions() informersappsv1beta1.TypedControllerRevisionInformer {
 	return access(v.f, v.Interface.ControllerRevisions(), func(l lister.Lister[*appsv1beta1.ControllerRevision], _ listersappsv1beta1.ControllerRevisionLister) listersappsv1beta1.ControllerRevisionLister {
@@ -415,7 +421,8 @@ type appsV1beta1DeploymentLister struct {
 }
 
 func (l appsV1beta1DeploymentLister) Deployments(namespace string) listersappsv1beta1.DeploymentNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v appsV1beta1) Deployments() informersappsv1beta1.TypedDeploymentInformer {
 	return access(v.f, v.Interface.Deployments(), func(l lister.Lister[*appsv1beta1.Deployment], _ listersappsv1beta1.DeploymentLister) listersappsv1beta1.DeploymentLister {
@@ -432,7 +439,8 @@ type appsV1beta1StatefulSetLister struct {
 }
 
 func (l appsV1beta1StatefulSetLister) StatefulSets(namespace string) listersappsv1beta1.StatefulSetNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v appsV1beta1) StatefulSets() informersappsv1beta1.TypedStatefulSetInformer {
 	return access(v.f, v.Interface.StatefulSets(), func(l lister.Lister[*appsv1beta1.StatefulSet], clientgo listersappsv1beta1.StatefulSetLister) listersappsv1beta1.StatefulSetLister {
@@ -454,7 +462,8 @@ type appsV1beta2ControllerRevisionLister struct {
 }
 
 func (l appsV1beta2ControllerRevisionLister) ControllerRevisions(namespace string) listersappsv1beta2.ControllerRevisionNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v appsV1beta2) ControllerRevisions() informersappsv1beta2.TypedControllerRevisionInformer {
 	return access(v.f, v.Interface.ControllerRevisions(), func(l lister.Lister[*appsv1beta2.ControllerRevision], _ listersappsv1beta2.ControllerRevisionLister) listersappsv1beta2.ControllerRevisionLister {
@@ -471,7 +480,8 @@ type appsV1beta2DaemonSetLister struct {
 }
 
 func (l appsV1beta2DaemonSetLister) DaemonSets(namespace string) listersappsv1beta2.DaemonSetNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v appsV1beta2) DaemonSets() informersappsv1beta2.TypedDaemonSetInformer {
 	return access(v.f, v.Interface.DaemonSets(), func(l lister.Lister[*appsv1beta2.DaemonSet], clientgo listersappsv1beta2.DaemonSetLister) listersappsv1beta2.DaemonSetLister {
@@ -484,7 +494,8 @@ type appsV1beta2DeploymentLister struct {
 }
 
 func (l appsV1beta2DeploymentLister) Deployments(namespace string) listersappsv1beta2.DeploymentNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v appsV1beta2) Deployments() informersappsv1beta2.TypedDeploymentInformer {
 	return access(v.f, v.Interface.Deployments(), func(l lister.Lister[*appsv1beta2.Deployment], _ listersappsv1beta2.DeploymentLister) listersappsv1beta2.DeploymentLister {
@@ -501,7 +512,8 @@ type appsV1beta2ReplicaSetLister struct {
 }
 
 func (l appsV1beta2ReplicaSetLister) ReplicaSets(namespace string) listersappsv1beta2.ReplicaSetNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v appsV1beta2) ReplicaSets() informersappsv1beta2.TypedReplicaSetInformer {
 	return access(v.f, v.Interface.ReplicaSets(), func(l lister.Lister[*appsv1beta2.ReplicaSet], clientgo listersappsv1beta2.ReplicaSetLister) listersappsv1beta2.ReplicaSetLister {
@@ -518,7 +530,8 @@ type appsV1beta2StatefulSetLister struct {
 }
 
 func (l appsV1beta2StatefulSetLister) StatefulSets(namespace string) listersappsv1beta2.StatefulSetNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v appsV1beta2) StatefulSets() informersappsv1beta2.TypedStatefulSetInformer {
 	return access(v.f, v.Interface.StatefulSets(), func(l lister.Lister[*appsv1beta2.StatefulSet], clientgo listersappsv1beta2.StatefulSetLister) listersappsv1beta2.StatefulSetLister {
@@ -550,7 +563,8 @@ type autoscalingV1HorizontalPodAutoscalerLister struct {
 }
 
 func (l autoscalingV1HorizontalPodAutoscalerLister) HorizontalPodAutoscalers(namespace string) listersautoscalingv1.HorizontalPodAutoscalerNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v autoscalingV1) HorizontalPodAutoscalers() informersautoscalingv1.TypedHorizontalPodAutoscalerInformer {
 	return access(v.f, v.Interface.HorizontalPodAutoscalers(), func(l lister.Lister[*autoscalingv1.HorizontalPodAutoscaler], _ listersautoscalingv1.HorizontalPodAutoscalerLister) listersautoscalingv1.HorizontalPodAutoscalerLister {
@@ -572,7 +586,8 @@ type autoscalingV2HorizontalPodAutoscalerLister struct {
 }
 
 func (l autoscalingV2HorizontalPodAutoscalerLister) HorizontalPodAutoscalers(namespace string) listersautoscalingv2.HorizontalPodAutoscalerNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v autoscalingV2) HorizontalPodAutoscalers() informersautoscalingv2.TypedHorizontalPodAutoscalerInformer {
 	return access(v.f, v.Interface.HorizontalPodAutoscalers(), func(l lister.Lister[*autoscalingv2.HorizontalPodAutoscaler], _ listersautoscalingv2.HorizontalPodAutoscalerLister) listersautoscalingv2.HorizontalPodAutoscalerLister {
@@ -602,7 +617,8 @@ type batchV1CronJobLister struct {
 }
 
 func (l batchV1CronJobLister) CronJobs(namespace string) listersbatchv1.CronJobNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v batchV1) CronJobs() informersbatchv1.TypedCronJobInformer {
 	return access(v.f, v.Interface.CronJobs(), func(l lister.Lister[*batchv1.CronJob], _ listersbatchv1.CronJobLister) listersbatchv1.CronJobLister {
@@ -617,7 +633,8 @@ type batchV1JobLister struct {
 }
 
 func (l batchV1JobLister) Jobs(namespace string) listersbatchv1.JobNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v batchV1) Jobs() informersbatchv1.TypedJobInformer {
 	return access(v.f, v.Interface.Jobs(), func(l lister.Lister[*batchv1.Job], clientgo listersbatchv1.JobLister) listersbatchv1.JobLister {
@@ -639,7 +656,8 @@ type batchV1beta1CronJobLister struct {
 }
 
 func (l batchV1beta1CronJobLister) CronJobs(namespace string) listersbatchv1beta1.CronJobNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v batchV1beta1) CronJobs() informersbatchv1beta1.TypedCronJobInformer {
 	return access(v.f, v.Interface.CronJobs(), func(l lister.Lister[*batchv1beta1.CronJob], _ listersbatchv1beta1.CronJobLister) listersbatchv1beta1.CronJobLister {
@@ -682,7 +700,8 @@ type certificatesV1PodCertificateRequestLister struct {
 }
 
 func (l certificatesV1PodCertificateRequestLister) PodCertificateRequests(namespace string) listerscertificatesv1.PodCertificateRequestNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v certificatesV1) PodCertificateRequests() informerscertificatesv1.TypedPodCertificateRequestInformer {
 	return access(v.f, v.Interface.PodCertificateRequests(), func(l lister.Lister[*certificatesv1.PodCertificateRequest], _ listerscertificatesv1.PodCertificateRequestLister) listerscertificatesv1.PodCertificateRequestLister {
@@ -730,7 +749,8 @@ type certificatesV1beta1PodCertificateRequestLister struct {
 }
 
 func (l certificatesV1beta1PodCertificateRequestLister) PodCertificateRequests(namespace string) listerscertificatesv1beta1.PodCertificateRequestNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v certificatesV1beta1) PodCertificateRequests() informerscertificatesv1beta1.TypedPodCertificateRequestInformer {
 	return access(v.f, v.Interface.PodCertificateRequests(), func(l lister.Lister[*certificatesv1beta1.PodCertificateRequest], _ listerscertificatesv1beta1.PodCertificateRequestLister) listerscertificatesv1beta1.PodCertificateRequestLister {
@@ -762,7 +782,8 @@ type coordinationV1LeaseLister struct {
 }
 
 func (l coordinationV1LeaseLister) Leases(namespace string) listerscoordinationv1.LeaseNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v coordinationV1) Leases() informerscoordinationv1.TypedLeaseInformer {
 	return access(v.f, v.Interface.Leases(), func(l lister.Lister[*coordinationv1.Lease], _ listerscoordinationv1.LeaseLister) listerscoordinationv1.LeaseLister {
@@ -784,7 +805,8 @@ type coordinationV1alpha2LeaseCandidateLister struct {
 }
 
 func (l coordinationV1alpha2LeaseCandidateLister) LeaseCandidates(namespace string) listerscoordinationv1alpha2.LeaseCandidateNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v coordinationV1alpha2) LeaseCandidates() informerscoordinationv1alpha2.TypedLeaseCandidateInformer {
 	return access(v.f, v.Interface.LeaseCandidates(), func(l lister.Lister[*coordinationv1alpha2.LeaseCandidate], _ listerscoordinationv1alpha2.LeaseCandidateLister) listerscoordinationv1alpha2.LeaseCandidateLister {
@@ -806,7 +828,8 @@ type coordinationV1beta1LeaseCandidateLister struct {
 }
 
 func (l coordinationV1beta1LeaseCandidateLister) LeaseCandidates(namespace string) listerscoordinationv1beta1.LeaseCandidateNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v coordinationV1beta1) LeaseCandidates() informerscoordinationv1beta1.TypedLeaseCandidateInformer {
 	return access(v.f, v.Interface.LeaseCandidates(), func(l lister.Lister[*coordinationv1beta1.LeaseCandidate], _ listerscoordinationv1beta1.LeaseCandidateLister) listerscoordinationv1beta1.LeaseCandidateLister {
@@ -819,7 +842,8 @@ type coordinationV1beta1LeaseLister struct {
 }
 
 func (l coordinationV1beta1LeaseLister) Leases(namespace string) listerscoordinationv1beta1.LeaseNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v coordinationV1beta1) Leases() informerscoordinationv1beta1.TypedLeaseInformer {
 	return access(v.f, v.Interface.Leases(), func(l lister.Lister[*coordinationv1beta1.Lease], _ listerscoordinationv1beta1.LeaseLister) listerscoordinationv1beta1.LeaseLister {
@@ -855,7 +879,8 @@ type coreV1ConfigMapLister struct {
 }
 
 func (l coreV1ConfigMapLister) ConfigMaps(namespace string) listerscorev1.ConfigMapNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v coreV1) ConfigMaps() informerscorev1.TypedConfigMapInformer {
 	return access(v.f, v.Interface.ConfigMaps(), func(l lister.Lister[*corev1.ConfigMap], _ listerscorev1.ConfigMapLister) listerscorev1.ConfigMapLister {
@@ -868,7 +893,8 @@ type coreV1EndpointsLister struct {
 }
 
 func (l coreV1EndpointsLister) Endpoints(namespace string) listerscorev1.EndpointsNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v coreV1) Endpoints() informerscorev1.TypedEndpointsInformer {
 	return access(v.f, v.Interface.Endpoints(), func(l lister.Lister[*corev1.Endpoints], _ listerscorev1.EndpointsLister) listerscorev1.EndpointsLister {
@@ -879,7 +905,8 @@ func (v coreV1) Endpoints() informerscorev1.TypedEndpointsInformer {
 type coreV1EventLister struct{ lister.Lister[*corev1.Event] }
 
 func (l coreV1EventLister) Events(namespace string) listerscorev1.EventNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v coreV1) Events() informerscorev1.TypedEventInformer {
 	return access(v.f, v.Interface.Events(), func(l lister.Lister[*corev1.Event], _ listerscorev1.EventLister) listerscorev1.EventLister {
@@ -892,7 +919,8 @@ type coreV1LimitRangeLister struct {
 }
 
 func (l coreV1LimitRangeLister) LimitRanges(namespace string) listerscorev1.LimitRangeNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v coreV1) LimitRanges() informerscorev1.TypedLimitRangeInformer {
 	return access(v.f, v.Interface.LimitRanges(), func(l lister.Lister[*corev1.LimitRange], _ listerscorev1.LimitRangeLister) listerscorev1.LimitRangeLister {
@@ -913,7 +941,8 @@ type coreV1PersistentVolumeClaimLister struct {
 }
 
 func (l coreV1PersistentVolumeClaimLister) PersistentVolumeClaims(namespace string) listerscorev1.PersistentVolumeClaimNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v coreV1) PersistentVolumeClaims() informerscorev1.TypedPersistentVolumeClaimInformer {
 	return access(v.f, v.Interface.PersistentVolumeClaims(), func(l lister.Lister[*corev1.PersistentVolumeClaim], _ listerscorev1.PersistentVolumeClaimLister) listerscorev1.PersistentVolumeClaimLister {
@@ -931,7 +960,8 @@ type coreV1PodTemplateLister struct {
 }
 
 func (l coreV1PodTemplateLister) PodTemplates(namespace string) listerscorev1.PodTemplateNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v coreV1) PodTemplates() informerscorev1.TypedPodTemplateInformer {
 	return access(v.f, v.Interface.PodTemplates(), func(l lister.Lister[*corev1.PodTemplate], _ listerscorev1.PodTemplateLister) listerscorev1.PodTemplateLister {
@@ -942,7 +972,8 @@ func (v coreV1) PodTemplates() informerscorev1.TypedPodTemplateInformer {
 type coreV1PodLister struct{ lister.Lister[*corev1.Pod] }
 
 func (l coreV1PodLister) Pods(namespace string) listerscorev1.PodNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v coreV1) Pods() informerscorev1.TypedPodInformer {
 	return access(v.f, v.Interface.Pods(), func(l lister.Lister[*corev1.Pod], _ listerscorev1.PodLister) listerscorev1.PodLister {
@@ -959,7 +990,8 @@ type coreV1ReplicationControllerLister struct {
 }
 
 func (l coreV1ReplicationControllerLister) ReplicationControllers(namespace string) listerscorev1.ReplicationControllerNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v coreV1) ReplicationControllers() informerscorev1.TypedReplicationControllerInformer {
 	return access(v.f, v.Interface.ReplicationControllers(), func(l lister.Lister[*corev1.ReplicationController], clientgo listerscorev1.ReplicationControllerLister) listerscorev1.ReplicationControllerLister {
@@ -972,7 +1004,8 @@ type coreV1ResourceQuotaLister struct {
 }
 
 func (l coreV1ResourceQuotaLister) ResourceQuotas(namespace string) listerscorev1.ResourceQuotaNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v coreV1) ResourceQuotas() informerscorev1.TypedResourceQuotaInformer {
 	return access(v.f, v.Interface.ResourceQuotas(), func(l lister.Lister[*corev1.ResourceQuota], _ listerscorev1.ResourceQuotaLister) listerscorev1.ResourceQuotaLister {
@@ -983,7 +1016,8 @@ func (v coreV1) ResourceQuotas() informerscorev1.TypedResourceQuotaInformer {
 type coreV1SecretLister struct{ lister.Lister[*corev1.Secret] }
 
 func (l coreV1SecretLister) Secrets(namespace string) listerscorev1.SecretNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v coreV1) Secrets() informerscorev1.TypedSecretInformer {
 	return access(v.f, v.Interface.Secrets(), func(l lister.Lister[*corev1.Secret], _ listerscorev1.SecretLister) listerscorev1.SecretLister {
@@ -996,7 +1030,8 @@ type coreV1ServiceAccountLister struct {
 }
 
 func (l coreV1ServiceAccountLister) ServiceAccounts(namespace string) listerscorev1.ServiceAccountNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v coreV1) ServiceAccounts() informerscorev1.TypedServiceAccountInformer {
 	return access(v.f, v.Interface.ServiceAccounts(), func(l lister.Lister[*corev1.ServiceAccount], _ listerscorev1.ServiceAccountLister) listerscorev1.ServiceAccountLister {
@@ -1007,7 +1042,8 @@ func (v coreV1) ServiceAccounts() informerscorev1.TypedServiceAccountInformer {
 type coreV1ServiceLister struct{ lister.Lister[*corev1.Service] }
 
 func (l coreV1ServiceLister) Services(namespace string) listerscorev1.ServiceNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v coreV1) Services() informerscorev1.TypedServiceInformer {
 	return access(v.f, v.Interface.Services(), func(l lister.Lister[*corev1.Service], _ listerscorev1.ServiceLister) listerscorev1.ServiceLister {
@@ -1039,7 +1075,8 @@ type discoveryV1EndpointSliceLister struct {
 }
 
 func (l discoveryV1EndpointSliceLister) EndpointSlices(namespace string) listersdiscoveryv1.EndpointSliceNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v discoveryV1) EndpointSlices() informersdiscoveryv1.TypedEndpointSliceInformer {
 	return access(v.f, v.Interface.EndpointSlices(), func(l lister.Lister[*discoveryv1.EndpointSlice], _ listersdiscoveryv1.EndpointSliceLister) listersdiscoveryv1.EndpointSliceLister {
@@ -1061,7 +1098,8 @@ type discoveryV1beta1EndpointSliceLister struct {
 }
 
 func (l discoveryV1beta1EndpointSliceLister) EndpointSlices(namespace string) listersdiscoveryv1beta1.EndpointSliceNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v discoveryV1beta1) EndpointSlices() informersdiscoveryv1beta1.TypedEndpointSliceInformer {
 	return access(v.f, v.Interface.EndpointSlices(), func(l lister.Lister[*discoveryv1beta1.EndpointSlice], _ listersdiscoveryv1beta1.EndpointSliceLister) listersdiscoveryv1beta1.EndpointSliceLister {
@@ -1089,7 +1127,8 @@ type eventsV1 struct {
 type eventsV1EventLister struct{ lister.Lister[*eventsv1.Event] }
 
 func (l eventsV1EventLister) Events(namespace string) listerseventsv1.EventNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v eventsV1) Events() informerseventsv1.TypedEventInformer {
 	return access(v.f, v.Interface.Events(), func(l lister.Lister[*eventsv1.Event], _ listerseventsv1.EventLister) listerseventsv1.EventLister {
@@ -1111,7 +1150,8 @@ type eventsV1beta1EventLister struct {
 }
 
 func (l eventsV1beta1EventLister) Events(namespace string) listerseventsv1beta1.EventNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v eventsV1beta1) Events() informerseventsv1beta1.TypedEventInformer {
 	return access(v.f, v.Interface.Events(), func(l lister.Lister[*eventsv1beta1.Event], _ listerseventsv1beta1.EventLister) listerseventsv1beta1.EventLister {
@@ -1147,7 +1187,8 @@ type extensionsV1beta1DaemonSetLister struct {
 }
 
 func (l extensionsV1beta1DaemonSetLister) DaemonSets(namespace string) listersextensionsv1beta1.DaemonSetNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v extensionsV1beta1) DaemonSets() informersextensionsv1beta1.TypedDaemonSetInformer {
 	return access(v.f, v.Interface.DaemonSets(), func(l lister.Lister[*extensionsv1beta1.DaemonSet], clientgo listersextensionsv1beta1.DaemonSetLister) listersextensionsv1beta1.DaemonSetLister {
@@ -1160,7 +1201,8 @@ type extensionsV1beta1DeploymentLister struct {
 }
 
 func (l extensionsV1beta1DeploymentLister) Deployments(namespace string) listersextensionsv1beta1.DeploymentNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v extensionsV1beta1) Deployments() informersextensionsv1beta1.TypedDeploymentInformer {
 	return access(v.f, v.Interface.Deployments(), func(l lister.Lister[*extensionsv1beta1.Deployment], _ listersextensionsv1beta1.DeploymentLister) listersextensionsv1beta1.DeploymentLister {
@@ -1173,7 +1215,8 @@ type extensionsV1beta1IngressLister struct {
 }
 
 func (l extensionsV1beta1IngressLister) Ingresses(namespace string) listersextensionsv1beta1.IngressNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v extensionsV1beta1) Ingresses() informersextensionsv1beta1.TypedIngressInformer {
 	return access(v.f, v.Interface.Ingresses(), func(l lister.Lister[*extensionsv1beta1.Ingress], _ listersextensionsv1beta1.IngressLister) listersextensionsv1beta1.IngressLister {
@@ -1186,7 +1229,8 @@ type extensionsV1beta1NetworkPolicyLister struct {
 }
 
 func (l extensionsV1beta1NetworkPolicyLister) NetworkPolicies(namespace string) listersextensionsv1beta1.NetworkPolicyNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v extensionsV1beta1) NetworkPolicies() informersextensionsv1beta1.TypedNetworkPolicyInformer {
 	return access(v.f, v.Interface.NetworkPolicies(), func(l lister.Lister[*extensionsv1beta1.NetworkPolicy], _ listersextensionsv1beta1.NetworkPolicyLister) listersextensionsv1beta1.NetworkPolicyLister {
@@ -1203,7 +1247,8 @@ type extensionsV1beta1ReplicaSetLister struct {
 }
 
 func (l extensionsV1beta1ReplicaSetLister) ReplicaSets(namespace string) listersextensionsv1beta1.ReplicaSetNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v extensionsV1beta1) ReplicaSets() informersextensionsv1beta1.TypedReplicaSetInformer {
 	return access(v.f, v.Interface.ReplicaSets(), func(l lister.Lister[*extensionsv1beta1.ReplicaSet], clientgo listersextensionsv1beta1.ReplicaSetLister) listersextensionsv1beta1.ReplicaSetLister {
@@ -1350,7 +1395,8 @@ type lifecycleV1alpha1EvictionRequestLister struct {
 }
 
 func (l lifecycleV1alpha1EvictionRequestLister) EvictionRequests(namespace string) listerslifecyclev1alpha1.EvictionRequestNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v lifecycleV1alpha1) EvictionRequests() informerslifecyclev1alpha1.TypedEvictionRequestInformer {
 	return access(v.f, v.Interface.EvictionRequests(), func(l lister.Lister[*lifecyclev1alpha1.EvictionRequest], _ listerslifecyclev1alpha1.EvictionRequestLister) listerslifecyclev1alpha1.EvictionRequestLister {
@@ -1363,7 +1409,8 @@ type lifecycleV1alpha1EvictionLister struct {
 }
 
 func (l lifecycleV1alpha1EvictionLister) Evictions(namespace string) listerslifecyclev1alpha1.EvictionNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v lifecycleV1alpha1) Evictions() informerslifecyclev1alpha1.TypedEvictionInformer {
 	return access(v.f, v.Interface.Evictions(), func(l lister.Lister[*lifecyclev1alpha1.Eviction], _ listerslifecyclev1alpha1.EvictionLister) listerslifecyclev1alpha1.EvictionLister {
@@ -1406,7 +1453,8 @@ type networkingV1IngressLister struct {
 }
 
 func (l networkingV1IngressLister) Ingresses(namespace string) listersnetworkingv1.IngressNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v networkingV1) Ingresses() informersnetworkingv1.TypedIngressInformer {
 	return access(v.f, v.Interface.Ingresses(), func(l lister.Lister[*networkingv1.Ingress], _ listersnetworkingv1.IngressLister) listersnetworkingv1.IngressLister {
@@ -1419,7 +1467,8 @@ type networkingV1NetworkPolicyLister struct {
 }
 
 func (l networkingV1NetworkPolicyLister) NetworkPolicies(namespace string) listersnetworkingv1.NetworkPolicyNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v networkingV1) NetworkPolicies() informersnetworkingv1.TypedNetworkPolicyInformer {
 	return access(v.f, v.Interface.NetworkPolicies(), func(l lister.Lister[*networkingv1.NetworkPolicy], _ listersnetworkingv1.NetworkPolicyLister) listersnetworkingv1.NetworkPolicyLister {
@@ -1457,7 +1506,8 @@ type networkingV1beta1IngressLister struct {
 }
 
 func (l networkingV1beta1IngressLister) Ingresses(namespace string) listersnetworkingv1beta1.IngressNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v networkingV1beta1) Ingresses() informersnetworkingv1beta1.TypedIngressInformer {
 	return access(v.f, v.Interface.Ingresses(), func(l lister.Lister[*networkingv1beta1.Ingress], _ listersnetworkingv1beta1.IngressLister) listersnetworkingv1beta1.IngressLister {
@@ -1549,7 +1599,8 @@ type policyV1PodDisruptionBudgetLister struct {
 }
 
 func (l policyV1PodDisruptionBudgetLister) PodDisruptionBudgets(namespace string) listerspolicyv1.PodDisruptionBudgetNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v policyV1) PodDisruptionBudgets() informerspolicyv1.TypedPodDisruptionBudgetInformer {
 	return access(v.f, v.Interface.PodDisruptionBudgets(), func(l lister.Lister[*policyv1.PodDisruptionBudget], clientgo listerspolicyv1.PodDisruptionBudgetLister) listerspolicyv1.PodDisruptionBudgetLister {
@@ -1575,7 +1626,8 @@ type policyV1beta1PodDisruptionBudgetLister struct {
 }
 
 func (l policyV1beta1PodDisruptionBudgetLister) PodDisruptionBudgets(namespace string) listerspolicyv1beta1.PodDisruptionBudgetNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v policyV1beta1) PodDisruptionBudgets() informerspolicyv1beta1.TypedPodDisruptionBudgetInformer {
 	return access(v.f, v.Interface.PodDisruptionBudgets(), func(l lister.Lister[*policyv1beta1.PodDisruptionBudget], clientgo listerspolicyv1beta1.PodDisruptionBudgetLister) listerspolicyv1beta1.PodDisruptionBudgetLister {
@@ -1616,7 +1668,8 @@ type rbacV1RoleBindingLister struct {
 }
 
 func (l rbacV1RoleBindingLister) RoleBindings(namespace string) listersrbacv1.RoleBindingNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v rbacV1) RoleBindings() informersrbacv1.TypedRoleBindingInformer {
 	return access(v.f, v.Interface.RoleBindings(), func(l lister.Lister[*rbacv1.RoleBinding], _ listersrbacv1.RoleBindingLister) listersrbacv1.RoleBindingLister {
@@ -1627,7 +1680,8 @@ func (v rbacV1) RoleBindings() informersrbacv1.TypedRoleBindingInformer {
 type rbacV1RoleLister struct{ lister.Lister[*rbacv1.Role] }
 
 func (l rbacV1RoleLister) Roles(namespace string) listersrbacv1.RoleNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v rbacV1) Roles() informersrbacv1.TypedRoleInformer {
 	return access(v.f, v.Interface.Roles(), func(l lister.Lister[*rbacv1.Role], _ listersrbacv1.RoleLister) listersrbacv1.RoleLister {
@@ -1660,7 +1714,8 @@ type rbacV1alpha1RoleBindingLister struct {
 }
 
 func (l rbacV1alpha1RoleBindingLister) RoleBindings(namespace string) listersrbacv1alpha1.RoleBindingNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v rbacV1alpha1) RoleBindings() informersrbacv1alpha1.TypedRoleBindingInformer {
 	return access(v.f, v.Interface.RoleBindings(), func(l lister.Lister[*rbacv1alpha1.RoleBinding], _ listersrbacv1alpha1.RoleBindingLister) listersrbacv1alpha1.RoleBindingLister {
@@ -1673,7 +1728,8 @@ type rbacV1alpha1RoleLister struct {
 }
 
 func (l rbacV1alpha1RoleLister) Roles(namespace string) listersrbacv1alpha1.RoleNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v rbacV1alpha1) Roles() informersrbacv1alpha1.TypedRoleInformer {
 	return access(v.f, v.Interface.Roles(), func(l lister.Lister[*rbacv1alpha1.Role], _ listersrbacv1alpha1.RoleLister) listersrbacv1alpha1.RoleLister {
@@ -1706,7 +1762,8 @@ type rbacV1beta1RoleBindingLister struct {
 }
 
 func (l rbacV1beta1RoleBindingLister) RoleBindings(namespace string) listersrbacv1beta1.RoleBindingNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v rbacV1beta1) RoleBindings() informersrbacv1beta1.TypedRoleBindingInformer {
 	return access(v.f, v.Interface.RoleBindings(), func(l lister.Lister[*rbacv1beta1.RoleBinding], _ listersrbacv1beta1.RoleBindingLister) listersrbacv1beta1.RoleBindingLister {
@@ -1719,7 +1776,8 @@ type rbacV1beta1RoleLister struct {
 }
 
 func (l rbacV1beta1RoleLister) Roles(namespace string) listersrbacv1beta1.RoleNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v rbacV1beta1) Roles() informersrbacv1beta1.TypedRoleInformer {
 	return access(v.f, v.Interface.Roles(), func(l lister.Lister[*rbacv1beta1.Role], _ listersrbacv1beta1.RoleLister) listersrbacv1beta1.RoleLister {
@@ -1760,7 +1818,8 @@ type resourceV1ResourceClaimTemplateLister struct {
 }
 
 func (l resourceV1ResourceClaimTemplateLister) ResourceClaimTemplates(namespace string) listersresourcev1.ResourceClaimTemplateNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v resourceV1) ResourceClaimTemplates() informersresourcev1.TypedResourceClaimTemplateInformer {
 	return access(v.f, v.Interface.ResourceClaimTemplates(), func(l lister.Lister[*resourcev1.ResourceClaimTemplate], _ listersresourcev1.ResourceClaimTemplateLister) listersresourcev1.ResourceClaimTemplateLister {
@@ -1773,7 +1832,8 @@ type resourceV1ResourceClaimLister struct {
 }
 
 func (l resourceV1ResourceClaimLister) ResourceClaims(namespace string) listersresourcev1.ResourceClaimNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v resourceV1) ResourceClaims() informersresourcev1.TypedResourceClaimInformer {
 	return access(v.f, v.Interface.ResourceClaims(), func(l lister.Lister[*resourcev1.ResourceClaim], _ listersresourcev1.ResourceClaimLister) listersresourcev1.ResourceClaimLister {
@@ -1826,7 +1886,8 @@ type resourceV1beta1ResourceClaimTemplateLister struct {
 }
 
 func (l resourceV1beta1ResourceClaimTemplateLister) ResourceClaimTemplates(namespace string) listersresourcev1beta1.ResourceClaimTemplateNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v resourceV1beta1) ResourceClaimTemplates() informersresourcev1beta1.TypedResourceClaimTemplateInformer {
 	return access(v.f, v.Interface.ResourceClaimTemplates(), func(l lister.Lister[*resourcev1beta1.ResourceClaimTemplate], _ listersresourcev1beta1.ResourceClaimTemplateLister) listersresourcev1beta1.ResourceClaimTemplateLister {
@@ -1839,7 +1900,8 @@ type resourceV1beta1ResourceClaimLister struct {
 }
 
 func (l resourceV1beta1ResourceClaimLister) ResourceClaims(namespace string) listersresourcev1beta1.ResourceClaimNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v resourceV1beta1) ResourceClaims() informersresourcev1beta1.TypedResourceClaimInformer {
 	return access(v.f, v.Interface.ResourceClaims(), func(l lister.Lister[*resourcev1beta1.ResourceClaim], _ listersresourcev1beta1.ResourceClaimLister) listersresourcev1beta1.ResourceClaimLister {
@@ -1877,7 +1939,8 @@ type resourceV1beta2ResourceClaimTemplateLister struct {
 }
 
 func (l resourceV1beta2ResourceClaimTemplateLister) ResourceClaimTemplates(namespace string) listersresourcev1beta2.ResourceClaimTemplateNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v resourceV1beta2) ResourceClaimTemplates() informersresourcev1beta2.TypedResourceClaimTemplateInformer {
 	return access(v.f, v.Interface.ResourceClaimTemplates(), func(l lister.Lister[*resourcev1beta2.ResourceClaimTemplate], _ listersresourcev1beta2.ResourceClaimTemplateLister) listersresourcev1beta2.ResourceClaimTemplateLister {
@@ -1890,7 +1953,8 @@ type resourceV1beta2ResourceClaimLister struct {
 }
 
 func (l resourceV1beta2ResourceClaimLister) ResourceClaims(namespace string) listersresourcev1beta2.ResourceClaimNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v resourceV1beta2) ResourceClaims() informersresourcev1beta2.TypedResourceClaimInformer {
 	return access(v.f, v.Interface.ResourceClaims(), func(l lister.Lister[*resourcev1beta2.ResourceClaim], _ listersresourcev1beta2.ResourceClaimLister) listersresourcev1beta2.ResourceClaimLister {
@@ -1942,7 +2006,8 @@ type schedulingV1alpha3CompositePodGroupLister struct {
 }
 
 func (l schedulingV1alpha3CompositePodGroupLister) CompositePodGroups(namespace string) listersschedulingv1alpha3.CompositePodGroupNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v schedulingV1alpha3) CompositePodGroups() informersschedulingv1alpha3.TypedCompositePodGroupInformer {
 	return access(v.f, v.Interface.CompositePodGroups(), func(l lister.Lister[*schedulingv1alpha3.CompositePodGroup], _ listersschedulingv1alpha3.CompositePodGroupLister) listersschedulingv1alpha3.CompositePodGroupLister {
@@ -1955,7 +2020,8 @@ type schedulingV1alpha3PodGroupLister struct {
 }
 
 func (l schedulingV1alpha3PodGroupLister) PodGroups(namespace string) listersschedulingv1alpha3.PodGroupNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v schedulingV1alpha3) PodGroups() informersschedulingv1alpha3.TypedPodGroupInformer {
 	return access(v.f, v.Interface.PodGroups(), func(l lister.Lister[*schedulingv1alpha3.PodGroup], _ listersschedulingv1alpha3.PodGroupLister) listersschedulingv1alpha3.PodGroupLister {
@@ -1968,7 +2034,8 @@ type schedulingV1alpha3WorkloadLister struct {
 }
 
 func (l schedulingV1alpha3WorkloadLister) Workloads(namespace string) listersschedulingv1alpha3.WorkloadNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v schedulingV1alpha3) Workloads() informersschedulingv1alpha3.TypedWorkloadInformer {
 	return access(v.f, v.Interface.Workloads(), func(l lister.Lister[*schedulingv1alpha3.Workload], _ listersschedulingv1alpha3.WorkloadLister) listersschedulingv1alpha3.WorkloadLister {
@@ -1990,7 +2057,8 @@ type schedulingV1beta1PodGroupLister struct {
 }
 
 func (l schedulingV1beta1PodGroupLister) PodGroups(namespace string) listersschedulingv1beta1.PodGroupNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v schedulingV1beta1) PodGroups() informersschedulingv1beta1.TypedPodGroupInformer {
 	return access(v.f, v.Interface.PodGroups(), func(l lister.Lister[*schedulingv1beta1.PodGroup], _ listersschedulingv1beta1.PodGroupLister) listersschedulingv1beta1.PodGroupLister {
@@ -2008,7 +2076,8 @@ type schedulingV1beta1WorkloadLister struct {
 }
 
 func (l schedulingV1beta1WorkloadLister) Workloads(namespace string) listersschedulingv1beta1.WorkloadNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v schedulingV1beta1) Workloads() informersschedulingv1beta1.TypedWorkloadInformer {
 	return access(v.f, v.Interface.Workloads(), func(l lister.Lister[*schedulingv1beta1.Workload], _ listersschedulingv1beta1.WorkloadLister) listersschedulingv1beta1.WorkloadLister {
@@ -2049,7 +2118,8 @@ type storageV1CSIStorageCapacityLister struct {
 }
 
 func (l storageV1CSIStorageCapacityLister) CSIStorageCapacities(namespace string) listersstoragev1.CSIStorageCapacityNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v storageV1) CSIStorageCapacities() informersstoragev1.TypedCSIStorageCapacityInformer {
 	return access(v.f, v.Interface.CSIStorageCapacities(), func(l lister.Lister[*storagev1.CSIStorageCapacity], _ listersstoragev1.CSIStorageCapacityLister) listersstoragev1.CSIStorageCapacityLister {
@@ -2086,7 +2156,8 @@ type storageV1alpha1CSIStorageCapacityLister struct {
 }
 
 func (l storageV1alpha1CSIStorageCapacityLister) CSIStorageCapacities(namespace string) listersstoragev1alpha1.CSIStorageCapacityNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v storageV1alpha1) CSIStorageCapacities() informersstoragev1alpha1.TypedCSIStorageCapacityInformer {
 	return access(v.f, v.Interface.CSIStorageCapacities(), func(l lister.Lister[*storagev1alpha1.CSIStorageCapacity], _ listersstoragev1alpha1.CSIStorageCapacityLister) listersstoragev1alpha1.CSIStorageCapacityLister {
@@ -2129,7 +2200,8 @@ type storageV1beta1CSIStorageCapacityLister struct {
 }
 
 func (l storageV1beta1CSIStorageCapacityLister) CSIStorageCapacities(namespace string) listersstoragev1beta1.CSIStorageCapacityNamespaceLister {
-	return l.Namespace(namespace)
+	in := l.Namespace(namespace)
+	return &in
 }
 func (v storageV1beta1) CSIStorageCapacities() informersstoragev1beta1.TypedCSIStorageCapacityInformer {
 	return access(v.f, v.Interface.CSIStorageCapacities(), func(l lister.Lister[*storagev1beta1.CSIStorageCapacity], _ listersstoragev1beta1.CSIStorageCapacityLister) listersstoragev1beta1.CSIStorageCapacityLister {

@@ -10,19 +10,24 @@ import (
 
 // Lister reads the objects of one kind, in all namespaces or, after [Lister.Namespace], in one.
 type Lister[T any] struct {
-	objects   *indexer.Indexer[T]
-	resource  *schema.GroupResource // a pointer, so that a copy of a Lister fits in registers
+	*kind[T]  // a pointer, so that a lister of a namespace costs little behind an interface
 	namespace string
+}
+
+// kind is what the listers of all namespaces share.
+type kind[T any] struct {
+	objects  *indexer.Indexer[T]
+	resource schema.GroupResource
 }
 
 // New returns a lister of all objects of an indexer. Errors of [Lister.Get] name the resource.
 func New[T any](objects *indexer.Indexer[T], resource schema.GroupResource) Lister[T] {
-	return Lister[T]{objects: objects, resource: &resource}
+	return Lister[T]{kind: &kind[T]{objects, resource}}
 }
 
 // View returns a typed lister over a store whose objects are all Ts.
 func View[T any](l Lister[any]) Lister[T] {
-	return Lister[T]{objects: indexer.View[T](l.objects), resource: l.resource, namespace: l.namespace}
+	return New(indexer.View[T](l.objects), l.resource).Namespace(l.namespace)
 }
 
 // Namespace returns a lister of one namespace, or of all namespaces for "".
@@ -50,7 +55,7 @@ func (l Lister[T]) missing(name string) (T, error) {
 		obj, ok, err = l.objects.GetChecked(indexer.ParseKey(name))
 	}
 	if !ok && err == nil {
-		err = apierrors.NewNotFound(*l.resource, name)
+		err = apierrors.NewNotFound(l.resource, name)
 	}
 	return obj, err
 }

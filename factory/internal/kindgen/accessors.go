@@ -124,8 +124,8 @@ func (f *accessorFile) kind(version string, m reflect.Method) {
 	default:
 		made = "l"
 	}
-	if namespaced {
-		f.printf("func (l %s) %s(namespace string) %s { return l.Namespace(namespace) }\n", name, m.Name, f.name(in.Type.Out(0)))
+	if namespaced { // a pointer: to make an interface of the lister itself takes twice as long
+		f.printf("func (l %s) %s(namespace string) %s { in := l.Namespace(namespace); return &in }\n", name, m.Name, f.name(in.Type.Out(0)))
 	}
 	f.printf(`func (v %[1]s) %[2]s() %[3]s {
 	return access(v.f, v.Interface.%[2]s(), func(l %[4]s, %[5]s %[6]s) %[6]s { return %[7]s })
