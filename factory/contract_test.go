@@ -457,7 +457,7 @@ func TestNoClient(t *testing.T) {
 		short, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
 		require.ErrorIs(t, nodes.WaitSynced(short), informer.ErrNoSource)
-		_, err = newLater(func() reflector.Source { return nil }).Watch(ctx, metav1.ListOptions{})
+		_, err = newLazySource(func() reflector.Source { return nil }).Watch(ctx, metav1.ListOptions{})
 		require.ErrorIs(t, err, informer.ErrNoSource)
 	})
 }

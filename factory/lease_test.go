@@ -353,7 +353,7 @@ func TestContract_D24_RetentionBeforeStart(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		f := newWidgetFactory(t, newWidgetServer(t))
 		acquire(t, f, Scope{}).Release()
-		time.Sleep(defaultKeep + time.Second)
+		time.Sleep(defaultRetention + time.Second)
 		synctest.Wait()
 		require.Zero(t, held(f))
 	})

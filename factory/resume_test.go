@@ -97,7 +97,7 @@ func TestWhatCannotRunIsForgotten(t *testing.T) {
 		require.ErrorIs(t, l.WaitFresh(ctx), informer.ErrNegative)
 		l.Release()
 		require.Equal(t, 1, held(f))
-		time.Sleep(defaultKeep + time.Second)
+		time.Sleep(defaultRetention + time.Second)
 		require.Zero(t, held(f))
 	})
 }
@@ -112,11 +112,11 @@ func TestWhatIsReplacedLeavesNoTimer(t *testing.T) {
 		l.Release()
 		end()
 		synctest.Wait()
-		require.NotNil(t, e.forgetting)
+		require.NotNil(t, e.dropTimer)
 		_, err := For[*widget](f)
 		require.NoError(t, err)
 		require.NotSame(t, e, entryOf(f), "it takes no handlers of client-go's API")
-		require.Nil(t, e.forgetting)
+		require.Nil(t, e.dropTimer)
 		f.Shutdown()
 	})
 }
@@ -140,7 +140,7 @@ func TestAHandlerIsTakenDuringARestart(t *testing.T) {
 		l := acquire(t, f, Scope{})
 		require.NoError(t, l.WaitFresh(ctx))
 		shared := l.Informer().Shared()
-		_, err := f.told(reflect.TypeFor[*widget](), Scope{}, restartAsked)
+		_, err := f.beginStopOrRestart(reflect.TypeFor[*widget](), Scope{}, restartAsked)
 		require.NoError(t, err)
 		f.mu.Lock() // nobody can begin the next run
 		for !shared.IsStopped() {

@@ -74,7 +74,7 @@ func TestStopInformerThatIsLeased(t *testing.T) {
 		require.Equal(t, 2, server.Watches())
 		require.NoError(t, StopInformer[*widget](f, Scope{Namespaces: []string{"a", "b"}}))
 		other.Release()
-		time.Sleep(defaultKeep + time.Second)
+		time.Sleep(defaultRetention + time.Second)
 		synctest.Wait()
 		require.Zero(t, held(f))
 	})
