@@ -13,21 +13,20 @@ import (
 	"github.com/tidemark-k8s/tidemark/lister"
 )
 
-// accessors is what client-go's generated accessors ask for informers. Their
-// constructors, which would run client-go's engine, are not run.
+// accessors answers client-go's generated accessors when they ask for an informer. It never runs
+// their constructors, which would run client-go's engine.
 type accessors struct{ *Factory }
 
 func (a accessors) InformerFor(obj runtime.Object, _ internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
-	return a.shared(reflect.TypeOf(obj)) // all their kinds are built in, which a test shows
+	return a.shared(reflect.TypeOf(obj)) // all kinds of the accessors are built in, as a test shows
 }
 
-// accessor is client-go's accessor of one kind, such as PodInformer, with a lister that
-// answers from the store's own indexes. T is the kind, X its PodIndexInformer and L its
-// PodLister.
+// accessor is client-go's accessor of one kind, such as PodInformer, with a lister that uses the
+// indexes of the store. T is the type of the objects, X is PodIndexInformer and L is PodLister.
 type accessor[T informer.Object, X, L any] struct {
 	clientgoAccessor[X, L]
 	f    *Factory
-	made func(own lister.Lister[T], clientgo L) L
+	wrap func(own lister.Lister[T], clientgo L) L
 }
 
 type clientgoAccessor[X, L any] interface {
@@ -36,12 +35,12 @@ type clientgoAccessor[X, L any] interface {
 	Lister() L
 }
 
-func access[T informer.Object, X, L any](f *Factory, a clientgoAccessor[X, L], made func(lister.Lister[T], L) L) accessor[T, X, L] {
-	return accessor[T, X, L]{a, f, made}
+func access[T informer.Object, X, L any](f *Factory, a clientgoAccessor[X, L], wrap func(lister.Lister[T], L) L) accessor[T, X, L] {
+	return accessor[T, X, L]{a, f, wrap}
 }
 
-// Lister returns a lister of the store, and client-go's where another constructor has
-// made the informer.
+// Lister returns a lister of the store. If a user's constructor made the informer, it returns
+// client-go's lister.
 func (a accessor[T, X, L]) Lister() L {
 	var none T
 	clientgo := a.clientgoAccessor.Lister()
@@ -49,10 +48,10 @@ func (a accessor[T, X, L]) Lister() L {
 	if !ours {
 		return clientgo
 	}
-	return a.made(lister.New(i.Indexer(), a.f.singular(reflect.TypeFor[T]())), clientgo)
+	return a.wrap(lister.New(i.Indexer(), a.f.singular(reflect.TypeFor[T]())), clientgo)
 }
 
-// singular is what client-go's listers call a kind when there is no object of a name.
+// singular returns the name that client-go's listers use for a kind in their "not found" errors.
 func (f *Factory) singular(object reflect.Type) schema.GroupResource {
 	f.mu.Lock()
 	defer f.mu.Unlock()

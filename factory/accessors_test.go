@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// What the accessors return, which client-go's generated code wraps, is the informer of For.
+// The accessors, wrapped by client-go's generated code, return the informer of For.
 func TestAccessorsReturnInformersOfThisModule(t *testing.T) {
 	f := NewSharedInformerFactory(fake.NewClientset(), 0)
 	mine, err := For[*corev1.Pod](f)
@@ -26,7 +26,7 @@ func TestAccessorsReturnInformersOfThisModule(t *testing.T) {
 	}
 }
 
-// A constructor's informer may be wrapped, too.
+// An informer made by a user's constructor may be wrapped, too.
 func TestConstructorsMayWrap(t *testing.T) {
 	f := NewSharedInformerFactory(fake.NewClientset(), 0)
 	shown := f.InformerFor(&corev1.Pod{}, func(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {

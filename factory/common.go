@@ -12,10 +12,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// common is what all factories are: informers by type or resource, made as the options
-// say over the sources of a client.
+// common is shared by all factories. It makes informers by type or resource, as the options say,
+// over the sources of a client.
 type common[K comparable] struct {
-	table[K] // its mu guards what may be set later, too
+	table[K] // its mu also guards the fields that setters change
 
 	namespace  string
 	resync     time.Duration
@@ -24,30 +24,29 @@ type common[K comparable] struct {
 	transform  cache.TransformFunc
 	decoding   reflector.Decoding
 	name       *cache.InformerName
-	identities map[K]cache.InformerNameAndResource // what name has reserved
+	identities map[K]cache.InformerNameAndResource // reserved in name, by kind
 	configured map[K]informer.Options[any]
 
 	known  func(K) (kind, error)
 	source func(k kind, namespace string) reflector.Source
 }
 
-// defaultKeep is how long an informer that nobody uses any more is kept by default.
-const defaultKeep = 5 * time.Minute
+// defaultRetention is how long an unused informer is kept by default.
+const defaultRetention = 5 * time.Minute
 
-// init makes an empty table, and sets what all factories begin with.
+// init makes an empty table and sets the defaults.
 func (c *common[K]) init(resync time.Duration, known func(K) (kind, error), source func(k kind, namespace string) reflector.Source) {
 	c.entries = make(map[key[K]]*entry)
-	c.keep = defaultKeep
+	c.retention = defaultRetention
 	c.resync, c.resyncs = resync, make(map[K]time.Duration)
 	c.configured = make(map[K]informer.Options[any])
 	c.identities = make(map[K]cache.InformerNameAndResource)
 	c.known, c.source = known, source
 }
 
-// of returns the informer of all that the factory has of a kind, made if there is
-// none, for somebody who asks for it. The caller holds mu, and awaits ready when it
-// does not any more.
-func (c *common[K]) of(id K) (e *entry, ready <-chan struct{}, err error) {
+// request returns the factory's unscoped informer of a kind and pins it. The informer is created
+// if there is none. The caller holds mu, and waits for ready after it has released mu.
+func (c *common[K]) request(id K) (e *entry, ready <-chan struct{}, err error) {
 	at := key[K]{kind: id}
 	c.dropStopped(at)
 	e, ok := c.entries[at]
@@ -61,16 +60,16 @@ func (c *common[K]) of(id K) (e *entry, ready <-chan struct{}, err error) {
 	return e, c.pin(e), nil
 }
 
-// shared is of, for a kind that is known.
+// shared is request for a kind known to exist. It waits for ready.
 func (c *common[K]) shared(id K) cache.SharedIndexInformer {
 	c.mu.Lock()
-	e, ready, _ := c.of(id)
+	e, ready, _ := c.request(id)
 	c.mu.Unlock()
 	await(ready)
 	return e.shared
 }
 
-// create makes the informer of what a selection leaves of a kind. The caller holds mu.
+// create makes the informer of a kind, restricted to a selection. The caller holds mu.
 func (c *common[K]) create(id K, k kind, scope Scope, s selection) *entry {
 	namespaces := s.namespaces
 	if len(namespaces) == 0 {
@@ -82,13 +81,13 @@ func (c *common[K]) create(id K, k kind, scope Scope, s selection) *entry {
 	}
 	i := build(k.object, sources, c.settings(id, k))
 	if c.name != nil && s.text == "" {
-		_ = informer.Measure(i, c.identity(id, k), nil) // it is ours, and has not started
+		_ = informer.Measure(i, c.identity(id, k), nil) // cannot fail: the informer is of this module and has not started
 	}
 	return newEntry(i, k, scope)
 }
 
-// identity returns what the informer of a kind publishes its metrics under. It is
-// reserved once, for the one that is made after the first was dropped too.
+// identity returns the name and resource under which the informer of a kind publishes its
+// metrics. It is reserved once, and reused if the informer is dropped and made again.
 func (c *common[K]) identity(id K, k kind) cache.InformerNameAndResource {
 	known, ok := c.identities[id]
 	if !ok {
@@ -98,6 +97,7 @@ func (c *common[K]) identity(id K, k kind) cache.InformerNameAndResource {
 	return known
 }
 
+// settings returns the factory's options for an informer of a kind.
 func (c *common[K]) settings(id K, k kind) settings {
 	s := settings{
 		resource:  k.resource.GroupResource(),
@@ -111,10 +111,10 @@ func (c *common[K]) settings(id K, k kind) settings {
 	return s
 }
 
-// sourceOf returns the source of a kind in one namespace, or all for "". The caller's
-// tweak comes after the factory's, which may overwrite what it finds.
+// sourceOf returns the source of a kind in one namespace, or in all for "". The caller's tweak
+// runs after the factory's, because the factory's may overwrite the options.
 func (c *common[K]) sourceOf(k kind, namespace string, tweak func(*metav1.ListOptions)) reflector.Source {
-	source := newLater(func() reflector.Source { return c.source(k, namespace) })
+	source := newLazySource(func() reflector.Source { return c.source(k, namespace) })
 	return reflector.Tweak(reflector.Tweak(source, tweak), c.tweak)
 }
 
@@ -125,8 +125,8 @@ func (c *common[K]) resyncOf(id K) time.Duration {
 	return c.resync
 }
 
-// made tells whether the factory has an informer of a kind. The caller holds mu.
-func (c *common[K]) made(id K) bool {
+// exists reports whether the factory has an informer of a kind. The caller holds mu.
+func (c *common[K]) exists(id K) bool {
 	for at := range c.entries {
 		if at.kind == id {
 			return true
@@ -135,23 +135,22 @@ func (c *common[K]) made(id K) bool {
 	return false
 }
 
-// Start runs the informers that have been asked for and do not run yet, until
-// stop is closed.
+// Start runs the requested informers that do not run yet, until stop is closed.
 func (c *common[K]) Start(stop <-chan struct{}) { c.StartWithContext(wait.ContextForChannel(stop)) }
 
-// StartWithContext runs the informers that have been asked for and do not run
-// yet, until ctx ends. After Shutdown it runs none, and says so to the log.
+// StartWithContext runs the requested informers that do not run yet, until ctx ends. After
+// Shutdown it starts nothing and logs an error.
 func (c *common[K]) StartWithContext(ctx context.Context) { c.start(ctx) }
 
-// Shutdown ends the informers that are only leased, and waits until all have ended.
-// The others it does not end; ending the context or channel that Start was given does.
+// Shutdown ends the informers that are only leased, and waits until all informers have ended. It
+// does not end the others: for that, end the context or channel given to Start.
 func (c *common[K]) Shutdown() {
 	c.shutdown()
 	c.name.Release()
 }
 
-// WaitForCacheSync waits until the started informers are synced, or stop is
-// closed, and tells which are.
+// WaitForCacheSync waits until the started informers are synced, or stop is closed, and returns
+// which of them are synced.
 func (c *common[K]) WaitForCacheSync(stop <-chan struct{}) map[K]bool {
 	synced, _ := c.synced(wait.ContextForChannel(stop))
 	return synced

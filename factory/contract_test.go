@@ -32,8 +32,8 @@ var (
 	nodeType = reflect.TypeFor[*corev1.Node]()
 )
 
-// Whoever asks for a type gets the same informer: the accessors, ForResource,
-// For, and InformerFor if it comes later.
+// Every way to request a type returns the same informer: the accessors, ForResource, For, and a
+// later InformerFor.
 func TestContract_B104_OneInformerOfAType(t *testing.T) {
 	f := NewSharedInformerFactory(fake.NewClientset(), 0)
 	pods, err := For[*corev1.Pod](f)
@@ -97,7 +97,7 @@ func TestContract_B105_T14_StartIsRepeatable(t *testing.T) {
 func TestContract_B105_StartAfterShutdown(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		f := NewSharedInformerFactory(fake.NewClientset(), 0)
-		f.Shutdown() // nothing runs: it returns at once
+		f.Shutdown() // nothing runs, so it returns at once
 		pods := f.Core().V1().Pods().Informer()
 		begin(t, ctx, f)
 		require.False(t, pods.HasSynced())
@@ -111,7 +111,7 @@ func TestContract_B105_StartAfterShutdown(t *testing.T) {
 	})
 }
 
-// Shutdown ends nothing; it returns when handlers, too, have ended.
+// Shutdown ends no run, and returns when handlers have ended, too.
 func TestContract_B106_ShutdownWaits(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		name, err := cache.NewInformerName("TestContract_B106")
@@ -194,8 +194,8 @@ func TestContract_B108_ResyncByType(t *testing.T) {
 	})
 }
 
-// The namespace and the last tweak hold for all requests of all kinds; kinds
-// without namespaces ignore the namespace.
+// The namespace and the last tweak apply to all requests of all kinds; kinds without namespaces
+// ignore the namespace.
 func TestContract_B108_NamespaceAndTweak(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		client := fake.NewClientset(newPod("prod", "web"), newPod("test", "web"), newNode("n1"))
@@ -262,8 +262,8 @@ func TestContract_B110_OneIndex(t *testing.T) {
 	}
 }
 
-// The informers of a factory with a name publish metrics under it. Of two
-// factories of one name the first one does.
+// The informers of a factory with a name publish metrics under it. If two factories have the same
+// name, the first one publishes.
 func TestContract_B111_InformerName(t *testing.T) {
 	name, err := cache.NewInformerName("TestContract_B111")
 	require.NoError(t, err)
@@ -280,15 +280,14 @@ func TestContract_B111_InformerName(t *testing.T) {
 	require.False(t, name.WithResource(corev1.SchemeGroupVersion.WithResource("pods")).Reserved())
 }
 
-// allPublished is the provider of all tests here, since a process has one.
+// allPublished is the provider of all tests here, because a process has only one.
 var allPublished = sync.OnceValue(func() published {
 	p := make(published)
 	informer.SetInformerMetricsProvider(p)
 	return p
 })
 
-// publishedUnder returns what has been published under a name, by resource, since the
-// test began.
+// publishedUnder returns the metrics published under a name since the test began, by resource.
 func publishedUnder(t *testing.T, name *cache.InformerName) func() map[string]int {
 	all := allPublished()
 	t.Cleanup(func() { delete(all, name.Name()) })
@@ -312,14 +311,14 @@ func (published) NewStoreResourceVersionMetric(cache.InformerNameAndResource) ca
 	return unread{}
 }
 
-// unread is a metric that nobody reads.
+// unread is a metric whose value is not read.
 type unread struct{}
 
 func (unread) Set(float64)     {}
 func (unread) Observe(float64) {}
 
-// The factory's transform is every informer's, and what it makes must be of
-// the informer's type.
+// The factory's transform applies to every informer, and its result must have the informer's
+// type.
 func TestContract_D25_Transform(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		client := fake.NewClientset(newPod("prod", "web"), newNode("n1"))
@@ -358,7 +357,7 @@ func TestContract_D25_Transform(t *testing.T) {
 	})
 }
 
-// A fake clientset cannot stream its state, and is not asked to.
+// A fake clientset cannot stream its state, so the informer does not ask it to.
 func TestContract_T16_FakeClientset(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		client := fake.NewClientset(newPod("prod", "web"))
@@ -372,8 +371,7 @@ func TestContract_T16_FakeClientset(t *testing.T) {
 	})
 }
 
-// A caller's constructor is run, once, and what it makes is the type's informer
-// from then on.
+// A caller's constructor runs once, and its informer is the informer of the type from then on.
 func TestContract_T20_InformerFor(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		client := fake.NewClientset(newPod("prod", "web"))
@@ -414,7 +412,7 @@ func TestContract_T20_InformerFor(t *testing.T) {
 	})
 }
 
-// A constructor that makes an informer of this module is as good as the factory.
+// A constructor may return an informer of this module.
 func TestContract_T20_ConstructorOfOurs(t *testing.T) {
 	f := NewSharedInformerFactory(fake.NewClientset(), 0)
 	mine := f.InformerFor(&corev1.Pod{}, func(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
@@ -430,7 +428,7 @@ func TestContract_T20_ConstructorOfOurs(t *testing.T) {
 	again.Release()
 }
 
-// The accessors do not run the generated constructors, which are client-go's engine.
+// The accessors do not run the generated constructors, which use client-go's engine.
 func TestContract_T20_AccessorsAreOurs(t *testing.T) {
 	f := NewSharedInformerFactory(nil, 0)
 	for _, a := range accessorsOf(f) {
@@ -441,11 +439,11 @@ func TestContract_T20_AccessorsAreOurs(t *testing.T) {
 	}
 }
 
-// A factory that nobody runs needs no client; one that is run without says so.
+// A factory that does not run needs no client; one that runs without a client reports an error.
 func TestNoClient(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		f := NewSharedInformerFactory(nil, 0)
-		_, err := f.Core().V1().Pods().Informer().AddEventHandler(keep)
+		_, err := f.Core().V1().Pods().Informer().AddEventHandler(noop)
 		require.NoError(t, err)
 		require.NoError(t, f.Core().V1().Pods().Informer().GetStore().Add(newPod("prod", "web")))
 		_, err = f.Core().V1().Pods().Lister().Pods("prod").Get("web")
@@ -457,12 +455,12 @@ func TestNoClient(t *testing.T) {
 		short, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
 		require.ErrorIs(t, nodes.WaitSynced(short), informer.ErrNoSource)
-		_, err = newLater(func() reflector.Source { return nil }).Watch(ctx, metav1.ListOptions{})
+		_, err = newLazySource(func() reflector.Source { return nil }).Watch(ctx, metav1.ListOptions{})
 		require.ErrorIs(t, err, informer.ErrNoSource)
 	})
 }
 
-// Who runs an informer by hand keeps it: the factory leaves it alone.
+// The factory does not touch an informer that the user runs.
 func TestRunByHand(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		f := NewSharedInformerFactory(fake.NewClientset(newPod("prod", "web")), 0)
@@ -473,7 +471,7 @@ func TestRunByHand(t *testing.T) {
 		require.True(t, pods.HasSynced())
 		begin(t, ctx, f)
 		require.True(t, f.WaitForCacheSync(ctx.Done())[podType])
-		f.Shutdown() // waits for what the factory runs, which is nothing
+		f.Shutdown() // nothing to wait for
 		end()
 		synctest.Wait()
 		require.True(t, pods.IsStopped())

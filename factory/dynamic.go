@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// DynamicFactory hands out shared informers of any resource, as unstructured
-// objects. It is client-go's DynamicSharedInformerFactory.
+// DynamicFactory makes shared informers of any resource, with unstructured objects. It is
+// client-go's DynamicSharedInformerFactory.
 type DynamicFactory struct {
 	byResource[*unstructured.Unstructured]
 }
@@ -27,18 +27,18 @@ func NewDynamicSharedInformerFactory(c dynamic.Interface, resync time.Duration) 
 	return NewFilteredDynamicSharedInformerFactory(c, resync, metav1.NamespaceAll, nil)
 }
 
-// NewFilteredDynamicSharedInformerFactory returns a factory for one namespace,
-// or all for "", whose requests pass through tweak.
+// NewFilteredDynamicSharedInformerFactory returns a factory for one namespace, or for all if it
+// is "". The options of all its requests pass through tweak.
 func NewFilteredDynamicSharedInformerFactory(c dynamic.Interface, resync time.Duration, namespace string, tweak dynamicinformer.TweakListOptionsFunc) *DynamicFactory {
 	f := &DynamicFactory{}
 	f.init(resync, namespace, tweak, func(resource schema.GroupVersionResource, namespace string) reflector.Source {
-		return asked(c, reflector.FromDynamic(c, resource, namespace))
+		return checkStreaming(c, reflector.FromDynamic(c, resource, namespace))
 	})
 	return f
 }
 
-// MetadataFactory hands out shared informers of the metadata of any resource.
-// It is the SharedInformerFactory of client-go's metadatainformer.
+// MetadataFactory makes shared informers of the metadata of any resource. It is the
+// SharedInformerFactory of client-go's metadatainformer.
 type MetadataFactory struct {
 	byResource[*metav1.PartialObjectMetadata]
 }
@@ -50,12 +50,12 @@ func NewMetadataSharedInformerFactory(c metadata.Interface, resync time.Duration
 	return NewFilteredMetadataSharedInformerFactory(c, resync, metav1.NamespaceAll, nil)
 }
 
-// NewFilteredMetadataSharedInformerFactory returns a factory for one namespace,
-// or all for "", whose requests pass through tweak.
+// NewFilteredMetadataSharedInformerFactory returns a factory for one namespace, or for all if it
+// is "". The options of all its requests pass through tweak.
 func NewFilteredMetadataSharedInformerFactory(c metadata.Interface, resync time.Duration, namespace string, tweak metadatainformer.TweakListOptionsFunc) *MetadataFactory {
 	f := &MetadataFactory{}
 	f.init(resync, namespace, tweak, func(resource schema.GroupVersionResource, namespace string) reflector.Source {
-		return asked(c, reflector.FromMetadata(c, resource, namespace))
+		return checkStreaming(c, reflector.FromMetadata(c, resource, namespace))
 	})
 	return f
 }

@@ -28,7 +28,7 @@ var (
 	nodeResource = corev1.SchemeGroupVersion.WithResource("nodes")
 )
 
-// untyped is what the dynamic and the metadata factory have in common.
+// untyped are the methods shared by the dynamic and the metadata factory.
 type untyped interface {
 	StartWithContext(context.Context)
 	Start(<-chan struct{})
@@ -45,8 +45,8 @@ func partial(namespace, name string) *metav1.PartialObjectMetadata {
 	}
 }
 
-// untypedFactories are tests of both, over two pods. The tweak is called with
-// each request.
+// untypedFactories runs a test with both factories, over two pods. The tweak is called for each
+// request.
 func untypedFactories(t *testing.T, test func(t *testing.T, ctx context.Context, make func(namespace string, tweak func(*metav1.ListOptions)) untyped, create func(name string) error)) {
 	t.Run("dynamic", func(t *testing.T) {
 		bubble(t, func(t *testing.T, ctx context.Context) {
@@ -72,7 +72,8 @@ func untypedFactories(t *testing.T, test func(t *testing.T, ctx context.Context,
 	})
 }
 
-// One informer of a resource, with the typed factory's life.
+// The dynamic and the metadata factory have one informer for each resource, and the typed
+// factory's lifecycle.
 func TestContract_B104_UntypedByResource(t *testing.T) {
 	untypedFactories(t, func(t *testing.T, ctx context.Context, factory func(string, func(*metav1.ListOptions)) untyped, create func(string) error) {
 		f := factory("", nil)
@@ -182,7 +183,7 @@ func TestUntypedNoClient(t *testing.T) {
 			var told []error
 			pods := f.ForResource(podResource).Informer()
 			require.NoError(t, pods.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { told = append(told, err) }))
-			_, err := pods.AddEventHandler(keep)
+			_, err := pods.AddEventHandler(noop)
 			require.NoError(t, err)
 			begin(t, ctx, f)
 			require.NotEmpty(t, told)

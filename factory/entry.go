@@ -12,54 +12,53 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// entry is one informer of a factory, whatever its type. What changes is guarded by the
-// table's mu.
+// entry is one informer of a factory, of any type. The table's mu guards the fields that change.
 type entry struct {
 	shared cache.SharedIndexInformer
-	kind   kind // what is known of its type
+	kind   kind
 	scope  Scope
-	// begin runs it in the background, again after it has stopped if it is one of this
-	// module.
+	// begin runs the informer in the background. An informer of this module can be run again
+	// after it has stopped.
 	begin func(ctx context.Context, o informer.RunOptions) error
 
-	// drop takes it out of the table, with all that it holds.
+	// drop removes the entry from the table.
 	drop func()
 
 	state  state
 	pinned bool
 	users  int
-	anew   bool // the next run is to trust nothing of what is stored
+	anew   bool // the next run reads all objects again and trusts none in the store
 
-	// Of the last run:
+	// The fields of the last run:
 	ctx        context.Context
 	cancel     context.CancelFunc
-	leased     bool          // it lasts until all contexts have ended, and has not stopped
-	hasStopped chan struct{} // closed when the run has stopped, and another one has begun if it is to
+	leased     bool          // it lasts until all contexts given to Start have ended, and has not stopped
+	hasStopped chan struct{} // closed when the run has stopped, and after the next one has begun if there is one
 
-	// forgetting drops the informer in a while, since nobody uses it; nil where somebody does.
-	forgetting *time.Timer
+	// dropTimer drops the informer after the retention time; nil while the informer is used.
+	dropTimer *time.Timer
 }
 
-// unused tells whether an informer is only there for who may acquire it again.
+// unused reports whether an informer is kept only in case somebody acquires it again.
 func (e *entry) unused() bool {
 	return !e.pinned && e.users == 0 && (e.state == created || e.state == stopped || e.state == halted || e.state == refused)
 }
 
-// keep stops the timer that drops it in a while, if there is one.
-func (e *entry) keep() {
-	if e.forgetting != nil {
-		e.forgetting.Stop()
-		e.forgetting = nil
+// cancelDrop stops dropTimer, if it is set.
+func (e *entry) cancelDrop() {
+	if e.dropTimer != nil {
+		e.dropTimer.Stop()
+		e.dropTimer = nil
 	}
 }
 
-// settings are what the options of a factory come to for one informer.
+// settings are the options of a factory for one informer.
 type settings struct {
 	resource   schema.GroupResource
 	resync     time.Duration
 	transform  cache.TransformFunc
 	decoding   reflector.Decoding
-	configured *informer.Options[any] // of Configure, or nil
+	configured *informer.Options[any] // set by Configure; nil if not configured
 }
 
 // build makes an informer of a Go type.
@@ -79,24 +78,24 @@ func build(goType reflect.Type, sources []reflector.Source, s settings) informer
 	}
 	i := informer.JoinShared(sources, goType, o)
 	if s.transform != nil && o.Transform == nil {
-		_ = i.SetTransform(s.transform) // it has not started
+		_ = i.SetTransform(s.transform) // cannot fail: the informer has not started
 	}
 	return i
 }
 
-// newEntry returns the entry of an informer, whoever made it.
+// newEntry returns the entry of an informer, whether this module made it or a user's constructor.
 func newEntry(i cache.SharedIndexInformer, k kind, s Scope) *entry {
 	e := &entry{shared: i, kind: k, scope: s}
 	if ours, ok := informer.SharedOf(i); ok {
 		e.begin = ours.Begin
 	} else {
-		e.begin = e.beginForeign
+		e.begin = e.beginExternal
 	}
 	return e
 }
 
-// beginForeign runs an informer that is not of this module.
-func (e *entry) beginForeign(ctx context.Context, o informer.RunOptions) error {
+// beginExternal runs an informer of another module, such as client-go's.
+func (e *entry) beginExternal(ctx context.Context, o informer.RunOptions) error {
 	go func() {
 		e.shared.RunWithContext(ctx)
 		o.Stopped()

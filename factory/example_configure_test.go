@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// Configure sets the options of one type: here of Secrets, of which the program
-// reads no more than the type, and finds them by it.
+// Configure sets the options of one type: here of Secrets. The program reads only their type, and
+// looks them up by it.
 func ExampleConfigure() {
 	secret := &corev1.Secret{Type: corev1.SecretTypeTLS, Data: map[string][]byte{"tls.key": []byte("...")}}
 	secret.Namespace, secret.Name = "prod", "cert"
@@ -23,7 +23,7 @@ func ExampleConfigure() {
 			return append(values, string(s.Type))
 		}}},
 		Transform: func(s *corev1.Secret) (*corev1.Secret, error) {
-			s.Data = nil // it is not kept in memory
+			s.Data = nil // not kept in memory
 			return s, nil
 		},
 	})

@@ -24,9 +24,9 @@ func examplePod(namespace, name string, l labels.Set) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: l}}
 }
 
-// A program for client-go's factory needs nothing but another import.
+// A program for client-go's factory needs only another import.
 func Example() {
-	client := fake.NewClientset(examplePod("prod", "web", nil)) // in earnest, kubernetes.NewForConfig
+	client := fake.NewClientset(examplePod("prod", "web", nil)) // in a real program, kubernetes.NewForConfig
 	f := factory.NewSharedInformerFactory(client, 0)
 	pods := f.Core().V1().Pods()
 	registration, err := pods.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -49,7 +49,7 @@ func Example() {
 	// found web <nil>
 }
 
-// For is the way to the same informer with types.
+// For returns the same informer with types.
 func ExampleFor() {
 	client := fake.NewClientset(examplePod("prod", "web", labels.Set{"app": "shop"}), examplePod("prod", "db", nil))
 	f := factory.NewSharedInformerFactory(client, 0)
@@ -68,7 +68,7 @@ func ExampleFor() {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	f.StartWithContext(ctx)
-	<-greeter.Synced() // and with it the informer
+	<-greeter.Synced() // the informer is synced, too
 	fmt.Println("all:", pods.Indexer().Len())
 	shop, err := pods.Lister().Namespace("prod").List(labels.SelectorFromSet(labels.Set{"app": "shop"}))
 	fmt.Println("shop:", shop[0].Name, err)
@@ -81,8 +81,8 @@ func ExampleFor() {
 	// shop: web <nil>
 }
 
-// A lease is for what is needed for a while: here the pods of two namespaces,
-// each watched with requests of its own.
+// A lease keeps an informer for a while: here of the pods of two namespaces, each watched with
+// its own requests.
 func ExampleAcquire() {
 	client := fake.NewClientset(examplePod("a", "one", nil), examplePod("b", "two", nil), examplePod("c", "three", nil))
 	f := factory.NewSharedInformerFactory(client, 0)
@@ -123,7 +123,7 @@ func (g *Gadget) DeepCopyObject() runtime.Object {
 	return twin
 }
 
-// GadgetList is a list of it.
+// GadgetList is a list of Gadgets.
 type GadgetList struct {
 	metav1.TypeMeta
 	metav1.ListMeta
@@ -138,8 +138,8 @@ func (l *GadgetList) DeepCopyObject() runtime.Object {
 	return twin
 }
 
-// Register makes the Go type of a custom resource known to a factory. Its
-// source is in earnest that of a typed client, from reflector.From.
+// Register makes the Go type of a custom resource known to a factory. In a real program,
+// reflector.From makes its source of a typed client.
 func ExampleRegister() {
 	version := schema.GroupVersion{Group: "example.com", Version: "v1"}
 	known := runtime.NewScheme()
@@ -182,7 +182,7 @@ func ExampleRegister() {
 	// lamp <nil>
 }
 
-// Any resource, without a Go type for it.
+// The dynamic factory serves any resource, without a Go type for it.
 func ExampleDynamicFactory() {
 	client := dynamicfake.NewSimpleDynamicClient(scheme.Scheme, examplePod("prod", "web", nil))
 	f := factory.NewDynamicSharedInformerFactory(client, 0)

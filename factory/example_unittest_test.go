@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/lister"
 )
 
-// evict is what is tested: it deletes the pods of an app, as a lister finds them.
+// evict is the code under test: it deletes the pods of an app, found by a lister.
 func evict(ctx context.Context, client kubernetes.Interface, pods lister.Lister[*corev1.Pod], app string) error {
 	found, err := pods.List(labels.SelectorFromSet(labels.Set{"app": app}))
 	if err != nil {
@@ -28,8 +28,8 @@ func evict(ctx context.Context, client kubernetes.Interface, pods lister.Lister[
 	return nil
 }
 
-// A unit test of code that reads from a lister and writes to a client: both
-// belong to one fake clientset.
+// A unit test of code that reads from a lister and writes to a client: both use the same fake
+// clientset.
 func Example_unitTest() {
 	client := fake.NewClientset(examplePod("prod", "web", labels.Set{"app": "shop"}), examplePod("prod", "db", nil))
 	f := factory.NewSharedInformerFactory(client, 0)
@@ -55,8 +55,7 @@ func Example_unitTest() {
 	// Output: delete pods in prod
 }
 
-// A unit test that needs no server at all, not even a made-up one: the store is
-// filled by hand, and nothing is started.
+// A unit test without any server: the test fills the store, and starts nothing.
 func Example_unitTestByHand() {
 	f := factory.NewSharedInformerFactory(nil, 0)
 	pods := f.Core().V1().Pods()

@@ -19,8 +19,8 @@ import (
 // SharedInformerFactory is client-go's interface of that name.
 type SharedInformerFactory = informers.SharedInformerFactory
 
-// Factory hands out shared informers of the built-in kinds, and of those that
-// are registered with [Register]. It is client-go's SharedInformerFactory.
+// Factory makes shared informers of the built-in kinds, and of the kinds registered with
+// [Register]. It is client-go's SharedInformerFactory.
 type Factory struct {
 	common[reflect.Type]
 	client kubernetes.Interface
@@ -29,15 +29,14 @@ type Factory struct {
 
 var _ SharedInformerFactory = (*Factory)(nil)
 
-// NewSharedInformerFactory returns a factory for all namespaces. The resync
-// period is the one of all its informers; zero for none. The client may be nil
-// where nothing of the factory runs.
+// NewSharedInformerFactory returns a factory for all namespaces. All its informers have the given
+// resync period; zero means no resync. The client may be nil if nothing of the factory runs.
 func NewSharedInformerFactory(c kubernetes.Interface, resync time.Duration) *Factory {
 	return NewSharedInformerFactoryWithOptions(c, resync)
 }
 
-// NewFilteredSharedInformerFactory returns a factory for one namespace, or all
-// for "", whose requests pass through tweak.
+// NewFilteredSharedInformerFactory returns a factory for one namespace, or for all if it is "".
+// The options of all its requests pass through tweak.
 func NewFilteredSharedInformerFactory(c kubernetes.Interface, resync time.Duration, namespace string, tweak internalinterfaces.TweakListOptionsFunc) *Factory {
 	return NewSharedInformerFactoryWithOptions(c, resync, WithNamespace(namespace), WithTweakListOptions(tweak))
 }
@@ -55,22 +54,23 @@ func NewSharedInformerFactoryWithOptions(c kubernetes.Interface, resync time.Dur
 	return f
 }
 
-// InformerFor returns the informer of the type of obj. If there is none yet
-// newFunc makes it, since a caller's constructor carries selectors and indexers
-// of its own; what it makes is shared from then on. As with client-go, newFunc
-// must not call the factory, which is locked meanwhile.
+// InformerFor returns the informer of the type of obj. If the factory has none, newFunc makes it,
+// because a caller's constructor may carry selectors and indexers of its own; everybody shares
+// the result from then on. As with client-go, newFunc must not call the factory, which is locked
+// meanwhile.
 func (f *Factory) InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
 	return f.constructed(reflect.TypeOf(obj), func(resync time.Duration) cache.SharedIndexInformer { return newFunc(f.client, resync) })
 }
 
-// constructed returns the informer of a type, by a caller's constructor if
-// there is none.
+// constructed returns the informer of a type. The caller's constructor makes it if the factory
+// has none.
 func (f *Factory) constructed(object reflect.Type, constructor func(resync time.Duration) cache.SharedIndexInformer) cache.SharedIndexInformer {
 	e, ready := f.construct(object, constructor)
 	await(ready)
 	return e.shared
 }
 
+// construct is constructed without waiting: the caller waits for ready.
 func (f *Factory) construct(object reflect.Type, constructor func(resync time.Duration) cache.SharedIndexInformer) (e *entry, ready <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -80,7 +80,7 @@ func (f *Factory) construct(object reflect.Type, constructor func(resync time.Du
 	e = f.enter(at, func() *entry {
 		i := constructor(f.resyncOf(object))
 		if f.transform != nil {
-			_ = i.SetTransform(f.transform) // it has not started
+			_ = i.SetTransform(f.transform) // cannot fail: the informer has not started
 		}
 		k, err := f.kind(object)
 		if err != nil {
@@ -91,7 +91,8 @@ func (f *Factory) construct(object reflect.Type, constructor func(resync time.Du
 	return e, f.pin(e)
 }
 
-// ForResource returns the informer of a resource, or [ErrUnknownKind].
+// ForResource returns the informer of a resource. It returns [ErrUnknownKind] if the resource is
+// not known.
 func (f *Factory) ForResource(resource schema.GroupVersionResource) (informers.GenericInformer, error) {
 	object, err := f.objectOf(resource)
 	if err != nil {
@@ -113,26 +114,26 @@ func (f *Factory) objectOf(resource schema.GroupVersionResource) (reflect.Type, 
 	return nil, fmt.Errorf("no informer of %v: %w", resource, ErrUnknownKind)
 }
 
-// InformerName returns what WithInformerName was given.
+// InformerName returns the name given to [WithInformerName].
 func (f *Factory) InformerName() *cache.InformerName { return f.name }
 
-// WaitForCacheSyncWithContext waits until the started informers are synced, or
-// ctx ends, and tells which are. Err is the context's cause if not all are.
+// WaitForCacheSyncWithContext waits until the started informers are synced, or ctx ends, and
+// returns which of them are synced. Err is the context's cause if an informer is not synced.
 func (f *Factory) WaitForCacheSyncWithContext(ctx context.Context) cache.SyncResult {
 	synced, err := f.synced(ctx)
 	return cache.SyncResult{Synced: synced, Err: err}
 }
 
-// kind returns what is known of a type. The caller holds mu.
+// kind returns the table row of a type. The caller holds mu.
 func (f *Factory) kind(object reflect.Type) (kind, error) {
 	k, ok := f.kinds[object]
 	if !ok {
-		return k, fmt.Errorf("%v: %w; a type of one's own is made known with Register", object, ErrUnknownKind)
+		return k, fmt.Errorf("%v: %w; register the types of custom resources with Register", object, ErrUnknownKind)
 	}
 	return k, nil
 }
 
-// knows tells whether a type is built in or registered.
+// knows reports whether a type is built in or registered.
 func (f *Factory) knows(object reflect.Type) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

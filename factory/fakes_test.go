@@ -14,12 +14,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Fakes keep no history: what is deleted before the watch is open is lost. So an informer
-// of one is synced when it watches, however long the watch takes to open, up to 100 ms;
-// client-go's look at it as seldom.
+// Fake clientsets keep no history: a deletion before the watch is open is lost. An informer of a
+// fake is therefore synced only when its watch is open, which may take up to 100 ms.
 func TestWhatIsDeletedFromAFakeAfterTheSync(t *testing.T) {
 	slowly := func(o *metav1.ListOptions) {
-		if o.AllowWatchBookmarks { // a watch
+		if o.AllowWatchBookmarks { // a watch request
 			time.Sleep(30 * time.Millisecond)
 		}
 	}

@@ -8,22 +8,20 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// GeneratedFactory shows a [Factory] to the accessors that informer-gen has
-// generated for a CRD's clientset of type C.
+// GeneratedFactory adapts a [Factory] to the accessors that informer-gen generated for the
+// clientset of a CRD, of type C.
 type GeneratedFactory[C any, N ~func(C, time.Duration) cache.SharedIndexInformer] struct {
 	factory *Factory
 	client  C
 }
 
-// Generated returns what generated accessors ask for informers, over a
-// factory. C is the generated clientset, N the generated package's
-// NewInformerFunc:
+// Generated returns the factory that generated accessors ask for informers, over f. C is the
+// generated clientset, N the generated package's NewInformerFunc:
 //
 //	widgets.New(factory.Generated[versioned.Interface, internalinterfaces.NewInformerFunc](f, client), namespace, nil)
 //
-// A type that was made known with [Register] is answered with this module's
-// informer; the generated constructor is not run. Any other one is made by its
-// constructor.
+// For a type registered with [Register] it returns this module's informer, and does not run the
+// generated constructor. An informer of any other type is made by its constructor.
 func Generated[C any, N ~func(C, time.Duration) cache.SharedIndexInformer](f *Factory, client C) *GeneratedFactory[C, N] {
 	return &GeneratedFactory[C, N]{f, client}
 }
@@ -37,7 +35,7 @@ func (g *GeneratedFactory[C, N]) InformerFor(obj runtime.Object, newFunc N) cach
 	return g.factory.constructed(object, func(resync time.Duration) cache.SharedIndexInformer { return newFunc(g.client, resync) })
 }
 
-// InformerName returns the factory's.
+// InformerName returns the name of the factory.
 func (g *GeneratedFactory[C, N]) InformerName() *cache.InformerName { return g.factory.name }
 
 // Start starts the factory.

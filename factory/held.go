@@ -12,23 +12,23 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// Held is one informer of a factory, at one moment.
+// Held describes one informer of a factory at one moment.
 type Held struct {
 	Type     reflect.Type
-	Resource schema.GroupVersionResource // empty for a type that only a caller's constructor knows
-	Scope    Scope                       // the zero one for all that the factory has of the kind
-	// Pinned tells whether somebody has asked for it by For, ForResource or an accessor:
-	// it stays.
+	Resource schema.GroupVersionResource // empty if the factory does not know the type's resource
+	Scope    Scope                       // the zero Scope for the factory's own informer of the kind
+	// Pinned reports whether somebody requested the informer by For, ForResource or an accessor.
+	// The factory never drops a pinned informer.
 	Pinned bool
-	Users  int // the leases on it
-	// Status is how it is doing, and how its handlers are. Of an informer of another
-	// module it tells only whether that is synced, and stopped.
+	Users  int // number of leases on it
+	// Status is the status of the informer and of its handlers. For an informer of another module
+	// only Synced and Stopped are set.
 	Status   informer.Status
 	Informer cache.SharedIndexInformer
 }
 
-// Informers returns the informers that the factory has when the loop begins, in the order
-// of their resources, types and scopes. The loop's body may call the factory.
+// Informers returns the factory's informers at the beginning of the loop, ordered by resource,
+// type and scope. The loop's body may call the factory.
 func (c *common[K]) Informers() iter.Seq[Held] {
 	return func(yield func(Held) bool) {
 		for _, h := range c.held() {
@@ -40,7 +40,7 @@ func (c *common[K]) Informers() iter.Seq[Held] {
 	}
 }
 
-// held returns all informers without their status.
+// held returns all informers, without their status.
 func (c *common[K]) held() []Held {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,7 +68,7 @@ func (h Held) compare(other Held) int {
 	)
 }
 
-// compareTypes compares the names of two types, which are mostly the same.
+// compareTypes compares the names of two types. In most calls the types are the same.
 func compareTypes(a, b reflect.Type) int {
 	if a == b {
 		return 0
@@ -76,7 +76,7 @@ func compareTypes(a, b reflect.Type) int {
 	return cmp.Compare(a.String(), b.String())
 }
 
-// statusOf tells how an informer is doing, whosesoever it is.
+// statusOf returns the status of an informer of this module, or of another one.
 func statusOf(i cache.SharedIndexInformer) informer.Status {
 	if ours, ok := informer.SharedOf(i); ok {
 		return ours.Status()

@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// A factory tells what it has: who uses it, and how it is doing.
+// Informers describes the factory's informers: their users and their status.
 func TestInformers(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -30,7 +30,7 @@ func TestInformers(t *testing.T) {
 		}
 		pods, err := For[*corev1.Pod](f)
 		require.NoError(t, err)
-		_, err = pods.Handle(&diary[*corev1.Pod]{}, informer.HandlerOptions{Name: "reader"})
+		_, err = pods.Handle(&recorder[*corev1.Pod]{}, informer.HandlerOptions{Name: "reader"})
 		require.NoError(t, err)
 		namespaces := []string{"b", "a"}
 		l := acquire(t, f, Scope{Namespaces: namespaces, Labels: "color=red"})
@@ -38,7 +38,7 @@ func TestInformers(t *testing.T) {
 		begin(t, ctx, f)
 		var told []string
 		for h := range f.Informers() {
-			_, err := For[*corev1.Pod](f) // the factory is free
+			_, err := For[*corev1.Pod](f) // the factory is not locked
 			require.NoError(t, err)
 			told = append(told, fmt.Sprintf("%v %s %q pinned %v users %d objects %d synced %v handlers %d",
 				h.Type, h.Resource.Resource, h.Scope, h.Pinned, h.Users, h.Status.Objects, h.Status.Synced, len(h.Status.Handlers)))
@@ -78,8 +78,8 @@ func TestInformersOfAnotherModule(t *testing.T) {
 	})
 }
 
-// Several selectors and namespaces of one resource live in one factory by resource, with
-// options of its own.
+// One factory by resource can hold informers of several selectors and namespaces of a resource,
+// with options.
 func TestContract_D20_ByResource(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		client := dynamicfake.NewSimpleDynamicClient(scheme.Scheme, newPod("a", "one"), newPod("b", "two"), newNode("n"))
@@ -138,7 +138,7 @@ func TestContract_D20_ByResource(t *testing.T) {
 	})
 }
 
-// The metadata factory is the same thing.
+// The metadata factory behaves the same.
 func TestContract_D20_ByResourceOfMetadata(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		f := NewMetadataSharedInformerFactory(metadatafake.NewSimpleMetadataClient(withMeta(t), partial("a", "one"), partial("b", "two")), 0)

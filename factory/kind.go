@@ -13,7 +13,7 @@ import (
 
 //go:generate go run ./internal/kindgen
 
-// kind is what a factory knows of one Go type: what it lists, and where from.
+// kind is the factory's table row of one Go type: its resource, and how to make its source.
 type kind struct {
 	resource   schema.GroupVersionResource
 	object     reflect.Type
@@ -21,26 +21,26 @@ type kind struct {
 	source     func(c kubernetes.Interface, namespace string) reflector.Source
 }
 
-// global is the row of a cluster-scoped kind: how to get from the clientset to
-// the client of its group, and from there to its own.
+// global returns the row of a cluster-scoped kind. in returns the client of a group from the
+// clientset, and of returns the client of the kind from that.
 func global[T informer.Object, G any, C reflector.Client[L], L runtime.Object](group, version, resource string, in func(kubernetes.Interface) G, of func(G) C) kind {
 	gvr := schema.GroupVersionResource{Group: group, Version: version, Resource: resource}
 	return kindOf[T](gvr, false, func(c kubernetes.Interface, _ string) reflector.Source {
 		if c == nil {
 			return nil
 		}
-		return asked(c, reflector.FromGenerated[T, L](of(in(c)), gvr))
+		return checkStreaming(c, reflector.FromGenerated[T, L](of(in(c)), gvr))
 	})
 }
 
-// namespaced is the row of a namespaced kind.
+// namespaced returns the row of a namespaced kind.
 func namespaced[T informer.Object, G any, C reflector.Client[L], L runtime.Object](group, version, resource string, in func(kubernetes.Interface) G, of func(G, string) C) kind {
 	gvr := schema.GroupVersionResource{Group: group, Version: version, Resource: resource}
 	return kindOf[T](gvr, true, func(c kubernetes.Interface, namespace string) reflector.Source {
 		if c == nil {
 			return nil
 		}
-		return asked(c, reflector.FromGenerated[T, L](of(in(c), namespace), gvr))
+		return checkStreaming(c, reflector.FromGenerated[T, L](of(in(c), namespace), gvr))
 	})
 }
 

@@ -22,8 +22,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// Whatever kubernetes.Interface can list and watch is in the table. Unlike the
-// generator, this looks at the signatures alone.
+// The table has every kind that kubernetes.Interface can list and watch. Unlike the generator,
+// this test uses only the signatures.
 func TestTableMissesNoKind(t *testing.T) {
 	inTable := make(map[reflect.Type]bool)
 	for _, k := range builtin() {
@@ -64,7 +64,7 @@ func TestTableIsSmall(t *testing.T) {
 	require.Less(t, bytes.Count(table, []byte("\n")), 400)
 }
 
-// newObject makes an object of a kind.
+// newObject returns an object of a kind.
 func newObject(k kind, name string) informertest.Object {
 	obj := reflect.New(k.object.Elem()).Interface().(informertest.Object)
 	obj.SetName(name)
@@ -78,10 +78,10 @@ func newObject(k kind, name string) informertest.Object {
 type accessorOf struct {
 	name     string
 	informer cache.SharedIndexInformer
-	list     func(labels.Selector) (any, error) // of its lister
+	list     func(labels.Selector) (any, error) // lists with its lister
 }
 
-// accessorsOf calls all accessors of a factory, whatever their types.
+// accessorsOf calls all accessors of a factory by reflection.
 func accessorsOf(f informers.SharedInformerFactory) []accessorOf {
 	var all []accessorOf
 	set, factory := reflect.TypeFor[informers.SharedInformerFactory](), reflect.ValueOf(f)
@@ -111,7 +111,7 @@ func accessorsOf(f informers.SharedInformerFactory) []accessorOf {
 	return all
 }
 
-// Every accessor of every group has an informer of its own that works.
+// Every accessor of every group has its own informer, and the informer works.
 func TestEveryAccessor(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		client := fake.NewSimpleClientset() // NewClientset knows no objects without a schema
@@ -144,7 +144,7 @@ func namespaceIn(k kind) string {
 	return ""
 }
 
-// Every kind runs: what is there arrives, and what comes later.
+// The informer of every kind gets the existing objects and the changes.
 func TestEveryKind(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		client := fake.NewSimpleClientset()
@@ -189,7 +189,7 @@ func TestEveryKind(t *testing.T) {
 	})
 }
 
-// Whatever kinds informertest serves go all the way through HTTP.
+// Every kind that informertest serves works over HTTP.
 func TestEveryKindOverHTTP(t *testing.T) {
 	server := informertest.New(informertest.Options{})
 	defer server.Close()

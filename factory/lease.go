@@ -14,46 +14,49 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// Scope says which objects of a kind an acquired informer holds. The zero
-// value is all that the factory's own informer of the type would hold.
+// Scope restricts the objects of an acquired informer. The zero Scope holds the same objects as
+// the factory's own informer of the type.
 type Scope struct {
-	// Namespaces are those to watch, each with requests of its own; none for
-	// the factory's. A factory of one namespace has no other.
+	// Namespaces are the namespaces to watch, each with requests of its own. Without any, the
+	// informer watches the factory's namespaces. In a factory of one namespace, only that
+	// namespace is allowed.
 	Namespaces []string
-	// Labels and Fields are selectors as the API server takes them; empty for all.
+	// Labels and Fields are selectors in the API server's syntax; "" selects all objects.
 	Labels, Fields string
 }
 
-// Lease is the use of an informer that lives only while someone uses it.
+// Lease is the right to use an informer. The informer runs while there are leases on it.
 type Lease[T informer.Object] struct {
 	informer *informer.Informer[T]
 	release  func()
 }
 
-// Informer returns the informer. The handlers that are added through it, or through its
-// Shared, end with the lease. It is not to be used after Release.
+// Informer returns the informer. Handlers added through it, or through its Shared, end with the
+// lease. Callers must not use it after Release.
 func (l *Lease[T]) Informer() *informer.Informer[T] { return l.informer }
 
-// WaitFresh waits until the informer has read all of its source in this run, or all that has
-// changed since the run before, and watches it: one that was acquired again is synced from the
-// beginning, with what it held when it stopped. It returns the errors of [informer.Informer.WaitFresh].
+// WaitFresh waits until this run of the informer has read all objects, or all changes since the
+// run before, and watches its source. An informer that is acquired again is synced at once, with
+// the objects it held when it stopped; WaitFresh waits for the current state. It returns the
+// errors of [informer.Informer.WaitFresh].
 func (l *Lease[T]) WaitFresh(ctx context.Context) error { return l.informer.WaitFresh(ctx) }
 
-// Release gives the informer back, without the handlers of this lease. With the last
-// release it stops. A second call does nothing.
+// Release ends the lease and removes its handlers. The informer stops with the last release. A
+// second call does nothing.
 func (l *Lease[T]) Release() { l.release() }
 
-// Acquire returns a lease on the informer of a type and a scope, which starts,
-// if the factory has been started, with the first lease and stops with the last
-// release, or when every context that Start was given has ended, or with Shutdown.
+// Acquire returns a lease on the informer of a type and a scope. With the first lease the
+// informer starts, if the factory has been started. It stops with the last release, when every
+// context given to Start has ended, or with Shutdown.
 //
-// Handlers belong to the lease through which they were added, and end with it; those that
-// were added through what [For] or an accessor returns stay. Acquired again, or after the
-// next Start, the informer goes on from what it held, by a watch from there where its source
-// is a server: it is synced at once, and [Lease.WaitFresh] waits for the state of now. What it held is dropped when nobody has used
-// it for a time, see [WithRetention].
+// Handlers belong to the lease through which they were added, and end with it; handlers added
+// through the result of [For] or of an accessor stay. When the informer is acquired again, or
+// after the next Start, it continues from its stored objects, with a watch from there if its
+// source is a server. It is synced at once, and [Lease.WaitFresh] waits for the current state.
+// The factory drops the informer and its objects when it has not been used for a time, see
+// [WithRetention].
 //
-// Where the informer is about to stop, Acquire waits for that: who calls it must hold no lock
+// If the informer is about to stop, Acquire waits for the stop. The caller must not hold a lock
 // that the informer's Observe, transform or index functions wait for.
 //
 // It returns [ErrUnknownKind], [ErrScope], [ErrForeign] or [ErrShutdown].
@@ -61,8 +64,9 @@ func Acquire[T informer.Object](f *Factory, s Scope) (*Lease[T], error) {
 	return newLease[T](&f.common, reflect.TypeFor[T](), s)
 }
 
+// newLease is Acquire for every kind of factory.
 func newLease[T informer.Object, K comparable](c *common[K], id K, s Scope) (l *Lease[T], err error) {
-	e, ready, err := c.acquired(id, s, func(e *entry) error {
+	e, ready, err := c.acquireEntry(id, s, func(e *entry) error {
 		_, err := typed[T](e)
 		return err
 	})
@@ -70,7 +74,7 @@ func newLease[T informer.Object, K comparable](c *common[K], id K, s Scope) (l *
 		return nil, err
 	}
 	await(ready)
-	i, _ := typed[T](e) // it is
+	i, _ := typed[T](e) // cannot fail: acquireEntry has checked the type
 	lent, end := i.Lend()
 	return &Lease[T]{informer: lent, release: sync.OnceFunc(func() {
 		end()
@@ -78,9 +82,9 @@ func newLease[T informer.Object, K comparable](c *common[K], id K, s Scope) (l *
 	})}, nil
 }
 
-// acquired returns the informer of a scope, made if there is none, with one more user,
-// where it is a fitting one.
-func (c *common[K]) acquired(id K, s Scope, fits func(*entry) error) (e *entry, ready <-chan struct{}, err error) {
+// acquireEntry adds a user to the informer of a scope, and creates the informer if there is none.
+// It returns the error of fits, if the informer does not fit.
+func (c *common[K]) acquireEntry(id K, s Scope, fits func(*entry) error) (e *entry, ready <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -92,7 +96,7 @@ func (c *common[K]) acquired(id K, s Scope, fits func(*entry) error) (e *entry, 
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("%v: %w", id, err)
-	case c.down:
+	case c.shutDown:
 		return nil, nil, ErrShutdown
 	}
 	e = c.enter(key[K]{id, only.text}, func() *entry { return c.create(id, k, Scope{only.namespaces, s.Labels, s.Fields}, only) })
@@ -102,14 +106,14 @@ func (c *common[K]) acquired(id K, s Scope, fits func(*entry) error) (e *entry, 
 	return e, c.acquire(e), nil
 }
 
-// selection is what a scope leaves of a kind.
+// selection is a scope in a resolved form.
 type selection struct {
-	text       string // spelled so that equal scopes are spelled alike; "" for all that the factory has
+	text       string // canonical: equal scopes have equal texts; "" for the factory's own scope
 	namespaces []string
 	tweak      func(*metav1.ListOptions)
 }
 
-// resolve checks a scope against a kind, and the namespace of the factory, "" for all.
+// resolve checks a scope against a kind and the namespace of the factory, which is "" for all.
 func (s Scope) resolve(k kind, within string) (selection, error) {
 	byLabels, err := labels.Parse(s.Labels)
 	if err != nil {
@@ -132,7 +136,7 @@ func (s Scope) resolve(k kind, within string) (selection, error) {
 		}
 	}
 	if within != "" {
-		names = nil // it is the factory's
+		names = nil // the factory's namespace applies anyway
 	}
 	if len(names) == 0 && byLabels.Empty() && byFields.Empty() {
 		return selection{}, nil
@@ -141,20 +145,20 @@ func (s Scope) resolve(k kind, within string) (selection, error) {
 		text:       fmt.Sprintf("%q %q %q", names, byLabels, byFields),
 		namespaces: names,
 		tweak: func(o *metav1.ListOptions) {
-			o.LabelSelector = both(o.LabelSelector, byLabels.String())
-			o.FieldSelector = both(o.FieldSelector, byFields.String())
+			o.LabelSelector = joinSelectors(o.LabelSelector, byLabels.String())
+			o.FieldSelector = joinSelectors(o.FieldSelector, byFields.String())
 		},
 	}, nil
 }
 
-// clone returns a scope that shares nothing with this one.
+// clone returns a copy that shares no memory with s.
 func (s Scope) clone() Scope {
 	s.Namespaces = slices.Clone(s.Namespaces)
 	return s
 }
 
-// both joins two selectors: an object has to match each.
-func both(a, b string) string {
+// joinSelectors returns a selector for the objects that match both a and b.
+func joinSelectors(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
 	}

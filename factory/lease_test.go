@@ -28,14 +28,14 @@ func acquire(t *testing.T, f *Factory, s Scope) *Lease[*widget] {
 	return l
 }
 
-// held is how many informers a factory has.
+// held returns the number of a factory's informers.
 func held(f *Factory) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.entries)
 }
 
-// names lists what an informer holds.
+// names lists the objects of an informer.
 func names(i *informer.Informer[*widget]) []string {
 	var all []string
 	for w := range i.Indexer().All() {
@@ -44,7 +44,7 @@ func names(i *informer.Informer[*widget]) []string {
 	return all
 }
 
-// Several informers of one type live beside each other, each as long as it is used.
+// Several informers of one type exist at the same time, each as long as it is used.
 func TestContract_D20_Scopes(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -81,7 +81,7 @@ func TestContract_D20_Scopes(t *testing.T) {
 	})
 }
 
-// Equal scopes are one informer, which the last release stops.
+// Equal scopes share an informer, and the last release stops it.
 func TestContract_D20_LastReleaseStops(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -103,15 +103,15 @@ func TestContract_D20_LastReleaseStops(t *testing.T) {
 	})
 }
 
-// The handlers of a lease end with it, and can be added through it no more; those that
-// came through For stay.
+// The handlers of a lease end with it, and no more can be added through it. Handlers added
+// through For stay.
 func TestContract_D24_HandlersEndWithTheirLease(t *testing.T) {
-	for name, add := range map[string]func(l *Lease[*widget], d *diary[*widget]) error{
-		"Handle": func(l *Lease[*widget], d *diary[*widget]) error {
+	for name, add := range map[string]func(l *Lease[*widget], d *recorder[*widget]) error{
+		"Handle": func(l *Lease[*widget], d *recorder[*widget]) error {
 			_, err := l.Informer().Handle(d, informer.HandlerOptions{})
 			return err
 		},
-		"HandleBatch": func(l *Lease[*widget], d *diary[*widget]) error {
+		"HandleBatch": func(l *Lease[*widget], d *recorder[*widget]) error {
 			_, err := l.Informer().HandleBatch(func(b informer.Batch[*widget]) {
 				for c := range b.All() {
 					d.Handle(c)
@@ -119,15 +119,15 @@ func TestContract_D24_HandlersEndWithTheirLease(t *testing.T) {
 			}, 10, informer.HandlerOptions{})
 			return err
 		},
-		"Shared": func(l *Lease[*widget], d *diary[*widget]) error {
+		"Shared": func(l *Lease[*widget], d *recorder[*widget]) error {
 			_, err := l.Informer().Shared().AddEventHandler(d.funcs())
 			return err
 		},
-		"Shared with a resync": func(l *Lease[*widget], d *diary[*widget]) error {
+		"Shared with a resync": func(l *Lease[*widget], d *recorder[*widget]) error {
 			_, err := l.Informer().Shared().AddEventHandlerWithResyncPeriod(d.funcs(), time.Hour)
 			return err
 		},
-		"As of a typed view": func(l *Lease[*widget], d *diary[*widget]) error {
+		"As of a typed view": func(l *Lease[*widget], d *recorder[*widget]) error {
 			again, _ := informer.As[*widget](cache.NewTypedSharedIndexInformer[*widget](l.Informer().Shared()))
 			_, err := again.Handle(d, informer.HandlerOptions{})
 			return err
@@ -139,7 +139,7 @@ func TestContract_D24_HandlersEndWithTheirLease(t *testing.T) {
 				f := newWidgetFactory(t, server)
 				begin(t, ctx, f)
 				first, second := acquire(t, f, Scope{}), acquire(t, f, Scope{})
-				var ofFirst, ofSecond, ofFor diary[*widget]
+				var ofFirst, ofSecond, ofFor recorder[*widget]
 				require.NoError(t, add(first, &ofFirst))
 				require.NoError(t, add(second, &ofSecond))
 				mine, err := For[*widget](f)
@@ -185,8 +185,8 @@ func TestContract_D24_LoopsEndWithTheirLease(t *testing.T) {
 	})
 }
 
-// An informer that is acquired again goes on from what it held, which is dropped only
-// when nobody has used it for a time.
+// An informer acquired again continues from its stored objects. They are dropped only after the
+// retention time.
 func TestContract_D24_Restart(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -215,10 +215,10 @@ func TestContract_D24_Restart(t *testing.T) {
 		again := acquire(t, f, Scope{Namespaces: []string{"a"}})
 		require.Same(t, l.Informer().Indexer(), again.Informer().Indexer())
 		require.False(t, again.Informer().Shared().IsStopped())
-		var d diary[*widget]
+		var d recorder[*widget]
 		_, err := again.Informer().Handle(&d, informer.HandlerOptions{})
 		require.NoError(t, err)
-		l.Release() // of the first lease: nothing any more
+		l.Release() // the first lease again: no effect
 		synctest.Wait()
 		require.ElementsMatch(t, []string{"added kept", "added changed", "added gone"}, d.read(), "what it held")
 		resume()
@@ -229,8 +229,8 @@ func TestContract_D24_Restart(t *testing.T) {
 	})
 }
 
-// The handlers of a lease stay while it lasts, and are told the difference when the next
-// Start goes on.
+// The handlers of a lease stay as long as it does, and get the difference when the next Start
+// continues.
 func TestContract_D24_HandlersStayBetweenRuns(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -239,7 +239,7 @@ func TestContract_D24_HandlersStayBetweenRuns(t *testing.T) {
 		run, end := context.WithCancel(ctx)
 		begin(t, run, f)
 		l := acquire(t, f, Scope{})
-		var d diary[*widget]
+		var d recorder[*widget]
 		_, err := l.Informer().Handle(&d, informer.HandlerOptions{})
 		require.NoError(t, err)
 		synctest.Wait()
@@ -253,7 +253,7 @@ func TestContract_D24_HandlersStayBetweenRuns(t *testing.T) {
 	})
 }
 
-// WaitFresh waits for the state of now, where synced speaks of any time before.
+// WaitFresh waits for the current state, while synced may refer to an older one.
 func TestContract_D24_WaitFresh(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -295,7 +295,7 @@ func TestContract_D24_WaitFresh(t *testing.T) {
 	})
 }
 
-// What nobody uses any more is dropped after a time, which an option sets.
+// An unused informer is dropped after the retention time, which an option sets.
 func TestContract_D24_Retention(t *testing.T) {
 	for name, test := range map[string]struct {
 		options    []Option
@@ -324,7 +324,7 @@ func TestContract_D24_Retention(t *testing.T) {
 						time.Sleep(test.kept)
 						again := acquire(t, f, Scope{})
 						require.Same(t, store, again.Informer().Indexer())
-						again.Release() // the time begins anew
+						again.Release() // the retention time begins again
 						synctest.Wait()
 						time.Sleep(test.kept)
 						require.Equal(t, 1, held(f))
@@ -348,18 +348,18 @@ func TestContract_D24_Retention(t *testing.T) {
 	}
 }
 
-// One that was never started is dropped, too.
+// An informer that was never started is dropped, too.
 func TestContract_D24_RetentionBeforeStart(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		f := newWidgetFactory(t, newWidgetServer(t))
 		acquire(t, f, Scope{}).Release()
-		time.Sleep(defaultKeep + time.Second)
+		time.Sleep(defaultRetention + time.Second)
 		synctest.Wait()
 		require.Zero(t, held(f))
 	})
 }
 
-// An informer that is released and acquired at once, again and again, ends up running.
+// An informer released and acquired in quick succession is running in the end.
 func TestContract_D24_RestartInHaste(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -369,7 +369,7 @@ func TestContract_D24_RestartInHaste(t *testing.T) {
 		for range 50 {
 			l.Release()
 			l = acquire(t, f, Scope{})
-			_, err := l.Informer().Handle(&diary[*widget]{}, informer.HandlerOptions{})
+			_, err := l.Informer().Handle(&recorder[*widget]{}, informer.HandlerOptions{})
 			require.NoError(t, err, "who has a lease can add handlers")
 		}
 		require.NoError(t, l.Informer().WaitSynced(ctx))
@@ -380,7 +380,7 @@ func TestContract_D24_RestartInHaste(t *testing.T) {
 	})
 }
 
-// A namespace list is one informer, which is synced when all its parts are.
+// An informer of several namespaces is synced when all of them are.
 func TestContract_D20_NamespaceListSyncsAsOne(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -420,7 +420,7 @@ func TestContract_D20_BeforeStart(t *testing.T) {
 	})
 }
 
-// A lease that outlives the context of one Start goes on with the next.
+// A lease that outlives the context of one Start continues with the next.
 func TestContract_D20_StartAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -435,13 +435,13 @@ func TestContract_D20_StartAgain(t *testing.T) {
 		l.Release()
 		synctest.Wait()
 		require.Zero(t, server.Watches())
-		f.Shutdown() // all that it started has ended, though ctx has not
+		f.Shutdown() // all its runs have ended, though ctx has not
 		_, err := Acquire[*widget](f, Scope{})
 		require.ErrorIs(t, err, ErrShutdown)
 	})
 }
 
-// The zero scope is the informer of For and the accessors, which keep it for ever.
+// The zero scope is the informer of For and the accessors, so it is kept forever.
 func TestContract_D20_ZeroScopeIsFors(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -474,8 +474,8 @@ func TestContract_D20_ZeroScopeIsFors(t *testing.T) {
 	})
 }
 
-// An informer that was released is started again for For, so that what For
-// returns takes handlers; the constructor of a later InformerFor is not run.
+// A released informer is started again by For, so that it accepts handlers. The constructor of a
+// later InformerFor does not run.
 func TestContract_D20_ForAfterRelease(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -487,7 +487,7 @@ func TestContract_D20_ForAfterRelease(t *testing.T) {
 			require.Fail(t, "there is one")
 			return nil
 		})
-		_, err := mine.AddEventHandler(keep)
+		_, err := mine.AddEventHandler(noop)
 		require.NoError(t, err)
 		require.True(t, cache.WaitForCacheSync(ctx.Done(), mine.HasSynced))
 		synctest.Wait()
@@ -495,8 +495,8 @@ func TestContract_D20_ForAfterRelease(t *testing.T) {
 	})
 }
 
-// While a run comes to its end, which a transform may hold up, nobody is
-// locked out of the factory but who waits for that informer.
+// While a run is about to stop, which a transform may delay, only callers that need this informer
+// wait.
 func TestContract_D20_ReleasedWhileBusy(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -525,8 +525,7 @@ func TestContract_D20_ReleasedWhileBusy(t *testing.T) {
 	})
 }
 
-// Many at once acquire, release and start; in the end nothing runs that nobody
-// uses, and everything runs that somebody does.
+// Many goroutines acquire, release and start. In the end all used informers run, and no others.
 func TestContract_D20_ManyAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -544,7 +543,7 @@ func TestContract_D20_ManyAtOnce(t *testing.T) {
 					if !assert.NoError(t, err) {
 						return
 					}
-					reg, err := l.Informer().Handle(&diary[*widget]{}, informer.HandlerOptions{})
+					reg, err := l.Informer().Handle(&recorder[*widget]{}, informer.HandlerOptions{})
 					if assert.NoError(t, err) {
 						reg.Stop()
 					}
@@ -568,7 +567,7 @@ func TestContract_D20_ManyAtOnce(t *testing.T) {
 	})
 }
 
-// Who starts an acquired informer by hand keeps it.
+// An acquired informer that the user starts belongs to the user.
 func TestLeaseRunByHand(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -608,7 +607,7 @@ func TestContract_D20_BadScopes(t *testing.T) {
 	require.Empty(t, f.entries)
 }
 
-// A scope narrows what the factory's tweak leaves, in the factory's namespace.
+// A scope restricts the objects further than the factory's tweak and namespace.
 func TestContract_D20_InAFilteredFactory(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -616,7 +615,7 @@ func TestContract_D20_InAFilteredFactory(t *testing.T) {
 			require.NoError(t, server.Create(ctx, w))
 		}
 		f := newWidgetFactory(t, server, WithNamespace("a"), WithTweakListOptions(func(o *metav1.ListOptions) {
-			o.LabelSelector = "color=red" // whatever it was
+			o.LabelSelector = "color=red" // replaces any other selector
 		}))
 		begin(t, ctx, f)
 		for _, test := range []struct {
@@ -635,7 +634,7 @@ func TestContract_D20_InAFilteredFactory(t *testing.T) {
 	})
 }
 
-// A factory of one namespace refuses a scope of another namespace.
+// A factory of one namespace rejects a scope of another namespace.
 func TestContract_D20_ScopesOutsideTheFactorys(t *testing.T) {
 	f := newWidgetFactory(t, newWidgetServer(t), WithNamespace("a"))
 	for _, namespaces := range [][]string{{"b"}, {"a", "b"}} {

@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// Who acquires what For has asked for since the last Start has it run.
+// An informer requested by For since the last Start runs when it is acquired.
 func TestContract_D20_AcquireAfterForAfterStart(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -37,8 +37,7 @@ func TestContract_D20_AcquireAfterForAfterStart(t *testing.T) {
 	})
 }
 
-// A leased informer runs until all contexts that Start was given have ended, whichever
-// was the last one.
+// A leased informer runs until all contexts given to Start have ended, in any order.
 func TestContract_D20_UntilAllContextsEnd(t *testing.T) {
 	for name, ends := range map[string]func(first, second context.CancelFunc){
 		"first the first":  func(first, second context.CancelFunc) { first(); synctest.Wait(); second() },
@@ -91,7 +90,7 @@ func TestContract_D20_UntilAllContextsEnd(t *testing.T) {
 	})
 }
 
-// What For asks for once its leases are over is run by the next Start.
+// The next Start runs an informer that For requested after its leases had ended.
 func TestContract_D20_ForAfterLeasesWereOver(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -112,8 +111,7 @@ func TestContract_D20_ForAfterLeasesWereOver(t *testing.T) {
 	})
 }
 
-// An informer that has run for its pin is never started again, but for those who
-// have leases on it.
+// An informer that has run for its pin is started again only for leases.
 func TestContract_B105_OnlyLeasesStartAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -149,7 +147,7 @@ func TestContract_B105_OnlyLeasesStartAgain(t *testing.T) {
 	})
 }
 
-// Shutdown ends what is leased, and waits for that; it ends nothing else.
+// Shutdown ends the leased informers and waits for their end. It ends no others.
 func TestContract_B106_ShutdownEndsLeases(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -165,8 +163,7 @@ func TestContract_B106_ShutdownEndsLeases(t *testing.T) {
 	})
 }
 
-// Start has counted what it runs when it returns: who shuts the factory down at once
-// waits for that.
+// Start counts the runs it begins before it returns: a Shutdown at once waits for them.
 func TestStartCountsWhatItRuns(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -186,8 +183,8 @@ func TestStartCountsWhatItRuns(t *testing.T) {
 	})
 }
 
-// An informer that does not run has no goroutine, and one that the factory runs has
-// as many as one that somebody runs by hand.
+// An informer that does not run has no goroutine, and one that the factory runs has as many as
+// one that the user runs.
 func TestGoroutines(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -248,7 +245,7 @@ func TestGoroutines(t *testing.T) {
 	})
 }
 
-// A constructor's informer is run once, and counted, whoever has made it.
+// An informer made by a constructor runs once, and is counted, even if it is of another module.
 func TestForeignInformersRunOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -270,7 +267,7 @@ func TestForeignInformersRunOnce(t *testing.T) {
 	})
 }
 
-// Start may be called with the same context, or channel, for ever.
+// Start may be called with the same context or channel any number of times.
 func TestStartRemembersAContextOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		f := newWidgetFactory(t, newWidgetServer(t))

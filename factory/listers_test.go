@@ -19,16 +19,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// listers are two listers of a kind over one store: the factory's, and the one that
-// client-go generates.
+// listers are two listers of a kind over one store: the factory's, and client-go's generated one.
 type listers struct {
 	name        string
 	k           kind
 	ours, other reflect.Value
 }
 
-// allListers finds the listers of all kinds. The factory's groups and versions embed
-// client-go's.
+// allListers finds the listers of all kinds. The factory's groups and versions embed client-go's.
 func allListers(f *Factory) (all []listers) {
 	set, factory := reflect.TypeFor[informers.SharedInformerFactory](), reflect.ValueOf(f)
 	for i := range set.NumMethod() {
@@ -55,7 +53,7 @@ func allListers(f *Factory) (all []listers) {
 	return all
 }
 
-// same calls a method of both listers and requires that they answer alike.
+// same calls a method of both listers and requires the same answer.
 func (l listers) same(t *testing.T, method string, args ...any) (ours []reflect.Value) {
 	values := make([]reflect.Value, len(args))
 	for i := range args {
@@ -80,18 +78,18 @@ func (l listers) in(namespace string) listers {
 	return listers{l.name + " of " + namespace, l.k, of(l.ours), of(l.other)}
 }
 
-// compare asks both listers all that can be asked of a store whose objects are first and
-// second, of which second has the label.
+// compare makes all calls to both listers. The store holds first and second, and only second has
+// the label.
 func (l listers) compare(t *testing.T) {
 	for _, selector := range []string{"", "color=red", "color!=red", "color in (red,green)", "!color", "color", "none"} {
 		parsed, err := labels.Parse(selector)
 		require.NoError(t, err)
 		l.same(t, "List", parsed)
-		l.same(t, "List", parsed) // with whatever the first one has built
+		l.same(t, "List", parsed) // with the index that the first call may have built
 	}
 	listed := l.same(t, "List", labels.Everything())[0]
 	if listed.Len() > 0 {
-		listed.Index(0).SetZero() // the caller's own slice
+		listed.Index(0).SetZero() // writes into the caller's own slice
 		l.same(t, "List", labels.Everything())
 	}
 }
@@ -132,7 +130,7 @@ func TestEveryListerIsAsClientgos(t *testing.T) {
 	})
 }
 
-// What client-go has added to the listers of some kinds works too.
+// The methods that client-go has added to the listers of some kinds work too.
 func TestListersHaveTheMethodsThatClientgoHasAdded(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "web-1", Labels: map[string]string{"app": "web"}}}
@@ -153,8 +151,8 @@ func TestListersHaveTheMethodsThatClientgoHasAdded(t *testing.T) {
 	})
 }
 
-// A lister that is not asked for reads nothing, and Get costs what the lister of the
-// namespace costs.
+// An unused lister reads nothing, and Get of the factory's lister costs as much as Get of a
+// namespace's lister.
 func TestListersAllocateLittle(t *testing.T) {
 	f := NewSharedInformerFactory(fake.NewClientset(), 0)
 	pods, nodes := f.Core().V1().Pods(), f.Core().V1().Nodes()
@@ -165,7 +163,7 @@ func TestListersAllocateLittle(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = nodeLister.Get("node") }))
 }
 
-// An informer that another constructor has made is read by client-go's lister.
+// client-go's lister reads an informer made by another constructor.
 func TestAForeignInformerIsReadByClientgosLister(t *testing.T) {
 	f := NewSharedInformerFactory(fake.NewClientset(), 0)
 	foreign := f.InformerFor(&corev1.Pod{}, func(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {

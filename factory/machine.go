@@ -1,8 +1,8 @@
 package factory
 
-// state is where an informer of a factory is in its life. Who wants it to run is
-// told by facts: a pin, which is somebody who asked for it through an accessor, For or
-// ForResource, and its users, who have leases on it.
+// state is the state of an informer in a factory. Two facts say whether the informer should run:
+// its pin (somebody requested it through an accessor, For or ForResource), and its users, which
+// hold leases on it.
 //
 //	            Start          pinned  acquired  released   its context ends    it has stopped     stop      restart
 //	created     run, or lease          lease                                                       halted
@@ -16,64 +16,65 @@ package factory
 //	halting                                                                     halted                       restarting
 //	halted                                                                                                   lease, or stopped
 //
-// run is to begin a run for the pin, under the context of that Start; lease is one
-// under all contexts that Start was given, and takes an informer that somebody wants
-// and a context that has not ended. Both make it running or, where the informer does
-// not run, refused. A pin keeps it running when the last lease is released. Once its
-// context ends an informer is ending where it has a pin, whose one run this was, and
-// stopping where it has none. An informer that was pinned while it was stopping or
-// stopped is yet to run for that pin. Stop and restart are those of one informer: what was
-// stopped so runs no more until it is restarted.
+// "run" begins a run for the pin, under the context of that Start. "lease" begins a run under all
+// contexts given to Start; it needs a pin or a user, and a context that has not ended. Both lead
+// to running, or to refused if the informer does not run.
+//
+// A pin keeps the informer running when the last lease is released. When the context of a run
+// ends, an informer with a pin is ending, since this was the one run for its pin; an informer
+// without a pin is stopping. An informer pinned while stopping or stopped still has the run for
+// its pin ahead. StopInformer and RestartInformer ("stop", "restart") act on a single informer:
+// after a stop it does not run until it is restarted.
 type state uint8
 
 const (
-	created    state = iota // it has never run
-	running                 // it runs
-	stopping                // its context has ended, and it is about to stop
-	ending                  // the same, and the run was the one that its pin has a right to
-	restarting              // the same, and it was told to run again
-	stopped                 // it has stopped, and holds what it held
-	over                    // the same after the run for its pin: only leases begin another one
-	refused                 // it did not run when it was to: somebody runs it by hand, or it was misconfigured
-	halting                 // its context has ended since it was told to stop
-	halted                  // it was told to stop, and has stopped
+	created    state = iota // has never run
+	running                 // runs
+	stopping                // its context has ended; it is about to stop
+	ending                  // like stopping, and this was the run for its pin
+	restarting              // like stopping, and it is to run again
+	stopped                 // has stopped; its objects are kept
+	over                    // like stopped, after the run for its pin: only a lease begins another run
+	refused                 // could not be run: the user runs it, or its configuration is wrong
+	halting                 // StopInformer was called; it is about to stop
+	halted                  // StopInformer was called, and it has stopped
 )
 
-// call is what happens to an informer.
+// call is an event in the life of an informer.
 type call uint8
 
 const (
 	startCalled call = iota
-	pinAdded         // the first time that it is asked for
+	pinAdded         // the first request for it
 	leaseAcquired
 	lastReleased
-	contextEnded // that of its run; also where the factory has ended it
+	contextEnded // the context of its run; the factory may have ended it
 	runStopped
 	runRefused
-	stopAsked // of this informer alone
+	stopAsked // for this informer alone
 	restartAsked
 )
 
-// facts are what is known of an informer once a call was made.
+// facts are the inputs of a transition, as they are after the call.
 type facts struct {
 	pinned, used bool
-	alive        bool // some context that Start was given has not ended, and the factory is not shut down
+	alive        bool // a context given to Start has not ended, and the factory is not shut down
 }
 
-// action is what is to be done.
+// action is what the table does after a transition.
 type action uint8
 
 const (
 	doNothing action = iota
-	doRun            // run it under the context of the Start that was called
-	doLease          // run it under all contexts that Start was given
+	doRun            // run it under the context of this Start
+	doLease          // run it under all contexts given to Start
 	doCancel         // end the context of the run
 )
 
-// wanted tells whether an informer is to run, if it can.
+// wanted reports whether the informer should run, if it can.
 func (f facts) wanted() bool { return (f.used || f.pinned) && f.alive }
 
-// after returns the state after a call, and what is to be done.
+// after returns the next state after a call, and the action to perform.
 func (s state) after(c call, f facts) (state, action) {
 	switch c {
 	case stopAsked:
@@ -96,7 +97,7 @@ func (s state) after(c call, f facts) (state, action) {
 	return s, doNothing
 }
 
-// beforeRun is after, of an informer that has not run for its pin.
+// beforeRun is after for an informer that has not had the run for its pin.
 func (s state) beforeRun(c call, f facts) (state, action) {
 	switch {
 	case c == startCalled && f.pinned:
@@ -109,7 +110,7 @@ func (s state) beforeRun(c call, f facts) (state, action) {
 	return s, doNothing
 }
 
-// inRun is after, of an informer that runs.
+// inRun is after for a running informer.
 func (s state) inRun(c call, f facts) (state, action) {
 	switch {
 	case c == runRefused:
@@ -122,10 +123,10 @@ func (s state) inRun(c call, f facts) (state, action) {
 	return s, doNothing
 }
 
-// afterRun is after, of the end of a run.
+// afterRun is after for the end of a run.
 func (s state) afterRun(f facts) (state, action) {
 	switch {
-	case s == running && f.pinned: // by itself
+	case s == running && f.pinned: // it stopped by itself
 		return over, doNothing
 	case s == running:
 		return stopped, doNothing
@@ -141,7 +142,7 @@ func (s state) afterRun(f facts) (state, action) {
 	return s, doNothing
 }
 
-// afterStop is after, of an informer that is told to stop.
+// afterStop is after for StopInformer.
 func (s state) afterStop() (state, action) {
 	switch s {
 	case running:
@@ -152,8 +153,7 @@ func (s state) afterStop() (state, action) {
 	return halted, doNothing
 }
 
-// afterRestart is after, of an informer that is told to run anew. One that has never run
-// does so anyway.
+// afterRestart is after for RestartInformer. An informer that has never run needs no restart.
 func (s state) afterRestart(f facts) (state, action) {
 	switch {
 	case s == created:
@@ -170,15 +170,15 @@ func (s state) afterRestart(f facts) (state, action) {
 	return s, doNothing
 }
 
-// ends tells whether a run is coming to its end.
+// ends reports whether a run is about to stop.
 func (s state) ends() bool {
 	return s == stopping || s == ending || s == restarting || s == halting
 }
 
-// again tells whether the end of a run may be followed by another one.
+// again reports whether another run may follow the one that is about to stop.
 func (s state) again() bool { return s.ends() && s != halting }
 
-// ran tells whether an informer runs, or has run, for its pin.
+// ran reports whether an informer runs for its pin, or has done so.
 func (s state) ran() bool {
 	return s == running || s == ending || s == restarting || s == over || s == refused
 }

@@ -13,9 +13,9 @@ var (
 	callNames  = []string{"startCalled", "pinAdded", "leaseAcquired", "lastReleased", "contextEnded", "runStopped", "runRefused", "stopAsked", "restartAsked"}
 )
 
-// lives has each row of the table in machine.go in full: the state, the call and what
-// must hold, then the next state and the action. What it does not mention changes
-// nothing. The facts are p(inned), u(sed) and a(live); one with a ! must not hold.
+// lives is the table of machine.go in full. A row has the state, the call and its conditions,
+// then the next state and the action. Combinations without a row change nothing. The facts are
+// p(inned), u(sed) and a(live); "!" negates the next one.
 const lives = `
 created   startCalled    p     running   doRun
 created   startCalled    !pua  running   doLease
@@ -74,7 +74,7 @@ halted    restartAsked   !p!u  stopped   doNothing
 
 var actionNames = []string{"doNothing", "doRun", "doLease", "doCancel"}
 
-// holds tells whether facts are as a row of lives wants them.
+// holds reports whether facts meet the conditions of a row.
 func (f facts) holds(condition string) bool {
 	known := map[rune]bool{'p': f.pinned, 'u': f.used, 'a': f.alive}
 	wanted := true
@@ -92,7 +92,7 @@ func (f facts) holds(condition string) bool {
 	return true
 }
 
-// everyFacts are all there can be.
+// everyFacts returns all combinations of facts.
 func everyFacts() (all []facts) {
 	for i := range 8 {
 		all = append(all, facts{pinned: i&1 > 0, used: i&2 > 0, alive: i&4 > 0})
@@ -100,14 +100,14 @@ func everyFacts() (all []facts) {
 	return all
 }
 
-// Every state, call and facts: what the table says, and nothing else.
+// For every state, call and facts, the machine does what the table says.
 func TestLifeIsAsTheTableSays(t *testing.T) {
 	met := make(map[string]bool)
 	for s, stateName := range stateNames {
 		for c, callName := range callNames {
 			for _, f := range everyFacts() {
 				if c := call(c); c == leaseAcquired && !f.used || c == lastReleased && f.used || c == pinAdded && !f.pinned {
-					continue // cannot be
+					continue // impossible combination
 				}
 				next, do := stateName, "doNothing"
 				for row := range strings.Lines(lives) {
@@ -128,20 +128,20 @@ func TestLifeIsAsTheTableSays(t *testing.T) {
 	}
 }
 
-// ownContextEnded is contextEnded where another context that Start was given lives.
+// ownContextEnded is contextEnded while another context given to Start has not ended.
 const ownContextEnded = restartAsked + 1
 
-// life is a twin of what the machine decides: what came of the calls so far.
+// life is a reference model of an informer driven by the machine.
 type life struct {
 	state   state
 	facts   facts
 	inRun   bool // a run has begun and not stopped
-	pinned  int  // runs under the context of a Start
-	context bool // that of the run has not ended
-	halted  bool // it was told to stop, and not to run anew since
+	pinned  int  // number of runs under the context of a Start
+	context bool // the context of the run has not ended
+	halted  bool // stopped by StopInformer, and not restarted since
 }
 
-// do makes a call, if it can come now, and does what the machine says.
+// do makes a call, if it is possible now, and performs the machine's action.
 func (l *life) do(c call) {
 	switch {
 	case c == startCalled:
@@ -161,7 +161,7 @@ func (l *life) do(c call) {
 	case c == runStopped && l.inRun && !l.context:
 		l.inRun = false
 	case c == stopAsked || c == restartAsked:
-		l.pinned = 0 // who restarts it has it run once more
+		l.pinned = 0 // a restart allows one more run for the pin
 		l.halted = c == stopAsked || l.halted && l.state == created
 	default:
 		return
@@ -183,8 +183,8 @@ func (l *life) do(c call) {
 	}
 }
 
-// Whatever the order of calls: no run begins while another one lasts; who wants an
-// informer gets it to run; and one that nobody wants stops.
+// In any order of calls, no run begins during another one, a wanted informer runs in the end, and
+// an unwanted one stops.
 func TestLifeInAnyOrder(t *testing.T) {
 	calls := []call{startCalled, pinAdded, leaseAcquired, lastReleased, contextEnded, ownContextEnded, runStopped, stopAsked, restartAsked}
 	const length = 5

@@ -17,13 +17,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
-	verify.On = true              // as make test has it: what informers check of themselves is tested, too
+	klog.SetLogger(klog.Logger{}) // discards the errors that tests cause on purpose
+	verify.On = true              // as in make test: informers check themselves
 	goleak.VerifyTestMain(m)
 }
 
-// bubble runs a test in virtual time. The context ends with the test, and
-// whoever started something with it waits for its end.
+// bubble runs a test in virtual time. The context ends with the test; a test that starts
+// something with it waits for its end.
 func bubble(t *testing.T, test func(t *testing.T, ctx context.Context)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -34,8 +34,7 @@ func bubble(t *testing.T, test func(t *testing.T, ctx context.Context)) {
 	})
 }
 
-// begin starts a factory and waits until everything that was asked for is
-// synced and watched.
+// begin starts a factory and waits until every requested informer is synced and watches.
 func begin(t *testing.T, ctx context.Context, f interface{ StartWithContext(context.Context) }) {
 	t.Helper()
 	f.StartWithContext(ctx)
@@ -50,13 +49,13 @@ func newNode(name string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
-// diary is a handler that writes down what it is told.
-type diary[T informer.Object] struct {
+// recorder is a handler that records its events.
+type recorder[T informer.Object] struct {
 	mu      sync.Mutex
 	entries []string
 }
 
-func (d *diary[T]) Handle(c informer.Change[T]) {
+func (d *recorder[T]) Handle(c informer.Change[T]) {
 	entry := c.Kind.String() + " "
 	if c.Kind == informer.Deleted {
 		entry += c.Old.GetName()
@@ -68,15 +67,15 @@ func (d *diary[T]) Handle(c informer.Change[T]) {
 	d.entries = append(d.entries, entry)
 }
 
-// funcs are client-go's handler that writes the same.
-func (d *diary[T]) funcs() cache.ResourceEventHandlerFuncs {
+// funcs returns client-go's form of the same handler.
+func (d *recorder[T]) funcs() cache.ResourceEventHandlerFuncs {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) { d.Handle(informer.Change[T]{Kind: informer.Added, New: obj.(T)}) },
 	}
 }
 
 // read returns the entries since the last read.
-func (d *diary[T]) read() []string {
+func (d *recorder[T]) read() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	entries := d.entries
@@ -84,5 +83,5 @@ func (d *diary[T]) read() []string {
 	return entries
 }
 
-// keep is a handler that is there for being there.
-var keep = cache.ResourceEventHandlerFuncs{}
+// noop is a handler that does nothing.
+var noop = cache.ResourceEventHandlerFuncs{}

@@ -22,34 +22,34 @@ func WithNamespace(namespace string) Option {
 	return func(f *Factory) { f.namespace = namespace }
 }
 
-// WithTweakListOptions passes the options of all requests through tweak. Given
-// twice, the last one holds.
+// WithTweakListOptions passes the options of all requests through tweak. If it is given twice,
+// the last one applies.
 func WithTweakListOptions(tweak internalinterfaces.TweakListOptionsFunc) Option {
 	return func(f *Factory) { f.tweak = tweak }
 }
 
-// WithTransform sets the transform of all informers. An informer leaves out,
-// and reports, what it makes of another type.
+// WithTransform sets the transform of all informers. If the transform returns an object of
+// another type, the informer leaves the object out and reports it.
 func WithTransform(transform cache.TransformFunc) Option {
 	return func(f *Factory) { f.transform = transform }
 }
 
-// WithRetention sets how long what an informer holds is kept when its last lease was
-// released, in case somebody acquires it again: 5 minutes unless it is set, not at all
-// for 0, for ever for a negative time.
+// WithRetention sets how long an informer and its objects are kept after the last lease was
+// released, in case somebody acquires it again. The default is 5 minutes; 0 drops it at once, a
+// negative duration keeps it forever.
 func WithRetention(d time.Duration) Option {
-	return func(f *Factory) { f.keep = d }
+	return func(f *Factory) { f.retention = d }
 }
 
-// WithDecoding says how all informers decode their objects: which values they
-// share, what is left out of them (managedFields, say), and what becomes of those
-// that cannot be decoded. Of a type that is configured by [Configure] its own holds.
+// WithDecoding sets how all informers decode their objects: whether equal values are shared,
+// which fields are left out (managedFields, say), and how objects that cannot be decoded are
+// treated. For a type with options set by [Configure], those apply instead.
 func WithDecoding(d reflector.Decoding) Option {
 	return func(f *Factory) { f.decoding = d }
 }
 
-// WithCustomResyncConfig sets the resync periods of some types; the others have
-// the factory's.
+// WithCustomResyncConfig sets the resync periods of some types; the others have the factory's
+// period.
 func WithCustomResyncConfig(periods map[metav1.Object]time.Duration) Option {
 	return func(f *Factory) {
 		for obj, period := range periods {

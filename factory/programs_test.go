@@ -27,8 +27,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// imports are what a program takes from client-go's packages or from this
-// module's: all that differs between the two.
+// imports are the functions that a program takes from client-go's packages or from this module's.
+// The programs differ in nothing else.
 type imports struct {
 	newFactory  func(kubernetes.Interface, time.Duration) informers.SharedInformerFactory
 	newInformer func(cache.ListerWatcher, runtime.Object, time.Duration, cache.Indexers) cache.SharedIndexInformer
@@ -43,10 +43,10 @@ var tidemark = imports{
 	informer.NewSharedIndexInformer,
 }
 
-// A program is written for client-go. It tells what it sees with print.
+// A program is written for client-go. It reports its observations with print.
 type program func(ctx context.Context, from imports, print func(format string, args ...any)) error
 
-// Programs for client-go say the same with this module's imports.
+// Programs for client-go print the same with this module's imports.
 func TestProgramsSayTheSame(t *testing.T) {
 	for name, p := range map[string]struct {
 		run  program
@@ -70,8 +70,8 @@ func TestProgramsSayTheSame(t *testing.T) {
 	}
 }
 
-// say runs a program in virtual time and returns what it says, sorted, since
-// the order of objects is nobody's promise.
+// say runs a program in virtual time and returns its output, sorted, because the order of objects
+// is not guaranteed.
 func say(t *testing.T, run program, from imports) (said []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -89,7 +89,7 @@ func say(t *testing.T, run program, from imports) (said []string) {
 	return said
 }
 
-// settle stands where a test of a controller waits for things to happen.
+// settle waits for other goroutines, as the test of a controller would wait for events.
 func settle() { time.Sleep(100 * time.Millisecond) }
 
 func programHandlers(ctx context.Context, from imports, print func(string, ...any)) error {
@@ -193,7 +193,7 @@ func programOwnConstructor(ctx context.Context, from imports, print func(string,
 	return err
 }
 
-// controller is written as sample-controller is.
+// controller is written like sample-controller.
 type controller struct {
 	pods  corelisters.PodLister
 	queue workqueue.TypedRateLimitingInterface[cache.ObjectName]

@@ -13,30 +13,29 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// byResource is a factory whose informers are told apart by their resource and hold
-// Ts: what the dynamic and the metadata factory are.
+// byResource is a factory that identifies its informers by resource and holds objects of type T.
+// The dynamic and the metadata factory embed it.
 type byResource[T informer.Object] struct {
 	common[schema.GroupVersionResource]
 }
 
-// init sets the sources, which are read in one namespace or, for "", in all.
+// init sets the constructor of the sources, which takes one namespace or, for all, "".
 func (f *byResource[T]) init(resync time.Duration, namespace string, tweak func(*metav1.ListOptions), source func(schema.GroupVersionResource, string) reflector.Source) {
 	f.common.init(resync, func(resource schema.GroupVersionResource) (kind, error) {
-		return kind{resource: resource, object: reflect.TypeFor[T](), namespaced: true}, nil // as far as anybody knows
+		return kind{resource: resource, object: reflect.TypeFor[T](), namespaced: true}, nil // only the server knows which resources are namespaced
 	}, func(k kind, namespace string) reflector.Source { return source(k.resource, namespace) })
 	f.namespace, f.tweak = namespace, tweak
 }
 
-// SetRetention is [WithRetention], for the informers that nobody uses from now on.
+// SetRetention is [WithRetention] for informers that become unused from now on.
 func (f *byResource[T]) SetRetention(d time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	f.keep = d
+	f.retention = d
 }
 
-// SetTransform sets the transform of the informers that are asked for from
-// now on.
+// SetTransform sets the transform of the informers that are made from now on.
 func (f *byResource[T]) SetTransform(transform cache.TransformFunc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -44,8 +43,8 @@ func (f *byResource[T]) SetTransform(transform cache.TransformFunc) {
 	f.transform = transform
 }
 
-// SetDecoding says how the informers that are asked for from now on decode their
-// objects, see [WithDecoding].
+// SetDecoding sets how informers that are made from now on decode their objects, see
+// [WithDecoding].
 func (f *byResource[T]) SetDecoding(d reflector.Decoding) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -53,35 +52,34 @@ func (f *byResource[T]) SetDecoding(d reflector.Decoding) {
 	f.decoding = d
 }
 
-// ForResource returns the informer of a resource, made if there is none.
-// Whether the server has the resource shows when the informer runs.
+// ForResource returns the informer of a resource, and creates it if there is none. Whether the
+// server has the resource becomes known when the informer runs.
 func (f *byResource[T]) ForResource(resource schema.GroupVersionResource) informers.GenericInformer {
 	return generic{f.shared(resource), resource.GroupResource()}
 }
 
-// For is ForResource with types.
-// It returns [ErrShutdown] for an informer that would never run.
+// For is ForResource with types. It returns [ErrShutdown] if the informer would never run.
 func (f *byResource[T]) For(resource schema.GroupVersionResource) (*informer.Informer[T], error) {
 	return informerFor[T](&f.common, resource)
 }
 
-// Acquire is [Acquire], for a resource. Whether that has namespaces shows when the
+// Acquire is [Acquire] for a resource. Whether the resource has namespaces becomes known when the
 // informer runs.
 func (f *byResource[T]) Acquire(resource schema.GroupVersionResource, s Scope) (*Lease[T], error) {
 	return newLease[T](&f.common, resource, s)
 }
 
-// Configure is [Configure], for a resource.
+// Configure is [Configure] for a resource.
 func (f *byResource[T]) Configure(resource schema.GroupVersionResource, o informer.Options[T]) error {
 	return configure(&f.common, resource, o)
 }
 
-// StopInformer is [StopInformer], for a resource.
+// StopInformer is [StopInformer] for a resource.
 func (f *byResource[T]) StopInformer(resource schema.GroupVersionResource, s Scope) error {
-	return f.tell(resource, s, stopAsked)
+	return f.stopOrRestart(resource, s, stopAsked)
 }
 
-// RestartInformer is [RestartInformer], for a resource.
+// RestartInformer is [RestartInformer] for a resource.
 func (f *byResource[T]) RestartInformer(resource schema.GroupVersionResource, s Scope) error {
-	return f.tell(resource, s, restartAsked)
+	return f.stopOrRestart(resource, s, restartAsked)
 }

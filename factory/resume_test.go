@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// D24: who acquires an informer again finds it going on by a watch, and is told what was
-// deleted meanwhile; once it was dropped, or its version has expired, it is read.
+// D24: an informer acquired again continues with a watch, and its handlers get the deletions made
+// meanwhile. After it was dropped, or its version has expired, it lists.
 func TestContract_D24_AcquiredAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -68,7 +68,7 @@ func TestContract_D24_AcquiredAgain(t *testing.T) {
 	})
 }
 
-// An informer that is restarted trusts nothing of what it holds, and so no version.
+// A restarted informer trusts none of its objects, nor its version.
 func TestARestartIsNoWatchFromTheLastVersion(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -86,8 +86,8 @@ func TestARestartIsNoWatchFromTheLastVersion(t *testing.T) {
 	})
 }
 
-// An informer that cannot run is dropped like others when nobody uses it any more, and one
-// that is taken out of the table early leaves no timer.
+// An informer that cannot run is dropped like others after its last use. If it is removed from
+// the table earlier, no timer stays.
 func TestWhatCannotRunIsForgotten(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		f := newWidgetFactory(t, newWidgetServer(t))
@@ -97,7 +97,7 @@ func TestWhatCannotRunIsForgotten(t *testing.T) {
 		require.ErrorIs(t, l.WaitFresh(ctx), informer.ErrNegative)
 		l.Release()
 		require.Equal(t, 1, held(f))
-		time.Sleep(defaultKeep + time.Second)
+		time.Sleep(defaultRetention + time.Second)
 		require.Zero(t, held(f))
 	})
 }
@@ -112,16 +112,16 @@ func TestWhatIsReplacedLeavesNoTimer(t *testing.T) {
 		l.Release()
 		end()
 		synctest.Wait()
-		require.NotNil(t, e.forgetting)
+		require.NotNil(t, e.dropTimer)
 		_, err := For[*widget](f)
 		require.NoError(t, err)
 		require.NotSame(t, e, entryOf(f), "it takes no handlers of client-go's API")
-		require.Nil(t, e.forgetting)
+		require.Nil(t, e.dropTimer)
 		f.Shutdown()
 	})
 }
 
-// entryOf is the only entry of a factory.
+// entryOf returns the only entry of a factory.
 func entryOf(f *Factory) *entry {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -131,8 +131,7 @@ func entryOf(f *Factory) *entry {
 	return nil
 }
 
-// A handler of client-go's API that comes in the moment between two runs of a restart is
-// taken.
+// A handler of client-go's API added between the two runs of a restart is accepted.
 func TestAHandlerIsTakenDuringARestart(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		f := newWidgetFactory(t, newWidgetServer(t))
@@ -140,9 +139,9 @@ func TestAHandlerIsTakenDuringARestart(t *testing.T) {
 		l := acquire(t, f, Scope{})
 		require.NoError(t, l.WaitFresh(ctx))
 		shared := l.Informer().Shared()
-		_, err := f.told(reflect.TypeFor[*widget](), Scope{}, restartAsked)
+		_, err := f.beginStopOrRestart(reflect.TypeFor[*widget](), Scope{}, restartAsked)
 		require.NoError(t, err)
-		f.mu.Lock() // nobody can begin the next run
+		f.mu.Lock() // the next run cannot begin while mu is held
 		for !shared.IsStopped() {
 			runtime.Gosched()
 		}

@@ -24,7 +24,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// Gizmo is the Go type of a custom resource, called as its kind is.
+// Gizmo is the Go type of a custom resource.
 type Gizmo struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -37,7 +37,7 @@ func (g *Gizmo) DeepCopyObject() runtime.Object {
 	return &twin
 }
 
-// GizmoList is the list of gizmos.
+// GizmoList is a list of Gizmos.
 type GizmoList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata"`
@@ -56,7 +56,7 @@ var (
 	gizmoResource = gizmoVersion.WithResource("gizmos")
 )
 
-// gizmos is what client-gen generates for them.
+// gizmos is the typed client that client-gen would generate.
 func gizmos(t *testing.T, config *rest.Config) *gentype.ClientWithList[*Gizmo, *GizmoList] {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -79,8 +79,8 @@ func statusOf[T informer.Object](t *testing.T, shared cache.SharedIndexInformer)
 	return i.Status
 }
 
-// The informers of all factories wait for a resource of a real client that is not there, say so, and come up soon after
-// its definition says that it is served.
+// With a real client, the informers of all factories wait for a missing resource, report it, and
+// sync soon after its definition says that it is served.
 func TestFactoriesWaitForTheirResources(t *testing.T) {
 	for name, inform := range map[string]func(*testing.T, *rest.Config) (func() informer.Status, starter){
 		"dynamic": func(t *testing.T, config *rest.Config) (func() informer.Status, starter) {

@@ -7,40 +7,41 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// StopInformer stops one informer of a factory: that of a type and a scope. It keeps its
-// handlers, its store stays readable, and nothing but [RestartInformer] lets it run again. One
-// that nobody has asked for and nobody uses is dropped in the end like others, see
-// [WithRetention]: who acquires it later gets another one, which runs.
+// StopInformer stops the informer of a type and a scope. The informer keeps its handlers, and its
+// store stays readable. Only [RestartInformer] lets it run again. If nobody has requested or
+// acquired it, the factory drops it after the retention time, see [WithRetention]; a later
+// Acquire then makes a new informer, which runs.
 //
 // It returns [ErrUnknownKind], [ErrScope], [ErrNoInformer], or [ErrForeign].
 func StopInformer[T informer.Object](f *Factory, s Scope) error {
-	return f.tell(reflect.TypeFor[T](), s, stopAsked)
+	return f.stopOrRestart(reflect.TypeFor[T](), s, stopAsked)
 }
 
-// RestartInformer lets one informer of a factory trust nothing of what it holds, such as
-// that of a program that has changed cached objects. It stops, and begins anew: all objects
-// are read again, take the place of those that are there, and are told to its handlers,
-// which it keeps, as updated. Until they have come the store stays as it is;
-// [Lease.WaitFresh] waits for them. An informer that was stopped runs again, if somebody has asked for
-// it or uses it, and the factory was started. RestartInformer returns when the run before has
-// stopped, so the informer's Observe, transform and index functions must not call it, nor wait
-// for a lock that its caller holds; handlers may.
+// RestartInformer makes the informer of a type and a scope read all objects again, trusting none
+// in its store. It is meant for a program that has, say, changed cached objects by mistake. The
+// informer stops and runs again. The objects it reads replace those in the store and reach its
+// handlers, which it keeps, as updates. Until then the store stays unchanged; [Lease.WaitFresh]
+// waits for the new objects. An informer that was stopped runs again if somebody has requested or
+// acquired it and the factory was started.
+//
+// RestartInformer returns when the previous run has stopped. The informer's Observe, transform
+// and index functions must not call it, nor wait for a lock that its caller holds; handlers may.
 //
 // It returns the errors of [StopInformer].
 func RestartInformer[T informer.Object](f *Factory, s Scope) error {
-	return f.tell(reflect.TypeFor[T](), s, restartAsked)
+	return f.stopOrRestart(reflect.TypeFor[T](), s, restartAsked)
 }
 
-// tell lets one informer be stopped or restarted. It waits for the run that a restart
-// begins: who waits for the state of now would otherwise see the run before.
-func (c *common[K]) tell(id K, s Scope, what call) error {
-	ready, err := c.told(id, s, what)
+// stopOrRestart stops or restarts one informer. It waits until the run of a restart has begun;
+// otherwise a caller that then waits for the current state would see the previous run.
+func (c *common[K]) stopOrRestart(id K, s Scope, what call) error {
+	ready, err := c.beginStopOrRestart(id, s, what)
 	await(ready)
 	return err
 }
 
-// told is tell, but for the waiting.
-func (c *common[K]) told(id K, s Scope, what call) (ready <-chan struct{}, err error) {
+// beginStopOrRestart is stopOrRestart without waiting: the caller waits for ready.
+func (c *common[K]) beginStopOrRestart(id K, s Scope, what call) (ready <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -59,7 +60,7 @@ func (c *common[K]) told(id K, s Scope, what call) (ready <-chan struct{}, err e
 	if _, ours := informer.SharedOf(e.shared); !ours {
 		return nil, fmt.Errorf("%v: %w", id, ErrForeign)
 	}
-	c.look(e)
+	c.observeContext(e)
 	e.anew = e.anew || what == restartAsked && e.state != created
 	c.step(e, what, nil)
 	return c.ready(e, e.state == restarting), nil

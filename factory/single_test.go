@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// One informer is stopped while the others go on, and nothing but a restart lets it run.
+// One informer can be stopped while the others go on; only a restart lets it run again.
 func TestStopInformer(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -22,7 +22,7 @@ func TestStopInformer(t *testing.T) {
 		f := newWidgetFactory(t, server)
 		mine, err := For[*widget](f)
 		require.NoError(t, err)
-		var d, theirs diary[*widget]
+		var d, theirs recorder[*widget]
 		_, err = mine.Handle(&d, informer.HandlerOptions{})
 		require.NoError(t, err)
 		_, err = mine.Shared().AddEventHandler(theirs.funcs())
@@ -55,8 +55,8 @@ func TestStopInformer(t *testing.T) {
 	})
 }
 
-// A lease on an informer that was stopped waits for the restart, and what nobody uses is
-// forgotten though it was stopped.
+// A lease on a stopped informer waits for the restart. A stopped informer is dropped like others
+// when it is not used.
 func TestStopInformerThatIsLeased(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -74,13 +74,13 @@ func TestStopInformerThatIsLeased(t *testing.T) {
 		require.Equal(t, 2, server.Watches())
 		require.NoError(t, StopInformer[*widget](f, Scope{Namespaces: []string{"a", "b"}}))
 		other.Release()
-		time.Sleep(defaultKeep + time.Second)
+		time.Sleep(defaultRetention + time.Second)
 		synctest.Wait()
 		require.Zero(t, held(f))
 	})
 }
 
-// A restart reads everything again, and replaces what a program has spoilt, though its
+// A restart reads everything again and replaces objects that a program has changed, though their
 // version is the same.
 func TestRestartInformer(t *testing.T) {
 	for _, namespaces := range [][]string{nil, {"a", "b"}} {
@@ -91,7 +91,7 @@ func TestRestartInformer(t *testing.T) {
 			f := newWidgetFactory(t, server)
 			begin(t, ctx, f)
 			l := acquire(t, f, Scope{Namespaces: namespaces})
-			var d diary[*widget]
+			var d recorder[*widget]
 			_, err := l.Informer().Handle(&d, informer.HandlerOptions{})
 			require.NoError(t, err)
 			synctest.Wait()
@@ -120,7 +120,7 @@ func TestRestartInformer(t *testing.T) {
 	}
 }
 
-// After RestartInformer, WaitFresh waits for the new run, not for the run before.
+// After RestartInformer, WaitFresh waits for the new run, not for the previous one.
 func TestARestartIsWaitedForAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -142,8 +142,8 @@ func TestARestartIsWaitedForAtOnce(t *testing.T) {
 	})
 }
 
-// A restart that did not come to read anything is not forgotten.
-func TestARestartThatIsCutShortIsMadeUpFor(t *testing.T) {
+// A restart whose run ended before it read anything still applies to the next run.
+func TestARestartCutShortAppliesToTheNextRun(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
 		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
@@ -170,7 +170,7 @@ func TestARestartThatIsCutShortIsMadeUpFor(t *testing.T) {
 	})
 }
 
-// What a restart finds before the factory was started is begun by Start.
+// An informer restarted before the factory was started begins with Start.
 func TestRestartBeforeStart(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)

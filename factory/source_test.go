@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// wrapped are real clients behind one that may say that it cannot stream.
+// wrapped are real clients inside a wrapper that may say that it cannot stream.
 type (
 	willing struct{ lists bool }
 
@@ -35,8 +35,8 @@ type (
 
 func (w willing) IsWatchListSemanticsUnSupported() bool { return w.lists }
 
-// T16: the client that a factory is given is asked whether it can stream, and
-// not only the one of the kind that is made of it.
+// T16: the factory asks the client it was given whether it can stream, not only the client of one
+// kind made from it.
 func TestContract_T16_AClientThatSaysThatItCannotStream(t *testing.T) {
 	typed := func(c *rest.Config, w willing) wrappedClientset {
 		return wrappedClientset{kubernetes.NewForConfigOrDie(c), w}

@@ -14,9 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// Many at once acquire and release, start and end, stop, restart and look, whatever comes
-// of it. In the end the factory does what it is told: who has a lease gets the state of
-// now, and nothing runs that nobody uses.
+// Many goroutines acquire and release, start and end, stop, restart and read. In the end every
+// lease gets the current state, and no unused informer runs.
 func TestAnythingAtOnce(t *testing.T) {
 	for seed := range uint64(20) {
 		bubble(t, func(t *testing.T, ctx context.Context) {
@@ -31,7 +30,7 @@ func TestAnythingAtOnce(t *testing.T) {
 				users.Go(func() { anything(t, ctx, f, scopes, chance) })
 			}
 			users.Wait()
-			for _, s := range scopes { // what was stopped is to run
+			for _, s := range scopes { // start what was stopped
 				l := acquire(t, f, s)
 				require.NoError(t, RestartInformer[*widget](f, s))
 				l.Release()
@@ -68,7 +67,7 @@ func anything(t *testing.T, ctx context.Context, f *Factory, scopes []Scope, cha
 				end()
 			}
 		case 1:
-			_ = StopInformer[*widget](f, scope) // there may be none
+			_ = StopInformer[*widget](f, scope) // there may be no such informer
 		case 2:
 			_ = RestartInformer[*widget](f, scope)
 		case 3:
@@ -80,7 +79,7 @@ func anything(t *testing.T, ctx context.Context, f *Factory, scopes []Scope, cha
 			if !assert.NoError(t, err) {
 				return
 			}
-			_, err = l.Informer().Handle(&diary[*widget]{}, informer.HandlerOptions{})
+			_, err = l.Informer().Handle(&recorder[*widget]{}, informer.HandlerOptions{})
 			assert.NoError(t, err)
 			if chance.IntN(2) == 0 {
 				time.Sleep(time.Duration(chance.IntN(3)) * time.Millisecond)

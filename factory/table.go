@@ -11,30 +11,30 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// table holds the informers of a factory and moves each of them through its life.
-// Nobody waits for an informer with mu held.
+// table holds the informers of a factory and runs their state machine ([state]). No goroutine
+// waits for an informer while it holds mu.
 type table[K comparable] struct {
-	mu      sync.Mutex
-	entries map[key[K]]*entry
-	keep    time.Duration // how long an informer that nobody uses is kept; negative for ever
-	starts  starts
-	down    bool           // Shutdown was called
-	runs    sync.WaitGroup // of the informers that the factory runs
+	mu        sync.Mutex
+	entries   map[key[K]]*entry
+	retention time.Duration // how long an unused informer is kept; negative: forever
+	starts    starts
+	shutDown  bool           // Shutdown was called
+	runs      sync.WaitGroup // running informers
 }
 
-// key tells the informers of a factory apart.
+// key identifies an informer of a factory.
 type key[K comparable] struct {
 	kind  K      // a type or a resource
-	scope string // spelled so that equal scopes are spelled alike; "" for all that the factory has of the kind
+	scope string // canonical text of the scope: equal scopes have equal texts; "" for the factory's own scope
 }
 
-// enter returns the entry of a key, made if there is none. The caller holds mu.
-func (t *table[K]) enter(k key[K], made func() *entry) *entry {
+// enter returns the entry of a key, and creates it if there is none. The caller holds mu.
+func (t *table[K]) enter(k key[K], makeEntry func() *entry) *entry {
 	e, ok := t.entries[k]
 	if !ok {
-		e = made()
+		e = makeEntry()
 		e.drop = func() {
-			e.keep()
+			e.cancelDrop()
 			if t.entries[k] == e {
 				delete(t.entries, k)
 			}
@@ -44,10 +44,10 @@ func (t *table[K]) enter(k key[K], made func() *entry) *entry {
 	return e
 }
 
-// pin takes note of somebody who has asked for an informer, which stays for ever. The
-// caller holds mu, and waits for what is returned when it does not any more.
+// pin marks an informer as requested: the factory keeps it forever. The caller holds mu, and
+// waits for ready after it has released mu.
 func (t *table[K]) pin(e *entry) (ready <-chan struct{}) {
-	t.look(e)
+	t.observeContext(e)
 	if !e.pinned {
 		e.pinned = true
 		t.step(e, pinAdded, nil)
@@ -55,28 +55,28 @@ func (t *table[K]) pin(e *entry) (ready <-chan struct{}) {
 	return t.ready(e, e.state == stopping || e.state == restarting)
 }
 
-// acquire adds a user of an informer. The caller holds mu, and waits for what is
-// returned when it does not any more.
+// acquire adds a user to an informer. The caller holds mu, and waits for ready after it has
+// released mu.
 func (t *table[K]) acquire(e *entry) (ready <-chan struct{}) {
-	t.look(e)
+	t.observeContext(e)
 	e.users++
 	t.step(e, leaseAcquired, nil)
 	return t.ready(e, e.state.again())
 }
 
-// release takes a user of an informer away.
+// release removes a user from an informer.
 func (t *table[K]) release(e *entry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 
-	t.look(e)
+	t.observeContext(e)
 	if e.users--; e.users == 0 {
 		t.step(e, lastReleased, nil)
 	}
 }
 
-// ready returns a channel that is closed once an informer runs again that is about to
-// stop, nil where there is nothing to wait for.
+// ready returns a channel that is closed when an informer that is about to stop runs again. It
+// returns nil if there is nothing to wait for.
 func (t *table[K]) ready(e *entry, again bool) <-chan struct{} {
 	if again && t.alive() {
 		return e.hasStopped
@@ -84,37 +84,37 @@ func (t *table[K]) ready(e *entry, again bool) <-chan struct{} {
 	return nil
 }
 
-// await waits for an informer that pin or acquire wants to be waited for.
+// await waits for a channel that ready returned.
 func await(ready <-chan struct{}) {
 	if ready != nil {
 		<-ready
 	}
 }
 
-// alive tells whether leased informers run. The caller holds mu.
-func (t *table[K]) alive() bool { return !t.down && t.starts.some() }
+// alive reports whether leased informers may run. The caller holds mu.
+func (t *table[K]) alive() bool { return !t.shutDown && t.starts.anyLive() }
 
-// start runs what waits for it, and counts it.
+// start begins the runs that wait for a Start, and counts them in runs before it returns.
 func (t *table[K]) start(ctx context.Context) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 
-	if t.down {
+	if t.shutDown {
 		klog.FromContext(ctx).Error(ErrShutdown, "The factory starts nothing")
 		return
 	}
 	t.expire()
 	t.starts.add(ctx)
 	for _, e := range t.entries {
-		t.look(e)
+		t.observeContext(e)
 		t.step(e, startCalled, ctx)
 	}
 }
 
-// shutdown waits for all runs to end. It ends those that are leased only.
+// shutdown ends the informers that are only leased, and waits for all runs to end.
 func (t *table[K]) shutdown() {
 	t.mu.Lock()
-	t.down = true
+	t.shutDown = true
 	for _, e := range t.entries {
 		if !e.pinned {
 			t.step(e, contextEnded, nil)
@@ -124,7 +124,7 @@ func (t *table[K]) shutdown() {
 	t.runs.Wait()
 }
 
-// contextEnds is called when a context that Start was given has ended.
+// contextEnds is called when a context given to Start has ended.
 func (t *table[K]) contextEnds() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -132,10 +132,9 @@ func (t *table[K]) contextEnds() {
 	t.expire()
 }
 
-// expire ends the runs that last until all contexts have ended, if they have. The
-// caller holds mu.
+// expire ends the leased runs if all contexts given to Start have ended. The caller holds mu.
 func (t *table[K]) expire() {
-	if t.starts.some() {
+	if t.starts.anyLive() {
 		return
 	}
 	for _, e := range t.entries {
@@ -145,17 +144,17 @@ func (t *table[K]) expire() {
 	}
 }
 
-// look takes note of the end of a run's context, should that have ended meanwhile. The
-// caller holds mu.
-func (t *table[K]) look(e *entry) {
+// observeContext checks whether the context of an informer's run has ended, and makes the state
+// follow. The caller holds mu.
+func (t *table[K]) observeContext(e *entry) {
 	t.expire()
 	if e.state == running && e.ctx.Err() != nil {
 		t.step(e, contextEnded, nil)
 	}
 }
 
-// step lets something happen to an informer: Start with a context, say. The caller
-// holds mu.
+// step makes one transition of an informer's state and performs its action. start is the context
+// given to Start, and nil for other calls. The caller holds mu.
 func (t *table[K]) step(e *entry, c call, start context.Context) {
 	var do action
 	was := e.state
@@ -171,47 +170,47 @@ func (t *table[K]) step(e *entry, c call, start context.Context) {
 		e.cancel()
 	case doNothing:
 	}
-	t.tend(e)
+	t.updateRetention(e)
 }
 
-// tend drops an informer that nobody uses any more, at once or in a while, unless
-// somebody acquires it before. The caller holds mu.
-func (t *table[K]) tend(e *entry) {
+// updateRetention drops an unused informer, at once or after the retention time. If the informer
+// is used, it cancels the drop. The caller holds mu.
+func (t *table[K]) updateRetention(e *entry) {
 	switch unused := e.unused(); {
 	case !unused:
-		e.keep()
-	case unused && t.keep == 0:
+		e.cancelDrop()
+	case unused && t.retention == 0:
 		e.drop()
-	case unused && t.keep > 0 && e.forgetting == nil:
-		t.forget(e)
+	case unused && t.retention > 0 && e.dropTimer == nil:
+		t.dropLater(e)
 	}
 }
 
-// forget drops an informer in a while, unless it is used before. The caller holds mu.
-func (t *table[K]) forget(e *entry) {
+// dropLater drops an informer after the retention time, unless it is used before. The caller
+// holds mu.
+func (t *table[K]) dropLater(e *entry) {
 	var timer *time.Timer
-	timer = time.AfterFunc(t.keep, func() {
+	timer = time.AfterFunc(t.retention, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 
-		if e.forgetting == timer {
+		if e.dropTimer == timer {
 			e.drop()
 		}
 	})
-	e.forgetting = timer
+	e.dropTimer = timer
 }
 
-// dropStopped drops an informer that nobody uses, and that would only be started by the
-// next Start: it takes no handlers of client-go's API until then, and another one does.
-// The caller holds mu.
+// dropStopped drops an unused informer that only the next Start would start. Until then a stopped
+// informer accepts no handlers of client-go's API; a new informer does. The caller holds mu.
 func (t *table[K]) dropStopped(at key[K]) {
 	if e, ok := t.entries[at]; ok && e.unused() && e.state == stopped && !t.alive() {
 		e.drop()
 	}
 }
 
-// run runs an informer. Where that cannot run, or is run by its user, it says so to the
-// log. The caller holds mu.
+// run begins a run of an informer. It logs an error if the informer cannot run, or if the user
+// runs it. The caller holds mu.
 func (t *table[K]) run(e *entry, ctx context.Context) {
 	e.ctx, e.cancel = context.WithCancel(ctx)
 	e.hasStopped = make(chan struct{})
@@ -224,7 +223,7 @@ func (t *table[K]) run(e *entry, ctx context.Context) {
 	if err != nil {
 		t.runs.Done()
 		klog.FromContext(ctx).Error(err, "The factory does not run the informer")
-		t.over(e)
+		t.endRun(e)
 		t.step(e, runRefused, nil)
 		return
 	}
@@ -237,14 +236,14 @@ func (t *table[K]) stopped(e *entry) {
 	defer t.mu.Unlock()
 
 	ready := e.hasStopped
-	defer close(ready) // at last: who waits finds the informer running again
-	t.look(e)
-	t.over(e)
+	defer close(ready) // last: waiting callers must find the informer running again
+	t.observeContext(e)
+	t.endRun(e)
 	t.step(e, runStopped, nil)
 }
 
-// over lets go of what belongs to a run. The caller holds mu.
-func (t *table[K]) over(e *entry) {
+// endRun releases the resources of a run. The caller holds mu.
+func (t *table[K]) endRun(e *entry) {
 	e.cancel()
 	if e.leased {
 		e.leased = false
@@ -252,8 +251,8 @@ func (t *table[K]) over(e *entry) {
 	}
 }
 
-// synced waits until the informers that run for their pins are synced, or ctx ends,
-// and tells which are.
+// synced waits until the pinned informers that were started are synced, or ctx ends. It returns
+// which of them are synced, and the context's cause if an informer is not.
 func (t *table[K]) synced(ctx context.Context) (synced map[K]bool, err error) {
 	started := make(map[K]cache.SharedIndexInformer)
 	t.mu.Lock()

@@ -13,16 +13,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// For returns the factory's informer of a type, the same one that the
-// accessors show. It returns [ErrUnknownKind], [ErrForeign], or [ErrShutdown] for
-// an informer that would never run. Where the informer is about to stop, For and the accessors
-// wait for that, as [Acquire] does.
+// For returns the factory's informer of a type, the same one that the accessors return. It
+// returns [ErrUnknownKind], [ErrForeign], or [ErrShutdown] if the informer would never run. If
+// the informer is about to stop, For and the accessors wait for the stop, as [Acquire] does.
 func For[T informer.Object](f *Factory) (*informer.Informer[T], error) {
 	return informerFor[T](&f.common, reflect.TypeFor[T]())
 }
 
 func informerFor[T informer.Object, K comparable](c *common[K], id K) (*informer.Informer[T], error) {
-	e, ready, err := c.asked(id)
+	e, ready, err := c.requestRunnable(id)
 	if err != nil {
 		return nil, err
 	}
@@ -30,20 +29,20 @@ func informerFor[T informer.Object, K comparable](c *common[K], id K) (*informer
 	return typed[T](e)
 }
 
-// asked is of, unless the informer would never run.
-func (c *common[K]) asked(id K) (*entry, <-chan struct{}, error) {
+// requestRunnable is request; it returns ErrShutdown if the informer would never run.
+func (c *common[K]) requestRunnable(id K) (*entry, <-chan struct{}, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
-	e, ready, err := c.of(id)
-	if err == nil && c.down && !e.state.ran() {
+	e, ready, err := c.request(id)
+	if err == nil && c.shutDown && !e.state.ran() {
 		err = fmt.Errorf("%v: %w", id, ErrShutdown)
 	}
 	return e, ready, err
 }
 
-// typed returns an entry's informer, unless a caller's constructor made one
-// that is not of this module.
+// typed returns the informer of an entry with its type. It returns ErrForeign if a caller's
+// constructor made an informer of another module.
 func typed[T informer.Object](e *entry) (*informer.Informer[T], error) {
 	i, ok := informer.As[T](e.shared)
 	if !ok {
@@ -52,7 +51,7 @@ func typed[T informer.Object](e *entry) (*informer.Informer[T], error) {
 	return i, nil
 }
 
-// ListerFor returns the lister of [For]'s informer, and its errors.
+// ListerFor returns the lister of [For]'s informer, or the error of For.
 func ListerFor[T informer.Object](f *Factory) (lister.Lister[T], error) {
 	i, err := For[T](f)
 	if err != nil {
@@ -61,9 +60,9 @@ func ListerFor[T informer.Object](f *Factory) (lister.Lister[T], error) {
 	return i.Lister(), nil
 }
 
-// Configure sets the options of a type's informers: those that For, the
-// accessors and Acquire make from now on. It returns [ErrUnknownKind], or
-// [informer.ErrRunning] if the factory has made one already.
+// Configure sets the options of a type's informers. It must be called before For, an accessor or
+// Acquire makes the first one. It returns [ErrUnknownKind], or [informer.ErrRunning] if the
+// factory has already made an informer of the type.
 func Configure[T informer.Object](f *Factory, o informer.Options[T]) error {
 	return configure(&f.common, reflect.TypeFor[T](), o)
 }
@@ -75,28 +74,27 @@ func configure[T informer.Object, K comparable](c *common[K], id K, o informer.O
 	if _, err := c.known(id); err != nil {
 		return err
 	}
-	if c.made(id) {
-		return fmt.Errorf("%v is configured before it is first asked for: %w", id, informer.ErrRunning)
+	if c.exists(id) {
+		return fmt.Errorf("%v must be configured before its informer is first requested: %w", id, informer.ErrRunning)
 	}
 	c.configured[id] = o.Untyped()
 	return nil
 }
 
-// Resource says where the objects of a registered type come from.
+// Resource is the resource of a registered type, and where its objects come from.
 type Resource struct {
 	GVR        schema.GroupVersionResource
 	Namespaced bool
-	// Source returns the source of one namespace, or of all for "". It is not
-	// called with a namespace where the resource is not namespaced, and not
-	// before an informer of the type runs.
+	// Source returns the source of one namespace, or of all for "". It is first called when an
+	// informer of the type runs, and always with "" if the resource is not namespaced.
 	Source func(namespace string) reflector.Source
 }
 
-// Register makes a type known to the factory, such as the Go type of a custom
-// resource: For, ListerFor, Acquire and ForResource then work as for a built-in
-// kind. A resource that the server does not have (yet) is no error: the
-// informer's WaitSynced and Status tell, and it comes up with the resource. It
-// returns [ErrResource], or [ErrRegistered].
+// Register makes a type known to the factory, such as the Go type of a custom resource. For,
+// ListerFor, Acquire and ForResource then work as for a built-in kind. It is no error if the
+// server does not have the resource (yet): the informer's WaitSynced and Status report it, and
+// the informer syncs when the resource appears. Register returns [ErrResource], or
+// [ErrRegistered].
 func Register[T informer.Object](f *Factory, r Resource) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -66,7 +66,7 @@ func TestRegister(t *testing.T) {
 	})
 }
 
-// The resource's name is taken, too, by a built-in kind or another type.
+// A resource that a built-in kind or another type has cannot be registered, either.
 func TestRegisterResourceTwice(t *testing.T) {
 	f := NewSharedInformerFactory(nil, 0)
 	pods := Resource{GVR: corev1.SchemeGroupVersion.WithResource("pods"), Source: func(string) reflector.Source { return nil }}
@@ -75,7 +75,7 @@ func TestRegisterResourceTwice(t *testing.T) {
 	require.ErrorContains(t, err, "pods")
 }
 
-// Where a resource has no namespaces, the factory's is not asked for.
+// A resource without namespaces ignores the factory's namespace.
 func TestRegisterClusterScoped(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		f := NewSharedInformerFactoryWithOptions(nil, 0, WithNamespace("prod"))
@@ -97,7 +97,7 @@ func TestRegisterClusterScoped(t *testing.T) {
 	})
 }
 
-// A CRD that is not there is told, and waited for.
+// An informer of a CRD that does not exist reports it, and waits.
 func TestRegisterBeforeTheCRD(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		s := runtime.NewScheme()
@@ -149,8 +149,8 @@ func TestConfigure(t *testing.T) {
 	})
 }
 
-// A type that is registered is answered with our informer; any other one with
-// what its own constructor makes.
+// For a registered type, generated accessors return our informer; for any other type, their own
+// constructor's.
 func TestGenerated(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)

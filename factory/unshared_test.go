@@ -49,14 +49,14 @@ func TestNewFilteredInformer(t *testing.T) {
 
 func TestNewFilteredInformerMisuse(t *testing.T) {
 	unknown := NewFilteredInformer[*widget](fake.NewClientset(), "", 0, nil, nil)
-	_, err := unknown.AddEventHandler(keep)
+	_, err := unknown.AddEventHandler(noop)
 	require.ErrorIs(t, err, informer.ErrNoSource)
 	nameless := NewFilteredInformer[*corev1.Pod](fake.NewClientset(), "", 0, cache.Indexers{"": nil}, nil)
 	require.Len(t, nameless.GetIndexer().GetIndexers(), 1)
 }
 
-// What client-go generates six constructors for is here once, for every kind: the
-// options reach the requests, the indexes and the metrics.
+// The generic constructors replace the six that client-go generates for every kind: their options
+// reach the requests, the indexes and the metrics.
 func TestNewInformerWithOptionsOfEveryKind(t *testing.T) {
 	name, err := cache.NewInformerName("TestNewInformerWithOptionsOfEveryKind")
 	require.NoError(t, err)
@@ -88,8 +88,8 @@ func TestNewInformerWithOptionsOfEveryKind(t *testing.T) {
 	require.Equal(t, listed, published(), "versions of each resource")
 }
 
-// An informer that no factory shares holds the objects of one namespace that its tweak
-// leaves, in the indexes that it was given, and lists them by resource.
+// An unshared informer holds the objects of one namespace selected by its tweak, has the given
+// indexes, and lists by resource.
 func TestUnsharedByResource(t *testing.T) {
 	byName := cache.Indexers{"name": func(obj any) ([]string, error) { return []string{obj.(metav1.Object).GetName()}, nil }}
 	check := func(t *testing.T, ctx context.Context, tweaked *int, i informers.GenericInformer) {

@@ -10,10 +10,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// InUse are the informers of a factory, of any of the three kinds, that somebody uses:
-// what a probe, a collector of metrics or a page looks at. They are gone through anew in
-// each loop. An informer that nobody uses, and that its factory keeps for who comes next,
-// is not among them.
+// InUse returns the informers of a factory, of any of the three kinds, that are pinned or have
+// users. Probes, metrics collectors and debug pages take it as their input. Each loop reads the
+// factory anew. An informer that is kept only in case somebody acquires it again is left out.
 func InUse(f interface{ Informers() iter.Seq[Held] }) iter.Seq[Held] {
 	return func(yield func(Held) bool) {
 		for held := range f.Informers() {
@@ -25,8 +24,8 @@ func InUse(f interface{ Informers() iter.Seq[Held] }) iter.Seq[Held] {
 	}
 }
 
-// Alone is one informer that belongs to no factory, as [InUse] tells of a factory's: the
-// resource and the scope say what it is of, and may be empty. A typed informer is given as
+// Alone returns a single informer that belongs to no factory, in the form that [InUse] returns.
+// The resource and the scope describe the informer, and may be empty. For a typed informer, pass
 // its Shared.
 func Alone(resource schema.GroupVersionResource, scope Scope, i cache.SharedIndexInformer) iter.Seq[Held] {
 	return func(yield func(Held) bool) {
@@ -34,7 +33,7 @@ func Alone(resource schema.GroupVersionResource, scope Scope, i cache.SharedInde
 	}
 }
 
-// Name says what the informer is of, such as "pods in shop with app=web".
+// Name describes the informer's objects, such as "pods in shop with app=web".
 func (h Held) Name() string {
 	name := h.resourceName()
 	if scope := h.Scope.String(); scope != "" {
@@ -54,8 +53,8 @@ func (h Held) resourceName() string {
 	}
 }
 
-// String says what a scope restricts, such as "in shop with app=web", and nothing where that
-// is nothing.
+// String describes the restrictions of a scope, such as "in shop with app=web". It is empty if
+// there are none.
 func (s Scope) String() string {
 	var parts []string
 	if len(s.Namespaces) > 0 {
@@ -69,8 +68,8 @@ func (s Scope) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Inspector returns what looks into the informer, and makes it measure from now on; nil for
-// an informer of another module.
+// Inspector returns the inspector of the informer, which starts measuring with this call. It
+// returns nil for an informer of another module.
 func (h Held) Inspector() *informer.Inspector {
 	ours, ok := informer.SharedOf(h.Informer)
 	if !ok {

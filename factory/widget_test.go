@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// What follows is the package of a CRD, as its author has it: types, and what
-// client-gen, lister-gen and informer-gen make of them, by hand and in small.
+// This is a small handwritten copy of the package of a CRD: its types, and the code that
+// client-gen, lister-gen and informer-gen generate.
 
 type widget struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -49,7 +49,7 @@ var (
 	widgetResource = widgetVersion.WithResource("widgets")
 )
 
-// widgetClient is the generated clientset, which tidemark knows nothing of.
+// widgetClient is the generated clientset, unknown to tidemark.
 type widgetClient struct{ server *informertest.Server }
 
 // newWidgetInformerFunc is NewInformerFunc of the generated internalinterfaces.
@@ -83,7 +83,7 @@ func (w widgets) defaultInformer(c *widgetClient, resync time.Duration) cache.Sh
 	}, source), &widget{}, resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 }
 
-// newWidgetServer is a server that has the CRD.
+// newWidgetServer returns a server that has the CRD.
 func newWidgetServer(t *testing.T) *informertest.Server {
 	t.Helper()
 	s := runtime.NewScheme()
@@ -95,14 +95,14 @@ func newWidgetServer(t *testing.T) *informertest.Server {
 	return server
 }
 
-// widgetsOf says where a server's widgets are.
+// widgetsOf returns the resource and source of a server's widgets.
 func widgetsOf(server *informertest.Server) Resource {
 	return Resource{GVR: widgetResource, Namespaced: true, Source: func(namespace string) reflector.Source {
 		return server.Source(widgetResource, namespace)
 	}}
 }
 
-// newWidgetFactory is a factory of nothing but a server's widgets.
+// newWidgetFactory returns a factory that knows a server's widgets.
 func newWidgetFactory(t *testing.T, server *informertest.Server, options ...Option) *Factory {
 	t.Helper()
 	f := NewSharedInformerFactoryWithOptions(nil, 0, options...)

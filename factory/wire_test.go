@@ -31,7 +31,7 @@ import (
 
 var pods = corev1.SchemeGroupVersion.WithResource("pods")
 
-// serves starts a server with some pods, and returns how to reach it in JSON.
+// serves starts a server with some pods, and returns a client configuration for JSON.
 func serves(t *testing.T, names ...string) (*informertest.Server, *rest.Config) {
 	t.Helper()
 	server := informertest.New(informertest.Options{})
@@ -45,7 +45,7 @@ func serves(t *testing.T, names ...string) (*informertest.Server, *rest.Config) 
 	return server, config
 }
 
-// limited is a pod that is like others but for its name, with a limit.
+// limited returns a pod with a limit. Two such pods differ only in their names.
 func limited(name, cpu string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -62,7 +62,7 @@ func limited(name, cpu string) *corev1.Pod {
 	}
 }
 
-// runs starts the factory's informers and waits for that of pods.
+// runs starts the factory's informers and waits for the informer of pods.
 func runs(t *testing.T, f *factory.Factory) *informer.Informer[*corev1.Pod] {
 	t.Helper()
 	i, err := factory.For[*corev1.Pod](f)
@@ -77,8 +77,8 @@ func runs(t *testing.T, f *factory.Factory) *informer.Informer[*corev1.Pod] {
 	return i
 }
 
-// spoiling is a transport whose answers have, while it is on, "BAD!" in place of
-// the quantity "666m": a text of the same length that is no quantity.
+// spoiling is a transport that can replace the quantity "666m" in answers by "BAD!": a text of
+// the same length that is no quantity.
 type spoiling struct {
 	next http.RoundTripper
 	on   *atomic.Bool
@@ -115,9 +115,9 @@ func (s *spoiledLines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// An object that cannot be decoded costs itself alone. One that is known keeps its
-// last good version and no Delete is told; one that is not is absent. It is
-// counted, the watch error handler hears of it, and its next good version ends it.
+// An object that cannot be decoded affects no other object. A known object keeps its last good
+// version, and no Delete is delivered; an unknown one is missing from the store. It is counted,
+// the watch error handler is called, and its next good version ends the quarantine.
 func TestContract_D30_AnObjectThatCannotBeDecoded(t *testing.T) {
 	server, config := serves(t, "known", "other")
 	require.NoError(t, server.Create(t.Context(), limited("unknown", "666m")))
@@ -164,8 +164,8 @@ func TestContract_D30_AnObjectThatCannotBeDecoded(t *testing.T) {
 	require.Zero(t, i.Status().Quarantined)
 }
 
-// Equal nested values of objects of one kind are stored once, but never what
-// programs write into. Unshared switches it off.
+// Equal nested values of objects of one kind are stored once, except values that programs tend to
+// change. Unshared switches sharing off.
 func TestContract_D29_EqualValuesAreStoredOnce(t *testing.T) {
 	names := []string{"a", "b", "c", "d", "e"}
 	for _, content := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
@@ -181,7 +181,7 @@ func TestContract_D29_EqualValuesAreStoredOnce(t *testing.T) {
 				require.Equal(t, limited(name, "100m").Spec.Containers[0].Env, p.Spec.Containers[0].Env)
 				return p
 			}
-			d, e := get("d"), get("e") // the first ones are yet to be seen again
+			d, e := get("d"), get("e") // the values of the first objects are not shared before they are seen again
 			same := unsafe.SliceData(d.Spec.Containers[0].Env) == unsafe.SliceData(e.Spec.Containers[0].Env)
 			require.Equal(t, !unshared, same, content)
 			d.Labels["app"], d.Annotations["note"], d.Finalizers[0], d.Spec.NodeSelector["disk"] = "changed", "changed", "changed", "changed"
@@ -193,7 +193,7 @@ func TestContract_D29_EqualValuesAreStoredOnce(t *testing.T) {
 	}
 }
 
-// A transform may write into its object; values are shared when it has run.
+// A transform may write into its object; values are shared after it has run.
 func TestContract_D29_ValuesAreSharedAfterATransform(t *testing.T) {
 	_, config := serves(t, "a", "b", "c", "d", "e")
 	client, err := kubernetes.NewForConfig(config)
@@ -249,7 +249,7 @@ func TestWithDecodingLeavesOutFields(t *testing.T) {
 	}
 }
 
-// What must not be left out is told by whatever the informer says first.
+// An informer reports at its start that a field must not be left out.
 func TestWithDecodingRefusesIdentity(t *testing.T) {
 	f := factory.NewSharedInformerFactoryWithOptions(nil, 0, factory.WithDecoding(reflector.Decoding{Drop: []string{"metadata.uid"}}))
 	i, err := factory.For[*corev1.Pod](f)
@@ -257,12 +257,12 @@ func TestWithDecodingRefusesIdentity(t *testing.T) {
 	require.ErrorIs(t, i.WaitSynced(t.Context()), reflector.ErrBadOptions)
 }
 
-// A program that writes into a shared value is told so, with the field and the
-// objects; then all objects are decoded afresh, and share no containers any more.
+// If a program writes into a shared value, the informer names the field and the objects. Then all
+// objects are decoded anew, without sharing containers.
 func TestContract_D29_AChangedSharedValue(t *testing.T) {
 	for name, transform := range map[string]cache.TransformFunc{"decoded": nil, "transformed": func(obj any) (any, error) { return obj, nil }} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { // where nothing else happens meanwhile
+			synctest.Test(t, func(t *testing.T) { // so that nothing else happens meanwhile
 				server := informertest.New(informertest.Options{})
 				defer server.Close()
 				require.NoError(t, server.StartInMemory())
@@ -291,12 +291,13 @@ func TestContract_D29_AChangedSharedValue(t *testing.T) {
 				e, err := i.Lister().Namespace("default").Get("e")
 				require.NoError(t, err)
 				e.Spec.Containers[0].Env[0].Value = "changed"
-				// What follows comes after the writing, for the race detector, too.
+				// The channel orders the following reads after the write, for the race detector,
+				// too.
 				require.NoError(t, server.Update(t.Context(), limited("a", "200m")))
 				<-again
 
 				changed := &informer.SharedValueError{}
-				for !slices.Contains(changed.Objects, "default/e") { // what is nested in a shared value is told, too
+				for !slices.Contains(changed.Objects, "default/e") { // values nested in a shared value are reported, too
 					require.ErrorAs(t, <-told, &changed)
 					require.NotEmpty(t, changed.Field)
 				}

@@ -2,8 +2,8 @@ package main
 
 import "slices"
 
-// check returns what still runs client-go's informers: in the program, tests aside, and in
-// what it depends on.
+// check returns the places that still run client-go's informers: in the program, without its
+// tests, and in its dependencies.
 func check(p *program) (own, foreign []note) {
 	for _, s := range p.sources {
 		if !s.isTest() {
@@ -21,7 +21,7 @@ func check(p *program) (own, foreign []note) {
 	return own, foreign
 }
 
-// runs returns the places where a file makes informers of client-go's.
+// runs returns the places where a file makes informers of client-go.
 func runs(s *source) (found []note) {
 	for _, i := range s.imports {
 		if i.name == "." && engine[i.path] != nil {
@@ -33,7 +33,7 @@ func runs(s *source) (found []note) {
 			}
 		}
 	}
-	// What the managers of controller-runtime run depends on their options.
+	// A manager of controller-runtime runs the informers that its options choose.
 	w := &writer{edits: edits{source: s, added: make(map[string]string), gone: make(map[*imported]int)}}
 	w.controllerRuntime()
 	for _, n := range slices.Concat(w.changes, w.left) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// managers are the constructors of controller-runtime that make a cache, with the place of
-// the argument that has its options, and the field of those that has the cache's.
+// managers are the constructors of controller-runtime that make a cache: the position of the
+// argument with the options, and the field of the options with the cache's options.
 var managers = map[string]struct {
 	function string
 	argument int
@@ -14,13 +14,13 @@ var managers = map[string]struct {
 }{
 	controllerRuntime:                  {"NewManager", 1, "Cache"},
 	controllerRuntime + "/pkg/manager": {"New", 1, "Cache"},
-	controllerRuntime + "/pkg/cluster": {"New", 1, ""}, // takes functions
+	controllerRuntime + "/pkg/cluster": {"New", 1, ""}, // its options are functions
 	controllerRuntime + "/pkg/cache":   {"New", 1, ""},
 }
 
 const byHand = "set NewInformer: informer.ForControllerRuntime in the cache.Options by hand"
 
-// controllerRuntime gives the caches of controller-runtime tidemark's informers.
+// controllerRuntime makes the caches of controller-runtime use tidemark's informers.
 func (w *writer) controllerRuntime() {
 	called := make(map[*ast.SelectorExpr]bool)
 	ast.Inspect(w.file, func(n ast.Node) bool {
@@ -37,13 +37,13 @@ func (w *writer) controllerRuntime() {
 	for _, i := range w.imports {
 		for _, u := range i.uses {
 			if _, _, ok := w.managerOf(u); ok && !called[u] {
-				w.leave(u, "who calls this gives it the options: "+byHand)
+				w.leave(u, "the options are passed by the caller of this value: "+byHand)
 			}
 		}
 	}
 }
 
-// managerOf tells whether a function is one of the constructors, and of which package.
+// managerOf reports whether a function is one of the constructors, and of which package.
 func (w *writer) managerOf(function ast.Expr) (use *ast.SelectorExpr, path string, ok bool) {
 	use, ok = function.(*ast.SelectorExpr)
 	if !ok {
@@ -62,7 +62,7 @@ func (w *writer) manager(call *ast.CallExpr, path string) {
 	options, ok := literalAt(call, m.argument)
 	switch {
 	case !ok:
-		w.leave(call, "the options of this cache are not written here: "+byHand)
+		w.leave(call, "the cache's options are not a literal in this call: "+byHand)
 	case m.field == "":
 		w.cacheOptions(options)
 	default:
@@ -72,7 +72,7 @@ func (w *writer) manager(call *ast.CallExpr, path string) {
 
 func (w *writer) managerOptions(options *ast.CompositeLit, field string) {
 	if field := fieldOf(options, "NewCache"); field != nil {
-		w.leave(field, "NewCache makes a cache of its own: "+byHand)
+		w.leave(field, "NewCache makes the cache: "+byHand)
 		return
 	}
 	of := fieldOf(options, field)
@@ -86,14 +86,14 @@ func (w *writer) managerOptions(options *ast.CompositeLit, field string) {
 		w.cacheOptions(literal)
 		return
 	}
-	w.leave(of, "the options of this cache are not written here: "+byHand)
+	w.leave(of, "the cache's options are not a literal in this call: "+byHand)
 }
 
 // cacheOptions sets NewInformer in a literal of cache.Options.
 func (w *writer) cacheOptions(options *ast.CompositeLit) {
 	if of := fieldOf(options, "NewInformer"); of != nil {
 		if use, ok := of.Value.(*ast.SelectorExpr); !ok || use.Sel.Name != "ForControllerRuntime" {
-			w.leave(of, "NewInformer is set already: see that it makes tidemark's informers")
+			w.leave(of, "NewInformer is already set: check that it makes tidemark's informers")
 		}
 		return
 	}
@@ -101,15 +101,15 @@ func (w *writer) cacheOptions(options *ast.CompositeLit) {
 	w.set(options)
 }
 
-// set tells that NewInformer was set, and what is to be set beside it.
+// set notes that NewInformer was set, and the setting that belongs with it.
 func (w *writer) set(options ast.Node) {
 	w.change(options, "NewInformer: informer.ForControllerRuntime")
-	w.leave(options, "call config.Wrap(reflector.Wire) on the rest.Config before: the informers then read the server's bytes themselves")
+	w.leave(options, "first call config.Wrap(reflector.Wire) on the rest.Config, so that the informers decode the server's responses themselves")
 }
 
 func (w *writer) informer() string { return w.named(ourInformer, "informer", "tidemarkinformer") }
 
-// after is what follows a field that is inserted as a literal's first one.
+// after returns the separator after a new first field of a literal.
 func after(literal *ast.CompositeLit) string {
 	if len(literal.Elts) == 0 {
 		return ""

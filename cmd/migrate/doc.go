@@ -4,15 +4,15 @@
 //	go run github.com/tidemark-k8s/tidemark/cmd/migrate@latest -diff ./...
 //	go run github.com/tidemark-k8s/tidemark/cmd/migrate@latest -check ./...
 //
-// It rewrites imports and calls, adds tidemark to go.mod, tidies, and renews vendor
-// folders. It says what it has changed, which versions of Go and of Kubernetes' modules
-// that brings, and what is left for a person, with file, line and why. What is changed
-// already it leaves alone: it may be run again, for instance after a code generator.
+// It rewrites imports and calls, adds tidemark to go.mod, runs go mod tidy, and updates vendor
+// folders. It prints its changes, the new versions of Go and of Kubernetes' modules, and the work
+// left for a person, with file, line and reason. It can be run again, for instance after a code
+// generator: code that is already changed stays as it is.
 //
-// With -diff it only shows what it would change. With -check it changes nothing, names
-// what still runs client-go's informers, in the program and in what that depends on, and
-// exits with 1 if any of it is in the program itself, tests aside.
+// With -diff it shows the changes without making them. With -check it changes nothing, lists the
+// uses of client-go's informers in the program and its dependencies, and exits with 1 if the
+// program itself, without its tests, has any.
 //
-// It reads files as they are written, so that those of all build tags are changed, and
-// programs that do not compile. The exit code is 2 after an error.
+// It parses files without compiling them. So it changes files of all build tags, and programs that
+// do not compile. The exit code is 2 after an error.
 package main

@@ -4,5 +4,5 @@ import "errors"
 
 var (
 	errNoFiles    = errors.New("the patterns match no Go files")
-	errStillThere = errors.New("client-go's informers are still run")
+	errStillThere = errors.New("the program still runs client-go's informers")
 )

@@ -13,21 +13,21 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// program is what the patterns name, as it is written.
+// program is the source code that the patterns match.
 type program struct {
 	sources []*source
-	modules []string      // the folders of the modules whose files these are
-	foreign []*dependency // what it depends on, and what may run informers of its own
-	unread  []note        // files that cannot be read, with why
+	modules []string      // the folders of the modules of these files
+	foreign []*dependency // dependencies that may run informers of their own
+	unread  []note        // files that cannot be read, and the errors
 }
 
-// dependency is a package that the program imports, if only by way of others.
+// dependency is a package imported by the program, directly or indirectly.
 type dependency struct {
 	path, module string
 	sources      []*source
 }
 
-// load reads a program. Of a package that go list finds fault with it reads what there is.
+// load reads a program. If go list reports errors in a package, load reads as much as possible.
 func load(ctx context.Context, dir string, patterns []string) (*program, error) {
 	loaded, err := packages.Load(&packages.Config{
 		Context: ctx, Dir: dir, Tests: true,
@@ -57,10 +57,10 @@ func load(ctx context.Context, dir string, patterns []string) (*program, error) 
 type loader struct {
 	program  program
 	files    map[string]bool
-	packages map[string]bool // by path, those that were read
+	packages map[string]bool // by path: the packages read so far
 }
 
-// own reads the files of a package of the program, those of other build tags too.
+// own reads the files of a package of the program, including those of other build tags.
 func (l *loader) own(p *packages.Package) {
 	l.packages[p.PkgPath] = true
 	for _, name := range slices.Concat(p.GoFiles, p.IgnoredFiles) {
@@ -77,8 +77,8 @@ func (l *loader) own(p *packages.Package) {
 	}
 }
 
-// shareNames keeps each file from calling an import as another file of its package calls
-// something else.
+// shareNames reserves the names declared in a package in all its files, so that no new import
+// takes one of them.
 func (l *loader) shareNames() {
 	declared := make(map[string][]string)
 	for _, s := range l.program.sources {
@@ -107,8 +107,9 @@ func (l *loader) foreign(p *packages.Package) {
 	l.program.foreign = append(l.program.foreign, d)
 }
 
-// ownsItsEngine tells whether a module is not to blame for informers: client-go, ours, and
-// controller-runtime, which makes those that a program gives it.
+// ownsItsEngine reports whether the informers of a module are not the program's concern:
+// client-go, tidemark, and controller-runtime, which makes the informers that the program
+// configures.
 func ownsItsEngine(path string) bool {
 	return path == clientGo || path == module || path == controllerRuntime
 }
@@ -130,6 +131,6 @@ func (l *loader) read(name string) *source {
 			return s
 		}
 	}
-	l.program.unread = append(l.program.unread, note{name, 1, fmt.Sprintf("it cannot be read: %v", err)})
+	l.program.unread = append(l.program.unread, note{name, 1, fmt.Sprintf("cannot be read: %v", err)})
 	return nil
 }

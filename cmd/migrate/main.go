@@ -19,14 +19,14 @@ func main() {
 	os.Exit(run(ctx, ".", os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the program in a folder, and returns its exit code.
+// run executes the program in a folder, and returns its exit code.
 func run(ctx context.Context, dir string, args []string, stdout, stderr io.Writer) int {
 	m := migration{dir: dir, out: stdout}
 	f := flag.NewFlagSet("migrate", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.BoolVar(&m.diff, "diff", false, "show what would change, and change nothing")
-	f.BoolVar(&m.check, "check", false, "name what runs client-go's informers, and change nothing; exit with 1 if the program does")
-	f.StringVar(&m.tidemark, "tidemark", "latest", "the `version` of tidemark to move to, or a folder that holds it")
+	f.BoolVar(&m.diff, "diff", false, "show the changes without making them")
+	f.BoolVar(&m.check, "check", false, "change nothing, list the uses of client-go's informers, and exit with 1 if the program itself has any")
+	f.StringVar(&m.tidemark, "tidemark", "latest", "the `version` of tidemark to require, or a folder with its source")
 	f.Usage = func() {
 		fmt.Fprintln(stderr, "Usage: migrate [flags] packages")
 		f.PrintDefaults()
@@ -88,8 +88,7 @@ func (m *migration) run(ctx context.Context) error {
 	return nil
 }
 
-// files rewrites files, or shows how they would change. It writes none before all are
-// rewritten.
+// files rewrites files, or shows the changes. It writes no file before all are rewritten.
 func (m *migration) files(sources []*source) (left []note, changed bool, err error) {
 	all := make([]rewritten, len(sources))
 	for i, s := range sources {
@@ -116,7 +115,7 @@ func (m *migration) files(sources []*source) (left []note, changed bool, err err
 	return left, changed, nil
 }
 
-// replaceFile writes a file in the place of one, with its mode.
+// replaceFile replaces the text of a file, and keeps its mode.
 func replaceFile(name string, text []byte) error {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -140,7 +139,7 @@ func (m *migration) checked(p *program) error {
 	if len(own) > 0 {
 		return fmt.Errorf("%w in %d places", errStillThere, len(own))
 	}
-	fmt.Fprintln(m.out, "the program runs no informers of client-go's")
+	fmt.Fprintln(m.out, "the program does not run client-go's informers")
 	return nil
 }
 
@@ -155,7 +154,7 @@ func (m *migration) list(title string, notes []note) {
 	}
 }
 
-// relative is the name of a file as the user would call it.
+// relative returns the name of a file relative to the folder of the run.
 func (m *migration) relative(name string) string {
 	dir, err := filepath.Abs(m.dir)
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// gomod moves the modules of a program to tidemark.
+// gomod adds tidemark to the modules of a program.
 type gomod struct {
 	ctx context.Context
 	out io.Writer
-	// tidemark is a version of it, or a folder that holds it.
+	// tidemark is its version, or a folder with its source.
 	tidemark string
 }
 
-// move adds tidemark to a module, tidies it and renews its vendor folder.
+// move adds tidemark to a module, tidies the module, and updates its vendor folder.
 func (g gomod) move(dir string) error {
 	before, err := requirements(dir)
 	if err != nil {
@@ -49,12 +49,12 @@ func (g gomod) move(dir string) error {
 	}
 	after, err := requirements(dir)
 	if err == nil {
-		tell(g.out, before, after)
+		reportVersions(g.out, before, after)
 	}
 	return err
 }
 
-// workspace brings go.work up to date, if there is one, and the vendor folder.
+// workspace updates go.work, if there is one, and the vendor folder.
 func (g gomod) workspace(dir string, vendored bool) error {
 	out, err := g.command(dir, "env", "GOWORK").Output()
 	if err != nil {
@@ -78,11 +78,11 @@ func (g gomod) workspace(dir string, vendored bool) error {
 
 func (g gomod) run(dir string, args ...string) error {
 	fmt.Fprintln(g.out, "go", strings.Join(args, " "))
-	var said bytes.Buffer
+	var output bytes.Buffer
 	c := g.command(dir, args...)
-	c.Stdout, c.Stderr = &said, &said
+	c.Stdout, c.Stderr = &output, &output
 	if err := c.Run(); err != nil {
-		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, said.Bytes())
+		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, output.Bytes())
 	}
 	return nil
 }
@@ -91,13 +91,13 @@ func (g gomod) command(dir string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(g.ctx, "go", args...)
 	c.Dir = dir
 	c.Env = append(os.Environ(), "PWD="+dir)
-	if len(args) > 0 && (args[0] == "get" || args[0] == "mod") { // a vendor folder is behind meanwhile
+	if len(args) > 0 && (args[0] == "get" || args[0] == "mod") { // the vendor folder is out of date meanwhile
 		c.Env = append(c.Env, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -mod=mod"))
 	}
 	return c
 }
 
-// requirements returns the versions of Go and of all modules that a go.mod names.
+// requirements returns the versions in a go.mod: of Go and of all modules.
 func requirements(dir string) (map[string]string, error) {
 	name := filepath.Join(dir, "go.mod")
 	text, err := os.ReadFile(name)
@@ -118,8 +118,8 @@ func requirements(dir string) (map[string]string, error) {
 	return versions, nil
 }
 
-// tell says which versions the move brings, of Go and of Kubernetes' modules.
-func tell(out io.Writer, before, after map[string]string) {
+// reportVersions prints how the versions of Go and of Kubernetes' modules have changed.
+func reportVersions(out io.Writer, before, after map[string]string) {
 	var lines []string
 	for path, version := range after {
 		kubernetes := strings.HasPrefix(path, "k8s.io/") || strings.HasPrefix(path, "sigs.k8s.io/")

@@ -74,8 +74,8 @@ func (p written) goes(args ...string) {
 	require.NoError(p.t, err, "%v: %s", args, out)
 }
 
-// migrate runs migrate with this checkout of tidemark.
-func (p written) migrate(code int, args ...string) (said string) {
+// migrate runs migrate with this checkout of tidemark, and returns its output.
+func (p written) migrate(code int, args ...string) string {
 	here, err := filepath.Abs("../..")
 	require.NoError(p.t, err)
 	var out bytes.Buffer
@@ -83,7 +83,7 @@ func (p written) migrate(code int, args ...string) (said string) {
 	return out.String()
 }
 
-// A program is shown, checked, moved, and left alone from then on.
+// Migrate shows the changes of a program, checks it, and changes it. A second run changes nothing.
 func TestProgram(t *testing.T) {
 	p := write(t, map[string]string{"main.go": mainFile, "tagged.go": taggedFile, "go.mod": goMod})
 	p.goes("mod", "tidy")
@@ -93,21 +93,21 @@ func TestProgram(t *testing.T) {
 	require.Contains(t, diff, `+	"github.com/tidemark-k8s/tidemark/factory/informers"`)
 	require.Equal(t, mainFile, p.read("main.go"))
 
-	told := p.migrate(1, "-check", "./...")
-	require.Contains(t, told, "the program runs client-go's informers:\nmain.go:10: k8s.io/client-go/informers.NewSharedInformerFactory\n"+
+	output := p.migrate(1, "-check", "./...")
+	require.Contains(t, output, "the program runs client-go's informers:\nmain.go:10: k8s.io/client-go/informers.NewSharedInformerFactory\n"+
 		"tagged.go:7: k8s.io/client-go/tools/cache.NewStore\n")
 
-	told = p.migrate(0)
-	require.Contains(t, told, "main.go:4: k8s.io/client-go/informers -> github.com/tidemark-k8s/tidemark/factory/informers\n")
-	require.Contains(t, told, "tagged.go:5: k8s.io/client-go/tools/cache -> github.com/tidemark-k8s/tidemark/informer/cache\n")
-	require.Contains(t, told, "  k8s.io/client-go v0.36.6 -> v0.37.2\n")
+	output = p.migrate(0)
+	require.Contains(t, output, "main.go:4: k8s.io/client-go/informers -> github.com/tidemark-k8s/tidemark/factory/informers\n")
+	require.Contains(t, output, "tagged.go:5: k8s.io/client-go/tools/cache -> github.com/tidemark-k8s/tidemark/informer/cache\n")
+	require.Contains(t, output, "  k8s.io/client-go v0.36.6 -> v0.37.2\n")
 	p.goes("build", "-o", os.DevNull, "./...")
 
-	require.Contains(t, p.migrate(0, "-check", "./..."), "the program runs no informers of client-go's\n")
+	require.Contains(t, p.migrate(0, "-check", "./..."), "the program does not run client-go's informers\n")
 	require.Equal(t, "nothing to change\n", p.migrate(0, "./..."))
 }
 
-// A program in a workspace, with a vendor folder, stays one that builds.
+// A program in a workspace with a vendor folder still builds after the change.
 func TestWorkspace(t *testing.T) {
 	p := write(t, map[string]string{"program/main.go": mainFile, "program/go.mod": goMod, "go.work": "go 1.25.0\n\nuse ./program\n"})
 	in := written{t, filepath.Join(p.dir, "program")}
@@ -115,24 +115,24 @@ func TestWorkspace(t *testing.T) {
 	p.goes("work", "use", "program")
 	p.goes("work", "vendor")
 
-	told := p.migrate(0, "./program/...")
-	require.Contains(t, told, "go work vendor\n")
-	p.goes("list", "-deps", "./program/...") // to build it would compile all that is vendored
+	output := p.migrate(0, "./program/...")
+	require.Contains(t, output, "go work vendor\n")
+	p.goes("list", "-deps", "./program/...") // building would compile all vendored packages
 	require.Contains(t, p.read("vendor/modules.txt"), "# github.com/tidemark-k8s/tidemark ")
 }
 
 func TestVersions(t *testing.T) {
 	var out bytes.Buffer
 	before := map[string]string{"go": "1.25.0", "k8s.io/api": "v0.36.0", "k8s.io/utils": "v1", "example.com/a": "v1"}
-	tell(&out, before, map[string]string{"go": "1.26.0", "k8s.io/api": "v0.37.0", "k8s.io/utils": "v1", "example.com/a": "v2", "k8s.io/klog": "v2"})
+	reportVersions(&out, before, map[string]string{"go": "1.26.0", "k8s.io/api": "v0.37.0", "k8s.io/utils": "v1", "example.com/a": "v2", "k8s.io/klog": "v2"})
 	require.Equal(t, "  go 1.25.0 -> 1.26.0\n  k8s.io/api v0.36.0 -> v0.37.0\n", out.String())
 }
 
-// What cannot be read is told, and so are flags and patterns that do not do.
+// Files that cannot be read, unknown flags and patterns without a match are reported.
 func TestBadInput(t *testing.T) {
 	p := write(t, map[string]string{"main.go": "package main\n", "broken.go": "package main\nfunc {\n", "go.mod": "module example.com/program\n"})
-	told := p.migrate(0, "./...")
-	require.Contains(t, told, "nothing to change\nleft for you:\nbroken.go:1: it cannot be read: ")
+	output := p.migrate(0, "./...")
+	require.Contains(t, output, "nothing to change\nleft for you:\nbroken.go:1: cannot be read: ")
 	require.Contains(t, p.migrate(2, "./none"), "migrate: the patterns match no Go files: ./none\n")
 	require.Contains(t, p.migrate(2, "-unknown"), "-unknown")
 	require.Contains(t, p.migrate(0, "-h"), "Usage: migrate [flags] packages\n")

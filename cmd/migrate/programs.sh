@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Moves real programs to this tidemark, as their modules are published, and runs their
-# tests before and after. PROGRAM names one of programs.txt, by a part of its path.
+# Migrates real programs, as published, to this checkout of tidemark, and runs their tests before and
+# after. PROGRAM selects programs of programs.txt by a part of their path.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-kubernetes=v0.37.2 # of the minor version that tidemark belongs to
+kubernetes=v0.37.2 # the version of client-go that tidemark requires
 tidemark=$(cd ../.. && pwd)
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 go build -o "$work/migrate" .
 
-# tests runs a program's tests and counts what passes and fails.
+# tests runs a program's tests, and counts those that pass and fail.
 tests() {
 	go test -json -timeout 20m "$@" >"$work/out" 2>"$work/err" || true
 	passed=$(grep -c '"Action":"pass".*"Test":' "$work/out" || true)
@@ -29,13 +29,13 @@ while read -r module version packages; do
 	chmod -R u+w "$dir"
 	cd "$dir"
 	export GOFLAGS=-mod=mod
-	for local in $(sed -n 's/^replace \([^ ]*\) => \.\/.*/\1/p' go.mod); do # it is published by itself
+	for local in $(sed -n 's/^replace \([^ ]*\) => \.\/.*/\1/p' go.mod); do # use the published module instead
 		go mod edit -dropreplace="$local"
 	done
-	# As it would be with client-go alone, of the version that the move brings.
+	# First the program with client-go alone, of the version that migrate requires.
 	raised=$(go list -m -f '{{if not .Indirect}}{{.Path}}{{end}}' all | grep -E '^k8s.io/(api|apimachinery|apiserver|apiextensions-apiserver|client-go|component-base|component-helpers|controller-manager|csi-translation-lib|kubelet|metrics)$' | sed "s/\$/@$kubernetes/" || true)
 	# shellcheck disable=SC2086
-	go get $raised >/dev/null 2>&1 || echo "   it cannot be raised to $kubernetes"
+	go get $raised >/dev/null 2>&1 || echo "   it cannot be updated to $kubernetes"
 	go mod tidy >/dev/null 2>&1 || true
 	# shellcheck disable=SC2086
 	tests $packages

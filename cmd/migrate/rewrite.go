@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// rewritten is what became of a file.
+// rewritten is the result of rewriting a file.
 type rewritten struct {
-	text    []byte // nil where nothing has changed
+	text    []byte // nil if nothing has changed
 	changes []note // what was changed
-	left    []note // what is left for a person, and why
+	left    []note // work left for a person, and the reasons
 }
 
 // rewrite changes a file of a program.
@@ -32,7 +32,7 @@ func rewrite(s *source) (r rewritten, err error) {
 	return w.rewritten, nil
 }
 
-// note is something to be said of a place in a file.
+// note is a message about a place in a file.
 type note struct {
 	file string
 	line int
@@ -57,18 +57,18 @@ func (w *writer) leave(at ast.Node, why string) {
 	w.left = append(w.left, w.note(at, why))
 }
 
-// imported rewrites an import, or the uses of it.
+// imported rewrites an import, or its uses.
 func (w *writer) imported(i *imported) {
 	if to, ok := moved[i.path]; ok {
 		w.replace(i.spec.Path.Pos(), i.spec.Path.End(), strconv.Quote(to))
 		w.change(i.spec, i.path+" -> "+to)
 		if w.generatedCode() && w.makesInformers(i) {
-			w.leave(i.spec, "the file is generated: run migrate after the generator, which brings client-go's informers back")
+			w.leave(i.spec, "the file is generated: run migrate again after each run of the generator")
 		}
 		return
 	}
 	if i.name == "." && strings.HasPrefix(i.path, kinds) {
-		w.leave(i.spec, "constructors of this package run client-go's informers: import it by a name, and run migrate again")
+		w.leave(i.spec, "constructors of this package run client-go's informers: give the import a name, and run migrate again")
 		return
 	}
 	for _, use := range i.uses {
@@ -85,11 +85,11 @@ func (w *writer) makesInformers(i *imported) bool {
 	return i.name == "."
 }
 
-// used rewrites a use of a package that stays.
+// used rewrites a use of a package that stays imported.
 func (w *writer) used(i *imported, use *ast.SelectorExpr) {
 	name := i.name + "." + use.Sel.Name
 	if i.path == toolsWatch && runsEngine(i.path, use.Sel.Name) {
-		w.leave(use, name+" runs an informer of client-go's: make one with informer/cache, and add a handler that writes into a channel")
+		w.leave(use, name+" runs an informer of client-go: make one with informer/cache, and add a handler that sends to a channel")
 		return
 	}
 	c, ok := constructorOf(i.path, use.Sel.Name)

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// Each archive in testdata is a file, what becomes of it, and what is left.
+// Each archive in testdata has a file, its new text, and the notes left for a person.
 func TestRewrite(t *testing.T) {
 	names, err := filepath.Glob("testdata/*.txtar")
 	require.NoError(t, err)
@@ -36,7 +36,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// rewriteAgain changes nothing in what was changed.
+// rewriteAgain checks that a second run changes nothing.
 func rewriteAgain(t *testing.T, r rewritten) {
 	t.Helper()
 	s, err := parse("in.go", r.text)

@@ -22,14 +22,14 @@ type source struct {
 	set     *token.FileSet
 	file    *ast.File
 	imports []*imported
-	names   map[string]bool // what a new import must not be called
+	names   map[string]bool // names that a new import must not have
 }
 
-// imported is an import of a file, and the uses of what it brings.
+// imported is an import of a file, and the uses of the package.
 type imported struct {
 	spec *ast.ImportSpec
 	path string
-	name string // by which the file calls it; "." and "_" as they are written
+	name string // the name of the package in this file; also "." or "_"
 	uses []*ast.SelectorExpr
 }
 
@@ -55,7 +55,7 @@ func parse(name string, text []byte) (*source, error) {
 		case *ast.Ident:
 			s.names[n.Name] = true
 		case *ast.SelectorExpr:
-			// Obj is set where something in the file has the name.
+			// Obj is set if the file declares the name itself.
 			if x, ok := n.X.(*ast.Ident); ok && x.Obj == nil && by[x.Name] != nil {
 				by[x.Name].uses = append(by[x.Name].uses, n)
 			}
@@ -65,29 +65,29 @@ func parse(name string, text []byte) (*source, error) {
 	return s, nil
 }
 
-// declared are the names that a file declares for its package.
-func (s *source) declared() iter.Seq[string] { return maps.Keys(s.file.Scope.Objects) } //nolint:staticcheck // what go/types would want is not there
+// declared returns the names that a file declares at package level.
+func (s *source) declared() iter.Seq[string] { return maps.Keys(s.file.Scope.Objects) } //nolint:staticcheck // go/types would need the dependencies
 
 func unquote(literal string) string {
-	path, _ := strconv.Unquote(literal) // it was parsed
+	path, _ := strconv.Unquote(literal) // cannot fail: the literal was parsed
 	return path
 }
 
 var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
 
-// packageName guesses the name of a package from its path. Those of the table it knows.
+// packageName guesses the name of a package from its path. It knows the names in the table.
 func packageName(p string) string {
 	if p == controllerRuntime {
 		return "controllerruntime"
 	}
 	name := path.Base(p)
-	if majorVersion.MatchString(name) && !strings.HasPrefix(p, "k8s.io/") { // whose API versions are packages
+	if majorVersion.MatchString(name) && !strings.HasPrefix(p, "k8s.io/") { // in Kubernetes' modules v1 is a package
 		name = path.Base(path.Dir(p))
 	}
 	return strings.TrimPrefix(strings.TrimSuffix(name, ".go"), "go-")
 }
 
-// generatedCode tells whether a generator has written the file.
+// generatedCode reports whether a generator has written the file.
 func (s *source) generatedCode() bool { return ast.IsGenerated(s.file) }
 
 func (s *source) isTest() bool { return strings.HasSuffix(s.name, "_test.go") }
@@ -97,7 +97,7 @@ func (s *source) note(at ast.Node, text string) note {
 	return note{p.Filename, p.Line, text}
 }
 
-// importOf returns the import of a package that can be called by name, or nil.
+// importOf returns the import of a package that has a usable name, or nil.
 func (s *source) importOf(path string) *imported {
 	for _, i := range s.imports {
 		if i.path == path && i.name != "_" && i.name != "." {
@@ -117,8 +117,8 @@ type edit struct {
 type edits struct {
 	*source
 	all   []edit
-	added map[string]string // imports to add, by path: their names
-	gone  map[*imported]int // how many uses of an import are replaced
+	added map[string]string // names of the imports to add, by path
+	gone  map[*imported]int // number of replaced uses of an import
 }
 
 func (e *edits) replace(from, to token.Pos, text string) {
@@ -127,7 +127,7 @@ func (e *edits) replace(from, to token.Pos, text string) {
 
 func (e *edits) insert(at token.Pos, text string) { e.replace(at, at, text) }
 
-// named returns the name by which the file calls a package, which it imports from now on.
+// named returns the name of a package in this file, and imports the package if necessary.
 func (e *edits) named(path string, names ...string) string {
 	if i := e.importOf(path); i != nil {
 		return i.name
@@ -163,7 +163,7 @@ func (e *edits) apply() ([]byte, error) {
 	return format.Source(out.Bytes())
 }
 
-// editImports adds what is used from now on, and takes out what is used no more.
+// editImports adds the new imports, and removes those that are no longer used.
 func (e *edits) editImports() {
 	var lines []string
 	for path, name := range e.added {
@@ -198,7 +198,7 @@ func (e *edits) editImports() {
 	}
 }
 
-// declarationOf returns the declaration that an import stands in.
+// declarationOf returns the declaration that contains an import.
 func (s *source) declarationOf(spec *ast.ImportSpec) *ast.GenDecl {
 	for _, d := range s.file.Decls {
 		if g, ok := d.(*ast.GenDecl); ok && slices.Contains(g.Specs, ast.Spec(spec)) {

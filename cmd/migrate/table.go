@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The modules and packages that are named below.
+// The modules and packages in the tables below.
 const (
 	module      = "github.com/tidemark-k8s/tidemark"
 	ourFactory  = module + "/factory"
@@ -14,11 +14,11 @@ const (
 	clientGo          = "k8s.io/client-go"
 	toolsCache        = clientGo + "/tools/cache"
 	toolsWatch        = clientGo + "/tools/watch"
-	kinds             = clientGo + "/informers/" // below it is a package for each group and version
+	kinds             = clientGo + "/informers/" // the prefix of a package for each group and version
 	controllerRuntime = "sigs.k8s.io/controller-runtime"
 )
 
-// moved are the packages of client-go that have one of the same names here.
+// moved are the packages of client-go that have a counterpart of the same name here.
 var moved = map[string]string{
 	toolsCache:              ourInformer + "/cache",
 	clientGo + "/informers": ourFactory + "/informers",
@@ -27,8 +27,8 @@ var moved = map[string]string{
 	clientGo + "/metadata/metadatainformer":    ourFactory + "/metadatainformer",
 }
 
-// engine are the constructors in moved packages that run client-go's informers, or make
-// what those are made of. All else there is types and helpers.
+// engine are the constructors in moved packages that run client-go's informers, or make parts of
+// them. The other names there are types and helpers.
 var engine = map[string]*regexp.Regexp{
 	toolsCache: regexp.MustCompile(`^(New|NewStore|NewIndexer|NewThreadSafeStore|NewFIFO|NewRealFIFO.*|NewDeltaFIFO.*|New(Named)?Reflector.*|` +
 		`NewNamespaceKeyedIndexerAndReflector|NewUndeltaStore|New(Transforming)?(Indexer)?Informer|NewInformerWithOptions|NewShared(Index)?Informer(WithOptions)?)$`),
@@ -38,19 +38,19 @@ var engine = map[string]*regexp.Regexp{
 	toolsWatch:                              regexp.MustCompile(`^NewIndexerInformerWatcher`),
 }
 
-// generated are the constructors of informers of one kind, which client-go has for each.
+// generated matches client-go's constructors of informers of one kind.
 var generated = regexp.MustCompile(`^New(Typed)?(Filtered)?(\w+)Informer(WithOptions)?$`)
 
-// constructor is a generated constructor of client-go, taken apart.
+// constructor is the parsed name of a generated constructor of client-go.
 type constructor struct {
 	api   string // the package of the kind's Go type
 	kind  string
 	typed bool   // returns client-go's typed view
-	ours  string // the function in package factory that does the same, for any kind
+	ours  string // the generic function in package factory that replaces it
 }
 
-// constructorOf takes a function of a package apart. It is not ok unless the function is
-// a generated constructor.
+// constructorOf parses the name of a function. It returns false if the function is not a
+// generated constructor.
 func constructorOf(path, function string) (c constructor, ok bool) {
 	group, below := strings.CutPrefix(path, kinds)
 	parts := generated.FindStringSubmatch(function)
@@ -61,7 +61,7 @@ func constructorOf(path, function string) (c constructor, ok bool) {
 	return c, true
 }
 
-// runsEngine tells whether a function makes informers of client-go's, or parts of them.
+// runsEngine reports whether a function makes informers of client-go, or parts of them.
 func runsEngine(path, function string) bool {
 	if names, ok := engine[path]; ok {
 		return names.MatchString(function)

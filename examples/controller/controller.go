@@ -16,25 +16,25 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// controller makes the summaries what they should be. Whatever happens to a
-// Deployment or its summary, it puts their name in the queue; a worker then
-// looks at what is there now, and does what is missing.
+// controller keeps the summaries up to date. Each change of a Deployment or its summary puts
+// their name in the queue. A worker then compares the current objects and makes the necessary
+// changes.
 type controller struct {
-	client          kubernetes.Interface
-	deployments     *informer.Informer[*appsv1.Deployment]
-	summaries       *informer.Informer[*corev1.ConfigMap]
-	queue           workqueue.TypedRateLimitingInterface[indexer.Key]
-	deeds, troubles *log.Logger
+	client            kubernetes.Interface
+	deployments       *informer.Informer[*appsv1.Deployment]
+	summaries         *informer.Informer[*corev1.ConfigMap]
+	queue             workqueue.TypedRateLimitingInterface[indexer.Key]
+	actions, problems *log.Logger
 }
 
-func newController(client kubernetes.Interface, deployments *informer.Informer[*appsv1.Deployment], summaries *informer.Informer[*corev1.ConfigMap], deeds, troubles *log.Logger) (*controller, error) {
-	// What fails is tried again after 10 ms, 20 ms and so on. Half a minute is
-	// the most, so that the end of an outage is noticed soon.
-	patience := workqueue.NewTypedItemExponentialFailureRateLimiter[indexer.Key](10*time.Millisecond, 30*time.Second)
+func newController(client kubernetes.Interface, deployments *informer.Informer[*appsv1.Deployment], summaries *informer.Informer[*corev1.ConfigMap], actions, problems *log.Logger) (*controller, error) {
+	// Failures are retried after 10 ms, 20 ms and so on, up to half a minute, so that the
+	// controller recovers soon after an outage.
+	retries := workqueue.NewTypedItemExponentialFailureRateLimiter[indexer.Key](10*time.Millisecond, 30*time.Second)
 	c := &controller{
 		client: client, deployments: deployments, summaries: summaries,
-		queue: workqueue.NewTypedRateLimitingQueue(patience),
-		deeds: deeds, troubles: troubles,
+		queue:   workqueue.NewTypedRateLimitingQueue(retries),
+		actions: actions, problems: problems,
 	}
 	if err := enqueue(deployments, c.queue); err != nil {
 		return nil, err
@@ -42,11 +42,11 @@ func newController(client kubernetes.Interface, deployments *informer.Informer[*
 	return c, enqueue(summaries, c.queue)
 }
 
-// enqueue puts the names of all objects that change in the queue. A summary
-// has the name of its Deployment, so one queue does for both. What the change
-// was does not matter, and the queue makes one of many. The handler takes Every
-// change all the same: Latest would not mention a summary that was made here
-// and taken away at once, and it would not be made again.
+// enqueue puts the names of all changed objects in the queue. A summary has the name of its
+// Deployment, so one queue serves both. The kind of change does not matter, and the queue merges
+// equal names. The handler still needs delivery Every: with Latest, a summary created by the
+// controller and deleted by somebody else at once would cause no event, and would not be created
+// again.
 func enqueue[T informer.Object](objects *informer.Informer[T], queue workqueue.TypedInterface[indexer.Key]) error {
 	_, err := objects.Handle(informer.HandlerFunc[T](func(c informer.Change[T]) {
 		obj := c.New
@@ -58,32 +58,32 @@ func enqueue[T informer.Object](objects *informer.Informer[T], queue workqueue.T
 	return err
 }
 
-// run works until ctx ends, and returns when all workers have stopped. Its
-// error says why the informers had not synced by then.
+// run works until ctx ends, and returns when all workers have stopped. It returns an error if the
+// informers did not sync in time.
 func (c *controller) run(ctx context.Context, workers int) error {
 	defer c.queue.ShutDown()
-	// On half of the state a worker would take what is not there yet for deleted.
+	// With an incomplete store, a worker would take missing objects for deleted ones.
 	if err := c.deployments.WaitSynced(ctx); err != nil {
 		return err
 	}
 	if err := c.summaries.WaitSynced(ctx); err != nil {
 		return err
 	}
-	c.deeds.Printf("synced: deployments %d, summaries %d", c.deployments.Indexer().Len(), c.summaries.Indexer().Len())
+	c.actions.Printf("synced: deployments %d, summaries %d", c.deployments.Indexer().Len(), c.summaries.Indexer().Len())
 
 	var working sync.WaitGroup
 	for range workers {
 		working.Go(func() { c.work(ctx) })
 	}
 	<-ctx.Done()
-	c.queue.ShutDown() // and Get returns
+	c.queue.ShutDown() // makes Get return
 	working.Wait()
-	c.deeds.Print("stopped")
+	c.actions.Print("stopped")
 	return nil
 }
 
-// work takes names from the queue, one at a time. The queue hands out no name
-// that another worker has not finished with.
+// work takes names from the queue, one at a time. The queue never gives the same name to two
+// workers at once.
 func (c *controller) work(ctx context.Context) {
 	for {
 		key, shutdown := c.queue.Get()
@@ -95,11 +95,11 @@ func (c *controller) work(ctx context.Context) {
 	}
 }
 
-// process reconciles once. What fails goes back into the queue, to be tried
-// again later, and later each time.
+// process reconciles once. After a failure it puts the name back into the queue, with a growing
+// delay.
 func (c *controller) process(ctx context.Context, key indexer.Key) {
 	if ctx.Err() != nil {
-		return // the next start finds it
+		return // the next start of the controller handles it
 	}
 	did, err := c.reconcile(ctx, key)
 	switch {
@@ -107,9 +107,9 @@ func (c *controller) process(ctx context.Context, key indexer.Key) {
 		c.queue.Forget(key)
 	case ctx.Err() == nil:
 		c.queue.AddRateLimited(key)
-		c.troubles.Printf("%s: failure %d, trying again: %s", key, c.queue.NumRequeues(key), strings.Join(strings.Fields(err.Error()), " "))
+		c.problems.Printf("%s: failure %d, trying again: %s", key, c.queue.NumRequeues(key), strings.Join(strings.Fields(err.Error()), " "))
 	}
 	if did != "" {
-		c.deeds.Printf("%s: %s", key, did)
+		c.actions.Printf("%s: %s", key, did)
 	}
 }

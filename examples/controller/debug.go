@@ -11,8 +11,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/factory/debug"
 )
 
-// debugAddress reads the address of --debug-address. Without a host it is one of this
-// machine alone: the page is not for the whole network, unless that is said.
+// debugAddress parses the address of --debug-address. Without a host, the page is served only to this
+// machine.
 func debugAddress(s string) (string, error) {
 	if s == "" {
 		return "", nil
@@ -24,16 +24,15 @@ func debugAddress(s string) (string, error) {
 	return net.JoinHostPort("127.0.0.1", port), nil
 }
 
-// serveDebug shows at an address what the informers do, for whoever opens it in a
-// browser, until end is called. Nothing is served where the address is empty. This
-// file is the same in several examples.
+// serveDebug serves a page about the informers at an address, until end is called. It serves nothing
+// if the address is empty. This file is the same in several examples.
 func serveDebug(address string, informers *factory.Factory, notes *log.Logger) (end func(), err error) {
 	if address == "" {
 		return func() {}, nil
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("nothing can be served at the address of --debug-address: %w: choose another one", err)
+		return nil, fmt.Errorf("cannot listen at the address of --debug-address: %w: choose another one", err)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/debug/informers", debug.New(debug.Options{}, factory.InUse(informers)))
@@ -41,7 +40,7 @@ func serveDebug(address string, informers *factory.Factory, notes *log.Logger) (
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = server.Serve(listener) // it ends with Close
+		_ = server.Serve(listener) // returns after Close
 	}()
 	notes.Printf("http://%s/debug/informers shows what the informers do", listener.Addr())
 	return func() {

@@ -18,23 +18,22 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// beat is the time between two changes in the demo.
+// beat is the time between two changes of the demo.
 const beat = 300 * time.Millisecond
 
-// startDemo starts a made-up cluster, in which Deployments come and go until
-// end is called.
+// startDemo starts a demo cluster. Deployments come and go in it until end is called.
 func startDemo(ctx context.Context, notes *log.Logger) (config *rest.Config, end func(), err error) {
 	server := informertest.New(informertest.Options{BookmarkInterval: time.Minute})
 	if err := server.Start(); err != nil {
 		server.Close()
-		return nil, nil, fmt.Errorf("the demo does not start: %w", err)
+		return nil, nil, fmt.Errorf("the demo cannot be started: %w", err)
 	}
 	notes.Printf("this is a demo, on an API server in this process, %s", server.ClientConfig().Host)
 	ctx, cancel := context.WithCancel(ctx)
 	var living sync.WaitGroup
 	living.Go(func() {
 		if err := live(ctx, server); ctx.Err() == nil {
-			notes.Printf("the demo broke down: %v", err)
+			notes.Printf("the demo failed: %v", err)
 		}
 	})
 	return server.ClientConfig(), func() {
@@ -44,7 +43,7 @@ func startDemo(ctx context.Context, notes *log.Logger) (config *rest.Config, end
 	}, nil
 }
 
-// live changes something at every beat, until ctx ends or something fails.
+// live makes a change at every beat, until ctx ends or a change fails.
 func live(ctx context.Context, server *informertest.Server) error {
 	client, err := kubernetes.NewForConfig(server.ClientConfig())
 	if err != nil {
@@ -54,7 +53,7 @@ func live(ctx context.Context, server *informertest.Server) error {
 	defer ticker.Stop()
 	for {
 		for _, change := range story(client) {
-			if err := change(ctx); err != nil && !apierrors.IsNotFound(err) { // the demo may be played with
+			if err := change(ctx); err != nil && !apierrors.IsNotFound(err) { // users may change the demo cluster
 				return err
 			}
 			select {
@@ -63,11 +62,11 @@ func live(ctx context.Context, server *informertest.Server) error {
 				return context.Cause(ctx)
 			}
 		}
-		server.Compact() // or it would keep every state there ever was
+		server.Compact() // otherwise the server keeps all old versions
 	}
 }
 
-// story is what happens, over and over, while the controller looks on.
+// story returns the changes of the demo, which repeat.
 func story(client kubernetes.Interface) []func(context.Context) error {
 	deployments, configMaps := client.AppsV1().Deployments("shop"), client.CoreV1().ConfigMaps("shop")
 	create := func(name string, replicas int32) func(context.Context) error {

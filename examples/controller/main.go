@@ -1,27 +1,24 @@
-// Controller keeps a summary of each Deployment that asks for one: a small
-// controller with all its parts, made to be copied.
+// Controller keeps a summary of each Deployment that asks for one. It is a small but complete
+// controller, meant to be copied.
 //
 //	go run ./examples/controller --demo --for 10s
 //	go run ./examples/controller --workers 4
 //	kubectl label deployment web example.com/summary=wanted
 //
-// A Deployment with that label gets a ConfigMap of its own name, which says how
-// many replicas are wanted, and of which images. It follows the Deployment, is
-// mended when someone else edits it, and goes with the Deployment or its label.
-// A ConfigMap of that name that is someone else's is left alone.
+// A Deployment with that label gets a ConfigMap of the same name, with the number of its replicas and
+// its images. The controller updates the ConfigMap with the Deployment, repairs it after other
+// edits, and deletes it with the Deployment or its label. It does not touch a ConfigMap of that name
+// with another owner.
 //
-// The cluster is that of --kubeconfig, $KUBECONFIG or ~/.kube/config; there,
-// the user needs list and watch on deployments, and all verbs on configmaps.
-// With --demo, and where there is no kubeconfig, it is a made-up one, on an API
-// server in this process. What the controller does goes to stdout, what goes
-// wrong to stderr. It ends at Ctrl-C, or after the time given with --for. The
-// exit code is 0, and 1 after an error: a flag or kubeconfig that cannot be
-// used, or a cluster that did not answer in the time there was. With
-// --debug-address, a page shows what the informers do, at /debug/informers of
-// that address; debug.go serves it.
+// It uses the cluster of --kubeconfig, $KUBECONFIG or ~/.kube/config; there, the user needs list and
+// watch on deployments, and all verbs on configmaps. With --demo, or without a kubeconfig, it uses a
+// demo cluster: an API server in this process. It prints its actions to stdout and errors to stderr.
+// It ends at Ctrl-C, or after the time given with --for. The exit code is 0, or 1 after an error: a
+// flag or kubeconfig that cannot be used, or a cluster that did not answer in time. With
+// --debug-address, /debug/informers at that address shows the informers; debug.go serves it.
 //
-// This file puts the parts together; controller.go is the loop and summary.go
-// what it is for. cluster.go finds the cluster, and demo.go makes one up.
+// This file connects the parts; controller.go has the loop and summary.go the reconciliation.
+// cluster.go finds the cluster, and demo.go has the demo cluster.
 package main
 
 import (
@@ -44,16 +41,16 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the second Ctrl-C kills
+	context.AfterFunc(ctx, stop) // a second Ctrl-C kills the program
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the program, and returns its exit code.
+// run executes the program, and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f := flag.NewFlagSet("controller", flag.ContinueOnError)
-	workers := f.Int("workers", 2, "how many Deployments are worked on at the same time")
+	workers := f.Int("workers", 2, "number of Deployments to reconcile at the same time")
 	var address string
-	f.Func("debug-address", "show in a browser what the informers do, at this `address`; :6060 is 127.0.0.1:6060; otherwise nowhere", func(s string) (err error) {
+	f.Func("debug-address", "serve a page about the informers at this `address`; :6060 means 127.0.0.1:6060; default none", func(s string) (err error) {
 		address, err = debugAddress(s)
 		return err
 	})
@@ -67,18 +64,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exit(f, err, stdout, stderr)
 }
 
-// settings are what the flags say of the controller.
+// settings are the controller's flags.
 type settings struct {
 	workers      int
 	debugAddress string // empty for none
 }
 
 // manage runs the controller on a cluster until ctx ends or the time is up.
-func manage(ctx context.Context, cluster cluster, s settings, deeds, troubles *log.Logger) error {
+func manage(ctx context.Context, cluster cluster, s settings, actions, problems *log.Logger) error {
 	config, err := cluster.config()
 	if err == nil && config == nil {
 		var end func()
-		if config, end, err = startDemo(ctx, troubles); err == nil {
+		if config, end, err = startDemo(ctx, problems); err == nil {
 			defer end()
 		}
 	}
@@ -87,22 +84,22 @@ func manage(ctx context.Context, cluster cluster, s settings, deeds, troubles *l
 	}
 	timed, stop := cluster.limit(ctx)
 	defer stop()
-	err = control(timed, config, s, deeds, troubles)
-	if ctx.Err() != nil { // at Ctrl-C it is no matter how far it came
+	err = control(timed, config, s, actions, problems)
+	if ctx.Err() != nil { // after Ctrl-C an incomplete run is no error
 		return nil
 	}
 	return err
 }
 
 // control runs the controller until ctx ends.
-func control(ctx context.Context, config *rest.Config, s settings, deeds, troubles *log.Logger) error {
-	config.QPS, config.Burst = 50, 100 // client-go's own 5 a second are meant for kubectl
+func control(ctx context.Context, config *rest.Config, s settings, actions, problems *log.Logger) error {
+	config.QPS, config.Burst = 50, 100 // client-go's default of 5 requests a second suits kubectl only
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
 	}
 
-	// Only what the controller cares for is watched and held in memory.
+	// Watch and keep in memory only the objects that the controller needs.
 	f := factory.NewSharedInformerFactory(client, 0)
 	deployments, err := factory.Acquire[*appsv1.Deployment](f, factory.Scope{Labels: wantedLabel})
 	if err != nil {
@@ -112,18 +109,18 @@ func control(ctx context.Context, config *rest.Config, s settings, deeds, troubl
 	if err != nil {
 		return err
 	}
-	c, err := newController(client, deployments.Informer(), summaries.Informer(), deeds, troubles)
+	c, err := newController(client, deployments.Informer(), summaries.Informer(), actions, problems)
 	if err != nil {
 		return err
 	}
 
-	endDebug, err := serveDebug(s.debugAddress, f, troubles)
+	endDebug, err := serveDebug(s.debugAddress, f, problems)
 	if err != nil {
 		return err
 	}
 	defer endDebug()
 	f.StartWithContext(ctx)
 	err = c.run(ctx, s.workers)
-	f.Shutdown() // returns when the informers have ended, as ctx has
+	f.Shutdown() // ctx has ended; wait for the informers
 	return err
 }

@@ -32,7 +32,7 @@ var badInput = []program.BadInput{
 }
 
 func TestDemo(t *testing.T) {
-	p := example.Start(t) // no kubeconfig, so it is one
+	p := example.Start(t) // a demo, because there is no kubeconfig
 	p.Notes(t, program.Stamp+`controller: this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
 	p.Prints(t, program.Stamp+`shop/web: summary created: 2 of registry\.example/web:v1$`)
 	p.Prints(t, program.Stamp+`shop/web: summary updated: 4 of registry\.example/web:v1$`)
@@ -42,7 +42,7 @@ func TestDemo(t *testing.T) {
 	assert.Regexp(t, program.Stamp+`synced: deployments \d, summaries 0\n(.*\n)*.* stopped\n$`, p.Stdout.String())
 }
 
-// A page shows the informers while the program runs.
+// The debug page is served while the program runs.
 func TestDebugAddress(t *testing.T) {
 	p := example.Start(t, "--demo", "--debug-address", ":0")
 	p.Notes(t, `http://127\.0\.0\.1:\d+/debug/informers shows what the informers do$`)
@@ -64,7 +64,7 @@ func TestTheTimeIsUp(t *testing.T) {
 	assert.Regexp(t, ` stopped\n$`, p.Stdout.String())
 }
 
-// summaryOf returns the summary of a Deployment of the shop, as the server has it.
+// summaryOf returns the summary of a Deployment in namespace shop from the server.
 func summaryOf(t *testing.T, s *informertest.Server, name string) *corev1.ConfigMap {
 	t.Helper()
 	var summary corev1.ConfigMap
@@ -104,8 +104,8 @@ func TestDeploymentIsFollowed(t *testing.T) {
 	p.Exits(t, 0)
 }
 
-// What happened while the controller was not there is made good when it comes
-// back, and what is right already is not written.
+// After a restart the controller makes up for changes it has missed, and writes only where
+// necessary.
 func TestRestart(t *testing.T) {
 	ctx := t.Context()
 	s := informertest.New(informertest.Options{})
@@ -128,17 +128,17 @@ func TestRestart(t *testing.T) {
 	p.Prints(t, "shop/gone: summary deleted")
 	p.Prints(t, "shop/changed: summary updated: 2 of")
 	require.NoError(t, s.Create(ctx, newDeployment("last", 1)))
-	p.Prints(t, "shop/last: summary created") // and the one worker has been through all
+	p.Prints(t, "shop/last: summary created") // so the only worker has processed all names
 	p.Interrupt()
 	p.Exits(t, 0)
 	assert.Equal(t, right, summaryOf(t, s, "right"))
 	assert.NotContains(t, p.Stdout.String(), "shop/right")
-	// The store may lag behind what was written, which the server then refuses.
+	// The store may be behind the last write; the server then rejects the next one.
 	assert.Regexp(t, `(?m)\A(`+program.Stamp+`controller: \S+: failure \d+, trying again: Operation cannot be fulfilled on configmaps .*\n)*\z`, p.Stderr.String())
 }
 
-// A ConfigMap that someone else made is left alone; once it is out of the way
-// the summary is made.
+// The controller does not touch another owner's ConfigMap. When that is deleted, the controller
+// creates the summary.
 func TestSomeoneElsesConfigMap(t *testing.T) {
 	ctx := t.Context()
 	s := informertest.New(informertest.Options{})
@@ -146,14 +146,13 @@ func TestSomeoneElsesConfigMap(t *testing.T) {
 	require.NoError(t, s.Create(ctx, foreign))
 	require.NoError(t, s.Create(ctx, newDeployment("web", 2)))
 	p := example.Start(t, "--kubeconfig", program.Kubeconfig(t, s))
-	p.Notes(t, program.Stamp+`controller: shop/web: failure 2, trying again: a ConfigMap of this name is someone else's$`)
+	p.Notes(t, program.Stamp+`controller: shop/web: failure 2, trying again: a ConfigMap of this name belongs to somebody else$`)
 	assert.Equal(t, foreign.Data, summaryOf(t, s, "web").Data)
 	require.NoError(t, s.Delete(ctx, foreign))
 	p.Prints(t, "shop/web: summary created")
 }
 
-// One's own summary whose label was taken off is not in the store, and is
-// found all the same.
+// A summary whose label was removed is not in the store, but the controller finds it.
 func TestSummaryWithoutItsLabel(t *testing.T) {
 	ctx := t.Context()
 	s := informertest.New(informertest.Options{})
@@ -167,11 +166,11 @@ func TestSummaryWithoutItsLabel(t *testing.T) {
 	assert.Equal(t, manager, summaryOf(t, s, "web").Labels[managedByLabel])
 }
 
-// faulty stands before an API server and answers some writes with errors.
+// faulty is a proxy of an API server that answers some writes with errors.
 type faulty struct {
 	server *informertest.Server
 	mu     sync.Mutex // guards failing
-	// failing are the errors that the next writes of a method are answered with.
+	// failing are the errors for the next writes of each method.
 	failing map[string][]*apierrors.StatusError
 }
 
@@ -193,7 +192,7 @@ func (f *faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(status)
 }
 
-// What the server refuses is tried again, until it is done.
+// Writes rejected by the server are retried until they succeed.
 func TestRetries(t *testing.T) {
 	ctx := t.Context()
 	maps := corev1.Resource("configmaps")

@@ -16,15 +16,14 @@ import (
 )
 
 const (
-	wantedLabel    = "example.com/summary" // on a Deployment: it wants a summary
+	wantedLabel    = "example.com/summary" // on a Deployment that wants a summary
 	managedByLabel = "app.kubernetes.io/managed-by"
 	manager        = "tidemark-example-controller"
 )
 
-// reconcile does what is missing for the summary of one name to be right, and
-// tells what that was. It reads the stores alone. They may lag behind the
-// server, which refuses what is based on an old version; nothing is lost then,
-// since it is tried again. Done twice it does nothing.
+// reconcile makes the summary of one name correct, and returns a description of its change. It
+// reads only the stores. They may be behind the server; the server then rejects writes based on
+// old versions, and the controller retries. A second call does nothing.
 func (c *controller) reconcile(ctx context.Context, key indexer.Key) (did string, err error) {
 	deployment, absent := c.deployments.Lister().Namespace(key.Namespace).Get(key.Name)
 	summary, missing := c.summaries.Lister().Namespace(key.Namespace).Get(key.Name)
@@ -46,22 +45,22 @@ func (c *controller) create(ctx context.Context, deployment *appsv1.Deployment) 
 	case apierrors.IsAlreadyExists(err):
 		return c.adopt(ctx, deployment)
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return "", nil // the Deployment goes, too
+		return "", nil // the Deployment will be deleted, too
 	case err != nil:
 		return "", err
 	}
 	return "summary created: " + describe(summary), nil
 }
 
-// adopt updates a summary that is not in the store: it was created a moment
-// ago, or someone took its label off.
+// adopt updates a summary that exists but is not in the store: it was created a moment ago, or
+// somebody removed its label.
 func (c *controller) adopt(ctx context.Context, deployment *appsv1.Deployment) (string, error) {
 	summary, err := c.client.CoreV1().ConfigMaps(deployment.Namespace).Get(ctx, deployment.Name, metav1.GetOptions{})
 	if err != nil {
 		return "", err
 	}
 	if !metav1.IsControlledBy(summary, deployment) {
-		return "", errors.New("a ConfigMap of this name is someone else's")
+		return "", errors.New("a ConfigMap of this name belongs to somebody else")
 	}
 	return c.update(ctx, deployment, summary)
 }
@@ -78,9 +77,9 @@ func (c *controller) update(ctx context.Context, deployment *appsv1.Deployment, 
 	return "summary updated: " + describe(right), nil
 }
 
-// remove deletes a summary, unless it has changed since: then it is looked at
-// again. A cluster's garbage collector would delete it with its owner, but not
-// when the Deployment only lost its label.
+// remove deletes a summary. If the summary has changed meanwhile, the delete fails and is
+// retried. The garbage collector deletes it with its owner, but not if the Deployment only lost
+// its label.
 func (c *controller) remove(ctx context.Context, summary *corev1.ConfigMap) (string, error) {
 	err := c.client.CoreV1().ConfigMaps(summary.Namespace).Delete(ctx, summary.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &summary.UID, ResourceVersion: &summary.ResourceVersion},
@@ -94,15 +93,15 @@ func (c *controller) remove(ctx context.Context, summary *corev1.ConfigMap) (str
 	return "summary deleted", nil
 }
 
-// summarize returns what the summary of a Deployment should be, where it is
-// something else now. What comes out of a store is shared, so it is copied.
+// summarize returns the correct summary of a Deployment, as a change of the current one. Objects
+// from a store are shared, so it makes a copy.
 func summarize(deployment *appsv1.Deployment, now *corev1.ConfigMap) *corev1.ConfigMap {
 	summary := now.DeepCopy()
 	summary.Namespace, summary.Name = deployment.Namespace, deployment.Name
 	metav1.SetMetaDataLabel(&summary.ObjectMeta, managedByLabel, manager)
 	summary.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment"))}
 
-	replicas := int32(1) // what the server takes an absent number for
+	replicas := int32(1) // the server's default
 	if deployment.Spec.Replicas != nil {
 		replicas = *deployment.Spec.Replicas
 	}

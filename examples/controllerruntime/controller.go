@@ -13,19 +13,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// readyField is the name of the index over whether pods are ready.
+// readyField is the name of the index of pods by their readiness.
 const readyField = "ready"
 
-// counter prints how many pods of a namespace are ready. It is called for one
-// namespace at a time, and so needs no lock.
+// counter prints the number of ready pods of a namespace. controller-runtime calls it for one
+// namespace at a time, so it needs no lock.
 type counter struct {
 	cache   client.Reader
 	out     *log.Logger
 	printed map[string]string // by namespace
 }
 
-// setUp adds the controller to a manager. Its requests are namespaces: those of
-// the pods that come, change and go.
+// setUp adds the controller to a manager. Its requests are the namespaces of pods that change.
 func setUp(ctx context.Context, m ctrl.Manager, out *log.Logger) error {
 	if err := m.GetFieldIndexer().IndexField(ctx, &corev1.Pod{}, readyField, isReady); err != nil {
 		return err
@@ -38,11 +37,10 @@ func setUp(ctx context.Context, m ctrl.Manager, out *log.Logger) error {
 		Complete(&counter{cache: m.GetCache(), out: out, printed: map[string]string{}})
 }
 
-// Reconcile counts the pods of the namespace that the request names. All of it
-// comes out of the cache.
+// Reconcile counts the pods of the request's namespace. It reads only the cache.
 func (c *counter) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	in := client.InNamespace(request.Name)
-	// The pods are the cache's own, which saves a copy; they are only counted.
+	// Without a copy, because the pods are only counted.
 	var all, ready corev1.PodList
 	if err := c.cache.List(ctx, &all, in, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, err
@@ -58,7 +56,7 @@ func (c *counter) Reconcile(ctx context.Context, request reconcile.Request) (rec
 	return reconcile.Result{}, nil
 }
 
-// isReady returns the values of a pod in the index.
+// isReady returns the index values of a pod.
 func isReady(o client.Object) []string {
 	for _, c := range o.(*corev1.Pod).Status.Conditions {
 		if c.Type == corev1.PodReady {

@@ -14,22 +14,22 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// beat is the time between two changes in the demo.
+// beat is the time between two changes of the demo.
 const beat = 100 * time.Millisecond
 
-// startDemo starts a made-up cluster. In its namespaces pods are replaced one
-// by one, as a Deployment does it.
+// startDemo starts a demo cluster. Pods in its namespaces are replaced one by one, as by a
+// Deployment.
 func startDemo() (*cluster, error) {
 	server := informertest.New(informertest.Options{BookmarkInterval: time.Minute})
 	if err := server.Start(); err != nil {
 		server.Close()
-		return nil, fmt.Errorf("the demo does not start: %w", err)
+		return nil, fmt.Errorf("the demo cannot be started: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var living sync.WaitGroup
 	living.Go(func() {
 		if err := live(ctx, server); !errors.Is(err, context.Canceled) {
-			klog.Background().Error(err, "The demo broke down")
+			klog.Background().Error(err, "The demo failed")
 		}
 	})
 	return &cluster{config: server.ClientConfig(), close: func() {
@@ -39,8 +39,7 @@ func startDemo() (*cluster, error) {
 	}}, nil
 }
 
-// live replaces the oldest pod of each namespace in turn, until ctx ends or
-// something fails.
+// live replaces the oldest pod of each namespace in turn, until ctx ends or a change fails.
 func live(ctx context.Context, server *informertest.Server) error {
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
@@ -51,12 +50,12 @@ func live(ctx context.Context, server *informertest.Server) error {
 				return err
 			}
 		}
-		server.Compact() // or it would keep every state there ever was
+		server.Compact() // otherwise the server keeps all old versions
 	}
 }
 
-// replace makes a pod and has it ready a beat later. Then it removes the
-// oldest one, where there are more than size.
+// replace creates a pod and makes it ready a beat later. Then it deletes the oldest pod, if there are
+// more than size.
 func replace(ctx context.Context, server *informertest.Server, ticker *time.Ticker, namespace string, size int, pods map[string][]*corev1.Pod) error {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "web-"},

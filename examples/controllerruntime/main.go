@@ -1,23 +1,22 @@
-// Controllerruntime is a controller-runtime manager on tidemark. One option
-// does it, and a second line lets its cache read the server's bytes itself:
+// Controllerruntime is a controller-runtime manager with tidemark's informers. It needs one option;
+// the second line lets the informers decode the server's responses themselves:
 //
 //	cache.Options{NewInformer: informer.ForControllerRuntime}
 //	config.Wrap(reflector.Wire)
 //
-// Its controller prints how many pods of each namespace are ready, whenever
-// that changes, and changes nothing itself:
+// Its controller prints the number of ready pods of each namespace when it changes. It writes
+// nothing to the cluster:
 //
 //	go run -C examples/controllerruntime . --demo --for 10s
 //	go run -C examples/controllerruntime . --demo --metrics-address 127.0.0.1:8080 --health-address 127.0.0.1:8081
 //	go run -C examples/controllerruntime .
 //
-// The cluster is that of $KUBECONFIG, of the pod that this runs in, or of
-// ~/.kube/config. With --demo it is made up: an API server in this process, and
-// pods that come and go. The exit code is 0, 1 after an error and 2 after a flag
-// that cannot be used.
+// It uses the cluster of $KUBECONFIG, of the pod it runs in, or of ~/.kube/config. With --demo it
+// uses a demo cluster: an API server in this process, with pods that come and go. The exit code is
+// 0, or 1 after an error, or 2 after an invalid flag.
 //
-// This is a module of its own, since tidemark does not need controller-runtime.
-// A copy leaves out the replace line of go.mod, and demo.go with what calls it.
+// It is a separate module, because tidemark does not depend on controller-runtime. If you copy it,
+// leave out the replace line of go.mod, demo.go and the calls of demo.go.
 package main
 
 import (
@@ -45,16 +44,16 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the second Ctrl-C kills
+	context.AfterFunc(ctx, stop) // a second Ctrl-C kills the program
 	ctrl.SetLogger(klog.Background())
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the program, and returns its exit code.
+// run executes the program, and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("controllerruntime", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	demo := flags.Bool("demo", false, "watch a made-up cluster, on an API server in this process")
+	demo := flags.Bool("demo", false, "watch a demo cluster: an API server in this process")
 	limit := flags.Duration("for", 0, "stop after this `duration`, such as 10s; otherwise at Ctrl-C")
 	var serve addresses
 	flags.StringVar(&serve.metrics, "metrics-address", "0", "serve /metrics and /debug/informers at this `address`, such as 127.0.0.1:8080; 0 for nowhere")
@@ -66,7 +65,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	if *limit > 0 {
-		// Not a deadline, which the manager takes for an error while it starts.
+		// Not a deadline: while the manager starts, it reports a deadline as an error.
 		timed, stop := context.WithCancel(ctx)
 		defer stop()
 		defer time.AfterFunc(*limit, stop).Stop()
@@ -79,7 +78,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// addresses are where the manager tells of itself.
+// addresses are the addresses of the manager's servers.
 type addresses struct{ metrics, health string }
 
 // watch runs the manager until ctx ends.
@@ -90,8 +89,8 @@ func watch(ctx context.Context, demo bool, serve addresses, out io.Writer) error
 	}
 	defer cluster.close()
 
-	// These two lines put the manager on tidemark; without watched, which looks at the informers,
-	// NewInformer is informer.ForControllerRuntime.
+	// These two lines make the manager use tidemark's informers. If you do not need the list of
+	// informers in watched, set NewInformer to informer.ForControllerRuntime.
 	cluster.config.Wrap(reflector.Wire)
 	informers := &watched{scheme: scheme.Scheme}
 	m, err := ctrl.NewManager(cluster.config, ctrl.Options{
@@ -105,10 +104,10 @@ func watch(ctx context.Context, demo bool, serve addresses, out io.Writer) error
 		return fmt.Errorf("the manager cannot be made: %w", err)
 	}
 	defer m.GetHTTPClient().CloseIdleConnections()
-	end, err := informers.tell(m)
+	end, err := informers.report(m)
 	defer end()
 	if err != nil {
-		return fmt.Errorf("the manager cannot tell of its informers: %w", err)
+		return fmt.Errorf("the manager cannot report its informers: %w", err)
 	}
 	if err := setUp(ctx, m, log.New(out, "", log.LstdFlags)); err != nil {
 		return fmt.Errorf("the controller cannot be made: %w", err)
@@ -122,13 +121,13 @@ func watch(ctx context.Context, demo bool, serve addresses, out io.Writer) error
 	return err
 }
 
-// cluster is what the manager talks to. It has to be closed.
+// cluster is the connection of the manager. It must be closed.
 type cluster struct {
 	config *rest.Config
 	close  func()
 }
 
-// connect finds the cluster, or makes one up.
+// connect returns the cluster of the environment, or a demo cluster.
 func connect(demo bool) (*cluster, error) {
 	if demo {
 		return startDemo()

@@ -23,12 +23,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
+	klog.SetLogger(klog.Logger{}) // discards the errors that tests cause on purpose
 	ctrl.SetLogger(klog.Logger{})
 	goleak.VerifyTestMain(m)
 }
 
-// transcript is what the program writes.
+// transcript is the output of the program.
 type transcript struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -48,11 +48,11 @@ func (t *transcript) String() string {
 	return t.text.String()
 }
 
-// program is the program as it runs in a test.
+// program is a running program.
 type program struct {
 	stdout, stderr *transcript
 	interrupt      context.CancelFunc
-	exit           chan int // brings the exit code
+	exit           chan int // receives the exit code
 }
 
 func start(t *testing.T, args ...string) *program {
@@ -64,7 +64,7 @@ func start(t *testing.T, args ...string) *program {
 	return p
 }
 
-// prints returns once stdout fits the pattern.
+// prints waits until stdout matches the pattern.
 func (p *program) prints(t *testing.T, pattern string) {
 	t.Helper()
 	fits := regexp.MustCompile(pattern)
@@ -77,7 +77,7 @@ func (p *program) prints(t *testing.T, pattern string) {
 	}
 }
 
-// stops interrupts the program and expects that it ends well.
+// stops interrupts the program and requires that it ends without an error.
 func (p *program) stops(t *testing.T) {
 	t.Helper()
 	p.interrupt()
@@ -86,7 +86,7 @@ func (p *program) stops(t *testing.T) {
 	assert.Empty(t, p.stderr.String())
 }
 
-// TestDemo waits for what the made-up cluster is bound to come to.
+// TestDemo waits for the output of the demo cluster.
 func TestDemo(t *testing.T) {
 	p := start(t, "--demo")
 	p.prints(t, `(?m)^[0-9/]+ [0-9:]+ billing: 2 of 3 pods are ready$`)
@@ -105,7 +105,7 @@ func TestInterruptBeforeTheSync(t *testing.T) {
 	p.stops(t)
 }
 
-// TestCluster follows a server from outside, as on a cluster.
+// TestCluster runs the program with a kubeconfig, as on a cluster.
 func TestCluster(t *testing.T) {
 	server := informertest.New(informertest.Options{})
 	t.Cleanup(server.Close)

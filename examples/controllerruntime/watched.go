@@ -21,7 +21,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// watched are the informers of a manager's cache: what a probe, the metrics and a page look at.
+// watched is the list of the informers of a manager's cache, for the probe, the metrics and the
+// debug page.
 type watched struct {
 	scheme *runtime.Scheme
 
@@ -29,11 +30,11 @@ type watched struct {
 	all []iter.Seq[factory.Held]
 }
 
-// newInformer is the cache's NewInformer. It keeps in mind what it makes.
+// newInformer is the cache's NewInformer. It adds the informer to the list.
 func (w *watched) newInformer(lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, ix toolscache.Indexers) toolscache.SharedIndexInformer {
 	i := informer.ForControllerRuntime(lw, example, resync, ix)
 	if kind, err := apiutil.GVKForObject(example, w.scheme); err == nil {
-		resource, _ := meta.UnsafeGuessKindToResource(kind) // a name for people
+		resource, _ := meta.UnsafeGuessKindToResource(kind) // only for display
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.all = append(w.all, factory.Alone(resource, factory.Scope{}, i))
@@ -41,7 +42,7 @@ func (w *watched) newInformer(lw toolscache.ListerWatcher, example runtime.Objec
 	return i
 }
 
-// informers are the informers that there are when the loop begins.
+// informers yields the informers that exist when the loop begins.
 func (w *watched) informers(yield func(factory.Held) bool) {
 	w.mu.Lock()
 	all := slices.Clone(w.all)
@@ -55,9 +56,9 @@ func (w *watched) informers(yield func(factory.Held) bool) {
 	}
 }
 
-// tell lets a manager tell of its informers: at /readyz, at /metrics, and at
-// /debug/informers beside that. What it returns ends the metrics.
-func (w *watched) tell(m ctrl.Manager) (end func(), err error) {
+// report adds the informers to the manager's /readyz and /metrics, and serves /debug/informers
+// beside the metrics. The caller must call end to unregister the metrics.
+func (w *watched) report(m ctrl.Manager) (end func(), err error) {
 	collector := informermetrics.New(w.informers)
 	end = func() { metrics.Registry.Unregister(collector) }
 	if err := metrics.Registry.Register(collector); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// freeAddress is an address that nobody listens at.
+// freeAddress returns an address on which nothing listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -20,7 +20,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// get asks until there is an answer of a status.
+// get repeats a request until the answer has the status.
 func get(t *testing.T, url string, status int) (body string) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -37,7 +37,7 @@ func get(t *testing.T, url string, status int) (body string) {
 	return body
 }
 
-// The manager tells of its informers to a probe, to Prometheus and in a browser.
+// The manager reports its informers to a probe, to Prometheus and on the debug page.
 func TestTheManagerTellsOfItsInformers(t *testing.T) {
 	metrics, health := freeAddress(t), freeAddress(t)
 	p := start(t, "--demo", "--metrics-address", metrics, "--health-address", health)
@@ -54,7 +54,7 @@ func TestTheManagerTellsOfItsInformers(t *testing.T) {
 	p.stops(t)
 }
 
-// A second run in one process registers its metrics anew.
+// A second run in one process registers its metrics again.
 func TestTwoManagersInTurn(t *testing.T) {
 	for range 2 {
 		p := start(t, "--demo")

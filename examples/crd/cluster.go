@@ -16,28 +16,27 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// cluster is what a program works on, and for how long. This file is the same in
+// cluster has the flags of an example: its cluster, and how long it runs. This file is the same in
 // several examples.
 type cluster struct {
 	kubeconfig string        // empty for $KUBECONFIG or ~/.kube/config
-	demo       bool          // a made-up cluster instead
+	demo       bool          // use a demo cluster instead
 	limitedTo  time.Duration // zero for no limit
 }
 
-// parse reads the flags: those that f has already, and those of the cluster.
-// After -h it returns flag.ErrHelp.
+// parse adds the flags of the cluster to f, and parses all flags. After -h it returns flag.ErrHelp.
 func parse(f *flag.FlagSet, args []string) (cluster, error) {
 	var c cluster
-	f.StringVar(&c.kubeconfig, "kubeconfig", "", "`file` that names the cluster; otherwise $KUBECONFIG, ~/.kube/config, or else the demo")
-	f.BoolVar(&c.demo, "demo", false, "use a made-up cluster, on an API server in this process")
-	f.Func("for", "stop after this `duration`, such as 10s; otherwise at Ctrl-C", func(s string) (err error) {
+	f.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig `file`; default: $KUBECONFIG, ~/.kube/config, or the demo")
+	f.BoolVar(&c.demo, "demo", false, "use a demo cluster: an API server in this process")
+	f.Func("for", "stop after this `duration`, such as 10s; default: at Ctrl-C", func(s string) (err error) {
 		c.limitedTo, err = time.ParseDuration(s)
 		if err == nil && c.limitedTo < 0 {
 			return errors.New("it is negative")
 		}
 		return err
 	})
-	f.SetOutput(io.Discard) // the error says it, and usage is asked for with -h
+	f.SetOutput(io.Discard) // errors are returned, and -h prints the usage
 	err := f.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -53,7 +52,7 @@ func parse(f *flag.FlagSet, args []string) (cluster, error) {
 	return c, nil
 }
 
-// exit tells how the program ended, and returns its exit code.
+// exit prints the usage or the error, if any, and returns the exit code.
 func exit(f *flag.FlagSet, err error, stdout, stderr io.Writer) int {
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -75,9 +74,8 @@ func (c cluster) limit(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, c.limitedTo)
 }
 
-// config reads the kubeconfig as kubectl does: the file named, or those of
-// $KUBECONFIG, or ~/.kube/config. It returns nil, for a demo, if one is asked
-// for or if nothing names a cluster.
+// config reads the kubeconfig as kubectl does: the file of the flag, or the files of $KUBECONFIG, or
+// ~/.kube/config. It returns nil for a demo: if the flag asks for it, or if there is no kubeconfig.
 func (c cluster) config() (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath, rules.WarnIfAllMissing = c.kubeconfig, false
@@ -96,7 +94,7 @@ func (c cluster) config() (*rest.Config, error) {
 	return config, nil
 }
 
-// missing tells whether none of the files exists.
+// missing reports whether none of the files exists.
 func missing(files []string) bool {
 	for _, file := range files {
 		if _, err := os.Stat(file); err == nil {

@@ -16,37 +16,38 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// beat is the time between two changes in the demo, and lateness that before the
-// resource appears.
+// beat is the time between two changes of the demo, and lateness the time before the resource
+// appears.
 const (
 	beat     = 300 * time.Millisecond
 	lateness = 1500 * time.Millisecond
 )
 
-// kind is what a cluster gets with crontab.yaml.
+// kind is the resource that crontab.yaml adds to a cluster.
 var kind = informertest.Kind{GVR: resource, GVK: groupVersion.WithKind("CronTab"), Namespaced: true, Generation: true}
 
-// definitionKind is that of the objects by which a cluster says which resources
-// it has. Informers watch the one of theirs, so they come up at once with it.
+// definitionKind is CustomResourceDefinition. A cluster announces its custom resources with such
+// objects. An informer watches the definition of its resource, so it starts at once when the
+// resource appears.
 var definitionKind = informertest.Kind{
 	GVR: schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
 	GVK: schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"},
 }
 
-// startDemo starts a made-up cluster, which gets the resource and some objects
-// of it after a while. It ends when end is called.
+// startDemo starts a demo cluster, which gets the resource and some objects after a while. It
+// ends when end is called.
 func startDemo(ctx context.Context, notes *log.Logger) (config *rest.Config, end func(), err error) {
 	server := informertest.New(informertest.Options{BookmarkInterval: time.Minute})
 	if err := errors.Join(server.Register(definitionKind), server.Start()); err != nil {
 		server.Close()
-		return nil, nil, fmt.Errorf("the demo does not start: %w", err)
+		return nil, nil, fmt.Errorf("the demo cannot be started: %w", err)
 	}
 	notes.Printf("this is a demo, on an API server in this process, %s", server.ClientConfig().Host)
 	ctx, cancel := context.WithCancel(ctx)
 	var living sync.WaitGroup
 	living.Go(func() {
 		if err := live(ctx, server); ctx.Err() == nil {
-			notes.Printf("the demo broke down: %v", err)
+			notes.Printf("the demo failed: %v", err)
 		}
 	})
 	return server.ClientConfig(), func() {
@@ -56,8 +57,8 @@ func startDemo(ctx context.Context, notes *log.Logger) (config *rest.Config, end
 	}, nil
 }
 
-// live registers the resource, and then changes something at every beat, until
-// ctx ends or something fails.
+// live registers the resource, and then makes a change at every beat, until ctx ends or a change
+// fails.
 func live(ctx context.Context, server *informertest.Server) error {
 	if err := wait(ctx, lateness); err != nil {
 		return err
@@ -77,11 +78,11 @@ func live(ctx context.Context, server *informertest.Server) error {
 			if err := wait(ctx, beat); err != nil {
 				return err
 			}
-			if err := change(); err != nil && !apierrors.IsNotFound(err) { // the demo may be played with
+			if err := change(); err != nil && !apierrors.IsNotFound(err) { // users may change the demo cluster
 				return err
 			}
 		}
-		server.Compact() // or it would keep every state there ever was
+		server.Compact() // otherwise the server keeps all old versions
 	}
 }
 
@@ -108,7 +109,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// newCronTab returns an object as a server sees it that has no Go type for it.
+// newCronTab returns an object as a server without a Go type for it sees it.
 func newCronTab(name, schedule string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": groupVersion.String(),

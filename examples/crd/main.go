@@ -1,24 +1,21 @@
-// Crd watches objects of a custom resource, with a Go type of its own and
-// without one, made to be copied.
+// Crd watches the objects of a custom resource, with and without a Go type for them. It is meant to
+// be copied.
 //
 //	go run ./examples/crd --demo --for 10s
 //	kubectl apply -f examples/crd/crontab.yaml
 //	go run ./examples/crd
 //
-// Each change is told twice: as a *CronTab, which the factory knows since it is
-// registered there, and as an unstructured object, by the dynamic factory. The
-// resource need not be there yet. While it is not, the program says so and
-// waits, and goes on when it appears.
+// It prints each change twice: as a *CronTab, a type registered with the factory, and as an
+// unstructured object of the dynamic factory. If the resource does not exist yet, the program says
+// so, waits, and goes on when it appears.
 //
-// The cluster is that of --kubeconfig, $KUBECONFIG or ~/.kube/config. With
-// --demo, and where there is no kubeconfig, it is a made-up one, on an API
-// server in this process, which gets the resource a little later. The program
-// ends at Ctrl-C, or after the time given with --for. The exit code is 0, and 1
-// after an error: a flag or kubeconfig that cannot be used, or a resource that
-// did not come in the time there was.
+// It uses the cluster of --kubeconfig, $KUBECONFIG or ~/.kube/config. With --demo, or without a
+// kubeconfig, it uses a demo cluster: an API server in this process, which gets the resource a little
+// later. It ends at Ctrl-C, or after the time given with --for. The exit code is 0, or 1 after an
+// error: a flag or kubeconfig that cannot be used, or a resource that did not appear in time.
 //
-// types.go has the Go type and its client, watch.go the informers; cluster.go
-// finds the cluster, and demo.go makes one up.
+// types.go has the Go type and its client, watch.go the informers; cluster.go finds the cluster, and
+// demo.go has the demo cluster.
 package main
 
 import (
@@ -33,11 +30,11 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the second Ctrl-C kills
+	context.AfterFunc(ctx, stop) // a second Ctrl-C kills the program
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the program, and returns its exit code.
+// run executes the program, and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f := flag.NewFlagSet("crd", flag.ContinueOnError)
 	cluster, err := parse(f, args)
@@ -62,7 +59,7 @@ func follow(ctx context.Context, cluster cluster, out, notes *log.Logger) error 
 	timed, stop := cluster.limit(ctx)
 	defer stop()
 	err = watch(timed, config, out, notes)
-	if ctx.Err() != nil { // at Ctrl-C it is no matter how far it came
+	if ctx.Err() != nil { // after Ctrl-C an incomplete run is no error
 		return nil
 	}
 	return err

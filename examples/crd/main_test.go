@@ -16,9 +16,9 @@ func TestMain(m *testing.M) { program.Main(m) }
 
 func TestProgram(t *testing.T) { example.Test(t) }
 
-// The demo shows all of it: the resource is not there, and then it is.
+// In the demo the resource is missing at first, and appears later.
 func TestDemo(t *testing.T) {
-	p := example.Start(t) // no kubeconfig, so it is one
+	p := example.Start(t) // a demo, because there is no kubeconfig
 	p.Notes(t, program.Stamp+`crd: this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
 	p.Notes(t, program.Stamp+`crd: waiting: informer crontabs.stable.example.com: the informer is not synced: .*the server could not find the requested resource.*$`)
 	p.Prints(t, program.Stamp+`crontabs.stable.example.com is there, objects: [12]$`)
@@ -31,8 +31,8 @@ func TestDemo(t *testing.T) {
 	p.Exits(t, 0)
 }
 
-// Three seconds are enough for a look: informers come up with the definition of
-// their resource, and wait for no back-off.
+// Three seconds are enough for the demo: informers start when the definition of their resource
+// appears, without a back-off.
 func TestShortDemo(t *testing.T) {
 	p := example.Start(t, "--demo", "--for", "3s")
 	p.Prints(t, program.Stamp+`crontabs.stable.example.com is there, objects: [12]$`)
@@ -54,7 +54,7 @@ func TestCluster(t *testing.T) {
 	assert.Equal(t, informertest.Counts{WatchList: 2}, s.Counts())
 }
 
-// A resource that does not come by the end is an error.
+// A resource that does not appear in time is an error.
 func TestResourceThatNeverComes(t *testing.T) {
 	s := informertest.New(informertest.Options{})
 	p := example.Start(t, "--kubeconfig", program.Kubeconfig(t, s), "--for", "1500ms")
@@ -63,7 +63,7 @@ func TestResourceThatNeverComes(t *testing.T) {
 	assert.Empty(t, p.Stdout.String())
 }
 
-// What the store hands out is copied without sharing.
+// Copies share no memory with the original.
 func TestDeepCopy(t *testing.T) {
 	list := &CronTabList{Items: []CronTab{{Spec: CronTabSpec{Schedule: "daily"}}}}
 	list.Items[0].Labels = map[string]string{"a": "1"}

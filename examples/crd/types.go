@@ -12,21 +12,21 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// CronTab is the Go type of the custom resource. A type of one's own needs
-// metadata and DeepCopyObject, which deepcopy-gen or controller-gen can write.
+// CronTab is the Go type of the custom resource. Such a type needs metadata and DeepCopyObject,
+// which deepcopy-gen or controller-gen can generate.
 type CronTab struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              CronTabSpec `json:"spec"`
 }
 
-// CronTabSpec says what to run, and when.
+// CronTabSpec is the command and its schedule.
 type CronTabSpec struct {
 	Schedule string `json:"schedule"`
 	Image    string `json:"image"`
 }
 
-// CronTabList is what a list request is answered with.
+// CronTabList is the response to a list request.
 type CronTabList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata"`
@@ -56,8 +56,8 @@ var (
 	resource     = groupVersion.WithResource("crontabs")
 )
 
-// cronTabs says where CronTabs come from. What a generated client returns, such
-// as client.StableV1().CronTabs(namespace), does as well as the client made here.
+// cronTabs returns the resource and the source of CronTabs. A generated client, such as
+// client.StableV1().CronTabs(namespace), can be used in place of the client made here.
 func cronTabs(config *rest.Config) (factory.Resource, error) {
 	known := runtime.NewScheme()
 	known.AddKnownTypes(groupVersion, &CronTab{}, &CronTabList{})
@@ -72,6 +72,6 @@ func cronTabs(config *rest.Config) (factory.Resource, error) {
 	return factory.Resource{GVR: resource, Namespaced: true, Source: func(namespace string) reflector.Source {
 		cronTabs := gentype.NewClientWithList(resource.Resource, client, runtime.NewParameterCodec(known), namespace,
 			func() *CronTab { return &CronTab{} }, func() *CronTabList { return &CronTabList{} })
-		return reflector.FromCustomResource[*CronTab](cronTabs, resource) // and it knows whether the server has it
+		return reflector.FromCustomResource[*CronTab](cronTabs, resource) // this source also finds out whether the server has the resource
 	}}, nil
 }

@@ -17,11 +17,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// patience is how long to wait before saying that one waits, or that the reason is another.
+// patience is the time after which the program prints that it waits, or that the reason has
+// changed.
 const patience = time.Second
 
-// watch tells of the CronTabs of a cluster until ctx ends. Its error says why
-// there were none by then.
+// watch prints the changes of a cluster's CronTabs until ctx ends. It returns an error if the
+// informers did not sync in time.
 func watch(ctx context.Context, config *rest.Config, out, notes *log.Logger) error {
 	typed, stopTyped, err := startTyped(ctx, config, out)
 	if err != nil {
@@ -45,8 +46,8 @@ func watch(ctx context.Context, config *rest.Config, out, notes *log.Logger) err
 	return nil
 }
 
-// startTyped runs an informer of CronTabs until stop is called. They come from
-// a factory that holds the built-in kinds, too.
+// startTyped runs an informer of CronTabs until stop is called. The factory also has the built-in
+// kinds.
 func startTyped(ctx context.Context, config *rest.Config, out *log.Logger) (objects *informer.Informer[*CronTab], stop func(), err error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -64,7 +65,7 @@ func startTyped(ctx context.Context, config *rest.Config, out *log.Logger) (obje
 	if err != nil {
 		return nil, nil, err
 	}
-	_, err = objects.Handle(tell(out, "typed", func(c *CronTab) string {
+	_, err = objects.Handle(printer(out, "typed", func(c *CronTab) string {
 		return fmt.Sprintf("%s/%s runs %s %s", c.Namespace, c.Name, c.Spec.Image, c.Spec.Schedule)
 	}), informer.HandlerOptions{})
 	if err != nil {
@@ -73,8 +74,8 @@ func startTyped(ctx context.Context, config *rest.Config, out *log.Logger) (obje
 	return objects, begin(ctx, f), nil
 }
 
-// startDynamic does the same without a Go type. The dynamic factory is
-// client-go's; As shows one of its informers with types.
+// startDynamic does the same without a Go type. The dynamic factory has client-go's API; As
+// returns one of its informers with types.
 func startDynamic(ctx context.Context, config *rest.Config, out *log.Logger) (objects *informer.Informer[*unstructured.Unstructured], stop func(), err error) {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -82,7 +83,7 @@ func startDynamic(ctx context.Context, config *rest.Config, out *log.Logger) (ob
 	}
 	f := factory.NewDynamicSharedInformerFactory(client, 0)
 	objects, _ = informer.As[*unstructured.Unstructured](f.ForResource(resource).Informer())
-	_, err = objects.Handle(tell(out, "dynamic", func(u *unstructured.Unstructured) string {
+	_, err = objects.Handle(printer(out, "dynamic", func(u *unstructured.Unstructured) string {
 		spec, _, _ := unstructured.NestedStringMap(u.Object, "spec")
 		return fmt.Sprintf("%s/%s runs %s %s", u.GetNamespace(), u.GetName(), spec["image"], spec["schedule"])
 	}), informer.HandlerOptions{})
@@ -92,7 +93,7 @@ func startDynamic(ctx context.Context, config *rest.Config, out *log.Logger) (ob
 	return objects, begin(ctx, f), nil
 }
 
-// begin starts a factory, and returns what ends it.
+// begin starts a factory, and returns a function that ends it.
 func begin(ctx context.Context, f interface {
 	StartWithContext(context.Context)
 	Shutdown()
@@ -105,28 +106,28 @@ func begin(ctx context.Context, f interface {
 	}
 }
 
-// tell is a handler of objects of any type.
-func tell[T informer.Object](out *log.Logger, who string, describe func(T) string) informer.Handler[T] {
+// printer returns a handler of objects of any type.
+func printer[T informer.Object](out *log.Logger, name string, describe func(T) string) informer.Handler[T] {
 	return informer.Funcs[T]{
-		Added:   func(obj T) { out.Printf("%s + %s", who, describe(obj)) },
-		Updated: func(_, obj T) { out.Printf("%s ~ %s", who, describe(obj)) },
-		Deleted: func(last T) { out.Printf("%s - %s", who, describe(last)) },
+		Added:   func(obj T) { out.Printf("%s + %s", name, describe(obj)) },
+		Updated: func(_, obj T) { out.Printf("%s ~ %s", name, describe(obj)) },
+		Deleted: func(last T) { out.Printf("%s - %s", name, describe(last)) },
 	}
 }
 
-// waitFor waits until an informer has synced, and says what keeps it, once. An
-// informer does not give up: it comes up when the resource does.
+// waitFor waits until an informer has synced, and prints each new reason for the wait once. The
+// informer does not give up: it syncs when the resource appears.
 func waitFor[T informer.Object](ctx context.Context, objects *informer.Informer[T], notes *log.Logger) error {
-	for told := ""; ; {
+	for printed := ""; ; {
 		short, stop := context.WithTimeout(ctx, patience)
 		err := objects.WaitSynced(short)
 		stop()
 		if ctx.Err() != nil || !errors.Is(err, informer.ErrNotSynced) {
 			return err
 		}
-		if why := strings.Join(strings.Fields(err.Error()), " "); why != told {
+		if why := strings.Join(strings.Fields(err.Error()), " "); why != printed {
 			notes.Printf("waiting: %s", why)
-			told = why
+			printed = why
 		}
 	}
 }

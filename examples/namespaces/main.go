@@ -1,24 +1,21 @@
-// Namespaces watches the pods of some namespaces and of no others: of those that
-// it is given, and of those that are labelled while it runs. It is made to be
-// copied.
+// Namespaces watches the pods of some namespaces only: those given as flags, and those that carry a
+// label. It is meant to be copied.
 //
 //	go run ./examples/namespaces --demo --for 10s
 //	go run ./examples/namespaces --namespaces shop,billing --labels app=web
 //	kubectl label namespace lab example.com/watched=yes
 //
-// A namespace that gets that label is watched, with a request of its own, and
-// one that loses it is not watched any more. What happens to the pods is
-// printed, and when each watch begins and ends. Of pods, no more is needed than
-// list and watch in these namespaces; of namespaces, list and watch in all.
+// A namespace that gets the label is watched, with a request of its own, until it loses the label.
+// The program prints changes of pods, and the beginning and end of each watch. It needs the
+// permissions to list and watch pods in these namespaces, and to list and watch all namespaces.
 //
-// The cluster is that of --kubeconfig, $KUBECONFIG or ~/.kube/config. With
-// --demo, and where there is no kubeconfig, it is a made-up one, on an API
-// server in this process. The program ends at Ctrl-C, or after the time given
-// with --for. The exit code is 0, and 1 after an error: a flag or kubeconfig
-// that cannot be used, or a cluster that did not answer in the time there was.
+// It uses the cluster of --kubeconfig, $KUBECONFIG or ~/.kube/config. With --demo, or without a
+// kubeconfig, it uses a demo cluster: an API server in this process. It ends at Ctrl-C, or after the
+// time given with --for. The exit code is 0, or 1 after an error: a flag or kubeconfig that cannot be
+// used, or a cluster that did not answer in time.
 //
-// scopes.go has the informers; tap.go looks on at the requests, cluster.go finds
-// the cluster, and demo.go makes one up.
+// scopes.go has the informers; tap.go observes the requests, cluster.go finds the cluster, and
+// demo.go has the demo cluster.
 package main
 
 import (
@@ -37,11 +34,11 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the second Ctrl-C kills
+	context.AfterFunc(ctx, stop) // a second Ctrl-C kills the program
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the program, and returns its exit code.
+// run executes the program, and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f := flag.NewFlagSet("namespaces", flag.ContinueOnError)
 	w := watcher{out: log.New(stdout, "", log.LstdFlags)}
@@ -81,7 +78,7 @@ func look(ctx context.Context, cluster cluster, w watcher, notes *log.Logger) er
 	timed, stop := cluster.limit(ctx)
 	defer stop()
 	err = w.run(timed, config)
-	if ctx.Err() != nil { // at Ctrl-C it is no matter how far it came
+	if ctx.Err() != nil { // after Ctrl-C an incomplete run is no error
 		return nil
 	}
 	return err

@@ -24,7 +24,7 @@ var badInput = []program.BadInput{
 }
 
 func TestDemo(t *testing.T) {
-	p := example.Start(t) // no kubeconfig, so it is one
+	p := example.Start(t) // a demo, because there is no kubeconfig
 	p.Notes(t, program.Stamp+`namespaces: this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
 	p.Prints(t, program.Stamp+`of \["shop" "billing"\] there are \d pods$`)
 	p.Prints(t, program.Stamp+`watch begins: /api/v1/namespaces/lab/pods$`)
@@ -62,7 +62,7 @@ func TestCluster(t *testing.T) {
 	require.NoError(t, s.Update(ctx, newNamespace("late", false)))
 	p.Prints(t, `watch ends: /api/v1/namespaces/late/pods of app=web$`)
 
-	// Acquired again, it is told of what there is, once.
+	// A namespace labelled again delivers its existing pods once more.
 	require.NoError(t, s.Create(ctx, newPod("late", "web")))
 	require.NoError(t, s.Update(ctx, newNamespace("late", true)))
 	p.Prints(t, `(?s)- late/web$.*\+ late/web$`)

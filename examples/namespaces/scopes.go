@@ -12,18 +12,18 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// watchedLabel is on the namespaces that are to be watched.
+// watchedLabel marks the namespaces to watch.
 const watchedLabel = "example.com/watched"
 
-// watcher is what to watch.
+// watcher has the options of the program.
 type watcher struct {
 	given  []string // namespaces
 	labels string   // a selector of pods; empty for all
 	out    *log.Logger
 }
 
-// run watches until ctx ends. Its error says what of the scopes is wrong, or
-// why they had not synced by then.
+// run watches until ctx ends. It returns an error if a scope is invalid, or the informers did not
+// sync in time.
 func (w watcher) run(ctx context.Context, config *rest.Config) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -31,18 +31,18 @@ func (w watcher) run(ctx context.Context, config *rest.Config) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	f := factory.NewSharedInformerFactory(client, 0)
-	defer f.Shutdown() // returns when all informers have ended, which stop tells them to
+	defer f.Shutdown() // waits for the informers, which stop ends
 	defer stop()
-	f.StartWithContext(ctx) // before anything is acquired: a lease starts what it needs
+	f.StartWithContext(ctx) // before the first lease, so that a lease starts its informer
 
-	// One informer for a list of namespaces: one store, and a watch of each.
+	// One informer serves a list of namespaces: one store, and a watch for each namespace.
 	if len(w.given) > 0 {
 		pods, err := factory.Acquire[*corev1.Pod](f, factory.Scope{Namespaces: w.given, Labels: w.labels})
 		if err != nil {
 			return err
 		}
 		defer pods.Release()
-		if err := w.tell(pods.Informer()); err != nil {
+		if err := w.printChanges(pods.Informer()); err != nil {
 			return err
 		}
 		if err := pods.Informer().WaitSynced(ctx); err != nil {
@@ -51,7 +51,7 @@ func (w watcher) run(ctx context.Context, config *rest.Config) error {
 		w.out.Printf("of %q there are %d pods", w.given, pods.Informer().Indexer().Len())
 	}
 
-	// Namespaces come under this selector and leave it while the program runs.
+	// While the program runs, namespaces may begin and cease to match this selector.
 	namespaces, err := factory.Acquire[*corev1.Namespace](f, factory.Scope{Labels: watchedLabel})
 	if err != nil {
 		return err
@@ -72,22 +72,21 @@ func (w watcher) run(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
-// tell prints what happens to pods.
-func (w watcher) tell(pods *informer.Informer[*corev1.Pod]) error {
-	_, err := pods.Handle(w.teller(), informer.HandlerOptions{Name: "teller"})
+// printChanges prints the changes of pods.
+func (w watcher) printChanges(pods *informer.Informer[*corev1.Pod]) error {
+	_, err := pods.Handle(w.printer(), informer.HandlerOptions{Name: "printer"})
 	return err
 }
 
-func (w watcher) teller() informer.Handler[*corev1.Pod] {
+func (w watcher) printer() informer.Handler[*corev1.Pod] {
 	return informer.Funcs[*corev1.Pod]{
 		Added:   func(pod *corev1.Pod) { w.out.Printf("+ %s/%s", pod.Namespace, pod.Name) },
 		Deleted: func(last *corev1.Pod) { w.out.Printf("- %s/%s", last.Namespace, last.Name) },
 	}
 }
 
-// scopes are the namespaces that are labelled, each with an informer of its own.
-// The handler of namespaces is all that uses them, one change at a time, so
-// they need no lock.
+// scopes are the labelled namespaces, each with an informer of its own. Only the handler of
+// namespaces uses them, one change at a time, so they need no lock.
 type scopes struct {
 	watcher
 	factory *factory.Factory
@@ -95,15 +94,14 @@ type scopes struct {
 }
 
 func (s scopes) begin(namespace *corev1.Namespace) {
-	// The scope and the selector have been good before, so an error means that
-	// the factory is shut down.
+	// The scope and the selector are valid, so an error means that the factory is shut down.
 	lease, err := factory.Acquire[*corev1.Pod](s.factory, factory.Scope{Namespaces: []string{namespace.Name}, Labels: s.labels})
 	if err != nil {
 		s.out.Printf("namespace %s is not watched: %v", namespace.Name, err)
 		return
 	}
 	// The handler ends with the lease.
-	if _, err := lease.Informer().Handle(s.teller(), informer.HandlerOptions{Name: "teller of " + namespace.Name}); err != nil {
+	if _, err := lease.Informer().Handle(s.printer(), informer.HandlerOptions{Name: "printer of " + namespace.Name}); err != nil {
 		lease.Release()
 		s.out.Printf("namespace %s is not watched: %v", namespace.Name, err)
 		return

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// bar draws how many of so many pods have come; of -1 where nobody knows. Behind it stands how
-// fast they come, where there is room: it fits on any terminal.
+// bar draws the number of pods received, of all pods; all is -1 if the number is unknown. The pace
+// follows if the line has room for it.
 func bar(came, all int, pace string) string {
 	const cells, columns = 30, 79
 	text := "podwatch: " + portion(came, all)
@@ -24,8 +24,8 @@ func bar(came, all int, pace string) string {
 	return text + pace
 }
 
-// pace says how much has come since it began, and how many a second: nothing in the first moments,
-// in which that says nothing.
+// pace formats the bytes received and the pods per second. In the first second it leaves out the
+// rate.
 func pace(pods int, bytes int64, since time.Duration) string {
 	text := ""
 	if bytes > 0 {
@@ -37,7 +37,7 @@ func pace(pods int, bytes int64, since time.Duration) string {
 	return text
 }
 
-// portion says the same in words.
+// portion formats the numbers in words.
 func portion(came, all int) string {
 	if all < 0 {
 		return count(came, "pod") + " so far"

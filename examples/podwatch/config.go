@@ -15,10 +15,9 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// configure finds out how to reach the cluster: from a kubeconfig or, where
-// there is none, from the service account of the pod that this runs in, which
-// inCluster reads. There is no config, and no error either, if nothing names a
-// cluster.
+// configure returns the configuration of the cluster: from a kubeconfig or, if there is none, from
+// the service account of this pod, read by inCluster. It returns nil without an error if there is
+// neither.
 func configure(o options, inCluster func() (*rest.Config, error)) (config *rest.Config, origin string, err error) {
 	config, origin, err = kubeconfig(o.kubeconfig, o.context)
 	switch {
@@ -35,9 +34,8 @@ func configure(o options, inCluster func() (*rest.Config, error)) (config *rest.
 	return config, "the service account of this pod", nil
 }
 
-// kubeconfig finds and reads the kubeconfig as kubectl does: the file named, or
-// those of $KUBECONFIG, or ~/.kube/config. There is none, and no error either,
-// if nothing names one and the last does not exist.
+// kubeconfig reads the kubeconfig as kubectl does: the file at path, or the files of $KUBECONFIG, or
+// ~/.kube/config. It returns nil without an error if neither is given and the last does not exist.
 func kubeconfig(path, context string) (config *rest.Config, origin string, err error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath, rules.WarnIfAllMissing = path, false
@@ -72,10 +70,10 @@ func kubeconfig(path, context string) (config *rest.Config, origin string, err e
 }
 
 func unusable(origin string, err error) error {
-	return fmt.Errorf("%s cannot be used: %w: mend it, or name another file with --kubeconfig", origin, err)
+	return fmt.Errorf("%s cannot be used: %w: repair it, or name another file with --kubeconfig", origin, err)
 }
 
-// contexts says which contexts there are.
+// contexts lists the contexts.
 func contexts(c *clientcmdapi.Config) string {
 	if len(c.Contexts) == 0 {
 		return "is none"

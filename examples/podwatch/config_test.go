@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// What comes first is tested from the last to the first.
+// The sources of a configuration are tested from the last to the first.
 func TestPrecedence(t *testing.T) {
 	inCluster := func() (*rest.Config, error) { return &rest.Config{Host: "https://10.96.0.1:443"}, nil }
 	reaches := func(want, from string, o options) {

@@ -12,17 +12,16 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// cluster is what podwatch talks to. It has to be closed.
+// cluster is the connection to a cluster. It must be closed.
 type cluster struct {
 	client kubernetes.Interface
 	server string // its URL
-	origin string // where that is written
+	origin string // the source of the URL
 	close  func()
 }
 
-// connect returns the cluster that the options and the environment name. Where
-// they name none, it is a made-up one, which runs until ctx ends. No request
-// has been made yet.
+// connect returns the cluster given by the options and the environment, or else a demo cluster, which
+// runs until ctx ends. It makes no request.
 func connect(ctx context.Context, o options, notes *log.Logger) (*cluster, error) {
 	if o.demo {
 		return startDemo(ctx, o.namespace, "this is a demo", notes)
@@ -36,7 +35,7 @@ func connect(ctx context.Context, o options, notes *log.Logger) (*cluster, error
 	case config == nil:
 		return startDemo(ctx, o.namespace, "there is no kubeconfig, so this is a demo", notes)
 	}
-	// Nobody wants to wait the usual 30 s to hear that an address is wrong.
+	// The usual 30 s are a long time to wait for a wrong address.
 	config.Dial = (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	finish := func() {}
 	if o.record != "" {

@@ -16,26 +16,26 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// beat is the time between two changes in the demo.
+// beat is the time between two changes of the demo.
 const beat = 100 * time.Millisecond
 
-// demo is what happens in a made-up cluster: the pods of some apps are replaced
-// all the time, one by one, as a Deployment does it.
+// demo is a demo cluster. The pods of some apps are replaced one by one all the time, as by a
+// Deployment.
 type demo struct {
 	server *informertest.Server
 	apps   []*app
 	ticker *time.Ticker // between two changes
 }
 
-// app is what a Deployment would look after.
+// app stands for a Deployment.
 type app struct {
 	namespace, name, hash string
 	replicas              int
 	pods                  []*corev1.Pod // the oldest first
 }
 
-// startDemo starts a made-up cluster, with pods in one namespace or, if that is
-// empty, in several. It tells why, and where the API server listens.
+// startDemo starts a demo cluster, with pods in one namespace or, if namespace is empty, in several.
+// It prints why, and the address of the API server.
 func startDemo(ctx context.Context, namespace, why string, notes *log.Logger) (*cluster, error) {
 	server := informertest.New(informertest.Options{BookmarkInterval: time.Minute})
 	err := server.Start()
@@ -46,7 +46,7 @@ func startDemo(ctx context.Context, namespace, why string, notes *log.Logger) (*
 	}
 	if err != nil {
 		server.Close()
-		return nil, fmt.Errorf("the demo does not start: %w", err)
+		return nil, fmt.Errorf("the demo cannot be started: %w", err)
 	}
 	d := &demo{server: server, apps: demoApps(namespace), ticker: time.NewTicker(beat)}
 	notes.Printf("%s, on an API server in this process, %s; its pods have labels such as app=%s", why, config.Host, d.apps[0].name)
@@ -55,7 +55,7 @@ func startDemo(ctx context.Context, namespace, why string, notes *log.Logger) (*
 	var living sync.WaitGroup
 	living.Go(func() {
 		if err := d.live(ctx); ctx.Err() == nil {
-			notes.Printf("the demo broke down: %s", oneLine(err.Error()))
+			notes.Printf("the demo failed: %s", oneLine(err.Error()))
 		}
 	})
 	return &cluster{client: client, server: config.Host, origin: "the demo", close: func() {
@@ -80,7 +80,7 @@ func demoApps(namespace string) []*app {
 	return apps
 }
 
-// live changes something at every beat, until ctx ends or something fails.
+// live makes a change at every beat, until ctx ends or a change fails.
 func (d *demo) live(ctx context.Context) error {
 	for _, a := range d.apps {
 		if err := d.populate(ctx, a); err != nil {
@@ -93,11 +93,11 @@ func (d *demo) live(ctx context.Context) error {
 				return err
 			}
 		}
-		d.server.Compact() // or it would keep every state there ever was
+		d.server.Compact() // otherwise the server keeps all old versions
 	}
 }
 
-// populate gives an app its first pods, which have been there for long.
+// populate creates the first pods of an app.
 func (d *demo) populate(ctx context.Context, a *app) error {
 	for range a.replicas {
 		pod := a.newPod()
@@ -135,8 +135,7 @@ func (d *demo) create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)
 	return pod, d.server.Create(ctx, pod)
 }
 
-// update changes a pod, unless someone else has changed or deleted it: the
-// demo may be played with.
+// update changes a pod, unless a user has changed or deleted it meanwhile.
 func (d *demo) update(ctx context.Context, pod *corev1.Pod, change func(*corev1.Pod)) (*corev1.Pod, error) {
 	if err := d.wait(ctx); err != nil {
 		return nil, err
@@ -183,7 +182,7 @@ func (a *app) newPod() *corev1.Pod {
 	}
 }
 
-// begin makes a pod run, as a scheduler and a kubelet do.
+// begin makes a pod run, as a scheduler and a kubelet would.
 func begin(pod *corev1.Pod) {
 	now := metav1.Now()
 	pod.Spec.NodeName = fmt.Sprintf("node-%d", rand.IntnRange(1, 4))
@@ -191,5 +190,5 @@ func begin(pod *corev1.Pod) {
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: now}}
 }
 
-// retire labels a pod that is about to go.
+// retire labels a pod that is about to be deleted.
 func retire(pod *corev1.Pod) { pod.Labels["track"] = "retiring" }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// kind is what happened to a pod.
+// kind is the kind of an event.
 type kind string
 
 // The kinds of events.
@@ -19,14 +19,14 @@ const (
 	deleted kind = "deleted"
 )
 
-// event is one thing that happened to a pod.
+// event is a change of a pod.
 type event struct {
-	at      time.Time // when podwatch was told
+	at      time.Time // when the handler was called
 	kind    kind
-	pod     *corev1.Pod // as it is now, or was last; the store's own
-	changed []string    // of an update
-	initial bool        // the pod was there already
-	lost    bool        // the delete was not seen
+	pod     *corev1.Pod // the current or last state; shared with the store
+	changed []string    // for an update
+	initial bool        // the pod existed already
+	lost    bool        // the deletion was not observed
 }
 
 // resynced marks an update that changes nothing.
@@ -40,8 +40,8 @@ func newUpdated(old, pod *corev1.Pod) event {
 	return event{at: time.Now(), kind: updated, pod: pod, changed: changes(old, pod)}
 }
 
-// newDeleted takes what a handler is told of a delete: the pod in its final
-// state or, where that was missed, a tombstone with what was known last.
+// newDeleted takes the argument of a handler's OnDelete: the pod in its final state or, if that was
+// missed, a tombstone with the last known state.
 func newDeleted(obj any) event {
 	e := event{at: time.Now(), kind: deleted}
 	tombstone, lost := obj.(cache.DeletedFinalStateUnknown)
@@ -49,7 +49,7 @@ func newDeleted(obj any) event {
 		e.lost, obj = true, tombstone.Obj
 	}
 	pod, ok := obj.(*corev1.Pod)
-	if !ok { // nothing but the name was known
+	if !ok { // only the name is known
 		namespace, name, _ := cache.SplitMetaNamespaceKey(tombstone.Key)
 		pod = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	}
@@ -57,7 +57,7 @@ func newDeleted(obj any) event {
 	return e
 }
 
-// changes says what people want to know of the difference between two states.
+// changes summarizes the difference between two states.
 func changes(old, pod *corev1.Pod) []string {
 	if old.ResourceVersion == pod.ResourceVersion {
 		return []string{resynced}
@@ -78,7 +78,7 @@ func changes(old, pod *corev1.Pod) []string {
 	return changed
 }
 
-// ready tells whether a pod can be sent requests.
+// ready reports whether a pod is ready.
 func ready(pod *corev1.Pod) bool {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {

@@ -16,22 +16,22 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// target is what podwatch asks for, and whom.
+// target is the server, and the scope of the requests.
 type target struct {
 	server    string // its URL
-	origin    string // where that is written
+	origin    string // the source of the URL
 	namespace string // empty for all
 	fields    string // the selector; empty for all
 }
 
-// problem says in plain words what is wrong.
+// problem is an error in plain words.
 type problem struct {
 	what   string
-	remedy string // what to do about it
-	final  bool   // trying again will not help
+	remedy string // what the user can do
+	final  bool   // retrying will not help
 }
 
-// explain says what is wrong where a request failed.
+// explain describes the error of a failed request.
 func (t target) explain(f reflector.Failed) problem {
 	if p, ok := t.refused(f); ok {
 		return p
@@ -45,7 +45,7 @@ func (t target) explain(f reflector.Failed) problem {
 	}
 }
 
-// refused explains errors of a server that understood the request.
+// refused explains rejections by the server.
 func (t target) refused(f reflector.Failed) (problem, bool) {
 	switch err := f.Err; {
 	case apierrors.IsForbidden(err):
@@ -67,13 +67,13 @@ func (t target) refused(f reflector.Failed) (problem, bool) {
 		}, true
 	case apierrors.IsNotFound(err):
 		return problem{
-			what:   fmt.Sprintf("%s knows no pods (%s)", t.server, cause(err)),
+			what:   fmt.Sprintf("%s does not serve pods (%s)", t.server, cause(err)),
 			remedy: "this is not a Kubernetes API server; check the server in " + t.origin,
 			final:  true,
 		}, true
 	case apierrors.IsBadRequest(err) && t.fields != "":
 		return problem{
-			what:   fmt.Sprintf("%s does not take the field selector %s (%s)", t.server, t.fields, cause(err)),
+			what:   fmt.Sprintf("%s does not accept the field selector %s (%s)", t.server, t.fields, cause(err)),
 			remedy: "check --field-selector; pods are selected by metadata.name, spec.nodeName, status.phase and some more",
 			final:  true,
 		}, true
@@ -81,7 +81,7 @@ func (t target) refused(f reflector.Failed) (problem, bool) {
 	return problem{}, false
 }
 
-// unreachable explains errors on the way to the server.
+// unreachable explains network errors.
 func (t target) unreachable(err error) (problem, bool) {
 	if p, ok := t.insecure(err); ok {
 		return p, true
@@ -102,7 +102,7 @@ func (t target) unreachable(err error) (problem, bool) {
 		}, true
 	case errors.Is(err, reflector.ErrSilent), mayBeTimeout && timeout.Timeout():
 		return t.silent(cause(err)), true
-	case strings.Contains(err.Error(), "getting credentials: "): // client-go's words, from a kubeconfig's exec
+	case strings.Contains(err.Error(), "getting credentials: "): // client-go's text for the exec command of a kubeconfig
 		return problem{
 			what:   cause(err),
 			remedy: "check the command that the user runs in " + t.origin,
@@ -112,7 +112,7 @@ func (t target) unreachable(err error) (problem, bool) {
 	return problem{}, false
 }
 
-// silent explains why nothing comes.
+// silent explains a server that does not answer.
 func (t target) silent(why string) problem {
 	return problem{
 		what:   fmt.Sprintf("%s does not answer (%s)", t.server, why),
@@ -138,7 +138,7 @@ func (t target) insecure(err error) (problem, bool) {
 			remedy: "check the server in " + t.origin,
 			final:  true,
 		}, true
-	case isOp && alert.Op == "remote error": // crypto/tls's words
+	case isOp && alert.Op == "remote error": // crypto/tls's text
 		return problem{
 			what:   fmt.Sprintf("%s does not accept the client certificate (%s)", t.server, cause(err)),
 			remedy: "check the user in " + t.origin,
@@ -148,7 +148,7 @@ func (t target) insecure(err error) (problem, bool) {
 	return problem{}, false
 }
 
-// address is where a connection was refused, which may be a proxy.
+// address returns the address that refused a connection. It may be a proxy's.
 func (t target) address(err error) string {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Addr != nil {
 		return op.Addr.String()
@@ -156,7 +156,7 @@ func (t target) address(err error) string {
 	return t.server
 }
 
-// verb is what a Role calls the request.
+// verb returns the verb of the request in a Role.
 func verb(f reflector.Failed) string {
 	if f.Operation == reflector.OpList {
 		return "list"
@@ -164,30 +164,30 @@ func verb(f reflector.Failed) string {
 	return "watch"
 }
 
-// cause is what the server said, or what went wrong with the request, without
-// the URL. It is cut short where it is long.
+// cause returns the server's message, or the error of the request without the URL. It cuts long
+// texts.
 func cause(err error) string {
 	const most = 300
-	var said string
+	var text string
 	if status, ok := errors.AsType[*apierrors.StatusError](err); ok {
-		said = status.ErrStatus.Message
+		text = status.ErrStatus.Message
 		for _, c := range causes(status) {
 			if c.Type == metav1.CauseTypeUnexpectedServerResponse {
-				said += ": " + c.Message // the body, where it is not a Status
+				text += ": " + c.Message // a body that is not a Status
 			}
 		}
 	} else if request, ok := errors.AsType[*url.Error](err); ok {
-		said = request.Err.Error()
+		text = request.Err.Error()
 	} else if inner := errors.Unwrap(err); inner != nil {
-		said = inner.Error() // without the operation, which the reflector puts in front
+		text = inner.Error() // without the reflector's prefix, the operation
 	} else {
-		said = err.Error()
+		text = err.Error()
 	}
-	said = strings.TrimSuffix(oneLine(said), ".")
-	if runes := []rune(said); len(runes) > most {
+	text = strings.TrimSuffix(oneLine(text), ".")
+	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + "..."
 	}
-	return said
+	return text
 }
 
 func causes(err *apierrors.StatusError) []metav1.StatusCause {
@@ -197,5 +197,5 @@ func causes(err *apierrors.StatusError) []metav1.StatusCause {
 	return err.ErrStatus.Details.Causes
 }
 
-// oneLine makes one line of a text.
+// oneLine joins the lines of a text.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

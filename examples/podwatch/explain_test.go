@@ -33,7 +33,7 @@ func TestExplanations(t *testing.T) {
 		{"no permission to stream", all, reflector.OpStream, forbidden,
 			"no permission to watch pods in all namespaces", "ask for a ClusterRole", true},
 		{"fields", target{server: "https://s", fields: "a=b"}, reflector.OpStream, apierrors.NewBadRequest("field label not supported: a"),
-			"https://s does not take the field selector a=b (field label not supported: a)", "check --field-selector", true},
+			"https://s does not accept the field selector a=b (field label not supported: a)", "check --field-selector", true},
 		{"a bad request for another reason", all, reflector.OpStream, apierrors.NewBadRequest("no"),
 			"cannot watch pods at https://s: no", "in good health", false},
 		{"no such host", all, reflector.OpList, get(&net.DNSError{Err: "no such host", Name: "s", IsNotFound: true}),

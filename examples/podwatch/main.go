@@ -1,5 +1,5 @@
-// Podwatch prints what happens to the pods of a cluster, one line an event: a
-// first informer, made to be copied.
+// Podwatch prints the changes of a cluster's pods, one event a line. It is a complete program with an
+// informer, meant to be copied.
 //
 //	go run ./examples/podwatch --demo --for 10s
 //	go run ./examples/podwatch --namespace shop --selector app=web
@@ -7,86 +7,80 @@
 //
 // # Cluster
 //
-// The cluster is the first of these that there is:
+// Podwatch uses the first of these clusters:
 //
-//  1. with --demo, a made-up one: an API server in this process, and pods that
-//     come and go;
-//  2. that of the kubeconfig named with --kubeconfig;
-//  3. that of the kubeconfig, or of several, named in $KUBECONFIG;
-//  4. that of ~/.kube/config;
-//  5. in a pod, where $KUBERNETES_SERVICE_HOST is set, that of its service account;
-//  6. the made-up one.
+//  1. with --demo, a demo cluster: an API server in this process, with pods that come and go;
+//  2. the cluster of the kubeconfig given with --kubeconfig;
+//  3. the cluster of the kubeconfig, or of several, in $KUBECONFIG;
+//  4. the cluster of ~/.kube/config;
+//  5. in a pod, where $KUBERNETES_SERVICE_HOST is set, the cluster of its service account;
+//  6. the demo cluster.
 //
-// A kubeconfig that is named and does not exist is an error. Of a kubeconfig,
-// --context chooses another context than the current one. Only --namespace
-// chooses a namespace; that of the context does not matter.
+// It is an error if a given kubeconfig does not exist. --context chooses another context of the
+// kubeconfig than the current one. Only --namespace chooses a namespace; the namespace of the context
+// has no effect.
 //
 // # Output
 //
-// The events go to stdout. The pods that are there already are added first. A
-// pod that changes is added and deleted as it comes under the selectors and
-// leaves them. With --resync, all pods are updated again and again, from
-// themselves to themselves. --output says what a line looks like:
+// The events go to stdout. Existing pods are added first. When a changed pod begins or ceases to match
+// the selectors, it is added or deleted. With --resync, all pods are regularly updated without a
+// change. --output chooses the format of a line:
 //
-// With text, which is the default, in the words that informers have always
-// used. NAME is the pod's name, without its namespace:
+// text, the default, uses the words of the usual informer tutorials. NAME is the pod's name, without
+// its namespace:
 //
 //	2026/01/31 12:00:00 New Pod Added to Store: NAME
 //	2026/01/31 12:00:00 NAME Pod Updated to NAME
 //	2026/01/31 12:00:00 Pod Deleted from Store: NAME
 //
-// With wide, in columns: the time, the event (added, updated or deleted), the
-// namespace and name, the phase and the node of the pod, and what changed.
-// What changed is some of labels, phase and ready, or else one of
+// wide prints columns: the time, the event (added, updated or deleted), the namespace and name, the
+// phase and the node of the pod, and the changes. The changes are some of labels, phase and ready, or
+// one of
 //
-//	resync   nothing: this is a resync
-//	other    something else
-//	initial  the pod was there already
-//	lost     the delete was not seen, but found out from a list
+//	resync   none: this is a resync
+//	other    other changes
+//	initial  the pod existed already
+//	lost     the deletion was not observed, but found by a list
 //
-// With json, one object a line and nothing else. Each has all of these fields:
+// json prints one object a line and nothing else. Each object has all of these fields:
 //
-//	time             when podwatch was told of it, in RFC 3339
+//	time             when the handler was called, in RFC 3339
 //	event            "added", "updated" or "deleted"
 //	namespace, name  of the pod
 //	uid              of the pod
-//	resourceVersion  of the pod's present state, or of its last one
+//	resourceVersion  of the pod's current state, or of its last one
 //	phase            such as "Running"
 //	ready            whether the pod is ready
-//	node             where the pod runs; "" while it has no node
+//	node             the pod's node; "" if it has none yet
 //	labels           of the pod, an object
 //	changed          an array of "labels", "phase" and "ready"; or ["resync"] or
 //	                 ["other"]; [] unless the event is "updated"
-//	initial          whether the pod was there already
-//	lost             whether the delete was not seen, but found out from a list;
-//	                 the other fields are then what was known last
+//	initial          whether the pod existed already
+//	lost             whether the deletion was not observed, but found by a list;
+//	                 the other fields are then the last known state
 //
-// With --record, what the server answers is written to a file too, one line of
-// JSON at a time: informertest.Replay plays it back to an informer, in a test.
+// With --record, the server's responses are also written to a file, one JSON object a line:
+// informertest.Replay plays them back to an informer, in a test.
 //
-// With --debug-address, a page shows what the informer does, at /debug/informers
-// of that address.
+// With --debug-address, /debug/informers at that address shows the informer.
 //
-// At the end, after the time given with --for or at Ctrl-C, a summary follows:
-// on stdout, but with json on stderr.
+// At the end, after the time given with --for or at Ctrl-C, a summary follows on stdout, or with json
+// on stderr.
 //
-// While the first list comes, stderr tells how far it is: how many pods have
-// come, and of how many if the server says so. On a terminal this is a bar,
-// which goes away; elsewhere it is a line a second. Trouble with the server is
-// told on stderr, too.
+// During the first list, stderr shows the progress: the number of pods received, and the number of all
+// pods if the server sends it. On a terminal this is a bar, which disappears at the end; otherwise it
+// is a line each second. Problems with the server go to stderr, too.
 //
-// The exit code is 0, and 1 after an error: a flag or kubeconfig that cannot be
-// used, and a server that podwatch could not get the pods from. Once it has
-// them it does not give up any more, whatever happens to the server.
+// The exit code is 0, or 1 after an error: a flag or kubeconfig that cannot be used, or pods that
+// could not be listed. After the first list podwatch does not give up, whatever happens to the server.
 //
 // # Files
 //
-// The informer is all in this file. Of the others, options.go reads the flags;
-// connect.go and config.go find the cluster; event.go says what an event is, and
-// output.go and its kin print it; progress.go, bar.go and screen.go show how far
-// the first list is; monitor.go and explain.go tell what goes wrong; tally.go
-// counts; record.go is for --record, and debug.go for --debug-address; and demo.go is the made-up cluster: a copy does without it and the
-// lines of connect.go that call it.
+// The informer is in this file. options.go parses the flags; connect.go and config.go find the
+// cluster; event.go defines events, and the output files print them; progress.go, bar.go and screen.go
+// show the progress of the first list; monitor.go and explain.go report problems; tally.go counts
+// events; record.go implements --record, and debug.go --debug-address; demo.go is the demo cluster. If
+// you copy podwatch, leave out demo.go and the lines of connect.go that call it.
 package main
 
 import (
@@ -110,11 +104,11 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the second Ctrl-C kills
+	context.AfterFunc(ctx, stop) // a second Ctrl-C kills the program
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the program, and returns its exit code.
+// run executes the program, and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args)
 	if err == nil {
@@ -146,8 +140,8 @@ func podwatch(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	monitor := newMonitor(cluster, o, notes, progress, stop)
 	defer monitor.close()
 
-	// The factory makes one informer of each kind that it is asked for, and
-	// runs them all. Configure is for what client-go's factory has no option for.
+	// The factory makes one informer of each requested kind, and runs them all. Configure sets
+	// options that client-go's factory does not have.
 	f := factory.NewSharedInformerFactoryWithOptions(cluster.client, o.resync,
 		factory.WithNamespace(o.namespace),
 		factory.WithTweakListOptions(func(l *metav1.ListOptions) { l.LabelSelector, l.FieldSelector = o.labels, o.fields }))
@@ -155,13 +149,12 @@ func podwatch(ctx context.Context, o options, stdout, stderr io.Writer) error {
 		return err
 	}
 
-	// The informer mirrors the pods into its store, and tells its handlers of
-	// each change.
-	var told tally
+	// The informer mirrors the pods into its store, and calls its handlers for each change.
+	var events tally
 	show := o.output(stdout)
 	_, err = f.Core().V1().Pods().Informer().AddEventHandler(handler(func(e event) {
-		progress.end() // or the line would come behind the bar
-		told.count(e)
+		progress.end() // otherwise the line would follow the bar
+		events.count(e)
 		show(e)
 	}))
 	if err != nil {
@@ -174,9 +167,8 @@ func podwatch(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	}
 	defer endDebug()
 
-	// Start returns at once. A controller would start its workers when the
-	// caches are synced. Shutdown returns when the context has ended, and the
-	// informers and handlers have too.
+	// Start returns at once. A controller would start its workers when the caches are synced.
+	// Shutdown returns when the context, the informers and the handlers have ended.
 	began := time.Now()
 	f.StartWithContext(timed)
 	synced := f.WaitForCacheSyncWithContext(timed)
@@ -185,23 +177,23 @@ func podwatch(ctx context.Context, o options, stdout, stderr io.Writer) error {
 		stop()
 	}
 	f.Shutdown()
-	if synced.Err != nil && ctx.Err() == nil { // and it was not Ctrl-C
+	if synced.Err != nil && ctx.Err() == nil { // not after Ctrl-C
 		return monitor.reason()
 	}
 	pods, err := factory.For[*corev1.Pod](f) // the same informer, with types and a Status
 	if err != nil {
 		return err
 	}
-	told.summarize(o.summaryTo(stdout, stderr), pods.Status(), time.Since(began), took, monitor.trouble())
+	events.summarize(o.summaryTo(stdout, stderr), pods.Status(), time.Since(began), took, monitor.trouble())
 	return nil
 }
 
-// handler is what the informer calls, for one change at a time: so it needs no
-// lock. It must not change the pods.
-func handler(tell func(event)) cache.ResourceEventHandler {
+// handler returns the informer's handler. The informer calls it for one change at a time, so it needs
+// no lock. It must not change the pods.
+func handler(show func(event)) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc:    func(obj any, initial bool) { tell(newAdded(obj.(*corev1.Pod), initial)) },
-		UpdateFunc: func(old, obj any) { tell(newUpdated(old.(*corev1.Pod), obj.(*corev1.Pod))) },
-		DeleteFunc: func(obj any) { tell(newDeleted(obj)) }, // a pod, or a tombstone
+		AddFunc:    func(obj any, initial bool) { show(newAdded(obj.(*corev1.Pod), initial)) },
+		UpdateFunc: func(old, obj any) { show(newUpdated(old.(*corev1.Pod), obj.(*corev1.Pod))) },
+		DeleteFunc: func(obj any) { show(newDeleted(obj)) }, // a pod, or a tombstone
 	}
 }

@@ -44,7 +44,7 @@ podwatch ran for .*
   events     4: 2 added, 1 updated, 1 deleted
   store      1 pod at resourceVersion 5
   synced     after .*
-  staleness  .* since the server was last heard
+  staleness  .* since the server last sent anything
   relists    0
   errors     0
 $`, p.stdout)
@@ -85,7 +85,7 @@ func TestFieldSelector(t *testing.T) {
 	assert.Contains(t, p.stdout.String(), "2: 1 added, 0 updated, 1 deleted")
 
 	line := failure(t, "--kubeconfig", path, "--field-selector", "spec.frob=x")
-	assert.Contains(t, line, s.ClientConfig().Host+" does not take the field selector spec.frob=x (")
+	assert.Contains(t, line, s.ClientConfig().Host+" does not accept the field selector spec.frob=x (")
 	assert.Contains(t, line, ": check --field-selector; ")
 }
 
@@ -155,7 +155,7 @@ func TestUsage(t *testing.T) {
 		"-namespace namespace", "-output format", "-record file", "-resync duration", "-selector labels"} {
 		assert.Contains(t, stdout.String(), "  "+name+"\n")
 	}
-	assert.Contains(t, stdout.String(), "that of $KUBECONFIG; that of\n~/.kube/config; in a pod, that of its service account; the made-up one.\n")
+	assert.Contains(t, stdout.String(), "that of $KUBECONFIG; that of ~/.kube/config; in a\npod, that of its service account; the demo cluster.\n")
 	assert.Empty(t, stderr.String())
 }
 
@@ -223,7 +223,7 @@ func TestKubeconfigsThatAreWrong(t *testing.T) {
 	})
 }
 
-// answering returns a kubeconfig of a server that answers everything with an error.
+// answering returns a kubeconfig of a server that answers every request with an error.
 func answering(t *testing.T, err *apierrors.StatusError) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -262,7 +262,7 @@ func TestServerThatIsDead(t *testing.T) {
 	assert.Contains(t, line, "nothing listens at "+address+" (connection refused): check that the API server runs, and the server in the kubeconfig "+path)
 }
 
-// startTLS returns a server with a certificate that nobody trusts.
+// startTLS returns a server with an untrusted certificate.
 func startTLS(t *testing.T) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -283,7 +283,7 @@ func TestServerThatIsNoAPIServer(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	defer s.Close()
 	line := failure(t, "--kubeconfig", writeKubeconfig(t, s.URL))
-	assert.Contains(t, line, s.URL+" knows no pods")
+	assert.Contains(t, line, s.URL+" does not serve pods")
 	line = failure(t, "--kubeconfig", writeKubeconfig(t, strings.Replace(s.URL, "http:", "https:", 1)))
 	assert.Contains(t, line, "does not speak TLS")
 
@@ -292,8 +292,8 @@ func TestServerThatIsNoAPIServer(t *testing.T) {
 	assert.Contains(t, line, "Client sent an HTTP request to an HTTPS server:")
 }
 
-// A server that dies and comes back does not end the program, which tells of
-// it and goes on. What was deleted meanwhile is found out.
+// The program survives an outage of the server, and reports it. It finds the pods deleted
+// meanwhile.
 func TestOutageIsSurvived(t *testing.T) {
 	s := startServer(t)
 	require.NoError(t, s.Create(t.Context(), newPod("shop", "web", "web")))
@@ -311,7 +311,7 @@ func TestOutageIsSurvived(t *testing.T) {
 	p.prints(t, " shop/web +- .* initial$")
 	down.Store(true)
 	s.CutWatches()
-	p.notes(t, stamp+"podwatch: cannot watch pods at .*etcd is gone.*; trying again, the store keeps what it has$")
+	p.notes(t, stamp+"podwatch: cannot watch pods at .*etcd is gone.*; retrying, and keeping the known pods$")
 	require.NoError(t, s.Create(t.Context(), newPod("shop", "late", "web")))
 	require.NoError(t, s.Delete(t.Context(), newPod("shop", "doomed", "web")))
 	s.Compact()

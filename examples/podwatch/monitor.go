@@ -13,30 +13,29 @@ import (
 )
 
 const (
-	// patience is how long failed requests are repeated before the first sync.
+	// patience is how long failed requests are retried before the first sync.
 	patience = 10 * time.Second
-	// silence is how long nothing at all may happen before the first sync. An
-	// API server answers a list within a minute, or never.
+	// silence is how long the server may send nothing before the first sync. An API server
+	// answers a list within a minute, or never.
 	silence = 90 * time.Second
-	// reminder is how often an outage that lasts is told.
+	// reminder is how often a continuing outage is reported.
 	reminder = time.Minute
 )
 
-// monitor is told by the informer how it gets on with the server, and tells
-// the user. Until the pods are there it makes the program give up where trying
-// again does not help; afterwards it tells when an outage begins and ends.
+// monitor observes the informer's requests and reports to the user. Before the first sync it ends the
+// program if retrying will not help. After the sync it reports when outages begin and end.
 type monitor struct {
 	target   target
 	notes    *log.Logger
 	progress *progress
 	giveUp   func()
-	timer    *time.Timer // of the silence
+	timer    *time.Timer // for silence
 
 	mu     sync.Mutex // guards the rest; comes before that of progress
 	synced bool
-	last   *problem  // that failed last; nil while nothing has
+	last   *problem  // of the last failure; nil if there was none
 	since  time.Time // when the outage began; zero if there is none
-	told   time.Time // when the outage was told last
+	told   time.Time // when the outage was last reported
 }
 
 func newMonitor(c *cluster, o options, notes *log.Logger, p *progress, giveUp func()) *monitor {
@@ -68,19 +67,19 @@ func (m *monitor) observe(e informer.Event) {
 		m.timer.Stop()
 		m.progress.complete(e.Objects)
 	case reflector.WatchStarted:
-		m.mended()
+		m.reconnected()
 	case reflector.Failed:
 		m.failed(e)
 	case reflector.BackedOff:
 		m.backedOff(e.Delay)
 	case reflector.HistoryWentBack:
-		m.notes.Printf("the server's history went back from resourceVersion %s to %s; listing all pods anew", e.From, e.To)
+		m.notes.Printf("the server's history went back from resourceVersion %s to %s; listing all pods again", e.From, e.To)
 	case reflector.Skipped:
 		m.notes.Printf("left out: %s", oneLine(e.Err.Error()))
 	}
 }
 
-// failed takes note of a failed request.
+// failed handles a failed request.
 func (m *monitor) failed(e reflector.Failed) {
 	p := m.target.explain(e)
 	m.last = &p
@@ -89,13 +88,13 @@ func (m *monitor) failed(e reflector.Failed) {
 		m.giveUp()
 	case !m.synced:
 	case apierrors.IsResourceExpired(e.Err), apierrors.IsGone(e.Err):
-		m.notes.Print("the server does not remember the changes since the last one seen; listing all pods anew")
+		m.notes.Print("the server's history no longer reaches back to the last known version; listing all pods again")
 	default:
 		m.outage(p)
 	}
 }
 
-// backedOff gives up where the next attempt would come too late.
+// backedOff gives up if the next attempt would be too late.
 func (m *monitor) backedOff(delay time.Duration) {
 	if m.synced {
 		return
@@ -108,26 +107,26 @@ func (m *monitor) backedOff(delay time.Duration) {
 	}
 }
 
-// outage tells of an outage as it begins, and again now and then.
+// outage reports an outage when it begins, and repeats the report every reminder.
 func (m *monitor) outage(p problem) {
 	if m.since.IsZero() {
 		m.since, m.told = time.Now(), time.Time{}
 	}
 	if time.Since(m.told) >= reminder {
 		m.told = time.Now()
-		m.notes.Printf("%s; trying again, the store keeps what it has", p.what)
+		m.notes.Printf("%s; retrying, and keeping the known pods", p.what)
 	}
 }
 
-// mended takes note of a watch that was started.
-func (m *monitor) mended() {
+// reconnected handles the start of a watch.
+func (m *monitor) reconnected() {
 	if !m.told.IsZero() {
 		m.notes.Printf("reconnected after %v", rounded(time.Since(m.since)))
 	}
 	m.since, m.told = time.Time{}, time.Time{}
 }
 
-// silent gives up after a silence.
+// silent gives up after the silence.
 func (m *monitor) silent() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -135,12 +134,12 @@ func (m *monitor) silent() {
 	if m.synced {
 		return
 	}
-	p := m.target.silent(fmt.Sprintf("nothing came for %v", silence))
+	p := m.target.silent(fmt.Sprintf("no response for %v", silence))
 	m.last = &p
 	m.giveUp()
 }
 
-// trouble says what went wrong last, if anything.
+// trouble returns the last problem, or "".
 func (m *monitor) trouble() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -151,7 +150,7 @@ func (m *monitor) trouble() string {
 	return m.last.what
 }
 
-// reason says why the pods did not come, and what to do.
+// reason returns why the pods could not be listed, and what to do.
 func (m *monitor) reason() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

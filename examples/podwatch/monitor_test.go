@@ -25,8 +25,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// sourceFunc is a source that answers every request alike: with an error, or
-// with no pods and a watch that brings nothing. It does not stream.
+// sourceFunc is a source that answers every request alike: with an error, or with no pods and a
+// silent watch. It does not stream.
 type sourceFunc func(ctx context.Context) error
 
 func (f sourceFunc) Streaming() reflector.Streaming { return reflector.StreamingUnsupported }
@@ -43,8 +43,8 @@ func (f sourceFunc) Watch(ctx context.Context, _ metav1.ListOptions) (watch.Inte
 
 var errRefused = &net.OpError{Op: "dial", Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 6443}, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 
-// giveUp runs an informer in a bubble until its monitor gives up, and returns
-// after how long, and why.
+// giveUp runs an informer in a bubble until its monitor gives up. It returns the time until then,
+// and the reason.
 func giveUp(t *testing.T, source sourceFunc) (after time.Duration, why string) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
@@ -75,11 +75,11 @@ func TestGivingUp(t *testing.T) {
 	t.Run("after silence", func(t *testing.T) {
 		after, why := giveUp(t, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
 		assert.Equal(t, silence, after.Truncate(time.Second))
-		assert.Contains(t, why, "https://10.0.0.1:6443 does not answer (nothing came for 1m30s): ")
+		assert.Contains(t, why, "https://10.0.0.1:6443 does not answer (no response for 1m30s): ")
 	})
 }
 
-// fed is a monitor that events are fed to, in a bubble.
+// fed runs a monitor in a bubble; the test feeds it events.
 func fed(t *testing.T, f func(m *monitor, told func() string)) {
 	synctest.Test(t, func(t *testing.T) {
 		out := newTranscript()
@@ -100,7 +100,7 @@ func fed(t *testing.T, f func(m *monitor, told func() string)) {
 func pass(d time.Duration) { <-time.After(d) }
 
 func TestAfterTheSyncItNeverGivesUp(t *testing.T) {
-	const lost = "nothing listens at 10.0.0.1:6443 (connection refused); trying again, the store keeps what it has"
+	const lost = "nothing listens at 10.0.0.1:6443 (connection refused); retrying, and keeping the known pods"
 	refused := reflector.Failed{Operation: reflector.OpWatch, Err: fmt.Errorf("watch pods: %w", errRefused)}
 	again := reflector.BackedOff{Delay: time.Minute}
 
@@ -124,14 +124,14 @@ func TestAfterTheSyncItNeverGivesUp(t *testing.T) {
 		assert.Empty(t, told(), "a watch whose time is up")
 
 		m.observe(reflector.Failed{Operation: reflector.OpWatch, Err: apierrors.NewUnauthorized("no")})
-		assert.Contains(t, told(), "does not accept the credentials (no); trying again")
+		assert.Contains(t, told(), "does not accept the credentials (no); retrying")
 	})
 }
 
 func TestWhatElseIsTold(t *testing.T) {
 	fed(t, func(m *monitor, told func() string) {
 		m.observe(reflector.Failed{Operation: reflector.OpWatch, Err: apierrors.NewResourceExpired("too old")})
-		assert.Contains(t, told(), "listing all pods anew")
+		assert.Contains(t, told(), "listing all pods again")
 		m.observe(reflector.WatchStarted{})
 		assert.Empty(t, told(), "that was no outage")
 

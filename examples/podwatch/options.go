@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// options are what the flags say.
+// options are the values of the flags.
 type options struct {
 	kubeconfig string        // empty for $KUBECONFIG or ~/.kube/config
 	context    string        // of the kubeconfig; empty for the current one
@@ -30,12 +30,11 @@ type options struct {
 	demo       bool
 }
 
-// parse reads the flags. Its errors name the flag that is wrong; after -h it
-// returns flag.ErrHelp.
+// parse parses the flags. Its errors name the invalid flag; after -h it returns flag.ErrHelp.
 func parse(args []string) (options, error) {
 	var o options
 	f := o.flags()
-	f.SetOutput(io.Discard) // the error says it, and usage is asked for with -h
+	f.SetOutput(io.Discard) // errors are returned, and -h prints the usage
 	err := f.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -55,16 +54,16 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
-// usage prints what the flags are.
+// usage prints the usage.
 func usage(w io.Writer) {
 	out := log.New(w, "", 0)
-	out.Print(`podwatch prints what happens to the pods of a cluster.
+	out.Print(`podwatch prints the changes of a cluster's pods.
 
 Usage: podwatch [flags]
 
-The cluster is the first of these that there is: with --demo, a made-up one;
-that of the file named with --kubeconfig; that of $KUBECONFIG; that of
-~/.kube/config; in a pod, that of its service account; the made-up one.
+It uses the first of these clusters: a demo cluster, with --demo; that of the
+file given with --kubeconfig; that of $KUBECONFIG; that of ~/.kube/config; in a
+pod, that of its service account; the demo cluster.
 
 Flags:`)
 	f := new(options).flags()
@@ -75,9 +74,9 @@ Flags:`)
 // flags returns a flag set that fills o.
 func (o *options) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("podwatch", flag.ContinueOnError)
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`file` that names the cluster")
-	f.StringVar(&o.context, "context", "", "`name` of the kubeconfig's context to use; otherwise its current one")
-	f.BoolVar(&o.demo, "demo", false, "watch a made-up cluster, on an API server in this process")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file`")
+	f.StringVar(&o.context, "context", "", "`name` of the kubeconfig's context to use; default: its current one")
+	f.BoolVar(&o.demo, "demo", false, "watch a demo cluster: an API server in this process")
 	f.Func("namespace", "watch the pods of this `namespace` only", func(s string) error {
 		o.namespace = s
 		return validNamespace(s)
@@ -92,22 +91,22 @@ func (o *options) flags() *flag.FlagSet {
 		_, err := fields.ParseSelector(s)
 		return err
 	})
-	f.Func("output", "print events in this `format`: text, wide (in columns) or json (one object a line); otherwise text", o.format.set)
-	f.Func("resync", "tell of all pods again after each `duration`, such as 1m; otherwise never", func(s string) error {
+	f.Func("output", "print events in this `format`: text, wide (in columns) or json (one object a line); default: text", o.format.set)
+	f.Func("resync", "print all pods again after each `duration`, such as 1m; default: never", func(s string) error {
 		return setDuration(&o.resync, time.Second, s)
 	})
-	f.StringVar(&o.record, "record", "", "write what the server answers to this `file`, which informertest.Replay plays back")
-	f.Func("debug-address", "show in a browser what the informer does, at this `address`; :6060 is 127.0.0.1:6060; otherwise nowhere", func(s string) (err error) {
+	f.StringVar(&o.record, "record", "", "record the server's responses in this `file`, for informertest.Replay")
+	f.Func("debug-address", "serve a page about the informer at this `address`; :6060 means 127.0.0.1:6060; default: none", func(s string) (err error) {
 		o.debug, err = debugAddress(s)
 		return err
 	})
-	f.Func("for", "stop after this `duration`, such as 10s; otherwise at Ctrl-C", func(s string) error {
+	f.Func("for", "stop after this `duration`, such as 10s; default: at Ctrl-C", func(s string) error {
 		return setDuration(&o.limitedTo, 0, s)
 	})
 	return f
 }
 
-// setDuration reads a duration that is zero, or not less than least.
+// setDuration parses a duration, which must be zero or at least least.
 func setDuration(d *time.Duration, least time.Duration, s string) (err error) {
 	*d, err = time.ParseDuration(s)
 	switch {
@@ -121,8 +120,7 @@ func setDuration(d *time.Duration, least time.Duration, s string) (err error) {
 	return nil
 }
 
-// validNamespace tells whether a namespace may have this name. An empty one
-// stands for all namespaces.
+// validNamespace checks the name of a namespace. An empty name stands for all namespaces.
 func validNamespace(s string) error {
 	if problems := validation.IsDNS1123Label(s); s != "" && len(problems) > 0 {
 		return errors.New(strings.Join(problems, ", "))

@@ -5,17 +5,17 @@ import (
 	"io"
 )
 
-// format is how events are printed.
+// format is an output format.
 type format string
 
 // The formats.
 const (
-	formatText format = "text" // which is also that of ""
+	formatText format = "text" // also the meaning of ""
 	formatWide format = "wide"
 	formatJSON format = "json"
 )
 
-// set reads a format.
+// set parses a format.
 func (f *format) set(s string) error {
 	*f = format(s)
 	switch *f {
@@ -25,7 +25,7 @@ func (f *format) set(s string) error {
 	return fmt.Errorf("it is neither %s, %s nor %s", formatText, formatWide, formatJSON)
 }
 
-// output returns what prints events in the format that was asked for.
+// output returns a function that prints events in the requested format.
 func (o *options) output(w io.Writer) func(event) {
 	switch o.format {
 	case formatWide:
@@ -37,7 +37,7 @@ func (o *options) output(w io.Writer) func(event) {
 	}
 }
 
-// summaryTo is where the summary goes. Who reads JSON reads nothing else.
+// summaryTo returns the writer of the summary. With JSON, stdout has nothing but objects.
 func (o *options) summaryTo(stdout, stderr io.Writer) io.Writer {
 	if o.format == formatJSON {
 		return stderr

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// record is an event as JSON. Programs rely on the names, so none of them is
-// changed or left out.
+// record is an event as JSON. Programs rely on the fields, so none of them may change or be left out.
 type record struct {
 	Time            time.Time         `json:"time"`
 	Event           kind              `json:"event"`
@@ -44,11 +43,11 @@ func jsonLines(w io.Writer) func(event) {
 			Lost:            e.lost,
 		}
 		if r.Labels == nil {
-			r.Labels = map[string]string{} // null is no object
+			r.Labels = map[string]string{} // not null
 		}
 		if r.Changed == nil {
 			r.Changed = []string{}
 		}
-		_ = out.Encode(r) // a closed pipe ends the program by itself
+		_ = out.Encode(r) // writing to a closed pipe ends the program anyway
 	}
 }

@@ -11,8 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// aDay is what happens to one pod in the tests of outputs, with what is awaited
-// after each step.
+// aDay makes several changes of one pod, and waits for an output after each.
 func aDay(t *testing.T, await [5]string, args ...string) program {
 	s := startServer(t)
 	pod := newPod("shop", "web", "web")
@@ -79,8 +78,7 @@ func TestJSON(t *testing.T) {
 	assert.Regexp(t, `^\npodwatch ran for .*\n  events     5: 1 added, 3 updated, 1 deleted\n`, p.stderr)
 }
 
-// The fields are an interface: neither their names nor their order change, and
-// none is ever left out.
+// The fields are part of the interface: names and order stay, and no field is left out.
 func TestJSONOfNearlyNothing(t *testing.T) {
 	out := newTranscript()
 	jsonLines(out)(event{kind: deleted, pod: &corev1.Pod{}, lost: true, at: time.Date(2026, 1, 31, 12, 0, 0, 0, time.FixedZone("", 3600))})

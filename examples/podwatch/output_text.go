@@ -5,7 +5,7 @@ import (
 	"log"
 )
 
-// text prints events in the words that informers have always used.
+// text prints events in the words of the usual informer tutorials.
 func text(w io.Writer) func(event) {
 	out := log.New(w, "", log.LstdFlags)
 	return func(e event) {

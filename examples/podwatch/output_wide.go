@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// columns are as wide as most values are. The time is that of the text.
+// columns are wide enough for most values.
 const columns = "%-19s  %-7s  %-45s  %-9s  %-15s  %s"
 
 // wide prints events in columns, below a header.
@@ -23,7 +23,7 @@ func wide(w io.Writer) func(event) {
 	}
 }
 
-// remark is what there is to say about an event.
+// remark returns the text of the last column.
 func remark(e event) string {
 	switch {
 	case e.initial:

@@ -25,7 +25,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// The tests see no cluster of whoever runs them.
+// The tests ignore the developer's own kubeconfig.
 func TestMain(m *testing.M) {
 	_ = os.Unsetenv(clientcmd.RecommendedConfigPathEnvVar)
 	_ = os.Unsetenv("KUBERNETES_SERVICE_HOST")
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// transcript is what a program writes, to be waited for.
+// transcript is the output of a program. Tests can wait for changes.
 type transcript struct {
 	mu      sync.Mutex // guards the rest
 	text    bytes.Buffer
@@ -68,16 +68,16 @@ func (t *transcript) String() string {
 	return t.text.String()
 }
 
-// terminal is a transcript that looks like one.
+// terminal is a transcript that looks like a terminal.
 type terminal struct{ *transcript }
 
 func (terminal) Stat() (fs.FileInfo, error) { return os.Stat(os.DevNull) }
 
-// program is podwatch as it runs in a test.
+// program is a running podwatch.
 type program struct {
 	stdout, stderr *transcript
 	interrupt      context.CancelFunc
-	exit           chan int // brings the exit code
+	exit           chan int // receives the exit code
 	ended          chan struct{}
 }
 
@@ -86,7 +86,7 @@ func start(t *testing.T, args ...string) program {
 	return startOn(t, nil, args...)
 }
 
-// startOn starts the program with a stderr that is a terminal if it is not nil.
+// startOn starts the program. Its stderr is the terminal, if that is not nil.
 func startOn(t *testing.T, screen *terminal, args ...string) program {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -102,13 +102,13 @@ func startOn(t *testing.T, screen *terminal, args ...string) program {
 	return p
 }
 
-// prints returns once the program has printed a line that fits the pattern.
+// prints waits until the program has printed a line that matches the pattern.
 func (p program) prints(t *testing.T, pattern string) { t.Helper(); p.await(t, p.stdout, pattern) }
 
 // notes is prints for stderr.
 func (p program) notes(t *testing.T, pattern string) { t.Helper(); p.await(t, p.stderr, pattern) }
 
-// becomes changes a pod, and returns once the program has printed such a line.
+// becomes changes a pod, and waits until the program has printed a matching line.
 func (p program) becomes(t *testing.T, s *informertest.Server, pod *corev1.Pod, change func(*corev1.Pod), pattern string) {
 	t.Helper()
 	change(pod)
@@ -133,7 +133,7 @@ func (p program) await(t *testing.T, out *transcript, pattern string) {
 	}
 }
 
-// failure runs the program to its end, and returns the one line it says.
+// failure runs the program to its end, and returns the line it prints to stderr.
 func failure(t *testing.T, args ...string) string {
 	t.Helper()
 	p := start(t, args...)
@@ -185,7 +185,7 @@ func newPod(namespace, name, app string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": app}}}
 }
 
-// front stands before a server and may answer in its place.
+// front is a proxy of a server that may answer in its place.
 func front(t *testing.T, s *informertest.Server, answers func(http.ResponseWriter, *http.Request) bool) (url string) {
 	t.Helper()
 	f := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -199,7 +199,7 @@ func front(t *testing.T, s *informertest.Server, answers func(http.ResponseWrite
 
 const stamp = `^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d `
 
-// A page shows the informer while the program runs, and goes with it.
+// The debug page is served as long as the program runs.
 func TestDebugAddress(t *testing.T) {
 	s := startServer(t)
 	require.NoError(t, s.Create(t.Context(), newPod("shop", "web", "web")))

@@ -6,29 +6,28 @@ import (
 	"time"
 )
 
-// progress shows how far the first list is: with a bar on a terminal, with a
-// line a second elsewhere, the first of them after a second. It says nothing
-// while nothing has come.
+// progress shows the progress of the first list: with a bar on a terminal, and otherwise with a line
+// each second, beginning after a second. It shows nothing before the first pods have come.
 type progress struct {
 	screen *screen
 	notes  *log.Logger // which writes to screen
 	began  time.Time
 
-	mu    sync.Mutex // guards the rest; comes before the locks of notes and screen
-	ended bool       // it shows nothing any more
-	pods  int        // that have come
-	bytes int64      // of these; 0 where nobody knows
-	all   int        // -1 where nobody knows
-	timer *time.Timer
-	told  bool // of lines
+	mu      sync.Mutex // guards the rest; comes before the locks of notes and screen
+	ended   bool       // no more output
+	pods    int        // received so far
+	bytes   int64      // of these pods; 0 if unknown
+	all     int        // of the list; -1 if unknown
+	timer   *time.Timer
+	printed bool // lines were printed
 }
 
 func newProgress(s *screen, notes *log.Logger) *progress {
 	return &progress{screen: s, notes: notes, began: time.Now()}
 }
 
-// came takes note of how many pods have come, in how many bytes. How many are to come is -1
-// where the server did not say.
+// came updates the number of pods received, and their bytes. more is the number of pods that are
+// still missing, or -1 if the server did not say.
 func (p *progress) came(pods int, more, bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,10 +45,10 @@ func (p *progress) came(pods int, more, bytes int64) {
 	}
 }
 
-// pace says how fast pods come. The caller holds mu.
+// pace formats the rate of the list. The caller holds mu.
 func (p *progress) pace() string { return pace(p.pods, p.bytes, time.Since(p.began)) }
 
-// tick tells a line.
+// tick prints a line.
 func (p *progress) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,25 +56,24 @@ func (p *progress) tick() {
 	if p.ended {
 		return
 	}
-	p.told = true
+	p.printed = true
 	p.notes.Print(portion(p.pods, p.all) + p.pace())
 	p.timer.Reset(time.Second)
 }
 
-// complete ends the progress where the list is complete. Who was told lines is
-// told the last one.
+// complete ends the progress with the complete list. If lines were printed, it prints the last one.
 func (p *progress) complete(pods int) {
 	p.end()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	if p.told {
-		p.told = false
+	if p.printed {
+		p.printed = false
 		p.notes.Print(portion(pods, pods))
 	}
 }
 
-// end makes it show nothing any more.
+// end stops the output.
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -122,8 +122,8 @@ func TestTerminals(t *testing.T) {
 	assert.False(t, isTerminal(terminal{newTranscript()}))
 }
 
-// slow is a server of 700 pods that sends the first page of 500, and the rest
-// when it is told to.
+// slow is a server of 700 pods. It sends the first page of 500 at once, and the rest when the
+// test says so.
 func slow(t *testing.T) (kubeconfig string, goOn func()) {
 	t.Helper()
 	s := startServerWith(t, informertest.Options{NoWatchList: true, NoWatchCache: true})
@@ -171,7 +171,7 @@ func TestFirstListElsewhere(t *testing.T) {
 	assert.NotContains(t, p.stderr.String(), "\r")
 }
 
-// Whoever gives up in the middle leaves no bar behind.
+// No bar stays on the terminal if the program ends during the list.
 func TestInterruptedFirstList(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	path, goOn := slow(t)

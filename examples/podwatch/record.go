@@ -11,8 +11,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// recordTo writes what clients of a config list and watch to a file, until
-// finish is called.
+// recordTo records the lists and watches of a configuration's clients in a file, until finish is
+// called.
 func recordTo(name string, config *rest.Config, notes *log.Logger) (finish func(), err error) {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // it may hold secrets
 	if err != nil {

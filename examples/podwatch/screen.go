@@ -7,24 +7,23 @@ import (
 	"sync"
 )
 
-// erase goes back to the beginning of the line and empties it.
+// erase moves the cursor to the beginning of the line and erases the line.
 const erase = "\r\x1b[K"
 
-// screen is stderr. On a terminal it keeps one line below all others, which can
-// be changed; the others are written as usual.
+// screen is stderr. On a terminal it keeps a line that can change below all other output.
 type screen struct {
 	terminal bool
 
 	mu   sync.Mutex // guards the rest
 	out  io.Writer
-	last string // the line that is kept; empty if there is none
+	last string // the kept line; empty if there is none
 }
 
 func newScreen(out io.Writer) *screen {
 	return &screen{out: out, terminal: isTerminal(out)}
 }
 
-// isTerminal tells whether lines can be changed in a file after they are written.
+// isTerminal reports whether a file is a terminal, on which a line can be changed.
 func isTerminal(out io.Writer) bool {
 	file, ok := out.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok || os.Getenv("TERM") == "dumb" {
@@ -34,7 +33,7 @@ func isTerminal(out io.Writer) bool {
 	return err == nil && info.Mode()&fs.ModeCharDevice != 0
 }
 
-// Write writes lines that stay.
+// Write writes lines above the kept one.
 func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,7 +48,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// keep shows another line below the others, or none for "".
+// keep replaces the kept line, or removes it for "".
 func (s *screen) keep(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,5 +57,5 @@ func (s *screen) keep(line string) {
 		return
 	}
 	s.last = line
-	_, _ = io.WriteString(s.out, erase+line) // a terminal that is gone needs no line
+	_, _ = io.WriteString(s.out, erase+line) // fails only if the terminal is gone
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// tally counts the events that were told.
+// tally counts the events.
 type tally struct {
 	added, updated, deleted int
-	resynced                int // of the updated
+	resynced                int // included in updated
 }
 
 func (t *tally) count(e event) {
@@ -30,7 +30,7 @@ func (t *tally) count(e event) {
 	}
 }
 
-// String says how many events of which kind there were.
+// String formats the number of events of each kind.
 func (t *tally) String() string {
 	resyncs := ""
 	if t.resynced > 0 {
@@ -39,8 +39,8 @@ func (t *tally) String() string {
 	return fmt.Sprintf("%d: %d added, %d updated%s, %d deleted", t.added+t.updated+t.deleted, t.added, t.updated, resyncs, t.deleted)
 }
 
-// summarize prints what happened in the time that the informer ran, the first
-// part of which it took to sync, and what went wrong last.
+// summarize prints the events, the time the informer ran, the time it needed to sync, its status, and
+// the last problem.
 func (t *tally) summarize(w io.Writer, s informer.Status, ran, synced time.Duration, trouble string) {
 	out := log.New(w, "", 0)
 	line := func(name, format string, args ...any) {
@@ -53,7 +53,7 @@ func (t *tally) summarize(w io.Writer, s informer.Status, ran, synced time.Durat
 	} else {
 		line("store", "%s at resourceVersion %s", count(s.Objects, "pod"), s.Version)
 		line("synced", "after %v", rounded(synced))
-		line("staleness", "%v since the server was last heard", rounded(s.Staleness))
+		line("staleness", "%v since the server last sent anything", rounded(s.Staleness))
 	}
 	line("relists", "%d", s.Relists)
 	line("errors", "%d", s.Errors)
@@ -69,7 +69,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// rounded leaves as much of a duration as people want to read.
+// rounded rounds a duration for display.
 func rounded(d time.Duration) time.Duration {
 	if d < time.Second {
 		return d.Round(time.Millisecond)

@@ -1,10 +1,10 @@
-// Quickstart keeps the pods of a cluster in memory, says when one changes its phase,
-// and looks pods up by label. Copy it to begin with.
+// Quickstart keeps the pods of a cluster in memory, prints changes of their phase, and looks pods up
+// by label. Copy it to start a program of your own.
 //
 //	go run ./examples/quickstart
 //
-// The cluster is that of $KUBECONFIG or ~/.kube/config; where neither is there, it is
-// an API server in this process, which demo.go makes up. The program ends at Ctrl-C.
+// It uses the cluster of $KUBECONFIG or ~/.kube/config. If there is none, demo.go starts an API
+// server in this process. Ctrl-C ends the program.
 package main
 
 import (
@@ -26,7 +26,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // the second Ctrl-C kills
+	context.AfterFunc(ctx, stop) // a second Ctrl-C kills the program
 
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
 		clientcmd.NewDefaultClientConfigLoadingRules(), &clientcmd.ConfigOverrides{}).ClientConfig()
@@ -41,14 +41,14 @@ func main() {
 	}
 }
 
-// watch tells what happens to the pods of a cluster until ctx ends.
+// watch prints the changes of a cluster's pods until ctx ends.
 func watch(ctx context.Context, config *rest.Config, out *log.Logger) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
 	}
 	f := factory.NewSharedInformerFactory(client, 10*time.Minute)
-	pods, err := factory.For[*corev1.Pod](f) // the informer of f.Core().V1().Pods(), with types
+	pods, err := factory.For[*corev1.Pod](f) // the same informer as f.Core().V1().Pods(), with types
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func watch(ctx context.Context, config *rest.Config, out *log.Logger) error {
 	}
 	f.StartWithContext(ctx)
 	if err := pods.WaitSynced(ctx); err != nil {
-		return err // says why: the last error of the list or watch is in it
+		return err // it includes the last error of the list or watch
 	}
 	web, err := pods.Lister().List(labels.SelectorFromSet(labels.Set{"app": "web"}))
 	if err != nil {

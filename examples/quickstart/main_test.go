@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/program"
 )
 
-// example is the program after it has looked for a cluster in vain.
+// example is the program without a cluster.
 var example = program.Run(func(ctx context.Context, _ []string, stdout, stderr io.Writer) int {
 	config, err := demo(ctx)
 	if err == nil {

@@ -16,14 +16,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// beat is the time between two changes in the demo.
+// beat is the time between two changes of the demo.
 const beat = 300 * time.Millisecond
 
-// demoPod is a pod that stays.
+// demoPod is a pod that always exists.
 var demoPod = indexer.Key{Namespace: "shop", Name: "web-0"}
 
-// startDemo starts a made-up cluster with some pods. One of them comes and goes
-// until end is called.
+// startDemo starts a demo cluster with some pods. One of them comes and goes until end is called.
 func startDemo(ctx context.Context, notes *log.Logger) (config *rest.Config, end func(), err error) {
 	server := informertest.New(informertest.Options{BookmarkInterval: time.Minute})
 	err = server.Start()
@@ -32,14 +31,14 @@ func startDemo(ctx context.Context, notes *log.Logger) (config *rest.Config, end
 	}
 	if err != nil {
 		server.Close()
-		return nil, nil, fmt.Errorf("the demo does not start: %w", err)
+		return nil, nil, fmt.Errorf("the demo cannot be started: %w", err)
 	}
 	notes.Printf("this is a demo, on an API server in this process, %s", server.ClientConfig().Host)
 	ctx, cancel := context.WithCancel(ctx)
 	var living sync.WaitGroup
 	living.Go(func() {
 		if err := live(ctx, server); ctx.Err() == nil {
-			notes.Printf("the demo broke down: %v", err)
+			notes.Printf("the demo failed: %v", err)
 		}
 	})
 	return server.ClientConfig(), func() {
@@ -49,7 +48,7 @@ func startDemo(ctx context.Context, notes *log.Logger) (config *rest.Config, end
 	}, nil
 }
 
-// live changes something at every beat, until ctx ends or something fails.
+// live makes a change at every beat, until ctx ends or a change fails.
 func live(ctx context.Context, server *informertest.Server) error {
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
@@ -66,15 +65,15 @@ func live(ctx context.Context, server *informertest.Server) error {
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
-			if err := change(); err != nil && !apierrors.IsNotFound(err) { // the demo may be played with
+			if err := change(); err != nil && !apierrors.IsNotFound(err) { // users may change the demo cluster
 				return err
 			}
 		}
-		server.Compact() // or it would keep every state there ever was
+		server.Compact() // otherwise the server keeps all old versions
 	}
 }
 
-// newPod returns a pod that runs.
+// newPod returns a running pod.
 func newPod(app string, number int) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

@@ -1,24 +1,21 @@
-// Typed shows who runs where: pods by node and by label, out of a cache that
-// knows their type. It is a tour of the native face, made to be copied.
+// Typed lists pods by node and by label, from a cache that knows their type. It is a tour of the
+// typed API, meant to be copied.
 //
 //	go run ./examples/typed --demo --for 10s
 //	go run ./examples/typed --selector app=web
 //	go run ./examples/typed --mark shop/web-0
 //
-// It prints the pods of each node, those that a label selector matches, and
-// then what changes, as it changes; at the end, how the informer did. With
-// --mark it annotates one pod, and reads it back from the cache: the one thing
-// it writes.
+// It prints the pods of each node, the pods that match a label selector, then each change, and at
+// the end the status of the informer. With --mark it annotates a pod and reads the pod back from the
+// cache; it writes nothing else.
 //
-// The cluster is that of --kubeconfig, $KUBECONFIG or ~/.kube/config. With
-// --demo, and where there is no kubeconfig, it is a made-up one, on an API
-// server in this process. It ends at Ctrl-C, or after the time given with --for.
-// The exit code is 0, and 1 after an error: a flag or kubeconfig that cannot be
-// used, a cluster that did not answer in the time there was, or a pod to mark
-// that is not there.
+// It uses the cluster of --kubeconfig, $KUBECONFIG or ~/.kube/config. With --demo, or without a
+// kubeconfig, it uses a demo cluster: an API server in this process. It ends at Ctrl-C, or after the
+// time given with --for. The exit code is 0, or 1 after an error: a flag or kubeconfig that cannot be
+// used, a cluster that did not answer in time, or no such pod to mark.
 //
-// The informer is in tour.go; main.go is the program around it, cluster.go finds
-// the cluster, and demo.go makes one up.
+// The informer is in tour.go; main.go is the program around it, cluster.go finds the cluster, and
+// demo.go has the demo cluster.
 package main
 
 import (
@@ -38,11 +35,11 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the second Ctrl-C kills
+	context.AfterFunc(ctx, stop) // a second Ctrl-C kills the program
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the program, and returns its exit code.
+// run executes the program, and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f := flag.NewFlagSet("typed", flag.ContinueOnError)
 	t := tour{selector: labels.Everything(), out: log.New(stdout, "", log.LstdFlags)}
@@ -64,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exit(f, err, stdout, stderr)
 }
 
-// guide gives the tour on a cluster until ctx ends or the time is up.
+// guide runs the tour on a cluster until ctx ends or the time is up.
 func guide(ctx context.Context, cluster cluster, t tour, notes *log.Logger) error {
 	config, err := cluster.config()
 	if err == nil && config == nil {
@@ -82,7 +79,7 @@ func guide(ctx context.Context, cluster cluster, t tour, notes *log.Logger) erro
 	timed, stop := cluster.limit(ctx)
 	defer stop()
 	err = t.run(timed, config)
-	if ctx.Err() != nil { // at Ctrl-C it is no matter how far it came
+	if ctx.Err() != nil { // after Ctrl-C an incomplete run is no error
 		return nil
 	}
 	return err

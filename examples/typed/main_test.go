@@ -23,7 +23,7 @@ var badInput = []program.BadInput{
 }
 
 func TestDemo(t *testing.T) {
-	p := example.Start(t, "--selector", "app in (web, shop), app != cart") // no kubeconfig, so it is one
+	p := example.Start(t, "--selector", "app in (web, shop), app != cart") // a demo, because there is no kubeconfig
 	p.Notes(t, program.Stamp+`typed: this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
 	p.Prints(t, program.Stamp+`there are \d pods: \[shop/cart-0 shop/cart-1 shop/web-0 shop/web-1( shop/web-2)?\]$`)
 	p.Prints(t, program.Stamp+`node node-0 runs \[shop/cart-0 shop/web-0\]$`)
@@ -42,7 +42,7 @@ func TestTheTimeIsUp(t *testing.T) {
 	assert.Contains(t, p.Stdout.String(), "pods at version")
 }
 
-// On a cluster nothing is written unless a pod is named.
+// Without --mark, the program writes nothing to a cluster.
 func TestCluster(t *testing.T) {
 	ctx := t.Context()
 	s := informertest.New(informertest.Options{})

@@ -20,30 +20,30 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// tour is what to show of the pods of a cluster.
+// tour has the options of the tour.
 type tour struct {
 	selector labels.Selector
 	mark     indexer.Key // the pod to annotate; none if empty
 	out      *log.Logger
 }
 
-// byNode is an index: pods are found under the name of their node.
+// byNode is an index of pods by the name of their node.
 var byNode = indexer.Index[*corev1.Pod]{Name: "node", Append: func(values []string, pod *corev1.Pod) []string {
 	if pod.Spec.NodeName == "" {
-		return values // it is not scheduled yet
+		return values // not scheduled yet
 	}
 	return append(values, pod.Spec.NodeName)
 }}
 
-// run gives the tour, and tells of changes until ctx ends. Its error says why
-// the informer had not synced by then, or why the pod could not be marked.
+// run runs the tour, and prints changes until ctx ends. It returns an error if the informer did
+// not sync in time, or the pod could not be marked.
 func (t tour) run(ctx context.Context, config *rest.Config) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
 	}
-	// The informer is the factory's, like client-go's f.Core().V1().Pods(). What
-	// it holds is *corev1.Pod: there is nothing to assert.
+	// The factory makes the informer, as with client-go's f.Core().V1().Pods(). Its objects are
+	// *corev1.Pod, so no type assertions are needed.
 	f := factory.NewSharedInformerFactory(client, 0)
 	pods, err := factory.For[*corev1.Pod](f)
 	if err != nil {
@@ -52,8 +52,8 @@ func (t tour) run(ctx context.Context, config *rest.Config) error {
 	if err := pods.AddIndexes(byNode); err != nil {
 		return err
 	}
-	// Latest delivery: of what happens to a pod while the handler is busy, it is
-	// told the outcome.
+	// Latest merges the changes of a pod while the handler is busy: the handler gets only
+	// the outcome.
 	teller, err := pods.Handle(informer.Funcs[*corev1.Pod]{
 		Added:   func(pod *corev1.Pod) { t.out.Printf("+ %s", describe(pod)) },
 		Updated: t.updated,
@@ -64,14 +64,14 @@ func (t tour) run(ctx context.Context, config *rest.Config) error {
 	}
 
 	ctx, stop := context.WithCancel(ctx)
-	defer f.Shutdown() // returns when the informer has ended, which stop tells it to
+	defer f.Shutdown() // waits for the informer, which stop ends
 	defer stop()
 	f.StartWithContext(ctx)
 	if err := pods.WaitSynced(ctx); err != nil {
 		return err
 	}
 	select {
-	case <-teller.Synced(): // the handler has been told of each pod that there was
+	case <-teller.Synced(): // the handler has got all pods of the initial state
 	case <-ctx.Done():
 	}
 	t.show(pods)
@@ -90,12 +90,12 @@ func (t tour) updated(old, pod *corev1.Pod) {
 	}
 }
 
-// show reads the store in the three ways there are.
+// show reads the store in three ways: all objects, by index, and by label selector.
 func (t tour) show(pods *informer.Informer[*corev1.Pod]) {
 	store := pods.Indexer()
 	t.out.Printf("there are %d pods: %s", store.Len(), names(store.All()))
 
-	nodes, _ := store.Values(byNode.Name) // there is an index of this name
+	nodes, _ := store.Values(byNode.Name) // cannot fail: the index exists
 	for _, node := range slices.Sorted(slices.Values(nodes)) {
 		t.out.Printf("node %s runs %s", node, names(store.By(byNode.Name, node)))
 	}
@@ -104,8 +104,8 @@ func (t tour) show(pods *informer.Informer[*corev1.Pod]) {
 	t.out.Printf("selector %q matches %s, error: %v", t.selector, names(slices.Values(matching)), err)
 }
 
-// annotate writes to a pod, and reads back what it wrote. The store lags
-// behind the server by a moment, which WaitVersion waits for.
+// annotate writes to a pod, and reads back the result. The store is a moment behind the server;
+// WaitVersion waits for it.
 func (t tour) annotate(ctx context.Context, client kubernetes.Interface, pods *informer.Informer[*corev1.Pod]) error {
 	if t.mark == (indexer.Key{}) {
 		return nil
@@ -127,7 +127,7 @@ func (t tour) annotate(ctx context.Context, client kubernetes.Interface, pods *i
 	return nil
 }
 
-// names are in order, which those of a store are not.
+// names returns the sorted names of pods; a store has no order.
 func names(pods iter.Seq[*corev1.Pod]) string {
 	var names []string
 	for pod := range pods {

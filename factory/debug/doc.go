@@ -1,36 +1,35 @@
-// Package debug shows in a browser what the informers of a program do.
+// Package debug serves a page that shows the informers of a program.
 //
 //	page := debug.New(debug.Options{}, factory.InUse(f))
 //	mux.Handle("/debug/informers", page) // beside net/http/pprof
 //
-// The page lists all informers: their state, scope, objects, memory and staleness, how
-// often they listed anew and why, how far behind each handler is, the last errors, and
-// small plots of the last 15 minutes. ?informer= and an id show one of them: its indexes,
-// its label keys, what is quarantined and the last 200 events. An id stays the same in
-// the next run of the program, as long as the informer is of the same resource and scope.
-// ?format=json answers with a [Report], of all or of one.
+// The page lists all informers: their state, scope, objects, memory and staleness, the number and
+// causes of their relists, how far behind each handler is, the last errors, and small plots of the
+// last 15 minutes. ?informer=ID shows a single informer: also its indexes, its label keys, its
+// quarantined objects and the last 200 events. An informer has the same id in the next run of the
+// program, as long as its resource and scope are the same. ?format=json returns a [Report], of all
+// informers or of one.
 //
-// An informer measures from the first time that it is looked at. New looks once at all
-// that there are: call it when the informers have been asked for, or [Page.Report] later,
-// to have plots from the start.
+// An informer starts measuring when it is first shown. New shows all existing informers once: call
+// it after the informers have been requested, or call [Page.Report] then, to have plots from the
+// start.
 //
 // # Guarantees
 //
-//   - An answer never waits for an informer, a handler, an index function or the API
-//     server: it tells what is known. Methods are safe for any goroutine, and there is
-//     none that the page starts.
-//   - No content of an object is shown: of errors the class, the field's path and the
-//     text that the server or the connection gave before there was an object; of indexes
-//     and label keys how many values there are, and none of them.
-//   - Of Secrets, and of what is not known to be something else, names are hidden too, and
-//     errors are told as their class alone. [Options].SecretNames shows the names.
-//   - Only GET and HEAD are answered, and only where the request's Host is localhost, an
-//     address, or one of [Options].Hosts: a page of somebody else's, whose name was made to
-//     point here, gets nothing. Nobody is asked who they are: as with pprof, whoever
-//     reaches the port sees the page.
-//   - Nothing is loaded from elsewhere, and the content security policy forbids it. The page
-//     reads the same without JavaScript; with it, it renews itself where it stands.
+//   - An answer never waits for an informer, a handler, an index function or the API server: it
+//     shows the state known at the moment. Methods are safe for concurrent use, and the page
+//     starts no goroutine.
+//   - The page shows no content of objects. Of an error it shows the class, the path of the field,
+//     and text that the server or the connection sent before an object was read. Of indexes and
+//     label keys it shows how many values there are, but no value.
+//   - For Secrets, and for informers whose kind is not known, it also hides the names of objects
+//     and shows only the class of an error. [Options].SecretNames shows the names.
+//   - Only GET and HEAD are answered, and only if the request's Host is localhost, an address, or
+//     one of [Options].Hosts. That keeps out other web pages whose host name was made to point
+//     here. There is no authentication: as with pprof, anyone who reaches the port sees the page.
+//   - Nothing is loaded from elsewhere, and the content security policy forbids it. The page shows
+//     the same without JavaScript; with JavaScript it refreshes itself in place.
 //
-// Names that come from the server are cut after 253 bytes, and what does not print is
+// Names from the server are cut after 253 bytes, and characters that cannot be printed are
 // replaced.
 package debug

@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/factory/debug"
 )
 
-// The page stands beside pprof. Its figures are to be had without a browser, too.
+// The page is served beside pprof. Its figures are also available without a browser.
 func Example() {
 	f := factory.NewSharedInformerFactory(fake.NewClientset(), 0)
 	f.Core().V1().Pods().Informer()

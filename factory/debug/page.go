@@ -9,53 +9,53 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// Options say to whom a page shows what.
+// Options are the options of a page.
 type Options struct {
-	// Hosts are the names, without a port, under which the page is asked for, beside
+	// Hosts are host names, without a port, under which the page may be requested, beside
 	// localhost and addresses.
 	Hosts []string
 	// SecretNames shows the names of Secrets, and of objects whose kind is not known.
 	SecretNames bool
 }
 
-// Page shows informers. It is made by [New].
+// Page shows informers. Use [New] to make one.
 type Page struct {
-	options Options
-	of      []iter.Seq[factory.Held]
+	options   Options
+	informers []iter.Seq[factory.Held]
 }
 
 var _ http.Handler = (*Page)(nil)
 
-// New returns a page of some informers, such as those of [factory.InUse], and makes those
-// that there are measure from now on.
+// New returns a page of informers, such as those of [factory.InUse]. The existing informers start
+// measuring with this call.
 func New(o Options, informers ...iter.Seq[factory.Held]) *Page {
-	p := &Page{options: o, of: informers}
+	p := &Page{options: o, informers: informers}
 	p.Report()
 	return p
 }
 
-// Report looks at all informers. It leaves out what is told of a single one only.
+// Report describes all informers. It leaves out [Informer].Details.
 func (p *Page) Report() Report {
 	return p.report(func(string) bool { return true }, false)
 }
 
-// report looks at the informers whose ids are wanted.
+// report describes the informers whose ids are wanted.
 func (p *Page) report(wanted func(id string) bool, inDetail bool) Report {
 	r := Report{At: time.Now()}
 	ids := make(identities)
-	for _, informers := range p.of {
+	for _, informers := range p.informers {
 		for held := range informers {
 			subject := p.subject(held)
-			subject.id = ids.give(subject.id)
+			subject.id = ids.unique(subject.id)
 			if wanted(subject.id) {
-				r.Informers = append(r.Informers, look(subject, held.Status, measure(held.Inspector(), inDetail), r.At))
+				r.Informers = append(r.Informers, viewOf(subject, held.Status, measure(held.Inspector(), inDetail), r.At))
 			}
 		}
 	}
 	return r
 }
 
-// figures are what an inspector has measured.
+// figures are the measurements of an inspector.
 type figures struct {
 	handlers []informer.HandlerMeasures
 	memory   informer.Memory
@@ -63,14 +63,15 @@ type figures struct {
 	detail   *details
 }
 
-// details are the figures that only the view of one informer shows.
+// details are the measurements shown only for a single informer.
 type details struct {
 	indexes, labels []informer.IndexMeasures
 	quarantined     []informer.QuarantinedObject
 	recent          []informer.RecentEvent
 }
 
-// measure asks an inspector, which is nil for an informer of another module.
+// measure reads the figures of an inspector. The inspector is nil for an informer of another
+// module.
 func measure(i *informer.Inspector, inDetail bool) figures {
 	if i == nil {
 		return figures{}

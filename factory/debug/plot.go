@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// The size of a plot, in units of its own.
+// The size of a plot, in SVG units.
 const (
 	plotWidth  = 240
 	plotHeight = 40
 )
 
-// spans are the lengths of time that a plot may show.
+// spans are the possible lengths of a plot's time axis.
 var spans = []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, window}
 
-// spanOf is what all plots of a page show: the shortest span that has room for all moments.
+// spanOf returns the time axis of all plots of a page: the shortest span that covers all moments.
 func spanOf(r Report) time.Duration {
 	oldest := r.At
 	for _, i := range r.Informers {
@@ -31,20 +31,20 @@ func spanOf(r Report) time.Duration {
 	return window
 }
 
-// plot is one small chart of the last minutes.
+// plot is a small chart of the last minutes.
 type plot struct {
 	Title, Now, Most string
-	Line, Area       string // paths of SVG
+	Line, Area       string // SVG paths
 }
 
-// curve is what a plot shows of each moment. What is below least does not fill the plot,
-// however quiet the rest is.
+// curve is a quantity to plot. The vertical axis reaches at least to least, so that small values
+// do not fill a plot.
 type curve struct {
 	title    string
 	least    float64
 	value    func(Moment) float64
 	spell    func(float64) string
-	measured bool // nothing but zeros stands for nothing measured
+	measured bool // if all values are zero, nothing was measured
 }
 
 var curves = []curve{
@@ -81,11 +81,11 @@ func (c curve) draw(history []Moment, to axis) plot {
 	return p
 }
 
-// gap is how long may be between two moments that a line joins.
+// gap is the longest time between two moments that a line connects.
 const gap = 20 * time.Second
 
-// paths are a line through the moments and the area below it, both interrupted where
-// nothing was measured.
+// paths returns a line through the moments and the area below it. Both are interrupted where
+// moments are missing.
 func (c curve) paths(history []Moment, to axis, top float64) (line, area string) {
 	var lines, areas strings.Builder
 	begin := 0
@@ -101,24 +101,24 @@ func (c curve) paths(history []Moment, to axis, top float64) (line, area string)
 	return lines.String(), areas.String()
 }
 
-// stretch are the points of moments without a gap.
+// stretch returns the points of moments without a gap.
 func (c curve) stretch(moments []Moment, to axis, top float64) string {
 	var points []string
 	for _, m := range moments {
-		// A line of a unit's width at the top or bottom stays within the plot.
+		// The margin of 1 keeps a line of width 1 within the plot at the top and the bottom.
 		up := 1 + (plotHeight-2)*(1-min(1, c.value(m)/top))
 		points = append(points, fmt.Sprintf("%.1f %.1f", to.across(m.At), up))
 	}
 	return strings.Join(points, "L")
 }
 
-// axis is the time that a plot shows, up to now.
+// axis is the time axis of a plot; it ends now.
 type axis struct {
 	now  time.Time
 	span time.Duration
 }
 
-// across is where a time stands in a plot.
+// across returns the horizontal position of a time.
 func (a axis) across(at time.Time) float64 {
 	return plotWidth * max(0, 1-a.now.Sub(at).Seconds()/a.span.Seconds())
 }

@@ -20,8 +20,8 @@ var (
 	script string
 )
 
-// policy lets a browser run the page's own style and script, which it knows by their
-// hashes, and nothing else.
+// policy allows a browser to run only the page's own style and script, identified by their
+// hashes.
 var policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 	hashOf(style), hashOf(script))
 
@@ -30,20 +30,20 @@ func hashOf(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// content is what the template is filled with.
+// content is the input of the template.
 type content struct {
 	Report
 	Single bool // the view of one informer
 	Tally  []tally
 }
 
-// tally is how many informers are in a state.
+// tally is the number of informers in a state.
 type tally struct {
 	State State
 	Count int
 }
 
-// shown is one informer, with what the template needs beside it.
+// shown is one informer with the options of its view.
 type shown struct {
 	Informer
 	Now    time.Time
@@ -51,16 +51,16 @@ type shown struct {
 	Span   time.Duration
 }
 
-// Plots are the plots of the informer.
+// Plots returns the plots of the informer.
 func (s shown) Plots() []plot { return plots(s.History, axis{s.Now, s.Span}) }
 
-// Events is the plot of the events alone.
+// Events returns the plot of the events.
 func (s shown) Events() plot { return curves[0].draw(s.History, axis{s.Now, s.Span}) }
 
-// Ago is the age of a time.
+// Ago returns the age of a time.
 func (s shown) Ago(then time.Time) string { return age(then, s.Now) }
 
-// Lag is that of the handler that lags most.
+// Lag returns the largest lag of all handlers.
 func (s shown) Lag() (most float64) {
 	for _, h := range s.Handlers {
 		most = max(most, h.Lag)
@@ -68,7 +68,7 @@ func (s shown) Lag() (most float64) {
 	return most
 }
 
-// Backlog is the number of events that wait for all handlers together.
+// Backlog returns the number of events waiting for all handlers together.
 func (s shown) Backlog() (sum int) {
 	for _, h := range s.Handlers {
 		sum += h.Backlog
@@ -76,7 +76,7 @@ func (s shown) Backlog() (sum int) {
 	return sum
 }
 
-// Slow tells whether a call of any handler was slow enough to be kept.
+// Slow reports whether the calls of any handler include a slow one.
 func (s shown) Slow() bool {
 	for _, h := range s.Handlers {
 		if len(h.Slowest) > 0 {
@@ -86,7 +86,7 @@ func (s shown) Slow() bool {
 	return false
 }
 
-// All are the informers as they are shown.
+// All returns all informers for the template.
 func (c content) All() []shown {
 	var all []shown
 	span := spanOf(c.Report)
@@ -96,16 +96,16 @@ func (c content) All() []shown {
 	return all
 }
 
-// Span is how much time the plots show.
+// Span returns the time axis of the plots as text.
 func (c content) Span() string {
 	return strings.TrimPrefix(many(int(spanOf(c.Report).Minutes()), "minute"), "1 ")
 }
 
-// One is the informer of the view of a single one.
+// One returns the only informer in the view of a single informer.
 func (c content) One() shown { return c.All()[0] }
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"css":      func() template.CSS { return template.CSS(style) }, // no text of a request or a server is in it
+	"css":      func() template.CSS { return template.CSS(style) }, // the style is embedded; no text of a request or a server is in it
 	"js":       func() template.JS { return template.JS(script) },
 	"number":   number[int],
 	"number64": number[uint64],
@@ -121,7 +121,7 @@ func render(to io.Writer, r Report, single bool) error {
 	return page.Execute(to, content{r, single, tallies(r.Informers)})
 }
 
-// tallies count the informers of each state, the weightiest state first.
+// tallies counts the informers in each state, the most serious state first.
 func tallies(informers []Informer) (all []tally) {
 	for _, state := range []State{Stopped, NotServed, Parked, Failing, NotStarted, Stuck, Stale, Lagging, Quarantined, Syncing, Healthy} {
 		n := 0

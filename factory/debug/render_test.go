@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+var rewrite = flag.Bool("rewrite", false, "update the golden files")
 
 func rendered(t *testing.T, single bool, all ...Informer) string {
 	t.Helper()
@@ -23,11 +23,11 @@ func rendered(t *testing.T, single bool, all ...Informer) string {
 	return b.String()
 }
 
-// Each state reads as its golden file says: the text of the page, a row of a table on a line.
+// The text of the page in each state matches a golden file, with one line for each table row.
 func TestGolden(t *testing.T) {
 	for name, s := range samples() {
 		t.Run(name, func(t *testing.T) {
-			golden(t, name, textOf(rendered(t, true, s.look())))
+			golden(t, name, textOf(rendered(t, true, s.view())))
 		})
 	}
 	t.Run("overview", func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestGolden(t *testing.T) {
 func overview() (all []Informer) {
 	of := samples()
 	for _, name := range slices.Sorted(maps.Keys(of)) {
-		i := of[name].look()
+		i := of[name].view()
 		i.Details = nil
 		all = append(all, i)
 	}
@@ -64,7 +64,7 @@ var (
 	several = regexp.MustCompile(` +`)
 )
 
-// textOf is what a reader of the page reads.
+// textOf returns the visible text of the page.
 func textOf(page string) string {
 	page = unread.ReplaceAllString(page, "")
 	page = line.ReplaceAllString(cell.ReplaceAllString(page, " "), "\n")
@@ -78,8 +78,8 @@ func textOf(page string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// The policy names the hashes of what stands in the page, and the page has no other
-// style, script or handler of an event.
+// The policy has the hashes of the page's style and script, and the page has no other style, script
+// or event handler.
 func TestPolicyFitsThePage(t *testing.T) {
 	page := rendered(t, false, overview()...)
 	for _, element := range []string{"style", "script"} {
@@ -92,11 +92,11 @@ func TestPolicyFitsThePage(t *testing.T) {
 	require.NotRegexp(t, `(?i)(src|href)="(https?:)?//`, page)
 }
 
-// What the server names is text, wherever it stands.
+// Names from the server are escaped everywhere.
 func TestHostileNamesAreText(t *testing.T) {
 	const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>'{{.}}` + "\u202e\n\x00"
 	s := quarantined()
-	s.of.name = plain(hostile)
+	s.of.name = printable(hostile)
 	s.status.Version, s.status.Notes = hostile, []string{hostile}
 	s.status.Handlers[0].Name, s.figures.handlers[0].Name = hostile, hostile
 	s.figures.handlers[0].Slowest[0].Key.Name = hostile
@@ -104,7 +104,7 @@ func TestHostileNamesAreText(t *testing.T) {
 	s.figures.detail.recent[0].Key.Name, s.figures.detail.recent[0].Version = hostile, hostile
 	s.figures.detail.quarantined[0].Key.Namespace = hostile
 	for _, single := range []bool{true, false} {
-		page := rendered(t, single, s.look())
+		page := rendered(t, single, s.view())
 		require.Equal(t, 1, strings.Count(page, "<script>"))
 		require.NotContains(t, page, "<img")
 		require.NotContains(t, page, "\u202e")

@@ -2,24 +2,24 @@ package debug
 
 import "time"
 
-// Report is what the page shows, as ?format=json tells it. Durations are in seconds. Times
-// are missing for what has not happened.
+// Report is the content of the page, and the answer to ?format=json. Durations are in seconds.
+// The time of something that has not happened is missing.
 type Report struct {
 	At        time.Time  `json:"at"`
 	Informers []Informer `json:"informers"`
 }
 
-// Informer is how one informer is doing.
+// Informer is the state of one informer.
 type Informer struct {
 	ID       string    `json:"id"`   // for ?informer=
 	Name     string    `json:"name"` // its resource and scope
 	State    State     `json:"state"`
-	Findings []Finding `json:"findings,omitempty"` // what is wrong, the weightiest first
+	Findings []Finding `json:"findings,omitempty"` // its problems, the most serious first
 
 	Synced        bool      `json:"synced"`
 	SyncTook      float64   `json:"syncTookSeconds,omitzero"`
 	WatchingSince time.Time `json:"watchingSince,omitzero"`
-	Confirmed     time.Time `json:"confirmed,omitzero"` // when the server was last heard
+	Confirmed     time.Time `json:"confirmed,omitzero"` // when the server last sent anything
 	LastEvent     time.Time `json:"lastEvent,omitzero"`
 	Staleness     float64   `json:"stalenessSeconds"`
 	Version       string    `json:"version,omitempty"` // the resourceVersion of the store
@@ -31,25 +31,25 @@ type Informer struct {
 	LeftOut     int     `json:"leftOut"`
 	Memory      *Memory `json:"memory,omitempty"` // missing until it was measured
 	Relists     int     `json:"relists"`
-	Causes      []Count `json:"causes,omitempty"`  // of full states, the first one's among them
+	Causes      []Count `json:"causes,omitempty"`  // of full states, including the first one
 	Classes     []Count `json:"classes,omitempty"` // of errors
 	Totals      Totals  `json:"totals"`
 
 	Handlers []Handler `json:"handlers,omitempty"`
 	Errors   []Error   `json:"errors,omitempty"` // at most 16, the newest first
-	Notes    []string  `json:"notes,omitempty"`  // what the source does not have
+	Notes    []string  `json:"notes,omitempty"`  // capabilities that the source lacks
 	History  []Moment  `json:"history,omitempty"`
-	Details  *Details  `json:"details,omitempty"` // of a single informer only
+	Details  *Details  `json:"details,omitempty"` // only in the view of a single informer
 }
 
-// Finding is something that is wrong with an informer.
+// Finding is a problem of an informer.
 type Finding struct {
 	State State  `json:"state"`
 	Why   string `json:"why"`
 }
 
-// Progress is how far a full state has come. The total is missing where the server does
-// not say how many objects there are.
+// Progress is the progress of a full state. Total is missing if the server does not say how many
+// objects there are.
 type Progress struct {
 	Since   time.Time `json:"since"`
 	Objects int       `json:"objects"`
@@ -58,20 +58,20 @@ type Progress struct {
 	Rate    float64   `json:"objectsPerSecond"`
 }
 
-// Memory is what an informer holds, in bytes of the heap.
+// Memory is the heap used by an informer, in bytes.
 type Memory struct {
 	At      time.Time `json:"at"`
 	Objects int64     `json:"objects"`
-	Engine  int64     `json:"engine"` // the store's tables and indexes, and what waits for handlers
+	Engine  int64     `json:"engine"` // the store's tables and indexes, and the events waiting for handlers
 }
 
-// Count is how often something has happened.
+// Count is the number of times something has happened.
 type Count struct {
 	Of    string `json:"of"`
 	Count int    `json:"count"`
 }
 
-// Totals are what has happened to an informer since it was made.
+// Totals count the events since an informer was made.
 type Totals struct {
 	Lists     int    `json:"lists"`
 	Streams   int    `json:"streams"`
@@ -84,7 +84,7 @@ type Totals struct {
 	Shared    uint64 `json:"shared"` // values that were not stored a second time
 }
 
-// Handler is how one handler is doing.
+// Handler is the state of one handler.
 type Handler struct {
 	Name     string     `json:"name"`
 	Synced   bool       `json:"synced"`
@@ -93,12 +93,12 @@ type Handler struct {
 	Lag      float64    `json:"lagSeconds"`
 	Told     uint64     `json:"told"`
 	Failures int        `json:"failures"`
-	Mean     float64    `json:"meanSeconds"`             // of the calls that were timed
-	Calling  float64    `json:"callingSeconds,omitzero"` // how long the present call lasts
-	Slowest  []SlowCall `json:"slowest,omitempty"`       // of the last 15 minutes, at most 5, of a millisecond or longer
+	Mean     float64    `json:"meanSeconds"`             // of the timed calls
+	Calling  float64    `json:"callingSeconds,omitzero"` // duration of the current call so far
+	Slowest  []SlowCall `json:"slowest,omitempty"`       // at most 5 calls of the last 15 minutes, of a millisecond or longer
 }
 
-// SlowCall is a call of a handler that took long.
+// SlowCall is a slow call of a handler.
 type SlowCall struct {
 	Key  string    `json:"key"`
 	At   time.Time `json:"at"`
@@ -112,28 +112,28 @@ type Error struct {
 	Text  string    `json:"text"`
 }
 
-// Moment is how an informer was at one time of the last 15 minutes.
+// Moment is the state of an informer at one time in the last 15 minutes.
 type Moment struct {
 	At        time.Time `json:"at"`
 	Rate      float64   `json:"eventsPerSecond"`
-	Lag       float64   `json:"lagSeconds"` // that of the handler that lags most
+	Lag       float64   `json:"lagSeconds"` // the largest of all handlers
 	Staleness float64   `json:"stalenessSeconds"`
 	Objects   int       `json:"objects"`
 	Bytes     int64     `json:"bytes"`
 }
 
-// Details are what is told of a single informer.
+// Details are shown only for a single informer.
 type Details struct {
 	Indexes     []Index             `json:"indexes"`
-	Labels      []Index             `json:"labels"` // the label keys that objects are listed by
+	Labels      []Index             `json:"labels"` // the label keys with posting lists
 	Quarantined []QuarantinedObject `json:"quarantined"`
 	Recent      []Event             `json:"recent"` // at most 200, the newest first
 }
 
-// Index is what an index, or the posting lists of a label key, are filled with.
+// Index describes an index, or the posting lists of a label key.
 type Index struct {
 	Name       string `json:"name"`
-	Namespaced bool   `json:"namespaced"` // the lists of a label key are those of each namespace
+	Namespaced bool   `json:"namespaced"` // the label key has lists for each namespace
 	Values     int    `json:"values"`
 	Entries    int    `json:"entries"`
 }
@@ -145,7 +145,7 @@ type QuarantinedObject struct {
 	Why   string    `json:"why"`
 }
 
-// Event is an event as it was told to the handlers.
+// Event is an event that was delivered to the handlers.
 type Event struct {
 	At      time.Time `json:"at"`
 	Kind    string    `json:"kind"`

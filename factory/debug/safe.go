@@ -12,28 +12,28 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// classes say what the classes of errors mean.
+// classes explain the classes of errors.
 var classes = map[reflector.ErrorClass]string{
-	reflector.ErrorExpired:      "The server does not have the version that was asked for any more.",
-	reflector.ErrorBusy:         "The server has too much to do (429).",
+	reflector.ErrorExpired:      "The server does not have the requested version any more.",
+	reflector.ErrorBusy:         "The server is overloaded (429).",
 	reflector.ErrorForbidden:    "The server does not allow it (403).",
 	reflector.ErrorUnauthorized: "The server does not accept the credentials (401).",
 	reflector.ErrorNotServed:    "The server does not have the resource (404).",
 	reflector.ErrorInvalid:      "The server does not understand the request.",
 	reflector.ErrorServer:       "The server failed.",
-	reflector.ErrorTimeout:      "Nothing came in time.",
+	reflector.ErrorTimeout:      "The request timed out.",
 	reflector.ErrorConnection:   "The connection was refused or cut.",
-	reflector.ErrorDecode:       "The answer cannot be read.",
+	reflector.ErrorDecode:       "The response cannot be decoded.",
 }
 
-// spoken are the classes whose text comes before the server has read an object, so that
-// none of an object's values can be in it.
-var spoken = map[reflector.ErrorClass]bool{
+// beforeObjects are the classes of errors that the server returns before it reads an object, so
+// that their text holds no object's values.
+var beforeObjects = map[reflector.ErrorClass]bool{
 	reflector.ErrorExpired: true, reflector.ErrorBusy: true, reflector.ErrorForbidden: true,
 	reflector.ErrorUnauthorized: true, reflector.ErrorNotServed: true,
 }
 
-// errorText tells an error of a list or watch without any value of an object.
+// errorText describes an error of a list or watch without any value of an object.
 func (s subject) errorText(class reflector.ErrorClass, err error) string {
 	text, known := classes[class]
 	if !known {
@@ -45,7 +45,7 @@ func (s subject) errorText(class reflector.ErrorClass, err error) string {
 	var network *net.OpError
 	status := apierrors.APIStatus(nil)
 	switch {
-	case spoken[class] && errors.As(err, &status):
+	case beforeObjects[class] && errors.As(err, &status):
 		return oneLine(status.Status().Message)
 	case errors.As(err, &network):
 		return oneLine(network.Error())
@@ -53,7 +53,7 @@ func (s subject) errorText(class reflector.ErrorClass, err error) string {
 	return text + fieldOf(err)
 }
 
-// quarantineText tells why an object is held back, without any of its values.
+// quarantineText says why an object is held back, without any of its values.
 func (s subject) quarantineText(err error) string {
 	switch {
 	case errors.Is(err, informer.ErrTransform):
@@ -64,14 +64,14 @@ func (s subject) quarantineText(err error) string {
 	return "It cannot be prepared for the store."
 }
 
-// fieldOf names the field that could not be decoded, where that is known.
+// fieldOf names the field that could not be decoded, if it is known.
 func fieldOf(err error) string {
 	var mismatch *json.UnmarshalTypeError
 	if errors.As(err, &mismatch) && mismatch.Field != "" {
-		return " Field " + plain(mismatch.Field) + " is of another type."
+		return " Field " + printable(mismatch.Field) + " has another type."
 	}
 	return ""
 }
 
-// oneLine makes one readable line of a text.
-func oneLine(text string) string { return plain(strings.Join(strings.Fields(text), " ")) }
+// oneLine makes a text one printable line.
+func oneLine(text string) string { return printable(strings.Join(strings.Fields(text), " ")) }

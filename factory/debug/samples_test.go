@@ -17,21 +17,21 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// now is when the made-up informers are looked at.
+// now is the time at which the sample informers are viewed.
 var now = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
 func ago(d time.Duration) time.Time { return now.Add(-d) }
 
-// sample is a made-up informer.
+// sample is a sample informer: the inputs of its view.
 type sample struct {
 	of      subject
 	status  informer.Status
 	figures figures
 }
 
-func (s sample) look() Informer { return look(s.of, s.status, s.figures, now) }
+func (s sample) view() Informer { return viewOf(s.of, s.status, s.figures, now) }
 
-// healthy is an informer of pods with which nothing is wrong.
+// healthy returns an informer of pods without problems.
 func healthy() sample {
 	return sample{
 		of: subject{id: "pods.v1-1c9a11b2", name: "pods in shop", namesShown: true},
@@ -67,7 +67,7 @@ func healthy() sample {
 	}
 }
 
-// moments are a made-up past, in steps of 5 seconds.
+// moments returns a sample history in steps of 5 seconds.
 func moments(n int) []informer.Moment {
 	var all []informer.Moment
 	for i := range n {
@@ -138,7 +138,7 @@ func quarantined() sample {
 	return s
 }
 
-// samples are made-up informers in each state that is told by name in a golden file.
+// samples are sample informers, by the name of their golden file.
 func samples() map[string]sample {
 	return map[string]sample{
 		"healthy": healthy(), "syncing": syncing(), "parked": parked(), "stuck": stuck(), "stale": stale(), "quarantined": quarantined(),

@@ -18,19 +18,19 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id, format := query.Get("informer"), query.Get("format")
 	switch {
 	case !p.isHost(r.Host):
-		http.Error(w, "this page is served to localhost, addresses and debug.Options.Hosts", http.StatusForbidden)
+		http.Error(w, "this page is served only under localhost, addresses and the names in debug.Options.Hosts", http.StatusForbidden)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "this page is asked for with GET", http.StatusMethodNotAllowed)
+		http.Error(w, "use GET or HEAD", http.StatusMethodNotAllowed)
 	case format != "" && format != "html" && format != "json":
-		http.Error(w, "the formats are html and json", http.StatusBadRequest)
+		http.Error(w, "the format must be html or json", http.StatusBadRequest)
 	default:
 		report := p.report(func(i string) bool { return id == "" || i == id }, id != "")
 		answer(w, r, report, id != "", format == "json")
 	}
 }
 
-// answer sends a report of all informers, or of the single one that was asked for.
+// answer sends a report of all informers, or of a single one.
 func answer(w http.ResponseWriter, r *http.Request, report Report, single, asJSON bool) {
 	if single && len(report.Informers) == 0 {
 		http.Error(w, "no informer has this id", http.StatusNotFound)
@@ -46,16 +46,17 @@ func answer(w http.ResponseWriter, r *http.Request, report Report, single, asJSO
 		err = render(&body, report, single)
 	}
 	if err != nil {
-		http.Error(w, "the page cannot be written", http.StatusInternalServerError)
+		http.Error(w, "the page could not be rendered", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
 	if r.Method == http.MethodGet {
-		_, _ = body.WriteTo(w) // whoever has asked is gone
+		_, _ = body.WriteTo(w) // a write fails only if the client is gone
 	}
 }
 
-// protect keeps what is answered from other pages, and other scripts from it.
+// protect sets headers that keep other pages from reading the answer, and foreign scripts out of
+// it.
 func protect(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -66,8 +67,8 @@ func protect(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// isHost tells whether the page is served under the name that a request asks for. No
-// name can be made to point here that is an address.
+// isHost reports whether the page may be served under the requested host name. Addresses are
+// always allowed: an attacker can make a name point here, but not an address.
 func (p *Page) isHost(asked string) bool {
 	host := asked
 	if name, _, err := net.SplitHostPort(asked); err == nil {

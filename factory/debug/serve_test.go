@@ -37,7 +37,7 @@ func get(p http.Handler, target string) *httptest.ResponseRecorder {
 	return ask(p, http.MethodGet, "localhost:6060", target)
 }
 
-// unstarted is a factory whose informers have not been started.
+// unstarted returns a factory whose informers have not been started.
 func unstarted() *factory.Factory {
 	f := factory.NewSharedInformerFactory(fake.NewClientset(), 0)
 	f.Core().V1().Pods().Informer()
@@ -100,8 +100,8 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// Two informers of one scope have different ids, and one of which nothing is known
-// counts as one of Secrets.
+// Two informers of the same scope have different ids, and an informer of an unknown kind is treated
+// as one of Secrets.
 func TestSubjects(t *testing.T) {
 	f := unstarted()
 	alone := factory.Alone(schema.GroupVersionResource{}, factory.Scope{Fields: "metadata.name=top-secret"}, cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil))
@@ -117,7 +117,7 @@ func TestSubjects(t *testing.T) {
 	require.Contains(t, New(Options{SecretNames: true}, alone).Report().Informers[0].Name, "top-secret")
 }
 
-// An index function that does not return stops no answer.
+// The page answers while an index function is stuck.
 func TestAStuckIndexFunction(t *testing.T) {
 	server := informertest.New(informertest.Options{})
 	require.NoError(t, server.StartInMemory())
@@ -161,13 +161,13 @@ func TestAStuckIndexFunction(t *testing.T) {
 	<-answered
 }
 
-// A page of many informers stays small enough to be sent every few seconds.
+// The page of many informers is small enough for a refresh every few seconds.
 func TestSixtyInformers(t *testing.T) {
 	var all []Informer
 	for n := range 60 {
 		s := healthy()
 		s.of.id = fmt.Sprintf("kind-%d", n)
-		all = append(all, s.look())
+		all = append(all, s.view())
 	}
 	require.Less(t, len(rendered(t, false, all...)), 3_000_000)
 }
@@ -183,8 +183,7 @@ func BenchmarkSixtyInformers(b *testing.B) {
 	}
 }
 
-// Whatever is asked for, the answer is one of those that are meant, and holds nothing of
-// the question as markup.
+// Any query gets one of the intended answers, and nothing of the query is returned as markup.
 func FuzzQuery(f *testing.F) {
 	p := New(Options{}, factory.InUse(unstarted()))
 	for _, s := range []string{"", "informer=", "informer=x&format=json", "format=<script>", "informer=%00;%zz", "informer=pods.v1&informer=y"} {

@@ -9,38 +9,37 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// State is what an informer is in. One that is in several is told in the weightiest, which
-// is the first here.
+// State is the state of an informer. If several states apply, the most serious one counts, which
+// comes first here.
 type State string
 
 const (
-	// Stopped is an informer that has run and runs no more.
+	// Stopped: the informer has run and has stopped.
 	Stopped State = "stopped"
-	// NotServed is an informer of a resource that the server does not have.
+	// NotServed: the server does not have the informer's resource.
 	NotServed State = "not served"
-	// Parked is an informer that the server refuses: it has no right to list or watch.
+	// Parked: the server refuses the informer's requests. It has no right to list or watch.
 	Parked State = "parked"
-	// Failing is an informer whose last list or watch has failed for another reason.
+	// Failing: the last list or watch has failed for another reason.
 	Failing State = "failing"
-	// NotStarted is an informer that has never run.
+	// NotStarted: the informer has never run.
 	NotStarted State = "not started"
-	// Stuck is an informer with a handler that has not returned for 10 seconds.
+	// Stuck: a handler has not returned for 10 seconds.
 	Stuck State = "stuck"
-	// Stale is an informer that has heard nothing from the server for longer than a
-	// healthy one is silent.
+	// Stale: the server has been silent for longer than a healthy server is.
 	Stale State = "stale"
-	// Lagging is an informer with a handler whose backlog is above its bound.
+	// Lagging: a handler's backlog is above its bound.
 	Lagging State = "lagging"
-	// Quarantined is an informer that holds objects back that cannot be decoded,
-	// transformed or indexed.
+	// Quarantined: the informer holds back objects that cannot be decoded, transformed or
+	// indexed.
 	Quarantined State = "quarantined"
-	// Syncing is an informer whose first full state is still coming.
+	// Syncing: the first full state is not complete.
 	Syncing State = "syncing"
-	// Healthy is an informer with which nothing is wrong.
+	// Healthy: the informer has no problem.
 	Healthy State = "healthy"
 )
 
-// Tone says how a state is to be taken: good, quiet, busy, warn or bad.
+// Tone returns the severity of a state for its display: good, quiet, busy, warn or bad.
 func (s State) Tone() string {
 	switch s {
 	case Healthy:
@@ -55,32 +54,32 @@ func (s State) Tone() string {
 	return "bad"
 }
 
-// stuckAfter is how long a call of a handler may last.
+// stuckAfter is the duration of a handler's call after which it counts as stuck.
 const stuckAfter = 10 * time.Second
 
-// examine returns what is wrong with an informer, in the order of the states.
+// examine returns the problems of an informer, in the order of the states.
 func examine(s informer.Status, handlers []Handler, lastError string) (found []Finding) {
 	add := func(is bool, state State, why string, args ...any) {
 		if is {
 			found = append(found, Finding{state, fmt.Sprintf(why, args...)})
 		}
 	}
-	over := s.Stopped && !s.Running
+	stopped := s.Stopped && !s.Running
 	failing := s.Running && !s.Watching && s.LastError != nil && s.NotServedSince.IsZero()
-	add(over, Stopped, "It has run and runs no more.")
+	add(stopped, Stopped, "The informer has stopped.")
 	add(!s.NotServedSince.IsZero(), NotServed, "The server has not had the resource since %s.", s.NotServedSince.UTC().Format(time.TimeOnly+" UTC"))
 	add(failing && refused(s.LastError), Parked, "%s", lastError)
 	add(failing && !refused(s.LastError), Failing, "%s", lastError)
-	add(!s.Running && !over && !s.Synced, NotStarted, "It has not been started.")
+	add(!s.Running && !stopped && !s.Synced, NotStarted, "The informer has not been started.")
 	for _, h := range handlers {
 		add(h.Calling >= stuckAfter.Seconds(), Stuck, "Handler %s has not returned for %s; %s waiting.", h.Name, duration(h.Calling), many(h.Backlog, "event"))
 	}
-	add(s.Running && s.Stale, Stale, "The server was last heard %s ago.", duration(s.Staleness.Seconds()))
+	add(s.Running && s.Stale, Stale, "The server was last heard from %s ago.", duration(s.Staleness.Seconds()))
 	for _, h := range handlers {
 		add(h.Lagging, Lagging, "%s waiting for handler %s.", many(h.Backlog, "event"), h.Name)
 	}
 	add(s.Quarantined > 0, Quarantined, "%s cannot be decoded or transformed.", many(s.Quarantined, "object"))
-	add(s.Unindexed > 0, Quarantined, "%s left out of an index.", many(s.Unindexed, "object"))
+	add(s.Unindexed > 0, Quarantined, "%s missing from an index.", many(s.Unindexed, "object"))
 	add(s.Running && !s.Synced, Syncing, "The first full state is not complete.")
 	return found
 }

@@ -10,14 +10,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// subject is what an informer is of, and how much of that is shown.
+// subject identifies an informer's objects, and says how much of them the page may show.
 type subject struct {
 	id, name   string
-	secret     bool // errors are told as their class alone
+	secret     bool // show only the class of an error
 	namesShown bool
 }
 
-// subject says what an informer is of. A field selector may hold the name of a Secret.
+// subject returns the subject of an informer. A field selector may hold the name of a Secret, so
+// it is hidden with the names.
 func (p *Page) subject(h factory.Held) subject {
 	s := subject{secret: isSecret(h)}
 	s.namesShown = !s.secret || p.options.SecretNames
@@ -25,14 +26,14 @@ func (p *Page) subject(h factory.Held) subject {
 	if hidden {
 		h.Scope.Fields = ""
 	}
-	s.id, s.name = identity(h), plain(h.Name())
+	s.id, s.name = identity(h), printable(h.Name())
 	if hidden {
 		s.name += " with some fields (hidden)"
 	}
 	return s
 }
 
-// isSecret tells whether an informer is of Secrets, or may be.
+// isSecret reports whether an informer's objects are Secrets, or may be.
 func isSecret(h factory.Held) bool {
 	switch {
 	case !h.Resource.Empty():
@@ -44,24 +45,24 @@ func isSecret(h factory.Held) bool {
 	return object == "*v1.Secret" || object == "*unstructured.Unstructured" || object == "*v1.PartialObjectMetadata"
 }
 
-// key spells an object's key, as far as it may be shown. That of a call which has not
-// returned may not be known.
+// key formats an object's key, as far as it may be shown. The key of a call that has not returned
+// may be unknown.
 func (s subject) key(k indexer.Key) string {
 	if k == (indexer.Key{}) {
 		return "–"
 	}
 	if s.namesShown {
-		return plain(k.String())
+		return printable(k.String())
 	}
 	if k.Namespace == "" {
 		return hiddenName
 	}
-	return plain(k.Namespace) + "/" + hiddenName
+	return printable(k.Namespace) + "/" + hiddenName
 }
 
 const hiddenName = "(hidden)"
 
-// identity is an id that the same informer has in the next run, too.
+// identity returns an id that stays the same in the next run of the program.
 func identity(h factory.Held) string {
 	of := []string{h.Resource.Resource, h.Resource.Version, h.Resource.Group}
 	if h.Resource.Empty() {
@@ -75,11 +76,11 @@ func identity(h factory.Held) string {
 	return fmt.Sprintf("%s-%08x", strings.Trim(strings.Join(of, "."), "."), hash.Sum32())
 }
 
-// identities are how often each id was given out.
+// identities count how often each id was used.
 type identities map[string]int
 
-// give makes an id unique: two factories may hold informers of the same scope.
-func (i identities) give(id string) string {
+// unique makes an id unique: two factories may hold informers of the same scope.
+func (i identities) unique(id string) string {
 	i[id]++
 	if n := i[id]; n > 1 {
 		return fmt.Sprintf("%s-%d", id, n)
@@ -87,12 +88,12 @@ func (i identities) give(id string) string {
 	return id
 }
 
-// longestName is how many bytes of a name are shown: those that a name may have.
+// longestName is the length in bytes at which a name is cut: the longest valid name.
 const longestName = 253
 
-// plain makes a name one that can be read, whatever the server sent: on one line, with
-// nothing that turns the direction of a text or hides a part of it.
-func plain(name string) string {
+// printable makes a name from the server safe to read: on one line, and without characters that
+// change the direction of text or hide a part of it.
+func printable(name string) string {
 	if len(name) > longestName {
 		name = strings.ToValidUTF8(name[:longestName], "") + "…"
 	}

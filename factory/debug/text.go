@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// number spells a number with commas between the thousands.
+// number formats a number with commas between the thousands.
 func number[N int | int64 | uint64](n N) string {
 	digits := strconv.FormatUint(uint64(n), 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -15,7 +15,7 @@ func number[N int | int64 | uint64](n N) string {
 	return digits
 }
 
-// many spells a number of things.
+// many formats a number of things.
 func many(n int, of string) string {
 	if n == 1 {
 		return "1 " + of
@@ -23,7 +23,7 @@ func many(n int, of string) string {
 	return number(n) + " " + of + "s"
 }
 
-// duration spells seconds in two units at most.
+// duration formats seconds in at most two units.
 func duration(seconds float64) string {
 	switch s := int64(seconds); {
 	case seconds <= 0:
@@ -47,7 +47,7 @@ func duration(seconds float64) string {
 	}
 }
 
-// size spells bytes in powers of a thousand.
+// size formats bytes in powers of a thousand.
 func size(bytes int64) string {
 	units, n := []string{"B", "kB", "MB", "GB", "TB"}, float64(bytes)
 	unit := 0
@@ -60,7 +60,7 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%.1f %s", n, units[unit])
 }
 
-// rate spells how often something happens a second.
+// rate formats a number of events per second.
 func rate(perSecond float64) string {
 	switch {
 	case perSecond >= 99.5:
@@ -72,7 +72,7 @@ func rate(perSecond float64) string {
 	}
 }
 
-// age spells how long ago a time was, "–" for none.
+// age formats how long ago a time was; "–" if it is zero.
 func age(then, now time.Time) string {
 	if then.IsZero() {
 		return "–"

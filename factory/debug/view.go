@@ -11,13 +11,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// look makes of what is known of an informer what is shown of it. It is a function of its
-// arguments alone.
-func look(of subject, s informer.Status, f figures, now time.Time) Informer {
+// viewOf makes the page's view of an informer. It is a pure function of its arguments.
+func viewOf(of subject, s informer.Status, f figures, now time.Time) Informer {
 	i := Informer{
 		ID: of.id, Name: of.name,
 		Synced: s.Synced, SyncTook: s.SyncTook.Seconds(), WatchingSince: s.WatchingSince,
-		Confirmed: s.Confirmed, LastEvent: s.LastEvent, Staleness: s.Staleness.Seconds(), Version: plain(s.Version),
+		Confirmed: s.Confirmed, LastEvent: s.LastEvent, Staleness: s.Staleness.Seconds(), Version: printable(s.Version),
 		Progress: progress(s.Progress, now), Objects: s.Objects, Quarantined: s.Quarantined, Unindexed: s.Unindexed,
 		LeftOut: s.LeftOut, Memory: memory(f.memory), Relists: s.Relists, Causes: counts(s.Totals.Relists), Classes: counts(s.Totals.Errors),
 		Totals: totals(s), Handlers: handlers(of, s.Handlers, f.handlers, now), Errors: recentErrors(of, s),
@@ -25,7 +24,7 @@ func look(of subject, s informer.Status, f figures, now time.Time) Informer {
 	}
 	for _, note := range s.Notes {
 		if of.secret {
-			note, _, _ = strings.Cut(note, ": ") // what follows are the server's words
+			note, _, _ = strings.Cut(note, ": ") // the rest is the server's text
 		}
 		i.Notes = append(i.Notes, oneLine(note))
 	}
@@ -64,7 +63,7 @@ func memory(m informer.Memory) *Memory {
 	return &Memory{m.At, m.Objects, m.Engine}
 }
 
-// counts are the entries of a map, the most frequent first.
+// counts returns the entries of a map, the largest count first.
 func counts[K ~string](of map[K]int) []Count {
 	var all []Count
 	for _, k := range slices.Sorted(maps.Keys(of)) {
@@ -79,13 +78,13 @@ func totals(s informer.Status) Totals {
 	return Totals{t.Lists, t.Streams, t.Watches, s.Errors, t.Added, t.Updated, t.Deleted, t.Bookmarks, t.Shared}
 }
 
-// handlers joins what the status tells of handlers with what was measured of them. A
-// handler that came between the two questions was not measured.
+// handlers joins the status of each handler with its measurements. A handler added between the
+// two calls has no measurements.
 func handlers(of subject, told []informer.HandlerStatus, measured []informer.HandlerMeasures, now time.Time) []Handler {
 	var all []Handler
 	next := 0
 	for _, s := range told {
-		h := Handler{Name: plain(s.Name), Synced: s.Synced, Backlog: s.Backlog, Lagging: s.Lagging, Told: s.Told, Failures: s.Failures}
+		h := Handler{Name: printable(s.Name), Synced: s.Synced, Backlog: s.Backlog, Lagging: s.Lagging, Told: s.Told, Failures: s.Failures}
 		if i := slices.IndexFunc(measured[next:], func(m informer.HandlerMeasures) bool { return m.Name == s.Name }); i >= 0 {
 			h.fill(of, measured[next+i], now)
 			next += i + 1
@@ -95,7 +94,7 @@ func handlers(of subject, told []informer.HandlerStatus, measured []informer.Han
 	return all
 }
 
-// slowCall is how long a call takes, at least, that is worth a line.
+// slowCall is the shortest duration of a call that is shown as slow.
 const slowCall = time.Millisecond
 
 func (h *Handler) fill(of subject, m informer.HandlerMeasures, now time.Time) {
@@ -114,20 +113,20 @@ func (h *Handler) fill(of subject, m informer.HandlerMeasures, now time.Time) {
 	}
 }
 
-// recentErrors are the last errors, the newest first.
+// recentErrors returns the last errors, the newest first.
 func recentErrors(of subject, s informer.Status) []Error {
 	var all []Error
 	for _, e := range slices.Backward(s.RecentErrors) {
-		all = append(all, Error{e.At, plain(string(e.Class)), of.errorText(e.Class, e.Err)})
+		all = append(all, Error{e.At, printable(string(e.Class)), of.errorText(e.Class, e.Err)})
 	}
 	return all
 }
 
-// window is how much of the past is shown.
+// window is the time that the page looks back.
 const window = 15 * time.Minute
 
-// history turns counts of events into rates. The first moment begins the first step, and
-// is not shown.
+// history turns event counts into rates. The first moment is only the start of the first
+// interval, and is not shown.
 func history(moments []informer.Moment, now time.Time) []Moment {
 	var all []Moment
 	for n := 1; n < len(moments); n++ {
@@ -152,7 +151,7 @@ func inDetail(of subject, d *details) *Details {
 		shown.Quarantined = append(shown.Quarantined, QuarantinedObject{of.key(q.Key), q.Since, of.quarantineText(q.Err)})
 	}
 	for _, e := range slices.Backward(d.recent) {
-		shown.Recent = append(shown.Recent, Event{e.At, e.Kind.String(), of.key(e.Key), plain(e.Version)})
+		shown.Recent = append(shown.Recent, Event{e.At, e.Kind.String(), of.key(e.Key), printable(e.Version)})
 	}
 	return shown
 }
@@ -160,7 +159,7 @@ func inDetail(of subject, d *details) *Details {
 func indexes(of []informer.IndexMeasures) []Index {
 	var all []Index
 	for _, i := range of {
-		all = append(all, Index{plain(i.Name), i.Namespaced, i.Values, i.Entries})
+		all = append(all, Index{printable(i.Name), i.Namespaced, i.Values, i.Entries})
 	}
 	return all
 }

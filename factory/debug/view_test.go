@@ -52,7 +52,7 @@ func TestStates(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			s := healthy()
 			c.change(&s)
-			seen := s.look()
+			seen := s.view()
 			var got []State
 			for _, f := range seen.Findings {
 				require.NotEmpty(t, f.Why)
@@ -68,27 +68,27 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// The page and the probe say the same of an informer, but that the page tells what is
-// wrong with one that has not been complete, and of a handler that is stuck.
+// The page and the probe agree about an informer, except that the page also gives the problems of an
+// informer that has not synced, and of a stuck handler.
 func TestThePageSaysWhatTheProbeSays(t *testing.T) {
 	for name, s := range samples() {
 		for _, f := range readiness.Examine(s.status, 0) {
 			if f.Condition == readiness.NotSynced {
 				continue
 			}
-			require.True(t, slices.ContainsFunc(s.look().Findings, func(of Finding) bool { return string(of.State) == string(f.Condition) }), "%s: %s", name, f.Condition)
+			require.True(t, slices.ContainsFunc(s.view().Findings, func(of Finding) bool { return string(of.State) == string(f.Condition) }), "%s: %s", name, f.Condition)
 		}
 	}
 }
 
-// An informer of another module is told as far as it goes.
+// The view of an informer of another module has what its API offers.
 func TestNothingMeasured(t *testing.T) {
-	i := look(subject{id: "a", name: "b"}, informer.Status{Synced: true}, figures{}, now)
+	i := viewOf(subject{id: "a", name: "b"}, informer.Status{Synced: true}, figures{}, now)
 	require.Equal(t, Informer{ID: "a", Name: "b", State: Healthy, Synced: true}, i)
 }
 
-// A handler that comes or goes between the two questions does not get the figures of
-// another one, whatever the names are.
+// A handler added or removed between the two calls does not get another handler's figures, even if
+// names are equal.
 func TestHandlersAreJoinedByName(t *testing.T) {
 	told := []informer.HandlerStatus{{Name: "a"}, {Name: "new"}, {Name: "twin"}, {Name: "twin"}}
 	measured := []informer.HandlerMeasures{{Name: "gone", Lag: time.Hour}, {Name: "a", Lag: time.Second}, {Name: "twin", Lag: 2 * time.Second}, {Name: "twin", Lag: 3 * time.Second}}
@@ -108,7 +108,7 @@ func TestErrorsHoldNoValue(t *testing.T) {
 		err   error
 		want  string
 	}{
-		"decode":       {reflector.ErrorDecode, fmt.Errorf("json: %q is no number", value), "The answer cannot be read."},
+		"decode":       {reflector.ErrorDecode, fmt.Errorf("json: %q is no number", value), "The response cannot be decoded."},
 		"server":       {reflector.ErrorServer, apierrors.NewInternalError(errors.New(value)), "The server failed."},
 		"unknown":      {"a class of the future", errors.New(value), "A list or watch failed."},
 		"connection":   {reflector.ErrorConnection, errConnection, "dial tcp 127.0.0.1:6443: connect: connection refused"},
@@ -123,15 +123,15 @@ func TestErrorsHoldNoValue(t *testing.T) {
 		})
 	}
 	require.Equal(t, "It cannot be prepared for the store.", open.quarantineText(errors.New(value)))
-	require.NotContains(t, rendered(t, true, quarantined().look()), value)
+	require.NotContains(t, rendered(t, true, quarantined().view()), value)
 }
 
 func TestSecretsHaveNoNames(t *testing.T) {
 	s := parked()
 	s.status.Notes = []string{"the initial state is listed, not streamed: not top-secret"}
-	require.Equal(t, []string{"the initial state is listed, not streamed"}, s.look().Notes)
+	require.Equal(t, []string{"the initial state is listed, not streamed"}, s.view().Notes)
 	for _, single := range []bool{true, false} {
-		page := rendered(t, single, s.look())
+		page := rendered(t, single, s.view())
 		require.NotContains(t, page, "web-6d4b75cb6d")
 		require.NotContains(t, page, "top-secret")
 	}
@@ -139,7 +139,7 @@ func TestSecretsHaveNoNames(t *testing.T) {
 	require.Equal(t, "–", s.of.key(indexer.Key{}))
 	require.Equal(t, "ns/(hidden)", s.of.key(indexer.Key{Namespace: "ns", Name: "a"}))
 	s.of.namesShown = true
-	require.Contains(t, rendered(t, true, s.look()), "web-6d4b75cb6d")
+	require.Contains(t, rendered(t, true, s.view()), "web-6d4b75cb6d")
 }
 
 func TestHistory(t *testing.T) {
@@ -152,7 +152,7 @@ func TestHistory(t *testing.T) {
 	require.Equal(t, Moment{At: ago(5 * time.Second), Rate: 2, Lag: 1, Staleness: 2, Objects: 3, Bytes: 4}, got[2])
 }
 
-// A line stops where nothing was measured, and begins anew.
+// A line is interrupted where moments are missing.
 func TestPlot(t *testing.T) {
 	at := func(ago time.Duration, events float64) Moment { return Moment{At: now.Add(-ago), Rate: events} }
 	p := curves[0].draw([]Moment{at(15*time.Minute, 0), at(15*time.Minute-5*time.Second, 10), at(5*time.Second, 5), at(0, 2.5)}, axis{now, window})
@@ -165,7 +165,7 @@ func TestPlot(t *testing.T) {
 	require.Empty(t, curves[4].draw([]Moment{at(0, 1)}, axis{now, window}).Line, "memory that was not measured")
 }
 
-// All plots of a page show the same time, which has room for what was measured.
+// All plots of a page have the same time axis, which covers all moments.
 func TestSpan(t *testing.T) {
 	since := func(d time.Duration) Report {
 		return Report{At: now, Informers: []Informer{{}, {History: []Moment{{At: ago(time.Second)}}}, {History: []Moment{{At: ago(d)}}}}}
@@ -193,7 +193,7 @@ func TestText(t *testing.T) {
 	} {
 		require.Equal(t, want, got)
 	}
-	long := plain(strings.Repeat("ä", longestName))
+	long := printable(strings.Repeat("ä", longestName))
 	require.LessOrEqual(t, len(long), longestName+len("…"))
-	require.Equal(t, "a\ufffdb\ufffd", plain("a\nb\u202e"))
+	require.Equal(t, "a\ufffdb\ufffd", printable("a\nb\u202e"))
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/factory"
 )
 
-// DynamicSharedInformerFactory is client-go's interface of that name. What the
-// constructors of this package return as one is a [*factory.DynamicFactory].
+// DynamicSharedInformerFactory is client-go's interface of that name. The constructors of this
+// package return a [*factory.DynamicFactory].
 type DynamicSharedInformerFactory = clientgo.DynamicSharedInformerFactory
 
 // TweakListOptionsFunc is client-go's type of that name.
@@ -24,13 +24,14 @@ func NewDynamicSharedInformerFactory(client dynamic.Interface, defaultResync tim
 	return factory.NewDynamicSharedInformerFactory(client, defaultResync)
 }
 
-// NewFilteredDynamicSharedInformerFactory returns a factory for one namespace, or all for
-// "", whose requests pass through tweakListOptions.
+// NewFilteredDynamicSharedInformerFactory returns a factory for one namespace, or for all if it
+// is "". The options of all its requests pass through tweakListOptions.
 func NewFilteredDynamicSharedInformerFactory(client dynamic.Interface, defaultResync time.Duration, namespace string, tweakListOptions TweakListOptionsFunc) DynamicSharedInformerFactory {
 	return factory.NewFilteredDynamicSharedInformerFactory(client, defaultResync, namespace, tweakListOptions)
 }
 
-// NewFilteredDynamicInformer returns an informer of a resource that no factory shares.
+// NewFilteredDynamicInformer returns an informer of a resource that is not shared through a
+// factory.
 func NewFilteredDynamicInformer(client dynamic.Interface, gvr schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions TweakListOptionsFunc) informers.GenericInformer {
 	return factory.NewFilteredDynamicInformer(client, gvr, namespace, resyncPeriod, indexers, tweakListOptions)
 }

@@ -9,31 +9,31 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// Age is how old a change was when it arrived.
+// Age is the age of a change on arrival: in the store, and in each handler.
 type Age struct {
-	// Version is the resourceVersion of the change, or of the full state that it came with.
+	// Version is the resourceVersion of the change, or of the full state that contained it.
 	Version string
 	Store   Bounds
-	// Handlers are those that the informer had when the change came, and that were not
-	// stopped before they were told it.
+	// Handlers are the handlers that the informer had when the change came, without those that
+	// were stopped before they were told of it.
 	Handlers []HandlerAge
 }
 
-// HandlerAge is how old a change was when a handler had been told it.
+// HandlerAge is the age of a change when a handler had been told of it.
 type HandlerAge struct {
 	Name string
 	Bounds
 }
 
-// Bounds are what an age is known to lie between.
+// Bounds are the limits of an age.
 type Bounds struct{ AtLeast, AtMost time.Duration }
 
-// UpperBound asks for the server's current version and measures the first event that is newer,
-// if one comes before ctx ends. AtLeast is zero in all bounds: the event may have happened
-// just before it came.
+// UpperBound asks for the server's current version and measures the first newer event that comes
+// before ctx ends. AtLeast is zero in all bounds: the event may have happened just before it
+// came.
 //
-// It returns the error of current, [ErrNoVersion], informer.ErrStopped, or the context's
-// cause together with how far it came.
+// It returns the error of current, [ErrNoVersion], informer.ErrStopped, or the context's cause
+// with a description of how far the event came.
 func UpperBound(ctx context.Context, of *informer.Inspector, current func(context.Context) (version string, err error)) (Age, error) {
 	asked := time.Now()
 	version, err := current(ctx)
@@ -47,12 +47,12 @@ func UpperBound(ctx context.Context, of *informer.Inspector, current func(contex
 	return ageOf(arrival, func(at time.Time) Bounds { return Bounds{AtMost: at.Sub(asked)} }), err
 }
 
-// Canary calls write, which is to change the object of a key and to return its new
-// resourceVersion, and measures that change. The object has to be one that the informer
-// sees: of its kind, its namespaces and its selectors. See [Touch].
+// Canary calls write, which must change the object of a key and return its new resourceVersion,
+// and measures that change. The informer must see the object: the kind, the namespaces and the
+// selectors must include it. See [Touch].
 //
-// It returns the error of write, [ErrNoVersion], informer.ErrStopped, or the context's
-// cause together with how far it came.
+// It returns the error of write, [ErrNoVersion], informer.ErrStopped, or the context's cause with
+// a description of how far the change came.
 func Canary(ctx context.Context, of *informer.Inspector, key indexer.Key, write func(context.Context) (version string, err error)) (Age, error) {
 	var began, ended time.Time
 	arrival, err := of.ArrivalOf(ctx, key, func(ctx context.Context) (string, error) {
@@ -67,7 +67,7 @@ func Canary(ctx context.Context, of *informer.Inspector, key indexer.Key, write 
 	return ageOf(arrival, func(at time.Time) Bounds { return Bounds{max(0, at.Sub(ended)), at.Sub(began)} }), err
 }
 
-// ageOf is the age at each moment of an arrival, empty where there was none.
+// ageOf returns the ages at the moments of an arrival. It is empty if there was no arrival.
 func ageOf(a informer.Arrival, at func(time.Time) Bounds) Age {
 	if a.Stored.IsZero() {
 		return Age{}

@@ -2,6 +2,6 @@ package eventage
 
 import "errors"
 
-// ErrNoVersion is what is returned where a list or a write tells no resourceVersion, as those
-// of some fakes do not.
-var ErrNoVersion = errors.New("the server has told no resourceVersion")
+// ErrNoVersion is returned if a list or a write has no resourceVersion, as with some fake
+// clients.
+var ErrNoVersion = errors.New("the server's answer has no resourceVersion")

@@ -16,8 +16,8 @@ type Lister[L runtime.Object] interface {
 	List(context.Context, metav1.ListOptions) (L, error)
 }
 
-// CurrentVersion returns a function for [UpperBound] that asks for a list of one object, which
-// etcd answers: its resourceVersion is the one that the whole store of the server is at.
+// CurrentVersion returns a function for [UpperBound] that lists one object, answered by etcd: the
+// list's resourceVersion is the current version of the server's whole store.
 func CurrentVersion[L runtime.Object](client Lister[L]) func(context.Context) (version string, err error) {
 	return func(ctx context.Context) (string, error) {
 		list, err := client.List(ctx, metav1.ListOptions{Limit: 1})
@@ -38,11 +38,12 @@ type Patcher[T metav1.Object] interface {
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, o metav1.PatchOptions, subresources ...string) (T, error)
 }
 
-// CanaryAnnotation is what [Touch] writes: when, in the format of time.RFC3339Nano.
+// CanaryAnnotation is the annotation that [Touch] sets to the current time, in the format of
+// time.RFC3339Nano.
 const CanaryAnnotation = "tidemark.dev/canary"
 
-// Touch returns a function for [Canary] that writes the time into an annotation of an object,
-// which has to exist: it is not created, since it would not be known who deletes it.
+// Touch returns a function for [Canary] that writes the time into an annotation of an object. The
+// object must exist: Touch does not create it, since nobody would delete it.
 func Touch[T metav1.Object](client Patcher[T], name string) func(context.Context) (version string, err error) {
 	return func(ctx context.Context) (string, error) {
 		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{

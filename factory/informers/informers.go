@@ -12,14 +12,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/factory"
 )
 
-// SharedInformerFactory is client-go's interface of that name. What the constructors of
-// this package return as one is a [*factory.Factory].
+// SharedInformerFactory is client-go's interface of that name. The constructors of this package
+// return a [*factory.Factory].
 type SharedInformerFactory = clientgo.SharedInformerFactory
 
 // GenericInformer is client-go's interface of that name.
 type GenericInformer = clientgo.GenericInformer
 
-// SharedInformerOption configures a factory. Every option of package factory is one.
+// SharedInformerOption configures a factory. It is the type of package factory's options.
 type SharedInformerOption = factory.Option
 
 // NewSharedInformerFactory returns a factory for all namespaces.
@@ -27,8 +27,8 @@ func NewSharedInformerFactory(client kubernetes.Interface, defaultResync time.Du
 	return factory.NewSharedInformerFactory(client, defaultResync)
 }
 
-// NewFilteredSharedInformerFactory returns a factory for one namespace, or all for "",
-// whose requests pass through tweakListOptions.
+// NewFilteredSharedInformerFactory returns a factory for one namespace, or for all if it is "".
+// The options of all its requests pass through tweakListOptions.
 func NewFilteredSharedInformerFactory(client kubernetes.Interface, defaultResync time.Duration, namespace string, tweakListOptions internalinterfaces.TweakListOptionsFunc) SharedInformerFactory {
 	return factory.NewFilteredSharedInformerFactory(client, defaultResync, namespace, tweakListOptions)
 }

@@ -1,10 +1,9 @@
-// Package internalinterfaces is client-go's informers/internalinterfaces by name, so that
-// a program whose imports are all changed has this one too.
+// Package internalinterfaces is client-go's informers/internalinterfaces by name. A program that
+// replaces all its imports of client-go's informer packages finds this one too.
 //
 //	import "github.com/tidemark-k8s/tidemark/factory/internalinterfaces" // instead of k8s.io/client-go/informers/internalinterfaces
 //
-// Nothing of client-go's package runs its engine, so that a program may as well keep it:
-// both are the same types.
+// A program may also keep client-go's package: it runs no engine, and the types are the same.
 //
 // # Guarantees
 //

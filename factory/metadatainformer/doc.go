@@ -1,23 +1,21 @@
-// Package metadatainformer is client-go's metadatainformer over this module's engine: a
-// program that imports it instead needs no other change to have its informers of
-// metadata made here.
+// Package metadatainformer is client-go's metadatainformer over this module's engine. A program
+// that imports it instead of client-go's needs no other change.
 //
 //	import "github.com/tidemark-k8s/tidemark/factory/metadatainformer" // instead of k8s.io/client-go/metadata/metadatainformer
 //
-// It adds nothing to package factory but client-go's names and result types. A program
-// that moves imports this package; one that is written anew imports factory, whose
-// [factory.NewMetadataSharedInformerFactory] returns a [*factory.MetadataFactory] with
-// all its methods. What is made here is one too, behind client-go's interface:
+// It adds only client-go's names and result types to package factory, for programs that move.
+// New programs import factory: its [factory.NewMetadataSharedInformerFactory] returns a
+// [*factory.MetadataFactory] with all its methods. The constructors of this package return the
+// same type behind client-go's interface:
 //
 //	pods, err := f.(*factory.MetadataFactory).For(resource)
 //
 // # Guarantees
 //
-//   - Every exported name of client-go's package is here. Functions have its parameters
-//     and results, types are its own, so that values go back and forth.
-//   - The one type that differs is [SharedInformerOption], since the factory that it
-//     configures is ours: an option of client-go's package is not one of these.
-//   - An informer of [NewFilteredMetadataInformer] has the index "namespace" whether or
-//     not it is asked for.
-//   - Factories and informers promise what package factory says of them.
+//   - Every exported name of client-go's package is here. Functions have the same parameters and
+//     results, and types are client-go's, so values can be passed between the packages.
+//   - The only exception is the type [SharedInformerOption]. It configures this module's factory,
+//     so options of client-go's package cannot be used here.
+//   - An informer of [NewFilteredMetadataInformer] always has the index "namespace".
+//   - Factories and informers keep the guarantees of package factory.
 package metadatainformer

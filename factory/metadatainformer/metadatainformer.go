@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/factory"
 )
 
-// SharedInformerFactory is client-go's interface of that name. What the constructors of
-// this package return as one is a [*factory.MetadataFactory].
+// SharedInformerFactory is client-go's interface of that name. The constructors of this package
+// return a [*factory.MetadataFactory].
 type SharedInformerFactory = clientgo.SharedInformerFactory
 
 // TweakListOptionsFunc is client-go's type of that name.
@@ -32,8 +32,8 @@ func NewSharedInformerFactory(client metadata.Interface, defaultResync time.Dura
 	return factory.NewMetadataSharedInformerFactory(client, defaultResync)
 }
 
-// NewFilteredSharedInformerFactory returns a factory for one namespace, or all for "",
-// whose requests pass through tweakListOptions.
+// NewFilteredSharedInformerFactory returns a factory for one namespace, or for all if it is "".
+// The options of all its requests pass through tweakListOptions.
 func NewFilteredSharedInformerFactory(client metadata.Interface, defaultResync time.Duration, namespace string, tweakListOptions TweakListOptionsFunc) SharedInformerFactory {
 	return factory.NewFilteredMetadataSharedInformerFactory(client, defaultResync, namespace, tweakListOptions)
 }
@@ -47,7 +47,8 @@ func NewSharedInformerFactoryWithOptions(client metadata.Interface, defaultResyn
 	return f
 }
 
-// NewFilteredMetadataInformer returns an informer of a resource that no factory shares.
+// NewFilteredMetadataInformer returns an informer of a resource that is not shared through a
+// factory.
 func NewFilteredMetadataInformer(client metadata.Interface, gvr schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions TweakListOptionsFunc) informers.GenericInformer {
 	return factory.NewFilteredMetadataInformer(client, gvr, namespace, resyncPeriod, indexers, tweakListOptions)
 }

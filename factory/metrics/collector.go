@@ -8,39 +8,39 @@ import (
 	"github.com/tidemark-k8s/tidemark/factory"
 )
 
-// Collector is a prometheus.Collector of informers. It is made by [New].
+// Collector is a prometheus.Collector of informers. Use [New] to make one.
 type Collector struct {
-	of []iter.Seq[factory.Held]
+	informers []iter.Seq[factory.Held]
 }
 
 var _ prometheus.Collector = (*Collector)(nil)
 
-// New returns a collector of informers, such as those of [factory.InUse]. They are gone
-// through anew at each scrape.
-func New(of ...iter.Seq[factory.Held]) *Collector { return &Collector{of} }
+// New returns a collector of informers, such as those of [factory.InUse]. Each scrape reads the
+// sequences anew.
+func New(informers ...iter.Seq[factory.Held]) *Collector { return &Collector{informers} }
 
-// Describe tells which metrics there are.
+// Describe sends the descriptions of all metrics.
 func (c *Collector) Describe(to chan<- *prometheus.Desc) {
 	for _, s := range all {
 		to <- s.desc
 	}
 }
 
-// Collect tells the numbers of now.
+// Collect sends the current figures.
 func (c *Collector) Collect(to chan<- prometheus.Metric) {
-	f := newFold()
-	for _, informers := range c.of {
+	a := newAggregate()
+	for _, informers := range c.informers {
 		for held := range informers {
-			f.add(identity{held.Resource, held.Scope.String()}, figuresOf(held))
+			a.add(identity{held.Resource, held.Scope.String()}, figuresOf(held))
 		}
 	}
-	f.collect(to)
+	a.collect(to)
 }
 
-// collect tells the numbers.
-func (f *fold) collect(to chan<- prometheus.Metric) {
-	for _, id := range f.order {
-		samples := f.figures[id].samples(labelsOf(id))
+// collect sends the figures.
+func (a *aggregate) collect(to chan<- prometheus.Metric) {
+	for _, id := range a.order {
+		samples := a.figures[id].samples(labelsOf(id))
 		for i := range samples {
 			to <- &samples[i]
 		}

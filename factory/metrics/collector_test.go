@@ -60,13 +60,13 @@ func TestCollector(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, l.Informer().WaitDelivered(t.Context(), l.Informer().Status().Version))
 	require.NoError(t, testutil.CollectAndCompare(New(factory.InUse(f)), strings.NewReader(`
-# HELP tidemark_informer_handler_backlog_events Events that wait for the handler.
+# HELP tidemark_informer_handler_backlog_events Events waiting for the handler.
 # TYPE tidemark_informer_handler_backlog_events gauge
 tidemark_informer_handler_backlog_events{group="",handler="mine",resource="pods",scope="in shop",version="v1"} 0
 # HELP tidemark_informer_objects Objects in the store.
 # TYPE tidemark_informer_objects gauge
 tidemark_informer_objects{group="",resource="pods",scope="in shop",version="v1"} 3
-# HELP tidemark_informer_synced 1 once the store has been complete.
+# HELP tidemark_informer_synced 1 once the store has been synced.
 # TYPE tidemark_informer_synced gauge
 tidemark_informer_synced{group="",resource="pods",scope="in shop",version="v1"} 1
 `), prefix+"handler_backlog_events", prefix+"objects", prefix+"synced"))
@@ -74,17 +74,17 @@ tidemark_informer_synced{group="",resource="pods",scope="in shop",version="v1"} 
 	require.Zero(t, testutil.CollectAndCount(New(factory.InUse(f))), "an informer that nobody uses")
 }
 
-// An informer of another module tells whether it is synced, and not what nobody knows.
+// An informer of another module has the figures it can know, such as synced.
 func TestAnotherModulesInformer(t *testing.T) {
 	foreign := cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, nil)
 	require.NoError(t, testutil.CollectAndCompare(New(factory.Alone(pods, factory.Scope{}, foreign)), strings.NewReader(`
-# HELP tidemark_informer_synced 1 once the store has been complete.
+# HELP tidemark_informer_synced 1 once the store has been synced.
 # TYPE tidemark_informer_synced gauge
 tidemark_informer_synced{group="",resource="pods",scope="",version="v1"} 0
 `), prefix+"synced"))
 }
 
-// Informers come and go while they are scraped.
+// Scrapes run while informers come and go.
 func TestScrapesOfInformersThatComeAndGo(t *testing.T) {
 	f := cluster(t, 1)
 	registry := prometheus.NewPedanticRegistry()
@@ -112,7 +112,7 @@ func TestScrapesOfInformersThatComeAndGo(t *testing.T) {
 	}
 }
 
-// A scrape waits for nobody.
+// A scrape does not wait for an index function that is stuck.
 func TestAStuckIndexFunction(t *testing.T) {
 	f := cluster(t, 1)
 	stuck := make(chan struct{})
@@ -125,7 +125,7 @@ func TestAStuckIndexFunction(t *testing.T) {
 	require.NotZero(t, testutil.CollectAndCount(New(factory.InUse(f))))
 }
 
-// BenchmarkScrape is a scrape of 60 informers with 10 handlers each, over HTTP's handler.
+// BenchmarkScrape scrapes 60 informers with 10 handlers each, directly and through the HTTP handler.
 func BenchmarkScrape(b *testing.B) {
 	f := cluster(b, 10)
 	for n := range 60 {
@@ -156,8 +156,8 @@ func BenchmarkScrape(b *testing.B) {
 	})
 }
 
-// distinct are the informers of a factory, each as one of a kind of its own: those of one kind
-// would be told as few.
+// distinct gives each informer of a factory a kind of its own. Scopes of one kind would be merged
+// beyond maxScopes.
 func distinct(f *factory.Factory) func(yield func(factory.Held) bool) {
 	return func(yield func(factory.Held) bool) {
 		n := 0

@@ -10,13 +10,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// figures are the numbers of an informer, or of several that are told as one.
+// figures are the numbers of an informer, or of several informers with the same labels.
 type figures struct {
 	objects, quarantined, unindexed, leftOut int
 	objectBytes, engineBytes                 int64
-	synced, watching                         bool // all of them
+	synced, watching                         bool // of all informers
 	conditions                               map[readiness.Condition]bool
-	staleness, syncTook                      time.Duration // the longest
+	staleness, syncTook                      time.Duration // the longest of the informers
 
 	lists, streams, watches, retries   int
 	relists                            map[reflector.Cause]int
@@ -26,11 +26,11 @@ type figures struct {
 	shared                             uint64
 	decoding                           timed
 
-	handlers []handlerFigures // in the order in which they came
-	at       map[string]int   // where they stand there, by name
+	handlers []handlerFigures // in the order of their registration
+	index    map[string]int   // positions in handlers, by name
 }
 
-// handlerFigures are the numbers of a handler, or of several that are told as one.
+// handlerFigures are the numbers of a handler, or of several handlers with the same name.
 type handlerFigures struct {
 	name     string
 	told     uint64
@@ -40,7 +40,7 @@ type handlerFigures struct {
 	failures int
 }
 
-// timed is how often something was timed, and how long that took altogether.
+// timed counts timed operations and adds up their durations.
 type timed struct {
 	count uint64
 	took  time.Duration
@@ -48,7 +48,7 @@ type timed struct {
 
 func (t *timed) add(more timed) { t.count, t.took = t.count+more.count, t.took+more.took }
 
-// figuresOf returns the numbers of an informer. One of another module tells but few.
+// figuresOf returns the numbers of an informer. An informer of another module has only a few.
 func figuresOf(h factory.Held) figures {
 	f := figuresOfStatus(h.Status)
 	if i := h.Inspector(); i != nil {
@@ -57,7 +57,7 @@ func figuresOf(h factory.Held) figures {
 	return f
 }
 
-// figuresOfStatus returns the numbers that a status tells.
+// figuresOfStatus returns the numbers in a status.
 func figuresOfStatus(s informer.Status) figures {
 	f := figures{
 		objects: s.Objects, quarantined: s.Quarantined, unindexed: s.Unindexed, leftOut: s.LeftOut,
@@ -68,7 +68,7 @@ func figuresOfStatus(s informer.Status) figures {
 		relists: maps.Clone(s.Totals.Relists), errors: maps.Clone(s.Totals.Errors), waited: s.Totals.Waited,
 		added: s.Totals.Added, updated: s.Totals.Updated, deleted: s.Totals.Deleted, bookmarks: s.Totals.Bookmarks,
 		shared: s.Totals.Shared,
-		at:     make(map[string]int, len(s.Handlers)),
+		index:  make(map[string]int, len(s.Handlers)),
 	}
 	for _, found := range readiness.Examine(s, 0) {
 		f.conditions[found.Condition] = true
@@ -79,7 +79,7 @@ func figuresOfStatus(s informer.Status) figures {
 	return f
 }
 
-// inspect adds what was measured.
+// inspect adds the measurements of an inspector.
 func (f *figures) inspect(m informer.Memory, d informer.DecodeMeasures, handlers []informer.HandlerMeasures) {
 	f.objectBytes, f.engineBytes = m.Objects, m.Engine
 	f.decoding = timed{d.Sampled, d.Took}
@@ -88,20 +88,20 @@ func (f *figures) inspect(m informer.Memory, d informer.DecodeMeasures, handlers
 	}
 }
 
-// addHandler adds the numbers of a handler to those of its name, or to those of all others
-// where there are too many.
+// addHandler adds the numbers of a handler to those of the same name. If there are too many
+// handlers, it adds them to "other".
 func (f *figures) addHandler(h handlerFigures) {
-	at, known := f.at[h.name]
+	i, known := f.index[h.name]
 	if !known && len(f.handlers) >= maxHandlers {
 		h.name = other
-		at, known = f.at[other]
+		i, known = f.index[other]
 	}
 	if !known {
-		f.at[h.name] = len(f.handlers)
+		f.index[h.name] = len(f.handlers)
 		f.handlers = append(f.handlers, h)
 		return
 	}
-	sum := &f.handlers[at]
+	sum := &f.handlers[i]
 	sum.told += h.told
 	sum.backlog += h.backlog
 	sum.lag = max(sum.lag, h.lag)
@@ -109,7 +109,7 @@ func (f *figures) addHandler(h handlerFigures) {
 	sum.failures += h.failures
 }
 
-// add adds the numbers of another informer that is told as one with this.
+// add adds the numbers of another informer with the same labels.
 func (f *figures) add(more figures) {
 	f.objects += more.objects
 	f.quarantined += more.quarantined
@@ -140,7 +140,7 @@ func (f *figures) add(more figures) {
 	}
 }
 
-// sum adds the counts of two maps, into the first where there is one.
+// sum adds the counts of b to a, and returns a. If a is nil, it returns b.
 func sum[K comparable](a, b map[K]int) map[K]int {
 	if a == nil {
 		return b

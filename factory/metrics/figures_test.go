@@ -19,22 +19,22 @@ import (
 
 var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 
-// told is a collector of figures that a test makes up.
-type toldFigures map[identity][]figures
+// fixedFigures is a collector of made-up figures.
+type fixedFigures map[identity][]figures
 
-func (t toldFigures) Describe(to chan<- *prometheus.Desc) { New().Describe(to) }
+func (t fixedFigures) Describe(to chan<- *prometheus.Desc) { New().Describe(to) }
 
-func (t toldFigures) Collect(to chan<- prometheus.Metric) {
-	f := newFold()
+func (t fixedFigures) Collect(to chan<- prometheus.Metric) {
+	a := newAggregate()
 	for id, several := range t {
 		for _, one := range several {
-			f.add(id, one)
+			a.add(id, one)
 		}
 	}
-	f.collect(to)
+	a.collect(to)
 }
 
-// status is one of an informer to which everything has happened.
+// status returns a status with every field in use.
 func status() informer.Status {
 	return informer.Status{
 		Synced: true, Running: true, Watching: true, Objects: 5000, Quarantined: 2, Unindexed: 3, LeftOut: 4,
@@ -60,32 +60,37 @@ func inspected() figures {
 	return f
 }
 
-// What is told of one informer stands in testdata. With -rewrite it is written anew.
+// The figures of one informer are kept in testdata; -rewrite updates the file.
 func TestFigures(t *testing.T) {
 	const file = "testdata/figures.txt"
-	told, err := testutil.CollectAndFormat(toldFigures{{pods, "in shop"}: {inspected()}}, expfmt.TypeTextPlain)
+	var names []string
+	for _, s := range all {
+		names = append(names, s.name)
+	}
+	got, err := testutil.CollectAndFormat(fixedFigures{{pods, "in shop"}: {inspected()}}, expfmt.TypeTextPlain, names...)
 	require.NoError(t, err)
 	if *rewrite {
-		require.NoError(t, os.WriteFile(file, told, 0o600))
+		require.NoError(t, os.WriteFile(file, got, 0o600))
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, string(want), string(told))
+	require.NotEmpty(t, want)
+	require.Equal(t, string(want), string(got))
 }
 
-// Of informers with the same labels the counts are summed, and the longest times count.
-func TestInformersThatAreToldAsOne(t *testing.T) {
+// Informers with the same labels share series: sums of the counts, and the longest durations.
+func TestInformersWithTheSameLabels(t *testing.T) {
 	worse := figuresOfStatus(informer.Status{
 		Objects: 1, Staleness: time.Hour, Totals: informer.Totals{Errors: map[reflector.ErrorClass]int{reflector.ErrorForbidden: 1, reflector.ErrorBusy: 1}},
 		Handlers: []informer.HandlerStatus{{Name: "slow", Backlog: 3}, {Name: "another", Backlog: 1}},
 	})
-	told := toldFigures{{pods, ""}: {inspected(), worse}}
-	require.NoError(t, testutil.CollectAndCompare(told, strings.NewReader(`
+	figures := fixedFigures{{pods, ""}: {inspected(), worse}}
+	require.NoError(t, testutil.CollectAndCompare(figures, strings.NewReader(`
 # HELP tidemark_informer_errors_total Failed lists and watches, by the class of the error.
 # TYPE tidemark_informer_errors_total counter
 tidemark_informer_errors_total{class="busy",group="",resource="pods",scope="",version="v1"} 1
 tidemark_informer_errors_total{class="forbidden",group="",resource="pods",scope="",version="v1"} 8
-# HELP tidemark_informer_handler_backlog_events Events that wait for the handler.
+# HELP tidemark_informer_handler_backlog_events Events waiting for the handler.
 # TYPE tidemark_informer_handler_backlog_events gauge
 tidemark_informer_handler_backlog_events{group="",handler="another",resource="pods",scope="",version="v1"} 1
 tidemark_informer_handler_backlog_events{group="",handler="quick",resource="pods",scope="",version="v1"} 0
@@ -93,29 +98,29 @@ tidemark_informer_handler_backlog_events{group="",handler="slow",resource="pods"
 # HELP tidemark_informer_objects Objects in the store.
 # TYPE tidemark_informer_objects gauge
 tidemark_informer_objects{group="",resource="pods",scope="",version="v1"} 5001
-# HELP tidemark_informer_staleness_seconds Time since the server said anything at all. Up to a minute is normal where nothing changes.
+# HELP tidemark_informer_staleness_seconds Time since the server last sent anything. Up to a minute is normal if no objects change.
 # TYPE tidemark_informer_staleness_seconds gauge
 tidemark_informer_staleness_seconds{group="",resource="pods",scope="",version="v1"} 3600
-# HELP tidemark_informer_synced 1 once the store has been complete.
+# HELP tidemark_informer_synced 1 once the store has been synced.
 # TYPE tidemark_informer_synced gauge
 tidemark_informer_synced{group="",resource="pods",scope="",version="v1"} 0
 `), prefix+"errors_total", prefix+"handler_backlog_events", prefix+"objects", prefix+"staleness_seconds", prefix+"synced"))
 }
 
-// Scopes and handlers that are too many are told as "other".
+// Scopes and handlers beyond the limits are counted as "other".
 func TestTooMany(t *testing.T) {
-	f := newFold()
+	a := newAggregate()
 	for scope := range 3 * maxScopes {
-		one := figures{objects: 1, at: map[string]int{}}
+		one := figures{objects: 1, index: map[string]int{}}
 		for h := range 2 * maxHandlers {
 			one.addHandler(handlerFigures{name: fmt.Sprint("handler ", h), backlog: 1})
 		}
-		f.add(identity{pods, fmt.Sprint("scope ", scope)}, one)
+		a.add(identity{pods, fmt.Sprint("scope ", scope)}, one)
 	}
-	f.add(identity{resource: schema.GroupVersionResource{Resource: "secrets"}}, figures{objects: 1})
+	a.add(identity{resource: schema.GroupVersionResource{Resource: "secrets"}}, figures{objects: 1})
 
-	require.Len(t, f.order, maxScopes+2)
-	rest := f.figures[identity{pods, other}]
+	require.Len(t, a.order, maxScopes+2)
+	rest := a.figures[identity{pods, other}]
 	require.Equal(t, 2*maxScopes, rest.objects)
 	require.Len(t, rest.handlers, maxHandlers+1)
 	last := rest.handlers[maxHandlers]
@@ -123,18 +128,18 @@ func TestTooMany(t *testing.T) {
 	require.Equal(t, 2*maxScopes*maxHandlers, last.backlog)
 }
 
-func TestNamesThatAreNoText(t *testing.T) {
+func TestNamesThatAreNotText(t *testing.T) {
 	bad := figuresOfStatus(informer.Status{Handlers: []informer.HandlerStatus{{Name: "\xff\n\""}}})
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(toldFigures{{pods, "with \xfe"}: {bad}})
+	registry.MustRegister(fixedFigures{{pods, "with \xfe"}: {bad}})
 	_, err := registry.Gather()
 	require.NoError(t, err)
 }
 
-// The linter of Prometheus knows its conventions.
+// Prometheus' linter finds no broken naming convention.
 func TestConventions(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(toldFigures{{pods, ""}: {inspected()}})
+	registry.MustRegister(fixedFigures{{pods, ""}: {inspected()}})
 	problems, err := testutil.GatherAndLint(registry)
 	require.NoError(t, err)
 	require.Empty(t, problems)

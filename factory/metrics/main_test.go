@@ -8,7 +8,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write down what is told now")
+var rewrite = flag.Bool("rewrite", false, "update the golden files")
 
 func TestMain(m *testing.M) {
 	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose

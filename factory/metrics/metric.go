@@ -9,13 +9,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// sample is a number of a series. It is what Prometheus' own constant metrics are, but that
-// the samples of an informer share their labels.
+// sample is a number of a series. Unlike Prometheus' own constant metrics, the samples of an
+// informer share their labels.
 type sample struct {
 	*series
-	labels []*dto.LabelPair // by name
-	value  float64          // of a summary its sum
-	count  uint64           // of a summary
+	labels []*dto.LabelPair // sorted by name
+	value  float64          // for a summary, the sum
+	count  uint64           // for a summary only
 }
 
 var _ prometheus.Metric = (*sample)(nil)
@@ -23,7 +23,7 @@ var _ prometheus.Metric = (*sample)(nil)
 // Desc returns the description of the series.
 func (s *sample) Desc() *prometheus.Desc { return s.desc }
 
-// Write writes the number down, as Prometheus wants it.
+// Write fills in Prometheus' form of the number.
 func (s *sample) Write(to *dto.Metric) error {
 	to.Label = s.labels
 	switch s.kind {
@@ -37,7 +37,7 @@ func (s *sample) Write(to *dto.Metric) error {
 	return nil
 }
 
-// labelsOf are the base labels of an informer as Prometheus wants them, by name.
+// labelsOf returns the base labels of an informer, sorted by name as Prometheus requires.
 func labelsOf(id identity) []*dto.LabelPair {
 	return []*dto.LabelPair{
 		pair("group", id.resource.Group), pair("resource", id.resource.Resource),
@@ -49,7 +49,7 @@ func pair(name, value string) *dto.LabelPair {
 	return &dto.LabelPair{Name: proto.String(name), Value: proto.String(strings.ToValidUTF8(value, "?"))}
 }
 
-// with are labels and one more, by name.
+// with returns a copy of labels with one more, sorted by name.
 func with(labels []*dto.LabelPair, name, value string) []*dto.LabelPair {
 	at, _ := slices.BinarySearchFunc(labels, name, func(l *dto.LabelPair, name string) int { return strings.Compare(l.GetName(), name) })
 	more := make([]*dto.LabelPair, 0, len(labels)+1)

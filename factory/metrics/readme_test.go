@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The table of README.md tells each metric, and no other. With -rewrite it is written anew.
-func TestReadmeTellsAllMetrics(t *testing.T) {
+// The table in README.md lists all metrics, and no others; -rewrite updates it.
+func TestReadmeListsAllMetrics(t *testing.T) {
 	var table strings.Builder
-	table.WriteString("| metric | type | labels beside group, version, resource, scope | what it is |\n| --- | --- | --- | --- |\n")
+	table.WriteString("| metric | type | labels beside group, version, resource, scope | meaning |\n| --- | --- | --- | --- |\n")
 	for _, s := range all {
 		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", s.name, strings.ToLower(s.kind.String()), s.label, s.help)
 	}

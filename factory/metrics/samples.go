@@ -6,8 +6,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/factory/readiness"
 )
 
-// samples are the numbers of an informer with these labels. What has never happened, of what may
-// go wrong, is left out: a scrape takes as long as there are numbers.
+// samples returns the numbers of an informer with these labels. Failures that have never occurred
+// are left out, because the duration of a scrape grows with the number of samples.
 func (f *figures) samples(labels []*dto.LabelPair) []sample {
 	all := make([]sample, 0, 48+5*len(f.handlers))
 	add := func(s *series, value float64) { all = append(all, sample{series: s, labels: labels, value: value}) }
@@ -55,7 +55,7 @@ func (f *figures) samples(labels []*dto.LabelPair) []sample {
 	return all
 }
 
-// samples adds the numbers of a handler, whose series share its labels.
+// samples appends the numbers of a handler. Its series share their labels.
 func (h *handlerFigures) samples(all []sample, labels []*dto.LabelPair) []sample {
 	labels = with(labels, told.label, h.name)
 	all = append(all,
@@ -70,7 +70,7 @@ func (h *handlerFigures) samples(all []sample, labels []*dto.LabelPair) []sample
 	return all
 }
 
-// sample is how long something took, as a summary without quantiles.
+// sample returns the durations as a summary without quantiles.
 func (t timed) sample(s *series, labels []*dto.LabelPair) sample {
 	return sample{series: s, labels: labels, value: t.took.Seconds(), count: t.count}
 }

@@ -40,7 +40,7 @@ func TestExamine(t *testing.T) {
 			func(s *informer.Status) {
 				s.Running, s.Watching, s.Stopped, s.Staleness = false, false, true, time.Hour
 			},
-			[]Finding{{Stopped, "it has run and runs no more"}},
+			[]Finding{{Stopped, "it has stopped"}},
 		},
 		"its resource is gone": {
 			func(s *informer.Status) {
@@ -56,12 +56,12 @@ func TestExamine(t *testing.T) {
 			func(s *informer.Status) {
 				s.Watching, s.LastError, s.Staleness = false, broken, 3*time.Minute+time.Millisecond
 			},
-			[]Finding{{Failing, "connection refused"}, {Stale, "the server was last heard 3m0s ago"}},
+			[]Finding{{Failing, "connection refused"}, {Stale, "the server was last heard from 3m0s ago"}},
 		},
 		"just not stale": {func(s *informer.Status) { s.Staleness = 2 * time.Minute }, nil},
 		"stale by itself": {
 			func(s *informer.Status) { s.Stale, s.Staleness = true, time.Minute },
-			[]Finding{{Stale, "the server was last heard 1m0s ago"}},
+			[]Finding{{Stale, "the server was last heard from 1m0s ago"}},
 		},
 		"quarantined": {
 			func(s *informer.Status) { s.Quarantined, s.Unindexed = 1, 2 },
@@ -71,7 +71,7 @@ func TestExamine(t *testing.T) {
 			func(s *informer.Status) {
 				s.Handlers = []informer.HandlerStatus{{Name: "quick", Backlog: 9}, {Name: "slow", Backlog: 1000, Lagging: true}}
 			},
-			[]Finding{{Lagging, "1000 events wait for handler slow"}},
+			[]Finding{{Lagging, "1000 events are waiting for handler slow"}},
 		},
 	} {
 		t.Run(title, func(t *testing.T) {

@@ -2,5 +2,5 @@ package readiness
 
 import "errors"
 
-// ErrNotReady is what [Probe.Check] returns, with each reason.
+// ErrNotReady is returned by [Probe.Check], together with each reason.
 var ErrNotReady = errors.New("the informers are not ready")

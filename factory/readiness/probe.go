@@ -11,36 +11,36 @@ import (
 	"github.com/tidemark-k8s/tidemark/factory"
 )
 
-// Options say when a probe fails.
+// Options decide when a probe fails.
 type Options struct {
-	// FailOn are the conditions that make the program not ready, beside [NotSynced].
+	// FailOn are the conditions that fail the probe, beside [NotSynced].
 	FailOn []Condition
-	// StaleAfter is for how long nothing may be heard from the server before an informer
-	// counts as [Stale]; zero for what its status says: 2 minutes where the server sends
-	// bookmarks, or as long as a watch lasts.
+	// StaleAfter is the time without any message from the server after which an informer is
+	// [Stale]. If it is zero, the informer's status decides: 2 minutes if the server sends
+	// bookmarks, and the duration of a watch otherwise.
 	StaleAfter time.Duration
 }
 
-// Probe tells whether informers are ready. It is made by [New].
+// Probe reports whether informers are ready. Use [New] to make one.
 type Probe struct {
-	options Options
-	of      []iter.Seq[factory.Held]
+	options   Options
+	informers []iter.Seq[factory.Held]
 }
 
 var _ http.Handler = (*Probe)(nil)
 
-// New returns a probe of some informers, such as those of [factory.InUse].
-func New(o Options, of ...iter.Seq[factory.Held]) *Probe {
-	return &Probe{options: o, of: of}
+// New returns a probe of informers, such as those of [factory.InUse].
+func New(o Options, informers ...iter.Seq[factory.Held]) *Probe {
+	return &Probe{options: o, informers: informers}
 }
 
-// Report is what a probe has found.
+// Report is the result of a probe.
 type Report struct {
 	Ready     bool   `json:"ready"`
 	Informers []Line `json:"informers"`
 }
 
-// Line is what a probe has found of one informer.
+// Line is the result of a probe for one informer.
 type Line struct {
 	Name     string    `json:"name"`
 	Ready    bool      `json:"ready"`
@@ -48,10 +48,10 @@ type Line struct {
 	Findings []Finding `json:"findings,omitempty"`
 }
 
-// Report looks at all informers.
+// Report examines all informers.
 func (p *Probe) Report() Report {
 	r := Report{Ready: true}
-	for _, informers := range p.of {
+	for _, informers := range p.informers {
 		for held := range informers {
 			l := Line{Name: held.Name(), Ready: true, Objects: held.Status.Objects, Findings: Examine(held.Status, p.options.StaleAfter)}
 			l.Ready = !slices.ContainsFunc(l.Findings, p.fails)
@@ -66,14 +66,14 @@ func (p *Probe) fails(f Finding) bool {
 	return f.Condition == NotSynced || slices.Contains(p.options.FailOn, f.Condition)
 }
 
-// Check returns nil where the program is ready, and [ErrNotReady] otherwise. It is a
-// healthz.Checker of controller-runtime, and takes no notice of the request.
+// Check returns nil if the program is ready, and [ErrNotReady] otherwise. It is a healthz.Checker
+// of controller-runtime, and ignores the request.
 func (p *Probe) Check(*http.Request) error {
 	var why []string
 	for _, l := range p.Report().Informers {
 		for _, f := range l.Findings {
 			if p.fails(f) {
-				why = append(why, f.of(l))
+				why = append(why, f.line(l))
 			}
 		}
 	}
@@ -83,5 +83,5 @@ func (p *Probe) Check(*http.Request) error {
 	return fmt.Errorf("%w: %s", ErrNotReady, strings.Join(why, "; "))
 }
 
-// of is the finding as a line of text.
-func (f Finding) of(l Line) string { return fmt.Sprintf("%s %s: %s", l.Name, f.Condition, f.Why) }
+// line returns the finding as a line of text.
+func (f Finding) line(l Line) string { return fmt.Sprintf("%s %s: %s", l.Name, f.Condition, f.Why) }

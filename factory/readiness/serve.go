@@ -11,7 +11,7 @@ import (
 func (p *Probe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "a probe is asked with GET", http.StatusMethodNotAllowed)
+		http.Error(w, "use GET or HEAD", http.StatusMethodNotAllowed)
 		return
 	}
 	report, query := p.Report(), r.URL.Query()
@@ -27,13 +27,13 @@ func (p *Probe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 	if asJSON {
-		_ = json.NewEncoder(w).Encode(report) // whoever has asked is gone
+		_ = json.NewEncoder(w).Encode(report) // a write fails only if the client is gone
 		return
 	}
 	_, _ = w.Write(p.text(report, query.Has("verbose")))
 }
 
-// text is a report as text: what fails with a minus, and what does not with a plus.
+// text formats a report: findings that fail the probe have a minus, other lines a plus.
 func (p *Probe) text(report Report, verbose bool) []byte {
 	var b bytes.Buffer
 	for _, l := range report.Informers {
@@ -45,7 +45,7 @@ func (p *Probe) text(report Report, verbose bool) []byte {
 			if p.fails(f) {
 				sign = "-"
 			}
-			fmt.Fprintf(&b, "[%s] %s\n", sign, f.of(l))
+			fmt.Fprintf(&b, "[%s] %s\n", sign, f.line(l))
 		}
 	}
 	if !report.Ready {

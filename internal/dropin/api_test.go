@@ -13,20 +13,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the exported API as it is")
+var rewrite = flag.Bool("rewrite", false, "update the files of the exported API")
 
-// What users may rely on is written down in two files: api/tidemark.txt lists what is
-// exported, and api/removed.txt what the last release exported and is not there, or not
-// so, any more.
+// Two files record the API: api/tidemark.txt lists all exported names, and api/removed.txt the
+// declarations of the last release that are gone or changed.
 const (
 	exportedFile = root + "/api/tidemark.txt"
 	removedFile  = root + "/api/removed.txt"
 
 	exportedHead = "# Every exported name, as `make api` writes it.\n"
-	removedHead  = "# What was exported by the last release and is not so any more, as `make api` writes it.\n# CHANGELOG names each under \"Breaking\". A release empties this file.\n"
+	removedHead  = "# Declarations of the last release that are gone or changed, as `make api` writes them.\n# CHANGELOG names each under \"Breaking\". A release empties this file.\n"
 )
 
-// exportedAPI lists the packages that users import.
+// exportedAPI lists the API of the packages that users can import.
 func exportedAPI(t *testing.T) []string {
 	t.Helper()
 	all := load(t, "./...")
@@ -45,36 +44,37 @@ func TestAPIIsWrittenDown(t *testing.T) {
 		write(t, exportedFile, exportedHead, now)
 	}
 	for _, line := range without(read(t, exportedFile), now) {
-		t.Errorf("gone, or changed: %s", line)
+		t.Errorf("gone or changed: %s", line)
 	}
 	for _, line := range without(now, read(t, exportedFile)) {
 		t.Errorf("new: %s", line)
 	}
 	if t.Failed() {
-		t.Error("the exported API is not that of api/tidemark.txt: run make api, and read what it changes")
+		t.Error("the exported API differs from api/tidemark.txt: run make api, and review its changes")
 	}
 }
 
-// A change that breaks programs is told to their authors.
-func TestBreakingChangesAreTold(t *testing.T) {
+// CHANGELOG names each declaration that is gone or changed.
+func TestBreakingChangesAreInTheChangelog(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
 	require.NoError(t, err)
-	for _, name := range untold(read(t, removedFile), string(text)) {
+	for _, name := range unmentioned(read(t, removedFile), string(text)) {
 		t.Errorf("`%s` is gone or changed, and CHANGELOG.md does not name it under \"### Breaking\" of \"## [Unreleased]\"", name)
 	}
 	for _, line := range read(t, removedFile) {
-		require.NotContains(t, read(t, exportedFile), line, "it is back")
+		require.NotContains(t, read(t, exportedFile), line, "the declaration is back")
 	}
 }
 
-// removed returns what is to be told as gone: what was before, and what is gone now.
+// removed returns the declarations for api/removed.txt: the lines it had before, and those that are gone
+// now.
 func removed(before, was, now []string) []string {
 	gone := without(append(without(was, now), before...), now)
 	slices.Sort(gone)
 	return slices.Compact(gone)
 }
 
-// without returns the lines that are not among others.
+// without returns the lines that are not in others.
 func without(lines, others []string) []string {
 	known := make(map[string]bool)
 	for _, line := range others {
@@ -89,8 +89,8 @@ func without(lines, others []string) []string {
 	return rest
 }
 
-// untold returns the subjects of lines that the changelog does not name.
-func untold(lines []string, changelog string) []string {
+// unmentioned returns the subjects of lines that the changelog does not name.
+func unmentioned(lines []string, changelog string) []string {
 	_, text, _ := strings.Cut(changelog, "\n## [Unreleased]\n")
 	text, _, _ = strings.Cut(text, "\n## ")
 	_, text, _ = strings.Cut(text, "\n### Breaking\n")

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A constructor is what informer-gen generates for each kind, and the generic function
-// that takes its place. What a typed one returns is that, as a typed view.
+// constructors are the constructors that informer-gen generates for each kind, and the generic functions
+// that replace them. A typed one returns a typed view of the same informer.
 var constructors = []struct{ before, after, generic string }{
 	{"NewTypedFiltered", "Informer", "NewFilteredInformer"},
 	{"NewTyped", "InformerWithOptions", "NewInformerWithOptions"},
@@ -22,7 +22,7 @@ var constructors = []struct{ before, after, generic string }{
 
 var indexers = regexp.MustCompile(`[\w/.-]+\.\w*Indexers`)
 
-// Every constructor of one kind has an equivalent in package factory that takes the same.
+// Every generated constructor has a generic one with the same parameters in package factory.
 func TestGeneratedConstructorsHaveGenericOnes(t *testing.T) {
 	loaded := load(t, module+"/factory", "k8s.io/client-go/informers/...")
 	generic := loaded[module+"/factory"].Scope()
@@ -38,13 +38,13 @@ func TestGeneratedConstructorsHaveGenericOnes(t *testing.T) {
 			}
 			found++
 			kind, stand := standsFor(name)
-			require.NotNil(t, p.Scope().Lookup(kind+"Informer"), "%s of %s is no constructor that is known", name, path)
+			require.NotNil(t, p.Scope().Lookup(kind+"Informer"), "%s of %s is not a known constructor", name, path)
 			if strings.HasPrefix(name, "New"+kind) && stand == "NewInformer" {
 				kinds++
 			}
 			want := spellTuple(generic.Lookup(stand).(*types.Func).Signature().Params(), false)
 			got := indexers.ReplaceAllString(spellTuple(f.Signature().Params(), false), "tools/cache.Indexers")
-			if got != strings.Replace(want, " string,", "", 1) { // a kind that has no namespace
+			if got != strings.Replace(want, " string,", "", 1) { // a kind without namespaces
 				require.Equal(t, want, got, "%s of %s", name, path)
 			}
 		}
@@ -53,7 +53,7 @@ func TestGeneratedConstructorsHaveGenericOnes(t *testing.T) {
 	require.Equal(t, len(constructors)*kinds, found)
 }
 
-// standsFor returns the kind in a constructor's name, and the generic function for it.
+// standsFor returns the kind in a constructor's name, and the generic function that replaces it.
 func standsFor(name string) (kind, generic string) {
 	for _, c := range constructors {
 		rest, begins := strings.CutPrefix(name, c.before)

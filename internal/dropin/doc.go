@@ -1,4 +1,4 @@
-// Package dropin compares the exported API of this repository: with client-go's, name by
-// name, and with that of yesterday. It is a module of its own, so that the tools that it
-// needs reach nobody else.
+// Package dropin tests the exported API of this repository: it compares the API with client-go's, name
+// by name, and with the API of the last release. It is a separate module, so that no user depends on
+// its tools.
 package dropin

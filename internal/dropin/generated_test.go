@@ -22,8 +22,7 @@ import (
 
 var definitions = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
 
-// definitionClient returns the generated clientset of a server that serves definitions
-// and has two of them.
+// definitionClient returns the generated clientset of a server with two definitions.
 func definitionClient(t *testing.T, ctx context.Context) clientset.Interface {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -40,8 +39,8 @@ func definitionClient(t *testing.T, ctx context.Context) clientset.Interface {
 	return client
 }
 
-// The accessors that informer-gen has generated for a clientset that is not client-go's
-// run on a factory of ours, by one line once their kinds are known to it.
+// Accessors generated for a clientset other than client-go's work on our factory. It takes one line,
+// once their kinds are registered.
 func TestGeneratedFactoryRunsOnOurs(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -75,10 +74,10 @@ func TestGeneratedFactoryRunsOnOurs(t *testing.T) {
 	require.Same(t, typed.Shared(), shared(t, accessor.Informer()))
 }
 
-// shared is the informer behind client-go's typed one, if it is of ours.
+// shared returns the informer behind client-go's typed one, and requires that it is ours.
 func shared(t *testing.T, i cache.SharedIndexInformer) informer.Shared {
 	t.Helper()
 	ours, ok := informer.SharedOf(i)
-	require.True(t, ok, "it is not ours")
+	require.True(t, ok, "the informer is not of this module")
 	return ours
 }

@@ -52,7 +52,7 @@ type Func func(old, new any) (ok bool)
 	}, listingOf(map[string]*types.Package{"theirs": theirs, "ours": ours}))
 }
 
-// What a line declares is called by the name under which a changelog speaks of it.
+// A changelog names a declaration by its subject.
 func TestSubjectOfALine(t *testing.T) {
 	for line, want := range map[string]string{
 		"pkg informer/cache, const Added tools/cache.DeltaType = \"Added\"":             "cache.Added",
@@ -76,8 +76,7 @@ func TestSubjectOfALine(t *testing.T) {
 	}
 }
 
-// A name that goes, or a declaration that changes, waits for its line in the changelog. A
-// name that comes does not.
+// A declaration that is removed or changed needs a line in the changelog. A new one does not.
 func TestBreakingRulesCanFail(t *testing.T) {
 	was := []string{"pkg p, func A()", "pkg p, func B(int)", "pkg p, type I interface { M }", "pkg p, type I interface, M()"}
 	now := []string{"pkg p, func B(string)", "pkg p, func New()", "pkg p, type I interface { M, N }", "pkg p, type I interface, M()", "pkg p, type I interface, N()"}

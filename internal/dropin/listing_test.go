@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// A listing is the exported API, a declaration a line: what a program that imports these
-// packages may rely on. Names of parameters are left out.
+// A listing is the exported API of packages, one declaration a line. Names of parameters are left
+// out.
 //
 //	pkg informer, type Status struct, Objects int
 //	pkg informer, method (*Informer[T]) Status() informer.Status
 type listing struct{ lines []string }
 
-// listingOf returns the lines of packages, in order.
+// listingOf returns the sorted lines of packages.
 func listingOf(all map[string]*types.Package) []string {
 	var l listing
 	for _, path := range slices.Sorted(maps.Keys(all)) {
@@ -75,8 +75,7 @@ func (l *listing) defined(p *types.Package, name string, t *types.Named) {
 	}
 }
 
-// fields lists those of a struct, and those that it shows of one that is embedded
-// without being exported.
+// fields lists the fields of a struct, and those promoted from an embedded unexported struct.
 func (l *listing) fields(p *types.Package, name string, s *types.Struct) {
 	for f := range s.Fields() {
 		inner, isStruct := f.Type().Underlying().(*types.Struct)
@@ -91,7 +90,7 @@ func (l *listing) fields(p *types.Package, name string, s *types.Struct) {
 	}
 }
 
-// methods lists those of a type that is no interface, with those of what it embeds.
+// methods lists the methods of a type that is not an interface, including promoted ones.
 func (l *listing) methods(p *types.Package, t *types.Named) {
 	if types.IsInterface(t) {
 		return
@@ -109,9 +108,8 @@ func (l *listing) methods(p *types.Package, t *types.Named) {
 	}
 }
 
-// spellInterface names the methods of an interface, so that one that is added changes the
-// line: who implements the interface has to add it, too. Where nobody else can implement
-// it, or it is a constraint, the line says so.
+// spellInterface writes the method names of an interface: a new method changes the line, because
+// implementations need it, too. The line also says if the interface is sealed or a constraint.
 func spellInterface(i *types.Interface) string {
 	var parts []string
 	for m := range i.Methods() {
@@ -128,8 +126,8 @@ func spellInterface(i *types.Interface) string {
 	return strings.Join(parts, ", ")
 }
 
-// spell writes a type, with the names of its own module in full below it and those of
-// others by the last two parts of their package's path.
+// spell writes a type. It names packages of this module by their path within it, and others by
+// the last two elements of their path.
 func spell(t types.Type) string {
 	switch t := t.(type) {
 	case *types.Signature:
@@ -144,7 +142,7 @@ func spell(t types.Type) string {
 	return strings.ReplaceAll(types.TypeString(t, shortPath), "interface{}", "any")
 }
 
-// spellFunc writes what a function takes and returns, without the names of parameters.
+// spellFunc writes the parameters and results of a function, without names.
 func spellFunc(s *types.Signature) string {
 	results := spellTuple(s.Results(), false)
 	if s.Results().Len() > 1 {
@@ -184,7 +182,8 @@ func spellList(list *types.TypeParamList, spell func(*types.TypeParam) string) s
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// shortPath is the path of a package within this module, or the end of another one's.
+// shortPath returns the path of a package within this module, or the last two elements of another
+// path.
 func shortPath(p *types.Package) string {
 	if p == nil {
 		return ""
@@ -196,7 +195,7 @@ func shortPath(p *types.Package) string {
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
-// subject is what a line of a listing declares: informer.Status, informer.Status.Objects.
+// subject returns the name that a line declares: informer.Status, informer.Status.Objects.
 func subject(line string) string {
 	pkg, declaration, _ := strings.Cut(strings.TrimPrefix(line, "pkg "), ", ")
 	pkg = pkg[strings.LastIndex(pkg, "/")+1:]
@@ -214,8 +213,8 @@ func subject(line string) string {
 	return pkg + "." + name
 }
 
-// memberName is the name of a field or a method of an interface; an embedded field has
-// that of its type.
+// memberName returns the name of a field, or of an interface's method. An embedded field has the
+// name of its type.
 func memberName(member string) string {
 	of, embedded := strings.CutPrefix(member, "embedded ")
 	if !embedded {
@@ -225,7 +224,7 @@ func memberName(member string) string {
 	return of[strings.LastIndex(of, ".")+1:]
 }
 
-// leading is the identifier with which a text begins.
+// leading returns the identifier at the beginning of a text.
 func leading(text string) string {
 	end := strings.IndexFunc(text, func(r rune) bool { return strings.ContainsRune(" ()[*,=", r) })
 	if end < 0 {

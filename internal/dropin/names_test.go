@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	root   = "../.." // of the main module, seen from this package
+	root   = "../.." // of the main module, relative to this package
 	module = "github.com/tidemark-k8s/tidemark"
 )
 
-// standIns are the packages that take the place of client-go's.
+// standIns are the packages that replace client-go's.
 var standIns = map[string]string{
 	"k8s.io/client-go/tools/cache":                  module + "/informer/cache",
 	"k8s.io/client-go/informers":                    module + "/factory/informers",
@@ -30,8 +30,8 @@ var standIns = map[string]string{
 	"k8s.io/client-go/metadata/metadatainformer":    module + "/factory/metadatainformer",
 }
 
-// load returns the types of packages as the main module sees them, by path. They come
-// from the compiler's export data, and share those of the packages that they import.
+// load returns the types of packages as the main module sees them, by path. They come from the compiler's
+// export data, and share the types of imported packages.
 func load(t *testing.T, patterns ...string) map[string]*types.Package {
 	t.Helper()
 	loaded, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes, Dir: root, Context: t.Context()}, patterns...)
@@ -44,7 +44,7 @@ func load(t *testing.T, patterns ...string) map[string]*types.Package {
 	return all
 }
 
-// exception is a difference from client-go that is meant.
+// exception is an intended difference from client-go.
 type exception struct {
 	name string // with its package: cache.FIFO, cache.Reflector.Run
 	kind kind
@@ -52,7 +52,7 @@ type exception struct {
 
 var exceptionLine = regexp.MustCompile(`^(\S+) (missing|type|signature): \S.*$`)
 
-// exceptions reads a list of them, one a line with its reason.
+// exceptions parses a list of exceptions: one a line, with a reason.
 func exceptions(t *testing.T, text string) []exception {
 	t.Helper()
 	var all []exception
@@ -68,8 +68,8 @@ func exceptions(t *testing.T, text string) []exception {
 	return all
 }
 
-// A program that changes an import finds every name of client-go's package, and can do
-// with it what it did. What differs is on a list, with the reason.
+// A program that replaces an import finds every name of client-go's package, with the same types. Each
+// difference is listed with its reason.
 func TestEveryNameOfClientgoIsHere(t *testing.T) {
 	var paths []string
 	for theirs, ours := range standIns {
@@ -91,13 +91,12 @@ func TestEveryNameOfClientgoIsHere(t *testing.T) {
 	require.NoError(t, err)
 	for _, e := range listed {
 		if _, name, _ := strings.Cut(e.name, "."); e.kind == missing && !strings.Contains(name, ".") {
-			require.Contains(t, string(migration), "`"+name+"`", "what is missing is told to those who migrate")
+			require.Contains(t, string(migration), "`"+name+"`", "MIGRATION.md names everything that is missing")
 		}
 	}
 }
 
-// judge returns the differences that are not on the list, and the entries of the list
-// that are no difference.
+// judge returns the differences that are not listed, and the list entries without a difference.
 func judge(found []difference, listed []exception) []string {
 	var problems []string
 	for _, d := range found {
@@ -107,14 +106,14 @@ func judge(found []difference, listed []exception) []string {
 	}
 	for _, e := range listed {
 		if !slices.ContainsFunc(found, func(d difference) bool { return d.exception == e }) {
-			problems = append(problems, fmt.Sprintf("%s is listed as %s in testdata/exceptions.txt, and is not", e.name, e.kind))
+			problems = append(problems, fmt.Sprintf("%s is listed as %s in testdata/exceptions.txt, but it is not", e.name, e.kind))
 		}
 	}
 	slices.Sort(problems)
 	return problems
 }
 
-// world makes packages of sources, the second of which may import the first.
+// world makes two packages of source text. The second may import the first.
 func world(t *testing.T, theirs, ours string) (*types.Package, *types.Package) {
 	t.Helper()
 	made := make(map[string]*types.Package)
@@ -161,7 +160,7 @@ func TestNameRulesCanFail(t *testing.T) {
 	}
 }
 
-// A type of our own has the methods and the fields of client-go's, whatever else it has.
+// A replaced type has all methods and fields of client-go's type, and may have more.
 func TestMemberRulesCanFail(t *testing.T) {
 	theirs, ours := world(t,
 		"type R struct{ A, B int }; func (*R) Run(a int) {}; func (*R) Stop() {}; func (R) Name() string { return \"\" }; func New() *R { return nil }",
@@ -175,10 +174,10 @@ func TestMemberRulesCanFail(t *testing.T) {
 		"p.R.Stop missing: client-go has it",
 	}, judge(found, nil))
 	require.Empty(t, judge(found, exceptions(t, "# all\np.New signature: ours\np.R.A type: ours\np.R.B missing: x\np.R.Name signature: x\np.R.Stop missing: x\n")))
-	require.Equal(t, []string{"p.X is listed as missing in testdata/exceptions.txt, and is not"}, judge(nil, []exception{{"p.X", missing}}))
+	require.Equal(t, []string{"p.X is listed as missing in testdata/exceptions.txt, but it is not"}, judge(nil, []exception{{"p.X", missing}}))
 }
 
-// kind says how something differs.
+// kind is a kind of difference.
 type kind string
 
 const (
@@ -187,20 +186,20 @@ const (
 	signature kind = "signature"
 )
 
-// difference is one way in which a package of ours is not client-go's.
+// difference is a difference between a package of ours and client-go's.
 type difference struct {
 	exception
 	detail string
 }
 
-// comparison looks for the differences between two packages.
+// comparison finds the differences between two packages.
 type comparison struct {
-	pkg          string // the name under which both are known
+	pkg          string // the name of both
 	theirs, ours *types.Package
 	found        []difference
 }
 
-// compare returns the differences of a package that stands in for one of client-go's.
+// compare returns the differences between client-go's package and its replacement.
 func compare(pkg string, theirs, ours *types.Package) []difference {
 	c := &comparison{pkg: pkg, theirs: theirs, ours: ours}
 	for _, name := range theirs.Scope().Names() {
@@ -246,7 +245,7 @@ func (c *comparison) object(name string, theirs, ours types.Object) {
 	}
 }
 
-// sameType tells whether a name stands for client-go's type itself.
+// sameType reports whether a name is an alias of client-go's type.
 func sameType(theirs, ours *types.TypeName) bool {
 	t, o := types.Unalias(theirs.Type()), types.Unalias(ours.Type())
 	named, generic := t.(*types.Named)
@@ -266,8 +265,8 @@ func sameType(theirs, ours *types.TypeName) bool {
 	return true
 }
 
-// function compares what a function takes and returns. Where the result is another type,
-// that type needs the members of client-go's.
+// function compares the parameters and results of a function. A result of another type must have the
+// members of client-go's type.
 func (c *comparison) function(name string, theirs *types.Signature, ours types.Type) {
 	o, ok := ours.(*types.Signature)
 	if ok && c.same(theirs, o) {
@@ -287,8 +286,8 @@ func (c *comparison) function(name string, theirs *types.Signature, ours types.T
 	}
 }
 
-// same tells whether two signatures are, a type of ours being the same as client-go's of
-// its name: that they differ is said once, of the type.
+// same reports whether two signatures are equal. It treats a type of ours as equal to client-go's type
+// of the same name, because the difference is reported once for the type.
 func (c *comparison) same(theirs, ours *types.Signature) bool {
 	if types.Identical(theirs, ours) {
 		return true
@@ -326,8 +325,7 @@ func (c *comparison) sameValue(theirs, ours types.Type) bool {
 	return false
 }
 
-// members compares the exported methods and fields of a type with those of a type that
-// takes its place.
+// members compares the exported methods and fields of a type with those of its replacement.
 func (c *comparison) members(name string, theirs, ours types.Type) {
 	methods := types.NewMethodSet(pointerTo(theirs))
 	for m := range methods.Methods() {

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// imported finds packages among those that were made before.
+// imported is an importer of the packages made so far.
 type imported map[string]*types.Package
 
 func (i imported) Import(path string) (*types.Package, error) { return i[path], nil }
 
-// check makes a package of a source that may name others by their paths.
+// check makes a package of source text, which may import the known packages.
 func check(t *testing.T, path, text string, known map[string]*types.Package) *types.Package {
 	t.Helper()
 	imports := ""
@@ -25,7 +25,7 @@ func check(t *testing.T, path, text string, known map[string]*types.Package) *ty
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, path, "package "+path+"\n"+imports+text, parser.SkipObjectResolution)
 	require.NoError(t, err)
-	lenient := types.Config{Importer: imported(known), Error: func(error) {}} // of imports that are not used
+	lenient := types.Config{Importer: imported(known), Error: func(error) {}} // ignores errors, such as unused imports
 	p, _ := lenient.Check(path, fset, []*ast.File{file}, nil)
 	return p
 }

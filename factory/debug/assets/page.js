@@ -1,6 +1,6 @@
 
-// The page renews itself every 5 seconds. What has not changed stays as it is in the
-// document, and with it the focus, a selection and the place that was scrolled to.
+// The page refreshes itself every 5 seconds. It changes only the nodes of the document that differ,
+// so the focus, a selection and the scroll position stay.
 "use strict";
 (() => {
   const period = 5000;
@@ -39,7 +39,7 @@
         document.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
       }
     } catch {
-      document.getElementById("lost").textContent = "no answer any more";
+      document.getElementById("lost").textContent = "no answer from the program";
     }
   }
 

@@ -13,15 +13,15 @@ import (
 	"k8s.io/client-go/informers"
 )
 
-// accessorFile is the file of the accessors while it is written.
+// accessorFile is the file of the accessors under construction.
 type accessorFile struct {
 	body    bytes.Buffer
-	imports map[string]string // paths by names
+	imports map[string]string // import paths by package name
 }
 
-// generateAccessors writes what client-go's informers.SharedInformerFactory has for
-// groups, versions and kinds. Each embeds client-go's own value, so that a kind that a
-// later client-go adds is had from there.
+// generateAccessors writes the accessors of client-go's informers.SharedInformerFactory for
+// groups, versions and kinds. Each embeds client-go's own value, which answers for kinds that a
+// later client-go adds.
 func generateAccessors(w io.Writer) error {
 	f := &accessorFile{imports: map[string]string{}}
 	set := reflect.TypeFor[informers.SharedInformerFactory]()
@@ -45,7 +45,7 @@ func generateAccessors(w io.Writer) error {
 	return err
 }
 
-// name returns the name of a type of another package, as the file spells it.
+// name returns the name of another package's type as the file spells it, and imports the package.
 func (f *accessorFile) name(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		return "*" + f.name(t.Elem())
@@ -55,8 +55,8 @@ func (f *accessorFile) name(t reflect.Type) string {
 	return name + "." + t.Name()
 }
 
-// importName names a package by its last two elements and by what it is of: corev1 for
-// the objects, informerscorev1, listerscorev1; informerscore for a group.
+// importName makes a package name of the last two elements of the path: corev1 for the objects,
+// informerscorev1, listerscorev1, and informerscore for a group.
 func importName(path string) string {
 	for _, of := range []string{"informers", "listers"} {
 		if _, rest, ok := strings.Cut(path, "/"+of+"/"); ok {
@@ -67,7 +67,7 @@ func importName(path string) string {
 	return strings.Join(elements[len(elements)-2:], "")
 }
 
-// group writes a method of the factory, such as Core, and what it returns.
+// group writes a method of the factory, such as Core, and the type it returns.
 func (f *accessorFile) group(m reflect.Method) {
 	group, name := m.Type.Out(0), strings.ToLower(m.Name[:1])+m.Name[1:]
 	f.printf(`
@@ -86,7 +86,7 @@ type %[3]sGroup struct {
 	}
 }
 
-// version writes a method of a group, such as V1, and what it returns.
+// version writes a method of a group, such as V1, and the type it returns.
 func (f *accessorFile) version(group string, m reflect.Method) {
 	version, name := m.Type.Out(0), group+m.Name
 	f.printf(`
@@ -103,9 +103,9 @@ type %[4]s struct {
 	}
 }
 
-// kind writes a method of a version, such as Pods, and the lister that it leads to. The
-// library's own lister is client-go's too, but for the method by which that is had of a
-// namespace, and for what client-go has added to some kinds.
+// kind writes a method of a version, such as Pods, and the lister behind it. The library's own
+// lister implements client-go's interface, except for the method that selects a namespace, and
+// for methods that client-go has added to some kinds.
 func (f *accessorFile) kind(version string, m reflect.Method) {
 	accessor := m.Type.Out(0)
 	lists, _ := accessor.MethodByName("Lister")

@@ -1,6 +1,6 @@
-// Command kindgen writes the generated files of package factory, into its folder: the
-// table of the built-in kinds, one row for every kind that the typed clientset can list
-// and watch; and the accessors, with a lister for each kind that client-go has one for.
+// Command kindgen writes the generated files of package factory into the current folder: the
+// table of the built-in kinds, with a row for each kind that the typed clientset can list and
+// watch, and the accessors, with a lister for each kind that has one in client-go.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 )
 
-// files are what is generated.
+// files are the generated files and their generators.
 var files = map[string]func(io.Writer) error{
 	"kinds_generated.go":     generate,
 	"accessors_generated.go": generateAccessors,
@@ -39,12 +39,12 @@ func main() {
 	}
 }
 
-// row is one kind: how its client is had, and what that lists.
+// row is one kind: how to get its client, and the type of its objects.
 type row struct {
 	resource   schema.GroupVersionResource
 	group      string       // CoreV1, a method of the clientset
-	client     reflect.Type // typed/core/v1.CoreV1Interface, what that returns
-	method     string       // Pods, a method of it
+	client     reflect.Type // its result, typed/core/v1.CoreV1Interface
+	method     string       // Pods, a method of client
 	object     reflect.Type // v1.Pod
 	namespaced bool
 }
@@ -87,7 +87,7 @@ func generate(w io.Writer) error {
 	return err
 }
 
-// kinds finds the kinds by what the methods of the clientset return.
+// kinds finds the kinds by the result types of the clientset's methods.
 func kinds(c kubernetes.Interface) ([]row, error) {
 	var rows []row
 	set := reflect.TypeFor[kubernetes.Interface]()
@@ -114,8 +114,8 @@ func kinds(c kubernetes.Interface) ([]row, error) {
 	return rows, nil
 }
 
-// kindOf makes a row of one method of a group's client, such as Pods. It
-// returns false for a kind that cannot be listed and watched.
+// kindOf makes the row of one method of a group's client, such as Pods. It returns false if the
+// kind cannot be listed and watched.
 func kindOf(group, m reflect.Method, client reflect.Value) (r row, ok bool, err error) {
 	list, lists := m.Type.Out(0).MethodByName("List")
 	if _, watches := m.Type.Out(0).MethodByName("Watch"); !lists || !watches {
@@ -141,7 +141,8 @@ func kindOf(group, m reflect.Method, client reflect.Value) (r row, ok bool, err 
 	}, true, nil
 }
 
-// alias names a package by its last two elements, corev1, or typedcorev1 for a client.
+// alias makes a package name of the last two elements of the path: corev1, or typedcorev1 for a
+// client.
 func alias(t reflect.Type) string {
 	path := strings.Split(t.PkgPath(), "/")
 	name := path[len(path)-2] + path[len(path)-1]

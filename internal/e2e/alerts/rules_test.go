@@ -56,7 +56,7 @@ func TestAlerts(t *testing.T) {
 		},
 		{
 			"InformerNeverSynced", `tidemark_informer_condition{condition="not synced", ` + of + `} 1x20`,
-			[]time.Duration{9 * time.Minute}, 10 * time.Minute, "The cache of pods in shop has never been complete.",
+			[]time.Duration{9 * time.Minute}, 10 * time.Minute, "The cache of pods in shop has never been synced.",
 		},
 		{
 			"InformerParked", `tidemark_informer_condition{condition="parked", ` + of + `} 1x20`,

@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// A clientset that is a nil pointer is an error of each kind that is asked for, which
-// names it, and not the end of the process.
+// With a clientset that is a nil pointer, each requested kind reports an error with its name, and
+// the process goes on.
 func TestAClientsetThatIsANilPointer(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		f := NewSharedInformerFactory((*kubernetes.Clientset)(nil), 0)
@@ -37,8 +37,8 @@ func TestAClientsetThatIsANilPointer(t *testing.T) {
 	})
 }
 
-// So is a function given to Register that panics. One that takes its time is told of,
-// and waited for.
+// The same holds if a function given to Register panics. If it takes long, the informer reports
+// and waits.
 func TestASourceOfRegisterThatFails(t *testing.T) {
 	for name, row := range map[string]struct {
 		source func()
@@ -71,7 +71,7 @@ func TestASourceOfRegisterThatFails(t *testing.T) {
 				}
 				require.ErrorIs(t, err, row.told)
 				require.ErrorContains(t, err, "widget")
-				time.Sleep(2 * time.Hour) // for what takes an hour to end
+				time.Sleep(2 * time.Hour) // give the functions time: the slowest takes an hour
 			})
 		})
 	}

@@ -1,0 +1,67 @@
+package factory
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// lazySource makes its source at the first request. A factory that never runs therefore needs no
+// client (in a test that fills indexers by hand, say), and no user code makes sources under the
+// factory's lock.
+type lazySource func() (reflector.Source, error)
+
+func newLazySource(source func() reflector.Source) reflector.Source {
+	return lazySource(sync.OnceValues(func() (reflector.Source, error) { return makeSource(source) }))
+}
+
+// makeSource makes a source. A panic becomes the error of each request: the clientset may be a
+// nil pointer, and the function may be the user's.
+func makeSource(source func() reflector.Source) (s reflector.Source, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("making the source: %w: %v\n%s", reflector.ErrPanic, p, debug.Stack())
+		}
+	}()
+	if s = source(); s == nil {
+		err = informer.ErrNoSource
+	}
+	return s, err
+}
+
+// Unwrap returns the source, and makes it if necessary. It returns nil if making it failed.
+func (l lazySource) Unwrap() reflector.Source {
+	source, _ := l() // each request returns the error
+	return source
+}
+
+func (l lazySource) Streaming() reflector.Streaming {
+	if s, ok := l.Unwrap().(reflector.Streamer); ok {
+		return s.Streaming()
+	}
+	return reflector.StreamingUnknown
+}
+
+func (l lazySource) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	source, err := l()
+	if err != nil {
+		return nil, err
+	}
+	return source.List(ctx, o)
+}
+
+func (l lazySource) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	source, err := l()
+	if err != nil {
+		return nil, err
+	}
+	return source.Watch(ctx, o)
+}
