@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
 )
 
-func FuzzQueue(f *testing.F) {
+func FuzzDeltaFIFO(f *testing.F) {
 	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
 		w := newTwins(t, r)
 		for more() {

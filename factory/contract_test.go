@@ -56,9 +56,9 @@ func TestContract_B104_OneInformerOfAType(t *testing.T) {
 	}
 	found, err := f.Core().V1().Pods().Lister().Pods("prod").Get("web")
 	require.NoError(t, err)
-	lister, err := ListerFor[*corev1.Pod](f)
+	typed, err := For[*corev1.Pod](f)
 	require.NoError(t, err)
-	same, err := lister.Namespace("prod").Get("web")
+	same, err := typed.Lister().Namespace("prod").Get("web")
 	require.NoError(t, err)
 	require.Same(t, found, same)
 	require.Len(t, f.entries, 1)
@@ -105,8 +105,6 @@ func TestContract_B105_StartAfterShutdown(t *testing.T) {
 		_, err := Acquire[*corev1.Pod](f, Scope{})
 		require.ErrorIs(t, err, ErrShutdown)
 		_, err = For[*corev1.Node](f)
-		require.ErrorIs(t, err, ErrShutdown)
-		_, err = ListerFor[*corev1.Node](f)
 		require.ErrorIs(t, err, ErrShutdown)
 	})
 }
@@ -391,8 +389,6 @@ func TestContract_T20_InformerFor(t *testing.T) {
 		require.Same(t, made[0], first)
 
 		_, err := For[*corev1.Pod](f)
-		require.ErrorIs(t, err, ErrForeign)
-		_, err = ListerFor[*corev1.Pod](f)
 		require.ErrorIs(t, err, ErrForeign)
 		_, err = Acquire[*corev1.Pod](f, Scope{})
 		require.ErrorIs(t, err, ErrForeign)

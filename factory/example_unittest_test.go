@@ -33,7 +33,7 @@ func evict(ctx context.Context, client kubernetes.Interface, pods lister.Lister[
 func Example_unitTest() {
 	client := fake.NewClientset(examplePod("prod", "web", labels.Set{"app": "shop"}), examplePod("prod", "db", nil))
 	f := factory.NewSharedInformerFactory(client, 0)
-	pods, err := factory.ListerFor[*corev1.Pod](f)
+	pods, err := factory.For[*corev1.Pod](f)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -42,7 +42,7 @@ func Example_unitTest() {
 	f.StartWithContext(ctx)
 	f.WaitForCacheSync(ctx.Done())
 
-	if err := evict(ctx, client, pods, "shop"); err != nil {
+	if err := evict(ctx, client, pods.Lister(), "shop"); err != nil {
 		fmt.Println(err)
 	}
 	for _, action := range client.Actions() {

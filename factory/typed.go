@@ -9,7 +9,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/tidemark-k8s/tidemark/informer"
-	"github.com/tidemark-k8s/tidemark/lister"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -51,15 +50,6 @@ func typed[T informer.Object](e *entry) (*informer.Informer[T], error) {
 	return i, nil
 }
 
-// ListerFor returns the lister of [For]'s informer, or the error of For.
-func ListerFor[T informer.Object](f *Factory) (lister.Lister[T], error) {
-	i, err := For[T](f)
-	if err != nil {
-		return lister.Lister[T]{}, err
-	}
-	return i.Lister(), nil
-}
-
 // Configure sets the options of a type's informers. It must be called before For, an accessor or
 // Acquire makes the first one. It returns [ErrUnknownKind], or [informer.ErrRunning] if the
 // factory has already made an informer of the type.
@@ -91,7 +81,7 @@ type Resource struct {
 }
 
 // Register makes a type known to the factory, such as the Go type of a custom resource. For,
-// ListerFor, Acquire and ForResource then work as for a built-in kind. It is no error if the
+// Acquire and ForResource then work as for a built-in kind. It is no error if the
 // server does not have the resource (yet): the informer's WaitSynced and Status report it, and
 // the informer syncs when the resource appears. Register returns [ErrResource], or
 // [ErrRegistered].

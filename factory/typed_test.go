@@ -30,8 +30,6 @@ func TestRegister(t *testing.T) {
 		_, err := For[*widget](f)
 		require.ErrorIs(t, err, ErrUnknownKind)
 		require.ErrorContains(t, err, "Register")
-		_, err = ListerFor[*widget](f)
-		require.ErrorIs(t, err, ErrUnknownKind)
 		require.ErrorIs(t, Configure(f, informer.Options[*widget]{}), ErrUnknownKind)
 
 		require.NoError(t, Register[*widget](f, widgetsOf(server)))
@@ -49,19 +47,19 @@ func TestRegister(t *testing.T) {
 			require.ErrorIs(t, Register[*widget](f, bad), ErrResource)
 		}
 
-		lister, err := ListerFor[*widget](f)
+		widgets, err := For[*widget](f)
 		require.NoError(t, err)
 		generic, err := f.ForResource(widgetResource)
 		require.NoError(t, err)
 		begin(t, ctx, f)
 		require.True(t, f.WaitForCacheSync(ctx.Done())[widgetType])
-		one, err := lister.Namespace("prod").Get("one")
+		one, err := widgets.Lister().Namespace("prod").Get("one")
 		require.NoError(t, err)
 		require.Equal(t, "red", one.Color)
 		same, err := generic.Lister().ByNamespace("prod").Get("one")
 		require.NoError(t, err)
 		require.Same(t, one, same)
-		_, err = lister.Namespace("prod").Get("two")
+		_, err = widgets.Lister().Namespace("prod").Get("two")
 		require.EqualError(t, err, `widgets.example.com "two" not found`)
 	})
 }

@@ -13,7 +13,7 @@ import (
 // that cannot be compared.
 type run struct {
 	ctx      context.Context // that it lasts for; set when it begins
-	queue    *deltafifo.Queue
+	queue    *deltafifo.DeltaFIFO
 	stopping atomic.Bool    // nothing more is applied, and handlers are told nothing more
 	stopped  chan struct{}  // closed when the informer has stopped; handlers may still be busy
 	settled  chan struct{}  // closed when who runs it was told that it has stopped

@@ -266,10 +266,10 @@ func TestContract_D21_B112_ANilSelector(t *testing.T) {
 				break
 			}
 			f := factory.NewSharedInformerFactory(fake.NewClientset(podIn("prod", "web")), 0)
-			pods, errs := factory.ListerFor[*corev1.Pod](f)
+			pods, errs := factory.For[*corev1.Pod](f)
 			require.NoError(t, errs)
 			starts(t, f)
-			found, err = pods.List(nil)
+			found, err = pods.Lister().List(nil)
 		}
 		require.NoError(t, err)
 		require.Len(t, found, 1)

@@ -10,13 +10,13 @@ import (
 // defaultBound is the number of waiting deltas at which producers wait.
 const defaultBound = 4096
 
-// Queue is an ordered queue of deltas between the goroutines that read sources and the
+// DeltaFIFO is an ordered queue of deltas between the goroutines that read sources and the
 // consumer. The consumer takes all waiting deltas at once, by swapping slices. The order is
 // kept; nothing is merged or dropped.
 //
 // The queue is bounded: producers wait while it is full. A batch is never split, so the last
 // one may exceed the bound.
-type Queue struct {
+type DeltaFIFO struct {
 	mu sync.Mutex
 	// waiting and taken swap roles with each Drain. taken belongs to the consumer until its
 	// next Drain, without mu.
@@ -32,17 +32,17 @@ type Queue struct {
 
 // New returns an empty queue whose producers wait while bound deltas wait in it; zero means a
 // bound of 4,096.
-func New(bound int) *Queue {
+func New(bound int) *DeltaFIFO {
 	if bound <= 0 {
 		bound = defaultBound
 	}
-	return &Queue{bound: bound, ready: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	return &DeltaFIFO{bound: bound, ready: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
 // Push appends a batch. It waits while the queue is full. If ctx ends first, Push returns its
 // cause, and nothing of the batch is in the queue. After Close it returns [ErrClosed]. The
 // slice stays the caller's. Safe for any goroutine.
-func (q *Queue) Push(ctx context.Context, batch ...Delta) error {
+func (q *DeltaFIFO) Push(ctx context.Context, batch ...Delta) error {
 	for {
 		pushed, err := q.tryPush(batch)
 		if pushed || err != nil {
@@ -56,7 +56,7 @@ func (q *Queue) Push(ctx context.Context, batch ...Delta) error {
 	}
 }
 
-func (q *Queue) tryPush(batch []Delta) (pushed bool, err error) {
+func (q *DeltaFIFO) tryPush(batch []Delta) (pushed bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -81,7 +81,7 @@ func (q *Queue) tryPush(batch []Delta) (pushed bool, err error) {
 // Drain returns all waiting deltas, in order. It waits if there are none; if ctx ends first, it
 // returns the cause. After Close it returns the remaining deltas, and then [ErrClosed]. The
 // slice is the caller's until the next Drain. There is one consumer: calls must not overlap.
-func (q *Queue) Drain(ctx context.Context) ([]Delta, error) {
+func (q *DeltaFIFO) Drain(ctx context.Context) ([]Delta, error) {
 	clear(q.taken)
 	for {
 		batch, err := q.tryDrain()
@@ -96,7 +96,7 @@ func (q *Queue) Drain(ctx context.Context) ([]Delta, error) {
 	}
 }
 
-func (q *Queue) tryDrain() ([]Delta, error) {
+func (q *DeltaFIFO) tryDrain() ([]Delta, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -118,14 +118,14 @@ func (q *Queue) tryDrain() ([]Delta, error) {
 }
 
 // giveBack puts an empty slice into the pool.
-func (q *Queue) giveBack(deltas []Delta) {
+func (q *DeltaFIFO) giveBack(deltas []Delta) {
 	if cap(deltas) > 0 {
 		deltas = deltas[:0]
 		q.spare.Put(&deltas)
 	}
 }
 
-func (q *Queue) fetch() []Delta {
+func (q *DeltaFIFO) fetch() []Delta {
 	if spare, ok := q.spare.Get().(*[]Delta); ok {
 		return *spare
 	}
@@ -133,7 +133,7 @@ func (q *Queue) fetch() []Delta {
 }
 
 // Len returns the number of waiting deltas. Safe for any goroutine.
-func (q *Queue) Len() int {
+func (q *DeltaFIFO) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -142,7 +142,7 @@ func (q *Queue) Len() int {
 
 // Close ends the use of the queue: Push fails from now on, and so does Drain once the queue is
 // empty. Safe for any goroutine; a second call does nothing.
-func (q *Queue) Close() {
+func (q *DeltaFIFO) Close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -152,7 +152,7 @@ func (q *Queue) Close() {
 }
 
 // check panics if an invariant is broken. Only the consumer calls it, with q.mu held.
-func (q *Queue) check() {
+func (q *DeltaFIFO) check() {
 	if cap(q.waiting) > 0 && cap(q.taken) > 0 {
 		verify.That(&q.waiting[:1][0] != &q.taken[:1][0], "both halves of the queue are one")
 	}

@@ -24,7 +24,7 @@ type twins struct {
 	t      *testing.T
 	rand   *rand.Rand
 	ended  context.Context // for what must not wait
-	queue  *Queue
+	queue  *DeltaFIFO
 	bound  int
 	twin   []Delta
 	serial int
@@ -87,7 +87,7 @@ func (w *twins) close() {
 	require.ErrorIs(w.t, w.queue.Push(w.t.Context(), delta(0, 0)), ErrClosed)
 }
 
-func TestQueueAgainstItsTwin(t *testing.T) {
+func TestDeltaFIFOAgainstItsTwin(t *testing.T) {
 	for seed := range uint64(50) {
 		w := newTwins(t, rand.New(rand.NewPCG(seed, 2)))
 		for range 400 {
@@ -159,7 +159,7 @@ func TestEveryWaitEnds(t *testing.T) {
 	})
 }
 
-func TestAnEmptyQueueKeepsNoMemory(t *testing.T) {
+func TestAnEmptyDeltaFIFOKeepsNoMemory(t *testing.T) {
 	q := New(0)
 	for range 3000 {
 		require.NoError(t, q.Push(t.Context(), delta(0, 1)))
