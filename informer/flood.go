@@ -10,8 +10,8 @@ const maxLines = 100
 
 // What is logged where lines about single objects are left out.
 const (
-	floodMessage   = "Too many lines about single objects: no more of them for a minute"
-	floodedMessage = "Lines about single objects were left out of the log"
+	floodMessage   = "Too many lines about single objects; suppressing them for a minute"
+	floodedMessage = "Suppressed lines about single objects"
 )
 
 // flood counts the lines of a minute. Safe for any goroutine.

@@ -46,12 +46,12 @@ func lineOf(e Event) (logLine, bool) {
 	case *indexer.IndexError:
 		return logLine{level: levelError, err: e, message: "Object left out of an index", of: e.Error(), single: true}, true
 	case *SharedValueError:
-		return logLine{level: levelError, err: e, message: "Cached objects were changed; listing anew, with nothing shared"}, true
+		return logLine{level: levelError, err: e, message: "The program has changed cached objects; listing again without shared values"}, true
 	case *TransformStuckError:
 		return logLine{level: levelError, err: e, message: "The informer has stopped without waiting for its transform"}, true
 	case HandlerExited:
 		return logLine{
-			level: levelError, message: "The handler has ended its goroutine; it is told what follows on another one",
+			level: levelError, message: "The handler has ended its goroutine and continues on another one",
 			values: []any{"handler", e.Handler}, of: e.Handler,
 		}, true
 	case HandlerLagging:
@@ -72,11 +72,11 @@ func lineOfReflector(e reflector.Event) logLine {
 	case reflector.Served:
 		return logLine{message: "The server serves the resource", values: []any{"after", e.Took}}
 	case reflector.Withdrawn:
-		return logLine{message: "The resource was taken away, and its objects with it"}
+		return logLine{message: "The resource was removed; its objects were deleted from the store"}
 	case reflector.Skipped:
 		return logLine{level: levelError, err: e.Err, message: "Object left out", of: e.Err.Error(), single: true}
 	case reflector.HistoryWentBack:
-		return logLine{message: "The server's history went back, listing anew", values: []any{"from", cut(e.From), "to", cut(e.To)}}
+		return logLine{message: "The server's history went back, listing again", values: []any{"from", cut(e.From), "to", cut(e.To)}}
 	case reflector.HistoryUnknown:
 		return logLine{level: levelDetail, message: "Lists have no resourceVersion: the server's history is unknown"}
 	case reflector.StreamRefused:
@@ -90,7 +90,7 @@ func lineOfFailure(e reflector.Failed) logLine {
 	l := logLine{level: levelDetail, of: string(e.Operation) + " " + string(e.Class)}
 	switch {
 	case apierrors.IsResourceExpired(e.Err), apierrors.IsGone(e.Err):
-		l.message, l.values = "Version expired, listing anew", []any{"operation", e.Operation, "err", e.Err}
+		l.message, l.values = "Version expired, listing again", []any{"operation", e.Operation, "err", e.Err}
 	case errors.Is(e.Err, reflector.ErrNotServed): // told by NotServed, once
 		l.message, l.values = "The server does not serve the resource", []any{"operation", e.Operation, "err", e.Err}
 	default:

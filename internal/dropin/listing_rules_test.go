@@ -85,8 +85,8 @@ func TestBreakingRulesCanFail(t *testing.T) {
 	require.Equal(t, gone, removed(gone, now, now), "it stays told")
 	require.Equal(t, []string{"pkg p, func B(int)", "pkg p, type I interface { M }"}, removed(gone, now, append(now, "pkg p, func A()")), "what is back is not gone")
 
-	require.Equal(t, []string{"p.A", "p.B", "p.I"}, untold(gone, "# Changelog\n\n## [Unreleased]\n\n### Changed\n\n- `p.A`, `p.B`, `p.I`\n"))
-	require.Equal(t, []string{"p.I"}, untold(gone, "# Changelog\n\n## [Unreleased]\n\n### Breaking\n\n- `p.A` is `p.B`.\n\n### Fixed\n\n- `p.I`\n"))
-	require.Equal(t, []string{"p.I"}, untold(gone, "\n## [Unreleased]\n\n### Breaking\n\n- `p.A` is `p.B`.\n\n## [0.37.0]\n\n### Breaking\n\n- `p.I`\n"))
-	require.Empty(t, untold(gone, "\n## [Unreleased]\n\n### Breaking\n\n- `p.A`, `p.B`, `p.I`\n"))
+	require.Equal(t, []string{"p.A", "p.B", "p.I"}, unmentioned(gone, "# Changelog\n\n## [Unreleased]\n\n### Changed\n\n- `p.A`, `p.B`, `p.I`\n"))
+	require.Equal(t, []string{"p.I"}, unmentioned(gone, "# Changelog\n\n## [Unreleased]\n\n### Breaking\n\n- `p.A` is `p.B`.\n\n### Fixed\n\n- `p.I`\n"))
+	require.Equal(t, []string{"p.I"}, unmentioned(gone, "\n## [Unreleased]\n\n### Breaking\n\n- `p.A` is `p.B`.\n\n## [0.37.0]\n\n### Breaking\n\n- `p.I`\n"))
+	require.Empty(t, unmentioned(gone, "\n## [Unreleased]\n\n### Breaking\n\n- `p.A`, `p.B`, `p.I`\n"))
 }
