@@ -67,7 +67,7 @@ func inIndexes(t *testing.T, w *Writer, want ...*item) {
 			}
 		}
 	}
-	require.Equal(t, broken, w.Broken())
+	require.Equal(t, broken, w.Unindexed())
 }
 
 // survives calls f on a goroutine that an index function ends.
@@ -169,7 +169,7 @@ func TestContract_D28_IndexesThatAreAdded(t *testing.T) {
 	usable(t, w)
 	require.ElementsMatch(t, []*item{all[0], all[2]}, slices.Collect(w.Indexer().By("late", "x")))
 	require.ElementsMatch(t, all[:3], slices.Collect(w.Indexer().By("later", "x")))
-	require.Equal(t, 2, w.Broken())
+	require.Equal(t, 2, w.Unindexed())
 }
 
 // The labels of an object are read by a function of its type.

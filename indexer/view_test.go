@@ -180,7 +180,7 @@ func TestAnIndexLeavesOutAnObjectOfAnotherType(t *testing.T) {
 	require.ErrorIs(t, told[0], ErrType)
 	require.ErrorContains(t, told[0], "want *indexer.item, got int")
 	require.Equal(t, key, told[0].Key)
-	require.Equal(t, 1, w.Broken())
+	require.Equal(t, 1, w.Unindexed())
 	require.Len(t, slices.Collect(w.Indexer().By("word", "word")), 1)
 }
 

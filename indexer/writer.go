@@ -106,9 +106,9 @@ func (w *Writer) Freeze(do func(tx *Tx)) {
 	do(&w.tx)
 }
 
-// Broken counts the objects on which an index function has failed; an object counts once for
+// Unindexed counts the objects on which an index function has failed; an object counts once for
 // each such index. It never waits, and counts the state after the last write section.
-func (w *Writer) Broken() int { return int(w.broken.Load()) }
+func (w *Writer) Unindexed() int { return int(w.broken.Load()) }
 
 // indexKeysOf returns the index values of a record with an object, in the order of the indexes,
 // and records failed index functions. The slice is valid until the next call. The caller must

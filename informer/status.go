@@ -464,7 +464,7 @@ func (c *core) Status() Status {
 		Synced:    c.isSynced(),
 		Version:   x.Version(),
 		Objects:   x.Len(),
-		Unindexed: c.writer.Broken(),
+		Unindexed: c.writer.Unindexed(),
 	}
 	c.status.fill(&st)
 	st.Stale = st.Stale && st.Running
