@@ -42,7 +42,7 @@ func serveDebug(address string, informers *factory.Factory, notes *log.Logger) (
 		defer close(ended)
 		_ = server.Serve(listener) // returns after Close
 	}()
-	notes.Printf("http://%s/debug/informers shows what the informers do", listener.Addr())
+	notes.Printf("http://%s/debug/informers shows the informers", listener.Addr())
 	return func() {
 		_ = server.Close()
 		<-ended

@@ -45,7 +45,7 @@ func TestDemo(t *testing.T) {
 // The debug page is served while the program runs.
 func TestDebugAddress(t *testing.T) {
 	p := example.Start(t, "--demo", "--debug-address", ":0")
-	p.Notes(t, `http://127\.0\.0\.1:\d+/debug/informers shows what the informers do$`)
+	p.Notes(t, `http://127\.0\.0\.1:\d+/debug/informers shows the informers$`)
 	url := regexp.MustCompile(`http://\S+/debug/informers`).FindString(p.Stderr.String())
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Get(url + "?format=json")

@@ -205,7 +205,7 @@ func TestDebugAddress(t *testing.T) {
 	require.NoError(t, s.Create(t.Context(), newPod("shop", "web", "web")))
 	p := start(t, "--kubeconfig", writeKubeconfig(t, s.ClientConfig().Host), "--debug-address", ":0")
 	p.prints(t, "New Pod Added to Store: web")
-	p.notes(t, "/debug/informers shows what the informers do$")
+	p.notes(t, "/debug/informers shows the informers$")
 	url := regexp.MustCompile(`http://127\.0\.0\.1:\d+/debug/informers`).FindString(p.stderr.String())
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Get(url)

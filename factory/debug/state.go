@@ -14,28 +14,28 @@ import (
 type State string
 
 const (
-	// Stopped: the informer has run and has stopped.
+	// Stopped means the informer has run and has stopped.
 	Stopped State = "stopped"
-	// NotServed: the server does not have the informer's resource.
+	// NotServed means the server does not have the informer's resource.
 	NotServed State = "not served"
-	// Parked: the server refuses the informer's requests. It has no right to list or watch.
+	// Parked means the server refuses the informer's requests. It has no right to list or watch.
 	Parked State = "parked"
-	// Failing: the last list or watch has failed for another reason.
+	// Failing means the last list or watch has failed for another reason.
 	Failing State = "failing"
-	// NotStarted: the informer has never run.
+	// NotStarted means the informer has never run.
 	NotStarted State = "not started"
-	// Stuck: a handler has not returned for 10 seconds.
+	// Stuck means a handler has not returned for 10 seconds.
 	Stuck State = "stuck"
-	// Stale: the server has been silent for longer than a healthy server is.
+	// Stale means the server has been silent for longer than a healthy server is.
 	Stale State = "stale"
-	// Lagging: a handler's backlog is above its bound.
+	// Lagging means a handler's backlog is above its bound.
 	Lagging State = "lagging"
-	// Quarantined: the informer holds back objects that cannot be decoded, transformed or
+	// Quarantined means the informer holds back objects that cannot be decoded, transformed or
 	// indexed.
 	Quarantined State = "quarantined"
-	// Syncing: the first full state is not complete.
+	// Syncing means the first full state is not complete.
 	Syncing State = "syncing"
-	// Healthy: the informer has no problem.
+	// Healthy means the informer has no problem.
 	Healthy State = "healthy"
 )
 

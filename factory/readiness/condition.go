@@ -15,22 +15,22 @@ import (
 type Condition string
 
 const (
-	// NotSynced: the informer has never been synced. This condition always fails the probe.
+	// NotSynced means the informer has never been synced. This condition always fails the probe.
 	NotSynced Condition = "not synced"
-	// Stopped: the informer has run and has stopped.
+	// Stopped means the informer has run and has stopped.
 	Stopped Condition = "stopped"
-	// NotServed: the server does not have the informer's resource.
+	// NotServed means the server does not have the informer's resource.
 	NotServed Condition = "not served"
-	// Parked: the server refuses the informer's requests. It has no right to list or watch.
+	// Parked means the server refuses the informer's requests. It has no right to list or watch.
 	Parked Condition = "parked"
-	// Failing: the last list or watch has failed for another reason.
+	// Failing means the last list or watch has failed for another reason.
 	Failing Condition = "failing"
-	// Stale: the server has sent nothing for longer than [Options.StaleAfter].
+	// Stale means the server has sent nothing for longer than [Options.StaleAfter].
 	Stale Condition = "stale"
-	// Quarantined: the informer holds back objects that cannot be decoded, transformed or
+	// Quarantined means the informer holds back objects that cannot be decoded, transformed or
 	// indexed.
 	Quarantined Condition = "quarantined"
-	// Lagging: a handler's backlog is above its bound.
+	// Lagging means a handler's backlog is above its bound.
 	Lagging Condition = "lagging"
 )
 
