@@ -29,8 +29,10 @@ while read -r module version packages; do
 	chmod -R u+w "$dir"
 	cd "$dir"
 	export GOFLAGS=-mod=mod
-	for local in $(sed -n 's/^replace \([^ ]*\) => \.\/.*/\1/p' go.mod); do # use the published module instead
+	rm -rf go.work go.work.sum vendor
+	for local in $(sed -n 's/^\(replace \|\t\)\([^ ]*\) => \.\/.*/\2/p' go.mod); do # use the published module instead
 		go mod edit -dropreplace="$local"
+		if grep -q "$local v0.0.0\$" go.mod; then go mod edit -require="$local@$kubernetes"; fi
 	done
 	# First the program with client-go alone, of the version that migrate requires.
 	raised=$(go list -m -f '{{if not .Indirect}}{{.Path}}{{end}}' all | grep -E '^k8s.io/(api|apimachinery|apiserver|apiextensions-apiserver|client-go|component-base|component-helpers|controller-manager|csi-translation-lib|kubelet|metrics)$' | sed "s/\$/@$kubernetes/" || true)
