@@ -332,7 +332,7 @@ func TestContract_D25_Transform(t *testing.T) {
 		var told []error
 		require.NoError(t, nodes.Shared().SetWatchErrorHandler(func(_ *cache.Reflector, err error) { told = append(told, err) }))
 		f.Core().V1().Pods().Informer()
-		foreign := f.InformerFor(&corev1.Service{}, func(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
+		external := f.InformerFor(&corev1.Service{}, func(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
 			return NewFilteredInformer[*corev1.Service](c, "", resync, nil, nil)
 		})
 		begin(t, ctx, f)
@@ -351,7 +351,7 @@ func TestContract_D25_Transform(t *testing.T) {
 		_, err = client.CoreV1().Services("prod").Create(ctx, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}}, metav1.CreateOptions{})
 		require.NoError(t, err)
 		synctest.Wait()
-		require.Equal(t, "yes", foreign.GetStore().List()[0].(*corev1.Service).Annotations["seen"])
+		require.Equal(t, "yes", external.GetStore().List()[0].(*corev1.Service).Annotations["seen"])
 	})
 }
 

@@ -166,11 +166,11 @@ func TestListersAllocateLittle(t *testing.T) {
 // client-go's lister reads an informer made by another constructor.
 func TestAForeignInformerIsReadByClientgosLister(t *testing.T) {
 	f := NewSharedInformerFactory(fake.NewClientset(), 0)
-	foreign := f.InformerFor(&corev1.Pod{}, func(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
+	external := f.InformerFor(&corev1.Pod{}, func(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
 		return informerscorev1.NewPodInformer(c, "", resync, cache.Indexers{})
 	})
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "web"}}
-	require.NoError(t, foreign.GetIndexer().Add(pod))
+	require.NoError(t, external.GetIndexer().Add(pod))
 	lister := f.Core().V1().Pods().Lister()
 	require.IsType(t, listerscorev1.NewPodLister(nil), lister)
 	got, err := lister.Pods("prod").Get("web")

@@ -4,21 +4,21 @@ import "slices"
 
 // check returns the places that still run client-go's informers: in the program, without its
 // tests, and in its dependencies.
-func check(p *program) (own, foreign []note) {
+func check(p *program) (own, dependencies []note) {
 	for _, s := range p.sources {
 		if !s.isTest() {
 			own = append(own, runs(s)...)
 		}
 	}
-	for _, d := range p.foreign {
+	for _, d := range p.dependencies {
 		for _, s := range d.sources {
 			for _, n := range runs(s) {
 				n.text = d.module + ": " + n.text
-				foreign = append(foreign, n)
+				dependencies = append(dependencies, n)
 			}
 		}
 	}
-	return own, foreign
+	return own, dependencies
 }
 
 // runs returns the places where a file makes informers of client-go.

@@ -15,10 +15,10 @@ import (
 
 // program is the source code that the patterns match.
 type program struct {
-	sources []*source
-	modules []string      // the folders of the modules of these files
-	foreign []*dependency // dependencies that may run informers of their own
-	unread  []note        // files that cannot be read, and the errors
+	sources      []*source
+	modules      []string      // the folders of the modules of these files
+	dependencies []*dependency // dependencies that may run informers of their own
+	unread       []note        // files that cannot be read, and the errors
 }
 
 // dependency is a package imported by the program, directly or indirectly.
@@ -45,9 +45,9 @@ func load(ctx context.Context, dir string, patterns []string) (*program, error) 
 		l.own(p)
 	}
 	l.shareNames()
-	packages.Visit(loaded, nil, l.foreign)
+	packages.Visit(loaded, nil, l.dependency)
 	slices.SortFunc(l.program.sources, func(a, b *source) int { return strings.Compare(a.name, b.name) })
-	slices.SortFunc(l.program.foreign, func(a, b *dependency) int { return cmp.Compare(a.path, b.path) })
+	slices.SortFunc(l.program.dependencies, func(a, b *dependency) int { return cmp.Compare(a.path, b.path) })
 	if len(l.program.sources) == 0 {
 		return nil, errors.Join(failed...)
 	}
@@ -92,8 +92,8 @@ func (l *loader) shareNames() {
 	}
 }
 
-// foreign reads a package that may run informers of its own.
-func (l *loader) foreign(p *packages.Package) {
+// dependency reads a package that may run informers of its own.
+func (l *loader) dependency(p *packages.Package) {
 	if l.packages[p.PkgPath] || p.Module == nil || p.Module.Main || ownsItsEngine(p.Module.Path) || !usesEngine(p) {
 		return
 	}
@@ -104,7 +104,7 @@ func (l *loader) foreign(p *packages.Package) {
 			d.sources = append(d.sources, s)
 		}
 	}
-	l.program.foreign = append(l.program.foreign, d)
+	l.program.dependencies = append(l.program.dependencies, d)
 }
 
 // ownsItsEngine reports whether the informers of a module are not the program's concern:

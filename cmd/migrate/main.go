@@ -133,8 +133,8 @@ func (m *migration) show(s *source, text []byte) error {
 }
 
 func (m *migration) checked(p *program) error {
-	own, foreign := check(p)
-	m.list("dependencies that run client-go's informers:", foreign)
+	own, dependencies := check(p)
+	m.list("dependencies that run client-go's informers:", dependencies)
 	m.list("the program runs client-go's informers:", own)
 	if len(own) > 0 {
 		return fmt.Errorf("%w in %d places", errStillThere, len(own))

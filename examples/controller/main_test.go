@@ -142,13 +142,13 @@ func TestRestart(t *testing.T) {
 func TestSomeoneElsesConfigMap(t *testing.T) {
 	ctx := t.Context()
 	s := informertest.New(informertest.Options{})
-	foreign := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Data: map[string]string{"mine": "1"}}
-	require.NoError(t, s.Create(ctx, foreign))
+	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Data: map[string]string{"mine": "1"}}
+	require.NoError(t, s.Create(ctx, theirs))
 	require.NoError(t, s.Create(ctx, newDeployment("web", 2)))
 	p := example.Start(t, "--kubeconfig", program.Kubeconfig(t, s))
 	p.Notes(t, program.Stamp+`controller: shop/web: failure 2, trying again: a ConfigMap of this name belongs to somebody else$`)
-	assert.Equal(t, foreign.Data, summaryOf(t, s, "web").Data)
-	require.NoError(t, s.Delete(ctx, foreign))
+	assert.Equal(t, theirs.Data, summaryOf(t, s, "web").Data)
+	require.NoError(t, s.Delete(ctx, theirs))
 	p.Prints(t, "shop/web: summary created")
 }
 
