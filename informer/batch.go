@@ -10,13 +10,13 @@ import (
 // Batch is some changes that were ready together, for a handler of
 // [Informer.HandleBatch]. It is valid during the call.
 type Batch[T any] struct {
-	events *eventlog.Batch
-	later  int // how many of them are for the next call
+	events   *eventlog.Batch
+	nextCall int // how many of them are for the next call
 }
 
 // Len returns how many changes are left, at the most: those that All has yielded do
 // not count.
-func (b Batch[T]) Len() int { return b.events.Left() - b.later }
+func (b Batch[T]) Len() int { return b.events.Left() - b.nextCall }
 
 // All yields the changes one after the other, and so tells whose turn it is: where the
 // loop's body panics, or ends the goroutine, that costs the one change, and the rest

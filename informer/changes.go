@@ -26,20 +26,20 @@ func (i *Informer[T]) Changes(ctx context.Context, o HandlerOptions) iter.Seq[Ch
 		if err == nil {
 			r.runs = make(chan *run, 1)
 			to.stop = r.Stop
-			err = i.core.join(r, true)
+			err = i.core.addHandler(r, true)
 		}
 		if err != nil {
 			i.core.observe(err)
 			return
 		}
 		defer context.AfterFunc(ctx, r.Stop)()
-		r.loopOnce()
+		r.deliverOneRun()
 	}
 }
 
 // loopOnce delivers for one run, on the caller's goroutine.
-func (r *registration) loopOnce() {
-	defer r.leaveLoop()
+func (r *registration) deliverOneRun() {
+	defer r.endLoop()
 	select {
 	case run := <-r.runs:
 		defer run.handlers.Done()
@@ -52,7 +52,7 @@ func (r *registration) loopOnce() {
 }
 
 // leaveLoop ends a registration, and gives back the run that it has not taken.
-func (r *registration) leaveLoop() {
+func (r *registration) endLoop() {
 	r.Stop()
 	select {
 	case run := <-r.runs:

@@ -34,40 +34,40 @@ type core struct {
 	versions  versionWaiters
 	arrivals  arrivals
 	// quarantined is what all parts have quarantined, for those who wait for a version.
-	quarantined quarantined
-	tally       tally
-	measures    atomic.Pointer[measures] // nil as long as nobody has inspected the informer
-	hooks       hooks
-	lister      lister.Lister[any]
-	observing   chan struct{} // holds one while the user's observer is called; nil without one
-	logger      lazyLogger
-	ownLogger   *klog.Logger  // that the constructor was given; nil for that of each run's context
-	synced      chan struct{} // closed once the store holds all of every source
-	disguised   atomic.Bool   // the transform has changed a UID or version
-	renames     atomic.Bool   // the transform has changed a key
-	sharing     sharing
-	decodeTimes reflector.DecodeTimes
+	quarantined      quarantined
+	tally            tally
+	measures         atomic.Pointer[measures] // nil as long as nobody has inspected the informer
+	hooks            hooks
+	lister           lister.Lister[any]
+	observerTurn     chan struct{} // holds one while the user's observer is called; nil without one
+	logger           lazyLogger
+	ownLogger        *klog.Logger  // that the constructor was given; nil for that of each run's context
+	synced           chan struct{} // closed once the store holds all of every source
+	rewritesIdentity atomic.Bool   // the transform has changed a UID or version
+	rewritesKeys     atomic.Bool   // the transform has changed a key
+	sharing          sharing
+	decodeTimes      reflector.DecodeTimes
 	// followed says of each source whether its last run ended in the midst of a watch that
 	// nothing put in doubt, byHand whether a user has written into the store.
 	followed      []atomic.Bool
 	writtenByHand atomic.Bool
 
 	// The processLoop's own.
-	parts     []part
-	completed int // of how many of the parts the store holds all
-	poisoned  int // how many objects of all parts could not be prepared
-	reached   *reached
-	batch     []deltafifo.Delta // taken out of the queue, and still to be applied
-	changes   []deltafifo.Delta // those of the present write section
-	applied   int               // how many of these are made
-	marked    []uint16          // the parts of which bookmarks are among them
-	aside     asides
+	parts              []part
+	completed          int // of how many of the parts the store holds all
+	quarantinedObjects int // how many objects of all parts could not be prepared
+	reached            *reached
+	batch              []deltafifo.Delta // taken out of the queue, and still to be applied
+	changes            []deltafifo.Delta // those of the present write section
+	applied            int               // how many of these are made
+	bookmarked         []uint16          // the parts of which bookmarks are among them
+	serverIDs          serverIdentities
 
 	// mu guards the life of the informer.
-	mu    sync.Mutex
-	phase phase
-	again bool // it was begun by Start, and may be begun again
-	run   *run // the present one, or else the last; the first one before it begins
+	mu          sync.Mutex
+	phase       phase
+	restartable bool // it was begun by Start, and may be begun again
+	run         *run // the present one, or else the last; the first one before it begins
 }
 
 // newCore makes a core of objects of a type. It has these indexes, whatever the
@@ -91,7 +91,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 	}
 	c.logTo(context.Background())
 	if o.Observe != nil {
-		c.observing = make(chan struct{}, 1)
+		c.observerTurn = make(chan struct{}, 1)
 	}
 	c.misuse = c.options.validate()
 	switch {
@@ -125,9 +125,9 @@ func (c *core) newStore(indexes []indexer.Index[any]) (*indexer.Writer, error) {
 // which it may end.
 func (c *core) observe(e Event) {
 	if c.options.Observe != nil {
-		c.observing <- struct{}{}
+		c.observerTurn <- struct{}{}
 		goexit.Apart(func() { c.options.Observe(e) })
-		<-c.observing
+		<-c.observerTurn
 	}
 	told := c.hooks.report != nil && c.hooks.report(e)
 	if !told && c.options.Observe == nil {

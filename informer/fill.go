@@ -59,7 +59,7 @@ func (c *core) fill(states []State[any]) error {
 		return fmt.Errorf("informer %s: %w: %d for %d sources", c.options.Name, ErrState, len(states), len(c.sources))
 	}
 	for i := range states {
-		if err := c.refuseState(&states[i]); err != nil {
+		if err := c.validateState(&states[i]); err != nil {
 			return fmt.Errorf("informer %s: %w", c.options.Name, err)
 		}
 	}
@@ -73,12 +73,12 @@ func (c *core) fill(states []State[any]) error {
 }
 
 // refuseState returns why a state cannot be what a source held, nil if it can.
-func (c *core) refuseState(s *State[any]) error {
+func (c *core) validateState(s *State[any]) error {
 	if s.Version == "0" || s.Version == "" && len(s.Objects) > 0 {
 		return fmt.Errorf("%w: %d objects at version %q", ErrState, len(s.Objects), s.Version)
 	}
 	for _, obj := range s.Objects {
-		if err := c.objects.refuse(obj); err != nil {
+		if err := c.objects.validate(obj); err != nil {
 			return err
 		}
 		if object.Meta(obj) == nil || reflect.ValueOf(obj).IsZero() {
@@ -90,7 +90,7 @@ func (c *core) refuseState(s *State[any]) error {
 
 // fillIn writes what a user has filled the store with. Called again where the transform has
 // ended the goroutine, it goes on.
-func (s *intake) fillIn() error {
+func (s *informerSink) writeFill() error {
 	ctx := s.run.ctx
 	if s.batch == nil {
 		if err := s.Begin(ctx, reflector.SameHistory); err != nil {
@@ -110,7 +110,7 @@ func (s *intake) fillIn() error {
 }
 
 // nextToFill returns the next objects to fill the store with.
-func (s *intake) nextToFill() (batch []deltafifo.Delta) {
+func (s *informerSink) nextToFill() (batch []deltafifo.Delta) {
 	for s.filled < len(s.fill.Objects) && len(batch) < maxSection {
 		obj := s.fill.Objects[s.filled]
 		s.filled++
@@ -123,8 +123,8 @@ func (s *intake) nextToFill() (batch []deltafifo.Delta) {
 }
 
 // commit ends a full state, whoever has told it.
-func (s *intake) commit(ctx context.Context, version string) error {
-	s.staged, s.renamed, s.renaming = false, s.renaming, nil
-	s.afresh.Store(false)
+func (s *informerSink) commit(ctx context.Context, version string) error {
+	s.replacing, s.storedKeys, s.nextStoredKeys = false, s.nextStoredKeys, nil
+	s.untrusted.Store(false)
 	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})
 }

@@ -51,12 +51,12 @@ func (c *core) lastRun() *run {
 
 // noteRead takes note of a full state of a part: a run has read its sources once all
 // parts have had one in it. The processLoop calls it.
-func (c *core) noteRead(p *part) {
+func (c *core) markRead(p *part) {
 	run := c.lastRun()
-	if p.readIn == run {
+	if p.lastRead == run {
 		return
 	}
-	p.readIn = run
+	p.lastRead = run
 	if run.partsRead++; run.partsRead == len(c.parts) {
 		close(run.read)
 	}

@@ -93,7 +93,7 @@ func (c *core) handle(to receiver, o HandlerOptions, by *owner) (Registration, e
 	if err != nil {
 		return nil, err
 	}
-	if err := c.join(r, true); err != nil {
+	if err := c.addHandler(r, true); err != nil {
 		return nil, err
 	}
 	return r, nil

@@ -27,7 +27,7 @@ const (
 
 // begin lets the informer run: once, or again after it has stopped, from what
 // it has and with the handlers that it has.
-func (c *core) begin(ctx context.Context, again bool) (*run, error) {
+func (c *core) begin(ctx context.Context, restartable bool) (*run, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -36,12 +36,12 @@ func (c *core) begin(ctx context.Context, again bool) (*run, error) {
 		return nil, c.misused()
 	case c.phase == running:
 		return nil, fmt.Errorf("informer %s: %w", c.options.Name, ErrRunning)
-	case c.phase == stopped && !again:
+	case c.phase == stopped && !restartable:
 		return nil, fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
 	case c.phase == stopped:
 		c.run, c.batch = newRun(), nil
 	}
-	c.phase, c.again, c.run.ctx = running, again, ctx
+	c.phase, c.restartable, c.run.ctx = running, restartable, ctx
 	c.status.began()
 	c.logTo(ctx)
 	c.processor.start(c.run)
@@ -55,7 +55,7 @@ func (c *core) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	read := c.move(run)
+	read := c.startRun(run)
 	if c.options.Transform == nil {
 		read() // calls no function of a user's, which might end this goroutine
 	} else {
@@ -71,7 +71,7 @@ func (c *core) Start(ctx context.Context) (wait func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	go c.move(run)()
+	go c.startRun(run)()
 	return func() { <-run.returned }, nil
 }
 
@@ -82,16 +82,16 @@ func (c *core) Begin(ctx context.Context, o RunOptions) error {
 		return err
 	}
 	run.options = o
-	go c.move(run)()
+	go c.startRun(run)()
 	return nil
 }
 
 // move moves changes along until the run's context ends. The caller has to call read,
 // which reads the first source meanwhile.
-func (c *core) move(run *run) (read func()) {
-	tellEnd := func() {}
+func (c *core) startRun(run *run) (read func()) {
+	ended := func() {}
 	if c.hooks.started != nil {
-		tellEnd = c.hooks.started()
+		ended = c.hooks.started()
 	}
 	reading := c.newReading(run)
 	read = reading.begin() // first: its end is waited for
@@ -100,17 +100,17 @@ func (c *core) move(run *run) (read func()) {
 		run.stopping.Store(true)
 		reading.wait()
 		c.finish(run)
-		call(run.options.Stopped)
-		close(run.settled)
+		callIfSet(run.options.Stopped)
+		close(run.stopReported)
 		run.handlers.Wait()
-		tellEnd()
+		ended()
 		close(run.returned)
-		call(run.options.Returned)
+		callIfSet(run.options.Returned)
 	})
 	return read
 }
 
-func call(f func()) {
+func callIfSet(f func()) {
 	if f != nil {
 		f()
 	}
@@ -120,7 +120,7 @@ func call(f func()) {
 // state is dropped. The goroutines of handlers end by themselves, with the context.
 func (c *core) finish(run *run) {
 	for i := range c.parts {
-		c.drop(&c.parts[i])
+		c.abort(&c.parts[i])
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,9 +135,9 @@ func (c *core) finish(run *run) {
 // join registers a handler. One that may wait is kept for the next run where the
 // informer has stopped, and may be started again. One that may not is refused, but not
 // in the moment between two runs of which the second one follows at once.
-func (c *core) join(r *registration, mayWait bool) error {
+func (c *core) addHandler(r *registration, mayWait bool) error {
 	for {
-		settled, err := c.tryJoin(r, mayWait)
+		settled, err := c.tryAddHandler(r, mayWait)
 		if err == nil || settled == nil || closed(settled) {
 			return err
 		}
@@ -147,30 +147,30 @@ func (c *core) join(r *registration, mayWait bool) error {
 
 // tryJoin is join for the moment. Where the informer has stopped, settled is closed once
 // whoever runs it has been told so, and has begun another run or not.
-func (c *core) tryJoin(r *registration, mayWait bool) (settled <-chan struct{}, err error) {
+func (c *core) tryAddHandler(r *registration, mayWait bool) (settled <-chan struct{}, err error) {
 	// First: an index function may hold up the store, and so nobody else.
 	c.writer.Freeze(func(tx *indexer.Tx) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 
-		switch err = c.refuse(r, mayWait); {
+		switch err = c.checkHandler(r, mayWait); {
 		case err == nil:
 			c.processor.add(tx, r)
 		case c.phase == stopped:
-			settled = c.run.settled
+			settled = c.run.stopReported
 		}
 	})
 	return settled, err
 }
 
 // refuse returns why a handler cannot join, nil if it can. The caller holds mu.
-func (c *core) refuse(r *registration, mayWait bool) error {
+func (c *core) checkHandler(r *registration, mayWait bool) error {
 	switch {
 	case c.misuse != nil:
 		return c.misused()
 	case r.owner != nil && r.owner.ended:
 		return fmt.Errorf("informer %s: %w: handler %q was added through a view that has ended", c.options.Name, ErrStopped, r.options.Name)
-	case c.phase == stopped && (!mayWait || !c.again):
+	case c.phase == stopped && (!mayWait || !c.restartable):
 		// In client-go's words, which programs look for.
 		return fmt.Errorf("informer %s: %w: handler %q was not added to shared informer because it has stopped already", c.options.Name, ErrStopped, r.options.Name)
 	}

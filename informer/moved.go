@@ -20,7 +20,7 @@ import (
 // stay as it is.
 func (c *core) outdated(tx *indexer.Tx, d *deltafifo.Delta) bool {
 	owner, ok := tx.Part(d.Key)
-	if !ok || owner == d.Part || owner == c.byHand() {
+	if !ok || owner == d.Part || owner == c.partByHand() {
 		return false
 	}
 	stored, _ := tx.Get(d.Key)
@@ -33,15 +33,15 @@ func (c *core) outdated(tx *indexer.Tx, d *deltafifo.Delta) bool {
 
 // outdatedIn is outdated for what a full state has put. It is of no use where that is
 // of another history: its versions do not compare with those of before.
-func (c *core) outdatedIn(p *part) func(key indexer.Key, owner uint16, stored, put any) bool {
+func (c *core) outdatedInReplace(p *part) func(key indexer.Key, owner uint16, stored, put any) bool {
 	return func(key indexer.Key, owner uint16, stored, put any) bool {
-		return owner != c.byHand() && object.Older(c.identityIn(p, key, put).version, c.identity(key, stored).version)
+		return owner != c.partByHand() && object.Older(c.identityIn(p, key, put).version, c.identity(key, stored).version)
 	}
 }
 
 // byHand returns the part of what is put into the store by hand under a new key: that
 // of the only source, whose lists say what there is, or else one that is no source's.
-func (c *core) byHand() uint16 {
+func (c *core) partByHand() uint16 {
 	if len(c.parts) == 1 {
 		return 0
 	}

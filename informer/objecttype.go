@@ -31,7 +31,7 @@ func typeOf[T any]() objectType {
 }
 
 // exactly is the type of an informer whose Go type only the running program knows.
-func exactly(goType reflect.Type) objectType {
+func typeExactly(goType reflect.Type) objectType {
 	fits := func(got reflect.Type) bool { return got == goType }
 	if goType.Kind() == reflect.Interface {
 		fits = func(got reflect.Type) bool { return got != nil && got.Implements(goType) }
@@ -46,7 +46,7 @@ func exactly(goType reflect.Type) objectType {
 
 // like is the type of an informer that client-go's constructors make of an
 // example: of its type and, where it is unstructured, of its kind.
-func like(example any) objectType {
+func typeLike(example any) objectType {
 	goType, kind := object.Like(example)
 	return objectType{goType: goType, kind: kind}
 }
@@ -72,7 +72,7 @@ func (t *objectType) watched() reflect.Type {
 }
 
 // refuse returns why an object cannot be stored, nil if it can.
-func (t *objectType) refuse(obj any) error {
+func (t *objectType) validate(obj any) error {
 	if t.check == nil {
 		return nil
 	}

@@ -75,7 +75,7 @@ func (c *core) single(d *deltafifo.Delta) bool {
 // Where an index function ends the goroutine, that is what was made until then.
 func (c *core) applyChanges() {
 	defer c.versions.wake()
-	defer c.notePassed()
+	defer c.markBookmarkedRead()
 	tx := c.writer.Begin()
 	defer tx.Commit()
 	defer c.publishChanges(tx, c.changes)
@@ -83,15 +83,15 @@ func (c *core) applyChanges() {
 		d := &c.changes[c.applied]
 		switch {
 		case len(c.parts) > 1 && c.outdated(tx, d):
-			c.cure(d.Part, d.Key) // its own one is as good as gone
+			c.releaseObject(d.Part, d.Key) // its own one is as good as gone
 		case d.Op == deltafifo.Added, d.Op == deltafifo.Modified:
 			c.put(tx, d)
 		case d.Op == deltafifo.Deleted:
 			c.delete(tx, d)
 		case d.Op == deltafifo.Poisoned:
-			c.poison(&c.parts[d.Part], d)
+			c.holdObject(&c.parts[d.Part], d)
 		case d.Op == deltafifo.Bookmark:
-			c.passed(d.Part, d.Version)
+			c.bookmark(d.Part, d.Version)
 		}
 		c.reached.advance(d.Part, d.Version)
 	}
@@ -101,29 +101,29 @@ func (c *core) applyChanges() {
 // passed is called in a write section when a bookmark has come, with a version or without: all changes before it are in
 // the store, also those since the version at which the store was filled, or at which the
 // run before ended.
-func (c *core) passed(i uint16, version string) {
+func (c *core) bookmark(i uint16, version string) {
 	if version != "" { // it is the source's own
 		c.tally.now[tallyBookmarks]++
 	}
 	if p := &c.parts[i]; p.content == filled {
-		c.advance(p)
+		c.advanceContent(p)
 	}
-	c.marked = append(c.marked, i)
+	c.bookmarked = append(c.bookmarked, i)
 }
 
 // notePassed is called when the write section is over: its changes are to be seen.
-func (c *core) notePassed() {
-	for _, i := range c.marked {
-		c.noteRead(&c.parts[i])
+func (c *core) markBookmarkedRead() {
+	for _, i := range c.bookmarked {
+		c.markRead(&c.parts[i])
 	}
-	c.marked = c.marked[:0]
+	c.bookmarked = c.bookmarked[:0]
 }
 
 // publishChanges ends a write section: the store is at a version, and its handlers are
 // told, at one moment. Those of the changes count that were made.
 func (c *core) publishChanges(tx *indexer.Tx, changes []deltafifo.Delta) {
 	tx.SetVersion(c.version())
-	c.reached.show()
+	c.reached.publish()
 	c.publish()
 	c.arrivals.note(changes[:c.applied], c.processor.owedHere)
 	c.noteSynced()
@@ -144,7 +144,7 @@ func (c *core) put(tx *indexer.Tx, d *deltafifo.Delta) {
 	if stored.Replaced && stored.OldStamp != d.Stamp {
 		was = c.identity(d.Key, stored.Old)
 	}
-	c.remember(d, stored.New)
+	c.recordStored(d, stored.New)
 	c.logPut(d.Key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: was, is: identity{d.UID, d.Version}})
 }
 
@@ -157,14 +157,14 @@ func (c *core) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 	if !deleted {
 		e.Flags |= eventlog.Unknown
 	}
-	delete(c.aside, d.Key)
-	c.cure(d.Part, d.Key)
+	delete(c.serverIDs, d.Key)
+	c.releaseObject(d.Part, d.Key)
 	c.append(e, d.Key, identity{d.UID, d.Version})
 }
 
 // identity returns the identity of a stored object, as the server sent it.
 func (c *core) identity(key indexer.Key, obj any) identity {
-	if id, ok := c.aside.of(key, obj); ok {
+	if id, ok := c.serverIDs.of(key, obj); ok {
 		return id
 	}
 	return identityOf(obj)
@@ -172,9 +172,9 @@ func (c *core) identity(key indexer.Key, obj any) identity {
 
 // remember notes what has been stored of a delta: its identity, where the object does
 // not tell it, and that it is not poisoned any more.
-func (c *core) remember(d *deltafifo.Delta, stored any) {
+func (c *core) recordStored(d *deltafifo.Delta, stored any) {
 	if c.options.Transform != nil {
-		c.aside.note(d.Key, stored, identity{d.UID, d.Version})
+		c.serverIDs.note(d.Key, stored, identity{d.UID, d.Version})
 	}
-	c.cure(d.Part, d.Key)
+	c.releaseObject(d.Part, d.Key)
 }

@@ -19,52 +19,52 @@ import (
 // Invariant: while sorted, heap holds each part once, none before its parent by seen,
 // and no part's version is before what was seen of it.
 type reached struct {
-	versions []string // of each part
-	seen     []string
-	heap     []uint16
-	sorted   bool
-	moved    []uint16 // the parts whose versions are not shown yet, of several
+	versions    []string // of each part
+	seen        []string
+	heap        []uint16
+	sorted      bool
+	unpublished []uint16 // the parts whose versions are not shown yet, of several
 
-	mu    sync.Mutex
-	shown []string // the versions whose changes others find in the store, of several parts
+	mu        sync.Mutex
+	published []string // the versions whose changes others find in the store, of several parts
 }
 
 func newReached(parts int) *reached {
-	return &reached{versions: make([]string, parts), shown: make([]string, parts)}
+	return &reached{versions: make([]string, parts), published: make([]string, parts)}
 }
 
 // now returns the version of a part whose changes are in the store, where there are
 // several parts. That of an only one is the store's version. Safe for any goroutine.
-func (r *reached) now(part uint16) string {
+func (r *reached) publishedVersion(part uint16) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	return r.shown[part]
+	return r.published[part]
 }
 
 // show is called at the end of a write section: its changes are in the store.
-func (r *reached) show() {
-	if len(r.moved) == 0 {
+func (r *reached) publish() {
+	if len(r.unpublished) == 0 {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	for _, part := range r.moved {
-		r.shown[part] = r.versions[part]
+	for _, part := range r.unpublished {
+		r.published[part] = r.versions[part]
 	}
-	r.moved = r.moved[:0]
+	r.unpublished = r.unpublished[:0]
 }
 
-func (r *reached) write(part uint16, version string) {
+func (r *reached) move(part uint16, version string) {
 	r.versions[part] = version
-	if n := len(r.moved); len(r.versions) > 1 && (n == 0 || r.moved[n-1] != part) {
-		r.moved = append(r.moved, part)
+	if n := len(r.unpublished); len(r.versions) > 1 && (n == 0 || r.unpublished[n-1] != part) {
+		r.unpublished = append(r.unpublished, part)
 	}
 }
 
 // of returns the version that a part has reached.
-func (r *reached) of(part uint16) string { return r.versions[part] }
+func (r *reached) version(part uint16) string { return r.versions[part] }
 
 // advance moves a part's version on.
 func (r *reached) advance(part uint16, version string) {
@@ -73,15 +73,15 @@ func (r *reached) advance(part uint16, version string) {
 	if next == current {
 		return
 	}
-	if r.sorted && !ordered(current) {
+	if r.sorted && !comparableVersion(current) {
 		r.sorted = false // it may rank lower now
 	}
-	r.write(part, next)
+	r.move(part, next)
 }
 
 // set puts a part at a version, which may be back.
 func (r *reached) set(part uint16, version string) {
-	r.write(part, version)
+	r.move(part, version)
 	r.sorted = false
 }
 
@@ -100,7 +100,7 @@ func (r *reached) lowest() string {
 			return r.versions[top]
 		}
 		r.seen[top] = r.versions[top]
-		r.sink(0)
+		r.siftDown(0)
 	}
 }
 
@@ -112,13 +112,13 @@ func (r *reached) sort() {
 		r.heap = append(r.heap, uint16(part)) //nolint:gosec // at most maxSources
 	}
 	for i := len(r.heap)/2 - 1; i >= 0; i-- {
-		r.sink(i)
+		r.siftDown(i)
 	}
 	r.sorted = true
 }
 
 // sink moves the part at a place of the heap down to where it belongs.
-func (r *reached) sink(i int) {
+func (r *reached) siftDown(i int) {
 	for {
 		child := 2*i + 1
 		if child >= len(r.heap) {
@@ -139,13 +139,13 @@ func (r *reached) before(i, j int) bool {
 	a, b := r.seen[r.heap[i]], r.seen[r.heap[j]]
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	if err != nil {
-		return ordered(a) && !ordered(b)
+		return comparableVersion(a) && !comparableVersion(b)
 	}
 	return order < 0
 }
 
 // ordered tells whether a version compares with others.
-func ordered(version string) bool {
+func comparableVersion(version string) bool {
 	_, err := resourceversion.CompareResourceVersion(version, version)
 	return err == nil
 }

@@ -12,14 +12,14 @@ import (
 // begins. Runs are told apart by their pointers: a user's context may be of a type
 // that cannot be compared.
 type run struct {
-	ctx      context.Context // that it lasts for; set when it begins
-	queue    *deltafifo.Queue
-	stopping atomic.Bool    // nothing more is applied, and handlers are told nothing more
-	stopped  chan struct{}  // closed when the informer has stopped; handlers may still be busy
-	settled  chan struct{}  // closed when who runs it was told that it has stopped
-	returned chan struct{}  // closed when Run returns
-	read     chan struct{}  // closed when every source has been read in this run
-	handlers sync.WaitGroup // the goroutines of the handlers, and of the measures
+	ctx          context.Context // that it lasts for; set when it begins
+	queue        *deltafifo.Queue
+	stopping     atomic.Bool    // nothing more is applied, and handlers are told nothing more
+	stopped      chan struct{}  // closed when the informer has stopped; handlers may still be busy
+	stopReported chan struct{}  // closed when who runs it was told that it has stopped
+	returned     chan struct{}  // closed when Run returns
+	read         chan struct{}  // closed when every source has been read in this run
+	handlers     sync.WaitGroup // the goroutines of the handlers, and of the measures
 	// partsRead is how many sources have been read in this run. The processLoop's own.
 	partsRead int
 	options   RunOptions
@@ -41,11 +41,11 @@ type RunOptions struct {
 
 func newRun() *run {
 	return &run{
-		ctx:      context.Background(),
-		queue:    deltafifo.New(0),
-		stopped:  make(chan struct{}),
-		settled:  make(chan struct{}),
-		returned: make(chan struct{}),
-		read:     make(chan struct{}),
+		ctx:          context.Background(),
+		queue:        deltafifo.New(0),
+		stopped:      make(chan struct{}),
+		stopReported: make(chan struct{}),
+		returned:     make(chan struct{}),
+		read:         make(chan struct{}),
 	}
 }

@@ -27,7 +27,7 @@ func (c *core) WaitVersion(ctx context.Context, version string) error {
 	if err := c.waitReached(ctx, version); err != nil {
 		return err
 	}
-	return c.prepared(version)
+	return c.checkQuarantine(version)
 }
 
 // waitReached waits until the store is at a version, whatever has become of the object
@@ -39,7 +39,7 @@ func (c *core) waitReached(ctx context.Context, version string) error {
 }
 
 // prepared returns an error if the object of a version could not be prepared.
-func (c *core) prepared(version string) error {
+func (c *core) checkQuarantine(version string) error {
 	if key, ok := c.quarantined.at(version); ok {
 		return fmt.Errorf("version %s, of %.*q: %w", version, object.MaxText, key, ErrQuarantined)
 	}
@@ -84,7 +84,7 @@ func (c *core) WaitFor(ctx context.Context, obj any) error {
 	if err != nil {
 		return err
 	}
-	return c.prepared(version)
+	return c.checkQuarantine(version)
 }
 
 // partsOf returns the parts that may hold objects of a namespace.
@@ -102,7 +102,7 @@ func (c *core) versionOf(part uint16) string {
 	if len(c.parts) == 1 {
 		return c.writer.Indexer().Version()
 	}
-	return c.reached.now(part)
+	return c.reached.publishedVersion(part)
 }
 
 // atLeast tells whether a version of the store, or of a part, is at least another one.

@@ -15,14 +15,14 @@ import (
 
 // intake is the sink that a reflector writes to: it prepares each object on
 // the reflector's goroutine, with no lock held, and queues it.
-type intake struct {
-	core   *core
-	run    *run
-	part   uint16
-	staged bool // a full state is arriving
+type informerSink struct {
+	core      *core
+	run       *run
+	part      uint16
+	replacing bool // a full state is arriving
 	// afresh says that what is stored is not to be trusted, until a full state is
 	// committed that holds none of it.
-	afresh atomic.Bool
+	untrusted atomic.Bool
 	// pass shares the values of objects after the transform; nil where there is
 	// none, or where the objects are not the informer's alone.
 	pass *sharepass.Pass
@@ -35,7 +35,7 @@ type intake struct {
 	// renamed has the keys that the transform has changed, by those that the
 	// server knows, for what cannot be transformed later. That of the full
 	// state that is arriving replaces it in the end.
-	renamed, renaming map[indexer.Key]indexer.Key
+	storedKeys, nextStoredKeys map[indexer.Key]indexer.Key
 
 	// The batch that is being written, and up to where the transform was called.
 	batch       []deltafifo.Delta
@@ -49,15 +49,15 @@ type intake struct {
 }
 
 // newIntake returns the sink of a part in a run. Nothing of the run goes on yet.
-func newIntake(c *core, run *run, part uint16) *intake {
-	s := &intake{core: c, run: run, part: part}
+func newInformerSink(c *core, run *run, part uint16) *informerSink {
+	s := &informerSink{core: c, run: run, part: part}
 	p := &c.parts[part]
-	p.untrusted = p.untrusted || run.options.Anew || closed(c.sharing.broken) && !p.renewed
+	p.untrusted = p.untrusted || run.options.Anew || closed(c.sharing.broken) && !p.replacedSinceBroken
 	if p.untrusted {
 		p.fill = nil
 	}
 	s.fill = p.fill
-	s.afresh.Store(p.untrusted)
+	s.untrusted.Store(p.untrusted)
 	if c.options.Transform != nil {
 		s.abandoned = make(chan struct{})
 	}
@@ -65,7 +65,7 @@ func newIntake(c *core, run *run, part uint16) *intake {
 }
 
 // abandon gives up a sink whose transform is running, and returns the key of its object.
-func (s *intake) abandon() (key indexer.Key, stuck bool) {
+func (s *informerSink) abandon() (key indexer.Key, stuck bool) {
 	running := s.transforming.Load()
 	if running == nil || !s.transforming.CompareAndSwap(running, nil) {
 		return key, false
@@ -77,7 +77,7 @@ func (s *intake) abandon() (key indexer.Key, stuck bool) {
 
 // back is called when the transform has returned for an object, or ended the goroutine. It
 // returns false where the sink is abandoned.
-func (s *intake) back(from *deltafifo.Delta) bool {
+func (s *informerSink) endTransform(from *deltafifo.Delta) bool {
 	if s.transforming.CompareAndSwap(&from.Key, nil) {
 		return true
 	}
@@ -86,17 +86,17 @@ func (s *intake) back(from *deltafifo.Delta) bool {
 }
 
 var (
-	_ reflector.Sink     = (*intake)(nil)
-	_ reflector.Recaller = (*intake)(nil)
-	_ reflector.Resumer  = (*intake)(nil)
+	_ reflector.Sink     = (*informerSink)(nil)
+	_ reflector.Recaller = (*informerSink)(nil)
+	_ reflector.Resumer  = (*informerSink)(nil)
 )
 
 // Recall returns what is stored of an object, transformed as it is. Where the
 // transform has ever changed an identity, stored objects do not tell the server's; nor
 // does one that was put by hand.
-func (s *intake) Recall(key indexer.Key, uid, version string) (stored any, ok bool) {
+func (s *informerSink) Recall(key indexer.Key, uid, version string) (stored any, ok bool) {
 	stored, ok = s.core.writer.Stored(key)
-	if !ok || s.afresh.Load() || s.core.disguised.Load() || identityOf(stored) != (identity{uid, version}) {
+	if !ok || s.untrusted.Load() || s.core.rewritesIdentity.Load() || identityOf(stored) != (identity{uid, version}) {
 		return nil, false
 	}
 	s.core.writer.Freeze(func(tx *indexer.Tx) {
@@ -112,7 +112,7 @@ func (s *intake) Recall(key indexer.Key, uid, version string) (stored any, ok bo
 
 // DecodesHere is called by a reflector that decodes the objects itself. With a
 // transform, which may write into them, values are shared when it has run.
-func (s *intake) DecodesHere() (t *share.Table, values bool) {
+func (s *informerSink) DecodesHere() (t *share.Table, values bool) {
 	table := s.core.sharing.table
 	if table == nil || s.core.options.Transform == nil {
 		return table, true
@@ -121,36 +121,36 @@ func (s *intake) DecodesHere() (t *share.Table, values bool) {
 	return share.New(s.core.options.ShareBytes), false
 }
 
-func (s *intake) Begin(ctx context.Context, h reflector.History) error {
-	s.staged, s.renaming = true, nil
-	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, Fresh: h == reflector.NewHistory, Anew: s.afresh.Load()})
+func (s *informerSink) Begin(ctx context.Context, h reflector.History) error {
+	s.replacing, s.nextStoredKeys = true, nil
+	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, Fresh: h == reflector.NewHistory, Anew: s.untrusted.Load()})
 }
 
-func (s *intake) Commit(ctx context.Context, version string) error {
+func (s *informerSink) Commit(ctx context.Context, version string) error {
 	s.core.status.confirmed(s.part)
 	return s.commit(ctx, version)
 }
 
-func (s *intake) Abort(ctx context.Context) error {
-	s.staged, s.renaming = false, nil
+func (s *informerSink) Abort(ctx context.Context) error {
+	s.replacing, s.nextStoredKeys = false, nil
 	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Abort})
 }
 
-func (s *intake) push(ctx context.Context, d deltafifo.Delta) error {
+func (s *informerSink) push(ctx context.Context, d deltafifo.Delta) error {
 	d.Part = s.part
 	return s.run.queue.Push(ctx, d)
 }
 
-func (s *intake) Write(ctx context.Context, batch []deltafifo.Delta) error {
+func (s *informerSink) Write(ctx context.Context, batch []deltafifo.Delta) error {
 	s.batch, s.transformed = batch, 0
 	return s.write(ctx)
 }
 
 // Resume goes on with a batch in which the transform has ended the goroutine. The
 // object that it was called with is quarantined.
-func (s *intake) Resume(ctx context.Context) error {
+func (s *informerSink) Resume(ctx context.Context) error {
 	d := &s.batch[s.transformed-1]
-	if !s.back(d) {
+	if !s.endTransform(d) {
 		return ErrStopped
 	}
 	s.quarantine(d, fmt.Errorf("%w: %w", ErrTransform, indexer.ErrGoexit))
@@ -158,7 +158,7 @@ func (s *intake) Resume(ctx context.Context) error {
 }
 
 // write prepares what is left of the batch, and queues it.
-func (s *intake) write(ctx context.Context) error {
+func (s *informerSink) write(ctx context.Context) error {
 	transform, batch := s.core.options.Transform, s.batch
 	for i := s.transformed; i < len(batch); i++ {
 		d := &batch[i]
@@ -181,15 +181,15 @@ func (s *intake) write(ctx context.Context) error {
 	if inspect := s.core.hooks.inspect; inspect != nil {
 		inspect(batch)
 	}
-	if n := len(batch); n > 0 && !s.staged { // pages of a full state tell nothing until it is whole
-		s.heard(&batch[n-1])
+	if n := len(batch); n > 0 && !s.replacing { // pages of a full state tell nothing until it is whole
+		s.noteReceived(&batch[n-1])
 	}
 	return s.run.queue.Push(ctx, batch...)
 }
 
 // heard notes what the source has said. A bookmark without a version tells that a watch
 // has brought what changed since the run before: the source has opened that watch.
-func (s *intake) heard(last *deltafifo.Delta) {
+func (s *informerSink) noteReceived(last *deltafifo.Delta) {
 	if last.Op == deltafifo.Bookmark && last.Version == "" {
 		s.core.status.confirmed(s.part)
 		return
@@ -200,15 +200,15 @@ func (s *intake) heard(last *deltafifo.Delta) {
 // transform prepares the object of one delta. Where that fails the object is
 // quarantined; a delete is a delete all the same. It may end the goroutine. It returns
 // [ErrStopped] where the run was over before the transform was called, or returned.
-func (s *intake) transform(d *deltafifo.Delta, transform func(any) (any, error)) error {
+func (s *informerSink) transform(d *deltafifo.Delta, transform func(any) (any, error)) error {
 	s.transforming.Store(&d.Key) // first: the end of the run looks at it after stopping
 	if s.run.stopping.Load() {
-		s.back(d)
+		s.endTransform(d)
 		return ErrStopped
 	}
-	obj, err := s.core.guarded(transform, d.Object)
+	obj, err := s.core.callTransform(transform, d.Object)
 	switch {
-	case !s.back(d):
+	case !s.endTransform(d):
 		return ErrStopped
 	case err != nil:
 		s.quarantine(d, err)
@@ -219,24 +219,24 @@ func (s *intake) transform(d *deltafifo.Delta, transform func(any) (any, error))
 }
 
 // transformedTo takes over what the transform has made of an object.
-func (s *intake) transformedTo(d *deltafifo.Delta, obj any) {
+func (s *informerSink) transformedTo(d *deltafifo.Delta, obj any) {
 	if s.pass != nil {
 		s.sharePassed(d.Key, d.Object, obj)
 	}
 	d.Object = obj
 	if identityOf(obj) != (identity{d.UID, d.Version}) {
-		s.core.disguised.Store(true)
+		s.core.rewritesIdentity.Store(true)
 	}
 	// The key is what the stored object says, so that whoever computes it
 	// from the object finds it. UID and version stay what the server sent.
 	if key, ok := keyOf(obj); ok && key != d.Key {
-		s.rename(d.Op, d.Key, key)
+		s.setStoredKey(d.Op, d.Key, key)
 		d.Key = key
 	}
 }
 
 // quarantine lets go of an object that cannot be prepared.
-func (s *intake) quarantine(d *deltafifo.Delta, err error) {
+func (s *informerSink) quarantine(d *deltafifo.Delta, err error) {
 	key := d.Key
 	d.Object, d.Key = nil, s.storedKey(key)
 	if d.Op == deltafifo.Deleted {
@@ -252,7 +252,7 @@ func (s *intake) quarantine(d *deltafifo.Delta, err error) {
 }
 
 // sharePassed lets an object share values after its transform.
-func (s *intake) sharePassed(key indexer.Key, decoded, result any) {
+func (s *informerSink) sharePassed(key indexer.Key, decoded, result any) {
 	if table := s.core.sharing.table; table.Watched() {
 		table.Name(key.String)
 	}
@@ -260,15 +260,15 @@ func (s *intake) sharePassed(key indexer.Key, decoded, result any) {
 }
 
 // rename notes that the transform has changed a key.
-func (s *intake) rename(op deltafifo.Op, from, to indexer.Key) {
+func (s *informerSink) setStoredKey(op deltafifo.Op, from, to indexer.Key) {
 	if op == deltafifo.Deleted {
-		delete(s.renamed, from)
+		delete(s.storedKeys, from)
 		return
 	}
-	s.core.renames.Store(true)
-	known := &s.renamed
-	if s.staged {
-		known = &s.renaming
+	s.core.rewritesKeys.Store(true)
+	known := &s.storedKeys
+	if s.replacing {
+		known = &s.nextStoredKeys
 	}
 	if *known == nil {
 		*known = make(map[indexer.Key]indexer.Key)
@@ -278,20 +278,20 @@ func (s *intake) rename(op deltafifo.Op, from, to indexer.Key) {
 
 // storedKey returns the key under which an object is stored that cannot be
 // transformed any more.
-func (s *intake) storedKey(key indexer.Key) indexer.Key {
-	to, ok := s.renamed[key]
+func (s *informerSink) storedKey(key indexer.Key) indexer.Key {
+	to, ok := s.storedKeys[key]
 	if !ok {
 		return key
 	}
-	if s.staged {
-		s.rename(deltafifo.Added, key, to)
+	if s.replacing {
+		s.setStoredKey(deltafifo.Added, key, to)
 	}
 	return to
 }
 
 // guarded calls a transform. A panic, or a result that cannot be stored, is an
 // error.
-func (c *core) guarded(transform func(any) (any, error), obj any) (result any, err error) {
+func (c *core) callTransform(transform func(any) (any, error), obj any) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: panic: %v", ErrTransform, p)
@@ -301,7 +301,7 @@ func (c *core) guarded(transform func(any) (any, error), obj any) (result any, e
 		return result, fmt.Errorf("%w: %w", ErrTransform, err)
 	}
 	keyOf(result) // a typed nil panics here
-	if err := c.objects.refuse(result); err != nil {
+	if err := c.objects.validate(result); err != nil {
 		return result, fmt.Errorf("%w: %w", ErrTransform, err)
 	}
 	return result, nil
