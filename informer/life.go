@@ -8,15 +8,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
-// phase is where an informer is in its life. What was wrong with the constructor's
-// arguments keeps it in created.
+// phase is the state of an informer's life. An informer with invalid constructor arguments stays
+// in created. The table shows what calls and events do in each state:
 //
 //	            created         running       stopped
 //	Run         running         ErrRunning    ErrStopped
 //	Start       running         ErrRunning    running, in a new run
 //	ctx ends                    stopped, when nothing moves any more
-//	a handler   waits for Run   is told       ErrStopped; waits for the next run where Start
-//	                                          began the last one
+//	Handle      waits for Run   delivers      ErrStopped; if Start began the last run, waits for
+//	                                          the next run
 type phase uint8
 
 const (
@@ -25,8 +25,8 @@ const (
 	stopped
 )
 
-// begin lets the informer run: once, or again after it has stopped, from what
-// it has and with the handlers that it has.
+// begin moves the informer to running. If restartable is set, the informer may have stopped
+// before: it keeps its store and its handlers, and gets a new run.
 func (c *core) begin(ctx context.Context, restartable bool) (*run, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,11 +55,11 @@ func (c *core) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	read := c.startRun(run)
+	readFirst := c.startRun(run)
 	if c.options.Transform == nil {
-		read() // calls no function of a user's, which might end this goroutine
+		readFirst() // on this goroutine: there is no transform that could end it
 	} else {
-		go read()
+		go readFirst()
 	}
 	<-run.returned
 	return nil
@@ -86,15 +86,15 @@ func (c *core) Begin(ctx context.Context, o RunOptions) error {
 	return nil
 }
 
-// move moves changes along until the run's context ends. The caller has to call read,
-// which reads the first source meanwhile.
-func (c *core) startRun(run *run) (read func()) {
+// startRun starts the goroutines of a run, which last until its context ends. The caller must call
+// readFirst, which reads the first source and blocks that long.
+func (c *core) startRun(run *run) (readFirst func()) {
 	ended := func() {}
 	if c.hooks.started != nil {
 		ended = c.hooks.started()
 	}
 	reading := c.newReading(run)
-	read = reading.begin() // first: its end is waited for
+	readFirst = reading.begin() // before the goroutine below, which waits for its end
 	go goexit.Outlive(func() {
 		c.processLoop(run)
 		run.stopping.Store(true)
@@ -107,7 +107,7 @@ func (c *core) startRun(run *run) (read func()) {
 		close(run.returned)
 		callIfSet(run.options.Returned)
 	})
-	return read
+	return readFirst
 }
 
 func callIfSet(f func()) {
@@ -116,8 +116,8 @@ func callIfSet(f func()) {
 	}
 }
 
-// finish marks the end of a run: nothing moves any more. What had arrived of a full
-// state is dropped. The goroutines of handlers end by themselves, with the context.
+// finish moves the informer to stopped when nothing of a run moves any more. It aborts replacements
+// that have not been committed. The goroutines of the handlers end by themselves, with the context.
 func (c *core) finish(run *run) {
 	for i := range c.parts {
 		c.abort(&c.parts[i])
@@ -132,23 +132,25 @@ func (c *core) finish(run *run) {
 	c.processor.finish()
 }
 
-// join registers a handler. One that may wait is kept for the next run where the
-// informer has stopped, and may be started again. One that may not is refused, but not
-// in the moment between two runs of which the second one follows at once.
+// addHandler registers a handler. If the informer has stopped and may be started again, a handler
+// with mayWait set waits for the next run. Without mayWait, addHandler returns ErrStopped, unless
+// the next run begins at once, before RunOptions.Stopped has returned.
 func (c *core) addHandler(r *registration, mayWait bool) error {
 	for {
-		settled, err := c.tryAddHandler(r, mayWait)
-		if err == nil || settled == nil || closed(settled) {
+		stopReported, err := c.tryAddHandler(r, mayWait)
+		if err == nil || stopReported == nil || closed(stopReported) {
 			return err
 		}
-		<-settled
+		<-stopReported
 	}
 }
 
-// tryJoin is join for the moment. Where the informer has stopped, settled is closed once
-// whoever runs it has been told so, and has begun another run or not.
-func (c *core) tryAddHandler(r *registration, mayWait bool) (settled <-chan struct{}, err error) {
-	// First: an index function may hold up the store, and so nobody else.
+// tryAddHandler is addHandler without waiting. If it fails because the informer has stopped, it
+// returns the run's stopReported channel: once that is closed, the next run has begun, or will not
+// begin at once.
+func (c *core) tryAddHandler(r *registration, mayWait bool) (stopReported <-chan struct{}, err error) {
+	// The store is locked before mu: an index function may block the store, but must not block
+	// other callers that lock mu.
 	c.writer.Freeze(func(tx *indexer.Tx) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -157,13 +159,13 @@ func (c *core) tryAddHandler(r *registration, mayWait bool) (settled <-chan stru
 		case err == nil:
 			c.processor.add(tx, r)
 		case c.phase == stopped:
-			settled = c.run.stopReported
+			stopReported = c.run.stopReported
 		}
 	})
-	return settled, err
+	return stopReported, err
 }
 
-// refuse returns why a handler cannot join, nil if it can. The caller holds mu.
+// checkHandler returns an error if a handler cannot be added now. The caller holds mu.
 func (c *core) checkHandler(r *registration, mayWait bool) error {
 	switch {
 	case c.misuse != nil:
@@ -171,7 +173,7 @@ func (c *core) checkHandler(r *registration, mayWait bool) error {
 	case r.owner != nil && r.owner.ended:
 		return fmt.Errorf("informer %s: %w: handler %q was added through a view that has ended", c.options.Name, ErrStopped, r.options.Name)
 	case c.phase == stopped && (!mayWait || !c.restartable):
-		// In client-go's words, which programs look for.
+		// The text is client-go's: programs look for it.
 		return fmt.Errorf("informer %s: %w: handler %q was not added to shared informer because it has stopped already", c.options.Name, ErrStopped, r.options.Name)
 	}
 	return nil
@@ -193,7 +195,8 @@ func (c *core) setTransform(transform func(any) (any, error)) error {
 	return nil
 }
 
-// runContext is the context of the run, or an idle one.
+// runContext returns the context of the current or last run, or context.Background before the
+// first run.
 func (c *core) runContext() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,42 +13,42 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// intake is the sink that a reflector writes to: it prepares each object on
-// the reflector's goroutine, with no lock held, and queues it.
+// informerSink is the sink of one reflector. It prepares each object on the reflector's goroutine,
+// with no lock held, and queues it.
 type informerSink struct {
 	core      *core
 	run       *run
 	part      uint16
 	replacing bool // a full state is arriving
-	// afresh says that what is stored is not to be trusted, until a full state is
-	// committed that holds none of it.
+	// untrusted is set while the stored objects must not be trusted: until a replacement that
+	// reuses none of them is committed.
 	untrusted atomic.Bool
-	// pass shares the values of objects after the transform; nil where there is
-	// none, or where the objects are not the informer's alone.
+	// pass shares values between objects after the transform. It is nil without a transform, or if
+	// the objects do not belong to the informer alone.
 	pass *sharepass.Pass
 
-	// fill is what a user has filled the store with, nil once it was written, and filled
-	// how many of its objects were.
+	// fill is the user's initial state of the store, and filled the number of its objects written
+	// so far. fill is nil once the state has been written.
 	fill   *State[any]
 	filled int
 
-	// renamed has the keys that the transform has changed, by those that the
-	// server knows, for what cannot be transformed later. That of the full
-	// state that is arriving replaces it in the end.
+	// storedKeys maps a server's key to the stored key if the transform has changed the key: an
+	// object that fails in the transform later is found by it. A replacement under way collects
+	// nextStoredKeys, which becomes storedKeys at its commit.
 	storedKeys, nextStoredKeys map[indexer.Key]indexer.Key
 
-	// The batch that is being written, and up to where the transform was called.
-	batch       []deltafifo.Delta
-	transformed int
-	// transforming is the key of the object that the transform is called with, nil
-	// outside of it. Who sets it to nil has what becomes of the object: the reflector's
-	// goroutine or, where the transform did not return in time at the end of the run,
-	// who abandons the sink. What the transform brings later is dropped.
+	batch       []deltafifo.Delta // being written
+	transformed int               // the transform was called for the deltas of batch before this index
+	// transforming is the key of the object passed to the running transform, nil while none runs.
+	// The goroutine that sets it to nil decides about the object: either the reflector's, after
+	// the transform, or the goroutine that abandons the sink, if the transform does not return
+	// soon after the end of the run. Then the transform's result is dropped.
 	transforming atomic.Pointer[indexer.Key]
 	abandoned    chan struct{} // closed when the sink is abandoned; nil without a transform
 }
 
-// newIntake returns the sink of a part in a run. Nothing of the run goes on yet.
+// newInformerSink returns the sink of a part for a run. It is called before the run's goroutines
+// start.
 func newInformerSink(c *core, run *run, part uint16) *informerSink {
 	s := &informerSink{core: c, run: run, part: part}
 	p := &c.parts[part]
@@ -64,19 +64,20 @@ func newInformerSink(c *core, run *run, part uint16) *informerSink {
 	return s
 }
 
-// abandon gives up a sink whose transform is running, and returns the key of its object.
+// abandon gives up the sink if its transform is running, and returns the key of the transform's
+// object.
 func (s *informerSink) abandon() (key indexer.Key, stuck bool) {
 	running := s.transforming.Load()
 	if running == nil || !s.transforming.CompareAndSwap(running, nil) {
 		return key, false
 	}
-	key = *running // the reflector's goroutine waits
+	key = *running // valid: the reflector's goroutine waits until abandoned is closed
 	close(s.abandoned)
 	return key, true
 }
 
-// back is called when the transform has returned for an object, or ended the goroutine. It
-// returns false where the sink is abandoned.
+// endTransform is called when the transform has returned for an object, or has ended the goroutine.
+// It returns false if the sink was abandoned.
 func (s *informerSink) endTransform(from *deltafifo.Delta) bool {
 	if s.transforming.CompareAndSwap(&from.Key, nil) {
 		return true
@@ -91,9 +92,9 @@ var (
 	_ reflector.Resumer  = (*informerSink)(nil)
 )
 
-// Recall returns what is stored of an object, transformed as it is. Where the
-// transform has ever changed an identity, stored objects do not tell the server's; nor
-// does one that was put by hand.
+// Recall returns the stored object of a key if it is the given version of the object, already
+// transformed. It returns false if the transform has ever changed an identity, since stored objects
+// may not have the server's then, and for an object put by hand.
 func (s *informerSink) Recall(key indexer.Key, uid, version string) (stored any, ok bool) {
 	stored, ok = s.core.writer.Stored(key)
 	if !ok || s.untrusted.Load() || s.core.rewritesIdentity.Load() || identityOf(stored) != (identity{uid, version}) {
@@ -110,8 +111,8 @@ func (s *informerSink) Recall(key indexer.Key, uid, version string) (stored any,
 	return stored, true
 }
 
-// DecodesHere is called by a reflector that decodes the objects itself. With a
-// transform, which may write into them, values are shared when it has run.
+// DecodesHere is called by a reflector that decodes the objects itself. If there is a transform,
+// values are shared after it, since it may write into the objects.
 func (s *informerSink) DecodesHere() (t *share.Table, values bool) {
 	table := s.core.sharing.table
 	if table == nil || s.core.options.Transform == nil {
@@ -146,8 +147,8 @@ func (s *informerSink) Write(ctx context.Context, batch []deltafifo.Delta) error
 	return s.write(ctx)
 }
 
-// Resume goes on with a batch in which the transform has ended the goroutine. The
-// object that it was called with is quarantined.
+// Resume goes on with a batch after the transform has ended the goroutine. The transform's object
+// is quarantined.
 func (s *informerSink) Resume(ctx context.Context) error {
 	d := &s.batch[s.transformed-1]
 	if !s.endTransform(d) {
@@ -157,7 +158,7 @@ func (s *informerSink) Resume(ctx context.Context) error {
 	return s.write(ctx)
 }
 
-// write prepares what is left of the batch, and queues it.
+// write prepares the rest of the batch, and queues the batch.
 func (s *informerSink) write(ctx context.Context) error {
 	transform, batch := s.core.options.Transform, s.batch
 	for i := s.transformed; i < len(batch); i++ {
@@ -165,7 +166,7 @@ func (s *informerSink) write(ctx context.Context) error {
 		d.Part, d.Stamp = s.part, stampOf(d.UID)
 		switch {
 		case d.Op == deltafifo.Bookmark || d.Recalled:
-		case d.Op == deltafifo.Poisoned || d.Lost: // it could not be decoded
+		case d.Op == deltafifo.Poisoned || d.Lost: // the object could not be decoded
 			d.Key = s.storedKey(d.Key)
 			if err, ok := d.Object.(error); ok && !d.Lost {
 				d.Object = undecodable(err)
@@ -181,14 +182,15 @@ func (s *informerSink) write(ctx context.Context) error {
 	if inspect := s.core.hooks.inspect; inspect != nil {
 		inspect(batch)
 	}
-	if n := len(batch); n > 0 && !s.replacing { // pages of a full state tell nothing until it is whole
+	if n := len(batch); n > 0 && !s.replacing { // a page of a list proves nothing before the commit
 		s.noteReceived(&batch[n-1])
 	}
 	return s.run.queue.Push(ctx, batch...)
 }
 
-// heard notes what the source has said. A bookmark without a version tells that a watch
-// has brought what changed since the run before: the source has opened that watch.
+// noteReceived records in the status that the source has sent something. A bookmark without a
+// version means that a watch has brought all changes since the run before, and so confirms that
+// the source has opened that watch.
 func (s *informerSink) noteReceived(last *deltafifo.Delta) {
 	if last.Op == deltafifo.Bookmark && last.Version == "" {
 		s.core.status.confirmed(s.part)
@@ -197,11 +199,11 @@ func (s *informerSink) noteReceived(last *deltafifo.Delta) {
 	s.core.status.received(s.part, last.Op == deltafifo.Bookmark)
 }
 
-// transform prepares the object of one delta. Where that fails the object is
-// quarantined; a delete is a delete all the same. It may end the goroutine. It returns
-// [ErrStopped] where the run was over before the transform was called, or returned.
+// transform prepares the object of one delta, or quarantines it if the transform fails; a delete
+// stays a delete. The transform may end the goroutine. It returns [ErrStopped] if the run ended
+// before the transform was called or returned.
 func (s *informerSink) transform(d *deltafifo.Delta, transform func(any) (any, error)) error {
-	s.transforming.Store(&d.Key) // first: the end of the run looks at it after stopping
+	s.transforming.Store(&d.Key) // before loading stopping: the end of the run sets stopping, then loads this
 	if s.run.stopping.Load() {
 		s.endTransform(d)
 		return ErrStopped
@@ -218,7 +220,7 @@ func (s *informerSink) transform(d *deltafifo.Delta, transform func(any) (any, e
 	return nil
 }
 
-// transformedTo takes over what the transform has made of an object.
+// transformedTo puts the result of the transform into the delta.
 func (s *informerSink) transformedTo(d *deltafifo.Delta, obj any) {
 	if s.pass != nil {
 		s.sharePassed(d.Key, d.Object, obj)
@@ -227,15 +229,15 @@ func (s *informerSink) transformedTo(d *deltafifo.Delta, obj any) {
 	if identityOf(obj) != (identity{d.UID, d.Version}) {
 		s.core.rewritesIdentity.Store(true)
 	}
-	// The key is what the stored object says, so that whoever computes it
-	// from the object finds it. UID and version stay what the server sent.
+	// The key is the stored object's, so that a program can compute it from the object. UID and
+	// version stay those of the server.
 	if key, ok := keyOf(obj); ok && key != d.Key {
 		s.setStoredKey(d.Op, d.Key, key)
 		d.Key = key
 	}
 }
 
-// quarantine lets go of an object that cannot be prepared.
+// quarantine removes an object that cannot be prepared from its delta, and reports it.
 func (s *informerSink) quarantine(d *deltafifo.Delta, err error) {
 	key := d.Key
 	d.Object, d.Key = nil, s.storedKey(key)
@@ -244,14 +246,14 @@ func (s *informerSink) quarantine(d *deltafifo.Delta, err error) {
 	} else {
 		d.Op, d.Object = deltafifo.Poisoned, err
 	}
-	told := &QuarantineError{Key: key, Err: err}
+	report := &QuarantineError{Key: key, Err: err}
 	if errors.Is(err, ErrType) {
-		s.core.status.refused(told)
+		s.core.status.refused(report)
 	}
-	s.core.observe(told)
+	s.core.observe(report)
 }
 
-// sharePassed lets an object share values after its transform.
+// sharePassed shares values of an object after its transform.
 func (s *informerSink) sharePassed(key indexer.Key, decoded, result any) {
 	if table := s.core.sharing.table; table.Watched() {
 		table.Name(key.String)
@@ -259,7 +261,8 @@ func (s *informerSink) sharePassed(key indexer.Key, decoded, result any) {
 	s.pass.Share(decoded, result)
 }
 
-// rename notes that the transform has changed a key.
+// setStoredKey records that the transform has changed a server's key to the stored key. A delete
+// removes the record.
 func (s *informerSink) setStoredKey(op deltafifo.Op, from, to indexer.Key) {
 	if op == deltafifo.Deleted {
 		delete(s.storedKeys, from)
@@ -276,8 +279,7 @@ func (s *informerSink) setStoredKey(op deltafifo.Op, from, to indexer.Key) {
 	(*known)[from] = to
 }
 
-// storedKey returns the key under which an object is stored that cannot be
-// transformed any more.
+// storedKey returns the stored key of a server's key, for an object that cannot be transformed.
 func (s *informerSink) storedKey(key indexer.Key) indexer.Key {
 	to, ok := s.storedKeys[key]
 	if !ok {
@@ -289,8 +291,8 @@ func (s *informerSink) storedKey(key indexer.Key) indexer.Key {
 	return to
 }
 
-// guarded calls a transform. A panic, or a result that cannot be stored, is an
-// error.
+// callTransform calls a transform. It returns an error if the transform panics, or if its result
+// cannot be stored.
 func (c *core) callTransform(transform func(any) (any, error), obj any) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
