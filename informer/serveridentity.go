@@ -7,9 +7,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// asides are the identities of objects in whose metadata the transform has changed
-// them. An identity belongs to one object, as it is stored, and not to its key: a user
-// may have put another object under that key by hand.
+// serverIdentities holds the server's identities of objects whose metadata the transform has
+// changed. An entry is valid only for the stored object it was recorded for, not for its key: a
+// user may have put another object under the key by hand.
 type serverIdentities map[indexer.Key]serverIdentity
 
 type serverIdentity struct {
@@ -17,7 +17,8 @@ type serverIdentity struct {
 	stored any
 }
 
-// of returns the identity of an object, false where its metadata tells it.
+// of returns the server's identity of a stored object. It returns false if there is no entry: then
+// the object's own metadata has the identity.
 func (a serverIdentities) of(key indexer.Key, stored any) (identity, bool) {
 	known, ok := a[key]
 	if !ok || !sameValue(known.stored, stored) {
@@ -26,7 +27,8 @@ func (a serverIdentities) of(key indexer.Key, stored any) (identity, bool) {
 	return known.identity, true
 }
 
-// note notes the identity of the object that is stored under a key from now on.
+// note records the server's identity of the new stored object of a key. If the object's own
+// metadata has the same identity, it removes the entry.
 func (a *serverIdentities) note(key indexer.Key, stored any, id identity) {
 	if identityOf(stored) == id {
 		delete(*a, key)
@@ -38,8 +40,8 @@ func (a *serverIdentities) note(key indexer.Key, stored any, id identity) {
 	(*a)[key] = serverIdentity{id, stored}
 }
 
-// trim forgets what is not stored any more, once that is the most: a user may have
-// deleted it by hand.
+// trim removes the entries of keys that are not stored any more, once there are more entries than
+// stored objects: a user may have deleted objects by hand.
 func (a serverIdentities) trim(w *indexer.Writer) {
 	if len(a) <= w.Indexer().Len() {
 		return
@@ -50,8 +52,8 @@ func (a serverIdentities) trim(w *indexer.Writer) {
 	})
 }
 
-// same tells whether two objects are one. Of those that cannot be compared, which are
-// no pointers, it is never known.
+// sameValue reports whether two objects are the same one. It returns false for objects of types
+// that cannot be compared, which are no pointers.
 func sameValue(a, b any) bool {
 	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
