@@ -187,7 +187,7 @@ func (c *core) setTransform(transform func(any) (any, error)) error {
 	case c.misuse != nil:
 		return c.misused()
 	case c.phase == running:
-		return fmt.Errorf("informer %s: the transform is set before Run: %w", c.options.Name, ErrRunning)
+		return fmt.Errorf("informer %s: SetTransform must be called before Run: %w", c.options.Name, ErrRunning)
 	case c.phase == stopped:
 		return fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
 	}

@@ -44,7 +44,7 @@ const (
 	complete         // a replacement, or an initial state and all changes since
 )
 
-// maxSources is the highest number of parts. Part number maxSources holds objects put by hand.
+// maxSources is the highest number of parts. Objects put by hand need one more part number.
 const maxSources = math.MaxUint16
 
 // resume returns the version from which a run goes on with a part, and how. The run reads all
