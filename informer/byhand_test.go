@@ -110,7 +110,7 @@ func TestAnIdentityIsOfAnObjectAndNotOfAKey(t *testing.T) {
 	type uncomparable struct{ values []string }
 	a, key := pod("a", "1"), named("a")
 	var known serverIdentities
-	known.note(key, a, identity{"uid", "7"})
+	known.record(key, a, identity{"uid", "7"})
 	id, ok := known.of(key, a)
 	require.True(t, ok)
 	require.Equal(t, identity{"uid", "7"}, id)
@@ -123,6 +123,6 @@ func TestAnIdentityIsOfAnObjectAndNotOfAKey(t *testing.T) {
 	known[key] = serverIdentity{identity{"uid", "7"}, uncomparable{}}
 	_, ok = known.of(key, uncomparable{})
 	require.False(t, ok)
-	known.note(key, a, identity{"uid-a", "1"})
+	known.record(key, a, identity{"uid-a", "1"})
 	require.Empty(t, known, "its metadata tell it")
 }

@@ -67,7 +67,7 @@ type core struct {
 	mu          sync.Mutex
 	phase       phase
 	restartable bool // Start began the last run, and may begin another
-	run         *run // the current or last run; before the first run, that run
+	run         *run // the current or last run; before Run, the first run
 }
 
 // newCore returns the core of an informer of a type. It uses the indexes given here instead of

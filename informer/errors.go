@@ -45,7 +45,7 @@ var (
 // undecodable wraps the error of an object that could not be decoded.
 func undecodable(err error) error { return fmt.Errorf("%w: %w", ErrDecode, err) }
 
-// cut shortens a text to object.MaxText bytes.
+// cut shortens a text to object.MaxText characters.
 func cut(text string) string { return fmt.Sprintf("%.*s", object.MaxText, text) }
 
 // QuarantineError reports that one object could not be prepared for the store: it could not be

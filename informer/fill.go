@@ -57,7 +57,7 @@ func (c *core) fill(states []State[any]) error {
 	case c.phase == stopped:
 		return fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
 	case len(states) != len(c.sources):
-		return fmt.Errorf("informer %s: %w: %d for %d sources", c.options.Name, ErrState, len(states), len(c.sources))
+		return fmt.Errorf("informer %s: %w: %d states for %d sources", c.options.Name, ErrState, len(states), len(c.sources))
 	}
 	for i := range states {
 		if err := c.validateState(&states[i]); err != nil {

@@ -86,7 +86,11 @@ func (c *core) stage(d *deltafifo.Delta) {
 	switch d.Op {
 	case deltafifo.Begin:
 		c.abort(p)
-		*p = part{content: p.content, fill: p.fill, versioned: p.versioned, quarantine: p.quarantine, lastRead: p.lastRead, untrusted: p.untrusted, replacedSinceBroken: p.replacedSinceBroken, newHistory: d.Fresh, replacesAll: d.Anew}
+		*p = part{
+			content: p.content, fill: p.fill, versioned: p.versioned, quarantine: p.quarantine, lastRead: p.lastRead,
+			untrusted: p.untrusted, replacedSinceBroken: p.replacedSinceBroken,
+			newHistory: d.Fresh, replacesAll: d.Anew,
+		}
 		p.staging = c.writer.Stage(d.Part)
 	case deltafifo.Abort:
 		c.abort(p)
@@ -131,7 +135,7 @@ func (c *core) stagePut(p *part, d *deltafifo.Delta) {
 // have changed it.
 func (c *core) recordStaged(p *part, key indexer.Key, obj any, id identity) {
 	if c.options.Transform != nil {
-		p.serverIDs.note(key, obj, id)
+		p.serverIDs.record(key, obj, id)
 	}
 }
 
@@ -190,8 +194,8 @@ func (c *core) finishReplace(i uint16, first bool) {
 	c.versions.wake()
 }
 
-// advanceContent moves a part's content forward when a replacement is applied. The first
-// replacement of a part with an initial state is that state.
+// advanceContent moves a part's content forward, when a replacement or a bookmark is applied. The
+// first replacement of a part that a user has filled is the user's initial state.
 func (c *core) advanceContent(p *part) {
 	switch {
 	case p.content == empty && p.fill != nil:
@@ -222,7 +226,7 @@ func (c *core) replacePut(p *part, first, initial bool, key indexer.Key, old, ob
 		p.expected = append(p.expected, deltafifo.Delta{Op: deltafifo.Modified, Key: key, Version: id.version})
 	}
 	if c.options.Transform != nil {
-		c.serverIDs.note(key, obj, id)
+		c.serverIDs.record(key, obj, id)
 	}
 	if !first {
 		c.logPut(key, put{old: old, now: obj, replaced: replaced, was: was, is: id, initial: initial})
@@ -246,11 +250,12 @@ func (c *core) publishReplace(tx *indexer.Tx, p *part, first bool) {
 	if first {
 		c.processor.begin(tx)
 	}
-	c.noteSynced()
+	c.checkSynced()
 }
 
-// noteSynced marks the informer synced once all parts are complete. It is called in a write section.
-func (c *core) noteSynced() {
+// checkSynced marks the informer as synced once all parts are complete. It is called in a write
+// section.
+func (c *core) checkSynced() {
 	if c.complete() && !c.isSynced() {
 		c.processor.synced()
 		c.status.synced()

@@ -125,7 +125,7 @@ func (c *core) publishChanges(tx *indexer.Tx, changes []deltafifo.Delta) {
 	c.reached.publish()
 	c.publish()
 	c.arrivals.note(changes[:c.applied], c.processor.owedHere)
-	c.noteSynced()
+	c.checkSynced()
 }
 
 // publish makes the events and counts of a write section visible to readers.
@@ -173,7 +173,7 @@ func (c *core) identity(key indexer.Key, obj any) identity {
 // identity, if the transform may have changed it, and takes the key out of the quarantine.
 func (c *core) recordStored(d *deltafifo.Delta, stored any) {
 	if c.options.Transform != nil {
-		c.serverIDs.note(d.Key, stored, identity{d.UID, d.Version})
+		c.serverIDs.record(d.Key, stored, identity{d.UID, d.Version})
 	}
 	c.releaseObject(d.Part, d.Key)
 }

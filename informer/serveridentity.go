@@ -19,34 +19,34 @@ type serverIdentity struct {
 
 // of returns the server's identity of a stored object. It returns false if there is no entry: then
 // the object's own metadata has the identity.
-func (a serverIdentities) of(key indexer.Key, stored any) (identity, bool) {
-	known, ok := a[key]
+func (s serverIdentities) of(key indexer.Key, stored any) (identity, bool) {
+	known, ok := s[key]
 	if !ok || !sameValue(known.stored, stored) {
 		return identity{}, false
 	}
 	return known.identity, true
 }
 
-// note records the server's identity of the new stored object of a key. If the object's own
+// record sets the server's identity of the new stored object of a key. If the object's own
 // metadata has the same identity, it removes the entry.
-func (a *serverIdentities) note(key indexer.Key, stored any, id identity) {
+func (s *serverIdentities) record(key indexer.Key, stored any, id identity) {
 	if identityOf(stored) == id {
-		delete(*a, key)
+		delete(*s, key)
 		return
 	}
-	if *a == nil {
-		*a = make(serverIdentities)
+	if *s == nil {
+		*s = make(serverIdentities)
 	}
-	(*a)[key] = serverIdentity{id, stored}
+	(*s)[key] = serverIdentity{id, stored}
 }
 
 // trim removes the entries of keys that are not stored any more, once there are more entries than
 // stored objects: a user may have deleted objects by hand.
-func (a serverIdentities) trim(w *indexer.Writer) {
-	if len(a) <= w.Indexer().Len() {
+func (s serverIdentities) trim(w *indexer.Writer) {
+	if len(s) <= w.Indexer().Len() {
 		return
 	}
-	maps.DeleteFunc(a, func(key indexer.Key, _ serverIdentity) bool {
+	maps.DeleteFunc(s, func(key indexer.Key, _ serverIdentity) bool {
 		_, stored := w.Stored(key)
 		return !stored
 	})

@@ -19,7 +19,7 @@ type informerSink struct {
 	core      *core
 	run       *run
 	part      uint16
-	replacing bool // a full state is arriving
+	replacing bool // between Begin and Commit or Abort
 	// untrusted is set while the stored objects must not be trusted: until a replacement that
 	// reuses none of them is committed.
 	untrusted atomic.Bool
@@ -33,7 +33,7 @@ type informerSink struct {
 	filled int
 
 	// storedKeys maps a server's key to the stored key if the transform has changed the key: an
-	// object that fails in the transform later is found by it. A replacement under way collects
+	// object whose later versions fail in the transform is found by it. A replacement collects
 	// nextStoredKeys, which becomes storedKeys at its commit.
 	storedKeys, nextStoredKeys map[indexer.Key]indexer.Key
 
