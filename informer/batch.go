@@ -7,21 +7,20 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// Batch is some changes that were ready together, for a handler of
-// [Informer.HandleBatch]. It is valid during the call.
+// Batch holds changes that were ready together, for a handler of [Informer.HandleBatch]. It is
+// valid only during the call.
 type Batch[T any] struct {
-	events *eventlog.Batch
-	later  int // how many of them are for the next call
+	events   *eventlog.Batch
+	nextCall int // how many of events, at their end, are for the next call
 }
 
-// Len returns how many changes are left, at the most: those that All has yielded do
-// not count.
-func (b Batch[T]) Len() int { return b.events.Left() - b.later }
+// Len returns an upper bound of the number of changes that All has not yielded yet.
+func (b Batch[T]) Len() int { return b.events.Left() - b.nextCall }
 
-// All yields the changes one after the other, and so tells whose turn it is: where the
-// loop's body panics, or ends the goroutine, that costs the one change, and the rest
-// comes again with the next batch. What is left when the handler returns counts as
-// handled.
+// All yields the changes one after the other, and so records which change the handler is at: if
+// the loop's body panics or ends the goroutine, only that change is lost, and the next batch
+// begins with the change after it. When the handler returns, all changes count as handled, also
+// those that All has not yielded.
 func (b Batch[T]) All() iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		for b.Len() > 0 {
@@ -33,15 +32,16 @@ func (b Batch[T]) All() iter.Seq[Change[T]] {
 	}
 }
 
-// batchReceiver delivers to a function that takes batches.
+// batchReceiver is the receiver of a function that takes batches.
 type batchReceiver[T any] struct {
 	handle func(Batch[T])
 	n      int
 }
 
-// receive tells the function up to n events; there may be more, since of an object that
-// was recreated both are taken. It drops what is left of those if the function returns
-// or, where it has not said whose turn it is, fails.
+// receive calls the function with up to n events. b may hold more, since a delete and an add
+// of a recreated object are taken together; they stay for the next call. When the function returns,
+// receive drops the events that it has not read. If the function fails, receive drops them only if
+// it has read none, since then the failing event is unknown.
 func (r *batchReceiver[T]) receive(b *eventlog.Batch) {
 	before, returned := b.Left(), false
 	later := max(0, before-r.n)

@@ -68,7 +68,7 @@ func (b *batches) pass() {
 // joinsBatch registers a function of batches.
 func (f *fed) joinsBatch(h func(Batch[*corev1.Pod]), n int, o HandlerOptions) *registration {
 	r := newRegistration(f.processor, &batchReceiver[*corev1.Pod]{h, n}, o)
-	require.NoError(f.t, f.join(r, true))
+	require.NoError(f.t, f.addHandler(r, true))
 	return r
 }
 

@@ -7,18 +7,18 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// Changes is [Informer.Handle] as a loop:
+// Changes is [Informer.Handle] in the form of a loop:
 //
 //	for c := range pods.Changes(ctx, informer.HandlerOptions{}) {
 //
-// The loop's body is the handler, on the loop's own goroutine: it is told the initial
-// state first, and Run waits for it to return. The loop waits for the informer to run,
-// and ends with the informer, or with ctx; break ends it, too. A panic of the body, or
-// runtime.Goexit in it, is the caller's own. With [Every] what waits for a slow loop is
-// bounded by nothing but memory.
+// The loop's body is the handler, on the loop's own goroutine: it gets the initial state first, and
+// Run waits for it to return. The loop waits until the informer runs. It ends when the informer
+// stops, when ctx ends, or with break. A panic or runtime.Goexit in the body is not recovered: it
+// unwinds the caller's goroutine. With [Every] delivery, the backlog of a slow loop is bounded only
+// by memory.
 //
-// A loop ends at once where Handle would return an error, and Observe is told that: its
-// options are wrong, say, or the informer has stopped and was not begun by Start.
+// If Handle would return an error, the loop ends at once and Observe gets the error: if the options
+// are invalid, for example, or the informer has stopped and was not begun by Start.
 func (i *Informer[T]) Changes(ctx context.Context, o HandlerOptions) iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		to := &loopReceiver[T]{yield: yield}
@@ -26,20 +26,20 @@ func (i *Informer[T]) Changes(ctx context.Context, o HandlerOptions) iter.Seq[Ch
 		if err == nil {
 			r.runs = make(chan *run, 1)
 			to.stop = r.Stop
-			err = i.core.join(r, true)
+			err = i.core.addHandler(r, true)
 		}
 		if err != nil {
 			i.core.observe(err)
 			return
 		}
 		defer context.AfterFunc(ctx, r.Stop)()
-		r.loopOnce()
+		r.deliverOneRun()
 	}
 }
 
-// loopOnce delivers for one run, on the caller's goroutine.
-func (r *registration) loopOnce() {
-	defer r.leaveLoop()
+// deliverOneRun delivers the changes of one run, on the caller's goroutine.
+func (r *registration) deliverOneRun() {
+	defer r.endLoop()
 	select {
 	case run := <-r.runs:
 		defer run.handlers.Done()
@@ -51,8 +51,8 @@ func (r *registration) loopOnce() {
 	}
 }
 
-// leaveLoop ends a registration, and gives back the run that it has not taken.
-func (r *registration) leaveLoop() {
+// endLoop ends a registration. If a run is waiting for the loop, endLoop releases the run.
+func (r *registration) endLoop() {
 	r.Stop()
 	select {
 	case run := <-r.runs:
@@ -62,7 +62,7 @@ func (r *registration) leaveLoop() {
 	}
 }
 
-// loopReceiver delivers to the body of a loop.
+// loopReceiver is the receiver of the body of a loop.
 type loopReceiver[T any] struct {
 	oneByOne
 	yield func(Change[T]) bool

@@ -65,7 +65,7 @@ func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings
 	}
 	var objects objectType
 	if example != nil {
-		objects = like(example)
+		objects = typeLike(example)
 	}
 	c := newCore(s.options, objects, indexes, s.source)
 	i := newClientgoInformer(c)
@@ -165,7 +165,7 @@ func (i *clientgoInformer) add(h cache.ResourceEventHandler, o cache.HandlerOpti
 func (i *clientgoInformer) register(to receiver, resync time.Duration, by *owner) (*clientgoRegistration, error) {
 	r := newRegistration(i.core.processor, i.core.receiving(to), HandlerOptions{Name: to.name(), Resync: resync})
 	r.owner = by
-	if err := i.core.join(r, false); err != nil {
+	if err := i.core.addHandler(r, false); err != nil {
 		return nil, err
 	}
 	return &clientgoRegistration{r}, nil

@@ -39,5 +39,5 @@ func (s *clientgoStore) transformed(obj any) (any, error) {
 		}
 		obj = result
 	}
-	return obj, s.objects.refuse(obj)
+	return obj, s.objects.validate(obj)
 }

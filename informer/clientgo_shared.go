@@ -14,7 +14,7 @@ import (
 // objects are of that type, and [As] shows the informer as one of it. A factory of
 // all kinds makes its informers so.
 func JoinShared(sources []reflector.Source, goType reflect.Type, o Options[any]) Shared {
-	return newViews(newCore(o, exactly(goType), withNamespaceIndex(o.Indexes), sources...)).shared
+	return newViews(newCore(o, typeExactly(goType), withNamespaceIndex(o.Indexes), sources...)).shared
 }
 
 // Shared is client-go's SharedIndexInformer, and what the informers of this module

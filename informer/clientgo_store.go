@@ -71,7 +71,7 @@ func newClientgoStore(c *core) *clientgoStore {
 		objects:  c.objects,
 		keyFunc:  cache.DeletionHandlingMetaNamespaceKeyFunc,
 		parse:    indexer.ParseKey,
-		part:     c.byHand(),
+		part:     c.partByHand(),
 		metaKeys: true,
 		versions: func() bool { return !c.isSynced() },
 		written:  func() { c.writtenByHand.Store(true) },

@@ -17,61 +17,61 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// core is the informer under all of its views: the store, the queue before it, the
-// processor behind it, and the goroutines that move changes along.
+// core is the informer that all of its views share: the queue, the store, the processor, and the
+// goroutines that move changes from the sources to the handlers.
 //
-//	reflector, one a source  ->  queue  ->  processLoop  ->  log  ->  one goroutine a handler
+//	one reflector per source  ->  queue  ->  processLoop  ->  log  ->  one goroutine per handler
 //
 // Lock order: the indexer's write section, then mu, then sharedProcessor.mu.
 type core struct {
 	options   Options[any]
 	objects   objectType
 	sources   []reflector.Source
-	misuse    error // what was wrong with the constructor's arguments
+	misuse    error // why the constructor's arguments are invalid; nil if they are valid
 	writer    *indexer.Writer
 	processor *sharedProcessor
 	status    status
 	versions  versionWaiters
 	arrivals  arrivals
-	// quarantined is what all parts have quarantined, for those who wait for a version.
-	quarantined quarantined
-	tally       tally
-	measures    atomic.Pointer[measures] // nil as long as nobody has inspected the informer
-	hooks       hooks
-	lister      lister.Lister[any]
-	observing   chan struct{} // holds one while the user's observer is called; nil without one
-	logger      lazyLogger
-	ownLogger   *klog.Logger  // that the constructor was given; nil for that of each run's context
-	synced      chan struct{} // closed once the store holds all of every source
-	disguised   atomic.Bool   // the transform has changed a UID or version
-	renames     atomic.Bool   // the transform has changed a key
-	sharing     sharing
-	decodeTimes reflector.DecodeTimes
-	// followed says of each source whether its last run ended in the midst of a watch that
-	// nothing put in doubt, byHand whether a user has written into the store.
+	// quarantined has the quarantined objects of all parts, for goroutines that wait for a version.
+	quarantined      quarantined
+	tally            tally
+	measures         atomic.Pointer[measures] // nil until the informer is inspected
+	hooks            hooks
+	lister           lister.Lister[any]
+	observerTurn     chan struct{} // full while the user's observer is called; nil without observer
+	logger           lazyLogger
+	ownLogger        *klog.Logger  // from the constructor; if nil, each run's context has the logger
+	synced           chan struct{} // closed once the store holds all objects of every source
+	rewritesIdentity atomic.Bool   // the transform has changed a UID or version
+	rewritesKeys     atomic.Bool   // the transform has changed a key
+	sharing          sharing
+	decodeTimes      reflector.DecodeTimes
+	// followed is set for each source whose last run ended during a watch without any doubt about
+	// its events: the next run may go on from there.
 	followed      []atomic.Bool
-	writtenByHand atomic.Bool
+	writtenByHand atomic.Bool // a user has written into the store
 
-	// The processLoop's own.
-	parts     []part
-	completed int // of how many of the parts the store holds all
-	poisoned  int // how many objects of all parts could not be prepared
-	reached   *reached
-	batch     []deltafifo.Delta // taken out of the queue, and still to be applied
-	changes   []deltafifo.Delta // those of the present write section
-	applied   int               // how many of these are made
-	marked    []uint16          // the parts of which bookmarks are among them
-	aside     asides
+	// Only the processLoop uses the fields below.
+	parts              []part
+	completed          int // number of complete parts
+	quarantinedObjects int // number of quarantined objects of all parts
+	reached            *reached
+	batch              []deltafifo.Delta // drained from the queue and not applied yet
+	changes            []deltafifo.Delta // the changes of the current write section
+	applied            int               // how many of changes are made
+	bookmarked         []uint16          // the parts with bookmarks among changes
+	serverIDs          serverIdentities
 
-	// mu guards the life of the informer.
-	mu    sync.Mutex
-	phase phase
-	again bool // it was begun by Start, and may be begun again
-	run   *run // the present one, or else the last; the first one before it begins
+	// mu guards the fields below.
+	mu          sync.Mutex
+	phase       phase
+	restartable bool // Start began the last run, and may begin another
+	run         *run // the current or last run; before Run, the first run
 }
 
-// newCore makes a core of objects of a type. It has these indexes, whatever the
-// options say.
+// newCore returns the core of an informer of a type. It uses the indexes given here instead of
+// those of the options.
 func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], sources ...reflector.Source) *core {
 	c := &core{
 		options: o,
@@ -91,7 +91,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 	}
 	c.logTo(context.Background())
 	if o.Observe != nil {
-		c.observing = make(chan struct{}, 1)
+		c.observerTurn = make(chan struct{}, 1)
 	}
 	c.misuse = c.options.validate()
 	switch {
@@ -120,23 +120,23 @@ func (c *core) newStore(indexes []indexer.Index[any]) (*indexer.Writer, error) {
 	})
 }
 
-// observe passes an event on: to the user's observer, to the hook, or else to the
-// log. The observer is called for one event at a time, on a goroutine of its own,
-// which it may end.
+// observe passes an event to the user's observer and to the hook. If there is no observer and the
+// hook does not handle the event, observe logs it. The observer is called for one event at a time,
+// each time on a goroutine that it may end.
 func (c *core) observe(e Event) {
 	if c.options.Observe != nil {
-		c.observing <- struct{}{}
+		c.observerTurn <- struct{}{}
 		goexit.Apart(func() { c.options.Observe(e) })
-		<-c.observing
+		<-c.observerTurn
 	}
-	told := c.hooks.report != nil && c.hooks.report(e)
-	if !told && c.options.Observe == nil {
+	handled := c.hooks.report != nil && c.hooks.report(e)
+	if !handled && c.options.Observe == nil {
 		c.logger.log(e, c.options.Name)
 	}
 }
 
-// logTo sets the context by which events are logged that nobody else is told. A logger
-// that the constructor was given counts before the context's.
+// logTo sets the context whose logger gets the events without an observer. A logger given to the
+// constructor goes before the context's.
 func (c *core) logTo(ctx context.Context) {
 	if c.ownLogger != nil {
 		ctx = klog.NewContext(ctx, *c.ownLogger)
@@ -144,7 +144,7 @@ func (c *core) logTo(ctx context.Context) {
 	c.logger.use(ctx)
 }
 
-// misused returns what was wrong with the constructor's arguments, if anything.
+// misused returns an error if the constructor's arguments were invalid.
 func (c *core) misused() error {
 	if c.misuse == nil {
 		return nil

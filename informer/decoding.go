@@ -29,7 +29,7 @@ func (r *decodingReceiver) receive(b *eventlog.Batch) {
 // objects decodes what the handler is told of an event. In a resync old and new are one.
 func (r *decodingReceiver) objects(p *eventlog.Pair, h eventlog.Header) {
 	old, now := r.needs(h)
-	if old && now && same(p.Old, p.New) {
+	if old && now && sameValue(p.Old, p.New) {
 		p.New = r.decode(p.New)
 		p.Old = p.New
 		return

@@ -99,9 +99,9 @@ func TestIdentitiesAsideAreOfWhatIsStored(t *testing.T) {
 	require.Same(t, b, now)
 	require.Equal(t, identity{"uid-b", "11"}, f.identity(named("b"), now))
 	decoded(0)
-	require.Len(t, f.aside, 3)
+	require.Len(t, f.serverIDs, 3)
 	full("30")
-	require.Empty(t, f.aside)
+	require.Empty(t, f.serverIDs)
 }
 
 // A delete of what nobody knew is told to client-go's handlers, its final state decoded.
@@ -114,7 +114,7 @@ func TestADeleteOfTheUnknownIsDecoded(t *testing.T) {
 	clientgo := newRegistration(f.processor, f.receiving(newClientgoReceiver(cache.ResourceEventHandlerFuncs{
 		DeleteFunc: func(obj any) { told = append(told, obj) },
 	}, nil)), HandlerOptions{})
-	require.NoError(t, f.join(clientgo, false))
+	require.NoError(t, f.addHandler(clientgo, false))
 	f.list("1")
 	last := pod("a", "2")
 	lost := does(deltafifo.Deleted, pod("b", "3"))

@@ -10,28 +10,29 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// State is what a source held at a resourceVersion: all objects of a list, as the server
-// sent them, and the version of the list. The zero value says nothing of a source.
+// State is the state of a source at a resourceVersion: all objects of a list, as the server sent
+// them, and the version of the list. The zero value means that the state is not known.
 type State[T any] struct {
 	Version string
 	Objects []T
 }
 
-// Fill fills the store before the first Run with what the sources held once, a State for
-// each source in the order of [Join]: from a file, say, or from another program's store.
+// Fill fills the store before the first Run with earlier states of the sources, one State for each
+// source in the order of [Join]: from a file, for example, or from another program's store. The
+// informer owns the objects from then on.
 //
-// The objects go through the transform, and are shown when Run has been called; handlers are
-// told them as initial. The informer then watches each source from its version on, and
-// Synced is closed when that watch has brought all that has changed since, as
-// [Informer.WaitFresh] says. Where the version has expired,
-// or the source is a fake that says so, which keeps no history, a full state is read as ever: what
-// differs is told as changed, and what is gone as deleted. A fake behind bare functions is taken
-// for a server: what it held otherwise is found out after 90 seconds without an event. The
-// objects are the informer's from now on.
+// The objects go through the transform. The store shows them once Run has been called, and handlers
+// get them as initial objects. The informer then watches each source from the version of its state,
+// and closes Synced when that watch has brought all changes since, see [Informer.WaitFresh].
 //
-// It returns [ErrState] where a state has objects and no version, or the states are not as
-// many as the sources; [ErrType] for an object that the informer does not hold; [ErrRunning] or
-// [ErrStopped] after Run; or what was wrong with the arguments of New.
+// If the version has expired, or the source is a fake that says it keeps no history, the informer
+// lists all objects as usual: handlers get changed objects as updates, and missing objects as
+// deletes. A fake behind bare functions counts as a server: the informer finds differences only
+// after 90 seconds without an event.
+//
+// Fill returns [ErrState] if a state has objects and no version, or if the number of states is not
+// that of the sources; [ErrType] for an object that the informer cannot hold; [ErrRunning] or
+// [ErrStopped] after Run; or the error of invalid arguments of New.
 func (i *Informer[T]) Fill(states ...State[T]) error {
 	var untyped []State[any]
 	for _, state := range states {
@@ -52,14 +53,14 @@ func (c *core) fill(states []State[any]) error {
 	case c.misuse != nil:
 		return c.misused()
 	case c.phase == running:
-		return fmt.Errorf("informer %s: the store is filled before Run: %w", c.options.Name, ErrRunning)
+		return fmt.Errorf("informer %s: Fill must be called before Run: %w", c.options.Name, ErrRunning)
 	case c.phase == stopped:
 		return fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
 	case len(states) != len(c.sources):
-		return fmt.Errorf("informer %s: %w: %d for %d sources", c.options.Name, ErrState, len(states), len(c.sources))
+		return fmt.Errorf("informer %s: %w: %d states for %d sources", c.options.Name, ErrState, len(states), len(c.sources))
 	}
 	for i := range states {
-		if err := c.refuseState(&states[i]); err != nil {
+		if err := c.validateState(&states[i]); err != nil {
 			return fmt.Errorf("informer %s: %w", c.options.Name, err)
 		}
 	}
@@ -72,13 +73,13 @@ func (c *core) fill(states []State[any]) error {
 	return nil
 }
 
-// refuseState returns why a state cannot be what a source held, nil if it can.
-func (c *core) refuseState(s *State[any]) error {
+// validateState returns an error if a state cannot be the state of a source.
+func (c *core) validateState(s *State[any]) error {
 	if s.Version == "0" || s.Version == "" && len(s.Objects) > 0 {
 		return fmt.Errorf("%w: %d objects at version %q", ErrState, len(s.Objects), s.Version)
 	}
 	for _, obj := range s.Objects {
-		if err := c.objects.refuse(obj); err != nil {
+		if err := c.objects.validate(obj); err != nil {
 			return err
 		}
 		if object.Meta(obj) == nil || reflect.ValueOf(obj).IsZero() {
@@ -88,9 +89,9 @@ func (c *core) refuseState(s *State[any]) error {
 	return nil
 }
 
-// fillIn writes what a user has filled the store with. Called again where the transform has
-// ended the goroutine, it goes on.
-func (s *intake) fillIn() error {
+// writeFill writes the user's initial state to the queue. If the transform ends the goroutine,
+// writeFill is called again and goes on.
+func (s *informerSink) writeFill() error {
 	ctx := s.run.ctx
 	if s.batch == nil {
 		if err := s.Begin(ctx, reflector.SameHistory); err != nil {
@@ -109,8 +110,8 @@ func (s *intake) fillIn() error {
 	return s.commit(ctx, version)
 }
 
-// nextToFill returns the next objects to fill the store with.
-func (s *intake) nextToFill() (batch []deltafifo.Delta) {
+// nextToFill returns the next objects of the initial state.
+func (s *informerSink) nextToFill() (batch []deltafifo.Delta) {
 	for s.filled < len(s.fill.Objects) && len(batch) < maxSection {
 		obj := s.fill.Objects[s.filled]
 		s.filled++
@@ -122,9 +123,9 @@ func (s *intake) nextToFill() (batch []deltafifo.Delta) {
 	return batch
 }
 
-// commit ends a full state, whoever has told it.
-func (s *intake) commit(ctx context.Context, version string) error {
-	s.staged, s.renamed, s.renaming = false, s.renaming, nil
-	s.afresh.Store(false)
+// commit ends a replacement, by the source or by Fill.
+func (s *informerSink) commit(ctx context.Context, version string) error {
+	s.replacing, s.storedKeys, s.nextStoredKeys = false, s.nextStoredKeys, nil
+	s.untrusted.Store(false)
 	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})
 }

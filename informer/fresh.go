@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// WaitFresh waits until the store is as new as that of an informer that was just started:
-// all that the source had has been read in this run, or all that has changed since the run
-// before, and the source is being watched. A watch has brought all changes when it has
-// brought a bookmark or, a second after it was opened, nothing more for a moment: servers send
-// them at once.
-// [Informer.WaitSynced] is satisfied with what an earlier run has read. A watch may be
-// behind the server by a moment: who waits for a write of its own asks
-// [Informer.WaitVersion].
+// WaitFresh waits until the store is as new as the store of an informer that was just started, and
+// then returns nil: in this run, the informer has read all objects of the source, or all changes
+// since the run before, and it is watching the source. A watch has brought all changes since the
+// run before once a bookmark has come or, from a second after it was opened, once no event has come
+// for a moment: servers send these changes at once.
 //
-// It returns nil then, and otherwise why not, as WaitSynced does: [ErrStopped] if the
-// informer stops before, [ErrNotSynced] together with the context's cause if ctx ends,
-// each with the last error of a list or watch.
+// [Informer.WaitSynced] is content with a store that an earlier run has read. Even a fresh store
+// may be behind the server by a moment: to wait for a write, use [Informer.WaitVersion].
+//
+// WaitFresh returns [ErrStopped] if the informer stops first, and [ErrNotSynced] with the context's
+// cause if ctx ends first; both come with the last error of a list or watch. If the arguments of
+// New were invalid, it returns that error.
 func (i *Informer[T]) WaitFresh(ctx context.Context) error { return i.core.waitFresh(ctx) }
 
 func (c *core) waitFresh(ctx context.Context) error {
@@ -41,7 +41,7 @@ func (c *core) waitFresh(ctx context.Context) error {
 	}
 }
 
-// lastRun returns the run of now, or else the last one.
+// lastRun returns the current or last run.
 func (c *core) lastRun() *run {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,14 +49,14 @@ func (c *core) lastRun() *run {
 	return c.run
 }
 
-// noteRead takes note of a full state of a part: a run has read its sources once all
-// parts have had one in it. The processLoop calls it.
-func (c *core) noteRead(p *part) {
+// markRead records that the current run has read a part. Once a run has read all parts, it closes
+// run.read. Only the processLoop calls it.
+func (c *core) markRead(p *part) {
 	run := c.lastRun()
-	if p.readIn == run {
+	if p.lastRead == run {
 		return
 	}
-	p.readIn = run
+	p.lastRead = run
 	if run.partsRead++; run.partsRead == len(c.parts) {
 		close(run.read)
 	}

@@ -37,8 +37,8 @@ func strip(p *corev1.Pod) (*corev1.Pod, error) {
 	return p, nil
 }
 
-func (h *history) sink(part uint16) *intake {
-	return newIntake(h.core, h.run, part)
+func (h *history) sink(part uint16) *informerSink {
+	return newInformerSink(h.core, h.run, part)
 }
 
 // next makes another version of a pod, poisoned now and then.
@@ -150,7 +150,7 @@ func (h *history) compare() {
 		id := h.identity(key, got)
 		require.Equal(h.t, identity{string(p.UID), p.ResourceVersion}, id)
 	}
-	require.Len(h.t, h.aside, len(h.stored), "what is kept aside is of what is stored")
+	require.Len(h.t, h.serverIDs, len(h.stored), "what is kept aside is of what is stored")
 	require.Equal(h.t, len(h.poisoned), h.Status().Quarantined)
 }
 

@@ -9,64 +9,61 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// Informer mirrors the objects of one kind into a store, and tells handlers
-// what changes. It is made by [New] or obtained from a factory, and does
-// nothing until Run. All methods are safe for any goroutine.
+// Informer mirrors the objects of one kind into a store and calls handlers for each change. [New]
+// makes one, or a factory lends one. It does nothing until Run. All methods may be called from any
+// goroutine.
 //
-// What is in it is untyped: an Informer is a view of it, the same one for whoever
-// asks.
+// An Informer is a typed view of an untyped core, which all views of the same informer share.
 type Informer[T Object] struct {
 	core   *core
 	shared Shared
-	owner  *owner // nil but for a view that was lent
+	owner  *owner // the borrower of a lent view; nil otherwise
 }
 
-// untypedView is an [Informer] whatever its type.
+// untypedView has the fields of an [Informer] of any type.
 type untypedView struct {
 	core   *core
 	shared Shared
 	owner  *owner
 }
 
-// New returns an informer of what a source holds. Misuse (a nil source, a
-// negative period, indexes that do not do) is told by the first Run, Handle or
-// WaitSynced, as [ErrNoSource], [ErrTooManySources], [ErrNegative] or the indexer's errors.
+// New returns an informer of the objects of a source. Invalid arguments (a nil source, a negative
+// period, invalid indexes) are reported by the first Run, Handle or WaitSynced: as [ErrNoSource],
+// [ErrTooManySources], [ErrNegative] or an error of the indexer.
 func New[T Object](source reflector.Source, o Options[T]) *Informer[T] {
 	return Join([]reflector.Source{source}, o)
 }
 
-// Join returns one informer of what several sources hold, such as some
-// namespaces. The sources must be disjoint at any one version: an object may move
-// from one to another, and of what the two tell of it, in whatever order, the higher
-// resourceVersion wins. The store is synced, and at a version, when all of them are.
-// There may be 65,535 of them; an event costs the same for any number.
+// Join returns one informer of the objects of several sources, for instance of several namespaces.
+// The sources must be disjoint at any one version: an object may move from one source to another,
+// and the higher resourceVersion wins, in whatever order the two sources report the move. The store
+// is synced when all sources are, and has reached a version when all sources have. Join accepts up
+// to 65,535 sources; an event costs the same for any number.
 func Join[T Object](sources []reflector.Source, o Options[T]) *Informer[T] {
 	untyped := o.Untyped()
 	return view[T](newViews(newCore(untyped, typeOf[T](), withNamespaceIndex(untyped.Indexes), sources...)))
 }
 
-// view shows an informer of Ts as such.
+// view returns an informer's view of type T.
 func view[T Object](v *untypedView) *Informer[T] { return (*Informer[T])(v) }
 
-// Run mirrors the source until ctx ends. It returns nil then, once all
-// goroutines of the informer have ended; a handler that is stuck holds it up. An
-// informer runs once: a second Run returns [ErrRunning], or [ErrStopped] after
-// the first has returned.
+// Run mirrors the source until ctx ends. It then waits for all goroutines of the informer, stuck
+// handlers included, and returns nil. An informer runs once: a second Run returns [ErrRunning], or
+// [ErrStopped] after the first has returned.
 func (i *Informer[T]) Run(ctx context.Context) error { return i.core.Run(ctx) }
 
-// Start is Run in the background; wait returns when Run would. Unlike Run it
-// may be called again after the informer has stopped: the informer goes on from
-// what it holds, and its handlers are told the difference only. A server is asked for what
-// has changed since, by a watch, any other source for all that it has. Synced stays
-// closed meanwhile, and the store readable.
+// Start is Run in the background; wait returns when Run would. Unlike Run it may be called again
+// after the informer has stopped: the informer goes on from its store, and handlers get only the
+// differences. It watches an API server from the last version it reached, and lists any other
+// source again. Meanwhile Synced stays closed and the store readable.
 func (i *Informer[T]) Start(ctx context.Context) (wait func(), err error) { return i.core.Start(ctx) }
 
-// Handle registers a handler: it is told all objects of the store, marked as
-// initial, and from then on every change. Before Run, that starts with Run.
-// Nobody waits while a late handler is told what is there.
+// Handle registers a handler: it gets all objects of the store, marked as initial, and from then
+// on every change. A handler registered before Run begins with Run. Nobody waits for the replay of
+// the store to a late handler.
 //
-// It returns [ErrNoHandler], [ErrNegative] for the bound on the backlog, or [ErrStopped]
-// where the informer has stopped and was not begun by Start.
+// Handle returns [ErrNoHandler], [ErrNegative] if the bound on the backlog is negative, or
+// [ErrStopped] if the informer has stopped and was not begun by Start.
 func (i *Informer[T]) Handle(h Handler[T], o HandlerOptions) (Registration, error) {
 	if h == nil {
 		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)
@@ -74,12 +71,12 @@ func (i *Informer[T]) Handle(h Handler[T], o HandlerOptions) (Registration, erro
 	return i.core.handle(receiverOf(h), o, i.owner)
 }
 
-// HandleBatch is [Informer.Handle] for a function that is told up to n changes a call,
-// as many as are ready: one that writes to a database, say. It may read them in any
-// way; one that may panic should use [Batch.All].
+// HandleBatch is [Informer.Handle] for a function that takes the changes that are ready, up to n a
+// call: a function that writes to a database, for example. The function may read the batch in any
+// way; if it may panic, it should use [Batch.All].
 //
-// It returns [ErrNoHandler], [ErrNegative] for n below 1 or a negative bound, or
-// [ErrStopped].
+// HandleBatch returns [ErrNoHandler], [ErrNegative] if n is below 1 or the bound on the backlog is
+// negative, or [ErrStopped].
 func (i *Informer[T]) HandleBatch(h func(Batch[T]), n int, o HandlerOptions) (Registration, error) {
 	if h == nil {
 		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)
@@ -90,19 +87,20 @@ func (i *Informer[T]) HandleBatch(h func(Batch[T]), n int, o HandlerOptions) (Re
 	return i.core.handle(&batchReceiver[T]{h, n}, o, i.owner)
 }
 
-// handle registers what delivers to a handler.
+// handle registers a handler, given as its receiver.
 func (c *core) handle(to receiver, o HandlerOptions, by *owner) (Registration, error) {
 	r, err := c.newHandler(to, o, by)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.join(r, true); err != nil {
+	if err := c.addHandler(r, true); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// newHandler makes a registration with the informer's own options where it has none.
+// newHandler returns a registration. The handler's name and the informer's resync period stand in
+// for options that are not set.
 func (c *core) newHandler(to receiver, o HandlerOptions, by *owner) (*registration, error) {
 	if o.MaxBacklog < 0 {
 		return nil, fmt.Errorf("informer %s: bound on the backlog of handler %q: %w", c.options.Name, o.Name, ErrNegative)
@@ -118,9 +116,8 @@ func (c *core) newHandler(to receiver, o HandlerOptions, by *owner) (*registrati
 	return r, nil
 }
 
-// AddIndexes adds indexes, at any time; those stored already are indexed
-// before it returns. It returns the indexer's ErrIndexExists or
-// ErrIndexInvalid, and then adds none.
+// AddIndexes adds indexes, at any time, and indexes all stored objects before it returns. If it
+// returns the indexer's ErrIndexExists or ErrIndexInvalid, it has added none.
 func (i *Informer[T]) AddIndexes(indexes ...indexer.Index[T]) error {
 	if err := i.core.misused(); err != nil {
 		return err
@@ -128,44 +125,43 @@ func (i *Informer[T]) AddIndexes(indexes ...indexer.Index[T]) error {
 	return i.core.writer.AddIndexes(untypedIndexes(indexes)...)
 }
 
-// SetTransform sets the transform, see [Options].Transform; nil for none. After
-// Run it returns [ErrRunning] or [ErrStopped].
+// SetTransform sets the transform, see [Options].Transform; nil removes it. Once the informer has
+// begun to run, SetTransform returns [ErrRunning] or [ErrStopped].
 func (i *Informer[T]) SetTransform(transform func(T) (T, error)) error {
 	return i.core.setTransform(untypedTransform(transform))
 }
 
-// Indexer returns the store, to read.
+// Indexer returns the store for reading.
 func (i *Informer[T]) Indexer() *indexer.Indexer[T] { return indexer.View[T](i.core.writer.Indexer()) }
 
 // Lister returns a lister over the store.
 func (i *Informer[T]) Lister() lister.Lister[T] { return lister.View[T](i.core.lister) }
 
-// Synced returns a channel that is closed once the store is complete. It is
-// never opened again: for whether it is up to date now, see [Status].
+// Synced returns a channel that is closed once the store is complete. It stays closed even if the
+// store falls behind the source later: see [Status] for how up to date the store is.
 func (i *Informer[T]) Synced() <-chan struct{} { return i.core.synced }
 
 // Done returns a channel that is closed once the informer has stopped.
 func (i *Informer[T]) Done() <-chan struct{} { return i.core.done() }
 
-// WaitSynced waits until the store is complete. It returns nil then, and
-// otherwise why not: [ErrStopped] if the informer stops before, [ErrNotSynced]
-// together with the context's cause if ctx ends, each with the last error of a
-// list or watch, or what was wrong with the arguments of New.
+// WaitSynced waits until the store is complete, and then returns nil. It returns [ErrStopped] if
+// the informer stops first, and [ErrNotSynced] with the context's cause if ctx ends first; both
+// come with the last error of a list or watch. If the arguments of New were invalid, it returns
+// that error.
 func (i *Informer[T]) WaitSynced(ctx context.Context) error { return i.core.WaitSynced(ctx) }
 
-// WaitVersion waits until the store holds every change up to a
-// resourceVersion, such as the one that a write returned: read your writes. A
-// write is noticed by its own event or, where a selector keeps that away, by
-// the next event or bookmark.
+// WaitVersion waits until the store holds every change up to a resourceVersion, and then returns
+// nil. With the resourceVersion that a write returned, a caller reads its own writes. WaitVersion
+// sees a write by its event or, if a selector filters the event out, by the next event or bookmark.
 //
-// It returns nil then; [ErrVersion] if the version does not compare with the
-// store's, or the source has no versions; [ErrQuarantined] if the object of just that
-// version could not be prepared; [ErrStopped] if the informer stops; and otherwise an
-// error that wraps the context's cause and the last error of a list or watch. Of several
-// sources all have to reach the version; see [Informer.WaitFor].
+// It returns [ErrVersion] if the version cannot be compared with the store's or the source has no
+// versions, [ErrQuarantined] if the object of exactly this version could not be prepared, and
+// [ErrStopped] if the informer stops. Otherwise, the error wraps the context's cause and the last
+// error of a list or watch. If there are several sources, all have to reach the version; see
+// [Informer.WaitFor].
 func (i *Informer[T]) WaitVersion(ctx context.Context, version string) error {
 	return i.core.WaitVersion(ctx, version)
 }
 
-// Status tells how the informer is doing.
+// Status returns the state of the informer: what it does now, and its last errors.
 func (i *Informer[T]) Status() Status { return i.core.Status() }

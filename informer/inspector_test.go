@@ -169,7 +169,7 @@ func TestABatchIsOneCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)
 		to := &batchReceiver[*corev1.Pod]{handle: func(Batch[*corev1.Pod]) { time.Sleep(time.Second) }, n: 10}
-		require.NoError(t, f.join(newRegistration(f.processor, f.receiving(to), HandlerOptions{}), true))
+		require.NoError(t, f.addHandler(newRegistration(f.processor, f.receiving(to), HandlerOptions{}), true))
 		f.start()
 		i := f.Inspector()
 		var pods []*corev1.Pod
@@ -395,12 +395,12 @@ func TestQuarantinedIsBounded(t *testing.T) {
 		f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
 		f.start()
 		f.list("1")
-		for n := range 2 * mostQuarantined {
+		for n := range 2 * maxQuarantined {
 			f.write(t, does(deltafifo.Added, pod(fmt.Sprint("pod-", n), "1", label("poison", "error"))))
 		}
-		require.Len(t, f.Inspector().Quarantined(), mostQuarantined)
-		require.Equal(t, 2*mostQuarantined, f.Status().Quarantined)
-		for n := range 2 * mostQuarantined {
+		require.Len(t, f.Inspector().Quarantined(), maxQuarantined)
+		require.Equal(t, 2*maxQuarantined, f.Status().Quarantined)
+		for n := range 2 * maxQuarantined {
 			f.write(t, does(deltafifo.Modified, pod(fmt.Sprint("pod-", n), "2")))
 		}
 		require.Empty(t, f.Inspector().Quarantined())

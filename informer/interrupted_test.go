@@ -29,7 +29,7 @@ func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
 		f.batch = []deltafifo.Delta{does(deltafifo.Modified, pod("a", "11")), does(deltafifo.Added, pod("b", "12", exits))}
 		require.False(t, goexit.Apart(f.applySome))
 		reg := newRegistration(f.processor, newClientgoReceiver(recorderFuncs(r), nil), HandlerOptions{})
-		require.NoError(t, f.join(reg, false))
+		require.NoError(t, f.addHandler(reg, false))
 		f.applySome()
 		require.Equal(t, []string{"initial a@11", "add b@12"}, r.take())
 	})

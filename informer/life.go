@@ -8,15 +8,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
-// phase is where an informer is in its life. What was wrong with the constructor's
-// arguments keeps it in created.
+// phase is the state of an informer's life. An informer with invalid constructor arguments stays
+// in created. The table shows what calls and events do in each state:
 //
 //	            created         running       stopped
 //	Run         running         ErrRunning    ErrStopped
 //	Start       running         ErrRunning    running, in a new run
 //	ctx ends                    stopped, when nothing moves any more
-//	a handler   waits for Run   is told       ErrStopped; waits for the next run where Start
-//	                                          began the last one
+//	Handle      waits for Run   delivers      ErrStopped; if Start began the last run, waits for
+//	                                          the next run
 type phase uint8
 
 const (
@@ -25,9 +25,9 @@ const (
 	stopped
 )
 
-// begin lets the informer run: once, or again after it has stopped, from what
-// it has and with the handlers that it has.
-func (c *core) begin(ctx context.Context, again bool) (*run, error) {
+// begin moves the informer to running. If restartable is set, the informer may have stopped
+// before: it keeps its store and its handlers, and gets a new run.
+func (c *core) begin(ctx context.Context, restartable bool) (*run, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -36,12 +36,12 @@ func (c *core) begin(ctx context.Context, again bool) (*run, error) {
 		return nil, c.misused()
 	case c.phase == running:
 		return nil, fmt.Errorf("informer %s: %w", c.options.Name, ErrRunning)
-	case c.phase == stopped && !again:
+	case c.phase == stopped && !restartable:
 		return nil, fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
 	case c.phase == stopped:
 		c.run, c.batch = newRun(), nil
 	}
-	c.phase, c.again, c.run.ctx = running, again, ctx
+	c.phase, c.restartable, c.run.ctx = running, restartable, ctx
 	c.status.began()
 	c.logTo(ctx)
 	c.processor.start(c.run)
@@ -55,11 +55,11 @@ func (c *core) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	read := c.move(run)
+	readFirst := c.startRun(run)
 	if c.options.Transform == nil {
-		read() // calls no function of a user's, which might end this goroutine
+		readFirst() // on this goroutine: there is no transform that could end it
 	} else {
-		go read()
+		go readFirst()
 	}
 	<-run.returned
 	return nil
@@ -71,7 +71,7 @@ func (c *core) Start(ctx context.Context) (wait func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	go c.move(run)()
+	go c.startRun(run)()
 	return func() { <-run.returned }, nil
 }
 
@@ -82,45 +82,45 @@ func (c *core) Begin(ctx context.Context, o RunOptions) error {
 		return err
 	}
 	run.options = o
-	go c.move(run)()
+	go c.startRun(run)()
 	return nil
 }
 
-// move moves changes along until the run's context ends. The caller has to call read,
-// which reads the first source meanwhile.
-func (c *core) move(run *run) (read func()) {
-	tellEnd := func() {}
+// startRun starts the goroutines of a run, which last until its context ends. The caller must call
+// readFirst, which reads the first source and blocks that long.
+func (c *core) startRun(run *run) (readFirst func()) {
+	ended := func() {}
 	if c.hooks.started != nil {
-		tellEnd = c.hooks.started()
+		ended = c.hooks.started()
 	}
 	reading := c.newReading(run)
-	read = reading.begin() // first: its end is waited for
+	readFirst = reading.begin() // before the goroutine below, which waits for its end
 	go goexit.Outlive(func() {
 		c.processLoop(run)
 		run.stopping.Store(true)
 		reading.wait()
 		c.finish(run)
-		call(run.options.Stopped)
-		close(run.settled)
+		callIfSet(run.options.Stopped)
+		close(run.stopReported)
 		run.handlers.Wait()
-		tellEnd()
+		ended()
 		close(run.returned)
-		call(run.options.Returned)
+		callIfSet(run.options.Returned)
 	})
-	return read
+	return readFirst
 }
 
-func call(f func()) {
+func callIfSet(f func()) {
 	if f != nil {
 		f()
 	}
 }
 
-// finish marks the end of a run: nothing moves any more. What had arrived of a full
-// state is dropped. The goroutines of handlers end by themselves, with the context.
+// finish moves the informer to stopped when nothing of a run moves any more. It aborts replacements
+// that have not been committed. The goroutines of the handlers end by themselves, with the context.
 func (c *core) finish(run *run) {
 	for i := range c.parts {
-		c.drop(&c.parts[i])
+		c.abort(&c.parts[i])
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,46 +132,48 @@ func (c *core) finish(run *run) {
 	c.processor.finish()
 }
 
-// join registers a handler. One that may wait is kept for the next run where the
-// informer has stopped, and may be started again. One that may not is refused, but not
-// in the moment between two runs of which the second one follows at once.
-func (c *core) join(r *registration, mayWait bool) error {
+// addHandler registers a handler. If the informer has stopped and may be started again, a handler
+// with mayWait set waits for the next run. Without mayWait, addHandler returns ErrStopped, unless
+// the next run begins at once, before RunOptions.Stopped has returned.
+func (c *core) addHandler(r *registration, mayWait bool) error {
 	for {
-		settled, err := c.tryJoin(r, mayWait)
-		if err == nil || settled == nil || closed(settled) {
+		stopReported, err := c.tryAddHandler(r, mayWait)
+		if err == nil || stopReported == nil || closed(stopReported) {
 			return err
 		}
-		<-settled
+		<-stopReported
 	}
 }
 
-// tryJoin is join for the moment. Where the informer has stopped, settled is closed once
-// whoever runs it has been told so, and has begun another run or not.
-func (c *core) tryJoin(r *registration, mayWait bool) (settled <-chan struct{}, err error) {
-	// First: an index function may hold up the store, and so nobody else.
+// tryAddHandler is addHandler without waiting. If it fails because the informer has stopped, it
+// returns the run's stopReported channel: once that is closed, the next run has begun, or will not
+// begin at once.
+func (c *core) tryAddHandler(r *registration, mayWait bool) (stopReported <-chan struct{}, err error) {
+	// The store is locked before mu: an index function may block the store, but must not block
+	// other callers that lock mu.
 	c.writer.Freeze(func(tx *indexer.Tx) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 
-		switch err = c.refuse(r, mayWait); {
+		switch err = c.checkHandler(r, mayWait); {
 		case err == nil:
 			c.processor.add(tx, r)
 		case c.phase == stopped:
-			settled = c.run.settled
+			stopReported = c.run.stopReported
 		}
 	})
-	return settled, err
+	return stopReported, err
 }
 
-// refuse returns why a handler cannot join, nil if it can. The caller holds mu.
-func (c *core) refuse(r *registration, mayWait bool) error {
+// checkHandler returns an error if a handler cannot be added now. The caller holds mu.
+func (c *core) checkHandler(r *registration, mayWait bool) error {
 	switch {
 	case c.misuse != nil:
 		return c.misused()
 	case r.owner != nil && r.owner.ended:
 		return fmt.Errorf("informer %s: %w: handler %q was added through a view that has ended", c.options.Name, ErrStopped, r.options.Name)
-	case c.phase == stopped && (!mayWait || !c.again):
-		// In client-go's words, which programs look for.
+	case c.phase == stopped && (!mayWait || !c.restartable):
+		// The text is client-go's: programs look for it.
 		return fmt.Errorf("informer %s: %w: handler %q was not added to shared informer because it has stopped already", c.options.Name, ErrStopped, r.options.Name)
 	}
 	return nil
@@ -185,7 +187,7 @@ func (c *core) setTransform(transform func(any) (any, error)) error {
 	case c.misuse != nil:
 		return c.misused()
 	case c.phase == running:
-		return fmt.Errorf("informer %s: the transform is set before Run: %w", c.options.Name, ErrRunning)
+		return fmt.Errorf("informer %s: SetTransform must be called before Run: %w", c.options.Name, ErrRunning)
 	case c.phase == stopped:
 		return fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
 	}
@@ -193,7 +195,8 @@ func (c *core) setTransform(transform func(any) (any, error)) error {
 	return nil
 }
 
-// runContext is the context of the run, or an idle one.
+// runContext returns the context of the current or last run, or context.Background before the
+// first run.
 func (c *core) runContext() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,21 +6,18 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// An object that moves from one source of an informer to another is told of by
-// both, in any order. Of what they say of one key the higher version wins, and
-// otherwise what was put last. A delete that is not newer speaks of its own source
-// only: at one and the same version the object is deleted in one source, and added
-// in the other.
+// If an object moves from one source of an informer to another, both sources report it, in any
+// order. The higher version of a key wins; if the versions do not compare, the last put wins. A
+// delete that is not newer concerns only its own source: at the same version, the object is deleted
+// in one source and added in the other.
 //
-// Nothing is known any more of what was deleted. So an older object that another
-// source puts afterwards is stored, and stays until that source says that it is gone,
-// as it will.
+// The store keeps no versions of deleted objects. So if another source puts an older object after
+// the delete, the object is stored, and stays until that source reports its delete, as it will.
 
-// outdated tells whether another source's object under the key of a change is to
-// stay as it is.
+// outdated reports whether a change is outdated: another source's object of the same key stays.
 func (c *core) outdated(tx *indexer.Tx, d *deltafifo.Delta) bool {
 	owner, ok := tx.Part(d.Key)
-	if !ok || owner == d.Part || owner == c.byHand() {
+	if !ok || owner == d.Part || owner == c.partByHand() {
 		return false
 	}
 	stored, _ := tx.Get(d.Key)
@@ -31,17 +28,18 @@ func (c *core) outdated(tx *indexer.Tx, d *deltafifo.Delta) bool {
 	return object.Older(d.Version, version)
 }
 
-// outdatedIn is outdated for what a full state has put. It is of no use where that is
-// of another history: its versions do not compare with those of before.
-func (c *core) outdatedIn(p *part) func(key indexer.Key, owner uint16, stored, put any) bool {
+// outdatedInReplace is outdated for the objects of a replacement. It must not be used for a
+// replacement with a new history: its versions do not compare with the stored ones.
+func (c *core) outdatedInReplace(p *part) func(key indexer.Key, owner uint16, stored, put any) bool {
 	return func(key indexer.Key, owner uint16, stored, put any) bool {
-		return owner != c.byHand() && object.Older(c.identityIn(p, key, put).version, c.identity(key, stored).version)
+		return owner != c.partByHand() && object.Older(c.identityIn(p, key, put).version, c.identity(key, stored).version)
 	}
 }
 
-// byHand returns the part of what is put into the store by hand under a new key: that
-// of the only source, whose lists say what there is, or else one that is no source's.
-func (c *core) byHand() uint16 {
+// partByHand returns the part of objects that a user puts into the store by hand under a new key.
+// With a single source it is the source's part, and the source's lists replace the objects. With
+// several sources, no source has this part.
+func (c *core) partByHand() uint16 {
 	if len(c.parts) == 1 {
 		return 0
 	}

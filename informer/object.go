@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Object is what an [Informer] handles: an API object with metadata, such as
-// *corev1.Pod. An interface type that has these methods will do too.
+// Object is the type constraint of an [Informer]: an API object with metadata, such as
+// *corev1.Pod, or an interface type with these methods.
 type Object interface {
 	comparable
 	metav1.Object
@@ -41,8 +41,8 @@ func namespaceOf[T any](obj T) string {
 	return ""
 }
 
-// identity is what tells two versions of two objects apart: metadata.uid and
-// metadata.resourceVersion as the server sent them.
+// identity identifies one version of one object: metadata.uid and metadata.resourceVersion, as the
+// server sent them.
 type identity struct{ uid, version string }
 
 func identityOf[T any](obj T) identity {
@@ -53,23 +53,23 @@ func identityOf[T any](obj T) identity {
 	return identity{string(m.GetUID()), m.GetResourceVersion()}
 }
 
-// stampSeed makes the stamps of this process.
+// stampSeed seeds the stamps of this process.
 var stampSeed = maphash.MakeSeed()
 
-// stampByHand is the stamp of what a user has put into the store: it is of no version
-// that a server has sent.
+// stampByHand is the stamp of objects that a user has put into the store by hand. They are no
+// versions that a server has sent.
 const stampByHand = 0
 
-// stampOf is a hash of a UID, never [stampByHand]. It is kept beside a stored object
-// (which the processor has long forgotten) to be compared with that of the next
-// version: two UIDs of one stamp are not to be expected, with 47 bits and a
-// seed that nobody knows. Where the stamps differ the UIDs decide.
+// stampOf returns a hash of a UID, never [stampByHand]. The store keeps it beside the object, so
+// that the UID of the next version can be compared without reading the stored object, which is no
+// longer in the CPU's cache. With 47 bits and a secret seed, two UIDs with the same stamp are not
+// expected. If the stamps differ, the UIDs are compared.
 func stampOf(uid string) uint64 {
 	return maphash.String(stampSeed, uid)>>(64-indexer.StampBits) | 1
 }
 
-// sameObject tells whether two identities are of one object, as far as they
-// tell.
+// sameObject reports whether two identities may be of the same object: an identity without a UID
+// may be of any object.
 func (i identity) sameObject(other identity) bool {
 	return i.uid == other.uid || i.uid == "" || other.uid == ""
 }

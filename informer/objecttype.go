@@ -9,18 +9,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// objectType says which objects an informer is for. The zero value is any.
+// objectType is the type of the objects that an informer accepts. The zero value accepts any object.
 type objectType struct {
-	// goType is what the objects are; nil for anything.
+	// goType is the Go type of the objects; nil for any type.
 	goType reflect.Type
-	// kind is what unstructured objects are, of a watch only; empty for any.
+	// kind is the kind of unstructured objects; empty for any kind. Only the objects of a watch
+	// are checked for it.
 	kind schema.GroupVersionKind
-	// check refuses what is not of the type, wherever it comes from. Nil: only a
-	// watch is looked at, as in client-go, and everything else is stored.
+	// check returns an error for an object of another type, whatever its origin. If check is nil,
+	// only the objects of a watch are checked, as in client-go.
 	check func(obj any) error
 }
 
-// typeOf is the type of an informer of Ts.
+// typeOf returns the type of an informer of T.
 func typeOf[T any]() objectType {
 	return objectType{goType: reflect.TypeFor[T](), check: func(obj any) error {
 		if _, ok := obj.(T); !ok {
@@ -30,8 +31,8 @@ func typeOf[T any]() objectType {
 	}}
 }
 
-// exactly is the type of an informer whose Go type only the running program knows.
-func exactly(goType reflect.Type) objectType {
+// typeExactly returns the type of an informer whose Go type is known only at run time.
+func typeExactly(goType reflect.Type) objectType {
 	fits := func(got reflect.Type) bool { return got == goType }
 	if goType.Kind() == reflect.Interface {
 		fits = func(got reflect.Type) bool { return got != nil && got.Implements(goType) }
@@ -44,14 +45,14 @@ func exactly(goType reflect.Type) objectType {
 	}}
 }
 
-// like is the type of an informer that client-go's constructors make of an
-// example: of its type and, where it is unstructured, of its kind.
-func like(example any) objectType {
+// typeLike returns the type of an informer made by client-go's constructors, which take an example
+// object: the example's Go type and, if it is unstructured, its kind.
+func typeLike(example any) objectType {
 	goType, kind := object.Like(example)
 	return objectType{goType: goType, kind: kind}
 }
 
-// name names an informer of the type that has no other name.
+// name returns the default name of an informer of the type.
 func (t *objectType) name() string {
 	if t.goType == nil {
 		return reflect.TypeFor[any]().String()
@@ -59,11 +60,11 @@ func (t *objectType) name() string {
 	return t.goType.String()
 }
 
-// is tells whether every object that the informer takes is of a type.
+// is reports whether every object that the informer accepts is of a Go type.
 func (t *objectType) is(goType reflect.Type) bool { return t.check != nil && t.goType == goType }
 
-// watched returns the type that a reflector requires of the objects of a watch:
-// nil where different types will do.
+// watched returns the Go type that a reflector requires of the objects of a watch; nil if it
+// accepts different types.
 func (t *objectType) watched() reflect.Type {
 	if t.goType == nil || t.goType.Kind() == reflect.Interface {
 		return nil
@@ -71,15 +72,15 @@ func (t *objectType) watched() reflect.Type {
 	return t.goType
 }
 
-// refuse returns why an object cannot be stored, nil if it can.
-func (t *objectType) refuse(obj any) error {
+// validate returns an error if an object is not of the type and cannot be stored.
+func (t *objectType) validate(obj any) error {
 	if t.check == nil {
 		return nil
 	}
 	return t.check(obj)
 }
 
-// typeError names the type that was wanted and the one that came.
+// typeError returns an ErrType with the required type and the actual one.
 func typeError(want reflect.Type, got any) error {
 	return fmt.Errorf("%w: want %v, got %T", ErrType, want, got)
 }

@@ -9,109 +9,115 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// part is what the processLoop knows of one source. The sources of an informer
-// are disjoint at any one version: a full state of one says nothing of the others'
-// objects. But an object may move, and its sources tell of that in any order, see
-// moved.go.
+// part is the processLoop's state of one source. The sources of an informer are disjoint at any one
+// version, so a replacement of one part does not concern the objects of the others. But an object
+// may move between sources, which report the move in any order, see moved.go.
 type part struct {
 	content    content
-	versioned  bool // a full state had a version
+	versioned  bool // a replacement had a version
 	quarantine quarantine
-	readIn     *run        // the last run in which a full state has been applied
-	fill       *State[any] // what a user has filled it with, until that is in the store
-	// untrusted says that a run was to trust nothing of what is stored, and that no full
-	// state has taken its place since: a run may end before.
+	lastRead   *run        // the last run that has applied a replacement
+	fill       *State[any] // the user's initial state, until it is in the store
+	// untrusted is set while the stored objects must not be trusted: from the beginning of a run
+	// that says so until a replacement that reuses none of them, perhaps in a later run.
 	untrusted bool
-	// renewed says that a full state has taken the place of all that is stored since a shared
-	// value was found changed.
-	renewed bool
+	// replacedSinceBroken is set if all stored objects have been replaced since a shared value
+	// was found changed.
+	replacedSinceBroken bool
 
-	// While a full state arrives:
-	staging  *indexer.Staging
-	fresh    bool              // its history is another one than before
-	anew     bool              // nothing of what is stored is to be trusted
-	aside    asides            // of the objects that were put
-	sick     quarantine        // its own
-	changes  int               // how many objects it has put or deleted, when it is committed
-	expected []deltafifo.Delta // the changes that it makes, while somebody expects an event
+	// The fields below belong to the replacement under way.
+	staging        *indexer.Staging
+	newHistory     bool              // the source's history is not the one of the stored objects
+	replacesAll    bool              // reuses no stored object
+	serverIDs      serverIdentities  // of its objects
+	nextQuarantine quarantine        // of its objects; becomes quarantine at the commit
+	changes        int               // number of objects that its commit has put or deleted
+	expected       []deltafifo.Delta // its changes, recorded while a goroutine expects an event
 }
 
-// content is what the store holds of a source.
+// content is the state of a part's objects in the store. It only moves forward.
 type content uint8
 
 const (
 	empty    content = iota
-	filled           // what a user has filled it with; nothing says yet that the source has no more
-	complete         // a full state, or what it was filled with and all changes since
+	filled           // a user's initial state; changes since may be missing
+	complete         // a replacement, or an initial state and all changes since
 )
 
-// maxSources is how many parts there may be. One number more is of what is put by hand.
+// maxSources is the highest number of parts. Objects put by hand need one more part number.
 const maxSources = math.MaxUint16
 
-// resume returns the version that a run goes on from, and how. A source whose lists
-// have none is begun anew: those of its objects say nothing. What is not to be trusted,
-// could not be prepared, was written by hand, or was about to be read anew is read again, and so is all where a transform renames objects: what
-// it has made of their keys is not known any more.
+// resume returns the version from which a run goes on with a part, and how. The run reads all
+// objects again (ResumeNever) in these cases:
+//   - The source's lists have no version, so the versions of its objects mean nothing.
+//   - The stored objects must not be trusted, or a user has written into the store.
+//   - An object is quarantined.
+//   - The last run did not end during a watch without doubts.
+//   - The transform changes keys: the map of the server's keys ended with the last run.
 func (c *core) resume(i uint16) (version string, how reflector.Resume) {
 	p := &c.parts[i]
 	switch {
 	case p.fill != nil:
-		return p.fill.Version, reflector.ResumeUnlessFake // its user has said so
+		return p.fill.Version, reflector.ResumeUnlessFake // the user has vouched for the version
 	case !p.versioned:
 		return "", reflector.ResumeNever
-	case p.untrusted || len(p.quarantine) > 0 || c.renames.Load() || !c.followed[i].Load() || c.writtenByHand.Load():
+	case p.untrusted || len(p.quarantine) > 0 || c.rewritesKeys.Load() || !c.followed[i].Load() || c.writtenByHand.Load():
 		how = reflector.ResumeNever
 	case p.content == filled:
 		how = reflector.ResumeUnlessFake
 	default:
 		how = reflector.ResumeOfServer
 	}
-	return c.reached.of(i), how
+	return c.reached.version(i), how
 }
 
-// drop gives up the full state that was arriving, if there is one.
-func (c *core) drop(p *part) {
+// abort drops the replacement under way, if there is one.
+func (c *core) abort(p *part) {
 	if p.staging != nil {
 		p.staging.Abort()
 	}
-	c.releaseAll(p.sick)
-	p.staging, p.aside, p.sick, p.changes = nil, nil, nil, 0
+	c.releaseAll(p.nextQuarantine)
+	p.staging, p.serverIDs, p.nextQuarantine, p.changes = nil, nil, nil, 0
 }
 
-// stage takes one delta of a full state.
+// stage applies one delta of a replacement.
 func (c *core) stage(d *deltafifo.Delta) {
 	p := &c.parts[d.Part]
 	switch d.Op {
 	case deltafifo.Begin:
-		c.drop(p)
-		*p = part{content: p.content, fill: p.fill, versioned: p.versioned, quarantine: p.quarantine, readIn: p.readIn, untrusted: p.untrusted, renewed: p.renewed, fresh: d.Fresh, anew: d.Anew}
+		c.abort(p)
+		*p = part{
+			content: p.content, fill: p.fill, versioned: p.versioned, quarantine: p.quarantine, lastRead: p.lastRead,
+			untrusted: p.untrusted, replacedSinceBroken: p.replacedSinceBroken,
+			newHistory: d.Fresh, replacesAll: d.Anew,
+		}
 		p.staging = c.writer.Stage(d.Part)
 	case deltafifo.Abort:
-		c.drop(p)
+		c.abort(p)
 	case deltafifo.Commit:
 		c.commit(d.Part, d.Version)
 	case deltafifo.Added, deltafifo.Modified:
 		c.stagePut(p, d)
 	case deltafifo.Deleted:
-		c.release(p.sick, d.Key)
+		c.release(p.nextQuarantine, d.Key)
 		p.staging.Drop(d.Key)
 	case deltafifo.Poisoned:
 		p.staging.Keep(d.Key)
-		c.hold(&p.sick, d)
+		c.hold(&p.nextQuarantine, d)
 	}
 }
 
-// stagePut keeps the stored object where the listed one is the same version of
-// it, and drops the twin; otherwise it puts the listed one. What was put by hand is no
-// version of the server's, whatever its metadata say.
+// stagePut adds a listed object to a replacement. If the stored object is the same version of the
+// same object, stagePut keeps it and drops the listed one. An object put by hand never counts as
+// the same version, whatever its metadata.
 func (c *core) stagePut(p *part, d *deltafifo.Delta) {
-	c.release(p.sick, d.Key)
+	c.release(p.nextQuarantine, d.Key)
 	id := identity{d.UID, d.Version}
-	if !p.fresh && !p.anew && d.Version != "" && p.staging.KeepIf(d.Key, func(stored any, stamp uint64) bool {
+	if !p.newHistory && !p.replacesAll && d.Version != "" && p.staging.KeepIf(d.Key, func(stored any, stamp uint64) bool {
 		if stamp == stampByHand || c.identity(d.Key, stored) != id {
 			return false
 		}
-		c.noteStaged(p, d.Key, stored, id) // another source may put its own version before this full state is committed
+		c.recordStaged(p, d.Key, stored, id) // another source may put its own version before this full state is committed
 		return true
 	}) {
 		return
@@ -122,76 +128,75 @@ func (c *core) stagePut(p *part, d *deltafifo.Delta) {
 	} else {
 		stored = p.staging.Put(d.Key, stored, d.Stamp)
 	}
-	c.noteStaged(p, d.Key, stored, id)
+	c.recordStaged(p, d.Key, stored, id)
 }
 
-// noteStaged notes the identity of an object that a full state holds, where the transform
-// may have changed it.
-func (c *core) noteStaged(p *part, key indexer.Key, obj any, id identity) {
+// recordStaged records the server's identity of an object in a replacement, if the transform may
+// have changed it.
+func (c *core) recordStaged(p *part, key indexer.Key, obj any, id identity) {
 	if c.options.Transform != nil {
-		p.aside.note(key, obj, id)
+		p.serverIDs.record(key, obj, id)
 	}
 }
 
-// identityIn returns the identity of an object that a full state holds, as the server
-// sent it.
+// identityIn returns the server's identity of an object in a part's replacement.
 func (c *core) identityIn(p *part, key indexer.Key, obj any) identity {
-	if id, ok := p.aside.of(key, obj); ok {
+	if id, ok := p.serverIDs.of(key, obj); ok {
 		return id
 	}
-	return c.identity(key, obj) // one that it has kept, until a user replaced it
+	return c.identity(key, obj) // a kept object that a user's write has made pending
 }
 
-// commit applies a full state. The first one of an informer is not logged:
-// every registration replays the store instead.
+// commit applies a replacement. It does not log the first replacement of an informer: every
+// registration replays the store instead.
 func (c *core) commit(i uint16, version string) {
 	p := &c.parts[i]
 	staging := p.staging
 	first, initial := !c.processor.begun, p.content == empty
-	c.advance(p)
+	c.advanceContent(p)
 	p.staging, p.versioned = nil, p.versioned || version != ""
-	p.untrusted = p.untrusted && !p.anew
-	p.renewed = p.renewed || p.anew && closed(c.sharing.broken)
-	if p.fresh || c.reached.of(i) == "" {
+	p.untrusted = p.untrusted && !p.replacesAll
+	p.replacedSinceBroken = p.replacedSinceBroken || p.replacesAll && closed(c.sharing.broken)
+	if p.newHistory || c.reached.version(i) == "" {
 		c.reached.set(i, version)
 	} else {
 		c.reached.advance(i, version)
 	}
-	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { c.shown(tx, p, first) }}
+	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { c.publishReplace(tx, p, first) }}
 	if !first || c.options.Transform != nil {
 		visitor.Deleted = func(key indexer.Key, last any) {
 			p.changes++
-			c.swept(first, key, last)
+			c.replaceDeleted(first, key, last)
 		}
 		visitor.Put = func(key indexer.Key, old, obj any, replaced bool) {
 			p.changes++
-			c.listed(p, first, initial, key, old, obj, replaced)
+			c.replacePut(p, first, initial, key, old, obj, replaced)
 		}
 	}
-	if wentBack := p.fresh && version != ""; len(c.parts) > 1 && !wentBack {
-		visitor.Outdated = c.outdatedIn(p)
+	if rolledBack := p.newHistory && version != ""; len(c.parts) > 1 && !rolledBack {
+		visitor.Outdated = c.outdatedInReplace(p)
 	}
-	defer c.settled(i, first) // also where an index function has ended the goroutine
+	defer c.finishReplace(i, first) // also where an index function has ended the goroutine
 	staging.Commit(c.version(), visitor)
 }
 
-// settled is called when a full state has been applied.
-func (c *core) settled(i uint16, first bool) {
+// finishReplace is called after a replacement has been applied.
+func (c *core) finishReplace(i uint16, first bool) {
 	p := &c.parts[i]
 	if p.changes > 0 || first && c.writer.Indexer().Len() > 0 {
 		c.status.changed(i)
 	}
-	p.aside, p.changes = nil, 0
-	c.aside.trim(c.writer)
+	p.serverIDs, p.changes = nil, 0
+	c.serverIDs.trim(c.writer)
 	if p.content == complete {
-		c.noteRead(p)
+		c.markRead(p)
 	}
 	c.versions.wake()
 }
 
-// advance is called when a full state of a part is applied: the first one of those that a
-// user fills is what it is filled with.
-func (c *core) advance(p *part) {
+// advanceContent moves a part's content forward, when a replacement or a bookmark is applied. The
+// first replacement of a part that a user has filled is the user's initial state.
+func (c *core) advanceContent(p *part) {
 	switch {
 	case p.content == empty && p.fill != nil:
 		p.content, p.fill = filled, nil
@@ -201,17 +206,17 @@ func (c *core) advance(p *part) {
 	}
 }
 
-// swept logs an object that a full state does not hold any more.
-func (c *core) swept(first bool, key indexer.Key, last any) {
+// replaceDeleted logs the deletion of an object that is not in a replacement.
+func (c *core) replaceDeleted(first bool, key indexer.Key, last any) {
 	id := c.identity(key, last)
-	delete(c.aside, key)
+	delete(c.serverIDs, key)
 	if !first {
 		c.logLost(key, last, id)
 	}
 }
 
-// listed logs an object that a full state has put.
-func (c *core) listed(p *part, first, initial bool, key indexer.Key, old, obj any, replaced bool) {
+// replacePut logs an object that a replacement has put.
+func (c *core) replacePut(p *part, first, initial bool, key indexer.Key, old, obj any, replaced bool) {
 	was := identity{}
 	if replaced {
 		was = c.identity(key, old)
@@ -221,21 +226,21 @@ func (c *core) listed(p *part, first, initial bool, key indexer.Key, old, obj an
 		p.expected = append(p.expected, deltafifo.Delta{Op: deltafifo.Modified, Key: key, Version: id.version})
 	}
 	if c.options.Transform != nil {
-		c.aside.note(key, obj, id)
+		c.serverIDs.record(key, obj, id)
 	}
 	if !first {
 		c.logPut(key, put{old: old, now: obj, replaced: replaced, was: was, is: id, initial: initial})
 	}
 }
 
-// shown publishes a full state, in the write section that shows it. What Status tells of
-// it is counted before anybody is told.
-func (c *core) shown(tx *indexer.Tx, p *part, first bool) {
+// publishReplace publishes a replacement, in the write section that shows it in the store. The
+// counters of Status are updated before any handler gets the changes.
+func (c *core) publishReplace(tx *indexer.Tx, p *part, first bool) {
 	was := len(p.quarantine)
 	c.releaseAll(p.quarantine)
-	p.quarantine, p.sick = p.sick, nil
+	p.quarantine, p.nextQuarantine = p.nextQuarantine, nil
 	c.recount(p, was)
-	c.reached.show()
+	c.reached.publish()
 	if first {
 		c.tally.now[eventlog.Added] += uint64(c.writer.Indexer().Len()) //nolint:gosec // never negative
 	}
@@ -245,12 +250,12 @@ func (c *core) shown(tx *indexer.Tx, p *part, first bool) {
 	if first {
 		c.processor.begin(tx)
 	}
-	c.noteSynced()
+	c.checkSynced()
 }
 
-// noteSynced is called in a write section: the store is synced once it holds all of every
-// source.
-func (c *core) noteSynced() {
+// checkSynced marks the informer as synced once all parts are complete. It is called in a write
+// section.
+func (c *core) checkSynced() {
 	if c.complete() && !c.isSynced() {
 		c.processor.synced()
 		c.status.synced()
@@ -258,7 +263,7 @@ func (c *core) noteSynced() {
 	}
 }
 
-// complete tells whether the store holds all of every source.
+// complete reports whether all parts are complete.
 func (c *core) complete() bool { return c.completed == len(c.parts) }
 
 func (c *core) isSynced() bool { return closed(c.synced) }

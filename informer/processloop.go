@@ -8,19 +8,18 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// maxSection is the most changes that one write section makes, since lists
-// wait for it.
+// maxSection is the highest number of changes in one write section. Lists wait for a section.
 const maxSection = 1000
 
-// processLoop applies what is queued, until the run ends. Called again where an index
-// function has ended its goroutine, it goes on with what is left.
+// processLoop applies queued deltas until the run ends. If an index function ends its goroutine,
+// it is called again and goes on with the remaining deltas.
 func (c *core) processLoop(run *run) {
 	for run.ctx.Err() == nil || len(c.changes) > 0 {
 		if len(c.batch) > 0 || len(c.changes) > 0 {
 			c.step(run)
 			continue
 		}
-		c.batch = nil // while it waits it holds on to no memory
+		c.batch = nil // free the memory before waiting
 		batch, err := run.queue.Drain(run.ctx)
 		if err != nil {
 			return
@@ -29,7 +28,7 @@ func (c *core) processLoop(run *run) {
 	}
 }
 
-// step is applySome, measured where somebody asks for it.
+// step calls applySome, and measures it if there is a meter.
 func (c *core) step(run *run) {
 	defer c.processor.tellLagging()
 	m := c.hooks.meter
@@ -44,10 +43,10 @@ func (c *core) step(run *run) {
 	m.queued(len(c.batch) + run.queue.Len())
 }
 
-// applySome applies the first deltas of the batch: single changes, as many as one
-// write section takes, or else one delta of a full state.
+// applySome applies the first deltas of the batch: either a run of single changes in one write
+// section, or one delta of a replacement.
 func (c *core) applySome() {
-	if len(c.changes) > 0 { // an index function has ended the goroutine
+	if len(c.changes) > 0 { // the remaining changes, after an index function has ended the goroutine
 		c.applyChanges()
 		return
 	}
@@ -65,17 +64,16 @@ func (c *core) applySome() {
 	c.applyChanges()
 }
 
-// single tells whether a delta is a single change, rather than a part of a
-// full state.
+// single reports whether a delta is a single change, and not part of a replacement.
 func (c *core) single(d *deltafifo.Delta) bool {
 	return d.Op < deltafifo.Begin && c.parts[d.Part].staging == nil
 }
 
-// applyChanges makes what is left of c.changes and publishes them, in a write section.
-// Where an index function ends the goroutine, that is what was made until then.
+// applyChanges makes the remaining changes of c.changes and publishes them, in one write section.
+// If an index function ends the goroutine, applyChanges publishes the changes made so far.
 func (c *core) applyChanges() {
 	defer c.versions.wake()
-	defer c.notePassed()
+	defer c.markBookmarkedRead()
 	tx := c.writer.Begin()
 	defer tx.Commit()
 	defer c.publishChanges(tx, c.changes)
@@ -83,53 +81,54 @@ func (c *core) applyChanges() {
 		d := &c.changes[c.applied]
 		switch {
 		case len(c.parts) > 1 && c.outdated(tx, d):
-			c.cure(d.Part, d.Key) // its own one is as good as gone
+			c.releaseObject(d.Part, d.Key) // the object belongs to another source now
 		case d.Op == deltafifo.Added, d.Op == deltafifo.Modified:
 			c.put(tx, d)
 		case d.Op == deltafifo.Deleted:
 			c.delete(tx, d)
 		case d.Op == deltafifo.Poisoned:
-			c.poison(&c.parts[d.Part], d)
+			c.holdObject(&c.parts[d.Part], d)
 		case d.Op == deltafifo.Bookmark:
-			c.passed(d.Part, d.Version)
+			c.bookmark(d.Part, d.Version)
 		}
 		c.reached.advance(d.Part, d.Version)
 	}
 	c.changes = nil
 }
 
-// passed is called in a write section when a bookmark has come, with a version or without: all changes before it are in
-// the store, also those since the version at which the store was filled, or at which the
-// run before ended.
-func (c *core) passed(i uint16, version string) {
-	if version != "" { // it is the source's own
+// bookmark applies a bookmark, in a write section: all changes before it are in the store. A
+// bookmark without a version means that the watch has brought all changes since the version of the
+// initial state, or since the end of the run before.
+func (c *core) bookmark(i uint16, version string) {
+	if version != "" { // sent by the source, not made by the reflector
 		c.tally.now[tallyBookmarks]++
 	}
 	if p := &c.parts[i]; p.content == filled {
-		c.advance(p)
+		c.advanceContent(p)
 	}
-	c.marked = append(c.marked, i)
+	c.bookmarked = append(c.bookmarked, i)
 }
 
-// notePassed is called when the write section is over: its changes are to be seen.
-func (c *core) notePassed() {
-	for _, i := range c.marked {
-		c.noteRead(&c.parts[i])
+// markBookmarkedRead marks the parts with bookmarks as read. It is called after the write section,
+// when the changes are visible.
+func (c *core) markBookmarkedRead() {
+	for _, i := range c.bookmarked {
+		c.markRead(&c.parts[i])
 	}
-	c.marked = c.marked[:0]
+	c.bookmarked = c.bookmarked[:0]
 }
 
-// publishChanges ends a write section: the store is at a version, and its handlers are
-// told, at one moment. Those of the changes count that were made.
+// publishChanges sets the store's version and publishes the changes to the handlers, at the end of
+// a write section. Only the changes made so far count.
 func (c *core) publishChanges(tx *indexer.Tx, changes []deltafifo.Delta) {
 	tx.SetVersion(c.version())
-	c.reached.show()
+	c.reached.publish()
 	c.publish()
 	c.arrivals.note(changes[:c.applied], c.processor.owedHere)
-	c.noteSynced()
+	c.checkSynced()
 }
 
-// publish shows what was appended to the log in a write section, and counted.
+// publish makes the events and counts of a write section visible to readers.
 func (c *core) publish() {
 	c.tally.show()
 	if m := c.measures.Load(); m != nil {
@@ -140,11 +139,11 @@ func (c *core) publish() {
 
 func (c *core) put(tx *indexer.Tx, d *deltafifo.Delta) {
 	stored := tx.Put(d.Part, d.Key, d.Object, d.Stamp)
-	was := identity{uid: d.UID} // nearly always
+	was := identity{uid: d.UID} // if the stamps are equal, the stored object has the same UID
 	if stored.Replaced && stored.OldStamp != d.Stamp {
 		was = c.identity(d.Key, stored.Old)
 	}
-	c.remember(d, stored.New)
+	c.recordStored(d, stored.New)
 	c.logPut(d.Key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: was, is: identity{d.UID, d.Version}})
 }
 
@@ -157,24 +156,24 @@ func (c *core) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 	if !deleted {
 		e.Flags |= eventlog.Unknown
 	}
-	delete(c.aside, d.Key)
-	c.cure(d.Part, d.Key)
+	delete(c.serverIDs, d.Key)
+	c.releaseObject(d.Part, d.Key)
 	c.append(e, d.Key, identity{d.UID, d.Version})
 }
 
-// identity returns the identity of a stored object, as the server sent it.
+// identity returns the server's identity of a stored object.
 func (c *core) identity(key indexer.Key, obj any) identity {
-	if id, ok := c.aside.of(key, obj); ok {
+	if id, ok := c.serverIDs.of(key, obj); ok {
 		return id
 	}
 	return identityOf(obj)
 }
 
-// remember notes what has been stored of a delta: its identity, where the object does
-// not tell it, and that it is not poisoned any more.
-func (c *core) remember(d *deltafifo.Delta, stored any) {
+// recordStored is called when the object of a delta has been stored. It records the server's
+// identity, if the transform may have changed it, and takes the key out of the quarantine.
+func (c *core) recordStored(d *deltafifo.Delta, stored any) {
 	if c.options.Transform != nil {
-		c.aside.note(d.Key, stored, identity{d.UID, d.Version})
+		c.serverIDs.record(d.Key, stored, identity{d.UID, d.Version})
 	}
-	c.cure(d.Part, d.Key)
+	c.releaseObject(d.Part, d.Key)
 }

@@ -68,7 +68,7 @@ func (p *sharedProcessor) stored(obj any) bool {
 		return false
 	}
 	now, ok := p.store.Stored(key)
-	return ok && same(now, obj)
+	return ok && sameValue(now, obj)
 }
 
 // batch returns an empty batch.

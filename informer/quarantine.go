@@ -10,37 +10,35 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// quarantine is the objects of one source that could not be prepared, by their keys, and
-// at which version that was. The processLoop's own.
+// quarantine holds the objects of one source that could not be prepared: their keys, and the
+// version at which the preparation failed. Only the processLoop uses it.
 type quarantine map[indexer.Key]string
 
-// mostQuarantined is of how many quarantined objects the errors are kept.
-const mostQuarantined = 100
+// maxQuarantined is the number of quarantined objects whose errors are kept.
+const maxQuarantined = 100
 
-// quarantined is what others may ask of the objects that could not be prepared: who
-// waits for a version has to hear that it is not in the store, and who inspects the
-// informer what is wrong with them.
+// quarantined makes the quarantined objects of all parts known to other goroutines: a wait for the
+// version of such an object has to fail, and the inspector shows the errors.
 type quarantined struct {
 	mu       sync.Mutex
 	versions map[string]quarantinedAt
-	objects  map[indexer.Key]quarantinedObject // at most mostQuarantined
+	objects  map[indexer.Key]quarantinedObject // at most maxQuarantined
 }
 
-// quarantinedObject is an object that could not be prepared. Several sources may hold it,
-// and one source twice, while a full state arrives.
+// quarantinedObject is the entry of a key. It counts how often the key is quarantined: several
+// parts may hold it, and one part twice while a replacement is under way.
 type quarantinedObject struct {
 	QuarantinedObject
 	times int
 }
 
-// quarantinedAt is the object of one version. A source may hold it twice, while a full
-// state arrives, and so may two sources.
+// quarantinedAt is the entry of a version. It counts like quarantinedObject.
 type quarantinedAt struct {
 	key   indexer.Key
 	times int
 }
 
-// at returns the key of the object that could not be prepared at a version.
+// at returns the key of the quarantined object of a version, if there is one.
 func (q *quarantined) at(version string) (key indexer.Key, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -64,7 +62,7 @@ func (q *quarantined) add(key indexer.Key, version string, err error) {
 		object.Key, object.Since = key, time.Now()
 	}
 	object.Err = err
-	if object.times++; again || len(q.objects) < mostQuarantined {
+	if object.times++; again || len(q.objects) < maxQuarantined {
 		q.objects[key] = object
 	}
 }
@@ -88,7 +86,8 @@ func (q *quarantined) remove(key indexer.Key, version string) {
 	}
 }
 
-// all returns the objects, in the order in which they came.
+// all returns the quarantined objects whose errors are kept, in the order in which they were
+// quarantined.
 func (q *quarantined) all() []QuarantinedObject {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -103,18 +102,18 @@ func (q *quarantined) all() []QuarantinedObject {
 	return all
 }
 
-// hold quarantines the object of a delta. What was stored of it before stays.
+// hold quarantines the object of a delta. A version stored before stays in the store.
 func (c *core) hold(in *quarantine, d *deltafifo.Delta) {
 	if *in == nil {
 		*in = make(quarantine)
 	}
 	err, _ := d.Object.(error)
-	c.quarantined.add(d.Key, d.Version, err) // first: it may be quarantined since long
+	c.quarantined.add(d.Key, d.Version, err) // before release, which would forget since when
 	c.release(*in, d.Key)
 	(*in)[d.Key] = d.Version
 }
 
-// release notes that an object is not quarantined any more.
+// release takes a key out of a quarantine.
 func (c *core) release(from quarantine, key indexer.Key) {
 	if version, ok := from[key]; ok {
 		delete(from, key)
@@ -122,29 +121,29 @@ func (c *core) release(from quarantine, key indexer.Key) {
 	}
 }
 
-// releaseAll is release for all objects.
+// releaseAll takes all keys out of a quarantine.
 func (c *core) releaseAll(from quarantine) {
 	for key := range from {
 		c.release(from, key)
 	}
 }
 
-// recount takes note of how many objects of a part are quarantined, which had so many
-// before.
+// recount updates the number of quarantined objects after a change of a part's quarantine, which
+// held was objects before.
 func (c *core) recount(p *part, was int) {
-	c.poisoned += len(p.quarantine) - was
-	c.status.quarantined.Store(int64(c.poisoned))
+	c.quarantinedObjects += len(p.quarantine) - was
+	c.status.quarantined.Store(int64(c.quarantinedObjects))
 }
 
-// poison quarantines the object of a change.
-func (c *core) poison(p *part, d *deltafifo.Delta) {
+// holdObject quarantines the object of a single change.
+func (c *core) holdObject(p *part, d *deltafifo.Delta) {
 	was := len(p.quarantine)
 	c.hold(&p.quarantine, d)
 	c.recount(p, was)
 }
 
-// cure notes that a source has no quarantined object under a key any more.
-func (c *core) cure(part uint16, key indexer.Key) {
+// releaseObject takes a key out of the quarantine of a part, if it is there.
+func (c *core) releaseObject(part uint16, key indexer.Key) {
 	if p := &c.parts[part]; len(p.quarantine) > 0 {
 		was := len(p.quarantine)
 		c.release(p.quarantine, key)

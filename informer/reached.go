@@ -8,85 +8,86 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// reached is up to which version the changes of each part are in the store. The
-// lowest of them is the store's: it is kept at the top of a heap, so that an event
-// costs the same for any number of parts. The processLoop's own, but for what is shown.
+// reached records, for each part, the version up to which its changes are in the store. The lowest
+// of them is the store's version. A heap keeps it at the top, so that an event costs the same for
+// any number of parts. Only the processLoop uses the fields above mu.
 //
-// The heap is of what the parts had reached when it last looked at them. Versions
-// advance, so only its top is looked at anew: a part above it cannot have become the
-// lowest.
+// The heap is ordered by the versions that it has last seen, which may be behind: versions only
+// advance while the heap is sorted. So the lowest version is found by looking again at the top
+// alone, until the top has not moved.
 //
-// Invariant: while sorted, heap holds each part once, none before its parent by seen,
-// and no part's version is before what was seen of it.
+// Invariant: while sorted, heap holds each part once, no part is before its parent by seen, and
+// versions[p] >= seen[p] for every part p.
 type reached struct {
-	versions []string // of each part
-	seen     []string
-	heap     []uint16
-	sorted   bool
-	moved    []uint16 // the parts whose versions are not shown yet, of several
+	versions    []string // by part
+	seen        []string // by part
+	heap        []uint16
+	sorted      bool
+	unpublished []uint16 // parts whose versions are ahead of published; not used with a single part
 
-	mu    sync.Mutex
-	shown []string // the versions whose changes others find in the store, of several parts
+	mu        sync.Mutex
+	published []string // by part: versions whose changes readers find in the store; not used with a single part
 }
 
 func newReached(parts int) *reached {
-	return &reached{versions: make([]string, parts), shown: make([]string, parts)}
+	return &reached{versions: make([]string, parts), published: make([]string, parts)}
 }
 
-// now returns the version of a part whose changes are in the store, where there are
-// several parts. That of an only one is the store's version. Safe for any goroutine.
-func (r *reached) now(part uint16) string {
+// publishedVersion returns the version of a part whose changes readers find in the store. It is for
+// informers with several parts: the version of a single part is the store's. Any goroutine may call
+// it.
+func (r *reached) publishedVersion(part uint16) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	return r.shown[part]
+	return r.published[part]
 }
 
-// show is called at the end of a write section: its changes are in the store.
-func (r *reached) show() {
-	if len(r.moved) == 0 {
+// publish publishes the versions at the end of a write section, when its changes are in the store.
+func (r *reached) publish() {
+	if len(r.unpublished) == 0 {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	for _, part := range r.moved {
-		r.shown[part] = r.versions[part]
+	for _, part := range r.unpublished {
+		r.published[part] = r.versions[part]
 	}
-	r.moved = r.moved[:0]
+	r.unpublished = r.unpublished[:0]
 }
 
-func (r *reached) write(part uint16, version string) {
+func (r *reached) move(part uint16, version string) {
 	r.versions[part] = version
-	if n := len(r.moved); len(r.versions) > 1 && (n == 0 || r.moved[n-1] != part) {
-		r.moved = append(r.moved, part)
+	if n := len(r.unpublished); len(r.versions) > 1 && (n == 0 || r.unpublished[n-1] != part) {
+		r.unpublished = append(r.unpublished, part)
 	}
 }
 
-// of returns the version that a part has reached.
-func (r *reached) of(part uint16) string { return r.versions[part] }
+// version returns the version that a part has reached.
+func (r *reached) version(part uint16) string { return r.versions[part] }
 
-// advance moves a part's version on.
+// advance moves a part's version forward. An older version changes nothing.
 func (r *reached) advance(part uint16, version string) {
 	current := r.versions[part]
 	next := object.Advance(current, version)
 	if next == current {
 		return
 	}
-	if r.sorted && !ordered(current) {
-		r.sorted = false // it may rank lower now
+	if r.sorted && !comparableVersion(current) {
+		r.sorted = false // a version that does not compare ranks highest, the next may rank lower
 	}
-	r.write(part, next)
+	r.move(part, next)
 }
 
-// set puts a part at a version, which may be back.
+// set sets a part's version, which may be older than before.
 func (r *reached) set(part uint16, version string) {
-	r.write(part, version)
+	r.move(part, version)
 	r.sorted = false
 }
 
-// lowest returns the lowest version of all parts. Those that do not compare count only
-// where none does.
+// lowest returns the lowest version of all parts. A version that does not compare counts only if no
+// version compares.
 func (r *reached) lowest() string {
 	if len(r.versions) == 1 {
 		return r.versions[0]
@@ -100,11 +101,11 @@ func (r *reached) lowest() string {
 			return r.versions[top]
 		}
 		r.seen[top] = r.versions[top]
-		r.sink(0)
+		r.siftDown(0)
 	}
 }
 
-// sort makes the heap.
+// sort builds the heap.
 func (r *reached) sort() {
 	r.seen = append(r.seen[:0], r.versions...)
 	r.heap = r.heap[:0]
@@ -112,13 +113,13 @@ func (r *reached) sort() {
 		r.heap = append(r.heap, uint16(part)) //nolint:gosec // at most maxSources
 	}
 	for i := len(r.heap)/2 - 1; i >= 0; i-- {
-		r.sink(i)
+		r.siftDown(i)
 	}
 	r.sorted = true
 }
 
-// sink moves the part at a place of the heap down to where it belongs.
-func (r *reached) sink(i int) {
+// siftDown moves the part at index i of the heap down to its place.
+func (r *reached) siftDown(i int) {
 	for {
 		child := 2*i + 1
 		if child >= len(r.heap) {
@@ -139,13 +140,13 @@ func (r *reached) before(i, j int) bool {
 	a, b := r.seen[r.heap[i]], r.seen[r.heap[j]]
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	if err != nil {
-		return ordered(a) && !ordered(b)
+		return comparableVersion(a) && !comparableVersion(b)
 	}
 	return order < 0
 }
 
-// ordered tells whether a version compares with others.
-func ordered(version string) bool {
+// comparableVersion reports whether a version compares with others.
+func comparableVersion(version string) bool {
 	_, err := resourceversion.CompareResourceVersion(version, version)
 	return err == nil
 }

@@ -32,14 +32,14 @@ func TestMoreSourcesThanThereAreNumbersForAreRefused(t *testing.T) {
 
 	most := Join(sourcesOf(65_535), Options[*corev1.Pod]{Observe: observed}).core
 	require.NoError(t, most.misused())
-	require.EqualValues(t, 65_535, most.byHand(), "no source has this number")
+	require.EqualValues(t, 65_535, most.partByHand(), "no source has this number")
 }
 
 // lowestOf is the slow twin of reached.lowest.
 func lowestOf(versions []string) string {
 	lowest := versions[0]
 	for _, v := range versions {
-		if object.Older(v, lowest) || ordered(v) && !ordered(lowest) {
+		if object.Older(v, lowest) || comparableVersion(v) && !comparableVersion(lowest) {
 			lowest = v
 		}
 	}
@@ -68,15 +68,15 @@ func TestTheLowestVersionAgainstItsTwin(t *testing.T) {
 				r.advance(uint16(part), version)
 				twin[part] = object.Advance(twin[part], version)
 			}
-			require.Equal(t, twin[part], r.of(uint16(part)))
+			require.Equal(t, twin[part], r.version(uint16(part)))
 			if random.IntN(3) > 0 {
 				continue
 			}
 			got, want := r.lowest(), lowestOf(twin)
-			if ordered(want) || parts == 1 {
+			if comparableVersion(want) || parts == 1 {
 				require.Equal(t, want, got, "seed %d step %d", seed, step)
 			} else {
-				require.False(t, ordered(got), "none of them compares")
+				require.False(t, comparableVersion(got), "none of them compares")
 			}
 			check(t, r)
 		}

@@ -17,7 +17,7 @@ const abandonAfter = 100 * time.Millisecond
 type reading struct {
 	core  *core
 	run   *run
-	sinks []*intake
+	sinks []*informerSink
 	group sync.WaitGroup // the goroutines that are known to end with the run
 	// ended is what is closed when the goroutine of each source has ended, where a
 	// transform may keep it. Without one, group has them all.
@@ -27,7 +27,7 @@ type reading struct {
 func (c *core) newReading(run *run) *reading {
 	r := &reading{core: c, run: run}
 	for i := range c.sources {
-		r.sinks = append(r.sinks, newIntake(c, run, uint16(i))) //nolint:gosec // at most maxSources
+		r.sinks = append(r.sinks, newInformerSink(c, run, uint16(i))) //nolint:gosec // at most maxSources
 		if c.options.Transform != nil {
 			r.ended = append(r.ended, make(chan struct{}))
 		}
@@ -87,7 +87,7 @@ func (r *reading) wait() {
 // mirror mirrors one source into a sink, from a version on, until the run ends. It begins
 // anew, with all objects decoded afresh, once somebody has written into a value that
 // objects share.
-func (c *core) mirror(sink *intake, version string, how reflector.Resume) {
+func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) {
 	once := func() error {
 		ctx, end := c.sharing.until(sink.run.ctx)
 		defer end()
@@ -97,12 +97,12 @@ func (c *core) mirror(sink *intake, version string, how reflector.Resume) {
 			if sink.abandoned == nil || !closed(sink.abandoned) {
 				c.followed[sink.part].Store(r.Followed())
 			}
-			sink.afresh.Store(true) // where the run has not ended
+			sink.untrusted.Store(true) // where the run has not ended
 		}()
 		return r.Run(ctx)
 	}
 	goexit.Outlive(func() {
-		if sink.fill != nil && sink.fillIn() != nil {
+		if sink.fill != nil && sink.writeFill() != nil {
 			return // the run has ended
 		}
 		for sink.run.ctx.Err() == nil {
@@ -115,7 +115,7 @@ func (c *core) mirror(sink *intake, version string, how reflector.Resume) {
 }
 
 // reflector makes what mirrors one source into a sink.
-func (c *core) reflector(sink *intake, version string, how reflector.Resume) *reflector.Reflector {
+func (c *core) reflector(sink *informerSink, version string, how reflector.Resume) *reflector.Reflector {
 	return reflector.New(c.sources[sink.part], sink, reflector.Options{
 		Name:            c.options.Name,
 		Type:            c.objects.watched(),
@@ -143,7 +143,7 @@ func (c *core) fits() func(runtime.Object) error {
 }
 
 // observe takes note of an event of the reflector, and passes it on.
-func (s *intake) observe(e reflector.Event) {
+func (s *informerSink) observe(e reflector.Event) {
 	if closed(s.abandoned) {
 		return
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// version returns the version that the store is at: the lowest of the parts',
-// "" until all have committed. The processLoop's own.
+// version returns the store's version: the lowest version of all parts, or "" until all parts are
+// complete. Only the processLoop calls it.
 func (c *core) version() string {
 	if len(c.parts) > 1 && !c.complete() {
 		return ""
@@ -27,32 +27,32 @@ func (c *core) WaitVersion(ctx context.Context, version string) error {
 	if err := c.waitReached(ctx, version); err != nil {
 		return err
 	}
-	return c.prepared(version)
+	return c.checkQuarantine(version)
 }
 
-// waitReached waits until the store is at a version, whatever has become of the object
-// of that.
+// waitReached waits until the store has reached a version. It does not check whether the object of
+// the version is quarantined.
 func (c *core) waitReached(ctx context.Context, version string) error {
 	return c.waitVersion(ctx, version, func() (bool, error) {
 		return c.atLeast(c.writer.Indexer().Version, version)
 	})
 }
 
-// prepared returns an error if the object of a version could not be prepared.
-func (c *core) prepared(version string) error {
+// checkQuarantine returns an error if the object of a version is quarantined.
+func (c *core) checkQuarantine(version string) error {
 	if key, ok := c.quarantined.at(version); ok {
 		return fmt.Errorf("version %s, of %.*q: %w", version, object.MaxText, key, ErrQuarantined)
 	}
 	return nil
 }
 
-// WaitFor waits until the store shows an object as a write has returned it, or a newer
-// version of it: read your writes. It is [Informer.WaitVersion] for who has the object: of
-// several sources it waits only for those that may hold it, by their namespaces (see
-// [reflector.Scoped]), and for none once the object itself has come.
+// WaitFor waits until the store shows an object as a write has returned it, or a newer version: a
+// caller reads its own writes. With several sources, WaitFor waits for less than
+// [Informer.WaitVersion]: only for the sources whose namespace is the object's (see
+// [reflector.Scoped]), and for no source once the object itself has come.
 //
 // It returns the errors of WaitVersion, [ErrType] for an object without metadata, and
-// [ErrNoSource] where no source may hold the object.
+// [ErrNoSource] if no source reads the object's namespace.
 func (i *Informer[T]) WaitFor(ctx context.Context, obj T) error { return i.core.WaitFor(ctx, obj) }
 
 // WaitFor is [Informer.WaitFor].
@@ -64,7 +64,7 @@ func (c *core) WaitFor(ctx context.Context, obj any) error {
 	key, version := object.Key(m), m.GetResourceVersion()
 	parts := c.partsOf(key.Namespace)
 	if len(parts) == 0 {
-		return fmt.Errorf("informer %s reads nothing of namespace %q: %w", c.options.Name, key.Namespace, ErrNoSource)
+		return fmt.Errorf("informer %s has no source for namespace %q: %w", c.options.Name, key.Namespace, ErrNoSource)
 	}
 	err := c.waitVersion(ctx, version, func() (bool, error) {
 		if stored, ok := c.writer.Stored(key); ok {
@@ -84,7 +84,7 @@ func (c *core) WaitFor(ctx context.Context, obj any) error {
 	if err != nil {
 		return err
 	}
-	return c.prepared(version)
+	return c.checkQuarantine(version)
 }
 
 // partsOf returns the parts that may hold objects of a namespace.
@@ -97,18 +97,20 @@ func (c *core) partsOf(namespace string) (parts []uint16) {
 	return parts
 }
 
-// versionOf returns the version that a part is at. Safe for any goroutine.
+// versionOf returns the version of a part whose changes are visible in the store. Any goroutine may
+// call it.
 func (c *core) versionOf(part uint16) string {
 	if len(c.parts) == 1 {
 		return c.writer.Indexer().Version()
 	}
-	return c.reached.now(part)
+	return c.reached.publishedVersion(part)
 }
 
-// atLeast tells whether a version of the store, or of a part, is at least another one.
-// Before the first full state there is none; one that has none after it never will.
+// atLeast reports whether a version of the store or of a part is at least another version. Before
+// the store is synced, an empty version means not yet. After it, an empty version will stay empty,
+// and atLeast returns an error.
 func (c *core) atLeast(version func() string, other string) (bool, error) {
-	synced := c.isSynced() // first: what syncs the store has set its version before
+	synced := c.isSynced() // before the version, which is set before the store becomes synced
 	now := version()
 	if now == "" && !synced {
 		return false, nil
@@ -120,7 +122,9 @@ func (c *core) atLeast(version func() string, other string) (bool, error) {
 	return order <= 0, nil
 }
 
-// waitVersion waits until something is reached that changes with the store's version.
+// waitVersion waits until reached returns true or an error. reached must depend only on the
+// versions in the store: waitVersion calls it again whenever one of them has moved. version is for
+// error messages.
 func (c *core) waitVersion(ctx context.Context, version string, reached func() (bool, error)) error {
 	if err := c.misused(); err != nil {
 		return err
@@ -145,7 +149,7 @@ func (c *core) waitVersion(ctx context.Context, version string, reached func() (
 	}
 }
 
-// versionWaiters wakes those who wait for the store's version to move.
+// versionWaiters wakes goroutines that wait until the store's version moves.
 type versionWaiters struct {
 	waiting atomic.Int32
 
@@ -153,7 +157,7 @@ type versionWaiters struct {
 	changed chan struct{}
 }
 
-// channel returns a channel that is closed when the version has moved.
+// channel returns a channel that is closed when the version has moved next.
 func (v *versionWaiters) channel() <-chan struct{} {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -164,7 +168,7 @@ func (v *versionWaiters) channel() <-chan struct{} {
 	return v.changed
 }
 
-// wake tells the waiters, if there are any, that the version may have moved.
+// wake wakes the waiters, if there are any: the version may have moved.
 func (v *versionWaiters) wake() {
 	if v.waiting.Load() == 0 {
 		return

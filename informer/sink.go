@@ -1,0 +1,310 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/share"
+	"github.com/tidemark-k8s/tidemark/internal/sharepass"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// informerSink is the sink of one reflector. It prepares each object on the reflector's goroutine,
+// with no lock held, and queues it.
+type informerSink struct {
+	core      *core
+	run       *run
+	part      uint16
+	replacing bool // between Begin and Commit or Abort
+	// untrusted is set while the stored objects must not be trusted: until a replacement that
+	// reuses none of them is committed.
+	untrusted atomic.Bool
+	// pass shares values between objects after the transform. It is nil without a transform, or if
+	// the objects do not belong to the informer alone.
+	pass *sharepass.Pass
+
+	// fill is the user's initial state of the store, and filled the number of its objects written
+	// so far. fill is nil once the state has been written.
+	fill   *State[any]
+	filled int
+
+	// storedKeys maps a server's key to the stored key if the transform has changed the key: an
+	// object whose later versions fail in the transform is found by it. A replacement collects
+	// nextStoredKeys, which becomes storedKeys at its commit.
+	storedKeys, nextStoredKeys map[indexer.Key]indexer.Key
+
+	batch       []deltafifo.Delta // being written
+	transformed int               // the transform was called for the deltas of batch before this index
+	// transforming is the key of the object passed to the running transform, nil while none runs.
+	// The goroutine that sets it to nil decides about the object: either the reflector's, after
+	// the transform, or the goroutine that abandons the sink, if the transform does not return
+	// soon after the end of the run. Then the transform's result is dropped.
+	transforming atomic.Pointer[indexer.Key]
+	abandoned    chan struct{} // closed when the sink is abandoned; nil without a transform
+}
+
+// newInformerSink returns the sink of a part for a run. It is called before the run's goroutines
+// start.
+func newInformerSink(c *core, run *run, part uint16) *informerSink {
+	s := &informerSink{core: c, run: run, part: part}
+	p := &c.parts[part]
+	p.untrusted = p.untrusted || run.options.Anew || closed(c.sharing.broken) && !p.replacedSinceBroken
+	if p.untrusted {
+		p.fill = nil
+	}
+	s.fill = p.fill
+	s.untrusted.Store(p.untrusted)
+	if c.options.Transform != nil {
+		s.abandoned = make(chan struct{})
+	}
+	return s
+}
+
+// abandon gives up the sink if its transform is running, and returns the key of the transform's
+// object.
+func (s *informerSink) abandon() (key indexer.Key, stuck bool) {
+	running := s.transforming.Load()
+	if running == nil || !s.transforming.CompareAndSwap(running, nil) {
+		return key, false
+	}
+	key = *running // valid: the reflector's goroutine waits until abandoned is closed
+	close(s.abandoned)
+	return key, true
+}
+
+// endTransform is called when the transform has returned for an object, or has ended the goroutine.
+// It returns false if the sink was abandoned.
+func (s *informerSink) endTransform(from *deltafifo.Delta) bool {
+	if s.transforming.CompareAndSwap(&from.Key, nil) {
+		return true
+	}
+	<-s.abandoned
+	return false
+}
+
+var (
+	_ reflector.Sink     = (*informerSink)(nil)
+	_ reflector.Recaller = (*informerSink)(nil)
+	_ reflector.Resumer  = (*informerSink)(nil)
+)
+
+// Recall returns the stored object of a key if it is the given version of the object, already
+// transformed. It returns false if the transform has ever changed an identity, since stored objects
+// may not have the server's then, and for an object put by hand.
+func (s *informerSink) Recall(key indexer.Key, uid, version string) (stored any, ok bool) {
+	stored, ok = s.core.writer.Stored(key)
+	if !ok || s.untrusted.Load() || s.core.rewritesIdentity.Load() || identityOf(stored) != (identity{uid, version}) {
+		return nil, false
+	}
+	s.core.writer.Freeze(func(tx *indexer.Tx) {
+		var stamp uint64
+		stored, stamp, ok = tx.Stamped(key)
+		ok = ok && stamp != stampByHand && identityOf(stored) == (identity{uid, version})
+	})
+	if !ok {
+		return nil, false
+	}
+	return stored, true
+}
+
+// DecodesHere is called by a reflector that decodes the objects itself. If there is a transform,
+// values are shared after it, since it may write into the objects.
+func (s *informerSink) DecodesHere() (t *share.Table, values bool) {
+	table := s.core.sharing.table
+	if table == nil || s.core.options.Transform == nil {
+		return table, true
+	}
+	s.pass = sharepass.New(table)
+	return share.New(s.core.options.ShareBytes), false
+}
+
+func (s *informerSink) Begin(ctx context.Context, h reflector.History) error {
+	s.replacing, s.nextStoredKeys = true, nil
+	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, Fresh: h == reflector.NewHistory, Anew: s.untrusted.Load()})
+}
+
+func (s *informerSink) Commit(ctx context.Context, version string) error {
+	s.core.status.confirmed(s.part)
+	return s.commit(ctx, version)
+}
+
+func (s *informerSink) Abort(ctx context.Context) error {
+	s.replacing, s.nextStoredKeys = false, nil
+	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Abort})
+}
+
+func (s *informerSink) push(ctx context.Context, d deltafifo.Delta) error {
+	d.Part = s.part
+	return s.run.queue.Push(ctx, d)
+}
+
+func (s *informerSink) Write(ctx context.Context, batch []deltafifo.Delta) error {
+	s.batch, s.transformed = batch, 0
+	return s.write(ctx)
+}
+
+// Resume goes on with a batch after the transform has ended the goroutine. The transform's object
+// is quarantined.
+func (s *informerSink) Resume(ctx context.Context) error {
+	d := &s.batch[s.transformed-1]
+	if !s.endTransform(d) {
+		return ErrStopped
+	}
+	s.quarantine(d, fmt.Errorf("%w: %w", ErrTransform, indexer.ErrGoexit))
+	return s.write(ctx)
+}
+
+// write prepares the rest of the batch, and queues the batch.
+func (s *informerSink) write(ctx context.Context) error {
+	transform, batch := s.core.options.Transform, s.batch
+	for i := s.transformed; i < len(batch); i++ {
+		d := &batch[i]
+		d.Part, d.Stamp = s.part, stampOf(d.UID)
+		switch {
+		case d.Op == deltafifo.Bookmark || d.Recalled:
+		case d.Op == deltafifo.Poisoned || d.Lost: // the object could not be decoded
+			d.Key = s.storedKey(d.Key)
+			if err, ok := d.Object.(error); ok && !d.Lost {
+				d.Object = undecodable(err)
+			}
+		case transform != nil:
+			s.transformed = i + 1
+			if err := s.transform(d, transform); err != nil {
+				return err
+			}
+		}
+	}
+	s.batch = nil
+	if inspect := s.core.hooks.inspect; inspect != nil {
+		inspect(batch)
+	}
+	if n := len(batch); n > 0 && !s.replacing { // a page of a list proves nothing before the commit
+		s.noteReceived(&batch[n-1])
+	}
+	return s.run.queue.Push(ctx, batch...)
+}
+
+// noteReceived records in the status that the source has sent something. A bookmark without a
+// version means that a watch has brought all changes since the run before, and so confirms that
+// the source has opened that watch.
+func (s *informerSink) noteReceived(last *deltafifo.Delta) {
+	if last.Op == deltafifo.Bookmark && last.Version == "" {
+		s.core.status.confirmed(s.part)
+		return
+	}
+	s.core.status.received(s.part, last.Op == deltafifo.Bookmark)
+}
+
+// transform prepares the object of one delta, or quarantines it if the transform fails; a delete
+// stays a delete. The transform may end the goroutine. It returns [ErrStopped] if the run ended
+// before the transform was called or returned.
+func (s *informerSink) transform(d *deltafifo.Delta, transform func(any) (any, error)) error {
+	s.transforming.Store(&d.Key) // before loading stopping: the end of the run sets stopping, then loads this
+	if s.run.stopping.Load() {
+		s.endTransform(d)
+		return ErrStopped
+	}
+	obj, err := s.core.callTransform(transform, d.Object)
+	switch {
+	case !s.endTransform(d):
+		return ErrStopped
+	case err != nil:
+		s.quarantine(d, err)
+	default:
+		s.transformedTo(d, obj)
+	}
+	return nil
+}
+
+// transformedTo puts the result of the transform into the delta.
+func (s *informerSink) transformedTo(d *deltafifo.Delta, obj any) {
+	if s.pass != nil {
+		s.sharePassed(d.Key, d.Object, obj)
+	}
+	d.Object = obj
+	if identityOf(obj) != (identity{d.UID, d.Version}) {
+		s.core.rewritesIdentity.Store(true)
+	}
+	// The key is the stored object's, so that a program can compute it from the object. UID and
+	// version stay those of the server.
+	if key, ok := keyOf(obj); ok && key != d.Key {
+		s.setStoredKey(d.Op, d.Key, key)
+		d.Key = key
+	}
+}
+
+// quarantine removes an object that cannot be prepared from its delta, and reports it.
+func (s *informerSink) quarantine(d *deltafifo.Delta, err error) {
+	key := d.Key
+	d.Object, d.Key = nil, s.storedKey(key)
+	if d.Op == deltafifo.Deleted {
+		d.Lost = true
+	} else {
+		d.Op, d.Object = deltafifo.Poisoned, err
+	}
+	report := &QuarantineError{Key: key, Err: err}
+	if errors.Is(err, ErrType) {
+		s.core.status.refused(report)
+	}
+	s.core.observe(report)
+}
+
+// sharePassed shares values of an object after its transform.
+func (s *informerSink) sharePassed(key indexer.Key, decoded, result any) {
+	if table := s.core.sharing.table; table.Watched() {
+		table.Name(key.String)
+	}
+	s.pass.Share(decoded, result)
+}
+
+// setStoredKey records that the transform has changed a server's key to the stored key. A delete
+// removes the record.
+func (s *informerSink) setStoredKey(op deltafifo.Op, from, to indexer.Key) {
+	if op == deltafifo.Deleted {
+		delete(s.storedKeys, from)
+		return
+	}
+	s.core.rewritesKeys.Store(true)
+	known := &s.storedKeys
+	if s.replacing {
+		known = &s.nextStoredKeys
+	}
+	if *known == nil {
+		*known = make(map[indexer.Key]indexer.Key)
+	}
+	(*known)[from] = to
+}
+
+// storedKey returns the stored key of a server's key, for an object that cannot be transformed.
+func (s *informerSink) storedKey(key indexer.Key) indexer.Key {
+	to, ok := s.storedKeys[key]
+	if !ok {
+		return key
+	}
+	if s.replacing {
+		s.setStoredKey(deltafifo.Added, key, to)
+	}
+	return to
+}
+
+// callTransform calls a transform. It returns an error if the transform panics, or if its result
+// cannot be stored.
+func (c *core) callTransform(transform func(any) (any, error), obj any) (result any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: panic: %v", ErrTransform, p)
+		}
+	}()
+	if result, err = transform(obj); err != nil {
+		return result, fmt.Errorf("%w: %w", ErrTransform, err)
+	}
+	keyOf(result) // a typed nil panics here
+	if err := c.objects.validate(result); err != nil {
+		return result, fmt.Errorf("%w: %w", ErrTransform, err)
+	}
+	return result, nil
+}
