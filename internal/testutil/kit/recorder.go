@@ -1,0 +1,80 @@
+package kit
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing/synctest"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Recorder records lines, such as the calls of a handler. The zero value is empty.
+type Recorder struct {
+	mu      sync.Mutex
+	lines   []string
+	objects []any
+}
+
+// Add records a line, and the object it is about.
+func (r *Recorder) Add(line string, obj any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines, r.objects = append(r.lines, line), append(r.objects, obj)
+}
+
+// Handler returns a handler that records its calls here: "initial web-1@5", "update web-1@5 web-1@6".
+func (r *Recorder) Handler() cache.ResourceEventHandlerDetailedFuncs {
+	return cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(obj any, initial bool) {
+			if initial {
+				r.Add("initial "+Text(obj), obj)
+			} else {
+				r.Add("add "+Text(obj), obj)
+			}
+		},
+		UpdateFunc: func(old, obj any) { r.Add("update "+Text(old)+" "+Text(obj), obj) },
+		DeleteFunc: func(obj any) { r.Add("delete "+Text(obj), obj) },
+	}
+}
+
+// Take returns the lines since the last Take, after everything in the synctest bubble has come to
+// rest.
+func (r *Recorder) Take() []string {
+	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	lines := r.lines
+	r.lines, r.objects = nil, nil
+	return lines
+}
+
+// Sorted is Take for lines in no certain order.
+func (r *Recorder) Sorted() []string {
+	lines := r.Take()
+	slices.Sort(lines)
+	return lines
+}
+
+// Objects returns the objects of the lines since the last Take.
+func (r *Recorder) Objects() []any {
+	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.objects)
+}
+
+// Text returns the name and version of a pod, those of a tombstone, or what fmt prints.
+func Text(obj any) string {
+	switch o := obj.(type) {
+	case *corev1.Pod:
+		if o == nil {
+			return "nil"
+		}
+		return o.Name + "@" + o.ResourceVersion
+	case cache.DeletedFinalStateUnknown:
+		return fmt.Sprintf("tombstone %s %s", o.Key, Text(o.Obj))
+	}
+	return fmt.Sprint(obj)
+}
