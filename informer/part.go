@@ -117,7 +117,7 @@ func (c *core) stagePut(p *part, d *deltafifo.Delta) {
 		if stamp == stampByHand || c.identity(d.Key, stored) != id {
 			return false
 		}
-		c.recordStaged(p, d.Key, stored, id) // another source may put its own version before this full state is committed
+		c.recordStaged(p, d.Key, stored, id) // another source may put its version before the commit
 		return true
 	}) {
 		return
