@@ -14,6 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/fakecodec"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // counting runs a test on both of ours, whose stores hold their objects encoded. They do
@@ -48,26 +50,26 @@ var byApp = settings{resync: time.Hour, indexes: cache.Indexers{"app": func(obj 
 // Changes and relists are applied without a look into what is stored.
 func TestEncodedApplyingDecodesNothing(t *testing.T) {
 	counting(t, func(t *testing.T, r rig, decoded func(int, string)) {
-		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2"), pod("c", "3")), byApp).start()
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3")), byApp).start()
 		decoded(0, "the first list")
 		for i := range 20 {
-			w.send(watch.Modified, pod("a", fmt.Sprint(11+i)))
+			w.Send(watch.Modified, kit.Pod("a", fmt.Sprint(11+i)))
 		}
-		w.send(watch.Added, pod("d", "40"))
-		w.send(watch.Deleted, pod("b", "41"))
+		w.Send(watch.Added, kit.Pod("d", "40"))
+		w.Send(watch.Deleted, kit.Pod("b", "41"))
 		decoded(0, "events")
-		w.set("50", pod("a", "30"), pod("c", "3"), pod("d", "40"))
-		w.relist()
+		w.Set("50", kit.Pod("a", "30"), kit.Pod("c", "3"), kit.Pod("d", "40"))
+		w.Relist()
 		decoded(0, "a list of what is stored")
-		w.set("60", pod("a", "51"), pod("c", "3"), pod("e", "52"))
-		w.relist()
+		w.Set("60", kit.Pod("a", "51"), kit.Pod("c", "3"), kit.Pod("e", "52"))
+		w.Relist()
 		decoded(0, "a list of something else")
 		require.Len(t, w.keys(), 3)
 		found, err := w.by("app", "")
 		require.NoError(t, err)
 		require.Len(t, found, 3)
 		decoded(0, "keys")
-		require.Equal(t, "a@51", spoken(w.get("default/a")))
+		require.Equal(t, "a@51", kit.Text(w.get("default/a")))
 		decoded(1, "a look-up")
 	})
 }
@@ -75,32 +77,32 @@ func TestEncodedApplyingDecodesNothing(t *testing.T) {
 // A handler is told objects, each decoded once for it, and another handler its own.
 func TestEncodedHandlersDecodeWhatTheyAreTold(t *testing.T) {
 	counting(t, func(t *testing.T, r rig, decoded func(int, string)) {
-		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2")), byApp)
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), byApp)
 		rec, _ := w.records()
 		w.start()
-		require.Len(t, rec.take(), 2)
+		require.Len(t, rec.Take(), 2)
 		decoded(2, "the initial state")
-		w.send(watch.Modified, pod("a", "11"))
+		w.Send(watch.Modified, kit.Pod("a", "11"))
 		decoded(2, "an update")
-		w.send(watch.Added, pod("c", "12"))
+		w.Send(watch.Added, kit.Pod("c", "12"))
 		decoded(1, "an add")
-		w.send(watch.Deleted, pod("c", "13"))
+		w.Send(watch.Deleted, kit.Pod("c", "13"))
 		decoded(1, "a delete")
-		rec.take()
-		w.set("20", pod("b", "2"))
-		w.relist()
-		require.Equal(t, []string{"delete tombstone default/a a@11"}, rec.take())
+		rec.Take()
+		w.Set("20", kit.Pod("b", "2"))
+		w.Relist()
+		require.Equal(t, []string{"delete tombstone default/a a@11"}, rec.Take())
 		decoded(1, "a lost delete")
-		w.send(watch.Modified, pod("b", "21", func(p *corev1.Pod) { p.UID = "another" }))
-		require.NotEmpty(t, rec.take())
+		w.Send(watch.Modified, kit.Pod("b", "21", func(p *corev1.Pod) { p.UID = "another" }))
+		require.NotEmpty(t, rec.Take())
 		decoded(2, "a re-created object")
 		time.Sleep(time.Hour)
-		require.Equal(t, []string{"update b@21 b@21"}, rec.take())
+		require.Equal(t, []string{"update b@21 b@21"}, rec.Take())
 		decoded(1, "a resync, whose old and new are one")
 		late, _ := w.records()
-		require.Equal(t, []string{"initial b@21"}, late.take())
+		require.Equal(t, []string{"initial b@21"}, late.Take())
 		decoded(1, "a late handler")
-		w.send(watch.Modified, pod("b", "22"))
+		w.Send(watch.Modified, kit.Pod("b", "22"))
 		decoded(4, "two handlers")
 	})
 }
@@ -112,7 +114,7 @@ func TestEncodedBacklogsAreNotDecoded(t *testing.T) {
 			if r.name != nativeRig.name {
 				return
 			}
-			w := r.world(t, newScript("10", pod("a", "1")), byApp)
+			w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), byApp)
 			gate, last := make(chan struct{}), ""
 			reg, err := w.native().informer.Handle(informer.Funcs[*corev1.Pod]{
 				Added:   func(*corev1.Pod) { <-gate },
@@ -122,7 +124,7 @@ func TestEncodedBacklogsAreNotDecoded(t *testing.T) {
 			w.start()
 			decoded(1, "the initial state")
 			for i := range 2000 {
-				w.send(watch.Modified, pod("a", fmt.Sprint(11+i)))
+				w.Send(watch.Modified, kit.Pod("a", fmt.Sprint(11+i)))
 			}
 			synctest.Wait()
 			calls := 2000
@@ -143,7 +145,7 @@ func TestEncodedBacklogsAreNotDecoded(t *testing.T) {
 // A handler that has no function for an event has nothing decoded for it.
 func TestEncodedNothingIsDecodedForNobody(t *testing.T) {
 	counting(t, func(t *testing.T, r rig, decoded func(int, string)) {
-		w := r.world(t, newScript("10", pod("a", "1")), byApp)
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), byApp)
 		adds := 0
 		if r.name == nativeRig.name {
 			_, err := w.native().informer.Handle(informer.Funcs[*corev1.Pod]{Added: func(*corev1.Pod) { adds++ }}, informer.HandlerOptions{})
@@ -154,8 +156,8 @@ func TestEncodedNothingIsDecodedForNobody(t *testing.T) {
 		}
 		w.start()
 		decoded(1, "the initial state")
-		w.send(watch.Modified, pod("a", "11"))
-		w.send(watch.Deleted, pod("a", "12"))
+		w.Send(watch.Modified, kit.Pod("a", "11"))
+		w.Send(watch.Deleted, kit.Pod("a", "12"))
 		decoded(0, "an update and a delete")
 		require.Equal(t, 1, adds)
 	})
@@ -167,12 +169,12 @@ func TestEncodedStoresOfUsers(t *testing.T) {
 		if r.name != faceRig.name {
 			return
 		}
-		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2")), byApp).start()
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), byApp).start()
 		for of, x := range map[string]cache.Indexer{"of an informer": w.shared().GetIndexer(), "without one": r.newIndex(cache.MetaNamespaceKeyFunc, byApp.indexes)} {
-			require.NoError(t, x.Replace([]any{pod("a", "5"), pod("b", "6")}, "10"))
-			require.NoError(t, x.Add(pod("c", "7")))
-			require.NoError(t, x.Update(pod("c", "8")))
-			require.NoError(t, x.Delete(pod("a", "9")))
+			require.NoError(t, x.Replace([]any{kit.Pod("a", "5"), kit.Pod("b", "6")}, "10"))
+			require.NoError(t, x.Add(kit.Pod("c", "7")))
+			require.NoError(t, x.Update(kit.Pod("c", "8")))
+			require.NoError(t, x.Delete(kit.Pod("a", "9")))
 			decoded(0, "writes "+of)
 			all := x.List()
 			require.Len(t, all, 2)
@@ -182,14 +184,14 @@ func TestEncodedStoresOfUsers(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, found, 2)
 			decoded(2, "an index "+of)
-			found, err = x.Index("app", pod("c", "1"))
+			found, err = x.Index("app", kit.Pod("c", "1"))
 			require.NoError(t, err)
 			require.Len(t, found, 2)
 			decoded(2, "an index by an object "+of)
-			obj, exists, err := x.Get(pod("c", ""))
+			obj, exists, err := x.Get(kit.Pod("c", ""))
 			require.NoError(t, err)
 			require.True(t, exists)
-			require.Equal(t, "c@8", spoken(obj))
+			require.Equal(t, "c@8", kit.Text(obj))
 			decoded(1, "a look-up "+of)
 		}
 	})

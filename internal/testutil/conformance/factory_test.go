@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/factory"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // factoryOptions are those that both factories have, each under its own type.
@@ -137,8 +139,8 @@ func TestContract_B108_Options(t *testing.T) {
 			},
 			resyncs: map[metav1.Object]time.Duration{&corev1.Pod{}: time.Minute},
 		})
-		rec := &recorder{}
-		_, err := f.Core().V1().Pods().Informer().AddEventHandler(rec.handler())
+		rec := &kit.Recorder{}
+		_, err := f.Core().V1().Pods().Informer().AddEventHandler(rec.Handler())
 		require.NoError(t, err)
 		starts(t, f)
 		found, err := f.Core().V1().Pods().Lister().List(labels.Everything())
@@ -146,9 +148,9 @@ func TestContract_B108_Options(t *testing.T) {
 		require.Len(t, found, 1)
 		require.Equal(t, "prod/web", found[0].Namespace+"/"+found[0].Name)
 		require.Equal(t, "yes", found[0].Annotations["seen"])
-		rec.take()
+		rec.Take()
 		time.Sleep(time.Minute + halfAMinute)
-		require.Len(t, rec.take(), 1)
+		require.Len(t, rec.Take(), 1)
 	})
 }
 
@@ -186,7 +188,7 @@ func TestContract_B110_TheIndexOfNamespaces(t *testing.T) {
 func TestContract_T20_InformerFor(t *testing.T) {
 	face(t, func(t T, r rig) {
 		f := newFactory(r, fake.NewClientset(podIn("prod", "web")), 0, factoryOptions{})
-		mine := r.shared(newScript("10", pod("a", "1")), &corev1.Pod{}, cache.SharedIndexInformerOptions{})
+		mine := r.shared(kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, cache.SharedIndexInformerOptions{})
 		calls := 0
 		construct := func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { calls++; return mine }
 		require.Same(t, mine, f.InformerFor(&corev1.Pod{}, construct))
@@ -253,7 +255,7 @@ func TestContract_B112_B113_B114_Listers(t *testing.T) {
 // D21, B112: a nil selector selects everything.
 func TestContract_D21_B112_ANilSelector(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")), settings{indexes: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}}).start()
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{indexes: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}}).start()
 		var found []*corev1.Pod
 		var err error
 		switch s := w.subject.(type) {

@@ -24,6 +24,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/factory"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // T16, T8: fake clientsets drive an informer: its list, and each change, though
@@ -32,7 +34,7 @@ func TestContract_T16_T8_FakeClientsets(t *testing.T) {
 	face(t, func(t T, r rig) {
 		client := fake.NewClientset(podIn("prod", "web"))
 		f := newFactory(r, client, 0, factoryOptions{})
-		rec := &recorder{}
+		rec := &kit.Recorder{}
 		i := f.Core().V1().Pods().Informer()
 		_, err := i.AddEventHandler(named(rec))
 		require.NoError(t, err)
@@ -49,18 +51,18 @@ func TestContract_T16_T8_FakeClientsets(t *testing.T) {
 			require.NoError(t, err)
 		}
 		require.NoError(t, pods.Delete(ctx, "web", metav1.DeleteOptions{}))
-		require.Equal(t, []string{"add web", "add db", "update db", "update db", "update db", "delete web"}, rec.take())
+		require.Equal(t, []string{"add web", "add db", "update db", "update db", "update db", "delete web"}, rec.Take())
 		require.Equal(t, []string{"prod/db"}, i.GetStore().ListKeys())
 	})
 }
 
 // named writes down names alone.
-func named(rec *recorder) cache.ResourceEventHandler {
+func named(rec *kit.Recorder) cache.ResourceEventHandler {
 	name := func(obj any) string { return obj.(metav1.Object).GetName() }
-	return told{
-		add:    func(obj any, _ bool) { rec.add("add "+name(obj), obj) },
-		update: func(_, obj any) { rec.add("update "+name(obj), obj) },
-		delete: func(obj any) { rec.add("delete "+name(obj), obj) },
+	return funcs{
+		AddFunc:    func(obj any, _ bool) { rec.Add("add "+name(obj), obj) },
+		UpdateFunc: func(_, obj any) { rec.Add("update "+name(obj), obj) },
+		DeleteFunc: func(obj any) { rec.Add("delete "+name(obj), obj) },
 	}
 }
 
@@ -84,7 +86,7 @@ func TestContract_T16_B104_FakeDynamicClients(t *testing.T) {
 		}
 		i := f.ForResource(podResource).Informer()
 		require.Same(t, i, f.ForResource(podResource).Informer())
-		rec := &recorder{}
+		rec := &kit.Recorder{}
 		_, err := i.AddEventHandler(named(rec))
 		require.NoError(t, err)
 		startsGeneric(t, f, f.Shutdown)
@@ -95,7 +97,7 @@ func TestContract_T16_B104_FakeDynamicClients(t *testing.T) {
 		_, err = client.Resource(podResource).Namespace("prod").Create(t.Context(), obj, metav1.CreateOptions{})
 		require.NoError(t, err)
 		require.NoError(t, client.Resource(podResource).Namespace("prod").Delete(t.Context(), "web", metav1.DeleteOptions{}))
-		require.Equal(t, []string{"add web", "add db", "delete web"}, rec.take())
+		require.Equal(t, []string{"add web", "add db", "delete web"}, rec.Take())
 		_, err = f.ForResource(podResource).Lister().ByNamespace("prod").Get("db")
 		require.NoError(t, err)
 	})
@@ -118,7 +120,7 @@ func TestContract_T16_B104_FakeMetadataClients(t *testing.T) {
 			f = metadatainformer.NewSharedInformerFactory(client, 0)
 		}
 		i := f.ForResource(podResource).Informer()
-		rec := &recorder{}
+		rec := &kit.Recorder{}
 		_, err := i.AddEventHandler(named(rec))
 		require.NoError(t, err)
 		startsGeneric(t, f, f.Shutdown)
@@ -126,7 +128,7 @@ func TestContract_T16_B104_FakeMetadataClients(t *testing.T) {
 		_, err = client.Resource(podResource).Namespace("prod").(metadatafake.MetadataClient).CreateFake(meta("db"), metav1.CreateOptions{})
 		require.NoError(t, err)
 		require.NoError(t, client.Resource(podResource).Namespace("prod").Delete(t.Context(), "web", metav1.DeleteOptions{}))
-		require.Equal(t, []string{"add web", "add db", "delete web"}, rec.take())
+		require.Equal(t, []string{"add web", "add db", "delete web"}, rec.Take())
 	})
 }
 
@@ -135,26 +137,26 @@ func TestContract_B9_B57_FakeControllerSource(t *testing.T) {
 	each(t, func(t T, r rig) {
 		source := fcache.NewFakeControllerSource()
 		t.Cleanup(source.Shutdown)
-		source.Add(pod("a", ""))
-		source.Add(pod("b", ""))
+		source.Add(kit.Pod("a", ""))
+		source.Add(kit.Pod("b", ""))
 		w := &world{subject: r.make(t, bounded{source}, settings{}), t: t}
 		rec, reg := w.records()
 		w.start()
-		require.Equal(t, []string{"initial a@1", "initial b@2"}, rec.sorted())
+		require.Equal(t, []string{"initial a@1", "initial b@2"}, rec.Sorted())
 		require.True(t, w.synced() && reg.synced())
-		source.Modify(pod("a", ""))
-		source.Add(pod("c", ""))
-		source.Delete(pod("b", ""))
-		require.Equal(t, []string{"update a@1 a@3", "add c@4", "delete b@5"}, rec.take())
+		source.Modify(kit.Pod("a", ""))
+		source.Add(kit.Pod("c", ""))
+		source.Delete(kit.Pod("b", ""))
+		require.Equal(t, []string{"update a@1 a@3", "add c@4", "delete b@5"}, rec.Take())
 
 		// What was missed is found out when the connection is lost.
-		source.ModifyDropWatch(pod("a", ""))
-		source.AddDropWatch(pod("d", ""))
-		source.DeleteDropWatch(pod("c", ""))
-		require.Empty(t, rec.take())
+		source.ModifyDropWatch(kit.Pod("a", ""))
+		source.AddDropWatch(kit.Pod("d", ""))
+		source.DeleteDropWatch(kit.Pod("c", ""))
+		require.Empty(t, rec.Take())
 		source.ResetWatch()
 		time.Sleep(time.Minute)
-		require.Equal(t, []string{"add d@7", "delete tombstone default/c c@4", "update a@3 a@6"}, rec.sorted())
+		require.Equal(t, []string{"add d@7", "delete tombstone default/c c@4", "update a@3 a@6"}, rec.Sorted())
 		require.Equal(t, []string{"default/a", "default/d"}, w.keys())
 		w.stop()
 	})
@@ -171,13 +173,13 @@ func TestContract_D12_B70_ABareFakeControllerSource(t *testing.T) {
 	ours(t, "its source says that it cannot stream, or client-go would wait for ever", func(t T, r rig) {
 		source := fcache.NewFakeControllerSource()
 		t.Cleanup(source.Shutdown)
-		source.Add(pod("a", ""))
+		source.Add(kit.Pod("a", ""))
 		w := &world{subject: r.make(t, source, settings{}), t: t}
 		rec, _ := w.records()
 		w.start()
 		time.Sleep(time.Minute)
-		source.Modify(pod("a", ""))
-		require.Equal(t, []string{"initial a@1", "update a@1 a@2"}, rec.take())
+		source.Modify(kit.Pod("a", ""))
+		require.Equal(t, []string{"initial a@1", "update a@1 a@2"}, rec.Take())
 		w.stop()
 	})
 }
@@ -207,22 +209,22 @@ func driveFakeWatcher(t T, r rig, f interface {
 	Modify(runtime.Object)
 	Delete(runtime.Object)
 }) {
-	s := newScript("10", pod("a", "1"))
-	s.watch = func(context.Context, metav1.ListOptions) (watch.Interface, error) { return f, nil }
+	s := kit.NewScript("10", kit.Pod("a", "1"))
+	s.OnWatch = func(context.Context, metav1.ListOptions) (watch.Interface, error) { return f, nil }
 	w := r.world(t, s)
 	rec, _ := w.records()
 	w.start()
-	f.Modify(pod("a", "11"))
-	f.Add(pod("b", "12"))
-	f.Delete(pod("a", "13"))
-	require.Equal(t, []string{"initial a@1", "update a@1 a@11", "add b@12", "delete a@13"}, rec.take())
+	f.Modify(kit.Pod("a", "11"))
+	f.Add(kit.Pod("b", "12"))
+	f.Delete(kit.Pod("a", "13"))
+	require.Equal(t, []string{"initial a@1", "update a@1 a@11", "add b@12", "delete a@13"}, rec.Take())
 	w.stop()
 }
 
 // B115, B116: client-go's mutation cache works over any store.
 func TestContract_B115_B116_MutationCache(t *testing.T) {
 	face(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"))).start()
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
 		store := w.shared().GetIndexer()
 		mutations := cache.NewIntegerResourceVersionMutationCache(klog.Background(), store, store, time.Hour, true)
 		newest := func(key string) string {
@@ -231,27 +233,27 @@ func TestContract_B115_B116_MutationCache(t *testing.T) {
 			if !exists {
 				return ""
 			}
-			return spoken(obj)
+			return kit.Text(obj)
 		}
 		require.Equal(t, "a@1", newest("default/a"))
-		mutations.Mutation(pod("a", "11"))
-		mutations.Mutation(pod("b", "12"))
+		mutations.Mutation(kit.Pod("a", "11"))
+		mutations.Mutation(kit.Pod("b", "12"))
 		require.Equal(t, "a@11", newest("default/a"))
 		require.Equal(t, "b@12", newest("default/b"))
-		w.send(watch.Modified, pod("a", "15"))
+		w.Send(watch.Modified, kit.Pod("a", "15"))
 		synctest.Wait()
 		require.Equal(t, "a@15", newest("default/a"))
 
 		// Told by a handler, it knows that an answer was late.
-		w.handles(told{
-			update: func(_, obj any) { mutations.OnAddOrUpdate(obj.(podType)) },
-			delete: func(obj any) { mutations.OnDelete(obj.(podType)) },
+		w.handles(funcs{
+			UpdateFunc: func(_, obj any) { mutations.OnAddOrUpdate(obj.(podType)) },
+			DeleteFunc: func(obj any) { mutations.OnDelete(obj.(podType)) },
 		})
-		mutations.Mutation(pod("a", "16"))
-		w.send(watch.Deleted, pod("a", "17"))
+		mutations.Mutation(kit.Pod("a", "16"))
+		w.Send(watch.Deleted, kit.Pod("a", "17"))
 		synctest.Wait()
 		require.Empty(t, newest("default/a"))
-		mutations.Mutation(pod("a", "16"))
+		mutations.Mutation(kit.Pod("a", "16"))
 		require.Empty(t, newest("default/a"), "it is gone for good")
 	})
 }

@@ -14,23 +14,25 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // B78, T10: a late handler gets what is stored, then all that follows: no gap,
 // nothing twice.
 func TestContract_B78_T10_JoiningLate(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"))).start()
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
 		gate := make(chan struct{})
-		rec := &recorder{}
-		h := rec.handler()
-		reg := w.handles(told{add: func(obj any, initial bool) { <-gate; h.add(obj, initial) }, update: h.update})
-		w.send(watch.Modified, pod("a", "11"))
-		w.send(watch.Added, pod("b", "12"))
-		require.Empty(t, rec.take())
+		rec := &kit.Recorder{}
+		h := rec.Handler()
+		reg := w.handles(funcs{AddFunc: func(obj any, initial bool) { <-gate; h.AddFunc(obj, initial) }, UpdateFunc: h.UpdateFunc})
+		w.Send(watch.Modified, kit.Pod("a", "11"))
+		w.Send(watch.Added, kit.Pod("b", "12"))
+		require.Empty(t, rec.Take())
 		require.False(t, reg.synced(), "B80: not told yet")
 		close(gate)
-		require.Equal(t, []string{"initial a@1", "update a@1 a@11", "add b@12"}, rec.take())
+		require.Equal(t, []string{"initial a@1", "update a@1 a@11", "add b@12"}, rec.Take())
 		require.True(t, reg.synced())
 	})
 }
@@ -38,10 +40,10 @@ func TestContract_B78_T10_JoiningLate(t *testing.T) {
 // B78, T11: who comes after the end is told so, in these words.
 func TestContract_B78_T11_JoiningTooLate(t *testing.T) {
 	face(t, func(t T, r rig) {
-		w := r.world(t, newScript("10")).start()
+		w := r.world(t, kit.NewScript("10")).start()
 		w.stop()
 		require.True(t, w.stopped())
-		_, err := w.shared().AddEventHandler(told{})
+		_, err := w.shared().AddEventHandler(funcs{})
 		require.Error(t, err)
 		require.Regexp(t, "was not added to shared informer because it has stopped already$", err.Error())
 		require.Error(t, w.addIndexers(cache.Indexers{"x": cache.MetaNamespaceIndexFunc}))
@@ -52,9 +54,9 @@ func TestContract_B78_T11_JoiningTooLate(t *testing.T) {
 // returned; never, if the informer ends before.
 func TestContract_B80_SyncOfARegistration(t *testing.T) {
 	each(t, func(t T, r rig) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		gate := make(chan struct{})
-		s.list = func(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
+		s.OnList = func(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
 			select {
 			case <-gate:
 			case <-ctx.Done():
@@ -63,7 +65,7 @@ func TestContract_B80_SyncOfARegistration(t *testing.T) {
 		}
 		w := r.world(t, s)
 		step := make(chan struct{})
-		reg := w.handles(told{add: func(any, bool) { <-step }})
+		reg := w.handles(funcs{AddFunc: func(any, bool) { <-step }})
 		require.False(t, reg.synced())
 		w.start()
 		require.False(t, w.synced() || reg.synced())
@@ -79,9 +81,9 @@ func TestContract_B80_SyncOfARegistration(t *testing.T) {
 		require.True(t, reg.synced())
 	})
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
 		gate := make(chan struct{})
-		reg := w.handles(told{add: func(any, bool) { <-gate }})
+		reg := w.handles(funcs{AddFunc: func(any, bool) { <-gate }})
 		stop := w.start().stop
 		stopping := make(chan struct{})
 		go func() { defer close(stopping); stop() }()
@@ -95,7 +97,7 @@ func TestContract_B80_SyncOfARegistration(t *testing.T) {
 // B80, B102: with nothing there, everything is synced at once.
 func TestContract_B80_NothingToTell(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10"))
+		w := r.world(t, kit.NewScript("10"))
 		_, before := w.records()
 		w.start()
 		_, after := w.records()
@@ -108,31 +110,31 @@ func TestContract_B80_NothingToTell(t *testing.T) {
 // the end.
 func TestContract_B81_Leaving(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		rec, reg := w.records()
 		stays, _ := w.records()
 		w.start()
-		require.Len(t, rec.take(), 1)
-		stays.take()
+		require.Len(t, rec.Take(), 1)
+		stays.Take()
 		require.NoError(t, reg.remove())
 		require.NoError(t, reg.remove())
 		synctest.Wait()
-		w.send(watch.Modified, pod("a", "11"))
-		require.Empty(t, rec.take())
-		require.Len(t, stays.take(), 1)
+		w.Send(watch.Modified, kit.Pod("a", "11"))
+		require.Empty(t, rec.Take())
+		require.Len(t, stays.Take(), 1)
 		w.stop()
 		require.NoError(t, reg.remove())
 	})
 	face(t, func(t T, r rig) {
-		w, other := r.world(t, newScript("10", pod("a", "1"))), r.world(t, newScript("10"))
+		w, other := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))), r.world(t, kit.NewScript("10"))
 		rec, reg := w.records()
 		w.start()
-		rec.take()
+		rec.Take()
 		handle := reg.(sharedRegistration).handle
 		require.NoError(t, other.shared().RemoveEventHandler(handle), "it is not there")
 		require.Error(t, w.shared().RemoveEventHandler(foreign{}))
-		w.send(watch.Modified, pod("a", "11"))
-		require.Len(t, rec.take(), 1, "it is still here")
+		w.Send(watch.Modified, kit.Pod("a", "11"))
+		require.Len(t, rec.Take(), 1, "it is still here")
 	})
 }
 
@@ -144,15 +146,15 @@ type foreign struct {
 // B81: the callback that runs when a handler leaves may go on; nothing follows.
 func TestContract_B81_LeavingDuringACallback(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2")))
-		gate, rec := make(chan struct{}), &recorder{}
-		h := rec.handler()
-		reg := w.handles(told{add: func(obj any, initial bool) { <-gate; h.add(obj, initial) }})
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
+		gate, rec := make(chan struct{}), &kit.Recorder{}
+		h := rec.Handler()
+		reg := w.handles(funcs{AddFunc: func(obj any, initial bool) { <-gate; h.AddFunc(obj, initial) }})
 		w.start()
 		require.NoError(t, reg.remove(), "it does not wait")
-		require.Empty(t, rec.take())
+		require.Empty(t, rec.Take())
 		close(gate)
-		require.LessOrEqual(t, len(rec.take()), 2, "B81: client-go may tell what it had taken")
+		require.LessOrEqual(t, len(rec.Take()), 2, "B81: client-go may tell what it had taken")
 	})
 }
 
@@ -160,14 +162,14 @@ func TestContract_B81_LeavingDuringACallback(t *testing.T) {
 // is none to wait for.
 func TestContract_B82_T2_ShuttingDown(t *testing.T) {
 	face(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		_, never := w.records()
 		shut := func(reg registration) error {
 			return cache.ShutDownEventHandler(w.shared(), reg.(sharedRegistration).handle)
 		}
 		require.NoError(t, shut(never), "never started")
 		gate := make(chan struct{})
-		reg := w.handles(told{add: func(any, bool) { <-gate }})
+		reg := w.handles(funcs{AddFunc: func(any, bool) { <-gate }})
 		w.start()
 		down := make(chan error, 1)
 		go func() { down <- shut(reg) }()
@@ -183,21 +185,21 @@ func TestContract_B82_T2_ShuttingDown(t *testing.T) {
 // D15: while a late handler is stuck, all goes on for everybody else.
 func TestContract_D15_ALateHandlerDelaysNobody(t *testing.T) {
 	ours(t, "it holds up others for as long as it takes to send it the store, which no test can catch it at", func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		early, _ := w.records()
 		w.start()
-		early.take()
+		early.Take()
 		gate := make(chan struct{})
 		defer close(gate)
-		late := w.handles(told{add: func(any, bool) { <-gate }})
+		late := w.handles(funcs{AddFunc: func(any, bool) { <-gate }})
 		synctest.Wait()
-		w.send(watch.Modified, pod("a", "11"))
-		require.Len(t, early.take(), 1)
+		w.Send(watch.Modified, kit.Pod("a", "11"))
+		require.Len(t, early.Take(), 1)
 		require.False(t, late.synced() || w.stopped())
 		require.Equal(t, "11", w.version())
 		require.NoError(t, w.addIndexers(cache.Indexers{"namespaces": cache.MetaNamespaceIndexFunc}))
 		third, reg := w.records()
-		require.Len(t, third.take(), 1)
+		require.Len(t, third.Take(), 1)
 		require.NoError(t, reg.remove())
 	})
 }
@@ -213,14 +215,14 @@ func survive(t *testing.T) {
 func TestContract_D16_B80_AHandlerThatPanicsSyncs(t *testing.T) {
 	survive(t)
 	differs(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
 		var calls atomic.Int32
-		reg := w.handles(told{
-			add:    func(any, bool) { calls.Add(1); panic("on purpose") },
-			update: func(any, any) { calls.Add(1); panic("on purpose") },
+		reg := w.handles(funcs{
+			AddFunc:    func(any, bool) { calls.Add(1); panic("on purpose") },
+			UpdateFunc: func(any, any) { calls.Add(1); panic("on purpose") },
 		})
 		w.start()
-		w.send(watch.Modified, pod("a", "11"))
+		w.Send(watch.Modified, kit.Pod("a", "11"))
 		synctest.Wait()
 		require.EqualValues(t, 3, calls.Load(), "and no second was slept away")
 		require.True(t, reg.synced())
@@ -231,23 +233,23 @@ func TestContract_D16_B80_AHandlerThatPanicsSyncs(t *testing.T) {
 func TestContract_B97_D16_AHandlerThatPanicsGoesOn(t *testing.T) {
 	survive(t)
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2")))
-		clumsy := &recorder{}
-		w.handles(told{add: func(obj any, initial bool) { clumsy.handler().OnAdd(obj, initial); panic("on purpose") }})
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
+		clumsy := &kit.Recorder{}
+		w.handles(funcs{AddFunc: func(obj any, initial bool) { clumsy.Handler().OnAdd(obj, initial); panic("on purpose") }})
 		other, _ := w.records()
 		w.start()
-		require.Len(t, other.take(), 2)
-		w.send(watch.Added, pod("c", "11"))
+		require.Len(t, other.Take(), 2)
+		w.Send(watch.Added, kit.Pod("c", "11"))
 		time.Sleep(time.Minute)
-		require.Equal(t, []string{"add c@11", "initial a@1", "initial b@2"}, clumsy.sorted())
+		require.Equal(t, []string{"add c@11", "initial a@1", "initial b@2"}, clumsy.Sorted())
 	})
 }
 
 // B97: unless ReallyCrash says otherwise, the process ends.
 func TestContract_B97_B98_APanicEndsTheProcess(t *testing.T) {
 	dying(t, "on purpose", func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
-		w.handles(told{add: func(any, bool) { panic("on purpose") }})
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
+		w.handles(funcs{AddFunc: func(any, bool) { panic("on purpose") }})
 		w.start()
 		time.Sleep(time.Hour)
 	})
@@ -263,10 +265,10 @@ func TestContract_D17_B83_AHandlerTakesItselfOutAtTheEnd(t *testing.T) {
 }
 
 func takesItselfOut(t T, r rig, stopping bool) {
-	w := r.world(t, newScript("10", pod("a", "1")))
+	w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 	gate, calls := make(chan struct{}), 0
 	var reg registration
-	reg = w.handles(told{add: func(any, bool) {
+	reg = w.handles(funcs{AddFunc: func(any, bool) {
 		calls++
 		<-gate
 		require.NoError(t, reg.remove())
@@ -289,17 +291,17 @@ func takesItselfOut(t T, r rig, stopping bool) {
 // change it.
 func TestContract_B117_B30_ObjectsAreShared(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		one, _ := w.records()
 		two, _ := w.records()
 		w.start()
 		stored := w.get("default/a")
-		require.Same(t, stored, one.objects()[0])
-		require.Same(t, stored, two.objects()[0])
-		one.take()
-		w.send(watch.Modified, pod("a", "11", func(p *corev1.Pod) { p.Spec.NodeName = "n" }))
+		require.Same(t, stored, one.Objects()[0])
+		require.Same(t, stored, two.Objects()[0])
+		one.Take()
+		w.Send(watch.Modified, kit.Pod("a", "11", func(p *corev1.Pod) { p.Spec.NodeName = "n" }))
 		synctest.Wait()
-		require.Same(t, w.get("default/a"), one.objects()[0])
+		require.Same(t, w.get("default/a"), one.Objects()[0])
 		require.Empty(t, stored.(*corev1.Pod).Spec.NodeName, "the old one is left alone")
 	})
 }
@@ -308,7 +310,7 @@ func TestContract_B117_B30_ObjectsAreShared(t *testing.T) {
 // variable once, so that the test is another process's.
 func TestContract_T15_B117_TheMutationDetector(t *testing.T) {
 	dying(t, "modified", func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"))).start()
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
 		time.Sleep(5 * time.Second)
 		w.get("default/a").(*corev1.Pod).Labels = map[string]string{"changed": "yes"}
 		time.Sleep(5 * time.Second)

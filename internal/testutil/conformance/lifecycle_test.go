@@ -14,19 +14,21 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // B94, T11: a second Run returns, and changes nothing.
 func TestContract_B94_T11_ASecondRun(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		rec, _ := w.records()
 		w.start()
 		w.run(t.Context())
 		require.False(t, w.stopped())
-		rec.take()
-		w.send(watch.Modified, pod("a", "11"))
-		require.Equal(t, []string{"update a@1 a@11"}, rec.take())
+		rec.Take()
+		w.Send(watch.Modified, kit.Pod("a", "11"))
+		require.Equal(t, []string{"update a@1 a@11"}, rec.Take())
 		w.stop()
 		w.run(t.Context())
 		require.True(t, w.stopped())
@@ -36,7 +38,7 @@ func TestContract_B94_T11_ASecondRun(t *testing.T) {
 // D18: of two first Runs, one runs.
 func TestContract_D18_TwoRunsAtOnce(t *testing.T) {
 	ours(t, "both run, if they come together closely enough", func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{}, 2)
 		for range 2 {
@@ -45,7 +47,7 @@ func TestContract_D18_TwoRunsAtOnce(t *testing.T) {
 		synctest.Wait()
 		require.Len(t, ended, 1)
 		require.True(t, w.synced())
-		lists, _ := w.requests()
+		lists, _ := w.Requests()
 		require.Equal(t, 1, lists)
 		cancel()
 		<-ended
@@ -56,16 +58,16 @@ func TestContract_D18_TwoRunsAtOnce(t *testing.T) {
 // B95: Run returns when the handlers have; what waits for them is dropped.
 func TestContract_B95_TheEnd(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
-		gate, rec := make(chan struct{}), &recorder{}
-		h := rec.handler()
-		w.handles(told{
-			add:    func(obj any, initial bool) { <-gate; h.add(obj, initial) },
-			update: h.update,
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
+		gate, rec := make(chan struct{}), &kit.Recorder{}
+		h := rec.Handler()
+		w.handles(funcs{
+			AddFunc:    func(obj any, initial bool) { <-gate; h.AddFunc(obj, initial) },
+			UpdateFunc: h.UpdateFunc,
 		})
 		stop := w.start().stop
 		for range 10 {
-			w.send(watch.Modified, pod("a", "11"))
+			w.Send(watch.Modified, kit.Pod("a", "11"))
 		}
 		synctest.Wait()
 		ended := make(chan struct{})
@@ -79,21 +81,21 @@ func TestContract_B95_TheEnd(t *testing.T) {
 		}
 		close(gate)
 		<-ended
-		require.LessOrEqual(t, len(rec.take()), 2, "client-go may tell what it had taken")
+		require.LessOrEqual(t, len(rec.Take()), 2, "client-go may tell what it had taken")
 	})
 }
 
 // B96: after the end the store has what it had.
 func TestContract_B96_AfterTheEnd(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"))).start()
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
 		w.stop()
 		require.True(t, w.stopped() && w.synced())
 		require.Equal(t, []string{"default/a"}, w.keys())
-		require.Equal(t, "a@1", spoken(w.get("default/a")))
-		lists, _ := w.requests()
+		require.Equal(t, "a@1", kit.Text(w.get("default/a")))
+		lists, _ := w.Requests()
 		w.run(t.Context())
-		again, _ := w.requests()
+		again, _ := w.Requests()
 		require.Equal(t, lists, again)
 	})
 }
@@ -102,7 +104,7 @@ func TestContract_B96_AfterTheEnd(t *testing.T) {
 // the bubble watch.
 func TestContract_B100_AnInformerThatNeverRan(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10"), settings{resync: time.Second})
+		w := r.world(t, kit.NewScript("10"), settings{resync: time.Second})
 		_, reg := w.records()
 		w.records()
 		require.False(t, w.synced() || w.stopped() || reg.synced())
@@ -113,13 +115,13 @@ func TestContract_B100_AnInformerThatNeverRan(t *testing.T) {
 // B102: synced is for ever, whatever happens to the server.
 func TestContract_B102_SyncedIsForEver(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		w.errors()
 		_, reg := w.records()
 		w.start()
 		require.True(t, w.synced() && reg.synced())
-		w.fail(errors.New("on purpose"))
-		w.expire()
+		w.Fail(errors.New("on purpose"))
+		w.Expire()
 		time.Sleep(time.Hour)
 		require.True(t, w.synced() && reg.synced())
 		w.stop()
@@ -130,7 +132,7 @@ func TestContract_B102_SyncedIsForEver(t *testing.T) {
 // B103, T3: the checkers have names, and WaitFor understands them.
 func TestContract_B103_T3_Waiting(t *testing.T) {
 	face(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		_, reg := w.records()
 		i := w.shared()
 		checkers := []cache.DoneChecker{i.HasSyncedChecker(), i.GetController().HasSyncedChecker(), reg.(sharedRegistration).handle.HasSyncedChecker()}
@@ -155,7 +157,7 @@ func TestContract_B103_T3_Waiting(t *testing.T) {
 // T13: GetController answers, before, during and after the run.
 func TestContract_T13_TheController(t *testing.T) {
 	face(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		c := w.shared().GetController()
 		require.NotNil(t, c)
 		require.False(t, c.HasSynced())
@@ -173,8 +175,8 @@ func TestContract_T13_TheController(t *testing.T) {
 // T4: error handlers get a reflector that the default one can read.
 func TestContract_T4_TheErrorHandlersReflector(t *testing.T) {
 	face(t, func(t T, r rig) {
-		s := newScript("10")
-		s.fail(errors.New("on purpose"))
+		s := kit.NewScript("10")
+		s.Fail(errors.New("on purpose"))
 		w := r.world(t, s)
 		calls := 0
 		require.NoError(t, w.shared().SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
@@ -187,8 +189,8 @@ func TestContract_T4_TheErrorHandlersReflector(t *testing.T) {
 		require.Equal(t, 1, calls)
 	})
 	face(t, func(t T, r rig) { // the older interface
-		s := newScript("10")
-		s.fail(errors.New("on purpose"))
+		s := kit.NewScript("10")
+		s.Fail(errors.New("on purpose"))
 		w := r.world(t, s)
 		calls := 0
 		require.NoError(t, w.shared().SetWatchErrorHandler(func(r *cache.Reflector, err error) {
@@ -204,7 +206,7 @@ func TestContract_T4_TheErrorHandlersReflector(t *testing.T) {
 // T1: the interfaces are client-go's.
 func TestContract_T1_Interfaces(t *testing.T) {
 	face(t, func(t T, r rig) {
-		i := r.world(t, newScript("10")).shared()
+		i := r.world(t, kit.NewScript("10")).shared()
 		require.Implements(t, (*cache.SharedInformer)(nil), i)
 		require.Implements(t, (*cache.SharedIndexInformer)(nil), i)
 		require.Implements(t, (*cache.Indexer)(nil), i.GetIndexer())
@@ -217,7 +219,7 @@ func TestContract_T1_Interfaces(t *testing.T) {
 // T2: cache.ShutDownEventHandler finds what it looks for.
 func TestContract_T2_ShutdownChan(t *testing.T) {
 	face(t, func(t T, r rig) {
-		w := r.world(t, newScript("10"))
+		w := r.world(t, kit.NewScript("10"))
 		_, reg := w.records()
 		require.Implements(t, (*interface{ ShutdownChan() <-chan struct{} })(nil), reg.(sharedRegistration).handle)
 	})
@@ -226,7 +228,7 @@ func TestContract_T2_ShutdownChan(t *testing.T) {
 // D19, D10: how an informer is doing is known at any time.
 func TestContract_D19_D10_Status(t *testing.T) {
 	native(t, "it has no status", func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		i := w.native().informer
 		require.Zero(t, i.Status().Confirmed)
 		began := time.Now()
@@ -236,13 +238,13 @@ func TestContract_D19_D10_Status(t *testing.T) {
 		require.True(t, st.Running && st.Synced && st.Watching)
 		require.Equal(t, began, st.WatchingSince)
 		require.Equal(t, time.Minute, st.Staleness)
-		w.send(watch.Bookmark, bookmark("20", ""))
+		w.Send(watch.Bookmark, kit.Bookmark("20", ""))
 		synctest.Wait()
 		require.Equal(t, time.Now(), i.Status().LastBookmark)
 		require.Zero(t, i.Status().Staleness)
 		require.NoError(t, i.WaitVersion(t.Context(), "20"))
-		w.fail(errPoison)
-		w.expire()
+		w.Fail(errPoison)
+		w.Expire()
 		time.Sleep(time.Minute)
 		st = i.Status()
 		require.False(t, st.Watching)
@@ -255,15 +257,15 @@ func TestContract_D19_D10_Status(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorIs(t, err, errPoison)
 		require.ErrorIs(t, i.WaitVersion(t.Context(), "not a number"), informer.ErrVersion)
-		w.fail(nil)
+		w.Fail(nil)
 		time.Sleep(2 * time.Minute)
 		require.Equal(t, 1, i.Status().Relists)
 		w.stop()
 		require.True(t, i.Status().Stopped)
 	})
 	native(t, "it cannot tell", func(t T, r rig) {
-		s := newScript("10")
-		s.fail(errPoison)
+		s := kit.NewScript("10")
+		s.Fail(errPoison)
 		w := r.world(t, s).start()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -276,19 +278,19 @@ func TestContract_D19_D10_Status(t *testing.T) {
 // D24: an informer goes on from what it holds.
 func TestContract_D24_AnotherStart(t *testing.T) {
 	native(t, "it cannot be started again", func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
 		rec, _ := w.records()
 		w.start()
 		w.stop()
-		rec.take()
+		rec.Take()
 		i := w.native().informer
 		require.True(t, i.Status().Stopped && w.synced())
 		require.Len(t, w.keys(), 2)
-		w.set("30", pod("a", "1"), pod("c", "20"))
+		w.Set("30", kit.Pod("a", "1"), kit.Pod("c", "20"))
 		ctx, cancel := context.WithCancel(t.Context())
 		wait, err := i.Start(ctx)
 		require.NoError(t, err)
-		require.Equal(t, []string{"delete tombstone default/b b@2", "add c@20"}, rec.take())
+		require.Equal(t, []string{"delete tombstone default/b b@2", "add c@20"}, rec.Take())
 		cancel()
 		wait()
 	})
@@ -297,24 +299,24 @@ func TestContract_D24_AnotherStart(t *testing.T) {
 // D1: what a lagging handler has not got round to is merged, if it wants that.
 func TestContract_D1_LatestMerges(t *testing.T) {
 	native(t, "it has no such delivery", func(t T, _ rig) {
-		s := newScript("10", pod("a", "1"))
+		s := kit.NewScript("10", kit.Pod("a", "1"))
 		i := informer.New(reflector.FromListerWatcher(s), informer.Options[*corev1.Pod]{Observe: (&observer{}).observe})
-		gate, rec := make(chan struct{}), &recorder{}
-		h := rec.handler()
-		reg, err := i.Handle(nativeHandler(told{
-			add: func(obj any, initial bool) { <-gate; h.add(obj, initial) }, update: h.update, delete: h.delete,
+		gate, rec := make(chan struct{}), &kit.Recorder{}
+		h := rec.Handler()
+		reg, err := i.Handle(nativeHandler(funcs{
+			AddFunc: func(obj any, initial bool) { <-gate; h.AddFunc(obj, initial) }, UpdateFunc: h.UpdateFunc, DeleteFunc: h.DeleteFunc,
 		}), informer.HandlerOptions{Delivery: informer.Latest})
 		require.NoError(t, err)
 		background(t, func(ctx context.Context) { _ = i.Run(ctx) })
 		for range 2000 {
-			s.send(watch.Modified, pod("a", "11"))
+			s.Send(watch.Modified, kit.Pod("a", "11"))
 		}
-		s.send(watch.Modified, pod("a", "12"))
-		s.send(watch.Added, pod("b", "13"))
-		s.send(watch.Deleted, pod("b", "14"))
+		s.Send(watch.Modified, kit.Pod("a", "12"))
+		s.Send(watch.Added, kit.Pod("b", "13"))
+		s.Send(watch.Deleted, kit.Pod("b", "14"))
 		synctest.Wait()
 		require.Less(t, reg.Backlog(), 1500, "what was merged, and what is still to be")
 		close(gate)
-		require.Equal(t, []string{"initial a@1", "update a@1 a@12"}, rec.take())
+		require.Equal(t, []string{"initial a@1", "update a@1 a@12"}, rec.Take())
 	})
 }

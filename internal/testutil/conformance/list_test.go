@@ -14,6 +14,8 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // versions returns what a script was asked for.
@@ -47,10 +49,10 @@ func once(version string, err error) func(context.Context, metav1.ListOptions) (
 // known; where a version is not to be had, it is asked for none, at once.
 func TestContract_B44_B57_VersionsOfLists(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"))).start()
-		w.set("30", pod("a", "1"))
-		w.relist()
-		lists, _ := w.asked()
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
+		w.Set("30", kit.Pod("a", "1"))
+		w.Relist()
+		lists, _ := w.Asked()
 		require.Equal(t, []string{"0", "10"}, versions(lists))
 		require.Equal(t, []int64{500, 0}, limits(lists))
 	})
@@ -58,10 +60,10 @@ func TestContract_B44_B57_VersionsOfLists(t *testing.T) {
 	gone.ErrStatus.Reason = metav1.StatusReasonGone // as old servers say it
 	for _, err := range []error{apierrors.NewResourceExpired("too old"), gone, tooLarge()} {
 		each(t, func(t T, r rig) {
-			s := newScript("10", pod("a", "1"))
-			s.list = once("0", err)
+			s := kit.NewScript("10", kit.Pod("a", "1"))
+			s.OnList = once("0", err)
 			w := r.world(t, s).start()
-			lists, _ := w.asked()
+			lists, _ := w.Asked()
 			require.Equal(t, []string{"0", ""}, versions(lists))
 			require.True(t, w.synced())
 		})
@@ -78,10 +80,10 @@ func TestContract_B45_TooLargeHasThreeForms(t *testing.T) {
 	words.ErrStatus.Message = "Too large resource version: 5, current: 4"
 	for _, err := range []*apierrors.StatusError{cause, causeWords, words} {
 		each(t, func(t T, r rig) {
-			s := newScript("10")
-			s.list = once("0", err)
+			s := kit.NewScript("10")
+			s.OnList = once("0", err)
 			w := r.world(t, s).start()
-			lists, _ := w.asked()
+			lists, _ := w.Asked()
 			require.Equal(t, []string{"0", ""}, versions(lists))
 			require.True(t, w.synced())
 		})
@@ -89,16 +91,15 @@ func TestContract_B45_TooLargeHasThreeForms(t *testing.T) {
 }
 
 // inPages answers lists with a limit in pages of one pod.
-func inPages(s *script) func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+func inPages(s *kit.Script) func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 	return func(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		if o.Limit == 0 {
 			return nil, nil
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		all := s.Listed()
 		n := len(o.Continue)
-		page := podList(s.listed, s.pods[n:n+1]...)
-		if n+1 < len(s.pods) {
+		page := kit.PodList(all.ResourceVersion, all.Items[n:n+1]...)
+		if n+1 < len(all.Items) {
 			page.Continue = o.Continue + "+"
 		}
 		return page, nil
@@ -109,12 +110,12 @@ func inPages(s *script) func(context.Context, metav1.ListOptions) (runtime.Objec
 // and later ones do too.
 func TestContract_B46_PagesGoOn(t *testing.T) {
 	each(t, func(t T, r rig) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"), pod("c", "3"))
-		s.list = inPages(s)
+		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
+		s.OnList = inPages(s)
 		w := r.world(t, s).start()
 		require.Equal(t, []string{"default/a", "default/b", "default/c"}, w.keys())
-		w.relist()
-		lists, _ := w.asked()
+		w.Relist()
+		lists, _ := w.Asked()
 		require.Equal(t, []int64{500, 500, 500, 500, 500, 500}, limits(lists))
 		require.Equal(t, []string{"0", "", "", "10", "", ""}, versions(lists), "B48: later pages name no version")
 	})
@@ -123,13 +124,13 @@ func TestContract_B46_PagesGoOn(t *testing.T) {
 // B47: a page size that is asked for is used always.
 func TestContract_B47_PageSizes(t *testing.T) {
 	native(t, "its shared informer has no such option; package reflector has the test of ours", func(t T, _ rig) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
-		s.list = inPages(s)
+		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
+		s.OnList = inPages(s)
 		i := informer.New(reflector.FromListerWatcher(s), informer.Options[podType]{PageSize: 7, Observe: (&observer{}).observe})
 		background(t, func(ctx context.Context) { _ = i.Run(ctx) })
 		require.Equal(t, 2, i.Indexer().Len())
-		s.relist()
-		lists, _ := s.asked()
+		s.Relist()
+		lists, _ := s.Asked()
 		require.Equal(t, []int64{7, 7, 7, 7}, limits(lists))
 	})
 }
@@ -137,9 +138,9 @@ func TestContract_B47_PageSizes(t *testing.T) {
 // B48: where a page expires, the whole list is asked for as it was first.
 func TestContract_B48_APageThatExpires(t *testing.T) {
 	each(t, func(t T, r rig) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		pages := inPages(s)
-		s.list = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		s.OnList = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			if o.Continue != "" {
 				return nil, apierrors.NewResourceExpired("too old")
 			}
@@ -147,7 +148,7 @@ func TestContract_B48_APageThatExpires(t *testing.T) {
 		}
 		w := r.world(t, s).start()
 		require.Equal(t, []string{"default/a", "default/b"}, w.keys())
-		lists, _ := w.asked()
+		lists, _ := w.Asked()
 		require.Equal(t, []string{"0", "", "0"}, versions(lists))
 		require.Equal(t, []int64{500, 500, 0}, limits(lists))
 	})
@@ -156,9 +157,9 @@ func TestContract_B48_APageThatExpires(t *testing.T) {
 // B50: a version is that of a list once the list is stored.
 func TestContract_B50_TheVersionFollowsTheList(t *testing.T) {
 	each(t, func(t T, r rig) {
-		s := newScript("10", pod("a", "1"))
+		s := kit.NewScript("10", kit.Pod("a", "1"))
 		gate := make(chan struct{})
-		s.list = func(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
+		s.OnList = func(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
 			select {
 			case <-gate:
 			case <-ctx.Done():
@@ -178,15 +179,15 @@ func TestContract_B50_TheVersionFollowsTheList(t *testing.T) {
 // B60: a list that fails is told, and tried again.
 func TestContract_B60_AListThatFails(t *testing.T) {
 	each(t, func(t T, r rig) {
-		s := newScript("10", pod("a", "1"))
-		s.fail(apierrors.NewForbidden(podResource.GroupResource(), "", nil))
+		s := kit.NewScript("10", kit.Pod("a", "1"))
+		s.Fail(apierrors.NewForbidden(podResource.GroupResource(), "", nil))
 		w := r.world(t, s)
 		errs := w.errors()
 		w.start()
 		require.Len(t, errs(), 1)
 		require.True(t, apierrors.IsForbidden(errs()[0]))
 		require.False(t, w.synced())
-		s.fail(nil)
+		s.Fail(nil)
 		time.Sleep(5 * time.Second)
 		require.True(t, w.synced())
 		require.Equal(t, []string{"default/a"}, w.keys())
@@ -196,10 +197,10 @@ func TestContract_B60_AListThatFails(t *testing.T) {
 // D8, B49: a list that does not hear of the end is left to itself.
 func TestContract_D8_B49_ADeafList(t *testing.T) {
 	each(t, func(t T, r rig) {
-		s := newScript("10")
+		s := kit.NewScript("10")
 		gate := make(chan struct{})
 		t.Cleanup(func() { close(gate) })
-		s.list = func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+		s.OnList = func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 			<-gate
 			return nil, context.Canceled
 		}
@@ -212,14 +213,14 @@ func TestContract_D8_B49_ADeafList(t *testing.T) {
 // D14, B74: a relist says nothing of what did not change, and keeps the object.
 func TestContract_D14_B74_ARelistIsSilent(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
 		rec, _ := w.records()
 		w.start()
-		rec.take()
+		rec.Take()
 		stored := w.get("default/a")
-		w.set("30", pod("a", "1"), pod("b", "25"))
-		w.relist()
-		require.Equal(t, []string{"update b@2 b@25"}, rec.take())
+		w.Set("30", kit.Pod("a", "1"), kit.Pod("b", "25"))
+		w.Relist()
+		require.Equal(t, []string{"update b@2 b@25"}, rec.Take())
 		require.Same(t, stored, w.get("default/a"))
 		require.Equal(t, "30", w.version())
 	})
@@ -228,21 +229,21 @@ func TestContract_D14_B74_ARelistIsSilent(t *testing.T) {
 // D14: where a list has no version, nothing is known to be unchanged.
 func TestContract_D14_WithoutVersionsAllCounts(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("", pod("a", "")))
+		w := r.world(t, kit.NewScript("", kit.Pod("a", "")))
 		rec, _ := w.records()
 		w.start()
-		rec.take()
-		w.relist()
-		require.Equal(t, []string{"update a@ a@"}, rec.take())
+		rec.Take()
+		w.Relist()
+		require.Equal(t, []string{"update a@ a@"}, rec.Take())
 	})
 }
 
 // D26: a server whose lists never had a version is believed,
 func TestContract_D26_ListsThatNeverHadAVersion(t *testing.T) {
 	each(t, func(t T, r rig) {
-		s := newScript("", pod("a", ""))
-		s.streams = true
-		s.watch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		s := kit.NewScript("", kit.Pod("a", ""))
+		s.Streams = true
+		s.OnWatch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			if o.SendInitialEvents != nil {
 				return nil, apierrors.NewBadRequest("this server does not stream")
 			}
@@ -250,8 +251,8 @@ func TestContract_D26_ListsThatNeverHadAVersion(t *testing.T) {
 		}
 		w := r.world(t, s).start()
 		require.True(t, w.synced())
-		w.set("", pod("b", ""))
-		w.relist()
+		w.Set("", kit.Pod("b", ""))
+		w.Relist()
 		require.Equal(t, []string{"default/b"}, w.keys())
 	})
 }
@@ -259,13 +260,13 @@ func TestContract_D26_ListsThatNeverHadAVersion(t *testing.T) {
 // D26: and after one that had, none is that has not, however long.
 func TestContract_D26_AListWithoutAVersionAfterOneThatHadOne(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"))).start()
-		for _, pods := range [][]podType{nil, {pod("b", "")}} {
-			w.set("", pods...)
-			w.relist()
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
+		for _, pods := range [][]podType{nil, {kit.Pod("b", "")}} {
+			w.Set("", pods...)
+			w.Relist()
 			require.Equal(t, []string{"default/a"}, w.keys())
 		}
-		w.set("20", pod("c", "11"))
+		w.Set("20", kit.Pod("c", "11"))
 		time.Sleep(time.Minute)
 		require.Equal(t, []string{"default/c"}, w.keys())
 	})
@@ -275,27 +276,32 @@ func TestContract_D26_AListWithoutAVersionAfterOneThatHadOne(t *testing.T) {
 // that it had, though the versions are the same.
 func TestContract_D23_AHistoryThatWentBack(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		s := newScript("100", pod("a", "5"), pod("b", "6"))
+		s := kit.NewScript("100", kit.Pod("a", "5"), kit.Pod("b", "6"))
 		w := r.world(t, s).start()
-		s.list = func(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		s.OnList = func(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			if o.ResourceVersion != "" {
 				return nil, tooLarge() // as a server that was restored says
 			}
 			return nil, nil
 		}
-		w.set("50", pod("a", "5"))
-		w.relist()
+		w.Set("50", kit.Pod("a", "5"))
+		w.Relist()
 		time.Sleep(time.Minute)
 		require.Equal(t, "50", w.version())
 		require.Equal(t, []string{"default/a"}, w.keys())
-		lists, _ := w.asked()
+		lists, _ := w.Asked()
 		require.Equal(t, []string{"0", "100", "", ""}, versions(lists), "it is listed anew")
 	})
 	native(t, "it notices nothing", func(t T, r rig) {
-		w := r.world(t, newScript("100", pod("a", "5"))).start()
-		w.list = once("100", tooLarge())
-		w.set("50", pod("a", "5"))
-		w.relist()
+		w := r.world(t, kit.NewScript("100", kit.Pod("a", "5"))).start()
+		w.OnList = once("100", tooLarge())
+		w.Set("50", kit.Pod("a", "5"))
+		w.Relist()
 		require.Equal(t, []reflector.HistoryWentBack{{From: "100", To: "50"}}, observed[reflector.HistoryWentBack](w.native().observer))
 	})
+}
+func tooLarge() *apierrors.StatusError {
+	err := apierrors.NewTimeoutError("Too large resource version", 1)
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version"}}
+	return err
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // folder is a handler that knows what it was told, and notes what does not
@@ -48,14 +50,14 @@ func (f *folder) gone(name string) {
 	delete(f.known, name)
 }
 
-func (f *folder) handler() told {
-	return told{
-		add: func(obj any, _ bool) { p := obj.(podType); f.step(p.Name, "", p.ResourceVersion) },
-		update: func(old, obj any) {
+func (f *folder) handler() funcs {
+	return funcs{
+		AddFunc: func(obj any, _ bool) { p := obj.(podType); f.step(p.Name, "", p.ResourceVersion) },
+		UpdateFunc: func(old, obj any) {
 			p := obj.(podType)
 			f.step(p.Name, old.(podType).ResourceVersion, p.ResourceVersion)
 		},
-		delete: func(obj any) {
+		DeleteFunc: func(obj any) {
 			if lost, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 				obj = lost.Obj
 			}
@@ -69,7 +71,7 @@ func (f *folder) handler() told {
 // handler abuse).
 func TestContract_B1_B78_B81_HandlersComeAndGoUnderLoad(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("p0", "1"), pod("p1", "2"))).start()
+		w := r.world(t, kit.NewScript("10", kit.Pod("p0", "1"), kit.Pod("p1", "2"))).start()
 		first := newFolder()
 		w.handles(first.handler())
 		all, stay := &folders{}, []*folder{first}
@@ -100,16 +102,16 @@ func TestContract_B1_B78_B81_HandlersComeAndGoUnderLoad(t *testing.T) {
 
 // change makes one random event.
 func (w *world) change(random *rand.Rand, stored map[string]string, version string) {
-	p := pod(fmt.Sprint("p", random.IntN(8)), version)
+	p := kit.Pod(fmt.Sprint("p", random.IntN(8)), version)
 	switch {
 	case stored[p.Name] == "":
-		w.send(watch.Added, p)
+		w.Send(watch.Added, p)
 	case random.IntN(4) == 0:
-		w.send(watch.Deleted, p)
+		w.Send(watch.Deleted, p)
 		delete(stored, p.Name)
 		return
 	default:
-		w.send(watch.Modified, p)
+		w.Send(watch.Modified, p)
 	}
 	stored[p.Name] = version
 }

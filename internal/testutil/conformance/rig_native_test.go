@@ -90,7 +90,7 @@ func nativeIndexes(ix cache.Indexers) (indexes []indexer.Index[*corev1.Pod]) {
 	return indexes
 }
 
-func (s nativeSubject) handle(t T, h told, resync *time.Duration) registration {
+func (s nativeSubject) handle(t T, h funcs, resync *time.Duration) registration {
 	o := informer.HandlerOptions{}
 	if resync != nil {
 		o.Resync = *resync
@@ -101,7 +101,7 @@ func (s nativeSubject) handle(t T, h told, resync *time.Duration) registration {
 }
 
 // nativeHandler tells native changes in client-go's words.
-func nativeHandler(h told) informer.HandlerFunc[*corev1.Pod] {
+func nativeHandler(h funcs) informer.HandlerFunc[*corev1.Pod] {
 	return func(c informer.Change[*corev1.Pod]) {
 		switch {
 		case c.Kind == informer.Added:

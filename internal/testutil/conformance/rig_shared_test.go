@@ -27,7 +27,7 @@ type sharedSubject struct{ informer cache.SharedIndexInformer }
 
 var _ subject = sharedSubject{}
 
-func (s sharedSubject) handle(t T, h told, resync *time.Duration) registration {
+func (s sharedSubject) handle(t T, h funcs, resync *time.Duration) registration {
 	handle, err := s.informer.AddEventHandlerWithOptions(h, cache.HandlerOptions{ResyncPeriod: resync})
 	require.NoError(t, err)
 	return sharedRegistration{s.informer, handle}

@@ -16,6 +16,8 @@ import (
 	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 	"github.com/tidemark-k8s/tidemark/internal/encoding"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/fakecodec"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // A rig is one implementation of an informer.
@@ -71,7 +73,7 @@ type settings struct {
 
 // A subject is an informer under test, seen so that all of them can be.
 type subject interface {
-	handle(t T, h told, resync *time.Duration) registration
+	handle(t T, h funcs, resync *time.Duration) registration
 	run(ctx context.Context)
 	synced() bool
 	stopped() bool
@@ -107,27 +109,30 @@ var (
 
 var rigs = []rig{clientgoRig, faceRig, nativeRig}
 
+// funcs is a handler; nil functions do nothing.
+type funcs = cache.ResourceEventHandlerDetailedFuncs
+
 // world is one subject, the server that it reads, and what runs it.
 type world struct {
 	subject
-	*script
+	*kit.Script
 	t    T
 	stop func() // ends the run and waits for it; nil before
 }
 
 // world makes an informer of a script, which is not running yet.
-func (r rig) world(t T, s *script, o ...settings) *world {
-	return &world{subject: r.make(t, s, append(o, settings{})[0]), script: s, t: t}
+func (r rig) world(t T, s *kit.Script, o ...settings) *world {
+	return &world{subject: r.make(t, s, append(o, settings{})[0]), Script: s, t: t}
 }
 
 // records registers a handler that writes down.
-func (w *world) records(resync ...time.Duration) (*recorder, registration) {
-	r := &recorder{}
-	return r, w.handles(r.handler(), resync...)
+func (w *world) records(resync ...time.Duration) (*kit.Recorder, registration) {
+	r := &kit.Recorder{}
+	return r, w.handles(r.Handler(), resync...)
 }
 
 // handles registers a handler, with a resync period of its own if one is given.
-func (w *world) handles(h told, resync ...time.Duration) registration {
+func (w *world) handles(h funcs, resync ...time.Duration) registration {
 	if len(resync) > 0 {
 		return w.handle(w.t, h, &resync[0])
 	}

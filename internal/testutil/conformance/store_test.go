@@ -13,13 +13,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // eachIndexer runs a test on every store that is client-go's Indexer: one made
 // for itself, and that of an informer.
 func eachIndexer(t *testing.T, test func(t T, x cache.Indexer)) {
 	face(t, func(t T, r rig) { test(t, r.newIndex(cache.DeletionHandlingMetaNamespaceKeyFunc, cache.Indexers{})) })
-	face(t, func(t T, r rig) { test(t, r.world(t, newScript("1")).shared().GetIndexer()) })
+	face(t, func(t T, r rig) { test(t, r.world(t, kit.NewScript("1")).shared().GetIndexer()) })
 }
 
 // byValue indexes pods by the values, separated by commas, of a label.
@@ -36,20 +38,20 @@ func byValue(obj any) ([]string, error) {
 
 var valueIndex = cache.Indexers{"value": byValue}
 
-func values(v string) func(*corev1.Pod) { return label("v", v) }
+func values(v string) func(*corev1.Pod) { return kit.Label("v", v) }
 
 // B30: what is stored is what is returned; keys of an index are sorted.
 func TestContract_B30_WhatIsStoredIsReturned(t *testing.T) {
 	eachIndexer(t, func(t T, x cache.Indexer) {
 		require.NoError(t, x.AddIndexers(valueIndex))
-		a, b := pod("a", "1", values("x")), pod("b", "2", values("x"))
+		a, b := kit.Pod("a", "1", values("x")), kit.Pod("b", "2", values("x"))
 		require.NoError(t, x.Add(b))
 		require.NoError(t, x.Add(a))
 		got, exists, err := x.GetByKey("default/a")
 		require.NoError(t, err)
 		require.True(t, exists)
 		require.Same(t, a, got)
-		got, exists, err = x.Get(pod("b", ""))
+		got, exists, err = x.Get(kit.Pod("b", ""))
 		require.NoError(t, err)
 		require.True(t, exists)
 		require.Same(t, b, got)
@@ -65,11 +67,11 @@ func TestContract_B30_WhatIsStoredIsReturned(t *testing.T) {
 		require.Equal(t, []string{"default/a", "default/b"}, keys)
 		require.ElementsMatch(t, []string{"default/a", "default/b"}, x.ListKeys())
 
-		c := pod("a", "3")
+		c := kit.Pod("a", "3")
 		require.NoError(t, x.Update(c))
 		got, _, _ = x.GetByKey("default/a")
 		require.Same(t, c, got)
-		require.NoError(t, x.Delete(pod("a", "4")))
+		require.NoError(t, x.Delete(kit.Pod("a", "4")))
 		_, exists, err = x.GetByKey("default/a")
 		require.NoError(t, err)
 		require.False(t, exists)
@@ -86,7 +88,7 @@ func TestContract_B31_OneCallSeesOneState(t *testing.T) {
 	eachIndexer(t, func(t T, x cache.Indexer) {
 		require.NoError(t, x.AddIndexers(valueIndex))
 		state := func(version string) []any {
-			return []any{pod("a", version, values("x")), pod("b", version, values("x")), pod("c", version, values("x"))}
+			return []any{kit.Pod("a", version, values("x")), kit.Pod("b", version, values("x")), kit.Pod("c", version, values("x"))}
 		}
 		require.NoError(t, x.Replace(state("0"), "0"))
 		ended := make(chan struct{})
@@ -119,7 +121,7 @@ func TestContract_B32_UnknownIndexes(t *testing.T) {
 		require.ErrorContains(t, err, words)
 		_, err = x.IndexKeys("nope", "x")
 		require.ErrorContains(t, err, words)
-		_, err = x.Index("nope", pod("a", "1"))
+		_, err = x.Index("nope", kit.Pod("a", "1"))
 		require.ErrorContains(t, err, words)
 		require.Empty(t, x.ListIndexFuncValues("nope"))
 		found, err := x.ByIndex("value", "nope")
@@ -132,7 +134,7 @@ func TestContract_B32_UnknownIndexes(t *testing.T) {
 // none is added.
 func TestContract_B34_T6_LateIndexes(t *testing.T) {
 	eachIndexer(t, func(t T, x cache.Indexer) {
-		require.NoError(t, x.Add(pod("a", "1", values("x"))))
+		require.NoError(t, x.Add(kit.Pod("a", "1", values("x"))))
 		require.NoError(t, x.AddIndexers(valueIndex))
 		keys, err := x.IndexKeys("value", "x")
 		require.NoError(t, err)
@@ -143,10 +145,10 @@ func TestContract_B34_T6_LateIndexes(t *testing.T) {
 		require.Error(t, err)
 	})
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1", values("x")))).start()
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1", values("x")))).start()
 		require.NoError(t, w.addIndexers(valueIndex), "while it runs")
 		require.Error(t, w.addIndexers(valueIndex))
-		w.send(watch.Added, pod("b", "11", values("x,y")))
+		w.Send(watch.Added, kit.Pod("b", "11", values("x,y")))
 		synctest.Wait()
 		keys, err := w.by("value", "x")
 		require.NoError(t, err)
@@ -169,18 +171,18 @@ func TestContract_B37_ValuesComeAndGo(t *testing.T) {
 			}
 			require.ElementsMatch(t, names, x.ListIndexFuncValues("value"))
 		}
-		require.NoError(t, x.Add(pod("a", "1", values("foo"))))
-		require.NoError(t, x.Add(pod("b", "1", values("bar"))))
+		require.NoError(t, x.Add(kit.Pod("a", "1", values("foo"))))
+		require.NoError(t, x.Add(kit.Pod("b", "1", values("bar"))))
 		expect(map[string]string{"foo": "a", "bar": "b"})
-		require.NoError(t, x.Update(pod("b", "2", values("foo,bar"))))
+		require.NoError(t, x.Update(kit.Pod("b", "2", values("foo,bar"))))
 		expect(map[string]string{"foo": "a b", "bar": "b"})
-		require.NoError(t, x.Add(pod("c", "1", values("foo,bar,baz"))))
+		require.NoError(t, x.Add(kit.Pod("c", "1", values("foo,bar,baz"))))
 		expect(map[string]string{"foo": "a b c", "bar": "b c", "baz": "c"})
-		require.NoError(t, x.Update(pod("b", "3")))
+		require.NoError(t, x.Update(kit.Pod("b", "3")))
 		expect(map[string]string{"foo": "a c", "bar": "c", "baz": "c"})
-		require.NoError(t, x.Delete(pod("c", "2")))
+		require.NoError(t, x.Delete(kit.Pod("c", "2")))
 		expect(map[string]string{"foo": "a"})
-		require.NoError(t, x.Delete(pod("a", "2")))
+		require.NoError(t, x.Delete(kit.Pod("a", "2")))
 		expect(nil)
 	})
 }
@@ -191,13 +193,13 @@ func TestContract_B38_Transactions(t *testing.T) {
 		store, ok := x.(cache.TransactionStore)
 		require.True(t, ok)
 		require.Nil(t, store.Transaction(
-			cache.Transaction{Type: cache.TransactionTypeAdd, Object: pod("a", "1")},
-			cache.Transaction{Type: cache.TransactionTypeAdd, Object: pod("b", "2")},
+			cache.Transaction{Type: cache.TransactionTypeAdd, Object: kit.Pod("a", "1")},
+			cache.Transaction{Type: cache.TransactionTypeAdd, Object: kit.Pod("b", "2")},
 		))
 		err := store.Transaction(
-			cache.Transaction{Type: cache.TransactionTypeDelete, Object: pod("a", "3")},
+			cache.Transaction{Type: cache.TransactionTypeDelete, Object: kit.Pod("a", "3")},
 			cache.Transaction{Type: cache.TransactionTypeAdd, Object: "no metadata"},
-			cache.Transaction{Type: cache.TransactionTypeUpdate, Object: pod("b", "4")},
+			cache.Transaction{Type: cache.TransactionTypeUpdate, Object: kit.Pod("b", "4")},
 		)
 		require.NotNil(t, err)
 		require.Equal(t, 3, err.TotalTransactions)
@@ -219,30 +221,30 @@ func TestContract_B39_TheVersionFollowsWrites(t *testing.T) {
 			require.Equal(t, want, x.LastStoreSyncResourceVersion())
 		}
 		expect("", nil)
-		expect("10", x.Add(pod("a", "10")))
-		expect("20", x.Update(pod("a", "20")))
-		expect("30", x.Delete(pod("a", "30")))
+		expect("10", x.Add(kit.Pod("a", "10")))
+		expect("20", x.Update(kit.Pod("a", "20")))
+		expect("30", x.Delete(kit.Pod("a", "30")))
 		expect("30", x.Add("no metadata"))
 		x.Bookmark("35")
 		expect("35", nil)
-		expect("50", x.Replace([]any{pod("a", "40")}, "50"))
+		expect("50", x.Replace([]any{kit.Pod("a", "40")}, "50"))
 		err := x.(cache.TransactionStore).Transaction(
-			cache.Transaction{Type: cache.TransactionTypeUpdate, Object: pod("a", "52")},
-			cache.Transaction{Type: cache.TransactionTypeUpdate, Object: pod("b", "51")},
-			cache.Transaction{Type: cache.TransactionTypeUpdate, Object: pod("c", "60")},
+			cache.Transaction{Type: cache.TransactionTypeUpdate, Object: kit.Pod("a", "52")},
+			cache.Transaction{Type: cache.TransactionTypeUpdate, Object: kit.Pod("b", "51")},
+			cache.Transaction{Type: cache.TransactionTypeUpdate, Object: kit.Pod("c", "60")},
 		)
 		require.Nil(t, err)
 		expect("60", nil)
 	})
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.Empty(t, w.storeVersion())
 		w.start()
 		require.Equal(t, "10", w.storeVersion())
-		w.send(watch.Modified, pod("a", "11"))
+		w.Send(watch.Modified, kit.Pod("a", "11"))
 		synctest.Wait()
 		require.Equal(t, "11", w.storeVersion())
-		w.send(watch.Deleted, pod("a", "12"))
+		w.Send(watch.Deleted, kit.Pod("a", "12"))
 		synctest.Wait()
 		require.Equal(t, "12", w.storeVersion())
 	})
@@ -264,21 +266,21 @@ func TestContract_B30_KeyErrors(t *testing.T) {
 // B43, T19: who writes to an informer's store may, but nobody is told.
 func TestContract_B43_T19_WritesOfOthers(t *testing.T) {
 	face(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		rec, _ := w.records()
 		store := w.shared().GetIndexer()
-		require.NoError(t, store.Add(pod("before", "1")))
+		require.NoError(t, store.Add(kit.Pod("before", "1")))
 		require.Equal(t, []string{"default/before"}, store.ListKeys())
 		w.start()
-		rec.take()
-		require.NoError(t, store.Add(pod("during", "1")))
-		require.NoError(t, w.shared().GetStore().Update(pod("a", "2")))
+		rec.Take()
+		require.NoError(t, store.Add(kit.Pod("during", "1")))
+		require.NoError(t, w.shared().GetStore().Update(kit.Pod("a", "2")))
 		require.NotNil(t, w.get("default/during"))
-		require.Empty(t, rec.take())
-		w.send(watch.Modified, pod("a", "11"))
-		require.Equal(t, []string{"update a@2 a@11"}, rec.take(), "in turn with the informer")
+		require.Empty(t, rec.Take())
+		w.Send(watch.Modified, kit.Pod("a", "11"))
+		require.Equal(t, []string{"update a@2 a@11"}, rec.Take(), "in turn with the informer")
 		w.stop()
-		require.NoError(t, store.Delete(pod("a", "12")))
+		require.NoError(t, store.Delete(kit.Pod("a", "12")))
 		require.Nil(t, w.get("default/a"))
 	})
 }
@@ -287,7 +289,7 @@ func TestContract_B43_T19_WritesOfOthers(t *testing.T) {
 // object, and nothing more.
 func TestContract_D4_B33_AnIndexThatFails(t *testing.T) {
 	crashes(t, "unable to calculate an index entry", func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1", values("x")), pod("b", "2", values("poison"))), settings{indexes: cache.Indexers{
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1", values("x")), kit.Pod("b", "2", values("poison"))), settings{indexes: cache.Indexers{
 			"value": func(obj any) ([]string, error) {
 				if found, err := byValue(obj); err != nil || found[0] != "poison" {
 					return found, err
@@ -299,7 +301,7 @@ func TestContract_D4_B33_AnIndexThatFails(t *testing.T) {
 		errs := w.errors()
 		rec, _ := w.records()
 		w.start()
-		require.Equal(t, []string{"initial a@1", "initial b@2"}, rec.sorted())
+		require.Equal(t, []string{"initial a@1", "initial b@2"}, rec.Sorted())
 		require.NotNil(t, w.get("default/b"))
 		keys, err := w.by("name", "b")
 		require.NoError(t, err)
@@ -309,7 +311,7 @@ func TestContract_D4_B33_AnIndexThatFails(t *testing.T) {
 		require.Equal(t, []string{"default/a"}, keys)
 		require.Len(t, errs(), 1)
 		require.ErrorContains(t, errs()[0], "default/b")
-		w.send(watch.Modified, pod("b", "11", values("x")))
+		w.Send(watch.Modified, kit.Pod("b", "11", values("x")))
 		synctest.Wait()
 		keys, _ = w.by("value", "x")
 		require.Equal(t, []string{"default/a", "default/b"}, keys, "it is tried again")
@@ -320,7 +322,7 @@ func TestContract_D4_B33_AnIndexThatFails(t *testing.T) {
 // whose own goroutine then ends.
 func TestContract_D28_AnIndexThatEndsItsGoroutine(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1", values("x")), pod("b", "2", values("exit"))), settings{indexes: cache.Indexers{
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1", values("x")), kit.Pod("b", "2", values("exit"))), settings{indexes: cache.Indexers{
 			"value": func(obj any) ([]string, error) {
 				found, err := byValue(obj)
 				if len(found) > 0 && found[0] == "exit" {
@@ -332,10 +334,10 @@ func TestContract_D28_AnIndexThatEndsItsGoroutine(t *testing.T) {
 		errs := w.errors()
 		rec, _ := w.records()
 		w.start()
-		require.Equal(t, []string{"initial a@1", "initial b@2"}, rec.sorted())
-		w.send(watch.Modified, pod("a", "11", values("exit")))
-		w.send(watch.Modified, pod("b", "12", values("x")))
-		require.Equal(t, []string{"update a@1 a@11", "update b@2 b@12"}, rec.take())
+		require.Equal(t, []string{"initial a@1", "initial b@2"}, rec.Sorted())
+		w.Send(watch.Modified, kit.Pod("a", "11", values("exit")))
+		w.Send(watch.Modified, kit.Pod("b", "12", values("x")))
+		require.Equal(t, []string{"update a@1 a@11", "update b@2 b@12"}, rec.Take())
 		keys, err := w.by("value", "x")
 		require.NoError(t, err)
 		require.Equal(t, []string{"default/b"}, keys)
@@ -354,14 +356,14 @@ func TestContract_D28_AnIndexThatEndsItsGoroutine(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			_ = x.Replace([]any{pod("a", "1", values("x")), pod("b", "2", values("x")), pod("c", "3", values("x"))}, "3")
+			_ = x.Replace([]any{kit.Pod("a", "1", values("x")), kit.Pod("b", "2", values("x")), kit.Pod("c", "3", values("x"))}, "3")
 		}()
 		<-ended
 		require.Len(t, x.List(), 3)
 		keys, err := x.IndexKeys("value", "x")
 		require.NoError(t, err)
 		require.Equal(t, []string{"default/a", "default/c"}, keys)
-		require.NoError(t, x.Update(pod("a", "4")), "no lock is held")
+		require.NoError(t, x.Update(kit.Pod("a", "4")), "no lock is held")
 	}, faceRig)
 }
 
@@ -380,7 +382,7 @@ func TestContract_D5_B35_ANilMapWorks(t *testing.T) {
 	faceDiffers(t, func(t T, r rig) {
 		x := r.newIndex(cache.MetaNamespaceKeyFunc, nil)
 		require.NoError(t, x.AddIndexers(valueIndex))
-		require.NoError(t, x.Add(pod("a", "1", values("x"))))
+		require.NoError(t, x.Add(kit.Pod("a", "1", values("x"))))
 		require.Equal(t, []string{"x"}, x.ListIndexFuncValues("value"))
 	})
 }
@@ -397,17 +399,17 @@ func TestContract_D5_B35_TheMapIsNotKept(t *testing.T) {
 // D6: the version of a store does not go back.
 func TestContract_D6_B40_TheVersionDoesNotGoBack(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"))).start()
-		w.send(watch.Modified, pod("a", "20"))
-		w.send(watch.Modified, pod("a", "15"))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
+		w.Send(watch.Modified, kit.Pod("a", "20"))
+		w.Send(watch.Modified, kit.Pod("a", "15"))
 		synctest.Wait()
-		require.Equal(t, "a@15", spoken(w.get("default/a")), "it is stored (T8)")
+		require.Equal(t, "a@15", kit.Text(w.get("default/a")), "it is stored (T8)")
 		require.Equal(t, "20", w.storeVersion())
 	})
 	faceDiffers(t, func(t T, r rig) {
 		x := r.newStore(cache.MetaNamespaceKeyFunc)
-		require.NoError(t, x.Add(pod("a", "20")))
-		require.NoError(t, x.Add(pod("b", "15")))
+		require.NoError(t, x.Add(kit.Pod("a", "20")))
+		require.NoError(t, x.Add(kit.Pod("b", "15")))
 		require.Equal(t, "20", x.LastStoreSyncResourceVersion())
 	})
 }
@@ -415,9 +417,9 @@ func TestContract_D6_B40_TheVersionDoesNotGoBack(t *testing.T) {
 // D6: versions that do not compare are taken as they come.
 func TestContract_D6_VersionsThatDoNotCompare(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("first", pod("a", "1"))).start()
+		w := r.world(t, kit.NewScript("first", kit.Pod("a", "1"))).start()
 		require.Equal(t, "first", w.storeVersion())
-		w.send(watch.Modified, pod("a", "second"))
+		w.Send(watch.Modified, kit.Pod("a", "second"))
 		synctest.Wait()
 		require.Equal(t, "second", w.storeVersion())
 	})
@@ -426,7 +428,7 @@ func TestContract_D6_VersionsThatDoNotCompare(t *testing.T) {
 // T18: generated listers ask for the namespace of an ObjectMeta.
 func TestContract_T18_IndexOfAnObjectMeta(t *testing.T) {
 	face(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")), settings{indexes: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}}).start()
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{indexes: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}}).start()
 		found, err := w.shared().GetIndexer().Index(cache.NamespaceIndex, &metav1.ObjectMeta{Namespace: "default"})
 		require.NoError(t, err)
 		require.Equal(t, []any{w.get("default/a")}, found)
@@ -436,19 +438,19 @@ func TestContract_T18_IndexOfAnObjectMeta(t *testing.T) {
 // T19: from any goroutine, while it runs.
 func TestContract_T19_WritesFromAnywhere(t *testing.T) {
 	face(t, func(t T, r rig) {
-		w := r.world(t, newScript("10")).start()
+		w := r.world(t, kit.NewScript("10")).start()
 		store := w.shared().GetIndexer()
 		ended := make(chan struct{})
 		for n := range 4 {
 			go func() {
 				for m := range 50 {
-					_ = store.Add(pod(fmt.Sprint("w", n, "-", m), "1"))
+					_ = store.Add(kit.Pod(fmt.Sprint("w", n, "-", m), "1"))
 				}
 				ended <- struct{}{}
 			}()
 		}
 		for n := range 50 {
-			w.send(watch.Added, pod(fmt.Sprint("e", n), fmt.Sprint(n+11)))
+			w.Send(watch.Added, kit.Pod(fmt.Sprint("e", n), fmt.Sprint(n+11)))
 		}
 		for range 4 {
 			<-ended
@@ -463,14 +465,14 @@ func TestContract_T21_CustomKeys(t *testing.T) {
 	face(t, func(t T, r rig) {
 		key := func(obj any) (string, error) { return "a/b/c/" + obj.(*corev1.Pod).Name, nil }
 		for _, x := range []cache.Store{r.newStore(key), r.newIndex(key, cache.Indexers{})} {
-			require.NoError(t, x.Add(pod("a", "1")))
+			require.NoError(t, x.Add(kit.Pod("a", "1")))
 			require.Equal(t, []string{"a/b/c/a"}, x.ListKeys())
 			_, exists, err := x.GetByKey("a/b/c/a")
 			require.NoError(t, err)
 			require.True(t, exists)
 		}
 		x := r.newIndex(key, valueIndex)
-		require.NoError(t, x.Add(pod("a", "1", values("x"))))
+		require.NoError(t, x.Add(kit.Pod("a", "1", values("x"))))
 		keys, err := x.IndexKeys("value", "x")
 		require.NoError(t, err)
 		require.Equal(t, []string{"a/b/c/a"}, keys)

@@ -15,6 +15,8 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // slim leaves of a pod what tests look at, in place.
@@ -26,21 +28,21 @@ func slim(obj any) (any, error) {
 }
 
 func heavy(name, version string) *corev1.Pod {
-	return pod(name, version, func(p *corev1.Pod) { p.Spec.NodeName = "heavy" })
+	return kit.Pod(name, version, func(p *corev1.Pod) { p.Spec.NodeName = "heavy" })
 }
 
 // B84: the transform is before everybody else, once, and may change in place.
 func TestContract_B84_TheTransformComesFirst(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", heavy("a", "1")))
+		w := r.world(t, kit.NewScript("10", heavy("a", "1")))
 		calls := 0
 		require.NoError(t, w.transform(func(obj any) (any, error) { calls++; return slim(obj) }))
 		rec, _ := w.records()
 		w.start()
-		w.send(watch.Modified, heavy("a", "11"))
-		w.send(watch.Added, heavy("b", "12"))
+		w.Send(watch.Modified, heavy("a", "11"))
+		w.Send(watch.Added, heavy("b", "12"))
 		synctest.Wait()
-		for _, obj := range append(rec.objects(), w.get("default/a"), w.get("default/b")) {
+		for _, obj := range append(rec.Objects(), w.get("default/a"), w.get("default/b")) {
 			require.Empty(t, obj.(*corev1.Pod).Spec.NodeName)
 		}
 		require.Equal(t, 3, calls)
@@ -50,18 +52,18 @@ func TestContract_B84_TheTransformComesFirst(t *testing.T) {
 // B85: deleted objects are transformed, tombstones and resyncs are not.
 func TestContract_B85_WhatIsTransformed(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
 		var seen []string
 		require.NoError(t, w.transform(func(obj any) (any, error) {
-			seen = append(seen, spoken(obj))
+			seen = append(seen, kit.Text(obj))
 			return obj, nil
 		}))
 		w.start()
-		w.send(watch.Deleted, pod("a", "11"))
+		w.Send(watch.Deleted, kit.Pod("a", "11"))
 		synctest.Wait()
 		require.Equal(t, []string{"a@1", "b@2", "a@11"}, seen)
-		w.set("20")
-		w.relist()
+		w.Set("20")
+		w.Relist()
 		require.Len(t, seen, 3)
 		require.Empty(t, w.keys())
 	})
@@ -77,7 +79,7 @@ func TestContract_B86_D13_ATransformThatIsNotIdempotent(t *testing.T) {
 			return p, nil
 		}))
 		w.start()
-		w.stream().initial("10", pod("a", "1"))
+		w.Feed().Initial("10", kit.Pod("a", "1"))
 		synctest.Wait()
 		require.Equal(t, []string{"default/x-a"}, w.keys())
 	})
@@ -86,7 +88,7 @@ func TestContract_B86_D13_ATransformThatIsNotIdempotent(t *testing.T) {
 // B90, B101, T5: nil is a transform like any; after the start it is too late.
 func TestContract_B90_T5_SettingTransforms(t *testing.T) {
 	face(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.NoError(t, w.transform(slim))
 		require.NoError(t, w.transform(nil))
 		w.start()
@@ -96,7 +98,7 @@ func TestContract_B90_T5_SettingTransforms(t *testing.T) {
 		require.Error(t, w.onError(func(error) {}))
 	})
 	native(t, "its own interface", func(t T, r rig) {
-		w := r.world(t, newScript("10")).start()
+		w := r.world(t, kit.NewScript("10")).start()
 		require.ErrorIs(t, w.transform(slim), informer.ErrRunning)
 		w.stop()
 		require.ErrorIs(t, w.transform(slim), informer.ErrStopped)
@@ -124,53 +126,53 @@ func choosy(obj any) (any, error) {
 // away, and is named.
 func TestContract_D3_B88_AListWithAPoisonedObject(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2", label("poison", "error"))))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error"))))
 		require.NoError(t, w.transform(choosy))
 		errs := w.errors()
 		rec, reg := w.records()
 		w.start()
 		require.True(t, w.synced())
-		require.Equal(t, []string{"initial a@1"}, rec.take())
+		require.Equal(t, []string{"initial a@1"}, rec.Take())
 		require.True(t, reg.synced())
 		require.Len(t, errs(), 1)
 		require.ErrorIs(t, errs()[0], errPoison)
 		require.ErrorContains(t, errs()[0], "default/b")
-		w.send(watch.Modified, pod("b", "11"))
-		require.Equal(t, []string{"add b@11"}, rec.take(), "it is tried again")
+		w.Send(watch.Modified, kit.Pod("b", "11"))
+		require.Equal(t, []string{"add b@11"}, rec.Take(), "it is tried again")
 	})
 }
 
 // D3, B62: an event that cannot be stored is told, and the old version stays.
 func TestContract_D3_B62_AnEventWithAPoisonedObject(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.NoError(t, w.transform(choosy))
 		errs := w.errors()
 		rec, _ := w.records()
 		w.start()
-		rec.take()
-		w.send(watch.Modified, pod("a", "11", label("poison", "error")))
-		require.Empty(t, rec.take())
-		require.Equal(t, "a@1", spoken(w.get("default/a")))
+		rec.Take()
+		w.Send(watch.Modified, kit.Pod("a", "11", kit.Label("poison", "error")))
+		require.Empty(t, rec.Take())
+		require.Equal(t, "a@1", kit.Text(w.get("default/a")))
 		require.Len(t, errs(), 1)
 		require.ErrorIs(t, errs()[0], errPoison)
-		w.set("20", pod("a", "11"))
-		w.relist()
-		require.Equal(t, []string{"update a@1 a@11"}, rec.take())
+		w.Set("20", kit.Pod("a", "11"))
+		w.Relist()
+		require.Equal(t, []string{"update a@1 a@11"}, rec.Take())
 	})
 }
 
 // D3: a delete is a delete, though its object cannot be transformed.
 func TestContract_D3_APoisonedDelete(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.NoError(t, w.transform(choosy))
 		w.errors()
 		rec, _ := w.records()
 		w.start()
-		rec.take()
-		w.send(watch.Deleted, pod("a", "11", label("poison", "error")))
-		require.Equal(t, []string{"delete tombstone default/a a@1"}, rec.take())
+		rec.Take()
+		w.Send(watch.Deleted, kit.Pod("a", "11", kit.Label("poison", "error")))
+		require.Equal(t, []string{"delete tombstone default/a a@1"}, rec.Take())
 		require.Empty(t, w.keys())
 	})
 }
@@ -178,20 +180,20 @@ func TestContract_D3_APoisonedDelete(t *testing.T) {
 // D3, T7: a tombstone's object may be missing.
 func TestContract_D3_T7_APoisonedDeleteOfTheUnknown(t *testing.T) {
 	ourFace(t, "it loses the event", func(t T, r rig) {
-		w := r.world(t, newScript("10"))
+		w := r.world(t, kit.NewScript("10"))
 		require.NoError(t, w.transform(choosy))
 		w.errors()
 		rec, _ := w.records()
 		w.start()
-		w.send(watch.Deleted, pod("a", "11", label("poison", "error")))
-		require.Equal(t, []string{"delete tombstone default/a <nil>"}, rec.take())
+		w.Send(watch.Deleted, kit.Pod("a", "11", kit.Label("poison", "error")))
+		require.Equal(t, []string{"delete tombstone default/a <nil>"}, rec.Take())
 	})
 }
 
 // D3, B99: a panic is one object's, not the process's.
 func TestContract_D3_B99_ATransformThatPanics(t *testing.T) {
 	crashes(t, "on purpose", func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2", label("poison", "panic"))))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "panic"))))
 		require.NoError(t, w.transform(choosy))
 		errs := w.errors()
 		w.start()
@@ -205,22 +207,22 @@ func TestContract_D3_B99_ATransformThatPanics(t *testing.T) {
 // event and of a delete, and nothing is asked for again.
 func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		exit := label("poison", "exit")
-		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2", exit), pod("c", "3")))
+		exit := kit.Label("poison", "exit")
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", exit), kit.Pod("c", "3")))
 		require.NoError(t, w.transform(choosy))
 		errs := w.errors()
 		rec, reg := w.records()
 		w.start()
 		require.True(t, w.synced() && reg.synced())
-		require.Equal(t, []string{"initial a@1", "initial c@3"}, rec.sorted())
-		w.send(watch.Modified, pod("a", "11", exit))
-		w.send(watch.Modified, pod("b", "12"))
+		require.Equal(t, []string{"initial a@1", "initial c@3"}, rec.Sorted())
+		w.Send(watch.Modified, kit.Pod("a", "11", exit))
+		w.Send(watch.Modified, kit.Pod("b", "12"))
 		time.Sleep(2 * time.Second) // the same error of one object is told once a second
-		w.send(watch.Deleted, pod("a", "13", exit))
-		require.Equal(t, []string{"add b@12", "delete tombstone default/a a@1"}, rec.take())
+		w.Send(watch.Deleted, kit.Pod("a", "13", exit))
+		require.Equal(t, []string{"add b@12", "delete tombstone default/a a@1"}, rec.Take())
 		require.Len(t, errs(), 3)
 		require.ErrorContains(t, errs()[0], "default/b")
-		lists, _ := w.requests()
+		lists, _ := w.Requests()
 		require.Equal(t, 1, lists)
 	})
 }
@@ -228,11 +230,11 @@ func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 // D3: it is counted.
 func TestContract_D3_StatusCounts(t *testing.T) {
 	native(t, "it has no status", func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"), pod("b", "2", label("poison", "error"))))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error"))))
 		require.NoError(t, w.transform(choosy))
 		w.start()
 		require.Equal(t, 1, w.native().informer.Status().Quarantined)
-		w.send(watch.Modified, pod("b", "11"))
+		w.Send(watch.Modified, kit.Pod("b", "11"))
 		synctest.Wait()
 		require.Zero(t, w.native().informer.Status().Quarantined)
 	})
@@ -241,7 +243,7 @@ func TestContract_D3_StatusCounts(t *testing.T) {
 // D7, B41: a transform that clears versions and UIDs hides nothing.
 func TestContract_D7_B41_ATransformThatClearsVersions(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")), settings{resync: time.Minute})
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Minute})
 		require.NoError(t, w.transform(func(obj any) (any, error) {
 			if p, ok := obj.(*corev1.Pod); ok {
 				p.ResourceVersion, p.UID = "", ""
@@ -252,20 +254,20 @@ func TestContract_D7_B41_ATransformThatClearsVersions(t *testing.T) {
 		later, _ := w.records(10 * time.Minute)
 		w.start()
 		time.Sleep(time.Minute + halfAMinute)
-		later.take()
-		w.send(watch.Modified, pod("a", "11"))
-		require.Equal(t, []string{"update a@ a@"}, later.take())
+		later.Take()
+		w.Send(watch.Modified, kit.Pod("a", "11"))
+		require.Equal(t, []string{"update a@ a@"}, later.Take())
 		require.Equal(t, "11", w.storeVersion())
-		w.set("30", pod("a", "11"))
-		w.relist()
-		require.Empty(t, later.take(), "D14 holds too")
+		w.Set("30", kit.Pod("a", "11"))
+		w.Relist()
+		require.Empty(t, later.Take(), "D14 holds too")
 	})
 }
 
 // D7, B87: an object is found under the key that its result has.
 func TestContract_D7_B87_ATransformThatRenames(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.NoError(t, w.transform(func(obj any) (any, error) {
 			p := obj.(*corev1.Pod)
 			p.Name = "x-" + p.Name
@@ -274,8 +276,8 @@ func TestContract_D7_B87_ATransformThatRenames(t *testing.T) {
 		rec, _ := w.records()
 		w.start()
 		require.Equal(t, []string{"default/x-a"}, w.keys())
-		w.send(watch.Deleted, pod("a", "11"))
-		require.Equal(t, []string{"initial x-a@1", "delete x-a@11"}, rec.take())
+		w.Send(watch.Deleted, kit.Pod("a", "11"))
+		require.Equal(t, []string{"initial x-a@1", "delete x-a@11"}, rec.Take())
 		require.Empty(t, w.keys())
 	})
 }
@@ -283,18 +285,18 @@ func TestContract_D7_B87_ATransformThatRenames(t *testing.T) {
 // D13, B84: no lock is held: the transform may ask the informer.
 func TestContract_D13_B84_TheTransformMayAsk(t *testing.T) {
 	ours(t, "it holds its queue's lock, on which nothing that a test may ask waits", func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.NoError(t, w.transform(func(obj any) (any, error) {
 			w.keys()
 			w.version()
 			w.synced()
-			w.handles(told{})
+			w.handles(funcs{})
 			return obj, w.addIndexers(nil)
 		}))
 		w.start()
-		w.send(watch.Modified, pod("a", "11"))
+		w.Send(watch.Modified, kit.Pod("a", "11"))
 		synctest.Wait()
-		require.Equal(t, "a@11", spoken(w.get("default/a")))
+		require.Equal(t, "a@11", kit.Text(w.get("default/a")))
 	})
 }
 
@@ -302,18 +304,18 @@ func TestContract_D13_B84_TheTransformMayAsk(t *testing.T) {
 // object; what has no metadata keeps its key.
 func TestContract_D25_B89_AnotherType(t *testing.T) {
 	faceDiffers(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.NoError(t, w.transform(func(any) (any, error) { return "a string", nil }))
 		w.errors()
 		rec, _ := w.records()
 		w.start()
-		require.Equal(t, []string{"initial a string"}, rec.take())
+		require.Equal(t, []string{"initial a string"}, rec.Take())
 		require.Equal(t, "a string", w.get("default/a"))
-		w.send(watch.Modified, pod("a", "11"))
-		require.Equal(t, []string{"update a string a string"}, rec.take())
+		w.Send(watch.Modified, kit.Pod("a", "11"))
+		require.Equal(t, []string{"update a string a string"}, rec.Take())
 	})
 	face(t, func(t T, r rig) { // with metadata, anywhere
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.NoError(t, w.transform(func(obj any) (any, error) {
 			if p, ok := obj.(*corev1.Pod); ok {
 				return &metav1.PartialObjectMetadata{ObjectMeta: p.ObjectMeta}, nil
@@ -322,7 +324,7 @@ func TestContract_D25_B89_AnotherType(t *testing.T) {
 		}))
 		rec, _ := w.records()
 		w.start()
-		require.IsType(t, &metav1.PartialObjectMetadata{}, rec.objects()[0])
+		require.IsType(t, &metav1.PartialObjectMetadata{}, rec.Objects()[0])
 		require.IsType(t, &metav1.PartialObjectMetadata{}, w.get("default/a"))
 	})
 }
@@ -332,7 +334,7 @@ func TestContract_D25_B89_AnotherType(t *testing.T) {
 func TestContract_D25_B91_ATypedInformerHoldsItsType(t *testing.T) {
 	native(t, "its typed handlers panic", func(t T, _ rig) {
 		seen := &observer{}
-		i := informer.New(reflector.FromListerWatcher(newScript("10", pod("a", "1"))), informer.Options[*corev1.Pod]{Observe: seen.observe})
+		i := informer.New(reflector.FromListerWatcher(kit.NewScript("10", kit.Pod("a", "1"))), informer.Options[*corev1.Pod]{Observe: seen.observe})
 		require.NoError(t, i.Shared().SetTransform(func(any) (any, error) { return "a string", nil }))
 		background(t, func(ctx context.Context) { _ = i.Run(ctx) })
 		require.NoError(t, i.WaitSynced(t.Context()))

@@ -18,13 +18,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // B53: what a watch asks for.
 func TestContract_B53_WatchOptions(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10")).start()
-		_, watches := w.asked()
+		w := r.world(t, kit.NewScript("10")).start()
+		_, watches := w.Asked()
 		require.Len(t, watches, 1)
 		o := watches[0]
 		require.Equal(t, "10", o.ResourceVersion)
@@ -39,12 +41,12 @@ func TestContract_B53_WatchOptions(t *testing.T) {
 // B54: a watch whose time is up is opened again where it was: no list, no wait.
 func TestContract_B54_AWatchThatEnds(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"))).start()
-		w.send(watch.Modified, pod("a", "11"))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
+		w.Send(watch.Modified, kit.Pod("a", "11"))
 		time.Sleep(time.Minute)
-		w.stream().end()
+		w.Feed().End()
 		synctest.Wait()
-		lists, watches := w.asked()
+		lists, watches := w.Asked()
 		require.Len(t, lists, 1)
 		require.Equal(t, []string{"10", "11"}, versions(watches))
 	})
@@ -60,9 +62,9 @@ var (
 func TestContract_B55_AServerThatIsBusy(t *testing.T) {
 	for _, err := range []error{errRefused, errBusy} {
 		each(t, func(t T, r rig) {
-			s := newScript("10", pod("a", "1"))
+			s := kit.NewScript("10", kit.Pod("a", "1"))
 			failures := 3
-			s.watch = func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+			s.OnWatch = func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 				if failures--; failures >= 0 {
 					return nil, err
 				}
@@ -70,16 +72,16 @@ func TestContract_B55_AServerThatIsBusy(t *testing.T) {
 			}
 			w := r.world(t, s).start()
 			time.Sleep(time.Minute)
-			lists, watches := w.requests()
+			lists, watches := w.Requests()
 			require.Equal(t, 1, lists)
 			require.Equal(t, 4, watches)
 		})
 	}
 	each(t, func(t T, r rig) { // as an event
-		w := r.world(t, newScript("10", pod("a", "1"))).start()
-		w.send(watch.Error, &errBusy.ErrStatus)
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
+		w.Send(watch.Error, &errBusy.ErrStatus)
 		time.Sleep(time.Minute)
-		lists, watches := w.requests()
+		lists, watches := w.Requests()
 		require.Equal(t, 1, lists)
 		require.Equal(t, 2, watches)
 	})
@@ -88,29 +90,29 @@ func TestContract_B55_AServerThatIsBusy(t *testing.T) {
 // B56, B57: other errors mean a list, from where the informer was.
 func TestContract_B56_B57_OtherErrorsMeanAList(t *testing.T) {
 	for _, status := range []*metav1.Status{
-		expired(),
+		kit.Expired(),
 		{Status: metav1.StatusFailure, Reason: metav1.StatusReasonInternalError, Code: http.StatusInternalServerError},
 		{Status: metav1.StatusFailure, Message: "something else"},
 	} {
 		each(t, func(t T, r rig) {
-			w := r.world(t, newScript("10", pod("a", "1")))
+			w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 			rec, _ := w.records()
 			w.start()
-			rec.take()
-			w.send(watch.Modified, pod("a", "12"))
-			w.set("30", pod("a", "20"))
-			w.send(watch.Error, status)
+			rec.Take()
+			w.Send(watch.Modified, kit.Pod("a", "12"))
+			w.Set("30", kit.Pod("a", "20"))
+			w.Send(watch.Error, status)
 			time.Sleep(5 * time.Second)
-			lists, watches := w.asked()
+			lists, watches := w.Asked()
 			require.Equal(t, []string{"0", "12"}, versions(lists))
 			require.Equal(t, []string{"10", "30"}, versions(watches))
-			require.Equal(t, []string{"update a@1 a@12", "update a@12 a@20"}, rec.take())
+			require.Equal(t, []string{"update a@1 a@12", "update a@12 a@20"}, rec.Take())
 		})
 	}
 	each(t, func(t T, r rig) { // when the watch is opened
-		s := newScript("10", pod("a", "1"))
+		s := kit.NewScript("10", kit.Pod("a", "1"))
 		failures := 1
-		s.watch = func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+		s.OnWatch = func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 			if failures--; failures >= 0 {
 				return nil, apierrors.NewResourceExpired("too old")
 			}
@@ -120,7 +122,7 @@ func TestContract_B56_B57_OtherErrorsMeanAList(t *testing.T) {
 		errs := w.errors()
 		w.start()
 		time.Sleep(5 * time.Second)
-		lists, watches := w.requests()
+		lists, watches := w.Requests()
 		require.Equal(t, []int{2, 2}, []int{lists, watches})
 		require.Len(t, errs(), 1)
 		require.True(t, apierrors.IsResourceExpired(errs()[0]))
@@ -130,16 +132,16 @@ func TestContract_B56_B57_OtherErrorsMeanAList(t *testing.T) {
 // B61: what is not what was asked for is left out.
 func TestContract_B61_WrongTypesAreLeftOut(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		rec, _ := w.records()
 		w.start()
-		rec.take()
-		w.send(watch.Added, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "11"}})
-		w.send(watch.Added, &metav1.Status{})
-		w.send(watch.EventType("UNHEARD-OF"), pod("x", "12"))
-		w.send(watch.Modified, pod("a", "13"))
+		rec.Take()
+		w.Send(watch.Added, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "11"}})
+		w.Send(watch.Added, &metav1.Status{})
+		w.Send(watch.EventType("UNHEARD-OF"), kit.Pod("x", "12"))
+		w.Send(watch.Modified, kit.Pod("a", "13"))
 		time.Sleep(time.Second) // client-go takes its time to report an error
-		require.Equal(t, []string{"update a@1 a@13"}, rec.take())
+		require.Equal(t, []string{"update a@1 a@13"}, rec.Take())
 		require.Equal(t, []string{"default/a"}, w.keys())
 		require.Equal(t, "13", w.version())
 	})
@@ -148,9 +150,9 @@ func TestContract_B61_WrongTypesAreLeftOut(t *testing.T) {
 // B63: after each event the version is the event's.
 func TestContract_B63_TheVersionFollowsEvents(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"))).start()
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
 		for n, kind := range []watch.EventType{watch.Added, watch.Modified, watch.Deleted} {
-			w.send(kind, pod("b", fmt.Sprint(11+n)))
+			w.Send(kind, kit.Pod("b", fmt.Sprint(11+n)))
 			synctest.Wait()
 			require.Equal(t, fmt.Sprint(11+n), w.version())
 		}
@@ -161,18 +163,18 @@ func TestContract_B63_TheVersionFollowsEvents(t *testing.T) {
 // any order, which says nothing of how far it is.
 func TestContract_B63_AddedEventsOutOfOrder(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("")).start()
-		w.send(watch.Added, pod("b", "20"))
-		w.send(watch.Added, pod("a", "5"))
+		w := r.world(t, kit.NewScript("")).start()
+		w.Send(watch.Added, kit.Pod("b", "20"))
+		w.Send(watch.Added, kit.Pod("a", "5"))
 		time.Sleep(time.Minute)
-		w.stream().end()
+		w.Feed().End()
 		synctest.Wait()
-		w.send(watch.Added, pod("c", "6"))
-		w.send(watch.Modified, pod("a", "21"))
+		w.Send(watch.Added, kit.Pod("c", "6"))
+		w.Send(watch.Modified, kit.Pod("a", "21"))
 		time.Sleep(time.Minute)
-		w.stream().end()
+		w.Feed().End()
 		synctest.Wait()
-		_, watches := w.asked()
+		_, watches := w.Asked()
 		require.Equal(t, []string{"", "", "21"}, versions(watches))
 	})
 }
@@ -180,12 +182,12 @@ func TestContract_B63_AddedEventsOutOfOrder(t *testing.T) {
 // B64: a watch goes on from a bookmark.
 func TestContract_B64_ABookmarkIsAPlaceToGoOn(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"))).start()
-		w.send(watch.Bookmark, bookmark("40", ""))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
+		w.Send(watch.Bookmark, kit.Bookmark("40", ""))
 		time.Sleep(time.Minute)
-		w.stream().end()
+		w.Feed().End()
 		synctest.Wait()
-		_, watches := w.asked()
+		_, watches := w.Asked()
 		require.Equal(t, []string{"10", "40"}, versions(watches))
 	})
 }
@@ -193,10 +195,10 @@ func TestContract_B64_ABookmarkIsAPlaceToGoOn(t *testing.T) {
 // D8, B59: a watch that does not hear of the end is left to itself.
 func TestContract_D8_ADeafWatch(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		s := newScript("10", pod("a", "1"))
+		s := kit.NewScript("10", kit.Pod("a", "1"))
 		gate := make(chan struct{})
 		defer close(gate)
-		s.watch = func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+		s.OnWatch = func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 			<-gate
 			return nil, context.Canceled
 		}
@@ -215,8 +217,8 @@ func TestContract_D8_ADeafWatch(t *testing.T) {
 // D8: the back-off ends with the context.
 func TestContract_D8_BackingOff(t *testing.T) {
 	each(t, func(t T, r rig) {
-		s := newScript("10")
-		s.fail(errors.New("on purpose"))
+		s := kit.NewScript("10")
+		s.Fail(errors.New("on purpose"))
 		w := r.world(t, s)
 		w.errors()
 		w.start()
@@ -231,13 +233,13 @@ func TestContract_D8_BackingOff(t *testing.T) {
 // anew.
 func TestContract_D9_B58_TheBackoffOfAnOutage(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		s := newScript("10")
-		s.fail(errors.New("on purpose"))
+		s := kit.NewScript("10")
+		s.Fail(errors.New("on purpose"))
 		w := r.world(t, s)
 		w.errors()
 		w.start()
 		time.Sleep(30 * time.Minute)
-		lists, _ := w.requests()
+		lists, _ := w.Requests()
 		require.Greater(t, lists, 30, "it goes on")
 		require.Less(t, lists, 70, "it waits for 30 to 60 seconds once it has grown")
 	})
@@ -246,11 +248,11 @@ func TestContract_D9_B58_TheBackoffOfAnOutage(t *testing.T) {
 // D9: a 410 is not an outage: the first one is listed at once.
 func TestContract_D9_B56_AnExpiredWatchIsListedAtOnce(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"))).start()
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
 		time.Sleep(4 * time.Minute)
-		w.expire()
+		w.Expire()
 		synctest.Wait()
-		lists, watches := w.requests()
+		lists, watches := w.Requests()
 		require.Equal(t, []int{2, 2}, []int{lists, watches})
 	})
 }
@@ -258,17 +260,17 @@ func TestContract_D9_B56_AnExpiredWatchIsListedAtOnce(t *testing.T) {
 // D9: repeated ones wait.
 func TestContract_D9_WatchesThatKeepExpiring(t *testing.T) {
 	each(t, func(t T, r rig) {
-		s := newScript("10", pod("a", "1"))
-		s.watch = func(context.Context, metav1.ListOptions) (watch.Interface, error) {
-			f := newFeed()
-			f.send(watch.Error, expired())
+		s := kit.NewScript("10", kit.Pod("a", "1"))
+		s.OnWatch = func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+			f := kit.NewFeed()
+			f.Send(watch.Error, kit.Expired())
 			return f, nil
 		}
 		w := r.world(t, s)
 		w.errors()
 		w.start()
 		time.Sleep(time.Minute)
-		lists, _ := w.requests()
+		lists, _ := w.Requests()
 		require.Less(t, lists, 20)
 	})
 }
@@ -276,12 +278,12 @@ func TestContract_D9_WatchesThatKeepExpiring(t *testing.T) {
 // D10, B60: errors in the stream are told too.
 func TestContract_D10_B60_ErrorsInTheStreamAreTold(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1")))
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		errs := w.errors()
 		w.start()
-		w.expire()
+		w.Expire()
 		time.Sleep(time.Minute)
-		w.send(watch.Error, &metav1.Status{Status: metav1.StatusFailure, Message: "in the stream"})
+		w.Send(watch.Error, &metav1.Status{Status: metav1.StatusFailure, Message: "in the stream"})
 		time.Sleep(time.Minute)
 		require.Len(t, errs(), 2)
 		require.True(t, apierrors.IsResourceExpired(errs()[0]))
@@ -292,14 +294,14 @@ func TestContract_D10_B60_ErrorsInTheStreamAreTold(t *testing.T) {
 // D22: a watch that says nothing for longer than it asked for is opened anew.
 func TestContract_D22_ASilentWatch(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"))).start()
-		_, watches := w.asked()
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
+		_, watches := w.Asked()
 		time.Sleep(time.Duration(*watches[0].TimeoutSeconds)*time.Second + 31*time.Second)
-		lists, _ := w.requests()
+		lists, _ := w.Requests()
 		require.Equal(t, 1, lists)
-		_, watches = w.asked()
+		_, watches = w.Asked()
 		require.Equal(t, []string{"10", "10"}, versions(watches))
-		w.send(watch.Modified, pod("a", "11"))
+		w.Send(watch.Modified, kit.Pod("a", "11"))
 		synctest.Wait()
 		require.Equal(t, "11", w.version())
 	})
@@ -308,8 +310,8 @@ func TestContract_D22_ASilentWatch(t *testing.T) {
 // B51: answers that are no objects are refused, and told.
 func TestContract_B51_TablesAreRefused(t *testing.T) {
 	each(t, func(t T, r rig) {
-		s := newScript("10", pod("a", "1"))
-		s.list = func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+		s := kit.NewScript("10", kit.Pod("a", "1"))
+		s.OnList = func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 			return &metav1.Table{ListMeta: metav1.ListMeta{ResourceVersion: "10"}}, nil
 		}
 		w := r.world(t, s)

@@ -18,12 +18,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // streaming makes a script that can send its initial state through a watch.
-func streaming(version string, pods ...*corev1.Pod) *script {
-	s := newScript(version, pods...)
-	s.streams = true
+func streaming(version string, pods ...*corev1.Pod) *kit.Script {
+	s := kit.NewScript(version, pods...)
+	s.Streams = true
 	return s
 }
 
@@ -34,7 +36,7 @@ func TestContract_B66_B67_AStreamBecomesTheWatch(t *testing.T) {
 		w := r.world(t, streaming("10"))
 		rec, _ := w.records()
 		w.start()
-		_, watches := w.asked()
+		_, watches := w.Asked()
 		require.Len(t, watches, 1)
 		o := watches[0]
 		require.Empty(t, o.ResourceVersion)
@@ -43,23 +45,23 @@ func TestContract_B66_B67_AStreamBecomesTheWatch(t *testing.T) {
 		require.True(t, o.AllowWatchBookmarks)
 		require.NotNil(t, o.TimeoutSeconds)
 
-		w.send(watch.Added, pod("a", "1"))
-		w.send(watch.Added, pod("b", "2"))
-		w.send(watch.Modified, pod("b", "3"))
-		w.send(watch.Added, pod("c", "4"))
-		w.send(watch.Deleted, pod("c", "5"))
-		w.send(watch.Bookmark, bookmark("6", ""))
-		w.send(watch.Bookmark, bookmark("7", "false"))
-		require.Empty(t, rec.take())
+		w.Send(watch.Added, kit.Pod("a", "1"))
+		w.Send(watch.Added, kit.Pod("b", "2"))
+		w.Send(watch.Modified, kit.Pod("b", "3"))
+		w.Send(watch.Added, kit.Pod("c", "4"))
+		w.Send(watch.Deleted, kit.Pod("c", "5"))
+		w.Send(watch.Bookmark, kit.Bookmark("6", ""))
+		w.Send(watch.Bookmark, kit.Bookmark("7", "false"))
+		require.Empty(t, rec.Take())
 		require.False(t, w.synced())
 		require.Empty(t, w.keys())
-		w.send(watch.Bookmark, bookmark("10", "true"))
-		require.Equal(t, []string{"initial a@1", "initial b@3"}, rec.sorted())
+		w.Send(watch.Bookmark, kit.Bookmark("10", "true"))
+		require.Equal(t, []string{"initial a@1", "initial b@3"}, rec.Sorted())
 		require.True(t, w.synced())
 		require.Equal(t, "10", w.version())
-		w.send(watch.Modified, pod("a", "11"))
-		require.Equal(t, []string{"update a@1 a@11"}, rec.take())
-		lists, n := w.requests()
+		w.Send(watch.Modified, kit.Pod("a", "11"))
+		require.Equal(t, []string{"update a@1 a@11"}, rec.Take())
+		lists, n := w.Requests()
 		require.Equal(t, []int{0, 1}, []int{lists, n})
 	})
 }
@@ -68,13 +70,13 @@ func TestContract_B66_B67_AStreamBecomesTheWatch(t *testing.T) {
 func TestContract_B66_AStreamFromAVersion(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, streaming("10")).start()
-		w.stream().initial("10", pod("a", "1"))
+		w.Feed().Initial("10", kit.Pod("a", "1"))
 		synctest.Wait()
-		w.relist()
-		_, watches := w.asked()
+		w.Relist()
+		_, watches := w.Asked()
 		require.Equal(t, []string{"", "10"}, versions(watches))
 		require.NotNil(t, watches[1].SendInitialEvents)
-		w.stream().initial("20", pod("b", "15"))
+		w.Feed().Initial("20", kit.Pod("b", "15"))
 		synctest.Wait()
 		require.Equal(t, []string{"default/b"}, w.keys())
 	})
@@ -86,7 +88,7 @@ func TestContract_B68_AServerThatIsBusy(t *testing.T) {
 		each(t, func(t T, r rig) {
 			s := streaming("10")
 			failures := 2
-			s.watch = func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+			s.OnWatch = func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 				if failures--; failures >= 0 {
 					return nil, err
 				}
@@ -94,9 +96,9 @@ func TestContract_B68_AServerThatIsBusy(t *testing.T) {
 			}
 			w := r.world(t, s).start()
 			time.Sleep(9 * time.Second)
-			lists, watches := w.requests()
+			lists, watches := w.Requests()
 			require.Equal(t, []int{0, 3}, []int{lists, watches})
-			w.stream().initial("10", pod("a", "1"))
+			w.Feed().Initial("10", kit.Pod("a", "1"))
 			synctest.Wait()
 			require.True(t, w.synced())
 		})
@@ -108,22 +110,22 @@ func TestContract_B68_AVersionThatIsNotToBeHad(t *testing.T) {
 	for _, err := range []error{apierrors.NewResourceExpired("too old"), tooLarge()} {
 		each(t, func(t T, r rig) {
 			s := streaming("10")
-			s.watch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			s.OnWatch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
 				if o.ResourceVersion != "" {
 					return nil, err
 				}
 				return nil, nil
 			}
 			w := r.world(t, s).start()
-			w.stream().initial("10", pod("a", "1"))
+			w.Feed().Initial("10", kit.Pod("a", "1"))
 			synctest.Wait()
-			w.relist()
-			_, watches := w.asked()
+			w.Relist()
+			_, watches := w.Asked()
 			require.Equal(t, []string{"", "10", ""}, versions(watches))
-			w.stream().initial("20", pod("a", "15"))
+			w.Feed().Initial("20", kit.Pod("a", "15"))
 			synctest.Wait()
 			require.Equal(t, "20", w.version())
-			lists, _ := w.requests()
+			lists, _ := w.Requests()
 			require.Zero(t, lists)
 		})
 	}
@@ -132,8 +134,8 @@ func TestContract_B68_AVersionThatIsNotToBeHad(t *testing.T) {
 // B68: any other error means a list.
 func TestContract_B68_OtherErrorsMeanAList(t *testing.T) {
 	each(t, func(t T, r rig) {
-		s := streaming("10", pod("a", "1"))
-		s.watch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		s := streaming("10", kit.Pod("a", "1"))
+		s.OnWatch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			if o.SendInitialEvents != nil {
 				return nil, apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Pod").GroupKind(), "", nil)
 			}
@@ -141,7 +143,7 @@ func TestContract_B68_OtherErrorsMeanAList(t *testing.T) {
 		}
 		w := r.world(t, s).start()
 		require.True(t, w.synced())
-		lists, watches := w.asked()
+		lists, watches := w.Asked()
 		require.Equal(t, []string{"0"}, versions(lists))
 		require.Len(t, watches, 2)
 		require.Equal(t, "10", watches[1].ResourceVersion)
@@ -151,8 +153,8 @@ func TestContract_B68_OtherErrorsMeanAList(t *testing.T) {
 // B70, T16: who says that it cannot stream is not asked to.
 func TestContract_B70_T16_WhoCannotStreamIsNotAsked(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, newScript("10", pod("a", "1"))).start()
-		lists, watches := w.asked()
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
+		lists, watches := w.Asked()
 		require.Len(t, lists, 1)
 		require.Len(t, watches, 1)
 		require.Nil(t, watches[0].SendInitialEvents)
@@ -163,9 +165,9 @@ func TestContract_B70_T16_WhoCannotStreamIsNotAsked(t *testing.T) {
 func TestContract_B70_T17_TheGate(t *testing.T) {
 	featurestesting.SetFeatureDuringTest(t, features.WatchListClient, false)
 	each(t, func(t T, r rig) {
-		w := r.world(t, streaming("10", pod("a", "1"))).start()
+		w := r.world(t, streaming("10", kit.Pod("a", "1"))).start()
 		require.True(t, w.synced())
-		_, watches := w.asked()
+		_, watches := w.Asked()
 		require.Len(t, watches, 1)
 		require.Nil(t, watches[0].SendInitialEvents)
 	})
@@ -175,14 +177,14 @@ func TestContract_B70_T17_TheGate(t *testing.T) {
 // same go, and no stream for a while.
 func TestContract_D12_B68_AStreamThatEnds(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		s := streaming("10", pod("a", "1"))
-		s.watch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		s := streaming("10", kit.Pod("a", "1"))
+		s.OnWatch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			if o.SendInitialEvents == nil {
 				return nil, nil
 			}
-			f := newFeed()
-			f.send(watch.Added, pod("z", "1"))
-			f.end()
+			f := kit.NewFeed()
+			f.Send(watch.Added, kit.Pod("z", "1"))
+			f.End()
 			return f, nil
 		}
 		w := r.world(t, s)
@@ -191,9 +193,9 @@ func TestContract_D12_B68_AStreamThatEnds(t *testing.T) {
 		require.Equal(t, []string{"default/a"}, w.keys(), "what it brought is dropped")
 		for range 5 {
 			time.Sleep(time.Minute)
-			w.relist()
+			w.Relist()
 		}
-		_, watches := w.asked()
+		_, watches := w.Asked()
 		streams := 0
 		for _, o := range watches {
 			if o.SendInitialEvents != nil {
@@ -205,10 +207,10 @@ func TestContract_D12_B68_AStreamThatEnds(t *testing.T) {
 }
 
 // limit ends a hot loop: after so many watches none is answered.
-func limit(s *script, n int) {
-	answer := s.watch
-	s.watch = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-		if _, watches := s.requests(); watches > n {
+func limit(s *kit.Script, n int) {
+	answer := s.OnWatch
+	s.OnWatch = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		if _, watches := s.Requests(); watches > n {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
@@ -219,7 +221,7 @@ func limit(s *script, n int) {
 // D12, B69: a stream that brings nothing means a list.
 func TestContract_D12_B69_AStreamThatBringsNothing(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, streaming("10", pod("a", "1"))).start()
+		w := r.world(t, streaming("10", kit.Pod("a", "1"))).start()
 		time.Sleep(11 * time.Second)
 		require.True(t, w.synced())
 		require.Equal(t, []string{"default/a"}, w.keys())
@@ -230,8 +232,8 @@ func TestContract_D12_B69_AStreamThatBringsNothing(t *testing.T) {
 // second.
 func TestContract_D12_B70_ABareListWatch(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		s := newScript("10", pod("a", "1"))
-		w := &world{subject: r.make(t, &cache.ListWatch{ListWithContextFunc: s.ListWithContext, WatchFuncWithContext: s.WatchWithContext}, settings{}), script: s, t: t}
+		s := kit.NewScript("10", kit.Pod("a", "1"))
+		w := &world{subject: r.make(t, &cache.ListWatch{ListWithContextFunc: s.ListWithContext, WatchFuncWithContext: s.WatchWithContext}, settings{}), Script: s, t: t}
 		w.start()
 		time.Sleep(2 * time.Second)
 		require.True(t, w.synced())
@@ -244,14 +246,14 @@ func TestContract_D13_B71_TheTransformRunsOnce(t *testing.T) {
 		w := r.world(t, streaming("10"))
 		calls := map[string]int{}
 		require.NoError(t, w.transform(func(obj any) (any, error) {
-			calls[spoken(obj)]++
+			calls[kit.Text(obj)]++
 			return obj, nil
 		}))
 		w.start()
-		w.stream().initial("10", pod("a", "1"), pod("b", "2"))
+		w.Feed().Initial("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		synctest.Wait()
-		w.send(watch.Modified, pod("a", "11"))
-		w.send(watch.Deleted, pod("b", "12"))
+		w.Send(watch.Modified, kit.Pod("a", "11"))
+		w.Send(watch.Deleted, kit.Pod("b", "12"))
 		synctest.Wait()
 		require.Equal(t, map[string]int{"a@1": 1, "b@2": 1, "a@11": 1, "b@12": 1}, calls)
 	})
@@ -286,16 +288,16 @@ func TestContract_B67_AgainstAServer(t *testing.T) {
 			defer server.Close()
 			ctx := t.Context()
 			for n := range 30 {
-				require.NoError(t, server.Create(ctx, pod(fmt.Sprint("p", n), "")))
+				require.NoError(t, server.Create(ctx, kit.Pod(fmt.Sprint("p", n), "")))
 			}
 			w := &world{subject: r.make(t, served{server.Source(podResource, "")}, settings{}), t: t}
 			rec, _ := w.records()
 			w.start()
-			require.Len(t, rec.take(), 30)
+			require.Len(t, rec.Take(), 30)
 			server.Compact()
 			server.CutWatches()
-			require.NoError(t, server.Delete(ctx, pod("p1", "")))
-			require.NoError(t, server.Create(ctx, pod("q", "")))
+			require.NoError(t, server.Delete(ctx, kit.Pod("p1", "")))
+			require.NoError(t, server.Create(ctx, kit.Pod("q", "")))
 			server.Compact()
 			time.Sleep(time.Minute)
 			synctest.Wait()

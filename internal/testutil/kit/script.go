@@ -53,11 +53,24 @@ func (s *Script) Set(version string, pods ...*corev1.Pod) {
 	}
 }
 
+// Listed returns the answer to lists.
+func (s *Script) Listed() *corev1.PodList {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return PodList(s.version, s.pods...)
+}
+
 // Fail makes all lists fail, or none after Fail(nil).
 func (s *Script) Fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.err = err
+}
+
+func (s *Script) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
 }
 
 // IsWatchListSemanticsUnSupported is how client-go asks whether a source can stream.
@@ -83,12 +96,10 @@ func (s *Script) ListWithContext(ctx context.Context, o metav1.ListOptions) (run
 			return list, err
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err != nil {
-		return nil, s.err
+	if err := s.failure(); err != nil {
+		return nil, err
 	}
-	return PodList(s.version, s.pods...), nil
+	return s.Listed(), nil
 }
 
 // WatchWithContext answers a watch with a new [Feed].
