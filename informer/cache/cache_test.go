@@ -12,12 +12,13 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // A program for client-go, whose import was changed.
 func TestAProgramOfClientgo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		i := NewSharedIndexInformer(newScript("10", pod("a", "1")).source(), &corev1.Pod{}, 0, Indexers{NamespaceIndex: MetaNamespaceIndexFunc})
+		i := NewSharedIndexInformer(kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, 0, Indexers{NamespaceIndex: MetaNamespaceIndexFunc})
 		var names []string
 		reg, err := i.AddEventHandler(ResourceEventHandlerFuncs{AddFunc: func(obj any) {
 			key, err := MetaNamespaceKeyFunc(obj)
@@ -51,16 +52,16 @@ func (h *told) OnDelete(d DeletedObject[*corev1.Pod]) {
 // client-go's typed face over an informer of ours.
 func TestTheTypedFace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"))
-		i := NewTypedSharedIndexInformer[*corev1.Pod](NewSharedIndexInformer(s.source(), &corev1.Pod{}, 0, Indexers{}))
+		s := kit.NewScript("10", kit.Pod("a", "1"))
+		i := NewTypedSharedIndexInformer[*corev1.Pod](NewSharedIndexInformer(s, &corev1.Pod{}, 0, Indexers{}))
 		require.NoError(t, i.AddTypedIndexers(TypedIndexers[*corev1.Pod]{"name": func(p *corev1.Pod) ([]string, error) { return []string{p.Name}, nil }}))
 		h := &told{}
 		reg, err := i.AddTypedEventHandler(h, HandlerOptions{})
 		require.NoError(t, err)
 		running(t, i.RunWithContext)
-		s.send(watch.Modified, pod("a", "11"))
-		s.send(watch.Deleted, pod("a", "12"))
-		s.send(watch.Added, pod("b", "13"))
+		s.Send(watch.Modified, kit.Pod("a", "11"))
+		s.Send(watch.Deleted, kit.Pod("a", "12"))
+		s.Send(watch.Added, kit.Pod("b", "13"))
 		synctest.Wait()
 		require.True(t, reg.HasSynced())
 		require.Equal(t, []string{"initial a", "update a", "delete a"}, h.lines)
@@ -80,10 +81,10 @@ func TestTheOtherInformers(t *testing.T) {
 	byName := Indexers{"name": func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Name}, nil }}
 	for name, makes := range map[string]func(h ResourceEventHandler) (Store, Controller){
 		"plain": func(h ResourceEventHandler) (Store, Controller) {
-			return NewTransformingInformer(newScript("10", pod("a", "1")).source(), &corev1.Pod{}, 0, h, rename)
+			return NewTransformingInformer(kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, 0, h, rename)
 		},
 		"indexed": func(h ResourceEventHandler) (Store, Controller) {
-			return NewTransformingIndexerInformer(newScript("10", pod("a", "1")).source(), &corev1.Pod{}, 0, h, byName, rename)
+			return NewTransformingIndexerInformer(kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, 0, h, byName, rename)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +108,7 @@ func TestTheOtherInformers(t *testing.T) {
 
 func TestReflectorsAndQueues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x, r := NewNamespaceKeyedIndexerAndReflector(newScript("10", pod("a", "1")).source(), &corev1.Pod{}, 0)
+		x, r := NewNamespaceKeyedIndexerAndReflector(kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, 0)
 		running(t, func(ctx context.Context) { r.RunWithContext(ctx) })
 		found, err := x.ByIndex(NamespaceIndex, "default")
 		require.NoError(t, err)
@@ -116,7 +117,7 @@ func TestReflectorsAndQueues(t *testing.T) {
 
 		q := NewDeltaFIFO(MetaNamespaceKeyFunc, nil)
 		running(t, func(ctx context.Context) {
-			NewNamedReflector("pods", newScript("10", pod("a", "1")).source(), &corev1.Pod{}, q, 0).RunWithContext(ctx)
+			NewNamedReflector("pods", kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, q, 0).RunWithContext(ctx)
 		})
 		got, err := q.Pop(func(any, bool) error { return nil })
 		require.NoError(t, err)
@@ -125,7 +126,7 @@ func TestReflectorsAndQueues(t *testing.T) {
 		var pushed []any
 		u := NewUndeltaStore(func(all []any) { pushed = all }, MetaNamespaceKeyFunc)
 		running(t, func(ctx context.Context) {
-			NewReflector(newScript("10", pod("a", "1")).source(), &corev1.Pod{}, u, 0).RunWithContext(ctx)
+			NewReflector(kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, u, 0).RunWithContext(ctx)
 		})
 		require.Len(t, pushed, 1)
 	})
@@ -139,7 +140,7 @@ func TestStoreOptions(t *testing.T) {
 	WithStoreMetrics(name.WithResource(corev1.SchemeGroupVersion.WithResource("pods")), nil)(&o)
 	require.True(t, o.Identifier.Reserved())
 	store := NewStore(MetaNamespaceKeyFunc, WithTransformer(func(obj any) (any, error) { return obj.(*corev1.Pod).Name, nil }))
-	require.NoError(t, store.Add(pod("a", "1")))
+	require.NoError(t, store.Add(kit.Pod("a", "1")))
 	require.Equal(t, []any{"a"}, store.List())
 }
 
@@ -148,7 +149,7 @@ func TestAController(t *testing.T) {
 		store := NewStore(DeletionHandlingMetaNamespaceKeyFunc)
 		c := New(&Config{
 			Queue:         NewDeltaFIFOWithOptions(DeltaFIFOOptions{KnownObjects: store, EmitDeltaTypeReplaced: true}),
-			ListerWatcher: newScript("10", pod("a", "1")).source(), ObjectType: &corev1.Pod{},
+			ListerWatcher: kit.NewScript("10", kit.Pod("a", "1")), ObjectType: &corev1.Pod{},
 			Process: func(obj any, _ bool) error { return store.Add(obj.(Deltas).Newest().Object) },
 		})
 		require.False(t, c.HasSynced())
@@ -162,10 +163,10 @@ func TestAController(t *testing.T) {
 // B115, B116: client-go's mutation cache over a store of ours.
 func TestContract_B115_B116_TheMutationCache(t *testing.T) {
 	x := NewIndexer(MetaNamespaceKeyFunc, Indexers{})
-	require.NoError(t, x.Add(pod("a", "5")))
+	require.NoError(t, x.Add(kit.Pod("a", "5")))
 	m := NewIntegerResourceVersionMutationCache(klog.Background(), x, x, time.Minute, false)
-	m.Mutation(pod("a", "7"))
-	m.Mutation(pod("new", "7"))
+	m.Mutation(kit.Pod("a", "7"))
+	m.Mutation(kit.Pod("new", "7"))
 	get := func(key string) string {
 		obj, ok, err := m.GetByKey(key)
 		require.NoError(t, err)
@@ -176,6 +177,6 @@ func TestContract_B115_B116_TheMutationCache(t *testing.T) {
 	}
 	require.Equal(t, "7", get("default/a"), "one's own write, which the store has not seen")
 	require.Equal(t, "none", get("default/new"), "unless adds are included")
-	require.NoError(t, x.Update(pod("a", "8")))
+	require.NoError(t, x.Update(kit.Pod("a", "8")))
 	require.Equal(t, "8", get("default/a"), "the newer one")
 }

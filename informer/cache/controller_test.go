@@ -13,18 +13,19 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/klog/v2"
 
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // newCounted returns a controller over a queue of ours, and what it did.
-func newCounted(s *script, change func(*Config)) (Controller, *recorder) {
-	r := &recorder{}
+func newCounted(s *kit.Script, change func(*Config)) (Controller, *kit.Recorder) {
+	r := &kit.Recorder{}
 	config := &Config{
 		Queue:         NewDeltaFIFOWithOptions(DeltaFIFOOptions{EmitDeltaTypeReplaced: true}),
-		ListerWatcher: s.source(), ObjectType: &corev1.Pod{}, FullResyncPeriod: time.Minute,
+		ListerWatcher: s, ObjectType: &corev1.Pod{}, FullResyncPeriod: time.Minute,
 		Process: func(obj any, initial bool) error {
 			d := obj.(Deltas).Newest()
-			r.add(fmt.Sprint(d.Type, " ", spoken(d.Object), " ", initial))
+			r.Add(fmt.Sprint(d.Type, " ", kit.Text(d.Object), " ", initial), d.Object)
 			return errPoison
 		},
 	}
@@ -37,24 +38,23 @@ func newCounted(s *script, change func(*Config)) (Controller, *recorder) {
 // B24, B98: what processing returns is told, and it goes on; also after a
 // panic, where panics do not end the process.
 func TestContract_B24_B98_AControllerOverAQueue(t *testing.T) {
-	survive(t)
-	log := captured(t)
+	kit.SurvivePanics(t)
+	log := kit.CaptureLog(t)
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		c, r := newCounted(s, nil)
 		require.False(t, c.HasSynced())
 		stop := running(t, func(ctx context.Context) { c.Run(ctx.Done()) })
-		require.Equal(t, []string{"Replaced a@1 true", "Replaced b@2 true"}, r.take())
+		require.Equal(t, []string{"Replaced a@1 true", "Replaced b@2 true"}, r.Take())
 		require.True(t, c.HasSynced() && IsDone(c.HasSyncedChecker()))
 		require.Equal(t, "10", c.LastSyncResourceVersion())
-		require.Equal(t, 2, log.count(errPoison.Error()))
+		require.Equal(t, 2, log.Count(errPoison.Error()))
 		stop()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		require.Equal(t, 1, s.lists)
+		lists, _ := s.Requests()
+		require.Equal(t, 1, lists)
 	})
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		c, _ := newCounted(s, func(config *Config) {
 			config.Process = func(any, bool) error { panic(errPoison) }
 		})
@@ -66,7 +66,7 @@ func TestContract_B24_B98_AControllerOverAQueue(t *testing.T) {
 // B98: with ReallyCrash a panic comes out of Run, and nothing is left running.
 func TestContract_B98_APanicComesOutOfRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, _ := newCounted(newScript("10", pod("a", "1")), func(config *Config) {
+		c, _ := newCounted(kit.NewScript("10", kit.Pod("a", "1")), func(config *Config) {
 			config.Process = func(any, bool) error { panic(errPoison) }
 		})
 		require.PanicsWithError(t, errPoison.Error(), func() { c.RunWithContext(klog.NewContext(t.Context(), klog.Logger{})) })
@@ -75,7 +75,7 @@ func TestContract_B98_APanicComesOutOfRun(t *testing.T) {
 
 func TestAControllersBatchesAndErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		var batches []int
 		var errs []error
 		var due bool
@@ -91,11 +91,11 @@ func TestAControllersBatchesAndErrors(t *testing.T) {
 			config.ShouldResync = func() bool { due = true; return false }
 		})
 		running(t, c.RunWithContext)
-		s.send(watch.Modified, pod("a", "11"))
-		require.Equal(t, []string{"Updated a@11 false"}, r.take())
+		s.Send(watch.Modified, kit.Pod("a", "11"))
+		require.Equal(t, []string{"Updated a@11 false"}, r.Take())
 		require.Equal(t, []int{2}, batches)
-		s.fail(errPoison)
-		s.expire()
+		s.Fail(errPoison)
+		s.Expire()
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		require.ErrorIs(t, errors.Join(errs...), errPoison)
@@ -106,8 +106,8 @@ func TestAControllersBatchesAndErrors(t *testing.T) {
 // A watch error handler is told the context of the run.
 func TestTheContextOfAWatchErrorHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10")
-		s.fail(errPoison)
+		s := kit.NewScript("10")
+		s.Fail(errPoison)
 		type name struct{}
 		var of any
 		c, _ := newCounted(s, func(config *Config) {
@@ -123,7 +123,7 @@ func TestTheContextOfAWatchErrorHandler(t *testing.T) {
 }
 
 func TestAControllerWithoutAQueue(t *testing.T) {
-	log := captured(t)
+	log := kit.CaptureLog(t)
 	New(&Config{ListerWatcher: &ListWatch{}}).RunWithContext(t.Context())
-	require.Equal(t, 1, log.count(reflector.ErrNoSink.Error()))
+	require.Equal(t, 1, log.Count(reflector.ErrNoSink.Error()))
 }

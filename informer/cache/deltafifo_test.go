@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // thing is an object whose key is no name of an API object.
@@ -251,7 +253,7 @@ func TestContract_T21_KeysOfAQueue(t *testing.T) {
 	_, err = f.KeyOf(Deltas{})
 	require.ErrorIs(t, err, ErrZeroLengthDeltasObject)
 	byName := NewDeltaFIFOWithOptions(DeltaFIFOOptions{})
-	require.NoError(t, byName.Add(pod("a", "1")))
+	require.NoError(t, byName.Add(kit.Pod("a", "1")))
 	key, err = byName.KeyOf(popped(t, byName))
 	require.NoError(t, err)
 	require.Equal(t, "default/a", key, "the default")

@@ -19,13 +19,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // written is a store that writes down how it is called.
 type written struct {
-	recorder
-	fails error // guarded by the recorder's mu
+	kit.Recorder
+	mu    sync.Mutex
+	fails error
 }
 
 // refuse makes all calls fail, or none with nil.
@@ -37,7 +39,7 @@ func (w *written) refuse(err error) {
 }
 
 func (w *written) call(what string, obj any) error {
-	w.add(what + " " + spoken(obj))
+	w.Recorder.Add(what+" "+kit.Text(obj), obj)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -51,7 +53,7 @@ func (w *written) Resync() error        { return w.call("resync", "") }
 func (w *written) Replace(list []any, version string) error {
 	line := "replace"
 	for _, obj := range list {
-		line += " " + spoken(obj)
+		line += " " + kit.Text(obj)
 	}
 	return w.call(line+" at", version)
 }
@@ -75,30 +77,30 @@ func mark(version string) *corev1.Pod {
 func TestContract_B50_B64_AReflectorIntoAnyStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, wants := range []bool{true, false} {
-			s := newScript("10", pod("a", "1"), pod("b", "2"))
+			s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 			plain, with := &written{}, &marked{}
 			store, w := ReflectorStore(plain), plain
 			if wants {
 				store, w = with, &with.written
 			}
-			r := NewReflector(s.source(), &corev1.Pod{}, store, 0)
+			r := NewReflector(s, &corev1.Pod{}, store, 0)
 			stop := reflects(t, r)
-			require.Equal(t, []string{"replace a@1 b@2 at 10"}, w.take())
+			require.Equal(t, []string{"replace a@1 b@2 at 10"}, w.Take())
 			require.Equal(t, "10", r.LastSyncResourceVersion(), "B50")
-			s.send(watch.Added, pod("c", "11"))
-			s.send(watch.Modified, pod("a", "12"))
-			s.send(watch.Deleted, pod("b", "13"))
-			s.send(watch.Bookmark, mark("15"))
-			s.send(watch.Added, &corev1.Node{})
+			s.Send(watch.Added, kit.Pod("c", "11"))
+			s.Send(watch.Modified, kit.Pod("a", "12"))
+			s.Send(watch.Deleted, kit.Pod("b", "13"))
+			s.Send(watch.Bookmark, mark("15"))
+			s.Send(watch.Added, &corev1.Node{})
 			want := []string{"add c@11", "update a@12", "delete b@13"}
 			if wants {
 				want = append(want, "bookmark 15")
 			}
-			require.Equal(t, want, w.take())
+			require.Equal(t, want, w.Take())
 			require.Equal(t, "15", r.LastSyncResourceVersion())
-			s.set("20", pod("d", "16"))
-			s.expire()
-			require.Equal(t, []string{"replace d@16 at 20"}, w.take())
+			s.Set("20", kit.Pod("d", "16"))
+			s.Expire()
+			require.Equal(t, []string{"replace d@16 at 20"}, w.Take())
 			stop()
 		}
 	})
@@ -107,10 +109,10 @@ func TestContract_B50_B64_AReflectorIntoAnyStore(t *testing.T) {
 // A store of ours hears of bookmarks too.
 func TestAReflectorIntoOurStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"))
+		s := kit.NewScript("10", kit.Pod("a", "1"))
 		store := NewStore(MetaNamespaceKeyFunc)
-		reflects(t, NewReflector(s.source(), &corev1.Pod{}, store, 0))
-		s.send(watch.Bookmark, mark("15"))
+		reflects(t, NewReflector(s, &corev1.Pod{}, store, 0))
+		s.Send(watch.Bookmark, mark("15"))
 		synctest.Wait()
 		require.Equal(t, "15", store.LastStoreSyncResourceVersion())
 		require.Equal(t, []string{"default/a"}, store.ListKeys())
@@ -121,45 +123,45 @@ func TestAReflectorIntoOurStore(t *testing.T) {
 // is refused is tried again.
 func TestContract_B62_D10_AStoreThatRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"))
-		w, log := &written{}, &log{}
-		logger := log.logger()
-		reflects(t, NewReflectorWithOptions(s.source(), &corev1.Pod{}, w, ReflectorOptions{Logger: &logger, Name: "mine", ResyncPeriod: time.Minute}))
-		w.take()
+		s := kit.NewScript("10", kit.Pod("a", "1"))
+		w, log := &written{}, &kit.Log{}
+		logger := log.Logger()
+		reflects(t, NewReflectorWithOptions(s, &corev1.Pod{}, w, ReflectorOptions{Logger: &logger, Name: "mine", ResyncPeriod: time.Minute}))
+		w.Take()
 		w.refuse(errPoison)
-		s.send(watch.Modified, pod("a", "11"))
+		s.Send(watch.Modified, kit.Pod("a", "11"))
 		synctest.Wait()
-		require.Equal(t, 1, log.count("default/a"))
+		require.Equal(t, 1, log.Count("default/a"))
 		w.refuse(nil)
-		s.send(watch.Modified, pod("a", "12"))
-		require.Equal(t, []string{"update a@11", "update a@12"}, w.take())
+		s.Send(watch.Modified, kit.Pod("a", "12"))
+		require.Equal(t, []string{"update a@11", "update a@12"}, w.Take())
 		w.refuse(errPoison)
-		s.expire()
+		s.Expire()
 		synctest.Wait()
 		w.refuse(nil)
 		time.Sleep(5 * time.Second)
-		require.Equal(t, []string{"replace a@1 at 10", "replace a@1 at 10"}, w.take())
-		require.Positive(t, log.count("mine"))
+		require.Equal(t, []string{"replace a@1 at 10", "replace a@1 at 10"}, w.Take())
+		require.Positive(t, log.Count("mine"))
 		w.refuse(errPoison)
 		time.Sleep(time.Minute)
-		require.Equal(t, 1, log.count("resync mine"))
+		require.Equal(t, 1, log.Count("resync mine"))
 	})
 }
 
 // B65, D11: the store is resynced every period, from start to stop.
 func TestContract_D11_ResyncsOfAReflector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"))
+		s := kit.NewScript("10", kit.Pod("a", "1"))
 		w := &written{}
-		stop := reflects(t, NewReflector(s.source(), &corev1.Pod{}, w, time.Minute))
-		w.take()
-		s.fail(errPoison)
-		s.expire() // the watch is down from now on
+		stop := reflects(t, NewReflector(s, &corev1.Pod{}, w, time.Minute))
+		w.Take()
+		s.Fail(errPoison)
+		s.Expire() // the watch is down from now on
 		time.Sleep(2*time.Minute + time.Second)
-		require.Equal(t, []string{"resync ", "resync "}, w.take())
+		require.Equal(t, []string{"resync ", "resync "}, w.Take())
 		stop()
 		time.Sleep(5 * time.Minute)
-		require.Empty(t, w.take())
+		require.Empty(t, w.Take())
 	})
 }
 
@@ -171,18 +173,18 @@ func TestContract_B71_D13_AStoreThatTransforms(t *testing.T) {
 		queue := NewDeltaFIFOWithOptions(DeltaFIFOOptions{
 			EmitDeltaTypeReplaced: true, KnownObjects: NewStore(MetaNamespaceKeyFunc),
 			Transformer: func(obj any) (any, error) {
-				seen = append(seen, spoken(obj))
+				seen = append(seen, kit.Text(obj))
 				return obj, nil
 			},
 		})
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
-		stop := reflects(t, NewReflector(s.source(), &corev1.Pod{}, queue, 0))
-		s.send(watch.Modified, pod("a", "11"))
+		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
+		stop := reflects(t, NewReflector(s, &corev1.Pod{}, queue, 0))
+		s.Send(watch.Modified, kit.Pod("a", "11"))
 		synctest.Wait()
 		stop()
 		require.Equal(t, []string{"a@1", "b@2", "a@11"}, seen)
 		require.Equal(t, Deltas{
-			{Type: Replaced, Object: pod("a", "1")}, {Type: Updated, Object: pod("a", "11")},
+			{Type: Replaced, Object: kit.Pod("a", "1")}, {Type: Updated, Object: kit.Pod("a", "11")},
 		}, popped(t, queue))
 	})
 }
@@ -196,20 +198,20 @@ func TestAStreamedStateIntoAnyStore(t *testing.T) {
 		require.NoError(t, s.Write(t.Context(), []deltafifo.Delta{{Op: op, Key: key, Object: p}}))
 	}
 	require.NoError(t, s.Begin(t.Context(), reflector.SameHistory))
-	write(deltafifo.Added, pod("a", "1"))
-	write(deltafifo.Added, pod("b", "2"))
-	write(deltafifo.Added, pod("c", "3"))
-	write(deltafifo.Modified, pod("b", "4"))
-	write(deltafifo.Deleted, pod("a", "5"))
-	write(deltafifo.Deleted, pod("c", "6"))
-	write(deltafifo.Added, pod("a", "7"))
-	require.Empty(t, w.lines, "not before it is whole")
+	write(deltafifo.Added, kit.Pod("a", "1"))
+	write(deltafifo.Added, kit.Pod("b", "2"))
+	write(deltafifo.Added, kit.Pod("c", "3"))
+	write(deltafifo.Modified, kit.Pod("b", "4"))
+	write(deltafifo.Deleted, kit.Pod("a", "5"))
+	write(deltafifo.Deleted, kit.Pod("c", "6"))
+	write(deltafifo.Added, kit.Pod("a", "7"))
+	require.Empty(t, w.Lines(), "not before it is whole")
 	require.NoError(t, s.Commit(t.Context(), "8"))
 	require.NoError(t, s.Begin(t.Context(), reflector.SameHistory))
-	write(deltafifo.Added, pod("d", "9"))
+	write(deltafifo.Added, kit.Pod("d", "9"))
 	require.NoError(t, s.Abort(t.Context()))
-	write(deltafifo.Added, pod("e", "9"))
-	require.Equal(t, []string{"replace b@4 a@7 at 8", "add e@9"}, w.lines)
+	write(deltafifo.Added, kit.Pod("e", "9"))
+	require.Equal(t, []string{"replace b@4 a@7 at 8", "add e@9"}, w.Lines())
 }
 
 func TestAReflectorOfNothing(t *testing.T) {
@@ -220,23 +222,23 @@ func TestAReflectorOfNothing(t *testing.T) {
 // Where a key function ends the goroutine, a reflector leaves the change out.
 func TestContract_D28_AKeyFunctionThatEndsItsGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"))
+		s := kit.NewScript("10", kit.Pod("a", "1"))
 		store := NewStore(func(obj any) (string, error) {
 			if p, ok := obj.(*corev1.Pod); ok && p.ResourceVersion == "11" {
 				runtime.Goexit()
 			}
 			return MetaNamespaceKeyFunc(obj)
 		})
-		reflects(t, NewReflector(s.source(), &corev1.Pod{}, store, 0))
-		s.send(watch.Added, pod("b", "11"))
-		s.send(watch.Added, pod("c", "12"))
+		reflects(t, NewReflector(s, &corev1.Pod{}, store, 0))
+		s.Send(watch.Added, kit.Pod("b", "11"))
+		s.Send(watch.Added, kit.Pod("c", "12"))
 		synctest.Wait()
 		require.ElementsMatch(t, []string{"default/a", "default/c"}, store.ListKeys())
-		s.set("20", pod("b", "11"), pod("d", "13"))
-		s.expire()
+		s.Set("20", kit.Pod("b", "11"), kit.Pod("d", "13"))
+		s.Expire()
 		time.Sleep(time.Minute)
 		require.ElementsMatch(t, []string{"default/a", "default/c"}, store.ListKeys(), "a list is taken whole, or not")
-		s.set("30", pod("b", "21"), pod("d", "13"))
+		s.Set("30", kit.Pod("b", "21"), kit.Pod("d", "13"))
 		time.Sleep(time.Minute)
 		require.ElementsMatch(t, []string{"default/b", "default/d"}, store.ListKeys())
 	})
@@ -246,9 +248,9 @@ func TestContract_D28_AKeyFunctionThatEndsItsGoroutine(t *testing.T) {
 func TestContract_D28_Resyncs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &mortal{}
-		reflects(t, NewReflector(newScript("10", pod("a", "1")).source(), &corev1.Pod{}, store, time.Minute))
+		reflects(t, NewReflector(kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, store, time.Minute))
 		time.Sleep(3*time.Minute + time.Second)
-		require.Equal(t, []string{"replace a@1 at 10", "resync ", "resync ", "resync "}, store.take())
+		require.Equal(t, []string{"replace a@1 at 10", "resync ", "resync ", "resync "}, store.Take())
 	})
 }
 
@@ -264,7 +266,7 @@ func (m *mortal) Resync() error {
 // versioned is a store that wants to know the version, after each change and bookmark.
 type versioned struct{ written }
 
-func (v *versioned) UpdateResourceVersion(version string) { v.add("version " + version) }
+func (v *versioned) UpdateResourceVersion(version string) { v.Recorder.Add("version "+version, nil) }
 
 // A store that implements client-go's ResourceVersionUpdater is told the version: not
 // that of a list, nor of the unordered objects that a watch from no version begins with.
@@ -274,16 +276,16 @@ func TestAStoreThatWantsTheVersion(t *testing.T) {
 		"":   {"add c@11", "update a@12", "version 12", "delete b@13", "version 13", "version 15"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := newScript(version, pod("a", "1"), pod("b", "2"))
+			s := kit.NewScript(version, kit.Pod("a", "1"), kit.Pod("b", "2"))
 			store := &versioned{}
-			stop := reflects(t, NewReflector(s.source(), &corev1.Pod{}, store, 0))
-			require.Equal(t, []string{"replace a@1 b@2 at " + version}, store.take())
-			s.send(watch.Added, pod("c", "11"))
-			s.send(watch.Modified, pod("a", "12"))
+			stop := reflects(t, NewReflector(s, &corev1.Pod{}, store, 0))
+			require.Equal(t, []string{"replace a@1 b@2 at " + version}, store.Take())
+			s.Send(watch.Added, kit.Pod("c", "11"))
+			s.Send(watch.Modified, kit.Pod("a", "12"))
 			store.refuse(errPoison)
-			s.send(watch.Deleted, pod("b", "13"))
-			s.send(watch.Bookmark, mark("15"))
-			require.Equal(t, want, store.take())
+			s.Send(watch.Deleted, kit.Pod("b", "13"))
+			s.Send(watch.Bookmark, mark("15"))
+			require.Equal(t, want, store.Take())
 			stop()
 		})
 	}
@@ -316,17 +318,17 @@ func (unstreaming) IsWatchListSemanticsUnSupported() bool { return true }
 // The clock of the options waits for back-offs and resyncs.
 func TestTheClockOfTheOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"))
-		s.fail(errPoison)
+		s := kit.NewScript("10", kit.Pod("a", "1"))
+		s.Fail(errPoison)
 		store, clock, start := &written{}, newHandClock(flowcontrol.NewBackOff(0, 0).Clock.NewTimer), time.Now()
-		r := NewReflectorWithOptions(s.source(), &corev1.Pod{}, store, ReflectorOptions{Clock: clock, ResyncPeriod: time.Hour})
+		r := NewReflectorWithOptions(s, &corev1.Pod{}, store, ReflectorOptions{Clock: clock, ResyncPeriod: time.Hour})
 		stop := reflects(t, r)
-		require.Empty(t, store.take())
-		s.fail(nil)
+		require.Empty(t, store.Take())
+		s.Fail(nil)
 		clock.step()
-		require.Equal(t, []string{"replace a@1 at 10"}, store.take())
+		require.Equal(t, []string{"replace a@1 at 10"}, store.Take())
 		clock.step()
-		require.Equal(t, []string{"resync "}, store.take())
+		require.Equal(t, []string{"resync "}, store.Take())
 		require.Equal(t, start, time.Now())
 		stop()
 	})

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -36,27 +37,27 @@ func TestStoreReflectorNames(t *testing.T) {
 // A reflector may run again when it has ended, and goes on from its version.
 func TestAStoreReflectorRunsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, w := newScript("10", pod("a", "1")), &written{}
-		r := NewReflector(s.source(), &corev1.Pod{}, w, 0)
+		s, w := kit.NewScript("10", kit.Pod("a", "1")), &written{}
+		r := NewReflector(s, &corev1.Pod{}, w, 0)
 		stop := make(chan struct{})
 		done := running(t, func(context.Context) { r.Run(stop) })
-		require.Equal(t, []string{"replace a@1 at 10"}, w.take())
+		require.Equal(t, []string{"replace a@1 at 10"}, w.Take())
 		require.ErrorIs(t, r.ListAndWatchWithContext(t.Context()), reflector.ErrStarted)
 		close(stop)
 		done()
 		require.Equal(t, "10", r.LastSyncResourceVersion())
-		s.set("20", pod("a", "15"))
+		s.Set("20", kit.Pod("a", "15"))
 		reflects(t, r)
-		require.Equal(t, []string{"replace a@15 at 20"}, w.take())
+		require.Equal(t, []string{"replace a@15 at 20"}, w.Take())
 		require.Equal(t, "20", r.LastSyncResourceVersion())
 	})
 }
 
 func TestListAndWatchEndsWithAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"))
-		s.fail(errPoison)
-		r := NewReflector(s.source(), &corev1.Pod{}, &written{}, 0)
+		s := kit.NewScript("10", kit.Pod("a", "1"))
+		s.Fail(errPoison)
+		r := NewReflector(s, &corev1.Pod{}, &written{}, 0)
 		require.ErrorIs(t, r.ListAndWatch(t.Context().Done()), errPoison)
 	})
 }
@@ -64,16 +65,16 @@ func TestListAndWatchEndsWithAFailure(t *testing.T) {
 func TestShouldResyncIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &written{}
-		r := NewReflector(newScript("10", pod("a", "1")).source(), &corev1.Pod{}, w, time.Minute)
+		r := NewReflector(kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, w, time.Minute)
 		answers := []bool{false, true, false}
 		r.ShouldResync = func() (yes bool) {
 			yes, answers = answers[0], answers[1:]
 			return yes
 		}
 		stop := reflects(t, r)
-		w.take()
+		w.Take()
 		time.Sleep(3*time.Minute + time.Second)
-		require.Equal(t, []string{"resync "}, w.take())
+		require.Equal(t, []string{"resync "}, w.Take())
 		stop()
 	})
 }

@@ -50,6 +50,13 @@ func (r *Recorder) Take() []string {
 	return lines
 }
 
+// Lines returns the lines since the last Take, without waiting, also outside of a bubble.
+func (r *Recorder) Lines() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.lines)
+}
+
 // Sorted is Take for lines in no certain order.
 func (r *Recorder) Sorted() []string {
 	lines := r.Take()

@@ -1,0 +1,22 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+var errPoison = errors.New("poison")
+
+// running runs what has a Run for the time of a test.
+func running(t *testing.T, run func(ctx context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { run(ctx) })
+	stop = func() { cancel(); wg.Wait() }
+	t.Cleanup(stop)
+	synctest.Wait()
+	return stop
+}
