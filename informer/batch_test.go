@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // batches is a function of batches that writes down what it is told, a line for each
@@ -84,7 +85,7 @@ func eachDelivery(t *testing.T, test func(t *testing.T, d Delivery)) {
 // adds makes deltas of new pods, and the lines of their changes.
 func adds(from, n int) (deltas []deltafifo.Delta, lines []string) {
 	for i := from; i < from+n; i++ {
-		p := pod(fmt.Sprintf("p%03d", i), fmt.Sprint(i))
+		p := kit.Pod(fmt.Sprintf("p%03d", i), fmt.Sprint(i))
 		deltas = append(deltas, does(deltafifo.Added, p))
 		lines = append(lines, line(Change[*corev1.Pod]{Kind: Added, New: p}))
 	}
@@ -154,7 +155,7 @@ func TestABatchIsWhatIsReady(t *testing.T) {
 // Where the body of a range over All fails, that costs the one change; the rest comes
 // with the next call, before what follows.
 func TestAFailureInABatchCostsOneChange(t *testing.T) {
-	survive(t)
+	kit.SurvivePanics(t)
 	for how, fail := range failures {
 		t.Run(how, func(t *testing.T) {
 			eachDelivery(t, func(t *testing.T, d Delivery) {
@@ -163,7 +164,7 @@ func TestAFailureInABatchCostsOneChange(t *testing.T) {
 				b := &batches{fail: map[string]func(){"initial b@1": fail, "add p001@1": fail, "add p003@3": fail}}
 				r := f.joinsBatch(b.handle, 4, HandlerOptions{Delivery: d})
 				f.start()
-				f.list("1", pod("b", "1"))
+				f.list("1", kit.Pod("b", "1"))
 				require.Equal(t, [][]string{{"initial b@1"}}, b.take())
 				require.True(t, closed(r.Synced()))
 
@@ -181,7 +182,7 @@ func TestAFailureInABatchCostsOneChange(t *testing.T) {
 
 // A function that does not say whose turn it is loses the batch.
 func TestAFailureWithoutSayingWhoseTurnItIsCostsTheBatch(t *testing.T) {
-	survive(t)
+	kit.SurvivePanics(t)
 	for how, fail := range failures {
 		t.Run(how, func(t *testing.T) {
 			eachDelivery(t, func(t *testing.T, d Delivery) {
@@ -192,7 +193,7 @@ func TestAFailureWithoutSayingWhoseTurnItIsCostsTheBatch(t *testing.T) {
 					fail()
 				}, 3, HandlerOptions{Delivery: d})
 				f.start()
-				f.list("1", pod("a", "1"))
+				f.list("1", kit.Pod("a", "1"))
 				deltas, _ := adds(0, 8)
 				f.apply(deltas...)
 				synctest.Wait()
@@ -207,7 +208,7 @@ func TestAFailureWithoutSayingWhoseTurnItIsCostsTheBatch(t *testing.T) {
 // One that has seen all of a batch, and fails then, has nothing left to be told again;
 // one that stops reading has handled the rest.
 func TestABatchThatWasReadComesOnce(t *testing.T) {
-	survive(t)
+	kit.SurvivePanics(t)
 	eachDelivery(t, func(t *testing.T, d Delivery) {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)
 		var told []string
@@ -262,7 +263,7 @@ func TestStopInABatch(t *testing.T) {
 // the next run goes on with what comes after it.
 func TestARunEndsInABatch(t *testing.T) {
 	eachDelivery(t, func(t *testing.T, d Delivery) {
-		s, b := newScript("10", pod("a", "1"), pod("b", "2"), pod("c", "3")), &batches{gate: make(chan struct{})}
+		s, b := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3")), &batches{gate: make(chan struct{})}
 		i := New(s, Options[*corev1.Pod]{Observe: observed})
 		_, err := i.HandleBatch(b.handle, 2, HandlerOptions{Delivery: d})
 		require.NoError(t, err)
@@ -289,9 +290,9 @@ func TestARecreatedObjectInBatches(t *testing.T) {
 			f, b := newFed(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
 			r := f.joinsBatch(b.handle, n, HandlerOptions{Delivery: d})
 			f.start()
-			f.list("1", pod("a", "1", uid("one")))
+			f.list("1", kit.Pod("a", "1", kit.UID("one")))
 			require.Len(t, b.take(), 1, "the initial state, and it is stuck in that")
-			f.apply(does(deltafifo.Modified, pod("a", "3", uid("two"))), does(deltafifo.Added, pod("b", "4")))
+			f.apply(does(deltafifo.Modified, kit.Pod("a", "3", kit.UID("two"))), does(deltafifo.Added, kit.Pod("b", "4")))
 			close(b.gate)
 			require.Equal(t, want, b.take())
 			require.Zero(t, r.Backlog())
@@ -305,9 +306,9 @@ func TestARecreatedObjectAtTheEndOfABatch(t *testing.T) {
 		f, b := newFed(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
 		f.joinsBatch(b.handle, 2, HandlerOptions{Delivery: d})
 		f.start()
-		f.list("1", pod("a", "1", uid("one")))
+		f.list("1", kit.Pod("a", "1", kit.UID("one")))
 		require.Len(t, b.take(), 1)
-		f.apply(does(deltafifo.Added, pod("b", "2")), does(deltafifo.Modified, pod("a", "3", uid("two"))))
+		f.apply(does(deltafifo.Added, kit.Pod("b", "2")), does(deltafifo.Modified, kit.Pod("a", "3", kit.UID("two"))))
 		close(b.gate)
 		require.Equal(t, [][]string{{"add b@2", "lost a@1"}, {"add a@3"}}, b.take())
 	})
@@ -319,7 +320,7 @@ func TestAResyncInBatches(t *testing.T) {
 		f, b := newFed(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
 		r := f.joinsBatch(b.handle, 2, HandlerOptions{Delivery: d, Resync: time.Minute})
 		f.start()
-		f.list("1", pod("a", "1"), pod("b", "1"), pod("c", "1"))
+		f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"), kit.Pod("c", "1"))
 		synctest.Wait()
 		b.pass()
 		b.pass()
@@ -327,7 +328,7 @@ func TestAResyncInBatches(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		require.Zero(t, r.Backlog(), "a resync does not count")
-		f.apply(does(deltafifo.Added, pod("d", "2")))
+		f.apply(does(deltafifo.Added, kit.Pod("d", "2")))
 		close(b.gate)
 		calls := b.take()
 		slices.Sort(calls[0])
@@ -349,7 +350,7 @@ func TestABatchThatIsStuckAndRemovedHoldsNothingElse(t *testing.T) {
 		r := f.joinsBatch(b.handle, 2, HandlerOptions{Delivery: d})
 		f.start()
 		defer close(b.gate)
-		f.list("1", pod("a", "1"))
+		f.list("1", kit.Pod("a", "1"))
 		require.Len(t, b.take(), 1)
 		before := f.churn(100)
 		r.Stop()

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // A handler that is added between the end of one Start and the next is told the state
@@ -16,7 +18,7 @@ import (
 func TestAHandlerMayBeAddedBetweenRuns(t *testing.T) {
 	for _, delivery := range []Delivery{Every, Latest} {
 		bubble(t, func(t *testing.T) {
-			s := newScript("10", pod("a", "1"), pod("b", "2"))
+			s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 			i := New(s, Options[*corev1.Pod]{Observe: observed})
 			cancel, wait := starts(t, i)
 			cancel()
@@ -32,14 +34,14 @@ func TestAHandlerMayBeAddedBetweenRuns(t *testing.T) {
 			require.False(t, closed(reg.Synced()))
 			left.Stop()
 
-			s.set("20", pod("a", "1"), pod("c", "13"))
+			s.Set("20", kit.Pod("a", "1"), kit.Pod("c", "13"))
 			cancel, wait = starts(t, i)
 			lines := between.take()
 			require.ElementsMatch(t, []string{"initial a@1", "initial b@2"}, lines[:2], "what is held")
 			require.Equal(t, []string{"lost b@2", "add c@13"}, lines[2:], "and what comes of the next list")
 			require.True(t, closed(reg.Synced()))
 			require.False(t, closed(reg.Done()))
-			s.send(watch.Modified, pod("a", "21"))
+			s.Send(watch.Modified, kit.Pod("a", "21"))
 			require.Equal(t, []string{"update a@1 a@21"}, between.take())
 			cancel()
 			wait()
@@ -53,15 +55,15 @@ func TestAHandlerMayBeAddedBetweenRuns(t *testing.T) {
 // Before the first full state there is nothing to be told: the handler waits for that.
 func TestAHandlerThatIsAddedBeforeAnythingWasListed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"))
-		s.fail(errPoison)
+		s := newScript("10", kit.Pod("a", "1"))
+		s.Fail(errPoison)
 		i, j := New(s, Options[*corev1.Pod]{Observe: observed}), &journal{}
 		cancel, wait := starts(t, i)
 		cancel()
 		wait()
 		_, err := i.Handle(j, HandlerOptions{})
 		require.NoError(t, err)
-		s.fail(nil)
+		s.Fail(nil)
 		starts(t, i)
 		require.Equal(t, []string{"initial a@1"}, j.take())
 	})
@@ -70,7 +72,7 @@ func TestAHandlerThatIsAddedBeforeAnythingWasListed(t *testing.T) {
 // The run has ended but for a handler that is stuck: another one may be added.
 func TestAHandlerMayBeAddedWhileAnotherHoldsUpTheEnd(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s, h := newScript("10", pod("a", "1")), newGated()
+		s, h := newScript("10", kit.Pod("a", "1")), newGated()
 		i := New(s, Options[*corev1.Pod]{Observe: observed})
 		_, err := i.Handle(h, HandlerOptions{})
 		require.NoError(t, err)
@@ -93,8 +95,8 @@ func TestAHandlerMayBeAddedWhileAnotherHoldsUpTheEnd(t *testing.T) {
 // next run: there the handler is refused.
 func TestAHandlerIsRefusedWhereThereIsNoNextRun(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i, _ := runs(t, newScript("10", pod("a", "1")), Options[*corev1.Pod]{})
-		again := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+		i, _ := runs(t, newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{})
+		again := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
 		cancel, wait := starts(t, again)
 		cancel()
 		wait()

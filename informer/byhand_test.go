@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -34,20 +35,20 @@ func TestAHandWrittenObjectDoesNotSurviveARelistWhateverTheTransformStrips(t *te
 	for name, transform := range strips {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newScript("10", pod("a", "1"), pod("b", "2"))
+				s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 				i, j := runs(t, s, Options[*corev1.Pod]{Transform: transform})
 				require.Len(t, j.take(), 2)
 				b := stored(t, i, "b")
 				writtenByHand(t, clientgoOf(i), "a")
-				s.set("20", pod("a", "1"), pod("b", "2"))
-				s.expire()
+				s.Set("20", kit.Pod("a", "1"), kit.Pod("b", "2"))
+				s.Expire()
 				require.Len(t, j.take(), 1, "the handler is told of a")
 				require.Empty(t, stored(t, i, "a").Labels, "the server's")
 				require.Same(t, b, stored(t, i, "b"), "nobody has written it")
 
 				a := stored(t, i, "a")
-				s.set("30", pod("a", "1"), pod("b", "2"))
-				s.expire()
+				s.Set("30", kit.Pod("a", "1"), kit.Pod("b", "2"))
+				s.Expire()
 				require.Empty(t, j.take(), "it is the server's again")
 				require.Same(t, a, stored(t, i, "a"))
 			})
@@ -63,7 +64,7 @@ func TestAHandWrittenObjectDoesNotSurviveAFullStateThatHasSeenItsKey(t *testing.
 			j := newJoined(t, Options[*corev1.Pod]{Transform: transform}, 1)
 			full := func(version string, meanwhile func()) {
 				j.begins(0, reflector.SameHistory)
-				j.tell(0, does(deltafifo.Added, pod("a", "1")))
+				j.tell(0, does(deltafifo.Added, kit.Pod("a", "1")))
 				meanwhile()
 				j.commits(0, version)
 			}
@@ -83,7 +84,7 @@ func TestAHandWrittenObjectDoesNotSurviveAFullStateThatHasSeenItsKey(t *testing.
 func TestAHandWrittenObjectIsNotRecalledInThePlaceOfTheServers(t *testing.T) {
 	j := newJoined(t, Options[*corev1.Pod]{}, 1)
 	j.begins(0, reflector.SameHistory)
-	j.tell(0, does(deltafifo.Added, pod("a", "1")), does(deltafifo.Added, pod("b", "2")))
+	j.tell(0, does(deltafifo.Added, kit.Pod("a", "1")), does(deltafifo.Added, kit.Pod("b", "2")))
 	j.commits(0, "10")
 	writtenByHand(t, j.clientgo, "a")
 	_, ok := j.in[0].Recall(named("a"), "uid-a", "1")
@@ -97,10 +98,10 @@ func TestIdentitiesOfWhatWasDeletedByHandAreForgotten(t *testing.T) {
 	j := newJoined(t, Options[*corev1.Pod]{Transform: strips["both"]}, 1)
 	for _, name := range []string{"a", "b", "c"} {
 		j.begins(0, reflector.SameHistory)
-		j.tell(0, does(deltafifo.Added, pod(name, "1")))
+		j.tell(0, does(deltafifo.Added, kit.Pod(name, "1")))
 		j.commits(0, "10")
 		require.Len(t, j.serverIDs, 1)
-		require.NoError(t, j.clientgo.GetIndexer().Delete(pod(name, "1")))
+		require.NoError(t, j.clientgo.GetIndexer().Delete(kit.Pod(name, "1")))
 	}
 	require.Equal(t, serverIdentities{named("c"): j.serverIDs[named("c")]}, j.serverIDs)
 }
@@ -108,7 +109,7 @@ func TestIdentitiesOfWhatWasDeletedByHandAreForgotten(t *testing.T) {
 // An identity is that of one object: of another one under its key it tells nothing.
 func TestAnIdentityIsOfAnObjectAndNotOfAKey(t *testing.T) {
 	type uncomparable struct{ values []string }
-	a, key := pod("a", "1"), named("a")
+	a, key := kit.Pod("a", "1"), named("a")
 	var known serverIdentities
 	known.record(key, a, identity{"uid", "7"})
 	id, ok := known.of(key, a)

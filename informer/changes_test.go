@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // looping runs a loop over the changes of an informer beside a test.
@@ -31,7 +32,7 @@ func TestALoopOverChanges(t *testing.T) {
 	for name, delivery := range map[string]Delivery{"every": Every, "latest": Latest} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := newScript("5", pod("a", "1"))
+				s := newScript("5", kit.Pod("a", "1"))
 				i := New(s, Options[*corev1.Pod]{Observe: observed})
 				var lines []string
 				ended := looping(t.Context(), i, HandlerOptions{Delivery: delivery}, func(c Change[*corev1.Pod]) bool {
@@ -42,10 +43,10 @@ func TestALoopOverChanges(t *testing.T) {
 				require.Empty(t, lines, "it waits for the informer to run")
 				stop := start(t, i)
 				synctest.Wait()
-				s.send(watch.Modified, pod("a", "6"))
+				s.Send(watch.Modified, kit.Pod("a", "6"))
 				synctest.Wait()
 				require.Len(t, i.Status().Handlers, 1)
-				s.send(watch.Deleted, pod("a", "7"))
+				s.Send(watch.Deleted, kit.Pod("a", "7"))
 				<-ended
 				require.Equal(t, []string{"initial a@1", "update a@1 a@6", "delete a@7"}, lines)
 				require.Empty(t, i.Status().Handlers, "break ends the registration")
@@ -58,7 +59,7 @@ func TestALoopOverChanges(t *testing.T) {
 // A loop ends with its context and with the informer, whether that ever ran or not.
 func TestTheEndsOfALoop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i := New(newScript("5", pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+		i := New(newScript("5", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
 		ctx, cancel := context.WithCancel(t.Context())
 		waits := looping(ctx, i, HandlerOptions{}, func(Change[*corev1.Pod]) bool { return true })
 		synctest.Wait()
@@ -87,7 +88,7 @@ func TestTheEndsOfALoop(t *testing.T) {
 
 func TestRunWaitsForTheBodyOfALoop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i := New(newScript("5", pod("a", "1"), pod("b", "1")), Options[*corev1.Pod]{Observe: observed})
+		i := New(newScript("5", kit.Pod("a", "1"), kit.Pod("b", "1")), Options[*corev1.Pod]{Observe: observed})
 		gate, calls := make(chan struct{}), 0
 		ended := looping(t.Context(), i, HandlerOptions{}, func(Change[*corev1.Pod]) bool {
 			calls++
@@ -113,7 +114,7 @@ func TestRunWaitsForTheBodyOfALoop(t *testing.T) {
 // A body that fails is the caller's affair: nothing is reported, and nothing is left.
 func TestALoopWhoseBodyFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i := New(newScript("5", pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+		i := New(newScript("5", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
 		stop := start(t, i)
 		require.PanicsWithValue(t, "of the body", func() {
 			for range i.Changes(t.Context(), HandlerOptions{}) {

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 const detectorCase = "TIDEMARK_TEST_DETECTOR"
@@ -44,10 +46,10 @@ func TestContract_T15_TheMutationDetector(t *testing.T) {
 // mutate changes an object where nobody may.
 func mutate(t *testing.T, which string) {
 	eachFace(t, func(t *testing.T, makes makes) {
-		s := newScript("10", pod("a", "1"))
+		s := newScript("10", kit.Pod("a", "1"))
 		i := makes(s, 0, nil)
 		startFace(t, i)
-		s.send(watch.Added, pod("b", "11"))
+		s.Send(watch.Added, kit.Pod("b", "11"))
 		synctest.Wait()
 		name := map[string]string{"listed": "default/a", "watched": "default/b"}[which]
 		if obj, ok, _ := i.GetStore().GetByKey(name); ok {

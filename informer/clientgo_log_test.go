@@ -13,6 +13,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // lines is a log that can be looked at.
@@ -64,12 +66,12 @@ func captured(t *testing.T) *lines {
 // A handler's logger gets what there is to say of it.
 func TestTheLoggerOfAHandler(t *testing.T) {
 	handlers := utilruntime.PanicHandlers
-	survive(t)
+	kit.SurvivePanics(t)
 	utilruntime.PanicHandlers = handlers // those that log
 	elsewhere, mine := captured(t), &lines{}
 	logger := mine.logger()
 	bubble(t, func(t *testing.T) {
-		i := NewSharedIndexInformer(listerWatcher{newScript("10", pod("a", "1"))}, &corev1.Pod{}, 0, nil)
+		i := NewSharedIndexInformer(listerWatcher{newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0, nil)
 		period := minimumResync
 		_, err := i.AddEventHandlerWithOptions(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { panic("of the handler") }},
 			cache.HandlerOptions{Logger: &logger, ResyncPeriod: &period})
@@ -86,9 +88,9 @@ func TestTheLoggerOfAnInformer(t *testing.T) {
 	logger := mine.logger()
 	bubble(t, func(t *testing.T) {
 		s := newScript("10")
-		s.fail(errPoison)
+		s.Fail(errPoison)
 		_, c := NewInformerWithOptions(cache.InformerOptions{
-			Logger: &logger, ListerWatcher: listerWatcher{s}, Handler: recorderFuncs(&recorder{}),
+			Logger: &logger, ListerWatcher: listerWatcher{s}, Handler: (&kit.Recorder{}).Handler(),
 		})
 		runsController(t, c)
 		require.Positive(t, mine.count(errPoison.Error()))
@@ -118,7 +120,7 @@ func elsewhereUpdate(_, _ any) {}
 func TestTheContextOfRunGoesWithWhatIsReported(t *testing.T) {
 	type value struct{}
 	panics, errs := utilruntime.PanicHandlers, utilruntime.ErrorHandlers
-	survive(t)
+	kit.SurvivePanics(t)
 	seen := make(chan any, 10)
 	utilruntime.PanicHandlers = append(slices.Clip(panics), func(ctx context.Context, _ any) { seen <- ctx.Value(value{}) })
 	utilruntime.ErrorHandlers = append(slices.Clip(errs), func(ctx context.Context, _ error, _ string, _ ...any) { seen <- ctx.Value(value{}) }) //nolint:reassign // it is there to be set
@@ -127,16 +129,16 @@ func TestTheContextOfRunGoesWithWhatIsReported(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.WithValue(klog.NewContext(t.Context(), mine.logger()), value{}, "of the context"))
 	defer cancel()
 
-	s := newScript("10", pod("a", "1"))
+	s := newScript("10", kit.Pod("a", "1"))
 	i := New(s, Options[*corev1.Pod]{})
 	_, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { panic("of the handler") }), HandlerOptions{})
 	require.NoError(t, err)
 	wait, err := i.Start(ctx)
 	require.NoError(t, err)
 	require.Equal(t, "of the context", <-seen)
-	s.fail(errPoison)
-	eventually(t, s.watched, "the watch is open")
-	s.expire()
+	s.Fail(errPoison)
+	eventually(t, func() bool { return s.Feed() != nil }, "the watch is open")
+	s.Expire()
 	require.Equal(t, "of the context", <-seen)
 	cancel()
 	wait()

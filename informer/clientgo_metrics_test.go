@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // meters is a metrics provider that keeps what it is told.
@@ -79,7 +81,7 @@ func TestContract_B111_Metrics(t *testing.T) {
 		},
 		"of its own": func(s *script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})) {
 			store, c := NewInformerWithOptions(cache.InformerOptions{
-				ListerWatcher: listerWatcher{s}, Handler: recorderFuncs(&recorder{}), Identifier: id, InformerMetricsProvider: m,
+				ListerWatcher: listerWatcher{s}, Handler: (&kit.Recorder{}).Handler(), Identifier: id, InformerMetricsProvider: m,
 			})
 			return store, c.Run
 		},
@@ -91,16 +93,16 @@ func TestContract_B111_Metrics(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s, m := newScript("10", pod("a", "1")), &meters{}
+				s, m := newScript("10", kit.Pod("a", "1")), &meters{}
 				store, run := made(s, id, m)
 				stop, ended := make(chan struct{}), make(chan struct{})
 				go func() { defer close(ended); run(stop) }()
 				synctest.Wait()
 				require.InDelta(t, 10, m.version(), 0)
-				s.send(watch.Modified, pod("a", "90012345678901234567"))
+				s.Send(watch.Modified, kit.Pod("a", "90012345678901234567"))
 				synctest.Wait()
 				require.InDelta(t, 345678901234567.0, m.version(), 0, "as many digits as are exact")
-				require.NoError(t, store.Update(pod("b", "1")))
+				require.NoError(t, store.Update(kit.Pod("b", "1")))
 				close(stop)
 				<-ended
 				require.Positive(t, m.queued[0], "what waits")
@@ -140,13 +142,13 @@ func TestTheProvidersOfMetrics(t *testing.T) {
 	require.NotNil(t, newMetrics(id, nil))
 	require.Nil(t, newMetrics(cache.InformerNameAndResource{}, nil), "without a name")
 	store := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{Identifier: id})
-	require.NoError(t, store.Add(pod("a", "5")))
+	require.NoError(t, store.Add(kit.Pod("a", "5")))
 	require.InDelta(t, 5, first.version(), 0)
 	store.Bookmark("7")
 	require.InDelta(t, 7, first.version(), 0)
 	require.NoError(t, store.Replace(nil, "9"))
 	require.InDelta(t, 9, first.version(), 0)
-	require.NoError(t, store.Delete(pod("a", "11")))
+	require.NoError(t, store.Delete(kit.Pod("a", "11")))
 	require.InDelta(t, 11, first.version(), 0)
 	require.InDelta(t, -1, second.version(), 0)
 	NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{}).Bookmark("1")

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -31,13 +32,13 @@ func TestRepeatsForAWatchErrorHandler(t *testing.T) {
 		require.NoError(t, i.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { told = append(told, err.Error()) }))
 		startFace(t, i)
 		for n := range 50 {
-			s.send(watch.Modified, pod("a", fmt.Sprint(11+n), label("poison", "error")))
+			s.Send(watch.Modified, kit.Pod("a", fmt.Sprint(11+n), kit.Label("poison", "error")))
 		}
-		s.send(watch.Modified, pod("b", "80", label("poison", "error")))
+		s.Send(watch.Modified, kit.Pod("b", "80", kit.Label("poison", "error")))
 		time.Sleep(2 * repeatEvery)
-		s.send(watch.Modified, pod("a", "90", label("poison", "error")))
+		s.Send(watch.Modified, kit.Pod("a", "90", kit.Label("poison", "error")))
 		time.Sleep(2 * repeatEvery)
-		s.send(watch.Modified, pod("a", "91", label("poison", "error")))
+		s.Send(watch.Modified, kit.Pod("a", "91", kit.Label("poison", "error")))
 		synctest.Wait()
 		require.Len(t, told, 4, "%q", told)
 		require.Contains(t, told[1], "default/b")
@@ -67,7 +68,7 @@ func TestContract_B98_APanicOfNewInformersHandlerComesOutOfRun(t *testing.T) {
 	captured(t)
 	bubble(t, func(t *testing.T) {
 		var told []string
-		_, c := NewInformer(listerWatcher{newScript("10", pod("a", "1"), pod("b", "2"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
+		_, c := NewInformer(listerWatcher{newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
 			AddFunc: func(obj any) {
 				told = append(told, obj.(*corev1.Pod).Name)
 				panic("of the handler")
@@ -80,10 +81,10 @@ func TestContract_B98_APanicOfNewInformersHandlerComesOutOfRun(t *testing.T) {
 
 // Where panics are not to end the process, each costs its handler one change.
 func TestAPanicOfNewInformersHandlerThatIsSurvived(t *testing.T) {
-	survive(t)
+	kit.SurvivePanics(t)
 	bubble(t, func(t *testing.T) {
 		told := 0
-		_, c := NewInformer(listerWatcher{newScript("10", pod("a", "1"), pod("b", "2"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
+		_, c := NewInformer(listerWatcher{newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { told++; panic("of the handler") },
 		})
 		runsController(t, c)

@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // B31: one call sees one moment. An object that moves between two values is
@@ -17,8 +19,8 @@ import (
 func TestContract_B31_IndexOfSeveralValuesIsOneMoment(t *testing.T) {
 	eachIndexer(t, func(t *testing.T, x cache.Indexer) {
 		require.NoError(t, x.AddIndexers(cache.Indexers{"labels": byLabels}))
-		both := pod("z", "1", func(p *corev1.Pod) { p.Labels = map[string]string{"side": "left", "other": "right"} })
-		right, left := pod("a", "1", label("other", "right")), pod("a", "1", label("side", "left"))
+		both := kit.Pod("z", "1", func(p *corev1.Pod) { p.Labels = map[string]string{"side": "left", "other": "right"} })
+		right, left := kit.Pod("a", "1", kit.Label("other", "right")), kit.Pod("a", "1", kit.Label("side", "left"))
 		require.NoError(t, x.Add(left))
 		var writer sync.WaitGroup
 		done := make(chan struct{})
@@ -53,17 +55,17 @@ func TestContract_B39_TheVersionOfAStore(t *testing.T) {
 		require.Equal(t, want, store.LastStoreSyncResourceVersion())
 	}
 	at("", nil)
-	at("1", store.Add(pod("a", "1")))
-	at("3", store.Update(pod("a", "3")))
+	at("1", store.Add(kit.Pod("a", "1")))
+	at("3", store.Update(kit.Pod("a", "3")))
 	at("3", store.Add(without))
 	at("3", store.Delete(cache.DeletedFinalStateUnknown{Key: "default/a"}))
-	at("5", store.Delete(pod("b", "5")))
-	at("7", store.Replace([]any{pod("c", "6")}, "7"))
-	at("7", store.Add(pod("old", "2"))) // D6
+	at("5", store.Delete(kit.Pod("b", "5")))
+	at("7", store.Replace([]any{kit.Pod("c", "6")}, "7"))
+	at("7", store.Add(kit.Pod("old", "2"))) // D6
 	txns := func(versions ...string) error {
 		var list []cache.Transaction
 		for i, v := range versions {
-			list = append(list, cache.Transaction{Type: cache.TransactionTypeAdd, Object: pod(fmt.Sprint("t", i), v)})
+			list = append(list, cache.Transaction{Type: cache.TransactionTypeAdd, Object: kit.Pod(fmt.Sprint("t", i), v)})
 		}
 		if failed := store.(cache.TransactionStore).Transaction(list...); failed != nil {
 			return failed
@@ -91,17 +93,17 @@ func TestContract_B37_ValuesComeAndGo(t *testing.T) {
 		t.Helper()
 		require.ElementsMatch(t, want, x.ListIndexFuncValues("labels"))
 	}
-	require.NoError(t, x.Add(pod("a", "1", labels("one", "two"))))
-	require.NoError(t, x.Add(pod("b", "1", labels("two"))))
+	require.NoError(t, x.Add(kit.Pod("a", "1", labels("one", "two"))))
+	require.NoError(t, x.Add(kit.Pod("b", "1", labels("two"))))
 	values("one=yes", "two=yes")
-	require.NoError(t, x.Update(pod("a", "2", labels("two", "three"))))
+	require.NoError(t, x.Update(kit.Pod("a", "2", labels("two", "three"))))
 	values("two=yes", "three=yes")
-	require.NoError(t, x.Delete(pod("b", "1")))
+	require.NoError(t, x.Delete(kit.Pod("b", "1")))
 	values("two=yes", "three=yes")
 	keys, err := x.IndexKeys("labels", "two=yes")
 	require.NoError(t, err)
 	require.Equal(t, []string{"default/a"}, keys)
-	require.NoError(t, x.Replace([]any{pod("c", "3", labels())}, "4"))
+	require.NoError(t, x.Replace([]any{kit.Pod("c", "3", labels())}, "4"))
 	values()
 }
 
@@ -123,20 +125,20 @@ func TestAStoreWithATransform(t *testing.T) {
 		}
 		return p.Name + "@" + p.ResourceVersion, nil
 	}})
-	require.NoError(t, store.Add(pod("a", "1")))
-	require.NoError(t, store.Update(pod("b", "2")))
+	require.NoError(t, store.Add(kit.Pod("a", "1")))
+	require.NoError(t, store.Update(kit.Pod("b", "2")))
 	require.ElementsMatch(t, []any{"a@1", "b@2"}, store.List())
-	got, ok, err := store.Get(pod("a", "9"))
+	got, ok, err := store.Get(kit.Pod("a", "9"))
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.Equal(t, "a@1", got)
-	require.ErrorIs(t, store.Add(pod("bad", "1")), errPoison)
-	require.ErrorIs(t, store.Replace([]any{pod("c", "3"), pod("bad", "1")}, "4"), errPoison)
+	require.ErrorIs(t, store.Add(kit.Pod("bad", "1")), errPoison)
+	require.ErrorIs(t, store.Replace([]any{kit.Pod("c", "3"), kit.Pod("bad", "1")}, "4"), errPoison)
 	require.Len(t, store.List(), 2, "all or nothing")
-	require.NoError(t, store.Delete(pod("a", "1")))
-	require.NoError(t, store.Replace([]any{pod("c", "3")}, "4"))
+	require.NoError(t, store.Delete(kit.Pod("a", "1")))
+	require.NoError(t, store.Replace([]any{kit.Pod("c", "3")}, "4"))
 	require.Equal(t, []any{"c@3"}, store.List())
-	require.Nil(t, store.(cache.TransactionStore).Transaction(cache.Transaction{Type: cache.TransactionTypeUpdate, Object: pod("d", "5")}))
+	require.Nil(t, store.(cache.TransactionStore).Transaction(cache.Transaction{Type: cache.TransactionTypeUpdate, Object: kit.Pod("d", "5")}))
 	require.ElementsMatch(t, []any{"c@3", "d@5"}, store.List())
 }
 
@@ -153,7 +155,7 @@ func TestKeyErrorsAreWrapped(t *testing.T) {
 // B81: handles of all sorts.
 func TestContract_B81_RemovingHandlers(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
-		i, other := makes(newScript("10", pod("a", "1")), 0, nil), makes(newScript("10"), 0, nil)
+		i, other := makes(newScript("10", kit.Pod("a", "1")), 0, nil), makes(newScript("10"), 0, nil)
 		_, reg := records(t, i)
 		_, foreign := records(t, other)
 		require.NoError(t, i.RemoveEventHandler(foreign), "of another informer")
@@ -165,7 +167,7 @@ func TestContract_B81_RemovingHandlers(t *testing.T) {
 		require.NoError(t, cache.ShutDownEventHandler(i, reg), "it never ran")
 		r, late := records(t, i)
 		startFace(t, i)
-		require.Equal(t, []string{"initial a@1"}, r.take())
+		require.Equal(t, []string{"initial a@1"}, r.Take())
 		require.NoError(t, cache.ShutDownEventHandler(i, late))
 		require.True(t, closed(late.(interface{ ShutdownChan() <-chan struct{} }).ShutdownChan()))
 	})
@@ -181,7 +183,7 @@ func TestWhatAnIndexFuncReturnsIsNotWritten(t *testing.T) {
 	finalizers := func(obj any) ([]string, error) { return obj.(*corev1.Pod).Finalizers, nil }
 	eachIndexer(t, func(t *testing.T, x cache.Indexer) {
 		require.NoError(t, x.AddIndexers(cache.Indexers{"1": finalizers, "2": byLabels, "3": finalizers}))
-		p := pod("a", "1", label("app", "x"), func(p *corev1.Pod) { p.Finalizers = []string{"b", "b", "c"} })
+		p := kit.Pod("a", "1", kit.Label("app", "x"), func(p *corev1.Pod) { p.Finalizers = []string{"b", "b", "c"} })
 		for range 2 {
 			require.NoError(t, x.Update(p))
 			require.Equal(t, []string{"b", "b", "c"}, p.Finalizers)

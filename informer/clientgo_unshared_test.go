@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // runsController runs a controller for the time of a test.
@@ -32,27 +34,27 @@ func runsController(t *testing.T, c cache.Controller) (stop func()) {
 // B1, B4, B7 to B11: an informer with one handler of its own.
 func TestContract_B1_B11_AnInformerThatNobodyShares(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
-		r := &recorder{}
-		store, c := NewInformer(listerWatcher{s}, &corev1.Pod{}, 0, recorderFuncs(r))
+		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
+		r := &kit.Recorder{}
+		store, c := NewInformer(listerWatcher{s}, &corev1.Pod{}, 0, r.Handler())
 		require.False(t, c.HasSynced())
 		require.Empty(t, c.LastSyncResourceVersion())
 		stop := runsController(t, c)
-		require.ElementsMatch(t, []string{"initial a@1", "initial b@2"}, r.take())
+		require.ElementsMatch(t, []string{"initial a@1", "initial b@2"}, r.Take())
 		require.True(t, c.HasSynced() && cache.IsDone(c.HasSyncedChecker()))
 		require.NotEmpty(t, c.HasSyncedChecker().Name())
-		s.send(watch.Modified, pod("a", "11"))
-		s.send(watch.Added, pod("b", "12"))
-		s.send(watch.Modified, pod("c", "13"))
-		s.send(watch.Deleted, pod("a", "14"))
-		s.send(watch.Deleted, pod("nobody", "15"))
-		require.Equal(t, []string{"update a@1 a@11", "update b@2 b@12", "add c@13", "delete a@14", "delete nobody@15"}, r.take())
+		s.Send(watch.Modified, kit.Pod("a", "11"))
+		s.Send(watch.Added, kit.Pod("b", "12"))
+		s.Send(watch.Modified, kit.Pod("c", "13"))
+		s.Send(watch.Deleted, kit.Pod("a", "14"))
+		s.Send(watch.Deleted, kit.Pod("nobody", "15"))
+		require.Equal(t, []string{"update a@1 a@11", "update b@2 b@12", "add c@13", "delete a@14", "delete nobody@15"}, r.Take())
 		require.ElementsMatch(t, []string{"default/b", "default/c"}, store.ListKeys())
 		require.Equal(t, "15", c.LastSyncResourceVersion())
 		require.Equal(t, "15", store.LastStoreSyncResourceVersion())
-		s.set("20", pod("c", "13"), pod("d", "16"))
-		s.expire()
-		require.Equal(t, []string{"delete tombstone default/b b@12", "add d@16"}, r.take())
+		s.Set("20", kit.Pod("c", "13"), kit.Pod("d", "16"))
+		s.Expire()
+		require.Equal(t, []string{"delete tombstone default/b b@12", "add d@16"}, r.Take())
 		stop()
 		require.ElementsMatch(t, []string{"default/c", "default/d"}, store.ListKeys())
 	})
@@ -62,7 +64,7 @@ func TestContract_B1_B11_AnInformerThatNobodyShares(t *testing.T) {
 func TestContract_B16_B80_TheControllersHandlerIsSynced(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		blocked := make(chan struct{})
-		_, c := NewInformer(listerWatcher{newScript("10", pod("a", "1"))}, &corev1.Pod{}, 0,
+		_, c := NewInformer(listerWatcher{newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0,
 			cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-blocked }})
 		runsController(t, c)
 		require.False(t, c.HasSynced())
@@ -75,12 +77,12 @@ func TestContract_B16_B80_TheControllersHandlerIsSynced(t *testing.T) {
 // B76: its period is taken as it is; a resync tells all objects again.
 func TestContract_B76_ResyncsOfAnInformerThatNobodyShares(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := &recorder{}
-		x, c := NewIndexerInformer(listerWatcher{newScript("10", pod("a", "1"))}, &corev1.Pod{}, 100*time.Millisecond, recorderFuncs(r), byNamespace)
+		r := &kit.Recorder{}
+		x, c := NewIndexerInformer(listerWatcher{newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 100*time.Millisecond, r.Handler(), byNamespace)
 		runsController(t, c)
-		require.Equal(t, []string{"initial a@1"}, r.take())
+		require.Equal(t, []string{"initial a@1"}, r.Take())
 		time.Sleep(250 * time.Millisecond)
-		require.Equal(t, []string{"update a@1 a@1", "update a@1 a@1"}, r.take())
+		require.Equal(t, []string{"update a@1 a@1", "update a@1 a@1"}, r.Take())
 		found, err := x.ByIndex(cache.NamespaceIndex, "default")
 		require.NoError(t, err)
 		require.Len(t, found, 1)
@@ -90,15 +92,15 @@ func TestContract_B76_ResyncsOfAnInformerThatNobodyShares(t *testing.T) {
 // B84, B89, D25: any result will do, also one without metadata.
 func TestContract_B89_TransformsOfAnInformerThatNobodyShares(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"))
-		r := &recorder{}
+		s := newScript("10", kit.Pod("a", "1"))
+		r := &kit.Recorder{}
 		store, c := NewInformerWithOptions(cache.InformerOptions{
-			ListerWatcher: listerWatcher{s}, ObjectType: &corev1.Pod{}, Handler: recorderFuncs(r),
+			ListerWatcher: listerWatcher{s}, ObjectType: &corev1.Pod{}, Handler: r.Handler(),
 			Transform: func(obj any) (any, error) { return "just " + obj.(*corev1.Pod).Name, nil },
 		})
 		runsController(t, c)
-		s.send(watch.Added, pod("b", "11"))
-		require.Equal(t, []string{"initial just a", "add just b"}, r.take())
+		s.Send(watch.Added, kit.Pod("b", "11"))
+		require.Equal(t, []string{"initial just a", "add just b"}, r.Take())
 		got, ok, err := store.GetByKey("default/b")
 		require.NoError(t, err)
 		require.True(t, ok)
@@ -119,7 +121,7 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 		"a period":  {NewSharedIndexInformer(listerWatcher{mute{}}, &corev1.Pod{}, -1, nil), ErrNegative},
 	} {
 		log.reset()
-		_, err := c.made.AddEventHandler(recorderFuncs(&recorder{}))
+		_, err := c.made.AddEventHandler((&kit.Recorder{}).Handler())
 		require.ErrorIs(t, err, c.want, name)
 		require.ErrorIs(t, c.made.SetTransform(nil), c.want, name)
 		require.ErrorIs(t, c.made.AddIndexers(byNamespace), c.want, name)
@@ -128,22 +130,22 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 		require.ErrorIs(t, core.Status().LastError, c.want, name)
 		c.made.RunWithContext(t.Context())
 		require.Equal(t, 1, log.count(c.want.Error()), name)
-		require.NoError(t, c.made.GetStore().Add(pod("a", "1")), "the store is there")
+		require.NoError(t, c.made.GetStore().Add(kit.Pod("a", "1")), "the store is there")
 	}
 	for name, c := range map[string]struct {
 		o    cache.InformerOptions
 		want error
 	}{
-		"no source":  {cache.InformerOptions{Handler: recorderFuncs(&recorder{})}, ErrNoSource},
+		"no source":  {cache.InformerOptions{Handler: (&kit.Recorder{}).Handler()}, ErrNoSource},
 		"no handler": {cache.InformerOptions{ListerWatcher: listerWatcher{mute{}}}, ErrNoHandler},
-		"a period":   {cache.InformerOptions{ListerWatcher: listerWatcher{mute{}}, Handler: recorderFuncs(&recorder{}), ResyncPeriod: -1}, ErrNegative},
+		"a period":   {cache.InformerOptions{ListerWatcher: listerWatcher{mute{}}, Handler: (&kit.Recorder{}).Handler(), ResyncPeriod: -1}, ErrNegative},
 	} {
 		log.reset()
 		store, controller := NewInformerWithOptions(c.o)
 		controller.RunWithContext(t.Context())
 		require.Equal(t, 1, log.count(c.want.Error()), name)
 		require.False(t, controller.HasSynced() || closed(controller.HasSyncedChecker().Done()), name)
-		require.NoError(t, store.Add(pod("a", "1")))
+		require.NoError(t, store.Add(kit.Pod("a", "1")))
 	}
 }
 
@@ -163,8 +165,8 @@ func TestWrongTypesAreNamed(t *testing.T) {
 		errs := quietly(t, i)
 		r, _ := records(t, i)
 		startFace(t, i)
-		s.send(watch.Added, &corev1.Node{})
-		require.Empty(t, r.take(), "B61")
+		s.Send(watch.Added, &corev1.Node{})
+		require.Empty(t, r.Take(), "B61")
 		require.Len(t, *errs, 1)
 		require.ErrorContains(t, (*errs)[0], "*v1.Pod")
 		require.ErrorContains(t, (*errs)[0], "*v1.Node")
@@ -176,7 +178,7 @@ func TestANilErrorHandler(t *testing.T) {
 	log := captured(t)
 	bubble(t, func(t *testing.T) {
 		s := newScript("10")
-		s.fail(errPoison)
+		s.Fail(errPoison)
 		i := NewSharedIndexInformer(listerWatcher{s}, &corev1.Pod{}, 0, nil)
 		quietly(t, i)
 		require.NoError(t, i.SetWatchErrorHandler(nil))
@@ -190,7 +192,7 @@ func TestContract_B98_APanicEndsTheRunAfterASecondCall(t *testing.T) {
 	captured(t)
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		_, c := NewInformer(listerWatcher{newScript("10", pod("a", "1"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
+		_, c := NewInformer(listerWatcher{newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
 			AddFunc: func(obj any) { <-gate; panic("of the handler") },
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

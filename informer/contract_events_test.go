@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -12,92 +13,93 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // B1, B4, B7, B8, B9, B11, B12, T7, T10: what handlers of the client-go face
 // are told.
 func TestContract_B1_B12_TheClientgoFaceTellsEvents(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		i := makes(s, 0, nil)
 		quietly(t, i)
 		first, _ := records(t, i)
 		second, _ := records(t, i)
 		startFace(t, i)
-		require.ElementsMatch(t, []string{"initial a@1", "initial b@2"}, first.take(), "B11")
-		require.Len(t, second.take(), 2, "B12")
+		require.ElementsMatch(t, []string{"initial a@1", "initial b@2"}, first.Take(), "B11")
+		require.Len(t, second.Take(), 2, "B12")
 
-		s.send(watch.Added, pod("a", "11"))
-		s.send(watch.Modified, pod("c", "12"))
-		s.send(watch.Deleted, pod("b", "13"))
-		s.send(watch.Deleted, pod("x", "14"))
-		s.send(watch.Bookmark, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "15"}})
+		s.Send(watch.Added, kit.Pod("a", "11"))
+		s.Send(watch.Modified, kit.Pod("c", "12"))
+		s.Send(watch.Deleted, kit.Pod("b", "13"))
+		s.Send(watch.Deleted, kit.Pod("x", "14"))
+		s.Send(watch.Bookmark, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "15"}})
 		want := []string{"update a@1 a@11", "add c@12", "delete b@13", "delete x@14"}
-		require.Equal(t, want, first.take(), "B8, B8, B9, B7, B10")
-		require.Equal(t, want, second.take())
+		require.Equal(t, want, first.Take(), "B8, B8, B9, B7, B10")
+		require.Equal(t, want, second.Take())
 		require.Equal(t, "15", i.LastSyncResourceVersion())
 
-		third := &recorder{}
-		reg, err := i.AddEventHandler(recorderFuncs(third))
+		third := &kit.Recorder{}
+		reg, err := i.AddEventHandler(third.Handler())
 		require.NoError(t, err)
-		require.ElementsMatch(t, []string{"initial a@11", "initial c@12"}, third.take(), "T10")
+		require.ElementsMatch(t, []string{"initial a@11", "initial c@12"}, third.Take(), "T10")
 		require.True(t, reg.HasSynced())
 
-		s.set("20", pod("c", "12"))
-		s.expire()
-		first.take()
-		raw := func() any { third.mu.Lock(); defer third.mu.Unlock(); return third.raw[0] }()
-		require.IsType(t, cache.DeletedFinalStateUnknown{}, raw, "T7")
-		require.Equal(t, []string{"delete tombstone default/a a@11"}, third.take())
+		s.Set("20", kit.Pod("c", "12"))
+		s.Expire()
+		first.Take()
+		require.IsType(t, cache.DeletedFinalStateUnknown{}, third.Objects()[0], "T7")
+		require.Equal(t, []string{"delete tombstone default/a a@11"}, third.Take())
 	})
 }
 
 // D2: controllers of client-go expect an update.
 func TestContract_D2_TheClientgoFaceKeepsTheUpdate(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
-		s := newScript("10", pod("a", "1"))
+		s := newScript("10", kit.Pod("a", "1"))
 		i := makes(s, 0, nil)
 		r, _ := records(t, i)
 		startFace(t, i)
-		r.take()
-		s.set("20", pod("a", "15", uid("another")))
-		s.expire()
-		require.Equal(t, []string{"update a@1 a@15"}, r.take())
+		r.Take()
+		s.Set("20", kit.Pod("a", "15", kit.UID("another")))
+		s.Expire()
+		require.Equal(t, []string{"update a@1 a@15"}, r.Take())
 	})
 }
 
 // B6: N MODIFIED events are N updates.
 func TestContract_B5_NothingIsMergedByDefault(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
-		s := newScript("10", pod("a", "1"))
+		s := newScript("10", kit.Pod("a", "1"))
 		i := makes(s, 0, nil)
 		gate := make(chan struct{})
-		r := &recorder{}
+		r := &kit.Recorder{}
 		_, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(old, obj any) {
 			<-gate
-			r.add(spoken(old)+" "+spoken(obj), obj)
+			r.Add(kit.Text(old)+" "+kit.Text(obj), obj)
 		}})
 		require.NoError(t, err)
 		quick, _ := records(t, i)
 		startFace(t, i)
-		quick.take()
+		quick.Take()
 		var want []string
 		for n := range 300 {
-			s.send(watch.Modified, pod("a", fmt.Sprint(n+11)))
+			s.Send(watch.Modified, kit.Pod("a", fmt.Sprint(n+11)))
 			if n > 0 {
 				want = append(want, fmt.Sprintf("a@%d a@%d", n+10, n+11))
 			}
 		}
-		require.Len(t, quick.take(), 300, "B3: a slow handler does not block others")
+		require.Len(t, quick.Take(), 300, "B3: a slow handler does not block others")
 		close(gate)
-		require.Equal(t, append([]string{"a@1 a@11"}, want...), r.take())
+		require.Equal(t, append([]string{"a@1 a@11"}, want...), r.Take())
 	})
 }
 
 // T9 and B4 in the client-go face.
 func TestContract_T9_TheClientgoStoreIsReplacedBeforeCallbacks(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		i := makes(s, 0, nil)
 		var seen []string
 		_, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(any) {
@@ -105,9 +107,9 @@ func TestContract_T9_TheClientgoStoreIsReplacedBeforeCallbacks(t *testing.T) {
 		}})
 		require.NoError(t, err)
 		startFace(t, i)
-		s.set("20", pod("b", "2"), pod("c", "12"))
-		s.expire()
-		(&recorder{}).take()
+		s.Set("20", kit.Pod("b", "2"), kit.Pod("c", "12"))
+		s.Expire()
+		synctest.Wait()
 		require.ElementsMatch(t, []string{"default/b", "default/c"}, seen)
 	})
 }
@@ -116,8 +118,8 @@ func TestContract_T9_TheClientgoStoreIsReplacedBeforeCallbacks(t *testing.T) {
 // and of failures, and gets a reflector that it can read.
 func TestContract_D3_T4_TheErrorHandlerHearsIt(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
-		s := newScript("10", pod("a", "1"), pod("b", "2", label("poison", "error")))
-		s.fail(errors.New("no list today"))
+		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error")))
+		s.Fail(errors.New("no list today"))
 		i := makes(s, 0, nil)
 		require.NoError(t, i.SetTransform(func(obj any) (any, error) {
 			if p, ok := obj.(*corev1.Pod); ok {
@@ -135,20 +137,20 @@ func TestContract_D3_T4_TheErrorHandlerHearsIt(t *testing.T) {
 		startFace(t, i)
 		require.Len(t, errs, 1)
 		require.ErrorContains(t, errs[0], "no list today")
-		s.fail(nil)
+		s.Fail(nil)
 		time.Sleep(time.Minute)
-		require.Equal(t, []string{"initial a@1"}, r.take())
+		require.Equal(t, []string{"initial a@1"}, r.Take())
 		require.Len(t, errs, 2)
 		require.ErrorIs(t, errs[1], errPoison)
 		require.ErrorContains(t, errs[1], "default/b")
 
-		s.send(watch.Deleted, pod("a", "11", label("poison", "panic")))
-		require.Equal(t, []string{"delete tombstone default/a a@1"}, r.take())
+		s.Send(watch.Deleted, kit.Pod("a", "11", kit.Label("poison", "panic")))
+		require.Equal(t, []string{"delete tombstone default/a a@1"}, r.Take())
 		require.Len(t, errs, 3)
-		s.send(watch.Deleted, pod("z", "12", label("poison", "error")))
-		require.Equal(t, []string{"delete tombstone default/z <nil>"}, r.take(), "T7: Obj may be nil")
-		s.expire()
-		r.take()
+		s.Send(watch.Deleted, kit.Pod("z", "12", kit.Label("poison", "error")))
+		require.Equal(t, []string{"delete tombstone default/z <nil>"}, r.Take(), "T7: Obj may be nil")
+		s.Expire()
+		r.Take()
 		require.Len(t, errs, 6, "the 410, which came in the stream, and b, are told; of %v", errs)
 		require.Error(t, i.SetWatchErrorHandler(func(*cache.Reflector, error) {}), "after start")
 		require.Error(t, i.SetTransform(nil), "B90")
@@ -158,7 +160,7 @@ func TestContract_D3_T4_TheErrorHandlerHearsIt(t *testing.T) {
 func TestContract_T4_TheDefaultErrorHandlerDoesNotCrash(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		s := newScript("10")
-		s.fail(errors.New("refused on purpose"))
+		s.Fail(errors.New("refused on purpose"))
 		i := makes(s, 0, nil)
 		told := 0
 		require.NoError(t, i.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
@@ -173,7 +175,7 @@ func TestContract_T4_TheDefaultErrorHandlerDoesNotCrash(t *testing.T) {
 // T5, D25: transforms of the client-go face.
 func TestContract_T5_D25_Transforms(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
-		i := makes(newScript("10", pod("a", "1")), 0, nil)
+		i := makes(newScript("10", kit.Pod("a", "1")), 0, nil)
 		require.NoError(t, i.SetTransform(nil), "controller-runtime always calls it")
 		startFace(t, i)
 		require.Equal(t, []string{"default/a"}, i.GetStore().ListKeys())
@@ -181,30 +183,30 @@ func TestContract_T5_D25_Transforms(t *testing.T) {
 	another := func(any) (any, error) { return "a string", nil }
 	t.Run("any takes every result", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			s := newScript("10", pod("a", "1"))
+			s := newScript("10", kit.Pod("a", "1"))
 			i := faces["any"](s, 0, nil)
 			quietly(t, i)
 			require.NoError(t, i.SetTransform(another))
 			r, _ := records(t, i)
 			startFace(t, i)
-			require.Equal(t, []string{"initial a string"}, r.take())
+			require.Equal(t, []string{"initial a string"}, r.Take())
 			obj, ok, err := i.GetStore().GetByKey("default/a")
 			require.NoError(t, err)
 			require.True(t, ok)
 			require.Equal(t, "a string", obj, "under the key of before")
 			require.Equal(t, "10", i.LastSyncResourceVersion(), "B89")
-			s.send(watch.Deleted, pod("a", "11"))
-			require.Equal(t, []string{"delete a string"}, r.take())
-			s.send(watch.Added, pod("b", "12"))
-			r.take()
-			s.set("20")
-			s.expire()
-			require.Equal(t, []string{"delete tombstone default/b a string"}, r.take())
+			s.Send(watch.Deleted, kit.Pod("a", "11"))
+			require.Equal(t, []string{"delete a string"}, r.Take())
+			s.Send(watch.Added, kit.Pod("b", "12"))
+			r.Take()
+			s.Set("20")
+			s.Expire()
+			require.Equal(t, []string{"delete tombstone default/b a string"}, r.Take())
 		})
 	})
 	t.Run("pods quarantines it", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			i := faces["pods"](newScript("10", pod("a", "1")), 0, nil)
+			i := faces["pods"](newScript("10", kit.Pod("a", "1")), 0, nil)
 			errs := quietly(t, i)
 			require.NoError(t, i.SetTransform(another))
 			startFace(t, i)

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // T1 at compile time, in both cores.
@@ -29,21 +31,21 @@ var (
 // T2, B81, B82: handlers leave.
 func TestContract_T2_HandlersLeave(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
-		s := newScript("10", pod("a", "1"))
+		s := newScript("10", kit.Pod("a", "1"))
 		i, other := makes(s, 0, nil), makes(newScript("1"), 0, nil)
 		never, neverReg := records(t, i)
 		require.NoError(t, cache.ShutDownEventHandler(i, neverReg), "at once, if never started")
 		_, foreign := records(t, other)
 		r, reg := records(t, i)
 		stop := startFace(t, i)
-		require.Len(t, r.take(), 1)
-		require.Empty(t, never.take())
+		require.Len(t, r.Take(), 1)
+		require.Empty(t, never.Take())
 		require.NoError(t, i.RemoveEventHandler(foreign), "B81: unknown is fine")
 		require.Error(t, i.RemoveEventHandler(nil), "B81: another type is not")
 		require.NoError(t, cache.ShutDownEventHandler(i, reg))
 		require.NoError(t, i.RemoveEventHandler(reg), "idempotent")
-		s.send(watch.Modified, pod("a", "11"))
-		require.Empty(t, r.take())
+		s.Send(watch.Modified, kit.Pod("a", "11"))
+		require.Empty(t, r.Take())
 		stop()
 		require.NoError(t, i.RemoveEventHandler(reg), "after stop")
 	})
@@ -51,7 +53,7 @@ func TestContract_T2_HandlersLeave(t *testing.T) {
 
 func TestContract_B82_ShutDownWaitsForTheCallback(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
-		i := makes(newScript("10", pod("a", "1"), pod("b", "2")), 0, nil)
+		i := makes(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), 0, nil)
 		gate := make(chan struct{})
 		reg, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-gate }})
 		require.NoError(t, err)
@@ -70,7 +72,7 @@ func TestContract_B82_ShutDownWaitsForTheCallback(t *testing.T) {
 // T3, T13: names, and a controller that answers.
 func TestContract_T3_T13_CheckersAndTheController(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
-		i := makes(newScript("10", pod("a", "1")), 0, nil)
+		i := makes(newScript("10", kit.Pod("a", "1")), 0, nil)
 		_, reg := records(t, i)
 		c := i.GetController()
 		require.NotNil(t, c)
@@ -97,14 +99,14 @@ func TestContract_T3_T13_CheckersAndTheController(t *testing.T) {
 // T11, B95, B96: a second Run returns, and after stop nothing joins.
 func TestContract_T11_AfterStop(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
-		i := makes(newScript("10", pod("a", "1")), 0, nil)
+		i := makes(newScript("10", kit.Pod("a", "1")), 0, nil)
 		records(t, i)
 		stop := startFace(t, i)
 		i.RunWithContext(t.Context()) // logs and returns
 		require.False(t, i.IsStopped())
 		stop()
 		require.True(t, i.IsStopped())
-		_, err := i.AddEventHandler(recorderFuncs(&recorder{}))
+		_, err := i.AddEventHandler((&kit.Recorder{}).Handler())
 		require.ErrorIs(t, err, ErrStopped)
 		require.ErrorContains(t, err, "was not added")
 		require.ErrorIs(t, i.AddIndexers(byNamespace), ErrStopped)
@@ -117,12 +119,12 @@ func TestContract_T11_AfterStop(t *testing.T) {
 // B95: what waits for a handler when the informer stops is dropped.
 func TestContract_B95_StopDropsWhatWaits(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"))
+		s := newScript("10", kit.Pod("a", "1"))
 		i, h := New(s, Options[*corev1.Pod]{Observe: observed}), newGated()
 		reg, err := i.Handle(h, HandlerOptions{})
 		require.NoError(t, err)
 		stop := start(t, i)
-		s.send(watch.Modified, pod("a", "11"))
+		s.Send(watch.Modified, kit.Pod("a", "11"))
 		synctest.Wait()
 		stopping := make(chan struct{})
 		go func() { defer close(stopping); stop() }()
@@ -140,23 +142,23 @@ func TestContract_B95_StopDropsWhatWaits(t *testing.T) {
 // D15: a late handler delays nobody, and nothing is locked while it is told.
 func TestContract_D15_ALateHandlerDelaysNobody(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		i := makes(s, 0, nil)
 		early, _ := records(t, i)
 		startFace(t, i)
-		early.take()
+		early.Take()
 		gate := make(chan struct{})
 		late, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-gate }})
 		require.NoError(t, err)
 		synctest.Wait()
-		s.send(watch.Modified, pod("a", "11"))
-		require.Equal(t, []string{"update a@1 a@11"}, early.take())
+		s.Send(watch.Modified, kit.Pod("a", "11"))
+		require.Equal(t, []string{"update a@1 a@11"}, early.Take())
 		require.False(t, late.HasSynced())
 		require.False(t, i.IsStopped())
 		require.Equal(t, "11", i.LastSyncResourceVersion())
 		require.NoError(t, i.AddIndexers(cache.Indexers{"labels": byLabels}))
 		third, reg := records(t, i)
-		require.Len(t, third.take(), 2)
+		require.Len(t, third.Take(), 2)
 		require.NoError(t, i.RemoveEventHandler(reg))
 		close(gate)
 		synctest.Wait()
@@ -166,39 +168,39 @@ func TestContract_D15_ALateHandlerDelaysNobody(t *testing.T) {
 
 // D16: a handler that panics goes on, syncs, and sleeps no second away.
 func TestContract_D16_AHandlerThatPanicsGoesOn(t *testing.T) {
-	survive(t)
+	kit.SurvivePanics(t)
 	eachFace(t, func(t *testing.T, makes makes) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"), pod("c", "3"))
+		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
 		i := makes(s, 0, nil)
-		r := &recorder{}
+		r := &kit.Recorder{}
 		reg, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(obj any) { r.add("add "+spoken(obj), obj); panic("add") },
-			UpdateFunc: func(_, obj any) { r.add("update "+spoken(obj), obj); panic("update") },
+			AddFunc:    func(obj any) { r.Add("add "+kit.Text(obj), obj); panic("add") },
+			UpdateFunc: func(_, obj any) { r.Add("update "+kit.Text(obj), obj); panic("update") },
 		})
 		require.NoError(t, err)
 		began := time.Now()
 		startFace(t, i)
-		require.Len(t, r.take(), 3)
+		require.Len(t, r.Take(), 3)
 		require.True(t, reg.HasSynced())
 		for range 40 { // more than a burst
-			s.send(watch.Modified, pod("a", "11"))
+			s.Send(watch.Modified, kit.Pod("a", "11"))
 		}
-		require.Len(t, r.take(), 40)
+		require.Len(t, r.Take(), 40)
 		require.Equal(t, began, time.Now())
 	})
 }
 
 func TestContract_D16_PanicsAreObserved(t *testing.T) {
-	survive(t)
+	kit.SurvivePanics(t)
 	for _, delivery := range []Delivery{Every, Latest} {
 		bubble(t, func(t *testing.T) {
-			s, seen := newScript("10", pod("a", "1")), newEvents()
+			s, seen := newScript("10", kit.Pod("a", "1")), newEvents()
 			i := New(s, Options[*corev1.Pod]{Observe: seen.observe})
 			reg, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { panic("on purpose") }),
 				HandlerOptions{Name: "clumsy", Delivery: delivery, Resync: time.Minute})
 			require.NoError(t, err)
 			start(t, i)
-			s.send(watch.Modified, pod("a", "11"))
+			s.Send(watch.Modified, kit.Pod("a", "11"))
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			want := HandlerPanicked{Handler: "clumsy", Value: "on purpose"}
@@ -213,7 +215,7 @@ func TestContract_D16_PanicsAreObserved(t *testing.T) {
 func TestContract_D17_AHandlerTakesItselfOut(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		for _, stopping := range []bool{false, true} {
-			s := newScript("10", pod("a", "1"), pod("b", "2"))
+			s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 			i := makes(s, 0, nil)
 			gate, calls := make(chan struct{}), 0
 			var reg cache.ResourceEventHandlerRegistration

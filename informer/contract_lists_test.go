@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -82,7 +83,7 @@ func inProtobuf(t *testing.T, list runtime.Object) string {
 // that is no list.
 func TestContract_D26_RealClientsOfAServerWithoutVersions(t *testing.T) {
 	const inJSON = runtime.ContentTypeJSON
-	pods := &corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []corev1.Pod{*pod("a", "")}}
+	pods := &corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []corev1.Pod{*kit.Pod("a", "")}}
 	for name, test := range map[string]struct {
 		contentType, body string
 		synced            []string // the clients that take it for a list
@@ -113,7 +114,7 @@ func TestContract_D26_RealClientsOfAServerWithoutVersions(t *testing.T) {
 func TestContract_D26_ARestartStillAsksForVersions(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		in := func(ns string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Namespace = ns } }
-		with, without := newScript("10", pod("a", "1", in("one"))), newScript("", pod("b", "", in("two")))
+		with, without := newScript("10", kit.Pod("a", "1", in("one"))), newScript("", kit.Pod("b", "", in("two")))
 		i := Join([]reflector.Source{with, without}, Options[*corev1.Pod]{Observe: observed})
 		for range 2 {
 			cancel, wait := starts(t, i)
@@ -122,8 +123,8 @@ func TestContract_D26_ARestartStillAsksForVersions(t *testing.T) {
 			cancel()
 			wait()
 		}
-		with.set("")
-		without.set("")
+		with.Set("")
+		without.Set("")
 		starts(t, i)
 		time.Sleep(time.Minute)
 		require.ErrorIs(t, i.Status().LastError, reflector.ErrBadAnswer)

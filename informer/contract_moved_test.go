@@ -17,6 +17,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -142,7 +143,7 @@ func TestContract_D27_TheHigherVersionWins(t *testing.T) {
 }
 
 func (j *joined) says(source int, what byte, version string) {
-	p := pod("p", version)
+	p := kit.Pod("p", version)
 	switch what {
 	case '+':
 		j.tell(source, does(deltafifo.Modified, p))
@@ -338,7 +339,7 @@ func (m *moves) change(source, version int) *deltafifo.Delta {
 }
 
 func (p place) pod(name string) *corev1.Pod {
-	obj := pod(name, fmt.Sprint(p.version))
+	obj := kit.Pod(name, fmt.Sprint(p.version))
 	if p.sick {
 		obj.Labels = map[string]string{"poison": "error"}
 	}
@@ -385,13 +386,13 @@ func TestContract_T19_ByHandIntoAJoinedStore(t *testing.T) {
 				j.commits(source, "10")
 				return slices.Sorted(slices.Values(spell(j.writer.Indexer().Keys())))
 			}
-			lists(0, pod("a", "1"))
-			require.Equal(t, []string{"default/a", "default/b"}, lists(1, pod("b", "2")))
-			require.NoError(t, put(newClientgoStore(j.core), pod("a", "1"), pod("b", "2"), pod("mine", "99")))
-			require.Equal(t, []string{"default/a", "default/b", "default/mine"}, lists(0, pod("a", "1")))
+			lists(0, kit.Pod("a", "1"))
+			require.Equal(t, []string{"default/a", "default/b"}, lists(1, kit.Pod("b", "2")))
+			require.NoError(t, put(newClientgoStore(j.core), kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("mine", "99")))
+			require.Equal(t, []string{"default/a", "default/b", "default/mine"}, lists(0, kit.Pod("a", "1")))
 			require.Equal(t, []string{"default/a", "default/mine"}, lists(1))
 			require.Equal(t, []string{"default/mine"}, lists(0))
-			j.tell(1, does(deltafifo.Added, pod("mine", "7")))
+			j.tell(1, does(deltafifo.Added, kit.Pod("mine", "7")))
 			require.Empty(t, lists(1), "a source has it now")
 		})
 	}

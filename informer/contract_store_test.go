@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // indexers are all that are used as client-go's Indexer.
@@ -50,7 +51,7 @@ func byLabels(obj any) (values []string, err error) {
 // B30, B32, B34, B37, B39, T1, T6: what everyone expects of an Indexer.
 func TestContract_B30_B39_TheIndexer(t *testing.T) {
 	eachIndexer(t, func(t *testing.T, x cache.Indexer) {
-		a, b := pod("a", "1", label("app", "x")), pod("b", "2")
+		a, b := kit.Pod("a", "1", kit.Label("app", "x")), kit.Pod("b", "2")
 		require.NoError(t, x.Add(a))
 		require.NoError(t, x.Update(b))
 		require.NoError(t, x.AddIndexers(cache.Indexers{"labels": byLabels}), "T6, B34: on a filled store")
@@ -77,7 +78,7 @@ func TestContract_B30_B39_TheIndexer(t *testing.T) {
 		found, err = x.ByIndex("labels", "app=y")
 		require.NoError(t, err)
 		require.Empty(t, found, "B32")
-		found, err = x.Index("labels", pod("z", "1", label("app", "x")))
+		found, err = x.Index("labels", kit.Pod("z", "1", kit.Label("app", "x")))
 		require.NoError(t, err)
 		require.Equal(t, []any{a}, found)
 		_, err = x.Index("labels", "no pod")
@@ -100,21 +101,21 @@ func TestContract_B30_B39_TheIndexer(t *testing.T) {
 		_, err = x.ByIndex("more", "x")
 		require.Error(t, err, "B34: a conflict adds nothing")
 
-		require.NoError(t, x.Update(pod("a", "3")))
+		require.NoError(t, x.Update(kit.Pod("a", "3")))
 		require.Empty(t, x.ListIndexFuncValues("labels"), "B37")
 		require.Equal(t, "3", x.LastStoreSyncResourceVersion(), "B39")
 		require.NoError(t, x.Delete(cache.DeletedFinalStateUnknown{Key: "default/nope"}), "of nothing")
-		require.NoError(t, x.Delete(pod("a", "5")))
+		require.NoError(t, x.Delete(kit.Pod("a", "5")))
 		require.Equal(t, "5", x.LastStoreSyncResourceVersion())
 		x.Bookmark("7")
 		require.Equal(t, "7", x.LastStoreSyncResourceVersion())
 		x.Bookmark("6")
 		require.Equal(t, "7", x.LastStoreSyncResourceVersion(), "D6")
 		require.NoError(t, x.Resync())
-		require.NoError(t, x.Replace([]any{pod("c", "8"), pod("d", "9")}, "10"))
+		require.NoError(t, x.Replace([]any{kit.Pod("c", "8"), kit.Pod("d", "9")}, "10"))
 		require.ElementsMatch(t, []string{"default/c", "default/d"}, x.ListKeys())
 		require.Equal(t, "10", x.LastStoreSyncResourceVersion())
-		require.Error(t, x.Replace([]any{pod("e", "8"), "no object"}, "11"))
+		require.Error(t, x.Replace([]any{kit.Pod("e", "8"), "no object"}, "11"))
 		require.ElementsMatch(t, []string{"default/c", "default/d"}, x.ListKeys(), "all or nothing")
 	})
 }
@@ -123,10 +124,10 @@ func TestContract_B30_B39_TheIndexer(t *testing.T) {
 func TestContract_B38_Transactions(t *testing.T) {
 	eachIndexer(t, func(t *testing.T, x cache.Indexer) {
 		failed := x.(cache.TransactionStore).Transaction(
-			cache.Transaction{Type: cache.TransactionTypeAdd, Object: pod("a", "1")},
+			cache.Transaction{Type: cache.TransactionTypeAdd, Object: kit.Pod("a", "1")},
 			cache.Transaction{Type: cache.TransactionTypeAdd, Object: "no object"},
-			cache.Transaction{Type: cache.TransactionTypeUpdate, Object: pod("b", "3")},
-			cache.Transaction{Type: cache.TransactionTypeDelete, Object: pod("a", "2")},
+			cache.Transaction{Type: cache.TransactionTypeUpdate, Object: kit.Pod("b", "3")},
+			cache.Transaction{Type: cache.TransactionTypeDelete, Object: kit.Pod("a", "2")},
 		)
 		require.NotNil(t, failed)
 		require.Equal(t, 4, failed.TotalTransactions)
@@ -144,7 +145,7 @@ func TestContract_D4_TheClientgoFace(t *testing.T) {
 			return []string{obj.(*corev1.Pod).Name}, nil
 		}}))
 		for _, poison := range []string{"error", "panic"} {
-			err := x.Add(pod("a", "1", label("poison", poison)))
+			err := x.Add(kit.Pod("a", "1", kit.Label("poison", poison)))
 			if s := x.(*clientgoStore); s.failed == nil {
 				require.NoError(t, err, "an informer reports it")
 			} else {
@@ -155,7 +156,7 @@ func TestContract_D4_TheClientgoFace(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, found, 1)
 			require.Empty(t, x.ListIndexFuncValues("labels"))
-			require.NoError(t, x.Add(pod("a", "2", label("app", "x"))))
+			require.NoError(t, x.Add(kit.Pod("a", "2", kit.Label("app", "x"))))
 			require.Equal(t, []string{"app=x"}, x.ListIndexFuncValues("labels"), "with its next version")
 		}
 	})
@@ -163,12 +164,12 @@ func TestContract_D4_TheClientgoFace(t *testing.T) {
 
 func TestContract_D4_TheErrorHandlerHearsOfIndexes(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
-		s := newScript("10", pod("a", "1", label("poison", "error")))
+		s := newScript("10", kit.Pod("a", "1", kit.Label("poison", "error")))
 		i := makes(s, 0, cache.Indexers{"labels": byLabels})
 		errs := quietly(t, i)
 		r, _ := records(t, i)
 		startFace(t, i)
-		require.Equal(t, []string{"initial a@1"}, r.take())
+		require.Equal(t, []string{"initial a@1"}, r.Take())
 		require.Len(t, *errs, 1)
 		require.ErrorIs(t, (*errs)[0], errPoison)
 		require.ErrorContains(t, (*errs)[0], "default/a")
@@ -202,7 +203,7 @@ func TestContract_D5_GetIndexersIsACopy(t *testing.T) {
 // T18: generated listers pass an ObjectMeta.
 func TestContract_T18_IndexRunsTheFunctionOnWhatItGets(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
-		i := makes(newScript("10", pod("a", "1")), 0, byNamespace)
+		i := makes(newScript("10", kit.Pod("a", "1")), 0, byNamespace)
 		startFace(t, i)
 		found, err := i.GetIndexer().Index(cache.NamespaceIndex, &metav1.ObjectMeta{Namespace: "default"})
 		require.NoError(t, err)
@@ -218,12 +219,12 @@ func TestIndexOfSeveralValues(t *testing.T) {
 	eachIndexer(t, func(t *testing.T, x cache.Indexer) {
 		require.NoError(t, x.AddIndexers(cache.Indexers{"labels": byLabels}))
 		both := func(p *corev1.Pod) { p.Labels = map[string]string{"app": "x", "tier": "y"} }
-		require.NoError(t, x.Add(pod("a", "1", both)))
-		require.NoError(t, x.Add(pod("b", "2", label("tier", "y"))))
-		found, err := x.Index("labels", pod("z", "1", both))
+		require.NoError(t, x.Add(kit.Pod("a", "1", both)))
+		require.NoError(t, x.Add(kit.Pod("b", "2", kit.Label("tier", "y"))))
+		found, err := x.Index("labels", kit.Pod("z", "1", both))
 		require.NoError(t, err)
 		require.Len(t, found, 2)
-		found, err = x.Index("labels", pod("z", "1"))
+		found, err = x.Index("labels", kit.Pod("z", "1"))
 		require.NoError(t, err)
 		require.Empty(t, found)
 	})
@@ -232,13 +233,13 @@ func TestIndexOfSeveralValues(t *testing.T) {
 // T19: writes before, during and after Run, from anywhere.
 func TestContract_T19_WritesAtAnyTime(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
-		s := newScript("10", pod("a", "1"))
+		s := newScript("10", kit.Pod("a", "1"))
 		i := makes(s, 0, byNamespace)
 		r, _ := records(t, i)
-		require.NoError(t, i.GetIndexer().Add(pod("mine", "5")))
+		require.NoError(t, i.GetIndexer().Add(kit.Pod("mine", "5")))
 		require.Len(t, i.GetStore().List(), 1, "before Run")
 		stop := startFace(t, i)
-		require.Equal(t, []string{"initial a@1"}, r.take())
+		require.Equal(t, []string{"initial a@1"}, r.Take())
 		require.Equal(t, []string{"default/a"}, i.GetStore().ListKeys(), "the list replaced what was there")
 
 		var wg sync.WaitGroup
@@ -247,27 +248,27 @@ func TestContract_T19_WritesAtAnyTime(t *testing.T) {
 				for n := range 200 {
 					name := fmt.Sprint("w", w, "-", n%20)
 					if n%3 == 2 {
-						_ = i.GetIndexer().Delete(pod(name, "1"))
+						_ = i.GetIndexer().Delete(kit.Pod(name, "1"))
 					} else {
-						_ = i.GetStore().Update(pod(name, "1"))
+						_ = i.GetStore().Update(kit.Pod(name, "1"))
 					}
 				}
-				_ = i.GetStore().Update(pod(fmt.Sprint("end", w), "1"))
+				_ = i.GetStore().Update(kit.Pod(fmt.Sprint("end", w), "1"))
 			})
 		}
 		for n := range 100 {
-			s.send(watch.Modified, pod("a", fmt.Sprint(n+11)))
+			s.Send(watch.Modified, kit.Pod("a", fmt.Sprint(n+11)))
 		}
 		wg.Wait()
-		require.Len(t, r.take(), 100, "no events of writes")
+		require.Len(t, r.Take(), 100, "no events of writes")
 		for w := range 4 {
 			_, ok, _ := i.GetStore().GetByKey(fmt.Sprint("default/end", w))
 			require.True(t, ok)
 		}
 		require.Equal(t, "110", i.LastSyncResourceVersion())
 		stop()
-		require.NoError(t, i.GetStore().Add(pod("after", "9")))
-		require.NoError(t, i.GetStore().Replace([]any{pod("last", "9")}, "9"))
+		require.NoError(t, i.GetStore().Add(kit.Pod("after", "9")))
+		require.NoError(t, i.GetStore().Replace([]any{kit.Pod("last", "9")}, "9"))
 		require.Equal(t, []string{"default/last"}, i.GetStore().ListKeys(), "after Run")
 		require.Equal(t, "110", i.LastSyncResourceVersion())
 	})
@@ -276,20 +277,20 @@ func TestContract_T19_WritesAtAnyTime(t *testing.T) {
 // D6 while others replace what an informer stores.
 func TestReplaceDoesNotTakeTheVersionBack(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
-	f.list("1", pod("a", "1"))
+	f.list("1", kit.Pod("a", "1"))
 	store := newClientgoStore(f.core)
 	var wg sync.WaitGroup
 	done := make(chan struct{})
 	wg.Go(func() {
 		for !closed(done) {
-			_ = store.Replace([]any{pod("a", "1")}, "")
+			_ = store.Replace([]any{kit.Pod("a", "1")}, "")
 		}
 	})
 	defer wg.Wait()
 	defer close(done)
 	for n := range 2_000 {
 		version := fmt.Sprint(n + 2)
-		f.apply(does(deltafifo.Modified, pod("a", version)))
+		f.apply(does(deltafifo.Modified, kit.Pod("a", version)))
 		for range 100 {
 			runtime.Gosched()
 			require.False(t, object.Older(f.writer.Indexer().Version(), version), "%s after %s", f.writer.Indexer().Version(), version)
@@ -323,7 +324,7 @@ func TestContract_T21_CustomKeys(t *testing.T) {
 
 func TestAnIndexerWithUselessIndexesStillStores(t *testing.T) {
 	x := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, cache.Indexers{"x": nil}, StoreOptions{})
-	require.NoError(t, x.Add(pod("a", "1")))
+	require.NoError(t, x.Add(kit.Pod("a", "1")))
 	require.Len(t, x.List(), 1)
 	_, err := x.ByIndex("x", "y")
 	require.Error(t, err)

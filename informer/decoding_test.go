@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/encoding"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/fakecodec"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -43,14 +44,14 @@ func TestWhatIsRecalledIsNotDecoded(t *testing.T) {
 		want      int
 	}{
 		"stored":            {1, func(*fed) {}, 0},
-		"deleted meanwhile": {1, func(f *fed) { require.NoError(f.t, f.clientgo.store.Delete(pod("a", "1"))) }, 1},
-		"of another source": {2, func(f *fed) { f.apply(ofPart(1, pod("a", "1"))) }, 1},
-		"sent again":        {1, func(f *fed) { f.apply(does(deltafifo.Modified, pod("a", "1"))) }, 0},
+		"deleted meanwhile": {1, func(f *fed) { require.NoError(f.t, f.clientgo.store.Delete(kit.Pod("a", "1"))) }, 1},
+		"of another source": {2, func(f *fed) { f.apply(ofPart(1, kit.Pod("a", "1"))) }, 1},
+		"sent again":        {1, func(f *fed) { f.apply(does(deltafifo.Modified, kit.Pod("a", "1"))) }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			decoded := encoded(t)
 			f := newFed(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byLabel}}, c.parts)
-			f.list("10", pod("a", "1", label("app", "web")))
+			f.list("10", kit.Pod("a", "1", kit.Label("app", "web")))
 			stored, ok := f.in.Recall(named("a"), "uid-a", "1")
 			require.True(t, ok)
 			_, ok = f.in.Recall(named("a"), "uid-a", "2")
@@ -88,11 +89,11 @@ func TestIdentitiesAsideAreOfWhatIsStored(t *testing.T) {
 		require.NoError(t, f.in.Commit(t.Context(), version))
 		f.drain(t)
 	}
-	full("10", pod("a", "1"), pod("b", "2"))
+	full("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 	a, _ := f.writer.Stored(named("a"))
-	f.write(t, does(deltafifo.Modified, pod("b", "11")))
+	f.write(t, does(deltafifo.Modified, kit.Pod("b", "11")))
 	b, _ := f.writer.Stored(named("b"))
-	full("20", pod("a", "1"), pod("b", "11"), pod("c", "12"))
+	full("20", kit.Pod("a", "1"), kit.Pod("b", "11"), kit.Pod("c", "12"))
 	now, _ := f.writer.Stored(named("a"))
 	require.Same(t, a, now)
 	now, _ = f.writer.Stored(named("b"))
@@ -116,8 +117,8 @@ func TestADeleteOfTheUnknownIsDecoded(t *testing.T) {
 	}, nil)), HandlerOptions{})
 	require.NoError(t, f.addHandler(clientgo, false))
 	f.list("1")
-	last := pod("a", "2")
-	lost := does(deltafifo.Deleted, pod("b", "3"))
+	last := kit.Pod("a", "2")
+	lost := does(deltafifo.Deleted, kit.Pod("b", "3"))
 	lost.Object, lost.Lost = nil, true
 	f.apply(does(deltafifo.Deleted, last), lost)
 	for _, r := range []*registration{typed, clientgo} {

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // returned fails the test unless a WaitDelivered has returned.
@@ -28,7 +30,7 @@ func returned(t *testing.T, result <-chan error) {
 // busy returns an informer of a source that has one pod, with a handler that was told
 // of it.
 func busy(t *testing.T, h *gated, o HandlerOptions) (*script, *Informer[*corev1.Pod]) {
-	s := newScript("5", pod("a", "5"))
+	s := newScript("5", kit.Pod("a", "5"))
 	i := New(s, Options[*corev1.Pod]{Observe: observed})
 	_, err := i.Handle(h, o)
 	require.NoError(t, err)
@@ -45,15 +47,15 @@ func TestWaitDeliveredDoesNotWaitForIdleness(t *testing.T) {
 			h := newGated()
 			s, i := busy(t, h, HandlerOptions{Delivery: delivery})
 			defer h.open()
-			s.send(watch.Added, pod("b", "6"))
+			s.Send(watch.Added, kit.Pod("b", "6"))
 			synctest.Wait()
-			s.send(watch.Added, pod("c", "7"))
+			s.Send(watch.Added, kit.Pod("c", "7"))
 			result := waiting(t.Context(), i, "7")
 			pends(t, result)
 			h.pass() // b
 			pends(t, result)
 			for n := range 3 {
-				s.send(watch.Added, pod(fmt.Sprint("later", n), fmt.Sprint(8+n)))
+				s.Send(watch.Added, kit.Pod(fmt.Sprint("later", n), fmt.Sprint(8+n)))
 				synctest.Wait()
 				h.pass()
 			}
@@ -69,12 +71,12 @@ func TestWaitDeliveredDoesNotWaitForTheRestOfABurst(t *testing.T) {
 			h := newGated()
 			s, i := busy(t, h, HandlerOptions{Delivery: delivery})
 			defer h.open()
-			s.send(watch.Added, pod("b", "6"))
+			s.Send(watch.Added, kit.Pod("b", "6"))
 			synctest.Wait()
-			s.send(watch.Added, pod("c", "7"))
+			s.Send(watch.Added, kit.Pod("c", "7"))
 			result := waiting(t.Context(), i, "7")
 			synctest.Wait()
-			s.send(watch.Added, pod("d", "8"))
+			s.Send(watch.Added, kit.Pod("d", "8"))
 			synctest.Wait()
 			h.pass() // b; it takes c and d
 			pends(t, result)
@@ -91,7 +93,7 @@ func TestWaitDeliveredDoesNotWaitForAResync(t *testing.T) {
 			h := newGated()
 			s, i := busy(t, h, HandlerOptions{Delivery: delivery, Resync: time.Hour})
 			defer h.open()
-			s.send(watch.Modified, pod("a", "6"))
+			s.Send(watch.Modified, kit.Pod("a", "6"))
 			synctest.Wait()
 			h.pass()
 			h.take()
@@ -113,7 +115,7 @@ func TestWaitDeliveredReturnsWhereTheHandlerLeaves(t *testing.T) {
 		for _, delivery := range []Delivery{Every, Latest} {
 			t.Run(how, func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
-					s, gate := newScript("5", pod("a", "5")), make(chan struct{})
+					s, gate := newScript("5", kit.Pod("a", "5")), make(chan struct{})
 					i := New(s, Options[*corev1.Pod]{Observe: observed})
 					var r Registration
 					r, err := i.Handle(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
@@ -124,7 +126,7 @@ func TestWaitDeliveredReturnsWhereTheHandlerLeaves(t *testing.T) {
 					}), HandlerOptions{Delivery: delivery})
 					require.NoError(t, err)
 					start(t, i)
-					s.send(watch.Added, pod("b", "6"))
+					s.Send(watch.Added, kit.Pod("b", "6"))
 					ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 					defer cancel()
 					result := waiting(ctx, i, "6")

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // waiting runs WaitDelivered beside a test.
@@ -44,7 +45,7 @@ func TestWaitDeliveredWaitsForTheSlowestHandler(t *testing.T) {
 	for name, delivery := range map[string]Delivery{"every": Every, "latest": Latest} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s, tokens := newScript("5", pod("a", "5")), make(chan struct{})
+				s, tokens := newScript("5", kit.Pod("a", "5")), make(chan struct{})
 				i := New(s, Options[*corev1.Pod]{Observe: observed})
 				_, err := i.Handle(&journal{}, HandlerOptions{})
 				require.NoError(t, err)
@@ -57,8 +58,8 @@ func TestWaitDeliveredWaitsForTheSlowestHandler(t *testing.T) {
 				tokens <- struct{}{}
 				require.NoError(t, <-early)
 
-				s.send(watch.Added, pod("b", "6"))
-				s.send(watch.Modified, pod("a", "7"))
+				s.Send(watch.Added, kit.Pod("b", "6"))
+				s.Send(watch.Modified, kit.Pod("a", "7"))
 				first, shared := waiting(t.Context(), i, "6"), waiting(t.Context(), i.Shared().(interface {
 					WaitDelivered(context.Context, string) error
 				}), "7")
@@ -80,7 +81,7 @@ func TestWaitDeliveredWaitsForTheSlowestHandler(t *testing.T) {
 
 func TestWaitDeliveredGivesUp(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s, tokens := newScript("5", pod("a", "5")), make(chan struct{})
+		s, tokens := newScript("5", kit.Pod("a", "5")), make(chan struct{})
 		i := New(s, Options[*corev1.Pod]{Observe: observed})
 		r, err := i.Handle(ticketed(tokens), HandlerOptions{Name: "stuck"})
 		require.NoError(t, err)
@@ -111,7 +112,7 @@ func TestWaitDeliveredGivesUp(t *testing.T) {
 func TestWaitDeliveredEndsWithTheInformer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		tokens := make(chan struct{})
-		i := New(newScript("5", pod("a", "5")), Options[*corev1.Pod]{Observe: observed})
+		i := New(newScript("5", kit.Pod("a", "5")), Options[*corev1.Pod]{Observe: observed})
 		_, err := i.Shared().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-tokens }})
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -134,12 +135,12 @@ func TestWaitDeliveredDoesNotWaitForWhatComesLater(t *testing.T) {
 		tokens := make(chan struct{}, 2)
 		f.joins(ticketed(tokens), HandlerOptions{})
 		f.start()
-		f.list("1", pod("x", "1"))
+		f.list("1", kit.Pod("x", "1"))
 		synctest.Wait() // it is busy with x
-		f.apply(does(deltafifo.Added, pod("a", "2")))
+		f.apply(does(deltafifo.Added, kit.Pod("a", "2")))
 		result := waiting(t.Context(), f, "2")
 		pends(t, result)
-		f.apply(does(deltafifo.Added, pod("b", "3")))
+		f.apply(does(deltafifo.Added, kit.Pod("b", "3")))
 		tokens <- struct{}{}
 		pends(t, result) // it is busy with a
 		tokens <- struct{}{}
@@ -161,7 +162,7 @@ func TestAHandlerIsSyncedBeforeWhatFollowsTheInitialState(t *testing.T) {
 				var synced []bool
 				r = f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { synced = append(synced, closed(r.Synced())) }), HandlerOptions{Delivery: delivery})
 				f.list("1")
-				f.apply(does(deltafifo.Added, pod("a", "2")))
+				f.apply(does(deltafifo.Added, kit.Pod("a", "2")))
 				f.start()
 				synctest.Wait()
 				require.Equal(t, []bool{true}, synced)
@@ -177,12 +178,12 @@ func TestAHandlerOfJoinedSourcesIsSyncedBeforeWhatFollows(t *testing.T) {
 		var r *registration
 		var synced []bool
 		r = f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { synced = append(synced, closed(r.Synced())) }), HandlerOptions{})
-		f.list("1", pod("a", "1"))
+		f.list("1", kit.Pod("a", "1"))
 		f.apply(deltafifo.Delta{Op: deltafifo.Begin, Part: 1})
-		d := does(deltafifo.Added, pod("b", "1"))
+		d := does(deltafifo.Added, kit.Pod("b", "1"))
 		d.Part = 1
 		f.apply(d, deltafifo.Delta{Op: deltafifo.Commit, Part: 1, Version: "1"})
-		f.apply(does(deltafifo.Added, pod("c", "2")))
+		f.apply(does(deltafifo.Added, kit.Pod("c", "2")))
 		f.start()
 		synctest.Wait()
 		require.Equal(t, []bool{false, false, true}, synced)

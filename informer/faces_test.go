@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -89,9 +90,9 @@ func quietly(t *testing.T, i cache.SharedIndexInformer) *[]error {
 }
 
 // records adds a handler that writes down.
-func records(t *testing.T, i cache.SharedIndexInformer) (*recorder, cache.ResourceEventHandlerRegistration) {
-	r := &recorder{}
-	reg, err := i.AddEventHandler(recorderFuncs(r))
+func records(t *testing.T, i cache.SharedIndexInformer) (*kit.Recorder, cache.ResourceEventHandlerRegistration) {
+	r := &kit.Recorder{}
+	reg, err := i.AddEventHandler(r.Handler())
 	require.NoError(t, err)
 	return r, reg
 }

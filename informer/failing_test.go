@@ -9,13 +9,14 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // failures are the ways in which a handler does not come back.
 var failures = map[string]func(){"panics": func() { panic("on purpose") }, "ends its goroutine": runtime.Goexit}
 
 func TestAHandlerThatFailsHoldsNothing(t *testing.T) {
-	survive(t)
+	kit.SurvivePanics(t)
 	moments := map[string]func(Change[*corev1.Pod]) bool{
 		"in the initial state":  func(c Change[*corev1.Pod]) bool { return c.Initial },
 		"when told of a delete": func(c Change[*corev1.Pod]) bool { return c.Kind == Deleted },
@@ -32,11 +33,11 @@ func TestAHandlerThatFailsHoldsNothing(t *testing.T) {
 				}), HandlerOptions{})
 				f.start()
 				var g ghosts
-				f.list("1", g.watch(pod("a", "1", uid("one"))))
+				f.list("1", g.watch(kit.Pod("a", "1", kit.UID("one"))))
 				f.settled(r)
-				f.apply(does(deltafifo.Modified, g.watch(pod("a", "2", uid("two")))))
+				f.apply(does(deltafifo.Modified, g.watch(kit.Pod("a", "2", kit.UID("two")))))
 				f.settled(r)
-				f.apply(does(deltafifo.Modified, pod("a", "3", uid("two"))))
+				f.apply(does(deltafifo.Modified, kit.Pod("a", "3", kit.UID("two"))))
 				f.settled(r)
 				require.Zero(t, g.left())
 				runtime.KeepAlive(r)
@@ -54,7 +55,7 @@ func TestAReceiverWhoseHandlerFailsHoldsNothing(t *testing.T) {
 			go func() {
 				defer close(ended)
 				defer func() { _ = recover() }() // nil after a Goexit
-				r.receive(batchOf(eventlog.Event{Pair: eventlog.Pair{New: g.watch(pod("a", "1"))}, Header: eventlog.Header{Kind: eventlog.Added}}))
+				r.receive(batchOf(eventlog.Event{Pair: eventlog.Pair{New: g.watch(kit.Pod("a", "1"))}, Header: eventlog.Header{Kind: eventlog.Added}}))
 			}()
 			<-ended
 			require.Zero(t, g.left())
@@ -66,7 +67,7 @@ func TestAReceiverWhoseHandlerFailsHoldsNothing(t *testing.T) {
 // An object was recreated, and the handler panics when it is told of the delete:
 // it is not synced before it has been told of the add, too.
 func TestAHandlerThatIsOwedAnAddIsNotSynced(t *testing.T) {
-	survive(t)
+	kit.SurvivePanics(t)
 	f := newFed(t, Options[*corev1.Pod]{}, 2)
 	var r *registration
 	release := make(chan struct{})
@@ -82,8 +83,8 @@ func TestAHandlerThatIsOwedAnAddIsNotSynced(t *testing.T) {
 		}
 	}), HandlerOptions{})
 	f.start()
-	f.list("1", pod("a", "1", uid("one")))
-	f.apply(does(deltafifo.Modified, pod("a", "2", uid("two"))))
+	f.list("1", kit.Pod("a", "1", kit.UID("one")))
+	f.apply(does(deltafifo.Modified, kit.Pod("a", "2", kit.UID("two"))))
 	for _, op := range []deltafifo.Op{deltafifo.Begin, deltafifo.Commit} { // the other part is empty
 		f.apply(deltafifo.Delta{Op: op, Version: "2", Part: 1})
 	}
@@ -97,9 +98,9 @@ func TestAHandlerThatIsOwedAnAddIsNotSynced(t *testing.T) {
 func TestTheBacklogOfAHandlerThatLeftIsEmpty(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	r := f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {}), HandlerOptions{Delivery: Latest})
-	f.list("1", pod("a", "1"))
+	f.list("1", kit.Pod("a", "1"))
 	r.Stop()
-	f.apply(does(deltafifo.Modified, pod("a", "2")))
+	f.apply(does(deltafifo.Modified, kit.Pod("a", "2")))
 	require.Zero(t, r.Backlog())
 }
 
@@ -110,7 +111,7 @@ func TestFunctionsAreNotToldOfDeletesOfTheUnknown(t *testing.T) {
 		HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { told++ }),
 	} {
 		to := receiverOf(h)
-		deleted := eventlog.Event{Pair: eventlog.Pair{Old: pod("a", "1")}, Header: eventlog.Header{Kind: eventlog.Deleted}}
+		deleted := eventlog.Event{Pair: eventlog.Pair{Old: kit.Pod("a", "1")}, Header: eventlog.Header{Kind: eventlog.Deleted}}
 		unknown := deleted
 		unknown.Flags = eventlog.Unknown
 		to.receive(batchOf(unknown))

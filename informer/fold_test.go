@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // folder is a handler that makes a store of what it is told, and finds fault
@@ -147,11 +148,11 @@ func (l *comings) pod(part uint16, options ...func(*corev1.Pod)) *corev1.Pod {
 	l.serial++
 	name := fmt.Sprint("p", part, "-", l.rand.IntN(12))
 	if p := l.objects[named(name)]; p != nil && l.rand.IntN(8) > 0 {
-		options = append(options, uid(string(p.UID)))
+		options = append(options, kit.UID(string(p.UID)))
 	} else if l.rand.IntN(2) == 0 { // or else one of the same UID comes back, as it does into a selector
-		options = append(options, uid(fmt.Sprint("uid-", l.serial)))
+		options = append(options, kit.UID(fmt.Sprint("uid-", l.serial)))
 	}
-	return pod(name, fmt.Sprint(l.serial), options...)
+	return kit.Pod(name, fmt.Sprint(l.serial), options...)
 }
 
 // list applies a full state of one part, mostly of what is there already, in
@@ -165,7 +166,7 @@ func (l *comings) list(part uint16) {
 		}
 	}
 	for range l.rand.IntN(5) {
-		p := l.pod(part, label("listed", "yes"))
+		p := l.pod(part, kit.Label("listed", "yes"))
 		key, _ := keyOf(p)
 		next[key] = p
 	}
@@ -328,7 +329,7 @@ func (f *folder) compare(x *indexer.Indexer[*corev1.Pod]) {
 // Folding what each handler is told gives the store, whenever it joins and
 // however slow it is.
 func TestHandlersFoldToTheStore(t *testing.T) {
-	survive(t)
+	kit.SurvivePanics(t)
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

@@ -11,13 +11,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // What handlers of all sorts are told adds up to the store, whatever happens to
 // the log meanwhile.
 func FuzzHandlers(f *testing.F) {
 	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
-		survive(t)
+		kit.SurvivePanics(t)
 		bubble(t, func(t *testing.T) {
 			l := newComings(t, r)
 			l.joins()
@@ -65,10 +66,10 @@ func byWords(obj any) ([]string, error) {
 
 func (w *storeTwins) object() any {
 	w.serial++
-	p := pod([]string{"", "/", "a", "a/b", "b", "c"}[w.rand.IntN(6)], fmt.Sprint(w.serial))
+	p := kit.Pod([]string{"", "/", "a", "a/b", "b", "c"}[w.rand.IntN(6)], fmt.Sprint(w.serial))
 	p.Namespace = []string{"", "n", "m"}[w.rand.IntN(3)]
 	for range w.rand.IntN(3) {
-		label([]string{"x", "y"}[w.rand.IntN(2)], []string{"x", "z", ""}[w.rand.IntN(3)])(p)
+		kit.Label([]string{"x", "y"}[w.rand.IntN(2)], []string{"x", "z", ""}[w.rand.IntN(3)])(p)
 	}
 	return p
 }

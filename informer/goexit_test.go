@@ -16,10 +16,11 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-var exits = label("poison", "exit")
+var exits = kit.Label("poison", "exit")
 
 // The other objects of a list and of a watch arrive as if nothing had been, and
 // nothing is asked for again.
@@ -31,22 +32,23 @@ func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 		return obj, nil
 	}
 	eachFace(t, func(t *testing.T, makes makes) {
-		s := newScript("10", pod("a", "1"), pod("b", "2", exits), pod("c", "3"))
+		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", exits), kit.Pod("c", "3"))
 		i := makes(s, 0, nil)
 		require.NoError(t, i.SetTransform(transform))
 		errs := quietly(t, i)
 		r, _ := records(t, i)
 		startFace(t, i)
-		require.ElementsMatch(t, []string{"initial a@1", "initial c@3"}, r.take())
-		s.send(watch.Modified, pod("a", "11", exits))
-		s.send(watch.Modified, pod("c", "12"))
-		s.send(watch.Modified, pod("b", "13"))
+		require.ElementsMatch(t, []string{"initial a@1", "initial c@3"}, r.Take())
+		s.Send(watch.Modified, kit.Pod("a", "11", exits))
+		s.Send(watch.Modified, kit.Pod("c", "12"))
+		s.Send(watch.Modified, kit.Pod("b", "13"))
 		time.Sleep(2 * repeatEvery) // or else the next error of a would be kept back
-		s.send(watch.Deleted, pod("a", "14", exits))
-		s.send(watch.Added, pod("d", "15"))
-		require.Equal(t, []string{"update c@3 c@12", "add b@13", "delete tombstone default/a a@1", "add d@15"}, r.take())
+		s.Send(watch.Deleted, kit.Pod("a", "14", exits))
+		s.Send(watch.Added, kit.Pod("d", "15"))
+		require.Equal(t, []string{"update c@3 c@12", "add b@13", "delete tombstone default/a a@1", "add d@15"}, r.Take())
 		require.Equal(t, "15", i.LastSyncResourceVersion())
-		require.Equal(t, 1, s.lists)
+		lists, _ := s.Requests()
+		require.Equal(t, 1, lists)
 		require.Len(t, *errs, 3)
 		for n, name := range []string{"b", "a", "a"} {
 			require.ErrorIs(t, (*errs)[n], ErrTransform)
@@ -58,22 +60,22 @@ func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 
 func TestContract_D28_ATransformOfAnInformerThatNobodyShares(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s, r := newScript("10", pod("a", "1", exits), pod("b", "2")), &recorder{}
+		s, r := newScript("10", kit.Pod("a", "1", exits), kit.Pod("b", "2")), &kit.Recorder{}
 		_, c := NewInformerWithOptions(cache.InformerOptions{
-			ListerWatcher: listerWatcher{s}, ObjectType: &corev1.Pod{}, Handler: recorderFuncs(r),
+			ListerWatcher: listerWatcher{s}, ObjectType: &corev1.Pod{}, Handler: r.Handler(),
 			Transform: func(obj any) (any, error) { return poisonous(obj.(*corev1.Pod)) },
 		})
 		runsController(t, c)
-		s.send(watch.Modified, pod("b", "11", exits))
-		s.send(watch.Modified, pod("a", "12"))
-		require.Equal(t, []string{"initial b@2", "add a@12"}, r.take())
+		s.Send(watch.Modified, kit.Pod("b", "11", exits))
+		s.Send(watch.Modified, kit.Pod("a", "12"))
+		require.Equal(t, []string{"initial b@2", "add a@12"}, r.Take())
 	})
 }
 
 // Its object is left out of that index alone, and whoever waits for it is woken.
 func TestContract_D28_AnIndexFunctionThatEndsItsGoroutine(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
-		s := newScript("10", pod("a", "1", label("app", "x")), pod("b", "2", exits), pod("c", "3", label("app", "x")))
+		s := newScript("10", kit.Pod("a", "1", kit.Label("app", "x")), kit.Pod("b", "2", exits), kit.Pod("c", "3", kit.Label("app", "x")))
 		i := makes(s, 0, cache.Indexers{"labels": byLabels, "name": func(obj any) ([]string, error) {
 			return []string{obj.(*corev1.Pod).Name}, nil
 		}})
@@ -89,7 +91,7 @@ func TestContract_D28_AnIndexFunctionThatEndsItsGoroutine(t *testing.T) {
 				require.Equal(t, "default/"+name, keys[n])
 			}
 		}
-		require.ElementsMatch(t, []string{"initial a@1", "initial b@2", "initial c@3"}, r.take())
+		require.ElementsMatch(t, []string{"initial a@1", "initial b@2", "initial c@3"}, r.Take())
 		has("labels", "app=x", "a", "c")
 		has("name", "b", "b")
 		require.Len(t, *errs, 1)
@@ -105,16 +107,16 @@ func TestContract_D28_AnIndexFunctionThatEndsItsGoroutine(t *testing.T) {
 			}).WaitDelivered(ctx, "12")
 		}()
 		synctest.Wait()
-		s.send(watch.Modified, pod("b", "11", label("app", "x")))
-		s.send(watch.Modified, pod("a", "12", exits))
+		s.Send(watch.Modified, kit.Pod("b", "11", kit.Label("app", "x")))
+		s.Send(watch.Modified, kit.Pod("a", "12", exits))
 		require.NoError(t, <-woken)
-		require.Equal(t, []string{"update b@2 b@11", "update a@1 a@12"}, r.take())
+		require.Equal(t, []string{"update b@2 b@11", "update a@1 a@12"}, r.Take())
 		has("labels", "app=x", "b", "c")
 		has("name", "a", "a")
 
-		s.set("20", pod("a", "12", exits), pod("c", "13", exits), pod("d", "14", label("app", "x")))
-		s.expire()
-		require.Equal(t, []string{"delete tombstone default/b b@11", "update c@3 c@13", "add d@14"}, r.take())
+		s.Set("20", kit.Pod("a", "12", exits), kit.Pod("c", "13", exits), kit.Pod("d", "14", kit.Label("app", "x")))
+		s.Expire()
+		require.Equal(t, []string{"delete tombstone default/b b@11", "update c@3 c@13", "add d@14"}, r.Take())
 		has("labels", "app=x", "d")
 		has("name", "c", "c")
 		require.Equal(t, "20", i.LastSyncResourceVersion())
@@ -131,7 +133,7 @@ func TestContract_D28_WritesOfUsers(t *testing.T) {
 		r, _ := records(t, i)
 		startFace(t, i)
 		x := i.GetIndexer()
-		a, b, c := pod("a", "1", label("app", "x")), pod("b", "2", exits), pod("c", "3", label("app", "x"))
+		a, b, c := kit.Pod("a", "1", kit.Label("app", "x")), kit.Pod("b", "2", exits), kit.Pod("c", "3", kit.Label("app", "x"))
 		writes := map[string]func(){
 			"one by one": func() { _, _, _ = x.Add(a), x.Add(c), x.Update(b) },
 			"all":        func() { _ = x.Replace([]any{a, b, c}, "") },
@@ -157,34 +159,34 @@ func TestContract_D28_WritesOfUsers(t *testing.T) {
 		require.NoError(t, err)
 		require.ElementsMatch(t, []any{a, c}, found)
 		require.Contains(t, x.GetIndexers(), "late")
-		s.send(watch.Modified, pod("b", "11", label("app", "x")))
-		require.Equal(t, []string{"update b@2 b@11"}, r.take())
+		s.Send(watch.Modified, kit.Pod("b", "11", kit.Label("app", "x")))
+		require.Equal(t, []string{"update b@2 b@11"}, r.Take())
 	})
 }
 
 // An observer may end its goroutine.
 func TestContract_D28_AnObserver(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"), pod("b", "2", label("poison", "error")))
+		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error")))
 		told := 0
 		i, j := runs(t, s, Options[*corev1.Pod]{Transform: poisonous, Observe: func(Event) { told++; runtime.Goexit() }})
-		s.send(watch.Modified, pod("a", "11", label("poison", "error")))
-		s.send(watch.Modified, pod("b", "12"))
-		s.set("20", pod("a", "11"))
-		s.expire()
+		s.Send(watch.Modified, kit.Pod("a", "11", kit.Label("poison", "error")))
+		s.Send(watch.Modified, kit.Pod("b", "12"))
+		s.Set("20", kit.Pod("a", "11"))
+		s.Expire()
 		require.Equal(t, []string{"initial a@1", "add b@12", "lost b@12", "update a@1 a@11"}, j.take())
 		require.GreaterOrEqual(t, told, 8)
 		require.True(t, i.Status().Watching)
 	})
 	eachFace(t, func(t *testing.T, makes makes) {
-		s := newScript("10", pod("a", "1"))
+		s := newScript("10", kit.Pod("a", "1"))
 		i := makes(s, 0, nil)
 		require.NoError(t, i.SetWatchErrorHandler(func(*cache.Reflector, error) { runtime.Goexit() }))
 		r, _ := records(t, i)
 		startFace(t, i)
-		s.set("20", pod("a", "11"))
-		s.expire()
-		require.Equal(t, []string{"initial a@1", "update a@1 a@11"}, r.take())
+		s.Set("20", kit.Pod("a", "11"))
+		s.Expire()
+		require.Equal(t, []string{"initial a@1", "update a@1 a@11"}, r.Take())
 	})
 }
 
@@ -197,7 +199,7 @@ func TestContract_D28_ARestart(t *testing.T) {
 			}
 			return append(values, p.Labels["app"])
 		}}
-		s := newScript("10", pod("a", "1", exits), pod("b", "2", label("app", "exit")))
+		s := newScript("10", kit.Pod("a", "1", exits), kit.Pod("b", "2", kit.Label("app", "exit")))
 		i := New(s, Options[*corev1.Pod]{Transform: poisonous, Indexes: []indexer.Index[*corev1.Pod]{byApp}, Observe: observed})
 		j := &journal{}
 		_, err := i.Handle(j, HandlerOptions{})
@@ -206,12 +208,12 @@ func TestContract_D28_ARestart(t *testing.T) {
 			cancel, wait := starts(t, i)
 			require.Equal(t, 1, i.Status().Quarantined)
 			require.Equal(t, 1, i.Status().Unindexed)
-			s.send(watch.Modified, pod("a", fmt.Sprint(11+n), exits))
-			s.send(watch.Modified, pod("b", fmt.Sprint(11+n), label("app", "exit")))
+			s.Send(watch.Modified, kit.Pod("a", fmt.Sprint(11+n), exits))
+			s.Send(watch.Modified, kit.Pod("b", fmt.Sprint(11+n), kit.Label("app", "exit")))
 			synctest.Wait()
 			require.Equal(t, 1, i.Status().Quarantined)
 			require.Equal(t, 1, i.Status().Unindexed)
-			s.set("20", pod("a", "11", exits), pod("b", fmt.Sprint(11+n), label("app", "exit")))
+			s.Set("20", kit.Pod("a", "11", exits), kit.Pod("b", fmt.Sprint(11+n), kit.Label("app", "exit")))
 			cancel()
 			wait()
 		}
@@ -223,16 +225,17 @@ func TestContract_D28_ARestart(t *testing.T) {
 // a shared value was found changed.
 func TestContract_D28_AndASharedValueThatWasChanged(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1", exits))
+		s := newScript("10", kit.Pod("a", "1", exits))
 		i, j := runs(t, s, Options[*corev1.Pod]{Transform: poisonous})
 		if !i.core.sharing.watched {
 			t.Skip("shared values are watched in verify mode")
 		}
-		s.set("20", pod("a", "1", exits), pod("b", "12"))
+		s.Set("20", kit.Pod("a", "1", exits), kit.Pod("b", "12"))
 		close(i.core.sharing.broken)
 		synctest.Wait()
 		require.Equal(t, []string{"add b@12"}, j.take())
-		require.Equal(t, 2, s.lists)
+		lists, _ := s.Requests()
+		require.Equal(t, 2, lists)
 	})
 }
 
@@ -253,7 +256,7 @@ func goroutines() int {
 func TestTheGoroutinesOfAnInformer(t *testing.T) {
 	const handlers = 10
 	for _, transform := range []func(*corev1.Pod) (*corev1.Pod, error){nil, poisonous} {
-		i := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{
+		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{
 			Transform: transform, Observe: observed,
 			Decoding: reflector.Decoding{Unshared: true}, // in verify mode shared values have guards
 		})

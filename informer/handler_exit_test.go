@@ -13,6 +13,8 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // exitsOn is a handler that writes down what it is told, and ends its goroutine on some
@@ -55,7 +57,7 @@ func TestAHandlerThatEndsItsGoroutineIsToldTheRest(t *testing.T) {
 		for _, delivery := range []Delivery{Every, Latest} {
 			t.Run(when, func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
-					s, h := newScript("10", pod("a", "1"), pod("b", "2"), pod("c", "3")), &exitsOn{when: moment.when}
+					s, h := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3")), &exitsOn{when: moment.when}
 					seen := newEvents()
 					i := New(s, Options[*corev1.Pod]{Observe: seen.observe})
 					r, err := i.Handle(h, HandlerOptions{Name: "leaver", Delivery: delivery, Resync: time.Hour})
@@ -63,7 +65,7 @@ func TestAHandlerThatEndsItsGoroutineIsToldTheRest(t *testing.T) {
 					stop := start(t, i)
 					require.True(t, closed(r.Synced()), "what it failed on was told, too")
 					for n, change := range []watch.EventType{watch.Modified, watch.Deleted, watch.Added} {
-						s.send(change, pod("a", fmt.Sprint(11+n)))
+						s.Send(change, kit.Pod("a", fmt.Sprint(11+n)))
 						synctest.Wait()
 					}
 					time.Sleep(time.Hour)
@@ -91,7 +93,7 @@ func TestAHandlerThatEndsItsGoroutineAtTheEnd(t *testing.T) {
 	for _, end := range []string{"of the registration", "of the run"} {
 		t.Run(end, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				i := New(newScript("10", pod("a", "1"), pod("b", "2")), Options[*corev1.Pod]{Observe: observed})
+				i := New(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), Options[*corev1.Pod]{Observe: observed})
 				gate, told := make(chan struct{}), 0
 				r, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {
 					told++
@@ -122,18 +124,18 @@ func TestAHandlerThatEndsItsGoroutineAtTheEnd(t *testing.T) {
 func TestAHandlerOfClientgosThatEndsItsGoroutineIsToldTheRest(t *testing.T) {
 	noCrash(t)
 	eachFace(t, func(t *testing.T, makes makes) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		i := makes(s, 0, nil)
-		r := &recorder{}
-		inner := recorderFuncs(r)
+		r := &kit.Recorder{}
+		inner := r.Handler()
 		reg, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc:    func(obj any) { inner.OnAdd(obj, true); runtime.Goexit() },
 			UpdateFunc: func(old, obj any) { inner.OnUpdate(old, obj); runtime.Goexit() },
 		})
 		require.NoError(t, err)
 		startFace(t, i)
-		s.send(watch.Modified, pod("a", "11"))
-		lines := r.take()
+		s.Send(watch.Modified, kit.Pod("a", "11"))
+		lines := r.Take()
 		require.Len(t, lines, 3)
 		require.ElementsMatch(t, []string{"initial a@1", "initial b@2"}, lines[:2])
 		require.Equal(t, "update a@1 a@11", lines[2])

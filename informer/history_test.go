@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // history writes to the sinks of a core, through a transform that strips
@@ -44,14 +45,14 @@ func (h *history) sink(part uint16) *informerSink {
 // next makes another version of a pod, poisoned now and then.
 func (h *history) next(name string) *corev1.Pod {
 	h.serial++
-	p := pod(name, fmt.Sprint(h.serial))
+	p := kit.Pod(name, fmt.Sprint(h.serial))
 	if old := h.stored[named(name)]; old != nil && h.rand.IntN(10) > 0 {
 		p.UID = old.UID
 	} else {
-		uid(fmt.Sprint("uid-", h.serial))(p)
+		kit.UID(fmt.Sprint("uid-", h.serial))(p)
 	}
 	if h.rand.IntN(15) == 0 {
-		label("poison", []string{"error", "exit"}[h.rand.IntN(2)])(p)
+		kit.Label("poison", []string{"error", "exit"}[h.rand.IntN(2)])(p)
 	}
 	return p
 }
@@ -206,10 +207,10 @@ func TestABigRelistShowsAtOnce(t *testing.T) {
 		start(t, i)
 		pods := make([]*corev1.Pod, n)
 		for k := range pods {
-			pods[k] = pod(fmt.Sprint("p", k), fmt.Sprint(11+k))
+			pods[k] = kit.Pod(fmt.Sprint("p", k), fmt.Sprint(11+k))
 		}
-		s.set("9000", pods...)
-		s.expire()
+		s.Set("9000", pods...)
+		s.Expire()
 		time.Sleep(time.Second)
 		synctest.Wait()
 		require.Equal(t, n, early)

@@ -27,6 +27,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -206,7 +207,7 @@ func TestTheLogIsNotFlooded(t *testing.T) {
 		f.logTo(klog.NewContext(t.Context(), log.logger()))
 		storm := func() {
 			for i := range objects {
-				f.write(t, does(deltafifo.Modified, pod(fmt.Sprint(i), "7", label("poison", "error"))))
+				f.write(t, does(deltafifo.Modified, kit.Pod(fmt.Sprint(i), "7", kit.Label("poison", "error"))))
 			}
 		}
 		storm()
@@ -230,7 +231,7 @@ func TestNamesThatAreNone(t *testing.T) {
 		{Namespace: "..", Name: "."}, {Namespace: long, Name: "a"}, {Namespace: "n", Name: long}, {Namespace: "n", Name: "\x00\xff\n"},
 	}
 	for i, key := range keys {
-		f.write(t, does(deltafifo.Added, pod(key.Name, fmt.Sprint(i+1), func(p *corev1.Pod) { p.Namespace = key.Namespace })))
+		f.write(t, does(deltafifo.Added, kit.Pod(key.Name, fmt.Sprint(i+1), func(p *corev1.Pod) { p.Namespace = key.Namespace })))
 	}
 	require.Equal(t, len(keys), f.writer.Indexer().Len())
 	for i, key := range keys {
@@ -240,7 +241,7 @@ func TestNamesThatAreNone(t *testing.T) {
 	}
 	seen := newEvents()
 	f.options.Observe = seen.observe
-	f.write(t, does(deltafifo.Modified, pod(long, "9", label("poison", "panic"))))
+	f.write(t, does(deltafifo.Modified, kit.Pod(long, "9", kit.Label("poison", "panic"))))
 	told := of[*QuarantineError](seen)
 	require.Len(t, told, 1)
 	require.Less(t, len(told[0].Error()), 2*object.MaxText+100)
@@ -251,7 +252,7 @@ func TestOneKeyManyTimesInAList(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	pods := make([]*corev1.Pod, 10_000)
 	for i := range pods {
-		pods[i] = pod("a", fmt.Sprint(i+1))
+		pods[i] = kit.Pod("a", fmt.Sprint(i+1))
 	}
 	for range 2 {
 		f.list("20000", pods...)
@@ -276,7 +277,7 @@ func TestManagedFieldsOfMegabytes(t *testing.T) {
 	before := heap()
 	const objects = 100
 	for n := range objects {
-		s.send(watch.Added, pod(fmt.Sprint(n), fmt.Sprint(100+n), func(p *corev1.Pod) {
+		s.Send(watch.Added, kit.Pod(fmt.Sprint(n), fmt.Sprint(100+n), func(p *corev1.Pod) {
 			p.ManagedFields = []metav1.ManagedFieldsEntry{{FieldsV1: metav1.NewFieldsV1(strings.Repeat("x", 1<<20))}}
 		}))
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // journal is a handler that writes down what it is told.
@@ -76,7 +77,7 @@ func observed(Event) {}
 
 func TestAnInformerFromListToHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		i := New(s, Options[*corev1.Pod]{Observe: observed})
 		early := &journal{}
 		reg, err := i.Handle(early, HandlerOptions{})
@@ -86,9 +87,9 @@ func TestAnInformerFromListToHandler(t *testing.T) {
 		require.ElementsMatch(t, []string{"initial a@1", "initial b@2"}, early.take())
 		<-reg.Synced()
 
-		s.send(watch.Modified, pod("a", "11"))
-		s.send(watch.Added, pod("c", "12"))
-		s.send(watch.Deleted, pod("b", "13"))
+		s.Send(watch.Modified, kit.Pod("a", "11"))
+		s.Send(watch.Added, kit.Pod("c", "12"))
+		s.Send(watch.Deleted, kit.Pod("b", "13"))
 		require.Equal(t, []string{"update a@1 a@11", "add c@12", "delete b@13"}, early.take())
 		require.Equal(t, "13", i.Indexer().Version())
 		require.NoError(t, i.WaitVersion(t.Context(), "13"))
@@ -98,14 +99,14 @@ func TestAnInformerFromListToHandler(t *testing.T) {
 		require.NoError(t, err)
 		require.ElementsMatch(t, []string{"initial a@11", "initial c@12"}, late.take())
 
-		s.set("20", pod("c", "12"), pod("d", "15"), pod("a", "16"))
-		s.expire()
+		s.Set("20", kit.Pod("c", "12"), kit.Pod("d", "15"), kit.Pod("a", "16"))
+		s.Expire()
 		want := []string{"add d@15", "update a@11 a@16"}
 		require.Equal(t, want, early.take(), "nothing of what did not change")
 		require.Equal(t, want, late.take())
 
-		s.set("30", pod("d", "15"))
-		s.expire()
+		s.Set("30", kit.Pod("d", "15"))
+		s.Expire()
 		synctest.Wait()
 		got, ok := i.Indexer().Get(indexer.Key{Namespace: "default", Name: "d"})
 		require.True(t, ok)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // measuresOfOne returns the measures of the only handler.
@@ -41,16 +42,16 @@ func TestTheLagIsTheAgeOfTheOldestEventThatWaits(t *testing.T) {
 			i := f.Inspector()
 			require.Zero(t, measuresOfOne(t, i).Lag, "nothing is there to be told")
 
-			f.list("1", pod("a", "1"), pod("b", "1"))
+			f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"))
 			pass(10 * time.Second)
 			h.pass()
 			require.Equal(t, 10*time.Second, measuresOfOne(t, i).Lag, "of the initial state")
 			h.pass()
 			require.Zero(t, measuresOfOne(t, i).Lag)
 
-			f.apply(does(deltafifo.Modified, pod("a", "2")))
+			f.apply(does(deltafifo.Modified, kit.Pod("a", "2")))
 			pass(30 * time.Second)
-			f.apply(does(deltafifo.Modified, pod("b", "3")))
+			f.apply(does(deltafifo.Modified, kit.Pod("b", "3")))
 			pass(30 * time.Second)
 			require.InDelta(t, time.Minute, measuresOfOne(t, i).Lag, float64(time.Second))
 			h.pass()
@@ -76,7 +77,7 @@ func TestTheLagOfASlowHandlerGoesDownWithinABurst(t *testing.T) {
 		f.list("1")
 		synctest.Wait()
 		for n := range 20 {
-			f.apply(does(deltafifo.Added, pod(fmt.Sprint("pod-", n), fmt.Sprint(n+2))))
+			f.apply(does(deltafifo.Added, kit.Pod(fmt.Sprint("pod-", n), fmt.Sprint(n+2))))
 			pass(time.Second)
 		}
 		pass(10 * time.Second)
@@ -91,7 +92,7 @@ func TestAnEventThatWaitedBeforeCountsFromTheBeginningOfTheMeasuring(t *testing.
 		f.joins(h, HandlerOptions{})
 		f.start()
 		f.list("1")
-		f.apply(does(deltafifo.Added, pod("a", "2")))
+		f.apply(does(deltafifo.Added, kit.Pod("a", "2")))
 		pass(time.Hour)
 		i := f.Inspector()
 		pass(10 * time.Second)
@@ -114,7 +115,7 @@ func TestAHandlerThatIsStuckIsSeenInItsCall(t *testing.T) {
 		f.joins(h, HandlerOptions{})
 		f.start()
 		i := f.Inspector()
-		f.list("1", pod("a", "1"), pod("b", "1"), pod("c", "1"))
+		f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"), kit.Pod("c", "1"))
 		synctest.Wait()
 		h.pass()
 		since := time.Now()
@@ -151,7 +152,7 @@ func TestTheSlowestCallsAreKept(t *testing.T) {
 		i := f.Inspector()
 		f.list("1")
 		for n := range 20 {
-			f.apply(does(deltafifo.Added, pod(fmt.Sprint("pod-", n), fmt.Sprint(n+2))))
+			f.apply(does(deltafifo.Added, kit.Pod(fmt.Sprint("pod-", n), fmt.Sprint(n+2))))
 		}
 		pass(20 * time.Second)
 		m := measuresOfOne(t, i)
@@ -174,7 +175,7 @@ func TestABatchIsOneCall(t *testing.T) {
 		i := f.Inspector()
 		var pods []*corev1.Pod
 		for n := range 20 {
-			pods = append(pods, pod(fmt.Sprint("pod-", n), "1"))
+			pods = append(pods, kit.Pod(fmt.Sprint("pod-", n), "1"))
 		}
 		f.list("1", pods...)
 		pass(time.Minute)
@@ -187,17 +188,17 @@ func TestABatchIsOneCall(t *testing.T) {
 
 // A handler that fails was told, and its call has ended.
 func TestAHandlerThatFailsIsMeasured(t *testing.T) {
-	survive(t)
+	kit.SurvivePanics(t)
 	for _, how := range []string{"panic", "exit"} {
 		bubble(t, func(t *testing.T) {
 			f := newFed(t, Options[*corev1.Pod]{}, 1)
 			f.joins(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
 				time.Sleep(time.Second)
-				_, _ = poisonous(pod("x", "1", label("poison", c.New.Labels["poison"])))
+				_, _ = poisonous(kit.Pod("x", "1", kit.Label("poison", c.New.Labels["poison"])))
 			}), HandlerOptions{})
 			f.start()
 			i := f.Inspector()
-			f.list("1", pod("a", "1", label("poison", how)), pod("b", "1", label("poison", how)), pod("c", "1"))
+			f.list("1", kit.Pod("a", "1", kit.Label("poison", how)), kit.Pod("b", "1", kit.Label("poison", how)), kit.Pod("c", "1"))
 			pass(time.Minute)
 			m := measuresOfOne(t, i)
 			require.EqualValues(t, 3, m.Sampled)
@@ -213,15 +214,15 @@ func TestTotalsCountTheChanges(t *testing.T) {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)
 		f.joins(&journal{}, HandlerOptions{})
 		f.start()
-		f.list("10", pod("a", "1"), pod("b", "2"), pod("c", "3"))
+		f.list("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
 		require.EqualValues(t, 3, f.Status().Totals.Added, "the first full state")
 		f.apply(
-			does(deltafifo.Modified, pod("a", "11")), does(deltafifo.Modified, pod("a", "12")),
-			does(deltafifo.Deleted, pod("b", "13")), does(deltafifo.Deleted, pod("nobody", "14")),
-			does(deltafifo.Added, pod("c", "15", uid("another"))),
+			does(deltafifo.Modified, kit.Pod("a", "11")), does(deltafifo.Modified, kit.Pod("a", "12")),
+			does(deltafifo.Deleted, kit.Pod("b", "13")), does(deltafifo.Deleted, kit.Pod("nobody", "14")),
+			does(deltafifo.Added, kit.Pod("c", "15", kit.UID("another"))),
 			deltafifo.Delta{Op: deltafifo.Bookmark, Version: "16"}, deltafifo.Delta{Op: deltafifo.Bookmark},
 		)
-		f.list("20", pod("a", "12"), pod("d", "19"))
+		f.list("20", kit.Pod("a", "12"), kit.Pod("d", "19"))
 		totals := f.Status().Totals
 		require.EqualValues(t, 5, totals.Added, "and c again, and d")
 		require.EqualValues(t, 2, totals.Updated)
@@ -242,21 +243,21 @@ func TestRecentAreTheLastChanges(t *testing.T) {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)
 		f.start()
 		i, begun := f.Inspector(), time.Now()
-		f.list("10", pod("a", "1"), pod("b", "2"))
+		f.list("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		require.Empty(t, i.Recent(), "the first full state is told to each handler by itself")
 		pass(time.Minute)
-		f.apply(does(deltafifo.Modified, pod("a", "11")), does(deltafifo.Added, pod("b", "12", uid("another"))), does(deltafifo.Deleted, pod("a", "13")))
+		f.apply(does(deltafifo.Modified, kit.Pod("a", "11")), does(deltafifo.Added, kit.Pod("b", "12", kit.UID("another"))), does(deltafifo.Deleted, kit.Pod("a", "13")))
 		at := begun.Add(time.Minute)
 		require.Equal(t, []RecentEvent{
 			{at, Updated, named("a"), "11"}, {at, Deleted, named("b"), "2"}, {at, Added, named("b"), "12"}, {at, Deleted, named("a"), "13"},
 		}, i.Recent())
 
-		f.list("20", pod("c", "19"))
+		f.list("20", kit.Pod("c", "19"))
 		recent := i.Recent()
 		require.Equal(t, []RecentEvent{{at, Deleted, named("b"), "12"}, {at, Added, named("c"), "19"}}, recent[len(recent)-2:])
 		var many []deltafifo.Delta
 		for n := range 1000 {
-			many = append(many, does(deltafifo.Modified, pod("c", fmt.Sprint(n+100))))
+			many = append(many, does(deltafifo.Modified, kit.Pod("c", fmt.Sprint(n+100))))
 		}
 		for _, size := range []int{1000, 1, 199, 200, 201, 320, 321} {
 			f.apply(many[:size]...)
@@ -272,13 +273,13 @@ func TestHistoryHasAMomentEachFiveSeconds(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f, h := newFed(t, Options[*corev1.Pod]{}, 1), newGated()
 		f.joins(h, HandlerOptions{})
-		f.list("1", pod("a", "1"))
+		f.list("1", kit.Pod("a", "1"))
 		i := f.Inspector()
 		pass(time.Minute)
 		require.Empty(t, i.History(), "it does not run")
 		f.start()
 		begun := time.Now()
-		f.apply(does(deltafifo.Modified, pod("a", "2")), does(deltafifo.Added, pod("b", "3")))
+		f.apply(does(deltafifo.Modified, kit.Pod("a", "2")), does(deltafifo.Added, kit.Pod("b", "3")))
 		pass(12 * time.Second)
 		history := i.History()
 		require.Len(t, history, 2)
@@ -319,7 +320,7 @@ func TestRecentIsReadInTheMidstOfASection(t *testing.T) {
 func TestAnInformerThatHasStoppedIsInNoCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newGated()
-		i := New(newScript("10", pod("a", "1"), pod("b", "1")), Options[*corev1.Pod]{Observe: observed})
+		i := New(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "1")), Options[*corev1.Pod]{Observe: observed})
 		_, err := i.Handle(h, HandlerOptions{})
 		require.NoError(t, err)
 		late := New(newScript("10"), Options[*corev1.Pod]{Observe: observed})
@@ -352,10 +353,10 @@ func TestQuarantinedTellsOfTheObjectsAndWhy(t *testing.T) {
 		f.start()
 		i, begun := f.Inspector(), time.Now()
 		f.take(t, deltafifo.Begin)
-		f.write(t, does(deltafifo.Added, pod("a", "1", label("poison", "error"))), does(deltafifo.Added, pod("b", "1")))
+		f.write(t, does(deltafifo.Added, kit.Pod("a", "1", kit.Label("poison", "error"))), does(deltafifo.Added, kit.Pod("b", "1")))
 		f.take(t, deltafifo.Commit)
 		pass(time.Minute)
-		f.write(t, does(deltafifo.Modified, pod("a", "2", label("poison", "panic"))), does(deltafifo.Modified, pod("b", "3", label("poison", "error"))))
+		f.write(t, does(deltafifo.Modified, kit.Pod("a", "2", kit.Label("poison", "panic"))), does(deltafifo.Modified, kit.Pod("b", "3", kit.Label("poison", "error"))))
 		bad := i.Quarantined()
 		require.Len(t, bad, 2)
 		require.Equal(t, named("a"), bad[0].Key)
@@ -366,14 +367,14 @@ func TestQuarantinedTellsOfTheObjectsAndWhy(t *testing.T) {
 		require.Equal(t, begun.Add(time.Minute), bad[1].Since)
 		require.ErrorIs(t, bad[1].Err, errPoison)
 
-		f.write(t, does(deltafifo.Modified, pod("a", "4")))
+		f.write(t, does(deltafifo.Modified, kit.Pod("a", "4")))
 		require.Len(t, i.Quarantined(), 1)
 		f.take(t, deltafifo.Begin)
-		f.write(t, does(deltafifo.Added, pod("b", "3", label("poison", "error"))))
+		f.write(t, does(deltafifo.Added, kit.Pod("b", "3", kit.Label("poison", "error"))))
 		require.Equal(t, bad[1].Since, i.Quarantined()[0].Since)
 		f.take(t, deltafifo.Commit)
 		require.Equal(t, bad[1].Since, i.Quarantined()[0].Since, "also through a full state")
-		f.write(t, does(deltafifo.Deleted, pod("b", "5")))
+		f.write(t, does(deltafifo.Deleted, kit.Pod("b", "5")))
 		require.Empty(t, i.Quarantined())
 	})
 }
@@ -381,7 +382,7 @@ func TestQuarantinedTellsOfTheObjectsAndWhy(t *testing.T) {
 func TestQuarantinedTellsWhyAnObjectCouldNotBeDecoded(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	f.list("1")
-	bad := does(deltafifo.Poisoned, pod("a", "2"))
+	bad := does(deltafifo.Poisoned, kit.Pod("a", "2"))
 	bad.Object = errPoison
 	f.write(t, bad)
 	found := f.Inspector().Quarantined()
@@ -396,12 +397,12 @@ func TestQuarantinedIsBounded(t *testing.T) {
 		f.start()
 		f.list("1")
 		for n := range 2 * maxQuarantined {
-			f.write(t, does(deltafifo.Added, pod(fmt.Sprint("pod-", n), "1", label("poison", "error"))))
+			f.write(t, does(deltafifo.Added, kit.Pod(fmt.Sprint("pod-", n), "1", kit.Label("poison", "error"))))
 		}
 		require.Len(t, f.Inspector().Quarantined(), maxQuarantined)
 		require.Equal(t, 2*maxQuarantined, f.Status().Quarantined)
 		for n := range 2 * maxQuarantined {
-			f.write(t, does(deltafifo.Modified, pod(fmt.Sprint("pod-", n), "2")))
+			f.write(t, does(deltafifo.Modified, kit.Pod(fmt.Sprint("pod-", n), "2")))
 		}
 		require.Empty(t, f.Inspector().Quarantined())
 		require.Zero(t, f.Status().Quarantined)
@@ -411,7 +412,7 @@ func TestQuarantinedIsBounded(t *testing.T) {
 func TestIndexesAreCounted(t *testing.T) {
 	byName := indexer.Index[*corev1.Pod]{Name: "name", Append: func(values []string, p *corev1.Pod) []string { return append(values, p.Name, "all") }}
 	f := newFed(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byName}, LabelIndexes: []string{"app"}}, 1)
-	f.list("1", pod("a", "1", label("app", "x")), pod("b", "1", label("app", "x")), pod("c", "1"))
+	f.list("1", kit.Pod("a", "1", kit.Label("app", "x")), kit.Pod("b", "1", kit.Label("app", "x")), kit.Pod("c", "1"))
 	i := f.Inspector()
 	require.Equal(t, []IndexMeasures{
 		{Name: "name", Values: 4, Entries: 6}, {Name: indexer.NamespaceIndex, Values: 1, Entries: 3},
@@ -455,7 +456,7 @@ func TestAnInspectorAnswersWhileAFunctionIsStuck(t *testing.T) {
 					in("index function", p)
 					return append(values, p.Spec.NodeName)
 				}}
-				s := newScript("10", pod("a", "1"))
+				s := newScript("10", kit.Pod("a", "1"))
 				i := New(s, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byNode}, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
 					in("transform", p)
 					return p, nil
@@ -467,7 +468,7 @@ func TestAnInspectorAnswersWhileAFunctionIsStuck(t *testing.T) {
 				go func() { stopped <- i.Run(ctx) }()
 				synctest.Wait()
 				inspector := i.Inspector()
-				s.send(watch.Added, pod("stuck", "11"))
+				s.Send(watch.Added, kit.Pod("stuck", "11"))
 				synctest.Wait()
 				looksThrough(t, inspector)
 				pass(time.Minute)
@@ -486,7 +487,7 @@ func TestAnInspectorAnswersWhileAFunctionIsStuck(t *testing.T) {
 
 // Whoever inspects an informer may come at any time; the measuring ends with each run.
 func TestInformersStartAndStopWhileTheyAreInspected(t *testing.T) {
-	i := New(newScript("10", pod("a", "1"), pod("b", "2")), Options[*corev1.Pod]{Observe: observed})
+	i := New(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), Options[*corev1.Pod]{Observe: observed})
 	var inspecting sync.WaitGroup
 	stop := make(chan struct{})
 	for range 4 {
@@ -523,14 +524,14 @@ func TestAnInformerMeasuresOnlyWhereSomebodyAsks(t *testing.T) {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)
 		r := f.joins(&journal{}, HandlerOptions{})
 		f.start()
-		f.list("1", pod("a", "1"))
-		f.apply(does(deltafifo.Modified, pod("a", "2")))
+		f.list("1", kit.Pod("a", "1"))
+		f.apply(does(deltafifo.Modified, kit.Pod("a", "2")))
 		synctest.Wait()
 		require.Nil(t, f.measures.Load())
 		require.Nil(t, r.watch.Load())
 		require.False(t, r.interest.some())
 		f.Inspector()
-		f.apply(does(deltafifo.Modified, pod("a", "3")))
+		f.apply(does(deltafifo.Modified, kit.Pod("a", "3")))
 		pass(time.Minute)
 		require.NotNil(t, r.watch.Load())
 		require.False(t, r.interest.some(), "nothing is left of a burst")
@@ -561,6 +562,6 @@ func TestAnInspectedHandlerThatIsStuckAndRemovedHoldsOneEvent(t *testing.T) {
 	old := f.churn(100)
 	<-reached
 	r.Stop()
-	f.apply(does(deltafifo.Modified, pod("a", "300")))
+	f.apply(does(deltafifo.Modified, kit.Pod("a", "300")))
 	require.LessOrEqual(t, old.left(), 2, "the one before the call, and the one after")
 }

@@ -11,27 +11,28 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // A handler that joins while the processLoop changes its goroutine is told each change
 // once: in the initial state or as an event.
 func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f, r := newFed(t, Options[*corev1.Pod]{}, 1), &recorder{}
+		f, r := newFed(t, Options[*corev1.Pod]{}, 1), &kit.Recorder{}
 		require.NoError(t, f.writer.AddIndexes(indexer.Index[any]{Name: "deadly", Append: func(values []string, obj any) []string {
 			if obj.(*corev1.Pod).Labels["poison"] != "" {
 				runtime.Goexit()
 			}
 			return values
 		}}))
-		f.list("10", pod("a", "1"))
+		f.list("10", kit.Pod("a", "1"))
 		f.start()
-		f.batch = []deltafifo.Delta{does(deltafifo.Modified, pod("a", "11")), does(deltafifo.Added, pod("b", "12", exits))}
+		f.batch = []deltafifo.Delta{does(deltafifo.Modified, kit.Pod("a", "11")), does(deltafifo.Added, kit.Pod("b", "12", exits))}
 		require.False(t, goexit.Apart(f.applySome))
-		reg := newRegistration(f.processor, newClientgoReceiver(recorderFuncs(r), nil), HandlerOptions{})
+		reg := newRegistration(f.processor, newClientgoReceiver(r.Handler(), nil), HandlerOptions{})
 		require.NoError(t, f.addHandler(reg, false))
 		f.applySome()
-		require.Equal(t, []string{"initial a@11", "add b@12"}, r.take())
+		require.Equal(t, []string{"initial a@11", "add b@12"}, r.Take())
 	})
 }
 
@@ -42,11 +43,11 @@ func TestAFreeStoreTellsOfAGoexit(t *testing.T) {
 		return nil, nil
 	}})
 	for name, write := range map[string]func(){
-		"add": func() { _ = s.Add(pod("a", "1")) },
+		"add": func() { _ = s.Add(kit.Pod("a", "1")) },
 		"transaction": func() {
-			_ = s.Transaction(cache.Transaction{Type: cache.TransactionTypeAdd, Object: pod("b", "1")})
+			_ = s.Transaction(cache.Transaction{Type: cache.TransactionTypeAdd, Object: kit.Pod("b", "1")})
 		},
-		"replace": func() { _ = s.Replace([]any{pod("c", "1")}, "1") },
+		"replace": func() { _ = s.Replace([]any{kit.Pod("c", "1")}, "1") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s = newFreeStore(cache.MetaNamespaceKeyFunc, s.GetIndexers())

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // gated is a handler that waits at a gate before it returns, once it is shut.
@@ -42,17 +43,17 @@ func TestContract_D1_LatestMergesWhatAStuckHandlerHasNotSeen(t *testing.T) {
 		r := f.joins(stuck, HandlerOptions{Delivery: Latest})
 		f.joins(every, HandlerOptions{})
 		f.start()
-		f.list("1", pod("a", "1"), pod("b", "1"))
+		f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"))
 		synctest.Wait()
 		stuck.pass()
 		stuck.pass()
-		f.apply(does(deltafifo.Modified, pod("b", "2")))
+		f.apply(does(deltafifo.Modified, kit.Pod("b", "2")))
 		synctest.Wait()
 		require.Len(t, stuck.take(), 3, "and it is stuck in the third")
 		for n := range 20_000 {
-			f.apply(does(deltafifo.Modified, pod("a", fmt.Sprint(n+3))))
+			f.apply(does(deltafifo.Modified, kit.Pod("a", fmt.Sprint(n+3))))
 		}
-		f.apply(does(deltafifo.Deleted, pod("b", "30000")), does(deltafifo.Added, pod("c", "30001")), does(deltafifo.Deleted, pod("c", "30002")))
+		f.apply(does(deltafifo.Deleted, kit.Pod("b", "30000")), does(deltafifo.Added, kit.Pod("c", "30001")), does(deltafifo.Deleted, kit.Pod("c", "30002")))
 		stuck.open()
 		require.Equal(t, []string{"update a@1 a@20002", "delete b@30000"}, stuck.take())
 		require.Zero(t, r.Backlog())
@@ -66,11 +67,11 @@ func TestBacklogOfLatestIsBounded(t *testing.T) {
 		stuck := newGated()
 		r := f.joins(stuck, HandlerOptions{Delivery: Latest})
 		f.start()
-		f.list("1", pod("a", "1"))
+		f.list("1", kit.Pod("a", "1"))
 		synctest.Wait()
 		stuck.pass()
 		for n := range 5000 {
-			f.apply(does(deltafifo.Modified, pod("a", fmt.Sprint(n+2))))
+			f.apply(does(deltafifo.Modified, kit.Pod("a", fmt.Sprint(n+2))))
 			synctest.Wait() // the handler has the first in hand
 		}
 		synctest.Wait()
@@ -88,11 +89,11 @@ func TestBacklogCountsWhatFollowsTheInitialState(t *testing.T) {
 			stuck := newGated()
 			r := f.joins(stuck, HandlerOptions{Delivery: delivery})
 			f.start()
-			f.list("1", pod("a", "1"), pod("b", "1"), pod("c", "1"))
+			f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"), kit.Pod("c", "1"))
 			synctest.Wait()
 			defer stuck.open()
 			require.Equal(t, 3, r.Backlog(), "the first is in hand, and has not returned")
-			f.apply(does(deltafifo.Added, pod("d", "2")), does(deltafifo.Added, pod("e", "3")))
+			f.apply(does(deltafifo.Added, kit.Pod("d", "2")), does(deltafifo.Added, kit.Pod("e", "3")))
 			synctest.Wait()
 			require.Equal(t, 5, r.Backlog())
 		})
@@ -103,7 +104,7 @@ func TestBacklogCountsWhatFollowsTheInitialState(t *testing.T) {
 func TestAResyncOfLatestDoesNotBringBackWhatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := lateResync(t)
-		f.apply(does(deltafifo.Deleted, pod("a", "9")))
+		f.apply(does(deltafifo.Deleted, kit.Pod("a", "9")))
 		h.open()
 		lines := h.take()
 		require.Contains(t, lines, "delete a@9")
@@ -115,7 +116,7 @@ func TestAResyncOfLatestDoesNotBringBackWhatIsGone(t *testing.T) {
 func TestAResyncOfLatestDoesNotGoBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := lateResync(t)
-		f.apply(does(deltafifo.Modified, pod("a", "9")))
+		f.apply(does(deltafifo.Modified, kit.Pod("a", "9")))
 		h.open()
 		last := ""
 		for _, l := range h.take() {
@@ -134,13 +135,13 @@ func lateResync(t *testing.T) (*fed, *gated) {
 	h := newGated()
 	f.joins(h, HandlerOptions{Delivery: Latest, Resync: time.Minute})
 	f.start()
-	f.list("1", pod("a", "1"), pod("b", "1"), pod("c", "1"))
+	f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"), kit.Pod("c", "1"))
 	synctest.Wait()
 	for range 3 {
 		h.pass()
 	}
 	require.Len(t, h.take(), 3)
-	f.apply(does(deltafifo.Modified, pod("b", "2")), does(deltafifo.Modified, pod("c", "2")), does(deltafifo.Modified, pod("a", "2")))
+	f.apply(does(deltafifo.Modified, kit.Pod("b", "2")), does(deltafifo.Modified, kit.Pod("c", "2")), does(deltafifo.Modified, kit.Pod("a", "2")))
 	time.Sleep(time.Minute)
 	h.pass()
 	require.Equal(t, []string{"update b@1 b@2", "update c@1 c@2"}, h.take())

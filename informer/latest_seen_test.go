@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // stuckInB returns a handler with Latest delivery that has seen a@1, and is stuck in
@@ -17,11 +18,11 @@ func stuckInB(t *testing.T) (*fed, *gated) {
 	f, h := newFed(t, Options[*corev1.Pod]{}, 1), newGated()
 	f.joins(h, HandlerOptions{Delivery: Latest, Resync: time.Hour})
 	f.start()
-	f.list("1", pod("a", "1"), pod("b", "1"))
+	f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"))
 	synctest.Wait()
 	h.pass()
 	h.pass()
-	f.apply(does(deltafifo.Modified, pod("b", "2")))
+	f.apply(does(deltafifo.Modified, kit.Pod("b", "2")))
 	require.Len(t, h.take(), 3)
 	return f, h
 }
@@ -30,9 +31,9 @@ func stuckInB(t *testing.T) (*fed, *gated) {
 func TestLatestTellsTheEndOfAnObjectThatWasBack(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f, h := stuckInB(t)
-		f.apply(does(deltafifo.Modified, pod("a", "3", uid("other"))))
-		f.apply(does(deltafifo.Modified, pod("a", "4")))
-		f.apply(does(deltafifo.Deleted, pod("a", "5")))
+		f.apply(does(deltafifo.Modified, kit.Pod("a", "3", kit.UID("other"))))
+		f.apply(does(deltafifo.Modified, kit.Pod("a", "4")))
+		f.apply(does(deltafifo.Deleted, kit.Pod("a", "5")))
 		h.open()
 		require.Equal(t, []string{"delete a@5"}, h.take(), "its final state is known")
 	})
@@ -47,8 +48,8 @@ func TestLatestTellsWhatWasSeenAfterAResyncAndAStatus(t *testing.T) {
 		h.pass()
 		time.Sleep(time.Hour)
 		require.Len(t, h.take(), 1, "it is told again, and stuck in the first")
-		f.apply(does(deltafifo.Modified, pod("b", "3")))
-		f.apply(does(deltafifo.Modified, pod("a", "4")), does(deltafifo.Deleted, pod("a", "5")))
+		f.apply(does(deltafifo.Modified, kit.Pod("b", "3")))
+		f.apply(does(deltafifo.Modified, kit.Pod("a", "4")), does(deltafifo.Deleted, kit.Pod("a", "5")))
 		synctest.Wait()
 		f.Status()
 		for range 2 { // until it is told of b
@@ -57,7 +58,7 @@ func TestLatestTellsWhatWasSeenAfterAResyncAndAStatus(t *testing.T) {
 				break
 			}
 		}
-		f.apply(does(deltafifo.Added, pod("a", "6")))
+		f.apply(does(deltafifo.Added, kit.Pod("a", "6")))
 		h.pass()
 		require.Equal(t, []string{"update a@1 a@6"}, h.take())
 	})

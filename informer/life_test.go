@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -72,7 +73,7 @@ func TestBadInputIsASentinel(t *testing.T) {
 
 func TestMisuseIsToldByWhatComesNext(t *testing.T) {
 	i := NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil)
-	_, err := i.AddEventHandler(recorderFuncs(&recorder{}))
+	_, err := i.AddEventHandler((&kit.Recorder{}).Handler())
 	require.ErrorIs(t, err, ErrNoSource)
 	i.Run(nil) // logs and returns
 	require.ErrorIs(t, i.SetTransform(nil), ErrNoSource)
@@ -110,7 +111,7 @@ func (v values) Value(key any) any { return v.all[key] }
 func TestAContextNeedNotBeComparable(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
-			i := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+			i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
 			gate := make(chan struct{})
 			reg, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { <-gate }), HandlerOptions{})
 			require.NoError(t, err)
@@ -161,7 +162,7 @@ func (d *deaf) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface
 func TestContract_D8_RunReturnsThoughTheSourceDoesNot(t *testing.T) {
 	for _, d := range []*deaf{{lists: true}, {watches: true}, {}} {
 		synctest.Test(t, func(t *testing.T) {
-			d.set("10", pod("a", "1"))
+			d.Set("10", kit.Pod("a", "1"))
 			d.wake = make(chan struct{})
 			i := New(d, Options[*corev1.Pod]{Observe: observed})
 			stop := start(t, i)
@@ -180,8 +181,8 @@ func TestContract_D8_RunReturnsThoughTheSourceDoesNot(t *testing.T) {
 func TestContract_D10_D19_ErrorsShow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forbidden := errors.New("forbidden")
-		s := newScript("10", pod("a", "1"))
-		s.fail(forbidden)
+		s := newScript("10", kit.Pod("a", "1"))
+		s.Fail(forbidden)
 		seen := newEvents()
 		i, _ := runs(t, s, Options[*corev1.Pod]{Observe: seen.observe})
 		st := i.Status()
@@ -203,7 +204,7 @@ func TestContract_D10_D19_ErrorsShow(t *testing.T) {
 		failures := of[reflector.Failed](seen)
 		require.Len(t, failures, 1)
 
-		s.fail(nil)
+		s.Fail(nil)
 		require.NoError(t, i.WaitSynced(t.Context()))
 		require.NoError(t, i.WaitSynced(ctx), "also with a context that has ended")
 		synctest.Wait()
@@ -214,18 +215,18 @@ func TestContract_D10_D19_ErrorsShow(t *testing.T) {
 		time.Sleep(time.Minute)
 		require.Equal(t, time.Minute, i.Status().Staleness)
 		bookmark := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "15"}}
-		s.send(watch.Bookmark, bookmark)
+		s.Send(watch.Bookmark, bookmark)
 		synctest.Wait()
 		st = i.Status()
 		require.Equal(t, "15", st.Version)
 		require.Equal(t, time.Now(), st.LastBookmark)
 		require.Zero(t, st.Staleness)
 		time.Sleep(time.Second)
-		s.send(watch.Added, pod("b", "16"))
+		s.Send(watch.Added, kit.Pod("b", "16"))
 		synctest.Wait()
 		require.Equal(t, time.Now(), i.Status().LastEvent)
 		require.Equal(t, 1, i.Status().Errors)
-		s.expire() // an error in the stream
+		s.Expire() // an error in the stream
 		synctest.Wait()
 		require.Equal(t, 2, i.Status().Errors)
 		require.Len(t, i.Status().Handlers, 1)
@@ -235,7 +236,7 @@ func TestContract_D10_D19_ErrorsShow(t *testing.T) {
 
 func TestContract_D19_WaitVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"))
+		s := newScript("10", kit.Pod("a", "1"))
 		i := New(s, Options[*corev1.Pod]{Observe: observed})
 		results := make(chan error, 3)
 		for _, version := range []string{"9", "12", "99"} {
@@ -244,10 +245,10 @@ func TestContract_D19_WaitVersion(t *testing.T) {
 		synctest.Wait()
 		stop := start(t, i)
 		require.NoError(t, <-results)
-		s.send(watch.Modified, pod("a", "11"))
+		s.Send(watch.Modified, kit.Pod("a", "11"))
 		synctest.Wait()
 		require.Empty(t, results)
-		s.send(watch.Modified, pod("a", "12"))
+		s.Send(watch.Modified, kit.Pod("a", "12"))
 		require.NoError(t, <-results)
 		require.ErrorIs(t, i.WaitVersion(t.Context(), "nonsense"), ErrVersion)
 		require.ErrorIs(t, i.WaitVersion(t.Context(), ""), ErrVersion)
@@ -260,7 +261,7 @@ func TestContract_D19_WaitVersion(t *testing.T) {
 func TestWaitSyncedTellsThatTheInformerStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript("1")
-		s.fail(errPoison)
+		s.Fail(errPoison)
 		i := New(s, Options[*corev1.Pod]{Observe: observed})
 		start(t, i)()
 		err := i.WaitSynced(t.Context())
@@ -276,7 +277,7 @@ func TestContract_D8_RunWaitsOnceForManyStuckTransforms(t *testing.T) {
 		gate := make(chan struct{})
 		var sources []reflector.Source
 		for _, n := range []string{"a", "b", "c", "d"} {
-			sources = append(sources, newScript("5", pod(n, "1")))
+			sources = append(sources, newScript("5", kit.Pod(n, "1")))
 		}
 		i := Join(sources, Options[*corev1.Pod]{Observe: observed, Transform: func(p *corev1.Pod) (*corev1.Pod, error) { <-gate; return p, nil }})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -297,7 +298,7 @@ func TestATransformThatReturnsAsItIsAbandoned(t *testing.T) {
 	for range 200 {
 		bubble(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
-			s := newScript("5", pod("a", "1"))
+			s := newScript("5", kit.Pod("a", "1"))
 			i := New(s, Options[*corev1.Pod]{Observe: observed, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
 				<-ctx.Done()
 				time.Sleep(abandonAfter)

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // A backlog above its bound is reported once, until the handler has caught up, and
@@ -16,7 +18,7 @@ func TestABacklogAboveItsBoundIsReportedOnce(t *testing.T) {
 	for _, delivery := range []Delivery{Every, Latest} {
 		bubble(t, func(t *testing.T) {
 			const bound = 3
-			s, h, seen := newScript("10", pod("a", "1")), newGated(), newEvents()
+			s, h, seen := newScript("10", kit.Pod("a", "1")), newGated(), newEvents()
 			i := New(s, Options[*corev1.Pod]{Observe: seen.observe})
 			_, err := i.Handle(h, HandlerOptions{Name: "slow", Delivery: delivery, MaxBacklog: bound})
 			require.NoError(t, err)
@@ -26,8 +28,8 @@ func TestABacklogAboveItsBoundIsReportedOnce(t *testing.T) {
 			version, want := 10, []string{"initial a@1"}
 			send := func() {
 				version++
-				p := pod(fmt.Sprint("p", version), fmt.Sprint(version))
-				s.send(watch.Added, p)
+				p := kit.Pod(fmt.Sprint("p", version), fmt.Sprint(version))
+				s.Send(watch.Added, p)
 				synctest.Wait()
 				want = append(want, line(Change[*corev1.Pod]{Kind: Added, New: p}))
 			}
@@ -60,7 +62,7 @@ func TestABacklogAboveItsBoundIsReportedOnce(t *testing.T) {
 // The initial state does not count, and no bound means none.
 func TestABacklogOfTheInitialState(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s, h, seen := newScript("10", pod("a", "1"), pod("b", "2"), pod("c", "3")), newGated(), newEvents()
+		s, h, seen := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3")), newGated(), newEvents()
 		i := New(s, Options[*corev1.Pod]{Observe: seen.observe})
 		_, err := i.Handle(h, HandlerOptions{Name: "bounded", MaxBacklog: 2})
 		require.NoError(t, err)
@@ -69,7 +71,7 @@ func TestABacklogOfTheInitialState(t *testing.T) {
 		start(t, i)
 		defer h.open()
 		send := func(version int) {
-			s.send(watch.Added, pod("d", fmt.Sprint(version)))
+			s.Send(watch.Added, kit.Pod("d", fmt.Sprint(version)))
 			synctest.Wait()
 		}
 		send(11)

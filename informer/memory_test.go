@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // ghosts are objects that ought to be garbage.
@@ -42,7 +43,7 @@ func (g *ghosts) left() (n int) {
 // churn updates one object n times and returns what it has been.
 func (f *fed) churn(n int) (old ghosts) {
 	for i := range n {
-		f.apply(does(deltafifo.Modified, old.watch(pod("a", fmt.Sprint(100+i)))))
+		f.apply(does(deltafifo.Modified, old.watch(kit.Pod("a", fmt.Sprint(100+i)))))
 	}
 	return old[:n-1]
 }
@@ -69,7 +70,7 @@ func TestALogThatAllHaveReadHoldsNoObjects(t *testing.T) {
 		r1, r2 := f.joins(h, HandlerOptions{Delivery: delivery}), f.joins(h, HandlerOptions{})
 		f.start()
 		var initial ghosts
-		f.list("1", initial.watch(pod("a", "1")))
+		f.list("1", initial.watch(kit.Pod("a", "1")))
 		f.settled(r1, r2)
 		for _, n := range []int{3, 8, 700, 2000} {
 			old := f.churn(n)
@@ -86,7 +87,7 @@ func TestAHandlerThatLeftHoldsNothing(t *testing.T) {
 		h := HandlerFunc[*corev1.Pod](forget[*corev1.Pod])
 		stays, leaves := f.joins(h, HandlerOptions{}), f.joins(h, HandlerOptions{Delivery: delivery})
 		f.start()
-		f.list("1", pod("a", "1"))
+		f.list("1", kit.Pod("a", "1"))
 		f.settled(stays, leaves)
 		leaves.Stop()
 		<-leaves.Done()
@@ -101,7 +102,7 @@ func TestAHandlerThatLeftHoldsNothing(t *testing.T) {
 func TestAnInformerWithoutHandlersHoldsNoOldObjects(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	f.start()
-	f.list("1", pod("a", "1"))
+	f.list("1", kit.Pod("a", "1"))
 	old := f.churn(2000)
 	require.Zero(t, old.left())
 }
@@ -118,11 +119,11 @@ func TestAHandlerWithLatestThatIsStuckPinsNoLog(t *testing.T) {
 				<-gate
 			}), HandlerOptions{Delivery: Latest})
 			f.start()
-			f.list("1", pod("a", "1"))
+			f.list("1", kit.Pod("a", "1"))
 			<-entered
 			if at == "an event" {
 				gate <- struct{}{}
-				f.apply(does(deltafifo.Modified, pod("a", "2")))
+				f.apply(does(deltafifo.Modified, kit.Pod("a", "2")))
 				<-entered
 			}
 			defer close(gate)

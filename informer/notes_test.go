@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/klog/v2"
 
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -43,7 +44,7 @@ var errNotStreaming = apierrors.NewInvalid(schema.GroupKind{Group: "meta.k8s.io"
 // second run.
 func TestAnUnknownHistoryIsNotedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source := newScript("", pod("a", ""))
+		source := newScript("", kit.Pod("a", ""))
 		i := New(source, Options[*corev1.Pod]{Observe: observed})
 		require.Empty(t, i.Status().Notes)
 		for range 2 {
@@ -51,7 +52,7 @@ func TestAnUnknownHistoryIsNotedOnce(t *testing.T) {
 			wait, err := i.Start(ctx)
 			require.NoError(t, err)
 			time.Sleep(time.Second)
-			source.expire()
+			source.Expire()
 			time.Sleep(time.Second)
 			st := i.Status()
 			require.Len(t, st.Notes, 1)
@@ -74,7 +75,7 @@ func TestAServerThatDoesNotStreamIsNoError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				source.script = newScript("5", pod("a", "3"))
+				source.script = newScript("5", kit.Pod("a", "3"))
 				log := &lines{}
 				i := New(source, Options[*corev1.Pod]{})
 				ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), log.logger()))
@@ -83,7 +84,7 @@ func TestAServerThatDoesNotStreamIsNoError(t *testing.T) {
 				require.NoError(t, err)
 				for range 11 { // minutes, after which a stream is tried again
 					time.Sleep(time.Minute)
-					source.send(watch.Modified, pod("a", "4"))
+					source.Send(watch.Modified, kit.Pod("a", "4"))
 				}
 				st := i.Status()
 				require.True(t, st.Synced)
@@ -91,8 +92,8 @@ func TestAServerThatDoesNotStreamIsNoError(t *testing.T) {
 				require.NoError(t, st.LastError)
 				require.Len(t, st.Notes, 1)
 
-				source.set("7")
-				source.expire()
+				source.Set("7")
+				source.Expire()
 				time.Sleep(time.Minute)
 				require.Zero(t, i.Status().Objects, "it has not listed")
 				require.Equal(t, st.Notes, i.Status().Notes)
@@ -122,7 +123,7 @@ func TestABrokenStreamIsOneError(t *testing.T) {
 	boom := apierrors.NewInternalError(errors.New("boom"))
 	for name, stream := range map[string]func() (watch.Interface, error){
 		"closes":                  events(),
-		"closes behind an object": events(watch.Event{Type: watch.Added, Object: pod("a", "3")}),
+		"closes behind an object": events(watch.Event{Type: watch.Added, Object: kit.Pod("a", "3")}),
 		"an error as an event":    events(watch.Event{Type: watch.Error, Object: &boom.ErrStatus}),
 		"an error":                func() (watch.Interface, error) { return nil, boom },
 		"panics":                  func() (watch.Interface, error) { panic("boom") },
@@ -134,7 +135,7 @@ func TestABrokenStreamIsOneError(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					log := &lines{}
-					i := New(streamless{newScript("5", pod("a", "3")), streaming, stream}, Options[*corev1.Pod]{})
+					i := New(streamless{newScript("5", kit.Pod("a", "3")), streaming, stream}, Options[*corev1.Pod]{})
 					ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), log.logger()))
 					defer cancel()
 					wait, err := i.Start(ctx)

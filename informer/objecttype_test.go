@@ -17,6 +17,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -81,7 +82,7 @@ func eachOfPods(t *testing.T, test func(t *testing.T, makes func(reflector.Sourc
 func TestContract_D25_WhatIsDecoded(t *testing.T) {
 	eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
 		seen := newEvents()
-		s := newMixed(pod("a", "1"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "2"}})
+		s := newMixed(kit.Pod("a", "1"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "2"}})
 		i := makes(s, seen.observe)
 		start(t, i)
 		require.NoError(t, i.WaitSynced(t.Context()))
@@ -89,8 +90,8 @@ func TestContract_D25_WhatIsDecoded(t *testing.T) {
 		skipped := of[reflector.Skipped](seen)
 		require.Len(t, skipped, 1)
 		require.ErrorIs(t, skipped[0].Err, ErrType)
-		s.send(watch.Modified, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
-		s.send(watch.Modified, pod("a", "11"))
+		s.Send(watch.Modified, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
+		s.Send(watch.Modified, kit.Pod("a", "11"))
 		require.NoError(t, i.WaitVersion(t.Context(), "11"))
 		require.Len(t, of[reflector.Skipped](seen), 1)
 		a, _ := i.Indexer().Get(named("a"))
@@ -109,7 +110,7 @@ func TestContract_D25_WhatATransformMakes(t *testing.T) {
 		t.Run(made, func(t *testing.T) {
 			eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
 				seen := newEvents()
-				i := makes(newScript("10", pod("a", "1")), seen.observe)
+				i := makes(newScript("10", kit.Pod("a", "1")), seen.observe)
 				require.NoError(t, i.Shared().SetTransform(transform))
 				start(t, i)
 				require.NoError(t, i.WaitSynced(t.Context()))
@@ -134,14 +135,14 @@ func TestContract_D25_WhatAUserWrites(t *testing.T) {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
 		require.ErrorIs(t, store.Add(node), ErrType)
 		require.ErrorIs(t, store.Update(node), ErrType)
-		require.ErrorIs(t, store.Replace([]any{pod("a", "1"), node}, "1"), ErrType)
+		require.ErrorIs(t, store.Replace([]any{kit.Pod("a", "1"), node}, "1"), ErrType)
 		failed := store.(cache.TransactionStore).Transaction(
-			cache.Transaction{Type: cache.TransactionTypeAdd, Object: node}, cache.Transaction{Type: cache.TransactionTypeAdd, Object: pod("b", "1")})
+			cache.Transaction{Type: cache.TransactionTypeAdd, Object: node}, cache.Transaction{Type: cache.TransactionTypeAdd, Object: kit.Pod("b", "1")})
 		require.Equal(t, []int{1}, failed.SuccessfulIndices)
 		require.ErrorIs(t, failed.Errors[0], ErrType)
 		require.NoError(t, store.Delete(node), "a delete stores nothing")
 		require.Equal(t, []indexer.Key{named("b")}, i.Indexer().Keys())
-		require.NoError(t, store.Add(pod("b", "2")))
+		require.NoError(t, store.Add(kit.Pod("b", "2")))
 	})
 }
 
@@ -178,9 +179,9 @@ func TestContract_D25_AnInterfaceType(t *testing.T) {
 				found := slices.Collect(i.Indexer().By("speaks", "node"))
 				require.Len(t, found, 1)
 				require.Equal(t, "a-node", found[0].GetName())
-				s.send(watch.Added, newSpeaking("nothing", "11")[0])
-				s.send(watch.Modified, newSpeaking("a", "12")[0])
-				s.send(watch.Deleted, newSpeaking("a", "13")[1])
+				s.Send(watch.Added, newSpeaking("nothing", "11")[0])
+				s.Send(watch.Modified, newSpeaking("a", "12")[0])
+				s.Send(watch.Deleted, newSpeaking("a", "13")[1])
 				require.NoError(t, i.WaitDelivered(t.Context(), "13"))
 				slices.Sort(told)
 				require.Equal(t, []string{"add node", "add pod", "delete node", "update pod"}, told)
@@ -220,7 +221,7 @@ func TestTypedHandlersAreToldWithoutAllocation(t *testing.T) {
 // What client-go's API returns of an informer is one value for each informer.
 func TestClientgosInformerAndItsStoreAreMadeOnce(t *testing.T) {
 	i := New(mute{}, Options[*corev1.Pod]{})
-	require.NoError(t, i.Shared().GetStore().Add(pod("a", "1")))
+	require.NoError(t, i.Shared().GetStore().Add(kit.Pod("a", "1")))
 	require.Same(t, i.Shared(), i.Shared())
 	again, ok := As[*corev1.Pod](i.Shared())
 	require.True(t, ok)
@@ -235,7 +236,7 @@ func TestClientgosInformerAndItsStoreAreMadeOnce(t *testing.T) {
 		i.Indexer()
 		i.Lister()
 	}))
-	a := pod("a", "1")
+	a := kit.Pod("a", "1")
 	require.Equal(t, 1.0, testing.AllocsPerRun(100, func() {
 		if found, err := i.Shared().GetIndexer().Index(cache.NamespaceIndex, a); len(found) != 1 || err != nil {
 			panic(err)
@@ -247,7 +248,7 @@ func TestClientgosInformerAndItsStoreAreMadeOnce(t *testing.T) {
 // status, with what it was.
 func TestTheStatusCountsObjectsOfAnotherType(t *testing.T) {
 	eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
-		s := newMixed(pod("a", "1"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "2"}})
+		s := newMixed(kit.Pod("a", "1"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "2"}})
 		i := makes(s, observed)
 		require.Zero(t, i.Status().LeftOut)
 		start(t, i)
@@ -262,7 +263,7 @@ func TestTheStatusCountsObjectsOfAnotherType(t *testing.T) {
 			require.NoError(t, st.LastError, "the list did not fail")
 		}
 		time.Sleep(time.Second)
-		s.send(watch.Added, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s", ResourceVersion: "11"}})
+		s.Send(watch.Added, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s", ResourceVersion: "11"}})
 		synctest.Wait()
 		st := i.Status()
 		require.Equal(t, 2, st.LeftOut)
@@ -275,7 +276,7 @@ func TestTheStatusCountsObjectsOfAnotherType(t *testing.T) {
 // So does what the transform makes of another type; any other failure of it does not.
 func TestTheStatusCountsWhatATransformMakesOfAnotherType(t *testing.T) {
 	eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
-		i := makes(newScript("10", pod("a", "1"), pod("b", "2")), observed)
+		i := makes(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), observed)
 		require.NoError(t, i.Shared().SetTransform(func(obj any) (any, error) {
 			if obj.(*corev1.Pod).Name == "b" {
 				return nil, errPoison

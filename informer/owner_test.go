@@ -8,12 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // Handlers that are added while their view ends either end with it or are refused.
 func TestLentViewsEndWithAllTheirHandlers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
 		cancel, wait := starts(t, i)
 		for range 20 {
 			lent, end := i.Lend()
@@ -43,7 +45,7 @@ func TestLentViewsEndWithAllTheirHandlers(t *testing.T) {
 // A view that was lent is the informer in all else, and one that is lent of it ends alone.
 func TestLentViewsAreTheInformer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
 		lent, end := i.Lend()
 		again, endAgain := lent.Lend()
 		require.Same(t, i.Indexer(), again.Indexer())

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestPatienceOfTheOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		silent := func() (watch.Interface, error) { return watch.NewFake(), nil }
-		source := streamless{newScript("5", pod("a", "3")), reflector.StreamingSupported, silent}
+		source := streamless{newScript("5", kit.Pod("a", "3")), reflector.StreamingSupported, silent}
 		i := New(source, Options[*corev1.Pod]{Observe: observed, StreamPatience: 42 * time.Second})
 		ctx, cancel := context.WithCancel(t.Context())
 		wait, err := i.Start(ctx)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 var errPoison = errors.New("poison")
@@ -56,13 +57,13 @@ func of[E any](e *events) (found []E) {
 func TestContract_D3_APoisonedObjectIsQuarantined(t *testing.T) {
 	for _, poison := range []string{"error", "panic", "nil", "exit"} {
 		t.Run(poison, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { quarantines(t, label("poison", poison)) })
+			synctest.Test(t, func(t *testing.T) { quarantines(t, kit.Label("poison", poison)) })
 		})
 	}
 }
 
 func quarantines(t *testing.T, sick func(*corev1.Pod)) {
-	s := newScript("10", pod("a", "1"), pod("b", "2", sick))
+	s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", sick))
 	seen := newEvents()
 	i := New(s, Options[*corev1.Pod]{Transform: poisonous, Observe: seen.observe})
 	j := &journal{}
@@ -78,11 +79,11 @@ func quarantines(t *testing.T, sick func(*corev1.Pod)) {
 	require.ErrorIs(t, told[0], ErrTransform)
 	require.ErrorContains(t, told[0], `"default/b"`)
 
-	s.send(watch.Modified, pod("b", "11"))
+	s.Send(watch.Modified, kit.Pod("b", "11"))
 	require.Equal(t, []string{"add b@11"}, j.take(), "tried again with its next event")
 	require.Zero(t, i.Status().Quarantined)
 
-	s.send(watch.Modified, pod("b", "12", sick))
+	s.Send(watch.Modified, kit.Pod("b", "12", sick))
 	require.Empty(t, j.take())
 	stale, ok := i.Indexer().Get(named("b"))
 	require.True(t, ok)
@@ -91,20 +92,20 @@ func quarantines(t *testing.T, sick func(*corev1.Pod)) {
 	require.Equal(t, "12", i.Indexer().Version())
 	require.Len(t, of[*QuarantineError](seen), 1)
 
-	s.set("20", pod("b", "12", sick), pod("c", "13", sick))
-	s.expire()
+	s.Set("20", kit.Pod("b", "12", sick), kit.Pod("c", "13", sick))
+	s.Expire()
 	require.Equal(t, []string{"lost a@1"}, j.take(), "a relist keeps the old version too")
 	require.Equal(t, 2, i.Status().Quarantined)
 
-	s.set("30", pod("b", "12"), pod("c", "13"))
-	s.expire()
+	s.Set("30", kit.Pod("b", "12"), kit.Pod("c", "13"))
+	s.Expire()
 	time.Sleep(time.Minute) // the second 410 in a row backs off
 	require.Equal(t, []string{"update b@11 b@12", "add c@13"}, j.take(), "tried again with each relist")
 	require.Zero(t, i.Status().Quarantined)
 
-	s.send(watch.Deleted, pod("b", "31", sick))
+	s.Send(watch.Deleted, kit.Pod("b", "31", sick))
 	require.Equal(t, []string{"lost b@12"}, j.take(), "a delete is a delete")
-	s.send(watch.Deleted, pod("x", "32", sick))
+	s.Send(watch.Deleted, kit.Pod("x", "32", sick))
 	require.Empty(t, j.take(), "of something that was not there")
 	require.Zero(t, i.Status().Quarantined)
 	require.Equal(t, 1, i.Status().Objects)
@@ -113,9 +114,9 @@ func quarantines(t *testing.T, sick func(*corev1.Pod)) {
 func TestAPoisonedObjectThatIsDeletedIsNotQuarantined(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
 	f.list("1")
-	f.write(t, does(deltafifo.Added, pod("a", "2", label("poison", "error"))))
+	f.write(t, does(deltafifo.Added, kit.Pod("a", "2", kit.Label("poison", "error"))))
 	require.Equal(t, 1, f.Status().Quarantined)
-	f.write(t, does(deltafifo.Deleted, pod("a", "3", label("poison", "error"))))
+	f.write(t, does(deltafifo.Deleted, kit.Pod("a", "3", kit.Label("poison", "error"))))
 	require.Zero(t, f.Status().Quarantined)
 }
 
@@ -125,7 +126,7 @@ func TestAnObjectThatRecoversWithinAStreamIsNotQuarantined(t *testing.T) {
 	for _, op := range []deltafifo.Op{deltafifo.Modified, deltafifo.Deleted} {
 		f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
 		f.take(t, deltafifo.Begin)
-		f.write(t, does(deltafifo.Added, pod("a", "1", label("poison", "error"))), does(op, pod("a", "2")))
+		f.write(t, does(deltafifo.Added, kit.Pod("a", "1", kit.Label("poison", "error"))), does(op, kit.Pod("a", "2")))
 		f.take(t, deltafifo.Commit)
 		_, ok := f.writer.Indexer().Get(named("a"))
 		require.Equal(t, op == deltafifo.Modified, ok)
@@ -144,10 +145,10 @@ func TestADeleteWhoseTransformFailsFindsTheKeyThatTheTransformMade(t *testing.T)
 	}
 	f := newFed(t, Options[*corev1.Pod]{Transform: rename}, 1)
 	f.list("1")
-	f.write(t, does(deltafifo.Added, pod("a", "2")))
+	f.write(t, does(deltafifo.Added, kit.Pod("a", "2")))
 	_, ok := f.writer.Indexer().Get(named("renamed-a"))
 	require.True(t, ok)
-	f.write(t, does(deltafifo.Deleted, pod("a", "3", label("poison", "error"))))
+	f.write(t, does(deltafifo.Deleted, kit.Pod("a", "3", kit.Label("poison", "error"))))
 	require.Zero(t, f.Status().Objects)
 }
 
@@ -161,7 +162,7 @@ func TestContract_D4_AFailingIndexHarmsNothingElse(t *testing.T) {
 			return append(values, p.Spec.NodeName)
 		}}
 		seen := newEvents()
-		s := newScript("10", pod("a", "1"), pod("b", "2", label("poison", "yes")))
+		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "yes")))
 		i := New(s, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byNode}, Observe: seen.observe})
 		j := &journal{}
 		_, err := i.Handle(j, HandlerOptions{})
@@ -181,7 +182,7 @@ func TestContract_D4_AFailingIndexHarmsNothingElse(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 2, found.Len(), "in the other index it is")
 
-		s.send(watch.Modified, pod("b", "11"))
+		s.Send(watch.Modified, kit.Pod("b", "11"))
 		require.Equal(t, []string{"update b@2 b@11"}, j.take())
 		require.Zero(t, i.Status().Unindexed)
 	})
@@ -193,14 +194,14 @@ func TestAnObjectStaysQuarantinedWhereAFullStateIsGivenUp(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	f.list("5")
 	poison := func(v string) deltafifo.Delta {
-		d := does(deltafifo.Poisoned, pod("a", v))
+		d := does(deltafifo.Poisoned, kit.Pod("a", v))
 		d.Object = nil
 		return d
 	}
 	f.apply(poison("7"))
 	require.ErrorIs(t, f.WaitVersion(t.Context(), "7"), ErrQuarantined)
 	f.begins()
-	f.apply(poison("7"), does(deltafifo.Modified, pod("a", "8")), deltafifo.Delta{Op: deltafifo.Abort})
+	f.apply(poison("7"), does(deltafifo.Modified, kit.Pod("a", "8")), deltafifo.Delta{Op: deltafifo.Abort})
 	require.Equal(t, 1, f.Status().Quarantined)
 	require.ErrorIs(t, f.WaitVersion(t.Context(), "7"), ErrQuarantined)
 	f.begins()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -115,7 +116,7 @@ func TestAnEventOfOneOfManySourcesLooksAtNoOther(t *testing.T) {
 func TestQuarantinedObjectsOfManySourcesAreCounted(t *testing.T) {
 	j := newJoined(t, Options[*corev1.Pod]{Transform: poisonous}, 3)
 	sick := func(name string) deltafifo.Delta {
-		return does(deltafifo.Added, pod(name, "1", label("poison", "error")))
+		return does(deltafifo.Added, kit.Pod(name, "1", kit.Label("poison", "error")))
 	}
 	for source := range 3 {
 		j.begins(source, reflector.SameHistory)
@@ -125,7 +126,7 @@ func TestQuarantinedObjectsOfManySourcesAreCounted(t *testing.T) {
 	}
 	j.tell(1, sick("a1"), sick("c1"))
 	require.Equal(t, 7, j.Status().Quarantined)
-	j.tell(1, does(deltafifo.Modified, pod("a1", "11")), does(deltafifo.Deleted, pod("c1", "12")))
+	j.tell(1, does(deltafifo.Modified, kit.Pod("a1", "11")), does(deltafifo.Deleted, kit.Pod("c1", "12")))
 	require.Equal(t, 5, j.Status().Quarantined)
 	j.begins(2, reflector.SameHistory)
 	j.commits(2, "20")
@@ -147,7 +148,7 @@ func BenchmarkAnEventOfOneOfManySources(b *testing.B) {
 				}
 				deltas := make([]deltafifo.Delta, sources)
 				for part := range deltas {
-					d := does(deltafifo.Modified, pod(fmt.Sprint("p", part), "1"))
+					d := does(deltafifo.Modified, kit.Pod(fmt.Sprint("p", part), "1"))
 					d.Part = uint16(part)
 					added := d
 					added.Op = deltafifo.Added

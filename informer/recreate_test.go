@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // recreated returns a core and a handler that is told of pod a, and then of
@@ -16,9 +17,9 @@ func recreated(t *testing.T, h Handler[*corev1.Pod], o HandlerOptions) *registra
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	r := f.joins(h, o)
 	f.start()
-	f.list("1", pod("a", "1", uid("one")))
+	f.list("1", kit.Pod("a", "1", kit.UID("one")))
 	synctest.Wait()
-	f.apply(does(deltafifo.Modified, pod("a", "2", uid("two"))))
+	f.apply(does(deltafifo.Modified, kit.Pod("a", "2", kit.UID("two"))))
 	synctest.Wait()
 	return r
 }
@@ -39,7 +40,7 @@ func TestStopHoldsBetweenTheDeleteAndTheAddOfARecreation(t *testing.T) {
 }
 
 func TestAPanicCostsOneChangeOfARecreation(t *testing.T) {
-	survive(t)
+	kit.SurvivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
 		j := &journal{}
 		recreated(t, HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
@@ -65,9 +66,9 @@ func TestContract_D2_AnotherObjectUnderTheNameIsADeleteAndAnAdd(t *testing.T) {
 			j := &journal{}
 			f.joins(j, HandlerOptions{Delivery: delivery})
 			f.start()
-			f.list("1", pod("a", "1", uid("one")), pod("b", "1"))
+			f.list("1", kit.Pod("a", "1", kit.UID("one")), kit.Pod("b", "1"))
 			j.take()
-			f.list("3", pod("a", "3", uid("two")), pod("b", "2"))
+			f.list("3", kit.Pod("a", "3", kit.UID("two")), kit.Pod("b", "2"))
 			require.Equal(t, []string{"lost a@1", "add a@3", "update b@1 b@2"}, j.take())
 		})
 	}
@@ -85,15 +86,15 @@ func TestContract_D2_LatestTellsAnotherObjectAfterADelete(t *testing.T) {
 			f.joins(h, HandlerOptions{Delivery: Latest})
 			f.start()
 			f.take(t, deltafifo.Begin)
-			f.write(t, does(deltafifo.Added, pod("a", "1", uid("one"))), does(deltafifo.Added, pod("b", "1")))
+			f.write(t, does(deltafifo.Added, kit.Pod("a", "1", kit.UID("one"))), does(deltafifo.Added, kit.Pod("b", "1")))
 			f.take(t, deltafifo.Commit)
 			synctest.Wait()
 			h.pass()
 			h.pass()
-			f.write(t, does(deltafifo.Modified, pod("b", "2")))
+			f.write(t, does(deltafifo.Modified, kit.Pod("b", "2")))
 			synctest.Wait()
 			h.take()
-			f.write(t, does(deltafifo.Deleted, pod("a", "3", uid("one"))), does(deltafifo.Added, pod("a", "4", uid("two"))))
+			f.write(t, does(deltafifo.Deleted, kit.Pod("a", "3", kit.UID("one"))), does(deltafifo.Added, kit.Pod("a", "4", kit.UID("two"))))
 			h.open()
 			require.Equal(t, []string{"lost a@1", "add a@4"}, h.take())
 		})
@@ -108,14 +109,14 @@ func TestLatestTellsTheEndOfTheObjectThatTheHandlerKnows(t *testing.T) {
 		h := newGated()
 		f.joins(h, HandlerOptions{Delivery: Latest})
 		f.start()
-		f.list("1", pod("a", "1", uid("one")), pod("b", "1"))
+		f.list("1", kit.Pod("a", "1", kit.UID("one")), kit.Pod("b", "1"))
 		synctest.Wait()
 		h.pass()
 		h.pass()
-		f.apply(does(deltafifo.Modified, pod("b", "2")))
+		f.apply(does(deltafifo.Modified, kit.Pod("b", "2")))
 		synctest.Wait()
 		h.take()
-		f.apply(does(deltafifo.Deleted, pod("a", "3", uid("one"))), does(deltafifo.Added, pod("a", "4", uid("two"))), does(deltafifo.Deleted, pod("a", "5", uid("two"))))
+		f.apply(does(deltafifo.Deleted, kit.Pod("a", "3", kit.UID("one"))), does(deltafifo.Added, kit.Pod("a", "4", kit.UID("two"))), does(deltafifo.Deleted, kit.Pod("a", "5", kit.UID("two"))))
 		h.open()
 		require.Equal(t, []string{"lost a@1"}, h.take())
 	})
@@ -128,14 +129,14 @@ func TestLatestTellsWhatTheHandlerSawLast(t *testing.T) {
 		h := newGated()
 		f.joins(h, HandlerOptions{Delivery: Latest})
 		f.start()
-		f.list("1", pod("a", "1"), pod("b", "1"))
+		f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"))
 		synctest.Wait()
 		h.pass()
 		h.pass()
-		f.apply(does(deltafifo.Modified, pod("b", "2")))
+		f.apply(does(deltafifo.Modified, kit.Pod("b", "2")))
 		synctest.Wait()
 		h.take()
-		f.apply(does(deltafifo.Deleted, pod("a", "3")), does(deltafifo.Added, pod("a", "4")))
+		f.apply(does(deltafifo.Deleted, kit.Pod("a", "3")), does(deltafifo.Added, kit.Pod("a", "4")))
 		h.open()
 		require.Equal(t, []string{"update a@1 a@4"}, h.take())
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -38,12 +39,12 @@ func stored(t *testing.T, i *Informer[*corev1.Pod], name string) *corev1.Pod {
 
 func TestContract_D14_ARelistSaysNothingOfWhatDidNotChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		i, j := runs(t, s, Options[*corev1.Pod]{})
 		require.Len(t, j.take(), 2)
 		a := stored(t, i, "a")
-		s.set("20", pod("a", "1", label("twin", "yes")), pod("b", "2", uid("another")))
-		s.expire()
+		s.Set("20", kit.Pod("a", "1", kit.Label("twin", "yes")), kit.Pod("b", "2", kit.UID("another")))
+		s.Expire()
 		require.Equal(t, []string{"lost b@2", "add b@2"}, j.take(), "B74 is gone; another UID is another object")
 		require.Same(t, a, stored(t, i, "a"), "the stored pointer stays")
 		require.Equal(t, "20", i.Indexer().Version())
@@ -53,11 +54,11 @@ func TestContract_D14_ARelistSaysNothingOfWhatDidNotChange(t *testing.T) {
 
 func TestContract_D14_WithoutAListVersionEverythingCountsAsChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("", pod("a", "1"))
+		s := newScript("", kit.Pod("a", "1"))
 		i, j := runs(t, s, Options[*corev1.Pod]{})
 		require.Len(t, j.take(), 1)
-		s.set("", pod("a", "1", label("changed", "yes")))
-		s.expire()
+		s.Set("", kit.Pod("a", "1", kit.Label("changed", "yes")))
+		s.Expire()
 		time.Sleep(time.Minute)
 		require.Equal(t, []string{"update a@1 a@1"}, j.take())
 		require.Equal(t, "yes", stored(t, i, "a").Labels["changed"])
@@ -66,11 +67,11 @@ func TestContract_D14_WithoutAListVersionEverythingCountsAsChanged(t *testing.T)
 
 func TestContract_D14_WithoutVersionsOfTheirOwnObjectsCountAsChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", ""))
+		s := newScript("10", kit.Pod("a", ""))
 		_, j := runs(t, s, Options[*corev1.Pod]{})
 		require.Len(t, j.take(), 1)
-		s.set("20", pod("a", ""))
-		s.expire()
+		s.Set("20", kit.Pod("a", ""))
+		s.Expire()
 		require.Equal(t, []string{"update a@ a@"}, j.take())
 	})
 }
@@ -78,12 +79,12 @@ func TestContract_D14_WithoutVersionsOfTheirOwnObjectsCountAsChanged(t *testing.
 // T8: fake clientsets never change a resourceVersion.
 func TestContract_T8_AWatchEventIsAlwaysStoredAndTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"))
+		s := newScript("10", kit.Pod("a", "1"))
 		i, j := runs(t, s, Options[*corev1.Pod]{})
 		j.take()
 		for _, version := range []string{"1", "1", "", "0"} {
-			p := pod("a", version)
-			s.send(watch.Modified, p)
+			p := kit.Pod("a", version)
+			s.Send(watch.Modified, p)
 			require.Len(t, j.take(), 1)
 			require.Same(t, p, stored(t, i, "a"))
 		}
@@ -94,7 +95,7 @@ func TestContract_T8_AWatchEventIsAlwaysStoredAndTold(t *testing.T) {
 // all of it is in the store before anything is told.
 func TestContract_T9_TheStoreIsReplacedBeforeAnythingIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"), pod("c", "3"))
+		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
 		i := New(s, Options[*corev1.Pod]{Observe: observed})
 		j := &journal{}
 		relisted := false
@@ -109,8 +110,8 @@ func TestContract_T9_TheStoreIsReplacedBeforeAnythingIsTold(t *testing.T) {
 		start(t, i)
 		j.take()
 		relisted = true
-		s.set("20", pod("z", "15"), pod("c", "16"), pod("y", "17"))
-		s.expire()
+		s.Set("20", kit.Pod("z", "15"), kit.Pod("c", "16"), kit.Pod("y", "17"))
+		s.Expire()
 		lines := j.take()
 		require.ElementsMatch(t, []string{"lost a@1", "lost b@2"}, lines[:2])
 		require.Equal(t, []string{"add z@15", "update c@3 c@16", "add y@17"}, lines[2:])
@@ -120,7 +121,7 @@ func TestContract_T9_TheStoreIsReplacedBeforeAnythingIsTold(t *testing.T) {
 // D13: once for each object received, with no lock held.
 func TestContract_D13_TheTransformRunsOnceAndUnderNoLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		calls := 0
 		var i *Informer[*corev1.Pod]
 		i = New(s, Options[*corev1.Pod]{Observe: observed, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
@@ -133,11 +134,11 @@ func TestContract_D13_TheTransformRunsOnceAndUnderNoLock(t *testing.T) {
 		}})
 		start(t, i)
 		require.Equal(t, 2, calls)
-		s.send(watch.Modified, pod("a", "11"))
-		s.send(watch.Deleted, pod("b", "12"))
+		s.Send(watch.Modified, kit.Pod("a", "11"))
+		s.Send(watch.Deleted, kit.Pod("b", "12"))
 		synctest.Wait()
 		require.Equal(t, 4, calls)
-		s.expire()
+		s.Expire()
 		synctest.Wait()
 		require.Equal(t, 6, calls)
 		require.Equal(t, 2, i.Status().Objects)
@@ -146,36 +147,36 @@ func TestContract_D13_TheTransformRunsOnceAndUnderNoLock(t *testing.T) {
 
 func TestContract_D7_ATransformThatClearsIdentitiesBlindsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		i, j := runs(t, s, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
 			p.ResourceVersion, p.UID = "", ""
 			return p, nil
 		}})
 		require.Len(t, j.take(), 2)
 		a := stored(t, i, "a")
-		s.send(watch.Modified, pod("b", "11"))
+		s.Send(watch.Modified, kit.Pod("b", "11"))
 		require.Len(t, j.take(), 1)
 		require.Equal(t, "11", i.Indexer().Version(), "the version of before the transform")
-		s.set("20", pod("a", "1"), pod("b", "11", uid("another")))
-		s.expire()
+		s.Set("20", kit.Pod("a", "1"), kit.Pod("b", "11", kit.UID("another")))
+		s.Expire()
 		require.Equal(t, []string{"lost b@", "add b@"}, j.take(), "a did not change, b is another")
 		require.Same(t, a, stored(t, i, "a"))
-		s.send(watch.Deleted, pod("a", "21"))
-		s.send(watch.Added, pod("a", "22"))
+		s.Send(watch.Deleted, kit.Pod("a", "21"))
+		s.Send(watch.Added, kit.Pod("a", "22"))
 		require.Equal(t, []string{"delete a@", "add a@"}, j.take())
 	})
 }
 
 func TestContract_D7_TheKeyIsReadAfterTheTransform(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"))
+		s := newScript("10", kit.Pod("a", "1"))
 		i, j := runs(t, s, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
 			p.Name = "x-" + p.Name
 			return p, nil
 		}})
 		require.Equal(t, []string{"initial x-a@1"}, j.take())
 		stored(t, i, "x-a")
-		s.send(watch.Deleted, pod("a", "11"))
+		s.Send(watch.Deleted, kit.Pod("a", "11"))
 		require.Equal(t, []string{"delete x-a@11"}, j.take())
 		require.Zero(t, i.Indexer().Len())
 	})
@@ -184,16 +185,16 @@ func TestContract_D7_TheKeyIsReadAfterTheTransform(t *testing.T) {
 // D6: never back, while one history lasts.
 func TestContract_D6_TheVersionNeverGoesBack(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
-	f.list("10", pod("a", "5"))
+	f.list("10", kit.Pod("a", "5"))
 	for _, step := range []struct{ comes, is string }{
 		{"12", "12"}, {"11", "12"}, {"", "12"}, {"13", "13"}, {"garbage", "garbage"}, {"14", "14"},
 	} {
-		f.apply(does(deltafifo.Modified, pod("a", step.comes)))
+		f.apply(does(deltafifo.Modified, kit.Pod("a", step.comes)))
 		require.Equal(t, step.is, f.writer.Indexer().Version())
 	}
 	f.apply(deltafifo.Delta{Op: deltafifo.Bookmark, Version: "20"})
 	require.Equal(t, "20", f.writer.Indexer().Version())
-	f.list("15", pod("a", "14"))
+	f.list("15", kit.Pod("a", "14"))
 	require.Equal(t, "20", f.writer.Indexer().Version())
 	f.apply(deltafifo.Delta{Op: deltafifo.Begin, Fresh: true})
 	f.commits("3")
@@ -204,14 +205,14 @@ func TestContract_D6_TheVersionNeverGoesBack(t *testing.T) {
 func TestContract_T19_AnUpdateDuringARelistLosesNothing(t *testing.T) {
 	for _, replace := range []bool{false, true} {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)
-		f.list("1", pod("a", "1"))
+		f.list("1", kit.Pod("a", "1"))
 		store := f.clientgo.store
 		f.begins()
-		f.apply(does(deltafifo.Added, pod("a", "1")))
+		f.apply(does(deltafifo.Added, kit.Pod("a", "1")))
 		if replace {
-			require.NoError(t, store.Replace([]any{pod("a", "1")}, ""))
+			require.NoError(t, store.Replace([]any{kit.Pod("a", "1")}, ""))
 		} else {
-			require.NoError(t, store.Update(pod("a", "1", label("mine", "yes"))))
+			require.NoError(t, store.Update(kit.Pod("a", "1", kit.Label("mine", "yes"))))
 		}
 		f.commits("2")
 		require.Equal(t, 1, f.Status().Objects)
@@ -235,7 +236,7 @@ func (p *pager) List(ctx context.Context, o metav1.ListOptions) (runtime.Object,
 func TestPagesOfAListThatFailsConfirmNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pager{}
-		p.set("10", pod("a", "1"))
+		p.Set("10", kit.Pod("a", "1"))
 		i, _ := runs(t, p, Options[*corev1.Pod]{})
 		time.Sleep(time.Hour)
 		require.False(t, i.Status().Synced)
@@ -265,7 +266,7 @@ func TestWhatIsRecalledStaysAsItIs(t *testing.T) {
 		d.Recalled = true
 		return d
 	}
-	full("10", does(deltafifo.Added, pod("a", "1")), does(deltafifo.Added, pod("b", "2")))
+	full("10", does(deltafifo.Added, kit.Pod("a", "1")), does(deltafifo.Added, kit.Pod("b", "2")))
 	f.drain(t)
 	a, _ := f.writer.Indexer().Get(named("a"))
 	for _, o := range []struct {
@@ -277,7 +278,7 @@ func TestWhatIsRecalledStaysAsItIs(t *testing.T) {
 	}
 
 	ofA, ofB := recalled("a", "1"), recalled("b", "2")
-	require.NoError(t, f.clientgo.store.Delete(pod("b", "2"))) // by hand, meanwhile
+	require.NoError(t, f.clientgo.store.Delete(kit.Pod("b", "2"))) // by hand, meanwhile
 	full("20", ofA, ofB)
 	f.drain(t)
 	require.Equal(t, 2, transforms)
@@ -300,11 +301,11 @@ func TestNothingIsRecalledInDisguise(t *testing.T) {
 			}}, 1)
 			in, ctx := newInformerSink(f.core, f.run, 0), t.Context()
 			require.NoError(t, in.Begin(ctx, reflector.SameHistory))
-			require.NoError(t, in.Write(ctx, []deltafifo.Delta{does(deltafifo.Added, pod("a", "1"))}))
+			require.NoError(t, in.Write(ctx, []deltafifo.Delta{does(deltafifo.Added, kit.Pod("a", "1"))}))
 			require.NoError(t, in.Commit(ctx, "1"))
 			f.drain(t)
 			store := f.clientgo.store
-			require.NoError(t, store.Update(pod("b", "3"))) // by hand, as the server sent it
+			require.NoError(t, store.Update(kit.Pod("b", "3"))) // by hand, as the server sent it
 			for _, o := range []struct{ name, version string }{{"a", "1"}, {"a", "2"}, {"b", "3"}} {
 				_, ok := in.Recall(named(o.name), "uid-"+o.name, o.version)
 				require.False(t, ok, "%v", o)

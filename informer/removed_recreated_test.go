@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // A handler that is removed while it is stuck in the delete of an object that was
@@ -20,14 +21,14 @@ func TestAHandlerRemovedInTheMidstOfARecreationHoldsItsDelete(t *testing.T) {
 			r := f.joins(h, HandlerOptions{Delivery: delivery})
 			f.start()
 			defer h.open()
-			f.list("1", pod("a", "1", uid("one")))
+			f.list("1", kit.Pod("a", "1", kit.UID("one")))
 			synctest.Wait()
 			h.pass()
 			var other ghosts
-			f.apply(does(deltafifo.Modified, other.watch(pod("a", "2", uid("two")))))
+			f.apply(does(deltafifo.Modified, other.watch(kit.Pod("a", "2", kit.UID("two")))))
 			require.Equal(t, []string{"initial a@1", "lost a@1"}, h.take(), "and it is stuck in the second")
 			r.Stop()
-			f.apply(does(deltafifo.Modified, pod("a", "3", uid("two")))) // nor does the store hold it
+			f.apply(does(deltafifo.Modified, kit.Pod("a", "3", kit.UID("two")))) // nor does the store hold it
 			require.Zero(t, other.left())
 			runtime.KeepAlive(r)
 		})

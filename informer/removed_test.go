@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -91,7 +92,7 @@ func stuckAndRemoved(t *testing.T, api, where, company string) {
 	const objects = 2*burst + 2
 	var pods []*corev1.Pod
 	for n := range objects {
-		pods = append(pods, pod(fmt.Sprint(n), "1"))
+		pods = append(pods, kit.Pod(fmt.Sprint(n), "1"))
 	}
 	s, h := newScript("10", pods...), &stuckHandler{gate: make(chan struct{})}
 	defer close(h.gate)
@@ -109,7 +110,7 @@ func stuckAndRemoved(t *testing.T, api, where, company string) {
 	update := func() {
 		for n := range objects {
 			version++
-			s.send(watch.Modified, g.watch(pod(fmt.Sprint(n), fmt.Sprint(version))))
+			s.Send(watch.Modified, g.watch(kit.Pod(fmt.Sprint(n), fmt.Sprint(version))))
 		}
 		synctest.Wait()
 	}
@@ -141,7 +142,7 @@ func TestHandlersStopAtAnyMoment(t *testing.T) {
 		want := int64(1)
 		stays := f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { told.Add(1) }), HandlerOptions{})
 		f.start()
-		f.list("1", pod("a", "1"))
+		f.list("1", kit.Pod("a", "1"))
 		for n := range 100 {
 			var after atomic.Int64
 			var ended atomic.Bool
@@ -160,7 +161,7 @@ func TestHandlersStopAtAnyMoment(t *testing.T) {
 			})
 			for range 50 {
 				want++
-				f.apply(does(deltafifo.Modified, pod("a", fmt.Sprint(want))))
+				f.apply(does(deltafifo.Modified, kit.Pod("a", fmt.Sprint(want))))
 			}
 			stopping.Wait()
 			<-leaves.Done()

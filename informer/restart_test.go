@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -28,7 +29,7 @@ func starts(t *testing.T, i *Informer[*corev1.Pod]) (cancel func(), wait func())
 func TestContract_D24_ARestartTellsTheDifference(t *testing.T) {
 	for _, delivery := range []Delivery{Every, Latest} {
 		bubble(t, func(t *testing.T) {
-			s := newScript("10", pod("a", "1"), pod("b", "2"), pod("c", "3"))
+			s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
 			i, j := New(s, Options[*corev1.Pod]{Observe: observed}), &journal{}
 			reg, err := i.Handle(j, HandlerOptions{Delivery: delivery})
 			require.NoError(t, err)
@@ -45,13 +46,13 @@ func TestContract_D24_ARestartTellsTheDifference(t *testing.T) {
 			require.ErrorIs(t, i.Run(t.Context()), ErrStopped)
 
 			time.Sleep(time.Hour)
-			s.set("20", pod("a", "1"), pod("b", "12"), pod("d", "13"))
+			s.Set("20", kit.Pod("a", "1"), kit.Pod("b", "12"), kit.Pod("d", "13"))
 			cancel, wait = starts(t, i)
 			require.False(t, closed(i.Done()))
 			require.False(t, closed(reg.Done()))
 			require.Equal(t, []string{"lost c@3", "update b@2 b@12", "add d@13"}, j.take())
 			require.True(t, i.Status().Running && i.Status().Watching && !i.Status().Stopped)
-			s.send(watch.Modified, pod("a", "21"))
+			s.Send(watch.Modified, kit.Pod("a", "21"))
 			require.Equal(t, []string{"update a@1 a@21"}, j.take())
 			reg.Stop()
 			cancel()
@@ -66,7 +67,7 @@ func TestContract_D24_ARestartTellsTheDifference(t *testing.T) {
 // A restart while a handler of the run before has yet to return.
 func TestARestartDoesNotRunAHandlerTwice(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i := New(newScript("10", pod("a", "1"), pod("b", "2")), Options[*corev1.Pod]{Observe: observed})
+		i := New(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), Options[*corev1.Pod]{Observe: observed})
 		gate := make(chan struct{})
 		var inside, most atomic.Int32
 		_, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {
@@ -100,12 +101,12 @@ func TestARestartDoesNotRunAHandlerTwice(t *testing.T) {
 // After a restart the first list may come from a cache that is behind.
 func TestARestartDoesNotClaimAVersionThatItDoesNotHold(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "9"))
+		s := newScript("10", kit.Pod("a", "9"))
 		i := New(s, Options[*corev1.Pod]{Observe: observed})
 		cancel, wait := starts(t, i)
 		cancel()
 		wait()
-		s.set("5", pod("a", "3"))
+		s.Set("5", kit.Pod("a", "3"))
 		starts(t, i)
 		if stored(t, i, "a").ResourceVersion == "3" {
 			require.Equal(t, "5", i.Indexer().Version())
@@ -117,8 +118,8 @@ func TestARestartDoesNotClaimAVersionThatItDoesNotHold(t *testing.T) {
 func TestPartsOfOneStore(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		in := func(ns string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Namespace = ns } }
-		one, two := newScript("10", pod("a", "1", in("one"))), newScript("20", pod("a", "2", in("two")))
-		two.fail(errPoison)
+		one, two := newScript("10", kit.Pod("a", "1", in("one"))), newScript("20", kit.Pod("a", "2", in("two")))
+		two.Fail(errPoison)
 		i, j := Join([]reflector.Source{one, two}, Options[*corev1.Pod]{Observe: observed}), &journal{}
 		reg, err := i.Handle(j, HandlerOptions{})
 		require.NoError(t, err)
@@ -131,17 +132,17 @@ func TestPartsOfOneStore(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"initial a@1"}, late.take())
 		require.False(t, closed(lateReg.Synced()))
-		two.fail(nil)
+		two.Fail(nil)
 		require.NoError(t, i.WaitSynced(t.Context()))
 		require.Equal(t, []string{"initial a@2"}, j.take(), "of the initial state too")
 		require.Equal(t, []string{"initial a@2"}, late.take())
 		require.True(t, closed(reg.Synced()) && closed(lateReg.Synced()))
 		require.Equal(t, "10", i.Indexer().Version(), "the lowest")
-		two.send(watch.Modified, pod("a", "21", in("two")))
+		two.Send(watch.Modified, kit.Pod("a", "21", in("two")))
 		require.Equal(t, []string{"update a@2 a@21"}, j.take())
 		require.Equal(t, "10", i.Indexer().Version())
-		one.set("30")
-		one.expire()
+		one.Set("30")
+		one.Expire()
 		require.Equal(t, []string{"lost a@1"}, j.take(), "a relist sweeps its own part only")
 		require.Equal(t, "21", i.Indexer().Version())
 		require.True(t, i.Status().Watching)
@@ -153,7 +154,7 @@ func TestPartsOfOneStore(t *testing.T) {
 // handler has returned.
 func TestBegin(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
 		busy := make(chan struct{})
 		_, err := i.Handle(Funcs[*corev1.Pod]{Added: func(*corev1.Pod) { <-busy }}, HandlerOptions{})
 		require.NoError(t, err)
@@ -181,7 +182,7 @@ func TestBegin(t *testing.T) {
 // A run that is begun anew replaces what is stored, though its versions are the same.
 func TestBeginAnew(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i, j := New(newScript("10", pod("a", "1"), pod("b", "2")), Options[*corev1.Pod]{Observe: observed}), &journal{}
+		i, j := New(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), Options[*corev1.Pod]{Observe: observed}), &journal{}
 		j.mustHandle(t, i)
 		for _, test := range []struct {
 			anew bool

@@ -7,13 +7,15 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // A negative period opts out of the informer's own; zero takes it over.
 func TestAHandlerOptsOutOfResyncs(t *testing.T) {
 	for _, delivery := range []Delivery{Every, Latest} {
 		bubble(t, func(t *testing.T) {
-			s := newScript("10", pod("a", "1"))
+			s := newScript("10", kit.Pod("a", "1"))
 			i, j := runs(t, s, Options[*corev1.Pod]{Resync: time.Minute})
 			never := &journal{}
 			_, err := i.Handle(never, HandlerOptions{Delivery: delivery, Resync: -1})
@@ -23,7 +25,7 @@ func TestAHandlerOptsOutOfResyncs(t *testing.T) {
 			time.Sleep(time.Hour)
 			require.Len(t, j.take(), 60)
 			require.Empty(t, never.take())
-			s.send(watch.Modified, pod("a", "11"))
+			s.Send(watch.Modified, kit.Pod("a", "11"))
 			require.Equal(t, []string{"update a@1 a@11"}, never.take(), "changes it is told")
 		})
 	}

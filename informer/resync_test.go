@@ -9,16 +9,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // D11: the timer runs whatever the reflector is doing.
 func TestContract_D11_ResyncsGoOnWhileTheWatchIsDown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"))
+		s := newScript("10", kit.Pod("a", "1"))
 		i, j := runs(t, s, Options[*corev1.Pod]{Resync: 10 * time.Second})
 		j.take()
-		s.fail(errPoison)
-		s.expire()
+		s.Fail(errPoison)
+		s.Expire()
 		time.Sleep(9 * time.Second)
 		require.Empty(t, j.take())
 		time.Sleep(time.Second)
@@ -32,23 +34,23 @@ func TestContract_D11_ResyncsGoOnWhileTheWatchIsDown(t *testing.T) {
 // B76, T8: to the due handlers only, as an update from the object to itself.
 func TestContract_B76_OnlyDueHandlersAreResynced(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
-		i := makes(newScript("10", pod("a", "1"), pod("b", "2")), 10*time.Second, nil)
+		i := makes(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), 10*time.Second, nil)
 		byDefault, _ := records(t, i)
-		never, slow := &recorder{}, &recorder{}
-		_, err := i.AddEventHandlerWithResyncPeriod(recorderFuncs(never), 0)
+		never, slow := &kit.Recorder{}, &kit.Recorder{}
+		_, err := i.AddEventHandlerWithResyncPeriod(never.Handler(), 0)
 		require.NoError(t, err)
-		_, err = i.AddEventHandlerWithResyncPeriod(recorderFuncs(slow), 20*time.Second)
+		_, err = i.AddEventHandlerWithResyncPeriod(slow.Handler(), 20*time.Second)
 		require.NoError(t, err)
 		startFace(t, i)
-		for _, r := range []*recorder{byDefault, never, slow} {
-			require.Len(t, r.take(), 2)
+		for _, r := range []*kit.Recorder{byDefault, never, slow} {
+			require.Len(t, r.Take(), 2)
 		}
 		time.Sleep(10 * time.Second)
-		require.ElementsMatch(t, []string{"update a@1 a@1", "update b@2 b@2"}, byDefault.take())
-		require.Empty(t, slow.take())
+		require.ElementsMatch(t, []string{"update a@1 a@1", "update b@2 b@2"}, byDefault.Take())
+		require.Empty(t, slow.Take())
 		time.Sleep(10 * time.Second)
-		require.Len(t, slow.take(), 2)
-		require.Empty(t, never.take())
+		require.Len(t, slow.Take(), 2)
+		require.Empty(t, never.Take())
 	})
 }
 
@@ -56,7 +58,7 @@ func TestContract_B76_OnlyDueHandlersAreResynced(t *testing.T) {
 func TestContract_T12_ResyncPeriods(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		asks := func(i cache.SharedIndexInformer, period time.Duration) time.Duration {
-			reg, err := i.AddEventHandlerWithResyncPeriod(recorderFuncs(&recorder{}), period)
+			reg, err := i.AddEventHandlerWithResyncPeriod((&kit.Recorder{}).Handler(), period)
 			require.NoError(t, err)
 			return reg.(*clientgoRegistration).registration.options.Resync
 		}
@@ -66,7 +68,7 @@ func TestContract_T12_ResyncPeriods(t *testing.T) {
 		require.Equal(t, time.Second, asks(i, time.Millisecond), "at least a second")
 		require.Equal(t, time.Second*5, asks(i, time.Second*5))
 		require.Zero(t, asks(i, 0))
-		_, err := i.AddEventHandlerWithResyncPeriod(recorderFuncs(&recorder{}), -1)
+		_, err := i.AddEventHandlerWithResyncPeriod((&kit.Recorder{}).Handler(), -1)
 		require.ErrorIs(t, err, ErrNegative)
 		i = makes(newScript("1"), time.Minute, nil)
 		require.Equal(t, 30*time.Second, asks(i, 30*time.Second))
@@ -78,19 +80,19 @@ func TestContract_T12_ResyncPeriods(t *testing.T) {
 
 func TestATypedInformerResyncsThroughItsClientgoFace(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Resync: time.Minute}).Shared()
+		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Resync: time.Minute}).Shared()
 		r, _ := records(t, i)
 		startFace(t, i)
-		r.take()
+		r.Take()
 		time.Sleep(time.Minute)
-		require.Equal(t, []string{"update a@1 a@1"}, r.take())
+		require.Equal(t, []string{"update a@1 a@1"}, r.Take())
 	})
 }
 
 // A resync is delivered between two events, of one moment of the store.
 func TestAResyncIsOneMoment(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"), pod("b", "2"))
+		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		i, h := New(s, Options[*corev1.Pod]{Observe: observed}), newGated()
 		_, err := i.Handle(h, HandlerOptions{Resync: time.Minute})
 		require.NoError(t, err)
@@ -98,13 +100,13 @@ func TestAResyncIsOneMoment(t *testing.T) {
 		h.pass()
 		h.pass()
 		h.take()
-		s.send(watch.Modified, pod("a", "11"))
+		s.Send(watch.Modified, kit.Pod("a", "11"))
 		synctest.Wait()
-		s.send(watch.Modified, pod("b", "12"))
+		s.Send(watch.Modified, kit.Pod("b", "12"))
 		time.Sleep(3 * time.Minute) // three ticks; the handler has the first event in hand
 		h.pass()
 		require.Equal(t, []string{"update a@1 a@11", "update b@2 b@12"}, h.take(), "what comes before the resync")
-		s.send(watch.Deleted, pod("a", "13"))
+		s.Send(watch.Deleted, kit.Pod("a", "13"))
 		h.open()
 		lines := h.take()
 		require.ElementsMatch(t, []string{"update a@11 a@11", "update b@12 b@12"}, lines[:2], "one tick is pending at most")
@@ -114,12 +116,12 @@ func TestAResyncIsOneMoment(t *testing.T) {
 
 func TestNoResyncBeforeTheInitialState(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"))
-		s.fail(errPoison)
+		s := newScript("10", kit.Pod("a", "1"))
+		s.Fail(errPoison)
 		_, j := runs(t, s, Options[*corev1.Pod]{Resync: time.Second})
 		time.Sleep(5 * time.Second)
 		require.Empty(t, j.take())
-		s.fail(nil)
+		s.Fail(nil)
 		time.Sleep(time.Minute)
 		require.Equal(t, "initial a@1", j.take()[0])
 	})

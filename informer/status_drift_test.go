@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // A list that brings nothing new is no change; that the server was there it shows.
@@ -22,23 +24,23 @@ func TestLastEventIsTheLastChange(t *testing.T) {
 		require.Zero(t, i.Status().LastEvent, "the first list is empty")
 		relists := func(version string, pods ...*corev1.Pod) Status {
 			time.Sleep(3 * time.Minute) // so that no back-off is left
-			s.set(version, pods...)
-			s.expire()
+			s.Set(version, pods...)
+			s.Expire()
 			synctest.Wait()
 			st := i.Status()
 			require.Equal(t, time.Now(), st.Confirmed)
 			require.Zero(t, st.Staleness)
 			return st
 		}
-		require.Equal(t, relists("20", pod("a", "11")).LastEvent, time.Now(), "an add")
+		require.Equal(t, relists("20", kit.Pod("a", "11")).LastEvent, time.Now(), "an add")
 		last := time.Now()
-		require.Equal(t, relists("30", pod("a", "11")).LastEvent, last, "nothing")
-		require.Equal(t, relists("40", pod("a", "31")).LastEvent, time.Now(), "an update")
+		require.Equal(t, relists("30", kit.Pod("a", "11")).LastEvent, last, "nothing")
+		require.Equal(t, relists("40", kit.Pod("a", "31")).LastEvent, time.Now(), "an update")
 		require.Equal(t, relists("50").LastEvent, time.Now(), "a delete")
 		last = time.Now()
 		require.Equal(t, relists("60").LastEvent, last, "nothing again")
 		time.Sleep(time.Minute)
-		s.send(watch.Added, pod("a", "61"))
+		s.Send(watch.Added, kit.Pod("a", "61"))
 		synctest.Wait()
 		require.Equal(t, time.Now(), i.Status().LastEvent)
 	})
@@ -46,7 +48,7 @@ func TestLastEventIsTheLastChange(t *testing.T) {
 
 func TestRunningIsTrueUntilRunHasReturned(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i, h := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Observe: observed}), newGated()
+		i, h := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed}), newGated()
 		_, err := i.Handle(h, HandlerOptions{})
 		require.NoError(t, err)
 		require.False(t, i.Status().Running)
@@ -87,7 +89,7 @@ func (h *halves) List(ctx context.Context, o metav1.ListOptions) (apiruntime.Obj
 func TestNothingOfHalfAStateIsKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var half ghosts
-		i := New[*corev1.Pod](&halves{newScript("10", pod("a", "1"), pod("b", "2"))}, Options[*corev1.Pod]{
+		i := New[*corev1.Pod](&halves{newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}, Options[*corev1.Pod]{
 			PageSize: 2, Observe: observed,
 			Transform: func(p *corev1.Pod) (*corev1.Pod, error) { return half.watch(p), nil },
 		})
@@ -106,14 +108,14 @@ func TestNothingOfHalfAStateIsKept(t *testing.T) {
 // What went wrong in one run is no error of the next one; that it happened counts.
 func TestTheErrorOfAnOldRunIsForgotten(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"))
-		s.fail(errPoison)
+		s := newScript("10", kit.Pod("a", "1"))
+		s.Fail(errPoison)
 		i := New(s, Options[*corev1.Pod]{Observe: observed})
 		cancel, wait := starts(t, i)
 		cancel()
 		wait()
 		require.ErrorIs(t, i.Status().LastError, errPoison, "why it never was synced")
-		s.fail(nil)
+		s.Fail(nil)
 		starts(t, i)
 		st := i.Status()
 		require.True(t, st.Watching)

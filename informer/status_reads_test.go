@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // Whoever asks how a handler is doing meets it at every point of its way to sleep. The
@@ -30,7 +31,7 @@ func TestAskingDoesNotRaceWithAHandlerThatGoesToSleep(t *testing.T) {
 				gate := make(chan struct{}) // another one never sleeps: who is the last to sleep locks more
 				stuck := f.joins(ticketed(gate), HandlerOptions{})
 				f.start()
-				f.list("1", pod("a", "1"))
+				f.list("1", kit.Pod("a", "1"))
 				over := make(chan struct{})
 				var asking sync.WaitGroup
 				asking.Go(func() {
@@ -40,7 +41,7 @@ func TestAskingDoesNotRaceWithAHandlerThatGoesToSleep(t *testing.T) {
 					}
 				})
 				for n := range 2000 {
-					f.apply(does(deltafifo.Modified, pod("a", fmt.Sprint(n+2))))
+					f.apply(does(deltafifo.Modified, kit.Pod("a", fmt.Sprint(n+2))))
 					for range 20 { // so that it goes to sleep; a lock would hide the race
 						runtime.Gosched()
 					}
@@ -93,7 +94,7 @@ func inTime(t *testing.T, what string, f func()) {
 func TestAskingDoesNotWaitForIndexFunctions(t *testing.T) {
 	moments := map[string]func(s *script, i *Informer[*corev1.Pod], stuck *stuckIndex) (is func()){
 		"in a change": func(s *script, i *Informer[*corev1.Pod], stuck *stuckIndex) func() {
-			return func() { s.send(watch.Added, pod(stuck.name, "11")) }
+			return func() { s.Send(watch.Added, kit.Pod(stuck.name, "11")) }
 		},
 		"in AddIndexes": func(_ *script, i *Informer[*corev1.Pod], stuck *stuckIndex) func() {
 			return func() { _ = i.AddIndexes(stuck.index()) }
@@ -101,7 +102,7 @@ func TestAskingDoesNotWaitForIndexFunctions(t *testing.T) {
 	}
 	for when, moment := range moments {
 		t.Run(when, func(t *testing.T) {
-			s, stuck := newScript("10", pod("a", "1")), newStuckIndex("a")
+			s, stuck := newScript("10", kit.Pod("a", "1")), newStuckIndex("a")
 			o := Options[*corev1.Pod]{Observe: observed}
 			if when == "in a change" {
 				stuck = newStuckIndex("b")
@@ -138,7 +139,7 @@ func (*told) Handle(Change[*corev1.Pod]) {}
 // nobody who asks how the informer is doing.
 func TestStatusDoesNotWaitForIndexFunctions(t *testing.T) {
 	stuck := newStuckIndex("a")
-	i := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+	i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
 	ctx, cancel := context.WithCancel(t.Context())
 	wait, err := i.Start(ctx)
 	require.NoError(t, err)
@@ -156,7 +157,7 @@ func TestStatusDoesNotWaitForIndexFunctions(t *testing.T) {
 // Every wait ends with its context, also behind an index function that is stuck.
 func TestWaitDeliveredEndsWithItsContextBehindAStuckIndexFunction(t *testing.T) {
 	stuck := newStuckIndex("a")
-	i := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+	i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
 	run, cancel := context.WithCancel(t.Context())
 	wait, err := i.Start(run)
 	require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // aFlood is an inspected handler that takes no time but for one pod, on which it waits at a gate.
@@ -25,10 +26,10 @@ func aFlood(t *testing.T, n int, stuckOn string) (f *fed, gate chan struct{}) {
 	f.start()
 	f.Inspector()
 	f.list("1")
-	f.apply(does(deltafifo.Added, pod("first", "2")))
+	f.apply(does(deltafifo.Added, kit.Pod("first", "2")))
 	synctest.Wait()
 	for i := range n {
-		f.apply(does(deltafifo.Added, pod(fmt.Sprint(i), fmt.Sprint(i+3))))
+		f.apply(does(deltafifo.Added, kit.Pod(fmt.Sprint(i), fmt.Sprint(i+3))))
 	}
 	gate <- struct{}{}
 	synctest.Wait()
@@ -80,7 +81,7 @@ func TestAQuickHandlerThatGetsStuckInASingleEventIsSeenWithIt(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			f, gate := aFlood(t, 0, fmt.Sprint(on))
 			for n := range on + 1 {
-				f.apply(does(deltafifo.Added, pod(fmt.Sprint(n), fmt.Sprint(n+3))))
+				f.apply(does(deltafifo.Added, kit.Pod(fmt.Sprint(n), fmt.Sprint(n+3))))
 				synctest.Wait()
 			}
 			pass(time.Minute)
@@ -120,7 +121,7 @@ func TestAHandlerThatBecomesSlowIsSeenInEachCall(t *testing.T) {
 		f.Inspector()
 		f.list("1")
 		for i := range 400 {
-			f.apply(does(deltafifo.Added, pod(fmt.Sprint(i), fmt.Sprint(i+3))))
+			f.apply(does(deltafifo.Added, kit.Pod(fmt.Sprint(i), fmt.Sprint(i+3))))
 		}
 		f.start()
 		pass(100 * 600 * time.Millisecond)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // client-go's API shows the indexes that were declared with types, as its own.
@@ -18,15 +19,15 @@ func TestIndexesWithTypesAreShownToClientgo(t *testing.T) {
 	byName := indexer.Index[*corev1.Pod]{Name: "name", Append: func(values []string, p *corev1.Pod) []string { return append(values, p.Name) }}
 	i := New(newScript("1"), Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byName}})
 	x := i.Shared().GetIndexer()
-	require.NoError(t, x.Add(pod("a", "1")))
+	require.NoError(t, x.Add(kit.Pod("a", "1")))
 	require.ElementsMatch(t, []string{"name", indexer.NamespaceIndex}, keysOf(x.GetIndexers()))
 
-	values, err := x.GetIndexers()["name"](pod("b", "1"))
+	values, err := x.GetIndexers()["name"](kit.Pod("b", "1"))
 	require.NoError(t, err)
 	require.Equal(t, []string{"b"}, values)
 	_, err = x.GetIndexers()["name"]("no pod")
 	require.ErrorContains(t, err, `index "name"`)
-	found, err := x.Index("name", pod("a", "7"))
+	found, err := x.Index("name", kit.Pod("a", "7"))
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	_, err = x.Index("name", &corev1.Node{})
@@ -52,13 +53,13 @@ func TestAnIndexIsNeverVisibleWithoutItsFunction(t *testing.T) {
 		}
 		return nil, nil
 	}}
-	require.NoError(t, x.Add(pod("a", "1")))
+	require.NoError(t, x.Add(kit.Pod("a", "1")))
 	require.NoError(t, x.AddIndexers(late))
 	require.NotZero(t, seen)
 	require.NotNil(t, x.GetIndexers()["late"])
 	require.ErrorIs(t, x.AddIndexers(cache.Indexers{"late": byLabels}), indexer.ErrIndexExists)
 	before := seen
-	_, err := x.GetIndexers()["late"](pod("b", "1"))
+	_, err := x.GetIndexers()["late"](kit.Pod("b", "1"))
 	require.NoError(t, err)
 	require.Equal(t, before+1, seen, "an index that could not be added replaces no function")
 }
@@ -90,12 +91,12 @@ func TestAnIndexFunctionThatFailsInAStoreWithoutInformerIsNotSilent(t *testing.T
 	var told []error
 	s.failed = func(err error) { told = append(told, err) }
 	for _, poison := range []string{"error", "panic"} {
-		bad := pod("a", "1", label("poison", poison))
+		bad := kit.Pod("a", "1", kit.Label("poison", poison))
 		require.ErrorIs(t, s.Add(bad), errPoison)
 		require.ErrorIs(t, s.Update(bad), errPoison)
 		require.Empty(t, told, "who is told it by an error")
 
-		require.NoError(t, s.Replace([]any{bad, pod("b", "1")}, "1"))
+		require.NoError(t, s.Replace([]any{bad, kit.Pod("b", "1")}, "1"))
 		require.Nil(t, s.Transaction(cache.Transaction{Type: cache.TransactionTypeUpdate, Object: bad}))
 		require.Len(t, told, 2)
 		for _, err := range told {

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -79,10 +80,10 @@ func TestRunReturnsThoughTheTransformDoesNot(t *testing.T) {
 
 func stuckTransformAt(t *testing.T, moment string, stuck *stuckTransform) {
 	defer stuck.open()
-	s, sources := newScript("10", pod("a", "1")), []reflector.Source{}
+	s, sources := newScript("10", kit.Pod("a", "1")), []reflector.Source{}
 	switch moment {
 	case "a list":
-		s.set("10", pod("a", "1"), pod("b", "2", label("stuck", "x")))
+		s.Set("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("stuck", "x")))
 	case "another source":
 		sources = append(sources, newScript("10"))
 	}
@@ -98,9 +99,9 @@ func stuckTransformAt(t *testing.T, moment string, stuck *stuckTransform) {
 	key := named("b")
 	switch moment {
 	case "a watch", "another source":
-		s.send(watch.Added, pod("b", "11", label("stuck", "x")))
+		s.Send(watch.Added, kit.Pod("b", "11", kit.Label("stuck", "x")))
 	case "a delete":
-		s.send(watch.Deleted, pod("a", "11", label("stuck", "x")))
+		s.Send(watch.Deleted, kit.Pod("a", "11", kit.Label("stuck", "x")))
 		key = named("a")
 	}
 	synctest.Wait()
@@ -130,20 +131,20 @@ func TestATransformOfTheRunBefore(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				stuck := newStuckTransform(ending)
 				defer stuck.open()
-				s, j := newScript("10", pod("a", "1")), &journal{}
+				s, j := newScript("10", kit.Pod("a", "1")), &journal{}
 				i := New(s, Options[*corev1.Pod]{Transform: stuck.transform, Observe: observed})
 				_, err := i.Handle(j, HandlerOptions{})
 				require.NoError(t, err)
 				cancel, wait := starts(t, i)
-				s.send(watch.Modified, pod("a", "11", label("stuck", "x")))
+				s.Send(watch.Modified, kit.Pod("a", "11", kit.Label("stuck", "x")))
 				synctest.Wait()
 				endsInTime(t, cancel, wait, stuck.open)
 
-				s.set("20", pod("a", "12"))
+				s.Set("20", kit.Pod("a", "12"))
 				starts(t, i)
 				stuck.open()
 				time.Sleep(time.Second)
-				s.send(watch.Modified, pod("a", "21"))
+				s.Send(watch.Modified, kit.Pod("a", "21"))
 				require.Equal(t, []string{"initial a@1", "update a@1 a@12", "update a@12 a@21"}, j.take())
 				st := i.Status()
 				require.True(t, st.Running && st.Watching)
@@ -162,7 +163,7 @@ func TestTheEndOfARunWaitsForASlowTransform(t *testing.T) {
 			return p, nil
 		}
 		seen := newEvents()
-		i := New(newScript("10", pod("a", "1"), pod("b", "2")), Options[*corev1.Pod]{Transform: slow, Observe: seen.observe})
+		i := New(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), Options[*corev1.Pod]{Transform: slow, Observe: seen.observe})
 		cancel, wait := starts(t, i)
 		endsInTime(t, cancel, wait, func() {})
 		require.Empty(t, of[*TransformStuckError](seen))

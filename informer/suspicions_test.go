@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -19,7 +20,7 @@ import (
 // at once, is not refused.
 func TestAHandlerIsTakenBetweenTwoRuns(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i := New(newScript("10", pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
 		shared := i.Shared().(Shared)
 		between, goOn := make(chan struct{}), make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -33,15 +34,15 @@ func TestAHandlerIsTakenBetweenTwoRuns(t *testing.T) {
 		cancel()
 		<-between
 		added := make(chan error, 1)
-		r := &recorder{}
+		r := &kit.Recorder{}
 		go func() {
-			_, err := shared.AddEventHandler(recorderFuncs(r))
+			_, err := shared.AddEventHandler(r.Handler())
 			added <- err
 		}()
 		pends(t, added)
 		close(goOn)
 		require.NoError(t, <-added)
-		require.Equal(t, []string{"initial a@1"}, r.take())
+		require.Equal(t, []string{"initial a@1"}, r.Take())
 		end()
 		synctest.Wait()
 		_, err := shared.AddEventHandler(cache.ResourceEventHandlerFuncs{})
@@ -65,7 +66,7 @@ func TestNotServedSinceEndsWithAList(t *testing.T) {
 // the one that has found it ends before it has done so; and by no run after that.
 func TestASharedValueThatWasChangedIsNotForgotten(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1"))
+		s := newScript("10", kit.Pod("a", "1"))
 		i, j := New(s, Options[*corev1.Pod]{Observe: observed}), &journal{}
 		if !i.core.sharing.watched {
 			t.Skip("shared values are watched in verify mode")
@@ -73,12 +74,12 @@ func TestASharedValueThatWasChangedIsNotForgotten(t *testing.T) {
 		j.mustHandle(t, i)
 		cancel, wait := starts(t, i)
 		require.Equal(t, []string{"initial a@1"}, j.take())
-		s.fail(errPoison)
+		s.Fail(errPoison)
 		close(i.core.sharing.broken)
 		synctest.Wait()
 		cancel()
 		wait()
-		s.fail(nil)
+		s.Fail(nil)
 		for _, want := range [][]string{{"update a@1 a@1"}, nil, nil} {
 			cancel, wait = starts(t, i)
 			time.Sleep(time.Second)
@@ -98,13 +99,13 @@ func TestABeginningAnewLeavesTheNewerObjectOfAnotherSource(t *testing.T) {
 		j.in = append(j.in, newInformerSink(j.core, j.run, uint16(part)))
 	}
 	j.begins(1, reflector.SameHistory)
-	j.tell(1, does(deltafifo.Added, pod("a", "15")))
+	j.tell(1, does(deltafifo.Added, kit.Pod("a", "15")))
 	j.commits(1, "20")
 	j.begins(0, reflector.SameHistory)
-	j.tell(0, does(deltafifo.Added, pod("a", "5")), does(deltafifo.Added, pod("b", "6")))
+	j.tell(0, does(deltafifo.Added, kit.Pod("a", "5")), does(deltafifo.Added, kit.Pod("b", "6")))
 	j.commits(0, "10")
 	a, _ := podsIn(j.core).Get(indexer.Key{Namespace: "default", Name: "a"})
 	require.Equal(t, "15", a.ResourceVersion)
-	j.tell(0, does(deltafifo.Deleted, pod("a", "15")))
+	j.tell(0, does(deltafifo.Deleted, kit.Pod("a", "15")))
 	require.Equal(t, 2, j.writer.Indexer().Len())
 }

@@ -11,13 +11,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // What is stored as any is seen, and told, as pods.
 func TestATypedViewOfAnInformerOfAnything(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := newScript("10", pod("a", "1", label("app", "x")), pod("b", "2"))
+		s := newScript("10", kit.Pod("a", "1", kit.Label("app", "x")), kit.Pod("b", "2"))
 		shared := JoinShared([]reflector.Source{s}, reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: observed})
 		i, ok := As[*corev1.Pod](shared)
 		require.True(t, ok)
@@ -35,7 +36,7 @@ func TestATypedViewOfAnInformerOfAnything(t *testing.T) {
 		start(t, i)
 		require.NoError(t, i.WaitSynced(t.Context()))
 		require.ElementsMatch(t, []string{"initial a@1", "initial b@2"}, every.take())
-		s.send(watch.Modified, pod("a", "11", label("app", "x")))
+		s.Send(watch.Modified, kit.Pod("a", "11", kit.Label("app", "x")))
 		require.Equal(t, []string{"update a@1 a@11"}, every.take())
 		require.NoError(t, i.WaitVersion(t.Context(), "11"))
 
@@ -75,7 +76,7 @@ func TestATypedViewOfAnInformerOfAnything(t *testing.T) {
 func TestContract_D25_AnInformerOfOneTypeKnownAtRunTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		seen := newEvents()
-		s := newScript("10", pod("a", "1"))
+		s := newScript("10", kit.Pod("a", "1"))
 		shared := JoinShared([]reflector.Source{s}, reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: seen.observe})
 		require.NoError(t, shared.SetTransform(func(any) (any, error) { return &corev1.Service{}, nil }))
 		i, _ := As[*corev1.Pod](shared)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -45,17 +46,17 @@ func TestWaitForWaitsForTheObjectsOwnSource(t *testing.T) {
 		result := make(chan error, 3)
 		wait := func(p *corev1.Pod) { go func() { result <- i.WaitFor(t.Context(), p) }() }
 
-		wait(pod("x", "7", inside("b")))
+		wait(kit.Pod("x", "7", inside("b")))
 		pends(t, result)
-		b.send(watch.Added, pod("x", "7", inside("b")))
+		b.Send(watch.Added, kit.Pod("x", "7", inside("b")))
 		require.NoError(t, <-result, "it has come")
 
-		wait(pod("deleted", "9", inside("b")))
+		wait(kit.Pod("deleted", "9", inside("b")))
 		pends(t, result)
-		b.send(watch.Deleted, pod("x", "9", inside("b")))
+		b.Send(watch.Deleted, kit.Pod("x", "9", inside("b")))
 		require.NoError(t, <-result, "its source is past it")
 
-		wait(pod("x", "10", inside("elsewhere")))
+		wait(kit.Pod("x", "10", inside("elsewhere")))
 		require.ErrorIs(t, <-result, ErrNoSource)
 
 		ctx, cancel := context.WithCancel(t.Context())
@@ -71,19 +72,19 @@ func TestWaitForWaitsForTheObjectsOwnSource(t *testing.T) {
 // What could not be prepared is in no store, at whatever version that is.
 func TestWhoWaitsForAQuarantinedVersionIsTold(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := newScript("5", pod("a", "3", label("poison", "error")), pod("b", "4"))
+		s := newScript("5", kit.Pod("a", "3", kit.Label("poison", "error")), kit.Pod("b", "4"))
 		i := New(s, Options[*corev1.Pod]{Observe: observed, Transform: poisonous})
 		stop := start(t, i)
 		require.NoError(t, i.WaitVersion(t.Context(), "4"))
 		require.ErrorIs(t, i.WaitVersion(t.Context(), "3"), ErrQuarantined, "of a list")
-		s.send(watch.Modified, pod("b", "6", label("poison", "panic")))
+		s.Send(watch.Modified, kit.Pod("b", "6", kit.Label("poison", "panic")))
 		require.ErrorIs(t, i.WaitVersion(t.Context(), "6"), ErrQuarantined)
-		require.ErrorIs(t, i.WaitFor(t.Context(), pod("b", "6")), ErrQuarantined)
-		s.send(watch.Modified, pod("b", "7"))
+		require.ErrorIs(t, i.WaitFor(t.Context(), kit.Pod("b", "6")), ErrQuarantined)
+		s.Send(watch.Modified, kit.Pod("b", "7"))
 		require.NoError(t, i.WaitVersion(t.Context(), "7"))
 		require.NoError(t, i.WaitVersion(t.Context(), "6"), "the object has come, in a newer version")
-		s.set("10", pod("b", "7"))
-		s.expire()
+		s.Set("10", kit.Pod("b", "7"))
+		s.Expire()
 		require.NoError(t, i.WaitVersion(t.Context(), "10"))
 		require.NoError(t, i.WaitVersion(t.Context(), "3"), "the list does not hold it any more")
 		require.Empty(t, i.core.quarantined.versions)
@@ -96,7 +97,7 @@ func TestWhoWaitsForAVersionThatNeverComesIsTold(t *testing.T) {
 	for _, version := range []string{"", "a/b"} {
 		t.Run(fmt.Sprintf("%q", version), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				i := New(newScript(version, pod("a", "")), Options[*corev1.Pod]{Observe: observed})
+				i := New(newScript(version, kit.Pod("a", "")), Options[*corev1.Pod]{Observe: observed})
 				result := make(chan error, 1)
 				go func() { result <- i.WaitVersion(t.Context(), "5") }()
 				pends(t, result)
@@ -137,13 +138,13 @@ func TestWaitForOfJoinedSourcesWaitsForTheStore(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			f.list("5", pod("b", "3"), pod("a", "4"))
+			f.list("5", kit.Pod("b", "3"), kit.Pod("a", "4"))
 		}()
 		synctest.Wait() // in the midst of the commit
 		_, stored := f.writer.Indexer().Get(named("a"))
 		require.False(t, stored)
 		result := make(chan error, 1)
-		go func() { result <- f.WaitFor(t.Context(), pod("a", "4")) }()
+		go func() { result <- f.WaitFor(t.Context(), kit.Pod("a", "4")) }()
 		pends(t, result)
 		close(gate)
 		<-done

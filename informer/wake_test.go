@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // The publisher shows events first and wakes sleepers then. A handler that is
@@ -21,7 +22,7 @@ func TestEventsAreKeptForAHandlerThatIsYetToBeWoken(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	slow, quick := &journal{}, &journal{}
 	r1, r2 := f.joins(slow, HandlerOptions{}), f.joins(quick, HandlerOptions{})
-	f.list("1", pod("a", "1"))
+	f.list("1", kit.Pod("a", "1"))
 	for _, r := range []*registration{r1, r2} { // no goroutines: the test takes their steps
 		r.life = delivering
 		f.deliver(r)
@@ -29,7 +30,7 @@ func TestEventsAreKeptForAHandlerThatIsYetToBeWoken(t *testing.T) {
 	require.True(t, f.processor.park(r1), "r1 sleeps")
 
 	f.processor.log.Append(eventlog.Event{
-		Pair: eventlog.Pair{Old: pod("a", "1"), New: pod("a", "2")}, Header: eventlog.Header{Kind: eventlog.Updated},
+		Pair: eventlog.Pair{Old: kit.Pod("a", "1"), New: kit.Pod("a", "2")}, Header: eventlog.Header{Kind: eventlog.Updated},
 	})
 	f.processor.log.Publish() // as sharedProcessor.publish does, before it wakes
 	f.deliver(r2)
@@ -52,7 +53,7 @@ func TestNoWakeIsLost(t *testing.T) {
 	var told atomic.Int64
 	f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { told.Add(1) }), HandlerOptions{})
 	f.start()
-	f.list("1", pod("a", "1"))
+	f.list("1", kit.Pod("a", "1"))
 	deadline := time.Now().Add(time.Second)
 	for n := int64(1); time.Now().Before(deadline); n++ {
 		for since := time.Now(); told.Load() < n; {
@@ -62,6 +63,6 @@ func TestNoWakeIsLost(t *testing.T) {
 		for range n % 257 { // so as to meet the handler at every point of its way to sleep
 			told.Load()
 		}
-		f.apply(does(deltafifo.Modified, pod("a", fmt.Sprint(n))))
+		f.apply(does(deltafifo.Modified, kit.Pod("a", fmt.Sprint(n))))
 	}
 }

@@ -10,8 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
@@ -108,22 +106,6 @@ func does(op deltafifo.Op, p *corev1.Pod) deltafifo.Delta {
 }
 
 func named(name string) indexer.Key { return indexer.Key{Namespace: "default", Name: name} }
-
-func uid(u string) func(*corev1.Pod) {
-	return func(p *corev1.Pod) { p.UID = types.UID(u) }
-}
-
-func label(key, value string) func(*corev1.Pod) {
-	return func(p *corev1.Pod) { p.Labels = map[string]string{key: value} }
-}
-
-// survive makes panics of handlers not end the process, for one test. Such
-// tests do not run in parallel.
-func survive(t *testing.T) {
-	really, handlers := utilruntime.ReallyCrash, utilruntime.PanicHandlers
-	utilruntime.ReallyCrash, utilruntime.PanicHandlers = false, nil
-	t.Cleanup(func() { utilruntime.ReallyCrash, utilruntime.PanicHandlers = really, handlers })
-}
 
 // eventually waits, outside of bubbles, for what is about to happen.
 func eventually(t *testing.T, what func() bool, message string) {
