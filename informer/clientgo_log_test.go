@@ -3,8 +3,6 @@ package informer
 import (
 	"context"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,80 +10,33 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
-	"k8s.io/klog/v2/textlogger"
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
-
-// lines is a log that can be looked at.
-type lines struct {
-	mu  sync.Mutex
-	all []string
-}
-
-func (l *lines) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-
-	l.all = append(l.all, string(line))
-	return len(line), nil
-}
-
-func (l *lines) logger() klog.Logger {
-	return textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(l)))
-}
-
-func (l *lines) reset() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-
-	l.all = nil
-}
-
-// count returns how many lines contain a text.
-func (l *lines) count(text string) (n int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-
-	for _, line := range l.all {
-		if strings.Contains(line, text) {
-			n++
-		}
-	}
-	return n
-}
-
-// captured lets a test see klog's lines. Such tests do not run in parallel.
-func captured(t *testing.T) *lines {
-	l := &lines{}
-	klog.SetLogger(l.logger())
-	t.Cleanup(func() { klog.SetLogger(klog.Logger{}) })
-	return l
-}
 
 // A handler's logger gets what there is to say of it.
 func TestTheLoggerOfAHandler(t *testing.T) {
 	handlers := utilruntime.PanicHandlers
 	kit.SurvivePanics(t)
 	utilruntime.PanicHandlers = handlers // those that log
-	elsewhere, mine := captured(t), &lines{}
-	logger := mine.logger()
+	elsewhere, mine := kit.CaptureLog(t), &kit.Log{}
+	logger := mine.Logger()
 	bubble(t, func(t *testing.T) {
 		i := NewSharedIndexInformer(listerWatcher{newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0, nil)
 		period := minimumResync
 		_, err := i.AddEventHandlerWithOptions(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { panic("of the handler") }},
 			cache.HandlerOptions{Logger: &logger, ResyncPeriod: &period})
 		require.NoError(t, err)
-		require.Equal(t, 1, mine.count("No resyncs"), "T12")
+		require.Equal(t, 1, mine.Count("No resyncs"), "T12")
 		startFace(t, i)
-		require.Equal(t, 1, mine.count("of the handler"), "%q", mine.all)
-		require.Zero(t, elsewhere.count("of the handler"))
+		require.Equal(t, 1, mine.Count("of the handler"), "%q", mine.Lines())
+		require.Zero(t, elsewhere.Count("of the handler"))
 	})
 }
 
 func TestTheLoggerOfAnInformer(t *testing.T) {
-	elsewhere, mine := captured(t), &lines{}
-	logger := mine.logger()
+	elsewhere, mine := kit.CaptureLog(t), &kit.Log{}
+	logger := mine.Logger()
 	bubble(t, func(t *testing.T) {
 		s := newScript("10")
 		s.Fail(errPoison)
@@ -93,8 +44,8 @@ func TestTheLoggerOfAnInformer(t *testing.T) {
 			Logger: &logger, ListerWatcher: listerWatcher{s}, Handler: (&kit.Recorder{}).Handler(),
 		})
 		runsController(t, c)
-		require.Positive(t, mine.count(errPoison.Error()))
-		require.Zero(t, elsewhere.count(errPoison.Error()))
+		require.Positive(t, mine.Count(errPoison.Error()))
+		require.Zero(t, elsewhere.Count(errPoison.Error()))
 	})
 }
 
@@ -125,8 +76,8 @@ func TestTheContextOfRunGoesWithWhatIsReported(t *testing.T) {
 	utilruntime.PanicHandlers = append(slices.Clip(panics), func(ctx context.Context, _ any) { seen <- ctx.Value(value{}) })
 	utilruntime.ErrorHandlers = append(slices.Clip(errs), func(ctx context.Context, _ error, _ string, _ ...any) { seen <- ctx.Value(value{}) }) //nolint:reassign // it is there to be set
 	t.Cleanup(func() { utilruntime.ErrorHandlers = errs })                                                                                       //nolint:reassign // as above
-	elsewhere, mine := captured(t), &lines{}
-	ctx, cancel := context.WithCancel(context.WithValue(klog.NewContext(t.Context(), mine.logger()), value{}, "of the context"))
+	elsewhere, mine := kit.CaptureLog(t), &kit.Log{}
+	ctx, cancel := context.WithCancel(context.WithValue(klog.NewContext(t.Context(), mine.Logger()), value{}, "of the context"))
 	defer cancel()
 
 	s := newScript("10", kit.Pod("a", "1"))
@@ -142,8 +93,8 @@ func TestTheContextOfRunGoesWithWhatIsReported(t *testing.T) {
 	require.Equal(t, "of the context", <-seen)
 	cancel()
 	wait()
-	require.Equal(t, 1, mine.count("of the handler"), "%q", mine.all)
-	require.Equal(t, 1, mine.count("clientgo_log_test.go"), "the panic's own line: %q", mine.all)
-	require.Positive(t, mine.count(errPoison.Error()))
-	require.Zero(t, elsewhere.count("of the handler")+elsewhere.count(errPoison.Error()))
+	require.Equal(t, 1, mine.Count("of the handler"), "%q", mine.Lines())
+	require.Equal(t, 1, mine.Count("clientgo_log_test.go"), "the panic's own line: %q", mine.Lines())
+	require.Positive(t, mine.Count(errPoison.Error()))
+	require.Zero(t, elsewhere.Count("of the handler")+elsewhere.Count(errPoison.Error()))
 }

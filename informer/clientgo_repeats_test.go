@@ -65,7 +65,7 @@ func TestRepeatsAreForgotten(t *testing.T) {
 
 // A panic of the only handler comes out of Run, after which nothing is told any more.
 func TestContract_B98_APanicOfNewInformersHandlerComesOutOfRun(t *testing.T) {
-	captured(t)
+	kit.CaptureLog(t)
 	bubble(t, func(t *testing.T) {
 		var told []string
 		_, c := NewInformer(listerWatcher{newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{

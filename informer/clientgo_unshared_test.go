@@ -112,7 +112,7 @@ func TestContract_B89_TransformsOfAnInformerThatNobodyShares(t *testing.T) {
 // Misuse of a constructor that returns no error: kept, told by what returns
 // one, and by Run.
 func TestMisuseOfTheConstructors(t *testing.T) {
-	log := captured(t)
+	log := kit.CaptureLog(t)
 	for name, c := range map[string]struct {
 		made cache.SharedIndexInformer
 		want error
@@ -120,7 +120,7 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 		"no source": {NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil), ErrNoSource},
 		"a period":  {NewSharedIndexInformer(listerWatcher{mute{}}, &corev1.Pod{}, -1, nil), ErrNegative},
 	} {
-		log.reset()
+		log.Reset()
 		_, err := c.made.AddEventHandler((&kit.Recorder{}).Handler())
 		require.ErrorIs(t, err, c.want, name)
 		require.ErrorIs(t, c.made.SetTransform(nil), c.want, name)
@@ -129,7 +129,7 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 		require.ErrorIs(t, core.WaitSynced(t.Context()), c.want, name)
 		require.ErrorIs(t, core.Status().LastError, c.want, name)
 		c.made.RunWithContext(t.Context())
-		require.Equal(t, 1, log.count(c.want.Error()), name)
+		require.Equal(t, 1, log.Count(c.want.Error()), name)
 		require.NoError(t, c.made.GetStore().Add(kit.Pod("a", "1")), "the store is there")
 	}
 	for name, c := range map[string]struct {
@@ -140,10 +140,10 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 		"no handler": {cache.InformerOptions{ListerWatcher: listerWatcher{mute{}}}, ErrNoHandler},
 		"a period":   {cache.InformerOptions{ListerWatcher: listerWatcher{mute{}}, Handler: (&kit.Recorder{}).Handler(), ResyncPeriod: -1}, ErrNegative},
 	} {
-		log.reset()
+		log.Reset()
 		store, controller := NewInformerWithOptions(c.o)
 		controller.RunWithContext(t.Context())
-		require.Equal(t, 1, log.count(c.want.Error()), name)
+		require.Equal(t, 1, log.Count(c.want.Error()), name)
 		require.False(t, controller.HasSynced() || closed(controller.HasSyncedChecker().Done()), name)
 		require.NoError(t, store.Add(kit.Pod("a", "1")))
 	}
@@ -175,7 +175,7 @@ func TestWrongTypesAreNamed(t *testing.T) {
 
 // Nil stands for the default, as in client-go.
 func TestANilErrorHandler(t *testing.T) {
-	log := captured(t)
+	log := kit.CaptureLog(t)
 	bubble(t, func(t *testing.T) {
 		s := newScript("10")
 		s.Fail(errPoison)
@@ -183,13 +183,13 @@ func TestANilErrorHandler(t *testing.T) {
 		quietly(t, i)
 		require.NoError(t, i.SetWatchErrorHandler(nil))
 		startFace(t, i)
-		require.Positive(t, log.count(errPoison.Error()))
+		require.Positive(t, log.Count(errPoison.Error()))
 	})
 }
 
 // A second call of Run, which is refused, takes nothing from the first.
 func TestContract_B98_APanicEndsTheRunAfterASecondCall(t *testing.T) {
-	captured(t)
+	kit.CaptureLog(t)
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		_, c := NewInformer(listerWatcher{newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{

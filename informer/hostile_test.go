@@ -199,26 +199,26 @@ func (c *counter) Write(p []byte) (int, error) {
 // However many objects there are to complain about, there are few lines in the
 // log, and they say how many are missing.
 func TestTheLogIsNotFlooded(t *testing.T) {
-	log := captured(t)
+	log := kit.CaptureLog(t)
 	bubble(t, func(t *testing.T) {
 		const objects = 5000
 		f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
 		f.options.Observe = nil
-		f.logTo(klog.NewContext(t.Context(), log.logger()))
+		f.logTo(klog.NewContext(t.Context(), log.Logger()))
 		storm := func() {
 			for i := range objects {
 				f.write(t, does(deltafifo.Modified, kit.Pod(fmt.Sprint(i), "7", kit.Label("poison", "error"))))
 			}
 		}
 		storm()
-		require.Equal(t, maxLines, log.count("quarantined"))
-		require.Equal(t, 1, log.count("Too many lines"))
+		require.Equal(t, maxLines, log.Count("quarantined"))
+		require.Equal(t, 1, log.Count("Too many lines"))
 		require.EqualValues(t, objects, f.status.quarantined.Load(), "all of them are counted")
 		time.Sleep(time.Minute)
 		storm()
-		require.Equal(t, 2*maxLines, log.count("quarantined"))
-		require.Equal(t, 1, log.count(fmt.Sprintf("lines=%d", objects-maxLines)), "what is missing is told")
-		require.LessOrEqual(t, log.count(""), 2*maxLines+3)
+		require.Equal(t, 2*maxLines, log.Count("quarantined"))
+		require.Equal(t, 1, log.Count(fmt.Sprintf("lines=%d", objects-maxLines)), "what is missing is told")
+		require.LessOrEqual(t, log.Count(""), 2*maxLines+3)
 	})
 }
 

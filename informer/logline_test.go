@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -99,8 +100,8 @@ func TestLogsOfAllEvents(t *testing.T) {
 
 // Of one cause there is a line a second, which says how many were left out.
 func TestLinesAreNotRepeated(t *testing.T) {
-	l := captured(t)
-	w := &lineWriter{ctx: context.Background(), log: l.logger()}
+	l := kit.CaptureLog(t)
+	w := &lineWriter{ctx: context.Background(), log: l.Logger()}
 	now := time.Now()
 	write := func(e Event) {
 		line, ok := lineOf(e)
@@ -112,15 +113,15 @@ func TestLinesAreNotRepeated(t *testing.T) {
 		write(HandlerExited{Handler: "bad"})
 	}
 	write(HandlerLagging{Handler: "another"})
-	require.Equal(t, 2, l.count("The handler lags"))
-	require.Equal(t, 1, l.count("ended its goroutine"))
-	require.Zero(t, l.count("repeated"))
+	require.Equal(t, 2, l.Count("The handler lags"))
+	require.Equal(t, 1, l.Count("ended its goroutine"))
+	require.Zero(t, l.Count("repeated"))
 	now = now.Add(time.Second)
 	write(HandlerLagging{Handler: "slow", Backlog: 8})
 	write(HandlerExited{Handler: "bad"})
-	require.Equal(t, 3, l.count("The handler lags"))
-	require.Equal(t, 2, l.count("repeated=99"))
+	require.Equal(t, 3, l.Count("The handler lags"))
+	require.Equal(t, 2, l.Count("repeated=99"))
 	now = now.Add(time.Second)
 	write(HandlerLagging{Handler: "slow", Backlog: 9})
-	require.Equal(t, 2, l.count("repeated"), "nothing was left out meanwhile")
+	require.Equal(t, 2, l.Count("repeated"), "nothing was left out meanwhile")
 }

@@ -76,9 +76,9 @@ func TestAServerThatDoesNotStreamIsNoError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				source.script = newScript("5", kit.Pod("a", "3"))
-				log := &lines{}
+				log := &kit.Log{}
 				i := New(source, Options[*corev1.Pod]{})
-				ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), log.logger()))
+				ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), log.Logger()))
 				defer cancel()
 				wait, err := i.Start(ctx)
 				require.NoError(t, err)
@@ -97,8 +97,8 @@ func TestAServerThatDoesNotStreamIsNoError(t *testing.T) {
 				time.Sleep(time.Minute)
 				require.Zero(t, i.Status().Objects, "it has not listed")
 				require.Equal(t, st.Notes, i.Status().Notes)
-				require.Equal(t, 1, log.count("listed, not streamed"))
-				for _, line := range log.all {
+				require.Equal(t, 1, log.Count("listed, not streamed"))
+				for _, line := range log.Lines() {
 					require.False(t, strings.HasPrefix(line, "E"), line)
 				}
 				cancel()
@@ -134,9 +134,9 @@ func TestABrokenStreamIsOneError(t *testing.T) {
 		for _, streaming := range []reflector.Streaming{reflector.StreamingUnknown, reflector.StreamingSupported} {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					log := &lines{}
+					log := &kit.Log{}
 					i := New(streamless{newScript("5", kit.Pod("a", "3")), streaming, stream}, Options[*corev1.Pod]{})
-					ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), log.logger()))
+					ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), log.Logger()))
 					defer cancel()
 					wait, err := i.Start(ctx)
 					require.NoError(t, err)
@@ -146,12 +146,12 @@ func TestABrokenStreamIsOneError(t *testing.T) {
 					require.Equal(t, 1, st.Errors)
 					require.Error(t, st.LastError)
 					failures := 0
-					for _, line := range log.all {
+					for _, line := range log.Lines() {
 						if strings.HasPrefix(line, "E") {
 							failures++
 						}
 					}
-					require.Equal(t, 1, failures, log.all)
+					require.Equal(t, 1, failures, log.Lines())
 					cancel()
 					wait()
 				})

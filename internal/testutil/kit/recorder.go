@@ -57,6 +57,13 @@ func (r *Recorder) Lines() []string {
 	return slices.Clone(r.lines)
 }
 
+// Reset forgets the lines.
+func (r *Recorder) Reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines, r.objects = nil, nil
+}
+
 // Sorted is Take for lines in no certain order.
 func (r *Recorder) Sorted() []string {
 	lines := r.Take()
