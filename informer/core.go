@@ -17,8 +17,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// core is the informer under all of its views: the store, the queue before it, the
-// processor behind it, and the goroutines that move changes along.
+// core is the informer under all of its views: the queue, the store, the processor, and the
+// goroutines that move changes along.
 //
 //	reflector, one a source  ->  queue  ->  processLoop  ->  log  ->  one goroutine a handler
 //
@@ -27,51 +27,52 @@ type core struct {
 	options   Options[any]
 	objects   objectType
 	sources   []reflector.Source
-	misuse    error // what was wrong with the constructor's arguments
+	misuse    error // the error in the constructor's arguments, nil for none
 	writer    *indexer.Writer
 	processor *sharedProcessor
 	status    status
 	versions  versionWaiters
 	arrivals  arrivals
-	// quarantined is what all parts have quarantined, for those who wait for a version.
-	quarantined quarantined
-	tally       tally
-	measures    atomic.Pointer[measures] // nil as long as nobody has inspected the informer
-	hooks       hooks
-	lister      lister.Lister[any]
-	observing   chan struct{} // holds one while the user's observer is called; nil without one
-	logger      lazyLogger
-	ownLogger   *klog.Logger  // that the constructor was given; nil for that of each run's context
-	synced      chan struct{} // closed once the store holds all of every source
-	disguised   atomic.Bool   // the transform has changed a UID or version
-	renames     atomic.Bool   // the transform has changed a key
-	sharing     sharing
-	decodeTimes reflector.DecodeTimes
-	// followed says of each source whether its last run ended in the midst of a watch that
-	// nothing put in doubt, byHand whether a user has written into the store.
+	// quarantined holds the quarantined objects of all sources, for callers that wait for a
+	// version.
+	quarantined      quarantined
+	tally            tally
+	measures         atomic.Pointer[measures] // nil until somebody inspects the informer
+	hooks            hooks
+	lister           lister.Lister[any]
+	observing        chan struct{} // holds one while the user's observer is called; nil without one
+	logger           lazyLogger
+	ownLogger        *klog.Logger  // the constructor's logger; nil to use the logger of each run's context
+	synced           chan struct{} // closed once the store holds all objects of every source
+	rewritesIdentity atomic.Bool   // the transform has changed a UID or version
+	renames          atomic.Bool   // the transform has changed a key
+	sharing          sharing
+	decodeTimes      reflector.DecodeTimes
+	// followed says, for each source, whether its last run ended in the middle of a trusted watch.
+	// writtenByHand says whether a user has written into the store.
 	followed      []atomic.Bool
 	writtenByHand atomic.Bool
 
-	// The processLoop's own.
-	parts     []part
-	completed int // of how many of the parts the store holds all
-	poisoned  int // how many objects of all parts could not be prepared
-	reached   *reached
-	batch     []deltafifo.Delta // taken out of the queue, and still to be applied
-	changes   []deltafifo.Delta // those of the present write section
-	applied   int               // how many of these are made
-	marked    []uint16          // the parts of which bookmarks are among them
-	aside     asides
+	// Owned by the processLoop.
+	parts            []part
+	completed        int // number of parts with complete content in the store
+	quarantinedCount int // number of quarantined objects of all parts
+	reached          *reached
+	batch            []deltafifo.Delta // taken out of the queue, still to be applied
+	changes          []deltafifo.Delta // the deltas of the present write section
+	applied          int               // number of changes made in this section
+	marked           []uint16          // parts with a bookmark among changes
+	aside            asides
 
 	// mu guards the life of the informer.
 	mu    sync.Mutex
 	phase phase
-	again bool // it was begun by Start, and may be begun again
-	run   *run // the present one, or else the last; the first one before it begins
+	again bool // Start began the informer, so it may be begun again
+	run   *run // the present run, or the last; before the first run, the one to begin
 }
 
-// newCore makes a core of objects of a type. It has these indexes, whatever the
-// options say.
+// newCore makes a core for one object type. It uses the given indexes instead of those in the
+// options.
 func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], sources ...reflector.Source) *core {
 	c := &core{
 		options: o,
@@ -120,9 +121,8 @@ func (c *core) newStore(indexes []indexer.Index[any]) (*indexer.Writer, error) {
 	})
 }
 
-// observe passes an event on: to the user's observer, to the hook, or else to the
-// log. The observer is called for one event at a time, on a goroutine of its own,
-// which it may end.
+// observe passes an event on to the user's observer and the hook, or else to the log. The observer
+// is called for one event at a time, on a separate goroutine, and may end that goroutine.
 func (c *core) observe(e Event) {
 	if c.options.Observe != nil {
 		c.observing <- struct{}{}
@@ -135,8 +135,8 @@ func (c *core) observe(e Event) {
 	}
 }
 
-// logTo sets the context by which events are logged that nobody else is told. A logger
-// that the constructor was given counts before the context's.
+// logTo sets the context for logging events that neither observer nor hook takes. The constructor's
+// logger, if given, takes precedence over the context's.
 func (c *core) logTo(ctx context.Context) {
 	if c.ownLogger != nil {
 		ctx = klog.NewContext(ctx, *c.ownLogger)
@@ -144,7 +144,7 @@ func (c *core) logTo(ctx context.Context) {
 	c.logger.use(ctx)
 }
 
-// misused returns what was wrong with the constructor's arguments, if anything.
+// misused returns the error in the constructor's arguments, or nil.
 func (c *core) misused() error {
 	if c.misuse == nil {
 		return nil

@@ -124,7 +124,7 @@ func (s *intake) nextToFill() (batch []deltafifo.Delta) {
 
 // commit ends a full state, whoever has told it.
 func (s *intake) commit(ctx context.Context, version string) error {
-	s.staged, s.renamed, s.renaming = false, s.renaming, nil
+	s.staged, s.storedKeys, s.stagedKeys = false, s.stagedKeys, nil
 	s.afresh.Store(false)
 	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})
 }

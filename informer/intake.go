@@ -20,35 +20,34 @@ type intake struct {
 	run    *run
 	part   uint16
 	staged bool // a full state is arriving
-	// afresh says that what is stored is not to be trusted, until a full state is
-	// committed that holds none of it.
+	// afresh says that the stored objects are not to be trusted. It is reset when a full state
+	// without any of them is committed.
 	afresh atomic.Bool
-	// pass shares the values of objects after the transform; nil where there is
-	// none, or where the objects are not the informer's alone.
+	// pass shares the values of objects after the transform. It is nil without a transform, or if
+	// the objects are not the informer's alone.
 	pass *sharepass.Pass
 
-	// fill is what a user has filled the store with, nil once it was written, and filled
-	// how many of its objects were.
+	// fill is the state that a user has filled the store with, nil once it is written. filled is
+	// the number of its objects written so far.
 	fill   *State[any]
 	filled int
 
-	// renamed has the keys that the transform has changed, by those that the
-	// server knows, for what cannot be transformed later. That of the full
-	// state that is arriving replaces it in the end.
-	renamed, renaming map[indexer.Key]indexer.Key
+	// storedKeys maps a server's key to the key under which its object is stored, where the
+	// transform changed the key. A later event whose transform fails still finds the object by it.
+	// When a full state is committed, stagedKeys replaces storedKeys.
+	storedKeys, stagedKeys map[indexer.Key]indexer.Key
 
-	// The batch that is being written, and up to where the transform was called.
+	// The batch being written, and the number of its deltas given to the transform.
 	batch       []deltafifo.Delta
 	transformed int
-	// transforming is the key of the object that the transform is called with, nil
-	// outside of it. Who sets it to nil has what becomes of the object: the reflector's
-	// goroutine or, where the transform did not return in time at the end of the run,
-	// who abandons the sink. What the transform brings later is dropped.
+	// transforming is the key of the object in the transform, nil outside of a call. The goroutine
+	// that sets it to nil decides about the object: the reflector's goroutine, or abandon, if the
+	// transform did not return in time at the end of the run. A result after abandon is dropped.
 	transforming atomic.Pointer[indexer.Key]
 	abandoned    chan struct{} // closed when the sink is abandoned; nil without a transform
 }
 
-// newIntake returns the sink of a part in a run. Nothing of the run goes on yet.
+// newIntake returns the sink of a part for a run. The run's goroutines have not started yet.
 func newIntake(c *core, run *run, part uint16) *intake {
 	s := &intake{core: c, run: run, part: part}
 	p := &c.parts[part]
@@ -64,7 +63,7 @@ func newIntake(c *core, run *run, part uint16) *intake {
 	return s
 }
 
-// abandon gives up a sink whose transform is running, and returns the key of its object.
+// abandon gives up a sink with a running transform, and returns the key of the object in it.
 func (s *intake) abandon() (key indexer.Key, stuck bool) {
 	running := s.transforming.Load()
 	if running == nil || !s.transforming.CompareAndSwap(running, nil) {
@@ -75,9 +74,9 @@ func (s *intake) abandon() (key indexer.Key, stuck bool) {
 	return key, true
 }
 
-// back is called when the transform has returned for an object, or ended the goroutine. It
-// returns false where the sink is abandoned.
-func (s *intake) back(from *deltafifo.Delta) bool {
+// transformReturned is called when the transform has returned for an object, or ended its
+// goroutine. It returns false if the sink is abandoned.
+func (s *intake) transformReturned(from *deltafifo.Delta) bool {
 	if s.transforming.CompareAndSwap(&from.Key, nil) {
 		return true
 	}
@@ -91,12 +90,12 @@ var (
 	_ reflector.Resumer  = (*intake)(nil)
 )
 
-// Recall returns what is stored of an object, transformed as it is. Where the
-// transform has ever changed an identity, stored objects do not tell the server's; nor
-// does one that was put by hand.
+// Recall returns the stored, transformed object if it has this UID and version. It returns nothing
+// if the transform has ever changed an identity, because stored objects do not show the server's
+// identity then; nor for an object written by hand.
 func (s *intake) Recall(key indexer.Key, uid, version string) (stored any, ok bool) {
 	stored, ok = s.core.writer.Stored(key)
-	if !ok || s.afresh.Load() || s.core.disguised.Load() || identityOf(stored) != (identity{uid, version}) {
+	if !ok || s.afresh.Load() || s.core.rewritesIdentity.Load() || identityOf(stored) != (identity{uid, version}) {
 		return nil, false
 	}
 	s.core.writer.Freeze(func(tx *indexer.Tx) {
@@ -110,8 +109,8 @@ func (s *intake) Recall(key indexer.Key, uid, version string) (stored any, ok bo
 	return stored, true
 }
 
-// DecodesHere is called by a reflector that decodes the objects itself. With a
-// transform, which may write into them, values are shared when it has run.
+// DecodesHere is called by a reflector that decodes the objects itself. A transform may write into
+// an object, so with a transform its values are shared only after the transform has run.
 func (s *intake) DecodesHere() (t *share.Table, values bool) {
 	table := s.core.sharing.table
 	if table == nil || s.core.options.Transform == nil {
@@ -122,7 +121,7 @@ func (s *intake) DecodesHere() (t *share.Table, values bool) {
 }
 
 func (s *intake) Begin(ctx context.Context, h reflector.History) error {
-	s.staged, s.renaming = true, nil
+	s.staged, s.stagedKeys = true, nil
 	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, Fresh: h == reflector.NewHistory, Anew: s.afresh.Load()})
 }
 
@@ -132,7 +131,7 @@ func (s *intake) Commit(ctx context.Context, version string) error {
 }
 
 func (s *intake) Abort(ctx context.Context) error {
-	s.staged, s.renaming = false, nil
+	s.staged, s.stagedKeys = false, nil
 	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Abort})
 }
 
@@ -146,18 +145,18 @@ func (s *intake) Write(ctx context.Context, batch []deltafifo.Delta) error {
 	return s.write(ctx)
 }
 
-// Resume goes on with a batch in which the transform has ended the goroutine. The
-// object that it was called with is quarantined.
+// Resume continues with a batch after the transform has ended the goroutine. The object given to
+// the transform is quarantined.
 func (s *intake) Resume(ctx context.Context) error {
 	d := &s.batch[s.transformed-1]
-	if !s.back(d) {
+	if !s.transformReturned(d) {
 		return ErrStopped
 	}
 	s.quarantine(d, fmt.Errorf("%w: %w", ErrTransform, indexer.ErrGoexit))
 	return s.write(ctx)
 }
 
-// write prepares what is left of the batch, and queues it.
+// write prepares the rest of the batch, and queues it.
 func (s *intake) write(ctx context.Context) error {
 	transform, batch := s.core.options.Transform, s.batch
 	for i := s.transformed; i < len(batch); i++ {
@@ -187,8 +186,8 @@ func (s *intake) write(ctx context.Context) error {
 	return s.run.queue.Push(ctx, batch...)
 }
 
-// heard notes what the source has said. A bookmark without a version tells that a watch
-// has brought what changed since the run before: the source has opened that watch.
+// heard notes that the source has sent something. A bookmark without a version comes from the
+// source itself: a new watch has brought all changes since the previous run.
 func (s *intake) heard(last *deltafifo.Delta) {
 	if last.Op == deltafifo.Bookmark && last.Version == "" {
 		s.core.status.confirmed(s.part)
@@ -197,18 +196,18 @@ func (s *intake) heard(last *deltafifo.Delta) {
 	s.core.status.received(s.part, last.Op == deltafifo.Bookmark)
 }
 
-// transform prepares the object of one delta. Where that fails the object is
-// quarantined; a delete is a delete all the same. It may end the goroutine. It returns
-// [ErrStopped] where the run was over before the transform was called, or returned.
+// transform prepares the object of one delta. If the transform fails, the object is quarantined; a
+// delete is applied all the same. The transform may end the goroutine. transform returns
+// [ErrStopped] if the run ended before the user's function was called or returned.
 func (s *intake) transform(d *deltafifo.Delta, transform func(any) (any, error)) error {
 	s.transforming.Store(&d.Key) // first: the end of the run looks at it after stopping
 	if s.run.stopping.Load() {
-		s.back(d)
+		s.transformReturned(d)
 		return ErrStopped
 	}
 	obj, err := s.core.guarded(transform, d.Object)
 	switch {
-	case !s.back(d):
+	case !s.transformReturned(d):
 		return ErrStopped
 	case err != nil:
 		s.quarantine(d, err)
@@ -218,24 +217,24 @@ func (s *intake) transform(d *deltafifo.Delta, transform func(any) (any, error))
 	return nil
 }
 
-// transformedTo takes over what the transform has made of an object.
+// transformedTo stores the result of the transform in the delta.
 func (s *intake) transformedTo(d *deltafifo.Delta, obj any) {
 	if s.pass != nil {
 		s.sharePassed(d.Key, d.Object, obj)
 	}
 	d.Object = obj
 	if identityOf(obj) != (identity{d.UID, d.Version}) {
-		s.core.disguised.Store(true)
+		s.core.rewritesIdentity.Store(true)
 	}
-	// The key is what the stored object says, so that whoever computes it
-	// from the object finds it. UID and version stay what the server sent.
+	// The key is computed from the transformed object, as every reader of the store computes it.
+	// UID and version stay those of the server.
 	if key, ok := keyOf(obj); ok && key != d.Key {
 		s.rename(d.Op, d.Key, key)
 		d.Key = key
 	}
 }
 
-// quarantine lets go of an object that cannot be prepared.
+// quarantine drops an object that cannot be prepared, and reports it.
 func (s *intake) quarantine(d *deltafifo.Delta, err error) {
 	key := d.Key
 	d.Object, d.Key = nil, s.storedKey(key)
@@ -259,16 +258,16 @@ func (s *intake) sharePassed(key indexer.Key, decoded, result any) {
 	s.pass.Share(decoded, result)
 }
 
-// rename notes that the transform has changed a key.
+// rename records that the transform has changed a key.
 func (s *intake) rename(op deltafifo.Op, from, to indexer.Key) {
 	if op == deltafifo.Deleted {
-		delete(s.renamed, from)
+		delete(s.storedKeys, from)
 		return
 	}
 	s.core.renames.Store(true)
-	known := &s.renamed
+	known := &s.storedKeys
 	if s.staged {
-		known = &s.renaming
+		known = &s.stagedKeys
 	}
 	if *known == nil {
 		*known = make(map[indexer.Key]indexer.Key)
@@ -276,10 +275,10 @@ func (s *intake) rename(op deltafifo.Op, from, to indexer.Key) {
 	(*known)[from] = to
 }
 
-// storedKey returns the key under which an object is stored that cannot be
-// transformed any more.
+// storedKey returns the key under which an object is stored, for an object that cannot be
+// transformed now.
 func (s *intake) storedKey(key indexer.Key) indexer.Key {
-	to, ok := s.renamed[key]
+	to, ok := s.storedKeys[key]
 	if !ok {
 		return key
 	}
@@ -289,8 +288,7 @@ func (s *intake) storedKey(key indexer.Key) indexer.Key {
 	return to
 }
 
-// guarded calls a transform. A panic, or a result that cannot be stored, is an
-// error.
+// guarded calls a transform. It returns a panic, or a result that cannot be stored, as an error.
 func (c *core) guarded(transform func(any) (any, error), obj any) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -101,7 +101,7 @@ func (c *core) move(run *run) (read func()) {
 		reading.wait()
 		c.finish(run)
 		call(run.options.Stopped)
-		close(run.settled)
+		close(run.ownerTold)
 		run.handlers.Wait()
 		tellEnd()
 		close(run.returned)
@@ -157,7 +157,7 @@ func (c *core) tryJoin(r *registration, mayWait bool) (settled <-chan struct{}, 
 		case err == nil:
 			c.processor.add(tx, r)
 		case c.phase == stopped:
-			settled = c.run.settled
+			settled = c.run.ownerTold
 		}
 	})
 	return settled, err

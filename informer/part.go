@@ -9,54 +9,54 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// part is what the processLoop knows of one source. The sources of an informer
-// are disjoint at any one version: a full state of one says nothing of the others'
-// objects. But an object may move, and its sources tell of that in any order, see
-// moved.go.
+// part is the processLoop's state of one source. The sources of an informer are disjoint at any one
+// version: a full state of one source says nothing about the objects of others. But an object may
+// move between sources, and their reports arrive in any order, see moved.go.
 type part struct {
 	content    content
 	versioned  bool // a full state had a version
 	quarantine quarantine
-	readIn     *run        // the last run in which a full state has been applied
-	fill       *State[any] // what a user has filled it with, until that is in the store
-	// untrusted says that a run was to trust nothing of what is stored, and that no full
-	// state has taken its place since: a run may end before.
+	readIn     *run        // the last run in which a full state was applied
+	fill       *State[any] // a user's state for the source, nil once it is in the store
+	// untrusted says that a run distrusted all stored objects, and that no full state has replaced
+	// them since. A run may end before that.
 	untrusted bool
-	// renewed says that a full state has taken the place of all that is stored since a shared
-	// value was found changed.
+	// renewed says that a full state has replaced all stored objects since a shared value was found
+	// changed.
 	renewed bool
 
 	// While a full state arrives:
-	staging  *indexer.Staging
-	fresh    bool              // its history is another one than before
-	anew     bool              // nothing of what is stored is to be trusted
-	aside    asides            // of the objects that were put
-	sick     quarantine        // its own
-	changes  int               // how many objects it has put or deleted, when it is committed
-	expected []deltafifo.Delta // the changes that it makes, while somebody expects an event
+	staging          *indexer.Staging
+	fresh            bool              // it belongs to another history than the stored objects
+	anew             bool              // no stored object is to be trusted
+	aside            asides            // of the objects put into it
+	stagedQuarantine quarantine        // its quarantined objects
+	changes          int               // number of objects it put or deleted at commit
+	expected         []deltafifo.Delta // its changes, collected while somebody expects an event
 }
 
-// content is what the store holds of a source.
+// content says how much of a source the store holds.
 type content uint8
 
 const (
 	empty    content = iota
-	filled           // what a user has filled it with; nothing says yet that the source has no more
-	complete         // a full state, or what it was filled with and all changes since
+	filled           // a user's state; the source may have more
+	complete         // a full state, or a user's state and all changes since
 )
 
-// maxSources is how many parts there may be. One number more is of what is put by hand.
+// maxSources is the most sources of an informer. One more number is kept for objects written by
+// hand.
 const maxSources = math.MaxUint16
 
-// resume returns the version that a run goes on from, and how. A source whose lists
-// have none is begun anew: those of its objects say nothing. What is not to be trusted,
-// could not be prepared, was written by hand, or was about to be read anew is read again, and so is all where a transform renames objects: what
-// it has made of their keys is not known any more.
+// resume returns the version at which a run continues, and how. A source without list versions
+// starts anew, since the versions of its objects say nothing. So does a part that is untrusted, has
+// quarantined objects, was written by hand, or did not end in a trusted watch. If a transform
+// renames objects, every part is read again: the new run does not know the renamed keys.
 func (c *core) resume(i uint16) (version string, how reflector.Resume) {
 	p := &c.parts[i]
 	switch {
 	case p.fill != nil:
-		return p.fill.Version, reflector.ResumeUnlessFake // its user has said so
+		return p.fill.Version, reflector.ResumeUnlessFake // at the user's word
 	case !p.versioned:
 		return "", reflector.ResumeNever
 	case p.untrusted || len(p.quarantine) > 0 || c.renames.Load() || !c.followed[i].Load() || c.writtenByHand.Load():
@@ -69,13 +69,13 @@ func (c *core) resume(i uint16) (version string, how reflector.Resume) {
 	return c.reached.of(i), how
 }
 
-// drop gives up the full state that was arriving, if there is one.
+// drop gives up the full state that was arriving, if any.
 func (c *core) drop(p *part) {
 	if p.staging != nil {
 		p.staging.Abort()
 	}
-	c.releaseAll(p.sick)
-	p.staging, p.aside, p.sick, p.changes = nil, nil, nil, 0
+	c.releaseAll(p.stagedQuarantine)
+	p.staging, p.aside, p.stagedQuarantine, p.changes = nil, nil, nil, 0
 }
 
 // stage takes one delta of a full state.
@@ -93,19 +93,19 @@ func (c *core) stage(d *deltafifo.Delta) {
 	case deltafifo.Added, deltafifo.Modified:
 		c.stagePut(p, d)
 	case deltafifo.Deleted:
-		c.release(p.sick, d.Key)
+		c.release(p.stagedQuarantine, d.Key)
 		p.staging.Drop(d.Key)
 	case deltafifo.Poisoned:
 		p.staging.Keep(d.Key)
-		c.hold(&p.sick, d)
+		c.hold(&p.stagedQuarantine, d)
 	}
 }
 
-// stagePut keeps the stored object where the listed one is the same version of
-// it, and drops the twin; otherwise it puts the listed one. What was put by hand is no
-// version of the server's, whatever its metadata say.
+// stagePut keeps the stored object if the listed one has the same identity, and drops the listed
+// one; otherwise it puts the listed one. An object written by hand never counts as the server's
+// version, whatever its metadata say.
 func (c *core) stagePut(p *part, d *deltafifo.Delta) {
-	c.release(p.sick, d.Key)
+	c.release(p.stagedQuarantine, d.Key)
 	id := identity{d.UID, d.Version}
 	if !p.fresh && !p.anew && d.Version != "" && p.staging.KeepIf(d.Key, func(stored any, stamp uint64) bool {
 		if stamp == stampByHand || c.identity(d.Key, stored) != id {
@@ -125,25 +125,24 @@ func (c *core) stagePut(p *part, d *deltafifo.Delta) {
 	c.noteStaged(p, d.Key, stored, id)
 }
 
-// noteStaged notes the identity of an object that a full state holds, where the transform
-// may have changed it.
+// noteStaged records the server's identity of an object in a full state, where the transform may
+// have changed it.
 func (c *core) noteStaged(p *part, key indexer.Key, obj any, id identity) {
 	if c.options.Transform != nil {
 		p.aside.note(key, obj, id)
 	}
 }
 
-// identityIn returns the identity of an object that a full state holds, as the server
-// sent it.
+// identityIn returns the server's identity of an object in a full state.
 func (c *core) identityIn(p *part, key indexer.Key, obj any) identity {
 	if id, ok := p.aside.of(key, obj); ok {
 		return id
 	}
-	return c.identity(key, obj) // one that it has kept, until a user replaced it
+	return c.identity(key, obj) // the full state kept the stored object, until a user replaced it
 }
 
-// commit applies a full state. The first one of an informer is not logged:
-// every registration replays the store instead.
+// commit applies a full state. The first full state of an informer is not logged: every
+// registration replays the store instead.
 func (c *core) commit(i uint16, version string) {
 	p := &c.parts[i]
 	staging := p.staging
@@ -157,26 +156,26 @@ func (c *core) commit(i uint16, version string) {
 	} else {
 		c.reached.advance(i, version)
 	}
-	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { c.shown(tx, p, first) }}
+	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { c.publishReplacement(tx, p, first) }}
 	if !first || c.options.Transform != nil {
 		visitor.Deleted = func(key indexer.Key, last any) {
 			p.changes++
-			c.swept(first, key, last)
+			c.logSwept(first, key, last)
 		}
 		visitor.Put = func(key indexer.Key, old, obj any, replaced bool) {
 			p.changes++
-			c.listed(p, first, initial, key, old, obj, replaced)
+			c.logListed(p, first, initial, key, old, obj, replaced)
 		}
 	}
 	if wentBack := p.fresh && version != ""; len(c.parts) > 1 && !wentBack {
 		visitor.Outdated = c.outdatedIn(p)
 	}
-	defer c.settled(i, first) // also where an index function has ended the goroutine
+	defer c.committed(i, first) // also where an index function has ended the goroutine
 	staging.Commit(c.version(), visitor)
 }
 
-// settled is called when a full state has been applied.
-func (c *core) settled(i uint16, first bool) {
+// committed is called when a full state has been applied.
+func (c *core) committed(i uint16, first bool) {
 	p := &c.parts[i]
 	if p.changes > 0 || first && c.writer.Indexer().Len() > 0 {
 		c.status.changed(i)
@@ -189,8 +188,8 @@ func (c *core) settled(i uint16, first bool) {
 	c.versions.wake()
 }
 
-// advance is called when a full state of a part is applied: the first one of those that a
-// user fills is what it is filled with.
+// advance moves a part's content on when a full state is applied. If a user fills the store, the
+// first full state of the part is the user's.
 func (c *core) advance(p *part) {
 	switch {
 	case p.content == empty && p.fill != nil:
@@ -201,8 +200,8 @@ func (c *core) advance(p *part) {
 	}
 }
 
-// swept logs an object that a full state does not hold any more.
-func (c *core) swept(first bool, key indexer.Key, last any) {
+// logSwept logs the delete of an object that a full state no longer holds.
+func (c *core) logSwept(first bool, key indexer.Key, last any) {
 	id := c.identity(key, last)
 	delete(c.aside, key)
 	if !first {
@@ -210,8 +209,8 @@ func (c *core) swept(first bool, key indexer.Key, last any) {
 	}
 }
 
-// listed logs an object that a full state has put.
-func (c *core) listed(p *part, first, initial bool, key indexer.Key, old, obj any, replaced bool) {
+// logListed logs an object that a full state has put.
+func (c *core) logListed(p *part, first, initial bool, key indexer.Key, old, obj any, replaced bool) {
 	was := identity{}
 	if replaced {
 		was = c.identity(key, old)
@@ -228,12 +227,12 @@ func (c *core) listed(p *part, first, initial bool, key indexer.Key, old, obj an
 	}
 }
 
-// shown publishes a full state, in the write section that shows it. What Status tells of
-// it is counted before anybody is told.
-func (c *core) shown(tx *indexer.Tx, p *part, first bool) {
+// publishReplacement publishes a full state, in the write section that makes it visible. It updates
+// Status before any handler is told.
+func (c *core) publishReplacement(tx *indexer.Tx, p *part, first bool) {
 	was := len(p.quarantine)
 	c.releaseAll(p.quarantine)
-	p.quarantine, p.sick = p.sick, nil
+	p.quarantine, p.stagedQuarantine = p.stagedQuarantine, nil
 	c.recount(p, was)
 	c.reached.show()
 	if first {
@@ -248,8 +247,8 @@ func (c *core) shown(tx *indexer.Tx, p *part, first bool) {
 	c.noteSynced()
 }
 
-// noteSynced is called in a write section: the store is synced once it holds all of every
-// source.
+// noteSynced marks the store synced once it holds all objects of every source. The caller is in a
+// write section.
 func (c *core) noteSynced() {
 	if c.complete() && !c.isSynced() {
 		c.processor.synced()
@@ -258,7 +257,7 @@ func (c *core) noteSynced() {
 	}
 }
 
-// complete tells whether the store holds all of every source.
+// complete reports whether the store holds all objects of every source.
 func (c *core) complete() bool { return c.completed == len(c.parts) }
 
 func (c *core) isSynced() bool { return closed(c.synced) }

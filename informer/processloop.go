@@ -8,19 +8,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// maxSection is the most changes that one write section makes, since lists
-// wait for it.
+// maxSection is the largest number of changes in one write section. Lists wait for a section, so it
+// must be short.
 const maxSection = 1000
 
-// processLoop applies what is queued, until the run ends. Called again where an index
-// function has ended its goroutine, it goes on with what is left.
+// processLoop applies queued deltas until the run ends. If an index function ends its goroutine, it
+// is called again and continues with the rest.
 func (c *core) processLoop(run *run) {
 	for run.ctx.Err() == nil || len(c.changes) > 0 {
 		if len(c.batch) > 0 || len(c.changes) > 0 {
 			c.step(run)
 			continue
 		}
-		c.batch = nil // while it waits it holds on to no memory
+		c.batch = nil // hold no memory while waiting
 		batch, err := run.queue.Drain(run.ctx)
 		if err != nil {
 			return
@@ -29,7 +29,7 @@ func (c *core) processLoop(run *run) {
 	}
 }
 
-// step is applySome, measured where somebody asks for it.
+// step calls applySome, and measures it if there is a meter.
 func (c *core) step(run *run) {
 	defer c.processor.tellLagging()
 	m := c.hooks.meter
@@ -44,8 +44,8 @@ func (c *core) step(run *run) {
 	m.queued(len(c.batch) + run.queue.Len())
 }
 
-// applySome applies the first deltas of the batch: single changes, as many as one
-// write section takes, or else one delta of a full state.
+// applySome applies the first deltas of the batch: as many single changes as one write section
+// takes, or else one delta of a full state.
 func (c *core) applySome() {
 	if len(c.changes) > 0 { // an index function has ended the goroutine
 		c.applyChanges()
@@ -65,14 +65,13 @@ func (c *core) applySome() {
 	c.applyChanges()
 }
 
-// single tells whether a delta is a single change, rather than a part of a
-// full state.
+// single reports whether a delta is a change of its own, not part of a full state.
 func (c *core) single(d *deltafifo.Delta) bool {
 	return d.Op < deltafifo.Begin && c.parts[d.Part].staging == nil
 }
 
-// applyChanges makes what is left of c.changes and publishes them, in a write section.
-// Where an index function ends the goroutine, that is what was made until then.
+// applyChanges makes the rest of c.changes and publishes them, in one write section. If an index
+// function ends the goroutine, the changes made until then are published.
 func (c *core) applyChanges() {
 	defer c.versions.wake()
 	defer c.notePassed()
@@ -83,13 +82,13 @@ func (c *core) applyChanges() {
 		d := &c.changes[c.applied]
 		switch {
 		case len(c.parts) > 1 && c.outdated(tx, d):
-			c.cure(d.Part, d.Key) // its own one is as good as gone
+			c.releaseKey(d.Part, d.Key) // this source has none of its own any more
 		case d.Op == deltafifo.Added, d.Op == deltafifo.Modified:
 			c.put(tx, d)
 		case d.Op == deltafifo.Deleted:
 			c.delete(tx, d)
 		case d.Op == deltafifo.Poisoned:
-			c.poison(&c.parts[d.Part], d)
+			c.quarantine(&c.parts[d.Part], d)
 		case d.Op == deltafifo.Bookmark:
 			c.passed(d.Part, d.Version)
 		}
@@ -98,11 +97,11 @@ func (c *core) applyChanges() {
 	c.changes = nil
 }
 
-// passed is called in a write section when a bookmark has come, with a version or without: all changes before it are in
-// the store, also those since the version at which the store was filled, or at which the
-// run before ended.
+// passed handles a bookmark, with a version or without, in a write section. All changes before the
+// bookmark are in the store now, including those since the store was filled or the previous run
+// ended.
 func (c *core) passed(i uint16, version string) {
-	if version != "" { // it is the source's own
+	if version != "" { // the source sent it
 		c.tally.now[tallyBookmarks]++
 	}
 	if p := &c.parts[i]; p.content == filled {
@@ -111,7 +110,8 @@ func (c *core) passed(i uint16, version string) {
 	c.marked = append(c.marked, i)
 }
 
-// notePassed is called when the write section is over: its changes are to be seen.
+// notePassed completes the bookmarks of a write section after it has ended, when readers see its
+// changes.
 func (c *core) notePassed() {
 	for _, i := range c.marked {
 		c.noteRead(&c.parts[i])
@@ -119,8 +119,8 @@ func (c *core) notePassed() {
 	c.marked = c.marked[:0]
 }
 
-// publishChanges ends a write section: the store is at a version, and its handlers are
-// told, at one moment. Those of the changes count that were made.
+// publishChanges ends a write section: it moves the store's version and wakes the handlers at one
+// moment. Only changes already made count.
 func (c *core) publishChanges(tx *indexer.Tx, changes []deltafifo.Delta) {
 	tx.SetVersion(c.version())
 	c.reached.show()
@@ -129,7 +129,7 @@ func (c *core) publishChanges(tx *indexer.Tx, changes []deltafifo.Delta) {
 	c.noteSynced()
 }
 
-// publish shows what was appended to the log in a write section, and counted.
+// publish makes the events and counts of a write section visible.
 func (c *core) publish() {
 	c.tally.show()
 	if m := c.measures.Load(); m != nil {
@@ -158,11 +158,11 @@ func (c *core) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 		e.Flags |= eventlog.Unknown
 	}
 	delete(c.aside, d.Key)
-	c.cure(d.Part, d.Key)
+	c.releaseKey(d.Part, d.Key)
 	c.append(e, d.Key, identity{d.UID, d.Version})
 }
 
-// identity returns the identity of a stored object, as the server sent it.
+// identity returns the server's identity of a stored object.
 func (c *core) identity(key indexer.Key, obj any) identity {
 	if id, ok := c.aside.of(key, obj); ok {
 		return id
@@ -170,11 +170,11 @@ func (c *core) identity(key indexer.Key, obj any) identity {
 	return identityOf(obj)
 }
 
-// remember notes what has been stored of a delta: its identity, where the object does
-// not tell it, and that it is not poisoned any more.
+// remember records the server's identity of a stored object, where the object does not show it, and
+// releases its key from quarantine.
 func (c *core) remember(d *deltafifo.Delta, stored any) {
 	if c.options.Transform != nil {
 		c.aside.note(d.Key, stored, identity{d.UID, d.Version})
 	}
-	c.cure(d.Part, d.Key)
+	c.releaseKey(d.Part, d.Key)
 }

@@ -132,19 +132,19 @@ func (c *core) releaseAll(from quarantine) {
 // recount takes note of how many objects of a part are quarantined, which had so many
 // before.
 func (c *core) recount(p *part, was int) {
-	c.poisoned += len(p.quarantine) - was
-	c.status.quarantined.Store(int64(c.poisoned))
+	c.quarantinedCount += len(p.quarantine) - was
+	c.status.quarantined.Store(int64(c.quarantinedCount))
 }
 
 // poison quarantines the object of a change.
-func (c *core) poison(p *part, d *deltafifo.Delta) {
+func (c *core) quarantine(p *part, d *deltafifo.Delta) {
 	was := len(p.quarantine)
 	c.hold(&p.quarantine, d)
 	c.recount(p, was)
 }
 
 // cure notes that a source has no quarantined object under a key any more.
-func (c *core) cure(part uint16, key indexer.Key) {
+func (c *core) releaseKey(part uint16, key indexer.Key) {
 	if p := &c.parts[part]; len(p.quarantine) > 0 {
 		was := len(p.quarantine)
 		c.release(p.quarantine, key)

@@ -8,32 +8,30 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 )
 
-// run is one run of an informer: all that is replaced together when the next one
-// begins. Runs are told apart by their pointers: a user's context may be of a type
-// that cannot be compared.
+// run is one run of an informer: everything replaced together when the next run begins. Runs are
+// compared by pointer, since a user's context may be of a type that does not compare.
 type run struct {
-	ctx      context.Context // that it lasts for; set when it begins
-	queue    *deltafifo.Queue
-	stopping atomic.Bool    // nothing more is applied, and handlers are told nothing more
-	stopped  chan struct{}  // closed when the informer has stopped; handlers may still be busy
-	settled  chan struct{}  // closed when who runs it was told that it has stopped
-	returned chan struct{}  // closed when Run returns
-	read     chan struct{}  // closed when every source has been read in this run
-	handlers sync.WaitGroup // the goroutines of the handlers, and of the measures
-	// partsRead is how many sources have been read in this run. The processLoop's own.
+	ctx       context.Context // ends the run; set when the run begins
+	queue     *deltafifo.Queue
+	stopping  atomic.Bool    // nothing more is applied, and handlers are told nothing more
+	stopped   chan struct{}  // closed when the informer has stopped; handlers may still be busy
+	ownerTold chan struct{}  // closed when the run's owner has been told that the informer stopped
+	returned  chan struct{}  // closed when Run returns
+	read      chan struct{}  // closed when every source has been read in this run
+	handlers  sync.WaitGroup // the goroutines of the handlers, and of the measures
+	// partsRead is the number of sources read in this run. Owned by the processLoop.
 	partsRead int
 	options   RunOptions
 }
 
-// RunOptions say how a run goes that [Shared].Begin begins. Each function may be nil.
+// RunOptions configure a run begun by [Shared].Begin. Each function may be nil.
 type RunOptions struct {
-	// Anew makes the run trust nothing of what is stored: all objects are read again, take
-	// the place of those that are there, and are told to the handlers as updated. Until
-	// then the store stays as it is.
+	// Anew makes the run distrust the stored objects: it reads all objects again, replaces the
+	// stored ones, and tells the handlers of each as updated. Until then the store stays as it is.
 	Anew bool
-	// Stopped is called when the informer has stopped and may be started again. Who adds a
-	// handler through client-go's API meanwhile waits for its return, and is refused unless
-	// another run has begun.
+	// Stopped is called when the informer has stopped and may be started again. A caller that adds
+	// a handler through client-go's API meanwhile waits until Stopped returns, and is refused
+	// unless another run has begun.
 	Stopped func()
 	// Returned is called when Run would return: the last handler has returned, too.
 	Returned func()
@@ -41,11 +39,11 @@ type RunOptions struct {
 
 func newRun() *run {
 	return &run{
-		ctx:      context.Background(),
-		queue:    deltafifo.New(0),
-		stopped:  make(chan struct{}),
-		settled:  make(chan struct{}),
-		returned: make(chan struct{}),
-		read:     make(chan struct{}),
+		ctx:       context.Background(),
+		queue:     deltafifo.New(0),
+		stopped:   make(chan struct{}),
+		ownerTold: make(chan struct{}),
+		returned:  make(chan struct{}),
+		read:      make(chan struct{}),
 	}
 }
