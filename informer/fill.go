@@ -10,28 +10,27 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// State is what a source held at a resourceVersion: all objects of a list, as the server
-// sent them, and the version of the list. The zero value says nothing of a source.
+// State is the content of a source at a resourceVersion: all objects of a list, as the server sent
+// them, and the version of the list. The zero value stands for an unknown state.
 type State[T any] struct {
 	Version string
 	Objects []T
 }
 
-// Fill fills the store before the first Run with what the sources held once, a State for
-// each source in the order of [Join]: from a file, say, or from another program's store.
+// Fill fills the store before the first Run with an earlier state of its sources: from a file, say,
+// or from another program's store. It takes one State for each source in the order of [Join].
 //
-// The objects go through the transform, and are shown when Run has been called; handlers are
-// told them as initial. The informer then watches each source from its version on, and
-// Synced is closed when that watch has brought all that has changed since, as
-// [Informer.WaitFresh] says. Where the version has expired,
-// or the source is a fake that says so, which keeps no history, a full state is read as ever: what
-// differs is told as changed, and what is gone as deleted. A fake behind bare functions is taken
-// for a server: what it held otherwise is found out after 90 seconds without an event. The
-// objects are the informer's from now on.
+// The objects go through the transform, and show in the store after Run was called. Handlers are
+// told of them as initial. The informer then watches each source from its version on. Synced is
+// closed when this watch has brought all changes since, as in [Informer.WaitFresh]. If the version
+// has expired, or the source is a fake that reports to keep no history, the informer reads a full
+// state as usual: it tells handlers each difference as an update or a delete. A fake behind bare
+// functions counts as a server, so its differences are found only after 90 seconds without an
+// event. The objects belong to the informer from now on.
 //
-// It returns [ErrState] where a state has objects and no version, or the states are not as
-// many as the sources; [ErrType] for an object that the informer does not hold; [ErrRunning] or
-// [ErrStopped] after Run; or what was wrong with the arguments of New.
+// It returns [ErrState] if a state has objects and no version, or if the number of states is not
+// that of the sources; [ErrType] for an object of another type; [ErrRunning] or [ErrStopped] after
+// Run; or the error in the arguments of New.
 func (i *Informer[T]) Fill(states ...State[T]) error {
 	var untyped []State[any]
 	for _, state := range states {
@@ -72,7 +71,7 @@ func (c *core) fill(states []State[any]) error {
 	return nil
 }
 
-// refuseState returns why a state cannot be what a source held, nil if it can.
+// refuseState returns the reason why a state cannot be the content of a source, nil if it can.
 func (c *core) refuseState(s *State[any]) error {
 	if s.Version == "0" || s.Version == "" && len(s.Objects) > 0 {
 		return fmt.Errorf("%w: %d objects at version %q", ErrState, len(s.Objects), s.Version)
@@ -88,8 +87,8 @@ func (c *core) refuseState(s *State[any]) error {
 	return nil
 }
 
-// fillIn writes what a user has filled the store with. Called again where the transform has
-// ended the goroutine, it goes on.
+// fillIn writes a user's state. If the transform ends the goroutine, it is called again and
+// continues with the rest.
 func (s *intake) fillIn() error {
 	ctx := s.run.ctx
 	if s.batch == nil {
@@ -109,7 +108,7 @@ func (s *intake) fillIn() error {
 	return s.commit(ctx, version)
 }
 
-// nextToFill returns the next objects to fill the store with.
+// nextToFill returns the next objects of the user's state.
 func (s *intake) nextToFill() (batch []deltafifo.Delta) {
 	for s.filled < len(s.fill.Objects) && len(batch) < maxSection {
 		obj := s.fill.Objects[s.filled]
@@ -122,7 +121,7 @@ func (s *intake) nextToFill() (batch []deltafifo.Delta) {
 	return batch
 }
 
-// commit ends a full state, whoever has told it.
+// commit ends a full state, from the source or from a user.
 func (s *intake) commit(ctx context.Context, version string) error {
 	s.staged, s.storedKeys, s.stagedKeys = false, s.stagedKeys, nil
 	s.afresh.Store(false)

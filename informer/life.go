@@ -8,8 +8,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
-// phase is where an informer is in its life. What was wrong with the constructor's
-// arguments keeps it in created.
+// phase is the state of an informer's life. An error in the constructor's arguments keeps it in
+// created.
 //
 //	            created         running       stopped
 //	Run         running         ErrRunning    ErrStopped
@@ -25,8 +25,8 @@ const (
 	stopped
 )
 
-// begin lets the informer run: once, or again after it has stopped, from what
-// it has and with the handlers that it has.
+// begin starts a run: the first one or, if again is set, another one after the informer has
+// stopped, with the same store and handlers.
 func (c *core) begin(ctx context.Context, again bool) (*run, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +57,7 @@ func (c *core) Run(ctx context.Context) error {
 	}
 	read := c.move(run)
 	if c.options.Transform == nil {
-		read() // calls no function of a user's, which might end this goroutine
+		read() // without a transform, no function of a user can end this goroutine
 	} else {
 		go read()
 	}
@@ -86,15 +86,15 @@ func (c *core) Begin(ctx context.Context, o RunOptions) error {
 	return nil
 }
 
-// move moves changes along until the run's context ends. The caller has to call read,
-// which reads the first source meanwhile.
+// move moves changes along until the run's context ends. The caller has to call read, which reads
+// the first source.
 func (c *core) move(run *run) (read func()) {
 	tellEnd := func() {}
 	if c.hooks.started != nil {
 		tellEnd = c.hooks.started()
 	}
 	reading := c.newReading(run)
-	read = reading.begin() // first: its end is waited for
+	read = reading.begin() // first: reading.wait waits for its goroutines
 	go goexit.Outlive(func() {
 		c.processLoop(run)
 		run.stopping.Store(true)
@@ -116,8 +116,8 @@ func call(f func()) {
 	}
 }
 
-// finish marks the end of a run: nothing moves any more. What had arrived of a full
-// state is dropped. The goroutines of handlers end by themselves, with the context.
+// finish marks the end of a run, after everything has stopped moving. It drops an incomplete full
+// state. The goroutines of handlers end by themselves, with the context.
 func (c *core) finish(run *run) {
 	for i := range c.parts {
 		c.drop(&c.parts[i])
@@ -132,23 +132,23 @@ func (c *core) finish(run *run) {
 	c.processor.finish()
 }
 
-// join registers a handler. One that may wait is kept for the next run where the
-// informer has stopped, and may be started again. One that may not is refused, but not
-// in the moment between two runs of which the second one follows at once.
+// join registers a handler. If the informer has stopped and may be started again, mayWait keeps the
+// handler for the next run. Otherwise join refuses it, but waits first if another run may be about
+// to begin.
 func (c *core) join(r *registration, mayWait bool) error {
 	for {
-		settled, err := c.tryJoin(r, mayWait)
-		if err == nil || settled == nil || closed(settled) {
+		ownerTold, err := c.tryJoin(r, mayWait)
+		if err == nil || ownerTold == nil || closed(ownerTold) {
 			return err
 		}
-		<-settled
+		<-ownerTold
 	}
 }
 
-// tryJoin is join for the moment. Where the informer has stopped, settled is closed once
-// whoever runs it has been told so, and has begun another run or not.
-func (c *core) tryJoin(r *registration, mayWait bool) (settled <-chan struct{}, err error) {
-	// First: an index function may hold up the store, and so nobody else.
+// tryJoin is one attempt of join. If the informer has stopped, it returns a channel that is closed
+// once the owner of the run was told, and has begun another run or not.
+func (c *core) tryJoin(r *registration, mayWait bool) (ownerTold <-chan struct{}, err error) {
+	// First: a stuck index function may hold up the store, and must hold up nobody else.
 	c.writer.Freeze(func(tx *indexer.Tx) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -157,13 +157,13 @@ func (c *core) tryJoin(r *registration, mayWait bool) (settled <-chan struct{}, 
 		case err == nil:
 			c.processor.add(tx, r)
 		case c.phase == stopped:
-			settled = c.run.ownerTold
+			ownerTold = c.run.ownerTold
 		}
 	})
-	return settled, err
+	return ownerTold, err
 }
 
-// refuse returns why a handler cannot join, nil if it can. The caller holds mu.
+// refuse returns the reason why a handler cannot join, nil if it can. The caller holds mu.
 func (c *core) refuse(r *registration, mayWait bool) error {
 	switch {
 	case c.misuse != nil:
@@ -193,7 +193,7 @@ func (c *core) setTransform(transform func(any) (any, error)) error {
 	return nil
 }
 
-// runContext is the context of the run, or an idle one.
+// runContext returns the context of the run, or an idle one.
 func (c *core) runContext() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
