@@ -7,21 +7,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// Batch is some changes that were ready together, for a handler of
-// [Informer.HandleBatch]. It is valid during the call.
+// Batch holds changes delivered together to a handler of [Informer.HandleBatch]. It is valid during
+// the call.
 type Batch[T any] struct {
 	events *eventlog.Batch
-	later  int // how many of them are for the next call
+	later  int // number of events left for the next call
 }
 
-// Len returns how many changes are left, at the most: those that All has yielded do
-// not count.
+// Len returns the largest number of changes left. Changes yielded by All do not count.
 func (b Batch[T]) Len() int { return b.events.Left() - b.later }
 
-// All yields the changes one after the other, and so tells whose turn it is: where the
-// loop's body panics, or ends the goroutine, that costs the one change, and the rest
-// comes again with the next batch. What is left when the handler returns counts as
-// handled.
+// All yields the changes one after the other, and so marks the current one. If the loop's body
+// panics or ends the goroutine, only the current change is lost, and the rest comes again with the
+// next batch. Changes left when the handler returns count as handled.
 func (b Batch[T]) All() iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		for b.Len() > 0 {
@@ -33,15 +31,15 @@ func (b Batch[T]) All() iter.Seq[Change[T]] {
 	}
 }
 
-// batchReceiver delivers to a function that takes batches.
+// batchReceiver delivers to a function for batches.
 type batchReceiver[T any] struct {
 	handle func(Batch[T])
 	n      int
 }
 
-// receive tells the function up to n events; there may be more, since of an object that
-// was recreated both are taken. It drops what is left of those if the function returns
-// or, where it has not said whose turn it is, fails.
+// receive calls the function with up to n events, or one more if a recreated object, which is two
+// events, comes last. It drops the rest of the batch if the function returns or fails outside of
+// All.
 func (r *batchReceiver[T]) receive(b *eventlog.Batch) {
 	before, returned := b.Left(), false
 	later := max(0, before-r.n)

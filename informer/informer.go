@@ -157,5 +157,5 @@ func (i *Informer[T]) WaitVersion(ctx context.Context, version string) error {
 	return i.core.WaitVersion(ctx, version)
 }
 
-// Status tells how the informer is doing.
+// Status returns the state of the informer.
 func (i *Informer[T]) Status() Status { return i.core.Status() }

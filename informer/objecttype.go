@@ -9,18 +9,18 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// objectType says which objects an informer is for. The zero value is any.
+// objectType is the type of an informer's objects. The zero value accepts any.
 type objectType struct {
-	// goType is what the objects are; nil for anything.
+	// goType is the Go type of the objects; nil for any.
 	goType reflect.Type
-	// kind is what unstructured objects are, of a watch only; empty for any.
+	// kind is the kind of unstructured objects, checked in a watch only; empty for any.
 	kind schema.GroupVersionKind
-	// check refuses what is not of the type, wherever it comes from. Nil: only a
-	// watch is looked at, as in client-go, and everything else is stored.
+	// check refuses objects of another type, from any origin. If it is nil, only watches are
+	// checked, as in client-go, and everything else is stored.
 	check func(obj any) error
 }
 
-// typeOf is the type of an informer of Ts.
+// typeOf returns the type of an informer of Ts.
 func typeOf[T any]() objectType {
 	return objectType{goType: reflect.TypeFor[T](), check: func(obj any) error {
 		if _, ok := obj.(T); !ok {
@@ -30,7 +30,7 @@ func typeOf[T any]() objectType {
 	}}
 }
 
-// exactly is the type of an informer whose Go type only the running program knows.
+// exactly returns the type of an informer for a Go type known only at run time.
 func exactly(goType reflect.Type) objectType {
 	fits := func(got reflect.Type) bool { return got == goType }
 	if goType.Kind() == reflect.Interface {
@@ -44,14 +44,14 @@ func exactly(goType reflect.Type) objectType {
 	}}
 }
 
-// like is the type of an informer that client-go's constructors make of an
-// example: of its type and, where it is unstructured, of its kind.
+// like returns the type of an informer made from an example, as by client-go's constructors: the
+// example's type and, for unstructured objects, its kind.
 func like(example any) objectType {
 	goType, kind := object.Like(example)
 	return objectType{goType: goType, kind: kind}
 }
 
-// name names an informer of the type that has no other name.
+// name returns the default name of an informer of the type.
 func (t *objectType) name() string {
 	if t.goType == nil {
 		return reflect.TypeFor[any]().String()
@@ -59,11 +59,11 @@ func (t *objectType) name() string {
 	return t.goType.String()
 }
 
-// is tells whether every object that the informer takes is of a type.
+// is reports whether every object accepted is of a Go type.
 func (t *objectType) is(goType reflect.Type) bool { return t.check != nil && t.goType == goType }
 
-// watched returns the type that a reflector requires of the objects of a watch:
-// nil where different types will do.
+// watched returns the type that a reflector requires of watched objects, nil if several types are
+// accepted.
 func (t *objectType) watched() reflect.Type {
 	if t.goType == nil || t.goType.Kind() == reflect.Interface {
 		return nil
@@ -71,7 +71,7 @@ func (t *objectType) watched() reflect.Type {
 	return t.goType
 }
 
-// refuse returns why an object cannot be stored, nil if it can.
+// refuse returns the reason why an object cannot be stored, nil if it can.
 func (t *objectType) refuse(obj any) error {
 	if t.check == nil {
 		return nil
@@ -79,7 +79,7 @@ func (t *objectType) refuse(obj any) error {
 	return t.check(obj)
 }
 
-// typeError names the type that was wanted and the one that came.
+// typeError names the wanted and the received type.
 func typeError(want reflect.Type, got any) error {
 	return fmt.Errorf("%w: want %v, got %T", ErrType, want, got)
 }

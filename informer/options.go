@@ -10,51 +10,48 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// Options configure an informer. The zero value is an informer with the index
-// "namespace", without a transform and without resyncs, that logs its troubles.
+// Options configure an informer. The zero value is an informer with the index "namespace", without
+// a transform and without resyncs, that logs its problems.
 type Options[T any] struct {
 	// Name stands in messages; empty for the name of T.
 	Name string
 	// Resource names the kind in the lister's NotFound errors.
 	Resource schema.GroupResource
-	// Indexes are kept beside the one by namespace. One that is itself named
-	// [indexer.NamespaceIndex] replaces that.
+	// Indexes are added to the index by namespace. An index named [indexer.NamespaceIndex] replaces
+	// it.
 	Indexes []indexer.Index[T]
-	// LabelIndexes are label keys that objects are listed by from the beginning, for
-	// selectors. Others get a list when selectors have asked for them repeatedly, see
-	// [indexer.Indexer.LabelIndexes].
+	// LabelIndexes are label keys indexed from the beginning, for selectors. Other label keys get
+	// an index when selectors have used them repeatedly, see [indexer.Indexer.LabelIndexes].
 	LabelIndexes []string
-	// Transform, if set, makes of each object received what is stored, for
-	// instance without the fields that nobody reads (client-go's
-	// TransformFunc). It is called exactly once for each, on the goroutine that
-	// reads the source, with no lock held, and may change the object in place. An
-	// object that it fails on, panics on, or ends the goroutine on, is quarantined,
+	// Transform, if set, prepares each received object for the store; it may, for instance, remove
+	// fields that nobody reads (client-go's TransformFunc). It is called exactly once for each
+	// object, on the goroutine that reads the source, with no lock held, and may change the object
+	// in place. If it fails on an object, panics, or ends the goroutine, the object is quarantined,
 	// see [QuarantineError].
 	Transform func(T) (T, error)
-	// Resync is how often all objects are delivered to each handler again,
-	// unless the handler says otherwise; zero for never.
+	// Resync is the period in which all objects are delivered again to each handler that sets none
+	// of its own; zero for never.
 	Resync time.Duration
-	// MinWatchTimeout is the least time that a watch is asked to last; less
-	// than five minutes stand for five minutes.
+	// MinWatchTimeout is the shortest timeout requested for a watch; less than five minutes stand
+	// for five minutes.
 	MinWatchTimeout time.Duration
-	// StreamPatience is how long a stream of the initial state may bring nothing, and
-	// ListPatience how long a list, or each page of one, may take: more for a cluster
-	// whose servers are slow. Zero stands for ten seconds and ten minutes, see
-	// [reflector.Options].
+	// StreamPatience is how long a stream of the initial state may be silent, and ListPatience how
+	// long a list, or one page of a list, may take. Slow clusters need more. Zero stands for ten
+	// seconds and ten minutes, see [reflector.Options].
 	StreamPatience, ListPatience time.Duration
 	// PageSize, if not zero, makes all lists come in pages of that many objects.
 	PageSize int64
-	// Decoding says how objects are decoded: which values they share, what is left
-	// out of them, and what becomes of those that cannot be decoded.
+	// Decoding says how objects are decoded: the values they share, the fields left out, and the
+	// treatment of undecodable objects.
 	reflector.Decoding
-	// Rand returns the numbers in [0, 1) that spread back-offs and the times
-	// that watches last; nil for chance. A simulation sets it to repeat itself.
-	// With several sources it is called from several goroutines.
+	// Rand returns the numbers in [0, 1) that spread back-offs and watch timeouts; nil for random
+	// ones. A simulation sets it to repeat itself. With several sources it is called from several
+	// goroutines.
 	Rand func() float64
-	// Observe, if set, is told everything that the informer notices, instead
-	// of [LogEvents]. The informer waits for each call: it must be quick, must not
-	// call the informer, and must not wait for a lock that somebody holds who waits for
-	// the informer to stop, as those who acquire or restart it in a factory may do.
+	// Observe, if set, is called with each event of the informer, instead of [LogEvents]. The
+	// informer waits for each call, so Observe must be quick and must not call the informer. It
+	// must not wait for a lock either whose holder waits for the informer to stop, as a caller may
+	// do that acquires or restarts it in a factory.
 	Observe func(Event)
 }
 
@@ -65,7 +62,7 @@ func (o *Options[T]) validate() error {
 	return o.Validate()
 }
 
-// Untyped returns the options as an informer has them inside, see [JoinShared].
+// Untyped returns the options of the untyped core, see [JoinShared].
 func (o Options[T]) Untyped() Options[any] {
 	return Options[any]{
 		Name: o.Name, Resource: o.Resource, LabelIndexes: o.LabelIndexes,
@@ -98,7 +95,7 @@ func untypedTransform[T any](transform func(T) (T, error)) func(any) (any, error
 	}
 }
 
-// withNamespaceIndex returns indexes with the one by namespace among them.
+// withNamespaceIndex adds the index by namespace, unless it is there.
 func withNamespaceIndex(indexes []indexer.Index[any]) []indexer.Index[any] {
 	for _, ix := range indexes {
 		if ix.Name == indexer.NamespaceIndex {

@@ -10,37 +10,35 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// quarantine is the objects of one source that could not be prepared, by their keys, and
-// at which version that was. The processLoop's own.
+// quarantine maps the keys of one source's quarantined objects to their versions. Owned by the
+// processLoop.
 type quarantine map[indexer.Key]string
 
-// mostQuarantined is of how many quarantined objects the errors are kept.
+// mostQuarantined is the largest number of quarantined objects whose errors are kept.
 const mostQuarantined = 100
 
-// quarantined is what others may ask of the objects that could not be prepared: who
-// waits for a version has to hear that it is not in the store, and who inspects the
-// informer what is wrong with them.
+// quarantined makes the quarantined objects known to other goroutines: to callers that wait for a
+// version, which is not in the store, and to the inspector.
 type quarantined struct {
 	mu       sync.Mutex
 	versions map[string]quarantinedAt
 	objects  map[indexer.Key]quarantinedObject // at most mostQuarantined
 }
 
-// quarantinedObject is an object that could not be prepared. Several sources may hold it,
-// and one source twice, while a full state arrives.
+// quarantinedObject is an object that could not be prepared, with the number of its holders.
+// Several sources may hold it, and one source twice while a full state arrives.
 type quarantinedObject struct {
 	QuarantinedObject
 	times int
 }
 
-// quarantinedAt is the object of one version. A source may hold it twice, while a full
-// state arrives, and so may two sources.
+// quarantinedAt is the quarantined object of one version, with the number of its holders.
 type quarantinedAt struct {
 	key   indexer.Key
 	times int
 }
 
-// at returns the key of the object that could not be prepared at a version.
+// at returns the key of the quarantined object of a version.
 func (q *quarantined) at(version string) (key indexer.Key, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -88,7 +86,7 @@ func (q *quarantined) remove(key indexer.Key, version string) {
 	}
 }
 
-// all returns the objects, in the order in which they came.
+// all returns the objects, the oldest first.
 func (q *quarantined) all() []QuarantinedObject {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -103,18 +101,18 @@ func (q *quarantined) all() []QuarantinedObject {
 	return all
 }
 
-// hold quarantines the object of a delta. What was stored of it before stays.
+// hold quarantines the object of a delta. An earlier version stays in the store.
 func (c *core) hold(in *quarantine, d *deltafifo.Delta) {
 	if *in == nil {
 		*in = make(quarantine)
 	}
 	err, _ := d.Object.(error)
-	c.quarantined.add(d.Key, d.Version, err) // first: it may be quarantined since long
+	c.quarantined.add(d.Key, d.Version, err) // first: it may have been quarantined for long
 	c.release(*in, d.Key)
 	(*in)[d.Key] = d.Version
 }
 
-// release notes that an object is not quarantined any more.
+// release removes a key from a quarantine.
 func (c *core) release(from quarantine, key indexer.Key) {
 	if version, ok := from[key]; ok {
 		delete(from, key)
@@ -122,28 +120,27 @@ func (c *core) release(from quarantine, key indexer.Key) {
 	}
 }
 
-// releaseAll is release for all objects.
+// releaseAll releases all keys of a quarantine.
 func (c *core) releaseAll(from quarantine) {
 	for key := range from {
 		c.release(from, key)
 	}
 }
 
-// recount takes note of how many objects of a part are quarantined, which had so many
-// before.
+// recount updates the number of quarantined objects after that of a part has changed from was.
 func (c *core) recount(p *part, was int) {
 	c.quarantinedCount += len(p.quarantine) - was
 	c.status.quarantined.Store(int64(c.quarantinedCount))
 }
 
-// poison quarantines the object of a change.
+// quarantine quarantines the object of a change.
 func (c *core) quarantine(p *part, d *deltafifo.Delta) {
 	was := len(p.quarantine)
 	c.hold(&p.quarantine, d)
 	c.recount(p, was)
 }
 
-// cure notes that a source has no quarantined object under a key any more.
+// releaseKey releases a key from the quarantine of a source.
 func (c *core) releaseKey(part uint16, key indexer.Key) {
 	if p := &c.parts[part]; len(p.quarantine) > 0 {
 		was := len(p.quarantine)

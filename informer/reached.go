@@ -8,33 +8,32 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// reached is up to which version the changes of each part are in the store. The
-// lowest of them is the store's: it is kept at the top of a heap, so that an event
-// costs the same for any number of parts. The processLoop's own, but for what is shown.
+// reached holds the version of each part: the store has all changes up to it. The lowest one is the
+// store's version. It is at the top of a heap, so an event costs the same for any number of parts.
+// Owned by the processLoop, except for shown.
 //
-// The heap is of what the parts had reached when it last looked at them. Versions
-// advance, so only its top is looked at anew: a part above it cannot have become the
-// lowest.
+// The heap is ordered by the versions in seen, from the last look at each part. Versions advance,
+// so only the top needs a fresh look: a part above it cannot have become the lowest.
 //
-// Invariant: while sorted, heap holds each part once, none before its parent by seen,
-// and no part's version is before what was seen of it.
+// Invariant: while sorted, heap holds each part once, no part before its parent by seen, and no
+// part's version is before its seen one.
 type reached struct {
 	versions []string // of each part
 	seen     []string
 	heap     []uint16
 	sorted   bool
-	moved    []uint16 // the parts whose versions are not shown yet, of several
+	moved    []uint16 // the parts whose versions are not shown yet, if there are several parts
 
 	mu    sync.Mutex
-	shown []string // the versions whose changes others find in the store, of several parts
+	shown []string // the versions visible in the store, if there are several parts
 }
 
 func newReached(parts int) *reached {
 	return &reached{versions: make([]string, parts), shown: make([]string, parts)}
 }
 
-// now returns the version of a part whose changes are in the store, where there are
-// several parts. That of an only one is the store's version. Safe for any goroutine.
+// now returns the visible version of a part, if there are several parts. The version of a single
+// part is the store's. Safe for any goroutine.
 func (r *reached) now(part uint16) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,7 +41,7 @@ func (r *reached) now(part uint16) string {
 	return r.shown[part]
 }
 
-// show is called at the end of a write section: its changes are in the store.
+// show makes the versions visible at the end of a write section.
 func (r *reached) show() {
 	if len(r.moved) == 0 {
 		return
@@ -63,7 +62,7 @@ func (r *reached) write(part uint16, version string) {
 	}
 }
 
-// of returns the version that a part has reached.
+// of returns the version of a part.
 func (r *reached) of(part uint16) string { return r.versions[part] }
 
 // advance moves a part's version on.
@@ -79,14 +78,14 @@ func (r *reached) advance(part uint16, version string) {
 	r.write(part, next)
 }
 
-// set puts a part at a version, which may be back.
+// set puts a part at a version, which may be an earlier one.
 func (r *reached) set(part uint16, version string) {
 	r.write(part, version)
 	r.sorted = false
 }
 
-// lowest returns the lowest version of all parts. Those that do not compare count only
-// where none does.
+// lowest returns the lowest version of all parts. Versions that do not compare count only if none
+// compares.
 func (r *reached) lowest() string {
 	if len(r.versions) == 1 {
 		return r.versions[0]
@@ -117,7 +116,7 @@ func (r *reached) sort() {
 	r.sorted = true
 }
 
-// sink moves the part at a place of the heap down to where it belongs.
+// sink moves a part of the heap down to its place.
 func (r *reached) sink(i int) {
 	for {
 		child := 2*i + 1
@@ -144,7 +143,7 @@ func (r *reached) before(i, j int) bool {
 	return order < 0
 }
 
-// ordered tells whether a version compares with others.
+// ordered reports whether a version compares with others.
 func ordered(version string) bool {
 	_, err := resourceversion.CompareResourceVersion(version, version)
 	return err == nil

@@ -10,17 +10,17 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// abandonAfter is how long the end of a run waits for a transform to return.
+// abandonAfter is how long the end of a run waits for a transform.
 const abandonAfter = 100 * time.Millisecond
 
-// reading is the reading of all sources in one run: a goroutine and a sink for each.
+// reading reads all sources in one run, with a goroutine and a sink for each.
 type reading struct {
 	core  *core
 	run   *run
 	sinks []*intake
-	group sync.WaitGroup // the goroutines that are known to end with the run
-	// ended is what is closed when the goroutine of each source has ended, where a
-	// transform may keep it. Without one, group has them all.
+	group sync.WaitGroup // goroutines that end with the run for certain
+	// ended has a channel for each source, closed when its goroutine has ended. It is used with a
+	// transform, which may keep the goroutine. Otherwise group holds all goroutines.
 	ended []chan struct{}
 }
 
@@ -35,8 +35,8 @@ func (c *core) newReading(run *run) *reading {
 	return r
 }
 
-// begin begins to read all sources but the first, which the caller reads by calling
-// what it returns.
+// begin begins to read all sources except the first. The caller reads the first one by calling
+// readFirst.
 func (r *reading) begin() (readFirst func()) {
 	if r.core.sharing.watched {
 		r.group.Go(func() { r.core.sharing.guard(r.run.ctx, func(err error) { r.core.observe(err) }) })
@@ -61,8 +61,7 @@ func (r *reading) begin() (readFirst func()) {
 	return read[0]
 }
 
-// wait waits until the sources are read no more. It abandons those whose transform does
-// not return.
+// wait waits for the end of reading. It abandons a source whose transform does not return.
 func (r *reading) wait() {
 	r.group.Wait()
 	if r.ended == nil {
@@ -84,20 +83,19 @@ func (r *reading) wait() {
 	}
 }
 
-// mirror mirrors one source into a sink, from a version on, until the run ends. It begins
-// anew, with all objects decoded afresh, once somebody has written into a value that
-// objects share.
+// mirror mirrors one source into a sink, from a version on, until the run ends. After somebody has
+// written into a shared value, it starts anew and decodes all objects afresh.
 func (c *core) mirror(sink *intake, version string, how reflector.Resume) {
 	once := func() error {
 		ctx, end := c.sharing.until(sink.run.ctx)
 		defer end()
 		r := c.reflector(sink, version, how)
-		defer func() { // also where the transform has ended the goroutine
+		defer func() { // also if the transform has ended the goroutine
 			version, how = r.Version(), reflector.ResumeNever
 			if sink.abandoned == nil || !closed(sink.abandoned) {
 				c.followed[sink.part].Store(r.Followed())
 			}
-			sink.afresh.Store(true) // where the run has not ended
+			sink.afresh.Store(true) // matters if the run goes on
 		}()
 		return r.Run(ctx)
 	}
@@ -114,7 +112,7 @@ func (c *core) mirror(sink *intake, version string, how reflector.Resume) {
 	})
 }
 
-// reflector makes what mirrors one source into a sink.
+// reflector makes the reflector of one source.
 func (c *core) reflector(sink *intake, version string, how reflector.Resume) *reflector.Reflector {
 	return reflector.New(c.sources[sink.part], sink, reflector.Options{
 		Name:            c.options.Name,
@@ -134,7 +132,7 @@ func (c *core) reflector(sink *intake, version string, how reflector.Resume) *re
 	})
 }
 
-// fits returns what refuses objects that were decoded, nil where all will do.
+// fits returns the check of decoded objects, nil if all types are accepted.
 func (c *core) fits() func(runtime.Object) error {
 	if c.objects.check == nil {
 		return nil
@@ -142,14 +140,14 @@ func (c *core) fits() func(runtime.Object) error {
 	return func(obj runtime.Object) error { return c.objects.check(obj) }
 }
 
-// observe takes note of an event of the reflector, and passes it on.
+// observe records an event of the reflector, and passes it on.
 func (s *intake) observe(e reflector.Event) {
 	if closed(s.abandoned) {
 		return
 	}
 	s.core.status.reflected(int(s.part), e)
 	if _, ok := e.(reflector.WatchStarted); ok {
-		s.core.versions.wake() // who waits for the state of now waits for this, too
+		s.core.versions.wake() // waitFresh checks the watches, too
 	}
 	if u, ok := e.(reflector.Undecodable); ok {
 		s.core.observe(&QuarantineError{Key: u.Key, Err: undecodable(u.Err)})

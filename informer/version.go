@@ -13,8 +13,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// version returns the version that the store is at: the lowest of the parts',
-// "" until all have committed. The processLoop's own.
+// version returns the version of the store: the lowest version of the parts, "" until all have
+// committed. Called by the processLoop only.
 func (c *core) version() string {
 	if len(c.parts) > 1 && !c.complete() {
 		return ""
@@ -30,8 +30,8 @@ func (c *core) WaitVersion(ctx context.Context, version string) error {
 	return c.prepared(version)
 }
 
-// waitReached waits until the store is at a version, whatever has become of the object
-// of that.
+// waitReached waits until the store is at a version, even if the object of this version is
+// quarantined.
 func (c *core) waitReached(ctx context.Context, version string) error {
 	return c.waitVersion(ctx, version, func() (bool, error) {
 		return c.atLeast(c.writer.Indexer().Version, version)
@@ -46,13 +46,13 @@ func (c *core) prepared(version string) error {
 	return nil
 }
 
-// WaitFor waits until the store shows an object as a write has returned it, or a newer
-// version of it: read your writes. It is [Informer.WaitVersion] for who has the object: of
-// several sources it waits only for those that may hold it, by their namespaces (see
-// [reflector.Scoped]), and for none once the object itself has come.
+// WaitFor waits until the store holds an object as returned by a write, or a newer version of it:
+// read your writes. Unlike [Informer.WaitVersion] it takes the object. So with several sources it
+// waits only for the ones that may hold the object, by their namespaces (see [reflector.Scoped]),
+// and for none once the object itself has come.
 //
-// It returns the errors of WaitVersion, [ErrType] for an object without metadata, and
-// [ErrNoSource] where no source may hold the object.
+// It returns the errors of WaitVersion, [ErrType] for an object without metadata, and [ErrNoSource]
+// if no source may hold the object.
 func (i *Informer[T]) WaitFor(ctx context.Context, obj T) error { return i.core.WaitFor(ctx, obj) }
 
 // WaitFor is [Informer.WaitFor].
@@ -97,7 +97,7 @@ func (c *core) partsOf(namespace string) (parts []uint16) {
 	return parts
 }
 
-// versionOf returns the version that a part is at. Safe for any goroutine.
+// versionOf returns the version of a part. Safe for any goroutine.
 func (c *core) versionOf(part uint16) string {
 	if len(c.parts) == 1 {
 		return c.writer.Indexer().Version()
@@ -105,10 +105,10 @@ func (c *core) versionOf(part uint16) string {
 	return c.reached.now(part)
 }
 
-// atLeast tells whether a version of the store, or of a part, is at least another one.
-// Before the first full state there is none; one that has none after it never will.
+// atLeast reports whether a version of the store, or of a part, is at least another one. Before the
+// first full state there is no version; if there is none after it, there never will be.
 func (c *core) atLeast(version func() string, other string) (bool, error) {
-	synced := c.isSynced() // first: what syncs the store has set its version before
+	synced := c.isSynced() // first: the version is set before synced is closed
 	now := version()
 	if now == "" && !synced {
 		return false, nil
@@ -120,7 +120,7 @@ func (c *core) atLeast(version func() string, other string) (bool, error) {
 	return order <= 0, nil
 }
 
-// waitVersion waits until something is reached that changes with the store's version.
+// waitVersion calls reached after each move of the store's version, until it returns true.
 func (c *core) waitVersion(ctx context.Context, version string, reached func() (bool, error)) error {
 	if err := c.misused(); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (c *core) waitVersion(ctx context.Context, version string, reached func() (
 	}
 }
 
-// versionWaiters wakes those who wait for the store's version to move.
+// versionWaiters wakes callers that wait for the store's version to move.
 type versionWaiters struct {
 	waiting atomic.Int32
 
@@ -164,7 +164,7 @@ func (v *versionWaiters) channel() <-chan struct{} {
 	return v.changed
 }
 
-// wake tells the waiters, if there are any, that the version may have moved.
+// wake wakes the waiters, if any: the version may have moved.
 func (v *versionWaiters) wake() {
 	if v.waiting.Load() == 0 {
 		return
