@@ -7,18 +7,18 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// asides are the identities of objects in whose metadata the transform has changed
-// them. An identity belongs to one object, as it is stored, and not to its key: a user
-// may have put another object under that key by hand.
-type asides map[indexer.Key]aside
+// serverIdentities holds the server's identities of objects whose metadata the transform has
+// changed. An identity belongs to one stored object, not to its key: a user may have put another
+// object under the key by hand.
+type serverIdentities map[indexer.Key]serverIdentity
 
-type aside struct {
+type serverIdentity struct {
 	identity
 	stored any
 }
 
-// of returns the identity of an object, false where its metadata tells it.
-func (a asides) of(key indexer.Key, stored any) (identity, bool) {
+// of returns the recorded identity of an object, false if its metadata show it.
+func (a serverIdentities) of(key indexer.Key, stored any) (identity, bool) {
 	known, ok := a[key]
 	if !ok || !same(known.stored, stored) {
 		return identity{}, false
@@ -26,32 +26,32 @@ func (a asides) of(key indexer.Key, stored any) (identity, bool) {
 	return known.identity, true
 }
 
-// note notes the identity of the object that is stored under a key from now on.
-func (a *asides) note(key indexer.Key, stored any, id identity) {
+// note records the identity of the object now stored under a key.
+func (a *serverIdentities) note(key indexer.Key, stored any, id identity) {
 	if identityOf(stored) == id {
 		delete(*a, key)
 		return
 	}
 	if *a == nil {
-		*a = make(asides)
+		*a = make(serverIdentities)
 	}
-	(*a)[key] = aside{id, stored}
+	(*a)[key] = serverIdentity{id, stored}
 }
 
-// trim forgets what is not stored any more, once that is the most: a user may have
-// deleted it by hand.
-func (a asides) trim(w *indexer.Writer) {
+// trim drops the identities of objects no longer stored, when they are the majority: a user may
+// have deleted the objects by hand.
+func (a serverIdentities) trim(w *indexer.Writer) {
 	if len(a) <= w.Indexer().Len() {
 		return
 	}
-	maps.DeleteFunc(a, func(key indexer.Key, _ aside) bool {
+	maps.DeleteFunc(a, func(key indexer.Key, _ serverIdentity) bool {
 		_, stored := w.Stored(key)
 		return !stored
 	})
 }
 
-// same tells whether two objects are one. Of those that cannot be compared, which are
-// no pointers, it is never known.
+// same reports whether two objects are one. It returns false for objects that do not compare, which
+// are no pointers.
 func same(a, b any) bool {
 	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }

@@ -37,9 +37,9 @@ type batchReceiver[T any] struct {
 	n      int
 }
 
-// receive calls the function with up to n events, or one more if a recreated object, which is two
-// events, comes last. It drops the rest of the batch if the function returns or fails outside of
-// All.
+// receive calls the function with up to n events. A batch may hold one more, because both events of
+// a recreated object are taken; it stays for the next call. If the function returns, or fails
+// outside of All, the rest of its n events is dropped.
 func (r *batchReceiver[T]) receive(b *eventlog.Batch) {
 	before, returned := b.Left(), false
 	later := max(0, before-r.n)

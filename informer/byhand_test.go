@@ -99,17 +99,17 @@ func TestIdentitiesOfWhatWasDeletedByHandAreForgotten(t *testing.T) {
 		j.begins(0, reflector.SameHistory)
 		j.tell(0, does(deltafifo.Added, pod(name, "1")))
 		j.commits(0, "10")
-		require.Len(t, j.aside, 1)
+		require.Len(t, j.serverIdentities, 1)
 		require.NoError(t, j.clientgo.GetIndexer().Delete(pod(name, "1")))
 	}
-	require.Equal(t, asides{named("c"): j.aside[named("c")]}, j.aside)
+	require.Equal(t, serverIdentities{named("c"): j.serverIdentities[named("c")]}, j.serverIdentities)
 }
 
 // An identity is that of one object: of another one under its key it tells nothing.
 func TestAnIdentityIsOfAnObjectAndNotOfAKey(t *testing.T) {
 	type uncomparable struct{ values []string }
 	a, key := pod("a", "1"), named("a")
-	var known asides
+	var known serverIdentities
 	known.note(key, a, identity{"uid", "7"})
 	id, ok := known.of(key, a)
 	require.True(t, ok)
@@ -120,7 +120,7 @@ func TestAnIdentityIsOfAnObjectAndNotOfAKey(t *testing.T) {
 	}
 	_, ok = known.of(indexer.Key{Name: "a"}, a)
 	require.False(t, ok)
-	known[key] = aside{identity{"uid", "7"}, uncomparable{}}
+	known[key] = serverIdentity{identity{"uid", "7"}, uncomparable{}}
 	_, ok = known.of(key, uncomparable{})
 	require.False(t, ok)
 	known.note(key, a, identity{"uid-a", "1"})

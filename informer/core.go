@@ -62,7 +62,7 @@ type core struct {
 	changes          []deltafifo.Delta // the deltas of the present write section
 	applied          int               // number of changes made in this section
 	marked           []uint16          // parts with a bookmark among changes
-	aside            asides
+	serverIdentities serverIdentities
 
 	// mu guards the life of the informer.
 	mu    sync.Mutex

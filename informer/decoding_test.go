@@ -99,9 +99,9 @@ func TestIdentitiesAsideAreOfWhatIsStored(t *testing.T) {
 	require.Same(t, b, now)
 	require.Equal(t, identity{"uid-b", "11"}, f.identity(named("b"), now))
 	decoded(0)
-	require.Len(t, f.aside, 3)
+	require.Len(t, f.serverIdentities, 3)
 	full("30")
-	require.Empty(t, f.aside)
+	require.Empty(t, f.serverIdentities)
 }
 
 // A delete of what nobody knew is told to client-go's handlers, its final state decoded.

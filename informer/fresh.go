@@ -5,18 +5,16 @@ import (
 	"fmt"
 )
 
-// WaitFresh waits until the store is as new as that of an informer that was just started:
-// all that the source had has been read in this run, or all that has changed since the run
-// before, and the source is being watched. A watch has brought all changes when it has
-// brought a bookmark or, a second after it was opened, nothing more for a moment: servers send
-// them at once.
-// [Informer.WaitSynced] is satisfied with what an earlier run has read. A watch may be
-// behind the server by a moment: who waits for a write of its own asks
-// [Informer.WaitVersion].
+// WaitFresh waits until the store is as new as that of an informer just started: this run has read
+// all objects of the source, or all changes since the previous run, and the source is being
+// watched. A watch has brought all changes when it has brought a bookmark or, a second after it was
+// opened, nothing more for a moment: servers send pending changes at once. [Informer.WaitSynced]
+// does not require a read in this run. A watch may be behind the server by a moment: to wait for a
+// write of your own, use [Informer.WaitVersion].
 //
-// It returns nil then, and otherwise why not, as WaitSynced does: [ErrStopped] if the
-// informer stops before, [ErrNotSynced] together with the context's cause if ctx ends,
-// each with the last error of a list or watch.
+// It returns nil then, and otherwise the errors of WaitSynced: [ErrStopped] if the informer stops
+// before, [ErrNotSynced] with the context's cause if ctx ends, each with the last error of a list
+// or watch.
 func (i *Informer[T]) WaitFresh(ctx context.Context) error { return i.core.waitFresh(ctx) }
 
 func (c *core) waitFresh(ctx context.Context) error {
@@ -41,7 +39,7 @@ func (c *core) waitFresh(ctx context.Context) error {
 	}
 }
 
-// lastRun returns the run of now, or else the last one.
+// lastRun returns the present run, or else the last one.
 func (c *core) lastRun() *run {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,8 +47,8 @@ func (c *core) lastRun() *run {
 	return c.run
 }
 
-// noteRead takes note of a full state of a part: a run has read its sources once all
-// parts have had one in it. The processLoop calls it.
+// noteRead records a full state of a part. A run has read its sources when each part has had a full
+// state in the run. The processLoop calls it.
 func (c *core) noteRead(p *part) {
 	run := c.lastRun()
 	if p.readIn == run {

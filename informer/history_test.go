@@ -150,7 +150,7 @@ func (h *history) compare() {
 		id := h.identity(key, got)
 		require.Equal(h.t, identity{string(p.UID), p.ResourceVersion}, id)
 	}
-	require.Len(h.t, h.aside, len(h.stored), "what is kept aside is of what is stored")
+	require.Len(h.t, h.serverIdentities, len(h.stored), "what is kept aside is of what is stored")
 	require.Equal(h.t, len(h.poisoned), h.Status().Quarantined)
 }
 

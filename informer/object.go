@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Object is what an [Informer] handles: an API object with metadata, such as
-// *corev1.Pod. An interface type that has these methods will do too.
+// Object is an API object with metadata, such as *corev1.Pod. An interface type with these methods
+// will do too.
 type Object interface {
 	comparable
 	metav1.Object
@@ -41,8 +41,8 @@ func namespaceOf[T any](obj T) string {
 	return ""
 }
 
-// identity is what tells two versions of two objects apart: metadata.uid and
-// metadata.resourceVersion as the server sent them.
+// identity identifies a version of an object: metadata.uid and metadata.resourceVersion as the
+// server sent them.
 type identity struct{ uid, version string }
 
 func identityOf[T any](obj T) identity {
@@ -53,23 +53,21 @@ func identityOf[T any](obj T) identity {
 	return identity{string(m.GetUID()), m.GetResourceVersion()}
 }
 
-// stampSeed makes the stamps of this process.
+// stampSeed is the seed of the stamps of this process.
 var stampSeed = maphash.MakeSeed()
 
-// stampByHand is the stamp of what a user has put into the store: it is of no version
-// that a server has sent.
+// stampByHand is the stamp of an object written by a user: it is no version of the server's.
 const stampByHand = 0
 
-// stampOf is a hash of a UID, never [stampByHand]. It is kept beside a stored object
-// (which the processor has long forgotten) to be compared with that of the next
-// version: two UIDs of one stamp are not to be expected, with 47 bits and a
-// seed that nobody knows. Where the stamps differ the UIDs decide.
+// stampOf returns a hash of a UID, never [stampByHand]. It is kept beside a stored object, whose
+// memory is in no processor cache any more, to be compared with the next version's. With 47 bits
+// and a secret seed, two UIDs with the same stamp are not to be expected. If the stamps differ, the
+// UIDs decide.
 func stampOf(uid string) uint64 {
 	return maphash.String(stampSeed, uid)>>(64-indexer.StampBits) | 1
 }
 
-// sameObject tells whether two identities are of one object, as far as they
-// tell.
+// sameObject reports whether two identities are of one object. An unknown UID counts as equal.
 func (i identity) sameObject(other identity) bool {
 	return i.uid == other.uid || i.uid == "" || other.uid == ""
 }

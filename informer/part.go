@@ -29,7 +29,7 @@ type part struct {
 	staging          *indexer.Staging
 	fresh            bool              // it belongs to another history than the stored objects
 	anew             bool              // no stored object is to be trusted
-	aside            asides            // of the objects put into it
+	serverIdentities serverIdentities  // of the objects put into it
 	stagedQuarantine quarantine        // its quarantined objects
 	changes          int               // number of objects it put or deleted at commit
 	expected         []deltafifo.Delta // its changes, collected while somebody expects an event
@@ -75,7 +75,7 @@ func (c *core) drop(p *part) {
 		p.staging.Abort()
 	}
 	c.releaseAll(p.stagedQuarantine)
-	p.staging, p.aside, p.stagedQuarantine, p.changes = nil, nil, nil, 0
+	p.staging, p.serverIdentities, p.stagedQuarantine, p.changes = nil, nil, nil, 0
 }
 
 // stage takes one delta of a full state.
@@ -129,13 +129,13 @@ func (c *core) stagePut(p *part, d *deltafifo.Delta) {
 // have changed it.
 func (c *core) noteStaged(p *part, key indexer.Key, obj any, id identity) {
 	if c.options.Transform != nil {
-		p.aside.note(key, obj, id)
+		p.serverIdentities.note(key, obj, id)
 	}
 }
 
 // identityIn returns the server's identity of an object in a full state.
 func (c *core) identityIn(p *part, key indexer.Key, obj any) identity {
-	if id, ok := p.aside.of(key, obj); ok {
+	if id, ok := p.serverIdentities.of(key, obj); ok {
 		return id
 	}
 	return c.identity(key, obj) // the full state kept the stored object, until a user replaced it
@@ -180,8 +180,8 @@ func (c *core) committed(i uint16, first bool) {
 	if p.changes > 0 || first && c.writer.Indexer().Len() > 0 {
 		c.status.changed(i)
 	}
-	p.aside, p.changes = nil, 0
-	c.aside.trim(c.writer)
+	p.serverIdentities, p.changes = nil, 0
+	c.serverIdentities.trim(c.writer)
 	if p.content == complete {
 		c.noteRead(p)
 	}
@@ -203,7 +203,7 @@ func (c *core) advance(p *part) {
 // logSwept logs the delete of an object that a full state no longer holds.
 func (c *core) logSwept(first bool, key indexer.Key, last any) {
 	id := c.identity(key, last)
-	delete(c.aside, key)
+	delete(c.serverIdentities, key)
 	if !first {
 		c.logLost(key, last, id)
 	}
@@ -220,7 +220,7 @@ func (c *core) logListed(p *part, first, initial bool, key indexer.Key, old, obj
 		p.expected = append(p.expected, deltafifo.Delta{Op: deltafifo.Modified, Key: key, Version: id.version})
 	}
 	if c.options.Transform != nil {
-		c.aside.note(key, obj, id)
+		c.serverIdentities.note(key, obj, id)
 	}
 	if !first {
 		c.logPut(key, put{old: old, now: obj, replaced: replaced, was: was, is: id, initial: initial})

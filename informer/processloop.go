@@ -157,14 +157,14 @@ func (c *core) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 	if !deleted {
 		e.Flags |= eventlog.Unknown
 	}
-	delete(c.aside, d.Key)
+	delete(c.serverIdentities, d.Key)
 	c.releaseKey(d.Part, d.Key)
 	c.append(e, d.Key, identity{d.UID, d.Version})
 }
 
 // identity returns the server's identity of a stored object.
 func (c *core) identity(key indexer.Key, obj any) identity {
-	if id, ok := c.aside.of(key, obj); ok {
+	if id, ok := c.serverIdentities.of(key, obj); ok {
 		return id
 	}
 	return identityOf(obj)
@@ -174,7 +174,7 @@ func (c *core) identity(key indexer.Key, obj any) identity {
 // releases its key from quarantine.
 func (c *core) remember(d *deltafifo.Delta, stored any) {
 	if c.options.Transform != nil {
-		c.aside.note(d.Key, stored, identity{d.UID, d.Version})
+		c.serverIdentities.note(d.Key, stored, identity{d.UID, d.Version})
 	}
 	c.releaseKey(d.Part, d.Key)
 }
