@@ -24,13 +24,13 @@ import (
 // says of it passes through the transform, and is applied at once.
 type joined struct {
 	*fed
-	in []*intake
+	in []*informerSink
 }
 
 func newJoined(t *testing.T, o Options[*corev1.Pod], sources int) *joined {
 	j := &joined{fed: newFed(t, o, sources)}
 	for part := range sources {
-		j.in = append(j.in, newIntake(j.core, j.run, uint16(part)))
+		j.in = append(j.in, newInformerSink(j.core, j.run, uint16(part)))
 	}
 	return j
 }

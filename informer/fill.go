@@ -89,7 +89,7 @@ func (c *core) refuseState(s *State[any]) error {
 
 // fillIn writes a user's state. If the transform ends the goroutine, it is called again and
 // continues with the rest.
-func (s *intake) fillIn() error {
+func (s *informerSink) fillIn() error {
 	ctx := s.run.ctx
 	if s.batch == nil {
 		if err := s.Begin(ctx, reflector.SameHistory); err != nil {
@@ -109,7 +109,7 @@ func (s *intake) fillIn() error {
 }
 
 // nextToFill returns the next objects of the user's state.
-func (s *intake) nextToFill() (batch []deltafifo.Delta) {
+func (s *informerSink) nextToFill() (batch []deltafifo.Delta) {
 	for s.filled < len(s.fill.Objects) && len(batch) < maxSection {
 		obj := s.fill.Objects[s.filled]
 		s.filled++
@@ -122,7 +122,7 @@ func (s *intake) nextToFill() (batch []deltafifo.Delta) {
 }
 
 // commit ends a full state, from the source or from a user.
-func (s *intake) commit(ctx context.Context, version string) error {
+func (s *informerSink) commit(ctx context.Context, version string) error {
 	s.staged, s.storedKeys, s.stagedKeys = false, s.stagedKeys, nil
 	s.afresh.Store(false)
 	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})

@@ -37,8 +37,8 @@ func strip(p *corev1.Pod) (*corev1.Pod, error) {
 	return p, nil
 }
 
-func (h *history) sink(part uint16) *intake {
-	return newIntake(h.core, h.run, part)
+func (h *history) sink(part uint16) *informerSink {
+	return newInformerSink(h.core, h.run, part)
 }
 
 // next makes another version of a pod, poisoned now and then.

@@ -17,7 +17,7 @@ const abandonAfter = 100 * time.Millisecond
 type reading struct {
 	core  *core
 	run   *run
-	sinks []*intake
+	sinks []*informerSink
 	group sync.WaitGroup // goroutines that end with the run for certain
 	// ended has a channel for each source, closed when its goroutine has ended. It is used with a
 	// transform, which may keep the goroutine. Otherwise group holds all goroutines.
@@ -27,7 +27,7 @@ type reading struct {
 func (c *core) newReading(run *run) *reading {
 	r := &reading{core: c, run: run}
 	for i := range c.sources {
-		r.sinks = append(r.sinks, newIntake(c, run, uint16(i))) //nolint:gosec // at most maxSources
+		r.sinks = append(r.sinks, newInformerSink(c, run, uint16(i))) //nolint:gosec // at most maxSources
 		if c.options.Transform != nil {
 			r.ended = append(r.ended, make(chan struct{}))
 		}
@@ -85,7 +85,7 @@ func (r *reading) wait() {
 
 // mirror mirrors one source into a sink, from a version on, until the run ends. After somebody has
 // written into a shared value, it starts anew and decodes all objects afresh.
-func (c *core) mirror(sink *intake, version string, how reflector.Resume) {
+func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) {
 	once := func() error {
 		ctx, end := c.sharing.until(sink.run.ctx)
 		defer end()
@@ -113,7 +113,7 @@ func (c *core) mirror(sink *intake, version string, how reflector.Resume) {
 }
 
 // reflector makes the reflector of one source.
-func (c *core) reflector(sink *intake, version string, how reflector.Resume) *reflector.Reflector {
+func (c *core) reflector(sink *informerSink, version string, how reflector.Resume) *reflector.Reflector {
 	return reflector.New(c.sources[sink.part], sink, reflector.Options{
 		Name:            c.options.Name,
 		Type:            c.objects.watched(),
@@ -141,7 +141,7 @@ func (c *core) fits() func(runtime.Object) error {
 }
 
 // observe records an event of the reflector, and passes it on.
-func (s *intake) observe(e reflector.Event) {
+func (s *informerSink) observe(e reflector.Event) {
 	if closed(s.abandoned) {
 		return
 	}

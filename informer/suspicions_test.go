@@ -95,7 +95,7 @@ func TestABeginningAnewLeavesTheNewerObjectOfAnotherSource(t *testing.T) {
 	j := &joined{fed: newFed(t, Options[*corev1.Pod]{}, 2)}
 	j.run.options.Anew = true
 	for part := range 2 {
-		j.in = append(j.in, newIntake(j.core, j.run, uint16(part)))
+		j.in = append(j.in, newInformerSink(j.core, j.run, uint16(part)))
 	}
 	j.begins(1, reflector.SameHistory)
 	j.tell(1, does(deltafifo.Added, pod("a", "15")))

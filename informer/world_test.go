@@ -41,7 +41,7 @@ type fed struct {
 	*core
 	clientgo *clientgoInformer
 	t        *testing.T
-	in       *intake // of part 0
+	in       *informerSink // of part 0
 }
 
 func newFed(t *testing.T, o Options[*corev1.Pod], parts int) *fed {
@@ -53,7 +53,7 @@ func newFed(t *testing.T, o Options[*corev1.Pod], parts int) *fed {
 		o.Observe = observed
 	}
 	i := Join(sources, o)
-	return &fed{i.core, clientgoOf(i), t, newIntake(i.core, i.core.run, 0)}
+	return &fed{i.core, clientgoOf(i), t, newInformerSink(i.core, i.core.run, 0)}
 }
 
 // podsIn is the typed view of a core's store.
@@ -140,7 +140,7 @@ func (f *fed) write(t *testing.T, deltas ...deltafifo.Delta) {
 
 // writes hands a batch to a sink as a reflector does, which asks the sink to go on
 // where the transform has ended the goroutine.
-func writes(t *testing.T, in *intake, batch []deltafifo.Delta) {
+func writes(t *testing.T, in *informerSink, batch []deltafifo.Delta) {
 	t.Helper()
 	var err error
 	call := func() { err = in.Write(t.Context(), batch) }

@@ -13,9 +13,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// intake is the sink that a reflector writes to: it prepares each object on
+// informerSink is the sink that a reflector writes to: it prepares each object on
 // the reflector's goroutine, with no lock held, and queues it.
-type intake struct {
+type informerSink struct {
 	core   *core
 	run    *run
 	part   uint16
@@ -47,9 +47,9 @@ type intake struct {
 	abandoned    chan struct{} // closed when the sink is abandoned; nil without a transform
 }
 
-// newIntake returns the sink of a part for a run. The run's goroutines have not started yet.
-func newIntake(c *core, run *run, part uint16) *intake {
-	s := &intake{core: c, run: run, part: part}
+// newInformerSink returns the sink of a part for a run. The run's goroutines have not started yet.
+func newInformerSink(c *core, run *run, part uint16) *informerSink {
+	s := &informerSink{core: c, run: run, part: part}
 	p := &c.parts[part]
 	p.untrusted = p.untrusted || run.options.Anew || closed(c.sharing.broken) && !p.renewed
 	if p.untrusted {
@@ -64,7 +64,7 @@ func newIntake(c *core, run *run, part uint16) *intake {
 }
 
 // abandon gives up a sink with a running transform, and returns the key of the object in it.
-func (s *intake) abandon() (key indexer.Key, stuck bool) {
+func (s *informerSink) abandon() (key indexer.Key, stuck bool) {
 	running := s.transforming.Load()
 	if running == nil || !s.transforming.CompareAndSwap(running, nil) {
 		return key, false
@@ -76,7 +76,7 @@ func (s *intake) abandon() (key indexer.Key, stuck bool) {
 
 // transformReturned is called when the transform has returned for an object, or ended its
 // goroutine. It returns false if the sink is abandoned.
-func (s *intake) transformReturned(from *deltafifo.Delta) bool {
+func (s *informerSink) transformReturned(from *deltafifo.Delta) bool {
 	if s.transforming.CompareAndSwap(&from.Key, nil) {
 		return true
 	}
@@ -85,15 +85,15 @@ func (s *intake) transformReturned(from *deltafifo.Delta) bool {
 }
 
 var (
-	_ reflector.Sink     = (*intake)(nil)
-	_ reflector.Recaller = (*intake)(nil)
-	_ reflector.Resumer  = (*intake)(nil)
+	_ reflector.Sink     = (*informerSink)(nil)
+	_ reflector.Recaller = (*informerSink)(nil)
+	_ reflector.Resumer  = (*informerSink)(nil)
 )
 
 // Recall returns the stored, transformed object if it has this UID and version. It returns nothing
 // if the transform has ever changed an identity, because stored objects do not show the server's
 // identity then; nor for an object written by hand.
-func (s *intake) Recall(key indexer.Key, uid, version string) (stored any, ok bool) {
+func (s *informerSink) Recall(key indexer.Key, uid, version string) (stored any, ok bool) {
 	stored, ok = s.core.writer.Stored(key)
 	if !ok || s.afresh.Load() || s.core.rewritesIdentity.Load() || identityOf(stored) != (identity{uid, version}) {
 		return nil, false
@@ -111,7 +111,7 @@ func (s *intake) Recall(key indexer.Key, uid, version string) (stored any, ok bo
 
 // DecodesHere is called by a reflector that decodes the objects itself. A transform may write into
 // an object, so with a transform its values are shared only after the transform has run.
-func (s *intake) DecodesHere() (t *share.Table, values bool) {
+func (s *informerSink) DecodesHere() (t *share.Table, values bool) {
 	table := s.core.sharing.table
 	if table == nil || s.core.options.Transform == nil {
 		return table, true
@@ -120,34 +120,34 @@ func (s *intake) DecodesHere() (t *share.Table, values bool) {
 	return share.New(s.core.options.ShareBytes), false
 }
 
-func (s *intake) Begin(ctx context.Context, h reflector.History) error {
+func (s *informerSink) Begin(ctx context.Context, h reflector.History) error {
 	s.staged, s.stagedKeys = true, nil
 	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, Fresh: h == reflector.NewHistory, Anew: s.afresh.Load()})
 }
 
-func (s *intake) Commit(ctx context.Context, version string) error {
+func (s *informerSink) Commit(ctx context.Context, version string) error {
 	s.core.status.confirmed(s.part)
 	return s.commit(ctx, version)
 }
 
-func (s *intake) Abort(ctx context.Context) error {
+func (s *informerSink) Abort(ctx context.Context) error {
 	s.staged, s.stagedKeys = false, nil
 	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Abort})
 }
 
-func (s *intake) push(ctx context.Context, d deltafifo.Delta) error {
+func (s *informerSink) push(ctx context.Context, d deltafifo.Delta) error {
 	d.Part = s.part
 	return s.run.queue.Push(ctx, d)
 }
 
-func (s *intake) Write(ctx context.Context, batch []deltafifo.Delta) error {
+func (s *informerSink) Write(ctx context.Context, batch []deltafifo.Delta) error {
 	s.batch, s.transformed = batch, 0
 	return s.write(ctx)
 }
 
 // Resume continues with a batch after the transform has ended the goroutine. The object given to
 // the transform is quarantined.
-func (s *intake) Resume(ctx context.Context) error {
+func (s *informerSink) Resume(ctx context.Context) error {
 	d := &s.batch[s.transformed-1]
 	if !s.transformReturned(d) {
 		return ErrStopped
@@ -157,7 +157,7 @@ func (s *intake) Resume(ctx context.Context) error {
 }
 
 // write prepares the rest of the batch, and queues it.
-func (s *intake) write(ctx context.Context) error {
+func (s *informerSink) write(ctx context.Context) error {
 	transform, batch := s.core.options.Transform, s.batch
 	for i := s.transformed; i < len(batch); i++ {
 		d := &batch[i]
@@ -188,7 +188,7 @@ func (s *intake) write(ctx context.Context) error {
 
 // heard notes that the source has sent something. A bookmark without a version comes from the
 // source itself: a new watch has brought all changes since the previous run.
-func (s *intake) heard(last *deltafifo.Delta) {
+func (s *informerSink) heard(last *deltafifo.Delta) {
 	if last.Op == deltafifo.Bookmark && last.Version == "" {
 		s.core.status.confirmed(s.part)
 		return
@@ -199,7 +199,7 @@ func (s *intake) heard(last *deltafifo.Delta) {
 // transform prepares the object of one delta. If the transform fails, the object is quarantined; a
 // delete is applied all the same. The transform may end the goroutine. transform returns
 // [ErrStopped] if the run ended before the user's function was called or returned.
-func (s *intake) transform(d *deltafifo.Delta, transform func(any) (any, error)) error {
+func (s *informerSink) transform(d *deltafifo.Delta, transform func(any) (any, error)) error {
 	s.transforming.Store(&d.Key) // first: the end of the run looks at it after stopping
 	if s.run.stopping.Load() {
 		s.transformReturned(d)
@@ -218,7 +218,7 @@ func (s *intake) transform(d *deltafifo.Delta, transform func(any) (any, error))
 }
 
 // transformedTo stores the result of the transform in the delta.
-func (s *intake) transformedTo(d *deltafifo.Delta, obj any) {
+func (s *informerSink) transformedTo(d *deltafifo.Delta, obj any) {
 	if s.pass != nil {
 		s.sharePassed(d.Key, d.Object, obj)
 	}
@@ -235,7 +235,7 @@ func (s *intake) transformedTo(d *deltafifo.Delta, obj any) {
 }
 
 // quarantine drops an object that cannot be prepared, and reports it.
-func (s *intake) quarantine(d *deltafifo.Delta, err error) {
+func (s *informerSink) quarantine(d *deltafifo.Delta, err error) {
 	key := d.Key
 	d.Object, d.Key = nil, s.storedKey(key)
 	if d.Op == deltafifo.Deleted {
@@ -251,7 +251,7 @@ func (s *intake) quarantine(d *deltafifo.Delta, err error) {
 }
 
 // sharePassed lets an object share values after its transform.
-func (s *intake) sharePassed(key indexer.Key, decoded, result any) {
+func (s *informerSink) sharePassed(key indexer.Key, decoded, result any) {
 	if table := s.core.sharing.table; table.Watched() {
 		table.Name(key.String)
 	}
@@ -259,7 +259,7 @@ func (s *intake) sharePassed(key indexer.Key, decoded, result any) {
 }
 
 // rename records that the transform has changed a key.
-func (s *intake) rename(op deltafifo.Op, from, to indexer.Key) {
+func (s *informerSink) rename(op deltafifo.Op, from, to indexer.Key) {
 	if op == deltafifo.Deleted {
 		delete(s.storedKeys, from)
 		return
@@ -277,7 +277,7 @@ func (s *intake) rename(op deltafifo.Op, from, to indexer.Key) {
 
 // storedKey returns the key under which an object is stored, for an object that cannot be
 // transformed now.
-func (s *intake) storedKey(key indexer.Key) indexer.Key {
+func (s *informerSink) storedKey(key indexer.Key) indexer.Key {
 	to, ok := s.storedKeys[key]
 	if !ok {
 		return key
