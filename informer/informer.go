@@ -19,7 +19,7 @@ type Informer[T Object] struct {
 	owner  *owner // set only in a view that was lent
 }
 
-// untypedView has the memory layout of an [Informer] of any type.
+// untypedView has the same fields as an [Informer] of any type, and converts to one.
 type untypedView struct {
 	core   *core
 	shared Shared
