@@ -13,33 +13,32 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Arrival is when one event was in the store, and when each handler had been told it.
+// Arrival is the time when an event was in the store, and when each handler had been told it.
 type Arrival struct {
-	Version string // that the event, or the full state that stood for it, brought
+	Version string // of the event, or of the full state that replaced it
 	Stored  time.Time
 	Told    []ToldHandler // in the order of [Status]
 }
 
-// ToldHandler is when a handler had been told an event: its call had returned.
+// ToldHandler is the time when a handler's call for an event had returned.
 type ToldHandler struct {
 	Handler string
-	At      time.Time // zero where the handler was stopped before
+	At      time.Time // zero if the handler was stopped before
 }
 
-// ArrivalAfter waits for the first event that is newer than a resourceVersion and comes
-// from now on, until the store has it and all handlers of that moment were told it.
-// Bookmarks are no events. It returns what [Informer.WaitDelivered] does, where ctx ends
-// or the informer stops before.
+// ArrivalAfter waits for the first event from now on that is newer than a resourceVersion, until
+// the store has it and all handlers registered at that moment were told it. Bookmarks are no
+// events. If ctx ends or the informer stops before, it returns the error of
+// [Informer.WaitDelivered].
 func (i *Inspector) ArrivalAfter(ctx context.Context, version string) (Arrival, error) {
 	e := i.core.arrivals.expect(func(d *deltafifo.Delta) bool { return object.Older(version, d.Version) })
 	defer i.core.arrivals.forget(e)
 	return i.core.arrival(ctx, e, func(came string) bool { return object.Older(version, came) })
 }
 
-// ArrivalOf calls write, which is to change the object of a key and to return the
-// resourceVersion of that, and waits until that change, or a later one of the object, has
-// come as ArrivalAfter does. It waits until the store is complete before it calls write,
-// and returns the error of write too.
+// ArrivalOf measures a write. It waits until the store is complete, and calls write, which changes
+// the object of a key and returns its new resourceVersion. Then it waits for that change, or a
+// later one of the object, as ArrivalAfter does. It returns an error of write, too.
 func (i *Inspector) ArrivalOf(ctx context.Context, key indexer.Key, write func(context.Context) (version string, err error)) (Arrival, error) {
 	if err := i.core.WaitSynced(ctx); err != nil {
 		return Arrival{}, err
@@ -53,8 +52,7 @@ func (i *Inspector) ArrivalOf(ctx context.Context, key indexer.Key, write func(c
 	return i.core.arrival(ctx, e, func(came string) bool { return !object.Older(came, version) })
 }
 
-// arrival waits until an expected event has come that is of the right version, and
-// handlers were told it.
+// arrival waits until an expected event of the right version has come, and handlers were told it.
 func (c *core) arrival(ctx context.Context, e *expected, right func(version string) bool) (Arrival, error) {
 	for {
 		if found, ok := e.find(right); ok {
@@ -70,7 +68,7 @@ func (c *core) arrival(ctx context.Context, e *expected, right func(version stri
 	}
 }
 
-// told waits until the handlers were told what has come.
+// told waits until the handlers were told a sighted event.
 func (c *core) told(ctx context.Context, s sighting) (Arrival, error) {
 	a := Arrival{Version: s.version, Stored: s.at}
 	for _, d := range s.debts {
@@ -82,8 +80,8 @@ func (c *core) told(ctx context.Context, s sighting) (Arrival, error) {
 	return a, nil
 }
 
-// arrivals are those who expect an event. The processLoop asks in each write section
-// whether there are any.
+// arrivals holds the expected events. The processLoop checks in each write section whether there
+// are any.
 type arrivals struct {
 	count atomic.Int32 // len(all)
 
@@ -91,24 +89,24 @@ type arrivals struct {
 	all []*expected
 }
 
-// expected is an event that somebody expects.
+// expected is an event that a caller waits for.
 type expected struct {
 	is   func(*deltafifo.Delta) bool
-	came chan struct{} // holds one when something was seen
+	came chan struct{} // holds a token after a sighting
 
 	mu   sync.Mutex
 	seen []sighting
 }
 
-// sighting is an event that was expected and has come.
+// sighting is an expected event that has come.
 type sighting struct {
 	version string
 	at      time.Time
-	debts   []debt // what the handlers are owed from there
+	debts   []debt // of the handlers, for everything up to the event
 }
 
-// maxSeen is how many sightings are kept for one who expects an event: an object that
-// changes more often meanwhile is told by its last changes.
+// maxSeen is the number of sightings kept for an expected event: of an object that changes more
+// often, the last ones.
 const maxSeen = 64
 
 func (a *arrivals) expect(is func(*deltafifo.Delta) bool) *expected {
@@ -121,7 +119,7 @@ func (a *arrivals) expect(is func(*deltafifo.Delta) bool) *expected {
 	return e
 }
 
-// forget ends an expectation, and what the handlers owe to it.
+// forget ends an expectation, and the debts of handlers to it.
 func (a *arrivals) forget(e *expected) {
 	a.mu.Lock()
 	a.all = slices.DeleteFunc(a.all, func(other *expected) bool { return other == e })
@@ -137,11 +135,11 @@ func (a *arrivals) forget(e *expected) {
 	e.seen = nil
 }
 
-// some tells whether somebody expects an event. It costs next to nothing.
+// some reports whether any event is expected. It costs next to nothing.
 func (a *arrivals) some() bool { return a.count.Load() > 0 }
 
-// note shows those who expect an event the changes that a write section has published.
-// The caller is in it.
+// note compares the published changes of a write section with the expected events. The caller is in
+// the section.
 func (a *arrivals) note(changes []deltafifo.Delta, owed func() []debt) {
 	if !a.some() {
 		return
@@ -159,7 +157,7 @@ func (a *arrivals) note(changes []deltafifo.Delta, owed func() []debt) {
 	}
 }
 
-// add adds a sighting, unless the one who expects it has gone meanwhile.
+// add adds a sighting, unless the expectation has ended meanwhile.
 func (e *expected) add(s sighting) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// repeatEvery is how long lies at least between two lines of one cause.
+	// repeatEvery is the shortest time between two lines of one cause.
 	repeatEvery = time.Second
-	// mostCauses is how many causes are known at a time.
+	// mostCauses is the largest number of causes remembered.
 	mostCauses = 1000
 )
 
@@ -19,14 +19,14 @@ type causes struct {
 	known map[string]*toldCause
 }
 
-// toldCause is what is known of a cause: when a line was last written, and how many were not since.
+// toldCause records when a line of a cause was last written, and how many were omitted since.
 type toldCause struct {
 	written time.Time
 	left    int
 }
 
-// next counts a line. It tells whether it is to be written, and how many of its cause were not
-// since the last one.
+// next counts a line. It reports whether the line is to be written, and how many lines of its cause
+// were omitted since the last one.
 func (r *causes) next(cause string, now time.Time) (left int, writes bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,7 +44,7 @@ func (r *causes) next(cause string, now time.Time) (left int, writes bool) {
 	return left, true
 }
 
-// add adds a cause. Where there are too many, those go that are over.
+// add adds a cause. If there are too many, it drops causes that have not occurred lately.
 func (r *causes) add(cause string, now time.Time) {
 	if len(r.known) >= mostCauses {
 		maps.DeleteFunc(r.known, func(_ string, known *toldCause) bool { return now.Sub(known.written) >= repeatEvery && known.left == 0 })

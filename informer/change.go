@@ -2,16 +2,16 @@ package informer
 
 import "time"
 
-// Kind tells what a [Change] reports.
+// Kind is the kind of a [Change].
 type Kind uint8
 
 // The kinds of changes.
 const (
-	// Added: New is there, which the handler did not know.
+	// Added: New is an object unknown to the handler.
 	Added Kind = iota + 1
-	// Updated: New replaces Old. In a resync the two are the same.
+	// Updated: New replaces Old. In a resync both are the same object.
 	Updated
-	// Deleted: Old is gone.
+	// Deleted: Old no longer exists.
 	Deleted
 )
 
@@ -28,28 +28,26 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// Change is what a [Handler] is told. The objects are the store's own: they
-// must never be changed.
+// Change is one change of an object, as told to a [Handler]. The store owns the objects: they must
+// never be changed.
 type Change[T any] struct {
 	Kind Kind
-	// Old is the version that the handler saw last, and for Deleted the final
-	// state; the zero value for Added.
+	// Old is the version that the handler saw last and, for Deleted, the final state. It is the
+	// zero value for Added.
 	Old T
 	// New is the present version; the zero value for Deleted.
 	New T
-	// Initial marks an Added that belongs to the initial state, rather than to
-	// something that has just happened.
+	// Initial marks an Added of the initial state: the object existed before the handler.
 	Initial bool
-	// Lost marks a Deleted that was not seen but found out from a list: Old is
-	// the last version known, not the final one.
+	// Lost marks a Deleted found by a list, whose watch event was missed: Old is the last known
+	// version, not the final one.
 	Lost bool
 }
 
-// Handler receives the changes of an informer's objects, one at a time, on a
-// goroutine of its own, in the order in which the store made them. It may take
-// its time: no one waits for it, and what it has not handled is kept (see
-// [Delivery]). A panic is reported like any controller's
-// (utilruntime.HandleCrash) and costs that one change.
+// Handler receives the changes of an informer's objects, one at a time, on a goroutine of its own,
+// in the order in which the store made them. A slow handler holds up nobody; its pending changes
+// are kept (see [Delivery]). A panic is reported as in any controller (utilruntime.HandleCrash) and
+// costs that one change.
 type Handler[T any] interface {
 	Handle(Change[T])
 }
@@ -79,35 +77,34 @@ type HandlerFunc[T any] func(Change[T])
 // Handle calls f.
 func (f HandlerFunc[T]) Handle(c Change[T]) { f(c) }
 
-// Delivery says what happens to changes that a handler has not got round to.
+// Delivery says how pending changes of a handler are kept.
 type Delivery uint8
 
 const (
-	// Every change is kept and delivered, however far the handler lags; what is
-	// kept is bounded by nothing but memory. See [Registration.Backlog].
+	// Every keeps and delivers each change, however far the handler lags. Only memory bounds the
+	// pending changes. See [Registration.Backlog].
 	Every Delivery = iota
-	// Latest merges the pending changes of each object into one, from what the
-	// handler saw last to what is true now: a lagging handler has no more to
-	// do than there are objects. An object that came and went meanwhile is not
-	// mentioned, so it is for handlers that show or copy the state. One that
-	// waits for the outcome of its own writes, as a controller does, takes
-	// Every and a work queue, which merges as well.
+	// Latest merges the pending changes of each object into one, from the version the handler saw
+	// last to the present one. The work of a lagging handler is bounded by the number of objects.
+	// An object that came and went meanwhile is not mentioned, so Latest is for handlers that show
+	// or copy the state. A controller, which waits for the outcome of its own writes, takes Every
+	// and a work queue; the work queue merges as well.
 	Latest
 )
 
-// HandlerOptions configure one handler. The zero value is every change, with
-// the informer's resync period.
+// HandlerOptions configure one handler. The zero value delivers every change, with the informer's
+// resync period.
 type HandlerOptions struct {
-	// Name stands in messages; empty for the handler's type with its package or, where it
-	// is a function, for where that is written.
+	// Name stands in messages. It defaults to the handler's type with its package or, for a
+	// function, to its place in the source.
 	Name string
 	// Delivery is [Every] or [Latest].
 	Delivery Delivery
-	// Resync is how often all objects are delivered again, as Updated from an
-	// object to itself; zero for the informer's own period, negative for never.
+	// Resync is the period in which all objects are delivered again, as Updated from an object to
+	// itself; zero for the informer's own period, negative for never.
 	Resync time.Duration
-	// MaxBacklog, if not zero, is the backlog above which the handler is reported, once
-	// until it has caught up: through Observe as [HandlerLagging], and in
-	// [HandlerStatus]. Nothing is dropped. The initial state does not count.
+	// MaxBacklog, if not zero, is a bound on the backlog. A handler above it is reported, once
+	// until it has caught up: through Observe as [HandlerLagging], and in [HandlerStatus]. Nothing
+	// is dropped. The initial state does not count.
 	MaxBacklog int
 }

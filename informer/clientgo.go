@@ -21,11 +21,10 @@ func NewSharedInformer(lw cache.ListerWatcher, example runtime.Object, resync ti
 	return NewSharedIndexInformer(lw, example, resync, cache.Indexers{})
 }
 
-// NewSharedIndexInformer is client-go's function of that name, over this
-// module's informer. Its type is also that of controller-runtime's
-// cache.Options.NewInformer. The objects are of any type; example tells which
-// ones to expect. Misuse is told by the next call that returns an error, and
-// by Run to the log.
+// NewSharedIndexInformer is client-go's function of that name, over this module's informer.
+// controller-runtime's cache.Options.NewInformer is of the same type. The objects may be of any
+// type; example is the expected one. Misuse is returned by the next call that returns an error, and
+// logged by Run.
 func NewSharedIndexInformer(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 	return NewSharedIndexInformerWithOptions(lw, example, cache.SharedIndexInformerOptions{ResyncPeriod: resync, Indexers: ix})
 }
@@ -40,13 +39,14 @@ func NewSharedIndexInformerWithOptions(lw cache.ListerWatcher, example runtime.O
 	})
 }
 
-// ForControllerRuntime is [NewSharedIndexInformer] for the cache of a
-// controller-runtime manager, whose ListerWatchers are known to be plain requests:
+// ForControllerRuntime is [NewSharedIndexInformer] for the cache of a controller-runtime manager,
+// whose ListerWatchers are plain requests:
 //
 //	config.Wrap(reflector.Wire)
 //	manager, err := manager.New(config, manager.Options{Cache: cache.Options{NewInformer: informer.ForControllerRuntime}})
 //
-// With [reflector.Wire] in the manager's configuration the informers read the
+// With [reflector.Wire] in the manager's configuration the informers read the server's answers
+// themselves.
 // answers of the server themselves.
 func ForControllerRuntime(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 	return sharedOf(lw, example, clientgoSettings{
@@ -78,8 +78,8 @@ func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings
 	return i
 }
 
-// clientgoInformer shows a core as client-go's SharedIndexInformer. There is one
-// for each core, with the state that only client-go's API has.
+// clientgoInformer shows a core as client-go's SharedIndexInformer. Each core has one, with the
+// state that only client-go's API needs.
 type clientgoInformer struct {
 	core     *core
 	view     untypedView // the typed one
@@ -106,8 +106,8 @@ func newClientgoInformer(c *core) *clientgoInformer {
 	return i
 }
 
-// report passes errors on to the watch error handler. It returns false if
-// there is none, or no error.
+// report passes errors on to the watch error handler. It returns false if there is no handler, or
+// the event is no error.
 func (i *clientgoInformer) report(e Event) bool {
 	i.mu.Lock()
 	onError := i.onError
@@ -161,7 +161,7 @@ func (i *clientgoInformer) add(h cache.ResourceEventHandler, o cache.HandlerOpti
 	return i.register(newClientgoReceiver(h, o.Logger), i.resyncPeriod(logger, requested), by)
 }
 
-// register adds a handler that is resynced exactly as often as it says.
+// register adds a handler with exactly this resync period.
 func (i *clientgoInformer) register(to receiver, resync time.Duration, by *owner) (*clientgoRegistration, error) {
 	r := newRegistration(i.core.processor, i.core.receiving(to), HandlerOptions{Name: to.name(), Resync: resync})
 	r.owner = by
@@ -174,9 +174,9 @@ func (i *clientgoInformer) register(to receiver, resync time.Duration, by *owner
 // minimumResync is client-go's minimumResyncPeriod.
 const minimumResync = time.Second
 
-// resyncPeriod is what client-go makes of a requested period: at least a
-// second, nothing where the informer was made without resyncs, and not
-// shorter than the shortest before the start.
+// resyncPeriod returns the period that client-go would use for a requested one: at least a second,
+// none if the informer was made without resyncs and, after the start, not shorter than the shortest
+// before.
 func (i *clientgoInformer) resyncPeriod(logger klog.Logger, requested time.Duration) time.Duration {
 	i.core.mu.Lock()
 	started := i.core.phase != created
@@ -198,7 +198,7 @@ func (i *clientgoInformer) resyncPeriod(logger klog.Logger, requested time.Durat
 	return max(requested, i.resyncCheck)
 }
 
-// RemoveEventHandler ends a registration; one that is unknown is gone already.
+// RemoveEventHandler ends a registration. An unknown one counts as ended.
 func (i *clientgoInformer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
 	r, ok := handle.(*clientgoRegistration)
 	if !ok {
@@ -245,9 +245,9 @@ func (i *clientgoInformer) SetWatchErrorHandler(h cache.WatchErrorHandler) error
 	return i.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { h(r, err) })
 }
 
-// SetWatchErrorHandlerWithContext sets who is told of every error of a list or
-// watch, and of every object that is quarantined. The reflector that it is
-// given is there for its name alone, and never runs. Nil stands for the log.
+// SetWatchErrorHandlerWithContext sets the function called with every error of a list or watch, and
+// every quarantined object. The reflector passed to it only has a name, and never runs. Nil stands
+// for the log.
 func (i *clientgoInformer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHandlerWithContext) error {
 	c := i.core
 	c.mu.Lock()
@@ -269,8 +269,7 @@ func (i *clientgoInformer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHan
 	return nil
 }
 
-// WaitDelivered is [Informer.WaitDelivered], for those that know client-go's
-// API only.
+// WaitDelivered is [Informer.WaitDelivered], for users of client-go's API.
 func (i *clientgoInformer) WaitDelivered(ctx context.Context, version string) error {
 	return i.core.WaitDelivered(ctx, version)
 }
@@ -294,8 +293,8 @@ func (i *clientgoInformer) Inspector() *Inspector { return i.core.Inspector() }
 // Done is [Informer.Done].
 func (i *clientgoInformer) Done() <-chan struct{} { return i.core.done() }
 
-// SetTransform sets the transform, nil for none. What it returns must be of
-// the informer's type, which for NewSharedIndexInformer is any.
+// SetTransform sets the transform, nil for none. Its results must be of the informer's type, which
+// for NewSharedIndexInformer is any.
 func (i *clientgoInformer) SetTransform(f cache.TransformFunc) error {
 	return i.core.setTransform(f)
 }
@@ -310,8 +309,7 @@ func (i *clientgoInformer) AddIndexers(ix cache.Indexers) error {
 	return i.store.AddIndexers(ix)
 }
 
-// clientgoController is what GetController returns: it answers, and does not
-// run anything.
+// clientgoController is the result of GetController. It answers, and runs nothing.
 type clientgoController struct{ informer *clientgoInformer }
 
 func (clientgoController) Run(<-chan struct{})            {}
@@ -330,7 +328,7 @@ type clientgoChecker struct {
 	done <-chan struct{}
 }
 
-// checkerName names an informer as client-go's checkers do.
+// checkerName returns the name of an informer's client-go checkers.
 func checkerName(informer string) string { return "SharedIndexInformer " + informer }
 
 func (c clientgoChecker) Name() string          { return c.name }

@@ -9,12 +9,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 )
 
-// detecting tells whether client-go's mutation detector is on. It looks once,
-// at the start, and so does this.
+// detecting says whether client-go's mutation detector is on. Like the detector, it reads the
+// environment once, at the start.
 var detecting, _ = strconv.ParseBool(os.Getenv("KUBE_CACHE_MUTATION_DETECTOR"))
 
-// newDetector returns client-go's detector of objects that someone changes in
-// the cache, which ends the process when it finds one; nil where it is off.
+// newDetector returns client-go's detector of changed cached objects, which ends the process when
+// it finds one. It returns nil if the detector is off.
 func newDetector(name string) cache.MutationDetector {
 	if !detecting {
 		return nil
@@ -35,7 +35,7 @@ func (i *clientgoInformer) detect() (stop func()) {
 	}
 }
 
-// copyForDetector lets the detector copy what is about to be stored.
+// copyForDetector lets the detector copy the objects about to be stored.
 func (i *clientgoInformer) copyForDetector(batch []deltafifo.Delta) {
 	for n := range batch {
 		d := &batch[n]

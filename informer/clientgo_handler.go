@@ -9,17 +9,17 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// clientgoReceiver delivers to client-go's ResourceEventHandler, which knows
-// no delete-and-add for another object under the same name, and is told of
-// deletes of objects that it never heard of.
+// clientgoReceiver delivers to client-go's ResourceEventHandler. This handler gets an update, not
+// delete and add, for another object under the same name. It is also told of deletes of unknown
+// objects.
 type clientgoReceiver struct {
 	handler cache.ResourceEventHandler
 	update  func(old, obj any) // UpdateFunc of a ResourceEventHandlerFuncs; nil for others
-	logger  *klog.Logger       // for panics; nil for that of the run
+	logger  *klog.Logger       // for panics; nil for the run's logger
 }
 
-// newClientgoReceiver returns the receiver of a handler. Most of them are made
-// of functions, and most events are updates: that function is called directly.
+// newClientgoReceiver returns the receiver of a handler. Most handlers are made of functions, and
+// most events are updates: their function is called directly.
 func newClientgoReceiver(h cache.ResourceEventHandler, logger *klog.Logger) *clientgoReceiver {
 	r := &clientgoReceiver{handler: h, logger: logger}
 	if funcs, ok := h.(cache.ResourceEventHandlerFuncs); ok {
@@ -51,7 +51,7 @@ func (r *clientgoReceiver) receive(b *eventlog.Batch) {
 	}
 }
 
-// needs tells that a handler made of functions is told nothing where it has none.
+// needs returns false for objects of an event for which a handler of functions has no function.
 func (r *clientgoReceiver) needs(h eventlog.Header) (old, now bool) {
 	funcs, partial := r.handler.(cache.ResourceEventHandlerFuncs)
 	switch {
@@ -86,5 +86,5 @@ func (r *clientgoRegistration) HasSyncedChecker() cache.DoneChecker {
 	return clientgoChecker{name, r.registration.synced}
 }
 
-// ShutdownChan is what cache.ShutDownEventHandler waits for.
+// ShutdownChan returns the channel that cache.ShutDownEventHandler waits for.
 func (r *clientgoRegistration) ShutdownChan() <-chan struct{} { return r.registration.Done() }

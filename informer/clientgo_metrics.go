@@ -9,11 +9,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// metrics is what client-go measures of an informer. A nil one measures
-// nothing.
+// metrics publishes client-go's measurements of an informer. A nil one publishes nothing.
 type metrics struct {
-	waiting cache.GaugeMetric     // deltas that wait for the processLoop
-	latency cache.HistogramMetric // seconds that it took for one write section
+	waiting cache.GaugeMetric     // deltas waiting for the processLoop
+	latency cache.HistogramMetric // seconds a write section
 	version *versionGauge
 }
 
@@ -37,8 +36,7 @@ func (m *metrics) ofStore() *versionGauge {
 	return m.version
 }
 
-// measuring returns the provider that an identifier's metrics come from, nil
-// where there are to be none.
+// measuring returns the provider of an identifier's metrics, nil if there are to be none.
 func measuring(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) cache.InformerMetricsProvider {
 	switch {
 	case !id.Reserved():
@@ -49,8 +47,8 @@ func measuring(id cache.InformerNameAndResource, provider cache.InformerMetricsP
 	return provider
 }
 
-// provided is the process's provider. It is global since client-go's is, to
-// which main functions hand theirs before anything else runs.
+// provided is the process's provider. It is global because client-go's is: main functions set
+// theirs before anything else runs.
 var provided globalProvider
 
 type globalProvider struct {
@@ -65,10 +63,9 @@ func (g *globalProvider) get() cache.InformerMetricsProvider {
 	return g.provider
 }
 
-// SetInformerMetricsProvider sets where informers that are made later, and
-// have an identifier, publish their metrics: this module's and client-go's own.
-// The first call counts. A provider that was handed to client-go alone cannot be
-// seen from here.
+// SetInformerMetricsProvider sets the provider of metrics for informers made later with an
+// identifier: this module's and client-go's own. Only the first call counts. This module cannot see
+// a provider that was given to client-go alone.
 func SetInformerMetricsProvider(provider cache.InformerMetricsProvider) {
 	cache.SetInformerMetricsProvider(provider)
 	provided.mu.Lock()
@@ -79,12 +76,10 @@ func SetInformerMetricsProvider(provider cache.InformerMetricsProvider) {
 	}
 }
 
-// Measure makes an informer of this module publish metrics under an
-// identifier, if that is reserved; with a nil provider to that of
-// [SetInformerMetricsProvider]. It is what client-go's
-// SharedIndexInformerOptions.Identifier does, for informers that come from
-// elsewhere. It returns [ErrType] for an informer of another module, and
-// [ErrRunning] or [ErrStopped] after Run.
+// Measure makes an informer of this module publish metrics under a reserved identifier; a nil
+// provider stands for that of [SetInformerMetricsProvider]. It does the work of client-go's
+// SharedIndexInformerOptions.Identifier for informers made by a factory, say. It returns [ErrType]
+// for an informer of another module, and [ErrRunning] or [ErrStopped] after Run.
 func Measure(i cache.SharedIndexInformer, id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) error {
 	ours, ok := unwrapped(i).(interface {
 		measure(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) error
@@ -109,7 +104,7 @@ func (i *clientgoInformer) measure(id cache.InformerNameAndResource, provider ca
 	return nil
 }
 
-// measures sets what is measured, nil for nothing.
+// measures sets the metrics of an informer, nil for none.
 func (i *clientgoInformer) measures(m *metrics) {
 	i.core.hooks.meter = nil
 	if m != nil {
@@ -125,7 +120,7 @@ func (m *metrics) applied(took time.Duration, version string) {
 	m.version.set(version)
 }
 
-// versionGauge publishes a store's resourceVersion. A nil one does not.
+// versionGauge publishes a store's resourceVersion. A nil one publishes nothing.
 type versionGauge struct{ gauge cache.GaugeMetric }
 
 func newVersionGauge(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) *versionGauge {
@@ -136,8 +131,8 @@ func newVersionGauge(id cache.InformerNameAndResource, provider cache.InformerMe
 	return &versionGauge{provider.NewStoreResourceVersionMetric(id)}
 }
 
-// exactDigits is how many digits a float64 holds exactly. Of longer versions
-// the last ones are published, as client-go does.
+// exactDigits is the number of digits that a float64 holds exactly. Of a longer version only the
+// last digits are published, as in client-go.
 const exactDigits = 15
 
 func (g *versionGauge) set(version string) {

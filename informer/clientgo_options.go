@@ -6,22 +6,22 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// StoreOptions configure a store that belongs to no informer. They stand for
-// client-go's StoreOption, whose values only client-go's own stores can take.
+// StoreOptions configure a store without an informer. They replace client-go's StoreOption, whose
+// values only client-go's own stores can take.
 type StoreOptions struct {
-	// Transform, if set, makes of each object that is put in what is stored;
-	// unlike in client-go in transactions too.
+	// Transform, if set, prepares each object put for the store; unlike in client-go, in
+	// transactions too.
 	Transform cache.TransformFunc
-	// Identifier, if it is reserved, is what the store publishes its
-	// resourceVersion under: to InformerMetricsProvider or, where that is nil,
-	// to what [SetInformerMetricsProvider] was given.
+	// Identifier, if reserved, is the identifier under which the store publishes its
+	// resourceVersion: to InformerMetricsProvider or, if that is nil, to the provider of
+	// [SetInformerMetricsProvider].
 	Identifier              cache.InformerNameAndResource
 	InformerMetricsProvider cache.InformerMetricsProvider
 }
 
-// NewIndexerWithOptions makes a store that belongs to no informer, of which
-// NewStore and NewIndexer in package informer/cache are made. The whole string
-// that key returns is the key. Nobody keeps or changes the map.
+// NewIndexerWithOptions makes a store without an informer; NewStore and NewIndexer in package
+// informer/cache call it. The key is the whole string returned by the key function. Nobody keeps or
+// changes the map.
 func NewIndexerWithOptions(key cache.KeyFunc, ix cache.Indexers, o StoreOptions) cache.Indexer {
 	s := newFreeStore(key, ix)
 	s.transform = o.Transform
@@ -29,8 +29,8 @@ func NewIndexerWithOptions(key cache.KeyFunc, ix cache.Indexers, o StoreOptions)
 	return s
 }
 
-// transformed makes of an object what is stored. Informers transform before,
-// and have no transform here.
+// transformed returns the object to store. An informer's store has no transform here, since the
+// sink transforms.
 func (s *clientgoStore) transformed(obj any) (any, error) {
 	if s.transform != nil {
 		result, err := s.transform(obj)

@@ -10,20 +10,18 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// JoinShared is [Join] for a Go type that only the running program knows: the
-// objects are of that type, and [As] shows the informer as one of it. A factory of
-// all kinds makes its informers so.
+// JoinShared is [Join] for a Go type known only at run time. [As] returns the informer as one of
+// this type. A factory of all kinds makes its informers so.
 func JoinShared(sources []reflector.Source, goType reflect.Type, o Options[any]) Shared {
 	return newViews(newCore(o, typeExactly(goType), withNamespaceIndex(o.Indexes), sources...)).shared
 }
 
-// Shared is client-go's SharedIndexInformer, and what the informers of this module
-// can do beside.
+// Shared is client-go's SharedIndexInformer with the further methods of this module's informers.
 type Shared interface {
 	cache.SharedIndexInformer
 	// Start is [Informer.Start].
 	Start(ctx context.Context) (wait func(), err error)
-	// Begin is Start for those who have no goroutine to wait with.
+	// Begin is Start without waiting: [RunOptions] has functions to call at the end.
 	Begin(ctx context.Context, o RunOptions) error
 	// Status is [Informer.Status].
 	Status() Status
@@ -38,9 +36,8 @@ type Shared interface {
 	lend(by *owner) *untypedView
 }
 
-// As shows an informer of this module, behind client-go's interface, as a typed one:
-// the same store, the same run. It returns false for one of another type, or of
-// another module.
+// As returns the typed view of an informer of this module behind client-go's interface: the same
+// store, the same run. It returns false for an informer of another type, or of another module.
 func As[T Object](i cache.SharedIndexInformer) (*Informer[T], bool) {
 	var v *untypedView
 	switch ours := unwrapped(i).(type) {
@@ -57,13 +54,11 @@ func As[T Object](i cache.SharedIndexInformer) (*Informer[T], bool) {
 	return view[T](v), true
 }
 
-// Shared shows the informer as client-go's SharedIndexInformer: the same store,
-// the same run.
+// Shared returns the informer as client-go's SharedIndexInformer: the same store, the same run.
 func (i *Informer[T]) Shared() cache.SharedIndexInformer { return i.shared }
 
-// Lend returns a view of the informer. The view owns the handlers that are added through
-// it, or through its Shared: end stops them all, and the view takes no more. Each lease of
-// a factory has such a view.
+// Lend returns a view of the informer. The view owns the handlers added through it, or through its
+// Shared: end stops them all, and the view takes no more. Each lease of a factory has such a view.
 func (i *Informer[T]) Lend() (lent *Informer[T], end func()) {
 	by := &owner{}
 	return view[T](i.shared.lend(by)), func() { i.core.end(by) }
@@ -93,6 +88,5 @@ func (l *clientgoLent) AddEventHandlerWithOptions(h cache.ResourceEventHandler, 
 	return l.add(h, o, l.view.owner)
 }
 
-// newViews makes the views of a core, client-go's and the typed one, and connects
-// client-go's with it.
+// newViews makes client-go's and the typed view of a core, and connects the core with client-go's.
 func newViews(c *core) *untypedView { return &newClientgoInformer(c).view }

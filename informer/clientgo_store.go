@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// newFreeStore makes a store that belongs to no informer.
+// newFreeStore makes a store without an informer.
 func newFreeStore(key cache.KeyFunc, ix cache.Indexers) *clientgoStore {
 	metaKeys, parse := isMetaKey(key), indexer.ParseKey
 	if !metaKeys {
@@ -36,26 +36,25 @@ func newFreeStore(key cache.KeyFunc, ix cache.Indexers) *clientgoStore {
 	}
 }
 
-// clientgoStore shows a store as client-go's Indexer. Writes through it are
-// made in turn with the processLoop's, without transform and without events.
+// clientgoStore shows a store as client-go's Indexer. Its writes take turns with the processLoop's.
+// They skip the transform, and cause no events.
 type clientgoStore struct {
 	writer  *indexer.Writer
-	objects objectType // what may be stored
+	objects objectType // the type that may be stored
 	keyFunc cache.KeyFunc
 	parse   func(string) indexer.Key
-	part    uint16 // of what is put under a new key
+	part    uint16 // of objects put under a new key
 	// metaKeys says that the keys are the namespaces and names of the objects.
 	metaKeys bool
-	// versions tells whether writes move the store's version: not once an
-	// informer does.
+	// versions reports whether writes move the store's version: they do until an informer moves it.
 	versions func() bool
 
 	// written is called with each write.
 	written func()
 
 	transform cache.TransformFunc // may be nil
-	// failed is told what index functions fail on in a write that does not return it;
-	// nil in an informer, which is told by its writer.
+	// failed is called with the failures of index functions, in writes that do not return them. It
+	// is nil in an informer, whose writer reports them.
 	failed func(error)
 	gauge  atomic.Pointer[versionGauge]
 }
@@ -93,8 +92,9 @@ func (s *clientgoStore) write(kind cache.TransactionType, obj any) error {
 	return nil
 }
 
-// make makes writes in one section, and returns what index functions have failed on:
-// that is stored. Where one of them ends the goroutine, it is told instead.
+// make makes writes in one section, and returns the failures of index functions, with which the
+// objects are stored all the same. If an index function ends the goroutine, the failures are
+// reported instead.
 func (s *clientgoStore) make(writes []clientgoWrite) (failed error) {
 	s.written()
 	returned := false
@@ -116,14 +116,14 @@ func (s *clientgoStore) make(writes []clientgoWrite) (failed error) {
 	return failed
 }
 
-// tell reports what index functions have failed on, where the store's writer does not.
+// tell reports failures of index functions, if the store's writer does not.
 func (s *clientgoStore) tell(err error) {
 	if err != nil && s.failed != nil {
 		s.failed(err)
 	}
 }
 
-// faults returns what index functions have failed on in a section, nil for nothing.
+// faults returns the failures of index functions in a section, nil for none.
 func faults(tx *indexer.Tx) error {
 	if len(tx.Faults()) == 0 {
 		return nil
@@ -135,8 +135,8 @@ func faults(tx *indexer.Tx) error {
 	return errors.Join(all...)
 }
 
-// Transaction makes several writes in one section. Objects without a key, or
-// of another type, are left out and told.
+// Transaction makes several writes in one section. Objects without a key, or of another type, are
+// left out and reported.
 func (s *clientgoStore) Transaction(txns ...cache.Transaction) *cache.TransactionError {
 	failed := cache.TransactionError{TotalTransactions: len(txns), SuccessfulIndices: make([]int, 0, len(txns))}
 	prepared := make([]clientgoWrite, 0, len(txns))
@@ -156,7 +156,7 @@ func (s *clientgoStore) Transaction(txns ...cache.Transaction) *cache.Transactio
 	return nil
 }
 
-// clientgoWrite is one write, ready to be made.
+// clientgoWrite is one prepared write.
 type clientgoWrite struct {
 	key     indexer.Key
 	obj     any
@@ -189,19 +189,18 @@ func (s *clientgoStore) apply(tx *indexer.Tx, w *clientgoWrite) {
 	s.reach(tx, w.version)
 }
 
-// reach moves the store's version on, as client-go's store does with each
-// write, but never back.
+// reach moves the store's version on, as each write of client-go's store does, but never back.
 func (s *clientgoStore) reach(tx *indexer.Tx, version string) {
 	if version != "" && s.versions() && !object.Older(version, s.writer.Indexer().Version()) {
 		tx.SetVersion(version)
 	}
 }
 
-// publish lets the metrics know the version.
+// publish passes the version to the metrics.
 func (s *clientgoStore) publish() { s.gauge.Load().set(s.writer.Indexer().Version()) }
 
-// Replace makes the store hold exactly the list. With an object without a key,
-// or of another type, it changes nothing.
+// Replace makes the store hold exactly the list. If an object has no key, or is of another type,
+// Replace changes nothing.
 func (s *clientgoStore) Replace(list []any, version string) error {
 	s.written()
 	staging := s.writer.StageAll(s.part)
@@ -259,8 +258,8 @@ func (s *clientgoStore) GetByKey(key string) (item any, exists bool, err error) 
 	return obj, true, nil
 }
 
-// keyOf returns the key of an object, or of a tombstone: that of its metadata where
-// these are the keys, since a name may hold a slash.
+// keyOf returns the key of an object, or of a tombstone. If the keys are namespaces and names, it
+// takes them from the metadata, since a name may hold a slash.
 func (s *clientgoStore) keyOf(obj any) (indexer.Key, error) {
 	if s.metaKeys {
 		if m := object.Meta(obj); m != nil {
@@ -279,8 +278,8 @@ func (s *clientgoStore) keyOf(obj any) (indexer.Key, error) {
 	return s.parse(key), nil
 }
 
-// Index returns the objects that share a value of an index with obj, which
-// need not be of the store's type: generated listers pass an ObjectMeta.
+// Index returns the objects that share a value of an index with obj. obj may be of another type
+// than the store's: generated listers pass an ObjectMeta.
 func (s *clientgoStore) Index(name string, obj any) ([]any, error) {
 	f := s.indexFunc(name)
 	if f == nil {
@@ -306,8 +305,8 @@ func (s *clientgoStore) Index(name string, obj any) ([]any, error) {
 	return found, nil
 }
 
-// indexFunc returns the function of an index, nil where there is no such index. One
-// that was not made from an IndexFunc is shown as one.
+// indexFunc returns the function of an index, nil if there is no such index. An index not made from
+// an IndexFunc is wrapped in one.
 func (s *clientgoStore) indexFunc(name string) cache.IndexFunc {
 	ix, ok := s.writer.Indexer().Definition(name)
 	if f, made := ix.Origin.(cache.IndexFunc); made {
@@ -355,7 +354,7 @@ func (s *clientgoStore) ListIndexFuncValues(name string) []string {
 	return values
 }
 
-// GetIndexers returns the functions of all indexes, in a map that is the caller's own.
+// GetIndexers returns the functions of all indexes, in a new map.
 func (s *clientgoStore) GetIndexers() cache.Indexers {
 	all := make(cache.Indexers)
 	for _, name := range s.writer.Indexer().Indexes() {
@@ -368,9 +367,8 @@ func (s *clientgoStore) AddIndexers(ix cache.Indexers) error {
 	return s.writer.AddIndexes(clientgoIndexes(ix, s.metaKeys)...)
 }
 
-// clientgoIndexes makes indexes of client-go's index functions, in the order
-// of their names. Where keys are made from the metadata, the index by namespace reads
-// them, and no object.
+// clientgoIndexes makes indexes of client-go's index functions, in the order of their names. If
+// keys are made from the metadata, the index by namespace reads the keys, and no object.
 func clientgoIndexes(ix cache.Indexers, metaKeys bool) (indexes []indexer.Index[any]) {
 	for _, name := range slices.Sorted(maps.Keys(ix)) {
 		made := indexer.Index[any]{Name: name, Origin: ix[name]}
@@ -384,9 +382,8 @@ func clientgoIndexes(ix cache.Indexers, metaKeys bool) (indexes []indexer.Index[
 	return indexes
 }
 
-// clientgoAppend adapts an IndexFunc. An error becomes a panic, which the
-// indexer takes as one. The function that nearly everyone uses is replaced by
-// one that does the same without allocating.
+// clientgoAppend adapts an IndexFunc. An error becomes a panic, which the indexer reports as an
+// error. MetaNamespaceIndexFunc is replaced by an equal function that does not allocate.
 func clientgoAppend(f cache.IndexFunc) func([]string, any) []string {
 	if f == nil {
 		return nil
@@ -409,13 +406,13 @@ func clientgoAppend(f cache.IndexFunc) func([]string, any) []string {
 	}
 }
 
-// isMetaNamespace tells whether f is the function that nearly everyone uses.
+// isMetaNamespace reports whether f is MetaNamespaceIndexFunc, the usual function.
 func isMetaNamespace(f cache.IndexFunc) bool {
 	return f != nil && reflect.ValueOf(f).Pointer() == reflect.ValueOf(cache.MetaNamespaceIndexFunc).Pointer()
 }
 
-// isMetaKey tells whether f is one of client-go's functions that make an object's key
-// from its namespace and name, as nearly every store has.
+// isMetaKey reports whether f is one of client-go's functions for keys of namespace and name, as
+// nearly every store has.
 func isMetaKey(f cache.KeyFunc) bool {
 	at := reflect.ValueOf(f).Pointer()
 	return at == reflect.ValueOf(cache.MetaNamespaceKeyFunc).Pointer() || at == reflect.ValueOf(cache.DeletionHandlingMetaNamespaceKeyFunc).Pointer()
@@ -425,8 +422,7 @@ func noIndex(name string) error {
 	return fmt.Errorf("Index with name %s does not exist: %w", name, indexer.ErrUnknownIndex) // client-go's words
 }
 
-// anys returns the objects of a snapshot as client-go does: in a slice that is
-// never nil.
+// anys returns the objects of a snapshot in a slice that, as in client-go, is never nil.
 func anys(s indexer.Snapshot[any]) []any {
 	return s.AppendTo(make([]any, 0, s.Len()))
 }

@@ -16,10 +16,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// NewInformerWithOptions is client-go's function of that name, over this
-// module's informer: one with a single handler, whose store is a [cache.Indexer]
-// whether or not indexes are given. The handler has a goroutine of its own here
-// too. Misuse, such as a nil handler, is told by Run to the log.
+// NewInformerWithOptions is client-go's function of that name, over this module's informer. The
+// informer has a single handler, with a goroutine of its own, and its store is always a
+// [cache.Indexer]. Run logs misuse, such as a nil handler.
 func NewInformerWithOptions(o cache.InformerOptions) (cache.Store, cache.Controller) {
 	return newUnshared(o)
 }
@@ -50,14 +49,14 @@ func newUnshared(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
 	to.failing, to.fail = context.WithCancel(context.Background())
 	c := &clientgoUnshared{informer: i, receiver: to}
 	var err error
-	if c.handler, err = i.register(to, o.ResyncPeriod, nil); err != nil { // its misuse: Run will say
+	if c.handler, err = i.register(to, o.ResyncPeriod, nil); err != nil { // Run will report the misuse
 		c.handler = &clientgoRegistration{newRegistration(i.core.processor, to, HandlerOptions{})}
 	}
 	return i.GetIndexer(), c
 }
 
-// clientgoUnshared is the Controller of an informer that nobody shares: it runs
-// it, and is synced when the handler has been told the initial state.
+// clientgoUnshared is the Controller of an unshared informer. It runs the informer, and is synced
+// when the handler has been told the initial state.
 type clientgoUnshared struct {
 	informer *clientgoInformer
 	receiver *unsharedReceiver
@@ -68,8 +67,8 @@ var _ cache.Controller = (*clientgoUnshared)(nil)
 
 func (c *clientgoUnshared) Run(stop <-chan struct{}) { c.RunWithContext(wait.ContextForChannel(stop)) }
 
-// RunWithContext panics as the handler has, where that is to end the process
-// (utilruntime.ReallyCrash): whoever called it can recover.
+// RunWithContext panics with the handler's panic, if it is to end the process
+// (utilruntime.ReallyCrash), so that the caller can recover.
 func (c *clientgoUnshared) RunWithContext(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -80,8 +79,8 @@ func (c *clientgoUnshared) RunWithContext(ctx context.Context) {
 	}
 }
 
-// unsharedReceiver delivers to the only handler of an informer. A panic of the handler
-// ends the run, and comes out of it.
+// unsharedReceiver delivers to the only handler of an informer. A panic of the handler ends the
+// run, and RunWithContext panics with it.
 type unsharedReceiver struct {
 	*clientgoReceiver
 	core     *core
@@ -96,7 +95,7 @@ func (r *unsharedReceiver) context(run context.Context) context.Context {
 	return r.crashing
 }
 
-// receive tells nothing more after a panic.
+// receive delivers nothing after a panic.
 func (r *unsharedReceiver) receive(b *eventlog.Batch) {
 	switch {
 	case r.panicked.Load() != nil:
@@ -126,8 +125,8 @@ func (c *clientgoUnshared) LastSyncResourceVersion() string {
 
 func (c *clientgoUnshared) HasSyncedChecker() cache.DoneChecker { return c.handler.HasSyncedChecker() }
 
-// clientgoSettings are what the constructors of client-go's API say beside
-// the source and the type.
+// clientgoSettings are the arguments of client-go's constructors beside the ListerWatcher and the
+// example.
 type clientgoSettings struct {
 	source  reflector.Source // nil for the ListerWatcher
 	options Options[any]
@@ -136,7 +135,7 @@ type clientgoSettings struct {
 	logger  *klog.Logger // nil for klog's own
 }
 
-// describe names an informer that has no name by its type.
+// describe returns the name of an informer, by default its type's.
 func describe(name string, example runtime.Object) string {
 	if name == "" && example != nil {
 		return fmt.Sprintf("%T", example)

@@ -5,15 +5,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// decodingReceiver delivers the events of a store that holds its objects encoded. The log
-// and what waits for a handler hold them so too: they are decoded when the handler is
-// called, each of those that it is told.
+// decodingReceiver delivers the events of a store with encoded objects. The log and the backlogs
+// hold encoded objects, too. The receiver decodes the objects that the handler needs, just before
+// the call.
 type decodingReceiver struct {
 	receiver
 	decode indexer.Decoder
 }
 
-// receiving returns what delivers the events of this informer to a receiver of objects.
+// receiving wraps a receiver in one that decodes, if the store encodes its objects.
 func (c *core) receiving(to receiver) receiver {
 	if decode := c.writer.Decoder(); decode != nil {
 		return &decodingReceiver{to, decode}
@@ -26,7 +26,8 @@ func (r *decodingReceiver) receive(b *eventlog.Batch) {
 	r.receiver.receive(b)
 }
 
-// objects decodes what the handler is told of an event. In a resync old and new are one.
+// objects decodes the objects of an event that the handler needs. In a resync old and new are one
+// object.
 func (r *decodingReceiver) objects(p *eventlog.Pair, h eventlog.Header) {
 	old, now := r.needs(h)
 	if old && now && sameValue(p.Old, p.New) {

@@ -11,14 +11,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// WaitDelivered waits as WaitVersion does, and then until each handler that is
-// registered by then has been told everything that was published by then: a test
-// that has written something can look at what came of it. What comes later, or a
-// resync, is not waited for, nor a handler that is stopped meanwhile. Called from a
-// handler, it waits for itself.
+// WaitDelivered waits as WaitVersion does, and then until each registered handler has been told
+// everything published so far: a test that has written an object can then check the outcome. It
+// does not wait for later events, for a resync, or for a handler that is stopped meanwhile. A
+// handler that calls it waits for itself.
 //
-// It returns what WaitVersion returns, but no error where the object of that version could
-// not be prepared, and the same errors where it is the handlers that keep it waiting.
+// It returns the errors of WaitVersion, also while it waits for handlers, but no error if the
+// object of the version was quarantined.
 func (i *Informer[T]) WaitDelivered(ctx context.Context, version string) error {
 	return i.core.WaitDelivered(ctx, version)
 }
@@ -46,22 +45,21 @@ func (c *core) WaitDelivered(ctx context.Context, version string) error {
 	return nil
 }
 
-// debt is what a handler is owed: everything up to the waiter's position.
+// debt is a handler's obligation to a waiter: to deliver everything up to a position.
 type debt struct {
 	to     *registration
 	waiter *deliveryWaiter
 }
 
-// owed returns what the handlers of now are owed. They know of the waiters before
-// anything more is published, and so look at them before they tell that. The version
-// of the store may show a moment before the events of its write section are published;
-// nothing is half-done here.
+// owed returns a debt of each handler. The handlers know of the waiters before any later event is
+// published, and check for them before they deliver it. owed freezes the store, because the store's
+// version may be visible a moment before the events of its write section are.
 func (p *sharedProcessor) owed() (debts []debt) {
 	p.store.Freeze(func(*indexer.Tx) { debts = p.owedHere() })
 	return debts
 }
 
-// owedHere is owed for who is in a write section.
+// owedHere is owed for a caller in a write section.
 func (p *sharedProcessor) owedHere() (debts []debt) {
 	position := p.log.End()
 	for _, r := range p.all() {
@@ -70,16 +68,16 @@ func (p *sharedProcessor) owedHere() (debts []debt) {
 	return debts
 }
 
-// settle forgets debts that nobody waits for any more.
+// settle removes the waiters of debts, when nobody waits for them any more.
 func settle(debts []debt) {
 	for _, d := range debts {
 		d.to.waiters.remove(d.waiter)
 	}
 }
 
-// waitTold waits until a handler has been told what it is owed.
+// waitTold waits until a handler has settled a debt.
 func (c *core) waitTold(ctx context.Context, d debt) error {
-	d.to.waiters.wake(d.to.feed) // it may have been told before it knew of the waiter
+	d.to.waiters.wake(d.to.feed) // the handler may have delivered before it knew of the waiter
 	select {
 	case <-d.waiter.told:
 		return nil
@@ -96,15 +94,13 @@ func (c *core) waitTold(ctx context.Context, d debt) error {
 	return nil
 }
 
-// interest is how many want to know of each call of a handler: those who wait for it, and
-// the stopwatch. It costs next to nothing to ask whether there are some: the registration's
-// goroutine does so before each call.
+// interest counts the parties interested in each call of a handler: waiters, and the stopwatch. The
+// registration's goroutine checks it before each call, which costs next to nothing.
 type interest struct{ atomic.Int32 }
 
 func (i *interest) some() bool { return i.Load() > 0 }
 
-// deliveryWaiters are those who wait for a handler to be told everything up to some
-// position.
+// deliveryWaiters are the waiters for a handler to deliver everything up to some position.
 type deliveryWaiters struct {
 	interest *interest
 	count    atomic.Int32 // len(all)
@@ -119,7 +115,7 @@ type deliveryWaiter struct {
 	at       time.Time // when told was closed
 }
 
-// toldAt returns when the handler was told everything, zero where it was not.
+// toldAt returns the time when the handler had delivered everything, or zero.
 func (w *deliveryWaiter) toldAt() time.Time {
 	if !closed(w.told) {
 		return time.Time{}
@@ -127,7 +123,7 @@ func (w *deliveryWaiter) toldAt() time.Time {
 	return w.at
 }
 
-// add adds one that waits for a position.
+// add adds a waiter for a position.
 func (w *deliveryWaiters) add(position uint64) *deliveryWaiter {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -153,8 +149,8 @@ func (w *deliveryWaiters) remove(waiter *deliveryWaiter) {
 // some tells whether somebody waits.
 func (w *deliveryWaiters) some() bool { return w.count.Load() > 0 }
 
-// wake wakes those whose position a feed has reached. The registration's goroutine
-// calls it after each burst, and before each event while somebody waits.
+// wake wakes the waiters whose position a feed has reached. The registration's goroutine calls it
+// after each burst, and before each event while there are waiters.
 func (w *deliveryWaiters) wake(f feed) {
 	if !w.some() {
 		return

@@ -1,26 +1,23 @@
 package informer
 
-// Event is one observable fact about an informer, handed to [Options].Observe.
-// It is one of the reflector's events, or one of those of this package:
-// *[QuarantineError], *[SharedValueError], *[TransformStuckError], *[indexer.IndexError],
-// [HandlerPanicked], [HandlerExited], [HandlerLagging]; or the error of a loop over
-// [Informer.Changes] that could not begin.
+// Event is one observable fact about an informer, passed to [Options].Observe. It is an event of
+// the reflector, or of this package: *[QuarantineError], *[SharedValueError],
+// *[TransformStuckError], *[indexer.IndexError], [HandlerPanicked], [HandlerExited],
+// [HandlerLagging]; or the error of a loop over [Informer.Changes] that could not begin.
 type Event any
 
-// HandlerPanicked reports that a handler panicked on a change, which it will
-// not be told again.
+// HandlerPanicked reports that a handler panicked on a change. The change is not delivered again.
 type HandlerPanicked struct {
 	Handler string
 	Value   any
 }
 
-// HandlerExited reports that a handler ended its goroutine (runtime.Goexit, as
-// t.FailNow of a test does) on a change, which it will not be told again. It is told
-// the rest on another goroutine.
+// HandlerExited reports that a handler ended its goroutine (runtime.Goexit, as t.FailNow of a test
+// does) on a change. The change is not delivered again; the following ones are, on another
+// goroutine.
 type HandlerExited struct{ Handler string }
 
-// HandlerLagging reports that the backlog of a handler has grown above
-// [HandlerOptions].MaxBacklog.
+// HandlerLagging reports that a handler's backlog has grown above [HandlerOptions].MaxBacklog.
 type HandlerLagging struct {
 	Handler string
 	Backlog int

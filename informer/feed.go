@@ -8,47 +8,44 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// feed holds what one handler is still to be told: the initial state, then the log,
-// and in between the state again, where the handler is resynced. The registration's
-// goroutine takes; the publisher, Stop and those who ask may call the rest at any
-// time.
+// feed holds the undelivered events of one handler: the initial state, then the log, and during a
+// resync the store's objects again. The registration's goroutine calls take; the publisher, Stop
+// and others may call the rest at any time.
 //
 //	empty --start--> replaying --all taken--> following --resync--> resyncing --all taken--> following
 //	any --close--> closed
 type feed interface {
-	// start hands over the initial state, and the place in the log that belongs to it.
+	// start sets the initial state, and its place in the log.
 	start(initial indexer.Snapshot[any], from eventlog.Cursor)
-	// resync hands over the state to be told again, and the place in the log that
-	// belongs to it. It does nothing during the initial state or another resync.
+	// resync sets the objects to deliver again, and their place in the log. It does nothing during
+	// the initial state or another resync.
 	resync(state indexer.Snapshot[any], at eventlog.Cursor)
-	// take takes the next few events into an empty batch. It returns false if there
-	// are none.
+	// take moves the next few events into an empty batch. It returns false if there are none.
 	take(b *eventlog.Batch) bool
-	// told says how many of the taken events are still to be told.
+	// told sets how many of the taken events are undelivered.
 	told(left int)
-	// total returns how many events have been told.
+	// total returns the number of events delivered so far.
 	total() uint64
-	// only returns whom the event is about that is in hand, where it is one of the log, and
-	// the only one. The caller sees to it that the log is not cleared.
+	// only returns the subject of the event in hand, if it is the only one and came from the log.
+	// The caller keeps the log from being cleared.
 	only() eventlog.Subject
-	// started returns when the initial state was handed over.
+	// started returns the time of start.
 	started() time.Time
-	// ready tells whether there is something to take.
+	// ready reports whether take would return events.
 	ready() bool
-	// pending returns how many events are still to be told, without those of a
-	// resync, and how many of them belong to the initial state.
+	// pending returns the number of undelivered events, without a resync, and how many of them
+	// belong to the initial state.
 	pending() (events, initial int)
-	// delivered returns the position in the log up to which all was told, false
-	// before the initial state was.
+	// delivered returns the position up to which the handler was told the log, or false before it
+	// was told the whole initial state.
 	delivered() (position uint64, ok bool)
-	// caughtUp returns the place in the log where the feed has nothing left to take,
-	// false if it stands elsewhere than at a position.
+	// caughtUp returns the cursor if it stands at a position of the log, and false otherwise.
 	caughtUp(position uint64) (at eventlog.Cursor, ok bool)
-	// close lets go of everything, for good.
+	// close releases everything, for good.
 	close()
 }
 
-// feedState says what a feed takes from next.
+// feedState is the source of the next events.
 type feedState uint8
 
 const (
@@ -59,25 +56,25 @@ const (
 	feedClosed
 )
 
-// feedBase is what both feeds are made of.
+// feedBase holds the fields and methods that both feeds share.
 type feedBase struct {
 	log   *eventlog.Log
-	burst int // how many events are taken at once, at the most
+	burst int // the most events taken at once
 
-	// mu guards what follows.
+	// mu guards the fields below.
 	mu     sync.Mutex
 	state  feedState
-	cursor eventlog.Cursor // what comes next; of no use in feedEmpty and feedClosed
-	walk   walk            // the state that is told, in feedReplaying and feedResyncing
+	cursor eventlog.Cursor // the next event; unset in feedEmpty and feedClosed
+	walk   walk            // objects to deliver in feedReplaying and feedResyncing
 	inHand inHand
-	count  uint64    // events that have been told
-	since  time.Time // when the initial state was handed over
+	count  uint64    // events delivered
+	since  time.Time // time of start
 }
 
-// inHand is what was taken and is still to be told.
+// inHand counts the events taken and not delivered yet.
 type inHand struct {
 	events int
-	from   feedState // what the feed was in when they were taken
+	from   feedState // the feed's state when they were taken
 }
 
 func (f *feedBase) start(initial indexer.Snapshot[any], from eventlog.Cursor) {
@@ -114,7 +111,7 @@ func (f *feedBase) started() time.Time {
 	return f.since
 }
 
-// open tells whether events may be taken. The caller holds mu.
+// open reports whether events may be taken. The caller holds mu.
 func (f *feedBase) open() bool { return f.state != feedEmpty && f.state != feedClosed }
 
 func (f *feedBase) ready() bool {
@@ -124,14 +121,13 @@ func (f *feedBase) ready() bool {
 	return f.open() && (f.walk.left() > 0 || f.behind() > 0)
 }
 
-// behind returns how many events of the log come after the cursor. The caller holds
-// mu.
+// behind returns the number of events after the cursor. The caller holds mu.
 func (f *feedBase) behind() int {
 	return int(f.log.End() - f.cursor.Position()) //nolint:gosec // they fit in memory
 }
 
-// untold returns how many events are still to be told that the cursor has passed, or
-// that belong to the initial state, and how many do. The caller holds mu.
+// untold returns the number of undelivered events before the cursor, including the initial state,
+// and the number of those in the initial state. The caller holds mu.
 func (f *feedBase) untold() (events, initial int) {
 	if f.state == feedReplaying {
 		initial = f.walk.left()
@@ -145,7 +141,7 @@ func (f *feedBase) untold() (events, initial int) {
 	return events + initial, initial
 }
 
-// replayed tells whether all of the initial state was told. The caller holds mu.
+// replayed reports whether the whole initial state was delivered. The caller holds mu.
 func (f *feedBase) replayed() bool {
 	return f.open() && (f.state != feedReplaying || f.walk.left() == 0) && (f.inHand.from != feedReplaying || f.inHand.events == 0)
 }
@@ -160,12 +156,12 @@ func (f *feedBase) caughtUp(position uint64) (at eventlog.Cursor, ok bool) {
 	return f.cursor, true
 }
 
-// drop lets go of everything that both feeds have. The caller holds mu.
+// drop releases everything in the base. The caller holds mu.
 func (f *feedBase) drop() {
 	f.state, f.cursor, f.walk, f.inHand = feedClosed, eventlog.Cursor{}, walk{}, inHand{}
 }
 
-// walk is a state of the store on its way to one handler.
+// walk is a snapshot of the store on its way to one handler.
 type walk struct {
 	objects indexer.Snapshot[any]
 	next    int
@@ -173,14 +169,13 @@ type walk struct {
 
 func (w *walk) left() int { return w.objects.Len() - w.next }
 
-// pop returns the next object. There is one left.
+// pop returns the next object. There must be one left.
 func (w *walk) pop() any {
 	w.next++
 	return w.objects.At(w.next - 1)
 }
 
-// take adds what is left to a batch, as far as it has room, and returns how much that
-// was.
+// take adds the remaining objects to a batch, as far as there is room, and returns their number.
 func (w *walk) take(b *eventlog.Batch, event func(obj any) eventlog.Event) int {
 	n := 0
 	for ; w.left() > 0 && !b.Full(); n++ {
@@ -192,7 +187,7 @@ func (w *walk) take(b *eventlog.Batch, event func(obj any) eventlog.Event) int {
 	return n
 }
 
-// initialEvent and resyncEvent are what handlers are told of an object of a state.
+// initialEvent and resyncEvent make the event for an object of a walk.
 func initialEvent(obj any) eventlog.Event {
 	return eventlog.Event{Pair: eventlog.Pair{New: obj}, Header: eventlog.Header{Kind: eventlog.Added, Flags: eventlog.Initial}}
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// everyFeed is the feed of [Every] delivery: all events of the log, in their order. A
-// resync comes at its place in the log, between two events.
+// everyFeed is the feed of [Every] delivery: all events of the log, in their order. A resync is
+// delivered at its place in the log, between two events.
 type everyFeed struct {
 	feedBase
-	until uint64 // the place of the resync, in feedResyncing
+	until uint64 // position of the resync, in feedResyncing
 }
 
 func (f *everyFeed) resync(state indexer.Snapshot[any], at eventlog.Cursor) {

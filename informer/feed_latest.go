@@ -9,18 +9,18 @@ import (
 // publisher merges for it.
 const lagLimit = 4 * 256
 
-// latestFeed is the feed of [Latest] delivery: of each object, how it differs from
-// what the handler has seen. It merges when something is taken, or when the handler
-// lags too far, so that it pins neither the log nor more than one event an object.
+// latestFeed is the feed of [Latest] delivery: for each object, the difference from the version
+// that the handler saw last. It merges events when some are taken, or when the handler lags too
+// far. So it holds on to neither the log nor more than one event an object.
 //
-// A resync walks the state beside the log: changes come first, and of the state only
-// what has not changed since.
+// A resync walks a snapshot beside the log. Changes come first; an object that has changed since
+// the snapshot is left out.
 type latestFeed struct {
 	feedBase
 	table  eventlog.Coalesced
-	merged int                // how many objects of the table are taken at once
-	first  uint64             // the position of the first event that was taken from the table
-	stored func(obj any) bool // tells whether an object is still what is stored under its key
+	merged int                // number of table entries taken at once
+	first  uint64             // position of the first event taken from the table
+	stored func(obj any) bool // reports whether an object is the one stored under its key
 }
 
 func (f *latestFeed) resync(state indexer.Snapshot[any], _ eventlog.Cursor) {
@@ -64,7 +64,7 @@ func (f *latestFeed) takeTable(b *eventlog.Batch) bool {
 	return true
 }
 
-// takeResync takes what has not changed since the resync began. Nothing is pending.
+// takeResync takes objects that have not changed since the resync began. No change is pending.
 func (f *latestFeed) takeResync(b *eventlog.Batch) bool {
 	b.Limit(f.merged)
 	for f.walk.left() > 0 && !b.Full() {
@@ -79,7 +79,7 @@ func (f *latestFeed) takeResync(b *eventlog.Batch) bool {
 	return b.Left() > 0
 }
 
-// merge merges all that is published. The caller holds mu.
+// merge merges all published events into the table. The caller holds mu.
 func (f *latestFeed) merge() {
 	f.cursor.Merge(&f.table, f.log.End())
 	f.table.Check()
@@ -129,7 +129,7 @@ func (f *latestFeed) delivered() (position uint64, ok bool) {
 	return f.cursor.Position(), true
 }
 
-// only knows of none: what was in the table has been merged.
+// only returns nothing: the table's events are merged ones.
 func (f *latestFeed) only() eventlog.Subject { return eventlog.Subject{} }
 
 func (f *latestFeed) close() {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// maxLines is how many lines a minute are logged about single objects.
+// maxLines is the largest number of lines a minute about single objects.
 const maxLines = 100
 
-// What is logged where lines about single objects are left out.
+// The messages around omitted lines about single objects.
 const (
 	floodMessage   = "Too many lines about single objects; suppressing them for a minute"
 	floodedMessage = "Suppressed lines about single objects"
@@ -18,11 +18,11 @@ const (
 type flood struct {
 	mu    sync.Mutex
 	since time.Time // when the minute began
-	lines int       // that there were to log since then
+	lines int       // lines since then, logged or not
 }
 
-// next counts a line. It tells how many were left out in a minute that has
-// just ended, whether this one is to be logged, and whether it is the last one.
+// next counts a line. It returns the number of lines omitted in a minute that has just ended,
+// whether this line is to be logged, and whether it is the last one of its minute.
 func (f *flood) next(now time.Time) (missed int, logs, last bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

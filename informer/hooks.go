@@ -6,25 +6,23 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 )
 
-// hooks connect the engine with an API that it does not know. All are set before the
-// first run, and each may be nil.
+// hooks connect the engine with an API that the engine does not know. All are set before the first
+// run, and each may be nil.
 type hooks struct {
-	// report passes an event on, and returns true where somebody was told: the
-	// engine does not log it then.
+	// report passes an event on. It returns true if it has reported the event, so that the engine
+	// does not log it.
 	report func(Event) (told bool)
-	// inspect looks at a batch before it is stored, on the goroutine that reads the
-	// source.
+	// inspect sees each batch before it is stored, on the goroutine that reads the source.
 	inspect func(batch []deltafifo.Delta)
-	// started follows the start of a run. What it returns is called at the end.
+	// started is called at the start of a run, and ended at its end.
 	started func() (ended func())
 	meter   meter
 }
 
 // meter measures the processLoop.
 type meter interface {
-	// queued is called with the number of deltas that wait for the processLoop.
+	// queued is called with the number of deltas waiting for the processLoop.
 	queued(deltas int)
-	// applied is called after each write section, with the version that the store is
-	// at then.
+	// applied is called after each write section, with the store's version.
 	applied(took time.Duration, version string)
 }

@@ -5,16 +5,16 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// put is an object that was put into the store, and what it has replaced.
+// put describes an object put into the store, and the object it replaced.
 type put struct {
 	old, now any
 	replaced bool
-	was, is  identity // of old, where that was replaced, and of now
+	was, is  identity // of old, if an object was replaced, and of now
 	initial  bool     // now belongs to the first full state of its source
 }
 
-// logPut logs an add, an update or, where another object has come back under the key,
-// a delete and an add.
+// logPut logs an add, an update or, if another object has come back under the key, a delete and an
+// add.
 func (c *core) logPut(key indexer.Key, p put) {
 	switch {
 	case !p.replaced:
@@ -37,7 +37,7 @@ func (c *core) logPut(key indexer.Key, p put) {
 	}
 }
 
-// logLost logs the delete of an object that a full state does not hold any more.
+// logLost logs the delete of an object that a full state no longer holds.
 func (c *core) logLost(key indexer.Key, last any, id identity) {
 	c.append(eventlog.Event{
 		Pair:   eventlog.Pair{Old: last, New: last},
@@ -45,8 +45,8 @@ func (c *core) logLost(key indexer.Key, last any, id identity) {
 	}, key, id)
 }
 
-// append appends an event to the log. Its objects tell its key and UID, but where the
-// transform may have changed them, or where there may be none.
+// append appends an event to the log. The event's objects show its key and UID, unless there are
+// none or the transform may have changed them.
 func (c *core) append(e eventlog.Event, key indexer.Key, id identity) {
 	c.note(e.Header, key, id.version)
 	if c.options.Transform == nil && !e.Is(eventlog.Lost) {
@@ -56,8 +56,8 @@ func (c *core) append(e eventlog.Event, key indexer.Key, id identity) {
 	c.processor.log.AppendAs(e, eventlog.Identity{Key: key, UID: id.uid})
 }
 
-// note counts an event, and lets those who inspect the informer know of it. A delete of
-// what was not stored changes nothing.
+// note counts an event, and adds it to the recent events for the inspector. A delete of an unknown
+// object changes nothing.
 func (c *core) note(h eventlog.Header, key indexer.Key, version string) {
 	if h.Is(eventlog.Unknown) {
 		return

@@ -10,15 +10,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/report"
 )
 
-// lazyLogger is [LogEvents] made when there is something to log, as for most informers
-// there never is. Safe for any goroutine.
+// lazyLogger makes [LogEvents] at the first event, as most informers never log. Safe for any
+// goroutine.
 type lazyLogger struct {
 	mu    sync.Mutex
 	ctx   context.Context
 	write func(Event) // nil before the first event
 }
 
-// use sets the context of what is logged from now on.
+// use sets the context for logging from now on.
 func (l *lazyLogger) use(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -36,13 +36,12 @@ func (l *lazyLogger) log(e Event, name string) {
 	write(e)
 }
 
-// LogEvents returns the observer of an informer whose user sets none; an observer
-// that replaces it may call it. It writes to the context's logger (klog.FromContext, which
-// may be one of log/slog) what an operator has to know and, at higher verbosity, everything
-// else: LOGS.md beside this package lists the lines. Errors go through
-// utilruntime.ErrorHandlers, with the context, as client-go's do. Of one cause it writes at
-// most a line a second, and says with the next one how many it has left out ("repeated"); about
-// single objects it writes at most 100 lines a minute.
+// LogEvents returns the default observer of an informer; an observer of your own may call it. It
+// writes to the context's logger (klog.FromContext, which may be one of log/slog): at level 0 the
+// lines that an operator has to know and, at higher verbosity, everything else. LOGS.md beside this
+// package lists the lines. Errors go through utilruntime.ErrorHandlers, with the context, as
+// client-go's do. Of one cause it writes at most a line a second; the next line gives the number of
+// omitted ones ("repeated"). It writes at most 100 lines a minute about single objects.
 func LogEvents(ctx context.Context, name string) func(Event) {
 	log := klog.FromContext(ctx).WithValues("informer", name)
 	w := &lineWriter{ctx: klog.NewContext(ctx, log), log: log}
@@ -53,7 +52,7 @@ func LogEvents(ctx context.Context, name string) func(Event) {
 	}
 }
 
-// lineWriter writes lines, unless there are too many of them. Safe for any goroutine.
+// lineWriter writes lines, unless there are too many. Safe for any goroutine.
 type lineWriter struct {
 	ctx     context.Context
 	log     klog.Logger
@@ -88,8 +87,8 @@ func (w *lineWriter) put(l logLine) {
 	w.log.V(int(l.level)).Info(l.message, l.values...)
 }
 
-// admits counts a line about a single object, of which one list may bring as many as it has
-// objects. That some are left out, and how many they were, is logged too.
+// admits counts a line about a single object, since one list may bring as many as it has objects.
+// It also logs that lines are omitted, and their number.
 func (w *lineWriter) admits(now time.Time) bool {
 	missed, admitted, last := w.objects.next(now)
 	if missed > 0 {

@@ -10,13 +10,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// level is klog's verbosity, or levelError for what goes to the error handlers.
+// level is klog's verbosity, or levelError for lines to the error handlers.
 type level int
 
 const (
 	levelError  level = -1
 	levelInfo   level = 0 // an operator may have to know it
-	levelDetail level = 2 // it explains what an operator sees
+	levelDetail level = 2 // explains the lines of levelInfo
 	levelAll    level = 4
 )
 
@@ -25,16 +25,16 @@ type logLine struct {
 	level   level
 	err     error
 	message string
-	values  []any // keys, which are the same in all lines, and values
+	values  []any // keys, the same in all lines, and values
 	of      string
-	single  bool // about a single object, of which there may be many
-	once    bool // it is written once for an informer
+	single  bool // about a single object; there may be many such lines
+	once    bool // written once for an informer
 }
 
-// cause is what lines have in common of which one a second is enough.
+// cause groups lines: one line a second of each cause is enough.
 func (l *logLine) cause() string { return l.message + " " + l.of }
 
-// lineOf returns the line that an event is logged with, false for none.
+// lineOf returns the log line of an event, false if it has none.
 func lineOf(e Event) (logLine, bool) {
 	switch e := e.(type) {
 	case reflector.Event:
@@ -62,7 +62,7 @@ func lineOf(e Event) (logLine, bool) {
 	return logLine{level: levelAll, message: "Event", values: []any{"kind", e}, of: fmt.Sprintf("%T", e)}, true
 }
 
-// lineOfReflector is lineOf for what a reflector has told.
+// lineOfReflector is lineOf for events of a reflector.
 func lineOfReflector(e reflector.Event) logLine {
 	switch e := e.(type) {
 	case reflector.Failed:
@@ -85,7 +85,7 @@ func lineOfReflector(e reflector.Event) logLine {
 	return logLine{level: levelAll, message: "Event", values: []any{"kind", e}, of: fmt.Sprintf("%T", e)}
 }
 
-// lineOfFailure tells of a failed request. What is all in a day's work is told in detail only.
+// lineOfFailure returns the line of a failed request. Expected failures are of levelDetail.
 func lineOfFailure(e reflector.Failed) logLine {
 	l := logLine{level: levelDetail, of: string(e.Operation) + " " + string(e.Class)}
 	switch {

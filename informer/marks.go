@@ -5,25 +5,24 @@ import (
 	"time"
 )
 
-// mostMarks is how many marks are kept.
+// mostMarks is the largest number of marks.
 const mostMarks = 1024
 
-// mark says that the log had come to a position at a time.
+// mark records a position of the log, and the time when the log had reached it.
 type mark struct {
 	position uint64
 	at       time.Duration
 }
 
-// marks tell how old the events of a log are, by its position at each second. Where there
-// are too many, they are thinned: the gap between two is a second at first, and some
-// hundredths of the age later.
+// marks give the age of a log's events, by the log's position at each second. Too many marks are
+// thinned: the gap between two is a second at first, and some hundredths of the age later.
 //
 // Invariant: positions and times both increase.
 type marks struct{ kept []mark }
 
 func newMarks() marks { return marks{make([]mark, 0, mostMarks)} }
 
-// add notes the position that a log has come to. One that has not moved is not noted.
+// add records a position of the log, unless the log has not moved.
 func (m *marks) add(position uint64, at time.Duration) {
 	if n := len(m.kept); n > 0 && m.kept[n-1].position >= position {
 		return
@@ -34,9 +33,9 @@ func (m *marks) add(position uint64, at time.Duration) {
 	m.kept = append(m.kept, mark{position, at})
 }
 
-// thin drops a mark where the gap that it leaves is no larger than a share of its age. The
-// events that were noted by it count as younger than they are. With a share of one, of a
-// full number of marks there is always one to drop.
+// thin drops a mark if the gap it leaves is no larger than a share of its age. The events between
+// the marks then count as younger than they are. With a share of one, a full set of marks always
+// has one to drop.
 func (m *marks) thin(now, share time.Duration) {
 	kept := m.kept[:1]
 	for i := 1; i < len(m.kept); i++ {
@@ -47,8 +46,8 @@ func (m *marks) thin(now, share time.Duration) {
 	m.kept = kept
 }
 
-// noted returns the time of the first mark behind a position: the event at that position
-// was there by then. It returns false where the event has come since the last mark.
+// noted returns the time of the first mark behind a position: the event at the position existed by
+// then. It returns false if the event is younger than the last mark.
 func (m *marks) noted(position uint64) (at time.Duration, ok bool) {
 	i, _ := slices.BinarySearchFunc(m.kept, position, func(m mark, position uint64) int {
 		if m.position > position {

@@ -1,12 +1,12 @@
 package informer
 
-// owner owns the registrations that were made through one view of an informer. They are
-// marked with it, so that one that its user has stopped is kept by nobody.
+// owner owns the registrations made through one view of an informer. Registrations point to their
+// owner, not the owner to them, so that nothing keeps a stopped one.
 type owner struct {
 	ended bool // guarded by core.mu
 }
 
-// end stops all registrations of an owner, which gets no more of them.
+// end stops all registrations of an owner. The owner takes no more of them.
 func (c *core) end(by *owner) {
 	c.mu.Lock()
 	by.ended = true

@@ -18,9 +18,8 @@ const (
 	woken
 )
 
-// park lets a registration sleep, unless there is something to tell. Once all of
-// them sleep everything published has been read by all, and the log need not hold on
-// to it.
+// park lets a registration's goroutine sleep, unless there are events to deliver. When all
+// registrations sleep, all have read everything published, and the log's objects can be released.
 func (p *sharedProcessor) park(r *registration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,13 +45,13 @@ func (p *sharedProcessor) park(r *registration) bool {
 	return true
 }
 
-// telling tells whether a registration's goroutine is in a burst, or about to begin or end
-// one. The caller holds sharedProcessor.mu.
-func (r *registration) telling() bool {
+// delivers reports whether a registration's goroutine is in a burst, or about to begin or end one.
+// The caller holds sharedProcessor.mu.
+func (r *registration) delivers() bool {
 	return r.life == delivering && r.parking.state != parked && r.taken.Load() != nil
 }
 
-// leave takes a registration off the sleepers. The caller holds mu.
+// leave marks a registration awake. The caller holds mu.
 func (p *sharedProcessor) leave(r *registration) {
 	if r.parking.state == parked {
 		p.asleep.Add(-1)
@@ -60,7 +59,7 @@ func (p *sharedProcessor) leave(r *registration) {
 	r.parking.state = awake
 }
 
-// wakeAll wakes all that sleep.
+// wakeAll wakes all sleeping registrations.
 func (p *sharedProcessor) wakeAll() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,17 +69,17 @@ func (p *sharedProcessor) wakeAll() {
 	}
 }
 
-// wake lets a registration look again. The caller holds mu.
+// wake makes a sleeping registration check its feed again. The caller holds mu.
 func (p *sharedProcessor) wake(r *registration) {
 	if r.parking.state == parked {
 		p.leave(r)
 		r.parking.state = woken
-		r.parking.token <- struct{}{} // has room: it holds one in woken only
+		r.parking.token <- struct{}{} // never blocks: only woken holds a token
 	}
 }
 
-// unpark ends the sleep of a registration for a reason of its own. One that was woken
-// at the same time has a token that is of no use any more.
+// unpark ends the sleep of a registration for a reason of its own. If a publish woke it at the same
+// time, its token is dropped.
 func (p *sharedProcessor) unpark(r *registration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,8 +90,9 @@ func (p *sharedProcessor) unpark(r *registration) {
 	p.leave(r)
 }
 
-// clearRead lets go of the objects that every registration has read. One that sleeps
-// may stand before the others: it is about to be woken. The caller holds mu.
+// clearRead releases the objects of the log if every registration has read them. A sleeping
+// registration that is behind the end is about to be woken, and clearRead does nothing. The caller
+// holds mu.
 func (p *sharedProcessor) clearRead() {
 	end := p.log.End()
 	for i, r := range p.registrations {

@@ -11,11 +11,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// burst is how many events a handler takes out of its feed at once.
+// burst is the number of events a handler takes out of its feed at once.
 const burst = 64
 
-// sharedProcessor fans the log out to the registrations. Publishing costs the
-// same for any number of handlers, but for waking those that sleep.
+// sharedProcessor delivers the log to the registrations. Publishing costs the same for any number
+// of handlers, apart from waking sleeping ones.
 //
 // Lock order: the store's write section, then mu, then a feed's mu.
 type sharedProcessor struct {
@@ -23,23 +23,22 @@ type sharedProcessor struct {
 	store    *indexer.Writer
 	observe  func(Event)
 	log      *eventlog.Log
-	// syncedAt is the position at which the store was complete; MaxUint64
-	// before that.
+	// syncedAt is the position of the log at which the store was complete, MaxUint64 before that.
 	syncedAt atomic.Uint64
-	// clock is what the handlers' calls are timed by, nil as long as nobody asks for it.
+	// clock times the handlers' calls; nil until somebody inspects the informer.
 	clock atomic.Pointer[clock]
-	// begun is set with the first commit. Written in write sections, read there.
+	// begun is set by the first commit. It is written and read in write sections.
 	begun   bool
-	batches sync.Pool // of what is taken: a registration that sleeps has none
+	batches sync.Pool // empty batches; a sleeping registration holds none
 
 	mu            sync.Mutex
-	run           *run // the present one, nil where there is none
-	ran           bool // there has been one
+	run           *run // the present run, or nil
+	ran           bool // a run has started
 	registrations []*registration
 	count         atomic.Int32 // len(registrations); written under mu
-	asleep        atomic.Int32 // how many of them are parked; written under mu
-	latest        int          // how many of them have Latest delivery
-	bounded       atomic.Int32 // how many of them have a bound on the backlog; written under mu
+	asleep        atomic.Int32 // number of parked registrations; written under mu
+	latest        int          // number of registrations with Latest delivery
+	bounded       atomic.Int32 // number of registrations with a bound on the backlog; written under mu
 }
 
 func newSharedProcessor(informer string, store *indexer.Writer, observe func(Event)) *sharedProcessor {
@@ -49,7 +48,7 @@ func newSharedProcessor(informer string, store *indexer.Writer, observe func(Eve
 	return p
 }
 
-// newFeed returns the feed of a handler that is told so many events at once.
+// newFeed returns the feed of a handler that takes up to atOnce events a call.
 func (p *sharedProcessor) newFeed(d Delivery, atOnce int) feed {
 	most := burst
 	if atOnce > 1 {
@@ -61,7 +60,7 @@ func (p *sharedProcessor) newFeed(d Delivery, atOnce int) feed {
 	return &everyFeed{feedBase: feedBase{log: p.log, burst: most}}
 }
 
-// stored tells whether an object is what is stored under its key.
+// stored reports whether an object is the one stored under its key.
 func (p *sharedProcessor) stored(obj any) bool {
 	key, ok := keyOf(obj)
 	if !ok {
@@ -74,15 +73,14 @@ func (p *sharedProcessor) stored(obj any) bool {
 // batch returns an empty batch.
 func (p *sharedProcessor) batch() *eventlog.Batch { return p.batches.Get().(*eventlog.Batch) }
 
-// recycle takes an empty batch back, unless it has grown for a handler of large ones.
+// recycle takes an empty batch back, unless it has grown beyond a burst.
 func (p *sharedProcessor) recycle(b *eventlog.Batch) {
 	if b.Room() <= burst {
 		p.batches.Put(b)
 	}
 }
 
-// publish shows the appended events to the handlers. The caller is in a write
-// section.
+// publish makes the appended events visible to the handlers. The caller is in a write section.
 func (p *sharedProcessor) publish() {
 	filled := p.log.Publish()
 	if p.count.Load() == 0 {
@@ -96,7 +94,7 @@ func (p *sharedProcessor) publish() {
 	}
 }
 
-// mergeLagging merges for the handlers with Latest delivery that lag too far.
+// mergeLagging merges pending events for the handlers with Latest delivery that lag too far.
 func (p *sharedProcessor) mergeLagging() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,8 +109,8 @@ func (p *sharedProcessor) mergeLagging() {
 	}
 }
 
-// begin gives every registration the initial state to replay; they follow the
-// log from here. It is called in the write section of the first commit.
+// begin gives every registration the initial state to replay, and a place in the log to follow
+// from. It is called in the write section of the first commit.
 func (p *sharedProcessor) begin(tx *indexer.Tx) {
 	p.begun = true
 	p.mu.Lock()
@@ -123,18 +121,19 @@ func (p *sharedProcessor) begin(tx *indexer.Tx) {
 	p.wakeAll()
 }
 
-// synced marks the store complete as of here. The caller is in a write section.
+// synced records the log's end as the position of the complete store. The caller is in a write
+// section.
 func (p *sharedProcessor) synced() {
 	p.syncedAt.Store(p.log.End())
 	p.wakeAll()
 }
 
-// resync lets a handler be told the state of now again.
+// resync starts to deliver the store's present objects to a handler again.
 func (p *sharedProcessor) resync(r *registration) {
 	p.store.Freeze(func(tx *indexer.Tx) { r.feed.resync(tx.Snapshot(), p.log.Published()) })
 }
 
-// start starts all registrations, for a run.
+// start starts the goroutines of all registrations for a run.
 func (p *sharedProcessor) start(run *run) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,8 +144,8 @@ func (p *sharedProcessor) start(run *run) {
 	}
 }
 
-// finish marks the end of the run. The goroutines of registrations end by themselves,
-// with its context.
+// finish marks the end of the run. The goroutines of registrations end by themselves, with the
+// run's context.
 func (p *sharedProcessor) finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -159,8 +158,8 @@ func (p *sharedProcessor) finish() {
 	}
 }
 
-// add adds a registration, between two write sections. What was begun has an initial
-// state for it.
+// add adds a registration, between two write sections. If a full state was committed before, the
+// registration starts with the store's objects.
 func (p *sharedProcessor) add(tx *indexer.Tx, r *registration) {
 	if p.begun {
 		r.feed.start(tx.Snapshot(), p.log.Published())
@@ -185,8 +184,8 @@ func (p *sharedProcessor) add(tx *indexer.Tx, r *registration) {
 	}
 }
 
-// launch starts a registration's goroutine; where that of the run before is
-// still busy, with its end. The caller holds mu.
+// launch starts a registration's goroutine. If the goroutine of the previous run is still busy,
+// returned launches the registration later. The caller holds mu.
 func (p *sharedProcessor) launch(r *registration) {
 	switch r.life {
 	case delivering:
@@ -198,7 +197,7 @@ func (p *sharedProcessor) launch(r *registration) {
 	}
 	r.life = delivering
 	run := p.run
-	if r.runs != nil { // has room: the loop takes one run
+	if r.runs != nil { // never blocks: the loop takes one run at a time
 		run.handlers.Add(1)
 		r.runs <- run
 		return
@@ -209,8 +208,7 @@ func (p *sharedProcessor) launch(r *registration) {
 	})
 }
 
-// returned is called when a registration's goroutine ends, with the run that it
-// delivered for.
+// returned is called when a registration's goroutine ends; run is the run it delivered for.
 func (p *sharedProcessor) returned(r *registration, run *run) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -230,15 +228,15 @@ func (p *sharedProcessor) returned(r *registration, run *run) {
 	}
 }
 
-// end tells that nothing more will be delivered. The caller holds mu.
+// end closes done: the registration delivers nothing more. The caller holds mu.
 func (p *sharedProcessor) end(r *registration) {
 	if !closed(r.done) {
 		close(r.done)
 	}
 }
 
-// stop ends a registration, at once: its handler may be stuck, and its goroutine yet
-// to end. A second time it does nothing.
+// stop ends a registration without waiting for its goroutine, since the handler may be stuck. A
+// second call does nothing.
 func (p *sharedProcessor) stop(r *registration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -253,7 +251,7 @@ func (p *sharedProcessor) stop(r *registration) {
 		p.end(r)
 	}
 	close(r.stopping)
-	r.feed.close() // first: without handlers the publisher clears what it has read
+	r.feed.close() // first: without handlers the publisher clears the events read
 	r.taken.Store(nil)
 	p.remove(r)
 }
@@ -261,7 +259,7 @@ func (p *sharedProcessor) stop(r *registration) {
 // remove drops a registration. The caller holds mu.
 func (p *sharedProcessor) remove(r *registration) {
 	i := slices.Index(p.registrations, r)
-	if i < 0 { // it was refused
+	if i < 0 { // the registration was refused
 		return
 	}
 	p.registrations = slices.Delete(p.registrations, i, i+1)
@@ -275,7 +273,7 @@ func (p *sharedProcessor) remove(r *registration) {
 	p.leave(r)
 }
 
-// done returns the channel that is closed when a registration tells nothing more.
+// done returns the channel that is closed when a registration delivers nothing more.
 func (p *sharedProcessor) done(r *registration) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -283,8 +281,8 @@ func (p *sharedProcessor) done(r *registration) <-chan struct{} {
 	return r.done
 }
 
-// tellLagging reports the handlers whose backlog has grown above its bound, once until
-// they have caught up.
+// tellLagging reports each handler whose backlog has grown above its bound, once until the handler
+// has caught up.
 func (p *sharedProcessor) tellLagging() {
 	if p.bounded.Load() == 0 {
 		return
@@ -300,8 +298,8 @@ func (p *sharedProcessor) tellLagging() {
 	}
 }
 
-// lags notes that a registration lags. It returns false where that is known, and where
-// the registration has caught up meanwhile.
+// lags marks a registration as lagging. It returns false if it is marked already, or has caught up
+// meanwhile.
 func (p *sharedProcessor) lags(r *registration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -313,7 +311,7 @@ func (p *sharedProcessor) lags(r *registration) bool {
 	return true
 }
 
-// status tells how the handlers are doing.
+// status returns the state of each handler.
 func (p *sharedProcessor) status() (handlers []HandlerStatus) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -327,33 +325,33 @@ func (p *sharedProcessor) status() (handlers []HandlerStatus) {
 	return handlers
 }
 
-// pass is called each second where somebody inspects the informer, with the time of when
-// it was called before.
+// pass is called each second while somebody inspects the informer. before is the time of the
+// previous call.
 func (p *sharedProcessor) pass(before time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
 	for _, r := range p.registrations {
-		if w := r.watch.Load(); w != nil && r.telling() {
+		if w := r.watch.Load(); w != nil && r.delivers() {
 			w.pass(before)
 		}
 	}
 }
 
-// measure puts what was measured of a handler into its measures.
+// measure adds a handler's measurements to its measures.
 func (p *sharedProcessor) measure(r *registration, to *HandlerMeasures) {
-	p.mu.Lock() // nobody clears the log meanwhile
+	p.mu.Lock() // holding mu keeps the log from being cleared
 	defer p.mu.Unlock()
 
 	switch w := r.watch.Load(); {
 	case w != nil:
 		w.read(to, r.feed.only())
-	case r.telling():
+	case r.delivers():
 		to.sinceEver(p.clock.Load())
 	}
 }
 
-// all returns the registrations of now.
+// all returns a copy of the list of registrations.
 func (p *sharedProcessor) all() []*registration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,10 +10,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// abandonAfter is how long the end of a run waits for a transform to return.
+// abandonAfter is how long the end of a run waits for a transform.
 const abandonAfter = 100 * time.Millisecond
 
-// reading is the reading of all sources in one run: a goroutine and a sink for each.
+// reading reads all sources in one run, with a goroutine and a sink for each.
 type reading struct {
 	core  *core
 	run   *run
@@ -35,8 +35,8 @@ func (c *core) newReading(run *run) *reading {
 	return r
 }
 
-// begin begins to read all sources but the first, which the caller reads by calling
-// what it returns.
+// begin begins to read all sources except the first. The caller reads the first one by calling
+// readFirst.
 func (r *reading) begin() (readFirst func()) {
 	if r.core.sharing.watched {
 		r.group.Go(func() { r.core.sharing.guard(r.run.ctx, func(err error) { r.core.observe(err) }) })
@@ -61,8 +61,7 @@ func (r *reading) begin() (readFirst func()) {
 	return read[0]
 }
 
-// wait waits until the sources are read no more. It abandons those whose transform does
-// not return.
+// wait waits for the end of reading. It abandons a source whose transform does not return.
 func (r *reading) wait() {
 	r.group.Wait()
 	if r.ended == nil {
@@ -92,7 +91,7 @@ func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) 
 		ctx, end := c.sharing.until(sink.run.ctx)
 		defer end()
 		r := c.reflector(sink, version, how)
-		defer func() { // also where the transform has ended the goroutine
+		defer func() { // also if the transform has ended the goroutine
 			version, how = r.Version(), reflector.ResumeNever
 			if sink.abandoned == nil || !closed(sink.abandoned) {
 				c.followed[sink.part].Store(r.Followed())
@@ -134,7 +133,7 @@ func (c *core) reflector(sink *informerSink, version string, how reflector.Resum
 	})
 }
 
-// fits returns what refuses objects that were decoded, nil where all will do.
+// fits returns the check of decoded objects, nil if all types are accepted.
 func (c *core) fits() func(runtime.Object) error {
 	if c.objects.check == nil {
 		return nil
@@ -149,7 +148,7 @@ func (s *informerSink) observe(e reflector.Event) {
 	}
 	s.core.status.reflected(int(s.part), e)
 	if _, ok := e.(reflector.WatchStarted); ok {
-		s.core.versions.wake() // who waits for the state of now waits for this, too
+		s.core.versions.wake() // waitFresh checks the watches, too
 	}
 	if u, ok := e.(reflector.Undecodable); ok {
 		s.core.observe(&QuarantineError{Key: u.Key, Err: undecodable(u.Err)})

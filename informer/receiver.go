@@ -7,25 +7,25 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// receiver is what a registration delivers to: a handler of one API or another.
+// receiver calls the handler of a registration, of either API.
 type receiver interface {
-	// receive hands the next event of a batch to the handler, or as many as it is told
-	// at once. What the handler was told is not left in the batch, whether it returns
-	// or not.
+	// receive hands the next event of a batch to the handler, or as many as it takes at once. It
+	// removes these events from the batch, even if the handler does not return.
 	receive(b *eventlog.Batch)
-	// needs tells which objects of an event the handler is told, so that others are not
+	// needs reports which objects of an event the handler takes, so that the others are not
 	// decoded.
 	needs(h eventlog.Header) (old, now bool)
-	// atOnce is how many events the handler is told at once, at the most.
+	// atOnce returns the most events that the handler takes at once.
 	atOnce() int
-	// name is the handler's type with its package, or where its functions are written.
+	// name returns the handler's type with its package, or the place of its functions in the
+	// source.
 	name() string
-	// context returns the context whose logger and values go with the handler's panics,
-	// for the context of a run.
+	// context returns the context for reports of the handler's panics, made from the context of a
+	// run.
 	context(run context.Context) context.Context
 }
 
-// oneByOne is what receivers of a typed API's handlers have in common.
+// oneByOne holds the methods common to receivers of single changes.
 type oneByOne struct{}
 
 func (oneByOne) atOnce() int                                 { return 1 }
@@ -90,8 +90,8 @@ func receiverOf[T any](h Handler[T]) receiver {
 	return &typedReceiver[T]{handler: h}
 }
 
-// change is an event as a handler is told it. A delete of something unknown is not
-// mentioned.
+// change converts an event to a handler's change. For a delete of an unknown object it has no
+// objects.
 func change[T any](p *eventlog.Pair, h eventlog.Header) Change[T] {
 	c := Change[T]{Kind: Kind(h.Kind), Initial: h.Is(eventlog.Initial), Lost: h.Is(eventlog.Lost)}
 	if h.Kind != eventlog.Added {
@@ -103,7 +103,7 @@ func change[T any](p *eventlog.Pair, h eventlog.Header) Change[T] {
 	return c
 }
 
-// changeNeeds tells which objects of an event are part of a change.
+// changeNeeds reports which objects of an event are part of a change.
 func changeNeeds(h eventlog.Header) (old, now bool) {
 	if h.Is(eventlog.Unknown) {
 		return false, false
@@ -111,8 +111,8 @@ func changeNeeds(h eventlog.Header) (old, now bool) {
 	return h.Kind != eventlog.Added, h.Kind != eventlog.Deleted
 }
 
-// typed returns an object as a T, the zero value where there is none: what an
-// informer of Ts stores is checked before.
+// typed returns an object as a T, or the zero value if there is none. The type was checked when the
+// object was stored.
 func typed[T any](obj any) T {
 	t, _ := obj.(T)
 	return t

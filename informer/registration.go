@@ -11,33 +11,31 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
-// Registration is one handler's place in an informer. While the informer runs
-// a goroutine of its own delivers: first the initial state, then each change.
-// Its methods may be called from anywhere, from within the handler too.
+// Registration is one handler's place in an informer. While the informer runs, a goroutine of its
+// own delivers the initial state and then each change. Its methods may be called from anywhere,
+// from within the handler too.
 type Registration interface {
-	// Name returns the name that the handler was registered under.
+	// Name returns the name under which the handler was registered.
 	Name() string
 	// Synced returns a channel that is closed once the handler has been told
 	// the whole initial state (client-go's
 	// ResourceEventHandlerRegistration.HasSynced). It stays open if the informer
 	// or the registration stops before.
 	Synced() <-chan struct{}
-	// Backlog returns how many events wait to be delivered. With [Latest] that is
-	// one for each object with merged changes, and what is not merged yet. What the
-	// handler has in hand counts, and goes down in steps of some events; when nothing
-	// is, it is exact. A resync does not count.
+	// Backlog returns the number of undelivered events. With [Latest] it counts one for each object
+	// with merged changes, and each event not merged yet. Events in the handler's hands count, and
+	// go down in steps of some events; the number is exact when the handler has none in hand. A
+	// resync does not count.
 	Backlog() int
-	// Stop ends the registration: what is pending is dropped. One call of the
-	// handler that runs, or is about to, may still be running when Stop returns;
-	// see Done. A second call does nothing.
+	// Stop ends the registration, and drops its pending events. One call of the handler may still
+	// be running when Stop returns; see Done. A second call does nothing.
 	Stop()
-	// Done returns a channel that is closed once nothing more will be
-	// delivered: the registration or the informer was stopped, and the last call
-	// of the handler has returned.
+	// Done returns a channel that is closed once nothing more will be delivered: the registration
+	// or the informer was stopped, and the last call of the handler has returned.
 	Done() <-chan struct{}
 }
 
-// registration is what a [Registration] is: a life, a place to sleep, and a feed.
+// registration implements [Registration]: a life, a place to sleep, and a feed.
 type registration struct {
 	processor *sharedProcessor
 	receiver  receiver
@@ -46,26 +44,26 @@ type registration struct {
 	onPanic   []func(context.Context, any)
 	owner     *owner // nil for none
 
-	runs     chan *run     // what a loop delivers for, on its own goroutine; nil for a handler
+	runs     chan *run     // runs for a loop on its caller's goroutine to deliver for; nil for a handler
 	stopping chan struct{} // closed by Stop
 	synced   chan struct{} // closed once the initial state has been told
 	failures atomic.Int64  // how often the handler panicked, or ended its goroutine
 	interest interest
 	waiters  deliveryWaiters
-	watch    atomic.Pointer[stopwatch] // nil as long as nobody inspects the informer
+	watch    atomic.Pointer[stopwatch] // nil until somebody inspects the informer
 
-	// taken is what was taken from the feed. It outlives a panic, and the end of the
-	// run; Stop takes it away from a handler that is stuck.
+	// taken holds the events taken from the feed. It outlives a panic and the end of the run. Stop
+	// takes it away from a stuck handler.
 	taken atomic.Pointer[eventlog.Batch]
 
 	// Guarded by sharedProcessor.mu.
 	life    life
 	done    chan struct{} // closed once nothing more will be delivered
 	parking parking
-	lagging bool // the backlog is above its bound, and that was told
+	lagging bool // the backlog is above its bound, and this was reported
 }
 
-// life is where a registration is in its life.
+// life is the state of a registration. Transitions: processor.go.
 type life uint8
 
 const (
@@ -103,12 +101,11 @@ func (r *registration) Backlog() int {
 	return events
 }
 
-// stopped tells whether nothing more is to be told, for good or in this run.
+// stopped reports whether delivery is to end, for good or for this run.
 func (r *registration) stopped(run *run) bool { return closed(r.stopping) || run.ctx.Err() != nil }
 
-// work delivers for a run, until that ends or the registration is stopped. A handler
-// that ends the goroutine has failed on the change that it was told; the rest goes on
-// on another one.
+// work delivers for a run, until the run ends or the registration is stopped. A handler that ends
+// the goroutine has failed on its current change; the rest is delivered on another goroutine.
 func (r *registration) work(run *run) {
 	tick, stop := r.ticker()
 	defer stop()
@@ -151,7 +148,7 @@ func (r *registration) sleep(run *run, tick <-chan time.Time) {
 	r.processor.unpark(r)
 }
 
-// ticker returns the channel of the resync period, nil if there is none.
+// ticker returns a channel that ticks with the resync period, or nil without one.
 func (r *registration) ticker() (tick <-chan time.Time, stop func()) {
 	if r.options.Resync <= 0 {
 		return nil, func() {}
@@ -160,17 +157,15 @@ func (r *registration) ticker() (tick <-chan time.Time, stop func()) {
 	return t.C, t.Stop
 }
 
-// deliver tells the handler the next few events. It returns false if there are none.
-// Before an event, which the handler may take any time for, it lets others see how far
-// the handler is where somebody may wait for that: for a delivery or, where the event does
-// not belong to the initial state, for the handler to be synced. Where somebody inspects the
-// informer, it does so once a second.
+// deliver calls the handler with the next few events. It returns false if there are none. A call
+// may take any time, so deliver publishes the handler's progress before an event if somebody waits
+// for it: for a delivery or, outside of the initial state, for the handler to be synced. While
+// somebody inspects the informer, it publishes once a second.
 //
-// A panic of the handler is reported as any controller's is, which ends the process
-// unless utilruntime.ReallyCrash says otherwise, and costs the one event that it was
-// told.
+// A panic of the handler is reported as in any controller, which ends the process unless
+// utilruntime.ReallyCrash is false. It costs the one event being handled.
 func (r *registration) deliver(ctx context.Context, run *run) (some bool) {
-	w := r.stopwatch() // first: what has been taken without one was taken before
+	w := r.stopwatch() // first: events taken before the stopwatch are not timed
 	taken := r.takeMore()
 	if taken == nil {
 		return false
@@ -184,20 +179,20 @@ func (r *registration) deliver(ctx context.Context, run *run) (some bool) {
 		defer utilruntime.HandleCrashWithContext(ctx, r.onPanic...)
 	}
 	some = true
-	synced := closed(r.synced) // and stays so: one look at the channel is a third of what it takes to tell an event
+	synced := closed(r.synced) // never reset; reading the channel costs a third of a delivery
 	for b := r.taken.Load(); b != nil && b.Left() > 0 && !run.stopping.Load(); b = r.taken.Load() {
 		if r.interest.some() || !synced && !b.AtInitial() {
-			r.lookUp(w, b)
+			r.reportProgress(w, b)
 		}
-		r.receiver.receive(b) // nothing else holds on to b meanwhile: Stop takes it away
+		r.receiver.receive(b) // b is in no other hands meanwhile: Stop takes it away
 	}
 	return some
 }
 
-// lookUp is called before a call of the handler. It lets others see how far the handler is
-// where somebody waits for it, in a stage at which it may be synced, and once a second
-// where somebody inspects the informer.
-func (r *registration) lookUp(w *stopwatch, b *eventlog.Batch) {
+// reportProgress is called before a call of the handler. It publishes the handler's progress if
+// somebody waits for it, if the handler may be synced, and once a second while somebody inspects
+// the informer.
+func (r *registration) reportProgress(w *stopwatch, b *eventlog.Batch) {
 	passed := w != nil && w.look(b)
 	if passed || r.waiters.some() || !closed(r.synced) && !b.AtInitial() {
 		r.told()
@@ -209,8 +204,8 @@ func (r *registration) panicked(_ context.Context, value any) {
 	r.processor.observe(HandlerPanicked{Handler: r.options.Name, Value: value})
 }
 
-// takeMore takes the next events of the feed, unless some that were taken are still to
-// be told. It returns nil if there are none.
+// takeMore returns the batch of events to deliver: the rest of the last one, or the next events of
+// the feed. It returns nil if there are none.
 func (r *registration) takeMore() *eventlog.Batch {
 	b := r.taken.Load()
 	if b != nil && b.Left() > 0 {
@@ -227,14 +222,14 @@ func (r *registration) takeMore() *eventlog.Batch {
 		return nil
 	}
 	r.taken.Store(b)
-	if closed(r.stopping) { // Stop finds what is taken, or has been here before
+	if closed(r.stopping) { // Stop finds the batch taken, or ran before it was stored
 		r.taken.Store(nil)
 		return nil
 	}
 	return b
 }
 
-// told lets others see how far the handler is.
+// told publishes the handler's progress.
 func (r *registration) told() {
 	b := r.taken.Load()
 	if b == nil { // stopped
@@ -249,8 +244,8 @@ func (r *registration) told() {
 	r.waiters.wake(r.feed)
 }
 
-// checkSynced closes synced once everything up to the complete store was told. It is
-// called on the registration's goroutine.
+// checkSynced closes synced once the handler was told everything up to the complete store. It runs
+// on the registration's goroutine.
 func (r *registration) checkSynced() {
 	if closed(r.synced) {
 		return
@@ -260,21 +255,20 @@ func (r *registration) checkSynced() {
 	}
 }
 
-// ready tells whether there is something to tell.
+// ready reports whether there are events to deliver.
 func (r *registration) ready() bool {
 	b := r.taken.Load()
 	return b != nil && b.Left() > 0 || r.feed.ready()
 }
 
-// returnBatch returns an empty batch to the pool: the goroutine is about to sleep, or
-// to end.
+// returnBatch returns an empty batch to the pool, before the goroutine sleeps or ends.
 func (r *registration) returnBatch() {
 	if b := r.taken.Load(); b != nil && b.Left() == 0 && r.taken.CompareAndSwap(b, nil) {
 		r.processor.recycle(b)
 	}
 }
 
-// stopwatch returns what times the calls of the handler, nil if nobody asks for it.
+// stopwatch returns the stopwatch of the handler's calls, nil while nobody inspects the informer.
 func (r *registration) stopwatch() *stopwatch {
 	clock, w := r.processor.clock.Load(), r.watch.Load()
 	if clock != nil && w == nil {

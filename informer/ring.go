@@ -2,16 +2,16 @@ package informer
 
 import "iter"
 
-// ring holds the last few of what was added to it.
+// ring holds the last few values added to it.
 type ring[T any] struct {
 	places []T
-	next   int // the place of the one that is added next
+	next   int // place of the next value
 	full   bool
 }
 
 func newRing[T any](size int) ring[T] { return ring[T]{places: make([]T, size)} }
 
-// add adds one, in the place of the oldest where the ring is full.
+// add adds a value. If the ring is full, it replaces the oldest.
 func (r *ring[T]) add(t T) {
 	r.places[r.next] = t
 	if r.next++; r.next == len(r.places) {
@@ -26,7 +26,7 @@ func (r *ring[T]) len() int {
 	return r.next
 }
 
-// last ranges over the last n, or all if they are fewer, the newest last.
+// last ranges over the last n values, or all if there are fewer, the newest last.
 func (r *ring[T]) last(n int) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		n := min(n, r.len())

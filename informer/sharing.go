@@ -11,9 +11,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// sharing holds the values that the objects of an informer share. In a program
-// that checks itself, or runs client-go's mutation detector, it looks for values
-// that somebody has written into.
+// sharing holds the values shared by the objects of an informer. With TIDEMARK_VERIFY=1 or
+// client-go's mutation detector, it looks for shared values that somebody has written into.
 type sharing struct {
 	table   *share.Table // nil for none
 	watched bool
@@ -32,12 +31,12 @@ func newSharing(d reflector.Decoding) sharing {
 	return s
 }
 
-// guardPeriod is how often shared values are compared: as often as client-go's
-// mutation detector compares objects.
+// guardPeriod is the period of comparing shared values, the same as that of client-go's mutation
+// detector.
 const guardPeriod = time.Second
 
-// guard looks for shared values that somebody has written into, until ctx ends. After
-// the first one nothing is shared any more, and all objects are decoded afresh.
+// guard looks for changed shared values until ctx ends. After the first one, no value is shared any
+// more, and all objects are decoded afresh.
 func (s *sharing) guard(ctx context.Context, tell func(error)) {
 	tick := time.NewTicker(guardPeriod)
 	defer tick.Stop()
@@ -58,8 +57,7 @@ func (s *sharing) guard(ctx context.Context, tell func(error)) {
 	}
 }
 
-// until returns a context that ends with ctx, or when a shared value was found
-// changed.
+// until returns a context that ends with ctx, or when a shared value was found changed.
 func (s *sharing) until(ctx context.Context) (context.Context, context.CancelFunc) {
 	run, end := context.WithCancel(ctx)
 	if s.watched && !closed(s.broken) {
@@ -74,11 +72,10 @@ func (s *sharing) until(ctx context.Context) (context.Context, context.CancelFun
 	return run, end
 }
 
-// SharedValueError tells that a program has written into a value of a cached
-// object that other objects share, which it must not: Field of the objects named,
-// and perhaps of more. It is looked for only with TIDEMARK_VERIFY=1 and with client-go's
-// mutation detector. The informer then decodes all objects anew, and lets none share
-// containers any more.
+// SharedValueError reports that a program has written into a cached object, which it must not. The
+// value is shared by the named objects, and perhaps more, in their Field. The check runs only with
+// TIDEMARK_VERIFY=1 and with client-go's mutation detector. The informer then decodes all objects
+// anew, and shares no containers any more.
 type SharedValueError struct {
 	Field   string   // such as Container.env
 	Objects []string // namespace/name of some

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// mostSlow is how many slow calls are kept of a handler.
+	// mostSlow is the largest number of slow calls kept of a handler.
 	mostSlow = 5
-	// keepFor is how long they are kept, and how far back [Inspector.History] goes.
+	// keepFor is how long they are kept, and the time span of [Inspector.History].
 	keepFor = 15 * time.Minute
 )
 
@@ -23,7 +23,7 @@ type slowCall struct {
 	at, took time.Duration
 }
 
-// add adds a call, if it is among the slowest. Those that were long ago make room for it.
+// add adds a call if it is among the slowest. Old calls make room for it.
 func (s *slowCalls) add(subject eventlog.Subject, at, took time.Duration) {
 	s.forget(at + took)
 	calls := *s
@@ -40,12 +40,12 @@ func (s *slowCalls) add(subject eventlog.Subject, at, took time.Duration) {
 	*s = slices.Insert(calls, i, slowCall{subject.Key(), at, took})
 }
 
-// forget drops the calls that were long ago.
+// forget drops the old calls.
 func (s *slowCalls) forget(now time.Duration) {
 	*s = slices.DeleteFunc(*s, func(c slowCall) bool { return now-c.at > keepFor })
 }
 
-// of returns a copy of those that count at a time.
+// of returns a copy of the calls that are not too old at a time.
 func (s slowCalls) of(now time.Duration) slowCalls {
 	calls := slices.Clone(s)
 	calls.forget(now)

@@ -11,57 +11,57 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// Status is how an informer is doing at one moment. Times are zero for what has
-// not happened yet.
+// Status is the state of an informer at one moment. Times are zero for events that have not
+// happened yet.
 type Status struct {
 	Name    string
 	Running bool // Run was called and has not returned
 	Stopped bool // Run has returned, or is about to
 	Synced  bool // the store has been complete once
 
-	// Watching tells whether the source is being watched, WatchingSince since
-	// when. Of an informer with several sources all have to be.
+	// Watching says whether the source is being watched, and WatchingSince since when. With several
+	// sources, all have to be watched.
 	Watching      bool
 	WatchingSince time.Time
-	// NotServedSince is since when the server has not had the resource, zero where it has it or
-	// cannot be asked: the informer waits for it. Of several sources it is the first one's.
+	// NotServedSince is the time since when the server has not served the resource; the informer
+	// waits for it. It is zero if the resource is served, or the server cannot be asked. With
+	// several sources it is the earliest time.
 	NotServedSince time.Time
 	LastEvent      time.Time // when the last change arrived
 	LastBookmark   time.Time
-	// Confirmed is when the server last said anything at all: until then the
-	// store was up to date. Staleness is its age, zero before the first list.
+	// Confirmed is the time of the server's last answer: the store was up to date then. Staleness
+	// is its age, zero before the first list.
 	Confirmed time.Time
 	Staleness time.Duration
-	// Stale tells that the informer runs, and the server has been silent for longer than a healthy one is: for two
-	// minutes, which are two periods of bookmarks, or, of a source that has sent no bookmark,
-	// for as long as a watch may last since the last one began. Of several sources one is enough.
+	// Stale says that the informer runs, and the server has been silent for longer than a healthy
+	// server is: for two minutes, two periods of bookmarks; or, if the source has sent no bookmark,
+	// for as long as a watch may last since the last watch began. One silent source is enough.
 	Stale bool
 
-	Version     string // the resourceVersion that the store is at
+	Version     string // the resourceVersion of the store
 	Objects     int
-	Quarantined int   // objects that cannot be decoded, or that the transform fails on
-	Unindexed   int   // objects that an index function fails on, counted for each index
+	Quarantined int   // objects that cannot be decoded or transformed
+	Unindexed   int   // objects on which an index function fails, counted for each index
 	Relists     int   // full states after the first
 	Errors      int   // failed lists and watches
-	LastError   error // or what was wrong with the arguments of the constructor
+	LastError   error // or the error in the constructor's arguments
 	LastErrorAt time.Time
-	// Notes say what the source does not have, and the informer does without: versions
-	// of full states, streams of the initial state. Each is there once, and is no error.
+	// Notes name features missing in the source, which the informer does without: versions of full
+	// states, streams of the initial state. Each note appears once, and is no error.
 	Notes []string
 
-	// LeftOut is how often an object, or an event, came that was not of the
-	// informer's type, and was left out: of lists and watches, and of what the
-	// transform returned. LastLeftOut is the last one's error, with its type.
+	// LeftOut counts objects and events of another type than the informer's, which were left out:
+	// in lists and watches, and in results of the transform. LastLeftOut is the error of the last
+	// one, with its type.
 	LeftOut       int
 	LastLeftOut   error
 	LastLeftOutAt time.Time
 
-	// SyncTook is how long it took from the first Run until the store was complete, zero
-	// before that.
+	// SyncTook is the time from the first Run until the store was complete, zero before that.
 	SyncTook time.Duration
-	// Totals count what has happened since the informer was made.
+	// Totals count events since the informer was made.
 	Totals Totals
-	// Progress is how far the full state has come that is being read.
+	// Progress describes the full state being read.
 	Progress Progress
 	// RecentErrors are the last errors of lists and watches, at most 16, the newest last.
 	RecentErrors []RecentError
@@ -69,39 +69,37 @@ type Status struct {
 	Handlers []HandlerStatus
 }
 
-// Totals count what has happened to an informer. None of them goes down. Full states
-// that were begun and not completed count nowhere but as errors.
+// Totals count the events of an informer. No total ever goes down. A full state that was begun and
+// not completed counts only as an error.
 type Totals struct {
-	// Lists and Streams are the full states that came by a list and by a stream, and
-	// Watches the watches that the server has accepted, streams that went on as one too.
+	// Lists and Streams count the full states read by a list and by a stream. Watches counts the
+	// watches that the server has accepted, including streams that continued as a watch.
 	Lists, Streams, Watches int
-	// Relists are the full states of each cause, the first of each source and run among
-	// them as [reflector.CauseStart]. Causes that did not occur are missing.
+	// Relists counts the full states of each cause. The first full state of each source and run
+	// counts as [reflector.CauseStart]. Causes that did not occur are missing.
 	Relists map[reflector.Cause]int
-	// Errors are the failed lists and watches of each class. Classes that did not occur
-	// are missing.
+	// Errors counts the failed lists and watches of each class. Classes that did not occur are
+	// missing.
 	Errors map[reflector.ErrorClass]int
-	// Waits is how often a request was put off after a failure, and Waited for how long
-	// altogether.
+	// Waits counts the requests put off after a failure, and Waited is the sum of the delays.
 	Waits  int
 	Waited time.Duration
-	// Added, Updated and Deleted are the changes that were told to handlers, or would have
-	// been, each once however many handlers there are, and without resyncs. The objects of
-	// the first full state count as added, and a re-created one as deleted and added.
-	// Bookmarks are those that came.
+	// Added, Updated and Deleted count changes, each once for any number of handlers (or none),
+	// without resyncs. The objects of the first full state count as added, and a re-created object
+	// as deleted and added. Bookmarks counts the bookmarks received.
 	Added, Updated, Deleted, Bookmarks uint64
-	// Shared is how many values were not stored since they were equal to one that another
-	// object has, see [reflector.Decoding].
+	// Shared counts the values that were not stored because another object had an equal value, see
+	// [reflector.Decoding].
 	Shared uint64
 }
 
-// Progress is how far a full state has come.
+// Progress describes how much of a full state has been read.
 type Progress struct {
-	Since   time.Time // when it was asked for; zero where none is being read
-	Objects int       // that have come, of all sources
-	// Remaining is how many the server says are still to come, -1 where it does not say.
+	Since   time.Time // when it was requested; zero if none is being read
+	Objects int       // objects read, of all sources
+	// Remaining is the number of objects still to come by the server's account, -1 if unknown.
 	Remaining int64
-	Bytes     int64 // that have come, see [reflector.Paged]
+	Bytes     int64 // bytes read, see [reflector.Paged]
 }
 
 // RecentError is an error of a list or watch.
@@ -111,30 +109,29 @@ type RecentError struct {
 	Err   error
 }
 
-// HandlerStatus is how one handler is doing.
+// HandlerStatus is the state of one handler.
 type HandlerStatus struct {
 	Name    string
 	Synced  bool
-	Backlog int // events that wait for it
-	// Lagging tells that the backlog has grown above [HandlerOptions].MaxBacklog, and that
-	// the handler has not caught up since.
+	Backlog int // undelivered events
+	// Lagging says that the backlog has grown above [HandlerOptions].MaxBacklog, and that the
+	// handler has not caught up since.
 	Lagging bool
-	// Failures is how many changes the handler panicked on, or ended its goroutine on.
+	// Failures counts the changes on which the handler panicked or ended its goroutine.
 	Failures int
-	// Told is how many events it has been told, those of resyncs and of the initial state
-	// too.
+	// Told counts the events delivered, including resyncs and the initial state.
 	Told uint64
 }
 
-// status keeps book of what the goroutines of an informer report.
+// status records the reports of an informer's goroutines.
 type status struct {
 	quarantined atomic.Int64
 
-	watchLasts time.Duration // the longest that a watch may bring nothing
+	watchLasts time.Duration // the longest time that a healthy watch may be silent
 
 	mu          sync.Mutex
 	parts       []partStatus
-	lists       int // full states, of whatever operation
+	lists       int // full states, by list or stream
 	errors      int
 	lastError   error
 	lastErrorAt time.Time
@@ -143,10 +140,10 @@ type status struct {
 	started     time.Time // when the first run began
 	syncTook    time.Duration
 	leftOut     leftOut
-	notes       [noteKinds]string // empty where there is nothing to say
+	notes       [noteKinds]string // empty for no note
 }
 
-// noteKind is what a source may lack.
+// noteKind is a feature that a source may lack.
 type noteKind uint8
 
 const (
@@ -162,8 +159,7 @@ func (s *status) note(kind noteKind, text string) {
 	}
 }
 
-// leftOut is how many objects were left out since they are of another type, and the
-// last of them.
+// leftOut counts the objects left out because of their type, and keeps the last error.
 type leftOut struct {
 	count int
 	last  error
@@ -172,7 +168,7 @@ type leftOut struct {
 
 func (l *leftOut) add(err error) { *l = leftOut{l.count + 1, err, time.Now()} }
 
-// refused takes note of an object of another type.
+// refused records an object of another type.
 func (s *status) refused(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,14 +176,14 @@ func (s *status) refused(err error) {
 	s.leftOut.add(err)
 }
 
-// partStatus is what is known of one source.
+// partStatus is the state of one source.
 type partStatus struct {
 	watching, notServed, lastEvent, lastBookmark, confirmed time.Time
 	opened                                                  time.Time // when a watch last began
-	progress                                                Progress  // of the full state that is being read
+	progress                                                Progress  // of the full state being read
 }
 
-// reflected takes note of an event of the reflector of part i.
+// reflected records an event of the reflector of part i.
 func (s *status) reflected(i int, e reflector.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,7 +196,7 @@ func (s *status) reflected(i int, e reflector.Event) {
 		p.opened = p.watching
 	case reflector.WatchEnded:
 		p.watching = time.Time{}
-	case reflector.Listed: // also where another reflector has been told that it is not served
+	case reflector.Listed: // also if another reflector reported that the resource is not served
 		s.lists++
 		s.listed(e)
 		p.progress, p.notServed = Progress{}, time.Time{}
@@ -240,10 +236,10 @@ func (s *status) listed(e reflector.Listed) {
 	s.totals.Relists[e.Cause]++
 }
 
-// mostErrors is how many errors are kept.
+// mostErrors is the number of errors kept.
 const mostErrors = 16
 
-// failed counts an error, and keeps it for a while. The caller holds mu.
+// failed counts an error, and keeps it among the recent ones. The caller holds mu.
 func (s *status) failed(e reflector.Failed) {
 	now := time.Now()
 	s.errors++
@@ -258,7 +254,7 @@ func (s *status) failed(e reflector.Failed) {
 	s.recent = append(s.recent, RecentError{At: now, Class: e.Class, Err: e.Err})
 }
 
-// asked notes that a full state is asked for, perhaps once more.
+// asked records a request for a full state, the first or a repeated one.
 func (p *partStatus) asked(e reflector.Asked) {
 	if e.Operation == reflector.OpWatch {
 		return
@@ -266,12 +262,12 @@ func (p *partStatus) asked(e reflector.Asked) {
 	p.progress = Progress{Since: time.Now(), Remaining: -1}
 }
 
-// paged notes how far a full state has come.
+// paged records the progress of a full state.
 func (p *partStatus) paged(e reflector.Paged) {
 	p.progress.Objects, p.progress.Remaining, p.progress.Bytes = e.Objects, e.Remaining, e.Bytes
 }
 
-// received takes note of a batch of changes, or of a bookmark.
+// received records a batch of changes, or a bookmark.
 func (s *status) received(part uint16, bookmark bool) {
 	now := time.Now()
 	s.mu.Lock()
@@ -286,7 +282,7 @@ func (s *status) received(part uint16, bookmark bool) {
 	}
 }
 
-// confirmed takes note of a full state that has come, whatever is in it.
+// confirmed records a complete answer of the server, whatever its content.
 func (s *status) confirmed(part uint16) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -294,7 +290,7 @@ func (s *status) confirmed(part uint16) {
 	s.parts[part].confirmed = time.Now()
 }
 
-// changed takes note of a full state that has changed the store.
+// changed records a full state that has changed the store.
 func (s *status) changed(part uint16) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -302,7 +298,7 @@ func (s *status) changed(part uint16) {
 	s.parts[part].lastEvent = time.Now()
 }
 
-// began takes note of the start of a run: the errors of the last one are not its own.
+// began records the start of a run, and drops the errors of the previous run.
 func (s *status) began() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -316,7 +312,7 @@ func (s *status) began() {
 	}
 }
 
-// stopped takes note of the end of a run: nothing is watched any more.
+// stopped records the end of a run: no source is watched any more.
 func (s *status) stopped() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -329,7 +325,7 @@ func (s *status) stopped() {
 // bookmarkPeriod is how often an API server sends bookmarks, at least.
 const bookmarkPeriod = time.Minute
 
-// staleLocked tells whether a source is silent for too long. The caller holds mu.
+// staleLocked reports whether a source has been silent for too long. The caller holds mu.
 func (s *status) staleLocked() bool {
 	for _, p := range s.parts {
 		heard, patience := p.confirmed, 2*bookmarkPeriod
@@ -343,7 +339,7 @@ func (s *status) staleLocked() bool {
 	return false
 }
 
-// synced takes note that the store is complete, once.
+// synced records, once, that the store is complete.
 func (s *status) synced() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -351,7 +347,7 @@ func (s *status) synced() {
 	s.syncTook = time.Since(s.started)
 }
 
-// watchesAll tells whether all sources are being watched.
+// watchesAll reports whether all sources are being watched.
 func (s *status) watchesAll() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -375,7 +371,7 @@ func (s *status) because(err error) error {
 	return fmt.Errorf("%w; last error: %w", err, s.lastError)
 }
 
-// fill puts what is known into a Status.
+// fill copies the record into a Status.
 func (s *status) fill(to *Status) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -415,15 +411,14 @@ func (s *status) fill(to *Status) {
 	}
 }
 
-// fillTotals puts the totals of what the reflectors have told into others. The caller holds
-// mu.
+// fillTotals copies the reflectors' totals. The caller holds mu.
 func (s *status) fillTotals(to *Totals) {
 	to.Lists, to.Streams, to.Watches = s.totals.Lists, s.totals.Streams, s.totals.Watches
 	to.Relists, to.Errors = maps.Clone(s.totals.Relists), maps.Clone(s.totals.Errors)
 	to.Waits, to.Waited = s.totals.Waits, s.totals.Waited
 }
 
-// add adds the progress of another source. How many remain is known only where it is of all.
+// add adds the progress of another source. The sum of Remaining is known only if each part is.
 func (p *Progress) add(other Progress) {
 	if other.Since.IsZero() {
 		return
@@ -451,7 +446,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// Status tells how the informer is doing. Safe for any goroutine.
+// Status returns the state of the informer. Safe for any goroutine.
 func (c *core) Status() Status {
 	c.mu.Lock()
 	phase, run := c.phase, c.run

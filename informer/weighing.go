@@ -8,26 +8,26 @@ import (
 )
 
 const (
-	// weighEvery is how long lies between two weighings, and weighFor how long one may go on in
-	// each second: a hundredth of a processor.
+	// weighEvery is the time between two weighings. weighFor is the time spent on one in each
+	// second: a hundredth of a processor.
 	weighEvery = time.Minute
 	weighFor   = 10 * time.Millisecond
-	// weighAtOnce is how many objects are weighed between two looks at the clock.
+	// weighAtOnce is the number of objects weighed between two looks at the clock.
 	weighAtOnce = 16
 )
 
-// weighing finds out what an informer holds, a little each second. It looks at objects one after
-// the other without the store's lock. The ticker's own, but for what is shown.
+// weighing measures the memory of an informer, a little each second. It looks at objects one after
+// the other without the store's lock. Owned by the ticker, except for shown.
 type weighing struct {
 	meter heapsize.Meter
-	place int       // in the store, of the next object
+	place int       // of the next object in the store
 	began time.Time // zero between two weighings
 	next  time.Time // when the next one begins
 
 	shown atomic.Pointer[Memory]
 }
 
-// last returns what the last weighing has found.
+// last returns the result of the last weighing.
 func (w *weighing) last() Memory {
 	if m := w.shown.Load(); m != nil {
 		return *m
@@ -35,8 +35,8 @@ func (w *weighing) last() Memory {
 	return Memory{}
 }
 
-// weigh goes on with a weighing, or begins one when it is time to. The first one begins when the
-// store is complete: it would find next to nothing, and stand for a minute.
+// weigh continues a weighing, or begins one when it is due. The first one waits for the complete
+// store: earlier it would find next to nothing, and that result would stand for a minute.
 func (c *core) weigh(w *weighing) {
 	now := time.Now()
 	if w.began.IsZero() {
@@ -59,10 +59,10 @@ func (c *core) weigh(w *weighing) {
 	w.meter, w.began, w.next = heapsize.Meter{}, time.Time{}, now.Add(weighEvery)
 }
 
-// eventBytes is what an event takes in the log.
+// eventBytes is the size of an event in the log.
 const eventBytes = 34
 
-// bytes estimates what the events that wait for handlers take, without their objects.
+// bytes estimates the size of the undelivered events, without their objects.
 func (p *sharedProcessor) bytes() int64 {
 	most := 0
 	for _, r := range p.all() {

@@ -15,11 +15,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// New returns a controller: a reflector that writes into a queue of
-// the caller's, such as a [DeltaFIFO], and a loop that pops it and hands what it
-// gets to the Config's functions. ProcessBatch is used where the queue is a
-// [QueueWithBatch]. What the functions return is logged; a panic of theirs
-// comes out of Run, unless utilruntime.ReallyCrash says otherwise.
+// New returns a controller: a reflector that writes into the caller's queue, such as a [DeltaFIFO],
+// and a loop that pops the queue and calls the Config's functions. It calls ProcessBatch if the
+// queue is a [QueueWithBatch]. Errors of the functions are logged. Their panics come out of Run,
+// unless utilruntime.ReallyCrash is false.
 func New(config *Config) Controller {
 	name := nameOf(config.ObjectType, config.ObjectDescription)
 	c := &queueController{config: *config, name: name}
@@ -32,7 +31,7 @@ func New(config *Config) Controller {
 	return c
 }
 
-// queueController is what New returns.
+// queueController implements the Controller of New.
 type queueController struct {
 	config    Config
 	reflector *reflector.Reflector
@@ -91,7 +90,7 @@ func (c *queueController) processNext(ctx context.Context) (more bool) {
 	return true
 }
 
-// observe passes errors to the watch error handler, and all else to the log.
+// observe passes errors to the watch error handler, and all other events to the log.
 func (c *queueController) observe(e informer.Event) {
 	failed, ok := e.(reflector.Failed)
 	switch {

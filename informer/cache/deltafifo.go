@@ -12,28 +12,27 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// DeltaFIFO is client-go's queue of that name, for those who pop it
-// themselves: informers use that of package deltafifo. It collects the deltas of each key until
-// they are popped, keys in the order of their first delta. All methods are safe
-// for any goroutine; there is one consumer. What processes a key may not call
-// the queue, which is locked meanwhile so that the known objects change in step
-// with it.
+// DeltaFIFO is client-go's queue of that name, for programs that pop it themselves; informers use
+// the one of package deltafifo. It collects the deltas of each key until they are popped, keys in
+// the order of their first delta. All methods are safe for any goroutine; there is one consumer.
+// The processing function must not call the queue: it is locked meanwhile, so that the known
+// objects change in step with it.
 type DeltaFIFO struct {
 	name      string
 	logger    klog.Logger
 	keyFunc   KeyFunc
 	known     KeyListerGetter // may be nil
-	replaced  DeltaType       // what Replace makes of a listed object
+	replaced  DeltaType       // the type of the deltas that Replace queues
 	transform TransformFunc   // may be nil; called with no lock held
 	synced    chan struct{}   // closed once the initial keys were processed
 
 	mu      sync.Mutex
-	changed *sync.Cond // on mu: there is something to pop, or the end
+	changed *sync.Cond // on mu: signals a key to pop, or the end
 	// Invariant: order holds the keys of items, each once; no item is empty.
 	items map[string]Deltas
 	order []string
-	// populated is set by the first call that puts something in, and initial is
-	// how many keys of the first Replace, if it was that, are yet to be processed.
+	// populated is set by the first call that queues something. If that call is a Replace, initial
+	// is the number of its keys still to be processed.
 	populated bool
 	initial   int
 	closed    bool
@@ -45,14 +44,13 @@ var (
 	_ DoneChecker       = (*DeltaFIFO)(nil)
 )
 
-// NewDeltaFIFO is [NewDeltaFIFOWithOptions] with the two options that it had
-// first. Replace queues Sync deltas then.
+// NewDeltaFIFO is [NewDeltaFIFOWithOptions] with two options. Its Replace queues Sync deltas.
 func NewDeltaFIFO(key KeyFunc, known KeyListerGetter) *DeltaFIFO {
 	return NewDeltaFIFOWithOptions(DeltaFIFOOptions{KeyFunction: key, KnownObjects: known})
 }
 
-// NewDeltaFIFOWithOptions returns an empty queue. The whole string that the key
-// function returns is the key.
+// NewDeltaFIFOWithOptions returns an empty queue. The key is the whole string returned by the key
+// function.
 func NewDeltaFIFOWithOptions(o DeltaFIFOOptions) *DeltaFIFO {
 	f := &DeltaFIFO{
 		name:      o.Name,
@@ -96,7 +94,7 @@ func (f *DeltaFIFO) KeyOf(obj any) (string, error) {
 	return f.keyFunc(obj)
 }
 
-// Transformer returns the transform that the queue was made with.
+// Transformer returns the queue's transform.
 func (f *DeltaFIFO) Transformer() TransformFunc { return f.transform }
 
 // Add queues an Added delta.
@@ -124,8 +122,8 @@ func (f *DeltaFIFO) enqueue(kind DeltaType, obj any) error {
 	return nil
 }
 
-// Delete queues a Deleted delta, unless the key is neither queued nor known:
-// a relist has found that out before.
+// Delete queues a Deleted delta, unless the key is neither queued nor known: then a relist has
+// found the deletion before.
 func (f *DeltaFIFO) Delete(obj any) error {
 	key, err := f.KeyOf(obj)
 	if err != nil {
@@ -138,8 +136,7 @@ func (f *DeltaFIFO) Delete(obj any) error {
 	return f.enqueue(Deleted, obj)
 }
 
-// used notes that something else than a Replace came first, if so: there is no
-// initial population then.
+// used records a first call other than Replace: then there is no initial population.
 func (f *DeltaFIFO) used() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -147,7 +144,7 @@ func (f *DeltaFIFO) used() {
 	f.populate(0)
 }
 
-// knows tells whether a key is queued or known.
+// knows reports whether a key is queued or known.
 func (f *DeltaFIFO) knows(key string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -159,8 +156,8 @@ func (f *DeltaFIFO) knows(key string) bool {
 	return known || err != nil // when in doubt, one report too many
 }
 
-// prepare returns the key of an object, and the object transformed. A
-// tombstone holds what was transformed before.
+// prepare returns the key of an object, and the transformed object. The object of a tombstone was
+// transformed before.
 func (f *DeltaFIFO) prepare(obj any) (key string, prepared any, err error) {
 	if key, err = f.KeyOf(obj); err != nil {
 		return "", nil, KeyError{Obj: obj, Err: err}
@@ -171,9 +168,8 @@ func (f *DeltaFIFO) prepare(obj any) (key string, prepared any, err error) {
 	return key, obj, err
 }
 
-// Replace queues a delta for each listed object, and then a tombstone for each
-// key that is queued or known and not listed. With an object that has no key,
-// or that cannot be transformed, it queues nothing.
+// Replace queues a delta for each listed object, and then a tombstone for each queued or known key
+// that is not listed. If an object has no key, or cannot be transformed, it queues nothing.
 func (f *DeltaFIFO) Replace(list []any, _ string) error {
 	keys := make([]string, len(list))
 	objects := make([]any, len(list))
@@ -191,15 +187,15 @@ func (f *DeltaFIFO) Replace(list []any, _ string) error {
 	for i, key := range keys {
 		f.push(key, Delta{Type: f.replaced, Object: objects[i]})
 	}
-	f.bury(listed)
+	f.queueTombstones(listed)
 	f.populate(len(f.order))
 	f.check()
 	return nil
 }
 
-// bury queues tombstones for what is not listed, with the newest object that
-// is queued or else known. The caller holds mu.
-func (f *DeltaFIFO) bury(listed map[string]struct{}) {
+// queueTombstones queues a tombstone for each key that is not listed, with its newest queued object
+// or else the known one. The caller holds mu.
+func (f *DeltaFIFO) queueTombstones(listed map[string]struct{}) {
 	for _, key := range slices.Clone(f.order) {
 		if _, ok := listed[key]; !ok {
 			last := f.items[key].Newest().Object
@@ -220,8 +216,7 @@ func (f *DeltaFIFO) bury(listed map[string]struct{}) {
 	}
 }
 
-// knownObject returns a known object, nil where it has gone since or cannot be
-// had.
+// knownObject returns a known object, or nil if it is gone or cannot be read.
 func (f *DeltaFIFO) knownObject(key string) any {
 	obj, ok, err := f.known.GetByKey(key)
 	switch {
@@ -249,8 +244,7 @@ func (f *DeltaFIFO) push(key string, d Delta) {
 	f.changed.Broadcast()
 }
 
-// merged appends a delta. Of two deletes in a row it keeps the one that knows
-// the final state.
+// merged appends a delta. Of two consecutive deletes it keeps the one with the final state.
 func merged(deltas Deltas, d Delta) Deltas {
 	last := deltas.Newest()
 	if last == nil || last.Type != Deleted || d.Type != Deleted {
@@ -262,23 +256,23 @@ func merged(deltas Deltas, d Delta) Deltas {
 	return deltas
 }
 
-// populate notes the first use of the queue, with how many keys were put in by
-// it that count as the initial population. The caller holds mu.
+// populate records the first use of the queue; initial is the number of keys in the initial
+// population. The caller holds mu.
 func (f *DeltaFIFO) populate(initial int) {
 	if !f.populated {
 		f.populated, f.initial = true, initial
-		f.settle()
+		f.checkSynced()
 	}
 }
 
-// settle closes synced once nothing initial is left. The caller holds mu.
-func (f *DeltaFIFO) settle() {
+// checkSynced closes synced once the initial population is processed. The caller holds mu.
+func (f *DeltaFIFO) checkSynced() {
 	if f.populated && f.initial == 0 && !f.HasSynced() {
 		close(f.synced)
 	}
 }
 
-// Resync queues a Sync delta for each known object that has nothing queued.
+// Resync queues a Sync delta for each known object without a queued delta.
 func (f *DeltaFIFO) Resync() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,8 +1,8 @@
 package cache
 
-// Pop waits for a key, takes it out and hands its deltas, a [Deltas], to
-// process, with the queue locked. It returns them, and what process returns.
-// Once the queue is closed and empty it returns [ErrFIFOClosed].
+// Pop waits for a key, removes it and calls process with its deltas, a [Deltas], while the queue is
+// locked. It returns the deltas, and the error of process. Once the queue is closed and empty it
+// returns [ErrFIFOClosed].
 func (f *DeltaFIFO) Pop(process PopProcessFunc) (any, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -13,13 +13,12 @@ func (f *DeltaFIFO) Pop(process PopProcessFunc) (any, error) {
 	return f.processOne(process)
 }
 
-// maxBatch is the most keys that are popped at once: the queue is locked while
-// they are processed.
+// maxBatch is the most keys popped at once, since the queue is locked while they are processed.
 const maxBatch = 1000
 
-// PopBatch is [DeltaFIFO.Pop] for several keys at once: as long as the next
-// ones have one delta each, they go to batch together, up to 1,000, and those
-// of the initial population by themselves. One key alone goes to single.
+// PopBatch is [DeltaFIFO.Pop] for several keys at once. Consecutive keys with one delta each go to
+// batch together, up to 1,000; the initial population goes in batches of its own. A single key goes
+// to single.
 func (f *DeltaFIFO) PopBatch(batch ProcessBatchFunc, single PopProcessFunc) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -84,29 +83,27 @@ func (f *DeltaFIFO) batchable() int {
 	return limit
 }
 
-// processed counts keys that were processed, whether or not that went well.
-// The caller holds mu.
+// processed counts processed keys, even if processing failed. The caller holds mu.
 func (f *DeltaFIFO) processed(n int) {
 	f.initial = max(0, f.initial-n)
-	f.settle()
+	f.checkSynced()
 }
 
-// HasSynced tells whether the initial population was processed: the keys of
-// the first Replace, or none if something else came first.
+// HasSynced reports whether the initial population was processed: the keys of the first Replace, or
+// none if another call came first.
 func (f *DeltaFIFO) HasSynced() bool { return IsDone(f) }
 
-// HasSyncedChecker is [DeltaFIFO.HasSynced] to wait for.
+// HasSyncedChecker is [DeltaFIFO.HasSynced] with a channel.
 func (f *DeltaFIFO) HasSyncedChecker() DoneChecker { return f }
 
-// Name returns the name that the queue was made with.
+// Name returns the queue's name.
 func (f *DeltaFIFO) Name() string { return f.name }
 
 // Done returns a channel that is closed once the initial population was
 // processed.
 func (f *DeltaFIFO) Done() <-chan struct{} { return f.synced }
 
-// Close ends the queue: what is queued can still be popped, then Pop returns
-// [ErrFIFOClosed].
+// Close ends the queue. The queued keys can still be popped; then Pop returns [ErrFIFOClosed].
 func (f *DeltaFIFO) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -115,7 +112,7 @@ func (f *DeltaFIFO) Close() {
 	f.changed.Broadcast()
 }
 
-// IsClosed tells whether Close was called.
+// IsClosed reports whether Close was called.
 func (f *DeltaFIFO) IsClosed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

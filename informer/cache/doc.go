@@ -4,25 +4,21 @@
 //
 //	import "github.com/tidemark-k8s/tidemark/informer/cache" // instead of k8s.io/client-go/tools/cache
 //
-// Interfaces and types are client-go's own, under their own names, so that
-// values go back and forth between both packages. Informers are made by package
-// informer. The tools that no informer of this module needs are written here:
-// [DeltaFIFO], the controller of [New], reflectors into any store of
-// client-go's kind, [NewStore] and [NewIndexer]. The containers that nothing here is
-// made of, such as [RealFIFO], [ThreadSafeStore] and [NewTTLStore], are client-go's own.
-// [NewReflector] returns a [StoreReflector], which has client-go's methods under
-// another name.
+// Interfaces and types are client-go's own, under their own names, so that values go back and forth
+// between both packages. Package informer makes the informers. This package holds the tools that no
+// informer of this module needs: [DeltaFIFO], the controller of [New], reflectors into any store of
+// client-go's kind, [NewStore] and [NewIndexer]. Containers without a use here, such as [RealFIFO],
+// [ThreadSafeStore] and [NewTTLStore], are client-go's own. [NewReflector] returns a
+// [StoreReflector], with the methods of client-go's type under another name.
 //
 // # Guarantees
 //
 //   - Every exported name of client-go's package is here; a test compares.
-//   - No informer, controller, reflector, indexer or [DeltaFIFO] that is made here runs
-//     client-go's engine. The containers that are client-go's own stand in one file
-//     and in MIGRATION.md; a test compares.
-//   - Informers and stores promise what package informer says of them.
-//   - A [DeltaFIFO] loses no delta, whatever processing does: the deltas of a key
-//     are popped together, keys in the order of their first delta. Nothing bounds
-//     how many wait.
-//   - A reflector writes a full state with one Replace, and each later change with
-//     one call. A change that the store refuses is reported, and the rest goes on.
+//   - No informer, controller, reflector, indexer or [DeltaFIFO] made here runs client-go's
+//     engine. One file and MIGRATION.md list client-go's own containers; a test compares.
+//   - Informers and stores keep the guarantees of package informer.
+//   - A [DeltaFIFO] loses no delta, whatever processing does. The deltas of a key are
+//     popped together, keys in the order of their first delta. The queue is unbounded.
+//   - A reflector writes a full state with one Replace, and each later change with one
+//     call. If the store refuses a change, it is reported, and the rest goes on.
 package cache

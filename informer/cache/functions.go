@@ -75,16 +75,15 @@ var (
 	DefaultWatchErrorHandler            = cache.DefaultWatchErrorHandler
 )
 
-// What names informers for metrics is client-go's, so that a name is taken once in
-// a process, whosever informers have it; no informer comes of it. So is the
-// provider of metrics for client-go's reflectors.
+// The names of informers for metrics are client-go's, so that a name is reserved once in a process,
+// for informers of both modules. So is the provider of metrics for client-go's reflectors.
 var (
 	NewInformerName              = cache.NewInformerName
 	ResetInformerNamesForTesting = cache.ResetInformerNamesForTesting
 	SetReflectorMetricsProvider  = cache.SetReflectorMetricsProvider
 )
 
-// Tools that work beside any informer, and are client-go's.
+// Tools of client-go's that work with any informer.
 var (
 	NewCacheMutationDetector                          = cache.NewCacheMutationDetector
 	NewIntegerResourceVersionMutationCache            = cache.NewIntegerResourceVersionMutationCache

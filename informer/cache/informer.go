@@ -19,8 +19,7 @@ var (
 	SetInformerMetricsProvider        = informer.SetInformerMetricsProvider
 )
 
-// NewTransformingInformer is [NewInformerWithOptions] with the options that it
-// names.
+// NewTransformingInformer is [NewInformerWithOptions] with the options in its arguments.
 func NewTransformingInformer(lw ListerWatcher, example runtime.Object, resync time.Duration, h ResourceEventHandler, transform TransformFunc) (Store, Controller) {
 	return NewInformerWithOptions(InformerOptions{ListerWatcher: lw, ObjectType: example, ResyncPeriod: resync, Handler: h, Transform: transform})
 }

@@ -12,16 +12,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// NewReflector returns what mirrors lw into any store of client-go's kind, and
-// calls the store's Resync every resync period, zero for never. A store that
-// transforms does so once for each object.
+// NewReflector returns a reflector from lw into any store of client-go's kind. It calls the store's
+// Resync every resync period, zero for never. If the store transforms, it does so once for each
+// object.
 func NewReflector(lw ListerWatcher, expectedType any, store ReflectorStore, resync time.Duration) *StoreReflector {
 	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{ResyncPeriod: resync})
 }
 
-// NewReflectorWithOptions is [NewReflector] with client-go's options. Backoff says how
-// long to wait after failures, and starts anew after two healthy minutes (D9); Clock
-// waits for back-offs and resyncs.
+// NewReflectorWithOptions is [NewReflector] with client-go's options. Backoff gives the delays
+// after failures, and starts anew after two healthy minutes; Clock times back-offs and resyncs.
 func NewReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore, o ReflectorOptions) *StoreReflector {
 	r := &StoreReflector{source: lw, expected: expectedType, store: store, o: o, name: o.Name, description: o.TypeDescription}
 	if r.name == "" {
@@ -60,7 +59,7 @@ func NewNamespaceKeyedIndexerAndReflector(lw ListerWatcher, expectedType any, re
 	return x, NewReflector(lw, expectedType, x, resync)
 }
 
-// storeSettings say where a reflector writes, and what else it does.
+// storeSettings configure a reflector into a store.
 type storeSettings struct {
 	name    string
 	store   ReflectorStore
@@ -81,8 +80,7 @@ func newStoreReflector(lw ListerWatcher, expectedType any, s storeSettings, o re
 	return reflector.New(reflector.FromListerWatcher(lw), sink, o)
 }
 
-// nameOf returns the first name that is given, or else names what is expected
-// by its type.
+// nameOf returns the first non-empty name, or else the type of the expected object.
 func nameOf(expected any, names ...string) string {
 	return cmp.Or(append(names, fmt.Sprintf("%T", expected))...)
 }

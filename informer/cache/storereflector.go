@@ -20,17 +20,16 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// StoreReflector mirrors a ListerWatcher into a store, by this module's reflector, and
-// has the methods of client-go's Reflector. [Reflector] itself is client-go's type,
-// since watch error handlers are given one (T4), so that the two differ in name. The
-// fields are set before it runs.
+// StoreReflector mirrors a ListerWatcher into a store, by this module's reflector, with the methods
+// of client-go's Reflector. [Reflector] itself is client-go's type, since watch error handlers take
+// it, so the two differ in name. The fields are set before it runs.
 type StoreReflector struct {
 	// WatchListPageSize, unless zero, is the limit of every list.
 	WatchListPageSize int64
-	// ShouldResync, unless nil, tells each time a resync is due whether to make it.
+	// ShouldResync, unless nil, decides on each resync that is due.
 	ShouldResync func() bool
-	// MaxInternalErrorRetryDuration is how long ListAndWatch goes on while watches end
-	// with internal errors. Run goes on in any case.
+	// MaxInternalErrorRetryDuration is how long ListAndWatch continues while watches end with
+	// internal errors. Run continues in any case.
 	MaxInternalErrorRetryDuration time.Duration
 
 	source      ListerWatcher
@@ -40,22 +39,22 @@ type StoreReflector struct {
 	name        string
 	description string
 
-	// Invariant: running is what runs now, or nil; version is the one at which the run
-	// before it has ended; paging is what its first list has shown.
+	// Invariant: running is the present run's reflector, or nil; version is the version at the end
+	// of the previous run; paging is the result of its first list.
 	mu      sync.Mutex
 	running *reflector.Reflector
 	version string
 	paging  paging
 }
 
-// Name returns the name of the options or else the place that has made the reflector.
+// Name returns the name in the options, or else the place in the source that made the reflector.
 func (r *StoreReflector) Name() string { return r.name }
 
-// TypeDescription says of which type the objects are, for messages.
+// TypeDescription describes the type of the objects, for messages.
 func (r *StoreReflector) TypeDescription() string { return r.description }
 
-// LastSyncResourceVersion returns the newest version up to which the store was told
-// everything, or "" before the first full state.
+// LastSyncResourceVersion returns the newest version up to which the store has all changes, or ""
+// before the first full state.
 func (r *StoreReflector) LastSyncResourceVersion() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,8 +62,8 @@ func (r *StoreReflector) LastSyncResourceVersion() string {
 	return r.reached()
 }
 
-// reached returns the version of the current run or, until it has one, of the run before.
-// mu is held.
+// reached returns the version of the present run or, until it has one, of the previous run. The
+// caller holds mu.
 func (r *StoreReflector) reached() string {
 	if r.running != nil {
 		if version := r.running.Version(); version != "" {
@@ -77,8 +76,8 @@ func (r *StoreReflector) reached() string {
 // Run reflects until stop is closed.
 func (r *StoreReflector) Run(stop <-chan struct{}) { r.RunWithContext(wait.ContextForChannel(stop)) }
 
-// RunWithContext reflects until ctx ends. Failures are logged, and followed by another
-// attempt after a back-off. What keeps it from running at all is logged too.
+// RunWithContext reflects until ctx ends. It logs failures, and tries again after a back-off. It
+// also logs an error that keeps it from running at all.
 func (r *StoreReflector) RunWithContext(ctx context.Context) {
 	if err := r.run(ctx, func(reflector.Event) {}, func() {}); err != nil {
 		klog.FromContext(ctx).Error(err, "The reflector does not run", "reflector", r.name)
@@ -90,10 +89,10 @@ func (r *StoreReflector) ListAndWatch(stop <-chan struct{}) error {
 	return r.ListAndWatchWithContext(wait.ContextForChannel(stop))
 }
 
-// ListAndWatchWithContext reflects until ctx ends, or until a failure that client-go's
-// does not go on after either. It returns the error of a list, or of a watch that was
-// never opened; of a watch that broke, or a resync that the store has refused, it returns
-// nil. Another call goes on from the version that was reached.
+// ListAndWatchWithContext reflects until ctx ends, or until a failure that ends client-go's as
+// well. It returns the error of a list, or of a watch that could not be opened. It returns nil for
+// a broken watch, or a resync refused by the store. Another call continues from the version
+// reached.
 func (r *StoreReflector) ListAndWatchWithContext(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -104,8 +103,8 @@ func (r *StoreReflector) ListAndWatchWithContext(ctx context.Context) error {
 	return a.err
 }
 
-// run runs a reflector of its own until ctx ends. It calls resyncRefused, from another
-// goroutine than observe, when the store has refused a resync.
+// run runs a reflector until ctx ends. When the store has refused a resync, it calls resyncRefused,
+// from another goroutine than observe.
 func (r *StoreReflector) run(ctx context.Context, observe func(reflector.Event), resyncRefused func()) error {
 	if r.o.Logger != nil {
 		ctx = klog.NewContext(ctx, *r.o.Logger)
@@ -114,7 +113,7 @@ func (r *StoreReflector) run(ctx context.Context, observe func(reflector.Event),
 	var pages firstPages
 	current, err := r.begin(func(e informer.Event) {
 		log(e)
-		if failed, ok := e.(reflector.Failed); ok && failed.Operation == opResync { // which is no failure of the reflector
+		if failed, ok := e.(reflector.Failed); ok && failed.Operation == opResync { // not a failure of the reflector
 			resyncRefused()
 		} else if seen, ok := e.(reflector.Event); ok {
 			pages.observe(seen)
@@ -128,8 +127,8 @@ func (r *StoreReflector) run(ctx context.Context, observe func(reflector.Event),
 	return current.Run(ctx)
 }
 
-// paging says whether a list without a version comes in pages: then there is no watch
-// cache on the server, and later lists have pages too (B46).
+// paging says whether a list without a version comes in pages. Then the server has no watch cache,
+// and later lists are paged too (B46: lists are paged if the first one was).
 type paging int
 
 const (
@@ -138,7 +137,7 @@ const (
 	inPages
 )
 
-// pageSize is that of later lists which have pages, as the reflector's own are.
+// pageSize is the page size of later lists, the same as the reflector's own.
 const pageSize = 500
 
 // firstPages counts the pages of the first list.
@@ -161,7 +160,7 @@ func (p *firstPages) observe(e reflector.Event) {
 	}
 }
 
-// messageName names the reflector in errors: by its type where it was given no name.
+// messageName returns the reflector's name in errors, by default its type's.
 func (r *StoreReflector) messageName() string {
 	return nameOf(r.expected, r.o.Name, r.o.TypeDescription)
 }

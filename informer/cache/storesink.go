@@ -11,22 +11,21 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// storeSink lets a reflector write to a store of client-go's kind. A full
-// state is collected, as it came, and replaces the store in one call. A single
-// change that the store refuses is reported and left out.
+// storeSink lets a reflector write to a store of client-go's kind. It collects a full state as it
+// comes, and replaces the store's content with it in one call. If the store refuses a single
+// change, the change is reported and left out.
 type storeSink struct {
 	storeSettings
 
-	// The reflector's goroutine's own. Invariant: places tells where in listed
-	// each key is.
+	// Owned by the reflector's goroutine. Invariant: places maps each key to its index in listed.
 	staged bool
 	listed []any
 	places map[indexer.Key]int
 	begun  bool // the resyncs
-	// ordered says that changes come in the order of their versions: a watch from no
-	// version begins with the objects that there are, in any order (B63).
+	// ordered says that changes come in the order of their versions. They do not in a watch from no
+	// version, which begins with the existing objects in any order (B63).
 	ordered bool
-	// The batch that is being written, and how many of its deltas the store was given.
+	// The batch being written, and the number of its deltas passed to the store.
 	batch []deltafifo.Delta
 	given int
 }
@@ -36,7 +35,7 @@ var (
 	_ reflector.Resumer = (*storeSink)(nil)
 )
 
-// Begin starts to collect a full state, and with the first one the resyncs.
+// Begin starts to collect a full state. The first one also starts the resyncs.
 func (s *storeSink) Begin(ctx context.Context, _ reflector.History) error {
 	s.staged, s.listed, s.places = true, nil, make(map[indexer.Key]int)
 	if !s.begun && s.resync > 0 {
@@ -52,15 +51,15 @@ func (s *storeSink) Write(_ context.Context, batch []deltafifo.Delta) error {
 	return nil
 }
 
-// Resume goes on with a batch in which the store, or a function that it calls, has
-// ended the goroutine. What it was given is left out.
+// Resume continues with a batch after the store, or a function called by it, has ended the
+// goroutine. The delta passed to the store is left out.
 func (s *storeSink) Resume(context.Context) error {
 	s.refused(&s.batch[s.given-1], indexer.ErrGoexit)
 	s.write()
 	return nil
 }
 
-// write writes what is left of the batch.
+// write writes the rest of the batch.
 func (s *storeSink) write() {
 	for s.given < len(s.batch) {
 		d := &s.batch[s.given]
@@ -77,7 +76,7 @@ func (s *storeSink) write() {
 	s.batch = nil
 }
 
-// refused reports a change that the store has refused.
+// refused reports a change refused by the store.
 func (s *storeSink) refused(d *deltafifo.Delta, err error) {
 	goexit.Apart(func() { s.observe(&informer.QuarantineError{Key: d.Key, Err: err}) })
 }
@@ -114,8 +113,8 @@ func (s *storeSink) change(d *deltafifo.Delta) error {
 	return nil
 }
 
-// reach tells the version of a change or bookmark to a store that wants to know, as
-// client-go's reflector does, also where the store has refused the change.
+// reach passes the version of a change or bookmark to a store with a method for it, as client-go's
+// reflector does, even if the store has refused the change.
 func (s *storeSink) reach(d *deltafifo.Delta) {
 	s.ordered = s.ordered || d.Op != deltafifo.Added
 	if store, ok := s.store.(ResourceVersionUpdater); ok && s.ordered {
@@ -123,8 +122,7 @@ func (s *storeSink) reach(d *deltafifo.Delta) {
 	}
 }
 
-// bookmark tells a version to a store that wants to know, in one of the two
-// ways that client-go has for it.
+// bookmark passes a version to a store, by either of client-go's two methods for it.
 func (s *storeSink) bookmark(version string) error {
 	switch store := s.store.(type) {
 	case ReflectorBookmarkStore:
@@ -135,7 +133,7 @@ func (s *storeSink) bookmark(version string) error {
 	return nil
 }
 
-// Commit replaces what the store holds.
+// Commit replaces the store's content.
 func (s *storeSink) Commit(_ context.Context, version string) error {
 	list := make([]any, 0, len(s.places))
 	for _, obj := range s.listed {
@@ -157,8 +155,8 @@ func (s *storeSink) Abort(context.Context) error {
 	return nil
 }
 
-// opResync is the operation of a resync that the store has refused. It is told from another
-// goroutine than all else.
+// opResync is the operation of a resync refused by the store. It is reported from another goroutine
+// than all other events.
 const opResync = "resync"
 
 // resyncs calls the store's Resync every period until ctx ends, whatever the

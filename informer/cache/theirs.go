@@ -4,8 +4,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// RealFIFO is client-go's type of that name: no informer and no reflector of
-// this module has such a queue.
+// RealFIFO is client-go's type of that name. No informer and no reflector of this module uses it.
 type RealFIFO = cache.RealFIFO
 
 // RealFIFOOptions is client-go's type of that name.
@@ -32,8 +31,8 @@ type TTLPolicy = cache.TTLPolicy
 // TimestampedEntry is client-go's type of that name.
 type TimestampedEntry = cache.TimestampedEntry
 
-// Containers that no informer, reflector or indexer of this module is made of,
-// and whose constructors are client-go's, for those who fill them themselves.
+// The constructors of client-go's own containers, for programs that fill them themselves. No
+// informer, reflector or indexer of this module uses these containers.
 var (
 	NewRealFIFO                = cache.NewRealFIFO //nolint:staticcheck // deprecated, and a name of client-go's all the same
 	NewRealFIFOWithOptions     = cache.NewRealFIFOWithOptions

@@ -11,33 +11,31 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// fault is what some requests meet before they are served.
+// fault affects some requests before they are served.
 type fault struct {
-	// meet returns what a request is answered with, nil to let it pass.
+	// meet returns the answer to a request, nil to let it pass.
 	meet func(context.Context, Request) error
-	// holds says which watches get nothing while the fault lasts; nil for none.
+	// holds selects watches that get no events while the fault lasts; nil for none.
 	holds *Request
 	// over is closed when the fault is undone.
 	over chan struct{}
 }
 
-// Intercept has f look at each request before it is served, from whatever
-// client. Where f returns an error, that is the answer: over HTTP it should be
-// one of k8s.io/apimachinery/pkg/api/errors, and anything else is a 500. F may
-// wait, and ought to end with ctx; it may call the server. So a request can
-// fail once, or at random, or after something has happened. Undo ends it for the
-// requests that come later; it may be called twice.
+// Intercept calls f with each request of any client before it is served. If f returns an error, it
+// is the answer: over HTTP it should be one of k8s.io/apimachinery/pkg/api/errors; any other is a
+// 500. F may wait, and should end with ctx; it may call the server. So a request can fail once, or
+// at random, or after some event. Undo ends the interception for later requests; it may be called
+// twice.
 //
-// The other faults are made of this. Requests meet all that are there, the
-// oldest first. The methods of the server itself meet none.
+// The other faults are built on Intercept. A request meets all faults, the oldest first. Calls of
+// the server's own methods meet none.
 func (s *Server) Intercept(f func(ctx context.Context, r Request) error) (undo func()) {
 	return s.inject(&fault{meet: f, over: make(chan struct{})})
 }
 
-// Stall lets requests wait, as a server does that hangs: nothing is answered,
-// and no connection breaks. Watches that are open get no events either, if their
-// request is one of these. Resume lets all of it go on from where it is; what
-// happened meanwhile is told then.
+// Stall makes requests wait, like a server that hangs: they get no answer, and no connection
+// breaks. Open watches of these requests get no events either. After resume everything continues,
+// and the watches get the events of the meantime.
 func (s *Server) Stall(these Request) (resume func()) {
 	over := make(chan struct{})
 	return s.inject(&fault{over: over, holds: &these, meet: func(ctx context.Context, r Request) error {
@@ -53,8 +51,8 @@ func (s *Server) Stall(these Request) (resume func()) {
 	}})
 }
 
-// Forbid refuses requests, with 403, as a role does that lacks a rule. As in a
-// cluster, watches that are open go on: see [Server.CutWatches].
+// Forbid refuses requests with 403, like a role that lacks a rule. As in a cluster, open watches go
+// on: see [Server.CutWatches].
 func (s *Server) Forbid(these Request) (allow func()) {
 	return s.Intercept(func(_ context.Context, r Request) error {
 		if !r.is(these) {
@@ -64,9 +62,8 @@ func (s *Server) Forbid(these Request) (allow func()) {
 	})
 }
 
-// SlowList makes each answer that is a full state take some time: that of a
-// list, each page anew, and that of a watch which begins with the initial state.
-// It is virtual time inside a testing/synctest bubble. Undo ends the waiting too.
+// SlowList delays each answer that is a full state: a list, each page of one, and a watch with the
+// initial state. It is virtual time inside a testing/synctest bubble. Undo ends the waiting too.
 func (s *Server) SlowList(of Request, by time.Duration) (undo func()) {
 	over := make(chan struct{})
 	return s.inject(&fault{over: over, meet: func(ctx context.Context, r Request) error {
@@ -98,8 +95,8 @@ func (s *Server) inject(f *fault) (undo func()) {
 	})
 }
 
-// heldLocked returns what a watch waits for before it gets more events: nil if
-// nothing holds it.
+// heldLocked returns the channel that a watch waits for before it gets more events, nil if nothing
+// holds it.
 func (s *Server) heldLocked(r Request) <-chan struct{} {
 	for _, f := range s.faults {
 		if f.holds != nil && r.is(*f.holds) {

@@ -21,7 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxBody bounds what a client may send, as in a real server.
+// maxBody is the largest body of a request, as in a real server.
 const maxBody = 3 << 20
 
 // statusGVK is what the answers that are no objects are called.
@@ -45,8 +45,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// mediaType returns what the body of a request is written in. It is JSON where
-// nothing is said.
+// mediaType returns the format of a request's body, by default JSON.
 func mediaType(r *http.Request) string {
 	header := r.Header.Get("Content-Type")
 	if header == "" {
@@ -59,7 +58,7 @@ func mediaType(r *http.Request) string {
 	return media
 }
 
-// decoder returns what reads a media type.
+// decoder returns the decoder of a media type.
 func decoder(media string, scheme *runtime.Scheme) (runtime.Decoder, error) {
 	switch media {
 	case runtime.ContentTypeJSON:
@@ -70,8 +69,7 @@ func decoder(media string, scheme *runtime.Scheme) (runtime.Decoder, error) {
 	return nil, errMediaType(runtime.ContentTypeJSON, runtime.ContentTypeProtobuf)
 }
 
-// decode reads an object of a kind. A body that does not name its kind is
-// taken for what the path says.
+// decode reads an object of a kind. A body that does not name its kind is of the path's kind.
 func (s *Server) decode(k kind, media string, body []byte) (Object, error) {
 	if media == runtime.ContentTypeProtobuf && !k.protobuf() {
 		return nil, errMediaType(runtime.ContentTypeJSON)
@@ -90,7 +88,7 @@ func (s *Server) decode(k kind, media string, body []byte) (Object, error) {
 	return decoded.(Object), nil // of the type that was asked for
 }
 
-// patchForm tells the form of a patch, which is one of those that a kind takes.
+// patchForm returns the form of a patch, if the kind accepts it.
 func patchForm(k kind, r *http.Request) (types.PatchType, error) {
 	form := types.PatchType(mediaType(r))
 	if forms := k.patches(); !slices.Contains(forms, form) {
@@ -99,8 +97,7 @@ func patchForm(k kind, r *http.Request) (types.PatchType, error) {
 	return form, nil
 }
 
-// readDeleteOptions reads the options of a deletion, from the query where there
-// is no body.
+// readDeleteOptions reads the options of a deletion, from the query if there is no body.
 func readDeleteOptions(r *http.Request, body []byte) (o metav1.DeleteOptions, err error) {
 	if len(body) == 0 {
 		err = scheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, &o)
@@ -137,7 +134,7 @@ func write(w http.ResponseWriter, code int, media string, text []byte) {
 	_, _ = w.Write(text) // fails if the client is gone
 }
 
-// writeError answers with the status that an error is, or becomes.
+// writeError answers with the status of an error, converted if need be.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	var known apierrors.APIStatus
 	switch {

@@ -12,12 +12,12 @@ import (
 	apiversion "k8s.io/apimachinery/pkg/version"
 )
 
-// healthy tells whether a path is one of those that ask for nothing else.
+// healthy reports whether a path is a health check.
 func healthy(path string) bool {
 	return slices.Contains([]string{"/readyz", "/livez", "/healthz"}, path)
 }
 
-// discover answers what a server is asked about itself, nil for other paths.
+// discover answers a discovery request; it returns nil for other paths.
 func (s *Server) discover(path string) any {
 	switch path {
 	case "/version":
@@ -62,10 +62,10 @@ func serverVersion() *apiversion.Info {
 	}
 }
 
-// discoverGroups lists all groups but the core group, which has no name. The
-// first version of each is the preferred one. Where two groups have a resource
-// of one name, clients choose by their order: those that have grown up come
-// first, and "extensions", which no server has any more, comes late.
+// discoverGroups lists all groups except the core group, which has no name. The first version of
+// each is the preferred one. If two groups have a resource of the same name, clients choose by the
+// order of groups: groups with stable versions come first, and "extensions", which no server has
+// any more, comes late.
 func (s *Server) discoverGroups() *metav1.APIGroupList {
 	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
 	for gv := range s.served() {
@@ -91,10 +91,10 @@ func (s *Server) discoverGroups() *metav1.APIGroupList {
 	return list
 }
 
-// compareVersions is positive where a is to be preferred.
+// compareVersions is positive if a is to be preferred.
 func compareVersions(a, b string) int { return apiversion.CompareKubeAwareVersionStrings(a, b) }
 
-// discoverResources lists what a group serves in a version.
+// discoverResources lists the resources of a group in a version.
 func (s *Server) discoverResources(gv schema.GroupVersion) any {
 	kinds := s.served()[gv]
 	if kinds == nil {
@@ -108,8 +108,7 @@ func (s *Server) discoverResources(gv schema.GroupVersion) any {
 	return list
 }
 
-// resourcesOf lists what is served of a kind: the resource, and its
-// subresources.
+// resourcesOf lists the resource of a kind, and its subresources.
 func resourcesOf(k kind) []metav1.APIResource {
 	main := metav1.APIResource{
 		Name:         k.GVR.Resource,

@@ -94,7 +94,7 @@ func (x *exchange) serveApply(w writing, p patch) error {
 	return x.answer(code, obj, x.seen.GVK)
 }
 
-// serveDelete answers with the object if that has finalizers to wait for.
+// serveDelete answers with the object if it has finalizers to wait for.
 func (x *exchange) serveDelete() error {
 	body, err := x.begun(x.asked("delete"))
 	if err != nil {
@@ -121,7 +121,7 @@ func (x *exchange) serveDelete() error {
 	}, statusGVK)
 }
 
-// serveDeleteCollection answers with the list of what was found.
+// serveDeleteCollection answers with the list of the deleted objects.
 func (x *exchange) serveDeleteCollection() error {
 	body, err := x.begun(x.asked("deletecollection").selecting(x.options))
 	if err != nil {
@@ -139,12 +139,12 @@ func (x *exchange) serveDeleteCollection() error {
 	return x.answer(http.StatusOK, list, x.kind.listGVK())
 }
 
-// deleting is how a request with these options deletes.
+// deleting returns the writing of a deletion with these options.
 func (x *exchange) deleting(o metav1.DeleteOptions) writing {
 	return writing{view: x.view, now: now(), trial: len(o.DryRun) > 0}
 }
 
-// answerWrite changes something, and answers with what it became.
+// answerWrite makes a write, and answers with its result.
 func (x *exchange) answerWrite(code int, do func() (Object, error)) error {
 	obj, err := x.write(x.r.Context(), do)
 	if err != nil {
@@ -153,14 +153,14 @@ func (x *exchange) answerWrite(code int, do func() (Object, error)) error {
 	return x.answer(code, obj, x.seen.GVK)
 }
 
-// asked says what is asked for, and by whom.
+// asked describes the request.
 func (x *exchange) asked(verb string) Request {
 	r := x.request(verb)
 	r.UserAgent, r.ContentType = x.r.UserAgent(), x.r.Header.Get("Content-Type")
 	return r
 }
 
-// begun begins a request that has a body, and returns that.
+// begun begins a request with a body, and returns the body.
 func (x *exchange) begun(r Request) (body []byte, err error) {
 	kept, err := x.begin(x.r.Context(), r)
 	if err != nil {
@@ -171,7 +171,7 @@ func (x *exchange) begun(r Request) (body []byte, err error) {
 	return body, err
 }
 
-// receive reads the object that a request brings, and how to store it.
+// receive reads the object of a request, and the options for storing it.
 func (x *exchange) receive(verb, options string) (writing, Object, error) {
 	body, err := x.begun(x.asked(verb))
 	if err != nil {
@@ -185,9 +185,8 @@ func (x *exchange) receive(verb, options string) (writing, Object, error) {
 	return w, obj, err
 }
 
-// writing reads the options of a request that is to change something. Those of
-// all verbs are called alike; a patch has one more. The fields are managed by whom the
-// options name, or else the client by its name.
+// writing reads the options of a write. All verbs have the same options; a patch has one more. The
+// field manager is the one in the options, or else the client's name.
 func (x *exchange) writing(kind string, form types.PatchType) (writing, error) {
 	var o metav1.PatchOptions
 	if err := scheme.ParameterCodec.DecodeParameters(x.r.URL.Query(), metav1.SchemeGroupVersion, &o); err != nil {

@@ -20,38 +20,38 @@ type Object interface {
 
 // Kind is one resource that a [Server] serves.
 type Kind struct {
-	// GVR is where the resource is found, GVK what its objects are called.
+	// GVR is the path of the resource, GVK the kind of its objects.
 	GVR schema.GroupVersionResource
 	GVK schema.GroupVersionKind
 	// Namespaced says that each object lives in a namespace.
 	Namespaced bool
-	// Generation says that metadata.generation counts the changes of the spec.
-	// Without it there is none.
+	// Generation says that metadata.generation counts the changes of the spec. Otherwise it is not
+	// set.
 	Generation bool
-	// Status says that there is a subresource for the status, through which
-	// alone clients change it. Scale says that there is one for spec.replicas.
+	// Status adds a subresource for the status, the only way for clients to change it. Scale adds
+	// one for spec.replicas.
 	Status, Scale bool
-	// Fields returns what a field selector can select by besides
-	// metadata.name and metadata.namespace. It returns the same fields for
-	// every object, also for an empty one, and changes none. It may be nil.
+	// Fields returns the fields for field selectors besides metadata.name and metadata.namespace.
+	// It returns the same fields for every object, also for an empty one, and changes none. It may
+	// be nil.
 	Fields func(obj runtime.Object) fields.Set
 }
 
-// kind is a Kind together with what its scheme makes of it. The prototypes
-// are only ever copied. Their TypeMeta is that of all objects of the kind: it
-// is empty for Go types, and full for those that are unstructured.
+// kind is a Kind with the types that its scheme gives it. The prototypes are only ever copied. All
+// objects of the kind have their TypeMeta: it is empty for Go types, and full for unstructured
+// objects.
 type kind struct {
 	Kind
 	object Object
 	list   runtime.Object
-	// builtin says that the kind is Kubernetes's own, and no CRD's.
+	// builtin says that the kind is Kubernetes's own, not a CRD's.
 	builtin bool
-	// types knows how the fields of the objects merge. It is a function, since the
-	// schema of the built-in kinds takes long to read.
+	// types returns the converter that knows how fields merge. It is a function, since the schema
+	// of the built-in kinds takes long to read.
 	types func() managedfields.TypeConverter
 }
 
-// protobuf tells whether the objects have a form in protobuf.
+// protobuf reports whether the objects have a protobuf form.
 func (k kind) protobuf() bool {
 	_, ok := k.object.(runtime.ProtobufMarshaller)
 	return ok
@@ -61,7 +61,7 @@ func (k kind) listGVK() schema.GroupVersionKind {
 	return k.GVK.GroupVersion().WithKind(k.GVK.Kind + "List")
 }
 
-// fieldsOf returns all that a field selector can select an object by.
+// fieldsOf returns all fields of an object for field selectors.
 func (k kind) fieldsOf(obj Object) fields.Set {
 	set := fields.Set{"metadata.name": obj.GetName(), "metadata.namespace": obj.GetNamespace()}
 	if k.Fields != nil {
@@ -70,7 +70,7 @@ func (k kind) fieldsOf(obj Object) fields.Set {
 	return set
 }
 
-// bookmark returns an object that has nothing but a version.
+// bookmark returns an object with only a version.
 func (k kind) bookmark(version uint64) Object {
 	b := copyOf(k.object)
 	b.SetResourceVersion(format(version))
@@ -93,8 +93,8 @@ func (k kind) listOf(p page) (runtime.Object, error) {
 	return list, nil
 }
 
-// withKind returns obj with its kind, which clients want to read and which
-// typed objects in a store do not have. It shares all else with obj.
+// withKind returns obj with its kind set, which clients read and typed objects in a store lack. It
+// shares all else with obj.
 func withKind(obj runtime.Object, gvk schema.GroupVersionKind) runtime.Object {
 	if _, ok := obj.(runtime.Unstructured); ok {
 		return obj

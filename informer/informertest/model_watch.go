@@ -9,26 +9,25 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// cursor is a watch: a place in the history of a collection, and what its
-// reader wants to know of the changes that follow.
+// cursor is a watch: a place in the history of a collection, and its reader's selection of changes.
 type cursor struct {
 	selection
 	bookmarks bool
-	// at is the last change that was read.
+	// at is the last change read.
 	at *change
-	// after is the version that the watch begins after: what is read up to it
-	// is skipped. It may lie in the future.
+	// after is the version after which the watch begins; earlier changes are skipped. It may lie in
+	// the future.
 	after uint64
-	// mark is the number of bookmarks that were set before the watch began.
+	// mark is the number of bookmarks set before the watch began.
 	mark uint64
-	// pending are the events that come before the changes.
+	// pending are events to send before the changes.
 	pending []watch.Event
-	// failed says that nothing follows what is pending, which is the error.
+	// failed says that the watch ends after pending, which holds the error.
 	failed bool
 }
 
-// watch begins a watch. Like a real server, it accepts any version that it can
-// read; what is wrong with it is said in the stream.
+// watch begins a watch. Like a real server, it accepts any readable version; the stream reports its
+// error.
 func (m *model) watch(r schema.GroupVersionResource, namespace string, o internalversion.ListOptions) (*cursor, error) {
 	s, err := m.query(r, namespace, &o)
 	if err != nil {
@@ -54,7 +53,7 @@ func (m *model) watch(r schema.GroupVersionResource, namespace string, o interna
 	return c, nil
 }
 
-// replay makes the current state pending, as if it had just been created.
+// replay makes the present objects pending, as newly created ones.
 func (c *cursor) replay(version uint64, stream bool) {
 	for _, obj := range c.scan(c.prefix, "", version) {
 		if c.matches(obj) {
@@ -72,7 +71,7 @@ func (c *cursor) fail(status metav1.Status) {
 	c.pending, c.failed = []watch.Event{{Type: watch.Error, Object: &status}}, true
 }
 
-// read returns the events up to now that were not read before.
+// read returns the unread events up to now.
 func (c *cursor) read() []watch.Event {
 	events := c.pending
 	c.pending = nil
@@ -85,8 +84,8 @@ func (c *cursor) read() []watch.Event {
 	return events
 }
 
-// event tells what a change is to this watch. To one with a selector, an
-// object that begins to match is added, and one that ceases to match deleted.
+// event returns the event of a change for this watch. For a watch with a selector, an object that
+// begins to match is added, and one that ceases to match is deleted.
 func (c *cursor) event(ch *change) (watch.Event, bool) {
 	switch {
 	case ch.version < c.after, ch.version == c.after && ch.mark == 0:

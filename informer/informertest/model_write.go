@@ -14,21 +14,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// writing says how an object is changed: through which view, when, and in whose
-// name.
+// writing describes a write: the view that it goes through, the time, and the writer.
 type writing struct {
 	view view
 	now  metav1.Time
-	// trial says that nothing is stored: it is only told what would be.
+	// trial says that nothing is stored; the client only gets the result.
 	trial bool
-	// manager owns the fields that are written, and force takes them away from
-	// other managers. credited says that the object lists its managers already.
+	// manager owns the written fields, and force takes them away from other managers. credited says
+	// that the object lists its managers already.
 	manager         string
 	force, credited bool
 }
 
-// create stores a new object and returns it as it is stored. Only a test's
-// view lets it be born with a status.
+// create stores a new object and returns it as stored. Only a test's view may create it with a
+// status.
 func (m *model) create(r schema.GroupVersionResource, namespace string, w writing, obj Object) (Object, error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
@@ -66,9 +65,8 @@ func (m *model) create(r schema.GroupVersionResource, namespace string, w writin
 	return m.commit(c, w, &change{path: path, new: created}), nil
 }
 
-// update replaces what a view shows of an object, and returns it as the view
-// shows it then. An object without a version replaces whatever is there; one
-// that changes nothing is no change.
+// update replaces a view's part of an object, and returns the view's result. An object without a
+// version replaces any version. An update without a difference is no change.
 func (m *model) update(r schema.GroupVersionResource, namespace string, w writing, obj Object) (Object, error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
@@ -99,7 +97,7 @@ func (m *model) update(r schema.GroupVersionResource, namespace string, w writin
 	return w.view.show(m.replace(c, w, old, updated)), nil
 }
 
-// keep gives an object what no update changes, and counts its generation.
+// keep copies the parts that no update changes, and counts the object's generation.
 func (k kind) keep(updated, old Object) {
 	updated.SetUID(old.GetUID())
 	updated.SetResourceVersion(old.GetResourceVersion())
@@ -116,8 +114,8 @@ func (k kind) keep(updated, old Object) {
 	}
 }
 
-// replace stores an update. One that takes the last finalizer away from an
-// object that is being deleted removes it, and nothing else of it is stored.
+// replace stores an update. If it removes the last finalizer of an object being deleted, the object
+// is removed, and the rest of the update is not stored.
 func (m *model) replace(c *collection, w writing, old, updated Object) Object {
 	path := pathOf(old.GetNamespace(), old.GetName())
 	switch {
@@ -130,8 +128,7 @@ func (m *model) replace(c *collection, w writing, old, updated Object) Object {
 	return m.commit(c, w, &change{path: path, old: old, new: updated})
 }
 
-// get returns what a view shows of an object, at a version that is no older
-// than the one asked for.
+// get returns a view of an object, at a version no older than the requested one.
 func (m *model) get(r schema.GroupVersionResource, namespace, name string, v view, version string) (Object, error) {
 	asked, err := parseVersion(version)
 	if err != nil {
@@ -159,7 +156,7 @@ func (m *model) find(r schema.GroupVersionResource, namespace, name string) (*co
 	return c, obj, nil
 }
 
-// commit gives a change the next version and makes it happen.
+// commit gives a change the next version and stores it.
 func (m *model) commit(c *collection, w writing, ch *change) Object {
 	if w.trial {
 		return ch.new
@@ -173,8 +170,8 @@ func (m *model) commit(c *collection, w writing, ch *change) Object {
 	return ch.new
 }
 
-// incoming copies an object that a client sent, without what a client cannot
-// set, and puts it into the namespace of the request.
+// incoming copies a client's object into the namespace of the request, without the fields that a
+// client cannot set.
 func incoming(k kind, namespace string, obj Object) (Object, error) {
 	in, err := copyIn(obj)
 	if err != nil {
@@ -189,8 +186,8 @@ func incoming(k kind, namespace string, obj Object) (Object, error) {
 	return in, nil
 }
 
-// copyIn copies an object of a client. One that is unstructured may hold
-// anything: it is made what JSON makes of it, with metadata of the right form.
+// copyIn copies a client's object. An unstructured object may hold any values: it is converted as
+// JSON would convert it, and its metadata must have the right form.
 func copyIn(obj Object) (Object, error) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
@@ -208,8 +205,7 @@ func copyIn(obj Object) (Object, error) {
 	return in, err
 }
 
-// checkMetadata tells whether an object's metadata have the form that they must
-// have.
+// checkMetadata returns an error if the metadata have the wrong form.
 func checkMetadata(u *unstructured.Unstructured) error {
 	text, err := u.MarshalJSON()
 	if err != nil {
@@ -221,18 +217,18 @@ func checkMetadata(u *unstructured.Unstructured) error {
 	return nil
 }
 
-// validate looks at the metadata, which follow the same rules for all kinds.
+// validate checks the metadata, by rules common to all kinds.
 func (c *collection) validate(obj Object) field.ErrorList {
 	return validation.ValidateObjectMetaAccessor(obj, c.kind.Namespaced, validateName, field.NewPath("metadata"))
 }
 
-// validateUpdate looks at the metadata of an update. An object that is being
-// deleted gets no new finalizers, and no update begins a deletion or takes one back.
+// validateUpdate checks the metadata of an update. An object being deleted gets no new finalizers,
+// and no update begins a deletion or takes one back.
 func (c *collection) validateUpdate(obj, old Object) field.ErrorList {
 	return append(c.validate(obj), validation.ValidateObjectMetaAccessorUpdate(obj, old, field.NewPath("metadata"))...)
 }
 
-// validateName accepts what every kind needs of a name; many are stricter.
+// validateName applies the rules for names common to every kind; many kinds are stricter.
 func validateName(name string, isPrefix bool) []string {
 	if isPrefix {
 		return content.IsPathSegmentPrefix(name)
@@ -240,8 +236,8 @@ func validateName(name string, isPrefix bool) []string {
 	return content.IsPathSegmentName(name)
 }
 
-// meets compares an object with what a client believes about it. Nothing is
-// believed where a value is empty; version "0" says nothing either.
+// meets compares an object with a client's preconditions. An empty value is no precondition, nor is
+// version "0".
 func meets(k kind, obj Object, uid types.UID, version string) error {
 	if uid != "" && uid != obj.GetUID() {
 		return errOtherUID(k, obj, uid)

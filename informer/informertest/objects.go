@@ -9,26 +9,25 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Create stores an object in the namespace that it names, with the status that
-// it has. Obj is then what the server made of it, with its version and UID.
+// Create stores an object in its namespace, with its status. It sets obj to the stored object, with
+// its version and UID.
 func (s *Server) Create(ctx context.Context, obj Object) error {
 	return s.put(ctx, obj, func(k kind) (Object, error) {
 		return s.model.create(k.GVR, namespaceOf(k, obj), byTest(), obj)
 	})
 }
 
-// Update replaces an object and its status at once, as no client can. If obj
-// has a version, that must be the current one. Obj is then what the server
-// made of it.
+// Update replaces an object and its status at once, as no client can. If obj has a version, it must
+// be the current one. Update sets obj to the stored object.
 func (s *Server) Update(ctx context.Context, obj Object) error {
 	return s.put(ctx, obj, func(k kind) (Object, error) {
 		return s.model.update(k.GVR, namespaceOf(k, obj), byTest(), obj)
 	})
 }
 
-// Delete removes the object with the namespace and the name of obj, whatever
-// its version. One that has finalizers is marked by a deletionTimestamp
-// instead, and goes with the last of them. Obj stays as it is.
+// Delete removes the object with the namespace and the name of obj, at any version. An object with
+// finalizers gets a deletionTimestamp instead, and is removed with its last finalizer. Obj stays as
+// it is.
 func (s *Server) Delete(ctx context.Context, obj Object) error {
 	k, err := s.kindOf(obj)
 	if err != nil {
@@ -41,8 +40,8 @@ func (s *Server) Delete(ctx context.Context, obj Object) error {
 	return err
 }
 
-// Get reads the object with a namespace and a name into obj, whose Go type
-// tells the kind.
+// Get reads the object with a namespace and a name into obj. The Go type of obj determines the
+// kind.
 func (s *Server) Get(ctx context.Context, namespace, name string, obj Object) error {
 	k, err := s.kindOf(obj)
 	if err != nil {
@@ -93,7 +92,7 @@ func (s *Server) write(ctx context.Context, do func() (Object, error)) (Object, 
 	})
 }
 
-// deleteCollection deletes what a list finds, and returns that. The items are shared.
+// deleteCollection deletes the objects of a list, and returns them. The items are shared.
 func (s *Server) deleteCollection(ctx context.Context, t target, w writing, o metav1.DeleteOptions, of internalversion.ListOptions) (runtime.Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +115,7 @@ func namespaceOf(k kind, obj Object) string {
 	return obj.GetNamespace()
 }
 
-// byTest is how the methods of a server write.
+// byTest returns the writing of the server's own methods.
 func byTest() writing { return writing{view: viewWhole, now: now(), manager: "informertest"} }
 
 // now is the time as objects carry it.

@@ -13,11 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Recorder writes down what clients list and watch, for [Replay]: JSON, one
-// line for each request, answer and event, which may be read and edited.
+// Recorder writes the lists and watches of clients, for [Replay]: as JSON, one line for each
+// request, answer and event, to be read and edited.
 //
-// What a recorder writes holds the objects as they are, those of secrets too. It
-// holds nothing of who the client is.
+// The output holds complete objects, secrets too. It holds nothing about the client's identity.
 type Recorder struct {
 	began time.Time
 
@@ -35,14 +34,13 @@ func NewRecorder(w io.Writer) *Recorder {
 	return &Recorder{began: time.Now(), lines: lines}
 }
 
-// Wrap puts the recorder between a client and its transport. It is what
-// rest.Config.Wrap takes. The server is asked for JSON, whatever the client
-// likes best; clients of client-go read what they get.
+// Wrap puts the recorder between a client and its transport, as an argument of rest.Config.Wrap.
+// The server is asked for JSON, whatever the client prefers; client-go's clients read either.
 func (r *Recorder) Wrap(next http.RoundTripper) http.RoundTripper {
 	return recording{r, next}
 }
 
-// Err returns the first error of writing, after which nothing is written.
+// Err returns the first error of writing. After an error nothing is written.
 func (r *Recorder) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,13 +64,13 @@ func (r *Recorder) write(l tapeLine) {
 	}
 }
 
-// recording is a transport that a recorder listens to.
+// recording is a transport with a recorder.
 type recording struct {
 	*Recorder
 	next http.RoundTripper
 }
 
-// RoundTrip sends a request on. Lists and watches are written down.
+// RoundTrip sends a request on, and records lists and watches.
 func (r recording) RoundTrip(request *http.Request) (*http.Response, error) {
 	t, ok := parseTarget(request.URL.Path)
 	if !ok || t.name != "" || request.Method != http.MethodGet {
@@ -95,7 +93,7 @@ func (r recording) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// inJSON asks for JSON where a client asks for one of the binary forms.
+// inJSON asks for JSON if a client asks for a binary form.
 func inJSON(accept string) string {
 	if accept == "" {
 		return runtime.ContentTypeJSON
@@ -103,8 +101,8 @@ func inJSON(accept string) string {
 	return strings.NewReplacer(runtime.ContentTypeProtobuf, runtime.ContentTypeJSON, runtime.ContentTypeCBOR, runtime.ContentTypeJSON).Replace(accept)
 }
 
-// recordedBody writes down what is read of an answer: a line for each event, or one
-// for all of it.
+// recordedBody records the answer as it is read: a line for each event, or one for the whole
+// answer.
 type recordedBody struct {
 	io.ReadCloser
 	recorder *Recorder
@@ -132,7 +130,7 @@ func (b *recordedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// end writes down how the answer ended.
+// end records how the answer ended.
 func (b *recordedBody) end(err error) {
 	switch {
 	case !b.events && errors.Is(err, io.EOF):
@@ -144,7 +142,7 @@ func (b *recordedBody) end(err error) {
 	}
 }
 
-// body is what was read, as JSON. A server's plain text becomes a string.
+// body returns the bytes read, as JSON. A server's plain text becomes a string.
 func (b *recordedBody) body() json.RawMessage {
 	if text := bytes.TrimSpace(b.read.Bytes()); json.Valid(text) {
 		return text

@@ -19,25 +19,23 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Recording plays back what a [Recorder] wrote. The first list of a collection
-// is answered as the first was that was recorded, and so on; the same goes for its
-// watches, for those that ask for an initial state, and for each selector. What else
-// a request says is not compared.
+// Recording plays back the output of a [Recorder]. The first list of a collection gets the first
+// recorded answer to a list, and so on. Watches, watches with an initial state, and each selector
+// are counted separately. The other parameters of a request are not compared.
 //
-// No time passes: each event is there when the client has read the one before.
-// A recording needs neither sockets nor goroutines, and works inside a
-// testing/synctest bubble. After its end, requests and watches wait until
-// their client gives up.
+// No time passes: each event is ready when the client has read the previous one. A recording needs
+// neither sockets nor goroutines, and works inside a testing/synctest bubble. After its end,
+// requests and watches wait until their client gives up.
 type Recording struct {
 	done chan struct{}
 
 	mu    sync.Mutex // guards the rest
 	tapes map[tape][]*recorded
-	// left counts the answers that no client is through with.
+	// left counts the answers not yet read to the end.
 	left int
 }
 
-// recorded is one request and what came of it.
+// recorded is one request and its answer.
 type recorded struct {
 	url    string
 	answer tapeLine
@@ -45,7 +43,7 @@ type recorded struct {
 	end    string
 }
 
-// Replay reads a recording. It returns an [ErrRecording] for what is none.
+// Replay reads a recording. It returns [ErrRecording] for any other text.
 func Replay(from io.Reader) (*Recording, error) {
 	r := &Recording{done: make(chan struct{}), tapes: map[tape][]*recorded{}}
 	byNumber := map[int]*recorded{}
@@ -97,7 +95,7 @@ func (r *Recording) add(byNumber map[int]*recorded, l tapeLine) error {
 	return nil
 }
 
-// plain is a body as the server sent it: a text was recorded as a string.
+// plain returns a body as the server sent it: a text was recorded as a string.
 func plain(body json.RawMessage) []byte {
 	var text string
 	if json.Unmarshal(body, &text) == nil {
@@ -106,12 +104,12 @@ func plain(body json.RawMessage) []byte {
 	return body
 }
 
-// Done returns a channel that is closed once clients have been given all that
-// was recorded, and have read it or closed it.
+// Done returns a channel that is closed once clients have got the whole recording, and have read it
+// or closed it.
 func (r *Recording) Done() <-chan struct{} { return r.done }
 
-// ClientConfig returns what a clientset needs to get its answers from the
-// recording. An informer's source is made of one by reflector.From.
+// ClientConfig returns the configuration of clients of the recording. reflector.From makes an
+// informer's source of it.
 func (r *Recording) ClientConfig() *rest.Config {
 	return &rest.Config{
 		Host:          "http://recording",
@@ -150,8 +148,8 @@ func (r *Recording) RoundTrip(request *http.Request) (*http.Response, error) {
 	return respond(request, e.answer.Code, header, body), nil
 }
 
-// next takes the next answer of a tape, nil if there is none any more. Known
-// says whether there is such a tape.
+// next takes the next answer of a tape, nil if there is none left. known reports whether the tape
+// exists.
 func (r *Recording) next(t tape) (e *recorded, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -163,7 +161,7 @@ func (r *Recording) next(t tape) (e *recorded, known bool) {
 	return tape[0], true
 }
 
-// finished notes that an answer has been read.
+// finished counts an answer read to the end.
 func (r *Recording) finished() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -190,8 +188,8 @@ func refuse(request *http.Request, status *apierrors.StatusError) (*http.Respons
 	return respond(request, int(status.ErrStatus.Code), header, io.NopCloser(bytes.NewReader(text))), nil
 }
 
-// replayedBody yields the pieces of an answer, each when the one before has been
-// read. One reader reads it.
+// replayedBody yields the pieces of an answer, each when the previous one has been read. It has one
+// reader.
 type replayedBody struct {
 	recording *Recording
 	recorded  *recorded
@@ -217,7 +215,7 @@ func (b *replayedBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// over is what follows the last piece.
+// over returns the error after the last piece.
 func (b *replayedBody) over() error {
 	b.finish()
 	switch end := b.recorded.end; {
@@ -234,7 +232,7 @@ func (b *replayedBody) over() error {
 	}
 }
 
-// Close ends a read that waits.
+// Close ends a waiting read.
 func (b *replayedBody) Close() error {
 	b.finish()
 	b.close()

@@ -8,36 +8,32 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Request is what a request asks for, in the words in which RBAC and
-// authorization.k8s.io speak of it. To [Server.Stall] and the other faults it
-// says which requests they are for: those that are equal to it in the fields
-// that are not empty. So Request{} is all of them, and Request{Verb: "list",
-// Resource: "pods"} are the lists of pods, in each namespace and in all.
+// Request describes a request, in the words of RBAC and authorization.k8s.io. As an argument of
+// [Server.Stall] and the other faults it is a pattern: it selects the requests with the same values
+// in all fields that are not empty. So Request{} selects all requests, and Request{Verb: "list",
+// Resource: "pods"} the lists of pods, in each namespace and in all.
 type Request struct {
 	// Verb is one of get, list, watch, create, update, patch, delete and
 	// deletecollection.
 	Verb string
 	// Group is "" for the core group, and Resource such as "pods".
 	Group, Version, Resource, Subresource string
-	// Namespace is "" also where the objects of all namespaces are asked for.
+	// Namespace is "" also for a request for the objects of all namespaces.
 	Namespace, Name string
-	// LabelSelector and FieldSelector are those of lists, watches and deletions
-	// of collections.
+	// LabelSelector and FieldSelector are set in lists, watches and deletions of collections.
 	LabelSelector, FieldSelector string
-	// UserAgent is what the client calls itself, and ContentType is what the body
-	// is written in, which tells the forms of patches apart. Through a
-	// [Source], both are empty.
+	// UserAgent is the client's name for itself. ContentType is the format of the body, which
+	// distinguishes the forms of patches. Both are empty through a [Source].
 	UserAgent, ContentType string
-	// Body is what the request brings, its first 16 KiB. It is known in
-	// [Server.Requests] alone: faults come first, and a request that meets one
-	// is not read. No pattern selects by it.
+	// Body holds the first 16 KiB of the request's body, in [Server.Requests] only: faults apply
+	// before the body is read. Patterns ignore it.
 	Body string
 
 	// streams says that a watch asks for the initial state.
 	streams bool
 }
 
-// is tells whether a request is one of those that a pattern stands for.
+// is reports whether a pattern selects a request.
 func (r Request) is(pattern Request) bool {
 	wanted, has := pattern.fields(), r.fields()
 	for i, field := range wanted {
@@ -66,16 +62,15 @@ func (r Request) selecting(o internalversion.ListOptions) Request {
 	return r
 }
 
-// resource is where the path of the request leads.
+// resource returns the resource of the request's path.
 func (r Request) resource() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
 }
 
-// fillsStore tells whether the answer is a full state: a list, or a watch that
-// begins with one.
+// fillsStore reports whether the answer is a full state: a list, or a watch with the initial state.
 func (r Request) fillsStore() bool { return r.Verb == "list" || r.streams }
 
-// request says what is asked for at a path.
+// request describes a request to a path.
 func (t target) request(verb string) Request {
 	return Request{
 		Verb:  verb,
@@ -84,8 +79,8 @@ func (t target) request(verb string) Request {
 	}
 }
 
-// begin keeps a request, and fails if it has no one to answer or to be
-// answered, or meets a fault. It waits where a fault wants it to.
+// begin records a request. It returns an error if the server is closed, the client has gone, or a
+// fault answers. It waits as long as a fault requires.
 func (s *Server) begin(ctx context.Context, r Request) (kept *Request, err error) {
 	s.mu.Lock()
 	kept = s.journal.add(r)

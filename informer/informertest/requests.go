@@ -1,10 +1,10 @@
 package informertest
 
-// Requests are requests that came in, the oldest first.
+// Requests are received requests, the oldest first.
 type Requests []Request
 
-// Of returns those that a pattern stands for: [Requests] of
-// Request{Verb: "patch", Resource: "pods"} are the patches of pods.
+// Of returns the requests that a pattern selects: [Requests] of Request{Verb: "patch", Resource:
+// "pods"} are the patches of pods.
 func (all Requests) Of(these Request) Requests {
 	var found Requests
 	for _, r := range all {
@@ -15,11 +15,10 @@ func (all Requests) Of(these Request) Requests {
 	return found
 }
 
-// Counts counts requests by what they ask for.
+// Counts counts requests by verb.
 type Counts struct {
 	Get, List, Create, Update, Patch, Delete, DeleteCollection int
-	// Watch counts the plain watches, WatchList those that ask for the
-	// initial state.
+	// Watch counts the plain watches, WatchList those with the initial state.
 	Watch, WatchList int
 }
 
@@ -49,7 +48,7 @@ func (c *Counts) count(r Request) {
 	}
 }
 
-// What is kept of requests is bounded, since a server may live for long.
+// The number of kept requests is bounded, since a server may live for long.
 const (
 	keptRequests = 4096
 	keptBody     = 16 << 10
@@ -62,7 +61,7 @@ type journal struct {
 	kept []*Request
 }
 
-// add keeps a request, and returns where it is kept.
+// add keeps a request, and returns a pointer to the kept one.
 func (j *journal) add(r Request) *Request {
 	j.counts.count(r)
 	if len(j.kept) == 2*keptRequests-1 {
@@ -74,7 +73,7 @@ func (j *journal) add(r Request) *Request {
 	return &r
 }
 
-// requests returns the newest of what is kept, as far as it is promised.
+// requests returns the newest kept requests, up to the promised number.
 func (j *journal) requests() Requests {
 	kept := j.kept[max(0, len(j.kept)-keptRequests):]
 	all := make(Requests, 0, len(kept))
@@ -84,26 +83,25 @@ func (j *journal) requests() Requests {
 	return all
 }
 
-// Requests returns the requests that came in so far, through a [Source] or over
-// HTTP, the newest 4,096 of them: what a test asserts of a controller. Those
-// that were refused are among them, those that could not even be read are not,
-// nor is what a test does by calling methods of the server. [Server.Settle] first
-// lets the controller's informers come to rest.
+// Requests returns the newest 4,096 requests received so far, through a [Source] or over HTTP, for
+// a test's assertions about a controller. It includes refused requests, but neither unreadable ones
+// nor a test's calls of the server's methods. Call [Server.Settle] first, to let the controller's
+// informers come to rest.
 func (s *Server) Requests() Requests {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.journal.requests()
 }
 
-// Counts returns how many requests came in so far, also of those that
-// [Server.Requests] has no longer. Those for a subresource count as the others.
+// Counts returns the number of requests received so far, including those that [Server.Requests] no
+// longer has. A request for a subresource counts like any other.
 func (s *Server) Counts() Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.journal.counts
 }
 
-// noteBody keeps the beginning of what a request has brought.
+// noteBody keeps the beginning of a request's body.
 func (s *Server) noteBody(r *Request, body []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,21 +10,20 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// Options are the settings of a [Server]. The zero value is a server as the
-// Kubernetes minor version of this module has it.
+// Options configure a [Server]. The zero value behaves like a server of this module's Kubernetes
+// minor version.
 type Options struct {
-	// Scheme knows the Go types of the kinds that are served, client-go's
-	// where it is nil. Of the built-in kinds, those are served that it knows.
+	// Scheme knows the Go types of the served kinds; nil for client-go's. Built-in kinds are served
+	// if the scheme knows them.
 	Scheme *runtime.Scheme
-	// BookmarkInterval is the time between the bookmarks that watches get of
-	// themselves. Zero or less means none but those of [Server.Bookmark], and
-	// the one at the end of a streamed initial state.
+	// BookmarkInterval is the time between the bookmarks that watches get. Zero or less leaves only
+	// those of [Server.Bookmark], and the one at the end of a streamed initial state.
 	BookmarkInterval time.Duration
-	// NoWatchList refuses to stream an initial state, as servers do whose
-	// feature WatchList is off: such a watch is Invalid.
+	// NoWatchList refuses to stream an initial state, like a server without the feature WatchList:
+	// such a watch is Invalid.
 	NoWatchList bool
-	// NoWatchCache pages lists at version "0", as servers do that read them
-	// from etcd. Others ignore the limit there.
+	// NoWatchCache pages lists at version "0", like a server that reads them from etcd. Other
+	// servers ignore the limit there.
 	NoWatchCache bool
 }
 
@@ -50,8 +49,8 @@ type Server struct {
 	http     *http.Server
 }
 
-// New returns a server that holds nothing. It runs; only HTTP clients need
-// [Server.Start] or [Server.StartInMemory].
+// New returns an empty server. It runs; only HTTP clients need [Server.Start] or
+// [Server.StartInMemory].
 func New(o Options) *Server {
 	if o.Scheme == nil {
 		o.Scheme = scheme.Scheme
@@ -71,9 +70,8 @@ func New(o Options) *Server {
 	return s
 }
 
-// Close ends all watches and all HTTP connections, and returns when nothing
-// of the server runs any more. Whatever is asked of it later fails with
-// [ErrClosed].
+// Close ends all watches and all HTTP connections, and returns when every goroutine of the server
+// has ended. Later requests fail with [ErrClosed].
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -88,33 +86,31 @@ func (s *Server) Close() {
 	s.running.Wait()
 }
 
-// Compact forgets all history, as etcd does every five minutes in a cluster:
-// watches from an earlier version, lists of one and continue tokens expire.
-// Watches that are open go on and miss nothing. A long-lived server wants to
-// be compacted now and then, since it keeps every state otherwise.
+// Compact forgets all history, as etcd does every five minutes in a cluster: earlier versions
+// expire for watches, lists and continue tokens. Open watches go on and miss nothing. The server
+// keeps every state until then, so a long-lived server should be compacted now and then.
 func (s *Server) Compact() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.model.compact()
 }
 
-// Bookmark sends a bookmark to all watches that take bookmarks, behind the
-// events that are due to them.
+// Bookmark sends a bookmark to all watches that take bookmarks, after their pending events.
 func (s *Server) Bookmark() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bookmarkLocked()
 }
 
-// CutWatches ends all watches that are open, as a server does when their time
-// is up or when it restarts. Events that are on their way may be lost.
+// CutWatches ends all open watches, as a server does at their timeout or when it restarts. Events
+// on their way may be lost.
 func (s *Server) CutWatches() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cutLocked()
 }
 
-// Watches returns the number of watches that are open.
+// Watches returns the number of open watches.
 func (s *Server) Watches() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,8 +124,8 @@ func (s *Server) openLocked(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// enter begins something that Close waits for. Who gets true calls
-// running.Done at its end.
+// enter begins work that Close waits for. If it returns true, the caller calls running.Done at the
+// end.
 func (s *Server) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

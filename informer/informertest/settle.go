@@ -9,21 +9,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// deliverer is what an informer of this module can do, in either face.
+// deliverer is an informer of this module, of either API.
 type deliverer interface {
 	WaitDelivered(ctx context.Context, version string) error
 }
 
-// Settle waits until informers hold everything that has been written to the
-// server so far, and each of their handlers has been told of it: a test that
-// has written something looks at what came of it after Settle, and need not
-// sleep. The informers are of this module, *informer.Informer[T] or the
-// cache.SharedIndexInformer that shows one, by way of client-go's accessors too, and run on this server; anything
-// else is an [ErrInformer]. What handlers write in turn takes another call.
+// Settle waits until informers hold all writes to the server so far, and each of their handlers has
+// been told of them. A test calls it after a write, instead of sleeping, and then checks the
+// outcome. The informers must be of this module and run on this server: an *informer.Informer[T],
+// or its cache.SharedIndexInformer, also from client-go's accessors; any other value is an
+// [ErrInformer]. Writes made by handlers need another call.
 //
-// To informers of what was not written to, it makes known by bookmarks that there
-// is nothing to wait for. While a fault keeps the informers from the server, it
-// waits, and returns why when ctx ends.
+// Bookmarks tell informers without changes that there is nothing to wait for. While a fault keeps
+// the informers from the server, Settle waits; it returns the reason when ctx ends.
 func (s *Server) Settle(ctx context.Context, informers ...any) error {
 	version := s.settle()
 	defer s.settled()
@@ -39,7 +37,7 @@ func (s *Server) Settle(ctx context.Context, informers ...any) error {
 	return nil
 }
 
-// delivererOf finds the informer of this module that is meant.
+// delivererOf returns the informer of this module behind a value.
 func delivererOf(i any) (d deliverer, ok bool) {
 	if shared, is := i.(cache.SharedIndexInformer); is {
 		return informer.SharedOf(shared)
@@ -48,8 +46,8 @@ func delivererOf(i any) (d deliverer, ok bool) {
 	return d, ok
 }
 
-// settle returns the version of the last write, and sees to it that watches
-// hear of it: those that are open, and, until settled, those that are opened.
+// settle returns the version of the last write, and makes watches learn of it: the open ones and,
+// until settled is called, those opened later.
 func (s *Server) settle() (version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

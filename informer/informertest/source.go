@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// Source is one collection of a [Server], as a typed client sees it, without
-// a network in between. Each object that it returns is a copy of its own.
+// Source is one collection of a [Server], as seen by a typed client, without a network in between.
+// Each returned object is a copy.
 type Source struct {
 	server    *Server
 	resource  schema.GroupVersionResource
@@ -29,15 +29,14 @@ var (
 	_ reflector.Streamer = (*Source)(nil)
 )
 
-// Source returns the collection of a resource in a namespace, or in all of
-// them where that is "". A resource that is not served is not found, as in a
-// cluster that lacks a CRD.
+// Source returns the collection of a resource in a namespace, or in all namespaces if it is "".
+// Requests for an unserved resource fail with NotFound, as in a cluster without its CRD.
 func (s *Server) Source(r schema.GroupVersionResource, namespace string) *Source {
 	return &Source{server: s, resource: r, namespace: namespace}
 }
 
-// Streaming says that the source sends requests to a server. Whether the
-// server streams an initial state is seen when it is asked to.
+// Streaming reports that the source sends its requests to a server. Only a request shows whether
+// the server streams an initial state.
 func (s *Source) Streaming() reflector.Streaming { return reflector.StreamingSupported }
 
 // List returns the collection, or a page of it, as the kind's list type.
@@ -53,8 +52,7 @@ func (s *Source) List(ctx context.Context, o metav1.ListOptions) (runtime.Object
 	return list.DeepCopyObject(), nil
 }
 
-// Watch opens a watch, which ends with ctx, with its timeout, when it is
-// stopped, or by the server's doing.
+// Watch opens a watch. It ends with ctx, at its timeout, by Stop, or by the server.
 func (s *Source) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	options, err := internalOptions(o)
 	if err != nil {
@@ -73,7 +71,7 @@ func (s *Source) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interfa
 	return w, nil
 }
 
-// target is what all requests of the source are for.
+// target returns the target of all requests of the source.
 func (s *Source) target() target { return target{resource: s.resource, namespace: s.namespace} }
 
 // list answers a list request. The items are shared.
@@ -99,7 +97,7 @@ func internalOptions(o metav1.ListOptions) (internal internalversion.ListOptions
 	return internal, nil
 }
 
-// refused makes of a closed server what clients know a dead one by.
+// refused adds a connection error, as clients know it, to the error of a closed server.
 func refused(err error) error {
 	if errors.Is(err, ErrClosed) {
 		return fmt.Errorf("%w: %w", ErrClosed, syscall.ECONNREFUSED)

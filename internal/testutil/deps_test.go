@@ -209,7 +209,7 @@ var arrows = []arrow{
 	{
 		from: "internal/testutil/...",
 		to: []string{"./indexer", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", "./internal/...", apimachinery,
-			"k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2", "github.com/stretchr/testify/...", "go.uber.org/goleak"},
+			"k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2/...", "github.com/stretchr/testify/...", "go.uber.org/goleak"},
 		why: "shared parts of tests need what the tests need, and no more",
 	},
 }

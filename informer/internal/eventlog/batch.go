@@ -2,32 +2,30 @@ package eventlog
 
 import "github.com/tidemark-k8s/tidemark/indexer"
 
-// Batch holds copies of some events, on their way to one handler: who clears the log
-// need not wait for that handler. It belongs to one goroutine.
+// Batch holds copies of some events, on their way to one handler, so that clearing the log need not
+// wait for the handler. It belongs to one goroutine.
 //
-// Invariant: next <= n <= the room, prepared <= n; of the events only the last may need
-// its key.
+// Invariant: next <= n <= the room, prepared <= n; only the last event may need its key.
 type Batch struct {
 	pairs   []Pair
 	headers []Header
 	key     indexer.Key // of the last event, if it needs one
 	next, n int
-	// prepared is how many events were given to Prepare's function.
+	// prepared is the number of events given to Prepare's function.
 	prepared int
-	limit    int // how many events are taken at once
+	limit    int // the most events taken at once
 }
 
-// NewBatch returns an empty batch with room for some events, which takes as many at
-// once.
+// NewBatch returns an empty batch with room for some events, and this number as its limit.
 func NewBatch(room int) *Batch {
 	return &Batch{pairs: make([]Pair, room), headers: make([]Header, room), limit: room}
 }
 
-// Limit sets how many events an empty batch takes at once. The room grows with what is
+// Limit sets the number of events that an empty batch takes at once. The room grows with the events
 // taken.
 func (b *Batch) Limit(n int) { b.limit = n }
 
-// Room returns for how many events there is room.
+// Room returns the number of events that fit.
 func (b *Batch) Room() int { return len(b.headers) }
 
 // reserve makes room for some more events.
@@ -38,17 +36,16 @@ func (b *Batch) reserve(more int) {
 	}
 }
 
-// Left returns how many events are still to be told.
+// Left returns the number of undelivered events.
 func (b *Batch) Left() int { return b.n - b.next }
 
-// AtInitial tells whether the next event, of which there is one, belongs to the initial
-// state.
+// AtInitial reports whether the next event belongs to the initial state. There must be one.
 func (b *Batch) AtInitial() bool { return b.headers[b.next].Is(Initial) }
 
-// Full tells whether nothing more is to be added before the batch is empty.
+// Full reports whether the batch takes no more events until it is empty.
 func (b *Batch) Full() bool { return b.n >= b.limit || b.n > 0 && b.headers[b.n-1].needsKey() }
 
-// Next returns the next event to be told, and its key if it needs one.
+// Next returns the next undelivered event, and its key if it needs one.
 func (b *Batch) Next() (p *Pair, h Header, key *indexer.Key) {
 	i := b.next
 	b.next = i + 1
@@ -65,19 +62,19 @@ func (b *Batch) Prepare(events int, prepare func(p *Pair, h Header)) {
 	}
 }
 
-// Skip drops what is left, but for the last few.
+// Skip drops the undelivered events, except for the last keep.
 func (b *Batch) Skip(keep int) { b.next = b.n - keep }
 
-// Add adds an event to a batch that is not full, or else the second one of a recreated
-// object.
+// Add adds an event to a batch that is not full, or the second event of a recreated object to any
+// batch.
 func (b *Batch) Add(e Event) {
 	b.reserve(1)
 	b.pairs[b.n], b.headers[b.n] = e.Pair, e.Header
 	b.n++
 }
 
-// fill adds events i to n of a segment, up to the first that needs its key. It returns
-// the place behind them.
+// fill adds events i to n of a segment, up to the first event that needs its key. It returns the
+// index behind the last one added.
 func (b *Batch) fill(s *segment, i, n uint32) (behind uint32) {
 	for j := i; j < n; j++ {
 		if s.headers[j].needsKey() {
@@ -90,7 +87,7 @@ func (b *Batch) fill(s *segment, i, n uint32) (behind uint32) {
 	return n
 }
 
-// Empty lets go of the objects.
+// Empty releases the objects.
 func (b *Batch) Empty() {
 	clear(b.pairs[:b.n])
 	b.key, b.next, b.prepared, b.n = indexer.Key{}, 0, 0, 0

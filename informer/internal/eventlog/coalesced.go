@@ -5,13 +5,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// Coalesced is what a lagging handler still has to be told: of each object, how it
-// differs from what the handler has seen of it. The objects come in the order of
-// their first pending events. The zero value is empty. It belongs to one goroutine at
-// a time.
+// Coalesced merges the pending events of a lagging handler: for each object, it holds the
+// difference from the version that the handler has seen. The objects come in the order of their
+// first pending events. The zero value is empty. Only one goroutine at a time may use it.
 //
-// What comes of an event depends on what is pending under its key, and, of an object
-// that is there again, on whether it has the UID that the handler has seen:
+// The result of an event depends on the pending state of its key and, if the object exists, on
+// whether it has the UID seen by the handler:
 //
 //	pending    add, as seen  add, another  update      delete
 //	nothing    added         added         updated     deleted
@@ -20,18 +19,17 @@ import (
 //	recreated  updated       recreated     recreated   deleted
 //	deleted    updated       recreated     as an add   deleted
 //
-// An add whose object is recreated before the handler has seen it stays one add.
-// Deletes of unknown objects change nothing.
+// If an object is recreated before the handler has seen its add, the add stays one add. Deletes of
+// unknown objects change nothing.
 //
-// Invariant: byKey holds exactly the entries of order from head on that are
-// not void.
+// Invariant: byKey holds exactly the entries of order from head on that are not void.
 type Coalesced struct {
 	order []*pending
 	head  int
 	byKey map[indexer.Key]*pending
 }
 
-// pendingState is what is pending for an object.
+// pendingState is the kind of difference pending for an object.
 type pendingState uint8
 
 const (
@@ -42,18 +40,18 @@ const (
 	deleted
 )
 
-// pending is what is pending for one object.
+// pending is the difference pending for one object.
 type pending struct {
 	state   pendingState
 	flags   Flags // Initial of an add, Lost of a delete
 	key     indexer.Key
-	seen    any    // what the handler has seen, but for added
+	seen    any    // the object that the handler has seen; unset in added
 	seenUID string // its UID
-	now     any    // the present object, or the last state of one that is gone
+	now     any    // the present object, or the last state of a deleted one
 	first   uint64 // position of the first event
 }
 
-// Len returns how many objects have something pending.
+// Len returns the number of objects with a pending difference.
 func (c *Coalesced) Len() int { return len(c.byKey) }
 
 // Add merges the event at a position of the log.
@@ -85,7 +83,7 @@ func (c *Coalesced) insert(p *pending) {
 	c.order = append(c.order, p)
 }
 
-// begin takes the first event of an object, whose other side the handler has seen.
+// begin takes the first event of an object. Its old object is the one that the handler has seen.
 func (p *pending) begin(e Event, uid string) {
 	switch e.Kind {
 	case Added:
@@ -106,7 +104,7 @@ func (p *pending) merge(e Event, uid string) {
 		p.now = e.New
 	default:
 		p.now, p.flags = e.New, 0
-		if p.state != recreated || e.Kind == Added { // an update of the other object changes nothing
+		if p.state != recreated || e.Kind == Added { // an update of the recreated object leaves it recreated
 			p.state = p.compare(uid)
 		}
 	}
@@ -114,18 +112,18 @@ func (p *pending) merge(e Event, uid string) {
 
 func (p *pending) delete(e Event) {
 	switch {
-	case p.state == added && e.Is(Recreated): // its add follows, in place of this one
+	case p.state == added && e.Is(Recreated): // the event's add follows, in place of this one
 	case p.state == added:
 		p.state = void
-	case p.state == recreated: // the handler never heard of the object that is gone
+	case p.state == recreated: // the handler never heard of the recreated object
 		p.state, p.now, p.flags = deleted, p.seen, Lost
 	case p.state == updated:
 		p.state, p.now, p.flags = deleted, e.Old, e.Flags&Lost
 	}
 }
 
-// compare compares the object that is there with the one that the handler has seen. A
-// UID that is unknown is taken for the other one.
+// compare returns updated or recreated, by the UIDs of the present object and the one that the
+// handler has seen. An unknown UID counts as equal.
 func (p *pending) compare(uid string) pendingState {
 	if uid == p.seenUID || uid == "" || p.seenUID == "" {
 		return updated
@@ -133,8 +131,8 @@ func (p *pending) compare(uid string) pendingState {
 	return recreated
 }
 
-// tell adds to a batch what the handler is told.
-func (p *pending) tell(b *Batch) {
+// deliver adds the events for the handler to a batch.
+func (p *pending) deliver(b *Batch) {
 	switch p.state {
 	case added:
 		b.Add(Event{Pair{New: p.now}, Header{Added, p.flags}})
@@ -149,9 +147,8 @@ func (p *pending) tell(b *Batch) {
 	}
 }
 
-// Pop takes the first pending object out, and adds what the handler is to be told of
-// it to a batch that is not full. It returns the position of the first event of that,
-// and false if nothing is pending.
+// Pop removes the first pending object, and adds its events to a batch, which must not be full. It
+// returns the position of the object's first event, or false if nothing is pending.
 func (c *Coalesced) Pop(b *Batch) (first uint64, ok bool) {
 	for c.head < len(c.order) {
 		p := c.order[c.head]
@@ -159,7 +156,7 @@ func (c *Coalesced) Pop(b *Batch) (first uint64, ok bool) {
 		c.head++
 		if p.state != void {
 			delete(c.byKey, p.key)
-			p.tell(b)
+			p.deliver(b)
 			return p.first, true
 		}
 	}
@@ -167,7 +164,7 @@ func (c *Coalesced) Pop(b *Batch) (first uint64, ok bool) {
 	return 0, false
 }
 
-// Oldest returns the position of the first event that is still pending.
+// Oldest returns the position of the first pending event.
 func (c *Coalesced) Oldest() (position uint64, ok bool) {
 	for _, p := range c.order[c.head:] {
 		if p.state != void {
@@ -177,8 +174,7 @@ func (c *Coalesced) Oldest() (position uint64, ok bool) {
 	return 0, false
 }
 
-// compact drops what was popped and what is void, so that objects that come
-// and go leave nothing behind.
+// compact drops popped and void entries, so that short-lived objects leave nothing behind.
 func (c *Coalesced) compact() {
 	kept := c.order[:0]
 	for _, p := range c.order[c.head:] {

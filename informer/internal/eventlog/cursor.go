@@ -1,17 +1,17 @@
 package eventlog
 
-// Cursor is a place between two events of a log. It belongs to one goroutine at a
-// time. The zero value is nowhere.
+// Cursor is a place between two events of a log. Only one goroutine at a time may use it. The zero
+// value is at no place.
 type Cursor struct {
 	segment *segment
 	i       uint32
 }
 
-// Position returns how many events of the log come before the cursor.
+// Position returns the number of events in the log before the cursor.
 func (c Cursor) Position() uint64 { return c.segment.base + uint64(c.i) }
 
-// advance moves a cursor that has read all of its segment to the next. It
-// returns false if there is none.
+// advance moves a cursor at the end of its segment to the next segment. It returns false if there
+// is none.
 func (c *Cursor) advance() bool {
 	if int(c.i) < c.segment.size() {
 		return false
@@ -24,8 +24,8 @@ func (c *Cursor) advance() bool {
 	return true
 }
 
-// Take takes the next published events, up to a position, into an empty batch until
-// that is full. It returns false if there are none.
+// Take moves published events, up to a position, into an empty batch until it is full. It returns
+// false if there are none.
 func (c *Cursor) Take(b *Batch, limit uint64) bool {
 	for !b.Full() && c.Position() < limit {
 		if c.i == c.segment.n.Load() && !c.advance() {
@@ -51,6 +51,6 @@ func (c *Cursor) Merge(into *Coalesced, limit uint64) {
 	}
 }
 
-// Clear lets go of the objects of the cursor's segment that come before it, where all
-// cursors of the log stand at the same place.
+// Clear releases the objects before the cursor in its segment. All cursors of the log must stand at
+// the same place.
 func (c Cursor) Clear() { c.segment.clear(c.i) }

@@ -1,20 +1,18 @@
-// Package eventlog holds the changes of a store on their way to its handlers: a log
-// that every handler reads at its own place, and a table that merges what a lagging
-// one still has to be told.
+// Package eventlog carries the changes of a store to its handlers: in a log that every handler
+// reads at its own pace, and in a table that merges the pending changes of a lagging handler.
 //
-// One goroutine appends to a [Log], in write sections of the store, and publishes at
-// the end of each. A [Cursor] is a place in it, from which its owner takes events in
-// a [Batch], or merges them into a [Coalesced]. Nobody holds a lock for another: what
-// is published never changes, but for being cleared when all have read it.
+// One goroutine appends to a [Log], in write sections of the store, and publishes at the end of
+// each. A [Cursor] is a place in the log; its owner takes events from it in a [Batch], or merges
+// them into a [Coalesced]. Readers and the writer share no lock: a published event never changes,
+// except that its objects are cleared when all have read it.
 //
-// The log is a linked list of segments. What every cursor has passed is garbage by
-// itself. So a cursor alone holds on to a segment, and who drops a cursor drops all
-// that follows it.
+// The log is a linked list of segments. A segment becomes garbage when every cursor has passed it.
+// So only cursors hold on to segments, and dropping a cursor releases everything after it.
 //
 // # Recreated objects
 //
-// An object that comes back as another one, with another UID, is two events of one
-// write section: Deleted, marked [Lost] and [Recreated], and Added, marked
-// [Recreated], with the former object as old. Handlers that know of no such thing
-// skip the first, and take the second for an update.
+// If an object is deleted and created again under its key, with another UID, the log has two events
+// in one write section: Deleted, marked [Lost] and [Recreated], and Added, marked [Recreated], with
+// the former object as old. A handler without this notion skips the first event, and takes the
+// second one for an update.
 package eventlog

@@ -5,7 +5,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Kind tells what an event reports.
+// Kind is the kind of an event.
 type Kind uint8
 
 // The kinds of events.
@@ -15,27 +15,26 @@ const (
 	Deleted
 )
 
-// Flags are what is known of an event beside its kind.
+// Flags are properties of an event beside its kind.
 type Flags uint8
 
 // The flags of events.
 const (
 	// Initial marks an add of the initial state.
 	Initial Flags = 1 << iota
-	// Lost marks a delete that was found out from a list: the final state is unknown.
+	// Lost marks a delete found by a list: the final state is unknown.
 	Lost
-	// Recreated marks the delete and the add of an object that was replaced by
-	// another one under its key.
+	// Recreated marks the delete and the add of an object that another one under the same key has
+	// replaced.
 	Recreated
-	// Unknown marks a delete of an object that was not stored.
+	// Unknown marks a delete of an object that was not in the store.
 	Unknown
-	// noted marks an event whose identity stands beside it, since the objects do not
-	// tell it.
+	// noted marks an event whose identity is stored beside it, since its objects do not show it.
 	noted
 )
 
-// Pair holds the objects of an event. A delete has the final state as Old and the
-// version that was stored, which the handlers know, as New.
+// Pair holds the objects of an event. In a delete, Old is the final state, and New the stored
+// version, which the handlers know.
 type Pair struct{ Old, New any }
 
 // Header is an event without its objects.
@@ -44,11 +43,10 @@ type Header struct {
 	Flags Flags
 }
 
-// Is tells whether any of some flags is set.
+// Is reports whether any of some flags is set.
 func (h Header) Is(f Flags) bool { return h.Flags&f != 0 }
 
-// needsKey tells whether the event is told with its key, as client-go's tombstones
-// are.
+// needsKey reports whether the event is delivered with its key, as client-go's tombstones are.
 func (h Header) needsKey() bool { return h.Flags&(Lost|Recreated) == Lost }
 
 // Event is one entry of the log.
@@ -57,14 +55,14 @@ type Event struct {
 	Header
 }
 
-// Identity is the key and the UID of the object that an event is about.
+// Identity is the key and the UID of an event's object.
 type Identity struct {
 	Key indexer.Key
 	UID string
 }
 
-// identity reads the identity from the objects of the event. It returns false if
-// they do not tell it.
+// identity reads the identity from the objects of the event. It returns false if they do not show
+// it.
 func (e Event) identity() (id Identity, ok bool) {
 	obj := e.New
 	if e.Kind == Deleted {

@@ -10,13 +10,13 @@ const (
 // Log is the log of changes. One goroutine at a time appends and publishes, in write
 // sections of the store; any goroutine may call [Log.End].
 type Log struct {
-	// The writer's own.
+	// Owned by the writer.
 	tail    *segment
 	written uint32   // events in tail, published or not
 	first   *segment // the first segment with unpublished events
 
-	// published is the end that readers see. Written within the store's write
-	// sections, and read there.
+	// published is the end visible to readers. It is read and written in the store's write
+	// sections.
 	published Cursor
 	end       atomic.Uint64 // the position of published
 }
@@ -27,7 +27,7 @@ func New() *Log {
 	return &Log{tail: s, first: s, published: Cursor{segment: s}}
 }
 
-// Append adds an event behind the published end. The objects tell its identity.
+// Append adds an event behind the published end. Its objects show its identity.
 func (l *Log) Append(e Event) {
 	if int(l.written) == l.tail.size() {
 		l.extend()
@@ -37,8 +37,8 @@ func (l *Log) Append(e Event) {
 	l.written = i + 1
 }
 
-// AppendAs is Append for an event whose objects may tell another identity than the
-// server's, or none.
+// AppendAs is Append for an event whose objects may show no identity, or another one than the
+// server's.
 func (l *Log) AppendAs(e Event, id Identity) {
 	l.Append(e)
 	if told, ok := e.identity(); ok && told == id {
@@ -60,7 +60,7 @@ func (l *Log) extend() {
 	l.tail, l.written = s, 0
 }
 
-// Publish shows what was appended, and tells whether that has filled a segment.
+// Publish makes the appended events visible, and reports whether they have filled a segment.
 func (l *Log) Publish() (filled bool) {
 	filled = l.first != l.tail
 	for s := l.first; s != l.tail; s = s.next.Load() {
@@ -80,24 +80,24 @@ func (l *Log) End() uint64 { return l.end.Load() }
 // write section.
 func (l *Log) Published() Cursor { return l.published }
 
-// Discard lets go of the objects of the last segment, where nobody reads the log. The
-// caller is in a write section, and has published.
+// Discard releases the objects of the last segment. The caller is in a write section, has
+// published, and knows that nobody reads the log.
 func (l *Log) Discard() { l.tail.clear(l.written) }
 
-// segment is a run of the log. Readers see the first n events, and next once
-// they have read them all. Pairs and headers are apart: padded to whole words, an
-// event would take 40 bytes instead of 34, which counts under a stuck handler.
+// segment is a run of the log. Readers see the first n events, and follow next after them. Pairs
+// and headers are stored apart: padded to whole words, an event would take 40 bytes instead of 34,
+// which counts under a stuck handler.
 type segment struct {
 	base    uint64 // position in the log of the first event
 	pairs   []Pair
 	headers []Header
-	notes   atomic.Pointer[[]Identity] // beside the events, if any is noted
+	notes   atomic.Pointer[[]Identity] // parallel to the events, if any is noted
 	n       atomic.Uint32
 	next    atomic.Pointer[segment]
 
-	// cleared is how many events have been read by all and hold no objects any more.
-	// Guarded by the lock that is held where all cursors stand at one place or, where
-	// nobody reads, by the write section.
+	// cleared is the number of events whose objects were released, after all cursors had read them.
+	// It is guarded by the lock held while all cursors are compared or, without readers, by the
+	// write section.
 	cleared uint32
 }
 
@@ -105,7 +105,7 @@ func newSegment(base uint64, size int) *segment {
 	return &segment{base: base, pairs: make([]Pair, size), headers: make([]Header, size)}
 }
 
-// size is the number of events that there is room for.
+// size returns the number of events that fit.
 func (s *segment) size() int { return len(s.headers) }
 
 // event returns event i.
@@ -120,7 +120,7 @@ func (s *segment) identity(i uint32) Identity {
 	return id
 }
 
-// clear lets go of the objects of all events before one.
+// clear releases the objects of all events before an index.
 func (s *segment) clear(before uint32) {
 	clear(s.pairs[s.cleared:before])
 	s.cleared = before

@@ -7,17 +7,17 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Subject tells whom an event is about. It holds on to the event's object, so that the
-// key need not be read before somebody asks.
+// Subject is the object of an event. It holds on to the object, so that its key is read only on
+// demand.
 type Subject struct {
 	object any
-	key    indexer.Key // where there is no object
+	key    indexer.Key // if there is no object
 }
 
-// Ahead returns whom the next event is about, of which there is one.
+// Ahead returns the subject of the next event. There must be one.
 func (b *Batch) Ahead() Subject { return b.subject(b.next) }
 
-// Behind returns whom the event is about that was told last, if there is one.
+// Behind returns the subject of the event delivered last, if any.
 func (b *Batch) Behind() Subject {
 	if b.next == 0 {
 		return Subject{}
@@ -36,7 +36,7 @@ func (b *Batch) subject(i int) Subject {
 	return Subject{object: p.New}
 }
 
-// Behind returns whom the event before the cursor is about, if its segment is still at hand.
+// Behind returns the subject of the event before the cursor, if its segment is still at hand.
 func (c Cursor) Behind() Subject {
 	if c.i == 0 {
 		return Subject{}

@@ -51,7 +51,7 @@ func TestContract_B44_B57_VersionsOfLists(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
 		w.Set("30", kit.Pod("a", "1"))
-		w.Relist()
+		w.relist()
 		lists, _ := w.Asked()
 		require.Equal(t, []string{"0", "10"}, versions(lists))
 		require.Equal(t, []int64{500, 0}, limits(lists))
@@ -114,7 +114,7 @@ func TestContract_B46_PagesGoOn(t *testing.T) {
 		s.OnList = inPages(s)
 		w := r.world(t, s).start()
 		require.Equal(t, []string{"default/a", "default/b", "default/c"}, w.keys())
-		w.Relist()
+		w.relist()
 		lists, _ := w.Asked()
 		require.Equal(t, []int64{500, 500, 500, 500, 500, 500}, limits(lists))
 		require.Equal(t, []string{"0", "", "", "10", "", ""}, versions(lists), "B48: later pages name no version")
@@ -129,7 +129,7 @@ func TestContract_B47_PageSizes(t *testing.T) {
 		i := informer.New(reflector.FromListerWatcher(s), informer.Options[podType]{PageSize: 7, Observe: (&observer{}).observe})
 		background(t, func(ctx context.Context) { _ = i.Run(ctx) })
 		require.Equal(t, 2, i.Indexer().Len())
-		s.Relist()
+		s.relist()
 		lists, _ := s.Asked()
 		require.Equal(t, []int64{7, 7, 7, 7}, limits(lists))
 	})
@@ -219,7 +219,7 @@ func TestContract_D14_B74_ARelistIsSilent(t *testing.T) {
 		rec.Take()
 		stored := w.get("default/a")
 		w.Set("30", kit.Pod("a", "1"), kit.Pod("b", "25"))
-		w.Relist()
+		w.relist()
 		require.Equal(t, []string{"update b@2 b@25"}, rec.Take())
 		require.Same(t, stored, w.get("default/a"))
 		require.Equal(t, "30", w.version())
@@ -233,7 +233,7 @@ func TestContract_D14_WithoutVersionsAllCounts(t *testing.T) {
 		rec, _ := w.records()
 		w.start()
 		rec.Take()
-		w.Relist()
+		w.relist()
 		require.Equal(t, []string{"update a@ a@"}, rec.Take())
 	})
 }
@@ -252,7 +252,7 @@ func TestContract_D26_ListsThatNeverHadAVersion(t *testing.T) {
 		w := r.world(t, s).start()
 		require.True(t, w.synced())
 		w.Set("", kit.Pod("b", ""))
-		w.Relist()
+		w.relist()
 		require.Equal(t, []string{"default/b"}, w.keys())
 	})
 }
@@ -263,7 +263,7 @@ func TestContract_D26_AListWithoutAVersionAfterOneThatHadOne(t *testing.T) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
 		for _, pods := range [][]podType{nil, {kit.Pod("b", "")}} {
 			w.Set("", pods...)
-			w.Relist()
+			w.relist()
 			require.Equal(t, []string{"default/a"}, w.keys())
 		}
 		w.Set("20", kit.Pod("c", "11"))
@@ -285,7 +285,7 @@ func TestContract_D23_AHistoryThatWentBack(t *testing.T) {
 			return nil, nil
 		}
 		w.Set("50", kit.Pod("a", "5"))
-		w.Relist()
+		w.relist()
 		time.Sleep(time.Minute)
 		require.Equal(t, "50", w.version())
 		require.Equal(t, []string{"default/a"}, w.keys())
@@ -296,7 +296,7 @@ func TestContract_D23_AHistoryThatWentBack(t *testing.T) {
 		w := r.world(t, kit.NewScript("100", kit.Pod("a", "5"))).start()
 		w.OnList = once("100", tooLarge())
 		w.Set("50", kit.Pod("a", "5"))
-		w.Relist()
+		w.relist()
 		require.Equal(t, []reflector.HistoryWentBack{{From: "100", To: "50"}}, observed[reflector.HistoryWentBack](w.native().observer))
 	})
 }

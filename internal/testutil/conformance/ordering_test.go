@@ -109,7 +109,7 @@ func TestContract_B6_D2_AnotherObjectIsAnUpdate(t *testing.T) {
 		w.start()
 		rec.Take()
 		w.Set("20", kit.Pod("a", "15", kit.UID("another")))
-		w.Relist()
+		w.relist()
 		require.Equal(t, []string{"update a@1 a@15"}, rec.Take())
 	})
 }
@@ -122,7 +122,7 @@ func TestContract_D2_AnotherObjectIsADeleteAndAnAdd(t *testing.T) {
 		w.start()
 		rec.Take()
 		w.Set("20", kit.Pod("a", "15", kit.UID("another")))
-		w.Relist()
+		w.relist()
 		require.Equal(t, []string{"delete tombstone default/a a@1", "add a@15"}, rec.Take())
 	}, nativeRig)
 }
@@ -174,7 +174,7 @@ func TestContract_B9_T7_Deletes(t *testing.T) {
 		rec.Take()
 
 		w.Set("20")
-		w.Relist()
+		w.relist()
 		tombstone, ok := rec.Objects()[0].(cache.DeletedFinalStateUnknown)
 		require.True(t, ok, "a value, not a pointer")
 		require.Equal(t, "default/b", tombstone.Key)
@@ -192,7 +192,7 @@ func TestContract_B9_NativeDeletes(t *testing.T) {
 		w.Send(watch.Deleted, kit.Pod("a", "11"))
 		require.Equal(t, []string{"delete a@11"}, rec.Take())
 		w.Set("20")
-		w.Relist()
+		w.relist()
 		require.Equal(t, []string{"delete tombstone default/b b@2"}, rec.Take())
 	})
 }
@@ -225,7 +225,7 @@ func TestContract_B11_T10_InitialAdds(t *testing.T) {
 		require.Equal(t, []string{"initial a@1", "initial b@2", "initial c@11"}, late.Sorted())
 		require.True(t, reg.synced())
 		w.Set("20", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "11"), kit.Pod("d", "15"))
-		w.Relist()
+		w.relist()
 		require.Contains(t, early.Take(), "add d@15")
 		require.Contains(t, late.Take(), "add d@15")
 	})
@@ -264,7 +264,7 @@ func TestContract_B2_T9_ARelistShowsAtOnce(t *testing.T) {
 		w.handles(funcs{AddFunc: h.AddFunc, UpdateFunc: func(old, obj any) { look(); h.UpdateFunc(old, obj) }, DeleteFunc: func(obj any) { look(); h.DeleteFunc(obj) }})
 		rec.Take()
 		w.Set("20", kit.Pod("d", "12"), kit.Pod("c", "13"), kit.Pod("b", "14"))
-		w.Relist()
+		w.relist()
 		require.Equal(t, []string{"delete tombstone default/a a@1", "add d@12", "update c@2 c@13", "add b@14"}, rec.Take())
 		for _, keys := range seen {
 			require.Equal(t, []string{"default/b", "default/c", "default/d"}, keys)

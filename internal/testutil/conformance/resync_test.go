@@ -132,7 +132,7 @@ func TestContract_D11_B65_ResyncsDuringAnOutage(t *testing.T) {
 		w.start()
 		rec.Take()
 		w.Fail(errors.New("on purpose"))
-		w.Relist()
+		w.relist()
 		rec.Take()
 		time.Sleep(10*time.Minute + halfAMinute)
 		require.Len(t, rec.Take(), 10)

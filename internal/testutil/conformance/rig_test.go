@@ -125,6 +125,12 @@ func (r rig) world(t T, s *kit.Script, o ...settings) *world {
 	return &world{subject: r.make(t, s, append(o, settings{})[0]), Script: s, t: t}
 }
 
+// relist expires the watch, and waits out the first step of the back-off.
+func (w *world) relist() {
+	w.Expire()
+	time.Sleep(5 * time.Second)
+}
+
 // records registers a handler that writes down.
 func (w *world) records(resync ...time.Duration) (*kit.Recorder, registration) {
 	r := &kit.Recorder{}

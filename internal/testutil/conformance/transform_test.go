@@ -63,7 +63,7 @@ func TestContract_B85_WhatIsTransformed(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []string{"a@1", "b@2", "a@11"}, seen)
 		w.Set("20")
-		w.Relist()
+		w.relist()
 		require.Len(t, seen, 3)
 		require.Empty(t, w.keys())
 	})
@@ -157,7 +157,7 @@ func TestContract_D3_B62_AnEventWithAPoisonedObject(t *testing.T) {
 		require.Len(t, errs(), 1)
 		require.ErrorIs(t, errs()[0], errPoison)
 		w.Set("20", kit.Pod("a", "11"))
-		w.Relist()
+		w.relist()
 		require.Equal(t, []string{"update a@1 a@11"}, rec.Take())
 	})
 }
@@ -259,7 +259,7 @@ func TestContract_D7_B41_ATransformThatClearsVersions(t *testing.T) {
 		require.Equal(t, []string{"update a@ a@"}, later.Take())
 		require.Equal(t, "11", w.storeVersion())
 		w.Set("30", kit.Pod("a", "11"))
-		w.Relist()
+		w.relist()
 		require.Empty(t, later.Take(), "D14 holds too")
 	})
 }

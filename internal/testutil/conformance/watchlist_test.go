@@ -72,7 +72,7 @@ func TestContract_B66_AStreamFromAVersion(t *testing.T) {
 		w := r.world(t, streaming("10")).start()
 		w.Feed().Initial("10", kit.Pod("a", "1"))
 		synctest.Wait()
-		w.Relist()
+		w.relist()
 		_, watches := w.Asked()
 		require.Equal(t, []string{"", "10"}, versions(watches))
 		require.NotNil(t, watches[1].SendInitialEvents)
@@ -119,7 +119,7 @@ func TestContract_B68_AVersionThatIsNotToBeHad(t *testing.T) {
 			w := r.world(t, s).start()
 			w.Feed().Initial("10", kit.Pod("a", "1"))
 			synctest.Wait()
-			w.Relist()
+			w.relist()
 			_, watches := w.Asked()
 			require.Equal(t, []string{"", "10", ""}, versions(watches))
 			w.Feed().Initial("20", kit.Pod("a", "15"))
@@ -193,7 +193,7 @@ func TestContract_D12_B68_AStreamThatEnds(t *testing.T) {
 		require.Equal(t, []string{"default/a"}, w.keys(), "what it brought is dropped")
 		for range 5 {
 			time.Sleep(time.Minute)
-			w.Relist()
+			w.relist()
 		}
 		_, watches := w.Asked()
 		streams := 0

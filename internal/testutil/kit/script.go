@@ -3,7 +3,6 @@ package kit
 import (
 	"context"
 	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -144,12 +143,6 @@ func (s *Script) Send(kind watch.EventType, obj runtime.Object) { s.Feed().Send(
 
 // Expire ends the watch with 410, so that its reader lists again.
 func (s *Script) Expire() { s.Send(watch.Error, Expired()) }
-
-// Relist expires the watch, and waits for the first step of the reader's back-off.
-func (s *Script) Relist() {
-	s.Expire()
-	time.Sleep(5 * time.Second)
-}
 
 // Feed is a watch whose events are sent by a test. It takes 4,096 events without a reader.
 type Feed struct {
