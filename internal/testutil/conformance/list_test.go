@@ -129,7 +129,7 @@ func TestContract_B47_PageSizes(t *testing.T) {
 		i := informer.New(reflector.FromListerWatcher(s), informer.Options[podType]{PageSize: 7, Observe: (&observer{}).observe})
 		background(t, func(ctx context.Context) { _ = i.Run(ctx) })
 		require.Equal(t, 2, i.Indexer().Len())
-		s.relist()
+		(&world{Script: s}).relist()
 		lists, _ := s.Asked()
 		require.Equal(t, []int64{7, 7, 7, 7}, limits(lists))
 	})
