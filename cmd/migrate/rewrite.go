@@ -103,6 +103,9 @@ func (w *writer) used(i *imported, use *ast.SelectorExpr) {
 		api := w.named(c.api, group+version, group+version+"api")
 		to := w.named(ourFactory, "factory", "tidemark") + "." + c.ours + "[*" + api + "." + c.kind + "]"
 		w.replace(use.Pos(), use.End(), to)
+		if call := w.calls[use]; call != nil && len(call.Args) == c.arguments()-1 {
+			w.insert(call.Args[0].End(), `, ""`) // the constructor of a cluster-scoped kind takes no namespace
+		}
 		w.gone[i]++
 		w.change(use, name+" -> "+to)
 	}

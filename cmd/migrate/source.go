@@ -22,7 +22,8 @@ type source struct {
 	set     *token.FileSet
 	file    *ast.File
 	imports []*imported
-	names   map[string]bool // names that a new import must not have
+	calls   map[ast.Expr]*ast.CallExpr // by the called function
+	names   map[string]bool            // names that a new import must not have
 }
 
 // imported is an import of a file, and the uses of the package.
@@ -34,7 +35,7 @@ type imported struct {
 }
 
 func parse(name string, text []byte) (*source, error) {
-	s := &source{name: name, text: text, set: token.NewFileSet(), names: make(map[string]bool)}
+	s := &source{name: name, text: text, set: token.NewFileSet(), names: make(map[string]bool), calls: make(map[ast.Expr]*ast.CallExpr)}
 	file, err := parser.ParseFile(s.set, name, text, parser.ParseComments)
 	if err != nil {
 		return nil, err
@@ -54,6 +55,8 @@ func parse(name string, text []byte) (*source, error) {
 		switch n := n.(type) {
 		case *ast.Ident:
 			s.names[n.Name] = true
+		case *ast.CallExpr:
+			s.calls[n.Fun] = n
 		case *ast.SelectorExpr:
 			// Obj is set if the file declares the name itself.
 			if x, ok := n.X.(*ast.Ident); ok && x.Obj == nil && by[x.Name] != nil {

@@ -61,6 +61,17 @@ func constructorOf(path, function string) (c constructor, ok bool) {
 	return c, true
 }
 
+// arguments returns the number of arguments of the generic function.
+func (c constructor) arguments() int {
+	switch c.ours {
+	case "NewFilteredInformer":
+		return 5 // client, namespace, resync, indexers, tweak
+	case "NewInformerWithOptions":
+		return 3 // client, namespace, options
+	}
+	return 4 // client, namespace, resync, indexers
+}
+
 // runsEngine reports whether a function makes informers of client-go, or parts of them.
 func runsEngine(path, function string) bool {
 	if names, ok := engine[path]; ok {
