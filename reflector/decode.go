@@ -15,15 +15,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// decoder makes deltas of what a source sends. It is immutable.
+// decoder makes deltas from the objects of a source. It is immutable.
 type decoder struct {
-	// fits refuses an object that the sink cannot take; nil for one that takes all.
+	// fits returns an error for an object the sink cannot take; nil accepts all objects.
 	fits func(runtime.Object) error
-	// object and kind are what the objects of a watch must be, if set. Those of lists
-	// may be others, as in client-go (B51: the type of a list's items is not looked at).
+	// object and kind, if set, are required of the objects of a watch. Objects of lists may
+	// differ, as in client-go (B51: the type of a list's items is not checked).
 	object reflect.Type
 	kind   schema.GroupVersionKind
-	// drop is cut from objects that a client has decoded.
+	// drop are the fields to remove from objects decoded by a client.
 	drop *fields.Set
 }
 
@@ -32,7 +32,7 @@ func newDecoder(o Options) decoder {
 	return decoder{fits: o.Check, object: o.Type, kind: o.Expect, drop: drop}
 }
 
-// read makes a delta of obj, which came in a watch. With an error it is of no use.
+// read makes a delta of an object from a watch. After an error the delta is invalid.
 func (d decoder) read(delta *deltafifo.Delta, op deltafifo.Op, obj runtime.Object) error {
 	err := d.item(delta, op, obj)
 	if err == nil {
@@ -44,7 +44,7 @@ func (d decoder) read(delta *deltafifo.Delta, op deltafifo.Op, obj runtime.Objec
 	return nil
 }
 
-// check refuses an object of a watch that is not what was asked for.
+// check returns an error for an object of a watch that was not requested.
 func (d decoder) check(obj runtime.Object) error {
 	if got := reflect.TypeOf(obj); d.object != nil && got != d.object {
 		return fmt.Errorf("%w: a %v instead of a %v", ErrUnexpected, got, d.object)
@@ -55,8 +55,8 @@ func (d decoder) check(obj runtime.Object) error {
 	return nil
 }
 
-// arrived makes a delta of what arrived in a watch. What could not be decoded is
-// Poisoned; a deletion is one all the same. With an error the delta is of no use.
+// arrived makes a delta of an event of a watch. An undecodable object is Poisoned, except in a
+// deletion. After an error the delta is invalid.
 func (d decoder) arrived(delta *deltafifo.Delta, op deltafifo.Op, a *arrival) error {
 	switch {
 	case a.unexpected != nil:
@@ -79,8 +79,8 @@ func (d decoder) arrived(delta *deltafifo.Delta, op deltafifo.Op, a *arrival) er
 	return nil
 }
 
-// cut leaves out of an object that a client has decoded what is to be left out.
-// The object may be somebody else's as well, so a copy is cut.
+// cut removes the fields to drop from an object decoded by a client. It changes a copy, since
+// others may share the object.
 func (d decoder) cut(obj runtime.Object) runtime.Object {
 	if d.drop == nil || obj == nil {
 		return obj
@@ -94,7 +94,7 @@ func (d decoder) cut(obj runtime.Object) runtime.Object {
 	return obj
 }
 
-// item makes a delta of obj, which came in a list.
+// item makes a delta of an object from a list.
 func (d decoder) item(delta *deltafifo.Delta, op deltafifo.Op, obj runtime.Object) error {
 	if d.fits != nil {
 		if err := d.fits(obj); err != nil {

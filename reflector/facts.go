@@ -5,81 +5,76 @@ import (
 	"time"
 )
 
-// All times of a reflector stand here. Those that differ by cluster are [Options]:
-// MinWatchTimeout, StreamPatience, ListPatience. The others follow from what
-// Kubernetes promises, or from client-go. Those of a resource that
-// is not served are in internal/served.
+// The durations of a reflector. Users set those that depend on the cluster in [Options]:
+// MinWatchTimeout, StreamPatience, ListPatience. The others follow from Kubernetes' guarantees, or
+// from client-go. The durations for a missing resource are in internal/served.
 const (
-	// firstDelay is the first step of a back-off, doubled with each further one up
-	// to lastDelay, and to that comes up to as much again by chance.
+	// firstDelay is the first step of a back-off. Each further step doubles it, up to lastDelay.
+	// A random part of the step is added to it.
 	firstDelay = 800 * time.Millisecond
 	lastDelay  = 30 * time.Second
-	// maxRetryAfter is the longest that a server is left alone because it says so.
+	// maxRetryAfter bounds a server's Retry-After.
 	maxRetryAfter = 10 * time.Minute
-	// healthyAfter is how long nothing must fail until back-off starts anew.
+	// healthyAfter is the time without a failure after which back-off starts anew.
 	healthyAfter = 2 * time.Minute
-	// streamRetry is how long streams are not tried again that were given up.
+	// streamRetry is the time until streams are tried again after they were given up.
 	streamRetry = 10 * time.Minute
 
-	// listPatience is how long a list, or a page of one, may take to arrive, unless
-	// the options say otherwise: kube-apiserver itself gives up after a minute.
+	// listPatience is how long a page of a list may take to arrive, by default: kube-apiserver
+	// itself gives up after a minute.
 	listPatience = 10 * time.Minute
-	// streamPatience is how long a stream may bring nothing of its initial state,
-	// unless the options say otherwise; unknownPatience, where the source may be
-	// one that cannot stream.
+	// streamPatience is how long a stream may bring nothing of its initial state, by default;
+	// unknownPatience, if the source may be unable to stream.
 	streamPatience  = 10 * time.Second
 	unknownPatience = time.Second
-	// slowStream is how long a stream may go on, of a source that may be one that
-	// cannot stream, with fewer than fewObjects: a list brings as many at once.
+	// slowStream is how long a stream may take to bring fewObjects, if the source may be unable to
+	// stream: a list brings as many at once.
 	slowStream = 30 * time.Second
 
-	// sourcePatience is after how long it is told that a source does not say what it
-	// can do, which may be the first call of functions that make it.
+	// sourcePatience is the time after which the reflector reports a source that has not answered
+	// whether it can stream. The question may be the first call of a user's functions.
 	sourcePatience = 10 * time.Second
 
-	// aheadPatience is how long a list waits to be committed until the watch is open
-	// that follows it, where the source may be a fake. Programs that wait for
-	// client-go's informers look as often.
+	// aheadPatience is how long the commit of a list waits for the following watch to open, if the
+	// source may be a fake. Programs that wait for client-go's informers poll as often.
 	aheadPatience = 100 * time.Millisecond
 
-	// minTimeout is the least time that a watch is asked to last.
+	// minTimeout is the shortest timeout a watch is requested with.
 	minTimeout = 5 * time.Minute
-	// watchPatience is how much longer than it was asked to last a watch may
-	// bring nothing.
+	// watchPatience is how long a watch may bring nothing after its timeout.
 	watchPatience = 30 * time.Second
-	// unconfirmedPatience is how long a watch may bring nothing that follows an
-	// outage: longer than servers take between two bookmarks.
+	// unconfirmedPatience is how long a watch may bring nothing after an outage: longer than the
+	// time between two bookmarks.
 	unconfirmedPatience = 90 * time.Second
-	// resumedPatience is how long a watch that resumes is given, once it is open, to bring
-	// what has changed before: servers send it at once. It is complete when the watch
-	// brings nothing for resumedPause after that.
+	// resumedPatience is the time for a resumed watch to bring the earlier changes, once it is
+	// open: servers send them at once. They are complete when the watch then brings nothing for
+	// resumedPause.
 	resumedPatience = time.Second
 	resumedPause    = 50 * time.Millisecond
-	// resumedLimit is how long it may bring events without such a pause, before a full state
-	// is read: what never pauses would never be known to be complete.
+	// resumedLimit is the time after which a resumed watch without such a pause is given up for a
+	// full state: it would never be known to be complete.
 	resumedLimit = 5 * time.Second
-	// slowOpening is how long a server that is there does not take to open a
-	// watch, and what a client waits at least before it tries again by itself.
+	// slowOpening is longer than a reachable server takes to open a watch, and the least time
+	// until a client tries again by itself.
 	slowOpening = time.Second
-	// shortWatch is the age up to which the end of a watch that brought
-	// nothing is a failure.
+	// shortWatch is the age up to which the end of a watch without events is a failure.
 	shortWatch = time.Second
 
-	// grace is how long a call may take to return when its context has ended. It
-	// is what keeps a source that does return from being left behind by Run.
+	// grace is how long a call may take to return after its context has ended, before Run
+	// abandons it.
 	grace = 50 * time.Millisecond
-	// connectPause lies at least between two of the connectAttempts of a request that
-	// met a broken connection, and at most twice as much, by chance: the connection was
-	// that of all informers. Both are client-go's.
+	// connectPause is the least time between two of the connectAttempts of a request on a broken
+	// connection; a random part of it is added, since all informers shared the connection. Both
+	// values are client-go's.
 	connectPause = time.Second
-	// pagedEvery is how often what came of a full state is told.
+	// pagedEvery is how often the progress of a full state is reported.
 	pagedEvery = time.Second
 )
 
 // fewObjects belongs to slowStream.
 const fewObjects = 100
 
-// times is when things happened. The machine is told what follows from them.
+// times are the times of past events. The machine gets facts derived from them.
 type times struct {
 	cycleStart     time.Time // when the full state was first asked for; zero between two
 	watchStart     time.Time // when the watch began; zero if there is none
@@ -89,8 +84,7 @@ type times struct {
 	retryAfter     time.Duration
 }
 
-// facts adds the facts about time to in. They matter to what ends or begins
-// something, not to every batch.
+// facts adds the facts about time to an input. Batches of events do not need them.
 func (t *times) facts(in input) input {
 	if in.kind != inEvents {
 		in.healthy = elapsed(t.healthySince, healthyAfter)
@@ -99,8 +93,7 @@ func (t *times) facts(in input) input {
 	return in
 }
 
-// note writes down when what the machine has decided happens. Phase is the one
-// that it is in now.
+// note records the time of the machine's decision. Phase is the machine's new phase.
 func (t *times) note(in input, a action, phase phase) {
 	now := time.Now()
 	if a.close {
@@ -126,7 +119,7 @@ func (t *times) note(in input, a action, phase phase) {
 	}
 }
 
-// watchBegins says that a watch was accepted, or that a stream goes on as one.
+// watchBegins reports whether a watch was accepted, or a stream continues as a watch.
 func watchBegins(in input, phase phase) bool {
 	return phase == watching && (in.kind == inOpened || in.kind == inCommitted)
 }
@@ -144,8 +137,8 @@ func backoff(step int, random float64) time.Duration {
 	return d + time.Duration(random*float64(d))
 }
 
-// delay is how long the step of a back-off takes. A server tells many the same time after
-// which to come back: they come up to firstDelay later, by chance, and not in one instant.
+// delay returns the duration of a back-off step. A server sends the same Retry-After to many
+// clients; a random part of firstDelay keeps them from coming back at once.
 func (l *loop) delay(step int) time.Duration {
 	if l.o.Backoff != nil {
 		return max(l.o.Backoff(step), l.times.retryAfter)
@@ -158,7 +151,7 @@ func (l *loop) delay(step int) time.Duration {
 	return max(backoff(step, random), after)
 }
 
-// after returns what is sent to after a delay, and what ends the wait before.
+// after returns a channel that receives after a delay, and a function that stops the timer.
 func (l *loop) after(delay time.Duration) (over <-chan time.Time, end func()) {
 	if l.o.After != nil {
 		return l.o.After(delay), func() {}
@@ -167,19 +160,19 @@ func (l *loop) after(delay time.Duration) (over <-chan time.Time, end func()) {
 	return timer.C, func() { timer.Stop() }
 }
 
-// timeout is how long a watch is asked to last.
+// timeout returns the timeout to request a watch with.
 func (l *loop) timeout() time.Duration {
 	least := max(minTimeout, l.o.MinWatchTimeout)
 	return least + time.Duration(l.random()*float64(least))
 }
 
-// LongestWatch is how long a watch may bring nothing before the reflector gives it up, for
-// [Options].MinWatchTimeout: it is asked to last up to twice that, and may end late.
+// LongestWatch returns how long a watch may bring nothing before the reflector gives it up, for an
+// [Options].MinWatchTimeout: a watch is requested with a timeout of up to twice that.
 func LongestWatch(minWatchTimeout time.Duration) time.Duration {
 	return 2*max(minTimeout, minWatchTimeout) + watchPatience
 }
 
-// patience is how long w may bring nothing.
+// patience returns how long a stream or watch may bring nothing.
 func (l *loop) patience(w *watchConn) time.Duration {
 	switch {
 	case !w.initial && l.machine.watch.proof == unconfirmed:
@@ -199,13 +192,12 @@ func (l *loop) patience(w *watchConn) time.Duration {
 	}
 }
 
-// neverPauses tells whether a watch that resumes has had its time to pause.
+// neverPauses reports whether a resumed watch has exceeded resumedLimit.
 func (l *loop) neverPauses(w *watchConn) bool {
 	return !w.initial && l.machine.watch.proof == resumed && l.machine.phase == watching && time.Since(l.times.watchStart) >= resumedLimit
 }
 
-// mayLast is how long w may go on, if it is a stream, until its initial state is
-// complete.
+// mayLast returns how long a stream may take to complete its initial state.
 func (l *loop) mayLast(w *watchConn) time.Duration {
 	if l.streaming == StreamingUnknown && l.objects < fewObjects {
 		return min(slowStream, w.lasts)
@@ -213,8 +205,8 @@ func (l *loop) mayLast(w *watchConn) time.Duration {
 	return w.lasts
 }
 
-// listPatience is how long a page of a list may take to arrive.
+// listPatience returns how long a page of a list may take to arrive.
 func (l *loop) listPatience() time.Duration { return cmp.Or(l.o.ListPatience, listPatience) }
 
-// pagedIsDue says whether to tell how much of a full state came.
+// pagedIsDue reports whether it is time to report the progress of a full state.
 func (t *times) pagedIsDue() bool { return elapsed(t.paged, pagedEvery) }

@@ -7,19 +7,18 @@ import (
 	"k8s.io/client-go/features"
 )
 
-// learned is what a source says of itself, before it is asked for anything.
+// learned is a source's answer on what it can do, before the first request.
 type learned struct {
-	// streaming is what the outermost source says: one that wraps another may know
-	// of something between the two that cannot stream.
+	// streaming is the outermost source's answer: a wrapping source may know of something in
+	// between that cannot stream.
 	streaming Streaming
 	wired     wired // nil where its answers cannot be read here
-	// resource is the source as one that knows its resource, nil where nobody can be asked
-	// about it.
+	// resource is nil if nobody can be asked about the resource.
 	resource resourceSource
 }
 
-// learn asks the source what it can do. The source is a user's, and may be made by
-// this first call: it may panic, or take long, which is told once.
+// learn asks the source what it can do. This first call may construct a user's source: it may
+// panic, or take long, which is reported once.
 func (l *loop) learn() (input, error) {
 	if l.learning == nil {
 		l.learning = make(chan outcome[learned], 1)
@@ -53,8 +52,7 @@ func (l *loop) askSource(answer chan<- outcome[learned]) {
 	})
 }
 
-// use makes use of what was learned. A source that could not say what it can do is
-// asked for lists, which the client decodes.
+// use applies the source's answer. A source that failed to answer is listed through the client.
 func (l *loop) use(o outcome[learned]) {
 	l.streaming, l.presence.source = o.value.streaming, o.value.resource
 	if o.err != nil {

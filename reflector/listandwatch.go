@@ -10,21 +10,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// maxBatch is the most changes that are written at once.
+// maxBatch is the largest number of changes written to the sink at once.
 const maxBatch = 1000
 
-// loop is the shell of the machine: it does what the machine says and tells it
-// what came of it. It belongs to the goroutine of Run.
+// loop performs the machine's actions and passes the results back to it. Run's goroutine owns it.
 //
-// A call of the sink may end that goroutine (runtime.Goexit), and listAndWatch is
-// called again on another one then. So all that it needs to go on stands here, and
-// the action tells what is still to be done.
+// A call of the sink may end that goroutine (runtime.Goexit); listAndWatch is then called again on
+// another one. So all progress is kept here, and the action holds the part that is still to do.
 type loop struct {
 	*Reflector
 	ctx       context.Context
 	machine   machine
 	times     times
-	action    action // what the machine has said, but for what of it was done
+	action    action // the machine's last action, without the parts already done
 	calling   sinkCall
 	streaming Streaming
 	decoder   decoder
@@ -32,24 +30,24 @@ type loop struct {
 	wired    wired                 // the source, if its bytes are read here; else nil
 	kind     *kindDecoder          // with wired
 	incoming *incoming             // a page that is being read
-	learning chan outcome[learned] // what the source says of itself; nil before it was asked
+	learning chan outcome[learned] // the source's answer on what it can do; nil before the question
 	presence presence              // of the source's resource
 
 	operation Operation         // the last request
 	page      page              // fetched and not yet written
-	pager     pager             // of the list that is under way
+	pager     pager             // of the present list
 	conn      *watchConn        // nil unless a stream or watch is open
-	ahead     *ahead            // nil unless a watch was asked for before its list is committed
-	recall    *recall           // nil unless a stream is open that may leave out objects
-	batch     []deltafifo.Delta // empty but while it is filled or written
-	tally     tally             // of a batch of changes that is written
-	objects   int               // in the full state that is under way
-	bytes     int64             // encoded, of these, as far as they are read here
-	cause     Cause             // of the full state that is under way, or that was asked for last
+	ahead     *ahead            // nil unless a watch was requested before the commit of its list
+	recall    *recall           // nil unless an open stream may leave out objects
+	batch     []deltafifo.Delta // empty, except while it is filled or written
+	tally     tally             // of the batch of changes being written
+	objects   int               // in the present full state
+	bytes     int64             // encoded size of these objects, if they are decoded here
+	cause     Cause             // of the present full state, or of the last one requested
 }
 
-// sinkCall says which call of the sink has not come back. One that never does has
-// ended its goroutine.
+// sinkCall names the call of the sink that has not returned. If listAndWatch is called again, that
+// call has ended its goroutine.
 type sinkCall uint8
 
 const (
@@ -58,7 +56,7 @@ const (
 	writeCall          // Write, or Resume
 )
 
-// listAndWatch does what the machine says until it says stop.
+// listAndWatch performs the machine's actions until the machine stops.
 func (l *loop) listAndWatch() {
 	if l.calling == otherCall {
 		l.calling = noCall
@@ -78,7 +76,7 @@ func (l *loop) listAndWatch() {
 	}
 }
 
-// outcome does the operation of the action, and returns what came of it.
+// outcome performs the operation of the action and returns the next input.
 func (l *loop) outcome() (in input, err error) {
 	if l.ctx.Err() == nil {
 		in, err = l.do(l.action)
@@ -97,8 +95,8 @@ func (l *loop) sinkFailed(err error) {
 	}
 }
 
-// step tells the machine what happened, for its next action. Err is what is
-// wrong, should the machine find that in is a failure.
+// step passes an input to the machine and stores its next action. Err explains the input if the
+// machine treats it as a failure.
 func (l *loop) step(in input, err error) {
 	l.times.retryAfter = 0
 	if err != nil {
@@ -127,7 +125,7 @@ func (l *loop) step(in input, err error) {
 	l.reportRequest(a)
 }
 
-// endFullState lets go of what a full state took. A stream goes on as a watch.
+// endFullState releases the memory of a full state. A stream continues as a watch.
 func (l *loop) endFullState() {
 	l.batch = nil
 	if l.conn != nil {
@@ -136,7 +134,7 @@ func (l *loop) endFullState() {
 	}
 }
 
-// do does the operation of a and returns what came of it.
+// do performs the operation of an action and returns the next input.
 func (l *loop) do(a action) (input, error) {
 	if a.op == doReceive {
 		return l.receive()
@@ -189,8 +187,7 @@ func (l *loop) wait(step int) input {
 	}
 }
 
-// perform does what is left of the action but for its operation. An error is the
-// sink's.
+// perform does the rest of the action up to its operation. It returns the sink's error.
 func (l *loop) perform() error {
 	a := &l.action
 	if a.abort {
@@ -212,7 +209,7 @@ func (l *loop) perform() error {
 		}
 		a.write = false
 	}
-	l.page = page{} // written, or not wanted
+	l.page = page{} // written, or not needed
 	if a.bookmark != "" {
 		if err := l.writeBookmark(a.bookmark); err != nil {
 			return err
@@ -235,7 +232,7 @@ func (l *loop) writeBookmark(version string) error {
 	return l.flush()
 }
 
-// callSink makes a call of the sink, but for those that write.
+// callSink calls the sink's Begin, Commit or Abort.
 func (l *loop) callSink(do func() error) error {
 	l.calling = otherCall
 	err := do()
@@ -246,21 +243,21 @@ func (l *loop) callSink(do func() error) error {
 	return nil
 }
 
-// addDelta returns a new delta at the end of the batch: to fill it in where it is
-// avoids a copy, which would be a good part of what an event costs to read.
+// addDelta appends an empty delta to the batch and returns it. Filling it in place saves a copy,
+// which would be a good part of an event's cost.
 func (l *loop) addDelta() *deltafifo.Delta {
 	l.batch = append(l.batch, deltafifo.Delta{})
 	return &l.batch[len(l.batch)-1]
 }
 
-// dropDelta takes back what addDelta has added last.
+// dropDelta removes the delta last added.
 func (l *loop) dropDelta() {
 	last := len(l.batch) - 1
 	l.batch[last] = deltafifo.Delta{}
 	l.batch = l.batch[:last]
 }
 
-// clearBatch empties the batch: what is in it was written, or is not wanted.
+// clearBatch empties the batch after it was written, or if it is not needed.
 func (l *loop) clearBatch() {
 	clear(l.batch)
 	l.batch = l.batch[:0]
@@ -280,8 +277,8 @@ func (l *loop) flush() error {
 	return nil
 }
 
-// write hands the batch to the sink. Where that has ended the goroutine before, the
-// sink goes on, if it can.
+// write passes the batch to the sink. If the sink has ended the goroutine during this batch, write
+// asks it to resume.
 func (l *loop) write() error {
 	if l.calling != writeCall {
 		l.calling = writeCall

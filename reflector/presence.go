@@ -16,24 +16,23 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/served"
 )
 
-// resourceSource is a [Source] that knows its resource, and has a client to ask whether the server
-// serves it.
+// resourceSource is a [Source] that knows its resource, and has a client to find out whether the
+// server serves it.
 type resourceSource interface {
-	// watchOver returns what watches over the resource, nil where no client can be asked.
-	// Nothing is asked yet.
+	// watchOver returns an observer of the resource, or nil if no client can find out. It sends no
+	// request yet.
 	watchOver(random func() float64) *served.Resource
-	// move has the source ask for the resource in a version, and tells whether it asked for
-	// another one.
+	// move makes the source request the resource in an API version, and reports whether that
+	// differs from the present one.
 	move(version string) bool
-	// isMoved tells whether the source has moved since the last full state was taken: what the
-	// sink holds is of another version.
+	// isMoved reports whether the source has moved since the last full state: the sink's objects
+	// are of another API version.
 	isMoved() bool
-	// stay takes note of a full state that was taken.
+	// stay is called after a full state was committed.
 	stay()
 }
 
-// resourceSourceOf returns the source that knows its resource: source itself, or what it wraps. It is nil
-// where there is none.
+// resourceSourceOf returns source as a resourceSource, or a source it wraps, or nil.
 func resourceSourceOf(source Source) resourceSource {
 	if known, ok := behind[resourceSource](source); ok {
 		return known
@@ -44,18 +43,18 @@ func resourceSourceOf(source Source) resourceSource {
 	return nil
 }
 
-// presence is what a reflector knows of whether the server has the resource.
+// presence tracks whether the server has the resource.
 type presence struct {
-	source   resourceSource   // nil where nobody can be asked
-	resource *served.Resource // made when the resource is missing for the first time
-	// holds says that the sink was written a full state: there are objects to be deleted
-	// where the resource is taken away.
+	source   resourceSource   // nil if nobody can be asked
+	resource *served.Resource // nil until the resource is missing for the first time
+	// holds is true after a full state: the sink has objects to delete if the resource is
+	// removed.
 	holds bool
-	// missing is since when the resource is missing, zero where it is there.
+	// missing is the time since which the resource is missing, or zero.
 	missing time.Time
 }
 
-// note takes note of what has happened, and of the phase that the machine is in now.
+// note follows an input and the machine's new phase.
 func (p *presence) note(in input, phase phase) {
 	if in.kind == inCommitted && p.source != nil {
 		p.source.stay()
@@ -73,9 +72,9 @@ func (p *presence) note(in input, phase phase) {
 	}
 }
 
-// provesPresence says that a watch has brought something, or lasted. That one was accepted
-// proves nothing: where a 404 follows as its first event, the resource would be tried again
-// and again without a pause.
+// provesPresence reports whether a watch has brought something, or has lasted. An accepted watch
+// proves nothing: its first event may be a 404, and the resource would be requested again and again
+// without a pause.
 func provesPresence(in input, phase phase) bool {
 	switch in.kind {
 	case inEvents, inBookmark:
@@ -86,8 +85,8 @@ func provesPresence(in input, phase phase) bool {
 	return false
 }
 
-// isMissing says that the server does not know the resource, and that somebody can be
-// asked about it. A server may refuse just a stream by a 404: the list that follows it tells.
+// isMissing reports whether the server does not know the resource, and somebody can be asked about
+// it. A 404 for a stream does not count, since servers refuse streams so: the following list decides.
 func (l *loop) isMissing(in input, err error) bool {
 	p := &l.presence
 	if in.kind != inFailed || l.operation == OpStream || !apierrors.IsNotFound(err) || p.source == nil {
@@ -99,8 +98,7 @@ func (l *loop) isMissing(in input, err error) bool {
 	return p.resource != nil
 }
 
-// await waits until the server is said to serve the resource, or until it is known to have been taken
-// away.
+// await waits until the server serves the resource, or until the resource is known to be removed.
 func (l *loop) await() (input, error) {
 	type end struct {
 		answer  served.Answer
@@ -122,17 +120,17 @@ func (l *loop) await() (input, error) {
 	}
 }
 
-// versioned is the source of a resource whose objects may be of any version, in the one that
-// the server serves.
+// versioned is a source that can read its resource in any API version; it uses one that the server
+// serves.
 type versioned struct {
-	resource schema.GroupVersionResource // as the user wants it
+	resource schema.GroupVersionResource // as requested by the user
 	client   func() served.Client
 	in       func(schema.GroupVersionResource) *takenSource
 	current  atomic.Pointer[inVersion]
 	moved    atomic.Bool
 }
 
-// inVersion is a resource in one version, and how to ask for it.
+// inVersion is a resource in one API version, and its source.
 type inVersion struct {
 	*takenSource
 	resource schema.GroupVersionResource
@@ -164,7 +162,7 @@ func (v *versioned) ask(ctx context.Context, o metav1.ListOptions, list bool) (a
 
 func (v *versioned) Streaming() Streaming { return v.current.Load().Streaming() }
 
-// Namespace returns the namespace that the source was made for.
+// Namespace returns the namespace the source is limited to.
 func (v *versioned) Namespace() string { return v.current.Load().Namespace() }
 
 func (v *versioned) objectKind() objectKind { return v.current.Load().objectKind() }
@@ -187,7 +185,7 @@ func (v *versioned) isMoved() bool { return v.moved.Load() }
 
 func (v *versioned) stay() { v.moved.Store(false) }
 
-// watchOver watches over the resource in the one version that the Go type is of.
+// watchOver observes the resource in the API version of the Go type only.
 func (s *restSource) watchOver(random func() float64) *served.Resource {
 	client := served.FromREST(s.client)
 	if client == nil {
@@ -202,11 +200,11 @@ func (s *restSource) isMoved() bool { return false }
 
 func (s *restSource) stay() {}
 
-// maxDocument is the most that is read of a document of discovery.
+// maxDocument bounds the size of a discovery document.
 const maxDocument = 16 << 20
 
-// documents gets discovery by a metadata client with [Wire] in its transport: the client itself
-// would drop what it gets. A document is what a resource without a name would be listed by.
+// documents gets discovery documents by a metadata client with [Wire] in its transport; the client
+// itself would drop the answer. A document has the path of a list of a resource without a name.
 func documents(c metadata.Interface) served.Documents {
 	return func(ctx context.Context, gv schema.GroupVersion) ([]byte, error) {
 		resource := gv.WithResource("")

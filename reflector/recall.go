@@ -12,30 +12,28 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Recaller is implemented by a [Sink] that can tell what it holds, so that a
-// transport may leave that out of a stream (see [Wire]). Recall returns
-// the object that is stored under a key, if it is what became of the server's
-// object of this UID and version; neither is ever empty. It may be called from any
+// Recaller is implemented by a [Sink] that can return its objects, so that a transport may leave
+// them out of a stream (see [Wire]). Recall returns the object stored under a key, if it was made
+// from the server's object of this UID and version; neither is ever empty. It may be called from any
 // goroutine, also after Run has returned, and must not block.
 //
-// What was left out is written to the sink all the same, in its place in the
-// order, with the object recalled and [deltafifo.Delta].Recalled set.
+// The reflector writes objects that were left out to the sink, too, in their place in the order,
+// with the recalled object and with [deltafifo.Delta].Recalled set.
 type Recaller interface {
 	Recall(key indexer.Key, uid, version string) (any, bool)
 }
 
-// omitter decides what is left out of a stream. The value of omitterKey in the
-// context of a request is one.
+// omitter chooses the objects to leave out of a stream. A request's context holds it under
+// omitterKey.
 type omitter interface {
-	// omit tells whether an object is to be left out. In its place is sent a
-	// bookmark that names it.
+	// omit reports whether to replace an object by a bookmark with its name.
 	omit(id) bool
 }
 
 type omitterKey struct{}
 
-// recall puts back what a transport has left out of a stream: the transport
-// asks omit, on its own goroutine, and the loop puts back in the same order.
+// recall restores the objects that a transport has left out of a stream. The transport calls omit,
+// on its own goroutine; the loop restores in the same order.
 type recall struct {
 	sink Recaller
 
@@ -44,8 +42,8 @@ type recall struct {
 	over    bool              // nothing more is left out
 }
 
-// recalling returns the context of a stream, which lets the transport leave out
-// what the sink holds, if the sink can tell.
+// recalling returns the context of a stream. If the sink is a Recaller, the context lets the
+// transport leave out objects.
 func (l *loop) recalling() context.Context {
 	l.recall = nil
 	sink, ok := l.sink.(Recaller)
@@ -73,9 +71,8 @@ func (r *recall) omit(o id) bool {
 	return true
 }
 
-// isPlaceholder tells whether an event stands for something that was left out: a
-// bookmark of a server names no object, and one that ends the initial state says
-// so in an annotation.
+// isPlaceholder reports whether an event stands for an object that was left out. A server's
+// bookmarks have no name, and the bookmark at the end of the initial state has an annotation.
 func (r *recall) isPlaceholder(e watch.Event) bool {
 	if r == nil || e.Type != watch.Bookmark {
 		return false
@@ -84,8 +81,7 @@ func (r *recall) isPlaceholder(e watch.Event) bool {
 	return m != nil && m.GetUID() != "" && len(m.GetAnnotations()) == 0
 }
 
-// restore makes the delta of the object that an event stands for: the first one
-// that was left out and has not been put back.
+// restore makes the delta for a placeholder: of the first object left out and not yet restored.
 func (r *recall) restore(d *deltafifo.Delta, e watch.Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,8 +95,8 @@ func (r *recall) restore(d *deltafifo.Delta, e watch.Event) error {
 	return nil
 }
 
-// end is told that a bookmark came, behind which nothing is left out. Nothing may
-// be missing before it.
+// end is called for a server's bookmark. It returns an error if an object left out before it was
+// not restored.
 func (r *recall) end() error {
 	if r == nil {
 		return nil

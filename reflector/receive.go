@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 )
 
-// asking returns what sends the request of a list or watch.
+// asking returns the function that sends the request of a list or watch.
 func (l *loop) asking(o metav1.ListOptions, list bool) func(context.Context) (answer, error) {
 	ask := func(ctx context.Context) (answer, error) { return askClient(ctx, l.source, o, list) }
 	if wired := l.wired; wired != nil {
@@ -25,8 +25,8 @@ func (l *loop) asking(o metav1.ListOptions, list bool) func(context.Context) (an
 	}
 }
 
-// receiving returns what begins to read the events of an answer. What the sink
-// holds already is not decoded in the initial state of a stream.
+// receiving returns the function that starts reading the events of an answer. In the initial state
+// of a stream, objects that the sink already holds are not decoded.
 func (l *loop) receiving(initial bool) func(context.Context, io.ReadCloser) *reception {
 	known := l.knowing()
 	if !initial {
@@ -38,8 +38,8 @@ func (l *loop) receiving(initial bool) func(context.Context, io.ReadCloser) *rec
 	}
 }
 
-// knowing returns what the sink tells of its objects; nil if it tells nothing, or
-// if equal versions prove nothing.
+// knowing returns the sink's Recall, or nil if the sink has none, or if equal versions do not mean
+// equal objects.
 func (l *loop) knowing() func(id) (any, bool) {
 	sink, ok := l.sink.(Recaller)
 	if !ok || l.machine.version == "" || l.machine.history.state == rolledBack {
@@ -48,7 +48,7 @@ func (l *loop) knowing() func(id) (any, bool) {
 	return func(o id) (any, bool) { return sink.Recall(o.key, o.uid, o.version) }
 }
 
-// openList asks for a page that is read as it arrives.
+// openList requests a page, which is then decoded while it arrives.
 func (l *loop) openList(r request) (input, error) {
 	ctx, cancel := context.WithTimeoutCause(l.ctx, l.listPatience(), ErrSilent)
 	known := l.knowing()
@@ -70,7 +70,7 @@ func (l *loop) openList(r request) (input, error) {
 	return l.receive()
 }
 
-// incoming is a page that is read as it arrives.
+// incoming is a page that is decoded while it arrives.
 type incoming struct {
 	*reception
 	request request
@@ -78,7 +78,7 @@ type incoming struct {
 	items   int
 }
 
-// receive takes the items of a page that have come, or its end.
+// receive takes the items of a page that have arrived, or its end.
 func (l *loop) receive() (input, error) {
 	p := l.incoming
 	select {
@@ -94,7 +94,7 @@ func (l *loop) receive() (input, error) {
 	}
 }
 
-// failed tells that a page broke off, or that nothing of it came.
+// failed returns the input for a page that broke off, or did not arrive.
 func (p *incoming) failed(err error) (input, error) {
 	if p.items > 0 {
 		return input{kind: inBroken}, silence(p.ctx, err)
@@ -102,7 +102,7 @@ func (p *incoming) failed(err error) (input, error) {
 	return input{kind: inFailed}, silence(p.ctx, err)
 }
 
-// received tells of the end of a page.
+// received returns the input for the end of a page.
 func (l *loop) received() (input, error) {
 	p := l.incoming
 	defer l.closePage()
@@ -126,7 +126,7 @@ func (l *loop) received() (input, error) {
 	return in, err
 }
 
-// closePage ends what is left of a page.
+// closePage closes the present page, if any.
 func (l *loop) closePage() {
 	if p := l.incoming; p != nil {
 		p.cancel()
@@ -135,10 +135,10 @@ func (l *loop) closePage() {
 	}
 }
 
-// leaveToClient has client-go's client decode all that is to come.
+// leaveToClient lets client-go's client decode from now on.
 func (l *loop) leaveToClient() { l.wired = nil }
 
-// silence says that it was the patience that ended, where it was.
+// silence returns [ErrSilent] if the request ended because of its patience, or err.
 func silence(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), ErrSilent) {
 		return fmt.Errorf("%w: %w", ErrSilent, err)
@@ -146,8 +146,8 @@ func silence(ctx context.Context, err error) error {
 	return err
 }
 
-// writeArrivals hands the items of a page that have come to the sink; none at the
-// end of the page.
+// writeArrivals passes the items of a page that have arrived to the sink; none at the end of the
+// page.
 func (l *loop) writeArrivals() error {
 	for p := &l.page; p.taken < len(p.arrivals); {
 		a := &p.arrivals[p.taken]

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// openWatch asks for the changes since a version, unless they were asked for already.
+// openWatch requests the changes since a version, unless openAhead has done so.
 func (l *loop) openWatch(version string) (input, error) {
 	if l.ahead == nil {
 		l.recall = nil
@@ -29,8 +29,7 @@ func watchOptions(version string) metav1.ListOptions {
 	return metav1.ListOptions{ResourceVersion: version}
 }
 
-// openStream asks for the full state, not older than version, and the changes
-// that follow it.
+// openStream requests the full state, not older than version, and the changes after it.
 func (l *loop) openStream(version string) (input, error) {
 	initial := true
 	w := l.newConn(l.recalling(), metav1.ListOptions{
@@ -41,8 +40,7 @@ func (l *loop) openStream(version string) (input, error) {
 	return l.opened(w.open())
 }
 
-// newConn returns a stream or watch that is not asked for yet, with the options that
-// both have.
+// newConn prepares a stream or watch, with the options common to both, without a request.
 func (l *loop) newConn(ctx context.Context, o metav1.ListOptions) *watchConn {
 	timeout := l.timeout()
 	seconds := int64(timeout / time.Second)
@@ -54,7 +52,7 @@ func (l *loop) newConn(ctx context.Context, o metav1.ListOptions) *watchConn {
 	return w
 }
 
-// opened keeps the stream or watch that was accepted.
+// opened stores a stream or watch if the server has accepted it.
 func (l *loop) opened(w *watchConn, in input, err error) (input, error) {
 	if in.kind == inOpened {
 		l.conn = w
@@ -62,17 +60,17 @@ func (l *loop) opened(w *watchConn, in input, err error) (input, error) {
 	return in, err
 }
 
-// ahead is a watch that is asked for before the list is committed which it follows.
+// ahead is a watch requested before the commit of the list it follows.
 type ahead struct {
 	conn *watchConn
-	done chan struct{} // closed when the outcome is there
+	done chan struct{} // closed when conn, in and err are set
 	in   input
 	err  error
 }
 
-// openAhead asks for the watch that follows a list, and waits a moment for it. Fakes
-// keep no history: what is deleted between a list and its watch is lost, and a test
-// goes on when the informer is synced.
+// openAhead requests the watch after a list, and waits a moment for it. Fakes keep no history: a
+// deletion between a list and its watch would be lost, and tests continue once the informer is
+// synced.
 func (l *loop) openAhead(version string) {
 	l.recall = nil
 	p := &ahead{conn: l.newConn(l.ctx, watchOptions(version)), done: make(chan struct{})}
@@ -90,7 +88,7 @@ func (l *loop) openAhead(version string) {
 	}
 }
 
-// closeAhead ends a watch that was asked for ahead and is not wanted.
+// closeAhead ends a watch that was requested ahead and is not needed.
 func (l *loop) closeAhead() {
 	if p := l.ahead; p != nil {
 		l.ahead = nil
@@ -102,12 +100,12 @@ func (l *loop) closeAhead() {
 	}
 }
 
-// read takes what is ready, up to a batch of events, and hands it to the sink.
-// It waits for the first change only. What is no change ends the batch before
-// it, and is an input of its own. A batch of events that are all to be skipped is
-// a failure: a full state makes good what they may have said.
+// read passes the events that are ready to the sink, at most maxBatch. It waits for the first
+// change only. A bookmark or an error ends the batch before it, and is an input of its own. If all
+// events of a batch are invalid, that is a failure: a full state makes up for what they may have
+// reported.
 func (l *loop) read() (input, error) {
-	if l.calling == writeCall { // and has ended the goroutine
+	if l.calling == writeCall { // the sink has ended the goroutine
 		return l.writeChanges()
 	}
 	w := l.conn
@@ -166,8 +164,8 @@ func change(t watch.EventType) deltafifo.Op {
 	}
 }
 
-// take adds a change to the batch. The version of one that is left out is not
-// noted: it counts as not seen.
+// take adds a change to the batch. A change that is left out counts as not seen: its version is
+// ignored.
 func (l *loop) take(op deltafifo.Op, a *arrival) {
 	l.bytes += int64(a.size)
 	d := l.addDelta()
@@ -185,10 +183,10 @@ func (l *loop) take(op deltafifo.Op, a *arrival) {
 	}
 }
 
-// tally is what a batch of changes comes to.
+// tally summarises a batch of changes.
 type tally struct {
 	changes, added, deleted int
-	version                 string // the last one
+	version                 string // of the last change
 }
 
 func tallyOf(batch []deltafifo.Delta) tally {
@@ -208,7 +206,7 @@ func tallyOf(batch []deltafifo.Delta) tally {
 	return t
 }
 
-// writeChanges hands the batch to the sink, which may change it.
+// writeChanges passes the batch to the sink, which may change it.
 func (l *loop) writeChanges() (input, error) {
 	if l.calling == noCall {
 		l.tally = tallyOf(l.batch)
@@ -225,8 +223,8 @@ func (l *loop) writeChanges() (input, error) {
 	return input{kind: inEvents, version: t.version, changed: t.added < t.changes}, nil
 }
 
-// streamed follows a batch of an initial state. Only what is Added belongs to
-// it for sure: a server that ignores what it was asked for may send changes for ever.
+// streamed follows the progress of an initial state. Only Added events certainly belong to it: a
+// server that ignores the request for an initial state may send other changes forever.
 func (l *loop) streamed(added int) {
 	if added > 0 {
 		l.conn.quiet = 0
@@ -237,7 +235,7 @@ func (l *loop) streamed(added int) {
 	}
 }
 
-// readBookmark reads an event that is no change: a bookmark, or an error. What cannot be read is skipped.
+// readBookmark handles a bookmark or an error event. It skips invalid events.
 func (l *loop) readBookmark(e watch.Event) (input, error) {
 	switch m := object.Meta(e.Object); {
 	case e.Type == watch.Error:
@@ -258,7 +256,7 @@ func (l *loop) readBookmark(e watch.Event) (input, error) {
 	return input{}, nil
 }
 
-// endOfWatch tells why there is nothing more to read.
+// endOfWatch returns the reason for the end of a stream or watch.
 func (l *loop) endOfWatch() (input, error) {
 	w := l.conn
 	in := input{kind: w.ended}
