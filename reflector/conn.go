@@ -9,29 +9,28 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// watchConn is a stream or watch: first asked for, then open.
+// watchConn is a stream or watch, from its request to its end.
 type watchConn struct {
 	ctx         context.Context
 	cancel      context.CancelCauseFunc
 	requestedAt time.Time
 	ask         func(context.Context) (answer, error)
 	receive     func(context.Context, io.ReadCloser) *reception
-	// patience is how long the server may bring nothing that counts, lasts how
-	// long a stream may take for its initial state.
+	// patience is how long the server may bring nothing; lasts, how long a stream may take for its
+	// initial state.
 	patience, lasts time.Duration
 
-	// Either the source's watch or, where the reflector reads the bytes itself,
-	// a reception brings what arrives.
+	// Events arrive through the source's watch or, if the reflector decodes them, a reception.
 	watch     watch.Interface
 	events    <-chan watch.Event
 	waiting   waiting
 	reception *reception
 	ready     []arrival // taken from either, and not returned yet
 	timer     *time.Timer
-	// remaining is how much longer the initial state of a stream may take.
+	// remaining is the time left for the initial state of a stream.
 	remaining time.Duration
-	// initial says that the initial state of a stream is not complete; quiet
-	// is the time spent in it waiting for events since the last that counted.
+	// initial is true while the initial state of a stream is incomplete; quiet is the time spent
+	// waiting since its last Added event.
 	initial bool
 	quiet   time.Duration
 	count   int // the events brought since the watch began
@@ -39,7 +38,7 @@ type watchConn struct {
 	err     error // why, with inFailed
 }
 
-// open asks for the watch, and tells what came of it.
+// open sends the request, and returns its result as an input.
 func (w *watchConn) open() (*watchConn, input, error) {
 	// Some proxies hold the answer back until there is an event, so it may take as long as one.
 	timer := time.AfterFunc(w.patience, func() { w.cancel(ErrSilent) })
@@ -75,7 +74,7 @@ func (w *watchConn) dial() (*watchConn, error) {
 	return w, nil
 }
 
-// batches is what a reception hands over; nil where there is none.
+// batches returns the batches of a reception; nil without one.
 func (w *watchConn) batches() <-chan []arrival {
 	if w.reception == nil {
 		return nil
@@ -86,8 +85,8 @@ func (w *watchConn) batches() <-chan []arrival {
 // unread puts back an arrival that was taken, to be returned next.
 func (w *watchConn) unread(a arrival) { w.ready = append([]arrival{a}, w.ready...) }
 
-// next returns an arrival that is ready or, where it may wait, one that is to
-// come. Where there is none, ended says why.
+// next returns an arrival that is ready or, with wait, the next one. If it returns none, ended is the
+// reason.
 func (w *watchConn) next(wait bool) (a arrival, ok bool) {
 	if len(w.ready) > 0 {
 		return w.pop(), true
@@ -154,13 +153,13 @@ func (w *watchConn) pop() arrival {
 	return a
 }
 
-// becomeWatch makes a watch of a stream whose initial state is complete.
+// becomeWatch turns a stream into a watch, after its initial state.
 func (w *watchConn) becomeWatch() {
 	w.initial, w.quiet, w.count = false, 0, 0
 }
 
-// close ends the watch. It waits a moment for the source to do so, and takes
-// meanwhile what the source may be stuck with.
+// close ends the watch. It waits a moment for the source to end it, and receives events meanwhile,
+// since the source may be blocked on one.
 func (w *watchConn) close() {
 	w.cancel(nil)
 	w.timer.Stop()

@@ -19,7 +19,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// objectKind says what a source brings, where the reflector decodes it itself.
+// objectKind describes a source's objects, if the reflector decodes them.
 type objectKind struct {
 	object reflect.Type            // such as *corev1.Pod
 	kind   schema.GroupVersionKind // empty where objects of any kind may come
@@ -31,8 +31,7 @@ var (
 	metadataType     = reflect.TypeFor[*metav1.PartialObjectMetadata]()
 )
 
-// kindDecoder makes objects of one kind out of their bytes: the same ones that
-// client-go's client of that kind makes.
+// kindDecoder decodes objects of one kind, with the same result as client-go's client.
 type kindDecoder struct {
 	objectKind
 	json     *jsondecode.Typed
@@ -44,7 +43,7 @@ type kindDecoder struct {
 	decoded  atomic.Uint64 // how many objects were, while they are timed
 }
 
-// sharing says what objects of a kind may share.
+// sharing configures the values that objects of a kind may share.
 type sharing struct {
 	table  *share.Table // nil: nothing
 	values bool         // more than strings
@@ -65,7 +64,7 @@ func newKindDecoder(k objectKind, s sharing, drop *fields.Set) *kindDecoder {
 	return d
 }
 
-// name tells the table of shared values which object comes next.
+// name passes the key of the next object to the table of shared values.
 func (d *kindDecoder) name(it item) {
 	if d.table.Watched() {
 		o, _ := it.identity()
@@ -73,8 +72,8 @@ func (d *kindDecoder) name(it item) {
 	}
 }
 
-// decode makes an object, of a list or else of a watch. [ErrUnexpected] and [ErrTable] say that it is none of
-// the kind; any other error, that it cannot be decoded.
+// decode decodes an object of a list, or of a watch if of is nil. [ErrUnexpected] and [ErrTable] mean
+// that it is of another kind; any other error, that it cannot be decoded.
 func (d *kindDecoder) decode(it item, of *listHead) (obj runtime.Object, err error) {
 	switch {
 	case d.loose != nil && it.format == formatJSON:
@@ -98,7 +97,7 @@ func (d *kindDecoder) decode(it item, of *listHead) (obj runtime.Object, err err
 	return obj, nil
 }
 
-// asObject shows what a decoder has made as the object that it is.
+// asObject converts a decoder's result.
 func asObject(decoded any, err error) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
@@ -106,8 +105,8 @@ func asObject(decoded any, err error) (runtime.Object, error) {
 	return decoded.(runtime.Object), nil // its type was looked at when the source was made
 }
 
-// unstructured decodes an object without a Go type. An item that does not say
-// of what kind it is has that of its list, which may stand behind the items.
+// unstructured decodes an object without a Go type. An item without a kind gets its kind from the
+// list, where it may come after the items.
 func (d *kindDecoder) unstructured(data []byte, of *listHead) (runtime.Object, error) {
 	fields, err := d.loose.Decode(data)
 	if err != nil {
@@ -127,9 +126,8 @@ func (d *kindDecoder) unstructured(data []byte, of *listHead) (runtime.Object, e
 	return u, nil
 }
 
-// typedJSON decodes an object with a Go type. As in client-go, an event's object
-// does not say of what kind it is, since its Go type does; an item of a list keeps
-// what it says.
+// typedJSON decodes an object with a Go type. As in client-go, the kind of an event's object is
+// cleared, and the item of a list keeps its kind.
 func (d *kindDecoder) typedJSON(data []byte, inList bool) (runtime.Object, error) {
 	obj, err := asObject(d.json.Decode(data))
 	if err != nil || inList {
@@ -144,7 +142,7 @@ func (d *kindDecoder) typedJSON(data []byte, inList bool) (runtime.Object, error
 	return obj, nil
 }
 
-// check refuses an event whose envelope names another kind.
+// check returns an error for an event of another kind.
 func (d *kindDecoder) check(it item) error {
 	if it.typeMeta == (metav1.TypeMeta{}) {
 		return nil
@@ -163,7 +161,7 @@ func (d *kindDecoder) checkKind(got metav1.TypeMeta) error {
 	return nil
 }
 
-// checkList refuses an answer that is no list of the kind.
+// checkList returns an error unless the answer is a list of the kind.
 func (d *kindDecoder) checkList(h listHead) error {
 	got := schema.FromAPIVersionAndKind(h.APIVersion, h.Kind)
 	want := d.kind
@@ -177,8 +175,7 @@ func (d *kindDecoder) checkList(h listHead) error {
 	return nil
 }
 
-// bookmark decodes a bookmark, of which only the metadata is of interest.
-// Nothing is left out of it.
+// bookmark decodes the metadata of a bookmark.
 func (d *kindDecoder) bookmark(it item) (runtime.Object, error) {
 	m := &metav1.PartialObjectMetadata{}
 	if err := it.unmarshal(m); err != nil {

@@ -6,11 +6,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// Event is one observable fact about a [Reflector], handed to
-// [Options].Observe. The set is sealed: the types are those of this file.
+// Event is one observable fact about a [Reflector], for [Options].Observe. The set is sealed: its
+// types are in this file.
 type Event interface{ reflectorEvent() }
 
-// Operation names the request that an event speaks of.
+// Operation is the kind of request an event is about.
 type Operation string
 
 // The operations of a reflector.
@@ -20,25 +20,25 @@ const (
 	OpWatch  Operation = "watch"
 )
 
-// Cause says why a full state was read.
+// Cause is the reason for reading a full state.
 type Cause string
 
 // The causes of full states.
 const (
-	CauseStart   Cause = "start"        // the reflector has just begun
-	CauseExpired Cause = "expired"      // the server does not serve the known version any more (410), or not yet
+	CauseStart   Cause = "start"        // the reflector has just started
+	CauseExpired Cause = "expired"      // the server no longer has the known version (410), or does not have it yet
 	CauseHistory Cause = "history"      // the server's history went back, or it serves another version of the kind
-	CauseSilence Cause = "silence"      // a watch brought nothing after an outage, or not what it had missed
+	CauseSilence Cause = "silence"      // a watch brought nothing after an outage, or not the missed changes
 	CauseFailure Cause = "failure"      // a watch, a stream or the sink failed
 	CauseServed  Cause = "served-again" // the server serves the resource again
 )
 
-// ErrorClass says what kind of error a request met, in few words that never grow in number.
+// ErrorClass is the kind of an error, from a small fixed set.
 type ErrorClass string
 
-// The classes of errors, as [ClassOf] tells them.
+// The classes of errors, see [ClassOf].
 const (
-	ErrorExpired      ErrorClass = "expired"      // 410, or a version that is not there yet
+	ErrorExpired      ErrorClass = "expired"      // 410, or a version the server does not have yet
 	ErrorBusy         ErrorClass = "busy"         // 429
 	ErrorForbidden    ErrorClass = "forbidden"    // 403
 	ErrorUnauthorized ErrorClass = "unauthorized" // 401
@@ -52,33 +52,30 @@ const (
 )
 
 type (
-	// Asked reports that a full state, or a watch, is asked for: the list or stream begins, or the
-	// watch. Listed ends a full state, WatchStarted the opening of a watch and WatchEnded the
-	// watch; Failed ends each of them too. Version is the one that is asked for, Cause why
-	// a full state is.
+	// Asked reports the request of a full state or a watch. Listed ends a full state,
+	// WatchStarted the opening of a watch, WatchEnded a watch, and Failed any of them. Version is
+	// the requested version, Cause the reason for a full state.
 	Asked struct {
 		Operation Operation
 		Cause     Cause // empty for a watch
 		Version   string
 	}
-	// Committing reports that a full state has come whole, and is about to be committed to the
-	// sink. Listed follows.
+	// Committing reports that a full state has arrived and is about to be committed to the sink.
+	// Listed follows.
 	Committing struct {
 		Operation Operation
 		Objects   int
 	}
-	// Paged reports one page of a list, or about a second's worth of a
-	// stream. Objects counts from the start of the list; Remaining is how
-	// many the server said are still to come, -1 where it did not say.
-	// Bytes is how much has come, as the server encoded it (without the compression of
-	// HTTP), 0 where the objects do not come through [Wire].
+	// Paged reports a page of a list, or about a second of a stream. Objects counts from the start
+	// of the full state. Remaining is the server's count of the objects to come, -1 if unknown.
+	// Bytes is the encoded size so far, before HTTP compression; 0 without [Wire].
 	Paged struct {
 		Operation Operation
 		Objects   int
 		Remaining int64
 		Bytes     int64
 	}
-	// Listed reports a full state that was committed to the sink.
+	// Listed reports the commit of a full state to the sink.
 	Listed struct {
 		Operation Operation
 		Cause     Cause
@@ -86,20 +83,19 @@ type (
 		Objects   int
 		Took      time.Duration
 	}
-	// WatchStarted reports a watch that the server accepted, or a stream whose
-	// initial state is complete and that goes on as a watch.
+	// WatchStarted reports that the server has accepted a watch, or that a stream continues as a
+	// watch after its initial state.
 	WatchStarted struct{ Version string }
-	// WatchEnded reports the end of a watch that was started, with the number
-	// of events it brought and the last version known. Reason is for people.
+	// WatchEnded reports the end of a watch, with the number of its events and the last known
+	// version. Reason is for people.
 	WatchEnded struct {
 		Version string
 		Events  int
 		Took    time.Duration
 		Reason  string
 	}
-	// Failed reports an error of a list or a watch, also one that came as an
-	// event in the stream, and one of the sink. Attempt counts the failures
-	// since the last healthy time.
+	// Failed reports an error of a list, of a watch (error events included), or of the sink.
+	// Attempt counts the failures since the last healthy time.
 	Failed struct {
 		Operation Operation
 		Class     ErrorClass
@@ -111,35 +107,33 @@ type (
 		Attempt int
 		Delay   time.Duration
 	}
-	// StreamRefused reports that the source does not stream its initial state:
-	// lists are used until Retry has passed.
+	// StreamRefused reports that the source does not stream its initial state. The reflector uses
+	// lists until Retry has passed.
 	StreamRefused struct {
 		Reason string
 		Retry  time.Duration
 	}
-	// HistoryWentBack reports a consistent state older than what was already
-	// known: the server's history is another one than before (an etcd restored
-	// from a snapshot). Everything is listed again and compared anew.
+	// HistoryWentBack reports a consistent state older than the known one: the server has another
+	// history, such as an etcd restored from a snapshot. All objects are listed and compared
+	// again.
 	HistoryWentBack struct{ From, To string }
-	// NotServed reports that the server does not know the resource: it is waited for from now
-	// on, and not asked for. Err wraps [ErrNotServed]. What is in the sink stays.
+	// NotServed reports that the server does not know the resource. The reflector waits for it, and
+	// requests it no more. Err wraps [ErrNotServed]. The sink keeps its objects.
 	NotServed struct{ Err error }
-	// Served reports that the resource is there again after a NotServed, Took being the time
-	// between. A Listed follows.
+	// Served reports, after a NotServed, that the server has the resource again. Took is the time
+	// between the two. Listed follows.
 	Served struct{ Took time.Duration }
-	// Withdrawn reports, after a NotServed, that the resource is known to have been taken away,
-	// and that a full state without objects was committed to the sink.
+	// Withdrawn reports, after a NotServed, that the resource was removed, and that an empty full
+	// state was committed to the sink.
 	Withdrawn struct{}
-	// HistoryUnknown reports, once, that full states come without a version, as
-	// those of some fakes: what is lost between a list and its watch goes
-	// unnoticed, and so does a server that was restored.
+	// HistoryUnknown reports, once, that full states have no version, as with some fakes. Changes
+	// lost between a list and its watch, and a restored server, then go unnoticed.
 	HistoryUnknown struct{}
-	// Skipped reports an object, or an event, that was left out since it is
-	// not what was asked for; Err names the object and both types. A thousand
-	// events in a row that are skipped end the watch, as a failure.
+	// Skipped reports an object or event that was left out because it is not of the requested
+	// kind; Err names the object and both types. A thousand in a row end the watch, as a failure.
 	Skipped struct{ Err error }
-	// Undecodable reports an object that could not be decoded. The sink was
-	// told of it as [deltafifo.Poisoned] or, if it is gone, as Deleted and Lost.
+	// Undecodable reports an object that could not be decoded. The sink gets it as
+	// [deltafifo.Poisoned] or, if it was deleted, as Deleted and Lost.
 	Undecodable struct {
 		Key indexer.Key
 		Err error

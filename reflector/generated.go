@@ -18,23 +18,20 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// connectAttempts is how often a request is sent that met a broken connection.
+// connectAttempts is the number of times a request is sent on broken connections.
 const connectAttempts = 10
 
-// generatedClient is what the clients that client-gen generates have in common
-// (gentype.Client).
+// generatedClient is the common part of the clients that client-gen generates (gentype.Client).
 type generatedClient interface {
 	GetClient() rest.Interface
 	GetNamespace() string
 }
 
-// FromGenerated returns the source that a generated client of a resource is,
-// like [From]. Where the client is client-go's own and speaks to a server, the
-// reflector sends the requests itself, by the client's own REST client, and reads
-// the objects out of the bytes of the answers: it decodes them faster, stores equal
-// values once ([Options].Unshared), and does not decode what the sink holds
-// already. A client that wraps one, a fake, or one that sends its requests in
-// another way is asked as by [From]. O is the type of the objects.
+// FromGenerated returns a source for a generated client of a resource, like [From]. If the client is
+// client-go's own, and speaks to a server, the reflector sends the requests itself, through the
+// client's REST client, and decodes the answers: that is faster, stores equal values once
+// ([Options].Unshared), and skips objects that the sink already holds. Other clients (wrappers,
+// fakes) are used as by [From]. O is the type of the objects.
 func FromGenerated[O, L runtime.Object](c Client[L], resource schema.GroupVersionResource) Source {
 	if !isGenerated(c) {
 		return From(c)
@@ -42,10 +39,9 @@ func FromGenerated[O, L runtime.Object](c Client[L], resource schema.GroupVersio
 	return fromREST[O](c, resource, true)
 }
 
-// FromCustomResource is [FromGenerated] for the generated client of a custom
-// resource, whoever has generated it. The objects must be of the kind by which
-// their Go type is called, and come as JSON. A client that does more with a list or a
-// watch than to send the request and to decode the answer must not be given.
+// FromCustomResource is [FromGenerated] for any generated client of a custom resource. The kind must
+// have the name of the Go type, and the answers must be JSON. The client's lists and watches must do
+// nothing beyond sending the request and decoding the answer.
 func FromCustomResource[O, L runtime.Object](c Client[L], resource schema.GroupVersionResource) Source {
 	return fromREST[O](c, resource, false)
 }
@@ -70,8 +66,7 @@ func fromREST[O, L runtime.Object](c Client[L], resource schema.GroupVersionReso
 	}
 }
 
-// isGenerated tells whether a client is one of client-go's own, and not a type
-// that embeds one.
+// isGenerated reports whether a client is client-go's own, and not a type that embeds it.
 func isGenerated(c any) bool {
 	return c != nil && strings.HasPrefix(packageOf(c), "k8s.io/client-go/kubernetes/typed/") && !strings.HasSuffix(packageOf(c), "/fake")
 }
@@ -100,7 +95,7 @@ func (s *restSource) ask(ctx context.Context, o metav1.ListOptions, list bool) (
 	return a, err
 }
 
-// askClient lets the client decode what comes.
+// askClient sends a request through the client, which decodes the answer.
 func askClient(ctx context.Context, source Source, o metav1.ListOptions, list bool) (a answer, err error) {
 	if list {
 		a.list, err = source.List(ctx, o)
@@ -110,8 +105,8 @@ func askClient(ctx context.Context, source Source, o metav1.ListOptions, list bo
 	return a, err
 }
 
-// request is the request that a generated client sends, but that the reflector hears
-// of a server that is too busy, and obeys it.
+// request builds the request of a generated client, with one difference: Retry-After is left to
+// the reflector.
 func (s *restSource) request(o metav1.ListOptions) *rest.Request {
 	r := s.client.Get().
 		MaxRetries(0).
@@ -128,9 +123,9 @@ func (s *restSource) request(o metav1.ListOptions) *rest.Request {
 	return r
 }
 
-// persistently sends a request again where the connection broke before there was an
-// answer, which Stream, other than Do and Watch, does not, and where the server is in
-// trouble and says when to ask again. One that is too busy is left to the reflector.
+// persistently repeats a request if the connection broke before the answer, or if a failing server
+// says when to try again. Do and Watch of client-go's request repeat it as well, but Stream does not.
+// A busy server (429) is left to the reflector.
 func persistently(ctx context.Context, watch bool, send func() (io.ReadCloser, error)) (body io.ReadCloser, err error) {
 	for attempt := 1; ; attempt++ {
 		body, err = send()
@@ -148,7 +143,7 @@ func persistently(ctx context.Context, watch bool, send func() (io.ReadCloser, e
 	}
 }
 
-// askAgain tells whether a request that failed is sent again, and when.
+// askAgain reports whether to repeat a failed request, and after which delay.
 func askAgain(err error, watch bool) (time.Duration, bool) {
 	var status apierrors.APIStatus
 	switch {
@@ -169,8 +164,8 @@ func connectionBroke(err error, watch bool) bool {
 		watch && utilnet.IsTimeout(err)
 }
 
-// watchError tells why the events of a watch ended. The end of the body, and what
-// a broken connection or a time-out makes of it, are regular: the watch is reopened.
+// watchError returns the error that ended a watch, or nil. The end of the body, a broken connection
+// and a time-out are no errors: the watch is reopened.
 func watchError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || connectionBroke(err, true) {
 		return nil

@@ -46,11 +46,11 @@ type wire struct{ next http.RoundTripper }
 
 var _ utilnet.RoundTripperWrapper = wire{}
 
-// WrappedRoundTripper returns the transport that does the work.
+// WrappedRoundTripper returns the inner transport.
 func (w wire) WrappedRoundTripper() http.RoundTripper { return w.next }
 
-// RoundTrip does the request, and gives the body of the answer to the reflector
-// that has put itself into the request's context.
+// RoundTrip sends the request. It gives the answer's body to the reflector in the request's context,
+// if there is one.
 func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := w.next.RoundTrip(r)
 	if err != nil {
@@ -71,7 +71,7 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// readable tells whether an answer is in a format that can be read here.
+// readable reports whether the reflector can decode the format of an answer.
 func readable(answer *http.Response) bool {
 	kind, _ := mediaType(answer)
 	return kind == runtime.ContentTypeJSON || kind == runtime.ContentTypeProtobuf
@@ -82,8 +82,8 @@ func streamsProtobuf(answer *http.Response) bool {
 	return kind == runtime.ContentTypeProtobuf && params["stream"] == "watch"
 }
 
-// mediaType returns the media type of what a server answers a request with; ""
-// where it refuses the request, or has encoded the answer in a further way.
+// mediaType returns the media type of an answer, or "" if the request failed, or if the answer has
+// another encoding on top.
 func mediaType(answer *http.Response) (kind string, params map[string]string) {
 	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Encoding") != "" {
 		return "", nil
@@ -95,7 +95,7 @@ func mediaType(answer *http.Response) (kind string, params map[string]string) {
 	return kind, params
 }
 
-// isStream tells whether a request asks for a stream of the initial state.
+// isStream reports whether a request is for a stream of the initial state.
 func isStream(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.URL.Query().Get("sendInitialEvents") == "true"
 }
@@ -103,11 +103,11 @@ func isStream(r *http.Request) bool {
 // delayKey is the key of a *delay in a request's context.
 type delayKey struct{}
 
-// delay is how long the server of a request wants to be left alone. The client would
-// obey that by itself, in silence, and the reflector take it for the server's.
+// delay is the Retry-After of an answer. The client would wait for it silently, and the reflector
+// would mistake that for a silent server.
 type delay struct{ seconds atomic.Int64 }
 
-// takes takes the delay out of an answer, so that the client returns the error.
+// takes removes the delay from an answer, so that the client returns the error.
 func (d *delay) takes(answer *http.Response) {
 	if answer.StatusCode != http.StatusTooManyRequests {
 		return
@@ -119,7 +119,7 @@ func (d *delay) takes(answer *http.Response) {
 	}
 }
 
-// wrap adds the delay to the error that the client has made of the answer.
+// wrap adds the delay to the client's error.
 func (d *delay) wrap(err error) error {
 	if seconds := d.seconds.Load(); err != nil && seconds > 0 {
 		return &delayedError{err, time.Duration(seconds) * time.Second}
@@ -130,7 +130,7 @@ func (d *delay) wrap(err error) error {
 // takeoverKey is the key of a *takeover in a request's context.
 type takeoverKey struct{}
 
-// takeover is a request of a reflector whose answer is to be read here, once.
+// takeover marks one request whose answer the reflector decodes.
 type takeover struct {
 	list    bool
 	path    string // what the path of the request ends in
@@ -138,18 +138,18 @@ type takeover struct {
 	body    chan *takenBody
 }
 
-// claims tells whether the reflector has marked a request. A mark is good for one request.
+// claims reports whether a request is the marked one. A mark is used once.
 func (t *takeover) claims(r *http.Request) bool {
 	return t.fits(r) && t.claimed.CompareAndSwap(false, true)
 }
 
-// fits tells whether a request is the one that was marked, or a repetition of it.
+// fits reports whether a request is the marked one or a repetition of it.
 func (t *takeover) fits(r *http.Request) bool {
 	watches := r.URL.Query().Get("watch")
 	return r.Method == http.MethodGet && (watches == "" || watches == "false") == t.list && strings.HasSuffix(r.URL.Path, t.path)
 }
 
-// takes takes a body over, and returns what the client gets in its place.
+// takes keeps a body for the reflector, and returns another body for the client.
 func (t *takeover) takes(body io.ReadCloser) io.ReadCloser {
 	taken := &takenBody{ReadCloser: body, released: make(chan struct{})}
 	t.body <- taken // has room for the one body
@@ -160,7 +160,7 @@ func (t *takeover) takes(body io.ReadCloser) io.ReadCloser {
 	return in
 }
 
-// takenBody is a body that a reflector reads. Closing it lets the client go on.
+// takenBody is a body read by the reflector. Closing it lets the client continue.
 type takenBody struct {
 	io.ReadCloser
 	once     sync.Once
@@ -177,12 +177,12 @@ func (b *takenBody) Close() error {
 	return err
 }
 
-// emptyList is what the client of a list reads.
+// emptyList is the client's answer to a list.
 const emptyList = `{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadataList","metadata":{},"items":[]}`
 
-// standIn is the body that a client gets in place of one that was taken over: a
-// list without items, or a watch without events. It comes when the reflector is done
-// with the other body, so the client's own request lasts as long as the reading.
+// standIn is the body that the client gets instead: a list without items, or a watch without events.
+// It yields nothing until the reflector has closed the real body, so that the client's request lasts
+// as long as the reading.
 type standIn struct {
 	taken *takenBody
 	text  strings.Reader
@@ -193,7 +193,7 @@ func (s *standIn) Read(p []byte) (int, error) {
 	return s.text.Read(p)
 }
 
-// Close is called by the client: when it is done, or when its request has ended.
+// Close is called by the client when it is done, or when its request has ended.
 func (s *standIn) Close() error {
 	s.taken.once.Do(func() { close(s.taken.released) })
 	return s.taken.ReadCloser.Close()
