@@ -12,10 +12,10 @@ import (
 
 // The sources of this client do not decode, when they list again, what the
 // informers have already.
-func ExampleSkipUnchanged() {
+func ExampleWire() {
 	config := &rest.Config{Host: "https://127.0.0.1:6443"} // or that of your cluster
 	config.ContentType = runtime.ContentTypeProtobuf
-	config.Wrap(reflector.SkipUnchanged)
+	config.Wrap(reflector.Wire)
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		fmt.Println(err)

@@ -14,33 +14,25 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// Wire wraps the transport of client-go's dynamic and metadata clients, so that
-// a reflector reads the bytes of their lists and watches itself:
+// Wire wraps the transport of client-go's dynamic and metadata clients, so that a reflector decodes
+// their lists and watches itself:
 //
 //	config.Wrap(reflector.Wire)
 //	client, err := dynamic.NewForConfig(config)
 //
-// Objects are then decoded one by one as they arrive, equal values are stored
-// once ([Decoding]), and what the sink holds already is not decoded at
-// all. It takes over the answers to requests of [FromDynamic], [FromMetadata] and
-// [FromControllerRuntime] alone; the factories use the first two. All other requests of the client pass through
-// untouched.
+// The reflector then decodes objects one by one as they arrive, stores equal values once
+// ([Decoding]), and skips objects that the sink already holds. Wire takes over only requests of
+// [FromDynamic], [FromMetadata] and [FromControllerRuntime]; the factories use the first two. All
+// other requests pass through unchanged.
 //
-// Of any other source, such as a cache.ListWatch, it leaves out of a stream in
-// protobuf the objects that the sink holds already: a client that has read such
-// an answer may do with it what it likes, so it is not taken over. The source has to
-// pass its context on to the client for that.
+// For other sources, such as a cache.ListWatch, Wire leaves objects that the sink already holds out
+// of a protobuf stream. It does not take the answer over, since the client may use it in other ways.
+// The source must pass its context on to the client for this.
 //
-// A server that is too busy, and says for how long (Retry-After), is obeyed by the
-// reflector, which tells of it, instead of by the client.
+// If a busy server sends Retry-After, the reflector obeys and reports it, instead of the client.
 //
 // Clients of the built-in kinds need no transport, see [FromGenerated].
 func Wire(next http.RoundTripper) http.RoundTripper { return wire{next} }
-
-// SkipUnchanged is [Wire].
-//
-// Deprecated: use Wire.
-func SkipUnchanged(next http.RoundTripper) http.RoundTripper { return Wire(next) }
 
 type wire struct{ next http.RoundTripper }
 

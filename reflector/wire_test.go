@@ -95,7 +95,7 @@ func relists(t *testing.T, config *rest.Config, sink *rememberer) []deltafifo.De
 	return sink.written()
 }
 
-func TestSkipUnchangedPutsBackWhatTheSinkHolds(t *testing.T) {
+func TestWirePutsBackWhatTheSinkHolds(t *testing.T) {
 	var held []*corev1.Pod
 	var sent []watch.Event
 	for i := range 300 {
@@ -113,7 +113,7 @@ func TestSkipUnchangedPutsBackWhatTheSinkHolds(t *testing.T) {
 			for _, d := range relists(t, config, newRememberer(held...)) {
 				require.False(t, d.Recalled, "nothing is left out but by the transport")
 			}
-			config.Wrap(SkipUnchanged)
+			config.Wrap(Wire)
 			deltas := relists(t, config, newRememberer(held...))
 			require.Len(t, deltas, len(held))
 			for i, d := range deltas {
@@ -132,10 +132,10 @@ func TestSkipUnchangedPutsBackWhatTheSinkHolds(t *testing.T) {
 
 // What is not a stream in plain protobuf stays as it is: here, a content
 // encoding that the transport does not know.
-func TestSkipUnchangedLeavesOtherAnswersAlone(t *testing.T) {
+func TestWireLeavesOtherAnswersAlone(t *testing.T) {
 	sink := newRememberer(somePod("a", "1"))
 	config := connection{encoding: "x-none"}.streams(t, encoded(t, watch.Event{Type: watch.Added, Object: somePod("a", "1")}, endOfState("9")))
-	config.Wrap(SkipUnchanged)
+	config.Wrap(Wire)
 	deltas := relists(t, config, sink)
 	require.Len(t, deltas, 1)
 	require.False(t, deltas[0].Recalled)
@@ -163,12 +163,12 @@ type refuser struct{ err error }
 
 func (r refuser) RoundTrip(*http.Request) (*http.Response, error) { return nil, r.err }
 
-func TestSkipUnchangedPassesErrorsOn(t *testing.T) {
+func TestWirePassesErrorsOn(t *testing.T) {
 	refused := refuser{errors.New("refused")}
 	ctx := context.WithValue(t.Context(), omitterKey{}, &knows{})
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1", nil)
 	require.NoError(t, err)
-	_, err = SkipUnchanged(refused).RoundTrip(request) //nolint:bodyclose // there is none
+	_, err = Wire(refused).RoundTrip(request) //nolint:bodyclose // there is none
 	require.ErrorIs(t, err, refused.err)
 	require.Equal(t, refused, wire{refused}.WrappedRoundTripper())
 }
@@ -190,12 +190,12 @@ func (s *ofMetadata) Commit(context.Context, string) error {
 }
 
 // Metadata clients ask for protobuf by themselves.
-func TestSkipUnchangedOfMetadata(t *testing.T) {
+func TestWireOfMetadata(t *testing.T) {
 	kind := metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadata"}
 	held := &metav1.PartialObjectMetadata{TypeMeta: kind, ObjectMeta: metav1.ObjectMeta{Name: "n", UID: types.UID("u"), ResourceVersion: "3"}}
 	end := &metav1.PartialObjectMetadata{TypeMeta: kind, ObjectMeta: endOfState("9").Object.(*corev1.Pod).ObjectMeta}
 	config := connection{}.streams(t, encodedAs(t, protobuf(t).Serializer, watch.Event{Type: watch.Added, Object: held}, watch.Event{Type: watch.Bookmark, Object: end}))
-	config.Wrap(SkipUnchanged)
+	config.Wrap(Wire)
 	client, err := metadata.NewForConfig(config)
 	require.NoError(t, err)
 	sink := &ofMetadata{held: held, committed: make(chan struct{}, 1)}

@@ -64,8 +64,8 @@ var disguises = [4]func(*corev1.Pod){
 // An informer that relists again and again, with streams that break off and runs
 // that end, comes to hold what the server does, as do its handlers, and
 // transforms nothing twice. What it recalls it does not transform again.
-func TestSkipUnchangedLosesNothing(t *testing.T) {
-	var transformed [2][4]atomic.Int64 // without SkipUnchanged and with it, in each disguise
+func TestWireLosesNothing(t *testing.T) {
+	var transformed [2][4]atomic.Int64 // without Wire and with it, in each disguise
 	for seed := range uint64(60) {
 		for i, skip := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) { relistALot(t, seed, skip, &transformed[i][seed%4]) })
