@@ -109,24 +109,24 @@ const (
 	doStop              // end
 )
 
-// request says which full state, page or watch is asked for.
+// request is a request of a full state, a page or a watch.
 type request struct {
 	version string
 	token   string
 	limit   int64
 }
 
-// action is what to do next: what is set of the first block, in its order;
-// then op, whose outcome is the next input. Should the sink refuse begin,
-// write or bookmark, the outcome is inSinkFailed and op is not done.
+// action says what to do next: the set fields of the first block, in their order, and then op. The
+// result of op is the next input. If the sink fails in begin, write or bookmark, the next input is
+// inSinkFailed, and op is not performed.
 type action struct {
 	close    bool   // close the stream or watch that is open
-	abort    bool   // drop the full state that was begun
+	abort    bool   // abort the full state
 	begin    bool   // begin a full state, of history
-	write    bool   // write what came of the page
+	write    bool   // write the items of the page
 	bookmark string // write a bookmark
-	caughtUp bool   // write one without a version
-	followed bool   // doStop: the sink follows the source, so that another reflector may go on from there
+	caughtUp bool   // write a bookmark without a version
+	followed bool   // doStop: the sink is up to date, so that another reflector may resume
 
 	history History
 	op      op
@@ -134,29 +134,28 @@ type action struct {
 	attempt int     // doWait: the step of the back-off, from 1
 
 	failed         bool // a failure to report
-	streamDisabled bool // streams are given up for the time being, to be reported
+	streamDisabled bool // streams are given up for a while, to be reported
 	rolledBack     bool // a history that went back, to be reported
 	historyUnknown bool // the first full state without a version, to be reported
 }
 
-// history is what is known of the server's history. It lives as long as the
-// reflector.
+// history tracks the server's history. It lives as long as the reflector.
 type history struct {
 	state    historyState
 	versions versioning
 }
 
-// versioning says whether full states have versions.
+// versioning tracks whether full states have versions.
 type versioning uint8
 
 const (
 	versionsUnseen versioning = iota // none was committed
-	versionsAbsent                   // none of them had one, which was reported
-	versionsKnown                    // one had: a list without is not the server's answer (D26)
+	versionsAbsent                   // no committed full state had a version; this was reported
+	versionsKnown                    // one had a version: a list without one is not the server's answer (D26)
 )
 
-// historyState says how full states are asked for. Each one that is committed
-// makes the history known.
+// historyState decides how full states are requested. The commit of a full state makes the history
+// known.
 type historyState uint8
 
 const (
@@ -165,78 +164,76 @@ const (
 	rolledBack                     // at "", by a list: the history went back, and a new one begins; or the objects come in another form
 )
 
-// server is what the answers have shown of the server. It lives as long as the
-// reflector, but for watchListDisabled.
+// server tracks what the answers have shown about the server. It lives as long as the reflector,
+// except watchListDisabled.
 type server struct {
-	// pagesAt0 says that even lists at "0" come in pages: there is no watch
-	// cache that a limit would bypass (B46).
+	// pagesAt0: even lists at "0" come in pages, so there is no watch cache for a limit to bypass
+	// (B46).
 	pagesAt0 bool
-	// bookmarks says that a bookmark has come.
+	// bookmarks: a bookmark has arrived.
 	bookmarks bool
-	// watchListDisabled says that streams are not tried for ten minutes.
+	// watchListDisabled: streams are not tried for ten minutes.
 	watchListDisabled bool
 }
 
-// failures is what went wrong. A healthy time ends the first three.
+// failures tracks failures. A healthy time resets the first three fields.
 type failures struct {
 	count, waits int
-	// freeRelistUsed says that the one relist without a wait was used up.
+	// freeRelistUsed: the one relist without a wait was used.
 	freeRelistUsed bool
-	// lastWatchShort says that the last watch brought something, and yet ended
-	// within a second. A healthy time does not end it, or short watches would
-	// follow each other without a pause.
+	// lastWatchShort: the last watch brought something, and yet ended within a second. A healthy
+	// time does not reset it; otherwise short watches would follow each other without a pause.
 	lastWatchShort bool
-	// listBroke says that a list broke off within its items: lists are asked for
-	// in pages, until a full state is committed.
+	// listBroke: a list broke off within its items. Lists are requested in pages until a full
+	// state is committed.
 	listBroke bool
 }
 
-// watchFacts is what is known of the stream or watch that is open or asked for.
-// Each request begins with a new one, which inherits the proof.
+// watchFacts are facts about the open or requested stream or watch. Each request begins with new
+// ones, which inherit the proof.
 type watchFacts struct {
 	active bool // it brought something
-	// ordered says that the watch is past the unordered Added events that it
-	// begins with where it was opened at no version (B63).
+	// ordered: the watch is past the unordered Added events at the beginning of a watch without a
+	// version (B63).
 	ordered bool
 	proof   proof
-	// reopened says that the watch follows one that the server closed. If it was
-	// slow to open too, it follows an outage: a client may try again by itself
-	// until the server is back, and no failure is seen here.
+	// reopened: the watch follows one that the server closed. If it also opened slowly, there was
+	// an outage: a client may retry by itself until the server is back, and the reflector sees
+	// no failure.
 	reopened bool
 }
 
-// proof says whether the server has confirmed the version that a watch was opened at.
+// proof tracks whether the server has confirmed the version of a watch.
 type proof uint8
 
 const (
 	confirmed proof = iota
-	// unconfirmed: no event or bookmark has come since an outage, or since a watch
-	// fell silent. The server may have been set back meanwhile: it takes a version of
-	// the future then, and falls silent (D23).
+	// unconfirmed: no event or bookmark has arrived since an outage, or since a watch fell silent.
+	// The server may have been restored meanwhile: it then accepts a version from the future, and
+	// falls silent (D23).
 	unconfirmed
-	// resumed: the reflector began with the watch, which still has to bring what has
-	// changed before. A bookmark stands behind that, an event does not; where none comes,
-	// a pause has to do, and the watch is unconfirmed then.
+	// resumed: the reflector began with this watch, which still has to bring the earlier changes.
+	// A bookmark proves that they have arrived, an event does not. Without a bookmark, a pause is
+	// taken for their end, and the watch is unconfirmed then.
 	resumed
 )
 
-// machine decides what a reflector does next. It is a value without clocks,
-// locks or I/O: step takes what happened and returns what to do.
+// machine decides what a reflector does next. It is a value without clocks, locks or I/O: step takes
+// an input and returns an action.
 type machine struct {
-	// pageSize, streaming and resumes never change once the source is known:
-	// [Options].PageSize, whether the source may be asked for streams, and whether
-	// a watch from the version that the sink is at comes first.
+	// These do not change once the source is known: [Options].PageSize, whether streams may be
+	// requested, and whether a watch from the sink's version comes first.
 	pageSize  int64
 	streaming Streaming
 	resumes   bool
 
 	phase   phase
-	request request // the last one made
-	// origin is the version that the first page of a list was asked for, and
-	// listed the version that it came with.
+	request request // the last request
+	// origin is the requested version of a list's first page, and listed the version of the
+	// answer.
 	origin, listed string
-	// version is the newest one up to which the sink knows everything.
-	// Invariant: it never goes back, but by the commit of a new history.
+	// version is the newest version up to which the sink has all changes.
+	// Invariant: it goes back only with the commit of a new history.
 	version string
 
 	history  history
@@ -245,11 +242,11 @@ type machine struct {
 	watch    watchFacts
 }
 
-// cell is what an input means in a phase.
+// cell handles an input in a phase.
 type cell func(*machine, input) action
 
-// table is the machine: what each input means in each phase. An input that has
-// no cell cannot come. inSinkFailed and inStop mean the same in all phases.
+// table is the machine: it has a cell for each phase and input. An input without a cell cannot
+// happen. inSinkFailed and inStop are handled alike in all phases.
 //
 // The cells, with "fail" for: count the failure and report it; "relist" for
 // openingStream if the source streams, streams are not disabled and the history
@@ -329,9 +326,8 @@ var table = [phases][inputs]cell{
 	stopped:          {},
 }
 
-// step takes what happened and returns what to do. A phase that is left with a
-// connection or a full state under way has it closed or aborted, and a full state
-// begins with the first phase that has one.
+// step takes an input and returns an action. Leaving a phase closes its connection, and aborts its
+// full state; a full state begins with the first phase that has one.
 func (m *machine) step(in input) action {
 	m.timePassed(in)
 	before := m.phase
@@ -361,7 +357,7 @@ func (m *machine) next(in input) action {
 	return table[m.phase][in.kind](m, in)
 }
 
-// timePassed forgets what has had its time.
+// timePassed resets facts that have expired.
 func (m *machine) timePassed(in input) {
 	if in.healthy {
 		m.failures.count, m.failures.waits, m.failures.freeRelistUsed = 0, 0, false
@@ -371,9 +367,9 @@ func (m *machine) timePassed(in input) {
 	}
 }
 
-// beginsHistory says that equal versions prove nothing in the full state that
-// begins. The version of a list that is read as it arrives may come behind its
-// items: where none is known yet, there is nothing that it could be compared with.
+// beginsHistory reports whether equal versions do not mean equal objects in the new full state. The
+// version of a list may arrive after its items; without a known version there is nothing to compare
+// it with.
 func (m *machine) beginsHistory(in input) bool {
 	switch {
 	case m.history.state == rolledBack:
@@ -387,7 +383,7 @@ func (m *machine) beginsHistory(in input) bool {
 	}
 }
 
-// begin opens a watch where the sink was left, or else asks for a full state.
+// begin resumes with a watch from the sink's version, or requests a full state.
 func (m *machine) begin(in input) action {
 	if !m.resumes || m.history.state != known {
 		return m.start(in)
@@ -398,7 +394,7 @@ func (m *machine) begin(in input) action {
 
 func (m *machine) start(input) action { return m.relist(action{}) }
 
-// startSilent waits on: the source may be in the making.
+// startSilent keeps waiting: the source may be under construction.
 func (m *machine) startSilent(input) action {
 	a := m.fail()
 	a.op = doLearn
@@ -407,13 +403,13 @@ func (m *machine) startSilent(input) action {
 
 func (m *machine) startFailed(input) action { return m.waitToList(m.fail()) }
 
-// items has the items of a list written that is read as it arrives.
+// items writes items of a list that is decoded while it arrives.
 func (m *machine) items(input) action {
 	m.phase = paging
 	return action{write: true, op: doReceive}
 }
 
-// page has a page written, and asks for the next one or commits the list.
+// page writes a page, and requests the next page or commits the list.
 func (m *machine) page(in input) action {
 	first := m.request.token == ""
 	switch {
@@ -433,8 +429,8 @@ func (m *machine) page(in input) action {
 	return m.ask(a, paging, doList, request{token: in.token, limit: m.request.limit})
 }
 
-// versionIsDue says that a page without a version is not the server's answer, but
-// that of something between the server and its client: it would empty the store.
+// versionIsDue reports whether a page must have a version. A page without one then comes from
+// something between server and client, and would empty the store.
 func (m *machine) versionIsDue() bool {
 	if m.request.token != "" {
 		return m.listed != ""
@@ -442,7 +438,7 @@ func (m *machine) versionIsDue() bool {
 	return m.history.versions == versionsKnown
 }
 
-// listFailed asks for the list at "" where it was refused for its version.
+// listFailed requests the list at "" if the server refused its version.
 func (m *machine) listFailed(in input) action {
 	a := m.fail()
 	if in.unavailable() && m.request.version != "" || in.class == classInvalid && m.asksForServersVersion() {
@@ -452,8 +448,7 @@ func (m *machine) listFailed(in input) action {
 	return m.waitToList(a)
 }
 
-// pageFailed asks for one list without pages where the token expired: the
-// version did not (B48).
+// pageFailed requests the list without pages if the token expired, since the version did not (B48).
 func (m *machine) pageFailed(in input) action {
 	a := m.fail()
 	if in.class == classExpired && m.request.limit != 0 {
@@ -477,7 +472,7 @@ func (m *machine) streamEvents(input) action {
 	return action{op: doRead}
 }
 
-// streamBookmark commits the initial state that the bookmark ends.
+// streamBookmark commits the initial state at its final bookmark.
 func (m *machine) streamBookmark(in input) action {
 	m.confirm()
 	m.server.bookmarks = true
@@ -493,8 +488,8 @@ func (m *machine) streamBookmark(in input) action {
 
 func (m *machine) streamClosed(input) action { return m.disableStreams(m.fail()) }
 
-// streamSilent gives up streams. That a source which may be one that cannot stream
-// brings nothing at all is no failure.
+// streamSilent gives up streams. It is no failure if a source that may be unable to stream brings
+// nothing at all.
 func (m *machine) streamSilent(input) action {
 	switch {
 	case m.watch.proof == unconfirmed:
@@ -506,8 +501,8 @@ func (m *machine) streamSilent(input) action {
 	}
 }
 
-// streamFailed gives up streams where something is wrong with them. That a server
-// does not know of them is no failure: it says so when it is asked.
+// streamFailed gives up streams after an error. It is no failure if a server does not know streams,
+// and says so.
 func (m *machine) streamFailed(in input) action {
 	if m.phase == openingStream && in.class == classInvalid {
 		return m.disableStreams(action{})
@@ -555,7 +550,7 @@ func (m *machine) watchOpened(in input) action {
 	return action{op: doRead}
 }
 
-// watchEvents notes the version of a batch that the sink took.
+// watchEvents takes over the version of a batch from the sink.
 func (m *machine) watchEvents(in input) action {
 	m.confirm()
 	m.watch.ordered = m.watch.ordered || in.changed
@@ -577,9 +572,9 @@ func (m *machine) watchBookmark(in input) action {
 	return action{bookmark: in.version, op: doRead}
 }
 
-// watchClosed reopens a watch where it ended, and at once: but one that brought
-// nothing within its second has failed, and the second one in a row that ended
-// within its second waits, so that no server can make this a hot loop.
+// watchClosed reopens a watch at once from its last version. But a watch that ended within a second
+// without an event has failed, and after two watches in a row that ended within a second the next one
+// waits, so that no server can cause a hot loop.
 func (m *machine) watchClosed(in input) action {
 	if in.short && !m.watch.active {
 		return m.waitToList(m.fail())
@@ -594,12 +589,11 @@ func (m *machine) watchClosed(in input) action {
 	return a
 }
 
-// watchSilent reopens a watch. It may have been half-open, and the server set back
-// behind it. But fakes, which neither stream nor send bookmarks, are silent by
-// nature.
+// watchSilent reopens a watch. Its connection may have been half-open, and the server restored
+// meanwhile. Fakes, which neither stream nor send bookmarks, are silent by nature.
 func (m *machine) watchSilent(in input) action {
 	switch {
-	case in.slow: // what has changed since may be on its way for ever
+	case in.slow: // the earlier changes may never end
 		return m.distrust()
 	case m.watch.proof == resumed && m.phase == watching:
 		m.watch.proof = unconfirmed
@@ -632,8 +626,8 @@ func (m *machine) waitedToWatch(input) action {
 	return m.openWatch(action{})
 }
 
-// await waits for the resource instead of asking for it. That it is missing proves
-// nothing: what the sink holds stays.
+// await waits for the resource instead of requesting it. The sink keeps its objects, since a missing
+// resource proves nothing.
 func (m *machine) await(a action) action {
 	m.phase = absent
 	m.watch.proof = min(m.watch.proof, unconfirmed) // a full state follows, or an empty one
@@ -641,9 +635,8 @@ func (m *machine) await(a action) action {
 	return a
 }
 
-// isServed asks for a full state from etcd: what a cache has may be of a definition
-// that was deleted. Objects of another version are other objects, of whatever
-// resourceVersion.
+// isServed requests a full state from etcd, since a cache may have objects of a deleted definition.
+// Objects of another API version are other objects, whatever their resourceVersion.
 func (m *machine) isServed(in input) action {
 	m.expire()
 	if in.moved {
@@ -654,7 +647,7 @@ func (m *machine) isServed(in input) action {
 	return m.relist(action{})
 }
 
-// withdraw empties the sink by a full state without objects.
+// withdraw commits an empty full state.
 func (m *machine) withdraw(input) action { return m.commit(action{}, withdrawing, m.version) }
 
 func (m *machine) withdrawn(input) action { return m.await(action{}) }
@@ -663,7 +656,7 @@ func (m *machine) isUnknowable(input) action { return m.waitToList(action{}) }
 
 func (m *machine) awaitFailed(input) action { return m.waitToList(m.fail()) }
 
-// confirm says that the stream or watch brought something.
+// confirm records that the stream or watch brought something.
 func (m *machine) confirm() {
 	m.watch.active = true
 	if m.watch.proof == unconfirmed {
@@ -671,14 +664,14 @@ func (m *machine) confirm() {
 	}
 }
 
-// distrust asks for a full state at "", since nothing has confirmed the version.
+// distrust requests a full state at "", since nothing has confirmed the version.
 func (m *machine) distrust() action {
 	m.watch.proof = confirmed
 	m.expire()
 	return m.relist(action{})
 }
 
-// expire says that the known version is not served.
+// expire records that the server does not have the known version.
 func (m *machine) expire() {
 	if m.history.state == known {
 		m.history.state = expired
@@ -691,21 +684,20 @@ func (m *machine) rollBack() action {
 	return action{rolledBack: true}
 }
 
-// fail counts a failure, to be reported.
+// fail counts and reports a failure.
 func (m *machine) fail() action {
 	m.failures.count++
 	return action{failed: true}
 }
 
-// disableStreams gives up streams for the time being: a list follows in the same
-// cycle.
+// disableStreams gives up streams for a while. A list follows at once.
 func (m *machine) disableStreams(a action) action {
 	m.server.watchListDisabled, a.streamDisabled = true, true
 	return m.list(a)
 }
 
-// relistSoon asks for a full state: at once the first time since the last
-// healthy time, after a back-off from then on (D9).
+// relistSoon requests a full state: the first time since the last healthy time at once, and after a
+// back-off from then on (D9).
 func (m *machine) relistSoon(a action) action {
 	if m.failures.freeRelistUsed {
 		return m.waitToList(a)
@@ -714,9 +706,8 @@ func (m *machine) relistSoon(a action) action {
 	return m.relist(a)
 }
 
-// relist asks for a full state, as a stream where that is possible. A new
-// history is listed, so that nothing of it depends on what is in caches. What a
-// resumed watch has still to bring is part of the full state.
+// relist requests a full state, as a stream if possible. A new history is listed, so that it does not
+// depend on caches. The full state includes the changes a resumed watch still had to bring.
 func (m *machine) relist(a action) action {
 	m.watch.proof = min(m.watch.proof, unconfirmed)
 	if m.streaming != StreamingUnsupported && !m.server.watchListDisabled && m.history.state != rolledBack {
@@ -734,9 +725,8 @@ func (m *machine) stream(a action) action {
 	return m.ask(a, openingStream, doStream, r)
 }
 
-// list asks for the first page of a list. "" makes the server read etcd, which
-// is asked for pages; any other version is served from its watch cache, but only
-// without a limit, which "0" alone may carry (B44).
+// list requests the first page of a list. At "" the server reads etcd, by pages. At any other version
+// it reads its watch cache, but only without a limit; only "0" may have a limit (B44).
 func (m *machine) list(a action) action {
 	r := request{version: m.version, limit: m.pageSize}
 	switch {
@@ -761,14 +751,14 @@ func (m *machine) commit(a action, p phase, version string) action {
 	return m.ask(a, p, doCommit, request{version: version})
 }
 
-// ask makes r the request of the action, and of the machine.
+// ask sets the request of the action and of the machine.
 func (m *machine) ask(a action, p phase, o op, r request) action {
 	m.phase, m.request = p, r
 	a.op, a.request = o, r
 	return a
 }
 
-// waitToList backs off, then asks for a full state.
+// waitToList backs off; then a full state is requested.
 func (m *machine) waitToList(a action) action {
 	m.failures.waits++
 	m.phase = waitingToList
@@ -776,29 +766,29 @@ func (m *machine) waitToList(a action) action {
 	return a
 }
 
-// waitToWatch backs off, then reopens the watch.
+// waitToWatch backs off; then the watch is reopened.
 func (m *machine) waitToWatch(a action, attempt int) action {
 	m.phase = waitingToWatch
 	a.op, a.attempt = doWait, attempt
 	return a
 }
 
-// older says that a state at version proves that the history went back. A new
-// one has nothing yet that it could be behind.
+// older reports whether a state at this version proves that the history went back. A new history
+// cannot have gone back.
 func (m *machine) older(version string) bool {
 	return m.history.state != rolledBack && object.Older(version, m.version)
 }
 
-// asksForServersVersion says that the request asks for a version that a server
-// has told: it may have been a lie, or another kind of server's.
+// asksForServersVersion reports whether the requested version came from a server. That may have been
+// wrong, or from another kind of server.
 func (m *machine) asksForServersVersion() bool {
 	return m.request.version != "" && m.request.version != "0"
 }
 
-// unavailable says that the server does not serve the version asked for.
+// unavailable reports whether the server does not have the requested version.
 func (in input) unavailable() bool { return in.class == classExpired || in.class == classTooLarge }
 
-// check panics where an invariant does not hold.
+// check panics if an invariant is violated.
 func (m *machine) check() {
 	streams := m.phase == openingStream || m.phase == streaming || m.phase == committingStream
 	watches := m.phase == openingWatch || m.phase == watching
