@@ -1,180 +1,54 @@
-// Package informertest is a Kubernetes API server in memory, for the tests of
-// controllers and for demonstrations. Controllers on client-go's informers, on
-// controller-runtime or on this module's use it alike: whatever is made from a
-// rest.Config works.
+// Package informertest is a Kubernetes API server in memory, for tests of controllers and for
+// demonstrations. It serves controllers on client-go's informers, on controller-runtime and on this
+// module alike: everything that is made from a rest.Config works.
 //
-// A [Server] stores objects as kube-apiserver does: with versions, a history,
-// pages, watches, bookmarks and expiry. There are three ways to talk to it. A
-// [Source], from [Server.Source], stands where a typed client would stand
-// behind an informer. Over HTTP a real clientset, made from
-// [Server.ClientConfig], works as on a cluster: through sockets after
-// [Server.Start], or through pipes within the process after
-// [Server.StartInMemory]. Sources and pipes work inside a testing/synctest
-// bubble, where time passes at once; sockets do not. All are the same server, and so
-// are the methods that a test calls: [Server.Create], [Server.Update],
-// [Server.Delete] and [Server.Get].
+// A [Server] stores objects as kube-apiserver does: with versions, a history, pages, watches,
+// bookmarks and expiry. There are three ways to talk to it. A [Source], from [Server.Source], takes
+// the place of a typed client behind an informer. A real clientset, made from [Server.ClientConfig],
+// sends HTTP requests: over sockets after [Server.Start], or over pipes within the process after
+// [Server.StartInMemory]. Sources and pipes work in a testing/synctest bubble; sockets do not. A test
+// itself calls [Server.Create], [Server.Update], [Server.Delete] and [Server.Get].
 //
-// A test of a controller writes, waits with [Server.Settle] until its informers
-// and their handlers know, and looks at what came of it:
+// A test writes, waits with [Server.Settle] until informers and handlers have the change, and checks
+// the result:
 //
 //	server.Create(ctx, pod)
 //	server.Settle(ctx, factory.Core().V1().Pods().Informer())
 //
-// In a testing/synctest bubble synctest.Wait does the same for all informers,
-// work queues and workers of the bubble; [UnlimitErrors] says what to do
-// about utilruntime.HandleError there. What a controller has sent is among the
-// [Server.Requests]:
+// In a bubble, synctest.Wait waits for work queues and workers, too; see [UnlimitErrors] about
+// utilruntime.HandleError there. [Server.Requests] returns the requests of a controller:
 //
 //	server.Requests().Of(informertest.Request{Verb: "patch", Resource: "pods", Subresource: "status"})
 //
-// It brings about what in a cluster goes wrong once in a while. What [Request]
-// says is what it is for, and each returns a function that undoes it:
+// The server causes the faults of a cluster. A [Request] selects the affected requests; each method
+// returns a function that ends the fault:
 //
 //	server.CutWatches()                                       // a restart
-//	server.Compact()                                          // versions that expire
-//	server.Bookmark()                                         // quiet hours
-//	server.Stall(informertest.Request{})                      // a server that hangs
+//	server.Compact()                                          // expired versions
+//	server.Bookmark()                                         // a quiet hour
+//	server.Stall(informertest.Request{})                      // a hanging server
 //	server.SlowList(informertest.Request{}, 30*time.Second)   // a large cluster
-//	server.Forbid(informertest.Request{Resource: "secrets"})  // a role that lacks a rule
+//	server.Forbid(informertest.Request{Resource: "secrets"})  // a missing rule
 //	server.Intercept(f)                                       // anything else
 //
-// What a real server told an informer can be kept: a [Recorder] writes it to a
-// file, and [Replay] plays it back.
+// A [Recorder] writes the traffic with a real server to a file, and [Replay] plays it back.
 //
-// Served are all built-in kinds that client-go has a client for and that can
-// be listed and watched, 147 of them, and what [Server.Register] adds: CRDs,
-// with a Go type or without; [Server.Unregister] takes a kind away. The typed clients work with all of it, in JSON
-// and in protobuf, and so do the dynamic client, the metadata client, the scale
-// client and discovery.
-//
-// # Beside fakes and envtest
-//
-// A fake clientset answers from a map. It is enough for a function that makes a
-// few calls. envtest starts a real etcd and kube-apiserver: take it for what is
-// listed below as not faithful, above all validation and defaults. No one of the three
-// has the controllers of a cluster, such as the garbage collector.
-//
-//	                                        informertest   fake clientset   envtest
-//	resourceVersion of objects, conflicts   yes            no               yes
-//	watches go on from a version            yes            yes              yes
-//	bookmarks, 410, pages, streamed lists   yes            no               yes
-//	selectors                               yes            labels, lists    yes
-//	patches                                 yes            yes              yes
-//	server-side apply                       yes, CRDs      yes, no CRDs     yes
-//	status is kept apart                    yes            no               yes
-//	generateName                            yes            no               yes
-//	finalizers, deletionTimestamp           yes            no               yes
-//	validation, defaults, admission         metadata       no               yes
-//	a CRD                                   a row in Go    a type in Go     its YAML
-//	any client: dynamic, protobuf           yes            a fake of each   yes
-//	faults: 403, 429, hangs, broken watches yes            reactors         no
-//	recorded traffic                        yes            no               no
-//	time of a testing/synctest bubble       yes            yes              no
-//	tests in parallel, each on its own      yes            yes              a few
-//	needs                                   nothing        nothing          two programs, ports
-//	starts in                               under 1 ms     under 1 ms       seconds
+// The server knows all 147 built-in kinds that client-go can list and watch. [Server.Register] adds
+// CRDs, with or without a Go type. README.md compares the server with fake clientsets and envtest,
+// and lists in detail how it is faithful to kube-apiserver, and where it is not.
 //
 // # Guarantees
 //
-//   - All methods may be called from any goroutine. Each write is one step:
-//     whoever reads sees all of it or nothing.
-//   - Objects are copied on the way in and on the way out; nobody's changes
-//     are seen by anybody else.
-//   - A watch misses no event, and gets them in the order of their versions,
-//     the bookmarks among them. A reader that is slow or gone holds up nobody;
-//     what it has not read yet is kept, without a bound.
-//   - The same calls lead to the same versions, UIDs and generated names.
-//     Only the times in the metadata are taken from the clock.
-//   - When Close returns, nothing of the server runs any more.
-//   - Faults are met by requests from every client alike, before
-//     they are served: what is refused, or given up while it waits, has changed nothing.
-//   - A recording is played back in the same order to each collection, however
-//     fast it is read.
-//   - Bad input gets an error, and never a panic: from a request, the
-//     *errors.StatusError of a real server; from the methods, one of the
-//     errors of this package too.
-//
-// # Faithful
-//
-// Written after kube-apiserver v1.37 with its watch cache, default feature
-// gates and etcd, using its own validation of metadata and list options. The
-// scripts in testdata/claims say it request by request, and are played against
-// that server too:
-//
-//   - One counter of versions for all resources; every write takes the next.
-//     An update with a stale version, or for another UID, is a conflict; one
-//     that changes nothing takes no version. metadata.generation counts the
-//     changes of the spec where the kind has one.
-//   - Lists at version "" and "0", not older than a version, and exactly at
-//     one, ordered by "namespace/name". Pages are one state, whatever happens
-//     between them; remainingItemCount is known where nothing selects. At "0"
-//     the limit is ignored ([Options].NoWatchCache). A limit with a version
-//     and no resourceVersionMatch means exactly that version.
-//   - Where the history is compacted, lists at a version and continue tokens
-//     are 410 Expired; the error of a token has another one, to go on with
-//     what is there now. A watch is accepted, and says 410 in the stream.
-//   - A version of the future is 504 Timeout with the cause
-//     ResourceVersionTooLarge for gets and lists, and in the stream for a
-//     watch with initial state. A plain watch waits for it.
-//   - Watches from a version, from now on, or with the initial state
-//     (WatchList), which ends with a bookmark annotated
-//     k8s.io/initial-events-end if the client takes bookmarks; so do watches
-//     of old at "" and "0", which get the same. [Options].NoWatchList is a
-//     server that does not stream.
-//   - To a watch with a selector, an object that begins to match is ADDED, and
-//     one that ceases to match is DELETED, in its last matching state. A
-//     DELETED object has the version of the deletion.
-//   - An object with finalizers that is deleted gets a deletionTimestamp, and
-//     goes with the last finalizer. Until then it can be changed, but takes no
-//     new finalizers and does not come back. Propagation policies set the
-//     finalizers "orphan" and "foregroundDeletion", which a garbage collector
-//     takes away.
-//   - Deletion of all objects that a list finds. Dry runs, which change nothing.
-//   - Where a kind has the subresource status, clients change the status there
-//     alone: a new object has none but the phase it is born in, an update of
-//     the object keeps it, and one of the status changes nothing else. The
-//     methods of the server write all at once, as no client can.
-//   - The subresource scale, of autoscaling/v1, where the typed client has one
-//     or [Kind].Scale says so.
-//   - Patches: JSON, merge, and strategic merge for built-in kinds. One that
-//     names a resourceVersion is a conflict if that has changed, and one that
-//     names another UID is invalid.
-//   - Server-side apply, by the code of a real server: merges by the schema of
-//     the built-in kinds, conflicts, force, fields that nobody wants any more,
-//     metadata.managedFields, and new objects; through the subresources too.
-//   - Objects, lists and watches in JSON or protobuf, whole or as
-//     PartialObjectMetadata, as the Accept header likes it best. Objects of a
-//     CRD have no protobuf, but their metadata do.
-//   - Field selectors on metadata.name and metadata.namespace, and what
-//     [Kind].Fields adds: for pods spec.nodeName and status.phase.
-//
-// # Not faithful
-//
-//   - There is no garbage collector and no other controller: owners are stored
-//     and do nothing, and who deletes in the foreground takes the finalizer
-//     away, or waits for ever. Namespaces and pods, too, are gone
-//     once they are deleted: a namespace with all that is in it stays "Terminating" for a while on
-//     a cluster, and a pod with a node has a grace period.
-//   - There are no other subresources, such as binding, eviction and log.
-//   - Managed fields begin with the first apply to an object: what was there
-//     before belongs to "before-first-apply", whoever wrote it. Writes by the methods
-//     of the server are those of the manager "informertest". Of a CRD no
-//     schema is known: its maps are merged, and its lists replaced.
-//   - To write a status changes no labels, which some kinds allow.
-//   - metadata.generation is counted by the kinds whose spec counts it, and at
-//     no other change.
-//   - Only metadata is validated, and of names only what holds for all kinds;
-//     nothing is defaulted, and unknown fields are dropped. Namespaces need not
-//     exist. There is no authentication and no admission: what is forbidden is said
-//     by [Server.Forbid], and names no real user.
-//   - There are no tables, no CBOR, no YAML and no aggregated discovery. Who
-//     asks for one of them gets JSON if the Accept header has that too, else
-//     406; a body in one of them is 415. A watch without timeoutSeconds has no
-//     end.
-//   - Each version of a resource is a resource of its own; objects are not
-//     converted. The versions that no server has any more are there too,
-//     extensions/v1beta1 among them; discovery prefers the stable ones.
-//   - A version of the future is refused at once, where a real server waits
-//     three seconds for it.
-//   - History is kept until Compact is called.
+//   - All methods may be called from any goroutine. Each write is atomic.
+//   - Objects are copied on the way in and on the way out.
+//   - A watch misses no event, and gets them in the order of their versions, bookmarks included. A
+//     slow reader blocks nobody; its unread events are kept, without a bound.
+//   - The same calls lead to the same versions, UIDs and generated names. Only the times in the
+//     metadata depend on the clock.
+//   - After Close, nothing of the server runs any more.
+//   - Faults affect the requests of all clients alike, before the server handles them: a rejected or
+//     abandoned request has changed nothing.
+//   - A recording is played back to each collection in the same order, however fast it is read.
+//   - Bad input gets an error, never a panic: for a request the *errors.StatusError of a real server,
+//     for a method also an error of this package.
 package informertest
