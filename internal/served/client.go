@@ -14,24 +14,24 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Client asks one server, with the rights and by the connections of the informer.
+// Client sends requests to a server, with the informer's permissions and connections.
 type Client interface {
-	// List and Watch ask for definitions. Their objects are *unstructured.Unstructured, or
-	// others of which only the metadata is known.
+	// List and Watch read definitions. The objects are *unstructured.Unstructured, or have
+	// metadata only.
 	List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error)
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
-	// Document returns what discovery says of a group and version; of a group where there
-	// is no version; and of the core group's versions where there is neither.
+	// Document returns the discovery document of a group and version; of a group, without a
+	// version; or of the core group's versions, without both.
 	Document(ctx context.Context, gv schema.GroupVersion) (map[string]any, error)
 }
 
-// allGroups stands for the document that lists all groups: it is the folder that theirs are in.
+// allGroups stands for the document that lists all groups.
 const allGroups = "."
 
-// definitions is the resource that definitions are.
+// definitions is the resource of CustomResourceDefinitions.
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// FromDynamic returns a client that asks by a dynamic one, nil for one that is none.
+// FromDynamic returns a client that uses a dynamic client, or nil for a nil one.
 func FromDynamic(c *dynamic.DynamicClient) Client {
 	if c == nil {
 		return nil
@@ -49,8 +49,8 @@ func (c dynamicClient) Watch(ctx context.Context, o metav1.ListOptions) (watch.I
 	return c.client.Resource(definitions).Watch(ctx, o)
 }
 
-// Document lists a resource without a name, whose path is that of the document. The client keeps
-// all fields of what it takes for a list.
+// Document lists a resource without a name, since that list has the path of the document. The client
+// keeps all fields of the supposed list.
 func (c dynamicClient) Document(ctx context.Context, gv schema.GroupVersion) (map[string]any, error) {
 	document, err := c.client.Resource(gv.WithResource("")).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -59,8 +59,8 @@ func (c dynamicClient) Document(ctx context.Context, gv schema.GroupVersion) (ma
 	return document.Object, nil
 }
 
-// FromREST returns a client that sends its requests by the HTTP client of another one, whatever
-// that decodes. It has a rate limit of its own. It returns nil where none can be made.
+// FromREST returns a client that uses another client's HTTP client, with a rate limit of its own. It
+// returns nil if that is not possible.
 func FromREST(c *rest.RESTClient) Client {
 	if c == nil {
 		return nil
@@ -74,11 +74,11 @@ func FromREST(c *rest.RESTClient) Client {
 	return dynamicClient{client}
 }
 
-// Documents gets a document of discovery as JSON.
+// Documents returns a discovery document as JSON.
 type Documents func(ctx context.Context, gv schema.GroupVersion) ([]byte, error)
 
-// FromMetadata returns a client that asks by a metadata client, which shows of a
-// definition only that it is there. It gets discovery by documents, unless that is nil.
+// FromMetadata returns a client that uses a metadata client, which shows only the existence of a
+// definition. It gets discovery documents from documents, if that is not nil.
 func FromMetadata(c metadata.Interface, documents Documents) Client {
 	return metadataClient{c, documents}
 }

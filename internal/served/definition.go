@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// listPatience is how long a list of the definition may take, or a discovery.
+	// listPatience is how long a list of the definition, or a discovery, may take.
 	listPatience = 30 * time.Second
-	// watchLasts is how long a watch of the definition is asked to last, and
-	// watchPatience how much longer it is waited for.
+	// watchLasts is the timeout a watch of the definition is requested with; watchPatience is how
+	// long to wait after it.
 	watchLasts    = 5 * time.Minute
 	watchPatience = 30 * time.Second
-	// longWatch is the age from which on the end of a watch is no failure.
+	// longWatch is the age from which the end of a watch is no failure.
 	longWatch = time.Minute
 )
 
-// follow lists the definition called name and then watches it, telling what it
-// learns, until the watch ends.
+// follow lists a definition by its name and then watches it, until the watch ends. It passes each
+// finding to tell.
 func follow(ctx context.Context, c Client, name string, tell func(input)) {
 	asked := time.Now()
 	version, err := list(ctx, c, name, tell)
@@ -40,13 +40,13 @@ func follow(ctx context.Context, c Client, name string, tell func(input)) {
 	tell(input{kind: inBroken, lasted: time.Since(asked) >= longWatch})
 }
 
-// isRefusal tells whether definitions may not be read, or whether the server has none.
+// isRefusal reports whether definitions may not be read, or do not exist on the server.
 func isRefusal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
 }
 
-// list reads the definition from etcd, so that nothing is concluded from an old state, and
-// returns the version to watch from.
+// list reads the definition from etcd, to avoid conclusions from an old state, and returns the version
+// to watch from.
 func list(ctx context.Context, c Client, name string, tell func(input)) (version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listPatience)
 	defer cancel()
@@ -75,7 +75,7 @@ func list(ctx context.Context, c Client, name string, tell func(input)) (version
 	return at.GetResourceVersion(), nil
 }
 
-// watchOne tells of the definition from a version on. It returns when the watch has ended.
+// watchOne watches the definition from a version on, until the watch ends.
 func watchOne(ctx context.Context, c Client, name, version string, tell func(input)) error {
 	ctx, cancel := context.WithTimeout(ctx, watchLasts+watchPatience)
 	defer cancel()
@@ -111,7 +111,8 @@ func selecting(name string) metav1.ListOptions {
 	return metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()}
 }
 
-// nameOf returns the name of a definition. A server that knows no field selectors sends others, too.
+// nameOf returns the name of a definition. A server without field selectors sends other definitions,
+// too.
 func nameOf(obj runtime.Object) string {
 	m, err := meta.Accessor(obj)
 	if err != nil {
@@ -120,7 +121,7 @@ func nameOf(obj runtime.Object) string {
 	return m.GetName()
 }
 
-// seen says what a definition tells of its resource.
+// seen returns the input for a definition that exists.
 func seen(obj runtime.Object) input {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
@@ -141,7 +142,7 @@ func seen(obj runtime.Object) input {
 	return in
 }
 
-// established tells whether the server has begun to serve what a definition says.
+// established reports whether the server has begun to serve a definition's resource.
 func established(u *unstructured.Unstructured) bool {
 	conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
 	for _, c := range conditions {
@@ -155,7 +156,7 @@ func established(u *unstructured.Unstructured) bool {
 	return false
 }
 
-// discovered asks discovery, and says what it tells.
+// discovered asks discovery, and returns the result as an input.
 func (r *Resource) discovered(ctx context.Context) input {
 	ctx, cancel := context.WithTimeout(ctx, listPatience)
 	defer cancel()

@@ -11,8 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// discover returns the versions in which a resource is served, none where discovery
-// succeeded and lacks it.
+// discover returns the served versions of a resource; none if discovery succeeded without it.
 func discover(ctx context.Context, c Client, resource schema.GroupResource) (versions []string, err error) {
 	all, err := versionsOf(ctx, c, resource.Group)
 	if err != nil {
@@ -31,12 +30,12 @@ func discover(ctx context.Context, c Client, resource schema.GroupResource) (ver
 	return versions, nil
 }
 
-// watchable tells whether what is served is the resource, and can be mirrored.
+// watchable reports whether a discovered resource is the wanted one, and can be listed and watched.
 func watchable(r metav1.APIResource, name string) bool {
 	return r.Name == name && slices.Contains(r.Verbs, "list") && slices.Contains(r.Verbs, "watch")
 }
 
-// versionsOf returns the versions of a group, none where there is no such group.
+// versionsOf returns the versions of a group; none without the group.
 func versionsOf(ctx context.Context, c Client, group string) (versions []string, err error) {
 	if group == "" {
 		var core metav1.APIVersions
@@ -54,8 +53,8 @@ func versionsOf(ctx context.Context, c Client, group string) (versions []string,
 	return versions, err
 }
 
-// confirmMissing returns nil if the list of all groups lacks one that was answered with 404. Anything
-// between the server and the client may say 404.
+// confirmMissing returns nil if the list of all groups lacks a group answered with 404: anything
+// between server and client may answer 404.
 func confirmMissing(ctx context.Context, c Client, group string) error {
 	var all metav1.APIGroupList
 	if err := read(ctx, c, schema.GroupVersion{Group: allGroups}, "APIGroupList", &all); err != nil {
@@ -67,7 +66,7 @@ func confirmMissing(ctx context.Context, c Client, group string) error {
 	return nil
 }
 
-// read gets a document, which must be of a kind.
+// read gets a document, and checks its kind.
 func read(ctx context.Context, c Client, gv schema.GroupVersion, kind string, into any) error {
 	document, err := c.Document(ctx, gv)
 	if err != nil {

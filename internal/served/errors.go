@@ -3,10 +3,10 @@ package served
 import "errors"
 
 var (
-	// ErrNoDiscovery says that a client cannot ask discovery.
+	// ErrNoDiscovery means that a client cannot ask discovery.
 	ErrNoDiscovery = errors.New("served: the client cannot ask discovery")
-	// ErrNotDiscovery says that an answer is no document of discovery, or contradicts another one.
+	// ErrNotDiscovery means that an answer is no discovery document, or contradicts another one.
 	ErrNotDiscovery = errors.New("served: not what discovery was asked for")
-	// ErrNotDefinitions says that an answer is no list of definitions.
+	// ErrNotDefinitions means that an answer is no list of definitions.
 	ErrNotDefinitions = errors.New("served: not a list of definitions")
 )

@@ -30,26 +30,26 @@ const (
 	pending
 )
 
-// witness says what can be learned from the definition during one absence.
+// witness tracks access to the definition during one absence.
 type witness uint8
 
 const (
-	unheard witness = iota // it is to be listed
-	watched                // it was listed, and is watched
-	refused                // the server does not let us
+	unheard witness = iota // not listed yet
+	watched                // listed and watched
+	refused                // access is denied
 )
 
-// definition is what is known of the definition, from one absence to the next.
+// definition tracks the definition from one absence to the next.
 type definition uint8
 
 const (
-	unseen definition = iota // there may never have been one
+	unseen definition = iota // there may never have been a definition
 	there                    // it was seen, with its versions
 	opaque                   // it was seen, but not its versions
 	gone                     // it was seen, and has been deleted
 )
 
-// inputKind names what happened.
+// inputKind is the kind of an input.
 type inputKind uint8
 
 const (
@@ -66,7 +66,7 @@ const (
 	inDue                               // the pause is over
 )
 
-// input is one thing that happened.
+// input is something that happened.
 type input struct {
 	kind     inputKind
 	known    bool     // inMissed: there are objects that were not told as deleted
@@ -74,8 +74,8 @@ type input struct {
 	lasted   bool     // inBroken: the watch was open for long
 }
 
-// op is what to do next. All but doStay end what was begun before, other than
-// the watch of the definition.
+// op is an operation. All operations except doStay end the previous one, except the watch of the
+// definition.
 type op uint8
 
 const (
@@ -88,7 +88,7 @@ const (
 	doAnswer             // end the absence
 )
 
-// action is what to do next.
+// action says what to do next.
 type action struct {
 	op      op
 	attempt int    // doPause, doRetry: the step of the back-off, from 1
@@ -97,31 +97,29 @@ type action struct {
 	version string // doAnswer with Served
 }
 
-// Answer says how an absence ended.
+// Answer is the result of an absence.
 type Answer uint8
 
 const (
-	// Served says that the server has the resource, in a version that can be used.
+	// Served: the server has the resource, in a usable version.
 	Served Answer = iota + 1
-	// Deleted says that the resource was taken away, and its objects with it.
+	// Deleted: the resource was removed with all its objects.
 	Deleted
-	// Unknowable says that nobody can be asked now: the resource itself is to be asked for again.
+	// Unknowable: nobody can be asked now; the reflector should request the resource itself.
 	Unknowable
 )
 
 const (
-	// proof is how many discoveries in a row must lack a resource that was taken away.
+	// proof is the number of discoveries in a row that must lack a removed resource.
 	proof = 2
-	// blindly is how many steps of the back-off are left out where nothing says that the
-	// resource is served.
+	// blindly is the number of back-off steps to skip if nothing says that the resource is served.
 	blindly = 4
 )
 
-// machine decides what to ask during an absence, and what follows from the answers. It is a
-// value without clocks, locks or I/O.
+// machine decides which requests to send during an absence, and what follows from the answers. It is
+// a value without clocks, locks or I/O.
 type machine struct {
-	// wanted is the version that was asked for, and follows says whether another one will do.
-	// Neither changes.
+	// wanted is the wanted version; with follows, another version will do. Neither changes.
 	wanted  string
 	follows bool
 
@@ -139,7 +137,7 @@ type machine struct {
 	misses     int // how often the resource was said to be served since it was found last
 }
 
-// step takes what happened and returns what to do.
+// step takes an input and returns an action.
 func (m *machine) step(in input) action {
 	switch in.kind {
 	case inMissed:
@@ -176,8 +174,8 @@ func (m *machine) define() action {
 	return action{op: doDefine}
 }
 
-// defined takes note of the definition. The resource is tried at once where that is news. But what a list
-// tells may have been known at the last try, and so may an event that comes before the next one.
+// defined handles a definition with served versions. If it is news, the resource is tried at once. A
+// listed definition, or an event before the next try, may be older than the last try.
 func (m *machine) defined(versions []string) action {
 	first, again := m.phase == defining, m.phase == retrying && m.definition == there
 	m.see(there)
@@ -195,13 +193,13 @@ func (m *machine) defined(versions []string) action {
 	}
 }
 
-// seenOnly takes note of a definition whose versions are left to discovery.
+// seenOnly handles a definition without readable versions: discovery has to find them.
 func (m *machine) seenOnly() action {
 	m.see(opaque)
 	return m.discover()
 }
 
-// see notes that the definition is there. Where that is new, no try has proved anything.
+// see records the existence of the definition. If it is new, earlier tries prove nothing.
 func (m *machine) see(d definition) {
 	if m.definition == unseen || m.definition == gone {
 		m.misses = 0
@@ -209,8 +207,8 @@ func (m *machine) see(d definition) {
 	m.definition, m.witness = d, watched
 }
 
-// undefined follows a list without the definition. Where one was seen before, it was deleted.
-// Where none was ever seen the resource may be one that has no definition.
+// undefined handles a list without the definition. A definition seen before was deleted. Otherwise
+// the resource may have no definition.
 func (m *machine) undefined() action {
 	m.witness = watched
 	switch {
@@ -224,7 +222,7 @@ func (m *machine) undefined() action {
 	}
 }
 
-// deleted tells that the resource was taken away, unless that makes no difference.
+// deleted ends the absence if there are objects to delete.
 func (m *machine) deleted() action {
 	if !m.known {
 		return m.listen()
@@ -232,7 +230,7 @@ func (m *machine) deleted() action {
 	return m.end(action{answer: Deleted})
 }
 
-// refuse goes on with discovery alone.
+// refuse continues with discovery alone.
 func (m *machine) refuse() action {
 	m.witness = refused
 	if m.phase == pausing {
@@ -241,9 +239,8 @@ func (m *machine) refuse() action {
 	return m.discover()
 }
 
-// broken lists the definition again after a pause, since a watch is resumed by a list here: one
-// object costs little, and a list shows what was missed. Where even the list failed, the server may be
-// in trouble, or never answer.
+// broken lists the definition again after a pause. A list of one object costs little, and shows
+// missed changes. If even the list failed, the server may be in trouble, or never answer.
 func (m *machine) broken(lasted bool) action {
 	if m.phase == defining {
 		return m.end(action{answer: Unknowable})
@@ -265,8 +262,7 @@ func (m *machine) discover() action {
 	return action{op: doDiscover}
 }
 
-// discovered takes note of a discovery that succeeded. It proves no deletion while the
-// definition is there.
+// discovered handles a successful discovery. It proves no deletion while the definition exists.
 func (m *machine) discovered(versions []string) action {
 	if len(versions) > 0 {
 		m.lacking = 0
@@ -285,8 +281,8 @@ func (m *machine) discovered(versions []string) action {
 	return m.pause()
 }
 
-// undiscovered goes on without discovery. Where there was never a definition the resource may be
-// one that has none, so it is tried once in a while.
+// undiscovered continues without discovery. If there never was a definition, the resource may have
+// none, so it is tried from time to time.
 func (m *machine) undiscovered() action {
 	m.lacking = 0
 	switch {
@@ -299,20 +295,20 @@ func (m *machine) undiscovered() action {
 	}
 }
 
-// pause waits before discovery is asked again.
+// pause waits until the next discovery.
 func (m *machine) pause() action {
 	m.asked++
 	m.enter(pausing)
 	return action{op: doPause, attempt: m.asked, alone: m.witness == refused}
 }
 
-// listen waits for the definition alone.
+// listen waits for news of the definition alone.
 func (m *machine) listen() action {
 	m.enter(pending)
 	return action{op: doListen}
 }
 
-// try has the resource tried: at once where that was not done since it was found last.
+// try lets the reflector try the resource: at once the first time since it was last found.
 func (m *machine) try(version string) action {
 	if m.misses == 0 {
 		return m.served(version)
@@ -337,7 +333,7 @@ func (m *machine) due() action {
 	}
 }
 
-// served says that the resource is there.
+// served ends the absence with the resource.
 func (m *machine) served(version string) action {
 	m.misses++
 	return m.end(action{answer: Served, version: version})
@@ -352,7 +348,7 @@ func (m *machine) end(a action) action {
 
 func (m *machine) enter(p phase) { m.phase, m.version = p, "" }
 
-// check panics where an invariant does not hold.
+// check panics if an invariant is violated.
 func (m *machine) check() {
 	listed := m.phase == discovering || m.phase == pausing || m.phase == retrying || m.phase == pending
 	verify.That(listed == (m.witness != unheard), "the definition is %d in phase %d", m.witness, m.phase)
@@ -360,8 +356,7 @@ func (m *machine) check() {
 	verify.That((m.phase == retrying) == (m.version != ""), "version %q in phase %d", m.version, m.phase)
 }
 
-// choose returns the version to ask for: the wanted one, or else the one that discovery
-// prefers.
+// choose returns the version to request: the wanted one, or else the one preferred by discovery.
 func choose(wanted string, follows bool, versions []string) (version string, ok bool) {
 	switch {
 	case slices.Contains(versions, wanted):

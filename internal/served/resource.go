@@ -12,19 +12,18 @@ import (
 )
 
 const (
-	// firstPause is how long the first pause lasts between two requests of a kind, firstRetry
-	// between two tries of a resource that is said to be served, and longest the longest of both.
+	// firstPause is the first pause between two equal requests, firstRetry the first between two
+	// tries of a resource said to be served, and longest bounds both.
 	firstPause = time.Second
 	firstRetry = 100 * time.Millisecond
 	longest    = 30 * time.Second
-	// Where nothing but discovery tells of the resource it is asked eagerly at first, for seven
-	// minutes or so, with no pause longer than eagerPause: what comes after its informer
-	// mostly comes soon.
+	// With discovery alone, the first eagerly pauses, about seven minutes, are at most eagerPause:
+	// a resource that appears after its informer mostly appears soon.
 	eagerly    = 60
 	eagerPause = 6 * time.Second
 )
 
-// Resource watches over one resource that a server may not serve.
+// Resource observes a resource that a server may not serve.
 type Resource struct {
 	client   Client
 	resource schema.GroupVersionResource
@@ -32,9 +31,9 @@ type Resource struct {
 	machine  machine
 }
 
-// New returns what watches over a resource by a client. Another version is chosen where follows
-// says so and the wanted one is not served. Random returns the numbers in [0, 1) that
-// spread the pauses; nil means those of math/rand/v2.
+// New returns a Resource that sends its requests through c. With follows, another version is chosen if
+// the wanted one is not served. Random returns numbers in [0, 1) to spread the pauses; nil means
+// math/rand/v2.
 func New(c Client, resource schema.GroupVersionResource, follows bool, random func() float64) *Resource {
 	if random == nil {
 		random = rand.Float64
@@ -45,10 +44,9 @@ func New(c Client, resource schema.GroupVersionResource, follows bool, random fu
 	}
 }
 
-// Await is called when the resource was answered with 404, known saying whether there are objects
-// that were not told as deleted. It waits until the resource is served, and returns the
-// version to ask for; or until it is known to have been taken away, if there are objects; or until
-// nothing can be learned. An error is that of ctx.
+// Await is called after a list of the resource was answered with 404. Known says whether the reflector
+// has objects of it. Await returns [Served] and the version to request; or [Deleted], if there are
+// objects; or [Unknowable]. The error is that of ctx.
 func (r *Resource) Await(ctx context.Context, known bool) (a Answer, version string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &absence{Resource: r, ctx: ctx, told: make(chan told), drop: func() {}}
@@ -69,7 +67,7 @@ func (r *Resource) Await(ctx context.Context, known bool) (a Answer, version str
 	return next.answer, next.version, nil
 }
 
-// Found is called when the resource is listed, and a watch of it has brought something or lasted.
+// Found is called after a list of the resource whose watch has brought something, or has lasted.
 func (r *Resource) Found() { r.step(input{kind: inFound}) }
 
 func (r *Resource) step(in input) action {
@@ -80,17 +78,16 @@ func (r *Resource) step(in input) action {
 	return a
 }
 
-// absence does what the machine says until the absence ends.
+// absence performs the machine's actions until the absence ends.
 type absence struct {
 	*Resource
 	ctx   context.Context
 	told  chan told
 	group sync.WaitGroup
-	drop  func() // ends what is under way beside the watch of the definition
+	drop  func() // ends the present operation, except the watch of the definition
 }
 
-// told is an input, and the context of what brought it: one that was dropped has
-// nothing to say any more.
+// told is an input and the context of its operation: inputs of a dropped operation are ignored.
 type told struct {
 	input
 	ctx context.Context
@@ -115,7 +112,7 @@ func (w *absence) do(a action) {
 	}
 }
 
-// follow tells of the definition. Resources of the core group have none.
+// follow observes the definition. Resources of the core group have none.
 func (w *absence) follow() {
 	tell := func(in input) { w.tell(w.ctx, in) }
 	if w.resource.Group == "" {
@@ -137,7 +134,7 @@ func (w *absence) after(ctx context.Context, d time.Duration) {
 	})
 }
 
-// tell hands an input to Await.
+// tell passes an input to Await.
 func (w *absence) tell(ctx context.Context, in input) {
 	select {
 	case w.told <- told{in, ctx}:
@@ -145,7 +142,7 @@ func (w *absence) tell(ctx context.Context, in input) {
 	}
 }
 
-// longestOf is how long the pause of an action is at the most.
+// longestOf bounds the pause of an action.
 func longestOf(a action) time.Duration {
 	if a.alone && a.attempt <= eagerly {
 		return eagerPause
