@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// call runs f in a goroutine of its own and returns what f does. When ctx ends
-// and f has not returned within the grace, f is abandoned: call returns the
-// context's cause, and late gets what f returns one day, unless that is an
-// error. A panic of f becomes an error.
+// call runs f on a goroutine of its own and returns its result. If f has not returned within the
+// grace after the end of ctx, call abandons it and returns the context's cause; late gets f's
+// later result, unless that is an error. A panic of f becomes an error.
 func call[R any](ctx context.Context, f func() (R, error), late func(R)) (R, error) {
 	outcomes := make(chan outcome[R])
 	abandoned := make(chan struct{})
@@ -48,8 +47,7 @@ type outcome[R any] struct {
 	err   error
 }
 
-// from takes what f returns. It also holds where f panics, or ends its
-// goroutine as a test's FailNow does.
+// from stores the result of f, also if f panics or ends its goroutine, as a test's FailNow does.
 func (o *outcome[R]) from(f func() (R, error)) {
 	returned := false
 	defer func() {

@@ -14,7 +14,7 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// classify tells what the machine has to know of an error.
+// classify returns the class of an error for the machine.
 func classify(err error) class {
 	switch {
 	case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
@@ -30,7 +30,7 @@ func classify(err error) class {
 	}
 }
 
-// ClassOf returns the class of an error that a list or watch has met.
+// ClassOf returns the class of an error of a list or watch.
 func ClassOf(err error) ErrorClass {
 	var status apierrors.APIStatus
 	switch {
@@ -75,15 +75,15 @@ func classOfStatus(code int) ErrorClass {
 	return ErrorOther
 }
 
-// isOfConnection says that a connection could not be made, or broke.
+// isOfConnection reports whether a connection failed or broke.
 func isOfConnection(err error) bool {
 	var network net.Error
 	return utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err) ||
 		errors.As(err, &network)
 }
 
-// isInvalid says that a server refuses what was asked for, as it is or for its
-// length. A version that is not one of its own is refused so.
+// isInvalid reports whether the server rejects the request itself, or its length. It rejects a
+// foreign version so.
 func isInvalid(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -96,9 +96,9 @@ func isInvalid(err error) bool {
 	return false
 }
 
-// isTooLarge says that a server is not at the version asked for yet. Servers
-// say so by a cause's type since 1.18.6, by a cause's message since 1.17, and
-// before that in the text alone.
+// isTooLarge reports whether the server has not reached the requested version yet. Servers say so
+// by a cause's type since 1.18.6, by a cause's message since 1.17, and before that in the text
+// alone.
 func isTooLarge(err error) bool {
 	if apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
 		return true
@@ -118,7 +118,7 @@ func isTooLarge(err error) bool {
 	return strings.Contains(status.Status().Message, text)
 }
 
-// retryAfter is how long a server that is too busy wants to be left alone.
+// retryAfter returns the Retry-After of a busy server.
 func retryAfter(err error) time.Duration {
 	if !apierrors.IsTooManyRequests(err) {
 		return 0
@@ -131,8 +131,8 @@ func retryAfter(err error) time.Duration {
 	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
 }
 
-// delayedError is the error of a server that is too busy, whose Retry-After has not
-// reached the client, see [Wire].
+// delayedError is the error of a busy server, with the Retry-After that [Wire] has hidden from
+// the client.
 type delayedError struct {
 	error
 	delay time.Duration

@@ -12,22 +12,21 @@ import (
 )
 
 const (
-	// lengthSize is the size of the length that each frame begins with.
+	// lengthSize is the size of the length at the beginning of each frame.
 	lengthSize = 4
-	// headSize is how much of a frame is looked at. The names, the UID and the
-	// version of an object come first in it, and take no more.
+	// headSize is the size of the part of a frame that is read. The names, UID and version of an
+	// object come first, and need no more.
 	headSize = 1024
-	// maxFrame is more than client-go takes.
+	// maxFrame is larger than client-go's limit.
 	maxFrame = 1 << 30
 )
 
-// errFrame ends a body that cannot be a stream of frames.
+// errFrame is the error for a body that is no stream of frames.
 var errFrame = fmt.Errorf("%w: a frame of more than a gigabyte", ErrBadAnswer)
 
-// frames is the body of a stream in protobuf, out of which the objects are left
-// that are known: in the place of each stands a bookmark that names it. It looks
-// at what is Added, up to the first bookmark, with which the initial state ends.
-// From there on all passes through.
+// frames is the body of a protobuf stream without the known objects: a bookmark with the object's
+// name replaces each. It checks Added events up to the first bookmark, the end of the initial
+// state. The rest passes through.
 type frames struct {
 	body  io.ReadCloser
 	known omitter
@@ -45,7 +44,7 @@ func newFrames(body io.ReadCloser, known omitter) *frames {
 // Close closes the body.
 func (f *frames) Close() error { return f.body.Close() }
 
-// Read reads what is left of the present frame, or of the next.
+// Read reads the rest of the present frame, or from the next one.
 func (f *frames) Read(p []byte) (int, error) {
 	if f.rest == nil && len(f.stub) == 0 && f.frame == 0 {
 		if err := f.next(); err != nil {
@@ -65,7 +64,7 @@ func (f *frames) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next decides what becomes of the next frame.
+// next passes the next frame on, or replaces it.
 func (f *frames) next() error {
 	size, h, err := f.peek()
 	switch {
@@ -85,15 +84,15 @@ func (f *frames) next() error {
 	return nil
 }
 
-// passThrough lets pass what is in the buffer, and then the rest.
+// passThrough passes on the buffer, and then the rest.
 func (f *frames) passThrough(rest io.Reader) {
 	buffered, _ := f.in.Peek(f.in.Buffered()) // they are there
 	f.rest = io.MultiReader(bytes.NewReader(buffered), rest)
 	f.in = nil
 }
 
-// peek returns the size of the next frame with its length, and its head. The
-// error is that of the body, or says that there is nothing to be understood.
+// peek returns the size of the next frame, length included, and its head. The error is the
+// body's, or means that the frame is not understood.
 func (f *frames) peek() (size int, h head, err error) {
 	length, err := f.in.Peek(lengthSize)
 	if err != nil {
@@ -110,7 +109,7 @@ func (f *frames) peek() (size int, h head, err error) {
 	return lengthSize + int(n), readHead(frame[lengthSize:]), nil
 }
 
-// failed is a reader of nothing but an error.
+// failed is a reader that returns only an error.
 type failed struct{ err error }
 
 func (f failed) Read([]byte) (int, error) { return 0, f.err }

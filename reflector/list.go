@@ -20,8 +20,7 @@ type page struct {
 	remaining      int64 // -1 where the server did not say
 }
 
-// came keeps a page that a client has decoded until the machine says what to do
-// with it.
+// came stores a page decoded by a client for the machine's next action.
 func (l *loop) came(r request, list runtime.Object) (input, error) {
 	p, err := pageOf(list)
 	if err != nil {
@@ -30,8 +29,8 @@ func (l *loop) came(r request, list runtime.Object) (input, error) {
 	return l.accept(r, p, meta.LenList(p.items))
 }
 
-// accept checks what a page says of the list that it belongs to. An error beside a
-// page is what is wrong with it where the machine does not take it.
+// accept checks a page's version and token. An error beside a page applies if the machine does
+// not accept the page.
 func (l *loop) accept(r request, p page, items int) (input, error) {
 	if r.token == "" {
 		l.pager = pager{}
@@ -51,9 +50,9 @@ func (l *loop) accept(r request, p page, items int) (input, error) {
 	}
 }
 
-// hasItems tells whether a list has a slice of items, if only an empty one. A typed
-// client leaves it nil for JSON without items, such as {}, and for an object of
-// another kind; but for an empty list in protobuf, too.
+// hasItems reports whether a list has a slice of items, possibly empty. A typed client leaves it
+// nil for JSON without items, such as {}, and for an object of another kind, but also for an
+// empty list in protobuf.
 func hasItems(list runtime.Object) bool {
 	at, err := meta.GetItemsPtr(list)
 	items := reflect.Indirect(reflect.ValueOf(at))
@@ -80,8 +79,8 @@ func pageOf(obj runtime.Object) (page, error) {
 	return p, nil
 }
 
-// isObject tells whether what claims to be an unstructured list is an object or
-// a status: client-go decodes the one as the other, with no items and the object's version.
+// isObject reports whether an unstructured list is really an object or a status: client-go
+// decodes those as a list without items, with the object's version.
 func isObject(list runtime.Object) bool {
 	u, ok := list.(*unstructured.UnstructuredList)
 	if !ok {
@@ -91,8 +90,8 @@ func isObject(list runtime.Object) bool {
 	return name != "" || u.GetAPIVersion() == "v1" && u.GetKind() == "Status"
 }
 
-// writePage hands a page to the sink. The objects are copied out of it, so that
-// one of them in use does not pin them all.
+// writePage passes a page to the sink. The objects are copied, so that one object in use does not
+// keep the whole page in memory.
 func (l *loop) writePage() error {
 	if err := l.flush(); err != nil { // what a Write has left that ended the goroutine
 		return err

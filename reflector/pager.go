@@ -6,24 +6,24 @@ import (
 )
 
 const (
-	// maxObjects is the most objects that one list may bring: more than an etcd
-	// of 8 GB, the largest that is supported, has room for.
+	// maxObjects bounds the objects of a list: an etcd of 8 GB, the largest supported size, has
+	// room for fewer.
 	maxObjects = 1 << 24
-	// maxEmptyPages is the most pages in a row that may bring nothing: those
-	// of a server that filters what it has read, page by page.
+	// maxEmptyPages bounds the empty pages in a row; a server that filters each page may send
+	// some.
 	maxEmptyPages = 10_000
 )
 
-// pager watches over the pages of one list, so that the list has an end.
+// pager follows the pages of a list, and makes sure that the list ends.
 type pager struct {
 	pages, empty, objects int
-	// mark is the token of the page whose number is the last power of two. A
-	// server whose tokens go round in a circle, of whatever size, meets it again.
+	// mark is the token of the page whose number is the last power of two. If tokens repeat, with
+	// any period, mark appears again.
 	mark string
 }
 
-// follow takes note of a page: how many items it has, and the token of the
-// next one. It returns [ErrEndless] where the list shows no sign of an end.
+// follow records a page with its number of items, and the token of the next page. It returns
+// [ErrEndless] if the list shows no end.
 func (p *pager) follow(items int, token string) error {
 	p.pages++
 	p.objects += items

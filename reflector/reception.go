@@ -14,22 +14,19 @@ import (
 )
 
 const (
-	// batchItems is how many items are handed over at once, and batchBytes how
-	// many encoded bytes they may have. With waitingBatches behind each other
-	// that bounds what is read ahead of the sink to a few megabytes.
+	// batchItems and batchBytes bound a batch. With at most waitingBatches waiting, the reception
+	// reads a few megabytes ahead of the sink.
 	batchItems     = 128
 	batchBytes     = 1 << 20
 	waitingBatches = 2
-	// gatherFor is how long items of an initial state wait for others, before
-	// the reception waits for more of the body. A server sends them by the few, and
-	// nobody sees them before they are all there: to wake the loop for each few costs
-	// more than to read them.
+	// gatherFor is how long items of an initial state wait for further ones. A server sends a few
+	// at a time, and nobody sees them before all have arrived: waking the loop for each few would
+	// cost more than decoding them.
 	gatherFor = 20 * time.Millisecond
 )
 
-// reception reads the objects of one answer, on a goroutine of its own, and
-// hands them over in batches. It ends with its context: what it reads from then
-// on is dropped.
+// reception decodes the objects of one answer, on a goroutine of its own, and passes them on in
+// batches. It ends with its context; objects read later are dropped.
 type reception struct {
 	ctx     context.Context
 	body    io.ReadCloser
@@ -48,7 +45,7 @@ type reception struct {
 	err  error    // why it ended, nil for the end of the body
 }
 
-// receive starts to read a list or the events of a watch.
+// receive starts decoding a list or the events of a watch.
 func receive(r *reception, list bool) *reception {
 	r.batches = make(chan []arrival, waitingBatches)
 	go func() {
@@ -65,8 +62,8 @@ func receive(r *reception, list bool) *reception {
 	return r
 }
 
-// close ends the reading. It waits a moment for the goroutine to end, which may
-// be stuck in a body that does not.
+// close ends the reception. It waits a moment for the goroutine, which may be blocked in the
+// body.
 func (r *reception) close() {
 	_, _ = call(r.ctx, func() (struct{}, error) {
 		_ = r.body.Close() // it is not read to its end
@@ -76,8 +73,7 @@ func (r *reception) close() {
 	}, func(struct{}) {})
 }
 
-// caught makes a panic the error that the reception ended with. A program that
-// checks itself ends of it.
+// caught turns a panic into the reception's error, except in a program that checks itself.
 func (r *reception) caught() {
 	if verify.On {
 		return
@@ -124,7 +120,8 @@ func (r *reception) readEvents() error {
 	}
 }
 
-// take adds an item, of a list or else of a watch, to the batch, and hands the batch over when it is full.
+// take adds an item of a list, or of a watch if of is nil, to the batch, and passes a full batch
+// on.
 func (r *reception) take(it item, of *listHead) error {
 	a, err := r.read(it, of)
 	if err != nil {
@@ -138,7 +135,7 @@ func (r *reception) take(it item, of *listHead) error {
 	return r.ctx.Err()
 }
 
-// handOver passes the batch on, unless there is nobody any more to take it.
+// handOver passes the batch on, unless its reader has gone.
 func (r *reception) handOver() {
 	if len(r.batch) == 0 {
 		return
@@ -153,8 +150,8 @@ func (r *reception) handOver() {
 	}
 }
 
-// handingOver is the body of a watch. Before it waits for more of it, what has
-// come is handed over, unless it is gathered.
+// handingOver is the body of a watch. It passes the batch on before it waits for more, unless
+// items are gathered.
 type handingOver struct{ r *reception }
 
 func (h handingOver) Read(p []byte) (int, error) {
@@ -164,8 +161,8 @@ func (h handingOver) Read(p []byte) (int, error) {
 	return h.r.body.Read(p)
 }
 
-// read makes an arrival of an item: known to the sink, decoded, or undecodable.
-// An error ends the reception, as that of an object without a name does.
+// read makes an arrival of an item: known to the sink, decoded, or undecodable. An error, such as
+// for an object without a name, ends the reception.
 func (r *reception) read(it item, of *listHead) (a arrival, err error) {
 	a.Type = it.event
 	switch it.event {
@@ -203,7 +200,7 @@ func (r *reception) read(it item, of *listHead) (a arrival, err error) {
 	return a, nil
 }
 
-// isKnown puts the sink's own object into an arrival, if the sink has that version.
+// isKnown sets the sink's own object in an arrival, if the sink has this version.
 func (r *reception) isKnown(a *arrival, it item) bool {
 	if r.known == nil || it.event != watch.Added {
 		return false

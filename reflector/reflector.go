@@ -15,55 +15,52 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
-// Options configures a [Reflector]. The zero value is what most want.
+// Options configures a [Reflector]. The zero value suits most users.
 type Options struct {
 	// Name names the reflector in its errors.
 	Name string
-	// PageSize, unless zero, is the limit of every list. Lists with a limit
-	// are answered by etcd instead of the server's cache, which is a burden
-	// for both; without it, only lists that etcd answers anyway have one.
+	// PageSize, unless zero, is the limit of every list. The server answers lists with a limit
+	// from etcd instead of its cache, which burdens both; by default, only lists that etcd
+	// answers anyway have a limit.
 	PageSize int64
-	// MinWatchTimeout is the least time that a watch is asked to last; the
-	// most is twice that. Less than five minutes counts as five minutes.
+	// MinWatchTimeout is the shortest timeout to request watches with; the longest is twice as
+	// long. Less than five minutes counts as five minutes.
 	MinWatchTimeout time.Duration
-	// StreamPatience is how long a stream may bring nothing of its initial state; a
-	// list follows then. Zero stands for ten seconds, and for one where the source
-	// does not say whether it streams.
+	// StreamPatience is how long a stream may bring nothing of its initial state before a list is
+	// tried. Zero means ten seconds, or one second if the source does not know whether it
+	// streams.
 	StreamPatience time.Duration
-	// ListPatience is how long a list, or each page of one, may take to arrive. Zero
-	// stands for ten minutes.
+	// ListPatience is how long a page of a list may take to arrive. Zero means ten minutes.
 	ListPatience time.Duration
-	// Expect, unless empty, is the kind that unstructured objects of a watch
-	// must be of; others are skipped.
+	// Expect, unless empty, is the required kind of unstructured objects of a watch; others are
+	// skipped.
 	Expect schema.GroupVersionKind
-	// Type, unless nil, is the Go type that the objects of a watch must be of;
-	// others are skipped.
+	// Type, unless nil, is the required Go type of the objects of a watch; others are skipped.
 	Type reflect.Type
-	// Check, unless nil, refuses objects that the sink cannot take, those of lists
-	// too: they are skipped.
+	// Check, unless nil, returns an error for objects that the sink cannot take, in lists as
+	// well: they are skipped.
 	Check func(runtime.Object) error
-	// Version, unless empty, is the resourceVersion that the sink is at
-	// already: the first full state is asked for not older than it, and a list
-	// without a version is refused from the beginning.
+	// Version, unless empty, is the present resourceVersion of the sink. The first full state is
+	// requested not older than it, and a list without a version is an error from the beginning.
 	Version string
-	// Resume says whether a watch from Version will do in place of the first full state.
+	// Resume permits a watch from Version instead of the first full state.
 	Resume Resume
-	// Decoding says how objects are decoded.
+	// Decoding configures how objects are decoded.
 	Decoding
-	// Backoff, unless nil, is the delay of a step of the back-off, counted from 1 since
-	// the last healthy time, in place of the one that the package describes. A server
-	// that says how long it wants to be left alone is left alone as long at least.
+	// Backoff, unless nil, returns the delay of a back-off step, counted from 1 since the last
+	// healthy time, instead of the one described at the package. A server's Retry-After is obeyed
+	// in any case.
 	Backoff func(step int) time.Duration
-	// After, unless nil, waits for the back-off in place of [time.After]: the clock of
-	// a test of client-go's kind.
+	// After, unless nil, replaces [time.After] for the back-off, for tests with a clock of
+	// client-go's kind.
 	After func(time.Duration) <-chan time.Time
-	// DecodeTimes, unless nil, is told how long objects take to decode.
+	// DecodeTimes, unless nil, measures how long objects take to decode.
 	DecodeTimes *DecodeTimes
-	// Observe, unless nil, is called with all that happens, one call after the
-	// other. Run waits for it: it should be quick.
+	// Observe, unless nil, is called with each event, one call at a time. Run waits for it, so it
+	// should be quick.
 	Observe func(Event)
-	// Rand returns the numbers in [0, 1) that spread back-offs and timeouts;
-	// nil means those of math/rand/v2. A simulation sets it to repeat itself.
+	// Rand returns numbers in [0, 1) to spread back-offs and timeouts; nil means math/rand/v2. A
+	// simulation sets it to be repeatable.
 	Rand func() float64
 }
 
@@ -80,16 +77,15 @@ type Reflector struct {
 	followed bool
 }
 
-// New returns a reflector that is not running. What is wrong with the
-// arguments is told by Run.
+// New returns a reflector that is not running. Run returns the errors of the arguments.
 func New(src Source, sink Sink, o Options) *Reflector {
 	return &Reflector{source: src, sink: sink, o: o}
 }
 
-// Run reflects until ctx ends, and then returns nil. It returns at once with
-// [ErrNoSource], [ErrNoSink] or [ErrBadOptions] if there is nothing to run,
-// and with [ErrStarted] if Run was called before. A call of the sink that ends its
-// goroutine ends that of Run, but not before ctx has ended.
+// Run reflects until ctx ends, and then returns nil. It returns [ErrNoSource], [ErrNoSink] or
+// [ErrBadOptions] at once if the arguments of New are wrong, and [ErrStarted] if it was called
+// before. If a call of the sink ends its goroutine, Run's goroutine ends as well, but only after
+// ctx has ended.
 func (r *Reflector) Run(ctx context.Context) error {
 	if err := r.validate(); err != nil {
 		return err
@@ -110,9 +106,9 @@ func (r *Reflector) Run(ctx context.Context) error {
 	return nil
 }
 
-// Followed tells, when Run has returned, whether the sink had all that the source has told
-// up to [Reflector.Version], in a history that nothing put in doubt, and a watch was open:
-// then another reflector may resume from there. It may be called from any goroutine.
+// Followed reports, after Run has returned, whether another reflector may resume from
+// [Reflector.Version]: the sink has everything up to it, nothing has put the history in doubt,
+// and a watch was open. It may be called from any goroutine.
 func (r *Reflector) Followed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,9 +123,8 @@ func (r *Reflector) setFollowed(followed bool) {
 	r.followed = followed
 }
 
-// Version returns the newest resourceVersion up to which the sink was told
-// everything, or "" before the first full state. It may be called from any
-// goroutine.
+// Version returns the newest resourceVersion up to which the sink has everything, or "" before
+// the first full state. It may be called from any goroutine.
 func (r *Reflector) Version() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,9 +8,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// report tells what in and the machine's answer to it mean. It is called before
-// anything follows from them: what was asked for last, and since when, is still
-// what in speaks of.
+// report emits the events for an input and the machine's action. It is called before the action
+// is performed, so that the last request and its times still belong to the input.
 func (l *loop) report(in input, a action, err error) {
 	switch {
 	case in.kind == inCommitted && l.machine.phase == absent:
@@ -45,7 +44,7 @@ func (l *loop) report(in input, a action, err error) {
 	}
 }
 
-// reportRequest tells what is about to be asked for.
+// reportRequest reports the next request.
 func (l *loop) reportRequest(a action) {
 	switch {
 	case a.op == doList && a.request.token == "":
@@ -57,12 +56,12 @@ func (l *loop) reportRequest(a action) {
 	}
 }
 
-// reportFailure tells of an error of what was asked last.
+// reportFailure reports an error of the last request.
 func (l *loop) reportFailure(err error) {
 	l.tell(Failed{Operation: l.operation, Class: ClassOf(err), Err: l.failure(err), Attempt: l.machine.failures.count})
 }
 
-// failure says what failed.
+// failure adds the operation and the name of the reflector to an error.
 func (l *loop) failure(err error) error {
 	what := string(l.operation)
 	if l.o.Name != "" {
@@ -71,21 +70,21 @@ func (l *loop) failure(err error) error {
 	return fmt.Errorf("%s: %.*w", what, object.MaxText, err)
 }
 
-// reportPresence tells that a resource is there which was missing.
+// reportPresence reports that a missing resource is served.
 func (l *loop) reportPresence() {
 	if since := l.presence.missing; !since.IsZero() {
 		l.tell(Served{Took: time.Since(since)})
 	}
 }
 
-// reportWatchEnd tells of the end of a watch that brought so many events.
+// reportWatchEnd reports the end of a watch.
 func (l *loop) reportWatchEnd(events int, reason string) {
 	if !l.times.watchStart.IsZero() {
 		l.tell(WatchEnded{Version: l.machine.version, Events: events, Took: time.Since(l.times.watchStart), Reason: reason})
 	}
 }
 
-// reasonOf says to people why a watch ended.
+// reasonOf returns the reason for the end of a watch, for people.
 func reasonOf(in input, a action, err error) string {
 	switch {
 	case in.kind == inStop:
@@ -103,14 +102,14 @@ func reasonOf(in input, a action, err error) string {
 	}
 }
 
-// reportSkipped tells of something that was left out.
+// reportSkipped reports an object or event that was left out.
 func (l *loop) reportSkipped(err error) {
 	l.tell(Skipped{Err: fmt.Errorf("%.*w", object.MaxText, err)})
 }
 
 func shortText(err error) string { return fmt.Sprintf("%.*v", object.MaxText, err) }
 
-// tell tells the observer, on another goroutine, which is its own to end.
+// tell calls the observer on a goroutine of its own, which the observer may end.
 func (l *loop) tell(e Event) {
 	if l.o.Observe != nil {
 		goexit.Apart(func() { l.o.Observe(e) })

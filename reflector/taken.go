@@ -16,10 +16,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/served"
 )
 
-// FromDynamic returns the source that a resource is to client-go's dynamic
-// client, in one namespace or in all for "". With [Wire] in its transport the
-// reflector reads the answers itself; any other implementation of the interface is
-// asked as by [From]. It returns nil for a nil client.
+// FromDynamic returns a source for a resource through client-go's dynamic client, in one
+// namespace, or in all for "". With [Wire] in the client's transport the reflector decodes the
+// answers; other implementations of the interface are used as by [From]. It returns nil for a nil
+// client.
 func FromDynamic(c dynamic.Interface, resource schema.GroupVersionResource, namespace string) Source {
 	if isNil(c) {
 		return nil
@@ -48,11 +48,10 @@ func FromMetadata(c metadata.Interface, resource schema.GroupVersionResource, na
 	return newVersioned(resource, func() served.Client { return served.FromMetadata(c, documents(c)) }, in)
 }
 
-// FromControllerRuntime returns the source of a ListerWatcher that
-// controller-runtime has made for its cache, of objects like example. With [Wire] in
-// the transport of the manager's rest.Config the reflector reads the answers itself.
-// A ListerWatcher that does anything with an answer, beyond what controller-runtime
-// does, must not be given. It returns nil for a nil ListerWatcher.
+// FromControllerRuntime returns a source for a ListerWatcher made by controller-runtime for its
+// cache, of objects like example. With [Wire] in the transport of the manager's rest.Config the
+// reflector decodes the answers; the ListerWatcher must do no more with an answer than
+// controller-runtime does. It returns nil for a nil ListerWatcher.
 func FromControllerRuntime(lw cache.ListerWatcher, example runtime.Object) Source {
 	source := FromListerWatcher(lw)
 	if source == nil || example == nil {
@@ -65,7 +64,7 @@ func FromControllerRuntime(lw cache.ListerWatcher, example runtime.Object) Sourc
 	return &takenSource{source, "", "", kind}
 }
 
-// collectionPath is what the path of a collection ends in.
+// collectionPath returns the end of a collection's path.
 func collectionPath(resource schema.GroupVersionResource, namespace string) string {
 	root := path.Join("/apis", resource.Group, resource.Version)
 	if resource.Group == "" {
@@ -77,8 +76,8 @@ func collectionPath(resource schema.GroupVersionResource, namespace string) stri
 	return path.Join(root, resource.Resource)
 }
 
-// takenSource asks a client whose code behind the request is known, and takes the
-// answers over on their way where [Wire] is in the client's transport.
+// takenSource sends requests through a client of known code, and takes over the answers if [Wire]
+// is in the client's transport.
 type takenSource struct {
 	Source
 	namespace string // that it reads, "" for all or where it is not known
@@ -88,15 +87,15 @@ type takenSource struct {
 
 var _ wired = (*takenSource)(nil)
 
-// Namespace returns the namespace that the source was made for.
+// Namespace returns the namespace the source is limited to.
 func (s *takenSource) Namespace() string { return s.namespace }
 
 func (s *takenSource) Streaming() Streaming { return streamingOfSource(s.Source) }
 
 func (s *takenSource) objectKind() objectKind { return s.kind }
 
-// ask sends a request by the client. The call of the client goes on until the
-// body that was taken over is closed.
+// ask sends a request through the client. The client's call lasts until the body taken over is
+// closed.
 func (s *takenSource) ask(ctx context.Context, o metav1.ListOptions, list bool) (answer, error) {
 	t := &takeover{path: s.path, list: list, body: make(chan *takenBody, 1)}
 	returned := make(chan askOutcome, 1)
@@ -119,7 +118,7 @@ func (s *takenSource) ask(ctx context.Context, o metav1.ListOptions, list bool) 
 	}
 }
 
-// askOutcome is what a client's call has returned.
+// askOutcome is the result of a client's call.
 type askOutcome struct {
 	answer
 	err error

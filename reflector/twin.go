@@ -13,21 +13,21 @@ import (
 )
 
 const (
-	// firstTwins is how many objects of a kind are decoded twice in a program that
-	// checks itself, and twinEvery how many of the later ones: one in so many.
+	// firstTwins is the number of objects of a kind to decode twice in a program that checks
+	// itself; of the later ones it is one in twinEvery.
 	firstTwins = 100
 	twinEvery  = 1000
 )
 
-// twins decodes some objects a second time, as client-go does, in a program that
-// checks itself.
+// twins decodes some objects a second time with client-go's decoder, in a program that checks
+// itself.
 type twins struct {
 	decoded int
 	table   *share.Table // of what the objects share
 }
 
-// check panics if an object is not what client-go's decoding makes of it. The caller
-// does not hold the table.
+// check panics if client-go decodes an item to another object. The caller must not hold the
+// table.
 func (t *twins) check(it item, obj runtime.Object) {
 	t.decoded++
 	if t.decoded > firstTwins && t.decoded%twinEvery != 0 {

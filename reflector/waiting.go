@@ -6,21 +6,21 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// maxTaken is how many events are taken from a source's channel at once.
+// maxTaken is the number of events to take from a source's channel at once.
 const maxTaken = 16
 
-// waiting takes the events that wait in a channel, a few at once.
+// waiting takes waiting events from a channel, a few at once.
 //
-// A source has written its objects on another processor, so that the first look at each
-// costs a line of memory that this one's cache does not hold. Several such looks in a row
-// take as long as one; an event at a time they were a quarter of what it costs.
+// The source has written the objects on another processor, so the first read of each is a cache
+// miss. Several misses in a row overlap, and take as long as one; for one event at a time they
+// were a quarter of its cost.
 type waiting struct {
 	taken  []watch.Event // in buffer, and not returned yet
 	buffer [maxTaken]watch.Event
 }
 
-// next returns the next event that waits. It is not ready where none does; where the
-// channel is closed there is none, and never will be.
+// next returns the next waiting event. Without one, ready is false, or ok is false if the channel
+// is closed.
 func (w *waiting) next(events <-chan watch.Event) (e watch.Event, ok, ready bool) {
 	if len(w.taken) == 0 {
 		if open := w.take(events); len(w.taken) == 0 {
@@ -33,7 +33,7 @@ func (w *waiting) next(events <-chan watch.Event) (e watch.Event, ok, ready bool
 	return e, true, true
 }
 
-// take takes what waits, and tells whether the channel is open.
+// take takes the waiting events, and reports whether the channel is open.
 func (w *waiting) take(events <-chan watch.Event) (open bool) {
 	w.taken = w.buffer[:0]
 	for len(w.taken) < maxTaken {
@@ -50,7 +50,8 @@ func (w *waiting) take(events <-chan watch.Event) (open bool) {
 	return true
 }
 
-// look reads of each object what will be read of it. One that panics does so again then.
+// look reads the fields that will be needed from each object. An object that panics will panic
+// again then.
 func (w *waiting) look() {
 	defer func() { _ = recover() }()
 	for i := range w.taken {

@@ -14,25 +14,24 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// wired is a [Source] whose answers the reflector can read itself. One that
-// wraps another has a method Unwrap, see [Tweak].
+// wired is a [Source] whose answers the reflector can decode. A wrapping source has a method
+// Unwrap, see [Tweak].
 type wired interface {
 	Source
-	// objectKind says what the source brings.
+	// objectKind describes the source's objects.
 	objectKind() objectKind
 	// ask sends the request of a list or a watch.
 	ask(ctx context.Context, o metav1.ListOptions, list bool) (answer, error)
 }
 
-// answer is the body of an answer or, where client-go's client has read it,
-// what that made of it.
+// answer is the body of an answer, or the result of client-go's client.
 type answer struct {
 	body  io.ReadCloser
 	list  runtime.Object
 	watch watch.Interface
 }
 
-// close lets go of an answer that is not wanted.
+// close releases an answer that is not needed.
 func (a answer) close() {
 	if a.body != nil {
 		_ = a.body.Close() // it is not read to its end
@@ -42,9 +41,8 @@ func (a answer) close() {
 	}
 }
 
-// wiredOf returns the source whose answers can be read here: source itself, or
-// what it wraps. It is nil where there is none, or where it brings something
-// else than objects of the type.
+// wiredOf returns the source whose answers can be decoded here: source, or a source it wraps. It
+// returns nil if there is none, or if its objects are of another type.
 func wiredOf(source Source, object reflect.Type) wired {
 	switch s := source.(type) {
 	case wired:
@@ -61,7 +59,7 @@ func wiredOf(source Source, object reflect.Type) wired {
 	return nil
 }
 
-// tweakedWire is a wired source whose options pass through tweak.
+// tweakedWire is a wired source with options changed by tweak.
 type tweakedWire struct {
 	wired
 	tweak func(*metav1.ListOptions)
@@ -72,16 +70,15 @@ func (t tweakedWire) ask(ctx context.Context, o metav1.ListOptions, list bool) (
 	return t.wired.ask(ctx, o, list)
 }
 
-// sharer is implemented by a [Sink] that decides what the objects written to it
-// may share, such as an informer's, whose transform may write into them.
+// sharer is implemented by a [Sink] that decides which values its objects may share, such as an
+// informer's: its transform may write into them.
 type sharer interface {
-	// DecodesHere is called once, by a reflector that decodes the objects itself.
-	// It returns the table of shared values, nil for none, and whether more than
-	// strings is shared when an object is decoded.
+	// DecodesHere is called once, by a reflector that decodes the objects itself. It returns the
+	// table of shared values, nil for none, and whether decoding shares more than strings.
 	DecodesHere() (t *share.Table, values bool)
 }
 
-// readHere makes ready to read the answers of a source that can be read here.
+// readHere prepares the decoding of a source's answers.
 func (l *loop) readHere(w wired) {
 	if l.wired = w; w == nil {
 		return
