@@ -101,11 +101,11 @@ type action struct {
 type Answer uint8
 
 const (
-	// Served: the server has the resource, in a usable version.
+	// Served means that the server has the resource, in a usable version.
 	Served Answer = iota + 1
-	// Deleted: the resource was removed with all its objects.
+	// Deleted means that the resource was removed with all its objects.
 	Deleted
-	// Unknowable: nobody can be asked now; the reflector should request the resource itself.
+	// Unknowable means that nobody can be asked now; the reflector should request the resource itself.
 	Unknowable
 )
 
