@@ -39,8 +39,8 @@ type Change[T any] struct {
 	New T
 	// Initial marks an Added of the initial state: the object existed before the handler.
 	Initial bool
-	// Lost marks a Deleted found by a list, whose watch event was missed: Old is the last known
-	// version, not the final one.
+	// Lost marks a Deleted whose final state is unknown: a list lacked the object, or the final
+	// state could not be decoded or transformed. Old is the last known version.
 	Lost bool
 }
 

@@ -184,7 +184,7 @@ func (s *clientgoStore) apply(tx *indexer.Tx, w *clientgoWrite) {
 		if !stored {
 			part = s.part
 		}
-		tx.Put(part, w.key, w.obj, 0)
+		tx.Put(part, w.key, w.obj, stampByHand)
 	}
 	s.reach(tx, w.version)
 }
@@ -209,7 +209,7 @@ func (s *clientgoStore) Replace(list []any, version string) error {
 		if err != nil {
 			return err
 		}
-		staging.Put(w.key, w.obj, 0)
+		staging.Put(w.key, w.obj, stampByHand)
 	}
 	if !s.versions() {
 		version = ""
@@ -223,6 +223,7 @@ func (s *clientgoStore) Replace(list []any, version string) error {
 	return nil
 }
 
+// Resync does nothing, as in client-go's store: handlers are resynced by the informer.
 func (s *clientgoStore) Resync() error { return nil }
 
 func (s *clientgoStore) Bookmark(version string) {

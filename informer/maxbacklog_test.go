@@ -90,7 +90,7 @@ func TestAHandlerThatHasCaughtUpDoesNotLag(t *testing.T) {
 		f.start()
 		f.list("1")
 		synctest.Wait()
-		require.False(t, f.processor.lags(r))
+		require.False(t, f.processor.markOverBound(r))
 		require.False(t, f.Status().Handlers[0].Lagging)
 	})
 }

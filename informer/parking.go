@@ -37,7 +37,7 @@ func (p *sharedProcessor) park(r *registration) bool {
 		p.leave(r)
 		return false
 	}
-	r.lagging = false
+	r.overBound = false
 	if int(asleep) == len(p.registrations) {
 		p.clearRead()
 	}

@@ -30,7 +30,7 @@ func (c *core) processLoop(run *run) {
 
 // step calls applySome, and measures it if there is a meter.
 func (c *core) step(run *run) {
-	defer c.processor.tellLagging()
+	defer c.processor.reportOverBound()
 	m := c.hooks.meter
 	if m == nil {
 		c.applySome()

@@ -281,9 +281,9 @@ func (p *sharedProcessor) done(r *registration) <-chan struct{} {
 	return r.done
 }
 
-// tellLagging reports each handler whose backlog has grown above its bound, once until the handler
+// reportOverBound reports each handler whose backlog has grown above its bound, once until the handler
 // has caught up.
-func (p *sharedProcessor) tellLagging() {
+func (p *sharedProcessor) reportOverBound() {
 	if p.bounded.Load() == 0 {
 		return
 	}
@@ -292,22 +292,22 @@ func (p *sharedProcessor) tellLagging() {
 		if bound == 0 {
 			continue
 		}
-		if backlog, initial := r.feed.pending(); backlog-initial > bound && p.lags(r) {
+		if backlog, initial := r.feed.pending(); backlog-initial > bound && p.markOverBound(r) {
 			p.observe(HandlerLagging{Handler: r.options.Name, Backlog: backlog})
 		}
 	}
 }
 
-// lags marks a registration as lagging. It returns false if it is marked already, or has caught up
+// markOverBound marks a registration as over its bound. It returns false if it is marked already, or has caught up
 // meanwhile.
-func (p *sharedProcessor) lags(r *registration) bool {
+func (p *sharedProcessor) markOverBound(r *registration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	if r.lagging || r.parking.state == parked {
+	if r.overBound || r.parking.state == parked {
 		return false
 	}
-	r.lagging = true
+	r.overBound = true
 	return true
 }
 
@@ -319,7 +319,7 @@ func (p *sharedProcessor) status() (handlers []HandlerStatus) {
 	for _, r := range p.registrations {
 		handlers = append(handlers, HandlerStatus{
 			Name: r.options.Name, Synced: closed(r.synced), Backlog: r.Backlog(),
-			Lagging: r.lagging, Failures: int(r.failures.Load()), Told: r.feed.total(),
+			Lagging: r.overBound, Failures: int(r.failures.Load()), Told: r.feed.total(),
 		})
 	}
 	return handlers

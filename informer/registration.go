@@ -57,10 +57,10 @@ type registration struct {
 	taken atomic.Pointer[eventlog.Batch]
 
 	// Guarded by sharedProcessor.mu.
-	life    life
-	done    chan struct{} // closed once nothing more will be delivered
-	parking parking
-	lagging bool // the backlog is above its bound, and this was reported
+	life      life
+	done      chan struct{} // closed once nothing more will be delivered
+	parking   parking
+	overBound bool // the backlog is above its bound, and this was reported
 }
 
 // life is the state of a registration. Transitions: processor.go.

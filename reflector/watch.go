@@ -139,7 +139,7 @@ func (l *loop) read() (input, error) {
 			w.unread(a)
 			return l.writeChanges()
 		default:
-			if in, err := l.readBookmark(a.Event); in.kind != 0 {
+			if in, err := l.readBookmarkOrError(a.Event); in.kind != 0 {
 				return in, err
 			}
 		}
@@ -235,8 +235,8 @@ func (l *loop) streamed(added int) {
 	}
 }
 
-// readBookmark handles a bookmark or an error event. It skips invalid events.
-func (l *loop) readBookmark(e watch.Event) (input, error) {
+// readBookmarkOrError handles a bookmark or an error event. It skips invalid events.
+func (l *loop) readBookmarkOrError(e watch.Event) (input, error) {
 	switch m := object.Meta(e.Object); {
 	case e.Type == watch.Error:
 		return input{kind: inFailed}, apierrors.FromObject(e.Object)
