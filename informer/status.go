@@ -136,7 +136,8 @@ type status struct {
 	lastError   error
 	lastErrorAt time.Time
 	recent      []RecentError
-	totals      Totals
+	totals      Totals // but for Relists
+	relists     []relists
 	started     time.Time // when the first run began
 	syncTook    time.Duration
 	leftOut     leftOut
@@ -223,6 +224,13 @@ func (s *status) reflected(i int, e reflector.Event) {
 	}
 }
 
+// relists counts the full states of one cause. Most informers have one cause, for which a map would
+// be large.
+type relists struct {
+	cause reflector.Cause
+	n     int
+}
+
 // listed counts a full state. The caller holds mu.
 func (s *status) listed(e reflector.Listed) {
 	if e.Operation == reflector.OpStream {
@@ -230,10 +238,12 @@ func (s *status) listed(e reflector.Listed) {
 	} else {
 		s.totals.Lists++
 	}
-	if s.totals.Relists == nil {
-		s.totals.Relists = make(map[reflector.Cause]int)
+	i := slices.IndexFunc(s.relists, func(c relists) bool { return c.cause == e.Cause })
+	if i < 0 {
+		i = len(s.relists)
+		s.relists = append(s.relists, relists{cause: e.Cause})
 	}
-	s.totals.Relists[e.Cause]++
+	s.relists[i].n++
 }
 
 // mostErrors is the number of errors kept.
@@ -414,7 +424,13 @@ func (s *status) fill(to *Status) {
 // fillTotals copies the reflectors' totals. The caller holds mu.
 func (s *status) fillTotals(to *Totals) {
 	to.Lists, to.Streams, to.Watches = s.totals.Lists, s.totals.Streams, s.totals.Watches
-	to.Relists, to.Errors = maps.Clone(s.totals.Relists), maps.Clone(s.totals.Errors)
+	to.Errors = maps.Clone(s.totals.Errors)
+	if len(s.relists) > 0 {
+		to.Relists = make(map[reflector.Cause]int, len(s.relists))
+	}
+	for _, c := range s.relists {
+		to.Relists[c.cause] = c.n
+	}
 	to.Waits, to.Waited = s.totals.Waits, s.totals.Waited
 }
 

@@ -16,7 +16,7 @@ const maxTaken = 16
 // were a quarter of its cost.
 type waiting struct {
 	taken  []watch.Event // in buffer, and not returned yet
-	buffer [maxTaken]watch.Event
+	buffer []watch.Event // grows to maxTaken when so many wait
 }
 
 // next returns the next waiting event. Without one, ready is false, or ok is false if the channel
@@ -35,19 +35,20 @@ func (w *waiting) next(events <-chan watch.Event) (e watch.Event, ok, ready bool
 
 // take takes the waiting events, and reports whether the channel is open.
 func (w *waiting) take(events <-chan watch.Event) (open bool) {
-	w.taken = w.buffer[:0]
-	for len(w.taken) < maxTaken {
+	w.taken, open = w.buffer[:0], true
+	for ready := true; ready && len(w.taken) < maxTaken; {
+		var e watch.Event
 		select {
-		case e, ok := <-events:
-			if !ok {
-				return false
+		case e, open = <-events:
+			if ready = open; open {
+				w.taken = append(w.taken, e)
 			}
-			w.taken = append(w.taken, e)
 		default:
-			return true
+			ready = false
 		}
 	}
-	return true
+	w.buffer = w.taken[:0]
+	return open
 }
 
 // look reads the fields that will be needed from each object. An object that panics will panic
