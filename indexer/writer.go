@@ -24,7 +24,7 @@ type Writer struct {
 	asked     asked               // has a lock of its own
 	faults    []*IndexError       // of this write section, not reported yet
 
-	broken atomic.Int64 // the answer of Broken; written at the end of each write section
+	broken atomic.Int64 // the answer of Unindexed; written at the end of each write section
 }
 
 // New returns the write side of a new, empty indexer. It returns [ErrIndexInvalid] or
