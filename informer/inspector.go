@@ -48,7 +48,6 @@ type HandlerMeasures struct {
 
 // SlowCall is a slow call of a handler.
 type SlowCall struct {
-	// Key is that of the object that the handler was told of, of several the first. It is
 	// Key is the key of the handled object, the first of several. It is empty for an unfinished
 	// call if the handler was quick before and is in a burst of events, if it has Latest delivery,
 	// or if the call began before the measuring.

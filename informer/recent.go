@@ -11,14 +11,15 @@ import (
 const (
 	// mostRecent is how many events are kept for [Inspector.Recent].
 	mostRecent = 200
-	// recentPlaces are those and the places that are written to before they are shown.
-	recentPlaces = mostRecent + 120
+	// recentPlaces are those and the places that are written to before they are shown. They are few
+	// more, so that all of them stay in the processor's first cache.
+	recentPlaces = mostRecent + 20
 )
 
 // recentEvents are the last events of an informer. A write section writes to places that
 // nobody reads, and shows them at its end, or when it has no more of them: who asks does not
 // wait for the section. The keys and versions are the objects' own text, which so outlives
-// an object by some 300 events.
+// an object by some 200 events.
 //
 // Invariant: shown <= written <= shown + recentPlaces - mostRecent.
 type recentEvents struct {
