@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
-	made "github.com/tidemark-k8s/tidemark/internal/e2e/faults/versus/objects"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 )
 
 // weigher starts a process that weighs informers of all pods.
@@ -35,7 +35,7 @@ func (s *scenario) weigher() *harness.Process {
 func TestScenario_MemoryAsTold(t *testing.T) {
 	s := begin(t, harness.Options{})
 	n := size(3_000, 10_000)
-	maker := made.New(37, n)
+	maker := cluster.New(37, n)
 	s.must(harness.Each(s.ctx, harness.Creators, n, func(ctx context.Context, i int) error {
 		return s.cluster.Store(ctx, "pods", maker.Pod(i))
 	}))

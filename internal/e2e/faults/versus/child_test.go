@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
-	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/versus/objects"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 )
 
 // A measured process, within this one: it tells when the handlers have seen all,
@@ -21,7 +21,7 @@ func TestChild(t *testing.T) {
 	server := informertest.New(informertest.Options{})
 	require.NoError(t, server.Start())
 	t.Cleanup(server.Close)
-	made := objects.New(seed, 20)
+	made := cluster.New(seed, 20)
 	for i := range made.Pods() {
 		pod := made.Pod(i)
 		pod.UID = "" // the server's own

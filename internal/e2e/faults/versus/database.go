@@ -7,7 +7,7 @@ import (
 	"k8s.io/client-go/gentype"
 	"k8s.io/client-go/rest"
 
-	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/versus/objects"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 )
 
 // databaseClient is what client-gen writes for a custom resource.
@@ -18,8 +18,8 @@ type databaseClient struct {
 
 func newDatabaseClient(config *rest.Config) (*databaseClient, error) {
 	known := runtime.NewScheme()
-	version := objects.Databases.GroupVersion()
-	known.AddKnownTypes(version, &objects.Database{}, &objects.DatabaseList{})
+	version := cluster.Databases.GroupVersion()
+	known.AddKnownTypes(version, &cluster.Database{}, &cluster.DatabaseList{})
 	metav1.AddToGroupVersion(known, version)
 	config = rest.CopyConfig(config)
 	config.APIPath, config.GroupVersion = "/apis", &version
@@ -32,7 +32,7 @@ func newDatabaseClient(config *rest.Config) (*databaseClient, error) {
 }
 
 // in is the client of a namespace, or of all.
-func (c *databaseClient) in(namespace string) *gentype.ClientWithList[*objects.Database, *objects.DatabaseList] {
-	return gentype.NewClientWithList(objects.Databases.Resource, c.rest, c.parameters, namespace,
-		func() *objects.Database { return &objects.Database{} }, func() *objects.DatabaseList { return &objects.DatabaseList{} })
+func (c *databaseClient) in(namespace string) *gentype.ClientWithList[*cluster.Database, *cluster.DatabaseList] {
+	return gentype.NewClientWithList(cluster.Databases.Resource, c.rest, c.parameters, namespace,
+		func() *cluster.Database { return &cluster.Database{} }, func() *cluster.DatabaseList { return &cluster.DatabaseList{} })
 }

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/versus/objects"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 )
 
 // library is client-go or tidemark: whose informers a measured process runs. Both
@@ -91,7 +91,7 @@ func (t task) informers(config *rest.Config) ([]*watched, error) {
 		if err != nil {
 			return nil, err
 		}
-		one = lib.dynamic(untyped).ForResource(objects.Databases).Informer()
+		one = lib.dynamic(untyped).ForResource(cluster.Databases).Informer()
 	case typedDatabases:
 		own, err := newDatabaseClient(config)
 		if err != nil {
@@ -107,15 +107,15 @@ func (t task) informers(config *rest.Config) ([]*watched, error) {
 }
 
 func splitPods(lib library, client kubernetes.Interface) (all []*watched) {
-	for i := range objects.Namespaces {
-		all = append(all, &watched{informer: lib.typed(client, objects.Namespace(i)).Core().V1().Pods().Informer(), handlers: 1})
+	for i := range cluster.Namespaces {
+		all = append(all, &watched{informer: lib.typed(client, cluster.Namespace(i)).Core().V1().Pods().Informer(), handlers: 1})
 	}
 	return all
 }
 
 func kinds(lib library, client kubernetes.Interface) (all []*watched, err error) {
 	f := lib.typed(client, metav1.NamespaceAll)
-	for _, resource := range objects.KindResources() {
+	for _, resource := range cluster.KindResources() {
 		one, err := f.ForResource(resource)
 		if err != nil {
 			return nil, err

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
-	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/versus/objects"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 )
 
 // stage is a control plane that holds the objects of a world.
@@ -25,9 +25,9 @@ type stage struct {
 	cluster *harness.Cluster
 	proxy   *harness.Proxy
 	client  dynamic.Interface
-	made    *objects.Maker
+	made    *cluster.Cluster
 	pod     func(i int) *corev1.Pod
-	held    []objects.Kind // by the informers
+	held    []cluster.Kind // by the informers
 	round   int            // of the last updates
 }
 
@@ -76,14 +76,14 @@ func (s *stage) close() {
 }
 
 // store writes all objects of a kind into etcd.
-func (s *stage) store(k objects.Kind) error {
+func (s *stage) store(k cluster.Kind) error {
 	return harness.Each(s.ctx, harness.Creators, k.Count, func(ctx context.Context, i int) error {
 		return s.cluster.Store(ctx, k.Stored, k.Make(i))
 	})
 }
 
 // hold writes kinds into etcd that the informers will hold.
-func (s *stage) hold(kinds ...objects.Kind) error {
+func (s *stage) hold(kinds ...cluster.Kind) error {
 	for _, k := range kinds {
 		if err := s.store(k); err != nil {
 			return err

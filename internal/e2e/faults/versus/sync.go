@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
-	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/versus/objects"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 )
 
 // started is a process that has synced, and what that took.
@@ -91,7 +91,7 @@ func (s *stage) storm(t task) (sample, error) {
 // firsts are the first pods of each namespace.
 func (s *stage) firsts() (all []int) {
 	seen := map[string]bool{}
-	for i := 0; i < s.made.Pods() && len(seen) < objects.Namespaces; i++ {
+	for i := 0; i < s.made.Pods() && len(seen) < cluster.Namespaces; i++ {
 		if namespace := s.made.NamespaceOf(i); !seen[namespace] {
 			seen[namespace] = true
 			all = append(all, i)

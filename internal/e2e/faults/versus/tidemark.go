@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/factory"
-	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/versus/objects"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -48,15 +48,15 @@ func (l tidemark) dynamic(client dynamic.Interface) dynamicinformer.DynamicShare
 
 func (l tidemark) databases(client kubernetes.Interface, own *databaseClient) (cache.SharedIndexInformer, error) {
 	f := factory.NewSharedInformerFactory(client, 0)
-	err := factory.Register[*objects.Database](f, factory.Resource{
-		GVR: objects.Databases, Namespaced: true, Source: func(namespace string) reflector.Source {
-			return reflector.FromCustomResource[*objects.Database](own.in(namespace), objects.Databases)
+	err := factory.Register[*cluster.Database](f, factory.Resource{
+		GVR: cluster.Databases, Namespaced: true, Source: func(namespace string) reflector.Source {
+			return reflector.FromCustomResource[*cluster.Database](own.in(namespace), cluster.Databases)
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	one, err := f.ForResource(objects.Databases)
+	one, err := f.ForResource(cluster.Databases)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
-	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/versus/objects"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 )
 
 // seed is that of all worlds.
@@ -30,34 +30,34 @@ var (
 )
 
 func (s *stage) fillPods(n int, unique bool) error {
-	s.made = objects.New(seed, n)
+	s.made = cluster.New(seed, n)
 	s.pod = s.made.Pod
 	if unique {
 		s.pod = s.made.Unique
 	}
-	return s.hold(objects.Kind{
-		Resource: podResource, Stored: "pods", Count: n, Make: func(i int) objects.Object { return s.pod(i) },
+	return s.hold(cluster.Kind{
+		Resource: podResource, Stored: "pods", Count: n, Make: func(i int) cluster.Object { return s.pod(i) },
 	})
 }
 
 // fillKinds makes three times as many objects as there are pods.
 func (s *stage) fillKinds() error {
-	s.made = objects.New(seed, s.pods)
+	s.made = cluster.New(seed, s.pods)
 	return s.hold(s.made.Kinds()...)
 }
 
 func (s *stage) fillDatabases() error {
 	crd := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(objects.DatabaseCRD, &crd.Object); err != nil {
+	if err := yaml.Unmarshal(cluster.DatabaseCRD, &crd.Object); err != nil {
 		return err
 	}
-	if err := s.define(crd, objects.Databases); err != nil {
+	if err := s.define(crd, cluster.Databases); err != nil {
 		return err
 	}
-	s.made = objects.New(seed, 0)
-	return s.hold(objects.Kind{
-		Resource: objects.Databases, Stored: objects.Databases.Group + "/" + objects.Databases.Resource, Count: s.pods / 2,
-		Make: func(i int) objects.Object { return s.made.Database(i) },
+	s.made = cluster.New(seed, 0)
+	return s.hold(cluster.Kind{
+		Resource: cluster.Databases, Stored: cluster.Databases.Group + "/" + cluster.Databases.Resource, Count: s.pods / 2,
+		Make: func(i int) cluster.Object { return s.made.Database(i) },
 	})
 }
 

@@ -1,4 +1,4 @@
-package objects
+package cluster
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,7 +31,7 @@ type row struct {
 }
 
 // Kinds are twenty kinds, of which the pods are the first and a third of all objects.
-func (m *Maker) Kinds() []Kind {
+func (m *Cluster) Kinds() []Kind {
 	kinds := []Kind{{
 		Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Stored: "pods", Count: m.Pods(),
 		Make: func(i int) Object { return m.Pod(i) },
@@ -49,16 +49,16 @@ func (m *Maker) Kinds() []Kind {
 	return kinds
 }
 
-// KindResources are the resources of [Maker.Kinds], in their order.
+// KindResources are the resources of [Cluster.Kinds], in their order.
 func KindResources() []schema.GroupVersionResource {
 	var all []schema.GroupVersionResource
-	for _, k := range (&Maker{}).Kinds() {
+	for _, k := range (&Cluster{}).Kinds() {
 		all = append(all, k.Resource)
 	}
 	return all
 }
 
-func (m *Maker) rows() []row {
+func (m *Cluster) rows() []row {
 	return []row{
 		{"apps", "v1", "replicasets", "", 400, m.replicaSet},
 		{"", "v1", "events", "", 400, event},
@@ -83,7 +83,7 @@ func (m *Maker) rows() []row {
 }
 
 // make returns the i-th object of a row, with the metadata that all kinds have.
-func (m *Maker) make(r row, i int) Object {
+func (m *Cluster) make(r row, i int) Object {
 	c := newChance(m.seed, r.resource, i)
 	division := pick(c, divisions)
 	name := pick(c, domains) + "-" + pick(c, parts) + "-" + suffix(i)

@@ -1,4 +1,4 @@
-package objects
+package cluster
 
 import (
 	"reflect"
@@ -12,9 +12,9 @@ import (
 )
 
 // Unique returns the i-th of the pods that share nothing: of the same shape as
-// [Maker.Pod]'s, but with each text, key, amount and time made up anew. The
+// [Cluster.Pod]'s, but with each text, key, amount and time made up anew. The
 // kube-apiserver, which reads from etcd what it has once let in, serves them.
-func (m *Maker) Unique(i int) *corev1.Pod {
+func (m *Cluster) Unique(i int) *corev1.Pod {
 	pod := m.Pod(i)
 	kind, namespace := pod.TypeMeta, pod.Namespace
 	newChance(m.seed, "unique", i).scramble(reflect.ValueOf(pod).Elem())

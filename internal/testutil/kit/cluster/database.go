@@ -1,4 +1,4 @@
-package objects
+package cluster
 
 import (
 	_ "embed"
@@ -26,7 +26,7 @@ var (
 )
 
 // Database returns the i-th database.
-func (m *Maker) Database(i int) *Database {
+func (m *Cluster) Database(i int) *Database {
 	c := newChance(m.seed, "Database", i)
 	variant := c.skewed(variants)
 	v := newChance(m.seed, "variant", variant)

@@ -1,8 +1,8 @@
-package objects
+package cluster
 
 import "fmt"
 
-// Namespaces is how many namespaces the objects are in.
+// Namespaces is the number of namespaces.
 const Namespaces = 50
 
 const (
@@ -10,14 +10,14 @@ const (
 	nodes  = 300
 )
 
-// Namespace is the name of the i-th namespace.
+// Namespace returns the name of the i-th namespace.
 func Namespace(i int) string { return fmt.Sprintf("team-%03d", i) }
 
 func nodeName(i int) string { return fmt.Sprintf("node-%03d.eu-central-1.compute.internal", i) }
 
-// Maker makes the objects of one made-up cluster, each by its number. Its methods
-// may be called by several goroutines.
-type Maker struct {
+// Cluster makes the objects of one made-up cluster, each by its number. Its methods are safe for any
+// goroutine.
+type Cluster struct {
 	seed  uint64
 	slots []slot // of the pods
 }
@@ -28,9 +28,9 @@ type slot struct {
 	ordinal int
 }
 
-// New returns the maker of a cluster with so many pods.
-func New(seed uint64, pods int) *Maker {
-	m := &Maker{seed: seed, slots: make([]slot, pods)}
+// New returns a cluster with a number of pods.
+func New(seed uint64, pods int) *Cluster {
+	m := &Cluster{seed: seed, slots: make([]slot, pods)}
 	all := make([]*owner, owners)
 	for i := range all {
 		all[i] = newOwner(seed, kindOf(i), i)
@@ -44,8 +44,8 @@ func New(seed uint64, pods int) *Maker {
 	return m
 }
 
-// Pods is how many pods there are.
-func (m *Maker) Pods() int { return len(m.slots) }
+// Pods returns the number of pods.
+func (m *Cluster) Pods() int { return len(m.slots) }
 
-// NamespaceOf is that of the i-th pod.
-func (m *Maker) NamespaceOf(i int) string { return m.slots[i].owner.namespace }
+// NamespaceOf returns the namespace of the i-th pod.
+func (m *Cluster) NamespaceOf(i int) string { return m.slots[i].owner.namespace }

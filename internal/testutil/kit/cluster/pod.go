@@ -1,4 +1,4 @@
-package objects
+package cluster
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 // Pod returns the i-th pod, as the server has it once the pod runs: the template
 // of its owner, and what admission, the scheduler and a kubelet added.
-func (m *Maker) Pod(i int) *corev1.Pod {
+func (m *Cluster) Pod(i int) *corev1.Pod {
 	c, slot := newChance(m.seed, "Pod", i), m.slots[i]
 	o := slot.owner
 	pod := &corev1.Pod{

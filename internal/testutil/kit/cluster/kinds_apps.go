@@ -1,4 +1,4 @@
-package objects
+package cluster
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ func (o *owner) own(m *metav1.ObjectMeta) *metav1.LabelSelector {
 }
 
 // replicaSet is mostly one that a deployment has left behind.
-func (m *Maker) replicaSet(c chance, meta metav1.ObjectMeta, i int) Object {
+func (m *Cluster) replicaSet(c chance, meta metav1.ObjectMeta, i int) Object {
 	o := newOwner(m.seed, replicaSet, i)
 	selector := o.own(&meta)
 	meta.OwnerReferences = []metav1.OwnerReference{{
@@ -37,7 +37,7 @@ func (m *Maker) replicaSet(c chance, meta metav1.ObjectMeta, i int) Object {
 	}
 }
 
-func (m *Maker) deployment(c chance, meta metav1.ObjectMeta, i int) Object {
+func (m *Cluster) deployment(c chance, meta metav1.ObjectMeta, i int) Object {
 	o := newOwner(m.seed, replicaSet, i)
 	selector := o.own(&meta)
 	meta.Name, meta.UID = o.app, c.uid()
@@ -61,7 +61,7 @@ func (m *Maker) deployment(c chance, meta metav1.ObjectMeta, i int) Object {
 	}
 }
 
-func (m *Maker) statefulSet(c chance, meta metav1.ObjectMeta, i int) Object {
+func (m *Cluster) statefulSet(c chance, meta metav1.ObjectMeta, i int) Object {
 	o := newOwner(m.seed, statefulSet, i)
 	selector := o.own(&meta)
 	n := int32(c.few(1, 9))
@@ -72,7 +72,7 @@ func (m *Maker) statefulSet(c chance, meta metav1.ObjectMeta, i int) Object {
 	}
 }
 
-func (m *Maker) daemonSet(_ chance, meta metav1.ObjectMeta, i int) Object {
+func (m *Cluster) daemonSet(_ chance, meta metav1.ObjectMeta, i int) Object {
 	o := newOwner(m.seed, daemonSet, i)
 	selector := o.own(&meta)
 	return &appsv1.DaemonSet{
@@ -82,7 +82,7 @@ func (m *Maker) daemonSet(_ chance, meta metav1.ObjectMeta, i int) Object {
 	}
 }
 
-func (m *Maker) job(c chance, meta metav1.ObjectMeta, i int) Object {
+func (m *Cluster) job(c chance, meta metav1.ObjectMeta, i int) Object {
 	o := newOwner(m.seed, job, i)
 	selector := o.own(&meta)
 	end := after(o.born, c.between(5, 5000))
