@@ -54,7 +54,7 @@ modules := internal/dropin internal/e2e/bench internal/e2e/alerts internal/e2e/c
 
 # What the tests of the exported API read is outside of their module, so that go test
 # does not know when a result that it has kept is out of date.
-test-modules: ## run the tests of the exported API, of the benchmarks and of controller-runtime on tidemark
+test-modules: bench-test ## run the tests of the exported API, of the benchmarks and of controller-runtime on tidemark
 	@set -e; for m in $(modules); do \
 	  case $$m in internal/dropin) anew=-count=1;; *) anew=;; esac; \
 	  (cd $$m && set -x && $(GO) vet ./... && $(GO) test $$anew ./...); done

@@ -1,15 +1,19 @@
-# tidemark measured beside client-go, and beside itself; see main.go beside
-# this file. The root Makefile includes it.
+# The benchmarks of tidemark beside client-go, and beside another revision; see doc.go beside this file.
+# The root Makefile includes it.
 
 bench_dir := $(dir $(lastword $(MAKEFILE_LIST)))
 
-.PHONY: bench bench-diff bench-scale
+.PHONY: bench bench-diff bench-scale bench-test
 
-bench: ## compare client-go and tidemark, write the table into the README beside them; with BENCHFLAGS, print only
-	cd $(bench_dir) && $(GO) run . $(or $(BENCHFLAGS),-readme README.md)
+bench: ## compare client-go and tidemark, write the table into the README beside the benchmarks; with BENCHFLAGS, print only
+	@GO=$(GO) $(bench_dir)bench.sh $(BENCHFLAGS)
 
 bench-diff: ## compare this tidemark with that of the revision REF; BENCHFLAGS are passed on
 	@GO=$(GO) $(bench_dir)diff.sh '$(REF)' $(BENCHFLAGS)
 
-bench-scale: ## measure the first rows at 1,000 to 1,000,000 objects, with 1 and 2 processors
-	cd $(bench_dir) && $(GO) run . -scale -objects 1000000 $(BENCHFLAGS)
+bench-scale: ## measure an event and a sync with 1,000 to 1,000,000 objects, with 1 and 2 processors
+	cd $(bench_dir) && for n in 1000 10000 100000 1000000; do \
+	  $(GO) test -run '^$$' -bench 'EventAll|Sync' -benchtime 100ms -cpu 1,2 . -objects $$n || exit; done
+
+bench-test: ## run each benchmark once, with few objects: they check what they measure
+	cd $(bench_dir) && $(GO) test -run '^$$' -bench . -benchtime 1x . -objects 2400 -events 3000

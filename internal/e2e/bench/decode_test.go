@@ -1,84 +1,255 @@
-package main
+package bench
 
 import (
-	"encoding/json"
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protowire"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/tidemark-k8s/tidemark/internal/jsondecode"
+	"github.com/tidemark-k8s/tidemark/internal/protodecode"
+	"github.com/tidemark-k8s/tidemark/internal/share"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 )
 
-func TestDecodedObjectsAreAsLargeAsTheTitlesSay(t *testing.T) {
-	for name, pod := range map[string]func(int) *corev1.Pod{"sibling": siblingPod, "lone": lonePod} {
-		d, err := inProtobuf(pod)(3)
+// decode makes an object of bytes, or the pods of a list.
+type decode func(data []byte) (any, error)
+
+// decoding is objects as a server sends them, and the decoder of each library.
+type decoding struct {
+	bodies [][]byte
+	theirs decode
+	// ours returns a decoder that has not seen an object yet, and the count of the objects that it leaves
+	// to client-go's decoder.
+	ours func() (of decode, left func() uint64)
+}
+
+// made is the cluster whose objects are decoded.
+var made = sync.OnceValue(func() *cluster.Cluster { return cluster.New(1, min(8000, *objects)) })
+
+// BenchmarkDecode measures the decoding of one object, or list, on one goroutine. Each decoder has seen one half of
+// the objects, and is measured with the other: tidemark has learned what they have in common, as it has
+// from the list before a watch.
+func BenchmarkDecode(b *testing.B) {
+	for _, work := range []struct {
+		name string
+		make func() (decoding, error)
+	}{
+		{"pod", func() (decoding, error) { return inProtobuf(made().Pod) }},
+		{"unique-pod", func() (decoding, error) { return inProtobuf(made().Unique) }},
+		{"list", asList},
+		{"unstructured", asUnstructured},
+		{"typed", asType},
+	} {
+		of := sync.OnceValue(func() decoding {
+			d, err := work.make()
+			require.NoError(b, err)
+			d.agree(b)
+			return d
+		})
+		byEach(b, work.name, []string{clientgo, native}, func(b *testing.B, impl string) { of().measure(b, impl) })
+	}
+}
+
+func (d decoding) measure(b *testing.B, impl string) {
+	m := newSection(b)
+	half := len(d.bodies) / 2
+	for done := 0; done < b.N; {
+		of, left := d.theirs, func() uint64 { return 0 }
+		if impl == native {
+			of, left = d.ours()
+		}
+		d.all(b, d.bodies[:half], of)
+		last := d.bodies[half:min(len(d.bodies), half+b.N-done)]
+		m.begin()
+		d.all(b, last, of)
+		m.end()
+		require.Zero(b, left(), "tidemark left objects to client-go's decoder")
+		done += len(last)
+	}
+}
+
+// all decodes bodies and drops the objects.
+func (d decoding) all(b *testing.B, bodies [][]byte, of decode) {
+	for _, data := range bodies {
+		if _, err := of(data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// agree fails unless both decoders make the same objects.
+func (d decoding) agree(t testing.TB) {
+	of, _ := d.ours()
+	for _, data := range d.bodies[:min(len(d.bodies), 100)] {
+		theirs, err := d.theirs(data)
 		require.NoError(t, err)
-		require.InEpsilon(t, 6000, len(d.bodies[2]), 0.2, name)
+		ours, err := of(data)
+		require.NoError(t, err)
+		if list, ok := theirs.(*corev1.PodList); ok {
+			theirs = pointers(list)
+		}
+		require.True(t, equality.Semantic.DeepEqual(theirs, ours), "the decoders make different objects of the same bytes")
 	}
-	custom, err := releases(3)
-	require.NoError(t, err)
-	require.InEpsilon(t, 4000, len(custom[2]), 0.15)
 }
 
-func TestLonePodsHaveNoTextInCommon(t *testing.T) {
-	sibling, lone := texts(t, siblingPod(workloads)), texts(t, lonePod(workloads))
-	require.Greater(t, len(sibling), 90)
-	require.Greater(t, len(lone), 90)
-	for text := range texts(t, lonePod(0)) {
-		require.NotContains(t, lone, text)
+func pointers(list *corev1.PodList) []*corev1.Pod {
+	all := make([]*corev1.Pod, len(list.Items))
+	for i := range all {
+		all[i] = &list.Items[i]
 	}
-	shared := 0
-	for text := range texts(t, siblingPod(0)) {
-		if sibling[text] {
-			shared++
+	return all
+}
+
+// codec returns the encoder and the decoder of a generated client.
+func codec(s runtime.Serializer) (runtime.Encoder, runtime.Decoder) {
+	of := scheme.Codecs.WithoutConversion()
+	return of.EncoderForVersion(s, corev1.SchemeGroupVersion), of.DecoderToVersion(s, corev1.SchemeGroupVersion)
+}
+
+// inProtobuf is pods as a watch brings them, each in an envelope.
+func inProtobuf(pod func(i int) *corev1.Pod) (decoding, error) {
+	encoder, decoder := codec(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme))
+	bodies, err := written(made().Pods(), func(i int) ([]byte, error) { return runtime.Encode(encoder, pod(i)) })
+	return decoding{
+		bodies: bodies,
+		theirs: func(data []byte) (any, error) { return runtime.Decode(decoder, data) },
+		ours: func() (decode, func() uint64) {
+			d := protodecode.New(reflect.TypeFor[corev1.Pod](), protodecode.Options{Table: share.New(0), Values: true})
+			return func(data []byte) (any, error) {
+				raw, err := inEnvelope(data)
+				if err != nil {
+					return nil, err
+				}
+				return d.Decode(raw)
+			}, d.Fallbacks
+		},
+	}, err
+}
+
+// inEnvelope returns the object in a protobuf envelope.
+func inEnvelope(data []byte) ([]byte, error) {
+	const magic, raw = "k8s\x00", 2
+	for data = bytes.TrimPrefix(data, []byte(magic)); len(data) > 0; {
+		number, kind, n := protowire.ConsumeTag(data)
+		if n < 0 {
+			return nil, protowire.ParseError(n)
+		}
+		data = data[n:]
+		if number == raw {
+			value, n := protowire.ConsumeBytes(data)
+			return value, protowire.ParseError(n)
+		}
+		if n = protowire.ConsumeFieldValue(number, kind, data); n < 0 {
+			return nil, protowire.ParseError(n)
+		}
+		data = data[n:]
+	}
+	return nil, io.ErrUnexpectedEOF
+}
+
+// asUnstructured is custom resources as the dynamic client reads them.
+func asUnstructured() (decoding, error) {
+	bodies, err := databases()
+	return decoding{
+		bodies: bodies,
+		theirs: func(data []byte) (any, error) {
+			u := &unstructured.Unstructured{}
+			_, _, err := unstructured.UnstructuredJSONScheme.Decode(data, nil, u)
+			return u, err
+		},
+		ours: func() (decode, func() uint64) {
+			d := jsondecode.NewUnstructured(jsondecode.Options{Table: share.New(0), Values: true})
+			return func(data []byte) (any, error) {
+				object, err := d.Decode(data)
+				return &unstructured.Unstructured{Object: object}, err
+			}, d.Redone
+		},
+	}, err
+}
+
+// asType is the same custom resources, read into their Go type. Of client-go's work it is the cheaper part:
+// a client looks for the kind first.
+func asType() (decoding, error) {
+	bodies, err := databases()
+	return decoding{
+		bodies: bodies,
+		theirs: func(data []byte) (any, error) {
+			d := new(cluster.Database)
+			return d, utiljson.Unmarshal(data, d)
+		},
+		ours: func() (decode, func() uint64) {
+			d := jsondecode.NewTyped(reflect.TypeFor[cluster.Database](), jsondecode.Options{Table: share.New(0), Values: true})
+			return d.Decode, d.Redone
+		},
+	}, err
+}
+
+func databases() ([][]byte, error) {
+	return written(made().Pods(), func(i int) ([]byte, error) { return utiljson.Marshal(made().Database(i)) })
+}
+
+// asList is lists of pods in JSON, the default of clients.
+func asList() (decoding, error) {
+	encoder, decoder := codec(json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, json.SerializerOptions{}))
+	each := made().Pods() / 8
+	bodies, err := written(8, func(i int) ([]byte, error) {
+		list := &corev1.PodList{}
+		for j := range each {
+			list.Items = append(list.Items, *made().Pod(i*each + j))
+		}
+		return runtime.Encode(encoder, list)
+	})
+	return decoding{
+		bodies: bodies,
+		theirs: func(data []byte) (any, error) { return runtime.Decode(decoder, data) },
+		ours: func() (decode, func() uint64) {
+			d := jsondecode.NewTyped(reflect.TypeFor[corev1.Pod](), jsondecode.Options{Table: share.New(0), Values: true})
+			return func(data []byte) (any, error) { return itemByItem(data, d) }, d.Redone
+		},
+	}, err
+}
+
+// itemByItem decodes the items of a list, as they arrive.
+func itemByItem(body []byte, d *jsondecode.Typed) (pods []*corev1.Pod, err error) {
+	list := jsondecode.NewList(bytes.NewReader(body))
+	for {
+		item, err := list.Next()
+		if errors.Is(err, io.EOF) {
+			return pods, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		object, err := d.Decode(item)
+		if err != nil {
+			return nil, err
+		}
+		pods = append(pods, object.(*corev1.Pod))
+	}
+}
+
+// written encodes n bodies.
+func written(n int, body func(i int) ([]byte, error)) ([][]byte, error) {
+	bodies := make([][]byte, n)
+	for i := range bodies {
+		var err error
+		if bodies[i], err = body(i); err != nil {
+			return nil, err
 		}
 	}
-	require.Greater(t, shared, len(sibling)/2, "of two pods of one workload")
-}
-
-func TestDecodersThatDisagreeAreNoticed(t *testing.T) {
-	d, err := asUnstructured(2)
-	require.NoError(t, err)
-	require.NoError(t, d.agree())
-	theirs := d.theirs
-	d.theirs = func([]byte) (any, error) { return theirs(d.bodies[0]) }
-	require.ErrorIs(t, d.agree(), errUnlike)
-}
-
-func TestObjectsLeftToAnotherDecoderAreNoticed(t *testing.T) {
-	d, err := asType(2)
-	require.NoError(t, err)
-	ours := d.ours
-	d.ours = func() (decode, func() uint64) {
-		of, _ := ours()
-		return of, func() uint64 { return 1 }
-	}
-	_, err = d.measureOurs(&meter{})
-	require.ErrorIs(t, err, errLeft)
-}
-
-// texts is the values in an object that are text.
-func texts(t *testing.T, object any) map[string]bool {
-	t.Helper()
-	data, err := json.Marshal(object)
-	require.NoError(t, err)
-	var tree any
-	require.NoError(t, json.Unmarshal(data, &tree))
-	found := map[string]bool{}
-	var look func(any)
-	look = func(v any) {
-		switch v := v.(type) {
-		case string:
-			found[v] = true
-		case []any:
-			for _, e := range v {
-				look(e)
-			}
-		case map[string]any:
-			for _, e := range v {
-				look(e)
-			}
-		}
-	}
-	look(tree)
-	return found
+	return bodies, nil
 }

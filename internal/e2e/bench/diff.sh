@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Compares this tidemark with that of another revision, by the benchmarks as
-# they are here, and has benchstat judge: diff.sh REF [flags of bench]. ROUNDS
-# says how often the two take turns.
+# Compares this tidemark with that of another revision, by the benchmarks of this one, and has benchstat
+# judge: diff.sh REF [flags of a test binary]. ROUNDS says how often the two take turns.
 set -euo pipefail
 : "${1:?which revision? make bench-diff REF=main~1}" "${GO:=go}" "${ROUNDS:=6}"
 cd "$(dirname "$0")"
@@ -12,17 +11,16 @@ tmp=$(mktemp -d)
 trap 'git worktree remove --force "$tmp/tree" 2>/dev/null || true; rm -rf "$tmp"' EXIT
 git worktree add --quiet --detach "$tmp/tree" "$ref"
 
-# The same code and dependencies, over the other revision's module.
+# The same benchmarks and dependencies, over the module of the other revision.
 cp go.mod "$tmp/old.mod"
 cp go.sum "$tmp/old.sum"
 $GO mod edit -replace "github.com/tidemark-k8s/tidemark=$tmp/tree" "$tmp/old.mod"
-$GO build -modfile="$tmp/old.mod" -o "$tmp/bench-old" .
-$GO build -o "$tmp/bench-new" .
+$GO test -c -modfile="$tmp/old.mod" -o "$tmp/bench-old" .
+$GO test -c -o "$tmp/bench-new" .
 
-# -only and -impl can be given again; the last one counts.
 for _ in $(seq "$ROUNDS"); do
 	for side in old new; do
-		"$tmp/bench-$side" -rounds 1 -impl 'native|face' -only '^(event|sync|get|list|update)' "$@" -benchstat "$tmp/$side" >/dev/null
+		"$tmp/bench-$side" -test.run '^$' -test.bench '(Event|Sync|Relist|Read|Update).*/impl=(native|face)' -test.skip 'EventAll|Peak' -test.benchtime 100ms "$@" >>"$tmp/$side"
 	done
 done
 $GO tool -modfile=tools/go.mod benchstat "old=$tmp/old" "new=$tmp/new"

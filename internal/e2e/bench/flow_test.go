@@ -1,30 +1,108 @@
-package main
+package bench
 
 import (
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-func TestFlowKeepsItsRateAndWaitsForWhatItSent(t *testing.T) {
+// flowRate is the number of events a second while something else is measured.
+const flowRate = 10_000
+
+// flow is changes of pods at an even rate, with the times of their sending and of their arrival at a handler.
+type flow struct {
+	b       testing.TB
+	changer *changer
+
+	mu         sync.Mutex
+	sent, came []time.Time
+	awaited    int           // how many arrivals are waited for
+	reached    chan struct{} // is closed then; nil if nobody waits
+}
+
+func newFlow(b testing.TB, list *corev1.PodList) *flow {
+	return &flow{b: b, changer: &changer{list: list}}
+}
+
+// arrived notes an arrival.
+func (f *flow) arrived() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	f.came = append(f.came, time.Now())
+	if f.reached != nil && len(f.came) >= f.awaited {
+		close(f.reached)
+		f.reached = nil
+	}
+}
+
+func (f *flow) send(to *feedWatch) {
+	f.mu.Lock()
+	e := f.changer.next()
+	f.sent = append(f.sent, time.Now())
+	f.mu.Unlock()
+	to.events <- e
+}
+
+// during sends events while work runs, and returns after the last one's arrival. A late wake-up sends what
+// it missed at once.
+func (f *flow) during(to *feedWatch, work func()) {
+	start, sent := time.Now(), 0
+	each(func(int) {
+		for due := int(time.Since(start).Seconds() * flowRate); sent <= due; sent++ {
+			f.send(to)
+		}
+	}, work)
+	f.await(0)
+}
+
+// await waits until everything sent so far has arrived, and more events after that.
+func (f *flow) await(more int) {
+	f.mu.Lock()
+	f.awaited = len(f.sent) + more
+	if len(f.came) >= f.awaited {
+		f.mu.Unlock()
+		return
+	}
+	reached := make(chan struct{})
+	f.reached = reached
+	f.mu.Unlock()
+	await(f.b, reached)
+}
+
+// longest returns the longest time from the sending of an event to its arrival.
+func (f *flow) longest() (longest time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	for i, came := range f.came {
+		longest = max(longest, came.Sub(f.sent[i]))
+	}
+	return longest
+}
+
+func TestFlowKeepsItsRateAndAwaitsTheLastEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &flow{rate: 1000, next: func() watch.Event { return watch.Event{} }}
+		f := newFlow(t, podList(10))
 		w := &feedWatch{events: make(chan watch.Event)}
+		const way = 50 * time.Microsecond
 		go func() {
 			for range w.events {
-				time.Sleep(500 * time.Microsecond) // the handler's way
-				f.tell()
+				time.Sleep(way)
+				f.arrived()
 			}
 		}()
-		require.NoError(t, f.during(w, func() error { time.Sleep(time.Second); return nil }))
-		require.InDelta(t, 1000, len(f.sent), 2)
-		require.Len(t, f.told, len(f.sent))
-		require.Equal(t, 500*time.Microsecond, f.longest())
-		f.forget()
-		require.Zero(t, f.longest())
+
+		f.during(w, func() { time.Sleep(time.Second) })
+
+		require.InDelta(t, flowRate, len(f.sent), 2)
+		require.Len(t, f.came, len(f.sent))
+		require.GreaterOrEqual(t, f.longest(), way)
 		w.Stop()
 	})
 }

@@ -3,7 +3,6 @@ module github.com/tidemark-k8s/tidemark/internal/e2e/bench
 go 1.26.0
 
 require (
-	github.com/google/pprof v0.0.0-20260802141513-ef3492d7dac3
 	github.com/stretchr/testify v1.11.1
 	github.com/tidemark-k8s/tidemark v0.0.0
 	go.uber.org/goleak v1.3.0

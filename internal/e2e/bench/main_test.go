@@ -1,34 +1,30 @@
-package main
+package bench
 
 import (
-	"strings"
+	"flag"
+	"fmt"
+	"io"
+	"os"
 	"testing"
-	"time"
 
-	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+	"k8s.io/klog/v2"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+var (
+	objects = flag.Int("objects", 100_000, "how many `pods` the stores hold")
+	events  = flag.Int("events", 200_000, "how many `events` are made in advance, to be played over and over; each is a pod of 1.3 kB")
+)
 
-func tiny() config {
-	return config{rounds: 2, objects: 2500, events: 3000, atLeast: time.Millisecond, profiles: new(profiler), progress: func(string) {}}
-}
-
-// Every run checks by itself that each handler, store and list had what it
-// should have had.
-func TestEveryWorkIsDoneByEachImplementation(t *testing.T) {
-	c := tiny()
-	var results []result
-	for _, w := range works(c) {
-		r, err := measure(c, w)
-		require.NoError(t, err, w.name)
-		for _, i := range w.by {
-			require.Len(t, r.samples[i], c.rounds, "%s by %s", w.name, i)
-			require.Positive(t, r.medians[i].value, "%s by %s", w.name, i)
+func TestMain(m *testing.M) {
+	flag.Parse()
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+	if benching := flag.Lookup("test.bench").Value.String() != ""; benching {
+		if os.Getenv("TIDEMARK_VERIFY") != "" {
+			fmt.Fprintln(os.Stderr, "bench: TIDEMARK_VERIFY is set: tidemark would be measured with the checks of its invariants")
+			os.Exit(2)
 		}
-		results = append(results, r)
 	}
-	require.Equal(t, len(results)+2, strings.Count(table(results), "\n"), "a row each, and the head")
-	require.Contains(t, details(results), "p50")
+	goleak.VerifyTestMain(m)
 }

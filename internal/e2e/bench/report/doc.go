@@ -1,8 +1,7 @@
-// Package report is what the benchmarks have in common, which are programs and
-// modules of their own: on which machine they ran, and how a table gets into a
-// README.
+// Package report turns the output of benchmarks into the tables of READMEs: it reads the medians that
+// benchstat took, spells figures, and writes a section into its place.
 //
 // # Guarantees
 //
-//   - A README without a place for the table is left as it is.
+//   - A README without a place for the section stays as it is.
 package report

@@ -2,5 +2,9 @@ package report
 
 import "errors"
 
-// ErrNoPlace is returned where a file has no place for a section.
-var ErrNoPlace = errors.New("there is no place for the table")
+var (
+	// ErrNoPlace is returned if a file has no place for a section.
+	ErrNoPlace = errors.New("there is no place for the table")
+	// ErrNoMedians is returned if benchstat's output has no figures.
+	ErrNoMedians = errors.New("there are no figures: did a benchmark run?")
+)

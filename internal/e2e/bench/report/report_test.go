@@ -3,6 +3,7 @@ package report
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,12 +34,42 @@ func TestFileWithoutAPlaceIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestQuoted(t *testing.T) {
-	for argument, want := range map[string]string{"-rounds": "-rounds", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "^sync": "'^sync'"} {
-		require.Equal(t, want, Quoted(argument))
-	}
+func TestMediansAreReadFromBenchstat(t *testing.T) {
+	m, config, err := ReadMedians(strings.NewReader(`goos: linux
+,client-go,,native,,,
+,sec/op,CI,sec/op,CI,vs base,P
+Event/1-2,1.5e-06,2%,1e-07,1%,-91%,p=0.1 n=5
+EventInspected/1-2,,,2e-07,1%,,
+geomean,1,,2,,,
+
+,client-go,,native,,,
+,B/op,CI,B/op,CI,vs base,P
+Event/1-2,860,2%,47,1%,-91%,p=0.1 n=5
+`))
+
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"goos": "linux", "gomaxprocs": "2"}, config)
+	require.Equal(t, Medians{
+		"Event/1":          {"sec/op": {"client-go": 1.5e-6, "native": 1e-7}, "B/op": {"client-go": 860, "native": 47}},
+		"EventInspected/1": {"sec/op": {"native": 2e-7}},
+	}, m)
 }
 
-func TestMachineNamesTheCommand(t *testing.T) {
-	require.Contains(t, Machine("make bench"), "\n\n    make bench\n")
+func TestMediansThatAreNoneAreAnError(t *testing.T) {
+	_, _, err := ReadMedians(strings.NewReader(""))
+	require.ErrorIs(t, err, ErrNoMedians)
+	_, _, err = ReadMedians(strings.NewReader(",a\n,sec/op\nB-2,many\n"))
+	require.ErrorContains(t, err, "B: ")
+}
+
+func TestFiguresHaveThreeDigits(t *testing.T) {
+	for want, got := range map[string]string{
+		"0 ns": Duration(0), "187 ns": Duration(187.2e-9), "2.05 µs": Duration(2049e-9), "27.1 ms": Duration(27.06e-3),
+		"1 µs": Duration(999.7e-9), "105 ms": Duration(105e-3), "1.50 s": Duration(1.5),
+		"812 B": Size(812), "195 MB": Size(195e6),
+		"13": Count(13), "1.01": Count(1.013), "1.19 M": Count(1.19e6), "9,999": Count(9999),
+		"8x": Times(8), "15.7x": Times(15.68), "1,234x": Times(1234.4), "0.35x": Times(0.3488),
+	} {
+		require.Equal(t, want, got)
+	}
 }

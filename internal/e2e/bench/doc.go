@@ -1,0 +1,23 @@
+// Package bench has benchmarks of client-go's informers and tidemark's, which do the same work side by
+// side. `make bench` runs them some rounds, has benchstat take the medians, and writes the table of
+// README.md and the chart beside it; command table does the writing. It takes some minutes. By hand:
+//
+//	go test -run '^$' -bench 'Event/1/'                                one work, by each implementation
+//	go test -run '^$' -bench 'Read/get/impl=native' -cpuprofile cpu.out
+//	go test -run '^$' -bench Sync -objects 1000000 -cpu 1,2
+//
+// A benchmark has one sub-benchmark for each implementation: "impl=client-go" is
+// cache.NewSharedIndexInformer, "impl=native" is informer.New, and "impl=face" is tidemark behind
+// client-go's interfaces. "impl=source" is the cost of the source alone, which the others contain.
+//
+// # Guarantees
+//
+//   - All implementations are fed the same objects, made in advance, from a source in memory that does
+//     not stream its initial state: client-go would wait for it forever.
+//   - Each run proves that everything was delivered. A wrong count fails the benchmark.
+//   - Only the section between the setup and the checks is measured. The garbage collector does not run
+//     in it, since with so much prepared data on the heap it would be luck whom it hits. That favours
+//     whoever allocates more; the allocations stand beside the times. Where memory is measured, it runs.
+//   - Times are wall times. "cpu-ns/op" is the processor time of all goroutines of the process, with
+//     those of the source: informers work on several goroutines.
+package bench

@@ -1,0 +1,230 @@
+package bench
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// section measures a part of a benchmark: the time and the allocations with the benchmark's own timer,
+// the processor time of the process by itself. A benchmark may have many sections in a row.
+type section struct {
+	b      *testing.B
+	began  time.Duration // the processor time so far, at the beginning of the section
+	cpu    time.Duration // of the sections that have ended
+	gcRate int
+}
+
+// newSection stops the benchmark's timer: the setup is not measured.
+func newSection(b *testing.B) *section {
+	b.StopTimer()
+	b.ResetTimer()
+	b.ReportAllocs()
+	return &section{b: b}
+}
+
+// begin begins to measure, with a heap without garbage.
+func (s *section) begin() {
+	runtime.GC()
+	s.gcRate = debug.SetGCPercent(-1)
+	s.began = cpuTime()
+	s.b.StartTimer()
+}
+
+// end ends the measuring.
+func (s *section) end() {
+	s.b.StopTimer()
+	s.cpu += cpuTime() - s.began
+	debug.SetGCPercent(s.gcRate)
+	s.b.ReportMetric(float64(s.cpu)/float64(s.b.N), "cpu-ns/op")
+}
+
+// measure measures one section, in which the benchmark does all its N operations.
+func measure(b *testing.B, work func()) {
+	s := newSection(b)
+	s.begin()
+	work()
+	s.end()
+}
+
+// withoutCollector runs work without the garbage collector.
+func withoutCollector(work func()) {
+	runtime.GC()
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	work()
+}
+
+// count reports a figure that is no time, the mean of all iterations.
+func count(b *testing.B, unit string, figure func() float64) {
+	sum := 0.0
+	for range b.N {
+		sum += figure()
+	}
+	b.ReportMetric(0, "ns/op") // not reported
+	b.ReportMetric(sum/float64(b.N), unit)
+}
+
+// cpuTime returns the processor time of the process so far.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err) // only invalid arguments fail
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// goroutinesAtRest returns the number of goroutines once it does not change any more: some of them only
+// start or stop something.
+func goroutinesAtRest() int {
+	const same, pause = 50, time.Millisecond
+	n, seen := runtime.NumGoroutine(), 0
+	for seen < same {
+		time.Sleep(pause)
+		seen++
+		if now := runtime.NumGoroutine(); now != n {
+			n, seen = now, 0
+		}
+	}
+	return n
+}
+
+// heapAtRest returns the bytes in use once the process is at rest.
+func heapAtRest() float64 {
+	goroutinesAtRest()
+	runtime.GC()
+	runtime.GC() // frees what a sync.Pool held
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return float64(stats.HeapAlloc)
+}
+
+// sizeOfCopies returns the bytes of shallow copies of all items of a list. Each informer holds such
+// copies; everything else is its own need.
+func sizeOfCopies(list *corev1.PodList) float64 {
+	copies := make([]*corev1.Pod, len(list.Items))
+	before := heapAtRest()
+	for i := range copies {
+		copies[i] = new(corev1.Pod)
+		*copies[i] = list.Items[i]
+	}
+	after := heapAtRest()
+	runtime.KeepAlive(copies)
+	runtime.KeepAlive(list)
+	return after - before
+}
+
+// pace is the time between two samples.
+const pace = 100 * time.Microsecond
+
+// peakWhile returns the most bytes in use while work runs. The collector runs whenever the heap has grown
+// by 5 %, so that garbage does not count as need.
+func peakWhile(work func()) float64 {
+	defer debug.SetGCPercent(debug.SetGCPercent(5))
+	runtime.GC()
+	most := inUse()
+	each(func(int) { most = max(most, inUse()) }, work)
+	return max(most, inUse())
+}
+
+// inUse returns the bytes of the heap with the garbage. Unlike ReadMemStats, it does not stop the world.
+func inUse() float64 {
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s)
+	return float64(s[0].Value.Uint64())
+}
+
+// each makes calls with pauses, on a goroutine of its own, while work runs.
+func each(call func(i int), work func()) {
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for i := 0; ; i++ {
+			call(i)
+			select {
+			case <-stop:
+				return
+			default:
+				time.Sleep(pace)
+			}
+		}
+	}()
+	work()
+	close(stop)
+	<-ended
+}
+
+// latencies are the durations of calls made at even intervals.
+type latencies []time.Duration
+
+// callWhile makes calls while work runs, and returns their durations.
+//
+// A call that is held up holds up the next ones, which count as well, each with the rest of the wait.
+// Otherwise a lock held for a second would be one slow call among thousands of fast ones (coordinated
+// omission).
+func callWhile(call func(i int), work func()) latencies {
+	var taken latencies
+	start := time.Now()
+	each(func(i int) {
+		before := time.Now()
+		call(i)
+		taken = append(taken, time.Since(before))
+	}, work)
+	return taken.evenly(time.Since(start))
+}
+
+// evenly adds the calls held up by others, and sorts all of them. The calls took turns with pauses, inAll
+// together.
+func (l latencies) evenly(inAll time.Duration) latencies {
+	for _, d := range l {
+		inAll -= d
+	}
+	interval := max(inAll/time.Duration(len(l)), 1)
+	all := slices.Clone(l)
+	for _, d := range l {
+		for d -= interval; d > 0; d -= interval {
+			all = append(all, d)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// quantile returns the duration not exceeded by a share of the calls. They are sorted.
+func (l latencies) quantile(share float64) time.Duration {
+	return l[min(int(share*float64(len(l))), len(l)-1)]
+}
+
+func TestACallHeldUpHoldsUpTheNextOnes(t *testing.T) {
+	// Ten calls in 15 s, nine of them at once and one in 5 s.
+	calls := latencies{0, 0, 0, 0, 0, 5 * time.Second, 0, 0, 0, 0}
+
+	all := calls.evenly(15 * time.Second)
+
+	require.Equal(t, latencies{0, 0, 0, 0, 0, 0, 0, 0, 0, 1e9, 2e9, 3e9, 4e9, 5e9}, all)
+	require.Zero(t, all.quantile(0.5))
+	require.Equal(t, 5*time.Second, all.quantile(0.99))
+	require.Equal(t, 5*time.Second, all.quantile(1))
+}
+
+func TestPeakIsTheMostInUseAtOnce(t *testing.T) {
+	const block, blocks = 8 << 20, 64
+	before := heapAtRest()
+
+	most := peakWhile(func() {
+		for range blocks { // one at a time: the others are garbage
+			b := make([]byte, block)
+			b[0] = 1
+			runtime.KeepAlive(b)
+		}
+	})
+
+	require.Greater(t, most-before, float64(block)/2)
+	require.Less(t, most-before, float64(blocks*block)/2)
+}

@@ -1,0 +1,96 @@
+package report
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Medians are what benchstat made of the output of benchmarks: by benchmark, unit and column. The units
+// are benchstat's ("sec/op"), and the columns the values of a part of the name ("client-go").
+type Medians map[string]map[string]map[string]float64
+
+// Of returns a figure.
+func (m Medians) Of(benchmark, unit, column string) (figure float64, ok bool) {
+	figure, ok = m[benchmark][unit][column]
+	return figure, ok
+}
+
+// set adds a figure.
+func (m Medians) set(benchmark, unit, column string, figure float64) {
+	if m[benchmark] == nil {
+		m[benchmark] = map[string]map[string]float64{}
+	}
+	if m[benchmark][unit] == nil {
+		m[benchmark][unit] = map[string]float64{}
+	}
+	m[benchmark][unit][column] = figure
+}
+
+// procs is the end of a benchmark's name: GOMAXPROCS.
+var procs = regexp.MustCompile(`-(\d+)$`)
+
+// ReadMedians reads the output of benchstat -format csv -col /NAME. It returns the medians, and the
+// configuration in front of them, such as "goos", with "gomaxprocs" from the benchmarks' names. It
+// returns [ErrNoMedians] if there are none.
+func ReadMedians(from io.Reader) (Medians, map[string]string, error) {
+	r := csv.NewReader(from)
+	r.FieldsPerRecord = -1
+	medians, config := Medians{}, map[string]string{}
+	var columns, units []string // of the table that is being read
+	for {
+		record, err := r.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			if len(medians) == 0 {
+				return nil, nil, ErrNoMedians
+			}
+			return medians, config, nil
+		case err != nil:
+			return nil, nil, fmt.Errorf("benchstat's table: %w", err)
+		}
+		switch {
+		case len(record) == 1:
+			key, value, _ := strings.Cut(record[0], ": ")
+			config[key] = value
+			columns, units = nil, nil
+		case record[0] == "" && (columns == nil || units != nil):
+			columns, units = record, nil
+		case record[0] == "":
+			units = record
+		case record[0] != "geomean":
+			if end := procs.FindStringSubmatch(record[0]); end != nil {
+				config["gomaxprocs"] = end[1]
+			}
+			if err := medians.addRow(procs.ReplaceAllString(record[0], ""), record, columns, units); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+}
+
+// addRow adds the figures of a benchmark. The name of a column stands above its first figure, the others
+// being the spread and the comparison.
+func (m Medians) addRow(benchmark string, record, columns, units []string) error {
+	for i := 1; i < len(record) && i < len(columns); i++ {
+		if columns[i] == "" || record[i] == "" {
+			continue
+		}
+		figure, err := strconv.ParseFloat(record[i], 64)
+		if err != nil {
+			return fmt.Errorf("benchstat's table: %s: %w", benchmark, err)
+		}
+		m.set(benchmark, units[i], columns[i], figure)
+	}
+	return nil
+}
+
+// Machine says on which machine and with which versions benchmarks ran, and how to get the figures again.
+func MachineOf(config map[string]string, command string) string {
+	return fmt.Sprintf("%s, %s/%s, GOMAXPROCS %s, %s; client-go %s.\n\n    %s\n",
+		config["go"], config["goos"], config["goarch"], config["gomaxprocs"], config["cpu"], config["client-go"], command)
+}

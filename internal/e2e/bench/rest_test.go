@@ -1,0 +1,123 @@
+package bench
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// BenchmarkMemory measures what an idle informer needs for each object, beside the objects.
+func BenchmarkMemory(b *testing.B) {
+	list := podList(*objects)
+	copies := sizeOfCopies(list)
+	byEach(b, "idle", everyone, func(b *testing.B, impl string) {
+		count(b, "B/object", func() float64 {
+			before := heapAtRest()
+			f := newFeed(list)
+			s := start(b, newPods(impl, f), newCounter(tally{adds: len(list.Items)}))
+			s.awaitSync(f.opened)
+			beside := heapAtRest() - before - copies
+			runtime.KeepAlive(list)
+			s.stop()
+			return beside / float64(len(list.Items))
+		})
+	})
+}
+
+// BenchmarkStuck measures what an informer needs, beside the objects, while one of its two handlers does not
+// return from its first update: for each event or, with Latest delivery, for each object. client-go and the
+// face have no Latest.
+func BenchmarkStuck(b *testing.B) {
+	const rounds = 5 // the events are played again: so many new objects would not fit into memory
+	list := podList(perGroup)
+	copies := sizeOfCopies(list) // of the objects before the events, which the handlers get too
+	n := rounds * *events
+	byEach(b, "every", everyone, func(b *testing.B, impl string) {
+		count(b, "B/event", func() float64 { return stuck(b, impl, informer.Every, n, copies) / float64(n) })
+	})
+	byEach(b, "latest", []string{clientgo, native}, func(b *testing.B, impl string) {
+		count(b, "B/object", func() float64 { return stuck(b, impl, informer.Latest, n, copies) / float64(perGroup) })
+	})
+}
+
+func stuck(b *testing.B, impl string, delivery informer.Delivery, n int, copies float64) float64 {
+	list, events := podList(perGroup), podEvents(perGroup)
+	free, held := newCounter(tally{adds: perGroup, updates: n}), newCounter(tally{adds: perGroup, updates: n})
+	if delivery == informer.Latest && impl == native {
+		held.delivery, held.want.updates = delivery, 1+min(perGroup, n-1) // the first one, and the latest of each object
+	}
+	var once sync.Once
+	entered, release := make(chan struct{}), make(chan struct{})
+	held.each = func() {
+		once.Do(func() {
+			close(entered)
+			<-release
+		})
+	}
+	before := heapAtRest()
+	f := newFeed(list)
+	s := start(b, newPods(impl, f), free, held)
+	w := s.awaitSync(f.opened)
+	w.play(events, 1)
+	<-entered
+	go func() {
+		w.play(events[1:], len(events)-1)
+		w.play(events, n-len(events))
+	}()
+	await(b, free.updated)
+
+	beside := heapAtRest() - before - copies
+
+	runtime.KeepAlive(list)
+	close(release)
+	await(b, held.updated)
+	s.stop()
+	return max(beside, 1)
+}
+
+// BenchmarkGoroutines counts the goroutines of an idle informer with ten handlers. The source has none.
+func BenchmarkGoroutines(b *testing.B) {
+	list := podList(10)
+	byEach(b, "idle", everyone, func(b *testing.B, impl string) {
+		count(b, "goroutines", func() float64 {
+			before := goroutinesAtRest()
+			f := newFeed(list)
+			s := start(b, newPods(impl, f), newCounters(10, tally{adds: len(list.Items)})...)
+			s.awaitSync(f.opened)
+			n := goroutinesAtRest() - before
+			s.stop()
+			return float64(n)
+		})
+	})
+}
+
+// BenchmarkIdle measures what 200 informers need beside the objects, each with one handler and few objects,
+// as in a large operator.
+func BenchmarkIdle(b *testing.B) {
+	const informers = 200
+	list := podList(10)
+	copies := sizeOfCopies(list)
+	byEach(b, "200", everyone, func(b *testing.B, impl string) {
+		goroutines := 0.0
+		count(b, "B/program", func() float64 {
+			running, before := goroutinesAtRest(), heapAtRest()
+			all := make([]*started, informers)
+			for k := range all {
+				f := newFeed(list)
+				f.buffer = 0 // a buffer would be larger than everything else
+				all[k] = start(b, newPods(impl, f), newCounter(tally{adds: len(list.Items)}))
+				all[k].awaitSync(f.opened)
+			}
+			goroutines += float64(goroutinesAtRest() - running)
+			beside := heapAtRest() - before - informers*copies
+			runtime.KeepAlive(list)
+			for _, s := range all {
+				s.stop()
+			}
+			return beside
+		})
+		b.ReportMetric(goroutines/float64(b.N), "goroutines")
+	})
+}

@@ -1,0 +1,53 @@
+package main
+
+// rows are all rows, in their order. What a bar asks for stands in CONTRIBUTING.
+var rows = []row{
+	{"Event/1", "one MODIFIED event, watch to handler, 1 handler", "event, 1 handler", wall, bar{native: 10, face: 10, allocs: new(1.0)}},
+	{"Event/4", "the same, 4 handlers", "", wall, bar{}},
+	{"Event/16", "the same, 16 handlers", "event, 16 handlers", wall, bar{native: 40, face: 40}},
+	{"EventInspected/1", "one MODIFIED event, 1 handler, while somebody inspects the informer", "", wall, bar{}},
+	{"EventInspected/16", "the same, 16 handlers", "", wall, bar{}},
+	{"EventUnstructured/4", "one MODIFIED event of an unstructured object, 4 handlers", "unstructured event, 4 handlers", wall, bar{native: 6, face: 6}},
+
+	{"Sync/memory", "100,000 pods: initial sync from memory, namespace index, 1 handler", "initial sync", wall, bar{native: 3, face: 3, bytes: 0.8}},
+	{"Relist/memory", "100,000 pods: relist of which 1 % changed, CPU time", "relist, 1 % changed", cpu, bar{native: 5, face: 5}},
+	{"RelistPeak/pages", "the same by pages, peak heap by steady heap", "", peak, bar{most: 1.3}},
+	{"RelistPeak/stream", "the same by WatchList, peak heap by steady heap", "", peak, bar{most: 1.3}},
+	{"Join/memory", "100,000 pods: longest wait of an event while another handler joins", "wait while a handler joins", longest, bar{most: 1e-3}},
+	{"Resync/memory", "100,000 pods: resync to 1 of 8 handlers, CPU time", "resync, 1 of 8 handlers", cpu, bar{native: 5, face: 5}},
+	{"Replace/p99", "100,000 pods: p99 of Get while all of them are replaced", "Get during Replace, p99", p99, bar{most: 200e-6}},
+
+	{"Read/get", "100,000 pods: Get of one, by the lister", "Get", wall, bar{native: 3, allocs: new(0.0)}},
+	{"Read/get-contended", "the same, 2 goroutines and 10,000 updates/s", "Get beside a writer", wall, bar{native: 4}},
+	{"Read/get-some", "the same, of 1,000 in turn", "", wall, bar{}},
+	{"Read/get-any", "the same, of all in random order", "", wall, bar{}},
+	{"Read/get-key", "the same, by a key from the indexer", "", wall, bar{native: 0.97, face: 0.97}},
+	{"Read/namespace", "100,000 pods: list of a namespace of 1,000", "list a namespace", wall, bar{native: 50, face: 2}},
+	{"Read/range", "the same, ranged over", "", wall, bar{native: 30, allocs: new(0.0)}},
+	{"Read/selector", "100,000 pods: label selector `app=x` that matches 1,000", "list by label", wall, bar{native: 5000, face: 1}},
+	{"Read/operators", "100,000 pods: label selector `app in (x,app-001),tier notin (frontend,cache),pod-template-hash`", "list by in, notin, exists", wall, bar{native: 20}},
+	{"Read/operators-namespace", "the same, in a namespace of 1,000", "", wall, bar{native: 20}},
+	{"Read/all", "100,000 pods: list of all", "list all", wall, bar{native: 10, face: 1.5}},
+
+	{"Lister/get", "100,000 pods: Get of one, by the lister of a factory", "", wall, bar{face: 2, allocs: new(1.0)}},
+	{"Lister/get-contended", "the same, 2 goroutines and 10,000 updates/s", "", wall, bar{face: 2}},
+	{"Lister/get-any", "the same, of all in random order", "", wall, bar{face: 1}},
+	{"Lister/namespace", "the same lister, list of a namespace of 1,000", "", wall, bar{face: 50}},
+	{"Lister/selector", "the same lister, label selector `app=x` that matches 1,000", "", wall, bar{face: 1000}},
+	{"Lister/all", "the same lister, list of all", "", wall, bar{face: 8}},
+
+	{"Update/one-of-four-indexes", "100,000 pods, 4 indexes: update that changes the value of one index", "update, 4 indexes", wall, bar{native: 3, face: 2.5}},
+
+	{"Decode/pod", "decoding a pod of 7 kB, of 400 workloads, from protobuf, CPU time", "decode a pod", cpu, bar{}},
+	{"Decode/unique-pod", "the same, pods that share nothing", "", cpu, bar{}},
+	{"Decode/list", "decoding a list of 1,000 pods from JSON, CPU time", "", cpu, bar{}},
+	{"Decode/unstructured", "decoding a custom resource of 4 kB, of 200 variants, from JSON, CPU time", "decode a custom resource", cpu, bar{}},
+	{"Decode/typed", "the same, into a Go type", "", cpu, bar{}},
+
+	{"Memory/idle", "100,000 pods: memory beside the objects, namespace index, 1 idle handler, for each", "", perObject, bar{native: 1, face: 1}},
+	{"Stuck/every", "memory beside the objects under a stuck handler and 1,000,000 updates, for each", "", perEvent, bar{native: 1.3, face: 1.3}},
+	{"Stuck/latest", "the same with Latest, for each of the objects", "", perObject, bar{most: 1000}},
+	{"Goroutines/idle", "goroutines of 1 informer with 10 handlers", "", goroutines, bar{most: 13}},
+	{"Idle/200", "200 idle informers: heap beside the objects", "", perProgram, bar{native: 2, face: 2}},
+	{"Idle/200", "200 idle informers: goroutines", "", goroutines, bar{native: 2, face: 2}},
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tidemark-k8s/tidemark/internal/e2e/bench/report"
+)
+
+// The columns: client-go, and tidemark's two APIs.
+const (
+	clientgo = "client-go"
+	native   = "native"
+	face     = "face"
+)
+
+// nothing stands in a cell without a figure.
+const nothing = "–"
+
+// A row is one figure of a benchmark.
+type row struct {
+	benchmark string // without "Benchmark" and "/impl=..."
+	title     string
+	short     string // in the chart; empty: not there
+	unit      unit
+	bar       bar
+}
+
+// unit is benchstat's name of a unit, with its spelling.
+type unit struct {
+	name  string
+	spell func(float64) string
+}
+
+var (
+	wall       = unit{"sec/op", report.Duration}
+	cpu        = unit{"cpu-sec/op", report.Duration}
+	longest    = unit{"longest-sec/op", report.Duration}
+	p99        = unit{"p99-sec/op", report.Duration}
+	perObject  = unit{"B/object", report.Size}
+	perEvent   = unit{"B/event", report.Size}
+	perProgram = unit{"B/program", report.Size}
+	goroutines = unit{"goroutines", report.Count}
+	peak       = unit{"peak/steady", report.Times}
+)
+
+// table has a row for each one with figures.
+func table(m report.Medians) string {
+	var b strings.Builder
+	line(&b, "work", "client-go", "tidemark (native)", "tidemark (client-go face)", "ratio: native; face",
+		"allocations an operation: client-go; native; face", "bar", "met?")
+	line(&b, "---", "--:", "--:", "--:", "--:", "---", "---", "---")
+	for _, r := range rows {
+		if m[r.benchmark] == nil {
+			continue
+		}
+		line(&b, r.title, r.figure(m, clientgo), r.figure(m, native), r.figure(m, face), r.ratio(m, native)+"; "+r.ratio(m, face),
+			r.allocations(m, clientgo)+"; "+r.allocations(m, native)+"; "+r.allocations(m, face), r.bar.text(r.unit.spell), r.met(m))
+	}
+	return b.String()
+}
+
+func line(b *strings.Builder, cells ...string) {
+	fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+}
+
+func (r row) figure(m report.Medians, impl string) string {
+	if v, ok := m.Of(r.benchmark, r.unit.name, impl); ok {
+		return r.unit.spell(v)
+	}
+	return nothing
+}
+
+// times returns how many times ours client-go's figure is.
+func (r row) times(m report.Medians, ours string) (ratio float64, ok bool) {
+	a, compared := m.Of(r.benchmark, r.unit.name, clientgo)
+	b, measured := m.Of(r.benchmark, r.unit.name, ours)
+	return a / b, compared && measured
+}
+
+func (r row) ratio(m report.Medians, ours string) string {
+	if x, ok := r.times(m, ours); ok {
+		return report.Times(x)
+	}
+	return nothing
+}
+
+func (r row) allocations(m report.Medians, impl string) string {
+	n, ok := m.Of(r.benchmark, "allocs/op", impl)
+	bytes, _ := m.Of(r.benchmark, "B/op", impl)
+	switch {
+	case !ok:
+		return nothing
+	case bytes < 0.5:
+		return report.Count(n)
+	}
+	return fmt.Sprintf("%s (%s)", report.Count(n), report.Size(bytes))
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/tidemark-k8s/tidemark/internal/e2e/bench/report"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// medians is what benchstat prints.
+const medians = `goos: linux
+go: go1.26.8
+cpu: a processor
+,client-go,,native,,,,face,,,
+,sec/op,CI,sec/op,CI,vs base,P,sec/op,CI,vs base,P
+Read/all-2,6e-07,2%,5e-08,1%,-91%,p=0.1 n=5,6e-07,1%,~,p=0.8 n=5
+geomean,6e-07,,5e-08,,,,6e-07,,,
+
+,client-go,,native,,,,face,,,
+,B/op,CI,B/op,CI,vs base,P,B/op,CI,vs base,P
+Read/all-2,8,,0,,,,8,,,
+
+,client-go,,native,,,,face,,,
+,allocs/op,CI,allocs/op,CI,vs base,P,allocs/op,CI,vs base,P
+Read/all-2,1,,0,,,,1,,,
+`
+
+func TestReadmeGetsTableAndChart(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("README.md", []byte("before\n"+place.Begin()+place.End()+"after\n"), 0o600))
+	m, _, err := report.ReadMedians(strings.NewReader(medians))
+	require.NoError(t, err)
+
+	require.NoError(t, run(strings.NewReader(medians), io.Discard, "README.md"))
+
+	text, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	require.Contains(t, string(text), "| 100,000 pods: list of all | 600 ns | 50 ns | 600 ns | 12x; 1x | 1 (8 B); 0; 1 (8 B) | 10x; face 1.50x | face: no |")
+	require.Contains(t, string(text), "go1.26.8, linux/")
+	drawn, err := os.ReadFile(chartFile)
+	require.NoError(t, err)
+	require.Equal(t, chart(m), string(drawn))
+}
+
+func TestWithoutFiguresNothingIsWritten(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.ErrorIs(t, run(strings.NewReader("goos: linux\n"), io.Discard, "README.md"), report.ErrNoMedians)
+	require.NoFileExists(t, "README.md")
+	require.NoFileExists(t, chartFile)
+}
+
+func TestBarsAreMetByTheAPIsTheyAsk(t *testing.T) {
+	m := report.Medians{"b": {
+		"sec/op":    {clientgo: 100, native: 10, face: 20},
+		"allocs/op": {clientgo: 10, native: 1, face: 2},
+		"B/op":      {clientgo: 1000, native: 800, face: 801},
+	}}
+	alone := report.Medians{"b": {"sec/op": {native: 10}, "allocs/op": {native: 1}}}
+	for _, test := range []struct {
+		bar       bar
+		medians   report.Medians
+		text, met string
+	}{
+		{bar{}, m, "–", "–"},
+		{bar{native: 10, face: 5}, m, "10x; face 5x", "yes"},
+		{bar{native: 10, face: 10}, m, "10x, both", "face: no"},
+		{bar{native: 11, face: 5}, m, "11x; face 5x", "native: no"},
+		{bar{native: 11}, m, "11x, native", "no"},
+		{bar{native: 11, face: 11}, m, "11x, both", "no"},
+		{bar{face: 5}, m, "5x, face", "yes"},
+		{bar{most: 20}, m, "≤ 20", "yes"},
+		{bar{most: 19}, m, "≤ 19", "face: no"},
+		{bar{most: 10}, alone, "≤ 10", "yes"},
+		{bar{native: 10}, alone, "10x, native", "–"},
+		{bar{allocs: new(1.0)}, m, "≤ 1 allocations", "face: no"},
+		{bar{allocs: new(0.0)}, m, "≤ 0 allocations", "no"},
+		{bar{native: 10, allocs: new(1.0)}, m, "10x, native; ≤ 1 allocations", "yes"},
+		{bar{native: 11, allocs: new(1.0)}, m, "11x, native; ≤ 1 allocations", "no"},
+		{bar{native: 10, face: 5, bytes: 0.8}, m, "10x; face 5x; ≤ 80 % of the bytes", "face: no"},
+		{bar{bytes: 0.8}, alone, "≤ 80 % of the bytes", "–"},
+	} {
+		r := row{benchmark: "b", unit: wall, bar: test.bar}
+		require.Equal(t, test.text, test.bar.text(report.Count))
+		require.Equal(t, test.met, r.met(test.medians), "%+v", test.bar)
+	}
+}
+
+// The chart has a bar for each figure of a row with a short title.
+func TestChartIsDrawn(t *testing.T) {
+	m, _, err := report.ReadMedians(strings.NewReader(medians))
+	require.NoError(t, err)
+	d := xml.NewDecoder(strings.NewReader(chart(m)))
+	bars, texts := 0, ""
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		switch token := token.(type) {
+		case xml.StartElement:
+			if token.Name.Local == "rect" {
+				bars++
+			}
+		case xml.CharData:
+			texts += string(token)
+		}
+	}
+	require.Equal(t, 2*len(ours), bars, "the legend, and one row")
+	require.Contains(t, texts, "list all")
+	require.Contains(t, texts, "12x")
+	require.Contains(t, texts, "100x", "the end of the scale")
+}
