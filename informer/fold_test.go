@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -30,12 +29,18 @@ type folder struct {
 	joined   bool // when the informer was synced: all initial adds come first
 	reg      *registration
 
-	mu    sync.Mutex
-	known map[indexer.Key]*corev1.Pod // guarded by mu
-	calls atomic.Int64
-	busy  atomic.Bool
-	last  uint64 // the highest version told, with Every delivery
-	news  bool   // something that is not initial was told
+	checker kit.Checker[*corev1.Pod]
+	calls   atomic.Int64
+	busy    atomic.Bool
+	last    uint64 // the highest version told, with Every delivery
+	news    bool   // something that is not initial was told
+}
+
+func newFolder(t *testing.T, name string, delivery Delivery, r *rand.Rand) *folder {
+	return &folder{
+		t: t, name: name, delivery: delivery, rand: r,
+		checker: kit.Checker[*corev1.Pod]{Name: name, Merged: delivery == Latest, AnyOrder: true, AnyUID: true},
+	}
 }
 
 func (f *folder) Handle(c Change[*corev1.Pod]) {
@@ -54,49 +59,11 @@ func (f *folder) Handle(c Change[*corev1.Pod]) {
 }
 
 func (f *folder) check(c Change[*corev1.Pod]) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-
-	fault := func(what string) { f.t.Errorf("%s (%v): %s: %s", f.name, f.delivery, what, line(c)) }
-	switch c.Kind {
-	case Added:
-		key, _ := keyOf(c.New)
-		if f.known[key] != nil {
-			fault("an add of what it knows")
-		}
-		if c.Old != nil {
-			fault("an add with an old")
-		}
-		if c.Initial && f.news && f.joined {
-			fault("an initial add after news")
-		}
-		f.news = f.news || !c.Initial
-		f.known[key] = c.New
-	case Updated:
-		key, _ := keyOf(c.New)
-		if f.known[key] != c.Old {
-			fault("an update from what it did not see last")
-		}
-		if c.Initial || c.Lost {
-			fault("an update with flags")
-		}
-		f.news = true
-		f.known[key] = c.New
-	case Deleted:
-		key, _ := keyOf(c.Old)
-		switch {
-		case f.known[key] == nil:
-			fault("a delete of what it does not know")
-		case c.Lost && f.known[key] != c.Old && f.delivery == Every: // Latest may not have told the last version known
-			fault("a lost delete of what it did not see last")
-		case c.New != nil || c.Initial:
-			fault("a delete with a new")
-		}
-		f.news = true
-		delete(f.known, key)
-	default:
-		fault("no kind")
+	f.checker.Check(kit.Change[*corev1.Pod]{Kind: c.Kind.String(), Old: c.Old, New: c.New, Initial: c.Initial, Lost: c.Lost})
+	if c.Initial && f.news && f.joined {
+		f.t.Errorf("%s (%v): an initial add after news: %s", f.name, f.delivery, line(c))
 	}
+	f.news = f.news || !c.Initial
 	f.order(c)
 }
 
@@ -226,13 +193,9 @@ func (l *comings) changes(of func(part uint16) bool) {
 
 func (l *comings) joins() {
 	l.joined++
-	f := &folder{
-		t: l.t, name: fmt.Sprint("h", l.joined), known: map[indexer.Key]*corev1.Pod{},
-		rand:     rand.New(rand.NewPCG(l.rand.Uint64(), 1)), //nolint:gosec // a test
-		delivery: Delivery(l.rand.IntN(2)),                  //nolint:gosec // 0 or 1
-		clumsy:   l.rand.IntN(3) == 0,
-		joined:   l.isSynced(),
-	}
+	r := rand.New(rand.NewPCG(l.rand.Uint64(), 1))                              //nolint:gosec // a test
+	f := newFolder(l.t, fmt.Sprint("h", l.joined), Delivery(l.rand.IntN(2)), r) //nolint:gosec // 0 or 1
+	f.clumsy, f.joined = l.rand.IntN(3) == 0, l.isSynced()
 	o := HandlerOptions{Name: f.name, Delivery: f.delivery}
 	if l.rand.IntN(3) == 0 {
 		f.slow = 100 * time.Millisecond
@@ -257,6 +220,7 @@ func (l *comings) leaves() {
 	l.changes(func(uint16) bool { return true })
 	synctest.Wait()
 	require.Equal(l.t, calls, f.calls.Load(), "%s is told after it left", f.name)
+	require.Empty(l.t, f.checker.Problems())
 }
 
 func (l *comings) step() {
@@ -315,15 +279,8 @@ func (l *comings) rest() {
 
 // compare holds what the handler made of what it was told against the store.
 func (f *folder) compare(x *indexer.Indexer[*corev1.Pod]) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-
-	require.Len(f.t, f.known, x.Len(), f.name)
-	for key, p := range f.known {
-		if got, _ := x.Get(key); got != p {
-			require.Same(f.t, got, p, "%s: %s", f.name, key)
-		}
-	}
+	require.Empty(f.t, f.checker.Problems())
+	require.NoError(f.t, f.checker.Differs(x.All()))
 }
 
 // Folding what each handler is told gives the store, whenever it joins and

@@ -165,7 +165,7 @@ func TestFullStatesAndChangesAgainstTheTwin(t *testing.T) {
 				stored: map[indexer.Key]*corev1.Pod{}, part: map[indexer.Key]uint16{}, poisoned: map[indexer.Key]uint16{},
 				size: size,
 			}
-			f := &folder{t: t, name: "every", known: map[indexer.Key]*corev1.Pod{}, rand: h.rand, last: 0}
+			f := newFolder(t, "every", Every, h.rand)
 			f.reg = h.joins(f, HandlerOptions{})
 			h.start()
 			for part := range uint16(parts) {

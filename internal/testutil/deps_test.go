@@ -203,6 +203,11 @@ var arrows = []arrow{
 		why:  "it asks a server whether it has a resource; who wants to know is not its affair",
 	},
 	{
+		from: "internal/e2e/launch/...",
+		to:   []string{"./internal/e2e/launch"},
+		why:  "a command that starts servers compiles nothing of Kubernetes",
+	},
+	{
 		from: "internal/goexit",
 		why:  "every package that calls a user's functions may import it, so it imports none",
 	},

@@ -2,7 +2,7 @@
 # Makefile includes it.
 
 controlplane_dir := $(dir $(lastword $(MAKEFILE_LIST)))
-controlplane_cmd := cd $(controlplane_dir) && GOFLAGS='-mod=readonly -buildvcs=false' GOWORK=off go run ./cmd/controlplane
+controlplane_cmd := cd $(controlplane_dir)../launch && GOFLAGS='-mod=readonly -buildvcs=false' GOWORK=off go run ./controlplane
 
 .PHONY: controlplane-bin controlplane controlplane-restart controlplane-stop
 

@@ -42,7 +42,7 @@ func TestScenario_ChurnByManyWriters(t *testing.T) {
 	left.Stop()
 	<-left.Done()
 	m.views = slices.DeleteFunc(m.views, func(v *view[*corev1.Pod]) bool { return v == leaving })
-	require.Empty(t, leaving.wrong)
+	require.Empty(t, leaving.Problems())
 	s.sleep(half)
 	c.end()
 	// The handler is stuck in its very first call, so the rest of the initial state

@@ -113,7 +113,7 @@ func (m *mirror[T]) observe(e informer.Event) {
 // handle registers a handler, whose view is compared with the cache.
 func (m *mirror[T]) handle(v *view[T], o informer.HandlerOptions) informer.Registration {
 	m.s.t.Helper()
-	o.Name = v.name
+	o.Name = v.Name
 	r, err := m.informer.Handle(v, o)
 	require.NoError(m.s.t, err)
 	m.views = append(m.views, v)

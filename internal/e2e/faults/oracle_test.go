@@ -35,9 +35,8 @@ func (m *mirror[T]) behind(truth map[indexer.Key]T) error {
 
 // viewsDiffer tells where a handler's view differs from the cache.
 func (m *mirror[T]) viewsDiffer() error {
-	cached := byKey(slices.Collect(m.informer.Indexer().All()))
 	for _, v := range m.views {
-		if err := v.differs(cached); err != nil {
+		if err := v.Differs(m.informer.Indexer().All()); err != nil {
 			return err
 		}
 	}
@@ -49,11 +48,10 @@ func (m *mirror[T]) verify(truth map[indexer.Key]T) {
 	t := m.s.t
 	t.Helper()
 	for _, v := range m.views {
-		v.mu.Lock()
-		for _, w := range v.wrong[:min(len(v.wrong), 10)] {
-			t.Error(w)
+		problems := v.Problems()
+		for _, p := range problems[:min(len(problems), 10)] {
+			t.Error(p)
 		}
-		v.mu.Unlock()
 	}
 	problems := errors.Join(m.contentDiffers(truth), m.indexesDiffer(truth), m.selectionsDiffer(truth))
 	if problems != nil {

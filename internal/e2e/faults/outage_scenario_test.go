@@ -193,7 +193,7 @@ func TestScenario_HistoryGoesBack(t *testing.T) {
 	s.must(s.cluster.Backup(s.ctx))
 	m := s.watchPods(s.cluster.Config())
 	for _, v := range m.views {
-		v.back = true
+		v.AnyOrder = true
 	}
 	m.synced()
 	s.touchPods(0, 200, "3")

@@ -74,14 +74,6 @@ func (m *mirror[T]) comesUp(since time.Time) {
 	require.Zero(m.s.t, m.informer.Status().NotServedSince)
 }
 
-// deletions is how many deletes a mirror's handler was told of.
-func (v *view[T]) deletions() int {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-
-	return v.deletes
-}
-
 func TestScenario_CRDCreatedLater(t *testing.T) {
 	s := begin(t, harness.Options{})
 	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))

@@ -2,33 +2,27 @@ package faults
 
 import (
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// view is what a handler makes of what it is told, and whether that was
-// consistent.
+// view is a handler whose calls are checked, slowed down, and counted.
 type view[T informer.Object] struct {
-	name  string
+	kit.Checker[T]
 	delay time.Duration // of each call
 	stuck chan struct{} // calls wait until it is closed, unless nil
-	// back says that versions may go back, since the server's history does.
-	back bool
 
 	mu      sync.Mutex
-	objects map[indexer.Key]T
-	newest  map[indexer.Key]uint64
 	calls   int
 	deletes int
-	wrong   []string
 }
 
 func newView[T informer.Object](name string) *view[T] {
-	return &view[T]{name: name, objects: map[indexer.Key]T{}, newest: map[indexer.Key]uint64{}}
+	return &view[T]{Checker: kit.Checker[T]{Name: name}}
 }
 
 // Handle takes a change into the view.
@@ -39,77 +33,19 @@ func (v *view[T]) Handle(c informer.Change[T]) {
 	if v.delay > 0 {
 		time.Sleep(v.delay)
 	}
+	v.counted(c)
+	v.Check(kit.Change[T]{Kind: c.Kind.String(), Old: c.Old, New: c.New, Initial: c.Initial, Lost: c.Lost})
+}
+
+// counted counts a call, before the checker knows of it: a test that waits for what is known finds it counted.
+func (v *view[T]) counted(c informer.Change[T]) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 
 	v.calls++
-	switch c.Kind {
-	case informer.Added:
-		v.added(c.New)
-	case informer.Updated:
-		v.updated(c.Old, c.New)
-	case informer.Deleted:
-		v.deleted(c.Old, c.Lost)
+	if c.Kind == informer.Deleted {
+		v.deletes++
 	}
-}
-
-func (v *view[T]) added(obj T) {
-	k := keyOf(obj)
-	if _, known := v.objects[k]; known {
-		v.complain("added %v, which was there", k)
-	}
-	v.see(k, obj)
-}
-
-func (v *view[T]) updated(old, obj T) {
-	k := keyOf(obj)
-	known, ok := v.objects[k]
-	switch {
-	case !ok:
-		v.complain("updated %v, which was not there", k)
-	case identity(known) != identity(old):
-		v.complain("updated %v from %s, but %s was known", k, identity(old), identity(known))
-	case obj.GetUID() != old.GetUID():
-		v.complain("updated %v from one UID to another", k)
-	}
-	v.see(k, obj)
-}
-
-func (v *view[T]) deleted(last T, lost bool) {
-	k := keyOf(last)
-	known, ok := v.objects[k]
-	switch {
-	case !ok:
-		v.complain("deleted %v, which was not there", k)
-	case known.GetUID() != last.GetUID():
-		v.complain("deleted %v of another UID", k)
-	case lost && identity(known) != identity(last):
-		v.complain("lost %v as %s, but %s was known", k, identity(last), identity(known))
-	}
-	v.note(k, last)
-	v.deletes++
-	delete(v.objects, k)
-}
-
-func (v *view[T]) see(k indexer.Key, obj T) {
-	v.note(k, obj)
-	v.objects[k] = obj
-}
-
-// note complains of a version that is older than one seen before.
-func (v *view[T]) note(k indexer.Key, obj T) {
-	version, err := strconv.ParseUint(obj.GetResourceVersion(), 10, 64)
-	if err != nil {
-		v.complain("%v has no version: %v", k, err)
-	}
-	if version < v.newest[k] && !v.back {
-		v.complain("%v went back from %d to %d", k, v.newest[k], version)
-	}
-	v.newest[k] = version
-}
-
-func (v *view[T]) complain(format string, args ...any) {
-	v.wrong = append(v.wrong, v.name+": "+fmt.Sprintf(format, args...))
 }
 
 // count returns how often the handler was called.
@@ -120,20 +56,12 @@ func (v *view[T]) count() int {
 	return v.calls
 }
 
-// differs tells where the view is not what the cache is. They share the objects.
-func (v *view[T]) differs(cached map[indexer.Key]T) error {
+// deletions returns how many deletes the handler was told of.
+func (v *view[T]) deletions() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 
-	for k, obj := range cached {
-		if seen, ok := v.objects[k]; !ok || seen != obj {
-			return fmt.Errorf("%s: of %v the cache has %s, the handler saw %s", v.name, k, identity(obj), identityIf(seen, ok))
-		}
-	}
-	if len(v.objects) != len(cached) {
-		return fmt.Errorf("%s: the cache has %d objects, the handler knows %d", v.name, len(cached), len(v.objects))
-	}
-	return nil
+	return v.deletes
 }
 
 func keyOf[T informer.Object](obj T) indexer.Key {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // toldCheckers look at each change that a handler is told, before it counts as
@@ -39,10 +40,8 @@ var toldCheckers = []struct {
 		switch {
 		case a.guesses(keyOf(subject(c))):
 		case a.delivery == informer.Latest && a.touched[keyOf(subject(c))]: // the old may be what a user has written, of which nobody was told
-		case c.Kind == informer.Added && known != nil:
-			return "an add of what it knows"
-		case c.Kind != informer.Added && known == nil:
-			return "not an add of what it does not know"
+		default:
+			return call(c).WrongKind(known)
 		}
 		return ""
 	}},
@@ -51,22 +50,17 @@ var toldCheckers = []struct {
 		switch {
 		case a.guesses(keyOf(subject(c))):
 		case a.delivery == informer.Latest && a.touched[keyOf(subject(c))]: // the old may be what a user has written, of which nobody was told
-		case c.Kind == informer.Added && c.Old != nil:
-			return "an add with an old"
-		case c.Kind == informer.Updated && c.Old != known:
-			return "an update from what it did not see last"
-		case c.Kind == informer.Deleted && c.Lost && a.delivery == informer.Every && c.Old != known:
-			return "a lost delete of what it did not see last"
-		case c.Kind == informer.Deleted && c.New != nil:
-			return "a delete with a new"
+		default:
+			return call(c).WrongObjects(known, a.delivery == informer.Latest)
 		}
 		return ""
 	}},
 	{"initial", func(a *actor, c told) string {
+		if wrong := call(c).WrongFlags(); wrong != "" {
+			return wrong
+		}
 		k := keyOf(subject(c))
 		switch {
-		case (c.Initial || c.Lost) && c.Kind == informer.Updated, c.Initial && c.Kind != informer.Added, c.Lost && c.Kind != informer.Deleted:
-			return "a flag that does not belong there"
 		case c.Initial && a.isSynced:
 			return "an initial add after it was synced"
 		case c.Initial && a.initial[k] != nil && a.w.zones == 0 && !a.touched[k]: // it may have moved to a source that is yet to be listed
@@ -92,6 +86,11 @@ var toldCheckers = []struct {
 		}
 		return ""
 	}},
+}
+
+// call is a change as the kit's rules see it.
+func call(c told) kit.Change[*pod] {
+	return kit.Change[*pod]{Kind: c.Kind.String(), Old: c.Old, New: c.New, Initial: c.Initial, Lost: c.Lost}
 }
 
 type worldChecker struct {

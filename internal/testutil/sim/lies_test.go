@@ -35,7 +35,8 @@ func TestEachCheckerHasALie(t *testing.T) {
 }
 
 // checkersOf returns the names of all checkers: those of the tables, and those
-// that stand where the world calls fault. Reasons are those of toldCheckers.
+// that stand where the world calls fault. Reasons are those of toldCheckers, and of the kit's
+// rules that these call.
 func checkersOf(t *testing.T) (names, reasons []string) {
 	t.Helper()
 	for _, c := range toldCheckers {
@@ -57,13 +58,33 @@ func checkersOf(t *testing.T) (names, reasons []string) {
 				}
 			case *ast.ValueSpec:
 				if n.Names[0].Name == "toldCheckers" {
-					reasons = append(reasons, returned(n)...)
+					reasons = append(append(reasons, returned(n)...), kitReasons(t, n)...)
 				}
 			}
 			return true
 		})
 	}
 	return names, reasons
+}
+
+// kitReasons returns what the rules of the kit that are called below a node find wrong.
+func kitReasons(t *testing.T, n ast.Node) (reasons []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../kit/change.go", nil, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	rules := map[string]*ast.FuncDecl{}
+	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && strings.HasPrefix(f.Name.Name, "Wrong") {
+			rules[f.Name.Name] = f
+		}
+	}
+	ast.Inspect(n, func(n ast.Node) bool {
+		if call, ok := n.(*ast.SelectorExpr); ok && rules[call.Sel.Name] != nil {
+			reasons = append(reasons, returned(rules[call.Sel.Name])...)
+		}
+		return true
+	})
+	return reasons
 }
 
 // returned returns the strings that the functions below a node return.

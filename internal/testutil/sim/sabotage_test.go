@@ -110,6 +110,7 @@ var lies = []lie{
 		return []told{c}
 	})},
 	{"changes change places", "never back", "an older version", sends(swap)},
+	{"a change has no kind", "known", "no kind", edits(func(_ *actor, c *told) { c.Kind = 0 })},
 	{"an add comes twice", "known", "an add of what it knows", doubles(func(c told) bool { return c.Kind == informer.Added })},
 	{"a delete comes twice", "known", "not an add of what it does not know", doubles(func(c told) bool { return c.Kind == informer.Deleted })},
 	{"an add has an old", "old", "an add with an old", edits(func(_ *actor, c *told) {

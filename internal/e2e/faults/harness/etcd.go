@@ -85,7 +85,7 @@ func (c *Cluster) askEtcd(ctx context.Context, call string, request, answer any)
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+c.etcdAddress+"/v3/kv/"+call, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.servers.Etcd+"/v3/kv/"+call, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (c *Cluster) askEtcd(ctx context.Context, call string, request, answer any)
 // Backup restarts etcd, so that all is on disk, and copies its data.
 func (c *Cluster) Backup(ctx context.Context) error {
 	c.Etcd.Terminate()
-	if err := os.CopyFS(c.file("etcd-backup"), os.DirFS(c.dataDir())); err != nil {
+	if err := os.CopyFS(c.file("etcd-backup"), os.DirFS(c.servers.DataDir())); err != nil {
 		return err
 	}
 	return c.Etcd.Start(ctx)
@@ -117,10 +117,10 @@ func (c *Cluster) Backup(ctx context.Context) error {
 // Restore puts back what Backup copied: the history of the server goes back.
 func (c *Cluster) Restore(ctx context.Context) error {
 	c.Kill()
-	if err := os.RemoveAll(c.dataDir()); err != nil {
+	if err := os.RemoveAll(c.servers.DataDir()); err != nil {
 		return err
 	}
-	if err := os.Rename(c.file("etcd-backup"), c.dataDir()); err != nil {
+	if err := os.Rename(c.file("etcd-backup"), c.servers.DataDir()); err != nil {
 		return err
 	}
 	return c.start(ctx)

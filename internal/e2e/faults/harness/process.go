@@ -7,10 +7,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/tidemark-k8s/tidemark/internal/e2e/launch"
 )
 
 // Process is a server that can be started, hurt and started again. Its methods
@@ -38,15 +39,12 @@ func NewProcess(path, dir string, env ...string) *Process {
 	}
 }
 
-// startTimeout is generous: on an idle machine it takes 4 seconds.
-const startTimeout = 2 * time.Minute
-
 // Start runs the server and waits until it serves.
 func (p *Process) Start(ctx context.Context) error {
 	if err := p.launch(); err != nil {
 		return fmt.Errorf("start %s: %w", p.name, err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("not ready after %v", startTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, launch.StartTimeout, fmt.Errorf("not ready after %v", launch.StartTimeout))
 	defer cancel()
 	if err := p.Ready(ctx); err != nil {
 		p.Kill()
@@ -88,7 +86,7 @@ func (p *Process) launch() error {
 // Ready waits until the server serves.
 func (p *Process) Ready(ctx context.Context) error {
 	gone := p.Exited()
-	err := poll(ctx, 20*time.Millisecond, func() error {
+	err := launch.Poll(ctx, 20*time.Millisecond, func() error {
 		select {
 		case <-gone:
 			return nil
@@ -175,30 +173,4 @@ func (p *Process) Output() (string, error) {
 }
 
 // LogTail returns the last lines that the process logged.
-func (p *Process) LogTail() string {
-	const last = 30
-
-	text, err := p.Output()
-	if err != nil {
-		return err.Error()
-	}
-	lines := strings.SplitAfter(text, "\n")
-	return fmt.Sprintf("--- the end of %s.log:\n%s", p.name, strings.Join(lines[max(0, len(lines)-last):], ""))
-}
-
-// poll calls probe until it returns nil or ctx ends.
-func poll(ctx context.Context, every time.Duration, probe func() error) error {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		err := probe()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("%w; last: %w", context.Cause(ctx), err)
-		}
-	}
-}
+func (p *Process) LogTail() string { return launch.LogTail(p.name, p.log) }

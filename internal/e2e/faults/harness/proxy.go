@@ -5,6 +5,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/tidemark-k8s/tidemark/internal/e2e/launch"
 )
 
 // Proxy passes TCP connections on to a server, and does to them what networks
@@ -39,7 +41,7 @@ type tunnel struct {
 
 // NewProxy listens on 127.0.0.1, for a server at an address.
 func NewProxy(target string) (*Proxy, error) {
-	ports, err := freePorts(1)
+	ports, err := launch.FreePorts(1)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,12 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/tidemark-k8s/tidemark/internal/e2e/launch"
 )
+
+// tick is how long to wait before looking again.
+const tick = 50 * time.Millisecond
 
 // A server is one of the two processes of a pair. Three files in the pair's
 // folder, named after it, are all there is to know about it:
@@ -89,7 +94,7 @@ func commandLine(pid int) string {
 // run starts the server, unless it runs, and waits until ready returns nil.
 func (s server) run(ctx context.Context, ready func(context.Context) error) error {
 	if s.pid() != 0 {
-		return poll(ctx, nil, func() error { return ready(ctx) })
+		return launch.Poll(ctx, tick, func() error { return ready(ctx) })
 	}
 
 	// A session of its own, so that neither the end of make nor a Ctrl-C in
@@ -99,10 +104,10 @@ func (s server) run(ctx context.Context, ready func(context.Context) error) erro
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	gone := make(chan error, 1)
-	go func() { gone <- cmd.Wait() }()
+	ctx, ended := context.WithCancelCause(ctx)
+	go func() { ended(fmt.Errorf("the process ended: %v", cmd.Wait())) }()
 
-	err := poll(ctx, gone, func() error {
+	err := launch.Poll(ctx, tick, func() error {
 		if s.pid() == 0 {
 			return errors.New("not started yet")
 		}
@@ -126,7 +131,7 @@ func (s server) end(signals ...syscall.Signal) error {
 			return fmt.Errorf("signal %s (pid %d): %w", s.name, pid, err)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		err := poll(ctx, nil, func() error {
+		err := launch.Poll(ctx, tick, func() error {
 			if s.pid() != 0 {
 				return errors.New("still running")
 			}
@@ -143,33 +148,5 @@ func (s server) end(signals ...syscall.Signal) error {
 
 // printLog copies the last lines of the server's log.
 func (s server) printLog(w io.Writer) {
-	const last = 30
-
-	text, err := os.ReadFile(s.file(".log"))
-	if err != nil {
-		return
-	}
-	lines := strings.SplitAfter(string(text), "\n")
-	fmt.Fprintf(w, "--- the end of %s.log:\n%s\n", s.name, strings.Join(lines[max(0, len(lines)-last):], ""))
-}
-
-// poll calls probe until it returns nil, ctx ends, or the process that gone
-// belongs to does.
-func poll(ctx context.Context, gone <-chan error, probe func() error) error {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-
-	for {
-		err := probe()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case exit := <-gone:
-			return fmt.Errorf("the process ended: %v", exit)
-		case <-ctx.Done():
-			return fmt.Errorf("%w; last: %w", context.Cause(ctx), err)
-		}
-	}
+	fmt.Fprintln(w, launch.LogTail(s.name, s.file(".log")))
 }

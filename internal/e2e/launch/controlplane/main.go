@@ -9,8 +9,8 @@
 // newest pair is the one that restart and down mean when they get no folder.
 // The flags of up are added to those of the kube-apiserver.
 //
-// The program uses the standard library alone, so that running it compiles
-// nothing of Kubernetes.
+// The program uses the standard library and package launch alone, so that
+// running it compiles nothing of Kubernetes.
 package main
 
 import (
@@ -18,11 +18,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/internal/e2e/launch"
 )
 
 func main() {
@@ -92,7 +95,7 @@ func up(ctx context.Context, cache, bin string, flags []string) error {
 			fmt.Println(p.kubeconfig())
 			return nil
 		}
-		taken := p.portTaken()
+		taken := launch.PortTaken(p.apiserver.file(".log"), p.etcd.file(".log"))
 		if !taken {
 			p.printLogs(os.Stderr)
 		}
@@ -112,7 +115,7 @@ func restart(ctx context.Context, p *pair) error {
 		return err
 	}
 	// A process is gone a little before its port is free.
-	if err := waitFree(ctx, strings.TrimPrefix(p.Apiserver, "https://")); err != nil {
+	if err := waitFree(ctx, launch.Address(p.APIServer)); err != nil {
 		return err
 	}
 	if err := p.run(ctx); err != nil {
@@ -134,7 +137,7 @@ func down(p *pair) error {
 	if err := p.remove(); err != nil {
 		return err
 	}
-	fmt.Println("ended and removed", p.dir)
+	fmt.Println("ended and removed", p.Dir)
 	return nil
 }
 
@@ -148,4 +151,17 @@ func chosen(cache string, args []string) (*pair, error) {
 		return openPair(args[0])
 	}
 	return nil, errors.New("want one folder at most")
+}
+
+// waitFree waits until nobody listens at an address.
+func waitFree(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	return launch.Poll(ctx, 50*time.Millisecond, func() error {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			return err
+		}
+		return l.Close()
+	})
 }

@@ -22,7 +22,7 @@ func TestCurrentIsNewestPair(t *testing.T) {
 		}
 		got := ""
 		if p != nil {
-			got = p.dir
+			got = p.Dir
 		}
 		if got != dir {
 			t.Errorf("current is %q, want %q", got, dir)
@@ -34,16 +34,16 @@ func TestCurrentIsNewestPair(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(older.dir)
+	want(older.Dir)
 	newer, err := newPair(cache, "/bin", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(newer.dir)
+	want(newer.Dir)
 	if err := newer.remove(); err != nil {
 		t.Fatal(err)
 	}
-	want(older.dir)
+	want(older.Dir)
 	if err := older.remove(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,40 @@
+package launch
+
+// EtcdFlags returns etcd's command line, for servers that [New] has made.
+func (s *Servers) EtcdFlags() []string {
+	return []string{
+		"--name=e2e",
+		"--data-dir=" + s.DataDir(),
+		"--unsafe-no-fsync", // the data need not outlive a crash of the machine
+		"--listen-client-urls=" + s.Etcd,
+		"--advertise-client-urls=" + s.Etcd,
+		"--listen-peer-urls=" + s.peer,
+		"--initial-advertise-peer-urls=" + s.peer,
+		"--initial-cluster=e2e=" + s.peer,
+		"--quota-backend-bytes=8589934592", // 50,000 objects several times over
+		"--log-level=warn",
+	}
+}
+
+// APIServerFlags returns the kube-apiserver's command line, for servers that [New] has made. More
+// flags come at its end: the last one of a name wins.
+func (s *Servers) APIServerFlags(more ...string) []string {
+	return append([]string{
+		"--bind-address=127.0.0.1",
+		"--advertise-address=127.0.0.1",
+		"--secure-port=" + s.port,
+		"--cert-dir=" + s.File("certs"), // it writes apiserver.crt and apiserver.key itself
+		"--etcd-servers=" + s.Etcd,
+		"--etcd-compaction-interval=0", // nothing is compacted behind a test's back
+		"--service-cluster-ip-range=10.0.0.0/24",
+		"--endpoint-reconciler-type=none",
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file=" + s.File("sa.key"),
+		"--service-account-signing-key-file=" + s.File("sa.key"),
+		"--token-auth-file=" + s.File("tokens.csv"),
+		"--authorization-mode=RBAC",
+		// Without a controller-manager there is no service account to put into a pod.
+		"--disable-admission-plugins=ServiceAccount",
+		"--shutdown-delay-duration=0s",
+	}, more...)
+}

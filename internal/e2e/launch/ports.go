@@ -1,0 +1,51 @@
+package launch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"net"
+	"os"
+	"syscall"
+)
+
+// FreePorts returns ports that nobody listens on. They are below those which kernels give to
+// outgoing connections (32768 and up on Linux): otherwise a client that reconnects could take the
+// port while its server is down, even by connecting to itself.
+func FreePorts(n int) ([]int, error) {
+	const first, end = 16384, 32768
+
+	var ports []int
+	var held []net.Listener // until the end, lest a port come up twice
+	defer func() {
+		for _, l := range held {
+			_ = l.Close() // it was only held
+		}
+	}()
+	for len(ports) < n {
+		port := first + mathrand.IntN(end-first) //nolint:gosec // any port will do
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		held = append(held, l)
+		ports = append(ports, port)
+	}
+	return ports, nil
+}
+
+// PortTaken reports whether a server has ended because somebody else took its port between [New]
+// and its start. It reads the servers' logs.
+func PortTaken(logs ...string) bool {
+	for _, log := range logs {
+		text, err := os.ReadFile(log)
+		if err == nil && bytes.Contains(text, []byte("address already in use")) {
+			return true
+		}
+	}
+	return false
+}

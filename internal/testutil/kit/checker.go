@@ -1,0 +1,137 @@
+package kit
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Checker makes a store of the changes that a handler is told, and records those that do not
+// follow from the ones before. A test sets the fields first; the zero value is a handler of every
+// event of one server.
+type Checker[T Object] struct {
+	Name     string // begins each problem
+	Merged   bool   // events are merged on their way to the handler
+	AnyOrder bool   // an object's version may go back, or is not a number
+	AnyUID   bool   // a source may delete an object under a UID that it has never sent
+	Copies   bool   // objects are the same if their UIDs and versions are: each reader has its own copies
+
+	mu       sync.Mutex
+	known    map[types.NamespacedName]T
+	newest   map[types.NamespacedName]uint64
+	problems []string
+}
+
+// Check takes a change into the store, and records what is wrong with it.
+func (c *Checker[T]) Check(change Change[T]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil {
+		c.known, c.newest = map[types.NamespacedName]T{}, map[types.NamespacedName]uint64{}
+	}
+	k := nameOf(change.Subject())
+	known := c.known[k]
+	if c.same(change.Old, known) {
+		change.Old = known
+	}
+	for _, wrong := range []string{
+		change.WrongKind(known), change.WrongObjects(known, c.Merged), c.wrongUID(known, change), change.WrongFlags(), c.wrongOrder(k, change),
+	} {
+		if wrong != "" {
+			c.problems = append(c.problems, fmt.Sprintf("%s: %s: %s %v from %s to %s, knows %s",
+				c.Name, wrong, change.Kind, k, identity(change.Old), identity(change.New), identity(known)))
+		}
+	}
+	if c.known[k] = change.New; change.Kind == "deleted" {
+		delete(c.known, k)
+	}
+}
+
+func (c *Checker[T]) wrongUID(known T, change Change[T]) string {
+	if c.AnyUID {
+		return ""
+	}
+	return change.WrongUID(known)
+}
+
+// wrongOrder checks that no version is older than one that was told before.
+func (c *Checker[T]) wrongOrder(k types.NamespacedName, change Change[T]) string {
+	if c.AnyOrder {
+		return ""
+	}
+	version, err := strconv.ParseUint(change.Subject().GetResourceVersion(), 10, 64)
+	if err != nil {
+		return "a version that is not a number"
+	}
+	before := c.newest[k]
+	if c.newest[k] = max(before, version); version < before {
+		return fmt.Sprintf("an older version than %d", before)
+	}
+	return ""
+}
+
+// Handler returns a handler of client-go's API whose calls are checked.
+func (c *Checker[T]) Handler() cache.ResourceEventHandlerDetailedFuncs {
+	return cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(obj any, initial bool) {
+			c.Check(Change[T]{Kind: "added", New: obj.(T), Initial: initial})
+		},
+		UpdateFunc: func(old, obj any) { c.Check(Change[T]{Kind: "updated", Old: old.(T), New: obj.(T)}) },
+		DeleteFunc: func(obj any) {
+			tombstone, lost := obj.(cache.DeletedFinalStateUnknown)
+			if lost {
+				obj = tombstone.Obj
+			}
+			c.Check(Change[T]{Kind: "deleted", Old: obj.(T), Lost: lost})
+		},
+	}
+}
+
+// Problems returns what was wrong so far.
+func (c *Checker[T]) Problems() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.problems)
+}
+
+// Differs compares what the handler knows with the objects of a store, and returns an error for
+// the first difference.
+func (c *Checker[T]) Differs(stored iter.Seq[T]) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := 0
+	for obj := range stored {
+		n++
+		k := nameOf(obj)
+		if known := c.known[k]; !c.same(obj, known) {
+			return fmt.Errorf("%s: the store has %v as %s, the handler knows %s", c.Name, k, identity(obj), identity(known))
+		}
+	}
+	if n != len(c.known) {
+		return fmt.Errorf("%s: the store has %d objects, the handler knows %d", c.Name, n, len(c.known))
+	}
+	return nil
+}
+
+func (c *Checker[T]) same(a, b T) bool {
+	var none T
+	return a == b || c.Copies && a != none && b != none && identity(a) == identity(b)
+}
+
+func nameOf[T Object](obj T) types.NamespacedName {
+	return types.NamespacedName{Namespace: obj.GetNamespace(), Name: obj.GetName()}
+}
+
+// identity returns the UID and version of an object.
+func identity[T Object](obj T) string {
+	var none T
+	if obj == none {
+		return "nothing"
+	}
+	return fmt.Sprintf("%s@%s", obj.GetUID(), obj.GetResourceVersion())
+}

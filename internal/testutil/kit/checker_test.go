@@ -1,0 +1,88 @@
+package kit
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+type podChange = Change[*corev1.Pod]
+
+// Each change breaks one rule for a handler that knows web-1@5 and nothing else.
+func TestChecker_FindsWhatDoesNotFollow(t *testing.T) {
+	known, next := Pod("web-1", "5"), Pod("web-1", "6")
+	for _, tt := range []struct {
+		problem string
+		change  podChange
+	}{
+		{"no kind", podChange{New: next}},
+		{"an add of what it knows", podChange{Kind: "added", New: next}},
+		{"not an add of what it does not know", podChange{Kind: "deleted", Old: Pod("web-2", "6")}},
+		{"an add with an old", podChange{Kind: "added", Old: known, New: next}},
+		{"an update from what it did not see last", podChange{Kind: "updated", Old: known.DeepCopy(), New: next}},
+		{"a lost delete of what it did not see last", podChange{Kind: "deleted", Old: next, Lost: true}},
+		{"a delete with a new", podChange{Kind: "deleted", Old: known, New: next}},
+		{"an update from one UID to another", podChange{Kind: "updated", Old: known, New: Pod("web-1", "6", UID("other"))}},
+		{"a delete of another UID", podChange{Kind: "deleted", Old: Pod("web-1", "6", UID("other"))}},
+		{"a flag that does not belong there", podChange{Kind: "updated", Old: known, New: next, Initial: true}},
+		{"a flag that does not belong there", podChange{Kind: "deleted", Old: next, Initial: true}},
+		{"a flag that does not belong there", podChange{Kind: "added", New: Pod("web-2", "6"), Lost: true}},
+		{"an older version than 5", podChange{Kind: "updated", Old: known, New: Pod("web-1", "4")}},
+		{"a version that is not a number", podChange{Kind: "updated", Old: known, New: Pod("web-1", "six")}},
+	} {
+		t.Run(tt.problem, func(t *testing.T) {
+			c := &Checker[*corev1.Pod]{Name: "h"}
+			c.Check(podChange{Kind: "added", New: known})
+			require.Empty(t, c.Problems())
+
+			c.Check(tt.change)
+
+			require.True(t, slices.ContainsFunc(c.Problems(), func(p string) bool {
+				return strings.HasPrefix(p, "h: "+tt.problem)
+			}), "%v", c.Problems())
+		})
+	}
+}
+
+func TestChecker_KnowsWhatTheHandlerWasTold(t *testing.T) {
+	one, two, other := Pod("web-1", "5"), Pod("web-1", "6"), Pod("web-2", "3")
+	c := &Checker[*corev1.Pod]{}
+	h := c.Handler()
+
+	h.OnAdd(one, true)
+	h.OnAdd(other, false)
+	h.OnUpdate(one, two)
+	h.OnUpdate(two, two) // a resync
+	h.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/web-2", Obj: other})
+
+	require.Empty(t, c.Problems())
+	require.NoError(t, c.Differs(slices.Values([]*corev1.Pod{two})))
+	require.EqualError(t, c.Differs(slices.Values([]*corev1.Pod{one})), ": the store has default/web-1 as uid-web-1@5, the handler knows uid-web-1@6")
+	require.Error(t, c.Differs(slices.Values([]*corev1.Pod{two.DeepCopy()})), "a copy is another object")
+	require.Error(t, c.Differs(slices.Values([]*corev1.Pod{two, other})))
+	require.Error(t, c.Differs(slices.Values([]*corev1.Pod(nil))))
+}
+
+// Each field of a checker allows what the others do not.
+func TestChecker_Allows(t *testing.T) {
+	known := Pod("web-1", "5")
+	for name, tt := range map[string]struct {
+		checker *Checker[*corev1.Pod]
+		change  podChange
+	}{
+		"merged":    {&Checker[*corev1.Pod]{Merged: true}, podChange{Kind: "deleted", Old: Pod("web-1", "6"), Lost: true}},
+		"any order": {&Checker[*corev1.Pod]{AnyOrder: true}, podChange{Kind: "updated", Old: known, New: Pod("web-1", "4")}},
+		"any UID":   {&Checker[*corev1.Pod]{AnyUID: true}, podChange{Kind: "deleted", Old: Pod("web-1", "6", UID("other"))}},
+		"copies":    {&Checker[*corev1.Pod]{Copies: true}, podChange{Kind: "updated", Old: known.DeepCopy(), New: Pod("web-1", "6")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt.checker.Check(podChange{Kind: "added", New: known})
+			tt.checker.Check(tt.change)
+			require.Empty(t, tt.checker.Problems())
+		})
+	}
+}
