@@ -232,8 +232,8 @@ func valuesOf[T any](table *share.Table) func([]byte) (any, error) {
 
 func TestTypedSharesOfKnownKinds(t *testing.T) {
 	requireShared(t, "a pod", string(podNumber(t, 1)), []string{
-		".ObjectMeta.ManagedFields[0].FieldsV1", ".ObjectMeta.ManagedFields[1].FieldsV1", ".Spec.Containers", ".Spec.SecurityContext", ".Spec.Tolerations",
-		".Spec.Volumes", ".Status.Conditions", ".Status.ContainerStatuses", ".Status.PodIPs",
+		".ObjectMeta.ManagedFields[0].FieldsV1", ".ObjectMeta.ManagedFields[1].FieldsV1", ".Spec.Affinity", ".Spec.Containers", ".Spec.SecurityContext", ".Spec.Tolerations",
+		".Spec.Volumes", ".Status.Conditions", ".Status.ContainerStatuses", ".Status.HostIPs", ".Status.PodIPs",
 	}, valuesOf[corev1.Pod])
 	requireShared(t, "a deployment", `{"metadata":{"labels":{"a":"b"}},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c"}],"nodeSelector":{"x":"y"}}}}}`,
 		[]string{".Spec.Selector", ".Spec.Template.Spec.Containers"}, valuesOf[appsv1.Deployment])

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tidemark-k8s/tidemark/internal/share"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // commons looks at what two objects have in common, and collects what they
@@ -230,7 +231,7 @@ func TestShared_ValuesOfSiblings(t *testing.T) {
 		d := New(podType, o)
 		var pods []*corev1.Pod
 		for i := range 3 {
-			p, err := d.Decode(encode(t, newPod("w", i)))
+			p, err := d.Decode(encode(t, kit.RunningPod("w", i)))
 			require.NoError(t, err)
 			pods = append(pods, p.(*corev1.Pod))
 		}

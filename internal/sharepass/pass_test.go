@@ -78,7 +78,7 @@ func TestPartsOfAnElementAreShared(t *testing.T) {
 	samePointer(t, a.Containers, b.Containers, false, "containers")
 	samePointer(t, a.Containers[0].Env, b.Containers[0].Env, true, "env")
 	samePointer(t, a.Containers[0].Resources.Requests, b.Containers[0].Resources.Requests, true, "a map")
-	samePointer(t, a.Volumes[1].Projected, b.Volumes[1].Projected, true, "a pointer in an element")
+	samePointer(t, a.Volumes[2].Projected, b.Volumes[2].Projected, true, "a pointer in an element")
 }
 
 func TestSharedSlicesHaveNoRoom(t *testing.T) {
