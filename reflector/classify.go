@@ -11,6 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
@@ -33,6 +34,7 @@ func classify(err error) class {
 // ClassOf returns the class of an error of a list or watch.
 func ClassOf(err error) ErrorClass {
 	var status apierrors.APIStatus
+	var foreign runtime.NegotiateError // client-go has no decoder for the content type, such as HTML
 	switch {
 	case apierrors.IsResourceExpired(err), apierrors.IsGone(err), isTooLarge(err):
 		return ErrorExpired
@@ -44,7 +46,7 @@ func ClassOf(err error) ErrorClass {
 		return ErrorTimeout
 	case errors.Is(err, ErrStreamEnded), errors.Is(err, ErrShortWatch), isOfConnection(err):
 		return ErrorConnection
-	case errors.Is(err, ErrBadAnswer), errors.Is(err, ErrTable), errors.Is(err, ErrUnexpected), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, ErrBadAnswer), errors.Is(err, ErrTable), errors.Is(err, ErrUnexpected), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &foreign):
 		return ErrorDecode
 	default:
 		return ErrorOther

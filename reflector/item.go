@@ -69,13 +69,16 @@ func newListItems(body io.Reader) (listItems, error) {
 	}
 }
 
-// newEventItems is newListItems of the events of a watch.
+// newEventItems is newListItems of the events of a watch. A proxy may send a page of HTML in their
+// place, whose first characters would be the length of a large frame.
 func newEventItems(body io.Reader) (items, error) {
 	in := bufio.NewReaderSize(body, bodyBuffer)
 	first, err := in.Peek(1)
 	switch {
 	case err != nil:
 		return nil, err
+	case first[0] == '<':
+		return nil, fmt.Errorf("%w: a page of HTML instead of events", ErrBadAnswer)
 	case first[0] <= maxFrame>>24:
 		return &protobufEvents{in: in}, nil
 	case startsJSON(first[0]):

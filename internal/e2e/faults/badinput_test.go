@@ -228,6 +228,25 @@ func TestBadInput_SpeaksHTML(t *testing.T) {
 	w.recovers()
 }
 
+// A proxy that lets lists pass, and asks those who watch to log in.
+func TestBadInput_WatchSpeaksHTML(t *testing.T) {
+	s := begin(t, harness.Options{})
+	s.createPods(20)
+	g, err := harness.NewGateway(s.cluster.Config())
+	require.NoError(t, err)
+	t.Cleanup(g.Close)
+	g.Break(harness.AnswerWatches("text/html", "<html><body><h1>Please log in</h1></body></html>"))
+	config := g.Config()
+	config.ContentConfig = s.cluster.Config().ContentConfig
+	m := s.watchPods(config)
+	s.note = m.failing(func(err error) bool { return reflector.ClassOf(err) == reflector.ErrorDecode }).Error()
+	m.synced() // by a list
+	g.Break(nil)
+	s.heal()
+	m.settle()
+	s.budget(60)
+}
+
 func TestBadInput_AnswersGarbage(t *testing.T) {
 	w, g := behindGateway(t, harness.Answer("application/json", "\x00\xff{]garbage"))
 	w.tells("that the answer cannot be read", func(err error) bool { return err != nil })

@@ -81,6 +81,18 @@ func Answer(contentType, body string) Fault {
 	}
 }
 
+// AnswerWatches is a fault that answers each watch in the same way, and everything else as it is.
+func AnswerWatches(contentType, body string) Fault {
+	answer := Answer(contentType, body)
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.URL.Query().Has("watch") {
+			answer(w, r, next)
+			return
+		}
+		next.ServeHTTP(w, r)
+	}
+}
+
 // TruncateWatches is a fault that breaks each watch after some bytes of it.
 func TruncateWatches(bytes int) Fault {
 	return onWatches(func(w http.ResponseWriter) http.ResponseWriter { return &spoiled{ResponseWriter: w, left: bytes} })
