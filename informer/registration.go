@@ -240,13 +240,13 @@ func (r *registration) told() {
 		b.Empty()
 	}
 	r.feed.told(left)
-	r.checkSynced()
+	r.checkHandlerSynced()
 	r.waiters.wake(r.feed)
 }
 
-// checkSynced closes synced once the handler was told everything up to the complete store. It runs
-// on the registration's goroutine.
-func (r *registration) checkSynced() {
+// checkHandlerSynced closes synced once the handler was told everything up to the complete store.
+// It runs on the registration's goroutine.
+func (r *registration) checkHandlerSynced() {
 	if closed(r.synced) {
 		return
 	}
