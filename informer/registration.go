@@ -184,7 +184,7 @@ func (r *registration) deliver(ctx context.Context, run *run) (some bool) {
 		if r.interest.some() || !synced && !b.AtInitial() {
 			r.reportProgress(w, b)
 		}
-		r.receiver.receive(b) // b is in no other hands meanwhile: Stop takes it away
+		r.receiver.callHandler(b) // b is in no other hands meanwhile: Stop takes it away
 	}
 	return some
 }
