@@ -276,14 +276,14 @@ type cell func(*machine, input) action
 //	openingStream,   failed      expired, too large: asked for one   fail; expired                       openingStream
 //	 streaming       failed      busy                                fail                                waitingToList
 //	openingStream    failed      invalid                             report; streamsDisabled             listing
-//	openingStream,   failed      else                                fail; watchListDisabled             listing
+//	openingStream,   failed      else                                fail; streamsDisabled               listing
 //	 streaming       silent      unconfirmed                         confirmed; expired                  relist
 //	                 silent      nothing came, and it may not stream report; streamsDisabled             listing
-//	                 silent      else                                fail; watchListDisabled             listing
+//	                 silent      else                                fail; streamsDisabled               listing
 //	streaming        events      ; bookmark, not the last            active, confirmed                   streaming
 //	                 bookmark    the last, and older                 report; rolledBack                  listing
 //	                 bookmark    the last                            active, confirmed                   committingStream
-//	                 closed                                          fail; watchListDisabled             listing
+//	                 closed                                          fail; streamsDisabled               listing
 //	committingList   committed                                       version; known, confirmed           openingWatch; report no version, once
 //	committingStream committed                                       version; known, confirmed           watching
 //	openingWatch     opened      confirmed                           unconfirmed if reopened and slow    watching
