@@ -16,7 +16,7 @@ import (
 type node[V any] struct {
 	namespace unique.Handle[string]
 	value     V
-	number    uint32 // belongs to the value; here because there is room
+	mark      uint32 // of a record, see record.go; here because there is room
 	length    uint8  // of the name, or longName
 	head      [headSize]byte
 }

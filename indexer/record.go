@@ -2,7 +2,7 @@ package indexer
 
 import "unsafe"
 
-// record holds one object of the store under its key. The node's number is the mark of the last
+// record holds one object of the store under its key. The node's mark is that of the last
 // replacement that held the object unchanged.
 type record = node[entry]
 
@@ -46,7 +46,7 @@ func (e *entry) stored() any { return e.slot.load() }
 // inherit copies the writer's fields of a record to the record that replaces it. The replaced
 // record keeps its index values.
 func inherit(r, before *record) {
-	r.number = before.number
+	r.mark = before.mark
 	e, b := &r.value, &before.value
 	e.origin, e.pos = b.origin, b.pos
 	e.lists, e.listPos = b.lists, b.listPos

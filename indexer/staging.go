@@ -93,7 +93,7 @@ func (s *Staging) KeepIf(key Key, same func(stored any, stamp uint64) bool) bool
 		return false
 	}
 	s.pending.remove(key)
-	r.number = s.mark
+	r.mark = s.mark
 	return true
 }
 
@@ -134,7 +134,7 @@ func (s *Staging) Drop(key Key) {
 // unmark makes the stored object of a key unseen. The caller holds x.writing.
 func (s *Staging) unmark(key Key) {
 	if r := s.stored(key); r != nil {
-		r.number = 0
+		r.mark = 0
 	}
 }
 
@@ -150,12 +150,12 @@ func (s *Staging) stored(key Key) *record {
 // retain is called before a record is replaced or deleted. If a replacement under way has found
 // the record unchanged, its version becomes pending there. The caller holds x.writing.
 func (w *Writer) retain(r *record) {
-	if r.number == 0 || len(w.staged) == 0 {
+	if r.mark == 0 || len(w.staged) == 0 {
 		return
 	}
 	e := &r.value
-	if s := w.staged[r.number]; s != nil && e.origin.part() == s.part {
-		r.number = 0
+	if s := w.staged[r.mark]; s != nil && e.origin.part() == s.part {
+		r.mark = 0
 		s.pending.put(newRecord(r.view(), e.stored(), e.origin), nil)
 	}
 }
@@ -212,7 +212,7 @@ func (s *Staging) Commit(version string, v Visitor) (changes int) {
 // gone returns the records that are stored and missing from the replacement.
 func (s *Staging) gone() (gone []*record) {
 	for r := range s.w.x.live.Load().all.records {
-		if (s.all || r.value.origin.part() == s.part) && r.number != s.mark && !s.pending.has(r.view()) {
+		if (s.all || r.value.origin.part() == s.part) && r.mark != s.mark && !s.pending.has(r.view()) {
 			gone = append(gone, r)
 		}
 	}

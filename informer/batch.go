@@ -38,11 +38,11 @@ type batchReceiver[T any] struct {
 	n      int
 }
 
-// receive calls the function with up to n events. b may hold more, since a delete and an add
+// callHandler calls the function with up to n events. b may hold more, since a delete and an add
 // of a recreated object are taken together; they stay for the next call. When the function returns,
-// receive drops the events that it has not read. If the function fails, receive drops them only if
-// it has read none, since then the failing event is unknown.
-func (r *batchReceiver[T]) receive(b *eventlog.Batch) {
+// callHandler drops the events that it has not read. If the function fails, callHandler drops them
+// only if it has read none, since then the failing event is unknown.
+func (r *batchReceiver[T]) callHandler(b *eventlog.Batch) {
 	before, returned := b.Left(), false
 	later := max(0, before-r.n)
 	defer func() {

@@ -69,7 +69,7 @@ type loopReceiver[T any] struct {
 	stop  func()
 }
 
-func (r *loopReceiver[T]) receive(b *eventlog.Batch) {
+func (r *loopReceiver[T]) callHandler(b *eventlog.Batch) {
 	if p, h, _ := b.Next(); !h.Is(eventlog.Unknown) && !r.yield(change[T](p, h)) {
 		r.stop()
 	}

@@ -163,7 +163,7 @@ func (i *clientgoInformer) add(h cache.ResourceEventHandler, o cache.HandlerOpti
 
 // register adds a handler with exactly this resync period.
 func (i *clientgoInformer) register(to receiver, resync time.Duration, by *owner) (*clientgoRegistration, error) {
-	r := newRegistration(i.core.processor, i.core.receiving(to), HandlerOptions{Name: to.name(), Resync: resync})
+	r := newRegistration(i.core.processor, i.core.withDecoding(to), HandlerOptions{Name: to.name(), Resync: resync})
 	r.owner = by
 	if err := i.core.addHandler(r, false); err != nil {
 		return nil, err

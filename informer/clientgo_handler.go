@@ -28,7 +28,7 @@ func newClientgoReceiver(h cache.ResourceEventHandler, logger *klog.Logger) *cli
 	return r
 }
 
-func (r *clientgoReceiver) receive(b *eventlog.Batch) {
+func (r *clientgoReceiver) callHandler(b *eventlog.Batch) {
 	p, h, key := b.Next()
 	switch {
 	case h.Kind == eventlog.Updated, h.Is(eventlog.Recreated) && h.Kind == eventlog.Added:

@@ -95,19 +95,19 @@ func (r *unsharedReceiver) context(run context.Context) context.Context {
 	return r.crashing
 }
 
-// receive delivers nothing after a panic.
-func (r *unsharedReceiver) receive(b *eventlog.Batch) {
+// callHandler delivers nothing after a panic.
+func (r *unsharedReceiver) callHandler(b *eventlog.Batch) {
 	switch {
 	case r.panicked.Load() != nil:
 		b.Skip(0)
 		return
 	case !utilruntime.ReallyCrash: // the registration reports it, and goes on
-		r.clientgoReceiver.receive(b)
+		r.clientgoReceiver.callHandler(b)
 		return
 	}
 	defer r.caught()
 	defer utilruntime.HandleCrashWithContext(r.crashing) // which panics again
-	r.clientgoReceiver.receive(b)
+	r.clientgoReceiver.callHandler(b)
 }
 
 func (r *unsharedReceiver) caught() {

@@ -33,8 +33,8 @@ type core struct {
 	status    status
 	versions  versionWaiters
 	arrivals  arrivals
-	// quarantined has the quarantined objects of all parts, for goroutines that wait for a version.
-	quarantined      quarantined
+	// allQuarantined is also read by goroutines that wait for a version.
+	allQuarantined   allQuarantined
 	tally            tally
 	measures         atomic.Pointer[measures] // nil until the informer is inspected
 	hooks            hooks
@@ -53,15 +53,14 @@ type core struct {
 	writtenByHand atomic.Bool // a user has written into the store
 
 	// Only the processLoop uses the fields below.
-	parts              []part
-	completed          int // number of complete parts
-	quarantinedObjects int // number of quarantined objects of all parts
-	reached            *reached
-	batch              []deltafifo.Delta // drained from the queue and not applied yet
-	changes            []deltafifo.Delta // the changes of the current write section
-	applied            int               // how many of changes are made
-	bookmarked         []uint16          // the parts with bookmarks among changes
-	serverIDs          serverIdentities
+	parts      []part
+	completed  int // number of complete parts
+	reached    *reached
+	batch      []deltafifo.Delta // drained from the queue and not applied yet
+	changes    []deltafifo.Delta // the changes of the current write section
+	applied    int               // how many of changes are made
+	bookmarked []uint16          // the parts with bookmarks among changes
+	serverIDs  serverIdentities
 
 	// mu guards the fields below.
 	mu          sync.Mutex

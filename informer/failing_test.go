@@ -55,7 +55,7 @@ func TestAReceiverWhoseHandlerFailsHoldsNothing(t *testing.T) {
 			go func() {
 				defer close(ended)
 				defer func() { _ = recover() }() // nil after a Goexit
-				r.receive(batchOf(eventlog.Event{Pair: eventlog.Pair{New: g.watch(kit.Pod("a", "1"))}, Header: eventlog.Header{Kind: eventlog.Added}}))
+				r.callHandler(batchOf(eventlog.Event{Pair: eventlog.Pair{New: g.watch(kit.Pod("a", "1"))}, Header: eventlog.Header{Kind: eventlog.Added}}))
 			}()
 			<-ended
 			require.Zero(t, g.left())
@@ -114,9 +114,9 @@ func TestFunctionsAreNotToldOfDeletesOfTheUnknown(t *testing.T) {
 		deleted := eventlog.Event{Pair: eventlog.Pair{Old: kit.Pod("a", "1")}, Header: eventlog.Header{Kind: eventlog.Deleted}}
 		unknown := deleted
 		unknown.Flags = eventlog.Unknown
-		to.receive(batchOf(unknown))
+		to.callHandler(batchOf(unknown))
 		require.Zero(t, told)
-		to.receive(batchOf(deleted))
+		to.callHandler(batchOf(deleted))
 		require.Equal(t, 1, told)
 		told = 0
 	}

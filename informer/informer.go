@@ -111,7 +111,7 @@ func (c *core) newHandler(to receiver, o HandlerOptions, by *owner) (*registrati
 	if o.Resync == 0 {
 		o.Resync = c.options.Resync
 	}
-	r := newRegistration(c.processor, c.receiving(to), o)
+	r := newRegistration(c.processor, c.withDecoding(to), o)
 	r.owner = by
 	return r, nil
 }

@@ -158,7 +158,7 @@ type QuarantinedObject struct {
 }
 
 // Quarantined returns the quarantined objects, at most 100, the oldest first.
-func (i *Inspector) Quarantined() []QuarantinedObject { return i.core.quarantined.all() }
+func (i *Inspector) Quarantined() []QuarantinedObject { return i.core.allQuarantined.all() }
 
 // DecodeMeasures are the decoding times of objects: one in 64 is timed.
 type DecodeMeasures struct {

@@ -170,7 +170,7 @@ func TestABatchIsOneCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)
 		to := &batchReceiver[*corev1.Pod]{handle: func(Batch[*corev1.Pod]) { time.Sleep(time.Second) }, n: 10}
-		require.NoError(t, f.addHandler(newRegistration(f.processor, f.receiving(to), HandlerOptions{}), true))
+		require.NoError(t, f.addHandler(newRegistration(f.processor, f.withDecoding(to), HandlerOptions{}), true))
 		f.start()
 		i := f.Inspector()
 		var pods []*corev1.Pod

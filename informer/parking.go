@@ -31,7 +31,7 @@ func (p *sharedProcessor) park(r *registration) bool {
 	// or finds a sleeper and wakes it.
 	r.parking.state = parked
 	asleep := p.asleep.Add(1)
-	r.checkSynced()
+	r.checkHandlerSynced()
 	r.waiters.wake(r.feed)
 	if r.ready() {
 		p.leave(r)

@@ -15,7 +15,7 @@ import (
 type part struct {
 	content    content
 	versioned  bool // a replacement had a version
-	quarantine quarantine
+	quarantine failedVersions
 	lastRead   *run        // the last run that has applied a replacement
 	fill       *State[any] // the user's initial state, until it is in the store
 	// untrusted is set while the stored objects must not be trusted: from the beginning of a run
@@ -30,7 +30,7 @@ type part struct {
 	newHistory     bool              // the source's history is not the one of the stored objects
 	replacesAll    bool              // reuses no stored object
 	serverIDs      serverIdentities  // of its objects
-	nextQuarantine quarantine        // of its objects; becomes quarantine at the commit
+	nextQuarantine failedVersions    // of its objects; becomes quarantine at the commit
 	changes        int               // number of objects that its commit has put or deleted
 	expected       []deltafifo.Delta // its changes, recorded while a goroutine expects an event
 }
@@ -76,7 +76,7 @@ func (c *core) abort(p *part) {
 	if p.staging != nil {
 		p.staging.Abort()
 	}
-	c.releaseAll(p.nextQuarantine)
+	c.emptyQuarantine(p.nextQuarantine)
 	p.staging, p.serverIDs, p.nextQuarantine, p.changes = nil, nil, nil, 0
 }
 
@@ -99,11 +99,11 @@ func (c *core) stage(d *deltafifo.Delta) {
 	case deltafifo.Added, deltafifo.Modified:
 		c.stagePut(p, d)
 	case deltafifo.Deleted:
-		c.release(p.nextQuarantine, d.Key)
+		c.removeFromQuarantine(p.nextQuarantine, d.Key)
 		p.staging.Drop(d.Key)
 	case deltafifo.Poisoned:
 		p.staging.Keep(d.Key)
-		c.hold(&p.nextQuarantine, d)
+		c.addToQuarantine(&p.nextQuarantine, d)
 	}
 }
 
@@ -111,7 +111,7 @@ func (c *core) stage(d *deltafifo.Delta) {
 // same object, stagePut keeps it and drops the listed one. An object put by hand never counts as
 // the same version, whatever its metadata.
 func (c *core) stagePut(p *part, d *deltafifo.Delta) {
-	c.release(p.nextQuarantine, d.Key)
+	c.removeFromQuarantine(p.nextQuarantine, d.Key)
 	id := identity{d.UID, d.Version}
 	if !p.newHistory && !p.replacesAll && d.Version != "" && p.staging.KeepIf(d.Key, func(stored any, stamp uint64) bool {
 		if stamp == stampByHand || c.identity(d.Key, stored) != id {
@@ -237,7 +237,7 @@ func (c *core) replacePut(p *part, first, initial bool, key indexer.Key, old, ob
 // counters of Status are updated before any handler gets the changes.
 func (c *core) publishReplace(tx *indexer.Tx, p *part, first bool) {
 	was := len(p.quarantine)
-	c.releaseAll(p.quarantine)
+	c.emptyQuarantine(p.quarantine)
 	p.quarantine, p.nextQuarantine = p.nextQuarantine, nil
 	c.recount(p, was)
 	c.reached.publish()
@@ -250,12 +250,12 @@ func (c *core) publishReplace(tx *indexer.Tx, p *part, first bool) {
 	if first {
 		c.processor.begin(tx)
 	}
-	c.checkSynced()
+	c.checkStoreSynced()
 }
 
-// checkSynced marks the informer as synced once all parts are complete. It is called in a write
-// section.
-func (c *core) checkSynced() {
+// checkStoreSynced marks the informer as synced once all parts are complete. It is called in a
+// write section.
+func (c *core) checkStoreSynced() {
 	if c.complete() && !c.isSynced() {
 		c.processor.synced()
 		c.status.synced()

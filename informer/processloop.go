@@ -81,13 +81,13 @@ func (c *core) applyChanges() {
 		d := &c.changes[c.applied]
 		switch {
 		case len(c.parts) > 1 && c.outdated(tx, d):
-			c.releaseObject(d.Part, d.Key) // the object belongs to another source now
+			c.endQuarantine(d.Part, d.Key) // the object belongs to another source now
 		case d.Op == deltafifo.Added, d.Op == deltafifo.Modified:
 			c.put(tx, d)
 		case d.Op == deltafifo.Deleted:
 			c.delete(tx, d)
 		case d.Op == deltafifo.Poisoned:
-			c.holdObject(&c.parts[d.Part], d)
+			c.quarantineObject(&c.parts[d.Part], d)
 		case d.Op == deltafifo.Bookmark:
 			c.bookmark(d.Part, d.Version)
 		}
@@ -125,7 +125,7 @@ func (c *core) publishChanges(tx *indexer.Tx, changes []deltafifo.Delta) {
 	c.reached.publish()
 	c.publish()
 	c.arrivals.note(changes[:c.applied], c.processor.owedHere)
-	c.checkSynced()
+	c.checkStoreSynced()
 }
 
 // publish makes the events and counts of a write section visible to readers.
@@ -157,7 +157,7 @@ func (c *core) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 		e.Flags |= eventlog.Unknown
 	}
 	delete(c.serverIDs, d.Key)
-	c.releaseObject(d.Part, d.Key)
+	c.endQuarantine(d.Part, d.Key)
 	c.append(e, d.Key, identity{d.UID, d.Version})
 }
 
@@ -175,5 +175,5 @@ func (c *core) recordStored(d *deltafifo.Delta, stored any) {
 	if c.options.Transform != nil {
 		c.serverIDs.record(d.Key, stored, identity{d.UID, d.Version})
 	}
-	c.releaseObject(d.Part, d.Key)
+	c.endQuarantine(d.Part, d.Key)
 }

@@ -10,36 +10,36 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// quarantine holds the objects of one source that could not be prepared: their keys, and the
-// version at which the preparation failed. Only the processLoop uses it.
-type quarantine map[indexer.Key]string
+// failedVersions is the quarantine of one part: the keys of the objects that could not be prepared,
+// and the version at which each preparation failed. Only the processLoop uses it.
+type failedVersions map[indexer.Key]string
 
 // maxQuarantined is the number of quarantined objects whose errors are kept.
 const maxQuarantined = 100
 
-// quarantined makes the quarantined objects of all parts known to other goroutines: a wait for the
+// allQuarantined holds the quarantined objects of all parts for other goroutines: a wait for the
 // version of such an object has to fail, and the inspector shows the errors.
-type quarantined struct {
+type allQuarantined struct {
 	mu       sync.Mutex
-	versions map[string]quarantinedAt
-	objects  map[indexer.Key]quarantinedObject // at most maxQuarantined
+	versions map[string]countedVersion
+	objects  map[indexer.Key]countedObject // at most maxQuarantined
 }
 
-// quarantinedObject is the entry of a key. It counts how often the key is quarantined: several
+// countedObject is the entry of a key. It counts how often the key is quarantined: several
 // parts may hold it, and one part twice while a replacement is under way.
-type quarantinedObject struct {
+type countedObject struct {
 	QuarantinedObject
 	times int
 }
 
-// quarantinedAt is the entry of a version. It counts like quarantinedObject.
-type quarantinedAt struct {
+// countedVersion is the entry of a version. It counts like countedObject.
+type countedVersion struct {
 	key   indexer.Key
 	times int
 }
 
 // at returns the key of the quarantined object of a version, if there is one.
-func (q *quarantined) at(version string) (key indexer.Key, ok bool) {
+func (q *allQuarantined) at(version string) (key indexer.Key, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -47,15 +47,15 @@ func (q *quarantined) at(version string) (key indexer.Key, ok bool) {
 	return found.key, ok
 }
 
-func (q *quarantined) add(key indexer.Key, version string, err error) {
+func (q *allQuarantined) add(key indexer.Key, version string, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
 	if q.versions == nil {
-		q.versions, q.objects = make(map[string]quarantinedAt), make(map[indexer.Key]quarantinedObject)
+		q.versions, q.objects = make(map[string]countedVersion), make(map[indexer.Key]countedObject)
 	}
 	if version != "" {
-		q.versions[version] = quarantinedAt{key, q.versions[version].times + 1}
+		q.versions[version] = countedVersion{key, q.versions[version].times + 1}
 	}
 	object, again := q.objects[key]
 	if !again {
@@ -67,7 +67,7 @@ func (q *quarantined) add(key indexer.Key, version string, err error) {
 	}
 }
 
-func (q *quarantined) remove(key indexer.Key, version string) {
+func (q *allQuarantined) remove(key indexer.Key, version string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -88,7 +88,7 @@ func (q *quarantined) remove(key indexer.Key, version string) {
 
 // all returns the quarantined objects whose errors are kept, in the order in which they were
 // quarantined.
-func (q *quarantined) all() []QuarantinedObject {
+func (q *allQuarantined) all() []QuarantinedObject {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -102,51 +102,50 @@ func (q *quarantined) all() []QuarantinedObject {
 	return all
 }
 
-// hold quarantines the object of a delta. A version stored before stays in the store.
-func (c *core) hold(in *quarantine, d *deltafifo.Delta) {
-	if *in == nil {
-		*in = make(quarantine)
+// addToQuarantine quarantines the object of a delta. A version stored before stays in the store.
+func (c *core) addToQuarantine(to *failedVersions, d *deltafifo.Delta) {
+	if *to == nil {
+		*to = make(failedVersions)
 	}
 	err, _ := d.Object.(error)
-	c.quarantined.add(d.Key, d.Version, err) // before release, which would forget since when
-	c.release(*in, d.Key)
-	(*in)[d.Key] = d.Version
+	c.allQuarantined.add(d.Key, d.Version, err) // before the removal, which would forget since when
+	c.removeFromQuarantine(*to, d.Key)
+	(*to)[d.Key] = d.Version
 }
 
-// release takes a key out of a quarantine.
-func (c *core) release(from quarantine, key indexer.Key) {
+// removeFromQuarantine takes a key out of a quarantine.
+func (c *core) removeFromQuarantine(from failedVersions, key indexer.Key) {
 	if version, ok := from[key]; ok {
 		delete(from, key)
-		c.quarantined.remove(key, version)
+		c.allQuarantined.remove(key, version)
 	}
 }
 
-// releaseAll takes all keys out of a quarantine.
-func (c *core) releaseAll(from quarantine) {
+// emptyQuarantine takes all keys out of a quarantine.
+func (c *core) emptyQuarantine(from failedVersions) {
 	for key := range from {
-		c.release(from, key)
+		c.removeFromQuarantine(from, key)
 	}
 }
 
 // recount updates the number of quarantined objects after a change of a part's quarantine, which
 // held was objects before.
 func (c *core) recount(p *part, was int) {
-	c.quarantinedObjects += len(p.quarantine) - was
-	c.status.quarantined.Store(int64(c.quarantinedObjects))
+	c.status.quarantined.Add(int64(len(p.quarantine) - was))
 }
 
-// holdObject quarantines the object of a single change.
-func (c *core) holdObject(p *part, d *deltafifo.Delta) {
+// quarantineObject adds the object of a single change to the quarantine of its part.
+func (c *core) quarantineObject(p *part, d *deltafifo.Delta) {
 	was := len(p.quarantine)
-	c.hold(&p.quarantine, d)
+	c.addToQuarantine(&p.quarantine, d)
 	c.recount(p, was)
 }
 
-// releaseObject takes a key out of the quarantine of a part, if it is there.
-func (c *core) releaseObject(part uint16, key indexer.Key) {
+// endQuarantine takes a key out of the quarantine of a part, if it is there.
+func (c *core) endQuarantine(part uint16, key indexer.Key) {
 	if p := &c.parts[part]; len(p.quarantine) > 0 {
 		was := len(p.quarantine)
-		c.release(p.quarantine, key)
+		c.removeFromQuarantine(p.quarantine, key)
 		c.recount(p, was)
 	}
 }

@@ -9,9 +9,9 @@ import (
 
 // receiver calls the handler of a registration, of either API.
 type receiver interface {
-	// receive hands the next event of a batch to the handler, or as many as it takes at once. It
+	// callHandler hands the next event of a batch to the handler, or as many as it takes at once. It
 	// removes these events from the batch, even if the handler does not return.
-	receive(b *eventlog.Batch)
+	callHandler(b *eventlog.Batch)
 	// needs reports which objects of an event the handler takes, so that the others are not
 	// decoded.
 	needs(h eventlog.Header) (old, now bool)
@@ -37,7 +37,7 @@ type typedReceiver[T any] struct {
 	handler Handler[T]
 }
 
-func (r *typedReceiver[T]) receive(b *eventlog.Batch) {
+func (r *typedReceiver[T]) callHandler(b *eventlog.Batch) {
 	if p, h, _ := b.Next(); !h.Is(eventlog.Unknown) {
 		r.handler.Handle(change[T](p, h))
 	}
@@ -58,7 +58,7 @@ type funcsReceiver[T any] struct {
 	Funcs[T]
 }
 
-func (r *funcsReceiver[T]) receive(b *eventlog.Batch) {
+func (r *funcsReceiver[T]) callHandler(b *eventlog.Batch) {
 	p, h, _ := b.Next()
 	switch {
 	case h.Kind == eventlog.Updated && r.Updated != nil:

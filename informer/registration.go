@@ -184,7 +184,7 @@ func (r *registration) deliver(ctx context.Context, run *run) (some bool) {
 		if r.interest.some() || !synced && !b.AtInitial() {
 			r.reportProgress(w, b)
 		}
-		r.receiver.receive(b) // b is in no other hands meanwhile: Stop takes it away
+		r.receiver.callHandler(b) // b is in no other hands meanwhile: Stop takes it away
 	}
 	return some
 }
@@ -240,13 +240,13 @@ func (r *registration) told() {
 		b.Empty()
 	}
 	r.feed.told(left)
-	r.checkSynced()
+	r.checkHandlerSynced()
 	r.waiters.wake(r.feed)
 }
 
-// checkSynced closes synced once the handler was told everything up to the complete store. It runs
-// on the registration's goroutine.
-func (r *registration) checkSynced() {
+// checkHandlerSynced closes synced once the handler was told everything up to the complete store.
+// It runs on the registration's goroutine.
+func (r *registration) checkHandlerSynced() {
 	if closed(r.synced) {
 		return
 	}

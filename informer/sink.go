@@ -154,7 +154,7 @@ func (s *informerSink) Resume(ctx context.Context) error {
 	if !s.endTransform(d) {
 		return ErrStopped
 	}
-	s.quarantine(d, fmt.Errorf("%w: %w", ErrTransform, indexer.ErrGoexit))
+	s.poison(d, fmt.Errorf("%w: %w", ErrTransform, indexer.ErrGoexit))
 	return s.write(ctx)
 }
 
@@ -213,7 +213,7 @@ func (s *informerSink) transform(d *deltafifo.Delta, transform func(any) (any, e
 	case !s.endTransform(d):
 		return ErrStopped
 	case err != nil:
-		s.quarantine(d, err)
+		s.poison(d, err)
 	default:
 		s.transformedTo(d, obj)
 	}
@@ -237,8 +237,8 @@ func (s *informerSink) transformedTo(d *deltafifo.Delta, obj any) {
 	}
 }
 
-// quarantine removes an object that cannot be prepared from its delta, and reports it.
-func (s *informerSink) quarantine(d *deltafifo.Delta, err error) {
+// poison removes an object that cannot be prepared from its delta, and reports it.
+func (s *informerSink) poison(d *deltafifo.Delta, err error) {
 	key := d.Key
 	d.Object, d.Key = nil, s.storedKey(key)
 	if d.Op == deltafifo.Deleted {

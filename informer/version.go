@@ -40,7 +40,7 @@ func (c *core) waitReached(ctx context.Context, version string) error {
 
 // checkQuarantine returns an error if the object of a version is quarantined.
 func (c *core) checkQuarantine(version string) error {
-	if key, ok := c.quarantined.at(version); ok {
+	if key, ok := c.allQuarantined.at(version); ok {
 		return fmt.Errorf("version %s, of %.*q: %w", version, object.MaxText, key, ErrQuarantined)
 	}
 	return nil

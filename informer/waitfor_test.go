@@ -87,7 +87,7 @@ func TestWhoWaitsForAQuarantinedVersionIsTold(t *testing.T) {
 		s.Expire()
 		require.NoError(t, i.WaitVersion(t.Context(), "10"))
 		require.NoError(t, i.WaitVersion(t.Context(), "3"), "the list does not hold it any more")
-		require.Empty(t, i.core.quarantined.versions)
+		require.Empty(t, i.core.allQuarantined.versions)
 		stop()
 	})
 }

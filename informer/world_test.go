@@ -94,7 +94,7 @@ func (f *fed) commits(version string) {
 
 // joins registers a handler.
 func (f *fed) joins(h Handler[*corev1.Pod], o HandlerOptions) *registration {
-	r := newRegistration(f.processor, f.receiving(receiverOf(h)), o)
+	r := newRegistration(f.processor, f.withDecoding(receiverOf(h)), o)
 	require.NoError(f.t, f.addHandler(r, true))
 	return r
 }

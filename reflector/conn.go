@@ -25,7 +25,7 @@ type watchConn struct {
 	events    <-chan watch.Event
 	waiting   waiting
 	reception *reception
-	ready     []arrival // taken from either, and not returned yet
+	ready     []received // taken from either, and not returned yet
 	timer     *time.Timer
 	// remaining is the time left for the initial state of a stream.
 	remaining time.Duration
@@ -75,19 +75,19 @@ func (w *watchConn) dial() (*watchConn, error) {
 }
 
 // batches returns the batches of a reception; nil without one.
-func (w *watchConn) batches() <-chan []arrival {
+func (w *watchConn) batches() <-chan []received {
 	if w.reception == nil {
 		return nil
 	}
 	return w.reception.batches
 }
 
-// unread puts back an arrival that was taken, to be returned next.
-func (w *watchConn) unread(a arrival) { w.ready = append([]arrival{a}, w.ready...) }
+// unread puts back what next has returned, to be returned again.
+func (w *watchConn) unread(a received) { w.ready = append([]received{a}, w.ready...) }
 
-// next returns an arrival that is ready or, with wait, the next one. If it returns none, ended is the
+// next returns an event that is ready or, with wait, the next one. If it returns none, ended is the
 // reason.
-func (w *watchConn) next(wait bool) (a arrival, ok bool) {
+func (w *watchConn) next(wait bool) (a received, ok bool) {
 	if len(w.ready) > 0 {
 		return w.pop(), true
 	}
@@ -109,7 +109,7 @@ func (w *watchConn) next(wait bool) (a arrival, ok bool) {
 	return w.await()
 }
 
-func (w *watchConn) await() (a arrival, ok bool) {
+func (w *watchConn) await() (a received, ok bool) {
 	w.timer.Reset(w.patience - w.quiet)
 	if w.initial {
 		w.timer.Reset(min(w.patience-w.quiet, w.remaining))
@@ -128,13 +128,13 @@ func (w *watchConn) await() (a arrival, ok bool) {
 	return a, false
 }
 
-func (w *watchConn) event(e watch.Event, ok bool) (arrival, bool) {
+func (w *watchConn) event(e watch.Event, ok bool) (received, bool) {
 	w.ended = inClosed
-	return arrival{Event: e}, ok
+	return received{Event: e}, ok
 }
 
-// batch returns the first arrival of a batch, and keeps the others.
-func (w *watchConn) batch(batch []arrival, ok bool) (arrival, bool) {
+// batch returns the first event of a batch, and keeps the others.
+func (w *watchConn) batch(batch []received, ok bool) (received, bool) {
 	if ok {
 		w.ready = batch
 		return w.pop(), true
@@ -143,12 +143,12 @@ func (w *watchConn) batch(batch []arrival, ok bool) (arrival, bool) {
 	if w.err != nil {
 		w.ended = inFailed
 	}
-	return arrival{}, false
+	return received{}, false
 }
 
-func (w *watchConn) pop() arrival {
+func (w *watchConn) pop() received {
 	a := w.ready[0]
-	w.ready[0] = arrival{} // the object is not held longer than it takes
+	w.ready[0] = received{} // the object is not held longer than it takes
 	w.ready = w.ready[1:]
 	return a
 }

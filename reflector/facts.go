@@ -17,8 +17,8 @@ const (
 	maxRetryAfter = 10 * time.Minute
 	// healthyAfter is the time without a failure after which back-off starts anew.
 	healthyAfter = 2 * time.Minute
-	// streamRetry is the time until streams are tried again after they were given up.
-	streamRetry = 10 * time.Minute
+	// streamsDisabledFor is how long streams are not tried after they were given up.
+	streamsDisabledFor = 10 * time.Minute
 
 	// listPatience is how long a page of a list may take to arrive, by default: kube-apiserver
 	// itself gives up after a minute.
@@ -76,19 +76,19 @@ const fewObjects = 100
 
 // times are the times of past events. The machine gets facts derived from them.
 type times struct {
-	cycleStart     time.Time // when the full state was first asked for; zero between two
-	watchStart     time.Time // when the watch began; zero if there is none
-	healthySince   time.Time // since when watches go on without a failure; zero after one
-	streamDisabled time.Time // when a stream was given up last; zero if never
-	paged          time.Time // when the last Paged of a full state was told
-	retryAfter     time.Duration
+	cycleStart        time.Time // when the full state was first asked for; zero between two
+	watchStart        time.Time // when the watch began; zero if there is none
+	healthySince      time.Time // since when watches go on without a failure; zero after one
+	streamsDisabledAt time.Time // when streams were disabled last; zero if never
+	paged             time.Time // when the last Paged of a full state was told
+	retryAfter        time.Duration
 }
 
 // facts adds the facts about time to an input. Batches of events do not need them.
 func (t *times) facts(in input) input {
 	if in.kind != inEvents {
 		in.healthy = elapsed(t.healthySince, healthyAfter)
-		in.retryStream = elapsed(t.streamDisabled, streamRetry)
+		in.enableStreams = elapsed(t.streamsDisabledAt, streamsDisabledFor)
 	}
 	return in
 }
@@ -108,8 +108,8 @@ func (t *times) note(in input, a action, phase phase) {
 	if a.failed || a.rolledBack { // a server whose history goes back again and again is not well
 		t.healthySince = time.Time{}
 	}
-	if a.streamDisabled {
-		t.streamDisabled = now
+	if a.streamsDisabled {
+		t.streamsDisabledAt = now
 	}
 	switch {
 	case in.kind == inCommitted, a.op == doWait, a.op == doAwait:

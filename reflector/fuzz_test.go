@@ -38,6 +38,6 @@ func someInput(r *rand.Rand, w *world) input {
 		in.version = versions[r.IntN(len(versions))]
 	}
 	in.healthy = in.healthy || r.IntN(16) == 0
-	in.retryStream = in.retryStream || r.IntN(16) == 0
+	in.enableStreams = in.enableStreams || r.IntN(16) == 0
 	return in
 }

@@ -20,7 +20,7 @@ func TestItemsOfAnInitialStateAreGathered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, server := io.Pipe()
 		kind := newKindDecoder(objectKind{object: typeOfPod}, sharing{}, nil)
-		r := receive(&reception{ctx: t.Context(), body: body, kind: kind, initial: true}, false)
+		r := startReception(&reception{ctx: t.Context(), body: body, kind: kind, initial: true}, false)
 		send := func(text string) {
 			_, err := io.WriteString(server, text)
 			require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestGatheredItemsAreNotLost(t *testing.T) {
 		text := strings.Repeat(podEvent("ADDED", podText("a", "1", "")), 3)
 		kind := newKindDecoder(objectKind{object: typeOfPod}, sharing{}, nil)
 		body := io.NopCloser(iotest.OneByteReader(strings.NewReader(text)))
-		r := receive(&reception{ctx: t.Context(), body: body, kind: kind, initial: true}, false)
+		r := startReception(&reception{ctx: t.Context(), body: body, kind: kind, initial: true}, false)
 		n := 0
 		for batch := range r.batches {
 			n += len(batch)

@@ -14,7 +14,7 @@ import (
 // page is one page of a list.
 type page struct {
 	items          runtime.Object // or, of a page that is read as it arrives:
-	arrivals       []arrival
+	received       []received
 	taken          int // how many of them were taken up, to be written
 	version, token string
 	remaining      int64 // -1 where the server did not say
@@ -97,7 +97,7 @@ func (l *loop) writePage() error {
 		return err
 	}
 	if l.page.items == nil {
-		return l.writeArrivals()
+		return l.writeReceived()
 	}
 	n := 0
 	err := meta.EachListItemWithAlloc(l.page.items, func(obj runtime.Object) error {
@@ -105,7 +105,7 @@ func (l *loop) writePage() error {
 			return nil
 		}
 		l.page.taken = n
-		if err := l.decoder.item(l.addDelta(), deltafifo.Added, l.decoder.cut(obj)); err != nil {
+		if err := l.deltaMaker.fromList(l.addDelta(), deltafifo.Added, l.deltaMaker.cut(obj)); err != nil {
 			l.dropDelta()
 			l.reportSkipped(fmt.Errorf("list item %s: %w", nameOf(obj), err))
 			return nil

@@ -19,13 +19,13 @@ const maxBatch = 1000
 // another one. So all progress is kept here, and the action holds the part that is still to do.
 type loop struct {
 	*Reflector
-	ctx       context.Context
-	machine   machine
-	times     times
-	action    action // the machine's last action, without the parts already done
-	calling   sinkCall
-	streaming Streaming
-	decoder   decoder
+	ctx        context.Context
+	machine    machine
+	times      times
+	action     action // the machine's last action, without the parts already done
+	calling    sinkCall
+	streaming  Streaming
+	deltaMaker deltaMaker
 
 	wired    wired                 // the source, if its bytes are read here; else nil
 	kind     *kindDecoder          // with wired
@@ -71,13 +71,13 @@ func (l *loop) listAndWatch() {
 			l.setFollowed(l.action.followed)
 			return
 		default:
-			l.step(l.outcome())
+			l.step(l.nextInput())
 		}
 	}
 }
 
-// outcome performs the operation of the action and returns the next input.
-func (l *loop) outcome() (in input, err error) {
+// nextInput performs the operation of the action and returns the next input.
+func (l *loop) nextInput() (in input, err error) {
 	if l.ctx.Err() == nil {
 		in, err = l.do(l.action)
 	}
@@ -136,8 +136,8 @@ func (l *loop) endFullState() {
 
 // do performs the operation of an action and returns the next input.
 func (l *loop) do(a action) (input, error) {
-	if a.op == doReceive {
-		return l.receive()
+	if a.op == doReadPage {
+		return l.readPage()
 	}
 	l.closePage()
 	if a.op != doWatch {

@@ -89,24 +89,24 @@ type input struct {
 	slow    bool   // inOpened: a second or more after it was asked for; inSilent: it has not paused for too long
 	moved   bool   // inServed: in another version than before
 
-	healthy     bool // there were two minutes without a failure, a watch being open
-	retryStream bool // the last stream that was given up is ten minutes old
+	healthy       bool // there were two minutes without a failure, a watch being open
+	enableStreams bool // streams were disabled at least ten minutes ago
 }
 
 // op is the one request that an action ends in.
 type op uint8
 
 const (
-	doLearn   op = iota // ask the source what it can do: inStart, inSilent, inFailed
-	doList              // ask for the page of request: inItems, inPage, inFailed
-	doReceive           // read on in a page: inItems, inPage, inBroken
-	doStream            // open a stream at version: inOpened, inSilent, inFailed
-	doWatch             // open a watch at version: inOpened, inSilent, inFailed
-	doRead              // read on: inEvents, inBookmark, inClosed, inSilent, inFailed, inSinkFailed
-	doCommit            // commit what was begun at version: inCommitted, inSinkFailed
-	doWait              // back off: inWaited
-	doAwait             // wait until the resource is served: inServed, inWithdrawn, inUnknowable, inFailed
-	doStop              // end
+	doLearn    op = iota // ask the source what it can do: inStart, inSilent, inFailed
+	doList               // ask for the page of request: inItems, inPage, inFailed
+	doReadPage           // read on in a page that is arriving: inItems, inPage, inBroken
+	doStream             // open a stream at version: inOpened, inSilent, inFailed
+	doWatch              // open a watch at version: inOpened, inSilent, inFailed
+	doRead               // read events: inEvents, inBookmark, inClosed, inSilent, inFailed, inSinkFailed
+	doCommit             // commit what was begun at version: inCommitted, inSinkFailed
+	doWait               // back off: inWaited
+	doAwait              // wait until the resource is served: inServed, inWithdrawn, inUnknowable, inFailed
+	doStop               // end
 )
 
 // request is a request of a full state, a page or a watch.
@@ -133,10 +133,10 @@ type action struct {
 	request request // doList; doStream, doWatch and doCommit use its version
 	attempt int     // doWait: the step of the back-off, from 1
 
-	failed         bool // a failure to report
-	streamDisabled bool // streams are given up for a while, to be reported
-	rolledBack     bool // a history that went back, to be reported
-	historyUnknown bool // the first full state without a version, to be reported
+	failed          bool // a failure to report
+	streamsDisabled bool // streams are disabled for a while, to be reported
+	rolledBack      bool // a history that went back, to be reported
+	historyUnknown  bool // the first full state without a version, to be reported
 }
 
 // history tracks the server's history. It lives as long as the reflector.
@@ -165,19 +165,22 @@ const (
 )
 
 // server tracks what the answers have shown about the server. It lives as long as the reflector,
-// except watchListDisabled.
+// except streamsDisabled.
 type server struct {
 	// pagesAt0: even lists at "0" come in pages, so there is no watch cache for a limit to bypass
 	// (B46).
 	pagesAt0 bool
 	// bookmarks: a bookmark has arrived.
 	bookmarks bool
-	// watchListDisabled: streams are not tried for ten minutes.
-	watchListDisabled bool
+	// streamsDisabled: streams are not tried for ten minutes.
+	streamsDisabled bool
 }
 
 // failures tracks failures. A healthy time resets the first three fields.
 type failures struct {
+	// count is the number of failures, for reports, and waits the number of back-offs, which gives
+	// the duration of the next one. They differ: some failures are answered with a request at once,
+	// and some back-offs follow no failure.
 	count, waits int
 	// freeRelistUsed: the one relist without a wait was used.
 	freeRelistUsed bool
@@ -272,15 +275,15 @@ type cell func(*machine, input) action
 //	openingStream    opened                                          begin                               streaming
 //	openingStream,   failed      expired, too large: asked for one   fail; expired                       openingStream
 //	 streaming       failed      busy                                fail                                waitingToList
-//	openingStream    failed      invalid                             report; watchListDisabled           listing
-//	openingStream,   failed      else                                fail; watchListDisabled             listing
+//	openingStream    failed      invalid                             report; streamsDisabled             listing
+//	openingStream,   failed      else                                fail; streamsDisabled               listing
 //	 streaming       silent      unconfirmed                         confirmed; expired                  relist
-//	                 silent      nothing came, and it may not stream report; watchListDisabled           listing
-//	                 silent      else                                fail; watchListDisabled             listing
+//	                 silent      nothing came, and it may not stream report; streamsDisabled             listing
+//	                 silent      else                                fail; streamsDisabled               listing
 //	streaming        events      ; bookmark, not the last            active, confirmed                   streaming
 //	                 bookmark    the last, and older                 report; rolledBack                  listing
 //	                 bookmark    the last                            active, confirmed                   committingStream
-//	                 closed                                          fail; watchListDisabled             listing
+//	                 closed                                          fail; streamsDisabled               listing
 //	committingList   committed                                       version; known, confirmed           openingWatch; report no version, once
 //	committingStream committed                                       version; known, confirmed           watching
 //	openingWatch     opened      confirmed                           unconfirmed if reopened and slow    watching
@@ -302,7 +305,7 @@ type cell func(*machine, input) action
 //	waitingToList    waited                                                                              relist
 //	waitingToWatch   waited                                          unconfirmed, unless resumed         openingWatch
 //	all with requests failed     missing                             fail                                absent
-//	absent           served      ; watchListDisabled no more         expired; rolledBack if moved        relist
+//	absent           served      ; streamsDisabled no more           expired; rolledBack if moved        relist
 //	                 withdrawn                                       begin                               withdrawing
 //	                 unknowable                                                                          waitingToList
 //	                 failed                                          fail                                waitingToList
@@ -362,8 +365,8 @@ func (m *machine) timePassed(in input) {
 	if in.healthy {
 		m.failures.count, m.failures.waits, m.failures.freeRelistUsed = 0, 0, false
 	}
-	if in.retryStream {
-		m.server.watchListDisabled = false
+	if in.enableStreams {
+		m.server.streamsDisabled = false
 	}
 }
 
@@ -406,7 +409,7 @@ func (m *machine) startFailed(input) action { return m.waitToList(m.fail()) }
 // items writes items of a list that is decoded while it arrives.
 func (m *machine) items(input) action {
 	m.phase = paging
-	return action{write: true, op: doReceive}
+	return action{write: true, op: doReadPage}
 }
 
 // page writes a page, and requests the next page or commits the list.
@@ -442,7 +445,7 @@ func (m *machine) versionIsDue() bool {
 func (m *machine) listFailed(in input) action {
 	a := m.fail()
 	if in.unavailable() && m.request.version != "" || in.class == classInvalid && m.asksForServersVersion() {
-		m.expire()
+		m.markExpired()
 		return m.list(a)
 	}
 	return m.waitToList(a)
@@ -510,7 +513,7 @@ func (m *machine) streamFailed(in input) action {
 	a := m.fail()
 	switch {
 	case in.unavailable() && m.request.version != "":
-		m.expire()
+		m.markExpired()
 		return m.stream(a)
 	case in.class == classBusy:
 		return m.waitToList(a)
@@ -638,12 +641,12 @@ func (m *machine) await(a action) action {
 // isServed requests a full state from etcd, since a cache may have objects of a deleted definition.
 // Objects of another API version are other objects, whatever their resourceVersion.
 func (m *machine) isServed(in input) action {
-	m.expire()
+	m.markExpired()
 	if in.moved {
 		m.history.state = rolledBack
 	}
 	m.watch.proof = confirmed
-	m.server.watchListDisabled = false // the stream was refused since the resource was missing
+	m.server.streamsDisabled = false // the stream was refused since the resource was missing
 	return m.relist(action{})
 }
 
@@ -667,12 +670,13 @@ func (m *machine) confirm() {
 // distrust requests a full state at "", since nothing has confirmed the version.
 func (m *machine) distrust() action {
 	m.watch.proof = confirmed
-	m.expire()
+	m.markExpired()
 	return m.relist(action{})
 }
 
-// expire records that the server does not have the known version.
-func (m *machine) expire() {
+// markExpired records that the server does not serve the known version. The machine still compares
+// other versions with it.
+func (m *machine) markExpired() {
 	if m.history.state == known {
 		m.history.state = expired
 	}
@@ -690,9 +694,9 @@ func (m *machine) fail() action {
 	return action{failed: true}
 }
 
-// disableStreams gives up streams for a while. A list follows at once.
+// disableStreams gives up streams for streamsDisabledFor. A list follows at once.
 func (m *machine) disableStreams(a action) action {
-	m.server.watchListDisabled, a.streamDisabled = true, true
+	m.server.streamsDisabled, a.streamsDisabled = true, true
 	return m.list(a)
 }
 
@@ -710,7 +714,7 @@ func (m *machine) relistSoon(a action) action {
 // depend on caches. The full state includes the changes a resumed watch still had to bring.
 func (m *machine) relist(a action) action {
 	m.watch.proof = min(m.watch.proof, unconfirmed)
-	if m.streaming != StreamingUnsupported && !m.server.watchListDisabled && m.history.state != rolledBack {
+	if m.streaming != StreamingUnsupported && !m.server.streamsDisabled && m.history.state != rolledBack {
 		return m.stream(a)
 	}
 	return m.list(a)

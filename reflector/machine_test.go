@@ -103,7 +103,7 @@ func (w *world) effects(_ machine, in input) string {
 		return "writes a page that belongs to nothing"
 	case a.bookmark != "" && (w.begun || !w.open):
 		return "a bookmark at the wrong time"
-	case a.streamDisabled && a.op != doList:
+	case a.streamsDisabled && a.op != doList:
 		return "streams are given up and no list follows"
 	}
 	return ""
@@ -146,7 +146,7 @@ func (w *world) operation(machine, input) string {
 		if w.open || w.begun != (a.request.token != "") || a.request.token != "" && a.request.version != "" {
 			return "lists at the wrong time or place"
 		}
-	case doReceive:
+	case doReadPage:
 		if w.open || !w.begun || !a.write {
 			return "reads on in a page of which nothing was written"
 		}
@@ -219,7 +219,7 @@ func (w *world) inputs(versions ...string) []input {
 		}
 	}
 	switch w.action.op {
-	case doList, doReceive:
+	case doList, doReadPage:
 		all = append(all, input{kind: inItems})
 		for _, version := range versions {
 			all = append(all, input{kind: inPage, version: version}, input{kind: inPage, version: version, token: "more"})
@@ -229,7 +229,7 @@ func (w *world) inputs(versions ...string) []input {
 	case doCommit:
 		all = append(all, input{kind: inCommitted}, input{kind: inSinkFailed})
 	case doWait:
-		all = append(all, input{kind: inWaited}, input{kind: inWaited, retryStream: true})
+		all = append(all, input{kind: inWaited}, input{kind: inWaited, enableStreams: true})
 	case doAwait:
 		all = append(all, input{kind: inServed}, input{kind: inServed, moved: true}, input{kind: inWithdrawn}, input{kind: inUnknowable}, input{kind: inFailed})
 	case doRead:
@@ -242,7 +242,7 @@ func (w *world) inputs(versions ...string) []input {
 	if w.action.op == doRead && w.machine.phase == watching && w.machine.watch.proof == resumed {
 		all = append(all, input{kind: inSilent, slow: true})
 	}
-	if w.action.op == doReceive {
+	if w.action.op == doReadPage {
 		all = append(all, input{kind: inBroken})
 	}
 	return all

@@ -34,9 +34,9 @@ type reception struct {
 	known   func(id) (any, bool) // nil where every object is to be decoded
 	strict  bool                 // an object that cannot be decoded ends it
 	initial bool                 // an initial state arrives, whose items are gathered
-	batches chan []arrival
+	batches chan []received
 
-	batch      []arrival
+	batch      []received
 	bytes      int       // encoded, of the batch
 	handedOver time.Time // when the last batch was; zero if none was
 
@@ -45,9 +45,9 @@ type reception struct {
 	err  error    // why it ended, nil for the end of the body
 }
 
-// receive starts decoding a list or the events of a watch.
-func receive(r *reception, list bool) *reception {
-	r.batches = make(chan []arrival, waitingBatches)
+// startReception starts decoding a list or the events of a watch.
+func startReception(r *reception, list bool) *reception {
+	r.batches = make(chan []received, waitingBatches)
 	go func() {
 		defer close(r.batches)
 		defer r.caught()
@@ -97,7 +97,7 @@ func (r *reception) readList() error {
 		if err != nil {
 			return fmt.Errorf("reading a list: %w", err)
 		}
-		if err := r.take(it, &r.head); err != nil {
+		if err := r.addItem(it, &r.head); err != nil {
 			return err
 		}
 	}
@@ -114,15 +114,15 @@ func (r *reception) readEvents() error {
 			return watchError(err)
 		}
 		r.initial = r.initial && it.event == watch.Added // a bookmark ends it
-		if err := r.take(it, nil); err != nil {
+		if err := r.addItem(it, nil); err != nil {
 			return err
 		}
 	}
 }
 
-// take adds an item of a list, or of a watch if of is nil, to the batch, and passes a full batch
+// addItem adds an item of a list, or of a watch if of is nil, to the batch, and passes a full batch
 // on.
-func (r *reception) take(it item, of *listHead) error {
+func (r *reception) addItem(it item, of *listHead) error {
 	a, err := r.read(it, of)
 	if err != nil {
 		return err
@@ -161,9 +161,9 @@ func (h handingOver) Read(p []byte) (int, error) {
 	return h.r.body.Read(p)
 }
 
-// read makes an arrival of an item: known to the sink, decoded, or undecodable. An error, such as
+// read reads one item: known to the sink, decoded, or undecodable. An error, such as
 // for an object without a name, ends the reception.
-func (r *reception) read(it item, of *listHead) (a arrival, err error) {
+func (r *reception) read(it item, of *listHead) (a received, err error) {
 	a.Type = it.event
 	switch it.event {
 	case watch.Error:
@@ -200,8 +200,8 @@ func (r *reception) read(it item, of *listHead) (a arrival, err error) {
 	return a, nil
 }
 
-// isKnown sets the sink's own object in an arrival, if the sink has this version.
-func (r *reception) isKnown(a *arrival, it item) bool {
+// isKnown sets the sink's own object in what was received, if the sink has this version.
+func (r *reception) isKnown(a *received, it item) bool {
 	if r.known == nil || it.event != watch.Added {
 		return false
 	}

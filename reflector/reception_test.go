@@ -408,7 +408,7 @@ func TestBodyThatOutlivesItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	body := &stuckBody{free: make(chan struct{}), text: strings.NewReader(podEvent("ADDED", podText("a", "1", "")))}
 	kind := newKindDecoder(objectKind{object: typeOfPod}, sharing{}, nil)
-	r := receive(&reception{ctx: ctx, body: body, kind: kind}, false)
+	r := startReception(&reception{ctx: ctx, body: body, kind: kind}, false)
 	cancel()
 	began := time.Now()
 	r.close()

@@ -93,7 +93,7 @@ func (r *Reflector) Run(ctx context.Context) error {
 	if !r.started.CompareAndSwap(false, true) {
 		return ErrStarted
 	}
-	l := &loop{Reflector: r, ctx: ctx, decoder: newDecoder(r.o)}
+	l := &loop{Reflector: r, ctx: ctx, deltaMaker: newDeltaMaker(r.o)}
 	l.machine.pageSize, l.machine.version = r.o.PageSize, r.o.Version
 	if r.o.Version != "" {
 		l.machine.history.versions = versionsKnown

@@ -507,10 +507,10 @@ func BenchmarkRead(b *testing.B) {
 func reading(ctx context.Context) (l *loop, fill func()) {
 	events := make(chan watch.Event, maxBatch)
 	l = &loop{
-		Reflector: New(Source(funcs{}), discard{}, Options{}),
-		ctx:       ctx,
-		conn:      &watchConn{ctx: ctx, events: events},
-		decoder:   newDecoder(ofType[*partialObject](Options{})),
+		Reflector:  New(Source(funcs{}), discard{}, Options{}),
+		ctx:        ctx,
+		conn:       &watchConn{ctx: ctx, events: events},
+		deltaMaker: newDeltaMaker(ofType[*partialObject](Options{})),
 	}
 	l.machine.phase, l.machine.watch.ordered = watching, true
 	o := parse("ns/a@7")

@@ -36,8 +36,8 @@ func (l *loop) report(in input, a action, err error) {
 	if a.failed && a.op == doAwait && l.presence.missing.IsZero() {
 		l.tell(NotServed{Err: l.failure(err)})
 	}
-	if a.streamDisabled {
-		l.tell(StreamRefused{Reason: shortText(err), Retry: streamRetry})
+	if a.streamsDisabled {
+		l.tell(StreamRefused{Reason: shortText(err), Retry: streamsDisabledFor})
 	}
 	if a.rolledBack {
 		l.tell(HistoryWentBack{From: l.machine.version, To: in.version})

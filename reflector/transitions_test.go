@@ -41,7 +41,7 @@ type transitions struct {
 // add notes the step from one phase to another world.
 func (t *transitions) add(from phase, in input, to *world) {
 	a := to.action
-	in.version, in.healthy, in.retryStream = "", false, false
+	in.version, in.healthy, in.enableStreams = "", false, false
 	if a.bookmark != "" {
 		a.bookmark = "x"
 	}
@@ -82,7 +82,7 @@ func describeAction(a action) string {
 	return strings.Join(words(
 		a.failed, "fail",
 		a.rolledBack, "roll back",
-		a.streamDisabled, "disable streams",
+		a.streamsDisabled, "disable streams",
 		a.historyUnknown, "report no version",
 		a.close, "close",
 		a.abort, "abort",
@@ -91,7 +91,7 @@ func describeAction(a action) string {
 		a.bookmark != "", "bookmark",
 		a.caughtUp, "caught up",
 		a.op == doList && a.request.limit == 0, "without a limit",
-		a.op == doReceive, "read on",
+		a.op == doReadPage, "read on",
 	), ", ")
 }
 

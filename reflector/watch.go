@@ -129,7 +129,7 @@ func (l *loop) read() (input, error) {
 		case !ok:
 			return l.writeChanges()
 		case op != 0:
-			l.take(op, &a)
+			l.addChange(op, &a)
 		case l.recall.isPlaceholder(a.Event):
 			if err := l.recall.restore(l.addDelta(), a.Event); err != nil {
 				l.clearBatch()
@@ -164,12 +164,12 @@ func change(t watch.EventType) deltafifo.Op {
 	}
 }
 
-// take adds a change to the batch. A change that is left out counts as not seen: its version is
+// addChange adds a change to the batch. A change that is left out counts as not seen: its version is
 // ignored.
-func (l *loop) take(op deltafifo.Op, a *arrival) {
+func (l *loop) addChange(op deltafifo.Op, a *received) {
 	l.bytes += int64(a.size)
 	d := l.addDelta()
-	if err := l.decoder.arrived(d, op, a); err != nil {
+	if err := l.deltaMaker.fromReceived(d, op, a); err != nil {
 		l.dropDelta()
 		l.reportSkipped(err)
 		return

@@ -13,17 +13,17 @@ type decodingReceiver struct {
 	decode indexer.Decoder
 }
 
-// receiving wraps a receiver in one that decodes, if the store encodes its objects.
-func (c *core) receiving(to receiver) receiver {
+// withDecoding wraps a receiver in a decodingReceiver, if the store encodes its objects.
+func (c *core) withDecoding(to receiver) receiver {
 	if decode := c.writer.Decoder(); decode != nil {
 		return &decodingReceiver{to, decode}
 	}
 	return to
 }
 
-func (r *decodingReceiver) receive(b *eventlog.Batch) {
+func (r *decodingReceiver) callHandler(b *eventlog.Batch) {
 	b.Prepare(r.atOnce(), r.objects)
-	r.receiver.receive(b)
+	r.receiver.callHandler(b)
 }
 
 // objects decodes the objects of an event that the handler needs. In a resync old and new are one

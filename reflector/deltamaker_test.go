@@ -31,13 +31,13 @@ func TestDecodeReadsMetadataOnce(t *testing.T) {
 
 	pod := &corev1.Pod{ObjectMeta: meta}
 	var d deltafifo.Delta
-	err := newDecoder(ofType[*corev1.Pod](Options{})).read(&d, deltafifo.Deleted, pod)
+	err := newDeltaMaker(ofType[*corev1.Pod](Options{})).fromWatch(&d, deltafifo.Deleted, pod)
 	require.NoError(t, err)
 	require.Equal(t, deltafifo.Delta{Op: deltafifo.Deleted, Key: key, UID: "u", Version: "7", Object: pod}, d)
 
 	it := &thing{meta: meta}
 	var e deltafifo.Delta
-	err = newDecoder(ofType[any](Options{})).item(&e, deltafifo.Added, it)
+	err = newDeltaMaker(ofType[any](Options{})).fromList(&e, deltafifo.Added, it)
 	require.NoError(t, err)
 	require.Equal(t, deltafifo.Delta{Op: deltafifo.Added, Key: key, UID: "u", Version: "7", Object: it}, e)
 }
@@ -112,14 +112,14 @@ func podOf(d deltafifo.Delta) *corev1.Pod { return d.Object.(*corev1.Pod) }
 
 func reads[T any](o Options) func(deltafifo.Op, runtime.Object) error {
 	return func(op deltafifo.Op, obj runtime.Object) error {
-		err := newDecoder(ofType[T](o)).read(new(deltafifo.Delta), op, obj)
+		err := newDeltaMaker(ofType[T](o)).fromWatch(new(deltafifo.Delta), op, obj)
 		return err
 	}
 }
 
 func lists[T any](o Options) func(deltafifo.Op, runtime.Object) error {
 	return func(op deltafifo.Op, obj runtime.Object) error {
-		err := newDecoder(ofType[T](o)).item(new(deltafifo.Delta), op, obj)
+		err := newDeltaMaker(ofType[T](o)).fromList(new(deltafifo.Delta), op, obj)
 		return err
 	}
 }

@@ -112,7 +112,7 @@ func TestADeleteOfTheUnknownIsDecoded(t *testing.T) {
 	var typedDeletes int
 	var told []any
 	typed := f.joins(Funcs[*corev1.Pod]{Deleted: func(*corev1.Pod) { typedDeletes++ }}, HandlerOptions{})
-	clientgo := newRegistration(f.processor, f.receiving(newClientgoReceiver(cache.ResourceEventHandlerFuncs{
+	clientgo := newRegistration(f.processor, f.withDecoding(newClientgoReceiver(cache.ResourceEventHandlerFuncs{
 		DeleteFunc: func(obj any) { told = append(told, obj) },
 	}, nil)), HandlerOptions{})
 	require.NoError(t, f.addHandler(clientgo, false))

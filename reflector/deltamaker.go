@@ -15,8 +15,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// decoder makes deltas from the objects of a source. It is immutable.
-type decoder struct {
+// deltaMaker makes deltas from the objects of a source. It is immutable.
+type deltaMaker struct {
 	// fits returns an error for an object the sink cannot take; nil accepts all objects.
 	fits func(runtime.Object) error
 	// object and kind, if set, are required of the objects of a watch. Objects of lists may
@@ -27,14 +27,14 @@ type decoder struct {
 	drop *fields.Set
 }
 
-func newDecoder(o Options) decoder {
+func newDeltaMaker(o Options) deltaMaker {
 	drop, _ := fields.Parse(o.Drop...) // it was validated
-	return decoder{fits: o.Check, object: o.Type, kind: o.Expect, drop: drop}
+	return deltaMaker{fits: o.Check, object: o.Type, kind: o.Expect, drop: drop}
 }
 
-// read makes a delta of an object from a watch. After an error the delta is invalid.
-func (d decoder) read(delta *deltafifo.Delta, op deltafifo.Op, obj runtime.Object) error {
-	err := d.item(delta, op, obj)
+// fromWatch makes a delta of an object from a watch. After an error the delta is invalid.
+func (d deltaMaker) fromWatch(delta *deltafifo.Delta, op deltafifo.Op, obj runtime.Object) error {
+	err := d.fromList(delta, op, obj)
 	if err == nil {
 		err = d.check(obj)
 	}
@@ -45,7 +45,7 @@ func (d decoder) read(delta *deltafifo.Delta, op deltafifo.Op, obj runtime.Objec
 }
 
 // check returns an error for an object of a watch that was not requested.
-func (d decoder) check(obj runtime.Object) error {
+func (d deltaMaker) check(obj runtime.Object) error {
 	if got := reflect.TypeOf(obj); d.object != nil && got != d.object {
 		return fmt.Errorf("%w: a %v instead of a %v", ErrUnexpected, got, d.object)
 	}
@@ -55,17 +55,17 @@ func (d decoder) check(obj runtime.Object) error {
 	return nil
 }
 
-// arrived makes a delta of an event of a watch. An undecodable object is Poisoned, except in a
+// fromReceived makes a delta of an event of a watch. An undecodable object is Poisoned, except in a
 // deletion. After an error the delta is invalid.
-func (d decoder) arrived(delta *deltafifo.Delta, op deltafifo.Op, a *arrival) error {
+func (d deltaMaker) fromReceived(delta *deltafifo.Delta, op deltafifo.Op, a *received) error {
 	switch {
 	case a.unexpected != nil:
 		return fmt.Errorf("%v event of %v: %w", op, a.id.key, a.unexpected)
 	case !a.readHere:
-		return d.read(delta, op, d.cut(a.Object))
+		return d.fromWatch(delta, op, d.cut(a.Object))
 	}
 	if a.Object != nil {
-		return d.read(delta, op, a.Object)
+		return d.fromWatch(delta, op, a.Object)
 	}
 	delta.Op, delta.Key, delta.UID, delta.Version = op, a.id.key, a.id.uid, a.id.version
 	switch {
@@ -81,7 +81,7 @@ func (d decoder) arrived(delta *deltafifo.Delta, op deltafifo.Op, a *arrival) er
 
 // cut removes the fields to drop from an object decoded by a client. It changes a copy, since
 // others may share the object.
-func (d decoder) cut(obj runtime.Object) runtime.Object {
+func (d deltaMaker) cut(obj runtime.Object) runtime.Object {
 	if d.drop == nil || obj == nil {
 		return obj
 	}
@@ -94,8 +94,8 @@ func (d decoder) cut(obj runtime.Object) runtime.Object {
 	return obj
 }
 
-// item makes a delta of an object from a list.
-func (d decoder) item(delta *deltafifo.Delta, op deltafifo.Op, obj runtime.Object) error {
+// fromList makes a delta of an object from a list.
+func (d deltaMaker) fromList(delta *deltafifo.Delta, op deltafifo.Op, obj runtime.Object) error {
 	if d.fits != nil {
 		if err := d.fits(obj); err != nil {
 			return fmt.Errorf("%w: %w", ErrUnexpected, err)

@@ -34,7 +34,7 @@ func (l *loop) receiving(initial bool) func(context.Context, io.ReadCloser) *rec
 	}
 	return func(ctx context.Context, body io.ReadCloser) *reception {
 		r := &reception{ctx: ctx, body: body, kind: l.kind, known: known, strict: l.o.FailOnUndecodable, initial: initial}
-		return receive(r, false)
+		return startReception(r, false)
 	}
 }
 
@@ -64,10 +64,10 @@ func (l *loop) openList(r request) (input, error) {
 		return l.came(r, a.list)
 	}
 	l.incoming = &incoming{
-		reception: receive(&reception{ctx: ctx, body: a.body, kind: l.kind, known: known, strict: l.o.FailOnUndecodable}, true),
+		reception: startReception(&reception{ctx: ctx, body: a.body, kind: l.kind, known: known, strict: l.o.FailOnUndecodable}, true),
 		request:   r, cancel: cancel,
 	}
-	return l.receive()
+	return l.readPage()
 }
 
 // incoming is a page that is decoded while it arrives.
@@ -78,16 +78,16 @@ type incoming struct {
 	items   int
 }
 
-// receive takes the items of a page that have arrived, or its end.
-func (l *loop) receive() (input, error) {
+// readPage takes the items of a page that have arrived, or its end.
+func (l *loop) readPage() (input, error) {
 	p := l.incoming
 	select {
 	case batch, ok := <-p.batches:
 		if !ok {
-			return l.received()
+			return l.endOfPage()
 		}
 		p.items += len(batch)
-		l.page = page{arrivals: batch, remaining: -1}
+		l.page = page{received: batch, remaining: -1}
 		return input{kind: inItems}, nil
 	case <-p.ctx.Done():
 		return p.failed(context.Cause(p.ctx))
@@ -102,8 +102,8 @@ func (p *incoming) failed(err error) (input, error) {
 	return input{kind: inFailed}, silence(p.ctx, err)
 }
 
-// received returns the input for the end of a page.
-func (l *loop) received() (input, error) {
+// endOfPage returns the input for the end of a page.
+func (l *loop) endOfPage() (input, error) {
 	p := l.incoming
 	defer l.closePage()
 	if p.err != nil {
@@ -146,20 +146,20 @@ func silence(ctx context.Context, err error) error {
 	return err
 }
 
-// writeArrivals passes the items of a page that have arrived to the sink; none at the end of the
+// writeReceived passes the items of a page that have arrived to the sink; none at the end of the
 // page.
-func (l *loop) writeArrivals() error {
-	for p := &l.page; p.taken < len(p.arrivals); {
-		a := &p.arrivals[p.taken]
+func (l *loop) writeReceived() error {
+	for p := &l.page; p.taken < len(p.received); {
+		a := &p.received[p.taken]
 		p.taken++
 		before := len(l.batch)
-		l.take(deltafifo.Added, a)
+		l.addChange(deltafifo.Added, a)
 		l.objects += len(l.batch) - before
 	}
 	if err := l.flush(); err != nil {
 		return err
 	}
-	if ended := l.page.arrivals == nil; ended || l.times.pagedIsDue() {
+	if ended := l.page.received == nil; ended || l.times.pagedIsDue() {
 		l.times.paged = time.Now()
 		l.tell(Paged{Operation: OpList, Objects: l.objects, Remaining: l.page.remaining, Bytes: l.bytes})
 	}
