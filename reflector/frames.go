@@ -17,8 +17,9 @@ const (
 	// headSize is the size of the part of a frame that is read. The names, UID and version of an
 	// object come first, and need no more.
 	headSize = 1024
-	// maxFrame is larger than client-go's limit.
-	maxFrame = 1 << 30
+	// maxFrame is four times client-go's limit. The first byte of a frame's length is never a blank,
+	// with which JSON may begin.
+	maxFrame = 1 << 26
 )
 
 // errFrame is the error for a body that is no stream of frames.

@@ -60,6 +60,8 @@ func newListItems(body io.Reader) (listItems, error) {
 	switch first, err := in.Peek(len(magic)); {
 	case string(first) == string(magic):
 		return newProtobufList(in), nil
+	case len(first) > 0 && first[0] == '<':
+		return nil, errHTML
 	case len(first) > 0 && startsJSON(first[0]):
 		return jsonList{jsondecode.NewList(in)}, nil
 	case err != nil:
@@ -69,8 +71,7 @@ func newListItems(body io.Reader) (listItems, error) {
 	}
 }
 
-// newEventItems is newListItems of the events of a watch. A proxy may send a page of HTML in their
-// place, whose first characters would be the length of a large frame.
+// newEventItems is newListItems of the events of a watch.
 func newEventItems(body io.Reader) (items, error) {
 	in := bufio.NewReaderSize(body, bodyBuffer)
 	first, err := in.Peek(1)
@@ -78,11 +79,11 @@ func newEventItems(body io.Reader) (items, error) {
 	case err != nil:
 		return nil, err
 	case first[0] == '<':
-		return nil, fmt.Errorf("%w: a page of HTML instead of events", ErrBadAnswer)
-	case first[0] <= maxFrame>>24:
-		return &protobufEvents{in: in}, nil
+		return nil, errHTML
 	case startsJSON(first[0]):
 		return jsonEvents{jsondecode.NewEvents(in)}, nil
+	case first[0] <= maxFrame>>24:
+		return &protobufEvents{in: in}, nil
 	default:
 		return nil, fmt.Errorf("%w: events that begin with %q", errForeign, first)
 	}

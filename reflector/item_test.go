@@ -1,0 +1,33 @@
+package reflector
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The first bytes of an answer say its encoding. JSON may begin with blanks, and a page of HTML is no
+// encoding that client-go would know.
+func TestAnAnswersFirstBytes(t *testing.T) {
+	for _, test := range []struct {
+		body         string
+		list, events error
+	}{
+		{"{}", nil, nil},
+		{" \r\n\t{}", nil, nil},
+		{"<!doctype html>", ErrBadAnswer, ErrBadAnswer},
+		{"<html>", ErrBadAnswer, ErrBadAnswer},
+		{"\xd9\xd9\xf7\xa1", errForeign, errForeign}, // CBOR
+		{"k8s\x00", nil, errForeign},
+		{"\x00\x00\x00\x01x", errForeign, nil}, // a frame
+	} {
+		_, err := newListItems(strings.NewReader(test.body))
+		require.ErrorIs(t, err, test.list, "a list: %q", test.body)
+		in, err := newEventItems(strings.NewReader(test.body))
+		require.ErrorIs(t, err, test.events, "events: %q", test.body)
+		if _, isJSON := in.(jsonEvents); err == nil {
+			require.Equal(t, test.body[0] != 0, isJSON, "%q", test.body)
+		}
+	}
+}
