@@ -6,7 +6,7 @@ bench_dir := $(dir $(lastword $(MAKEFILE_LIST)))
 .PHONY: bench bench-diff bench-scale bench-test
 
 bench: ## compare client-go and tidemark, write the table into the README beside the benchmarks; with BENCHFLAGS, print only
-	@GO=$(GO) $(bench_dir)bench.sh $(BENCHFLAGS)
+	@GO=$(GO) BENCHDEFAULTS='-test.skip EventAll -test.benchtime 100ms' $(bench_dir)bench.sh $(bench_dir) README.md $(BENCHFLAGS)
 
 bench-diff: ## compare this tidemark with that of the revision REF; BENCHFLAGS are passed on
 	@GO=$(GO) $(bench_dir)diff.sh '$(REF)' $(BENCHFLAGS)

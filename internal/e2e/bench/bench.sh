@@ -1,29 +1,32 @@
 #!/usr/bin/env bash
-# Runs the benchmarks some rounds, each in a new process, and makes the table of their medians. Without
-# flags it writes the table into README.md; with flags of a test binary it prints the table:
+# Runs the benchmarks of a folder some rounds, each in a new process, and makes a table of the medians:
 #
-#	bench.sh -test.bench 'Event/1/' -test.cpuprofile /tmp/cpu.out
+#	bench.sh FOLDER README [flags of the test binary]
 #
-# ROUNDS says how many rounds; BENCH names a file for the benchmarks' output, which is kept.
+# It writes the table into the README; with flags it prints the table instead. ROUNDS is the number of
+# rounds. OUTPUT names a file that gets the benchmarks' own output, to be kept.
 set -euo pipefail
-: "${GO:=go}" "${ROUNDS:=5}"
-cd "$(dirname "$0")"
+: "${GO:=go}" "${ROUNDS:=5}" "${2:?which folder, and which README?}"
+tools=$(cd "$(dirname "$0")" && pwd)/tools/go.mod
+cd "$1"
+readme=$2
+shift 2
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-out=${BENCH:-$tmp/out}
+output=${OUTPUT:-$tmp/output}
 
 $GO test -c -o "$tmp/bench" .
 {
 	echo "go: $($GO env GOVERSION)"
 	echo "client-go: $($GO list -m -f '{{.Version}}' k8s.io/client-go)"
 	for round in $(seq "$ROUNDS"); do
-		echo "bench: round $round" >&2
-		"$tmp/bench" -test.run '^$' -test.bench . -test.skip EventAll -test.benchtime 100ms "$@"
+		echo "bench: round $round of $ROUNDS" >&2
+		"$tmp/bench" -test.run '^$' -test.bench . -test.timeout 60m ${BENCHDEFAULTS:-} "$@"
 	done
-} >"$out"
-$GO tool -modfile=tools/go.mod benchstat -format csv -col /impl "$out" 2>/dev/null >"$tmp/medians"
+} >"$output"
+$GO tool -modfile="$tools" benchstat -format csv -col /impl "$output" 2>/dev/null >"$tmp/medians"
 if [ $# = 0 ]; then
-	$GO run ./table -readme README.md <"$tmp/medians"
+	$GO run ./table -readme "$readme" <"$tmp/medians"
 else
 	$GO run ./table <"$tmp/medians"
 fi

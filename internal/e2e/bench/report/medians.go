@@ -90,7 +90,7 @@ func (m Medians) addRow(benchmark string, record, columns, units []string) error
 }
 
 // Machine says on which machine and with which versions benchmarks ran, and how to get the figures again.
-func MachineOf(config map[string]string, command string) string {
+func Machine(config map[string]string, command string) string {
 	return fmt.Sprintf("%s, %s/%s, GOMAXPROCS %s, %s; client-go %s.\n\n    %s\n",
 		config["go"], config["goos"], config["goarch"], config["gomaxprocs"], config["cpu"], config["client-go"], command)
 }

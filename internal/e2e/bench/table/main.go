@@ -33,7 +33,7 @@ func run(from io.Reader, to io.Writer, readme string) error {
 	if err != nil {
 		return err
 	}
-	text := report.MachineOf(config, place.Command) + "\n" + table(medians)
+	text := report.Machine(config, place.Command) + "\n" + table(medians)
 	if readme == "" {
 		_, err := io.WriteString(to, text)
 		return err

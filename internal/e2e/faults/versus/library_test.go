@@ -1,0 +1,263 @@
+package versus
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/gentype"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// library is client-go or tidemark, used as their users do.
+type library interface {
+	// configure changes the configuration of all clients.
+	configure(*rest.Config)
+	typed(c kubernetes.Interface, namespace string) informers.SharedInformerFactory
+	dynamic(dynamic.Interface) dynamicinformer.DynamicSharedInformerFactory
+	// databases returns an informer of the custom resource, with a Go type.
+	databases(kubernetes.Interface, *databaseClient) (cache.SharedIndexInformer, error)
+}
+
+func (t task) library() library {
+	if t.Tidemark {
+		return tidemark{t}
+	}
+	return clientGo{t}
+}
+
+// subject says what the informers of a measured process hold.
+type subject string
+
+const (
+	allPods          subject = ""
+	podsByNamespace  subject = "pods by namespace" // one informer for each
+	dynamicDatabases subject = "databases, dynamic"
+	typedDatabases   subject = "databases, typed"
+	allKinds         subject = "kinds"
+	// controllerCaches are the caches of a program like kube-controller-manager, which strips
+	// managedFields: indexes and many handlers for pods, two handlers for each other kind.
+	controllerCaches subject = "controller caches"
+)
+
+// fields says what happens to managedFields.
+type fields string
+
+const (
+	kept     fields = ""
+	stripped fields = "stripped" // by a transform
+	dropped  fields = "dropped"  // by tidemark's decoder; client-go keeps them
+)
+
+// strip is the transform of kube-controller-manager.
+func strip(obj any) (any, error) {
+	if o, ok := obj.(metav1.Object); ok && len(o.GetManagedFields()) > 0 {
+		o.SetManagedFields(nil)
+	}
+	return obj, nil
+}
+
+// podHandlers is the number of kube-controller-manager's controllers that watch pods.
+const podHandlers = 12
+
+// informers makes the informers of a task.
+func (t task) informers(config *rest.Config) ([]*watched, error) {
+	lib := t.library()
+	lib.configure(config)
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	var one cache.SharedIndexInformer
+	switch t.Informers {
+	case allPods:
+		one = lib.typed(client, metav1.NamespaceAll).Core().V1().Pods().Informer()
+	case podsByNamespace:
+		return splitPods(lib, client), nil
+	case allKinds:
+		return kinds(lib, client)
+	case controllerCaches:
+		return caches(lib, client)
+	case dynamicDatabases:
+		untyped, err := dynamic.NewForConfig(config)
+		if err != nil {
+			return nil, err
+		}
+		one = lib.dynamic(untyped).ForResource(cluster.Databases).Informer()
+	case typedDatabases:
+		own, err := newDatabaseClient(config)
+		if err != nil {
+			return nil, err
+		}
+		if one, err = lib.databases(client, own); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, fmt.Errorf("unknown informers: %s", t.Informers)
+	}
+	return []*watched{{informer: one, handlers: t.Handlers}}, nil
+}
+
+func splitPods(lib library, client kubernetes.Interface) (all []*watched) {
+	for i := range cluster.Namespaces {
+		all = append(all, &watched{informer: lib.typed(client, cluster.Namespace(i)).Core().V1().Pods().Informer(), handlers: 1})
+	}
+	return all
+}
+
+func kinds(lib library, client kubernetes.Interface) (all []*watched, err error) {
+	f := lib.typed(client, metav1.NamespaceAll)
+	for _, resource := range cluster.KindResources() {
+		one, err := f.ForResource(resource)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, &watched{informer: one.Informer(), handlers: 1})
+	}
+	return all, nil
+}
+
+func caches(lib library, client kubernetes.Interface) ([]*watched, error) {
+	all, err := kinds(lib, client)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range all {
+		w.handlers = 2
+	}
+	pods := all[0] // the first of the kinds
+	pods.handlers = podHandlers
+	return all, pods.informer.AddIndexers(cache.Indexers{
+		"spec.nodeName": func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Spec.NodeName}, nil },
+		"podControllerUID": func(obj any) ([]string, error) {
+			if owner := metav1.GetControllerOf(obj.(*corev1.Pod)); owner != nil {
+				return []string{string(owner.UID)}, nil
+			}
+			return nil, nil
+		},
+		"pod-pvc-index": func(obj any) (claims []string, err error) {
+			pod := obj.(*corev1.Pod)
+			for _, v := range pod.Spec.Volumes {
+				if v.PersistentVolumeClaim != nil {
+					claims = append(claims, pod.Namespace+"/"+v.PersistentVolumeClaim.ClaimName)
+				}
+			}
+			return claims, nil
+		},
+	})
+}
+
+type tidemark struct{ task }
+
+func (l tidemark) configure(config *rest.Config) {
+	if l.Wired {
+		config.Wrap(reflector.Wire)
+	}
+}
+
+func (l tidemark) typed(client kubernetes.Interface, namespace string) informers.SharedInformerFactory {
+	options := []factory.Option{factory.WithNamespace(namespace), factory.WithDecoding(l.decoding())}
+	if l.Fields == stripped {
+		options = append(options, factory.WithTransform(strip))
+	}
+	return factory.NewSharedInformerFactoryWithOptions(client, 0, options...)
+}
+
+func (l tidemark) decoding() (d reflector.Decoding) {
+	if l.Fields == dropped {
+		d.Drop = []string{"metadata.managedFields"}
+	}
+	return d
+}
+
+func (l tidemark) dynamic(client dynamic.Interface) dynamicinformer.DynamicSharedInformerFactory {
+	f := factory.NewDynamicSharedInformerFactory(client, 0)
+	f.SetDecoding(l.decoding())
+	return f
+}
+
+func (l tidemark) databases(client kubernetes.Interface, own *databaseClient) (cache.SharedIndexInformer, error) {
+	f := factory.NewSharedInformerFactory(client, 0)
+	err := factory.Register[*cluster.Database](f, factory.Resource{
+		GVR: cluster.Databases, Namespaced: true, Source: func(namespace string) reflector.Source {
+			return reflector.FromCustomResource[*cluster.Database](own.in(namespace), cluster.Databases)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	one, err := f.ForResource(cluster.Databases)
+	if err != nil {
+		return nil, err
+	}
+	return one.Informer(), nil
+}
+
+type clientGo struct{ task }
+
+func (l clientGo) configure(*rest.Config) {}
+
+func (l clientGo) typed(client kubernetes.Interface, namespace string) informers.SharedInformerFactory {
+	options := []informers.SharedInformerOption{informers.WithNamespace(namespace)}
+	if l.Fields == stripped {
+		options = append(options, informers.WithTransform(strip))
+	}
+	return informers.NewSharedInformerFactoryWithOptions(client, 0, options...)
+}
+
+func (l clientGo) dynamic(client dynamic.Interface) dynamicinformer.DynamicSharedInformerFactory {
+	return dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
+}
+
+// databases is what informer-gen writes.
+func (l clientGo) databases(_ kubernetes.Interface, client *databaseClient) (cache.SharedIndexInformer, error) {
+	all := client.in(metav1.NamespaceAll)
+	return cache.NewSharedIndexInformerWithOptions(
+		cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+			ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return all.List(ctx, o) },
+			WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return all.Watch(ctx, o) },
+		}, all),
+		&cluster.Database{},
+		cache.SharedIndexInformerOptions{Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}},
+	), nil
+}
+
+// databaseClient is what client-gen writes for a custom resource.
+type databaseClient struct {
+	rest       rest.Interface
+	parameters runtime.ParameterCodec
+}
+
+func newDatabaseClient(config *rest.Config) (*databaseClient, error) {
+	known := runtime.NewScheme()
+	version := cluster.Databases.GroupVersion()
+	known.AddKnownTypes(version, &cluster.Database{}, &cluster.DatabaseList{})
+	metav1.AddToGroupVersion(known, version)
+	config = rest.CopyConfig(config)
+	config.APIPath, config.GroupVersion = "/apis", &version
+	config.NegotiatedSerializer = serializer.NewCodecFactory(known).WithoutConversion()
+	client, err := rest.RESTClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	return &databaseClient{client, runtime.NewParameterCodec(known)}, nil
+}
+
+// in returns the client of a namespace, or of all.
+func (c *databaseClient) in(namespace string) *gentype.ClientWithList[*cluster.Database, *cluster.DatabaseList] {
+	return gentype.NewClientWithList(cluster.Databases.Resource, c.rest, c.parameters, namespace,
+		func() *cluster.Database { return &cluster.Database{} }, func() *cluster.DatabaseList { return &cluster.DatabaseList{} })
+}

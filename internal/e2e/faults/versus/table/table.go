@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tidemark-k8s/tidemark/internal/e2e/bench/report"
+)
+
+// The columns of benchstat's table.
+const (
+	theirs = "client-go"
+	ours   = "tidemark"
+)
+
+// nothing stands in a cell without a figure.
+const nothing = "–"
+
+// column is one figure of the rows.
+type column struct {
+	title string
+	unit  string // benchstat's
+	spell func(float64) string
+	share bool // compared as a share of client-go's, and not as how many times less
+}
+
+var (
+	cpu        = &column{"CPU", "cpu-sec", report.Duration, false}
+	cpuOfEvent = &column{"CPU an event", "cpu-sec/event", report.Duration, false}
+	heap       = &column{"heap", "heap-B", report.Size, true}
+	peak       = &column{"peak RSS", "peak-B", report.Size, true}
+	wall       = &column{"wall", "sec/op", report.Duration, false}
+	calls      = &column{"handler calls", "calls", report.Count, false}
+	p50        = &column{"p50", "p50-sec", report.Duration, false}
+	p99        = &column{"p99", "p99-sec", report.Duration, false}
+	ownP50     = &column{"p50 since the bytes came", "own-p50-sec", report.Duration, false}
+	ownP99     = &column{"p99 since the bytes came", "own-p99-sec", report.Duration, false}
+
+	stateColumns  = []*column{cpu, heap, peak, wall, calls}
+	updateColumns = []*column{cpuOfEvent, heap, peak, p50, p99, ownP50, ownP99}
+)
+
+// target is the least, or with a share the most, that a column has to be.
+type target struct {
+	of    *column
+	value float64
+}
+
+// row is a benchmark.
+type row struct {
+	benchmark string
+	title     string
+	targets   []target
+}
+
+// tables has a table of the rows that end, and one of those about updates.
+func tables(m report.Medians) string {
+	return table(m, stateRows, stateColumns) + table(m, updateRows, updateColumns) +
+		"Figures are medians of the rounds. With an x it is how many times less tidemark takes; of memory, the share of client-go's\nthat it takes.\n"
+}
+
+func table(m report.Medians, rows []row, columns []*column) string {
+	var b strings.Builder
+	for _, r := range rows {
+		if m[r.benchmark] == nil {
+			continue
+		}
+		if b.Len() == 0 {
+			head(&b, columns)
+		}
+		fmt.Fprintf(&b, "| %s |", r.title)
+		for _, c := range columns {
+			fmt.Fprintf(&b, " %s |", c.cell(m, r.benchmark))
+		}
+		fmt.Fprintf(&b, " %s | %s |\n", r.wanted(), r.verdict(m))
+	}
+	if b.Len() > 0 {
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func head(b *strings.Builder, columns []*column) {
+	b.WriteString("| work; client-go, tidemark, ratio |")
+	for _, c := range columns {
+		fmt.Fprintf(b, " %s |", c.title)
+	}
+	b.WriteString(" at least | met? |\n| --- |" + strings.Repeat(" --- |", len(columns)+2) + "\n")
+}
+
+func (c *column) cell(m report.Medians, benchmark string) string {
+	a, compared := m.Of(benchmark, c.unit, theirs)
+	b, measured := m.Of(benchmark, c.unit, ours)
+	if !compared || !measured {
+		return nothing
+	}
+	ratio, _ := c.ratio(m, benchmark)
+	return c.spell(a) + ", " + c.spell(b) + ", " + c.spellRatio(ratio)
+}
+
+// ratio compares tidemark's figure with client-go's.
+func (c *column) ratio(m report.Medians, benchmark string) (ratio float64, ok bool) {
+	a, compared := m.Of(benchmark, c.unit, theirs)
+	b, measured := m.Of(benchmark, c.unit, ours)
+	if c.share {
+		return b / a, compared && measured
+	}
+	return a / b, compared && measured
+}
+
+func (c *column) spellRatio(ratio float64) string {
+	if c.share {
+		return fmt.Sprintf("%.2f", ratio)
+	}
+	return fmt.Sprintf("%.2fx", ratio)
+}
+
+// wanted spells the targets of a row.
+func (r row) wanted() string {
+	var texts []string
+	for _, t := range r.targets {
+		texts = append(texts, t.of.title+" "+t.of.spellRatio(t.value))
+	}
+	return orNothing(strings.Join(texts, ", "))
+}
+
+// verdict says whether a row reaches its targets, or which columns do not.
+func (r row) verdict(m report.Medians) string {
+	var missed []string
+	for _, t := range r.targets {
+		ratio, ok := t.of.ratio(m, r.benchmark)
+		if !ok || t.of.share && ratio > t.value || !t.of.share && ratio < t.value {
+			missed = append(missed, t.of.title)
+		}
+	}
+	switch {
+	case len(r.targets) == 0:
+		return nothing
+	case len(missed) == 0:
+		return "yes"
+	case len(missed) == len(r.targets):
+		return "no"
+	}
+	return "not " + strings.Join(missed, ", ")
+}
+
+func orNothing(text string) string {
+	if text == "" {
+		return nothing
+	}
+	return text
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/tidemark-k8s/tidemark/internal/e2e/bench/report"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestReadmeGetsTheTables(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("README.md", []byte("before\n"+place.Begin()+place.End()+"after\n"), 0o600))
+
+	err := run(strings.NewReader(`goos: linux
+go: go1.26.8
+,client-go,,tidemark,,,
+,cpu-sec,CI,cpu-sec,CI,vs base,P
+Pods/sync-stream-2,0.4,2%,0.1,1%,-75%,p=0.1 n=5
+Pods/updates-1-2,4,2%,1,1%,-75%,p=0.1 n=5
+
+,client-go,,tidemark,,,
+,heap-B,CI,heap-B,CI,vs base,P
+Pods/sync-stream-2,1e7,2%,4e6,1%,-60%,p=0.1 n=5
+
+,client-go,,tidemark,,,
+,cpu-sec/event,CI,cpu-sec/event,CI,vs base,P
+Pods/updates-1-2,4e-6,2%,2e-6,1%,-50%,p=0.1 n=5
+`), io.Discard, "README.md")
+
+	require.NoError(t, err)
+	text, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	require.Contains(t, string(text), "| sync of pods by WatchList | 400 ms, 100 ms, 4.00x | 10 MB, 4 MB, 0.40 | – | – | – | CPU 2.50x, heap 0.38, peak RSS 0.45 | not heap, peak RSS |\n")
+	require.Contains(t, string(text), "| 1,000 updates/s, 1 handler | 4 µs, 2 µs, 2.00x |")
+	require.Contains(t, string(text), "go1.26.8, linux/")
+}
+
+func TestTargets(t *testing.T) {
+	m := report.Medians{"sync": {"cpu-sec": {theirs: 200, ours: 100}, "heap-B": {theirs: 10, ours: 4}}}
+	for _, test := range []struct {
+		targets         []target
+		wanted, verdict string
+	}{
+		{nil, nothing, nothing},
+		{[]target{{cpu, 2}}, "CPU 2.00x", "yes"},
+		{[]target{{cpu, 2.1}, {heap, 0.39}}, "CPU 2.10x, heap 0.39", "no"},
+		{[]target{{cpu, 2.1}, {heap, 0.4}}, "CPU 2.10x, heap 0.40", "not CPU"},
+	} {
+		r := row{benchmark: "sync", targets: test.targets}
+		require.Equal(t, test.wanted, r.wanted())
+		require.Equal(t, test.verdict, r.verdict(m))
+	}
+}
