@@ -3,7 +3,6 @@ package bench
 import (
 	"fmt"
 	"maps"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -86,19 +85,14 @@ func (st stream) drain(b *testing.B) {
 	})
 }
 
-var madeEvents sync.Map // by the number of pods
-
-// podEvents returns changes of a number of pods, in turn. They are made once.
+// podEvents makes changes of a number of pods, in turn.
 func podEvents(pods int) []watch.Event {
-	all, _ := madeEvents.LoadOrStore(pods, sync.OnceValue(func() []watch.Event {
-		c := &changer{list: podList(pods)}
-		all := make([]watch.Event, *events)
-		for i := range all {
-			all[i] = c.next()
-		}
-		return all
-	}))
-	return all.(func() []watch.Event)()
+	c := &changer{list: podList(pods)}
+	all := make([]watch.Event, *events)
+	for i := range all {
+		all[i] = c.next()
+	}
+	return all
 }
 
 func unstructuredStream(b *testing.B) stream {

@@ -16,10 +16,9 @@ import (
 // section measures a part of a benchmark: the time and the allocations with the benchmark's own timer,
 // the processor time of the process by itself. A benchmark may have many sections in a row.
 type section struct {
-	b      *testing.B
-	began  time.Duration // the processor time so far, at the beginning of the section
-	cpu    time.Duration // of the sections that have ended
-	gcRate int
+	b     *testing.B
+	began time.Duration // the processor time so far, at the beginning of the section
+	cpu   time.Duration // of the sections that have ended
 }
 
 // newSection stops the benchmark's timer: the setup is not measured.
@@ -33,7 +32,6 @@ func newSection(b *testing.B) *section {
 // begin begins to measure, with a heap without garbage.
 func (s *section) begin() {
 	runtime.GC()
-	s.gcRate = debug.SetGCPercent(-1)
 	s.began = cpuTime()
 	s.b.StartTimer()
 }
@@ -42,7 +40,6 @@ func (s *section) begin() {
 func (s *section) end() {
 	s.b.StopTimer()
 	s.cpu += cpuTime() - s.began
-	debug.SetGCPercent(s.gcRate)
 	s.b.ReportMetric(float64(s.cpu)/float64(s.b.N), "cpu-ns/op")
 }
 
@@ -54,11 +51,12 @@ func measure(b *testing.B, work func()) {
 	s.end()
 }
 
-// withoutCollector runs work without the garbage collector.
-func withoutCollector(work func()) {
-	runtime.GC()
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+// measureAgain does the work once before it is measured. What is allocated then is reused: otherwise a read
+// that allocates would be measured with the system's time for new memory.
+func measureAgain(b *testing.B, work func()) {
+	b.StopTimer()
 	work()
+	measure(b, work)
 }
 
 // count reports a figure that is no time, the mean of all iterations.

@@ -228,9 +228,7 @@ func (r *readers) list(b *testing.B) func(namespace string, of labels.Selector) 
 func (r *readers) lists(namespaces []string, of labels.Selector, want []int) func(b *testing.B) {
 	return func(b *testing.B) {
 		list := r.list(b)
-		_, err := list(namespaces[0], of) // the first one may build an index
-		require.NoError(b, err)
-		measure(b, func() {
+		measureAgain(b, func() {
 			for i, j := 0, 0; i < b.N; i, j = i+1, after(j, len(namespaces)) {
 				pods, err := list(namespaces[j], of)
 				if err != nil || len(pods) != want[j] {
@@ -262,7 +260,7 @@ func (r *readers) ranges(b *testing.B) {
 			return found
 		}
 	}
-	measure(b, func() {
+	measureAgain(b, func() {
 		for i, j := 0, 0; i < b.N; i, j = i+1, after(j, len(r.q.namespaces)) {
 			if found := in(r.q.namespaces[j]); found != r.q.sizes[j] {
 				b.Fatal(found, "pods instead of", r.q.sizes[j])

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/watch"
+
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
@@ -33,17 +35,18 @@ func BenchmarkStuck(b *testing.B) {
 	const rounds = 5 // the events are played again: so many new objects would not fit into memory
 	list := podList(perGroup)
 	copies := sizeOfCopies(list) // of the objects before the events, which the handlers get too
-	n := rounds * *events
+	events := podEvents(perGroup)
+	n := rounds * len(events)
 	byEach(b, "every", everyone, func(b *testing.B, impl string) {
-		count(b, "B/event", func() float64 { return stuck(b, impl, informer.Every, n, copies) / float64(n) })
+		count(b, "B/event", func() float64 { return stuck(b, impl, informer.Every, events, n, copies) / float64(n) })
 	})
 	byEach(b, "latest", []string{clientgo, native}, func(b *testing.B, impl string) {
-		count(b, "B/object", func() float64 { return stuck(b, impl, informer.Latest, n, copies) / float64(perGroup) })
+		count(b, "B/object", func() float64 { return stuck(b, impl, informer.Latest, events, n, copies) / float64(perGroup) })
 	})
 }
 
-func stuck(b *testing.B, impl string, delivery informer.Delivery, n int, copies float64) float64 {
-	list, events := podList(perGroup), podEvents(perGroup)
+func stuck(b *testing.B, impl string, delivery informer.Delivery, events []watch.Event, n int, copies float64) float64 {
+	list := podList(perGroup)
 	free, held := newCounter(tally{adds: perGroup, updates: n}), newCounter(tally{adds: perGroup, updates: n})
 	if delivery == informer.Latest && impl == native {
 		held.delivery, held.want.updates = delivery, 1+min(perGroup, n-1) // the first one, and the latest of each object
