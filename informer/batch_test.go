@@ -73,10 +73,13 @@ func (f *fed) joinsBatch(h func(Batch[*corev1.Pod]), n int, o HandlerOptions) *r
 	return r
 }
 
+// deliveries are all ways to deliver.
+var deliveries = []Delivery{Every, Latest}
+
 // eachDelivery runs a test in a bubble for each way to deliver.
 func eachDelivery(t *testing.T, test func(t *testing.T, d Delivery)) {
-	for name, delivery := range map[string]Delivery{"every": Every, "latest": Latest} {
-		t.Run(name, func(t *testing.T) {
+	for _, delivery := range deliveries {
+		t.Run(map[Delivery]string{Every: "every", Latest: "latest"}[delivery], func(t *testing.T) {
 			bubble(t, func(t *testing.T) { test(t, delivery) })
 		})
 	}

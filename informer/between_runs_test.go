@@ -16,7 +16,7 @@ import (
 // A handler that is added between the end of one Start and the next is told the state
 // by the next one.
 func TestAHandlerMayBeAddedBetweenRuns(t *testing.T) {
-	for _, delivery := range []Delivery{Every, Latest} {
+	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
 			s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 			i := New(s, Options[*corev1.Pod]{Observe: observed})

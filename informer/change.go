@@ -39,8 +39,9 @@ type Change[T any] struct {
 	New T
 	// Initial marks an Added of the initial state: the object existed before the handler.
 	Initial bool
-	// Lost marks a Deleted whose final state is unknown: a list lacked the object, or the final
-	// state could not be decoded or transformed. Old is the last known version.
+	// Lost marks a Deleted whose final state is unknown: a list lacked the object, another object
+	// was found under its name, or the final state could not be decoded or transformed. Old is the
+	// last known version.
 	Lost bool
 }
 
@@ -91,6 +92,9 @@ const (
 	// and a work queue; the work queue merges as well.
 	Latest
 )
+
+// merges reports whether the pending changes of an object become one.
+func (d Delivery) merges() bool { return d != Every }
 
 // HandlerOptions configure one handler. The zero value delivers every change, with the informer's
 // resync period.

@@ -192,7 +192,7 @@ func TestContract_D16_AHandlerThatPanicsGoesOn(t *testing.T) {
 
 func TestContract_D16_PanicsAreObserved(t *testing.T) {
 	kit.SurvivePanics(t)
-	for _, delivery := range []Delivery{Every, Latest} {
+	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
 			s, seen := newScript("10", kit.Pod("a", "1")), newEvents()
 			i := New(s, Options[*corev1.Pod]{Observe: seen.observe})

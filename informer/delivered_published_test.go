@@ -42,7 +42,7 @@ func busy(t *testing.T, h *gated, o HandlerOptions) (*script, *Informer[*corev1.
 // A handler that is never idle has been told what was published by the call, sooner or
 // later.
 func TestWaitDeliveredDoesNotWaitForIdleness(t *testing.T) {
-	for _, delivery := range []Delivery{Every, Latest} {
+	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
 			h := newGated()
 			s, i := busy(t, h, HandlerOptions{Delivery: delivery})
@@ -66,7 +66,7 @@ func TestWaitDeliveredDoesNotWaitForIdleness(t *testing.T) {
 
 // What a handler has taken together with what is waited for may keep it busy.
 func TestWaitDeliveredDoesNotWaitForTheRestOfABurst(t *testing.T) {
-	for _, delivery := range []Delivery{Every, Latest} {
+	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
 			h := newGated()
 			s, i := busy(t, h, HandlerOptions{Delivery: delivery})
@@ -88,7 +88,7 @@ func TestWaitDeliveredDoesNotWaitForTheRestOfABurst(t *testing.T) {
 
 // Nor is it kept waiting by objects that are told again.
 func TestWaitDeliveredDoesNotWaitForAResync(t *testing.T) {
-	for _, delivery := range []Delivery{Every, Latest} {
+	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
 			h := newGated()
 			s, i := busy(t, h, HandlerOptions{Delivery: delivery, Resync: time.Hour})
@@ -112,7 +112,7 @@ func TestWaitDeliveredReturnsWhereTheHandlerLeaves(t *testing.T) {
 		"ends its goroutine":          func(Registration) { runtime.Goexit() },
 		"removes itself, and ends it": func(r Registration) { r.Stop(); runtime.Goexit() },
 	} {
-		for _, delivery := range []Delivery{Every, Latest} {
+		for _, delivery := range deliveries {
 			t.Run(how, func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
 					s, gate := newScript("5", kit.Pod("a", "5")), make(chan struct{})

@@ -54,7 +54,7 @@ func TestAHandlerThatEndsItsGoroutineIsToldTheRest(t *testing.T) {
 		"always":                      {func(Change[*corev1.Pod]) bool { return true }, 9},
 	}
 	for when, moment := range moments {
-		for _, delivery := range []Delivery{Every, Latest} {
+		for _, delivery := range deliveries {
 			t.Run(when, func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
 					s, h := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3")), &exitsOn{when: moment.when}

@@ -34,7 +34,7 @@ func pass(d time.Duration) {
 }
 
 func TestTheLagIsTheAgeOfTheOldestEventThatWaits(t *testing.T) {
-	for _, delivery := range []Delivery{Every, Latest} {
+	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
 			f, h := newFed(t, Options[*corev1.Pod]{}, 1), newGated()
 			f.joins(h, HandlerOptions{Delivery: delivery})
@@ -528,12 +528,12 @@ func TestAnInformerMeasuresOnlyWhereSomebodyAsks(t *testing.T) {
 		f.apply(does(deltafifo.Modified, kit.Pod("a", "2")))
 		synctest.Wait()
 		require.Nil(t, f.measures.Load())
-		require.Nil(t, r.watch.Load())
+		require.Nil(t, r.timing.Load())
 		require.False(t, r.interest.some())
 		f.Inspector()
 		f.apply(does(deltafifo.Modified, kit.Pod("a", "3")))
 		pass(time.Minute)
-		require.NotNil(t, r.watch.Load())
+		require.NotNil(t, r.timing.Load())
 		require.False(t, r.interest.some(), "nothing is left of a burst")
 		require.EqualValues(t, 2, f.Status().Totals.Updated)
 	})

@@ -83,7 +83,7 @@ func TestBacklogOfLatestIsBounded(t *testing.T) {
 }
 
 func TestBacklogCountsWhatFollowsTheInitialState(t *testing.T) {
-	for _, delivery := range []Delivery{Every, Latest} {
+	for _, delivery := range deliveries {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFed(t, Options[*corev1.Pod]{}, 1)
 			stuck := newGated()

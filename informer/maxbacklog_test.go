@@ -15,7 +15,7 @@ import (
 // A backlog above its bound is reported once, until the handler has caught up, and
 // then anew. Nothing is dropped.
 func TestABacklogAboveItsBoundIsReportedOnce(t *testing.T) {
-	for _, delivery := range []Delivery{Every, Latest} {
+	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
 			const bound = 3
 			s, h, seen := newScript("10", kit.Pod("a", "1")), newGated(), newEvents()

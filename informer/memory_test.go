@@ -64,7 +64,7 @@ func (f *fed) settled(rs ...*registration) {
 func forget[T any](Change[T]) {}
 
 func TestALogThatAllHaveReadHoldsNoObjects(t *testing.T) {
-	for _, delivery := range []Delivery{Every, Latest} {
+	for _, delivery := range deliveries {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)
 		h := HandlerFunc[*corev1.Pod](forget[*corev1.Pod])
 		r1, r2 := f.joins(h, HandlerOptions{Delivery: delivery}), f.joins(h, HandlerOptions{})
@@ -82,7 +82,7 @@ func TestALogThatAllHaveReadHoldsNoObjects(t *testing.T) {
 }
 
 func TestAHandlerThatLeftHoldsNothing(t *testing.T) {
-	for _, delivery := range []Delivery{Every, Latest} {
+	for _, delivery := range deliveries {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)
 		h := HandlerFunc[*corev1.Pod](forget[*corev1.Pod])
 		stays, leaves := f.joins(h, HandlerOptions{}), f.joins(h, HandlerOptions{Delivery: delivery})

@@ -257,7 +257,7 @@ func (c *core) publishReplace(tx *indexer.Tx, p *part, first bool) {
 // write section.
 func (c *core) checkStoreSynced() {
 	if c.complete() && !c.isSynced() {
-		c.processor.synced()
+		c.processor.markSynced()
 		c.status.synced()
 		close(c.synced)
 	}

@@ -37,7 +37,7 @@ type sharedProcessor struct {
 	registrations []*registration
 	count         atomic.Int32 // len(registrations); written under mu
 	asleep        atomic.Int32 // number of parked registrations; written under mu
-	latest        int          // number of registrations with Latest delivery
+	merging       int          // number of registrations whose pending changes are merged
 	bounded       atomic.Int32 // number of registrations with a bound on the backlog; written under mu
 }
 
@@ -54,7 +54,7 @@ func (p *sharedProcessor) newFeed(d Delivery, atOnce int) feed {
 	if atOnce > 1 {
 		most = atOnce
 	}
-	if d == Latest {
+	if d.merges() {
 		return &latestFeed{feedBase: feedBase{log: p.log, burst: most}, merged: atOnce, stored: p.stored}
 	}
 	return &everyFeed{feedBase: feedBase{log: p.log, burst: most}}
@@ -94,12 +94,12 @@ func (p *sharedProcessor) publish() {
 	}
 }
 
-// mergeLagging merges pending events for the handlers with Latest delivery that lag too far.
+// mergeLagging merges the pending events of the handlers that lag too far, where the delivery merges.
 func (p *sharedProcessor) mergeLagging() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	if p.latest == 0 {
+	if p.merging == 0 {
 		return
 	}
 	for _, r := range p.registrations {
@@ -121,9 +121,9 @@ func (p *sharedProcessor) begin(tx *indexer.Tx) {
 	p.wakeAll()
 }
 
-// synced records the log's end as the position of the complete store. The caller is in a write
+// markSynced records the log's end as the position of the complete store. The caller is in a write
 // section.
-func (p *sharedProcessor) synced() {
+func (p *sharedProcessor) markSynced() {
 	p.syncedAt.Store(p.log.End())
 	p.wakeAll()
 }
@@ -169,8 +169,8 @@ func (p *sharedProcessor) add(tx *indexer.Tx, r *registration) {
 
 	p.registrations = append(p.registrations, r)
 	p.count.Add(1)
-	if r.options.Delivery == Latest {
-		p.latest++
+	if r.options.Delivery.merges() {
+		p.merging++
 	}
 	if r.options.MaxBacklog > 0 {
 		p.bounded.Add(1)
@@ -264,8 +264,8 @@ func (p *sharedProcessor) remove(r *registration) {
 	}
 	p.registrations = slices.Delete(p.registrations, i, i+1)
 	p.count.Add(-1)
-	if r.options.Delivery == Latest {
-		p.latest--
+	if r.options.Delivery.merges() {
+		p.merging--
 	}
 	if r.options.MaxBacklog > 0 {
 		p.bounded.Add(-1)
@@ -332,7 +332,7 @@ func (p *sharedProcessor) pass(before time.Duration) {
 	defer p.mu.Unlock()
 
 	for _, r := range p.registrations {
-		if w := r.watch.Load(); w != nil && r.delivers() {
+		if w := r.timing.Load(); w != nil && r.delivers() {
 			w.pass(before)
 		}
 	}
@@ -343,7 +343,7 @@ func (p *sharedProcessor) measure(r *registration, to *HandlerMeasures) {
 	p.mu.Lock() // holding mu keeps the log from being cleared
 	defer p.mu.Unlock()
 
-	switch w := r.watch.Load(); {
+	switch w := r.timing.Load(); {
 	case w != nil:
 		w.read(to, r.feed.only())
 	case r.delivers():

@@ -55,7 +55,7 @@ func TestAPanicCostsOneChangeOfARecreation(t *testing.T) {
 
 // D2 in the native face: through the watch, through a relist, and merged.
 func TestContract_D2_AnotherObjectUnderTheNameIsADeleteAndAnAdd(t *testing.T) {
-	for _, delivery := range []Delivery{Every, Latest} {
+	for _, delivery := range deliveries {
 		synctest.Test(t, func(t *testing.T) {
 			j := &journal{}
 			recreated(t, j, HandlerOptions{Delivery: delivery})

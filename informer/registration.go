@@ -50,7 +50,7 @@ type registration struct {
 	failures atomic.Int64  // how often the handler panicked, or ended its goroutine
 	interest interest
 	waiters  deliveryWaiters
-	watch    atomic.Pointer[stopwatch] // nil until somebody inspects the informer
+	timing   atomic.Pointer[stopwatch] // nil until somebody inspects the informer
 
 	// taken holds the events taken from the feed. It outlives a panic and the end of the run. Stop
 	// takes it away from a stuck handler.
@@ -270,10 +270,10 @@ func (r *registration) returnBatch() {
 
 // stopwatch returns the stopwatch of the handler's calls, nil while nobody inspects the informer.
 func (r *registration) stopwatch() *stopwatch {
-	clock, w := r.processor.clock.Load(), r.watch.Load()
+	clock, w := r.processor.clock.Load(), r.timing.Load()
 	if clock != nil && w == nil {
 		w = &stopwatch{clock: clock, interest: &r.interest}
-		r.watch.Store(w)
+		r.timing.Store(w)
 	}
 	return w
 }

@@ -15,7 +15,7 @@ import (
 // A handler that is removed while it is stuck in the delete of an object that was
 // recreated holds that object, and not the other one, of which it is told no more.
 func TestAHandlerRemovedInTheMidstOfARecreationHoldsItsDelete(t *testing.T) {
-	for _, delivery := range []Delivery{Every, Latest} {
+	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
 			f, h := newFed(t, Options[*corev1.Pod]{}, 1), newGated()
 			r := f.joins(h, HandlerOptions{Delivery: delivery})

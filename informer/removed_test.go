@@ -136,7 +136,7 @@ func stuckAndRemoved(t *testing.T, api, where, company string) {
 // Whatever a registration is doing when it is stopped, one more call at the most
 // is made, and the others are told everything.
 func TestHandlersStopAtAnyMoment(t *testing.T) {
-	for _, delivery := range []Delivery{Every, Latest} {
+	for _, delivery := range deliveries {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)
 		var told atomic.Int64
 		want := int64(1)

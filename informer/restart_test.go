@@ -27,7 +27,7 @@ func starts(t *testing.T, i *Informer[*corev1.Pod]) (cancel func(), wait func())
 
 // D24: handlers stay, and are told the difference only.
 func TestContract_D24_ARestartTellsTheDifference(t *testing.T) {
-	for _, delivery := range []Delivery{Every, Latest} {
+	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
 			s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
 			i, j := New(s, Options[*corev1.Pod]{Observe: observed}), &journal{}

@@ -13,7 +13,7 @@ import (
 
 // A negative period opts out of the informer's own; zero takes it over.
 func TestAHandlerOptsOutOfResyncs(t *testing.T) {
-	for _, delivery := range []Delivery{Every, Latest} {
+	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
 			s := newScript("10", kit.Pod("a", "1"))
 			i, j := runs(t, s, Options[*corev1.Pod]{Resync: time.Minute})

@@ -20,7 +20,7 @@ import (
 // Whoever asks how a handler is doing meets it at every point of its way to sleep. The
 // race detector finds who writes.
 func TestAskingDoesNotRaceWithAHandlerThatGoesToSleep(t *testing.T) {
-	for _, delivery := range []Delivery{Every, Latest} {
+	for _, delivery := range deliveries {
 		for what, ask := range map[string]func(*fed, *registration){
 			"Backlog": func(_ *fed, r *registration) { r.Backlog() },
 			"Status":  func(f *fed, _ *registration) { f.Status() }, // locks more, which hides a race

@@ -10,7 +10,7 @@ func (l *loop) noteCause(before phase, in input, a action) {
 	case in.kind == inServed:
 		l.cause = CauseServed
 	case !after.fillsStore() || before.fillsStore():
-	case before == idle:
+	case before == learning:
 		l.cause = CauseStart
 	case in.unavailable():
 		l.cause = CauseExpired

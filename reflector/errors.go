@@ -51,7 +51,7 @@ var ErrUnexpected = errors.New("not what was asked for")
 
 var (
 	// errHTML means that a proxy has sent a page, as to log in, in place of an answer.
-	errHTML = fmt.Errorf("%w: a page of HTML", ErrBadAnswer)
+	errHTML = fmt.Errorf("%w: a page of HTML (text/html): is there a proxy that asks to log in?", ErrBadAnswer)
 	// errForeign means that client-go has to decode an answer, because of its encoding or kind.
 	errForeign = errors.New("not to be decoded here")
 	// errNoKind means that an object has no kind; client-go's dynamic client fails, too.

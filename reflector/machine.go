@@ -12,7 +12,7 @@ const defaultPageSize = 500
 type phase uint8
 
 const (
-	idle             phase = iota // the source to say what it can do
+	learning         phase = iota // the source to say what it can do
 	listing                       // the first page of a list, or its first items
 	paging                        // the rest of a list of which something was written
 	openingStream                 // a stream to be accepted
@@ -160,7 +160,7 @@ type historyState uint8
 
 const (
 	known      historyState = iota // not older than the known version
-	expired                        // at "": the server does not serve the known version
+	untrusted                      // at "": the server does not serve the known version, or nothing has confirmed it
 	rolledBack                     // at "", by a list: the history went back, and a new one begins; or the objects come in another form
 )
 
@@ -257,7 +257,7 @@ type cell func(*machine, input) action
 // a history that did not go back.
 //
 //	phase            input       where                               then                                next
-//	idle             start       resumes, in the same history        resumed                             openingWatch
+//	learning         start       resumes, in the same history        resumed                             openingWatch
 //	                 start       else                                                                    relist
 //	                 silent      the source does not answer          fail                                idle
 //	                 failed      the source panics                   fail                                waitingToList
@@ -265,19 +265,19 @@ type cell func(*machine, input) action
 //	listing, paging  page        no version, but one is due          fail                                waitingToList
 //	                 page        the first, and older                report; rolledBack                  listing
 //	                 page        more, last                          begin if listing, write             paging, committingList
-//	listing          failed      expired, too large: asked for one   fail; expired                       listing
-//	                 failed      invalid: asked for the server's     fail; expired                       listing
+//	listing          failed      expired, too large: asked for one   fail; untrusted                     listing
+//	                 failed      invalid: asked for the server's     fail; untrusted                     listing
 //	                 failed      else                                fail                                waitingToList
 //	paging           items                                           write                               paging
 //	                 failed      expired, with a limit               fail                                listing, without a limit
 //	                 failed      else                                fail                                waitingToList
 //	                 broken                                          fail; listBroke                     waitingToList
 //	openingStream    opened                                          begin                               streaming
-//	openingStream,   failed      expired, too large: asked for one   fail; expired                       openingStream
+//	openingStream,   failed      expired, too large: asked for one   fail; untrusted                     openingStream
 //	 streaming       failed      busy                                fail                                waitingToList
 //	openingStream    failed      invalid                             report; streamsDisabled             listing
 //	openingStream,   failed      else                                fail; streamsDisabled               listing
-//	 streaming       silent      unconfirmed                         confirmed; expired                  relist
+//	 streaming       silent      unconfirmed                         confirmed; untrusted                relist
 //	                 silent      nothing came, and it may not stream report; streamsDisabled             listing
 //	                 silent      else                                fail; streamsDisabled               listing
 //	streaming        events      ; bookmark, not the last            active, confirmed                   streaming
@@ -294,10 +294,10 @@ type cell func(*machine, input) action
 //	                 closed      short, and brought nothing          fail                                waitingToList
 //	                 closed      short, and so was the last one                                          waitingToWatch, for one step
 //	                 closed      else                                reopened                            openingWatch
-//	openingWatch     silent      resumed                             confirmed; expired                  relist
-//	watching         silent      resumed, without a pause            confirmed; expired                  relist
+//	openingWatch     silent      resumed                             confirmed; untrusted                relist
+//	watching         silent      resumed, without a pause            confirmed; untrusted                relist
 //	                 silent      resumed                             unconfirmed; caughtUp               watching
-//	openingWatch,    silent      unconfirmed                         confirmed; expired                  relist
+//	openingWatch,    silent      unconfirmed                         confirmed; untrusted                relist
 //	 watching        silent      else                                fail; unconfirmed, unless a fake's  openingWatch
 //	                 failed      busy                                fail                                waitingToWatch
 //	                 failed      expired                             fail                                relist; waitingToList if freeRelistUsed
@@ -305,7 +305,7 @@ type cell func(*machine, input) action
 //	waitingToList    waited                                                                              relist
 //	waitingToWatch   waited                                          unconfirmed, unless resumed         openingWatch
 //	all with requests failed     missing                             fail                                absent
-//	absent           served      ; streamsDisabled no more           expired; rolledBack if moved        relist
+//	absent           served      ; streamsDisabled no more           untrusted; rolledBack if moved      relist
 //	                 withdrawn                                       begin                               withdrawing
 //	                 unknowable                                                                          waitingToList
 //	                 failed                                          fail                                waitingToList
@@ -313,7 +313,7 @@ type cell func(*machine, input) action
 //	all              sinkFailed                                      fail                                waitingToList
 //	all              stop                                                                                stopped
 var table = [phases][inputs]cell{
-	idle:             {inStart: (*machine).begin, inSilent: (*machine).startSilent, inFailed: (*machine).startFailed},
+	learning:         {inStart: (*machine).begin, inSilent: (*machine).startSilent, inFailed: (*machine).startFailed},
 	listing:          {inItems: (*machine).items, inPage: (*machine).page, inFailed: (*machine).listFailed},
 	paging:           {inItems: (*machine).items, inPage: (*machine).page, inFailed: (*machine).pageFailed, inBroken: (*machine).pageBroke},
 	openingStream:    {inOpened: (*machine).streamOpened, inSilent: (*machine).streamSilent, inFailed: (*machine).streamFailed},
@@ -445,7 +445,7 @@ func (m *machine) versionIsDue() bool {
 func (m *machine) listFailed(in input) action {
 	a := m.fail()
 	if in.unavailable() && m.request.version != "" || in.class == classInvalid && m.asksForServersVersion() {
-		m.markExpired()
+		m.markUntrusted()
 		return m.list(a)
 	}
 	return m.waitToList(a)
@@ -513,7 +513,7 @@ func (m *machine) streamFailed(in input) action {
 	a := m.fail()
 	switch {
 	case in.unavailable() && m.request.version != "":
-		m.markExpired()
+		m.markUntrusted()
 		return m.stream(a)
 	case in.class == classBusy:
 		return m.waitToList(a)
@@ -641,7 +641,7 @@ func (m *machine) await(a action) action {
 // isServed requests a full state from etcd, since a cache may have objects of a deleted definition.
 // Objects of another API version are other objects, whatever their resourceVersion.
 func (m *machine) isServed(in input) action {
-	m.markExpired()
+	m.markUntrusted()
 	if in.moved {
 		m.history.state = rolledBack
 	}
@@ -670,15 +670,15 @@ func (m *machine) confirm() {
 // distrust requests a full state at "", since nothing has confirmed the version.
 func (m *machine) distrust() action {
 	m.watch.proof = confirmed
-	m.markExpired()
+	m.markUntrusted()
 	return m.relist(action{})
 }
 
-// markExpired records that the server does not serve the known version. The machine still compares
-// other versions with it.
-func (m *machine) markExpired() {
+// markUntrusted makes the next full state be requested at "". The machine still compares other versions
+// with the known one.
+func (m *machine) markUntrusted() {
 	if m.history.state == known {
-		m.history.state = expired
+		m.history.state = untrusted
 	}
 }
 

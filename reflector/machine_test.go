@@ -30,8 +30,8 @@ type world struct {
 	requests    int
 }
 
-// idleWorld returns one whose machine has not started.
-func idleWorld(streaming Streaming, pageSize int64) world {
+// learningWorld returns one whose machine has not started.
+func learningWorld(streaming Streaming, pageSize int64) world {
 	return world{machine: machine{streaming: streaming, pageSize: pageSize}}
 }
 
@@ -43,7 +43,7 @@ func resumingWorld(streaming Streaming) world {
 }
 
 func newWorld(streaming Streaming, pageSize int64) world {
-	w := idleWorld(streaming, pageSize)
+	w := learningWorld(streaming, pageSize)
 	w.step(input{kind: inStart})
 	return w
 }
@@ -170,7 +170,7 @@ func (w *world) operation(machine, input) string {
 			return "waits or stops with something open or begun"
 		}
 	case doLearn:
-		if w.machine.phase != idle {
+		if w.machine.phase != learning {
 			return "asks the source what it can do when it was told"
 		}
 	default:
@@ -210,7 +210,7 @@ func (w *world) inputs(versions ...string) []input {
 	}
 	switch w.action.op {
 	case doLearn:
-		if w.machine.phase == idle {
+		if w.machine.phase == learning {
 			all = append(all, input{kind: inStart}, input{kind: inSilent}, input{kind: inFailed})
 		}
 	case doList, doStream, doWatch, doRead:
@@ -308,11 +308,11 @@ func TestMachineInEveryState(t *testing.T) {
 			start    world
 			versions []string // of pages
 		}{
-			"listing":                  {idleWorld(StreamingUnsupported, 0), []string{"3", "7"}},
-			"listing by pages":         {idleWorld(StreamingUnsupported, 7), []string{"3", "7"}},
-			"listing without versions": {idleWorld(StreamingUnsupported, 0), []string{"7", ""}},
-			"streaming":                {idleWorld(StreamingSupported, 0), []string{"3", "7"}},
-			"streaming, perhaps":       {idleWorld(StreamingUnknown, 0), []string{"7"}},
+			"listing":                  {learningWorld(StreamingUnsupported, 0), []string{"3", "7"}},
+			"listing by pages":         {learningWorld(StreamingUnsupported, 7), []string{"3", "7"}},
+			"listing without versions": {learningWorld(StreamingUnsupported, 0), []string{"7", ""}},
+			"streaming":                {learningWorld(StreamingSupported, 0), []string{"3", "7"}},
+			"streaming, perhaps":       {learningWorld(StreamingUnknown, 0), []string{"7"}},
 			"resuming":                 {resumingWorld(StreamingSupported), []string{"3", "7"}},
 			"resuming, by lists":       {resumingWorld(StreamingUnknown), []string{"7"}},
 		} {

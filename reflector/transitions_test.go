@@ -14,7 +14,7 @@ import (
 )
 
 var phaseNames = [phases]string{
-	"idle", "listing", "paging", "openingStream", "streaming", "committingList", "committingStream",
+	"learning", "listing", "paging", "openingStream", "streaming", "committingList", "committingStream",
 	"openingWatch", "watching", "waitingToList", "waitingToWatch", "absent", "withdrawing", "stopped",
 }
 

@@ -75,7 +75,7 @@ func TestFigures(t *testing.T) {
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.NotEmpty(t, want)
-	require.Equal(t, string(want), string(got))
+	require.Equal(t, string(want), string(got), "go test . -rewrite writes it anew")
 }
 
 // Informers with the same labels share series: sums of the counts, and the longest durations.

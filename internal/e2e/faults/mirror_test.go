@@ -33,9 +33,10 @@ type mirror[T informer.Object] struct {
 	events []informer.Event
 }
 
-// podSource is where pods come from.
+// podSource is the source that a factory makes: tidemark decodes what the server sends. The informers of
+// client-go's face beside it have their objects decoded by client-go.
 func podSource(client kubernetes.Interface) reflector.Source {
-	return reflector.From(client.CoreV1().Pods(""))
+	return reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), corev1.SchemeGroupVersion.WithResource("pods"))
 }
 
 // watchPods starts an informer of all pods that asks config for them.
