@@ -1,8 +1,8 @@
-// Package encoding says whether the stores of informers hold their objects encoded,
-// and by which codec. They do so in tests only.
+// Package encoding sets a codec for the stores of informers, which then hold their objects
+// encoded. Only tests do so.
 //
 // # Guarantees
 //
-// Nothing is encoded unless a test asks for it. A store asks once, when it is made, and
-// stays as it is.
+// Nothing is encoded unless a test asks for it. A store takes the codec when it is made, and
+// keeps it.
 package encoding

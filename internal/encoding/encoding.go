@@ -8,7 +8,7 @@ import (
 
 var used atomic.Pointer[indexer.Codec]
 
-// Codec returns the codec of a store that is made now, nil for none.
+// Codec returns the codec for new stores, nil for none.
 func Codec() indexer.Codec {
 	if c := used.Load(); c != nil {
 		return *c
@@ -16,10 +16,9 @@ func Codec() indexer.Codec {
 	return nil
 }
 
-// Use makes the stores that are made from now on use a codec, until restore is called.
-// What it makes of an object with metadata is a metav1.ObjectMetaAccessor, and tells the
-// namespace, the name, the UID and the resourceVersion: informers compare objects by
-// these, and decode none of them for that.
+// Use sets the codec for new stores, until restore is called. The codec encodes an object with
+// metadata as a metav1.ObjectMetaAccessor with namespace, name, UID and resourceVersion:
+// informers compare objects by these, without decoding them.
 func Use(c indexer.Codec) (restore func()) {
 	before := used.Swap(&c)
 	return func() { used.Store(before) }

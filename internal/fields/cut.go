@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Cut removes the fields from an object that was decoded with them: a pointer to
-// a struct with JSON names, or a map. It writes into the object.
+// Cut removes the fields from a decoded object: a pointer to a struct with JSON names, or a map.
+// It writes into the object.
 func (s *Set) Cut(obj any) {
 	if s != nil {
 		s.cut(reflect.ValueOf(obj))

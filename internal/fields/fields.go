@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// ErrRefused says that a field cannot be left out, or that a path is none.
+// ErrRefused means that a field cannot be left out, or that a path is empty.
 var ErrRefused = errors.New("this field cannot be left out")
 
-// needed are the paths that the library, or the deletion of objects, relies on.
+// needed are the paths that the library relies on, or the deletion of objects.
 var needed = []string{
 	"apiVersion", "kind", "metadata.name", "metadata.namespace", "metadata.uid", "metadata.resourceVersion",
 	"metadata.deletionTimestamp", "metadata.finalizers", "metadata.ownerReferences",
 }
 
-// Set is a tree of the fields to be left out, by their JSON names. Lists on the
-// way are passed through: "spec.containers.env" is the env of every container.
+// Set is a tree of the fields to leave out, by their JSON names. A path passes through lists:
+// "spec.containers.env" is the env of every container.
 type Set struct {
 	children map[string]*Set // a nil value: the field itself is left out
 }
 
-// Parse reads paths such as "metadata.managedFields". It returns [ErrRefused]
-// for one that is empty, or holds what must not be left out: identity, version,
-// deletionTimestamp, finalizers and ownerReferences. Without paths the set is nil.
+// Parse reads paths such as "metadata.managedFields". It returns [ErrRefused] for an empty path,
+// and for a path to or above a needed field: identity, version, deletionTimestamp, finalizers and
+// ownerReferences. Without paths the set is nil.
 func Parse(paths ...string) (*Set, error) {
 	var s *Set
 	for _, path := range paths {
@@ -67,7 +67,7 @@ func (s *Set) add(names []string) {
 	}
 }
 
-// Of returns what is left out below a field, and whether the field itself is.
+// Of returns the set below a field, and whether the field itself is left out.
 func (s *Set) Of(name string) (below *Set, leftOut bool) {
 	if s == nil {
 		return nil, false
@@ -76,10 +76,10 @@ func (s *Set) Of(name string) (below *Set, leftOut bool) {
 	return below, known && below == nil
 }
 
-// Written tells whether programs commonly write into the maps and slices of a
-// field, by its JSON name, so that they are never shared between objects: data,
-// stringData, binaryData and nodeSelector. So are all of an ObjectMeta, which
-// the decoders tell by the type or by the name "metadata".
+// Written reports whether programs commonly write into the maps and slices of a field, by its
+// JSON name: data, stringData, binaryData and nodeSelector. Decoders never share them between
+// objects, nor those of an ObjectMeta, which they recognise by its type or by the name
+// "metadata".
 func Written(name string) bool {
 	switch name {
 	case "data", "stringData", "binaryData", "nodeSelector":

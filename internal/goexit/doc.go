@@ -1,9 +1,8 @@
-// Package goexit lets work go on where a user's function ends the goroutine that
-// it is called on (runtime.Goexit), as t.FailNow of a test does.
+// Package goexit keeps work going when a user's function ends its goroutine with runtime.Goexit,
+// as a test's t.FailNow does.
 //
 // # Guarantees
 //
-// Nothing can keep a goroutine that is ending. So the work goes on on another one,
-// and there is none as long as all functions return. A panic is no business of this
-// package: it takes its course on the goroutine that it happens on.
+// Nothing can keep an ending goroutine, so the work goes on on another one. There is none as long
+// as all functions return. A panic passes through, on the goroutine that it happens on.
 package goexit

@@ -1,7 +1,7 @@
 package goexit
 
-// Apart calls f on a goroutine of its own and waits for that to end. It returns
-// false where f ended it, instead of returning.
+// Apart calls f on a goroutine of its own and waits for its end. It returns false if f ended the
+// goroutine instead of returning.
 func Apart(f func()) (returned bool) {
 	ended := make(chan struct{})
 	go func() {
@@ -18,9 +18,8 @@ func Apart(f func()) (returned bool) {
 	return returned
 }
 
-// Outlive calls work. Where work ends the goroutine instead of returning, it is
-// called again on another one, to go on from where it was, until it returns. The
-// caller's goroutine ends after that, if it was ended.
+// Outlive calls work until it returns. If work ends its goroutine, Outlive calls it again on
+// another one, to continue. If the caller's own goroutine was ended, it ends after that.
 func Outlive(work func()) {
 	returned := false
 	defer func() {

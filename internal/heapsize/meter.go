@@ -7,10 +7,10 @@ import (
 	"unsafe"
 )
 
-// mostNotes is how many blocks of a stratum are noted.
+// mostNotes is the largest number of recorded blocks of a stratum.
 const mostNotes = 1 << 14
 
-// large is the size from which on blocks are counted apart: few of them may be most of the
+// large is the size from which blocks are counted separately: few of them may be most of the
 // memory.
 const large = 2048
 
@@ -21,22 +21,22 @@ type Meter struct {
 	depth      int // of the value that is looked at, in its object
 }
 
-// mostBlocks is how many blocks of one object are looked at, and deepest how deep in it. They end
-// the walk through values that refer to each other in a circle.
+// mostBlocks and deepest bound the walk through one object. They end a walk through values in a
+// circle.
 const (
 	mostBlocks = 1 << 17
 	deepest    = 200
 )
 
-// stratum counts blocks of similar sizes. A block is noted where the lowest bits of its
-// address' hash are zero, as many as shift says.
+// stratum counts blocks of similar sizes. It records a block if the lowest shift bits of its
+// address's hash are zero.
 type stratum struct {
 	noted map[uintptr]uint32
 	sum   int64 // of the noted ones
 	shift uint
 }
 
-// Add adds an object, and all that it refers to.
+// Add adds an object, with everything that it refers to.
 func (m *Meter) Add(obj any) {
 	if obj == nil {
 		return
@@ -53,7 +53,7 @@ func (m *Meter) Text(s string) {
 
 var anyType = reflect.TypeFor[any]()
 
-// Bytes returns how many bytes of the heap have been met so far.
+// Bytes returns the estimated bytes of everything added so far.
 func (m *Meter) Bytes() int64 { return m.small.estimate() + m.big.estimate() }
 
 // block counts a block of memory, once.
@@ -97,12 +97,12 @@ func (s *stratum) note(at, size uintptr) {
 	}
 }
 
-// counts tells whether a block of an address is noted.
+// counts reports whether the block of an address is recorded.
 func (s *stratum) counts(at uintptr) bool {
 	return hash(at)&(1<<s.shift-1) == 0
 }
 
-// halve drops the half of the notes whose addresses are not to be noted any more.
+// halve makes the sample half as large, and drops the addresses outside it.
 func (s *stratum) halve() {
 	s.shift++
 	for at, size := range s.noted {
@@ -115,20 +115,20 @@ func (s *stratum) halve() {
 
 func (s *stratum) estimate() int64 { return s.sum << s.shift }
 
-// hash mixes the bits of an address, so that the lowest ones depend on all.
+// hash mixes the bits of an address: the lowest ones depend on all.
 func hash(at uintptr) uint64 {
 	high, low := bits.Mul64(uint64(at)^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
 	return high ^ low
 }
 
-// sizes are the sizes of blocks up to 1 kB that Go's allocator has. Those above are at most an
-// eighth apart, and from 32 kB on they are whole pages.
+// sizes are the block sizes of Go's allocator up to 1 kB. Larger ones are at most an eighth
+// apart, and from 32 kB on whole pages.
 var sizes = [...]uintptr{
 	8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256, 288, 320, 352, 384, 416, 448, 480, 512,
 	576, 640, 704, 768, 896, 1024,
 }
 
-// allocated is what Go's allocator takes for a block.
+// allocated returns the size of a block in Go's allocator.
 func allocated(size uintptr) uintptr {
 	const page = 8 << 10
 	if size <= sizes[len(sizes)-1] {

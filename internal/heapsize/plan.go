@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// plan says where in a value of a type there is something that lies elsewhere on the heap.
+// plan lists the places in a value of a type that refer to other memory.
 type plan struct {
 	typ   reflect.Type
 	parts []part
@@ -20,10 +20,10 @@ type part struct {
 	elem   *plan // of slices and pointers
 }
 
-// plans are those of all types that were met. It is global since types are.
+// plans holds the plans by type. It is global because types are.
 var plans sync.Map // reflect.Type -> *plan
 
-// planOf returns the plan of a type, which may not be complete yet while it is made.
+// planOf returns the plan of a type.
 func planOf(t reflect.Type) *plan {
 	if p, ok := plans.Load(t); ok {
 		return p.(*plan)
@@ -34,10 +34,10 @@ func planOf(t reflect.Type) *plan {
 	return build(t, map[reflect.Type]*plan{})
 }
 
-// building is held while plans are made, so that none is seen that is not complete.
+// building is held while plans are made, so that nobody uses an incomplete one.
 var building sync.Mutex
 
-// build makes the plan of a type and of all types in it, and stores them when the outermost
+// build makes the plans of a type and of all types in it, and stores them when the outermost one
 // is complete.
 func build(t reflect.Type, under map[reflect.Type]*plan) *plan {
 	outermost := len(under) == 0
@@ -63,12 +63,12 @@ func planIn(t reflect.Type, under map[reflect.Type]*plan) *plan {
 	return p
 }
 
-// add adds the places of a type that stands at an offset.
+// add adds the places of a type at an offset.
 //
-// Fields that are not exported are their package's own: what they point at may be global, and
-// written to whenever the package likes, as the time zone of a time or the tables of protobuf's
-// messages. A map that is written to meanwhile would end the program. Of hidden fields only texts
-// and slices of plain values count.
+// Unexported fields belong to their package: they may point at global memory that the package
+// writes into at any time, such as the time zone of a time or the tables of protobuf's messages.
+// A map written to during the walk would end the program. Of hidden fields only texts and slices
+// of plain values count.
 func (p *plan) add(offset uintptr, t reflect.Type, under map[reflect.Type]*plan, hidden bool) {
 	switch t.Kind() {
 	case reflect.Struct:
@@ -97,7 +97,7 @@ func (p *plan) add(offset uintptr, t reflect.Type, under map[reflect.Type]*plan,
 	}
 }
 
-// inside adds what a value at an address refers to.
+// inside adds the memory that a value at an address refers to.
 func (m *Meter) inside(at unsafe.Pointer, p *plan) {
 	if m.depth++; m.depth <= deepest {
 		m.parts(at, p)
@@ -131,7 +131,7 @@ func (m *Meter) parts(at unsafe.Pointer, p *plan) {
 	}
 }
 
-// header is what a slice is.
+// header is the memory layout of a slice.
 type header struct {
 	data     unsafe.Pointer
 	len, cap int
@@ -149,7 +149,7 @@ func (m *Meter) slice(place unsafe.Pointer, part *part) {
 	}
 }
 
-// mapped adds a map: its header, its groups of eight slots, and what is in them.
+// mapped adds a map: its header, its groups of eight slots, and their contents.
 func (m *Meter) mapped(place unsafe.Pointer, t reflect.Type) {
 	v := reflect.NewAt(t, place).Elem()
 	n := v.Len()
@@ -182,12 +182,13 @@ func (m *Meter) mapped(place unsafe.Pointer, t reflect.Type) {
 const (
 	// mapHeader is the size of a map's header in Go 1.24 and later.
 	mapHeader = 48
-	// tableHeader is what each table of a map with more than eight entries takes beside its groups.
+	// tableHeader is the size of each table of a map with more than eight entries, without its
+	// groups.
 	tableHeader = 40
 )
 
-// groupsOf is how many groups of eight slots a map of so many entries has: a power of two of
-// them, at most seven eighths full.
+// groupsOf returns the number of groups of eight slots of a map: a power of two, at most seven
+// eighths full.
 func groupsOf(entries int) uintptr {
 	groups := uintptr(1)
 	for entries > 8 && uintptr(entries)*8 > groups*8*7 { //nolint:gosec // a length
@@ -196,7 +197,7 @@ func groupsOf(entries int) uintptr {
 	return groups
 }
 
-// boxed adds the value in an interface. One that is no pointer lies in a block of its own.
+// boxed adds the value in an interface. A value other than a pointer has a block of its own.
 func (m *Meter) boxed(v reflect.Value) {
 	if v.IsNil() {
 		return
@@ -214,7 +215,7 @@ func (m *Meter) boxed(v reflect.Value) {
 	m.inside(data, p)
 }
 
-// direct tells whether an interface holds a value of a type itself, and not a pointer to it.
+// direct reports whether an interface holds a value of a type directly, without a pointer to it.
 func direct(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:

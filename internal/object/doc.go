@@ -1,8 +1,6 @@
-// Package object says what the packages of this module need to know of any
-// object of the API, whatever its type.
+// Package object reads the metadata of API objects of any type.
 //
 // # Guarantees
 //
-// Everything here is a function of what it is given: it keeps nothing, changes
-// nothing, and may be called by any goroutine.
+// All functions are pure: they keep and change nothing, and are safe for any goroutine.
 package object

@@ -17,7 +17,7 @@ func Meta(obj any) metav1.Object {
 	return nil
 }
 
-// Key returns the key that an object is stored under.
+// Key returns an object's key in the store.
 func Key(m metav1.Object) indexer.Key {
 	return indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}
 }

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Like returns the type of an example and, of an unstructured one, its kind: a
-// reflector checks with them what it gets. Nil is like anything.
+// Like returns the type of an example and, if it is unstructured, its kind: a reflector compares
+// the objects that it gets with them. A nil example stands for any object.
 func Like(example any) (reflect.Type, schema.GroupVersionKind) {
 	if u, ok := example.(runtime.Unstructured); ok {
 		return reflect.TypeOf(example), u.GetObjectKind().GroupVersionKind()

@@ -1,5 +1,5 @@
 package object
 
-// MaxText bounds each part of an error text that a server, or whoever named an
-// object, may have made megabytes long.
+// MaxText bounds each part of an error text that comes from a server or an object: it could be
+// megabytes long.
 const MaxText = 8192

@@ -2,8 +2,8 @@ package object
 
 import "k8s.io/apimachinery/pkg/util/resourceversion"
 
-// Older tells whether a resourceVersion is known to be below another one. It is
-// false where the two do not compare.
+// Older reports whether a resourceVersion is known to be below another one. It is false if the
+// two do not compare.
 func Older(version, than string) bool {
 	if version == than {
 		return false
@@ -12,9 +12,8 @@ func Older(version, than string) bool {
 	return err == nil && order < 0
 }
 
-// Advance moves a resourceVersion on: it returns next, unless that is empty or
-// known to be older than current. A version that does not compare is taken as it
-// comes.
+// Advance returns the next resourceVersion, or the current one if next is empty or known to be
+// older. If the two do not compare, it returns next.
 func Advance(current, next string) string {
 	if len(next) == len(current) && next > current {
 		return next // newer, if they compare

@@ -1,3 +1,3 @@
-// Package report passes errors that nobody can be returned to utilruntime.ErrorHandlers,
-// without waiting between two of them, and tells the handler that waits from the others.
+// Package report passes errors without a caller to utilruntime.ErrorHandlers, and skips the
+// handler among them that sleeps between two errors.
 package report

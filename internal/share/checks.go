@@ -2,8 +2,8 @@ package share
 
 import "slices"
 
-// maxNames is how many of the objects that share a value are named, and
-// maxChanges how many changes are remembered of values that the table dropped.
+// A change names at most maxNames of the objects that share the value. Of values that the table
+// has dropped, it keeps the last maxChanges changes.
 const (
 	maxNames   = 8
 	maxChanges = 64
@@ -15,33 +15,32 @@ type Change struct {
 	Objects []string // some of those that share the value, in the order in which they were decoded
 }
 
-// checks look for shared values that a program has changed. They exist only
-// where that is asked for, since they read what was handed out, and take time.
+// checks find the shared values that a program has changed. They are optional: they take time,
+// and read values that programs use.
 type checks struct {
 	name    func() string // of the object that is being decoded; nil where it is not known
 	dropped []Change      // values that were found changed when the table dropped them
 }
 
-// watched is what is known of a value when it comes into the table.
+// watched is the state of a value when it enters the table.
 type watched struct {
 	fingerprint uint64
 	objects     []string
 }
 
-// Watch makes the table look for changes of the values that come into it. It is
-// called before anything is decoded.
+// Watch makes the table look for changes of its values. The caller calls it before anything is
+// decoded.
 func (t *Table) Watch() {
 	if t != nil {
 		t.checks = &checks{}
 	}
 }
 
-// Watched tells whether the table looks for changes.
+// Watched reports whether the table looks for changes.
 func (t *Table) Watched() bool { return t != nil && t.checks != nil }
 
-// Name tells of which object the values are that the table is asked for next.
-// Name is called while the table is held, and only where changes are looked for.
-// The caller does not hold the table.
+// Name sets the name of the object that is decoded next. The table calls name while it is locked,
+// and only if it looks for changes. The caller has not locked the table.
 func (t *Table) Name(name func() string) {
 	if !t.Watched() {
 		return
@@ -52,10 +51,9 @@ func (t *Table) Name(name func() string) {
 	t.checks.name = name
 }
 
-// Changed returns the values that are not what they were when they came into
-// the table. It reads them: where a program writes into one at the same time,
-// this is a data race of that program's. It may be called from any goroutine
-// that does not hold the table.
+// Changed returns the values that have changed since they entered the table. It reads them: a
+// program that writes into one at the same time has a data race. Any goroutine that has not
+// locked the table may call it.
 func (t *Table) Changed() []Change {
 	if t == nil || t.checks == nil {
 		return nil
@@ -79,7 +77,7 @@ func (t *Table) change(e *entry) (Change, bool) {
 	return Change{Path: e.site.String(), Objects: slices.Clone(e.watched.objects)}, true
 }
 
-// kept notes what a value is that has come into the table.
+// kept records the state of a new value.
 func (c *checks) kept(t *Table, e *entry) {
 	if c != nil {
 		e.watched = &watched{fingerprint: t.fingerprint(e.value)}
@@ -87,7 +85,7 @@ func (c *checks) kept(t *Table, e *entry) {
 	}
 }
 
-// shared notes that another object has a value.
+// shared records that another object has got a value.
 func (c *checks) shared(e *entry) {
 	if c == nil || c.name == nil || e.watched == nil || len(e.watched.objects) == maxNames {
 		return
@@ -97,8 +95,7 @@ func (c *checks) shared(e *entry) {
 	}
 }
 
-// drop looks at a value for the last time: it leaves the table, while objects
-// still share it.
+// drop checks a value for the last time: it leaves the table, while objects still share it.
 func (c *checks) drop(t *Table, e *entry) {
 	if c == nil || len(c.dropped) == maxChanges {
 		return

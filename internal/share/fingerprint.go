@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// fingerprint hashes a value and all that it refers to.
+// fingerprint hashes a value with everything that it refers to.
 func (t *Table) fingerprint(value any) uint64 {
 	return fingerprintOf(t.seed, reflect.ValueOf(value))
 }
@@ -75,7 +75,7 @@ func (p *printer) elements(v reflect.Value) {
 	}
 }
 
-// entries hashes a map, in whatever order it comes.
+// entries hashes a map. The order of its entries does not matter.
 func (p *printer) entries(v reflect.Value) {
 	var sum uint64
 	for k, e := range v.Seq2() {

@@ -1,26 +1,24 @@
 package share
 
 const (
-	// firstWindow is the number of values after which a gauge decides for the first
-	// time. Each window is twice as long as the one before, up to lastWindow, which is
-	// long enough for the owners of a cluster to come round even where the values of
-	// one object fill many places of it.
+	// A gauge first decides after firstWindow values. Each window is twice as long as the one
+	// before, up to lastWindow. That is long enough for all workloads of a cluster to recur, even
+	// with many values an object.
 	firstWindow = 1 << 12
 	lastWindow  = 1 << 15
-	// One value in burstPart of a window is looked up in a row whatever the gauge
-	// says, and sampleBits chooses one value in 16 that always is.
+	// A closed gauge still looks up the first values of a window, one in burstPart of it, and by
+	// sampleBits one value in 16.
 	burstPart  = 16
 	sampleBits = 4
-	// worthwhile is the part of the look-ups that must meet a value again, and
-	// hopeless the part below which the shorter windows are enough to close a gauge.
+	// A gauge stays open if one look-up in worthwhile finds a value. With fewer than one in
+	// hopeless, a short window is enough to close it.
 	worthwhile = 16
 	hopeless   = 512
 )
 
-// gauge decides for one site whether looking its values up pays. It judges by
-// windows. While it is closed two samples are still looked up: a burst, which
-// meets what is frequent, and the values of some hashes, which are met again
-// however many others lie between.
+// gauge decides for one site whether look-ups pay, window by window. A closed gauge still looks
+// up two samples: a burst, which finds frequent values, and the values of some hashes, which are
+// found again however many other values lie between.
 type gauge struct {
 	passed uint32 // values of this window
 	looked uint32 // up, of these
@@ -29,7 +27,7 @@ type gauge struct {
 	closed bool
 }
 
-// open tells whether the value of a hash is to be looked up.
+// open reports whether to look up the value of a hash.
 func (g *gauge) open(hash uint64) bool {
 	if g.passed == g.window {
 		g.judge()

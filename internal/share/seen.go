@@ -7,15 +7,14 @@ const (
 	mostSeen  = 1 << 16
 )
 
-// seen remembers fingerprints of what was looked up in vain, in buckets that
-// forget the oldest. It grows while much is forgotten.
+// seen holds the fingerprints of values that were not found, in buckets that forget the oldest.
+// It grows while it forgets many.
 type seen struct {
 	buckets   [][bucket]uint32 // newest first, zero: empty; their number is a power of two
 	forgotten int              // since it grew
 }
 
-// before tells whether a hash was met before, by all appearance, and remembers
-// it.
+// before reports whether a hash has probably occurred before, and records it.
 func (s *seen) before(hash uint64) bool {
 	if s.buckets == nil {
 		s.buckets = make([][bucket]uint32, leastSeen/bucket)

@@ -2,8 +2,8 @@ package share
 
 import "sync"
 
-// Site is a place in a kind's schema at which values are shared, such as the
-// field env of a container. Values of different sites are never mixed up.
+// Site is a place in a kind's schema with shared values, such as the field env of a container.
+// Equal bytes at different sites are different values.
 type Site uint32
 
 var sites struct {
@@ -11,8 +11,8 @@ var sites struct {
 	paths []string
 }
 
-// NewSite returns a new site. Path names it in messages, such as
-// "Container.env". It may be called from any goroutine.
+// NewSite returns a new site. Its path, such as "Container.env", stands in messages. Any
+// goroutine may call it.
 func NewSite(path string) Site {
 	sites.mu.Lock()
 	defer sites.mu.Unlock()
@@ -29,11 +29,11 @@ func (s Site) String() string {
 	return sites.paths[s]
 }
 
-// gaugePage is how many gauges are made at once: the sites of one Go type lie
-// next to each other.
+// gaugePage is the number of gauges allocated at once: the sites of one Go type lie next to each
+// other.
 const gaugePage = 64
 
-// gauges holds the gauges of the sites that a table has met.
+// gauges holds a table's gauges by site.
 type gauges [][]gauge
 
 func (g *gauges) of(s Site) *gauge {

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// longestString is the longest string that is stored once: longer ones are
-	// hardly ever equal.
+	// longestString is the length of the longest shared string: longer ones are hardly ever
+	// equal.
 	longestString = 256
 	leastStrings  = 1 << 6
 	mostStrings   = 1 << 14
 )
 
-// interned is a set of strings, in buckets by hash. The newest string takes the
-// last slot of its bucket, and what is used moves ahead.
+// interned is a set of strings, in buckets by hash. A new string takes the last slot of its
+// bucket, and a used one moves ahead.
 //
 // Invariant: bytes is the sum of the lengths of all strings, and at most limit.
 type interned struct {
@@ -27,15 +27,15 @@ type interned struct {
 	replaced int // since the set grew
 }
 
-// slot is empty where its string is.
+// slot is free if its string is empty.
 type slot struct {
 	tag   uint32 // of the hash
 	s     string
 	boxed any // the string as a value, nil until somebody wants that
 }
 
-// String returns the string of these bytes, one that was returned before where
-// there is one. The site must not be one of values. The caller holds the table.
+// String returns a string of the bytes, the one returned before if there is one. The site must
+// not be used for values. The caller has locked the table.
 func (t *Table) String(site Site, b []byte) string {
 	if e := t.interned(site, b); e != nil {
 		return e.s
@@ -43,8 +43,7 @@ func (t *Table) String(site Site, b []byte) string {
 	return string(b)
 }
 
-// Boxed is String for where the string is stored as an any, which is a pointer to it:
-// that is shared too.
+// Boxed is String for a field of type any: the pointer to the string is shared too.
 func (t *Table) Boxed(site Site, b []byte) any {
 	e := t.interned(site, b)
 	if e == nil {
@@ -56,8 +55,8 @@ func (t *Table) Boxed(site Site, b []byte) any {
 	return e.boxed
 }
 
-// interned returns the slot of a string, valid until the next call, or nil where it
-// is not to be stored.
+// interned returns the slot of a string, valid until the next call, or nil if the string is not
+// stored.
 func (t *Table) interned(site Site, b []byte) *slot {
 	if t == nil || len(b) < 2 || len(b) > longestString {
 		return nil
@@ -74,8 +73,8 @@ func (t *Table) interned(site Site, b []byte) *slot {
 	return e
 }
 
-// of returns the slot of a string, stored now if it was not found, nil where there is
-// no room for it.
+// of returns the slot of a string, and stores the string if it is new. Without room it returns
+// nil.
 func (i *interned) of(h uint64, encoded []byte) (e *slot, found bool) {
 	if i.slots == nil {
 		i.slots = make([]slot, leastStrings)
@@ -97,8 +96,8 @@ func (i *interned) of(h uint64, encoded []byte) (e *slot, found bool) {
 	return e, false
 }
 
-// vacancy returns the slot of a bucket for a string of a length: the first empty one,
-// or else the last, where the limit allows it. It counts the string in.
+// vacancy returns the slot of a bucket for a new string: the first free one, or else the last. It
+// returns nil if the limit does not allow the string, and otherwise counts its length.
 func (i *interned) vacancy(b []slot, length int) *slot {
 	n := slices.IndexFunc(b, func(e slot) bool { return e.s == "" })
 	if n < 0 {
@@ -118,7 +117,7 @@ func (i *interned) bucket(h uint64) []slot {
 	return i.slots[n : n+bucket]
 }
 
-// grow doubles the slots: the strings of one bucket spread over two.
+// grow doubles the number of slots: the strings of one bucket move to two.
 func (i *interned) grow() {
 	old := i.slots
 	*i = interned{seed: i.seed, limit: i.limit, slots: make([]slot, 2*len(old))}
@@ -131,7 +130,7 @@ func (i *interned) grow() {
 	}
 }
 
-// verify panics where an invariant does not hold.
+// verify panics if an invariant is broken.
 func (i *interned) verify() {
 	total := 0
 	for n, e := range i.slots {

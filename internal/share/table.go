@@ -8,23 +8,23 @@ import (
 )
 
 const (
-	// leastSlots and mostSlots bound the table, which grows while values are
-	// turned away for want of a slot. A value may take any slot of one bucket.
+	// leastSlots and mostSlots bound the table. It grows while values find no slot. A value may
+	// take any slot of one bucket.
 	leastSlots = 1 << 5
 	mostSlots  = 1 << 14
 	bucket     = 4
 	// bytesPerSlot keeps the slots of a small table small.
 	bytesPerSlot = 128
-	// maxKey is the longest encoding that is shared, budget how many values one
-	// object can bring in, and maxHashed how many bytes are hashed for it.
+	// maxKey is the length of the longest shared encoding. One object adds at most budget values,
+	// and at most maxHashed of its bytes are hashed.
 	maxKey    = 16 << 10
 	budget    = 256
 	maxHashed = 8 << 20
-	// sweep is how many values are looked at to make room for one, and
-	// mostOfLimit how much of the table one may take.
+	// To make room for a value, at most sweep others are examined. One value may take at most a
+	// mostOfLimit-th of the table.
 	sweep       = 32
 	mostOfLimit = 8
-	// DefaultBytes bounds a table unless the user says otherwise.
+	// DefaultBytes is the default limit of a table.
 	DefaultBytes = 8 << 20
 )
 
@@ -55,8 +55,7 @@ type Table struct {
 	stats   Stats
 }
 
-// entry is a value and the bytes that it was decoded from. In an empty slot the
-// value is nil.
+// entry is a value with its encoded bytes. In an empty slot the value is nil.
 type entry struct {
 	hash  uint64
 	site  Site
@@ -68,13 +67,13 @@ type entry struct {
 	watched *watched // nil unless changes are looked for
 }
 
-// Mark is what [Table.Find] hands to [Table.Keep]. The zero Mark keeps nothing.
+// Mark carries a hash from [Table.Find] to [Table.Keep]. With the zero Mark, Keep does nothing.
 type Mark struct{ hash uint64 }
 
-// Wanted tells whether the table would keep the value that was looked up.
+// Wanted reports whether the table would keep the value.
 func (m Mark) Wanted() bool { return m.hash != 0 }
 
-// Stats tells how well sharing works.
+// Stats are the counts of a table.
 type Stats struct {
 	Found, Missed uint64 // look-ups of values
 	Values, Bytes int    // held by the table
@@ -91,7 +90,7 @@ func New(limit int) *Table {
 	return t
 }
 
-// Lock takes the table for the decoding of one object.
+// Lock locks the table for the decoding of one object.
 func (t *Table) Lock() {
 	if t == nil {
 		return
@@ -100,7 +99,7 @@ func (t *Table) Lock() {
 	t.left, t.hashed = budget, 0
 }
 
-// Unlock gives the table back.
+// Unlock unlocks the table.
 func (t *Table) Unlock() {
 	if t == nil {
 		return
@@ -112,9 +111,8 @@ func (t *Table) Unlock() {
 	t.mu.Unlock()
 }
 
-// Find returns the value that was decoded from equal bytes at a site before.
-// Without one it returns nil, and a mark that tells whether the decoded value
-// is to be handed to [Table.Keep]. The caller holds the table.
+// Find returns the value of equal bytes at a site. Without one it returns nil, and a mark for
+// [Table.Keep]. The caller has locked the table.
 func (t *Table) Find(site Site, encoded []byte) (value any, m Mark) {
 	if t == nil || t.closed || len(encoded) > maxKey || t.hashed > maxHashed {
 		return nil, Mark{}
@@ -143,9 +141,9 @@ func (t *Table) Find(site Site, encoded []byte) (value any, m Mark) {
 	return nil, Mark{h}
 }
 
-// Keep stores the value that was decoded from encoded, which it copies. Size is
-// about what the value takes in memory. The value and all that it refers to
-// must never be written again. The caller holds the table.
+// Keep stores a value with a copy of its encoded bytes. Size is about the value's size in memory.
+// Nobody may write into the value any more, nor into anything that it refers to. The caller has
+// locked the table.
 func (t *Table) Keep(m Mark, site Site, encoded []byte, value any, size int) {
 	if !m.Wanted() || t.closed || t.left == 0 {
 		return
@@ -165,8 +163,8 @@ func (t *Table) Keep(m Mark, site Site, encoded []byte, value any, size int) {
 	t.checks.kept(t, e)
 }
 
-// Close ends the sharing of values; strings, which nobody can write into, are
-// shared on. It may be called from any goroutine that does not hold the table.
+// Close ends the sharing of values. Strings are still shared, since nobody can write into them.
+// Any goroutine that has not locked the table may call it.
 func (t *Table) Close() {
 	if t == nil {
 		return
@@ -178,7 +176,7 @@ func (t *Table) Close() {
 	t.slots, t.seen, t.values, t.bytes = nil, seen{}, 0, 0
 }
 
-// Stats may be called from any goroutine that does not hold the table.
+// Stats returns the counts. Any goroutine that has not locked the table may call it.
 func (t *Table) Stats() Stats {
 	if t == nil {
 		return Stats{}
@@ -211,8 +209,8 @@ func (t *Table) entry(h uint64, site Site, encoded []byte) *entry {
 	return nil
 }
 
-// makeRoom takes values out that nobody asked for since it came by last, and
-// tells whether another of a size fits in.
+// makeRoom removes values that were not used since its last visit, and reports whether a value of
+// the size fits.
 func (t *Table) makeRoom(size int) bool {
 	for range sweep {
 		if t.bytes+size <= t.limit {
@@ -225,7 +223,7 @@ func (t *Table) makeRoom(size int) bool {
 	return t.bytes+size <= t.limit
 }
 
-// dropUnused empties a slot, unless its value was used since the last attempt.
+// dropUnused empties a slot unless its value was used since the last attempt.
 func (t *Table) dropUnused(e *entry) {
 	if e.used {
 		e.used = false
@@ -239,8 +237,7 @@ func (t *Table) dropUnused(e *entry) {
 	}
 }
 
-// vacancy returns an empty slot for a hash, or nil where all that it may take
-// are in use.
+// vacancy returns an empty slot for a hash, or nil if all slots of its bucket are in use.
 func (t *Table) vacancy(h uint64) *entry {
 	if e := t.empty(h); e != nil {
 		return e
@@ -255,8 +252,8 @@ func (t *Table) vacancy(h uint64) *entry {
 	return t.makeVacancy(t.bucket(h))
 }
 
-// makeVacancy empties a slot of a bucket whose value was not used of late. It also
-// takes the mark of use off another slot, so that a value stays only while it is used.
+// makeVacancy empties a slot of a bucket whose value was not used lately. It clears the mark of
+// use of another slot: a value stays only while it is used.
 func (t *Table) makeVacancy(b []entry) (vacant *entry) {
 	for i := range b {
 		if e := &b[(i+t.refused)%bucket]; !e.used {
@@ -283,7 +280,7 @@ func (t *Table) mayGrow() bool {
 	return len(t.slots) < mostSlots && 2*len(t.slots) <= t.limit/bytesPerSlot
 }
 
-// grow doubles the slots: the values of one bucket spread over two.
+// grow doubles the number of slots: the values of one bucket move to two.
 func (t *Table) grow() {
 	old := t.slots
 	t.slots, t.refused = make([]entry, 2*len(old)), 0
@@ -294,7 +291,7 @@ func (t *Table) grow() {
 	}
 }
 
-// verify panics where an invariant does not hold.
+// verify panics if an invariant is broken.
 func (t *Table) verify() {
 	values, bytes := 0, 0
 	for i := range t.slots {

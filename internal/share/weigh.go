@@ -2,18 +2,18 @@ package share
 
 import "unsafe"
 
-// Scale adds up what it is given, each part of it once.
+// Scale adds up the sizes of values, each part once.
 type Scale interface {
 	Add(value any)
 	Text(s string)
 }
 
-// weighedAtOnce is how many slots are looked at while nobody decodes.
+// weighedAtOnce is the number of slots weighed under one lock.
 const weighedAtOnce = 256
 
-// Weigh puts the values and strings that the table holds on a scale, of which objects may hold
-// some too, and returns how many bytes it takes beside them. It may be called from any goroutine
-// that does not hold the table, which it takes for some slots at a time.
+// Weigh puts the values and strings of the table on a scale, where objects may have put some of
+// them already. It returns the bytes of everything else in the table. Any goroutine that has not
+// locked the table may call it; Weigh locks it for some slots at a time.
 func (t *Table) Weigh(scale Scale) (bytes int64) {
 	if t == nil {
 		return 0
@@ -38,7 +38,7 @@ func (t *Table) Weigh(scale Scale) (bytes int64) {
 	return bytes + t.bare()
 }
 
-// bare is what the slots take.
+// bare returns the bytes of the slots.
 func (t *Table) bare() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -64,7 +64,7 @@ func (t *Table) valuesFrom(from int, values []any) (_ []any, keys int64, more bo
 	return values, keys, to < len(t.slots)
 }
 
-// stringsFrom appends some slots that have a string, and tells whether there are more.
+// stringsFrom appends some slots with a string, and reports whether there are more slots.
 func (t *Table) stringsFrom(from int, strings []slot) (_ []slot, more bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

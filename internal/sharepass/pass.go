@@ -14,13 +14,11 @@ type Pass struct {
 	walk  walk // used under the table's lock
 }
 
-// New returns a pass that shares the values of a table. A nil table shares
-// nothing.
+// New returns a pass with a table of values. With a nil table it shares nothing.
 func New(t *share.Table) *Pass { return &Pass{table: t} }
 
-// Share lets an object share values with those before it. It does so only if a
-// transform has returned the very pointer that it was handed: of anything else
-// it is not known whose memory it is.
+// Share makes an object share values with earlier ones. It does so only if the transform returned
+// the pointer that it got: any other object may be somebody else's memory.
 func (p *Pass) Share(decoded, result any) {
 	v := reflect.ValueOf(result)
 	if p.table == nil || v.Kind() != reflect.Pointer || v.IsNil() || decoded != result {
@@ -50,8 +48,8 @@ func (p *Pass) typed(object reflect.Value) {
 	}
 }
 
-// unstructured gives an object another root map, where it shares something:
-// somebody may be reading the one that it has.
+// unstructured gives an object a new root map if it shares something: somebody may be reading the
+// old one.
 func (p *Pass) unstructured(u *unstructured.Unstructured) {
 	w := &p.walk
 	w.object(u.Object, node{}, plain)

@@ -5,10 +5,9 @@ import (
 	"reflect"
 )
 
-// place returns what is to be put in the place of a node's value, or the zero
-// Value where it stays, and how much memory that takes which nothing else
-// refers to. Whole means that all of the result must be memory of the table's
-// or of the pass's own making, so that it may be kept.
+// place returns the replacement of a node's value, or the zero Value to leave it, and the size of
+// the memory that only the replacement refers to. With whole, the result consists of memory of
+// the table and the pass alone, so that the table may keep it.
 func (p *Pass) place(i int, whole bool) (v reflect.Value, size int) {
 	n := &p.walk.nodes[i]
 	encoded := p.walk.buf[n.start:n.end]
@@ -27,8 +26,8 @@ func (p *Pass) place(i int, whole bool) (v reflect.Value, size int) {
 	return v, size
 }
 
-// copied returns a copy of a node's value that holds what is shared of its
-// parts. Where none is, and the copy need not be whole, there is no copy.
+// copied returns a copy of a node's value with its shared parts. Without a shared part it returns
+// no copy, unless the copy must be whole.
 func (p *Pass) copied(i int, whole bool) (own reflect.Value, size int) {
 	n := &p.walk.nodes[i]
 	if whole {
@@ -49,7 +48,7 @@ func (p *Pass) copied(i int, whole bool) (own reflect.Value, size int) {
 	return own, size
 }
 
-// putInto puts a value where a node lies in its parent.
+// putInto puts a value into the place of a node in its parent.
 func (n *node) putInto(parent, v reflect.Value) {
 	switch parent.Kind() {
 	case reflect.Pointer:
@@ -61,8 +60,8 @@ func (n *node) putInto(parent, v reflect.Value) {
 	}
 }
 
-// copyOf copies what a pointer, slice or map refers to. What lies below is
-// copied where it has no nodes of its own: in the maps of typed objects.
+// copyOf copies the struct, array or map behind a reference. It copies deeper values only where
+// they have no nodes of their own: in the maps of typed objects.
 func copyOf(v reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -84,7 +83,7 @@ func copyOf(v reflect.Value) reflect.Value {
 	return c
 }
 
-// clone copies a value and all that it refers to.
+// clone copies a value with everything that it refers to.
 func clone(v reflect.Value) reflect.Value {
 	c := reflect.New(v.Type()).Elem()
 	c.Set(v)
@@ -92,8 +91,8 @@ func clone(v reflect.Value) reflect.Value {
 	return c
 }
 
-// cloneBelow replaces all that an addressable value refers to by copies. Private
-// fields, those of times and Quantities, refer to nothing that changes.
+// cloneBelow replaces everything that an addressable value refers to by copies, except private
+// fields: those of times and Quantities refer to nothing that changes.
 func cloneBelow(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Map:
@@ -119,7 +118,7 @@ func cloneBelow(v reflect.Value) {
 	}
 }
 
-// sizeOf estimates the memory that a pointer, slice or map refers to itself.
+// sizeOf estimates the size of the memory directly behind a pointer, slice or map.
 func sizeOf(v reflect.Value) int {
 	t := v.Type()
 	switch t.Kind() {

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// A form says how a leaf is encoded.
+// A form is the way a leaf is encoded.
 type form uint8
 
 const (
@@ -29,17 +29,17 @@ const (
 	formMap
 )
 
-// plan says how the values of a type are encoded: leaf by leaf, whatever structs
-// the leaves lie in. A type that is no struct is its own only leaf.
+// plan lists the leaves of a type, in which its values are encoded, through all nested structs. A
+// type other than a struct is its own only leaf.
 type plan struct {
 	leaves []leaf
-	// sealed values are neither shared nor gone into, since a copy of what they
-	// hold, such as a lock, would be another thing.
+	// sealed values are neither shared nor walked through: a copy of a lock, for instance, is
+	// another lock.
 	sealed bool
 }
 
-// leaf is a field that is no struct. It is read at its offset, since a Value of
-// each field would take most of the time of a pass, and written by its path.
+// leaf is a field of another type than a struct. It is read at its offset, because reflect's
+// Value of each field would take most of a pass's time, and written by its path.
 type leaf struct {
 	offset uintptr
 	path   []int // of indices of fields
@@ -58,7 +58,7 @@ var (
 	fieldsV1      = reflect.TypeFor[*metav1.FieldsV1]()
 )
 
-// plans holds the plan of each type that was met.
+// plans holds the plans by type.
 var plans struct {
 	mu     sync.Mutex
 	byType map[reflect.Type]*plan
@@ -74,8 +74,8 @@ func planOf(t reflect.Type) *plan {
 	return makePlan(t)
 }
 
-// makePlan is called with plans.mu held. A type may hold itself, so that its
-// plan is known before it is complete.
+// makePlan makes the plan of a type. It registers the plan before it is complete, because a type
+// may contain itself. The caller holds plans.mu.
 func makePlan(t reflect.Type) *plan {
 	if p, known := plans.byType[t]; known {
 		return p
@@ -86,8 +86,8 @@ func makePlan(t reflect.Type) *plan {
 	return p
 }
 
-// add appends the leaves of a type that lies somewhere in a struct. Owned tells
-// that it is part of an ObjectMeta.
+// add appends the leaves of a type at a place in a struct. With owned, the place is in an
+// ObjectMeta.
 func (p *plan) add(where leaf, t reflect.Type, name string, owned bool) {
 	where.typ = t
 	if t.Kind() != reflect.Struct || t == timeType || t == quantityType {
@@ -112,13 +112,13 @@ func (p *plan) add(where leaf, t reflect.Type, name string, owned bool) {
 	}
 }
 
-// field returns where a field of a struct lies that lies somewhere itself.
+// field returns the place of a struct's field.
 func (l leaf) field(f reflect.StructField) leaf {
 	return leaf{offset: l.offset + f.Offset, path: append(l.path[:len(l.path):len(l.path)], f.Index...), typ: f.Type}
 }
 
-// makeLeaf completes a leaf. Of an ObjectMeta all that refers to something is
-// left out but the way to FieldsV1.
+// makeLeaf completes a leaf. In an ObjectMeta, references are left out, except the way to
+// FieldsV1.
 func makeLeaf(l leaf, name string, owned bool) leaf {
 	l.form = formOf(l.typ)
 	switch l.form {
@@ -138,8 +138,8 @@ func makeLeaf(l leaf, name string, owned bool) leaf {
 	return l
 }
 
-// entryPlan returns the plan of an entry of the managedFields: FieldsV1 may be
-// shared, the time may not.
+// entryPlan returns the plan of an entry of managedFields: FieldsV1 may be shared, the time may
+// not.
 func entryPlan(t reflect.Type, name string) *plan {
 	p := &plan{}
 	for i := range t.NumField() {

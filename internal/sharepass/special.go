@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// time encodes a time as decoders make them: in UTC or of this machine, without
-// a monotonic reading. Of others it returns false.
+// time encodes a time as decoders make it: in UTC or local, without a monotonic reading. It
+// returns false for any other time.
 func (w *walk) time(t time.Time) bool {
 	location := byte(1)
 	switch t.Location() {
@@ -33,8 +33,8 @@ const (
 	amountValue, amountScale = 0, 1
 )
 
-// quantityKnown tells whether a Quantity has the fields that this package
-// knows. Otherwise none is shared.
+// quantityKnown reports whether a Quantity has the fields that this package knows. If not, no
+// Quantity is shared.
 var quantityKnown = knowsQuantity(quantityType)
 
 func knowsQuantity(t reflect.Type) bool {
@@ -48,9 +48,9 @@ func knowsQuantity(t reflect.Type) bool {
 		t.Field(quantityText).Type.Kind() == reflect.String && t.Field(quantityFormat).Type.Kind() == reflect.String
 }
 
-// quantity encodes a Quantity with its text, where that is there. Of one that
-// is too big or fine for an integer it returns false: its decimal number is a
-// pointer, through which methods of copies write.
+// quantity encodes a Quantity, with its text if that is cached. It returns false for one that
+// does not fit into an integer: its decimal is behind a pointer, and methods of copies write
+// through it.
 func (w *walk) quantity(q reflect.Value) bool {
 	if !q.Field(quantityDec).Field(0).IsNil() {
 		return false

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// A part says where in an object an untyped value lies.
+// A part is the place of an untyped value in an object.
 type part uint8
 
 const (
@@ -35,12 +35,11 @@ const (
 	tagNilList
 )
 
-// spot names the sites of the values of one key, and of the elements of lists
-// there.
+// spot holds the sites of a key: of its values, and of the elements of its lists.
 type spot struct{ value, element share.Site }
 
-// mostSpots bounds the keys that have sites of their own. Keys are whatever
-// objects hold, and sites are never given up.
+// mostSpots bounds the keys with sites of their own: objects may have any keys, and sites are
+// never freed.
 const mostSpots = 1 << 11
 
 var (
@@ -86,8 +85,7 @@ func spotOf(key string) spot {
 	return s
 }
 
-// value encodes an untyped value. N is the node that it becomes if it is a map
-// or a list.
+// value encodes an untyped value. A map or a list becomes the node n.
 func (w *walk) value(v any, n node, s spot, in part) (apart bool) {
 	switch x := v.(type) {
 	case nil:
@@ -115,8 +113,7 @@ func (w *walk) value(v any, n node, s spot, in part) (apart bool) {
 	return false
 }
 
-// object encodes a map. The root, which has no key and no list around it, is
-// not shared, and neither is an ObjectMeta.
+// object encodes a map. The root map is not shared, nor is an ObjectMeta.
 func (w *walk) object(m map[string]any, n node, in part) (apart bool) {
 	if m == nil {
 		w.buf = append(w.buf, tagNilMap)
@@ -145,8 +142,7 @@ func (w *walk) object(m map[string]any, n node, in part) (apart bool) {
 	return apart || n.apart
 }
 
-// field encodes an entry of a map. What is not shared is gone into only on the
-// way to FieldsV1.
+// field encodes an entry of a map. It walks into an unshared value only on the way to FieldsV1.
 func (w *walk) field(key string, v any, in part) (apart bool) {
 	if !container(v) {
 		if in == plain {

@@ -12,29 +12,28 @@ import (
 )
 
 const (
-	// maxDepth and maxEncoded bound what is looked at. Longer or deeper objects,
-	// such as one that leads to itself, stay as they are.
+	// maxDepth and maxEncoded bound a walk. A longer or deeper object, such as one in a circle,
+	// stays as it is.
 	maxDepth   = 200
 	maxNodes   = 1 << 16
 	maxEncoded = 4 << 20
-	// keptNodes and keptBytes are how much memory a pass keeps between objects.
+	// keptNodes and keptBytes bound the memory that a pass keeps between objects.
 	keptNodes = 1 << 11
 	keptBytes = 256 << 10
 )
 
-// walk encodes an object. Equal encodings at one site mean values that are
-// equal in all that a program can tell without writing into them.
+// walk encodes an object. Values with equal encodings at one site are equal for every program
+// that does not write into them.
 //
-// Each pointer, slice and map is a node. Nodes stand in the order in which they
-// are met, so that those within a node follow it.
+// Each pointer, slice and map is a node. A node stands before the nodes inside it.
 type walk struct {
 	buf    []byte
 	nodes  []node
 	depth  int
 	failed bool // the object is beyond the bounds
 
-	// inMap counts the typed maps around: what they hold cannot be replaced, and
-	// gets no nodes. noAddress: no method can write into the value.
+	// inMap counts the typed maps around the value: values in a map cannot be replaced, and get
+	// no nodes. noAddress: no method can write into the value.
 	inMap     int
 	noAddress bool
 
@@ -44,7 +43,7 @@ type walk struct {
 	spots   map[string]spot
 }
 
-// node is a reference that may be replaced.
+// node is a replaceable reference.
 type node struct {
 	site share.Site
 	path []int  // of fields, in the element of the parent
@@ -67,7 +66,7 @@ func (w *walk) reset() {
 	}
 }
 
-// begin opens a node, unless it lies in a typed map.
+// begin opens a node, except in a typed map.
 func (w *walk) begin(n node) int {
 	if w.depth++; w.depth > maxDepth || len(w.nodes) > maxNodes || len(w.buf) > maxEncoded {
 		w.failed = true
@@ -80,8 +79,7 @@ func (w *walk) begin(n node) int {
 	return len(w.nodes) - 1
 }
 
-// end closes a node. What holds something that is not to be shared is not
-// shared either.
+// end closes a node. A value around an unshared one is not shared either.
 func (w *walk) end(i int, apart bool) {
 	w.depth--
 	if i >= 0 {
@@ -90,9 +88,9 @@ func (w *walk) end(i int, apart bool) {
 	}
 }
 
-// leaves encodes a value by the plan of its type: the number of each leaf that
-// is not zero, with its content, and then a zero. It tells whether something in
-// it keeps what holds it from being shared.
+// leaves encodes a value by the plan of its type: the number and the content of each leaf that is
+// not zero, and then a zero. It reports whether something inside keeps the value around it from
+// being shared.
 func (w *walk) leaves(base unsafe.Pointer, p *plan, elem int) (apart bool) {
 	for i := range p.leaves {
 		l := &p.leaves[i]
@@ -137,7 +135,7 @@ func (w *walk) leaf(f unsafe.Pointer, l *leaf, number, elem int) (apart bool) {
 	return w.reference(reflect.NewAt(l.typ, f).Elem(), l, elem)
 }
 
-// bits returns what a number or a bool of some size is made of.
+// bits returns the bits of a number or a bool of a size.
 func bits(f unsafe.Pointer, size uintptr) uint64 {
 	switch size {
 	case 1:
@@ -163,7 +161,7 @@ func (w *walk) reference(f reflect.Value, l *leaf, elem int) (apart bool) {
 	return apart || !l.shared
 }
 
-// empty tells whether there is nothing to share.
+// empty reports whether a value is an empty slice: there is nothing to share.
 func empty(f reflect.Value) bool { return f.Kind() == reflect.Slice && f.Len() == 0 }
 
 func (w *walk) content(f reflect.Value, l *leaf) (apart bool) {
@@ -197,7 +195,7 @@ func (w *walk) string(s string) {
 	w.buf = append(w.buf, s...)
 }
 
-// entry is an entry of a typed map, and where its encoding lies.
+// entry is an entry of a typed map, with the place of its encoding.
 type entry struct {
 	key        string
 	start, end int
@@ -209,8 +207,7 @@ type mapScratch struct {
 	key, elem reflect.Value
 }
 
-// typedMap encodes the entries of a map as they come, and then puts them into
-// the order of their keys.
+// typedMap encodes the entries of a map in any order, and then sorts the encodings by key.
 func (w *walk) typedMap(f reflect.Value, l *leaf) (apart bool) {
 	w.number(f.Len())
 	s := w.takeScratch(f.Type())
@@ -237,8 +234,7 @@ func (w *walk) typedMap(f reflect.Value, l *leaf) (apart bool) {
 
 func byKey(a, b entry) int { return strings.Compare(a.key, b.key) }
 
-// sort puts entries, whose encodings begin at start, into the order of their
-// keys.
+// sort sorts entries by key. Their encodings begin at start.
 func (w *walk) sort(entries []entry, start int) {
 	slices.SortFunc(entries, byKey)
 	w.spare = append(w.spare[:0], w.buf[start:]...)
@@ -248,8 +244,8 @@ func (w *walk) sort(entries []entry, start int) {
 	}
 }
 
-// takeScratch returns what a map of a type is read with. Maps may hold maps of
-// their own type, so that there may be several.
+// takeScratch returns the scratch memory to read a map of a type. There may be several, since
+// maps may contain maps of their own type.
 func (w *walk) takeScratch(t reflect.Type) mapScratch {
 	free := w.scratch[t]
 	if len(free) == 0 {

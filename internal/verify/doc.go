@@ -1,8 +1,7 @@
-// Package verify says whether the data structures of this module shall check
-// their own invariants as they go.
+// Package verify switches on the data structures' checks of their own invariants.
 //
 // # Guarantees
 //
-// The answer never changes while a program runs. A structure that finds an
-// invariant broken panics: going on would hand out wrong data.
+// The switch never changes while a program runs. A data structure with a broken invariant panics:
+// it would return wrong data otherwise.
 package verify
