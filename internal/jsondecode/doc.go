@@ -1,11 +1,10 @@
-// Package jsondecode decodes what an API server sends as JSON: lists item by
-// item and events of a watch as they arrive, and objects, untyped and of Go
-// types.
+// Package jsondecode decodes an API server's JSON: lists item by item and events of a watch as
+// they arrive, and objects, untyped and of Go types.
 //
-// A text is checked once, from its first byte to its last, and becomes a list of
-// its values. The decoders walk that list: they build values, step over what is
-// left out or unknown, and ask a [share.Table] for what equal bytes became
-// before. So no decoder meets JSON that is not well-formed.
+// The scanner checks a text once, from the first byte to the last, and makes a list of its
+// values. The decoders walk through that list: they build values, skip unknown fields and those
+// to leave out, and look equal bytes up in a [share.Table]. No decoder sees JSON that is not
+// well-formed.
 //
 // # Guarantees
 //

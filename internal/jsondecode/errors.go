@@ -3,10 +3,9 @@ package jsondecode
 import "errors"
 
 var (
-	// ErrMalformed says that a body is no list, or no stream of events: either
-	// its bytes are no JSON, or what they say has another shape.
+	// ErrMalformed means that a body is no list, or no stream of events: it is not JSON, or has
+	// another shape.
 	ErrMalformed = errors.New("malformed JSON")
-	// ErrTooLarge says that an item, or an event, is larger than any that is
-	// decoded.
+	// ErrTooLarge means that an item or an event is above the limit.
 	ErrTooLarge = errors.New("JSON value too large")
 )

@@ -11,17 +11,16 @@ type Events struct {
 	err    error
 }
 
-// NewEvents returns a reader of the events that body holds.
+// NewEvents returns a reader of the events in a body.
 func NewEvents(body io.Reader) *Events {
 	e := &Events{stream: newStream(body)}
 	e.stream.keeps = true
 	return e
 }
 
-// Next returns the type and the object of the next event, which stays until the
-// next call, and is nil where the event has none. Whether the object is
-// well-formed, its decoder tells. Between events, io.EOF is the end. An error is
-// returned again by each call after it.
+// Next returns the type and the object of the next event. The object is valid until the next
+// call, nil if the event has none, and not checked: its decoder does that. Next returns io.EOF at
+// an end between events. After an error, it returns the same error again.
 func (e *Events) Next() (typ string, object []byte, err error) {
 	if e.err != nil {
 		return "", nil, e.err
@@ -86,7 +85,7 @@ func (e *Events) member(typ *string, object *span) error {
 	return nil
 }
 
-// span is a part of what a stream holds.
+// span is a part of a stream's buffer.
 type span struct{ start, length int }
 
 func (p span) in(s *stream) []byte {

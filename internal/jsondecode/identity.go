@@ -1,11 +1,10 @@
 package jsondecode
 
-// Identity is what an item tells of itself, as read without decoding it.
+// Identity is the name, UID and version of an item, read without decoding it.
 type Identity struct{ Name, Namespace, UID, Version string }
 
-// ReadIdentity reads an item's metadata wherever it stands, and nothing behind
-// it. It tells whether there is a metadata.name. Whether the item is well-formed
-// as a whole, its decoder tells.
+// ReadIdentity reads an item's metadata, and nothing behind it. It reports whether there is a
+// metadata.name. It does not check the whole item; the decoder does.
 func ReadIdentity(item []byte) (id Identity, ok bool) {
 	s := stream{buf: item, limit: longest}
 	if s.expect('{') != nil {
@@ -56,7 +55,7 @@ func identity(s *stream) (id Identity, ok bool) {
 	}
 }
 
-// field returns where the value of a key of the metadata goes, if anywhere.
+// field returns the destination of a key's value, or nil.
 func (id *Identity) field(key string) *string {
 	switch key {
 	case "name":

@@ -10,19 +10,19 @@ import (
 // mostMetadata bounds the metadata of a list.
 const mostMetadata = 1 << 20
 
-// Items says what a list tells of its items.
+// Items is the state of a list's "items".
 type Items uint8
 
 const (
-	// NoItems says that there is no key "items", as in a Status.
+	// NoItems: there is no key "items", as in a Status.
 	NoItems Items = iota
-	// NullItems says that "items" is null.
+	// NullItems: "items" is null.
 	NullItems
-	// SomeItems says that "items" is an array, which may be empty.
+	// SomeItems: "items" is an array, maybe an empty one.
 	SomeItems
 )
 
-// ListHead is what a list tells beside its items.
+// ListHead is a list without its items.
 type ListHead struct {
 	APIVersion, Kind   string
 	ResourceVersion    string
@@ -40,9 +40,9 @@ type List struct {
 	err    error
 }
 
-// A place says where a list is read.
+// A place is the position of the reader in a list.
 //
-//	beforeList -> inList <-> inItems; inList -> behindList
+// beforeList -> inList <-> inItems; inList -> behindList
 type place uint8
 
 const (
@@ -52,17 +52,16 @@ const (
 	behindList
 )
 
-// NewList returns a reader of the list that body holds.
+// NewList returns a reader of the list in a body.
 func NewList(body io.Reader) *List { return &List{stream: newStream(body)} }
 
-// Head returns what was read of the list's head: all of it once Next has
-// returned io.EOF, and before that what stands before the items.
+// Head returns the list's head as far as it was read: the part before the items, and all of it
+// once Next has returned io.EOF.
 func (l *List) Head() ListHead { return l.head }
 
-// Next returns the bytes of the next item, which stay until the next call. The
-// item ends where its brackets do; whether it is well-formed, its decoder tells.
-// Behind the list, the body must hold nothing but spaces: then Next returns
-// io.EOF. An error is returned again by each call after it.
+// Next returns the bytes of the next item, valid until the next call. It finds the item's end by
+// the brackets, and does not check the item: its decoder does that. Next returns io.EOF behind
+// the list, if only spaces follow. After an error, it returns the same error again.
 func (l *List) Next() (item []byte, err error) {
 	if l.err != nil {
 		return nil, l.err

@@ -8,32 +8,31 @@ import (
 )
 
 const (
-	// mostPaths bounds the paths that a decoder remembers, and mostChildren
-	// those below one path: what has more is a map with keys of its own, such
-	// as labels.
+	// mostPaths bounds the paths of a decoder, and mostChildren the paths below one path: an
+	// object with more keys is a map, such as labels.
 	mostPaths    = 2048
 	mostChildren = 64
 	// mostSites bounds the sites of paths in the whole process.
 	mostSites = 1 << 14
-	// longestPath is the longest one that is remembered.
+	// longestPath is the length of the longest path that a decoder keeps.
 	longestPath = 512
-	// longestLast is the longest string that a path remembers.
+	// longestLast is the length of the longest string that a path keeps.
 	longestLast = 64
 )
 
-// A guard says whether what stands at a path may be shared.
+// A guard says whether the values at a path may be shared.
 type guard uint8
 
 const (
-	// free: it may be, unless something in it is guarded.
+	// free: they may be shared, unless something inside is guarded.
 	free guard = iota
-	// metadata: it is the value of a key "metadata", of which only managedFields may be shared.
+	// metadata: the value of a key "metadata". Only its managedFields may be shared.
 	metadata
 	// guarded: programs write into it.
 	guarded
 )
 
-// below returns the guard of what stands at a key.
+// below returns the guard of the values at a key.
 func (g guard) below(key string) guard {
 	switch {
 	case g == free && key == "metadata":
@@ -44,10 +43,10 @@ func (g guard) below(key string) guard {
 	return guarded
 }
 
-// path is a place in the objects of one kind, such as spec.containers[].env: the
-// keys on the way to a value. What a decoder knows of a key, it finds here.
+// path is a place in the objects of one kind, such as spec.containers[].env: the keys on the way
+// to a value. It holds everything that a decoder knows of a key.
 //
-// Invariant: what stands at a path, and in it, is decoded alike in every object.
+// Invariant: values at one path are decoded in the same way in every object.
 type path struct {
 	name   string // the key
 	full   string // all keys on the way
@@ -67,7 +66,7 @@ type path struct {
 	last any // the last string here, as it was handed out
 }
 
-// A use says what can be done with the site of a path.
+// A use is the state of a path's site.
 type use uint8
 
 const (
@@ -76,7 +75,7 @@ const (
 	siteless // there were too many
 )
 
-// paths is what a decoder remembers of the keys that it met.
+// paths holds the paths of a decoder.
 type paths struct {
 	root   *path
 	count  int
@@ -91,7 +90,7 @@ func newPaths(drop *fields.Set) *paths {
 	return p
 }
 
-// child returns the path of a key, and the key as a string that stays.
+// child returns the path of a key, and the key as a permanent string.
 func (p *paths) child(n *path, key []byte, table *share.Table) (child *path, name string) {
 	if c := n.children[string(key)]; c != nil {
 		return c, c.name
@@ -108,12 +107,12 @@ func (p *paths) child(n *path, key []byte, table *share.Table) (child *path, nam
 	return c, c.name
 }
 
-// full tells whether no path longer by so many bytes is made any more below n.
+// full reports whether no more path is made below n that is longer by so many bytes.
 func (p *paths) full(n *path, more int) bool {
 	return n.beyond || p.count >= mostPaths || len(n.full)+more > longestPath
 }
 
-// stranger returns a path for a key for which none is made.
+// stranger returns the path for a key without a path of its own.
 func (p *paths) stranger(n *path, name string) (*path, string) {
 	if n.drop == nil {
 		return p.others[n.guard.below(name)], name
@@ -155,8 +154,8 @@ func (p *paths) of(n *path) *path {
 	return e
 }
 
-// siteOf returns the site of a path, and whether it has one. The path gets it
-// when it is met a second time, so that keys which never come again use none up.
+// siteOf returns the site of a path, and whether it has one. A path gets its site when it occurs
+// the second time, so that a key that occurs once uses no site.
 func (n *path) siteOf() (share.Site, bool) {
 	if n.use == unknown {
 		if !n.met {
@@ -168,8 +167,8 @@ func (n *path) siteOf() (share.Site, bool) {
 	return n.site, n.use == sited
 }
 
-// sites are those of paths in objects of any kind: decoders come and go, while
-// a site stays as long as the process.
+// sites holds the sites of the paths of all kinds: a decoder may end, a site stays as long as the
+// process.
 var sites struct {
 	mu     sync.Mutex
 	byPath map[string]share.Site

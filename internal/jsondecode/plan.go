@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// A form says how values of a Go type are decoded.
+// A form selects the code that decodes values of a Go type.
 type form uint8
 
 const (
@@ -40,8 +40,7 @@ const (
 	formIntOrString             // is intstr.IntOrString
 )
 
-// plan says how values of one Go type are decoded. It never changes once it is
-// complete.
+// plan describes the decoding of values of one Go type. A complete plan never changes.
 type plan struct {
 	typ     reflect.Type
 	form    form
@@ -53,7 +52,7 @@ type plan struct {
 	shared  bool // nothing in a value is mutable, so that it may be shared
 }
 
-// field is a field of a struct, or of one that is embedded in it.
+// field is a field of a struct, or of a struct embedded in it.
 type field struct {
 	name    string
 	index   []int
@@ -70,8 +69,8 @@ var (
 	quantity        = reflect.TypeFor[resource.Quantity]()
 )
 
-// wellKnown are the types whose UnmarshalJSON is not called, or whose values no
-// getter writes into.
+// wellKnown are the types that this package decodes without their UnmarshalJSON, or whose getters
+// do not write.
 var wellKnown = map[reflect.Type]form{
 	reflect.TypeFor[metav1.Time]():          formTime,
 	quantity:                                formQuantity,
@@ -82,13 +81,13 @@ var wellKnown = map[reflect.Type]form{
 	fieldsV1:                                formUnmarshaler,
 }
 
-// plans holds the plans that were made, which are the same for all decoders.
+// plans holds the plans by type, for all decoders.
 var plans struct {
 	mu     sync.Mutex
 	byType map[reflect.Type]*plan
 }
 
-// planOf returns the plan of a type, which is complete.
+// planOf returns the complete plan of a type.
 func planOf(t reflect.Type) *plan {
 	plans.mu.Lock()
 	defer plans.mu.Unlock()
@@ -108,9 +107,8 @@ func planOf(t reflect.Type) *plan {
 	return p
 }
 
-// holdsMutable tells whether a value itself, without what it points to, has a
-// part that programs or getters write into. What it points to is looked at when
-// it is decoded, since most of it is absent.
+// holdsMutable reports whether programs or getters write into a part of the value itself. The
+// memory behind its pointers is judged when it is decoded, since most pointers are nil.
 func (p *plan) holdsMutable() bool {
 	if p.form == formStruct && slices.ContainsFunc(p.fields, func(f field) bool { return f.guarded || f.plan.holdsMutable() }) {
 		return true
@@ -118,7 +116,7 @@ func (p *plan) holdsMutable() bool {
 	return p.mutable || p.form == formOdd
 }
 
-// planner makes the plans of a type and of all that it holds.
+// planner makes the plans of a type and of all types in it.
 type planner struct{ made map[reflect.Type]*plan }
 
 func (m *planner) plan(t reflect.Type) *plan {
@@ -204,9 +202,9 @@ func (m *planner) container(p *plan) {
 	p.site = share.NewSite(t.String() + "[]")
 }
 
-// structure plans the fields of a struct and of those embedded in it, by the
-// rules of encoding/json where these are simple: the one that is embedded less
-// deep counts. Where they are not, the struct is odd.
+// structure plans the fields of a struct and of the structs embedded in it, by the simple rules
+// of encoding/json: of two fields with one name, the one embedded less deep counts. A struct that
+// needs the other rules is odd.
 func (m *planner) structure(p *plan) {
 	p.byName = make(map[string]int)
 	for current := []reflect.StructField{{Type: p.typ}}; len(current) > 0; {
@@ -227,13 +225,13 @@ func (m *planner) structure(p *plan) {
 	}
 }
 
-// embeds tells whether the fields of a field count as those of its struct.
+// embeds reports whether the fields of a field count as fields of its struct.
 func embeds(f reflect.StructField) bool {
 	tag := f.Tag.Get("json")
 	return f.Anonymous && f.IsExported() && f.Type.Kind() == reflect.Struct && (tag == "" || tag[0] == ',')
 }
 
-// field plans a field. Names are those of the fields embedded as deep as it.
+// field plans a field. Names holds the names of the fields at its depth.
 func (m *planner) field(p *plan, f reflect.StructField, names map[string]bool) {
 	tag := f.Tag.Get("json")
 	name, options, _ := strings.Cut(tag, ",")
@@ -266,7 +264,7 @@ func (m *planner) field(p *plan, f reflect.StructField, names map[string]bool) {
 	})
 }
 
-// within tells whether a field stands in an embedded struct of a type.
+// within reports whether a field stands in an embedded struct of a type.
 func within(t reflect.Type, index []int, embedded reflect.Type) bool {
 	for _, i := range index[:len(index)-1] {
 		if t = t.Field(i).Type; t == embedded {
@@ -276,7 +274,7 @@ func within(t reflect.Type, index []int, embedded reflect.Type) bool {
 	return t == embedded
 }
 
-// odd tells whether a name of a field may be none for encoding/json.
+// odd reports whether encoding/json may ignore the name of a field.
 func odd(r rune) bool {
 	plain := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("$-_./:@", r)
 	return !plain

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// A kind says what a value is, as far as its bytes tell.
+// A kind is the JSON type of a value.
 type kind uint8
 
 const (
@@ -22,11 +22,11 @@ const (
 )
 
 const (
-	// deepest is how deep values may nest, as in encoding/json.
+	// deepest is the deepest nesting of values, as in encoding/json.
 	deepest = 10000
-	// longest bounds a text, so that places in it fit a token.
+	// longest bounds a text, so that a place in it fits into a token.
 	longest = 1 << 30
-	// spare bounds the tokens, and the bytes of a string, that are kept for the next text.
+	// spare bounds the memory for tokens and strings that is kept for the next text.
 	spare = 1 << 13
 )
 
@@ -38,15 +38,14 @@ type token struct {
 	kind       kind
 }
 
-// many is what stands in a token for a number that does not fit.
+// many stands in a token for a number that does not fit.
 const many = 1<<16 - 1
 
-// text is a JSON text that has been checked, as the list of its values in the
-// order in which they begin: an object is followed by the key and the value of
-// each member, an array by its elements.
+// text is a checked JSON text, as the list of its values in the order of their beginnings: an
+// object is followed by the key and the value of each member, an array by its elements.
 //
-// Who walks the list can step over a value, and takes no value apart that is
-// not well-formed: the checks stand here alone.
+// A decoder that walks the list can step over a value, and needs no checks of the syntax: all of
+// them are here.
 type text struct {
 	data   []byte
 	pos    int // while scanning
@@ -54,7 +53,7 @@ type text struct {
 	plain  []byte // what the last string with escapes says
 }
 
-// scan takes a text and tells whether it is one well-formed JSON value.
+// scan scans a text and reports whether it is one well-formed JSON value.
 func (t *text) scan(data []byte) bool {
 	t.data, t.pos, t.tokens = data, 0, t.tokens[:0]
 	if len(data) > longest || !t.value(0) {
@@ -81,7 +80,7 @@ func (t *text) raw(i uint32) []byte {
 	return t.data[from:to:to]
 }
 
-// says returns what a string says, until the next call.
+// says returns the content of a string, valid until the next call.
 func (t *text) says(i uint32) []byte {
 	raw := t.raw(i)
 	raw = raw[1 : len(raw)-1]
@@ -92,7 +91,7 @@ func (t *text) says(i uint32) []byte {
 	return t.plain
 }
 
-// count returns how many members an object has, or how many elements an array.
+// count returns the number of an object's members, or an array's elements.
 func (t *text) count(i uint32) int {
 	self := t.tokens[i]
 	if self.few < many {
@@ -120,7 +119,7 @@ func (t *text) peek() byte {
 	return 0
 }
 
-// at tells whether a byte comes next, and steps over it.
+// at reports whether a byte comes next, and steps over it.
 func (t *text) at(c byte) bool {
 	if t.pos < len(t.data) && t.data[t.pos] == c {
 		t.pos++
@@ -154,7 +153,7 @@ func (t *text) scalar(start int, k kind) bool {
 	return true
 }
 
-// open adds a value that others are in, and close says where it ends.
+// open adds an object or an array, and close sets its end.
 func (t *text) open(k kind) (self int) {
 	t.tokens = append(t.tokens, token{start: uint32(t.pos), kind: k}) //nolint:gosec // see scalar
 	t.pos++
@@ -251,7 +250,7 @@ func (t *text) number() bool {
 	return t.scalar(start, k)
 }
 
-// digits steps over digits, of which there must be one.
+// digits steps over one digit or more.
 func (t *text) digits() bool {
 	start := t.pos
 	for t.pos < len(t.data) && t.data[t.pos]-'0' <= 9 {
@@ -270,8 +269,7 @@ func (t *text) string() bool {
 	return t.scalar(start, k)
 }
 
-// stringEnd returns the place behind the string that begins at start, or -1
-// where there is no well-formed one.
+// stringEnd returns the place behind the string at start, or -1 if the string is not well-formed.
 func stringEnd(data []byte, start int) (end int, k kind) {
 	k = kindString
 	ascii := true
@@ -307,11 +305,10 @@ func stringEnd(data []byte, start int) (end int, k kind) {
 // eachByte times a byte is a word of eight of them.
 const eachByte = 0x0101010101010101
 
-// plainEnd returns the place of the first byte from i on that needs a look: a
-// quote, a backslash, a control character, or what is not ASCII. It looks at
-// eight bytes at once: b-1 borrows from the highest bit where b is zero, and
-// b-0x20 where b is less than that. What stands behind the first such byte may
-// be wrong, and is not used.
+// plainEnd returns the place of the first special byte from i on: a quote, a backslash, a control
+// character, or a byte outside ASCII. It tests eight bytes at once: b-1 borrows from the highest
+// bit if b is zero, and b-0x20 if b is less than that. The bits behind the first special byte may
+// be wrong, and are not used.
 func plainEnd(data []byte, i int) int {
 	for ; i+8 <= len(data); i += 8 {
 		w := binary.LittleEndian.Uint64(data[i:])

@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	// leastBuffer and spareBuffer bound the buffer while values are small.
+	// leastBuffer and spareBuffer bound the size of the buffer for small values.
 	leastBuffer = 4 << 10
 	spareBuffer = 256 << 10
-	// fewBytes is how much of a large buffer is left when it is given up.
+	// fewBytes is the largest unread rest with which a large buffer is given up.
 	fewBytes = 16 << 10
 )
 
-// stream reads JSON as it arrives. It holds the bytes from the place that it
-// was last told to hold, and what was read ahead.
+// stream reads JSON as it arrives. It holds the bytes from the last call of hold on, including
+// those read ahead.
 type stream struct {
 	body  io.Reader // nil: buf is all there is
 	buf   []byte
@@ -29,11 +29,10 @@ type stream struct {
 
 func newStream(body io.Reader) stream { return stream{body: body, limit: longest} }
 
-// hold lets go of what came before.
+// hold releases the bytes before the present place.
 func (s *stream) hold() { s.held = s.pos }
 
-// fill reads at least one more byte. Places in buf change, but for their
-// distance from held.
+// fill reads at least one more byte. Places in buf may move, together with held.
 func (s *stream) fill() error {
 	if s.pos-s.held > s.limit || len(s.buf)-s.held > s.limit {
 		return s.tooLarge()
@@ -60,7 +59,7 @@ func (s *stream) tooLarge() error {
 	return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, s.limit)
 }
 
-// room makes room behind what was read.
+// room makes room behind the bytes read.
 func (s *stream) room() {
 	left, all := len(s.buf)-s.held, cap(s.buf)
 	switch {
@@ -80,7 +79,7 @@ func (s *stream) move(to []byte) {
 	s.buf, s.pos, s.held = to[:n], s.pos-s.held, 0
 }
 
-// peek returns the next byte that is no space.
+// peek returns the next byte after spaces.
 func (s *stream) peek() (byte, error) {
 	for {
 		for ; s.pos < len(s.buf); s.pos++ {
@@ -94,13 +93,13 @@ func (s *stream) peek() (byte, error) {
 	}
 }
 
-// within is peek where the body must not end.
+// within is peek inside of a value, where the body must not end.
 func (s *stream) within() (byte, error) {
 	c, err := s.peek()
 	return c, cut(err)
 }
 
-// cut turns the end of the body in the midst of a value into an error.
+// cut turns an end of the body within a value into an error.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -120,8 +119,8 @@ func (s *stream) expect(want byte) error {
 	return nil
 }
 
-// another tells whether an object or an array goes on. Begun is whether a
-// member of it was read, and last the bracket that ends it.
+// another reports whether an object or an array goes on. With begun, a member has been read; last
+// is the closing bracket.
 func (s *stream) another(begun bool, last byte) (bool, error) {
 	c, err := s.within()
 	if err != nil {
@@ -140,8 +139,7 @@ func (s *stream) another(begun bool, last byte) (bool, error) {
 	return false, fmt.Errorf("%w: %q behind a value", ErrMalformed, c)
 }
 
-// key reads a key and the colon behind it. It returns the key where it is one
-// that this package reads, and nothing for all others.
+// key reads a key and the colon behind it. It returns a known key, and "" for any other.
 func (s *stream) key() (string, error) {
 	if c, err := s.within(); err != nil {
 		return "", err
@@ -159,8 +157,7 @@ func (s *stream) key() (string, error) {
 	return key, s.expect(':')
 }
 
-// known returns the key that a string is, or nothing where nobody asks for it,
-// and whether the string is well-formed.
+// known returns the known key that equals a string, or "", and whether the string is well-formed.
 func known(raw []byte) (key string, ok bool) {
 	end, k := stringEnd(raw, 0)
 	if end != len(raw) {
@@ -178,7 +175,7 @@ func known(raw []byte) (key string, ok bool) {
 	return "", true
 }
 
-// unquote returns what a string says, and whether it is one.
+// unquote returns the content of a string, and whether it is one.
 func unquote(raw []byte) (string, bool) {
 	if len(raw) == 0 || raw[0] != '"' {
 		return "", false
@@ -193,9 +190,9 @@ func unquote(raw []byte) (string, bool) {
 	return string(appendUnquoted(nil, raw[1:end-1])), true
 }
 
-// value reads a value of any size up to the limit. It finds the end by quotes
-// and brackets; whether all between is well-formed, its decoder tells. The bytes
-// stay until hold is called and more is read.
+// value reads a value of any size up to the limit. It finds the end by quotes and brackets, and
+// does not check the value: its decoder does that. The bytes are valid until hold is called and
+// more is read.
 func (s *stream) value() ([]byte, error) {
 	if _, err := s.within(); err != nil {
 		return nil, err
@@ -275,7 +272,7 @@ type finder struct {
 	where where
 }
 
-// A where says what a finder is in.
+// A where is the state of a finder.
 type where uint8
 
 const (
@@ -287,8 +284,7 @@ const (
 
 func (f *finder) scalar() bool { return f.where == inScalar }
 
-// find returns the length of the value that b begins with. B is what has
-// arrived of it, and longer each time.
+// find returns the length of the value at the beginning of b. With each call, b is longer.
 func (f *finder) find(b []byte) (n int, found bool) {
 	if f.where == nowhere {
 		f.begin(b[0])
@@ -324,7 +320,7 @@ func (f *finder) begin(c byte) {
 	}
 }
 
-// inString looks for the end of a string and tells whether it is there.
+// inString looks for the end of a string, and reports whether it found it.
 func (f *finder) inString(b []byte) bool {
 	for f.at < len(b) {
 		f.at = plainEnd(b, f.at)
@@ -345,8 +341,8 @@ func (f *finder) inString(b []byte) bool {
 	return false
 }
 
-// inBrackets looks for the end of the outermost object or array and tells
-// whether it is there. It stops where a string begins.
+// inBrackets looks for the end of the outermost object or array, and reports whether it found it.
+// It stops at the beginning of a string.
 func (f *finder) inBrackets(b []byte) bool {
 	for f.at < len(b) {
 		c := b[f.at]

@@ -18,8 +18,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// Typed decodes objects of one Go type as typed clients do. It may be used by
-// any number of goroutines, one at a time.
+// Typed decodes objects of one Go type as typed clients do. Goroutines may use it in turns.
 type Typed struct {
 	options Options
 	plan    *plan
@@ -33,15 +32,15 @@ type Typed struct {
 	size    int  // of what was made of the object
 }
 
-// NewTyped returns a decoder that makes objects of a struct type.
+// NewTyped returns a decoder of objects of a struct type.
 func NewTyped(object reflect.Type, o Options) *Typed {
 	return &Typed{options: o, plan: planOf(object)}
 }
 
-// Redone returns how many objects were left to apimachinery's decoder.
+// Redone returns the number of objects left to apimachinery's decoder.
 func (d *Typed) Redone() uint64 { return d.redone.Load() }
 
-// Decode returns a pointer to the object that data holds. Data is not kept.
+// Decode returns a pointer to the object in data. It keeps no part of data.
 func (d *Typed) Decode(data []byte) (any, error) {
 	if v, ok := d.object(data); ok {
 		return v, nil
@@ -55,7 +54,7 @@ func (d *Typed) Decode(data []byte) (any, error) {
 	return v.Interface(), nil
 }
 
-// object decodes what is common. It tells whether it could.
+// object decodes an object without oddities. It reports whether it could.
 func (d *Typed) object(data []byte) (object any, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -73,8 +72,8 @@ func (d *Typed) object(data []byte) (object any, ok bool) {
 	return v.Interface(), ok
 }
 
-// value decodes one value into v, which is zero. Site is where it stands, and
-// drop what is left out of it. It tells whether it could.
+// value decodes one value into v, which is zero. Site is its place, and drop the fields to leave
+// out. It reports whether it could.
 func (d *Typed) value(p *plan, v reflect.Value, i uint32, site share.Site, drop *fields.Set) bool {
 	t := d.text.tokens[i]
 	if t.kind == kindNull && p.form != formUnmarshaler && p.form != formIntOrString {
@@ -139,8 +138,8 @@ func (d *Typed) scalar(p *plan, v reflect.Value, i uint32) bool {
 	return false
 }
 
-// structure decodes an object into a struct. It cannot where a field comes
-// twice: the second value would go into what the first one left.
+// structure decodes an object into a struct. It cannot if a field occurs twice: the second value
+// would be merged into the first one.
 func (d *Typed) structure(p *plan, v reflect.Value, self uint32, drop *fields.Set) bool {
 	var met [4]uint64
 	if len(p.fields) > 64*len(met) {
@@ -166,8 +165,8 @@ func (d *Typed) structure(p *plan, v reflect.Value, self uint32, drop *fields.Se
 	return true
 }
 
-// find returns the place of the field with a name, which is likely one of those
-// that come next: servers write fields in their order.
+// find returns the place of the field with a name. It tries the next ones first: servers write
+// fields in their order.
 func (p *plan) find(name []byte, likely int) (at int, known bool) {
 	for at := likely; at < min(likely+3, len(p.fields)); at++ {
 		if p.fields[at].name == string(name) {
@@ -196,7 +195,7 @@ func (d *Typed) string(i uint32, site share.Site) string {
 	return d.options.Table.String(site, s)
 }
 
-// container decodes what may be shared, unless an equal one is there.
+// container decodes a shareable value, unless the table has an equal one.
 func (d *Typed) container(p *plan, v reflect.Value, i uint32, site share.Site, drop *fields.Set) bool {
 	if !p.shared {
 		d.mutable = true
@@ -219,8 +218,7 @@ func (d *Typed) container(p *plan, v reflect.Value, i uint32, site share.Site, d
 	return d.keep(p, v, i, site, mark)
 }
 
-// keep decodes a value and gives it to the table, unless something in it turns
-// out to be mutable.
+// keep decodes a value and gives it to the table, unless a part of it turns out to be mutable.
 func (d *Typed) keep(p *plan, v reflect.Value, i uint32, site share.Site, mark share.Mark) bool {
 	size, mutable := d.size, d.mutable
 	d.mutable = false
@@ -251,8 +249,8 @@ func (d *Typed) build(p *plan, v reflect.Value, i uint32, site share.Site, drop 
 	return false
 }
 
-// within is the site of what stands in a container: strings share that of the
-// container, since a string is a string everywhere.
+// within returns the site of values in a container. Strings have the container's own site, since
+// a string is the same everywhere.
 func (p *plan) within(site share.Site) share.Site {
 	if p.elem.form == formString {
 		return site
@@ -375,7 +373,7 @@ func (d *Typed) intOrString(v *intstr.IntOrString, i uint32) bool {
 	return v.UnmarshalJSON(d.text.raw(i)) == nil
 }
 
-// any decodes what stands in an interface, which is never shared.
+// any decodes the value of an interface. It is never shared.
 func (d *Typed) any(v reflect.Value, i uint32, drop *fields.Set) bool {
 	var value any
 	if utiljson.Unmarshal(d.text.raw(i), &value) != nil {
@@ -388,7 +386,7 @@ func (d *Typed) any(v reflect.Value, i uint32, drop *fields.Set) bool {
 	return true
 }
 
-// prune takes out of a value what is left out.
+// prune removes the fields to leave out from a value.
 func (p *plan) prune(v reflect.Value, drop *fields.Set) {
 	if drop == nil {
 		return

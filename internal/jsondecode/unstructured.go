@@ -11,20 +11,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// Options say what a decoder shares and leaves out. The zero Options share
-// nothing but keys, and leave nothing out.
+// Options configure a decoder. With the zero Options it shares only keys, and leaves nothing out.
 type Options struct {
-	// Table stores equal strings once, and equal values. Without it nothing
-	// that a decoder makes is used for two objects, but the names of keys.
+	// Table stores equal strings and values once. Without it, objects share only the names of
+	// keys.
 	Table *share.Table
-	// Values makes nested objects and arrays be shared, where that is safe.
+	// Values asks for nested objects and arrays to be shared, if that is safe.
 	Values bool
 	// Drop holds the fields that are left out.
 	Drop *fields.Set
 }
 
-// Unstructured decodes objects of one kind as the dynamic client does. It may
-// be used by any number of goroutines, one at a time.
+// Unstructured decodes objects of one kind as the dynamic client does. Goroutines may use it in
+// turns.
 type Unstructured struct {
 	options Options
 	redone  atomic.Uint64
@@ -40,10 +39,10 @@ func NewUnstructured(o Options) *Unstructured {
 	return &Unstructured{options: o, paths: newPaths(o.Drop)}
 }
 
-// Redone returns how many objects were left to apimachinery's decoder.
+// Redone returns the number of objects left to apimachinery's decoder.
 func (d *Unstructured) Redone() uint64 { return d.redone.Load() }
 
-// Decode returns the object that data holds. Data is not kept.
+// Decode returns the object in data. It keeps no part of data.
 func (d *Unstructured) Decode(data []byte) (map[string]any, error) {
 	if m, ok := d.object(data); ok {
 		return m, nil
@@ -57,7 +56,7 @@ func (d *Unstructured) Decode(data []byte) (map[string]any, error) {
 	return m, nil
 }
 
-// object decodes what is common. It tells whether it could.
+// object decodes an object without oddities. It reports whether it could.
 func (d *Unstructured) object(data []byte) (m map[string]any, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -74,10 +73,10 @@ func (d *Unstructured) object(data []byte) (m map[string]any, ok bool) {
 	return m, ok
 }
 
-// A verdict says whether a value that was decoded may be shared.
+// A verdict says whether a decoded value may be shared.
 type verdict bool
 
-// members decodes an object, without looking for one that is equal.
+// members decodes an object, without a look-up in the table.
 func (d *Unstructured) members(n *path, self uint32) (m map[string]any, shareable verdict, ok bool) {
 	t := d.text.tokens[self]
 	count := d.text.count(self)
@@ -105,8 +104,8 @@ func (d *Unstructured) members(n *path, self uint32) (m map[string]any, shareabl
 	return m, shareable, true
 }
 
-// child returns the path of a key. It looks first at the one that came at this
-// place in the last object, which link holds: servers write keys in one order.
+// child returns the path of a key. It first tries link, the key at this place in the last object:
+// servers write keys in one order.
 func (d *Unstructured) child(n *path, link **path, key uint32) (child *path, name string) {
 	says := d.text.says(key)
 	if c := *link; c != nil && c.name == string(says) {
@@ -137,7 +136,7 @@ func (d *Unstructured) value(n *path, i uint32) (v any, shareable verdict, ok bo
 	return nil, true, true
 }
 
-// container decodes an object or an array, unless an equal one is there.
+// container decodes an object or an array, unless the table has an equal one.
 func (d *Unstructured) container(n *path, i uint32) (v any, shareable verdict, ok bool) {
 	site, looked := share.Site(0), d.options.Values && n.guard == free && n.drop == nil
 	if looked {
@@ -183,7 +182,7 @@ func (d *Unstructured) elements(n *path, self uint32) (a []any, shareable verdic
 	return a, shareable, true
 }
 
-// string returns a string as a value. Most are what stood at this path the last time.
+// string returns a string as a value. Most strings equal the last one at their path.
 func (d *Unstructured) string(n *path, i uint32) any {
 	says := d.text.says(i)
 	if s, ok := n.last.(string); ok && s == string(says) {
@@ -204,8 +203,7 @@ func (d *Unstructured) string(n *path, i uint32) any {
 	return v
 }
 
-// number returns an int64 where the number is written as one and fits, and a
-// float64 otherwise.
+// number returns an int64 if the number is written as an integer and fits, and else a float64.
 func number(raw []byte) (v any, ok bool) {
 	if n, ok := integer(raw); ok {
 		return n, true
@@ -247,7 +245,7 @@ func sizeOfMap(count, slot int) int {
 	return 100 + count*(slot+1)*3/2
 }
 
-// prune takes out of a value what is left out.
+// prune removes the fields to leave out from a value.
 func prune(v any, drop *fields.Set) {
 	if drop == nil {
 		return

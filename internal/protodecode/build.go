@@ -11,16 +11,15 @@ import (
 )
 
 const (
-	// highest is the highest field number for which there are tables: the tag
-	// has at most two bytes then.
+	// highest is the highest field number in the tables: up to it, a tag has at most two bytes.
 	highest = 2047
-	// mostFields is how many fields of a message can be watched for occurring
+	// mostFields is the largest number of fields of a message that can be checked for occurring
 	// twice.
 	mostFields = 64
 )
 
-// plans holds the plans of messages of which nothing is left out. The others
-// belong to their decoder.
+// plans holds the plans of complete messages. Plans that leave fields out belong to their
+// decoder.
 var plans struct {
 	sync.Mutex
 	known map[planKey]*plan
@@ -31,7 +30,7 @@ type builder struct {
 	own map[planKey]*plan
 }
 
-// build returns the plan of a message and of all that it holds.
+// build returns the plan of a message with all messages in it.
 func build(t reflect.Type, drop *fields.Set) *plan {
 	plans.Lock()
 	defer plans.Unlock()
@@ -86,8 +85,8 @@ func (b *builder) fill(p *plan, k planKey) {
 	}
 }
 
-// numberOf reads the number of a field from its tag. The type that the tag
-// names is ignored, for tags lie about it.
+// numberOf reads the number of a field from its struct tag. It ignores the type in the tag, since
+// some tags name a wrong one.
 func numberOf(f reflect.StructField) (int, bool) {
 	parts := strings.Split(f.Tag.Get("protobuf"), ",")
 	if len(parts) < 2 {
@@ -152,8 +151,7 @@ func jsonName(f reflect.StructField) (name string, inline bool) {
 	return name, name == ""
 }
 
-// unique tells whether a string is another one in each object, so that looking
-// for equal ones is in vain.
+// unique reports whether a string differs in each object, so that a look-up would find nothing.
 func unique(t reflect.Type, name string) bool {
 	if t != objectMetaType {
 		return false
@@ -165,7 +163,7 @@ func unique(t reflect.Type, name string) bool {
 	return false
 }
 
-// shape finds out how a field of type t is decoded.
+// shape chooses the decoding of a field of type t.
 func (b *builder) shape(f *field, t reflect.Type, drop *fields.Set, r realm) {
 	if t.Kind() == reflect.Struct || hasUnmarshal(t) {
 		f.kind, f.wire = kindMessage, wireBytes

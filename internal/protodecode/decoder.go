@@ -11,10 +11,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// Options says how objects are decoded.
+// Options configure a decoder.
 type Options struct {
-	// Table holds what the objects have in common. Without one nothing is
-	// shared.
+	// Table holds the shared values. Without it nothing is shared.
 	Table *share.Table
 	// Values asks for nested values to be shared, not only strings.
 	Values bool
@@ -22,7 +21,7 @@ type Options struct {
 	Drop *fields.Set
 }
 
-// Decoder decodes the objects of one type. It may be used by any goroutine.
+// Decoder decodes the objects of one type. It is safe for any goroutine.
 type Decoder struct {
 	object  reflect.Type
 	options Options
@@ -33,19 +32,18 @@ type Decoder struct {
 	fallbacks atomic.Uint64
 }
 
-// New returns a decoder of objects of a struct type that has a generated
-// Unmarshal. Plans are made when the first object comes.
+// New returns a decoder of objects of a struct type with a generated Unmarshal. It makes the
+// plans with the first object.
 func New(object reflect.Type, o Options) *Decoder {
 	return &Decoder{object: object, options: o}
 }
 
-// Fallbacks returns how many objects the generated Unmarshal has decoded, for
-// their bytes were not what an API server writes, or their type is not known
-// well enough.
+// Fallbacks returns the number of objects decoded by the generated Unmarshal, because an API
+// server does not write such bytes, or because this package does not know the type well enough.
 func (d *Decoder) Fallbacks() uint64 { return d.fallbacks.Load() }
 
-// Decode returns a new object of the decoder's type, as a pointer. Data is the
-// message, of which the object keeps nothing.
+// Decode returns a pointer to a new object of the decoder's type. The object keeps no part of the
+// message.
 func (d *Decoder) Decode(data []byte) (any, error) {
 	d.planned.Do(func() {
 		if d.object.Kind() == reflect.Struct && hasUnmarshal(d.object) {
@@ -84,8 +82,8 @@ func (d *Decoder) walk(object unsafe.Pointer, data []byte) end {
 	return ended
 }
 
-// generated decodes an object by the type's own Unmarshal, anew: that one adds
-// to what stands in an object, and would write into what is shared.
+// generated decodes an object with the type's own Unmarshal, into a new one: Unmarshal adds to
+// the fields of an object, and would write into shared values.
 func (d *Decoder) generated(data []byte) (object any, err error) {
 	defer func() {
 		if p := recover(); p != nil {

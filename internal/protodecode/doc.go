@@ -1,8 +1,7 @@
 // Package protodecode decodes objects from the API server's protobuf.
 //
-// A [Decoder] does what the generated Unmarshal of a type does, by tables that
-// it makes of the struct tags. It asks a [share.Table] for values that other
-// objects have as well, and passes over the fields that are left out.
+// A [Decoder] does the work of a type's generated Unmarshal, by tables made of the struct tags.
+// It takes values of other objects from a [share.Table], and skips the fields that are left out.
 //
 // # Guarantees
 //

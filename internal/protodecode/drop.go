@@ -6,8 +6,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/fields"
 )
 
-// clearDropped empties the fields of an object that are left out. It is for
-// objects that the generated Unmarshal decoded.
+// clearDropped clears the fields to leave out, in an object decoded by the generated Unmarshal.
 func clearDropped(v reflect.Value, drop *fields.Set) {
 	if drop == nil {
 		return

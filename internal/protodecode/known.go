@@ -74,8 +74,7 @@ func (p *plan) empty(dst unsafe.Pointer) {
 	}
 }
 
-// quantities remembers what quantities parse to, which is slow: one for each
-// hash.
+// quantities caches parsed quantities, one for each hash: parsing is slow.
 type quantities struct {
 	seed  maphash.Seed
 	slots []parsed
@@ -88,8 +87,8 @@ type parsed struct {
 
 const quantitySlots = 256
 
-// quantityAt decodes a quantity. One that is a big number is shared by nobody:
-// copies of it have the number itself in common, and arithmetic writes into it.
+// quantityAt decodes a quantity. A big number is not shared: copies point to the same number, and
+// arithmetic writes into it.
 func (w *walk) quantityAt(dst *resource.Quantity, b []byte) bool {
 	if len(b) == 0 {
 		return true
@@ -127,7 +126,7 @@ func (q *quantities) slot(text []byte) *parsed {
 	return &q.slots[maphash.Bytes(q.seed, text)%quantitySlots]
 }
 
-// big tells whether a quantity does not fit into an integer with a scale.
+// big reports whether a quantity does not fit into an integer with a scale.
 func big(q *resource.Quantity) bool {
 	d := reflect.ValueOf(q).Elem().FieldByName("d")
 	return !d.IsValid() || !d.Field(0).IsNil()

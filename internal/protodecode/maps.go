@@ -5,12 +5,11 @@ import (
 	"unsafe"
 )
 
-// mostHinted bounds the size that a map is made with: the entries may all
-// have one key.
+// mostHinted bounds the initial size of a map: all entries may have the same key.
 const mostHinted = 64
 
-// pair splits a map entry into its key and its value, either of which may be
-// missing. Entries with anything else are odd.
+// pair splits a map entry into its key and its value; either may be missing. An entry with
+// anything else is odd.
 func pair(entry []byte) (key, value []byte, ok bool) {
 	for i := 0; i < len(entry); {
 		start, end := content(entry, i+1)
@@ -90,7 +89,7 @@ func (w *walk) anyMap(f *field, dst unsafe.Pointer, region []byte, n int) bool {
 	return true
 }
 
-// element decodes what a map holds, which is empty where it is missing.
+// element decodes a value of a map. A missing one is empty.
 func (w *walk) element(f *field, elem reflect.Value, b []byte) bool {
 	if f.sub == nil {
 		elem.SetString(w.string(f, f.strings, b))
@@ -102,7 +101,7 @@ func (w *walk) element(f *field, elem reflect.Value, b []byte) bool {
 	return b == nil || w.value(f.sub, dst, b)
 }
 
-// mapSize is about what a map takes.
+// mapSize estimates the memory of a map.
 func mapSize(n int, entry uintptr) int {
 	return 48 + n*(int(entry)+2) //nolint:gosec // small
 }

@@ -7,22 +7,22 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// A plan says how the bytes of one message type become a Go value. Plans never
-// change once they are built, and any number of goroutines may use them.
+// A plan describes the decoding of one message type into a Go value. A complete plan never
+// changes, and is safe for any goroutine.
 type plan struct {
 	typ    reflect.Type
 	form   form
 	fields []field // by number; a zero field is skipped
 
-	// arrays holds the types of short arrays of this message, by length. They
-	// are made when the plan is, for reflect knows no cheap way to make a slice.
+	// arrays holds the types of short arrays of this message, by length. They are made in
+	// advance, because reflect has no cheap way to make a slice.
 	arrays [shortArray]reflect.Type
 }
 
 // shortArray bounds the arrays that are allocated without a slice header.
 const shortArray = 9
 
-// form tells which code decodes a message.
+// form selects the code that decodes a message.
 type form uint8
 
 const (
@@ -33,7 +33,7 @@ const (
 	formForeign               // its own Unmarshal: nothing is known about it
 )
 
-// kind tells how a field is decoded.
+// kind selects the code that decodes a field.
 type kind uint8
 
 const (
@@ -77,22 +77,19 @@ const (
 	wireFixed32 = 5
 )
 
-// reach tells how far the value of a field may go beyond the object that it
-// was decoded for.
+// reach says whether other objects may share the value of a field.
 type reach uint8
 
 const (
-	// reachSolid values consist of nothing that could be shared, or are not
-	// worth a look-up.
+	// reachSolid values have nothing to share, or are not worth a look-up.
 	reachSolid reach = iota
 	// reachShared values may be shared.
 	reachShared
-	// reachPrivate values belong to one object, and so do all values that
-	// hold them.
+	// reachPrivate values belong to one object, and so do all values around them.
 	reachPrivate
 )
 
-// field is a field of a message. What it does not need is zero.
+// field is a field of a message. Its unneeded fields are zero.
 type field struct {
 	kind   kind
 	wire   uint8
@@ -110,15 +107,15 @@ type field struct {
 	values, strings, keys share.Site
 }
 
-// planKey tells plans apart. Below ObjectMeta, nothing is shared; and what is
-// left out depends on the path.
+// planKey identifies a plan. The same type has different plans: below ObjectMeta nothing is
+// shared, and the fields to leave out depend on the path.
 type planKey struct {
 	typ   reflect.Type
 	drop  *fields.Set
 	realm realm
 }
 
-// realm tells whether the fields of a message may be shared at all.
+// realm says whether the fields of a message may be shared at all.
 type realm uint8
 
 const (

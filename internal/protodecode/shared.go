@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// lookup is what became of asking the table for a value.
+// lookup is the result of a look-up in the table.
 type lookup struct {
 	state lookupState
 	mark  share.Mark
@@ -23,8 +23,7 @@ const (
 	lookupWanted                    // decode it and keep it
 )
 
-// lookUp asks the table for the value of a field and, where there is one, puts
-// it in its place.
+// lookUp looks the value of a field up in the table and, if found, puts it into the field.
 func (w *walk) lookUp(f *field, dst unsafe.Pointer, encoded []byte) lookup {
 	if f.reach != reachShared || !w.values {
 		return lookup{}
@@ -42,8 +41,8 @@ func (w *walk) lookUp(f *field, dst unsafe.Pointer, encoded []byte) lookup {
 	return l
 }
 
-// keep hands a value that the table wants to it, unless the value has turned
-// out to belong to one object.
+// keep gives a wanted value to the table, unless the value has turned out to be private to one
+// object.
 func (w *walk) keep(f *field, dst unsafe.Pointer, encoded []byte, l lookup) {
 	if l.state != lookupWanted {
 		return
@@ -54,8 +53,8 @@ func (w *walk) keep(f *field, dst unsafe.Pointer, encoded []byte, l lookup) {
 	w.owner = max(w.owner, l.owner)
 }
 
-// take returns what the table stores for the field at src: a pointer to the
-// message, a map, or a pointer to a copy of the slice or the message.
+// take returns the value that the table stores for the field at src: a pointer to the message, a
+// map, or a pointer to a copy of the slice or the message.
 func (f *field) take(src unsafe.Pointer) any {
 	v := reflect.NewAt(f.typ, src).Elem()
 	switch f.kind {
@@ -67,7 +66,7 @@ func (f *field) take(src unsafe.Pointer) any {
 	return cell.Interface()
 }
 
-// put sets the field at dst to what take returned.
+// put sets the field at dst to a value of take.
 func (f *field) put(dst unsafe.Pointer, value any) {
 	p := reflect.ValueOf(value).UnsafePointer()
 	switch f.kind {
@@ -80,7 +79,7 @@ func (f *field) put(dst unsafe.Pointer, value any) {
 	}
 }
 
-// inner decodes a message that lies within another one.
+// inner decodes a message embedded in another one.
 func (w *walk) inner(f *field, dst unsafe.Pointer, b []byte) bool {
 	l := w.lookUp(f, dst, b)
 	if l.state == lookupHit {
@@ -93,7 +92,7 @@ func (w *walk) inner(f *field, dst unsafe.Pointer, b []byte) bool {
 	return true
 }
 
-// pointed decodes a message that another one points to.
+// pointed decodes a message behind a pointer.
 func (w *walk) pointed(f *field, dst unsafe.Pointer, b []byte) bool {
 	l := w.lookUp(f, dst, b)
 	if l.state == lookupHit {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// unmarshaler is what the generated types implement.
+// unmarshaler is the interface of the generated types.
 type unmarshaler interface{ Unmarshal(data []byte) error }
 
 var (
@@ -26,8 +26,8 @@ var (
 
 func hasUnmarshal(t reflect.Type) bool { return reflect.PointerTo(t).Implements(unmarshalerType) }
 
-// formOf tells how messages of a type are decoded. A type whose fields do not
-// all say how they are encoded has an Unmarshal that somebody wrote by hand.
+// formOf returns the form of a type's messages. A type with fields without a protobuf tag has an
+// Unmarshal written by hand.
 func formOf(t reflect.Type) form {
 	switch t {
 	case timeType:
@@ -56,17 +56,17 @@ func formOf(t reflect.Type) form {
 	return formTable
 }
 
-// holding tells what a value has within itself, behind no pointer, slice or map.
+// holding lists the contents of a value itself, without those behind pointers, slices and maps.
 type holding uint8
 
 const (
-	// holdsReferences says that equal values are worth storing once.
+	// holdsReferences: equal values are worth storing once.
 	holdsReferences holding = 1 << iota
-	// holdsWritten is an ObjectMeta, whose fields programs set, or something of
-	// which nothing is known.
+	// holdsWritten: an ObjectMeta, whose fields programs set, or a type that this package does
+	// not know.
 	holdsWritten
-	// holdsQuantity is a Quantity that methods can write into: AsDec, and
-	// sometimes Cmp, change how it represents its number.
+	// holdsQuantity: a Quantity with methods that write into it. AsDec, and sometimes Cmp, change
+	// the representation of its number.
 	holdsQuantity
 )
 
@@ -100,13 +100,13 @@ func holdingOf(t reflect.Type) holding {
 	return h
 }
 
-// occursOnce tells whether the code below relies on a field of this kind
-// occurring once in a message, or in one run.
+// occursOnce reports whether a field of this kind must occur once in a message, or in one run,
+// for the code below.
 func (k kind) occursOnce() bool {
 	return k == kindMessage || k >= kindMessagePointer
 }
 
-// hasStrings tells whether a field itself consists of strings.
+// hasStrings reports whether a field itself consists of strings.
 func (f *field) hasStrings() bool {
 	switch f.kind {
 	case kindString, kindStringPointer, kindStrings, kindStringMap, kindBytesMap, kindMap:
@@ -115,7 +115,7 @@ func (f *field) hasStrings() bool {
 	return false
 }
 
-// reachOf tells whether the value of a field may be shared.
+// reachOf returns the reach of a field's value.
 func reachOf(f *field, r realm) reach {
 	if f.sub != nil && f.sub.typ == fieldsV1Type && f.kind == kindMessagePointer {
 		return reachShared
@@ -141,8 +141,7 @@ func reachOf(f *field, r realm) reach {
 	return reachSolid
 }
 
-// reachOfMessage is about messages that are no pointers: they are copied out
-// of the shared one.
+// reachOfMessage returns the reach of an embedded message: it is copied out of the shared one.
 func reachOfMessage(f *field, r realm) reach {
 	h := holdingOf(f.typ)
 	if r == realmClosed || h&holdsWritten != 0 || h&holdsReferences == 0 {
@@ -151,7 +150,8 @@ func reachOfMessage(f *field, r realm) reach {
 	return reachShared
 }
 
-// reachOfPointed is about messages that objects would have in common.
+// reachOfPointed returns the reach of a message behind a pointer: objects would share the message
+// itself.
 func reachOfPointed(f *field, r realm) reach {
 	switch h := holdingOf(f.sub.typ); {
 	case h&(holdsWritten|holdsQuantity) != 0:

@@ -13,7 +13,7 @@ import (
 // deepest bounds the nesting of messages.
 const deepest = 10_000
 
-// end tells how the decoding of an object ended.
+// end is the outcome of the decoding of an object.
 type end uint8
 
 const (
@@ -22,8 +22,8 @@ const (
 	endTooDeep     // and they would cost it its stack
 )
 
-// walk is the decoding of one object. All that it writes to is memory of the
-// new object, through typed pointers, so that the garbage collector sees it.
+// walk decodes one object. It writes only into memory of the new object, through typed pointers,
+// so that the garbage collector sees it.
 type walk struct {
 	table  *share.Table
 	values bool // whether nested values are shared
@@ -38,7 +38,7 @@ type walk struct {
 	quantity   resource.Quantity // likewise
 }
 
-// owner tells whether what is being decoded may be handed to other objects.
+// owner says whether other objects may share the value that is being decoded.
 type owner uint8
 
 const (
@@ -93,8 +93,8 @@ func (w *walk) message(p *plan, base unsafe.Pointer, data []byte) bool {
 // skipped is the field of all numbers that a message does not have.
 var skipped field
 
-// field decodes the field at dst, whose content begins at i, and returns the
-// index behind it, or -1.
+// field decodes the field at dst. Its content begins at i. It returns the index behind the
+// content, or -1.
 func (w *walk) field(f *field, dst unsafe.Pointer, data []byte, i int, wire uint8) int {
 	if wire != f.wire {
 		if wire == wireBytes && f.kind >= kindBools && f.kind <= kind64s {
@@ -149,7 +149,7 @@ func (w *walk) string(f *field, site share.Site, b []byte) string {
 	return w.table.String(site, b)
 }
 
-// mark notes that a field makes everything around it belong to one object.
+// mark records that a field makes all values around it private to one object.
 func (w *walk) mark(f *field) {
 	if f.reach == reachPrivate {
 		w.owner = ownerOne

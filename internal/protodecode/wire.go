@@ -1,7 +1,6 @@
 package protodecode
 
-// varint reads a number at i and returns the index behind it, or 0 where the
-// bytes hold none.
+// varint reads a number at i and returns the index behind it, or 0 without a number.
 func varint(data []byte, i int) (v uint64, next int) {
 	if i < len(data) && data[i] < 0x80 {
 		return uint64(data[i]), i + 1
@@ -24,8 +23,8 @@ func longVarint(data []byte, i int) (v uint64, next int) {
 	return 0, 0
 }
 
-// content reads a length at i and returns where the bytes of that length begin
-// and end. The end is -1 where there are fewer.
+// content reads a length at i and returns the begin and the end of that many bytes. The end is -1
+// if there are fewer.
 func content(data []byte, i int) (start, end int) {
 	n, start := varint(data, i)
 	if start == 0 || n > uint64(len(data)-start) {
@@ -34,8 +33,7 @@ func content(data []byte, i int) (start, end int) {
 	return start, start + int(n) //nolint:gosec // at most len(data)
 }
 
-// skip returns the index behind a value of a wire type, or -1 for groups and
-// for what is cut off.
+// skip returns the index behind a value of a wire type, or -1 for a group or an incomplete value.
 func skip(data []byte, i int, wire uint8) int {
 	end := -1
 	switch wire {
@@ -56,7 +54,7 @@ func skip(data []byte, i int, wire uint8) int {
 	return end
 }
 
-// tagged tells whether the tag of a field stands at i.
+// tagged reports whether the tag of a field stands at i.
 func (f *field) tagged(data []byte, i int) bool {
 	if f.tagLen == 1 {
 		return i < len(data) && data[i] == byte(f.tag)
@@ -64,9 +62,8 @@ func (f *field) tagged(data []byte, i int) bool {
 	return i+1 < len(data) && data[i] == byte(f.tag) && data[i+1] == byte(f.tag>>8)
 }
 
-// run counts the entries of a repeated field that follow each other from start,
-// where the content of the first one begins, and returns where they end. The
-// end is -1 where an entry is cut off.
+// run counts the successive entries of a repeated field, and returns their end. The content of
+// the first one begins at start. The end is -1 if an entry is incomplete.
 func (f *field) run(data []byte, start int) (n, end int) {
 	end = start
 	for {
