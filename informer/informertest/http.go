@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Start listens on a free port of 127.0.0.1, for the clients that are made
-// from [Server.ClientConfig]. A server that listens already goes on as it does.
+// Start listens on a free port of 127.0.0.1, for clients made from [Server.ClientConfig]. It does
+// nothing if the server already listens.
 func (s *Server) Start() error {
 	return s.listen(func() (endpoint, error) {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -37,7 +37,7 @@ func (s *Server) StartInMemory() error {
 	})
 }
 
-// endpoint is where a server listens, and how clients get there.
+// endpoint is a server's listener, with the way for clients to reach it.
 type endpoint struct {
 	net.Listener
 	url  string
@@ -64,10 +64,9 @@ func (s *Server) listen(open func() (endpoint, error)) error {
 	return nil
 }
 
-// ClientConfig returns what a clientset needs to talk to the server over HTTP
-// and JSON, without a limit on the rate. With another ContentConfig the client
-// may speak protobuf as well. It is of use once the server was
-// started; its Host is then the server's URL.
+// ClientConfig returns a configuration for clientsets: HTTP and JSON, without a limit on the
+// rate. With another ContentConfig the client speaks protobuf. Start the server first: Host is
+// its URL.
 func (s *Server) ClientConfig() *rest.Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()

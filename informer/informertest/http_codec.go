@@ -24,7 +24,7 @@ import (
 // maxBody is the largest body of a request, as in a real server.
 const maxBody = 3 << 20
 
-// statusGVK is what the answers that are no objects are called.
+// statusGVK is the kind of answers without an object.
 var statusGVK = schema.GroupVersionKind{Version: "v1", Kind: "Status"}
 
 func errMediaType(known ...string) error {

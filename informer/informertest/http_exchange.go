@@ -11,21 +11,21 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// exchange is a request for something that is served, and its answer.
+// exchange is a request for a served resource, with its answer.
 type exchange struct {
 	*Server
 	target
-	// kind is what the resource holds, seen is what the view shows of it.
+	// kind is the kind of the resource, seen the kind of the view.
 	kind, seen kind
 	view       view
-	// options are those of a list or a watch, and select what to delete.
+	// options are the options of a list, a watch, or a deletion of a collection.
 	options internalversion.ListOptions
 	form    form
 	w       http.ResponseWriter
 	r       *http.Request
 }
 
-// exchange finds out what a request is about, and how to answer it.
+// exchange reads the target of a request, and the form of its answer.
 func (s *Server) exchange(t target, w http.ResponseWriter, r *http.Request) (*exchange, error) {
 	x := &exchange{Server: s, target: t, w: w, r: r}
 	var err error
@@ -42,8 +42,7 @@ func (s *Server) exchange(t target, w http.ResponseWriter, r *http.Request) (*ex
 	return x, err
 }
 
-// kindAt tells what is served at a path. Objects that live in a namespace have
-// no path without one.
+// kindAt returns the kind served at a path. An object in a namespace has no path without it.
 func (s *Server) kindAt(t target) (kind, view, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,16 +57,16 @@ func (s *Server) kindAt(t target) (kind, view, error) {
 	return c.kind, v, nil
 }
 
-// reads tells whether the request is for a list or a watch.
+// reads reports whether the request is a list or a watch.
 func (x *exchange) reads() bool { return x.name == "" && x.r.Method == http.MethodGet }
 
-// lists tells whether the answer is a list.
+// lists reports whether the answer is a list.
 func (x *exchange) lists() bool {
 	return x.reads() && !x.options.Watch || x.name == "" && x.r.Method == http.MethodDelete
 }
 
-// allows tells whether the request can be answered in a form. A list is not
-// to be had as one object, nor the other way round.
+// allows reports whether the request can be answered in a form. A list is not available as one
+// object, nor an object as a list.
 func (x *exchange) allows(f form) bool {
 	switch f.as {
 	case "":

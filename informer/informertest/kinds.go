@@ -24,10 +24,9 @@ func (s *Server) serveBuiltins() {
 	}
 }
 
-// Register makes the server serve one more kind, as a CRD does. If its Go type
-// is in the server's scheme, that of its list, called like the kind with
-// "List" behind it, must be there too. Otherwise its objects are
-// *unstructured.Unstructured.
+// Register makes the server serve one more kind, as a CRD does. If the kind's Go type is in the
+// server's scheme, the type of its list must be there too, under the kind's name with "List"
+// appended. Otherwise its objects are *unstructured.Unstructured.
 func (s *Server) Register(k Kind) error {
 	resolved, err := resolve(s.scheme, k)
 	if err != nil {
@@ -44,9 +43,9 @@ func (s *Server) Register(k Kind) error {
 	return nil
 }
 
-// Unregister makes the server serve a kind no more, as the deletion of a CRD does: its objects are
-// deleted, its watches end when they have told so, and requests for it are answered with 404.
-// Registered anew, it is empty.
+// Unregister removes a kind, as the deletion of a CRD does: its objects are deleted, its watches
+// send the deletions and end, and requests for it are answered with 404. If it is registered
+// again, it is empty.
 func (s *Server) Unregister(r schema.GroupVersionResource) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +57,7 @@ func (s *Server) Unregister(r schema.GroupVersionResource) error {
 	return nil
 }
 
-// resolve finds a kind's Go types in a scheme, or does without.
+// resolve sets a kind's Go types from a scheme, if they are there.
 func resolve(scheme *runtime.Scheme, k Kind) (kind, error) {
 	if k.GVR.Version == "" || k.GVR.Resource == "" || k.GVK.Kind == "" || k.GVR.GroupVersion() != k.GVK.GroupVersion() {
 		return kind{}, fmt.Errorf("%w: resource %q and kind %q do not go together", ErrKind, k.GVR, k.GVK)
@@ -97,7 +96,7 @@ func untyped(k Kind) kind {
 	return resolved
 }
 
-// kindOf finds the kind of an object that a test hands in.
+// kindOf returns the kind of a test's object.
 func (s *Server) kindOf(obj Object) (kind, error) {
 	if u, ok := obj.(*unstructured.Unstructured); ok && u == nil {
 		return kind{}, fmt.Errorf("%w: it is nil", ErrKind)
@@ -116,7 +115,7 @@ func (s *Server) kindOf(obj Object) (kind, error) {
 	return kind{}, fmt.Errorf("%w: %T is not registered", ErrKind, obj)
 }
 
-// served lists what the server serves, for discovery.
+// served lists the served kinds, for discovery.
 func (s *Server) served() map[schema.GroupVersion][]kind {
 	s.mu.Lock()
 	defer s.mu.Unlock()

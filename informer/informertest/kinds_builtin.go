@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// builtinKinds lists what every server serves: whatever a typed client can
-// list and watch. It is worked out once, since it takes as long as all the rest of a server's start.
+// builtinKinds lists the kinds of every server: those that a typed client can list and watch. It
+// is computed once, since it takes as long as the rest of a server's start.
 var builtinKinds = sync.OnceValue(findBuiltinKinds)
 
 func findBuiltinKinds() []Kind {
@@ -34,10 +34,10 @@ func findBuiltinKinds() []Kind {
 	return kinds
 }
 
-// builtinTypes is the schema of the built-in kinds, as client-go has it.
+// builtinTypes is client-go's schema of the built-in kinds.
 var builtinTypes = sync.OnceValue(func() managedfields.TypeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) })
 
-// clientsOf yields the methods of an interface that return another one.
+// clientsOf yields the methods of an interface that return an interface.
 func clientsOf(set reflect.Type) iter.Seq[reflect.Method] {
 	return func(yield func(reflect.Method) bool) {
 		for i := range set.NumMethod() {
@@ -49,10 +49,9 @@ func clientsOf(set reflect.Type) iter.Seq[reflect.Method] {
 	}
 }
 
-// kindOfClient reads from a method such as Pods(namespace string) PodInterface
-// what it is the client of: the resource is called as the method, its objects
-// live in namespaces if that takes one, and it has the subresources that the
-// client has methods for.
+// kindOfClient returns the kind of a client's method such as Pods(namespace string) PodInterface.
+// The resource has the method's name; it is namespaced if the method takes a namespace, and has
+// the subresources of the client's methods.
 func kindOfClient(m reflect.Method) (Kind, bool) {
 	client := m.Type.Out(0)
 	list, lists := client.MethodByName("List")
@@ -69,7 +68,7 @@ func kindOfClient(m reflect.Method) (Kind, bool) {
 	k.GVR = k.GVK.GroupVersion().WithResource(strings.ToLower(m.Name))
 	k.Generation = slices.Contains(generations, k.GVR.Resource)
 	_, k.Status = client.MethodByName("UpdateStatus")
-	// The groups that no server has any more have scales of their own.
+	// Groups that servers no longer have use their own scales.
 	scale, scales := client.MethodByName("GetScale")
 	k.Scale = scales && scale.Type.Out(0) == reflect.TypeFor[*autoscalingv1.Scale]()
 	if k.GVR == pods {

@@ -10,10 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// apply merges a configuration into an object, or makes the object, and returns
-// it as the view shows it then. The manager owns the fields of the configuration
-// from then on. A field that it owned before and leaves out now is removed,
-// unless another manager owns it too.
+// apply merges a configuration into an object, or makes the object, and returns the view's
+// result. From then on the manager owns the fields of the configuration. A field that it owned
+// before, and that is missing now, is removed unless another manager owns it too.
 func (m *model) apply(r schema.GroupVersionResource, namespace, name string, w writing, p patch) (obj Object, created bool, err error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
@@ -51,8 +50,8 @@ func (m *model) apply(r schema.GroupVersionResource, namespace, name string, w w
 	return shown.show(obj), false, nil
 }
 
-// configuration reads a body, in YAML or JSON, as a configuration of the object
-// itself. Through a subresource it holds nothing but that part.
+// configuration reads a body, in YAML or JSON, as a configuration of the object itself. A
+// configuration through a subresource has only that part.
 func (p patch) configuration(k kind, v view) (*unstructured.Unstructured, error) {
 	read := map[string]any{}
 	if err := yaml.Unmarshal(p.body, &read); err != nil {
@@ -81,7 +80,7 @@ func (p patch) configuration(k kind, v view) (*unstructured.Unstructured, error)
 	return u, nil
 }
 
-// part returns what names an object, and one more field of it.
+// part returns an object's name and version, and one more field.
 func part(u *unstructured.Unstructured, field string) map[string]any {
 	named := &unstructured.Unstructured{Object: map[string]any{}}
 	named.SetGroupVersionKind(u.GroupVersionKind())
@@ -95,8 +94,7 @@ func part(u *unstructured.Unstructured, field string) map[string]any {
 	return named.Object
 }
 
-// merge returns an object as it is with a configuration applied. Without an
-// object it makes one.
+// merge returns an object with a configuration applied. Without an object it makes one.
 func (w writing) merge(k kind, old Object, wanted *unstructured.Unstructured) (Object, error) {
 	live, err := k.live(old)
 	if err != nil {
@@ -128,8 +126,8 @@ func (w writing) merge(k kind, old Object, wanted *unstructured.Unstructured) (O
 	return obj, nil
 }
 
-// live returns an object as one to apply to: its fields have managers. Without
-// an object it is an empty one.
+// live returns an object whose fields have managers, to apply a configuration to. Without an
+// object it returns an empty one.
 func (k kind) live(old Object) (*unstructured.Unstructured, error) {
 	if old == nil {
 		empty := &unstructured.Unstructured{}

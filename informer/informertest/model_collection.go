@@ -8,34 +8,33 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// collection holds the objects of one resource, now and at every version
-// since the last compaction, under their paths: "namespace/name", or "name".
-// The server sorts by path too, so that namespace "a-b" comes before "a".
+// collection holds the objects of one resource by path, at every version since the last
+// compaction. A path is "namespace/name", or "name". A real server sorts by path too: namespace
+// "a-b" comes before "a".
 type collection struct {
 	kind kind
-	// items holds the states of each object. Invariant: each is non-empty and
-	// its versions ascend.
+	// items holds the states of each object. Invariant: no item is empty, and its versions
+	// ascend.
 	items map[string][]state
-	// paths are the keys of items, in order if sorted. Sorting waits for the
-	// next list, since objects often come by the thousand.
+	// paths are the keys of items, in order if sorted. They are sorted by the next list, since
+	// thousands of objects often come at once.
 	paths  []string
 	sorted bool
-	// oldest precedes the first change that is kept, newest is the last one.
-	// Invariant: newest is reached from oldest, and has no next.
+	// oldest precedes the first change in the history, newest is the last one. Invariant: newest
+	// can be reached from oldest, and has no next.
 	oldest, newest *change
-	// dropped says that the resource is served no more: no change follows.
+	// dropped: the resource is no longer served, and no change follows.
 	dropped bool
 }
 
-// state is what an object was from a version on: nil once it was deleted.
+// state is an object from a version on: nil after its deletion.
 type state struct {
 	version uint64
 	object  Object
 }
 
-// change is one entry of a collection's history. Old is nil where the object
-// was created, new where it was deleted. It may also be a mark, the n-th
-// bookmark, which has no object. Once it has a next, it never changes.
+// change is one entry of a collection's history. Old is nil for a creation, and new for a
+// deletion. A mark, the n-th bookmark, has no object. A change with a next one never changes.
 type change struct {
 	version  uint64
 	path     string
@@ -49,10 +48,10 @@ func newCollection(k kind) *collection {
 	return &collection{kind: k, items: map[string][]state{}, oldest: start, newest: start}
 }
 
-// pathOf is the place of an object in its collection.
+// pathOf returns the path of an object.
 func pathOf(namespace, name string) string { return prefix(namespace) + name }
 
-// prefix is what the paths of a namespace begin with; "" stands for all.
+// prefix returns the beginning of a namespace's paths; "" stands for all namespaces.
 func prefix(namespace string) string {
 	if namespace == "" {
 		return ""
@@ -68,7 +67,7 @@ func (c *collection) current(path string) Object {
 	return nil
 }
 
-// at returns the object at a path as it was at a version, or nil.
+// at returns the object at a path and a version, or nil.
 func (c *collection) at(path string, version uint64) Object {
 	for _, s := range slices.Backward(c.items[path]) {
 		if s.version <= version {
@@ -78,8 +77,8 @@ func (c *collection) at(path string, version uint64) Object {
 	return nil
 }
 
-// scan yields, in order of their paths, the objects of a version that begin
-// with a prefix, from a path on.
+// scan yields the objects of a version with a prefix, from a path on, in the order of their
+// paths.
 func (c *collection) scan(prefix, from string, version uint64) iter.Seq2[string, Object] {
 	return func(yield func(string, Object) bool) {
 		if !c.sorted {
@@ -113,8 +112,8 @@ func (c *collection) append(ch *change) {
 	c.newest = ch
 }
 
-// compact forgets all states but the current ones. Who reads the history
-// still holds the part that is left to read.
+// compact forgets all states except the current ones. A reader of the history still holds its
+// unread part.
 func (c *collection) compact() {
 	c.oldest = c.newest
 	for path, states := range c.items {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// These are the answers of kube-apiserver: its codes, reasons and causes, and
-// mostly its words, since clients are known to look into them.
+// The errors are kube-apiserver's answers: its codes, reasons and causes, and mostly its words,
+// because some clients read them.
 
 func (k kind) resource() schema.GroupResource { return k.GVR.GroupResource() }
 
@@ -19,7 +19,7 @@ func errNotServed() *apierrors.StatusError {
 	return apierrors.NewGenericServerResponse(404, "", schema.GroupResource{}, "", "", 0, false)
 }
 
-// errPlain is an error that kube-apiserver does not put into a better form.
+// errPlain is an error that kube-apiserver returns as plain text.
 func errPlain(message string) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: 500, Message: message}}
 }
@@ -72,12 +72,12 @@ func errLongPatch(operations int) *apierrors.StatusError {
 		fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, operations))
 }
 
-// errUnprocessable is a patch that does not fit what it is for.
+// errUnprocessable means that a patch does not fit its object.
 func errUnprocessable(err error) *apierrors.StatusError {
 	return apierrors.NewGenericServerResponse(422, "", schema.GroupResource{}, "", err.Error(), 0, false)
 }
 
-// errPatched is a patch that leads to something else than an object.
+// errPatched means that the result of a patch is no object.
 func errPatched(text []byte, err error) *apierrors.StatusError {
 	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(text), err.Error())})
 }
@@ -124,7 +124,7 @@ func errWatchExpired(asked, oldest uint64) *apierrors.StatusError {
 	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", asked, oldest))
 }
 
-// errTokenExpired carries a token that goes on with what is there now.
+// errTokenExpired carries a token to continue with the present state.
 func errTokenExpired(t token) *apierrors.StatusError {
 	err := apierrors.NewResourceExpired("The provided continue parameter is too old to display a consistent list result. " +
 		"You can start a new list without the continue parameter, or use the continue token in this response to retrieve " +

@@ -9,14 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 )
 
-// Fields have managers from an object's first apply on. To know them from the
-// beginning, as a real server does, would cost each write ten times what the
-// model takes for the rest of it, for tests that never look.
+// Fields have managers from an object's first apply on. A real server tracks them from the
+// beginning, but that would make each write ten times slower for tests that never look at them.
 
-// firstManager owns all fields that were there before the first apply.
+// firstManager owns all fields from before the first apply.
 const firstManager = "before-first-apply"
 
-// subresources are the views by the names that managed fields have for them.
+// subresources are the views by their names in managed fields.
 var subresources = map[view]string{viewStatus: "status", viewScale: "scale"}
 
 // fieldManager is a real server's code for managed fields and for merging. It
@@ -30,8 +29,7 @@ func (k kind) fieldManager(v view) (*managedfields.FieldManager, error) {
 	return managedfields.NewDefaultCRDFieldManager(k.types(), as, as, as, k.GVK, gv, subresources[v], nil)
 }
 
-// asIs stands for conversions between versions of a kind, of which there are
-// none, and for defaults.
+// asIs stands for defaults, and for conversions between versions of a kind: the model has none.
 type asIs struct{}
 
 func (asIs) Convert(_, _, _ any) error { return nil }
@@ -61,8 +59,7 @@ func (k kind) bare(obj Object) (*unstructured.Unstructured, error) {
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
-// credit lists the writer among an object's managers, if the object that it
-// replaces has a list of them.
+// credit adds the writer to an object's managers, if the replaced object has a list of them.
 func (w writing) credit(k kind, old, updated Object) error {
 	if w.credited || len(old.GetManagedFields()) == 0 {
 		return nil
@@ -128,7 +125,7 @@ func (k kind) attribute(live *unstructured.Unstructured) (*unstructured.Unstruct
 	return live, nil
 }
 
-// hideStatus takes away what a subresource keeps apart.
+// hideStatus removes the fields of the subresource.
 func (k kind) hideStatus(obj *unstructured.Unstructured) {
 	if k.Status {
 		delete(obj.Object, "status")

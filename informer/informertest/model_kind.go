@@ -25,8 +25,8 @@ type Kind struct {
 	GVK schema.GroupVersionKind
 	// Namespaced says that each object lives in a namespace.
 	Namespaced bool
-	// Generation says that metadata.generation counts the changes of the spec. Otherwise it is not
-	// set.
+	// Generation makes metadata.generation count the changes of the spec. Without it, the field
+	// is not set.
 	Generation bool
 	// Status adds a subresource for the status, the only way for clients to change it. Scale adds
 	// one for spec.replicas.
@@ -37,17 +37,17 @@ type Kind struct {
 	Fields func(obj runtime.Object) fields.Set
 }
 
-// kind is a Kind with the types that its scheme gives it. The prototypes are only ever copied. All
-// objects of the kind have their TypeMeta: it is empty for Go types, and full for unstructured
+// kind is a Kind with the types of its scheme. The prototypes are only copied. All objects of the
+// kind have the prototype's TypeMeta: it is empty for Go types, and full for unstructured
 // objects.
 type kind struct {
 	Kind
 	object Object
 	list   runtime.Object
-	// builtin says that the kind is Kubernetes's own, not a CRD's.
+	// builtin: the kind is Kubernetes's own, not a CRD's.
 	builtin bool
-	// types returns the converter that knows how fields merge. It is a function, since the schema
-	// of the built-in kinds takes long to read.
+	// types returns the converter with the merge rules of the fields. It is a function, because
+	// the schema of the built-in kinds takes long to read.
 	types func() managedfields.TypeConverter
 }
 
@@ -93,8 +93,8 @@ func (k kind) listOf(p page) (runtime.Object, error) {
 	return list, nil
 }
 
-// withKind returns obj with its kind set, which clients read and typed objects in a store lack. It
-// shares all else with obj.
+// withKind returns obj with its kind set: clients read it, and typed objects in a store lack it.
+// It shares everything else with obj.
 func withKind(obj runtime.Object, gvk schema.GroupVersionKind) runtime.Object {
 	if _, ok := obj.(runtime.Unstructured); ok {
 		return obj

@@ -8,12 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// These look into objects of any kind: into structs by the names of the
-// fields, and into unstructured ones by those of JSON. A scheme holds nothing
-// but pointers to structs.
+// These functions look into objects of any kind: into structs by the fields' Go names, and into
+// unstructured objects by the names in JSON. A scheme holds only pointers to structs.
 
-// goField returns a field at the top of a struct, or below others. It is not
-// valid where the type has no such field.
+// goField returns a field of a struct, or below other fields. The value is not valid if the type
+// has no such field.
 func goField(obj Object, path ...string) reflect.Value {
 	v := reflect.ValueOf(obj).Elem()
 	for _, name := range path {
@@ -25,8 +24,8 @@ func goField(obj Object, path ...string) reflect.Value {
 	return v
 }
 
-// sameSpec tells whether two objects want the same. Where there is no Go type,
-// that is all but the metadata and what a subresource keeps apart, as for CRDs.
+// sameSpec reports whether two objects have the same spec. Without a Go type, as for CRDs, the
+// spec is everything except the metadata and the subresources' fields.
 func (k kind) sameSpec(a, b Object) bool {
 	return equality.Semantic.DeepEqual(k.specOf(a), k.specOf(b))
 }
@@ -46,8 +45,7 @@ func (k kind) specOf(obj Object) any {
 	return nil
 }
 
-// setStatus gives an object the status of another one of its kind, which then
-// belongs to both.
+// setStatus gives an object the status of another one. Both share it then.
 func setStatus(obj, from Object) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
@@ -61,7 +59,7 @@ func setStatus(obj, from Object) {
 	}
 }
 
-// phases are the phases that objects of some kinds are born in.
+// phases are the initial phases of some kinds.
 var phases = map[string]string{
 	"namespaces":             "Active",
 	"persistentvolumeclaims": "Pending",
@@ -69,8 +67,8 @@ var phases = map[string]string{
 	"pods":                   "Pending",
 }
 
-// resetStatus makes of the status of a new object what a server makes of it.
-// Only a node comes with one, since a kubelet knows what it is.
+// resetStatus sets the status of a new object as a server does. Only a node keeps its own, which
+// comes from a kubelet.
 func (k kind) resetStatus(obj Object) {
 	if !k.Status || k.builtin && k.GVR.Resource == "nodes" {
 		return

@@ -14,8 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
-// patch says how an object is to change, in one of the forms that a kind
-// takes.
+// patch is a change of an object, in one of the forms of its kind.
 type patch struct {
 	form types.PatchType
 	body []byte
@@ -24,8 +23,8 @@ type patch struct {
 // maxOperations bounds a JSON patch, as in a real server.
 const maxOperations = 10000
 
-// patches lists the forms of a patch that a kind takes. How the lists of a CRD
-// merge, nobody knows.
+// patches lists the forms of patches of a kind. A CRD has no strategic merge patch: it does not
+// say how its lists merge.
 func (k kind) patches() []types.PatchType {
 	forms := []types.PatchType{types.JSONPatchType, types.MergePatchType}
 	if k.builtin {
@@ -34,9 +33,8 @@ func (k kind) patches() []types.PatchType {
 	return append(forms, types.ApplyYAMLPatchType)
 }
 
-// patch changes what a view shows of an object, and returns it as the view
-// shows it then. A patch that says which version it is for is a conflict
-// where that is not the current one. One with another UID is Invalid, unlike an
+// patch patches a view's part of an object, and returns the view's result. A patch with a version
+// other than the current one is a conflict. A patch with another UID is Invalid, unlike an
 // update.
 func (m *model) patch(r schema.GroupVersionResource, namespace, name string, w writing, p patch) (Object, error) {
 	c, old, err := m.find(r, namespace, name)
@@ -56,7 +54,7 @@ func (m *model) patch(r schema.GroupVersionResource, namespace, name string, w w
 	return m.update(r, namespace, w, patched)
 }
 
-// apply returns an object as it is with the patch.
+// apply returns an object with the patch applied.
 func (p patch) apply(k kind, obj Object) (Object, error) {
 	text, err := json.Marshal(withKind(obj, k.GVK))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// scaleKind is what the subresource of a kind holds.
+// scaleKind is the kind of the subresource's objects.
 func (k kind) scaleKind() kind {
 	return kind{
 		Kind:    Kind{GVR: k.GVR, GVK: autoscalingv1.SchemeGroupVersion.WithKind("Scale"), Namespaced: k.Namespaced},
@@ -19,13 +19,13 @@ func (k kind) scaleKind() kind {
 	}
 }
 
-// canScale tells whether a Go type has a number of replicas to be set.
+// canScale reports whether a Go type has a number of replicas.
 func canScale(obj Object) bool {
 	replicas := goField(obj, "Spec", "Replicas")
 	return replicas.IsValid() && replicas.Type() == reflect.TypeFor[*int32]()
 }
 
-// scaleOf is what the subresource shows of an object.
+// scaleOf returns the subresource's object.
 func scaleOf(obj Object) *autoscalingv1.Scale {
 	s := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{
 		Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID(),
@@ -66,7 +66,7 @@ func spellSelector(selector any) string {
 	return ""
 }
 
-// setReplicas returns an object as its subresource wants it.
+// setReplicas returns an object with the replicas of its subresource.
 func setReplicas(k kind, obj Object, s *autoscalingv1.Scale) (Object, error) {
 	if s.Spec.Replicas < 0 {
 		return nil, errInvalid(k.scaleKind(), s.Name, field.ErrorList{

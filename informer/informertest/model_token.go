@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 )
 
-// token says where a list goes on: at a version, from a path on, seen from
-// the namespace of the list. Clients must not look into it; it is nevertheless
-// spelled as in a real server, for those who read a recorded session.
+// token is the place to continue a list: a version, and a path without the list's namespace.
+// Clients must not look into it; it nevertheless has a real server's format, for readers of a
+// recorded session.
 type token struct {
 	API string `json:"v"`
-	// Version is negative where the list goes on at the current state.
+	// Version is negative if the list continues at the current state.
 	Version int64  `json:"rv"`
 	Start   string `json:"start"`
 }
