@@ -112,7 +112,7 @@ func TestContract_B111_Metrics(t *testing.T) {
 		})
 	}
 	twice := &meters{}
-	i := NewSharedIndexInformerWithOptions(listerWatcher{mute{}}, &corev1.Pod{}, cache.SharedIndexInformerOptions{
+	i := NewSharedIndexInformerWithOptions(listerWatcher{silentSource{}}, &corev1.Pod{}, cache.SharedIndexInformerOptions{
 		Identifier: name.WithResource(id.GroupVersionResource()), InformerMetricsProvider: twice,
 	})
 	require.Nil(t, i.(*clientgoInformer).core.hooks.meter, "a second one under a name has none")

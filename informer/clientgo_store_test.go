@@ -163,7 +163,7 @@ func TestContract_B81_RemovingHandlers(t *testing.T) {
 		require.NoError(t, i.RemoveEventHandler(reg))
 		require.NoError(t, i.RemoveEventHandler(reg), "again")
 		require.ErrorIs(t, i.RemoveEventHandler(nil), ErrType)
-		require.ErrorIs(t, i.RemoveEventHandler(elsewhere{}), ErrType)
+		require.ErrorIs(t, i.RemoveEventHandler(foreignRegistration{}), ErrType)
 		require.NoError(t, cache.ShutDownEventHandler(i, reg), "it never ran")
 		r, late := records(t, i)
 		startFace(t, i)
@@ -173,8 +173,8 @@ func TestContract_B81_RemovingHandlers(t *testing.T) {
 	})
 }
 
-// elsewhere is a registration of another module.
-type elsewhere struct {
+// foreignRegistration is a registration of another module.
+type foreignRegistration struct {
 	cache.ResourceEventHandlerRegistration
 }
 

@@ -118,7 +118,7 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 		want error
 	}{
 		"no source": {NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil), ErrNoSource},
-		"a period":  {NewSharedIndexInformer(listerWatcher{mute{}}, &corev1.Pod{}, -1, nil), ErrNegative},
+		"a period":  {NewSharedIndexInformer(listerWatcher{silentSource{}}, &corev1.Pod{}, -1, nil), ErrNegative},
 	} {
 		log.Reset()
 		_, err := c.made.AddEventHandler((&kit.Recorder{}).Handler())
@@ -137,8 +137,8 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 		want error
 	}{
 		"no source":  {cache.InformerOptions{Handler: (&kit.Recorder{}).Handler()}, ErrNoSource},
-		"no handler": {cache.InformerOptions{ListerWatcher: listerWatcher{mute{}}}, ErrNoHandler},
-		"a period":   {cache.InformerOptions{ListerWatcher: listerWatcher{mute{}}, Handler: (&kit.Recorder{}).Handler(), ResyncPeriod: -1}, ErrNegative},
+		"no handler": {cache.InformerOptions{ListerWatcher: listerWatcher{silentSource{}}}, ErrNoHandler},
+		"a period":   {cache.InformerOptions{ListerWatcher: listerWatcher{silentSource{}}, Handler: (&kit.Recorder{}).Handler(), ResyncPeriod: -1}, ErrNegative},
 	} {
 		log.Reset()
 		store, controller := NewInformerWithOptions(c.o)
@@ -151,7 +151,7 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 
 // Objects of the wrong type: the error names both types.
 func TestWrongTypesAreNamed(t *testing.T) {
-	store := clientgoOf(New(mute{}, Options[*corev1.Pod]{})).store
+	store := clientgoOf(New(silentSource{}, Options[*corev1.Pod]{})).store
 	err := store.Add(&corev1.Node{})
 	require.ErrorIs(t, err, ErrType)
 	require.ErrorContains(t, err, "*v1.Pod")

@@ -85,8 +85,8 @@ func (f *folder) order(c Change[*corev1.Pod]) {
 	}
 }
 
-// comings is a random history of a core with handlers that come and go.
-type comings struct {
+// handlerHistory is a random history of a core with handlers that come and go.
+type handlerHistory struct {
 	*fed
 	rand    *rand.Rand
 	parts   int
@@ -98,8 +98,8 @@ type comings struct {
 	joined  int
 }
 
-func newComings(t *testing.T, r *rand.Rand) *comings {
-	l := &comings{
+func newHandlerHistory(t *testing.T, r *rand.Rand) *handlerHistory {
+	l := &handlerHistory{
 		rand: r, parts: 1 + r.IntN(3),
 		objects: map[indexer.Key]*corev1.Pod{}, owner: map[indexer.Key]uint16{},
 	}
@@ -108,10 +108,10 @@ func newComings(t *testing.T, r *rand.Rand) *comings {
 	return l
 }
 
-func (l *comings) anyPart() uint16 { return uint16(l.rand.IntN(l.parts)) } //nolint:gosec // few
+func (l *handlerHistory) anyPart() uint16 { return uint16(l.rand.IntN(l.parts)) } //nolint:gosec // few
 
 // pod makes the next version of a random pod of a part.
-func (l *comings) pod(part uint16, options ...func(*corev1.Pod)) *corev1.Pod {
+func (l *handlerHistory) pod(part uint16, options ...func(*corev1.Pod)) *corev1.Pod {
 	l.serial++
 	name := fmt.Sprint("p", part, "-", l.rand.IntN(12))
 	if p := l.objects[named(name)]; p != nil && l.rand.IntN(8) > 0 {
@@ -124,7 +124,7 @@ func (l *comings) pod(part uint16, options ...func(*corev1.Pod)) *corev1.Pod {
 
 // list applies a full state of one part, mostly of what is there already, in
 // one go or with changes of other parts in between, or breaks it off.
-func (l *comings) list(part uint16) {
+func (l *handlerHistory) list(part uint16) {
 	l.apply(deltafifo.Delta{Op: deltafifo.Begin, Part: part})
 	next := map[indexer.Key]*corev1.Pod{}
 	for key, p := range l.objects {
@@ -166,7 +166,7 @@ func (l *comings) list(part uint16) {
 }
 
 // changes applies some single changes of parts that have been listed.
-func (l *comings) changes(of func(part uint16) bool) {
+func (l *handlerHistory) changes(of func(part uint16) bool) {
 	var deltas []deltafifo.Delta
 	for range 1 + l.rand.IntN(8) {
 		part := l.anyPart()
@@ -191,7 +191,7 @@ func (l *comings) changes(of func(part uint16) bool) {
 	l.apply(deltas...)
 }
 
-func (l *comings) joins() {
+func (l *handlerHistory) joins() {
 	l.joined++
 	r := rand.New(rand.NewPCG(l.rand.Uint64(), 1))                              //nolint:gosec // a test
 	f := newFolder(l.t, fmt.Sprint("h", l.joined), Delivery(l.rand.IntN(2)), r) //nolint:gosec // 0 or 1
@@ -207,7 +207,7 @@ func (l *comings) joins() {
 	l.folders = append(l.folders, f)
 }
 
-func (l *comings) leaves() {
+func (l *handlerHistory) leaves() {
 	if len(l.folders) == 0 {
 		return
 	}
@@ -223,7 +223,7 @@ func (l *comings) leaves() {
 	require.Empty(l.t, f.checker.Problems())
 }
 
-func (l *comings) step() {
+func (l *handlerHistory) step() {
 	switch n := l.rand.IntN(100); {
 	case n < 60:
 		l.changes(func(uint16) bool { return true })
@@ -245,7 +245,7 @@ func (l *comings) step() {
 }
 
 // rest waits until nothing is to be delivered, and then looks at everything.
-func (l *comings) rest() {
+func (l *handlerHistory) rest() {
 	for range 100_000 {
 		synctest.Wait()
 		waiting := false
@@ -290,7 +290,7 @@ func TestHandlersFoldToTheStore(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				l := newComings(t, rand.New(rand.NewPCG(seed, 5)))
+				l := newHandlerHistory(t, rand.New(rand.NewPCG(seed, 5)))
 				l.joins()
 				l.start()
 				for range 120 {

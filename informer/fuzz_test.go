@@ -20,7 +20,7 @@ func FuzzHandlers(f *testing.F) {
 	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
 		kit.SurvivePanics(t)
 		bubble(t, func(t *testing.T) {
-			l := newComings(t, r)
+			l := newHandlerHistory(t, r)
 			l.joins()
 			l.start()
 			for more() && !t.Failed() {

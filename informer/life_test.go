@@ -138,21 +138,21 @@ func TestAContextNeedNotBeComparable(t *testing.T) {
 	}
 }
 
-// deaf is a source that ignores its contexts.
-type deaf struct {
+// sourceWithoutContext is a source that ignores its contexts.
+type sourceWithoutContext struct {
 	script
 	lists, watches bool
 	wake           chan struct{}
 }
 
-func (d *deaf) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+func (d *sourceWithoutContext) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	if d.lists {
 		<-d.wake
 	}
 	return d.script.List(ctx, o)
 }
 
-func (d *deaf) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+func (d *sourceWithoutContext) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	if d.watches {
 		<-d.wake
 	}
@@ -160,7 +160,7 @@ func (d *deaf) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface
 }
 
 func TestContract_D8_RunReturnsThoughTheSourceDoesNot(t *testing.T) {
-	for _, d := range []*deaf{{lists: true}, {watches: true}, {}} {
+	for _, d := range []*sourceWithoutContext{{lists: true}, {watches: true}, {}} {
 		synctest.Test(t, func(t *testing.T) {
 			d.Set("10", kit.Pod("a", "1"))
 			d.wake = make(chan struct{})

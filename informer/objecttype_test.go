@@ -130,7 +130,7 @@ func TestContract_D25_WhatATransformMakes(t *testing.T) {
 // type.
 func TestContract_D25_WhatAUserWrites(t *testing.T) {
 	eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
-		i := makes(mute{}, observed)
+		i := makes(silentSource{}, observed)
 		store := i.Shared().GetIndexer()
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
 		require.ErrorIs(t, store.Add(node), ErrType)
@@ -196,7 +196,7 @@ func TestContract_D25_AnInterfaceType(t *testing.T) {
 
 // A view refuses an informer that client-go's constructors make: they promise no type.
 func TestContract_D25_AsOfAnInformerOfAnything(t *testing.T) {
-	_, ok := As[*corev1.Pod](NewSharedIndexInformer(listerWatcher{mute{}}, &corev1.Pod{}, 0, nil))
+	_, ok := As[*corev1.Pod](NewSharedIndexInformer(listerWatcher{silentSource{}}, &corev1.Pod{}, 0, nil))
 	require.False(t, ok)
 }
 
@@ -220,7 +220,7 @@ func TestTypedHandlersAreToldWithoutAllocation(t *testing.T) {
 
 // What client-go's API returns of an informer is one value for each informer.
 func TestClientgosInformerAndItsStoreAreMadeOnce(t *testing.T) {
-	i := New(mute{}, Options[*corev1.Pod]{})
+	i := New(silentSource{}, Options[*corev1.Pod]{})
 	require.NoError(t, i.Shared().GetStore().Add(kit.Pod("a", "1")))
 	require.Same(t, i.Shared(), i.Shared())
 	again, ok := As[*corev1.Pod](i.Shared())

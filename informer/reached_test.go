@@ -20,7 +20,7 @@ import (
 func sourcesOf(n int) []reflector.Source {
 	sources := make([]reflector.Source, n)
 	for i := range sources {
-		sources[i] = mute{}
+		sources[i] = silentSource{}
 	}
 	return sources
 }

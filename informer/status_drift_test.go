@@ -69,11 +69,11 @@ func TestRunningIsTrueUntilRunHasReturned(t *testing.T) {
 	})
 }
 
-// halves is a source that gives the first half of its full state, and then keeps
+// halfSource is a source that gives the first half of its full state, and then keeps
 // silent.
-type halves struct{ *script }
+type halfSource struct{ *script }
 
-func (h *halves) List(ctx context.Context, o metav1.ListOptions) (apiruntime.Object, error) {
+func (h *halfSource) List(ctx context.Context, o metav1.ListOptions) (apiruntime.Object, error) {
 	if o.Continue != "" {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -89,7 +89,7 @@ func (h *halves) List(ctx context.Context, o metav1.ListOptions) (apiruntime.Obj
 func TestNothingOfHalfAStateIsKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var half ghosts
-		i := New[*corev1.Pod](&halves{newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}, Options[*corev1.Pod]{
+		i := New[*corev1.Pod](&halfSource{newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}, Options[*corev1.Pod]{
 			PageSize: 2, Observe: observed,
 			Transform: func(p *corev1.Pod) (*corev1.Pod, error) { return half.watch(p), nil },
 		})

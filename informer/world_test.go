@@ -18,20 +18,20 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// mute is a source that never answers: the test writes to the sinks itself.
-type mute struct{}
+// silentSource is a source that never answers: the test writes to the sinks itself.
+type silentSource struct{}
 
-func (mute) List(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
+func (silentSource) List(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
 
-func (mute) Watch(ctx context.Context, _ metav1.ListOptions) (watch.Interface, error) {
+func (silentSource) Watch(ctx context.Context, _ metav1.ListOptions) (watch.Interface, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
 
-func (mute) Streaming() reflector.Streaming { return reflector.StreamingUnsupported }
+func (silentSource) Streaming() reflector.Streaming { return reflector.StreamingUnsupported }
 
 // fed is a core whose processLoop and reflectors are the test: its handlers
 // run, and it applies what it is given at once.
@@ -45,7 +45,7 @@ type fed struct {
 func newFed(t *testing.T, o Options[*corev1.Pod], parts int) *fed {
 	sources := make([]reflector.Source, parts)
 	for i := range sources {
-		sources[i] = mute{}
+		sources[i] = silentSource{}
 	}
 	if o.Observe == nil {
 		o.Observe = observed

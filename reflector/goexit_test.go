@@ -19,9 +19,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// choosy is a sink that writes down what it takes, and ends its goroutine when it
+// exitingSink is a sink that writes down what it takes, and ends its goroutine when it
 // is told what the test names, once or always.
-type choosy struct {
+type exitingSink struct {
 	deadly map[string]bool // calls, and names of objects; true for once
 	lines  []string
 	batch  []deltafifo.Delta
@@ -29,7 +29,7 @@ type choosy struct {
 }
 
 // dies ends the goroutine if what it is told is deadly.
-func (c *choosy) dies(what string) {
+func (c *exitingSink) dies(what string) {
 	once, deadly := c.deadly[what]
 	if once {
 		delete(c.deadly, what)
@@ -39,22 +39,22 @@ func (c *choosy) dies(what string) {
 	}
 }
 
-func (c *choosy) take(call string) error {
+func (c *exitingSink) take(call string) error {
 	c.dies(call)
 	c.lines = append(c.lines, call)
 	return nil
 }
 
-func (c *choosy) Begin(context.Context, History) error { return c.take("begin") }
-func (c *choosy) Abort(context.Context) error          { return c.take("abort") }
-func (c *choosy) Commit(context.Context, string) error { return c.take("commit") }
-func (c *choosy) Write(_ context.Context, b []deltafifo.Delta) error {
+func (c *exitingSink) Begin(context.Context, History) error { return c.take("begin") }
+func (c *exitingSink) Abort(context.Context) error          { return c.take("abort") }
+func (c *exitingSink) Commit(context.Context, string) error { return c.take("commit") }
+func (c *exitingSink) Write(_ context.Context, b []deltafifo.Delta) error {
 	c.batch, c.next = b, 0
 	return c.write()
 }
 
 // write goes on behind an object that has ended the goroutine.
-func (c *choosy) write() error {
+func (c *exitingSink) write() error {
 	for c.next < len(c.batch) {
 		d := &c.batch[c.next]
 		c.next++
@@ -68,8 +68,8 @@ func (c *choosy) write() error {
 	return nil
 }
 
-// resuming is a choosy sink that leaves out what is deadly.
-type resuming struct{ choosy }
+// resuming is an exitingSink that leaves the deadly deltas out.
+type resuming struct{ exitingSink }
 
 func (r *resuming) Resume(context.Context) error {
 	d := &r.batch[r.next-1]
@@ -108,7 +108,7 @@ func TestContract_D28_ASinkThatGoesOn(t *testing.T) {
 		"a stream": "options stream=yes\nstream: open | added a@1 | added b@2 | added c@3 | end 5 | modified a@6 | added d@7 | modified b@8 | deleted c@9 | bookmark 10\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			sink := &resuming{choosy{deadly: map[string]bool{"b": false, "c": true, "d": false, "bookmark": false}}}
+			sink := &resuming{exitingSink{deadly: map[string]bool{"b": false, "c": true, "d": false, "bookmark": false}}}
 			told := playInto(t, sink, script)
 			require.Equal(t, []string{
 				"begin", "added a", "no added b", "no added c", "commit",
@@ -124,7 +124,7 @@ func TestContract_D28_ASinkThatGoesOn(t *testing.T) {
 // others are written once and in order.
 func TestContract_D28_ALargeList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sink := &resuming{choosy{deadly: map[string]bool{}}}
+		sink := &resuming{exitingSink{deadly: map[string]bool{}}}
 		want := []string{"begin"}
 		all := &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
 		for i := range 2*maxBatch + maxBatch/2 {
@@ -160,7 +160,7 @@ func TestContract_D28_ASinkThatDoesNotGoOn(t *testing.T) {
 		"bookmark": state + " " + state,
 	} {
 		t.Run(deadly, func(t *testing.T) {
-			sink := &choosy{deadly: map[string]bool{deadly: true}}
+			sink := &exitingSink{deadly: map[string]bool{deadly: true}}
 			script := "list: page 5 a@1 b@2\n"
 			if strings.HasPrefix(want, state) {
 				script += "watch: open | modified d@6 | bookmark 7\n"
@@ -180,7 +180,7 @@ func TestContract_D28_ASinkThatDoesNotGoOn(t *testing.T) {
 
 // An abort that ends its goroutine is not repeated.
 func TestContract_D28_AnAbort(t *testing.T) {
-	sink := &choosy{deadly: map[string]bool{"abort": false}}
+	sink := &exitingSink{deadly: map[string]bool{"abort": false}}
 	playInto(t, sink, "list: page 5 more=t1 a@1\nlist: internal\nlist: page 5 a@1\n")
 	require.Equal(t, "begin added a begin added a commit", strings.Join(sink.lines, " "))
 }
@@ -198,7 +198,7 @@ func TestContract_D28_AnObserver(t *testing.T) {
 			events := make(chan watch.Event)
 			return tap{events: events, stop: func() { close(events) }}, nil
 		}}
-		sink := &choosy{}
+		sink := &exitingSink{}
 		r := runFor(t, time.Minute, src, sink, Options{Observe: func(Event) { told++; runtime.Goexit() }})
 		require.Equal(t, []string{"begin", "added a", "commit"}, sink.lines)
 		require.Equal(t, "5", r.Version())

@@ -21,8 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// crowd is a server that many reflectors lose at once, and what it does then.
-type crowd struct {
+// reconnectingReflectors is a server that many reflectors lose at once, and what it does then.
+type reconnectingReflectors struct {
 	down func() error
 
 	mu      sync.Mutex
@@ -31,13 +31,13 @@ type crowd struct {
 	back    []time.Duration // when somebody came back, since it was lost
 }
 
-func (c *crowd) Streaming() Streaming { return StreamingUnsupported }
+func (c *reconnectingReflectors) Streaming() Streaming { return StreamingUnsupported }
 
-func (c *crowd) List(context.Context, metav1.ListOptions) (runtime.Object, error) {
+func (c *reconnectingReflectors) List(context.Context, metav1.ListOptions) (runtime.Object, error) {
 	return list([]string{"5", "a@3"}), nil
 }
 
-func (c *crowd) Watch(context.Context, metav1.ListOptions) (watch.Interface, error) {
+func (c *reconnectingReflectors) Watch(context.Context, metav1.ListOptions) (watch.Interface, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.lost.IsZero() {
@@ -51,7 +51,7 @@ func (c *crowd) Watch(context.Context, metav1.ListOptions) (watch.Interface, err
 	return w, nil
 }
 
-func (c *crowd) lose() {
+func (c *reconnectingReflectors) lose() {
 	c.mu.Lock()
 	c.lost = time.Now()
 	watches := c.watches
@@ -86,7 +86,7 @@ func TestReflectorsComeBackAtDifferentTimes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				server := &crowd{down: down}
+				server := &reconnectingReflectors{down: down}
 				ctx, cancel := context.WithCancel(t.Context())
 				var group sync.WaitGroup
 				for range many {

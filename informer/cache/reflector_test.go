@@ -247,17 +247,17 @@ func TestContract_D28_AKeyFunctionThatEndsItsGoroutine(t *testing.T) {
 // A user's store may end the goroutine of each resync.
 func TestContract_D28_Resyncs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &mortal{}
+		store := &exitingStore{}
 		reflects(t, NewReflector(kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, store, time.Minute))
 		time.Sleep(3*time.Minute + time.Second)
 		require.Equal(t, []string{"replace a@1 at 10", "resync ", "resync ", "resync "}, store.Take())
 	})
 }
 
-// mortal is a store whose Resync ends the goroutine.
-type mortal struct{ written }
+// exitingStore is a store whose Resync ends the goroutine.
+type exitingStore struct{ written }
 
-func (m *mortal) Resync() error {
+func (m *exitingStore) Resync() error {
 	_ = m.written.Resync()
 	runtime.Goexit()
 	return nil

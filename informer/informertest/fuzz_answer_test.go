@@ -33,7 +33,7 @@ func FuzzAnswers(f *testing.F) {
 			}
 			require.NoError(t, s.StartInMemory())
 			c := s.ClientConfig()
-			c.Wrap(func(next http.RoundTripper) http.RoundTripper { return &madServer{junk: junk{r, more}, next: next} })
+			c.Wrap(func(next http.RoundTripper) http.RoundTripper { return &junkServer{junk: junk{r, more}, next: next} })
 			switch r.IntN(3) {
 			case 0:
 				comesRound(t, s, reflector.From(newClient(t, c).CoreV1().Pods("")), informer.Options[*corev1.Pod]{})
@@ -87,16 +87,16 @@ func comesRound[T informer.Object](t *testing.T, s *Server, source reflector.Sou
 	require.Equal(t, want, told, "what the handler was told")
 }
 
-// madServer answers with junk as long as there is some. Then it lets a client
+// junkServer answers with junk as long as there is some. Then it lets a client
 // know that what it has seen is nothing to go on from, and hands over to the server.
-type madServer struct {
+type junkServer struct {
 	junk   junk
 	next   http.RoundTripper
 	junked atomic.Int32
 	sane   atomic.Bool
 }
 
-func (m *madServer) RoundTrip(request *http.Request) (*http.Response, error) {
+func (m *junkServer) RoundTrip(request *http.Request) (*http.Response, error) {
 	query := request.URL.Query()
 	watch := query.Get("watch") != ""
 	if !m.sane.Load() && m.junk.more() && m.junked.Add(1) < 20 {

@@ -190,17 +190,17 @@ func TestRecorderIsDiscreet(t *testing.T) {
 	})
 }
 
-// deafFile is a disk that is full.
-type deafFile struct{}
+// fullDisk is a disk that is full.
+type fullDisk struct{}
 
 var errFull = errors.New("no space left")
 
-func (deafFile) Write([]byte) (int, error) { return 0, errFull }
+func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
 func TestRecorderDoesNotDisturb(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s *Server) {
 		require.NoError(t, s.StartInMemory())
-		r := NewRecorder(deafFile{})
+		r := NewRecorder(fullDisk{})
 		c := s.ClientConfig()
 		c.Wrap(r.Wrap)
 		client := newClient(t, c)

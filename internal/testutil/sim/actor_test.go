@@ -81,11 +81,11 @@ type actor struct {
 	initial  map[key]*pod
 	newest   map[key]mark
 	isSynced bool
-	written  map[key][]handwriting // by a user, since everything was compared
-	now      told                  // what it is being told
-	last     map[key]heard         // what it was told last of an object
-	touched  map[key]bool          // by a user, ever
-	first    *actor                // the world's first one
+	written  map[key][]userWrite // by a user, since everything was compared
+	now      told                // what it is being told
+	last     map[key]heard       // what it was told last of an object
+	touched  map[key]bool        // by a user, ever
+	first    *actor              // the world's first one
 }
 
 func (a *actor) String() string { return fmt.Sprintf("handler %d, %s", a.id, a.name) }

@@ -20,8 +20,8 @@ import (
 // is doing. Handlers are told nothing of it: what they are told next of that key starts
 // from what the user has left there. The next full states put everything right.
 
-// handwriting is one write of a user: what was stored under a key, and what is since.
-type handwriting struct{ was, is *pod }
+// userWrite is one write of a user: what was stored under a key, and what is since.
+type userWrite struct{ was, is *pod }
 
 // handEpoch is the history of what only a user has made up.
 const handEpoch = 0
@@ -131,7 +131,7 @@ func (w *world) byHand(write func(cache.Indexer) error) {
 		w.touched[k], w.everTouched[k] = true, true
 		for _, a := range w.begun() {
 			a.mu.Lock()
-			a.written[k] = append(a.written[k], handwriting{before[k], after[k]})
+			a.written[k] = append(a.written[k], userWrite{before[k], after[k]})
 			a.touched[k] = true
 			if w.zones > 0 {
 				delete(a.newest, k)
@@ -228,7 +228,7 @@ func (a *actor) guesses(k key) bool { return a.delivery == informer.Latest && le
 // followed are known now. One that was told the latest may know what a user has deleted.
 func (a *actor) forgetsWriting(stored func(key) *pod) {
 	for k, written := range a.written {
-		deleted := slices.ContainsFunc(written, func(h handwriting) bool { return h.is == nil })
+		deleted := slices.ContainsFunc(written, func(h userWrite) bool { return h.is == nil })
 		for len(a.written[k]) > 0 && a.known[k] != stored(k) {
 			a.takesOver(k)
 		}

@@ -59,15 +59,15 @@ const (
 	status deed = "status" // what the informer says of itself is traced
 )
 
-// dish says how often a deed is done, of a hundred or so, and its largest n.
-type dish struct {
+// deedFrequency says how often a deed is done, of a hundred or so, and its largest n.
+type deedFrequency struct {
 	deed   deed
 	weight int
 	most   int
 }
 
-// menu are the deeds of ordinary worlds.
-var menu = []dish{
+// deeds are the deeds of ordinary worlds.
+var deeds = []deedFrequency{
 	{write, 30, 6},
 	{burst, 5, 60},
 	{pass, 12, 50},
@@ -193,20 +193,20 @@ type plan struct {
 }
 
 // newPlan draws an ordinary world.
-func newPlan(seed uint64) plan { return drawPlan(seed, menu, func(*setup, *rand.Rand) {}) }
+func newPlan(seed uint64) plan { return drawPlan(seed, deeds, func(*setup, *rand.Rand) {}) }
 
-// drawPlan draws a world of a setup, adjusted, and of the deeds of a menu.
-func drawPlan(seed uint64, menu []dish, adjust func(*setup, *rand.Rand)) plan {
+// drawPlan draws a world of a setup, adjusted, and of the deeds of a deeds.
+func drawPlan(seed uint64, deeds []deedFrequency, adjust func(*setup, *rand.Rand)) plan {
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test
 	p := plan{seed: seed, setup: newSetup(r)}
 	adjust(&p.setup, r)
 	total := 0
-	for _, m := range menu {
+	for _, m := range deeds {
 		total += m.weight
 	}
 	for n := 25 + r.IntN(25); len(p.steps) < n; {
 		k := r.IntN(total)
-		for _, m := range menu {
+		for _, m := range deeds {
 			if k -= m.weight; k < 0 {
 				s := step{deed: m.deed, n: 1 + r.IntN(m.most), seed: r.Uint64()}
 				if !p.setup.blank || calm[s.deed] {

@@ -26,7 +26,7 @@ func everything(t *testing.T) (all []string) {
 			all = append(all, text)
 		}
 	}
-	for _, m := range slices.Concat(menu, resourceMenu, tenantMenu) {
+	for _, m := range slices.Concat(deeds, resourceDeeds, tenantDeeds) {
 		want("deed", m.deed)
 	}
 	for d := lacking; d < denials; d++ {

@@ -26,8 +26,8 @@ const (
 	give deed = "give" // it is served, in the version n, and nothing is denied
 )
 
-// resourceMenu is the menu of worlds whose resource comes and goes.
-var resourceMenu = []dish{
+// resourceDeeds is the deeds of worlds whose resource comes and goes.
+var resourceDeeds = []deedFrequency{
 	{write, 30, 6},
 	{burst, 5, 60},
 	{pass, 12, 50},
@@ -52,7 +52,7 @@ var resourceMenu = []dish{
 
 // newResourcePlan draws a world whose resource comes and goes.
 func newResourcePlan(seed uint64) plan {
-	return drawPlan(seed, resourceMenu, func(s *setup, r *rand.Rand) {
+	return drawPlan(seed, resourceDeeds, func(s *setup, r *rand.Rand) {
 		s.custom, s.undefined = true, r.IntN(3) == 0
 		s.lease, s.blank, s.zones, s.rough = false, false, 0, 0
 	})

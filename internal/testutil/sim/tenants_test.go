@@ -24,8 +24,8 @@ const (
 	freshen deed = "freshen" // somebody waits for the state of now
 )
 
-// tenantMenu is the menu of worlds of leases.
-var tenantMenu = []dish{
+// tenantDeeds is the deeds of worlds of leases.
+var tenantDeeds = []deedFrequency{
 	{write, 25, 6},
 	{burst, 4, 60},
 	{pass, 10, 50},
@@ -50,7 +50,7 @@ var tenantMenu = []dish{
 
 // newTenantPlan draws a world of leases.
 func newTenantPlan(seed uint64) plan {
-	return drawPlan(seed, tenantMenu, func(s *setup, _ *rand.Rand) {
+	return drawPlan(seed, tenantDeeds, func(s *setup, _ *rand.Rand) {
 		s.tenants, s.parts, s.page = true, 2, 0
 		s.lease, s.blank, s.recurs, s.zones, s.transform, s.frail = false, false, false, 0, "", false
 	})

@@ -434,7 +434,7 @@ func (w *world) joins(k kind, racing bool) *actor {
 func (w *world) joinsTo(of *informer.Informer[*pod], k kind, racing bool) *actor {
 	a := &actor{
 		kind: k, id: len(w.actors), w: w, of: of,
-		known: map[key]*pod{}, initial: map[key]*pod{}, newest: map[key]mark{}, written: map[key][]handwriting{}, touched: maps.Clone(w.everTouched), last: map[key]heard{},
+		known: map[key]*pod{}, initial: map[key]*pod{}, newest: map[key]mark{}, written: map[key][]userWrite{}, touched: maps.Clone(w.everTouched), last: map[key]heard{},
 	}
 	a.first = a
 	if len(w.actors) > 0 && !w.tenants {
