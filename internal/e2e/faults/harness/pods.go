@@ -77,7 +77,7 @@ const Apps = 20
 func app(i int) string { return fmt.Sprintf("app-%02d", i%Apps) }
 
 // Pod returns a pod to be created: the template of a workload, and labels to select by. With what the
-// server adds, the managed fields above all, it comes to some 6 kB.
+// server adds, the managed fields above all, it comes to some 8 kB.
 func Pod(namespace, name string, i int) *corev1.Pod {
 	running := kit.RunningPod(app(i), i)
 	pod := &corev1.Pod{
