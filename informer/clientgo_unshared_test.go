@@ -36,7 +36,7 @@ func TestContract_B1_B11_AnInformerThatNobodyShares(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		r := &kit.Recorder{}
-		store, c := NewInformer(listerWatcher{s}, &corev1.Pod{}, 0, r.Handler())
+		store, c := NewInformer(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, r.Handler())
 		require.False(t, c.HasSynced())
 		require.Empty(t, c.LastSyncResourceVersion())
 		stop := runsController(t, c)
@@ -64,7 +64,7 @@ func TestContract_B1_B11_AnInformerThatNobodyShares(t *testing.T) {
 func TestContract_B16_B80_TheControllersHandlerIsSynced(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		blocked := make(chan struct{})
-		_, c := NewInformer(listerWatcher{newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0,
+		_, c := NewInformer(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0,
 			cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-blocked }})
 		runsController(t, c)
 		require.False(t, c.HasSynced())
@@ -78,7 +78,7 @@ func TestContract_B16_B80_TheControllersHandlerIsSynced(t *testing.T) {
 func TestContract_B76_ResyncsOfAnInformerThatNobodyShares(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := &kit.Recorder{}
-		x, c := NewIndexerInformer(listerWatcher{newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 100*time.Millisecond, r.Handler(), byNamespace)
+		x, c := NewIndexerInformer(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 100*time.Millisecond, r.Handler(), byNamespace)
 		runsController(t, c)
 		require.Equal(t, []string{"initial a@1"}, r.Take())
 		time.Sleep(250 * time.Millisecond)
@@ -95,7 +95,7 @@ func TestContract_B89_TransformsOfAnInformerThatNobodyShares(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
 		r := &kit.Recorder{}
 		store, c := NewInformerWithOptions(cache.InformerOptions{
-			ListerWatcher: listerWatcher{s}, ObjectType: &corev1.Pod{}, Handler: r.Handler(),
+			ListerWatcher: kit.ListerWatcher{Source: s}, ObjectType: &corev1.Pod{}, Handler: r.Handler(),
 			Transform: func(obj any) (any, error) { return "just " + obj.(*corev1.Pod).Name, nil },
 		})
 		runsController(t, c)
@@ -118,7 +118,7 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 		want error
 	}{
 		"no source": {NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil), ErrNoSource},
-		"a period":  {NewSharedIndexInformer(listerWatcher{silentSource{}}, &corev1.Pod{}, -1, nil), ErrNegative},
+		"a period":  {NewSharedIndexInformer(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, -1, nil), ErrNegative},
 	} {
 		log.Reset()
 		_, err := c.made.AddEventHandler((&kit.Recorder{}).Handler())
@@ -137,8 +137,8 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 		want error
 	}{
 		"no source":  {cache.InformerOptions{Handler: (&kit.Recorder{}).Handler()}, ErrNoSource},
-		"no handler": {cache.InformerOptions{ListerWatcher: listerWatcher{silentSource{}}}, ErrNoHandler},
-		"a period":   {cache.InformerOptions{ListerWatcher: listerWatcher{silentSource{}}, Handler: (&kit.Recorder{}).Handler(), ResyncPeriod: -1}, ErrNegative},
+		"no handler": {cache.InformerOptions{ListerWatcher: kit.ListerWatcher{Source: silentSource{}}}, ErrNoHandler},
+		"a period":   {cache.InformerOptions{ListerWatcher: kit.ListerWatcher{Source: silentSource{}}, Handler: (&kit.Recorder{}).Handler(), ResyncPeriod: -1}, ErrNegative},
 	} {
 		log.Reset()
 		store, controller := NewInformerWithOptions(c.o)
@@ -161,7 +161,7 @@ func TestWrongTypesAreNamed(t *testing.T) {
 
 	bubble(t, func(t *testing.T) {
 		s := newScript("10")
-		i := NewSharedIndexInformer(listerWatcher{s}, &corev1.Pod{}, 0, nil)
+		i := NewSharedIndexInformer(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil)
 		errs := quietly(t, i)
 		r, _ := records(t, i)
 		startFace(t, i)
@@ -179,7 +179,7 @@ func TestANilErrorHandler(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10")
 		s.Fail(errPoison)
-		i := NewSharedIndexInformer(listerWatcher{s}, &corev1.Pod{}, 0, nil)
+		i := NewSharedIndexInformer(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil)
 		quietly(t, i)
 		require.NoError(t, i.SetWatchErrorHandler(nil))
 		startFace(t, i)
@@ -192,7 +192,7 @@ func TestContract_B98_APanicEndsTheRunAfterASecondCall(t *testing.T) {
 	kit.CaptureLog(t)
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		_, c := NewInformer(listerWatcher{newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
+		_, c := NewInformer(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
 			AddFunc: func(obj any) { <-gate; panic("of the handler") },
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

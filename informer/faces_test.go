@@ -9,35 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
-
-// listerWatcher is a source as client-go's ListerWatcher.
-type listerWatcher struct{ reflector.Source }
-
-func (l listerWatcher) List(o metav1.ListOptions) (runtime.Object, error) {
-	return l.Source.List(context.Background(), o)
-}
-
-func (l listerWatcher) Watch(o metav1.ListOptions) (watch.Interface, error) {
-	return l.Source.Watch(context.Background(), o)
-}
-
-func (l listerWatcher) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	return l.Source.List(ctx, o)
-}
-
-func (l listerWatcher) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	return l.Source.Watch(ctx, o)
-}
-
-func (listerWatcher) IsWatchListSemanticsUnSupported() bool { return true }
 
 // makes builds an informer behind client-go's interface.
 type makes func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer
@@ -45,7 +21,7 @@ type makes func(s reflector.Source, resync time.Duration, ix cache.Indexers) cac
 // faces are informers of anything and of pods, as client-go's.
 var faces = map[string]makes{
 	"any": func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
-		return NewSharedIndexInformer(listerWatcher{s}, &corev1.Pod{}, resync, ix)
+		return NewSharedIndexInformer(kit.ListerWatcher{Source: s}, &corev1.Pod{}, resync, ix)
 	},
 	"pods": func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 		indexes := clientgoIndexes(ix, true)

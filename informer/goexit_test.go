@@ -62,7 +62,7 @@ func TestContract_D28_ATransformOfAnInformerThatNobodyShares(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s, r := newScript("10", kit.Pod("a", "1", exits), kit.Pod("b", "2")), &kit.Recorder{}
 		_, c := NewInformerWithOptions(cache.InformerOptions{
-			ListerWatcher: listerWatcher{s}, ObjectType: &corev1.Pod{}, Handler: r.Handler(),
+			ListerWatcher: kit.ListerWatcher{Source: s}, ObjectType: &corev1.Pod{}, Handler: r.Handler(),
 			Transform: func(obj any) (any, error) { return poisonous(obj.(*corev1.Pod)) },
 		})
 		runsController(t, c)

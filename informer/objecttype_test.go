@@ -196,7 +196,7 @@ func TestContract_D25_AnInterfaceType(t *testing.T) {
 
 // A view refuses an informer that client-go's constructors make: they promise no type.
 func TestContract_D25_AsOfAnInformerOfAnything(t *testing.T) {
-	_, ok := As[*corev1.Pod](NewSharedIndexInformer(listerWatcher{silentSource{}}, &corev1.Pod{}, 0, nil))
+	_, ok := As[*corev1.Pod](NewSharedIndexInformer(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, 0, nil))
 	require.False(t, ok)
 }
 

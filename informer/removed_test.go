@@ -55,7 +55,7 @@ var apis = map[string]func(t *testing.T, s reflector.Source, h *stuckHandler) ca
 		return h.joins(t, i, Every)
 	},
 	"AddEventHandler": func(t *testing.T, s reflector.Source, h *stuckHandler) cache.SharedIndexInformer {
-		i := NewSharedIndexInformer(listerWatcher{s}, &corev1.Pod{}, resyncs, nil)
+		i := NewSharedIndexInformer(kit.ListerWatcher{Source: s}, &corev1.Pod{}, resyncs, nil)
 		r, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc:    func(any) { h.told() },
 			UpdateFunc: func(any, any) { h.told() },

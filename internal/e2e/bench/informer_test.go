@@ -21,6 +21,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/factory"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // The implementations, as the benchmarks' names have them.
@@ -119,9 +120,9 @@ func newSubject[T informer.Object](impl string, from origin, example runtime.Obj
 	case native:
 		return own[T]{informer.New(from, informer.Options[T]{Resource: schema.GroupResource{Resource: "pods"}})}
 	case clientgo:
-		made = cache.NewSharedIndexInformer(listerWatcher{from}, example, resync, byNamespace())
+		made = cache.NewSharedIndexInformer(kit.ListerWatcher{Source: from}, example, resync, byNamespace())
 	case face:
-		made = informer.NewSharedIndexInformer(listerWatcher{from}, example, resync, byNamespace())
+		made = informer.NewSharedIndexInformer(kit.ListerWatcher{Source: from}, example, resync, byNamespace())
 	}
 	return shared{made, corelisters.NewPodLister(made.GetIndexer())}
 }

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -76,7 +75,7 @@ func open(opened chan<- *feedWatch, buffer int) (*feedWatch, error) {
 	}
 }
 
-// Streaming makes informers of tidemark list.
+// Streaming makes informers list.
 func (*feed) Streaming() reflector.Streaming { return reflector.StreamingUnsupported }
 
 // watchBuffer is how many events a watch may be ahead of its reader, as the buffers of a connection.
@@ -128,6 +127,9 @@ func (p *paged) Streaming() reflector.Streaming {
 	}
 	return reflector.StreamingUnsupported
 }
+
+// Streams is Streaming for client-go.
+func (p *paged) Streams() bool { return p.stream }
 
 func (p *paged) List(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	const size = 500 // client-go asks for so many
@@ -186,33 +188,4 @@ func (p *paged) version() string {
 		return version(2 * p.pods.n)
 	}
 	return version(p.pods.n)
-}
-
-// listerWatcher is a source with client-go's interface.
-type listerWatcher struct{ origin }
-
-var _ interface {
-	cache.ListerWatcher
-	cache.ListerWatcherWithContext
-} = listerWatcher{}
-
-func (l listerWatcher) List(o metav1.ListOptions) (runtime.Object, error) {
-	return l.origin.List(context.Background(), o)
-}
-
-func (l listerWatcher) Watch(o metav1.ListOptions) (watch.Interface, error) {
-	return l.origin.Watch(context.Background(), o)
-}
-
-func (l listerWatcher) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	return l.origin.List(ctx, o)
-}
-
-func (l listerWatcher) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	return l.origin.Watch(ctx, o)
-}
-
-// IsWatchListSemanticsUnSupported keeps client-go from waiting for a stream.
-func (l listerWatcher) IsWatchListSemanticsUnSupported() bool {
-	return l.Streaming() == reflector.StreamingUnsupported
 }

@@ -210,6 +210,13 @@ func TestBadInput_WrongAuthority(t *testing.T) {
 // behindGateway starts both informers behind a gateway with a fault.
 func behindGateway(t *testing.T, f harness.Fault) (*wrongs, *harness.Gateway) {
 	t.Helper()
+	s, g, config := brokenGateway(t, f)
+	return s.startWrong(config), g
+}
+
+// brokenGateway returns a scenario with a gateway that has a fault, and the configuration to reach it.
+func brokenGateway(t *testing.T, f harness.Fault) (*scenario, *harness.Gateway, *rest.Config) {
+	t.Helper()
 	s := begin(t, harness.Options{})
 	s.createPods(20)
 	g, err := harness.NewGateway(s.cluster.Config())
@@ -218,7 +225,7 @@ func behindGateway(t *testing.T, f harness.Fault) (*wrongs, *harness.Gateway) {
 	g.Break(f)
 	config := g.Config()
 	config.ContentConfig = s.cluster.Config().ContentConfig
-	return s.startWrong(config), g
+	return s, g, config
 }
 
 func TestBadInput_SpeaksHTML(t *testing.T) {
@@ -230,14 +237,7 @@ func TestBadInput_SpeaksHTML(t *testing.T) {
 
 // A proxy that lets lists pass, and asks those who watch to log in.
 func TestBadInput_WatchSpeaksHTML(t *testing.T) {
-	s := begin(t, harness.Options{})
-	s.createPods(20)
-	g, err := harness.NewGateway(s.cluster.Config())
-	require.NoError(t, err)
-	t.Cleanup(g.Close)
-	g.Break(harness.AnswerWatches("text/html", "<html><body><h1>Please log in</h1></body></html>"))
-	config := g.Config()
-	config.ContentConfig = s.cluster.Config().ContentConfig
+	s, g, config := brokenGateway(t, harness.AnswerWatches("text/html", "<html><body><h1>Please log in</h1></body></html>"))
 	m := s.watchPods(config)
 	s.note = m.failing(func(err error) bool { return reflector.ClassOf(err) == reflector.ErrorDecode }).Error()
 	m.synced() // by a list
@@ -265,14 +265,7 @@ func TestBadInput_AnswersNothing(t *testing.T) {
 // The initial state, which comes compressed, breaks off in the middle of an object whenever it is
 // streamed: a list has to do.
 func TestBadInput_StreamBreaksInTheMiddleOfAnObject(t *testing.T) {
-	s := begin(t, harness.Options{})
-	s.createPods(20)
-	g, err := harness.NewGateway(s.cluster.Config())
-	require.NoError(t, err)
-	t.Cleanup(g.Close)
-	g.Break(harness.TruncateWatches(2000))
-	config := g.Config()
-	config.ContentConfig = s.cluster.Config().ContentConfig
+	s, g, config := brokenGateway(t, harness.TruncateWatches(2000))
 	m := s.watchPods(config)
 	_ = m.failing(func(err error) bool { return err != nil })
 	m.synced() // by a list

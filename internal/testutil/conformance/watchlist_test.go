@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/features"
 	featurestesting "k8s.io/client-go/features/testing"
@@ -259,26 +258,10 @@ func TestContract_D13_B71_TheTransformRunsOnce(t *testing.T) {
 	})
 }
 
-// served is a real model of a server behind client-go's interface.
-type served struct{ *informertest.Source }
+// streamingModel is a model of a server that streams its initial state.
+type streamingModel struct{ *informertest.Source }
 
-func (s served) List(o metav1.ListOptions) (runtime.Object, error) {
-	return s.Source.List(context.Background(), o)
-}
-
-func (s served) Watch(o metav1.ListOptions) (watch.Interface, error) {
-	return s.Source.Watch(context.Background(), o)
-}
-
-func (s served) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	return s.Source.List(ctx, o)
-}
-
-func (s served) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	return s.Source.Watch(ctx, o)
-}
-
-func (served) IsWatchListSemanticsUnSupported() bool { return false }
+func (streamingModel) Streams() bool { return true }
 
 // B67, B57: the same store, whatever the server can do, and whatever it forgets.
 func TestContract_B67_AgainstAServer(t *testing.T) {
@@ -290,7 +273,7 @@ func TestContract_B67_AgainstAServer(t *testing.T) {
 			for n := range 30 {
 				require.NoError(t, server.Create(ctx, kit.Pod(fmt.Sprint("p", n), "")))
 			}
-			w := &world{subject: r.make(t, served{server.Source(podResource, "")}, settings{}), t: t}
+			w := &world{subject: r.make(t, kit.ListerWatcher{Source: streamingModel{server.Source(podResource, "")}}, settings{}), t: t}
 			rec, _ := w.records()
 			w.start()
 			require.Len(t, rec.Take(), 30)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,6 +61,18 @@ func TestMediansThatAreNoneAreAnError(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoMedians)
 	_, _, err = ReadMedians(strings.NewReader(",a\n,sec/op\nB-2,many\n"))
 	require.ErrorContains(t, err, "B: ")
+}
+
+func TestWithoutMediansNothingIsWritten(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("README.md", []byte(place.Begin()+place.End()), 0o600))
+	made := func(Medians) string { t.Error("a section of nothing"); return "" }
+
+	require.ErrorIs(t, place.Make(strings.NewReader("goos: linux\n"), io.Discard, "README.md", made, nil), ErrNoMedians)
+
+	text, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	require.Equal(t, place.Begin()+place.End(), string(text))
 }
 
 func TestFiguresHaveThreeDigits(t *testing.T) {

@@ -1,6 +1,6 @@
 package main
 
-// rows are all rows, in their order. What a bar asks for stands in CONTRIBUTING.
+// rows are all rows, in their order.
 var rows = []row{
 	{"Event/1", "one MODIFIED event, watch to handler, 1 handler", "event, 1 handler", wall, bar{native: 10, face: 10, allocs: new(1.0)}},
 	{"Event/4", "the same, 4 handlers", "", wall, bar{}},

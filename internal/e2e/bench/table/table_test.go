@@ -40,7 +40,7 @@ func TestReadmeGetsTableAndChart(t *testing.T) {
 	m, _, err := report.ReadMedians(strings.NewReader(medians))
 	require.NoError(t, err)
 
-	require.NoError(t, run(strings.NewReader(medians), io.Discard, "README.md"))
+	require.NoError(t, place.Make(strings.NewReader(medians), io.Discard, "README.md", table, writeChart))
 
 	text, err := os.ReadFile("README.md")
 	require.NoError(t, err)
@@ -49,13 +49,6 @@ func TestReadmeGetsTableAndChart(t *testing.T) {
 	drawn, err := os.ReadFile(chartFile)
 	require.NoError(t, err)
 	require.Equal(t, chart(m), string(drawn))
-}
-
-func TestWithoutFiguresNothingIsWritten(t *testing.T) {
-	t.Chdir(t.TempDir())
-	require.ErrorIs(t, run(strings.NewReader("goos: linux\n"), io.Discard, "README.md"), report.ErrNoMedians)
-	require.NoFileExists(t, "README.md")
-	require.NoFileExists(t, chartFile)
 }
 
 func TestBarsAreMetByTheAPIsTheyAsk(t *testing.T) {

@@ -18,7 +18,7 @@ func TestReadmeGetsTheTables(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("README.md", []byte("before\n"+place.Begin()+place.End()+"after\n"), 0o600))
 
-	err := run(strings.NewReader(`goos: linux
+	err := place.Make(strings.NewReader(`goos: linux
 go: go1.26.8
 ,client-go,,tidemark,,,
 ,cpu-sec,CI,cpu-sec,CI,vs base,P
@@ -32,7 +32,7 @@ Pods/sync-stream-2,1e7,2%,4e6,1%,-60%,p=0.1 n=5
 ,client-go,,tidemark,,,
 ,cpu-sec/event,CI,cpu-sec/event,CI,vs base,P
 Pods/updates-1-2,4e-6,2%,2e-6,1%,-50%,p=0.1 n=5
-`), io.Discard, "README.md")
+`), io.Discard, "README.md", tables, nil)
 
 	require.NoError(t, err)
 	text, err := os.ReadFile("README.md")
