@@ -8,7 +8,7 @@
 //
 // A benchmark has one sub-benchmark for each implementation: "impl=client-go" is
 // cache.NewSharedIndexInformer, "impl=native" is informer.New, and "impl=face" is tidemark behind
-// client-go's interfaces. "impl=source" is the cost of the source alone, which the others contain.
+// client-go's interfaces.
 //
 // # Guarantees
 //

@@ -25,7 +25,7 @@ type stream struct {
 func BenchmarkEvent(b *testing.B) {
 	pods := stream{newPods, podList(perGroup), podEvents(perGroup)}
 	for _, handlers := range []int{1, 4, 16} {
-		byEach(b, fmt.Sprint(handlers), append(everyone[:3:3], alone), func(b *testing.B, impl string) { pods.deliver(b, impl, handlers) })
+		byEach(b, fmt.Sprint(handlers), everyone, func(b *testing.B, impl string) { pods.deliver(b, impl, handlers) })
 	}
 }
 
@@ -50,10 +50,6 @@ func BenchmarkEventAll(b *testing.B) {
 }
 
 func (st stream) deliver(b *testing.B, impl string, handlers int) {
-	if impl == alone {
-		st.drain(b)
-		return
-	}
 	f := newFeed(st.list)
 	s := start(b, st.make(impl, f), newCounters(handlers, tally{adds: meta.LenList(st.list), updates: b.N})...)
 	w := s.awaitSync(f.opened)
@@ -72,17 +68,6 @@ func keyOf(b *testing.B, obj runtime.Object) indexer.Key {
 	m, err := meta.Accessor(obj)
 	require.NoError(b, err)
 	return indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}
-}
-
-// drain reads the events, and drops them.
-func (st stream) drain(b *testing.B) {
-	w := &feedWatch{events: make(chan watch.Event, watchBuffer)}
-	measure(b, func() {
-		go w.play(st.events, b.N)
-		for range b.N {
-			<-w.events
-		}
-	})
 }
 
 // podEvents makes changes of a number of pods, in turn.

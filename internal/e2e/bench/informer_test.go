@@ -29,7 +29,6 @@ const (
 	clientgo = "client-go" // cache.NewSharedIndexInformer
 	native   = "native"    // informer.New
 	face     = "face"      // tidemark's informer.NewSharedIndexInformer
-	alone    = "source"    // the source without an informer
 )
 
 var everyone = []string{clientgo, native, face}

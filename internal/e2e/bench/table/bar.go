@@ -19,15 +19,11 @@ type bar struct {
 // text says what is asked.
 func (b bar) text(spell func(float64) string) string {
 	var asked []string
-	switch {
-	case b.native > 0 && b.native == b.face:
-		asked = append(asked, report.Times(b.native)+", both")
-	case b.native > 0 && b.face > 0:
-		asked = append(asked, report.Times(b.native)+"; face "+report.Times(b.face))
-	case b.native > 0:
-		asked = append(asked, report.Times(b.native)+", native")
-	case b.face > 0:
-		asked = append(asked, report.Times(b.face)+", face")
+	if b.native > 0 {
+		asked = append(asked, "native "+report.Times(b.native))
+	}
+	if b.face > 0 {
+		asked = append(asked, "face "+report.Times(b.face))
 	}
 	if b.most > 0 {
 		asked = append(asked, "≤ "+spell(b.most))
@@ -38,34 +34,25 @@ func (b bar) text(spell func(float64) string) string {
 	if b.bytes > 0 {
 		asked = append(asked, fmt.Sprintf("≤ %.0f %% of the bytes", 100*b.bytes))
 	}
-	if len(asked) == 0 {
-		return nothing
-	}
-	return strings.Join(asked, "; ")
+	return orNothing(strings.Join(asked, "; "))
 }
 
 // met says whether the row reaches its bar, or which API does not.
 func (r row) met(m report.Medians) string {
-	var asked, missed []string
+	verdict := ""
+	var missed []string
 	for _, ours := range []string{native, face} {
-		met, ok := r.metBy(m, ours)
-		if !ok {
-			continue
-		}
-		asked = append(asked, ours)
-		if !met {
+		switch met, ok := r.metBy(m, ours); {
+		case ok && !met:
 			missed = append(missed, ours)
+		case ok:
+			verdict = "yes"
 		}
 	}
-	switch {
-	case len(asked) == 0:
-		return nothing
-	case len(missed) == 0:
-		return "yes"
-	case len(missed) == len(asked):
-		return "no"
+	if missed != nil {
+		verdict = "not " + strings.Join(missed, ", ")
 	}
-	return strings.Join(missed, ", ") + ": no"
+	return orNothing(verdict)
 }
 
 // metBy is met for one API. It is not ok if nothing is asked or measured.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -59,6 +60,8 @@ func table(m report.Medians) string {
 	}
 	return b.String()
 }
+
+func orNothing(text string) string { return cmp.Or(text, nothing) }
 
 func line(b *strings.Builder, cells ...string) {
 	fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))

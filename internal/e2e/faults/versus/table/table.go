@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -138,15 +139,8 @@ func (r row) verdict(m report.Medians) string {
 		return nothing
 	case len(missed) == 0:
 		return "yes"
-	case len(missed) == len(r.targets):
-		return "no"
 	}
 	return "not " + strings.Join(missed, ", ")
 }
 
-func orNothing(text string) string {
-	if text == "" {
-		return nothing
-	}
-	return text
-}
+func orNothing(text string) string { return cmp.Or(text, nothing) }

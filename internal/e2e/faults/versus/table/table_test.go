@@ -50,7 +50,7 @@ func TestTargets(t *testing.T) {
 	}{
 		{nil, nothing, nothing},
 		{[]target{{cpu, 2}}, "CPU 2.00x", "yes"},
-		{[]target{{cpu, 2.1}, {heap, 0.39}}, "CPU 2.10x, heap 0.39", "no"},
+		{[]target{{cpu, 2.1}, {heap, 0.39}}, "CPU 2.10x, heap 0.39", "not CPU, heap"},
 		{[]target{{cpu, 2.1}, {heap, 0.4}}, "CPU 2.10x, heap 0.40", "not CPU"},
 	} {
 		r := row{benchmark: "sync", targets: test.targets}
