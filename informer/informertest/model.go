@@ -7,26 +7,25 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// model is an API server without time, goroutines, locks and a network: a
-// counter of versions, and one collection for each resource. A shell around
-// it serializes the calls. What it hands out is shared with it and with all
-// other callers, and must not be changed.
+// model is the API server's data and rules, without time, goroutines, locks and a network: a
+// counter of versions, and one collection for each resource. The [Server] around it serializes the
+// calls. Callers share the returned objects with the model and must not change them.
 type model struct {
 	// noWatchList and noWatchCache are [Options].NoWatchList and NoWatchCache.
 	noWatchList, noWatchCache bool
-	// version is that of the last change, of whichever resource.
-	// Invariant: no change in any collection has a larger one.
+	// version is the version of the last change to any resource. Invariant: no change in any
+	// collection has a larger version.
 	version uint64
-	// compacted is where the history begins: states before it are forgotten.
-	// Invariant: compacted <= version.
+	// compacted is the version at which the history begins: older states are forgotten. Invariant:
+	// compacted <= version.
 	compacted uint64
-	// marks counts the bookmarks that were put into the histories.
-	marks       uint64
+	// bookmarks counts the bookmarks in the histories.
+	bookmarks   uint64
 	collections map[schema.GroupVersionResource]*collection
 }
 
-// newModel returns an empty server. As in a fresh etcd, the version is 1: a
-// list of nothing must not say 0, which means "any version" when asked for.
+// newModel returns an empty model. As in a fresh etcd, the version is 1, since a client that asks
+// for version 0 means any version.
 func newModel() *model {
 	return &model{version: 1, collections: map[schema.GroupVersionResource]*collection{}}
 }
@@ -35,7 +34,7 @@ func (m *model) register(k kind) {
 	m.collections[k.GVR] = newCollection(k)
 }
 
-// unregister deletes a resource, and its objects with it.
+// unregister deletes a resource together with its objects.
 func (m *model) unregister(r schema.GroupVersionResource) {
 	c := m.collections[r]
 	for path, obj := range c.scan("", "", m.version) {
@@ -45,8 +44,8 @@ func (m *model) unregister(r schema.GroupVersionResource) {
 	delete(m.collections, r)
 }
 
-// collection returns the collection that a request's path names. A cluster
-// has no path for a namespace of a resource that is not namespaced.
+// collection returns the collection for a request's path. As in a cluster, a cluster-scoped
+// resource is not served under a namespace.
 func (m *model) collection(r schema.GroupVersionResource, namespace string) (*collection, error) {
 	c := m.collections[r]
 	if c == nil || namespace != "" && !c.kind.Namespaced {
@@ -55,8 +54,8 @@ func (m *model) collection(r schema.GroupVersionResource, namespace string) (*co
 	return c, nil
 }
 
-// compact forgets the history up to now. Cursors that are under way keep what
-// they still have to read.
+// compact forgets the history up to now. Open watches still get the changes that they have not
+// read.
 func (m *model) compact() {
 	m.compacted = m.version
 	for _, c := range m.collections {
@@ -64,20 +63,19 @@ func (m *model) compact() {
 	}
 }
 
-// bookmark tells every cursor that asked for bookmarks how far it is. The
-// bookmark goes into the history, so that its place among the changes is the
-// same for all, however fast they read.
+// bookmark sends a bookmark to every watch that asked for bookmarks. The bookmark is an entry of
+// the history, so that every watch gets it between the same changes, however fast it reads.
 func (m *model) bookmark() {
-	m.marks++
+	m.bookmarks++
 	for _, c := range m.collections {
-		c.append(&change{version: m.version, mark: m.marks})
+		c.append(&change{version: m.version, bookmark: m.bookmarks})
 	}
 }
 
-// format spells a version as it appears in objects.
+// format returns a version as objects carry it.
 func format(version uint64) string { return strconv.FormatUint(version, 10) }
 
-// parseVersion reads the version that a request names; none is 0.
+// parseVersion parses the version of a request; an empty one is 0.
 func parseVersion(s string) (uint64, error) {
 	if s == "" {
 		return 0, nil
@@ -89,7 +87,7 @@ func parseVersion(s string) (uint64, error) {
 	return version, nil
 }
 
-// value reads an optional value; none is the zero value.
+// value returns the value of a pointer, or the zero value for nil.
 func value[T any](p *T) (v T) {
 	if p != nil {
 		v = *p

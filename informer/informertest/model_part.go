@@ -8,12 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// These look into objects of any kind: into structs by the names of the
-// fields, and into unstructured ones by those of JSON. A scheme holds nothing
-// but pointers to structs.
+// The functions below read and write fields of objects of any kind: of structs by the names of the
+// Go fields, of unstructured objects by those of JSON. The types of a scheme are pointers to
+// structs.
 
-// goField returns a field at the top of a struct, or below others. It is not
-// valid where the type has no such field.
+// goField returns the field of a struct at a path of field names. The result is invalid if the type
+// has no such field.
 func goField(obj Object, path ...string) reflect.Value {
 	v := reflect.ValueOf(obj).Elem()
 	for _, name := range path {
@@ -25,8 +25,8 @@ func goField(obj Object, path ...string) reflect.Value {
 	return v
 }
 
-// sameSpec tells whether two objects want the same. Where there is no Go type,
-// that is all but the metadata and what a subresource keeps apart, as for CRDs.
+// sameSpec reports whether two objects have the same spec. For unstructured objects, as for CRDs,
+// the spec is everything but the metadata and a status with a subresource.
 func (k kind) sameSpec(a, b Object) bool {
 	return equality.Semantic.DeepEqual(k.specOf(a), k.specOf(b))
 }
@@ -46,8 +46,8 @@ func (k kind) specOf(obj Object) any {
 	return nil
 }
 
-// setStatus gives an object the status of another one of its kind, which then
-// belongs to both.
+// setStatus sets the status of an object to that of another object of the kind. The two share it
+// then.
 func setStatus(obj, from Object) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
@@ -61,7 +61,7 @@ func setStatus(obj, from Object) {
 	}
 }
 
-// phases are the phases that objects of some kinds are born in.
+// phases maps resources to the phase of a new object.
 var phases = map[string]string{
 	"namespaces":             "Active",
 	"persistentvolumeclaims": "Pending",
@@ -69,8 +69,8 @@ var phases = map[string]string{
 	"pods":                   "Pending",
 }
 
-// resetStatus makes of the status of a new object what a server makes of it.
-// Only a node comes with one, since a kubelet knows what it is.
+// resetStatus sets the status of a new object as a server does: to that of an empty object, or to
+// the kind's first phase. A new node keeps its status, since the kubelet creates it.
 func (k kind) resetStatus(obj Object) {
 	if !k.Status || k.builtin && k.GVR.Resource == "nodes" {
 		return

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 )
 
-// token says where a list goes on: at a version, from a path on, seen from
-// the namespace of the list. Clients must not look into it; it is nevertheless
-// spelled as in a real server, for those who read a recorded session.
+// token is a continue token: the version of the list, and the path of its next object, relative to
+// the namespace of the list. Clients must not interpret it. It has the form of a real server's
+// tokens, for people who read a recorded session.
 type token struct {
 	API string `json:"v"`
-	// Version is negative where the list goes on at the current state.
+	// Version is negative if the list continues at the current state.
 	Version int64  `json:"rv"`
 	Start   string `json:"start"`
 }

@@ -2,18 +2,18 @@ package informertest
 
 import autoscalingv1 "k8s.io/api/autoscaling/v1"
 
-// view is the way by which an object is read and written: the last part of
-// the path of a request, or the methods of a [Server].
+// view is the part of an object that a request reads or writes: a subresource's part, or that of
+// the methods of a [Server].
 type view int
 
 const (
-	viewWhole  view = iota // a test's: nothing is out of reach
-	viewMain               // the resource itself: all but the status, if that has a subresource
-	viewStatus             // nothing but the status
-	viewScale              // nothing but the number of replicas
+	viewWhole  view = iota // the whole object: the view of a Server's own methods
+	viewMain               // the resource itself: without the status, if it has a subresource
+	viewStatus             // the status
+	viewScale              // the number of replicas
 )
 
-// viewOf finds the view of a subresource that a kind has.
+// viewOf returns the view of a subresource, if the kind has the subresource.
 func (k kind) viewOf(subresource string) (v view, ok bool) {
 	switch subresource {
 	case "":
@@ -26,7 +26,7 @@ func (k kind) viewOf(subresource string) (v view, ok bool) {
 	return 0, false
 }
 
-// seen is the kind of what a view shows.
+// seen returns the kind of a view's objects.
 func (k kind) seen(v view) kind {
 	if v == viewScale {
 		return k.scaleKind()
@@ -34,7 +34,7 @@ func (k kind) seen(v view) kind {
 	return k
 }
 
-// show returns what a view shows of an object.
+// show returns the view of an object.
 func (v view) show(obj Object) Object {
 	if v == viewScale {
 		return scaleOf(obj)
@@ -42,8 +42,8 @@ func (v view) show(obj Object) Object {
 	return obj
 }
 
-// replace returns what becomes of an object when in is written through the
-// view. It may change in, and leaves old as it is.
+// replace returns the object that results from writing in through the view. It may change and
+// return in, and does not change old.
 func (v view) replace(k kind, old, in Object) (Object, error) {
 	switch v {
 	case viewScale:
