@@ -23,37 +23,37 @@ const (
 	partialList   = "PartialObjectMetadataList"
 )
 
-// form is a way to answer: JSON or protobuf, and perhaps, as one of the
-// partial kinds, nothing but metadata.
+// form is the form of an answer: its media type, and, if as is set, the kind of metadata-only
+// object.
 type form struct{ media, as string }
 
 var plainJSON = form{media: runtime.ContentTypeJSON}
 
-// negotiate chooses what the client likes best of what it is allowed.
+// negotiate returns the allowed form that the client prefers.
 func negotiate(accept []string, allowed func(form) bool) (form, error) {
 	if len(accept) == 0 {
 		accept = []string{"*/*"}
 	}
-	type wish struct {
+	type candidate struct {
 		form
 		quality float64
 	}
-	var wishes []wish
+	var candidates []candidate
 	for part := range strings.SplitSeq(strings.Join(accept, ","), ",") {
-		if f, quality := parseWish(part); quality > 0 && allowed(f) {
-			wishes = append(wishes, wish{f, quality})
+		if f, quality := parseAccept(part); quality > 0 && allowed(f) {
+			candidates = append(candidates, candidate{f, quality})
 		}
 	}
-	if len(wishes) == 0 {
+	if len(candidates) == 0 {
 		return form{}, errNotAcceptable()
 	}
-	// Of two that are as good, the first wins.
-	return slices.MaxFunc(wishes, func(a, b wish) int { return cmp.Compare(a.quality, b.quality) }).form, nil
+	// Of two with the same quality, the first wins.
+	return slices.MaxFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.quality, b.quality) }).form, nil
 }
 
-// parseWish reads one part of an Accept header. The quality of what the server
-// cannot do is 0: tables, CBOR, and the shorter form of discovery.
-func parseWish(part string) (f form, quality float64) {
+// parseAccept reads one part of an Accept header. A form that the server does not have gets quality
+// 0: tables, CBOR, and aggregated discovery.
+func parseAccept(part string) (f form, quality float64) {
 	media, params, err := mime.ParseMediaType(part)
 	if err != nil {
 		return f, 0
@@ -84,7 +84,7 @@ func errNotAcceptable() error {
 		"only the following media types are accepted: "+runtime.ContentTypeJSON+", "+runtime.ContentTypeProtobuf, 0, false)
 }
 
-// shape makes of an object, a list or a status what the client wants to see.
+// shape converts an object, a list or a status to the kind that the client wants.
 func (f form) shape(obj runtime.Object, gvk schema.GroupVersionKind) runtime.Object {
 	if _, ok := obj.(*metav1.Status); ok || f.as == "" {
 		return withKind(obj, gvk)
@@ -95,14 +95,14 @@ func (f form) shape(obj runtime.Object, gvk schema.GroupVersionKind) runtime.Obj
 	return partialListOf(obj)
 }
 
-// partial is an object's metadata.
+// partial returns an object's metadata.
 func partial(obj metav1.Object) *metav1.PartialObjectMetadata {
 	p := meta.AsPartialObjectMetadata(obj)
 	p.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind(partialObject))
 	return p
 }
 
-// partialListOf is the metadata of the items, and the list's own.
+// partialListOf returns the metadata of a list and of its items.
 func partialListOf(list runtime.Object) *metav1.PartialObjectMetadataList {
 	p := &metav1.PartialObjectMetadataList{Items: []metav1.PartialObjectMetadata{}}
 	p.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind(partialList))
@@ -116,7 +116,7 @@ func partialListOf(list runtime.Object) *metav1.PartialObjectMetadataList {
 	return p
 }
 
-// encode spells what has been shaped.
+// encode serializes the result of shape.
 func (f form) encode(obj runtime.Object) ([]byte, error) {
 	if f.media != runtime.ContentTypeProtobuf {
 		return json.Marshal(obj)

@@ -9,19 +9,18 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// stream is a watch as the shells serve it. A reader that is slow, or that
-// stopped reading, holds up nobody: what it has not read waits in the history.
+// stream is an open watch, of a [Source] or over HTTP. A slow reader blocks nobody: its unread
+// events wait in the model's history.
 type stream struct {
 	server  *Server
 	request Request
 	cursor  *cursor // guarded by server.mu
-	// ctx ends when the stream is to end: its reader stopped, its time is up,
-	// or the server cut it.
+	// ctx ends with the watch: after Stop, at the timeout, or when the server cuts the watch.
 	ctx    context.Context
 	cancel context.CancelFunc
 }
 
-// stream opens a watch. Whoever gets one closes it.
+// stream opens a watch. The caller closes it.
 func (s *Server) stream(ctx context.Context, request Request, o internalversion.ListOptions) (*stream, error) {
 	request = request.selecting(o)
 	request.streams = value(o.SendInitialEvents)
@@ -51,8 +50,8 @@ func (s *Server) stream(ctx context.Context, request Request, o internalversion.
 	return w, nil
 }
 
-// next waits for events and returns all there are, nil at the end. The
-// objects are shared.
+// next waits for events and returns all that are ready, or nil at the end of the watch. The objects
+// are shared.
 func (w *stream) next() []watch.Event {
 	for w.ctx.Err() == nil {
 		events, changed := w.read()
@@ -67,9 +66,9 @@ func (w *stream) next() []watch.Event {
 	return nil
 }
 
-// read returns the events that are ready, and a channel that is closed when
-// there may be more. After an error there are no more, nor of a resource that is served no more. While a fault holds the
-// watch, nothing is ready.
+// read returns the events that are ready, and a channel that is closed when there may be more.
+// After an error event, or the last event of an unregistered resource, read ends the watch. While a
+// fault holds the watch, no event is ready.
 func (w *stream) read() ([]watch.Event, <-chan struct{}) {
 	w.server.mu.Lock()
 	defer w.server.mu.Unlock()
