@@ -19,8 +19,8 @@ import (
 // client-go's begin anew with each list (D11), so that their number is a matter
 // of luck here.
 var (
-	twinned = []deed{write, write, write, burst, pass, rest, notice, cut, expire, fail, early, double, lag}
-	quiet   = []deed{write, write, write, burst, join, leave, pass}
+	twinned = []operation{write, write, write, burst, pass, settle, sendBookmark, cutWatches, compact, failRequests, endWatchEarly, duplicateEvents, lateEvents}
+	quiet   = []operation{write, write, write, burst, join, leave, pass}
 )
 
 // window is what the handlers are told between one rest and the next, and what
@@ -55,27 +55,27 @@ func differential(t *testing.T, p plan, construct constructor) (windows []window
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		d := newTwin(t, p, construct, twinIndexers(), twinTransform(p))
-		d.starts()
-		defer d.ends()
+		d.start()
+		defer d.end()
 		time.Sleep(time.Minute) // until both have an initial state
 
 		var now window
-		for _, step := range append(p.steps, step{deed: rest}) {
-			if step.deed != rest {
-				now.broken = now.broken || !calm[step.deed]
-				d.does(step)
+		for _, step := range append(p.steps, step{op: settle}) {
+			if step.op != settle {
+				now.broken = now.broken || !versionlessOps[step.op]
+				d.doStep(step)
 				continue
 			}
-			if !d.rests() {
+			if !d.settle() {
 				t.Errorf("it never catches up with the server, which is at %s:\n%v", d.version(), d.trace.String())
 				break
 			}
-			for _, h := range d.tellers {
+			for _, h := range d.recorders {
 				now.told = append(now.told, h.take())
 			}
 			now.stored = d.stored()
 			windows, now = append(windows, now), window{before: map[string]bool{}}
-			for k := range d.truth.live {
+			for k := range d.model.live {
 				now.before[k.String()] = true
 			}
 		}
@@ -83,12 +83,12 @@ func differential(t *testing.T, p plan, construct constructor) (windows []window
 	return windows
 }
 
-// rests waits until the cache is what the server holds; and then until the
+// settle waits until the cache is what the server holds; and then until the
 // informer is watching, and does not back off.
-func (d *twin) rests() bool {
+func (d *twin) settle() bool {
 	d.source.heal()
 	began := time.Now()
-	for synctest.Wait(); !d.caughtUp() && time.Since(began) < late; synctest.Wait() {
+	for synctest.Wait(); !d.caughtUp() && time.Since(began) < settleTimeHalfOpen; synctest.Wait() {
 		time.Sleep(10 * time.Second)
 	}
 	if !d.caughtUp() {
@@ -100,13 +100,13 @@ func (d *twin) rests() bool {
 
 func (d *twin) caughtUp() bool {
 	store := d.shared.GetStore()
-	for k, p := range d.truth.live {
+	for k, p := range d.model.live {
 		obj, ok, err := store.GetByKey(k.String())
 		if err != nil || !ok || markOf(obj.(*pod)) != markOf(p) {
 			return false
 		}
 	}
-	return d.shared.HasSynced() && len(store.ListKeys()) == len(d.truth.live)
+	return d.shared.HasSynced() && len(store.ListKeys()) == len(d.model.live)
 }
 
 func twinIndexers() cache.Indexers {
@@ -144,14 +144,14 @@ func newTwinnedPlan(seed uint64) plan {
 	for i := range p.steps {
 		s := &p.steps[i]
 		if i%6 == 5 { // every other time between two rests nothing goes wrong
-			s.deed, whole = rest, !whole
+			s.op, whole = settle, !whole
 			continue
 		}
 		if whole {
-			s.deed, s.n = quiet[int(s.seed%uint64(len(quiet)))], 1+s.n%6
+			s.op, s.n = quiet[int(s.seed%uint64(len(quiet)))], 1+s.n%6
 			continue
 		}
-		if s.deed = twinned[int(s.seed%uint64(len(twinned)))]; s.deed == fail {
+		if s.op = twinned[int(s.seed%uint64(len(twinned)))]; s.op == failRequests {
 			s.n = 1 + s.n%3 // an error that both answer alike
 		}
 	}

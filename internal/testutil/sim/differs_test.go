@@ -30,16 +30,16 @@ type difference struct {
 }
 
 // The steps of scripts.
-func (d *twin) put(name string)       { d.does(step{deed: put, name: name}) }
-func (d *twin) sick(name string)      { d.does(step{deed: sicken, name: name}) }
-func (d *twin) gone(name string)      { d.does(step{deed: remove, name: name}) }
-func (d *twin) deed(name deed, n int) { d.does(step{deed: name, n: n}) }
+func (d *twin) put(name string)          { d.doStep(step{op: put, name: name}) }
+func (d *twin) sick(name string)         { d.doStep(step{op: poison, name: name}) }
+func (d *twin) gone(name string)         { d.doStep(step{op: remove, name: name}) }
+func (d *twin) op(name operation, n int) { d.doStep(step{op: name, n: n}) }
 
 // outage lets the watch end, and nobody answer until the versions of before are
 // gone.
 func (d *twin) outage(meanwhile func()) {
 	d.down(true)
-	d.deed(cut, 1)
+	d.op(cutWatches, 1)
 	meanwhile()
 	d.server.Compact()
 	d.down(false)
@@ -85,7 +85,7 @@ var differences = []difference{
 	},
 	{
 		statement: "D10, an error that comes in a watch",
-		then:      func(d *twin) { d.put("a/x"); d.deed(spit, 2); time.Sleep(time.Minute) },
+		then:      func(d *twin) { d.put("a/x"); d.op(watchError, 2); time.Sleep(time.Minute) },
 		clientgo:  "a/x: is 1.1, added, initial false, is 1.1, updated from 1.1; all: [a/x@1.1], synced true",
 		tidemark:  "a/x: is 1.1, added, initial false; all: [a/x@1.1], synced true, errors told",
 	},
@@ -93,7 +93,7 @@ var differences = []difference{
 		statement: "D12, a stream that never comes to its end",
 		early: func(d *twin) {
 			d.put("a/x")
-			d.source.spoil(step{deed: lose})
+			d.source.degrade(step{op: loseBookmarks})
 		},
 		clientgo: "all: [], synced false",
 		tidemark: "a/x: is 1.1, added, initial true; all: [a/x@1.1], synced true, errors told",
@@ -111,9 +111,9 @@ var differences = []difference{
 		statement: "D22, a watch that is half-open",
 		then: func(d *twin) {
 			d.put("a/x")
-			d.deed(half, 1)
+			d.op(halfOpen, 1)
 			d.put("a/y")
-			time.Sleep(late)
+			time.Sleep(settleTimeHalfOpen)
 		},
 		clientgo: "a/x: is 1.1, added, initial false; all: [a/x@1.1], synced true",
 		tidemark: "a/x: is 1.1, added, initial false; a/y: is 1.2, added, initial false; all: [a/x@1.1 a/y@1.2], synced true, errors told",
@@ -125,14 +125,14 @@ var differences = []difference{
 			d.put("a/y")
 			d.put("a/y")
 			d.down(true)
-			changes := d.truth.back(2)
+			changes := d.model.rollBack(2)
 			d.serve()
 			for _, c := range changes {
 				d.send(c)
 			}
 			time.Sleep(time.Second)
 			d.down(false)
-			time.Sleep(late)
+			time.Sleep(settleTimeHalfOpen)
 		},
 		clientgo: "a/x: is 1.1, added, initial false; a/y: is 1.2, added, initial false, is 1.3, updated from 1.2; all: [a/x@1.1 a/y@1.3], synced true",
 		tidemark: "a/x: is 1.1, added, initial false, is 2.1, updated from 1.1; a/y: is 1.2, added, initial false, is 1.3, updated from 1.2, is gone, lost at 1.3; all: [a/x@2.1], synced true, errors told",
@@ -167,11 +167,11 @@ func shows(t *testing.T, of difference, construct constructor) (line string) {
 		p := plan{setup: of.setup}
 		p.setup.parts, p.setup.names = 1, 10
 		d := newTwin(t, p, construct, of.indexers, of.transform)
-		d.tellers[0].again = true
+		d.recorders[0].again = true
 		if of.early != nil {
 			of.early(d)
 		}
-		d.starts()
+		d.start()
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if of.then != nil {
@@ -180,14 +180,14 @@ func shows(t *testing.T, of difference, construct constructor) (line string) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		line = d.shown()
-		d.ends()
+		d.end()
 	})
 	return line
 }
 
 func (d *twin) shown() string {
 	var words []string
-	told := d.tellers[0].take()
+	told := d.recorders[0].take()
 	for _, k := range slices.Sorted(maps.Keys(told)) {
 		words = append(words, k+": "+strings.Join(told[k], ", "))
 	}

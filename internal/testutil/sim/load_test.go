@@ -11,11 +11,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// leavesUnderLoad lets a handler leave in the middle of a burst. What it is told of
+// removeHandlerInBurst lets a handler leave in the middle of a burst. What it is told of
 // that is the scheduler's to decide, and how long a call of it takes must not be.
-func (w *world) leavesUnderLoad(r *rand.Rand) {
-	var quick []*actor
-	for _, a := range w.here() {
+func (w *world) removeHandlerInBurst(r *rand.Rand) {
+	var quick []*handler
+	for _, a := range w.presentHandlers() {
 		if a.slow == 0 {
 			quick = append(quick, a)
 		}
@@ -23,42 +23,42 @@ func (w *world) leavesUnderLoad(r *rand.Rand) {
 	if len(quick) == 0 {
 		return
 	}
-	w.reach("deed", flee)
+	w.reach("operation", leaveInBurst)
 	a := quick[r.IntN(len(quick))]
 	a.untraced.Store(true)
-	w.bursts(r, 10)
-	w.leaves(a)
-	w.bursts(r, 10)
+	w.writeBurst(r, 10)
+	w.removeHandler(a)
+	w.writeBurst(r, 10)
 }
 
-// joinsBetween lets a handler join between the end of one run and the next.
-func (w *world) joinsBetween(k kind) {
+// addHandlerBetweenRuns lets a handler join between the end of one run and the next.
+func (w *world) addHandlerBetweenRuns(k kind) {
 	if !w.running || w.lease {
 		return
 	}
-	w.stops()
-	if len(w.here()) < 10 && w.joins(k, true) != nil {
-		w.reach("deed", between)
+	w.stopInformer()
+	if len(w.presentHandlers()) < 10 && w.addHandler(k, true) != nil {
+		w.reach("operation", joinBetweenRuns)
 	}
-	w.begin()
+	w.startInformer()
 }
 
-// trickles makes changes a few milliseconds apart, in the midst of slow calls and of
+// trickleWrites makes changes a few milliseconds apart, in the midst of slow calls and of
 // resyncs, with somebody asking the informer how it is doing: of all objects, or of one.
-func (w *world) trickles(r *rand.Rand, n int) {
+func (w *world) trickleWrites(r *rand.Rand, n int) {
 	of := w.setup
 	if r.IntN(2) == 0 {
 		of.names = 1
 	}
-	if restless := kindNamed("restless latest"); r.IntN(2) == 0 && len(w.here()) < 10 && w.joins(restless, true) != nil {
-		w.bursts(r, 3)
+	if restless := kindNamed("restless latest"); r.IntN(2) == 0 && len(w.presentHandlers()) < 10 && w.addHandler(restless, true) != nil {
+		w.writeBurst(r, 3)
 	}
 	for range n {
-		w.send(w.truth.next(r, of))
+		w.send(w.model.randomChange(r, of))
 		time.Sleep(time.Duration(1+r.IntN(40)) * time.Millisecond)
 		synctest.Wait()
-		if ask := r.IntN(2) == 0; ask && !w.sabotage.blind {
-			w.asksStatus(w.informer, informer.Status{})
+		if ask := r.IntN(2) == 0; ask && !w.mutant.skipsStatus {
+			w.pollOnce(w.informer, informer.Status{})
 		}
 	}
 }
@@ -68,8 +68,8 @@ func (w *world) trickles(r *rand.Rand, n int) {
 type waiter struct {
 	returned chan struct{}
 	err      error
-	handlers map[*actor]int64 // those of then, with their calls when they had been told; -1 before
-	key      key              // of the last change that was published
+	handlers map[*handler]int64 // those of then, with their calls when they had been told; -1 before
+	key      key                // of the last change that was published
 	mark     mark
 }
 
@@ -83,15 +83,15 @@ func (w *world) grace(d informer.Delivery) int64 {
 	return 20
 }
 
-// awaits lets somebody wait until all that is published was delivered. More keeps
+// awaitDelivery lets somebody wait until all that is published was delivered. More keeps
 // coming meanwhile, which he does not wait for.
-func (w *world) awaits(r *rand.Rand) {
+func (w *world) awaitDelivery(r *rand.Rand) {
 	if !w.running || w.blank || w.zones > 0 || !closed(w.informer.Synced()) {
 		return
 	}
-	w.joins(kindNamed("exits latest"), true)
-	w.bursts(r, 5)
-	c := w.truth.next(r, w.setup)
+	w.addHandler(kindNamed("exits latest"), true)
+	w.writeBurst(r, 5)
+	c := w.model.randomChange(r, w.setup)
 	w.send(c)
 	if c.gone || poisonous(c.pod) {
 		return
@@ -101,8 +101,8 @@ func (w *world) awaits(r *rand.Rand) {
 	if stored, ok := w.informer.Indexer().Get(keyOf(c.pod)); !ok || markOf(stored) != markOf(c.pod) {
 		return // something is in the way
 	}
-	w.reach("deed", await)
-	wait := w.waits(keyOf(c.pod), markOf(c.pod))
+	w.reach("operation", awaitDelivery)
+	wait := w.startWaiter(keyOf(c.pod), markOf(c.pod))
 	looking := true
 	for range 200 { // however soon the handlers are told, which is the scheduler's to decide
 		synctest.Wait()
@@ -111,18 +111,18 @@ func (w *world) awaits(r *rand.Rand) {
 		case closed(wait.returned), wait.stuck():
 			looking = false
 		case wait.delivered():
-			w.lateFor(wait)
+			w.reportLateWaiter(wait)
 			looking = false
 		}
-		w.send(w.truth.next(r, w.setup))
+		w.send(w.model.randomChange(r, w.setup))
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// waits begins to wait.
-func (w *world) waits(k key, m mark) *waiter {
-	wait := &waiter{returned: make(chan struct{}), handlers: map[*actor]int64{}, key: k, mark: m}
-	for _, a := range w.here() {
+// startWaiter begins to wait.
+func (w *world) startWaiter(k key, m mark) *waiter {
+	wait := &waiter{returned: make(chan struct{}), handlers: map[*handler]int64{}, key: k, mark: m}
+	for _, a := range w.presentHandlers() {
 		wait.handlers[a] = -1
 	}
 	w.waiters = append(w.waiters, wait)
@@ -130,7 +130,7 @@ func (w *world) waits(k key, m mark) *waiter {
 	go func() {
 		defer close(wait.returned)
 		wait.err = i.WaitDelivered(context.Background(), i.Indexer().Version())
-		if w.sabotage.patient {
+		if w.mutant.waitsForever {
 			<-w.over
 		}
 	}()
@@ -158,15 +158,15 @@ func (wait *waiter) delivered() bool {
 // stuck tells whether one of the handlers has to be freed first.
 func (wait *waiter) stuck() bool {
 	for a := range wait.handlers {
-		if a.sticks && a.busy.Load() {
+		if a.blocks && a.busy.Load() {
 			return true
 		}
 	}
 	return false
 }
 
-// lateFor says that somebody waits in vain.
-func (w *world) lateFor(wait *waiter) {
+// reportLateWaiter says that somebody waits in vain.
+func (w *world) reportLateWaiter(wait *waiter) {
 	why := "for what comes later, too"
 	for a := range wait.handlers {
 		if closed(a.reg.Done()) && a.exited.Load() > 0 {

@@ -12,7 +12,7 @@ import "fmt"
 func zoneOf(part int) string { return fmt.Sprint("zone=", part) }
 
 // moves tells whether a change moves an object to another source.
-func (t *truth) moves(c change) bool {
+func (t *model) moves(c change) bool {
 	old := t.live[keyOf(c.pod)]
 	return old != nil && !c.gone && old.Labels["zone"] != c.pod.Labels["zone"]
 }

@@ -8,17 +8,17 @@ import (
 
 // The deeds of those who ask a factory for an informer to stay, and who stop and restart it.
 const (
-	pin    deed = "pin"    // somebody asks for an informer by For, with a handler of kind n
-	halt   deed = "halt"   // one informer is stopped
-	revive deed = "revive" // one informer is restarted
+	pinInformer operation = "pin"    // somebody asks for an informer by For, with a handler of kind n
+	stopOne     operation = "halt"   // one informer is stopped
+	restartOne  operation = "revive" // one informer is restarted
 )
 
 // started is a context that Start was given, and that has not ended.
 type started struct{ cancel func() }
 
-// wish is what is expected of the informer of a namespace. It is told by what was asked for
+// expectedInformer is what is expected of the informer of a namespace. It is told by what was asked for
 // alone, and knows nothing of the factory's states.
-type wish struct {
+type expectedInformer struct {
 	made   bool // there is one
 	users  int
 	pinned bool
@@ -29,9 +29,9 @@ type wish struct {
 	under  *started // the context that the run lasts for, nil for all of them
 }
 
-func (w *wish) run(under *started) { w.runs, w.ran, w.under = true, true, under }
+func (w *expectedInformer) run(under *started) { w.runs, w.ran, w.under = true, true, under }
 
-func (w *wish) rent(alive bool) {
+func (w *expectedInformer) rent(alive bool) {
 	w.made = true
 	w.users++
 	if !w.runs && !w.halted && alive {
@@ -39,12 +39,12 @@ func (w *wish) rent(alive bool) {
 	}
 }
 
-func (w *wish) vacate() {
+func (w *expectedInformer) vacate() {
 	w.users--
 	w.runs = w.runs && (w.users > 0 || w.pinned)
 }
 
-func (w *wish) pin(alive bool) {
+func (w *expectedInformer) pin(alive bool) {
 	w.made = true
 	if w.pinned {
 		return
@@ -57,7 +57,7 @@ func (w *wish) pin(alive bool) {
 	}
 }
 
-func (w *wish) launch(s *started) {
+func (w *expectedInformer) launch(s *started) {
 	switch {
 	case !w.made || w.runs || w.halted:
 	case w.pinned && !w.spent:
@@ -68,7 +68,7 @@ func (w *wish) launch(s *started) {
 }
 
 // expire is told of the end of a context; alive says whether there is another one.
-func (w *wish) expire(s *started, alive bool) {
+func (w *expectedInformer) expire(s *started, alive bool) {
 	if !w.runs || w.under != s && (w.under != nil || alive) {
 		return
 	}
@@ -78,10 +78,10 @@ func (w *wish) expire(s *started, alive bool) {
 	}
 }
 
-func (w *wish) halt() { w.halted, w.runs = true, false }
+func (w *expectedInformer) halt() { w.halted, w.runs = true, false }
 
 // revive returns whether the informer is to read all anew.
-func (w *wish) revive(alive bool) bool {
+func (w *expectedInformer) revive(alive bool) bool {
 	if !w.ran && !w.halted {
 		return false
 	}
@@ -94,22 +94,22 @@ func (w *wish) revive(alive bool) bool {
 	return w.runs
 }
 
-// asked plays the deeds of pins, stops and restarts, and returns false for what is impossible.
-func (t *tenancy) asked(s step, of *source) bool {
+// doPinOperation plays the deeds of pins, stops and restarts, and returns false for what is impossible.
+func (t *tenancy) doPinOperation(s step, of *source) bool {
 	w := t.wishes[of.namespace]
 	switch {
-	case s.deed == pin && len(t.tenants) < 5:
-		t.pins(s, of)
-	case s.deed == halt && w.made:
-		if w.halt(); !t.sabotage.loiters {
+	case s.op == pinInformer && len(t.tenants) < 5:
+		t.pinInformer(s, of)
+	case s.op == stopOne && w.made:
+		if w.halt(); !t.mutant.ignoresStop {
 			t.must(factory.StopInformer[*pod](t.factories[of.namespace], factory.Scope{}))
 		}
-	case s.deed == revive && w.made:
+	case s.op == restartOne && w.made:
 		if w.revive(len(t.starts) > 0) {
 			t.began[of.namespace] = t.now(of.namespace)
 			t.read[of.namespace] = of.fullStates()
 		}
-		if !t.sabotage.sleeps {
+		if !t.mutant.ignoresRestart {
 			t.must(factory.RestartInformer[*pod](t.factories[of.namespace], factory.Scope{}))
 		}
 	default:
@@ -124,11 +124,11 @@ func (t *tenancy) must(err error) {
 	}
 }
 
-// pins lets somebody ask for an informer to stay, and add a handler.
-func (t *tenancy) pins(s step, of *source) {
+// pinInformer lets somebody ask for an informer to stay, and add a handler.
+func (t *tenancy) pinInformer(s step, of *source) {
 	f := t.factories[of.namespace]
 	one := newTenant(of)
-	if t.sabotage.unpins {
+	if t.mutant.ignoresPins {
 		lease, err := factory.Acquire[*pod](f, factory.Scope{})
 		t.must(err)
 		one.informer = lease.Informer()
@@ -140,7 +140,7 @@ func (t *tenancy) pins(s step, of *source) {
 	}
 	t.wishes[of.namespace].pin(len(t.starts) > 0)
 	delete(t.unused, of.namespace)
-	t.settlesIn(one, s)
+	t.addIndexAndHandler(one, s)
 }
 
 // unread returns the namespaces whose informers were restarted, run, and have read nothing.

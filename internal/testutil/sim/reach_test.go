@@ -14,12 +14,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// whole is how many worlds from the first on must reach everything.
-const whole = 300
+// coverageWorlds is how many worlds from the first on must reach everything.
+const coverageWorlds = 300
 
-// everything is what has to happen in some of the worlds: all deeds, all
+// wantReached is what has to happen in some of the worlds: all deeds, all
 // faults, all kinds of handlers and all facts that an informer observes.
-func everything(t *testing.T) (all []string) {
+func wantReached(t *testing.T) (all []string) {
 	t.Helper()
 	want := func(sort string, what any) {
 		if text := fmt.Sprintf("%s %v", sort, what); !slices.Contains(all, text) {
@@ -27,7 +27,7 @@ func everything(t *testing.T) (all []string) {
 		}
 	}
 	for _, m := range slices.Concat(menu, resourceMenu, tenantMenu) {
-		want("deed", m.deed)
+		want("operation", m.op)
 	}
 	for d := lacking; d < denials; d++ {
 		want("denial", int(d))
@@ -35,7 +35,7 @@ func everything(t *testing.T) (all []string) {
 	for n := range failures {
 		want("failure", n)
 	}
-	for n := range spits {
+	for n := range watchErrors {
 		want("spit", n)
 	}
 	for _, k := range kinds {
@@ -74,7 +74,7 @@ func reflectorEvents(t *testing.T) (names []string) {
 // unreached returns what has not happened in any world.
 func unreached(t *testing.T, reached map[string]int) (missing []string) {
 	t.Helper()
-	for _, what := range everything(t) {
+	for _, what := range wantReached(t) {
 		if reached[what] == 0 {
 			missing = append(missing, what)
 		}

@@ -21,40 +21,40 @@ import (
 
 // The deeds of those who define the resource, and of what stands before its server.
 const (
-	deny deed = "deny" // requests are denied, in the way n of denials
-	take deed = "take" // the resource is taken away, with its objects
-	give deed = "give" // it is served, in the version n, and nothing is denied
+	denyRequests operation = "deny" // requests are denied, in the way n of denials
+	takeResource operation = "take" // the resource is taken away, with its objects
+	giveResource operation = "give" // it is served, in the version n, and nothing is denied
 )
 
 // resourceMenu is the menu of worlds whose resource comes and goes.
-var resourceMenu = []dish{
+var resourceMenu = []menuItem{
 	{write, 30, 6},
 	{burst, 5, 60},
 	{pass, 12, 50},
 	{idle, 2, 12},
 	{join, 8, len(kinds)},
 	{leave, 3, 1},
-	{free, 3, 1},
-	{rest, 5, 1},
+	{unblock, 3, 1},
+	{settle, 5, 1},
 	{stop, 2, 1},
 	{start, 4, 1},
-	{cut, 4, 1},
-	{expire, 4, 1},
-	{fail, 3, len(failures)},
-	{delay, 2, 8},
-	{early, 2, 4},
-	{look, 4, 30},
-	{trickle, 4, 60},
-	{deny, 8, int(denials) - 1},
-	{take, 6, 1},
-	{give, 8, len(customVersions)},
+	{cutWatches, 4, 1},
+	{compact, 4, 1},
+	{failRequests, 3, len(failures)},
+	{delayRequests, 2, 8},
+	{endWatchEarly, 2, 4},
+	{pollStatus, 4, 30},
+	{trickleWrites, 4, 60},
+	{denyRequests, 8, int(denials) - 1},
+	{takeResource, 6, 1},
+	{giveResource, 8, len(customVersions)},
 }
 
 // newResourcePlan draws a world whose resource comes and goes.
 func newResourcePlan(seed uint64) plan {
 	return drawPlan(seed, resourceMenu, func(s *setup, r *rand.Rand) {
 		s.custom, s.undefined = true, r.IntN(3) == 0
-		s.lease, s.blank, s.zones, s.rough = false, false, 0, 0
+		s.lease, s.blank, s.zones, s.initialFailures = false, false, 0, 0
 	})
 }
 
@@ -110,7 +110,7 @@ func newResource(undefined bool) *resource {
 		c.server.Forbid(informertest.Request{Resource: definitionKind.GVR.Resource})
 	}
 	config := c.server.ClientConfig()
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return before{c, next} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return denyingServer{c, next} })
 	client, err := dynamic.NewForConfig(config)
 	c.must(err)
 	c.client = client
@@ -168,13 +168,13 @@ func (c *resource) unproved() bool {
 	return d == lacking && c.version != "" || d > lacking
 }
 
-// before stands before the server, and denies what is denied.
-type before struct {
+// denyingServer stands before the server, and denies what is denied.
+type denyingServer struct {
 	resource *resource
 	next     http.RoundTripper
 }
 
-func (b before) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b denyingServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if code := denial(b.resource.denial.Load()).code(r); code != 0 && !b.resource.open {
 		return &http.Response{StatusCode: code, Request: r, Body: http.NoBody, Header: http.Header{}}, nil
 	}
@@ -195,8 +195,8 @@ var (
 // Unwrap returns the source of the resource by a real client.
 func (c custom) Unwrap() reflector.Source { return c.asked }
 
-// face returns what the informer sees of a source.
-func (w *world) face(s *source) reflector.Source {
+// sourceOf returns what the informer sees of a source.
+func (w *world) sourceOf(s *source) reflector.Source {
 	if w.resource == nil {
 		return s
 	}
@@ -214,58 +214,58 @@ func (s *source) served(ctx context.Context) error {
 	return err
 }
 
-// defines does what is done to the resource. Whoever watches it is cut off.
-func (w *world) defines(s step, r *rand.Rand) {
+// changeResource does what is done to the resource. Whoever watches it is cut off.
+func (w *world) changeResource(s step, r *rand.Rand) {
 	c := w.resource
 	switch {
-	case s.deed == deny:
+	case s.op == denyRequests:
 		c.deny(denial(s.n))
-		w.cutsOff()
+		w.cutWatches()
 		w.reach("denial", s.n)
-	case s.deed == take && c.version != "" && closed(w.informer.Synced()):
-		w.takes(r.IntN(2) == 0)
-	case s.deed == give:
-		if c.version == "" && !w.sabotage.hides {
+	case s.op == takeResource && c.version != "" && closed(w.informer.Synced()):
+		w.takeResource(r.IntN(2) == 0)
+	case s.op == giveResource:
+		if c.version == "" && !w.mutant.keepsDefinition {
 			c.serve(customVersions[s.n-1])
 		}
 		c.admit()
 	default:
 		return
 	}
-	w.reach("deed", s.deed)
+	w.reach("operation", s.op)
 }
 
-// takes takes the resource away, with its objects, of whose deletion the watches may tell.
-func (w *world) takes(seen bool) {
+// takeResource takes the resource away, with its objects, of whose deletion the watches may tell.
+func (w *world) takeResource(seen bool) {
 	for _, s := range w.sources {
-		s.forgetsList()
+		s.forgetList()
 	}
 	if seen {
 		w.deletesAll()
 	}
-	if w.sabotage.hides {
+	if w.mutant.keepsDefinition {
 		w.resource.server.Intercept(func(context.Context, informertest.Request) error { return apierrors.NewNotFound(customs, "") })
 		w.resource.version = ""
 	} else {
 		w.resource.withdraw()
 	}
-	w.cutsOff()
+	w.cutWatches()
 	if !seen {
 		w.deletesAll()
 	}
 }
 
 func (w *world) deletesAll() {
-	for _, p := range w.truth.live {
+	for _, p := range w.model.live {
 		w.commit(change{pod: p, gone: true})
 	}
 	synctest.Wait()
 }
 
-// cutsOff ends all watches of the resource, which are opened again only where it is served.
-func (w *world) cutsOff() {
+// cutWatches ends all watches of the resource, which are opened again only where it is served.
+func (w *world) cutWatches() {
 	for _, s := range w.sources {
-		s.cause()
+		s.recordCause()
 		for _, stream := range s.open() {
 			stream.end()
 		}

@@ -20,7 +20,7 @@ func (o outcome) finds(checker string) bool {
 }
 
 // run plays a world in a bubble of its own.
-func run(t *testing.T, p plan, s sabotage) (o outcome) {
+func run(t *testing.T, p plan, s mutant) (o outcome) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
 		w := newWorld(p, s)
@@ -35,7 +35,7 @@ func run(t *testing.T, p plan, s sabotage) (o outcome) {
 }
 
 // shrink drops steps for as long as the same checker still fails.
-func shrink(t *testing.T, p plan, s sabotage, checker string) plan {
+func shrink(t *testing.T, p plan, s mutant, checker string) plan {
 	t.Helper()
 	for size := len(p.steps) / 2; size > 0; size /= 2 {
 		for i := 0; i+size <= len(p.steps); {

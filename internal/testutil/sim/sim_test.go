@@ -40,7 +40,7 @@ func TestWorlds(t *testing.T) {
 			})
 		}
 	}
-	if *seedFlag == 1 && seeds >= whole {
+	if *seedFlag == 1 && seeds >= coverageWorlds {
 		require.Empty(t, unreached(t, reached), "no world has reached these")
 	}
 	t.Log(reached)
@@ -49,7 +49,7 @@ func TestWorlds(t *testing.T) {
 // playSeed plays one world and returns what it has reached. It shrinks a world that fails.
 func playSeed(t *testing.T, p plan) (reached map[string]int) {
 	t.Helper()
-	o := run(t, p, sabotage{})
+	o := run(t, p, mutant{})
 	if *traceFlag {
 		t.Log("\n" + o.transcript(p))
 	}
@@ -57,8 +57,8 @@ func playSeed(t *testing.T, p plan) (reached map[string]int) {
 		t.Logf("world %d: trace %s", p.seed, hash(o.trace))
 		return o.reached
 	}
-	small := shrink(t, p, sabotage{}, o.violations[0].checker)
-	t.Errorf("%s\n\nshrunk from %d steps:\n%s", o.violations, len(p.steps), run(t, small, sabotage{}).transcript(small))
+	small := shrink(t, p, mutant{}, o.violations[0].checker)
+	t.Errorf("%s\n\nshrunk from %d steps:\n%s", o.violations, len(p.steps), run(t, small, mutant{}).transcript(small))
 	return o.reached
 }
 
@@ -66,6 +66,6 @@ func playSeed(t *testing.T, p plan) (reached map[string]int) {
 func TestTheSameSeedGivesTheSameTrace(t *testing.T) {
 	for seed := range uint64(20) {
 		p := newPlan(seed)
-		require.Equal(t, run(t, p, sabotage{}).trace, run(t, p, sabotage{}).trace, "world %d", seed)
+		require.Equal(t, run(t, p, mutant{}).trace, run(t, p, mutant{}).trace, "world %d", seed)
 	}
 }

@@ -72,7 +72,7 @@ func stuck(t *testing.T, delivery informer.Delivery, removed bool) {
 	defer s.stop()
 	var mu sync.Mutex
 	var superseded []weak.Pointer[pod]
-	_, err := s.informer.Handle(informer.HandlerFunc[*pod](func(c told) {
+	_, err := s.informer.Handle(informer.HandlerFunc[*pod](func(c event) {
 		if c.Kind == informer.Updated {
 			mu.Lock()
 			defer mu.Unlock()
@@ -82,7 +82,7 @@ func stuck(t *testing.T, delivery informer.Delivery, removed bool) {
 	require.NoError(t, err)
 	gate := make(chan struct{})
 	defer close(gate)
-	reg, err := s.informer.Handle(informer.HandlerFunc[*pod](func(told) { <-gate }), informer.HandlerOptions{Delivery: delivery})
+	reg, err := s.informer.Handle(informer.HandlerFunc[*pod](func(event) { <-gate }), informer.HandlerOptions{Delivery: delivery})
 	require.NoError(t, err)
 	s.writes(objects, 2)
 	synctest.Wait()
@@ -125,7 +125,7 @@ func TestAskingOnlyReads(t *testing.T) {
 	defer s.stop()
 	var regs []informer.Registration
 	for range 4 {
-		reg, err := s.informer.Handle(informer.HandlerFunc[*pod](func(told) {}), informer.HandlerOptions{Delivery: informer.Latest, Resync: time.Millisecond})
+		reg, err := s.informer.Handle(informer.HandlerFunc[*pod](func(event) {}), informer.HandlerOptions{Delivery: informer.Latest, Resync: time.Millisecond})
 		require.NoError(t, err)
 		regs = append(regs, reg)
 	}

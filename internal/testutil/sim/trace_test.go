@@ -13,17 +13,17 @@ import (
 // and each handler has a section of its own, since the scheduler decides who of
 // them is first.
 type trace struct {
-	mu       sync.Mutex
-	sections map[string][]string // since the last step
-	text     strings.Builder
-	mute     bool // the sections are not kept
+	mu           sync.Mutex
+	sections     map[string][]string // since the last step
+	text         strings.Builder
+	dropSections bool // the sections are not kept
 }
 
-// say adds a line to a section.
-func (t *trace) say(section, format string, args ...any) {
+// add adds a line to a section.
+func (t *trace) add(section, format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.mute {
+	if t.dropSections {
 		return
 	}
 	if t.sections == nil {
@@ -70,7 +70,7 @@ func (t *trace) String() string {
 
 func hash(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:16] }
 
-// keep adds a line that is of no section.
-func (t *trace) keep(format string, args ...any) {
+// addLine adds a line that is of no section.
+func (t *trace) addLine(format string, args ...any) {
 	t.step("    "+format, args...)
 }

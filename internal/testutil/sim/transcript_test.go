@@ -22,7 +22,7 @@ func TestTranscripts(t *testing.T) {
 	for _, file := range transcripts(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			script, want := readTranscript(t, file)
-			o := playScript(t, script, sabotage{})
+			o := playScript(t, script, mutant{})
 			require.Empty(t, o.violations, o.trace)
 			if *rewrite {
 				require.NoError(t, os.WriteFile(file, []byte(script+"----\n"+o.trace), 0o600))
@@ -49,7 +49,7 @@ func readTranscript(t *testing.T, file string) (script, want string) {
 	return script, want
 }
 
-func playScript(t *testing.T, script string, s sabotage) (o outcome) {
+func playScript(t *testing.T, script string, s mutant) (o outcome) {
 	t.Helper()
 	p := parsePlan(t, script)
 	synctest.Test(t, func(*testing.T) {
@@ -74,7 +74,7 @@ func parsePlan(t *testing.T, script string) plan {
 				p.setup.set(t, word)
 			}
 		default:
-			s := step{deed: deed(words[0]), seed: uint64(len(p.steps))}
+			s := step{op: operation(words[0]), seed: uint64(len(p.steps))}
 			rest := strings.Join(words[1:], " ")
 			if _, err := fmt.Sscan(rest, &s.n); err != nil {
 				s.name = rest

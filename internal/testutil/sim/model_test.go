@@ -50,22 +50,22 @@ type change struct {
 	gone bool
 }
 
-// truth is what the servers hold and held.
-type truth struct {
+// model is what the servers hold and held.
+type model struct {
 	epoch, serial int
 	log           []change // of this history
 	live          map[key]*pod
 
 	mu   sync.Mutex
-	once map[key]map[mark]bool // guarded by mu
+	ever map[key]map[mark]bool // guarded by mu
 }
 
-func newTruth() *truth {
-	return &truth{epoch: 1, live: map[key]*pod{}, once: map[key]map[mark]bool{}}
+func newModel() *model {
+	return &model{epoch: 1, live: map[key]*pod{}, ever: map[key]map[mark]bool{}}
 }
 
-// next makes up a change of a random object.
-func (t *truth) next(r *rand.Rand, s setup) change {
+// randomChange makes up a change of a random object.
+func (t *model) randomChange(r *rand.Rand, s setup) change {
 	t.serial++
 	p := &pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespaceOfPart(r.IntN(s.parts)), Name: fmt.Sprint("o", r.IntN(s.names)),
@@ -98,23 +98,23 @@ func (t *truth) next(r *rand.Rand, s setup) change {
 	return change{pod: p}
 }
 
-// named is the change that a step of a transcript names.
-func (t *truth) named(s step) change {
+// namedChange is the change that a step of a transcript names.
+func (t *model) namedChange(s step) change {
 	t.serial++
 	p := &pod{}
 	p.Namespace, p.Name, _ = strings.Cut(s.name, "/")
-	if s.deed == remove {
+	if s.op == remove {
 		return change{pod: p, gone: true}
 	}
-	if s.deed == sicken {
+	if s.op == poison {
 		p.Labels = map[string]string{"poison": "error"}
 	}
 	mark{t.epoch, t.serial}.of(p)
 	return change{pod: p}
 }
 
-// note takes note of a change that the server has made.
-func (t *truth) note(c change) {
+// record takes note of a change that the server has made.
+func (t *model) record(c change) {
 	t.log = append(t.log, c)
 	k := keyOf(c.pod)
 	if c.gone {
@@ -124,29 +124,29 @@ func (t *truth) note(c change) {
 	t.live[k] = c.pod
 }
 
-// foretell takes note of what is about to be true: handlers may be told before
+// announce takes note of what is about to be true: handlers may be told before
 // the driver knows.
-func (t *truth) foretell(p *pod) {
+func (t *model) announce(p *pod) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	k := keyOf(p)
-	if t.once[k] == nil {
-		t.once[k] = map[mark]bool{}
+	if t.ever[k] == nil {
+		t.ever[k] = map[mark]bool{}
 	}
-	t.once[k][markOf(p)] = true
+	t.ever[k][markOf(p)] = true
 }
 
-// was tells whether an object ever was as it is there.
-func (t *truth) was(p *pod) bool {
+// everHad tells whether an object ever was as it is there.
+func (t *model) everHad(p *pod) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.once[keyOf(p)][markOf(p)]
+	return t.ever[keyOf(p)][markOf(p)]
 }
 
-// back begins another history, without the last n changes of this one, and
+// rollBack begins another history, without the last n changes of this one, and
 // returns those that are left. Their objects have the same versions and UIDs,
 // but other marks: a history that is another one proves nothing.
-func (t *truth) back(n int) []change {
+func (t *model) rollBack(n int) []change {
 	left := t.log[:len(t.log)-n]
 	t.epoch++
 	t.log, t.live = nil, map[key]*pod{}

@@ -18,18 +18,18 @@ import (
 // Whoever adds a checker, or a reason to one that looks at what handlers are
 // told, must show that it can fail. They are read from the code, so that none
 // is forgotten.
-func TestEachCheckerHasALie(t *testing.T) {
+func TestEachCheckerHasAMutant(t *testing.T) {
 	names, reasons := checkersOf(t)
 	require.Greater(t, len(names), 20)
 	require.Greater(t, len(reasons), 10)
 	for _, name := range names {
-		require.True(t, slices.ContainsFunc(lies, func(l lie) bool { return l.checker == name }), "no lie for the checker %q", name)
+		require.True(t, slices.ContainsFunc(mutants, func(l mutantCase) bool { return l.checker == name }), "no lie for the checker %q", name)
 	}
 	for _, reason := range reasons {
-		require.True(t, slices.ContainsFunc(lies, func(l lie) bool { return l.reason != "" && strings.HasPrefix(reason, l.reason) }),
+		require.True(t, slices.ContainsFunc(mutants, func(l mutantCase) bool { return l.reason != "" && strings.HasPrefix(reason, l.reason) }),
 			"no lie for the reason %q", reason)
 	}
-	for _, l := range lies {
+	for _, l := range mutants {
 		require.Contains(t, names, l.checker, "the lie %q is for no checker", l.name)
 	}
 }
@@ -39,10 +39,10 @@ func TestEachCheckerHasALie(t *testing.T) {
 // rules that these call.
 func checkersOf(t *testing.T) (names, reasons []string) {
 	t.Helper()
-	for _, c := range toldCheckers {
+	for _, c := range eventCheckers {
 		names = append(names, c.name)
 	}
-	for _, c := range slices.Concat(lookCheckers, restCheckers, stopCheckers, endCheckers) {
+	for _, c := range slices.Concat(stepCheckers, restCheckers, stopCheckers, endCheckers) {
 		names = append(names, c.name)
 	}
 	files, err := filepath.Glob("*_test.go")
@@ -57,7 +57,7 @@ func checkersOf(t *testing.T) (names, reasons []string) {
 					names = append(names, literals(n.Args[0])...)
 				}
 			case *ast.ValueSpec:
-				if n.Names[0].Name == "toldCheckers" {
+				if n.Names[0].Name == "eventCheckers" {
 					reasons = append(append(reasons, returned(n)...), kitReasons(t, n)...)
 				}
 			}
@@ -115,7 +115,7 @@ func literals(n ast.Node) (texts []string) {
 func TestEachTranscriptCanFail(t *testing.T) {
 	for _, file := range transcripts(t) {
 		script, want := readTranscript(t, file)
-		forgets := drops(func(c told) bool { return markOf(subject(c)).serial > 0 })
+		forgets := dropsEvents(func(c event) bool { return markOf(subject(c)).serial > 0 })
 		require.NotEqual(t, want, playScript(t, script, forgets).trace, "%s", file)
 	}
 }
@@ -123,11 +123,11 @@ func TestEachTranscriptCanFail(t *testing.T) {
 // A world in which something is left to chance shows it in its trace.
 func TestTheSameTraceCanFail(t *testing.T) {
 	played := 0
-	moody := sends(func(_ *actor, c told) []told {
+	moody := delivers(func(_ *handler, c event) []event {
 		if played == 1 && c.Kind == informer.Updated {
 			return nil
 		}
-		return []told{c}
+		return []event{c}
 	})
 	p := newPlan(1)
 	one := run(t, p, moody).trace
@@ -137,7 +137,7 @@ func TestTheSameTraceCanFail(t *testing.T) {
 
 // What is shrunk still fails, and none of its steps is dispensable.
 func TestAFailingWorldIsShrunk(t *testing.T) {
-	adds := doubles(func(c told) bool { return c.Kind == informer.Added && !c.Initial })
+	adds := duplicatesEvents(func(c event) bool { return c.Kind == informer.Added && !c.Initial })
 	p := newPlan(1)
 	small := shrink(t, p, adds, "known")
 	require.True(t, run(t, small, adds).finds("known"))
@@ -147,7 +147,7 @@ func TestAFailingWorldIsShrunk(t *testing.T) {
 // A fact, a fault or a deed that no world has reached is named.
 func TestReachedCanFail(t *testing.T) {
 	all := map[string]int{}
-	for _, what := range everything(t) {
+	for _, what := range wantReached(t) {
 		all[what] = 1
 	}
 	require.Empty(t, unreached(t, all))
