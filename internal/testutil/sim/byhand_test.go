@@ -16,23 +16,23 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// A user writes into the store by hand, through client-go's API, whatever the informer
-// is doing. Handlers are told nothing of it: what they are told next of that key starts
-// from what the user has left there. The next full states put everything right.
+// A user writes into the store by hand, through client-go's API, whatever the informer is doing.
+// The handlers get no events of these writes. The next event of the key has the user's version as
+// its old object. The next lists restore the server's state.
 
-// userWrite is one write of a user: what was stored under a key, and what is since.
+// userWrite is one write of a user: the object stored before, and the object stored since.
 type userWrite struct{ was, is *pod }
 
-// handEpoch is the history of what only a user has made up.
+// handEpoch is the epoch of objects that only a user has written.
 const handEpoch = 0
 
-// handLabel is on the objects of the server that a user has written.
+// handLabel marks objects of the server that a user has changed.
 const handLabel = "hand"
 
-// writeByHand lets a user write n times.
+// writeByHand makes n user writes.
 func (w *world) writeByHand(r *rand.Rand, n int) {
 	if w.blank {
-		return // no list would ever put it right
+		return // no list would ever restore the server's state
 	}
 	w.reach("operation", writeByHand)
 	slowly := r.IntN(3) == 0
@@ -48,7 +48,7 @@ func (w *world) writeByHand(r *rand.Rand, n int) {
 	}
 }
 
-// relistSlowly makes all sources list anew, a page a second.
+// relistSlowly makes all sources list again, one page a second.
 func (w *world) relistSlowly() {
 	for _, s := range w.sources {
 		for range 5 {
@@ -58,7 +58,7 @@ func (w *world) relistSlowly() {
 	}
 }
 
-// randomUserWrite makes up one write of a user.
+// randomUserWrite returns a random user write.
 func (w *world) randomUserWrite(r *rand.Rand) func(cache.Indexer) error {
 	all := w.stored()
 	var stored *pod
@@ -91,7 +91,7 @@ func (w *world) randomUserWrite(r *rand.Rand) func(cache.Indexer) error {
 
 func byName(a, b key) int { return strings.Compare(a.String(), b.String()) }
 
-// unknownObject is an object that the server has not sent, under a name that it may have.
+// unknownObject returns an object that the server has never sent, under a name the server may use.
 func (w *world) unknownObject(r *rand.Rand) *pod {
 	p := &pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespaceOfPart(r.IntN(w.parts)), Name: fmt.Sprint("o", r.IntN(w.names+1))}}
 	w.handwrites++
@@ -108,8 +108,8 @@ func (w *world) stored() map[key]*pod {
 	return all
 }
 
-// doUserWrite makes one write, on a goroutine of its own that an index function may end, and
-// lets the handlers know what they may be told because of it.
+// doUserWrite makes a user write, and records in the handlers the changes that their next events
+// may build on. The write has its own goroutine, since an index function may end it.
 func (w *world) doUserWrite(write func(cache.Indexer) error) {
 	if w.mutant.writesOtherType {
 		write = func(x cache.Indexer) error { return x.Add(&corev1.Node{}) }
@@ -141,7 +141,8 @@ func (w *world) doUserWrite(write func(cache.Indexer) error) {
 	}
 }
 
-// handlersOfRun returns the handlers that know of the store: from its first full state on.
+// handlersOfRun returns the handlers, or nil before the first list: until then they know nothing of
+// the store.
 func (w *world) handlersOfRun() []*handler {
 	for _, s := range w.sources {
 		if s.fullStates() > 0 {
@@ -161,9 +162,9 @@ func allKeys(stores ...map[key]*pod) map[key]bool {
 	return all
 }
 
-// undoUserWrites lets full states put right what the user has written. What no source has
-// ever told of is the user's to take away, where there are several: no list of one of
-// them says that there is no such object.
+// undoUserWrites relists, which restores the server's state. With several sources, the user must
+// delete the objects that no source has ever sent, since no single list proves that they do not
+// exist.
 func (w *world) undoUserWrites() {
 	if len(w.touched) == 0 {
 		return
@@ -180,14 +181,14 @@ func (w *world) undoUserWrites() {
 	}
 }
 
-// justListed tells whether an object is in a full state that is told right now: its only source
-// has listed it, and nothing is made of it on the way.
+// justListed reports whether the only source has listed an object at this very moment, and nothing
+// transforms it.
 func (w *world) justListed(p *pod) bool {
 	return len(w.sources) == 1 && w.transform == "" && w.sources[0].holds(p)
 }
 
-// applyUserWrites makes of what the actor knows of an object what the store held before a
-// change: what it was told last, or what the user has made of that.
+// applyUserWrites applies pending user writes to the handler's objects until the event follows from
+// them.
 func (a *handler) applyUserWrites(c event) {
 	k := keyOf(subject(c))
 	for len(a.userWrites[k]) > 0 && !a.follows(c) {
@@ -195,12 +196,12 @@ func (a *handler) applyUserWrites(c event) {
 	}
 }
 
-// applyUserWrite lets the actor know of the next write of a user.
+// applyUserWrite applies the oldest pending user write of a key to the handler's objects.
 func (a *handler) applyUserWrite(k key) {
 	next := a.userWrites[k][0]
 	a.userWrites[k] = a.userWrites[k][1:]
 	switch {
-	case a.known[k] != next.was: // long ago
+	case a.known[k] != next.was: // the handler has had a later event
 	case next.is == nil:
 		delete(a.known, k)
 	default:
@@ -208,7 +209,7 @@ func (a *handler) applyUserWrite(k key) {
 	}
 }
 
-// follows tells whether a change follows what the actor knows.
+// follows reports whether an event follows from the handler's objects.
 func (a *handler) follows(c event) bool {
 	known := a.known[keyOf(subject(c))]
 	switch {
@@ -220,14 +221,14 @@ func (a *handler) follows(c event) bool {
 	return known != nil
 }
 
-// unknowable tells whether what the actor was told last of an object may be anything: with
-// Latest it is not told which of a user's writes were between what it is told.
+// unknowable reports whether the handler's old object of a key cannot be predicted: with Latest,
+// any of the pending user writes may have been merged.
 func (a *handler) unknowable(k key) bool {
 	return a.delivery == informer.Latest && len(a.userWrites[k]) > 0
 }
 
-// applyPendingWrites is called when all has been told: the user's writes that no change has
-// followed are known now. One that was told the latest may know what a user has deleted.
+// applyPendingWrites applies the remaining user writes once all events are delivered. With Latest,
+// the handler may still have an object that a user has deleted.
 func (a *handler) applyPendingWrites(stored func(key) *pod) {
 	for k, written := range a.userWrites {
 		deleted := slices.ContainsFunc(written, func(h userWrite) bool { return h.is == nil })

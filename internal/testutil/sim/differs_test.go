@@ -16,12 +16,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// difference is a world in which client-go shows one thing and tidemark another,
-// on purpose: by a D statement of the contract. It is played to both.
+// difference is a world in which client-go and tidemark differ on purpose, by a D statement of the
+// contract. It is played to both.
 type difference struct {
 	statement string
 	setup     setup
-	early     func(d *twin) // before the informer starts, if anything
+	early     func(d *twin) // before the informer starts; may be nil
 	indexers  cache.Indexers
 	transform cache.TransformFunc
 	then      func(d *twin)
@@ -29,14 +29,14 @@ type difference struct {
 	tidemark  string
 }
 
-// The steps of scripts.
+// put, sick, gone and op do one step each.
 func (d *twin) put(name string)          { d.doStep(step{op: put, name: name}) }
 func (d *twin) sick(name string)         { d.doStep(step{op: poison, name: name}) }
 func (d *twin) gone(name string)         { d.doStep(step{op: remove, name: name}) }
 func (d *twin) op(name operation, n int) { d.doStep(step{op: name, n: n}) }
 
-// outage lets the watch end, and nobody answer until the versions of before are
-// gone.
+// outage closes the watch and takes the server down, makes changes, and compacts the history before
+// the server comes back.
 func (d *twin) outage(meanwhile func()) {
 	d.down(true)
 	d.op(cutWatches, 1)
@@ -57,7 +57,7 @@ func frailTransform(obj any) (any, error) {
 var differences = []difference{
 	{
 		statement: "D3, a list with an object that the transform fails on",
-		setup:     setup{noStream: true}, // in a stream, client-go leaves the object out, in silence (B72)
+		setup:     setup{noStream: true}, // in a streamed list, client-go silently omits the object (B72)
 		early:     func(d *twin) { d.put("a/x"); d.sick("a/y") },
 		transform: frailTransform,
 		clientgo:  "all: [], synced false, errors told",
@@ -79,7 +79,7 @@ var differences = []difference{
 			return []string{"v"}, nil
 		}},
 		then: func(d *twin) { d.put("a/x"); d.sick("a/y") },
-		// Where a panic does not end the process: no handler hears of it.
+		// A panic here does not end the process: client-go delivers no event of the object.
 		clientgo: "a/x: is 1.1, added, initial false; all: [a/x@1.1 a/y@1.2], synced true",
 		tidemark: "a/x: is 1.1, added, initial false; a/y: is 1.2, added, initial false; all: [a/x@1.1 a/y@1.2], synced true, errors told",
 	},
@@ -138,7 +138,7 @@ var differences = []difference{
 		tidemark: "a/x: is 1.1, added, initial false, is 2.1, updated from 1.1; a/y: is 1.2, added, initial false, is 1.3, updated from 1.2, is gone, lost at 1.3; all: [a/x@2.1], synced true, errors told",
 	},
 	{
-		// The same on this face: the delete and the add are for native handlers.
+		// Through this API both do the same: only typed handlers get a delete and an add.
 		statement: "D2, an object that was recreated, found out by a list",
 		then: func(d *twin) {
 			d.put("a/x")
@@ -149,8 +149,7 @@ var differences = []difference{
 	},
 }
 
-// What client-go does otherwise, it does so still, and ours does what the
-// contract says.
+// client-go still differs as described, and ours behaves as the contract says.
 func TestWhatClientgoDoesOtherwise(t *testing.T) {
 	for _, d := range differences {
 		t.Run(d.statement, func(t *testing.T) {
@@ -160,7 +159,7 @@ func TestWhatClientgoDoesOtherwise(t *testing.T) {
 	}
 }
 
-// shows plays the world to one implementation and returns what it shows.
+// shows plays the world to one implementation and returns the result.
 func shows(t *testing.T, of difference, construct constructor) (line string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,18 +15,18 @@ import (
 
 type event = informer.Change[*corev1.Pod]
 
-// kind is a sort of handler.
+// kind is a kind of handler.
 type kind struct {
 	name          string
 	delivery      informer.Delivery
 	resync        time.Duration
-	slow          time.Duration // the longest that it takes
-	blocks        bool          // now and then, until it is freed
-	blocksAlways  bool          // or at every change
+	slow          time.Duration // the longest call
+	blocks        bool          // blocks now and then, until it is unblocked
+	blocksAlways  bool          // blocks at every event
 	panics        bool          // now and then
-	goexits       bool          // it ends its goroutine, now and then
+	goexits       bool          // ends its goroutine now and then
 	callsInformer bool          // calls the informer
-	leaves        int           // after so many changes, from within
+	leaves        int           // leaves during this call; 0 for never
 }
 
 var kinds = []kind{
@@ -47,33 +47,32 @@ var kinds = []kind{
 	{name: "resyncing latest", delivery: informer.Latest, resync: 47 * time.Second, slow: 30 * time.Millisecond, callsInformer: true},
 }
 
-// heldKinds are the kinds of handlers for transcripts: they stick at every change.
+// heldKinds are kinds of handlers for transcripts: they block at every event.
 var heldKinds = []kind{
 	{name: "held", blocks: true, blocksAlways: true},
 	{name: "held latest", delivery: informer.Latest, blocks: true, blocksAlways: true},
 	{name: "held resyncing latest", delivery: informer.Latest, resync: time.Minute, blocks: true, blocksAlways: true},
 }
 
-// traced tells whether what it is told on its way does not depend on the scheduler.
+// traced reports whether the handler's events do not depend on the scheduler.
 func (k kind) traced() bool { return k.delivery == informer.Every && k.resync == 0 }
 
-// handler is a handler that makes a store of what it is told.
+// handler is an event handler that builds a store from its events, and checks them.
 type handler struct {
 	kind
 	id  int
 	w   *world
 	reg informer.Registration
-	of  *informer.Informer[*pod] // what it belongs to
-	// expected is the initial state where that is known: what was stored when
-	// it joined.
+	of  *informer.Informer[*pod] // the informer it is added to
+	// expected is the initial state if it is known: the objects stored when the handler was added.
 	expected map[key]*pod
-	heldBack *event // the sabotage's
+	heldBack *event // an event that a mutant delays
 
 	calls    atomic.Int64
-	untraced atomic.Bool  // the scheduler decides what it is told
-	exited   atomic.Int64 // so often it has ended its goroutine
+	untraced atomic.Bool  // its events depend on the scheduler
+	exited   atomic.Int64 // how often it has ended its goroutine
 	busy     atomic.Bool
-	left     atomic.Bool // it has left: nothing may be told any more
+	left     atomic.Bool // removed: no event may follow
 
 	mu         sync.Mutex // guards the rest
 	unblocked  chan struct{}
@@ -81,16 +80,16 @@ type handler struct {
 	initial    map[key]*pod
 	newest     map[key]mark
 	isSynced   bool
-	userWrites map[key][]userWrite // by a user, since everything was compared
-	now        event               // what it is being told
-	last       map[key]received    // what it was told last of an object
-	touched    map[key]bool        // by a user, ever
-	first      *handler            // the world's first one
+	userWrites map[key][]userWrite // pending user writes since the last comparison
+	now        event               // the newest event
+	last       map[key]received    // the last event of each object
+	touched    map[key]bool        // objects ever written by a user
+	first      *handler            // the world's first handler
 }
 
 func (a *handler) String() string { return fmt.Sprintf("handler %d, %s", a.id, a.name) }
 
-// Handle is told a change by the informer, or what the sabotage makes of it.
+// Handle receives an event from the informer, and passes it on as the mutant changes it.
 func (a *handler) Handle(c event) {
 	if a.w.mutant.deliver == nil {
 		a.handle(c)
@@ -115,7 +114,7 @@ func (a *handler) handle(c event) {
 	a.behave(c, int(n))
 }
 
-// check holds a change against what is known, and then knows it too.
+// check runs the checkers on an event, and then records it.
 func (a *handler) check(c event) {
 	for _, p := range []*pod{c.Old, c.New} {
 		a.w.frozen.note(p)
@@ -134,7 +133,7 @@ func (a *handler) check(c event) {
 	}
 }
 
-// subject is the object that a change is about.
+// subject returns the object of an event.
 func subject(c event) *pod {
 	if c.New != nil {
 		return c.New
@@ -150,7 +149,7 @@ func (a *handler) record(c event) {
 	}
 	if c.Kind == informer.Deleted {
 		if delete(a.known, k); a.w.zones > 0 {
-			delete(a.newest, k) // the source that it had moved away from may be late
+			delete(a.newest, k) // the object's former source may be late
 		}
 		return
 	}
@@ -160,14 +159,14 @@ func (a *handler) record(c event) {
 	}
 }
 
-// received is a change, and when it was told.
+// received is an event, and the time of its delivery.
 type received struct {
 	event event
 	at    time.Time
 }
 
-// lastBefore returns what the actor was told last of an object before now; nothing if it
-// has left, or is being told.
+// lastBefore returns the last event of an object delivered before this moment. It returns none if
+// the handler was removed or is in a call.
 func (a *handler) lastBefore(k key) (h received) {
 	if a.left.Load() || a.busy.Load() {
 		return h
@@ -180,31 +179,30 @@ func (a *handler) lastBefore(k key) (h received) {
 	return received{}
 }
 
-// sawDelete tells whether the last change is a delete that was seen of an object, whatever
-// its version.
+// sawDelete reports whether the event is a delete, with its final state, of the same object in any
+// version.
 func (h received) sawDelete(p *pod) bool {
 	c := h.event
 	return c.Kind == informer.Deleted && !c.Lost && c.Old.UID != "" && c.Old.UID == p.UID
 }
 
-// inCall tells whether the actor is in a call that anybody waits for. One of a resync is
-// none, which are so many that there may always be one; but before the handler is synced,
-// and where the add of an object that is another one now is to follow.
+// inCall reports whether the handler is in a call that must end before the world is idle. Calls of
+// a resync do not count, since there may always be one, except before the handler is synced, or
+// between the lost delete and the add of a re-created object.
 func (a *handler) inCall() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.busy.Load() && (a.resync == 0 || !closed(a.reg.Synced()) || a.now.Lost)
 }
 
-// mayGoBack tells whether an older version may follow a newer one: where objects move,
-// there has been a delete in between, which with Latest is not told, or a user has made the
-// object his own, so that any source may put another in its place.
+// mayGoBack reports whether an older version may follow a newer one. Where objects move between
+// sources, there was a delete in between, which Latest may merge; or a user has written the object,
+// so that any source may replace it.
 func (a *handler) mayGoBack(k key) bool {
 	return a.w.zones > 0 && (a.delivery == informer.Latest || a.touched[k])
 }
 
-// behave does what handlers of its kind do. What it does depends on the change
-// and not on luck.
+// behave does what handlers of the kind do. The decisions depend on the event only.
 func (a *handler) behave(c event, n int) {
 	luck := fnv.New32a()
 	_, _ = fmt.Fprint(luck, a.id, describe(c)) // a hash takes everything
@@ -241,7 +239,7 @@ func (a *handler) block() {
 	}
 }
 
-// unblock lets the actor go on; from then on it sticks again if it is to.
+// unblock ends a blocked call. If again is set, later calls block as before.
 func (a *handler) unblock(again bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -254,8 +252,7 @@ func (a *handler) unblock(again bool) {
 	}
 }
 
-// callInformer calls the informer from within the handler. The store has made the
-// change before it was told.
+// callInformer calls the informer during an event. The store must have the change already.
 func (a *handler) callInformer(c event) {
 	i := a.of
 	p := subject(c)
@@ -275,7 +272,7 @@ func (a *handler) callInformer(c event) {
 	}
 }
 
-// describe says what a handler is told.
+// describe returns an event as text.
 func describe(c event) string {
 	switch {
 	case c.Kind == informer.Updated:

@@ -11,8 +11,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// removeHandlerInBurst lets a handler leave in the middle of a burst. What it is told of
-// that is the scheduler's to decide, and how long a call of it takes must not be.
+// removeHandlerInBurst removes a handler in the middle of a burst. The scheduler decides which of
+// the burst's events it still gets, so only a handler with fast calls is used: the time must not
+// depend on their number.
 func (w *world) removeHandlerInBurst(r *rand.Rand) {
 	var quick []*handler
 	for _, a := range w.presentHandlers() {
@@ -31,7 +32,7 @@ func (w *world) removeHandlerInBurst(r *rand.Rand) {
 	w.writeBurst(r, 10)
 }
 
-// addHandlerBetweenRuns lets a handler join between the end of one run and the next.
+// addHandlerBetweenRuns adds a handler between two runs.
 func (w *world) addHandlerBetweenRuns(k kind) {
 	if !w.running || w.lease {
 		return
@@ -43,8 +44,8 @@ func (w *world) addHandlerBetweenRuns(k kind) {
 	w.startInformer()
 }
 
-// trickleWrites makes changes a few milliseconds apart, in the midst of slow calls and of
-// resyncs, with somebody asking the informer how it is doing: of all objects, or of one.
+// trickleWrites makes changes a few milliseconds apart, during slow calls and resyncs, and reads
+// the status in between. The changes are of all objects, or of one.
 func (w *world) trickleWrites(r *rand.Rand, n int) {
 	of := w.setup
 	if r.IntN(2) == 0 {
@@ -63,19 +64,18 @@ func (w *world) trickleWrites(r *rand.Rand, n int) {
 	}
 }
 
-// waiter is somebody who waits until the handlers have been told what was published
-// when he began to wait.
+// waiter is a call of WaitDelivered.
 type waiter struct {
 	returned chan struct{}
 	err      error
-	handlers map[*handler]int64 // those of then, with their calls when they had been told; -1 before
-	key      key                // of the last change that was published
+	handlers map[*handler]int64 // the handlers at the call, with their calls when they had the event; -1 before
+	key      key                // of the last published change
 	mark     mark
 }
 
-// grace is how many calls a handler may be from having been told of one object to having
-// been told all that was published: other sources may have brought more behind it and,
-// with Latest, all objects may be pending, in the order of their first events.
+// grace returns the number of calls between a handler's event of the awaited object and its last
+// awaited event. Other sources may have published more, and with Latest all objects may be pending,
+// in the order of their first events.
 func (w *world) grace(d informer.Delivery) int64 {
 	if d == informer.Latest {
 		return int64(w.parts*w.names) + 3
@@ -83,8 +83,7 @@ func (w *world) grace(d informer.Delivery) int64 {
 	return 20
 }
 
-// awaitDelivery lets somebody wait until all that is published was delivered. More keeps
-// coming meanwhile, which he does not wait for.
+// awaitDelivery starts a waiter while changes go on, for which it must not wait.
 func (w *world) awaitDelivery(r *rand.Rand) {
 	if !w.running || w.blank || w.zones > 0 || !closed(w.informer.Synced()) {
 		return
@@ -99,12 +98,12 @@ func (w *world) awaitDelivery(r *rand.Rand) {
 	time.Sleep(time.Millisecond)
 	synctest.Wait()
 	if stored, ok := w.informer.Indexer().Get(keyOf(c.pod)); !ok || markOf(stored) != markOf(c.pod) {
-		return // something is in the way
+		return // a fault holds the change
 	}
 	w.reach("operation", awaitDelivery)
 	wait := w.startWaiter(keyOf(c.pod), markOf(c.pod))
 	looking := true
-	for range 200 { // however soon the handlers are told, which is the scheduler's to decide
+	for range 200 { // a fixed number: the scheduler decides when the events are delivered
 		synctest.Wait()
 		switch {
 		case !looking:
@@ -119,7 +118,7 @@ func (w *world) awaitDelivery(r *rand.Rand) {
 	}
 }
 
-// startWaiter begins to wait.
+// startWaiter calls WaitDelivered in a goroutine.
 func (w *world) startWaiter(k key, m mark) *waiter {
 	wait := &waiter{returned: make(chan struct{}), handlers: map[*handler]int64{}, key: k, mark: m}
 	for _, a := range w.presentHandlers() {
@@ -137,7 +136,7 @@ func (w *world) startWaiter(k key, m mark) *waiter {
 	return wait
 }
 
-// delivered tells whether every handler has been told, some calls ago, or has ended.
+// delivered reports whether every handler has had the awaited event long enough ago, or has ended.
 func (wait *waiter) delivered() bool {
 	all := true
 	for a, since := range wait.handlers {
@@ -155,7 +154,7 @@ func (wait *waiter) delivered() bool {
 	return all
 }
 
-// stuck tells whether one of the handlers has to be freed first.
+// stuck reports whether one of the handlers is blocked.
 func (wait *waiter) stuck() bool {
 	for a := range wait.handlers {
 		if a.blocks && a.busy.Load() {
@@ -165,7 +164,7 @@ func (wait *waiter) stuck() bool {
 	return false
 }
 
-// reportLateWaiter says that somebody waits in vain.
+// reportLateWaiter reports a waiter that has not returned.
 func (w *world) reportLateWaiter(wait *waiter) {
 	why := "for what comes later, too"
 	for a := range wait.handlers {
@@ -176,7 +175,7 @@ func (w *world) reportLateWaiter(wait *waiter) {
 	w.fault("await", "all has been delivered, and who waits for that still does: %s", why)
 }
 
-// awaited: when nothing is left to deliver, or the informer has stopped, nobody waits.
+// awaited: when everything is delivered, or the informer has stopped, WaitDelivered returns.
 func awaited(w *world) (problems []string) {
 	for _, wait := range w.waiters {
 		switch {

@@ -15,28 +15,26 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// Whoever adds a checker, or a reason to one that looks at what handlers are
-// told, must show that it can fail. They are read from the code, so that none
-// is forgotten.
+// Each checker, and each reason of eventCheckers, needs a mutant which proves that it can fail. The
+// test reads them from the code, so that none is forgotten.
 func TestEachCheckerHasAMutant(t *testing.T) {
 	names, reasons := checkersOf(t)
 	require.Greater(t, len(names), 20)
 	require.Greater(t, len(reasons), 10)
 	for _, name := range names {
-		require.True(t, slices.ContainsFunc(mutants, func(l mutantCase) bool { return l.checker == name }), "no lie for the checker %q", name)
+		require.True(t, slices.ContainsFunc(mutants, func(l mutantCase) bool { return l.checker == name }), "no mutant for the checker %q", name)
 	}
 	for _, reason := range reasons {
 		require.True(t, slices.ContainsFunc(mutants, func(l mutantCase) bool { return l.reason != "" && strings.HasPrefix(reason, l.reason) }),
-			"no lie for the reason %q", reason)
+			"no mutant for the reason %q", reason)
 	}
 	for _, l := range mutants {
-		require.Contains(t, names, l.checker, "the lie %q is for no checker", l.name)
+		require.Contains(t, names, l.checker, "the mutant %q is for no checker", l.name)
 	}
 }
 
-// checkersOf returns the names of all checkers: those of the tables, and those
-// that stand where the world calls fault. Reasons are those of toldCheckers, and of the kit's
-// rules that these call.
+// checkersOf returns the names of all checkers: those in the tables, and those in calls of fault.
+// The reasons are those of eventCheckers, and of the kit's rules called there.
 func checkersOf(t *testing.T) (names, reasons []string) {
 	t.Helper()
 	for _, c := range eventCheckers {
@@ -67,7 +65,7 @@ func checkersOf(t *testing.T) (names, reasons []string) {
 	return names, reasons
 }
 
-// kitReasons returns what the rules of the kit that are called below a node find wrong.
+// kitReasons returns the reasons of the kit's rules called below a node.
 func kitReasons(t *testing.T, n ast.Node) (reasons []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../kit/change.go", nil, parser.SkipObjectResolution)
@@ -98,7 +96,7 @@ func returned(n ast.Node) (texts []string) {
 	return texts
 }
 
-// literals returns the strings that are not empty below a node.
+// literals returns the non-empty strings below a node.
 func literals(n ast.Node) (texts []string) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
@@ -111,7 +109,7 @@ func literals(n ast.Node) (texts []string) {
 	return texts
 }
 
-// Each transcript shows it when a handler is not told all.
+// Each transcript differs if a handler misses events.
 func TestEachTranscriptCanFail(t *testing.T) {
 	for _, file := range transcripts(t) {
 		script, want := readTranscript(t, file)
@@ -120,7 +118,7 @@ func TestEachTranscriptCanFail(t *testing.T) {
 	}
 }
 
-// A world in which something is left to chance shows it in its trace.
+// The trace of a world differs if something in it depends on more than the seed.
 func TestTheSameTraceCanFail(t *testing.T) {
 	played := 0
 	moody := delivers(func(_ *handler, c event) []event {
@@ -135,7 +133,7 @@ func TestTheSameTraceCanFail(t *testing.T) {
 	require.NotEqual(t, one, run(t, p, moody).trace)
 }
 
-// What is shrunk still fails, and none of its steps is dispensable.
+// A shrunk world still fails, and needs each of its steps.
 func TestAFailingWorldIsShrunk(t *testing.T) {
 	adds := duplicatesEvents(func(c event) bool { return c.Kind == informer.Added && !c.Initial })
 	p := newPlan(1)
@@ -144,7 +142,7 @@ func TestAFailingWorldIsShrunk(t *testing.T) {
 	require.Len(t, small.steps, 1, "one write does it")
 }
 
-// A fact, a fault or a deed that no world has reached is named.
+// An event, a fault or an operation that no world has reached is reported.
 func TestReachedCanFail(t *testing.T) {
 	all := map[string]int{}
 	for _, what := range wantReached(t) {

@@ -8,42 +8,43 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// mutant is a set of lies told between the informer and the checkers.
+// mutant is a deviation, injected between the informer and the checkers, that a checker must find.
+// The zero value injects nothing.
 type mutant struct {
-	deliver          func(a *handler, c event) []event // what a handler is told
-	serve            func(p *pod)                      // what the server sends
+	deliver          func(a *handler, c event) []event // changes the events of a handler
+	serve            func(p *pod)                      // changes the objects of the server
 	status           func(*informer.Status)
-	worlds           func(seed uint64) plan // whose worlds it is for, nil for ordinary ones
+	worlds           func(seed uint64) plan // draws the worlds to use, nil for ordinary ones
 	leaksLease       bool                   // a lease is not released
-	keepsUnused      bool                   // a factory drops nothing
-	ignoresPins      bool                   // nobody asks for an informer to stay
+	keepsUnused      bool                   // a factory keeps unused informers
+	ignoresPins      bool                   // informers are not pinned
 	ignoresStop      bool                   // an informer is not stopped
 	ignoresRestart   bool                   // an informer is not restarted
-	skipsFreshWait   bool                   // who waits for the state of now does not wait
-	ignoresDenial    bool                   // what is denied is served
-	keepsDefinition  bool                   // a resource that is taken away is still defined
-	skipsStatus      bool                   // nobody asks how the informer is doing
-	unstableIndex    bool                   // an index function that is not one
-	sameIndex        bool                   // the same index is added again
-	silentWatches    bool                   // watches bring nothing
-	hidesFullStates  bool                   // no full state is ever told whole
-	skipsRelists     bool                   // nothing is listed after a user has written
-	writesOtherType  bool                   // a user writes another type
-	losesBookmarks   bool                   // bookmarks get lost, always
-	staysDown        bool                   // a server that is restored does not come back
-	watchIgnoresStop bool                   // a watch does not stop
-	syncedAtOnce     bool                   // everyone is synced at once
-	neverSynced      bool                   // nobody ever is
-	dropsQueryResult bool                   // a query finds one less
-	callsAfterStop   bool                   // a handler is told something after the informer has stopped
-	callsAfterLeave  bool                   // a handler is told something after it has left
-	nilHandler       bool                   // a handler that is none joins
-	waitsForever     bool                   // who waits until all was delivered waits on
-	rewindsCache     bool                   // the cache has held newer versions than it did
+	skipsFreshWait   bool                   // WaitFresh is not called
+	ignoresDenial    bool                   // denied requests are served
+	keepsDefinition  bool                   // a removed resource is still defined
+	skipsStatus      bool                   // the status is not read
+	unstableIndex    bool                   // an index function is not a function of the object
+	sameIndex        bool                   // an index is added twice
+	silentWatches    bool                   // watches deliver no event
+	hidesFullStates  bool                   // lists are not counted
+	skipsRelists     bool                   // nothing is listed after a user's write
+	writesOtherType  bool                   // a user writes an object of another type
+	losesBookmarks   bool                   // all bookmarks are lost
+	staysDown        bool                   // a restored server does not come back
+	watchIgnoresStop bool                   // a watch ignores Stop
+	syncedAtOnce     bool                   // every handler counts as synced at once
+	neverSynced      bool                   // the informer never counts as synced
+	dropsQueryResult bool                   // a query lacks one object
+	callsAfterStop   bool                   // a handler is called after the informer has stopped
+	callsAfterLeave  bool                   // a handler is called after its removal
+	nilHandler       bool                   // a nil handler is added
+	waitsForever     bool                   // WaitDelivered and WaitFresh do not return
+	rewindsCache     bool                   // the cache seems to have held newer versions
 	changesStored    bool                   // a stored object is changed
-	extraBacklog     int                    // more than there is
-	extraCalls       int64                  // more than there were
-	extraRequests    int                    // more than there are, for each
+	extraBacklog     int                    // added to each backlog
+	extraCalls       int64                  // added to the calls of a handler
+	extraRequests    int                    // added for each request
 }
 
 func (s mutant) queryResult(found []*pod) []*pod {
@@ -53,10 +54,10 @@ func (s mutant) queryResult(found []*pod) []*pod {
 	return found
 }
 
-// delivers is a sabotage of what handlers are told.
+// delivers returns a mutant of the events of handlers.
 func delivers(tell func(a *handler, c event) []event) mutant { return mutant{deliver: tell} }
 
-// editsEvents is one that tells each change otherwise.
+// editsEvents returns a mutant that edits each event.
 func editsEvents(edit func(a *handler, c *event)) mutant {
 	return delivers(func(a *handler, c event) []event {
 		edit(a, &c)
@@ -64,7 +65,7 @@ func editsEvents(edit func(a *handler, c *event)) mutant {
 	})
 }
 
-// duplicatesEvents is one that tells some changes twice.
+// duplicatesEvents returns a mutant that delivers some events twice.
 func duplicatesEvents(which func(c event) bool) mutant {
 	return delivers(func(_ *handler, c event) []event {
 		if which(c) {
@@ -74,7 +75,7 @@ func duplicatesEvents(which func(c event) bool) mutant {
 	})
 }
 
-// dropsEvents is one that keeps some changes back.
+// dropsEvents returns a mutant that drops some events.
 func dropsEvents(which func(c event) bool) mutant {
 	return delivers(func(_ *handler, c event) []event {
 		if which(c) {
@@ -84,23 +85,21 @@ func dropsEvents(which func(c event) bool) mutant {
 	})
 }
 
-// delaysEvents is one that takes its time.
+// delaysEvents returns a mutant that makes each call of a handler take time.
 func delaysEvents(d time.Duration) mutant {
 	return editsEvents(func(*handler, *event) { time.Sleep(d) })
 }
 
-// editsStatus is one of the status.
+// editsStatus returns a mutant of the status.
 func editsStatus(edit func(*informer.Status)) mutant { return mutant{status: edit} }
 
-// mutantCase is a sabotage, and the checker that must find it out in some world, for
-// this reason.
+// mutantCase is a mutant, and the checker that must find it in some world, with this reason.
 type mutantCase struct {
 	name, checker, reason string
 	mutant                mutant
 }
 
-// mutants is at least one lie for each checker, and for each reason of those that
-// look at what handlers are told.
+// mutants has at least one mutant for each checker, and one for each reason of eventCheckers.
 var mutants = []mutantCase{
 	{"the server sends what never was", "true", "what was never true", mutant{serve: serveNews}},
 	{"the cache holds what never was", "cached", "never true", mutant{serve: serveNews}},
@@ -226,7 +225,7 @@ var mutants = []mutantCase{
 	{"a store that is not counted", "status", "objects are counted", editsStatus(func(st *informer.Status) { st.Objects++ })},
 }
 
-// plan draws a world for the sabotage.
+// plan draws a world for the mutant.
 func (s mutant) plan(seed uint64) plan {
 	if s.worlds == nil {
 		return newPlan(seed)
@@ -234,14 +233,14 @@ func (s mutant) plan(seed uint64) plan {
 	return s.worlds(seed)
 }
 
-// serveNews makes some objects what they never were.
+// serveNews gives some objects a version that they never had.
 func serveNews(p *pod) {
 	if m := markOf(p); m.serial%5 == 0 {
 		mark{m.epoch, m.serial + 1000}.of(p)
 	}
 }
 
-// swap tells an update after the change that follows it.
+// swap delivers an update after the event that follows it.
 func swap(a *handler, c event) []event {
 	switch {
 	case a.heldBack != nil:
@@ -255,7 +254,7 @@ func swap(a *handler, c event) []event {
 	return []event{c}
 }
 
-// Each checker finds out the lies that are made for it, within some worlds.
+// Each checker finds its mutants, in some world.
 func TestEachCheckerCanFail(t *testing.T) {
 	for _, lie := range mutants {
 		t.Run(lie.name, func(t *testing.T) {

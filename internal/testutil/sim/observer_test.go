@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// pollStatus lets somebody ask n times how the informer and its handlers are doing, at
-// moments of the step's choice, while the world goes on.
+// pollStatus reads the status of the informer and its handlers n times, at random moments, while
+// the world goes on.
 func (w *world) pollStatus(r *rand.Rand, n int) {
 	if w.mutant.skipsStatus {
 		return
@@ -32,7 +32,7 @@ func (w *world) pollStatus(r *rand.Rand, n int) {
 	})
 }
 
-// pollOnce compares what an informer says of itself with what it said before.
+// pollOnce reads an informer's status and compares it with an earlier one.
 func (w *world) pollOnce(i *informer.Informer[*pod], before informer.Status) informer.Status {
 	st := w.statusOf(i)
 	switch {
@@ -49,7 +49,7 @@ func (w *world) pollOnce(i *informer.Informer[*pod], before informer.Status) inf
 	return st
 }
 
-// statusOf returns what an informer says of itself, or what the sabotage makes of it.
+// statusOf returns an informer's status, as changed by the mutant.
 func (w *world) statusOf(i *informer.Informer[*pod]) informer.Status {
 	st := i.Status()
 	if w.mutant.status != nil {
@@ -58,16 +58,14 @@ func (w *world) statusOf(i *informer.Informer[*pod]) informer.Status {
 	return st
 }
 
-// expectRunningUntil looks at an informer that was told to stop: it is running until that
-// has ended.
+// expectRunningUntil checks that an informer told to stop is running until its end.
 func (w *world) expectRunningUntil(ended <-chan struct{}) {
 	if !w.lease && !closed(ended) && !w.statusOf(w.informer).Running {
 		w.fault("running", "the informer is said not to run while a handler is in a call")
 	}
 }
 
-// stoppedStatusWrong: an informer that has stopped says so, and nothing of its sources is
-// as it was in the run.
+// stoppedStatusWrong: a stopped informer says so, and shows no state of its sources.
 func stoppedStatusWrong(w *world) (problems []string) {
 	if st := w.statusOf(w.informer); !w.lease && (st.Running || !st.Stopped) || st.Watching || !st.WatchingSince.IsZero() {
 		problems = append(problems, fmt.Sprintf("it is running %v, stopped %v, watching %v since %v", st.Running, st.Stopped, st.Watching, st.WatchingSince))
@@ -75,8 +73,8 @@ func stoppedStatusWrong(w *world) (problems []string) {
 	return problems
 }
 
-// relistUnchanged lets every source list again what the cache holds: this is no event, and
-// nothing is told.
+// relistUnchanged makes every source list objects that the cache already holds: no handler gets an
+// event, and LastEvent stays.
 func (w *world) relistUnchanged() {
 	if !w.running || w.blank {
 		return
@@ -105,7 +103,7 @@ func (w *world) relistUnchanged() {
 	}
 }
 
-// relistAll makes every source list anew, and waits until it has.
+// relistAll makes every source list again, and waits for the lists.
 func (w *world) relistAll() {
 	before, began := map[*source]int{}, time.Now()
 	for _, s := range w.sources {
@@ -132,8 +130,7 @@ func (w *world) relistAll() {
 	}
 }
 
-// Reading changes nothing: a world is the same whether anybody asks the informer how
-// it is doing or not.
+// Reading the status changes nothing: with and without readers, a world has the same trace.
 func TestLookingChangesNothing(t *testing.T) {
 	looked := 0
 	for seed := range uint64(60) {

@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// conditional are the deeds that count where they take effect: drawn when
-// nothing is open, or nobody there, they do nothing.
+// conditional are the operations that count as reached only if they have an effect: without an open
+// watch, or without a handler, they do nothing.
 var conditional = map[operation]bool{
 	denyRequests: true, takeResource: true, giveResource: true, settle: true, relistUnchanged: true, writeByHand: true, leaveInBurst: true, joinBetweenRuns: true, awaitDelivery: true, join: true, joinInBurst: true, leave: true, unblock: true, stop: true, start: true, restoreServer: true,
 	cutWatches: true, compact: true, watchError: true, badEvent: true, halfOpen: true,
@@ -81,7 +81,7 @@ func (w *world) do(s step) {
 	}
 }
 
-// writeOneByOne makes changes, one after the other.
+// writeOneByOne makes changes one after the other, each delivered before the next.
 func (w *world) writeOneByOne(r *rand.Rand, n int) {
 	for range n {
 		w.send(w.model.randomChange(r, w.setup))
@@ -89,14 +89,14 @@ func (w *world) writeOneByOne(r *rand.Rand, n int) {
 	}
 }
 
-// writeBurst makes changes as fast as the server takes them.
+// writeBurst makes changes as fast as the server accepts them.
 func (w *world) writeBurst(r *rand.Rand, n int) {
 	for range n {
 		w.send(w.model.randomChange(r, w.setup))
 	}
 }
 
-// kindOf returns the kind of handler that a step is about.
+// kindOf returns the kind of handler in a step.
 func kindOf(s step) kind {
 	if s.name != "" {
 		return kindNamed(s.name)
@@ -113,7 +113,7 @@ func kindNamed(name string) kind {
 	panic("no such kind: " + name)
 }
 
-// changeHandlers does what handlers do.
+// changeHandlers adds, removes or unblocks handlers.
 func (w *world) changeHandlers(s step, r *rand.Rand) {
 	k := kindOf(s)
 	switch s.op {
@@ -142,13 +142,13 @@ func (w *world) changeHandlers(s step, r *rand.Rand) {
 	}
 }
 
-// injectFaults makes the sources, or one of them, misbehave.
+// injectFaults injects a fault into all sources, or one of them.
 func (w *world) injectFaults(s step, r *rand.Rand) {
 	if s.op == compact {
 		w.server.Compact()
 	}
 	if w.blank {
-		s.n = 1 // after any other error it would go on from a version that says nothing
+		s.n = 1 // after any other error the watch would resume at a version that means nothing
 	}
 	one := r.IntN(len(w.sources) + 1)
 	times := 1 + r.IntN(4)

@@ -6,27 +6,27 @@ import (
 	"github.com/tidemark-k8s/tidemark/factory"
 )
 
-// The deeds of those who ask a factory for an informer to stay, and who stop and restart it.
+// The operations of users that pin a factory's informer, and stop and restart it.
 const (
-	pinInformer operation = "pin"    // somebody asks for an informer by For, with a handler of kind n
+	pinInformer operation = "pin"    // a user gets an informer from For, with a handler of kind n
 	stopOne     operation = "halt"   // one informer is stopped
 	restartOne  operation = "revive" // one informer is restarted
 )
 
-// started is a context that Start was given, and that has not ended.
+// started is a context given to Start that has not ended.
 type started struct{ cancel func() }
 
-// expectedInformer is what is expected of the informer of a namespace. It is told by what was asked for
-// alone, and knows nothing of the factory's states.
+// expectedInformer predicts the state of a namespace's informer from the operations alone. It does
+// not look at the factory's states.
 type expectedInformer struct {
-	made   bool // there is one
+	made   bool // the informer exists
 	users  int
 	pinned bool
-	spent  bool // the one run that the pin has a right to is over
-	halted bool // it was told to stop
+	spent  bool // the one run of a pinned informer is over
+	halted bool // it was stopped
 	ran    bool // it has run before
 	runs   bool
-	under  *started // the context that the run lasts for, nil for all of them
+	under  *started // the run ends with this context; nil: with the last one
 }
 
 func (w *expectedInformer) run(under *started) { w.runs, w.ran, w.under = true, true, under }
@@ -67,7 +67,7 @@ func (w *expectedInformer) launch(s *started) {
 	}
 }
 
-// expire is told of the end of a context; alive says whether there is another one.
+// expire handles the end of a context; alive says whether there is another one.
 func (w *expectedInformer) expire(s *started, alive bool) {
 	if !w.runs || w.under != s && (w.under != nil || alive) {
 		return
@@ -80,7 +80,7 @@ func (w *expectedInformer) expire(s *started, alive bool) {
 
 func (w *expectedInformer) halt() { w.halted, w.runs = true, false }
 
-// revive returns whether the informer is to read all anew.
+// revive handles a restart, and reports whether the informer must list again.
 func (w *expectedInformer) revive(alive bool) bool {
 	if !w.ran && !w.halted {
 		return false
@@ -94,7 +94,7 @@ func (w *expectedInformer) revive(alive bool) bool {
 	return w.runs
 }
 
-// doPinOperation plays the deeds of pins, stops and restarts, and returns false for what is impossible.
+// doPinOperation plays pins, stops and restarts. It returns false for an impossible operation.
 func (t *tenancy) doPinOperation(s step, of *source) bool {
 	w := t.wishes[of.namespace]
 	switch {
@@ -124,7 +124,7 @@ func (t *tenancy) must(err error) {
 	}
 }
 
-// pinInformer lets somebody ask for an informer to stay, and add a handler.
+// pinInformer pins an informer, and adds a handler.
 func (t *tenancy) pinInformer(s step, of *source) {
 	f := t.factories[of.namespace]
 	one := newTenant(of)
@@ -143,7 +143,7 @@ func (t *tenancy) pinInformer(s step, of *source) {
 	t.addIndexAndHandler(one, s)
 }
 
-// unread returns the namespaces whose informers were restarted, run, and have read nothing.
+// unread returns the namespaces whose restarted informers run and have not listed yet.
 func (t *tenancy) unread() (namespaces []string) {
 	for _, s := range t.sources {
 		if before, ok := t.read[s.namespace]; ok && t.wishes[s.namespace].runs && s.fullStates() == before {

@@ -19,11 +19,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// The deeds of those who define the resource, and of what stands before its server.
+// The operations that define the resource, and that deny requests.
 const (
-	denyRequests operation = "deny" // requests are denied, in the way n of denials
-	takeResource operation = "take" // the resource is taken away, with its objects
-	giveResource operation = "give" // it is served, in the version n, and nothing is denied
+	denyRequests operation = "deny" // requests are denied, by denial n
+	takeResource operation = "take" // the resource and its objects are removed
+	giveResource operation = "give" // the resource is served in version n, and requests are admitted
 )
 
 // resourceMenu is the menu of worlds whose resource comes and goes.
@@ -62,18 +62,18 @@ var customs = schema.GroupResource{Group: "example.com", Resource: "pods"}
 
 var customVersions = []string{"v1", "v2"}
 
-// denial is how requests are denied that would be served.
+// denial says how the server denies requests.
 type denial int
 
 const (
 	admitted   denial = iota
-	lacking           // the resource is answered with 404
-	lost404           // all is answered with 404
-	expired401        // all is answered with 401
+	lacking           // requests for the resource get 404
+	lost404           // all requests get 404
+	expired401        // all requests get 401
 	denials
 )
 
-// code returns the code that a request is answered with, 0 where it is served.
+// code returns the status code of a denied request, 0 if the request is served.
 func (d denial) code(r *http.Request) int {
 	switch {
 	case d == lost404, d == lacking && strings.HasSuffix(r.URL.Path, "/"+customs.Resource):
@@ -84,15 +84,15 @@ func (d denial) code(r *http.Request) int {
 	return 0
 }
 
-// resource is what a server serves, who may see it, and what says so: a definition, and
-// discovery. It belongs to the driver.
+// resource is a custom resource: its definition, and a server that serves it or denies access. Only
+// the driver uses it.
 type resource struct {
-	server  *informertest.Server // of definitions and discovery; it holds no objects
+	server  *informertest.Server // has definitions and discovery, but no objects
 	client  *dynamic.DynamicClient
-	version string       // that is served, "" while it is taken away
-	denial  atomic.Int32 // how requests are denied
-	open    bool         // the sabotage's: nothing is denied
-	kept    map[key]mark // what the cache held when nothing could prove a deletion, nil otherwise
+	version string       // the served one, "" while the resource is removed
+	denial  atomic.Int32 // a denial
+	open    bool         // set by a mutant: nothing is denied
+	kept    map[key]mark // the cache's content since no deletion can be proved, nil otherwise
 }
 
 var definitionKind = informertest.Kind{
@@ -100,8 +100,8 @@ var definitionKind = informertest.Kind{
 	GVK: schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"},
 }
 
-// newResource sets up a server that serves the resource. Where its definition is
-// undefined, to those who may not read it, discovery alone tells.
+// newResource starts a server with the resource. If undefined is set, clients may not read the
+// definition, and only discovery shows the resource.
 func newResource(undefined bool) *resource {
 	c := &resource{server: informertest.New(informertest.Options{})}
 	c.must(c.server.Register(definitionKind))
@@ -124,7 +124,7 @@ func (c *resource) must(err error) {
 	}
 }
 
-// serve defines the resource and serves it in a version.
+// serve creates the definition of the resource, in a version.
 func (c *resource) serve(version string) {
 	c.version = version
 	c.must(c.server.Register(informertest.Kind{
@@ -139,7 +139,7 @@ func (c *resource) serve(version string) {
 	}}))
 }
 
-// withdraw deletes the definition of the resource, which is served no more.
+// withdraw deletes the definition of the resource, which is then no longer served.
 func (c *resource) withdraw() {
 	c.must(c.server.Unregister(customs.WithVersion(c.version)))
 	definition := &unstructured.Unstructured{}
@@ -149,7 +149,7 @@ func (c *resource) withdraw() {
 	c.version = ""
 }
 
-// deny denies requests from now on. Whoever watches is cut off.
+// deny denies requests from now on, and ends the watches.
 func (c *resource) deny(d denial) {
 	c.denial.Store(int32(d))
 	c.server.CutWatches()
@@ -161,14 +161,14 @@ func (c *resource) admit() {
 	c.kept = nil
 }
 
-// unproved tells whether nobody can know that the resource was taken away: it was not, or
-// nobody is let in who would ask.
+// unproved reports whether a client cannot know that the resource was removed: it was not removed,
+// or the client's requests are denied.
 func (c *resource) unproved() bool {
 	d := denial(c.denial.Load())
 	return d == lacking && c.version != "" || d > lacking
 }
 
-// denyingServer stands before the server, and denies what is denied.
+// denyingServer denies requests before they reach the server.
 type denyingServer struct {
 	resource *resource
 	next     http.RoundTripper
@@ -181,7 +181,7 @@ func (b denyingServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(r)
 }
 
-// custom is a source whose reflector finds the client that it asks about the resource.
+// custom is a source from which the reflector can unwrap a client of the resource.
 type custom struct {
 	*source
 	asked reflector.Source
@@ -192,10 +192,10 @@ var (
 	_ reflector.Streamer = custom{}
 )
 
-// Unwrap returns the source of the resource by a real client.
+// Unwrap returns a source with a real client.
 func (c custom) Unwrap() reflector.Source { return c.asked }
 
-// sourceOf returns what the informer sees of a source.
+// sourceOf returns the informer's view of a source.
 func (w *world) sourceOf(s *source) reflector.Source {
 	if w.resource == nil {
 		return s
@@ -204,8 +204,8 @@ func (w *world) sourceOf(s *source) reflector.Source {
 	return custom{s, s.asked}
 }
 
-// served returns why a request is not served: the resource is not there in the version that
-// the reflector has chosen, or it is denied.
+// served returns the error of a request if it is denied, or if the resource is not served in the
+// reflector's version.
 func (s *source) served(ctx context.Context) error {
 	if s.asked == nil {
 		return nil
@@ -214,7 +214,7 @@ func (s *source) served(ctx context.Context) error {
 	return err
 }
 
-// changeResource does what is done to the resource. Whoever watches it is cut off.
+// changeResource removes, restores or denies the resource, and ends its watches.
 func (w *world) changeResource(s step, r *rand.Rand) {
 	c := w.resource
 	switch {
@@ -235,7 +235,7 @@ func (w *world) changeResource(s step, r *rand.Rand) {
 	w.reach("operation", s.op)
 }
 
-// takeResource takes the resource away, with its objects, of whose deletion the watches may tell.
+// takeResource removes the resource and its objects. If seen is set, the watches see the deletions.
 func (w *world) takeResource(seen bool) {
 	for _, s := range w.sources {
 		s.forgetList()
@@ -262,7 +262,7 @@ func (w *world) deletesAll() {
 	synctest.Wait()
 }
 
-// cutWatches ends all watches of the resource, which are opened again only where it is served.
+// cutWatches ends all watches of the resource. They are opened again only if it is served.
 func (w *world) cutWatches() {
 	for _, s := range w.sources {
 		s.recordCause()
@@ -292,7 +292,7 @@ func unproved(w *world) (problems []string) {
 	return problems
 }
 
-// presence: the status says whether the resource is missing.
+// presence: the status tells whether the resource is served.
 func presence(w *world) (problems []string) {
 	if w.resource == nil {
 		return nil

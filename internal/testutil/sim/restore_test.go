@@ -9,12 +9,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// restoreServer takes the server away for n seconds and brings it back with another
-// history, which forgets the last n changes and goes on from there. Nobody tells
-// the informer: it has to find out. What nobody could find out must not happen:
-// that a cache is not at the end of the old history, or that the new one is as
-// long before the cache has looked. Nor is a source that neither streams nor has
-// sent a bookmark asked for more: such are fakes, whose watches are silent.
+// restoreServer takes the server down for n seconds and brings it back with another history,
+// without the last n+2 changes. The informer has to find out by itself. It cannot if the cache is
+// not at the end of the old history, or if the new history has the same length before the cache has
+// looked; so the step avoids both. Sources that neither stream nor have sent a bookmark are left
+// out: like fake clients, their watches are silent.
 func (w *world) restoreServer(s step, r *rand.Rand) {
 	if !w.running || len(w.model.log) < s.n+3 {
 		return
@@ -52,7 +51,7 @@ func (w *world) restoreServer(s step, r *rand.Rand) {
 	}
 }
 
-// marked tells whether each source has sent a bookmark.
+// marked reports whether each source has sent a bookmark.
 func (w *world) marked() bool {
 	return !slices.ContainsFunc(w.sources, func(s *source) bool { return !s.marked.Load() })
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
-// sorts are the sorts of worlds that each seed makes one of.
+// sorts are the sorts of worlds; each seed makes one of each.
 var sorts = []struct {
 	name string
 	draw func(seed uint64) plan
@@ -19,8 +19,8 @@ var sorts = []struct {
 	{"tenants", newTenantPlan},
 }
 
-// racedWorlds is how many worlds are played under the race detector, but for in the long tier:
-// make test plays all of them without it.
+// racedWorlds is the number of worlds under the race detector outside of the long tier. make test
+// plays all worlds without the detector.
 const racedWorlds = 60
 
 // TestWorlds plays one world of each sort for each seed. See the package comment for
@@ -46,7 +46,8 @@ func TestWorlds(t *testing.T) {
 	t.Log(reached)
 }
 
-// playSeed plays one world and returns what it has reached. It shrinks a world that fails.
+// playSeed plays one world and returns the operations, faults and events it has reached. A failing
+// world is shrunk.
 func playSeed(t *testing.T, p plan) (reached map[string]int) {
 	t.Helper()
 	o := run(t, p, mutant{})
@@ -62,7 +63,7 @@ func playSeed(t *testing.T, p plan) (reached map[string]int) {
 	return o.reached
 }
 
-// TestTheSameSeedGivesTheSameTrace is what makes the rest of use.
+// The same seed gives the same trace. Without it, no failure could be reproduced.
 func TestTheSameSeedGivesTheSameTrace(t *testing.T) {
 	for seed := range uint64(20) {
 		p := newPlan(seed)

@@ -14,14 +14,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// The deeds of those who have leases on the informers of a factory, and of its owner.
+// The operations of users with leases on a factory's informers, and of the factory's owner.
 const (
-	acquireLease operation = "rent"    // somebody acquires an informer, with a handler of kind n
+	acquireLease operation = "rent"    // a tenant acquires an informer, with a handler of kind n
 	addToLease   operation = "hire"    // a handler of kind n is added through a lease
 	releaseLease operation = "vacate"  // a lease is released
 	startAgain   operation = "launch"  // Start with another context
 	endContext   operation = "expired" // one of these contexts ends
-	awaitFresh   operation = "freshen" // somebody waits for the state of now
+	awaitFresh   operation = "freshen" // a tenant calls WaitFresh
 )
 
 // tenantMenu is the menu of worlds of leases.
@@ -56,30 +56,28 @@ func newTenantPlan(seed uint64) plan {
 	})
 }
 
-// retention is how long the factory keeps what nobody uses.
+// retention is how long the factory keeps an unused informer.
 const retention = 150 * time.Second
 
-// tenancy is a world whose informers belong to factories, one for each namespace, and live
-// while somebody has a lease on them, or has asked for them to stay. All of it is the
-// driver's own.
+// tenancy is a world whose informers belong to factories, one for each namespace. They live while
+// tenants have leases on them or have pinned them. Only the driver uses it.
 type tenancy struct {
 	*world
 	factories map[string]*factory.Factory
 	wishes    map[string]*expectedInformer
-	read      map[string]int // how many full states a source had told when its informer was restarted
+	read      map[string]int // the lists of a source before its informer was restarted
 	starts    []*started
 	tenants   []*tenant
 	fresh     []*freshWait
-	unused    map[string]time.Time      // since when an informer has no user, of those that had one
-	began     map[string]namespaceState // what a namespace held before the present run of its informer
+	unused    map[string]time.Time      // when an informer lost its last user
+	began     map[string]namespaceState // the state of a namespace before its informer's present run
 }
 
-// tenant is somebody with a lease, or without one who has asked for the informer to stay, and
-// handlers through it.
+// tenant is a user of an informer, with a lease or a pin, and with handlers.
 type tenant struct {
 	namespace string
 	source    *source
-	lease     *factory.Lease[*pod] // nil for one who stays
+	lease     *factory.Lease[*pod] // nil for a pin
 	informer  *informer.Informer[*pod]
 	handlers  []*handler
 	left      context.Context
@@ -104,7 +102,7 @@ func (t *tenancy) play() {
 	for i, s := range t.plan.steps {
 		t.trace.step("%d. %v", i, s)
 		t.doStep(s)
-		time.Sleep(time.Millisecond) // the second source answers a little late, and is waited for
+		time.Sleep(time.Millisecond) // wait for the second source, which answers a little later
 		synctest.Wait()
 		t.checkStep()
 		if t.failed() {
@@ -160,7 +158,7 @@ func (t *tenancy) doStep(s step) {
 	t.reach("operation", s.op)
 }
 
-// acquireLease lets somebody acquire an informer and add a handler at once.
+// acquireLease adds a tenant with a lease and a handler.
 func (t *tenancy) acquireLease(s step, of *source) {
 	lease, err := factory.Acquire[*pod](t.factories[of.namespace], factory.Scope{})
 	t.must(err)
@@ -177,7 +175,7 @@ func newTenant(of *source) *tenant {
 	return one
 }
 
-// addIndexAndHandler lets a new tenant add an index, where there is none yet, and a handler.
+// addIndexAndHandler adds a handler for a new tenant, and the indexes if the informer has none yet.
 func (t *tenancy) addIndexAndHandler(one *tenant, s step) {
 	if !slices.Contains(one.informer.Indexer().Indexes(), "node") {
 		if err := one.informer.AddIndexes(t.indexed()...); err != nil {
@@ -194,7 +192,7 @@ func (t *tenancy) addHandlerToLease(one *tenant, k kind) {
 	}
 }
 
-// releaseLease lets a tenant release its lease: its handlers are told nothing more.
+// releaseLease releases a tenant's lease: its handlers get no more events.
 func (t *tenancy) releaseLease(one *tenant) {
 	t.tenants = slices.DeleteFunc(t.tenants, func(other *tenant) bool { return other == one })
 	w := t.wishes[one.namespace]
@@ -208,7 +206,7 @@ func (t *tenancy) releaseLease(one *tenant) {
 	t.checkLeft(one)
 }
 
-// checkLeft looks after the handlers of a tenant that has left: they are told nothing more.
+// checkLeft checks that the handlers of a tenant that has left end, and get no more events.
 func (t *tenancy) checkLeft(one *tenant) {
 	for _, a := range one.handlers {
 		a.unblock(false)
@@ -223,10 +221,10 @@ func (t *tenancy) checkLeft(one *tenant) {
 	}
 }
 
-// wanted tells whether an informer has to run.
+// wanted reports whether an informer must run.
 func (t *tenancy) wanted(namespace string) bool { return t.wishes[namespace].runs }
 
-// checkStep is what the driver checks after each step.
+// checkStep checks the informers after each step.
 func (t *tenancy) checkStep() {
 	held := map[string]factory.Held{}
 	for namespace, f := range t.factories {
@@ -266,10 +264,10 @@ func (t *tenancy) checkStep() {
 	t.checkFresh()
 }
 
-// namespaceState is what a namespace held once.
+// namespaceState is the content of a namespace at some time.
 type namespaceState struct {
-	since int          // the changes that had been made
-	was   map[key]mark // the objects of then
+	since int          // the number of changes before
+	was   map[key]mark // the objects
 }
 
 func (t *tenancy) now(namespace string) namespaceState {
@@ -282,14 +280,14 @@ func (t *tenancy) now(namespace string) namespaceState {
 	return m
 }
 
-// freshWait is somebody who waits for the state of now: that of when he began or, where the
-// informer ran already, of when that did. It may be as late as a watch is.
+// freshWait is a call of WaitFresh. Its namespaceState is the oldest state that it may return with:
+// the state at the call or, if the informer was running already, at the beginning of the run.
 type freshWait struct {
 	of *tenant
 	namespaceState
 	returned chan struct{}
 	err      error
-	found    map[key]mark // what was stored when the wait was over
+	found    map[key]mark // the store's content after the wait
 }
 
 func (t *tenancy) awaitFresh(one *tenant) {
@@ -313,8 +311,7 @@ func (t *tenancy) awaitFresh(one *tenant) {
 	}()
 }
 
-// checkFresh holds what was found by those who have waited against what was there at that
-// moment, and later.
+// checkFresh compares the results of finished waits with the state at that time, and later.
 func (t *tenancy) checkFresh() {
 	t.fresh = slices.DeleteFunc(t.fresh, func(f *freshWait) bool {
 		if !closed(f.returned) {
@@ -330,7 +327,7 @@ func (t *tenancy) checkFresh() {
 }
 
 func (t *tenancy) checkFreshWait(f *freshWait) {
-	may := map[key][]mark{} // what an object may be, the zero mark if it may not be there
+	may := map[key][]mark{} // the later states of an object; the zero mark for none
 	for _, c := range t.model.log[f.since:] {
 		k := keyOf(c.pod)
 		may[k] = append(may[k], markOf(c.pod))
@@ -348,7 +345,7 @@ func merged(a, b map[key]mark) map[key]mark {
 	return all
 }
 
-// settle ends the faults and waits until all that runs is what the server holds.
+// settle ends the faults and waits until all running informers equal the server's state.
 func (t *tenancy) settle() {
 	for _, s := range t.sources {
 		s.heal()
@@ -378,13 +375,12 @@ func (t *tenancy) settle() {
 	}
 }
 
-// waitsForState tells whether somebody waits for the state of an informer that runs.
+// waitsForState reports whether a tenant waits for a running informer.
 func (t *tenancy) waitsForState() bool {
 	return slices.ContainsFunc(t.fresh, func(f *freshWait) bool { return t.wanted(f.of.namespace) && !closed(f.returned) })
 }
 
-// differences tells where the informers that run are not what the server holds, or their
-// handlers do not know it.
+// differences returns where running informers or their handlers differ from the server.
 func (t *tenancy) differences() (problems []string) {
 	for _, one := range t.tenants {
 		if !t.wanted(one.namespace) {
@@ -416,7 +412,7 @@ func (a *handler) knows() map[key]mark {
 	return known
 }
 
-// leaveAtEnd lets a tenant leave at the end of the world.
+// leaveAtEnd makes a tenant leave at the end of the world.
 func (t *tenancy) leaveAtEnd(one *tenant) {
 	if one.lease != nil {
 		t.releaseLease(one)
@@ -427,7 +423,7 @@ func (t *tenancy) leaveAtEnd(one *tenant) {
 	t.checkLeft(one)
 }
 
-// end compares all once more, releases all leases and lets the retention pass.
+// end compares everything once more, releases all leases and waits for the retention.
 func (t *tenancy) end() {
 	t.trace.step("end")
 	if !t.failed() {
@@ -447,7 +443,7 @@ func (t *tenancy) end() {
 	for _, f := range t.factories {
 		f.Shutdown()
 	}
-	if synctest.Wait(); !t.failed() { // what has told its end may still be on its way out
+	if synctest.Wait(); !t.failed() { // goroutines may still be returning
 		t.runCheckers(stopCheckers[:1])
 	}
 	t.server.Close()

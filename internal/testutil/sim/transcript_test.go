@@ -14,10 +14,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write what happened into the transcripts of testdata")
+var rewrite = flag.Bool("rewrite", false, "write the traces into the transcripts of testdata")
 
-// Each file of testdata is a world written by hand: a comment that says what is
-// to be seen, a setup, the steps; then all that happened. The checkers look on.
+// Each file of testdata is a world written by hand: a comment about its purpose, a setup, the
+// steps, and then the expected trace. The checkers run, too.
 func TestTranscripts(t *testing.T) {
 	for _, file := range transcripts(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {

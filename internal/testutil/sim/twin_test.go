@@ -18,7 +18,7 @@ import (
 
 type constructor func(cache.ListerWatcher, runtime.Object, time.Duration, cache.Indexers) cache.SharedIndexInformer
 
-// twin is a world with one implementation of client-go's interface in it.
+// twin is a world with one implementation of client-go's interface.
 type twin struct {
 	*world
 	t         *testing.T
@@ -27,11 +27,10 @@ type twin struct {
 	recorders []*recorder
 	cancel    context.CancelFunc
 	ended     sync.WaitGroup
-	errors    int // that the watch error handler was told
+	errors    int // calls of the watch error handler
 }
 
-// newTwin makes a world and an informer that does not run yet. It is called in
-// a bubble.
+// newTwin returns a world with an informer that does not run yet. The caller is in a bubble.
 func newTwin(t *testing.T, p plan, construct constructor, indexers cache.Indexers, transform cache.TransformFunc) *twin {
 	t.Helper()
 	w := &world{setup: p.setup, plan: p, model: newModel(), over: make(chan struct{}), reached: map[string]int{}}
@@ -41,20 +40,20 @@ func newTwin(t *testing.T, p plan, construct constructor, indexers cache.Indexer
 	lw := &cache.ListWatch{ListWithContextFunc: s.List, WatchFuncWithContext: s.Watch}
 	d := &twin{world: w, t: t, source: s, shared: construct(lw, &corev1.Pod{}, 0, indexers)}
 	require.NoError(t, d.shared.SetTransform(transform))
-	// The default one sleeps by a clock that is not the bubble's.
+	// The default handler sleeps by a clock other than the bubble's.
 	require.NoError(t, d.shared.SetWatchErrorHandler(func(*cache.Reflector, error) { d.errors++ }))
 	d.addHandler()
 	return d
 }
 
-// start runs the informer.
+// start starts the informer.
 func (d *twin) start() {
 	var ctx context.Context
 	ctx, d.cancel = context.WithCancel(context.Background())
 	d.ended.Go(func() { d.shared.RunWithContext(ctx) })
 }
 
-// end ends the world.
+// end stops the informer and the server.
 func (d *twin) end() {
 	d.cancel()
 	d.source.heal()
@@ -72,7 +71,7 @@ func (d *twin) addHandler() {
 	d.recorders = append(d.recorders, h)
 }
 
-// removeHandler takes a handler away: which one is the step's to say, but not the first.
+// removeHandler removes a handler other than the first. The step's seed selects it.
 func (d *twin) removeHandler(s step) {
 	if n := len(d.recorders); n > 1 {
 		require.NoError(d.t, d.shared.RemoveEventHandler(d.recorders[1+int(s.seed%uint64(n-1))].reg))
@@ -92,7 +91,7 @@ func (d *twin) doStep(s step) {
 	synctest.Wait()
 }
 
-// stored is what the store and its indexes hold.
+// stored returns the content of the store and its indexes.
 func (d *twin) stored() (lines []string) {
 	store := d.shared.GetIndexer()
 	lines = append(lines, fmt.Sprint("all: ", spellAll(store.List())))
@@ -111,7 +110,7 @@ func (d *twin) stored() (lines []string) {
 	return lines
 }
 
-// spellAll spells objects, with what the transform makes of them.
+// spellAll describes objects, and whether they were transformed.
 func spellAll(objects []any) []string {
 	all := []string{}
 	for _, obj := range objects {
@@ -122,11 +121,10 @@ func spellAll(objects []any) []string {
 	return all
 }
 
-// recorder is a handler of client-go's interface that keeps what it is told of
-// each object.
+// recorder is a handler of client-go's interface that records its events by object.
 type recorder struct {
 	reg   cache.ResourceEventHandlerRegistration
-	again bool // updates to the same version are kept too
+	again bool // records updates to the same version, too
 
 	mu   sync.Mutex
 	told map[string][]string // guarded by mu
@@ -142,7 +140,7 @@ func (h *recorder) tell(obj any, format string, args ...any) {
 	h.told[k] = append(h.told[k], fmt.Sprintf(format, args...))
 }
 
-// take returns what was told since it was called last.
+// take returns the events since the previous call.
 func (h *recorder) take() map[string][]string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -155,8 +153,8 @@ func (h *recorder) OnAdd(obj any, initial bool) {
 	h.tell(obj, "is %s, added, initial %v", markOf(obj.(*pod)), initial)
 }
 
-// OnUpdate keeps no update to the same version: client-go tells all objects
-// after each list, ours none that is unchanged (D14).
+// OnUpdate ignores updates to the same version: client-go delivers all objects after each list,
+// ours only the changed ones (D14).
 func (h *recorder) OnUpdate(old, obj any) {
 	if was, is := markOf(old.(*pod)), markOf(obj.(*pod)); was != is || h.again {
 		h.tell(obj, "is %s, updated from %s", is, was)
