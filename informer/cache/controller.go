@@ -56,7 +56,7 @@ func (c *queueController) RunWithContext(ctx context.Context) {
 	c.setContext(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
-	defer cancel() // also where processing panics
+	defer cancel() // also if processing panics
 	running.Go(func() {
 		if err := c.reflector.Run(ctx); err != nil {
 			klog.FromContext(ctx).Error(err, "The controller does not run")

@@ -79,8 +79,7 @@ func NewDeltaFIFOWithOptions(o DeltaFIFOOptions) *DeltaFIFO {
 	return f
 }
 
-// KeyOf returns the key of an object, of a tombstone, or of the newest of some
-// deltas.
+// KeyOf returns the key of an object, of a tombstone, or of the newest delta of a [Deltas].
 func (f *DeltaFIFO) KeyOf(obj any) (string, error) {
 	if deltas, ok := obj.(Deltas); ok {
 		if len(deltas) == 0 {
@@ -122,8 +121,8 @@ func (f *DeltaFIFO) enqueue(kind DeltaType, obj any) error {
 	return nil
 }
 
-// Delete queues a Deleted delta, unless the key is neither queued nor known: then a relist has
-// found the deletion before.
+// Delete queues a Deleted delta. It does nothing if the key is neither queued nor known, since a
+// relist has then queued the deletion already.
 func (f *DeltaFIFO) Delete(obj any) error {
 	key, err := f.KeyOf(obj)
 	if err != nil {
@@ -153,7 +152,7 @@ func (f *DeltaFIFO) knows(key string) bool {
 		return queued
 	}
 	_, known, err := f.known.GetByKey(key)
-	return known || err != nil // when in doubt, one report too many
+	return known || err != nil // in doubt, report one deletion too many
 }
 
 // prepare returns the key of an object, and the transformed object. The object of a tombstone was

@@ -40,7 +40,8 @@ func (f *DeltaFIFO) PopBatch(batch ProcessBatchFunc, single PopProcessFunc) erro
 	return batch(deltas, initial)
 }
 
-// await waits until there is something to pop. The caller holds mu.
+// await waits for a key to pop. It returns ErrFIFOClosed once the queue is closed and empty. The
+// caller holds mu.
 func (f *DeltaFIFO) await() error {
 	for len(f.order) == 0 {
 		if f.closed {
@@ -59,7 +60,7 @@ func (f *DeltaFIFO) processOne(process PopProcessFunc) (any, error) {
 	return deltas, process(deltas, initial)
 }
 
-// take takes the next key out. The caller holds mu.
+// take removes the next key and returns its deltas. The caller holds mu.
 func (f *DeltaFIFO) take() Deltas {
 	key := f.order[0]
 	f.order = f.order[1:]
@@ -68,8 +69,7 @@ func (f *DeltaFIFO) take() Deltas {
 	return deltas
 }
 
-// batchable returns how many of the next keys can be popped together. The
-// caller holds mu.
+// batchable returns the number of keys to pop together. The caller holds mu.
 func (f *DeltaFIFO) batchable() int {
 	limit := min(len(f.order), maxBatch)
 	if f.initial > 0 {

@@ -1,6 +1,6 @@
-// Package cache is client-go's tools/cache over this module's engine: a program
-// that imports it instead needs no other change to have its informers, stores
-// and queues made here.
+// Package cache has client-go's tools/cache API over this module's engine. A program that imports
+// this package instead gets its informers, stores and queues from this module, without any other
+// change.
 //
 //	import "github.com/tidemark-k8s/tidemark/informer/cache" // instead of k8s.io/client-go/tools/cache
 //
@@ -17,8 +17,8 @@
 //   - No informer, controller, reflector, indexer or [DeltaFIFO] made here runs client-go's
 //     engine. One file and MIGRATION.md list client-go's own containers; a test compares.
 //   - Informers and stores keep the guarantees of package informer.
-//   - A [DeltaFIFO] loses no delta, whatever processing does. The deltas of a key are
-//     popped together, keys in the order of their first delta. The queue is unbounded.
-//   - A reflector writes a full state with one Replace, and each later change with one
-//     call. If the store refuses a change, it is reported, and the rest goes on.
+//   - A [DeltaFIFO] loses no delta, even if the processing function fails or panics. The deltas of a
+//     key are popped together, keys in the order of their first delta. The queue is unbounded.
+//   - A reflector writes the objects of a list with one Replace, and each later change with one
+//     call. A change that the store refuses is reported, and the reflector goes on with the next.
 package cache

@@ -32,7 +32,7 @@ var (
 	ErrZeroLengthDeltasObject = cache.ErrZeroLengthDeltasObject
 )
 
-// The functions that make and read keys are client-go's.
+// The key functions are client-go's.
 var (
 	MetaNamespaceKeyFunc                 = cache.MetaNamespaceKeyFunc
 	DeletionHandlingMetaNamespaceKeyFunc = cache.DeletionHandlingMetaNamespaceKeyFunc
@@ -47,14 +47,14 @@ var (
 	IndexFuncToKeyFuncAdapter            = cache.IndexFuncToKeyFuncAdapter
 )
 
-// The functions that read stores are client-go's.
+// The functions for reading stores are client-go's.
 var (
 	ListAll            = cache.ListAll
 	ListAllByNamespace = cache.ListAllByNamespace
 	NewGenericLister   = cache.NewGenericLister
 )
 
-// The functions that wait are client-go's.
+// The functions for waiting are client-go's.
 var (
 	WaitFor                          = cache.WaitFor
 	WaitForCacheSync                 = cache.WaitForCacheSync
@@ -64,7 +64,7 @@ var (
 	ShutDownEventHandler             = cache.ShutDownEventHandler
 )
 
-// The functions that make sources are client-go's.
+// The functions for making sources are client-go's.
 var (
 	NewListWatchFromClient              = cache.NewListWatchFromClient
 	NewFilteredListWatchFromClient      = cache.NewFilteredListWatchFromClient
@@ -92,8 +92,8 @@ var (
 	NewRetryWithDeadline                              = cache.NewRetryWithDeadline
 )
 
-// NewTypedSharedIndexInformer is client-go's, and wraps informers of this
-// module as well as any other.
+// NewTypedSharedIndexInformer is client-go's function of that name. It wraps any informer, of
+// either module.
 func NewTypedSharedIndexInformer[T Object](informer SharedIndexInformer) TypedSharedIndexInformer[T] {
 	return cache.NewTypedSharedIndexInformer[T](informer)
 }

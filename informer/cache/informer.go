@@ -27,6 +27,6 @@ func NewTransformingInformer(lw ListerWatcher, example runtime.Object, resync ti
 // NewTransformingIndexerInformer is [NewIndexerInformer] with a transform.
 func NewTransformingIndexerInformer(lw ListerWatcher, example runtime.Object, resync time.Duration, h ResourceEventHandler, ix Indexers, transform TransformFunc) (Indexer, Controller) {
 	store, controller := NewInformerWithOptions(InformerOptions{ListerWatcher: lw, ObjectType: example, ResyncPeriod: resync, Handler: h, Indexers: ix, Transform: transform})
-	indexer, _ := store.(Indexer) // each of them is one
+	indexer, _ := store.(Indexer) // every store of this module is an Indexer
 	return indexer, controller
 }

@@ -37,7 +37,7 @@ func steps(b wait.Backoff) func(step int) time.Duration {
 	return func(step int) (delay time.Duration) {
 		left := b
 		for ; step > 0; step-- {
-			done := left.Steps < 1 // it does not grow any more
+			done := left.Steps < 1 // the delay does not grow any more
 			delay = left.Step()
 			if done {
 				break
@@ -52,8 +52,8 @@ func NewNamedReflector(name string, lw ListerWatcher, expectedType any, store Re
 	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{Name: name, ResyncPeriod: resync})
 }
 
-// NewNamespaceKeyedIndexerAndReflector returns an indexer with an index by
-// namespace, and the reflector that fills it.
+// NewNamespaceKeyedIndexerAndReflector returns an indexer with an index by namespace, and a
+// reflector into it.
 func NewNamespaceKeyedIndexerAndReflector(lw ListerWatcher, expectedType any, resync time.Duration) (Indexer, *StoreReflector) {
 	x := NewIndexer(MetaNamespaceKeyFunc, Indexers{NamespaceIndex: MetaNamespaceIndexFunc})
 	return x, NewReflector(lw, expectedType, x, resync)
@@ -64,7 +64,7 @@ type storeSettings struct {
 	name    string
 	store   ReflectorStore
 	resync  time.Duration
-	due     func() bool // whether to resync when it is time; nil for always
+	due     func() bool // decides on each due resync; nil for always
 	observe func(informer.Event)
 	after   func(time.Duration) <-chan time.Time // waits for the next resync
 }

@@ -197,18 +197,18 @@ func (r *StoreReflector) end(pages firstPages) {
 	r.version, r.running = r.reached(), nil
 }
 
-// attempt follows a ListAndWatch, and ends it.
+// attempt observes one ListAndWatch, and ends it after a failure.
 type attempt struct {
 	patience time.Duration // with internal errors
 	end      func()
 
-	// The observer's own: calls of it follow each other, and Run waits for them.
+	// Only observe uses these fields: its calls never overlap, and Run waits for them.
 	watch   watchState
 	failing time.Time // the first of the internal errors in a row, or zero
 	err     error
 }
 
-// watchState tells whether what fails is a watch that was opened.
+// watchState tells whether a watch is open, and thus a failure is that of the open watch.
 type watchState int
 
 const (
@@ -225,14 +225,14 @@ func (a *attempt) observe(e reflector.Event) {
 	case reflector.Listed:
 		a.watch, a.failing = notWatching, time.Time{}
 	case reflector.Failed:
-		if !a.goesOn(e) {
+		if !a.retries(e) {
 			a.fail(e)
 		}
 		a.watch = notWatching
 	}
 }
 
-// fail ends the attempt, with the error of a watch as it came, as client-go's returns it.
+// fail ends the attempt. As in client-go, the error of a watch is returned without a wrapper.
 func (a *attempt) fail(e reflector.Failed) {
 	switch cause := errors.Unwrap(e.Err); {
 	case a.watch == watching || a.err != nil:
@@ -244,13 +244,13 @@ func (a *attempt) fail(e reflector.Failed) {
 	a.end()
 }
 
-// goesOn tells whether client-go would try the watch again after a failure, or, of a
-// stream of the initial state, list.
-func (a *attempt) goesOn(e reflector.Failed) bool {
+// retries reports whether client-go would retry the watch after a failure, or, if a stream of the
+// initial state failed, list instead.
+func (a *attempt) retries(e reflector.Failed) bool {
 	switch {
 	case e.Operation == reflector.OpStream && a.watch == notWatching:
 		return true
-	case e.Operation == reflector.OpList: // after these the newest state is listed
+	case e.Operation == reflector.OpList: // after these errors client-go lists the newest state
 		return apierrors.IsResourceExpired(e.Err) || apierrors.IsGone(e.Err) || tooLarge(e.Err)
 	case apierrors.IsInternalError(e.Err) && a.patience > 0:
 		if a.failing.IsZero() {
@@ -261,7 +261,7 @@ func (a *attempt) goesOn(e reflector.Failed) bool {
 	return apierrors.IsTooManyRequests(e.Err) || utilnet.IsConnectionRefused(errors.Unwrap(e.Err))
 }
 
-// tooLarge tells whether a server says that it is not at the version asked for yet.
+// tooLarge reports whether a server has not yet reached the requested version.
 func tooLarge(err error) bool {
 	return apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) ||
 		apierrors.IsTimeout(err) && strings.Contains(strings.ToLower(err.Error()), "too large resource version")
@@ -278,8 +278,9 @@ func describeType(expected any) string {
 	return reflect.TypeOf(expected).String()
 }
 
-// madeHere are the packages that do not name a reflector by the place that has made it.
-const madeHere = "tidemark/informer/cache/"
+// ignoredPackages is the argument of naming.GetNameFromCallsite: callers in these packages do not
+// name a reflector.
+const ignoredPackages = "tidemark/informer/cache/"
 
-// callsite names the place outside this package that has called.
-func callsite() string { return naming.GetNameFromCallsite(madeHere) }
+// callsite returns the nearest caller outside this package.
+func callsite() string { return naming.GetNameFromCallsite(ignoredPackages) }

@@ -21,7 +21,7 @@ type storeSink struct {
 	staged bool
 	listed []any
 	places map[indexer.Key]int
-	begun  bool // the resyncs
+	begun  bool // the resyncs have begun
 	// ordered says that changes come in the order of their versions. They do not in a watch from no
 	// version, which begins with the existing objects in any order (B63).
 	ordered bool
@@ -40,7 +40,7 @@ func (s *storeSink) Begin(ctx context.Context, _ reflector.History) error {
 	s.staged, s.listed, s.places = true, nil, make(map[indexer.Key]int)
 	if !s.begun && s.resync > 0 {
 		s.begun = true
-		go goexit.Outlive(func() { s.resyncs(ctx) }) // which ends with ctx, as Run does
+		go goexit.Outlive(func() { s.resyncs(ctx) }) // ends with ctx, as Run does
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func (s *storeSink) collect(d *deltafifo.Delta) {
 		s.places[d.Key] = len(s.listed)
 		s.listed = append(s.listed, d.Object)
 	case d.Op == deltafifo.Deleted && known:
-		s.listed[i] = nil // taken out when all is there
+		s.listed[i] = nil // removed in Commit
 		delete(s.places, d.Key)
 	}
 }
@@ -159,8 +159,8 @@ func (s *storeSink) Abort(context.Context) error {
 // than all other events.
 const opResync = "resync"
 
-// resyncs calls the store's Resync every period until ctx ends, whatever the
-// reflector is doing.
+// resyncs calls the store's Resync every period until ctx ends, also while the reflector is
+// relisting or waiting.
 func (s *storeSink) resyncs(ctx context.Context) {
 	for {
 		select {

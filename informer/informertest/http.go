@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Start listens on a free port of 127.0.0.1, for clients made from [Server.ClientConfig]. It does
-// nothing if the server already listens.
+// Start listens on a free port of 127.0.0.1, for clients made from [Server.ClientConfig]. If the
+// server listens already, Start does nothing.
 func (s *Server) Start() error {
 	return s.listen(func() (endpoint, error) {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -27,9 +27,9 @@ func (s *Server) Start() error {
 	})
 }
 
-// StartInMemory is Start over pipes within the process instead of sockets. The
-// clients made from [Server.ClientConfig] work as with Start, inside a
-// testing/synctest bubble too if they are made there; others find nothing.
+// StartInMemory is Start over pipes within the process instead of sockets. It serves only clients
+// made from [Server.ClientConfig]. They work inside a testing/synctest bubble too, if they are made
+// in the bubble.
 func (s *Server) StartInMemory() error {
 	return s.listen(func() (endpoint, error) {
 		p := newPipes()
@@ -37,14 +37,14 @@ func (s *Server) StartInMemory() error {
 	})
 }
 
-// endpoint is a server's listener, with the way for clients to reach it.
+// endpoint is the server's listener, with its URL and a function that connects clients to it.
 type endpoint struct {
 	net.Listener
 	url  string
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// listen serves HTTP at an endpoint, unless there is one.
+// listen opens an endpoint and serves HTTP there, unless the server listens already.
 func (s *Server) listen(open func() (endpoint, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,13 +60,13 @@ func (s *Server) listen(open func() (endpoint, error)) error {
 	}
 	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
 	s.endpoint, s.http = e, server
-	s.running.Go(func() { _ = server.Serve(e) }) // it returns when the server is closed
+	s.running.Go(func() { _ = server.Serve(e) }) // Serve returns when the server is closed
 	return nil
 }
 
-// ClientConfig returns a configuration for clientsets: HTTP and JSON, without a limit on the
-// rate. With another ContentConfig the client speaks protobuf. Start the server first: Host is
-// its URL.
+// ClientConfig returns the configuration of a clientset for the server, over HTTP and JSON, without
+// a rate limit. With another ContentConfig the client may use protobuf too. A config made before
+// the server was started has no usable Host.
 func (s *Server) ClientConfig() *rest.Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *Server) ClientConfig() *rest.Config {
 	return c
 }
 
-// dial connects a client with the server, wherever it listens.
+// dial connects a client to the server's endpoint.
 func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	s.mu.Lock()
 	dial := s.endpoint.dial

@@ -53,7 +53,7 @@ func mediaType(r *http.Request) string {
 	}
 	media, _, err := mime.ParseMediaType(header)
 	if err != nil {
-		return header // which is nothing that anybody knows
+		return header // an unknown media type
 	}
 	return media
 }
@@ -85,7 +85,7 @@ func (s *Server) decode(k kind, media string, body []byte) (Object, error) {
 	if *gvk != k.GVK {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s", gvk.Kind, gvk.GroupVersion(), k.GVK.Kind))
 	}
-	return decoded.(Object), nil // of the type that was asked for
+	return decoded.(Object), nil // the type of k.object
 }
 
 // patchForm returns the form of a patch, if the kind accepts it.
@@ -103,8 +103,8 @@ func readDeleteOptions(r *http.Request, body []byte) (o metav1.DeleteOptions, er
 		err = scheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, &o)
 	} else {
 		var d runtime.Decoder
-		// Every group calls the options its own. A scheme that knows none of them
-		// takes all.
+		// Each API group has its own name for DeleteOptions. With an empty scheme, the decoder
+		// accepts all of them.
 		if d, err = decoder(mediaType(r), runtime.NewScheme()); err != nil {
 			return o, err
 		}
@@ -134,7 +134,8 @@ func write(w http.ResponseWriter, code int, media string, text []byte) {
 	_, _ = w.Write(text) // fails if the client is gone
 }
 
-// writeError answers with the status of an error, converted if need be.
+// writeError answers with the status of an error. An error without a status becomes a 500, or a 503
+// after Close.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	var known apierrors.APIStatus
 	switch {

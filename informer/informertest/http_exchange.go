@@ -11,21 +11,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// exchange is a request for a served resource, with its answer.
+// exchange is a request for a served resource, and its answer.
 type exchange struct {
 	*Server
 	target
-	// kind is the kind of the resource, seen the kind of the view.
+	// kind is the kind of the resource, seen the kind of the view's objects.
 	kind, seen kind
 	view       view
-	// options are the options of a list, a watch, or a deletion of a collection.
+	// options are the options of a list or a watch, or select the objects of a deletion.
 	options internalversion.ListOptions
 	form    form
 	w       http.ResponseWriter
 	r       *http.Request
 }
 
-// exchange reads the target of a request, and the form of its answer.
+// exchange determines the resource, the view and the options of a request, and the form of its
+// answer.
 func (s *Server) exchange(t target, w http.ResponseWriter, r *http.Request) (*exchange, error) {
 	x := &exchange{Server: s, target: t, w: w, r: r}
 	var err error
@@ -33,7 +34,7 @@ func (s *Server) exchange(t target, w http.ResponseWriter, r *http.Request) (*ex
 		return nil, err
 	}
 	x.seen = x.kind.seen(x.view)
-	if x.name == "" { // a list, a watch, or the deletion of what a list finds
+	if x.name == "" { // a list, a watch, or the deletion of a collection
 		if err := scheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, &x.options); err != nil {
 			return nil, errMalformed(err)
 		}
@@ -42,7 +43,8 @@ func (s *Server) exchange(t target, w http.ResponseWriter, r *http.Request) (*ex
 	return x, err
 }
 
-// kindAt returns the kind served at a path. An object in a namespace has no path without it.
+// kindAt returns the kind and the view at a path. A namespaced object has no path without its
+// namespace.
 func (s *Server) kindAt(t target) (kind, view, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,8 +67,8 @@ func (x *exchange) lists() bool {
 	return x.reads() && !x.options.Watch || x.name == "" && x.r.Method == http.MethodDelete
 }
 
-// allows reports whether the request can be answered in a form. A list is not available as one
-// object, nor an object as a list.
+// allows reports whether the request can be answered in a form. A list cannot be had as one partial
+// object, nor an object as a partial list.
 func (x *exchange) allows(f form) bool {
 	switch f.as {
 	case "":
@@ -77,7 +79,7 @@ func (x *exchange) allows(f form) bool {
 	return !x.lists()
 }
 
-// serve answers, or returns an error before anything is written.
+// serve answers the request. It returns an error only if it has not written anything.
 func (x *exchange) serve() error {
 	switch method := x.r.Method; {
 	case x.reads() && x.options.Watch:

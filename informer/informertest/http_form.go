@@ -23,36 +23,37 @@ const (
 	partialList   = "PartialObjectMetadataList"
 )
 
-// form is the form of an answer: JSON or protobuf, with all fields or only the metadata.
+// form is the form of an answer: its media type, and, if as is set, the kind of metadata-only
+// object.
 type form struct{ media, as string }
 
 var plainJSON = form{media: runtime.ContentTypeJSON}
 
-// negotiate chooses the allowed form that the client prefers.
+// negotiate returns the allowed form that the client prefers.
 func negotiate(accept []string, allowed func(form) bool) (form, error) {
 	if len(accept) == 0 {
 		accept = []string{"*/*"}
 	}
-	type wish struct {
+	type candidate struct {
 		form
 		quality float64
 	}
-	var wishes []wish
+	var candidates []candidate
 	for part := range strings.SplitSeq(strings.Join(accept, ","), ",") {
-		if f, quality := parseWish(part); quality > 0 && allowed(f) {
-			wishes = append(wishes, wish{f, quality})
+		if f, quality := parseAccept(part); quality > 0 && allowed(f) {
+			candidates = append(candidates, candidate{f, quality})
 		}
 	}
-	if len(wishes) == 0 {
+	if len(candidates) == 0 {
 		return form{}, errNotAcceptable()
 	}
-	// Of two equal wishes the first one wins.
-	return slices.MaxFunc(wishes, func(a, b wish) int { return cmp.Compare(a.quality, b.quality) }).form, nil
+	// Of two with the same quality, the first wins.
+	return slices.MaxFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.quality, b.quality) }).form, nil
 }
 
-// parseWish reads one part of an Accept header. Forms that the server does not have get the
-// quality 0: tables, CBOR, and aggregated discovery.
-func parseWish(part string) (f form, quality float64) {
+// parseAccept reads one part of an Accept header. A form that the server does not have gets quality
+// 0: tables, CBOR, and aggregated discovery.
+func parseAccept(part string) (f form, quality float64) {
 	media, params, err := mime.ParseMediaType(part)
 	if err != nil {
 		return f, 0
@@ -83,7 +84,7 @@ func errNotAcceptable() error {
 		"only the following media types are accepted: "+runtime.ContentTypeJSON+", "+runtime.ContentTypeProtobuf, 0, false)
 }
 
-// shape converts an object, a list or a status to the client's form.
+// shape converts an object, a list or a status to the kind that the client wants.
 func (f form) shape(obj runtime.Object, gvk schema.GroupVersionKind) runtime.Object {
 	if _, ok := obj.(*metav1.Status); ok || f.as == "" {
 		return withKind(obj, gvk)
@@ -115,7 +116,7 @@ func partialListOf(list runtime.Object) *metav1.PartialObjectMetadataList {
 	return p
 }
 
-// encode encodes the result of shape.
+// encode serializes the result of shape.
 func (f form) encode(obj runtime.Object) ([]byte, error) {
 	if f.media != runtime.ContentTypeProtobuf {
 		return json.Marshal(obj)

@@ -141,7 +141,7 @@ func (x *exchange) serveDeleteCollection() error {
 
 // deleting returns the writing of a deletion with these options.
 func (x *exchange) deleting(o metav1.DeleteOptions) writing {
-	return writing{view: x.view, now: now(), trial: len(o.DryRun) > 0}
+	return writing{view: x.view, now: now(), dryRun: len(o.DryRun) > 0}
 }
 
 // answerWrite makes a write, and answers with its result.
@@ -196,5 +196,5 @@ func (x *exchange) writing(kind string, form types.PatchType) (writing, error) {
 		return writing{}, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", problems)
 	}
 	agent, _, _ := strings.Cut(x.r.UserAgent(), "/")
-	return writing{view: x.view, now: now(), trial: len(o.DryRun) > 0, manager: cmp.Or(o.FieldManager, agent), force: value(o.Force)}, nil
+	return writing{view: x.view, now: now(), dryRun: len(o.DryRun) > 0, manager: cmp.Or(o.FieldManager, agent), force: value(o.Force)}, nil
 }

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// target is the target of a request's path: all objects of a resource, the objects of one
-// namespace, one object, or a subresource of it.
+// target is the path of a request, parsed: a resource, with a namespace, an object's name and a
+// subresource if the path has them.
 type target struct {
 	resource                     schema.GroupVersionResource
 	namespace, name, subresource string
@@ -28,7 +28,7 @@ func parseTarget(path string) (t target, ok bool) {
 	default:
 		return target{}, false
 	}
-	// A namespace has subresources of these names, not resources.
+	// In /namespaces/x/status, status is a subresource, not a resource of the namespace x.
 	if parts[0] == "namespaces" && len(parts) > 2 && (parts[2] != "status" || len(parts) > 3) {
 		t.namespace, parts = parts[1], parts[2:]
 	}

@@ -49,7 +49,7 @@ func (x *exchange) send(e watch.Event, send func(*metav1.WatchEvent) error) erro
 	return send(&metav1.WatchEvent{Type: string(e.Type), Object: runtime.RawExtension{Raw: text}})
 }
 
-// watchMedia is the media type of a stream of events.
+// watchMedia returns the Content-Type of a watch.
 func (f form) watchMedia() string {
 	if f.media == runtime.ContentTypeProtobuf {
 		return f.media + ";stream=watch"
@@ -57,8 +57,8 @@ func (f form) watchMedia() string {
 	return f.media
 }
 
-// sender writes events: a JSON document a line, or protobuf, each message
-// behind its length.
+// sender returns a function that writes events: as one JSON document a line, or as protobuf, each
+// message after its length.
 func (f form) sender(w io.Writer) func(*metav1.WatchEvent) error {
 	if f.media == runtime.ContentTypeProtobuf {
 		frames, codec := protobuf.LengthDelimitedFramer.NewFrameWriter(w), protobuf.NewRawSerializer(nil, nil)

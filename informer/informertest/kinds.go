@@ -24,9 +24,9 @@ func (s *Server) serveBuiltins() {
 	}
 }
 
-// Register makes the server serve one more kind, as a CRD does. If the kind's Go type is in the
-// server's scheme, the type of its list must be there too, under the kind's name with "List"
-// appended. Otherwise its objects are *unstructured.Unstructured.
+// Register adds a kind to the server, like a CRD in a cluster. If the server's scheme has a Go type
+// for the kind, it must have the list type too, whose name is the kind's with "List" appended.
+// Without a Go type, the objects are *unstructured.Unstructured.
 func (s *Server) Register(k Kind) error {
 	resolved, err := resolve(s.scheme, k)
 	if err != nil {
@@ -36,16 +36,16 @@ func (s *Server) Register(k Kind) error {
 	defer s.mu.Unlock()
 	for r, c := range s.model.collections {
 		if r == k.GVR || c.kind.GVK == k.GVK {
-			return fmt.Errorf("%w: %s of %s is served already", ErrKind, r, c.kind.GVK)
+			return fmt.Errorf("%w: %s of %s is already served", ErrKind, r, c.kind.GVK)
 		}
 	}
 	s.model.register(resolved)
 	return nil
 }
 
-// Unregister removes a kind, as the deletion of a CRD does: its objects are deleted, its watches
-// send the deletions and end, and requests for it are answered with 404. If it is registered
-// again, it is empty.
+// Unregister removes a kind from the server, like the deletion of a CRD: the server deletes its
+// objects, ends its watches after their Deleted events, and answers requests for it with 404. A
+// kind registered again starts empty.
 func (s *Server) Unregister(r schema.GroupVersionResource) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,10 +57,10 @@ func (s *Server) Unregister(r schema.GroupVersionResource) error {
 	return nil
 }
 
-// resolve sets a kind's Go types from a scheme, if they are there.
+// resolve finds a kind's Go types in a scheme. A kind without Go types becomes an unstructured one.
 func resolve(scheme *runtime.Scheme, k Kind) (kind, error) {
 	if k.GVR.Version == "" || k.GVR.Resource == "" || k.GVK.Kind == "" || k.GVR.GroupVersion() != k.GVK.GroupVersion() {
-		return kind{}, fmt.Errorf("%w: resource %q and kind %q do not go together", ErrKind, k.GVR, k.GVK)
+		return kind{}, fmt.Errorf("%w: resource %q and kind %q need names, and the same group and version", ErrKind, k.GVR, k.GVK)
 	}
 	if !scheme.Recognizes(k.GVK) {
 		return untyped(k), nil
@@ -82,12 +82,12 @@ func resolve(scheme *runtime.Scheme, k Kind) (kind, error) {
 		return kind{}, fmt.Errorf("%w: %T is not a list", ErrKind, resolved.list)
 	}
 	if k.Status && !goField(object, "Status").IsValid() || k.Scale && !canScale(object) {
-		return kind{}, fmt.Errorf("%w: %T lacks what its subresources are for", ErrKind, object)
+		return kind{}, fmt.Errorf("%w: %T lacks the fields of its subresources", ErrKind, object)
 	}
 	return resolved, nil
 }
 
-// untyped is a kind without a Go type.
+// untyped returns a kind without a Go type.
 func untyped(k Kind) kind {
 	object, list := &unstructured.Unstructured{}, &unstructured.UnstructuredList{}
 	resolved := kind{Kind: k, object: object, list: list, types: managedfields.NewDeducedTypeConverter}
@@ -99,7 +99,7 @@ func untyped(k Kind) kind {
 // kindOf returns the kind of a test's object.
 func (s *Server) kindOf(obj Object) (kind, error) {
 	if u, ok := obj.(*unstructured.Unstructured); ok && u == nil {
-		return kind{}, fmt.Errorf("%w: it is nil", ErrKind)
+		return kind{}, fmt.Errorf("%w: the object is nil", ErrKind)
 	}
 	known, _, err := s.scheme.ObjectKinds(obj)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Server) kindOf(obj Object) (kind, error) {
 	return kind{}, fmt.Errorf("%w: %T is not registered", ErrKind, obj)
 }
 
-// served lists the served kinds, for discovery.
+// served returns the served kinds, for discovery.
 func (s *Server) served() map[schema.GroupVersion][]kind {
 	s.mu.Lock()
 	defer s.mu.Unlock()

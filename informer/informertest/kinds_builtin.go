@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// builtinKinds lists the kinds of every server: those that a typed client can list and watch. It
-// is computed once, since it takes as long as the rest of a server's start.
+// builtinKinds returns the kinds of every server: those that a typed client can list and watch.
+// They are found only once, since the search takes as long as the rest of a server's start.
 var builtinKinds = sync.OnceValue(findBuiltinKinds)
 
 func findBuiltinKinds() []Kind {
@@ -34,10 +34,10 @@ func findBuiltinKinds() []Kind {
 	return kinds
 }
 
-// builtinTypes is client-go's schema of the built-in kinds.
+// builtinTypes returns client-go's schema of the built-in kinds.
 var builtinTypes = sync.OnceValue(func() managedfields.TypeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) })
 
-// clientsOf yields the methods of an interface that return an interface.
+// clientsOf yields the methods of an interface that return another interface.
 func clientsOf(set reflect.Type) iter.Seq[reflect.Method] {
 	return func(yield func(reflect.Method) bool) {
 		for i := range set.NumMethod() {
@@ -49,9 +49,9 @@ func clientsOf(set reflect.Type) iter.Seq[reflect.Method] {
 	}
 }
 
-// kindOfClient returns the kind of a client's method such as Pods(namespace string) PodInterface.
-// The resource has the method's name; it is namespaced if the method takes a namespace, and has
-// the subresources of the client's methods.
+// kindOfClient derives a kind from a method such as Pods(namespace string) PodInterface: the name
+// of the resource is the method's, the kind is namespaced if the method has a parameter, and it has
+// the subresources for which the client has methods.
 func kindOfClient(m reflect.Method) (Kind, bool) {
 	client := m.Type.Out(0)
 	list, lists := client.MethodByName("List")
@@ -62,13 +62,13 @@ func kindOfClient(m reflect.Method) (Kind, bool) {
 	object, ok := reflect.New(items.Type.Elem()).Interface().(runtime.Object)
 	known, _, err := scheme.Scheme.ObjectKinds(object)
 	if !ok || err != nil {
-		return Kind{}, false // no client of client-go's
+		return Kind{}, false // not a client of client-go
 	}
 	k := Kind{GVK: known[0], Namespaced: m.Type.NumIn() > 0}
 	k.GVR = k.GVK.GroupVersion().WithResource(strings.ToLower(m.Name))
 	k.Generation = slices.Contains(generations, k.GVR.Resource)
 	_, k.Status = client.MethodByName("UpdateStatus")
-	// Groups that servers no longer have use their own scales.
+	// Old groups, served by no server any more, have Scale types of their own.
 	scale, scales := client.MethodByName("GetScale")
 	k.Scale = scales && scale.Type.Out(0) == reflect.TypeFor[*autoscalingv1.Scale]()
 	if k.GVR == pods {
@@ -77,7 +77,7 @@ func kindOfClient(m reflect.Method) (Kind, bool) {
 	return k, true
 }
 
-// generations lists the resources that count the changes of their spec.
+// generations lists the built-in resources whose metadata.generation counts changes of the spec.
 var generations = []string{
 	"cronjobs", "daemonsets", "deployments", "deviceclasses", "devicetaintrules", "flowschemas", "ingresses", "jobs",
 	"mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "networkpolicies", "poddisruptionbudgets", "pods",

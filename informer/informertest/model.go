@@ -7,25 +7,25 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// model is an API server without time, goroutines, locks and a network: a counter of versions,
-// and one collection for each resource. A shell around it serializes the calls. The objects that
-// it returns belong to the model and to all other callers; nobody may change them.
+// model is the API server's data and rules, without time, goroutines, locks and a network: a
+// counter of versions, and one collection for each resource. The [Server] around it serializes the
+// calls. Callers share the returned objects with the model and must not change them.
 type model struct {
 	// noWatchList and noWatchCache are [Options].NoWatchList and NoWatchCache.
 	noWatchList, noWatchCache bool
-	// version is the version of the last change of any resource. Invariant: no change in any
-	// collection has a larger one.
+	// version is the version of the last change to any resource. Invariant: no change in any
+	// collection has a larger version.
 	version uint64
-	// compacted is the beginning of the history: earlier states are forgotten. Invariant:
+	// compacted is the version at which the history begins: older states are forgotten. Invariant:
 	// compacted <= version.
 	compacted uint64
-	// marks counts the bookmarks in the histories.
-	marks       uint64
+	// bookmarks counts the bookmarks in the histories.
+	bookmarks   uint64
 	collections map[schema.GroupVersionResource]*collection
 }
 
-// newModel returns an empty server. As in a fresh etcd, the version is 1: the version of an empty
-// list must not be 0, which means "any version" in a request.
+// newModel returns an empty model. As in a fresh etcd, the version is 1, since a client that asks
+// for version 0 means any version.
 func newModel() *model {
 	return &model{version: 1, collections: map[schema.GroupVersionResource]*collection{}}
 }
@@ -34,7 +34,7 @@ func (m *model) register(k kind) {
 	m.collections[k.GVR] = newCollection(k)
 }
 
-// unregister deletes a resource with its objects.
+// unregister deletes a resource together with its objects.
 func (m *model) unregister(r schema.GroupVersionResource) {
 	c := m.collections[r]
 	for path, obj := range c.scan("", "", m.version) {
@@ -44,8 +44,8 @@ func (m *model) unregister(r schema.GroupVersionResource) {
 	delete(m.collections, r)
 }
 
-// collection returns the collection of a request's path. A resource without namespaces has no
-// path with a namespace.
+// collection returns the collection for a request's path. As in a cluster, a cluster-scoped
+// resource is not served under a namespace.
 func (m *model) collection(r schema.GroupVersionResource, namespace string) (*collection, error) {
 	c := m.collections[r]
 	if c == nil || namespace != "" && !c.kind.Namespaced {
@@ -54,7 +54,8 @@ func (m *model) collection(r schema.GroupVersionResource, namespace string) (*co
 	return c, nil
 }
 
-// compact forgets the history up to now. A cursor keeps the changes that it still has to read.
+// compact forgets the history up to now. Open watches still get the changes that they have not
+// read.
 func (m *model) compact() {
 	m.compacted = m.version
 	for _, c := range m.collections {
@@ -62,19 +63,19 @@ func (m *model) compact() {
 	}
 }
 
-// bookmark sends a bookmark to every cursor that asked for bookmarks. The bookmark goes into the
-// history, so that its place among the changes is the same for slow and fast readers.
+// bookmark sends a bookmark to every watch that asked for bookmarks. The bookmark is an entry of
+// the history, so that every watch gets it between the same changes, however fast it reads.
 func (m *model) bookmark() {
-	m.marks++
+	m.bookmarks++
 	for _, c := range m.collections {
-		c.append(&change{version: m.version, mark: m.marks})
+		c.append(&change{version: m.version, bookmark: m.bookmarks})
 	}
 }
 
-// format returns a version as objects have it.
+// format returns a version as objects carry it.
 func format(version uint64) string { return strconv.FormatUint(version, 10) }
 
-// parseVersion reads the version in a request; without one it is 0.
+// parseVersion parses the version of a request; an empty one is 0.
 func parseVersion(s string) (uint64, error) {
 	if s == "" {
 		return 0, nil
@@ -86,7 +87,7 @@ func parseVersion(s string) (uint64, error) {
 	return version, nil
 }
 
-// value reads an optional value; none is the zero value.
+// value returns the value of a pointer, or the zero value for nil.
 func value[T any](p *T) (v T) {
 	if p != nil {
 		v = *p

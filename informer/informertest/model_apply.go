@@ -10,9 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// apply merges a configuration into an object, or makes the object, and returns the view's
-// result. From then on the manager owns the fields of the configuration. A field that it owned
-// before, and that is missing now, is removed unless another manager owns it too.
+// apply merges a configuration into an object, or creates the object, and returns the result as the
+// view shows it. From then on the manager owns the fields of the configuration. A field that the
+// manager owned before and that the configuration leaves out is removed, unless another manager
+// owns it too.
 func (m *model) apply(r schema.GroupVersionResource, namespace, name string, w writing, p patch) (obj Object, created bool, err error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
@@ -33,7 +34,7 @@ func (m *model) apply(r schema.GroupVersionResource, namespace, name string, w w
 	if merged.GetName() != name {
 		return nil, false, errOtherName(merged.GetName(), name)
 	}
-	w.credited = true
+	w.hasManagers = true
 	if old == nil {
 		obj, err = m.create(r, namespace, w, merged)
 		return obj, true, err
@@ -50,8 +51,8 @@ func (m *model) apply(r schema.GroupVersionResource, namespace, name string, w w
 	return shown.show(obj), false, nil
 }
 
-// configuration reads a body, in YAML or JSON, as a configuration of the object itself. A
-// configuration through a subresource has only that part.
+// configuration parses a body, in YAML or JSON, as a configuration of the object itself. Of a
+// configuration for a subresource, only the subresource's fields remain.
 func (p patch) configuration(k kind, v view) (*unstructured.Unstructured, error) {
 	read := map[string]any{}
 	if err := yaml.Unmarshal(p.body, &read); err != nil {
@@ -80,7 +81,7 @@ func (p patch) configuration(k kind, v view) (*unstructured.Unstructured, error)
 	return u, nil
 }
 
-// part returns an object's name and version, and one more field.
+// part returns an object's identifying fields and one more field of it.
 func part(u *unstructured.Unstructured, field string) map[string]any {
 	named := &unstructured.Unstructured{Object: map[string]any{}}
 	named.SetGroupVersionKind(u.GroupVersionKind())
@@ -94,7 +95,8 @@ func part(u *unstructured.Unstructured, field string) map[string]any {
 	return named.Object
 }
 
-// merge returns an object with a configuration applied. Without an object it makes one.
+// merge returns a copy of an object with a configuration applied. If old is nil, it returns a new
+// object.
 func (w writing) merge(k kind, old Object, wanted *unstructured.Unstructured) (Object, error) {
 	live, err := k.live(old)
 	if err != nil {
@@ -121,22 +123,22 @@ func (w writing) merge(k kind, old Object, wanted *unstructured.Unstructured) (O
 		return nil, errMalformed(err)
 	}
 	if old != nil {
-		obj.SetManagedFields(timed(obj.GetManagedFields(), old.GetManagedFields()))
+		obj.SetManagedFields(keepTimes(obj.GetManagedFields(), old.GetManagedFields()))
 	}
 	return obj, nil
 }
 
-// live returns an object whose fields have managers, to apply a configuration to. Without an
-// object it returns an empty one.
+// live returns an object in the form that a configuration is applied to: with managers for its
+// fields. If old is nil, it returns an empty object.
 func (k kind) live(old Object) (*unstructured.Unstructured, error) {
 	if old == nil {
 		empty := &unstructured.Unstructured{}
 		empty.SetGroupVersionKind(k.GVK)
 		return empty, nil
 	}
-	live, err := k.bare(old)
+	live, err := k.toUnstructured(old)
 	if err != nil || len(old.GetManagedFields()) > 0 {
 		return live, err
 	}
-	return k.attribute(live)
+	return k.addManagers(live)
 }

@@ -8,38 +8,39 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// collection holds the objects of one resource by path, at every version since the last
-// compaction. A path is "namespace/name", or "name". A real server sorts by path too: namespace
-// "a-b" comes before "a".
+// collection holds the objects of one resource, now and at every version since the last compaction.
+// The key of an object is its path: "namespace/name", or "name". kube-apiserver sorts by path too,
+// so that namespace "a-b" comes before "a".
 type collection struct {
 	kind kind
-	// items holds the states of each object. Invariant: no item is empty, and its versions
-	// ascend.
+	// items holds the states of each object by path. Invariant: each list is non-empty and its
+	// versions ascend.
 	items map[string][]state
-	// paths are the keys of items, in order if sorted. They are sorted by the next list, since
-	// thousands of objects often come at once.
+	// paths are the keys of items; sorted says that they are in order. The next list sorts them,
+	// not each insertion, since objects often come by the thousand.
 	paths  []string
 	sorted bool
-	// oldest precedes the first change in the history, newest is the last one. Invariant: newest
-	// can be reached from oldest, and has no next.
+	// oldest precedes the first kept change, newest is the last change. Invariant: newest is
+	// reached from oldest, and has no next.
 	oldest, newest *change
-	// dropped: the resource is no longer served, and no change follows.
+	// dropped says that the resource is no longer served: no change follows.
 	dropped bool
 }
 
-// state is an object from a version on: nil after its deletion.
+// state is an object's content from a version on. The object is nil after a deletion.
 type state struct {
 	version uint64
 	object  Object
 }
 
-// change is one entry of a collection's history. Old is nil for a creation, and new for a
-// deletion. A mark, the n-th bookmark, has no object. A change with a next one never changes.
+// change is one entry of a collection's history: a write, or a bookmark. Old is nil for a creation,
+// new is nil for a deletion. A bookmark has no objects; bookmark is its number, from 1. A change is
+// immutable once it has a next.
 type change struct {
 	version  uint64
 	path     string
 	old, new Object
-	mark     uint64
+	bookmark uint64
 	next     *change
 }
 
@@ -48,10 +49,10 @@ func newCollection(k kind) *collection {
 	return &collection{kind: k, items: map[string][]state{}, oldest: start, newest: start}
 }
 
-// pathOf returns the path of an object.
+// pathOf returns an object's key in its collection.
 func pathOf(namespace, name string) string { return prefix(namespace) + name }
 
-// prefix returns the beginning of a namespace's paths; "" stands for all namespaces.
+// prefix returns the beginning of all paths in a namespace; the namespace "" means all.
 func prefix(namespace string) string {
 	if namespace == "" {
 		return ""
@@ -77,8 +78,8 @@ func (c *collection) at(path string, version uint64) Object {
 	return nil
 }
 
-// scan yields the objects of a version with a prefix, from a path on, in the order of their
-// paths.
+// scan yields the objects with a path prefix as they were at a version, sorted by path. It starts
+// at the path from.
 func (c *collection) scan(prefix, from string, version uint64) iter.Seq2[string, Object] {
 	return func(yield func(string, Object) bool) {
 		if !c.sorted {
@@ -112,8 +113,8 @@ func (c *collection) append(ch *change) {
 	c.newest = ch
 }
 
-// compact forgets all states except the current ones. A reader of the history still holds its
-// unread part.
+// compact forgets all states but the current ones. A watch keeps its unread changes, since it holds
+// a pointer into the history.
 func (c *collection) compact() {
 	c.oldest = c.newest
 	for path, states := range c.items {

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// delete removes an object, or marks it as being deleted while it has finalizers: the update
-// without the last finalizer removes it. Gone reports whether it was removed. The returned object
-// is the last state, or the present one.
+// delete removes an object and returns its last state, with gone set. An object with finalizers
+// gets a deletionTimestamp instead, and is returned as it is then; the update that removes its last
+// finalizer removes the object.
 func (m *model) delete(r schema.GroupVersionResource, namespace, name string, w writing, o metav1.DeleteOptions) (obj Object, gone bool, err error) {
 	c, old, err := m.find(r, namespace, name)
 	if err != nil {
@@ -38,8 +38,8 @@ func (m *model) delete(r schema.GroupVersionResource, namespace, name string, w 
 	return m.replace(c, w, old, marked), false, nil
 }
 
-// finalizers returns the finalizers of an object being deleted. Two of them belong to the garbage
-// collector, and say what happens to dependents.
+// finalizers returns the finalizers of an object after a delete request. Two finalizers belong to
+// the garbage collector and tell it what to do with dependents.
 func (k kind) finalizers(obj Object, o metav1.DeleteOptions) []string {
 	collectors := []string{metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents}
 	others := slices.DeleteFunc(slices.Clone(obj.GetFinalizers()), func(f string) bool { return slices.Contains(collectors, f) })
@@ -71,6 +71,6 @@ func (m *model) deleteCollection(r schema.GroupVersionResource, namespace string
 	return k, found, nil
 }
 
-// deletesCollections reports whether a request may delete all objects of a kind, or of a
-// namespace. It may not delete all namespaces.
+// deletesCollections reports whether a client may delete all objects of the kind with one request.
+// As in kube-apiserver, namespaces must be deleted one by one.
 func (k kind) deletesCollections() bool { return !k.builtin || k.GVR.Resource != "namespaces" }

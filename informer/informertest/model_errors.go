@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The errors are kube-apiserver's answers: its codes, reasons and causes, and mostly its words,
-// because some clients read them.
+// The errors have kube-apiserver's codes, reasons and causes, and mostly its words, since clients
+// may depend on them.
 
 func (k kind) resource() schema.GroupResource { return k.GVR.GroupResource() }
 
@@ -19,7 +19,7 @@ func errNotServed() *apierrors.StatusError {
 	return apierrors.NewGenericServerResponse(404, "", schema.GroupResource{}, "", "", 0, false)
 }
 
-// errPlain is an error that kube-apiserver returns as plain text.
+// errPlain returns an error that kube-apiserver reports as a plain 500.
 func errPlain(message string) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: 500, Message: message}}
 }
@@ -72,12 +72,12 @@ func errLongPatch(operations int) *apierrors.StatusError {
 		fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, operations))
 }
 
-// errUnprocessable means that a patch does not fit its object.
+// errUnprocessable returns the error for a patch that cannot be applied to its object.
 func errUnprocessable(err error) *apierrors.StatusError {
 	return apierrors.NewGenericServerResponse(422, "", schema.GroupResource{}, "", err.Error(), 0, false)
 }
 
-// errPatched means that the result of a patch is no object.
+// errPatched returns the error for a patch whose result is not an object of the kind.
 func errPatched(text []byte, err error) *apierrors.StatusError {
 	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(text), err.Error())})
 }
@@ -105,8 +105,8 @@ func errTokenWithVersion() *apierrors.StatusError {
 	return apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
 }
 
-// errTooLarge is a timeout: a real server waits for three seconds first, in
-// case the version is only a little ahead of it.
+// errTooLarge returns a timeout. kube-apiserver waits for three seconds first, in case the version
+// is only a little ahead of its own; the model does not wait.
 func errTooLarge(asked, version uint64) *apierrors.StatusError {
 	err := apierrors.NewTimeoutError("Too large resource version: "+format(asked)+", current: "+format(version), 1)
 	err.ErrStatus.Details.Causes = []metav1.StatusCause{{
@@ -124,7 +124,7 @@ func errWatchExpired(asked, oldest uint64) *apierrors.StatusError {
 	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", asked, oldest))
 }
 
-// errTokenExpired carries a token to continue with the present state.
+// errTokenExpired returns an error with a token. The token continues the list at the current state.
 func errTokenExpired(t token) *apierrors.StatusError {
 	err := apierrors.NewResourceExpired("The provided continue parameter is too old to display a consistent list result. " +
 		"You can start a new list without the continue parameter, or use the continue token in this response to retrieve " +

@@ -9,17 +9,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 )
 
-// Fields have managers from an object's first apply on. A real server tracks them from the
-// beginning, but that would make each write ten times slower for tests that never look at them.
+// Fields have managers only after an object's first apply. A real server has them from the
+// beginning; that would make each write ten times as expensive, for tests that never look at them.
 
-// firstManager owns all fields from before the first apply.
+// firstManager owns all fields set before the first apply.
 const firstManager = "before-first-apply"
 
-// subresources are the views by their names in managed fields.
+// subresources maps views to their names in managed fields.
 var subresources = map[view]string{viewStatus: "status", viewScale: "scale"}
 
-// fieldManager is a real server's code for managed fields and for merging. It
-// sees objects in the form of JSON.
+// fieldManager returns kube-apiserver's own implementation of managed fields and merging. It works
+// on unstructured objects.
 func (k kind) fieldManager(v view) (*managedfields.FieldManager, error) {
 	var as asIs
 	gv := k.GVK.GroupVersion()
@@ -29,7 +29,7 @@ func (k kind) fieldManager(v view) (*managedfields.FieldManager, error) {
 	return managedfields.NewDefaultCRDFieldManager(k.types(), as, as, as, k.GVK, gv, subresources[v], nil)
 }
 
-// asIs stands for defaults, and for conversions between versions of a kind: the model has none.
+// asIs converts and defaults nothing: a kind has one version here, and no defaults.
 type asIs struct{}
 
 func (asIs) Convert(_, _, _ any) error { return nil }
@@ -50,8 +50,8 @@ func (asIs) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	return empty, nil
 }
 
-// bare returns an object in the form of JSON. It shares nothing with obj.
-func (k kind) bare(obj Object) (*unstructured.Unstructured, error) {
+// toUnstructured returns an unstructured deep copy of an object.
+func (k kind) toUnstructured(obj Object) (*unstructured.Unstructured, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(withKind(copyOf(obj), k.GVK))
 	if err != nil {
 		return nil, err
@@ -59,30 +59,32 @@ func (k kind) bare(obj Object) (*unstructured.Unstructured, error) {
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
-// credit adds the writer to an object's managers, if the replaced object has a list of them.
-func (w writing) credit(k kind, old, updated Object) error {
-	if w.credited || len(old.GetManagedFields()) == 0 {
+// updateManagers lists the writer among an object's managers, if the replaced object has managed
+// fields.
+func (w writing) updateManagers(k kind, old, updated Object) error {
+	if w.hasManagers || len(old.GetManagedFields()) == 0 {
 		return nil
 	}
 	m, err := k.fieldManager(w.view)
 	if err != nil {
 		return err
 	}
-	was, err := k.bare(old)
+	was, err := k.toUnstructured(old)
 	if err != nil {
 		return err
 	}
-	is, err := k.bare(updated)
+	is, err := k.toUnstructured(updated)
 	if err != nil {
 		return err
 	}
-	credited := m.UpdateNoErrors(was, is, w.manager).(*unstructured.Unstructured)
-	updated.SetManagedFields(timed(credited.GetManagedFields(), old.GetManagedFields()))
+	managed := m.UpdateNoErrors(was, is, w.manager).(*unstructured.Unstructured)
+	updated.SetManagedFields(keepTimes(managed.GetManagedFields(), old.GetManagedFields()))
 	return nil
 }
 
-// timed returns the entries, as they were if nothing differs but their times.
-func timed(entries, were []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+// keepTimes returns the old entries if the new ones differ from them in their times only, and the
+// new ones otherwise.
+func keepTimes(entries, were []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	if len(entries) != len(were) {
 		return entries
 	}
@@ -95,9 +97,9 @@ func timed(entries, were []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntr
 	return were
 }
 
-// attribute gives the fields of an object their managers, before the first
-// apply to it. The phase that a server gives to new objects is nobody's.
-func (k kind) attribute(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+// addManagers gives the fields of an object their managers, before the first apply to it. The phase
+// that a server sets in a new object has no manager.
+func (k kind) addManagers(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	for _, v := range []view{viewMain, viewStatus} {
 		m, err := k.fieldManager(v)
 		if err != nil {
@@ -125,7 +127,7 @@ func (k kind) attribute(live *unstructured.Unstructured) (*unstructured.Unstruct
 	return live, nil
 }
 
-// hideStatus removes the fields of the subresource.
+// hideStatus removes the status of an object, if the kind has a subresource for it.
 func (k kind) hideStatus(obj *unstructured.Unstructured) {
 	if k.Status {
 		delete(obj.Object, "status")

@@ -11,9 +11,9 @@ import (
 type page struct {
 	objects []runtime.Object
 	version uint64
-	// next continues the list; it is "" if the list is complete.
+	// next is the token that continues the list, "" for the last page.
 	next string
-	// remaining is the number of objects still to come. As in a real server it is known only
+	// remaining is the number of objects on later pages. As in a real server, it is known only
 	// without selectors.
 	remaining *int64
 }
@@ -34,7 +34,7 @@ func (m *model) list(r schema.GroupVersionResource, namespace string, o internal
 	return s.kind, s.page(version, from, limit), nil
 }
 
-// position returns the version to list at, and the path to begin with.
+// position returns the version to list at, and the path to start from.
 func (m *model) position(prefix string, o internalversion.ListOptions) (version uint64, from string, err error) {
 	if o.Continue != "" {
 		return m.resume(prefix, o)
@@ -43,7 +43,8 @@ func (m *model) position(prefix string, o internalversion.ListOptions) (version 
 	if err != nil {
 		return 0, "", errBadVersion(err)
 	}
-	// A limit with a version means exactly that version: it is older than resourceVersionMatch.
+	// A limit with a version and no resourceVersionMatch means exactly that version: the rule is
+	// older than resourceVersionMatch.
 	exact := o.ResourceVersionMatch == metav1.ResourceVersionMatchExact ||
 		o.ResourceVersionMatch == "" && o.Limit > 0 && asked > 0
 	switch {
@@ -57,7 +58,7 @@ func (m *model) position(prefix string, o internalversion.ListOptions) (version 
 	return asked, "", nil
 }
 
-// resume continues behind the list of a token.
+// resume returns the version and the path of a continue token.
 func (m *model) resume(prefix string, o internalversion.ListOptions) (version uint64, from string, err error) {
 	t, err := parseToken(o.Continue)
 	if err != nil {
@@ -68,7 +69,7 @@ func (m *model) resume(prefix string, o internalversion.ListOptions) (version ui
 	}
 	version, from = uint64(t.Version), prefix+t.Start
 	switch {
-	case t.Version < 0: // a list that expired, and goes on at what is there now
+	case t.Version < 0: // an expired list continues at the current state
 		return m.version, from, nil
 	case version > m.version:
 		return 0, "", errTooLarge(version, m.version)
@@ -78,8 +79,8 @@ func (m *model) resume(prefix string, o internalversion.ListOptions) (version ui
 	return version, from, nil
 }
 
-// page collects up to limit objects, or all if it is 0. As in a real server, a full page has a
-// token if any objects follow, even if none of them is selected.
+// page collects up to limit objects, or all if limit is 0. As in a real server, another page
+// follows if objects are left, even if the selectors match none of them.
 func (s selection) page(version uint64, from string, limit int64) page {
 	p := page{version: version, objects: []runtime.Object{}}
 	var last string

@@ -8,10 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// These functions look into objects of any kind: into structs by the fields' Go names, and into
-// unstructured objects by the names in JSON. A scheme holds only pointers to structs.
+// The functions below read and write fields of objects of any kind: of structs by the names of the
+// Go fields, of unstructured objects by those of JSON. The types of a scheme are pointers to
+// structs.
 
-// goField returns a field of a struct, or below other fields. The value is not valid if the type
+// goField returns the field of a struct at a path of field names. The result is invalid if the type
 // has no such field.
 func goField(obj Object, path ...string) reflect.Value {
 	v := reflect.ValueOf(obj).Elem()
@@ -24,8 +25,8 @@ func goField(obj Object, path ...string) reflect.Value {
 	return v
 }
 
-// sameSpec reports whether two objects have the same spec. Without a Go type, as for CRDs, the
-// spec is everything except the metadata and the subresources' fields.
+// sameSpec reports whether two objects have the same spec. For unstructured objects, as for CRDs,
+// the spec is everything but the metadata and a status with a subresource.
 func (k kind) sameSpec(a, b Object) bool {
 	return equality.Semantic.DeepEqual(k.specOf(a), k.specOf(b))
 }
@@ -45,7 +46,8 @@ func (k kind) specOf(obj Object) any {
 	return nil
 }
 
-// setStatus gives an object the status of another one. Both share it then.
+// setStatus sets the status of an object to that of another object of the kind. The two share it
+// then.
 func setStatus(obj, from Object) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
@@ -59,7 +61,7 @@ func setStatus(obj, from Object) {
 	}
 }
 
-// phases are the initial phases of some kinds.
+// phases maps resources to the phase of a new object.
 var phases = map[string]string{
 	"namespaces":             "Active",
 	"persistentvolumeclaims": "Pending",
@@ -67,8 +69,8 @@ var phases = map[string]string{
 	"pods":                   "Pending",
 }
 
-// resetStatus sets the status of a new object as a server does. Only a node keeps its own, which
-// comes from a kubelet.
+// resetStatus sets the status of a new object as a server does: to that of an empty object, or to
+// the kind's first phase. A new node keeps its status, since the kubelet creates it.
 func (k kind) resetStatus(obj Object) {
 	if !k.Status || k.builtin && k.GVR.Resource == "nodes" {
 		return

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
-// patch is a change of an object, in one of the forms of its kind.
+// patch is a client's patch of an object, in one of the kind's patch types.
 type patch struct {
 	form types.PatchType
 	body []byte
@@ -23,8 +23,8 @@ type patch struct {
 // maxOperations bounds a JSON patch, as in a real server.
 const maxOperations = 10000
 
-// patches lists the forms of patches of a kind. A CRD has no strategic merge patch: it does not
-// say how its lists merge.
+// patches lists the kind's patch types. A CRD has no strategic merge patch, since its schema does
+// not say how lists merge.
 func (k kind) patches() []types.PatchType {
 	forms := []types.PatchType{types.JSONPatchType, types.MergePatchType}
 	if k.builtin {
@@ -33,9 +33,9 @@ func (k kind) patches() []types.PatchType {
 	return append(forms, types.ApplyYAMLPatchType)
 }
 
-// patch patches a view's part of an object, and returns the view's result. A patch with a version
-// other than the current one is a conflict. A patch with another UID is Invalid, unlike an
-// update.
+// patch changes the view of an object, and returns the view of the result. A patch with a version
+// other than the current one is a conflict. A patch with another UID is Invalid, where an update is
+// a conflict.
 func (m *model) patch(r schema.GroupVersionResource, namespace, name string, w writing, p patch) (Object, error) {
 	c, old, err := m.find(r, namespace, name)
 	if err != nil {
@@ -54,7 +54,7 @@ func (m *model) patch(r schema.GroupVersionResource, namespace, name string, w w
 	return m.update(r, namespace, w, patched)
 }
 
-// apply returns an object with the patch applied.
+// apply returns a patched copy of an object.
 func (p patch) apply(k kind, obj Object) (Object, error) {
 	text, err := json.Marshal(withKind(obj, k.GVK))
 	if err != nil {
@@ -101,7 +101,7 @@ func applyMergePatch(text, body []byte) ([]byte, error) {
 }
 
 func applyStrategicPatch(text, body []byte, like Object) (patched []byte, err error) {
-	defer func() { // strategicpatch panics at a null in a list
+	defer func() { // strategicpatch panics on a null in a list
 		if r := recover(); r != nil {
 			err = errMalformed(fmt.Errorf("the patch is not understood: %v", r))
 		}
@@ -116,7 +116,7 @@ func applyStrategicPatch(text, body []byte, like Object) (patched []byte, err er
 	return patched, nil
 }
 
-// parse reads an object of the kind.
+// parse decodes an object of the kind from JSON.
 func (k kind) parse(text []byte) (Object, error) {
 	obj := copyOf(k.object)
 	var err error

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// selection is the part of a collection in a request.
+// selection is the objects of a collection that a request selects.
 type selection struct {
 	*collection
 	prefix string
@@ -16,8 +16,8 @@ type selection struct {
 	fields fields.Selector
 }
 
-// query reads the common options of lists and watches. It sets the defaults of the others, with
-// the code of a real server.
+// query reads the options common to lists and watches. It sets and validates the other options with
+// kube-apiserver's own code.
 func (m *model) query(r schema.GroupVersionResource, namespace string, o *internalversion.ListOptions) (selection, error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
@@ -43,7 +43,7 @@ func (m *model) query(r schema.GroupVersionResource, namespace string, o *intern
 	return s, nil
 }
 
-// everything reports whether the selection is by namespace alone.
+// everything reports whether the request has no selectors.
 func (s selection) everything() bool { return s.labels.Empty() && s.fields.Empty() }
 
 func (s selection) matches(obj Object) bool {

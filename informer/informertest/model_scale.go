@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// scaleKind is the kind of the subresource's objects.
+// scaleKind returns the kind of the scale subresource.
 func (k kind) scaleKind() kind {
 	return kind{
 		Kind:    Kind{GVR: k.GVR, GVK: autoscalingv1.SchemeGroupVersion.WithKind("Scale"), Namespaced: k.Namespaced},
@@ -19,19 +19,19 @@ func (k kind) scaleKind() kind {
 	}
 }
 
-// canScale reports whether a Go type has a number of replicas.
+// canScale reports whether a Go type has a field for the desired number of replicas.
 func canScale(obj Object) bool {
 	replicas := goField(obj, "Spec", "Replicas")
 	return replicas.IsValid() && replicas.Type() == reflect.TypeFor[*int32]()
 }
 
-// scaleOf returns the subresource's object.
+// scaleOf returns an object's scale.
 func scaleOf(obj Object) *autoscalingv1.Scale {
 	s := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{
 		Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID(),
 		ResourceVersion: obj.GetResourceVersion(), CreationTimestamp: obj.GetCreationTimestamp(),
 	}}
-	s.Spec.Replicas = 1 // what none means
+	s.Spec.Replicas = 1 // the default
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		if n, ok, _ := unstructured.NestedInt64(u.Object, "spec", "replicas"); ok {
 			s.Spec.Replicas = int32(n)
@@ -53,7 +53,7 @@ func scaleOf(obj Object) *autoscalingv1.Scale {
 	return s
 }
 
-// spellSelector spells a selector as clients send it.
+// spellSelector returns a selector in the syntax of the API.
 func spellSelector(selector any) string {
 	switch by := selector.(type) {
 	case map[string]string:
@@ -66,7 +66,7 @@ func spellSelector(selector any) string {
 	return ""
 }
 
-// setReplicas returns an object with the replicas of its subresource.
+// setReplicas returns a copy of an object with the number of replicas of a scale.
 func setReplicas(k kind, obj Object, s *autoscalingv1.Scale) (Object, error) {
 	if s.Spec.Replicas < 0 {
 		return nil, errInvalid(k.scaleKind(), s.Name, field.ErrorList{

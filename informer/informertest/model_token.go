@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 )
 
-// token is the place to continue a list: a version, and a path without the list's namespace.
-// Clients must not look into it; it nevertheless has a real server's format, for readers of a
-// recorded session.
+// token is a continue token: the version of the list, and the path of its next object, relative to
+// the namespace of the list. Clients must not interpret it. It has the form of a real server's
+// tokens, for people who read a recorded session.
 type token struct {
 	API string `json:"v"`
 	// Version is negative if the list continues at the current state.

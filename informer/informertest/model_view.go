@@ -2,18 +2,18 @@ package informertest
 
 import autoscalingv1 "k8s.io/api/autoscaling/v1"
 
-// view is a way to read and write an object: a subresource at the end of a request's path, or the
-// methods of a [Server].
+// view is the part of an object that a request reads or writes: a subresource's part, or that of
+// the methods of a [Server].
 type view int
 
 const (
-	viewWhole  view = iota // a test's: nothing is out of reach
-	viewMain               // the resource itself: all but the status, if that has a subresource
-	viewStatus             // nothing but the status
-	viewScale              // nothing but the number of replicas
+	viewWhole  view = iota // the whole object: the view of a Server's own methods
+	viewMain               // the resource itself: without the status, if it has a subresource
+	viewStatus             // the status
+	viewScale              // the number of replicas
 )
 
-// viewOf returns the view of a kind's subresource.
+// viewOf returns the view of a subresource, if the kind has the subresource.
 func (k kind) viewOf(subresource string) (v view, ok bool) {
 	switch subresource {
 	case "":
@@ -34,7 +34,7 @@ func (k kind) seen(v view) kind {
 	return k
 }
 
-// show returns a view of an object.
+// show returns the view of an object.
 func (v view) show(obj Object) Object {
 	if v == viewScale {
 		return scaleOf(obj)
@@ -42,8 +42,8 @@ func (v view) show(obj Object) Object {
 	return obj
 }
 
-// replace returns the result of writing in through the view, in place of old. It may change in,
-// and does not change old.
+// replace returns the object that results from writing in through the view. It may change and
+// return in, and does not change old.
 func (v view) replace(k kind, old, in Object) (Object, error) {
 	switch v {
 	case viewScale:

@@ -12,14 +12,14 @@ import (
 // cursor is a watch: a place in the history of a collection, and its reader's selection of changes.
 type cursor struct {
 	selection
-	bookmarks bool
-	// at is the last change read.
-	at *change
+	wantsBookmarks bool
+	// pos is the last change read.
+	pos *change
 	// after is the version after which the watch begins; earlier changes are skipped. It may lie in
 	// the future.
 	after uint64
-	// mark is the number of bookmarks set before the watch began.
-	mark uint64
+	// bookmarksBefore is the number of bookmarks set before the watch began.
+	bookmarksBefore uint64
 	// pending are events to send before the changes.
 	pending []watch.Event
 	// failed says that the watch ends after pending, which holds the error.
@@ -37,7 +37,7 @@ func (m *model) watch(r schema.GroupVersionResource, namespace string, o interna
 	if err != nil {
 		return nil, errPlain(err.Error())
 	}
-	c := &cursor{selection: s, bookmarks: o.AllowWatchBookmarks, at: s.newest, after: after, mark: m.marks}
+	c := &cursor{selection: s, wantsBookmarks: o.AllowWatchBookmarks, pos: s.newest, after: after, bookmarksBefore: m.bookmarks}
 	stream := value(o.SendInitialEvents)
 	switch {
 	case stream && after > m.version:
@@ -48,7 +48,7 @@ func (m *model) watch(r schema.GroupVersionResource, namespace string, o interna
 	case after < m.compacted:
 		c.fail(errWatchExpired(after, m.compacted).ErrStatus)
 	default:
-		c.at = s.oldest
+		c.pos = s.oldest
 	}
 	return c, nil
 }
@@ -60,7 +60,7 @@ func (c *cursor) replay(version uint64, stream bool) {
 			c.pending = append(c.pending, watch.Event{Type: watch.Added, Object: obj})
 		}
 	}
-	if stream && c.bookmarks {
+	if stream && c.wantsBookmarks {
 		end := c.kind.bookmark(version)
 		end.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
 		c.pending = append(c.pending, watch.Event{Type: watch.Bookmark, Object: end})
@@ -75,9 +75,9 @@ func (c *cursor) fail(status metav1.Status) {
 func (c *cursor) read() []watch.Event {
 	events := c.pending
 	c.pending = nil
-	for !c.failed && c.at.next != nil {
-		c.at = c.at.next
-		if e, ok := c.event(c.at); ok {
+	for !c.failed && c.pos.next != nil {
+		c.pos = c.pos.next
+		if e, ok := c.event(c.pos); ok {
 			events = append(events, e)
 		}
 	}
@@ -88,10 +88,10 @@ func (c *cursor) read() []watch.Event {
 // begins to match is added, and one that ceases to match is deleted.
 func (c *cursor) event(ch *change) (watch.Event, bool) {
 	switch {
-	case ch.version < c.after, ch.version == c.after && ch.mark == 0:
+	case ch.version < c.after, ch.version == c.after && ch.bookmark == 0:
 		return watch.Event{}, false
-	case ch.mark > 0:
-		wanted := c.bookmarks && ch.mark > c.mark
+	case ch.bookmark > 0:
+		wanted := c.wantsBookmarks && ch.bookmark > c.bookmarksBefore
 		return watch.Event{Type: watch.Bookmark, Object: c.kind.bookmark(ch.version)}, wanted
 	case !strings.HasPrefix(ch.path, c.prefix):
 		return watch.Event{}, false

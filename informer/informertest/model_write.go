@@ -18,12 +18,12 @@ import (
 type writing struct {
 	view view
 	now  metav1.Time
-	// trial says that nothing is stored; the client only gets the result.
-	trial bool
-	// manager owns the written fields, and force takes them away from other managers. credited says
+	// dryRun says that nothing is stored; the client only gets the result.
+	dryRun bool
+	// manager owns the written fields, and force takes them away from other managers. hasManagers says
 	// that the object lists its managers already.
-	manager         string
-	force, credited bool
+	manager            string
+	force, hasManagers bool
 }
 
 // create stores a new object and returns it as stored. Only a test's view may create it with a
@@ -88,7 +88,7 @@ func (m *model) update(r schema.GroupVersionResource, namespace string, w writin
 		return nil, err
 	}
 	c.kind.keep(updated, old)
-	if err := w.credit(c.kind, old, updated); err != nil {
+	if err := w.updateManagers(c.kind, old, updated); err != nil {
 		return nil, err
 	}
 	if problems := c.validateUpdate(updated, old); len(problems) > 0 {
@@ -158,7 +158,7 @@ func (m *model) find(r schema.GroupVersionResource, namespace, name string) (*co
 
 // commit gives a change the next version and stores it.
 func (m *model) commit(c *collection, w writing, ch *change) Object {
-	if w.trial {
+	if w.dryRun {
 		return ch.new
 	}
 	m.version++

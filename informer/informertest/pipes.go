@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// pipes is a listener whose connections are pipes within the process: they
-// wait on channels, which a testing/synctest bubble can follow.
+// pipes is a listener for connections within the process. They block on channels, so that a
+// testing/synctest bubble sees a waiting client as idle.
 type pipes struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -44,11 +44,11 @@ func (p *pipes) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends Accept and dial. Connections stay.
+// Close ends Accept and dial. Open connections stay open.
 func (p *pipes) Close() error {
 	p.close()
 	return nil
 }
 
-// Addr names no place that anybody else could connect to.
+// Addr returns an address that cannot be dialed.
 func (*pipes) Addr() net.Addr { return &net.UnixAddr{Net: "unix", Name: "informertest"} }

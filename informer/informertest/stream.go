@@ -9,13 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// stream is a watch as the shells serve it. A slow reader holds up nobody: its unread changes
-// wait in the history.
+// stream is an open watch, of a [Source] or over HTTP. A slow reader blocks nobody: its unread
+// events wait in the model's history.
 type stream struct {
 	server  *Server
 	request Request
 	cursor  *cursor // guarded by server.mu
-	// ctx ends with the stream: when the reader stops, the time is up, or the server cuts it.
+	// ctx ends with the watch: after Stop, at the timeout, or when the server cuts the watch.
 	ctx    context.Context
 	cancel context.CancelFunc
 }
@@ -50,7 +50,8 @@ func (s *Server) stream(ctx context.Context, request Request, o internalversion.
 	return w, nil
 }
 
-// next waits for events and returns all available ones, nil at the end. The objects are shared.
+// next waits for events and returns all that are ready, or nil at the end of the watch. The objects
+// are shared.
 func (w *stream) next() []watch.Event {
 	for w.ctx.Err() == nil {
 		events, changed := w.read()
@@ -65,9 +66,9 @@ func (w *stream) next() []watch.Event {
 	return nil
 }
 
-// read returns the available events, and a channel that is closed when there may be more. There
-// are no more after an error, or if the resource is no longer served. While a fault holds the
-// watch, there are none.
+// read returns the events that are ready, and a channel that is closed when there may be more.
+// After an error event, or the last event of an unregistered resource, read ends the watch. While a
+// fault holds the watch, no event is ready.
 func (w *stream) read() ([]watch.Event, <-chan struct{}) {
 	w.server.mu.Lock()
 	defer w.server.mu.Unlock()

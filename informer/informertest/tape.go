@@ -7,37 +7,39 @@ import (
 	"slices"
 )
 
-// tapeLine is one line of a recording, in JSON: a request, its answer, or an event of the answer.
-// Lines with the same number belong together.
+// tapeLine is one line of a recording, as JSON: a request, the head of its answer, or a part of the
+// answer's body. The lines of a request have its number.
 type tapeLine struct {
 	// Request counts the requests, from 1.
 	Request int `json:"request"`
-	// At is the time since the recorder's beginning, such as "1.5s", for the reader.
+	// At is the time since the recorder was made, such as "1.5s". Replay ignores it.
 	At string `json:"at"`
 
-	// URL is the request's URL without the server.
+	// URL is the URL of the request, without the server.
 	URL    string `json:"url,omitempty"`
 	Accept string `json:"accept,omitempty"`
 
 	Code int    `json:"code,omitempty"`
 	Type string `json:"type,omitempty"` // Content-Type
 	Wait string `json:"wait,omitempty"` // Retry-After
-	// Body is a complete answer.
+	// Body is the whole body of an answer other than a watch.
 	Body json.RawMessage `json:"body,omitempty"`
 	// Event is the next event of a watch.
 	Event json.RawMessage `json:"event,omitempty"`
-	// End is the server's end of a watch, or the reason for no answer: an error, or "EOF" for the
-	// usual end. It is missing if the client ended the watch, or the recording ended.
+	// End tells how the server ended a watch, or why a request got no answer: an error, or "EOF"
+	// for the usual end. It is missing if the client ended the watch, or the recording stopped
+	// first.
 	End string `json:"end,omitempty"`
 }
 
-// endOfFile is the usual end of a watch.
+// endOfFile is the End of a watch that ended without an error.
 const endOfFile = "EOF"
 
-// errorCode reports whether an answer is a refusal.
+// errorCode reports whether an answer is an error.
 func errorCode(code int) bool { return code >= http.StatusBadRequest }
 
-// tape identifies requests for replaying: by the resource, and by list or watch.
+// tape identifies the requests that replay from one sequence of answers: those with the same
+// collection, verb and selectors.
 type tape struct {
 	path    string
 	watches bool

@@ -1,4 +1,3 @@
-// Package chance lets a fuzzer play the tests that random numbers drive: it
-// makes the numbers of the fuzzer's bytes. Every string of bytes is then a valid
-// run of such a test, and one that differs in a byte makes one choice differently.
+// Package chance lets a fuzzer drive a randomized test: the test's random numbers come from the
+// fuzzer's bytes. Every string of bytes is a valid run, and changing one byte changes one choice.
 package chance

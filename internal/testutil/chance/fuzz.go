@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// maxBytes bounds the run of a test: longer ones only take longer.
+// maxBytes bounds a run: more bytes only make it longer.
 const maxBytes = 1 << 14
 
-// Fuzz lets the fuzzer play a test: until there is no more, with the random
-// numbers that come of its bytes. It begins with some runs made by chance.
+// Fuzz fuzzes a test. Play takes its random numbers from r, until more returns false. The seed
+// corpus holds some random runs.
 func Fuzz(f *testing.F, play func(t *testing.T, more func() bool, r *rand.Rand)) {
 	f.Helper()
 	f.Add([]byte{})

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// check holds one line against an answer.
+// check compares one line of a script with an answer.
 func (p *player) check(c check, answer any) error {
 	value, err := p.fill(c.value)
 	if err != nil {
@@ -19,14 +19,14 @@ func (p *player) check(c check, answer any) error {
 	got, there := find(answer, c.path)
 	switch c.op {
 	case "exists":
-		return failed(there, "it is not there")
+		return failUnless(there, "it is not there")
 	case "absent":
-		return failed(!there, "it is %s", spell(got))
+		return failUnless(!there, "it is %s", spell(got))
 	case "=>":
 		p.vars[value] = text(got)
-		return failed(there, "it is not there")
+		return failUnless(there, "it is not there")
 	case "len":
-		return failed(strconv.Itoa(size(got)) == value, "it has %d elements, not %s", size(got), value)
+		return failUnless(strconv.Itoa(size(got)) == value, "it has %d elements, not %s", size(got), value)
 	}
 	var want any
 	d := json.NewDecoder(strings.NewReader(value))
@@ -36,17 +36,17 @@ func (p *player) check(c check, answer any) error {
 	}
 	switch c.op {
 	case "has":
-		return failed(strings.Contains(text(got), text(want)), "it is %s, without %s", spell(got), value)
+		return failUnless(strings.Contains(text(got), text(want)), "it is %s, without %s", spell(got), value)
 	case ">":
-		return failed(compare(text(got), text(want)) > 0, "it is %s, not larger than %s", spell(got), value)
+		return failUnless(compare(text(got), text(want)) > 0, "it is %s, not larger than %s", spell(got), value)
 	case ">=":
-		return failed(compare(text(got), text(want)) >= 0, "it is %s, smaller than %s", spell(got), value)
+		return failUnless(compare(text(got), text(want)) >= 0, "it is %s, smaller than %s", spell(got), value)
 	}
-	return failed(there && reflect.DeepEqual(got, want), "it is %s instead of %s", spell(got), value)
+	return failUnless(there && reflect.DeepEqual(got, want), "it is %s instead of %s", spell(got), value)
 }
 
-func failed(fine bool, format string, args ...any) error {
-	if fine {
+func failUnless(holds bool, format string, args ...any) error {
+	if holds {
 		return nil
 	}
 	return fmt.Errorf(format, args...)
@@ -55,7 +55,7 @@ func failed(fine bool, format string, args ...any) error {
 // pathPart is one part of a path: .name, .0 or ["name"].
 var pathPart = regexp.MustCompile(`\.([^.\[]+)|\["([^"]+)"\]`)
 
-// find looks for a path in an answer; "." is all of it.
+// find returns the value at a path in an answer; "." is the whole answer.
 func find(in any, path string) (found any, ok bool) {
 	for _, m := range pathPart.FindAllStringSubmatch(path, -1) {
 		name := m[1] + m[2]
@@ -77,7 +77,7 @@ func find(in any, path string) (found any, ok bool) {
 	return in, true
 }
 
-// text is a string or number as it is, and anything else as JSON.
+// text returns a string or number as it is, and any other value as JSON.
 func text(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -106,8 +106,8 @@ func size(v any) int {
 	return 0
 }
 
-// compare compares versions, which are as long as they like. What is none is
-// smaller than everything.
+// compare compares two integers of any length. Text other than an integer is smaller than
+// everything.
 func compare(a, b string) int {
 	x, ok := new(big.Int).SetString(a, 10)
 	y, fine := new(big.Int).SetString(b, 10)

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// serve answers as little as the tests need: the body that was sent at /echo,
-// and two events at /watch.
+// serve is a small server for the tests: it answers /echo with the request's body, and /watch with
+// two events.
 func serve(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/api/v1/namespaces":
@@ -38,7 +38,7 @@ func TestScripts(t *testing.T) {
 		return Server{URL: s.URL, Client: s.Client(), Compact: func() error { compacted++; return nil }}.Play(t.Context(), script)
 	}
 	for script, problem := range map[string]string{
-		// What holds.
+		// Scripts that pass.
 		"":                       "",
 		echo + `  .a["b.c"] "x"`: "",
 		echo + "  .a {\"b.c\": \"x\"}\n  .n 12\n  .l [1, 2]":                        "",
@@ -51,7 +51,7 @@ func TestScripts(t *testing.T) {
 		"WATCH w /watch\n= 200\nw ADDED\n  .v \"2\"\nCLOSE w":                       "",
 		"COMPACT":                 "",
 		"WATCH w /nothing\n= 404": "",
-		// What does not.
+		// Scripts that fail.
 		"GET /nothing\n= 200":                     "line 1: 404 instead of 200",
 		echo + "  .n 13":                          "line 4: .n: it is 12 instead of 13",
 		echo + "  .n \"12\"":                      "it is 12 instead of \"12\"",
@@ -67,8 +67,8 @@ func TestScripts(t *testing.T) {
 		echo + "  .s > \"x\"":                     "not larger",
 		echo + "  .s has \"8\"":                   "without",
 		echo + "  .s x":                           "is not JSON",
-		echo + "  .s \"{unknown}\"":               "{unknown} stands for nothing yet",
-		"GET /{unknown}\n= 200":                   "{unknown} stands for nothing yet",
+		echo + "  .s \"{unknown}\"":               "{unknown} has no value yet",
+		"GET /{unknown}\n= 200":                   "{unknown} has no value yet",
 		"GET /nothing\n= 404\n  .x 1":             "line 1: the answer is not JSON",
 		"WATCH w /watch\n= 200\nw MODIFIED":       "line 3: ADDED instead of MODIFIED",
 		"WATCH w /watch\n= 200\nw ADDED\nw ADDED": "line 4: END instead of ADDED",
@@ -89,7 +89,7 @@ func TestScripts(t *testing.T) {
 	assert.Equal(t, 1, compacted)
 }
 
-// Where the history cannot be forgotten, what follows is left out.
+// On a server without Compact, the script ends at COMPACT.
 func TestServerThatDoesNotCompact(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(serve))
 	defer s.Close()

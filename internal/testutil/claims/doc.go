@@ -1,9 +1,8 @@
-// Package claims plays scripts of HTTP requests against an API server and
-// checks the answers. The scripts in informer/informertest/testdata/claims say
-// what informertest is faithful to; they are played against it and against a
-// real kube-apiserver alike.
+// Package claims plays scripts of HTTP requests against an API server and checks the answers. The
+// scripts in informer/informertest/testdata/claims say how informertest is faithful to
+// kube-apiserver. They are played against both.
 //
-// A script is made of steps. What follows # is for the reader.
+// A script consists of steps. Text after # is a comment.
 //
 //	# A name is taken once.
 //	POST /api/v1/namespaces/{ns}/configmaps
@@ -17,18 +16,18 @@
 //	= 200
 //	  .metadata.resourceVersion "{first}"
 //
-// A step is a method and a path, header lines, a JSON body, and behind = the
-// code of the answer. The indented lines are about the answer, which is JSON:
+// A step has a method and a path, header lines, a JSON body, and after = the status code of the
+// answer. The indented lines are checks of the answer, which must be JSON:
 //
-//	.a.b "x"      it is that JSON value; .a.0 is the first of a, .a["b.c"] a key with a dot
+//	.a.b "x"      the value is this JSON; .a.0 is the first element of a, .a["b.c"] a key with a dot
 //	.a exists     or absent
-//	.a has "x"    it is a string with x in it
-//	.a len 2      it has so many elements
-//	.a > "5"      it is a larger number, which may be a string; >= or that one
-//	.a => name    {name} stands for it from here on
+//	.a has "x"    the value is a string that contains x
+//	.a len 2      the value has so many elements
+//	.a > "5"      the value is a larger number, or a string of one; or >=
+//	.a => name    {name} stands for the value from here on
 //
-// A watch has a name. Its events are steps, each waited for; bookmarks come
-// when they like, and are passed over where another event is expected.
+// A watch has a name. Each expected event is a step, and is waited for. Bookmarks may come at any
+// time; they are skipped when another event is expected.
 //
 //	WATCH w /api/v1/namespaces/{ns}/configmaps?resourceVersion={first}
 //	= 200
@@ -38,8 +37,7 @@
 //
 //	w END
 //
-// At the end of a watch there are no more events; CLOSE w ends it from here.
-// COMPACT asks whoever plays the script to make the server forget its history;
-// where that is not possible, the rest of the script is left out. {ns} is a
-// namespace of the script's own.
+// END means that the server ends the watch; CLOSE w closes it from the client's side. COMPACT makes
+// the server forget its history; if the server cannot, the rest of the script is skipped. {ns} is a
+// namespace made for the script.
 package claims

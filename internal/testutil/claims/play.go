@@ -13,18 +13,18 @@ import (
 	"strings"
 )
 
-// Server is what scripts are played against.
+// Server is an API server to play scripts against.
 type Server struct {
-	// URL is where it is, such as "http://127.0.0.1:8080". Client gets there,
-	// with the right to do everything.
+	// URL is the server's base URL, such as "http://127.0.0.1:8080". Client must have the right to
+	// make every request.
 	URL    string
 	Client *http.Client
 	// Compact makes the server forget its history up to now; nil if it cannot.
 	Compact func() error
 }
 
-// Play plays a script. It returns what was not as expected, line by line. Who
-// waits for an event that does not come waits until ctx ends.
+// Play plays a script. It returns the failed checks, with their lines. If an expected event does
+// not come, Play waits until ctx ends.
 func (s Server) Play(ctx context.Context, script string) error {
 	steps, err := parse(script)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s Server) Play(ctx context.Context, script string) error {
 			break
 		}
 		if err := p.play(ctx, st); err != nil {
-			// What follows builds upon what should have been.
+			// Later steps depend on this one.
 			return errors.Join(append(p.wrong, fmt.Errorf("line %d: %w", st.line, err))...)
 		}
 	}
@@ -52,7 +52,7 @@ type player struct {
 	Server
 	vars    map[string]string
 	watches map[string]*watch
-	wrong   []error // what was not as expected, but in the way of nothing
+	wrong   []error // failed checks; the script goes on after them
 }
 
 func (p *player) play(ctx context.Context, s *step) error {
@@ -83,7 +83,7 @@ func (p *player) play(ctx context.Context, s *step) error {
 	return p.judge(s, strconv.Itoa(r.StatusCode), text)
 }
 
-// judge compares an answer, or an event, with what is expected.
+// judge compares an answer or an event with the expected one.
 func (p *player) judge(s *step, got string, text []byte) error {
 	if got != s.want {
 		return fmt.Errorf("%s instead of %s: %.600s", got, s.want, text)
@@ -135,20 +135,20 @@ func (p *player) send(ctx context.Context, s *step) (*http.Response, error) {
 
 var variable = regexp.MustCompile(`\{[a-z][A-Za-z0-9]*\}`)
 
-// fill puts in what the variables stand for.
+// fill replaces the variables of a text by their values.
 func (p *player) fill(text string) (string, error) {
 	var err error
 	filled := variable.ReplaceAllStringFunc(text, func(name string) string {
 		value, ok := p.vars[name[1:len(name)-1]]
 		if !ok {
-			err = fmt.Errorf("%s stands for nothing yet", name)
+			err = fmt.Errorf("%s has no value yet", name)
 		}
 		return value
 	})
 	return filled, err
 }
 
-// makeNamespace gives the script a namespace of its own.
+// makeNamespace creates the script's namespace.
 func (p *player) makeNamespace(ctx context.Context) error {
 	err := p.play(ctx, &step{
 		verb: http.MethodPost, path: "/api/v1/namespaces", body: `{"metadata": {"generateName": "claims-"}}`, want: "201",
@@ -157,7 +157,7 @@ func (p *player) makeNamespace(ctx context.Context) error {
 	return errors.Join(append(p.wrong, err)...)
 }
 
-// close ends the watches, and the namespace.
+// close closes the watches and deletes the namespace.
 func (p *player) close() {
 	for _, w := range p.watches {
 		_ = w.body.Close()

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// step is one request, or one event of a watch, and what is expected of it.
+// step is one request or one event of a watch, with its checks.
 type step struct {
 	line   int
 	verb   string // a method, WATCH, CLOSE, COMPACT, or EVENT
@@ -19,7 +19,7 @@ type step struct {
 	checks []check
 }
 
-// check is a line about an answer.
+// check is one check of an answer.
 type check struct {
 	line            int
 	path, op, value string

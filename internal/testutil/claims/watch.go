@@ -16,7 +16,7 @@ type watch struct {
 	events *json.Decoder
 }
 
-// open begins a watch. One that is refused is an answer like others.
+// open begins a watch. If the server refuses it, the answer is checked like any other.
 func (p *player) open(ctx context.Context, s *step) error {
 	r, err := p.send(ctx, s)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package fakecodec is a codec for the stores of tests, which counts what it is
-// asked for.
+// Package fakecodec is a codec for the stores of tests, which counts encodings and decodings.
 //
-// What it makes of an object tells nobody anything but the object's identity: its
-// namespace, name, UID and resourceVersion. Whoever takes it for the object itself, or
-// the object for what is stored, panics.
+// An encoded object shows only the identity of the object: namespace, name, UID and
+// resourceVersion. Code that takes an encoded object for the object itself panics, and so does code
+// that decodes an object that is not encoded.
 package fakecodec

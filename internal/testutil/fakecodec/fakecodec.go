@@ -12,13 +12,13 @@ import (
 // Codec is an indexer.Codec. The zero value is ready for use.
 type Codec struct{ encoded, decoded atomic.Int64 }
 
-// Encoded returns how many objects it has encoded.
+// Encoded returns the number of objects encoded so far.
 func (c *Codec) Encoded() int { return int(c.encoded.Load()) }
 
-// Decoded returns how many objects it has decoded since it was asked last.
+// Decoded returns the number of objects decoded since the previous call of Decoded.
 func (c *Codec) Decoded() int { return int(c.decoded.Swap(0)) }
 
-// Encode is that of an indexer.Codec.
+// Encode implements indexer.Codec.
 func (c *Codec) Encode(obj any) any {
 	if _, twice := obj.(*stored); twice {
 		panic("fakecodec: encoded twice")
@@ -27,23 +27,23 @@ func (c *Codec) Encode(obj any) any {
 	return &stored{object: obj, header: headerOf(obj)}
 }
 
-// Decode is that of an indexer.Codec.
+// Decode implements indexer.Codec.
 func (c *Codec) Decode(obj any) any {
 	s, ok := obj.(*stored)
 	if !ok {
-		panic(fmt.Sprintf("fakecodec: what is stored is a %T", obj))
+		panic(fmt.Sprintf("fakecodec: a %T is not an encoded object", obj))
 	}
 	c.decoded.Add(1)
 	return s.object
 }
 
-// stored is an object as it is stored.
+// stored is an encoded object.
 type stored struct {
 	object any
-	header *header // nil for what has no metadata
+	header *header // nil if the object has no metadata
 }
 
-// GetObjectMeta makes it a metav1.ObjectMetaAccessor.
+// GetObjectMeta implements metav1.ObjectMetaAccessor.
 func (s *stored) GetObjectMeta() metav1.Object {
 	if s.header == nil {
 		return nil
@@ -51,8 +51,7 @@ func (s *stored) GetObjectMeta() metav1.Object {
 	return s.header
 }
 
-// header is the identity of an object. All other metadata is missing: whoever asks
-// for it panics.
+// header is the identity of an object. The methods for other metadata panic.
 type header struct {
 	metav1.Object
 	namespace, name, version string

@@ -1,9 +1,8 @@
-// Package program runs an example as its tests see it, by what it prints and how
-// it ends, and tests what all examples have in common.
+// Package program runs an example program in a test, which sees its output and its exit code. It
+// also has the tests common to all examples.
 //
 // # Guarantees
 //
-//   - A program that was started has ended when its test has.
-//   - Nothing is waited for by time: a pattern that never comes is told when the
-//     program ends.
+//   - A started program has ended when its test ends.
+//   - No wait has a timeout: a pattern that is never printed fails the test when the program ends.
 package program

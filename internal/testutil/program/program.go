@@ -21,19 +21,18 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// Main is the TestMain of an example. The tests see no kubeconfig of whoever
-// runs them.
+// Main is the TestMain of an example. It hides the kubeconfig of the user who runs the tests.
 func Main(m *testing.M) {
 	_ = os.Unsetenv(clientcmd.RecommendedConfigPathEnvVar)
 	clientcmd.RecommendedHomeFile = filepath.Join(os.TempDir(), "tidemark-example-has-no-kubeconfig")
 	goleak.VerifyTestMain(m)
 }
 
-// transcript is what a program writes, to be waited for.
+// transcript is a program's output; tests can wait for changes.
 type transcript struct {
 	mu      sync.Mutex // guards the rest
 	text    bytes.Buffer
-	changed chan struct{} // closed, and another one made, by Write
+	changed chan struct{} // closed and replaced by Write
 }
 
 func (t *transcript) Write(p []byte) (int, error) {
@@ -63,14 +62,14 @@ func (t *transcript) String() string {
 // Run is the run function of an example, which returns its exit code.
 type Run func(ctx context.Context, args []string, stdout, stderr io.Writer) int
 
-// Program is an example as it runs in a test.
+// Program is a running example.
 type Program struct {
 	Stdout, Stderr fmt.Stringer
 	Interrupt      context.CancelFunc
 
 	stdout, stderr *transcript
 	ended          chan struct{}
-	code           int // once ended is closed
+	code           int // valid once ended is closed
 }
 
 // Start starts the program, which ends with the test.
@@ -90,7 +89,7 @@ func (run Run) Start(t *testing.T, args ...string) *Program {
 	return p
 }
 
-// Prints returns once the program has printed a line that fits the pattern.
+// Prints waits until the program has printed a line that matches the pattern.
 func (p *Program) Prints(t *testing.T, pattern string) { t.Helper(); p.await(t, p.stdout, pattern) }
 
 // Notes is Prints for stderr.
@@ -120,7 +119,7 @@ func (p *Program) Exits(t *testing.T, code int) {
 	assert.Equal(t, code, p.code, "%s%s", p.stdout, p.stderr)
 }
 
-// Kubeconfig starts the server, and returns the path of a kubeconfig of it.
+// Kubeconfig starts the server, and returns the path of a kubeconfig for it.
 func Kubeconfig(t *testing.T, s *informertest.Server) string {
 	t.Helper()
 	t.Cleanup(s.Close)
@@ -128,7 +127,7 @@ func Kubeconfig(t *testing.T, s *informertest.Server) string {
 	return WriteKubeconfig(t, s.ClientConfig().Host)
 }
 
-// WriteKubeconfig writes a kubeconfig of a server, and returns its path.
+// WriteKubeconfig writes a kubeconfig for a server, and returns its path.
 func WriteKubeconfig(t *testing.T, server string) string {
 	t.Helper()
 	c := clientcmdapi.NewConfig()
@@ -140,13 +139,13 @@ func WriteKubeconfig(t *testing.T, server string) string {
 	return path
 }
 
-// Stamp fits the time before a line of the log.
+// Stamp matches the time at the beginning of a log line.
 const Stamp = `^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d `
 
-// BadInput is arguments, and the pattern of what is wrong with them.
+// BadInput is invalid arguments, and a pattern for the error message.
 type BadInput struct{ Args, Want string }
 
-// Test tests what all examples have in common, and their own bad input.
+// Test runs the tests common to all examples, with further bad input for this one.
 func (run Run) Test(t *testing.T, own ...BadInput) {
 	t.Run("BadInput", func(t *testing.T) { run.badInput(t, own) })
 	t.Run("Usage", run.usage)
@@ -154,7 +153,7 @@ func (run Run) Test(t *testing.T, own ...BadInput) {
 	t.Run("InterruptedBeforeItBegins", run.interruptedBeforeItBegins)
 }
 
-// badInput: it is answered with one line.
+// badInput: the program answers with one line.
 func (run Run) badInput(t *testing.T, own []BadInput) {
 	folder := t.TempDir()
 	absent, broken := filepath.Join(folder, "absent"), filepath.Join(folder, "broken")
@@ -170,7 +169,7 @@ func (run Run) badInput(t *testing.T, own []BadInput) {
 	}
 	for _, row := range append(rows, own...) {
 		t.Run(row.Args, func(t *testing.T) {
-			good := WriteKubeconfig(t, "http://127.0.0.1:1") // of which nothing is asked
+			good := WriteKubeconfig(t, "http://127.0.0.1:1") // no request is sent there
 			p := run.Start(t, strings.Fields(strings.Replace(row.Args, "KUBECONFIG", good, 1))...)
 			p.Exits(t, 1)
 			assert.Regexp(t, `^[a-z]+: `+row.Want+`.*\n$`, p.Stderr.String())
@@ -194,7 +193,7 @@ func (run Run) usage(t *testing.T) {
 	assert.Empty(t, p.Stderr.String())
 }
 
-// serverThatIsDead: that is told when the time is up.
+// serverThatIsDead: the program reports it when its time is up.
 func (run Run) serverThatIsDead(t *testing.T) {
 	p := run.Start(t, "--kubeconfig", WriteKubeconfig(t, "http://127.0.0.1:1"), "--for", "1s")
 	p.Exits(t, 1)

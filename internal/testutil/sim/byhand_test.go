@@ -16,50 +16,50 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// A user writes into the store by hand, through client-go's API, whatever the informer
-// is doing. Handlers are told nothing of it: what they are told next of that key starts
-// from what the user has left there. The next full states put everything right.
+// A user writes into the store by hand, through client-go's API, whatever the informer is doing.
+// The handlers get no events of these writes. The next event of the key has the user's version as
+// its old object. The next lists restore the server's state.
 
-// userWrite is one write of a user: what was stored under a key, and what is since.
+// userWrite is one write of a user: the object stored before, and the object stored since.
 type userWrite struct{ was, is *pod }
 
-// handEpoch is the history of what only a user has made up.
+// handEpoch is the epoch of objects that only a user has written.
 const handEpoch = 0
 
-// handLabel is on the objects of the server that a user has written.
+// handLabel marks objects of the server that a user has changed.
 const handLabel = "hand"
 
-// writesByHand lets a user write n times.
-func (w *world) writesByHand(r *rand.Rand, n int) {
+// writeByHand makes n user writes.
+func (w *world) writeByHand(r *rand.Rand, n int) {
 	if w.blank {
-		return // no list would ever put it right
+		return // no list would ever restore the server's state
 	}
-	w.reach("deed", hand)
+	w.reach("operation", writeByHand)
 	slowly := r.IntN(3) == 0
 	if slowly {
-		w.listsSlowly()
+		w.relistSlowly()
 	}
 	for range n {
 		if slowly {
 			time.Sleep(700 * time.Millisecond)
 		}
 		synctest.Wait()
-		w.byHand(w.handwritten(r))
+		w.doUserWrite(w.randomUserWrite(r))
 	}
 }
 
-// listsSlowly makes all sources list anew, a page a second.
-func (w *world) listsSlowly() {
+// relistSlowly makes all sources list again, one page a second.
+func (w *world) relistSlowly() {
 	for _, s := range w.sources {
 		for range 5 {
-			s.suffer(fault{delay, 1})
+			s.queueFaults(fault{delayRequests, 1})
 		}
-		s.expires()
+		s.expireWatches()
 	}
 }
 
-// handwritten makes up one write of a user.
-func (w *world) handwritten(r *rand.Rand) func(cache.Indexer) error {
+// randomUserWrite returns a random user write.
+func (w *world) randomUserWrite(r *rand.Rand) func(cache.Indexer) error {
 	all := w.stored()
 	var stored *pod
 	if len(all) > 0 {
@@ -68,13 +68,13 @@ func (w *world) handwritten(r *rand.Rand) func(cache.Indexer) error {
 	n := r.IntN(5)
 	switch {
 	case stored == nil || n == 0:
-		p := w.madeUp(r)
+		p := w.unknownObject(r)
 		return func(x cache.Indexer) error { return x.Add(p) }
 	case n == 1:
 		return func(x cache.Indexer) error { return x.Delete(stored) }
 	case n == 2:
 		delete(all, keyOf(stored))
-		list := []any{w.madeUp(r)}
+		list := []any{w.unknownObject(r)}
 		for _, p := range all {
 			list = append(list, p)
 		}
@@ -91,12 +91,12 @@ func (w *world) handwritten(r *rand.Rand) func(cache.Indexer) error {
 
 func byName(a, b key) int { return strings.Compare(a.String(), b.String()) }
 
-// madeUp is an object that the server has not sent, under a name that it may have.
-func (w *world) madeUp(r *rand.Rand) *pod {
+// unknownObject returns an object that the server has never sent, under a name the server may use.
+func (w *world) unknownObject(r *rand.Rand) *pod {
 	p := &pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespaceOfPart(r.IntN(w.parts)), Name: fmt.Sprint("o", r.IntN(w.names+1))}}
 	w.handwrites++
 	mark{handEpoch, w.handwrites}.of(p)
-	w.truth.foretell(p)
+	w.model.announce(p)
 	return p
 }
 
@@ -108,10 +108,10 @@ func (w *world) stored() map[key]*pod {
 	return all
 }
 
-// byHand makes one write, on a goroutine of its own that an index function may end, and
-// lets the handlers know what they may be told because of it.
-func (w *world) byHand(write func(cache.Indexer) error) {
-	if w.sabotage.foreign {
+// doUserWrite makes a user write, and records in the handlers the changes that their next events
+// may build on. The write has its own goroutine, since an index function may end it.
+func (w *world) doUserWrite(write func(cache.Indexer) error) {
+	if w.mutant.writesOtherType {
 		write = func(x cache.Indexer) error { return x.Add(&corev1.Node{}) }
 	}
 	before := w.stored()
@@ -129,9 +129,9 @@ func (w *world) byHand(write func(cache.Indexer) error) {
 			continue
 		}
 		w.touched[k], w.everTouched[k] = true, true
-		for _, a := range w.begun() {
+		for _, a := range w.handlersOfRun() {
 			a.mu.Lock()
-			a.written[k] = append(a.written[k], userWrite{before[k], after[k]})
+			a.userWrites[k] = append(a.userWrites[k], userWrite{before[k], after[k]})
 			a.touched[k] = true
 			if w.zones > 0 {
 				delete(a.newest, k)
@@ -141,11 +141,12 @@ func (w *world) byHand(write func(cache.Indexer) error) {
 	}
 }
 
-// begun returns the handlers that know of the store: from its first full state on.
-func (w *world) begun() []*actor {
+// handlersOfRun returns the handlers, or nil before the first list: until then they know nothing of
+// the store.
+func (w *world) handlersOfRun() []*handler {
 	for _, s := range w.sources {
 		if s.fullStates() > 0 {
-			return w.here()
+			return w.presentHandlers()
 		}
 	}
 	return nil
@@ -161,46 +162,46 @@ func allKeys(stores ...map[key]*pod) map[key]bool {
 	return all
 }
 
-// putRight lets full states put right what the user has written. What no source has
-// ever told of is the user's to take away, where there are several: no list of one of
-// them says that there is no such object.
-func (w *world) putRight() {
+// undoUserWrites relists, which restores the server's state. With several sources, the user must
+// delete the objects that no source has ever sent, since no single list proves that they do not
+// exist.
+func (w *world) undoUserWrites() {
 	if len(w.touched) == 0 {
 		return
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(w.touched), byName) {
 		p, stored := w.informer.Indexer().Get(k)
-		live := w.truth.live[k]
+		live := w.model.live[k]
 		if unknown := live == nil || w.transform == "frail" && poisonous(live); stored && unknown && len(w.sources) > 1 {
-			w.byHand(func(x cache.Indexer) error { return x.Delete(p) })
+			w.doUserWrite(func(x cache.Indexer) error { return x.Delete(p) })
 		}
 	}
-	if !w.sabotage.leaves {
-		w.relists()
+	if !w.mutant.skipsRelists {
+		w.relistAll()
 	}
 }
 
-// justListed tells whether an object is in a full state that is told right now: its only source
-// has listed it, and nothing is made of it on the way.
+// justListed reports whether the only source has listed an object at this very moment, and nothing
+// transforms it.
 func (w *world) justListed(p *pod) bool {
 	return len(w.sources) == 1 && w.transform == "" && w.sources[0].holds(p)
 }
 
-// catchesUp makes of what the actor knows of an object what the store held before a
-// change: what it was told last, or what the user has made of that.
-func (a *actor) catchesUp(c told) {
+// applyUserWrites applies pending user writes to the handler's objects until the event follows from
+// them.
+func (a *handler) applyUserWrites(c event) {
 	k := keyOf(subject(c))
-	for len(a.written[k]) > 0 && !a.follows(c) {
-		a.takesOver(k)
+	for len(a.userWrites[k]) > 0 && !a.follows(c) {
+		a.applyUserWrite(k)
 	}
 }
 
-// takesOver lets the actor know of the next write of a user.
-func (a *actor) takesOver(k key) {
-	next := a.written[k][0]
-	a.written[k] = a.written[k][1:]
+// applyUserWrite applies the oldest pending user write of a key to the handler's objects.
+func (a *handler) applyUserWrite(k key) {
+	next := a.userWrites[k][0]
+	a.userWrites[k] = a.userWrites[k][1:]
 	switch {
-	case a.known[k] != next.was: // long ago
+	case a.known[k] != next.was: // the handler has had a later event
 	case next.is == nil:
 		delete(a.known, k)
 	default:
@@ -208,8 +209,8 @@ func (a *actor) takesOver(k key) {
 	}
 }
 
-// follows tells whether a change follows what the actor knows.
-func (a *actor) follows(c told) bool {
+// follows reports whether an event follows from the handler's objects.
+func (a *handler) follows(c event) bool {
 	known := a.known[keyOf(subject(c))]
 	switch {
 	case c.Kind == informer.Added:
@@ -220,21 +221,23 @@ func (a *actor) follows(c told) bool {
 	return known != nil
 }
 
-// guesses tells whether what the actor was told last of an object may be anything: with
-// Latest it is not told which of a user's writes were between what it is told.
-func (a *actor) guesses(k key) bool { return a.delivery == informer.Latest && len(a.written[k]) > 0 }
+// unknowable reports whether the handler's old object of a key cannot be predicted: with Latest,
+// any of the pending user writes may have been merged.
+func (a *handler) unknowable(k key) bool {
+	return a.delivery == informer.Latest && len(a.userWrites[k]) > 0
+}
 
-// forgetsWriting is called when all has been told: the user's writes that no change has
-// followed are known now. One that was told the latest may know what a user has deleted.
-func (a *actor) forgetsWriting(stored func(key) *pod) {
-	for k, written := range a.written {
+// applyPendingWrites applies the remaining user writes once all events are delivered. With Latest,
+// the handler may still have an object that a user has deleted.
+func (a *handler) applyPendingWrites(stored func(key) *pod) {
+	for k, written := range a.userWrites {
 		deleted := slices.ContainsFunc(written, func(h userWrite) bool { return h.is == nil })
-		for len(a.written[k]) > 0 && a.known[k] != stored(k) {
-			a.takesOver(k)
+		for len(a.userWrites[k]) > 0 && a.known[k] != stored(k) {
+			a.applyUserWrite(k)
 		}
 		if a.delivery == informer.Latest && deleted && stored(k) == nil {
 			delete(a.known, k)
 		}
 	}
-	clear(a.written)
+	clear(a.userWrites)
 }

@@ -14,48 +14,48 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// toldCheckers look at each change that a handler is told, before it counts as
+// eventCheckers look at each change that a handler is told, before it counts as
 // known. They return what is wrong, "" for nothing.
-var toldCheckers = []struct {
+var eventCheckers = []struct {
 	name string
-	find func(a *actor, c told) string
+	find func(a *handler, c event) string
 }{
-	{"true", func(a *actor, c told) string {
+	{"true", func(a *handler, c event) string {
 		for _, p := range []*pod{c.Old, c.New} {
-			if p != nil && !a.w.truth.was(p) {
+			if p != nil && !a.w.model.everHad(p) {
 				return "what was never true"
 			}
 		}
 		return ""
 	}},
-	{"never back", func(a *actor, c told) string {
+	{"never back", func(a *handler, c event) string {
 		p := subject(c)
 		if m := markOf(p); m.before(a.newest[keyOf(p)]) && m.epoch != handEpoch {
 			return fmt.Sprintf("an older version than %v", a.newest[keyOf(p)])
 		}
 		return ""
 	}},
-	{"known", func(a *actor, c told) string {
+	{"known", func(a *handler, c event) string {
 		known := a.known[keyOf(subject(c))]
 		switch {
-		case a.guesses(keyOf(subject(c))):
+		case a.unknowable(keyOf(subject(c))):
 		case a.delivery == informer.Latest && a.touched[keyOf(subject(c))]: // the old may be what a user has written, of which nobody was told
 		default:
 			return call(c).WrongKind(known)
 		}
 		return ""
 	}},
-	{"old", func(a *actor, c told) string {
+	{"old", func(a *handler, c event) string {
 		known := a.known[keyOf(subject(c))]
 		switch {
-		case a.guesses(keyOf(subject(c))):
+		case a.unknowable(keyOf(subject(c))):
 		case a.delivery == informer.Latest && a.touched[keyOf(subject(c))]: // the old may be what a user has written, of which nobody was told
 		default:
 			return call(c).WrongObjects(known, a.delivery == informer.Latest)
 		}
 		return ""
 	}},
-	{"initial", func(a *actor, c told) string {
+	{"initial", func(a *handler, c event) string {
 		if wrong := call(c).WrongFlags(); wrong != "" {
 			return wrong
 		}
@@ -70,17 +70,17 @@ var toldCheckers = []struct {
 		}
 		return ""
 	}},
-	{"as seen", func(a *actor, c told) string {
+	{"as seen", func(a *handler, c event) string {
 		k := keyOf(subject(c))
 		if a.delivery != informer.Latest || !c.Lost || a.touched[k] || a.known[k] == nil {
 			return ""
 		}
-		if every := a.first.before(k); every.sees(a.known[k]) {
+		if every := a.first.lastBefore(k); every.sawDelete(a.known[k]) {
 			return "a lost delete of what was seen to be deleted"
 		}
 		return ""
 	}},
-	{"needless", func(a *actor, c told) string {
+	{"needless", func(a *handler, c event) string {
 		if c.Lost && a.delivery == informer.Every && a.w.justListed(c.Old) {
 			return "a lost delete of what the list holds"
 		}
@@ -89,7 +89,7 @@ var toldCheckers = []struct {
 }
 
 // call is a change as the kit's rules see it.
-func call(c told) kit.Change[*pod] {
+func call(c event) kit.Change[*pod] {
 	return kit.Change[*pod]{Kind: c.Kind.String(), Old: c.Old, New: c.New, Initial: c.Initial, Lost: c.Lost}
 }
 
@@ -98,25 +98,25 @@ type worldChecker struct {
 	find func(w *world) []string
 }
 
-// lookCheckers look at the world after each step.
-var lookCheckers = []worldChecker{
+// stepCheckers look at the world after each step.
+var stepCheckers = []worldChecker{
 	{"cached", cachedWrong},
 	{"synced early", syncedEarly},
 	{"latest", latestBound},
-	{"asleep", toldAsleep},
+	{"asleep", calledAfterStop},
 	{"unproved", unproved},
 }
 
 // restCheckers look at a world that is at rest, its faults healed.
 var restCheckers = []worldChecker{
-	{"converges", behind},
+	{"converges", cacheDiffers},
 	{"delivered", backlogs},
 	{"index", indexes},
 	{"selectors", selectors},
-	{"fold", folds},
+	{"fold", handlersDiffer},
 	{"synced late", syncedLate},
-	{"status", statusTells},
-	{"exits told", exitsTold},
+	{"status", statusWrong},
+	{"exits told", goexitsReported},
 	{"awaited", awaited},
 	{"presence", presence},
 	{"frozen", func(w *world) []string { return w.frozen.check() }},
@@ -126,13 +126,13 @@ var restCheckers = []worldChecker{
 var endCheckers = []worldChecker{
 	{"budget", budget},
 	{"frozen", func(w *world) []string { return w.frozen.check() }},
-	{"asleep", toldAsleep},
+	{"asleep", calledAfterStop},
 }
 
 // stopCheckers look at a world whose informer has just stopped.
 var stopCheckers = []worldChecker{
 	{"goroutines", goroutines},
-	{"stopped", stoppedTells},
+	{"stopped", stoppedStatusWrong},
 	{"awaited", awaited},
 }
 
@@ -142,13 +142,13 @@ func cachedWrong(w *world) (problems []string) {
 	now := map[key]mark{}
 	for p := range w.informer.Indexer().All() {
 		k, m := keyOf(p), markOf(p)
-		if !w.truth.was(p) {
+		if !w.model.everHad(p) {
 			problems = append(problems, "the cache holds what was never true: "+spell(p))
 		}
 		if m.before(w.cached[k]) && w.zones == 0 && m.epoch != handEpoch {
 			problems = append(problems, fmt.Sprintf("the cache went back from %v to %s", w.cached[k], spell(p)))
 		}
-		if now[k] = m; w.sabotage.rewinds {
+		if now[k] = m; w.mutant.rewindsCache {
 			now[k] = mark{m.epoch, m.serial + 1}
 		}
 		w.frozen.note(p)
@@ -159,12 +159,12 @@ func cachedWrong(w *world) (problems []string) {
 
 // syncedEarly: who is synced has been told the whole initial state.
 func syncedEarly(w *world) (problems []string) {
-	for _, a := range w.here() {
+	for _, a := range w.presentHandlers() {
 		a.mu.Lock()
-		if !a.isSynced && (closed(a.reg.Synced()) || w.sabotage.synced) {
+		if !a.isSynced && (closed(a.reg.Synced()) || w.mutant.syncedAtOnce) {
 			a.isSynced = true
 			want := len(a.expected)
-			if a.expected == nil && w.transform != "frail" && a.id == 0 && !w.lease && w.rough == 0 && w.zones == 0 {
+			if a.expected == nil && w.transform != "frail" && a.id == 0 && !w.lease && w.initialFailures == 0 && w.zones == 0 {
 				want = w.firstListed()
 			}
 			if !closed(w.informer.Synced()) {
@@ -189,7 +189,7 @@ func (w *world) firstListed() int {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.reached["deed "+string(double)] > 0 || w.reached["deed "+string(hand)] > 0 {
+	if w.reached["operation "+string(duplicateEvents)] > 0 || w.reached["operation "+string(writeByHand)] > 0 {
 		return 0
 	}
 	return w.listed
@@ -197,10 +197,10 @@ func (w *world) firstListed() int {
 
 // syncedLate: at rest everybody is synced.
 func syncedLate(w *world) (problems []string) {
-	if !closed(w.informer.Synced()) || w.sabotage.unsynced {
+	if !closed(w.informer.Synced()) || w.mutant.neverSynced {
 		problems = append(problems, "the informer is not synced")
 	}
-	for _, a := range w.here() {
+	for _, a := range w.presentHandlers() {
 		if !closed(a.reg.Synced()) {
 			problems = append(problems, fmt.Sprintf("%v is not synced", a))
 		}
@@ -215,22 +215,22 @@ const unmerged = 5 * 256
 // latestBound: one that is told the latest has no more to do than there are
 // objects; and those of its initial state, and what is not merged yet.
 func latestBound(w *world) (problems []string) {
-	for _, a := range w.here() {
+	for _, a := range w.presentHandlers() {
 		objects := w.parts * w.names
 		most := objects
 		if !closed(a.reg.Synced()) {
 			most *= 2
 		}
-		if a.delivery == informer.Latest && a.reg.Backlog()+w.sabotage.backlog > most+unmerged {
+		if a.delivery == informer.Latest && a.reg.Backlog()+w.mutant.extraBacklog > most+unmerged {
 			problems = append(problems, fmt.Sprintf("%v has a backlog of %d with %d objects", a, a.reg.Backlog(), objects))
 		}
 	}
 	return problems
 }
 
-// toldAsleep: after the informer was stopped no callback begins.
-func toldAsleep(w *world) (problems []string) {
-	for a, calls := range w.asleep {
+// calledAfterStop: after the informer was stopped no callback begins.
+func calledAfterStop(w *world) (problems []string) {
+	for a, calls := range w.callsAtStop {
 		if n := a.calls.Load(); n != calls && !w.running {
 			problems = append(problems, fmt.Sprintf("%v is told %d changes after the informer was stopped", a, n-calls))
 		}
@@ -238,11 +238,11 @@ func toldAsleep(w *world) (problems []string) {
 	return problems
 }
 
-// behind tells where the cache is not what the server holds. Of an object that
+// cacheDiffers tells where the cache is not what the server holds. Of an object that
 // the transform fails on it may hold an older version, or none.
-func behind(w *world) (problems []string) {
+func cacheDiffers(w *world) (problems []string) {
 	x := w.informer.Indexer()
-	for k, p := range w.truth.live {
+	for k, p := range w.model.live {
 		stored, ok := x.Get(k)
 		switch sick := w.transform == "frail" && poisonous(p); {
 		case !sick && ok && stored.Labels[handLabel] != "":
@@ -256,20 +256,20 @@ func behind(w *world) (problems []string) {
 		}
 	}
 	for p := range x.All() {
-		if w.truth.live[keyOf(p)] == nil {
+		if w.model.live[keyOf(p)] == nil {
 			problems = append(problems, "the cache has, and the server has not, "+spell(p))
 		}
 	}
-	if n := w.informer.Status().Quarantined; n != w.sick() {
-		problems = append(problems, fmt.Sprintf("%d objects are quarantined, and %d should be", n, w.sick()))
+	if n := w.informer.Status().Quarantined; n != w.wantQuarantined() {
+		problems = append(problems, fmt.Sprintf("%d objects are quarantined, and %d should be", n, w.wantQuarantined()))
 	}
 	slices.Sort(problems)
 	return problems
 }
 
-// sick counts the objects that the transform fails on.
-func (w *world) sick() (n int) {
-	for _, p := range w.truth.live {
+// wantQuarantined counts the objects that the transform fails on.
+func (w *world) wantQuarantined() (n int) {
+	for _, p := range w.model.live {
 		if w.transform == "frail" && poisonous(p) {
 			n++
 		}
@@ -278,8 +278,8 @@ func (w *world) sick() (n int) {
 }
 
 func backlogs(w *world) (problems []string) {
-	for _, a := range w.here() {
-		if n := a.reg.Backlog(); n != 0 || a.works() {
+	for _, a := range w.presentHandlers() {
+		if n := a.reg.Backlog(); n != 0 || a.inCall() {
 			problems = append(problems, fmt.Sprintf("%v has %d changes to be told", a, n))
 		}
 	}
@@ -366,7 +366,7 @@ func selectors(w *world) (problems []string) {
 				found, err = l.Namespace(namespace).List(selector)
 			}
 			got := map[*pod]bool{}
-			for _, p := range w.sabotage.found(found) {
+			for _, p := range w.mutant.queryResult(found) {
 				got[p] = true
 			}
 			if err != nil || !maps.Equal(got, want) || len(got) != len(found) {
@@ -377,12 +377,12 @@ func selectors(w *world) (problems []string) {
 	return problems
 }
 
-// folds: what every handler has made of what it was told is the cache.
-func folds(w *world) (problems []string) {
+// handlersDiffer: what every handler has made of what it was told is the cache.
+func handlersDiffer(w *world) (problems []string) {
 	x := w.informer.Indexer()
-	for _, a := range w.here() {
+	for _, a := range w.presentHandlers() {
 		a.mu.Lock()
-		a.forgetsWriting(func(k key) *pod {
+		a.applyPendingWrites(func(k key) *pod {
 			stored, _ := x.Get(k)
 			return stored
 		})
@@ -400,9 +400,9 @@ func folds(w *world) (problems []string) {
 	return problems
 }
 
-// statusTells: what is not in the cache, or not in an index, is counted; so is
+// statusWrong: what is not in the cache, or not in an index, is counted; so is
 // every error.
-func statusTells(w *world) (problems []string) {
+func statusWrong(w *world) (problems []string) {
 	st, failed := w.statusOf(w.informer), w.failures()
 	unindexed := 0
 	for p := range w.informer.Indexer().All() {
@@ -415,7 +415,7 @@ func statusTells(w *world) (problems []string) {
 			problems = append(problems, fmt.Sprintf(format, args...))
 		}
 	}
-	say(st.Quarantined != w.sick(), "%d objects are quarantined, and %d should be", st.Quarantined, w.sick())
+	say(st.Quarantined != w.wantQuarantined(), "%d objects are quarantined, and %d should be", st.Quarantined, w.wantQuarantined())
 	say(st.Unindexed != unindexed, "%d objects are not indexed, and %d should not be", st.Unindexed, unindexed)
 	say(st.Errors < failed, "%d errors are counted of %d", st.Errors, failed)
 	inRun := failed - w.failedBefore
@@ -426,14 +426,14 @@ func statusTells(w *world) (problems []string) {
 	return problems
 }
 
-// exitsTold: the informer tells of each handler that has ended its goroutine, by name.
-func exitsTold(w *world) (problems []string) {
+// goexitsReported: the informer tells of each handler that has ended its goroutine, by name.
+func goexitsReported(w *world) (problems []string) {
 	if w.lease {
 		return nil // nobody observes it
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, a := range w.actors {
+	for _, a := range w.handlers {
 		told := 0
 		for _, fact := range w.facts {
 			if strings.Contains(fact, a.String()) {

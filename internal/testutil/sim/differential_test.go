@@ -13,29 +13,26 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// The deeds of worlds in which client-go's informer does what ours does. What
-// it loses for good, never notices or tells otherwise is in differs_test.go, as
-// far as it shows at this interface. Resyncs are left to the conformance tests:
-// client-go's begin anew with each list (D11), so that their number is a matter
-// of luck here.
+// The operations of worlds in which client-go's informer must behave like this module's. Where
+// client-go loses or misses something for good, or delivers other events, see differs_test.go.
+// Resyncs are left to the conformance tests: client-go's ticks start anew with each list (D11: ours
+// do not), so that their number here would depend on luck.
 var (
-	twinned = []deed{write, write, write, burst, pass, rest, notice, cut, expire, fail, early, double, lag}
-	quiet   = []deed{write, write, write, burst, join, leave, pass}
+	twinned = []operation{write, write, write, burst, pass, settle, sendBookmark, cutWatches, compact, failRequests, endWatchEarly, duplicateEvents, lateEvents}
+	quiet   = []operation{write, write, write, burst, join, leave, pass}
 )
 
-// window is what the handlers are told between one rest and the next, and what
-// is stored at its end.
+// window is the events of all handlers between two comparisons, and the store at its end.
 type window struct {
 	told   []map[string][]string
 	stored []string
-	before map[string]bool // the objects that were there when it began
-	broken bool            // something went wrong meanwhile
+	before map[string]bool // the objects at its beginning
+	broken bool            // it had a fault
 }
 
-// lists are what a handler was told of each object. Where something went
-// wrong it is a matter of luck what is seen by the watch and what by a list,
-// and so which versions are skipped, and who came and went: then it is how it
-// ended.
+// lists returns a handler's events by object. After a fault, luck decides whether the watch or a
+// list shows a change, and so which versions are skipped: then only the last event of each object
+// counts.
 func (w window) lists(told map[string][]string) map[string][]string {
 	if !w.broken {
 		return told
@@ -55,27 +52,27 @@ func differential(t *testing.T, p plan, construct constructor) (windows []window
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		d := newTwin(t, p, construct, twinIndexers(), twinTransform(p))
-		d.starts()
-		defer d.ends()
+		d.start()
+		defer d.end()
 		time.Sleep(time.Minute) // until both have an initial state
 
 		var now window
-		for _, step := range append(p.steps, step{deed: rest}) {
-			if step.deed != rest {
-				now.broken = now.broken || !calm[step.deed]
-				d.does(step)
+		for _, step := range append(p.steps, step{op: settle}) {
+			if step.op != settle {
+				now.broken = now.broken || !versionlessOps[step.op]
+				d.doStep(step)
 				continue
 			}
-			if !d.rests() {
+			if !d.settle() {
 				t.Errorf("it never catches up with the server, which is at %s:\n%v", d.version(), d.trace.String())
 				break
 			}
-			for _, h := range d.tellers {
+			for _, h := range d.recorders {
 				now.told = append(now.told, h.take())
 			}
 			now.stored = d.stored()
 			windows, now = append(windows, now), window{before: map[string]bool{}}
-			for k := range d.truth.live {
+			for k := range d.model.live {
 				now.before[k.String()] = true
 			}
 		}
@@ -83,12 +80,12 @@ func differential(t *testing.T, p plan, construct constructor) (windows []window
 	return windows
 }
 
-// rests waits until the cache is what the server holds; and then until the
-// informer is watching, and does not back off.
-func (d *twin) rests() bool {
+// settle ends the faults and waits until the cache equals the server's state, and the informer is
+// watching without a back-off.
+func (d *twin) settle() bool {
 	d.source.heal()
 	began := time.Now()
-	for synctest.Wait(); !d.caughtUp() && time.Since(began) < late; synctest.Wait() {
+	for synctest.Wait(); !d.caughtUp() && time.Since(began) < settleTimeHalfOpen; synctest.Wait() {
 		time.Sleep(10 * time.Second)
 	}
 	if !d.caughtUp() {
@@ -100,13 +97,13 @@ func (d *twin) rests() bool {
 
 func (d *twin) caughtUp() bool {
 	store := d.shared.GetStore()
-	for k, p := range d.truth.live {
+	for k, p := range d.model.live {
 		obj, ok, err := store.GetByKey(k.String())
 		if err != nil || !ok || markOf(obj.(*pod)) != markOf(p) {
 			return false
 		}
 	}
-	return d.shared.HasSynced() && len(store.ListKeys()) == len(d.truth.live)
+	return d.shared.HasSynced() && len(store.ListKeys()) == len(d.model.live)
 }
 
 func twinIndexers() cache.Indexers {
@@ -123,7 +120,8 @@ func twinIndexers() cache.Indexers {
 	}
 }
 
-// twinTransform is that of every other world. It may be run twice (B71).
+// twinTransform returns the transform of every other world. It may run twice for one object (B71:
+// client-go transforms the objects of a streamed list twice).
 func twinTransform(p plan) cache.TransformFunc {
 	if p.seed%2 == 0 {
 		return nil
@@ -136,30 +134,30 @@ func twinTransform(p plan) cache.TransformFunc {
 	}
 }
 
-// newTwinnedPlan draws a world for both.
+// newTwinnedPlan draws a world for both implementations.
 func newTwinnedPlan(seed uint64) plan {
 	p := newPlan(seed)
 	p.setup = setup{parts: 1, names: p.setup.names, noStream: p.setup.noStream, noCache: p.setup.noCache, bookmarks: p.setup.bookmarks}
 	whole := false
 	for i := range p.steps {
 		s := &p.steps[i]
-		if i%6 == 5 { // every other time between two rests nothing goes wrong
-			s.deed, whole = rest, !whole
+		if i%6 == 5 { // every other window is without faults
+			s.op, whole = settle, !whole
 			continue
 		}
 		if whole {
-			s.deed, s.n = quiet[int(s.seed%uint64(len(quiet)))], 1+s.n%6
+			s.op, s.n = quiet[int(s.seed%uint64(len(quiet)))], 1+s.n%6
 			continue
 		}
-		if s.deed = twinned[int(s.seed%uint64(len(twinned)))]; s.deed == fail {
-			s.n = 1 + s.n%3 // an error that both answer alike
+		if s.op = twinned[int(s.seed%uint64(len(twinned)))]; s.op == failRequests {
+			s.n = 1 + s.n%3 // an error that both handle alike
 		}
 	}
 	return p
 }
 
-// The same world, played to client-go's informer and to ours behind the same
-// interface, tells the handlers the same, and is stored and indexed the same.
+// Played in the same world, through the same interface, client-go's informer and ours deliver the
+// same events, and store and index the same objects.
 func TestClientgoIsToldTheSame(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

@@ -16,12 +16,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// difference is a world in which client-go shows one thing and tidemark another,
-// on purpose: by a D statement of the contract. It is played to both.
+// difference is a world in which client-go and tidemark differ on purpose, by a D statement of the
+// contract. It is played to both.
 type difference struct {
 	statement string
 	setup     setup
-	early     func(d *twin) // before the informer starts, if anything
+	early     func(d *twin) // before the informer starts; may be nil
 	indexers  cache.Indexers
 	transform cache.TransformFunc
 	then      func(d *twin)
@@ -29,17 +29,17 @@ type difference struct {
 	tidemark  string
 }
 
-// The steps of scripts.
-func (d *twin) put(name string)       { d.does(step{deed: put, name: name}) }
-func (d *twin) sick(name string)      { d.does(step{deed: sicken, name: name}) }
-func (d *twin) gone(name string)      { d.does(step{deed: remove, name: name}) }
-func (d *twin) deed(name deed, n int) { d.does(step{deed: name, n: n}) }
+// put, sick, gone and op do one step each.
+func (d *twin) put(name string)          { d.doStep(step{op: put, name: name}) }
+func (d *twin) sick(name string)         { d.doStep(step{op: poison, name: name}) }
+func (d *twin) gone(name string)         { d.doStep(step{op: remove, name: name}) }
+func (d *twin) op(name operation, n int) { d.doStep(step{op: name, n: n}) }
 
-// outage lets the watch end, and nobody answer until the versions of before are
-// gone.
+// outage closes the watch and takes the server down, makes changes, and compacts the history before
+// the server comes back.
 func (d *twin) outage(meanwhile func()) {
 	d.down(true)
-	d.deed(cut, 1)
+	d.op(cutWatches, 1)
 	meanwhile()
 	d.server.Compact()
 	d.down(false)
@@ -57,7 +57,7 @@ func frailTransform(obj any) (any, error) {
 var differences = []difference{
 	{
 		statement: "D3, a list with an object that the transform fails on",
-		setup:     setup{noStream: true}, // in a stream, client-go leaves the object out, in silence (B72)
+		setup:     setup{noStream: true}, // in a streamed list, client-go silently omits the object (B72)
 		early:     func(d *twin) { d.put("a/x"); d.sick("a/y") },
 		transform: frailTransform,
 		clientgo:  "all: [], synced false, errors told",
@@ -79,13 +79,13 @@ var differences = []difference{
 			return []string{"v"}, nil
 		}},
 		then: func(d *twin) { d.put("a/x"); d.sick("a/y") },
-		// Where a panic does not end the process: no handler hears of it.
+		// A panic here does not end the process: client-go delivers no event of the object.
 		clientgo: "a/x: is 1.1, added, initial false; all: [a/x@1.1 a/y@1.2], synced true",
 		tidemark: "a/x: is 1.1, added, initial false; a/y: is 1.2, added, initial false; all: [a/x@1.1 a/y@1.2], synced true, errors told",
 	},
 	{
 		statement: "D10, an error that comes in a watch",
-		then:      func(d *twin) { d.put("a/x"); d.deed(spit, 2); time.Sleep(time.Minute) },
+		then:      func(d *twin) { d.put("a/x"); d.op(watchError, 2); time.Sleep(time.Minute) },
 		clientgo:  "a/x: is 1.1, added, initial false, is 1.1, updated from 1.1; all: [a/x@1.1], synced true",
 		tidemark:  "a/x: is 1.1, added, initial false; all: [a/x@1.1], synced true, errors told",
 	},
@@ -93,7 +93,7 @@ var differences = []difference{
 		statement: "D12, a stream that never comes to its end",
 		early: func(d *twin) {
 			d.put("a/x")
-			d.source.spoil(step{deed: lose})
+			d.source.degrade(step{op: loseBookmarks})
 		},
 		clientgo: "all: [], synced false",
 		tidemark: "a/x: is 1.1, added, initial true; all: [a/x@1.1], synced true, errors told",
@@ -111,9 +111,9 @@ var differences = []difference{
 		statement: "D22, a watch that is half-open",
 		then: func(d *twin) {
 			d.put("a/x")
-			d.deed(half, 1)
+			d.op(halfOpen, 1)
 			d.put("a/y")
-			time.Sleep(late)
+			time.Sleep(settleTimeHalfOpen)
 		},
 		clientgo: "a/x: is 1.1, added, initial false; all: [a/x@1.1], synced true",
 		tidemark: "a/x: is 1.1, added, initial false; a/y: is 1.2, added, initial false; all: [a/x@1.1 a/y@1.2], synced true, errors told",
@@ -125,20 +125,20 @@ var differences = []difference{
 			d.put("a/y")
 			d.put("a/y")
 			d.down(true)
-			changes := d.truth.back(2)
+			changes := d.model.rollBack(2)
 			d.serve()
 			for _, c := range changes {
 				d.send(c)
 			}
 			time.Sleep(time.Second)
 			d.down(false)
-			time.Sleep(late)
+			time.Sleep(settleTimeHalfOpen)
 		},
 		clientgo: "a/x: is 1.1, added, initial false; a/y: is 1.2, added, initial false, is 1.3, updated from 1.2; all: [a/x@1.1 a/y@1.3], synced true",
 		tidemark: "a/x: is 1.1, added, initial false, is 2.1, updated from 1.1; a/y: is 1.2, added, initial false, is 1.3, updated from 1.2, is gone, lost at 1.3; all: [a/x@2.1], synced true, errors told",
 	},
 	{
-		// The same on this face: the delete and the add are for native handlers.
+		// Through this API both do the same: only typed handlers get a delete and an add.
 		statement: "D2, an object that was recreated, found out by a list",
 		then: func(d *twin) {
 			d.put("a/x")
@@ -149,8 +149,7 @@ var differences = []difference{
 	},
 }
 
-// What client-go does otherwise, it does so still, and ours does what the
-// contract says.
+// client-go still differs as described, and ours behaves as the contract says.
 func TestWhatClientgoDoesOtherwise(t *testing.T) {
 	for _, d := range differences {
 		t.Run(d.statement, func(t *testing.T) {
@@ -160,18 +159,18 @@ func TestWhatClientgoDoesOtherwise(t *testing.T) {
 	}
 }
 
-// shows plays the world to one implementation and returns what it shows.
+// shows plays the world to one implementation and returns the result.
 func shows(t *testing.T, of difference, construct constructor) (line string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := plan{setup: of.setup}
 		p.setup.parts, p.setup.names = 1, 10
 		d := newTwin(t, p, construct, of.indexers, of.transform)
-		d.tellers[0].again = true
+		d.recorders[0].again = true
 		if of.early != nil {
 			of.early(d)
 		}
-		d.starts()
+		d.start()
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if of.then != nil {
@@ -180,14 +179,14 @@ func shows(t *testing.T, of difference, construct constructor) (line string) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		line = d.shown()
-		d.ends()
+		d.end()
 	})
 	return line
 }
 
 func (d *twin) shown() string {
 	var words []string
-	told := d.tellers[0].take()
+	told := d.recorders[0].take()
 	for _, k := range slices.Sorted(maps.Keys(told)) {
 		words = append(words, k+": "+strings.Join(told[k], ", "))
 	}

@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// frozen holds what every object looked like that was handed out: nobody may
-// ever change one.
+// frozen holds a fingerprint of every object handed out, since nobody may ever change one.
 type frozen struct {
 	mu   sync.Mutex
 	seen map[*pod]string // guarded by mu
@@ -16,7 +15,7 @@ func fingerprint(p *pod) string {
 	return fmt.Sprint(p.Namespace, p.Name, p.UID, p.ResourceVersion, p.Labels, p.Annotations, p.Spec.NodeName)
 }
 
-// note takes note of an object, unless it is known.
+// note records an object, unless it is known.
 func (f *frozen) note(p *pod) {
 	if p == nil {
 		return

@@ -22,18 +22,18 @@ type life interface {
 	close()
 }
 
-// owned is the life of an informer that its user has made.
-type owned struct {
+// ownInformer is the life of an informer that its user has made.
+type ownInformer struct {
 	informer *informer.Informer[*pod]
 	cancel   context.CancelFunc
 	ended    chan struct{}
 }
 
-func newOwned(sources []reflector.Source, o informer.Options[*pod]) *owned {
-	return &owned{informer: informer.Join(sources, o)}
+func newOwned(sources []reflector.Source, o informer.Options[*pod]) *ownInformer {
+	return &ownInformer{informer: informer.Join(sources, o)}
 }
 
-func (l *owned) start() *informer.Informer[*pod] {
+func (l *ownInformer) start() *informer.Informer[*pod] {
 	var ctx context.Context
 	ctx, l.cancel = context.WithCancel(context.Background())
 	wait, err := l.informer.Start(ctx)
@@ -49,34 +49,34 @@ func (l *owned) start() *informer.Informer[*pod] {
 	return l.informer
 }
 
-func (l *owned) stop() <-chan struct{} {
+func (l *ownInformer) stop() <-chan struct{} {
 	l.cancel()
 	return l.ended
 }
 
-func (l *owned) close() {}
+func (l *ownInformer) close() {}
 
-// leased is the life of an informer that has a lease all the time, and that a factory
+// leasedInformer is the life of an informer that has a lease all the time, and that a factory
 // starts with each context that it is given: the handlers are the lease's, and stay.
-type leased struct {
+type leasedInformer struct {
 	factory *factory.Factory
 	lease   *factory.Lease[*pod]
 	cancel  context.CancelFunc
 }
 
-func newLeased(s *source, transform func(*pod) (*pod, error)) *leased {
+func newLeased(s *source, transform func(*pod) (*pod, error)) *leasedInformer {
 	f := factory.NewSharedInformerFactoryWithOptions(clientset{sources: []*source{s}}, 0, factory.WithTransform(func(obj any) (any, error) {
 		if transform == nil {
 			return obj, nil
 		}
 		return transform(obj.(*pod))
 	}))
-	l := &leased{factory: f}
+	l := &leasedInformer{factory: f}
 	l.lease = l.acquire()
 	return l
 }
 
-func (l *leased) acquire() *factory.Lease[*pod] {
+func (l *leasedInformer) acquire() *factory.Lease[*pod] {
 	lease, err := factory.Acquire[*pod](l.factory, factory.Scope{})
 	if err != nil {
 		panic(err)
@@ -85,7 +85,7 @@ func (l *leased) acquire() *factory.Lease[*pod] {
 }
 
 // start starts the factory, and acquires and releases beside the lease that stays.
-func (l *leased) start() *informer.Informer[*pod] {
+func (l *leasedInformer) start() *informer.Informer[*pod] {
 	var ctx context.Context
 	ctx, l.cancel = context.WithCancel(context.Background())
 	other := l.acquire()
@@ -95,13 +95,13 @@ func (l *leased) start() *informer.Informer[*pod] {
 	return l.lease.Informer()
 }
 
-func (l *leased) stop() <-chan struct{} {
+func (l *leasedInformer) stop() <-chan struct{} {
 	ended := l.lease.Informer().Done()
 	l.cancel()
 	return ended
 }
 
-func (l *leased) close() {
+func (l *leasedInformer) close() {
 	l.lease.Release()
 	l.factory.Shutdown()
 }

@@ -11,11 +11,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// leavesUnderLoad lets a handler leave in the middle of a burst. What it is told of
-// that is the scheduler's to decide, and how long a call of it takes must not be.
-func (w *world) leavesUnderLoad(r *rand.Rand) {
-	var quick []*actor
-	for _, a := range w.here() {
+// removeHandlerInBurst removes a handler in the middle of a burst. The scheduler decides which of
+// the burst's events it still gets, so only a handler with fast calls is used: the time must not
+// depend on their number.
+func (w *world) removeHandlerInBurst(r *rand.Rand) {
+	var quick []*handler
+	for _, a := range w.presentHandlers() {
 		if a.slow == 0 {
 			quick = append(quick, a)
 		}
@@ -23,59 +24,58 @@ func (w *world) leavesUnderLoad(r *rand.Rand) {
 	if len(quick) == 0 {
 		return
 	}
-	w.reach("deed", flee)
+	w.reach("operation", leaveInBurst)
 	a := quick[r.IntN(len(quick))]
 	a.untraced.Store(true)
-	w.bursts(r, 10)
-	w.leaves(a)
-	w.bursts(r, 10)
+	w.writeBurst(r, 10)
+	w.removeHandler(a)
+	w.writeBurst(r, 10)
 }
 
-// joinsBetween lets a handler join between the end of one run and the next.
-func (w *world) joinsBetween(k kind) {
+// addHandlerBetweenRuns adds a handler between two runs.
+func (w *world) addHandlerBetweenRuns(k kind) {
 	if !w.running || w.lease {
 		return
 	}
-	w.stops()
-	if len(w.here()) < 10 && w.joins(k, true) != nil {
-		w.reach("deed", between)
+	w.stopInformer()
+	if len(w.presentHandlers()) < 10 && w.addHandler(k, true) != nil {
+		w.reach("operation", joinBetweenRuns)
 	}
-	w.begin()
+	w.startInformer()
 }
 
-// trickles makes changes a few milliseconds apart, in the midst of slow calls and of
-// resyncs, with somebody asking the informer how it is doing: of all objects, or of one.
-func (w *world) trickles(r *rand.Rand, n int) {
+// trickleWrites makes changes a few milliseconds apart, during slow calls and resyncs, and reads
+// the status in between. The changes are of all objects, or of one.
+func (w *world) trickleWrites(r *rand.Rand, n int) {
 	of := w.setup
 	if r.IntN(2) == 0 {
 		of.names = 1
 	}
-	if restless := kindNamed("restless latest"); r.IntN(2) == 0 && len(w.here()) < 10 && w.joins(restless, true) != nil {
-		w.bursts(r, 3)
+	if restless := kindNamed("restless latest"); r.IntN(2) == 0 && len(w.presentHandlers()) < 10 && w.addHandler(restless, true) != nil {
+		w.writeBurst(r, 3)
 	}
 	for range n {
-		w.send(w.truth.next(r, of))
+		w.send(w.model.randomChange(r, of))
 		time.Sleep(time.Duration(1+r.IntN(40)) * time.Millisecond)
 		synctest.Wait()
-		if ask := r.IntN(2) == 0; ask && !w.sabotage.blind {
-			w.asksStatus(w.informer, informer.Status{})
+		if ask := r.IntN(2) == 0; ask && !w.mutant.skipsStatus {
+			w.pollOnce(w.informer, informer.Status{})
 		}
 	}
 }
 
-// waiter is somebody who waits until the handlers have been told what was published
-// when he began to wait.
+// waiter is a call of WaitDelivered.
 type waiter struct {
 	returned chan struct{}
 	err      error
-	handlers map[*actor]int64 // those of then, with their calls when they had been told; -1 before
-	key      key              // of the last change that was published
+	handlers map[*handler]int64 // the handlers at the call, with their calls when they had the event; -1 before
+	key      key                // of the last published change
 	mark     mark
 }
 
-// grace is how many calls a handler may be from having been told of one object to having
-// been told all that was published: other sources may have brought more behind it and,
-// with Latest, all objects may be pending, in the order of their first events.
+// grace returns the number of calls between a handler's event of the awaited object and its last
+// awaited event. Other sources may have published more, and with Latest all objects may be pending,
+// in the order of their first events.
 func (w *world) grace(d informer.Delivery) int64 {
 	if d == informer.Latest {
 		return int64(w.parts*w.names) + 3
@@ -83,15 +83,14 @@ func (w *world) grace(d informer.Delivery) int64 {
 	return 20
 }
 
-// awaits lets somebody wait until all that is published was delivered. More keeps
-// coming meanwhile, which he does not wait for.
-func (w *world) awaits(r *rand.Rand) {
+// awaitDelivery starts a waiter while changes go on, for which it must not wait.
+func (w *world) awaitDelivery(r *rand.Rand) {
 	if !w.running || w.blank || w.zones > 0 || !closed(w.informer.Synced()) {
 		return
 	}
-	w.joins(kindNamed("exits latest"), true)
-	w.bursts(r, 5)
-	c := w.truth.next(r, w.setup)
+	w.addHandler(kindNamed("exits latest"), true)
+	w.writeBurst(r, 5)
+	c := w.model.randomChange(r, w.setup)
 	w.send(c)
 	if c.gone || poisonous(c.pod) {
 		return
@@ -99,30 +98,30 @@ func (w *world) awaits(r *rand.Rand) {
 	time.Sleep(time.Millisecond)
 	synctest.Wait()
 	if stored, ok := w.informer.Indexer().Get(keyOf(c.pod)); !ok || markOf(stored) != markOf(c.pod) {
-		return // something is in the way
+		return // a fault holds the change
 	}
-	w.reach("deed", await)
-	wait := w.waits(keyOf(c.pod), markOf(c.pod))
+	w.reach("operation", awaitDelivery)
+	wait := w.startWaiter(keyOf(c.pod), markOf(c.pod))
 	looking := true
-	for range 200 { // however soon the handlers are told, which is the scheduler's to decide
+	for range 200 { // a fixed number: the scheduler decides when the events are delivered
 		synctest.Wait()
 		switch {
 		case !looking:
 		case closed(wait.returned), wait.stuck():
 			looking = false
 		case wait.delivered():
-			w.lateFor(wait)
+			w.reportLateWaiter(wait)
 			looking = false
 		}
-		w.send(w.truth.next(r, w.setup))
+		w.send(w.model.randomChange(r, w.setup))
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// waits begins to wait.
-func (w *world) waits(k key, m mark) *waiter {
-	wait := &waiter{returned: make(chan struct{}), handlers: map[*actor]int64{}, key: k, mark: m}
-	for _, a := range w.here() {
+// startWaiter calls WaitDelivered in a goroutine.
+func (w *world) startWaiter(k key, m mark) *waiter {
+	wait := &waiter{returned: make(chan struct{}), handlers: map[*handler]int64{}, key: k, mark: m}
+	for _, a := range w.presentHandlers() {
 		wait.handlers[a] = -1
 	}
 	w.waiters = append(w.waiters, wait)
@@ -130,14 +129,14 @@ func (w *world) waits(k key, m mark) *waiter {
 	go func() {
 		defer close(wait.returned)
 		wait.err = i.WaitDelivered(context.Background(), i.Indexer().Version())
-		if w.sabotage.patient {
+		if w.mutant.waitsForever {
 			<-w.over
 		}
 	}()
 	return wait
 }
 
-// delivered tells whether every handler has been told, some calls ago, or has ended.
+// delivered reports whether every handler has had the awaited event long enough ago, or has ended.
 func (wait *waiter) delivered() bool {
 	all := true
 	for a, since := range wait.handlers {
@@ -155,18 +154,18 @@ func (wait *waiter) delivered() bool {
 	return all
 }
 
-// stuck tells whether one of the handlers has to be freed first.
+// stuck reports whether one of the handlers is blocked.
 func (wait *waiter) stuck() bool {
 	for a := range wait.handlers {
-		if a.sticks && a.busy.Load() {
+		if a.blocks && a.busy.Load() {
 			return true
 		}
 	}
 	return false
 }
 
-// lateFor says that somebody waits in vain.
-func (w *world) lateFor(wait *waiter) {
+// reportLateWaiter reports a waiter that has not returned.
+func (w *world) reportLateWaiter(wait *waiter) {
 	why := "for what comes later, too"
 	for a := range wait.handlers {
 		if closed(a.reg.Done()) && a.exited.Load() > 0 {
@@ -176,7 +175,7 @@ func (w *world) lateFor(wait *waiter) {
 	w.fault("await", "all has been delivered, and who waits for that still does: %s", why)
 }
 
-// awaited: when nothing is left to deliver, or the informer has stopped, nobody waits.
+// awaited: when everything is delivered, or the informer has stopped, WaitDelivered returns.
 func awaited(w *world) (problems []string) {
 	for _, wait := range w.waiters {
 		switch {

@@ -12,10 +12,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// looks lets somebody ask n times how the informer and its handlers are doing, at
-// moments of the step's choice, while the world goes on.
-func (w *world) looks(r *rand.Rand, n int) {
-	if w.sabotage.blind {
+// pollStatus reads the status of the informer and its handlers n times, at random moments, while
+// the world goes on.
+func (w *world) pollStatus(r *rand.Rand, n int) {
+	if w.mutant.skipsStatus {
 		return
 	}
 	pauses := make([]time.Duration, n)
@@ -27,13 +27,13 @@ func (w *world) looks(r *rand.Rand, n int) {
 		var before informer.Status
 		for _, pause := range pauses {
 			time.Sleep(pause)
-			before = w.asksStatus(i, before)
+			before = w.pollOnce(i, before)
 		}
 	})
 }
 
-// asksStatus compares what an informer says of itself with what it said before.
-func (w *world) asksStatus(i *informer.Informer[*pod], before informer.Status) informer.Status {
+// pollOnce reads an informer's status and compares it with an earlier one.
+func (w *world) pollOnce(i *informer.Informer[*pod], before informer.Status) informer.Status {
 	st := w.statusOf(i)
 	switch {
 	case st.LastEvent.Before(before.LastEvent):
@@ -49,64 +49,62 @@ func (w *world) asksStatus(i *informer.Informer[*pod], before informer.Status) i
 	return st
 }
 
-// statusOf returns what an informer says of itself, or what the sabotage makes of it.
+// statusOf returns an informer's status, as changed by the mutant.
 func (w *world) statusOf(i *informer.Informer[*pod]) informer.Status {
 	st := i.Status()
-	if w.sabotage.status != nil {
-		w.sabotage.status(&st)
+	if w.mutant.status != nil {
+		w.mutant.status(&st)
 	}
 	return st
 }
 
-// runsUntil looks at an informer that was told to stop: it is running until that
-// has ended.
-func (w *world) runsUntil(ended <-chan struct{}) {
+// expectRunningUntil checks that an informer told to stop is running until its end.
+func (w *world) expectRunningUntil(ended <-chan struct{}) {
 	if !w.lease && !closed(ended) && !w.statusOf(w.informer).Running {
 		w.fault("running", "the informer is said not to run while a handler is in a call")
 	}
 }
 
-// stoppedTells: an informer that has stopped says so, and nothing of its sources is
-// as it was in the run.
-func stoppedTells(w *world) (problems []string) {
+// stoppedStatusWrong: a stopped informer says so, and shows no state of its sources.
+func stoppedStatusWrong(w *world) (problems []string) {
 	if st := w.statusOf(w.informer); !w.lease && (st.Running || !st.Stopped) || st.Watching || !st.WatchingSince.IsZero() {
 		problems = append(problems, fmt.Sprintf("it is running %v, stopped %v, watching %v since %v", st.Running, st.Stopped, st.Watching, st.WatchingSince))
 	}
 	return problems
 }
 
-// listsAgain lets every source list again what the cache holds: this is no event, and
-// nothing is told.
-func (w *world) listsAgain() {
+// relistUnchanged makes every source list objects that the cache already holds: no handler gets an
+// event, and LastEvent stays.
+func (w *world) relistUnchanged() {
 	if !w.running || w.blank {
 		return
 	}
-	w.settles()
+	w.settle()
 	w.catchesUp()
 	if w.failed() {
 		return
 	}
-	w.reach("deed", again)
+	w.reach("operation", relistUnchanged)
 	time.Sleep(time.Second)
 	synctest.Wait()
-	before, calls := w.informer.Status(), map[*actor]int64{}
-	for _, a := range w.here() {
+	before, calls := w.informer.Status(), map[*handler]int64{}
+	for _, a := range w.presentHandlers() {
 		calls[a] = a.calls.Load()
 	}
-	w.relists()
+	w.relistAll()
 	after := w.statusOf(w.informer)
 	if !after.LastEvent.Equal(before.LastEvent) {
 		w.fault("nothing new", "the last event was at %v, and a list of what is known makes it %v", before.LastEvent, after.LastEvent)
 	}
-	for _, a := range w.here() {
-		if n := a.calls.Load() - calls[a] + w.sabotage.calls; n != 0 && a.resync == 0 {
+	for _, a := range w.presentHandlers() {
+		if n := a.calls.Load() - calls[a] + w.mutant.extraCalls; n != 0 && a.resync == 0 {
 			w.fault("nothing new", "%v is told %d changes by a list of what is known", a, n)
 		}
 	}
 }
 
-// relists makes every source list anew, and waits until it has.
-func (w *world) relists() {
+// relistAll makes every source list again, and waits for the lists.
+func (w *world) relistAll() {
 	before, began := map[*source]int{}, time.Now()
 	for _, s := range w.sources {
 		before[s] = s.fullStates()
@@ -116,15 +114,15 @@ func (w *world) relists() {
 		for _, s := range w.sources {
 			if s.fullStates() == before[s] {
 				left++
-				s.expires()
+				s.expireWatches()
 			}
 		}
 		if left == 0 {
 			return
 		}
 		synctest.Wait()
-		if time.Since(began) > late {
-			w.fault("relists", "%d sources are not listed again after %v", left, late)
+		if time.Since(began) > settleTimeHalfOpen {
+			w.fault("relists", "%d sources are not listed again after %v", left, settleTimeHalfOpen)
 			return
 		}
 		time.Sleep(time.Second)
@@ -132,15 +130,14 @@ func (w *world) relists() {
 	}
 }
 
-// Reading changes nothing: a world is the same whether anybody asks the informer how
-// it is doing or not.
+// Reading the status changes nothing: with and without readers, a world has the same trace.
 func TestLookingChangesNothing(t *testing.T) {
 	looked := 0
 	for seed := range uint64(60) {
 		p := newPlan(seed)
-		with := run(t, p, sabotage{})
-		require.Equal(t, run(t, p, sabotage{blind: true}).trace, with.trace, "world %d", seed)
-		looked += with.reached["deed "+string(look)]
+		with := run(t, p, mutant{})
+		require.Equal(t, run(t, p, mutant{skipsStatus: true}).trace, with.trace, "world %d", seed)
+		looked += with.reached["operation "+string(pollStatus)]
 	}
 	require.Positive(t, looked)
 }

@@ -6,32 +6,32 @@ import (
 	"github.com/tidemark-k8s/tidemark/factory"
 )
 
-// The deeds of those who ask a factory for an informer to stay, and who stop and restart it.
+// The operations of users that pin a factory's informer, and stop and restart it.
 const (
-	pin    deed = "pin"    // somebody asks for an informer by For, with a handler of kind n
-	halt   deed = "halt"   // one informer is stopped
-	revive deed = "revive" // one informer is restarted
+	pinInformer operation = "pin"    // a user gets an informer from For, with a handler of kind n
+	stopOne     operation = "halt"   // one informer is stopped
+	restartOne  operation = "revive" // one informer is restarted
 )
 
-// started is a context that Start was given, and that has not ended.
+// started is a context given to Start that has not ended.
 type started struct{ cancel func() }
 
-// wish is what is expected of the informer of a namespace. It is told by what was asked for
-// alone, and knows nothing of the factory's states.
-type wish struct {
-	made   bool // there is one
+// expectedInformer predicts the state of a namespace's informer from the operations alone. It does
+// not look at the factory's states.
+type expectedInformer struct {
+	made   bool // the informer exists
 	users  int
 	pinned bool
-	spent  bool // the one run that the pin has a right to is over
-	halted bool // it was told to stop
+	spent  bool // the one run of a pinned informer is over
+	halted bool // it was stopped
 	ran    bool // it has run before
 	runs   bool
-	under  *started // the context that the run lasts for, nil for all of them
+	under  *started // the run ends with this context; nil: with the last one
 }
 
-func (w *wish) run(under *started) { w.runs, w.ran, w.under = true, true, under }
+func (w *expectedInformer) run(under *started) { w.runs, w.ran, w.under = true, true, under }
 
-func (w *wish) rent(alive bool) {
+func (w *expectedInformer) rent(alive bool) {
 	w.made = true
 	w.users++
 	if !w.runs && !w.halted && alive {
@@ -39,12 +39,12 @@ func (w *wish) rent(alive bool) {
 	}
 }
 
-func (w *wish) vacate() {
+func (w *expectedInformer) vacate() {
 	w.users--
 	w.runs = w.runs && (w.users > 0 || w.pinned)
 }
 
-func (w *wish) pin(alive bool) {
+func (w *expectedInformer) pin(alive bool) {
 	w.made = true
 	if w.pinned {
 		return
@@ -57,7 +57,7 @@ func (w *wish) pin(alive bool) {
 	}
 }
 
-func (w *wish) launch(s *started) {
+func (w *expectedInformer) launch(s *started) {
 	switch {
 	case !w.made || w.runs || w.halted:
 	case w.pinned && !w.spent:
@@ -67,8 +67,8 @@ func (w *wish) launch(s *started) {
 	}
 }
 
-// expire is told of the end of a context; alive says whether there is another one.
-func (w *wish) expire(s *started, alive bool) {
+// expire handles the end of a context; alive says whether there is another one.
+func (w *expectedInformer) expire(s *started, alive bool) {
 	if !w.runs || w.under != s && (w.under != nil || alive) {
 		return
 	}
@@ -78,10 +78,10 @@ func (w *wish) expire(s *started, alive bool) {
 	}
 }
 
-func (w *wish) halt() { w.halted, w.runs = true, false }
+func (w *expectedInformer) halt() { w.halted, w.runs = true, false }
 
-// revive returns whether the informer is to read all anew.
-func (w *wish) revive(alive bool) bool {
+// revive handles a restart, and reports whether the informer must list again.
+func (w *expectedInformer) revive(alive bool) bool {
 	if !w.ran && !w.halted {
 		return false
 	}
@@ -94,22 +94,22 @@ func (w *wish) revive(alive bool) bool {
 	return w.runs
 }
 
-// asked plays the deeds of pins, stops and restarts, and returns false for what is impossible.
-func (t *tenancy) asked(s step, of *source) bool {
+// doPinOperation plays pins, stops and restarts. It returns false for an impossible operation.
+func (t *tenancy) doPinOperation(s step, of *source) bool {
 	w := t.wishes[of.namespace]
 	switch {
-	case s.deed == pin && len(t.tenants) < 5:
-		t.pins(s, of)
-	case s.deed == halt && w.made:
-		if w.halt(); !t.sabotage.loiters {
+	case s.op == pinInformer && len(t.tenants) < 5:
+		t.pinInformer(s, of)
+	case s.op == stopOne && w.made:
+		if w.halt(); !t.mutant.ignoresStop {
 			t.must(factory.StopInformer[*pod](t.factories[of.namespace], factory.Scope{}))
 		}
-	case s.deed == revive && w.made:
+	case s.op == restartOne && w.made:
 		if w.revive(len(t.starts) > 0) {
 			t.began[of.namespace] = t.now(of.namespace)
 			t.read[of.namespace] = of.fullStates()
 		}
-		if !t.sabotage.sleeps {
+		if !t.mutant.ignoresRestart {
 			t.must(factory.RestartInformer[*pod](t.factories[of.namespace], factory.Scope{}))
 		}
 	default:
@@ -124,11 +124,11 @@ func (t *tenancy) must(err error) {
 	}
 }
 
-// pins lets somebody ask for an informer to stay, and add a handler.
-func (t *tenancy) pins(s step, of *source) {
+// pinInformer pins an informer, and adds a handler.
+func (t *tenancy) pinInformer(s step, of *source) {
 	f := t.factories[of.namespace]
 	one := newTenant(of)
-	if t.sabotage.unpins {
+	if t.mutant.ignoresPins {
 		lease, err := factory.Acquire[*pod](f, factory.Scope{})
 		t.must(err)
 		one.informer = lease.Informer()
@@ -140,10 +140,10 @@ func (t *tenancy) pins(s step, of *source) {
 	}
 	t.wishes[of.namespace].pin(len(t.starts) > 0)
 	delete(t.unused, of.namespace)
-	t.settlesIn(one, s)
+	t.addIndexAndHandler(one, s)
 }
 
-// unread returns the namespaces whose informers were restarted, run, and have read nothing.
+// unread returns the namespaces whose restarted informers run and have not listed yet.
 func (t *tenancy) unread() (namespaces []string) {
 	for _, s := range t.sources {
 		if before, ok := t.read[s.namespace]; ok && t.wishes[s.namespace].runs && s.fullStates() == before {

@@ -14,20 +14,20 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// whole is how many worlds from the first on must reach everything.
-const whole = 300
+// coverageWorlds is the number of worlds, from the first on, that together reach everything.
+const coverageWorlds = 300
 
-// everything is what has to happen in some of the worlds: all deeds, all
-// faults, all kinds of handlers and all facts that an informer observes.
-func everything(t *testing.T) (all []string) {
+// wantReached returns everything that some world must reach: all operations, faults, kinds of
+// handlers and events of an informer.
+func wantReached(t *testing.T) (all []string) {
 	t.Helper()
 	want := func(sort string, what any) {
 		if text := fmt.Sprintf("%s %v", sort, what); !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}
-	for _, m := range slices.Concat(deeds, resourceDeeds, tenantDeeds) {
-		want("deed", m.deed)
+	for _, m := range slices.Concat(menu, resourceMenu, tenantMenu) {
+		want("operation", m.op)
 	}
 	for d := lacking; d < denials; d++ {
 		want("denial", int(d))
@@ -35,7 +35,7 @@ func everything(t *testing.T) (all []string) {
 	for n := range failures {
 		want("failure", n)
 	}
-	for n := range spits {
+	for n := range watchErrors {
 		want("spit", n)
 	}
 	for _, k := range kinds {
@@ -44,8 +44,8 @@ func everything(t *testing.T) (all []string) {
 	want("object", "moved")
 	for _, name := range reflectorEvents(t) {
 		switch name {
-		case "Undecodable": // the worlds' server hands objects over, and no bytes
-		case "NotServed", "Served", "Withdrawn": // their source cannot be asked about its resource
+		case "Undecodable": // the worlds' sources have objects, not bytes
+		case "NotServed", "Served", "Withdrawn": // the worlds' sources cannot be asked about their resource
 		default:
 			want("event", "reflector."+name)
 		}
@@ -56,8 +56,8 @@ func everything(t *testing.T) (all []string) {
 	return all
 }
 
-// reflectorEvents reads the names of the reflector's events, which are sealed,
-// from its code: a new one wants a world in which it occurs.
+// reflectorEvents returns the names of the reflector's events, from its code: a new event needs a
+// world in which it occurs.
 func reflectorEvents(t *testing.T) (names []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../../../reflector/event.go", nil, parser.SkipObjectResolution)
@@ -71,10 +71,10 @@ func reflectorEvents(t *testing.T) (names []string) {
 	return names
 }
 
-// unreached returns what has not happened in any world.
+// unreached returns what no world has reached.
 func unreached(t *testing.T, reached map[string]int) (missing []string) {
 	t.Helper()
-	for _, what := range everything(t) {
+	for _, what := range wantReached(t) {
 		if reached[what] == 0 {
 			missing = append(missing, what)
 		}

@@ -19,42 +19,42 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// The deeds of those who define the resource, and of what stands before its server.
+// The operations that define the resource, and that deny requests.
 const (
-	deny deed = "deny" // requests are denied, in the way n of denials
-	take deed = "take" // the resource is taken away, with its objects
-	give deed = "give" // it is served, in the version n, and nothing is denied
+	denyRequests operation = "deny" // requests are denied, by denial n
+	takeResource operation = "take" // the resource and its objects are removed
+	giveResource operation = "give" // the resource is served in version n, and requests are admitted
 )
 
-// resourceDeeds is the deeds of worlds whose resource comes and goes.
-var resourceDeeds = []deedFrequency{
+// resourceMenu is the menu of worlds whose resource comes and goes.
+var resourceMenu = []menuItem{
 	{write, 30, 6},
 	{burst, 5, 60},
 	{pass, 12, 50},
 	{idle, 2, 12},
 	{join, 8, len(kinds)},
 	{leave, 3, 1},
-	{free, 3, 1},
-	{rest, 5, 1},
+	{unblock, 3, 1},
+	{settle, 5, 1},
 	{stop, 2, 1},
 	{start, 4, 1},
-	{cut, 4, 1},
-	{expire, 4, 1},
-	{fail, 3, len(failures)},
-	{delay, 2, 8},
-	{early, 2, 4},
-	{look, 4, 30},
-	{trickle, 4, 60},
-	{deny, 8, int(denials) - 1},
-	{take, 6, 1},
-	{give, 8, len(customVersions)},
+	{cutWatches, 4, 1},
+	{compact, 4, 1},
+	{failRequests, 3, len(failures)},
+	{delayRequests, 2, 8},
+	{endWatchEarly, 2, 4},
+	{pollStatus, 4, 30},
+	{trickleWrites, 4, 60},
+	{denyRequests, 8, int(denials) - 1},
+	{takeResource, 6, 1},
+	{giveResource, 8, len(customVersions)},
 }
 
 // newResourcePlan draws a world whose resource comes and goes.
 func newResourcePlan(seed uint64) plan {
-	return drawPlan(seed, resourceDeeds, func(s *setup, r *rand.Rand) {
+	return drawPlan(seed, resourceMenu, func(s *setup, r *rand.Rand) {
 		s.custom, s.undefined = true, r.IntN(3) == 0
-		s.lease, s.blank, s.zones, s.rough = false, false, 0, 0
+		s.lease, s.blank, s.zones, s.initialFailures = false, false, 0, 0
 	})
 }
 
@@ -62,18 +62,18 @@ var customs = schema.GroupResource{Group: "example.com", Resource: "pods"}
 
 var customVersions = []string{"v1", "v2"}
 
-// denial is how requests are denied that would be served.
+// denial says how the server denies requests.
 type denial int
 
 const (
 	admitted   denial = iota
-	lacking           // the resource is answered with 404
-	lost404           // all is answered with 404
-	expired401        // all is answered with 401
+	lacking           // requests for the resource get 404
+	lost404           // all requests get 404
+	expired401        // all requests get 401
 	denials
 )
 
-// code returns the code that a request is answered with, 0 where it is served.
+// code returns the status code of a denied request, 0 if the request is served.
 func (d denial) code(r *http.Request) int {
 	switch {
 	case d == lost404, d == lacking && strings.HasSuffix(r.URL.Path, "/"+customs.Resource):
@@ -84,15 +84,15 @@ func (d denial) code(r *http.Request) int {
 	return 0
 }
 
-// resource is what a server serves, who may see it, and what says so: a definition, and
-// discovery. It belongs to the driver.
+// resource is a custom resource: its definition, and a server that serves it or denies access. Only
+// the driver uses it.
 type resource struct {
-	server  *informertest.Server // of definitions and discovery; it holds no objects
+	server  *informertest.Server // has definitions and discovery, but no objects
 	client  *dynamic.DynamicClient
-	version string       // that is served, "" while it is taken away
-	denial  atomic.Int32 // how requests are denied
-	open    bool         // the sabotage's: nothing is denied
-	kept    map[key]mark // what the cache held when nothing could prove a deletion, nil otherwise
+	version string       // the served one, "" while the resource is removed
+	denial  atomic.Int32 // a denial
+	open    bool         // set by a mutant: nothing is denied
+	kept    map[key]mark // the cache's content since no deletion can be proved, nil otherwise
 }
 
 var definitionKind = informertest.Kind{
@@ -100,8 +100,8 @@ var definitionKind = informertest.Kind{
 	GVK: schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"},
 }
 
-// newResource sets up a server that serves the resource. Where its definition is
-// undefined, to those who may not read it, discovery alone tells.
+// newResource starts a server with the resource. If undefined is set, clients may not read the
+// definition, and only discovery shows the resource.
 func newResource(undefined bool) *resource {
 	c := &resource{server: informertest.New(informertest.Options{})}
 	c.must(c.server.Register(definitionKind))
@@ -110,7 +110,7 @@ func newResource(undefined bool) *resource {
 		c.server.Forbid(informertest.Request{Resource: definitionKind.GVR.Resource})
 	}
 	config := c.server.ClientConfig()
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return before{c, next} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return denyingServer{c, next} })
 	client, err := dynamic.NewForConfig(config)
 	c.must(err)
 	c.client = client
@@ -124,7 +124,7 @@ func (c *resource) must(err error) {
 	}
 }
 
-// serve defines the resource and serves it in a version.
+// serve creates the definition of the resource, in a version.
 func (c *resource) serve(version string) {
 	c.version = version
 	c.must(c.server.Register(informertest.Kind{
@@ -139,7 +139,7 @@ func (c *resource) serve(version string) {
 	}}))
 }
 
-// withdraw deletes the definition of the resource, which is served no more.
+// withdraw deletes the definition of the resource, which is then no longer served.
 func (c *resource) withdraw() {
 	c.must(c.server.Unregister(customs.WithVersion(c.version)))
 	definition := &unstructured.Unstructured{}
@@ -149,7 +149,7 @@ func (c *resource) withdraw() {
 	c.version = ""
 }
 
-// deny denies requests from now on. Whoever watches is cut off.
+// deny denies requests from now on, and ends the watches.
 func (c *resource) deny(d denial) {
 	c.denial.Store(int32(d))
 	c.server.CutWatches()
@@ -161,27 +161,27 @@ func (c *resource) admit() {
 	c.kept = nil
 }
 
-// unproved tells whether nobody can know that the resource was taken away: it was not, or
-// nobody is let in who would ask.
+// unproved reports whether a client cannot know that the resource was removed: it was not removed,
+// or the client's requests are denied.
 func (c *resource) unproved() bool {
 	d := denial(c.denial.Load())
 	return d == lacking && c.version != "" || d > lacking
 }
 
-// before stands before the server, and denies what is denied.
-type before struct {
+// denyingServer denies requests before they reach the server.
+type denyingServer struct {
 	resource *resource
 	next     http.RoundTripper
 }
 
-func (b before) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b denyingServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if code := denial(b.resource.denial.Load()).code(r); code != 0 && !b.resource.open {
 		return &http.Response{StatusCode: code, Request: r, Body: http.NoBody, Header: http.Header{}}, nil
 	}
 	return b.next.RoundTrip(r)
 }
 
-// custom is a source whose reflector finds the client that it asks about the resource.
+// custom is a source from which the reflector can unwrap a client of the resource.
 type custom struct {
 	*source
 	asked reflector.Source
@@ -192,11 +192,11 @@ var (
 	_ reflector.Streamer = custom{}
 )
 
-// Unwrap returns the source of the resource by a real client.
+// Unwrap returns a source with a real client.
 func (c custom) Unwrap() reflector.Source { return c.asked }
 
-// face returns what the informer sees of a source.
-func (w *world) face(s *source) reflector.Source {
+// sourceOf returns the informer's view of a source.
+func (w *world) sourceOf(s *source) reflector.Source {
 	if w.resource == nil {
 		return s
 	}
@@ -204,8 +204,8 @@ func (w *world) face(s *source) reflector.Source {
 	return custom{s, s.asked}
 }
 
-// served returns why a request is not served: the resource is not there in the version that
-// the reflector has chosen, or it is denied.
+// served returns the error of a request if it is denied, or if the resource is not served in the
+// reflector's version.
 func (s *source) served(ctx context.Context) error {
 	if s.asked == nil {
 		return nil
@@ -214,58 +214,58 @@ func (s *source) served(ctx context.Context) error {
 	return err
 }
 
-// defines does what is done to the resource. Whoever watches it is cut off.
-func (w *world) defines(s step, r *rand.Rand) {
+// changeResource removes, restores or denies the resource, and ends its watches.
+func (w *world) changeResource(s step, r *rand.Rand) {
 	c := w.resource
 	switch {
-	case s.deed == deny:
+	case s.op == denyRequests:
 		c.deny(denial(s.n))
-		w.cutsOff()
+		w.cutWatches()
 		w.reach("denial", s.n)
-	case s.deed == take && c.version != "" && closed(w.informer.Synced()):
-		w.takes(r.IntN(2) == 0)
-	case s.deed == give:
-		if c.version == "" && !w.sabotage.hides {
+	case s.op == takeResource && c.version != "" && closed(w.informer.Synced()):
+		w.takeResource(r.IntN(2) == 0)
+	case s.op == giveResource:
+		if c.version == "" && !w.mutant.keepsDefinition {
 			c.serve(customVersions[s.n-1])
 		}
 		c.admit()
 	default:
 		return
 	}
-	w.reach("deed", s.deed)
+	w.reach("operation", s.op)
 }
 
-// takes takes the resource away, with its objects, of whose deletion the watches may tell.
-func (w *world) takes(seen bool) {
+// takeResource removes the resource and its objects. If seen is set, the watches see the deletions.
+func (w *world) takeResource(seen bool) {
 	for _, s := range w.sources {
-		s.forgetsList()
+		s.forgetList()
 	}
 	if seen {
 		w.deletesAll()
 	}
-	if w.sabotage.hides {
+	if w.mutant.keepsDefinition {
 		w.resource.server.Intercept(func(context.Context, informertest.Request) error { return apierrors.NewNotFound(customs, "") })
 		w.resource.version = ""
 	} else {
 		w.resource.withdraw()
 	}
-	w.cutsOff()
+	w.cutWatches()
 	if !seen {
 		w.deletesAll()
 	}
 }
 
 func (w *world) deletesAll() {
-	for _, p := range w.truth.live {
+	for _, p := range w.model.live {
 		w.commit(change{pod: p, gone: true})
 	}
 	synctest.Wait()
 }
 
-// cutsOff ends all watches of the resource, which are opened again only where it is served.
-func (w *world) cutsOff() {
+// cutWatches ends all watches of the resource. They are opened again only if it is served.
+func (w *world) cutWatches() {
 	for _, s := range w.sources {
-		s.cause()
+		s.recordCause()
 		for _, stream := range s.open() {
 			stream.end()
 		}
@@ -292,7 +292,7 @@ func unproved(w *world) (problems []string) {
 	return problems
 }
 
-// presence: the status says whether the resource is missing.
+// presence: the status tells whether the resource is served.
 func presence(w *world) (problems []string) {
 	if w.resource == nil {
 		return nil

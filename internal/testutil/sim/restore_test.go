@@ -9,50 +9,49 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// restores takes the server away for n seconds and brings it back with another
-// history, which forgets the last n changes and goes on from there. Nobody tells
-// the informer: it has to find out. What nobody could find out must not happen:
-// that a cache is not at the end of the old history, or that the new one is as
-// long before the cache has looked. Nor is a source that neither streams nor has
-// sent a bookmark asked for more: such are fakes, whose watches are silent.
-func (w *world) restores(s step, r *rand.Rand) {
-	if !w.running || len(w.truth.log) < s.n+3 {
+// restoreServer takes the server down for n seconds and brings it back with another history,
+// without the last n+2 changes. The informer has to find out by itself. It cannot if the cache is
+// not at the end of the old history, or if the new history has the same length before the cache has
+// looked; so the step avoids both. Sources that neither stream nor have sent a bookmark are left
+// out: like fake clients, their watches are silent.
+func (w *world) restoreServer(s step, r *rand.Rand) {
+	if !w.running || len(w.model.log) < s.n+3 {
 		return
 	}
-	w.settles()
+	w.settle()
 	w.catchesUp()
 	if w.failed() || w.streaming == reflector.StreamingUnsupported && !w.marked() {
 		return
 	}
-	w.reach("deed", restore)
-	changes := w.truth.back(s.n + 2)
+	w.reach("operation", restoreServer)
+	changes := w.model.rollBack(s.n + 2)
 	w.down(true)
 	asleep := r.IntN(3) == 0
 	if asleep {
-		w.stops()
+		w.stopInformer()
 	}
 	before := w.version()
 	w.serve()
 	for _, c := range changes {
 		w.send(c)
 	}
-	w.send(w.truth.next(r, w.setup))
+	w.send(w.model.randomChange(r, w.setup))
 	if w.version() == before {
 		panic("the world is wrong: the new history is as long")
 	}
 	time.Sleep(time.Duration(s.n) * time.Second)
-	w.down(w.sabotage.away)
+	w.down(w.mutant.staysDown)
 	if asleep {
-		w.begin()
+		w.startInformer()
 	}
 	time.Sleep(w.bound())
 	synctest.Wait()
-	for _, what := range behind(w) {
+	for _, what := range cacheDiffers(w) {
 		w.fault("restored", "%s", what)
 	}
 }
 
-// marked tells whether each source has sent a bookmark.
+// marked reports whether each source has sent a bookmark.
 func (w *world) marked() bool {
 	return !slices.ContainsFunc(w.sources, func(s *source) bool { return !s.marked.Load() })
 }
@@ -60,7 +59,7 @@ func (w *world) marked() bool {
 // down takes the server away from the sources, or brings it back.
 func (w *world) down(is bool) {
 	for _, s := range w.sources {
-		s.cause()
+		s.recordCause()
 		s.mu.Lock()
 		s.down = is
 		s.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 )
 
-// outcome is what came of a world.
+// outcome is the result of a world.
 type outcome struct {
 	violations []violation
 	trace      string
@@ -19,8 +19,8 @@ func (o outcome) finds(checker string) bool {
 	return slices.ContainsFunc(o.violations, func(v violation) bool { return v.checker == checker })
 }
 
-// run plays a world in a bubble of its own.
-func run(t *testing.T, p plan, s sabotage) (o outcome) {
+// run plays a world in its own bubble.
+func run(t *testing.T, p plan, s mutant) (o outcome) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
 		w := newWorld(p, s)
@@ -34,8 +34,8 @@ func run(t *testing.T, p plan, s sabotage) (o outcome) {
 	return o
 }
 
-// shrink drops steps for as long as the same checker still fails.
-func shrink(t *testing.T, p plan, s sabotage, checker string) plan {
+// shrink drops steps as long as the same checker still fails.
+func shrink(t *testing.T, p plan, s mutant, checker string) plan {
 	t.Helper()
 	for size := len(p.steps) / 2; size > 0; size /= 2 {
 		for i := 0; i+size <= len(p.steps); {
@@ -51,7 +51,7 @@ func shrink(t *testing.T, p plan, s sabotage, checker string) plan {
 	return p
 }
 
-// transcript is a world and what became of it, to be read.
+// transcript returns a world and its result as text.
 func (o outcome) transcript(p plan) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "world %d: %v\n", p.seed, p.setup)

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
-// sorts are the sorts of worlds that each seed makes one of.
+// sorts are the sorts of worlds; each seed makes one of each.
 var sorts = []struct {
 	name string
 	draw func(seed uint64) plan
@@ -19,8 +19,8 @@ var sorts = []struct {
 	{"tenants", newTenantPlan},
 }
 
-// racedWorlds is how many worlds are played under the race detector, but for in the long tier:
-// make test plays all of them without it.
+// racedWorlds is the number of worlds under the race detector outside of the long tier. make test
+// plays all worlds without the detector.
 const racedWorlds = 60
 
 // TestWorlds plays one world of each sort for each seed. See the package comment for
@@ -40,16 +40,17 @@ func TestWorlds(t *testing.T) {
 			})
 		}
 	}
-	if *seedFlag == 1 && seeds >= whole {
+	if *seedFlag == 1 && seeds >= coverageWorlds {
 		require.Empty(t, unreached(t, reached), "no world has reached these")
 	}
 	t.Log(reached)
 }
 
-// playSeed plays one world and returns what it has reached. It shrinks a world that fails.
+// playSeed plays one world and returns the operations, faults and events it has reached. A failing
+// world is shrunk.
 func playSeed(t *testing.T, p plan) (reached map[string]int) {
 	t.Helper()
-	o := run(t, p, sabotage{})
+	o := run(t, p, mutant{})
 	if *traceFlag {
 		t.Log("\n" + o.transcript(p))
 	}
@@ -57,15 +58,15 @@ func playSeed(t *testing.T, p plan) (reached map[string]int) {
 		t.Logf("world %d: trace %s", p.seed, hash(o.trace))
 		return o.reached
 	}
-	small := shrink(t, p, sabotage{}, o.violations[0].checker)
-	t.Errorf("%s\n\nshrunk from %d steps:\n%s", o.violations, len(p.steps), run(t, small, sabotage{}).transcript(small))
+	small := shrink(t, p, mutant{}, o.violations[0].checker)
+	t.Errorf("%s\n\nshrunk from %d steps:\n%s", o.violations, len(p.steps), run(t, small, mutant{}).transcript(small))
 	return o.reached
 }
 
-// TestTheSameSeedGivesTheSameTrace is what makes the rest of use.
+// The same seed gives the same trace. Without it, no failure could be reproduced.
 func TestTheSameSeedGivesTheSameTrace(t *testing.T) {
 	for seed := range uint64(20) {
 		p := newPlan(seed)
-		require.Equal(t, run(t, p, sabotage{}).trace, run(t, p, sabotage{}).trace, "world %d", seed)
+		require.Equal(t, run(t, p, mutant{}).trace, run(t, p, mutant{}).trace, "world %d", seed)
 	}
 }

@@ -42,8 +42,8 @@ var failures = []error{
 // refused is the failure of requests to a server that is not there.
 const refused = 1
 
-// spits are the errors that may come in a watch.
-var spits = []*apierrors.StatusError{
+// watchErrors are the errors that may come in a watch.
+var watchErrors = []*apierrors.StatusError{
 	apierrors.NewResourceExpired("too old"),
 	apierrors.NewInternalError(errors.New("broken")),
 	apierrors.NewTooManyRequests("busy", 1),
@@ -60,17 +60,17 @@ func tooLarge() error {
 
 // fault is what becomes of one request.
 type fault struct {
-	deed deed // fail, hang, delay; mute and early for watches; bare for lists
-	n    int
+	op operation // fail, hang, delay; mute and early for watches; bare for lists
+	n  int
 }
 
-// strikes tells whether it can strike a watch, the first page of a list, or
+// appliesTo tells whether it can strike a watch, the first page of a list, or
 // another one.
-func (f fault) strikes(isWatch, first bool) bool {
-	switch f.deed {
-	case mute, early:
+func (f fault) appliesTo(isWatch, first bool) bool {
+	switch f.op {
+	case silentWatch, endWatchEarly:
 		return isWatch
-	case bare:
+	case noVersion:
 		return !isWatch && first == (f.n == 1)
 	}
 	return true
@@ -91,7 +91,7 @@ type source struct {
 	inner    *informertest.Source
 	faults   []fault // of the next requests
 	streams  []*stream
-	healed   chan struct{}     // closed, and made anew, when the faults end
+	healing  chan struct{}     // closed, and made anew, when the faults end
 	down     bool              // nobody is there
 	lossy    bool              // bookmarks are lost
 	late     time.Duration     // events come so much later
@@ -111,7 +111,7 @@ var (
 )
 
 func newSource(w *world, part int) *source {
-	s := &source{w: w, part: part, healed: make(chan struct{})}
+	s := &source{w: w, part: part, healing: make(chan struct{})}
 	if w.parts > 1 {
 		s.namespace = namespaceOfPart(part)
 	}
@@ -136,28 +136,28 @@ func (s *source) heal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults, s.lossy, s.late, s.doubles = nil, false, 0, 0
-	close(s.healed)
-	s.healed = make(chan struct{})
+	close(s.healing)
+	s.healing = make(chan struct{})
 }
 
-// suffer makes the next requests suffer.
-func (s *source) suffer(faults ...fault) {
+// queueFaults makes the next requests suffer.
+func (s *source) queueFaults(faults ...fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, faults...)
 }
 
-// spoil makes the streams worse, those that are open too.
-func (s *source) spoil(by step) {
+// degrade makes the streams worse, those that are open too.
+func (s *source) degrade(by step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch by.deed {
-	case lose:
+	switch by.op {
+	case loseBookmarks:
 		s.lossy = true
-	case lag:
+	case lateEvents:
 		// Never at the same moment as a step.
 		s.late = time.Duration(by.n)*100*time.Millisecond + 37001*time.Microsecond
-	case double:
+	case duplicateEvents:
 		s.doubles += by.n
 	}
 }
@@ -170,58 +170,58 @@ func (s *source) open() []*stream {
 	return slices.Clone(s.streams)
 }
 
-// arrive takes note of a request, and takes its fault.
-func (s *source) arrive(isWatch bool, first bool) (f fault, inner *informertest.Source, healed chan struct{}) {
+// receiveRequest takes note of a request, and takes its fault.
+func (s *source) receiveRequest(isWatch bool, first bool) (f fault, inner *informertest.Source, healed chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if first {
-		for range 1 + s.w.sabotage.requests {
+		for range 1 + s.w.mutant.extraRequests {
 			s.requests = append(s.requests, time.Now())
 		}
 	}
 	if s.down {
-		return fault{fail, refused}, s.inner, s.healed
+		return fault{failRequests, refused}, s.inner, s.healing
 	}
 	for i, next := range s.faults {
-		if next.strikes(isWatch, first) {
+		if next.appliesTo(isWatch, first) {
 			f = next
 			s.faults = slices.Delete(s.faults, i, i+1)
 			break
 		}
 	}
-	return f, s.inner, s.healed
+	return f, s.inner, s.healing
 }
 
-// apart is how much later than it could this source says everything, so that no two
+// offset is how much later than it could this source says everything, so that no two
 // say anything at the same moment: which is first must not be the scheduler's to decide.
-func (s *source) apart() time.Duration {
+func (s *source) offset() time.Duration {
 	if s.w.script {
 		return 0 // each step is small
 	}
 	return []time.Duration{0, 137_003, 211_007}[s.part]
 }
 
-// strike lets a fault strike a request.
-func (s *source) strike(ctx context.Context, f fault, healed chan struct{}) error {
-	if f.deed != "" {
-		s.w.reach("deed", f.deed)
+// applyFault lets a fault strike a request.
+func (s *source) applyFault(ctx context.Context, f fault, healed chan struct{}) error {
+	if f.op != "" {
+		s.w.reach("operation", f.op)
 	}
-	if d := s.apart(); d > 0 {
+	if d := s.offset(); d > 0 {
 		time.Sleep(d)
 	}
-	switch f.deed {
-	case fail:
+	switch f.op {
+	case failRequests:
 		n := (f.n - 1) % len(failures)
 		s.w.reach("failure", n)
 		return failures[n]
-	case hang:
+	case hangRequest:
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-healed:
 			return errHealed
 		}
-	case delay:
+	case delayRequests:
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -241,24 +241,24 @@ func (s *source) answer(ctx context.Context, request string, f fault, err error)
 	if err != nil {
 		how = err.Error()
 		if !apierrors.IsInvalid(err) && !apierrors.IsNotFound(err) { // a server that does not stream is no failure, nor is a resource that is awaited
-			s.told()
+			s.recordError()
 		}
 	}
-	if f.deed != "" {
-		how += fmt.Sprintf(" (%s %d)", f.deed, f.n)
+	if f.op != "" {
+		how += fmt.Sprintf(" (%s %d)", f.op, f.n)
 	}
-	s.w.trace.say(fmt.Sprint("requests ", s.part), "%s: %s", request, how)
+	s.w.trace.add(fmt.Sprint("requests ", s.part), "%s: %s", request, how)
 }
 
-// cause takes note of a reason for requests that is the driver's doing.
-func (s *source) cause() {
+// recordCause takes note of a reason for requests that is the driver's doing.
+func (s *source) recordCause() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.causes = append(s.causes, time.Now())
 }
 
-// page takes note of what a page of a list holds.
-func (s *source) page(list *corev1.PodList, first bool) {
+// recordPage takes note of what a page of a list holds.
+func (s *source) recordPage(list *corev1.PodList, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if first {
@@ -277,29 +277,29 @@ func (s *source) holds(p *pod) bool {
 	return ok && s.listedAt.Equal(time.Now()) && (uid == p.UID || p.UID == "")
 }
 
-// forgetsList notes that what was listed is gone, perhaps in the same instant.
-func (s *source) forgetsList() {
+// forgetList notes that what was listed is gone, perhaps in the same instant.
+func (s *source) forgetList() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listed = nil
 }
 
-// stated takes note of a full state that is told whole.
-func (s *source) stated() {
+// recordFullState takes note of a full state that is told whole.
+func (s *source) recordFullState() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listed, s.listing, s.listedAt = s.listing, nil, time.Now()
-	if !s.w.sabotage.stateless {
+	if !s.w.mutant.hidesFullStates {
 		s.full++
 	}
 }
 
-// streamed is stated for a stream.
-func (s *source) streamed() {
+// recordStreamEnd is stated for a stream.
+func (s *source) recordStreamEnd() {
 	s.mu.Lock()
 	s.listing = nil
 	s.mu.Unlock()
-	s.stated()
+	s.recordFullState()
 }
 
 func (s *source) fullStates() int {
@@ -308,15 +308,15 @@ func (s *source) fullStates() int {
 	return s.full
 }
 
-// expires tells open streams that their version is too old.
-func (s *source) expires() {
+// expireWatches tells open streams that their version is too old.
+func (s *source) expireWatches() {
 	for _, stream := range s.open() {
-		s.cause()
-		stream.spit(1)
+		s.recordCause()
+		stream.sendError(1)
 	}
 }
 
-func (s *source) told() {
+func (s *source) recordError() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failed++
@@ -324,7 +324,7 @@ func (s *source) told() {
 
 // List answers a list, or does not.
 func (s *source) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	f, inner, healed := s.arrive(false, o.Continue == "")
+	f, inner, healed := s.receiveRequest(false, o.Continue == "")
 	list, err := s.list(ctx, o, f, inner, healed)
 	more := ""
 	if o.Continue != "" {
@@ -334,15 +334,15 @@ func (s *source) List(ctx context.Context, o metav1.ListOptions) (runtime.Object
 	if err != nil {
 		return nil, err
 	}
-	s.page(list, o.Continue == "")
+	s.recordPage(list, o.Continue == "")
 	if list.Continue == "" {
-		s.stated()
+		s.recordFullState()
 	}
 	return list, nil
 }
 
 func (s *source) list(ctx context.Context, o metav1.ListOptions, f fault, inner *informertest.Source, healed chan struct{}) (*corev1.PodList, error) {
-	if err := s.strike(ctx, f, healed); err != nil {
+	if err := s.applyFault(ctx, f, healed); err != nil {
 		return nil, err
 	}
 	o.LabelSelector = s.selector
@@ -351,12 +351,12 @@ func (s *source) list(ctx context.Context, o metav1.ListOptions, f fault, inner 
 		return nil, err
 	}
 	list := listed.(*corev1.PodList)
-	if f.deed == bare && s.suspicious(o) {
-		s.told()
+	if f.op == noVersion && s.suspicious(o) {
+		s.recordError()
 		return &corev1.PodList{}, nil
 	}
 	for i := range list.Items {
-		s.lie(&list.Items[i])
+		s.alter(&list.Items[i])
 	}
 	if s.w.blank {
 		list.ResourceVersion = ""
@@ -371,23 +371,23 @@ func (s *source) suspicious(o metav1.ListOptions) bool {
 		o.ResourceVersion != "" && o.ResourceVersion != "0"
 }
 
-// lie makes of an object what this source shows of it.
-func (s *source) lie(p *pod) {
+// alter makes of an object what this source shows of it.
+func (s *source) alter(p *pod) {
 	if uid := p.Labels["uid"]; uid != "" {
 		p.UID = types.UID(p.Namespace + "-" + p.Name + "-" + uid)
 	}
 	if s.w.blank {
 		p.ResourceVersion = "1"
 	}
-	if s.w.sabotage.serve != nil {
-		s.w.sabotage.serve(p)
+	if s.w.mutant.serve != nil {
+		s.w.mutant.serve(p)
 	}
 }
 
 // Watch opens a stream, or does not.
 func (s *source) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	f, inner, healed := s.arrive(true, true)
-	err := s.strike(ctx, f, healed)
+	f, inner, healed := s.receiveRequest(true, true)
+	err := s.applyFault(ctx, f, healed)
 	var w watch.Interface
 	if err == nil {
 		o.LabelSelector = s.selector

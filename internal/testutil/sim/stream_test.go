@@ -33,8 +33,8 @@ func newStream(ctx context.Context, s *source, inner watch.Interface, f fault) *
 		source: s, inner: inner, out: make(chan watch.Event), left: -1,
 		inject: make(chan watch.Event), cut: make(chan struct{}), ended: make(chan struct{}),
 	}
-	w.silent.Store(f.deed == mute)
-	if f.deed == early {
+	w.silent.Store(f.op == silentWatch)
+	if f.op == endWatchEarly {
 		w.left = f.n
 	}
 	w.ctx, w.stop = context.WithCancel(ctx)
@@ -47,7 +47,7 @@ func (w *stream) ResultChan() <-chan watch.Event { return w.out }
 // Stop ends the watch. It does not wait, unless that is the sabotage.
 func (w *stream) Stop() {
 	w.stop()
-	if world := w.source.w; world.sabotage.deaf {
+	if world := w.source.w; world.mutant.watchIgnoresStop {
 		<-world.over
 	}
 }
@@ -57,16 +57,16 @@ func (w *stream) end() { w.once.Do(func() { close(w.cut) }) }
 
 func (w *stream) over() bool { return closed(w.ended) }
 
-// broken tells whether nothing must come any more: an event behind one that
+// cutOrStopped tells whether nothing must come any more: an event behind one that
 // was lost would be a lie.
-func (w *stream) broken() bool { return closed(w.cut) || w.ctx.Err() != nil }
+func (w *stream) cutOrStopped() bool { return closed(w.cut) || w.ctx.Err() != nil }
 
 func (w *stream) run() {
 	defer w.inner.Stop()
 	defer close(w.ended)
 	defer close(w.out)
 	in := w.inner.ResultChan()
-	for w.left != 0 && !w.broken() {
+	for w.left != 0 && !w.cutOrStopped() {
 		select { // what the driver gives is first
 		case e := <-w.inject:
 			w.send(e)
@@ -97,10 +97,10 @@ func (w *stream) run() {
 func (w *stream) pass(e watch.Event) {
 	s := w.source
 	if p, ok := e.Object.(*corev1.Pod); ok && e.Type != watch.Bookmark {
-		s.lie(p)
+		s.alter(p)
 	}
 	s.mu.Lock()
-	lost := e.Type == watch.Bookmark && (s.lossy || s.w.blank || s.w.sabotage.mum)
+	lost := e.Type == watch.Bookmark && (s.lossy || s.w.blank || s.w.mutant.losesBookmarks)
 	late := s.late
 	twice := s.doubles > 0 && (e.Type == watch.Added || e.Type == watch.Modified || e.Type == watch.Deleted)
 	if twice {
@@ -110,12 +110,12 @@ func (w *stream) pass(e watch.Event) {
 	w.lag(late)
 	switch {
 	case lost:
-		s.w.reach("deed", lose)
+		s.w.reach("operation", loseBookmarks)
 		return
-	case s.w.sabotage.hush:
+	case s.w.mutant.silentWatches:
 		return
 	case twice:
-		s.w.reach("deed", double)
+		s.w.reach("operation", duplicateEvents)
 		w.send(watch.Event{Type: e.Type, Object: e.Object.DeepCopyObject()})
 	}
 	w.send(e)
@@ -124,9 +124,9 @@ func (w *stream) pass(e watch.Event) {
 // lag lets time pass before an event comes.
 func (w *stream) lag(d time.Duration) {
 	if d > 0 {
-		w.source.w.reach("deed", lag)
+		w.source.w.reach("operation", lateEvents)
 	}
-	if d += w.source.apart(); d == 0 {
+	if d += w.source.offset(); d == 0 {
 		return
 	}
 	select {
@@ -137,7 +137,7 @@ func (w *stream) lag(d time.Duration) {
 }
 
 func (w *stream) send(e watch.Event) {
-	if w.silent.Load() || w.broken() {
+	if w.silent.Load() || w.cutOrStopped() {
 		return
 	}
 	if w.left > 0 {
@@ -147,11 +147,11 @@ func (w *stream) send(e watch.Event) {
 	case w.out <- e:
 		switch e.Type {
 		case watch.Error:
-			w.source.told()
+			w.source.recordError()
 		case watch.Bookmark:
 			w.source.marked.Store(true)
 			if p, ok := e.Object.(*corev1.Pod); ok && p.Annotations[metav1.InitialEventsAnnotationKey] == "true" {
-				w.source.streamed()
+				w.source.recordStreamEnd()
 			}
 		}
 	case <-w.ctx.Done():
@@ -159,22 +159,22 @@ func (w *stream) send(e watch.Event) {
 	}
 }
 
-// spit sends an error, as servers do when they cannot go on.
-func (w *stream) spit(n int) {
-	n = (n - 1) % len(spits)
+// sendError sends an error, as servers do when they cannot go on.
+func (w *stream) sendError(n int) {
+	n = (n - 1) % len(watchErrors)
 	w.source.w.reach("spit", n)
-	w.source.w.reach("deed", spit)
-	status := spits[n].ErrStatus
-	w.give(watch.Event{Type: watch.Error, Object: &status})
+	w.source.w.reach("operation", watchError)
+	status := watchErrors[n].ErrStatus
+	w.injectEvent(watch.Event{Type: watch.Error, Object: &status})
 }
 
-// rubbish sends an object that is not what was asked for.
-func (w *stream) rubbish() {
-	w.source.w.reach("deed", garbage)
-	w.give(watch.Event{Type: watch.Added, Object: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "999999"}}})
+// sendGarbage sends an object that is not what was asked for.
+func (w *stream) sendGarbage() {
+	w.source.w.reach("operation", badEvent)
+	w.injectEvent(watch.Event{Type: watch.Added, Object: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "999999"}}})
 }
 
-func (w *stream) give(e watch.Event) {
+func (w *stream) injectEvent(e watch.Event) {
 	select {
 	case w.inject <- e:
 	case <-w.ended:

@@ -18,10 +18,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// What no world can show: what is garbage, which the worlds' own books would keep, and
-// races, which virtual time leaves no room for.
+// Garbage and races do not show in worlds: the worlds' records would keep garbage, and virtual time
+// leaves no room for races.
 
-// stressed is an informer of a server's pods.
+// stressed is an informer of a server's pods, outside of a world.
 type stressed struct {
 	t        *testing.T
 	server   *informertest.Server
@@ -39,7 +39,7 @@ func newStressed(t *testing.T) *stressed {
 	return &stressed{t, server, i, func() { cancel(); wait(); server.Close() }}
 }
 
-// writes updates some pods n times each, or creates them.
+// writes creates some pods, or updates each n times.
 func (s *stressed) writes(pods, n int) {
 	for round := range n {
 		for k := range pods {
@@ -54,8 +54,8 @@ func (s *stressed) writes(pods, n int) {
 	}
 }
 
-// A handler that was removed while it is stuck holds no object of what came since. One
-// that was not removed does, which shows that it would be found out.
+// A handler removed during a call keeps no later object alive. A handler that is not removed does,
+// which proves that the test can fail.
 func TestARemovedHandlerPinsNothing(t *testing.T) {
 	for _, delivery := range []informer.Delivery{informer.Every, informer.Latest} {
 		for _, removed := range []bool{true, false} {
@@ -72,7 +72,7 @@ func stuck(t *testing.T, delivery informer.Delivery, removed bool) {
 	defer s.stop()
 	var mu sync.Mutex
 	var superseded []weak.Pointer[pod]
-	_, err := s.informer.Handle(informer.HandlerFunc[*pod](func(c told) {
+	_, err := s.informer.Handle(informer.HandlerFunc[*pod](func(c event) {
 		if c.Kind == informer.Updated {
 			mu.Lock()
 			defer mu.Unlock()
@@ -82,7 +82,7 @@ func stuck(t *testing.T, delivery informer.Delivery, removed bool) {
 	require.NoError(t, err)
 	gate := make(chan struct{})
 	defer close(gate)
-	reg, err := s.informer.Handle(informer.HandlerFunc[*pod](func(told) { <-gate }), informer.HandlerOptions{Delivery: delivery})
+	reg, err := s.informer.Handle(informer.HandlerFunc[*pod](func(event) { <-gate }), informer.HandlerOptions{Delivery: delivery})
 	require.NoError(t, err)
 	s.writes(objects, 2)
 	synctest.Wait()
@@ -102,7 +102,7 @@ func stuck(t *testing.T, delivery informer.Delivery, removed bool) {
 	}
 }
 
-// alive returns how many of the objects are no garbage, after some collections.
+// alive returns the number of objects that are still reachable after some collections.
 func alive(objects []weak.Pointer[pod]) (n int) {
 	for range 10 {
 		runtime.GC()
@@ -117,15 +117,14 @@ func alive(objects []weak.Pointer[pod]) (n int) {
 	return n
 }
 
-// Whoever asks how the informer and its handlers are doing only reads, also in the
-// moment in which a handler has nothing left to do. It takes -race to see that, and
-// nobody who calls Status: its lock would put everything in order.
+// Backlog only reads, even at the moment when a handler becomes idle. Only -race shows a write, and
+// only without calls of Status, whose lock would order the accesses.
 func TestAskingOnlyReads(t *testing.T) {
 	s := newStressed(t)
 	defer s.stop()
 	var regs []informer.Registration
 	for range 4 {
-		reg, err := s.informer.Handle(informer.HandlerFunc[*pod](func(told) {}), informer.HandlerOptions{Delivery: informer.Latest, Resync: time.Millisecond})
+		reg, err := s.informer.Handle(informer.HandlerFunc[*pod](func(event) {}), informer.HandlerOptions{Delivery: informer.Latest, Resync: time.Millisecond})
 		require.NoError(t, err)
 		regs = append(regs, reg)
 	}

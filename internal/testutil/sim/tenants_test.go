@@ -14,87 +14,85 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// The deeds of those who have leases on the informers of a factory, and of its owner.
+// The operations of users with leases on a factory's informers, and of the factory's owner.
 const (
-	rent    deed = "rent"    // somebody acquires an informer, with a handler of kind n
-	hire    deed = "hire"    // a handler of kind n is added through a lease
-	vacate  deed = "vacate"  // a lease is released
-	launch  deed = "launch"  // Start with another context
-	expired deed = "expired" // one of these contexts ends
-	freshen deed = "freshen" // somebody waits for the state of now
+	acquireLease operation = "rent"    // a tenant acquires an informer, with a handler of kind n
+	addToLease   operation = "hire"    // a handler of kind n is added through a lease
+	releaseLease operation = "vacate"  // a lease is released
+	startAgain   operation = "launch"  // Start with another context
+	endContext   operation = "expired" // one of these contexts ends
+	awaitFresh   operation = "freshen" // a tenant calls WaitFresh
 )
 
-// tenantDeeds is the deeds of worlds of leases.
-var tenantDeeds = []deedFrequency{
+// tenantMenu is the menu of worlds of leases.
+var tenantMenu = []menuItem{
 	{write, 25, 6},
 	{burst, 4, 60},
 	{pass, 10, 50},
 	{idle, 4, 4},
-	{free, 4, 1},
-	{rest, 6, 1},
-	{cut, 3, 1},
-	{expire, 3, 1},
-	{fail, 3, len(failures)},
-	{delay, 3, 8},
-	{early, 2, 4},
-	{rent, 14, len(kinds)},
-	{hire, 6, len(kinds)},
-	{vacate, 14, 1},
-	{launch, 8, 1},
-	{expired, 8, 1},
-	{freshen, 8, 1},
-	{pin, 3, len(kinds)},
-	{halt, 4, 1},
-	{revive, 8, 1},
+	{unblock, 4, 1},
+	{settle, 6, 1},
+	{cutWatches, 3, 1},
+	{compact, 3, 1},
+	{failRequests, 3, len(failures)},
+	{delayRequests, 3, 8},
+	{endWatchEarly, 2, 4},
+	{acquireLease, 14, len(kinds)},
+	{addToLease, 6, len(kinds)},
+	{releaseLease, 14, 1},
+	{startAgain, 8, 1},
+	{endContext, 8, 1},
+	{awaitFresh, 8, 1},
+	{pinInformer, 3, len(kinds)},
+	{stopOne, 4, 1},
+	{restartOne, 8, 1},
 }
 
 // newTenantPlan draws a world of leases.
 func newTenantPlan(seed uint64) plan {
-	return drawPlan(seed, tenantDeeds, func(s *setup, _ *rand.Rand) {
+	return drawPlan(seed, tenantMenu, func(s *setup, _ *rand.Rand) {
 		s.tenants, s.parts, s.page = true, 2, 0
 		s.lease, s.blank, s.recurs, s.zones, s.transform, s.frail = false, false, false, 0, "", false
 	})
 }
 
-// retention is how long the factory keeps what nobody uses.
+// retention is how long the factory keeps an unused informer.
 const retention = 150 * time.Second
 
-// tenancy is a world whose informers belong to factories, one for each namespace, and live
-// while somebody has a lease on them, or has asked for them to stay. All of it is the
-// driver's own.
+// tenancy is a world whose informers belong to factories, one for each namespace. They live while
+// tenants have leases on them or have pinned them. Only the driver uses it.
 type tenancy struct {
 	*world
 	factories map[string]*factory.Factory
-	wishes    map[string]*wish
-	read      map[string]int // how many full states a source had told when its informer was restarted
+	wishes    map[string]*expectedInformer
+	read      map[string]int // the lists of a source before its informer was restarted
 	starts    []*started
 	tenants   []*tenant
 	fresh     []*freshWait
-	unused    map[string]time.Time // since when an informer has no user, of those that had one
-	began     map[string]moment    // what a namespace held before the present run of its informer
+	unused    map[string]time.Time      // when an informer lost its last user
+	began     map[string]namespaceState // the state of a namespace before its informer's present run
 }
 
-// tenant is somebody with a lease, or without one who has asked for the informer to stay, and
-// handlers through it.
+// tenant is a user of an informer, with a lease or a pin, and with handlers.
 type tenant struct {
 	namespace string
 	source    *source
-	lease     *factory.Lease[*pod] // nil for one who stays
+	lease     *factory.Lease[*pod] // nil for a pin
 	informer  *informer.Informer[*pod]
-	handlers  []*actor
+	handlers  []*handler
 	left      context.Context
 	leave     context.CancelFunc
 }
 
 func newTenancy(w *world) *tenancy {
-	t := &tenancy{world: w, factories: map[string]*factory.Factory{}, wishes: map[string]*wish{}, read: map[string]int{}, unused: map[string]time.Time{}, began: map[string]moment{}}
+	t := &tenancy{world: w, factories: map[string]*factory.Factory{}, wishes: map[string]*expectedInformer{}, read: map[string]int{}, unused: map[string]time.Time{}, began: map[string]namespaceState{}}
 	keep := retention
-	if w.sabotage.hoards {
+	if w.mutant.keepsUnused {
 		keep = -1
 	}
 	for _, s := range w.sources {
 		t.factories[s.namespace] = factory.NewSharedInformerFactoryWithOptions(clientset{sources: w.sources}, 0, factory.WithRetention(keep), factory.WithNamespace(s.namespace))
-		t.wishes[s.namespace] = &wish{}
+		t.wishes[s.namespace] = &expectedInformer{}
 	}
 	return t
 }
@@ -103,10 +101,10 @@ func newTenancy(w *world) *tenancy {
 func (t *tenancy) play() {
 	for i, s := range t.plan.steps {
 		t.trace.step("%d. %v", i, s)
-		t.does(s)
-		time.Sleep(time.Millisecond) // the second source answers a little late, and is waited for
+		t.doStep(s)
+		time.Sleep(time.Millisecond) // wait for the second source, which answers a little later
 		synctest.Wait()
-		t.looks()
+		t.checkStep()
 		if t.failed() {
 			break
 		}
@@ -114,24 +112,24 @@ func (t *tenancy) play() {
 	t.end()
 }
 
-func (t *tenancy) does(s step) {
+func (t *tenancy) doStep(s step) {
 	r := s.rand()
 	var one *tenant
 	if len(t.tenants) > 0 {
 		one = t.tenants[r.IntN(len(t.tenants))]
 	}
 	switch {
-	case slices.Contains([]deed{pin, halt, revive}, s.deed):
-		if !t.asked(s, t.sources[r.IntN(len(t.sources))]) {
+	case slices.Contains([]operation{pinInformer, stopOne, restartOne}, s.op):
+		if !t.doPinOperation(s, t.sources[r.IntN(len(t.sources))]) {
 			return
 		}
-	case s.deed == rent && len(t.tenants) < 5:
-		t.rents(s, t.sources[r.IntN(len(t.sources))])
-	case s.deed == hire && one != nil && len(one.handlers) < 3:
-		t.hires(one, kindOf(s))
-	case s.deed == vacate && one != nil && one.lease != nil:
-		t.vacates(one)
-	case s.deed == launch && len(t.starts) < 3:
+	case s.op == acquireLease && len(t.tenants) < 5:
+		t.acquireLease(s, t.sources[r.IntN(len(t.sources))])
+	case s.op == addToLease && one != nil && len(one.handlers) < 3:
+		t.addHandlerToLease(one, kindOf(s))
+	case s.op == releaseLease && one != nil && one.lease != nil:
+		t.releaseLease(one)
+	case s.op == startAgain && len(t.starts) < 3:
 		ctx, cancel := context.WithCancel(context.Background())
 		begun := &started{cancel}
 		t.starts = append(t.starts, begun)
@@ -139,7 +137,7 @@ func (t *tenancy) does(s step) {
 			t.wishes[namespace].launch(begun)
 			f.StartWithContext(ctx)
 		}
-	case s.deed == expired && len(t.starts) > 0:
+	case s.op == endContext && len(t.starts) > 0:
 		i := r.IntN(len(t.starts))
 		ended := t.starts[i]
 		t.starts = slices.Delete(t.starts, i, i+1)
@@ -147,28 +145,28 @@ func (t *tenancy) does(s step) {
 		for _, w := range t.wishes {
 			w.expire(ended, len(t.starts) > 0)
 		}
-	case s.deed == freshen && one != nil:
-		t.freshens(one)
-	case s.deed == rest:
-		t.rests()
-	case slices.Contains([]deed{rent, hire, vacate, launch, expired, freshen}, s.deed):
+	case s.op == awaitFresh && one != nil:
+		t.awaitFresh(one)
+	case s.op == settle:
+		t.settle()
+	case slices.Contains([]operation{acquireLease, addToLease, releaseLease, startAgain, endContext, awaitFresh}, s.op):
 		return
 	default:
 		t.do(s)
 		return
 	}
-	t.reach("deed", s.deed)
+	t.reach("operation", s.op)
 }
 
-// rents lets somebody acquire an informer and add a handler at once.
-func (t *tenancy) rents(s step, of *source) {
+// acquireLease adds a tenant with a lease and a handler.
+func (t *tenancy) acquireLease(s step, of *source) {
 	lease, err := factory.Acquire[*pod](t.factories[of.namespace], factory.Scope{})
 	t.must(err)
 	one := newTenant(of)
 	one.lease, one.informer = lease, lease.Informer()
 	t.wishes[of.namespace].rent(len(t.starts) > 0)
 	delete(t.unused, of.namespace)
-	t.settlesIn(one, s)
+	t.addIndexAndHandler(one, s)
 }
 
 func newTenant(of *source) *tenant {
@@ -177,57 +175,57 @@ func newTenant(of *source) *tenant {
 	return one
 }
 
-// settlesIn lets a new tenant add an index, where there is none yet, and a handler.
-func (t *tenancy) settlesIn(one *tenant, s step) {
+// addIndexAndHandler adds a handler for a new tenant, and the indexes if the informer has none yet.
+func (t *tenancy) addIndexAndHandler(one *tenant, s step) {
 	if !slices.Contains(one.informer.Indexer().Indexes(), "node") {
 		if err := one.informer.AddIndexes(t.indexed()...); err != nil {
 			t.fault("indexed", "an index cannot be added through a lease: %v", err)
 		}
 	}
 	t.tenants = append(t.tenants, one)
-	t.hires(one, kindOf(s))
+	t.addHandlerToLease(one, kindOf(s))
 }
 
-func (t *tenancy) hires(one *tenant, k kind) {
-	if a := t.joinsTo(one.informer, k, true); a != nil {
+func (t *tenancy) addHandlerToLease(one *tenant, k kind) {
+	if a := t.addHandlerTo(one.informer, k, true); a != nil {
 		one.handlers = append(one.handlers, a)
 	}
 }
 
-// vacates lets a tenant release its lease: its handlers are told nothing more.
-func (t *tenancy) vacates(one *tenant) {
+// releaseLease releases a tenant's lease: its handlers get no more events.
+func (t *tenancy) releaseLease(one *tenant) {
 	t.tenants = slices.DeleteFunc(t.tenants, func(other *tenant) bool { return other == one })
 	w := t.wishes[one.namespace]
 	if w.vacate(); w.users == 0 && !w.pinned {
 		t.unused[one.namespace] = time.Now()
 	}
 	one.leave()
-	if !t.sabotage.squats {
+	if !t.mutant.leaksLease {
 		one.lease.Release()
 	}
-	t.dismisses(one)
+	t.checkLeft(one)
 }
 
-// dismisses looks after the handlers of a tenant that has left: they are told nothing more.
-func (t *tenancy) dismisses(one *tenant) {
+// checkLeft checks that the handlers of a tenant that has left end, and get no more events.
+func (t *tenancy) checkLeft(one *tenant) {
 	for _, a := range one.handlers {
-		a.free(false)
-		if t.sabotage.squats || one.lease == nil {
+		a.unblock(false)
+		if t.mutant.leaksLease || one.lease == nil {
 			a.reg.Stop()
 		}
 		t.within("its lease was released", a, a.reg.Done())
-		a.gone.Store(true)
-		if t.sabotage.echoes {
-			a.handle(told{Kind: informer.Added, New: &pod{}})
+		a.left.Store(true)
+		if t.mutant.callsAfterLeave {
+			a.handle(event{Kind: informer.Added, New: &pod{}})
 		}
 	}
 }
 
-// wanted tells whether an informer has to run.
+// wanted reports whether an informer must run.
 func (t *tenancy) wanted(namespace string) bool { return t.wishes[namespace].runs }
 
-// looks is what the driver checks after each step.
-func (t *tenancy) looks() {
+// checkStep checks the informers after each step.
+func (t *tenancy) checkStep() {
 	held := map[string]factory.Held{}
 	for namespace, f := range t.factories {
 		for h := range f.Informers() {
@@ -239,8 +237,8 @@ func (t *tenancy) looks() {
 			t.began[s.namespace] = t.now(s.namespace)
 		}
 		h, ok := held[s.namespace]
-		if t.sabotage.status != nil {
-			t.sabotage.status(&h.Status)
+		if t.mutant.status != nil {
+			t.mutant.status(&h.Status)
 		}
 		switch runs := ok && h.Status.Running && !h.Status.Stopped; {
 		case t.wanted(s.namespace) && !runs:
@@ -259,22 +257,22 @@ func (t *tenancy) looks() {
 		} else if unused && !over && !ok {
 			t.fault("retention", "the informer of namespace %s was dropped, unused since %v", s.namespace, since)
 		} else if over {
-			*t.wishes[s.namespace] = wish{}
+			*t.wishes[s.namespace] = expectedInformer{}
 			delete(t.unused, s.namespace)
 		}
 	}
-	t.freshness()
+	t.checkFresh()
 }
 
-// moment is what a namespace held once.
-type moment struct {
-	since int          // the changes that had been made
-	was   map[key]mark // the objects of then
+// namespaceState is the content of a namespace at some time.
+type namespaceState struct {
+	since int          // the number of changes before
+	was   map[key]mark // the objects
 }
 
-func (t *tenancy) now(namespace string) moment {
-	m := moment{len(t.truth.log), map[key]mark{}}
-	for k, p := range t.truth.live {
+func (t *tenancy) now(namespace string) namespaceState {
+	m := namespaceState{len(t.model.log), map[key]mark{}}
+	for k, p := range t.model.live {
 		if k.Namespace == namespace {
 			m.was[k] = markOf(p)
 		}
@@ -282,46 +280,45 @@ func (t *tenancy) now(namespace string) moment {
 	return m
 }
 
-// freshWait is somebody who waits for the state of now: that of when he began or, where the
-// informer ran already, of when that did. It may be as late as a watch is.
+// freshWait is a call of WaitFresh. Its namespaceState is the oldest state that it may return with:
+// the state at the call or, if the informer was running already, at the beginning of the run.
 type freshWait struct {
 	of *tenant
-	moment
+	namespaceState
 	returned chan struct{}
 	err      error
-	found    map[key]mark // what was stored when the wait was over
+	found    map[key]mark // the store's content after the wait
 }
 
-func (t *tenancy) freshens(one *tenant) {
-	f := &freshWait{of: one, moment: t.now(one.namespace), returned: make(chan struct{})}
+func (t *tenancy) awaitFresh(one *tenant) {
+	f := &freshWait{of: one, namespaceState: t.now(one.namespace), returned: make(chan struct{})}
 	if t.wanted(one.namespace) {
-		f.moment = t.began[one.namespace]
+		f.namespaceState = t.began[one.namespace]
 	}
 	t.fresh = append(t.fresh, f)
 	go func() {
 		defer close(f.returned)
-		if !t.sabotage.stale {
+		if !t.mutant.skipsFreshWait {
 			f.err = one.informer.WaitFresh(one.left)
 		}
 		f.found = map[key]mark{}
 		for p := range one.informer.Indexer().All() {
 			f.found[keyOf(p)] = markOf(p)
 		}
-		if t.sabotage.patient {
+		if t.mutant.waitsForever {
 			<-t.over
 		}
 	}()
 }
 
-// freshness holds what was found by those who have waited against what was there at that
-// moment, and later.
-func (t *tenancy) freshness() {
+// checkFresh compares the results of finished waits with the state at that time, and later.
+func (t *tenancy) checkFresh() {
 	t.fresh = slices.DeleteFunc(t.fresh, func(f *freshWait) bool {
 		if !closed(f.returned) {
 			return false
 		}
 		if f.err == nil {
-			t.holds(f)
+			t.checkFreshWait(f)
 		} else if f.of.left.Err() == nil && !errors.Is(f.err, informer.ErrStopped) {
 			t.fault("fresh", "who waits for the state of now is told %v", f.err)
 		}
@@ -329,9 +326,9 @@ func (t *tenancy) freshness() {
 	})
 }
 
-func (t *tenancy) holds(f *freshWait) {
-	may := map[key][]mark{} // what an object may be, the zero mark if it may not be there
-	for _, c := range t.truth.log[f.since:] {
+func (t *tenancy) checkFreshWait(f *freshWait) {
+	may := map[key][]mark{} // the later states of an object; the zero mark for none
+	for _, c := range t.model.log[f.since:] {
 		k := keyOf(c.pod)
 		may[k] = append(may[k], markOf(c.pod))
 	}
@@ -348,44 +345,43 @@ func merged(a, b map[key]mark) map[key]mark {
 	return all
 }
 
-// rests ends the faults and waits until all that runs is what the server holds.
-func (t *tenancy) rests() {
+// settle ends the faults and waits until all running informers equal the server's state.
+func (t *tenancy) settle() {
 	for _, s := range t.sources {
 		s.heal()
 	}
-	for _, a := range t.actors {
-		a.free(false)
+	for _, a := range t.handlers {
+		a.unblock(false)
 	}
 	time.Sleep(time.Millisecond)
-	for began := time.Now(); time.Since(began) < soon; time.Sleep(10 * time.Second) {
-		if synctest.Wait(); len(t.apart()) == 0 && !t.waits() && len(t.unread()) == 0 {
+	for began := time.Now(); time.Since(began) < settleTime; time.Sleep(10 * time.Second) {
+		if synctest.Wait(); len(t.differences()) == 0 && !t.waitsForState() && len(t.unread()) == 0 {
 			break
 		}
 	}
-	for _, what := range t.apart() {
+	for _, what := range t.differences() {
 		t.fault("converges", "%s", what)
 	}
-	if t.waits() {
+	if t.waitsForState() {
 		t.fault("fresh", "somebody waits in vain for the state of now")
 	}
-	t.freshness()
+	t.checkFresh()
 	for _, namespace := range t.unread() {
 		t.fault("anew", "the informer of namespace %s was restarted, and has read nothing", namespace)
 	}
 	clear(t.read)
-	for _, a := range t.actors {
-		a.free(a.sticks && !a.gone.Load())
+	for _, a := range t.handlers {
+		a.unblock(a.blocks && !a.left.Load())
 	}
 }
 
-// waits tells whether somebody waits for the state of an informer that runs.
-func (t *tenancy) waits() bool {
+// waitsForState reports whether a tenant waits for a running informer.
+func (t *tenancy) waitsForState() bool {
 	return slices.ContainsFunc(t.fresh, func(f *freshWait) bool { return t.wanted(f.of.namespace) && !closed(f.returned) })
 }
 
-// apart tells where the informers that run are not what the server holds, or their
-// handlers do not know it.
-func (t *tenancy) apart() (problems []string) {
+// differences returns where running informers or their handlers differ from the server.
+func (t *tenancy) differences() (problems []string) {
 	for _, one := range t.tenants {
 		if !t.wanted(one.namespace) {
 			continue
@@ -398,7 +394,7 @@ func (t *tenancy) apart() (problems []string) {
 			problems = append(problems, fmt.Sprintf("namespace %s has %v, the server %v", one.namespace, stored, want))
 		}
 		for _, a := range one.handlers {
-			if known := a.knows(); a.reg.Backlog() == 0 && !closed(a.reg.Done()) && !maps.Equal(known, want) || !closed(a.reg.Done()) && a.works() {
+			if known := a.knows(); a.reg.Backlog() == 0 && !closed(a.reg.Done()) && !maps.Equal(known, want) || !closed(a.reg.Done()) && a.inCall() {
 				problems = append(problems, fmt.Sprintf("%v of namespace %s knows %v, the server has %v", a, one.namespace, known, want))
 			}
 		}
@@ -406,7 +402,7 @@ func (t *tenancy) apart() (problems []string) {
 	return problems
 }
 
-func (a *actor) knows() map[key]mark {
+func (a *handler) knows() map[key]mark {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	known := map[key]mark{}
@@ -416,29 +412,29 @@ func (a *actor) knows() map[key]mark {
 	return known
 }
 
-// departs lets a tenant leave at the end of the world.
-func (t *tenancy) departs(one *tenant) {
+// leaveAtEnd makes a tenant leave at the end of the world.
+func (t *tenancy) leaveAtEnd(one *tenant) {
 	if one.lease != nil {
-		t.vacates(one)
+		t.releaseLease(one)
 		return
 	}
 	t.tenants = slices.DeleteFunc(t.tenants, func(other *tenant) bool { return other == one })
 	one.leave()
-	t.dismisses(one)
+	t.checkLeft(one)
 }
 
-// end compares all once more, releases all leases and lets the retention pass.
+// end compares everything once more, releases all leases and waits for the retention.
 func (t *tenancy) end() {
 	t.trace.step("end")
 	if !t.failed() {
-		t.rests()
+		t.settle()
 	}
 	for len(t.tenants) > 0 {
-		t.departs(t.tenants[0])
+		t.leaveAtEnd(t.tenants[0])
 	}
 	time.Sleep(retention + time.Minute)
 	if synctest.Wait(); !t.failed() {
-		t.looks()
+		t.checkStep()
 	}
 	for _, s := range t.starts {
 		s.cancel()
@@ -447,8 +443,8 @@ func (t *tenancy) end() {
 	for _, f := range t.factories {
 		f.Shutdown()
 	}
-	if synctest.Wait(); !t.failed() { // what has told its end may still be on its way out
-		t.asks(stopCheckers[:1])
+	if synctest.Wait(); !t.failed() { // goroutines may still be returning
+		t.runCheckers(stopCheckers[:1])
 	}
 	t.server.Close()
 	synctest.Wait()

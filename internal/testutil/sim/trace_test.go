@@ -9,21 +9,20 @@ import (
 	"sync"
 )
 
-// trace is what happened in a world, as text. Between two steps each source
-// and each handler has a section of its own, since the scheduler decides who of
-// them is first.
+// trace is the history of a world, as text. Between two steps each source and each handler has a
+// section of its own, since the scheduler decides their order.
 type trace struct {
-	mu       sync.Mutex
-	sections map[string][]string // since the last step
-	text     strings.Builder
-	mute     bool // the sections are not kept
+	mu           sync.Mutex
+	sections     map[string][]string // since the last step
+	text         strings.Builder
+	dropSections bool // only lines outside of sections are kept
 }
 
-// say adds a line to a section.
-func (t *trace) say(section, format string, args ...any) {
+// add adds a line to a section.
+func (t *trace) add(section, format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.mute {
+	if t.dropSections {
 		return
 	}
 	if t.sections == nil {
@@ -48,8 +47,7 @@ func (t *trace) step(format string, args ...any) {
 	}
 }
 
-// sortRuns sorts neighbours whose order is free: the objects of an initial
-// state, and those that a list found missing.
+// sortRuns sorts neighbouring lines whose order is free: initial adds, and lost deletes.
 func sortRuns(lines []string) []string {
 	free := func(line string) bool { return strings.HasPrefix(line, "initial ") || strings.HasPrefix(line, "lost ") }
 	for i := 0; i < len(lines); {
@@ -70,7 +68,7 @@ func (t *trace) String() string {
 
 func hash(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:16] }
 
-// keep adds a line that is of no section.
-func (t *trace) keep(format string, args ...any) {
+// addLine adds a line outside of the sections.
+func (t *trace) addLine(format string, args ...any) {
 	t.step("    "+format, args...)
 }

@@ -14,15 +14,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write what happened into the transcripts of testdata")
+var rewrite = flag.Bool("rewrite", false, "write the traces into the transcripts of testdata")
 
-// Each file of testdata is a world written by hand: a comment that says what is
-// to be seen, a setup, the steps; then all that happened. The checkers look on.
+// Each file of testdata is a world written by hand: a comment about its purpose, a setup, the
+// steps, and then the expected trace. The checkers run, too.
 func TestTranscripts(t *testing.T) {
 	for _, file := range transcripts(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			script, want := readTranscript(t, file)
-			o := playScript(t, script, sabotage{})
+			o := playScript(t, script, mutant{})
 			require.Empty(t, o.violations, o.trace)
 			if *rewrite {
 				require.NoError(t, os.WriteFile(file, []byte(script+"----\n"+o.trace), 0o600))
@@ -49,7 +49,7 @@ func readTranscript(t *testing.T, file string) (script, want string) {
 	return script, want
 }
 
-func playScript(t *testing.T, script string, s sabotage) (o outcome) {
+func playScript(t *testing.T, script string, s mutant) (o outcome) {
 	t.Helper()
 	p := parsePlan(t, script)
 	synctest.Test(t, func(*testing.T) {
@@ -74,7 +74,7 @@ func parsePlan(t *testing.T, script string) plan {
 				p.setup.set(t, word)
 			}
 		default:
-			s := step{deed: deed(words[0]), seed: uint64(len(p.steps))}
+			s := step{op: operation(words[0]), seed: uint64(len(p.steps))}
 			rest := strings.Join(words[1:], " ")
 			if _, err := fmt.Sscan(rest, &s.n); err != nil {
 				s.name = rest

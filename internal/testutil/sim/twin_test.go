@@ -18,44 +18,43 @@ import (
 
 type constructor func(cache.ListerWatcher, runtime.Object, time.Duration, cache.Indexers) cache.SharedIndexInformer
 
-// twin is a world with one implementation of client-go's interface in it.
+// twin is a world with one implementation of client-go's interface.
 type twin struct {
 	*world
-	t       *testing.T
-	source  *source
-	shared  cache.SharedIndexInformer
-	tellers []*teller
-	cancel  context.CancelFunc
-	ended   sync.WaitGroup
-	errors  int // that the watch error handler was told
+	t         *testing.T
+	source    *source
+	shared    cache.SharedIndexInformer
+	recorders []*recorder
+	cancel    context.CancelFunc
+	ended     sync.WaitGroup
+	errors    int // calls of the watch error handler
 }
 
-// newTwin makes a world and an informer that does not run yet. It is called in
-// a bubble.
+// newTwin returns a world with an informer that does not run yet. The caller is in a bubble.
 func newTwin(t *testing.T, p plan, construct constructor, indexers cache.Indexers, transform cache.TransformFunc) *twin {
 	t.Helper()
-	w := &world{setup: p.setup, plan: p, truth: newTruth(), over: make(chan struct{}), reached: map[string]int{}}
-	s := &source{w: w, healed: make(chan struct{})}
+	w := &world{setup: p.setup, plan: p, model: newModel(), over: make(chan struct{}), reached: map[string]int{}}
+	s := &source{w: w, healing: make(chan struct{})}
 	w.sources = []*source{s}
 	w.serve()
 	lw := &cache.ListWatch{ListWithContextFunc: s.List, WatchFuncWithContext: s.Watch}
 	d := &twin{world: w, t: t, source: s, shared: construct(lw, &corev1.Pod{}, 0, indexers)}
 	require.NoError(t, d.shared.SetTransform(transform))
-	// The default one sleeps by a clock that is not the bubble's.
+	// The default handler sleeps by a clock other than the bubble's.
 	require.NoError(t, d.shared.SetWatchErrorHandler(func(*cache.Reflector, error) { d.errors++ }))
-	d.joins()
+	d.addHandler()
 	return d
 }
 
-// starts runs the informer.
-func (d *twin) starts() {
+// start starts the informer.
+func (d *twin) start() {
 	var ctx context.Context
 	ctx, d.cancel = context.WithCancel(context.Background())
 	d.ended.Go(func() { d.shared.RunWithContext(ctx) })
 }
 
-// ends ends the world.
-func (d *twin) ends() {
+// end stops the informer and the server.
+func (d *twin) end() {
 	d.cancel()
 	d.source.heal()
 	d.ended.Wait()
@@ -63,36 +62,36 @@ func (d *twin) ends() {
 	synctest.Wait()
 }
 
-// joins adds a handler.
-func (d *twin) joins() {
-	h := &teller{told: map[string][]string{}}
+// addHandler adds a handler.
+func (d *twin) addHandler() {
+	h := &recorder{told: map[string][]string{}}
 	var err error
 	h.reg, err = d.shared.AddEventHandler(h)
 	require.NoError(d.t, err)
-	d.tellers = append(d.tellers, h)
+	d.recorders = append(d.recorders, h)
 }
 
-// leaves takes a handler away: which one is the step's to say, but not the first.
-func (d *twin) leaves(s step) {
-	if n := len(d.tellers); n > 1 {
-		require.NoError(d.t, d.shared.RemoveEventHandler(d.tellers[1+int(s.seed%uint64(n-1))].reg))
+// removeHandler removes a handler other than the first. The step's seed selects it.
+func (d *twin) removeHandler(s step) {
+	if n := len(d.recorders); n > 1 {
+		require.NoError(d.t, d.shared.RemoveEventHandler(d.recorders[1+int(s.seed%uint64(n-1))].reg))
 	}
 }
 
-// does does a step.
-func (d *twin) does(s step) {
-	switch s.deed {
+// doStep does a step.
+func (d *twin) doStep(s step) {
+	switch s.op {
 	case join:
-		d.joins()
+		d.addHandler()
 	case leave:
-		d.leaves(s)
+		d.removeHandler(s)
 	default:
 		d.do(s)
 	}
 	synctest.Wait()
 }
 
-// stored is what the store and its indexes hold.
+// stored returns the content of the store and its indexes.
 func (d *twin) stored() (lines []string) {
 	store := d.shared.GetIndexer()
 	lines = append(lines, fmt.Sprint("all: ", spellAll(store.List())))
@@ -111,7 +110,7 @@ func (d *twin) stored() (lines []string) {
 	return lines
 }
 
-// spellAll spells objects, with what the transform makes of them.
+// spellAll describes objects, and whether they were transformed.
 func spellAll(objects []any) []string {
 	all := []string{}
 	for _, obj := range objects {
@@ -122,17 +121,16 @@ func spellAll(objects []any) []string {
 	return all
 }
 
-// teller is a handler of client-go's interface that keeps what it is told of
-// each object.
-type teller struct {
+// recorder is a handler of client-go's interface that records its events by object.
+type recorder struct {
 	reg   cache.ResourceEventHandlerRegistration
-	again bool // updates to the same version are kept too
+	again bool // records updates to the same version, too
 
 	mu   sync.Mutex
 	told map[string][]string // guarded by mu
 }
 
-func (h *teller) tell(obj any, format string, args ...any) {
+func (h *recorder) tell(obj any, format string, args ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	k, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
@@ -142,8 +140,8 @@ func (h *teller) tell(obj any, format string, args ...any) {
 	h.told[k] = append(h.told[k], fmt.Sprintf(format, args...))
 }
 
-// take returns what was told since it was called last.
-func (h *teller) take() map[string][]string {
+// take returns the events since the previous call.
+func (h *recorder) take() map[string][]string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	told := h.told
@@ -151,19 +149,19 @@ func (h *teller) take() map[string][]string {
 	return told
 }
 
-func (h *teller) OnAdd(obj any, initial bool) {
+func (h *recorder) OnAdd(obj any, initial bool) {
 	h.tell(obj, "is %s, added, initial %v", markOf(obj.(*pod)), initial)
 }
 
-// OnUpdate keeps no update to the same version: client-go tells all objects
-// after each list, ours none that is unchanged (D14).
-func (h *teller) OnUpdate(old, obj any) {
+// OnUpdate ignores updates to the same version: client-go delivers all objects after each list,
+// ours only the changed ones (D14).
+func (h *recorder) OnUpdate(old, obj any) {
 	if was, is := markOf(old.(*pod)), markOf(obj.(*pod)); was != is || h.again {
 		h.tell(obj, "is %s, updated from %s", is, was)
 	}
 }
 
-func (h *teller) OnDelete(obj any) {
+func (h *recorder) OnDelete(obj any) {
 	if lost, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		h.tell(obj, "is gone, lost at %s", markOf(lost.Obj.(*pod)))
 		return

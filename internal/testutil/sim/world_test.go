@@ -26,8 +26,8 @@ import (
 // last back-off, and the silence of a watch that follows an outage. A watch that
 // is half-open is given up only after ten minutes and a half.
 const (
-	soon = 4 * time.Minute
-	late = 15 * time.Minute
+	settleTime         = 4 * time.Minute
+	settleTimeHalfOpen = 15 * time.Minute
 )
 
 var podScheme = func() *runtime.Scheme {
@@ -44,9 +44,9 @@ type violation struct{ checker, what string }
 type world struct {
 	setup
 	plan        plan
-	sabotage    sabotage
+	mutant      mutant
 	script      bool // a transcript is played: each step is small, so that nothing is left to chance
-	truth       *truth
+	model       *model
 	trace       trace
 	frozen      frozen
 	server      *informertest.Server
@@ -57,16 +57,16 @@ type world struct {
 	running     bool
 	revision    int // of the server: each write takes the next
 	indexes     int // that were added
-	actors      []*actor
-	cached      map[key]mark     // what the cache held after the last step
-	asleep      map[*actor]int64 // the calls that each had when the informer was stopped
-	over        chan struct{}    // closed at the very end
-	began       time.Time        // when the present run did
-	waiters     []*waiter        // who wait until all was delivered
-	touched     map[key]bool     // the objects that a user has written since everything was compared
-	everTouched map[key]bool     // those that he ever has
-	handwrites  int              // of objects that a user has made up
-	observers   sync.WaitGroup   // who ask how the informer is doing
+	handlers    []*handler
+	cached      map[key]mark       // what the cache held after the last step
+	callsAtStop map[*handler]int64 // the calls that each had when the informer was stopped
+	over        chan struct{}      // closed at the very end
+	began       time.Time          // when the present run did
+	waiters     []*waiter          // who wait until all was delivered
+	touched     map[key]bool       // the objects that a user has written since everything was compared
+	everTouched map[key]bool       // those that he ever has
+	handwrites  int                // of objects that a user has made up
+	observers   sync.WaitGroup     // who ask how the informer is doing
 
 	failedBefore int // requests and streams that were told an error before the present run
 
@@ -78,16 +78,16 @@ type world struct {
 	facts      []string       // what the informer has told beside the reflector's events; guarded by mu
 }
 
-func newWorld(p plan, s sabotage) *world {
-	w := &world{setup: p.setup, plan: p, sabotage: s, truth: newTruth(), asleep: map[*actor]int64{}, touched: map[key]bool{}, everTouched: map[key]bool{}, over: make(chan struct{}), reached: map[string]int{}}
-	w.trace.mute = p.setup.lease // its factory's back-offs are left to chance
+func newWorld(p plan, s mutant) *world {
+	w := &world{setup: p.setup, plan: p, mutant: s, model: newModel(), callsAtStop: map[*handler]int64{}, touched: map[key]bool{}, everTouched: map[key]bool{}, over: make(chan struct{}), reached: map[string]int{}}
+	w.trace.dropSections = p.setup.lease // its factory's back-offs are left to chance
 	for n := range w.sourceCount() {
 		w.sources = append(w.sources, newSource(w, n))
 	}
 	w.serve()
 	for _, s := range w.sources {
-		for n := range w.rough {
-			s.suffer(fault{fail, 1 + (n+s.part)%len(failures)})
+		for n := range w.initialFailures {
+			s.queueFaults(fault{failRequests, 1 + (n+s.part)%len(failures)})
 		}
 	}
 	if w.tenants {
@@ -99,11 +99,11 @@ func newWorld(p plan, s sabotage) *world {
 	}
 	if w.custom {
 		w.resource = newResource(w.undefined)
-		w.resource.open = s.open
+		w.resource.open = s.ignoresDenial
 	}
 	var sources []reflector.Source
 	for _, s := range w.sources {
-		sources = append(sources, w.face(s))
+		sources = append(sources, w.sourceOf(s))
 	}
 	w.life = newOwned(sources, informer.Options[*pod]{
 		Name: "pods", Indexes: w.indexed(), Transform: w.transformer(), PageSize: w.page,
@@ -174,7 +174,7 @@ func (w *world) indexed() []indexer.Index[*pod] {
 }
 
 func (w *world) byNode(values []string, p *pod) []string {
-	if w.sabotage.index && markOf(p).serial%3 == 0 {
+	if w.mutant.unstableIndex && markOf(p).serial%3 == 0 {
 		return append(values, "nowhere")
 	}
 	return append(values, nodeOf(p)...)
@@ -231,13 +231,13 @@ func (w *world) failed() bool {
 // play plays the whole world, or up to the first violation. It is called in a
 // bubble.
 func (w *world) play() {
-	w.begin()
-	w.joins(kinds[0], false)
+	w.startInformer()
+	w.addHandler(kinds[0], false)
 	for i, s := range w.plan.steps {
 		w.trace.step("%d. %v", i, s)
 		w.do(s)
 		synctest.Wait()
-		w.look()
+		w.checkStep()
 		if w.failed() {
 			break
 		}
@@ -245,13 +245,13 @@ func (w *world) play() {
 	w.end()
 }
 
-func (w *world) begin() {
+func (w *world) startInformer() {
 	for _, s := range w.sources {
 		s.marked.Store(false)
 	}
 	w.began, w.failedBefore = time.Now(), w.failures()
-	for _, a := range w.actors { // before one of them is called
-		a.free(a.sticks)
+	for _, a := range w.handlers { // before one of them is called
+		a.unblock(a.blocks)
 	}
 	w.informer = w.life.start()
 	if w.lease && w.indexes == 0 {
@@ -261,16 +261,16 @@ func (w *world) begin() {
 		}
 	}
 	w.running = true
-	clear(w.asleep)
+	clear(w.callsAtStop)
 	synctest.Wait()
 }
 
-// look is what the driver checks after each step.
-func (w *world) look() {
-	w.asks(lookCheckers)
+// checkStep is what the driver checks after each step.
+func (w *world) checkStep() {
+	w.runCheckers(stepCheckers)
 }
 
-func (w *world) asks(checkers []worldChecker) {
+func (w *world) runCheckers(checkers []worldChecker) {
 	for _, c := range checkers {
 		for _, what := range c.find(w) {
 			w.fault(c.name, "%s", what)
@@ -278,24 +278,24 @@ func (w *world) asks(checkers []worldChecker) {
 	}
 }
 
-// settles ends the faults and waits until the cache is what the server holds,
+// settle ends the faults and waits until the cache is what the server holds,
 // and then compares everything.
-func (w *world) settles() {
+func (w *world) settle() {
 	if !w.running {
 		return
 	}
-	w.reach("deed", rest)
+	w.reach("operation", settle)
 	for _, s := range w.sources {
 		s.heal()
 	}
 	if w.resource != nil {
 		w.resource.admit()
 	}
-	for _, a := range w.actors {
-		a.free(false)
+	for _, a := range w.handlers {
+		a.unblock(false)
 	}
 	time.Sleep(time.Millisecond) // until requests that are about to be answered are
-	w.putRight()
+	w.undoUserWrites()
 	began, bound := time.Now(), w.bound()
 	for synctest.Wait(); !w.settled() && time.Since(began) < bound; synctest.Wait() {
 		time.Sleep(10 * time.Second)
@@ -303,15 +303,15 @@ func (w *world) settles() {
 	if w.failed() {
 		return
 	}
-	if w.sabotage.scribbles {
+	if w.mutant.changesStored {
 		for p := range w.informer.Indexer().All() {
 			p.UID += "x" // by which nothing is indexed: that would break an invariant
 		}
 	}
-	w.asks(restCheckers)
-	for _, a := range w.actors {
-		if a.sticks {
-			a.free(true)
+	w.runCheckers(restCheckers)
+	for _, a := range w.handlers {
+		if a.blocks {
+			a.unblock(true)
 		}
 	}
 	clear(w.touched)
@@ -324,29 +324,29 @@ func (w *world) bound() time.Duration {
 	for _, s := range w.sources {
 		for _, stream := range s.open() {
 			if stream.silent.Load() {
-				return late
+				return settleTimeHalfOpen
 			}
 		}
 	}
-	return soon
+	return settleTime
 }
 
 func (w *world) settled() bool {
-	return closed(w.informer.Synced()) && len(behind(w)) == 0 && len(presence(w)) == 0 && !w.busy()
+	return closed(w.informer.Synced()) && len(cacheDiffers(w)) == 0 && len(presence(w)) == 0 && !w.busy()
 }
 
 func (w *world) busy() bool {
-	for _, a := range w.here() {
-		if a.works() || a.reg.Backlog() != 0 {
+	for _, a := range w.presentHandlers() {
+		if a.inCall() || a.reg.Backlog() != 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// here returns the actors that have not left.
-func (w *world) here() []*actor {
-	return slices.DeleteFunc(slices.Clone(w.actors), func(a *actor) bool { return a.gone.Load() })
+// presentHandlers returns the actors that have not left.
+func (w *world) presentHandlers() []*handler {
+	return slices.DeleteFunc(slices.Clone(w.handlers), func(a *handler) bool { return a.left.Load() })
 }
 
 func (w *world) traceStore() {
@@ -355,20 +355,20 @@ func (w *world) traceStore() {
 		objects = append(objects, spell(p))
 	}
 	slices.Sort(objects)
-	w.trace.keep("at rest: %v", objects)
+	w.trace.addLine("at rest: %v", objects)
 }
 
 // end stops the informer and everything else.
 func (w *world) end() {
 	w.trace.step("end")
 	if !w.failed() {
-		w.settles()
+		w.settle()
 	}
-	w.stops()
+	w.stopInformer()
 	w.observers.Wait()
 	w.life.close()
 	if !w.failed() {
-		w.asks(endCheckers)
+		w.runCheckers(endCheckers)
 	}
 	for _, s := range w.sources {
 		s.heal()
@@ -381,35 +381,35 @@ func (w *world) end() {
 	synctest.Wait()
 }
 
-// stops stops the informer, which ends within the time of the handlers' calls.
-func (w *world) stops() {
+// stopInformer stops the informer, which ends within the time of the handlers' calls.
+func (w *world) stopInformer() {
 	if !w.running {
 		return
 	}
-	w.reach("deed", stop)
+	w.reach("operation", stop)
 	w.running = false
 	ended := w.life.stop()
 	synctest.Wait()
-	w.runsUntil(ended)
-	for _, a := range w.actors { // a call that has begun may end, and no other begin
-		w.asleep[a] = a.calls.Load()
-		a.free(false)
+	w.expectRunningUntil(ended)
+	for _, a := range w.handlers { // a call that has begun may end, and no other begin
+		w.callsAtStop[a] = a.calls.Load()
+		a.unblock(false)
 	}
-	stopped := w.actors
-	if !closed(ended) && !w.failed() && len(w.here()) < 10 { // the calls of the handlers are yet to return
-		w.joins(kinds[0], true)
+	stopped := w.handlers
+	if !closed(ended) && !w.failed() && len(w.presentHandlers()) < 10 { // the calls of the handlers are yet to return
+		w.addHandler(kinds[0], true)
 	}
 	for _, a := range stopped {
 		w.within("it was stopped", a, a.reg.Done())
 	}
 	w.within("it was stopped", "the informer", ended)
 	synctest.Wait()
-	for _, a := range w.actors {
-		if w.sabotage.rings {
+	for _, a := range w.handlers {
+		if w.mutant.callsAfterStop {
 			a.calls.Add(1)
 		}
 	}
-	w.asks(stopCheckers)
+	w.runCheckers(stopCheckers)
 }
 
 // within waits for the end of something, which has a second for it.
@@ -422,26 +422,26 @@ func (w *world) within(since string, what any, ended <-chan struct{}) {
 	}
 }
 
-// joins adds a handler.
-func (w *world) joins(k kind, racing bool) *actor {
+// addHandler adds a handler.
+func (w *world) addHandler(k kind, racing bool) *handler {
 	if !w.running && w.lease {
 		return nil
 	}
-	return w.joinsTo(w.informer, k, racing)
+	return w.addHandlerTo(w.informer, k, racing)
 }
 
-// joinsTo adds a handler to one of the informers, if there are several.
-func (w *world) joinsTo(of *informer.Informer[*pod], k kind, racing bool) *actor {
-	a := &actor{
-		kind: k, id: len(w.actors), w: w, of: of,
-		known: map[key]*pod{}, initial: map[key]*pod{}, newest: map[key]mark{}, written: map[key][]userWrite{}, touched: maps.Clone(w.everTouched), last: map[key]heard{},
+// addHandlerTo adds a handler to one of the informers, if there are several.
+func (w *world) addHandlerTo(of *informer.Informer[*pod], k kind, racing bool) *handler {
+	a := &handler{
+		kind: k, id: len(w.handlers), w: w, of: of,
+		known: map[key]*pod{}, initial: map[key]*pod{}, newest: map[key]mark{}, userWrites: map[key][]userWrite{}, touched: maps.Clone(w.everTouched), last: map[key]received{},
 	}
 	a.first = a
-	if len(w.actors) > 0 && !w.tenants {
-		a.first = w.actors[0]
+	if len(w.handlers) > 0 && !w.tenants {
+		a.first = w.handlers[0]
 	}
-	if a.sticks {
-		a.freed = make(chan struct{})
+	if a.blocks {
+		a.unblocked = make(chan struct{})
 	}
 	if !racing && closed(of.Synced()) {
 		a.expected = map[key]*pod{}
@@ -454,11 +454,11 @@ func (w *world) joinsTo(of *informer.Informer[*pod], k kind, racing bool) *actor
 		resync += time.Duration(a.id) // no two at the same moment
 	}
 	ready := make(chan struct{})
-	var h informer.Handler[*pod] = informer.HandlerFunc[*pod](func(c told) {
+	var h informer.Handler[*pod] = informer.HandlerFunc[*pod](func(c event) {
 		<-ready // a.reg is set
 		a.Handle(c)
 	})
-	if w.sabotage.none {
+	if w.mutant.nilHandler {
 		h = nil
 	}
 	reg, err := of.Handle(h, informer.HandlerOptions{Name: a.String(), Delivery: a.delivery, Resync: resync})
@@ -468,18 +468,18 @@ func (w *world) joinsTo(of *informer.Informer[*pod], k kind, racing bool) *actor
 	}
 	a.reg = reg
 	close(ready)
-	w.actors = append(w.actors, a)
+	w.handlers = append(w.handlers, a)
 	return a
 }
 
-// leaves lets a handler leave: nothing more is told once it is done.
-func (w *world) leaves(a *actor) {
-	a.free(false)
+// removeHandler lets a handler leave: nothing more is told once it is done.
+func (w *world) removeHandler(a *handler) {
+	a.unblock(false)
 	a.reg.Stop()
 	w.within("it left", a, a.reg.Done())
-	a.gone.Store(true)
-	if w.sabotage.echoes {
-		a.handle(told{Kind: informer.Added, New: &pod{}})
+	a.left.Store(true)
+	if w.mutant.callsAfterLeave {
+		a.handle(event{Kind: informer.Added, New: &pod{}})
 	}
 }
 
@@ -493,17 +493,17 @@ func (w *world) send(c change) {
 
 func (w *world) commit(c change) {
 	p := c.pod.DeepCopy()
-	if w.truth.moves(c) {
+	if w.model.moves(c) {
 		w.reach("object", "moved")
 	}
 	if !c.gone {
-		w.truth.foretell(p)
+		w.model.announce(p)
 	}
 	var err error
 	switch ctx := context.Background(); {
 	case c.gone:
 		err = w.server.Delete(ctx, p)
-	case w.truth.live[keyOf(p)] == nil:
+	case w.model.live[keyOf(p)] == nil:
 		err = w.server.Create(ctx, p)
 	default:
 		err = w.server.Update(ctx, p)
@@ -512,7 +512,7 @@ func (w *world) commit(c change) {
 		panic(fmt.Sprintf("the world is wrong: %v", err))
 	}
 	w.revision++
-	w.truth.note(c)
+	w.model.record(c)
 }
 
 // version is the server's, as objects carry it.
@@ -530,9 +530,9 @@ func closed(ch <-chan struct{}) bool {
 // traceStatus traces what the informer says of itself.
 func (w *world) traceStatus() {
 	st := w.informer.Status()
-	w.trace.keep("version %q, %d objects, %d quarantined, %d relists, %d errors, watching %v, stopped %v",
+	w.trace.addLine("version %q, %d objects, %d quarantined, %d relists, %d errors, watching %v, stopped %v",
 		st.Version, st.Objects, st.Quarantined, st.Relists, st.Errors, st.Watching, st.Stopped)
 	for _, h := range st.Handlers {
-		w.trace.keep("%s: synced %v, %d waiting", h.Name, h.Synced, h.Backlog)
+		w.trace.addLine("%s: synced %v, %d waiting", h.Name, h.Synced, h.Backlog)
 	}
 }

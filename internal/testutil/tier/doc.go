@@ -1,7 +1,8 @@
-// Package tier says how much the tests of a run are to do.
+// Package tier tells tests how much to do in this run.
 //
 // # Guarantees
 //
-// What takes long under the race detector, and runs on one goroutine, is left to a run without
-// it: `make test` does both. With TIDEMARK_LONG=1, as `make test-long` sets it, nothing is left out.
+// Tests that take long under the race detector, and use one goroutine, are left to a run without
+// the detector: `make test` does both runs. With TIDEMARK_LONG=1, which `make test-long` sets,
+// nothing is left out.
 package tier

@@ -15,34 +15,32 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// Whoever adds a checker, or a reason to one that looks at what handlers are
-// told, must show that it can fail. They are read from the code, so that none
-// is forgotten.
-func TestEachCheckerHasALie(t *testing.T) {
+// Each checker, and each reason of eventCheckers, needs a mutant which proves that it can fail. The
+// test reads them from the code, so that none is forgotten.
+func TestEachCheckerHasAMutant(t *testing.T) {
 	names, reasons := checkersOf(t)
 	require.Greater(t, len(names), 20)
 	require.Greater(t, len(reasons), 10)
 	for _, name := range names {
-		require.True(t, slices.ContainsFunc(lies, func(l lie) bool { return l.checker == name }), "no lie for the checker %q", name)
+		require.True(t, slices.ContainsFunc(mutants, func(l mutantCase) bool { return l.checker == name }), "no mutant for the checker %q", name)
 	}
 	for _, reason := range reasons {
-		require.True(t, slices.ContainsFunc(lies, func(l lie) bool { return l.reason != "" && strings.HasPrefix(reason, l.reason) }),
-			"no lie for the reason %q", reason)
+		require.True(t, slices.ContainsFunc(mutants, func(l mutantCase) bool { return l.reason != "" && strings.HasPrefix(reason, l.reason) }),
+			"no mutant for the reason %q", reason)
 	}
-	for _, l := range lies {
-		require.Contains(t, names, l.checker, "the lie %q is for no checker", l.name)
+	for _, l := range mutants {
+		require.Contains(t, names, l.checker, "the mutant %q is for no checker", l.name)
 	}
 }
 
-// checkersOf returns the names of all checkers: those of the tables, and those
-// that stand where the world calls fault. Reasons are those of toldCheckers, and of the kit's
-// rules that these call.
+// checkersOf returns the names of all checkers: those in the tables, and those in calls of fault.
+// The reasons are those of eventCheckers, and of the kit's rules called there.
 func checkersOf(t *testing.T) (names, reasons []string) {
 	t.Helper()
-	for _, c := range toldCheckers {
+	for _, c := range eventCheckers {
 		names = append(names, c.name)
 	}
-	for _, c := range slices.Concat(lookCheckers, restCheckers, stopCheckers, endCheckers) {
+	for _, c := range slices.Concat(stepCheckers, restCheckers, stopCheckers, endCheckers) {
 		names = append(names, c.name)
 	}
 	files, err := filepath.Glob("*_test.go")
@@ -57,7 +55,7 @@ func checkersOf(t *testing.T) (names, reasons []string) {
 					names = append(names, literals(n.Args[0])...)
 				}
 			case *ast.ValueSpec:
-				if n.Names[0].Name == "toldCheckers" {
+				if n.Names[0].Name == "eventCheckers" {
 					reasons = append(append(reasons, returned(n)...), kitReasons(t, n)...)
 				}
 			}
@@ -67,7 +65,7 @@ func checkersOf(t *testing.T) (names, reasons []string) {
 	return names, reasons
 }
 
-// kitReasons returns what the rules of the kit that are called below a node find wrong.
+// kitReasons returns the reasons of the kit's rules called below a node.
 func kitReasons(t *testing.T, n ast.Node) (reasons []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../kit/change.go", nil, parser.SkipObjectResolution)
@@ -98,7 +96,7 @@ func returned(n ast.Node) (texts []string) {
 	return texts
 }
 
-// literals returns the strings that are not empty below a node.
+// literals returns the non-empty strings below a node.
 func literals(n ast.Node) (texts []string) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
@@ -111,23 +109,23 @@ func literals(n ast.Node) (texts []string) {
 	return texts
 }
 
-// Each transcript shows it when a handler is not told all.
+// Each transcript differs if a handler misses events.
 func TestEachTranscriptCanFail(t *testing.T) {
 	for _, file := range transcripts(t) {
 		script, want := readTranscript(t, file)
-		forgets := drops(func(c told) bool { return markOf(subject(c)).serial > 0 })
+		forgets := dropsEvents(func(c event) bool { return markOf(subject(c)).serial > 0 })
 		require.NotEqual(t, want, playScript(t, script, forgets).trace, "%s", file)
 	}
 }
 
-// A world in which something is left to chance shows it in its trace.
+// The trace of a world differs if something in it depends on more than the seed.
 func TestTheSameTraceCanFail(t *testing.T) {
 	played := 0
-	moody := sends(func(_ *actor, c told) []told {
+	moody := delivers(func(_ *handler, c event) []event {
 		if played == 1 && c.Kind == informer.Updated {
 			return nil
 		}
-		return []told{c}
+		return []event{c}
 	})
 	p := newPlan(1)
 	one := run(t, p, moody).trace
@@ -135,19 +133,19 @@ func TestTheSameTraceCanFail(t *testing.T) {
 	require.NotEqual(t, one, run(t, p, moody).trace)
 }
 
-// What is shrunk still fails, and none of its steps is dispensable.
+// A shrunk world still fails, and needs each of its steps.
 func TestAFailingWorldIsShrunk(t *testing.T) {
-	adds := doubles(func(c told) bool { return c.Kind == informer.Added && !c.Initial })
+	adds := duplicatesEvents(func(c event) bool { return c.Kind == informer.Added && !c.Initial })
 	p := newPlan(1)
 	small := shrink(t, p, adds, "known")
 	require.True(t, run(t, small, adds).finds("known"))
 	require.Len(t, small.steps, 1, "one write does it")
 }
 
-// A fact, a fault or a deed that no world has reached is named.
+// An event, a fault or an operation that no world has reached is reported.
 func TestReachedCanFail(t *testing.T) {
 	all := map[string]int{}
-	for _, what := range everything(t) {
+	for _, what := range wantReached(t) {
 		all[what] = 1
 	}
 	require.Empty(t, unreached(t, all))

@@ -20,8 +20,9 @@ type (
 
 func keyOf(p *pod) key { return key{Namespace: p.Namespace, Name: p.Name} }
 
-// mark is what the world writes into each version of an object, so that the
-// checkers need believe no resourceVersion: the history and the number of the write.
+// mark identifies a version of an object: the epoch (the history of the server) and the number of
+// the write. The world writes it into each object, so that the checkers need not trust
+// resourceVersions.
 type mark struct{ epoch, serial int }
 
 const markName = "sim"
@@ -35,7 +36,7 @@ func spell(p *pod) string          { return keyOf(p).String() + "@" + markOf(p).
 func namespaceOfPart(n int) string { return string(rune('a' + n)) }
 func poisonous(p *pod) bool        { return p.Labels["poison"] != "" }
 
-// markOf reads the mark of an object, the zero mark where there is none.
+// markOf returns the mark of an object, or the zero mark.
 func markOf(p *pod) (m mark) {
 	epoch, serial, _ := strings.Cut(p.Annotations[markName], ".")
 	m.epoch, _ = strconv.Atoi(epoch)
@@ -43,34 +44,33 @@ func markOf(p *pod) (m mark) {
 	return m
 }
 
-// change is one write as it is sent to a server, to be sent again when the
-// server is restored.
+// change is one write to a server. It is repeated when the server is restored.
 type change struct {
 	pod  *pod
 	gone bool
 }
 
-// truth is what the servers hold and held.
-type truth struct {
+// model is the reference model: the objects on the servers, now and ever.
+type model struct {
 	epoch, serial int
-	log           []change // of this history
+	log           []change // since the epoch began
 	live          map[key]*pod
 
 	mu   sync.Mutex
-	once map[key]map[mark]bool // guarded by mu
+	ever map[key]map[mark]bool // guarded by mu
 }
 
-func newTruth() *truth {
-	return &truth{epoch: 1, live: map[key]*pod{}, once: map[key]map[mark]bool{}}
+func newModel() *model {
+	return &model{epoch: 1, live: map[key]*pod{}, ever: map[key]map[mark]bool{}}
 }
 
-// next makes up a change of a random object.
-func (t *truth) next(r *rand.Rand, s setup) change {
+// randomChange returns a random change of a random object.
+func (t *model) randomChange(r *rand.Rand, s setup) change {
 	t.serial++
 	p := &pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespaceOfPart(r.IntN(s.parts)), Name: fmt.Sprint("o", r.IntN(s.names)),
 	}}
-	deletes := 4 // of so many writes of an object one deletes it
+	deletes := 4 // one of so many writes of an existing object is a delete
 	if s.recurs {
 		deletes = 2
 	}
@@ -98,23 +98,23 @@ func (t *truth) next(r *rand.Rand, s setup) change {
 	return change{pod: p}
 }
 
-// named is the change that a step of a transcript names.
-func (t *truth) named(s step) change {
+// namedChange returns the change of a transcript's step.
+func (t *model) namedChange(s step) change {
 	t.serial++
 	p := &pod{}
 	p.Namespace, p.Name, _ = strings.Cut(s.name, "/")
-	if s.deed == remove {
+	if s.op == remove {
 		return change{pod: p, gone: true}
 	}
-	if s.deed == sicken {
+	if s.op == poison {
 		p.Labels = map[string]string{"poison": "error"}
 	}
 	mark{t.epoch, t.serial}.of(p)
 	return change{pod: p}
 }
 
-// note takes note of a change that the server has made.
-func (t *truth) note(c change) {
+// record records a change made on the server.
+func (t *model) record(c change) {
 	t.log = append(t.log, c)
 	k := keyOf(c.pod)
 	if c.gone {
@@ -124,29 +124,28 @@ func (t *truth) note(c change) {
 	t.live[k] = c.pod
 }
 
-// foretell takes note of what is about to be true: handlers may be told before
-// the driver knows.
-func (t *truth) foretell(p *pod) {
+// announce records a version before it is written: handlers may get it before the driver goes on.
+func (t *model) announce(p *pod) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	k := keyOf(p)
-	if t.once[k] == nil {
-		t.once[k] = map[mark]bool{}
+	if t.ever[k] == nil {
+		t.ever[k] = map[mark]bool{}
 	}
-	t.once[k][markOf(p)] = true
+	t.ever[k][markOf(p)] = true
 }
 
-// was tells whether an object ever was as it is there.
-func (t *truth) was(p *pod) bool {
+// everHad reports whether an object ever had this version.
+func (t *model) everHad(p *pod) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.once[keyOf(p)][markOf(p)]
+	return t.ever[keyOf(p)][markOf(p)]
 }
 
-// back begins another history, without the last n changes of this one, and
-// returns those that are left. Their objects have the same versions and UIDs,
-// but other marks: a history that is another one proves nothing.
-func (t *truth) back(n int) []change {
+// rollBack begins another epoch without the last n changes, and returns the changes left. Their
+// objects have the same versions and UIDs as before, but other marks, since the histories are
+// different.
+func (t *model) rollBack(n int) []change {
 	left := t.log[:len(t.log)-n]
 	t.epoch++
 	t.log, t.live = nil, map[key]*pod{}
