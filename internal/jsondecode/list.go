@@ -14,11 +14,11 @@ const mostMetadata = 1 << 20
 type Items uint8
 
 const (
-	// NoItems: there is no key "items", as in a Status.
+	// NoItems means that there is no key "items", as in a Status.
 	NoItems Items = iota
-	// NullItems: "items" is null.
+	// NullItems means that "items" is null.
 	NullItems
-	// SomeItems: "items" is an array, maybe an empty one.
+	// SomeItems means that "items" is an array, maybe an empty one.
 	SomeItems
 )
 

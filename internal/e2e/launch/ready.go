@@ -53,7 +53,7 @@ func get(ctx context.Context, transport http.RoundTripper, url, token string) er
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }() // the status is read
 
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: %s", url, resp.Status)

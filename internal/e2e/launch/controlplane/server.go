@@ -105,7 +105,7 @@ func (s server) run(ctx context.Context, ready func(context.Context) error) erro
 		return err
 	}
 	ctx, ended := context.WithCancelCause(ctx)
-	go func() { ended(fmt.Errorf("the process ended: %v", cmd.Wait())) }()
+	go func() { ended(errors.Join(errors.New("the process ended"), cmd.Wait())) }()
 
 	err := launch.Poll(ctx, tick, func() error {
 		if s.pid() == 0 {
@@ -148,5 +148,5 @@ func (s server) end(signals ...syscall.Signal) error {
 
 // printLog copies the last lines of the server's log.
 func (s server) printLog(w io.Writer) {
-	fmt.Fprintln(w, launch.LogTail(s.name, s.file(".log")))
+	_, _ = fmt.Fprintln(w, launch.LogTail(s.name, s.file(".log"))) // to the terminal
 }

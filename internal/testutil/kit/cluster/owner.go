@@ -102,7 +102,7 @@ func (c chance) podAnnotations(app string) map[string]string {
 	}
 	if c.oneIn(5) {
 		annotations["sidecar.mesh.example.com/status"] = fmt.Sprintf(
-			`{"initContainers":["mesh-init"],"containers":["mesh-proxy"],"volumes":["workload-socket","mesh-envoy","mesh-data","mesh-podinfo","mesh-token","mesh-ca-cert"],"imagePullSecrets":null,"revision":"%s"}`, c.hex(8))
+			`{"initContainers":["mesh-init"],"containers":["mesh-proxy"],"volumes":["workload-socket","mesh-envoy","mesh-data","mesh-podinfo","mesh-token","mesh-ca-cert"],"imagePullSecrets":null,"revision":%q}`, c.hex(8))
 		annotations["proxy.mesh.example.com/config"] = fmt.Sprintf(
 			`{"concurrency":%d,"discoveryAddress":"mesh.%s.svc:15012","drainDuration":"%ds","holdApplicationUntilProxyStarts":true}`, c.between(1, 4), app, c.between(5, 60))
 	}
