@@ -149,15 +149,15 @@ var (
 	number   = regexp.MustCompile(`[BDT]\d+`)
 )
 
-// found are the tests of one package that are about a statement.
-type found struct {
+// testsIn are the tests of one package that are about a statement.
+type testsIn struct {
 	folder string
 	tests  []string
 }
 
 // testsOf returns, by statement, the tests of the whole repository.
-func testsOf() (map[string][]found, error) {
-	all := map[string][]found{}
+func testsOf() (map[string][]testsIn, error) {
+	all := map[string][]testsIn{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
 			return err
@@ -180,18 +180,18 @@ func testsOf() (map[string][]found, error) {
 	return all, err
 }
 
-func add(known []found, folder, test string) []found {
+func add(known []testsIn, folder, test string) []testsIn {
 	for i := range known {
 		if known[i].folder == folder {
 			known[i].tests = append(known[i].tests, test)
 			return known
 		}
 	}
-	return append(known, found{folder, []string{test}})
+	return append(known, testsIn{folder, []string{test}})
 }
 
-// here is where the tests are that run on the rigs.
-const here = "internal/testutil/conformance"
+// suitePackage is where the tests are that run on the rigs.
+const suitePackage = "internal/testutil/conformance"
 
 // Each statement has a test, and each test's number is a statement's.
 func TestEveryStatementHasATest(t *testing.T) {
@@ -219,7 +219,7 @@ func table() string {
 	}
 	var b strings.Builder
 	line := func(cells ...string) { fmt.Fprintf(&b, "%-5s %-5s %-16s %-8s %-8s %s\n", anys(cells)...) }
-	line("", "tests", clientgoRig.name, faceRig.name, nativeRig.name, "")
+	line("", "tests", clientgoRig.name, sharedRig.name, typedRig.name, "")
 	words := map[string]string{}
 	for _, s := range statements {
 		words[s.id] = s.words
@@ -234,7 +234,7 @@ func table() string {
 		cells := []string{id, "", "", "", "", ""}
 		for _, f := range all[id] {
 			n += len(f.tests)
-			if f.folder != here {
+			if f.folder != suitePackage {
 				elsewhere += " " + f.folder
 				continue
 			}

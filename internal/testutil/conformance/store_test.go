@@ -20,8 +20,8 @@ import (
 // eachIndexer runs a test on every store that is client-go's Indexer: one made
 // for itself, and that of an informer.
 func eachIndexer(t *testing.T, test func(t T, x cache.Indexer)) {
-	face(t, func(t T, r rig) { test(t, r.newIndex(cache.DeletionHandlingMetaNamespaceKeyFunc, cache.Indexers{})) })
-	face(t, func(t T, r rig) { test(t, r.world(t, kit.NewScript("1")).shared().GetIndexer()) })
+	clientgoAPI(t, func(t T, r rig) { test(t, r.newIndex(cache.DeletionHandlingMetaNamespaceKeyFunc, cache.Indexers{})) })
+	clientgoAPI(t, func(t T, r rig) { test(t, r.world(t, kit.NewScript("1")).shared().GetIndexer()) })
 }
 
 // byValue indexes pods by the values, separated by commas, of a label.
@@ -213,7 +213,7 @@ func TestContract_B38_Transactions(t *testing.T) {
 
 // B39: the version of a store is that of what was written last.
 func TestContract_B39_TheVersionFollowsWrites(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		x := r.newStore(func(any) (string, error) { return "one", nil })
 		expect := func(want string, err error) {
 			t.Helper()
@@ -265,9 +265,9 @@ func TestContract_B30_KeyErrors(t *testing.T) {
 
 // B43, T19: who writes to an informer's store may, but nobody is told.
 func TestContract_B43_T19_WritesOfOthers(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		store := w.shared().GetIndexer()
 		require.NoError(t, store.Add(kit.Pod("before", "1")))
 		require.Equal(t, []string{"default/before"}, store.ListKeys())
@@ -298,8 +298,8 @@ func TestContract_D4_B33_AnIndexThatFails(t *testing.T) {
 			},
 			"name": func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Name}, nil },
 		}})
-		errs := w.errors()
-		rec, _ := w.records()
+		errs := w.collectErrors()
+		rec, _ := w.addRecorder()
 		w.start()
 		require.Equal(t, []string{"initial a@1", "initial b@2"}, rec.Sorted())
 		require.NotNil(t, w.get("default/b"))
@@ -331,8 +331,8 @@ func TestContract_D28_AnIndexThatEndsItsGoroutine(t *testing.T) {
 				return found, err
 			},
 		}})
-		errs := w.errors()
-		rec, _ := w.records()
+		errs := w.collectErrors()
+		rec, _ := w.addRecorder()
 		w.start()
 		require.Equal(t, []string{"initial a@1", "initial b@2"}, rec.Sorted())
 		w.Send(watch.Modified, kit.Pod("a", "11", values("exit")))
@@ -364,12 +364,12 @@ func TestContract_D28_AnIndexThatEndsItsGoroutine(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"default/a", "default/c"}, keys)
 		require.NoError(t, x.Update(kit.Pod("a", "4")), "no lock is held")
-	}, faceRig)
+	}, sharedRig)
 }
 
 // D5, B35, B36: the map of indexers is its owner's.
 func TestContract_D5_B36_GetIndexersIsACopy(t *testing.T) {
-	faceDiffers(t, func(t T, r rig) {
+	clientgoAPIDiffers(t, func(t T, r rig) {
 		x := r.newIndex(cache.MetaNamespaceKeyFunc, cache.Indexers{"value": byValue})
 		got := x.GetIndexers()
 		require.Contains(t, got, "value")
@@ -379,7 +379,7 @@ func TestContract_D5_B36_GetIndexersIsACopy(t *testing.T) {
 }
 
 func TestContract_D5_B35_ANilMapWorks(t *testing.T) {
-	faceDiffers(t, func(t T, r rig) {
+	clientgoAPIDiffers(t, func(t T, r rig) {
 		x := r.newIndex(cache.MetaNamespaceKeyFunc, nil)
 		require.NoError(t, x.AddIndexers(valueIndex))
 		require.NoError(t, x.Add(kit.Pod("a", "1", values("x"))))
@@ -388,7 +388,7 @@ func TestContract_D5_B35_ANilMapWorks(t *testing.T) {
 }
 
 func TestContract_D5_B35_TheMapIsNotKept(t *testing.T) {
-	faceDiffers(t, func(t T, r rig) {
+	clientgoAPIDiffers(t, func(t T, r rig) {
 		mine := cache.Indexers{"value": byValue}
 		x := r.newIndex(cache.MetaNamespaceKeyFunc, mine)
 		require.NoError(t, x.AddIndexers(cache.Indexers{"other": byValue}))
@@ -406,7 +406,7 @@ func TestContract_D6_B40_TheVersionDoesNotGoBack(t *testing.T) {
 		require.Equal(t, "a@15", kit.Text(w.get("default/a")), "it is stored (T8)")
 		require.Equal(t, "20", w.storeVersion())
 	})
-	faceDiffers(t, func(t T, r rig) {
+	clientgoAPIDiffers(t, func(t T, r rig) {
 		x := r.newStore(cache.MetaNamespaceKeyFunc)
 		require.NoError(t, x.Add(kit.Pod("a", "20")))
 		require.NoError(t, x.Add(kit.Pod("b", "15")))
@@ -427,7 +427,7 @@ func TestContract_D6_VersionsThatDoNotCompare(t *testing.T) {
 
 // T18: generated listers ask for the namespace of an ObjectMeta.
 func TestContract_T18_IndexOfAnObjectMeta(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{indexes: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}}).start()
 		found, err := w.shared().GetIndexer().Index(cache.NamespaceIndex, &metav1.ObjectMeta{Namespace: "default"})
 		require.NoError(t, err)
@@ -437,7 +437,7 @@ func TestContract_T18_IndexOfAnObjectMeta(t *testing.T) {
 
 // T19: from any goroutine, while it runs.
 func TestContract_T19_WritesFromAnywhere(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10")).start()
 		store := w.shared().GetIndexer()
 		ended := make(chan struct{})
@@ -462,7 +462,7 @@ func TestContract_T19_WritesFromAnywhere(t *testing.T) {
 
 // T21: the key of a store is the whole string.
 func TestContract_T21_CustomKeys(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		key := func(obj any) (string, error) { return "a/b/c/" + obj.(*corev1.Pod).Name, nil }
 		for _, x := range []cache.Store{r.newStore(key), r.newIndex(key, cache.Indexers{})} {
 			require.NoError(t, x.Add(kit.Pod("a", "1")))

@@ -27,20 +27,20 @@ func slim(obj any) (any, error) {
 	return obj, nil
 }
 
-func heavy(name, version string) *corev1.Pod {
+func podWithSpec(name, version string) *corev1.Pod {
 	return kit.Pod(name, version, func(p *corev1.Pod) { p.Spec.NodeName = "heavy" })
 }
 
 // B84: the transform is before everybody else, once, and may change in place.
 func TestContract_B84_TheTransformComesFirst(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, kit.NewScript("10", heavy("a", "1")))
+		w := r.world(t, kit.NewScript("10", podWithSpec("a", "1")))
 		calls := 0
 		require.NoError(t, w.transform(func(obj any) (any, error) { calls++; return slim(obj) }))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
-		w.Send(watch.Modified, heavy("a", "11"))
-		w.Send(watch.Added, heavy("b", "12"))
+		w.Send(watch.Modified, podWithSpec("a", "11"))
+		w.Send(watch.Added, podWithSpec("b", "12"))
 		synctest.Wait()
 		for _, obj := range append(rec.Objects(), w.get("default/a"), w.get("default/b")) {
 			require.Empty(t, obj.(*corev1.Pod).Spec.NodeName)
@@ -72,7 +72,7 @@ func TestContract_B85_WhatIsTransformed(t *testing.T) {
 // B86, D13: a transform that must not run twice does not.
 func TestContract_B86_D13_ATransformThatIsNotIdempotent(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, streaming("10"))
+		w := r.world(t, streamingScript("10"))
 		require.NoError(t, w.transform(func(obj any) (any, error) {
 			p := obj.(*corev1.Pod)
 			p.Name = "x-" + p.Name
@@ -87,7 +87,7 @@ func TestContract_B86_D13_ATransformThatIsNotIdempotent(t *testing.T) {
 
 // B90, B101, T5: nil is a transform like any; after the start it is too late.
 func TestContract_B90_T5_SettingTransforms(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.NoError(t, w.transform(slim))
 		require.NoError(t, w.transform(nil))
@@ -97,7 +97,7 @@ func TestContract_B90_T5_SettingTransforms(t *testing.T) {
 		require.Error(t, w.transform(nil))
 		require.Error(t, w.onError(func(error) {}))
 	})
-	native(t, "its own interface", func(t T, r rig) {
+	typedOnly(t, "its own interface", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10")).start()
 		require.ErrorIs(t, w.transform(slim), informer.ErrRunning)
 		w.stop()
@@ -107,8 +107,8 @@ func TestContract_B90_T5_SettingTransforms(t *testing.T) {
 
 var errPoison = errors.New("on purpose")
 
-// choosy fails on what says so.
-func choosy(obj any) (any, error) {
+// failOnLabel fails on what says so.
+func failOnLabel(obj any) (any, error) {
 	if p, ok := obj.(*corev1.Pod); ok {
 		switch p.Labels["poison"] {
 		case "error":
@@ -127,9 +127,9 @@ func choosy(obj any) (any, error) {
 func TestContract_D3_B88_AListWithAPoisonedObject(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error"))))
-		require.NoError(t, w.transform(choosy))
-		errs := w.errors()
-		rec, reg := w.records()
+		require.NoError(t, w.transform(failOnLabel))
+		errs := w.collectErrors()
+		rec, reg := w.addRecorder()
 		w.start()
 		require.True(t, w.synced())
 		require.Equal(t, []string{"initial a@1"}, rec.Take())
@@ -146,9 +146,9 @@ func TestContract_D3_B88_AListWithAPoisonedObject(t *testing.T) {
 func TestContract_D3_B62_AnEventWithAPoisonedObject(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		require.NoError(t, w.transform(choosy))
-		errs := w.errors()
-		rec, _ := w.records()
+		require.NoError(t, w.transform(failOnLabel))
+		errs := w.collectErrors()
+		rec, _ := w.addRecorder()
 		w.start()
 		rec.Take()
 		w.Send(watch.Modified, kit.Pod("a", "11", kit.Label("poison", "error")))
@@ -166,9 +166,9 @@ func TestContract_D3_B62_AnEventWithAPoisonedObject(t *testing.T) {
 func TestContract_D3_APoisonedDelete(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		require.NoError(t, w.transform(choosy))
-		w.errors()
-		rec, _ := w.records()
+		require.NoError(t, w.transform(failOnLabel))
+		w.collectErrors()
+		rec, _ := w.addRecorder()
 		w.start()
 		rec.Take()
 		w.Send(watch.Deleted, kit.Pod("a", "11", kit.Label("poison", "error")))
@@ -179,11 +179,11 @@ func TestContract_D3_APoisonedDelete(t *testing.T) {
 
 // D3, T7: a tombstone's object may be missing.
 func TestContract_D3_T7_APoisonedDeleteOfTheUnknown(t *testing.T) {
-	ourFace(t, "it loses the event", func(t T, r rig) {
+	ourClientgoAPI(t, "it loses the event", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10"))
-		require.NoError(t, w.transform(choosy))
-		w.errors()
-		rec, _ := w.records()
+		require.NoError(t, w.transform(failOnLabel))
+		w.collectErrors()
+		rec, _ := w.addRecorder()
 		w.start()
 		w.Send(watch.Deleted, kit.Pod("a", "11", kit.Label("poison", "error")))
 		require.Equal(t, []string{"delete tombstone default/a <nil>"}, rec.Take())
@@ -194,8 +194,8 @@ func TestContract_D3_T7_APoisonedDeleteOfTheUnknown(t *testing.T) {
 func TestContract_D3_B99_ATransformThatPanics(t *testing.T) {
 	crashes(t, "on purpose", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "panic"))))
-		require.NoError(t, w.transform(choosy))
-		errs := w.errors()
+		require.NoError(t, w.transform(failOnLabel))
+		errs := w.collectErrors()
 		w.start()
 		require.True(t, w.synced())
 		require.Equal(t, []string{"default/a"}, w.keys())
@@ -209,9 +209,9 @@ func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		exit := kit.Label("poison", "exit")
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", exit), kit.Pod("c", "3")))
-		require.NoError(t, w.transform(choosy))
-		errs := w.errors()
-		rec, reg := w.records()
+		require.NoError(t, w.transform(failOnLabel))
+		errs := w.collectErrors()
+		rec, reg := w.addRecorder()
 		w.start()
 		require.True(t, w.synced() && reg.synced())
 		require.Equal(t, []string{"initial a@1", "initial c@3"}, rec.Sorted())
@@ -229,14 +229,14 @@ func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 
 // D3: it is counted.
 func TestContract_D3_StatusCounts(t *testing.T) {
-	native(t, "it has no status", func(t T, r rig) {
+	typedOnly(t, "it has no status", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error"))))
-		require.NoError(t, w.transform(choosy))
+		require.NoError(t, w.transform(failOnLabel))
 		w.start()
-		require.Equal(t, 1, w.native().informer.Status().Quarantined)
+		require.Equal(t, 1, w.typed().informer.Status().Quarantined)
 		w.Send(watch.Modified, kit.Pod("b", "11"))
 		synctest.Wait()
-		require.Zero(t, w.native().informer.Status().Quarantined)
+		require.Zero(t, w.typed().informer.Status().Quarantined)
 	})
 }
 
@@ -250,8 +250,8 @@ func TestContract_D7_B41_ATransformThatClearsVersions(t *testing.T) {
 			}
 			return obj, nil
 		}))
-		w.records()
-		later, _ := w.records(10 * time.Minute)
+		w.addRecorder()
+		later, _ := w.addRecorder(10 * time.Minute)
 		w.start()
 		time.Sleep(time.Minute + halfAMinute)
 		later.Take()
@@ -273,7 +273,7 @@ func TestContract_D7_B87_ATransformThatRenames(t *testing.T) {
 			p.Name = "x-" + p.Name
 			return p, nil
 		}))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		require.Equal(t, []string{"default/x-a"}, w.keys())
 		w.Send(watch.Deleted, kit.Pod("a", "11"))
@@ -290,7 +290,7 @@ func TestContract_D13_B84_TheTransformMayAsk(t *testing.T) {
 			w.keys()
 			w.version()
 			w.synced()
-			w.handles(funcs{})
+			w.addHandler(funcs{})
 			return obj, w.addIndexers(nil)
 		}))
 		w.start()
@@ -303,18 +303,18 @@ func TestContract_D13_B84_TheTransformMayAsk(t *testing.T) {
 // D25, B89: with client-go's interface a transform may make anything of an
 // object; what has no metadata keeps its key.
 func TestContract_D25_B89_AnotherType(t *testing.T) {
-	faceDiffers(t, func(t T, r rig) {
+	clientgoAPIDiffers(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.NoError(t, w.transform(func(any) (any, error) { return "a string", nil }))
-		w.errors()
-		rec, _ := w.records()
+		w.collectErrors()
+		rec, _ := w.addRecorder()
 		w.start()
 		require.Equal(t, []string{"initial a string"}, rec.Take())
 		require.Equal(t, "a string", w.get("default/a"))
 		w.Send(watch.Modified, kit.Pod("a", "11"))
 		require.Equal(t, []string{"update a string a string"}, rec.Take())
 	})
-	face(t, func(t T, r rig) { // with metadata, anywhere
+	clientgoAPI(t, func(t T, r rig) { // with metadata, anywhere
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.NoError(t, w.transform(func(obj any) (any, error) {
 			if p, ok := obj.(*corev1.Pod); ok {
@@ -322,7 +322,7 @@ func TestContract_D25_B89_AnotherType(t *testing.T) {
 			}
 			return obj, nil
 		}))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		require.IsType(t, &metav1.PartialObjectMetadata{}, rec.Objects()[0])
 		require.IsType(t, &metav1.PartialObjectMetadata{}, w.get("default/a"))
@@ -332,14 +332,14 @@ func TestContract_D25_B89_AnotherType(t *testing.T) {
 // D25, B91: an informer of pods holds pods; another type is quarantined, and
 // both are named.
 func TestContract_D25_B91_ATypedInformerHoldsItsType(t *testing.T) {
-	native(t, "its typed handlers panic", func(t T, _ rig) {
+	typedOnly(t, "its typed handlers panic", func(t T, _ rig) {
 		seen := &observer{}
 		i := informer.New(reflector.FromListerWatcher(kit.NewScript("10", kit.Pod("a", "1"))), informer.Options[*corev1.Pod]{Observe: seen.observe})
 		require.NoError(t, i.Shared().SetTransform(func(any) (any, error) { return "a string", nil }))
 		background(t, func(ctx context.Context) { _ = i.Run(ctx) })
 		require.NoError(t, i.WaitSynced(t.Context()))
 		require.Zero(t, i.Indexer().Len())
-		told := observed[*informer.QuarantineError](seen)
+		told := eventsOf[*informer.QuarantineError](seen)
 		require.Len(t, told, 1)
 		require.ErrorIs(t, told[0], informer.ErrType)
 		require.ErrorContains(t, told[0], "*v1.Pod")

@@ -96,7 +96,7 @@ func TestContract_B56_B57_OtherErrorsMeanAList(t *testing.T) {
 	} {
 		each(t, func(t T, r rig) {
 			w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-			rec, _ := w.records()
+			rec, _ := w.addRecorder()
 			w.start()
 			rec.Take()
 			w.Send(watch.Modified, kit.Pod("a", "12"))
@@ -119,7 +119,7 @@ func TestContract_B56_B57_OtherErrorsMeanAList(t *testing.T) {
 			return nil, nil
 		}
 		w := r.world(t, s)
-		errs := w.errors()
+		errs := w.collectErrors()
 		w.start()
 		time.Sleep(5 * time.Second)
 		lists, watches := w.Requests()
@@ -133,7 +133,7 @@ func TestContract_B56_B57_OtherErrorsMeanAList(t *testing.T) {
 func TestContract_B61_WrongTypesAreLeftOut(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		rec.Take()
 		w.Send(watch.Added, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "11"}})
@@ -220,7 +220,7 @@ func TestContract_D8_BackingOff(t *testing.T) {
 		s := kit.NewScript("10")
 		s.Fail(errors.New("on purpose"))
 		w := r.world(t, s)
-		w.errors()
+		w.collectErrors()
 		w.start()
 		time.Sleep(time.Hour)
 		began := time.Now()
@@ -236,7 +236,7 @@ func TestContract_D9_B58_TheBackoffOfAnOutage(t *testing.T) {
 		s := kit.NewScript("10")
 		s.Fail(errors.New("on purpose"))
 		w := r.world(t, s)
-		w.errors()
+		w.collectErrors()
 		w.start()
 		time.Sleep(30 * time.Minute)
 		lists, _ := w.Requests()
@@ -267,7 +267,7 @@ func TestContract_D9_WatchesThatKeepExpiring(t *testing.T) {
 			return f, nil
 		}
 		w := r.world(t, s)
-		w.errors()
+		w.collectErrors()
 		w.start()
 		time.Sleep(time.Minute)
 		lists, _ := w.Requests()
@@ -279,7 +279,7 @@ func TestContract_D9_WatchesThatKeepExpiring(t *testing.T) {
 func TestContract_D10_B60_ErrorsInTheStreamAreTold(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		errs := w.errors()
+		errs := w.collectErrors()
 		w.start()
 		w.Expire()
 		time.Sleep(time.Minute)
@@ -315,7 +315,7 @@ func TestContract_B51_TablesAreRefused(t *testing.T) {
 			return &metav1.Table{ListMeta: metav1.ListMeta{ResourceVersion: "10"}}, nil
 		}
 		w := r.world(t, s)
-		errs := w.errors()
+		errs := w.collectErrors()
 		w.start()
 		require.False(t, w.synced())
 		require.NotEmpty(t, errs())

@@ -22,8 +22,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// streaming makes a script that can send its initial state through a watch.
-func streaming(version string, pods ...*corev1.Pod) *kit.Script {
+// streamingScript makes a script that can send its initial state through a watch.
+func streamingScript(version string, pods ...*corev1.Pod) *kit.Script {
 	s := kit.NewScript(version, pods...)
 	s.Streams = true
 	return s
@@ -33,8 +33,8 @@ func streaming(version string, pods ...*corev1.Pod) *kit.Script {
 // complete; and the watch goes on.
 func TestContract_B66_B67_AStreamBecomesTheWatch(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, streaming("10"))
-		rec, _ := w.records()
+		w := r.world(t, streamingScript("10"))
+		rec, _ := w.addRecorder()
 		w.start()
 		_, watches := w.Asked()
 		require.Len(t, watches, 1)
@@ -69,7 +69,7 @@ func TestContract_B66_B67_AStreamBecomesTheWatch(t *testing.T) {
 // B66: after an error, it is asked for the state not older than what is known.
 func TestContract_B66_AStreamFromAVersion(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, streaming("10")).start()
+		w := r.world(t, streamingScript("10")).start()
 		w.Feed().Initial("10", kit.Pod("a", "1"))
 		synctest.Wait()
 		w.relist()
@@ -86,7 +86,7 @@ func TestContract_B66_AStreamFromAVersion(t *testing.T) {
 func TestContract_B68_AServerThatIsBusy(t *testing.T) {
 	for _, err := range []error{errRefused, errBusy} {
 		each(t, func(t T, r rig) {
-			s := streaming("10")
+			s := streamingScript("10")
 			failures := 2
 			s.OnWatch = func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 				if failures--; failures >= 0 {
@@ -109,7 +109,7 @@ func TestContract_B68_AServerThatIsBusy(t *testing.T) {
 func TestContract_B68_AVersionThatIsNotToBeHad(t *testing.T) {
 	for _, err := range []error{apierrors.NewResourceExpired("too old"), tooLarge()} {
 		each(t, func(t T, r rig) {
-			s := streaming("10")
+			s := streamingScript("10")
 			s.OnWatch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
 				if o.ResourceVersion != "" {
 					return nil, err
@@ -134,7 +134,7 @@ func TestContract_B68_AVersionThatIsNotToBeHad(t *testing.T) {
 // B68: any other error means a list.
 func TestContract_B68_OtherErrorsMeanAList(t *testing.T) {
 	each(t, func(t T, r rig) {
-		s := streaming("10", kit.Pod("a", "1"))
+		s := streamingScript("10", kit.Pod("a", "1"))
 		s.OnWatch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			if o.SendInitialEvents != nil {
 				return nil, apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Pod").GroupKind(), "", nil)
@@ -165,7 +165,7 @@ func TestContract_B70_T16_WhoCannotStreamIsNotAsked(t *testing.T) {
 func TestContract_B70_T17_TheGate(t *testing.T) {
 	featurestesting.SetFeatureDuringTest(t, features.WatchListClient, false)
 	each(t, func(t T, r rig) {
-		w := r.world(t, streaming("10", kit.Pod("a", "1"))).start()
+		w := r.world(t, streamingScript("10", kit.Pod("a", "1"))).start()
 		require.True(t, w.synced())
 		_, watches := w.Asked()
 		require.Len(t, watches, 1)
@@ -177,7 +177,7 @@ func TestContract_B70_T17_TheGate(t *testing.T) {
 // same go, and no stream for a while.
 func TestContract_D12_B68_AStreamThatEnds(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		s := streaming("10", kit.Pod("a", "1"))
+		s := streamingScript("10", kit.Pod("a", "1"))
 		s.OnWatch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			if o.SendInitialEvents == nil {
 				return nil, nil
@@ -188,7 +188,7 @@ func TestContract_D12_B68_AStreamThatEnds(t *testing.T) {
 			return f, nil
 		}
 		w := r.world(t, s)
-		limit(s, 1000)
+		limitWatches(s, 1000)
 		w.start()
 		require.Equal(t, []string{"default/a"}, w.keys(), "what it brought is dropped")
 		for range 5 {
@@ -206,8 +206,8 @@ func TestContract_D12_B68_AStreamThatEnds(t *testing.T) {
 	})
 }
 
-// limit ends a hot loop: after so many watches none is answered.
-func limit(s *kit.Script, n int) {
+// limitWatches ends a hot loop: after so many watches none is answered.
+func limitWatches(s *kit.Script, n int) {
 	answer := s.OnWatch
 	s.OnWatch = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 		if _, watches := s.Requests(); watches > n {
@@ -221,7 +221,7 @@ func limit(s *kit.Script, n int) {
 // D12, B69: a stream that brings nothing means a list.
 func TestContract_D12_B69_AStreamThatBringsNothing(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, streaming("10", kit.Pod("a", "1"))).start()
+		w := r.world(t, streamingScript("10", kit.Pod("a", "1"))).start()
 		time.Sleep(11 * time.Second)
 		require.True(t, w.synced())
 		require.Equal(t, []string{"default/a"}, w.keys())
@@ -243,7 +243,7 @@ func TestContract_D12_B70_ABareListWatch(t *testing.T) {
 // D13, B71: of a stream, too, each object is transformed once.
 func TestContract_D13_B71_TheTransformRunsOnce(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, streaming("10"))
+		w := r.world(t, streamingScript("10"))
 		calls := map[string]int{}
 		require.NoError(t, w.transform(func(obj any) (any, error) {
 			calls[kit.Text(obj)]++
@@ -259,26 +259,26 @@ func TestContract_D13_B71_TheTransformRunsOnce(t *testing.T) {
 	})
 }
 
-// served is a real model of a server behind client-go's interface.
-type served struct{ *informertest.Source }
+// serverSource is a real model of a server behind client-go's interface.
+type serverSource struct{ *informertest.Source }
 
-func (s served) List(o metav1.ListOptions) (runtime.Object, error) {
+func (s serverSource) List(o metav1.ListOptions) (runtime.Object, error) {
 	return s.Source.List(context.Background(), o)
 }
 
-func (s served) Watch(o metav1.ListOptions) (watch.Interface, error) {
+func (s serverSource) Watch(o metav1.ListOptions) (watch.Interface, error) {
 	return s.Source.Watch(context.Background(), o)
 }
 
-func (s served) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+func (s serverSource) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	return s.Source.List(ctx, o)
 }
 
-func (s served) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+func (s serverSource) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	return s.Source.Watch(ctx, o)
 }
 
-func (served) IsWatchListSemanticsUnSupported() bool { return false }
+func (serverSource) IsWatchListSemanticsUnSupported() bool { return false }
 
 // B67, B57: the same store, whatever the server can do, and whatever it forgets.
 func TestContract_B67_AgainstAServer(t *testing.T) {
@@ -290,8 +290,8 @@ func TestContract_B67_AgainstAServer(t *testing.T) {
 			for n := range 30 {
 				require.NoError(t, server.Create(ctx, kit.Pod(fmt.Sprint("p", n), "")))
 			}
-			w := &world{subject: r.make(t, served{server.Source(podResource, "")}, settings{}), t: t}
-			rec, _ := w.records()
+			w := &world{subject: r.make(t, serverSource{server.Source(podResource, "")}, settings{}), t: t}
+			rec, _ := w.addRecorder()
 			w.start()
 			require.Len(t, rec.Take(), 30)
 			server.Compact()
