@@ -14,8 +14,8 @@ import (
 // halfAMinute keeps tests that sleep for whole minutes away from the ticks.
 const halfAMinute = 30 * time.Second
 
-// B76, B73, B85: a resync tells the due handlers each object as an update to
-// itself, asks the server nothing, and transforms nothing.
+// B76, B73, B85: a resync delivers each object as an update to itself, to the handlers whose period
+// has passed. It sends no request and transforms nothing.
 func TestContract_B73_B76_B85_AResync(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), settings{resync: time.Minute})
@@ -40,7 +40,7 @@ func TestContract_B73_B76_B85_AResync(t *testing.T) {
 	})
 }
 
-// B73, T8: what the server says goes to everybody, due or not.
+// B73, T8: events from the server reach all handlers, also between their resyncs.
 func TestContract_B73_T8_ChangesAreForEverybody(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Minute})
@@ -56,8 +56,8 @@ func TestContract_B73_T8_ChangesAreForEverybody(t *testing.T) {
 	})
 }
 
-// T8: also an event whose version is that of before, which client-go takes for
-// a resync.
+// T8: an event with the previous version is delivered during resyncs, too; client-go takes it for a
+// resync.
 func TestContract_T8_B73_EventsOfOneVersionBetweenResyncs(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("", kit.Pod("a", "")), settings{resync: time.Minute})
@@ -71,8 +71,8 @@ func TestContract_T8_B73_EventsOfOneVersionBetweenResyncs(t *testing.T) {
 	})
 }
 
-// B75, T12: periods are a second at least; the shortest one before the start
-// is the shortest of all; without one of the informer's own there are none.
+// B75, T12: a period is at least one second. The shortest period before the start is the informer's
+// shortest for ever. Without a period of its own, an informer has no resyncs.
 func TestContract_B75_T12_Periods(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Hour})
@@ -109,7 +109,7 @@ func TestContract_B75_T12_Periods(t *testing.T) {
 	})
 }
 
-// B76, B75: a handler that wants no resyncs gets none.
+// B76, B75: a handler without a resync period gets no resyncs.
 func TestContract_B76_AHandlerWithoutResyncs(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Minute})
@@ -123,7 +123,7 @@ func TestContract_B76_AHandlerWithoutResyncs(t *testing.T) {
 	})
 }
 
-// D11, B65: resyncs go on while nothing else does.
+// D11, B65: resyncs go on during an outage.
 func TestContract_D11_B65_ResyncsDuringAnOutage(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Minute})

@@ -14,9 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A statement is one of the contract's. Those of parts 2 and 3 all want a test;
-// of part 1 those do that a test of client-go's asserts or that its code
-// documents, unless they speak of the inside of its queues.
+// statement is a statement of the contract. All of parts 2 and 3 need a test. Of part 1, those need
+// one that client-go tests or documents, except for statements about the inside of its queues.
 type statement struct{ id, words string }
 
 var statements = []statement{
@@ -141,7 +140,7 @@ var statements = []statement{
 	{"T21", "custom keys"},
 }
 
-// root is the root of the repository, seen from here.
+// root is the root of the repository.
 const root = "../../.."
 
 var (
@@ -149,13 +148,13 @@ var (
 	number   = regexp.MustCompile(`[BDT]\d+`)
 )
 
-// testsIn are the tests of one package that are about a statement.
+// testsIn are the tests of one package for a statement.
 type testsIn struct {
 	folder string
 	tests  []string
 }
 
-// testsOf returns, by statement, the tests of the whole repository.
+// testsOf returns the tests of the whole repository by statement.
 func testsOf() (map[string][]testsIn, error) {
 	all := map[string][]testsIn{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -190,10 +189,10 @@ func add(known []testsIn, folder, test string) []testsIn {
 	return append(known, testsIn{folder, []string{test}})
 }
 
-// suitePackage is where the tests are that run on the rigs.
+// suitePackage is the package of the tests that run on the rigs.
 const suitePackage = "internal/testutil/conformance"
 
-// Each statement has a test, and each test's number is a statement's.
+// Each statement has a test, and each number in a test's name is a statement's.
 func TestEveryStatementHasATest(t *testing.T) {
 	all, err := testsOf()
 	require.NoError(t, err)
@@ -210,8 +209,8 @@ func TestEveryStatementHasATest(t *testing.T) {
 	}
 }
 
-// table shows what ran in this process, by statement and rig, and what has
-// tests elsewhere.
+// table returns the results in this process, by statement and rig, and the statements with tests
+// elsewhere.
 func table() string {
 	all, err := testsOf()
 	if err != nil {
@@ -251,7 +250,7 @@ func table() string {
 	return b.String()
 }
 
-// verdictsOf joins the verdicts of some tests on a rig.
+// verdictsOf returns the verdicts of some tests on a rig.
 func verdictsOf(tests []string, r rig) string {
 	ran.Lock()
 	defer ran.Unlock()

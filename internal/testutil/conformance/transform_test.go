@@ -19,7 +19,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// slim leaves of a pod what tests look at, in place.
+// slim removes the parts of a pod that tests do not read, in place.
 func slim(obj any) (any, error) {
 	if p, ok := obj.(*corev1.Pod); ok {
 		p.Spec = corev1.PodSpec{}
@@ -31,7 +31,8 @@ func podWithSpec(name, version string) *corev1.Pod {
 	return kit.Pod(name, version, func(p *corev1.Pod) { p.Spec.NodeName = "heavy" })
 }
 
-// B84: the transform is before everybody else, once, and may change in place.
+// B84: the transform runs once, before the store and the handlers, and may change the object in
+// place.
 func TestContract_B84_TheTransformComesFirst(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", podWithSpec("a", "1")))
@@ -49,7 +50,7 @@ func TestContract_B84_TheTransformComesFirst(t *testing.T) {
 	})
 }
 
-// B85: deleted objects are transformed, tombstones and resyncs are not.
+// B85: deleted objects are transformed; tombstones and resyncs are not.
 func TestContract_B85_WhatIsTransformed(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
@@ -69,7 +70,7 @@ func TestContract_B85_WhatIsTransformed(t *testing.T) {
 	})
 }
 
-// B86, D13: a transform that must not run twice does not.
+// B86, D13: a transform that is not idempotent runs once.
 func TestContract_B86_D13_ATransformThatIsNotIdempotent(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, streamingScript("10"))
@@ -85,7 +86,7 @@ func TestContract_B86_D13_ATransformThatIsNotIdempotent(t *testing.T) {
 	})
 }
 
-// B90, B101, T5: nil is a transform like any; after the start it is too late.
+// B90, B101, T5: nil is a valid transform; setting one after the start is an error.
 func TestContract_B90_T5_SettingTransforms(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -107,7 +108,7 @@ func TestContract_B90_T5_SettingTransforms(t *testing.T) {
 
 var errPoison = errors.New("on purpose")
 
-// failOnLabel fails on what says so.
+// failOnLabel is a transform that fails on pods with a label.
 func failOnLabel(obj any) (any, error) {
 	if p, ok := obj.(*corev1.Pod); ok {
 		switch p.Labels["poison"] {
@@ -122,8 +123,8 @@ func failOnLabel(obj any) (any, error) {
 	return obj, nil
 }
 
-// D3, B88, B72: an object that the transform fails on does not keep the others
-// away, and is named.
+// D3, B88, B72: an object on which the transform fails does not keep out the others of its list,
+// and the error names it.
 func TestContract_D3_B88_AListWithAPoisonedObject(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error"))))
@@ -142,7 +143,7 @@ func TestContract_D3_B88_AListWithAPoisonedObject(t *testing.T) {
 	})
 }
 
-// D3, B62: an event that cannot be stored is told, and the old version stays.
+// D3, B62: an event whose object cannot be transformed is reported, and the old version stays.
 func TestContract_D3_B62_AnEventWithAPoisonedObject(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -162,7 +163,7 @@ func TestContract_D3_B62_AnEventWithAPoisonedObject(t *testing.T) {
 	})
 }
 
-// D3: a delete is a delete, though its object cannot be transformed.
+// D3: a delete removes the object even if its last state cannot be transformed.
 func TestContract_D3_APoisonedDelete(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -190,7 +191,7 @@ func TestContract_D3_T7_APoisonedDeleteOfTheUnknown(t *testing.T) {
 	})
 }
 
-// D3, B99: a panic is one object's, not the process's.
+// D3, B99: a transform's panic affects one object, not the process.
 func TestContract_D3_B99_ATransformThatPanics(t *testing.T) {
 	crashes(t, "on purpose", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "panic"))))
@@ -203,8 +204,8 @@ func TestContract_D3_B99_ATransformThatPanics(t *testing.T) {
 	})
 }
 
-// D28: a transform that ends its goroutine costs the one object, of a list, of an
-// event and of a delete, and nothing is asked for again.
+// D28: a transform that ends its goroutine affects the one object, of a list, an event or a delete,
+// and no request is repeated.
 func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		exit := kit.Label("poison", "exit")
@@ -227,7 +228,7 @@ func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 	})
 }
 
-// D3: it is counted.
+// D3: the status counts the quarantined objects.
 func TestContract_D3_StatusCounts(t *testing.T) {
 	typedOnly(t, "it has no status", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error"))))
@@ -240,7 +241,7 @@ func TestContract_D3_StatusCounts(t *testing.T) {
 	})
 }
 
-// D7, B41: a transform that clears versions and UIDs hides nothing.
+// D7, B41: a transform that clears versions and UIDs does not hide changes.
 func TestContract_D7_B41_ATransformThatClearsVersions(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Minute})
@@ -264,7 +265,7 @@ func TestContract_D7_B41_ATransformThatClearsVersions(t *testing.T) {
 	})
 }
 
-// D7, B87: an object is found under the key that its result has.
+// D7, B87: an object is stored under the key of the transform's result.
 func TestContract_D7_B87_ATransformThatRenames(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -282,7 +283,7 @@ func TestContract_D7_B87_ATransformThatRenames(t *testing.T) {
 	})
 }
 
-// D13, B84: no lock is held: the transform may ask the informer.
+// D13, B84: the transform runs without a lock, and may call the informer.
 func TestContract_D13_B84_TheTransformMayAsk(t *testing.T) {
 	ours(t, "it holds its queue's lock, on which nothing that a test may ask waits", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -300,8 +301,8 @@ func TestContract_D13_B84_TheTransformMayAsk(t *testing.T) {
 	})
 }
 
-// D25, B89: with client-go's interface a transform may make anything of an
-// object; what has no metadata keeps its key.
+// D25, B89: with client-go's interface a transform may return any type; a result without metadata
+// keeps the object's key.
 func TestContract_D25_B89_AnotherType(t *testing.T) {
 	clientgoAPIDiffers(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -329,8 +330,8 @@ func TestContract_D25_B89_AnotherType(t *testing.T) {
 	})
 }
 
-// D25, B91: an informer of pods holds pods; another type is quarantined, and
-// both are named.
+// D25, B91: a typed informer of pods holds pods; an object of another type is quarantined, and the
+// error names both types.
 func TestContract_D25_B91_ATypedInformerHoldsItsType(t *testing.T) {
 	typedOnly(t, "its typed handlers panic", func(t T, _ rig) {
 		seen := &observer{}
