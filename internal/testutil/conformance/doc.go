@@ -1,25 +1,21 @@
-// Package conformance runs one suite of tests on several implementations of an
-// informer, one of which is client-go's own: a test that client-go fails is
-// either wrong or a difference that is meant.
+// Package conformance runs one suite of tests on several implementations of an informer, among them
+// client-go's own. A test that client-go fails is either wrong or shows an intended difference.
 //
-// Each test is named after the statements of the contract that it is about,
-// TestContract_B9_..., and says by the function that runs it where they hold:
+// Each test is named after statements of the contract, TestContract_B9_..., and calls one of these
+// functions, which says where the statements hold:
 //
-//   - each: in client-go, in our client-go face and in our native face.
-//   - face: in client-go and in our client-go face; the native face does not
-//     speak of it.
-//   - differs: in ours, and the test makes sure that client-go fails it.
-//   - crashes: in ours; client-go's process dies of it, so that it is given one
-//     of its own.
-//   - ours, native, ourFace: in ours. In client-go it cannot be said, or does
-//     not happen every time; the test says which.
+//   - each: in client-go, in our client-go API and in our typed API.
+//   - clientgoAPI: in client-go and in our client-go API; the typed API has nothing like it.
+//   - differs: in ours. The test makes sure that client-go fails it.
+//   - crashes: in ours. client-go's process crashes, and so gets a process of its own.
+//   - ours, typedOnly, ourClientgoAPI: in ours. In client-go the statement has no meaning, or does not
+//     hold every time; the test says which.
 //
-// Ours run each test twice, the second time with stores that hold their objects encoded
-// (package fakecodec). How much is decoded there is in encoded_test.go.
+// Ours run each test twice, the second time with stores that hold encoded objects (package
+// fakecodec). encoded_test.go checks how many objects are decoded then.
 //
-// The list of all statements stands in statements_test.go, and a test fails if
-// one of them has no test. The suite ends with a table of what ran where; to
-// see it:
+// statements_test.go lists all statements; a statement without a test fails it. The suite ends with
+// a table of all tests and their results. To see it:
 //
 //	go test -v ./internal/testutil/conformance
 package conformance

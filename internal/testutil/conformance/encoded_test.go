@@ -18,24 +18,24 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// counting runs a test on both of ours, whose stores hold their objects encoded. They do
-// not check themselves: for that, they decode all they have.
-func counting(t *testing.T, test func(t *testing.T, r rig, decoded func(want int, of string))) {
+// countDecoding runs a test on both of ours with encoding. Verify mode is off, since it decodes all
+// objects.
+func countDecoding(t *testing.T, test func(t *testing.T, r rig, decoded func(want int, of string))) {
 	on := verify.On
 	verify.On = false
 	t.Cleanup(func() { verify.On = on })
-	for _, r := range []rig{faceRig, nativeRig} {
+	for _, r := range []rig{sharedRig, typedRig} {
 		r.encoded = true
 		t.Run(r.title(), func(t *testing.T) {
-			c := r.encodes(t)
-			bubble(t, func(t *testing.T) { test(t, r, decodedBy(t, c)) })
+			c := r.useEncoding(t)
+			bubble(t, func(t *testing.T) { test(t, r, decodedSince(t, c)) })
 		})
 	}
 }
 
-// decodedBy returns what compares how many objects have been decoded since it was called
-// last, once nothing moves any more.
-func decodedBy(t *testing.T, c *fakecodec.Codec) func(want int, of string) {
+// decodedSince returns a function that waits until all is idle, and compares the number of objects
+// decoded since its last call.
+func decodedSince(t *testing.T, c *fakecodec.Codec) func(want int, of string) {
 	return func(want int, of string) {
 		t.Helper()
 		synctest.Wait()
@@ -47,9 +47,9 @@ var byApp = settings{resync: time.Hour, indexes: cache.Indexers{"app": func(obj 
 	return []string{obj.(*corev1.Pod).Labels["app"]}, nil
 }}}
 
-// Changes and relists are applied without a look into what is stored.
+// Applying changes and relists decodes nothing.
 func TestEncodedApplyingDecodesNothing(t *testing.T) {
-	counting(t, func(t *testing.T, r rig, decoded func(int, string)) {
+	countDecoding(t, func(t *testing.T, r rig, decoded func(int, string)) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3")), byApp).start()
 		decoded(0, "the first list")
 		for i := range 20 {
@@ -74,11 +74,11 @@ func TestEncodedApplyingDecodesNothing(t *testing.T) {
 	})
 }
 
-// A handler is told objects, each decoded once for it, and another handler its own.
+// Each object is decoded once for each handler that gets it.
 func TestEncodedHandlersDecodeWhatTheyAreTold(t *testing.T) {
-	counting(t, func(t *testing.T, r rig, decoded func(int, string)) {
+	countDecoding(t, func(t *testing.T, r rig, decoded func(int, string)) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), byApp)
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		require.Len(t, rec.Take(), 2)
 		decoded(2, "the initial state")
@@ -99,7 +99,7 @@ func TestEncodedHandlersDecodeWhatTheyAreTold(t *testing.T) {
 		time.Sleep(time.Hour)
 		require.Equal(t, []string{"update b@21 b@21"}, rec.Take())
 		decoded(1, "a resync, whose old and new are one")
-		late, _ := w.records()
+		late, _ := w.addRecorder()
 		require.Equal(t, []string{"initial b@21"}, late.Take())
 		decoded(1, "a late handler")
 		w.Send(watch.Modified, kit.Pod("b", "22"))
@@ -107,16 +107,16 @@ func TestEncodedHandlersDecodeWhatTheyAreTold(t *testing.T) {
 	})
 }
 
-// What waits for a handler that is stuck stays encoded; what is merged is decoded as one.
+// Events of a blocked handler stay encoded; merged events are decoded as one.
 func TestEncodedBacklogsAreNotDecoded(t *testing.T) {
 	for _, delivery := range []informer.Delivery{informer.Every, informer.Latest} {
-		counting(t, func(t *testing.T, r rig, decoded func(int, string)) {
-			if r.name != nativeRig.name {
+		countDecoding(t, func(t *testing.T, r rig, decoded func(int, string)) {
+			if r.name != typedRig.name {
 				return
 			}
 			w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), byApp)
 			gate, last := make(chan struct{}), ""
-			reg, err := w.native().informer.Handle(informer.Funcs[*corev1.Pod]{
+			reg, err := w.typed().informer.Handle(informer.Funcs[*corev1.Pod]{
 				Added:   func(*corev1.Pod) { <-gate },
 				Updated: func(_, p *corev1.Pod) { last = p.ResourceVersion },
 			}, informer.HandlerOptions{Delivery: delivery})
@@ -142,13 +142,13 @@ func TestEncodedBacklogsAreNotDecoded(t *testing.T) {
 	}
 }
 
-// A handler that has no function for an event has nothing decoded for it.
+// Nothing is decoded for a handler without a function for the event.
 func TestEncodedNothingIsDecodedForNobody(t *testing.T) {
-	counting(t, func(t *testing.T, r rig, decoded func(int, string)) {
+	countDecoding(t, func(t *testing.T, r rig, decoded func(int, string)) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), byApp)
 		adds := 0
-		if r.name == nativeRig.name {
-			_, err := w.native().informer.Handle(informer.Funcs[*corev1.Pod]{Added: func(*corev1.Pod) { adds++ }}, informer.HandlerOptions{})
+		if r.name == typedRig.name {
+			_, err := w.typed().informer.Handle(informer.Funcs[*corev1.Pod]{Added: func(*corev1.Pod) { adds++ }}, informer.HandlerOptions{})
 			require.NoError(t, err)
 		} else {
 			_, err := w.shared().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { adds++ }})
@@ -163,10 +163,10 @@ func TestEncodedNothingIsDecodedForNobody(t *testing.T) {
 	})
 }
 
-// What a user writes is encoded, and what a user reads is not.
+// Users' writes are encoded, and users read decoded objects.
 func TestEncodedStoresOfUsers(t *testing.T) {
-	counting(t, func(t *testing.T, r rig, decoded func(int, string)) {
-		if r.name != faceRig.name {
+	countDecoding(t, func(t *testing.T, r rig, decoded func(int, string)) {
+		if r.name != sharedRig.name {
 			return
 		}
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), byApp).start()

@@ -22,7 +22,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// factoryOptions are those that both factories have, each under its own type.
+// factoryOptions are the options of both modules' factories.
 type factoryOptions struct {
 	namespace string
 	tweak     func(*metav1.ListOptions)
@@ -40,8 +40,8 @@ func newFactory(r rig, c kubernetes.Interface, resync time.Duration, o factoryOp
 		factory.WithTweakListOptions(o.tweak), factory.WithTransform(o.transform), factory.WithCustomResyncConfig(o.resyncs))
 }
 
-// starts starts a factory until the test ends.
-func starts(t T, f informers.SharedInformerFactory) (stop func()) {
+// startFactory starts a factory until the test ends.
+func startFactory(t T, f informers.SharedInformerFactory) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f.StartWithContext(ctx)
 	stop = func() { cancel(); f.Shutdown() }
@@ -54,9 +54,9 @@ func podIn(namespace, name string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": name}}}
 }
 
-// B104, T14: one informer of a type, however it is asked for.
+// B104, T14: a factory has one informer of a type, for all accessors.
 func TestContract_B104_T14_OneOfAType(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		f := newFactory(r, fake.NewClientset(), 0, factoryOptions{})
 		pods := f.Core().V1().Pods().Informer()
 		require.NoError(t, pods.GetStore().Add(podIn("prod", "mark")))
@@ -69,34 +69,34 @@ func TestContract_B104_T14_OneOfAType(t *testing.T) {
 	})
 }
 
-// B105, T14: Start starts what was asked for and does not run; after Shutdown
-// nothing.
+// B105, T14: Start starts the requested informers that do not run yet; after Shutdown it starts
+// none.
 func TestContract_B105_T14_Starting(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		f := newFactory(r, fake.NewClientset(podIn("prod", "web")), 0, factoryOptions{})
 		pods := f.Core().V1().Pods().Informer()
-		starts(t, f)
+		startFactory(t, f)
 		require.True(t, pods.HasSynced())
 		nodes := f.Core().V1().Nodes().Informer()
 		synctest.Wait()
 		require.False(t, nodes.HasSynced())
-		starts(t, f)
-		stop := starts(t, f)
+		startFactory(t, f)
+		stop := startFactory(t, f)
 		require.True(t, nodes.HasSynced())
 		_ = stop
 	})
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		f := newFactory(r, fake.NewClientset(), 0, factoryOptions{})
 		f.Shutdown()
 		pods := f.Core().V1().Pods().Informer()
-		starts(t, f)
+		startFactory(t, f)
 		require.False(t, pods.HasSynced())
 	})
 }
 
-// B106: Shutdown waits, and ends nothing by itself.
+// B106: Shutdown waits for the informers, and does not stop them.
 func TestContract_B106_Shutdown(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		f := newFactory(r, fake.NewClientset(podIn("prod", "web")), 0, factoryOptions{})
 		pods := f.Core().V1().Pods().Informer()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -111,13 +111,13 @@ func TestContract_B106_Shutdown(t *testing.T) {
 	})
 }
 
-// B107, T14: WaitForCacheSync speaks of what was started.
+// B107, T14: WaitForCacheSync covers the started informers.
 func TestContract_B107_T14_WaitForCacheSync(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		f := newFactory(r, fake.NewClientset(), 0, factoryOptions{})
 		f.Core().V1().Pods().Informer()
 		require.Empty(t, f.WaitForCacheSync(t.Context().Done()))
-		starts(t, f)
+		startFactory(t, f)
 		f.Core().V1().Nodes().Informer()
 		require.Len(t, f.WaitForCacheSync(t.Context().Done()), 1)
 		for _, synced := range f.WaitForCacheSync(t.Context().Done()) {
@@ -126,9 +126,9 @@ func TestContract_B107_T14_WaitForCacheSync(t *testing.T) {
 	})
 }
 
-// B108: options hold for all types; a resync period of a type's own wins.
+// B108: options apply to all types; a resync period for one type takes precedence.
 func TestContract_B108_Options(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		client := fake.NewClientset(podIn("prod", "web"), podIn("prod", "db"), podIn("test", "web"))
 		f := newFactory(r, client, time.Hour, factoryOptions{
 			namespace: "prod",
@@ -142,7 +142,7 @@ func TestContract_B108_Options(t *testing.T) {
 		rec := &kit.Recorder{}
 		_, err := f.Core().V1().Pods().Informer().AddEventHandler(rec.Handler())
 		require.NoError(t, err)
-		starts(t, f)
+		startFactory(t, f)
 		found, err := f.Core().V1().Pods().Lister().List(labels.Everything())
 		require.NoError(t, err)
 		require.Len(t, found, 1)
@@ -154,39 +154,38 @@ func TestContract_B108_Options(t *testing.T) {
 	})
 }
 
-// B109: who is not asked for is not run; who is not known is an error.
+// B109: unrequested informers do not run; unknown resources are an error.
 func TestContract_B109_Registering(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		client := fake.NewClientset()
 		f := newFactory(r, client, 0, factoryOptions{})
 		f.Core().V1().Pods()
-		starts(t, f)
+		startFactory(t, f)
 		require.Empty(t, client.Actions())
 		f.Core().V1().Pods().Lister()
-		starts(t, f)
+		startFactory(t, f)
 		require.NotEmpty(t, client.Actions())
 		_, err := f.ForResource(podResource.GroupVersion().WithResource("unheard-of"))
 		require.Error(t, err)
 	})
 }
 
-// B110: the one index is that of namespaces.
+// B110: informers have one index, by namespace.
 func TestContract_B110_TheIndexOfNamespaces(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		f := newFactory(r, fake.NewClientset(podIn("prod", "web"), podIn("test", "web")), 0, factoryOptions{})
 		x := f.Core().V1().Pods().Informer().GetIndexer()
 		require.Len(t, x.GetIndexers(), 1)
-		starts(t, f)
+		startFactory(t, f)
 		keys, err := x.IndexKeys(cache.NamespaceIndex, "prod")
 		require.NoError(t, err)
 		require.Equal(t, []string{"prod/web"}, keys)
 	})
 }
 
-// T20: the constructor that a user gives is run, and the first one of a type
-// wins.
+// T20: InformerFor calls the user's constructor; the first one for a type counts.
 func TestContract_T20_InformerFor(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		f := newFactory(r, fake.NewClientset(podIn("prod", "web")), 0, factoryOptions{})
 		mine := r.shared(kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, cache.SharedIndexInformerOptions{})
 		calls := 0
@@ -194,18 +193,17 @@ func TestContract_T20_InformerFor(t *testing.T) {
 		require.Same(t, mine, f.InformerFor(&corev1.Pod{}, construct))
 		require.Same(t, mine, f.InformerFor(&corev1.Pod{}, construct))
 		require.Equal(t, 1, calls)
-		starts(t, f)
+		startFactory(t, f)
 		require.Equal(t, []string{"default/a"}, f.Core().V1().Pods().Informer().GetStore().ListKeys())
 		require.Equal(t, 1, calls)
 	})
 }
 
-// D20: in one factory, informers of one type for several scopes, run while
-// somebody holds a lease.
+// D20: a factory has informers of one type for several scopes, which run while leases are held.
 func TestContract_D20_Leases(t *testing.T) {
-	ourFace(t, "its factory has one informer of a type, and none is stopped alone", func(t T, _ rig) {
+	ourClientgoAPI(t, "its factory has one informer of a type, and none is stopped alone", func(t T, _ rig) {
 		f := factory.NewSharedInformerFactory(fake.NewClientset(podIn("prod", "web"), podIn("test", "web"), podIn("dev", "db")), 0)
-		starts(t, f)
+		startFactory(t, f)
 		both, err := factory.Acquire[*corev1.Pod](f, factory.Scope{Namespaces: []string{"prod", "dev"}})
 		require.NoError(t, err)
 		one, err := factory.Acquire[*corev1.Pod](f, factory.Scope{Labels: "app=web"})
@@ -226,12 +224,12 @@ func TestContract_D20_Leases(t *testing.T) {
 	})
 }
 
-// B112, B113, B114: what listers answer.
+// B112, B113, B114: the results of listers.
 func TestContract_B112_B113_B114_Listers(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		f := newFactory(r, fake.NewClientset(podIn("prod", "web"), podIn("prod", "db"), podIn("test", "web")), 0, factoryOptions{})
 		pods := f.Core().V1().Pods().Lister()
-		starts(t, f)
+		startFactory(t, f)
 		count := func(found []*corev1.Pod, err error) int {
 			require.NoError(t, err)
 			return len(found)
@@ -259,7 +257,7 @@ func TestContract_D21_B112_ANilSelector(t *testing.T) {
 		var found []*corev1.Pod
 		var err error
 		switch s := w.subject.(type) {
-		case nativeSubject:
+		case typedSubject:
 			l := s.informer.Lister()
 			found, err = l.List(nil)
 		case sharedSubject:
@@ -270,7 +268,7 @@ func TestContract_D21_B112_ANilSelector(t *testing.T) {
 			f := factory.NewSharedInformerFactory(fake.NewClientset(podIn("prod", "web")), 0)
 			pods, errs := factory.For[*corev1.Pod](f)
 			require.NoError(t, errs)
-			starts(t, f)
+			startFactory(t, f)
 			found, err = pods.Lister().List(nil)
 		}
 		require.NoError(t, err)

@@ -31,14 +31,14 @@ import (
 // T16, T8: fake clientsets drive an informer: its list, and each change, though
 // they may have no versions.
 func TestContract_T16_T8_FakeClientsets(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		client := fake.NewClientset(podIn("prod", "web"))
 		f := newFactory(r, client, 0, factoryOptions{})
 		rec := &kit.Recorder{}
 		i := f.Core().V1().Pods().Informer()
 		_, err := i.AddEventHandler(named(rec))
 		require.NoError(t, err)
-		starts(t, f)
+		startFactory(t, f)
 		require.True(t, i.HasSynced())
 		ctx := t.Context()
 		pods := client.CoreV1().Pods("prod")
@@ -69,7 +69,7 @@ func named(rec *kit.Recorder) cache.ResourceEventHandler {
 // genericFactory is what the factories for dynamic and metadata clients share.
 type genericFactory interface{ Start(stop <-chan struct{}) }
 
-func startsGeneric(t T, f genericFactory, shutdown func()) {
+func startGenericFactory(t T, f genericFactory, shutdown func()) {
 	stop := make(chan struct{})
 	f.Start(stop)
 	t.Cleanup(func() { close(stop); shutdown() })
@@ -78,7 +78,7 @@ func startsGeneric(t T, f genericFactory, shutdown func()) {
 
 // T16, B104: so do the fake dynamic client,
 func TestContract_T16_B104_FakeDynamicClients(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		client := dynamicfake.NewSimpleDynamicClient(scheme.Scheme, podIn("prod", "web"))
 		var f dynamicinformer.DynamicSharedInformerFactory = factory.NewDynamicSharedInformerFactory(client, 0)
 		if r.name == clientgoRig.name {
@@ -89,7 +89,7 @@ func TestContract_T16_B104_FakeDynamicClients(t *testing.T) {
 		rec := &kit.Recorder{}
 		_, err := i.AddEventHandler(named(rec))
 		require.NoError(t, err)
-		startsGeneric(t, f, f.Shutdown)
+		startGenericFactory(t, f, f.Shutdown)
 		require.True(t, i.HasSynced())
 		obj := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"namespace": "prod", "name": "db"},
@@ -105,7 +105,7 @@ func TestContract_T16_B104_FakeDynamicClients(t *testing.T) {
 
 // T16, B104: and the fake metadata client.
 func TestContract_T16_B104_FakeMetadataClients(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		s := metadatafake.NewTestScheme()
 		require.NoError(t, metav1.AddMetaToScheme(s))
 		meta := func(name string) *metav1.PartialObjectMetadata {
@@ -123,7 +123,7 @@ func TestContract_T16_B104_FakeMetadataClients(t *testing.T) {
 		rec := &kit.Recorder{}
 		_, err := i.AddEventHandler(named(rec))
 		require.NoError(t, err)
-		startsGeneric(t, f, f.Shutdown)
+		startGenericFactory(t, f, f.Shutdown)
 		require.True(t, i.HasSynced())
 		_, err = client.Resource(podResource).Namespace("prod").(metadatafake.MetadataClient).CreateFake(meta("db"), metav1.CreateOptions{})
 		require.NoError(t, err)
@@ -139,8 +139,8 @@ func TestContract_B9_B57_FakeControllerSource(t *testing.T) {
 		t.Cleanup(source.Shutdown)
 		source.Add(kit.Pod("a", ""))
 		source.Add(kit.Pod("b", ""))
-		w := &world{subject: r.make(t, bounded{source}, settings{}), t: t}
-		rec, reg := w.records()
+		w := &world{subject: r.make(t, nonStreaming{source}, settings{}), t: t}
+		rec, reg := w.addRecorder()
 		w.start()
 		require.Equal(t, []string{"initial a@1", "initial b@2"}, rec.Sorted())
 		require.True(t, w.synced() && reg.synced())
@@ -149,7 +149,7 @@ func TestContract_B9_B57_FakeControllerSource(t *testing.T) {
 		source.Delete(kit.Pod("b", ""))
 		require.Equal(t, []string{"update a@1 a@3", "add c@4", "delete b@5"}, rec.Take())
 
-		// What was missed is found out when the connection is lost.
+		// Missed changes are found when the watch is opened again.
 		source.ModifyDropWatch(kit.Pod("a", ""))
 		source.AddDropWatch(kit.Pod("d", ""))
 		source.DeleteDropWatch(kit.Pod("c", ""))
@@ -162,20 +162,19 @@ func TestContract_B9_B57_FakeControllerSource(t *testing.T) {
 	})
 }
 
-// bounded is a source that is not asked to stream, which FakeControllerSource
-// cannot.
-type bounded struct{ *fcache.FakeControllerSource }
+// nonStreaming is a source that says it cannot stream, as FakeControllerSource cannot.
+type nonStreaming struct{ *fcache.FakeControllerSource }
 
-func (bounded) IsWatchListSemanticsUnSupported() bool { return true }
+func (nonStreaming) IsWatchListSemanticsUnSupported() bool { return true }
 
-// D12, B70: our informer finds that out by itself.
+// D12, B70: our informer finds out by itself that a source does not stream.
 func TestContract_D12_B70_ABareFakeControllerSource(t *testing.T) {
 	ours(t, "its source says that it cannot stream, or client-go would wait for ever", func(t T, r rig) {
 		source := fcache.NewFakeControllerSource()
 		t.Cleanup(source.Shutdown)
 		source.Add(kit.Pod("a", ""))
 		w := &world{subject: r.make(t, source, settings{}), t: t}
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		time.Sleep(time.Minute)
 		source.Modify(kit.Pod("a", ""))
@@ -212,7 +211,7 @@ func driveFakeWatcher(t T, r rig, f interface {
 	s := kit.NewScript("10", kit.Pod("a", "1"))
 	s.OnWatch = func(context.Context, metav1.ListOptions) (watch.Interface, error) { return f, nil }
 	w := r.world(t, s)
-	rec, _ := w.records()
+	rec, _ := w.addRecorder()
 	w.start()
 	f.Modify(kit.Pod("a", "11"))
 	f.Add(kit.Pod("b", "12"))
@@ -223,7 +222,7 @@ func driveFakeWatcher(t T, r rig, f interface {
 
 // B115, B116: client-go's mutation cache works over any store.
 func TestContract_B115_B116_MutationCache(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
 		store := w.shared().GetIndexer()
 		mutations := cache.NewIntegerResourceVersionMutationCache(klog.Background(), store, store, time.Hour, true)
@@ -244,8 +243,8 @@ func TestContract_B115_B116_MutationCache(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, "a@15", newest("default/a"))
 
-		// Told by a handler, it knows that an answer was late.
-		w.handles(funcs{
+		// Called by a handler, the mutation cache notices that an answer was late.
+		w.addHandler(funcs{
 			UpdateFunc: func(_, obj any) { mutations.OnAddOrUpdate(obj.(podType)) },
 			DeleteFunc: func(obj any) { mutations.OnDelete(obj.(podType)) },
 		})
@@ -258,5 +257,5 @@ func TestContract_B115_B116_MutationCache(t *testing.T) {
 	})
 }
 
-// T16: a factory over an interface, as controllers are given it.
+// T16: controllers take a factory as an interface.
 var _ informers.SharedInformerFactory = (*factory.Factory)(nil)

@@ -18,15 +18,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// B78, T10: a late handler gets what is stored, then all that follows: no gap,
-// nothing twice.
+// B78, T10: a late handler gets the stored objects, then all later events: nothing is missing, and
+// nothing comes twice.
 func TestContract_B78_T10_JoiningLate(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
 		gate := make(chan struct{})
 		rec := &kit.Recorder{}
 		h := rec.Handler()
-		reg := w.handles(funcs{AddFunc: func(obj any, initial bool) { <-gate; h.AddFunc(obj, initial) }, UpdateFunc: h.UpdateFunc})
+		reg := w.addHandler(funcs{AddFunc: func(obj any, initial bool) { <-gate; h.AddFunc(obj, initial) }, UpdateFunc: h.UpdateFunc})
 		w.Send(watch.Modified, kit.Pod("a", "11"))
 		w.Send(watch.Added, kit.Pod("b", "12"))
 		require.Empty(t, rec.Take())
@@ -37,9 +37,9 @@ func TestContract_B78_T10_JoiningLate(t *testing.T) {
 	})
 }
 
-// B78, T11: who comes after the end is told so, in these words.
+// B78, T11: adding a handler after the end is an error with client-go's text.
 func TestContract_B78_T11_JoiningTooLate(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10")).start()
 		w.stop()
 		require.True(t, w.stopped())
@@ -50,8 +50,8 @@ func TestContract_B78_T11_JoiningTooLate(t *testing.T) {
 	})
 }
 
-// B80: a registration is synced once the informer is and its initial adds have
-// returned; never, if the informer ends before.
+// B80: a registration is synced once the informer is synced and the handler's initial adds have
+// returned; it never is if the informer ends before.
 func TestContract_B80_SyncOfARegistration(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
@@ -65,7 +65,7 @@ func TestContract_B80_SyncOfARegistration(t *testing.T) {
 		}
 		w := r.world(t, s)
 		step := make(chan struct{})
-		reg := w.handles(funcs{AddFunc: func(any, bool) { <-step }})
+		reg := w.addHandler(funcs{AddFunc: func(any, bool) { <-step }})
 		require.False(t, reg.synced())
 		w.start()
 		require.False(t, w.synced() || reg.synced())
@@ -83,7 +83,7 @@ func TestContract_B80_SyncOfARegistration(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
 		gate := make(chan struct{})
-		reg := w.handles(funcs{AddFunc: func(any, bool) { <-gate }})
+		reg := w.addHandler(funcs{AddFunc: func(any, bool) { <-gate }})
 		stop := w.start().stop
 		stopping := make(chan struct{})
 		go func() { defer close(stopping); stop() }()
@@ -94,25 +94,25 @@ func TestContract_B80_SyncOfARegistration(t *testing.T) {
 	})
 }
 
-// B80, B102: with nothing there, everything is synced at once.
+// B80, B102: without objects, everything is synced at once.
 func TestContract_B80_NothingToTell(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10"))
-		_, before := w.records()
+		_, before := w.addRecorder()
 		w.start()
-		_, after := w.records()
+		_, after := w.addRecorder()
 		synctest.Wait()
 		require.True(t, before.synced() && after.synced() && w.synced())
 	})
 }
 
-// B81: who left is told nothing more, may leave again, and elsewhere, and after
+// B81: a removed handler gets no event. It may be removed again, from another informer, and after
 // the end.
 func TestContract_B81_Leaving(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		rec, reg := w.records()
-		stays, _ := w.records()
+		rec, reg := w.addRecorder()
+		stays, _ := w.addRecorder()
 		w.start()
 		require.Len(t, rec.Take(), 1)
 		stays.Take()
@@ -125,31 +125,31 @@ func TestContract_B81_Leaving(t *testing.T) {
 		w.stop()
 		require.NoError(t, reg.remove())
 	})
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w, other := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))), r.world(t, kit.NewScript("10"))
-		rec, reg := w.records()
+		rec, reg := w.addRecorder()
 		w.start()
 		rec.Take()
 		handle := reg.(sharedRegistration).handle
 		require.NoError(t, other.shared().RemoveEventHandler(handle), "it is not there")
-		require.Error(t, w.shared().RemoveEventHandler(foreign{}))
+		require.Error(t, w.shared().RemoveEventHandler(foreignRegistration{}))
 		w.Send(watch.Modified, kit.Pod("a", "11"))
 		require.Len(t, rec.Take(), 1, "it is still here")
 	})
 }
 
-// foreign is a registration of nobody's.
-type foreign struct {
+// foreignRegistration is a registration of no informer.
+type foreignRegistration struct {
 	cache.ResourceEventHandlerRegistration
 }
 
-// B81: the callback that runs when a handler leaves may go on; nothing follows.
+// B81: a callback running during the removal may finish; no other follows.
 func TestContract_B81_LeavingDuringACallback(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
 		gate, rec := make(chan struct{}), &kit.Recorder{}
 		h := rec.Handler()
-		reg := w.handles(funcs{AddFunc: func(obj any, initial bool) { <-gate; h.AddFunc(obj, initial) }})
+		reg := w.addHandler(funcs{AddFunc: func(obj any, initial bool) { <-gate; h.AddFunc(obj, initial) }})
 		w.start()
 		require.NoError(t, reg.remove(), "it does not wait")
 		require.Empty(t, rec.Take())
@@ -158,18 +158,17 @@ func TestContract_B81_LeavingDuringACallback(t *testing.T) {
 	})
 }
 
-// B82, T2: ShutDownEventHandler waits for the callback, and not where there
-// is none to wait for.
+// B82, T2: ShutDownEventHandler waits for a running callback, and returns at once without one.
 func TestContract_B82_T2_ShuttingDown(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		_, never := w.records()
+		_, never := w.addRecorder()
 		shut := func(reg registration) error {
 			return cache.ShutDownEventHandler(w.shared(), reg.(sharedRegistration).handle)
 		}
 		require.NoError(t, shut(never), "never started")
 		gate := make(chan struct{})
-		reg := w.handles(funcs{AddFunc: func(any, bool) { <-gate }})
+		reg := w.addHandler(funcs{AddFunc: func(any, bool) { <-gate }})
 		w.start()
 		down := make(chan error, 1)
 		go func() { down <- shut(reg) }()
@@ -177,47 +176,47 @@ func TestContract_B82_T2_ShuttingDown(t *testing.T) {
 		require.Empty(t, down, "it waits")
 		close(gate)
 		require.NoError(t, <-down)
-		_, late := w.records()
+		_, late := w.addRecorder()
 		require.NoError(t, shut(late))
 	})
 }
 
-// D15: while a late handler is stuck, all goes on for everybody else.
+// D15: a blocked late handler delays no other.
 func TestContract_D15_ALateHandlerDelaysNobody(t *testing.T) {
 	ours(t, "it holds up others for as long as it takes to send it the store, which no test can catch it at", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		early, _ := w.records()
+		early, _ := w.addRecorder()
 		w.start()
 		early.Take()
 		gate := make(chan struct{})
 		defer close(gate)
-		late := w.handles(funcs{AddFunc: func(any, bool) { <-gate }})
+		late := w.addHandler(funcs{AddFunc: func(any, bool) { <-gate }})
 		synctest.Wait()
 		w.Send(watch.Modified, kit.Pod("a", "11"))
 		require.Len(t, early.Take(), 1)
 		require.False(t, late.synced() || w.stopped())
 		require.Equal(t, "11", w.version())
 		require.NoError(t, w.addIndexers(cache.Indexers{"namespaces": cache.MetaNamespaceIndexFunc}))
-		third, reg := w.records()
+		third, reg := w.addRecorder()
 		require.Len(t, third.Take(), 1)
 		require.NoError(t, reg.remove())
 	})
 }
 
-// survive lets a panic be reported and nothing more.
-func survive(t *testing.T) {
+// ignorePanics makes panics of handlers be reported only.
+func ignorePanics(t *testing.T) {
 	crash := utilruntime.ReallyCrash
 	utilruntime.ReallyCrash = false
 	t.Cleanup(func() { utilruntime.ReallyCrash = crash })
 }
 
-// D16: a handler that panics costs the one item, is synced, and no time.
+// D16: a handler that panics misses the one event, without a delay, and is synced.
 func TestContract_D16_B80_AHandlerThatPanicsSyncs(t *testing.T) {
-	survive(t)
+	ignorePanics(t)
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
 		var calls atomic.Int32
-		reg := w.handles(funcs{
+		reg := w.addHandler(funcs{
 			AddFunc:    func(any, bool) { calls.Add(1); panic("on purpose") },
 			UpdateFunc: func(any, any) { calls.Add(1); panic("on purpose") },
 		})
@@ -229,14 +228,14 @@ func TestContract_D16_B80_AHandlerThatPanicsSyncs(t *testing.T) {
 	})
 }
 
-// B97, D16: it is told each item, and others are none the worse.
+// B97, D16: a handler that panics gets every event, and other handlers are not affected.
 func TestContract_B97_D16_AHandlerThatPanicsGoesOn(t *testing.T) {
-	survive(t)
+	ignorePanics(t)
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
 		clumsy := &kit.Recorder{}
-		w.handles(funcs{AddFunc: func(obj any, initial bool) { clumsy.Handler().OnAdd(obj, initial); panic("on purpose") }})
-		other, _ := w.records()
+		w.addHandler(funcs{AddFunc: func(obj any, initial bool) { clumsy.Handler().OnAdd(obj, initial); panic("on purpose") }})
+		other, _ := w.addRecorder()
 		w.start()
 		require.Len(t, other.Take(), 2)
 		w.Send(watch.Added, kit.Pod("c", "11"))
@@ -245,30 +244,30 @@ func TestContract_B97_D16_AHandlerThatPanicsGoesOn(t *testing.T) {
 	})
 }
 
-// B97: unless ReallyCrash says otherwise, the process ends.
+// B97: with ReallyCrash, the default, a panic ends the process.
 func TestContract_B97_B98_APanicEndsTheProcess(t *testing.T) {
-	dying(t, "on purpose", func(t T, r rig) {
+	endsProcess(t, "on purpose", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		w.handles(funcs{AddFunc: func(any, bool) { panic("on purpose") }})
+		w.addHandler(funcs{AddFunc: func(any, bool) { panic("on purpose") }})
 		w.start()
 		time.Sleep(time.Hour)
 	})
 }
 
-// D17, B83: a handler may take itself out while the informer stops.
+// D17, B83: a handler may remove itself while the informer stops.
 func TestContract_D17_AHandlerTakesItselfOut(t *testing.T) {
-	each(t, func(t T, r rig) { takesItselfOut(t, r, false) })
+	each(t, func(t T, r rig) { removeItself(t, r, false) })
 }
 
 func TestContract_D17_B83_AHandlerTakesItselfOutAtTheEnd(t *testing.T) {
-	crashes(t, hangs, func(t T, r rig) { takesItselfOut(t, r, true) })
+	crashes(t, timedOut, func(t T, r rig) { removeItself(t, r, true) })
 }
 
-func takesItselfOut(t T, r rig, stopping bool) {
+func removeItself(t T, r rig, stopping bool) {
 	w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 	gate, calls := make(chan struct{}), 0
 	var reg registration
-	reg = w.handles(funcs{AddFunc: func(any, bool) {
+	reg = w.addHandler(funcs{AddFunc: func(any, bool) {
 		calls++
 		<-gate
 		require.NoError(t, reg.remove())
@@ -287,13 +286,12 @@ func takesItselfOut(t T, r rig, stopping bool) {
 	require.Equal(t, 1, calls)
 }
 
-// B117: what is handed out is what is stored: nobody copies, so nobody may
-// change it.
+// B117: handlers and readers get the stored object itself, without a copy, so nobody may change it.
 func TestContract_B117_B30_ObjectsAreShared(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		one, _ := w.records()
-		two, _ := w.records()
+		one, _ := w.addRecorder()
+		two, _ := w.addRecorder()
 		w.start()
 		stored := w.get("default/a")
 		require.Same(t, stored, one.Objects()[0])
@@ -306,10 +304,10 @@ func TestContract_B117_B30_ObjectsAreShared(t *testing.T) {
 	})
 }
 
-// T15, B117: client-go's detector of changed objects works; it looks at its
-// variable once, so that the test is another process's.
+// T15, B117: client-go's mutation detector works. It reads its environment variable once, so the
+// test has its own process.
 func TestContract_T15_B117_TheMutationDetector(t *testing.T) {
-	dying(t, "modified", func(t T, r rig) {
+	endsProcess(t, "modified", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
 		time.Sleep(5 * time.Second)
 		w.get("default/a").(*corev1.Pod).Labels = map[string]string{"changed": "yes"}

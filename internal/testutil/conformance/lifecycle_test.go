@@ -22,7 +22,7 @@ import (
 func TestContract_B94_T11_ASecondRun(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		w.run(t.Context())
 		require.False(t, w.stopped())
@@ -55,13 +55,13 @@ func TestContract_D18_TwoRunsAtOnce(t *testing.T) {
 	})
 }
 
-// B95: Run returns when the handlers have; what waits for them is dropped.
+// B95: Run returns when the handlers have returned; their pending events are dropped.
 func TestContract_B95_TheEnd(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		gate, rec := make(chan struct{}), &kit.Recorder{}
 		h := rec.Handler()
-		w.handles(funcs{
+		w.addHandler(funcs{
 			AddFunc:    func(obj any, initial bool) { <-gate; h.AddFunc(obj, initial) },
 			UpdateFunc: h.UpdateFunc,
 		})
@@ -85,7 +85,7 @@ func TestContract_B95_TheEnd(t *testing.T) {
 	})
 }
 
-// B96: after the end the store has what it had.
+// B96: the store keeps its content after the end.
 func TestContract_B96_AfterTheEnd(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
@@ -100,24 +100,24 @@ func TestContract_B96_AfterTheEnd(t *testing.T) {
 	})
 }
 
-// B100: whoever never ran leaves nothing behind, handlers or not; goleak and
-// the bubble watch.
+// B100: an informer that never ran leaves no goroutine, with or without handlers: goleak and the
+// bubble check.
 func TestContract_B100_AnInformerThatNeverRan(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10"), settings{resync: time.Second})
-		_, reg := w.records()
-		w.records()
+		_, reg := w.addRecorder()
+		w.addRecorder()
 		require.False(t, w.synced() || w.stopped() || reg.synced())
 		require.NoError(t, reg.remove())
 	})
 }
 
-// B102: synced is for ever, whatever happens to the server.
+// B102: synced stays true, whatever happens to the server.
 func TestContract_B102_SyncedIsForEver(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		w.errors()
-		_, reg := w.records()
+		w.collectErrors()
+		_, reg := w.addRecorder()
 		w.start()
 		require.True(t, w.synced() && reg.synced())
 		w.Fail(errors.New("on purpose"))
@@ -129,11 +129,11 @@ func TestContract_B102_SyncedIsForEver(t *testing.T) {
 	})
 }
 
-// B103, T3: the checkers have names, and WaitFor understands them.
+// B103, T3: DoneCheckers have names, and WaitFor works with them.
 func TestContract_B103_T3_Waiting(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		_, reg := w.records()
+		_, reg := w.addRecorder()
 		i := w.shared()
 		checkers := []cache.DoneChecker{i.HasSyncedChecker(), i.GetController().HasSyncedChecker(), reg.(sharedRegistration).handle.HasSyncedChecker()}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -156,7 +156,7 @@ func TestContract_B103_T3_Waiting(t *testing.T) {
 
 // T13: GetController answers, before, during and after the run.
 func TestContract_T13_TheController(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		c := w.shared().GetController()
 		require.NotNil(t, c)
@@ -166,15 +166,15 @@ func TestContract_T13_TheController(t *testing.T) {
 		require.False(t, c.HasSynced(), "it is inert")
 		w.start()
 		require.True(t, c.HasSynced())
-		if r.name == faceRig.name {
+		if r.name == sharedRig.name {
 			require.Equal(t, "10", c.LastSyncResourceVersion()) // client-go's knows nothing
 		}
 	})
 }
 
-// T4: error handlers get a reflector that the default one can read.
+// T4: error handlers get a reflector that client-go's default handler can use.
 func TestContract_T4_TheErrorHandlersReflector(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		s := kit.NewScript("10")
 		s.Fail(errors.New("on purpose"))
 		w := r.world(t, s)
@@ -188,7 +188,7 @@ func TestContract_T4_TheErrorHandlersReflector(t *testing.T) {
 		w.start()
 		require.Equal(t, 1, calls)
 	})
-	face(t, func(t T, r rig) { // the older interface
+	clientgoAPI(t, func(t T, r rig) { // the older interface
 		s := kit.NewScript("10")
 		s.Fail(errors.New("on purpose"))
 		w := r.world(t, s)
@@ -205,7 +205,7 @@ func TestContract_T4_TheErrorHandlersReflector(t *testing.T) {
 
 // T1: the interfaces are client-go's.
 func TestContract_T1_Interfaces(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		i := r.world(t, kit.NewScript("10")).shared()
 		require.Implements(t, (*cache.SharedInformer)(nil), i)
 		require.Implements(t, (*cache.SharedIndexInformer)(nil), i)
@@ -216,20 +216,20 @@ func TestContract_T1_Interfaces(t *testing.T) {
 	})
 }
 
-// T2: cache.ShutDownEventHandler finds what it looks for.
+// T2: cache.ShutDownEventHandler works with our registrations.
 func TestContract_T2_ShutdownChan(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10"))
-		_, reg := w.records()
+		_, reg := w.addRecorder()
 		require.Implements(t, (*interface{ ShutdownChan() <-chan struct{} })(nil), reg.(sharedRegistration).handle)
 	})
 }
 
-// D19, D10: how an informer is doing is known at any time.
+// D19, D10: Status may be read at any time.
 func TestContract_D19_D10_Status(t *testing.T) {
-	native(t, "it has no status", func(t T, r rig) {
+	typedOnly(t, "it has no status", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		i := w.native().informer
+		i := w.typed().informer
 		require.Zero(t, i.Status().Confirmed)
 		began := time.Now()
 		w.start()
@@ -263,27 +263,27 @@ func TestContract_D19_D10_Status(t *testing.T) {
 		w.stop()
 		require.True(t, i.Status().Stopped)
 	})
-	native(t, "it cannot tell", func(t T, r rig) {
+	typedOnly(t, "it cannot tell", func(t T, r rig) {
 		s := kit.NewScript("10")
 		s.Fail(errPoison)
 		w := r.world(t, s).start()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		err := w.native().informer.WaitSynced(ctx)
+		err := w.typed().informer.WaitSynced(ctx)
 		require.ErrorIs(t, err, informer.ErrNotSynced)
 		require.ErrorIs(t, err, errPoison)
 	})
 }
 
-// D24: an informer goes on from what it holds.
+// D24: a restarted informer continues from its store.
 func TestContract_D24_AnotherStart(t *testing.T) {
-	native(t, "it cannot be started again", func(t T, r rig) {
+	typedOnly(t, "it cannot be started again", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		w.stop()
 		rec.Take()
-		i := w.native().informer
+		i := w.typed().informer
 		require.True(t, i.Status().Stopped && w.synced())
 		require.Len(t, w.keys(), 2)
 		w.Set("30", kit.Pod("a", "1"), kit.Pod("c", "20"))
@@ -296,14 +296,14 @@ func TestContract_D24_AnotherStart(t *testing.T) {
 	})
 }
 
-// D1: what a lagging handler has not got round to is merged, if it wants that.
+// D1: pending events of a slow handler are merged with Latest.
 func TestContract_D1_LatestMerges(t *testing.T) {
-	native(t, "it has no such delivery", func(t T, _ rig) {
+	typedOnly(t, "it has no such delivery", func(t T, _ rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
 		i := informer.New(reflector.FromListerWatcher(s), informer.Options[*corev1.Pod]{Observe: (&observer{}).observe})
 		gate, rec := make(chan struct{}), &kit.Recorder{}
 		h := rec.Handler()
-		reg, err := i.Handle(nativeHandler(funcs{
+		reg, err := i.Handle(typedHandler(funcs{
 			AddFunc: func(obj any, initial bool) { <-gate; h.AddFunc(obj, initial) }, UpdateFunc: h.UpdateFunc, DeleteFunc: h.DeleteFunc,
 		}), informer.HandlerOptions{Delivery: informer.Latest})
 		require.NoError(t, err)

@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// versions returns what a script was asked for.
+// versions returns the requested versions.
 func versions(o []metav1.ListOptions) (asked []string) {
 	for _, o := range o {
 		asked = append(asked, o.ResourceVersion)
@@ -33,8 +33,8 @@ func limits(o []metav1.ListOptions) (asked []int64) {
 	return asked
 }
 
-// once makes a list fail the first time that it is asked for a version.
-func once(version string, err error) func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+// failOnce makes a list fail at the first request for a version.
+func failOnce(version string, err error) func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 	return func(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		if o.ResourceVersion == version {
 			failed := err
@@ -45,8 +45,8 @@ func once(version string, err error) func(context.Context, metav1.ListOptions) (
 	}
 }
 
-// B44, B57: the first list may be old, later ones not older than what is
-// known; where a version is not to be had, it is asked for none, at once.
+// B44, B57: the first list may be old, later lists not older than the last known version. If a
+// version is unavailable, the next list asks for none, at once.
 func TestContract_B44_B57_VersionsOfLists(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
@@ -61,7 +61,7 @@ func TestContract_B44_B57_VersionsOfLists(t *testing.T) {
 	for _, err := range []error{apierrors.NewResourceExpired("too old"), gone, tooLarge()} {
 		each(t, func(t T, r rig) {
 			s := kit.NewScript("10", kit.Pod("a", "1"))
-			s.OnList = once("0", err)
+			s.OnList = failOnce("0", err)
 			w := r.world(t, s).start()
 			lists, _ := w.Asked()
 			require.Equal(t, []string{"0", ""}, versions(lists))
@@ -70,7 +70,7 @@ func TestContract_B44_B57_VersionsOfLists(t *testing.T) {
 	}
 }
 
-// B45: a version of the future is known by its cause, or by its words.
+// B45: a version in the future is recognized by its cause, or by its message.
 func TestContract_B45_TooLargeHasThreeForms(t *testing.T) {
 	cause := tooLarge()
 	cause.ErrStatus.Message, cause.ErrStatus.Details.Causes[0].Message = "", ""
@@ -81,7 +81,7 @@ func TestContract_B45_TooLargeHasThreeForms(t *testing.T) {
 	for _, err := range []*apierrors.StatusError{cause, causeWords, words} {
 		each(t, func(t T, r rig) {
 			s := kit.NewScript("10")
-			s.OnList = once("0", err)
+			s.OnList = failOnce("0", err)
 			w := r.world(t, s).start()
 			lists, _ := w.Asked()
 			require.Equal(t, []string{"0", ""}, versions(lists))
@@ -106,8 +106,8 @@ func inPages(s *kit.Script) func(context.Context, metav1.ListOptions) (runtime.O
 	}
 }
 
-// B46: where the first list came in pages, there is no watch cache to spare,
-// and later ones do too.
+// B46: if the first list came in pages, the server has no watch cache, and later lists are paged
+// too.
 func TestContract_B46_PagesGoOn(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
@@ -121,9 +121,9 @@ func TestContract_B46_PagesGoOn(t *testing.T) {
 	})
 }
 
-// B47: a page size that is asked for is used always.
+// B47: a configured page size is always used.
 func TestContract_B47_PageSizes(t *testing.T) {
-	native(t, "its shared informer has no such option; package reflector has the test of ours", func(t T, _ rig) {
+	typedOnly(t, "its shared informer has no such option; package reflector has the test of ours", func(t T, _ rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		s.OnList = inPages(s)
 		i := informer.New(reflector.FromListerWatcher(s), informer.Options[podType]{PageSize: 7, Observe: (&observer{}).observe})
@@ -135,7 +135,7 @@ func TestContract_B47_PageSizes(t *testing.T) {
 	})
 }
 
-// B48: where a page expires, the whole list is asked for as it was first.
+// B48: if a page expires, the whole list is requested again as at first.
 func TestContract_B48_APageThatExpires(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
@@ -154,7 +154,7 @@ func TestContract_B48_APageThatExpires(t *testing.T) {
 	})
 }
 
-// B50: a version is that of a list once the list is stored.
+// B50: the informer has a list's version once the list is stored.
 func TestContract_B50_TheVersionFollowsTheList(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
@@ -176,13 +176,13 @@ func TestContract_B50_TheVersionFollowsTheList(t *testing.T) {
 	})
 }
 
-// B60: a list that fails is told, and tried again.
+// B60: a failed list is reported, and retried.
 func TestContract_B60_AListThatFails(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
 		s.Fail(apierrors.NewForbidden(podResource.GroupResource(), "", nil))
 		w := r.world(t, s)
-		errs := w.errors()
+		errs := w.collectErrors()
 		w.start()
 		require.Len(t, errs(), 1)
 		require.True(t, apierrors.IsForbidden(errs()[0]))
@@ -194,7 +194,7 @@ func TestContract_B60_AListThatFails(t *testing.T) {
 	})
 }
 
-// D8, B49: a list that does not hear of the end is left to itself.
+// D8, B49: a list that ignores its context does not delay the end.
 func TestContract_D8_B49_ADeafList(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10")
@@ -210,11 +210,11 @@ func TestContract_D8_B49_ADeafList(t *testing.T) {
 	})
 }
 
-// D14, B74: a relist says nothing of what did not change, and keeps the object.
+// D14, B74: a relist delivers no events of unchanged objects, and keeps the stored ones.
 func TestContract_D14_B74_ARelistIsSilent(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		rec.Take()
 		stored := w.get("default/a")
@@ -226,11 +226,11 @@ func TestContract_D14_B74_ARelistIsSilent(t *testing.T) {
 	})
 }
 
-// D14: where a list has no version, nothing is known to be unchanged.
+// D14: if lists have no version, no object is known to be unchanged.
 func TestContract_D14_WithoutVersionsAllCounts(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("", kit.Pod("a", "")))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		rec.Take()
 		w.relist()
@@ -238,7 +238,7 @@ func TestContract_D14_WithoutVersionsAllCounts(t *testing.T) {
 	})
 }
 
-// D26: a server whose lists never had a version is believed,
+// D26: lists without a version are accepted from a server whose lists never had one.
 func TestContract_D26_ListsThatNeverHadAVersion(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("", kit.Pod("a", ""))
@@ -257,7 +257,7 @@ func TestContract_D26_ListsThatNeverHadAVersion(t *testing.T) {
 	})
 }
 
-// D26: and after one that had, none is that has not, however long.
+// D26: after a list with a version, lists without one are rejected, for any time.
 func TestContract_D26_AListWithoutAVersionAfterOneThatHadOne(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
@@ -272,8 +272,7 @@ func TestContract_D26_AListWithoutAVersionAfterOneThatHadOne(t *testing.T) {
 	})
 }
 
-// D23: a server whose history went back is not believed to have the objects
-// that it had, though the versions are the same.
+// D23: after a server's history went back, equal versions do not prove equal objects.
 func TestContract_D23_AHistoryThatWentBack(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		s := kit.NewScript("100", kit.Pod("a", "5"), kit.Pod("b", "6"))
@@ -292,12 +291,12 @@ func TestContract_D23_AHistoryThatWentBack(t *testing.T) {
 		lists, _ := w.Asked()
 		require.Equal(t, []string{"0", "100", "", ""}, versions(lists), "it is listed anew")
 	})
-	native(t, "it notices nothing", func(t T, r rig) {
+	typedOnly(t, "it notices nothing", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("100", kit.Pod("a", "5"))).start()
-		w.OnList = once("100", tooLarge())
+		w.OnList = failOnce("100", tooLarge())
 		w.Set("50", kit.Pod("a", "5"))
 		w.relist()
-		require.Equal(t, []reflector.HistoryWentBack{{From: "100", To: "50"}}, observed[reflector.HistoryWentBack](w.native().observer))
+		require.Equal(t, []reflector.HistoryWentBack{{From: "100", To: "50"}}, eventsOf[reflector.HistoryWentBack](w.typed().observer))
 	})
 }
 func tooLarge() *apierrors.StatusError {

@@ -16,21 +16,21 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// checker checks what a handler of pods is told.
+// checker checks the events of a handler of pods.
 type checker = kit.Checker[podType]
 
-// newChecker returns one that takes copies for the same object: some rigs decode an object for each reader.
+// newChecker returns a checker that compares objects by content: with encoding, each reader gets
+// its own copy.
 func newChecker() *checker { return &checker{Copies: true} }
 
-// B1, B78, B81: handlers come and go while events flow. Nobody sees a jump,
-// and whoever stays ends with what is stored (client-go's hammer and its
-// handler abuse).
+// B1, B78, B81: handlers come and go during events. No handler misses an event, and each remaining
+// one ends with the store's content (client-go's hammer and its handler abuse test).
 func TestContract_B1_B78_B81_HandlersComeAndGoUnderLoad(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("p0", "1"), kit.Pod("p1", "2"))).start()
 		first := newChecker()
-		w.handles(first.Handler())
-		all, stay := &checkers{}, []*checker{first}
+		w.addHandler(first.Handler())
+		all, stay := &leftCheckers{}, []*checker{first}
 		var members sync.WaitGroup
 		for member := range uint64(4) {
 			members.Go(func() { all.comeAndGo(t, w, rand.New(rand.NewPCG(member, 7))) }) //nolint:gosec // a test
@@ -41,7 +41,7 @@ func TestContract_B1_B78_B81_HandlersComeAndGoUnderLoad(t *testing.T) {
 			w.change(random, stored, fmt.Sprint(n+11))
 			if n%200 == 100 {
 				late := newChecker()
-				w.handles(late.Handler())
+				w.addHandler(late.Handler())
 				stay = append(stay, late)
 			}
 		}
@@ -72,17 +72,17 @@ func (w *world) change(random *rand.Rand, stored map[string]podType, version str
 	stored[p.Name] = p
 }
 
-// checkers are those of the handlers that have left.
-type checkers struct {
+// leftCheckers are the checkers of removed handlers.
+type leftCheckers struct {
 	mu   sync.Mutex
 	left []*checker
 }
 
-// comeAndGo registers a handler and takes it out again, many times.
-func (all *checkers) comeAndGo(t T, w *world, random *rand.Rand) {
+// comeAndGo adds and removes a handler, many times.
+func (all *leftCheckers) comeAndGo(t T, w *world, random *rand.Rand) {
 	for range 40 {
 		c := newChecker()
-		registration := w.handles(c.Handler())
+		registration := w.addHandler(c.Handler())
 		for range random.IntN(30) {
 			runtime.Gosched()
 		}

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		if testing.Verbose() && !isChild() {
+		if testing.Verbose() && !isChildProcess() {
 			fmt.Print(table())
 		}
 		os.Exit(code)

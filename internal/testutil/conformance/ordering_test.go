@@ -14,14 +14,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// B1, B2: one at a time, in the order of the watch, across objects.
+// B1, B2: events come one at a time, in the order of the watch, for all objects.
 func TestContract_B1_B2_EventsComeInOrder(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10"))
 		var busy atomic.Int32
 		rec := &kit.Recorder{}
 		h := rec.Handler()
-		w.handles(funcs{
+		w.addHandler(funcs{
 			AddFunc: func(obj any, initial bool) {
 				require.EqualValues(t, 1, busy.Add(1))
 				h.AddFunc(obj, initial)
@@ -53,17 +53,17 @@ func TestContract_B1_B2_EventsComeInOrder(t *testing.T) {
 	})
 }
 
-// B3, B5, D1: a stuck handler holds up nobody, and is told each event later.
+// B3, B5, D1: a blocked handler delays no other, and gets each event later.
 func TestContract_B3_B5_D1_NothingIsLostOrMerged(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		gate := make(chan struct{})
 		stuck := &kit.Recorder{}
-		w.handles(funcs{
+		w.addHandler(funcs{
 			AddFunc:    func(obj any, initial bool) { <-gate; stuck.Handler().OnAdd(obj, initial) },
 			UpdateFunc: stuck.Handler().OnUpdate,
 		})
-		quick, _ := w.records()
+		quick, _ := w.addRecorder()
 		w.start()
 		want := []string{"initial a@1"}
 		for n := range 3000 {
@@ -81,12 +81,12 @@ func TestContract_B3_B5_D1_NothingIsLostOrMerged(t *testing.T) {
 	})
 }
 
-// B4: the store has made the change before it is told.
+// B4: the store has a change before handlers get the event.
 func TestContract_B4_TheStoreComesFirst(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		var seen []string
-		w.handles(funcs{
+		w.addHandler(funcs{
 			AddFunc:    func(any, bool) { seen = append(seen, kit.Text(w.get("default/a"))) },
 			UpdateFunc: func(any, any) { seen = append(seen, kit.Text(w.get("default/a"))) },
 			DeleteFunc: func(any) { seen = append(seen, kit.Text(w.get("default/a"))) },
@@ -100,12 +100,11 @@ func TestContract_B4_TheStoreComesFirst(t *testing.T) {
 	})
 }
 
-// B6: for client-go's interface, another object of the same name that a relist
-// brings is an update.
+// B6: with client-go's interface, a relist that finds another object of the same name is an update.
 func TestContract_B6_D2_AnotherObjectIsAnUpdate(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		rec.Take()
 		w.Set("20", kit.Pod("a", "15", kit.UID("another")))
@@ -114,36 +113,35 @@ func TestContract_B6_D2_AnotherObjectIsAnUpdate(t *testing.T) {
 	})
 }
 
-// D2: natively it is a delete and an add.
+// D2: in the typed API the same is a delete and an add.
 func TestContract_D2_AnotherObjectIsADeleteAndAnAdd(t *testing.T) {
 	differ(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		rec.Take()
 		w.Set("20", kit.Pod("a", "15", kit.UID("another")))
 		w.relist()
 		require.Equal(t, []string{"delete tombstone default/a a@1", "add a@15"}, rec.Take())
-	}, nativeRig)
+	}, typedRig)
 }
 
-// B7: a delete of what is not stored is told all the same, to those who
-// use client-go's interface.
+// B7: a delete of an unknown object is delivered, with client-go's interface.
 func TestContract_B7_ADeleteOfTheUnknownIsTold(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10"))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		w.Send(watch.Deleted, kit.Pod("a", "11"))
 		require.Equal(t, []string{"delete a@11"}, rec.Take())
 	})
 }
 
-// B8: what is told is what it is to the store.
+// B8: whether an event is an add or an update depends on the store.
 func TestContract_B8_AddedAndModifiedAreWhatTheyAre(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		rec.Take()
 		w.Send(watch.Added, kit.Pod("a", "11"))
@@ -152,10 +150,10 @@ func TestContract_B8_AddedAndModifiedAreWhatTheyAre(t *testing.T) {
 	})
 }
 
-// B9, T7: a delete that was seen has the final state, as it came; one that a
-// list implies is a tombstone, by value, with the last state known.
+// B9, T7: a delete seen by the watch has the final state, as it came; a delete implied by a list
+// has a tombstone, by value, with the last known state.
 func TestContract_B9_T7_Deletes(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
 		require.NoError(t, w.transform(func(obj any) (any, error) {
 			if p, ok := obj.(*corev1.Pod); ok {
@@ -163,7 +161,7 @@ func TestContract_B9_T7_Deletes(t *testing.T) {
 			}
 			return obj, nil
 		}))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		rec.Take()
 		cached := w.get("default/b")
@@ -182,11 +180,11 @@ func TestContract_B9_T7_Deletes(t *testing.T) {
 	})
 }
 
-// B9 natively: the final state, or the last one known and a mark.
+// B9 in the typed API: the final state, or the last known state and Lost.
 func TestContract_B9_NativeDeletes(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		rec.Take()
 		w.Send(watch.Deleted, kit.Pod("a", "11"))
@@ -197,11 +195,11 @@ func TestContract_B9_NativeDeletes(t *testing.T) {
 	})
 }
 
-// B10: bookmarks move the version and are told to nobody.
+// B10: bookmarks move the version and reach no handler.
 func TestContract_B10_BookmarksAreNotTold(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		rec.Take()
 		w.Send(watch.Bookmark, kit.Bookmark("50", ""))
@@ -211,17 +209,16 @@ func TestContract_B10_BookmarksAreNotTold(t *testing.T) {
 	})
 }
 
-// B11, T10: what is there at first is marked, also for a late handler; what a
-// relist adds is not.
+// B11, T10: initial adds are marked, for late handlers too; a relist's adds are not.
 func TestContract_B11_T10_InitialAdds(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
-		early, _ := w.records()
+		early, _ := w.addRecorder()
 		w.start()
 		require.Equal(t, []string{"initial a@1", "initial b@2"}, early.Sorted())
 		w.Send(watch.Added, kit.Pod("c", "11"))
 		require.Equal(t, []string{"add c@11"}, early.Take())
-		late, reg := w.records()
+		late, reg := w.addRecorder()
 		require.Equal(t, []string{"initial a@1", "initial b@2", "initial c@11"}, late.Sorted())
 		require.True(t, reg.synced())
 		w.Set("20", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "11"), kit.Pod("d", "15"))
@@ -231,13 +228,13 @@ func TestContract_B11_T10_InitialAdds(t *testing.T) {
 	})
 }
 
-// B12: who is registered twice is told twice, and leaves one by one.
+// B12: a handler added twice gets each event twice, and is removed one registration at a time.
 func TestContract_B12_TwoRegistrationsOfOneHandler(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		rec := &kit.Recorder{}
-		first := w.handles(rec.Handler())
-		second := w.handles(rec.Handler())
+		first := w.addHandler(rec.Handler())
+		second := w.addHandler(rec.Handler())
 		w.start()
 		require.Equal(t, []string{"initial a@1", "initial a@1"}, rec.Take())
 		require.NoError(t, first.remove())
@@ -251,8 +248,8 @@ func TestContract_B12_TwoRegistrationsOfOneHandler(t *testing.T) {
 	})
 }
 
-// B2, T9: of a relist, deletions are told first, then the rest in the order of
-// the list; and the store shows all of it before any of it is told.
+// B2, T9: a relist delivers deletions first, then the rest in the order of the list; the store
+// shows all changes before the first event.
 func TestContract_B2_T9_ARelistShowsAtOnce(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("c", "2")))
@@ -261,7 +258,7 @@ func TestContract_B2_T9_ARelistShowsAtOnce(t *testing.T) {
 		look := func() { seen = append(seen, w.keys()) }
 		h := rec.Handler()
 		w.start()
-		w.handles(funcs{AddFunc: h.AddFunc, UpdateFunc: func(old, obj any) { look(); h.UpdateFunc(old, obj) }, DeleteFunc: func(obj any) { look(); h.DeleteFunc(obj) }})
+		w.addHandler(funcs{AddFunc: h.AddFunc, UpdateFunc: func(old, obj any) { look(); h.UpdateFunc(old, obj) }, DeleteFunc: func(obj any) { look(); h.DeleteFunc(obj) }})
 		rec.Take()
 		w.Set("20", kit.Pod("d", "12"), kit.Pod("c", "13"), kit.Pod("b", "14"))
 		w.relist()
@@ -273,12 +270,12 @@ func TestContract_B2_T9_ARelistShowsAtOnce(t *testing.T) {
 	})
 }
 
-// T8: a watch event is stored and told whatever its version, as fake clientsets
-// need it, also once resyncs have begun.
+// T8: a watch event is stored and delivered whatever its version, since fake clientsets need it;
+// also after resyncs have begun.
 func TestContract_T8_EventsOfOneVersionAreTold(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("", kit.Pod("a", "")))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		rec.Take()
 		w.Send(watch.Modified, kit.Pod("a", "", kit.Label("n", "1")))

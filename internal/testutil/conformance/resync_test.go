@@ -14,15 +14,15 @@ import (
 // halfAMinute keeps tests that sleep for whole minutes away from the ticks.
 const halfAMinute = 30 * time.Second
 
-// B76, B73, B85: a resync tells the due handlers each object as an update to
-// itself, asks the server nothing, and transforms nothing.
+// B76, B73, B85: a resync delivers each object as an update to itself, to the handlers whose period
+// has passed. It sends no request and transforms nothing.
 func TestContract_B73_B76_B85_AResync(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), settings{resync: time.Minute})
 		transforms := 0
 		require.NoError(t, w.transform(func(obj any) (any, error) { transforms++; return obj, nil }))
-		due, _ := w.records()
-		later, _ := w.records(10 * time.Minute)
+		due, _ := w.addRecorder()
+		later, _ := w.addRecorder(10 * time.Minute)
 		w.start()
 		due.Take()
 		later.Take()
@@ -40,12 +40,12 @@ func TestContract_B73_B76_B85_AResync(t *testing.T) {
 	})
 }
 
-// B73, T8: what the server says goes to everybody, due or not.
+// B73, T8: events from the server reach all handlers, also between their resyncs.
 func TestContract_B73_T8_ChangesAreForEverybody(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Minute})
-		due, _ := w.records()
-		later, _ := w.records(10 * time.Minute)
+		due, _ := w.addRecorder()
+		later, _ := w.addRecorder(10 * time.Minute)
 		w.start()
 		time.Sleep(time.Minute + halfAMinute)
 		due.Take()
@@ -56,13 +56,13 @@ func TestContract_B73_T8_ChangesAreForEverybody(t *testing.T) {
 	})
 }
 
-// T8: also an event whose version is that of before, which client-go takes for
-// a resync.
+// T8: an event with the previous version is delivered during resyncs, too; client-go takes it for a
+// resync.
 func TestContract_T8_B73_EventsOfOneVersionBetweenResyncs(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("", kit.Pod("a", "")), settings{resync: time.Minute})
-		w.records()
-		later, _ := w.records(10 * time.Minute)
+		w.addRecorder()
+		later, _ := w.addRecorder(10 * time.Minute)
 		w.start()
 		time.Sleep(time.Minute + halfAMinute)
 		later.Take()
@@ -71,34 +71,34 @@ func TestContract_T8_B73_EventsOfOneVersionBetweenResyncs(t *testing.T) {
 	})
 }
 
-// B75, T12: periods are a second at least; the shortest one before the start
-// is the shortest of all; without one of the informer's own there are none.
+// B75, T12: a period is at least one second. The shortest period before the start is the informer's
+// shortest for ever. Without a period of its own, an informer has no resyncs.
 func TestContract_B75_T12_Periods(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Hour})
-		early, _ := w.records(time.Millisecond)
+		early, _ := w.addRecorder(time.Millisecond)
 		w.start()
 		early.Take()
-		late, _ := w.records(time.Millisecond)
+		late, _ := w.addRecorder(time.Millisecond)
 		late.Take()
 		time.Sleep(10*time.Second + 500*time.Millisecond)
 		require.Len(t, early.Take(), 10)
 		require.InDelta(t, 10, len(late.Take()), 1)
 	})
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Minute})
-		early, _ := w.records()
+		early, _ := w.addRecorder()
 		w.start()
 		early.Take()
-		late, _ := w.records(time.Second)
+		late, _ := w.addRecorder(time.Second)
 		late.Take()
 		time.Sleep(10*time.Minute + halfAMinute)
 		require.Len(t, early.Take(), 10)
 		require.InDelta(t, 10, len(late.Take()), 1, "raised to the shortest of before")
 	})
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		rec, _ := w.records(time.Second)
+		rec, _ := w.addRecorder(time.Second)
 		w.start()
 		rec.Take()
 		time.Sleep(time.Hour)
@@ -109,12 +109,12 @@ func TestContract_B75_T12_Periods(t *testing.T) {
 	})
 }
 
-// B76, B75: a handler that wants no resyncs gets none.
+// B76, B75: a handler without a resync period gets no resyncs.
 func TestContract_B76_AHandlerWithoutResyncs(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Minute})
-		due, _ := w.records()
-		never, _ := w.records(0)
+		due, _ := w.addRecorder()
+		never, _ := w.addRecorder(0)
 		w.start()
 		never.Take()
 		time.Sleep(time.Hour)
@@ -123,12 +123,12 @@ func TestContract_B76_AHandlerWithoutResyncs(t *testing.T) {
 	})
 }
 
-// D11, B65: resyncs go on while nothing else does.
+// D11, B65: resyncs go on during an outage.
 func TestContract_D11_B65_ResyncsDuringAnOutage(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Minute})
-		w.errors()
-		rec, _ := w.records()
+		w.collectErrors()
+		rec, _ := w.addRecorder()
 		w.start()
 		rec.Take()
 		w.Fail(errors.New("on purpose"))

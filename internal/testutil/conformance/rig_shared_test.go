@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// sharing fills in how to make a subject of a rig with client-go's interface.
-func (r rig) sharing() rig {
+// withShared returns the rig with a make function for client-go's interface.
+func (r rig) withShared() rig {
 	r.make = func(_ T, lw cache.ListerWatcher, o settings) subject {
 		ix := o.indexes
 		if ix == nil {
@@ -22,7 +22,7 @@ func (r rig) sharing() rig {
 	return r
 }
 
-// sharedSubject is an informer behind client-go's interface.
+// sharedSubject is an informer with client-go's interface.
 type sharedSubject struct{ informer cache.SharedIndexInformer }
 
 var _ subject = sharedSubject{}

@@ -20,22 +20,20 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// A rig is one implementation of an informer.
+// rig is one implementation of an informer.
 type rig struct {
 	name string
-	// shared makes an informer behind client-go's interface, and is nil where
-	// there is none.
+	// shared makes an informer with client-go's interface; nil for the typed API.
 	shared   func(lw cache.ListerWatcher, example runtime.Object, o cache.SharedIndexInformerOptions) cache.SharedIndexInformer
 	newIndex func(key cache.KeyFunc, ix cache.Indexers) cache.Indexer
 	newStore func(key cache.KeyFunc) cache.Store
-	// make makes an informer of pods, ready to be run.
+	// make makes an informer of pods that does not run yet.
 	make func(t T, lw cache.ListerWatcher, o settings) subject
-	// encoded makes the stores hold their objects encoded: a mode of ours, in which
-	// everything holds that holds without.
+	// encoded makes our stores hold encoded objects. All tests hold in this mode, too.
 	encoded bool
 }
 
-// title names a rig in its mode.
+// title returns the name of a rig and its mode.
 func (r rig) title() string {
 	if r.encoded {
 		return r.name + "-encoded"
@@ -43,7 +41,7 @@ func (r rig) title() string {
 	return r.name
 }
 
-// inBothModes returns rigs, and ours once more with stores that encode.
+// inBothModes returns the rigs, and ours a second time with encoding.
 func inBothModes(rigs []rig) (all []rig) {
 	for _, r := range rigs {
 		all = append(all, r)
@@ -55,8 +53,8 @@ func inBothModes(rigs []rig) (all []rig) {
 	return all
 }
 
-// encodes makes all stores encode until the test ends, if that is the rig's mode.
-func (r rig) encodes(t *testing.T) *fakecodec.Codec {
+// useEncoding makes all stores encode until the test ends, if the rig asks for it.
+func (r rig) useEncoding(t *testing.T) *fakecodec.Codec {
 	if !r.encoded {
 		return nil
 	}
@@ -71,7 +69,7 @@ type settings struct {
 	indexes cache.Indexers
 }
 
-// A subject is an informer under test, seen so that all of them can be.
+// subject is an informer under test, with the methods common to all implementations.
 type subject interface {
 	handle(t T, h funcs, resync *time.Duration) registration
 	run(ctx context.Context)
@@ -80,7 +78,7 @@ type subject interface {
 	// version is LastSyncResourceVersion, storeVersion that of the store.
 	version() string
 	storeVersion() string
-	// get returns nil for what is not there.
+	// get returns nil for a missing object.
 	get(key string) any
 	keys() []string
 	by(index, value string) ([]string, error)
@@ -89,7 +87,7 @@ type subject interface {
 	onError(h func(error)) error
 }
 
-// A registration is a handler's place in a subject.
+// registration is a handler added to a subject.
 type registration interface {
 	synced() bool
 	remove() error
@@ -99,28 +97,28 @@ var (
 	clientgoRig = rig{
 		name: "client-go", shared: cache.NewSharedIndexInformerWithOptions,
 		newIndex: func(key cache.KeyFunc, ix cache.Indexers) cache.Indexer { return cache.NewIndexer(key, ix) }, newStore: func(key cache.KeyFunc) cache.Store { return cache.NewStore(key) },
-	}.sharing()
-	faceRig = rig{
-		name: "face", shared: informer.NewSharedIndexInformerWithOptions,
+	}.withShared()
+	sharedRig = rig{
+		name: "shared", shared: informer.NewSharedIndexInformerWithOptions,
 		newIndex: func(key cache.KeyFunc, ix cache.Indexers) cache.Indexer { return tidecache.NewIndexer(key, ix) }, newStore: func(key cache.KeyFunc) cache.Store { return tidecache.NewStore(key) },
-	}.sharing()
-	nativeRig = rig{name: "native", make: newNative}
+	}.withShared()
+	typedRig = rig{name: "typed", make: newTyped}
 )
 
-var rigs = []rig{clientgoRig, faceRig, nativeRig}
+var rigs = []rig{clientgoRig, sharedRig, typedRig}
 
 // funcs is a handler; nil functions do nothing.
 type funcs = cache.ResourceEventHandlerDetailedFuncs
 
-// world is one subject, the server that it reads, and what runs it.
+// world is a subject with its scripted server.
 type world struct {
 	subject
 	*kit.Script
 	t    T
-	stop func() // ends the run and waits for it; nil before
+	stop func() // ends the run and waits for its end; nil before start
 }
 
-// world makes an informer of a script, which is not running yet.
+// world makes an informer of a script. It does not run yet.
 func (r rig) world(t T, s *kit.Script, o ...settings) *world {
 	return &world{subject: r.make(t, s, append(o, settings{})[0]), Script: s, t: t}
 }
@@ -131,14 +129,14 @@ func (w *world) relist() {
 	time.Sleep(5 * time.Second)
 }
 
-// records registers a handler that writes down.
-func (w *world) records(resync ...time.Duration) (*kit.Recorder, registration) {
+// addRecorder adds a recording handler.
+func (w *world) addRecorder(resync ...time.Duration) (*kit.Recorder, registration) {
 	r := &kit.Recorder{}
-	return r, w.handles(r.Handler(), resync...)
+	return r, w.addHandler(r.Handler(), resync...)
 }
 
-// handles registers a handler, with a resync period of its own if one is given.
-func (w *world) handles(h funcs, resync ...time.Duration) registration {
+// addHandler adds a handler, with its own resync period if one is given.
+func (w *world) addHandler(h funcs, resync ...time.Duration) registration {
 	if len(resync) > 0 {
 		return w.handle(w.t, h, &resync[0])
 	}
@@ -151,7 +149,7 @@ func (w *world) start() *world {
 	return w
 }
 
-// background runs something until stop is called or the test ends.
+// background runs a function until stop is called or the test ends.
 func background(t T, run func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -162,8 +160,8 @@ func background(t T, run func(context.Context)) (stop func()) {
 	return stop
 }
 
-// errors collects what the informer's error handler is told.
-func (w *world) errors() func() []error {
+// collectErrors collects the errors passed to the informer's error handler.
+func (w *world) collectErrors() func() []error {
 	var mu sync.Mutex
 	var errs []error
 	require.NoError(w.t, w.onError(func(err error) {
@@ -179,10 +177,10 @@ func (w *world) errors() func() []error {
 	}
 }
 
-// shares returns the subject's interface of client-go.
+// shared returns the subject's client-go interface.
 func (w *world) shared() cache.SharedIndexInformer { return w.subject.(sharedSubject).informer }
 
-// podType is the type of the objects that all subjects hold.
+// podType is the type of all subjects' objects.
 type podType = *corev1.Pod
 
 var podResource = corev1.SchemeGroupVersion.WithResource("pods")

@@ -14,9 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A statement is one of the contract's. Those of parts 2 and 3 all want a test;
-// of part 1 those do that a test of client-go's asserts or that its code
-// documents, unless they speak of the inside of its queues.
+// statement is a statement of the contract. All of parts 2 and 3 need a test. Of part 1, those need
+// one that client-go tests or documents, except for statements about the inside of its queues.
 type statement struct{ id, words string }
 
 var statements = []statement{
@@ -141,7 +140,7 @@ var statements = []statement{
 	{"T21", "custom keys"},
 }
 
-// root is the root of the repository, seen from here.
+// root is the root of the repository.
 const root = "../../.."
 
 var (
@@ -149,15 +148,15 @@ var (
 	number   = regexp.MustCompile(`[BDT]\d+`)
 )
 
-// found are the tests of one package that are about a statement.
-type found struct {
+// testsIn are the tests of one package for a statement.
+type testsIn struct {
 	folder string
 	tests  []string
 }
 
-// testsOf returns, by statement, the tests of the whole repository.
-func testsOf() (map[string][]found, error) {
-	all := map[string][]found{}
+// testsOf returns the tests of the whole repository by statement.
+func testsOf() (map[string][]testsIn, error) {
+	all := map[string][]testsIn{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
 			return err
@@ -180,20 +179,20 @@ func testsOf() (map[string][]found, error) {
 	return all, err
 }
 
-func add(known []found, folder, test string) []found {
+func add(known []testsIn, folder, test string) []testsIn {
 	for i := range known {
 		if known[i].folder == folder {
 			known[i].tests = append(known[i].tests, test)
 			return known
 		}
 	}
-	return append(known, found{folder, []string{test}})
+	return append(known, testsIn{folder, []string{test}})
 }
 
-// here is where the tests are that run on the rigs.
-const here = "internal/testutil/conformance"
+// suitePackage is the package of the tests that run on the rigs.
+const suitePackage = "internal/testutil/conformance"
 
-// Each statement has a test, and each test's number is a statement's.
+// Each statement has a test, and each number in a test's name is a statement's.
 func TestEveryStatementHasATest(t *testing.T) {
 	all, err := testsOf()
 	require.NoError(t, err)
@@ -210,8 +209,8 @@ func TestEveryStatementHasATest(t *testing.T) {
 	}
 }
 
-// table shows what ran in this process, by statement and rig, and what has
-// tests elsewhere.
+// table returns the results in this process, by statement and rig, and the statements with tests
+// elsewhere.
 func table() string {
 	all, err := testsOf()
 	if err != nil {
@@ -219,7 +218,7 @@ func table() string {
 	}
 	var b strings.Builder
 	line := func(cells ...string) { fmt.Fprintf(&b, "%-5s %-5s %-16s %-8s %-8s %s\n", anys(cells)...) }
-	line("", "tests", clientgoRig.name, faceRig.name, nativeRig.name, "")
+	line("", "tests", clientgoRig.name, sharedRig.name, typedRig.name, "")
 	words := map[string]string{}
 	for _, s := range statements {
 		words[s.id] = s.words
@@ -234,7 +233,7 @@ func table() string {
 		cells := []string{id, "", "", "", "", ""}
 		for _, f := range all[id] {
 			n += len(f.tests)
-			if f.folder != here {
+			if f.folder != suitePackage {
 				elsewhere += " " + f.folder
 				continue
 			}
@@ -251,7 +250,7 @@ func table() string {
 	return b.String()
 }
 
-// verdictsOf joins the verdicts of some tests on a rig.
+// verdictsOf returns the verdicts of some tests on a rig.
 func verdictsOf(tests []string, r rig) string {
 	ran.Lock()
 	defer ran.Unlock()

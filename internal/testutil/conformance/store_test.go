@@ -17,14 +17,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// eachIndexer runs a test on every store that is client-go's Indexer: one made
-// for itself, and that of an informer.
+// eachIndexer runs a test on every store with client-go's Indexer interface: a separate one, and an
+// informer's.
 func eachIndexer(t *testing.T, test func(t T, x cache.Indexer)) {
-	face(t, func(t T, r rig) { test(t, r.newIndex(cache.DeletionHandlingMetaNamespaceKeyFunc, cache.Indexers{})) })
-	face(t, func(t T, r rig) { test(t, r.world(t, kit.NewScript("1")).shared().GetIndexer()) })
+	clientgoAPI(t, func(t T, r rig) { test(t, r.newIndex(cache.DeletionHandlingMetaNamespaceKeyFunc, cache.Indexers{})) })
+	clientgoAPI(t, func(t T, r rig) { test(t, r.world(t, kit.NewScript("1")).shared().GetIndexer()) })
 }
 
-// byValue indexes pods by the values, separated by commas, of a label.
+// byValue indexes pods by the comma-separated values of a label.
 func byValue(obj any) ([]string, error) {
 	p, ok := obj.(*corev1.Pod)
 	switch {
@@ -40,7 +40,7 @@ var valueIndex = cache.Indexers{"value": byValue}
 
 func values(v string) func(*corev1.Pod) { return kit.Label("v", v) }
 
-// B30: what is stored is what is returned; keys of an index are sorted.
+// B30: reads return the stored object itself; keys of an index are sorted.
 func TestContract_B30_WhatIsStoredIsReturned(t *testing.T) {
 	eachIndexer(t, func(t T, x cache.Indexer) {
 		require.NoError(t, x.AddIndexers(valueIndex))
@@ -83,7 +83,7 @@ func TestContract_B30_WhatIsStoredIsReturned(t *testing.T) {
 	})
 }
 
-// B31: one call sees one state, whatever is written meanwhile.
+// B31: one call sees one state, also during writes.
 func TestContract_B31_OneCallSeesOneState(t *testing.T) {
 	eachIndexer(t, func(t T, x cache.Indexer) {
 		require.NoError(t, x.AddIndexers(valueIndex))
@@ -112,7 +112,7 @@ func TestContract_B31_OneCallSeesOneState(t *testing.T) {
 	})
 }
 
-// B32: an index that is not there is an error, a value that is not is nothing.
+// B32: an unknown index is an error, an unknown value is empty.
 func TestContract_B32_UnknownIndexes(t *testing.T) {
 	eachIndexer(t, func(t T, x cache.Indexer) {
 		require.NoError(t, x.AddIndexers(valueIndex))
@@ -130,8 +130,7 @@ func TestContract_B32_UnknownIndexes(t *testing.T) {
 	})
 }
 
-// B34, T6: indexes may come late; a name that is taken is an error, and then
-// none is added.
+// B34, T6: indexes may be added late; a name in use is an error, and then none is added.
 func TestContract_B34_T6_LateIndexes(t *testing.T) {
 	eachIndexer(t, func(t T, x cache.Indexer) {
 		require.NoError(t, x.Add(kit.Pod("a", "1", values("x"))))
@@ -156,7 +155,7 @@ func TestContract_B34_T6_LateIndexes(t *testing.T) {
 	})
 }
 
-// B37: objects have any number of values, and a value that nobody has is gone.
+// B37: objects have any number of values; a value without objects disappears.
 func TestContract_B37_ValuesComeAndGo(t *testing.T) {
 	eachIndexer(t, func(t T, x cache.Indexer) {
 		require.NoError(t, x.AddIndexers(valueIndex))
@@ -187,7 +186,7 @@ func TestContract_B37_ValuesComeAndGo(t *testing.T) {
 	})
 }
 
-// B38: of a transaction, what has no key is told and the rest is made.
+// B38: in a transaction, objects without a key are errors, and the others are written.
 func TestContract_B38_Transactions(t *testing.T) {
 	eachIndexer(t, func(t T, x cache.Indexer) {
 		store, ok := x.(cache.TransactionStore)
@@ -211,9 +210,9 @@ func TestContract_B38_Transactions(t *testing.T) {
 	})
 }
 
-// B39: the version of a store is that of what was written last.
+// B39: the version of a store is that of the last write.
 func TestContract_B39_TheVersionFollowsWrites(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		x := r.newStore(func(any) (string, error) { return "one", nil })
 		expect := func(want string, err error) {
 			t.Helper()
@@ -250,7 +249,7 @@ func TestContract_B39_TheVersionFollowsWrites(t *testing.T) {
 	})
 }
 
-// B30: a store without a key for an object says so, and names it.
+// B30: an object without a key is an error that names the object.
 func TestContract_B30_KeyErrors(t *testing.T) {
 	eachIndexer(t, func(t T, x cache.Indexer) {
 		var key cache.KeyError
@@ -263,11 +262,11 @@ func TestContract_B30_KeyErrors(t *testing.T) {
 	})
 }
 
-// B43, T19: who writes to an informer's store may, but nobody is told.
+// B43, T19: users may write into an informer's store; handlers get no event.
 func TestContract_B43_T19_WritesOfOthers(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		store := w.shared().GetIndexer()
 		require.NoError(t, store.Add(kit.Pod("before", "1")))
 		require.Equal(t, []string{"default/before"}, store.ListKeys())
@@ -285,8 +284,7 @@ func TestContract_B43_T19_WritesOfOthers(t *testing.T) {
 	})
 }
 
-// D4, B33: an index function that fails on an object costs that index the
-// object, and nothing more.
+// D4, B33: an object on which an index function fails is missing from that index, and nothing else.
 func TestContract_D4_B33_AnIndexThatFails(t *testing.T) {
 	crashes(t, "unable to calculate an index entry", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1", values("x")), kit.Pod("b", "2", values("poison"))), settings{indexes: cache.Indexers{
@@ -298,8 +296,8 @@ func TestContract_D4_B33_AnIndexThatFails(t *testing.T) {
 			},
 			"name": func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Name}, nil },
 		}})
-		errs := w.errors()
-		rec, _ := w.records()
+		errs := w.collectErrors()
+		rec, _ := w.addRecorder()
 		w.start()
 		require.Equal(t, []string{"initial a@1", "initial b@2"}, rec.Sorted())
 		require.NotNil(t, w.get("default/b"))
@@ -318,8 +316,8 @@ func TestContract_D4_B33_AnIndexThatFails(t *testing.T) {
 	})
 }
 
-// D28: nor does one that ends its goroutine, whether the informer writes or a user,
-// whose own goroutine then ends.
+// D28: an index function that ends its goroutine has the same effect. If a user wrote, the user's
+// goroutine ends.
 func TestContract_D28_AnIndexThatEndsItsGoroutine(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1", values("x")), kit.Pod("b", "2", values("exit"))), settings{indexes: cache.Indexers{
@@ -331,8 +329,8 @@ func TestContract_D28_AnIndexThatEndsItsGoroutine(t *testing.T) {
 				return found, err
 			},
 		}})
-		errs := w.errors()
-		rec, _ := w.records()
+		errs := w.collectErrors()
+		rec, _ := w.addRecorder()
 		w.start()
 		require.Equal(t, []string{"initial a@1", "initial b@2"}, rec.Sorted())
 		w.Send(watch.Modified, kit.Pod("a", "11", values("exit")))
@@ -345,7 +343,7 @@ func TestContract_D28_AnIndexThatEndsItsGoroutine(t *testing.T) {
 		require.ErrorContains(t, errs()[0], "default/b")
 		require.ErrorContains(t, errs()[1], "default/a")
 	})
-	// With client-go it depends on the order of a map which objects are left out.
+	// With client-go the order of a map decides which objects are left out.
 	run(t, func(t T, r rig) {
 		x := r.newIndex(cache.MetaNamespaceKeyFunc, cache.Indexers{"value": func(obj any) ([]string, error) {
 			if obj.(*corev1.Pod).Name == "b" {
@@ -364,12 +362,12 @@ func TestContract_D28_AnIndexThatEndsItsGoroutine(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"default/a", "default/c"}, keys)
 		require.NoError(t, x.Update(kit.Pod("a", "4")), "no lock is held")
-	}, faceRig)
+	}, sharedRig)
 }
 
-// D5, B35, B36: the map of indexers is its owner's.
+// D5, B35, B36: GetIndexers returns a copy.
 func TestContract_D5_B36_GetIndexersIsACopy(t *testing.T) {
-	faceDiffers(t, func(t T, r rig) {
+	clientgoAPIDiffers(t, func(t T, r rig) {
 		x := r.newIndex(cache.MetaNamespaceKeyFunc, cache.Indexers{"value": byValue})
 		got := x.GetIndexers()
 		require.Contains(t, got, "value")
@@ -379,7 +377,7 @@ func TestContract_D5_B36_GetIndexersIsACopy(t *testing.T) {
 }
 
 func TestContract_D5_B35_ANilMapWorks(t *testing.T) {
-	faceDiffers(t, func(t T, r rig) {
+	clientgoAPIDiffers(t, func(t T, r rig) {
 		x := r.newIndex(cache.MetaNamespaceKeyFunc, nil)
 		require.NoError(t, x.AddIndexers(valueIndex))
 		require.NoError(t, x.Add(kit.Pod("a", "1", values("x"))))
@@ -388,7 +386,7 @@ func TestContract_D5_B35_ANilMapWorks(t *testing.T) {
 }
 
 func TestContract_D5_B35_TheMapIsNotKept(t *testing.T) {
-	faceDiffers(t, func(t T, r rig) {
+	clientgoAPIDiffers(t, func(t T, r rig) {
 		mine := cache.Indexers{"value": byValue}
 		x := r.newIndex(cache.MetaNamespaceKeyFunc, mine)
 		require.NoError(t, x.AddIndexers(cache.Indexers{"other": byValue}))
@@ -396,7 +394,7 @@ func TestContract_D5_B35_TheMapIsNotKept(t *testing.T) {
 	})
 }
 
-// D6: the version of a store does not go back.
+// D6: the version of a store never goes back.
 func TestContract_D6_B40_TheVersionDoesNotGoBack(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
@@ -406,7 +404,7 @@ func TestContract_D6_B40_TheVersionDoesNotGoBack(t *testing.T) {
 		require.Equal(t, "a@15", kit.Text(w.get("default/a")), "it is stored (T8)")
 		require.Equal(t, "20", w.storeVersion())
 	})
-	faceDiffers(t, func(t T, r rig) {
+	clientgoAPIDiffers(t, func(t T, r rig) {
 		x := r.newStore(cache.MetaNamespaceKeyFunc)
 		require.NoError(t, x.Add(kit.Pod("a", "20")))
 		require.NoError(t, x.Add(kit.Pod("b", "15")))
@@ -414,7 +412,7 @@ func TestContract_D6_B40_TheVersionDoesNotGoBack(t *testing.T) {
 	})
 }
 
-// D6: versions that do not compare are taken as they come.
+// D6: versions that cannot be compared are taken as they come.
 func TestContract_D6_VersionsThatDoNotCompare(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("first", kit.Pod("a", "1"))).start()
@@ -425,9 +423,9 @@ func TestContract_D6_VersionsThatDoNotCompare(t *testing.T) {
 	})
 }
 
-// T18: generated listers ask for the namespace of an ObjectMeta.
+// T18: generated listers look up a namespace by an ObjectMeta.
 func TestContract_T18_IndexOfAnObjectMeta(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{indexes: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}}).start()
 		found, err := w.shared().GetIndexer().Index(cache.NamespaceIndex, &metav1.ObjectMeta{Namespace: "default"})
 		require.NoError(t, err)
@@ -435,9 +433,9 @@ func TestContract_T18_IndexOfAnObjectMeta(t *testing.T) {
 	})
 }
 
-// T19: from any goroutine, while it runs.
+// T19: writes may come from any goroutine, during a run.
 func TestContract_T19_WritesFromAnywhere(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10")).start()
 		store := w.shared().GetIndexer()
 		ended := make(chan struct{})
@@ -460,9 +458,9 @@ func TestContract_T19_WritesFromAnywhere(t *testing.T) {
 	})
 }
 
-// T21: the key of a store is the whole string.
+// T21: the key of a store is the whole string returned by the key function.
 func TestContract_T21_CustomKeys(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		key := func(obj any) (string, error) { return "a/b/c/" + obj.(*corev1.Pod).Name, nil }
 		for _, x := range []cache.Store{r.newStore(key), r.newIndex(key, cache.Indexers{})} {
 			require.NoError(t, x.Add(kit.Pod("a", "1")))

@@ -19,7 +19,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// slim leaves of a pod what tests look at, in place.
+// slim removes the parts of a pod that tests do not read, in place.
 func slim(obj any) (any, error) {
 	if p, ok := obj.(*corev1.Pod); ok {
 		p.Spec = corev1.PodSpec{}
@@ -27,20 +27,21 @@ func slim(obj any) (any, error) {
 	return obj, nil
 }
 
-func heavy(name, version string) *corev1.Pod {
+func podWithSpec(name, version string) *corev1.Pod {
 	return kit.Pod(name, version, func(p *corev1.Pod) { p.Spec.NodeName = "heavy" })
 }
 
-// B84: the transform is before everybody else, once, and may change in place.
+// B84: the transform runs once, before the store and the handlers, and may change the object in
+// place.
 func TestContract_B84_TheTransformComesFirst(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, kit.NewScript("10", heavy("a", "1")))
+		w := r.world(t, kit.NewScript("10", podWithSpec("a", "1")))
 		calls := 0
 		require.NoError(t, w.transform(func(obj any) (any, error) { calls++; return slim(obj) }))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
-		w.Send(watch.Modified, heavy("a", "11"))
-		w.Send(watch.Added, heavy("b", "12"))
+		w.Send(watch.Modified, podWithSpec("a", "11"))
+		w.Send(watch.Added, podWithSpec("b", "12"))
 		synctest.Wait()
 		for _, obj := range append(rec.Objects(), w.get("default/a"), w.get("default/b")) {
 			require.Empty(t, obj.(*corev1.Pod).Spec.NodeName)
@@ -49,7 +50,7 @@ func TestContract_B84_TheTransformComesFirst(t *testing.T) {
 	})
 }
 
-// B85: deleted objects are transformed, tombstones and resyncs are not.
+// B85: deleted objects are transformed; tombstones and resyncs are not.
 func TestContract_B85_WhatIsTransformed(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
@@ -69,10 +70,10 @@ func TestContract_B85_WhatIsTransformed(t *testing.T) {
 	})
 }
 
-// B86, D13: a transform that must not run twice does not.
+// B86, D13: a transform that is not idempotent runs once.
 func TestContract_B86_D13_ATransformThatIsNotIdempotent(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, streaming("10"))
+		w := r.world(t, streamingScript("10"))
 		require.NoError(t, w.transform(func(obj any) (any, error) {
 			p := obj.(*corev1.Pod)
 			p.Name = "x-" + p.Name
@@ -85,9 +86,9 @@ func TestContract_B86_D13_ATransformThatIsNotIdempotent(t *testing.T) {
 	})
 }
 
-// B90, B101, T5: nil is a transform like any; after the start it is too late.
+// B90, B101, T5: nil is a valid transform; setting one after the start is an error.
 func TestContract_B90_T5_SettingTransforms(t *testing.T) {
-	face(t, func(t T, r rig) {
+	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.NoError(t, w.transform(slim))
 		require.NoError(t, w.transform(nil))
@@ -97,7 +98,7 @@ func TestContract_B90_T5_SettingTransforms(t *testing.T) {
 		require.Error(t, w.transform(nil))
 		require.Error(t, w.onError(func(error) {}))
 	})
-	native(t, "its own interface", func(t T, r rig) {
+	typedOnly(t, "its own interface", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10")).start()
 		require.ErrorIs(t, w.transform(slim), informer.ErrRunning)
 		w.stop()
@@ -107,8 +108,8 @@ func TestContract_B90_T5_SettingTransforms(t *testing.T) {
 
 var errPoison = errors.New("on purpose")
 
-// choosy fails on what says so.
-func choosy(obj any) (any, error) {
+// failOnLabel is a transform that fails on pods with a label.
+func failOnLabel(obj any) (any, error) {
 	if p, ok := obj.(*corev1.Pod); ok {
 		switch p.Labels["poison"] {
 		case "error":
@@ -122,14 +123,14 @@ func choosy(obj any) (any, error) {
 	return obj, nil
 }
 
-// D3, B88, B72: an object that the transform fails on does not keep the others
-// away, and is named.
+// D3, B88, B72: an object on which the transform fails does not keep out the others of its list,
+// and the error names it.
 func TestContract_D3_B88_AListWithAPoisonedObject(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error"))))
-		require.NoError(t, w.transform(choosy))
-		errs := w.errors()
-		rec, reg := w.records()
+		require.NoError(t, w.transform(failOnLabel))
+		errs := w.collectErrors()
+		rec, reg := w.addRecorder()
 		w.start()
 		require.True(t, w.synced())
 		require.Equal(t, []string{"initial a@1"}, rec.Take())
@@ -142,13 +143,13 @@ func TestContract_D3_B88_AListWithAPoisonedObject(t *testing.T) {
 	})
 }
 
-// D3, B62: an event that cannot be stored is told, and the old version stays.
+// D3, B62: an event whose object cannot be transformed is reported, and the old version stays.
 func TestContract_D3_B62_AnEventWithAPoisonedObject(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		require.NoError(t, w.transform(choosy))
-		errs := w.errors()
-		rec, _ := w.records()
+		require.NoError(t, w.transform(failOnLabel))
+		errs := w.collectErrors()
+		rec, _ := w.addRecorder()
 		w.start()
 		rec.Take()
 		w.Send(watch.Modified, kit.Pod("a", "11", kit.Label("poison", "error")))
@@ -162,13 +163,13 @@ func TestContract_D3_B62_AnEventWithAPoisonedObject(t *testing.T) {
 	})
 }
 
-// D3: a delete is a delete, though its object cannot be transformed.
+// D3: a delete removes the object even if its last state cannot be transformed.
 func TestContract_D3_APoisonedDelete(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		require.NoError(t, w.transform(choosy))
-		w.errors()
-		rec, _ := w.records()
+		require.NoError(t, w.transform(failOnLabel))
+		w.collectErrors()
+		rec, _ := w.addRecorder()
 		w.start()
 		rec.Take()
 		w.Send(watch.Deleted, kit.Pod("a", "11", kit.Label("poison", "error")))
@@ -179,23 +180,23 @@ func TestContract_D3_APoisonedDelete(t *testing.T) {
 
 // D3, T7: a tombstone's object may be missing.
 func TestContract_D3_T7_APoisonedDeleteOfTheUnknown(t *testing.T) {
-	ourFace(t, "it loses the event", func(t T, r rig) {
+	ourClientgoAPI(t, "it loses the event", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10"))
-		require.NoError(t, w.transform(choosy))
-		w.errors()
-		rec, _ := w.records()
+		require.NoError(t, w.transform(failOnLabel))
+		w.collectErrors()
+		rec, _ := w.addRecorder()
 		w.start()
 		w.Send(watch.Deleted, kit.Pod("a", "11", kit.Label("poison", "error")))
 		require.Equal(t, []string{"delete tombstone default/a <nil>"}, rec.Take())
 	})
 }
 
-// D3, B99: a panic is one object's, not the process's.
+// D3, B99: a transform's panic affects one object, not the process.
 func TestContract_D3_B99_ATransformThatPanics(t *testing.T) {
 	crashes(t, "on purpose", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "panic"))))
-		require.NoError(t, w.transform(choosy))
-		errs := w.errors()
+		require.NoError(t, w.transform(failOnLabel))
+		errs := w.collectErrors()
 		w.start()
 		require.True(t, w.synced())
 		require.Equal(t, []string{"default/a"}, w.keys())
@@ -203,15 +204,15 @@ func TestContract_D3_B99_ATransformThatPanics(t *testing.T) {
 	})
 }
 
-// D28: a transform that ends its goroutine costs the one object, of a list, of an
-// event and of a delete, and nothing is asked for again.
+// D28: a transform that ends its goroutine affects the one object, of a list, an event or a delete,
+// and no request is repeated.
 func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		exit := kit.Label("poison", "exit")
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", exit), kit.Pod("c", "3")))
-		require.NoError(t, w.transform(choosy))
-		errs := w.errors()
-		rec, reg := w.records()
+		require.NoError(t, w.transform(failOnLabel))
+		errs := w.collectErrors()
+		rec, reg := w.addRecorder()
 		w.start()
 		require.True(t, w.synced() && reg.synced())
 		require.Equal(t, []string{"initial a@1", "initial c@3"}, rec.Sorted())
@@ -227,20 +228,20 @@ func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 	})
 }
 
-// D3: it is counted.
+// D3: the status counts the quarantined objects.
 func TestContract_D3_StatusCounts(t *testing.T) {
-	native(t, "it has no status", func(t T, r rig) {
+	typedOnly(t, "it has no status", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error"))))
-		require.NoError(t, w.transform(choosy))
+		require.NoError(t, w.transform(failOnLabel))
 		w.start()
-		require.Equal(t, 1, w.native().informer.Status().Quarantined)
+		require.Equal(t, 1, w.typed().informer.Status().Quarantined)
 		w.Send(watch.Modified, kit.Pod("b", "11"))
 		synctest.Wait()
-		require.Zero(t, w.native().informer.Status().Quarantined)
+		require.Zero(t, w.typed().informer.Status().Quarantined)
 	})
 }
 
-// D7, B41: a transform that clears versions and UIDs hides nothing.
+// D7, B41: a transform that clears versions and UIDs does not hide changes.
 func TestContract_D7_B41_ATransformThatClearsVersions(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Minute})
@@ -250,8 +251,8 @@ func TestContract_D7_B41_ATransformThatClearsVersions(t *testing.T) {
 			}
 			return obj, nil
 		}))
-		w.records()
-		later, _ := w.records(10 * time.Minute)
+		w.addRecorder()
+		later, _ := w.addRecorder(10 * time.Minute)
 		w.start()
 		time.Sleep(time.Minute + halfAMinute)
 		later.Take()
@@ -264,7 +265,7 @@ func TestContract_D7_B41_ATransformThatClearsVersions(t *testing.T) {
 	})
 }
 
-// D7, B87: an object is found under the key that its result has.
+// D7, B87: an object is stored under the key of the transform's result.
 func TestContract_D7_B87_ATransformThatRenames(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -273,7 +274,7 @@ func TestContract_D7_B87_ATransformThatRenames(t *testing.T) {
 			p.Name = "x-" + p.Name
 			return p, nil
 		}))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		require.Equal(t, []string{"default/x-a"}, w.keys())
 		w.Send(watch.Deleted, kit.Pod("a", "11"))
@@ -282,7 +283,7 @@ func TestContract_D7_B87_ATransformThatRenames(t *testing.T) {
 	})
 }
 
-// D13, B84: no lock is held: the transform may ask the informer.
+// D13, B84: the transform runs without a lock, and may call the informer.
 func TestContract_D13_B84_TheTransformMayAsk(t *testing.T) {
 	ours(t, "it holds its queue's lock, on which nothing that a test may ask waits", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -290,7 +291,7 @@ func TestContract_D13_B84_TheTransformMayAsk(t *testing.T) {
 			w.keys()
 			w.version()
 			w.synced()
-			w.handles(funcs{})
+			w.addHandler(funcs{})
 			return obj, w.addIndexers(nil)
 		}))
 		w.start()
@@ -300,21 +301,21 @@ func TestContract_D13_B84_TheTransformMayAsk(t *testing.T) {
 	})
 }
 
-// D25, B89: with client-go's interface a transform may make anything of an
-// object; what has no metadata keeps its key.
+// D25, B89: with client-go's interface a transform may return any type; a result without metadata
+// keeps the object's key.
 func TestContract_D25_B89_AnotherType(t *testing.T) {
-	faceDiffers(t, func(t T, r rig) {
+	clientgoAPIDiffers(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.NoError(t, w.transform(func(any) (any, error) { return "a string", nil }))
-		w.errors()
-		rec, _ := w.records()
+		w.collectErrors()
+		rec, _ := w.addRecorder()
 		w.start()
 		require.Equal(t, []string{"initial a string"}, rec.Take())
 		require.Equal(t, "a string", w.get("default/a"))
 		w.Send(watch.Modified, kit.Pod("a", "11"))
 		require.Equal(t, []string{"update a string a string"}, rec.Take())
 	})
-	face(t, func(t T, r rig) { // with metadata, anywhere
+	clientgoAPI(t, func(t T, r rig) { // with metadata, anywhere
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.NoError(t, w.transform(func(obj any) (any, error) {
 			if p, ok := obj.(*corev1.Pod); ok {
@@ -322,24 +323,24 @@ func TestContract_D25_B89_AnotherType(t *testing.T) {
 			}
 			return obj, nil
 		}))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		require.IsType(t, &metav1.PartialObjectMetadata{}, rec.Objects()[0])
 		require.IsType(t, &metav1.PartialObjectMetadata{}, w.get("default/a"))
 	})
 }
 
-// D25, B91: an informer of pods holds pods; another type is quarantined, and
-// both are named.
+// D25, B91: a typed informer of pods holds pods; an object of another type is quarantined, and the
+// error names both types.
 func TestContract_D25_B91_ATypedInformerHoldsItsType(t *testing.T) {
-	native(t, "its typed handlers panic", func(t T, _ rig) {
+	typedOnly(t, "its typed handlers panic", func(t T, _ rig) {
 		seen := &observer{}
 		i := informer.New(reflector.FromListerWatcher(kit.NewScript("10", kit.Pod("a", "1"))), informer.Options[*corev1.Pod]{Observe: seen.observe})
 		require.NoError(t, i.Shared().SetTransform(func(any) (any, error) { return "a string", nil }))
 		background(t, func(ctx context.Context) { _ = i.Run(ctx) })
 		require.NoError(t, i.WaitSynced(t.Context()))
 		require.Zero(t, i.Indexer().Len())
-		told := observed[*informer.QuarantineError](seen)
+		told := eventsOf[*informer.QuarantineError](seen)
 		require.Len(t, told, 1)
 		require.ErrorIs(t, told[0], informer.ErrType)
 		require.ErrorContains(t, told[0], "*v1.Pod")

@@ -16,8 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// T is what a test of the suite sees of *testing.T: all that it needs to fail,
-// so that failing can be what is wanted.
+// T is the part of *testing.T that the tests use, so that a failure can be the expected result.
 type T interface {
 	require.TestingT
 	Helper()
@@ -25,17 +24,17 @@ type T interface {
 	Context() context.Context
 }
 
-// A verdict is what the suite knows of a test on a rig.
+// verdict is the result of a test on a rig.
 type verdict string
 
 const (
 	holds   verdict = "holds"
-	fails   verdict = "fails"   // and the test has made sure of it
-	dies    verdict = "crashes" // likewise
-	skipped verdict = "-"       // cannot be said there, or does not happen every time
+	fails   verdict = "fails"   // as expected
+	dies    verdict = "crashes" // as expected
+	skipped verdict = "-"       // has no meaning there, or does not hold every time
 )
 
-// weight tells which verdict stands for a test of several parts.
+// weight orders verdicts: the heaviest one counts for a test of several parts.
 var weight = map[verdict]int{skipped: 1, holds: 2, fails: 3, dies: 4}
 
 // ran has the verdicts of this run, by test and rig.
@@ -57,24 +56,30 @@ func record(t *testing.T, r rig, v verdict) {
 }
 
 // each runs a test on all rigs.
-func each(t *testing.T, test func(t T, r rig)) { run(t, test, clientgoRig, faceRig, nativeRig) }
+func each(t *testing.T, test func(t T, r rig)) { run(t, test, clientgoRig, sharedRig, typedRig) }
 
-// face runs a test on those that have client-go's interface.
-func face(t *testing.T, test func(t T, r rig)) { run(t, test, clientgoRig, faceRig) }
+// clientgoAPI runs a test on the rigs with client-go's interface.
+func clientgoAPI(t *testing.T, test func(t T, r rig)) { run(t, test, clientgoRig, sharedRig) }
 
-// ours runs a test on both of ours, and why says why not on client-go.
+// ours runs a test on both of ours; why says why client-go is left out.
 func ours(t *testing.T, why string, test func(t T, r rig)) {
-	not(t, why)
-	run(t, test, faceRig, nativeRig)
+	skipOthers(t, why)
+	run(t, test, sharedRig, typedRig)
 }
 
-// native runs a test on our native face alone, and why says why.
-func native(t *testing.T, why string, test func(t T, r rig)) { not(t, why); run(t, test, nativeRig) }
+// typedOnly runs a test on our typed API alone; why says why.
+func typedOnly(t *testing.T, why string, test func(t T, r rig)) {
+	skipOthers(t, why)
+	run(t, test, typedRig)
+}
 
-// ourFace runs a test on our client-go face alone, and why says why.
-func ourFace(t *testing.T, why string, test func(t T, r rig)) { not(t, why); run(t, test, faceRig) }
+// ourClientgoAPI runs a test on our client-go API alone; why says why.
+func ourClientgoAPI(t *testing.T, why string, test func(t T, r rig)) {
+	skipOthers(t, why)
+	run(t, test, sharedRig)
+}
 
-func not(t *testing.T, why string) {
+func skipOthers(t *testing.T, why string) {
 	require.NotEmpty(t, why, "why not on the others")
 	record(t, clientgoRig, skipped)
 }
@@ -82,7 +87,7 @@ func not(t *testing.T, why string) {
 func run(t *testing.T, test func(t T, r rig), rigs ...rig) {
 	for _, r := range inBothModes(rigs) {
 		t.Run(r.title(), func(t *testing.T) {
-			r.encodes(t)
+			r.useEncoding(t)
 			bubble(t, func(t *testing.T) { test(t, r) })
 			if !t.Failed() {
 				record(t, r, holds)
@@ -94,21 +99,20 @@ func run(t *testing.T, test func(t T, r rig), rigs ...rig) {
 // bubble runs a test in virtual time.
 func bubble(t *testing.T, test func(t *testing.T)) { synctest.Test(t, test) }
 
-// differs runs a test on ours, and on client-go, where it has to fail: by an
-// assertion or by a panic.
-func differs(t *testing.T, test func(t T, r rig)) { differ(t, test, faceRig, nativeRig) }
+// differs runs a test on ours, and on client-go, which must fail it by an assertion or a panic.
+func differs(t *testing.T, test func(t T, r rig)) { differ(t, test, sharedRig, typedRig) }
 
-// faceDiffers is differs for what only client-go's interface can say.
-func faceDiffers(t *testing.T, test func(t T, r rig)) { differ(t, test, faceRig) }
+// clientgoAPIDiffers is differs for tests of client-go's interface.
+func clientgoAPIDiffers(t *testing.T, test func(t T, r rig)) { differ(t, test, sharedRig) }
 
 func differ(t *testing.T, test func(t T, r rig), rigs ...rig) {
 	run(t, test, rigs...)
 	t.Run(clientgoRig.name, func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			r := &refuted{T: t}
+			r := &expectedFailure{T: t}
 			r.run(func() { test(r, clientgoRig) })
 			require.NotEmpty(t, r.failures, "client-go does this too: then it is no difference")
-			t.Log(firstLine(r.failures[0]))
+			t.Log(errorLine(r.failures[0]))
 		})
 		if !t.Failed() {
 			record(t, clientgoRig, fails)
@@ -116,20 +120,20 @@ func differ(t *testing.T, test func(t T, r rig), rigs ...rig) {
 	})
 }
 
-// refuted is the T of a test that has to fail.
-type refuted struct {
+// expectedFailure is the T of a test that must fail.
+type expectedFailure struct {
 	*testing.T
 	failures []string
 }
 
-func (r *refuted) Errorf(format string, args ...any) {
+func (r *expectedFailure) Errorf(format string, args ...any) {
 	r.failures = append(r.failures, fmt.Sprintf(format, args...))
 }
 
-func (r *refuted) FailNow() { runtime.Goexit() }
+func (r *expectedFailure) FailNow() { runtime.Goexit() }
 
-// run calls a test on a goroutine of its own, which FailNow can end.
-func (r *refuted) run(test func()) {
+// run calls a test in its own goroutine, which FailNow can end.
+func (r *expectedFailure) run(test func()) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -143,8 +147,8 @@ func (r *refuted) run(test func()) {
 	<-ended
 }
 
-// firstLine is what an assertion says in short.
-func firstLine(s string) string {
+// errorLine returns the short form of a failed assertion.
+func errorLine(s string) string {
 	for line := range strings.Lines(s) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "Error:") || strings.HasPrefix(line, "panic:") {
 			return line
@@ -153,51 +157,50 @@ func firstLine(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// hangs are the last words of a process that never ends.
-const hangs = "test timed out"
+// timedOut is in the output of a process that never ends.
+const timedOut = "test timed out"
 
 const childVariable = "TIDEMARK_CONFORMANCE_CHILD"
 
-// isChild tells whether this process was made to die.
-func isChild() bool { return os.Getenv(childVariable) != "" }
+// isChildProcess reports whether this process was started to die.
+func isChildProcess() bool { return os.Getenv(childVariable) != "" }
 
-// crashes runs a test on ours, and on client-go in a process of its own, which
-// has to end in the given words.
+// crashes runs a test on ours, and on client-go in a process of its own, whose output must contain
+// the words.
 func crashes(t *testing.T, words string, test func(t T, r rig)) {
-	if isChild() {
+	if isChildProcess() {
 		t.Run(clientgoRig.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) { test(t, clientgoRig) })
 		})
 		return
 	}
-	run(t, test, faceRig, nativeRig)
-	perish(t, clientgoRig, words, dies)
+	run(t, test, sharedRig, typedRig)
+	expectDeath(t, clientgoRig, words, dies)
 }
 
-// dying runs a test that ends the process, on all rigs, in processes of their
-// own.
-func dying(t *testing.T, words string, test func(t T, r rig)) {
+// endsProcess runs a test that ends the process, on all rigs, each in a process of its own.
+func endsProcess(t *testing.T, words string, test func(t T, r rig)) {
 	for _, r := range inBothModes(rigs) {
-		if isChild() {
+		if isChildProcess() {
 			t.Run(r.title(), func(t *testing.T) {
-				r.encodes(t)
+				r.useEncoding(t)
 				bubble(t, func(t *testing.T) { test(t, r) })
 			})
 		} else {
-			perish(t, r, words, holds)
+			expectDeath(t, r, words, holds)
 		}
 	}
 }
 
-// perish makes sure that a test on a rig ends the process in the given words.
-func perish(t *testing.T, r rig, words string, v verdict) {
+// expectDeath makes sure that a test on a rig ends the process, with the words in its output.
+func expectDeath(t *testing.T, r rig, words string, v verdict) {
 	t.Run(r.title(), func(t *testing.T) {
 		only := "^" + regexp.QuoteMeta(strings.TrimSuffix(t.Name(), "/"+r.title())) + "$/^" + r.title() + "$"
 		patience := "-test.timeout=1m"
-		if words == hangs {
+		if words == timedOut {
 			patience = "-test.timeout=3s"
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // for one that neither ends nor dies
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // in case the process hangs
 		defer cancel()
 		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run="+only, patience)
 		cmd.Env = append(os.Environ(), childVariable+"=1", "KUBE_CACHE_MUTATION_DETECTOR=true")

@@ -22,7 +22,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// B53: what a watch asks for.
+// B53: the options of a watch.
 func TestContract_B53_WatchOptions(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10")).start()
@@ -38,7 +38,8 @@ func TestContract_B53_WatchOptions(t *testing.T) {
 	})
 }
 
-// B54: a watch whose time is up is opened again where it was: no list, no wait.
+// B54: after a watch's timeout, the next begins at its last version: without a list, without a
+// wait.
 func TestContract_B54_AWatchThatEnds(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
@@ -57,8 +58,7 @@ var (
 	errBusy    = apierrors.NewTooManyRequests("busy", 1)
 )
 
-// B55: of a server that refuses or is busy, the watch is asked for again, and
-// no list.
+// B55: if a server refuses or is busy, the watch is retried, without a list.
 func TestContract_B55_AServerThatIsBusy(t *testing.T) {
 	for _, err := range []error{errRefused, errBusy} {
 		each(t, func(t T, r rig) {
@@ -87,7 +87,7 @@ func TestContract_B55_AServerThatIsBusy(t *testing.T) {
 	})
 }
 
-// B56, B57: other errors mean a list, from where the informer was.
+// B56, B57: after other errors the informer lists from its last version.
 func TestContract_B56_B57_OtherErrorsMeanAList(t *testing.T) {
 	for _, status := range []*metav1.Status{
 		kit.Expired(),
@@ -96,7 +96,7 @@ func TestContract_B56_B57_OtherErrorsMeanAList(t *testing.T) {
 	} {
 		each(t, func(t T, r rig) {
 			w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-			rec, _ := w.records()
+			rec, _ := w.addRecorder()
 			w.start()
 			rec.Take()
 			w.Send(watch.Modified, kit.Pod("a", "12"))
@@ -119,7 +119,7 @@ func TestContract_B56_B57_OtherErrorsMeanAList(t *testing.T) {
 			return nil, nil
 		}
 		w := r.world(t, s)
-		errs := w.errors()
+		errs := w.collectErrors()
 		w.start()
 		time.Sleep(5 * time.Second)
 		lists, watches := w.Requests()
@@ -129,11 +129,11 @@ func TestContract_B56_B57_OtherErrorsMeanAList(t *testing.T) {
 	})
 }
 
-// B61: what is not what was asked for is left out.
+// B61: objects of another type are skipped.
 func TestContract_B61_WrongTypesAreLeftOut(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		rec, _ := w.records()
+		rec, _ := w.addRecorder()
 		w.start()
 		rec.Take()
 		w.Send(watch.Added, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "11"}})
@@ -147,7 +147,7 @@ func TestContract_B61_WrongTypesAreLeftOut(t *testing.T) {
 	})
 }
 
-// B63: after each event the version is the event's.
+// B63: after each event the informer has the event's version.
 func TestContract_B63_TheVersionFollowsEvents(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
@@ -159,8 +159,8 @@ func TestContract_B63_TheVersionFollowsEvents(t *testing.T) {
 	})
 }
 
-// B63: a watch that did not begin at a version brings what there is first, in
-// any order, which says nothing of how far it is.
+// B63: a watch from no version begins with the existing objects in any order, and their versions do
+// not count.
 func TestContract_B63_AddedEventsOutOfOrder(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("")).start()
@@ -179,7 +179,7 @@ func TestContract_B63_AddedEventsOutOfOrder(t *testing.T) {
 	})
 }
 
-// B64: a watch goes on from a bookmark.
+// B64: the next watch begins at the last bookmark.
 func TestContract_B64_ABookmarkIsAPlaceToGoOn(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
@@ -192,7 +192,7 @@ func TestContract_B64_ABookmarkIsAPlaceToGoOn(t *testing.T) {
 	})
 }
 
-// D8, B59: a watch that does not hear of the end is left to itself.
+// D8, B59: a watch that ignores its context does not delay the end.
 func TestContract_D8_ADeafWatch(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
@@ -214,13 +214,13 @@ func TestContract_D8_ADeafWatch(t *testing.T) {
 	})
 }
 
-// D8: the back-off ends with the context.
+// D8: a back-off ends with the context.
 func TestContract_D8_BackingOff(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10")
 		s.Fail(errors.New("on purpose"))
 		w := r.world(t, s)
-		w.errors()
+		w.collectErrors()
 		w.start()
 		time.Sleep(time.Hour)
 		began := time.Now()
@@ -229,14 +229,13 @@ func TestContract_D8_BackingOff(t *testing.T) {
 	})
 }
 
-// D9, B58: the back-off grows over an outage, however long, and does not begin
-// anew.
+// D9, B58: the back-off grows during an outage of any length, and does not restart.
 func TestContract_D9_B58_TheBackoffOfAnOutage(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		s := kit.NewScript("10")
 		s.Fail(errors.New("on purpose"))
 		w := r.world(t, s)
-		w.errors()
+		w.collectErrors()
 		w.start()
 		time.Sleep(30 * time.Minute)
 		lists, _ := w.Requests()
@@ -245,7 +244,7 @@ func TestContract_D9_B58_TheBackoffOfAnOutage(t *testing.T) {
 	})
 }
 
-// D9: a 410 is not an outage: the first one is listed at once.
+// D9: an expired watch (410) is no outage: the first is followed by a list at once.
 func TestContract_D9_B56_AnExpiredWatchIsListedAtOnce(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
@@ -257,7 +256,7 @@ func TestContract_D9_B56_AnExpiredWatchIsListedAtOnce(t *testing.T) {
 	})
 }
 
-// D9: repeated ones wait.
+// D9: after repeated expiries the informer waits.
 func TestContract_D9_WatchesThatKeepExpiring(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
@@ -267,7 +266,7 @@ func TestContract_D9_WatchesThatKeepExpiring(t *testing.T) {
 			return f, nil
 		}
 		w := r.world(t, s)
-		w.errors()
+		w.collectErrors()
 		w.start()
 		time.Sleep(time.Minute)
 		lists, _ := w.Requests()
@@ -275,11 +274,11 @@ func TestContract_D9_WatchesThatKeepExpiring(t *testing.T) {
 	})
 }
 
-// D10, B60: errors in the stream are told too.
+// D10, B60: errors in a stream are reported, too.
 func TestContract_D10_B60_ErrorsInTheStreamAreTold(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
-		errs := w.errors()
+		errs := w.collectErrors()
 		w.start()
 		w.Expire()
 		time.Sleep(time.Minute)
@@ -291,7 +290,7 @@ func TestContract_D10_B60_ErrorsInTheStreamAreTold(t *testing.T) {
 	})
 }
 
-// D22: a watch that says nothing for longer than it asked for is opened anew.
+// D22: a watch silent for longer than its timeout is replaced.
 func TestContract_D22_ASilentWatch(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
@@ -307,7 +306,7 @@ func TestContract_D22_ASilentWatch(t *testing.T) {
 	})
 }
 
-// B51: answers that are no objects are refused, and told.
+// B51: answers other than lists of objects, such as tables, are rejected and reported.
 func TestContract_B51_TablesAreRefused(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
@@ -315,7 +314,7 @@ func TestContract_B51_TablesAreRefused(t *testing.T) {
 			return &metav1.Table{ListMeta: metav1.ListMeta{ResourceVersion: "10"}}, nil
 		}
 		w := r.world(t, s)
-		errs := w.errors()
+		errs := w.collectErrors()
 		w.start()
 		require.False(t, w.synced())
 		require.NotEmpty(t, errs())

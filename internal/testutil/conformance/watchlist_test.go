@@ -21,19 +21,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// streaming makes a script that can send its initial state through a watch.
-func streaming(version string, pods ...*corev1.Pod) *kit.Script {
+// streamingScript returns a script that can stream its initial state.
+func streamingScript(version string, pods ...*corev1.Pod) *kit.Script {
 	s := kit.NewScript(version, pods...)
 	s.Streams = true
 	return s
 }
 
-// B66, B67: a watch is asked for the initial state, which shows when it is
-// complete; and the watch goes on.
+// B66, B67: the informer requests a streamed initial state, stores it at its end, and continues
+// with the same watch.
 func TestContract_B66_B67_AStreamBecomesTheWatch(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, streaming("10"))
-		rec, _ := w.records()
+		w := r.world(t, streamingScript("10"))
+		rec, _ := w.addRecorder()
 		w.start()
 		_, watches := w.Asked()
 		require.Len(t, watches, 1)
@@ -65,10 +65,10 @@ func TestContract_B66_B67_AStreamBecomesTheWatch(t *testing.T) {
 	})
 }
 
-// B66: after an error, it is asked for the state not older than what is known.
+// B66: after an error, the stream is requested at the last known version or newer.
 func TestContract_B66_AStreamFromAVersion(t *testing.T) {
 	each(t, func(t T, r rig) {
-		w := r.world(t, streaming("10")).start()
+		w := r.world(t, streamingScript("10")).start()
 		w.Feed().Initial("10", kit.Pod("a", "1"))
 		synctest.Wait()
 		w.relist()
@@ -81,11 +81,11 @@ func TestContract_B66_AStreamFromAVersion(t *testing.T) {
 	})
 }
 
-// B68: of a server that is busy, the stream is asked for again.
+// B68: if the server is busy, the stream is retried.
 func TestContract_B68_AServerThatIsBusy(t *testing.T) {
 	for _, err := range []error{errRefused, errBusy} {
 		each(t, func(t T, r rig) {
-			s := streaming("10")
+			s := streamingScript("10")
 			failures := 2
 			s.OnWatch = func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 				if failures--; failures >= 0 {
@@ -104,11 +104,11 @@ func TestContract_B68_AServerThatIsBusy(t *testing.T) {
 	}
 }
 
-// B68: a version that is not to be had is not asked for again.
+// B68: an unavailable version is not requested again.
 func TestContract_B68_AVersionThatIsNotToBeHad(t *testing.T) {
 	for _, err := range []error{apierrors.NewResourceExpired("too old"), tooLarge()} {
 		each(t, func(t T, r rig) {
-			s := streaming("10")
+			s := streamingScript("10")
 			s.OnWatch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
 				if o.ResourceVersion != "" {
 					return nil, err
@@ -130,10 +130,10 @@ func TestContract_B68_AVersionThatIsNotToBeHad(t *testing.T) {
 	}
 }
 
-// B68: any other error means a list.
+// B68: after any other error the informer lists.
 func TestContract_B68_OtherErrorsMeanAList(t *testing.T) {
 	each(t, func(t T, r rig) {
-		s := streaming("10", kit.Pod("a", "1"))
+		s := streamingScript("10", kit.Pod("a", "1"))
 		s.OnWatch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			if o.SendInitialEvents != nil {
 				return nil, apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Pod").GroupKind(), "", nil)
@@ -149,7 +149,7 @@ func TestContract_B68_OtherErrorsMeanAList(t *testing.T) {
 	})
 }
 
-// B70, T16: who says that it cannot stream is not asked to.
+// B70, T16: a source that says it cannot stream gets no stream request.
 func TestContract_B70_T16_WhoCannotStreamIsNotAsked(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
@@ -160,11 +160,11 @@ func TestContract_B70_T16_WhoCannotStreamIsNotAsked(t *testing.T) {
 	})
 }
 
-// B70, T17: nor is anybody where the gate is off.
+// B70, T17: with the feature gate off, no source gets a stream request.
 func TestContract_B70_T17_TheGate(t *testing.T) {
 	featurestesting.SetFeatureDuringTest(t, features.WatchListClient, false)
 	each(t, func(t T, r rig) {
-		w := r.world(t, streaming("10", kit.Pod("a", "1"))).start()
+		w := r.world(t, streamingScript("10", kit.Pod("a", "1"))).start()
 		require.True(t, w.synced())
 		_, watches := w.Asked()
 		require.Len(t, watches, 1)
@@ -172,11 +172,11 @@ func TestContract_B70_T17_TheGate(t *testing.T) {
 	})
 }
 
-// D12, B68: a stream that ends before its time is over means a list, in the
-// same go, and no stream for a while.
+// D12, B68: after a stream that ends early the informer lists, in the same attempt, and does not
+// stream for a while.
 func TestContract_D12_B68_AStreamThatEnds(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		s := streaming("10", kit.Pod("a", "1"))
+		s := streamingScript("10", kit.Pod("a", "1"))
 		s.OnWatch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			if o.SendInitialEvents == nil {
 				return nil, nil
@@ -187,7 +187,7 @@ func TestContract_D12_B68_AStreamThatEnds(t *testing.T) {
 			return f, nil
 		}
 		w := r.world(t, s)
-		limit(s, 1000)
+		limitWatches(s, 1000)
 		w.start()
 		require.Equal(t, []string{"default/a"}, w.keys(), "what it brought is dropped")
 		for range 5 {
@@ -205,8 +205,8 @@ func TestContract_D12_B68_AStreamThatEnds(t *testing.T) {
 	})
 }
 
-// limit ends a hot loop: after so many watches none is answered.
-func limit(s *kit.Script, n int) {
+// limitWatches stops a hot loop: after n watches, none is answered.
+func limitWatches(s *kit.Script, n int) {
 	answer := s.OnWatch
 	s.OnWatch = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 		if _, watches := s.Requests(); watches > n {
@@ -217,18 +217,17 @@ func limit(s *kit.Script, n int) {
 	}
 }
 
-// D12, B69: a stream that brings nothing means a list.
+// D12, B69: after a stream without events the informer lists.
 func TestContract_D12_B69_AStreamThatBringsNothing(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, streaming("10", kit.Pod("a", "1"))).start()
+		w := r.world(t, streamingScript("10", kit.Pod("a", "1"))).start()
 		time.Sleep(11 * time.Second)
 		require.True(t, w.synced())
 		require.Equal(t, []string{"default/a"}, w.keys())
 	})
 }
 
-// D12, B70: a bare ListWatch does not say whether it can stream, and gets a
-// second.
+// D12, B70: a bare ListWatch does not say whether it can stream; its stream gets a second.
 func TestContract_D12_B70_ABareListWatch(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
@@ -239,10 +238,10 @@ func TestContract_D12_B70_ABareListWatch(t *testing.T) {
 	})
 }
 
-// D13, B71: of a stream, too, each object is transformed once.
+// D13, B71: each object of a stream is transformed once.
 func TestContract_D13_B71_TheTransformRunsOnce(t *testing.T) {
 	differs(t, func(t T, r rig) {
-		w := r.world(t, streaming("10"))
+		w := r.world(t, streamingScript("10"))
 		calls := map[string]int{}
 		require.NoError(t, w.transform(func(obj any) (any, error) {
 			calls[kit.Text(obj)]++
@@ -258,12 +257,13 @@ func TestContract_D13_B71_TheTransformRunsOnce(t *testing.T) {
 	})
 }
 
-// streamingModel is a model of a server that streams its initial state.
-type streamingModel struct{ *informertest.Source }
+// serverSource is a model of a server that streams its initial state.
+type serverSource struct{ *informertest.Source }
 
-func (streamingModel) Streams() bool { return true }
+func (serverSource) Streams() bool { return true }
 
-// B67, B57: the same store, whatever the server can do, and whatever it forgets.
+// B67, B57: the store is the same, whether the server streams or not, and whatever history it has
+// lost.
 func TestContract_B67_AgainstAServer(t *testing.T) {
 	for _, o := range []informertest.Options{{}, {NoWatchList: true}, {NoWatchList: true, NoWatchCache: true}} {
 		each(t, func(t T, r rig) {
@@ -273,8 +273,8 @@ func TestContract_B67_AgainstAServer(t *testing.T) {
 			for n := range 30 {
 				require.NoError(t, server.Create(ctx, kit.Pod(fmt.Sprint("p", n), "")))
 			}
-			w := &world{subject: r.make(t, kit.ListerWatcher{Source: streamingModel{server.Source(podResource, "")}}, settings{}), t: t}
-			rec, _ := w.records()
+			w := &world{subject: r.make(t, kit.ListerWatcher{Source: serverSource{server.Source(podResource, "")}}, settings{}), t: t}
+			rec, _ := w.addRecorder()
 			w.start()
 			require.Len(t, rec.Take(), 30)
 			server.Compact()

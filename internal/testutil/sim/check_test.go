@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// eventCheckers look at each change that a handler is told, before it counts as
-// known. They return what is wrong, "" for nothing.
+// eventCheckers check each event of a handler before the handler records it. They return the
+// problem, "" for none.
 var eventCheckers = []struct {
 	name string
 	find func(a *handler, c event) string
@@ -39,7 +39,7 @@ var eventCheckers = []struct {
 		known := a.known[keyOf(subject(c))]
 		switch {
 		case a.unknowable(keyOf(subject(c))):
-		case a.delivery == informer.Latest && a.touched[keyOf(subject(c))]: // the old may be what a user has written, of which nobody was told
+		case a.delivery == informer.Latest && a.touched[keyOf(subject(c))]: // the old object may be a user's, which had no event
 		default:
 			return call(c).WrongKind(known)
 		}
@@ -49,7 +49,7 @@ var eventCheckers = []struct {
 		known := a.known[keyOf(subject(c))]
 		switch {
 		case a.unknowable(keyOf(subject(c))):
-		case a.delivery == informer.Latest && a.touched[keyOf(subject(c))]: // the old may be what a user has written, of which nobody was told
+		case a.delivery == informer.Latest && a.touched[keyOf(subject(c))]: // the old object may be a user's, which had no event
 		default:
 			return call(c).WrongObjects(known, a.delivery == informer.Latest)
 		}
@@ -63,7 +63,7 @@ var eventCheckers = []struct {
 		switch {
 		case c.Initial && a.isSynced:
 			return "an initial add after it was synced"
-		case c.Initial && a.initial[k] != nil && a.w.zones == 0 && !a.touched[k]: // it may have moved to a source that is yet to be listed
+		case c.Initial && a.initial[k] != nil && a.w.zones == 0 && !a.touched[k]: // the object may have moved to a source without a list so far
 			return "a second initial add"
 		case c.Initial && a.expected != nil && a.delivery == informer.Every && a.expected[k] != c.New:
 			return "an initial add of what was not there when it joined"
@@ -88,7 +88,7 @@ var eventCheckers = []struct {
 	}},
 }
 
-// call is a change as the kit's rules see it.
+// call converts an event for the kit's rules.
 func call(c event) kit.Change[*pod] {
 	return kit.Change[*pod]{Kind: c.Kind.String(), Old: c.Old, New: c.New, Initial: c.Initial, Lost: c.Lost}
 }
@@ -98,7 +98,7 @@ type worldChecker struct {
 	find func(w *world) []string
 }
 
-// stepCheckers look at the world after each step.
+// stepCheckers check the world after each step.
 var stepCheckers = []worldChecker{
 	{"cached", cachedWrong},
 	{"synced early", syncedEarly},
@@ -107,7 +107,7 @@ var stepCheckers = []worldChecker{
 	{"unproved", unproved},
 }
 
-// restCheckers look at a world that is at rest, its faults healed.
+// restCheckers check an idle world without faults.
 var restCheckers = []worldChecker{
 	{"converges", cacheDiffers},
 	{"delivered", backlogs},
@@ -122,22 +122,21 @@ var restCheckers = []worldChecker{
 	{"frozen", func(w *world) []string { return w.frozen.check() }},
 }
 
-// endCheckers look at a world that is over.
+// endCheckers check a world after its end.
 var endCheckers = []worldChecker{
 	{"budget", budget},
 	{"frozen", func(w *world) []string { return w.frozen.check() }},
 	{"asleep", calledAfterStop},
 }
 
-// stopCheckers look at a world whose informer has just stopped.
+// stopCheckers check a world whose informer has just stopped.
 var stopCheckers = []worldChecker{
 	{"goroutines", goroutines},
 	{"stopped", stoppedStatusWrong},
 	{"awaited", awaited},
 }
 
-// cachedWrong: what is cached was once true, and no version goes back within a
-// history.
+// cachedWrong: every cached version was once true, and no version goes back within a history.
 func cachedWrong(w *world) (problems []string) {
 	now := map[key]mark{}
 	for p := range w.informer.Indexer().All() {
@@ -157,7 +156,7 @@ func cachedWrong(w *world) (problems []string) {
 	return problems
 }
 
-// syncedEarly: who is synced has been told the whole initial state.
+// syncedEarly: a synced handler has had the whole initial state.
 func syncedEarly(w *world) (problems []string) {
 	for _, a := range w.presentHandlers() {
 		a.mu.Lock()
@@ -179,8 +178,8 @@ func syncedEarly(w *world) (problems []string) {
 	return problems
 }
 
-// firstListed counts the objects of the first full states, 0 where that says nothing: a
-// source has told a second one before another one told its first, or events come twice.
+// firstListed returns the number of objects in the sources' first lists. It returns 0 if the number
+// proves nothing: a source has listed twice before another listed once, or events came twice.
 func (w *world) firstListed() int {
 	for _, s := range w.sources {
 		if s.fullStates() > 1 {
@@ -195,7 +194,7 @@ func (w *world) firstListed() int {
 	return w.listed
 }
 
-// syncedLate: at rest everybody is synced.
+// syncedLate: when idle, all are synced.
 func syncedLate(w *world) (problems []string) {
 	if !closed(w.informer.Synced()) || w.mutant.neverSynced {
 		problems = append(problems, "the informer is not synced")
@@ -208,12 +207,11 @@ func syncedLate(w *world) (problems []string) {
 	return problems
 }
 
-// unmerged is how many events of the log may wait to be merged for a handler that is
-// told the latest.
+// unmerged is the number of log entries that may wait to be merged for a handler with Latest.
 const unmerged = 5 * 256
 
-// latestBound: one that is told the latest has no more to do than there are
-// objects; and those of its initial state, and what is not merged yet.
+// latestBound: the backlog of a handler with Latest is bounded by the number of objects, those of
+// its initial state, and the entries not merged yet.
 func latestBound(w *world) (problems []string) {
 	for _, a := range w.presentHandlers() {
 		objects := w.parts * w.names
@@ -228,7 +226,7 @@ func latestBound(w *world) (problems []string) {
 	return problems
 }
 
-// calledAfterStop: after the informer was stopped no callback begins.
+// calledAfterStop: no call of a handler begins after the informer was stopped.
 func calledAfterStop(w *world) (problems []string) {
 	for a, calls := range w.callsAtStop {
 		if n := a.calls.Load(); n != calls && !w.running {
@@ -238,8 +236,8 @@ func calledAfterStop(w *world) (problems []string) {
 	return problems
 }
 
-// cacheDiffers tells where the cache is not what the server holds. Of an object that
-// the transform fails on it may hold an older version, or none.
+// cacheDiffers returns the differences between the cache and the server. If the transform fails on
+// an object, the cache may have an older version of it, or none.
 func cacheDiffers(w *world) (problems []string) {
 	x := w.informer.Indexer()
 	for k, p := range w.model.live {
@@ -267,7 +265,7 @@ func cacheDiffers(w *world) (problems []string) {
 	return problems
 }
 
-// wantQuarantined counts the objects that the transform fails on.
+// wantQuarantined returns the number of objects on which the transform fails.
 func (w *world) wantQuarantined() (n int) {
 	for _, p := range w.model.live {
 		if w.transform == "frail" && poisonous(p) {
@@ -286,7 +284,7 @@ func backlogs(w *world) (problems []string) {
 	return problems
 }
 
-// indexes: every index is what one gets by going through all objects.
+// indexes: every index equals one computed from all objects.
 func indexes(w *world) (problems []string) {
 	x := w.informer.Indexer()
 	names := []string{"node", "namespace"}
@@ -333,7 +331,7 @@ func (w *world) indexOf(name string) bool {
 	return slices.Contains(w.informer.Indexer().Indexes(), name)
 }
 
-// valuesOf computes the values of an index anew.
+// valuesOf computes the index values of an object.
 func valuesOf(name string, p *pod) []string {
 	switch {
 	case name == "namespace":
@@ -346,7 +344,7 @@ func valuesOf(name string, p *pod) []string {
 	return nodeOf(p)
 }
 
-// selectors: every label query is what one gets by going through all objects.
+// selectors: every label query equals one computed from all objects.
 func selectors(w *world) (problems []string) {
 	l := w.informer.Lister()
 	for _, query := range []string{"app=x", "app in (x,y)", "app!=z,poison", "!unindexed", "nobody=has"} {
@@ -377,7 +375,7 @@ func selectors(w *world) (problems []string) {
 	return problems
 }
 
-// handlersDiffer: what every handler has made of what it was told is the cache.
+// handlersDiffer: the objects that each handler knows from its events are those of the cache.
 func handlersDiffer(w *world) (problems []string) {
 	x := w.informer.Indexer()
 	for _, a := range w.presentHandlers() {
@@ -400,7 +398,7 @@ func handlersDiffer(w *world) (problems []string) {
 	return problems
 }
 
-// statusWrong: what is not in the cache, or not in an index, is counted; so is
+// statusWrong: the status counts the quarantined objects, the objects missing from an index, and
 // every error.
 func statusWrong(w *world) (problems []string) {
 	st, failed := w.statusOf(w.informer), w.failures()
@@ -426,10 +424,10 @@ func statusWrong(w *world) (problems []string) {
 	return problems
 }
 
-// goexitsReported: the informer tells of each handler that has ended its goroutine, by name.
+// goexitsReported: the informer reports each handler that ends its goroutine, by name.
 func goexitsReported(w *world) (problems []string) {
 	if w.lease {
-		return nil // nobody observes it
+		return nil // the factory's informer has no observer here
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -447,7 +445,7 @@ func goexitsReported(w *world) (problems []string) {
 	return problems
 }
 
-// failures counts the requests and streams that were told an error.
+// failures returns the number of requests and streams answered with an error.
 func (w *world) failures() (failed int) {
 	for _, s := range w.sources {
 		s.mu.Lock()
@@ -457,15 +455,15 @@ func (w *world) failures() (failed int) {
 	return failed
 }
 
-// Requests in a minute: a base for back-offs and refused streams, which says how
-// fast an informer may ask a server that is down, and some for each reason that
-// the driver has given.
+// A source may send basicBudget requests a minute, for back-offs and refused streams, which bounds
+// the load on a server that is down; and causeBudget more for each reason that the driver has
+// given.
 const (
 	basicBudget = 30
 	causeBudget = 4
 )
 
-// budget: no minute has more requests than it may.
+// budget: no minute has more requests than allowed.
 func budget(w *world) (problems []string) {
 	for _, s := range w.sources {
 		s.mu.Lock()
@@ -490,7 +488,7 @@ func budget(w *world) (problems []string) {
 	return problems
 }
 
-// goroutines: after Run has returned none is left that runs the informer.
+// goroutines: after Run has returned, no goroutine of the informer is left.
 func goroutines(*world) (problems []string) {
 	buffer := make([]byte, 1<<20)
 	for _, stack := range strings.Split(string(buffer[:runtime.Stack(buffer, true)]), "\n\n") {

@@ -14,15 +14,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// life is how an informer is made, started and stopped. It may be started
-// again after it was stopped.
+// life makes, starts and stops an informer. A stopped informer may be started again.
 type life interface {
 	start() *informer.Informer[*pod]
 	stop() (ended <-chan struct{})
 	close()
 }
 
-// ownInformer is the life of an informer that its user has made.
+// ownInformer is an informer made without a factory.
 type ownInformer struct {
 	informer *informer.Informer[*pod]
 	cancel   context.CancelFunc
@@ -56,8 +55,8 @@ func (l *ownInformer) stop() <-chan struct{} {
 
 func (l *ownInformer) close() {}
 
-// leasedInformer is the life of an informer that has a lease all the time, and that a factory
-// starts with each context that it is given: the handlers are the lease's, and stay.
+// leasedInformer is a factory's informer with one lasting lease. The factory starts it with each
+// new context; the handlers belong to the lease and stay.
 type leasedInformer struct {
 	factory *factory.Factory
 	lease   *factory.Lease[*pod]
@@ -84,7 +83,7 @@ func (l *leasedInformer) acquire() *factory.Lease[*pod] {
 	return lease
 }
 
-// start starts the factory, and acquires and releases beside the lease that stays.
+// start starts the factory, and acquires and releases further leases.
 func (l *leasedInformer) start() *informer.Informer[*pod] {
 	var ctx context.Context
 	ctx, l.cancel = context.WithCancel(context.Background())
@@ -146,7 +145,8 @@ func (c podClient) Watch(ctx context.Context, o metav1.ListOptions) (watch.Inter
 	return c.source.Watch(ctx, o)
 }
 
-// IsWatchListSemanticsUnSupported is what fake clientsets say of themselves.
+// IsWatchListSemanticsUnSupported is the method by which fake clientsets say that they cannot
+// stream.
 func (c podClient) IsWatchListSemanticsUnSupported() bool {
 	return c.source.Streaming() == reflector.StreamingUnsupported
 }

@@ -12,7 +12,8 @@ import (
 // operation is a kind of step.
 type operation string
 
-// The deeds of the world, of its users, and of those who operate it.
+// The operations of the world, of its users and of its administrators. The strings stand in
+// transcripts.
 const (
 	write           operation = "write"   // n changes of objects, one after the other
 	burst           operation = "burst"   // n changes at once
@@ -20,53 +21,54 @@ const (
 	idle            operation = "idle"    // n minutes
 	join            operation = "join"    // a handler of kind n
 	joinInBurst     operation = "mob"     // a handler of kind n joins in the middle of a burst
-	leave           operation = "leave"   // a handler
-	unblock         operation = "free"    // stuck handlers go on
+	leave           operation = "leave"   // a handler leaves
+	unblock         operation = "free"    // blocked handlers go on
 	settle          operation = "rest"    // faults end, and everything is compared
 	stop            operation = "stop"    // the informer stops
 	start           operation = "start"   // the informer runs again
 	addIndex        operation = "index"   // another index is added
-	sendBookmark    operation = "notice"  // a bookmark for everybody
+	sendBookmark    operation = "notice"  // the server sends bookmarks
 	cutWatches      operation = "cut"     // open watches end
 	compact         operation = "expire"  // history is compacted, and open watches end
 	watchError      operation = "spit"    // an error of kind n comes in the open watches
-	badEvent        operation = "garbage" // an event that cannot be read comes in them
+	badEvent        operation = "garbage" // an undecodable event comes in the open watches
 	failRequests    operation = "fail"    // some requests fail with an error of kind n
 	hangRequest     operation = "hang"    // the next request is never answered
 	delayRequests   operation = "delay"   // the next requests take n seconds
-	noVersion       operation = "bare"    // the next list, or the next page of one, says nothing, not even a version
+	noVersion       operation = "bare"    // the next list, or a later page, is empty and has no version
 	halfOpen        operation = "half"    // open watches fall silent, half-open
 	silentWatch     operation = "mute"    // the next watches are silent from the beginning
 	endWatchEarly   operation = "early"   // the next watches end after n events
 	lateEvents      operation = "lag"     // events come n tenths of a second late from now on
 	duplicateEvents operation = "double"  // the next n events come twice
 	loseBookmarks   operation = "lose"    // bookmarks are lost from now on
-	pollStatus      operation = "look"    // somebody asks n times how the informer is doing
+	pollStatus      operation = "look"    // the informer's status is read n times
 	leaveInBurst    operation = "flee"    // a handler leaves in the middle of a burst
 	joinBetweenRuns operation = "between" // the informer stops, a handler of kind n joins, and it runs again
-	trickleWrites   operation = "trickle" // n changes, milliseconds apart, with somebody who asks how the informer is doing
-	awaitDelivery   operation = "await"   // somebody waits until all was delivered, and more keeps coming
+	trickleWrites   operation = "trickle" // n changes, milliseconds apart, with reads of the status
+	awaitDelivery   operation = "await"   // WaitDelivered is called while changes go on
 	writeByHand     operation = "hand"    // a user writes into the store, n times
-	relistUnchanged operation = "again"   // everything is listed again, and is as it was
+	relistUnchanged operation = "again"   // unchanged objects are listed again
 	restoreServer   operation = "restore" // the server is restored from a backup of n changes ago
 )
 
-// The deeds of transcripts, which name what they are about.
+// The operations of transcripts, with the name of their object.
 const (
 	put    operation = "put"    // an object is created or changed
-	poison operation = "sicken" // it is changed so that a frail transform fails on it
-	remove operation = "remove" // it is deleted
-	status operation = "status" // what the informer says of itself is traced
+	poison operation = "sicken" // an object is changed so that a frail transform fails on it
+	remove operation = "remove" // an object is deleted
+	status operation = "status" // the informer's status is traced
 )
 
-// menuItem says how often a deed is done, of a hundred or so, and its largest n.
+// menuItem is an operation with its weight (the weights of a menu add up to about a hundred) and
+// its largest n.
 type menuItem struct {
 	op     operation
 	weight int
 	maxN   int
 }
 
-// menu are the deeds of ordinary worlds.
+// menu has the operations of ordinary worlds.
 var menu = []menuItem{
 	{write, 30, 6},
 	{burst, 5, 60},
@@ -105,22 +107,21 @@ var menu = []menuItem{
 	{restoreServer, 1, 12},
 }
 
-// versionlessOps are the deeds of a world whose versions say nothing, such as a fake
-// clientset's: what its watches lose nobody can find again.
+// versionlessOps are the operations of worlds with meaningless versions, such as a fake
+// clientset's: an event that a watch loses there is lost for good.
 var versionlessOps = map[operation]bool{
 	write: true, burst: true, pass: true, join: true, joinInBurst: true, leave: true, unblock: true,
 	settle: true, stop: true, start: true, addIndex: true, watchError: true, pollStatus: true,
 	leaveInBurst: true, joinBetweenRuns: true, trickleWrites: true,
 }
 
-// step is one thing that the driver does.
+// step is one step of the driver.
 type step struct {
 	op   operation
 	n    int
-	seed uint64 // of the choices within the step
+	seed uint64 // for the random choices within the step
 
-	// In transcripts: the object of put, sicken and remove, and the kind of
-	// handler that joins.
+	// In transcripts: the object of put, poison and remove, or the kind of handler that joins.
 	name string
 }
 
@@ -136,25 +137,25 @@ func (s step) String() string {
 
 func (s step) rand() *rand.Rand { return rand.New(rand.NewPCG(s.seed, 2)) } //nolint:gosec // a test
 
-// setup is what of a world does not change.
+// setup is the part of a world that never changes.
 type setup struct {
-	parts           int // namespaces, each with a source of its own if there are two
+	parts           int // namespaces; if there are two, each has its own source
 	names           int // objects in each
-	zones           int // sources that objects move between, if there are any
+	zones           int // sources between which objects move; 0 for none
 	streaming       reflector.Streaming
 	noStream        bool
 	noCache         bool
-	blank           bool // versions say nothing
+	blank           bool // all versions are the same
 	bookmarks       time.Duration
 	page            int64
 	transform       string // "", "frail", or one of strips
-	recurs          bool   // an object that is created again may have a UID of before
+	recurs          bool   // a re-created object may have an earlier UID
 	frail           bool   // an index function panics on some objects
-	lease           bool   // the informer is a factory's, acquired and released
-	initialFailures int    // so many requests fail in the beginning
-	tenants         bool   // the informers of a factory have leases that come and go
+	lease           bool   // the informer belongs to a factory, and is leased
+	initialFailures int    // the number of failing requests at the beginning
+	tenants         bool   // leases of a factory's informers come and go
 	custom          bool   // the resource comes and goes
-	undefined       bool   // its definition may not be read
+	undefined       bool   // reading its definition is forbidden
 	chance          float64
 }
 
@@ -195,7 +196,7 @@ type plan struct {
 // newPlan draws an ordinary world.
 func newPlan(seed uint64) plan { return drawPlan(seed, menu, func(*setup, *rand.Rand) {}) }
 
-// drawPlan draws a world of a setup, adjusted, and of the deeds of a menu.
+// drawPlan draws a world with an adjusted setup and the operations of a menu.
 func drawPlan(seed uint64, menu []menuItem, adjust func(*setup, *rand.Rand)) plan {
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test
 	p := plan{seed: seed, setup: newSetup(r)}
@@ -250,10 +251,10 @@ func newSetup(r *rand.Rand) setup {
 		s.parts, s.zones = 1, 2+r.IntN(2)
 	}
 	if s.recurs {
-		s.names = min(s.names, 4) // so that more becomes of each
+		s.names = min(s.names, 4) // so that each changes more often
 	}
 	if s.lease {
-		s.parts, s.frail, s.page = 1, false, 0 // the factory makes the options
+		s.parts, s.frail, s.page = 1, false, 0 // the factory sets the options
 	}
 	return s
 }

@@ -28,7 +28,7 @@ var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 
 var errHealed = errors.New("the connection was reset")
 
-// failures are the errors that a request may fail with.
+// failures are the errors of failing requests.
 var failures = []error{
 	fmt.Errorf("dial: %w", syscall.ECONNREFUSED),
 	apierrors.NewTooManyRequests("busy", 1),
@@ -39,16 +39,16 @@ var failures = []error{
 	fmt.Errorf("reading the body: %w", io.ErrUnexpectedEOF),
 }
 
-// refused is the failure of requests to a server that is not there.
+// refused is the failure of requests to a server that is down.
 const refused = 1
 
-// watchErrors are the errors that may come in a watch.
+// watchErrors are the errors sent in watches.
 var watchErrors = []*apierrors.StatusError{
 	apierrors.NewResourceExpired("too old"),
 	apierrors.NewInternalError(errors.New("broken")),
 	apierrors.NewTooManyRequests("busy", 1),
 	apierrors.NewGenericServerResponse(http.StatusGone, "watch", pods.GroupResource(), "", "gone", 0, false),
-	// What a client makes of a body that is not what it should be.
+	// The error of a client for an undecodable body.
 	apierrors.NewGenericServerResponse(http.StatusInternalServerError, "GET", pods.GroupResource(), "", "unable to decode an event from the watch stream", 0, true),
 }
 
@@ -58,14 +58,14 @@ func tooLarge() error {
 	return err
 }
 
-// fault is what becomes of one request.
+// fault is a fault of one request.
 type fault struct {
-	op operation // fail, hang, delay; mute and early for watches; bare for lists
+	op operation // failRequests, hangRequest, delayRequests; silentWatch and endWatchEarly for watches; noVersion for lists
 	n  int
 }
 
-// appliesTo tells whether it can strike a watch, the first page of a list, or
-// another one.
+// appliesTo reports whether the fault applies to a watch, to the first page of a list, or to a
+// later page.
 func (f fault) appliesTo(isWatch, first bool) bool {
 	switch f.op {
 	case silentWatch, endWatchEarly:
@@ -76,14 +76,14 @@ func (f fault) appliesTo(isWatch, first bool) bool {
 	return true
 }
 
-// source stands between the server and the informer, and injects the faults
-// that the driver has decided on. Requests do not decide anything.
+// source stands between the server and the informer, and injects the driver's faults. Requests
+// decide nothing.
 type source struct {
 	w         *world
 	part      int
 	namespace string
-	selector  string           // of labels
-	asked     reflector.Source // whether the resource is served, nil where it always is
+	selector  string           // a label selector
+	asked     reflector.Source // tells whether the resource is served; nil if it always is
 
 	marked atomic.Bool // a bookmark has come since the informer began
 
@@ -91,18 +91,18 @@ type source struct {
 	inner    *informertest.Source
 	faults   []fault // of the next requests
 	streams  []*stream
-	healing  chan struct{}     // closed, and made anew, when the faults end
-	down     bool              // nobody is there
+	healing  chan struct{}     // closed and replaced when the faults end
+	down     bool              // the server is down
 	lossy    bool              // bookmarks are lost
-	late     time.Duration     // events come so much later
-	doubles  int               // events that come twice
-	listing  map[key]types.UID // the objects of the pages of a list so far
-	listed   map[key]types.UID // those of the last full state, nil where it was a stream
-	listedAt time.Time         // when that was told
-	full     int               // full states that it has told
-	failed   int               // requests and streams that were told an error
-	requests []time.Time       // when a list, a stream or a watch was asked for
-	causes   []time.Time       // when the driver gave a reason to ask anew
+	late     time.Duration     // the delay of events
+	doubles  int               // the number of events to send twice
+	listing  map[key]types.UID // the objects on the pages of the running list
+	listed   map[key]types.UID // the objects of the last list; nil after a stream
+	listedAt time.Time         // when the last list was complete
+	full     int               // complete lists and streams
+	failed   int               // requests and streams answered with an error
+	requests []time.Time       // the times of requests
+	causes   []time.Time       // when the driver gave reasons for requests
 }
 
 var (
@@ -123,15 +123,14 @@ func newSource(w *world, part int) *source {
 
 func (s *source) Streaming() reflector.Streaming { return s.w.streaming }
 
-// serve makes the source one of this server.
+// serve connects the source to a server.
 func (s *source) serve(server *informertest.Server) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inner = server.Source(pods, s.namespace)
 }
 
-// heal ends all faults that are not known to the informer yet: streams that
-// fell silent stay so.
+// heal ends all faults except silent streams, which the informer has to notice.
 func (s *source) heal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,14 +139,14 @@ func (s *source) heal() {
 	s.healing = make(chan struct{})
 }
 
-// queueFaults makes the next requests suffer.
+// queueFaults adds faults for the next requests.
 func (s *source) queueFaults(faults ...fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, faults...)
 }
 
-// degrade makes the streams worse, those that are open too.
+// degrade makes the streams lossy or late, including the open ones.
 func (s *source) degrade(by step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +169,7 @@ func (s *source) open() []*stream {
 	return slices.Clone(s.streams)
 }
 
-// receiveRequest takes note of a request, and takes its fault.
+// receiveRequest records a request, and takes its fault.
 func (s *source) receiveRequest(isWatch bool, first bool) (f fault, inner *informertest.Source, healed chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,16 +191,16 @@ func (s *source) receiveRequest(isWatch bool, first bool) (f fault, inner *infor
 	return f, s.inner, s.healing
 }
 
-// offset is how much later than it could this source says everything, so that no two
-// say anything at the same moment: which is first must not be the scheduler's to decide.
+// offset returns the source's delay. No two sources act at the same moment, since then the
+// scheduler would decide their order.
 func (s *source) offset() time.Duration {
 	if s.w.script {
-		return 0 // each step is small
+		return 0 // the steps of transcripts are small
 	}
 	return []time.Duration{0, 137_003, 211_007}[s.part]
 }
 
-// applyFault lets a fault strike a request.
+// applyFault applies a fault to a request.
 func (s *source) applyFault(ctx context.Context, f fault, healed chan struct{}) error {
 	if f.op != "" {
 		s.w.reach("operation", f.op)
@@ -225,22 +224,21 @@ func (s *source) applyFault(ctx context.Context, f fault, healed chan struct{}) 
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(time.Duration(f.n)*time.Second + 41_003*time.Microsecond): // at no step's moment
+		case <-time.After(time.Duration(f.n)*time.Second + 41_003*time.Microsecond): // never at the moment of a step
 		}
 	}
 	return s.served(ctx)
 }
 
-// answer traces what became of a request, and counts the errors that the
-// informer has been told.
+// answer traces the result of a request, and counts errors.
 func (s *source) answer(ctx context.Context, request string, f fault, err error) {
 	if ctx.Err() != nil {
-		return // nobody listens
+		return // the informer has given up the request
 	}
 	how := "ok"
 	if err != nil {
 		how = err.Error()
-		if !apierrors.IsInvalid(err) && !apierrors.IsNotFound(err) { // a server that does not stream is no failure, nor is a resource that is awaited
+		if !apierrors.IsInvalid(err) && !apierrors.IsNotFound(err) { // a refused stream and a missing resource are no failures
 			s.recordError()
 		}
 	}
@@ -250,14 +248,14 @@ func (s *source) answer(ctx context.Context, request string, f fault, err error)
 	s.w.trace.add(fmt.Sprint("requests ", s.part), "%s: %s", request, how)
 }
 
-// recordCause takes note of a reason for requests that is the driver's doing.
+// recordCause records a reason for requests, given by the driver.
 func (s *source) recordCause() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.causes = append(s.causes, time.Now())
 }
 
-// recordPage takes note of what a page of a list holds.
+// recordPage records the objects of a page.
 func (s *source) recordPage(list *corev1.PodList, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -269,7 +267,7 @@ func (s *source) recordPage(list *corev1.PodList, first bool) {
 	}
 }
 
-// holds tells whether a list that was told right now holds an object.
+// holds reports whether a list completed at this moment has an object.
 func (s *source) holds(p *pod) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -277,14 +275,14 @@ func (s *source) holds(p *pod) bool {
 	return ok && s.listedAt.Equal(time.Now()) && (uid == p.UID || p.UID == "")
 }
 
-// forgetList notes that what was listed is gone, perhaps in the same instant.
+// forgetList forgets the last list, whose objects are being deleted.
 func (s *source) forgetList() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listed = nil
 }
 
-// recordFullState takes note of a full state that is told whole.
+// recordFullState records a complete list.
 func (s *source) recordFullState() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -294,7 +292,7 @@ func (s *source) recordFullState() {
 	}
 }
 
-// recordStreamEnd is stated for a stream.
+// recordStreamEnd records a complete streamed list.
 func (s *source) recordStreamEnd() {
 	s.mu.Lock()
 	s.listing = nil
@@ -308,7 +306,7 @@ func (s *source) fullStates() int {
 	return s.full
 }
 
-// expireWatches tells open streams that their version is too old.
+// expireWatches sends an expired error to the open streams.
 func (s *source) expireWatches() {
 	for _, stream := range s.open() {
 		s.recordCause()
@@ -322,7 +320,7 @@ func (s *source) recordError() {
 	s.failed++
 }
 
-// List answers a list, or does not.
+// List answers a list, or applies a fault.
 func (s *source) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	f, inner, healed := s.receiveRequest(false, o.Continue == "")
 	list, err := s.list(ctx, o, f, inner, healed)
@@ -364,14 +362,14 @@ func (s *source) list(ctx context.Context, o metav1.ListOptions, f fault, inner 
 	return list, nil
 }
 
-// suspicious tells whether a list without version and items must be an error: what
-// asks knows that this server has versions, or that it decodes what a server says.
+// suspicious reports whether an empty list without a version must be an error: the informer knows
+// that the server has versions, or decodes the server's answers itself.
 func (s *source) suspicious(o metav1.ListOptions) bool {
 	return s.w.streaming == reflector.StreamingSupported || o.Continue != "" ||
 		o.ResourceVersion != "" && o.ResourceVersion != "0"
 }
 
-// alter makes of an object what this source shows of it.
+// alter changes an object into the form that this source shows.
 func (s *source) alter(p *pod) {
 	if uid := p.Labels["uid"]; uid != "" {
 		p.UID = types.UID(p.Namespace + "-" + p.Name + "-" + uid)
@@ -384,7 +382,7 @@ func (s *source) alter(p *pod) {
 	}
 }
 
-// Watch opens a stream, or does not.
+// Watch opens a stream, or applies a fault.
 func (s *source) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	f, inner, healed := s.receiveRequest(true, true)
 	err := s.applyFault(ctx, f, healed)

@@ -11,20 +11,20 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// stream is an open watch, as the informer sees it.
+// stream is an open watch of the informer.
 type stream struct {
 	source *source
 	inner  watch.Interface
 	out    chan watch.Event
 
-	left   int         // events until it ends, negative for no such end
-	silent atomic.Bool // half-open: nothing comes any more, not even the end
+	left   int         // events until the end; negative for no such end
+	silent atomic.Bool // half-open: no event comes any more, and no end
 
 	ctx    context.Context
 	inject chan watch.Event
-	stop   context.CancelFunc // the reader's
-	cut    chan struct{}      // the driver's
-	ended  chan struct{}      // closed when out is
+	stop   context.CancelFunc // called by the reader
+	cut    chan struct{}      // closed by the driver
+	ended  chan struct{}      // closed after out
 	once   sync.Once
 }
 
@@ -44,7 +44,7 @@ func newStream(ctx context.Context, s *source, inner watch.Interface, f fault) *
 
 func (w *stream) ResultChan() <-chan watch.Event { return w.out }
 
-// Stop ends the watch. It does not wait, unless that is the sabotage.
+// Stop ends the watch. It does not wait, unless a mutant makes it.
 func (w *stream) Stop() {
 	w.stop()
 	if world := w.source.w; world.mutant.watchIgnoresStop {
@@ -52,13 +52,12 @@ func (w *stream) Stop() {
 	}
 }
 
-// end cuts the connection, which both sides notice.
+// end closes the connection; both sides notice.
 func (w *stream) end() { w.once.Do(func() { close(w.cut) }) }
 
 func (w *stream) over() bool { return closed(w.ended) }
 
-// cutOrStopped tells whether nothing must come any more: an event behind one that
-// was lost would be a lie.
+// cutOrStopped reports whether no event may follow: an event after a lost one would be wrong.
 func (w *stream) cutOrStopped() bool { return closed(w.cut) || w.ctx.Err() != nil }
 
 func (w *stream) run() {
@@ -67,7 +66,7 @@ func (w *stream) run() {
 	defer close(w.out)
 	in := w.inner.ResultChan()
 	for w.left != 0 && !w.cutOrStopped() {
-		select { // what the driver gives is first
+		select { // the driver's events come first
 		case e := <-w.inject:
 			w.send(e)
 			continue
@@ -79,7 +78,7 @@ func (w *stream) run() {
 			case ok:
 				w.pass(e)
 			case w.silent.Load():
-				in = nil // who is half-open does not see the end
+				in = nil // a half-open watch does not see the end
 			default:
 				return
 			}
@@ -93,7 +92,7 @@ func (w *stream) run() {
 	}
 }
 
-// pass hands an event on: never, once or twice.
+// pass sends an event on: never, once or twice.
 func (w *stream) pass(e watch.Event) {
 	s := w.source
 	if p, ok := e.Object.(*corev1.Pod); ok && e.Type != watch.Bookmark {
@@ -121,7 +120,7 @@ func (w *stream) pass(e watch.Event) {
 	w.send(e)
 }
 
-// lag lets time pass before an event comes.
+// lag delays an event.
 func (w *stream) lag(d time.Duration) {
 	if d > 0 {
 		w.source.w.reach("operation", lateEvents)
@@ -159,7 +158,7 @@ func (w *stream) send(e watch.Event) {
 	}
 }
 
-// sendError sends an error, as servers do when they cannot go on.
+// sendError sends an error, as a server does before it ends a watch.
 func (w *stream) sendError(n int) {
 	n = (n - 1) % len(watchErrors)
 	w.source.w.reach("spit", n)
@@ -168,7 +167,7 @@ func (w *stream) sendError(n int) {
 	w.injectEvent(watch.Event{Type: watch.Error, Object: &status})
 }
 
-// sendGarbage sends an object that is not what was asked for.
+// sendGarbage sends an object of another type.
 func (w *stream) sendGarbage() {
 	w.source.w.reach("operation", badEvent)
 	w.injectEvent(watch.Event{Type: watch.Added, Object: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "999999"}}})

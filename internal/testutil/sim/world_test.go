@@ -22,9 +22,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// A cache may be behind the server for so long once all faults are over: the
-// last back-off, and the silence of a watch that follows an outage. A watch that
-// is half-open is given up only after ten minutes and a half.
+// A cache may lag behind the server for so long after the end of all faults: for the last back-off,
+// and for a silent watch after an outage. A half-open watch is given up only after ten and a half
+// minutes.
 const (
 	settleTime         = 4 * time.Minute
 	settleTimeHalfOpen = 15 * time.Minute
@@ -37,50 +37,50 @@ var podScheme = func() *runtime.Scheme {
 	return s
 }()
 
-// violation is what a checker has found.
+// violation is the finding of a checker.
 type violation struct{ checker, what string }
 
-// world is a plan that is being played. What has no lock is the driver's own.
+// world is a plan being played. Fields without a lock belong to the driver.
 type world struct {
 	setup
 	plan        plan
 	mutant      mutant
-	script      bool // a transcript is played: each step is small, so that nothing is left to chance
+	script      bool // a transcript is played: its steps are small, so that nothing depends on the scheduler
 	model       *model
 	trace       trace
 	frozen      frozen
 	server      *informertest.Server
 	sources     []*source
-	resource    *resource // nil in worlds whose resource is always there
+	resource    *resource // nil if the resource is always served
 	life        life
 	informer    *informer.Informer[*pod]
 	running     bool
-	revision    int // of the server: each write takes the next
-	indexes     int // that were added
+	revision    int // the server's version
+	indexes     int // the number of added indexes
 	handlers    []*handler
-	cached      map[key]mark       // what the cache held after the last step
-	callsAtStop map[*handler]int64 // the calls that each had when the informer was stopped
+	cached      map[key]mark       // the cache's content after the last step
+	callsAtStop map[*handler]int64 // each handler's calls when the informer was stopped
 	over        chan struct{}      // closed at the very end
-	began       time.Time          // when the present run did
-	waiters     []*waiter          // who wait until all was delivered
-	touched     map[key]bool       // the objects that a user has written since everything was compared
-	everTouched map[key]bool       // those that he ever has
-	handwrites  int                // of objects that a user has made up
-	observers   sync.WaitGroup     // who ask how the informer is doing
+	began       time.Time          // when the present run began
+	waiters     []*waiter          // calls of WaitDelivered
+	touched     map[key]bool       // objects written by a user since the last comparison
+	everTouched map[key]bool       // objects ever written by a user
+	handwrites  int                // the number of users' own objects
+	observers   sync.WaitGroup     // goroutines that read the status
 
-	failedBefore int // requests and streams that were told an error before the present run
+	failedBefore int // failures before the present run
 
 	mu         sync.Mutex
-	reached    map[string]int // what has happened; guarded by mu
+	reached    map[string]int // operations, faults and events so far; guarded by mu
 	violations []violation    // guarded by mu
-	listed     int            // objects in the first full states; guarded by mu
-	lists      int            // full states; guarded by mu
-	facts      []string       // what the informer has told beside the reflector's events; guarded by mu
+	listed     int            // objects in the first lists; guarded by mu
+	lists      int            // complete lists; guarded by mu
+	facts      []string       // the informer's events other than the reflector's; guarded by mu
 }
 
 func newWorld(p plan, s mutant) *world {
 	w := &world{setup: p.setup, plan: p, mutant: s, model: newModel(), callsAtStop: map[*handler]int64{}, touched: map[key]bool{}, everTouched: map[key]bool{}, over: make(chan struct{}), reached: map[string]int{}}
-	w.trace.dropSections = p.setup.lease // its factory's back-offs are left to chance
+	w.trace.dropSections = p.setup.lease // its factory's back-offs are random
 	for n := range w.sourceCount() {
 		w.sources = append(w.sources, newSource(w, n))
 	}
@@ -112,7 +112,7 @@ func newWorld(p plan, s mutant) *world {
 	return w
 }
 
-// serve sets up a server that holds nothing.
+// serve starts an empty server.
 func (w *world) serve() {
 	old := w.server
 	w.revision = 1
@@ -152,19 +152,19 @@ func (w *world) transformer() func(*pod) (*pod, error) {
 	return nil
 }
 
-// strips are the transforms that take an object some of its identity.
+// strips are transforms that remove part of an object's identity.
 var strips = map[string]func(*pod){
 	"strip":          func(p *pod) { p.UID, p.ResourceVersion, p.ManagedFields = "", "", nil },
 	"strip UIDs":     func(p *pod) { p.UID = "" },
 	"strip versions": func(p *pod) { p.ResourceVersion = "" },
-	"strip some": func(p *pod) { // now of one version of an object, now not
+	"strip some": func(p *pod) { // of every other version
 		if markOf(p).serial%2 == 0 {
 			p.UID, p.ResourceVersion = "", ""
 		}
 	},
 }
 
-// indexed returns the indexes that the informer begins with.
+// indexed returns the informer's first indexes.
 func (w *world) indexed() []indexer.Index[*pod] {
 	all := []indexer.Index[*pod]{{Name: "node", Append: w.byNode}}
 	if w.frail {
@@ -192,7 +192,7 @@ func byFrail(values []string, p *pod) []string {
 	return append(values, p.Labels["app"])
 }
 
-// observe counts what the informer notices.
+// observe records the informer's events.
 func (w *world) observe(e informer.Event) {
 	w.reach("event", fmt.Sprintf("%T", e))
 	w.mu.Lock()
@@ -208,8 +208,7 @@ func (w *world) observe(e informer.Event) {
 	}
 }
 
-// reach takes note of something that has happened, and that must happen in some
-// world.
+// reach records an occurrence that some world must reach.
 func (w *world) reach(sort string, what any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -228,8 +227,7 @@ func (w *world) failed() bool {
 	return len(w.violations) > 0
 }
 
-// play plays the whole world, or up to the first violation. It is called in a
-// bubble.
+// play plays the whole world, or up to the first violation. The caller is in a bubble.
 func (w *world) play() {
 	w.startInformer()
 	w.addHandler(kinds[0], false)
@@ -250,7 +248,7 @@ func (w *world) startInformer() {
 		s.marked.Store(false)
 	}
 	w.began, w.failedBefore = time.Now(), w.failures()
-	for _, a := range w.handlers { // before one of them is called
+	for _, a := range w.handlers { // before any is called
 		a.unblock(a.blocks)
 	}
 	w.informer = w.life.start()
@@ -265,7 +263,7 @@ func (w *world) startInformer() {
 	synctest.Wait()
 }
 
-// checkStep is what the driver checks after each step.
+// checkStep runs the checkers for each step.
 func (w *world) checkStep() {
 	w.runCheckers(stepCheckers)
 }
@@ -278,8 +276,7 @@ func (w *world) runCheckers(checkers []worldChecker) {
 	}
 }
 
-// settle ends the faults and waits until the cache is what the server holds,
-// and then compares everything.
+// settle ends the faults, waits until the cache equals the server's state, and compares everything.
 func (w *world) settle() {
 	if !w.running {
 		return
@@ -294,7 +291,7 @@ func (w *world) settle() {
 	for _, a := range w.handlers {
 		a.unblock(false)
 	}
-	time.Sleep(time.Millisecond) // until requests that are about to be answered are
+	time.Sleep(time.Millisecond) // for requests about to be answered
 	w.undoUserWrites()
 	began, bound := time.Now(), w.bound()
 	for synctest.Wait(); !w.settled() && time.Since(began) < bound; synctest.Wait() {
@@ -305,7 +302,7 @@ func (w *world) settle() {
 	}
 	if w.mutant.changesStored {
 		for p := range w.informer.Indexer().All() {
-			p.UID += "x" // by which nothing is indexed: that would break an invariant
+			p.UID += "x" // a field without an index: else an invariant would break
 		}
 	}
 	w.runCheckers(restCheckers)
@@ -318,8 +315,7 @@ func (w *world) settle() {
 	w.traceStore()
 }
 
-// bound is how long the cache may be behind from now on, no fault being left but
-// that of streams which have fallen silent.
+// bound returns how long the cache may lag behind, when silent streams are the only fault left.
 func (w *world) bound() time.Duration {
 	for _, s := range w.sources {
 		for _, stream := range s.open() {
@@ -344,7 +340,7 @@ func (w *world) busy() bool {
 	return false
 }
 
-// presentHandlers returns the actors that have not left.
+// presentHandlers returns the handlers that have not left.
 func (w *world) presentHandlers() []*handler {
 	return slices.DeleteFunc(slices.Clone(w.handlers), func(a *handler) bool { return a.left.Load() })
 }
@@ -381,7 +377,7 @@ func (w *world) end() {
 	synctest.Wait()
 }
 
-// stopInformer stops the informer, which ends within the time of the handlers' calls.
+// stopInformer stops the informer, which must end as soon as the handlers' calls return.
 func (w *world) stopInformer() {
 	if !w.running {
 		return
@@ -391,12 +387,12 @@ func (w *world) stopInformer() {
 	ended := w.life.stop()
 	synctest.Wait()
 	w.expectRunningUntil(ended)
-	for _, a := range w.handlers { // a call that has begun may end, and no other begin
+	for _, a := range w.handlers { // running calls may finish, no other may begin
 		w.callsAtStop[a] = a.calls.Load()
 		a.unblock(false)
 	}
 	stopped := w.handlers
-	if !closed(ended) && !w.failed() && len(w.presentHandlers()) < 10 { // the calls of the handlers are yet to return
+	if !closed(ended) && !w.failed() && len(w.presentHandlers()) < 10 { // a handler's call still runs
 		w.addHandler(kinds[0], true)
 	}
 	for _, a := range stopped {
@@ -412,7 +408,7 @@ func (w *world) stopInformer() {
 	w.runCheckers(stopCheckers)
 }
 
-// within waits for the end of something, which has a second for it.
+// within waits for an end that must come within a second.
 func (w *world) within(since string, what any, ended <-chan struct{}) {
 	select {
 	case <-ended:
@@ -430,7 +426,7 @@ func (w *world) addHandler(k kind, racing bool) *handler {
 	return w.addHandlerTo(w.informer, k, racing)
 }
 
-// addHandlerTo adds a handler to one of the informers, if there are several.
+// addHandlerTo adds a handler to an informer.
 func (w *world) addHandlerTo(of *informer.Informer[*pod], k kind, racing bool) *handler {
 	a := &handler{
 		kind: k, id: len(w.handlers), w: w, of: of,
@@ -472,7 +468,7 @@ func (w *world) addHandlerTo(of *informer.Informer[*pod], k kind, racing bool) *
 	return a
 }
 
-// removeHandler lets a handler leave: nothing more is told once it is done.
+// removeHandler removes a handler, which then gets no more events.
 func (w *world) removeHandler(a *handler) {
 	a.unblock(false)
 	a.reg.Stop()
@@ -483,8 +479,7 @@ func (w *world) removeHandler(a *handler) {
 	}
 }
 
-// send makes a change on the server, and takes note of it. There is nothing to be
-// changed while the resource is taken away.
+// send makes a change on the server and records it. It does nothing while the resource is removed.
 func (w *world) send(c change) {
 	if w.resource == nil || w.resource.version != "" {
 		w.commit(c)
@@ -515,7 +510,7 @@ func (w *world) commit(c change) {
 	w.model.record(c)
 }
 
-// version is the server's, as objects carry it.
+// version returns the server's version.
 func (w *world) version() string { return strconv.Itoa(w.revision) }
 
 func closed(ch <-chan struct{}) bool {
@@ -527,7 +522,7 @@ func closed(ch <-chan struct{}) bool {
 	}
 }
 
-// traceStatus traces what the informer says of itself.
+// traceStatus traces the informer's status.
 func (w *world) traceStatus() {
 	st := w.informer.Status()
 	w.trace.addLine("version %q, %d objects, %d quarantined, %d relists, %d errors, watching %v, stopped %v",

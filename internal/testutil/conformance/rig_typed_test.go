@@ -15,15 +15,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// nativeSubject is our informer of pods.
-type nativeSubject struct {
+// typedSubject is our typed informer of pods.
+type typedSubject struct {
 	informer *informer.Informer[*corev1.Pod]
 	*observer
 }
 
-var _ subject = nativeSubject{}
+var _ subject = typedSubject{}
 
-// observer keeps what the informer notices, and tells errors on.
+// observer keeps the informer's events, and passes errors on.
 type observer struct {
 	mu     sync.Mutex
 	events []informer.Event
@@ -55,8 +55,8 @@ func (o *observer) onError(h func(error)) error {
 	return nil
 }
 
-// observed returns the events of a type.
-func observed[E any](o *observer) (found []E) {
+// eventsOf returns the events of a type.
+func eventsOf[E any](o *observer) (found []E) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, e := range o.events {
@@ -67,17 +67,17 @@ func observed[E any](o *observer) (found []E) {
 	return found
 }
 
-func newNative(_ T, lw cache.ListerWatcher, o settings) subject {
+func newTyped(_ T, lw cache.ListerWatcher, o settings) subject {
 	seen := &observer{}
 	i := informer.New(reflector.FromListerWatcher(lw), informer.Options[*corev1.Pod]{
-		Resync: o.resync, Indexes: nativeIndexes(o.indexes), Observe: seen.observe,
+		Resync: o.resync, Indexes: typedIndexes(o.indexes), Observe: seen.observe,
 	})
-	return nativeSubject{i, seen}
+	return typedSubject{i, seen}
 }
 
-// nativeIndexes makes indexes of client-go's. An error is told by panicking,
-// which is how a native index fails.
-func nativeIndexes(ix cache.Indexers) (indexes []indexer.Index[*corev1.Pod]) {
+// typedIndexes converts client-go's index functions. Their errors become panics, since typed index
+// functions return none.
+func typedIndexes(ix cache.Indexers) (indexes []indexer.Index[*corev1.Pod]) {
 	for name, f := range ix {
 		indexes = append(indexes, indexer.Index[*corev1.Pod]{Name: name, Append: func(values []string, p *corev1.Pod) []string {
 			found, err := f(p)
@@ -90,18 +90,18 @@ func nativeIndexes(ix cache.Indexers) (indexes []indexer.Index[*corev1.Pod]) {
 	return indexes
 }
 
-func (s nativeSubject) handle(t T, h funcs, resync *time.Duration) registration {
+func (s typedSubject) handle(t T, h funcs, resync *time.Duration) registration {
 	o := informer.HandlerOptions{}
 	if resync != nil {
 		o.Resync = *resync
 	}
-	r, err := s.informer.Handle(nativeHandler(h), o)
+	r, err := s.informer.Handle(typedHandler(h), o)
 	require.NoError(t, err)
-	return nativeRegistration{r}
+	return typedRegistration{r}
 }
 
-// nativeHandler tells native changes in client-go's words.
-func nativeHandler(h funcs) informer.HandlerFunc[*corev1.Pod] {
+// typedHandler calls a handler of client-go's interface for typed changes.
+func typedHandler(h funcs) informer.HandlerFunc[*corev1.Pod] {
 	return func(c informer.Change[*corev1.Pod]) {
 		switch {
 		case c.Kind == informer.Added:
@@ -116,9 +116,9 @@ func nativeHandler(h funcs) informer.HandlerFunc[*corev1.Pod] {
 	}
 }
 
-func (s nativeSubject) run(ctx context.Context) { _ = s.informer.Run(ctx) } // nil, or that it is not the first
+func (s typedSubject) run(ctx context.Context) { _ = s.informer.Run(ctx) } // an error only for a second run
 
-func (s nativeSubject) synced() bool {
+func (s typedSubject) synced() bool {
 	select {
 	case <-s.informer.Synced():
 		return true
@@ -127,11 +127,11 @@ func (s nativeSubject) synced() bool {
 	}
 }
 
-func (s nativeSubject) stopped() bool        { return s.informer.Status().Stopped }
-func (s nativeSubject) version() string      { return s.informer.Status().Version }
-func (s nativeSubject) storeVersion() string { return s.informer.Indexer().Version() }
+func (s typedSubject) stopped() bool        { return s.informer.Status().Stopped }
+func (s typedSubject) version() string      { return s.informer.Status().Version }
+func (s typedSubject) storeVersion() string { return s.informer.Indexer().Version() }
 
-func (s nativeSubject) get(key string) any {
+func (s typedSubject) get(key string) any {
 	obj, ok := s.informer.Indexer().Get(indexer.ParseKey(key))
 	if !ok {
 		return nil
@@ -139,14 +139,14 @@ func (s nativeSubject) get(key string) any {
 	return obj
 }
 
-func (s nativeSubject) keys() []string { return spelled(s.informer.Indexer().Keys()) }
+func (s typedSubject) keys() []string { return keyTexts(s.informer.Indexer().Keys()) }
 
-func (s nativeSubject) by(index, value string) ([]string, error) {
+func (s typedSubject) by(index, value string) ([]string, error) {
 	keys, err := s.informer.Indexer().KeysBy(index, value)
-	return spelled(keys), err
+	return keyTexts(keys), err
 }
 
-func spelled(keys []indexer.Key) (names []string) {
+func keyTexts(keys []indexer.Key) (names []string) {
 	for _, key := range keys {
 		names = append(names, key.String())
 	}
@@ -154,23 +154,23 @@ func spelled(keys []indexer.Key) (names []string) {
 	return names
 }
 
-func (s nativeSubject) addIndexers(ix cache.Indexers) error {
-	return s.informer.AddIndexes(nativeIndexes(ix)...)
+func (s typedSubject) addIndexers(ix cache.Indexers) error {
+	return s.informer.AddIndexes(typedIndexes(ix)...)
 }
 
-func (s nativeSubject) transform(f cache.TransformFunc) error {
+func (s typedSubject) transform(f cache.TransformFunc) error {
 	return s.informer.SetTransform(func(p *corev1.Pod) (*corev1.Pod, error) {
 		obj, err := f(p)
 		if err != nil {
 			return nil, err
 		}
-		return obj.(*corev1.Pod), nil // another type is told as a panic
+		return obj.(*corev1.Pod), nil // another type panics
 	})
 }
 
-type nativeRegistration struct{ registration informer.Registration }
+type typedRegistration struct{ registration informer.Registration }
 
-func (r nativeRegistration) synced() bool {
+func (r typedRegistration) synced() bool {
 	select {
 	case <-r.registration.Synced():
 		return true
@@ -179,7 +179,7 @@ func (r nativeRegistration) synced() bool {
 	}
 }
 
-func (r nativeRegistration) remove() error { r.registration.Stop(); return nil }
+func (r typedRegistration) remove() error { r.registration.Stop(); return nil }
 
-// native returns the subject's own informer, and what it noticed.
-func (w *world) native() nativeSubject { return w.subject.(nativeSubject) }
+// typed returns the subject's typed informer and its observer.
+func (w *world) typed() typedSubject { return w.subject.(typedSubject) }
