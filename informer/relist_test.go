@@ -145,6 +145,56 @@ func TestContract_D13_TheTransformRunsOnceAndUnderNoLock(t *testing.T) {
 	})
 }
 
+// D13: also for an object of a list that the store has already.
+func TestContract_D13_TheTransformSeesWhatDidNotChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, calls := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), 0
+		i, j := runs(t, s, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+			calls++
+			return p, nil
+		}})
+		j.take()
+		a := stored(t, i, "a")
+		s.Set("20", kit.Pod("a", "1"), kit.Pod("b", "12"))
+		s.Expire()
+		require.Equal(t, []string{"update b@2 b@12"}, j.take())
+		require.Equal(t, 4, calls)
+		require.Same(t, a, stored(t, i, "a"))
+	})
+}
+
+// A listed object is replaced by the stored one of the same version, unless that was put by hand
+// or must not be trusted.
+func TestWhatASinkReuses(t *testing.T) {
+	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f.list("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
+	require.NoError(t, f.clientgo.store.Update(kit.Pod("c", "3")))
+	listed := func() (all []deltafifo.Delta) {
+		for _, p := range []*corev1.Pod{kit.Pod("a", "1"), kit.Pod("b", "22"), kit.Pod("c", "3"), kit.Pod("d", "4"), kit.Pod("a", "1", kit.UID("another"))} {
+			all = append(all, does(deltafifo.Added, p))
+		}
+		return all
+	}
+	recalled := func(all []deltafifo.Delta) (names []string) {
+		for _, d := range all {
+			if d.Recalled {
+				now, _ := podsIn(f.core).Get(d.Key)
+				require.Same(t, now, d.Object)
+				names = append(names, d.Key.Name)
+			}
+		}
+		return names
+	}
+	all := listed()
+	f.in.Reuse(all)
+	require.Equal(t, []string{"a"}, recalled(all))
+
+	f.in.untrusted.Store(true)
+	all = listed()
+	f.in.Reuse(all)
+	require.Empty(t, recalled(all))
+}
+
 func TestContract_D7_ATransformThatClearsIdentitiesBlindsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
@@ -109,6 +110,37 @@ func (s *informerSink) Recall(key indexer.Key, uid, version string) (stored any,
 		return nil, false
 	}
 	return stored, true
+}
+
+// reuseAtOnce is the number of objects that Reuse looks up in one moment of the store: writers wait.
+const reuseAtOnce = 64
+
+// Reuse replaces listed objects by the stored ones of the same version. With a transform it does
+// nothing: the transform is called for each object received.
+func (s *informerSink) Reuse(listed []deltafifo.Delta) {
+	if s.core.options.Transform != nil || s.untrusted.Load() {
+		return
+	}
+	for some := range slices.Chunk(listed, reuseAtOnce) {
+		s.core.writer.Freeze(func(tx *indexer.Tx) { reuse(tx, some) })
+	}
+}
+
+// reuse first looks up all objects, and then reads them: so the processor waits for the memory of
+// several objects at once.
+func reuse(tx *indexer.Tx, listed []deltafifo.Delta) {
+	var found [reuseAtOnce]any
+	for i := range listed {
+		if stored, stamp, ok := tx.Stamped(listed[i].Key); ok && stamp != stampByHand {
+			found[i] = stored
+		}
+	}
+	for i := range listed {
+		d := &listed[i]
+		if found[i] != nil && d.UID != "" && d.Version != "" && identityOf(found[i]) == (identity{d.UID, d.Version}) {
+			d.Object, d.Recalled = found[i], true
+		}
+	}
 }
 
 // DecodesHere is called by a reflector that decodes the objects itself. If there is a transform,

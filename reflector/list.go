@@ -90,8 +90,8 @@ func isObject(list runtime.Object) bool {
 	return name != "" || u.GetAPIVersion() == "v1" && u.GetKind() == "Status"
 }
 
-// writePage passes a page to the sink. The objects are copied, so that one object in use does not
-// keep the whole page in memory.
+// writePage passes a page to the sink, object by object: one in use must not keep the whole page in
+// memory.
 func (l *loop) writePage() error {
 	if err := l.flush(); err != nil { // what a Write has left that ended the goroutine
 		return err
@@ -99,28 +99,81 @@ func (l *loop) writePage() error {
 	if l.page.items == nil {
 		return l.writeReceived()
 	}
-	n := 0
-	err := meta.EachListItemWithAlloc(l.page.items, func(obj runtime.Object) error {
+	n, sink, each := 0, l.reuser(), meta.EachListItemWithAlloc
+	if sink != nil {
+		each = meta.EachListItem // writeItems copies what the sink does not hold
+	}
+	err := each(l.page.items, func(obj runtime.Object) error {
 		if n++; n <= l.page.taken {
 			return nil
 		}
 		l.page.taken = n
-		if err := l.deltaMaker.fromList(l.addDelta(), deltafifo.Added, l.deltaMaker.cut(obj)); err != nil {
+		if sink == nil {
+			obj = l.deltaMaker.cut(obj)
+		}
+		if err := l.deltaMaker.fromList(l.addDelta(), deltafifo.Added, obj); err != nil {
 			l.dropDelta()
 			l.reportSkipped(fmt.Errorf("list item %s: %w", nameOf(obj), err))
 			return nil
 		}
 		l.objects++
 		if len(l.batch) == maxBatch {
-			return l.flush()
+			return l.writeItems(sink)
 		}
 		return nil
 	})
 	if err == nil {
-		err = l.flush()
+		err = l.writeItems(sink)
 	}
 	if err == nil {
 		l.tell(Paged{Operation: OpList, Objects: l.objects, Remaining: l.page.remaining, Bytes: l.bytes})
 	}
 	return err
+}
+
+// reuser returns the sink if it may reuse its objects for the present page, or nil.
+func (l *loop) reuser() reuser {
+	if sink, ok := l.sink.(reuser); ok && l.knowing() != nil {
+		return sink
+	}
+	return nil
+}
+
+// writeItems passes a batch of a page to the sink. If the sink reuses its objects, those of the
+// batch are the page's own, and writeItems copies the ones that the sink does not hold.
+func (l *loop) writeItems(sink reuser) error {
+	if sink == nil {
+		return l.flush()
+	}
+	sink.Reuse(l.batch)
+	values := l.page.hasValues()
+	for i := range l.batch {
+		d := &l.batch[i]
+		if d.Recalled {
+			continue
+		}
+		obj := d.Object.(runtime.Object)
+		if values {
+			obj = copyOf(obj)
+		}
+		d.Object = l.deltaMaker.cut(obj)
+	}
+	return l.flush()
+}
+
+// hasValues reports whether the objects of a list lie in the list's own memory.
+func (p *page) hasValues() bool {
+	if _, ok := p.items.(runtime.Unstructured); ok {
+		return true
+	}
+	at, err := meta.GetItemsPtr(p.items)
+	return err == nil && reflect.PointerTo(reflect.TypeOf(at).Elem().Elem()).Implements(reflect.TypeFor[runtime.Object]())
+}
+
+// copyOf returns a shallow copy of an object.
+func copyOf(obj runtime.Object) runtime.Object {
+	from := reflect.ValueOf(obj).Elem()
+	to := reflect.New(from.Type())
+	to.Elem().Set(from)
+	return to.Interface().(runtime.Object)
 }

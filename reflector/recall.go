@@ -23,6 +23,14 @@ type Recaller interface {
 	Recall(key indexer.Key, uid, version string) (any, bool)
 }
 
+// reuser is implemented by a [Sink] that can return its objects in place of equal ones that a client
+// has decoded. Reuse is called with the objects of a list before they are written, unless equal
+// versions do not mean equal objects. For each object that the sink holds in the same UID and
+// version, it may set Object to its own one, and Recalled. It must not keep the listed objects.
+type reuser interface {
+	Reuse(listed []deltafifo.Delta)
+}
+
 // omitter chooses the objects to leave out of a stream. A request's context holds it under
 // omitterKey.
 type omitter interface {

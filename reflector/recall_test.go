@@ -177,3 +177,63 @@ func endWithUID() watch.Event {
 	e.Object.(*corev1.Pod).UID = "u"
 	return e
 }
+
+// preferring is a sink that prefers its objects to listed ones.
+type preferring struct{ *rememberer }
+
+func (p preferring) Reuse(listed []deltafifo.Delta) {
+	for i := range listed {
+		d := &listed[i]
+		if pod, ok := p.Recall(d.Key, d.UID, d.Version); ok {
+			d.Object, d.Recalled = pod, true
+		}
+	}
+}
+
+// The sink gets its own object back instead of a listed one of the same version, unless equal
+// versions may be of different objects. Other objects are copies, and do not keep the page.
+func TestAListGivesTheSinkItsOwnObjectsBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		holdsVersion, listed string
+		want                 bool
+	}{
+		"of one history":              {"5", "9", true},
+		"before any full state":       {"", "9", false},
+		"of an older version":         {"5", "4", false},
+		"of a list without a version": {"", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				held, other := somePod("a", "1"), somePod("b", "2")
+				list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: c.listed}, Items: []corev1.Pod{*held, *other}}
+				sink := preferring{newRememberer(held)}
+				source := &hostile{list: func(int, metav1.ListOptions) (kruntime.Object, error) { return list, nil }}
+				runFor(t, time.Second, source, sink, Options{Version: c.holdsVersion})
+
+				deltas := sink.written()
+				require.Len(t, deltas, 2)
+				require.Equal(t, c.want, deltas[0].Recalled)
+				require.Equal(t, c.want, deltas[0].Object == any(held))
+				require.False(t, deltas[1].Recalled)
+				for i, d := range deltas {
+					require.Equal(t, &list.Items[i], d.Object)
+					require.NotSame(t, &list.Items[i], d.Object, "the sink holds an item of the list, and with it the whole page")
+				}
+			})
+		})
+	}
+}
+
+// Objects that a list points to are no part of the page, and are not copied.
+func TestWhatAListPointsToIsNotCopied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := somePod("a", "1")
+		list := &metav1.List{ListMeta: metav1.ListMeta{ResourceVersion: "9"}, Items: []kruntime.RawExtension{{Object: a}}}
+		sink := preferring{newRememberer()}
+		runFor(t, time.Second, &hostile{list: func(int, metav1.ListOptions) (kruntime.Object, error) { return list, nil }}, sink, Options{Version: "5"})
+
+		deltas := sink.written()
+		require.Len(t, deltas, 1)
+		require.Same(t, a, deltas[0].Object)
+	})
+}
