@@ -21,7 +21,7 @@ func BenchmarkSync(b *testing.B) {
 	list := podList(*objects)
 	byEach(b, "memory", everyone, func(b *testing.B, impl string) {
 		m := newSection(b)
-		for range b.N {
+		for range m.rounds {
 			m.begin()
 			s := start(b, newPods(impl, newFeed(list)), newCounter(tally{adds: len(list.Items)}))
 			s.awaitAdds()
@@ -41,7 +41,7 @@ func BenchmarkRelist(b *testing.B) {
 	next, changed := later(list, oneIn)
 	byEach(b, "memory", everyone, func(b *testing.B, impl string) {
 		m := newSection(b)
-		for range b.N {
+		for range m.rounds {
 			f := newFeed(list)
 			s := start(b, newPods(impl, f), newCounter(tally{adds: len(list.Items), updates: updatesOf(impl, changed, len(list.Items))}))
 			w := s.awaitSync(f.opened)
