@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// A program for client-go, whose import was changed.
+// A program for client-go runs on this module after a change of its import.
 func TestAProgramOfClientgo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := NewSharedIndexInformer(kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, 0, Indexers{NamespaceIndex: MetaNamespaceIndexFunc})
@@ -26,7 +26,7 @@ func TestAProgramOfClientgo(t *testing.T) {
 			names = append(names, key)
 		}})
 		require.NoError(t, err)
-		running(t, i.RunWithContext)
+		runInBackground(t, i.RunWithContext)
 		require.True(t, WaitFor(t.Context(), "pods", i.HasSyncedChecker(), reg.HasSyncedChecker()))
 		require.Equal(t, []string{"default/a"}, names)
 		require.NoError(t, ShutDownEventHandler(i, reg))
@@ -36,29 +36,29 @@ func TestAProgramOfClientgo(t *testing.T) {
 	})
 }
 
-// told is a typed handler that writes down what it is told.
-type told struct{ lines []string }
+// typedRecorder is a typed handler that records its events.
+type typedRecorder struct{ lines []string }
 
-func (h *told) OnAdd(p *corev1.Pod, initial bool) {
+func (h *typedRecorder) OnAdd(p *corev1.Pod, initial bool) {
 	if initial {
 		h.lines = append(h.lines, "initial "+p.Name)
 	}
 }
-func (h *told) OnUpdate(_, p *corev1.Pod) { h.lines = append(h.lines, "update "+p.Name) }
-func (h *told) OnDelete(d DeletedObject[*corev1.Pod]) {
+func (h *typedRecorder) OnUpdate(_, p *corev1.Pod) { h.lines = append(h.lines, "update "+p.Name) }
+func (h *typedRecorder) OnDelete(d DeletedObject[*corev1.Pod]) {
 	h.lines = append(h.lines, "delete "+d.GetObjectName().Name)
 }
 
-// client-go's typed face over an informer of ours.
+// client-go's typed API works over an informer of ours.
 func TestTheTypedFace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
 		i := NewTypedSharedIndexInformer[*corev1.Pod](NewSharedIndexInformer(s, &corev1.Pod{}, 0, Indexers{}))
 		require.NoError(t, i.AddTypedIndexers(TypedIndexers[*corev1.Pod]{"name": func(p *corev1.Pod) ([]string, error) { return []string{p.Name}, nil }}))
-		h := &told{}
+		h := &typedRecorder{}
 		reg, err := i.AddTypedEventHandler(h, HandlerOptions{})
 		require.NoError(t, err)
-		running(t, i.RunWithContext)
+		runInBackground(t, i.RunWithContext)
 		s.Send(watch.Modified, kit.Pod("a", "11"))
 		s.Send(watch.Deleted, kit.Pod("a", "12"))
 		s.Send(watch.Added, kit.Pod("b", "13"))
@@ -91,7 +91,7 @@ func TestTheOtherInformers(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				seen := ""
 				store, c := makes(ResourceEventHandlerFuncs{AddFunc: func(obj any) { seen = obj.(*corev1.Pod).Labels["seen"] }})
-				running(t, c.RunWithContext)
+				runInBackground(t, c.RunWithContext)
 				require.True(t, c.HasSynced())
 				require.Equal(t, "yes", seen)
 				require.Equal(t, []string{"default/a"}, store.ListKeys())
@@ -109,14 +109,14 @@ func TestTheOtherInformers(t *testing.T) {
 func TestReflectorsAndQueues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x, r := NewNamespaceKeyedIndexerAndReflector(kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, 0)
-		running(t, func(ctx context.Context) { r.RunWithContext(ctx) })
+		runInBackground(t, func(ctx context.Context) { r.RunWithContext(ctx) })
 		found, err := x.ByIndex(NamespaceIndex, "default")
 		require.NoError(t, err)
 		require.Len(t, found, 1)
 		require.Equal(t, "10", r.LastSyncResourceVersion())
 
 		q := NewDeltaFIFO(MetaNamespaceKeyFunc, nil)
-		running(t, func(ctx context.Context) {
+		runInBackground(t, func(ctx context.Context) {
 			NewNamedReflector("pods", kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, q, 0).RunWithContext(ctx)
 		})
 		got, err := q.Pop(func(any, bool) error { return nil })
@@ -125,7 +125,7 @@ func TestReflectorsAndQueues(t *testing.T) {
 
 		var pushed []any
 		u := NewUndeltaStore(func(all []any) { pushed = all }, MetaNamespaceKeyFunc)
-		running(t, func(ctx context.Context) {
+		runInBackground(t, func(ctx context.Context) {
 			NewReflector(kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, u, 0).RunWithContext(ctx)
 		})
 		require.Len(t, pushed, 1)
@@ -153,14 +153,14 @@ func TestAController(t *testing.T) {
 			Process: func(obj any, _ bool) error { return store.Add(obj.(Deltas).Newest().Object) },
 		})
 		require.False(t, c.HasSynced())
-		running(t, c.RunWithContext)
+		runInBackground(t, c.RunWithContext)
 		require.True(t, c.HasSynced())
 		require.Equal(t, []string{"default/a"}, store.ListKeys())
 		require.Equal(t, "10", c.LastSyncResourceVersion())
 	})
 }
 
-// B115, B116: client-go's mutation cache over a store of ours.
+// B115, B116: client-go's mutation cache works over a store of ours.
 func TestContract_B115_B116_TheMutationCache(t *testing.T) {
 	x := NewIndexer(MetaNamespaceKeyFunc, Indexers{})
 	require.NoError(t, x.Add(kit.Pod("a", "5")))

@@ -17,8 +17,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// newCounted returns a controller over a queue of ours, and what it did.
-func newCounted(s *kit.Script, change func(*Config)) (Controller, *kit.Recorder) {
+// newTestController returns a controller over a queue of ours, and a record of its calls.
+func newTestController(s *kit.Script, change func(*Config)) (Controller, *kit.Recorder) {
 	r := &kit.Recorder{}
 	config := &Config{
 		Queue:         NewDeltaFIFOWithOptions(DeltaFIFOOptions{EmitDeltaTypeReplaced: true}),
@@ -35,16 +35,16 @@ func newCounted(s *kit.Script, change func(*Config)) (Controller, *kit.Recorder)
 	return New(config), r
 }
 
-// B24, B98: what processing returns is told, and it goes on; also after a
-// panic, where panics do not end the process.
+// B24, B98: errors of processing are logged, and the controller goes on; also after a panic, if
+// panics do not end the process.
 func TestContract_B24_B98_AControllerOverAQueue(t *testing.T) {
 	kit.SurvivePanics(t)
 	log := kit.CaptureLog(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-		c, r := newCounted(s, nil)
+		c, r := newTestController(s, nil)
 		require.False(t, c.HasSynced())
-		stop := running(t, func(ctx context.Context) { c.Run(ctx.Done()) })
+		stop := runInBackground(t, func(ctx context.Context) { c.Run(ctx.Done()) })
 		require.Equal(t, []string{"Replaced a@1 true", "Replaced b@2 true"}, r.Take())
 		require.True(t, c.HasSynced() && IsDone(c.HasSyncedChecker()))
 		require.Equal(t, "10", c.LastSyncResourceVersion())
@@ -55,10 +55,10 @@ func TestContract_B24_B98_AControllerOverAQueue(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-		c, _ := newCounted(s, func(config *Config) {
+		c, _ := newTestController(s, func(config *Config) {
 			config.Process = func(any, bool) error { panic(errPoison) }
 		})
-		running(t, c.RunWithContext)
+		runInBackground(t, c.RunWithContext)
 		require.True(t, c.HasSynced())
 	})
 }
@@ -66,7 +66,7 @@ func TestContract_B24_B98_AControllerOverAQueue(t *testing.T) {
 // B98: with ReallyCrash a panic comes out of Run, and nothing is left running.
 func TestContract_B98_APanicComesOutOfRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, _ := newCounted(kit.NewScript("10", kit.Pod("a", "1")), func(config *Config) {
+		c, _ := newTestController(kit.NewScript("10", kit.Pod("a", "1")), func(config *Config) {
 			config.Process = func(any, bool) error { panic(errPoison) }
 		})
 		require.PanicsWithError(t, errPoison.Error(), func() { c.RunWithContext(klog.NewContext(t.Context(), klog.Logger{})) })
@@ -79,7 +79,7 @@ func TestAControllersBatchesAndErrors(t *testing.T) {
 		var batches []int
 		var errs []error
 		var due bool
-		c, r := newCounted(s, func(config *Config) {
+		c, r := newTestController(s, func(config *Config) {
 			config.ProcessBatch = func(deltas []Delta, _ bool) error {
 				batches = append(batches, len(deltas))
 				return nil
@@ -90,7 +90,7 @@ func TestAControllersBatchesAndErrors(t *testing.T) {
 			}
 			config.ShouldResync = func() bool { due = true; return false }
 		})
-		running(t, c.RunWithContext)
+		runInBackground(t, c.RunWithContext)
 		s.Send(watch.Modified, kit.Pod("a", "11"))
 		require.Equal(t, []string{"Updated a@11 false"}, r.Take())
 		require.Equal(t, []int{2}, batches)
@@ -103,21 +103,21 @@ func TestAControllersBatchesAndErrors(t *testing.T) {
 	})
 }
 
-// A watch error handler is told the context of the run.
+// A watch error handler gets the context of the run.
 func TestTheContextOfAWatchErrorHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := kit.NewScript("10")
 		s.Fail(errPoison)
 		type name struct{}
 		var of any
-		c, _ := newCounted(s, func(config *Config) {
+		c, _ := newTestController(s, func(config *Config) {
 			config.WatchErrorHandlerWithContext = func(ctx context.Context, r *Reflector, err error) {
 				require.NotNil(t, r)
 				require.ErrorIs(t, err, errPoison)
 				of = ctx.Value(name{})
 			}
 		})
-		running(t, func(ctx context.Context) { c.RunWithContext(context.WithValue(ctx, name{}, "the run")) })
+		runInBackground(t, func(ctx context.Context) { c.RunWithContext(context.WithValue(ctx, name{}, "the run")) })
 		require.Equal(t, "the run", of)
 	})
 }

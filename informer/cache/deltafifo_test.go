@@ -14,14 +14,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// thing is an object whose key is no name of an API object.
-type thing struct {
+// keyedObject is an object with a key other than an API object's.
+type keyedObject struct {
 	key   string
 	value int
 }
 
 func thingKey(obj any) (string, error) {
-	t, ok := obj.(thing)
+	t, ok := obj.(keyedObject)
 	if !ok {
 		return "", errors.New("not a thing")
 	}
@@ -29,7 +29,7 @@ func thingKey(obj any) (string, error) {
 }
 
 // knownThings are the known objects of a queue, in order.
-type knownThings []thing
+type knownThings []keyedObject
 
 func (k knownThings) ListKeys() []string {
 	keys := make([]string, len(k))
@@ -48,7 +48,7 @@ func (k knownThings) GetByKey(key string) (any, bool, error) {
 	return nil, false, nil
 }
 
-func newThings(known ...thing) *DeltaFIFO {
+func newThings(known ...keyedObject) *DeltaFIFO {
 	o := DeltaFIFOOptions{KeyFunction: thingKey, EmitDeltaTypeReplaced: true}
 	if known != nil {
 		o.KnownObjects = knownThings(known)
@@ -56,39 +56,39 @@ func newThings(known ...thing) *DeltaFIFO {
 	return NewDeltaFIFOWithOptions(o)
 }
 
-// popped pops one key and returns its deltas.
-func popped(t *testing.T, f Queue) Deltas {
+// popOne pops one key and returns its deltas.
+func popOne(t *testing.T, f Queue) Deltas {
 	t.Helper()
 	got, err := f.Pop(func(any, bool) error { return nil })
 	require.NoError(t, err)
 	return got.(Deltas)
 }
 
-// B25: deltas of a key gather until popped; of two deletes in a row the one
-// that knows the final state stays.
+// B25: deltas of a key are collected until the key is popped; of two consecutive deletes, the one
+// with the final state stays.
 func TestContract_B25_TheDeltasOfAKeyGather(t *testing.T) {
 	f := newThings()
-	lost := DeletedFinalStateUnknown{Key: "a", Obj: thing{"a", 1}}
-	require.NoError(t, f.Add(thing{"a", 1}))
-	require.NoError(t, f.Add(thing{"b", 1}))
-	require.NoError(t, f.Update(thing{"a", 2}))
-	require.NoError(t, f.Update(thing{"a", 2}))
+	lost := DeletedFinalStateUnknown{Key: "a", Obj: keyedObject{"a", 1}}
+	require.NoError(t, f.Add(keyedObject{"a", 1}))
+	require.NoError(t, f.Add(keyedObject{"b", 1}))
+	require.NoError(t, f.Update(keyedObject{"a", 2}))
+	require.NoError(t, f.Update(keyedObject{"a", 2}))
 	require.NoError(t, f.Delete(lost))
-	require.NoError(t, f.Delete(thing{"a", 3}))
+	require.NoError(t, f.Delete(keyedObject{"a", 3}))
 	require.NoError(t, f.Delete(lost))
-	require.NoError(t, f.Delete(thing{"a", 4}))
+	require.NoError(t, f.Delete(keyedObject{"a", 4}))
 	require.Equal(t, Deltas{
-		{Type: Added, Object: thing{"a", 1}},
-		{Type: Updated, Object: thing{"a", 2}},
-		{Type: Updated, Object: thing{"a", 2}},
-		{Type: Deleted, Object: thing{"a", 3}},
-	}, popped(t, f))
-	require.NoError(t, f.Add(thing{"a", 5}))
-	require.Equal(t, Deltas{{Type: Added, Object: thing{"b", 1}}}, popped(t, f), "nobody jumps the line")
-	require.Equal(t, Deltas{{Type: Added, Object: thing{"a", 5}}}, popped(t, f))
+		{Type: Added, Object: keyedObject{"a", 1}},
+		{Type: Updated, Object: keyedObject{"a", 2}},
+		{Type: Updated, Object: keyedObject{"a", 2}},
+		{Type: Deleted, Object: keyedObject{"a", 3}},
+	}, popOne(t, f))
+	require.NoError(t, f.Add(keyedObject{"a", 5}))
+	require.Equal(t, Deltas{{Type: Added, Object: keyedObject{"b", 1}}}, popOne(t, f), "nobody jumps the line")
+	require.Equal(t, Deltas{{Type: Added, Object: keyedObject{"a", 5}}}, popOne(t, f))
 }
 
-// B26: all that is listed, then tombstones of what is queued or known and not
+// B26: Replace queues the listed objects, then tombstones of the queued or known keys that are not
 // listed, with the newest object.
 func TestContract_B26_ReplaceBuriesWhatIsNotListed(t *testing.T) {
 	for _, emit := range []bool{true, false} {
@@ -100,32 +100,32 @@ func TestContract_B26_ReplaceBuriesWhatIsNotListed(t *testing.T) {
 			KeyFunction: thingKey, EmitDeltaTypeReplaced: emit,
 			KnownObjects: knownThings{{"known", 1}, {"both", 1}, {"listed", 1}, {"gone", 1}},
 		})
-		require.NoError(t, f.Update(thing{"queued", 1}))
-		require.NoError(t, f.Update(thing{"both", 2}))
-		require.NoError(t, f.Delete(thing{"gone", 2}))
-		require.NoError(t, f.Replace([]any{thing{"listed", 2}, thing{"new", 1}}, "7"))
-		require.NoError(t, f.Replace([]any{thing{"listed", 2}, thing{"new", 1}}, "7"))
-		tombstone := func(last thing) Delta {
+		require.NoError(t, f.Update(keyedObject{"queued", 1}))
+		require.NoError(t, f.Update(keyedObject{"both", 2}))
+		require.NoError(t, f.Delete(keyedObject{"gone", 2}))
+		require.NoError(t, f.Replace([]any{keyedObject{"listed", 2}, keyedObject{"new", 1}}, "7"))
+		require.NoError(t, f.Replace([]any{keyedObject{"listed", 2}, keyedObject{"new", 1}}, "7"))
+		tombstone := func(last keyedObject) Delta {
 			return Delta{Type: Deleted, Object: DeletedFinalStateUnknown{Key: last.key, Obj: last}}
 		}
 		want := []Deltas{
-			{{Type: Updated, Object: thing{"queued", 1}}, tombstone(thing{"queued", 1})},
-			{{Type: Updated, Object: thing{"both", 2}}, tombstone(thing{"both", 2})},
-			{{Type: Deleted, Object: thing{"gone", 2}}},
-			{{Type: listed, Object: thing{"listed", 2}}, {Type: listed, Object: thing{"listed", 2}}},
-			{{Type: listed, Object: thing{"new", 1}}, {Type: listed, Object: thing{"new", 1}}},
-			{tombstone(thing{"known", 1})},
+			{{Type: Updated, Object: keyedObject{"queued", 1}}, tombstone(keyedObject{"queued", 1})},
+			{{Type: Updated, Object: keyedObject{"both", 2}}, tombstone(keyedObject{"both", 2})},
+			{{Type: Deleted, Object: keyedObject{"gone", 2}}},
+			{{Type: listed, Object: keyedObject{"listed", 2}}, {Type: listed, Object: keyedObject{"listed", 2}}},
+			{{Type: listed, Object: keyedObject{"new", 1}}, {Type: listed, Object: keyedObject{"new", 1}}},
+			{tombstone(keyedObject{"known", 1})},
 		}
 		for _, deltas := range want {
-			require.Equal(t, deltas, popped(t, f))
+			require.Equal(t, deltas, popOne(t, f))
 		}
 	}
 }
 
-// A Replace of what has no key, or cannot be transformed, queues nothing.
+// A Replace with an object that has no key, or cannot be transformed, queues nothing.
 func TestAReplaceThatFailsQueuesNothing(t *testing.T) {
-	f := newThings(thing{"known", 1})
-	require.ErrorContains(t, f.Replace([]any{thing{"a", 1}, "no thing"}, "1"), "not a thing")
+	f := newThings(keyedObject{"known", 1})
+	require.ErrorContains(t, f.Replace([]any{keyedObject{"a", 1}, "no thing"}, "1"), "not a thing")
 	require.ErrorAs(t, f.Replace([]any{"no thing"}, "1"), &KeyError{})
 	require.ErrorAs(t, f.Add("no thing"), &KeyError{})
 	require.ErrorAs(t, f.Delete("no thing"), &KeyError{})
@@ -134,35 +134,34 @@ func TestAReplaceThatFailsQueuesNothing(t *testing.T) {
 	require.ErrorIs(t, err, ErrFIFOClosed, "nothing is queued")
 }
 
-// B27: a delete of nothing is dropped, and a resync leaves alone what has news.
+// B27: a delete of an unknown key is ignored, and a resync ignores keys with queued deltas.
 func TestContract_B27_DeletesOfNothingAndResyncs(t *testing.T) {
-	f := newThings(thing{"known", 1}, thing{"busy", 1})
-	require.NoError(t, f.Delete(thing{"nope", 1}))
-	require.NoError(t, f.Update(thing{"busy", 2}))
+	f := newThings(keyedObject{"known", 1}, keyedObject{"busy", 1})
+	require.NoError(t, f.Delete(keyedObject{"nope", 1}))
+	require.NoError(t, f.Update(keyedObject{"busy", 2}))
 	require.NoError(t, f.Resync())
-	require.NoError(t, f.Delete(thing{"busy", 3}))
+	require.NoError(t, f.Delete(keyedObject{"busy", 3}))
 	require.Equal(t, Deltas{
-		{Type: Updated, Object: thing{"busy", 2}}, {Type: Deleted, Object: thing{"busy", 3}},
-	}, popped(t, f))
-	require.Equal(t, Deltas{{Type: Sync, Object: thing{"known", 1}}}, popped(t, f))
-	require.NoError(t, f.Delete(thing{"known", 2}))
-	require.Equal(t, Deltas{{Type: Deleted, Object: thing{"known", 2}}}, popped(t, f))
+		{Type: Updated, Object: keyedObject{"busy", 2}}, {Type: Deleted, Object: keyedObject{"busy", 3}},
+	}, popOne(t, f))
+	require.Equal(t, Deltas{{Type: Sync, Object: keyedObject{"known", 1}}}, popOne(t, f))
+	require.NoError(t, f.Delete(keyedObject{"known", 2}))
+	require.Equal(t, Deltas{{Type: Deleted, Object: keyedObject{"known", 2}}}, popOne(t, f))
 
 	alone := newThings()
 	require.NoError(t, alone.Resync())
-	require.NoError(t, alone.Delete(thing{"nope", 1}))
+	require.NoError(t, alone.Delete(keyedObject{"nope", 1}))
 	alone.Close()
 	_, err := alone.Pop(nil)
 	require.ErrorIs(t, err, ErrFIFOClosed)
 }
 
-// B28: synced once the initial keys were processed; here Done does not say so
-// before.
+// B28: the queue is synced once the initial keys are processed, and Done is not closed before.
 func TestContract_B28_SyncedOnceTheInitialKeysWereProcessed(t *testing.T) {
-	f := newThings(thing{"gone", 1})
+	f := newThings(keyedObject{"gone", 1})
 	require.False(t, f.HasSynced())
-	require.NoError(t, f.Replace([]any{thing{"a", 1}, thing{"a", 2}, thing{"b", 1}}, "1"))
-	require.NoError(t, f.Add(thing{"later", 1}))
+	require.NoError(t, f.Replace([]any{keyedObject{"a", 1}, keyedObject{"a", 2}, keyedObject{"b", 1}}, "1"))
+	require.NoError(t, f.Add(keyedObject{"later", 1}))
 	failed := errors.New("failed")
 	for range 3 {
 		require.False(t, f.HasSynced())
@@ -184,13 +183,13 @@ func TestContract_B28_SyncedOnceTheInitialKeysWereProcessed(t *testing.T) {
 
 func TestAQueueIsSyncedAtOnceWithoutAnInitialList(t *testing.T) {
 	for name, use := range map[string]func(f *DeltaFIFO) error{
-		"add":           func(f *DeltaFIFO) error { return f.Add(thing{"a", 1}) },
-		"update":        func(f *DeltaFIFO) error { return f.Update(thing{"a", 1}) },
-		"delete":        func(f *DeltaFIFO) error { return f.Delete(thing{"a", 1}) },
+		"add":           func(f *DeltaFIFO) error { return f.Add(keyedObject{"a", 1}) },
+		"update":        func(f *DeltaFIFO) error { return f.Update(keyedObject{"a", 1}) },
+		"delete":        func(f *DeltaFIFO) error { return f.Delete(keyedObject{"a", 1}) },
 		"an empty list": func(f *DeltaFIFO) error { return f.Replace(nil, "1") },
 		"add, then list": func(f *DeltaFIFO) error {
-			_ = f.Add(thing{"a", 1})
-			return f.Replace([]any{thing{"b", 1}}, "1")
+			_ = f.Add(keyedObject{"a", 1})
+			return f.Replace([]any{keyedObject{"b", 1}}, "1")
 		},
 	} {
 		f := newThings()
@@ -199,8 +198,8 @@ func TestAQueueIsSyncedAtOnceWithoutAnInitialList(t *testing.T) {
 	}
 }
 
-// B29, D13: the transform runs once for each object, not for tombstones and
-// resyncs, and with the queue unlocked.
+// B29, D13: the transform runs once for each object, without the queue's lock, and never for
+// tombstones and resyncs.
 func TestContract_B29_D13_TheTransformOfAQueue(t *testing.T) {
 	calls := 0
 	var f *DeltaFIFO
@@ -209,40 +208,40 @@ func TestContract_B29_D13_TheTransformOfAQueue(t *testing.T) {
 		Transformer: func(obj any) (any, error) {
 			calls++
 			f.IsClosed() // takes the lock
-			if obj.(thing).value < 0 {
+			if obj.(keyedObject).value < 0 {
 				return nil, errPoison
 			}
-			return thing{obj.(thing).key, obj.(thing).value + 100}, nil
+			return keyedObject{obj.(keyedObject).key, obj.(keyedObject).value + 100}, nil
 		},
 	})
 	require.NotNil(t, f.Transformer())
 	require.NoError(t, f.Resync())
 	require.Zero(t, calls)
-	require.NoError(t, f.Replace([]any{thing{"known", 2}}, "1"))
-	require.NoError(t, f.Delete(DeletedFinalStateUnknown{Key: "known", Obj: thing{"known", 102}}))
-	require.NoError(t, f.Add(thing{"a", 1}))
-	require.NoError(t, f.Update(thing{"a", 2}))
-	require.NoError(t, f.Delete(thing{"a", 3}))
+	require.NoError(t, f.Replace([]any{keyedObject{"known", 2}}, "1"))
+	require.NoError(t, f.Delete(DeletedFinalStateUnknown{Key: "known", Obj: keyedObject{"known", 102}}))
+	require.NoError(t, f.Add(keyedObject{"a", 1}))
+	require.NoError(t, f.Update(keyedObject{"a", 2}))
+	require.NoError(t, f.Delete(keyedObject{"a", 3}))
 	require.Equal(t, 4, calls)
 	require.Equal(t, Deltas{
-		{Type: Sync, Object: thing{"known", 1}},
-		{Type: Sync, Object: thing{"known", 102}},
-		{Type: Deleted, Object: DeletedFinalStateUnknown{Key: "known", Obj: thing{"known", 102}}},
-	}, popped(t, f))
-	require.Equal(t, thing{"gone", 1}, popped(t, f).Newest().Object.(DeletedFinalStateUnknown).Obj)
-	require.Equal(t, thing{"a", 103}, popped(t, f).Newest().Object)
-	require.ErrorIs(t, f.Add(thing{"a", -1}), errPoison)
-	require.ErrorIs(t, f.Replace([]any{thing{"b", 1}, thing{"a", -1}}, "1"), errPoison)
+		{Type: Sync, Object: keyedObject{"known", 1}},
+		{Type: Sync, Object: keyedObject{"known", 102}},
+		{Type: Deleted, Object: DeletedFinalStateUnknown{Key: "known", Obj: keyedObject{"known", 102}}},
+	}, popOne(t, f))
+	require.Equal(t, keyedObject{"gone", 1}, popOne(t, f).Newest().Object.(DeletedFinalStateUnknown).Obj)
+	require.Equal(t, keyedObject{"a", 103}, popOne(t, f).Newest().Object)
+	require.ErrorIs(t, f.Add(keyedObject{"a", -1}), errPoison)
+	require.ErrorIs(t, f.Replace([]any{keyedObject{"b", 1}, keyedObject{"a", -1}}, "1"), errPoison)
 	require.NoError(t, f.Replace(nil, "1"))
 }
 
 func TestContract_T21_KeysOfAQueue(t *testing.T) {
 	f := newThings()
 	for _, k := range []string{"a/b/c", "/x", "", "a/"} {
-		require.NoError(t, f.Add(thing{k, 1}))
+		require.NoError(t, f.Add(keyedObject{k, 1}))
 	}
 	for _, k := range []string{"a/b/c", "/x", "", "a/"} {
-		deltas := popped(t, f)
+		deltas := popOne(t, f)
 		key, err := f.KeyOf(deltas)
 		require.NoError(t, err)
 		require.Equal(t, k, key)
@@ -254,12 +253,12 @@ func TestContract_T21_KeysOfAQueue(t *testing.T) {
 	require.ErrorIs(t, err, ErrZeroLengthDeltasObject)
 	byName := NewDeltaFIFOWithOptions(DeltaFIFOOptions{})
 	require.NoError(t, byName.Add(kit.Pod("a", "1")))
-	key, err = byName.KeyOf(popped(t, byName))
+	key, err = byName.KeyOf(popOne(t, byName))
 	require.NoError(t, err)
 	require.Equal(t, "default/a", key, "the default")
 }
 
-// B18: Close wakes who waits, and what is queued can still be had.
+// B18: Close wakes waiting consumers; the queued keys can still be popped.
 func TestContract_B18_CloseOfAQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newThings()
@@ -273,29 +272,28 @@ func TestContract_B18_CloseOfAQueue(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		require.NoError(t, f.Add(thing{"a", 1}), "one of them has it")
+		require.NoError(t, f.Add(keyedObject{"a", 1}), "one of them has it")
 		synctest.Wait()
 		f.Close()
 		wg.Wait()
 		require.True(t, f.IsClosed())
-		require.NoError(t, f.Add(thing{"b", 1}))
-		popped(t, f)
+		require.NoError(t, f.Add(keyedObject{"b", 1}))
+		popOne(t, f)
 		_, err := f.Pop(nil)
 		require.ErrorIs(t, err, ErrFIFOClosed)
 		require.ErrorIs(t, f.PopBatch(nil, nil), ErrFIFOClosed)
 	})
 }
 
-// Keys with one delta each are popped together, those of the initial list by
-// themselves.
+// Keys with one delta each are popped together, the initial keys in batches of their own.
 func TestBatchesOfAQueue(t *testing.T) {
 	f := newThings()
-	require.NoError(t, f.Replace([]any{thing{"a", 1}, thing{"b", 1}}, "1"))
-	require.NoError(t, f.Add(thing{"c", 1}))
-	require.NoError(t, f.Add(thing{"d", 1}))
-	require.NoError(t, f.Update(thing{"d", 2}))
+	require.NoError(t, f.Replace([]any{keyedObject{"a", 1}, keyedObject{"b", 1}}, "1"))
+	require.NoError(t, f.Add(keyedObject{"c", 1}))
+	require.NoError(t, f.Add(keyedObject{"d", 1}))
+	require.NoError(t, f.Update(keyedObject{"d", 2}))
 	for n := range maxBatch + 1 {
-		require.NoError(t, f.Add(thing{fmt.Sprint("e", n), 1}))
+		require.NoError(t, f.Add(keyedObject{fmt.Sprint("e", n), 1}))
 	}
 	var got []string
 	note := func(n int, initial bool) error {
@@ -311,17 +309,17 @@ func TestBatchesOfAQueue(t *testing.T) {
 	require.Equal(t, []string{"2 true", "-1 false", "-2 false", fmt.Sprint(maxBatch, " false"), "-1 false"}, got)
 }
 
-// A panic while processing leaves the queue usable.
+// A panic of the processing function leaves the queue usable.
 func TestAPanicWhileProcessing(t *testing.T) {
 	f := newThings()
-	require.NoError(t, f.Replace([]any{thing{"a", 1}, thing{"b", 1}}, "1"))
+	require.NoError(t, f.Replace([]any{keyedObject{"a", 1}, keyedObject{"b", 1}}, "1"))
 	require.Panics(t, func() { _, _ = f.Pop(func(any, bool) error { panic(errPoison) }) })
-	popped(t, f)
+	popOne(t, f)
 	require.True(t, f.HasSynced())
 }
 
-// queueTwins are a queue and its twin, which is client-go's: the same calls,
-// the same deltas in the same order.
+// queueTwins are a queue of ours and one of client-go's: after the same calls they hold the same
+// deltas in the same order.
 type queueTwins struct {
 	t            *testing.T
 	rand         *rand.Rand
@@ -339,7 +337,7 @@ func newQueueTwins(t *testing.T, r *rand.Rand) *queueTwins {
 
 func (w *queueTwins) step() {
 	w.serial++
-	some := thing{fmt.Sprint("k", w.rand.IntN(6)), w.serial}
+	some := keyedObject{fmt.Sprint("k", w.rand.IntN(6)), w.serial}
 	switch w.rand.IntN(8) {
 	case 0, 1:
 		w.both(func(q Queue) error { return q.Add(some) })
@@ -355,12 +353,12 @@ func (w *queueTwins) step() {
 	case 6:
 		var list []any
 		for range w.rand.IntN(4) {
-			list = append(list, thing{fmt.Sprint("k", w.rand.IntN(8)), w.serial})
+			list = append(list, keyedObject{fmt.Sprint("k", w.rand.IntN(8)), w.serial})
 		}
 		w.both(func(q Queue) error { return q.Replace(list, "") })
 	case 7:
 		if w.left() > 0 {
-			require.Equal(w.t, popped(w.t, w.theirs), popped(w.t, w.ours), "step %d", w.serial)
+			require.Equal(w.t, popOne(w.t, w.theirs), popOne(w.t, w.ours), "step %d", w.serial)
 		}
 	}
 	require.Equal(w.t, w.theirs.HasSynced(), w.ours.HasSynced(), "step %d", w.serial)
@@ -373,10 +371,10 @@ func (w *queueTwins) both(do func(Queue) error) {
 
 func (w *queueTwins) left() int { return len(w.ours.(*DeltaFIFO).order) }
 
-// end pops what is left.
+// end pops the remaining keys.
 func (w *queueTwins) end() {
 	for range w.left() {
-		require.Equal(w.t, popped(w.t, w.theirs), popped(w.t, w.ours))
+		require.Equal(w.t, popOne(w.t, w.theirs), popOne(w.t, w.ours))
 	}
 	w.theirs.Close()
 	_, err := w.theirs.Pop(nil)

@@ -23,22 +23,22 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// written is a store that writes down how it is called.
-type written struct {
+// recordingStore is a store that records its calls.
+type recordingStore struct {
 	kit.Recorder
 	mu    sync.Mutex
 	fails error
 }
 
-// refuse makes all calls fail, or none with nil.
-func (w *written) refuse(err error) {
+// refuse makes all calls fail with an error; nil ends that.
+func (w *recordingStore) refuse(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
 	w.fails = err
 }
 
-func (w *written) call(what string, obj any) error {
+func (w *recordingStore) call(what string, obj any) error {
 	w.Recorder.Add(what+" "+kit.Text(obj), obj)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,11 +46,11 @@ func (w *written) call(what string, obj any) error {
 	return w.fails
 }
 
-func (w *written) Add(obj any) error    { return w.call("add", obj) }
-func (w *written) Update(obj any) error { return w.call("update", obj) }
-func (w *written) Delete(obj any) error { return w.call("delete", obj) }
-func (w *written) Resync() error        { return w.call("resync", "") }
-func (w *written) Replace(list []any, version string) error {
+func (w *recordingStore) Add(obj any) error    { return w.call("add", obj) }
+func (w *recordingStore) Update(obj any) error { return w.call("update", obj) }
+func (w *recordingStore) Delete(obj any) error { return w.call("delete", obj) }
+func (w *recordingStore) Resync() error        { return w.call("resync", "") }
+func (w *recordingStore) Replace(list []any, version string) error {
 	line := "replace"
 	for _, obj := range list {
 		line += " " + kit.Text(obj)
@@ -58,33 +58,33 @@ func (w *written) Replace(list []any, version string) error {
 	return w.call(line+" at", version)
 }
 
-// marked is a store that wants bookmarks.
-type marked struct{ written }
+// bookmarkStore is a store with a Bookmark method.
+type bookmarkStore struct{ recordingStore }
 
-func (m *marked) Bookmark(version string) error { return m.call("bookmark", version) }
+func (m *bookmarkStore) Bookmark(version string) error { return m.call("bookmark", version) }
 
-// reflects runs a reflector for the time of a test.
-func reflects(t *testing.T, r *StoreReflector) (stop func()) {
-	return running(t, r.RunWithContext)
+// startReflector runs a reflector during a test.
+func startReflector(t *testing.T, r *StoreReflector) (stop func()) {
+	return runInBackground(t, r.RunWithContext)
 }
 
 func mark(version string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version}}
 }
 
-// B44, B50, B63, B64: one Replace for each full state, then each change, and
-// the bookmarks for who wants them.
+// B44, B50, B63, B64: a store gets one Replace for each list, then each change, and bookmarks if it
+// has a method for them.
 func TestContract_B50_B64_AReflectorIntoAnyStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, wants := range []bool{true, false} {
 			s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-			plain, with := &written{}, &marked{}
+			plain, with := &recordingStore{}, &bookmarkStore{}
 			store, w := ReflectorStore(plain), plain
 			if wants {
-				store, w = with, &with.written
+				store, w = with, &with.recordingStore
 			}
 			r := NewReflector(s, &corev1.Pod{}, store, 0)
-			stop := reflects(t, r)
+			stop := startReflector(t, r)
 			require.Equal(t, []string{"replace a@1 b@2 at 10"}, w.Take())
 			require.Equal(t, "10", r.LastSyncResourceVersion(), "B50")
 			s.Send(watch.Added, kit.Pod("c", "11"))
@@ -106,12 +106,12 @@ func TestContract_B50_B64_AReflectorIntoAnyStore(t *testing.T) {
 	})
 }
 
-// A store of ours hears of bookmarks too.
+// A store of ours gets bookmarks too.
 func TestAReflectorIntoOurStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
 		store := NewStore(MetaNamespaceKeyFunc)
-		reflects(t, NewReflector(s, &corev1.Pod{}, store, 0))
+		startReflector(t, NewReflector(s, &corev1.Pod{}, store, 0))
 		s.Send(watch.Bookmark, mark("15"))
 		synctest.Wait()
 		require.Equal(t, "15", store.LastStoreSyncResourceVersion())
@@ -119,14 +119,14 @@ func TestAReflectorIntoOurStore(t *testing.T) {
 	})
 }
 
-// B62, D10: what a store refuses is told; the rest goes on. A full state that
-// is refused is tried again.
+// B62, D10: a change that the store refuses is reported, and the others go on. A refused list is
+// retried.
 func TestContract_B62_D10_AStoreThatRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
-		w, log := &written{}, &kit.Log{}
+		w, log := &recordingStore{}, &kit.Log{}
 		logger := log.Logger()
-		reflects(t, NewReflectorWithOptions(s, &corev1.Pod{}, w, ReflectorOptions{Logger: &logger, Name: "mine", ResyncPeriod: time.Minute}))
+		startReflector(t, NewReflectorWithOptions(s, &corev1.Pod{}, w, ReflectorOptions{Logger: &logger, Name: "mine", ResyncPeriod: time.Minute}))
 		w.Take()
 		w.refuse(errPoison)
 		s.Send(watch.Modified, kit.Pod("a", "11"))
@@ -152,8 +152,8 @@ func TestContract_B62_D10_AStoreThatRefuses(t *testing.T) {
 func TestContract_D11_ResyncsOfAReflector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
-		w := &written{}
-		stop := reflects(t, NewReflector(s, &corev1.Pod{}, w, time.Minute))
+		w := &recordingStore{}
+		stop := startReflector(t, NewReflector(s, &corev1.Pod{}, w, time.Minute))
 		w.Take()
 		s.Fail(errPoison)
 		s.Expire() // the watch is down from now on
@@ -165,8 +165,8 @@ func TestContract_D11_ResyncsOfAReflector(t *testing.T) {
 	})
 }
 
-// B71, D13: a store that transforms does so once for each object, also where
-// the initial state is streamed.
+// B71, D13: a transforming store transforms each object once, also if the initial state is
+// streamed.
 func TestContract_B71_D13_AStoreThatTransforms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen []string
@@ -178,20 +178,20 @@ func TestContract_B71_D13_AStoreThatTransforms(t *testing.T) {
 			},
 		})
 		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-		stop := reflects(t, NewReflector(s, &corev1.Pod{}, queue, 0))
+		stop := startReflector(t, NewReflector(s, &corev1.Pod{}, queue, 0))
 		s.Send(watch.Modified, kit.Pod("a", "11"))
 		synctest.Wait()
 		stop()
 		require.Equal(t, []string{"a@1", "b@2", "a@11"}, seen)
 		require.Equal(t, Deltas{
 			{Type: Replaced, Object: kit.Pod("a", "1")}, {Type: Updated, Object: kit.Pod("a", "11")},
-		}, popped(t, queue))
+		}, popOne(t, queue))
 	})
 }
 
-// A stream of the initial state may take back what it brought.
+// A streamed initial state may contain deletions of its objects.
 func TestAStreamedStateIntoAnyStore(t *testing.T) {
-	w := &written{}
+	w := &recordingStore{}
 	s := &storeSink{storeSettings: storeSettings{store: w, observe: func(e informer.Event) { t.Error(e) }}}
 	write := func(op deltafifo.Op, p *corev1.Pod) {
 		key := indexer.Key{Namespace: p.Namespace, Name: p.Name}
@@ -219,7 +219,7 @@ func TestAReflectorOfNothing(t *testing.T) {
 	require.ErrorIs(t, NewReflector(&ListWatch{}, nil, nil, 0).ListAndWatchWithContext(t.Context()), reflector.ErrNoSink)
 }
 
-// Where a key function ends the goroutine, a reflector leaves the change out.
+// If a key function ends the goroutine, the reflector skips the change.
 func TestContract_D28_AKeyFunctionThatEndsItsGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
@@ -229,7 +229,7 @@ func TestContract_D28_AKeyFunctionThatEndsItsGoroutine(t *testing.T) {
 			}
 			return MetaNamespaceKeyFunc(obj)
 		})
-		reflects(t, NewReflector(s, &corev1.Pod{}, store, 0))
+		startReflector(t, NewReflector(s, &corev1.Pod{}, store, 0))
 		s.Send(watch.Added, kit.Pod("b", "11"))
 		s.Send(watch.Added, kit.Pod("c", "12"))
 		synctest.Wait()
@@ -247,29 +247,30 @@ func TestContract_D28_AKeyFunctionThatEndsItsGoroutine(t *testing.T) {
 // A user's store may end the goroutine of each resync.
 func TestContract_D28_Resyncs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &exitingStore{}
-		reflects(t, NewReflector(kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, store, time.Minute))
+		store := &goexitStore{}
+		startReflector(t, NewReflector(kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, store, time.Minute))
 		time.Sleep(3*time.Minute + time.Second)
 		require.Equal(t, []string{"replace a@1 at 10", "resync ", "resync ", "resync "}, store.Take())
 	})
 }
 
-// exitingStore is a store whose Resync ends the goroutine.
-type exitingStore struct{ written }
+// goexitStore is a store whose Resync ends the goroutine.
+type goexitStore struct{ recordingStore }
 
-func (m *exitingStore) Resync() error {
-	_ = m.written.Resync()
+func (m *goexitStore) Resync() error {
+	_ = m.recordingStore.Resync()
 	runtime.Goexit()
 	return nil
 }
 
-// versioned is a store that wants to know the version, after each change and bookmark.
-type versioned struct{ written }
+// versionStore is a store that gets the version of each change and bookmark.
+type versionStore struct{ recordingStore }
 
-func (v *versioned) UpdateResourceVersion(version string) { v.Recorder.Add("version "+version, nil) }
+func (v *versionStore) UpdateResourceVersion(version string) { v.Recorder.Add("version "+version, nil) }
 
-// A store that implements client-go's ResourceVersionUpdater is told the version: not
-// that of a list, nor of the unordered objects that a watch from no version begins with.
+// A store with client-go's ResourceVersionUpdater gets the versions of changes and bookmarks. It
+// gets neither the version of a list, nor those of the unordered objects at the beginning of a
+// watch from no version.
 func TestAStoreThatWantsTheVersion(t *testing.T) {
 	for version, want := range map[string][]string{
 		"10": {"add c@11", "version 11", "update a@12", "version 12", "delete b@13", "version 13", "version 15"},
@@ -277,8 +278,8 @@ func TestAStoreThatWantsTheVersion(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := kit.NewScript(version, kit.Pod("a", "1"), kit.Pod("b", "2"))
-			store := &versioned{}
-			stop := reflects(t, NewReflector(s, &corev1.Pod{}, store, 0))
+			store := &versionStore{}
+			stop := startReflector(t, NewReflector(s, &corev1.Pod{}, store, 0))
 			require.Equal(t, []string{"replace a@1 b@2 at " + version}, store.Take())
 			s.Send(watch.Added, kit.Pod("c", "11"))
 			s.Send(watch.Modified, kit.Pod("a", "12"))
@@ -291,7 +292,7 @@ func TestAStoreThatWantsTheVersion(t *testing.T) {
 	}
 }
 
-// The back-off of the options says how long to wait after failures.
+// The options' Backoff gives the delays after failures.
 func TestTheBackoffOfTheOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -301,8 +302,8 @@ func TestTheBackoffOfTheOptions(t *testing.T) {
 			return nil, errPoison
 		}}
 		backoff := &wait.Backoff{Duration: time.Second, Factor: 10, Steps: 5, Cap: 30 * time.Second}
-		r := NewReflectorWithOptions(ToListWatcherWithWatchListSemantics(lw, unstreaming{}), &corev1.Pod{}, &written{}, ReflectorOptions{Backoff: backoff})
-		stop := reflects(t, r)
+		r := NewReflectorWithOptions(ToListWatcherWithWatchListSemantics(lw, nonStreamingClient{}), &corev1.Pod{}, &recordingStore{}, ReflectorOptions{Backoff: backoff})
+		stop := startReflector(t, r)
 		time.Sleep(100 * time.Second)
 		stop()
 		require.Equal(t, []time.Duration{0, 1 * time.Second, 11 * time.Second, 41 * time.Second, 71 * time.Second}, asked)
@@ -310,19 +311,19 @@ func TestTheBackoffOfTheOptions(t *testing.T) {
 	})
 }
 
-// unstreaming is a client that says that it cannot stream.
-type unstreaming struct{}
+// nonStreamingClient is a client that says it cannot stream.
+type nonStreamingClient struct{}
 
-func (unstreaming) IsWatchListSemanticsUnSupported() bool { return true }
+func (nonStreamingClient) IsWatchListSemanticsUnSupported() bool { return true }
 
-// The clock of the options waits for back-offs and resyncs.
+// The options' Clock times back-offs and resyncs.
 func TestTheClockOfTheOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
 		s.Fail(errPoison)
-		store, clock, start := &written{}, newHandClock(flowcontrol.NewBackOff(0, 0).Clock.NewTimer), time.Now()
+		store, clock, start := &recordingStore{}, newHandClock(flowcontrol.NewBackOff(0, 0).Clock.NewTimer), time.Now()
 		r := NewReflectorWithOptions(s, &corev1.Pod{}, store, ReflectorOptions{Clock: clock, ResyncPeriod: time.Hour})
-		stop := reflects(t, r)
+		stop := startReflector(t, r)
 		require.Empty(t, store.Take())
 		s.Fail(nil)
 		clock.step()
@@ -334,16 +335,16 @@ func TestTheClockOfTheOptions(t *testing.T) {
 	})
 }
 
-// handClock is a clock that a test moves by hand. T is client-go's type of a timer,
-// whose package is not imported here.
-type handClock[T any] struct {
+// manualClock is a clock that the test advances. T is client-go's timer type, whose package is not
+// imported here.
+type manualClock[T any] struct {
 	mu      sync.Mutex
 	waiting []chan time.Time
 }
 
-func newHandClock[T any](func(time.Duration) T) *handClock[T] { return &handClock[T]{} }
+func newHandClock[T any](func(time.Duration) T) *manualClock[T] { return &manualClock[T]{} }
 
-func (c *handClock[T]) After(time.Duration) <-chan time.Time {
+func (c *manualClock[T]) After(time.Duration) <-chan time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -353,7 +354,7 @@ func (c *handClock[T]) After(time.Duration) <-chan time.Time {
 }
 
 // step ends all waits.
-func (c *handClock[T]) step() {
+func (c *manualClock[T]) step() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -363,8 +364,8 @@ func (c *handClock[T]) step() {
 	c.waiting = nil
 }
 
-func (*handClock[T]) Now() time.Time                      { return time.Now() }
-func (*handClock[T]) Since(at time.Time) time.Duration    { return time.Since(at) }
-func (*handClock[T]) NewTimer(time.Duration) T            { panic("nobody waits so") }
-func (*handClock[T]) Tick(time.Duration) <-chan time.Time { panic("nobody waits so") }
-func (*handClock[T]) Sleep(time.Duration)                 { panic("nobody waits so") }
+func (*manualClock[T]) Now() time.Time                      { return time.Now() }
+func (*manualClock[T]) Since(at time.Time) time.Duration    { return time.Since(at) }
+func (*manualClock[T]) NewTimer(time.Duration) T            { panic("nobody waits so") }
+func (*manualClock[T]) Tick(time.Duration) <-chan time.Time { panic("nobody waits so") }
+func (*manualClock[T]) Sleep(time.Duration)                 { panic("nobody waits so") }

@@ -10,8 +10,8 @@ import (
 
 var errPoison = errors.New("poison")
 
-// running runs what has a Run for the time of a test.
-func running(t *testing.T, run func(ctx context.Context)) (stop func()) {
+// runInBackground runs a function until stop is called or the test ends.
+func runInBackground(t *testing.T, run func(ctx context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { run(ctx) })

@@ -34,20 +34,20 @@ func TestStoreReflectorNames(t *testing.T) {
 	require.NotEmpty(t, NewReflector(nil, nil, nil, 0).Name())
 }
 
-// A reflector may run again when it has ended, and goes on from its version.
+// A reflector may run again after its end, and continues from its version.
 func TestAStoreReflectorRunsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, w := kit.NewScript("10", kit.Pod("a", "1")), &written{}
+		s, w := kit.NewScript("10", kit.Pod("a", "1")), &recordingStore{}
 		r := NewReflector(s, &corev1.Pod{}, w, 0)
 		stop := make(chan struct{})
-		done := running(t, func(context.Context) { r.Run(stop) })
+		done := runInBackground(t, func(context.Context) { r.Run(stop) })
 		require.Equal(t, []string{"replace a@1 at 10"}, w.Take())
 		require.ErrorIs(t, r.ListAndWatchWithContext(t.Context()), reflector.ErrStarted)
 		close(stop)
 		done()
 		require.Equal(t, "10", r.LastSyncResourceVersion())
 		s.Set("20", kit.Pod("a", "15"))
-		reflects(t, r)
+		startReflector(t, r)
 		require.Equal(t, []string{"replace a@15 at 20"}, w.Take())
 		require.Equal(t, "20", r.LastSyncResourceVersion())
 	})
@@ -57,21 +57,21 @@ func TestListAndWatchEndsWithAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
 		s.Fail(errPoison)
-		r := NewReflector(s, &corev1.Pod{}, &written{}, 0)
+		r := NewReflector(s, &corev1.Pod{}, &recordingStore{}, 0)
 		require.ErrorIs(t, r.ListAndWatch(t.Context().Done()), errPoison)
 	})
 }
 
 func TestShouldResyncIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &written{}
+		w := &recordingStore{}
 		r := NewReflector(kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, w, time.Minute)
 		answers := []bool{false, true, false}
 		r.ShouldResync = func() (yes bool) {
 			yes, answers = answers[0], answers[1:]
 			return yes
 		}
-		stop := reflects(t, r)
+		stop := startReflector(t, r)
 		w.Take()
 		time.Sleep(3*time.Minute + time.Second)
 		require.Equal(t, []string{"resync "}, w.Take())
@@ -79,7 +79,7 @@ func TestShouldResyncIsAsked(t *testing.T) {
 	})
 }
 
-// ListAndWatch ends where client-go's does.
+// ListAndWatch ends after the failures that end client-go's.
 func TestWhatEndsAListAndWatch(t *testing.T) {
 	opened := reflector.WatchStarted{Version: "1"}
 	internal := apierrors.NewInternalError(errPoison)
@@ -134,13 +134,13 @@ func TestPatienceWithInternalErrorsEnds(t *testing.T) {
 	})
 }
 
-// A program's handlers compile with the type of that name, which is client-go's.
+// Watch error handlers of programs compile, since Reflector is client-go's type.
 var (
 	_ WatchErrorHandler            = func(*Reflector, error) {}
 	_ WatchErrorHandlerWithContext = func(context.Context, *Reflector, error) {}
 )
 
-// A store that refuses a resync ends a ListAndWatch without an error, and no Run.
+// A resync refused by the store ends a ListAndWatch without an error, and never ends Run.
 func TestARefusedResync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lw := &ListWatch{

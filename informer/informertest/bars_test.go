@@ -9,10 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// These measure what a test pays for a server. Wanted, on an idle machine: less
-// than 1 ms for BenchmarkStart, 20 ms for BenchmarkSeed, 300 ms for
-// BenchmarkClientset, each an operation. Figures depend on the machine, so no
-// test compares them.
+// The benchmarks measure the cost of a server for a test. Targets, for an operation on an idle
+// machine: less than 1 ms for BenchmarkStart, 20 ms for BenchmarkSeed, 300 ms for
+// BenchmarkClientset. Times depend on the machine, so no test compares them.
 
 // manyPods returns 1,000 pods as a cluster has them.
 func manyPods() []*corev1.Pod {

@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/claims"
 )
 
-// What doc.go calls faithful, as scripts that a real server answers as well.
+// The faithful behaviour that README.md promises, as scripts that a real server passes as well.
 func TestClaims(t *testing.T) {
 	s := startServer(t, Options{})
 	compact := func() error {

@@ -20,14 +20,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// The proof that the model is faithful enough: client-go's own informer keeps
-// up with it, by either way to list, over either shell.
+// client-go's own informer follows the model through all its changes: with lists and with streams,
+// over a Source and over HTTP. That proves the model faithful enough.
 
-// gate lets requests pass unless it is locked.
-type gate struct{ sync.RWMutex }
+// requestGate lets requests pass unless it is locked.
+type requestGate struct{ sync.RWMutex }
 
-// listWatch shows a source to client-go, behind the gate.
-func (g *gate) listWatch(s reflector.Source) *cache.ListWatch {
+// listWatch is a source for client-go, behind the gate.
+func (g *requestGate) listWatch(s reflector.Source) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			g.RLock()
@@ -42,7 +42,7 @@ func (g *gate) listWatch(s reflector.Source) *cache.ListWatch {
 	}
 }
 
-// stored spells what an informer holds.
+// stored describes the content of an informer.
 func stored(i cache.SharedIndexInformer) map[string]string {
 	found := map[string]string{}
 	for _, obj := range i.GetStore().List() {
@@ -52,8 +52,8 @@ func stored(i cache.SharedIndexInformer) map[string]string {
 	return found
 }
 
-// changes makes an informer live through all that a server does.
-func changes(t *testing.T, s *Server, g *gate, i cache.SharedIndexInformer, settle func(want map[string]string)) {
+// changes puts an informer through everything that a server does.
+func changes(t *testing.T, s *Server, g *requestGate, i cache.SharedIndexInformer, settle func(want map[string]string)) {
 	t.Helper()
 	want := map[string]string{}
 	put := func(do func(context.Context, Object) error, p *corev1.Pod) {
@@ -91,7 +91,7 @@ func TestInformerOfClientGoOnSource(t *testing.T) {
 	for name, o := range ways {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, o, func(t *testing.T, s *Server) {
-				var g gate
+				var g requestGate
 				i := cache.NewSharedIndexInformer(g.listWatch(s.Source(pods, "")), &corev1.Pod{}, 0, nil)
 				changes(t, s, &g, i, func(want map[string]string) {
 					time.Sleep(2 * time.Minute) // the longest wait between two tries is 60 s
@@ -109,7 +109,7 @@ func TestInformerOfClientGoOverHTTP(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // they wait for client-go's back-off
 			s := startServer(t, o)
-			var g gate
+			var g requestGate
 			lw := g.listWatch(clientSource{newClient(t, s.ClientConfig()).CoreV1().Pods("")})
 			i := cache.NewSharedIndexInformer(lw, &corev1.Pod{}, 0, nil)
 			changes(t, s, &g, i, func(want map[string]string) {
@@ -120,14 +120,14 @@ func TestInformerOfClientGoOverHTTP(t *testing.T) {
 	}
 }
 
-// clientSource is a typed client, seen as a source.
+// clientSource is a source over a typed client.
 type clientSource struct{ typedcorev1.PodInterface }
 
 func (c clientSource) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	return c.PodInterface.List(ctx, o)
 }
 
-// assertWay tells by its requests which way an informer went, twice.
+// assertWay checks, by the requests, that an informer listed, or streamed, at least twice.
 func assertWay(t *testing.T, o Options, r Counts) {
 	t.Helper()
 	assert.GreaterOrEqual(t, r.WatchList, 2, "it is always tried first")

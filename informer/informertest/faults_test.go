@@ -19,8 +19,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// inBothShells runs a test in a bubble on the pods of namespace a: through a
-// Source, and through a clientset over pipes.
+// inBothShells runs a test in a bubble on the pods of namespace a: through a Source, and through a
+// clientset over pipes.
 func inBothShells(t *testing.T, test func(t *testing.T, s *Server, podsOfA reflector.Source)) {
 	t.Helper()
 	t.Run("source", func(t *testing.T) {
@@ -34,8 +34,8 @@ func inBothShells(t *testing.T, test func(t *testing.T, s *Server, podsOfA refle
 	})
 }
 
-// later calls a list, and returns what it will have returned.
-func later(t *testing.T, source reflector.Source) <-chan error {
+// listLater starts a list, and returns a function that waits for its result.
+func listLater(t *testing.T, source reflector.Source) <-chan error {
 	result := make(chan error, 1)
 	go func() {
 		_, err := source.List(t.Context(), metav1.ListOptions{})
@@ -50,7 +50,7 @@ func TestStallHoldsRequestsAndWatches(t *testing.T) {
 		require.NoError(t, err)
 		synctest.Wait()
 		resume := s.Stall(Request{Resource: "pods", Namespace: "a"})
-		listed := later(t, source)
+		listed := listLater(t, source)
 		require.NoError(t, s.Create(t.Context(), newPod("a", "p")), "the test's own calls go on")
 		_, err = s.Source(pods, "b").List(t.Context(), metav1.ListOptions{})
 		require.NoError(t, err, "and so does everybody else")
@@ -77,7 +77,7 @@ func TestStalledRequestsEnd(t *testing.T) {
 		defer cancel()
 		_, err := source.List(ctx, metav1.ListOptions{})
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		listed := later(t, source)
+		listed := listLater(t, source)
 		synctest.Wait()
 		s.Close()
 		require.Error(t, <-listed)
@@ -120,7 +120,7 @@ func TestSlowList(t *testing.T) {
 		assert.Equal(t, 2*time.Minute, time.Since(begin), "a plain watch is none")
 		w.Stop()
 
-		listed := later(t, source)
+		listed := listLater(t, source)
 		synctest.Wait()
 		undo()
 		require.NoError(t, <-listed)
@@ -173,8 +173,7 @@ func TestInterceptMayFailWithAnything(t *testing.T) {
 	})
 }
 
-// A clientset, its watches and time that passes at once: what needs sockets
-// elsewhere works in a bubble.
+// A clientset and its watches work in a bubble, where time passes at once.
 func TestClientsetInABubble(t *testing.T) {
 	inBubble(t, Options{BookmarkInterval: time.Minute}, func(t *testing.T, s *Server) {
 		c := s.ClientConfig()

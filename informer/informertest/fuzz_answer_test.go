@@ -23,8 +23,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// Whatever a server answers for a while, an informer survives it, and mirrors
-// the server as soon as there is sense in its answers again.
+// An informer survives any answers of a server, and mirrors the server once the answers are valid
+// again.
 func FuzzAnswers(f *testing.F) {
 	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
 		inBubble(t, Options{NoWatchList: r.IntN(2) == 0, BookmarkInterval: 10 * time.Minute}, func(t *testing.T, s *Server) {
@@ -36,23 +36,23 @@ func FuzzAnswers(f *testing.F) {
 			c.Wrap(func(next http.RoundTripper) http.RoundTripper { return &junkServer{junk: junk{r, more}, next: next} })
 			switch r.IntN(3) {
 			case 0:
-				comesRound(t, s, reflector.From(newClient(t, c).CoreV1().Pods("")), informer.Options[*corev1.Pod]{})
+				expectConvergence(t, s, reflector.From(newClient(t, c).CoreV1().Pods("")), informer.Options[*corev1.Pod]{})
 			case 1:
 				client, err := dynamic.NewForConfig(c)
 				require.NoError(t, err)
-				comesRound(t, s, reflector.From(client.Resource(pods)), informer.Options[*unstructured.Unstructured]{})
+				expectConvergence(t, s, reflector.From(client.Resource(pods)), informer.Options[*unstructured.Unstructured]{})
 			case 2:
 				client, err := metadata.NewForConfig(c)
 				require.NoError(t, err)
-				comesRound(t, s, reflector.From(client.Resource(pods)), informer.Options[*metav1.PartialObjectMetadata]{})
+				expectConvergence(t, s, reflector.From(client.Resource(pods)), informer.Options[*metav1.PartialObjectMetadata]{})
 			}
 		})
 	})
 }
 
-// comesRound runs an informer for an hour. Its store, and what its handler was
-// told, must be what the server holds at the end.
-func comesRound[T informer.Object](t *testing.T, s *Server, source reflector.Source, o informer.Options[T]) {
+// expectConvergence runs an informer for an hour. Its store, and its handler's objects, must equal
+// the server's at the end.
+func expectConvergence[T informer.Object](t *testing.T, s *Server, source reflector.Source, o informer.Options[T]) {
 	var trouble []string
 	o.Observe = func(e informer.Event) {
 		if failed, ok := e.(reflector.Failed); ok {
@@ -87,8 +87,8 @@ func comesRound[T informer.Object](t *testing.T, s *Server, source reflector.Sou
 	require.Equal(t, want, told, "what the handler was told")
 }
 
-// junkServer answers with junk as long as there is some. Then it lets a client
-// know that what it has seen is nothing to go on from, and hands over to the server.
+// junkServer answers with junk while it has some. Then it expires the client's version, and hands
+// over to the server.
 type junkServer struct {
 	junk   junk
 	next   http.RoundTripper
@@ -110,8 +110,7 @@ func (m *junkServer) RoundTrip(request *http.Request) (*http.Response, error) {
 	return m.next.RoundTrip(request)
 }
 
-// junk makes answers up by chance: some that make sense, some that nearly do,
-// and some that do not.
+// junk makes random answers: some valid, some nearly valid, and some not at all.
 type junk struct {
 	*rand.Rand
 	more func() bool
@@ -213,7 +212,7 @@ func (j junk) version() string {
 	return j.pick(`"1"`, `"3"`, `"5"`, `"99"`, `"0"`, `""`, `"x"`, `"-1"`, `"18446744073709551616"`, `"007"`)
 }
 
-// fields spells an object. Some of it may be missing, or be anything.
+// fields makes the fields of an object. Some may be missing, or have any value.
 func (j junk) fields(pairs ...string) string {
 	var spelled []string
 	for i := 0; i < len(pairs); i += 2 {
@@ -229,7 +228,7 @@ func (j junk) fields(pairs ...string) string {
 	return "{" + strings.Join(spelled, ",") + "}"
 }
 
-// value is any JSON value, or nearly one.
+// value makes a JSON value, or nearly one.
 func (j junk) value(depth int) string {
 	n := j.IntN(10)
 	if depth > 3 {

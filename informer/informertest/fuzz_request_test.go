@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// seedRequests are requests of all sorts: method, target, Content-Type and body.
+// seedRequests are requests of all kinds: method, target, Content-Type and body.
 var seedRequests = [][4]string{
 	{"GET", "/api/v1/pods"},
 	{"GET", "/api/v1/pods?limit=1"},
@@ -70,8 +70,7 @@ var seedRequests = [][4]string{
 	{"DELETE", "/api/v1/namespaces/a/pods", "", ""},
 }
 
-// Whatever is asked of a server over HTTP, it answers in the form of a server,
-// and it is fit for use afterwards.
+// The server answers any HTTP request in the form of a real server, and works afterwards.
 func FuzzRequest(f *testing.F) {
 	for _, r := range seedRequests {
 		f.Add(r[0], r[1], r[2], "", r[3])
@@ -84,7 +83,7 @@ func FuzzRequest(f *testing.F) {
 			return // net/http refuses it
 		}
 		inBubble(t, Options{}, func(t *testing.T, s *Server) {
-			furnish(t, s)
+			addObjects(t, s)
 			request := &http.Request{Method: method, URL: u, Header: http.Header{}, Body: http.NoBody, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 			if body != "" {
 				request.Body = readCloser{strings.NewReader(body)}
@@ -96,10 +95,10 @@ func FuzzRequest(f *testing.F) {
 			}
 			before := s.model.version
 			answer := serveOne(t, s, request)
-			judge(t, answer)
+			checkAnswer(t, answer)
 			require.True(t, s.model.version == before || answer.Code < http.StatusMultipleChoices, "what is refused changes nothing")
 			if s.model.version > before {
-				fit(t, s)
+				checkUsable(t, s)
 			}
 		})
 	})
@@ -109,9 +108,9 @@ type readCloser struct{ *strings.Reader }
 
 func (readCloser) Close() error { return nil }
 
-// furnish puts in some objects of different kinds.
-func furnish(t *testing.T, s *Server) {
-	require.NoError(t, s.Register(crons))
+// addObjects creates some objects of different kinds.
+func addObjects(t *testing.T, s *Server) {
+	require.NoError(t, s.Register(cronKind))
 	pod := newPod("a", "p", "app", "web")
 	pod.Spec.Containers = []corev1.Container{{Name: "a", Image: "1"}, {Name: "b", Image: "1"}}
 	cron := newCron("a", "c", "daily")
@@ -124,7 +123,7 @@ func furnish(t *testing.T, s *Server) {
 	}
 }
 
-// serveOne has a request served, a watch for two seconds.
+// serveOne serves one request; a watch for two seconds.
 func serveOne(t *testing.T, s *Server, request *http.Request) *httptest.ResponseRecorder {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
@@ -140,8 +139,8 @@ func serveOne(t *testing.T, s *Server, request *http.Request) *httptest.Response
 	return answer
 }
 
-// judge looks at an answer as a client does.
-func judge(t *testing.T, answer *httptest.ResponseRecorder) {
+// checkAnswer checks an answer as a client does.
+func checkAnswer(t *testing.T, answer *httptest.ResponseRecorder) {
 	body := answer.Body.Bytes()
 	if answer.Header().Get("Content-Type") == runtime.ContentTypeJSON {
 		for _, line := range bytes.Split(bytes.TrimSpace(body), []byte("\n")) { // a watch has several
@@ -161,8 +160,8 @@ func judge(t *testing.T, answer *httptest.ResponseRecorder) {
 	}
 }
 
-// fit lists and watches all that there is, in all forms.
-func fit(t *testing.T, s *Server) {
+// checkUsable lists and watches all objects, in all forms.
+func checkUsable(t *testing.T, s *Server) {
 	s.mu.Lock()
 	s.model.check()
 	s.mu.Unlock()
@@ -176,7 +175,7 @@ func fit(t *testing.T, s *Server) {
 			require.NoError(t, err)
 			answer := serveOne(t, s, &http.Request{Method: http.MethodGet, URL: u, Header: http.Header{"Accept": {accept}}, Body: http.NoBody})
 			require.True(t, answer.Code == http.StatusOK || answer.Code == http.StatusNotFound && strings.HasSuffix(target, "scale"), "%s: %s", target, answer.Body)
-			judge(t, answer)
+			checkAnswer(t, answer)
 		}
 	}
 }

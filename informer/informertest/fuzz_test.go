@@ -23,7 +23,7 @@ func FuzzModel(f *testing.F) {
 	})
 }
 
-// Tokens are spelled and read back, and what is none is refused.
+// Tokens are encoded and decoded without a loss, and other text is refused.
 func FuzzToken(f *testing.F) {
 	for _, s := range []string{"", "e30", "bnVsbA", token{Version: 7, Start: "a/p\x00"}.String(), token{Version: -1, Start: "\xff"}.String()} {
 		f.Add(s, int64(7), "a/p")
@@ -47,8 +47,8 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
-// A file that is no recording is refused, and one that is says the same each
-// time, whatever it makes a server say.
+// A file that is not a recording is refused. A recording gives the same replay each time, whatever
+// its answers are.
 func FuzzReplay(f *testing.F) {
 	for _, text := range []string{"", "{}", "null", "[]", `{"request":1}`, `{"request":1,"url":"x"}`, `{"request":1,"url":"/"}`} {
 		f.Add(text)
@@ -82,7 +82,7 @@ func replayed(t *testing.T, text string) (lines []string) {
 	inBubble(t, Options{}, func(t *testing.T, _ *Server) {
 		r, err := Replay(strings.NewReader(text))
 		require.NoError(t, err)
-		lines = told(t, r.ClientConfig(), func(*informer.Informer[*corev1.Pod]) { time.Sleep(5 * time.Minute) })
+		lines = recordEvents(t, r.ClientConfig(), func(*informer.Informer[*corev1.Pod]) { time.Sleep(5 * time.Minute) })
 	})
 	return lines
 }

@@ -15,7 +15,7 @@ import (
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
-// managers spells who manages fields of an object, and how that came.
+// managers describes the managers of an object's fields.
 func managers(obj metav1.Object) []string {
 	spelled := []string{}
 	for _, e := range obj.GetManagedFields() {
@@ -39,7 +39,7 @@ func TestClientsetApplies(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, wanted, extracted, "what a manager has applied can be had back")
 
-	// Somebody changes it, by the server's methods or by a client's.
+	// The object is changed, by the server's methods or by a client.
 	require.NoError(t, s.Get(ctx, "a", "p", applied))
 	applied.Spec.Containers[0].Image = "2"
 	require.NoError(t, s.Update(ctx, applied))
@@ -59,7 +59,7 @@ func TestClientsetApplies(t *testing.T) {
 	assert.Equal(t, []string{"Apply web"}, managers(applied))
 }
 
-// Nobody who does not apply sees managed fields, but what they are given stays.
+// Objects have no managed fields before an apply; managed fields set by a client are kept.
 func TestManagedFieldsBeginWithAnApply(t *testing.T) {
 	s := startServer(t, Options{})
 	ctx, pods := t.Context(), newClient(t, s.ClientConfig()).CoreV1().Pods("a")
@@ -86,8 +86,8 @@ func TestManagedFieldsBeginWithAnApply(t *testing.T) {
 
 func TestDynamicClientAppliesCRDs(t *testing.T) {
 	s := startServer(t, Options{})
-	require.NoError(t, s.Register(crons))
-	ctx, client := t.Context(), newDynamic(t, s).Resource(crons.GVR).Namespace("a")
+	require.NoError(t, s.Register(cronKind))
+	ctx, client := t.Context(), newDynamic(t, s).Resource(cronKind.GVR).Namespace("a")
 	apply := func(manager string, spec map[string]any) (*unstructured.Unstructured, error) {
 		wanted := newCron("a", "c", "daily")
 		wanted.Object["spec"] = spec
@@ -113,7 +113,7 @@ func TestDynamicClientAppliesCRDs(t *testing.T) {
 	assert.EqualValues(t, 3, status.GetGeneration())
 }
 
-// Of every built-in kind the schema is known.
+// Every built-in kind has a schema.
 func TestAllKindsAreApplied(t *testing.T) {
 	s := New(Options{})
 	defer s.Close()
@@ -127,14 +127,14 @@ func TestAllKindsAreApplied(t *testing.T) {
 				path += "/namespaces/a"
 			}
 			body := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":"x","labels":{"a":"b"}}}`, gv, k.GVK.Kind)
-			answer, applied := ask[metav1.PartialObjectMetadata](t, s, "PATCH", path+"/"+k.GVR.Resource+"/x?fieldManager=me", body, "Content-Type", "application/apply-patch+yaml")
+			answer, applied := sendRequest[metav1.PartialObjectMetadata](t, s, "PATCH", path+"/"+k.GVR.Resource+"/x?fieldManager=me", body, "Content-Type", "application/apply-patch+yaml")
 			require.Equal(t, 201, answer.Code, "%s: %s", k.GVK, answer.Body)
 			require.Equal(t, []string{"Apply me"}, managers(&applied), k.GVK)
 		}
 	}
 }
 
-// A CRD may have a Go type, which no schema describes.
+// A CRD may have a Go type without a schema.
 func TestTypedCRDsAreApplied(t *testing.T) {
 	kind := Kind{
 		GVR:        schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "gadgets"},
@@ -147,7 +147,7 @@ func TestTypedCRDsAreApplied(t *testing.T) {
 	s := New(Options{Scheme: own})
 	defer s.Close()
 	require.NoError(t, s.Register(kind))
-	answer, applied := ask[corev1.Pod](t, s, "PATCH", "/apis/example.com/v1/namespaces/a/gadgets/g?fieldManager=me",
+	answer, applied := sendRequest[corev1.Pod](t, s, "PATCH", "/apis/example.com/v1/namespaces/a/gadgets/g?fieldManager=me",
 		"apiVersion: example.com/v1\nkind: Gadget\nmetadata:\n  name: g\nspec:\n  nodeName: one\n", "Content-Type", "application/apply-patch+yaml")
 	require.Equal(t, 201, answer.Code, answer.Body)
 	assert.Equal(t, "one", applied.Spec.NodeName)

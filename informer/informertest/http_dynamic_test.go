@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// crons are a CRD that has no Go type.
-var crons = Kind{
+// cronKind is a CRD without a Go type.
+var cronKind = Kind{
 	GVR:        schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "crons"},
 	GVK:        schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Cron"},
 	Namespaced: true, Generation: true, Status: true, Scale: true,
@@ -45,10 +45,10 @@ func newDynamic(t *testing.T, s *Server) dynamic.Interface {
 
 func TestDynamicClientOfCRD(t *testing.T) {
 	s := startServer(t, Options{})
-	ctx, client := t.Context(), newDynamic(t, s).Resource(crons.GVR)
+	ctx, client := t.Context(), newDynamic(t, s).Resource(cronKind.GVR)
 	_, err := client.Namespace("a").List(ctx, metav1.ListOptions{})
 	require.True(t, apierrors.IsNotFound(err), "no CRD yet: %v", err)
-	require.NoError(t, s.Register(crons))
+	require.NoError(t, s.Register(cronKind))
 	w, err := client.Watch(ctx, streaming(""))
 	require.NoError(t, err)
 	defer w.Stop()
@@ -60,7 +60,7 @@ func TestDynamicClientOfCRD(t *testing.T) {
 	born.Object["status"] = map[string]any{"replicas": 3}
 	created, err := client.Namespace("a").Create(ctx, born, metav1.CreateOptions{})
 	require.NoError(t, err)
-	assert.Equal(t, crons.GVK, created.GroupVersionKind())
+	assert.Equal(t, cronKind.GVK, created.GroupVersionKind())
 	assert.NotContains(t, created.Object, "status")
 	assert.EqualValues(t, 1, created.GetGeneration())
 
@@ -96,8 +96,8 @@ func TestDynamicClientOfCRD(t *testing.T) {
 	require.NoError(t, client.Namespace("a").Delete(ctx, "c", metav1.DeleteOptions{}))
 	_, err = client.Namespace("a").Get(ctx, "c", metav1.GetOptions{})
 	assert.True(t, apierrors.IsNotFound(err), err)
-	assert.Equal(t, []string{"END @1", "ADDED a/c@2", "MODIFIED a/c@3", "MODIFIED a/c@4", "MODIFIED a/c@5", "BOOKMARK @5", "DELETED a/c@6"}, take(t, w, 7))
-	assert.Equal(t, []string{"ADDED a/c@3", "MODIFIED a/c@4", "MODIFIED a/c@5", "DELETED a/c@6"}, take(t, daily, 4))
+	assert.Equal(t, []string{"END @1", "ADDED a/c@2", "MODIFIED a/c@3", "MODIFIED a/c@4", "MODIFIED a/c@5", "BOOKMARK @5", "DELETED a/c@6"}, takeEvents(t, w, 7))
+	assert.Equal(t, []string{"ADDED a/c@3", "MODIFIED a/c@4", "MODIFIED a/c@5", "DELETED a/c@6"}, takeEvents(t, daily, 4))
 	empty, err := client.List(ctx, metav1.ListOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, empty.Items)
@@ -105,8 +105,8 @@ func TestDynamicClientOfCRD(t *testing.T) {
 
 func TestScaleOfCRD(t *testing.T) {
 	s := startServer(t, Options{})
-	require.NoError(t, s.Register(crons))
-	ctx, client := t.Context(), newDynamic(t, s).Resource(crons.GVR).Namespace("a")
+	require.NoError(t, s.Register(cronKind))
+	ctx, client := t.Context(), newDynamic(t, s).Resource(cronKind.GVR).Namespace("a")
 	cron := newCron("a", "c", "daily")
 	cron.Object["status"] = map[string]any{"replicas": 2, "selector": "app=c"}
 	require.NoError(t, s.Create(ctx, cron))
@@ -141,7 +141,7 @@ func TestDynamicClientOfBuiltinKind(t *testing.T) {
 	list, err := client.List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=n1"})
 	require.NoError(t, err)
 	assert.Equal(t, []unstructured.Unstructured{*updated}, list.Items)
-	assert.Equal(t, []string{"END @1", "ADDED a/p@2", "MODIFIED a/p@3"}, take(t, w, 3))
+	assert.Equal(t, []string{"END @1", "ADDED a/p@2", "MODIFIED a/p@3"}, takeEvents(t, w, 3))
 	var stored corev1.Pod
 	require.NoError(t, s.Get(ctx, "a", "p", &stored))
 	assert.Equal(t, "n1", stored.Spec.NodeName)
@@ -150,11 +150,11 @@ func TestDynamicClientOfBuiltinKind(t *testing.T) {
 // A source hands out unstructured objects as a dynamic client would.
 func TestSourceOfCRD(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s *Server) {
-		require.NoError(t, s.Register(crons))
+		require.NoError(t, s.Register(cronKind))
 		cron := newCron("a", "c", "daily")
 		require.NoError(t, s.Create(t.Context(), cron))
 		assert.Equal(t, "2", cron.GetResourceVersion())
-		source := s.Source(crons.GVR, "a")
+		source := s.Source(cronKind.GVR, "a")
 		w, err := source.Watch(t.Context(), streaming(""))
 		require.NoError(t, err)
 		defer w.Stop()
@@ -166,7 +166,7 @@ func TestSourceOfCRD(t *testing.T) {
 		assert.Equal(t, []unstructured.Unstructured{*cron}, list.Items)
 		list.Items[0].SetLabels(map[string]string{"mine": "yes"})
 		found := &unstructured.Unstructured{}
-		found.SetGroupVersionKind(crons.GVK)
+		found.SetGroupVersionKind(cronKind.GVK)
 		require.NoError(t, s.Get(t.Context(), "a", "c", found))
 		assert.Equal(t, cron, found, "what goes out is a copy")
 
@@ -180,7 +180,7 @@ func TestSourceOfCRD(t *testing.T) {
 func TestUnstructuredThatIsRefused(t *testing.T) {
 	s := New(Options{})
 	defer s.Close()
-	require.NoError(t, s.Register(crons))
+	require.NoError(t, s.Register(cronKind))
 	for name, change := range map[string]func(map[string]any){
 		"not JSON":       func(o map[string]any) { o["spec"] = make(chan int) },
 		"no metadata":    func(o map[string]any) { o["metadata"] = "x" },
@@ -198,17 +198,17 @@ func TestUnstructuredThatIsRefused(t *testing.T) {
 		`{"kind":"Cron","apiVersion":"example.com/v1","metadata":null}`:         422,
 		`{"kind":"Cron","apiVersion":"example.com/v1","metadata":{"name":"c"}}`: 201,
 	} {
-		answer, _ := ask[map[string]any](t, s, "POST", "/apis/example.com/v1/namespaces/a/crons", body)
+		answer, _ := sendRequest[map[string]any](t, s, "POST", "/apis/example.com/v1/namespaces/a/crons", body)
 		assert.Equal(t, code, answer.Code, body)
 	}
-	answer, _ := ask[map[string]any](t, s, "POST", "/apis/example.com/v1/namespaces/a/crons", "k8s", "Content-Type", runtime.ContentTypeProtobuf)
+	answer, _ := sendRequest[map[string]any](t, s, "POST", "/apis/example.com/v1/namespaces/a/crons", "k8s", "Content-Type", runtime.ContentTypeProtobuf)
 	assert.Equal(t, 415, answer.Code)
-	answer, _ = ask[map[string]any](t, s, "PUT", "/apis/example.com/v1/namespaces/a/crons/c/scale",
+	answer, _ = sendRequest[map[string]any](t, s, "PUT", "/apis/example.com/v1/namespaces/a/crons/c/scale",
 		`{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"c"},"spec":{"replicas":-1}}`)
 	assert.Equal(t, 422, answer.Code)
-	_, _ = ask[map[string]any](t, s, "PUT", "/apis/example.com/v1/namespaces/a/crons/c",
+	_, _ = sendRequest[map[string]any](t, s, "PUT", "/apis/example.com/v1/namespaces/a/crons/c",
 		`{"kind":"Cron","apiVersion":"example.com/v1","metadata":{"name":"c"},"spec":"text"}`)
-	answer, _ = ask[map[string]any](t, s, "PUT", "/apis/example.com/v1/namespaces/a/crons/c/scale",
+	answer, _ = sendRequest[map[string]any](t, s, "PUT", "/apis/example.com/v1/namespaces/a/crons/c/scale",
 		`{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"c"},"spec":{"replicas":1}}`)
 	assert.Equal(t, 500, answer.Code, "there is no place for a number")
 }

@@ -12,17 +12,16 @@ import (
 	"k8s.io/client-go/metadata"
 )
 
-// The metadata client asks for protobuf, and gets it even where the objects
-// themselves have none.
+// The metadata client asks for protobuf and gets it, even for objects without a protobuf form.
 func TestMetadataClient(t *testing.T) {
-	for name, r := range map[string]schema.GroupVersionResource{"built in": pods, "CRD": crons.GVR} {
+	for name, r := range map[string]schema.GroupVersionResource{"built in": pods, "CRD": cronKind.GVR} {
 		t.Run(name, func(t *testing.T) {
 			s := startServer(t, Options{})
 			ctx := t.Context()
-			require.NoError(t, s.Register(crons))
+			require.NoError(t, s.Register(cronKind))
 			objects := map[schema.GroupVersionResource][]Object{
-				pods:      {newPod("a", "c", "n", "1"), newPod("a", "d")},
-				crons.GVR: {newCron("a", "c", "daily"), newCron("a", "d", "daily")},
+				pods:         {newPod("a", "c", "n", "1"), newPod("a", "d")},
+				cronKind.GVR: {newCron("a", "c", "daily"), newCron("a", "d", "daily")},
 			}[r]
 			for _, obj := range objects {
 				obj.SetLabels(map[string]string{"n": obj.GetName()})
@@ -52,7 +51,7 @@ func TestMetadataClient(t *testing.T) {
 			assert.Equal(t, map[string]string{"n": "d", "x": "y"}, patched.Labels)
 			s.Bookmark()
 			require.NoError(t, client.Namespace("a").Delete(ctx, "c", metav1.DeleteOptions{}))
-			assert.Equal(t, []string{"ADDED a/c@2", "ADDED a/d@3", "END @3", "MODIFIED a/d@4", "BOOKMARK @4", "DELETED a/c@5"}, take(t, w, 6))
+			assert.Equal(t, []string{"ADDED a/c@2", "ADDED a/d@3", "END @3", "MODIFIED a/d@4", "BOOKMARK @4", "DELETED a/c@5"}, takeEvents(t, w, 6))
 		})
 	}
 }
@@ -62,11 +61,11 @@ func TestMetadataInJSON(t *testing.T) {
 	defer s.Close()
 	require.NoError(t, s.Create(t.Context(), newPod("a", "p")))
 	meta := metav1.TypeMeta{APIVersion: "meta.k8s.io/v1"}
-	_, obj := ask[map[string]any](t, s, "GET", "/api/v1/namespaces/a/pods/p", "", "Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
+	_, obj := sendRequest[map[string]any](t, s, "GET", "/api/v1/namespaces/a/pods/p", "", "Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
 	assert.Equal(t, meta.APIVersion, obj["apiVersion"])
 	assert.Equal(t, "PartialObjectMetadata", obj["kind"])
 	assert.NotContains(t, obj, "spec")
-	_, list := ask[metav1.PartialObjectMetadataList](t, s, "GET", "/api/v1/pods", "", "Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
+	_, list := sendRequest[metav1.PartialObjectMetadataList](t, s, "GET", "/api/v1/pods", "", "Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
 	assert.Equal(t, "PartialObjectMetadataList", list.Kind)
 	assert.Equal(t, "PartialObjectMetadata", list.Items[0].Kind)
 }

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// spellContainers spells a pod's containers as "name=image".
+// spellContainers describes a pod's containers as "name=image".
 func spellContainers(p *corev1.Pod) string {
 	var spelled []string
 	for _, c := range p.Spec.Containers {
@@ -55,7 +55,7 @@ func TestPatches(t *testing.T) {
 func TestPatchesThatAreRefused(t *testing.T) {
 	s := New(Options{})
 	defer s.Close()
-	require.NoError(t, s.Register(crons))
+	require.NoError(t, s.Register(cronKind))
 	bare := newPod("a", "p")
 	bare.Spec.Containers = []corev1.Container{}
 	require.NoError(t, s.Create(t.Context(), bare))
@@ -105,7 +105,7 @@ func TestPatchesThatAreRefused(t *testing.T) {
 		{cron + "c", merge, `{"metadata":{"labels":{"x":1}}}`, 400, "cannot unmarshal number"},
 		{cron + "c", merge, `{"kind":null}`, 422, "Object 'Kind' is missing"},
 	} {
-		answer, status := ask[metav1.Status](t, s, "PATCH", row.path, row.body, "Content-Type", string(row.form))
+		answer, status := sendRequest[metav1.Status](t, s, "PATCH", row.path, row.body, "Content-Type", string(row.form))
 		name := fmt.Sprintf("%s %s %.60s: %s", row.path, row.form, row.body, status.Message)
 		assert.Equal(t, row.code, answer.Code, name)
 		assert.Contains(t, status.Message, row.says, name)

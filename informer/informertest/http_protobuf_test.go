@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// protobufConfig is for a client that neither writes nor reads anything else.
+// protobufConfig returns a config for a client that uses nothing but protobuf.
 func protobufConfig(s *Server) *rest.Config {
 	c := s.ClientConfig()
 	c.ContentConfig = rest.ContentConfig{ContentType: runtime.ContentTypeProtobuf, AcceptContentTypes: runtime.ContentTypeProtobuf}
@@ -60,7 +60,7 @@ func TestClientsetInProtobuf(t *testing.T) {
 	require.NoError(t, pods.Delete(ctx, "p", metav1.DeleteOptions{}))
 	_, err = pods.Get(ctx, "p", metav1.GetOptions{})
 	assert.True(t, apierrors.IsNotFound(err), err)
-	assert.Equal(t, []string{"END @1", "ADDED a/p@2", "MODIFIED a/p@3", "MODIFIED a/p@4", "BOOKMARK @4", "DELETED a/p@5"}, take(t, w, 6))
+	assert.Equal(t, []string{"END @1", "ADDED a/p@2", "MODIFIED a/p@3", "MODIFIED a/p@4", "BOOKMARK @4", "DELETED a/p@5"}, takeEvents(t, w, 6))
 
 	s.Compact()
 	late, err := pods.Watch(ctx, metav1.ListOptions{ResourceVersion: "2"})
@@ -72,7 +72,7 @@ func TestClientsetInProtobuf(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// Every built-in kind has both forms, and comes back as it was.
+// Every built-in kind has a JSON and a protobuf form, and survives both unchanged.
 func TestBuiltinKindsInBothForms(t *testing.T) {
 	for media, config := range map[string]func(*Server) *rest.Config{"json": (*Server).ClientConfig, "protobuf": protobufConfig} {
 		t.Run(media, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestBuiltinKindsInBothForms(t *testing.T) {
 	}
 }
 
-// roundTrip sends an object to its place, and finds it in the list.
+// roundTrip creates an object, and finds it in the list.
 func roundTrip(t *testing.T, s *Server, c *rest.Config, k Kind) {
 	t.Helper()
 	gv := k.GVR.GroupVersion()
@@ -116,7 +116,7 @@ func roundTrip(t *testing.T, s *Server, c *rest.Config, k Kind) {
 	assert.Equal(t, created.(Object).GetUID(), obj.GetUID())
 }
 
-// What the typed clients say of themselves is what is known of kinds.
+// The served kinds are those of the typed clients.
 func TestBuiltinKinds(t *testing.T) {
 	found := map[string]Kind{}
 	for _, k := range builtinKinds() {
@@ -154,8 +154,8 @@ func TestBuiltinKinds(t *testing.T) {
 	}
 }
 
-// strange has clients of what Kubernetes does not have.
-type strange interface {
+// unknownClients has clients of kinds that Kubernetes does not have.
+type unknownClients interface {
 	Widgets() interface {
 		List() *rolloutList
 		Watch() any
@@ -165,11 +165,11 @@ type strange interface {
 }
 
 func TestClientsThatAreNone(t *testing.T) {
-	for m := range clientsOf(reflect.TypeFor[strange]()) {
+	for m := range clientsOf(reflect.TypeFor[unknownClients]()) {
 		_, ok := kindOfClient(m)
 		assert.False(t, ok, m.Name)
 	}
-	for m := range clientsOf(reflect.TypeFor[strange]()) {
+	for m := range clientsOf(reflect.TypeFor[unknownClients]()) {
 		assert.Equal(t, "Others", m.Name, "in order of their names")
 		break
 	}

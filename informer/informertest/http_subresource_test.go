@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/scale"
 )
 
-// Each way in changes its own part of an object, and no other.
+// Each view changes its own part of an object, and no other.
 func TestStatusIsApart(t *testing.T) {
 	s := startServer(t, Options{})
 	ctx, pods := t.Context(), newClient(t, s.ClientConfig()).CoreV1().Pods("a")
@@ -132,7 +132,7 @@ func TestScale(t *testing.T) {
 	assert.EqualValues(t, 2, d.Status.Replicas)
 }
 
-// The scale client asks discovery what kind of scale it is to send.
+// The scale client asks discovery for the kind of scale to send.
 func TestScaleClient(t *testing.T) {
 	s := startServer(t, Options{})
 	ctx, client := t.Context(), newClient(t, s.ClientConfig())
@@ -170,7 +170,7 @@ func TestPartsThatAreNotThere(t *testing.T) {
 	s := New(Options{Scheme: own})
 	defer s.Close()
 	require.NoError(t, s.Create(t.Context(), &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "r"}}))
-	_, scaled := ask[autoscalingv1.Scale](t, s, "PUT", "/apis/apps/v1/namespaces/a/replicasets/r/scale",
+	_, scaled := sendRequest[autoscalingv1.Scale](t, s, "PUT", "/apis/apps/v1/namespaces/a/replicasets/r/scale",
 		`{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"r"},"spec":{"replicas":2}}`)
 	assert.EqualValues(t, 2, scaled.Spec.Replicas, "also where the scheme knows no scales")
 }

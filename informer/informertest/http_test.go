@@ -34,8 +34,8 @@ func newClient(t testing.TB, c *rest.Config) *kubernetes.Clientset {
 	return client
 }
 
-// take receives n events, in the spelling of spellEvents.
-func take(t *testing.T, w watch.Interface, n int) []string {
+// takeEvents receives n events, as spellEvents describes them.
+func takeEvents(t *testing.T, w watch.Interface, n int) []string {
 	t.Helper()
 	events := []watch.Event{}
 	for range n {
@@ -133,14 +133,14 @@ func TestClientsetWatches(t *testing.T) {
 	stream, err := client.CoreV1().Pods("").Watch(ctx, streaming(""))
 	require.NoError(t, err)
 
-	assert.Equal(t, []string{"ADDED a/p@2", "END @2"}, take(t, stream, 2))
+	assert.Equal(t, []string{"ADDED a/p@2", "END @2"}, takeEvents(t, stream, 2))
 	require.NoError(t, s.Update(ctx, newPod("a", "p", "x", "y")))
 	require.NoError(t, s.Update(ctx, newPod("a", "p")))
 	s.Bookmark()
 	require.NoError(t, s.Delete(ctx, newPod("a", "p")))
-	assert.Equal(t, []string{"ADDED a/p@2", "MODIFIED a/p@3", "MODIFIED a/p@4", "BOOKMARK @4", "DELETED a/p@5"}, take(t, all, 5))
-	assert.Equal(t, []string{"ADDED a/p@3", "DELETED a/p@4"}, take(t, selecting, 2))
-	assert.Equal(t, []string{"MODIFIED a/p@3"}, take(t, stream, 1))
+	assert.Equal(t, []string{"ADDED a/p@2", "MODIFIED a/p@3", "MODIFIED a/p@4", "BOOKMARK @4", "DELETED a/p@5"}, takeEvents(t, all, 5))
+	assert.Equal(t, []string{"ADDED a/p@3", "DELETED a/p@4"}, takeEvents(t, selecting, 2))
+	assert.Equal(t, []string{"MODIFIED a/p@3"}, takeEvents(t, stream, 1))
 
 	s.CutWatches()
 	for _, w := range []watch.Interface{all, selecting, stream} {
@@ -164,7 +164,7 @@ func TestRefusedStreamOverHTTP(t *testing.T) {
 	assert.True(t, apierrors.IsInvalid(err), err)
 }
 
-// A client that is left as it is asks for protobuf, and takes JSON as well.
+// A client with the default configuration asks for protobuf, and accepts JSON.
 func TestClientThatPrefersProtobuf(t *testing.T) {
 	s := startServer(t, Options{})
 	c := s.ClientConfig()
@@ -176,7 +176,7 @@ func TestClientThatPrefersProtobuf(t *testing.T) {
 	assert.Len(t, list.Items, 1)
 	w, err := client.CoreV1().Pods("").Watch(t.Context(), streaming(""))
 	require.NoError(t, err)
-	assert.Equal(t, []string{"ADDED a/p@2", "END @2"}, take(t, w, 2))
+	assert.Equal(t, []string{"ADDED a/p@2", "END @2"}, takeEvents(t, w, 2))
 	w.Stop()
 	_, err = client.CoreV1().Pods("a").Create(t.Context(), newPod("a", "q"), metav1.CreateOptions{})
 	require.NoError(t, err)
@@ -243,8 +243,8 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// ask sends a request as it is, and reads what comes back.
-func ask[T any](t *testing.T, s *Server, method, path, body string, header ...string) (answer *httptest.ResponseRecorder, read T) {
+// sendRequest sends a raw request, and reads the answer.
+func sendRequest[T any](t *testing.T, s *Server, method, path, body string, header ...string) (answer *httptest.ResponseRecorder, read T) {
 	t.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	for i := 0; i < len(header); i += 2 {
@@ -325,7 +325,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"DELETE", pod, `{"propagationPolicy":"Sideways"}`, nil, 422, metav1.StatusReasonInvalid},
 		{"DELETE", pod, strings.Repeat(" ", maxBody+1), nil, 413, metav1.StatusReasonRequestEntityTooLarge},
 	} {
-		answer, status := ask[metav1.Status](t, s, row.method, row.path, row.body, row.header...)
+		answer, status := sendRequest[metav1.Status](t, s, row.method, row.path, row.body, row.header...)
 		name := fmt.Sprintf("%s %s %.40s %v: %s", row.method, row.path, row.body, row.header, status.Message)
 		assert.Equal(t, row.code, answer.Code, name)
 		assert.Equal(t, row.reason, status.Reason, name)
@@ -338,7 +338,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	s := New(Options{})
 	defer s.Close()
-	answer, status := ask[metav1.Status](t, s, http.MethodGet, "/api/v1/pods?resourceVersion=9", "")
+	answer, status := sendRequest[metav1.Status](t, s, http.MethodGet, "/api/v1/pods?resourceVersion=9", "")
 	assert.Equal(t, http.StatusGatewayTimeout, answer.Code)
 	assert.Equal(t, "1", answer.Header().Get("Retry-After"), "which clients obey")
 	assert.Equal(t, metav1.CauseTypeResourceVersionTooLarge, status.Details.Causes[0].Type)
@@ -355,7 +355,7 @@ func TestTypesAreNamedInAnswers(t *testing.T) {
 		{"GET", path, "", "PodList"},
 		{"DELETE", path + "/p", "", "Status"},
 	} {
-		answer, read := ask[metav1.TypeMeta](t, s, row.method, row.path, row.body, "Accept", "text/html, application/*;q=0.5")
+		answer, read := sendRequest[metav1.TypeMeta](t, s, row.method, row.path, row.body, "Accept", "text/html, application/*;q=0.5")
 		assert.Less(t, answer.Code, 300, row.method)
 		assert.Equal(t, metav1.TypeMeta{Kind: row.kind, APIVersion: "v1"}, read)
 		for _, obj := range s.model.collections[pods].items {

@@ -12,8 +12,8 @@ import (
 
 const year = 365 * 24 * time.Hour
 
-// took returns how long an error takes to be reported in a bubble of some age.
-func took(t *testing.T, age time.Duration) (d time.Duration) {
+// reportDelay returns the time that the report of an error takes in a bubble of some age.
+func reportDelay(t *testing.T, age time.Duration) (d time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(age)
 		began := time.Now()
@@ -31,13 +31,13 @@ func TestErrorsInABubble(t *testing.T) {
 	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{ //nolint:reassign // as above
 		func(context.Context, error, string, ...any) { heard++ }, limiter,
 	}
-	took(t, 30*year) // an error of a time that is still to come, whatever other tests have reported
-	assert.Greater(t, took(t, 0), 29*year, "the limiter compares the clock of one bubble with that of another")
-	took(t, 30*year)
+	reportDelay(t, 30*year) // an error of a time that is still to come, whatever other tests have reported
+	assert.Greater(t, reportDelay(t, 0), 29*year, "the limiter compares the clock of one bubble with that of another")
+	reportDelay(t, 30*year)
 	undo := UnlimitErrors()
-	assert.Zero(t, took(t, 0))
+	assert.Zero(t, reportDelay(t, 0))
 	undo()
-	took(t, 0) // leaves an error of the past, so that nothing else waits in this process
+	reportDelay(t, 0) // leaves an error of the past, so that nothing else waits in this process
 	assert.Equal(t, 5, heard, "the other handlers are as they were")
 	assert.Len(t, utilruntime.ErrorHandlers, 2)
 }

@@ -18,8 +18,8 @@ var (
 	nodes      = corev1.SchemeGroupVersion.WithResource("nodes")
 )
 
-// whole is how a test writes.
-var whole = writing{view: viewWhole}
+// testWrite is the writing of a test.
+var testWrite = writing{view: viewWhole}
 
 func newTestModel(t *testing.T) *model {
 	t.Helper()
@@ -49,7 +49,7 @@ func (m *model) check() {
 
 func (m *model) mustCreate(t *testing.T, obj Object) Object {
 	t.Helper()
-	created, err := m.create(pods, obj.GetNamespace(), whole, obj)
+	created, err := m.create(pods, obj.GetNamespace(), testWrite, obj)
 	require.NoError(t, err)
 	m.check()
 	return created
@@ -57,7 +57,7 @@ func (m *model) mustCreate(t *testing.T, obj Object) Object {
 
 func (m *model) mustUpdate(t *testing.T, obj Object) Object {
 	t.Helper()
-	updated, err := m.update(pods, obj.GetNamespace(), whole, obj)
+	updated, err := m.update(pods, obj.GetNamespace(), testWrite, obj)
 	require.NoError(t, err)
 	m.check()
 	return updated
@@ -65,7 +65,7 @@ func (m *model) mustUpdate(t *testing.T, obj Object) Object {
 
 func (m *model) mustDelete(t *testing.T, namespace, name string) {
 	t.Helper()
-	_, _, err := m.delete(pods, namespace, name, whole, metav1.DeleteOptions{})
+	_, _, err := m.delete(pods, namespace, name, testWrite, metav1.DeleteOptions{})
 	require.NoError(t, err)
 	m.check()
 }
@@ -95,7 +95,7 @@ func (m *model) mustWatch(t *testing.T, namespace string, o metav1.ListOptions) 
 	return c
 }
 
-// names spells a page as "namespace/name@version".
+// names describes the objects of a page as "namespace/name@version".
 func names(p page) []string {
 	spelled := []string{}
 	for _, obj := range p.objects {
@@ -108,8 +108,8 @@ func spell(obj Object) string {
 	return pathOf(obj.GetNamespace(), obj.GetName()) + "@" + obj.GetResourceVersion()
 }
 
-// spellEvents spells events as "ADDED a/b@3", with "END" for the bookmark
-// behind the initial events.
+// spellEvents describes events as "ADDED a/b@3", with "END" for the bookmark after the initial
+// events.
 func spellEvents(events []watch.Event) []string {
 	spelled := []string{}
 	for _, e := range events {
@@ -148,7 +148,7 @@ func TestCreate(t *testing.T) {
 	assert.Nil(t, created.DeletionTimestamp)
 	assert.Equal(t, "mine", string(in.UID), "the caller's object stays as it is")
 
-	config, err := m.create(configMaps, "a", whole, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "c-", Generation: 7}})
+	config, err := m.create(configMaps, "a", testWrite, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "c-", Generation: 7}})
 	require.NoError(t, err)
 	assert.Equal(t, "c-00003", config.GetName())
 	assert.Equal(t, "a", config.GetNamespace(), "taken from the path")
@@ -166,21 +166,21 @@ func TestWritesThatAreRefused(t *testing.T) {
 		return p
 	}
 	create := func(namespace string, p *corev1.Pod) error {
-		_, err := m.create(pods, namespace, whole, p)
+		_, err := m.create(pods, namespace, testWrite, p)
 		return err
 	}
 	update := func(p *corev1.Pod) error {
-		_, err := m.update(pods, "a", whole, p)
+		_, err := m.update(pods, "a", testWrite, p)
 		return err
 	}
 	remove := func(namespace, name string, p *metav1.Preconditions) error {
-		_, _, err := m.delete(pods, namespace, name, whole, metav1.DeleteOptions{Preconditions: p})
+		_, _, err := m.delete(pods, namespace, name, testWrite, metav1.DeleteOptions{Preconditions: p})
 		return err
 	}
 	uid, version := stored.UID+"x", "1"
-	_, unserved := m.create(corev1.SchemeGroupVersion.WithResource("bods"), "a", whole, newPod("a", "p"))
-	_, inNamespace := m.create(nodes, "a", whole, &corev1.Node{})
-	_, updated := m.update(nodes, "a", whole, &corev1.Node{})
+	_, unserved := m.create(corev1.SchemeGroupVersion.WithResource("bods"), "a", testWrite, newPod("a", "p"))
+	_, inNamespace := m.create(nodes, "a", testWrite, &corev1.Node{})
+	_, updated := m.update(nodes, "a", testWrite, &corev1.Node{})
 
 	for _, row := range []struct {
 		name string
@@ -263,12 +263,12 @@ func TestGet(t *testing.T) {
 
 func TestListAtVersions(t *testing.T) {
 	m := newTestModel(t)
-	m.mustCreate(t, newPod("a", "p"))                                                                       // 2
-	m.mustCreate(t, newPod("a-b", "p"))                                                                     // 3
-	m.mustUpdate(t, newPod("a", "p", "x", "y"))                                                             // 4
-	m.mustDelete(t, "a-b", "p")                                                                             // 5
-	m.mustCreate(t, newPod("b", "q"))                                                                       // 6
-	_, err := m.create(configMaps, "a", whole, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}}) // 7
+	m.mustCreate(t, newPod("a", "p"))                                                                           // 2
+	m.mustCreate(t, newPod("a-b", "p"))                                                                         // 3
+	m.mustUpdate(t, newPod("a", "p", "x", "y"))                                                                 // 4
+	m.mustDelete(t, "a-b", "p")                                                                                 // 5
+	m.mustCreate(t, newPod("b", "q"))                                                                           // 6
+	_, err := m.create(configMaps, "a", testWrite, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}}) // 7
 	require.NoError(t, err)
 
 	const exact, notOlder = metav1.ResourceVersionMatchExact, metav1.ResourceVersionMatchNotOlderThan

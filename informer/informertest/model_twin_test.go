@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// twin is the model's slow and obvious twin: it remembers every write, and
-// works everything out from the first write on.
+// twin is a slow, obvious second model: it keeps every write, and computes each result from all of
+// them.
 type twin struct {
 	writes    []twinWrite
 	compacted uint64
@@ -28,7 +28,7 @@ type twinWrite struct {
 	pod     *corev1.Pod // nil: deleted
 }
 
-// twinQuery is what both are asked.
+// twinQuery is a query to both models.
 type twinQuery struct{ namespace, app string }
 
 func (q twinQuery) options() metav1.ListOptions {
@@ -54,7 +54,7 @@ func (w *twin) state(version uint64) map[string]*corev1.Pod {
 	return state
 }
 
-// list spells what a query finds at a version, as names does.
+// list describes the objects of a query at a version, as names does.
 func (w *twin) list(q twinQuery, version uint64) []string {
 	state, found := w.state(version), []string{}
 	for _, path := range slices.Sorted(maps.Keys(state)) {
@@ -65,7 +65,7 @@ func (w *twin) list(q twinQuery, version uint64) []string {
 	return found
 }
 
-// versions maps what a query finds at a version to the objects' versions.
+// versions returns the versions of a query's objects at a version.
 func (w *twin) versions(q twinQuery, version uint64) map[string]string {
 	found := map[string]string{}
 	for path, pod := range w.state(version) {
@@ -76,8 +76,7 @@ func (w *twin) versions(q twinQuery, version uint64) map[string]string {
 	return found
 }
 
-// watch spells what happened to a query's objects after one version and up to
-// another.
+// watch describes a query's events after one version and up to another.
 func (w *twin) watch(q twinQuery, after, to uint64) []string {
 	events := []string{}
 	for _, write := range w.writes {
@@ -93,7 +92,7 @@ func (w *twin) watch(q twinQuery, after, to uint64) []string {
 	return events
 }
 
-// twins are both, and what is under way on them.
+// twins are both models, with their open watches and lists.
 type twins struct {
 	t       *testing.T
 	rand    *rand.Rand
@@ -103,7 +102,7 @@ type twins struct {
 	lists   []*openList
 }
 
-// openCursor is a watch, how far its twin is, and what its events add up to.
+// openCursor is a watch, the version that its twin has reached, and the state after its events.
 type openCursor struct {
 	*cursor
 	query twinQuery
@@ -164,8 +163,7 @@ func (w *twins) query() twinQuery {
 
 func (w *twins) pick(from ...string) string { return from[w.rand.IntN(len(from))] }
 
-// write creates, updates or deletes, whatever fits, or does what must fail.
-// Some pods have a finalizer.
+// write makes a random valid write, or one that must fail. Some pods have a finalizer.
 func (w *twins) write() {
 	pod := newPod(w.pick("a", "a-b", "b"), w.pick("p", "q", "r", "s"), "app", w.pick("x", "y", "z"), "n", w.pick("1", "2", "3"))
 	if w.rand.IntN(3) == 0 {
@@ -181,11 +179,11 @@ func (w *twins) write() {
 	var changed, gone bool
 	switch w.rand.IntN(3) {
 	case 0:
-		stored, err = w.model.create(pods, pod.Namespace, whole, pod)
+		stored, err = w.model.create(pods, pod.Namespace, testWrite, pod)
 		require.Equal(w.t, known != nil, apierrors.IsAlreadyExists(err))
 		changed = known == nil
 	case 1:
-		stored, err = w.model.update(pods, pod.Namespace, whole, pod)
+		stored, err = w.model.update(pods, pod.Namespace, testWrite, pod)
 		require.Equal(w.t, known == nil, apierrors.IsNotFound(err))
 		gone = dying && len(pod.Finalizers) == 0
 		changed = known != nil && (gone || !same)
@@ -260,7 +258,7 @@ func (w *twins) drop(l *openList) {
 	w.lists = slices.DeleteFunc(w.lists, func(other *openList) bool { return other == l })
 }
 
-// beginWatch begins one after some version, or with the state.
+// beginWatch begins a watch after some version, or with the initial state.
 func (w *twins) beginWatch() {
 	c := &openCursor{query: w.query(), at: 1 + w.rand.Uint64N(w.model.version), state: map[string]string{}}
 	o := c.query.options()
@@ -292,8 +290,7 @@ func (w *twins) beginStream(c *openCursor, o metav1.ListOptions) {
 	w.cursors = append(w.cursors, c)
 }
 
-// read compares the events with the twin's, and the state that they lead to
-// with the twin's state.
+// read compares the events, and the state after them, with the twin's.
 func (w *twins) read(c *openCursor) {
 	events := c.read()
 	require.Equal(w.t, w.twin.watch(c.query, c.at, w.model.version), spellEvents(events))

@@ -14,7 +14,7 @@ var yes, no = true, false
 
 const notOlderThan = metav1.ResourceVersionMatchNotOlderThan
 
-// streaming are the options of a watch that begins with the state.
+// streaming are the options of a watch with the initial state.
 func streaming(version string) metav1.ListOptions {
 	return metav1.ListOptions{SendInitialEvents: &yes, ResourceVersionMatch: notOlderThan, AllowWatchBookmarks: true, ResourceVersion: version}
 }

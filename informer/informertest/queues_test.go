@@ -18,14 +18,14 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// counter is a controller: it counts its writes to each pod in a label, up to
-// three, and comes back to a pod whose label says "later" after a minute.
-type counter struct {
+// countingController is a controller that counts its writes to each pod in a label, up to three. It
+// handles a pod with the label "later" again after a minute.
+type countingController struct {
 	client kubernetes.Interface
 	queue  workqueue.TypedRateLimitingInterface[cache.ObjectName]
 }
 
-func (c *counter) run(ctx context.Context) {
+func (c *countingController) run(ctx context.Context) {
 	for {
 		key, end := c.queue.Get()
 		if end {
@@ -36,7 +36,7 @@ func (c *counter) run(ctx context.Context) {
 	}
 }
 
-func (c *counter) sync(ctx context.Context, key cache.ObjectName) {
+func (c *countingController) sync(ctx context.Context, key cache.ObjectName) {
 	pod, err := c.client.CoreV1().Pods(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
 	if err != nil {
 		return
@@ -52,13 +52,13 @@ func (c *counter) sync(ctx context.Context, key cache.ObjectName) {
 	}
 }
 
-// Settle knows nothing of work queues. In a bubble, synctest.Wait waits for
-// everything: informers (client-go's here), queues, workers, and what their
-// writes lead to. What a queue keeps back for a time takes that time.
+// Settle does not wait for work queues. In a bubble, synctest.Wait waits for everything: informers
+// (client-go's here), queues, workers, and the effects of their writes. A delayed queue item takes
+// its time.
 func TestSynctestCoversWorkQueues(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s *Server) {
 		require.NoError(t, s.StartInMemory())
-		c := &counter{
+		c := &countingController{
 			client: newClient(t, s.ClientConfig()),
 			queue:  workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[cache.ObjectName]()),
 		}

@@ -22,9 +22,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// told runs an informer of all pods on a client, until a function has
-// returned, and says what its handler was told.
-func told(t *testing.T, c *rest.Config, until func(*informer.Informer[*corev1.Pod])) (lines []string) {
+// recordEvents runs an informer of all pods on a client until a function has returned, and returns
+// the events of its handler.
+func recordEvents(t *testing.T, c *rest.Config, until func(*informer.Informer[*corev1.Pod])) (lines []string) {
 	t.Helper()
 	i := informer.New(reflector.From(newClient(t, c).CoreV1().Pods("")), informer.Options[*corev1.Pod]{Observe: func(informer.Event) {}})
 	_, err := i.Handle(informer.HandlerFunc[*corev1.Pod](func(c informer.Change[*corev1.Pod]) {
@@ -44,8 +44,7 @@ func told(t *testing.T, c *rest.Config, until func(*informer.Informer[*corev1.Po
 	return lines
 }
 
-// record writes down what an informer goes through that meets most of what can
-// happen.
+// record records an informer through most of the events that can happen.
 func record(t *testing.T, s *Server) (text string, lines []string) {
 	t.Helper()
 	var file bytes.Buffer
@@ -53,7 +52,7 @@ func record(t *testing.T, s *Server) (text string, lines []string) {
 	c := s.ClientConfig()
 	c.ContentType, c.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf
 	c.Wrap(r.Wrap)
-	lines = told(t, c, func(i *informer.Informer[*corev1.Pod]) {
+	lines = recordEvents(t, c, func(i *informer.Informer[*corev1.Pod]) {
 		settle := func() { require.NoError(t, s.Settle(t.Context(), i)) }
 		require.NoError(t, s.Create(t.Context(), newPod("a", "p")))
 		settle()
@@ -84,7 +83,7 @@ func TestReplayTellsWhatWasRecorded(t *testing.T) {
 				for range 2 { // it is the same each time
 					r, err := Replay(strings.NewReader(text))
 					require.NoError(t, err)
-					assert.Equal(t, lines, told(t, r.ClientConfig(), func(*informer.Informer[*corev1.Pod]) {
+					assert.Equal(t, lines, recordEvents(t, r.ClientConfig(), func(*informer.Informer[*corev1.Pod]) {
 						<-r.Done()
 						synctest.Wait()
 					}))
@@ -94,7 +93,7 @@ func TestReplayTellsWhatWasRecorded(t *testing.T) {
 	}
 }
 
-// A recording is text that can be read, edited, and written by hand.
+// A recording is text to be read, edited, or written by hand.
 const written = `
 {"request":1,"at":"0s","url":"/api/v1/pods?limit=500","accept":"application/json"}
 {"request":1,"at":"1ms","end":"no route to <host>"}
@@ -118,7 +117,7 @@ func TestReplayOfARecordingByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, err := Replay(strings.NewReader(written))
 		require.NoError(t, err)
-		lines := told(t, r.ClientConfig(), func(i *informer.Informer[*corev1.Pod]) {
+		lines := recordEvents(t, r.ClientConfig(), func(i *informer.Informer[*corev1.Pod]) {
 			<-r.Done()
 			synctest.Wait()
 			assert.Equal(t, 1, i.Indexer().Len())
@@ -167,7 +166,7 @@ func TestReplayOfNonsense(t *testing.T) {
 	<-r.Done()
 }
 
-// What is no list and no watch is not recorded, and neither are credentials.
+// Only lists and watches are recorded, and no credentials.
 func TestRecorderIsDiscreet(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s *Server) {
 		require.NoError(t, s.StartInMemory())
@@ -190,17 +189,17 @@ func TestRecorderIsDiscreet(t *testing.T) {
 	})
 }
 
-// fullDisk is a disk that is full.
-type fullDisk struct{}
+// failingWriter fails like a full disk.
+type failingWriter struct{}
 
 var errFull = errors.New("no space left")
 
-func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
+func (failingWriter) Write([]byte) (int, error) { return 0, errFull }
 
 func TestRecorderDoesNotDisturb(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s *Server) {
 		require.NoError(t, s.StartInMemory())
-		r := NewRecorder(fullDisk{})
+		r := NewRecorder(failingWriter{})
 		c := s.ClientConfig()
 		c.Wrap(r.Wrap)
 		client := newClient(t, c)

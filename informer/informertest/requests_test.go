@@ -66,7 +66,7 @@ func TestRequestsTellWhatAControllerDid(t *testing.T) {
 	assert.Equal(t, Counts{Create: 1, Patch: 2, List: 2, Watch: 1, DeleteCollection: 1, Delete: 1}, s.Counts())
 }
 
-// A server that lives for long keeps no more than it says.
+// A long-lived server keeps no more requests than documented.
 func TestRequestsAreBounded(t *testing.T) {
 	var j journal
 	for i := range 3*keptRequests + 7 {
@@ -81,6 +81,6 @@ func TestRequestsAreBounded(t *testing.T) {
 
 	s := New(Options{})
 	defer s.Close()
-	ask[metav1.Status](t, s, "POST", "/api/v1/namespaces/a/pods", strings.Repeat("x", keptBody+1))
+	sendRequest[metav1.Status](t, s, "POST", "/api/v1/namespaces/a/pods", strings.Repeat("x", keptBody+1))
 	assert.Len(t, s.Requests()[0].Body, keptBody)
 }

@@ -109,7 +109,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// A watch is told that the objects of a kind are deleted before it ends with the kind.
+// A watch gets the deletions of a kind's objects before it ends with the kind.
 func TestUnregister(t *testing.T) {
 	s := New(Options{})
 	defer s.Close()
@@ -142,7 +142,7 @@ func TestUnregister(t *testing.T) {
 	require.Zero(t, meta.LenList(list))
 }
 
-// rollout is a CRD that has a Go type.
+// rollout is a CRD with a Go type.
 type rollout struct{ appsv1.Deployment }
 
 func (r *rollout) DeepCopyObject() runtime.Object { return &rollout{*r.DeepCopy()} }
@@ -162,7 +162,7 @@ func (l *rolloutList) DeepCopyObject() runtime.Object {
 	return &twin
 }
 
-// notAList is called like a list of nodes.
+// notAList has the name of a list, and is none.
 type notAList struct{ corev1.Node }
 
 func (n *notAList) DeepCopyObject() runtime.Object { return &notAList{*n.DeepCopy()} }
@@ -204,7 +204,7 @@ func TestBuiltinKindsAreServed(t *testing.T) {
 	}
 }
 
-// A test deletes as a client does: finalizers hold the object.
+// A test's Delete works like a client's: finalizers keep the object.
 func TestServerDeleteWaitsForFinalizers(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s *Server) {
 		p := newPod("a", "p")

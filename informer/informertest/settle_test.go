@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// running starts an informer, which ends with the test.
-func running[T informer.Object](t *testing.T, source reflector.Source) *informer.Informer[T] {
+// startInformer starts an informer, which ends with the test.
+func startInformer[T informer.Object](t *testing.T, source reflector.Source) *informer.Informer[T] {
 	t.Helper()
 	i := informer.New(source, informer.Options[T]{Observe: func(informer.Event) {}})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -30,7 +30,7 @@ func running[T informer.Object](t *testing.T, source reflector.Source) *informer
 
 func TestSettle(t *testing.T) {
 	inBothShells(t, func(t *testing.T, s *Server, source reflector.Source) {
-		p, others := running[*corev1.Pod](t, source), running[*corev1.ConfigMap](t, s.Source(configMaps, ""))
+		p, others := startInformer[*corev1.Pod](t, source), startInformer[*corev1.ConfigMap](t, s.Source(configMaps, ""))
 		told := 0 // Settle orders the handler before the test
 		_, err := p.Handle(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) {
 			time.Sleep(time.Minute)
@@ -54,10 +54,10 @@ func TestSettle(t *testing.T) {
 	})
 }
 
-// The informer may be the one that client-go's accessors return, which wrap it.
+// Settle accepts the informers of client-go's accessors, which wrap ours.
 func TestSettleTakesClientGosTypedViews(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s *Server) {
-		p := running[*corev1.Pod](t, s.Source(pods, ""))
+		p := startInformer[*corev1.Pod](t, s.Source(pods, ""))
 		require.NoError(t, s.Create(t.Context(), newPod("a", "p")))
 		require.NoError(t, s.Settle(t.Context(), cache.NewTypedSharedIndexInformer[*corev1.Pod](p.Shared())))
 		assert.Equal(t, 1, p.Indexer().Len())
@@ -68,7 +68,7 @@ func TestSettleTakesClientGosTypedViews(t *testing.T) {
 
 func TestSettleSaysWhyNot(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s *Server) {
-		p := running[*corev1.Pod](t, s.Source(pods, ""))
+		p := startInformer[*corev1.Pod](t, s.Source(pods, ""))
 		require.NoError(t, s.Settle(t.Context(), p))
 		require.ErrorIs(t, s.Settle(t.Context(), p, cache.NewStore(cache.MetaNamespaceKeyFunc)), ErrInformer)
 

@@ -25,13 +25,13 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// breaking is a body that comes in small pieces and breaks off after so many bytes.
-type breaking struct {
+// brokenBody is a body that comes in small pieces and ends with an error after some bytes.
+type brokenBody struct {
 	io.ReadCloser
 	left int
 }
 
-func (b *breaking) Read(p []byte) (int, error) {
+func (b *brokenBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, io.ErrUnexpectedEOF
 	}
@@ -40,30 +40,29 @@ func (b *breaking) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// breakStreams makes some of the initial states that a client asks for break off.
+// breakStreams breaks some of a client's streams of the initial state.
 func breakStreams(r *rand.Rand) func(http.RoundTripper) http.RoundTripper {
 	return func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(request *http.Request) (*http.Response, error) {
 			answer, err := next.RoundTrip(request)
 			if err == nil && strings.Contains(request.URL.RawQuery, "sendInitialEvents") && r.IntN(3) == 0 {
-				answer.Body = &breaking{answer.Body, r.IntN(6000)}
+				answer.Body = &brokenBody{answer.Body, r.IntN(6000)}
 			}
 			return answer, err
 		})
 	}
 }
 
-// disguises are transforms that let the store say something else than the server.
-var disguises = [4]func(*corev1.Pod){
+// strippingTransforms are transforms after which stored objects differ from the server's.
+var strippingTransforms = [4]func(*corev1.Pod){
 	func(*corev1.Pod) {},
 	func(p *corev1.Pod) { p.Name = "renamed-" + p.Name },
 	func(p *corev1.Pod) { p.UID = "" },
 	func(p *corev1.Pod) { p.ResourceVersion += "0" },
 }
 
-// An informer that relists again and again, with streams that break off and runs
-// that end, comes to hold what the server does, as do its handlers, and
-// transforms nothing twice. What it recalls it does not transform again.
+// After many relists, broken streams and runs, an informer's store and handlers have the server's
+// objects, and no object was transformed twice: a reused object is not transformed again.
 func TestWireLosesNothing(t *testing.T) {
 	var transformed [2][4]atomic.Int64 // without Wire and with it, in each disguise
 	for seed := range uint64(60) {
@@ -75,7 +74,7 @@ func TestWireLosesNothing(t *testing.T) {
 }
 
 func relistALot(t *testing.T, seed uint64, skip bool, transformed *atomic.Int64) {
-	r, disguise := rand.New(rand.NewPCG(seed, 1)), disguises[seed%4]
+	r, disguise := rand.New(rand.NewPCG(seed, 1)), strippingTransforms[seed%4]
 	s := New(Options{})
 	defer s.Close()
 	require.NoError(t, s.StartInMemory())

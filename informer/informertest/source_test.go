@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// inBubble runs a test on a server, in time that passes when all wait.
+// inBubble runs a test on a server in a synctest bubble.
 func inBubble(t *testing.T, o Options, test func(t *testing.T, s *Server)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -35,8 +35,7 @@ func open(t *testing.T, s *Server, o metav1.ListOptions) watch.Interface {
 	return w
 }
 
-// ready takes the events that come without time passing. It says "closed"
-// after the last one.
+// ready returns the events that come without time passing, and "closed" after the last one.
 func ready(w watch.Interface) []string {
 	events := []watch.Event{}
 	for {
