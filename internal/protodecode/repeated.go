@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// repeated decodes a run of strings, messages or map entries, of which the
-// first one's content begins at start.
+// repeated decodes a run of strings, messages or map entries. The content of the first one begins
+// at start.
 func (w *walk) repeated(f *field, dst unsafe.Pointer, data []byte, start int) int {
 	n, end := f.run(data, start)
 	if end < 0 {
@@ -38,8 +38,8 @@ func (w *walk) repeated(f *field, dst unsafe.Pointer, data []byte, start int) in
 	return end
 }
 
-// entry returns the content of the entry at i of a run, and the index of the
-// next one's content. The run was measured before.
+// entry returns the content of the entry at i of a measured run, and the index of the next one's
+// content.
 func (f *field) entry(region []byte, i int) (b []byte, next int) {
 	start, end := content(region, i)
 	return region[start:end], end + f.tagLen
@@ -76,7 +76,7 @@ func (w *walk) messages(f *field, dst unsafe.Pointer, region []byte, n int) bool
 	return true
 }
 
-// header is how Go lays out a slice.
+// header is the memory layout of a slice.
 type header struct {
 	data     unsafe.Pointer
 	len, cap int
@@ -90,7 +90,7 @@ func (p *plan) array(n int) unsafe.Pointer {
 	return reflect.MakeSlice(reflect.SliceOf(p.typ), n, n).UnsafePointer()
 }
 
-// packed decodes numbers that lie in one chunk.
+// packed decodes numbers in one chunk.
 func (w *walk) packed(f *field, dst unsafe.Pointer, data []byte, i int) int {
 	start, end := content(data, i)
 	if end < 0 {
@@ -120,7 +120,7 @@ func (w *walk) unpacked(f *field, dst unsafe.Pointer, data []byte, i int) int {
 	return end
 }
 
-// numbers decodes n numbers that lie gap bytes apart.
+// numbers decodes n numbers, gap bytes apart.
 func (w *walk) numbers(f *field, dst unsafe.Pointer, chunk []byte, n, gap int) bool {
 	w.mark(f)
 	w.size += 8 * n
