@@ -41,8 +41,8 @@ func (l *Lease[T]) Informer() *informer.Informer[T] { return l.informer }
 // errors of [informer.Informer.WaitFresh].
 func (l *Lease[T]) WaitFresh(ctx context.Context) error { return l.informer.WaitFresh(ctx) }
 
-// Release ends the lease and removes its handlers. The informer stops with the last release. A
-// second call does nothing.
+// Release ends the lease and removes its handlers. The informer stops with the last release, unless
+// For or an accessor has returned it too. A second call does nothing.
 func (l *Lease[T]) Release() { l.release() }
 
 // Acquire returns a lease on the informer of a type and a scope. With the first lease the

@@ -18,7 +18,7 @@ const lagLimit = 4 * 256
 type latestFeed struct {
 	feedBase
 	table  eventlog.Coalesced
-	merged int                // number of table entries taken at once
+	most   int                // the largest number of table entries taken at once
 	first  uint64             // position of the first event taken from the table
 	stored func(obj any) bool // reports whether an object is the one stored under its key
 }
@@ -52,7 +52,7 @@ func (f *latestFeed) take(b *eventlog.Batch) bool {
 }
 
 func (f *latestFeed) takeTable(b *eventlog.Batch) bool {
-	b.Limit(f.merged)
+	b.Limit(f.most)
 	first, ok := f.table.Pop(b)
 	if !ok {
 		return false
@@ -66,7 +66,7 @@ func (f *latestFeed) takeTable(b *eventlog.Batch) bool {
 
 // takeResync takes objects that have not changed since the resync began. No change is pending.
 func (f *latestFeed) takeResync(b *eventlog.Batch) bool {
-	b.Limit(f.merged)
+	b.Limit(f.most)
 	for f.walk.left() > 0 && !b.Full() {
 		if obj := f.walk.pop(); f.stored(obj) {
 			b.Add(resyncEvent(obj))

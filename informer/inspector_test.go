@@ -3,6 +3,7 @@ package informer
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -401,6 +402,15 @@ func TestQuarantinedIsBounded(t *testing.T) {
 		}
 		require.Len(t, f.Inspector().Quarantined(), maxQuarantined)
 		require.Equal(t, 2*maxQuarantined, f.Status().Quarantined)
+
+		// An object that fails again is shown once there is room.
+		f.write(t, does(deltafifo.Modified, kit.Pod("pod-0", "2")))
+		last := kit.Pod(fmt.Sprint("pod-", 2*maxQuarantined-1), "2", kit.Label("poison", "error"))
+		f.write(t, does(deltafifo.Modified, last))
+		shown := f.Inspector().Quarantined()
+		require.Len(t, shown, maxQuarantined)
+		require.True(t, slices.ContainsFunc(shown, func(o QuarantinedObject) bool { return o.Key.Name == last.Name }))
+
 		for n := range 2 * maxQuarantined {
 			f.write(t, does(deltafifo.Modified, kit.Pod(fmt.Sprint("pod-", n), "2")))
 		}

@@ -55,7 +55,7 @@ func (p *sharedProcessor) newFeed(d Delivery, atOnce int) feed {
 		most = atOnce
 	}
 	if d.merges() {
-		return &latestFeed{feedBase: feedBase{log: p.log, burst: most}, merged: atOnce, stored: p.stored}
+		return &latestFeed{feedBase: feedBase{log: p.log, burst: most}, most: atOnce, stored: p.stored}
 	}
 	return &everyFeed{feedBase: feedBase{log: p.log, burst: most}}
 }

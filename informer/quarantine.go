@@ -47,26 +47,51 @@ func (q *allQuarantined) at(version string) (key indexer.Key, ok bool) {
 	return found.key, ok
 }
 
+// add counts a key that enters a quarantine.
 func (q *allQuarantined) add(key indexer.Key, version string, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
+	q.addVersion(key, version)
+	object, known := q.objects[key]
+	object.times++
+	q.keep(key, object, known, err)
+}
+
+// fail counts a key that fails again within a quarantine, at another version maybe.
+func (q *allQuarantined) fail(key indexer.Key, was, version string, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	q.addVersion(key, version)
+	q.removeVersion(was)
+	object, known := q.objects[key]
+	object.times = max(1, object.times)
+	q.keep(key, object, known, err)
+}
+
+// keep sets the entry of a key, if it is known or there is room. The caller holds mu.
+func (q *allQuarantined) keep(key indexer.Key, object countedObject, known bool, err error) {
+	if !known {
+		object.Key, object.Since = key, time.Now()
+	}
+	object.Err = err
+	if known || len(q.objects) < maxQuarantined {
+		q.objects[key] = object
+	}
+}
+
+// addVersion counts a version. The caller holds mu.
+func (q *allQuarantined) addVersion(key indexer.Key, version string) {
 	if q.versions == nil {
 		q.versions, q.objects = make(map[string]countedVersion), make(map[indexer.Key]countedObject)
 	}
 	if version != "" {
 		q.versions[version] = countedVersion{key, q.versions[version].times + 1}
 	}
-	object, again := q.objects[key]
-	if !again {
-		object.Key, object.Since = key, time.Now()
-	}
-	object.Err = err
-	if object.times++; again || len(q.objects) < maxQuarantined {
-		q.objects[key] = object
-	}
 }
 
+// remove counts a key that leaves a quarantine.
 func (q *allQuarantined) remove(key indexer.Key, version string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -78,6 +103,11 @@ func (q *allQuarantined) remove(key indexer.Key, version string) {
 			delete(q.objects, key)
 		}
 	}
+	q.removeVersion(version)
+}
+
+// removeVersion counts a version that is quarantined no more. The caller holds mu.
+func (q *allQuarantined) removeVersion(version string) {
 	found := q.versions[version]
 	if found.times--; found.times > 0 {
 		q.versions[version] = found
@@ -108,8 +138,11 @@ func (c *core) addToQuarantine(to *failedVersions, d *deltafifo.Delta) {
 		*to = make(failedVersions)
 	}
 	err, _ := d.Object.(error)
-	c.allQuarantined.add(d.Key, d.Version, err) // before the removal, which would forget since when
-	c.removeFromQuarantine(*to, d.Key)
+	if was, again := (*to)[d.Key]; again {
+		c.allQuarantined.fail(d.Key, was, d.Version, err)
+	} else {
+		c.allQuarantined.add(d.Key, d.Version, err)
+	}
 	(*to)[d.Key] = d.Version
 }
 

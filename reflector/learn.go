@@ -54,17 +54,17 @@ func (l *loop) askSource(answer chan<- outcome[learned]) {
 
 // use applies the source's answer. A source that failed to answer is listed through the client.
 func (l *loop) use(o outcome[learned]) {
-	l.streaming, l.presence.source = o.value.streaming, o.value.resource
+	l.streamSupport, l.presence.source = o.value.streaming, o.value.resource
 	if o.err != nil {
-		l.streaming = StreamingUnsupported
+		l.streamSupport = StreamingUnsupported
 	}
-	l.machine.streaming = l.streaming
+	l.machine.streamSupport = l.streamSupport
 	if !features.FeatureGates().Enabled(features.WatchListClient) {
-		l.machine.streaming = StreamingUnsupported
+		l.machine.streamSupport = StreamingUnsupported
 	}
 	if source := l.presence.source; source != nil && source.isMoved() && l.o.Version != "" {
 		l.machine.history.state = rolledBack // what the sink holds is of another version
 	}
-	l.machine.resumes = l.o.Resume.from(l.streaming, l.o.Version)
+	l.machine.resumes = l.o.Resume.from(l.streamSupport, l.o.Version)
 	l.readHere(o.value.wired)
 }

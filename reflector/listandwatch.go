@@ -19,13 +19,13 @@ const maxBatch = 1000
 // another one. So all progress is kept here, and the action holds the part that is still to do.
 type loop struct {
 	*Reflector
-	ctx        context.Context
-	machine    machine
-	times      times
-	action     action // the machine's last action, without the parts already done
-	calling    sinkCall
-	streaming  Streaming
-	deltaMaker deltaMaker
+	ctx           context.Context
+	machine       machine
+	times         times
+	action        action // the machine's last action, without the parts already done
+	calling       sinkCall
+	streamSupport Streaming
+	deltaMaker    deltaMaker
 
 	wired    wired                 // the source, if its bytes are read here; else nil
 	kind     *kindDecoder          // with wired
@@ -160,7 +160,7 @@ func (l *loop) do(a action) (input, error) {
 		return l.read()
 	case doCommit:
 		l.tell(Committing{Operation: l.operation, Objects: l.objects})
-		if l.machine.phase == committingList && l.streaming != StreamingSupported {
+		if l.machine.phase == committingList && l.streamSupport != StreamingSupported {
 			l.openAhead(a.request.version)
 		}
 		if err := l.callSink(func() error { return l.sink.Commit(l.ctx, a.request.version) }); err != nil {

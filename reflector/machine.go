@@ -226,9 +226,9 @@ const (
 type machine struct {
 	// These do not change once the source is known: [Options].PageSize, whether streams may be
 	// requested, and whether a watch from the sink's version comes first.
-	pageSize  int64
-	streaming Streaming
-	resumes   bool
+	pageSize      int64
+	streamSupport Streaming
+	resumes       bool
 
 	phase   phase
 	request request // the last request
@@ -497,7 +497,7 @@ func (m *machine) streamSilent(input) action {
 	switch {
 	case m.watch.proof == unconfirmed:
 		return m.distrust()
-	case m.streaming == StreamingUnknown && !m.watch.active:
+	case m.streamSupport == StreamingUnknown && !m.watch.active:
 		return m.disableStreams(action{})
 	default:
 		return m.disableStreams(m.fail())
@@ -605,7 +605,7 @@ func (m *machine) watchSilent(in input) action {
 		return m.distrust()
 	}
 	a := m.fail()
-	if m.asksForServersVersion() && (m.streaming != StreamingUnsupported || m.server.bookmarks) {
+	if m.asksForServersVersion() && (m.streamSupport != StreamingUnsupported || m.server.bookmarks) {
 		m.watch.proof = unconfirmed
 	}
 	return m.openWatch(a)
@@ -714,7 +714,7 @@ func (m *machine) relistSoon(a action) action {
 // depend on caches. The full state includes the changes a resumed watch still had to bring.
 func (m *machine) relist(a action) action {
 	m.watch.proof = min(m.watch.proof, unconfirmed)
-	if m.streaming != StreamingUnsupported && !m.server.streamsDisabled && m.history.state != rolledBack {
+	if m.streamSupport != StreamingUnsupported && !m.server.streamsDisabled && m.history.state != rolledBack {
 		return m.stream(a)
 	}
 	return m.list(a)
@@ -796,7 +796,7 @@ func (in input) unavailable() bool { return in.class == classExpired || in.class
 func (m *machine) check() {
 	streams := m.phase == openingStream || m.phase == streaming || m.phase == committingStream
 	watches := m.phase == openingWatch || m.phase == watching
-	verify.That(!streams || m.streaming != StreamingUnsupported && m.history.state != rolledBack, "a stream of a new history, or from a source that cannot")
+	verify.That(!streams || m.streamSupport != StreamingUnsupported && m.history.state != rolledBack, "a stream of a new history, or from a source that cannot")
 	verify.That(!watches || m.history.state == known, "watching from a version that is not served")
 	verify.That(m.watch.proof != resumed || !m.phase.replacing() && !streams, "a full state that is said to be what a watch has still to bring")
 	verify.That(m.request.token == "" || m.phase != listing && !streams && !watches, "a token in phase %d", m.phase)

@@ -32,12 +32,12 @@ type world struct {
 
 // learningWorld returns one whose machine has not started.
 func learningWorld(streaming Streaming, pageSize int64) world {
-	return world{machine: machine{streaming: streaming, pageSize: pageSize}}
+	return world{machine: machine{streamSupport: streaming, pageSize: pageSize}}
 }
 
 // resumingWorld returns one whose machine begins at a version that the sink is at.
 func resumingWorld(streaming Streaming) world {
-	m := machine{streaming: streaming, resumes: true, version: "5"}
+	m := machine{streamSupport: streaming, resumes: true, version: "5"}
 	m.history.versions = versionsKnown
 	return world{machine: m, hasVersions: true}
 }
@@ -154,7 +154,7 @@ func (w *world) operation(machine, input) string {
 		if w.open || w.begun {
 			return "opens a second time, or while something is begun"
 		}
-		if a.op == doStream && w.machine.streaming == StreamingUnsupported {
+		if a.op == doStream && w.machine.streamSupport == StreamingUnsupported {
 			return "streams from a source that cannot"
 		}
 	case doRead:
@@ -251,7 +251,7 @@ func (w *world) inputs(versions ...string) []input {
 // inWatch returns w with a watch open.
 func inWatch(w world) world {
 	state := []input{{kind: inPage, version: "7"}, {kind: inCommitted}, {kind: inOpened}}
-	if w.machine.streaming != StreamingUnsupported {
+	if w.machine.streamSupport != StreamingUnsupported {
 		state = []input{{kind: inOpened}, {kind: inBookmark, version: "7", end: true}, {kind: inCommitted}}
 	}
 	for _, in := range state {
@@ -275,7 +275,7 @@ func TestMachineOnEveryShortWord(t *testing.T) {
 			t.Logf("%d words", words)
 			for p := listing; p < phases; p++ {
 				ofStreams := p == openingStream || p == streaming || p == committingStream
-				require.True(t, seen[p] || ofStreams && w.machine.streaming == StreamingUnsupported, "phase %d was never reached", p)
+				require.True(t, seen[p] || ofStreams && w.machine.streamSupport == StreamingUnsupported, "phase %d was never reached", p)
 			}
 		})
 	}
