@@ -18,9 +18,8 @@ const (
 	// Bookmark reports progress: every change up to Version has been reported. A Bookmark
 	// without a version comes after the changes from before the watch was requested.
 	Bookmark
-	// Poisoned stands for a delta whose object could not be prepared: the
-	// change is known to have happened, the object is not to be had. It carries
-	// an error instead.
+	// Poisoned reports a change whose object could not be decoded or transformed. It carries the
+	// error instead of the object.
 	Poisoned
 	// Begin opens a full state.
 	Begin
@@ -64,6 +63,6 @@ type Delta struct {
 	UID, Version string
 	// Stamp is for the consumer's own use, such as a hash of the UID.
 	Stamp uint64
-	// Object is the object, as Op says; of Poisoned, the error that says why there is none.
+	// Object is the object, or the error of a Poisoned.
 	Object any
 }

@@ -2,14 +2,14 @@ package indexer
 
 import "unsafe"
 
-// Scan calls visit for the objects from a place on, until some after it has returned false, and
-// returns the next place, 0 at the end. It begins at 0. It waits for no writer: an object that is
-// written meanwhile is met in one version or another, once or twice or, where the store grows,
-// perhaps not at all. So it suits samples.
+// Scan calls visit for the objects from a place on; 0 is the first place. When visit returns false,
+// Scan finishes the present few objects and returns the next place, or 0 at the end. Scan waits for
+// no writer. So it may visit an object that is written meanwhile in either version, twice or not at
+// all: it is meant for samples.
 func (x *Indexer[T]) Scan(place int, visit func(obj any) bool) (next int) {
 	groups := *x.live.Load().records.groups.Load()
 	for more := true; more && place < len(groups); place++ {
-		for s := range groups[place].slots { // all of them: places are those of groups
+		for s := range groups[place].slots { // all slots: a place is the index of a group
 			if r := groups[place].slots[s].Load(); r != nil && !visit(x.decode.Object(r.value.stored())) {
 				more = false
 			}
@@ -21,8 +21,9 @@ func (x *Indexer[T]) Scan(place int, visit func(obj any) bool) (next int) {
 	return place
 }
 
-// Bytes estimates what the store takes of the heap beside its objects: the table by keys, the
-// list of all, and the indexes. It waits for no writer, and looks at each key and each index value.
+// Bytes estimates the heap memory of the store without its objects: the table by keys, the list of
+// all objects, and the indexes. It waits for no writer, and takes time proportional to the number of
+// keys and index values.
 func (x *store) Bytes() int64 {
 	c := x.live.Load()
 	n, bytes := 0, c.records.bytes()

@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// The errors of this package, to be told apart with errors.Is.
+// The errors of this package; test for them with errors.Is.
 var (
 	// ErrUnknownIndex is returned by look-ups in an index that does not exist.
 	ErrUnknownIndex = errors.New("no index of this name")

@@ -1,8 +1,7 @@
 package indexer
 
-// Key names one object: its namespace, empty for cluster-scoped kinds, and
-// its name. It is comparable, so that no string has to be built to look an
-// object up; client-go's "namespace/name" spelling is [Key.String].
+// Key identifies an object by its namespace, empty for cluster-scoped kinds, and its name. It is
+// comparable, so that a look-up builds no string; client-go's "namespace/name" is [Key.String].
 type Key struct{ Namespace, Name string }
 
 // ParseKey splits client-go's spelling of a key at its first slash, into namespace and name. A

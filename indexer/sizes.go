@@ -1,15 +1,15 @@
 package indexer
 
-// IndexSize is what an index is filled with.
+// IndexSize is the size of an index.
 type IndexSize struct {
-	Name       string // or the label key
-	Namespaced bool   // a label's lists are of one namespace each
-	Values     int    // that objects are found under
-	Entries    int    // objects under all values together
+	Name       string // the name of the index, or its label key
+	Namespaced bool   // the label index has a list for each namespace and value
+	Values     int    // number of values with objects
+	Entries    int    // number of objects under all values together
 }
 
 // IndexSizes returns the sizes of the indexes, in the order they were added. It waits for no
-// writer: what is written meanwhile may count or not. It looks at each value.
+// writer, and takes time proportional to the number of values; concurrent writes may count or not.
 func (x *store) IndexSizes() []IndexSize {
 	return x.sizes(func(ix *index) bool { return ix.family == named })
 }
@@ -29,7 +29,7 @@ func (x *store) sizes(of func(*index) bool) (sizes []IndexSize) {
 	return sizes
 }
 
-// size counts what is in an index. Safe for any goroutine.
+// size counts the values and entries of an index. Safe for any goroutine.
 func (x *index) size() IndexSize {
 	s := IndexSize{Name: x.Name, Namespaced: x.family == byLabelIn}
 	for n := range x.values.all {

@@ -45,9 +45,8 @@ func NewSharedIndexInformerWithOptions(lw cache.ListerWatcher, example runtime.O
 //	config.Wrap(reflector.Wire)
 //	manager, err := manager.New(config, manager.Options{Cache: cache.Options{NewInformer: informer.ForControllerRuntime}})
 //
-// With [reflector.Wire] in the manager's configuration the informers read the server's answers
+// With [reflector.Wire] in the manager's configuration the informers decode the server's answers
 // themselves.
-// answers of the server themselves.
 func ForControllerRuntime(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 	return sharedOf(lw, example, clientgoSettings{
 		source:  reflector.FromControllerRuntime(lw, example),

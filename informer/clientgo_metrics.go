@@ -11,8 +11,8 @@ import (
 
 // metrics publishes client-go's measurements of an informer. A nil one publishes nothing.
 type metrics struct {
-	waiting cache.GaugeMetric     // deltas waiting for the processLoop
-	latency cache.HistogramMetric // seconds a write section
+	waiting cache.GaugeMetric     // number of deltas waiting for the processLoop
+	latency cache.HistogramMetric // duration of a write section, in seconds
 	version *versionGauge
 }
 

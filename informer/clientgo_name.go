@@ -6,8 +6,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// handlerName names a handler for messages, as client-go does: by its type, or, of one
-// that is made of functions, by where these are.
+// handlerName names a handler for messages, as client-go does: by its type or, if it consists of
+// functions, by their place in the source.
 func handlerName(h cache.ResourceEventHandler) string {
 	name := ""
 	switch h := h.(type) {

@@ -57,13 +57,6 @@ func As[T Object](i cache.SharedIndexInformer) (*Informer[T], bool) {
 // Shared returns the informer as client-go's SharedIndexInformer: the same store, the same run.
 func (i *Informer[T]) Shared() cache.SharedIndexInformer { return i.shared }
 
-// Lend returns a view of the informer. The view owns the handlers added through it, or through its
-// Shared: end stops them all, and the view takes no more. Each lease of a factory has such a view.
-func (i *Informer[T]) Lend() (lent *Informer[T], end func()) {
-	by := &owner{}
-	return view[T](i.shared.lend(by)), func() { i.core.end(by) }
-}
-
 // clientgoLent is a view of an informer that owns the handlers added through it.
 type clientgoLent struct {
 	*clientgoInformer

@@ -6,16 +6,16 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// SharedOf returns the informer of this module behind client-go's interface. Client-go's
-// generated accessors and constructors wrap each informer in a typed view: SharedOf looks
-// behind that. It returns false for an informer of another module.
+// SharedOf returns the informer of this module behind client-go's interface, and false for an
+// informer of another module. It unwraps the typed views in which client-go's generated accessors
+// and constructors return their informers.
 func SharedOf(i cache.SharedIndexInformer) (Shared, bool) {
 	ours, ok := unwrapped(i).(Shared)
 	return ours, ok
 }
 
-// unwrapped returns the informer that client-go's typed views stand for. Their type is
-// not exported, and has a method for each type of objects, so no interface tells it.
+// unwrapped returns the informer inside client-go's typed views. It uses reflection: the views' type
+// is not exported, and has no method that they all share.
 func unwrapped(i cache.SharedIndexInformer) cache.SharedIndexInformer {
 	for {
 		v := reflect.ValueOf(i)
@@ -34,5 +34,5 @@ func unwrapped(i cache.SharedIndexInformer) cache.SharedIndexInformer {
 	}
 }
 
-// clientgoPackage is where client-go's typed views are.
+// clientgoPackage is the package of client-go's typed views.
 var clientgoPackage = reflect.TypeFor[cache.ListWatch]().PkgPath()

@@ -27,7 +27,7 @@ type core struct {
 	options   Options[any]
 	objects   objectType
 	sources   []reflector.Source
-	misuse    error // why the constructor's arguments are invalid; nil if they are valid
+	misuse    error // the error in the constructor's arguments; nil if they are valid
 	writer    *indexer.Writer
 	processor *sharedProcessor
 	status    status

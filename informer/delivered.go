@@ -146,7 +146,7 @@ func (w *deliveryWaiters) remove(waiter *deliveryWaiter) {
 	}
 }
 
-// some tells whether somebody waits.
+// some reports whether there are waiters.
 func (w *deliveryWaiters) some() bool { return w.count.Load() > 0 }
 
 // wake wakes the waiters whose position a feed has reached. The registration's goroutine calls it

@@ -5,7 +5,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// lagLimit is how many events a handler with [Latest] delivery may lag before the
+// lagLimit is the number of events by which a handler with [Latest] delivery may lag before the
 // publisher merges for it.
 const lagLimit = 4 * 256
 

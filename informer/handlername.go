@@ -20,9 +20,8 @@ func typeName(v any) string {
 	return t.PkgPath() + "." + t.Name()
 }
 
-// funcsName returns what the full names of functions have in common up to a
-// dot, such as the function that they are written in; failing that, all of them. It is
-// empty where all are nil.
+// funcsName returns the name of the function or package in which functions are written. If they are
+// written in different ones, it joins their names. It is empty if all functions are nil.
 func funcsName(funcs ...any) string {
 	var names, places []string
 	for _, f := range funcs {

@@ -33,9 +33,9 @@ type HandlerMeasures struct {
 	// there is none. The age of an event published before the measuring began counts from the
 	// beginning of the measuring.
 	Lag time.Duration
-	// Sampled is how many calls were timed, and Took how long these took: all calls of a
-	// handler that takes 4 microseconds or longer; of a quicker one, one in 32, and all that
-	// took longer than two seconds.
+	// Sampled is the number of timed calls, and Took their time altogether. All calls of a handler
+	// are timed if they take 4 microseconds or longer; of quicker calls, one in 32 is timed, and each
+	// call that took longer than two seconds.
 	Sampled uint64
 	Took    time.Duration
 	// Calling is the start of the present call, to within a second; zero if the call is younger
@@ -123,10 +123,10 @@ func (i *Inspector) History() []Moment { return i.core.measured().history() }
 
 // IndexMeasures is the size of an index.
 type IndexMeasures struct {
-	Name       string // or the label key
-	Namespaced bool   // the label index is per namespace; the same key may have an index of each sort
-	Values     int    // number of different values
-	Entries    int    // objects under all values together
+	Name       string // the name of the index, or its label key
+	Namespaced bool   // the label index is per namespace; a label key may have an index per namespace and another over all
+	Values     int    // number of values with objects
+	Entries    int    // number of objects under all values together
 }
 
 // Indexes returns the sizes of the indexes, in the order of their names. It counts them, in time

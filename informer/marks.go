@@ -33,9 +33,8 @@ func (m *marks) add(position uint64, at time.Duration) {
 	m.kept = append(m.kept, mark{position, at})
 }
 
-// thin drops a mark if the gap it leaves is no larger than a share of its age. The events between
-// the marks then count as younger than they are. With a share of one, a full set of marks always
-// has one to drop.
+// thin drops each mark that leaves a gap no larger than its age divided by share. The events in the
+// gap then count as younger than they are. With share 1, thin drops at least one of mostMarks marks.
 func (m *marks) thin(now, share time.Duration) {
 	kept := m.kept[:1]
 	for i := 1; i < len(m.kept); i++ {

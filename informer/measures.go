@@ -6,15 +6,14 @@ import (
 )
 
 const (
-	// momentEvery is how many seconds are between two moments of the history.
+	// momentEvery is the number of seconds between two moments of the history.
 	momentEvery = 5
 	mostMoments = int(keepFor/time.Second) / momentEvery
 )
 
-// measures are what an informer measures for those who inspect it, less than 64 kB of
-// them. What handlers take is measured by their stopwatches. None of it is guarded by
-// the store's lock, or a handler's: an index function or a handler that is stuck keeps nobody
-// from looking.
+// measures holds the measurements of an inspected informer, in less than 64 kB. Each handler's calls
+// are timed by its own stopwatch. Readers need neither the store's lock nor a handler's, so a stuck
+// index function or handler does not hold them up.
 type measures struct {
 	clock  *clock
 	recent recentEvents
@@ -23,7 +22,7 @@ type measures struct {
 	mu      sync.Mutex
 	marks   marks
 	moments ring[Moment]
-	events  uint64 // that there were at the last moment
+	events  uint64 // number of events up to the last moment
 }
 
 func newMeasures() *measures {
@@ -31,7 +30,7 @@ func newMeasures() *measures {
 	return &measures{clock: clock, recent: recentEvents{clock: clock}, moments: newRing[Moment](mostMoments), marks: newMarks()}
 }
 
-// measured returns the measures, which are taken from now on.
+// measured returns the measures. The first call begins the measuring.
 func (c *core) measured() *measures {
 	if m := c.measures.Load(); m != nil {
 		return m
@@ -55,15 +54,15 @@ func (c *core) measured() *measures {
 	return m
 }
 
-// measureIn lets the measures have a goroutine for as long as a run lasts, where somebody
-// inspects the informer. The caller holds mu.
+// measureIn starts the measures' goroutine for a run, if the informer is inspected. The caller holds
+// mu.
 func (c *core) measureIn(run *run) {
 	if m := c.measures.Load(); m != nil {
 		run.handlers.Go(func() { c.tick(run, m) })
 	}
 }
 
-// tick takes the measures that are taken each second.
+// tick takes the periodic measures once a second, until the run ends.
 func (c *core) tick(run *run, m *measures) {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
@@ -85,7 +84,7 @@ func (c *core) tick(run *run, m *measures) {
 	}
 }
 
-// mark notes the position that the log has come to.
+// mark records the present end of the log.
 func (m *measures) mark(position uint64, now time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -93,7 +92,7 @@ func (m *measures) mark(position uint64, now time.Duration) {
 	m.marks.add(position, now)
 }
 
-// lag is [HandlerMeasures].Lag of the handler that a feed is of.
+// lag returns [HandlerMeasures].Lag for the handler of a feed.
 func (m *measures) lag(f feed) time.Duration {
 	events, initial := f.pending()
 	if events == 0 {
@@ -113,7 +112,7 @@ func (m *measures) lag(f feed) time.Duration {
 	return m.clock.now() - at
 }
 
-// moment returns how the informer is now.
+// moment returns the present state of the informer. Its Events count from the beginning.
 func (c *core) moment(m *measures) Moment {
 	st, i := c.Status(), &Inspector{c}
 	memory := i.Memory()
@@ -127,7 +126,7 @@ func (c *core) moment(m *measures) Moment {
 	return now
 }
 
-// note adds a moment to the history. Its events are all that there were ever.
+// note adds a moment to the history, where Events counts from the previous moment.
 func (m *measures) note(now Moment) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

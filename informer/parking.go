@@ -1,7 +1,7 @@
 package informer
 
-// parking is where a registration's goroutine sleeps while there is nothing to tell.
-// Its state is guarded by sharedProcessor.mu.
+// parking lets a registration's goroutine sleep while there are no events to deliver. Its state is
+// guarded by sharedProcessor.mu.
 //
 //	awake --park, if nothing is ready--> parked --publish--> woken --park--> parked
 //	parked, woken --unpark (a tick, Stop, the end of the run)--> awake

@@ -58,7 +58,7 @@ func (q *allQuarantined) add(key indexer.Key, version string, err error) {
 	q.keep(key, object, known, err)
 }
 
-// fail counts a key that fails again within a quarantine, at another version maybe.
+// fail records another failure of a key that is in the quarantine, at the same version or another.
 func (q *allQuarantined) fail(key indexer.Key, was, version string, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -70,7 +70,7 @@ func (q *allQuarantined) fail(key indexer.Key, was, version string, err error) {
 	q.keep(key, object, known, err)
 }
 
-// keep sets the entry of a key, if it is known or there is room. The caller holds mu.
+// keep stores the entry of a key, if the key has one already or there is room. The caller holds mu.
 func (q *allQuarantined) keep(key indexer.Key, object countedObject, known bool, err error) {
 	if !known {
 		object.Key, object.Since = key, time.Now()
@@ -106,7 +106,7 @@ func (q *allQuarantined) remove(key indexer.Key, version string) {
 	q.removeVersion(version)
 }
 
-// removeVersion counts a version that is quarantined no more. The caller holds mu.
+// removeVersion is the opposite of addVersion. The caller holds mu.
 func (q *allQuarantined) removeVersion(version string) {
 	found := q.versions[version]
 	if found.times--; found.times > 0 {

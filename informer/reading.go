@@ -18,9 +18,9 @@ type reading struct {
 	core  *core
 	run   *run
 	sinks []*informerSink
-	group sync.WaitGroup // the goroutines that are known to end with the run
-	// ended is what is closed when the goroutine of each source has ended, where a
-	// transform may keep it. Without one, group has them all.
+	group sync.WaitGroup // goroutines that certainly end with the run
+	// ended has a channel for each source, closed when its goroutine has ended. It is used if there
+	// is a transform, which may not return; otherwise group counts the goroutines.
 	ended []chan struct{}
 }
 
@@ -77,15 +77,14 @@ func (r *reading) wait() {
 			if key, stuck := sink.abandon(); stuck {
 				r.core.observe(&TransformStuckError{Key: key})
 			} else if !closed(sink.abandoned) {
-				<-r.ended[i] // no transform begins any more
+				<-r.ended[i] // soon: no transform begins any more
 			}
 		}
 	}
 }
 
-// mirror mirrors one source into a sink, from a version on, until the run ends. It begins
-// anew, with all objects decoded afresh, once somebody has written into a value that
-// objects share.
+// mirror mirrors one source into a sink, from a version on, until the run ends. If a program writes
+// into a shared value, mirror begins anew and decodes all objects afresh.
 func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) {
 	once := func() error {
 		ctx, end := c.sharing.until(sink.run.ctx)
@@ -96,7 +95,7 @@ func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) 
 			if sink.abandoned == nil || !closed(sink.abandoned) {
 				c.followed[sink.part].Store(r.Followed())
 			}
-			sink.untrusted.Store(true) // where the run has not ended
+			sink.untrusted.Store(true) // for the next reflector, if the run goes on
 		}()
 		return r.Run(ctx)
 	}
@@ -113,7 +112,7 @@ func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) 
 	})
 }
 
-// reflector makes what mirrors one source into a sink.
+// reflector makes the reflector of one source.
 func (c *core) reflector(sink *informerSink, version string, how reflector.Resume) *reflector.Reflector {
 	return reflector.New(c.sources[sink.part], sink, reflector.Options{
 		Name:            c.options.Name,

@@ -9,29 +9,29 @@ import (
 )
 
 const (
-	// mostRecent is how many events are kept for [Inspector.Recent].
+	// mostRecent is the number of events kept for [Inspector.Recent].
 	mostRecent = 200
-	// recentPlaces are those and the places that are written to before they are shown. They are few
-	// more, so that all of them stay in the processor's first cache.
+	// recentPlaces is mostRecent and a few places for events that are not shown yet. There are few,
+	// so that all places stay in the processor's first cache.
 	recentPlaces = mostRecent + 20
 )
 
-// recentEvents are the last events of an informer. A write section writes to places that
-// nobody reads, and shows them at its end, or when it has no more of them: who asks does not
-// wait for the section. The keys and versions are the objects' own text, which so outlives
-// an object by some 200 events.
+// recentEvents is a ring with the last events of an informer. A write section writes to places that
+// no reader reads, and shows them at its end, or when it runs out of places. So a reader never waits
+// for a write section. Keys and versions share the objects' memory, which they keep for some 200
+// events after the object is gone.
 //
 // Invariant: shown <= written <= shown + recentPlaces - mostRecent.
 type recentEvents struct {
 	clock *clock
 
 	// Guarded by the store's write section.
-	written uint64        // how many events have been written
-	next    int           // the place of the next one
-	at      time.Duration // when the section wrote the first one, within about a second
+	written uint64        // number of events written
+	next    int           // place of the next event
+	at      time.Duration // time of the section's first event, within about a second
 
 	mu     sync.Mutex
-	shown  uint64 // how many events may be read; written in write sections, and read there
+	shown  uint64 // number of events that may be read; a write section reads it without mu
 	places [recentPlaces]recentEvent
 }
 
@@ -42,7 +42,7 @@ type recentEvent struct {
 	kind    eventlog.Kind
 }
 
-// note notes an event, in a write section.
+// note records an event. The caller is in a write section.
 func (r *recentEvents) note(kind eventlog.Kind, key indexer.Key, version string) {
 	switch r.written - r.shown {
 	case 0:
@@ -58,7 +58,7 @@ func (r *recentEvents) note(kind eventlog.Kind, key indexer.Key, version string)
 	}
 }
 
-// show shows what was noted, in a write section.
+// show lets readers see the recorded events. The caller is in a write section.
 func (r *recentEvents) show() {
 	if r.shown == r.written {
 		return

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// mostSlow is the largest number of slow calls kept of a handler.
+	// mostSlow is the largest number of slow calls kept for a handler.
 	mostSlow = 5
-	// keepFor is how long they are kept, and the time span of [Inspector.History].
+	// keepFor is how long slow calls are kept, and the time span of [Inspector.History].
 	keepFor = 15 * time.Minute
 )
 

@@ -10,64 +10,66 @@ import (
 )
 
 const (
-	// slowPace is how long calls take where each of them is timed, which costs some 100 ns.
+	// slowPace is the pace from which each call of a handler is timed: timing a call takes some
+	// 100 ns.
 	slowPace = 4 * time.Microsecond
-	// quickShare says of how many calls that are quicker one is timed.
+	// quickShare: of quicker calls, one in quickShare is timed.
 	quickShare = 32
-	// fewEvents are no burst to be timed as a whole.
+	// fewEvents is the largest number of events in a burst that is not timed as a whole.
 	fewEvents = 4
-	// stuckAfter is how long a call lasts until [HandlerMeasures].Calling tells of it.
+	// stuckAfter is the duration from which [HandlerMeasures].Calling shows a call.
 	stuckAfter = time.Second
-	// paceShare is of how many calls the pace is about the mean.
+	// paceShare is the number of calls over which the pace is about the mean.
 	paceShare = 8
 )
 
-// timing is how the calls of a burst are timed.
+// timing is the way in which the calls of a burst are timed.
 //
-//	untimed --begin, the calls are slow, or it is time for one, and they are few--> each
-//	untimed --begin, it is time for some quick ones--> whole
+//	untimed --begin, the calls are slow, or a few quick calls are due--> each
+//	untimed --begin, many quick calls are due--> whole
 //	untimed, whole --a second has passed--> each
 //	whole, each --end--> untimed
 type timing uint8
 
 const (
-	untimed timing = iota // others stand for them
-	whole                 // all together
-	each                  // one by one, and whose turn it is can be asked
+	untimed timing = iota // not at all: other bursts are the sample
+	whole                 // all calls together
+	each                  // each call by itself, with the key of its object
 )
 
-// stopwatch times the calls of a handler. The registration's goroutine calls begin before
-// a burst, look before a call where the interest says so, and end. Others may ask at any
-// time, and wait for no call.
+// stopwatch times the calls of a handler. The registration's goroutine calls begin before a burst,
+// end after it and, while the registration's interest is above zero, look before each call. The
+// other methods are safe for any goroutine and do not wait for the handler.
 type stopwatch struct {
 	clock    *clock
 	interest *interest
 
-	// The goroutine's own.
+	// Only the registration's goroutine uses the fields below.
 	timing timing
-	left   int           // events that were to be told when the burst began
-	owed   int           // how many quick calls pass before one is timed
-	pace   time.Duration // what a call takes of late, 0 before the first
+	left   int           // number of undelivered events at the beginning of the burst
+	owed   int           // number of quick calls until the next timed one
+	pace   time.Duration // the recent mean duration of a call, 0 before the first
 
-	// since is when the call has begun, or the burst that is timed as a whole, as the clock's
-	// now; 0 for none. Of a call that is not timed the ticker says so, when that has lasted.
+	// since is the clock's time at the beginning of the timed call, or of the burst timed as a
+	// whole; 0 for none. For a call that is not timed, the ticker sets it once the call has lasted
+	// for a second.
 	since atomic.Int64
-	// passed says that a second has ended in the burst, and that the interest is higher for
-	// that. The goroutine acknowledges it.
+	// passed is set by the ticker when a second has passed in the burst, and raises the interest by
+	// one. The goroutine resets both.
 	passed atomic.Bool
 
 	mu      sync.Mutex
-	subject eventlog.Subject // of the call, where each is timed
+	subject eventlog.Subject // the subject of the call, if each call is timed
 	sampled uint64
 	took    time.Duration
 	slowest slowCalls
 }
 
-// begin takes the time at the beginning of a burst. A handler that is told several events
-// at once has each of its calls timed.
+// begin takes the time at the beginning of a burst. If the handler takes several events at once,
+// each of its calls is timed.
 func (w *stopwatch) begin(b *eventlog.Batch, several bool) {
 	w.left = b.Left()
-	w.acknowledge() // it was of a burst before
+	w.acknowledge() // a second that passed in an earlier burst
 	quick := w.pace > 0 && w.pace < slowPace && !several
 	switch {
 	case quick && w.owed > 0:
@@ -90,19 +92,20 @@ func (w *stopwatch) timeEach() {
 	}
 }
 
-// pass is called each second in which the goroutine is in a burst. It makes that look
-// before the next call: where it has not for a second, it is in one call since.
+// pass is called each second while the goroutine is in a burst. It makes the goroutine call look
+// before the next call of the handler. If the goroutine has not done so since the previous pass, the
+// same call has lasted since then, and pass records its beginning.
 func (w *stopwatch) pass(before time.Duration) {
 	if w.passed.CompareAndSwap(false, true) {
 		w.interest.Add(1)
 		return
 	}
 	if w.since.CompareAndSwap(0, int64(before)) && !w.passed.Load() {
-		w.since.CompareAndSwap(int64(before), 0) // it has returned meanwhile
+		w.since.CompareAndSwap(int64(before), 0) // the call has returned meanwhile
 	}
 }
 
-// acknowledge tells whether a second has ended since it was called last.
+// acknowledge reports whether a second has passed since the last acknowledge.
 func (w *stopwatch) acknowledge() (passed bool) {
 	if passed = w.passed.Load(); passed {
 		w.passed.Store(false)
@@ -111,8 +114,8 @@ func (w *stopwatch) acknowledge() (passed bool) {
 	return passed
 }
 
-// look takes the time before a call. It tells whether a second has passed, so that others
-// should see how far the handler is.
+// look takes the time before a call. It reports whether a second has passed, so that the handler's
+// progress should be published.
 func (w *stopwatch) look(b *eventlog.Batch) (passed bool) {
 	passed = w.acknowledge()
 	if w.timing != each && !passed {
@@ -129,8 +132,8 @@ func (w *stopwatch) look(b *eventlog.Batch) (passed bool) {
 	return passed
 }
 
-// end takes the time at the end of a burst, which is nil where the registration was
-// stopped: nobody asks any more.
+// end takes the time at the end of a burst. b is nil if the registration was stopped; then the last
+// calls do not count.
 func (w *stopwatch) end(b *eventlog.Batch) {
 	passed := w.acknowledge()
 	if w.timing == untimed && !passed {
@@ -149,12 +152,12 @@ func (w *stopwatch) end(b *eventlog.Batch) {
 	w.since.Store(0)
 }
 
-// returned counts what was called since the time was taken last. The caller holds mu.
+// returned counts the calls since the time was last taken. The caller holds mu.
 func (w *stopwatch) returned(b *eventlog.Batch, now time.Duration) {
 	since := time.Duration(w.since.Load())
 	took, calls := max(0, now-since), w.left-b.Left()
 	switch {
-	case since == 0 || w.timing != each && calls == 0: // none
+	case since == 0 || w.timing != each && calls == 0: // no timed call
 		return
 	case w.timing == each:
 		calls = 1
@@ -170,7 +173,7 @@ func (w *stopwatch) returned(b *eventlog.Batch, now time.Duration) {
 	w.keepPace(took, calls)
 }
 
-// keepPace takes note of how long some calls took.
+// keepPace updates the pace with the duration of some calls.
 func (w *stopwatch) keepPace(took time.Duration, calls int) {
 	pace := took / time.Duration(calls)
 	if weight := min(calls, paceShare); w.pace > 0 {
@@ -179,8 +182,8 @@ func (w *stopwatch) keepPace(took time.Duration, calls int) {
 	w.pace = max(1, pace)
 }
 
-// read puts what was measured into the measures of a handler. Where it is in a call that
-// is not timed, the event in hand says of whom that is told.
+// read copies the measurements into a handler's measures. inHand is the subject of the present call
+// if that call is not timed.
 func (w *stopwatch) read(to *HandlerMeasures, inHand eventlog.Subject) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

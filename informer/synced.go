@@ -17,7 +17,7 @@ func (c *core) WaitSynced(ctx context.Context) error {
 		over = ErrStopped
 	case <-ctx.Done():
 	}
-	switch { // of what is true at once, synced counts before stopped
+	switch { // synced counts before stopped, if both are true
 	case c.isSynced():
 		return nil
 	case ctx.Err() == nil:
@@ -28,7 +28,7 @@ func (c *core) WaitSynced(ctx context.Context) error {
 	return c.status.because(fmt.Errorf("informer %s: %w: %w", c.options.Name, ErrNotSynced, context.Cause(ctx)))
 }
 
-// wasStarted tells whether a run has begun.
+// wasStarted reports whether a run has begun.
 func (c *core) wasStarted() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,15 +6,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// tally counts what has happened to the store. It is counted in write sections, and
-// shown at their ends.
+// tally counts the events of the store. A write section counts them in now, and publishes the counts
+// in shown at its end.
 type tally struct {
 	now   [tallied]uint64
 	shown [tallied]atomic.Uint64
 }
 
-// tallyBookmarks is the place of the bookmarks in a tally; those of events are at their
-// kinds.
+// tallyBookmarks is the index of the bookmarks in a tally; the index of an event is its kind.
 const (
 	tallyBookmarks = 0
 	tallied        = int(eventlog.Deleted) + 1
@@ -22,7 +21,7 @@ const (
 
 func (t *tally) event(kind eventlog.Kind) { t.now[kind]++ }
 
-// show shows what was counted.
+// show publishes the counts.
 func (t *tally) show() {
 	for i, n := range t.now {
 		if t.shown[i].Load() != n {
@@ -31,7 +30,7 @@ func (t *tally) show() {
 	}
 }
 
-// events is how many events there were.
+// events returns the number of all events.
 func (t *tally) events() (n uint64) {
 	for kind := eventlog.Added; kind <= eventlog.Deleted; kind++ {
 		n += t.shown[kind].Load()
@@ -39,7 +38,7 @@ func (t *tally) events() (n uint64) {
 	return n
 }
 
-// fill puts the counts into totals.
+// fill copies the counts into totals.
 func (t *tally) fill(to *Totals) {
 	to.Added = t.shown[eventlog.Added].Load()
 	to.Updated = t.shown[eventlog.Updated].Load()

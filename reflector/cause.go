@@ -1,8 +1,8 @@
 package reflector
 
-// noteCause notes why a full state is asked for, when something that happened leads to one. It
-// stays the same until the full state is committed, however often it has to be asked for, but
-// where the reason to distrust what is known grows meanwhile.
+// noteCause notes the reason for the full state that an input leads to. Repeated requests keep the
+// reason until the full state is committed. Only a new history, or a resource that is served again,
+// replaces it earlier: such a full state may undo everything that is known.
 func (l *loop) noteCause(before phase, in input, a action) {
 	switch after := l.machine.phase; {
 	case a.rolledBack, in.kind == inServed && in.moved:
@@ -21,7 +21,7 @@ func (l *loop) noteCause(before phase, in input, a action) {
 	}
 }
 
-// fillsStore says that a full state is asked for in a phase, or is about to be.
+// fillsStore reports whether a full state is requested in a phase, or is about to be.
 func (p phase) fillsStore() bool {
 	switch p {
 	case listing, paging, openingStream, streaming, committingList, committingStream, waitingToList, absent, withdrawing:

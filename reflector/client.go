@@ -12,21 +12,21 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Client is the part of a client that a [Source] is made of. Generated typed
-// clients have it, such as CoreV1().Pods(namespace), and so have
-// dynamic.ResourceInterface and metadata.ResourceInterface.
+// Client is the part of a client that a [Source] uses. Generated typed clients such as
+// CoreV1().Pods(namespace) implement it, and so do dynamic.ResourceInterface and
+// metadata.ResourceInterface.
 type Client[L runtime.Object] interface {
 	List(ctx context.Context, o metav1.ListOptions) (L, error)
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
-// isNil tells whether there is nothing in an interface, or a nil pointer.
+// isNil reports whether an interface is nil, or holds a nil pointer.
 func isNil(x any) bool {
 	v := reflect.ValueOf(x)
 	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// From returns the source that c is the client of, or nil if c is nil, or a nil
+// From returns a source that reads through the client c. It returns nil if c is nil or a nil
 // pointer.
 func From[L runtime.Object](c Client[L]) Source {
 	if isNil(c) {
@@ -61,8 +61,8 @@ func (s clientSource[L]) List(ctx context.Context, o metav1.ListOptions) (runtim
 	return list, nil
 }
 
-// FromListerWatcher returns the source that lw is, or nil if lw is nil, or a nil
-// pointer.
+// FromListerWatcher returns a source that reads through client-go's lw. It returns nil if lw is nil
+// or a nil pointer.
 func FromListerWatcher(lw cache.ListerWatcher) Source {
 	if isNil(lw) {
 		return nil
@@ -85,8 +85,8 @@ func (s listerWatcherSource) Watch(ctx context.Context, o metav1.ListOptions) (w
 	return s.lw.WatchWithContext(ctx, o)
 }
 
-// streamingOf tells whether client, which is client-go's or implements one of
-// its interfaces, can stream.
+// streamingOf reports whether a client can stream. It knows client-go's clients, and all clients with
+// one of their methods.
 func streamingOf(client any) Streaming {
 	switch c := client.(type) {
 	case interface{ IsWatchListSemanticsUnSupported() bool }:
@@ -106,9 +106,8 @@ func streamingOf(client any) Streaming {
 	}
 }
 
-// streamingByPackage has those clients of client-go that nothing but their
-// package tells apart: their types are not exported, and have no method that
-// the interface has not.
+// streamingByPackage holds client-go's clients of unexported types without methods of their own. Only
+// the package tells them apart.
 var streamingByPackage = map[string]Streaming{
 	"k8s.io/client-go/dynamic":       StreamingSupported,
 	"k8s.io/client-go/dynamic/fake":  StreamingUnsupported,

@@ -16,8 +16,8 @@ type watchConn struct {
 	requestedAt time.Time
 	ask         func(context.Context) (answer, error)
 	receive     func(context.Context, io.ReadCloser) *reception
-	// patience is how long the server may bring nothing; lasts, how long a stream may take for its
-	// initial state.
+	// patience is the longest time without an event; lasts is the longest time that a stream may
+	// take for its initial state.
 	patience, lasts time.Duration
 
 	// Events arrive through the source's watch or, if the reflector decodes them, a reception.
@@ -35,7 +35,7 @@ type watchConn struct {
 	quiet   time.Duration
 	count   int // the events brought since the watch began
 	ended   inputKind
-	err     error // why, with inFailed
+	err     error // the reason, if ended is inFailed
 }
 
 // open sends the request, and returns its result as an input.
@@ -47,7 +47,7 @@ func (w *watchConn) open() (*watchConn, input, error) {
 	if inTime && err == nil {
 		return w, input{kind: inOpened, slow: elapsed(w.requestedAt, slowOpening)}, nil
 	}
-	if err == nil { // it came just too late
+	if err == nil { // the answer came just too late
 		w.close()
 	}
 	w.cancel(nil)

@@ -7,12 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// timedEvery is of how many objects one is timed.
+// timedEvery: the decoding of one object in timedEvery is timed.
 const timedEvery = 64
 
-// DecodeTimes are how long objects took to decode, of those that a reflector decodes itself:
-// one in 64 is timed. The zero value measures nothing until Start is called. Methods are safe
-// for any goroutine.
+// DecodeTimes measures how long a reflector takes to decode an object. It times one object in 64,
+// and no objects decoded by a client. The zero value measures nothing until Start is called. Methods
+// are safe for any goroutine.
 type DecodeTimes struct {
 	on      atomic.Bool
 	sampled atomic.Uint64
@@ -22,12 +22,12 @@ type DecodeTimes struct {
 // Start begins to measure, for good.
 func (t *DecodeTimes) Start() { t.on.Store(true) }
 
-// Totals returns how many objects were timed, and how long these took altogether.
+// Totals returns the number of timed objects, and the time that they took altogether.
 func (t *DecodeTimes) Totals() (sampled uint64, took time.Duration) {
 	return t.sampled.Load(), time.Duration(t.took.Load())
 }
 
-// decodeTimed is decode, timed now and then where somebody wants to know.
+// decodeTimed decodes an object, and times one object in timedEvery if times are wanted.
 func (d *kindDecoder) decodeTimed(it item, of *listHead) (runtime.Object, error) {
 	if d.times == nil || !d.times.on.Load() || d.decoded.Add(1)%timedEvery != 0 {
 		return d.decode(it, of)

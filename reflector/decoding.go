@@ -23,7 +23,7 @@ import (
 type objectKind struct {
 	object reflect.Type            // such as *corev1.Pod
 	kind   schema.GroupVersionKind // empty where objects of any kind may come
-	named  schema.GroupVersionKind // what objects are to say of themselves, unless empty
+	named  schema.GroupVersionKind // unless empty, the kind to set in each decoded object
 }
 
 var (
@@ -39,8 +39,8 @@ type kindDecoder struct {
 	protobuf *protodecode.Decoder
 	twins    *twins // nil unless objects are decoded twice, to be compared
 	table    *share.Table
-	times    *DecodeTimes  // nil where nobody wants to know
-	decoded  atomic.Uint64 // how many objects were, while they are timed
+	times    *DecodeTimes  // nil if no times are wanted
+	decoded  atomic.Uint64 // the number of objects decoded since times are taken
 }
 
 // sharing configures the values that objects of a kind may share.
@@ -102,7 +102,7 @@ func asObject(decoded any, err error) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decoded.(runtime.Object), nil // its type was looked at when the source was made
+	return decoded.(runtime.Object), nil // the type was checked when the source was made
 }
 
 // unstructured decodes an object without a Go type. An item without a kind gets its kind from the

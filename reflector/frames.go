@@ -23,7 +23,7 @@ const (
 )
 
 // errFrame is the error for a body that is no stream of frames.
-var errFrame = fmt.Errorf("%w: a frame of more than a gigabyte", ErrBadAnswer)
+var errFrame = fmt.Errorf("%w: a frame of more than 64 MiB", ErrBadAnswer)
 
 // frames is the body of a protobuf stream without the known objects: a bookmark with the object's
 // name replaces each. It checks Added events up to the first bookmark, the end of the initial

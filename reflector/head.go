@@ -28,30 +28,31 @@ const (
 	metaVersion    = 6
 )
 
-// magic is what an object in protobuf begins with.
+// magic is the beginning of every object in protobuf.
 var magic = []byte("k8s\x00")
 
 func cutMagic(raw []byte) (envelope []byte, ok bool) { return bytes.CutPrefix(raw, magic) }
 
-// id says which version of which object is meant.
+// id identifies one version of one object.
 type id struct {
 	key          indexer.Key
 	uid, version string
 }
 
-// head is what the beginning of a frame tells; what it does not is empty.
+// head holds the type of an event and the identity of its object, read from the beginning of a frame.
+// A field that the beginning does not contain is empty.
 type head struct {
 	event    string
 	typeMeta []byte
 	id       id
 }
 
-// named tells whether the identity of the object is known in full.
+// named reports whether the identity of the object is known in full.
 func (h head) named() bool {
 	return h.id.key.Name != "" && h.id.uid != "" && h.id.version != "" && len(h.typeMeta) > 0
 }
 
-// readHead reads a frame, of which the end may be missing.
+// readHead reads a frame. The end of the frame may be missing.
 func readHead(frame []byte) head {
 	h := head{event: text(frame, eventType)}
 	raw, _ := field(frame, eventObject)
@@ -68,15 +69,14 @@ func readHead(frame []byte) head {
 	return h
 }
 
-// stub returns a frame with a bookmark in which the object has nothing but its
-// identity.
+// stub returns a frame with a bookmark. Its object has an identity and nothing else.
 func (h head) stub() []byte {
 	var meta []byte
 	meta = appendField(meta, metaName, []byte(h.id.key.Name))
 	meta = appendField(meta, metaNamespace, []byte(h.id.key.Namespace))
 	meta = appendField(meta, metaUID, []byte(h.id.uid))
 	meta = appendField(meta, metaVersion, []byte(h.id.version))
-	object := appendField(bytes.Clone(magic), unknownType, h.typeMeta) // what is appended must not be to magic
+	object := appendField(bytes.Clone(magic), unknownType, h.typeMeta) // a clone, so that magic itself does not grow
 	object = appendField(object, unknownRaw, appendField(nil, objectMetadata, meta))
 	event := appendField(nil, eventType, []byte(watch.Bookmark))
 	event = appendField(event, eventObject, appendField(nil, rawExtension, object))
@@ -84,7 +84,7 @@ func (h head) stub() []byte {
 	return append(frame, event...)
 }
 
-// text returns a field that is a string, "" if it is not there as a whole.
+// text returns a field of type string, or "" if the field is not there as a whole.
 func text(message []byte, number protowire.Number) string {
 	if value, whole := field(message, number); whole {
 		return string(value)
@@ -92,8 +92,8 @@ func text(message []byte, number protowire.Number) string {
 	return ""
 }
 
-// field returns what there is of a field that is a string or a message, and
-// whether that is the whole of it. The end of the message may be missing.
+// field returns the bytes of a string or message, and reports whether they are all of the field. The
+// end of the message may be missing.
 func field(message []byte, number protowire.Number) (value []byte, whole bool) {
 	for len(message) > 0 {
 		n, kind, size := protowire.ConsumeTag(message)

@@ -24,14 +24,13 @@ const (
 type item struct {
 	event  watch.EventType // Added in a list
 	format format
-	// typeMeta is what an envelope in protobuf says; empty in lists, and in JSON.
+	// typeMeta is the kind in a protobuf envelope; empty in lists, and in JSON.
 	typeMeta metav1.TypeMeta
 	// data is the object without an envelope. It is valid until the next item is read.
 	data []byte
 }
 
-// items reads the objects of a body one by one. The error is io.EOF at the
-// regular end.
+// items reads the objects of a body one by one. At the regular end next returns io.EOF.
 type items interface {
 	next() (item, error)
 }
@@ -42,7 +41,7 @@ type listItems interface {
 	head() listHead
 }
 
-// listHead is what a list says of itself.
+// listHead holds the fields of a list beside its items.
 type listHead struct {
 	metav1.TypeMeta
 	version, token string
@@ -50,11 +49,11 @@ type listHead struct {
 	hasItems       bool // false for what is no list at all
 }
 
-// bodyBuffer is how much of a body is read at once.
+// bodyBuffer is the size of a reader's buffer.
 const bodyBuffer = 64 << 10
 
-// newListItems reads a list. It tells the format from the first bytes, and
-// returns [errForeign] for one that it does not know.
+// newListItems reads a list. It recognises the format by the first bytes, and returns [errForeign]
+// for an unknown format.
 func newListItems(body io.Reader) (listItems, error) {
 	in := bufio.NewReaderSize(body, bodyBuffer)
 	switch first, err := in.Peek(len(magic)); {
@@ -71,7 +70,7 @@ func newListItems(body io.Reader) (listItems, error) {
 	}
 }
 
-// newEventItems is newListItems of the events of a watch.
+// newEventItems is newListItems for the events of a watch.
 func newEventItems(body io.Reader) (items, error) {
 	in := bufio.NewReaderSize(body, bodyBuffer)
 	first, err := in.Peek(1)
@@ -91,7 +90,7 @@ func newEventItems(body io.Reader) (items, error) {
 
 func startsJSON(b byte) bool { return b == '{' || b == ' ' || b == '\n' || b == '\r' || b == '\t' }
 
-// identity returns what an item says of itself. It is false without a name.
+// identity returns the identity of an item's object. It returns false if the object has no name.
 func (i item) identity() (id, bool) {
 	if i.format == formatProtobuf {
 		o := readIdentity(i.data)

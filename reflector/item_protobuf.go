@@ -23,7 +23,7 @@ const (
 	unknownEncoding = 3 // of runtime.Unknown
 )
 
-// errTruncated says that a field reaches beyond the list that it is in.
+// errTruncated means that a field reaches beyond the end of its list.
 var errTruncated = fmt.Errorf("%w: a field that is longer than its list", ErrBadAnswer)
 
 // protobufList reads the items of a list in protobuf as they arrive. All lists
@@ -36,7 +36,7 @@ type protobufList struct {
 	scratch []byte
 }
 
-// protobufListState says what of the envelope was read.
+// protobufListState is the part of the envelope that comes next.
 type protobufListState uint8
 
 const (
@@ -76,8 +76,7 @@ func (l *protobufList) next() (item, error) {
 	}
 }
 
-// envelopeField reads a field around the list. It returns io.EOF where the
-// body ends behind the list.
+// envelopeField reads a field around the list. It returns io.EOF if the body ends after the list.
 func (l *protobufList) envelopeField() error {
 	if _, err := l.in.Peek(1); errors.Is(err, io.EOF) && l.state == behindList {
 		return io.EOF
@@ -167,8 +166,8 @@ func (l *protobufList) read(n uint64) ([]byte, error) {
 	return readBytes(l.in, &l.scratch, n)
 }
 
-// readBytes reads n bytes, in the reader's own buffer where they fit. What it
-// allocates grows with what has arrived.
+// readBytes reads n bytes, in the reader's own buffer if they fit. The memory that it allocates
+// grows with the bytes that have arrived, not with n.
 func readBytes(in *bufio.Reader, buffer *[]byte, n uint64) ([]byte, error) {
 	if n > maxFrame {
 		return nil, errFrame
@@ -194,8 +193,7 @@ func readBytes(in *bufio.Reader, buffer *[]byte, n uint64) ([]byte, error) {
 	return *buffer, nil
 }
 
-// protobufEvents reads the events of a watch in protobuf: each has its length
-// before it.
+// protobufEvents reads the events of a watch in protobuf. Each event follows its length.
 type protobufEvents struct {
 	in     *bufio.Reader
 	buffer []byte
@@ -238,7 +236,7 @@ func readEvent(frame []byte, kinds *kindReader) (item, error) {
 	return it, nil
 }
 
-// eventOf returns the type of an event. Those of a server allocate nothing.
+// eventOf returns the type of an event. A server's types allocate nothing.
 func eventOf(name []byte) watch.EventType {
 	for _, t := range [...]watch.EventType{watch.Added, watch.Modified, watch.Deleted, watch.Bookmark, watch.Error} {
 		if string(name) == string(t) {
@@ -248,8 +246,8 @@ func eventOf(name []byte) watch.EventType {
 	return watch.EventType(name)
 }
 
-// kindReader reads the kinds that envelopes tell. Those of a watch are all the same,
-// so it remembers the last.
+// kindReader reads the kinds in envelopes. All objects of a watch have the same kind, so it remembers
+// the last one.
 type kindReader struct {
 	bytes []byte
 	last  metav1.TypeMeta
@@ -262,12 +260,12 @@ func (k *kindReader) read(message []byte) metav1.TypeMeta {
 	return k.last
 }
 
-// typeMeta reads the kind that an envelope tells.
+// typeMeta reads the kind in an envelope.
 func typeMeta(message []byte) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: text(message, typeAPIVersion), Kind: text(message, typeKind)}
 }
 
-// readIdentity reads what an object says of itself.
+// readIdentity reads the identity of an object.
 func readIdentity(object []byte) id {
 	meta, _ := field(object, objectMetadata)
 	return id{

@@ -12,7 +12,7 @@ type learned struct {
 	// streaming is the outermost source's answer: a wrapping source may know of something in
 	// between that cannot stream.
 	streaming Streaming
-	wired     wired // nil where its answers cannot be read here
+	wired     wired // nil if its answers cannot be read here
 	// resource is nil if nobody can be asked about the resource.
 	resource resourceSource
 }
@@ -46,7 +46,7 @@ func (l *loop) learn() (input, error) {
 
 func (l *loop) askSource(answer chan<- outcome[learned]) {
 	o := outcome[learned]{}
-	defer func() { answer <- o }() // also where the source has ended the goroutine
+	defer func() { answer <- o }() // also if the source has ended the goroutine
 	o.from(func() (learned, error) {
 		return learned{streamingOfSource(l.source), wiredOf(l.source, l.o.Type), resourceSourceOf(l.source)}, nil
 	})
@@ -63,7 +63,7 @@ func (l *loop) use(o outcome[learned]) {
 		l.machine.streamSupport = StreamingUnsupported
 	}
 	if source := l.presence.source; source != nil && source.isMoved() && l.o.Version != "" {
-		l.machine.history.state = rolledBack // what the sink holds is of another version
+		l.machine.history.state = rolledBack // the sink's objects are of another API version
 	}
 	l.machine.resumes = l.o.Resume.from(l.streamSupport, l.o.Version)
 	l.readHere(o.value.wired)

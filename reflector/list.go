@@ -13,7 +13,7 @@ import (
 
 // page is one page of a list.
 type page struct {
-	items          runtime.Object // or, of a page that is read as it arrives:
+	items          runtime.Object // of a page that is decoded while it arrives, instead:
 	received       []received
 	taken          int // how many of them were taken up, to be written
 	version, token string

@@ -14,42 +14,42 @@ type phase uint8
 const (
 	learning         phase = iota // the source to say what it can do
 	listing                       // the first page of a list, or its first items
-	paging                        // the rest of a list of which something was written
+	paging                        // the rest of a list, after its first items were written
 	openingStream                 // a stream to be accepted
 	streaming                     // the initial state of a stream
 	committingList                // the sink to take a list
 	committingStream              // the sink to take the initial state of a stream
 	openingWatch                  // a watch to be accepted
 	watching                      // the events of a watch, or of a stream that goes on as one
-	waitingToList                 // a back-off to pass; a full state is asked for then
-	waitingToWatch                // a back-off to pass; the watch is opened again then
-	absent                        // the server to serve the resource; it is not asked for meanwhile
-	withdrawing                   // the sink to take that the resource was taken away
+	waitingToList                 // a back-off to pass; then a full state is requested
+	waitingToWatch                // a back-off to pass; then the watch is opened again
+	absent                        // the server to serve the resource; meanwhile it is not requested
+	withdrawing                   // the sink to take an empty full state, since the resource was removed
 	stopped                       // nothing, ever
 	phases
 )
 
-// connected says that a stream or watch is open in a phase.
+// connected reports whether a stream or watch is open in a phase.
 func (p phase) connected() bool {
 	return p == streaming || p == committingStream || p == watching
 }
 
-// replacing says that a full state is under way in a phase: the sink was told
-// Begin, and neither Commit nor Abort.
+// replacing reports whether a full state is under way in a phase: after Begin, and before Commit or
+// Abort.
 func (p phase) replacing() bool {
 	return p == paging || p == streaming || p == committingList || p == committingStream || p == withdrawing
 }
 
-// class is all that the machine knows of an error.
+// class is the kind of an error, as far as the machine has to know.
 type class uint8
 
 const (
 	classOther    class = iota
-	classExpired        // the version asked for is no longer there
-	classTooLarge       // the version asked for is not there yet
+	classExpired        // the server no longer has the requested version
+	classTooLarge       // the server does not have the requested version yet
 	classBusy           // connection refused, or too many requests
-	classInvalid        // the server does not take the request, perhaps for its version
-	classMissing        // the server does not know the resource, and somebody can be asked about it
+	classInvalid        // the server rejects the request, perhaps because of its version
+	classMissing        // the server does not know the resource, and a client can find out about it
 )
 
 // inputKind names what happened. From inClosed on, something ended.
@@ -58,20 +58,20 @@ type inputKind uint8
 const (
 	inStart      inputKind = iota + 1 // the source has said what it can do
 	inItems                           // items of a page came, before its end; they are not written yet
-	inPage                            // a page came, or its end: what was not written of it is at hand
+	inPage                            // a page came, or its last items; they are not written yet
 	inOpened                          // the stream or watch was accepted
 	inEvents                          // a batch of changes was written
 	inBookmark                        // a bookmark came
 	inCommitted                       // the sink took the full state
 	inWaited                          // the back-off is over
 	inServed                          // the server is said to serve the resource
-	inWithdrawn                       // the resource is known to have been taken away, with its objects
-	inUnknowable                      // nobody may say whether the resource is served
+	inWithdrawn                       // the resource was removed, and its objects with it
+	inUnknowable                      // no client can find out whether the resource is served
 	inClosed                          // the server closed the stream or watch
 	inSilent                          // the stream or watch brought nothing for too long
 	inFailed                          // a request failed, or an error came as an event
-	inBroken                          // a page broke off of which items were written
-	inSinkFailed                      // the sink refused what the action told it
+	inBroken                          // a page broke off after some of its items were written
+	inSinkFailed                      // a call of the sink failed
 	inStop                            // the reflector is to end
 	inputs
 )
@@ -80,30 +80,30 @@ const (
 type input struct {
 	kind  inputKind
 	class class // inFailed
-	// version is that of a page, of the last change of a batch, or of a bookmark.
+	// version is the version of a page, of the last change of a batch, or of a bookmark.
 	version string
-	token   string // inPage: what to ask for the next page with, if there is one
+	token   string // inPage: the continue token of the next page, if there is one
 	changed bool   // inEvents: the batch holds more than Added
 	end     bool   // inBookmark: it ends an initial state
-	short   bool   // inClosed: less than a second after it was asked for
-	slow    bool   // inOpened: a second or more after it was asked for; inSilent: it has not paused for too long
+	short   bool   // inClosed: less than a second after the request
+	slow    bool   // inOpened: a second or more after the request; inSilent: too long without a pause
 	moved   bool   // inServed: in another version than before
 
-	healthy       bool // there were two minutes without a failure, a watch being open
+	healthy       bool // a watch has been open for two minutes without a failure
 	enableStreams bool // streams were disabled at least ten minutes ago
 }
 
-// op is the one request that an action ends in.
+// op is the operation at the end of an action; its comment lists the possible results.
 type op uint8
 
 const (
 	doLearn    op = iota // ask the source what it can do: inStart, inSilent, inFailed
-	doList               // ask for the page of request: inItems, inPage, inFailed
+	doList               // request a page: inItems, inPage, inFailed
 	doReadPage           // read on in a page that is arriving: inItems, inPage, inBroken
 	doStream             // open a stream at version: inOpened, inSilent, inFailed
 	doWatch              // open a watch at version: inOpened, inSilent, inFailed
 	doRead               // read events: inEvents, inBookmark, inClosed, inSilent, inFailed, inSinkFailed
-	doCommit             // commit what was begun at version: inCommitted, inSinkFailed
+	doCommit             // commit the full state at version: inCommitted, inSinkFailed
 	doWait               // back off: inWaited
 	doAwait              // wait until the resource is served: inServed, inWithdrawn, inUnknowable, inFailed
 	doStop               // end
@@ -149,9 +149,9 @@ type history struct {
 type versioning uint8
 
 const (
-	versionsUnseen versioning = iota // none was committed
+	versionsUnseen versioning = iota // no full state was committed yet
 	versionsAbsent                   // no committed full state had a version; this was reported
-	versionsKnown                    // one had a version: a list without one is not the server's answer (D26)
+	versionsKnown                    // a full state had a version; a later list without a version is an error (D26)
 )
 
 // historyState decides how full states are requested. The commit of a full state makes the history

@@ -47,7 +47,7 @@ type recall struct {
 
 	mu      sync.Mutex
 	omitted []deltafifo.Delta // not put back yet
-	over    bool              // nothing more is left out
+	over    bool              // no more objects are left out
 }
 
 // recalling returns the context of a stream. If the sink is a Recaller, the context lets the

@@ -4,8 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// received is one thing that a source has sent: an event, or an item of a list,
-// which counts as Added.
+// received is an event that a source has sent, or an item of a list, as an Added event.
 type received struct {
 	watch.Event
 	// readHere says that the reflector has read the bytes itself. Then size is the number of bytes
@@ -15,8 +14,8 @@ type received struct {
 	size     int
 	// known is the sink's own object of this id, if the sink has it. The bytes are not decoded then.
 	known any
-	// undecodable says why the object of this id could not be decoded.
+	// undecodable is the error of the object's decoder, if it failed.
 	undecodable error
-	// unexpected says why the event is to be skipped.
+	// unexpected is the reason to skip the event, if there is one.
 	unexpected error
 }

@@ -19,8 +19,8 @@ const (
 	batchItems     = 128
 	batchBytes     = 1 << 20
 	waitingBatches = 2
-	// gatherFor is how long items of an initial state wait for further ones. A server sends a few
-	// at a time, and nobody sees them before all have arrived: waking the loop for each few would
+	// gatherFor is the time that items of an initial state wait for more items. A server sends a few
+	// at a time, and no reader sees them before all have arrived: waking the loop for each few would
 	// cost more than decoding them.
 	gatherFor = 20 * time.Millisecond
 )
@@ -31,18 +31,18 @@ type reception struct {
 	ctx     context.Context
 	body    io.ReadCloser
 	kind    *kindDecoder
-	known   func(id) (any, bool) // nil where every object is to be decoded
+	known   func(id) (any, bool) // nil if every object is to be decoded
 	strict  bool                 // an object that cannot be decoded ends it
 	initial bool                 // an initial state arrives, whose items are gathered
 	batches chan []received
 
 	batch      []received
 	bytes      int       // encoded, of the batch
-	handedOver time.Time // when the last batch was; zero if none was
+	handedOver time.Time // when the last batch was handed over; zero before the first
 
 	// Valid once batches is closed:
 	head listHead // of a list
-	err  error    // why it ended, nil for the end of the body
+	err  error    // the reason for the end; nil at the end of the body
 }
 
 // startReception starts decoding a list or the events of a watch.

@@ -1,26 +1,26 @@
 package reflector
 
-// Resume says how a [Reflector] begins whose sink is at a version already.
+// Resume decides how a [Reflector] begins if its sink already is at a version ([Options].Version).
 //
-// One that resumes opens a watch from there, which brings what has changed since: a server
-// sends that at once. It has come when a bookmark has or, a second after the watch was opened,
-// when nothing more comes for a moment: the sink is written a bookmark without a version then.
-// Where the version has expired, a full state follows. A server that was set back meanwhile is
-// found out as after an outage, by a full state where a watch brings nothing at all for 90 s.
+// A reflector that resumes opens a watch from that version, and the server sends the changes since
+// then at once. They are complete when the first bookmark arrives or, from a second after the
+// opening, when the watch pauses: the sink then gets a bookmark without a version. If the version
+// has expired, the reflector reads a full state. It also reads one, as after an outage, if the watch
+// brings nothing at all for 90 s: the server may have been restored from a backup meanwhile.
 type Resume uint8
 
-// The ways to begin.
+// The ways to begin a run.
 const (
-	// ResumeNever asks for a full state.
+	// ResumeNever begins with a full state.
 	ResumeNever Resume = iota
-	// ResumeOfServer resumes where the source is known to be a server, since it streams.
+	// ResumeOfServer resumes if the source is certainly a server, since it can stream.
 	ResumeOfServer
-	// ResumeUnlessFake resumes but where the source is known not to stream, as a fake that
-	// keeps no history.
+	// ResumeUnlessFake resumes unless the source cannot stream. Fakes cannot, and keep no history
+	// to resume from.
 	ResumeUnlessFake
 )
 
-// from says whether a watch from a version comes first.
+// from reports whether a run begins with a watch from a version.
 func (r Resume) from(s Streaming, version string) bool {
 	if version == "" || version == "0" {
 		return false

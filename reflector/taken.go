@@ -80,8 +80,8 @@ func collectionPath(resource schema.GroupVersionResource, namespace string) stri
 // is in the client's transport.
 type takenSource struct {
 	Source
-	namespace string // that it reads, "" for all or where it is not known
-	path      string // what the paths of the requests end in
+	namespace string // "" for all, or if it is not known
+	path      string // the end of the requests' paths
 	kind      objectKind
 }
 

@@ -35,7 +35,7 @@ func (t tweaked) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interfa
 
 func (t tweaked) Streaming() Streaming { return streamingOfSource(t.source) }
 
-// streamingOfSource is what a source says of itself.
+// streamingOfSource returns a source's answer on whether it can stream.
 func streamingOfSource(source Source) Streaming {
 	if s, ok := source.(Streamer); ok {
 		return s.Streaming()

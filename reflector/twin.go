@@ -23,7 +23,7 @@ const (
 // itself.
 type twins struct {
 	decoded int
-	table   *share.Table // of what the objects share
+	table   *share.Table // of the values that the objects share
 }
 
 // check panics if client-go decodes an item to another object. The caller must not hold the
@@ -52,7 +52,7 @@ func decodeAsClient(it item, like runtime.Object) (runtime.Object, error) {
 		twin.SetGroupVersionKind(u.GroupVersionKind())
 		return twin, nil
 	}
-	twin := reflect.New(reflect.TypeOf(like).Elem()).Interface().(runtime.Object) // as like is one
+	twin := reflect.New(reflect.TypeOf(like).Elem()).Interface().(runtime.Object) // like is an object, so its type is one
 	if it.format == formatJSON {
 		return twin, json.Unmarshal(it.data, twin)
 	}

@@ -125,7 +125,7 @@ type takeoverKey struct{}
 // takeover marks one request whose answer the reflector decodes.
 type takeover struct {
 	list    bool
-	path    string // what the path of the request ends in
+	path    string // the end of the request's path
 	claimed atomic.Bool
 	body    chan *takenBody
 }

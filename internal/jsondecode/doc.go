@@ -2,55 +2,50 @@
 // they arrive, and objects, untyped and of Go types.
 //
 // The scanner checks a text once, from the first byte to the last, and makes a list of its
-// values. The decoders walk through that list: they build values, skip unknown fields and those
-// to leave out, and look equal bytes up in a [share.Table]. No decoder sees JSON that is not
-// well-formed.
+// values. The decoders walk through that list: they build values, skip unknown and dropped fields,
+// and look equal bytes up in a [share.Table]. No decoder sees malformed JSON.
 //
 // # Guarantees
 //
-// Results. An object is what apimachinery's util/json makes of the same bytes,
-// and an error is its error. The common path is this package's own; where
-// anything odd shows, such as a field of a struct that comes twice, util/json
-// decodes the whole object again, and its result stands. Redone counts these.
+// Results. A decoder returns the object, or the error, that apimachinery's
+// util/json returns for the same bytes. It decodes plain objects itself. An object
+// with an oddity, such as a field that occurs twice, is decoded again by util/json.
+// Redone counts these objects.
 //
-// Safety. Programs break the rule that cached objects are read-only. What they
-// commonly write into is never shared: the object itself, the values of keys
-// "metadata" and of those that [fields.Written] names with all containers in
-// them, and every container that holds one of these. Of the metadata only
-// managedFields may be shared, and of those of Go types only each FieldsV1. Of a
-// Go type nothing is shared either that an interface holds, that decodes
-// itself in a way unknown here, or that has fields which JSON does not reach. A
-// shared array has no room behind its end, so that to append is to copy. A
-// shared resource.Quantity has its text, which String would store otherwise. One
-// with a number beyond int64 is not shared, nor is one that has an address, as all
-// have but those in maps: AsDec and others write into it.
+// Safety. Programs break the rule that cached objects are read-only. So an object
+// never shares the containers that programs commonly write into: the object
+// itself, the values of "metadata" and of the keys in [fields.Written], and every
+// container around one of them. Of the metadata, untyped objects may share
+// managedFields, and typed ones each FieldsV1. A Go type also keeps for itself the
+// values of interfaces, types with an unknown UnmarshalJSON, and structs with
+// fields that JSON does not reach. A shared array has no spare capacity, so append
+// copies it. A resource.Quantity is shared only as the value of a map, since AsDec
+// and other methods write into an addressable one, and only up to int64; its text
+// is cached in advance, since String would write it.
 //
-// Bounds. A list is read item by item: one item is held, and what was read
-// ahead of it. An item or an event has at most 1 GiB. No input makes this package
-// allocate more than its own size times a constant, nor nest deeper than 10,000.
-// A decoder remembers at most some thousand keys.
+// Bounds. A list is read item by item: the reader holds one item, and the bytes
+// read ahead. An item or an event has at most 1 GiB. The memory allocated for an
+// input is at most its size times a constant, and the nesting at most 10,000. A
+// decoder remembers at most some thousand keys.
 //
-// Concurrency. A decoder may be used by many goroutines, which take turns: it
-// holds a lock of its own, and then its table's, while it decodes one object.
-// Methods UnmarshalJSON are called under these locks. [List] and [Events] belong
-// to one goroutine.
+// Concurrency. Goroutines may share a decoder; they take turns. A decoder holds its
+// own lock, and then its table's, while it decodes one object and calls its
+// UnmarshalJSON methods. [List] and [Events] belong to one goroutine.
 //
 // # Differences
 //
-// What apimachinery and client-go do otherwise, on purpose:
+// These results differ from apimachinery's and client-go's, on purpose:
 //
-//   - What is left out is checked for its syntax only. A value in it that has the
-//     wrong type, or is a number out of range, fails no object.
-//   - A Quantity that is shared has its text, where one that util/json makes may
-//     have none yet. Only reflect.DeepEqual can tell.
+//   - A dropped field is checked for its syntax only: a value of the wrong type, or
+//     a number out of range, is no error there.
+//   - A shared Quantity has its text already. Only reflect.DeepEqual sees this.
 //   - The capacity of a slice is its length.
-//   - A list is malformed where its own syntax is. An item that is malformed fails
-//     when it is decoded, and costs no other item, as long as its brackets match.
-//     The depth of an item is counted from the item.
-//   - A list with "items" twice is malformed. So is one whose kind or metadata have
-//     another type, which the dynamic client reads as if they were missing.
-//   - Bytes that UnmarshalJSON gets are used again afterwards. Package
-//     encoding/json asks for a copy as well, but does not punish those without one.
-//   - Whether an object with a key "items" is a list, and what becomes of one
-//     without a kind, is for the caller to decide.
+//   - A malformed item does not make its list malformed, as long as its brackets
+//     match: the item's decoder fails. The depth of an item counts from the item.
+//   - A list with two keys "items" is malformed, and so is a list with a kind or
+//     metadata of the wrong type. The dynamic client ignores the wrong value.
+//   - The bytes passed to UnmarshalJSON are reused afterwards. Package
+//     encoding/json forbids keeping them, too, but does not reuse them.
+//   - The caller decides whether an object with a key "items" is a list, and
+//     whether an object needs a kind.
 package jsondecode

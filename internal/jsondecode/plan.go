@@ -203,8 +203,8 @@ func (m *planner) container(p *plan) {
 }
 
 // structure plans the fields of a struct and of the structs embedded in it, by the simple rules
-// of encoding/json: of two fields with one name, the one embedded less deep counts. A struct that
-// needs the other rules is odd.
+// of encoding/json: of two fields with the same name, the less deeply embedded field counts. A
+// struct that needs the other rules is odd.
 func (m *planner) structure(p *plan) {
 	p.byName = make(map[string]int)
 	for current := []reflect.StructField{{Type: p.typ}}; len(current) > 0; {

@@ -82,7 +82,7 @@ func (d *Decoder) walk(object unsafe.Pointer, data []byte) end {
 	return ended
 }
 
-// generated decodes an object with the type's own Unmarshal, into a new one: Unmarshal adds to
+// generated decodes an object with the type's own Unmarshal, into a new object: Unmarshal adds to
 // the fields of an object, and would write into shared values.
 func (d *Decoder) generated(data []byte) (object any, err error) {
 	defer func() {

@@ -60,8 +60,8 @@ func (w *walk) foreign(p *plan, dst unsafe.Pointer, b []byte) bool {
 	return ok && u.Unmarshal(b) == nil
 }
 
-// empty makes a new value of a type that is no struct an empty slice or map, as
-// the generated code does unless the value lies within a message.
+// empty makes an empty slice or map for a type that is no struct, as the generated code does for a
+// value outside of a message.
 func (p *plan) empty(dst unsafe.Pointer) {
 	if p.form != formForeign {
 		return

@@ -6,8 +6,8 @@ const (
 	// with many values an object.
 	firstWindow = 1 << 12
 	lastWindow  = 1 << 15
-	// A closed gauge still looks up the first values of a window, one in burstPart of it, and by
-	// sampleBits one value in 16.
+	// A closed gauge still looks up samples: the first of the burstPart parts of a window, and by
+	// their hashes one value in 16 (sampleBits).
 	burstPart  = 16
 	sampleBits = 4
 	// A gauge stays open if one look-up in worthwhile finds a value. With fewer than one in
@@ -17,13 +17,13 @@ const (
 )
 
 // gauge decides for one site whether look-ups pay, window by window. A closed gauge still looks
-// up two samples: a burst, which finds frequent values, and the values of some hashes, which are
-// found again however many other values lie between.
+// up two samples: a burst of successive values, to find frequent ones; and all values with certain
+// hashes, to find rare ones, however many other values lie between.
 type gauge struct {
-	passed uint32 // values of this window
-	looked uint32 // up, of these
-	again  uint32 // met again, of these
-	window uint32 // how long it is; 0 before the first value
+	passed uint32 // number of values in this window
+	looked uint32 // number of these that were looked up
+	again  uint32 // number of these that were found
+	window uint32 // the length of the window; 0 before the first value
 	closed bool
 }
 

@@ -31,10 +31,10 @@ type interned struct {
 type slot struct {
 	tag   uint32 // of the hash
 	s     string
-	boxed any // the string as a value, nil until somebody wants that
+	boxed any // the string as an interface, made by the first call of Boxed
 }
 
-// String returns a string of the bytes, the one returned before if there is one. The site must
+// String returns the bytes as a string: the stored string if there is an equal one. The site must
 // not be used for values. The caller has locked the table.
 func (t *Table) String(site Site, b []byte) string {
 	if e := t.interned(site, b); e != nil {
