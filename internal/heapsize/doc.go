@@ -8,13 +8,15 @@
 //
 // # Guarantees
 //
-// - A meter holds some thousand addresses, and no object: a recorded address keeps nothing alive.
-// - It reads the objects and writes nothing. Nobody may write into them meanwhile; that holds for
-// all cached objects. - The estimate is good to some percent with many blocks, and exact with
-// few. A block counts with its size in Go's allocator. Strings within one larger text count as
-// separate blocks. - Memory behind an unsafe.Pointer, a channel, a function or an unexported
-// field does not count: it may belong to a package that writes into it. - A meter visits at most
-// 131,072 blocks of one object, which takes some milliseconds.
+//   - A meter holds some thousand addresses, and no object: a recorded address keeps nothing
+//     alive.
+//   - A meter reads the objects and writes nothing. Nobody may write into them meanwhile, as holds
+//     for all cached objects.
+//   - The estimate is good to some percent with many blocks, and exact with few. A block counts
+//     with its size in Go's allocator. Strings within one larger text count as separate blocks.
+//   - Memory behind an unsafe.Pointer, a channel, a function or an unexported field does not count:
+//     it may belong to a package that writes into it.
+//   - A meter visits at most 131,072 blocks of one object, which takes some milliseconds.
 //
 // Only one goroutine at a time may use a meter.
 package heapsize
