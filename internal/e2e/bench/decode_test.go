@@ -60,7 +60,7 @@ func BenchmarkDecode(b *testing.B) {
 			d.agree(b)
 			return d
 		})
-		byEach(b, work.name, []string{clientgo, native}, func(b *testing.B, impl string) { of().measure(b, impl) })
+		byEach(b, work.name, []string{clientgo, typed}, func(b *testing.B, impl string) { of().measure(b, impl) })
 	}
 }
 
@@ -69,7 +69,7 @@ func (d decoding) measure(b *testing.B, impl string) {
 	half := len(d.bodies) / 2
 	for done := 0; done < b.N; {
 		bodies, of, left := d.bodies, d.theirs, func() uint64 { return 0 }
-		if impl == native {
+		if impl == typed {
 			bodies = d.forOurs()
 			of, left = d.ours()
 		}

@@ -33,7 +33,7 @@ func BenchmarkEvent(b *testing.B) {
 func BenchmarkEventInspected(b *testing.B) {
 	pods := stream{newInspectedPods, podList(perGroup), podEvents(perGroup)}
 	for _, handlers := range []int{1, 16} {
-		byEach(b, fmt.Sprint(handlers), []string{native, face}, func(b *testing.B, impl string) { pods.deliver(b, impl, handlers) })
+		byEach(b, fmt.Sprint(handlers), []string{typed, clientgoAPI}, func(b *testing.B, impl string) { pods.deliver(b, impl, handlers) })
 	}
 }
 

@@ -26,12 +26,12 @@ import (
 
 // The implementations, as the benchmarks' names have them.
 const (
-	clientgo = "client-go" // cache.NewSharedIndexInformer
-	native   = "native"    // informer.New
-	face     = "face"      // tidemark's informer.NewSharedIndexInformer
+	clientgo    = "client-go"    // cache.NewSharedIndexInformer
+	typed       = "typed"        // informer.New
+	clientgoAPI = "clientgo-api" // tidemark's informer.NewSharedIndexInformer
 )
 
-var everyone = []string{clientgo, native, face}
+var everyone = []string{clientgo, typed, clientgoAPI}
 
 // byEach runs a benchmark for each implementation.
 func byEach(b *testing.B, name string, impls []string, f func(b *testing.B, impl string)) {
@@ -116,11 +116,11 @@ func newUnstructured(impl string, from origin) subject {
 func newSubject[T informer.Object](impl string, from origin, example runtime.Object, resync time.Duration) subject {
 	var made cache.SharedIndexInformer
 	switch impl {
-	case native:
+	case typed:
 		return own[T]{informer.New(from, informer.Options[T]{Resource: schema.GroupResource{Resource: "pods"}})}
 	case clientgo:
 		made = cache.NewSharedIndexInformer(kit.ListerWatcher{Source: from}, example, resync, byNamespace())
-	case face:
+	case clientgoAPI:
 		made = informer.NewSharedIndexInformer(kit.ListerWatcher{Source: from}, example, resync, byNamespace())
 	}
 	return shared{made, corelisters.NewPodLister(made.GetIndexer())}

@@ -74,7 +74,7 @@ func BenchmarkRead(b *testing.B) {
 // BenchmarkLister measures the reading by the lister of a factory, which is what one gets by changing an
 // import.
 func BenchmarkLister(b *testing.B) {
-	readEach(b, newFactoryPods, []string{clientgo, face}, func(r *readers, run func(name string, read func(*testing.B))) {
+	readEach(b, newFactoryPods, []string{clientgo, clientgoAPI}, func(r *readers, run func(name string, read func(*testing.B))) {
 		run("get", r.gets(1))
 		run("get-any", r.gets(*objects))
 		run("namespace", r.lists(r.q.namespaces, labels.Everything(), r.q.sizes))

@@ -29,8 +29,8 @@ func BenchmarkMemory(b *testing.B) {
 }
 
 // BenchmarkStuck measures what an informer needs, beside the objects, while one of its two handlers does not
-// return from its first update: for each event or, with Latest delivery, for each object. client-go and the
-// face have no Latest.
+// return from its first update: for each event or, with Latest delivery, for each object. client-go and
+// its API have no Latest.
 func BenchmarkStuck(b *testing.B) {
 	const rounds = 5 // the events are played again: so many new objects would not fit into memory
 	list := podList(perGroup)
@@ -40,7 +40,7 @@ func BenchmarkStuck(b *testing.B) {
 	byEach(b, "every", everyone, func(b *testing.B, impl string) {
 		count(b, "B/event", func() float64 { return stuck(b, impl, informer.Every, events, n, copies) / float64(n) })
 	})
-	byEach(b, "latest", []string{clientgo, native}, func(b *testing.B, impl string) {
+	byEach(b, "latest", []string{clientgo, typed}, func(b *testing.B, impl string) {
 		count(b, "B/object", func() float64 { return stuck(b, impl, informer.Latest, events, n, copies) / float64(perGroup) })
 	})
 }
@@ -48,7 +48,7 @@ func BenchmarkStuck(b *testing.B) {
 func stuck(b *testing.B, impl string, delivery informer.Delivery, events []watch.Event, n int, copies float64) float64 {
 	list := podList(perGroup)
 	free, held := newCounter(tally{adds: perGroup, updates: n}), newCounter(tally{adds: perGroup, updates: n})
-	if delivery == informer.Latest && impl == native {
+	if delivery == informer.Latest && impl == typed {
 		held.delivery, held.want.updates = delivery, 1+min(perGroup, n-1) // the first one, and the latest of each object
 	}
 	var once sync.Once

@@ -172,10 +172,10 @@ func BenchmarkReplace(b *testing.B) {
 			clientgo: func() latencies {
 				return replace(m, cache.NewIndexer(cache.MetaNamespaceKeyFunc, byNamespace()), q, first, second)
 			},
-			face: func() latencies {
+			clientgoAPI: func() latencies {
 				return replace(m, tidecache.NewIndexer(cache.MetaNamespaceKeyFunc, byNamespace()), q, first, second)
 			},
-			native: func() latencies { return relistAndGet(m, q, first, second) },
+			typed: func() latencies { return relistAndGet(m, q, first, second) },
 		}[impl]
 		var p99 time.Duration
 		for range b.N {
@@ -212,7 +212,7 @@ func replace(m *section, store cache.Store, q *questions, lists ...*corev1.PodLi
 // relistAndGet makes an informer with the first list list the second one.
 func relistAndGet(m *section, q *questions, first, second *corev1.PodList) latencies {
 	f := newFeed(first)
-	s := start(m.b, newPods(native, f), newCounter(tally{adds: len(first.Items), updates: len(first.Items)}))
+	s := start(m.b, newPods(typed, f), newCounter(tally{adds: len(first.Items), updates: len(first.Items)}))
 	w := s.awaitSync(f.opened)
 	pods := s.subject.(own[*corev1.Pod])
 	f.answer(second)

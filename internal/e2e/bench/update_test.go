@@ -75,7 +75,7 @@ func newStore(b *testing.B, impl string) store {
 	switch impl {
 	case clientgo:
 		return ofIndexer(cache.NewIndexer(cache.MetaNamespaceKeyFunc, clientgoIndexers()))
-	case face:
+	case clientgoAPI:
 		return ofIndexer(tidecache.NewIndexer(cache.MetaNamespaceKeyFunc, clientgoIndexers()))
 	}
 	return ofWriter(b)

@@ -37,13 +37,13 @@ func TestFileWithoutAPlaceIsLeftAlone(t *testing.T) {
 
 func TestMediansAreReadFromBenchstat(t *testing.T) {
 	m, config, err := ReadMedians(strings.NewReader(`goos: linux
-,client-go,,native,,,
+,client-go,,typed,,,
 ,sec/op,CI,sec/op,CI,vs base,P
 Event/1-2,1.5e-06,2%,1e-07,1%,-91%,p=0.1 n=5
 EventInspected/1-2,,,2e-07,1%,,
 geomean,1,,2,,,
 
-,client-go,,native,,,
+,client-go,,typed,,,
 ,B/op,CI,B/op,CI,vs base,P
 Event/1-2,860,2%,47,1%,-91%,p=0.1 n=5
 `))
@@ -51,8 +51,8 @@ Event/1-2,860,2%,47,1%,-91%,p=0.1 n=5
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"goos": "linux", "gomaxprocs": "2"}, config)
 	require.Equal(t, Medians{
-		"Event/1":          {"sec/op": {"client-go": 1.5e-6, "native": 1e-7}, "B/op": {"client-go": 860, "native": 47}},
-		"EventInspected/1": {"sec/op": {"native": 2e-7}},
+		"Event/1":          {"sec/op": {"client-go": 1.5e-6, "typed": 1e-7}, "B/op": {"client-go": 860, "typed": 47}},
+		"EventInspected/1": {"sec/op": {"typed": 2e-7}},
 	}, m)
 }
 

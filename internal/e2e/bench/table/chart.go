@@ -20,7 +20,7 @@ const (
 )
 
 // ours are the columns that the chart compares with client-go, with their titles.
-var ours = []struct{ name, title string }{{native, "tidemark (native)"}, {face, "tidemark (client-go face)"}}
+var ours = []struct{ name, title string }{{typed, "tidemark (typed API)"}, {clientgoAPI, "tidemark (client-go's API)"}}
 
 // chart draws how many times ours client-go's figure is, on a logarithmic scale, for the rows with a short
 // title. Its colours suit light and dark pages.
@@ -63,13 +63,13 @@ const chartStyle = `<style>
   .title { font-weight: 600 }
   .axis { fill: #656d76; text-anchor: middle }
   line { stroke: #8c959f; stroke-opacity: .4 }
-  .native { fill: #0969da }
-  .face { fill: #8250df }
+  .typed { fill: #0969da }
+  .clientgo-api { fill: #8250df }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3 }
     .axis { fill: #9198a1 }
-    .native { fill: #4493f8 }
-    .face { fill: #ab7df8 }
+    .typed { fill: #4493f8 }
+    .clientgo-api { fill: #ab7df8 }
   }
 </style>
 `

@@ -10,9 +10,9 @@ import (
 
 // The columns: client-go, and tidemark's two APIs.
 const (
-	clientgo = "client-go"
-	native   = "native"
-	face     = "face"
+	clientgo    = "client-go"
+	typed       = "typed"
+	clientgoAPI = "clientgo-api"
 )
 
 // nothing stands in a cell without a figure.
@@ -24,7 +24,7 @@ type row struct {
 	title     string
 	short     string // in the chart; empty: not there
 	unit      unit
-	bar       bar
+	target    target
 }
 
 // unit is benchstat's name of a unit, with its spelling.
@@ -48,15 +48,15 @@ var (
 // table has a row for each one with figures.
 func table(m report.Medians) string {
 	var b strings.Builder
-	line(&b, "work", "client-go", "tidemark (native)", "tidemark (client-go face)", "ratio: native; face",
-		"allocations an operation: client-go; native; face", "bar", "met?")
+	line(&b, "work", "client-go", "tidemark (typed API)", "tidemark (client-go's API)", "ratio: typed; client-go's API",
+		"allocations an operation: client-go; typed; client-go's API", "target", "met?")
 	line(&b, "---", "--:", "--:", "--:", "--:", "---", "---", "---")
 	for _, r := range rows {
 		if m[r.benchmark] == nil {
 			continue
 		}
-		line(&b, r.title, r.figure(m, clientgo), r.figure(m, native), r.figure(m, face), r.ratio(m, native)+"; "+r.ratio(m, face),
-			r.allocations(m, clientgo)+"; "+r.allocations(m, native)+"; "+r.allocations(m, face), r.bar.text(r.unit.spell), r.met(m))
+		line(&b, r.title, r.figure(m, clientgo), r.figure(m, typed), r.figure(m, clientgoAPI), r.ratio(m, typed)+"; "+r.ratio(m, clientgoAPI),
+			r.allocations(m, clientgo)+"; "+r.allocations(m, typed)+"; "+r.allocations(m, clientgoAPI), r.target.text(r.unit.spell), r.met(m))
 	}
 	return b.String()
 }

@@ -20,16 +20,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const medians = `goos: linux
 go: go1.26.8
 cpu: a processor
-,client-go,,native,,,,face,,,
+,client-go,,typed,,,,clientgo-api,,,
 ,sec/op,CI,sec/op,CI,vs base,P,sec/op,CI,vs base,P
 Read/all-2,6e-07,2%,5e-08,1%,-91%,p=0.1 n=5,6e-07,1%,~,p=0.8 n=5
 geomean,6e-07,,5e-08,,,,6e-07,,,
 
-,client-go,,native,,,,face,,,
+,client-go,,typed,,,,clientgo-api,,,
 ,B/op,CI,B/op,CI,vs base,P,B/op,CI,vs base,P
 Read/all-2,8,,0,,,,8,,,
 
-,client-go,,native,,,,face,,,
+,client-go,,typed,,,,clientgo-api,,,
 ,allocs/op,CI,allocs/op,CI,vs base,P,allocs/op,CI,vs base,P
 Read/all-2,1,,0,,,,1,,,
 `
@@ -44,7 +44,7 @@ func TestReadmeGetsTableAndChart(t *testing.T) {
 
 	text, err := os.ReadFile("README.md")
 	require.NoError(t, err)
-	require.Contains(t, string(text), "| 100,000 pods: list of all | 600 ns | 50 ns | 600 ns | 12x; 1x | 1 (8 B); 0; 1 (8 B) | native 10x; face 1.50x | not face |")
+	require.Contains(t, string(text), "| 100,000 pods: list of all | 600 ns | 50 ns | 600 ns | 12x; 1x | 1 (8 B); 0; 1 (8 B) | typed 10x; client-go's API 1.50x | not client-go's API |")
 	require.Contains(t, string(text), "go1.26.8, linux/")
 	drawn, err := os.ReadFile(chartFile)
 	require.NoError(t, err)
@@ -53,39 +53,39 @@ func TestReadmeGetsTableAndChart(t *testing.T) {
 
 func TestBarsAreMetByTheAPIsTheyAsk(t *testing.T) {
 	m := report.Medians{"b": {
-		"sec/op":    {clientgo: 100, native: 10, face: 20},
-		"allocs/op": {clientgo: 10, native: 1, face: 2},
-		"B/op":      {clientgo: 1000, native: 800, face: 801},
+		"sec/op":    {clientgo: 100, typed: 10, clientgoAPI: 20},
+		"allocs/op": {clientgo: 10, typed: 1, clientgoAPI: 2},
+		"B/op":      {clientgo: 1000, typed: 800, clientgoAPI: 801},
 	}}
-	alone := report.Medians{"b": {"sec/op": {native: 10}, "allocs/op": {native: 1}}}
+	alone := report.Medians{"b": {"sec/op": {typed: 10}, "allocs/op": {typed: 1}}}
 	for _, test := range []struct {
-		bar       bar
+		target    target
 		medians   report.Medians
 		text, met string
 	}{
-		{bar{}, m, "–", "–"},
-		{bar{native: 10, face: 5}, m, "native 10x; face 5x", "yes"},
-		{bar{native: 10, face: 10}, m, "native 10x; face 10x", "not face"},
-		{bar{native: 11, face: 5}, m, "native 11x; face 5x", "not native"},
-		{bar{native: 11}, m, "native 11x", "not native"},
-		{bar{native: 11, face: 11}, m, "native 11x; face 11x", "not native, face"},
-		{bar{face: 5}, m, "face 5x", "yes"},
-		{bar{most: 20}, m, "≤ 20", "yes"},
-		{bar{most: 19}, m, "≤ 19", "not face"},
-		{bar{most: 10}, alone, "≤ 10", "yes"},
-		{bar{native: 10}, alone, "native 10x", "–"},
-		{bar{allocs: new(1.0)}, m, "≤ 1 allocations", "not face"},
-		{bar{native: 10, allocs: new(1.0)}, m, "native 10x; ≤ 1 allocations", "yes"},
-		{bar{native: 10, face: 5, bytes: 0.8}, m, "native 10x; face 5x; ≤ 80 % of the bytes", "not face"},
-		{bar{bytes: 0.8}, alone, "≤ 80 % of the bytes", "–"},
+		{target{}, m, "–", "–"},
+		{target{typed: 10, clientgoAPI: 5}, m, "typed 10x; client-go's API 5x", "yes"},
+		{target{typed: 10, clientgoAPI: 10}, m, "typed 10x; client-go's API 10x", "not client-go's API"},
+		{target{typed: 11, clientgoAPI: 5}, m, "typed 11x; client-go's API 5x", "not typed"},
+		{target{typed: 11}, m, "typed 11x", "not typed"},
+		{target{typed: 11, clientgoAPI: 11}, m, "typed 11x; client-go's API 11x", "not typed, client-go's API"},
+		{target{clientgoAPI: 5}, m, "client-go's API 5x", "yes"},
+		{target{most: 20}, m, "≤ 20", "yes"},
+		{target{most: 19}, m, "≤ 19", "not client-go's API"},
+		{target{most: 10}, alone, "≤ 10", "yes"},
+		{target{typed: 10}, alone, "typed 10x", "–"},
+		{target{allocs: new(1.0)}, m, "≤ 1 allocations", "not client-go's API"},
+		{target{typed: 10, allocs: new(1.0)}, m, "typed 10x; ≤ 1 allocations", "yes"},
+		{target{typed: 10, clientgoAPI: 5, bytes: 0.8}, m, "typed 10x; client-go's API 5x; ≤ 80 % of the bytes", "not client-go's API"},
+		{target{bytes: 0.8}, alone, "≤ 80 % of the bytes", "–"},
 	} {
-		r := row{benchmark: "b", unit: wall, bar: test.bar}
-		require.Equal(t, test.text, test.bar.text(report.Count))
-		require.Equal(t, test.met, r.met(test.medians), "%+v", test.bar)
+		r := row{benchmark: "b", unit: wall, target: test.target}
+		require.Equal(t, test.text, test.target.text(report.Count))
+		require.Equal(t, test.met, r.met(test.medians), "%+v", test.target)
 	}
 }
 
-// The chart has a bar for each figure of a row with a short title.
+// The chart has a target for each figure of a row with a short title.
 func TestChartIsDrawn(t *testing.T) {
 	m, _, err := report.ReadMedians(strings.NewReader(medians))
 	require.NoError(t, err)
