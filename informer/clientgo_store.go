@@ -44,6 +44,8 @@ type clientgoStore struct {
 	keyFunc cache.KeyFunc
 	parse   func(string) indexer.Key
 	part    uint16 // of objects put under a new key
+	// severalParts says that stored objects may be of other parts, too.
+	severalParts bool
 	// metaKeys says that the keys are the namespaces and names of the objects.
 	metaKeys bool
 	// versions reports whether writes move the store's version: they do until an informer moves it.
@@ -66,14 +68,15 @@ var _ interface {
 
 func newClientgoStore(c *core) *clientgoStore {
 	return &clientgoStore{
-		writer:   c.writer,
-		objects:  c.objects,
-		keyFunc:  cache.DeletionHandlingMetaNamespaceKeyFunc,
-		parse:    indexer.ParseKey,
-		part:     c.partByHand(),
-		metaKeys: true,
-		versions: func() bool { return !c.isSynced() },
-		written:  func() { c.writtenByHand.Store(true) },
+		writer:       c.writer,
+		objects:      c.objects,
+		keyFunc:      cache.DeletionHandlingMetaNamespaceKeyFunc,
+		parse:        indexer.ParseKey,
+		part:         c.partByHand(),
+		metaKeys:     true,
+		severalParts: len(c.parts) > 1,
+		versions:     func() bool { return !c.isSynced() },
+		written:      func() { c.writtenByHand.Store(true) },
 	}
 }
 
@@ -180,13 +183,20 @@ func (s *clientgoStore) apply(tx *indexer.Tx, w *clientgoWrite) {
 	if w.remove {
 		tx.Delete(w.key)
 	} else {
-		part, stored := tx.Part(w.key)
-		if !stored {
-			part = s.part
-		}
-		tx.Put(part, w.key, w.obj, stampByHand)
+		tx.Put(s.partOf(tx, w.key), w.key, w.obj, stampByHand)
 	}
 	s.reach(tx, w.version)
+}
+
+// partOf returns the part of an object put under a key: a stored key stays in its part.
+func (s *clientgoStore) partOf(tx *indexer.Tx, key indexer.Key) uint16 {
+	if !s.severalParts {
+		return s.part
+	}
+	if part, stored := tx.Part(key); stored {
+		return part
+	}
+	return s.part
 }
 
 // reach moves the store's version on, as each write of client-go's store does, but never back.
