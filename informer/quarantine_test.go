@@ -29,7 +29,7 @@ func poisonous(p *corev1.Pod) (*corev1.Pod, error) {
 	case "exit":
 		runtime.Goexit()
 	case "nil":
-		return nil, nil //nolint:nilnil // what a careless transform returns
+		return nil, nil //nolint:nilnil // as a careless transform does
 	}
 	return p, nil
 }
@@ -191,7 +191,7 @@ func TestContract_D4_AFailingIndexHarmsNothingElse(t *testing.T) {
 }
 
 // A quarantined object stays quarantined if a replacement is aborted, even if the replacement has
-// brought the object in a good version, or again in one that fails.
+// brought the object again: in a good version, or in a version that fails.
 func TestAnObjectStaysQuarantinedWhereAFullStateIsGivenUp(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	f.list("5")

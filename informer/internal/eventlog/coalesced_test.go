@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The test covers the table in Coalesced's comment: what is pending, and the events that are added.
+// The test covers the table in Coalesced's comment: each pending event, and each kind of event that
+// may follow it.
 func TestWhatIsPendingForAnObject(t *testing.T) {
 	seen, seen2 := pod("a", "seen", "1"), pod("a", "seen", "2")
 	other, other2, third := pod("a", "other", "3"), pod("a", "other", "4"), pod("a", "third", "5")

@@ -20,8 +20,6 @@ func pod(name, uid, version string) *corev1.Pod {
 
 func keyOf(name string) indexer.Key { return indexer.Key{Namespace: "default", Name: name} }
 
-// The events of an object, as the store tells them.
-
 // add, update, remove and recreate return the events of an object as the store makes them.
 func add(p *corev1.Pod) Event { return Event{Pair{New: p}, Header{Kind: Added}} }
 
