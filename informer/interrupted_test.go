@@ -14,9 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// A handler is added in the middle of a write section, while the processLoop moves to another
-// goroutine because an index function has ended the first. The handler gets each change once: in
-// the initial state or as an event.
+// A handler is added while the processLoop moves to another goroutine, because an index function
+// has ended the first. The handler gets each change once: in the initial state or as an event.
 func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f, r := newFed(t, Options[*corev1.Pod]{}, 1), &kit.Recorder{}

@@ -91,8 +91,8 @@ func check(t *testing.T, r *reached) {
 	}
 }
 
-// An event of a source that is not the lowest changes neither the heap nor the versions seen of
-// other sources.
+// An event of a source that is not the lowest changes neither the heap nor the versions by which
+// the heap is ordered.
 func TestAnEventOfOneOfManySourcesLooksAtNoOther(t *testing.T) {
 	r := newReached(1000)
 	for part := range 1000 {
