@@ -17,12 +17,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// batches is a function of batches that writes down what it is told, a line for each
-// call. It fails on some changes, and waits at a gate before it returns.
+// batches records the changes of every batch, one list of lines per call. It fails on chosen
+// changes, and waits at its gate before a call returns.
 type batches struct {
 	mu    sync.Mutex
 	calls [][]string
-	fail  map[string]func() // by the line of the change
+	fail  map[string]func() // the failures, by the line of their change
 	gate  chan struct{}     // nil for none
 }
 
@@ -49,7 +49,7 @@ func (b *batches) note(line string) {
 	b.calls[last] = append(b.calls[last], line)
 }
 
-// take returns the calls since the last one.
+// take returns the calls recorded since the previous take.
 func (b *batches) take() [][]string {
 	synctest.Wait()
 	b.mu.Lock()
@@ -60,23 +60,23 @@ func (b *batches) take() [][]string {
 	return calls
 }
 
-// pass lets the function return once.
+// pass lets one call return.
 func (b *batches) pass() {
 	b.gate <- struct{}{}
 	synctest.Wait()
 }
 
-// joinsBatch registers a function of batches.
+// joinsBatch registers a function that takes batches of up to n changes.
 func (f *fed) joinsBatch(h func(Batch[*corev1.Pod]), n int, o HandlerOptions) *registration {
 	r := newRegistration(f.processor, &batchReceiver[*corev1.Pod]{h, n}, o)
 	require.NoError(f.t, f.addHandler(r, true))
 	return r
 }
 
-// deliveries are all ways to deliver.
+// deliveries are all values of Delivery.
 var deliveries = []Delivery{Every, Latest}
 
-// eachDelivery runs a test in a bubble for each way to deliver.
+// eachDelivery runs a test for each Delivery, in a synctest bubble.
 func eachDelivery(t *testing.T, test func(t *testing.T, d Delivery)) {
 	for _, delivery := range deliveries {
 		t.Run(map[Delivery]string{Every: "every", Latest: "latest"}[delivery], func(t *testing.T) {
@@ -85,7 +85,7 @@ func eachDelivery(t *testing.T, test func(t *testing.T, d Delivery)) {
 	}
 }
 
-// adds makes deltas of new pods, and the lines of their changes.
+// adds returns deltas that add n pods, and the lines that handlers record for these adds.
 func adds(from, n int) (deltas []deltafifo.Delta, lines []string) {
 	for i := from; i < from+n; i++ {
 		p := kit.Pod(fmt.Sprintf("p%03d", i), fmt.Sprint(i))
@@ -102,8 +102,8 @@ func sizes(calls [][]string) (sizes []int) {
 	return sizes
 }
 
-// Of what is ready a call is told up to n, and does not wait for more. That is so for
-// the initial state, too, and for batches larger than what is usually taken at once.
+// A call receives up to n of the changes that are ready, and does not wait for more. This holds for
+// the initial state too, and for n above burst.
 func TestABatchIsWhatIsReady(t *testing.T) {
 	for _, c := range []struct {
 		n, objects int
@@ -155,8 +155,8 @@ func TestABatchIsWhatIsReady(t *testing.T) {
 	}
 }
 
-// Where the body of a range over All fails, that costs the one change; the rest comes
-// with the next call, before what follows.
+// If the body of a range over All fails, only the current change is lost. The rest of the batch
+// comes with the next call, before later changes.
 func TestAFailureInABatchCostsOneChange(t *testing.T) {
 	kit.SurvivePanics(t)
 	for how, fail := range failures {
@@ -183,7 +183,7 @@ func TestAFailureInABatchCostsOneChange(t *testing.T) {
 	}
 }
 
-// A function that does not say whose turn it is loses the batch.
+// A function that fails without having read any change of its batch loses the whole batch.
 func TestAFailureWithoutSayingWhoseTurnItIsCostsTheBatch(t *testing.T) {
 	kit.SurvivePanics(t)
 	for how, fail := range failures {
@@ -208,8 +208,8 @@ func TestAFailureWithoutSayingWhoseTurnItIsCostsTheBatch(t *testing.T) {
 	}
 }
 
-// One that has seen all of a batch, and fails then, has nothing left to be told again;
-// one that stops reading has handled the rest.
+// A function that fails after it has read its whole batch does not receive the batch again. If the
+// function returns early, the changes that it has not read count as handled.
 func TestABatchThatWasReadComesOnce(t *testing.T) {
 	kit.SurvivePanics(t)
 	eachDelivery(t, func(t *testing.T, d Delivery) {
@@ -237,7 +237,7 @@ func TestABatchThatWasReadComesOnce(t *testing.T) {
 	})
 }
 
-// Stop takes what is left of a batch away: a range over it ends.
+// Stop does not shorten the batch of a call in progress, but no other call follows.
 func TestStopInABatch(t *testing.T) {
 	eachDelivery(t, func(t *testing.T, d Delivery) {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)
@@ -262,8 +262,8 @@ func TestStopInABatch(t *testing.T) {
 	})
 }
 
-// A run ends in the midst of a batch, as in the midst of a change: the call goes on, and
-// the next run goes on with what comes after it.
+// The end of a run does not interrupt a call, and the next run delivers the changes that follow the
+// call's batch.
 func TestARunEndsInABatch(t *testing.T) {
 	eachDelivery(t, func(t *testing.T, d Delivery) {
 		s, b := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3")), &batches{gate: make(chan struct{})}
@@ -281,8 +281,8 @@ func TestARunEndsInABatch(t *testing.T) {
 	})
 }
 
-// The delete and the add of an object that was recreated are two changes: they come in
-// one call or in two, and no call is told more than n.
+// A recreated object is two changes, a delete and an add. They come in one call or in two, and no
+// call receives more than n changes.
 func TestARecreatedObjectInBatches(t *testing.T) {
 	for n, want := range map[int][][]string{
 		1: {{"lost a@1"}, {"add a@3"}, {"add b@4"}},
@@ -303,7 +303,8 @@ func TestARecreatedObjectInBatches(t *testing.T) {
 	}
 }
 
-// With Latest what is taken may be one more than n, where the last is recreated.
+// A call may end between the delete and the add of a recreated object, although Latest takes both
+// at once and so one change more than n.
 func TestARecreatedObjectAtTheEndOfABatch(t *testing.T) {
 	eachDelivery(t, func(t *testing.T, d Delivery) {
 		f, b := newFed(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
@@ -317,7 +318,7 @@ func TestARecreatedObjectAtTheEndOfABatch(t *testing.T) {
 	})
 }
 
-// A resync comes in batches, too, and not in one with changes that came before or after.
+// A resync comes in batches too, but never in a batch with other changes.
 func TestAResyncInBatches(t *testing.T) {
 	eachDelivery(t, func(t *testing.T, d Delivery) {
 		f, b := newFed(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
@@ -346,7 +347,8 @@ func TestAResyncInBatches(t *testing.T) {
 	})
 }
 
-// A function that is stuck and removed holds its batch, and nothing that comes after.
+// A function that is removed while it is stuck holds its batch, but none of the changes that
+// follow.
 func TestABatchThatIsStuckAndRemovedHoldsNothingElse(t *testing.T) {
 	eachDelivery(t, func(t *testing.T, d Delivery) {
 		f, b := newFed(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}

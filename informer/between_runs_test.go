@@ -13,8 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// A handler that is added between the end of one Start and the next is told the state
-// by the next one.
+// A handler that is added between two runs receives the stored objects when the next run begins.
 func TestAHandlerMayBeAddedBetweenRuns(t *testing.T) {
 	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
@@ -52,7 +51,8 @@ func TestAHandlerMayBeAddedBetweenRuns(t *testing.T) {
 	}
 }
 
-// Before the first full state there is nothing to be told: the handler waits for that.
+// A handler that is added between two runs, before anything was listed, receives the next run's
+// first list.
 func TestAHandlerThatIsAddedBeforeAnythingWasListed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
@@ -69,7 +69,7 @@ func TestAHandlerThatIsAddedBeforeAnythingWasListed(t *testing.T) {
 	})
 }
 
-// The run has ended but for a handler that is stuck: another one may be added.
+// A handler may be added after a run has stopped, while another handler is still in a call.
 func TestAHandlerMayBeAddedWhileAnotherHoldsUpTheEnd(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s, h := newScript("10", kit.Pod("a", "1")), newGated()
@@ -91,8 +91,8 @@ func TestAHandlerMayBeAddedWhileAnotherHoldsUpTheEnd(t *testing.T) {
 	})
 }
 
-// An informer that was begun by Run does not run again, and client-go's API knows of no
-// next run: there the handler is refused.
+// Between two runs, Handle accepts a handler. AddEventHandler refuses it, because client-go's API
+// knows no next run.
 func TestAHandlerIsRefusedWhereThereIsNoNextRun(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		i, _ := runs(t, newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{})

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// strips are transforms that leave an object some of its identity.
+// strips are transforms, by the part of an object's identity that they remove.
 var strips = map[string]func(*corev1.Pod) (*corev1.Pod, error){
 	"nothing":             nil,
 	"its resourceVersion": func(p *corev1.Pod) (*corev1.Pod, error) { p.ResourceVersion = ""; return p, nil },
@@ -21,7 +21,7 @@ var strips = map[string]func(*corev1.Pod) (*corev1.Pod, error){
 	"both":                func(p *corev1.Pod) (*corev1.Pod, error) { p.ResourceVersion, p.UID = "", ""; return p, nil },
 }
 
-// writtenByHand returns what a user has changed in a stored pod and put back.
+// writtenByHand overwrites a stored pod as a user would, with a changed copy, and returns the copy.
 func writtenByHand(t *testing.T, i *clientgoInformer, name string) *corev1.Pod {
 	stored, ok := podsIn(i.core).Get(named(name))
 	require.True(t, ok)
@@ -56,8 +56,8 @@ func TestAHandWrittenObjectDoesNotSurviveARelistWhateverTheTransformStrips(t *te
 	}
 }
 
-// What a user writes while a full state arrives, and after that has found the stored
-// object unchanged, gives way to the object as it was found, identity and all.
+// A user overwrites an object after a running replacement has found it unchanged. The commit
+// restores the object and its identity.
 func TestAHandWrittenObjectDoesNotSurviveAFullStateThatHasSeenItsKey(t *testing.T) {
 	for name, transform := range strips {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +93,8 @@ func TestAHandWrittenObjectIsNotRecalledInThePlaceOfTheServers(t *testing.T) {
 	require.True(t, ok)
 }
 
-// Identities that are kept aside do not pile up of what a user deletes by hand.
+// Server identities of objects that a user has deleted do not pile up: the next replacement drops
+// them.
 func TestIdentitiesOfWhatWasDeletedByHandAreForgotten(t *testing.T) {
 	j := newJoined(t, Options[*corev1.Pod]{Transform: strips["both"]}, 1)
 	for _, name := range []string{"a", "b", "c"} {
@@ -106,7 +107,7 @@ func TestIdentitiesOfWhatWasDeletedByHandAreForgotten(t *testing.T) {
 	require.Equal(t, serverIdentities{named("c"): j.serverIDs[named("c")]}, j.serverIDs)
 }
 
-// An identity is that of one object: of another one under its key it tells nothing.
+// A server identity belongs to one stored object: another object under the same key has none.
 func TestAnIdentityIsOfAnObjectAndNotOfAKey(t *testing.T) {
 	type uncomparable struct{ values []string }
 	a, key := kit.Pod("a", "1"), named("a")

@@ -14,7 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// looping runs a loop over the changes of an informer beside a test.
+// looping ranges over an informer's changes on another goroutine. It returns a channel that is
+// closed when the loop has ended.
 func looping(ctx context.Context, i *Informer[*corev1.Pod], o HandlerOptions, body func(Change[*corev1.Pod]) bool) (ended <-chan struct{}) {
 	done := make(chan struct{})
 	go func() {
@@ -56,7 +57,8 @@ func TestALoopOverChanges(t *testing.T) {
 	}
 }
 
-// A loop ends with its context and with the informer, whether that ever ran or not.
+// A loop ends with its context and with the informer. If the informer has stopped or the options
+// are invalid, the loop yields nothing, and Observe gets the error.
 func TestTheEndsOfALoop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		i := New(newScript("5", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
@@ -111,7 +113,8 @@ func TestRunWaitsForTheBodyOfALoop(t *testing.T) {
 	})
 }
 
-// A body that fails is the caller's affair: nothing is reported, and nothing is left.
+// A panic or Goexit in a loop's body passes through to the caller, and the loop's handler does not
+// stay registered.
 func TestALoopWhoseBodyFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		i := New(newScript("5", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// CONTRACT.md has every statement once, in order, since tests and other
-// documents refer to the numbers.
+// CONTRACT.md lists each statement once and in order, because tests and other documents refer to
+// the numbers.
 func TestTheContractIsComplete(t *testing.T) {
 	text, err := os.ReadFile("CONTRACT.md")
 	require.NoError(t, err)

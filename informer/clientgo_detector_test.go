@@ -16,8 +16,8 @@ import (
 
 const detectorCase = "TIDEMARK_TEST_DETECTOR"
 
-// T15: the detector ends a process that changes an object in the cache, so the
-// test runs itself again in processes of their own.
+// T15: the mutation detector ends a process that changes an object in the cache. Therefore the test
+// runs each case in a process of its own.
 func TestContract_T15_TheMutationDetector(t *testing.T) {
 	if which := os.Getenv(detectorCase); which != "" {
 		mutate(t, which)
@@ -43,7 +43,8 @@ func TestContract_T15_TheMutationDetector(t *testing.T) {
 	}
 }
 
-// mutate changes an object where nobody may.
+// mutate changes an object in the cache, which is forbidden: the listed pod, the watched pod, or
+// none.
 func mutate(t *testing.T, which string) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		s := newScript("10", kit.Pod("a", "1"))

@@ -14,11 +14,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// A handler's logger gets what there is to say of it.
+// The log lines about a handler go to the handler's own logger.
 func TestTheLoggerOfAHandler(t *testing.T) {
 	handlers := utilruntime.PanicHandlers
 	kit.SurvivePanics(t)
-	utilruntime.PanicHandlers = handlers // those that log
+	utilruntime.PanicHandlers = handlers // the default handlers, which log
 	elsewhere, mine := kit.CaptureLog(t), &kit.Log{}
 	logger := mine.Logger()
 	bubble(t, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestTheLoggerOfAnInformer(t *testing.T) {
 	})
 }
 
-// Handlers are named by where they are written.
+// A handler is named after the code of its functions or, without functions, after its type.
 func TestNamesOfHandlers(t *testing.T) {
 	f := func(any) {}
 	for want, h := range map[string]cache.ResourceEventHandler{
@@ -66,8 +66,8 @@ func TestNamesOfHandlers(t *testing.T) {
 
 func elsewhereUpdate(_, _ any) {}
 
-// A panic is logged where it happened, by the logger and with the values of Run's context,
-// and so are errors, for whoever has added to utilruntime's handlers.
+// Panics and errors are logged by the logger of Run's context, and handlers added to utilruntime
+// get the context with its values. The line of a panic names the file in which it happened.
 func TestTheContextOfRunGoesWithWhatIsReported(t *testing.T) {
 	type value struct{}
 	panics, errs := utilruntime.PanicHandlers, utilruntime.ErrorHandlers

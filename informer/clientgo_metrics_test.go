@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// meters is a metrics provider that keeps what it is told.
+// meters is a metrics provider that records the values set and observed.
 type meters struct {
 	mu       sync.Mutex
 	queued   []float64
@@ -51,7 +51,7 @@ func (m *meters) NewStoreResourceVersionMetric(cache.InformerNameAndResource) ca
 	return gauge{m.into(&m.versions)}
 }
 
-// version returns the version that was published last.
+// version returns the store version that was published last, -1 for none.
 func (m *meters) version() float64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -62,7 +62,7 @@ func (m *meters) version() float64 {
 	return m.versions[len(m.versions)-1]
 }
 
-// reserved returns an identifier for the time of a test, and its name.
+// reserved returns an identifier that is reserved until the end of the test, and its name.
 func reserved(t *testing.T) (cache.InformerNameAndResource, *cache.InformerName) {
 	name, err := cache.NewInformerName(t.Name())
 	require.NoError(t, err)
@@ -71,7 +71,8 @@ func reserved(t *testing.T) (cache.InformerNameAndResource, *cache.InformerName)
 	return id, name
 }
 
-// B111: what client-go measures, under an identifier that is reserved.
+// B111: an informer publishes client-go's metrics under its reserved identifier. A second informer
+// under the same name and resource has none.
 func TestContract_B111_Metrics(t *testing.T) {
 	id, name := reserved(t)
 	for what, made := range map[string]func(s *script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})){
@@ -131,7 +132,7 @@ func TestMeasureIsForInformersOfOurs(t *testing.T) {
 	})
 }
 
-// The process's provider is the one that was set first.
+// Only the first call of SetInformerMetricsProvider counts.
 func TestTheProvidersOfMetrics(t *testing.T) {
 	id, _ := reserved(t)
 	require.Nil(t, newMetrics(id, nil))

@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// An object that fails with each of its events is told at first, and then once a second,
-// with how often it has failed since. Errors of requests are told each time.
+// The watch error handler gets the first error of an object at once. Further errors of the object
+// are held back for a second, and the next report says how many there were.
 func TestRepeatsForAWatchErrorHandler(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10")
@@ -47,6 +47,7 @@ func TestRepeatsForAWatchErrorHandler(t *testing.T) {
 	})
 }
 
+// The number of remembered objects is bounded, and errors of requests are reported every time.
 func TestRepeatsAreForgotten(t *testing.T) {
 	var r repeats
 	now := time.Now()
@@ -63,7 +64,7 @@ func TestRepeatsAreForgotten(t *testing.T) {
 	}
 }
 
-// A panic of the only handler comes out of Run, after which nothing is told any more.
+// B98: a panic of the handler comes out of the controller's Run, and no further event is delivered.
 func TestContract_B98_APanicOfNewInformersHandlerComesOutOfRun(t *testing.T) {
 	kit.CaptureLog(t)
 	bubble(t, func(t *testing.T) {
@@ -79,7 +80,7 @@ func TestContract_B98_APanicOfNewInformersHandlerComesOutOfRun(t *testing.T) {
 	})
 }
 
-// Where panics are not to end the process, each costs its handler one change.
+// Where panics do not end the process, each panic costs the handler one change.
 func TestAPanicOfNewInformersHandlerThatIsSurvived(t *testing.T) {
 	kit.SurvivePanics(t)
 	bubble(t, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// B31: one call sees one moment. An object that moves between two values is
-// under one of them, whoever asks for both.
+// B31: a call of Index sees one state of the store. An object that moves between two index values
+// is found under exactly one of them.
 func TestContract_B31_IndexOfSeveralValuesIsOneMoment(t *testing.T) {
 	eachIndexer(t, func(t *testing.T, x cache.Indexer) {
 		require.NoError(t, x.AddIndexers(cache.Indexers{"labels": byLabels}))
@@ -39,7 +39,8 @@ func TestContract_B31_IndexOfSeveralValuesIsOneMoment(t *testing.T) {
 	})
 }
 
-// B39: whose version the store has.
+// B39: the store's version is the version of the last write, Replace or bookmark. Objects without
+// metadata leave it alone.
 func TestContract_B39_TheVersionOfAStore(t *testing.T) {
 	without := &metav1.TypeMeta{}
 	key := func(obj any) (string, error) {
@@ -61,7 +62,7 @@ func TestContract_B39_TheVersionOfAStore(t *testing.T) {
 	at("3", store.Delete(cache.DeletedFinalStateUnknown{Key: "default/a"}))
 	at("5", store.Delete(kit.Pod("b", "5")))
 	at("7", store.Replace([]any{kit.Pod("c", "6")}, "7"))
-	at("7", store.Add(kit.Pod("old", "2"))) // D6
+	at("7", store.Add(kit.Pod("old", "2"))) // D6: the version does not go back
 	txns := func(versions ...string) error {
 		var list []cache.Transaction
 		for i, v := range versions {
@@ -78,7 +79,7 @@ func TestContract_B39_TheVersionOfAStore(t *testing.T) {
 	at("12", nil)
 }
 
-// B37: values come and go with their objects.
+// B37: an object may have several values in an index, and a value without objects is not listed.
 func TestContract_B37_ValuesComeAndGo(t *testing.T) {
 	x := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, cache.Indexers{"labels": byLabels}, StoreOptions{})
 	labels := func(pairs ...string) func(*corev1.Pod) {
@@ -107,7 +108,7 @@ func TestContract_B37_ValuesComeAndGo(t *testing.T) {
 	values()
 }
 
-// B38: what succeeded is a list, also when nothing did.
+// B38: if no change of a transaction succeeds, SuccessfulIndices is empty but not nil.
 func TestContract_B38_ATransactionOfWhichNothingSucceeds(t *testing.T) {
 	failed := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{}).(cache.TransactionStore).Transaction(
 		cache.Transaction{Type: cache.TransactionTypeAdd, Object: 1}, cache.Transaction{Type: cache.TransactionTypeDelete, Object: 2})
@@ -116,7 +117,8 @@ func TestContract_B38_ATransactionOfWhichNothingSucceeds(t *testing.T) {
 	require.ErrorContains(t, failed, "2/2")
 }
 
-// A store's transform sees what is put in, and nothing else.
+// A store's transform applies to objects that are put into the store, not to the arguments of Get
+// and Delete.
 func TestAStoreWithATransform(t *testing.T) {
 	store := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{Transform: func(obj any) (any, error) {
 		p, ok := obj.(*corev1.Pod)
@@ -142,7 +144,7 @@ func TestAStoreWithATransform(t *testing.T) {
 	require.ElementsMatch(t, []any{"c@3", "d@5"}, store.List())
 }
 
-// A key function's error comes out wrapped.
+// Every write wraps an error of the key function in a cache.KeyError.
 func TestKeyErrorsAreWrapped(t *testing.T) {
 	ours := errors.New("ours")
 	store := NewIndexerWithOptions(func(any) (string, error) { return "", ours }, nil, StoreOptions{})
@@ -152,7 +154,8 @@ func TestKeyErrorsAreWrapped(t *testing.T) {
 	}
 }
 
-// B81: handles of all sorts.
+// B81: removing a handler is idempotent, and no error for a handler of another informer. A
+// registration of another type is refused.
 func TestContract_B81_RemovingHandlers(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		i, other := makes(newScript("10", kit.Pod("a", "1")), 0, nil), makes(newScript("10"), 0, nil)
@@ -173,12 +176,12 @@ func TestContract_B81_RemovingHandlers(t *testing.T) {
 	})
 }
 
-// foreignRegistration is a registration of another module.
+// foreignRegistration is a registration that this module has not made.
 type foreignRegistration struct {
 	cache.ResourceEventHandlerRegistration
 }
 
-// The slice that an IndexFunc returns may be one of the object's own.
+// An IndexFunc may return a slice that belongs to the object: the store does not change it.
 func TestWhatAnIndexFuncReturnsIsNotWritten(t *testing.T) {
 	finalizers := func(obj any) ([]string, error) { return obj.(*corev1.Pod).Finalizers, nil }
 	eachIndexer(t, func(t *testing.T, x cache.Indexer) {

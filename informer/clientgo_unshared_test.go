@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// runsController runs a controller for the time of a test.
+// runsController runs a controller until stop is called or the test ends.
 func runsController(t *testing.T, c cache.Controller) (stop func()) {
 	stopping, ended := make(chan struct{}), make(chan struct{})
 	go func() { defer close(ended); c.Run(stopping) }()
@@ -31,7 +31,8 @@ func runsController(t *testing.T, c cache.Controller) (stop func()) {
 	return stop
 }
 
-// B1, B4, B7 to B11: an informer with one handler of its own.
+// B1, B4, B7 to B11: the handler of an unshared informer gets adds, updates, deletes and tombstones
+// in the order in which the store changes.
 func TestContract_B1_B11_AnInformerThatNobodyShares(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
@@ -60,7 +61,7 @@ func TestContract_B1_B11_AnInformerThatNobodyShares(t *testing.T) {
 	})
 }
 
-// HasSynced of a controller says that its handler has been told everything.
+// B16, B80: HasSynced of a controller is true once its handler has handled the initial adds.
 func TestContract_B16_B80_TheControllersHandlerIsSynced(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		blocked := make(chan struct{})
@@ -74,7 +75,8 @@ func TestContract_B16_B80_TheControllersHandlerIsSynced(t *testing.T) {
 	})
 }
 
-// B76: its period is taken as it is; a resync tells all objects again.
+// B76: an unshared informer uses its resync period unchanged. A resync delivers each stored object
+// as an update to itself.
 func TestContract_B76_ResyncsOfAnInformerThatNobodyShares(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := &kit.Recorder{}
@@ -89,7 +91,8 @@ func TestContract_B76_ResyncsOfAnInformerThatNobodyShares(t *testing.T) {
 	})
 }
 
-// B84, B89, D25: any result will do, also one without metadata.
+// B84, B89, D25: the transform of an unshared informer may return anything, even a value without
+// metadata.
 func TestContract_B89_TransformsOfAnInformerThatNobodyShares(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
@@ -109,8 +112,8 @@ func TestContract_B89_TransformsOfAnInformerThatNobodyShares(t *testing.T) {
 	})
 }
 
-// Misuse of a constructor that returns no error: kept, told by what returns
-// one, and by Run.
+// A constructor that returns no error keeps the error of a misuse: methods that return an error
+// return it, and Run logs it.
 func TestMisuseOfTheConstructors(t *testing.T) {
 	log := kit.CaptureLog(t)
 	for name, c := range map[string]struct {
@@ -149,7 +152,7 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 	}
 }
 
-// Objects of the wrong type: the error names both types.
+// The error about an object of the wrong type names both types.
 func TestWrongTypesAreNamed(t *testing.T) {
 	store := clientgoOf(New(silentSource{}, Options[*corev1.Pod]{})).store
 	err := store.Add(&corev1.Node{})
@@ -173,7 +176,7 @@ func TestWrongTypesAreNamed(t *testing.T) {
 	})
 }
 
-// Nil stands for the default, as in client-go.
+// SetWatchErrorHandler(nil) restores the default handler, as in client-go.
 func TestANilErrorHandler(t *testing.T) {
 	log := kit.CaptureLog(t)
 	bubble(t, func(t *testing.T) {
@@ -187,7 +190,7 @@ func TestANilErrorHandler(t *testing.T) {
 	})
 }
 
-// A second call of Run, which is refused, takes nothing from the first.
+// B98: a panic of the handler still ends the first call of Run after a second call was refused.
 func TestContract_B98_APanicEndsTheRunAfterASecondCall(t *testing.T) {
 	kit.CaptureLog(t)
 	bubble(t, func(t *testing.T) {

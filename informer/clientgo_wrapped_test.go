@@ -8,8 +8,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// client-go's accessors wrap informers in typed views; who takes an informer of this
-// module takes one behind such a view as well.
+// client-go's accessors wrap informers in typed views. As, SharedOf and Measure accept an informer
+// of this module in such a view too, and refuse all other informers and wrappers.
 func TestTypedViewsOfClientGo(t *testing.T) {
 	i := New(newScript("1"), Options[*corev1.Pod]{})
 	wrapped := cache.NewTypedSharedIndexInformer[*corev1.Pod](i.Shared())

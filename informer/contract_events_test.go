@@ -17,8 +17,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// B1, B4, B7, B8, B9, B11, B12, T7, T10: what handlers of the client-go face
-// are told.
+// Handlers of client-go's API get client-go's events for lists, watches and relists (B1, B4, B7,
+// B8, B9, B11, B12), initial adds if they are added late (T10), and tombstones by value (T7).
 func TestContract_B1_B12_TheClientgoFaceTellsEvents(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
@@ -54,7 +54,8 @@ func TestContract_B1_B12_TheClientgoFaceTellsEvents(t *testing.T) {
 	})
 }
 
-// D2: controllers of client-go expect an update.
+// D2: when another object has taken a name, handlers of client-go's API get an update, because
+// controllers written for client-go expect it.
 func TestContract_D2_TheClientgoFaceKeepsTheUpdate(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		s := newScript("10", kit.Pod("a", "1"))
@@ -68,7 +69,7 @@ func TestContract_D2_TheClientgoFaceKeepsTheUpdate(t *testing.T) {
 	})
 }
 
-// B6: N MODIFIED events are N updates.
+// B5: one watch event is one event for each handler, even if the handler is slow.
 func TestContract_B5_NothingIsMergedByDefault(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		s := newScript("10", kit.Pod("a", "1"))
@@ -96,7 +97,7 @@ func TestContract_B5_NothingIsMergedByDefault(t *testing.T) {
 	})
 }
 
-// T9 and B4 in the client-go face.
+// T9, B4: after a relist, the store shows the whole list before the first callback.
 func TestContract_T9_TheClientgoStoreIsReplacedBeforeCallbacks(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
@@ -114,8 +115,8 @@ func TestContract_T9_TheClientgoStoreIsReplacedBeforeCallbacks(t *testing.T) {
 	})
 }
 
-// D3, D10 and T4: the watch error handler hears of poisoned objects by name,
-// and of failures, and gets a reflector that it can read.
+// The watch error handler gets failed requests (D10), quarantined objects by name (D3), and a
+// reflector whose methods it may call (T4).
 func TestContract_D3_T4_TheErrorHandlerHearsIt(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error")))
@@ -172,7 +173,8 @@ func TestContract_T4_TheDefaultErrorHandlerDoesNotCrash(t *testing.T) {
 	})
 }
 
-// T5, D25: transforms of the client-go face.
+// T5: SetTransform(nil) is no error. D25: an informer of any type takes every result of the
+// transform, and an informer of pods quarantines results of another type.
 func TestContract_T5_D25_Transforms(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		i := makes(newScript("10", kit.Pod("a", "1")), 0, nil)

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// T1 at compile time, in both cores.
+// T1: the types have all methods of client-go's interfaces.
 var (
 	_ cache.SharedIndexInformer                                                  = (*clientgoInformer)(nil)
 	_ cache.SharedIndexInformer                                                  = (*clientgoInformer)(nil)
@@ -28,7 +28,7 @@ var (
 	}
 )
 
-// T2, B81, B82: handlers leave.
+// T2, B81, B82: handlers can be removed and shut down before, during and after a run.
 func TestContract_T2_HandlersLeave(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		s := newScript("10", kit.Pod("a", "1"))
@@ -69,7 +69,8 @@ func TestContract_B82_ShutDownWaitsForTheCallback(t *testing.T) {
 	})
 }
 
-// T3, T13: names, and a controller that answers.
+// T3: checkers have names. T13: GetController returns a controller that does nothing and reports
+// the informer's state.
 func TestContract_T3_T13_CheckersAndTheController(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		i := makes(newScript("10", kit.Pod("a", "1")), 0, nil)
@@ -96,7 +97,8 @@ func TestContract_T3_T13_CheckersAndTheController(t *testing.T) {
 	})
 }
 
-// T11, B95, B96: a second Run returns, and after stop nothing joins.
+// A second Run returns, and after the stop no handler or index can be added (T11, B95). The store
+// stays readable (B96).
 func TestContract_T11_AfterStop(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		i := makes(newScript("10", kit.Pod("a", "1")), 0, nil)
@@ -116,7 +118,8 @@ func TestContract_T11_AfterStop(t *testing.T) {
 	})
 }
 
-// B95: what waits for a handler when the informer stops is dropped.
+// B95: the events that wait for a handler when the informer stops are dropped, and Run returns when
+// the handler has returned.
 func TestContract_B95_StopDropsWhatWaits(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
@@ -139,7 +142,7 @@ func TestContract_B95_StopDropsWhatWaits(t *testing.T) {
 	})
 }
 
-// D15: a late handler delays nobody, and nothing is locked while it is told.
+// D15: a handler that is added late delays no other handler, and its initial adds hold no lock.
 func TestContract_D15_ALateHandlerDelaysNobody(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
@@ -166,7 +169,7 @@ func TestContract_D15_ALateHandlerDelaysNobody(t *testing.T) {
 	})
 }
 
-// D16: a handler that panics goes on, syncs, and sleeps no second away.
+// D16: a handler that panics gets the next event without a pause, and its registration syncs.
 func TestContract_D16_AHandlerThatPanicsGoesOn(t *testing.T) {
 	kit.SurvivePanics(t)
 	eachFace(t, func(t *testing.T, makes makes) {
@@ -211,7 +214,7 @@ func TestContract_D16_PanicsAreObserved(t *testing.T) {
 	}
 }
 
-// D17: a handler may take itself out, also while the informer stops.
+// D17: a handler may remove itself during a call, even while the informer stops.
 func TestContract_D17_AHandlerTakesItselfOut(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		for _, stopping := range []bool{false, true} {
@@ -243,7 +246,7 @@ func TestContract_D17_AHandlerTakesItselfOut(t *testing.T) {
 	})
 }
 
-// B100: what never runs leaves nothing behind (goleak watches).
+// B100: an informer that never runs leaves nothing behind. goleak finds goroutines.
 func TestContract_B100_HandlersOfAnInformerThatNeverRuns(t *testing.T) {
 	i := New(newScript("1"), Options[*corev1.Pod]{})
 	reg, err := i.Handle(&journal{}, HandlerOptions{Resync: time.Second})

@@ -25,14 +25,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// synced is an informer of whatever type.
+// synced is an informer of any type.
 type synced interface {
 	WaitSynced(ctx context.Context) error
 	Status() Status
 }
 
-// clients are client-go's real ones, each as an informer that runs over what a
-// transport answers.
+// clients start informers over client-go's real clients: typed, dynamic and metadata.
 var clients = map[string]func(*testing.T, *rest.Config) synced{
 	"typed": func(t *testing.T, c *rest.Config) synced {
 		client, err := kubernetes.NewForConfig(c)
@@ -58,8 +57,8 @@ func begun[T Object](t *testing.T, i *Informer[T]) synced {
 	return i
 }
 
-// listing answers lists with a body, streams with a refusal, and watches with
-// nothing.
+// listing returns a transport that answers lists with body, refuses streams, and ends watches at
+// once.
 func listing(contentType, body string) *answers {
 	return &answers{answer: func(r *http.Request) *http.Response {
 		switch {
@@ -79,14 +78,14 @@ func inProtobuf(t *testing.T, list runtime.Object) string {
 	return b.String()
 }
 
-// D26: a server whose lists have no versions is believed, but not an answer
-// that is no list.
+// D26: lists of a server without versions are accepted, but answers of another kind than a list are
+// not.
 func TestContract_D26_RealClientsOfAServerWithoutVersions(t *testing.T) {
 	const inJSON = runtime.ContentTypeJSON
 	pods := &corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []corev1.Pod{*kit.Pod("a", "")}}
 	for name, test := range map[string]struct {
 		contentType, body string
-		synced            []string // the clients that take it for a list
+		synced            []string // the clients that accept the answer as a list
 	}{
 		"objects":             {inJSON, `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}]}`, []string{"typed", "dynamic", "metadata"}},
 		"none":                {inJSON, `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}`, []string{"typed", "dynamic", "metadata"}},
@@ -109,8 +108,8 @@ func TestContract_D26_RealClientsOfAServerWithoutVersions(t *testing.T) {
 	}
 }
 
-// D26: each source of an informer by itself; and what an earlier run has seen
-// counts.
+// D26: each source may lack versions by itself. If a source had versions in an earlier run, a list
+// without a version fails.
 func TestContract_D26_ARestartStillAsksForVersions(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		in := func(ns string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Namespace = ns } }
@@ -132,7 +131,7 @@ func TestContract_D26_ARestartStillAsksForVersions(t *testing.T) {
 	})
 }
 
-// D26: a stream that ends without a version does not make it forgotten.
+// D26: a replacement without a version does not make an earlier version forgotten.
 func TestContract_D26_AVersionIsRemembered(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	f.list("10")

@@ -21,8 +21,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// joined is a core of several sources, each told of by the test: what a reflector
-// says of it passes through the transform, and is applied at once.
+// joined is a core with several sources, driven by the test: deltas written to the source's sinks
+// pass through the transform and are applied at once.
 type joined struct {
 	*fed
 	in []*informerSink
@@ -51,21 +51,22 @@ func (j *joined) commits(source int, version string) {
 	j.drain(j.t)
 }
 
-// disguise is a transform that leaves the version on a label only.
+// disguise is a transform that moves the version into a label, and gives all objects the same
+// version and UID.
 func disguise(p *corev1.Pod) (*corev1.Pod, error) {
 	p.Labels = map[string]string{"version": p.ResourceVersion}
 	p.ResourceVersion, p.UID = "1", "same"
 	return p, nil
 }
 
-// stripped is a transform that leaves the version on a label only, and none elsewhere.
+// stripped is a transform that moves the version into a label, and removes version and UID.
 func stripped(p *corev1.Pod) (*corev1.Pod, error) {
 	p.Labels = map[string]string{"version": p.ResourceVersion}
 	p.ResourceVersion, p.UID = "", ""
 	return p, nil
 }
 
-// disguiseEven does so to even versions.
+// disguiseEven applies disguise to objects with even versions.
 func disguiseEven(p *corev1.Pod) (*corev1.Pod, error) {
 	if n, err := strconv.Atoi(p.ResourceVersion); err != nil || n%2 != 0 {
 		return p, nil //nolint:nilerr // a version that is no number is not even
@@ -73,13 +74,14 @@ func disguiseEven(p *corev1.Pod) (*corev1.Pod, error) {
 	return disguise(p)
 }
 
-// D27: whoever is told of by two sources, in whatever order, is what the source
-// with the higher version says; otherwise what was put last. Each word is a source
-// and what it says of the pod: put (+), delete (-), or a full state with it (=), without
-// it (.), that begins with it ([) and ends (]).
+// D27: if two sources report the same object, the higher version wins, in any order of the reports.
+// If versions are equal or do not compare, the last put wins. Each word is a report of source a or
+// b about the pod: put (+), delete (-), a replacement with the pod (=) or without it (.), or the
+// begin of a replacement with the pod ([), of such a replacement in a new history ({), and its end
+// (]).
 func TestContract_D27_TheHigherVersionWins(t *testing.T) {
 	for told, want := range map[string]string{
-		// It moves from a to b, and a is late.
+		// The pod moves from a to b, and a's reports are late.
 		"a+5 b+10 a+9":           "b@10",
 		"a+5 b+10 a+9 a-10":      "b@10",
 		"a+5 b+10 a-10":          "b@10",
@@ -96,22 +98,22 @@ func TestContract_D27_TheHigherVersionWins(t *testing.T) {
 		"a+5 a[9 b[10 a] b]":     "b@10",
 		"a+5 a[9 b[10 b] a]":     "b@10",
 		"a+5 b[10 a[9 a] a+9 b]": "b@10",
-		// And back.
+		// The pod moves back to a.
 		"a+5 b+10 a+20 b-20": "a@20",
 		"a+5 b+10 a=20 b-20": "a@20",
 		"b+10 b[10 a+20 b]":  "a@20",
 		"b+10 b[10 a=20 b]":  "a@20",
 		"b+7 a[6 a+9 a]":     "a@9",
-		// And goes.
+		// The pod is deleted.
 		"a+5 b+10 a+9 b-12":  "",
 		"b+10 a-12":          "",
 		"b+10 a-12 b-11":     "",
-		"b[10 a+11 a-12 b]":  "b@10", // until b says that it is gone
-		"b+10 b-12 a+9":      "a@9",  // until a says that it is gone
+		"b[10 a+11 a-12 b]":  "b@10", // until b reports the delete
+		"b+10 b-12 a+9":      "a@9",  // until a reports the delete
 		"b+10 b-12 a+9 a-10": "",
 		"b+10 b-12 a=9 a.10": "",
-		// Of the same version, or of some that do not compare, the last; but a delete
-		// is its own source's.
+		// If versions are equal or do not compare, the last put wins, but a delete removes only the
+		// object of its own source.
 		"a+5 b+5":     "b@5",
 		"a+5 b=5":     "b@5",
 		"a+5 b-5":     "a@5",
@@ -124,7 +126,7 @@ func TestContract_D27_TheHigherVersionWins(t *testing.T) {
 		"a+ b-":       "a@",
 		"a+5 b+7 b-x": "",
 		"a+5 b+5 b-5": "",
-		// A history that went back has versions of its own.
+		// The versions of a new history are not compared with older versions.
 		"a+100 b{5 b]":     "b@5",
 		"a+100 b{5 b] b+6": "b@6",
 	} {
@@ -164,7 +166,7 @@ func (j *joined) says(source int, what byte, version string) {
 	}
 }
 
-// holds tells what is stored of the pod, and whose it is.
+// holds returns the source and the version of the stored pod.
 func (j *joined) holds() string {
 	p, ok := j.writer.Indexer().Get(named("p"))
 	if !ok {
@@ -185,8 +187,8 @@ func (j *joined) versionOf(p *corev1.Pod) string {
 	return p.ResourceVersion
 }
 
-// D27: whatever moves, and however late and in whatever order its sources tell of
-// it, by lists, streams and changes: in the end the store holds what there is.
+// D27: pods move between sources, which report the moves late and in any order, by lists, streams
+// and changes. In the end, the store holds the last state.
 func TestContract_D27_MovesInAnyOrder(t *testing.T) {
 	for name, transform := range map[string]func(*corev1.Pod) (*corev1.Pod, error){
 		"as they are": nil,
@@ -208,20 +210,21 @@ func TestContract_D27_MovesInAnyOrder(t *testing.T) {
 	}
 }
 
-// moves is a history of pods that move between sources, and what the sources have
-// told of it. Of each version there is a state: the pods by name.
+// moves is a random history of pods that move between sources, and how much of it each source has
+// reported. states holds the pods by name, for each version.
 type moves struct {
 	*joined
 	rand     *rand.Rand
 	states   []map[string]place
-	at       []int                  // the version that a source has come to
-	arriving [][]deltafifo.Delta    // what is still to come of its full state; nil if there is none
-	known    map[string]*corev1.Pod // to a handler
+	at       []int                  // the version that each source has reported
+	arriving [][]deltafifo.Delta    // the rest of each source's replacement; nil without one
+	known    map[string]*corev1.Pod // the objects that a handler knows
 }
 
 var movers = []string{"p", "q", "r"}
 
-// place is where a pod is, since which version, and whether the transform fails on it.
+// place is the source that holds a pod, the version from which it does, and whether the transform
+// fails on the pod.
 type place struct {
 	source, version int
 	sick            bool
@@ -269,7 +272,7 @@ func (m *moves) run() {
 	synctest.Wait()
 }
 
-// busy tells whether a source has more to tell.
+// busy reports whether a source has more to report.
 func (m *moves) busy() bool {
 	for source := range m.at {
 		if m.arriving[source] != nil || m.at[source] < m.last() {
@@ -279,7 +282,7 @@ func (m *moves) busy() bool {
 	return false
 }
 
-// step lets a source tell a little more.
+// step lets a source report a little more.
 func (m *moves) step(source int) {
 	switch rest := m.arriving[source]; {
 	case len(rest) > 0:
@@ -299,8 +302,8 @@ func (m *moves) step(source int) {
 	}
 }
 
-// list begins a full state of a source: a list, and perhaps changes that a stream
-// brings within it.
+// list begins a replacement of a source: a list and perhaps later changes, which a stream may bring
+// before the commit.
 func (m *moves) list(source int) {
 	m.begins(source, reflector.SameHistory)
 	from := m.at[source] + m.rand.IntN(m.last()-m.at[source]+1)
@@ -319,7 +322,7 @@ func (m *moves) list(source int) {
 	m.arriving[source] = rest
 }
 
-// change is what a source tells of a version, if anything.
+// change returns the delta that a source reports at a version, nil if the change is not its own.
 func (m *moves) change(source, version int) *deltafifo.Delta {
 	for _, name := range movers {
 		was, had := m.states[version-1][name]
@@ -346,13 +349,13 @@ func (p place) pod(name string) *corev1.Pod {
 	return obj
 }
 
-// check compares what is stored, and what a handler knows, with the last state.
+// check compares the store and a handler's objects with the last state.
 func (m *moves) check() {
 	want := m.states[m.last()]
 	sick := 0
 	for name, p := range want {
 		if p.sick {
-			sick++ // an older one may be stored
+			sick++ // an older version may be stored
 			continue
 		}
 		stored, ok := m.writer.Indexer().Get(named(name))
@@ -367,8 +370,8 @@ func (m *moves) check() {
 	}
 }
 
-// T19: what is put by hand under a key of a source is still that source's, and
-// under a new key no source's, so that a list of one does not sweep what it cannot know.
+// T19: an object that a user puts under a source's key belongs to that source. Under a new key it
+// belongs to no source, so no source's replacement deletes it.
 func TestContract_T19_ByHandIntoAJoinedStore(t *testing.T) {
 	for name, put := range map[string]func(cache.Store, ...*corev1.Pod) error{
 		"Replace": func(s cache.Store, pods ...*corev1.Pod) error { return s.Replace([]any{pods[0], pods[1], pods[2]}, "") },

@@ -18,7 +18,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// indexers are all that are used as client-go's Indexer.
+// eachIndexer runs a test with every implementation of client-go's Indexer: a store of its own, and
+// the stores of informers.
 func eachIndexer(t *testing.T, test func(t *testing.T, x cache.Indexer)) {
 	t.Run("NewIndexerWithOptions", func(t *testing.T) {
 		test(t, NewIndexerWithOptions(cache.DeletionHandlingMetaNamespaceKeyFunc, cache.Indexers{}, StoreOptions{}))
@@ -48,7 +49,8 @@ func byLabels(obj any) (values []string, err error) {
 	return values, nil
 }
 
-// B30, B32, B34, B37, B39, T1, T6: what everyone expects of an Indexer.
+// An Indexer keeps the statements about reads (B30, B32), added indexes (B34, T6), index values
+// (B37), the store's version (B39) and the methods that must exist (T1).
 func TestContract_B30_B39_TheIndexer(t *testing.T) {
 	eachIndexer(t, func(t *testing.T, x cache.Indexer) {
 		a, b := kit.Pod("a", "1", kit.Label("app", "x")), kit.Pod("b", "2")
@@ -120,7 +122,7 @@ func TestContract_B30_B39_TheIndexer(t *testing.T) {
 	})
 }
 
-// B38: what fails is told, the rest is made.
+// B38: a transaction returns the changes that fail, and makes the other changes.
 func TestContract_B38_Transactions(t *testing.T) {
 	eachIndexer(t, func(t *testing.T, x cache.Indexer) {
 		failed := x.(cache.TransactionStore).Transaction(
@@ -138,7 +140,7 @@ func TestContract_B38_Transactions(t *testing.T) {
 	})
 }
 
-// D4: an error or a panic of an index function harms that index only.
+// D4: an error or a panic of an index function leaves the object out of that index alone.
 func TestContract_D4_TheClientgoFace(t *testing.T) {
 	eachIndexer(t, func(t *testing.T, x cache.Indexer) {
 		require.NoError(t, x.AddIndexers(cache.Indexers{"labels": byLabels, "name": func(obj any) ([]string, error) {
@@ -176,7 +178,8 @@ func TestContract_D4_TheErrorHandlerHearsOfIndexes(t *testing.T) {
 	})
 }
 
-// D5 (B35, B36): a copy, and nobody touches the caller's map.
+// D5: GetIndexers returns a copy, and the caller's map is never changed. client-go hands out its
+// own map (B36) and keeps the caller's (B35).
 func TestContract_D5_GetIndexersIsACopy(t *testing.T) {
 	mine := cache.Indexers{"labels": byLabels}
 	for _, x := range []cache.Indexer{
@@ -200,7 +203,8 @@ func TestContract_D5_GetIndexersIsACopy(t *testing.T) {
 	}
 }
 
-// T18: generated listers pass an ObjectMeta.
+// T18: Index runs the index function on any object that it is given, because generated listers pass
+// an ObjectMeta.
 func TestContract_T18_IndexRunsTheFunctionOnWhatItGets(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		i := makes(newScript("10", kit.Pod("a", "1")), 0, byNamespace)
@@ -214,7 +218,7 @@ func TestContract_T18_IndexRunsTheFunctionOnWhatItGets(t *testing.T) {
 	})
 }
 
-// Index with several values: each object once.
+// Index with several values returns each object once.
 func TestIndexOfSeveralValues(t *testing.T) {
 	eachIndexer(t, func(t *testing.T, x cache.Indexer) {
 		require.NoError(t, x.AddIndexers(cache.Indexers{"labels": byLabels}))
@@ -230,7 +234,8 @@ func TestIndexOfSeveralValues(t *testing.T) {
 	})
 }
 
-// T19: writes before, during and after Run, from anywhere.
+// T19: users may write into the store before, during and after Run, from any goroutine. Handlers
+// get no events of these writes.
 func TestContract_T19_WritesAtAnyTime(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		s := newScript("10", kit.Pod("a", "1"))
@@ -274,7 +279,7 @@ func TestContract_T19_WritesAtAnyTime(t *testing.T) {
 	})
 }
 
-// D6 while others replace what an informer stores.
+// D6: the store's version does not go back while a user replaces the informer's objects.
 func TestReplaceDoesNotTakeTheVersionBack(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	f.list("1", kit.Pod("a", "1"))
@@ -298,7 +303,7 @@ func TestReplaceDoesNotTakeTheVersionBack(t *testing.T) {
 	}
 }
 
-// T21: the whole string is the key.
+// T21: a store uses the whole string of its key function as the key.
 func TestContract_T21_CustomKeys(t *testing.T) {
 	key := func(obj any) (string, error) {
 		s, ok := obj.(string)

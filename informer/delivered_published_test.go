@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// returned fails the test unless a WaitDelivered has returned.
+// returned fails the test unless WaitDelivered has returned without an error.
 func returned(t *testing.T, result <-chan error) {
 	t.Helper()
 	synctest.Wait()
@@ -27,8 +27,7 @@ func returned(t *testing.T, result <-chan error) {
 	}
 }
 
-// busy returns an informer of a source that has one pod, with a handler that was told
-// of it.
+// busy starts an informer of one pod with the handler h, which has handled the pod's add.
 func busy(t *testing.T, h *gated, o HandlerOptions) (*script, *Informer[*corev1.Pod]) {
 	s := newScript("5", kit.Pod("a", "5"))
 	i := New(s, Options[*corev1.Pod]{Observe: observed})
@@ -39,8 +38,8 @@ func busy(t *testing.T, h *gated, o HandlerOptions) (*script, *Informer[*corev1.
 	return s, i
 }
 
-// A handler that is never idle has been told what was published by the call, sooner or
-// later.
+// WaitDelivered returns once the changes published before the call are delivered, even if the
+// handler is never idle.
 func TestWaitDeliveredDoesNotWaitForIdleness(t *testing.T) {
 	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
@@ -52,7 +51,7 @@ func TestWaitDeliveredDoesNotWaitForIdleness(t *testing.T) {
 			s.Send(watch.Added, kit.Pod("c", "7"))
 			result := waiting(t.Context(), i, "7")
 			pends(t, result)
-			h.pass() // b
+			h.pass() // h returns from b
 			pends(t, result)
 			for n := range 3 {
 				s.Send(watch.Added, kit.Pod(fmt.Sprint("later", n), fmt.Sprint(8+n)))
@@ -64,7 +63,8 @@ func TestWaitDeliveredDoesNotWaitForIdleness(t *testing.T) {
 	}
 }
 
-// What a handler has taken together with what is waited for may keep it busy.
+// WaitDelivered does not wait for a later change, even if the handler has taken it together with an
+// awaited change.
 func TestWaitDeliveredDoesNotWaitForTheRestOfABurst(t *testing.T) {
 	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
@@ -78,15 +78,15 @@ func TestWaitDeliveredDoesNotWaitForTheRestOfABurst(t *testing.T) {
 			synctest.Wait()
 			s.Send(watch.Added, kit.Pod("d", "8"))
 			synctest.Wait()
-			h.pass() // b; it takes c and d
+			h.pass() // h returns from b, and takes c and d
 			pends(t, result)
-			h.pass() // c, and it is stuck in d
+			h.pass() // h returns from c, and is stuck in d
 			returned(t, result)
 		})
 	}
 }
 
-// Nor is it kept waiting by objects that are told again.
+// WaitDelivered does not wait for a resync.
 func TestWaitDeliveredDoesNotWaitForAResync(t *testing.T) {
 	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
@@ -104,8 +104,8 @@ func TestWaitDeliveredDoesNotWaitForAResync(t *testing.T) {
 	}
 }
 
-// A handler that leaves meanwhile, in whatever way, is waited for no more; one that
-// ends its goroutine is told what follows.
+// WaitDelivered no longer waits for a handler that is removed meanwhile. A handler that ends its
+// goroutine gets the awaited changes.
 func TestWaitDeliveredReturnsWhereTheHandlerLeaves(t *testing.T) {
 	for how, leave := range map[string]func(Registration){
 		"is removed":                  func(r Registration) { r.Stop() },

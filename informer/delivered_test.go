@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// waiting runs WaitDelivered beside a test.
+// waiting calls WaitDelivered on another goroutine, and returns the channel of its result.
 func waiting(ctx context.Context, i interface {
 	WaitDelivered(context.Context, string) error
 }, version string,
@@ -25,7 +25,7 @@ func waiting(ctx context.Context, i interface {
 	return result
 }
 
-// pends fails the test if something has been sent.
+// pends fails the test if a result has been sent.
 func pends(t *testing.T, result <-chan error) {
 	t.Helper()
 	synctest.Wait()
@@ -36,7 +36,7 @@ func pends(t *testing.T, result <-chan error) {
 	}
 }
 
-// ticketed is a handler that takes one change for each token.
+// ticketed is a handler that needs a token to return from a call.
 func ticketed(tokens <-chan struct{}) Handler[*corev1.Pod] {
 	return HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { <-tokens })
 }
@@ -52,7 +52,7 @@ func TestWaitDeliveredWaitsForTheSlowestHandler(t *testing.T) {
 				_, err = i.Handle(ticketed(tokens), HandlerOptions{Delivery: delivery})
 				require.NoError(t, err)
 				early := waiting(t.Context(), i, "5")
-				pends(t, early) // it does not run yet
+				pends(t, early) // the informer does not run yet
 				stop := start(t, i)
 				pends(t, early) // a is on its way
 				tokens <- struct{}{}
@@ -108,7 +108,7 @@ func TestWaitDeliveredGivesUp(t *testing.T) {
 	})
 }
 
-// The informer stops while a handler holds up what is waited for.
+// WaitDelivered returns when the informer stops while a handler is stuck in an awaited change.
 func TestWaitDeliveredEndsWithTheInformer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		tokens := make(chan struct{})
@@ -127,8 +127,7 @@ func TestWaitDeliveredEndsWithTheInformer(t *testing.T) {
 	})
 }
 
-// A handler may take any time for what was published after the call, although it has
-// taken that together with what was published before.
+// WaitDelivered does not wait for a change that is published after the call.
 func TestWaitDeliveredDoesNotWaitForWhatComesLater(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)
@@ -136,23 +135,23 @@ func TestWaitDeliveredDoesNotWaitForWhatComesLater(t *testing.T) {
 		f.joins(ticketed(tokens), HandlerOptions{})
 		f.start()
 		f.list("1", kit.Pod("x", "1"))
-		synctest.Wait() // it is busy with x
+		synctest.Wait() // the handler is in the call of x
 		f.apply(does(deltafifo.Added, kit.Pod("a", "2")))
 		result := waiting(t.Context(), f, "2")
 		pends(t, result)
 		f.apply(does(deltafifo.Added, kit.Pod("b", "3")))
 		tokens <- struct{}{}
-		pends(t, result) // it is busy with a
+		pends(t, result) // the handler is in the call of a
 		tokens <- struct{}{}
-		synctest.Wait() // it is busy with b
+		synctest.Wait() // the handler is in the call of b
 		require.Len(t, result, 1)
 		require.NoError(t, <-result)
 		close(tokens)
 	})
 }
 
-// As in client-go a handler that is told something new may ask whether it is synced, or
-// wait for it: also where nothing was there at first.
+// A handler is synced before it gets the first change that follows the initial state, as in
+// client-go, even if the initial state is empty.
 func TestAHandlerIsSyncedBeforeWhatFollowsTheInitialState(t *testing.T) {
 	for name, delivery := range map[string]Delivery{"every": Every, "latest": Latest} {
 		t.Run(name, func(t *testing.T) {
@@ -171,7 +170,8 @@ func TestAHandlerIsSyncedBeforeWhatFollowsTheInitialState(t *testing.T) {
 	}
 }
 
-// What the second source had is taken together with what follows.
+// A handler of two sources is synced before it gets the first change that follows the second
+// initial state, even if it takes both together.
 func TestAHandlerOfJoinedSourcesIsSyncedBeforeWhatFollows(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := newFed(t, Options[*corev1.Pod]{}, 2)

@@ -17,9 +17,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// encoded makes the stores of a test hold their objects encoded. It returns what compares
-// how many were decoded since it was called last. The stores do not check themselves: for
-// that, they decode all they have.
+// encoded makes the stores of a test hold encoded objects, without verify mode, in which stores
+// decode all their objects. decoded requires the number of objects decoded since its previous call.
 func encoded(t *testing.T) (decoded func(want int)) {
 	c, on := new(fakecodec.Codec), verify.On
 	verify.On = false
@@ -35,8 +34,9 @@ var byLabel = indexer.Index[*corev1.Pod]{Name: "app", Append: func(values []stri
 	return append(values, p.Labels["app"])
 }}
 
-// What a transport has left out is kept as it is stored. It is decoded for an index only
-// where it has to be put back: a user has deleted it meanwhile, or another source has it.
+// A stored object that the transport has left out of a list stays encoded. It is decoded for an
+// index only if it must be put back: because a user has deleted it meanwhile, or another source has
+// taken it over.
 func TestWhatIsRecalledIsNotDecoded(t *testing.T) {
 	for name, c := range map[string]struct {
 		parts     int
@@ -72,8 +72,8 @@ func ofPart(part uint16, p *corev1.Pod) deltafifo.Delta {
 	return d
 }
 
-// Where the transform takes the identity away, it is kept beside what is stored: a
-// relist finds its objects again, and decodes none.
+// If the transform removes identities, the server's identities are kept beside the stored objects,
+// and a relist finds unchanged objects without decoding them.
 func TestIdentitiesAsideAreOfWhatIsStored(t *testing.T) {
 	decoded := encoded(t)
 	f := newFed(t, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
@@ -105,7 +105,8 @@ func TestIdentitiesAsideAreOfWhatIsStored(t *testing.T) {
 	require.Empty(t, f.serverIDs)
 }
 
-// A delete of what nobody knew is told to client-go's handlers, its final state decoded.
+// client-go's handlers get the delete of an object that was never stored, with its final state
+// decoded.
 func TestADeleteOfTheUnknownIsDecoded(t *testing.T) {
 	decoded := encoded(t)
 	f := newFed(t, Options[*corev1.Pod]{}, 1)

@@ -15,8 +15,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// A handler that writes to a database is told several changes a call, as many as are
-// ready, and makes one transaction of them.
+// A handler that writes to a database gets several changes per call, as many as are ready, and
+// writes them in one transaction.
 func ExampleInformer_HandleBatch() {
 	client := fake.NewClientset(examplePod("web-1"), examplePod("web-2"), examplePod("web-3"))
 	pods := informer.New(reflector.From(client.CoreV1().Pods("")), informer.Options[*corev1.Pod]{})
@@ -38,7 +38,7 @@ func ExampleInformer_HandleBatch() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- pods.Run(ctx) }()
-	fmt.Println(<-transactions) // it is busy from here on
+	fmt.Println(<-transactions) // the handler is busy from here on
 	for !pods.Status().Watching {
 		time.Sleep(time.Millisecond)
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// tracer makes spans of what an informer tells, as one for OpenTelemetry would: where this one
-// prints, that one calls Start and End of a trace.Tracer.
+// tracer makes spans of an informer's events. It prints them; with OpenTelemetry it would start and
+// end the spans of a trace.Tracer.
 type tracer struct{ open []string }
 
 func (t *tracer) start(span string) {
@@ -30,7 +30,7 @@ func (t *tracer) end(how string) {
 	fmt.Printf("%s%s\n", strings.Repeat("  ", len(t.open)), how)
 }
 
-// observe is the informer's Observe. It is called for one event after the other.
+// observe is the informer's Observe, which is called for one event at a time.
 func (t *tracer) observe(e informer.Event) {
 	switch e := e.(type) {
 	case reflector.Asked:
@@ -49,8 +49,8 @@ func (t *tracer) observe(e informer.Event) {
 	}
 }
 
-// Observe tells of the beginning and the end of each list, stream, watch and commit: spans
-// can be made of these.
+// Observe gets an event at the beginning and at the end of each list, stream, watch and commit. A
+// tracer can make spans of them.
 func ExampleOptions_traces() {
 	server := informertest.New(informertest.Options{})
 	defer server.Close()
@@ -77,7 +77,7 @@ func ExampleOptions_traces() {
 	// ended
 }
 
-// An informer logs to klog, which may hand its lines to log/slog.
+// An informer logs to klog, which can pass its lines on to log/slog.
 func ExampleLogEvents_slog() {
 	handler := slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
@@ -90,7 +90,7 @@ func ExampleLogEvents_slog() {
 
 	tell := informer.LogEvents(context.Background(), "pods")
 	tell(informer.HandlerLagging{Handler: "slow", Backlog: 5000})
-	tell(informer.HandlerLagging{Handler: "slow", Backlog: 5001}) // within a second
+	tell(informer.HandlerLagging{Handler: "slow", Backlog: 5001}) // left out: within a second
 	// Output:
 	// level=INFO msg="The handler lags" informer=pods handler=slow backlog=5000
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// An index finds objects by what they say: here pods by their node. It can be
-// added at any time, also to an informer that a factory made.
+// An index finds objects by a value, here pods by their node. It can be added at any time, also to
+// an informer that a factory made.
 func ExampleInformer_AddIndexes() {
 	placed := func(name, node string) *corev1.Pod {
 		pod := examplePod(name)
@@ -55,12 +55,12 @@ func ExampleInformer_AddIndexes() {
 	// <nil>
 }
 
-// WaitSynced says why the store is not complete: the end of the wait, and the
-// last error of the server.
+// WaitSynced returns why the store is not complete: the cause of the end of the wait, and the last
+// error of the server.
 func ExampleInformer_WaitSynced() {
 	pods := informer.New(reflector.From(unreachable{}), informer.Options[*corev1.Pod]{
 		Name:    "pods",
-		Observe: func(informer.Event) {}, // and not the log
+		Observe: func(informer.Event) {}, // instead of the log
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
@@ -80,10 +80,10 @@ func ExampleInformer_WaitSynced() {
 	// <nil>
 }
 
-// After a write, WaitVersion waits until the store shows it. Without it a
-// controller may take its own write for something that has not been done yet.
+// After a write, WaitVersion waits until the store shows the write. Without this wait, a controller
+// may read an old version and repeat its write.
 func ExampleInformer_WaitVersion() {
-	server := informertest.New(informertest.Options{}) // in earnest, a cluster
+	server := informertest.New(informertest.Options{}) // stands for a cluster
 	defer server.Close()
 	pods := informer.New(server.Source(corev1.SchemeGroupVersion.WithResource("pods"), ""), informer.Options[*corev1.Pod]{})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -110,7 +110,7 @@ func ExampleInformer_WaitVersion() {
 	// <nil>
 }
 
-// A transform takes off what nobody reads, before it is stored.
+// A transform removes the fields that no reader needs before an object is stored.
 func ExampleOptions_transform() {
 	pod := examplePod("web-1")
 	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationApply}}

@@ -18,7 +18,7 @@ func examplePod(name string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: name, Labels: map[string]string{"step": "0"}}}
 }
 
-// An informer of the pods of a client: make it, add handlers, run it.
+// An informer of a client's pods: create it, add handlers, run it.
 func Example() {
 	client := fake.NewClientset(examplePod("web-1"))
 	pods := informer.New(reflector.From(client.CoreV1().Pods("")), informer.Options[*corev1.Pod]{})
@@ -38,7 +38,7 @@ func Example() {
 	if err := pods.WaitSynced(ctx); err != nil {
 		fmt.Println(err)
 	}
-	for !pods.Status().Watching { // a fake clientset has no history: it tells what happens while it is watched
+	for !pods.Status().Watching { // a fake clientset's watch brings later events only
 		time.Sleep(time.Millisecond)
 	}
 	_, _ = client.CoreV1().Pods("prod").Create(ctx, examplePod("web-2"), metav1.CreateOptions{})
@@ -55,8 +55,8 @@ func Example() {
 	// ran: <nil>
 }
 
-// With Latest delivery a handler that is busy is told where things stand now,
-// and not each step on the way there.
+// With Latest delivery, a busy handler gets the latest state of an object, and not each step on the
+// way there.
 func ExampleDelivery() {
 	client := fake.NewClientset(examplePod("web-1"))
 	pods := informer.New(reflector.From(client.CoreV1().Pods("")), informer.Options[*corev1.Pod]{})
@@ -99,10 +99,10 @@ func ExampleDelivery() {
 	// <nil>
 }
 
-// What is wrong is told by whoever waits, and by the status.
+// WaitSynced and Status tell why an informer is not synced.
 func ExampleInformer_Status() {
 	pods := informer.New(reflector.From(unreachable{}), informer.Options[*corev1.Pod]{
-		Observe: func(informer.Event) {}, // and not the log
+		Observe: func(informer.Event) {}, // instead of the log
 	})
 	ctx, cancel := context.WithTimeoutCause(context.Background(), 50*time.Millisecond, errors.New("no time left"))
 	defer cancel()
@@ -121,7 +121,7 @@ func ExampleInformer_Status() {
 	// list *v1.Pod: dial tcp 10.0.0.1:443: no route to host
 }
 
-// unreachable is a client of a server that cannot be reached.
+// unreachable is a client whose server cannot be reached.
 type unreachable struct {
 	reflector.Client[*corev1.PodList]
 }

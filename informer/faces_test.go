@@ -15,10 +15,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// makes builds an informer behind client-go's interface.
+// makes builds an informer with client-go's API.
 type makes func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer
 
-// faces are informers of anything and of pods, as client-go's.
+// faces build informers with client-go's API: of any type, and of pods.
 var faces = map[string]makes{
 	"any": func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 		return NewSharedIndexInformer(kit.ListerWatcher{Source: s}, &corev1.Pod{}, resync, ix)
@@ -32,7 +32,7 @@ var faces = map[string]makes{
 
 var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 
-// eachFace runs a test in a bubble for each face.
+// eachFace runs a test with each of faces, in a synctest bubble.
 func eachFace(t *testing.T, test func(t *testing.T, makes makes)) {
 	for name, makes := range faces {
 		t.Run(name, func(t *testing.T) {
@@ -41,7 +41,7 @@ func eachFace(t *testing.T, test func(t *testing.T, makes makes)) {
 	}
 }
 
-// startFace runs an informer for the time of a test.
+// startFace runs an informer until stop is called or the test ends.
 func startFace(t *testing.T, i cache.SharedIndexInformer) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -52,7 +52,7 @@ func startFace(t *testing.T, i cache.SharedIndexInformer) (stop func()) {
 	return stop
 }
 
-// quietly gives an informer an error handler that keeps the errors.
+// quietly makes an informer collect its errors instead of logging them.
 func quietly(t *testing.T, i cache.SharedIndexInformer) *[]error {
 	var errs []error
 	var mu sync.Mutex
@@ -65,7 +65,7 @@ func quietly(t *testing.T, i cache.SharedIndexInformer) *[]error {
 	return &errs
 }
 
-// records adds a handler that writes down.
+// records adds a recorder as a handler.
 func records(t *testing.T, i cache.SharedIndexInformer) (*kit.Recorder, cache.ResourceEventHandlerRegistration) {
 	r := &kit.Recorder{}
 	reg, err := i.AddEventHandler(r.Handler())

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// failures are the ways in which a handler does not come back.
+// failures are the ways in which a handler's call can fail.
 var failures = map[string]func(){"panics": func() { panic("on purpose") }, "ends its goroutine": runtime.Goexit}
 
 func TestAHandlerThatFailsHoldsNothing(t *testing.T) {
@@ -54,7 +54,7 @@ func TestAReceiverWhoseHandlerFailsHoldsNothing(t *testing.T) {
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
-				defer func() { _ = recover() }() // nil after a Goexit
+				defer func() { _ = recover() }() // recovers nil after a Goexit
 				r.callHandler(batchOf(eventlog.Event{Pair: eventlog.Pair{New: g.watch(kit.Pod("a", "1"))}, Header: eventlog.Header{Kind: eventlog.Added}}))
 			}()
 			<-ended
@@ -64,8 +64,8 @@ func TestAReceiverWhoseHandlerFailsHoldsNothing(t *testing.T) {
 	}
 }
 
-// An object was recreated, and the handler panics when it is told of the delete:
-// it is not synced before it has been told of the add, too.
+// A handler that panics in the delete of a recreated object is not synced before it has handled the
+// add too.
 func TestAHandlerThatIsOwedAnAddIsNotSynced(t *testing.T) {
 	kit.SurvivePanics(t)
 	f := newFed(t, Options[*corev1.Pod]{}, 2)
@@ -85,7 +85,7 @@ func TestAHandlerThatIsOwedAnAddIsNotSynced(t *testing.T) {
 	f.start()
 	f.list("1", kit.Pod("a", "1", kit.UID("one")))
 	f.apply(does(deltafifo.Modified, kit.Pod("a", "2", kit.UID("two"))))
-	for _, op := range []deltafifo.Op{deltafifo.Begin, deltafifo.Commit} { // the other part is empty
+	for _, op := range []deltafifo.Op{deltafifo.Begin, deltafifo.Commit} { // part 1 is empty
 		f.apply(deltafifo.Delta{Op: op, Version: "2", Part: 1})
 	}
 	close(release)
@@ -93,8 +93,8 @@ func TestAHandlerThatIsOwedAnAddIsNotSynced(t *testing.T) {
 	<-r.Synced()
 }
 
-// Whoever asks for the backlog of a handler that has just left does not read the
-// log, which nobody keeps for it any more.
+// The backlog of a removed handler is empty. It is not read from the log, which no longer keeps
+// events for the handler.
 func TestTheBacklogOfAHandlerThatLeftIsEmpty(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	r := f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {}), HandlerOptions{Delivery: Latest})
@@ -122,7 +122,6 @@ func TestFunctionsAreNotToldOfDeletesOfTheUnknown(t *testing.T) {
 	}
 }
 
-// batchOf makes a batch of events.
 func batchOf(events ...eventlog.Event) *eventlog.Batch {
 	b := eventlog.NewBatch(len(events))
 	for _, e := range events {

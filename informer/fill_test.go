@@ -19,7 +19,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// kept is a server whose pods a, b and c somebody keeps elsewhere.
+// kept is a server with the pods a, b and c, and the state that a user has saved of it.
 type kept struct {
 	t      *testing.T
 	server *informertest.Server
@@ -46,7 +46,7 @@ func inKept(t *testing.T, test func(*testing.T, *kept)) {
 	})
 }
 
-// now is the state of a namespace, or of all.
+// now returns the server's present state of a namespace, or of all namespaces.
 func (k *kept) now(namespace string) (s informer.State[*corev1.Pod]) {
 	k.t.Helper()
 	list, err := k.source(namespace).List(k.t.Context(), metav1.ListOptions{})
@@ -73,7 +73,7 @@ func (k *kept) change(namespace string) {
 	require.NoError(k.t, k.server.Create(k.t.Context(), podIn(namespace, "d")))
 }
 
-// watch lets an informer tell what it tells.
+// watch adds a handler that records its changes.
 func (k *kept) watch(i *informer.Informer[*corev1.Pod]) informer.Registration {
 	k.t.Helper()
 	reg, err := i.Handle(informer.HandlerFunc[*corev1.Pod](func(c informer.Change[*corev1.Pod]) {
@@ -116,7 +116,7 @@ func (k *kept) start(i *informer.Informer[*corev1.Pod]) (stop func()) {
 	return stop
 }
 
-// full is how many full states the server was asked for since the last call.
+// full returns the number of lists and streams since the counts in before, which it updates.
 func (k *kept) full(before *informertest.Counts) int {
 	now := k.server.Counts()
 	n := now.List + now.WatchList - before.List - before.WatchList
@@ -126,8 +126,8 @@ func (k *kept) full(before *informertest.Counts) int {
 
 func quiet(informer.Event) {}
 
-// D24: a store that was filled from elsewhere is brought up to date by a watch. It is synced
-// when that has brought all.
+// D24: a store that was filled with a saved state is brought up to date by a watch. The informer is
+// synced once the watch has brought all changes since then.
 func TestContract_D24_AFilledStoreIsWatchedFromItsVersion(t *testing.T) {
 	inKept(t, func(t *testing.T, k *kept) {
 		k.change("default")
@@ -158,11 +158,11 @@ func TestContract_D24_AFilledStoreIsWatchedFromItsVersion(t *testing.T) {
 	})
 }
 
-// Where the version has expired, or nothing says that the watch has brought all, a full state
-// tells what differs.
+// D24: a filled store is listed if the saved version has expired or is not of the server's history,
+// or if nothing shows that a watch has caught up.
 func TestContract_D24_AFilledStoreIsReadWhereItsVersionWillNotDo(t *testing.T) {
 	for name, test := range map[string]struct {
-		version string // where not the state's
+		version string // instead of the state's version
 		compact bool
 		at      func(reflector.Source) reflector.Source
 		want    []string
@@ -190,7 +190,7 @@ func TestContract_D24_AFilledStoreIsReadWhereItsVersionWillNotDo(t *testing.T) {
 				k.watch(i)
 				k.start(i)
 				require.NoError(t, i.WaitSynced(t.Context()))
-				time.Sleep(2 * time.Minute) // a history that went back is noticed as after an outage
+				time.Sleep(2 * time.Minute) // a rolled-back history is noticed as after an outage
 				require.ElementsMatch(t, append([]string{"initial a", "initial b", "initial c"}, test.want...), k.take())
 				require.Positive(t, k.full(&asked))
 				require.NoError(t, i.WaitFresh(t.Context()))
@@ -199,12 +199,13 @@ func TestContract_D24_AFilledStoreIsReadWhereItsVersionWillNotDo(t *testing.T) {
 	}
 }
 
-// fakeSource keeps no history, as it says.
+// fakeSource declares, like the source of a fake clientset, that it does not stream.
 type fakeSource struct{ reflector.Source }
 
 func (fakeSource) Streaming() reflector.Streaming { return reflector.StreamingUnsupported }
 
-// Of several sources each goes on from its own version, and one that was not filled is read.
+// D24: each of several sources resumes from its own version, and a source without a saved state is
+// listed.
 func TestContract_D24_EachSourceHasAVersion(t *testing.T) {
 	inKept(t, func(t *testing.T, k *kept) {
 		require.NoError(t, k.server.Create(t.Context(), podIn("two", "a")))
@@ -228,7 +229,7 @@ func TestContract_D24_EachSourceHasAVersion(t *testing.T) {
 	})
 }
 
-// What a user fills the store with is prepared as all objects are.
+// Fill passes objects through the transform, and quarantines the objects on which it fails.
 func TestAFilledStoreIsTransformed(t *testing.T) {
 	inKept(t, func(t *testing.T, k *kept) {
 		i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
@@ -277,7 +278,7 @@ func TestWhatAStoreCannotBeFilledWith(t *testing.T) {
 	})
 }
 
-// D24: a run goes on by a watch from where the one before has ended.
+// D24: a run resumes with a watch at the version at which the previous run ended.
 func TestContract_D24_ARunGoesOnByAWatch(t *testing.T) {
 	inKept(t, func(t *testing.T, k *kept) {
 		i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet})
@@ -293,12 +294,12 @@ func TestContract_D24_ARunGoesOnByAWatch(t *testing.T) {
 		short, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
 		defer cancel()
 		require.ErrorIs(t, i.WaitFresh(short), informer.ErrNotSynced, "the watch may have more to bring")
-		asked.List++ // of now
+		asked.List++ // the list of k.now above
 		require.NoError(t, i.WaitFresh(t.Context()))
 		require.Zero(t, k.full(&asked))
 		stop()
 
-		// Nothing at all was written: no bookmark says so, and a pause has to do.
+		// Nothing was written, so no bookmark comes: a pause shows that the watch has caught up.
 		stop = k.start(i)
 		require.NoError(t, i.WaitFresh(t.Context()))
 		require.Zero(t, k.full(&asked))
@@ -318,7 +319,7 @@ func (k *kept) deleteB() {
 	require.NoError(k.t, k.server.Delete(k.t.Context(), podIn("default", "b")))
 }
 
-// What could not be prepared is tried again by the next run.
+// The next run reads a quarantined object again.
 func TestARunReadsAgainWhatIsQuarantined(t *testing.T) {
 	inKept(t, func(t *testing.T, k *kept) {
 		broken := true

@@ -17,8 +17,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// folder is a handler that makes a store of what it is told, and finds fault
-// with what does not fit. It is slow, and panics, at random.
+// folder is a handler that checks whether its changes are consistent and add up to the store. It
+// sleeps and panics at random.
 type folder struct {
 	t        *testing.T
 	name     string
@@ -26,14 +26,14 @@ type folder struct {
 	rand     *rand.Rand
 	slow     time.Duration
 	clumsy   bool
-	joined   bool // when the informer was synced: all initial adds come first
+	joined   bool // added when the informer was synced: all initial adds come first
 	reg      *registration
 
 	checker kit.Checker[*corev1.Pod]
 	calls   atomic.Int64
 	busy    atomic.Bool
-	last    uint64 // the highest version told, with Every delivery
-	news    bool   // something that is not initial was told
+	last    uint64 // the highest version delivered, with Every delivery
+	news    bool   // a change that is not initial was delivered
 }
 
 func newFolder(t *testing.T, name string, delivery Delivery, r *rand.Rand) *folder {
@@ -67,7 +67,8 @@ func (f *folder) check(c Change[*corev1.Pod]) {
 	f.order(c)
 }
 
-// order finds fault with versions that go back: the world numbers its changes.
+// order checks that versions do not go back. handlerHistory numbers its changes; the objects of its
+// lists may be old.
 func (f *folder) order(c Change[*corev1.Pod]) {
 	if f.delivery != Every || c.Initial || c.Old == c.New || c.Lost {
 		return
@@ -116,14 +117,14 @@ func (l *handlerHistory) pod(part uint16, options ...func(*corev1.Pod)) *corev1.
 	name := fmt.Sprint("p", part, "-", l.rand.IntN(12))
 	if p := l.objects[named(name)]; p != nil && l.rand.IntN(8) > 0 {
 		options = append(options, kit.UID(string(p.UID)))
-	} else if l.rand.IntN(2) == 0 { // or else one of the same UID comes back, as it does into a selector
+	} else if l.rand.IntN(2) == 0 { // otherwise its first UID comes back
 		options = append(options, kit.UID(fmt.Sprint("uid-", l.serial)))
 	}
 	return kit.Pod(name, fmt.Sprint(l.serial), options...)
 }
 
-// list applies a full state of one part, mostly of what is there already, in
-// one go or with changes of other parts in between, or breaks it off.
+// list applies a replacement of one part, mostly with the objects that are there already. Changes
+// of other parts may come in between, and the replacement may be aborted.
 func (l *handlerHistory) list(part uint16) {
 	l.apply(deltafifo.Delta{Op: deltafifo.Begin, Part: part})
 	next := map[indexer.Key]*corev1.Pod{}
@@ -143,7 +144,7 @@ func (l *handlerHistory) list(part uint16) {
 		}
 		d := does(deltafifo.Added, p)
 		d.Part = part
-		if stored := l.objects[d.Key]; stored == p { // a twin, as a server sends it
+		if stored := l.objects[d.Key]; stored == p { // an equal copy, as a server sends it
 			d.Object = p.DeepCopy()
 		}
 		l.apply(d)
@@ -244,7 +245,7 @@ func (l *handlerHistory) step() {
 	}
 }
 
-// rest waits until nothing is to be delivered, and then looks at everything.
+// rest waits until the handlers are idle, and then checks the store and every handler.
 func (l *handlerHistory) rest() {
 	for range 100_000 {
 		synctest.Wait()
@@ -277,14 +278,13 @@ func (l *handlerHistory) rest() {
 	}
 }
 
-// compare holds what the handler made of what it was told against the store.
+// compare checks that the folder's changes were consistent and add up to the store.
 func (f *folder) compare(x *indexer.Indexer[*corev1.Pod]) {
 	require.Empty(f.t, f.checker.Problems())
 	require.NoError(f.t, f.checker.Differs(x.All()))
 }
 
-// Folding what each handler is told gives the store, whenever it joins and
-// however slow it is.
+// The changes that a handler gets add up to the store, whenever it is added and however slow it is.
 func TestHandlersFoldToTheStore(t *testing.T) {
 	kit.SurvivePanics(t)
 	for seed := range uint64(40) {

@@ -14,8 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// What handlers of all sorts are told adds up to the store, whatever happens to
-// the log meanwhile.
+// The changes that each handler gets add up to the store, in random histories.
 func FuzzHandlers(f *testing.F) {
 	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
 		kit.SurvivePanics(t)
@@ -31,7 +30,7 @@ func FuzzHandlers(f *testing.F) {
 	})
 }
 
-// storeTwins are client-go's face of a store and its twin, which is client-go's.
+// storeTwins are a store of this module and a store of client-go, which must give the same answers.
 type storeTwins struct {
 	t            *testing.T
 	rand         *rand.Rand
@@ -39,7 +38,7 @@ type storeTwins struct {
 	serial       int
 }
 
-// wholeKey takes any string for a key.
+// wholeKey is a key function whose keys do not have client-go's form, and may be any string.
 func wholeKey(obj any) (string, error) {
 	if lost, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		return lost.Key, nil
@@ -55,7 +54,7 @@ func newStoreTwins(t *testing.T, r *rand.Rand) *storeTwins {
 	return &storeTwins{t: t, rand: r, ours: NewIndexerWithOptions(key, cache.Indexers{}, StoreOptions{}), theirs: cache.NewIndexer(key, cache.Indexers{})}
 }
 
-// byWords is an index of several values, some of them twice.
+// byWords is an index function that returns several values, some of them twice.
 func byWords(obj any) ([]string, error) {
 	var words []string
 	for key, value := range obj.(*corev1.Pod).Labels {
@@ -105,7 +104,7 @@ func (w *storeTwins) step() {
 	}
 }
 
-// both does the same to both, and wants the same answer.
+// both makes a call on both stores and requires equal results.
 func (w *storeTwins) both(do func(cache.Indexer) any) {
 	require.Equal(w.t, do(w.theirs), do(w.ours))
 }
@@ -121,7 +120,7 @@ func (w *storeTwins) transaction() {
 	}
 }
 
-// refuse hands in what has no key.
+// refuse makes both stores refuse objects without a key.
 func (w *storeTwins) refuse() {
 	for _, do := range []func(cache.Indexer) error{
 		func(x cache.Indexer) error { return x.Add(1) },
@@ -133,7 +132,7 @@ func (w *storeTwins) refuse() {
 	}
 }
 
-// compare asks both all there is to ask.
+// compare requires that both stores answer all reads alike.
 func (w *storeTwins) compare() {
 	t := w.t
 	require.ElementsMatch(t, w.theirs.List(), w.ours.List())

@@ -22,8 +22,8 @@ import (
 
 var exits = kit.Label("poison", "exit")
 
-// The other objects of a list and of a watch arrive as if nothing had been, and
-// nothing is asked for again.
+// D28: if the transform ends its goroutine, the other objects of a list and of a watch still
+// arrive, and no request is repeated.
 func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 	transform := func(obj any) (any, error) {
 		if p, ok := obj.(*corev1.Pod); ok {
@@ -42,7 +42,7 @@ func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 		s.Send(watch.Modified, kit.Pod("a", "11", exits))
 		s.Send(watch.Modified, kit.Pod("c", "12"))
 		s.Send(watch.Modified, kit.Pod("b", "13"))
-		time.Sleep(2 * repeatEvery) // or else the next error of a would be kept back
+		time.Sleep(2 * repeatEvery) // otherwise the next error of a would be held back
 		s.Send(watch.Deleted, kit.Pod("a", "14", exits))
 		s.Send(watch.Added, kit.Pod("d", "15"))
 		require.Equal(t, []string{"update c@3 c@12", "add b@13", "delete tombstone default/a a@1", "add d@15"}, r.Take())
@@ -72,7 +72,8 @@ func TestContract_D28_ATransformOfAnInformerThatNobodyShares(t *testing.T) {
 	})
 }
 
-// Its object is left out of that index alone, and whoever waits for it is woken.
+// D28: if an index function ends its goroutine, the object is left out of that index alone, and
+// WaitDelivered still returns.
 func TestContract_D28_AnIndexFunctionThatEndsItsGoroutine(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		s := newScript("10", kit.Pod("a", "1", kit.Label("app", "x")), kit.Pod("b", "2", exits), kit.Pod("c", "3", kit.Label("app", "x")))
@@ -123,8 +124,8 @@ func TestContract_D28_AnIndexFunctionThatEndsItsGoroutine(t *testing.T) {
 	})
 }
 
-// A user's own goroutine ends where a function of the user's ends it, when what it
-// was writing has been written. The informer goes on.
+// D28: if an index function ends the goroutine of a user's write, the write is completed first. The
+// informer goes on.
 func TestContract_D28_WritesOfUsers(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		s := newScript("10")
@@ -164,7 +165,7 @@ func TestContract_D28_WritesOfUsers(t *testing.T) {
 	})
 }
 
-// An observer may end its goroutine.
+// D28: an informer goes on when Observe or a watch error handler ends its goroutine.
 func TestContract_D28_AnObserver(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error")))
@@ -190,7 +191,7 @@ func TestContract_D28_AnObserver(t *testing.T) {
 	})
 }
 
-// An index function that ends goroutines of one run does not disturb the next run.
+// D28: functions that end goroutines in one run do not disturb the next run.
 func TestContract_D28_ARestart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		byApp := indexer.Index[*corev1.Pod]{Name: "app", Append: func(values []string, p *corev1.Pod) []string {
@@ -221,8 +222,8 @@ func TestContract_D28_ARestart(t *testing.T) {
 	})
 }
 
-// A reflector whose goroutine a transform has ended begins anew like any other once
-// a shared value was found changed.
+// D28: a reflector lists again after a shared value was found changed, even if a transform has
+// ended its goroutine before.
 func TestContract_D28_AndASharedValueThatWasChanged(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1", exits))
@@ -239,7 +240,7 @@ func TestContract_D28_AndASharedValueThatWasChanged(t *testing.T) {
 	})
 }
 
-// goroutines returns how many there are, once some are gone that are about to end.
+// goroutines returns the number of goroutines, once it has stopped changing.
 func goroutines() int {
 	n := runtime.NumGoroutine()
 	for same := 0; same < 50; same++ {
@@ -251,8 +252,8 @@ func goroutines() int {
 	return n
 }
 
-// An informer has a goroutine that applies, one a source and one a handler. Run
-// is one of them, unless there is a transform: that may end its goroutine.
+// An informer has one goroutine that applies changes, one for each source and one for each handler.
+// Run's own goroutine is among them, except with a transform, which may end its goroutine.
 func TestTheGoroutinesOfAnInformer(t *testing.T) {
 	const handlers = 10
 	for _, transform := range []func(*corev1.Pod) (*corev1.Pod, error){nil, poisonous} {

@@ -17,8 +17,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// exitsOn is a handler that writes down what it is told, and ends its goroutine on some
-// changes.
+// exitsOn is a journal that ends its goroutine on some changes.
 type exitsOn struct {
 	journal
 	when func(Change[*corev1.Pod]) bool
@@ -31,16 +30,16 @@ func (h *exitsOn) Handle(c Change[*corev1.Pod]) {
 	}
 }
 
-// noCrash fails the test if something is reported as the crash of a controller: the
-// t.FailNow of a test's handler is none.
+// noCrash fails the test if a crash is reported to utilruntime. A handler that ends its goroutine
+// is no crash: a test's handler may call t.FailNow.
 func noCrash(t *testing.T) {
 	handlers := utilruntime.PanicHandlers
 	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, p any) { t.Errorf("a crash is reported: %v", p) }}
 	t.Cleanup(func() { utilruntime.PanicHandlers = handlers })
 }
 
-// A handler that ends its goroutine has failed on that change. It is told the rest, is
-// synced, and whoever looks after the informer hears of it.
+// A handler that ends its goroutine has failed on one change. It gets the other changes and is
+// synced, and each failure is observed.
 func TestAHandlerThatEndsItsGoroutineIsToldTheRest(t *testing.T) {
 	noCrash(t)
 	moments := map[string]struct {
@@ -88,7 +87,8 @@ func TestAHandlerThatEndsItsGoroutineIsToldTheRest(t *testing.T) {
 	}
 }
 
-// One that is stopped, or whose informer stops, before it ends the goroutine is done.
+// A handler that ends its goroutine after its registration or its informer was stopped is not
+// called again.
 func TestAHandlerThatEndsItsGoroutineAtTheEnd(t *testing.T) {
 	for _, end := range []string{"of the registration", "of the run"} {
 		t.Run(end, func(t *testing.T) {

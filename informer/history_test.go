@@ -15,9 +15,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// history writes to the sinks of a core, through a transform that strips
-// identities and fails on some objects, and keeps the twin: what the store
-// must hold, with the versions that the server sent.
+// history writes random replacements and changes to the sinks of a core, through a transform that
+// strips identities and fails on some objects. It also keeps the reference model: the objects that
+// the store must hold, with the server's versions.
 type history struct {
 	*fed
 	rand     *rand.Rand
@@ -25,10 +25,11 @@ type history struct {
 	stored   map[indexer.Key]*corev1.Pod // as the server sent it
 	part     map[indexer.Key]uint16
 	poisoned map[indexer.Key]uint16
-	size     int // objects a part
+	size     int // objects in each part
 }
 
-// strip leaves the server's version in an annotation alone.
+// strip is a transform that moves the server's version into an annotation, removes the UID, and
+// fails on poisoned objects.
 func strip(p *corev1.Pod) (*corev1.Pod, error) {
 	if _, err := poisonous(p); err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func (h *history) sink(part uint16) *informerSink {
 	return newInformerSink(h.core, h.run, part)
 }
 
-// next makes another version of a pod, poisoned now and then.
+// next makes another version of a pod, now and then poisoned or with another UID.
 func (h *history) next(name string) *corev1.Pod {
 	h.serial++
 	p := kit.Pod(name, fmt.Sprint(h.serial))
@@ -61,7 +62,7 @@ func (h *history) name(part uint16) string {
 	return fmt.Sprint("p", part, "-", h.rand.IntN(h.size))
 }
 
-// list sends a full state of a part, in batches, mostly of what is there.
+// list sends a replacement of a part in batches, mostly with the objects that are there already.
 func (h *history) list(part uint16, changed int) {
 	ctx := h.t.Context()
 	in := h.sink(part)
@@ -111,7 +112,7 @@ func (h *history) list(part uint16, changed int) {
 	}
 }
 
-// note tells the twin of one object that the server sent.
+// note applies one object that the server has sent to the reference model.
 func (h *history) note(part uint16, op deltafifo.Op, key indexer.Key, p *corev1.Pod) {
 	switch {
 	case op == deltafifo.Deleted:
@@ -140,7 +141,7 @@ func (h *history) changes(part uint16, n int) {
 	h.drain(h.t)
 }
 
-// compare holds the store against the twin.
+// compare compares the store with the reference model.
 func (h *history) compare() {
 	x := podsIn(h.core)
 	require.Equal(h.t, len(h.stored), x.Len())
@@ -190,8 +191,7 @@ func TestFullStatesAndChangesAgainstTheTwin(t *testing.T) {
 	}
 }
 
-// One big full state is built aside and swapped in: handlers and readers see
-// all of it or nothing.
+// A big replacement is built aside and swapped in: handlers and readers see all of it or nothing.
 func TestABigRelistShowsAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const n = 5000

@@ -31,7 +31,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// answers is a transport that answers each request without a network.
+// answers is a transport that answers requests without a network.
 type answers struct {
 	answer func(*http.Request) *http.Response
 	n      atomic.Int64 // requests
@@ -50,8 +50,7 @@ func says(code int, body string, headers ...string) *http.Response {
 	return &http.Response{StatusCode: code, Header: h, Body: io.NopCloser(strings.NewReader(body))}
 }
 
-// dynamically returns an informer of what a transport answers to client-go's
-// dynamic client.
+// dynamically returns an informer over client-go's dynamic client and a transport.
 func dynamically(t *testing.T, transport http.RoundTripper) *Informer[*unstructured.Unstructured] {
 	t.Helper()
 	client, err := dynamic.NewForConfig(&rest.Config{Host: "http://server", Transport: transport, QPS: -1})
@@ -62,8 +61,8 @@ func dynamically(t *testing.T, transport http.RoundTripper) *Informer[*unstructu
 
 const aPod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"n","resourceVersion":"5"}}`
 
-// What is no list fails the list: it is told, and the store stays as it is.
-// That it does not end in an empty store matters most.
+// An answer that is not a list makes the list fail. The error shows in Status, and the store keeps
+// its objects: it must not become empty.
 func TestAnswersThatAreNoLists(t *testing.T) {
 	for name, test := range map[string]struct {
 		code   int
@@ -116,8 +115,7 @@ func TestAnswersThatAreNoLists(t *testing.T) {
 	}
 }
 
-// client-go itself waits as long as an answer says, within one call: the call
-// is given up.
+// client-go waits within a call for as long as Retry-After says. The informer gives up such a call.
 func TestRetryAfterAYearWithinTheClient(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		transport := &answers{answer: func(*http.Request) *http.Response { return says(429, "", "Retry-After", "31536000") }}
@@ -131,8 +129,8 @@ func TestRetryAfterAYearWithinTheClient(t *testing.T) {
 	})
 }
 
-// bounded ends every answer but those of watches after so many bytes, as they
-// are when they are unpacked: what a user does who does not trust the server.
+// bounded is a transport that ends each answer, except for watches, after a number of unpacked
+// bytes. Users who do not trust the server can do the same.
 type bounded struct {
 	http.RoundTripper
 	bytes int64
@@ -161,8 +159,8 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A list that unpacks to more than the user wants to read is an error that names
-// the reason, and no more of it is read than that.
+// A list that unpacks to more bytes than a bounded transport allows fails with the transport's
+// error, and is not read much further than the bound.
 func TestAnAnswerThatUnpacksWithoutEnd(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		bomb := &bytes.Buffer{}
@@ -196,8 +194,8 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// However many objects there are to complain about, there are few lines in the
-// log, and they say how many are missing.
+// The number of log lines is bounded, however many objects fail, and the log says how many lines
+// are missing.
 func TestTheLogIsNotFlooded(t *testing.T) {
 	log := kit.CaptureLog(t)
 	bubble(t, func(t *testing.T) {
@@ -222,7 +220,8 @@ func TestTheLogIsNotFlooded(t *testing.T) {
 	})
 }
 
-// Names are stored as they come: none hides another. Only texts are cut.
+// Objects are stored under any name, also under empty and very long ones, and no name hides
+// another. Only error texts are cut.
 func TestNamesThatAreNone(t *testing.T) {
 	long := strings.Repeat("x", 2<<20)
 	f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
@@ -247,7 +246,7 @@ func TestNamesThatAreNone(t *testing.T) {
 	require.Less(t, len(told[0].Error()), 2*object.MaxText+100)
 }
 
-// The same key many times in one list is one object: the last one.
+// If a list holds the same key many times, the last object is stored.
 func TestOneKeyManyTimesInAList(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	pods := make([]*corev1.Pod, 10_000)
@@ -262,7 +261,7 @@ func TestOneKeyManyTimesInAList(t *testing.T) {
 	}
 }
 
-// Of an object's megabytes of managed fields a transform leaves nothing behind.
+// Managed fields that the transform removes do not stay in memory.
 func TestManagedFieldsOfMegabytes(t *testing.T) {
 	s := newScript("10")
 	i := New(s, Options[*corev1.Pod]{Observe: observed, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {

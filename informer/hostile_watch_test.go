@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// watchesHTML lets lists pass, and answers a watch with a page.
+// watchesHTML answers lists with a pod, refuses streams, and answers watches with a page of HTML.
 func watchesHTML(r *http.Request) *http.Response {
 	answer := says(200, "<html>sign in</html>", "Content-Type", "text/html")
 	switch {
@@ -28,8 +28,8 @@ func watchesHTML(r *http.Request) *http.Response {
 	return answer
 }
 
-// A page of HTML in place of a watch is an answer that cannot be read, whoever reads it, and not a
-// broken connection. The informer keeps what it has listed, and asks ever more rarely.
+// A page of HTML in place of a watch is a decoding error and not a broken connection, whether this
+// module or client-go decodes it. The informer keeps its objects and retries with growing delays.
 func TestAWatchAnsweredWithHTML(t *testing.T) {
 	for name, start := range map[string]func(*testing.T, http.RoundTripper) func() Status{
 		"decoded here": func(t *testing.T, transport http.RoundTripper) func() Status {

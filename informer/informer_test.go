@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// journal is a handler that writes down what it is told.
+// journal is a handler that records its changes, one line per change.
 type journal struct {
 	mu    sync.Mutex
 	lines []string
@@ -48,7 +48,7 @@ func line(c Change[*corev1.Pod]) string {
 	return fmt.Sprintf("update %s %s", side(c.Old), side(c.New))
 }
 
-// take returns what was told since the last call.
+// take returns the lines recorded since the previous take.
 func (j *journal) take() []string {
 	synctest.Wait()
 	j.mu.Lock()
@@ -59,7 +59,7 @@ func (j *journal) take() []string {
 	return lines
 }
 
-// start runs an informer for the time of a test, in a synctest bubble.
+// start runs an informer, in a synctest bubble, until stop is called or the test ends.
 func start[T Object](t *testing.T, i *Informer[T]) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

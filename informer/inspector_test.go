@@ -19,7 +19,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// measuresOfOne returns the measures of the only handler.
+// measuresOfOne returns the measures of an informer's only handler.
 func measuresOfOne(t *testing.T, i *Inspector) HandlerMeasures {
 	t.Helper()
 	all := i.Handlers()
@@ -64,7 +64,8 @@ func TestTheLagIsTheAgeOfTheOldestEventThatWaits(t *testing.T) {
 	}
 }
 
-// What is in hand of a burst is not behind any more, a second after it was told.
+// The lag goes down while a slow handler works on a burst: an event counts no longer, at the latest
+// a second after its call.
 func TestTheLagOfASlowHandlerGoesDownWithinABurst(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)
@@ -187,7 +188,7 @@ func TestABatchIsOneCall(t *testing.T) {
 	})
 }
 
-// A handler that fails was told, and its call has ended.
+// A call that fails counts as a call, and its change counts as delivered.
 func TestAHandlerThatFailsIsMeasured(t *testing.T) {
 	kit.SurvivePanics(t)
 	for _, how := range []string{"panic", "exit"} {
@@ -299,13 +300,13 @@ func TestHistoryHasAMomentEachFiveSeconds(t *testing.T) {
 	})
 }
 
-// Who reads in the midst of a long write section finds changes of one piece.
+// Recent changes read in the middle of a long write section have no gap between them.
 func TestRecentIsReadInTheMidstOfASection(t *testing.T) {
 	r := recentEvents{clock: newClock()}
 	for n := range 3000 {
 		r.note(1, named("a"), fmt.Sprint(n))
 		if n == 250 {
-			r.show() // the end of the section before
+			r.show() // the end of the previous section
 		}
 		recent := r.all()
 		for i := 1; i < len(recent); i++ {
@@ -317,7 +318,8 @@ func TestRecentIsReadInTheMidstOfASection(t *testing.T) {
 	}
 }
 
-// What was left in hand at the end of a run is no call, and the history grows old.
+// After a run has ended, no call is measured, even if events still wait for the handler, and the
+// history grows old.
 func TestAnInformerThatHasStoppedIsInNoCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newGated()
@@ -430,7 +432,7 @@ func TestIndexesAreCounted(t *testing.T) {
 	require.Equal(t, []IndexMeasures{{Name: "app", Values: 1, Entries: 2}}, i.LabelIndexes())
 }
 
-// looksThrough asks an inspector for everything.
+// looksThrough requires that no method of an inspector blocks.
 func looksThrough(t *testing.T, i *Inspector) {
 	t.Helper()
 	looked := make(chan struct{})
@@ -446,12 +448,12 @@ func looksThrough(t *testing.T, i *Inspector) {
 		i.Memory()
 		i.Decoding()
 	}()
-	synctest.Wait() // virtual time stands still: whatever waits for the function is still there
+	synctest.Wait() // returns when the calls have returned or are blocked
 	require.True(t, closed(looked), "somebody waits for a function that is stuck")
 }
 
-// Nobody who looks into an informer waits for a function of a user's, nor does the
-// history stop.
+// The methods of an inspector do not wait for a stuck function of the user, and the history goes
+// on.
 func TestAnInspectorAnswersWhileAFunctionIsStuck(t *testing.T) {
 	for _, stuck := range []string{"index function", "handler", "transform"} {
 		t.Run(stuck, func(t *testing.T) {
@@ -495,7 +497,7 @@ func TestAnInspectorAnswersWhileAFunctionIsStuck(t *testing.T) {
 	}
 }
 
-// Whoever inspects an informer may come at any time; the measuring ends with each run.
+// An informer can be inspected at any time while it starts and stops.
 func TestInformersStartAndStopWhileTheyAreInspected(t *testing.T) {
 	i := New(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), Options[*corev1.Pod]{Observe: observed})
 	var inspecting sync.WaitGroup
@@ -528,7 +530,7 @@ func TestInformersStartAndStopWhileTheyAreInspected(t *testing.T) {
 	inspecting.Wait()
 }
 
-// A core that nobody inspects has no goroutine for it, and no clock.
+// An informer that was never inspected measures nothing.
 func TestAnInformerMeasuresOnlyWhereSomebodyAsks(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)
@@ -549,7 +551,7 @@ func TestAnInformerMeasuresOnlyWhereSomebodyAsks(t *testing.T) {
 	})
 }
 
-// An informer is measured in less than 64 kB, ten handlers and all.
+// The measures of an informer with ten handlers take less than 64 kB.
 func TestTheMeasuresAreSmall(t *testing.T) {
 	m := newMeasures()
 	size := unsafe.Sizeof(*m) + uintptr(cap(m.marks.kept))*unsafe.Sizeof(mark{}) + uintptr(len(m.moments.places))*unsafe.Sizeof(Moment{})
@@ -557,7 +559,8 @@ func TestTheMeasuresAreSmall(t *testing.T) {
 	require.Less(t, size+10*handler, uintptr(64<<10)-4<<10, "and 4 kB for the text of keys")
 }
 
-// What an inspected handler is stuck in is all that it holds when it is removed.
+// An inspected handler that is removed while it is stuck holds only the objects of the event in its
+// call.
 func TestAnInspectedHandlerThatIsStuckAndRemovedHoldsOneEvent(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	gate, reached := make(chan struct{}), make(chan struct{}, 100)

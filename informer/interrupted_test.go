@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// A handler that joins while the processLoop changes its goroutine is told each change
-// once: in the initial state or as an event.
+// A handler is added while the processLoop moves to another goroutine, because an index function
+// has ended the first. The handler gets each change once: in the initial state or as an event.
 func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f, r := newFed(t, Options[*corev1.Pod]{}, 1), &kit.Recorder{}
@@ -36,7 +36,7 @@ func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
 	})
 }
 
-// A store that belongs to no informer tells what has ended the goroutine of a write.
+// A store without an informer reports that an index function has ended the goroutine of a write.
 func TestAFreeStoreTellsOfAGoexit(t *testing.T) {
 	s := newFreeStore(cache.MetaNamespaceKeyFunc, cache.Indexers{"deadly": func(any) ([]string, error) {
 		runtime.Goexit()

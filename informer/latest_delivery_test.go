@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// gated is a handler that waits at a gate before it returns, once it is shut.
+// gated is a journal whose calls wait at a gate before they return, until the gate is opened.
 type gated struct {
 	journal
 	gate chan struct{}
@@ -27,7 +27,7 @@ func (g *gated) Handle(c Change[*corev1.Pod]) {
 	<-g.gate
 }
 
-// pass lets the handler return once.
+// pass lets one call return.
 func (g *gated) pass() {
 	g.gate <- struct{}{}
 	synctest.Wait()
@@ -35,7 +35,7 @@ func (g *gated) pass() {
 
 func (g *gated) open() { close(g.gate) }
 
-// D1: 20,000 updates of one object behind a stuck handler become one.
+// D1: with Latest delivery, 20,000 updates of one object behind a stuck handler become one update.
 func TestContract_D1_LatestMergesWhatAStuckHandlerHasNotSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)
@@ -72,7 +72,7 @@ func TestBacklogOfLatestIsBounded(t *testing.T) {
 		stuck.pass()
 		for n := range 5000 {
 			f.apply(does(deltafifo.Modified, kit.Pod("a", fmt.Sprint(n+2))))
-			synctest.Wait() // the handler has the first in hand
+			synctest.Wait() // the handler is in the call of the first update
 		}
 		synctest.Wait()
 		defer stuck.open()
@@ -100,7 +100,7 @@ func TestBacklogCountsWhatFollowsTheInitialState(t *testing.T) {
 	}
 }
 
-// What comes after the moment of a resync must not be told before it.
+// A resync does not redeliver an object after the handler has received its delete.
 func TestAResyncOfLatestDoesNotBringBackWhatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := lateResync(t)
@@ -128,8 +128,8 @@ func TestAResyncOfLatestDoesNotGoBack(t *testing.T) {
 	})
 }
 
-// lateResync returns a handler with Latest delivery that is on its way to a
-// resync: told of b and with c in hand, while an update of a is still to come.
+// lateResync returns a core and a handler with Latest delivery whose resync is due. The handler has
+// handled b and is in the call of c, and an update of a still waits.
 func lateResync(t *testing.T) (*fed, *gated) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	h := newGated()

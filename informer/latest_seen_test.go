@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// stuckInB returns a handler with Latest delivery that has seen a@1, and is stuck in
-// something else.
+// stuckInB returns a core and a handler with Latest delivery that has handled a@1 and is stuck in
+// an update of b.
 func stuckInB(t *testing.T) (*fed, *gated) {
 	f, h := newFed(t, Options[*corev1.Pod]{}, 1), newGated()
 	f.joins(h, HandlerOptions{Delivery: Latest, Resync: time.Hour})
@@ -27,7 +27,8 @@ func stuckInB(t *testing.T) (*fed, *gated) {
 	return f, h
 }
 
-// The object is another one for a while, and itself when it goes.
+// An object is replaced by another object of the same name, comes back and is deleted, while the
+// handler is stuck. The handler gets one delete, with the object's final state.
 func TestLatestTellsTheEndOfAnObjectThatWasBack(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f, h := stuckInB(t)
@@ -39,8 +40,8 @@ func TestLatestTellsTheEndOfAnObjectThatWasBack(t *testing.T) {
 	})
 }
 
-// An object goes, and comes back, while its handler is told everything again and
-// somebody asks how that is doing: old is what the handler has seen.
+// An object is deleted during a resync, Status is read, and the object comes back. The handler gets
+// one update, from the version that it has seen last.
 func TestLatestTellsWhatWasSeenAfterAResyncAndAStatus(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f, h := stuckInB(t)
@@ -52,7 +53,7 @@ func TestLatestTellsWhatWasSeenAfterAResyncAndAStatus(t *testing.T) {
 		f.apply(does(deltafifo.Modified, kit.Pod("a", "4")), does(deltafifo.Deleted, kit.Pod("a", "5")))
 		synctest.Wait()
 		f.Status()
-		for range 2 { // until it is told of b
+		for range 2 { // until the handler gets the update of b
 			h.pass()
 			if lines := h.take(); lines[len(lines)-1] == "update b@2 b@3" {
 				break

@@ -81,7 +81,7 @@ func TestMisuseIsToldByWhatComesNext(t *testing.T) {
 	require.ErrorIs(t, i.(*clientgoInformer).core.Status().LastError, ErrNoSource)
 }
 
-// D18: of two Runs at the same time one runs.
+// D18: of several concurrent calls of Run one runs, and the others return ErrRunning.
 func TestContract_D18_OfTwoRunsOneRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := New(newScript("1"), Options[*corev1.Pod]{Observe: observed})
@@ -99,7 +99,7 @@ func TestContract_D18_OfTwoRunsOneRuns(t *testing.T) {
 	})
 }
 
-// values is a context of a user's: it holds a map, so it cannot be compared.
+// values is a user's context that cannot be compared, because it holds a map.
 type values struct {
 	context.Context
 	all map[any]any
@@ -107,7 +107,8 @@ type values struct {
 
 func (v values) Value(key any) any { return v.all[key] }
 
-// A registration whose goroutine ends looks whether another run has begun.
+// A run's context need not be comparable, although a registration checks, when its goroutine ends,
+// whether another run has begun.
 func TestAContextNeedNotBeComparable(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
@@ -138,7 +139,7 @@ func TestAContextNeedNotBeComparable(t *testing.T) {
 	}
 }
 
-// sourceWithoutContext is a source that ignores its contexts.
+// sourceWithoutContext is a source whose lists or watches ignore their contexts.
 type sourceWithoutContext struct {
 	script
 	lists, watches bool
@@ -170,14 +171,15 @@ func TestContract_D8_RunReturnsThoughTheSourceDoesNot(t *testing.T) {
 			stop()
 			require.LessOrEqual(t, time.Since(began), 100*time.Millisecond)
 			objects := i.Status().Objects
-			close(d.wake) // the abandoned call returns; what it brings is dropped
+			close(d.wake) // the abandoned call returns, and its result is dropped
 			synctest.Wait()
 			require.Equal(t, objects, i.Status().Objects)
 		})
 	}
 }
 
-// D10 and D19: every error shows, and waiting tells why it failed.
+// D10, D19: every error of a list or watch is observed and shows in Status, and WaitSynced and
+// WaitVersion return why they have failed.
 func TestContract_D10_D19_ErrorsShow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forbidden := errors.New("forbidden")
@@ -293,7 +295,8 @@ func TestContract_D8_RunWaitsOnceForManyStuckTransforms(t *testing.T) {
 	})
 }
 
-// The two happen at one moment: for the race detector.
+// A transform returns at the moment at which its run stops waiting for it. The race detector checks
+// both sides.
 func TestATransformThatReturnsAsItIsAbandoned(t *testing.T) {
 	for range 200 {
 		bubble(t, func(t *testing.T) {
@@ -315,8 +318,8 @@ func TestATransformThatReturnsAsItIsAbandoned(t *testing.T) {
 	}
 }
 
-// A run whose context is over before it begins waits for the readers of its sources all
-// the same.
+// A run whose context has ended before the run begins still waits for the goroutines of its
+// sources.
 func TestARunThatIsOverBeforeItBegins(t *testing.T) {
 	for range 100 {
 		i := Join([]reflector.Source{newScript("5"), newScript("5")}, Options[*corev1.Pod]{Observe: observed})

@@ -23,7 +23,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write down what is logged now")
 
-// logged are an event of each kind.
+// logged returns an event of each type.
 func logged() []Event {
 	err := errors.New("broken")
 	return []Event{
@@ -39,7 +39,7 @@ func logged() []Event {
 	}
 }
 
-// LOGS.md lists all lines. With -rewrite it is written anew.
+// LOGS.md lists all log lines. With -rewrite, the test writes the list anew.
 func TestLogsAreWrittenDown(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| level | message | keys beside `informer` | event |\n| --- | --- | --- | --- |\n")
@@ -77,7 +77,7 @@ func TestLogsAreWrittenDown(t *testing.T) {
 	require.Equal(t, table.String(), told)
 }
 
-// The list above has an event of each type that a reflector tells.
+// The events of logged include every event type of the reflector.
 func TestLogsOfAllEvents(t *testing.T) {
 	known := map[string]bool{}
 	for _, e := range logged() {
@@ -98,7 +98,7 @@ func TestLogsOfAllEvents(t *testing.T) {
 	require.Greater(t, found, 10)
 }
 
-// Of one cause there is a line a second, which says how many were left out.
+// For one cause, at most one line a second is logged. The next line says how many were left out.
 func TestLinesAreNotRepeated(t *testing.T) {
 	l := kit.CaptureLog(t)
 	w := &lineWriter{ctx: context.Background(), log: l.Logger()}

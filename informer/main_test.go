@@ -8,6 +8,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
+	klog.SetLogger(klog.Logger{}) // drops all lines: many tests fail on purpose
 	goleak.VerifyTestMain(m)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mark each second, of a log that moves on by one event.
+// marked returns the marks of a log that grew by one event a second, one mark a second.
 func marked(seconds int) (m marks) {
 	m = newMarks()
 	for i := range seconds {
@@ -37,7 +37,8 @@ func TestALogThatDoesNotMoveIsMarkedOnce(t *testing.T) {
 	require.Equal(t, []mark{{7, 1}}, m.kept)
 }
 
-// Marks grow in neither number nor in how much they are wrong by, for what it is of the age.
+// The number of marks is bounded, and the error of an event's time stays small in proportion to its
+// age.
 func TestManyMarksAreThinned(t *testing.T) {
 	const day = 24 * 60 * 60
 	m := marked(day)

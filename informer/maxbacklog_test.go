@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// A backlog above its bound is reported once, until the handler has caught up, and
-// then anew. Nothing is dropped.
+// A backlog above MaxBacklog is reported once, and again only if it grows above MaxBacklog after
+// the handler has caught up. No event is dropped.
 func TestABacklogAboveItsBoundIsReportedOnce(t *testing.T) {
 	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestABacklogAboveItsBoundIsReportedOnce(t *testing.T) {
 				want = append(want, line(Change[*corev1.Pod]{Kind: Added, New: p}))
 			}
 			lagging := func() bool { return i.Status().Handlers[0].Lagging }
-			for initial := 1; initial >= 0; initial-- { // the initial add is in hand at first, and does not count
+			for initial := 1; initial >= 0; initial-- { // initial adds in Backlog
 				for i.Status().Handlers[0].Backlog < bound {
 					send()
 				}
@@ -51,7 +51,7 @@ func TestABacklogAboveItsBoundIsReportedOnce(t *testing.T) {
 				}
 				require.False(t, lagging())
 				require.False(t, i.Status().Handlers[1].Lagging)
-				send() // it is stuck again
+				send() // the handler is stuck again
 			}
 			h.open()
 			require.Equal(t, want, h.take())
@@ -59,7 +59,7 @@ func TestABacklogAboveItsBoundIsReportedOnce(t *testing.T) {
 	}
 }
 
-// The initial state does not count, and no bound means none.
+// The initial state does not count towards MaxBacklog, and MaxBacklog 0 means no bound.
 func TestABacklogOfTheInitialState(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s, h, seen := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3")), newGated(), newEvents()
@@ -82,7 +82,7 @@ func TestABacklogOfTheInitialState(t *testing.T) {
 	})
 }
 
-// Its backlog was looked at just before.
+// A handler that has caught up since its backlog was counted is not marked as lagging.
 func TestAHandlerThatHasCaughtUpDoesNotLag(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// ghosts are objects that ought to be garbage.
+// ghosts are weak pointers to objects that should become garbage.
 type ghosts []weak.Pointer[corev1.Pod]
 
 func (g *ghosts) watch(p *corev1.Pod) *corev1.Pod {
@@ -22,7 +22,7 @@ func (g *ghosts) watch(p *corev1.Pod) *corev1.Pod {
 	return p
 }
 
-// left returns how many are still there, after some garbage collections.
+// left returns how many of the objects are still in memory after some garbage collections.
 func (g *ghosts) left() (n int) {
 	for range 20 {
 		runtime.GC()
@@ -40,7 +40,7 @@ func (g *ghosts) left() (n int) {
 	return n
 }
 
-// churn updates one object n times and returns what it has been.
+// churn updates pod a n times and returns all of its versions but the last.
 func (f *fed) churn(n int) (old ghosts) {
 	for i := range n {
 		f.apply(does(deltafifo.Modified, old.watch(kit.Pod("a", fmt.Sprint(100+i)))))
@@ -107,8 +107,8 @@ func TestAnInformerWithoutHandlersHoldsNoOldObjects(t *testing.T) {
 	require.Zero(t, old.left())
 }
 
-// A stuck handler with Latest delivery pins no more than an event an object,
-// wherever it is stuck.
+// A stuck handler with Latest delivery keeps a bounded number of old versions in memory, wherever
+// it is stuck.
 func TestAHandlerWithLatestThatIsStuckPinsNoLog(t *testing.T) {
 	for _, at := range []string{"an event", "the initial state"} {
 		t.Run(at, func(t *testing.T) {

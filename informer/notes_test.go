@@ -21,7 +21,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// streamless is a script whose streams of the initial state are the test's.
+// streamless is a script whose answers about streams are chosen by the test.
 type streamless struct {
 	*script
 	streaming reflector.Streaming
@@ -37,11 +37,10 @@ func (s streamless) Watch(ctx context.Context, o metav1.ListOptions) (watch.Inte
 	return s.script.Watch(ctx, o)
 }
 
-// errNotStreaming is what a server without WatchList says.
+// errNotStreaming is the error of a server without WatchList.
 var errNotStreaming = apierrors.NewInvalid(schema.GroupKind{Group: "meta.k8s.io", Kind: "ListOptions"}, "", nil)
 
-// A source that tells no versions is noted once, however often it lists, and over a
-// second run.
+// A source without versions is noted once in Status, over several lists and two runs.
 func TestAnUnknownHistoryIsNotedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := newScript("", kit.Pod("a", ""))
@@ -63,8 +62,8 @@ func TestAnUnknownHistoryIsNotedOnce(t *testing.T) {
 	})
 }
 
-// An informer of a server that does not stream is as healthy as any: no error is
-// counted or logged, and a line says once why it lists.
+// An informer of a server that does not stream is healthy: no error is counted or logged, and one
+// line says why it lists.
 func TestAServerThatDoesNotStreamIsNoError(t *testing.T) {
 	for name, source := range map[string]streamless{
 		"refused": {nil, reflector.StreamingSupported, func() (watch.Interface, error) { return nil, errNotStreaming }},
@@ -108,7 +107,8 @@ func TestAServerThatDoesNotStreamIsNoError(t *testing.T) {
 	}
 }
 
-// A stream that breaks is one error, also where it was but tried.
+// A stream that breaks counts and is logged as one error, even if it is unknown whether the server
+// streams.
 func TestABrokenStreamIsOneError(t *testing.T) {
 	events := func(all ...watch.Event) func() (watch.Interface, error) {
 		return func() (watch.Interface, error) {

@@ -21,7 +21,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// speaker is an interface type of objects: of pods and of nodes, and not of services.
+// speaker is an interface type that some objects implement: pods and nodes, but not services.
 type speaker interface {
 	metav1.Object
 	runtime.Object
@@ -44,7 +44,7 @@ func newSpeaking(name, version string) []runtime.Object {
 	return []runtime.Object{pod, node}
 }
 
-// mixed is a source whose list holds objects of several types.
+// mixed is a source whose lists hold objects of several types.
 type mixed struct {
 	*script
 	objects []runtime.Object
@@ -60,8 +60,8 @@ func (m *mixed) List(context.Context, metav1.ListOptions) (runtime.Object, error
 
 func newMixed(objects ...runtime.Object) *mixed { return &mixed{newScript("10"), objects} }
 
-// ofPods makes informers of pods: one whose type the compiler knows, and one of a
-// type that only the running program knows.
+// ofPods makes informers of pods: the compiler knows the type of the first, and only the running
+// program the type of the second.
 var ofPods = map[string]func(s reflector.Source, observe func(Event)) *Informer[*corev1.Pod]{
 	"known to the compiler": func(s reflector.Source, observe func(Event)) *Informer[*corev1.Pod] {
 		return New(s, Options[*corev1.Pod]{Observe: observe})
@@ -78,7 +78,7 @@ func eachOfPods(t *testing.T, test func(t *testing.T, makes func(reflector.Sourc
 	}
 }
 
-// D25: what a source brings of another type is left out, of lists and watches.
+// D25: objects of another type are left out of lists and watches, and each is reported.
 func TestContract_D25_WhatIsDecoded(t *testing.T) {
 	eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
 		seen := newEvents()
@@ -99,8 +99,7 @@ func TestContract_D25_WhatIsDecoded(t *testing.T) {
 	})
 }
 
-// D25: an object of which the transform makes one of another type, or nothing, is
-// quarantined.
+// D25: an object is quarantined if the transform returns nil or an object of another type.
 func TestContract_D25_WhatATransformMakes(t *testing.T) {
 	for made, transform := range map[string]cache.TransformFunc{
 		"another type": func(any) (any, error) { return &corev1.Service{}, nil },
@@ -126,8 +125,7 @@ func TestContract_D25_WhatATransformMakes(t *testing.T) {
 	}
 }
 
-// D25: what a user writes through client-go's API is refused where it is of another
-// type.
+// D25: the store refuses objects of another type that a user writes through client-go's API.
 func TestContract_D25_WhatAUserWrites(t *testing.T) {
 	eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
 		i := makes(silentSource{}, observed)
@@ -146,7 +144,8 @@ func TestContract_D25_WhatAUserWrites(t *testing.T) {
 	})
 }
 
-// An informer of an interface type holds whatever has the type.
+// D25: an informer of an interface type holds all objects that implement the interface, and no
+// others.
 func TestContract_D25_AnInterfaceType(t *testing.T) {
 	for name, makes := range map[string]func(reflector.Source) *Informer[speaker]{
 		"known to the compiler": func(s reflector.Source) *Informer[speaker] { return New(s, Options[speaker]{Observe: observed}) },
@@ -194,13 +193,13 @@ func TestContract_D25_AnInterfaceType(t *testing.T) {
 	}
 }
 
-// A view refuses an informer that client-go's constructors make: they promise no type.
+// D25: As refuses an informer of client-go's constructors, which promise no type.
 func TestContract_D25_AsOfAnInformerOfAnything(t *testing.T) {
 	_, ok := As[*corev1.Pod](NewSharedIndexInformer(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, 0, nil))
 	require.False(t, ok)
 }
 
-// A handler is called without an allocation for each event, whatever its type is.
+// Calls of a handler do not allocate, whatever the handler's type is.
 func TestTypedHandlersAreToldWithoutAllocation(t *testing.T) {
 	a := newSpeaking("a", "1")[0]
 	for name, to := range map[string]receiver{
@@ -218,7 +217,7 @@ func TestTypedHandlersAreToldWithoutAllocation(t *testing.T) {
 	}
 }
 
-// What client-go's API returns of an informer is one value for each informer.
+// Shared, GetIndexer and GetStore return one value per informer, without allocation.
 func TestClientgosInformerAndItsStoreAreMadeOnce(t *testing.T) {
 	i := New(silentSource{}, Options[*corev1.Pod]{})
 	require.NoError(t, i.Shared().GetStore().Add(kit.Pod("a", "1")))
@@ -244,8 +243,8 @@ func TestClientgosInformerAndItsStoreAreMadeOnce(t *testing.T) {
 	}), "the slice that it returns")
 }
 
-// What is left out of lists and watches since it is of another type shows in the
-// status, with what it was.
+// Status counts the objects of another type that lists and watches have brought, and shows the last
+// error about them.
 func TestTheStatusCountsObjectsOfAnotherType(t *testing.T) {
 	eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
 		s := newMixed(kit.Pod("a", "1"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "2"}})
@@ -273,7 +272,8 @@ func TestTheStatusCountsObjectsOfAnotherType(t *testing.T) {
 	})
 }
 
-// So does what the transform makes of another type; any other failure of it does not.
+// Status also counts results of the transform that are of another type, but no other failures of
+// the transform.
 func TestTheStatusCountsWhatATransformMakesOfAnotherType(t *testing.T) {
 	eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
 		i := makes(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), observed)

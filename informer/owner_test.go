@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// Handlers that are added while their view ends either end with it or are refused.
+// Handlers that are added while their view ends either end with the view or are refused.
 func TestLentViewsEndWithAllTheirHandlers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
@@ -42,7 +42,8 @@ func TestLentViewsEndWithAllTheirHandlers(t *testing.T) {
 	})
 }
 
-// A view that was lent is the informer in all else, and one that is lent of it ends alone.
+// A lent view has the informer's indexer and store. A view lent from a lent view does not end with
+// it.
 func TestLentViewsAreTheInformer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})

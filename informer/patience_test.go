@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// The patience of the options is the reflector's: a stream that brings nothing is
-// followed by a list when it has passed.
+// StreamPatience is the time after which a silent stream is followed by a list, and patience must
+// not be negative.
 func TestPatienceOfTheOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		silent := func() (watch.Interface, error) { return watch.NewFake(), nil }

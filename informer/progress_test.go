@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// How far a full state has come is told while it comes, of all sources together.
+// Progress sums up, over all sources, how much of the running lists and streams has been read.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

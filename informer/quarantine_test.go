@@ -18,7 +18,8 @@ import (
 
 var errPoison = errors.New("poison")
 
-// poisonous is a transform that fails on the pods labelled so.
+// poisonous is a transform that fails on pods with the label poison, in the way that the label
+// says.
 func poisonous(p *corev1.Pod) (*corev1.Pod, error) {
 	switch p.Labels["poison"] {
 	case "error":
@@ -28,19 +29,19 @@ func poisonous(p *corev1.Pod) (*corev1.Pod, error) {
 	case "exit":
 		runtime.Goexit()
 	case "nil":
-		return nil, nil //nolint:nilnil // what a careless transform returns
+		return nil, nil //nolint:nilnil // as a careless transform does
 	}
 	return p, nil
 }
 
-// events collects what an informer observes.
+// events collects the events that an informer reports to Observe.
 type events struct{ all chan Event }
 
 func newEvents() *events { return &events{make(chan Event, 1000)} }
 
 func (e *events) observe(ev Event) { e.all <- ev }
 
-// of returns the events of a type so far, and forgets the others.
+// of returns the collected events of one type, and drops all others.
 func of[E any](e *events) (found []E) {
 	for {
 		select {
@@ -120,8 +121,8 @@ func TestAPoisonedObjectThatIsDeletedIsNotQuarantined(t *testing.T) {
 	require.Zero(t, f.Status().Quarantined)
 }
 
-// A stream of the initial state may bring an object that is poisoned, and then
-// mend or delete it.
+// An object on which the transform fails is not quarantined if the same stream of the initial state
+// later repairs or deletes it.
 func TestAnObjectThatRecoversWithinAStreamIsNotQuarantined(t *testing.T) {
 	for _, op := range []deltafifo.Op{deltafifo.Modified, deltafifo.Deleted} {
 		f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
@@ -134,7 +135,8 @@ func TestAnObjectThatRecoversWithinAStreamIsNotQuarantined(t *testing.T) {
 	}
 }
 
-// D7 and D3: the key that the transform made is the one to delete.
+// A delete on which the transform fails (D3) removes the object under the key that the transform
+// had given it (D7).
 func TestADeleteWhoseTransformFailsFindsTheKeyThatTheTransformMade(t *testing.T) {
 	rename := func(p *corev1.Pod) (*corev1.Pod, error) {
 		if p.Labels["poison"] != "" {
@@ -152,7 +154,7 @@ func TestADeleteWhoseTransformFailsFindsTheKeyThatTheTransformMade(t *testing.T)
 	require.Zero(t, f.Status().Objects)
 }
 
-// D4: an index function that panics keeps the object out of that index only.
+// D4: an index function that panics on an object leaves the object out of that index alone.
 func TestContract_D4_AFailingIndexHarmsNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		byNode := indexer.Index[*corev1.Pod]{Name: "node", Append: func(values []string, p *corev1.Pod) []string {
@@ -188,8 +190,8 @@ func TestContract_D4_AFailingIndexHarmsNothingElse(t *testing.T) {
 	})
 }
 
-// The full state that is given up has brought the object, as a stream does that goes on:
-// quarantined, and then in order or quarantined at another version.
+// A quarantined object stays quarantined if a replacement is aborted, even if the replacement has
+// brought the object again: in a good version, or in a version that fails.
 func TestAnObjectStaysQuarantinedWhereAFullStateIsGivenUp(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	f.list("5")

@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// sourcesOf returns so many sources that bring nothing.
+// sourcesOf returns n sources that never answer.
 func sourcesOf(n int) []reflector.Source {
 	sources := make([]reflector.Source, n)
 	for i := range sources {
@@ -36,7 +36,7 @@ func TestMoreSourcesThanThereAreNumbersForAreRefused(t *testing.T) {
 	require.EqualValues(t, 65_535, most.partByHand(), "no source has this number")
 }
 
-// lowestOf is the slow twin of reached.lowest.
+// lowestOf is a slow equivalent of reached.lowest.
 func lowestOf(versions []string) string {
 	lowest := versions[0]
 	for _, v := range versions {
@@ -84,15 +84,15 @@ func TestTheLowestVersionAgainstItsTwin(t *testing.T) {
 	}
 }
 
-// check holds a heap against its invariant.
+// check requires the heap's invariant: no element is before its parent.
 func check(t *testing.T, r *reached) {
 	for i := range r.heap {
 		require.False(t, i > 0 && r.before(i, (i-1)/2), "place %d", i)
 	}
 }
 
-// An event of a part that is not the lowest is none of the others' business, and costs
-// no look at them or at the heap.
+// An event of a source that is not the lowest changes neither the heap nor the versions by which
+// the heap is ordered.
 func TestAnEventOfOneOfManySourcesLooksAtNoOther(t *testing.T) {
 	r := newReached(1000)
 	for part := range 1000 {
@@ -112,7 +112,7 @@ func TestAnEventOfOneOfManySourcesLooksAtNoOther(t *testing.T) {
 	require.Equal(t, "10", r.lowest())
 }
 
-// Quarantined objects are counted over all sources, however they come and go.
+// Status.Quarantined counts the quarantined objects of all sources, as they come and go.
 func TestQuarantinedObjectsOfManySourcesAreCounted(t *testing.T) {
 	j := newJoined(t, Options[*corev1.Pod]{Transform: poisonous}, 3)
 	sick := func(name string) deltafifo.Delta {
@@ -133,9 +133,9 @@ func TestQuarantinedObjectsOfManySourcesAreCounted(t *testing.T) {
 	require.Equal(t, 3, j.Status().Quarantined)
 }
 
-// BenchmarkAnEventOfOneOfManySources makes one change a write section: of one source
-// that is far ahead of the others, of each source in turn, and of sources with an object
-// in quarantine.
+// BenchmarkAnEventOfOneOfManySources applies one change per write section: of one source that is
+// far ahead of the others, of each source in turn, and of a source whose object goes in and out of
+// quarantine.
 func BenchmarkAnEventOfOneOfManySources(b *testing.B) {
 	for _, sources := range []int{1, 1000} {
 		for _, of := range []string{"one", "each in turn", "quarantined"} {
@@ -175,8 +175,8 @@ func BenchmarkAnEventOfOneOfManySources(b *testing.B) {
 	}
 }
 
-// Who looks at the store's version just before the first full state, and finds the store
-// synced just after, has not seen a store without versions.
+// A waiter may read the store's version just before the first replacement, and find the store
+// synced just after. It must not conclude that the source has no versions.
 func TestAVersionIsComparedWithWhatTheFirstFullStateHasSet(t *testing.T) {
 	for range 300 {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)

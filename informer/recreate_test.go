@@ -11,8 +11,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// recreated returns a core and a handler that is told of pod a, and then of
-// another pod under the name.
+// recreated returns the registration of a handler that has received pod a, and then another pod of
+// the same name.
 func recreated(t *testing.T, h Handler[*corev1.Pod], o HandlerOptions) *registration {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	r := f.joins(h, o)
@@ -53,7 +53,8 @@ func TestAPanicCostsOneChangeOfARecreation(t *testing.T) {
 	})
 }
 
-// D2 in the native face: through the watch, through a relist, and merged.
+// D2: a typed handler gets a delete and an add when another object has taken a name, through a
+// watch or a relist, with either Delivery.
 func TestContract_D2_AnotherObjectUnderTheNameIsADeleteAndAnAdd(t *testing.T) {
 	for _, delivery := range deliveries {
 		synctest.Test(t, func(t *testing.T) {
@@ -101,8 +102,8 @@ func TestContract_D2_LatestTellsAnotherObjectAfterADelete(t *testing.T) {
 	}
 }
 
-// What the handler knows is gone, and so is what came after it, which the
-// handler never heard of.
+// Two pods of one name are deleted, and the handler has seen only the first. With Latest delivery
+// it gets the delete of the first pod.
 func TestLatestTellsTheEndOfTheObjectThatTheHandlerKnows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)
@@ -122,7 +123,8 @@ func TestLatestTellsTheEndOfTheObjectThatTheHandlerKnows(t *testing.T) {
 	})
 }
 
-// An object that left a selector and came back.
+// An object leaves a selector and comes back. With Latest delivery, the handler gets one update
+// from the version that it saw last.
 func TestLatestTellsWhatTheHandlerSawLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)

@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// runs starts an informer of a script with a journal.
+// runs starts an informer with a journal as its handler.
 func runs(t *testing.T, s reflector.Source, o Options[*corev1.Pod]) (*Informer[*corev1.Pod], *journal) {
 	if o.Observe == nil {
 		o.Observe = observed
@@ -76,7 +76,8 @@ func TestContract_D14_WithoutVersionsOfTheirOwnObjectsCountAsChanged(t *testing.
 	})
 }
 
-// T8: fake clientsets never change a resourceVersion.
+// T8: a watch event is stored and delivered whatever its version, because fake clientsets never
+// change a resourceVersion.
 func TestContract_T8_AWatchEventIsAlwaysStoredAndTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
@@ -91,8 +92,8 @@ func TestContract_T8_AWatchEventIsAlwaysStoredAndTold(t *testing.T) {
 	})
 }
 
-// T9: deletions first, then additions and updates in the order of the list;
-// all of it is in the store before anything is told.
+// T9: a relist delivers deletes first and then the other changes in the order of the list, after
+// the store shows them all.
 func TestContract_T9_TheStoreIsReplacedBeforeAnythingIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
@@ -118,7 +119,7 @@ func TestContract_T9_TheStoreIsReplacedBeforeAnythingIsTold(t *testing.T) {
 	})
 }
 
-// D13: once for each object received, with no lock held.
+// D13: the transform runs once for each object received, with no lock held.
 func TestContract_D13_TheTransformRunsOnceAndUnderNoLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
@@ -126,7 +127,7 @@ func TestContract_D13_TheTransformRunsOnceAndUnderNoLock(t *testing.T) {
 		var i *Informer[*corev1.Pod]
 		i = New(s, Options[*corev1.Pod]{Observe: observed, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
 			calls++
-			for range i.Indexer().All() { // takes each lock there is
+			for range i.Indexer().All() { // with the calls below, takes every lock
 				continue
 			}
 			i.Status()
@@ -145,7 +146,7 @@ func TestContract_D13_TheTransformRunsOnceAndUnderNoLock(t *testing.T) {
 	})
 }
 
-// D13: also for an object of a list that the store has already.
+// D13: the transform also runs for listed objects that the store already holds.
 func TestContract_D13_TheTransformSeesWhatDidNotChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, calls := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), 0
@@ -163,8 +164,8 @@ func TestContract_D13_TheTransformSeesWhatDidNotChange(t *testing.T) {
 	})
 }
 
-// A listed object is replaced by the stored one of the same version, unless that was put by hand
-// or must not be trusted.
+// A sink replaces a listed object with the stored object of the same version, unless a user has put
+// the stored object or the stored objects must not be trusted.
 func TestWhatASinkReuses(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	f.list("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
@@ -232,7 +233,7 @@ func TestContract_D7_TheKeyIsReadAfterTheTransform(t *testing.T) {
 	})
 }
 
-// D6: never back, while one history lasts.
+// D6: the store's version never goes back while the server's history lasts.
 func TestContract_D6_TheVersionNeverGoesBack(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	f.list("10", kit.Pod("a", "5"))
@@ -251,7 +252,8 @@ func TestContract_D6_TheVersionNeverGoesBack(t *testing.T) {
 	require.Equal(t, "3", f.writer.Indexer().Version(), "but with another history (D23)")
 }
 
-// T19 and D14: others may write while a relist is under way.
+// T19, D14: an object that a relist has found unchanged is not lost if a user overwrites it before
+// the commit.
 func TestContract_T19_AnUpdateDuringARelistLosesNothing(t *testing.T) {
 	for _, replace := range []bool{false, true} {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)
@@ -269,7 +271,7 @@ func TestContract_T19_AnUpdateDuringARelistLosesNothing(t *testing.T) {
 	}
 }
 
-// pager is a source whose first page comes and whose second never does.
+// pager is a source whose lists fail on the second page.
 type pager struct{ script }
 
 func (p *pager) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -295,7 +297,8 @@ func TestPagesOfAListThatFailsConfirmNothing(t *testing.T) {
 	})
 }
 
-// What a transport has left out is not transformed again, and stays as it is.
+// An object that the transport has left out of a list, because the store holds it, is not
+// transformed again and stays as it is stored.
 func TestWhatIsRecalledStaysAsItIs(t *testing.T) {
 	transforms := 0
 	f := newFed(t, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
@@ -338,7 +341,8 @@ func TestWhatIsRecalledStaysAsItIs(t *testing.T) {
 	require.Equal(t, "once", now.Labels["transformed"])
 }
 
-// D7: what the transform makes of versions is not what the server's are.
+// D7: a stored object is not reused if the transform has changed its version or UID, because they
+// no longer are the server's.
 func TestNothingIsRecalledInDisguise(t *testing.T) {
 	for name, change := range map[string]func(*corev1.Pod){
 		"another version": func(p *corev1.Pod) { p.ResourceVersion = "2" },

@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// A handler that is removed while it is stuck in the delete of an object that was
-// recreated holds that object, and not the other one, of which it is told no more.
+// A handler that is removed while it is stuck in the delete of a recreated object does not hold the
+// new object, whose add it will not get.
 func TestAHandlerRemovedInTheMidstOfARecreationHoldsItsDelete(t *testing.T) {
 	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestAHandlerRemovedInTheMidstOfARecreationHoldsItsDelete(t *testing.T) {
 			f.apply(does(deltafifo.Modified, other.watch(kit.Pod("a", "2", kit.UID("two")))))
 			require.Equal(t, []string{"initial a@1", "lost a@1"}, h.take(), "and it is stuck in the second")
 			r.Stop()
-			f.apply(does(deltafifo.Modified, kit.Pod("a", "3", kit.UID("two")))) // nor does the store hold it
+			f.apply(does(deltafifo.Modified, kit.Pod("a", "3", kit.UID("two")))) // replaces it
 			require.Zero(t, other.left())
 			runtime.KeepAlive(r)
 		})

@@ -20,8 +20,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// stuckHandler is a handler that goes on only when the test lets it, and what
-// takes it out of its informer.
+// stuckHandler is a handler whose calls wait for the test, and a function that removes it.
 type stuckHandler struct {
 	gate   chan struct{}
 	remove func()
@@ -29,7 +28,7 @@ type stuckHandler struct {
 
 func (h *stuckHandler) told() { <-h.gate }
 
-// pass lets the handler return from n calls.
+// pass lets n calls return, one by one.
 func (h *stuckHandler) pass(n int) {
 	for range n {
 		h.gate <- struct{}{}
@@ -39,8 +38,8 @@ func (h *stuckHandler) pass(n int) {
 
 const resyncs = time.Hour
 
-// apis are the ways to register a handler: each makes an informer of a source,
-// with a handler that is resynced every hour.
+// apis are the ways to register a handler. Each makes an informer and adds a handler that is
+// resynced every hour.
 var apis = map[string]func(t *testing.T, s reflector.Source, h *stuckHandler) cache.SharedIndexInformer{
 	"Handle, every change": func(t *testing.T, s reflector.Source, h *stuckHandler) cache.SharedIndexInformer {
 		return h.joins(t, New(s, Options[*corev1.Pod]{Observe: observed}), Every)
@@ -74,8 +73,8 @@ func (h *stuckHandler) joins(t *testing.T, i *Informer[*corev1.Pod], d Delivery)
 	return i.Shared()
 }
 
-// A handler that was removed while it is stuck holds the objects of the event
-// that it is stuck in, and nothing of what came before or comes after.
+// A handler that is removed while it is stuck holds the objects of the event in its call, but no
+// earlier or later objects.
 func TestAHandlerThatIsStuckAndRemovedHoldsOneEvent(t *testing.T) {
 	for api := range apis {
 		for _, where := range []string{"the initial state", "the log", "a resync"} {
@@ -124,17 +123,17 @@ func stuckAndRemoved(t *testing.T, api, where, company string) {
 		time.Sleep(resyncs)
 		synctest.Wait()
 	}
-	h.pass(2) // and is stuck in the midst of what it has taken
+	h.pass(2) // the handler is now stuck in the middle of a burst
 	h.remove()
 	update()
 	update()
-	g = g[:len(g)-objects] // the last ones are in the store
+	g = g[:len(g)-objects] // the last objects are in the store
 	require.LessOrEqual(t, g.left(), 2, "the old and the new object of one event")
 	runtime.KeepAlive(h)
 }
 
-// Whatever a registration is doing when it is stopped, one more call at the most
-// is made, and the others are told everything.
+// Whatever a registration is doing when it is stopped, at most one more call follows, and other
+// handlers get every change.
 func TestHandlersStopAtAnyMoment(t *testing.T) {
 	for _, delivery := range deliveries {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)

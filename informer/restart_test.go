@@ -15,7 +15,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// starts runs an informer that may be run again.
+// starts begins a run of an informer that may run again. cancel ends the run, and wait returns
+// after its end.
 func starts(t *testing.T, i *Informer[*corev1.Pod]) (cancel func(), wait func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	wait, err := i.Start(ctx)
@@ -25,7 +26,7 @@ func starts(t *testing.T, i *Informer[*corev1.Pod]) (cancel func(), wait func())
 	return cancel, wait
 }
 
-// D24: handlers stay, and are told the difference only.
+// D24: when an informer runs again, its handlers stay and get only the difference.
 func TestContract_D24_ARestartTellsTheDifference(t *testing.T) {
 	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
@@ -64,7 +65,7 @@ func TestContract_D24_ARestartTellsTheDifference(t *testing.T) {
 	}
 }
 
-// A restart while a handler of the run before has yet to return.
+// A handler that is still in a call of the previous run is not called concurrently by the next run.
 func TestARestartDoesNotRunAHandlerTwice(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		i := New(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), Options[*corev1.Pod]{Observe: observed})
@@ -98,7 +99,8 @@ func TestARestartDoesNotRunAHandlerTwice(t *testing.T) {
 	})
 }
 
-// After a restart the first list may come from a cache that is behind.
+// After a restart, the first list may come from a server cache that is behind. If the store takes
+// over the list, it also takes over the list's version.
 func TestARestartDoesNotClaimAVersionThatItDoesNotHold(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "9"))
@@ -114,7 +116,8 @@ func TestARestartDoesNotClaimAVersionThatItDoesNotHold(t *testing.T) {
 	})
 }
 
-// Several sources, one store: synced when all are, at the lowest version.
+// A store of several sources is synced when all sources are, and its version is the lowest of the
+// sources' versions.
 func TestPartsOfOneStore(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		in := func(ns string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Namespace = ns } }
@@ -150,8 +153,8 @@ func TestPartsOfOneStore(t *testing.T) {
 	})
 }
 
-// Who begins a run is told when the informer may be started again, and when its last
-// handler has returned.
+// RunOptions.Stopped is called when the informer may be started again, and RunOptions.Returned when
+// the run's last handler has returned.
 func TestBegin(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
@@ -179,7 +182,7 @@ func TestBegin(t *testing.T) {
 	})
 }
 
-// A run that is begun anew replaces what is stored, though its versions are the same.
+// A run with RunOptions.Anew replaces all stored objects, even if their versions are unchanged.
 func TestBeginAnew(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		i, j := New(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), Options[*corev1.Pod]{Observe: observed}), &journal{}

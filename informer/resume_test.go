@@ -21,8 +21,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// A resource that changes every 40 ms never pauses for 50: what has changed since a run ended
-// is read as a full state then, within seconds.
+// A resource that changes every 40 ms never shows the pause of 50 ms after which a resumed watch
+// counts as caught up. The informer then lists, within seconds.
 func TestResumeOfABusyResource(t *testing.T) {
 	for name, bookmarks := range map[string]time.Duration{"without bookmarks": 0, "with bookmarks": time.Minute} {
 		t.Run(name, func(t *testing.T) {
@@ -57,8 +57,7 @@ func TestResumeOfABusyResource(t *testing.T) {
 	}
 }
 
-// restored is a source of one server, and then of another one that was set up from a
-// backup of it.
+// restored is a source of one server, and later of another server that was restored from a backup.
 type restored struct {
 	present atomic.Pointer[informertest.Source]
 	away    atomic.Bool
@@ -80,8 +79,8 @@ func (r *restored) Watch(ctx context.Context, o metav1.ListOptions) (watch.Inter
 
 func (*restored) Streaming() reflector.Streaming { return reflector.StreamingSupported }
 
-// A run that ended while its server was away had to read a full state, and so has the next one:
-// the server may have been set back meanwhile, and its versions may have passed the known one.
+// If a run has ended during an outage, the next run lists: the server may have been restored from a
+// backup, and its versions may have grown past the known version.
 func TestResumeAfterAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before, after := informertest.New(informertest.Options{}), informertest.New(informertest.Options{})
@@ -117,7 +116,7 @@ func TestResumeAfterAnOutage(t *testing.T) {
 	})
 }
 
-// A watch that goes on has been opened by the server, which is something that it says.
+// A resumed watch counts as a sign of life, because the server has accepted it.
 func TestStalenessAfterResume(t *testing.T) {
 	inKept(t, func(t *testing.T, k *kept) {
 		i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet})
@@ -133,7 +132,7 @@ func TestStalenessAfterResume(t *testing.T) {
 	})
 }
 
-// What a user has written into the store is made good by the next run.
+// The next run undoes what a user has written into the store.
 func TestWritesByHandEndWithTheRun(t *testing.T) {
 	inKept(t, func(t *testing.T, k *kept) {
 		i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet})

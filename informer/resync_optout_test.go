@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// A negative period opts out of the informer's own; zero takes it over.
+// A negative period opts a handler out of resyncs, and zero stands for the informer's period.
 func TestAHandlerOptsOutOfResyncs(t *testing.T) {
 	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// D11: the timer runs whatever the reflector is doing.
+// D11: resyncs go on while the watch is down.
 func TestContract_D11_ResyncsGoOnWhileTheWatchIsDown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
@@ -31,7 +31,8 @@ func TestContract_D11_ResyncsGoOnWhileTheWatchIsDown(t *testing.T) {
 	})
 }
 
-// B76, T8: to the due handlers only, as an update from the object to itself.
+// B76: only handlers whose period has passed are resynced, with an update from each object to
+// itself.
 func TestContract_B76_OnlyDueHandlersAreResynced(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		i := makes(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), 10*time.Second, nil)
@@ -54,7 +55,8 @@ func TestContract_B76_OnlyDueHandlersAreResynced(t *testing.T) {
 	})
 }
 
-// B75, T12: which periods come of what is asked for.
+// B75, T12: a resync period is at least a second, and after the start at least the shortest period
+// so far. An informer without resyncs has none for its handlers.
 func TestContract_T12_ResyncPeriods(t *testing.T) {
 	eachFace(t, func(t *testing.T, makes makes) {
 		asks := func(i cache.SharedIndexInformer, period time.Duration) time.Duration {
@@ -89,7 +91,7 @@ func TestATypedInformerResyncsThroughItsClientgoFace(t *testing.T) {
 	})
 }
 
-// A resync is delivered between two events, of one moment of the store.
+// A resync delivers one state of the store, between two events.
 func TestAResyncIsOneMoment(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
@@ -103,7 +105,7 @@ func TestAResyncIsOneMoment(t *testing.T) {
 		s.Send(watch.Modified, kit.Pod("a", "11"))
 		synctest.Wait()
 		s.Send(watch.Modified, kit.Pod("b", "12"))
-		time.Sleep(3 * time.Minute) // three ticks; the handler has the first event in hand
+		time.Sleep(3 * time.Minute) // three ticks; the handler is in the call of the first event
 		h.pass()
 		require.Equal(t, []string{"update a@1 a@11", "update b@2 b@12"}, h.take(), "what comes before the resync")
 		s.Send(watch.Deleted, kit.Pod("a", "13"))

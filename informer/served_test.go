@@ -41,19 +41,20 @@ var (
 	widgetsV1 = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
 )
 
-// cluster is a server with definitions, and a client's way to it.
+// cluster is a server with a definition of the resource widgets. It records the requests of its
+// clients.
 type cluster struct {
 	t      *testing.T
 	server *informertest.Server
-	crd    *unstructured.Unstructured // nil where there is none
-	served map[string]bool            // the versions of widgets
+	crd    *unstructured.Unstructured // nil if none exists
+	served map[string]bool            // the versions of widgets that the server serves
 
 	mu    sync.Mutex
 	asked []string // the paths of all requests, with the time since the start
 	start time.Time
 }
 
-// inCluster runs a test in virtual time.
+// inCluster runs a test with a cluster, in virtual time.
 func inCluster(t *testing.T, test func(*testing.T, *cluster)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -65,7 +66,7 @@ func inCluster(t *testing.T, test func(*testing.T, *cluster)) {
 	})
 }
 
-// config is that of a client whose requests are written down.
+// config returns a client configuration that records the requests.
 func (c *cluster) config() *rest.Config {
 	config := c.server.ClientConfig()
 	config.QPS = -1
@@ -96,7 +97,7 @@ func (c *cluster) requests(text string) (n int) {
 	return n
 }
 
-// define makes the definition say that it serves versions, and the server do so.
+// define makes the definition name versions, and the server serve exactly these.
 func (c *cluster) define(versions ...string) {
 	c.t.Helper()
 	c.say(true, versions...)
@@ -116,7 +117,7 @@ func (c *cluster) serve(version string) {
 	c.served[version] = true
 }
 
-// say writes the definition.
+// say writes the definition without a change to the served versions.
 func (c *cluster) say(established bool, versions ...string) {
 	c.t.Helper()
 	var all []any
@@ -139,7 +140,7 @@ func (c *cluster) say(established bool, versions ...string) {
 	c.crd = crd
 }
 
-// undefine deletes the definition, and all widgets.
+// undefine deletes the definition and all widgets.
 func (c *cluster) undefine() {
 	c.t.Helper()
 	for version := range c.served {
@@ -159,12 +160,12 @@ func (c *cluster) create(version, name string) {
 	require.NoError(c.t, c.server.Create(c.t.Context(), w))
 }
 
-// dynamically is a source of widgets of version v1, or of another one.
+// dynamically returns a source of widgets that asks for version v1 first.
 func (c *cluster) dynamically() reflector.Source {
 	return reflector.FromDynamic(dynamic.NewForConfigOrDie(c.config()), widgetsV1, "")
 }
 
-// watcher is an informer that runs, and what its handler was told.
+// watcher is a running informer that records the changes of its handler.
 type watcher[T informer.Object] struct {
 	*informer.Informer[T]
 	t *testing.T
@@ -173,7 +174,7 @@ type watcher[T informer.Object] struct {
 	told []string
 }
 
-// run starts an informer. It ends with the test.
+// run starts an informer, which runs until the test ends.
 func run[T informer.Object](t *testing.T, source reflector.Source) *watcher[T] {
 	t.Helper()
 	w := &watcher[T]{Informer: informer.New[T](source, informer.Options[T]{Name: "widgets"}), t: t}
@@ -196,7 +197,8 @@ func (w *watcher[T]) Handle(c informer.Change[T]) {
 	w.told = append(w.told, fmt.Sprint(c.Kind, " ", obj.GetName()))
 }
 
-// tells returns what the handler was told since the last call, when nothing more happens at once.
+// tells returns the changes since the previous call, including all that come without a further
+// delay.
 func (w *watcher[T]) tells() string {
 	synctest.Wait()
 	w.mu.Lock()
@@ -206,7 +208,7 @@ func (w *watcher[T]) tells() string {
 	return told
 }
 
-// requireWaits requires that the informer says that its resource is not there.
+// requireWaits requires that the informer waits for a resource that the server does not serve.
 func (w *watcher[T]) requireWaits() {
 	w.t.Helper()
 	status := w.Status()
@@ -216,7 +218,7 @@ func (w *watcher[T]) requireWaits() {
 	require.False(w.t, status.Watching)
 }
 
-// requireUp requires that the informer watches.
+// requireUp requires that the informer is watching.
 func (w *watcher[T]) requireUp() {
 	w.t.Helper()
 	synctest.Wait()
@@ -242,7 +244,7 @@ func TestContract_D32_ResourceIsWaitedFor(t *testing.T) {
 		time.Sleep(time.Second)
 		require.False(t, closed(w.Synced()))
 		c.say(true, "v1")
-		time.Sleep(300 * time.Millisecond) // servers are a little behind their word
+		time.Sleep(300 * time.Millisecond) // servers serve a resource a little later
 		c.serve("v1")
 		c.create("v1", "a")
 		time.Sleep(2 * time.Second)
@@ -286,7 +288,7 @@ func TestContract_D32_ResourceIsTakenAwayAndComesBack(t *testing.T) {
 			time.Sleep(time.Second)
 			require.Equal(t, "added "+name, w.tells())
 
-			// Nobody tells the informer that its objects are gone.
+			// The watch is stalled, so the informer gets no delete.
 			resume := c.server.Stall(informertest.Request{Resource: "widgets"})
 			c.undefine()
 			undo := c.server.Intercept(func(_ context.Context, r informertest.Request) error {
@@ -312,7 +314,8 @@ func TestContract_D32_ResourceIsTakenAwayAndComesBack(t *testing.T) {
 	})
 }
 
-// A 404 proves nothing, whatever else fails.
+// D32: after a 404 the informer keeps its objects as long as the definition exists or cannot be
+// read.
 func TestContract_D32_A404DeletesNothing(t *testing.T) {
 	for name, also := range map[string]func(r informertest.Request) error{
 		"while the definition is there":   func(informertest.Request) error { return nil },
@@ -345,7 +348,8 @@ func TestContract_D32_A404DeletesNothing(t *testing.T) {
 	}
 }
 
-// A watch that is accepted and then answered with 404 is no proof that the resource is there.
+// A watch that is accepted and then fails with a 404 event is no proof that the resource is served:
+// its repetition backs off.
 func TestA404WithinAWatchIsNoStorm(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.define("v1")
@@ -368,7 +372,7 @@ func TestA404WithinAWatchIsNoStorm(t *testing.T) {
 	})
 }
 
-// listOnly is a source that is not asked for streams.
+// listOnly is a source that declares that it cannot stream.
 type listOnly struct{ reflector.Source }
 
 func (l listOnly) Unwrap() reflector.Source     { return l.Source }
@@ -443,7 +447,7 @@ func waitsAndComesUp[T informer.Object](t *testing.T, c *cluster, w *watcher[T])
 	w.requireWaits()
 }
 
-// Where nobody can be asked, a 404 is a failure like others.
+// Without a client that can be asked about the resource, a 404 is an error like others.
 func TestA404WithoutAClient(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		client := dynamic.NewForConfigOrDie(c.config())
@@ -458,7 +462,8 @@ func TestA404WithoutAClient(t *testing.T) {
 	})
 }
 
-// Where nobody answers, a 404 is a failure like others.
+// If questions about the resource are forbidden, the informer still waits for the resource, with
+// back-off.
 func TestA404WithoutTheRightToAsk(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		config := c.config()
@@ -483,7 +488,7 @@ func TestA404WithoutTheRightToAsk(t *testing.T) {
 	})
 }
 
-// Fakes record what they are asked.
+// D32: a fake client, which records all requests, is asked for the resource only.
 func TestContract_D32_FakesAreAskedForNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{widgetsV1: "WidgetList"})
@@ -499,7 +504,7 @@ func TestContract_D32_FakesAreAskedForNothingElse(t *testing.T) {
 	})
 }
 
-// A built-in kind that an old server lacks is waited for, too.
+// An informer also waits for a built-in kind that an old server lacks.
 func TestTypedClientsWait(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		nodes := schema.GroupVersionResource{Version: "v1", Resource: "nodes"}

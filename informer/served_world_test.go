@@ -19,13 +19,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// troubles is what is wrong with a cluster, besides its definitions.
+// troubles are the failures of a cluster, besides changes of its definition.
 type troubles struct {
-	down, hidden, forbidden, undiscovered bool // the server; widgets are 404; definitions; discovery
+	down, hidden, forbidden, undiscovered bool // the server; widgets (404); definitions; discovery
 }
 
-// Whatever happens to a definition and to those who are asked about it, nothing is told as deleted that is there, and
-// in the end the informer has what the server has.
+// D32: whatever happens to a definition, and whichever requests fail, handlers get no delete of an
+// existing widget, and in the end the informer has the server's widgets.
 func TestContract_D32_WhateverHappens(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -34,12 +34,12 @@ func TestContract_D32_WhateverHappens(t *testing.T) {
 	}
 }
 
-// troubled is a cluster that random things are done to.
+// troubled is a cluster with random changes and failures.
 type troubled struct {
 	*cluster
 	random  *rand.Rand
 	wrong   troubles
-	objects map[string]string // the versions of the widgets that are there, by name
+	objects map[string]string // the versions of the existing widgets, by name
 	watcher *watcher[*widget]
 	trace   []string
 }
@@ -57,7 +57,8 @@ func newTroubled(t *testing.T, c *cluster, seed uint64) *troubled {
 	return w
 }
 
-// meet refuses requests, on the goroutine of a request, while the driver sleeps.
+// meet fails requests as the troubles say. It runs on the goroutines of the requests, while the
+// driver sleeps.
 func (w *troubled) meet(_ context.Context, r informertest.Request) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -121,7 +122,7 @@ func (w *troubled) play() {
 	require.Less(w.t, w.requests(""), 2000, "there is no storm")
 }
 
-// listen takes what the handler was told: no object that is there was deleted.
+// listen requires that the handler got no delete of an existing widget.
 func (w *troubled) listen() {
 	for _, told := range strings.Split(w.watcher.tells(), ", ") {
 		name, deleted := strings.CutPrefix(told, "deleted ")
@@ -137,7 +138,8 @@ func (w *troubled) be(wrong troubles) {
 	w.wrong = wrong
 }
 
-// redefine has the definition serve versions. All objects are gone with what was served before.
+// redefine makes the definition and the server serve versions. All widgets are gone with the
+// versions served before.
 func (w *troubled) redefine(versions ...string) {
 	w.define(versions...)
 	clear(w.objects)

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// script is the kit's script as a source of this module.
+// script is kit.Script as a reflector.Source.
 type script struct{ kit.Script }
 
 func newScript(version string, pods ...*corev1.Pod) *script {

@@ -13,11 +13,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// How long a server may be silent depends on whether it sends bookmarks.
+// How long a server may be silent before Status.Stale is set depends on whether it sends bookmarks.
 func TestStale(t *testing.T) {
 	for title, c := range map[string]struct {
 		bookmarks   time.Duration
-		fine, stale time.Duration // after so long of silence
+		fine, stale time.Duration // durations of silence
 	}{
 		"a server with bookmarks":    {time.Minute, 2 * time.Minute, 2*time.Minute + time.Second},
 		"a server without bookmarks": {0, time.Second, 10*time.Minute + 31*time.Second},
@@ -33,7 +33,7 @@ func TestStale(t *testing.T) {
 				defer wait()
 				defer stop()
 				require.NoError(t, i.WaitSynced(ctx))
-				time.Sleep(25 * time.Minute) // in which nothing changes, and watches end
+				time.Sleep(25 * time.Minute) // nothing changes meanwhile, and watches end
 				synctest.Wait()
 				require.False(t, i.Status().Stale)
 

@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// A list that brings nothing new is no change; that the server was there it shows.
+// A list without changes does not move Status.LastEvent, but it confirms that the server is there.
 func TestLastEventIsTheLastChange(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10")
@@ -69,8 +69,7 @@ func TestRunningIsTrueUntilRunHasReturned(t *testing.T) {
 	})
 }
 
-// halfSource is a source that gives the first half of its full state, and then keeps
-// silent.
+// halfSource is a source that answers the first page of a list, and never the second.
 type halfSource struct{ *script }
 
 func (h *halfSource) List(ctx context.Context, o metav1.ListOptions) (apiruntime.Object, error) {
@@ -85,7 +84,7 @@ func (h *halfSource) List(ctx context.Context, o metav1.ListOptions) (apiruntime
 	return list, err
 }
 
-// The first half of a full state has come when the run ends: nothing of it is kept.
+// A run that ends in the middle of a list keeps none of the list's objects.
 func TestNothingOfHalfAStateIsKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var half ghosts
@@ -105,7 +104,7 @@ func TestNothingOfHalfAStateIsKept(t *testing.T) {
 	})
 }
 
-// What went wrong in one run is no error of the next one; that it happened counts.
+// An error of an earlier run counts in Status.Errors, but is not the LastError of the next run.
 func TestTheErrorOfAnOldRunIsForgotten(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))

@@ -17,8 +17,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// Whoever asks how a handler is doing meets it at every point of its way to sleep. The
-// race detector finds who writes.
+// Backlog and Status can be called while a handler is about to park. The race detector finds a data
+// race between them.
 func TestAskingDoesNotRaceWithAHandlerThatGoesToSleep(t *testing.T) {
 	for _, delivery := range deliveries {
 		for what, ask := range map[string]func(*fed, *registration){
@@ -28,7 +28,7 @@ func TestAskingDoesNotRaceWithAHandlerThatGoesToSleep(t *testing.T) {
 			t.Run(what, func(t *testing.T) {
 				f := newFed(t, Options[*corev1.Pod]{}, 1)
 				r := f.joins(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{Delivery: delivery})
-				gate := make(chan struct{}) // another one never sleeps: who is the last to sleep locks more
+				gate := make(chan struct{}) // another handler never parks: the last to park locks
 				stuck := f.joins(ticketed(gate), HandlerOptions{})
 				f.start()
 				f.list("1", kit.Pod("a", "1"))
@@ -42,7 +42,7 @@ func TestAskingDoesNotRaceWithAHandlerThatGoesToSleep(t *testing.T) {
 				})
 				for n := range 2000 {
 					f.apply(does(deltafifo.Modified, kit.Pod("a", fmt.Sprint(n+2))))
-					for range 20 { // so that it goes to sleep; a lock would hide the race
+					for range 20 { // lets the handler park; a lock would hide a race
 						runtime.Gosched()
 					}
 				}
@@ -55,8 +55,7 @@ func TestAskingDoesNotRaceWithAHandlerThatGoesToSleep(t *testing.T) {
 	}
 }
 
-// stuckIndex is an index function that does not return for one object until the test
-// lets it.
+// stuckIndex is an index function that blocks on one object until the test closes its gate.
 type stuckIndex struct {
 	name          string
 	entered, gate chan struct{}
@@ -77,7 +76,7 @@ func (s *stuckIndex) index() indexer.Index[*corev1.Pod] {
 	}}
 }
 
-// inTime calls a function that must not wait for anybody.
+// inTime fails the test if a function does not return within five seconds.
 func inTime(t *testing.T, what string, f func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -89,8 +88,8 @@ func inTime(t *testing.T, what string, f func()) {
 	}
 }
 
-// Nobody who asks waits for an index function, whether it is called for a change or
-// for an index that is added; nor behind a handler that joins meanwhile, and waits.
+// Backlog, Done and Stop do not wait for an index function, whether it runs for a change or for
+// AddIndexes. They do not wait for a blocked call of Handle either.
 func TestAskingDoesNotWaitForIndexFunctions(t *testing.T) {
 	moments := map[string]func(s *script, i *Informer[*corev1.Pod], stuck *stuckIndex) (is func()){
 		"in a change": func(s *script, i *Informer[*corev1.Pod], stuck *stuckIndex) func() {
@@ -121,7 +120,7 @@ func TestAskingDoesNotWaitForIndexFunctions(t *testing.T) {
 			others.Go(moment(s, i, stuck))
 			<-stuck.entered
 			others.Go(func() { _, _ = i.Handle(&told{}, HandlerOptions{}) })
-			time.Sleep(10 * time.Millisecond) // so that it may wait
+			time.Sleep(10 * time.Millisecond) // lets Handle block
 			inTime(t, "Backlog", func() { r.Backlog() })
 			inTime(t, "Done", func() { i.Done() })
 			inTime(t, "Registration.Done", func() { r.Done() })
@@ -135,8 +134,7 @@ type told struct{}
 
 func (*told) Handle(Change[*corev1.Pod]) {}
 
-// An index function that is stuck, or many objects that a new index looks at, hold up
-// nobody who asks how the informer is doing.
+// Status does not wait for a stuck index function of an index that is being added.
 func TestStatusDoesNotWaitForIndexFunctions(t *testing.T) {
 	stuck := newStuckIndex("a")
 	i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
@@ -154,7 +152,7 @@ func TestStatusDoesNotWaitForIndexFunctions(t *testing.T) {
 	inTime(t, "Status", func() { i.Status() })
 }
 
-// Every wait ends with its context, also behind an index function that is stuck.
+// WaitDelivered ends with its context, even while an index function is stuck.
 func TestWaitDeliveredEndsWithItsContextBehindAStuckIndexFunction(t *testing.T) {
 	stuck := newStuckIndex("a")
 	i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
@@ -172,7 +170,7 @@ func TestWaitDeliveredEndsWithItsContextBehindAStuckIndexFunction(t *testing.T) 
 	ctx, end := context.WithCancel(t.Context())
 	end()
 	inTime(t, "WaitDelivered", func() {
-		if err := i.WaitDelivered(ctx, "10"); err != nil { // nil where it was delivered already
+		if err := i.WaitDelivered(ctx, "10"); err != nil { // nil if it was delivered already
 			require.ErrorIs(t, err, context.Canceled)
 		}
 	})

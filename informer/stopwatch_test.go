@@ -14,8 +14,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// aFlood is an inspected handler that takes no time but for one pod, on which it waits at a gate.
-// Bursts of events of pods "0" to "n" wait for it.
+// aFlood returns a core with an inspected handler that takes no time, except for the pod stuckOn,
+// on which it waits at the gate. The adds of the pods "0" to n-1 have gathered behind a first call,
+// and the handler then gets them in bursts.
 func aFlood(t *testing.T, n int, stuckOn string) (f *fed, gate chan struct{}) {
 	f, gate = newFed(t, Options[*corev1.Pod]{}, 1), make(chan struct{})
 	f.joins(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
@@ -46,8 +47,8 @@ func TestOfQuickCallsOneInEightIsTimed(t *testing.T) {
 	})
 }
 
-// A quick handler may get stuck in any event of any burst: of one that is timed as a whole,
-// of one that is not timed at all, or of one in which each call is.
+// A quick handler that gets stuck is noticed in any event of any burst, whether the burst is timed
+// as a whole, not timed, or timed call by call.
 func TestAQuickHandlerThatGetsStuckIsSeen(t *testing.T) {
 	for _, on := range []int{0, 1, 40, 64 + 40, 10*64 - 1, 10 * 64, 12*64 - 1} {
 		t.Run(fmt.Sprint("in event ", on), func(t *testing.T) {
@@ -74,8 +75,8 @@ func TestAQuickHandlerThatGetsStuckIsSeen(t *testing.T) {
 	}
 }
 
-// A quick handler that is told single events is seen with the object that it is stuck in,
-// whether that call was to be timed or not.
+// If a quick handler that gets single events is stuck, its measures name the object, whether or not
+// the call was due to be timed.
 func TestAQuickHandlerThatGetsStuckInASingleEventIsSeenWithIt(t *testing.T) {
 	for on := range 10 {
 		bubble(t, func(t *testing.T) {
@@ -109,7 +110,8 @@ func TestAFeedThatIsClosedCountsNothing(t *testing.T) {
 	require.Zero(t, f.total())
 }
 
-// A handler that was quick and becomes slow is seen in each of its calls, a second later.
+// Each call of a handler that was quick and becomes slow is timed, from a second later at the
+// latest.
 func TestAHandlerThatBecomesSlowIsSeenInEachCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f, slow := newFed(t, Options[*corev1.Pod]{}, 1), false

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// client-go's API shows the indexes that were declared with types, as its own.
+// GetIndexers of client-go's API also returns the indexes that were declared with types.
 func TestIndexesWithTypesAreShownToClientgo(t *testing.T) {
 	byName := indexer.Index[*corev1.Pod]{Name: "name", Append: func(values []string, p *corev1.Pod) []string { return append(values, p.Name) }}
 	i := New(newScript("1"), Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byName}})
@@ -41,7 +41,7 @@ func keysOf(ix cache.Indexers) (names []string) {
 	return names
 }
 
-// An index and its function become visible at once.
+// An index and its function become visible together, once the index is filled.
 func TestAnIndexIsNeverVisibleWithoutItsFunction(t *testing.T) {
 	x := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{})
 	seen := 0
@@ -64,7 +64,7 @@ func TestAnIndexIsNeverVisibleWithoutItsFunction(t *testing.T) {
 	require.Equal(t, before+1, seen, "an index that could not be added replaces no function")
 }
 
-// The name of a cluster-scoped object may hold a slash: its key is its name.
+// The key of a cluster-scoped object is its name, even if the name holds a slash.
 func TestAClusterScopedObjectWithASlashInItsName(t *testing.T) {
 	x := New(newScript("1"), Options[*corev1.Node]{}).Shared().GetIndexer()
 	node := func(version string) *corev1.Node {
@@ -84,8 +84,8 @@ func TestAClusterScopedObjectWithASlashInItsName(t *testing.T) {
 	require.Empty(t, x.ListKeys())
 }
 
-// Whoever writes into a store without an informer is told what an index function
-// failed on; what a list or a transaction holds is logged.
+// Without an informer, Add and Update of a store return the error of an index function. Replace and
+// Transaction do not return it, but report it.
 func TestAnIndexFunctionThatFailsInAStoreWithoutInformerIsNotSilent(t *testing.T) {
 	s := newFreeStore(cache.MetaNamespaceKeyFunc, cache.Indexers{"app": byLabels})
 	var told []error

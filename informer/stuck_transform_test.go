@@ -17,12 +17,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// stuckTransform is a transform that does not return for some objects until the test
-// lets it.
+// stuckTransform is a transform that blocks on objects with the label stuck until the test opens
+// its gate.
 type stuckTransform struct {
 	gate   chan struct{}
 	open   func()
-	finish func(*corev1.Pod) (*corev1.Pod, error) // what it does then
+	finish func(*corev1.Pod) (*corev1.Pod, error) // called once the gate is open
 }
 
 func newStuckTransform(finish func(*corev1.Pod) (*corev1.Pod, error)) *stuckTransform {
@@ -39,7 +39,7 @@ func (s *stuckTransform) transform(p *corev1.Pod) (*corev1.Pod, error) {
 	return s.finish(p)
 }
 
-// endings are what a transform may do once it is not waited for any more.
+// endings are the ways in which a transform may end after the run has stopped waiting for it.
 var endings = map[string]func(*corev1.Pod) (*corev1.Pod, error){
 	"returns": func(p *corev1.Pod) (*corev1.Pod, error) { return p, nil },
 	"fails":   func(*corev1.Pod) (*corev1.Pod, error) { return nil, errors.New("on purpose") },
@@ -50,7 +50,8 @@ var endings = map[string]func(*corev1.Pod) (*corev1.Pod, error){
 	},
 }
 
-// endsInTime ends a run, which must be over within 100 ms.
+// endsInTime ends a run and requires that it takes no more than 100 ms. free unblocks the transform
+// if the run waits for it.
 func endsInTime(t *testing.T, cancel, wait func(), free func()) {
 	t.Helper()
 	cancel()
@@ -66,8 +67,8 @@ func endsInTime(t *testing.T, cancel, wait func(), free func()) {
 	}
 }
 
-// Run returns though a transform does not, and says which object that is about. What
-// comes of it later is dropped.
+// Run returns although a transform is stuck, and reports the object. The transform's late result is
+// dropped.
 func TestRunReturnsThoughTheTransformDoesNot(t *testing.T) {
 	for how, ending := range endings {
 		for _, moment := range []string{"a list", "a watch", "a delete", "another source"} {
@@ -124,7 +125,7 @@ func stuckTransformAt(t *testing.T, moment string, stuck *stuckTransform) {
 	require.Empty(t, of[Event](seen), "nothing is told of it any more")
 }
 
-// The next run is not disturbed by what comes of the run before.
+// The late result of a transform does not disturb the next run.
 func TestATransformOfTheRunBefore(t *testing.T) {
 	for how, ending := range endings {
 		t.Run(how, func(t *testing.T) {
@@ -155,7 +156,7 @@ func TestATransformOfTheRunBefore(t *testing.T) {
 	}
 }
 
-// A transform that is slow, and not stuck, is waited for.
+// The end of a run waits for a transform that is slow but not stuck.
 func TestTheEndOfARunWaitsForASlowTransform(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		slow := func(p *corev1.Pod) (*corev1.Pod, error) {

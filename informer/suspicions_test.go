@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// A handler of client-go's API that comes between two runs, of which the second one follows
-// at once, is not refused.
+// client-go's API accepts a handler between two runs if the second run follows at once, and refuses
+// it if no run follows.
 func TestAHandlerIsTakenBetweenTwoRuns(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
@@ -50,8 +50,8 @@ func TestAHandlerIsTakenBetweenTwoRuns(t *testing.T) {
 	})
 }
 
-// Where another reflector goes on, it knows nothing of the resource's absence, and tells
-// only that it has listed.
+// A list ends Status.NotServedSince, even without reflector.Served: the reflector of the next run
+// does not know that the resource was missing.
 func TestNotServedSinceEndsWithAList(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		i := New(newScript("10"), Options[*corev1.Pod]{Observe: observed})
@@ -62,8 +62,8 @@ func TestNotServedSinceEndsWithAList(t *testing.T) {
 	})
 }
 
-// What was stored before a shared value was found changed is read again by the next run, if
-// the one that has found it ends before it has done so; and by no run after that.
+// A run finds a shared value changed, but ends before it has read the objects again. The next run
+// reads them again, and later runs do not.
 func TestASharedValueThatWasChangedIsNotForgotten(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
@@ -90,8 +90,8 @@ func TestASharedValueThatWasChangedIsNotForgotten(t *testing.T) {
 	})
 }
 
-// A run that begins anew is no other history: of an object that two sources tell of, the
-// newer version stays.
+// RunOptions.Anew does not begin a new history: of an object that two sources report, the newer
+// version stays.
 func TestABeginningAnewLeavesTheNewerObjectOfAnotherSource(t *testing.T) {
 	j := &joined{fed: newFed(t, Options[*corev1.Pod]{}, 2)}
 	j.run.options.Anew = true

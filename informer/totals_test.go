@@ -20,7 +20,7 @@ import (
 
 var podsResource = corev1.SchemeGroupVersion.WithResource("pods")
 
-// startPods starts an informer of a server's pods, through client-go's client and HTTP.
+// startPods starts an informer of a server's pods over client-go's typed client and HTTP.
 func startPods(t *testing.T, server *informertest.Server) *informer.Informer[*corev1.Pod] {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(server.ClientConfig())
@@ -44,7 +44,7 @@ func newServer(t *testing.T, pods int) *informertest.Server {
 	return server
 }
 
-// What has gone wrong is told by its class, and what was read by its cause.
+// Totals counts errors by class, and relists by cause.
 func TestTotals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newServer(t, 3)
@@ -61,7 +61,7 @@ func TestTotals(t *testing.T) {
 		require.Empty(t, before.Totals.Relists)
 		allow()
 		require.NoError(t, i.WaitSynced(t.Context()))
-		synctest.Wait() // the reflector reports a full state after it was shown
+		synctest.Wait() // the reflector reports a list after the store shows it
 		synced := i.Status()
 		require.Greater(t, synced.SyncTook, 5*time.Second)
 		require.Equal(t, map[reflector.Cause]int{reflector.CauseStart: 1}, synced.Totals.Relists)
@@ -93,7 +93,7 @@ func TestTotals(t *testing.T) {
 	})
 }
 
-// Objects are timed once somebody inspects the informer.
+// Decoding is timed once an inspector exists: one object in 64.
 func TestDecodeTimes(t *testing.T) {
 	server := newServer(t, 1)
 	i := startPods(t, server)

@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// What is stored as any is seen, and told, as pods.
+// A typed view of an informer whose type is known at run time shows and delivers pods.
 func TestATypedViewOfAnInformerOfAnything(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1", kit.Label("app", "x")), kit.Pod("b", "2"))

@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// inNamespace is a script that reads one namespace.
+// inNamespace is a script that declares the namespace of its objects.
 type inNamespace struct {
 	*script
 	namespace string
@@ -24,7 +24,7 @@ type inNamespace struct {
 
 func (s inNamespace) Namespace() string { return s.namespace }
 
-// wrapped stands for another source.
+// wrapped is a source that wraps another source.
 type wrapped struct{ reflector.Source }
 
 func (w wrapped) Unwrap() reflector.Source { return w.Source }
@@ -35,8 +35,8 @@ func inside(namespace string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Namespace = namespace }
 }
 
-// Who has written an object waits for the source that holds it, and for no other one's
-// next bookmark.
+// WaitFor waits for the source of the object's namespace, and not for the other sources' next
+// bookmarks.
 func TestWaitForWaitsForTheObjectsOwnSource(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a, b := newScript("5"), newScript("5")
@@ -69,7 +69,8 @@ func TestWaitForWaitsForTheObjectsOwnSource(t *testing.T) {
 	})
 }
 
-// What could not be prepared is in no store, at whatever version that is.
+// Waiting for the version of a quarantined object fails with ErrQuarantined, until a newer version
+// is stored or the object is gone.
 func TestWhoWaitsForAQuarantinedVersionIsTold(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("5", kit.Pod("a", "3", kit.Label("poison", "error")), kit.Pod("b", "4"))
@@ -92,7 +93,7 @@ func TestWhoWaitsForAQuarantinedVersionIsTold(t *testing.T) {
 	})
 }
 
-// A source without versions never reaches one, and one whose versions are others' neither.
+// WaitVersion fails with ErrVersion if the source has no versions, or versions that do not compare.
 func TestWhoWaitsForAVersionThatNeverComesIsTold(t *testing.T) {
 	for _, version := range []string{"", "a/b"} {
 		t.Run(fmt.Sprintf("%q", version), func(t *testing.T) {
@@ -122,7 +123,8 @@ func TestWaitSyncedSaysWhatIsMissing(t *testing.T) {
 	})
 }
 
-// An index function takes its time in the midst of a full state.
+// WaitFor waits until the store holds the object, even if an index function delays the commit of
+// the replacement that has brought it.
 func TestWaitForOfJoinedSourcesWaitsForTheStore(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})
@@ -140,7 +142,7 @@ func TestWaitForOfJoinedSourcesWaitsForTheStore(t *testing.T) {
 			defer close(done)
 			f.list("5", kit.Pod("b", "3"), kit.Pod("a", "4"))
 		}()
-		synctest.Wait() // in the midst of the commit
+		synctest.Wait() // in the middle of the commit
 		_, stored := f.writer.Indexer().Get(named("a"))
 		require.False(t, stored)
 		result := make(chan error, 1)

@@ -15,15 +15,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// The publisher shows events first and wakes sleepers then. A handler that is
-// still awake may read them, and go to sleep, in between: the others have not
-// read them yet, though they sleep.
+// A publisher first publishes events and then wakes parked handlers. If a handler that is awake
+// reads the events and parks in between, the log still keeps them for the parked handlers.
 func TestEventsAreKeptForAHandlerThatIsYetToBeWoken(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	slow, quick := &journal{}, &journal{}
 	r1, r2 := f.joins(slow, HandlerOptions{}), f.joins(quick, HandlerOptions{})
 	f.list("1", kit.Pod("a", "1"))
-	for _, r := range []*registration{r1, r2} { // no goroutines: the test takes their steps
+	for _, r := range []*registration{r1, r2} { // without goroutines: the test takes their steps
 		r.life = delivering
 		f.deliver(r)
 	}
@@ -40,14 +39,14 @@ func TestEventsAreKeptForAHandlerThatIsYetToBeWoken(t *testing.T) {
 	require.Equal(t, []string{"initial a@1", "update a@1 a@2"}, slow.lines)
 }
 
-// deliver tells a handler all there is, on the test's goroutine.
+// deliver makes all calls that are due of a handler, on the test's goroutine.
 func (f *fed) deliver(r *registration) {
 	for r.deliver(f.t.Context(), f.run) {
 		continue
 	}
 }
 
-// A handler that finds nothing to do and one that publishes, at the same time.
+// An event that is published while its handler is about to park still wakes the handler.
 func TestNoWakeIsLost(t *testing.T) {
 	f := newFed(t, Options[*corev1.Pod]{}, 1)
 	var told atomic.Int64
@@ -60,7 +59,7 @@ func TestNoWakeIsLost(t *testing.T) {
 			runtime.Gosched()
 			require.Less(t, time.Since(since), 3*time.Second, "event %d is published, and its handler sleeps", n)
 		}
-		for range n % 257 { // so as to meet the handler at every point of its way to sleep
+		for range n % 257 { // varies the moment of the next event
 			told.Load()
 		}
 		f.apply(does(deltafifo.Modified, kit.Pod("a", fmt.Sprint(n))))

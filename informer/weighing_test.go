@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// heavyPod is a pod of which nothing is shared.
+// heavyPod returns a pod that shares no memory with other pods.
 func heavyPod(n int) *corev1.Pod {
 	own := func(s string) string { return strings.Clone(fmt.Sprint(s, n)) }
 	return &corev1.Pod{
@@ -27,7 +27,7 @@ func heavyPod(n int) *corev1.Pod {
 	}
 }
 
-// heavyPods adds so many of them.
+// heavyPods returns deltas that add n heavy pods.
 func heavyPods(n int) (changes []deltafifo.Delta) {
 	for n := range n {
 		changes = append(changes, does(deltafifo.Added, heavyPod(n)))
@@ -35,7 +35,7 @@ func heavyPods(n int) (changes []deltafifo.Delta) {
 	return changes
 }
 
-// What an informer says that it holds is about what the heap has grown by.
+// The memory that an informer reports is about the growth of the heap.
 func TestMemoryIsThatOfTheHeap(t *testing.T) {
 	const pods = 20000
 	byImage := indexer.Index[*corev1.Pod]{Name: "image", Append: func(values []string, p *corev1.Pod) []string {
@@ -45,7 +45,7 @@ func TestMemoryIsThatOfTheHeap(t *testing.T) {
 	f.list("1", heavyPod(-1))
 	m := f.measured()
 	before := heapInUse()
-	f.apply(heavyPods(pods)...) // at once: each write section is checked
+	f.apply(heavyPods(pods)...) // in one write section, because verify mode checks each
 	grown := heapInUse() - before
 
 	for m.weight.last().At.IsZero() {
@@ -66,7 +66,7 @@ func heapInUse() int64 {
 	return int64(s.HeapAlloc) //nolint:gosec // fits
 }
 
-// An informer is weighed once a minute, while it is inspected.
+// The memory of an informer is measured once a minute while it is inspected.
 func TestMemoryIsWeighedOnceAMinute(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := newFed(t, Options[*corev1.Pod]{}, 1)

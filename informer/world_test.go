@@ -33,8 +33,8 @@ func (silentSource) Watch(ctx context.Context, _ metav1.ListOptions) (watch.Inte
 
 func (silentSource) Streaming() reflector.Streaming { return reflector.StreamingUnsupported }
 
-// fed is a core whose processLoop and reflectors are the test: its handlers
-// run, and it applies what it is given at once.
+// fed is a core without processLoop and reflectors: the test applies deltas itself, and the
+// handlers run.
 type fed struct {
 	*core
 	clientgo *clientgoInformer
@@ -54,7 +54,7 @@ func newFed(t *testing.T, o Options[*corev1.Pod], parts int) *fed {
 	return &fed{i.core, clientgoOf(i), t, newInformerSink(i.core, i.core.run, 0)}
 }
 
-// podsIn is the typed view of a core's store.
+// podsIn returns the typed view of a core's store.
 func podsIn(c *core) *indexer.Indexer[*corev1.Pod] {
 	return indexer.View[*corev1.Pod](c.writer.Indexer())
 }
@@ -77,7 +77,7 @@ func (f *fed) apply(deltas ...deltafifo.Delta) {
 	}
 }
 
-// list applies a full state of part 0.
+// list applies a replacement of part 0.
 func (f *fed) list(version string, pods ...*corev1.Pod) {
 	f.begins()
 	for _, p := range pods {
@@ -92,14 +92,14 @@ func (f *fed) commits(version string) {
 	f.apply(deltafifo.Delta{Op: deltafifo.Commit, Version: version})
 }
 
-// joins registers a handler.
+// joins adds a handler.
 func (f *fed) joins(h Handler[*corev1.Pod], o HandlerOptions) *registration {
 	r := newRegistration(f.processor, f.withDecoding(receiverOf(h)), o)
 	require.NoError(f.t, f.addHandler(r, true))
 	return r
 }
 
-// does makes a delta of a pod.
+// does returns a delta of a pod.
 func does(op deltafifo.Op, p *corev1.Pod) deltafifo.Delta {
 	key, _ := keyOf(p)
 	return deltafifo.Delta{Op: op, Key: key, UID: string(p.UID), Version: p.ResourceVersion, Object: p, Stamp: stampOf(string(p.UID))}
@@ -107,21 +107,20 @@ func does(op deltafifo.Op, p *corev1.Pod) deltafifo.Delta {
 
 func named(name string) indexer.Key { return indexer.Key{Namespace: "default", Name: name} }
 
-// eventually waits, outside of bubbles, for what is about to happen.
+// eventually waits for a condition, outside of synctest bubbles.
 func eventually(t *testing.T, what func() bool, message string) {
 	t.Helper()
 	require.Eventually(t, what, 20*time.Second, time.Millisecond, message)
 }
 
-// write hands deltas to part 0 as a reflector does, through the transform, and
-// applies what comes of it.
+// write sends deltas to the sink of part 0, through the transform, and applies the queued deltas.
 func (f *fed) write(t *testing.T, deltas ...deltafifo.Delta) {
 	writes(t, f.in, deltas)
 	f.drain(t)
 }
 
-// writes hands a batch to a sink as a reflector does, which asks the sink to go on
-// where the transform has ended the goroutine.
+// writes sends a batch to a sink as a reflector does: if the transform ends the goroutine, the sink
+// resumes the batch.
 func writes(t *testing.T, in *informerSink, batch []deltafifo.Delta) {
 	t.Helper()
 	var err error
@@ -132,7 +131,7 @@ func writes(t *testing.T, in *informerSink, batch []deltafifo.Delta) {
 	require.NoError(t, err)
 }
 
-// take hands one mark to part 0, with version 1, as a reflector does.
+// take sends a Begin, or a Commit at version 1, to the sink of part 0 and applies it.
 func (f *fed) take(t *testing.T, op deltafifo.Op) {
 	in := f.in
 	switch op {
@@ -155,5 +154,5 @@ func bubble(t *testing.T, test func(*testing.T)) {
 	synctest.Test(t, test)
 }
 
-// clientgoOf is the view of client-go's API.
+// clientgoOf returns an informer's client-go API.
 func clientgoOf[T Object](i *Informer[T]) *clientgoInformer { return i.shared.(*clientgoInformer) }

@@ -11,15 +11,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
 )
 
-// model is the slow, obvious twin of the table: all events that are pending, in
-// order, and what the handler has seen.
+// model is a slow equivalent of Coalesced: all pending events in order, and the objects that the
+// handler has seen.
 type model struct {
 	events []Event
 	seen   map[string]*corev1.Pod
 }
 
-// now returns what each object with pending events is now, nil for gone; without
-// those that came and went.
+// now returns the present state of each object with pending events, nil if it is deleted. Objects
+// that came and went unseen are left out.
 func (m *model) now() map[string]*corev1.Pod {
 	now := map[string]*corev1.Pod{}
 	for _, e := range m.events {
@@ -36,10 +36,10 @@ func (m *model) now() map[string]*corev1.Pod {
 	return now
 }
 
-// first returns the object to be told first: that of the oldest event which is
-// not void.
+// first returns the name of the object to deliver next: the object of the oldest pending event that
+// still counts.
 func (m *model) first() (string, bool) {
-	now, voided := m.now(), map[string]int{} // up to which event an object came and went
+	now, voided := m.now(), map[string]int{} // the events before this index have cancelled out
 	for i, e := range m.events {
 		if e.Kind == Deleted && !e.Is(Recreated) && m.seen[nameIn(e)] == nil {
 			voided[nameIn(e)] = i + 1
@@ -53,7 +53,7 @@ func (m *model) first() (string, bool) {
 	return "", false
 }
 
-// told drops the pending events of an object, which the handler has seen now.
+// told drops the pending events of an object after their delivery.
 func (m *model) told(name string) {
 	now := m.now()[name]
 	kept := m.events[:0:0]
@@ -78,8 +78,8 @@ func nameIn(e Event) string {
 	return id.Key.Name
 }
 
-// twins are a log with a cursor and a table, the twin, and the store that the events
-// come from.
+// twins are a log with a cursor and a table, the model of the table, and the store whose changes
+// become events.
 type twins struct {
 	t      *testing.T
 	rand   *rand.Rand
@@ -113,7 +113,7 @@ func (w *twins) step() {
 	require.LessOrEqual(w.t, position, w.log.End())
 }
 
-// change makes the next change of an object, and merges it.
+// change makes the next change of an object, and merges its events into the table.
 func (w *twins) change(name string) {
 	w.n++
 	old, fresh := w.store[name], pod(name, fmt.Sprint(w.n), fmt.Sprint(w.n))
@@ -145,7 +145,7 @@ func (w *twins) change(name string) {
 	w.cursor.Merge(&w.table, w.log.End())
 }
 
-// pop takes what is to be told first, and holds it against the twin.
+// pop takes the next events out of the table, and compares them with the model.
 func (w *twins) pop() {
 	name, ok := w.twin.first()
 	b := NewBatch(1)
@@ -164,8 +164,8 @@ func (w *twins) pop() {
 	w.twin.told(name)
 }
 
-// check holds what is told of an object against what the handler has seen of it, and
-// what it is now.
+// check requires the events that lead from the version that the handler has seen to the present
+// version.
 func (w *twins) check(told []Event, seen, now *corev1.Pod) {
 	e := told[len(told)-1]
 	switch {
@@ -197,7 +197,7 @@ func TestTheTableAgainstItsTwin(t *testing.T) {
 	}
 }
 
-// end tells all that is pending.
+// end delivers everything that is pending.
 func (w *twins) end() {
 	for len(w.twin.now()) > 0 {
 		w.pop()

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The table of the type's comment, cell by cell: what is pending, and what comes.
+// The test covers the table in Coalesced's comment: each pending event, and each kind of event that
+// may follow it.
 func TestWhatIsPendingForAnObject(t *testing.T) {
 	seen, seen2 := pod("a", "seen", "1"), pod("a", "seen", "2")
 	other, other2, third := pod("a", "other", "3"), pod("a", "other", "4"), pod("a", "third", "5")
@@ -63,8 +64,8 @@ func TestWhatIsPendingForAnObject(t *testing.T) {
 	}
 }
 
-// A rename that is undone and then deleted: the handler has heard of the first object
-// only, and is told of its end.
+// An object is replaced by another one, comes back and is deleted, unseen by the handler. The
+// handler gets one delete of the object that it knows.
 func TestAnObjectThatComesBackAndGoes(t *testing.T) {
 	seen, other, back := pod("a", "seen", "1"), pod("a", "other", "2"), pod("a", "seen", "3")
 	var table Coalesced
@@ -100,8 +101,8 @@ func TestObjectsThatComeAndGoLeaveNothing(t *testing.T) {
 	require.False(t, ok)
 }
 
-// A batch takes as many objects as it may; a delete without a final state, whose key is
-// told, ends it.
+// A batch takes as many objects as its limit allows. A delete without a final state ends the batch,
+// because it comes with its key.
 func TestABatchOfMergedChanges(t *testing.T) {
 	var table Coalesced
 	a, b, c, d := pod("a", "1", "1"), pod("b", "1", "1"), pod("c", "1", "1"), pod("d", "1", "1")

@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// addsOf makes the adds of some pods, numbered from a first one on.
+// addsOf returns the adds of n pods, numbered from first on.
 func addsOf(first, n int) (events []Event) {
 	for i := first; i < first+n; i++ {
 		events = append(events, add(pod(fmt.Sprint("p", i), "1", "1")))
@@ -26,7 +26,7 @@ func appendAll(l *Log, events ...Event) {
 	}
 }
 
-// takeAll takes all that is published, some events at once.
+// takeAll takes all published events, up to atOnce at a time.
 func takeAll(c *Cursor, atOnce int) (events []Event) {
 	b := NewBatch(atOnce)
 	for c.Take(b, math.MaxUint64) {
@@ -39,7 +39,7 @@ func takeAll(c *Cursor, atOnce int) (events []Event) {
 	return events
 }
 
-// Segments are small while little is in the log, and double up to full ones.
+// The segments of a log double in size, up to full segments.
 func TestSegmentsGrow(t *testing.T) {
 	l := New()
 	require.Equal(t, firstSegment, l.tail.size())
@@ -67,8 +67,8 @@ func TestSegmentsGrow(t *testing.T) {
 	}
 }
 
-// What was appended is told after Publish only, in the present segment and in those that
-// follow.
+// Appended events are taken only after Publish, from the present segment and from the next
+// segments.
 func TestNothingShowsBeforePublish(t *testing.T) {
 	for _, n := range []int{1, firstSegment, firstSegment + 1, 100} {
 		l := New()
@@ -96,7 +96,7 @@ func TestNothingShowsBeforePublish(t *testing.T) {
 	}
 }
 
-// A cursor that begins at the published end is told what comes after it.
+// A cursor at the published end takes the events that are published later.
 func TestACursorBeginsAtThePublishedEnd(t *testing.T) {
 	l := New()
 	for i := range 600 {
@@ -108,7 +108,7 @@ func TestACursorBeginsAtThePublishedEnd(t *testing.T) {
 	}
 }
 
-// Take and Merge stop at a position, whatever is published.
+// Take and Merge stop at their limit, even if more events are published.
 func TestALimit(t *testing.T) {
 	l := New()
 	begin := l.Published()
@@ -133,7 +133,7 @@ func TestALimit(t *testing.T) {
 	}
 }
 
-// A batch takes as many events as it may; Limit says how many that are.
+// A batch takes at most as many events as Limit says.
 func TestABatchTakesSomeAtOnce(t *testing.T) {
 	l := New()
 	c := l.Published()
@@ -162,8 +162,7 @@ func TestABatchTakesSomeAtOnce(t *testing.T) {
 	require.Nil(t, key)
 }
 
-// A batch that takes more than it has room for grows; what it has no use for it does not
-// make room for.
+// A batch grows to the number of events that it takes, and not to its limit.
 func TestABatchGrows(t *testing.T) {
 	l := New()
 	c := l.Published()
@@ -191,7 +190,7 @@ func TestABatchGrows(t *testing.T) {
 	require.Equal(t, 1000, b.Left())
 }
 
-// An event that is told with its key ends the batch: there is room for one key.
+// An event that comes with its key ends the batch, which has room for one key.
 func TestAKeyEndsTheBatch(t *testing.T) {
 	lost := func(name string) Event {
 		p := pod(name, "1", "1")
@@ -231,8 +230,8 @@ func TestAKeyEndsTheBatch(t *testing.T) {
 	}
 }
 
-// AppendAs notes an identity where the objects tell another one, or none, and where they
-// do not costs nothing.
+// AppendAs stores an identity beside an event only if the event's objects have another identity, or
+// none.
 func TestIdentitiesThatObjectsDoNotTell(t *testing.T) {
 	disguised := add(pod("renamed", "", ""))
 	told := Identity{keyOf("a"), "1"}
@@ -264,7 +263,7 @@ func TestIdentitiesThatObjectsDoNotTell(t *testing.T) {
 	}
 }
 
-// The table of a lagging handler is by the keys that the server knows.
+// Merge groups events by the server's keys, even if a transform has renamed the objects.
 func TestMergeGoesByTheNotes(t *testing.T) {
 	l := New()
 	c := l.Published()
@@ -277,7 +276,7 @@ func TestMergeGoesByTheNotes(t *testing.T) {
 	require.Contains(t, table.byKey, keyOf("a"))
 }
 
-// ghosts are objects that ought to be garbage.
+// ghosts are weak pointers to objects that should become garbage.
 type ghosts []weak.Pointer[corev1.Pod]
 
 func (g *ghosts) add(name string) Event {
@@ -286,7 +285,7 @@ func (g *ghosts) add(name string) Event {
 	return add(p)
 }
 
-// left returns how many are still there, after some garbage collections.
+// left returns how many of the objects are still in memory after some garbage collections.
 func (g ghosts) left() (n int) {
 	for range 20 {
 		runtime.GC()
@@ -304,8 +303,8 @@ func (g ghosts) left() (n int) {
 	return n
 }
 
-// Where all cursors stand at one place the objects before it are let go of, once, and
-// what comes after stays.
+// Once all cursors are at one position, Clear releases the objects before it and keeps the objects
+// after it.
 func TestClearLetsGoOfWhatAllHaveRead(t *testing.T) {
 	l := New()
 	one, other := l.Published(), l.Published()
@@ -344,7 +343,7 @@ func TestClearLetsGoOfWhatAllHaveRead(t *testing.T) {
 	runtime.KeepAlive(one)
 }
 
-// Where nobody reads, nothing that was published is held, in however many segments.
+// Discard releases all published objects, in however many segments they are.
 func TestDiscardLetsGoOfEverything(t *testing.T) {
 	for _, n := range []int{1, firstSegment, firstSegment + 1, 1000} {
 		l := New()
@@ -366,7 +365,8 @@ func TestDiscardLetsGoOfEverything(t *testing.T) {
 	}
 }
 
-// What a cursor has passed is garbage by itself; who drops a cursor drops what follows.
+// A cursor holds the objects that follow it, and no segment that it has passed. A dropped cursor
+// holds nothing.
 func TestACursorHoldsWhatFollowsIt(t *testing.T) {
 	l := New()
 	c := l.Published()

@@ -20,8 +20,7 @@ func pod(name, uid, version string) *corev1.Pod {
 
 func keyOf(name string) indexer.Key { return indexer.Key{Namespace: "default", Name: name} }
 
-// The events of an object, as the store tells them.
-
+// add, update, remove and recreate return the events of an object as the store makes them.
 func add(p *corev1.Pod) Event { return Event{Pair{New: p}, Header{Kind: Added}} }
 
 func update(old, now *corev1.Pod) Event { return Event{Pair{old, now}, Header{Kind: Updated}} }
@@ -37,7 +36,7 @@ func recreate(old, now *corev1.Pod) []Event {
 	}
 }
 
-// merge adds events to a table, whose positions begin at first.
+// merge adds events to a table, at positions from first on.
 func merge(c *Coalesced, first uint64, events ...Event) {
 	for i, e := range events {
 		id, _ := e.identity()
@@ -45,7 +44,7 @@ func merge(c *Coalesced, first uint64, events ...Event) {
 	}
 }
 
-// popped takes all that is pending.
+// popped takes everything out of a table.
 func popped(c *Coalesced) (events []Event) {
 	for {
 		b := NewBatch(1)
