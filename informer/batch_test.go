@@ -67,7 +67,7 @@ func (b *batches) pass() {
 }
 
 // joinsBatch registers a function that takes batches of up to n changes.
-func (f *fed) joinsBatch(h func(Batch[*corev1.Pod]), n int, o HandlerOptions) *registration {
+func (f *testCore) joinsBatch(h func(Batch[*corev1.Pod]), n int, o HandlerOptions) *registration {
 	r := newRegistration(f.processor, &batchReceiver[*corev1.Pod]{h, n}, o)
 	require.NoError(f.t, f.addHandler(r, true))
 	return r
@@ -89,7 +89,7 @@ func eachDelivery(t *testing.T, test func(t *testing.T, d Delivery)) {
 func adds(from, n int) (deltas []deltafifo.Delta, lines []string) {
 	for i := from; i < from+n; i++ {
 		p := kit.Pod(fmt.Sprintf("p%03d", i), fmt.Sprint(i))
-		deltas = append(deltas, does(deltafifo.Added, p))
+		deltas = append(deltas, deltaOf(deltafifo.Added, p))
 		lines = append(lines, line(Change[*corev1.Pod]{Kind: Added, New: p}))
 	}
 	return deltas, lines
@@ -118,14 +118,14 @@ func TestABatchIsWhatIsReady(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d of %d", c.n, c.objects), func(t *testing.T) {
 			eachDelivery(t, func(t *testing.T, d Delivery) {
-				f, b := newFed(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
+				f, b := newTestCore(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
 				r := f.joinsBatch(b.handle, c.n, HandlerOptions{Delivery: d})
 				f.start()
 				defer close(b.gate)
-				f.begins()
+				f.beginReplace()
 				deltas, _ := adds(0, c.objects)
 				f.apply(deltas...)
-				f.commits("1")
+				f.commitReplace("1")
 				for range c.want {
 					require.False(t, closed(r.Synced()))
 					synctest.Wait()
@@ -163,7 +163,7 @@ func TestAFailureInABatchCostsOneChange(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			eachDelivery(t, func(t *testing.T, d Delivery) {
 				seen := newEvents()
-				f := newFed(t, Options[*corev1.Pod]{Observe: seen.observe}, 1)
+				f := newTestCore(t, Options[*corev1.Pod]{Observe: seen.observe}, 1)
 				b := &batches{fail: map[string]func(){"initial b@1": fail, "add p001@1": fail, "add p003@3": fail}}
 				r := f.joinsBatch(b.handle, 4, HandlerOptions{Delivery: d})
 				f.start()
@@ -189,7 +189,7 @@ func TestAFailureWithoutSayingWhoseTurnItIsCostsTheBatch(t *testing.T) {
 	for how, fail := range failures {
 		t.Run(how, func(t *testing.T) {
 			eachDelivery(t, func(t *testing.T, d Delivery) {
-				f := newFed(t, Options[*corev1.Pod]{}, 1)
+				f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 				var lens []int
 				r := f.joinsBatch(func(b Batch[*corev1.Pod]) {
 					lens = append(lens, b.Len())
@@ -213,7 +213,7 @@ func TestAFailureWithoutSayingWhoseTurnItIsCostsTheBatch(t *testing.T) {
 func TestABatchThatWasReadComesOnce(t *testing.T) {
 	kit.SurvivePanics(t)
 	eachDelivery(t, func(t *testing.T, d Delivery) {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		var told []string
 		f.joinsBatch(func(b Batch[*corev1.Pod]) {
 			for c := range b.All() {
@@ -240,7 +240,7 @@ func TestABatchThatWasReadComesOnce(t *testing.T) {
 // Stop does not shorten the batch of a call in progress, but no other call follows.
 func TestStopInABatch(t *testing.T) {
 	eachDelivery(t, func(t *testing.T, d Delivery) {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		gate, told, r := make(chan struct{}), 0, (*registration)(nil)
 		r = f.joinsBatch(func(b Batch[*corev1.Pod]) {
 			for range b.All() {
@@ -290,12 +290,12 @@ func TestARecreatedObjectInBatches(t *testing.T) {
 		3: {{"lost a@1", "add a@3", "add b@4"}},
 	} {
 		eachDelivery(t, func(t *testing.T, d Delivery) {
-			f, b := newFed(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
+			f, b := newTestCore(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
 			r := f.joinsBatch(b.handle, n, HandlerOptions{Delivery: d})
 			f.start()
 			f.list("1", kit.Pod("a", "1", kit.UID("one")))
 			require.Len(t, b.take(), 1, "the initial state, and it is stuck in that")
-			f.apply(does(deltafifo.Modified, kit.Pod("a", "3", kit.UID("two"))), does(deltafifo.Added, kit.Pod("b", "4")))
+			f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "3", kit.UID("two"))), deltaOf(deltafifo.Added, kit.Pod("b", "4")))
 			close(b.gate)
 			require.Equal(t, want, b.take())
 			require.Zero(t, r.Backlog())
@@ -307,12 +307,12 @@ func TestARecreatedObjectInBatches(t *testing.T) {
 // at once and so one change more than n.
 func TestARecreatedObjectAtTheEndOfABatch(t *testing.T) {
 	eachDelivery(t, func(t *testing.T, d Delivery) {
-		f, b := newFed(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
+		f, b := newTestCore(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
 		f.joinsBatch(b.handle, 2, HandlerOptions{Delivery: d})
 		f.start()
 		f.list("1", kit.Pod("a", "1", kit.UID("one")))
 		require.Len(t, b.take(), 1)
-		f.apply(does(deltafifo.Added, kit.Pod("b", "2")), does(deltafifo.Modified, kit.Pod("a", "3", kit.UID("two"))))
+		f.apply(deltaOf(deltafifo.Added, kit.Pod("b", "2")), deltaOf(deltafifo.Modified, kit.Pod("a", "3", kit.UID("two"))))
 		close(b.gate)
 		require.Equal(t, [][]string{{"add b@2", "lost a@1"}, {"add a@3"}}, b.take())
 	})
@@ -321,7 +321,7 @@ func TestARecreatedObjectAtTheEndOfABatch(t *testing.T) {
 // A resync comes in batches too, but never in a batch with other changes.
 func TestAResyncInBatches(t *testing.T) {
 	eachDelivery(t, func(t *testing.T, d Delivery) {
-		f, b := newFed(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
+		f, b := newTestCore(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
 		r := f.joinsBatch(b.handle, 2, HandlerOptions{Delivery: d, Resync: time.Minute})
 		f.start()
 		f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"), kit.Pod("c", "1"))
@@ -332,7 +332,7 @@ func TestAResyncInBatches(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		require.Zero(t, r.Backlog(), "a resync does not count")
-		f.apply(does(deltafifo.Added, kit.Pod("d", "2")))
+		f.apply(deltaOf(deltafifo.Added, kit.Pod("d", "2")))
 		close(b.gate)
 		calls := b.take()
 		slices.Sort(calls[0])
@@ -351,7 +351,7 @@ func TestAResyncInBatches(t *testing.T) {
 // follow.
 func TestABatchThatIsStuckAndRemovedHoldsNothingElse(t *testing.T) {
 	eachDelivery(t, func(t *testing.T, d Delivery) {
-		f, b := newFed(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
+		f, b := newTestCore(t, Options[*corev1.Pod]{}, 1), &batches{gate: make(chan struct{})}
 		r := f.joinsBatch(b.handle, 2, HandlerOptions{Delivery: d})
 		f.start()
 		defer close(b.gate)

@@ -95,7 +95,7 @@ func TestAHandlerMayBeAddedWhileAnotherHoldsUpTheEnd(t *testing.T) {
 // knows no next run.
 func TestAHandlerIsRefusedWhereThereIsNoNextRun(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i, _ := runs(t, newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{})
+		i, _ := startWithJournal(t, newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{})
 		again := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
 		cancel, wait := starts(t, again)
 		cancel()

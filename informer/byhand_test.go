@@ -36,7 +36,7 @@ func TestAHandWrittenObjectDoesNotSurviveARelistWhateverTheTransformStrips(t *te
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-				i, j := runs(t, s, Options[*corev1.Pod]{Transform: transform})
+				i, j := startWithJournal(t, s, Options[*corev1.Pod]{Transform: transform})
 				require.Len(t, j.take(), 2)
 				b := stored(t, i, "b")
 				writtenByHand(t, clientgoOf(i), "a")
@@ -63,10 +63,10 @@ func TestAHandWrittenObjectDoesNotSurviveAFullStateThatHasSeenItsKey(t *testing.
 		t.Run(name, func(t *testing.T) {
 			j := newJoined(t, Options[*corev1.Pod]{Transform: transform}, 1)
 			full := func(version string, meanwhile func()) {
-				j.begins(0, reflector.SameHistory)
-				j.tell(0, does(deltafifo.Added, kit.Pod("a", "1")))
+				j.beginReplace(0, reflector.SameHistory)
+				j.tell(0, deltaOf(deltafifo.Added, kit.Pod("a", "1")))
 				meanwhile()
-				j.commits(0, version)
+				j.commitReplace(0, version)
 			}
 			full("10", func() {})
 			a, _ := podsIn(j.core).Get(named("a"))
@@ -83,9 +83,9 @@ func TestAHandWrittenObjectDoesNotSurviveAFullStateThatHasSeenItsKey(t *testing.
 
 func TestAHandWrittenObjectIsNotRecalledInThePlaceOfTheServers(t *testing.T) {
 	j := newJoined(t, Options[*corev1.Pod]{}, 1)
-	j.begins(0, reflector.SameHistory)
-	j.tell(0, does(deltafifo.Added, kit.Pod("a", "1")), does(deltafifo.Added, kit.Pod("b", "2")))
-	j.commits(0, "10")
+	j.beginReplace(0, reflector.SameHistory)
+	j.tell(0, deltaOf(deltafifo.Added, kit.Pod("a", "1")), deltaOf(deltafifo.Added, kit.Pod("b", "2")))
+	j.commitReplace(0, "10")
 	writtenByHand(t, j.clientgo, "a")
 	_, ok := j.in[0].Recall(named("a"), "uid-a", "1")
 	require.False(t, ok)
@@ -98,9 +98,9 @@ func TestAHandWrittenObjectIsNotRecalledInThePlaceOfTheServers(t *testing.T) {
 func TestIdentitiesOfWhatWasDeletedByHandAreForgotten(t *testing.T) {
 	j := newJoined(t, Options[*corev1.Pod]{Transform: strips["both"]}, 1)
 	for _, name := range []string{"a", "b", "c"} {
-		j.begins(0, reflector.SameHistory)
-		j.tell(0, does(deltafifo.Added, kit.Pod(name, "1")))
-		j.commits(0, "10")
+		j.beginReplace(0, reflector.SameHistory)
+		j.tell(0, deltaOf(deltafifo.Added, kit.Pod(name, "1")))
+		j.commitReplace(0, "10")
 		require.Len(t, j.serverIDs, 1)
 		require.NoError(t, j.clientgo.GetIndexer().Delete(kit.Pod(name, "1")))
 	}

@@ -46,10 +46,10 @@ func TestContract_T15_TheMutationDetector(t *testing.T) {
 // mutate changes an object in the cache, which is forbidden: the listed pod, the watched pod, or
 // none.
 func mutate(t *testing.T, which string) {
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10", kit.Pod("a", "1"))
-		i := makes(s, 0, nil)
-		startFace(t, i)
+		i := create(s, 0, nil)
+		startClientgo(t, i)
 		s.Send(watch.Added, kit.Pod("b", "11"))
 		synctest.Wait()
 		name := map[string]string{"listed": "default/a", "watched": "default/b"}[which]

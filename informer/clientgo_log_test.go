@@ -28,7 +28,7 @@ func TestTheLoggerOfAHandler(t *testing.T) {
 			cache.HandlerOptions{Logger: &logger, ResyncPeriod: &period})
 		require.NoError(t, err)
 		require.Equal(t, 1, mine.Count("No resyncs"), "T12")
-		startFace(t, i)
+		startClientgo(t, i)
 		require.Equal(t, 1, mine.Count("of the handler"), "%q", mine.Lines())
 		require.Zero(t, elsewhere.Count("of the handler"))
 	})

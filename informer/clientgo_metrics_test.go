@@ -125,7 +125,7 @@ func TestMeasureIsForInformersOfOurs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		i := NewSharedIndexInformer(kit.ListerWatcher{Source: newScript("1")}, &corev1.Pod{}, 0, nil)
 		require.NoError(t, Measure(i, cache.InformerNameAndResource{}, &meters{}))
-		stop := startFace(t, i)
+		stop := startClientgo(t, i)
 		require.ErrorIs(t, Measure(i, id, &meters{}), ErrRunning)
 		stop()
 		require.ErrorIs(t, Measure(i, id, &meters{}), ErrStopped)

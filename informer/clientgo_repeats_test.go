@@ -30,7 +30,7 @@ func TestRepeatsForAWatchErrorHandler(t *testing.T) {
 		}))
 		var told []string
 		require.NoError(t, i.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { told = append(told, err.Error()) }))
-		startFace(t, i)
+		startClientgo(t, i)
 		for n := range 50 {
 			s.Send(watch.Modified, kit.Pod("a", fmt.Sprint(11+n), kit.Label("poison", "error")))
 		}

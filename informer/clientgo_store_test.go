@@ -157,10 +157,10 @@ func TestKeyErrorsAreWrapped(t *testing.T) {
 // B81: removing a handler is idempotent, and no error for a handler of another informer. A
 // registration of another type is refused.
 func TestContract_B81_RemovingHandlers(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
-		i, other := makes(newScript("10", kit.Pod("a", "1")), 0, nil), makes(newScript("10"), 0, nil)
-		_, reg := records(t, i)
-		_, foreign := records(t, other)
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
+		i, other := create(newScript("10", kit.Pod("a", "1")), 0, nil), create(newScript("10"), 0, nil)
+		_, reg := addRecorder(t, i)
+		_, foreign := addRecorder(t, other)
 		require.NoError(t, i.RemoveEventHandler(foreign), "of another informer")
 		require.False(t, closed(foreign.(interface{ ShutdownChan() <-chan struct{} }).ShutdownChan()))
 		require.NoError(t, i.RemoveEventHandler(reg))
@@ -168,8 +168,8 @@ func TestContract_B81_RemovingHandlers(t *testing.T) {
 		require.ErrorIs(t, i.RemoveEventHandler(nil), ErrType)
 		require.ErrorIs(t, i.RemoveEventHandler(foreignRegistration{}), ErrType)
 		require.NoError(t, cache.ShutDownEventHandler(i, reg), "it never ran")
-		r, late := records(t, i)
-		startFace(t, i)
+		r, late := addRecorder(t, i)
+		startClientgo(t, i)
 		require.Equal(t, []string{"initial a@1"}, r.Take())
 		require.NoError(t, cache.ShutDownEventHandler(i, late))
 		require.True(t, closed(late.(interface{ ShutdownChan() <-chan struct{} }).ShutdownChan()))

@@ -20,13 +20,13 @@ import (
 // Handlers of client-go's API get client-go's events for lists, watches and relists (B1, B4, B7,
 // B8, B9, B11, B12), initial adds if they are added late (T10), and tombstones by value (T7).
 func TestContract_B1_B12_TheClientgoFaceTellsEvents(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-		i := makes(s, 0, nil)
-		quietly(t, i)
-		first, _ := records(t, i)
-		second, _ := records(t, i)
-		startFace(t, i)
+		i := create(s, 0, nil)
+		collectErrors(t, i)
+		first, _ := addRecorder(t, i)
+		second, _ := addRecorder(t, i)
+		startClientgo(t, i)
 		require.ElementsMatch(t, []string{"initial a@1", "initial b@2"}, first.Take(), "B11")
 		require.Len(t, second.Take(), 2, "B12")
 
@@ -57,11 +57,11 @@ func TestContract_B1_B12_TheClientgoFaceTellsEvents(t *testing.T) {
 // D2: when another object has taken a name, handlers of client-go's API get an update, because
 // controllers written for client-go expect it.
 func TestContract_D2_TheClientgoFaceKeepsTheUpdate(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10", kit.Pod("a", "1"))
-		i := makes(s, 0, nil)
-		r, _ := records(t, i)
-		startFace(t, i)
+		i := create(s, 0, nil)
+		r, _ := addRecorder(t, i)
+		startClientgo(t, i)
 		r.Take()
 		s.Set("20", kit.Pod("a", "15", kit.UID("another")))
 		s.Expire()
@@ -71,9 +71,9 @@ func TestContract_D2_TheClientgoFaceKeepsTheUpdate(t *testing.T) {
 
 // B5: one watch event is one event for each handler, even if the handler is slow.
 func TestContract_B5_NothingIsMergedByDefault(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10", kit.Pod("a", "1"))
-		i := makes(s, 0, nil)
+		i := create(s, 0, nil)
 		gate := make(chan struct{})
 		r := &kit.Recorder{}
 		_, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(old, obj any) {
@@ -81,8 +81,8 @@ func TestContract_B5_NothingIsMergedByDefault(t *testing.T) {
 			r.Add(kit.Text(old)+" "+kit.Text(obj), obj)
 		}})
 		require.NoError(t, err)
-		quick, _ := records(t, i)
-		startFace(t, i)
+		quick, _ := addRecorder(t, i)
+		startClientgo(t, i)
 		quick.Take()
 		var want []string
 		for n := range 300 {
@@ -99,15 +99,15 @@ func TestContract_B5_NothingIsMergedByDefault(t *testing.T) {
 
 // T9, B4: after a relist, the store shows the whole list before the first callback.
 func TestContract_T9_TheClientgoStoreIsReplacedBeforeCallbacks(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-		i := makes(s, 0, nil)
+		i := create(s, 0, nil)
 		var seen []string
 		_, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(any) {
 			seen = append(seen, i.GetStore().ListKeys()...)
 		}})
 		require.NoError(t, err)
-		startFace(t, i)
+		startClientgo(t, i)
 		s.Set("20", kit.Pod("b", "2"), kit.Pod("c", "12"))
 		s.Expire()
 		synctest.Wait()
@@ -118,13 +118,13 @@ func TestContract_T9_TheClientgoStoreIsReplacedBeforeCallbacks(t *testing.T) {
 // The watch error handler gets failed requests (D10), quarantined objects by name (D3), and a
 // reflector whose methods it may call (T4).
 func TestContract_D3_T4_TheErrorHandlerHearsIt(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error")))
 		s.Fail(errors.New("no list today"))
-		i := makes(s, 0, nil)
+		i := create(s, 0, nil)
 		require.NoError(t, i.SetTransform(func(obj any) (any, error) {
 			if p, ok := obj.(*corev1.Pod); ok {
-				return poisonous(p)
+				return failByLabel(p)
 			}
 			return obj, nil
 		}))
@@ -134,8 +134,8 @@ func TestContract_D3_T4_TheErrorHandlerHearsIt(t *testing.T) {
 			require.Empty(t, r.LastSyncResourceVersion())
 			errs = append(errs, err)
 		}))
-		r, _ := records(t, i)
-		startFace(t, i)
+		r, _ := addRecorder(t, i)
+		startClientgo(t, i)
 		require.Len(t, errs, 1)
 		require.ErrorContains(t, errs[0], "no list today")
 		s.Fail(nil)
@@ -159,16 +159,16 @@ func TestContract_D3_T4_TheErrorHandlerHearsIt(t *testing.T) {
 }
 
 func TestContract_T4_TheDefaultErrorHandlerDoesNotCrash(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10")
 		s.Fail(errors.New("refused on purpose"))
-		i := makes(s, 0, nil)
+		i := create(s, 0, nil)
 		told := 0
 		require.NoError(t, i.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
 			told++
 			cache.DefaultWatchErrorHandler(ctx, r, err)
 		}))
-		startFace(t, i)
+		startClientgo(t, i)
 		require.Equal(t, 1, told)
 	})
 }
@@ -176,21 +176,21 @@ func TestContract_T4_TheDefaultErrorHandlerDoesNotCrash(t *testing.T) {
 // T5: SetTransform(nil) is no error. D25: an informer of any type takes every result of the
 // transform, and an informer of pods quarantines results of another type.
 func TestContract_T5_D25_Transforms(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
-		i := makes(newScript("10", kit.Pod("a", "1")), 0, nil)
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
+		i := create(newScript("10", kit.Pod("a", "1")), 0, nil)
 		require.NoError(t, i.SetTransform(nil), "controller-runtime always calls it")
-		startFace(t, i)
+		startClientgo(t, i)
 		require.Equal(t, []string{"default/a"}, i.GetStore().ListKeys())
 	})
 	another := func(any) (any, error) { return "a string", nil }
 	t.Run("any takes every result", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			s := newScript("10", kit.Pod("a", "1"))
-			i := faces["any"](s, 0, nil)
-			quietly(t, i)
+			i := clientgoInformers["any"](s, 0, nil)
+			collectErrors(t, i)
 			require.NoError(t, i.SetTransform(another))
-			r, _ := records(t, i)
-			startFace(t, i)
+			r, _ := addRecorder(t, i)
+			startClientgo(t, i)
 			require.Equal(t, []string{"initial a string"}, r.Take())
 			obj, ok, err := i.GetStore().GetByKey("default/a")
 			require.NoError(t, err)
@@ -208,10 +208,10 @@ func TestContract_T5_D25_Transforms(t *testing.T) {
 	})
 	t.Run("pods quarantines it", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			i := faces["pods"](newScript("10", kit.Pod("a", "1")), 0, nil)
-			errs := quietly(t, i)
+			i := clientgoInformers["pods"](newScript("10", kit.Pod("a", "1")), 0, nil)
+			errs := collectErrors(t, i)
 			require.NoError(t, i.SetTransform(another))
-			startFace(t, i)
+			startClientgo(t, i)
 			require.True(t, i.HasSynced())
 			require.Len(t, *errs, 1)
 			require.ErrorIs(t, (*errs)[0], ErrType)

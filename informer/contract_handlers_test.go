@@ -16,7 +16,6 @@ import (
 // T1: the types have all methods of client-go's interfaces.
 var (
 	_ cache.SharedIndexInformer                                                  = (*clientgoInformer)(nil)
-	_ cache.SharedIndexInformer                                                  = (*clientgoInformer)(nil)
 	_ cache.Indexer                                                              = (*clientgoStore)(nil)
 	_ cache.TransactionStore                                                     = (*clientgoStore)(nil)
 	_ cache.ResourceEventHandlerRegistration                                     = (*clientgoRegistration)(nil)
@@ -30,14 +29,14 @@ var (
 
 // T2, B81, B82: handlers can be removed and shut down before, during and after a run.
 func TestContract_T2_HandlersLeave(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10", kit.Pod("a", "1"))
-		i, other := makes(s, 0, nil), makes(newScript("1"), 0, nil)
-		never, neverReg := records(t, i)
+		i, other := create(s, 0, nil), create(newScript("1"), 0, nil)
+		never, neverReg := addRecorder(t, i)
 		require.NoError(t, cache.ShutDownEventHandler(i, neverReg), "at once, if never started")
-		_, foreign := records(t, other)
-		r, reg := records(t, i)
-		stop := startFace(t, i)
+		_, foreign := addRecorder(t, other)
+		r, reg := addRecorder(t, i)
+		stop := startClientgo(t, i)
 		require.Len(t, r.Take(), 1)
 		require.Empty(t, never.Take())
 		require.NoError(t, i.RemoveEventHandler(foreign), "B81: unknown is fine")
@@ -52,12 +51,12 @@ func TestContract_T2_HandlersLeave(t *testing.T) {
 }
 
 func TestContract_B82_ShutDownWaitsForTheCallback(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
-		i := makes(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), 0, nil)
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
+		i := create(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), 0, nil)
 		gate := make(chan struct{})
 		reg, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-gate }})
 		require.NoError(t, err)
-		startFace(t, i)
+		startClientgo(t, i)
 		down := make(chan error, 1)
 		go func() { down <- cache.ShutDownEventHandler(i, reg) }()
 		synctest.Wait()
@@ -72,9 +71,9 @@ func TestContract_B82_ShutDownWaitsForTheCallback(t *testing.T) {
 // T3: checkers have names. T13: GetController returns a controller that does nothing and reports
 // the informer's state.
 func TestContract_T3_T13_CheckersAndTheController(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
-		i := makes(newScript("10", kit.Pod("a", "1")), 0, nil)
-		_, reg := records(t, i)
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
+		i := create(newScript("10", kit.Pod("a", "1")), 0, nil)
+		_, reg := addRecorder(t, i)
 		c := i.GetController()
 		require.NotNil(t, c)
 		require.False(t, c.HasSynced() || i.HasSynced() || i.IsStopped())
@@ -86,7 +85,7 @@ func TestContract_T3_T13_CheckersAndTheController(t *testing.T) {
 		c.Run(nil)
 		c.RunWithContext(t.Context())
 		require.False(t, c.HasSynced(), "it is inert")
-		stop := startFace(t, i)
+		stop := startClientgo(t, i)
 		require.True(t, c.HasSynced() && i.HasSynced() && reg.HasSynced())
 		require.Equal(t, "10", c.LastSyncResourceVersion())
 		for _, checker := range []cache.DoneChecker{i.HasSyncedChecker(), c.HasSyncedChecker(), reg.HasSyncedChecker()} {
@@ -100,10 +99,10 @@ func TestContract_T3_T13_CheckersAndTheController(t *testing.T) {
 // A second Run returns, and after the stop no handler or index can be added (T11, B95). The store
 // stays readable (B96).
 func TestContract_T11_AfterStop(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
-		i := makes(newScript("10", kit.Pod("a", "1")), 0, nil)
-		records(t, i)
-		stop := startFace(t, i)
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
+		i := create(newScript("10", kit.Pod("a", "1")), 0, nil)
+		addRecorder(t, i)
+		stop := startClientgo(t, i)
 		i.RunWithContext(t.Context()) // logs and returns
 		require.False(t, i.IsStopped())
 		stop()
@@ -144,11 +143,11 @@ func TestContract_B95_StopDropsWhatWaits(t *testing.T) {
 
 // D15: a handler that is added late delays no other handler, and its initial adds hold no lock.
 func TestContract_D15_ALateHandlerDelaysNobody(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-		i := makes(s, 0, nil)
-		early, _ := records(t, i)
-		startFace(t, i)
+		i := create(s, 0, nil)
+		early, _ := addRecorder(t, i)
+		startClientgo(t, i)
 		early.Take()
 		gate := make(chan struct{})
 		late, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-gate }})
@@ -160,7 +159,7 @@ func TestContract_D15_ALateHandlerDelaysNobody(t *testing.T) {
 		require.False(t, i.IsStopped())
 		require.Equal(t, "11", i.LastSyncResourceVersion())
 		require.NoError(t, i.AddIndexers(cache.Indexers{"labels": byLabels}))
-		third, reg := records(t, i)
+		third, reg := addRecorder(t, i)
 		require.Len(t, third.Take(), 2)
 		require.NoError(t, i.RemoveEventHandler(reg))
 		close(gate)
@@ -172,9 +171,9 @@ func TestContract_D15_ALateHandlerDelaysNobody(t *testing.T) {
 // D16: a handler that panics gets the next event without a pause, and its registration syncs.
 func TestContract_D16_AHandlerThatPanicsGoesOn(t *testing.T) {
 	kit.SurvivePanics(t)
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
-		i := makes(s, 0, nil)
+		i := create(s, 0, nil)
 		r := &kit.Recorder{}
 		reg, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc:    func(obj any) { r.Add("add "+kit.Text(obj), obj); panic("add") },
@@ -182,7 +181,7 @@ func TestContract_D16_AHandlerThatPanicsGoesOn(t *testing.T) {
 		})
 		require.NoError(t, err)
 		began := time.Now()
-		startFace(t, i)
+		startClientgo(t, i)
 		require.Len(t, r.Take(), 3)
 		require.True(t, reg.HasSynced())
 		for range 40 { // more than a burst
@@ -216,10 +215,10 @@ func TestContract_D16_PanicsAreObserved(t *testing.T) {
 
 // D17: a handler may remove itself during a call, even while the informer stops.
 func TestContract_D17_AHandlerTakesItselfOut(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		for _, stopping := range []bool{false, true} {
 			s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-			i := makes(s, 0, nil)
+			i := create(s, 0, nil)
 			gate, calls := make(chan struct{}), 0
 			var reg cache.ResourceEventHandlerRegistration
 			reg, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) {
@@ -228,7 +227,7 @@ func TestContract_D17_AHandlerTakesItselfOut(t *testing.T) {
 				require.NoError(t, i.RemoveEventHandler(reg))
 			}})
 			require.NoError(t, err)
-			stop := startFace(t, i)
+			stop := startClientgo(t, i)
 			down := make(chan struct{})
 			if stopping {
 				go func() { defer close(down); stop() }()

@@ -133,7 +133,7 @@ func TestContract_D26_ARestartStillAsksForVersions(t *testing.T) {
 
 // D26: a replacement without a version does not make an earlier version forgotten.
 func TestContract_D26_AVersionIsRemembered(t *testing.T) {
-	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 	f.list("10")
 	f.list("")
 	version, _ := f.resume(0)

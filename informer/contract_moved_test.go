@@ -24,12 +24,12 @@ import (
 // joined is a core with several sources, driven by the test: deltas written to the source's sinks
 // pass through the transform and are applied at once.
 type joined struct {
-	*fed
+	*testCore
 	in []*informerSink
 }
 
 func newJoined(t *testing.T, o Options[*corev1.Pod], sources int) *joined {
-	j := &joined{fed: newFed(t, o, sources)}
+	j := &joined{testCore: newTestCore(t, o, sources)}
 	for part := range sources {
 		j.in = append(j.in, newInformerSink(j.core, j.run, uint16(part)))
 	}
@@ -41,19 +41,19 @@ func (j *joined) tell(source int, deltas ...deltafifo.Delta) {
 	j.drain(j.t)
 }
 
-func (j *joined) begins(source int, h reflector.History) {
+func (j *joined) beginReplace(source int, h reflector.History) {
 	require.NoError(j.t, j.in[source].Begin(j.t.Context(), h))
 	j.drain(j.t)
 }
 
-func (j *joined) commits(source int, version string) {
+func (j *joined) commitReplace(source int, version string) {
 	require.NoError(j.t, j.in[source].Commit(j.t.Context(), version))
 	j.drain(j.t)
 }
 
-// disguise is a transform that moves the version into a label, and gives all objects the same
+// hideIdentity is a transform that moves the version into a label, and gives all objects the same
 // version and UID.
-func disguise(p *corev1.Pod) (*corev1.Pod, error) {
+func hideIdentity(p *corev1.Pod) (*corev1.Pod, error) {
 	p.Labels = map[string]string{"version": p.ResourceVersion}
 	p.ResourceVersion, p.UID = "1", "same"
 	return p, nil
@@ -71,7 +71,7 @@ func disguiseEven(p *corev1.Pod) (*corev1.Pod, error) {
 	if n, err := strconv.Atoi(p.ResourceVersion); err != nil || n%2 != 0 {
 		return p, nil //nolint:nilerr // a version that is no number is not even
 	}
-	return disguise(p)
+	return hideIdentity(p)
 }
 
 // D27: if two sources report the same object, the higher version wins, in any order of the reports.
@@ -130,11 +130,11 @@ func TestContract_D27_TheHigherVersionWins(t *testing.T) {
 		"a+100 b{5 b]":     "b@5",
 		"a+100 b{5 b] b+6": "b@6",
 	} {
-		for name, transform := range map[string]func(*corev1.Pod) (*corev1.Pod, error){"": nil, ", disguised": disguise, ", half disguised": disguiseEven, ", stripped": stripped} {
+		for name, transform := range map[string]func(*corev1.Pod) (*corev1.Pod, error){"": nil, ", disguised": hideIdentity, ", half disguised": disguiseEven, ", stripped": stripped} {
 			t.Run(told+name, func(t *testing.T) {
 				j := newJoined(t, Options[*corev1.Pod]{Transform: transform}, 2)
-				j.begins(0, reflector.SameHistory)
-				j.commits(0, "1")
+				j.beginReplace(0, reflector.SameHistory)
+				j.commitReplace(0, "1")
 				for word := range strings.FieldsSeq(told) {
 					j.says(int(word[0]-'a'), word[1], word[2:])
 				}
@@ -148,21 +148,21 @@ func (j *joined) says(source int, what byte, version string) {
 	p := kit.Pod("p", version)
 	switch what {
 	case '+':
-		j.tell(source, does(deltafifo.Modified, p))
+		j.tell(source, deltaOf(deltafifo.Modified, p))
 	case '-':
-		j.tell(source, does(deltafifo.Deleted, p))
+		j.tell(source, deltaOf(deltafifo.Deleted, p))
 	case '[', '=', '.':
-		j.begins(source, reflector.SameHistory)
+		j.beginReplace(source, reflector.SameHistory)
 	case '{':
-		j.begins(source, reflector.NewHistory)
+		j.beginReplace(source, reflector.NewHistory)
 	}
 	switch what {
 	case '[', '=', '{':
-		j.tell(source, does(deltafifo.Added, p))
+		j.tell(source, deltaOf(deltafifo.Added, p))
 	}
 	switch what {
 	case '=', '.', ']':
-		j.commits(source, "50")
+		j.commitReplace(source, "50")
 	}
 }
 
@@ -192,10 +192,10 @@ func (j *joined) versionOf(p *corev1.Pod) string {
 func TestContract_D27_MovesInAnyOrder(t *testing.T) {
 	for name, transform := range map[string]func(*corev1.Pod) (*corev1.Pod, error){
 		"as they are": nil,
-		"disguised":   disguise,
+		"disguised":   hideIdentity,
 		"stripped":    stripped,
 		"half so":     disguiseEven,
-		"poisonous":   poisonous,
+		"poisonous":   failByLabel,
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(300) {
@@ -256,7 +256,7 @@ func (m *moves) last() int { return len(m.states) - 1 }
 
 func (m *moves) run() {
 	m.start()
-	m.joins(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+	m.register(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
 		if c.Kind == Deleted {
 			delete(m.known, c.Old.Name)
 		} else {
@@ -291,7 +291,7 @@ func (m *moves) step(source int) {
 		m.arriving[source] = rest[n:]
 	case rest != nil:
 		m.arriving[source] = nil
-		m.commits(source, fmt.Sprint(m.at[source]))
+		m.commitReplace(source, fmt.Sprint(m.at[source]))
 	case m.rand.IntN(6) == 0:
 		m.list(source)
 	case m.at[source] < m.last():
@@ -305,12 +305,12 @@ func (m *moves) step(source int) {
 // list begins a replacement of a source: a list and perhaps later changes, which a stream may bring
 // before the commit.
 func (m *moves) list(source int) {
-	m.begins(source, reflector.SameHistory)
+	m.beginReplace(source, reflector.SameHistory)
 	from := m.at[source] + m.rand.IntN(m.last()-m.at[source]+1)
 	rest := []deltafifo.Delta{}
 	for _, name := range movers {
 		if p, ok := m.states[from][name]; ok && p.source == source {
-			rest = append(rest, does(deltafifo.Added, p.pod(name)))
+			rest = append(rest, deltaOf(deltafifo.Added, p.pod(name)))
 		}
 	}
 	m.at[source] = from + m.rand.IntN(min(3, m.last()-from+1))
@@ -330,11 +330,11 @@ func (m *moves) change(source, version int) *deltafifo.Delta {
 		switch {
 		case was == is && had == has:
 		case has && is.source == source:
-			d := does(deltafifo.Modified, is.pod(name))
+			d := deltaOf(deltafifo.Modified, is.pod(name))
 			return &d
 		case had && was.source == source:
 			was.version = version
-			d := does(deltafifo.Deleted, was.pod(name))
+			d := deltaOf(deltafifo.Deleted, was.pod(name))
 			return &d
 		}
 	}
@@ -382,11 +382,11 @@ func TestContract_T19_ByHandIntoAJoinedStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j := newJoined(t, Options[*corev1.Pod]{}, 2)
 			lists := func(source int, pods ...*corev1.Pod) []string {
-				j.begins(source, reflector.SameHistory)
+				j.beginReplace(source, reflector.SameHistory)
 				for _, p := range pods {
-					j.tell(source, does(deltafifo.Added, p))
+					j.tell(source, deltaOf(deltafifo.Added, p))
 				}
-				j.commits(source, "10")
+				j.commitReplace(source, "10")
 				return slices.Sorted(slices.Values(spell(j.writer.Indexer().Keys())))
 			}
 			lists(0, kit.Pod("a", "1"))
@@ -395,7 +395,7 @@ func TestContract_T19_ByHandIntoAJoinedStore(t *testing.T) {
 			require.Equal(t, []string{"default/a", "default/b", "default/mine"}, lists(0, kit.Pod("a", "1")))
 			require.Equal(t, []string{"default/a", "default/mine"}, lists(1))
 			require.Equal(t, []string{"default/mine"}, lists(0))
-			j.tell(1, does(deltafifo.Added, kit.Pod("mine", "7")))
+			j.tell(1, deltaOf(deltafifo.Added, kit.Pod("mine", "7")))
 			require.Empty(t, lists(1), "a source has it now")
 		})
 	}

@@ -24,8 +24,8 @@ func eachIndexer(t *testing.T, test func(t *testing.T, x cache.Indexer)) {
 	t.Run("NewIndexerWithOptions", func(t *testing.T) {
 		test(t, NewIndexerWithOptions(cache.DeletionHandlingMetaNamespaceKeyFunc, cache.Indexers{}, StoreOptions{}))
 	})
-	for name, makes := range faces {
-		t.Run(name, func(t *testing.T) { test(t, makes(newScript("1"), 0, cache.Indexers{}).GetIndexer()) })
+	for name, create := range clientgoInformers {
+		t.Run(name, func(t *testing.T) { test(t, create(newScript("1"), 0, cache.Indexers{}).GetIndexer()) })
 	}
 }
 
@@ -165,12 +165,12 @@ func TestContract_D4_TheClientgoFace(t *testing.T) {
 }
 
 func TestContract_D4_TheErrorHandlerHearsOfIndexes(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10", kit.Pod("a", "1", kit.Label("poison", "error")))
-		i := makes(s, 0, cache.Indexers{"labels": byLabels})
-		errs := quietly(t, i)
-		r, _ := records(t, i)
-		startFace(t, i)
+		i := create(s, 0, cache.Indexers{"labels": byLabels})
+		errs := collectErrors(t, i)
+		r, _ := addRecorder(t, i)
+		startClientgo(t, i)
 		require.Equal(t, []string{"initial a@1"}, r.Take())
 		require.Len(t, *errs, 1)
 		require.ErrorIs(t, (*errs)[0], errPoison)
@@ -184,7 +184,7 @@ func TestContract_D5_GetIndexersIsACopy(t *testing.T) {
 	mine := cache.Indexers{"labels": byLabels}
 	for _, x := range []cache.Indexer{
 		NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, mine, StoreOptions{}),
-		faces["any"](newScript("1"), 0, mine).GetIndexer(),
+		clientgoInformers["any"](newScript("1"), 0, mine).GetIndexer(),
 	} {
 		shown := x.GetIndexers()
 		require.Len(t, shown, 1)
@@ -196,7 +196,7 @@ func TestContract_D5_GetIndexersIsACopy(t *testing.T) {
 	}
 	for _, x := range []cache.Indexer{
 		NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{}),
-		faces["any"](newScript("1"), 0, nil).GetIndexer(),
+		clientgoInformers["any"](newScript("1"), 0, nil).GetIndexer(),
 	} {
 		require.NoError(t, x.AddIndexers(cache.Indexers{"labels": byLabels}), "k/k#110660")
 		require.Len(t, x.GetIndexers(), 1)
@@ -206,9 +206,9 @@ func TestContract_D5_GetIndexersIsACopy(t *testing.T) {
 // T18: Index runs the index function on any object that it is given, because generated listers pass
 // an ObjectMeta.
 func TestContract_T18_IndexRunsTheFunctionOnWhatItGets(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
-		i := makes(newScript("10", kit.Pod("a", "1")), 0, byNamespace)
-		startFace(t, i)
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
+		i := create(newScript("10", kit.Pod("a", "1")), 0, byNamespace)
+		startClientgo(t, i)
 		found, err := i.GetIndexer().Index(cache.NamespaceIndex, &metav1.ObjectMeta{Namespace: "default"})
 		require.NoError(t, err)
 		require.Len(t, found, 1)
@@ -237,13 +237,13 @@ func TestIndexOfSeveralValues(t *testing.T) {
 // T19: users may write into the store before, during and after Run, from any goroutine. Handlers
 // get no events of these writes.
 func TestContract_T19_WritesAtAnyTime(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10", kit.Pod("a", "1"))
-		i := makes(s, 0, byNamespace)
-		r, _ := records(t, i)
+		i := create(s, 0, byNamespace)
+		r, _ := addRecorder(t, i)
 		require.NoError(t, i.GetIndexer().Add(kit.Pod("mine", "5")))
 		require.Len(t, i.GetStore().List(), 1, "before Run")
-		stop := startFace(t, i)
+		stop := startClientgo(t, i)
 		require.Equal(t, []string{"initial a@1"}, r.Take())
 		require.Equal(t, []string{"default/a"}, i.GetStore().ListKeys(), "the list replaced what was there")
 
@@ -281,7 +281,7 @@ func TestContract_T19_WritesAtAnyTime(t *testing.T) {
 
 // D6: the store's version does not go back while a user replaces the informer's objects.
 func TestReplaceDoesNotTakeTheVersionBack(t *testing.T) {
-	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 	f.list("1", kit.Pod("a", "1"))
 	store := newClientgoStore(f.core)
 	var wg sync.WaitGroup
@@ -295,7 +295,7 @@ func TestReplaceDoesNotTakeTheVersionBack(t *testing.T) {
 	defer close(done)
 	for n := range 2_000 {
 		version := fmt.Sprint(n + 2)
-		f.apply(does(deltafifo.Modified, kit.Pod("a", version)))
+		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", version)))
 		for range 100 {
 			runtime.Gosched()
 			require.False(t, object.Older(f.writer.Indexer().Version(), version), "%s after %s", f.writer.Indexer().Version(), version)

@@ -130,16 +130,16 @@ func TestWaitDeliveredEndsWithTheInformer(t *testing.T) {
 // WaitDelivered does not wait for a change that is published after the call.
 func TestWaitDeliveredDoesNotWaitForWhatComesLater(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		tokens := make(chan struct{}, 2)
-		f.joins(ticketed(tokens), HandlerOptions{})
+		f.register(ticketed(tokens), HandlerOptions{})
 		f.start()
 		f.list("1", kit.Pod("x", "1"))
 		synctest.Wait() // the handler is in the call of x
-		f.apply(does(deltafifo.Added, kit.Pod("a", "2")))
+		f.apply(deltaOf(deltafifo.Added, kit.Pod("a", "2")))
 		result := waiting(t.Context(), f, "2")
 		pends(t, result)
-		f.apply(does(deltafifo.Added, kit.Pod("b", "3")))
+		f.apply(deltaOf(deltafifo.Added, kit.Pod("b", "3")))
 		tokens <- struct{}{}
 		pends(t, result) // the handler is in the call of a
 		tokens <- struct{}{}
@@ -156,12 +156,12 @@ func TestAHandlerIsSyncedBeforeWhatFollowsTheInitialState(t *testing.T) {
 	for name, delivery := range map[string]Delivery{"every": Every, "latest": Latest} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				f := newFed(t, Options[*corev1.Pod]{}, 1)
+				f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 				var r *registration
 				var synced []bool
-				r = f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { synced = append(synced, closed(r.Synced())) }), HandlerOptions{Delivery: delivery})
+				r = f.register(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { synced = append(synced, closed(r.Synced())) }), HandlerOptions{Delivery: delivery})
 				f.list("1")
-				f.apply(does(deltafifo.Added, kit.Pod("a", "2")))
+				f.apply(deltaOf(deltafifo.Added, kit.Pod("a", "2")))
 				f.start()
 				synctest.Wait()
 				require.Equal(t, []bool{true}, synced)
@@ -174,16 +174,16 @@ func TestAHandlerIsSyncedBeforeWhatFollowsTheInitialState(t *testing.T) {
 // initial state, even if it takes both together.
 func TestAHandlerOfJoinedSourcesIsSyncedBeforeWhatFollows(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f := newFed(t, Options[*corev1.Pod]{}, 2)
+		f := newTestCore(t, Options[*corev1.Pod]{}, 2)
 		var r *registration
 		var synced []bool
-		r = f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { synced = append(synced, closed(r.Synced())) }), HandlerOptions{})
+		r = f.register(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { synced = append(synced, closed(r.Synced())) }), HandlerOptions{})
 		f.list("1", kit.Pod("a", "1"))
 		f.apply(deltafifo.Delta{Op: deltafifo.Begin, Part: 1})
-		d := does(deltafifo.Added, kit.Pod("b", "1"))
+		d := deltaOf(deltafifo.Added, kit.Pod("b", "1"))
 		d.Part = 1
 		f.apply(d, deltafifo.Delta{Op: deltafifo.Commit, Part: 1, Version: "1"})
-		f.apply(does(deltafifo.Added, kit.Pod("c", "2")))
+		f.apply(deltaOf(deltafifo.Added, kit.Pod("c", "2")))
 		f.start()
 		synctest.Wait()
 		require.Equal(t, []bool{false, false, true}, synced)

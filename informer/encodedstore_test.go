@@ -40,26 +40,26 @@ var byLabel = indexer.Index[*corev1.Pod]{Name: "app", Append: func(values []stri
 func TestWhatIsRecalledIsNotDecoded(t *testing.T) {
 	for name, c := range map[string]struct {
 		parts     int
-		meanwhile func(f *fed)
+		meanwhile func(f *testCore)
 		want      int
 	}{
-		"stored":            {1, func(*fed) {}, 0},
-		"deleted meanwhile": {1, func(f *fed) { require.NoError(f.t, f.clientgo.store.Delete(kit.Pod("a", "1"))) }, 1},
-		"of another source": {2, func(f *fed) { f.apply(ofPart(1, kit.Pod("a", "1"))) }, 1},
-		"sent again":        {1, func(f *fed) { f.apply(does(deltafifo.Modified, kit.Pod("a", "1"))) }, 0},
+		"stored":            {1, func(*testCore) {}, 0},
+		"deleted meanwhile": {1, func(f *testCore) { require.NoError(f.t, f.clientgo.store.Delete(kit.Pod("a", "1"))) }, 1},
+		"of another source": {2, func(f *testCore) { f.apply(ofPart(1, kit.Pod("a", "1"))) }, 1},
+		"sent again":        {1, func(f *testCore) { f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "1"))) }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			decoded := encoded(t)
-			f := newFed(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byLabel}}, c.parts)
+			f := newTestCore(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byLabel}}, c.parts)
 			f.list("10", kit.Pod("a", "1", kit.Label("app", "web")))
 			stored, ok := f.in.Recall(named("a"), "uid-a", "1")
 			require.True(t, ok)
 			_, ok = f.in.Recall(named("a"), "uid-a", "2")
 			require.False(t, ok)
 			c.meanwhile(f)
-			f.begins()
+			f.beginReplace()
 			f.apply(deltafifo.Delta{Op: deltafifo.Added, Recalled: true, Key: named("a"), UID: "uid-a", Version: "1", Stamp: stampOf("uid-a"), Object: stored})
-			f.commits("20")
+			f.commitReplace("20")
 			decoded(c.want)
 			require.Equal(t, 1, f.writer.Indexer().Len())
 		})
@@ -67,7 +67,7 @@ func TestWhatIsRecalledIsNotDecoded(t *testing.T) {
 }
 
 func ofPart(part uint16, p *corev1.Pod) deltafifo.Delta {
-	d := does(deltafifo.Modified, p)
+	d := deltaOf(deltafifo.Modified, p)
 	d.Part = part
 	return d
 }
@@ -76,7 +76,7 @@ func ofPart(part uint16, p *corev1.Pod) deltafifo.Delta {
 // and a relist finds unchanged objects without decoding them.
 func TestIdentitiesAsideAreOfWhatIsStored(t *testing.T) {
 	decoded := encoded(t)
-	f := newFed(t, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+	f := newTestCore(t, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
 		p = p.DeepCopy()
 		p.UID, p.ResourceVersion = "", ""
 		return p, nil
@@ -84,14 +84,14 @@ func TestIdentitiesAsideAreOfWhatIsStored(t *testing.T) {
 	full := func(version string, pods ...*corev1.Pod) {
 		require.NoError(t, f.in.Begin(t.Context(), reflector.SameHistory))
 		for _, p := range pods {
-			require.NoError(t, f.in.Write(t.Context(), []deltafifo.Delta{does(deltafifo.Added, p)}))
+			require.NoError(t, f.in.Write(t.Context(), []deltafifo.Delta{deltaOf(deltafifo.Added, p)}))
 		}
 		require.NoError(t, f.in.Commit(t.Context(), version))
 		f.drain(t)
 	}
 	full("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 	a, _ := f.writer.Stored(named("a"))
-	f.write(t, does(deltafifo.Modified, kit.Pod("b", "11")))
+	f.write(t, deltaOf(deltafifo.Modified, kit.Pod("b", "11")))
 	b, _ := f.writer.Stored(named("b"))
 	full("20", kit.Pod("a", "1"), kit.Pod("b", "11"), kit.Pod("c", "12"))
 	now, _ := f.writer.Stored(named("a"))
@@ -109,19 +109,19 @@ func TestIdentitiesAsideAreOfWhatIsStored(t *testing.T) {
 // decoded.
 func TestADeleteOfTheUnknownIsDecoded(t *testing.T) {
 	decoded := encoded(t)
-	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 	var typedDeletes int
 	var told []any
-	typed := f.joins(Funcs[*corev1.Pod]{Deleted: func(*corev1.Pod) { typedDeletes++ }}, HandlerOptions{})
+	typed := f.register(Funcs[*corev1.Pod]{Deleted: func(*corev1.Pod) { typedDeletes++ }}, HandlerOptions{})
 	clientgo := newRegistration(f.processor, f.withDecoding(newClientgoReceiver(cache.ResourceEventHandlerFuncs{
 		DeleteFunc: func(obj any) { told = append(told, obj) },
 	}, nil)), HandlerOptions{})
 	require.NoError(t, f.addHandler(clientgo, false))
 	f.list("1")
 	last := kit.Pod("a", "2")
-	lost := does(deltafifo.Deleted, kit.Pod("b", "3"))
+	lost := deltaOf(deltafifo.Deleted, kit.Pod("b", "3"))
 	lost.Object, lost.Lost = nil, true
-	f.apply(does(deltafifo.Deleted, last), lost)
+	f.apply(deltaOf(deltafifo.Deleted, last), lost)
 	for _, r := range []*registration{typed, clientgo} {
 		f.deliver(r)
 	}

@@ -25,8 +25,8 @@ func TestAHandlerThatFailsHoldsNothing(t *testing.T) {
 	for how, fail := range failures {
 		for when, is := range moments {
 			t.Run(how+" "+when, func(t *testing.T) {
-				f := newFed(t, Options[*corev1.Pod]{}, 1)
-				r := f.joins(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+				f := newTestCore(t, Options[*corev1.Pod]{}, 1)
+				r := f.register(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
 					if is(c) {
 						fail()
 					}
@@ -35,9 +35,9 @@ func TestAHandlerThatFailsHoldsNothing(t *testing.T) {
 				var g ghosts
 				f.list("1", g.watch(kit.Pod("a", "1", kit.UID("one"))))
 				f.settled(r)
-				f.apply(does(deltafifo.Modified, g.watch(kit.Pod("a", "2", kit.UID("two")))))
+				f.apply(deltaOf(deltafifo.Modified, g.watch(kit.Pod("a", "2", kit.UID("two")))))
 				f.settled(r)
-				f.apply(does(deltafifo.Modified, kit.Pod("a", "3", kit.UID("two"))))
+				f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "3", kit.UID("two"))))
 				f.settled(r)
 				require.Zero(t, g.left())
 				runtime.KeepAlive(r)
@@ -68,11 +68,11 @@ func TestAReceiverWhoseHandlerFailsHoldsNothing(t *testing.T) {
 // add too.
 func TestAHandlerThatIsOwedAnAddIsNotSynced(t *testing.T) {
 	kit.SurvivePanics(t)
-	f := newFed(t, Options[*corev1.Pod]{}, 2)
+	f := newTestCore(t, Options[*corev1.Pod]{}, 2)
 	var r *registration
 	release := make(chan struct{})
 	synced := make(chan bool, 1)
-	r = f.joins(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+	r = f.register(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
 		switch {
 		case c.Initial:
 			<-release
@@ -84,7 +84,7 @@ func TestAHandlerThatIsOwedAnAddIsNotSynced(t *testing.T) {
 	}), HandlerOptions{})
 	f.start()
 	f.list("1", kit.Pod("a", "1", kit.UID("one")))
-	f.apply(does(deltafifo.Modified, kit.Pod("a", "2", kit.UID("two"))))
+	f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "2", kit.UID("two"))))
 	for _, op := range []deltafifo.Op{deltafifo.Begin, deltafifo.Commit} { // part 1 is empty
 		f.apply(deltafifo.Delta{Op: op, Version: "2", Part: 1})
 	}
@@ -96,11 +96,11 @@ func TestAHandlerThatIsOwedAnAddIsNotSynced(t *testing.T) {
 // The backlog of a removed handler is empty. It is not read from the log, which no longer keeps
 // events for the handler.
 func TestTheBacklogOfAHandlerThatLeftIsEmpty(t *testing.T) {
-	f := newFed(t, Options[*corev1.Pod]{}, 1)
-	r := f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {}), HandlerOptions{Delivery: Latest})
+	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
+	r := f.register(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {}), HandlerOptions{Delivery: Latest})
 	f.list("1", kit.Pod("a", "1"))
 	r.Stop()
-	f.apply(does(deltafifo.Modified, kit.Pod("a", "2")))
+	f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "2")))
 	require.Zero(t, r.Backlog())
 }
 

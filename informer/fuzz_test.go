@@ -20,7 +20,7 @@ func FuzzHandlers(f *testing.F) {
 		kit.SurvivePanics(t)
 		bubble(t, func(t *testing.T) {
 			l := newHandlerHistory(t, r)
-			l.joins()
+			l.register()
 			l.start()
 			for more() && !t.Failed() {
 				l.step()

@@ -27,17 +27,17 @@ var exits = kit.Label("poison", "exit")
 func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 	transform := func(obj any) (any, error) {
 		if p, ok := obj.(*corev1.Pod); ok {
-			return poisonous(p)
+			return failByLabel(p)
 		}
 		return obj, nil
 	}
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", exits), kit.Pod("c", "3"))
-		i := makes(s, 0, nil)
+		i := create(s, 0, nil)
 		require.NoError(t, i.SetTransform(transform))
-		errs := quietly(t, i)
-		r, _ := records(t, i)
-		startFace(t, i)
+		errs := collectErrors(t, i)
+		r, _ := addRecorder(t, i)
+		startClientgo(t, i)
 		require.ElementsMatch(t, []string{"initial a@1", "initial c@3"}, r.Take())
 		s.Send(watch.Modified, kit.Pod("a", "11", exits))
 		s.Send(watch.Modified, kit.Pod("c", "12"))
@@ -63,7 +63,7 @@ func TestContract_D28_ATransformOfAnInformerThatNobodyShares(t *testing.T) {
 		s, r := newScript("10", kit.Pod("a", "1", exits), kit.Pod("b", "2")), &kit.Recorder{}
 		_, c := NewInformerWithOptions(cache.InformerOptions{
 			ListerWatcher: kit.ListerWatcher{Source: s}, ObjectType: &corev1.Pod{}, Handler: r.Handler(),
-			Transform: func(obj any) (any, error) { return poisonous(obj.(*corev1.Pod)) },
+			Transform: func(obj any) (any, error) { return failByLabel(obj.(*corev1.Pod)) },
 		})
 		runsController(t, c)
 		s.Send(watch.Modified, kit.Pod("b", "11", exits))
@@ -75,14 +75,14 @@ func TestContract_D28_ATransformOfAnInformerThatNobodyShares(t *testing.T) {
 // D28: if an index function ends its goroutine, the object is left out of that index alone, and
 // WaitDelivered still returns.
 func TestContract_D28_AnIndexFunctionThatEndsItsGoroutine(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10", kit.Pod("a", "1", kit.Label("app", "x")), kit.Pod("b", "2", exits), kit.Pod("c", "3", kit.Label("app", "x")))
-		i := makes(s, 0, cache.Indexers{"labels": byLabels, "name": func(obj any) ([]string, error) {
+		i := create(s, 0, cache.Indexers{"labels": byLabels, "name": func(obj any) ([]string, error) {
 			return []string{obj.(*corev1.Pod).Name}, nil
 		}})
-		errs := quietly(t, i)
-		r, _ := records(t, i)
-		startFace(t, i)
+		errs := collectErrors(t, i)
+		r, _ := addRecorder(t, i)
+		startClientgo(t, i)
 		has := func(index, value string, names ...string) {
 			t.Helper()
 			keys, err := i.GetIndexer().IndexKeys(index, value)
@@ -127,12 +127,12 @@ func TestContract_D28_AnIndexFunctionThatEndsItsGoroutine(t *testing.T) {
 // D28: if an index function ends the goroutine of a user's write, the write is completed first. The
 // informer goes on.
 func TestContract_D28_WritesOfUsers(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10")
-		i := makes(s, 0, cache.Indexers{"labels": byLabels})
-		quietly(t, i)
-		r, _ := records(t, i)
-		startFace(t, i)
+		i := create(s, 0, cache.Indexers{"labels": byLabels})
+		collectErrors(t, i)
+		r, _ := addRecorder(t, i)
+		startClientgo(t, i)
 		x := i.GetIndexer()
 		a, b, c := kit.Pod("a", "1", kit.Label("app", "x")), kit.Pod("b", "2", exits), kit.Pod("c", "3", kit.Label("app", "x"))
 		writes := map[string]func(){
@@ -170,7 +170,7 @@ func TestContract_D28_AnObserver(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error")))
 		told := 0
-		i, j := runs(t, s, Options[*corev1.Pod]{Transform: poisonous, Observe: func(Event) { told++; runtime.Goexit() }})
+		i, j := startWithJournal(t, s, Options[*corev1.Pod]{Transform: failByLabel, Observe: func(Event) { told++; runtime.Goexit() }})
 		s.Send(watch.Modified, kit.Pod("a", "11", kit.Label("poison", "error")))
 		s.Send(watch.Modified, kit.Pod("b", "12"))
 		s.Set("20", kit.Pod("a", "11"))
@@ -179,12 +179,12 @@ func TestContract_D28_AnObserver(t *testing.T) {
 		require.GreaterOrEqual(t, told, 8)
 		require.True(t, i.Status().Watching)
 	})
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10", kit.Pod("a", "1"))
-		i := makes(s, 0, nil)
+		i := create(s, 0, nil)
 		require.NoError(t, i.SetWatchErrorHandler(func(*cache.Reflector, error) { runtime.Goexit() }))
-		r, _ := records(t, i)
-		startFace(t, i)
+		r, _ := addRecorder(t, i)
+		startClientgo(t, i)
 		s.Set("20", kit.Pod("a", "11"))
 		s.Expire()
 		require.Equal(t, []string{"initial a@1", "update a@1 a@11"}, r.Take())
@@ -201,7 +201,7 @@ func TestContract_D28_ARestart(t *testing.T) {
 			return append(values, p.Labels["app"])
 		}}
 		s := newScript("10", kit.Pod("a", "1", exits), kit.Pod("b", "2", kit.Label("app", "exit")))
-		i := New(s, Options[*corev1.Pod]{Transform: poisonous, Indexes: []indexer.Index[*corev1.Pod]{byApp}, Observe: observed})
+		i := New(s, Options[*corev1.Pod]{Transform: failByLabel, Indexes: []indexer.Index[*corev1.Pod]{byApp}, Observe: observed})
 		j := &journal{}
 		_, err := i.Handle(j, HandlerOptions{})
 		require.NoError(t, err)
@@ -227,7 +227,7 @@ func TestContract_D28_ARestart(t *testing.T) {
 func TestContract_D28_AndASharedValueThatWasChanged(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1", exits))
-		i, j := runs(t, s, Options[*corev1.Pod]{Transform: poisonous})
+		i, j := startWithJournal(t, s, Options[*corev1.Pod]{Transform: failByLabel})
 		if !i.core.sharing.watched {
 			t.Skip("shared values are watched in verify mode")
 		}
@@ -256,7 +256,7 @@ func goroutines() int {
 // Run's own goroutine is among them, except with a transform, which may end its goroutine.
 func TestTheGoroutinesOfAnInformer(t *testing.T) {
 	const handlers = 10
-	for _, transform := range []func(*corev1.Pod) (*corev1.Pod, error){nil, poisonous} {
+	for _, transform := range []func(*corev1.Pod) (*corev1.Pod, error){nil, failByLabel} {
 		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{
 			Transform: transform, Observe: observed,
 			Decoding: reflector.Decoding{Unshared: true}, // in verify mode shared values have guards

@@ -123,9 +123,9 @@ func TestAHandlerThatEndsItsGoroutineAtTheEnd(t *testing.T) {
 
 func TestAHandlerOfClientgosThatEndsItsGoroutineIsToldTheRest(t *testing.T) {
 	noCrash(t)
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-		i := makes(s, 0, nil)
+		i := create(s, 0, nil)
 		r := &kit.Recorder{}
 		inner := r.Handler()
 		reg, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -133,7 +133,7 @@ func TestAHandlerOfClientgosThatEndsItsGoroutineIsToldTheRest(t *testing.T) {
 			UpdateFunc: func(old, obj any) { inner.OnUpdate(old, obj); runtime.Goexit() },
 		})
 		require.NoError(t, err)
-		startFace(t, i)
+		startClientgo(t, i)
 		s.Send(watch.Modified, kit.Pod("a", "11"))
 		lines := r.Take()
 		require.Len(t, lines, 3)

@@ -19,7 +19,7 @@ import (
 // strips identities and fails on some objects. It also keeps the reference model: the objects that
 // the store must hold, with the server's versions.
 type history struct {
-	*fed
+	*testCore
 	rand     *rand.Rand
 	serial   int
 	stored   map[indexer.Key]*corev1.Pod // as the server sent it
@@ -31,7 +31,7 @@ type history struct {
 // strip is a transform that moves the server's version into an annotation, removes the UID, and
 // fails on poisoned objects.
 func strip(p *corev1.Pod) (*corev1.Pod, error) {
-	if _, err := poisonous(p); err != nil {
+	if _, err := failByLabel(p); err != nil {
 		return nil, err
 	}
 	p.Annotations = map[string]string{"version": p.ResourceVersion}
@@ -79,12 +79,12 @@ func (h *history) list(part uint16, changed int) {
 	require.NoError(h.t, in.Begin(ctx, 0))
 	var batch []deltafifo.Delta
 	flush := func() {
-		writes(h.t, in, batch)
+		writeBatch(h.t, in, batch)
 		batch = nil
 		h.drain(h.t)
 	}
 	for _, p := range next {
-		if batch = append(batch, does(deltafifo.Added, p.DeepCopy())); len(batch) == 1000 {
+		if batch = append(batch, deltaOf(deltafifo.Added, p.DeepCopy())); len(batch) == 1000 {
 			flush()
 		}
 	}
@@ -130,14 +130,14 @@ func (h *history) changes(part uint16, n int) {
 	var batch []deltafifo.Delta
 	for range n {
 		p := h.next(h.name(part))
-		d := does(deltafifo.Modified, p.DeepCopy())
+		d := deltaOf(deltafifo.Modified, p.DeepCopy())
 		if h.rand.IntN(4) == 0 {
 			d.Op = deltafifo.Deleted
 		}
 		h.note(part, d.Op, d.Key, p)
 		batch = append(batch, d)
 	}
-	writes(h.t, h.sink(part), batch)
+	writeBatch(h.t, h.sink(part), batch)
 	h.drain(h.t)
 }
 
@@ -161,13 +161,13 @@ func TestFullStatesAndChangesAgainstTheTwin(t *testing.T) {
 		t.Run(fmt.Sprint("size ", size, " seed ", seed), func(t *testing.T) {
 			const parts = 2
 			h := &history{
-				fed:    newFed(t, Options[*corev1.Pod]{Transform: strip}, parts),
+				testCore:    newTestCore(t, Options[*corev1.Pod]{Transform: strip}, parts),
 				rand:   rand.New(rand.NewPCG(uint64(seed), 3)), //nolint:gosec // a test
 				stored: map[indexer.Key]*corev1.Pod{}, part: map[indexer.Key]uint16{}, poisoned: map[indexer.Key]uint16{},
 				size: size,
 			}
-			f := newFolder(t, "every", Every, h.rand)
-			f.reg = h.joins(f, HandlerOptions{})
+			f := newCheckedHandler(t, "every", Every, h.rand)
+			f.reg = h.register(f, HandlerOptions{})
 			h.start()
 			for part := range uint16(parts) {
 				h.list(part, size)

@@ -200,12 +200,12 @@ func TestTheLogIsNotFlooded(t *testing.T) {
 	log := kit.CaptureLog(t)
 	bubble(t, func(t *testing.T) {
 		const objects = 5000
-		f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{Transform: failByLabel}, 1)
 		f.options.Observe = nil
 		f.logTo(klog.NewContext(t.Context(), log.Logger()))
 		storm := func() {
 			for i := range objects {
-				f.write(t, does(deltafifo.Modified, kit.Pod(fmt.Sprint(i), "7", kit.Label("poison", "error"))))
+				f.write(t, deltaOf(deltafifo.Modified, kit.Pod(fmt.Sprint(i), "7", kit.Label("poison", "error"))))
 			}
 		}
 		storm()
@@ -224,13 +224,13 @@ func TestTheLogIsNotFlooded(t *testing.T) {
 // another. Only error texts are cut.
 func TestNamesThatAreNone(t *testing.T) {
 	long := strings.Repeat("x", 2<<20)
-	f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
+	f := newTestCore(t, Options[*corev1.Pod]{Transform: failByLabel}, 1)
 	keys := []indexer.Key{
 		{}, {Namespace: "n"}, {Name: "a"}, {Namespace: "a/b", Name: "c"}, {Namespace: "a", Name: "b/c"}, {Name: "a/b/c"},
 		{Namespace: "..", Name: "."}, {Namespace: long, Name: "a"}, {Namespace: "n", Name: long}, {Namespace: "n", Name: "\x00\xff\n"},
 	}
 	for i, key := range keys {
-		f.write(t, does(deltafifo.Added, kit.Pod(key.Name, fmt.Sprint(i+1), func(p *corev1.Pod) { p.Namespace = key.Namespace })))
+		f.write(t, deltaOf(deltafifo.Added, kit.Pod(key.Name, fmt.Sprint(i+1), func(p *corev1.Pod) { p.Namespace = key.Namespace })))
 	}
 	require.Equal(t, len(keys), f.writer.Indexer().Len())
 	for i, key := range keys {
@@ -240,7 +240,7 @@ func TestNamesThatAreNone(t *testing.T) {
 	}
 	seen := newEvents()
 	f.options.Observe = seen.observe
-	f.write(t, does(deltafifo.Modified, kit.Pod(long, "9", kit.Label("poison", "panic"))))
+	f.write(t, deltaOf(deltafifo.Modified, kit.Pod(long, "9", kit.Label("poison", "panic"))))
 	told := of[*QuarantineError](seen)
 	require.Len(t, told, 1)
 	require.Less(t, len(told[0].Error()), 2*object.MaxText+100)
@@ -248,7 +248,7 @@ func TestNamesThatAreNone(t *testing.T) {
 
 // If a list holds the same key many times, the last object is stored.
 func TestOneKeyManyTimesInAList(t *testing.T) {
-	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 	pods := make([]*corev1.Pod, 10_000)
 	for i := range pods {
 		pods[i] = kit.Pod("a", fmt.Sprint(i+1))

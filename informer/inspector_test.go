@@ -37,8 +37,8 @@ func pass(d time.Duration) {
 func TestTheLagIsTheAgeOfTheOldestEventThatWaits(t *testing.T) {
 	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
-			f, h := newFed(t, Options[*corev1.Pod]{}, 1), newGated()
-			f.joins(h, HandlerOptions{Delivery: delivery})
+			f, h := newTestCore(t, Options[*corev1.Pod]{}, 1), newGated()
+			f.register(h, HandlerOptions{Delivery: delivery})
 			f.start()
 			i := f.Inspector()
 			require.Zero(t, measuresOfOne(t, i).Lag, "nothing is there to be told")
@@ -50,9 +50,9 @@ func TestTheLagIsTheAgeOfTheOldestEventThatWaits(t *testing.T) {
 			h.pass()
 			require.Zero(t, measuresOfOne(t, i).Lag)
 
-			f.apply(does(deltafifo.Modified, kit.Pod("a", "2")))
+			f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "2")))
 			pass(30 * time.Second)
-			f.apply(does(deltafifo.Modified, kit.Pod("b", "3")))
+			f.apply(deltaOf(deltafifo.Modified, kit.Pod("b", "3")))
 			pass(30 * time.Second)
 			require.InDelta(t, time.Minute, measuresOfOne(t, i).Lag, float64(time.Second))
 			h.pass()
@@ -68,8 +68,8 @@ func TestTheLagIsTheAgeOfTheOldestEventThatWaits(t *testing.T) {
 // a second after its call.
 func TestTheLagOfASlowHandlerGoesDownWithinABurst(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
-		r := f.joins(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
+		r := f.register(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
 			if !c.Initial {
 				time.Sleep(2 * time.Second)
 			}
@@ -79,7 +79,7 @@ func TestTheLagOfASlowHandlerGoesDownWithinABurst(t *testing.T) {
 		f.list("1")
 		synctest.Wait()
 		for n := range 20 {
-			f.apply(does(deltafifo.Added, kit.Pod(fmt.Sprint("pod-", n), fmt.Sprint(n+2))))
+			f.apply(deltaOf(deltafifo.Added, kit.Pod(fmt.Sprint("pod-", n), fmt.Sprint(n+2))))
 			pass(time.Second)
 		}
 		pass(10 * time.Second)
@@ -90,11 +90,11 @@ func TestTheLagOfASlowHandlerGoesDownWithinABurst(t *testing.T) {
 
 func TestAnEventThatWaitedBeforeCountsFromTheBeginningOfTheMeasuring(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f, h := newFed(t, Options[*corev1.Pod]{}, 1), newGated()
-		f.joins(h, HandlerOptions{})
+		f, h := newTestCore(t, Options[*corev1.Pod]{}, 1), newGated()
+		f.register(h, HandlerOptions{})
 		f.start()
 		f.list("1")
-		f.apply(does(deltafifo.Added, kit.Pod("a", "2")))
+		f.apply(deltaOf(deltafifo.Added, kit.Pod("a", "2")))
 		pass(time.Hour)
 		i := f.Inspector()
 		pass(10 * time.Second)
@@ -113,8 +113,8 @@ func TestAnEventThatWaitedBeforeCountsFromTheBeginningOfTheMeasuring(t *testing.
 
 func TestAHandlerThatIsStuckIsSeenInItsCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f, h := newFed(t, Options[*corev1.Pod]{}, 1), newGated()
-		f.joins(h, HandlerOptions{})
+		f, h := newTestCore(t, Options[*corev1.Pod]{}, 1), newGated()
+		f.register(h, HandlerOptions{})
 		f.start()
 		i := f.Inspector()
 		f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"), kit.Pod("c", "1"))
@@ -144,9 +144,9 @@ func TestAHandlerThatIsStuckIsSeenInItsCall(t *testing.T) {
 
 func TestTheSlowestCallsAreKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		took := time.Duration(0)
-		f.joins(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+		f.register(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
 			took = (took + 700*time.Millisecond) % time.Second
 			time.Sleep(took)
 		}), HandlerOptions{})
@@ -154,7 +154,7 @@ func TestTheSlowestCallsAreKept(t *testing.T) {
 		i := f.Inspector()
 		f.list("1")
 		for n := range 20 {
-			f.apply(does(deltafifo.Added, kit.Pod(fmt.Sprint("pod-", n), fmt.Sprint(n+2))))
+			f.apply(deltaOf(deltafifo.Added, kit.Pod(fmt.Sprint("pod-", n), fmt.Sprint(n+2))))
 		}
 		pass(20 * time.Second)
 		m := measuresOfOne(t, i)
@@ -170,7 +170,7 @@ func TestTheSlowestCallsAreKept(t *testing.T) {
 
 func TestABatchIsOneCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		to := &batchReceiver[*corev1.Pod]{handle: func(Batch[*corev1.Pod]) { time.Sleep(time.Second) }, n: 10}
 		require.NoError(t, f.addHandler(newRegistration(f.processor, f.withDecoding(to), HandlerOptions{}), true))
 		f.start()
@@ -193,10 +193,10 @@ func TestAHandlerThatFailsIsMeasured(t *testing.T) {
 	kit.SurvivePanics(t)
 	for _, how := range []string{"panic", "exit"} {
 		bubble(t, func(t *testing.T) {
-			f := newFed(t, Options[*corev1.Pod]{}, 1)
-			f.joins(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+			f := newTestCore(t, Options[*corev1.Pod]{}, 1)
+			f.register(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
 				time.Sleep(time.Second)
-				_, _ = poisonous(kit.Pod("x", "1", kit.Label("poison", c.New.Labels["poison"])))
+				_, _ = failByLabel(kit.Pod("x", "1", kit.Label("poison", c.New.Labels["poison"])))
 			}), HandlerOptions{})
 			f.start()
 			i := f.Inspector()
@@ -213,15 +213,15 @@ func TestAHandlerThatFailsIsMeasured(t *testing.T) {
 
 func TestTotalsCountTheChanges(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
-		f.joins(&journal{}, HandlerOptions{})
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
+		f.register(&journal{}, HandlerOptions{})
 		f.start()
 		f.list("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
 		require.EqualValues(t, 3, f.Status().Totals.Added, "the first full state")
 		f.apply(
-			does(deltafifo.Modified, kit.Pod("a", "11")), does(deltafifo.Modified, kit.Pod("a", "12")),
-			does(deltafifo.Deleted, kit.Pod("b", "13")), does(deltafifo.Deleted, kit.Pod("nobody", "14")),
-			does(deltafifo.Added, kit.Pod("c", "15", kit.UID("another"))),
+			deltaOf(deltafifo.Modified, kit.Pod("a", "11")), deltaOf(deltafifo.Modified, kit.Pod("a", "12")),
+			deltaOf(deltafifo.Deleted, kit.Pod("b", "13")), deltaOf(deltafifo.Deleted, kit.Pod("nobody", "14")),
+			deltaOf(deltafifo.Added, kit.Pod("c", "15", kit.UID("another"))),
 			deltafifo.Delta{Op: deltafifo.Bookmark, Version: "16"}, deltafifo.Delta{Op: deltafifo.Bookmark},
 		)
 		f.list("20", kit.Pod("a", "12"), kit.Pod("d", "19"))
@@ -233,7 +233,7 @@ func TestTotalsCountTheChanges(t *testing.T) {
 		require.Len(t, podsIn(f.core).Keys(), int(totals.Added-totals.Deleted))
 		synctest.Wait()
 		require.EqualValues(t, 3+2+1+1+2+2, f.Status().Handlers[0].Told, "the delete of nobody, too")
-		f.joins(&journal{}, HandlerOptions{})
+		f.register(&journal{}, HandlerOptions{})
 		synctest.Wait()
 		require.EqualValues(t, 2, f.Status().Handlers[1].Told, "the initial state")
 		require.Equal(t, totals, f.Status().Totals, "which counts once")
@@ -242,13 +242,13 @@ func TestTotalsCountTheChanges(t *testing.T) {
 
 func TestRecentAreTheLastChanges(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		f.start()
 		i, begun := f.Inspector(), time.Now()
 		f.list("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		require.Empty(t, i.Recent(), "the first full state is told to each handler by itself")
 		pass(time.Minute)
-		f.apply(does(deltafifo.Modified, kit.Pod("a", "11")), does(deltafifo.Added, kit.Pod("b", "12", kit.UID("another"))), does(deltafifo.Deleted, kit.Pod("a", "13")))
+		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "11")), deltaOf(deltafifo.Added, kit.Pod("b", "12", kit.UID("another"))), deltaOf(deltafifo.Deleted, kit.Pod("a", "13")))
 		at := begun.Add(time.Minute)
 		require.Equal(t, []RecentEvent{
 			{at, Updated, named("a"), "11"}, {at, Deleted, named("b"), "2"}, {at, Added, named("b"), "12"}, {at, Deleted, named("a"), "13"},
@@ -259,7 +259,7 @@ func TestRecentAreTheLastChanges(t *testing.T) {
 		require.Equal(t, []RecentEvent{{at, Deleted, named("b"), "12"}, {at, Added, named("c"), "19"}}, recent[len(recent)-2:])
 		var many []deltafifo.Delta
 		for n := range 1000 {
-			many = append(many, does(deltafifo.Modified, kit.Pod("c", fmt.Sprint(n+100))))
+			many = append(many, deltaOf(deltafifo.Modified, kit.Pod("c", fmt.Sprint(n+100))))
 		}
 		for _, size := range []int{1000, 1, 199, 200, 201, 320, 321} {
 			f.apply(many[:size]...)
@@ -273,15 +273,15 @@ func TestRecentAreTheLastChanges(t *testing.T) {
 
 func TestHistoryHasAMomentEachFiveSeconds(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f, h := newFed(t, Options[*corev1.Pod]{}, 1), newGated()
-		f.joins(h, HandlerOptions{})
+		f, h := newTestCore(t, Options[*corev1.Pod]{}, 1), newGated()
+		f.register(h, HandlerOptions{})
 		f.list("1", kit.Pod("a", "1"))
 		i := f.Inspector()
 		pass(time.Minute)
 		require.Empty(t, i.History(), "it does not run")
 		f.start()
 		begun := time.Now()
-		f.apply(does(deltafifo.Modified, kit.Pod("a", "2")), does(deltafifo.Added, kit.Pod("b", "3")))
+		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "2")), deltaOf(deltafifo.Added, kit.Pod("b", "3")))
 		pass(12 * time.Second)
 		history := i.History()
 		require.Len(t, history, 2)
@@ -352,14 +352,14 @@ func TestAnInformerThatHasStoppedIsInNoCall(t *testing.T) {
 
 func TestQuarantinedTellsOfTheObjectsAndWhy(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{Transform: failByLabel}, 1)
 		f.start()
 		i, begun := f.Inspector(), time.Now()
 		f.take(t, deltafifo.Begin)
-		f.write(t, does(deltafifo.Added, kit.Pod("a", "1", kit.Label("poison", "error"))), does(deltafifo.Added, kit.Pod("b", "1")))
+		f.write(t, deltaOf(deltafifo.Added, kit.Pod("a", "1", kit.Label("poison", "error"))), deltaOf(deltafifo.Added, kit.Pod("b", "1")))
 		f.take(t, deltafifo.Commit)
 		pass(time.Minute)
-		f.write(t, does(deltafifo.Modified, kit.Pod("a", "2", kit.Label("poison", "panic"))), does(deltafifo.Modified, kit.Pod("b", "3", kit.Label("poison", "error"))))
+		f.write(t, deltaOf(deltafifo.Modified, kit.Pod("a", "2", kit.Label("poison", "panic"))), deltaOf(deltafifo.Modified, kit.Pod("b", "3", kit.Label("poison", "error"))))
 		bad := i.Quarantined()
 		require.Len(t, bad, 2)
 		require.Equal(t, named("a"), bad[0].Key)
@@ -370,22 +370,22 @@ func TestQuarantinedTellsOfTheObjectsAndWhy(t *testing.T) {
 		require.Equal(t, begun.Add(time.Minute), bad[1].Since)
 		require.ErrorIs(t, bad[1].Err, errPoison)
 
-		f.write(t, does(deltafifo.Modified, kit.Pod("a", "4")))
+		f.write(t, deltaOf(deltafifo.Modified, kit.Pod("a", "4")))
 		require.Len(t, i.Quarantined(), 1)
 		f.take(t, deltafifo.Begin)
-		f.write(t, does(deltafifo.Added, kit.Pod("b", "3", kit.Label("poison", "error"))))
+		f.write(t, deltaOf(deltafifo.Added, kit.Pod("b", "3", kit.Label("poison", "error"))))
 		require.Equal(t, bad[1].Since, i.Quarantined()[0].Since)
 		f.take(t, deltafifo.Commit)
 		require.Equal(t, bad[1].Since, i.Quarantined()[0].Since, "also through a full state")
-		f.write(t, does(deltafifo.Deleted, kit.Pod("b", "5")))
+		f.write(t, deltaOf(deltafifo.Deleted, kit.Pod("b", "5")))
 		require.Empty(t, i.Quarantined())
 	})
 }
 
 func TestQuarantinedTellsWhyAnObjectCouldNotBeDecoded(t *testing.T) {
-	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 	f.list("1")
-	bad := does(deltafifo.Poisoned, kit.Pod("a", "2"))
+	bad := deltaOf(deltafifo.Poisoned, kit.Pod("a", "2"))
 	bad.Object = errPoison
 	f.write(t, bad)
 	found := f.Inspector().Quarantined()
@@ -396,25 +396,25 @@ func TestQuarantinedTellsWhyAnObjectCouldNotBeDecoded(t *testing.T) {
 
 func TestQuarantinedIsBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{Transform: failByLabel}, 1)
 		f.start()
 		f.list("1")
 		for n := range 2 * maxQuarantined {
-			f.write(t, does(deltafifo.Added, kit.Pod(fmt.Sprint("pod-", n), "1", kit.Label("poison", "error"))))
+			f.write(t, deltaOf(deltafifo.Added, kit.Pod(fmt.Sprint("pod-", n), "1", kit.Label("poison", "error"))))
 		}
 		require.Len(t, f.Inspector().Quarantined(), maxQuarantined)
 		require.Equal(t, 2*maxQuarantined, f.Status().Quarantined)
 
 		// An object that fails again is shown once there is room.
-		f.write(t, does(deltafifo.Modified, kit.Pod("pod-0", "2")))
+		f.write(t, deltaOf(deltafifo.Modified, kit.Pod("pod-0", "2")))
 		last := kit.Pod(fmt.Sprint("pod-", 2*maxQuarantined-1), "2", kit.Label("poison", "error"))
-		f.write(t, does(deltafifo.Modified, last))
+		f.write(t, deltaOf(deltafifo.Modified, last))
 		shown := f.Inspector().Quarantined()
 		require.Len(t, shown, maxQuarantined)
 		require.True(t, slices.ContainsFunc(shown, func(o QuarantinedObject) bool { return o.Key.Name == last.Name }))
 
 		for n := range 2 * maxQuarantined {
-			f.write(t, does(deltafifo.Modified, kit.Pod(fmt.Sprint("pod-", n), "2")))
+			f.write(t, deltaOf(deltafifo.Modified, kit.Pod(fmt.Sprint("pod-", n), "2")))
 		}
 		require.Empty(t, f.Inspector().Quarantined())
 		require.Zero(t, f.Status().Quarantined)
@@ -423,7 +423,7 @@ func TestQuarantinedIsBounded(t *testing.T) {
 
 func TestIndexesAreCounted(t *testing.T) {
 	byName := indexer.Index[*corev1.Pod]{Name: "name", Append: func(values []string, p *corev1.Pod) []string { return append(values, p.Name, "all") }}
-	f := newFed(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byName}, LabelIndexes: []string{"app"}}, 1)
+	f := newTestCore(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byName}, LabelIndexes: []string{"app"}}, 1)
 	f.list("1", kit.Pod("a", "1", kit.Label("app", "x")), kit.Pod("b", "1", kit.Label("app", "x")), kit.Pod("c", "1"))
 	i := f.Inspector()
 	require.Equal(t, []IndexMeasures{
@@ -533,17 +533,17 @@ func TestInformersStartAndStopWhileTheyAreInspected(t *testing.T) {
 // An informer that was never inspected measures nothing.
 func TestAnInformerMeasuresOnlyWhereSomebodyAsks(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
-		r := f.joins(&journal{}, HandlerOptions{})
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
+		r := f.register(&journal{}, HandlerOptions{})
 		f.start()
 		f.list("1", kit.Pod("a", "1"))
-		f.apply(does(deltafifo.Modified, kit.Pod("a", "2")))
+		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "2")))
 		synctest.Wait()
 		require.Nil(t, f.measures.Load())
 		require.Nil(t, r.timing.Load())
 		require.False(t, r.interest.some())
 		f.Inspector()
-		f.apply(does(deltafifo.Modified, kit.Pod("a", "3")))
+		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "3")))
 		pass(time.Minute)
 		require.NotNil(t, r.timing.Load())
 		require.False(t, r.interest.some(), "nothing is left of a burst")
@@ -562,10 +562,10 @@ func TestTheMeasuresAreSmall(t *testing.T) {
 // An inspected handler that is removed while it is stuck holds only the objects of the event in its
 // call.
 func TestAnInspectedHandlerThatIsStuckAndRemovedHoldsOneEvent(t *testing.T) {
-	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 	gate, reached := make(chan struct{}), make(chan struct{}, 100)
 	f.Inspector()
-	r := f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {
+	r := f.register(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {
 		reached <- struct{}{}
 		<-gate
 	}), HandlerOptions{})
@@ -575,6 +575,6 @@ func TestAnInspectedHandlerThatIsStuckAndRemovedHoldsOneEvent(t *testing.T) {
 	old := f.churn(100)
 	<-reached
 	r.Stop()
-	f.apply(does(deltafifo.Modified, kit.Pod("a", "300")))
+	f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "300")))
 	require.LessOrEqual(t, old.left(), 2, "the one before the call, and the one after")
 }

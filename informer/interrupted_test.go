@@ -18,7 +18,7 @@ import (
 // has ended the first. The handler gets each change once: in the initial state or as an event.
 func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f, r := newFed(t, Options[*corev1.Pod]{}, 1), &kit.Recorder{}
+		f, r := newTestCore(t, Options[*corev1.Pod]{}, 1), &kit.Recorder{}
 		require.NoError(t, f.writer.AddIndexes(indexer.Index[any]{Name: "deadly", Append: func(values []string, obj any) []string {
 			if obj.(*corev1.Pod).Labels["poison"] != "" {
 				runtime.Goexit()
@@ -27,7 +27,7 @@ func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
 		}}))
 		f.list("10", kit.Pod("a", "1"))
 		f.start()
-		f.batch = []deltafifo.Delta{does(deltafifo.Modified, kit.Pod("a", "11")), does(deltafifo.Added, kit.Pod("b", "12", exits))}
+		f.batch = []deltafifo.Delta{deltaOf(deltafifo.Modified, kit.Pod("a", "11")), deltaOf(deltafifo.Added, kit.Pod("b", "12", exits))}
 		require.False(t, goexit.Apart(f.applySome))
 		reg := newRegistration(f.processor, newClientgoReceiver(r.Handler(), nil), HandlerOptions{})
 		require.NoError(t, f.addHandler(reg, false))

@@ -38,22 +38,22 @@ func (g *gated) open() { close(g.gate) }
 // D1: with Latest delivery, 20,000 updates of one object behind a stuck handler become one update.
 func TestContract_D1_LatestMergesWhatAStuckHandlerHasNotSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		stuck, every := newGated(), &journal{}
-		r := f.joins(stuck, HandlerOptions{Delivery: Latest})
-		f.joins(every, HandlerOptions{})
+		r := f.register(stuck, HandlerOptions{Delivery: Latest})
+		f.register(every, HandlerOptions{})
 		f.start()
 		f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"))
 		synctest.Wait()
 		stuck.pass()
 		stuck.pass()
-		f.apply(does(deltafifo.Modified, kit.Pod("b", "2")))
+		f.apply(deltaOf(deltafifo.Modified, kit.Pod("b", "2")))
 		synctest.Wait()
 		require.Len(t, stuck.take(), 3, "and it is stuck in the third")
 		for n := range 20_000 {
-			f.apply(does(deltafifo.Modified, kit.Pod("a", fmt.Sprint(n+3))))
+			f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", fmt.Sprint(n+3))))
 		}
-		f.apply(does(deltafifo.Deleted, kit.Pod("b", "30000")), does(deltafifo.Added, kit.Pod("c", "30001")), does(deltafifo.Deleted, kit.Pod("c", "30002")))
+		f.apply(deltaOf(deltafifo.Deleted, kit.Pod("b", "30000")), deltaOf(deltafifo.Added, kit.Pod("c", "30001")), deltaOf(deltafifo.Deleted, kit.Pod("c", "30002")))
 		stuck.open()
 		require.Equal(t, []string{"update a@1 a@20002", "delete b@30000"}, stuck.take())
 		require.Zero(t, r.Backlog())
@@ -63,15 +63,15 @@ func TestContract_D1_LatestMergesWhatAStuckHandlerHasNotSeen(t *testing.T) {
 
 func TestBacklogOfLatestIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		stuck := newGated()
-		r := f.joins(stuck, HandlerOptions{Delivery: Latest})
+		r := f.register(stuck, HandlerOptions{Delivery: Latest})
 		f.start()
 		f.list("1", kit.Pod("a", "1"))
 		synctest.Wait()
 		stuck.pass()
 		for n := range 5000 {
-			f.apply(does(deltafifo.Modified, kit.Pod("a", fmt.Sprint(n+2))))
+			f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", fmt.Sprint(n+2))))
 			synctest.Wait() // the handler is in the call of the first update
 		}
 		synctest.Wait()
@@ -85,15 +85,15 @@ func TestBacklogOfLatestIsBounded(t *testing.T) {
 func TestBacklogCountsWhatFollowsTheInitialState(t *testing.T) {
 	for _, delivery := range deliveries {
 		synctest.Test(t, func(t *testing.T) {
-			f := newFed(t, Options[*corev1.Pod]{}, 1)
+			f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 			stuck := newGated()
-			r := f.joins(stuck, HandlerOptions{Delivery: delivery})
+			r := f.register(stuck, HandlerOptions{Delivery: delivery})
 			f.start()
 			f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"), kit.Pod("c", "1"))
 			synctest.Wait()
 			defer stuck.open()
 			require.Equal(t, 3, r.Backlog(), "the first is in hand, and has not returned")
-			f.apply(does(deltafifo.Added, kit.Pod("d", "2")), does(deltafifo.Added, kit.Pod("e", "3")))
+			f.apply(deltaOf(deltafifo.Added, kit.Pod("d", "2")), deltaOf(deltafifo.Added, kit.Pod("e", "3")))
 			synctest.Wait()
 			require.Equal(t, 5, r.Backlog())
 		})
@@ -104,7 +104,7 @@ func TestBacklogCountsWhatFollowsTheInitialState(t *testing.T) {
 func TestAResyncOfLatestDoesNotBringBackWhatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := lateResync(t)
-		f.apply(does(deltafifo.Deleted, kit.Pod("a", "9")))
+		f.apply(deltaOf(deltafifo.Deleted, kit.Pod("a", "9")))
 		h.open()
 		lines := h.take()
 		require.Contains(t, lines, "delete a@9")
@@ -116,7 +116,7 @@ func TestAResyncOfLatestDoesNotBringBackWhatIsGone(t *testing.T) {
 func TestAResyncOfLatestDoesNotGoBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := lateResync(t)
-		f.apply(does(deltafifo.Modified, kit.Pod("a", "9")))
+		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "9")))
 		h.open()
 		last := ""
 		for _, l := range h.take() {
@@ -130,10 +130,10 @@ func TestAResyncOfLatestDoesNotGoBack(t *testing.T) {
 
 // lateResync returns a core and a handler with Latest delivery whose resync is due. The handler has
 // handled b and is in the call of c, and an update of a still waits.
-func lateResync(t *testing.T) (*fed, *gated) {
-	f := newFed(t, Options[*corev1.Pod]{}, 1)
+func lateResync(t *testing.T) (*testCore, *gated) {
+	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 	h := newGated()
-	f.joins(h, HandlerOptions{Delivery: Latest, Resync: time.Minute})
+	f.register(h, HandlerOptions{Delivery: Latest, Resync: time.Minute})
 	f.start()
 	f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"), kit.Pod("c", "1"))
 	synctest.Wait()
@@ -141,7 +141,7 @@ func lateResync(t *testing.T) (*fed, *gated) {
 		h.pass()
 	}
 	require.Len(t, h.take(), 3)
-	f.apply(does(deltafifo.Modified, kit.Pod("b", "2")), does(deltafifo.Modified, kit.Pod("c", "2")), does(deltafifo.Modified, kit.Pod("a", "2")))
+	f.apply(deltaOf(deltafifo.Modified, kit.Pod("b", "2")), deltaOf(deltafifo.Modified, kit.Pod("c", "2")), deltaOf(deltafifo.Modified, kit.Pod("a", "2")))
 	time.Sleep(time.Minute)
 	h.pass()
 	require.Equal(t, []string{"update b@1 b@2", "update c@1 c@2"}, h.take())

@@ -14,15 +14,15 @@ import (
 
 // stuckInB returns a core and a handler with Latest delivery that has handled a@1 and is stuck in
 // an update of b.
-func stuckInB(t *testing.T) (*fed, *gated) {
-	f, h := newFed(t, Options[*corev1.Pod]{}, 1), newGated()
-	f.joins(h, HandlerOptions{Delivery: Latest, Resync: time.Hour})
+func stuckInB(t *testing.T) (*testCore, *gated) {
+	f, h := newTestCore(t, Options[*corev1.Pod]{}, 1), newGated()
+	f.register(h, HandlerOptions{Delivery: Latest, Resync: time.Hour})
 	f.start()
 	f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"))
 	synctest.Wait()
 	h.pass()
 	h.pass()
-	f.apply(does(deltafifo.Modified, kit.Pod("b", "2")))
+	f.apply(deltaOf(deltafifo.Modified, kit.Pod("b", "2")))
 	require.Len(t, h.take(), 3)
 	return f, h
 }
@@ -32,9 +32,9 @@ func stuckInB(t *testing.T) (*fed, *gated) {
 func TestLatestTellsTheEndOfAnObjectThatWasBack(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f, h := stuckInB(t)
-		f.apply(does(deltafifo.Modified, kit.Pod("a", "3", kit.UID("other"))))
-		f.apply(does(deltafifo.Modified, kit.Pod("a", "4")))
-		f.apply(does(deltafifo.Deleted, kit.Pod("a", "5")))
+		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "3", kit.UID("other"))))
+		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "4")))
+		f.apply(deltaOf(deltafifo.Deleted, kit.Pod("a", "5")))
 		h.open()
 		require.Equal(t, []string{"delete a@5"}, h.take(), "its final state is known")
 	})
@@ -49,8 +49,8 @@ func TestLatestTellsWhatWasSeenAfterAResyncAndAStatus(t *testing.T) {
 		h.pass()
 		time.Sleep(time.Hour)
 		require.Len(t, h.take(), 1, "it is told again, and stuck in the first")
-		f.apply(does(deltafifo.Modified, kit.Pod("b", "3")))
-		f.apply(does(deltafifo.Modified, kit.Pod("a", "4")), does(deltafifo.Deleted, kit.Pod("a", "5")))
+		f.apply(deltaOf(deltafifo.Modified, kit.Pod("b", "3")))
+		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "4")), deltaOf(deltafifo.Deleted, kit.Pod("a", "5")))
 		synctest.Wait()
 		f.Status()
 		for range 2 { // until the handler gets the update of b
@@ -59,7 +59,7 @@ func TestLatestTellsWhatWasSeenAfterAResyncAndAStatus(t *testing.T) {
 				break
 			}
 		}
-		f.apply(does(deltafifo.Added, kit.Pod("a", "6")))
+		f.apply(deltaOf(deltafifo.Added, kit.Pod("a", "6")))
 		h.pass()
 		require.Equal(t, []string{"update a@1 a@6"}, h.take())
 	})

@@ -186,7 +186,7 @@ func TestContract_D10_D19_ErrorsShow(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
 		s.Fail(forbidden)
 		seen := newEvents()
-		i, _ := runs(t, s, Options[*corev1.Pod]{Observe: seen.observe})
+		i, _ := startWithJournal(t, s, Options[*corev1.Pod]{Observe: seen.observe})
 		st := i.Status()
 		require.True(t, st.Running && !st.Synced && !st.Watching && !st.Stopped)
 		require.Zero(t, st.Staleness)

@@ -85,8 +85,8 @@ func TestABacklogOfTheInitialState(t *testing.T) {
 // A handler that has caught up since its backlog was counted is not marked as lagging.
 func TestAHandlerThatHasCaughtUpDoesNotLag(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
-		r := f.joins(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{MaxBacklog: 1})
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
+		r := f.register(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{MaxBacklog: 1})
 		f.start()
 		f.list("1")
 		synctest.Wait()

@@ -41,14 +41,14 @@ func (g *ghosts) left() (n int) {
 }
 
 // churn updates pod a n times and returns all of its versions but the last.
-func (f *fed) churn(n int) (old ghosts) {
+func (f *testCore) churn(n int) (old ghosts) {
 	for i := range n {
-		f.apply(does(deltafifo.Modified, old.watch(kit.Pod("a", fmt.Sprint(100+i)))))
+		f.apply(deltaOf(deltafifo.Modified, old.watch(kit.Pod("a", fmt.Sprint(100+i)))))
 	}
 	return old[:n-1]
 }
 
-func (f *fed) settled(rs ...*registration) {
+func (f *testCore) settled(rs ...*registration) {
 	eventually(f.t, func() bool {
 		for _, r := range rs {
 			if r.Backlog() > 0 {
@@ -65,9 +65,9 @@ func forget[T any](Change[T]) {}
 
 func TestALogThatAllHaveReadHoldsNoObjects(t *testing.T) {
 	for _, delivery := range deliveries {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		h := HandlerFunc[*corev1.Pod](forget[*corev1.Pod])
-		r1, r2 := f.joins(h, HandlerOptions{Delivery: delivery}), f.joins(h, HandlerOptions{})
+		r1, r2 := f.register(h, HandlerOptions{Delivery: delivery}), f.register(h, HandlerOptions{})
 		f.start()
 		var initial ghosts
 		f.list("1", initial.watch(kit.Pod("a", "1")))
@@ -83,9 +83,9 @@ func TestALogThatAllHaveReadHoldsNoObjects(t *testing.T) {
 
 func TestAHandlerThatLeftHoldsNothing(t *testing.T) {
 	for _, delivery := range deliveries {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		h := HandlerFunc[*corev1.Pod](forget[*corev1.Pod])
-		stays, leaves := f.joins(h, HandlerOptions{}), f.joins(h, HandlerOptions{Delivery: delivery})
+		stays, leaves := f.register(h, HandlerOptions{}), f.register(h, HandlerOptions{Delivery: delivery})
 		f.start()
 		f.list("1", kit.Pod("a", "1"))
 		f.settled(stays, leaves)
@@ -100,7 +100,7 @@ func TestAHandlerThatLeftHoldsNothing(t *testing.T) {
 }
 
 func TestAnInformerWithoutHandlersHoldsNoOldObjects(t *testing.T) {
-	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 	f.start()
 	f.list("1", kit.Pod("a", "1"))
 	old := f.churn(2000)
@@ -112,9 +112,9 @@ func TestAnInformerWithoutHandlersHoldsNoOldObjects(t *testing.T) {
 func TestAHandlerWithLatestThatIsStuckPinsNoLog(t *testing.T) {
 	for _, at := range []string{"an event", "the initial state"} {
 		t.Run(at, func(t *testing.T) {
-			f := newFed(t, Options[*corev1.Pod]{}, 1)
+			f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 			gate, entered := make(chan struct{}), make(chan struct{}, 1<<16)
-			f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {
+			f.register(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {
 				entered <- struct{}{}
 				<-gate
 			}), HandlerOptions{Delivery: Latest})
@@ -123,7 +123,7 @@ func TestAHandlerWithLatestThatIsStuckPinsNoLog(t *testing.T) {
 			<-entered
 			if at == "an event" {
 				gate <- struct{}{}
-				f.apply(does(deltafifo.Modified, kit.Pod("a", "2")))
+				f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "2")))
 				<-entered
 			}
 			defer close(gate)

@@ -72,18 +72,18 @@ var ofPods = map[string]func(s reflector.Source, observe func(Event)) *Informer[
 	},
 }
 
-func eachOfPods(t *testing.T, test func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod])) {
-	for name, makes := range ofPods {
-		t.Run(name, func(t *testing.T) { bubble(t, func(t *testing.T) { test(t, makes) }) })
+func eachOfPods(t *testing.T, test func(t *testing.T, create func(reflector.Source, func(Event)) *Informer[*corev1.Pod])) {
+	for name, create := range ofPods {
+		t.Run(name, func(t *testing.T) { bubble(t, func(t *testing.T) { test(t, create) }) })
 	}
 }
 
 // D25: objects of another type are left out of lists and watches, and each is reported.
 func TestContract_D25_WhatIsDecoded(t *testing.T) {
-	eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
+	eachOfPods(t, func(t *testing.T, create func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
 		seen := newEvents()
 		s := newMixed(kit.Pod("a", "1"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "2"}})
-		i := makes(s, seen.observe)
+		i := create(s, seen.observe)
 		start(t, i)
 		require.NoError(t, i.WaitSynced(t.Context()))
 		require.Equal(t, []indexer.Key{named("a")}, i.Indexer().Keys())
@@ -107,9 +107,9 @@ func TestContract_D25_WhatATransformMakes(t *testing.T) {
 		"a typed nil":  func(any) (any, error) { return (*corev1.Pod)(nil), nil },
 	} {
 		t.Run(made, func(t *testing.T) {
-			eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
+			eachOfPods(t, func(t *testing.T, create func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
 				seen := newEvents()
-				i := makes(newScript("10", kit.Pod("a", "1")), seen.observe)
+				i := create(newScript("10", kit.Pod("a", "1")), seen.observe)
 				require.NoError(t, i.Shared().SetTransform(transform))
 				start(t, i)
 				require.NoError(t, i.WaitSynced(t.Context()))
@@ -127,8 +127,8 @@ func TestContract_D25_WhatATransformMakes(t *testing.T) {
 
 // D25: the store refuses objects of another type that a user writes through client-go's API.
 func TestContract_D25_WhatAUserWrites(t *testing.T) {
-	eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
-		i := makes(silentSource{}, observed)
+	eachOfPods(t, func(t *testing.T, create func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
+		i := create(silentSource{}, observed)
 		store := i.Shared().GetIndexer()
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
 		require.ErrorIs(t, store.Add(node), ErrType)
@@ -147,7 +147,7 @@ func TestContract_D25_WhatAUserWrites(t *testing.T) {
 // D25: an informer of an interface type holds all objects that implement the interface, and no
 // others.
 func TestContract_D25_AnInterfaceType(t *testing.T) {
-	for name, makes := range map[string]func(reflector.Source) *Informer[speaker]{
+	for name, create := range map[string]func(reflector.Source) *Informer[speaker]{
 		"known to the compiler": func(s reflector.Source) *Informer[speaker] { return New(s, Options[speaker]{Observe: observed}) },
 		"known at run time": func(s reflector.Source) *Informer[speaker] {
 			i, _ := As[speaker](JoinShared([]reflector.Source{s}, reflect.TypeFor[speaker](), Options[any]{Observe: observed}))
@@ -157,7 +157,7 @@ func TestContract_D25_AnInterfaceType(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				s := newMixed(append(newSpeaking("a", "1"), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}})...)
-				i := makes(s)
+				i := create(s)
 				require.NoError(t, i.AddIndexes(indexer.Index[speaker]{Name: "speaks", Append: func(v []string, o speaker) []string { return append(v, o.speak()) }}))
 				require.NoError(t, i.SetTransform(func(o speaker) (speaker, error) {
 					if o.GetName() == "nothing" {
@@ -246,9 +246,9 @@ func TestClientgosInformerAndItsStoreAreMadeOnce(t *testing.T) {
 // Status counts the objects of another type that lists and watches have brought, and shows the last
 // error about them.
 func TestTheStatusCountsObjectsOfAnotherType(t *testing.T) {
-	eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
+	eachOfPods(t, func(t *testing.T, create func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
 		s := newMixed(kit.Pod("a", "1"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "2"}})
-		i := makes(s, observed)
+		i := create(s, observed)
 		require.Zero(t, i.Status().LeftOut)
 		start(t, i)
 		require.NoError(t, i.WaitSynced(t.Context()))
@@ -275,8 +275,8 @@ func TestTheStatusCountsObjectsOfAnotherType(t *testing.T) {
 // Status also counts results of the transform that are of another type, but no other failures of
 // the transform.
 func TestTheStatusCountsWhatATransformMakesOfAnotherType(t *testing.T) {
-	eachOfPods(t, func(t *testing.T, makes func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
-		i := makes(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), observed)
+	eachOfPods(t, func(t *testing.T, create func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
+		i := create(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), observed)
 		require.NoError(t, i.Shared().SetTransform(func(obj any) (any, error) {
 			if obj.(*corev1.Pod).Name == "b" {
 				return nil, errPoison

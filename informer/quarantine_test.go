@@ -18,9 +18,9 @@ import (
 
 var errPoison = errors.New("poison")
 
-// poisonous is a transform that fails on pods with the label poison, in the way that the label
+// failByLabel is a transform that fails on pods with the label poison, in the way that the label
 // says.
-func poisonous(p *corev1.Pod) (*corev1.Pod, error) {
+func failByLabel(p *corev1.Pod) (*corev1.Pod, error) {
 	switch p.Labels["poison"] {
 	case "error":
 		return nil, errPoison
@@ -66,7 +66,7 @@ func TestContract_D3_APoisonedObjectIsQuarantined(t *testing.T) {
 func quarantines(t *testing.T, sick func(*corev1.Pod)) {
 	s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", sick))
 	seen := newEvents()
-	i := New(s, Options[*corev1.Pod]{Transform: poisonous, Observe: seen.observe})
+	i := New(s, Options[*corev1.Pod]{Transform: failByLabel, Observe: seen.observe})
 	j := &journal{}
 	_, err := i.Handle(j, HandlerOptions{})
 	require.NoError(t, err)
@@ -113,11 +113,11 @@ func quarantines(t *testing.T, sick func(*corev1.Pod)) {
 }
 
 func TestAPoisonedObjectThatIsDeletedIsNotQuarantined(t *testing.T) {
-	f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
+	f := newTestCore(t, Options[*corev1.Pod]{Transform: failByLabel}, 1)
 	f.list("1")
-	f.write(t, does(deltafifo.Added, kit.Pod("a", "2", kit.Label("poison", "error"))))
+	f.write(t, deltaOf(deltafifo.Added, kit.Pod("a", "2", kit.Label("poison", "error"))))
 	require.Equal(t, 1, f.Status().Quarantined)
-	f.write(t, does(deltafifo.Deleted, kit.Pod("a", "3", kit.Label("poison", "error"))))
+	f.write(t, deltaOf(deltafifo.Deleted, kit.Pod("a", "3", kit.Label("poison", "error"))))
 	require.Zero(t, f.Status().Quarantined)
 }
 
@@ -125,9 +125,9 @@ func TestAPoisonedObjectThatIsDeletedIsNotQuarantined(t *testing.T) {
 // later repairs or deletes it.
 func TestAnObjectThatRecoversWithinAStreamIsNotQuarantined(t *testing.T) {
 	for _, op := range []deltafifo.Op{deltafifo.Modified, deltafifo.Deleted} {
-		f := newFed(t, Options[*corev1.Pod]{Transform: poisonous}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{Transform: failByLabel}, 1)
 		f.take(t, deltafifo.Begin)
-		f.write(t, does(deltafifo.Added, kit.Pod("a", "1", kit.Label("poison", "error"))), does(op, kit.Pod("a", "2")))
+		f.write(t, deltaOf(deltafifo.Added, kit.Pod("a", "1", kit.Label("poison", "error"))), deltaOf(op, kit.Pod("a", "2")))
 		f.take(t, deltafifo.Commit)
 		_, ok := f.writer.Indexer().Get(named("a"))
 		require.Equal(t, op == deltafifo.Modified, ok)
@@ -145,12 +145,12 @@ func TestADeleteWhoseTransformFailsFindsTheKeyThatTheTransformMade(t *testing.T)
 		p.Name = "renamed-" + p.Name
 		return p, nil
 	}
-	f := newFed(t, Options[*corev1.Pod]{Transform: rename}, 1)
+	f := newTestCore(t, Options[*corev1.Pod]{Transform: rename}, 1)
 	f.list("1")
-	f.write(t, does(deltafifo.Added, kit.Pod("a", "2")))
+	f.write(t, deltaOf(deltafifo.Added, kit.Pod("a", "2")))
 	_, ok := f.writer.Indexer().Get(named("renamed-a"))
 	require.True(t, ok)
-	f.write(t, does(deltafifo.Deleted, kit.Pod("a", "3", kit.Label("poison", "error"))))
+	f.write(t, deltaOf(deltafifo.Deleted, kit.Pod("a", "3", kit.Label("poison", "error"))))
 	require.Zero(t, f.Status().Objects)
 }
 
@@ -193,20 +193,20 @@ func TestContract_D4_AFailingIndexHarmsNothingElse(t *testing.T) {
 // A quarantined object stays quarantined if a replacement is aborted, even if the replacement has
 // brought the object again: in a good version, or in a version that fails.
 func TestAnObjectStaysQuarantinedWhereAFullStateIsGivenUp(t *testing.T) {
-	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 	f.list("5")
 	poison := func(v string) deltafifo.Delta {
-		d := does(deltafifo.Poisoned, kit.Pod("a", v))
+		d := deltaOf(deltafifo.Poisoned, kit.Pod("a", v))
 		d.Object = nil
 		return d
 	}
 	f.apply(poison("7"))
 	require.ErrorIs(t, f.WaitVersion(t.Context(), "7"), ErrQuarantined)
-	f.begins()
-	f.apply(poison("7"), does(deltafifo.Modified, kit.Pod("a", "8")), deltafifo.Delta{Op: deltafifo.Abort})
+	f.beginReplace()
+	f.apply(poison("7"), deltaOf(deltafifo.Modified, kit.Pod("a", "8")), deltafifo.Delta{Op: deltafifo.Abort})
 	require.Equal(t, 1, f.Status().Quarantined)
 	require.ErrorIs(t, f.WaitVersion(t.Context(), "7"), ErrQuarantined)
-	f.begins()
+	f.beginReplace()
 	f.apply(poison("7"), poison("8"), deltafifo.Delta{Op: deltafifo.Abort})
 	require.ErrorIs(t, f.WaitVersion(t.Context(), "7"), ErrQuarantined)
 }

@@ -114,22 +114,22 @@ func TestAnEventOfOneOfManySourcesLooksAtNoOther(t *testing.T) {
 
 // Status.Quarantined counts the quarantined objects of all sources, as they come and go.
 func TestQuarantinedObjectsOfManySourcesAreCounted(t *testing.T) {
-	j := newJoined(t, Options[*corev1.Pod]{Transform: poisonous}, 3)
+	j := newJoined(t, Options[*corev1.Pod]{Transform: failByLabel}, 3)
 	sick := func(name string) deltafifo.Delta {
-		return does(deltafifo.Added, kit.Pod(name, "1", kit.Label("poison", "error")))
+		return deltaOf(deltafifo.Added, kit.Pod(name, "1", kit.Label("poison", "error")))
 	}
 	for source := range 3 {
-		j.begins(source, reflector.SameHistory)
+		j.beginReplace(source, reflector.SameHistory)
 		j.tell(source, sick(fmt.Sprint("a", source)), sick(fmt.Sprint("b", source)))
-		j.commits(source, "10")
+		j.commitReplace(source, "10")
 		require.Equal(t, 2*(source+1), j.Status().Quarantined)
 	}
 	j.tell(1, sick("a1"), sick("c1"))
 	require.Equal(t, 7, j.Status().Quarantined)
-	j.tell(1, does(deltafifo.Modified, kit.Pod("a1", "11")), does(deltafifo.Deleted, kit.Pod("c1", "12")))
+	j.tell(1, deltaOf(deltafifo.Modified, kit.Pod("a1", "11")), deltaOf(deltafifo.Deleted, kit.Pod("c1", "12")))
 	require.Equal(t, 5, j.Status().Quarantined)
-	j.begins(2, reflector.SameHistory)
-	j.commits(2, "20")
+	j.beginReplace(2, reflector.SameHistory)
+	j.commitReplace(2, "20")
 	require.Equal(t, 3, j.Status().Quarantined)
 }
 
@@ -148,7 +148,7 @@ func BenchmarkAnEventOfOneOfManySources(b *testing.B) {
 				}
 				deltas := make([]deltafifo.Delta, sources)
 				for part := range deltas {
-					d := does(deltafifo.Modified, kit.Pod(fmt.Sprint("p", part), "1"))
+					d := deltaOf(deltafifo.Modified, kit.Pod(fmt.Sprint("p", part), "1"))
 					d.Part = uint16(part)
 					added := d
 					added.Op = deltafifo.Added
@@ -179,7 +179,7 @@ func BenchmarkAnEventOfOneOfManySources(b *testing.B) {
 // synced just after. It must not conclude that the source has no versions.
 func TestAVersionIsComparedWithWhatTheFirstFullStateHasSet(t *testing.T) {
 	for range 300 {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		results := make(chan error, 2)
 		for range cap(results) {
 			go func() {

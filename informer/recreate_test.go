@@ -14,12 +14,12 @@ import (
 // recreated returns the registration of a handler that has received pod a, and then another pod of
 // the same name.
 func recreated(t *testing.T, h Handler[*corev1.Pod], o HandlerOptions) *registration {
-	f := newFed(t, Options[*corev1.Pod]{}, 1)
-	r := f.joins(h, o)
+	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
+	r := f.register(h, o)
 	f.start()
 	f.list("1", kit.Pod("a", "1", kit.UID("one")))
 	synctest.Wait()
-	f.apply(does(deltafifo.Modified, kit.Pod("a", "2", kit.UID("two"))))
+	f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "2", kit.UID("two"))))
 	synctest.Wait()
 	return r
 }
@@ -63,9 +63,9 @@ func TestContract_D2_AnotherObjectUnderTheNameIsADeleteAndAnAdd(t *testing.T) {
 			require.Equal(t, []string{"initial a@1", "lost a@1", "add a@2"}, j.take())
 		})
 		synctest.Test(t, func(t *testing.T) {
-			f := newFed(t, Options[*corev1.Pod]{}, 1)
+			f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 			j := &journal{}
-			f.joins(j, HandlerOptions{Delivery: delivery})
+			f.register(j, HandlerOptions{Delivery: delivery})
 			f.start()
 			f.list("1", kit.Pod("a", "1", kit.UID("one")), kit.Pod("b", "1"))
 			j.take()
@@ -82,20 +82,20 @@ func TestContract_D2_LatestTellsAnotherObjectAfterADelete(t *testing.T) {
 			if stripped {
 				o.Transform = func(p *corev1.Pod) (*corev1.Pod, error) { p.UID = ""; return p, nil }
 			}
-			f := newFed(t, o, 1)
+			f := newTestCore(t, o, 1)
 			h := newGated()
-			f.joins(h, HandlerOptions{Delivery: Latest})
+			f.register(h, HandlerOptions{Delivery: Latest})
 			f.start()
 			f.take(t, deltafifo.Begin)
-			f.write(t, does(deltafifo.Added, kit.Pod("a", "1", kit.UID("one"))), does(deltafifo.Added, kit.Pod("b", "1")))
+			f.write(t, deltaOf(deltafifo.Added, kit.Pod("a", "1", kit.UID("one"))), deltaOf(deltafifo.Added, kit.Pod("b", "1")))
 			f.take(t, deltafifo.Commit)
 			synctest.Wait()
 			h.pass()
 			h.pass()
-			f.write(t, does(deltafifo.Modified, kit.Pod("b", "2")))
+			f.write(t, deltaOf(deltafifo.Modified, kit.Pod("b", "2")))
 			synctest.Wait()
 			h.take()
-			f.write(t, does(deltafifo.Deleted, kit.Pod("a", "3", kit.UID("one"))), does(deltafifo.Added, kit.Pod("a", "4", kit.UID("two"))))
+			f.write(t, deltaOf(deltafifo.Deleted, kit.Pod("a", "3", kit.UID("one"))), deltaOf(deltafifo.Added, kit.Pod("a", "4", kit.UID("two"))))
 			h.open()
 			require.Equal(t, []string{"lost a@1", "add a@4"}, h.take())
 		})
@@ -106,18 +106,18 @@ func TestContract_D2_LatestTellsAnotherObjectAfterADelete(t *testing.T) {
 // it gets the delete of the first pod.
 func TestLatestTellsTheEndOfTheObjectThatTheHandlerKnows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		h := newGated()
-		f.joins(h, HandlerOptions{Delivery: Latest})
+		f.register(h, HandlerOptions{Delivery: Latest})
 		f.start()
 		f.list("1", kit.Pod("a", "1", kit.UID("one")), kit.Pod("b", "1"))
 		synctest.Wait()
 		h.pass()
 		h.pass()
-		f.apply(does(deltafifo.Modified, kit.Pod("b", "2")))
+		f.apply(deltaOf(deltafifo.Modified, kit.Pod("b", "2")))
 		synctest.Wait()
 		h.take()
-		f.apply(does(deltafifo.Deleted, kit.Pod("a", "3", kit.UID("one"))), does(deltafifo.Added, kit.Pod("a", "4", kit.UID("two"))), does(deltafifo.Deleted, kit.Pod("a", "5", kit.UID("two"))))
+		f.apply(deltaOf(deltafifo.Deleted, kit.Pod("a", "3", kit.UID("one"))), deltaOf(deltafifo.Added, kit.Pod("a", "4", kit.UID("two"))), deltaOf(deltafifo.Deleted, kit.Pod("a", "5", kit.UID("two"))))
 		h.open()
 		require.Equal(t, []string{"lost a@1"}, h.take())
 	})
@@ -127,18 +127,18 @@ func TestLatestTellsTheEndOfTheObjectThatTheHandlerKnows(t *testing.T) {
 // from the version that it saw last.
 func TestLatestTellsWhatTheHandlerSawLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		h := newGated()
-		f.joins(h, HandlerOptions{Delivery: Latest})
+		f.register(h, HandlerOptions{Delivery: Latest})
 		f.start()
 		f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"))
 		synctest.Wait()
 		h.pass()
 		h.pass()
-		f.apply(does(deltafifo.Modified, kit.Pod("b", "2")))
+		f.apply(deltaOf(deltafifo.Modified, kit.Pod("b", "2")))
 		synctest.Wait()
 		h.take()
-		f.apply(does(deltafifo.Deleted, kit.Pod("a", "3")), does(deltafifo.Added, kit.Pod("a", "4")))
+		f.apply(deltaOf(deltafifo.Deleted, kit.Pod("a", "3")), deltaOf(deltafifo.Added, kit.Pod("a", "4")))
 		h.open()
 		require.Equal(t, []string{"update a@1 a@4"}, h.take())
 	})

@@ -18,8 +18,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// runs starts an informer with a journal as its handler.
-func runs(t *testing.T, s reflector.Source, o Options[*corev1.Pod]) (*Informer[*corev1.Pod], *journal) {
+// startWithJournal starts an informer with a journal as its handler.
+func startWithJournal(t *testing.T, s reflector.Source, o Options[*corev1.Pod]) (*Informer[*corev1.Pod], *journal) {
 	if o.Observe == nil {
 		o.Observe = observed
 	}
@@ -40,7 +40,7 @@ func stored(t *testing.T, i *Informer[*corev1.Pod], name string) *corev1.Pod {
 func TestContract_D14_ARelistSaysNothingOfWhatDidNotChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-		i, j := runs(t, s, Options[*corev1.Pod]{})
+		i, j := startWithJournal(t, s, Options[*corev1.Pod]{})
 		require.Len(t, j.take(), 2)
 		a := stored(t, i, "a")
 		s.Set("20", kit.Pod("a", "1", kit.Label("twin", "yes")), kit.Pod("b", "2", kit.UID("another")))
@@ -55,7 +55,7 @@ func TestContract_D14_ARelistSaysNothingOfWhatDidNotChange(t *testing.T) {
 func TestContract_D14_WithoutAListVersionEverythingCountsAsChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript("", kit.Pod("a", "1"))
-		i, j := runs(t, s, Options[*corev1.Pod]{})
+		i, j := startWithJournal(t, s, Options[*corev1.Pod]{})
 		require.Len(t, j.take(), 1)
 		s.Set("", kit.Pod("a", "1", kit.Label("changed", "yes")))
 		s.Expire()
@@ -68,7 +68,7 @@ func TestContract_D14_WithoutAListVersionEverythingCountsAsChanged(t *testing.T)
 func TestContract_D14_WithoutVersionsOfTheirOwnObjectsCountAsChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", ""))
-		_, j := runs(t, s, Options[*corev1.Pod]{})
+		_, j := startWithJournal(t, s, Options[*corev1.Pod]{})
 		require.Len(t, j.take(), 1)
 		s.Set("20", kit.Pod("a", ""))
 		s.Expire()
@@ -81,7 +81,7 @@ func TestContract_D14_WithoutVersionsOfTheirOwnObjectsCountAsChanged(t *testing.
 func TestContract_T8_AWatchEventIsAlwaysStoredAndTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
-		i, j := runs(t, s, Options[*corev1.Pod]{})
+		i, j := startWithJournal(t, s, Options[*corev1.Pod]{})
 		j.take()
 		for _, version := range []string{"1", "1", "", "0"} {
 			p := kit.Pod("a", version)
@@ -150,7 +150,7 @@ func TestContract_D13_TheTransformRunsOnceAndUnderNoLock(t *testing.T) {
 func TestContract_D13_TheTransformSeesWhatDidNotChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, calls := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), 0
-		i, j := runs(t, s, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+		i, j := startWithJournal(t, s, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
 			calls++
 			return p, nil
 		}})
@@ -167,12 +167,12 @@ func TestContract_D13_TheTransformSeesWhatDidNotChange(t *testing.T) {
 // A sink replaces a listed object with the stored object of the same version, unless a user has put
 // the stored object or the stored objects must not be trusted.
 func TestWhatASinkReuses(t *testing.T) {
-	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 	f.list("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
 	require.NoError(t, f.clientgo.store.Update(kit.Pod("c", "3")))
 	listed := func() (all []deltafifo.Delta) {
 		for _, p := range []*corev1.Pod{kit.Pod("a", "1"), kit.Pod("b", "22"), kit.Pod("c", "3"), kit.Pod("d", "4"), kit.Pod("a", "1", kit.UID("another"))} {
-			all = append(all, does(deltafifo.Added, p))
+			all = append(all, deltaOf(deltafifo.Added, p))
 		}
 		return all
 	}
@@ -199,7 +199,7 @@ func TestWhatASinkReuses(t *testing.T) {
 func TestContract_D7_ATransformThatClearsIdentitiesBlindsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-		i, j := runs(t, s, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+		i, j := startWithJournal(t, s, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
 			p.ResourceVersion, p.UID = "", ""
 			return p, nil
 		}})
@@ -221,7 +221,7 @@ func TestContract_D7_ATransformThatClearsIdentitiesBlindsNothing(t *testing.T) {
 func TestContract_D7_TheKeyIsReadAfterTheTransform(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
-		i, j := runs(t, s, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+		i, j := startWithJournal(t, s, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
 			p.Name = "x-" + p.Name
 			return p, nil
 		}})
@@ -235,12 +235,12 @@ func TestContract_D7_TheKeyIsReadAfterTheTransform(t *testing.T) {
 
 // D6: the store's version never goes back while the server's history lasts.
 func TestContract_D6_TheVersionNeverGoesBack(t *testing.T) {
-	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 	f.list("10", kit.Pod("a", "5"))
 	for _, step := range []struct{ comes, is string }{
 		{"12", "12"}, {"11", "12"}, {"", "12"}, {"13", "13"}, {"garbage", "garbage"}, {"14", "14"},
 	} {
-		f.apply(does(deltafifo.Modified, kit.Pod("a", step.comes)))
+		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", step.comes)))
 		require.Equal(t, step.is, f.writer.Indexer().Version())
 	}
 	f.apply(deltafifo.Delta{Op: deltafifo.Bookmark, Version: "20"})
@@ -248,7 +248,7 @@ func TestContract_D6_TheVersionNeverGoesBack(t *testing.T) {
 	f.list("15", kit.Pod("a", "14"))
 	require.Equal(t, "20", f.writer.Indexer().Version())
 	f.apply(deltafifo.Delta{Op: deltafifo.Begin, Fresh: true})
-	f.commits("3")
+	f.commitReplace("3")
 	require.Equal(t, "3", f.writer.Indexer().Version(), "but with another history (D23)")
 }
 
@@ -256,17 +256,17 @@ func TestContract_D6_TheVersionNeverGoesBack(t *testing.T) {
 // the commit.
 func TestContract_T19_AnUpdateDuringARelistLosesNothing(t *testing.T) {
 	for _, replace := range []bool{false, true} {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		f.list("1", kit.Pod("a", "1"))
 		store := f.clientgo.store
-		f.begins()
-		f.apply(does(deltafifo.Added, kit.Pod("a", "1")))
+		f.beginReplace()
+		f.apply(deltaOf(deltafifo.Added, kit.Pod("a", "1")))
 		if replace {
 			require.NoError(t, store.Replace([]any{kit.Pod("a", "1")}, ""))
 		} else {
 			require.NoError(t, store.Update(kit.Pod("a", "1", kit.Label("mine", "yes"))))
 		}
-		f.commits("2")
+		f.commitReplace("2")
 		require.Equal(t, 1, f.Status().Objects)
 	}
 }
@@ -289,7 +289,7 @@ func TestPagesOfAListThatFailsConfirmNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pager{}
 		p.Set("10", kit.Pod("a", "1"))
-		i, _ := runs(t, p, Options[*corev1.Pod]{})
+		i, _ := startWithJournal(t, p, Options[*corev1.Pod]{})
 		time.Sleep(time.Hour)
 		require.False(t, i.Status().Synced)
 		require.Zero(t, i.Status().Confirmed, "the store was never up to date")
@@ -301,7 +301,7 @@ func TestPagesOfAListThatFailsConfirmNothing(t *testing.T) {
 // transformed again and stays as it is stored.
 func TestWhatIsRecalledStaysAsItIs(t *testing.T) {
 	transforms := 0
-	f := newFed(t, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+	f := newTestCore(t, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
 		transforms++
 		p.Labels = map[string]string{"transformed": "once"}
 		return p, nil
@@ -315,11 +315,11 @@ func TestWhatIsRecalledStaysAsItIs(t *testing.T) {
 	recalled := func(name, version string) deltafifo.Delta {
 		p, ok := in.Recall(named(name), "uid-"+name, version)
 		require.True(t, ok)
-		d := does(deltafifo.Added, p.(*corev1.Pod))
+		d := deltaOf(deltafifo.Added, p.(*corev1.Pod))
 		d.Recalled = true
 		return d
 	}
-	full("10", does(deltafifo.Added, kit.Pod("a", "1")), does(deltafifo.Added, kit.Pod("b", "2")))
+	full("10", deltaOf(deltafifo.Added, kit.Pod("a", "1")), deltaOf(deltafifo.Added, kit.Pod("b", "2")))
 	f.drain(t)
 	a, _ := f.writer.Indexer().Get(named("a"))
 	for _, o := range []struct {
@@ -349,13 +349,13 @@ func TestNothingIsRecalledInDisguise(t *testing.T) {
 		"no UID":          func(p *corev1.Pod) { p.UID = "" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFed(t, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+			f := newTestCore(t, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
 				change(p)
 				return p, nil
 			}}, 1)
 			in, ctx := newInformerSink(f.core, f.run, 0), t.Context()
 			require.NoError(t, in.Begin(ctx, reflector.SameHistory))
-			require.NoError(t, in.Write(ctx, []deltafifo.Delta{does(deltafifo.Added, kit.Pod("a", "1"))}))
+			require.NoError(t, in.Write(ctx, []deltafifo.Delta{deltaOf(deltafifo.Added, kit.Pod("a", "1"))}))
 			require.NoError(t, in.Commit(ctx, "1"))
 			f.drain(t)
 			store := f.clientgo.store

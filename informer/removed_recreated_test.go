@@ -17,18 +17,18 @@ import (
 func TestAHandlerRemovedInTheMidstOfARecreationHoldsItsDelete(t *testing.T) {
 	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
-			f, h := newFed(t, Options[*corev1.Pod]{}, 1), newGated()
-			r := f.joins(h, HandlerOptions{Delivery: delivery})
+			f, h := newTestCore(t, Options[*corev1.Pod]{}, 1), newGated()
+			r := f.register(h, HandlerOptions{Delivery: delivery})
 			f.start()
 			defer h.open()
 			f.list("1", kit.Pod("a", "1", kit.UID("one")))
 			synctest.Wait()
 			h.pass()
 			var other ghosts
-			f.apply(does(deltafifo.Modified, other.watch(kit.Pod("a", "2", kit.UID("two")))))
+			f.apply(deltaOf(deltafifo.Modified, other.watch(kit.Pod("a", "2", kit.UID("two")))))
 			require.Equal(t, []string{"initial a@1", "lost a@1"}, h.take(), "and it is stuck in the second")
 			r.Stop()
-			f.apply(does(deltafifo.Modified, kit.Pod("a", "3", kit.UID("two")))) // replaces it
+			f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "3", kit.UID("two")))) // replaces it
 			require.Zero(t, other.left())
 			runtime.KeepAlive(r)
 		})

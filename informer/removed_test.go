@@ -42,16 +42,16 @@ const resyncs = time.Hour
 // resynced every hour.
 var apis = map[string]func(t *testing.T, s reflector.Source, h *stuckHandler) cache.SharedIndexInformer{
 	"Handle, every change": func(t *testing.T, s reflector.Source, h *stuckHandler) cache.SharedIndexInformer {
-		return h.joins(t, New(s, Options[*corev1.Pod]{Observe: observed}), Every)
+		return h.register(t, New(s, Options[*corev1.Pod]{Observe: observed}), Every)
 	},
 	"Handle, the latest": func(t *testing.T, s reflector.Source, h *stuckHandler) cache.SharedIndexInformer {
-		return h.joins(t, New(s, Options[*corev1.Pod]{Observe: observed}), Latest)
+		return h.register(t, New(s, Options[*corev1.Pod]{Observe: observed}), Latest)
 	},
 	"Handle, of a type known at run time": func(t *testing.T, s reflector.Source, h *stuckHandler) cache.SharedIndexInformer {
 		shared := JoinShared([]reflector.Source{s}, reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: observed})
 		i, ok := As[*corev1.Pod](shared)
 		require.True(t, ok)
-		return h.joins(t, i, Every)
+		return h.register(t, i, Every)
 	},
 	"AddEventHandler": func(t *testing.T, s reflector.Source, h *stuckHandler) cache.SharedIndexInformer {
 		i := NewSharedIndexInformer(kit.ListerWatcher{Source: s}, &corev1.Pod{}, resyncs, nil)
@@ -66,7 +66,7 @@ var apis = map[string]func(t *testing.T, s reflector.Source, h *stuckHandler) ca
 	},
 }
 
-func (h *stuckHandler) joins(t *testing.T, i *Informer[*corev1.Pod], d Delivery) cache.SharedIndexInformer {
+func (h *stuckHandler) register(t *testing.T, i *Informer[*corev1.Pod], d Delivery) cache.SharedIndexInformer {
 	r, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { h.told() }), HandlerOptions{Delivery: d, Resync: resyncs})
 	require.NoError(t, err)
 	h.remove = r.Stop
@@ -100,7 +100,7 @@ func stuckAndRemoved(t *testing.T, api, where, company string) {
 		_, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{})
 		require.NoError(t, err)
 	}
-	startFace(t, i)
+	startClientgo(t, i)
 	var g ghosts
 	for _, obj := range i.GetStore().List() {
 		g.watch(obj.(*corev1.Pod))
@@ -136,16 +136,16 @@ func stuckAndRemoved(t *testing.T, api, where, company string) {
 // handlers get every change.
 func TestHandlersStopAtAnyMoment(t *testing.T) {
 	for _, delivery := range deliveries {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		var told atomic.Int64
 		want := int64(1)
-		stays := f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { told.Add(1) }), HandlerOptions{})
+		stays := f.register(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { told.Add(1) }), HandlerOptions{})
 		f.start()
 		f.list("1", kit.Pod("a", "1"))
 		for n := range 100 {
 			var after atomic.Int64
 			var ended atomic.Bool
-			leaves := f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {
+			leaves := f.register(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {
 				if ended.Load() {
 					after.Add(1)
 				}
@@ -160,7 +160,7 @@ func TestHandlersStopAtAnyMoment(t *testing.T) {
 			})
 			for range 50 {
 				want++
-				f.apply(does(deltafifo.Modified, kit.Pod("a", fmt.Sprint(want))))
+				f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", fmt.Sprint(want))))
 			}
 			stopping.Wait()
 			<-leaves.Done()

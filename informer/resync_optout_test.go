@@ -16,7 +16,7 @@ func TestAHandlerOptsOutOfResyncs(t *testing.T) {
 	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
 			s := newScript("10", kit.Pod("a", "1"))
-			i, j := runs(t, s, Options[*corev1.Pod]{Resync: time.Minute})
+			i, j := startWithJournal(t, s, Options[*corev1.Pod]{Resync: time.Minute})
 			never := &journal{}
 			_, err := i.Handle(never, HandlerOptions{Delivery: delivery, Resync: -1})
 			require.NoError(t, err)

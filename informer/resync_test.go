@@ -17,7 +17,7 @@ import (
 func TestContract_D11_ResyncsGoOnWhileTheWatchIsDown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
-		i, j := runs(t, s, Options[*corev1.Pod]{Resync: 10 * time.Second})
+		i, j := startWithJournal(t, s, Options[*corev1.Pod]{Resync: 10 * time.Second})
 		j.take()
 		s.Fail(errPoison)
 		s.Expire()
@@ -34,15 +34,15 @@ func TestContract_D11_ResyncsGoOnWhileTheWatchIsDown(t *testing.T) {
 // B76: only handlers whose period has passed are resynced, with an update from each object to
 // itself.
 func TestContract_B76_OnlyDueHandlersAreResynced(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
-		i := makes(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), 10*time.Second, nil)
-		byDefault, _ := records(t, i)
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
+		i := create(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), 10*time.Second, nil)
+		byDefault, _ := addRecorder(t, i)
 		never, slow := &kit.Recorder{}, &kit.Recorder{}
 		_, err := i.AddEventHandlerWithResyncPeriod(never.Handler(), 0)
 		require.NoError(t, err)
 		_, err = i.AddEventHandlerWithResyncPeriod(slow.Handler(), 20*time.Second)
 		require.NoError(t, err)
-		startFace(t, i)
+		startClientgo(t, i)
 		for _, r := range []*kit.Recorder{byDefault, never, slow} {
 			require.Len(t, r.Take(), 2)
 		}
@@ -58,23 +58,23 @@ func TestContract_B76_OnlyDueHandlersAreResynced(t *testing.T) {
 // B75, T12: a resync period is at least a second, and after the start at least the shortest period
 // so far. An informer without resyncs has none for its handlers.
 func TestContract_T12_ResyncPeriods(t *testing.T) {
-	eachFace(t, func(t *testing.T, makes makes) {
+	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		asks := func(i cache.SharedIndexInformer, period time.Duration) time.Duration {
 			reg, err := i.AddEventHandlerWithResyncPeriod((&kit.Recorder{}).Handler(), period)
 			require.NoError(t, err)
 			return reg.(*clientgoRegistration).registration.options.Resync
 		}
-		none := makes(newScript("1"), 0, nil)
+		none := create(newScript("1"), 0, nil)
 		require.Zero(t, asks(none, time.Minute), "B75: the informer makes none")
-		i := makes(newScript("1"), time.Minute, nil)
+		i := create(newScript("1"), time.Minute, nil)
 		require.Equal(t, time.Second, asks(i, time.Millisecond), "at least a second")
 		require.Equal(t, time.Second*5, asks(i, time.Second*5))
 		require.Zero(t, asks(i, 0))
 		_, err := i.AddEventHandlerWithResyncPeriod((&kit.Recorder{}).Handler(), -1)
 		require.ErrorIs(t, err, ErrNegative)
-		i = makes(newScript("1"), time.Minute, nil)
+		i = create(newScript("1"), time.Minute, nil)
 		require.Equal(t, 30*time.Second, asks(i, 30*time.Second))
-		startFace(t, i)
+		startClientgo(t, i)
 		require.Equal(t, 30*time.Second, asks(i, time.Second), "after the start raised to the shortest so far")
 		require.Equal(t, time.Hour, asks(i, time.Hour))
 	})
@@ -83,8 +83,8 @@ func TestContract_T12_ResyncPeriods(t *testing.T) {
 func TestATypedInformerResyncsThroughItsClientgoFace(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Resync: time.Minute}).Shared()
-		r, _ := records(t, i)
-		startFace(t, i)
+		r, _ := addRecorder(t, i)
+		startClientgo(t, i)
 		r.Take()
 		time.Sleep(time.Minute)
 		require.Equal(t, []string{"update a@1 a@1"}, r.Take())
@@ -120,7 +120,7 @@ func TestNoResyncBeforeTheInitialState(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
 		s.Fail(errPoison)
-		_, j := runs(t, s, Options[*corev1.Pod]{Resync: time.Second})
+		_, j := startWithJournal(t, s, Options[*corev1.Pod]{Resync: time.Second})
 		time.Sleep(5 * time.Second)
 		require.Empty(t, j.take())
 		s.Fail(nil)

@@ -20,7 +20,7 @@ import (
 func TestLastEventIsTheLastChange(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10")
-		i, _ := runs(t, s, Options[*corev1.Pod]{})
+		i, _ := startWithJournal(t, s, Options[*corev1.Pod]{})
 		require.Zero(t, i.Status().LastEvent, "the first list is empty")
 		relists := func(version string, pods ...*corev1.Pod) Status {
 			time.Sleep(3 * time.Minute) // so that no back-off is left

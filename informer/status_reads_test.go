@@ -21,15 +21,15 @@ import (
 // race between them.
 func TestAskingDoesNotRaceWithAHandlerThatGoesToSleep(t *testing.T) {
 	for _, delivery := range deliveries {
-		for what, ask := range map[string]func(*fed, *registration){
-			"Backlog": func(_ *fed, r *registration) { r.Backlog() },
-			"Status":  func(f *fed, _ *registration) { f.Status() }, // locks more, which hides a race
+		for what, ask := range map[string]func(*testCore, *registration){
+			"Backlog": func(_ *testCore, r *registration) { r.Backlog() },
+			"Status":  func(f *testCore, _ *registration) { f.Status() }, // locks more, which hides a race
 		} {
 			t.Run(what, func(t *testing.T) {
-				f := newFed(t, Options[*corev1.Pod]{}, 1)
-				r := f.joins(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{Delivery: delivery})
+				f := newTestCore(t, Options[*corev1.Pod]{}, 1)
+				r := f.register(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{Delivery: delivery})
 				gate := make(chan struct{}) // another handler never parks: the last to park locks
-				stuck := f.joins(ticketed(gate), HandlerOptions{})
+				stuck := f.register(ticketed(gate), HandlerOptions{})
 				f.start()
 				f.list("1", kit.Pod("a", "1"))
 				over := make(chan struct{})
@@ -41,7 +41,7 @@ func TestAskingDoesNotRaceWithAHandlerThatGoesToSleep(t *testing.T) {
 					}
 				})
 				for n := range 2000 {
-					f.apply(does(deltafifo.Modified, kit.Pod("a", fmt.Sprint(n+2))))
+					f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", fmt.Sprint(n+2))))
 					for range 20 { // lets the handler park; a lock would hide a race
 						runtime.Gosched()
 					}
@@ -110,9 +110,8 @@ func TestAskingDoesNotWaitForIndexFunctions(t *testing.T) {
 			i := New(s, o)
 			r, err := i.Handle(&told{}, HandlerOptions{Delivery: Latest, Resync: time.Millisecond})
 			require.NoError(t, err)
-			wait, err := i.Start(t.Context())
+			_, err = i.Start(t.Context()) // it ends before the cleanup of the test
 			require.NoError(t, err)
-			_ = wait
 			eventually(t, func() bool { return i.Status().Watching && closed(r.Synced()) }, "it runs")
 			var others sync.WaitGroup
 			defer others.Wait()

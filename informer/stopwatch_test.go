@@ -17,9 +17,9 @@ import (
 // aFlood returns a core with an inspected handler that takes no time, except for the pod stuckOn,
 // on which it waits at the gate. The adds of the pods "0" to n-1 have gathered behind a first call,
 // and the handler then gets them in bursts.
-func aFlood(t *testing.T, n int, stuckOn string) (f *fed, gate chan struct{}) {
-	f, gate = newFed(t, Options[*corev1.Pod]{}, 1), make(chan struct{})
-	f.joins(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+func aFlood(t *testing.T, n int, stuckOn string) (f *testCore, gate chan struct{}) {
+	f, gate = newTestCore(t, Options[*corev1.Pod]{}, 1), make(chan struct{})
+	f.register(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
 		if c.New.Name == "first" || c.New.Name == stuckOn {
 			<-gate
 		}
@@ -27,17 +27,17 @@ func aFlood(t *testing.T, n int, stuckOn string) (f *fed, gate chan struct{}) {
 	f.start()
 	f.Inspector()
 	f.list("1")
-	f.apply(does(deltafifo.Added, kit.Pod("first", "2")))
+	f.apply(deltaOf(deltafifo.Added, kit.Pod("first", "2")))
 	synctest.Wait()
 	for i := range n {
-		f.apply(does(deltafifo.Added, kit.Pod(fmt.Sprint(i), fmt.Sprint(i+3))))
+		f.apply(deltaOf(deltafifo.Added, kit.Pod(fmt.Sprint(i), fmt.Sprint(i+3))))
 	}
 	gate <- struct{}{}
 	synctest.Wait()
 	return f, gate
 }
 
-func TestOfQuickCallsOneInEightIsTimed(t *testing.T) {
+func TestQuickCallsAreSampled(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f, _ := aFlood(t, 64*burst, "nothing")
 		m := measuresOfOne(t, f.Inspector())
@@ -82,7 +82,7 @@ func TestAQuickHandlerThatGetsStuckInASingleEventIsSeenWithIt(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			f, gate := aFlood(t, 0, fmt.Sprint(on))
 			for n := range on + 1 {
-				f.apply(does(deltafifo.Added, kit.Pod(fmt.Sprint(n), fmt.Sprint(n+3))))
+				f.apply(deltaOf(deltafifo.Added, kit.Pod(fmt.Sprint(n), fmt.Sprint(n+3))))
 				synctest.Wait()
 			}
 			pass(time.Minute)
@@ -104,7 +104,7 @@ func TestSlowCallsOfLongAgoMakeRoom(t *testing.T) {
 }
 
 func TestAFeedThatIsClosedCountsNothing(t *testing.T) {
-	f := newFed(t, Options[*corev1.Pod]{}, 1).processor.newFeed(Every, 1)
+	f := newTestCore(t, Options[*corev1.Pod]{}, 1).processor.newFeed(Every, 1)
 	f.close()
 	f.told(1)
 	require.Zero(t, f.total())
@@ -114,8 +114,8 @@ func TestAFeedThatIsClosedCountsNothing(t *testing.T) {
 // latest.
 func TestAHandlerThatBecomesSlowIsSeenInEachCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f, slow := newFed(t, Options[*corev1.Pod]{}, 1), false
-		f.joins(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+		f, slow := newTestCore(t, Options[*corev1.Pod]{}, 1), false
+		f.register(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
 			if slow = slow || c.New.Name == "200"; slow {
 				time.Sleep(600 * time.Millisecond)
 			}
@@ -123,7 +123,7 @@ func TestAHandlerThatBecomesSlowIsSeenInEachCall(t *testing.T) {
 		f.Inspector()
 		f.list("1")
 		for i := range 400 {
-			f.apply(does(deltafifo.Added, kit.Pod(fmt.Sprint(i), fmt.Sprint(i+3))))
+			f.apply(deltaOf(deltafifo.Added, kit.Pod(fmt.Sprint(i), fmt.Sprint(i+3))))
 		}
 		f.start()
 		pass(100 * 600 * time.Millisecond)

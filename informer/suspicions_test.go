@@ -93,19 +93,19 @@ func TestASharedValueThatWasChangedIsNotForgotten(t *testing.T) {
 // RunOptions.Anew does not begin a new history: of an object that two sources report, the newer
 // version stays.
 func TestABeginningAnewLeavesTheNewerObjectOfAnotherSource(t *testing.T) {
-	j := &joined{fed: newFed(t, Options[*corev1.Pod]{}, 2)}
+	j := &joined{testCore: newTestCore(t, Options[*corev1.Pod]{}, 2)}
 	j.run.options.Anew = true
 	for part := range 2 {
 		j.in = append(j.in, newInformerSink(j.core, j.run, uint16(part)))
 	}
-	j.begins(1, reflector.SameHistory)
-	j.tell(1, does(deltafifo.Added, kit.Pod("a", "15")))
-	j.commits(1, "20")
-	j.begins(0, reflector.SameHistory)
-	j.tell(0, does(deltafifo.Added, kit.Pod("a", "5")), does(deltafifo.Added, kit.Pod("b", "6")))
-	j.commits(0, "10")
+	j.beginReplace(1, reflector.SameHistory)
+	j.tell(1, deltaOf(deltafifo.Added, kit.Pod("a", "15")))
+	j.commitReplace(1, "20")
+	j.beginReplace(0, reflector.SameHistory)
+	j.tell(0, deltaOf(deltafifo.Added, kit.Pod("a", "5")), deltaOf(deltafifo.Added, kit.Pod("b", "6")))
+	j.commitReplace(0, "10")
 	a, _ := podsIn(j.core).Get(indexer.Key{Namespace: "default", Name: "a"})
 	require.Equal(t, "15", a.ResourceVersion)
-	j.tell(0, does(deltafifo.Deleted, kit.Pod("a", "15")))
+	j.tell(0, deltaOf(deltafifo.Deleted, kit.Pod("a", "15")))
 	require.Equal(t, 2, j.writer.Indexer().Len())
 }

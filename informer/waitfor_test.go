@@ -74,7 +74,7 @@ func TestWaitForWaitsForTheObjectsOwnSource(t *testing.T) {
 func TestWhoWaitsForAQuarantinedVersionIsTold(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("5", kit.Pod("a", "3", kit.Label("poison", "error")), kit.Pod("b", "4"))
-		i := New(s, Options[*corev1.Pod]{Observe: observed, Transform: poisonous})
+		i := New(s, Options[*corev1.Pod]{Observe: observed, Transform: failByLabel})
 		stop := start(t, i)
 		require.NoError(t, i.WaitVersion(t.Context(), "4"))
 		require.ErrorIs(t, i.WaitVersion(t.Context(), "3"), ErrQuarantined, "of a list")
@@ -134,7 +134,7 @@ func TestWaitForOfJoinedSourcesWaitsForTheStore(t *testing.T) {
 			}
 			return v
 		}}
-		f := newFed(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{blocks}}, 2)
+		f := newTestCore(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{blocks}}, 2)
 		f.list("1")
 		f.apply(deltafifo.Delta{Op: deltafifo.Begin, Part: 1}, deltafifo.Delta{Op: deltafifo.Commit, Part: 1, Version: "10"})
 		done := make(chan struct{})

@@ -18,9 +18,9 @@ import (
 // A publisher first publishes events and then wakes parked handlers. If a handler that is awake
 // reads the events and parks in between, the log still keeps them for the parked handlers.
 func TestEventsAreKeptForAHandlerThatIsYetToBeWoken(t *testing.T) {
-	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 	slow, quick := &journal{}, &journal{}
-	r1, r2 := f.joins(slow, HandlerOptions{}), f.joins(quick, HandlerOptions{})
+	r1, r2 := f.register(slow, HandlerOptions{}), f.register(quick, HandlerOptions{})
 	f.list("1", kit.Pod("a", "1"))
 	for _, r := range []*registration{r1, r2} { // without goroutines: the test takes their steps
 		r.life = delivering
@@ -40,7 +40,7 @@ func TestEventsAreKeptForAHandlerThatIsYetToBeWoken(t *testing.T) {
 }
 
 // deliver makes all calls that are due of a handler, on the test's goroutine.
-func (f *fed) deliver(r *registration) {
+func (f *testCore) deliver(r *registration) {
 	for r.deliver(f.t.Context(), f.run) {
 		continue
 	}
@@ -48,9 +48,9 @@ func (f *fed) deliver(r *registration) {
 
 // An event that is published while its handler is about to park still wakes the handler.
 func TestNoWakeIsLost(t *testing.T) {
-	f := newFed(t, Options[*corev1.Pod]{}, 1)
+	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 	var told atomic.Int64
-	f.joins(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { told.Add(1) }), HandlerOptions{})
+	f.register(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { told.Add(1) }), HandlerOptions{})
 	f.start()
 	f.list("1", kit.Pod("a", "1"))
 	deadline := time.Now().Add(time.Second)
@@ -62,6 +62,6 @@ func TestNoWakeIsLost(t *testing.T) {
 		for range n % 257 { // varies the moment of the next event
 			told.Load()
 		}
-		f.apply(does(deltafifo.Modified, kit.Pod("a", fmt.Sprint(n))))
+		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", fmt.Sprint(n))))
 	}
 }

@@ -30,7 +30,7 @@ func heavyPod(n int) *corev1.Pod {
 // heavyPods returns deltas that add n heavy pods.
 func heavyPods(n int) (changes []deltafifo.Delta) {
 	for n := range n {
-		changes = append(changes, does(deltafifo.Added, heavyPod(n)))
+		changes = append(changes, deltaOf(deltafifo.Added, heavyPod(n)))
 	}
 	return changes
 }
@@ -41,7 +41,7 @@ func TestMemoryIsThatOfTheHeap(t *testing.T) {
 	byImage := indexer.Index[*corev1.Pod]{Name: "image", Append: func(values []string, p *corev1.Pod) []string {
 		return append(values, p.Spec.Containers[0].Image)
 	}}
-	f := newFed(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byImage}}, 1)
+	f := newTestCore(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byImage}}, 1)
 	f.list("1", heavyPod(-1))
 	m := f.measured()
 	before := heapInUse()
@@ -69,7 +69,7 @@ func heapInUse() int64 {
 // The memory of an informer is measured once a minute while it is inspected.
 func TestMemoryIsWeighedOnceAMinute(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		f := newFed(t, Options[*corev1.Pod]{}, 1)
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		f.list("1", heavyPod(1), heavyPod(2))
 		f.start()
 		inspector := f.Inspector()

@@ -33,16 +33,16 @@ func (silentSource) Watch(ctx context.Context, _ metav1.ListOptions) (watch.Inte
 
 func (silentSource) Streaming() reflector.Streaming { return reflector.StreamingUnsupported }
 
-// fed is a core without processLoop and reflectors: the test applies deltas itself, and the
+// testCore is a core without processLoop and reflectors: the test applies deltas itself, and the
 // handlers run.
-type fed struct {
+type testCore struct {
 	*core
 	clientgo *clientgoInformer
 	t        *testing.T
 	in       *informerSink // of part 0
 }
 
-func newFed(t *testing.T, o Options[*corev1.Pod], parts int) *fed {
+func newTestCore(t *testing.T, o Options[*corev1.Pod], parts int) *testCore {
 	sources := make([]reflector.Source, parts)
 	for i := range sources {
 		sources[i] = silentSource{}
@@ -51,7 +51,7 @@ func newFed(t *testing.T, o Options[*corev1.Pod], parts int) *fed {
 		o.Observe = observed
 	}
 	i := Join(sources, o)
-	return &fed{i.core, clientgoOf(i), t, newInformerSink(i.core, i.core.run, 0)}
+	return &testCore{i.core, clientgoOf(i), t, newInformerSink(i.core, i.core.run, 0)}
 }
 
 // podsIn returns the typed view of a core's store.
@@ -60,7 +60,7 @@ func podsIn(c *core) *indexer.Indexer[*corev1.Pod] {
 }
 
 // start lets the handlers run until the test ends.
-func (f *fed) start() {
+func (f *testCore) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	run, err := f.begin(ctx, false)
 	require.NoError(f.t, err)
@@ -71,36 +71,36 @@ func (f *fed) start() {
 	})
 }
 
-func (f *fed) apply(deltas ...deltafifo.Delta) {
+func (f *testCore) apply(deltas ...deltafifo.Delta) {
 	for f.batch = deltas; len(f.batch) > 0; {
 		f.applySome()
 	}
 }
 
 // list applies a replacement of part 0.
-func (f *fed) list(version string, pods ...*corev1.Pod) {
-	f.begins()
+func (f *testCore) list(version string, pods ...*corev1.Pod) {
+	f.beginReplace()
 	for _, p := range pods {
-		f.apply(does(deltafifo.Added, p))
+		f.apply(deltaOf(deltafifo.Added, p))
 	}
-	f.commits(version)
+	f.commitReplace(version)
 }
 
-func (f *fed) begins() { f.apply(deltafifo.Delta{Op: deltafifo.Begin}) }
+func (f *testCore) beginReplace() { f.apply(deltafifo.Delta{Op: deltafifo.Begin}) }
 
-func (f *fed) commits(version string) {
+func (f *testCore) commitReplace(version string) {
 	f.apply(deltafifo.Delta{Op: deltafifo.Commit, Version: version})
 }
 
-// joins adds a handler.
-func (f *fed) joins(h Handler[*corev1.Pod], o HandlerOptions) *registration {
+// register adds a handler.
+func (f *testCore) register(h Handler[*corev1.Pod], o HandlerOptions) *registration {
 	r := newRegistration(f.processor, f.withDecoding(receiverOf(h)), o)
 	require.NoError(f.t, f.addHandler(r, true))
 	return r
 }
 
-// does returns a delta of a pod.
-func does(op deltafifo.Op, p *corev1.Pod) deltafifo.Delta {
+// deltaOf returns a delta of a pod.
+func deltaOf(op deltafifo.Op, p *corev1.Pod) deltafifo.Delta {
 	key, _ := keyOf(p)
 	return deltafifo.Delta{Op: op, Key: key, UID: string(p.UID), Version: p.ResourceVersion, Object: p, Stamp: stampOf(string(p.UID))}
 }
@@ -114,14 +114,14 @@ func eventually(t *testing.T, what func() bool, message string) {
 }
 
 // write sends deltas to the sink of part 0, through the transform, and applies the queued deltas.
-func (f *fed) write(t *testing.T, deltas ...deltafifo.Delta) {
-	writes(t, f.in, deltas)
+func (f *testCore) write(t *testing.T, deltas ...deltafifo.Delta) {
+	writeBatch(t, f.in, deltas)
 	f.drain(t)
 }
 
-// writes sends a batch to a sink as a reflector does: if the transform ends the goroutine, the sink
+// writeBatch sends a batch to a sink as a reflector does: if the transform ends the goroutine, the sink
 // resumes the batch.
-func writes(t *testing.T, in *informerSink, batch []deltafifo.Delta) {
+func writeBatch(t *testing.T, in *informerSink, batch []deltafifo.Delta) {
 	t.Helper()
 	var err error
 	call := func() { err = in.Write(t.Context(), batch) }
@@ -132,7 +132,7 @@ func writes(t *testing.T, in *informerSink, batch []deltafifo.Delta) {
 }
 
 // take sends a Begin, or a Commit at version 1, to the sink of part 0 and applies it.
-func (f *fed) take(t *testing.T, op deltafifo.Op) {
+func (f *testCore) take(t *testing.T, op deltafifo.Op) {
 	in := f.in
 	switch op {
 	case deltafifo.Begin:
@@ -143,7 +143,7 @@ func (f *fed) take(t *testing.T, op deltafifo.Op) {
 	f.drain(t)
 }
 
-func (f *fed) drain(t *testing.T) {
+func (f *testCore) drain(t *testing.T) {
 	batch, err := f.run.queue.Drain(t.Context())
 	require.NoError(t, err)
 	f.apply(batch...)

@@ -15,11 +15,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// makes builds an informer with client-go's API.
-type makes func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer
+// constructor builds an informer with client-go's API.
+type constructor func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer
 
-// faces build informers with client-go's API: of any type, and of pods.
-var faces = map[string]makes{
+// clientgoInformers build informers with client-go's API: of any type, and of pods.
+var clientgoInformers = map[string]constructor{
 	"any": func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 		return NewSharedIndexInformer(kit.ListerWatcher{Source: s}, &corev1.Pod{}, resync, ix)
 	},
@@ -32,17 +32,17 @@ var faces = map[string]makes{
 
 var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 
-// eachFace runs a test with each of faces, in a synctest bubble.
-func eachFace(t *testing.T, test func(t *testing.T, makes makes)) {
-	for name, makes := range faces {
+// eachClientgoInformer runs a test with each of clientgoInformers, in a synctest bubble.
+func eachClientgoInformer(t *testing.T, test func(t *testing.T, create constructor)) {
+	for name, create := range clientgoInformers {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, makes) })
+			synctest.Test(t, func(t *testing.T) { test(t, create) })
 		})
 	}
 }
 
-// startFace runs an informer until stop is called or the test ends.
-func startFace(t *testing.T, i cache.SharedIndexInformer) (stop func()) {
+// startClientgo runs an informer until stop is called or the test ends.
+func startClientgo(t *testing.T, i cache.SharedIndexInformer) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); i.RunWithContext(ctx) }()
@@ -52,8 +52,8 @@ func startFace(t *testing.T, i cache.SharedIndexInformer) (stop func()) {
 	return stop
 }
 
-// quietly makes an informer collect its errors instead of logging them.
-func quietly(t *testing.T, i cache.SharedIndexInformer) *[]error {
+// collectErrors makes an informer collect its errors instead of logging them.
+func collectErrors(t *testing.T, i cache.SharedIndexInformer) *[]error {
 	var errs []error
 	var mu sync.Mutex
 	require.NoError(t, i.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
@@ -65,8 +65,8 @@ func quietly(t *testing.T, i cache.SharedIndexInformer) *[]error {
 	return &errs
 }
 
-// records adds a recorder as a handler.
-func records(t *testing.T, i cache.SharedIndexInformer) (*kit.Recorder, cache.ResourceEventHandlerRegistration) {
+// addRecorder adds a recorder as a handler.
+func addRecorder(t *testing.T, i cache.SharedIndexInformer) (*kit.Recorder, cache.ResourceEventHandlerRegistration) {
 	r := &kit.Recorder{}
 	reg, err := i.AddEventHandler(r.Handler())
 	require.NoError(t, err)

@@ -17,9 +17,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// folder is a handler that checks whether its changes are consistent and add up to the store. It
+// checkedHandler is a handler that checks whether its changes are consistent and add up to the store. It
 // sleeps and panics at random.
-type folder struct {
+type checkedHandler struct {
 	t        *testing.T
 	name     string
 	delivery Delivery
@@ -36,14 +36,14 @@ type folder struct {
 	news    bool   // a change that is not initial was delivered
 }
 
-func newFolder(t *testing.T, name string, delivery Delivery, r *rand.Rand) *folder {
-	return &folder{
+func newCheckedHandler(t *testing.T, name string, delivery Delivery, r *rand.Rand) *checkedHandler {
+	return &checkedHandler{
 		t: t, name: name, delivery: delivery, rand: r,
 		checker: kit.Checker[*corev1.Pod]{Name: name, Merged: delivery == Latest, AnyOrder: true, AnyUID: true},
 	}
 }
 
-func (f *folder) Handle(c Change[*corev1.Pod]) {
+func (f *checkedHandler) Handle(c Change[*corev1.Pod]) {
 	if !f.busy.CompareAndSwap(false, true) {
 		f.t.Errorf("%s: two calls at a time", f.name)
 	}
@@ -58,7 +58,7 @@ func (f *folder) Handle(c Change[*corev1.Pod]) {
 	}
 }
 
-func (f *folder) check(c Change[*corev1.Pod]) {
+func (f *checkedHandler) check(c Change[*corev1.Pod]) {
 	f.checker.Check(kit.Change[*corev1.Pod]{Kind: c.Kind.String(), Old: c.Old, New: c.New, Initial: c.Initial, Lost: c.Lost})
 	if c.Initial && f.news && f.joined {
 		f.t.Errorf("%s (%v): an initial add after news: %s", f.name, f.delivery, line(c))
@@ -69,7 +69,7 @@ func (f *folder) check(c Change[*corev1.Pod]) {
 
 // order checks that versions do not go back. handlerHistory numbers its changes; the objects of its
 // lists may be old.
-func (f *folder) order(c Change[*corev1.Pod]) {
+func (f *checkedHandler) order(c Change[*corev1.Pod]) {
 	if f.delivery != Every || c.Initial || c.Old == c.New || c.Lost {
 		return
 	}
@@ -88,15 +88,15 @@ func (f *folder) order(c Change[*corev1.Pod]) {
 
 // handlerHistory is a random history of a core with handlers that come and go.
 type handlerHistory struct {
-	*fed
-	rand    *rand.Rand
-	parts   int
-	serial  int
-	objects map[indexer.Key]*corev1.Pod // what the sources hold
-	owner   map[indexer.Key]uint16
-	listed  []bool // the parts that have been listed
-	folders []*folder
-	joined  int
+	*testCore
+	rand     *rand.Rand
+	parts    int
+	serial   int
+	objects  map[indexer.Key]*corev1.Pod // what the sources hold
+	owner    map[indexer.Key]uint16
+	listed   []bool // the parts that have been listed
+	handlers []*checkedHandler
+	joined   int
 }
 
 func newHandlerHistory(t *testing.T, r *rand.Rand) *handlerHistory {
@@ -104,7 +104,7 @@ func newHandlerHistory(t *testing.T, r *rand.Rand) *handlerHistory {
 		rand: r, parts: 1 + r.IntN(3),
 		objects: map[indexer.Key]*corev1.Pod{}, owner: map[indexer.Key]uint16{},
 	}
-	l.fed = newFed(t, Options[*corev1.Pod]{}, l.parts)
+	l.testCore = newTestCore(t, Options[*corev1.Pod]{}, l.parts)
 	l.listed = make([]bool, l.parts)
 	return l
 }
@@ -142,7 +142,7 @@ func (l *handlerHistory) list(part uint16) {
 		if l.rand.IntN(5) == 0 && l.parts > 1 {
 			l.changes(func(other uint16) bool { return other != part })
 		}
-		d := does(deltafifo.Added, p)
+		d := deltaOf(deltafifo.Added, p)
 		d.Part = part
 		if stored := l.objects[d.Key]; stored == p { // an equal copy, as a server sends it
 			d.Object = p.DeepCopy()
@@ -175,7 +175,7 @@ func (l *handlerHistory) changes(of func(part uint16) bool) {
 			continue
 		}
 		p := l.pod(part)
-		d := does(deltafifo.Modified, p)
+		d := deltaOf(deltafifo.Modified, p)
 		d.Part = part
 		switch l.rand.IntN(4) {
 		case 0:
@@ -192,10 +192,10 @@ func (l *handlerHistory) changes(of func(part uint16) bool) {
 	l.apply(deltas...)
 }
 
-func (l *handlerHistory) joins() {
+func (l *handlerHistory) register() {
 	l.joined++
-	r := rand.New(rand.NewPCG(l.rand.Uint64(), 1))                              //nolint:gosec // a test
-	f := newFolder(l.t, fmt.Sprint("h", l.joined), Delivery(l.rand.IntN(2)), r) //nolint:gosec // 0 or 1
+	r := rand.New(rand.NewPCG(l.rand.Uint64(), 1))                                      //nolint:gosec // a test
+	f := newCheckedHandler(l.t, fmt.Sprint("h", l.joined), Delivery(l.rand.IntN(2)), r) //nolint:gosec // 0 or 1
 	f.clumsy, f.joined = l.rand.IntN(3) == 0, l.isSynced()
 	o := HandlerOptions{Name: f.name, Delivery: f.delivery}
 	if l.rand.IntN(3) == 0 {
@@ -204,17 +204,17 @@ func (l *handlerHistory) joins() {
 	if l.rand.IntN(3) == 0 {
 		o.Resync = time.Duration(1+l.rand.IntN(5)) * time.Second
 	}
-	f.reg = l.fed.joins(f, o)
-	l.folders = append(l.folders, f)
+	f.reg = l.testCore.register(f, o)
+	l.handlers = append(l.handlers, f)
 }
 
 func (l *handlerHistory) leaves() {
-	if len(l.folders) == 0 {
+	if len(l.handlers) == 0 {
 		return
 	}
-	n := l.rand.IntN(len(l.folders))
-	f := l.folders[n]
-	l.folders = append(l.folders[:n], l.folders[n+1:]...)
+	n := l.rand.IntN(len(l.handlers))
+	f := l.handlers[n]
+	l.handlers = append(l.handlers[:n], l.handlers[n+1:]...)
 	f.reg.Stop()
 	<-f.reg.Done()
 	calls := f.calls.Load()
@@ -231,7 +231,7 @@ func (l *handlerHistory) step() {
 	case n < 68:
 		l.list(l.anyPart())
 	case n < 74:
-		l.joins()
+		l.register()
 	case n < 77:
 		l.leaves()
 	case n < 80:
@@ -250,7 +250,7 @@ func (l *handlerHistory) rest() {
 	for range 100_000 {
 		synctest.Wait()
 		waiting := false
-		for _, f := range l.folders {
+		for _, f := range l.handlers {
 			waiting = waiting || f.busy.Load() || f.reg.Backlog() != 0
 		}
 		if !waiting {
@@ -271,15 +271,15 @@ func (l *handlerHistory) rest() {
 		synced = synced && listed
 	}
 	require.Equal(l.t, synced, l.isSynced())
-	for _, f := range l.folders {
+	for _, f := range l.handlers {
 		require.Zero(l.t, f.reg.Backlog(), "%s at rest", f.name)
 		require.Equal(l.t, synced, closed(f.reg.Synced()), f.name)
 		f.compare(x)
 	}
 }
 
-// compare checks that the folder's changes were consistent and add up to the store.
-func (f *folder) compare(x *indexer.Indexer[*corev1.Pod]) {
+// compare checks that the handler's changes were consistent and add up to the store.
+func (f *checkedHandler) compare(x *indexer.Indexer[*corev1.Pod]) {
 	require.Empty(f.t, f.checker.Problems())
 	require.NoError(f.t, f.checker.Differs(x.All()))
 }
@@ -291,7 +291,7 @@ func TestHandlersFoldToTheStore(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				l := newHandlerHistory(t, rand.New(rand.NewPCG(seed, 5)))
-				l.joins()
+				l.register()
 				l.start()
 				for range 120 {
 					l.step()
