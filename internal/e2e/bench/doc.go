@@ -1,6 +1,6 @@
-// Package bench has benchmarks of client-go's informers and tidemark's, which do the same work side by
-// side. `make bench` runs them some rounds, has benchstat take the medians, and writes the table of
-// README.md and the chart beside it; command table does the writing. It takes some minutes. By hand:
+// Package bench has benchmarks in which client-go's informers and tidemark's do the same work.
+// `make bench` runs them some rounds, has benchstat take the medians, and writes the table of
+// README.md and the chart beside it with command table. It takes some minutes. By hand:
 //
 //	go test -run '^$' -bench 'Event/1/'                                one work, by each implementation
 //	go test -run '^$' -bench 'Read/get/impl=typed' -cpuprofile cpu.out

@@ -183,8 +183,8 @@ func (i *interposed) Streaming() reflector.Streaming {
 // are lower than the informer's. The informer notices and relists (D23).
 //
 // The restored server accepts a watch from a version that it has yet to reach, and
-// sends nothing, not even bookmarks. The informer asks for the server's version
-// once a watch has been silent for a minute and a half.
+// sends nothing, not even bookmarks. The informer relists once a watch after an
+// outage has been silent for a minute and a half.
 func TestScenario_HistoryGoesBack(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	s := begin(t, harness.Options{})
