@@ -72,7 +72,7 @@ func (s *Script) failure() error {
 	return s.err
 }
 
-// IsWatchListSemanticsUnSupported is how client-go asks whether a source can stream.
+// IsWatchListSemanticsUnSupported tells client-go whether the script cannot stream.
 func (s *Script) IsWatchListSemanticsUnSupported() bool { return !s.Streams }
 
 // List is [Script.ListWithContext] without a context.
