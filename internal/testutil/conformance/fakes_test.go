@@ -245,7 +245,8 @@ func TestContract_B115_B116_MutationCache(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, "a@15", newest("default/a"))
 
-		// If a handler passes events to the mutation cache, it ignores a mutation older than a delete.
+		// If a handler passes events to the mutation cache, the cache ignores a mutation that is
+		// older than a delete.
 		w.addHandler(funcs{
 			UpdateFunc: func(_, obj any) { mutations.OnAddOrUpdate(obj.(podType)) },
 			DeleteFunc: func(obj any) { mutations.OnDelete(obj.(podType)) },
