@@ -99,8 +99,8 @@ func (s *source) imports() iter.Seq2[string, *ast.ImportSpec] {
 	}
 }
 
-// A use is one mention of a name of an imported package. A dot import, whose
-// names cannot be told from the file's own, is a use of the name ".".
+// A use is one mention of a name of an imported package. A dot import is a use of
+// the name ".", since its names look like the file's own.
 type use struct {
 	pkg, name string
 	at        token.Pos
@@ -160,7 +160,7 @@ func report(t *testing.T, problems []string) {
 
 // A snippet is a made-up source for the test of a rule.
 type snippet struct {
-	name string // of the case
+	name string // the name of the case
 	path string
 	text string
 	want string // part of the one problem to be found; empty for none

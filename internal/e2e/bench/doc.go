@@ -14,7 +14,7 @@
 //
 //   - All implementations are fed the same objects, made in advance, from a source in memory that does
 //     not stream its initial state: client-go would wait for it forever.
-//   - Each run proves that everything was delivered. A wrong count fails the benchmark.
+//   - Each run proves that all events were delivered. A wrong count fails the benchmark.
 //   - Only the section between the setup and the checks is measured. The garbage collector does not run
 //     in it: with so much prepared data on the heap, chance would decide which implementation pays for a
 //     collection. That favours the implementation that allocates more; the table shows the allocations

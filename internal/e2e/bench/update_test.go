@@ -37,7 +37,7 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 	for _, impl := range everyone {
 		m := &moves{store: newStore(b, impl), states: states}
-		for range 2 { // the first state, and the second one
+		for range 2 { // the first state, and the second
 			m.move(b, len(states[0]))
 		}
 		b.Run("one-of-four-indexes/impl="+impl, func(b *testing.B) { measure(b, func() { m.move(b, b.N) }) })

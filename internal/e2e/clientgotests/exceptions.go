@@ -25,7 +25,7 @@ var races = map[string]string{
 	"tools/cache.TestWatchList/the_reflector_can_fall_back_to_old_LIST/WATCH_semantics_when_a_server_doesn't_support_streaming":      stopped,
 }
 
-// isListed tells whether a test, or a subtest of it, is an exception.
+// isListed reports whether a test, or a subtest of the test, is an exception.
 func isListed(test string) bool {
 	for name := range exceptions {
 		if name == test || strings.HasPrefix(name, test+"/") {

@@ -78,7 +78,7 @@ func load(f folder) (*source, error) {
 			return nil, fmt.Errorf("%w (and %d more)", p.Errors[0], len(p.Errors)-1)
 		}
 		s := &source{folder: f, pkg: p, owner: make(map[types.Object]*unit)}
-		if err := s.cut(); err != nil || len(s.files) > 0 { // the tests are in the package, or beside it
+		if err := s.cut(); err != nil || len(s.files) > 0 { // the tests may be in the package or in an external test package
 			return s, err
 		}
 	}

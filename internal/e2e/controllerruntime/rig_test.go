@@ -160,7 +160,7 @@ func (r *rig) create(t *testing.T, objects ...client.Object) {
 	}
 }
 
-// update stores an object as it is now.
+// update stores an object with its present fields.
 func (r *rig) update(t *testing.T, o client.Object) {
 	t.Helper()
 	require.NoError(t, r.server.Update(t.Context(), o))

@@ -97,7 +97,7 @@ func TestScenario_ConnectionsBreakInTheMiddle(t *testing.T) {
 	require.Zero(t, m.informer.Status().Relists)
 }
 
-// The list itself is cut, again and again, before it ever succeeds.
+// The connection is cut during the first list, three times, before the list succeeds.
 func TestScenario_InitialStateCut(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.createPods(somePods)

@@ -44,7 +44,7 @@ func (s *scenario) startUnowned() unowned {
 	return unowned{s, i}
 }
 
-// cached waits until the cache is at a version, and returns a copy of the object.
+// cached waits until the cache has the object at the version of at, and returns a copy.
 func (u unowned) cached(at *corev1.ConfigMap) *corev1.ConfigMap {
 	u.t.Helper()
 	var found *corev1.ConfigMap
@@ -96,7 +96,7 @@ var writes = []struct {
 	}},
 }
 
-// ownedBy creates a configmap with two managers, one of each kind.
+// ownedBy creates a configmap with two managers: one by Update, one by Apply.
 func (u unowned) ownedBy(name string) *corev1.ConfigMap {
 	u.t.Helper()
 	maps := u.admin.CoreV1().ConfigMaps("default")

@@ -86,7 +86,7 @@ type gauges struct {
 	client dynamic.Interface
 }
 
-// createGauges creates the kind, whose levels are integers, and n of them.
+// createGauges creates the kind Gauge, with a schema of integer levels, and n gauges.
 func (s *scenario) createGauges(n int) gauges {
 	s.t.Helper()
 	g := gauges{s, dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))}

@@ -210,7 +210,8 @@ func ignorePanics(t *testing.T) {
 	t.Cleanup(func() { utilruntime.ReallyCrash = crash })
 }
 
-// D16: a handler that panics misses the one event, without a delay, and is synced.
+// D16: a handler that panics misses only the event of the panic, gets the next without a delay, and
+// is synced.
 func TestContract_D16_B80_AHandlerThatPanicsSyncs(t *testing.T) {
 	ignorePanics(t)
 	differs(t, func(t T, r rig) {

@@ -228,7 +228,7 @@ func TestContract_B11_T10_InitialAdds(t *testing.T) {
 	})
 }
 
-// B12: a handler added twice gets each event twice, and is removed one registration at a time.
+// B12: a handler added twice gets each event twice; each of its registrations is removed by itself.
 func TestContract_B12_TwoRegistrationsOfOneHandler(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))

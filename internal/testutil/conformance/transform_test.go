@@ -204,8 +204,8 @@ func TestContract_D3_B99_ATransformThatPanics(t *testing.T) {
 	})
 }
 
-// D28: a transform that ends its goroutine affects the one object, of a list, an event or a delete,
-// and no request is repeated.
+// D28: a transform that ends its goroutine affects only the object of that call, in a list, an
+// event or a delete, and no request is repeated.
 func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		exit := kit.Label("poison", "exit")

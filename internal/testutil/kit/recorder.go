@@ -17,7 +17,7 @@ type Recorder struct {
 	objects []any
 }
 
-// Add records a line, and the object it is about.
+// Add records a line, and the object of the line.
 func (r *Recorder) Add(line string, obj any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -59,7 +59,7 @@ func (t *transcript) String() string {
 	return text
 }
 
-// Run is the run function of an example, which returns its exit code.
+// Run is the run function of an example. It returns the exit code.
 type Run func(ctx context.Context, args []string, stdout, stderr io.Writer) int
 
 // Program is a running example.

@@ -45,7 +45,7 @@ func (w *world) addHandlerBetweenRuns(k kind) {
 }
 
 // trickleWrites makes changes a few milliseconds apart, during slow calls and resyncs, and reads
-// the status in between. The changes are of all objects, or of one.
+// the status in between. It changes all objects, or always the same object.
 func (w *world) trickleWrites(r *rand.Rand, n int) {
 	of := w.setup
 	if r.IntN(2) == 0 {

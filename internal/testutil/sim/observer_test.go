@@ -58,7 +58,7 @@ func (w *world) statusOf(i *informer.Informer[*pod]) informer.Status {
 	return st
 }
 
-// expectRunningUntil checks that an informer told to stop is running until its end.
+// expectRunningUntil checks that the status of a stopping informer says Running until the end.
 func (w *world) expectRunningUntil(ended <-chan struct{}) {
 	if !w.lease && !closed(ended) && !w.statusOf(w.informer).Running {
 		w.fault("running", "the informer is said not to run while a handler is in a call")

@@ -147,7 +147,7 @@ func TestUniquePodsShareNothing(t *testing.T) {
 	require.Greater(t, len(seen), 100*m.Pods())
 }
 
-// texts calls f with all texts in a value.
+// texts calls f with all non-empty strings in a value.
 func texts(v reflect.Value, f func(string)) {
 	switch v.Kind() {
 	case reflect.String:

@@ -25,7 +25,7 @@ type Kind struct {
 // row is a kind, with the number of its objects in thousandths of the number of pods.
 type row struct {
 	group, version, resource string
-	stored                   string // if it is not the resource
+	stored                   string // the path in etcd; empty if it is the resource
 	share                    int
 	object                   func(c chance, m metav1.ObjectMeta, i int) Object
 }

@@ -17,7 +17,7 @@ type owner struct {
 	kind      schema.GroupVersionKind
 	namespace string
 	app       string // the application's name
-	name      string // of the owner itself
+	name      string // the owner's own name
 	hash      string // of a ReplicaSet's template
 	uid       types.UID
 	born      metav1.Time
