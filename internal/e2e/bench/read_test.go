@@ -71,8 +71,8 @@ func BenchmarkRead(b *testing.B) {
 	})
 }
 
-// BenchmarkLister measures the reading by the lister of a factory, which programs written for
-// client-go use.
+// BenchmarkLister measures the reading by the lister of a factory: a client-go program gets
+// tidemark's by the change of an import.
 func BenchmarkLister(b *testing.B) {
 	readEach(b, newFactoryPods, []string{clientgo, clientgoAPI}, func(r *readers, run func(name string, read func(*testing.B))) {
 		run("get", r.gets(1))
@@ -239,7 +239,7 @@ func (r *readers) lists(namespaces []string, of labels.Selector, want []int) fun
 	}
 }
 
-// ranges ranges over the objects of the namespaces in turn. client-go's API has lists for that.
+// ranges ranges over the objects of the namespaces in turn. Through client-go's API it lists them.
 func (r *readers) ranges(b *testing.B) {
 	var in func(namespace string) (found int)
 	if s, ok := r.started(b).(own[*corev1.Pod]); ok {

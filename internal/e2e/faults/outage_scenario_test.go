@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// The watch cache of a kube-apiserver is empty after a restart: a client cannot watch
-// from a version before the restart.
+// The watch cache of a kube-apiserver is empty after a restart: a client that missed
+// changes before the restart cannot watch them any more.
 func TestScenario_APIServerRestarted(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.createPods(somePods)

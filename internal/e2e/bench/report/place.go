@@ -9,7 +9,7 @@ import (
 // Place is the place of a section of a README that a command writes. Two HTML
 // comments mark its begin and its end.
 type Place struct {
-	Name    string // of the section
+	Name    string // the name of the section
 	Command string // the command that writes the section
 }
 

@@ -103,7 +103,7 @@ func (p *Proxy) Cut() int {
 }
 
 // HalfOpen closes the server's side of all connections: the clients' connections
-// stay open and accept data, and bring nothing again.
+// stay open and accept data, and bring nothing more.
 func (p *Proxy) HalfOpen() {
 	for _, t := range p.tunnelsOpen() {
 		t.mu.Lock()

@@ -1,7 +1,7 @@
 // Command screenshots makes pictures of the page /debug/informers for review. They show
-// informers on a real kube-apiserver in each state: healthy, still syncing, refused, stale,
-// with quarantined objects, and with a handler that does not return. Each picture is taken
-// in light, in dark and at a phone's width.
+// informers on a real kube-apiserver that are healthy, still syncing, refused, stale, with
+// quarantined objects, or with a handler that does not return. Each picture is taken in
+// light, in dark and at a phone's width.
 //
 //	make screenshots
 //	make screenshots SCREENSHOTS=folder
