@@ -13,16 +13,17 @@ import (
 	"testing"
 )
 
-// An arrow says what the files of a package may import beyond the standard
-// library, and why no more. Packages of this module are written "./path".
+// An arrow lists the packages outside the standard library that the files of a
+// package may import, and gives the reason. Packages of this module are written
+// "./path".
 type arrow struct {
 	from string
 	to   []string
 	why  string
 }
 
-// labelsAndBelow stands in an arrow for apimachinery/pkg/labels and everything
-// that it needs itself.
+// labelsAndBelow stands in an arrow for apimachinery/pkg/labels and its
+// dependencies.
 const labelsAndBelow = "labels and below"
 
 const (
@@ -30,8 +31,8 @@ const (
 	clientCache  = "k8s.io/client-go/tools/cache/..."
 )
 
-// arrows is the whole list: a package that it does not know fails the test.
-// Where several patterns fit a package, the first one counts.
+// arrows covers all packages: a package without an arrow fails the test. If
+// several patterns match a package, the first counts.
 var arrows = []arrow{
 	{
 		from: "indexer",
@@ -219,7 +220,8 @@ var arrows = []arrow{
 	},
 }
 
-// A ban says what a package must not reach, not even through others, and why.
+// A ban names a package that another must not import, directly or through other
+// packages, and gives the reason.
 type ban struct{ from, to, why string }
 
 var bans = []ban{
@@ -249,9 +251,9 @@ func TestArrowsPointOneWay(t *testing.T) {
 	report(t, banProblems(dependencies(t), bans))
 }
 
-// arrowProblems looks at the imports of all files but tests, whatever their
-// build constraints. Since it looks at every package, what a package reaches
-// through others of this module is judged as well.
+// arrowProblems checks the imports of all files but tests, whatever their build
+// constraints. It checks every package, so that imports through other packages of
+// this module are checked too.
 func arrowProblems(sources []*source, arrows []arrow, labels []string) []string {
 	var problems []string
 	for _, s := range sources {
@@ -276,7 +278,8 @@ func arrowProblems(sources []*source, arrows []arrow, labels []string) []string 
 	return problems
 }
 
-// banProblems looks at what each package reaches.
+// banProblems checks the packages that each package imports, directly or through
+// others.
 func banProblems(reached map[string][]string, bans []ban) []string {
 	var problems []string
 	for _, b := range bans {
@@ -289,7 +292,8 @@ func banProblems(reached map[string][]string, bans []ban) []string {
 	return problems
 }
 
-// relative spells a path of this module "./path", and leaves others alone.
+// relative writes a path of this module as "./path", and returns all other paths
+// unchanged.
 func relative(p string) string {
 	if below, ok := strings.CutPrefix(p, module+"/"); ok {
 		return "./" + below
@@ -297,13 +301,13 @@ func relative(p string) string {
 	return p
 }
 
-// standard tells whether a path belongs to the standard library.
+// standard reports whether a path belongs to the standard library.
 func standard(p string) bool {
 	first, _, _ := strings.Cut(p, "/")
 	return !strings.Contains(first, ".")
 }
 
-// dependencies lists what every package of the module reaches.
+// dependencies returns the dependencies of every package of the module, by import path.
 func dependencies(t *testing.T) map[string][]string {
 	t.Helper()
 	reached := map[string][]string{}
@@ -335,8 +339,8 @@ func goTool(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// Each direct requirement of the root module stands in CONTRIBUTING.md, in a
-// row of the table that gives the reason.
+// Each direct requirement of the root module has a row with its reason in a table
+// of CONTRIBUTING.md.
 func TestDependenciesHaveAReason(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
 	if err != nil {
@@ -354,7 +358,7 @@ func requirementProblems(gomod, contributing string) []string {
 	for line := range strings.Lines(gomod) {
 		fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
 		if len(fields) != 2 || !strings.HasPrefix(fields[1], "v") {
-			continue // not a requirement, or one with the comment "// indirect"
+			continue // not a requirement, or a requirement with the comment "// indirect"
 		}
 		if !strings.Contains(contributing, "\n| `"+fields[0]+"` |") {
 			problems = append(problems, "go.mod requires "+fields[0]+", for which CONTRIBUTING.md gives no reason")

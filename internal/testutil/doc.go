@@ -1,5 +1,5 @@
-// Package testutil holds what the tests of several packages share, and the
-// tests of the repository as a whole: which package may import which, which
-// files stay pure, that nothing of client-go's engine is run, and that every
-// package says what it promises. It is imported by tests only.
+// Package testutil has the packages that tests of several packages share, and the
+// tests of the repository as a whole. These check the imports between packages,
+// that pure files stay pure, that client-go's engine never runs, and that every
+// package states its guarantees. Only tests import the packages.
 package testutil

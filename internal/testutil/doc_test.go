@@ -23,8 +23,8 @@ func TestNothingSleeps(t *testing.T) {
 
 var guarantees = regexp.MustCompile(`(?m)^# Guarantees$`)
 
-// commentProblems wants one package comment a package, in doc.go or, for a
-// program, in main.go; that of a library has a heading "Guarantees".
+// commentProblems requires one package comment for each package, in doc.go or, for
+// a program, in main.go. A library's comment has a heading "Guarantees".
 func commentProblems(sources []*source) []string {
 	var problems []string
 	comments := map[string][]*source{} // by folder
@@ -57,8 +57,8 @@ func commentProblems(sources []*source) []string {
 	return problems
 }
 
-// errorProblems wants the errors of a library declared and documented together,
-// where users look for what they can test with errors.Is.
+// errorProblems requires that a library declares its errors in errors.go, where
+// users find all errors for errors.Is.
 func errorProblems(sources []*source) []string {
 	var problems []string
 	for _, s := range sources {
@@ -74,7 +74,7 @@ func errorProblems(sources []*source) []string {
 	return problems
 }
 
-// sleepProblems wants waiting to be done where a stop is heard at once.
+// sleepProblems forbids time.Sleep: a wait has to end at once with its context.
 func sleepProblems(sources []*source) []string {
 	var problems []string
 	for _, s := range sources {

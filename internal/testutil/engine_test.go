@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// An engineRule forbids names of packages that hold client-go's engine. The
-// rest of these packages is its vocabulary, which this module speaks.
+// An engineRule forbids names of a package that has parts of client-go's engine.
+// This module uses the other names of the package, such as its interfaces.
 type engineRule struct {
 	pkg    *regexp.Regexp // an import path
-	names  *regexp.Regexp // what is forbidden
-	except *regexp.Regexp // what is not, all the same; may be nil
+	names  *regexp.Regexp // the forbidden names
+	except *regexp.Regexp // exceptions among these names; may be nil
 	why    string
 }
 
@@ -24,8 +24,8 @@ var engineRules = []engineRule{
 		why: "its reflectors, queues, stores and informers are what this module replaces",
 	},
 	{
-		// Of an API group's package, New is the accessor that works on any
-		// factory; NewPodInformer and its like run client-go's informer.
+		// In an API group's package, New makes the accessor of any factory;
+		// constructors such as NewPodInformer run client-go's informer.
 		// NewInformerFunc is the type of such a constructor.
 		pkg:    regexp.MustCompile(`(^|/)informers(/|$)`),
 		names:  regexp.MustCompile(`^New.*(Informer|Factory)`),
@@ -44,17 +44,17 @@ var engineRules = []engineRule{
 	},
 }
 
-// clientgoReflector is the one exception: the watch error handlers of informers
-// and of controllers get a reflector of client-go's, which is made for its name
-// and never run.
+// clientgoReflector is the constructor of client-go's reflector. Two places may
+// use it: the watch error handlers of informers and of controllers get such a
+// reflector as an argument. It only has a name, and never runs.
 const clientgoReflector = "NewReflectorWithOptions"
 
 func makesClientgoReflector(s *source) bool {
 	return strings.HasPrefix(s.base(), "clientgo") || s.path == "informer/cache/controller.go"
 }
 
-// lentContainers are client-go's queues and stores that nothing of this module is made
-// of, and that its package of client-go's names lends in one file.
+// lentContainers are the constructors of client-go's queues and stores. No part of this
+// module uses them; informer/cache only lends them to users, in one file.
 var lentContainers = regexp.MustCompile(`^New(RealFIFO|RealFIFOWithOptions|FIFO|ThreadSafeStore|TTLStore|ExpirationStore|FakeExpirationStore)$`)
 
 func lendsContainers(s *source) bool { return s.path == "informer/cache/theirs.go" }
@@ -63,8 +63,8 @@ func TestNoBorrowedEngine(t *testing.T) {
 	report(t, engineProblems(repository(t)))
 }
 
-// engineProblems looks at all uses, not only at calls: an alias of a
-// constructor lends the engine just as well.
+// engineProblems checks all uses, not only calls, since an alias of a constructor
+// gives users the engine too.
 func engineProblems(sources []*source) []string {
 	var problems []string
 	for _, s := range sources {
@@ -87,7 +87,7 @@ func (r engineRule) forbids(s *source, u use) bool {
 	case strings.HasPrefix(u.pkg, module+"/"), !r.pkg.MatchString(u.pkg):
 		return false
 	case u.name == ".":
-		return true // what it brings in cannot be told from the file's own names
+		return true // the names of a dot import look like the file's own
 	case u.name == clientgoReflector && makesClientgoReflector(s):
 		return false
 	case lentContainers.MatchString(u.name) && lendsContainers(s):
@@ -130,7 +130,7 @@ func TestEngineRulesCanFail(t *testing.T) {
 	forbid("k8s.io/client-go/tools/watch", "NewIndexerInformerWatcher", "NewIndexerInformerWatcherWithLogger", "UntilWithSync")
 
 	allow(cache, "ListerWatcher", "Indexers", "NewListWatchFromClient", "NewGenericLister", "NewInformerName", "WaitForCacheSync",
-		"NewTypedSharedIndexInformer", "NewIntegerResourceVersionMutationCacheWithOptions") // these wrap what they are given
+		"NewTypedSharedIndexInformer", "NewIntegerResourceVersionMutationCacheWithOptions") // these wrap their argument
 	allow(informers, "SharedInformerFactory", "WithTransform")
 	allow(informers+"/core", "New")
 	allow(informers+"/internalinterfaces", "NewInformerFunc")

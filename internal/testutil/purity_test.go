@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// impure lists what a pure file must not import, and why. Its values may only
-// depend on what it is given: that is what lets tests go through every input.
+// impure lists the packages that a pure file must not import, with the reasons. The
+// results of a pure file depend only on its inputs, so that tests can enumerate them.
 var impure = []struct{ pkg, why string }{
 	{"time", "time comes in as an input, and goes out as an action"},
 	{"sync/...", "one goroutine at a time calls it; its caller sees to that"},
@@ -22,7 +22,7 @@ func TestMachinesArePure(t *testing.T) {
 	report(t, purityProblems(repository(t)))
 }
 
-// isPure tells whether a file is one of those that decide and do nothing else.
+// isPure reports whether a file must be pure: it decides, and does nothing else.
 func isPure(s *source) bool {
 	if s.isTest() {
 		return false

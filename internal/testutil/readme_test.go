@@ -9,8 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadmeShowsQuickstart compares the program that the README shows with the example
-// that it says it is.
+// TestReadmeShowsQuickstart compares the program in the README with examples/quickstart.
 func TestReadmeShowsQuickstart(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)

@@ -27,10 +27,9 @@ type source struct {
 	file *ast.File
 }
 
-// repository parses all Go files but those of internal/e2e, which is made of
-// modules of their own. All tests of this package go through it: it opens the
-// files in this process, where go test sees it and knows when a cached result
-// is out of date.
+// repository parses all Go files except for the modules of internal/e2e. All tests
+// of this package use it: since this process opens the files, go test notices when
+// a cached result is out of date.
 func repository(t *testing.T) []*source {
 	t.Helper()
 	var all []*source
@@ -60,8 +59,8 @@ func repository(t *testing.T) []*source {
 	return all
 }
 
-// parse makes a source of a file's text. It fails the test, but not at once,
-// when the text is not Go; what could be read of it is looked at all the same.
+// parse makes a source of a file's text. If the text is not Go, it marks the test as
+// failed, and returns the part that it could parse.
 func parse(t *testing.T, name, text string) *source {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -79,17 +78,17 @@ func (s *source) base() string { return path.Base(s.path) }
 
 func (s *source) isTest() bool { return strings.HasSuffix(s.path, "_test.go") }
 
-// isLibrary tells whether users import the source's package.
+// isLibrary reports whether users can import the source's package.
 func (s *source) isLibrary() bool {
 	return s.file.Name.Name != "main" && !slices.Contains(strings.Split(s.folder(), "/"), "internal")
 }
 
-// problem words a finding at a position.
+// problem formats a problem at a position.
 func (s *source) problem(at token.Pos, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", s.path, s.fset.Position(at).Line, fmt.Sprintf(format, args...))
 }
 
-// imports yields the paths that the source imports.
+// imports yields the import paths of the source.
 func (s *source) imports() iter.Seq2[string, *ast.ImportSpec] {
 	return func(yield func(string, *ast.ImportSpec) bool) {
 		for _, spec := range s.file.Imports {
@@ -100,16 +99,16 @@ func (s *source) imports() iter.Seq2[string, *ast.ImportSpec] {
 	}
 }
 
-// A use is one mention of a name of an imported package. A dot import, whose
-// names cannot be told from the file's own, is a use of the name ".".
+// A use is one mention of a name of an imported package. A dot import is a use of
+// the name ".", since its names look like the file's own.
 type use struct {
 	pkg, name string
 	at        token.Pos
 }
 
-// uses yields the uses in the source. The package behind a qualifier is taken
-// from the imports, where the last element of a path without alias counts as
-// its name; that holds for all packages that the tests here look for.
+// uses yields the uses in the source. It finds the package of a qualifier in the
+// imports, and takes the last element of a path without alias as the package's
+// name: that is right for all packages that these tests look for.
 func (s *source) uses() iter.Seq[use] {
 	return func(yield func(use) bool) {
 		names := map[string]string{}
@@ -139,14 +138,14 @@ func (s *source) uses() iter.Seq[use] {
 	}
 }
 
-// within tells whether a path is the one that the pattern names or, where the
-// pattern ends in "/...", one below it.
+// within reports whether a path equals the pattern or, if the pattern ends in
+// "/...", is below it.
 func within(pattern, p string) bool {
 	below, open := strings.CutSuffix(pattern, "/...")
 	return p == below || open && strings.HasPrefix(p, below+"/")
 }
 
-// withinAny tells whether a path is within one of the patterns.
+// withinAny reports whether a path is within any of the patterns.
 func withinAny(patterns []string, p string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool { return within(pattern, p) })
 }
@@ -159,9 +158,9 @@ func report(t *testing.T, problems []string) {
 	}
 }
 
-// A snippet is a source made up to see a rule fail, or not.
+// A snippet is a made-up source for the test of a rule.
 type snippet struct {
-	name string // of the case
+	name string // the name of the case
 	path string
 	text string
 	want string // part of the one problem to be found; empty for none
@@ -177,8 +176,8 @@ func try(t *testing.T, snippets []snippet, check func([]*source) []string) {
 	}
 }
 
-// expect fails the test unless there is exactly one problem and it contains
-// want, or none where want is empty.
+// expect fails the test unless there is exactly one problem and it contains want,
+// or no problem if want is empty.
 func expect(t *testing.T, problems []string, want string) {
 	t.Helper()
 	switch {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A room is a group of files within a package that does without some names: an arrow
-// that no import shows.
+// A room is a group of files of one package that must not use some names, as if it were a
+// package that does not import them.
 type room struct {
 	folder string
 	holds  func(file string) bool
@@ -34,7 +34,8 @@ var rooms = []room{
 	},
 }
 
-// clientgoImports are what only the files of client-go's API may import in informer.
+// clientgoImports are the packages that only the files of client-go's API may import in
+// package informer.
 const clientgoImports = "k8s.io/client-go/..."
 
 func TestRoomsKeepApart(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhereIsTableIsTrue holds the last table of ARCHITECTURE: the files are there, and
+// TestWhereIsTableIsTrue checks the last table of ARCHITECTURE: the files exist, and
 // declare the names that follow them.
 func TestWhereIsTableIsTrue(t *testing.T) {
 	text, err := os.ReadFile("../../ARCHITECTURE.md")

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// metrics are the names of all metrics, as the table in factory/metrics/README.md tells them. That
-// it tells them all is tested there. A summary has two series.
+// metrics returns the names of all metrics, as the table in factory/metrics/README.md lists them.
+// The package factory/metrics tests that the table is complete. A summary has two series.
 func metrics(t *testing.T) map[string]bool {
 	t.Helper()
 	readme, err := os.ReadFile(metricsFolder + "README.md")
@@ -31,7 +31,7 @@ func metrics(t *testing.T) map[string]bool {
 	return all
 }
 
-// Whatever an alert or the dashboard asks for exists.
+// Every metric that an alert or the dashboard asks for exists.
 func TestExpressionsNameMetricsThatExist(t *testing.T) {
 	exists, asked := metrics(t), map[string]bool{}
 	for from, expr := range expressions(t) {
@@ -48,7 +48,7 @@ func TestExpressionsNameMetricsThatExist(t *testing.T) {
 	require.Greater(t, len(asked), 12, "of %v", slices.Sorted(maps.Keys(asked)))
 }
 
-// expressions are all that are asked of Prometheus, by where they stand.
+// expressions returns all PromQL expressions, by the alert or the dashboard panel that has them.
 func expressions(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -18,7 +18,7 @@ import (
 
 const metricsFolder = "../../../factory/metrics/"
 
-// definitions are the alerts by name.
+// definitions returns the alerts by name.
 func definitions(t *testing.T) map[string]rulefmt.Rule {
 	t.Helper()
 	text, err := os.ReadFile(metricsFolder + "alerts.yaml")
@@ -36,8 +36,8 @@ func definitions(t *testing.T) map[string]rulefmt.Rule {
 	return all
 }
 
-// An alert is told from series of a number a minute, in Prometheus' notation: when it is
-// firing, and when it is not.
+// Each case gives an alert series with one value a minute, in Prometheus' notation, and says
+// when the alert fires and when it does not.
 func TestAlerts(t *testing.T) {
 	const of = `resource="pods", scope="in shop", instance="a"`
 	for _, c := range []struct {
@@ -118,8 +118,8 @@ func TestEachAlertSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// play evaluates an alert once a minute for an hour, and returns the summaries of what fires,
-// by when that is.
+// play evaluates an alert once a minute for an hour, and returns the summaries of the firing
+// alerts by time.
 func play(t *testing.T, r rulefmt.Rule, series string) map[time.Duration][]string {
 	t.Helper()
 	storage := promqltest.LoadedStorage(t, "load 1m\n\t"+series)

@@ -1,4 +1,4 @@
-# The benchmarks of tidemark beside client-go, and beside another revision; see doc.go beside this file.
+# Benchmarks that compare tidemark with client-go, and with another revision; see doc.go beside this file.
 # The root Makefile includes it.
 
 bench_dir := $(dir $(lastword $(MAKEFILE_LIST)))
@@ -8,7 +8,7 @@ bench_dir := $(dir $(lastword $(MAKEFILE_LIST)))
 bench: ## compare client-go and tidemark, write the table into the README beside the benchmarks; with BENCHFLAGS, print only
 	@GO=$(GO) BENCHDEFAULTS='-test.skip EventAll -test.benchtime 100ms' $(bench_dir)bench.sh $(bench_dir) README.md $(BENCHFLAGS)
 
-bench-diff: ## compare this tidemark with that of the revision REF; BENCHFLAGS are passed on
+bench-diff: ## compare this tidemark with the tidemark of the revision REF; BENCHFLAGS are passed on
 	@GO=$(GO) $(bench_dir)diff.sh '$(REF)' $(BENCHFLAGS)
 
 bench-scale: ## measure an event and a sync with 1,000 to 1,000,000 objects, with 1 and 2 processors

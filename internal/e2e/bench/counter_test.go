@@ -14,10 +14,10 @@ import (
 type counter struct {
 	tally
 	want           tally
-	added, updated chan struct{} // get a value with the last call that is wanted
+	added, updated chan struct{} // get a value with the last wanted call
 
 	each     func()            // unless nil, is called with each update
-	more     bool              // more updates than wanted are right
+	more     bool              // check accepts more updates than wanted
 	resync   time.Duration     // the handler's resync period
 	delivery informer.Delivery // for tidemark's own informer
 
@@ -56,7 +56,7 @@ func (c *counter) update() {
 
 func (c *counter) delete() { c.deletes++ }
 
-// check compares the calls with the wanted ones, after the informer's end.
+// check compares the calls with the wanted calls, after the informer's end.
 func (c *counter) check(t testing.TB) {
 	if c.more {
 		c.updates = min(c.updates, c.want.updates)

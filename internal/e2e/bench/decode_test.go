@@ -24,25 +24,25 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 )
 
-// decode makes an object of bytes, or the pods of a list.
+// decode decodes an object, or the pods of a list.
 type decode func(data []byte) (any, error)
 
-// decoding is objects as a server sends them, and the decoder of each library.
+// decoding has encoded objects as a server sends them, and the decoder of each library.
 type decoding struct {
 	bodies [][]byte
-	bare   [][]byte // the same without the envelope, for tidemark, which reads it elsewhere; nil: there is none
+	bare   [][]byte // bodies without their envelopes, for tidemark; nil if there are no envelopes
 	theirs decode
-	// ours returns a decoder that has not seen an object yet, and the count of the objects that it leaves
-	// to client-go's decoder.
+	// ours returns a new decoder, and a function that counts the objects that it leaves to
+	// client-go's decoder.
 	ours func() (of decode, left func() uint64)
 }
 
 // made is the cluster whose objects are decoded.
 var made = sync.OnceValue(func() *cluster.Cluster { return cluster.New(1, min(8000, *objects)) })
 
-// BenchmarkDecode measures the decoding of one object, or list, on one goroutine. Each decoder has seen one half of
-// the objects, and is measured with the other: tidemark has learned what they have in common, as it has
-// from the list before a watch.
+// BenchmarkDecode measures the decoding of one object, or list, on one goroutine. Each decoder has
+// decoded one half of the objects before, and is measured with the other half: tidemark's table
+// then has the values that the objects share, as it has after the list before a watch.
 func BenchmarkDecode(b *testing.B) {
 	for _, work := range []struct {
 		name string
@@ -129,7 +129,7 @@ func codec(s runtime.Serializer) (runtime.Encoder, runtime.Decoder) {
 	return of.EncoderForVersion(s, corev1.SchemeGroupVersion), of.DecoderToVersion(s, corev1.SchemeGroupVersion)
 }
 
-// inProtobuf is pods as a watch brings them, each in an envelope.
+// inProtobuf returns pods as a watch brings them, each in an envelope.
 func inProtobuf(pod func(i int) *corev1.Pod) (decoding, error) {
 	encoder, decoder := codec(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme))
 	bodies, err := written(made().Pods(), func(i int) ([]byte, error) { return runtime.Encode(encoder, pod(i)) })
@@ -151,7 +151,7 @@ func inProtobuf(pod func(i int) *corev1.Pod) (decoding, error) {
 	}, err
 }
 
-// asUnstructured is custom resources as the dynamic client reads them.
+// asUnstructured returns custom resources for the dynamic client's decoder.
 func asUnstructured() (decoding, error) {
 	bodies, err := databases()
 	return decoding{
@@ -171,8 +171,8 @@ func asUnstructured() (decoding, error) {
 	}, err
 }
 
-// asType is the same custom resources, read into their Go type. Of client-go's work it is the cheaper part:
-// a client looks for the kind first.
+// asType returns the same custom resources for decoders into their Go type. client-go's decoder is
+// measured without a client's search for the kind.
 func asType() (decoding, error) {
 	bodies, err := databases()
 	return decoding{
@@ -192,7 +192,7 @@ func databases() ([][]byte, error) {
 	return written(made().Pods(), func(i int) ([]byte, error) { return utiljson.Marshal(made().Database(i)) })
 }
 
-// asList is lists of pods in JSON, the default of clients.
+// asList returns lists of pods in JSON, the default of clients.
 func asList() (decoding, error) {
 	encoder, decoder := codec(json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, json.SerializerOptions{}))
 	each := made().Pods() / 8

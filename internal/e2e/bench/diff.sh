@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares this tidemark with that of another revision, by the benchmarks of this one, and has benchstat
-# judge: diff.sh REF [flags of a test binary]. ROUNDS says how often the two take turns.
+# Compares this tidemark with the tidemark of another revision, by the benchmarks of this revision and
+# benchstat: diff.sh REF [flags of a test binary]. ROUNDS is the number of rounds of each revision.
 set -euo pipefail
 : "${1:?which revision? make bench-diff REF=main~1}" "${GO:=go}" "${ROUNDS:=6}"
 cd "$(dirname "$0")"
@@ -11,7 +11,7 @@ tmp=$(mktemp -d)
 trap 'git worktree remove --force "$tmp/tree" 2>/dev/null || true; rm -rf "$tmp"' EXIT
 git worktree add --quiet --detach "$tmp/tree" "$ref"
 
-# The same benchmarks and dependencies, over the module of the other revision.
+# The same benchmarks and dependencies, with the module of the other revision.
 cp go.mod "$tmp/old.mod"
 cp go.sum "$tmp/old.sum"
 $GO mod edit -replace "github.com/tidemark-k8s/tidemark=$tmp/tree" "$tmp/old.mod"

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// stream is an initial state and the events that follow it.
+// stream is an initial state, and the events after it.
 type stream struct {
 	make   maker
 	list   runtime.Object
@@ -29,7 +29,7 @@ func BenchmarkEvent(b *testing.B) {
 	}
 }
 
-// BenchmarkEventInspected measures the same while somebody inspects the informer.
+// BenchmarkEventInspected measures the same with an inspector of the informer.
 func BenchmarkEventInspected(b *testing.B) {
 	pods := stream{newInspectedPods, podList(perGroup), podEvents(perGroup)}
 	for _, handlers := range []int{1, 16} {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// flowRate is the number of events a second while something else is measured.
+// flowRate is the number of events a second during a measurement.
 const flowRate = 10_000
 
 // flow is changes of pods at an even rate, with the times of their sending and of their arrival at a handler.
@@ -21,15 +21,15 @@ type flow struct {
 
 	mu         sync.Mutex
 	sent, came []time.Time
-	awaited    int           // how many arrivals are waited for
-	reached    chan struct{} // is closed then; nil if nobody waits
+	awaited    int           // the number of arrivals to wait for
+	reached    chan struct{} // closed after the awaited arrivals; nil if nobody waits
 }
 
 func newFlow(b testing.TB, list *corev1.PodList) *flow {
 	return &flow{b: b, changer: &changer{list: list}}
 }
 
-// arrived notes an arrival.
+// arrived records an arrival.
 func (f *flow) arrived() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -49,8 +49,8 @@ func (f *flow) send(to *feedWatch) {
 	to.events <- e
 }
 
-// during sends events while work runs, and returns after the last one's arrival. A late wake-up sends what
-// it missed at once.
+// during sends events while work runs, and returns after the arrival of the last event. After a
+// late wake-up it sends all overdue events at once.
 func (f *flow) during(to *feedWatch, work func()) {
 	start, sent := time.Now(), 0
 	each(func(int) {
@@ -61,7 +61,7 @@ func (f *flow) during(to *feedWatch, work func()) {
 	f.await(0)
 }
 
-// await waits until everything sent so far has arrived, and more events after that.
+// await waits until all events sent so far have arrived, and more events after them.
 func (f *flow) await(more int) {
 	f.mu.Lock()
 	f.awaited = len(f.sent) + more

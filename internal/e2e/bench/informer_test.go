@@ -24,7 +24,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// The implementations, as the benchmarks' names have them.
+// The implementations, by their names in benchmarks.
 const (
 	clientgo    = "client-go"    // cache.NewSharedIndexInformer
 	typed       = "typed"        // informer.New
@@ -40,14 +40,14 @@ func byEach(b *testing.B, name string, impls []string, f func(b *testing.B, impl
 	}
 }
 
-// An informer has an index by namespace.
+// subject is an informer with an index by namespace.
 type subject interface {
 	handle(*counter) error
 	run(context.Context) error
 	get(indexer.Key) any
 }
 
-// shared is client-go's informer, or tidemark's with client-go's interface.
+// shared is client-go's informer, or tidemark's behind client-go's interface.
 type shared struct {
 	cache.SharedIndexInformer
 	lister corelisters.PodLister
@@ -68,7 +68,7 @@ func (s shared) get(key indexer.Key) any {
 	return obj
 }
 
-// own is tidemark's informer.
+// own is tidemark's informer by the typed API.
 type own[T informer.Object] struct{ *informer.Informer[T] }
 
 func (s own[T]) handle(c *counter) error {
@@ -90,7 +90,7 @@ func newPods(impl string, from origin) subject {
 	return newSubject[*corev1.Pod](impl, from, &corev1.Pod{}, 0)
 }
 
-// newInspectedPods makes an informer of tidemark that somebody inspects.
+// newInspectedPods makes an informer of tidemark with an inspector.
 func newInspectedPods(impl string, from origin) subject {
 	s := newPods(impl, from)
 	switch made := s.(type) {
@@ -130,7 +130,7 @@ func byNamespace() cache.Indexers {
 	return cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 }
 
-// newFactoryPods asks a factory of client-go or of tidemark for the informer and the lister.
+// newFactoryPods makes an informer and a lister with a factory of client-go or of tidemark.
 func newFactoryPods(impl string, from origin) subject {
 	var f informers.SharedInformerFactory
 	if impl == clientgo {
@@ -142,7 +142,7 @@ func newFactoryPods(impl string, from origin) subject {
 	return shared{pods.Informer(), pods.Lister()}
 }
 
-// podClient is a clientset with the pods of a source.
+// podClient is a clientset whose pods come from a source.
 type podClient struct {
 	kubernetes.Interface
 	typedcorev1.CoreV1Interface
@@ -168,7 +168,7 @@ func (c podClient) Watch(ctx context.Context, o metav1.ListOptions) (watch.Inter
 	return c.from.Watch(ctx, o)
 }
 
-// started is an informer that runs.
+// started is a running informer with its handlers.
 type started struct {
 	subject
 	b        *testing.B
@@ -194,7 +194,7 @@ func (r *started) join(c *counter) {
 	require.NoError(r.b, r.handle(c))
 }
 
-// awaitAdds waits until each handler has all adds that it expects.
+// awaitAdds waits until each handler has got its wanted adds.
 func (r *started) awaitAdds() {
 	for _, c := range r.counters {
 		if c.want.adds > 0 {
@@ -203,7 +203,7 @@ func (r *started) awaitAdds() {
 	}
 }
 
-// awaitUpdates waits until each handler has all updates that it expects.
+// awaitUpdates waits until each handler has got its wanted updates.
 func (r *started) awaitUpdates() {
 	for _, c := range r.counters {
 		if c.want.updates > 0 {
@@ -212,13 +212,13 @@ func (r *started) awaitUpdates() {
 	}
 }
 
-// awaitSync waits until each handler has the initial state, and returns the watch of the informer.
+// awaitSync waits until each handler has got the initial state, and returns the informer's watch.
 func (r *started) awaitSync(opened <-chan *feedWatch) *feedWatch {
 	r.awaitAdds()
 	return await(r.b, opened)
 }
 
-// stop ends the informer, and checks that the handlers were called as often as they should.
+// stop ends the informer, and compares the handlers' calls with the wanted calls.
 func (r *started) stop() {
 	r.cancel()
 	require.NoError(r.b, await(r.b, r.ended))

@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, "bench: TIDEMARK_VERIFY is set: tidemark would be measured with the checks of its invariants")
 			os.Exit(2)
 		}
-		// Each section begins with a collection. Between two of them the collector would also make the
-		// runtime return memory, and the next section pay for getting it back.
+		// Each section begins with a collection. Collections outside of sections would also return
+		// memory to the system, and the next section would pay for getting it back.
 		debug.SetGCPercent(-1)
 		debug.SetMemoryLimit(8 << 30)
 	}

@@ -13,8 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// section measures a part of a benchmark: the time and the allocations with the benchmark's own timer,
-// the processor time of the process by itself. A benchmark may have many sections in a row.
+// section measures a part of a benchmark: the time and the allocations with the benchmark's timer,
+// and the processor time with getrusage. A benchmark may have many sections in a row.
 type section struct {
 	b     *testing.B
 	began time.Duration // the processor time so far, at the beginning of the section
@@ -22,8 +22,9 @@ type section struct {
 	warm  bool          // the next section is not measured
 }
 
-// rounds yields once more than the benchmark has operations. The first round only gets memory from the
-// system, which the others reuse: otherwise the first implementation of a process would pay for it.
+// rounds yields once more than the benchmark has operations. The first round is not measured: it
+// gets the memory from the system that later rounds reuse, and otherwise the first implementation
+// would pay for it.
 func (s *section) rounds(yield func() bool) {
 	for i := range 1 + s.b.N {
 		s.warm = i == 0
@@ -71,15 +72,16 @@ func measure(b *testing.B, work func()) {
 	s.end()
 }
 
-// measureAgain does the work once before it is measured. What is allocated then is reused: otherwise a read
-// that allocates would be measured with the system's time for new memory.
+// measureAgain does the work once before it measures it. The measured work reuses the memory of
+// the first: otherwise a read that allocates would be measured with the system's time for new
+// memory.
 func measureAgain(b *testing.B, work func()) {
 	b.StopTimer()
 	work()
 	measure(b, work)
 }
 
-// count reports a figure that is no time, the mean of all iterations.
+// count reports the mean of a figure over all iterations, instead of their time.
 func count(b *testing.B, unit string, figure func() float64) {
 	sum := 0.0
 	for range b.N {
@@ -98,8 +100,8 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// goroutinesAtRest returns the number of goroutines once it does not change any more: some of them only
-// start or stop something.
+// goroutinesAtRest returns the number of goroutines once it does not change any more, since some
+// goroutines end soon.
 func goroutinesAtRest() int {
 	const same, pause = 50, time.Millisecond
 	n, seen := runtime.NumGoroutine(), 0
@@ -113,7 +115,7 @@ func goroutinesAtRest() int {
 	return n
 }
 
-// heapAtRest returns the bytes in use once the process is at rest.
+// heapAtRest returns the bytes in use once the number of goroutines does not change any more.
 func heapAtRest() float64 {
 	goroutinesAtRest()
 	runtime.GC()
@@ -123,8 +125,8 @@ func heapAtRest() float64 {
 	return float64(stats.HeapAlloc)
 }
 
-// sizeOfCopies returns the bytes of shallow copies of all items of a list. Each informer holds such
-// copies; everything else is its own need.
+// sizeOfCopies returns the bytes of shallow copies of all items of a list. Each informer holds
+// such copies: benchmarks of memory subtract them.
 func sizeOfCopies(list *corev1.PodList) float64 {
 	copies := make([]*corev1.Pod, len(list.Items))
 	before := heapAtRest()
@@ -151,7 +153,8 @@ func peakWhile(work func()) float64 {
 	return max(most, inUse())
 }
 
-// inUse returns the bytes of the heap with the garbage. Unlike ReadMemStats, it does not stop the world.
+// inUse returns the bytes of the heap, garbage included. Unlike ReadMemStats, it does not stop the
+// world.
 func inUse() float64 {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(s)
@@ -183,9 +186,9 @@ type latencies []time.Duration
 
 // callWhile makes calls while work runs, and returns their durations.
 //
-// A call that is held up holds up the next ones, which count as well, each with the rest of the wait.
-// Otherwise a lock held for a second would be one slow call among thousands of fast ones (coordinated
-// omission).
+// A slow call delays the calls that were due meanwhile: each of them counts too, with the rest of
+// the wait. Otherwise a lock held for a second would be one slow call among thousands of fast ones
+// (coordinated omission).
 func callWhile(call func(i int), work func()) latencies {
 	var taken latencies
 	start := time.Now()
@@ -197,8 +200,8 @@ func callWhile(call func(i int), work func()) latencies {
 	return taken.evenly(time.Since(start))
 }
 
-// evenly adds the calls held up by others, and sorts all of them. The calls took turns with pauses, inAll
-// together.
+// evenly adds the calls that slow calls delayed, and sorts all calls. inAll is the time of all
+// calls and of the pauses between them.
 func (l latencies) evenly(inAll time.Duration) latencies {
 	for _, d := range l {
 		inAll -= d
@@ -214,13 +217,13 @@ func (l latencies) evenly(inAll time.Duration) latencies {
 	return all
 }
 
-// quantile returns the duration not exceeded by a share of the calls. They are sorted.
+// quantile returns the duration that a share of the sorted calls does not exceed.
 func (l latencies) quantile(share float64) time.Duration {
 	return l[min(int(share*float64(len(l))), len(l)-1)]
 }
 
 func TestACallHeldUpHoldsUpTheNextOnes(t *testing.T) {
-	// Ten calls in 15 s, nine of them at once and one in 5 s.
+	// Ten calls in 15 s: nine take no time, and one takes 5 s.
 	calls := latencies{0, 0, 0, 0, 0, 5 * time.Second, 0, 0, 0, 0}
 
 	all := calls.evenly(15 * time.Second)
@@ -236,7 +239,7 @@ func TestPeakIsTheMostInUseAtOnce(t *testing.T) {
 	before := heapAtRest()
 
 	most := peakWhile(func() {
-		for range blocks { // one at a time: the others are garbage
+		for range blocks { // one block at a time is live: all others are garbage
 			b := make([]byte, block)
 			b[0] = 1
 			runtime.KeepAlive(b)

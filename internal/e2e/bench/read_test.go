@@ -13,22 +13,22 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// questions are what a store is asked, and the right answers.
+// questions are the queries of a store, with the right answers.
 type questions struct {
 	keys       []indexer.Key
-	spelled    []string // the keys as client-go spells them
+	spelled    []string // the same keys in client-go's form
 	namespaces []string
-	sizes      []int // how many objects each namespace has
+	sizes      []int // the number of objects of each namespace
 	objects    int
 	app        labels.Selector // equality
 	ofApp      int
 	operators  labels.Selector // all operators but equality
 	ofOperator int
-	inEach     []int // of them, how many each namespace has
+	inEach     []int // the number of objects of operators, by namespace
 }
 
-// newQuestions makes questions about a list, in random order. The strings are not the objects' own, so
-// that comparing the addresses does not find them equal.
+// newQuestions makes queries about a list, in random order. The keys are copies of the objects'
+// strings, so that equal keys have different addresses.
 func newQuestions(b *testing.B, list *corev1.PodList) *questions {
 	operators, err := labels.Parse("app in (x,app-001),tier notin (frontend,cache),pod-template-hash")
 	require.NoError(b, err)
@@ -71,8 +71,8 @@ func BenchmarkRead(b *testing.B) {
 	})
 }
 
-// BenchmarkLister measures the reading by the lister of a factory, which is what one gets by changing an
-// import.
+// BenchmarkLister measures the reading by the lister of a factory: a client-go program gets
+// tidemark's by the change of an import.
 func BenchmarkLister(b *testing.B) {
 	readEach(b, newFactoryPods, []string{clientgo, clientgoAPI}, func(r *readers, run func(name string, read func(*testing.B))) {
 		run("get", r.gets(1))
@@ -95,7 +95,7 @@ func readEach(b *testing.B, make maker, impls []string, all func(r *readers, run
 	}
 }
 
-// readers read one informer, which starts with the first benchmark that is selected.
+// readers reads one informer, which starts with the first selected benchmark.
 type readers struct {
 	impl string
 	make maker
@@ -129,7 +129,7 @@ func (r *readers) stop(b *testing.B) {
 	}
 }
 
-// get returns a loop that gets some of the objects in turn by the lister, as a user would write it.
+// get returns a loop that gets some of the objects in turn by the lister.
 func (r *readers) get(b *testing.B, some int) (loop func(n int)) {
 	keys := r.q.keys[:min(some, len(r.q.keys))]
 	switch s := r.started(b).(type) {
@@ -161,8 +161,8 @@ func (r *readers) gets(some int) func(b *testing.B) {
 	}
 }
 
-// getsContended gets one object with two goroutines, while a writer changes pods at an even rate. A Get's
-// cost is that of one goroutine.
+// getsContended gets one object with two goroutines, while a writer changes pods at an even rate.
+// The reported time is the time of a Get on one goroutine.
 func (r *readers) getsContended(b *testing.B) {
 	loop := r.get(b, 1)
 	r.flow.during(r.watch, func() {
@@ -202,7 +202,7 @@ func (r *readers) getsByKey(b *testing.B) {
 	require.Equal(b, b.N, found)
 }
 
-// list returns the list call of a namespace, or of all with "".
+// list returns a function that lists a namespace, or all namespaces for "".
 func (r *readers) list(b *testing.B) func(namespace string, of labels.Selector) ([]*corev1.Pod, error) {
 	switch s := r.started(b).(type) {
 	case shared:
@@ -224,7 +224,7 @@ func (r *readers) list(b *testing.B) func(namespace string, of labels.Selector) 
 	panic("unknown kind of informer")
 }
 
-// lists lists namespaces in turn by a selector, and compares the numbers of objects.
+// lists lists namespaces in turn by a selector, and checks the numbers of objects.
 func (r *readers) lists(namespaces []string, of labels.Selector, want []int) func(b *testing.B) {
 	return func(b *testing.B) {
 		list := r.list(b)
@@ -239,7 +239,7 @@ func (r *readers) lists(namespaces []string, of labels.Selector, want []int) fun
 	}
 }
 
-// ranges ranges over the objects of the namespaces in turn, with client-go over a list of them.
+// ranges ranges over the objects of the namespaces in turn. Through client-go's API it lists them.
 func (r *readers) ranges(b *testing.B) {
 	var in func(namespace string) (found int)
 	if s, ok := r.started(b).(own[*corev1.Pod]); ok {
@@ -269,7 +269,7 @@ func (r *readers) ranges(b *testing.B) {
 	})
 }
 
-// after returns the place after j of n, over and over.
+// after returns the index after j of n, and 0 after the last.
 func after(j, n int) int {
 	if j++; j < n {
 		return j

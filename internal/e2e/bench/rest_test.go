@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// BenchmarkMemory measures what an idle informer needs for each object, beside the objects.
+// BenchmarkMemory measures an idle informer's memory for each object, without the objects.
 func BenchmarkMemory(b *testing.B) {
 	list := podList(*objects)
 	copies := sizeOfCopies(list)
@@ -28,13 +28,13 @@ func BenchmarkMemory(b *testing.B) {
 	})
 }
 
-// BenchmarkStuck measures what an informer needs, beside the objects, while one of its two handlers does not
-// return from its first update: for each event or, with Latest delivery, for each object. client-go and
-// its API have no Latest.
+// BenchmarkStuck measures an informer's memory, without the objects, while one of its two handlers
+// does not return from its first update: for each event or, with Latest delivery, for each object.
+// client-go and tidemark's client-go API have no Latest.
 func BenchmarkStuck(b *testing.B) {
-	const rounds = 5 // the events are played again: so many new objects would not fit into memory
+	const rounds = 5 // the events are repeated, since as many new objects would not fit into memory
 	list := podList(perGroup)
-	copies := sizeOfCopies(list) // of the objects before the events, which the handlers get too
+	copies := sizeOfCopies(list) // of the objects before the events: handlers get them as old objects
 	events := podEvents(perGroup)
 	n := rounds * len(events)
 	byEach(b, "every", everyone, func(b *testing.B, impl string) {
@@ -49,7 +49,7 @@ func stuck(b *testing.B, impl string, delivery informer.Delivery, events []watch
 	list := podList(perGroup)
 	free, held := newCounter(tally{adds: perGroup, updates: n}), newCounter(tally{adds: perGroup, updates: n})
 	if delivery == informer.Latest && impl == typed {
-		held.delivery, held.want.updates = delivery, 1+min(perGroup, n-1) // the first one, and the latest of each object
+		held.delivery, held.want.updates = delivery, 1+min(perGroup, n-1) // the first update, and the latest of each object
 	}
 	var once sync.Once
 	entered, release := make(chan struct{}), make(chan struct{})
@@ -96,8 +96,8 @@ func BenchmarkGoroutines(b *testing.B) {
 	})
 }
 
-// BenchmarkIdle measures what 200 informers need beside the objects, each with one handler and few objects,
-// as in a large operator.
+// BenchmarkIdle measures the memory and goroutines of 200 informers, without the objects, each
+// with one handler and few objects, as in a large operator.
 func BenchmarkIdle(b *testing.B) {
 	const informers = 200
 	list := podList(10)

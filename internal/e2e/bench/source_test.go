@@ -28,15 +28,15 @@ type origin interface {
 	reflector.Streamer
 }
 
-// feed is a source in memory. Its lists share their items, which no informer changes or keeps. Its watches
-// bring the events that a benchmark plays.
+// feed is a source in memory. Its lists share their items: no informer changes or keeps an item.
+// Its watches bring the events that a benchmark plays.
 type feed struct {
 	list   atomic.Pointer[runtime.Object]
 	opened chan *feedWatch // the watches, in the order of the requests
 	buffer int             // of the watches, in events
 }
 
-// mostWatches is the largest number of watches of an informer: no benchmark gives a reason for more.
+// mostWatches is the largest number of watches that an informer opens in a benchmark.
 const mostWatches = 4
 
 func newFeed(list runtime.Object) *feed {
@@ -78,7 +78,7 @@ func open(opened chan<- *feedWatch, buffer int) (*feedWatch, error) {
 // Streaming makes informers list.
 func (*feed) Streaming() reflector.Streaming { return reflector.StreamingUnsupported }
 
-// watchBuffer is how many events a watch may be ahead of its reader, as the buffers of a connection.
+// watchBuffer is the number of events that a watch buffers, as a connection does.
 const watchBuffer = 1024
 
 type feedWatch struct {
@@ -91,7 +91,7 @@ func (w *feedWatch) ResultChan() <-chan watch.Event { return w.events }
 // Stop must not be called while events are played.
 func (w *feedWatch) Stop() { w.once.Do(func() { close(w.events) }) }
 
-// play sends n events, from the first again after the last.
+// play sends n events, and begins with the first again after the last.
 func (w *feedWatch) play(events []watch.Event, n int) {
 	for n > 0 {
 		for _, e := range events[:min(n, len(events))] {
@@ -101,19 +101,19 @@ func (w *feedWatch) play(events []watch.Event, n int) {
 	}
 }
 
-// expire makes the informer list again, as a server that has forgotten the version.
+// expire ends the watch with 410, so that the informer relists.
 func (w *feedWatch) expire() {
 	w.events <- watch.Event{Type: watch.Error, Object: &metav1.Status{
 		Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: http.StatusGone,
 	}}
 }
 
-// paged is a source whose objects are new with each request, as if just decoded: all memory in use is the
-// informer's. It sends its state in pages, or in a stream.
+// paged is a source that makes its objects anew for each request, as a decoder does, so that all
+// memory in use is the informer's. It sends its state in pages, or in a stream.
 type paged struct {
 	pods   *population
 	stream bool
-	second atomic.Bool // one object in oneIn is newer
+	second atomic.Bool // sends the second state, in which one object in oneIn is newer
 	opened chan *feedWatch
 }
 
@@ -132,7 +132,7 @@ func (p *paged) Streaming() reflector.Streaming {
 func (p *paged) Streams() bool { return p.stream }
 
 func (p *paged) List(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	const size = 500 // client-go asks for so many
+	const size = 500 // the limit that client-go asks for
 	if p.stream {
 		return nil, errLists
 	}

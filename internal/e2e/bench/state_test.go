@@ -13,10 +13,11 @@ import (
 	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 )
 
-// oneIn is the number of objects for each one changed in a relist.
+// oneIn is the number of objects for each changed object of a relist.
 const oneIn = 100
 
-// BenchmarkSync measures from the making of an informer to the last add of the initial state.
+// BenchmarkSync measures the time from the making of an informer to the last add of the initial
+// state.
 func BenchmarkSync(b *testing.B) {
 	list := podList(*objects)
 	byEach(b, "memory", everyone, func(b *testing.B, impl string) {
@@ -34,8 +35,9 @@ func BenchmarkSync(b *testing.B) {
 	})
 }
 
-// BenchmarkRelist measures from the end of a watch with 410 to the last event of the difference. client-go
-// waits before it lists, so the processor time is to be compared; its handlers get an update of each object.
+// BenchmarkRelist measures the time from the end of a watch with 410 to the last event of the
+// difference. client-go waits before it lists, so that only the processor times can be compared;
+// its handlers get an update of each object.
 func BenchmarkRelist(b *testing.B) {
 	list := podList(*objects)
 	next, changed := later(list, oneIn)
@@ -65,8 +67,8 @@ func updatesOf(impl string, changed, all int) int {
 	return changed
 }
 
-// BenchmarkRelistPeak measures the most memory in use during a relist, as a multiple of the use before.
-// The source makes its objects anew each time, and keeps none.
+// BenchmarkRelistPeak measures the most memory in use during a relist, as a multiple of the use
+// before it. The source makes its objects anew each time, and keeps none.
 func BenchmarkRelistPeak(b *testing.B) {
 	pods := populate(*objects)
 	for _, name := range []string{"pages", "stream"} {
@@ -94,8 +96,8 @@ func peak(b *testing.B, impl string, from *paged) float64 {
 	return most / steady
 }
 
-// BenchmarkJoin measures the longest wait of an event of the first handler, while a second one joins and
-// gets the adds of all objects.
+// BenchmarkJoin measures the longest time of an event to the first handler, while a second handler
+// joins and gets the adds of all objects.
 func BenchmarkJoin(b *testing.B) {
 	const aside = 100 // events before and after the join
 	list := podList(*objects)
@@ -126,11 +128,12 @@ func BenchmarkJoin(b *testing.B) {
 	})
 }
 
-// resyncPeriod is the shortest one that client-go accepts.
+// resyncPeriod is the shortest period that client-go accepts.
 const resyncPeriod = time.Second
 
-// BenchmarkResync measures the processor time of a resync to one of eight handlers: everything between the
-// ends of two of them, in which nothing else happens. The other handlers must get no event.
+// BenchmarkResync measures the processor time of a resync of one of eight handlers: the process's
+// time between the ends of two resyncs, during which nothing else happens. The other handlers must
+// get no event.
 func BenchmarkResync(b *testing.B) {
 	const handlers = 8
 	list := podList(*objects)
@@ -149,7 +152,7 @@ func BenchmarkResync(b *testing.B) {
 	})
 }
 
-// timeResyncs makes a counter want two resyncs, and note the processor time at the end of each.
+// timeResyncs makes a counter want two resyncs, and record the processor time at the end of each.
 func (c *counter) timeResyncs(objects int, ends *[2]time.Duration) {
 	c.resync, c.more, c.want.updates = resyncPeriod, true, len(ends)*objects
 	c.each = func() {
@@ -159,8 +162,8 @@ func (c *counter) timeResyncs(objects int, ends *[2]time.Duration) {
 	}
 }
 
-// BenchmarkReplace measures the 99th percentile of Get while all objects are replaced by newer ones. The
-// stores of client-go's kind have Replace; tidemark's own is filled by an informer, which lists again.
+// BenchmarkReplace measures the 99th percentile of Get while newer objects replace all objects.
+// The stores of client-go's API have Replace; for the typed API an informer relists.
 func BenchmarkReplace(b *testing.B) {
 	first := podList(*objects)
 	second, _ := later(first, 1)
@@ -186,7 +189,7 @@ func BenchmarkReplace(b *testing.B) {
 	})
 }
 
-// replace replaces the objects of a store.
+// replace puts the first list into a store, and measures Get while the second list replaces it.
 func replace(m *section, store cache.Store, q *questions, lists ...*corev1.PodList) (calls latencies) {
 	for n, list := range lists {
 		items := make([]any, len(list.Items))
@@ -209,7 +212,7 @@ func replace(m *section, store cache.Store, q *questions, lists ...*corev1.PodLi
 	return calls
 }
 
-// relistAndGet makes an informer with the first list list the second one.
+// relistAndGet measures Get while an informer with the first list relists and gets the second list.
 func relistAndGet(m *section, q *questions, first, second *corev1.PodList) latencies {
 	f := newFeed(first)
 	s := start(m.b, newPods(typed, f), newCounter(tally{adds: len(first.Items), updates: len(first.Items)}))

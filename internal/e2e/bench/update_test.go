@@ -11,14 +11,14 @@ import (
 	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 )
 
-// indexed are the indexes beside the one by namespace.
+// indexed are the indexes beside the index by namespace.
 var indexed = map[string]func(*corev1.Pod) string{
 	"node":  func(p *corev1.Pod) string { return p.Spec.NodeName },
 	"app":   func(p *corev1.Pod) string { return p.Labels["app"] },
 	"owner": func(p *corev1.Pod) string { return string(p.OwnerReferences[0].UID) },
 }
 
-// store is a store with these indexes, without an informer.
+// store is a store with the indexes of indexed, without an informer.
 type store struct {
 	update func(*corev1.Pod) error
 	onNode func(name string) int // the number of pods of a node
@@ -37,7 +37,7 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 	for _, impl := range everyone {
 		m := &moves{store: newStore(b, impl), states: states}
-		for range 2 { // the first state, and the second one
+		for range 2 { // the first state, and the second
 			m.move(b, len(states[0]))
 		}
 		b.Run("one-of-four-indexes/impl="+impl, func(b *testing.B) { measure(b, func() { m.move(b, b.N) }) })
@@ -93,7 +93,7 @@ func ofIndexer(x cache.Indexer) store {
 	return store{
 		update: func(p *corev1.Pod) error { return x.Update(p) },
 		onNode: func(name string) int {
-			pods, _ := x.ByIndex("node", name) // there is such an index
+			pods, _ := x.ByIndex("node", name) // fails only without the index
 			return len(pods)
 		},
 	}
@@ -115,7 +115,7 @@ func ofWriter(b *testing.B) store {
 			return nil
 		},
 		onNode: func(name string) int {
-			pods, _ := w.Indexer().Lookup("node", name) // there is such an index
+			pods, _ := w.Indexer().Lookup("node", name) // fails only without the index
 			return pods.Len()
 		},
 	}

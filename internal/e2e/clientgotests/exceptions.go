@@ -2,8 +2,8 @@ package main
 
 import "strings"
 
-// exceptions are the tests of client-go's that do not pass here, by folder and name, or
-// subtest, each with its reason.
+// exceptions are the tests and subtests of client-go that do not pass on this module, by
+// folder and name, each with its reason.
 var exceptions = map[string]string{
 	"tools/cache.TestEventPanics/many": "D16: a handler that has panicked goes on without a pause, and the test wants one of a second after each panic",
 	"tools/cache.TestSharedInformerErrorHandling": "D10: every error reaches the watch error handler, also that of a stream which a list follows, " +
@@ -14,8 +14,8 @@ var exceptions = map[string]string{
 
 const stopped = "D8: the test ends the context when its last event has left a channel, and what has not been written by then is dropped"
 
-// races are the tests that pass or fail as goroutines happen to run, by folder and name,
-// each with its reason.
+// races are the tests whose result depends on the order in which goroutines run, by folder
+// and name, each with its reason.
 var races = map[string]string{
 	"tools/cache.TestWatchList/prove_that_the_reflector_is_synced_after_receiving_a_bookmark_event":                                  stopped,
 	"tools/cache.TestWatchList/checks_if_the_reflector_retries_429":                                                                  stopped,
@@ -25,7 +25,7 @@ var races = map[string]string{
 	"tools/cache.TestWatchList/the_reflector_can_fall_back_to_old_LIST/WATCH_semantics_when_a_server_doesn't_support_streaming":      stopped,
 }
 
-// isListed tells whether a test, or a subtest of it, is an exception.
+// isListed reports whether a test, or a subtest of the test, is an exception.
 func isListed(test string) bool {
 	for name := range exceptions {
 		if name == test || strings.HasPrefix(name, test+"/") {

@@ -12,8 +12,8 @@ import (
 
 const clientgo = "k8s.io/client-go/"
 
-// folders are the packages of client-go's whose tests run, with that which takes
-// each one's place.
+// folders are the packages of client-go whose tests run, each with the package of this
+// module that takes its place.
 var folders = []folder{
 	{"tools/cache", "github.com/tidemark-k8s/tidemark/informer/cache"},
 	{"dynamic/dynamicinformer", "github.com/tidemark-k8s/tidemark/factory/dynamicinformer"},
@@ -21,10 +21,10 @@ var folders = []folder{
 	{"listers/extensions/v1beta1", "k8s.io/client-go/listers/extensions/v1beta1"}, // over our stores
 }
 
-// folder is a package of client-go's, by its path there, and ours.
+// folder is a package of client-go, by its path in client-go, and the import path of ours.
 type folder struct{ path, ours string }
 
-// target is what tests run on: ours, or client-go itself.
+// target is the library that tests run on: this module, or client-go itself.
 type target string
 
 const (
@@ -32,7 +32,7 @@ const (
 	control  target = "control"
 )
 
-// place returns the import path that a test of a target has in place of client-go's.
+// place returns the import path that replaces client-go's import path in a test of a target.
 func (t target) place(path string) string {
 	for _, f := range folders {
 		if t == tidemark && path == clientgo+f.path {
@@ -103,7 +103,8 @@ func controlProblems(f folder, o outcome) (problems []string) {
 	return problems
 }
 
-// compare tells where what failed is not what is listed; races may fail, and need not.
+// compare reports the failed tests that are not listed, and the listed tests that did not
+// fail. The tests in races may fail or pass.
 func compare(failed, listed, races map[string]string) (problems []string) {
 	for name, why := range failed {
 		if listed[name] == "" && races[name] == "" {

@@ -14,7 +14,7 @@ func TestComparisonCanFail(t *testing.T) {
 		compare(failed, map[string]string{"a": "why", "b": "why", "c": "why"}, nil))
 }
 
-// What needs something unexported is left out, with all that needs it in turn.
+// A unit that needs something unexported is left out, and so is every unit that needs it.
 func TestWhatNeedsTheUnexportedIsLeftOut(t *testing.T) {
 	s, err := load(folders[0])
 	require.NoError(t, err)

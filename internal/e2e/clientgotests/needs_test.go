@@ -1,6 +1,6 @@
 package main
 
-// The tests import these: the go command is to keep them in go.mod.
+// client-go's tests import these packages. The imports keep them in go.mod.
 import (
 	_ "github.com/google/go-cmp/cmp"
 	_ "github.com/stretchr/testify/require"

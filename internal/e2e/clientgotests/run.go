@@ -14,15 +14,15 @@ import (
 	"sync"
 )
 
-// outcome is how the tests of a folder went on a target.
+// outcome is the result of a folder's tests on a target.
 type outcome struct {
 	passed int
-	failed map[string]string // by name of the test or subtest: what it said
-	broken map[string]string // that do not compile
-	units  map[*unit]string  // all that does not compile, helpers too
+	failed map[string]string // output of the failed tests and subtests, by name
+	broken map[string]string // error of the tests that do not compile, by name
+	units  map[*unit]string  // error of all units that do not compile, helpers too
 }
 
-// all are the tests that did not pass.
+// all yields the tests that did not pass, with the reason.
 func (o outcome) all() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for _, m := range []map[string]string{o.failed, o.broken} {
@@ -35,7 +35,7 @@ func (o outcome) all() iter.Seq2[string, string] {
 	}
 }
 
-// runOn builds the tests for a target and runs those whose name contains only.
+// runOn builds the tests for a target and runs each test whose name contains the text only.
 func runOn(s *source, t target, work, only string) (outcome, error) {
 	o := outcome{failed: make(map[string]string), broken: make(map[string]string)}
 	b := &build{source: s, target: t, work: filepath.Join(work, s.path), broken: make(map[*unit]string)}
@@ -95,8 +95,8 @@ type build struct {
 	broken map[*unit]string // why a unit does not compile
 }
 
-// maxBuilds bounds how often what does not compile is left out: a helper that is left
-// out takes those that need it along, so that few rounds do.
+// maxBuilds bounds the builds, each without the units that failed to compile before. Few
+// builds are enough, since a helper that is left out takes the units that need it along.
 const maxBuilds = 20
 
 func (b *build) build() (binary string, err error) {
@@ -135,8 +135,8 @@ func (b *build) files() (files []written) {
 	return files
 }
 
-// overlay writes the files, and shows them to the go command as a package of this
-// module that is not there.
+// overlay writes the files, with an overlay that makes them a package of this module for
+// the go command.
 func (b *build) overlay(files []written) (name, pkg string, err error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -159,11 +159,11 @@ func (b *build) overlay(files []written) (name, pkg string, err error) {
 	return name, pkg, os.WriteFile(name, text, 0o644)
 }
 
-// compileError matches where a compiler complains.
+// compileError matches a line in which the compiler reports an error of a test file.
 var compileError = regexp.MustCompile(`(?m)^\S*?([\w.-]+_test\.go):(\d+):\d+: (.*)$`)
 
-// leaveOut leaves out the units of which the compiler complains, and those that need
-// one. It returns false where there are none.
+// leaveOut leaves out each unit with a compile error, and each unit that needs such a unit.
+// It returns false if it left out none.
 func (b *build) leaveOut(files []written, said []byte) bool {
 	before := len(b.broken)
 	for _, m := range compileError.FindAllSubmatch(said, -1) {
@@ -186,8 +186,8 @@ const testTimeout = "60s"
 // verdict matches the line that ends a test.
 var verdict = regexp.MustCompile(`(?m)^\s*--- (PASS|FAIL|SKIP): (\S+)`)
 
-// runTest runs one test in a process of its own, and returns what failed, of a test
-// with subtests those alone.
+// runTest runs one test in a process of its own, and returns the output of the test if it
+// failed, or of its failed subtests if it has any.
 func runTest(binary, dir, name string) map[string]string {
 	cmd := exec.Command(binary, "-test.run=^"+name+"$", "-test.v", "-test.timeout="+testTimeout)
 	cmd.Dir = dir
@@ -198,7 +198,8 @@ func runTest(binary, dir, name string) map[string]string {
 	return verdicts(said, name)
 }
 
-// verdicts reads which tests failed from what one has said.
+// verdicts returns the failed tests and subtests in a test's output, without the parents of
+// failed subtests.
 func verdicts(said []byte, name string) map[string]string {
 	failed := make(map[string]string)
 	for _, m := range verdict.FindAllSubmatch(said, -1) {
@@ -217,7 +218,7 @@ func verdicts(said []byte, name string) map[string]string {
 	return failed
 }
 
-// section is what a test or subtest has said.
+// section returns the part of the output that belongs to a test or subtest.
 func section(said []byte, name string) []byte {
 	const begin = "=== RUN   "
 	_, from, _ := bytes.Cut(said, []byte(begin+name+"\n"))
@@ -225,7 +226,7 @@ func section(said []byte, name string) []byte {
 	return section
 }
 
-// tail is the end of what a test has said.
+// tail returns the end of a test's output.
 func tail(said []byte) string {
 	const most = 3000
 	return string(said[max(0, len(said)-most):])

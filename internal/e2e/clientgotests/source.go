@@ -14,13 +14,13 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// source is a package of client-go's with its tests, cut into units.
+// source is a package of client-go with its tests, cut into units.
 type source struct {
 	folder
 	pkg   *packages.Package
 	files []*file
 	units []*unit
-	owner map[types.Object]*unit // of what tests declare
+	owner map[types.Object]*unit // the unit that declares an object of the tests
 }
 
 // file is one file of tests.
@@ -41,7 +41,7 @@ type unit struct {
 	uses  use
 }
 
-// kind says what a unit is to the tests.
+// kind says whether a unit is a test, a benchmark or a helper.
 type kind int
 
 const (
@@ -50,7 +50,7 @@ const (
 	benchmark
 )
 
-// use says whether a unit can do without what is not exported.
+// use says whether a unit uses something unexported.
 type use int
 
 const (
@@ -78,14 +78,14 @@ func load(f folder) (*source, error) {
 			return nil, fmt.Errorf("%w (and %d more)", p.Errors[0], len(p.Errors)-1)
 		}
 		s := &source{folder: f, pkg: p, owner: make(map[types.Object]*unit)}
-		if err := s.cut(); err != nil || len(s.files) > 0 { // the tests are in the package, or beside it
+		if err := s.cut(); err != nil || len(s.files) > 0 { // the tests may be in the package or in an external test package
 			return s, err
 		}
 	}
 	return nil, errNoTests
 }
 
-// cut finds the units, and what each needs.
+// cut finds the units, and the units that each needs.
 func (s *source) cut() error {
 	for _, syntax := range s.pkg.Syntax {
 		name := s.pkg.Fset.Position(syntax.Pos()).Filename
@@ -141,8 +141,7 @@ func kindOf(name string) kind {
 	return helper
 }
 
-// declared returns the names that a declaration gives to the package, and those of
-// methods.
+// declared returns the names of the package and of methods that a declaration declares.
 func declared(d ast.Decl) (names []*ast.Ident) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -160,7 +159,8 @@ func declared(d ast.Decl) (names []*ast.Ident) {
 	return names
 }
 
-// examine finds what a unit uses. A type needs its methods, since an interface may.
+// examine finds the units that a unit uses. A type needs its methods, since an interface
+// may need them.
 func (s *source) examine(u *unit) {
 	ast.Inspect(u.decl, func(n ast.Node) bool {
 		if s.standIn(n) != "" {
@@ -184,12 +184,12 @@ func (s *source) examine(u *unit) {
 	})
 }
 
-// standIns are the interfaces that stand for types which are not exported: most tests
-// assert such a type, and go on with the methods of the interface.
+// standIns are the exported interfaces that replace unexported types: most tests only assert
+// such a type, and then call methods of the interface.
 var standIns = map[string]string{"sharedIndexInformer": "SharedIndexInformer"}
 
-// standIn returns the interface that stands for the pointer type which a node is, or
-// else "".
+// standIn returns the interface that replaces a node, if the node is a pointer to one of
+// the types in standIns, or else "".
 func (s *source) standIn(n ast.Node) string {
 	star, ok := n.(*ast.StarExpr)
 	if !ok {
@@ -202,7 +202,7 @@ func (s *source) standIn(n ast.Node) string {
 	return standIns[name.Name]
 }
 
-// hasReceiver tells whether a name stands in the receiver of a unit.
+// hasReceiver reports whether a name is part of the unit's receiver.
 func (u *unit) hasReceiver(name *ast.Ident) bool {
 	fn, ok := u.decl.(*ast.FuncDecl)
 	return ok && fn.Recv != nil && fn.Recv.Pos() <= name.Pos() && name.Pos() < fn.Recv.End()
@@ -219,8 +219,8 @@ func origin(obj types.Object) types.Object {
 	return obj
 }
 
-// isPackages tells whether the package itself, not its tests, declares an object that
-// may be seen outside of a function.
+// isPackages reports whether an object is declared outside of functions by the package
+// itself, not by its tests.
 func (s *source) isPackages(obj types.Object) bool {
 	if obj == nil || obj.Pkg() != s.pkg.Types || isTestFile(s.pkg.Fset.Position(obj.Pos()).Filename) {
 		return false
@@ -234,7 +234,7 @@ func isMethod(obj types.Object) bool {
 	return ok && fn.Signature().Recv() != nil
 }
 
-// spread passes a property on to all units that need one which has it.
+// spread gives a property to each unit that needs a unit with the property.
 func (s *source) spread(has func(*unit) bool, give func(u, from *unit)) {
 	for more := true; more; {
 		more = false
@@ -255,14 +255,14 @@ func (s *source) spread(has func(*unit) bool, give func(u, from *unit)) {
 func all(*unit) bool           { return true }
 func fromOutside(u *unit) bool { return u.uses == exportedOnly }
 
-// leaveOut leaves out for good what does not compile from outside.
+// leaveOut leaves out for good the units that do not compile in an external test package.
 func (s *source) leaveOut(broken map[*unit]string) {
 	for u := range broken {
 		u.uses = unexported
 	}
 }
 
-// tests counts the tests among the units that are chosen.
+// tests counts the chosen units that are tests.
 func (s *source) tests(chosen func(*unit) bool) (n int) {
 	for _, u := range s.units {
 		if u.kind == aTest && chosen(u) {

@@ -21,13 +21,13 @@ type written struct {
 	lines []span
 }
 
-// span is where a unit stands in a written file.
+// span is the range of lines of a unit in a written file.
 type span struct {
 	first, last int
 	unit        *unit
 }
 
-// write transforms a file for a target, with the units that are kept.
+// write transforms the kept units of a file for a target.
 func (s *source) write(f *file, t target, kept func(*unit) bool) written {
 	imports := make(map[string]string) // path to name
 	var body bytes.Buffer
@@ -55,7 +55,7 @@ func (s *source) write(f *file, t target, kept func(*unit) bool) written {
 	return w
 }
 
-// head is the package clause with the imports.
+// head returns the package clause with the imports.
 func (s *source) head(imports map[string]string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "package %s_test\n\nimport (\n", s.pkg.Name)
@@ -66,8 +66,8 @@ func (s *source) head(imports map[string]string) []byte {
 	return b.Bytes()
 }
 
-// rewrite returns the text of a unit, with the package's name before what it exports,
-// and notes what is to be imported.
+// rewrite returns the text of a unit in which exported names of the package have the
+// package's name in front, and adds the packages that the text needs to imports.
 func (s *source) rewrite(u *unit, imports map[string]string, t target) []byte {
 	var out bytes.Buffer
 	at, end := s.offset(u.decl), s.pkg.Fset.Position(u.decl.End()).Offset
@@ -104,11 +104,11 @@ func (s *source) rewrite(u *unit, imports map[string]string, t target) []byte {
 	return out.Bytes()
 }
 
-// byHand are the types of what functions return that MIGRATION.md tells people to write
-// in another way: constructors of these names return another type here.
+// byHand are the result types that have another name in this module, by their name in
+// client-go. MIGRATION.md tells users to change them by hand.
 var byHand = map[string]string{"Reflector": "StoreReflector"}
 
-// returns tells whether a name stands in the results of a unit that is a function.
+// returns reports whether a unit is a function and a name is part of its result list.
 func (u *unit) returns(name *ast.Ident) bool {
 	fn, ok := u.decl.(*ast.FuncDecl)
 	return ok && fn.Type.Results != nil && fn.Type.Results.Pos() <= name.Pos() && name.Pos() < fn.Type.Results.End()

@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// A manager's client reads from the cache what has a Go type, and metadata;
-// all else it asks the server. Writes go there, and come back to the cache.
+// A manager's client reads typed objects and metadata from the cache, and all
+// others from the server. It writes to the server, and the cache sees the writes.
 func TestDelegatingClient(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		r.create(t, pod("a", "one", "web"))

@@ -3,13 +3,13 @@
 //
 //	cache.Options{NewInformer: informer.NewSharedIndexInformer}
 //
-// and of the same with informer.ForControllerRuntime and reflector.Wire, where
-// tidemark reads the answers of the server itself.
+// and of the same with informer.ForControllerRuntime and reflector.Wire, with
+// which tidemark decodes the server's answers itself.
 //
 // Every test runs over client-go's informer as well, so that differences show.
-// Those that are meant are named where a test asks what it runs on, with the
-// number of the statement in the contract.
+// A test that expects a difference says so with the number of the statement in
+// the contract.
 //
-// The package is a module of its own, since nothing of controller-runtime is
-// to burden those who use tidemark without it.
+// The package is a module of its own, so that the library does not depend on
+// controller-runtime.
 package controllerruntime

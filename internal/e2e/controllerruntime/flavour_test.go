@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// flavour is one of the Go types in which a cache holds the same resource.
+// flavour is a Go type in which a cache can hold a resource: typed, unstructured or metadata.
 type flavour struct {
 	name   string
 	object func(schema.GroupVersionKind) client.Object
@@ -94,7 +94,7 @@ func (f flavour) items(t *testing.T, c cache.Cache, o ...client.ListOption) []cl
 	return items
 }
 
-// has waits until the cache lists these pods, and no others.
+// has waits until the cache lists exactly the wanted pods.
 func (f flavour) has(t *testing.T, c cache.Cache, want []string, o ...client.ListOption) {
 	t.Helper()
 	await(t, "the cache to have what it should", func() bool { return slices.Equal(f.pods(t, c, o...), want) })
@@ -109,7 +109,7 @@ func keys(objects []client.Object) []string {
 	return found
 }
 
-// pod makes a pod. It has the label app, and runs on a node of that name.
+// pod makes a pod with the label app. The node has the same name as the app.
 func pod(namespace, name, app string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": app}},

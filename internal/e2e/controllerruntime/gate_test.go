@@ -8,14 +8,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// gate stands before the API server, and answers in its place when it is told to.
+// gate is a proxy before the API server that can answer requests for pods itself.
 type gate struct {
 	server *informertest.Server
 
-	mu     sync.Mutex // guards the rest
-	guard  http.HandlerFunc
-	goes   func()          // ends what the guard began
-	passes []*http.Request // all that came by
+	mu     sync.Mutex       // guards the rest
+	guard  http.HandlerFunc // answers requests for pods; nil for the server
+	goes   func()           // releases the requests that the guard holds; nil for none
+	passes []*http.Request  // every request so far
 }
 
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +42,7 @@ func (g *gate) shut() {
 	})
 }
 
-// refuse makes requests for pods fail, as they do without the right to make them.
+// refuse answers requests for pods with 403 Forbidden.
 func (g *gate) refuse() {
 	g.post(nil, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -54,7 +54,7 @@ func (g *gate) refuse() {
 // open lets everything pass again.
 func (g *gate) open() { g.post(nil, nil) }
 
-// post changes the guard. When the next one comes, this one goes.
+// post replaces the guard, and calls goes when the next guard replaces this one.
 func (g *gate) post(goes func(), guard http.HandlerFunc) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

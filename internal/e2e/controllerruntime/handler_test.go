@@ -20,7 +20,7 @@ type change struct {
 	old, new client.Object
 }
 
-// recorder is a handler that keeps what it is told.
+// recorder is a handler that records its calls.
 type recorder struct {
 	mu      sync.Mutex
 	changes []change
@@ -52,7 +52,7 @@ func (r *recorder) keep(c change) {
 	r.changes = append(r.changes, c)
 }
 
-// told returns the changes so far.
+// told returns the changes recorded so far.
 func (r *recorder) told() []change {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,9 +137,9 @@ func TestHandlerAddedAfterTheStart(t *testing.T) {
 	})
 }
 
-// Metadata knows its kind in a handler as well, as that of unstructured
-// objects does. controller-runtime writes it into what a watch brings, before
-// the informer sees it.
+// Metadata objects have their kind in a handler too, as unstructured objects do.
+// controller-runtime writes the kind into each object of a watch before the
+// informer sees the object.
 func TestHandlersAreToldTheKind(t *testing.T) {
 	for _, f := range []flavour{generic, metadataOnly} {
 		t.Run(f.name, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestHandlersOfOneInformerShareIt(t *testing.T) {
 		require.NoError(t, err)
 		receive(t, same.HasSyncedChecker().Done())
 		r.create(t, pod("a", "one", "web"))
-		one.next(t, 1) // a handler registered twice is told twice
+		one.next(t, 1) // a handler registered twice is called twice
 		two.next(t, 0)
 		r.watches(t, 1)
 	})
@@ -208,11 +208,11 @@ func TestHandlerIsNotAddedToWhatHasStopped(t *testing.T) {
 	})
 }
 
-// With a SyncPeriod, every object is told anew from time to time.
+// With a SyncPeriod, handlers get every object again from time to time.
 func TestSyncPeriod(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		r.create(t, pod("a", "one", "web"))
-		period := 500 * time.Millisecond // which becomes a second
+		period := 500 * time.Millisecond // raised to a second
 		c := r.started(t, cache.Options{SyncPeriod: &period})
 		told, _ := handle(t, informerOf(t, c, typed))
 		again := told.next(t, 1)
@@ -221,8 +221,9 @@ func TestSyncPeriod(t *testing.T) {
 	})
 }
 
-// A watch that expires while changes are made is followed by a new list. Both
-// informers tell what has changed; client-go's tells the rest as well (D14).
+// A watch that expires while objects change is followed by a new list. Both
+// informers tell handlers of the changed objects; client-go's sends an update
+// for every unchanged object too (D14).
 func TestRelist(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		stays, changes, goes := pod("a", "stays", "web"), pod("a", "changes", "web"), pod("a", "goes", "web")

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// byApp indexes pods of any flavour by a label, and byLetters by those of their name.
+// byApp indexes pods of any flavour by the label app, and byLetters by the letters of their name.
 func byApp(o client.Object) []string     { return []string{o.GetLabels()["app"]} }
 func byLetters(o client.Object) []string { return strings.Split(o.GetName(), "") }
 
@@ -60,7 +60,7 @@ func TestIndexAddedAfterTheStart(t *testing.T) {
 	})
 }
 
-// To add an index, nobody waits for the server.
+// Adding an index does not wait for the server.
 func TestIndexIsAddedWithoutWaiting(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		r.create(t, pod("a", "one", "web"))

@@ -19,7 +19,7 @@ func collect(into chan<- error) toolscache.WatchErrorHandlerWithContext {
 		if r == nil || ctx == nil {
 			panic("a watch error handler is given a reflector and a context")
 		}
-		toolscache.DefaultWatchErrorHandler(ctx, r, err) // which reads the reflector's fields
+		toolscache.DefaultWatchErrorHandler(ctx, r, err) // it reads the reflector's fields
 		select {
 		case into <- err:
 		default: // the test has seen enough of them
@@ -85,7 +85,7 @@ func TestWaitForInformerEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// A cache that never synced stops as others do, and nothing stays behind.
+// A cache that has not synced stops like any other, and leaves nothing behind.
 func TestStopBeforeTheSync(t *testing.T) {
 	for name, o := range map[string]cache.Options{
 		"one informer": {},
@@ -126,7 +126,8 @@ func TestWaitForCacheSyncEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// Errors are told until there are no more, and then the cache syncs.
+// The watch error handler gets the error of a refused request. The cache syncs
+// once requests are answered.
 func TestWatchErrorHandler(t *testing.T) {
 	eachFlavour(t, func(t *testing.T, r *rig, f flavour) {
 		r.create(t, pod("a", "one", "web"))
@@ -142,8 +143,8 @@ func TestWatchErrorHandler(t *testing.T) {
 	})
 }
 
-// Without bookmarks a server cannot say where the initial state of a stream
-// ends. Tidemark asks for a list then (D12); client-go waits for ever.
+// Without bookmarks a server cannot mark the end of a stream's initial state.
+// Tidemark asks for a list then (D12); client-go waits for ever.
 func TestNoBookmarks(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		if !r.ours() {
@@ -156,9 +157,9 @@ func TestNoBookmarks(t *testing.T) {
 	})
 }
 
-// Both get the initial state as a stream, and go on with the same watch. What
-// controller-runtime hands over does not say that it can stream, and a server
-// that does is believed all the same.
+// Both libraries get the initial state as a stream, and go on with the same
+// watch. controller-runtime's ListerWatcher does not say that it can stream;
+// both ask for a stream all the same.
 func TestInitialStateIsStreamed(t *testing.T) {
 	eachFlavour(t, func(t *testing.T, r *rig, f flavour) {
 		r.create(t, pod("a", "one", "web"))

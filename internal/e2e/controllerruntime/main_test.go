@@ -8,9 +8,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// Leaks are looked for in each test, see checkLeaks.
+// TestMain does not check for leaks: each test does, see checkLeaks.
 func TestMain(m *testing.M) {
-	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
+	klog.SetLogger(klog.Logger{}) // discards the errors that tests provoke
 	ctrl.SetLogger(klog.Logger{})
 	os.Exit(m.Run())
 }

@@ -75,7 +75,7 @@ func (c counter) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	return reconcile.Result{}, c.Status().Update(ctx, &set)
 }
 
-// byOwner indexes pods by the name of what controls them.
+// byOwner indexes pods by the name of their controller.
 func byOwner(o client.Object) []string {
 	if owner := metav1.GetControllerOf(o); owner != nil {
 		return []string{owner.Name}
@@ -83,7 +83,7 @@ func byOwner(o client.Object) []string {
 	return nil
 }
 
-// A controller over what it owns: events, indexes, reads and writes together.
+// A controller that owns pods uses events, indexes, reads and writes together.
 func TestManagerReconciles(t *testing.T) {
 	for name, watched := range map[string]builder.OwnsOption{"typed": nil, "metadata": builder.OnlyMetadata} {
 		t.Run(name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestManagerReconciles(t *testing.T) {
 				}
 				replicas(1)
 				r.create(t, owned("two"))
-				if watched == nil { // the index is another informer's than the events
+				if watched == nil { // the index and the events belong to different informers
 					replicas(2)
 					r.remove(t, one)
 					replicas(1)
@@ -129,8 +129,8 @@ func TestManagerReconciles(t *testing.T) {
 	}
 }
 
-// What a controller is told of the objects that were there before it is marked,
-// so that its queue can let news pass.
+// The events of objects that existed before the controller are marked as
+// initial, so that its queue can serve new events first.
 func TestInitialEventsAreMarked(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		r.create(t, pod("a", "old", "web"))

@@ -88,8 +88,8 @@ func TestClusterScopedObjectsHaveNoNamespace(t *testing.T) {
 	})
 }
 
-// Objects are copied out of a cache unless that is switched off, for one call,
-// one kind or all of them. Then two reads share what the object points to.
+// A cache returns copies of objects unless copying is switched off for a call,
+// for a kind or for the cache. Then two reads share the object's maps and slices.
 func TestReadsCopy(t *testing.T) {
 	yes := true
 	for name, c := range map[string]struct {

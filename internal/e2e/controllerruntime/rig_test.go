@@ -22,15 +22,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// patience is how long a test waits for what has to come. It is never waited
-// for in a test that passes.
+// patience bounds each wait for an expected result. A test that passes never
+// waits that long.
 const patience = 30 * time.Second
 
 // newInformer is the type of cache.Options.NewInformer.
 type newInformer = func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer
 
-// implementation is what a test runs on. Without a constructor it is
-// controller-runtime's own choice, client-go's.
+// implementation is the informer library that a test runs on. Without a
+// constructor it is controller-runtime's own choice, client-go.
 type implementation struct {
 	name string
 	make newInformer
@@ -40,13 +40,13 @@ type implementation struct {
 var (
 	clientgo = implementation{name: "clientgo"}
 	tidemark = implementation{name: "tidemark", make: informer.NewSharedIndexInformer}
-	// wired is tidemark reading the answers of the server itself.
+	// wired is tidemark, decoding the server's answers itself.
 	wired = implementation{name: "wired", make: informer.ForControllerRuntime, wrap: reflector.Wire}
 
 	implementations = []implementation{clientgo, tidemark, wired}
 )
 
-// rig is an API server, and what it takes to make a cache of it.
+// rig is an API server, and the configuration of a cache of it.
 type rig struct {
 	server   *informertest.Server
 	gate     *gate
@@ -75,8 +75,8 @@ func eachFlavour(t *testing.T, test func(t *testing.T, r *rig, f flavour)) {
 	}
 }
 
-// newRig returns an API server that closes with the test. Clients choose what
-// they speak with it, as they do on a cluster: protobuf where they can.
+// newRig returns an API server that closes with the test. Clients choose the
+// encoding, as they do on a cluster: protobuf where they can.
 func newRig(t *testing.T, i implementation, o informertest.Options) *rig {
 	t.Helper()
 	checkLeaks(t, i.make)
@@ -94,7 +94,7 @@ func newRig(t *testing.T, i implementation, o informertest.Options) *rig {
 	return &rig{server: server, gate: g, config: config, http: client, informer: i.make}
 }
 
-// checkLeaks fails the test if a goroutine outlives all that the test stops.
+// checkLeaks fails the test if a goroutine outlives the test's cleanup.
 func checkLeaks(t *testing.T, make newInformer) {
 	t.Helper()
 	o := []goleak.Option{
@@ -103,14 +103,14 @@ func checkLeaks(t *testing.T, make newInformer) {
 		goleak.IgnoreTopFunction("sigs.k8s.io/controller-runtime/pkg/cache.newMultiNamespaceInformer.func1"),
 	}
 	if make == nil {
-		// client-go leaves a watch of metadata alone with an event that nobody takes.
+		// client-go leaves behind a watch of metadata with an event that nobody receives.
 		o = append(o, goleak.IgnoreTopFunction("k8s.io/apimachinery/pkg/watch.(*filteredWatch).loop"))
 	}
 	t.Cleanup(func() { goleak.VerifyNone(t, o...) })
 }
 
-// ours tells whether the rig runs on tidemark. It is asked where the contract
-// names a difference.
+// ours reports whether the rig runs on tidemark. Tests call it where the
+// contract names a difference.
 func (r *rig) ours() bool { return r.informer != nil }
 
 // cache makes a cache that has not been started.
@@ -133,7 +133,7 @@ func (r *rig) started(t *testing.T, o cache.Options) cache.Cache {
 	return c
 }
 
-// start starts a cache, and returns what stops it and returns when it has.
+// start starts a cache. The function it returns stops the cache and waits for its end.
 func (r *rig) start(t *testing.T, c cache.Cache) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -146,7 +146,7 @@ func (r *rig) start(t *testing.T, c cache.Cache) (stop func()) {
 	}
 }
 
-// watches waits until so many watches are open.
+// watches waits until n watches are open.
 func (r *rig) watches(t *testing.T, n int) {
 	t.Helper()
 	await(t, "the number of watches", func() bool { return r.server.Watches() == n })
@@ -160,7 +160,7 @@ func (r *rig) create(t *testing.T, objects ...client.Object) {
 	}
 }
 
-// update stores an object as it is now.
+// update stores an object with its present fields.
 func (r *rig) update(t *testing.T, o client.Object) {
 	t.Helper()
 	require.NoError(t, r.server.Update(t.Context(), o))
@@ -171,7 +171,7 @@ func (r *rig) remove(t *testing.T, o client.Object) {
 	require.NoError(t, r.server.Delete(t.Context(), o))
 }
 
-// await polls until something holds that no channel tells.
+// await polls until a condition holds, for conditions that no channel signals.
 func await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	poll := time.NewTicker(2 * time.Millisecond)
@@ -186,7 +186,7 @@ func await(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// receive returns what comes out of a channel.
+// receive waits for a value from a channel.
 func receive[T any](t *testing.T, from <-chan T) (got T) {
 	t.Helper()
 	select {

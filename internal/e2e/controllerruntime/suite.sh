@@ -1,8 +1,9 @@
 #!/bin/sh
 # Runs controller-runtime's own tests of its cache on tidemark and a real
-# kube-apiserver. The sources come out of the module cache into a temporary
-# folder, where one line makes the informers ours and another one wires the
-# configuration. Arguments go to the test program, such as -ginkgo.focus=Get.
+# kube-apiserver. The script copies the sources from the module cache into a
+# temporary folder and changes two lines: the first makes the informers ours, the
+# second wraps the configuration with reflector.Wire. Arguments go to the test
+# program, such as -ginkgo.focus=Get.
 set -eu
 
 cd "$(dirname "$0")"
@@ -17,7 +18,7 @@ cp -R "$from/." "$dir"
 chmod -R u+w "$dir"
 cd "$dir"
 
-# change FILE IMPORT LINE INSTEAD puts a line in the place of another one.
+# change FILE IMPORT LINE INSTEAD replaces LINE by INSTEAD, and adds the import.
 change() {
 	if ! grep -qF "$3" "$1"; then
 		echo "suite.sh: $1 has no line $3 any more" >&2
@@ -37,5 +38,5 @@ change pkg/cache/cache_suite_test.go $module/reflector \
 
 go mod edit -require $module@v0.0.0 -replace "$module=$root"
 go test -c -o suite ./pkg/cache
-cd pkg/cache # which its folders of test data are relative to
+cd pkg/cache # the paths of its test data are relative to this folder
 KUBEBUILDER_ASSETS=$assets "$dir/suite" -ginkgo.no-color -ginkgo.succinct "$@"

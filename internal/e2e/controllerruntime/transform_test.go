@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// marked returns a transform that labels what it gets.
+// marked returns a transform that sets a label.
 func marked(with string) toolscache.TransformFunc {
 	return func(o any) (any, error) {
 		o.(client.Object).SetLabels(map[string]string{"by": with})
@@ -63,7 +63,7 @@ func TestManagedFieldsAreStripped(t *testing.T) {
 }
 
 // Tidemark runs the transform once for each object; client-go runs it twice
-// for those that it gets as a stream (D13).
+// for an object of a stream's initial state (D13).
 func TestTransformRunsOnceForEachObject(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		r.create(t, pod("a", "one", "web"))
@@ -88,8 +88,8 @@ func TestTransformRunsOnceForEachObject(t *testing.T) {
 	})
 }
 
-// An object that the transform cannot deal with is left out, in silence by
-// client-go; tidemark says which one it is (D3).
+// An object whose transform fails is left out. Tidemark reports an error that
+// names the object (D3); client-go reports nothing.
 func TestTransformFails(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		failure := errors.New("no such pod")

@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// tap counts what clients read of the answers to requests for pods.
+// tap counts the answers to requests for pods, and records what clients read of them.
 type tap struct {
 	next    http.RoundTripper
 	answers atomic.Int64
@@ -38,7 +38,7 @@ func (p *tap) RoundTrip(r *http.Request) (*http.Response, error) {
 // WrappedRoundTripper lets idle connections be closed.
 func (p *tap) WrappedRoundTripper() http.RoundTripper { return p.next }
 
-// seen tells whether a client has read some text.
+// seen reports whether clients have read a text.
 func (p *tap) seen(text string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,8 +61,8 @@ func (b *tapped) Read(to []byte) (int, error) {
 	return n, err
 }
 
-// With Wire controller-runtime's clients see no object at all: neither in a
-// list or a stream, nor in the watch after that. Without it they read them all.
+// With Wire controller-runtime's clients read no object at all: neither in a
+// list or a stream, nor in the watch after it. Without Wire they read them all.
 func TestWireTakesTheAnswersOver(t *testing.T) {
 	for name, o := range map[string]informertest.Options{"streams": {}, "lists": {NoWatchList: true}} {
 		for _, i := range []implementation{tidemark, wired} {
@@ -97,8 +97,7 @@ func TestWireTakesTheAnswersOver(t *testing.T) {
 	}
 }
 
-// What the informers read themselves they share: equal values of two objects are
-// one in the store.
+// Objects that tidemark decodes itself share equal values in the store.
 func TestWiredObjectsShareEqualValues(t *testing.T) {
 	yes := true
 	r := newRig(t, wired, informertest.Options{})
@@ -113,5 +112,5 @@ func TestWiredObjectsShareEqualValues(t *testing.T) {
 		require.Len(t, found, 2)
 		return found
 	}
-	assert.Same(t, unsafe.SliceData(env("d")), unsafe.SliceData(env("e"))) // the first ones are yet to be seen again
+	assert.Same(t, unsafe.SliceData(env("d")), unsafe.SliceData(env("e"))) // a value is shared only once it has come again
 }

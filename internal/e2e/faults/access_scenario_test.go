@@ -19,7 +19,8 @@ import (
 // user read pods.
 const readers = "e2e-readers"
 
-// allow lets the ordinary user read pods, and waits until it may.
+// allow grants the ordinary user the right to read pods, and waits until the
+// server heeds it.
 func (s *scenario) allow() {
 	s.t.Helper()
 	role := &rbacv1.ClusterRole{
@@ -40,7 +41,7 @@ func (s *scenario) allow() {
 	s.eventually("the user may read pods", s.tryAsUser)
 }
 
-// forbid takes that away, and waits until it is.
+// forbid withdraws the right to read pods, and waits until the server heeds it.
 func (s *scenario) forbid() {
 	s.t.Helper()
 	s.must(s.admin.RbacV1().ClusterRoleBindings().Delete(s.ctx, readers, metav1.DeleteOptions{}))
@@ -68,7 +69,7 @@ func TestScenario_AccessTakenAwayAndGivenBack(t *testing.T) {
 	m := s.watchPods(config)
 	m.watching()
 	s.forbid()
-	proxy.Cut() // a watch that was allowed once is not asked about again
+	proxy.Cut() // the server does not check the right of an open watch again
 	err := m.failing(apierrors.IsForbidden)
 	require.Contains(t, err.Error(), harness.User, "the error tells who")
 	require.False(t, m.informer.Status().Watching)

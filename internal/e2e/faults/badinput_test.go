@@ -28,19 +28,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// wrongs is a scenario in which both faces are started while something is
-// wrong from the very beginning.
+// wrongs is a scenario in which an informer of each API, typed and client-go's, starts
+// while a fault is present.
 type wrongs struct {
 	*scenario
 	m      *mirror[*corev1.Pod]
 	shared cache.SharedIndexInformer
 
 	mu   sync.Mutex
-	told []error // what client-go's error handler was told
+	told []error // errors that the watch error handler got
 }
 
-// startWrong starts an informer and one of client-go's face, with clients made
-// of config. Nothing answers them as it should.
+// startWrong starts an informer of the typed API and one of client-go's API, with
+// clients made of config, which leads to the fault.
 func (s *scenario) startWrong(config *rest.Config) *wrongs {
 	s.t.Helper()
 	w := &wrongs{scenario: s, m: s.watchPods(config)}
@@ -54,7 +54,7 @@ func (s *scenario) startWrong(config *rest.Config) *wrongs {
 	return w
 }
 
-// start runs the informer of client-go's face until the end of the test.
+// start runs the informer of client-go's API until the end of the test.
 func (w *wrongs) start() {
 	w.t.Helper()
 	w.must(w.shared.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
@@ -78,9 +78,8 @@ func listPods(client kubernetes.Interface) cache.ListWithContextFunc {
 	}
 }
 
-// tells waits until the error is told everywhere: through WaitSynced, Status
-// and the error handler, more than once, since it is tried again, and not too
-// often.
+// tells waits until WaitSynced, Status and the error handler report the error. The
+// informers try again, so that the error comes more than once, but not too often.
 func (w *wrongs) tells(what string, wanted func(error) bool) {
 	t := w.t
 	t.Helper()
@@ -104,7 +103,7 @@ func (w *wrongs) tells(what string, wanted func(error) bool) {
 	}
 }
 
-// hears waits until the error handler was told more than once.
+// hears waits until the error handler has got the error more than once.
 func (w *wrongs) hears(what string, wanted func(error) bool) {
 	w.t.Helper()
 	w.eventually("the error handler is told "+what, func() error {
@@ -124,7 +123,7 @@ func (w *wrongs) hears(what string, wanted func(error) bool) {
 	})
 }
 
-// recovers waits until both are right, after the cause has gone.
+// recovers waits until both informers are synced, after the fault has gone.
 func (w *wrongs) recovers() {
 	w.t.Helper()
 	w.heal()
@@ -177,7 +176,7 @@ func TestBadInput_ExpiredCredentials(t *testing.T) {
 
 type tokens struct{ now atomic.Value }
 
-// tokenTripper sends the token that there is now.
+// tokenTripper sends each request with the current token.
 type tokenTripper struct {
 	*tokens
 	next http.RoundTripper
@@ -235,7 +234,7 @@ func TestBadInput_SpeaksHTML(t *testing.T) {
 	w.recovers()
 }
 
-// A proxy that lets lists pass, and asks those who watch to log in.
+// A gateway passes lists on, and answers watches with a login page.
 func TestBadInput_WatchSpeaksHTML(t *testing.T) {
 	s, g, config := brokenGateway(t, harness.AnswerWatches("text/html", "<html><body><h1>Please log in</h1></body></html>"))
 	m := s.watchPods(config)
@@ -254,7 +253,7 @@ func TestBadInput_AnswersGarbage(t *testing.T) {
 	w.recovers()
 }
 
-// An empty object is no list, though a client reads it as an empty one.
+// An empty JSON object is no list, though a client decodes it as an empty list.
 func TestBadInput_AnswersNothing(t *testing.T) {
 	w, g := behindGateway(t, harness.Answer("application/json", "{}"))
 	w.tells("that the answer is no list", func(err error) bool { return errors.Is(err, reflector.ErrBadAnswer) })
@@ -262,8 +261,8 @@ func TestBadInput_AnswersNothing(t *testing.T) {
 	w.recovers()
 }
 
-// The initial state, which comes compressed, breaks off in the middle of an object whenever it is
-// streamed: a list has to do.
+// Each stream of the initial state, which is compressed, breaks off in the middle of an object, so
+// that the informer has to list.
 func TestBadInput_StreamBreaksInTheMiddleOfAnObject(t *testing.T) {
 	s, g, config := brokenGateway(t, harness.TruncateWatches(2000))
 	m := s.watchPods(config)
@@ -277,7 +276,7 @@ func TestBadInput_StreamBreaksInTheMiddleOfAnObject(t *testing.T) {
 	s.budget(60)
 }
 
-// Each watch sends nonsense from the middle of an object on.
+// Each watch sends garbage from the middle of an object on.
 func TestBadInput_WatchSendsNonsense(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.createPods(20)
@@ -298,5 +297,5 @@ func TestBadInput_WatchSendsNonsense(t *testing.T) {
 	s.budget(60)
 }
 
-// quiet is for servers that would log what is done to them on purpose.
+// quiet discards the log of a server whose errors are provoked.
 var quiet = log.New(io.Discard, "", 0)

@@ -45,9 +45,9 @@ func TestScenario_ChurnByManyWriters(t *testing.T) {
 	require.Empty(t, leaving.Problems())
 	s.sleep(half)
 	c.end()
-	// The handler is stuck in its very first call, so the rest of the initial state
-	// waits too. The newest events are merged when a segment of the log, of 256 events,
-	// is full and there are more than 1,024.
+	// The handler is stuck in its first call, so that the rest of the initial state
+	// waits too. Events are merged when a segment of the log (256 events) is full and
+	// the backlog exceeds 1,024 events.
 	require.LessOrEqual(t, lagging.Backlog(), 2*n+1024+256, "what waits for a stuck handler is one change for each pod")
 	release()
 
@@ -97,7 +97,7 @@ func TestScenario_ConnectionsBreakInTheMiddle(t *testing.T) {
 	require.Zero(t, m.informer.Status().Relists)
 }
 
-// The list itself is cut, again and again, before it ever succeeds.
+// The connection is cut during the first list, three times, before the list succeeds.
 func TestScenario_InitialStateCut(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.createPods(somePods)
@@ -139,8 +139,8 @@ func TestScenario_NetworkStallsAndCrawls(t *testing.T) {
 	require.Zero(t, m.informer.Status().Relists)
 }
 
-// The connection is there for the client, and gone for the server. It is the
-// transport that finds out, by its pings; the informer has to go on from there.
+// The connection is open for the client and closed for the server. The transport's
+// pings find that out, and then the informer has to reconnect.
 func TestScenario_HalfOpenConnection(t *testing.T) {
 	if !*full { // client-go's are 30 s and 15 s
 		t.Setenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "4")
@@ -156,14 +156,14 @@ func TestScenario_HalfOpenConnection(t *testing.T) {
 	s.touchPods(0, 50, "half")
 	s.deletePods(50, 100)
 	m.settle()
-	// That its connection was lost comes as an error in the stream, which means a
-	// relist (B56). A server with no time for a ping may be taken for lost once more.
+	// A lost connection ends the stream with an error, and then the informer relists
+	// (B56). The transport may give up once more if the server has no time for a ping.
 	s.budget(5)
 	require.LessOrEqual(t, m.informer.Status().Relists, 2)
 }
 
-// The server closes each watch after 5 to 10 seconds. It honours what a client
-// asks for, so the source must not ask.
+// The server closes each watch after 5 to 10 seconds. A client's timeoutSeconds
+// would overrule that, so the source leaves it out.
 func TestScenario_ShortWatches(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	s := begin(t, harness.Options{Flags: []string{"--min-request-timeout=5"}})

@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// churn is writers at work on the pods of a scenario.
+// churn is a number of goroutines that write the pods of a scenario.
 type churn struct {
 	s        *scenario
 	pods     int
@@ -27,7 +27,7 @@ type churn struct {
 }
 
 // churn starts writers that change, delete and create the first n pods. Each
-// has pods of its own.
+// writer has pods of its own.
 func (s *scenario) churn(writers, n int, pause time.Duration) *churn {
 	ctx, cancel := context.WithCancel(s.ctx)
 	c := &churn{s: s, pods: n, writers: writers, pause: pause, cancel: cancel}
@@ -44,12 +44,12 @@ func (c *churn) end() {
 	c.finished.Wait()
 }
 
-// write works until ctx ends. What fails since a server is hurt is left.
+// write writes pods until ctx ends. It does not repeat a write that fails during a fault.
 func (c *churn) write(ctx context.Context, writer int) {
 	random := rand.New(rand.NewPCG(6, uint64(writer)))
 	for ctx.Err() == nil {
 		i := writer + c.writers*random.IntN(c.pods/c.writers)
-		// A write that was begun is finished: nothing changes after end.
+		// A write does not end with ctx: nothing changes after end.
 		if err := c.once(context.WithoutCancel(ctx), i, random); err == nil {
 			c.written.Add(1)
 		}
@@ -60,8 +60,7 @@ func (c *churn) write(ctx context.Context, writer int) {
 	}
 }
 
-// once changes one pod: its round most of the time, or it deletes it, or makes
-// it anew.
+// once changes the round of one pod, or sometimes deletes or re-creates the pod.
 func (c *churn) once(ctx context.Context, i int, random *rand.Rand) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -72,7 +71,7 @@ func (c *churn) once(ctx context.Context, i int, random *rand.Rand) error {
 			return err
 		}
 		if random.IntN(3) == 0 {
-			return nil // it comes back when it is to be changed
+			return nil // a later change creates it again
 		}
 	}
 	round := fmt.Sprint(random.IntN(10))

@@ -14,12 +14,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/claims"
 )
 
-// What informertest claims to be faithful to is true of a real server, as it
-// comes. Its own tests play the same scripts against informertest.
+// TestClaims plays against a kube-apiserver with default flags the scripts that
+// the tests of informertest play against informertest.
 //
-// Such a server has its history twice: in etcd, and in a cache that lives as
-// long as it does. It forgets all of it when etcd is compacted and it starts
-// anew, which ends the watches.
+// The server has the history twice: in etcd, and in its watch cache. To forget
+// the history, etcd is compacted and the server restarted, which ends the watches.
 func TestClaims(t *testing.T) {
 	s := begin(t, harness.Options{})
 	forget := func() error {
@@ -29,7 +28,7 @@ func TestClaims(t *testing.T) {
 	s.play(forget, func(script string) bool { return script != openWatch })
 }
 
-// Without the cache, a compaction is enough, and a watch can be open meanwhile.
+// Without the watch cache, a compaction is enough, and a watch stays open meanwhile.
 func TestClaims_OfAnOpenWatch(t *testing.T) {
 	s := begin(t, harness.Options{Flags: []string{uncached}})
 	s.play(func() error { return s.cluster.Compact(s.ctx) }, func(script string) bool { return script == openWatch })
@@ -38,7 +37,7 @@ func TestClaims_OfAnOpenWatch(t *testing.T) {
 // openWatch is the script in which a watch is open while the history is forgotten.
 const openWatch = "forgotten"
 
-// play plays those of the scripts that are wanted.
+// play plays the wanted scripts.
 func (s *scenario) play(forget func() error, wanted func(script string) bool) {
 	s.t.Helper()
 	files, err := filepath.Glob("../../../informer/informertest/testdata/claims/*.txt")
@@ -57,7 +56,7 @@ func (s *scenario) play(forget func() error, wanted func(script string) bool) {
 		s.t.Run(name, func(t *testing.T) {
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
-			ctx, cancel := context.WithTimeout(t.Context(), patience) // for an event that does not come
+			ctx, cancel := context.WithTimeout(t.Context(), patience) // ends the wait for a missing event
 			defer cancel()
 			require.NoError(t, server.Play(ctx, string(text)))
 		})

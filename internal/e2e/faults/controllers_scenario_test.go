@@ -18,8 +18,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// controller is a program on tidemark, what it is given to do, and whether it
-// has done it.
+// controller is a program on tidemark, with the objects that it works for and a
+// check of its results.
 type controller struct {
 	name    string
 	objects objects
@@ -27,17 +27,17 @@ type controller struct {
 	process *harness.Process
 }
 
-// objects are those that a controller works for, by number.
+// objects creates, removes and scales the objects that a controller works for, by number.
 type objects struct {
 	create, remove func(ctx context.Context, i int) error
 	scale          func(ctx context.Context, i, replicas int) error
 }
 
-// Programs as users write them create, scale and clean up, while servers,
-// connections and they themselves fail: the controller of the examples, a
-// controller-runtime manager with a CRD of a Go type (fleet), the example with
-// controller-runtime, which counts the manager's pods, and the example with a
-// CRD, whose typed and untyped informers tell what they see.
+// Programs like those of users create, scale and clean up objects while servers,
+// connections and the programs fail: the example of a controller, a
+// controller-runtime manager with a CRD that has a Go type (fleet), the example
+// with controller-runtime, which counts the manager's pods, and the example with
+// a CRD, whose typed and dynamic informers print their events.
 func TestScenario_ControllersKeepUp(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	s := begin(t, harness.Options{})
@@ -79,7 +79,7 @@ func TestScenario_ControllersKeepUp(t *testing.T) {
 	s.row(time.Since(s.healed))
 }
 
-// teams is how many namespaces the objects are in.
+// teams is the number of namespaces with objects.
 const teams = 4
 
 // controller builds a program, given by its folder, and runs it until the end
@@ -103,8 +103,8 @@ func (s *scenario) controller(folder, kubeconfig string) *controller {
 	return c
 }
 
-// work creates, scales and removes the objects of controllers at random, until
-// end is called, which returns how often that succeeded.
+// work creates, scales and removes the objects of controllers at random until end
+// is called. end returns the number of operations that succeeded.
 func (s *scenario) work(n int, controllers ...*controller) (end func() int64) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	var working sync.WaitGroup
@@ -113,7 +113,7 @@ func (s *scenario) work(n int, controllers ...*controller) (end func() int64) {
 		working.Go(func() {
 			random := rand.New(rand.NewPCG(9, uint64(c)))
 			for ctx.Err() == nil {
-				// What is begun is finished: nothing changes after end.
+				// An operation does not end with ctx: nothing changes after end.
 				if one.objects.once(context.WithoutCancel(ctx), random, n) == nil {
 					done.Add(1)
 				}
@@ -129,8 +129,8 @@ func (s *scenario) work(n int, controllers ...*controller) (end func() int64) {
 	return end
 }
 
-// once does something to one of the first n objects. It may fail: a server is
-// hurt, or the object is there already, or not there.
+// once creates, scales or removes one of the first n objects. It may fail: during
+// a fault, or because the object exists already, or does not exist.
 func (o objects) once(ctx context.Context, random *rand.Rand, n int) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -144,7 +144,7 @@ func (o objects) once(ctx context.Context, random *rand.Rand, n int) error {
 	return o.create(ctx, i)
 }
 
-// insist makes do go on until there is nothing left to remove.
+// insist returns a function that repeats remove until the object is not found.
 func (s *scenario) insist(remove func(ctx context.Context, i int) error) func(ctx context.Context, i int) error {
 	return func(ctx context.Context, i int) error {
 		s.eventually("an object is removed", func() error {
@@ -158,7 +158,7 @@ func (s *scenario) insist(remove func(ctx context.Context, i int) error) func(ct
 	}
 }
 
-// trouble is what goes wrong, one after the other. Some controllers are killed too.
+// trouble makes connections, servers and the given controllers fail, one after the other.
 func (s *scenario) trouble(proxy *harness.Proxy, killed ...*controller) {
 	s.t.Helper()
 	s.sleep(2 * time.Second)

@@ -36,7 +36,8 @@ func (s *scenario) createCronTabs(client dynamic.Interface) {
 	})
 }
 
-// cronTabs are what examples/crd tells of. To scale one is to have it run more often.
+// cronTabs are the objects whose events examples/crd prints. Scaling a CronTab changes its
+// schedule.
 func (s *scenario) cronTabs(client dynamic.Interface) objects {
 	in := func(i int) (dynamic.ResourceInterface, string) {
 		return client.Resource(cronTabsResource).Namespace(harness.Namespace(i % teams)), fmt.Sprint("cron-", i)
@@ -64,8 +65,8 @@ func (s *scenario) cronTabs(client dynamic.Interface) objects {
 
 var cronTabLine = regexp.MustCompile(`(typed|dynamic) ([-+~]) (\S+) runs (.+)`)
 
-// cronTabsDiffer tells where what the typed or the dynamic informer's handler
-// was told does not come to what there is.
+// cronTabsDiffer returns an error if the events that the typed or the dynamic
+// informer's handler printed do not add up to the objects of the server.
 func (s *scenario) cronTabsDiffer(client dynamic.Interface, program *harness.Process) error {
 	text, err := program.Output()
 	if err != nil {

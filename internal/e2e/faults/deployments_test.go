@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// deployments are what the controller of the examples keeps summaries of.
+// deployments are the objects that examples/controller summarizes.
 func (s *scenario) deployments() objects {
 	in := func(i int) (namespace, name string) { return harness.Namespace(i % teams), fmt.Sprint("web-", i) }
 	return objects{
@@ -48,7 +48,7 @@ func deployment(name string) *appsv1.Deployment {
 	}
 }
 
-// summariesDiffer tells where a summary is missing, wrong or left over.
+// summariesDiffer returns an error if a summary is missing, wrong or left over.
 func (s *scenario) summariesDiffer() error {
 	deployments, err := s.admin.AppsV1().Deployments("").List(s.ctx, metav1.ListOptions{})
 	if err != nil {

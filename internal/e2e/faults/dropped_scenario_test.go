@@ -21,14 +21,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// unowned is an informer of configmaps without managed fields, and a writer
-// who takes its objects to write with.
+// unowned is a scenario with an informer of configmaps without managed fields.
+// Its objects are the base of writes.
 type unowned struct {
 	*scenario
 	informer *informer.Informer[*corev1.ConfigMap]
 }
 
-// startUnowned starts the informer of a factory that leaves managed fields out.
+// startUnowned starts an informer of a factory that drops managed fields.
 func (s *scenario) startUnowned() unowned {
 	s.t.Helper()
 	f := factory.NewSharedInformerFactoryWithOptions(kubernetes.NewForConfigOrDie(s.connect(s.cluster.Config())), 0,
@@ -44,7 +44,7 @@ func (s *scenario) startUnowned() unowned {
 	return unowned{s, i}
 }
 
-// cached waits until the cache is at a version, and returns a copy of the object.
+// cached waits until the cache has the object at the version of at, and returns a copy.
 func (u unowned) cached(at *corev1.ConfigMap) *corev1.ConfigMap {
 	u.t.Helper()
 	var found *corev1.ConfigMap
@@ -60,7 +60,7 @@ func (u unowned) cached(at *corev1.ConfigMap) *corev1.ConfigMap {
 	return found.DeepCopy()
 }
 
-// owners tells what each manager owns.
+// owners returns the fields that each manager owns.
 func owners(cm *corev1.ConfigMap) map[string]string {
 	owned := map[string]string{}
 	for _, m := range cm.ManagedFields {
@@ -69,7 +69,7 @@ func owners(cm *corev1.ConfigMap) map[string]string {
 	return owned
 }
 
-// writes are the ways to write an object that was changed in a copy.
+// writes are the ways to write a changed copy of an object.
 var writes = []struct {
 	name  string
 	write func(ctx context.Context, c kubernetes.Interface, cached, changed *corev1.ConfigMap) (*corev1.ConfigMap, error)
@@ -87,7 +87,7 @@ var writes = []struct {
 		return c.CoreV1().ConfigMaps(changed.Namespace).Patch(ctx, changed.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: "writer"})
 	}},
 	{"Apply", func(ctx context.Context, c kubernetes.Interface, _, changed *corev1.ConfigMap) (*corev1.ConfigMap, error) {
-		changed.APIVersion, changed.Kind = "v1", "ConfigMap" // a typed object need not say
+		changed.APIVersion, changed.Kind = "v1", "ConfigMap" // a typed object may lack them
 		data, err := json.Marshal(changed)
 		if err != nil {
 			return nil, err
@@ -96,7 +96,7 @@ var writes = []struct {
 	}},
 }
 
-// ownedBy creates a configmap with two managers, one of each kind.
+// ownedBy creates a configmap with two managers: one by Update, one by Apply.
 func (u unowned) ownedBy(name string) *corev1.ConfigMap {
 	u.t.Helper()
 	maps := u.admin.CoreV1().ConfigMaps("default")
@@ -110,8 +110,8 @@ func (u unowned) ownedBy(name string) *corev1.ConfigMap {
 	return cm
 }
 
-// Managed fields are left out of a cache whose objects are the base of writes.
-// However they are written, every earlier manager still owns what it owned.
+// Objects of a cache without managed fields are the base of writes. After each
+// kind of write, every earlier manager still owns its fields.
 func TestScenario_DroppedManagedFields(t *testing.T) {
 	s := begin(t, harness.Options{})
 	u := s.startUnowned()

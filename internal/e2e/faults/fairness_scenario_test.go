@@ -16,15 +16,16 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// refusals are enough to see that each of them is waited out.
+// refusals is the number of 429 answers to wait for: enough to see that the
+// informer heeds each Retry-After.
 const refusals = 4
 
-// Priority and fairness leaves the ordinary user one request at a time, and
-// somebody with its name is at it for good: the server answers the informer
-// with 429 until that ends, and says each time how long to wait.
+// API priority and fairness leaves the ordinary user one request at a time, and
+// another client of the user holds it: the server answers the informer with 429
+// and Retry-After until the other request ends.
 func TestScenario_TooManyRequests(t *testing.T) {
 	t.Parallel() // it waits most of the time
-	// Who takes no answer has a minute, as the server comes.
+	// By default the server ends a request whose answer nobody reads after a minute.
 	s := begin(t, harness.Options{Audit: true, Flags: []string{"--request-timeout=1h"}})
 	s.createPods(somePods)
 	s.allow()
@@ -38,7 +39,7 @@ func TestScenario_TooManyRequests(t *testing.T) {
 	s.eventually("the server is too busy for the user", func() error {
 		leave = s.occupy()
 		if err := s.tryAsUser(); !apierrors.IsTooManyRequests(err) {
-			leave() // the server has not put it into jail: it takes a while to heed the levels
+			leave() // the server has not limited the user yet: it takes a while to heed the levels
 			return errorOr(err)
 		}
 		return nil
@@ -110,8 +111,8 @@ func (s *scenario) jail() {
 	s.must(err)
 }
 
-// occupy keeps the ordinary user's one place taken until leave is called: by a
-// list that is larger than what fits into buffers, and that nobody reads.
+// occupy holds the ordinary user's only request until leave is called: it sends a
+// list request whose answer is larger than the buffers, and does not read the answer.
 func (s *scenario) occupy() (leave func()) {
 	s.t.Helper()
 	config := s.cluster.UserConfig()
@@ -120,7 +121,7 @@ func (s *scenario) occupy() (leave func()) {
 	security.ServerName = "127.0.0.1"
 	conn, err := net.Dial("tcp", s.cluster.Address())
 	s.must(err)
-	leave = func() { _ = conn.Close() } // its end is all that is wanted
+	leave = func() { _ = conn.Close() } // an error changes nothing: the connection ends
 	s.t.Cleanup(leave)
 	s.must(conn.(*net.TCPConn).SetReadBuffer(4096))
 	stream := tls.Client(conn, security)

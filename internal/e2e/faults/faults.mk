@@ -1,8 +1,8 @@
 # Scenarios on a real kube-apiserver and etcd; the root Makefile includes it.
-# Both targets build the servers first if they are not there.
+# All targets build the servers first, unless they exist.
 
 faults_dir := $(dir $(lastword $(MAKEFILE_LIST)))
-# For a recipe: what it takes to find the servers.
+# faults_bin begins a recipe that needs the servers: it builds them if need be, and says where they are.
 faults_bin = bin=$$($(CURDIR)/$(controlplane_dir)build.sh) && export TIDEMARK_E2E_BIN="$$bin"
 E2EFLAGS ?=
 

@@ -15,8 +15,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// widgetObjects are what fleet keeps pods for. When one is scaled, it gets
-// another image too, so that pods have to be replaced.
+// widgetObjects are the Widgets that fleet keeps pods for. Scaling a Widget changes
+// its image too, so that fleet has to replace pods.
 func (s *scenario) widgetObjects(client dynamic.Interface) objects {
 	in := func(i int) (dynamic.ResourceInterface, string) {
 		return client.Resource(widgetsResource).Namespace(harness.Namespace(i % teams)), fmt.Sprint("widget-", i)
@@ -42,7 +42,7 @@ func (s *scenario) widgetObjects(client dynamic.Interface) objects {
 	}
 }
 
-// fleetDiffers tells where a pod of a widget is missing, wrong or left over.
+// fleetDiffers returns an error if a pod of a Widget is missing, wrong or left over.
 func (s *scenario) fleetDiffers(client dynamic.Interface) error {
 	widgets, err := client.Resource(widgetsResource).List(s.ctx, metav1.ListOptions{})
 	if err != nil {
@@ -83,7 +83,8 @@ func ready(pod *corev1.Pod) bool {
 
 var countLine = regexp.MustCompile(`(\S+): (\d+ of \d+) pods are ready`)
 
-// countsDiffer tells where the counter's last word on a namespace is wrong.
+// countsDiffer returns an error if the last count that the counter printed for a
+// namespace is wrong.
 func (s *scenario) countsDiffer(counter *harness.Process) error {
 	text, err := counter.Output()
 	if err != nil {

@@ -24,19 +24,20 @@ import (
 // keeperEnv names a kubeconfig file in the environment of a keeper.
 const keeperEnv = "TIDEMARK_E2E_KEEPER"
 
-// kept is what a keeper tells of the configmaps that it keeps. The bytes are those
-// of its heap that were in use, beyond those before.
+// kept is a keeper's report of its cache of configmaps. Bytes are live bytes of its
+// heap, less the live bytes before the informer.
 type kept struct {
 	Objects     int
 	Digest      string
 	Lists       int
-	Looks       int // at the heap until it had synced
-	Peak, Final int // bytes: the most of these looks, and when it had synced
+	Looks       int // measurements of the heap until the informer had synced
+	Peak, Final int // bytes: the highest measurement, and the heap of the synced informer
 }
 
 func (k kept) counts() (lists, streams, watches, relists int) { return k.Lists, 0, 0, 0 }
 
-// keep is the process of a keeper: it lists all configmaps, and writes what that took.
+// keep is the main function of a keeper: it syncs an informer of all configmaps, and
+// writes its report.
 func keep(ctx context.Context, kubeconfig string, out io.Writer) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -68,8 +69,8 @@ func keep(ctx context.Context, kubeconfig string, out io.Writer) error {
 	return json.NewEncoder(out).Encode(k)
 }
 
-// highest collects garbage time and again until done is closed, and returns how
-// much the heap has had at most of what is not garbage, and how often it looked.
+// highest measures the live heap again and again until done is closed, and returns
+// the highest measurement and the number of measurements.
 func highest(done <-chan struct{}) (most, times int) {
 	for {
 		select {
@@ -81,7 +82,7 @@ func highest(done <-chan struct{}) (most, times int) {
 	}
 }
 
-// liveHeap is what the collector leaves.
+// liveHeap collects garbage and returns the bytes that are left.
 func liveHeap() int {
 	runtime.GC()
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
@@ -89,7 +90,7 @@ func liveHeap() int {
 	return int(live[0].Value.Uint64()) //nolint:gosec // a few gigabytes
 }
 
-// digest is the same of the same configmaps at the same versions.
+// digest returns a hash of configmaps, their versions and their data.
 func digest(maps []*corev1.ConfigMap) string {
 	slices.SortFunc(maps, func(a, b *corev1.ConfigMap) int { return cmp.Compare(a.Name, b.Name) })
 	h := sha256.New()

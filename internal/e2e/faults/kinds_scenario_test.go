@@ -33,7 +33,7 @@ var (
 	widgetsResource = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
 )
 
-// dynamicConfig is the administrator's, for clients of objects that have no protobuf.
+// dynamicConfig returns the administrator's config for clients of objects without protobuf.
 func (s *scenario) dynamicConfig() *rest.Config {
 	config := s.cluster.Config()
 	config.ContentConfig = rest.ContentConfig{}
@@ -69,15 +69,14 @@ func (s *scenario) createKind(client dynamic.Interface, resource schema.GroupVer
 	})
 }
 
-// object is one that has nothing but a name yet.
+// object returns an object with nothing but a name.
 func object(resource schema.GroupVersionResource, kind, name string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": resource.GroupVersion().String(), "kind": kind, "metadata": map[string]any{"name": name},
 	}}
 }
 
-// createWidgets creates widgets with a payload of some size, which cannot be
-// compressed by much.
+// createWidgets creates n widgets, each with a random payload of the given size.
 func (s *scenario) createWidgets(client dynamic.Interface, n, bytes int) {
 	s.t.Helper()
 	noise := make([]byte, bytes/2)
@@ -92,7 +91,7 @@ func (s *scenario) createWidgets(client dynamic.Interface, n, bytes int) {
 	}))
 }
 
-// widgets is a mirror of all widgets that has not been started.
+// widgets returns a mirror of all widgets, not yet started.
 func (s *scenario) widgets(config *rest.Config, client dynamic.Interface) *mirror[*unstructured.Unstructured] {
 	m := newMirror[*unstructured.Unstructured](s)
 	m.list = func(ctx context.Context) ([]*unstructured.Unstructured, error) {
@@ -180,7 +179,8 @@ func TestScenario_ManyNamespaces(t *testing.T) {
 	s.budget(1 + 2*size(20, 100))
 }
 
-// joined is one informer of the pods of some namespaces, each a source of its own.
+// joined returns a mirror of the pods of n namespaces. Its one informer has a source for
+// each namespace.
 func (s *scenario) joined(n int) *mirror[*corev1.Pod] {
 	m := newMirror[*corev1.Pod](s)
 	m.indexes = podIndexes
@@ -205,7 +205,7 @@ func (s *scenario) joined(n int) *mirror[*corev1.Pod] {
 	return m
 }
 
-// churnIn changes and deletes pods in each of n namespaces, once.
+// churnIn deletes or changes one pod in each of n namespaces.
 func (s *scenario) churnIn(n int) {
 	s.t.Helper()
 	s.must(harness.Each(s.ctx, harness.Creators, n, func(ctx context.Context, i int) error {
@@ -236,7 +236,7 @@ func TestScenario_DynamicAndMetadata(t *testing.T) {
 	whole.converge()
 	meta.converge()
 	typed.settle()
-	s.budget(3 * 3) // a stream; a list and a watch too where it was slow to come
+	s.budget(3 * 3) // of each namespace a stream, and a list and a watch too if the stream was slow
 }
 
 func (s *scenario) dynamicPods(ctx context.Context) *mirror[*unstructured.Unstructured] {

@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// kindWatch is an informer of one of many kinds, in client-go's face, and what
-// its handler makes of what it is told: an identity for each name.
+// kindWatch is an informer of one of many kinds, by client-go's API. Its handler
+// keeps a view: the identity of each object by name.
 type kindWatch struct {
 	resource schema.GroupVersionResource
 	informer cache.SharedIndexInformer
@@ -60,7 +60,7 @@ func (k *kindWatch) OnDelete(obj any) {
 	delete(k.seen, name)
 }
 
-// expect complains if what the view has under a name is something else.
+// expect records a problem if the view has another identity under a name.
 func (k *kindWatch) expect(name, is string) {
 	if k.seen[name] != is {
 		k.wrong = append(k.wrong, fmt.Sprintf("%s is %q in the view and not %q", name, k.seen[name], is))
@@ -74,7 +74,7 @@ func (k *kindWatch) complaints() []string {
 	return k.wrong
 }
 
-// differs tells where the cache, or the view, differs from the truth.
+// differs returns an error if the cache or the view differs from the server's objects.
 func (k *kindWatch) differs(truth map[string]string) error {
 	cached := map[string]string{}
 	for _, obj := range k.informer.GetStore().List() {

@@ -14,9 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// An informer that is leased again goes on by a watch from where it was left: with all that
-// has changed meanwhile, and without a list. Where the server knows that version no more,
-// it reads a full state.
+// An informer that is leased again watches from its last version: it gets all changes made
+// meanwhile, without a list. If the server has forgotten that version, the informer relists.
 func TestScenario_LeaseAcquiredAgain(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.createPods(somePods)
@@ -56,7 +55,7 @@ func TestScenario_LeaseAcquiredAgain(t *testing.T) {
 	require.Positive(t, relists(), "the version has expired")
 }
 
-// holds compares what a lease's informer holds with what the server has.
+// holds compares the cache of a lease's informer with the server's pods.
 func (s *scenario) holds(lease *factory.Lease[*corev1.Pod]) error {
 	found := make(map[string]string)
 	for pod := range lease.Informer().Indexer().All() {

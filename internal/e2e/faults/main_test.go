@@ -12,8 +12,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// full asks for the sizes and times that the project promises. Without it,
-// all takes some minutes.
+// full asks for the sizes and times that the project promises. Without it, all
+// scenarios take some minutes.
 var full = flag.Bool("full", false, "run the scenarios at full size: tens of thousands of objects, minutes of churn")
 
 func TestMain(m *testing.M) {
@@ -27,10 +27,10 @@ func TestMain(m *testing.M) {
 			return
 		}
 	}
-	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
+	klog.SetLogger(klog.Logger{}) // discards the errors that scenarios provoke
 	code := m.Run()
 	fmt.Print(results.table())
-	// Here and not after each scenario, since some run side by side.
+	// Leaks are looked for here and not after each scenario, since some scenarios run in parallel.
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Println(err)
 		code = 1

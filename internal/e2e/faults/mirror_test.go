@@ -18,28 +18,28 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// mirror is an informer under test, with the handlers that look at it.
+// mirror is an informer under test, with handlers whose views are compared with its cache.
 type mirror[T informer.Object] struct {
 	s        *scenario
 	informer *informer.Informer[T]
-	// list is a consistent list of the server, by a way of its own.
+	// list lists the server's objects consistently, past the informer's client.
 	list     func(context.Context) ([]T, error)
 	requests harness.Requests
 	indexes  []indexer.Index[T]
 	views    []*view[T]
-	stop     func() // and wait for it
+	stop     func() // stops the informer and waits for its end
 
 	mu     sync.Mutex
 	events []informer.Event
 }
 
-// podSource is the source that a factory makes: tidemark decodes what the server sends. The informers of
-// client-go's face beside it have their objects decoded by client-go.
+// podSource returns the source that a factory makes, for which tidemark decodes the server's
+// answers. For the informers of client-go's API in these scenarios, client-go decodes them.
 func podSource(client kubernetes.Interface) reflector.Source {
 	return reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), corev1.SchemeGroupVersion.WithResource("pods"))
 }
 
-// watchPods starts an informer of all pods that asks config for them.
+// watchPods starts an informer of all pods with a client of config.
 func (s *scenario) watchPods(config *rest.Config) *mirror[*corev1.Pod] {
 	s.t.Helper()
 	m := s.pods(config, podSource)
@@ -47,7 +47,7 @@ func (s *scenario) watchPods(config *rest.Config) *mirror[*corev1.Pod] {
 	return m
 }
 
-// pods is a mirror of all pods that has not been started.
+// pods returns a mirror of all pods, not yet started.
 func (s *scenario) pods(config *rest.Config, source func(kubernetes.Interface) reflector.Source) *mirror[*corev1.Pod] {
 	m := newMirror[*corev1.Pod](s)
 	m.indexes = podIndexes
@@ -60,7 +60,7 @@ func (s *scenario) pods(config *rest.Config, source func(kubernetes.Interface) r
 	return m
 }
 
-// podIndexes are those that controllers have.
+// podIndexes are indexes as controllers have them.
 var podIndexes = []indexer.Index[*corev1.Pod]{
 	{Name: "node", Append: func(values []string, p *corev1.Pod) []string { return append(values, p.Spec.NodeName) }},
 	{Name: "app", Append: func(values []string, p *corev1.Pod) []string { return append(values, p.Labels["app"]) }},
@@ -72,8 +72,8 @@ var podIndexes = []indexer.Index[*corev1.Pod]{
 	}},
 }
 
-// configMaps is a mirror of all configmaps of the default namespace that has
-// not been started.
+// configMaps returns a mirror of all configmaps of the default namespace, not yet
+// started.
 func (s *scenario) configMaps(config *rest.Config, wrap func(reflector.Source) reflector.Source) *mirror[*corev1.ConfigMap] {
 	m := newMirror[*corev1.ConfigMap](s)
 	m.list = func(ctx context.Context) ([]*corev1.ConfigMap, error) {
@@ -91,7 +91,7 @@ func newMirror[T informer.Object](s *scenario) *mirror[T] {
 	return m
 }
 
-// counting makes a config of the mirror's own, whose requests are counted.
+// counting returns a copy of config whose requests count as the mirror's.
 func (m *mirror[T]) counting(config *rest.Config) *rest.Config {
 	config = m.s.connect(rest.CopyConfig(config))
 	m.requests.Count(config)
@@ -121,8 +121,8 @@ func (m *mirror[T]) handle(v *view[T], o informer.HandlerOptions) informer.Regis
 	return r
 }
 
-// start runs the informer, with a handler for every change and one for the
-// latest, until the end of the test.
+// start runs the informer until the end of the test, with two handlers: the first gets
+// every change, the second the latest of each object.
 func (m *mirror[T]) start() {
 	m.s.t.Helper()
 	m.handle(newView[T]("every"), informer.HandlerOptions{})
@@ -130,7 +130,7 @@ func (m *mirror[T]) start() {
 	m.run()
 }
 
-// run starts the informer, also again after stop.
+// run starts the informer, for the first time or after stop.
 func (m *mirror[T]) run() {
 	m.s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -160,7 +160,7 @@ func (m *mirror[T]) watching() {
 	})
 }
 
-// progresses lets a watch last a second, and waits until it has brought something.
+// progresses lets a watch last a second, and waits until it brings another event.
 func (m *mirror[T]) progresses() {
 	m.s.t.Helper()
 	m.s.sleep(time.Second)
@@ -173,7 +173,7 @@ func (m *mirror[T]) progresses() {
 	})
 }
 
-// failing waits until the informer's last error is one that is wanted.
+// failing waits until the informer's last error is a wanted error.
 func (m *mirror[T]) failing(wanted func(error) bool) error {
 	m.s.t.Helper()
 	var last error
@@ -194,7 +194,7 @@ func errorOr(err error) error {
 	return err
 }
 
-// saw tells whether the informer reported an event of this type.
+// saw returns the last event of a type that the informer reported, and the number of them.
 func saw[E any, T informer.Object](m *mirror[T]) (last E, count int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -213,7 +213,7 @@ func (m *mirror[T]) counts() (lists, streams, watches, relists int) {
 	return int(r.Lists.Load()), int(r.Streams.Load()), int(r.Watches.Load()), m.informer.Status().Relists
 }
 
-// story tells what the informer reported, for a test that fails.
+// story returns the last events that the informer reported, for a failed test.
 func (m *mirror[T]) story() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -233,14 +233,14 @@ func pointers[E any](items []E) []*E {
 	return all
 }
 
-// settle waits until the cache is what the server has, asks the oracle, and
-// puts the scenario into the table. Nobody may be writing any more.
+// settle waits until the cache equals the server's objects, verifies it, and puts
+// the scenario into the table. No writes may be under way.
 func (m *mirror[T]) settle() {
 	m.s.t.Helper()
 	m.s.row(m.converge())
 }
 
-// converge is settle without the table; it returns how long it took since heal.
+// converge is settle without the table. It returns the time since heal.
 func (m *mirror[T]) converge() time.Duration {
 	t := m.s.t
 	t.Helper()

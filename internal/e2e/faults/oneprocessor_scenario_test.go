@@ -19,7 +19,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// createSmall creates configmaps that have nothing in common: some 600 bytes each.
+// createSmall creates configmaps of some 600 bytes, each with random data.
 func (s *scenario) createSmall(n int) {
 	s.t.Helper()
 	s.must(harness.Each(s.ctx, harness.Creators, n, func(ctx context.Context, i int) error {
@@ -31,8 +31,8 @@ func (s *scenario) createSmall(n int) {
 	}))
 }
 
-// keeper starts a process that keeps all configmaps, on one processor. Checks of
-// the library itself are off in it: they take memory of their own.
+// keeper starts a process that keeps all configmaps, on one processor. The library's
+// checks of itself are off in it, since they need memory.
 func (s *scenario) keeper() *harness.Process {
 	s.t.Helper()
 	kubeconfig := filepath.Join(s.t.TempDir(), "kubeconfig")
@@ -61,7 +61,7 @@ func (s *scenario) limit(p *harness.Process) {
 }
 
 // With one processor and a limit, reading and decoding take turns, and the list is
-// stored as it arrives: at no time is there much more than what is there in the end.
+// stored as it arrives: the heap is never much larger than at the end.
 func TestScenario_ManyObjectsOneProcessor(t *testing.T) {
 	s := begin(t, harness.Options{Flags: []string{"--feature-gates=WatchList=false"}})
 	n := size(10_000, 100_000)

@@ -19,7 +19,8 @@ import (
 
 var errNone = errors.New("none")
 
-// behind tells where the cache differs from the truth, by UID and version.
+// behind returns an error if the cache differs from the server's objects in a UID or
+// version.
 func (m *mirror[T]) behind(truth map[indexer.Key]T) error {
 	x := m.informer.Indexer()
 	for k, want := range truth {
@@ -33,7 +34,7 @@ func (m *mirror[T]) behind(truth map[indexer.Key]T) error {
 	return nil
 }
 
-// viewsDiffer tells where a handler's view differs from the cache.
+// viewsDiffer returns an error if a handler's view differs from the cache.
 func (m *mirror[T]) viewsDiffer() error {
 	for _, v := range m.views {
 		if err := v.Differs(m.informer.Indexer().All()); err != nil {
@@ -43,7 +44,7 @@ func (m *mirror[T]) viewsDiffer() error {
 	return nil
 }
 
-// verify compares everything that can be asked of the cache with the truth.
+// verify compares the answers of the cache to every kind of query with the server's objects.
 func (m *mirror[T]) verify(truth map[indexer.Key]T) {
 	t := m.s.t
 	t.Helper()
@@ -70,7 +71,8 @@ func (m *mirror[T]) contentDiffers(truth map[indexer.Key]T) error {
 	return nil
 }
 
-// bare is a typed object without its kind, which lists leave out and watches do not.
+// bare returns a typed object without its kind, since objects of watches have a kind and
+// objects of lists have none.
 func bare(obj runtime.Object) runtime.Object {
 	if _, ok := obj.(*unstructured.Unstructured); ok {
 		return obj
@@ -109,8 +111,8 @@ func (m *mirror[T]) indexesDiffer(truth map[indexer.Key]T) error {
 	return nil
 }
 
-// selectors are asked of every store: what is there, what is not, and what is
-// answered without an index.
+// selectors are compared on every store. Some select objects, some select none, and some
+// are answered without an index.
 var selectors = []string{
 	"", "app=app-03", "app!=app-03", "tier in (front,back),app notin (app-01,app-02)", "round", "!round",
 	"app=app-04,round", "serial=17", "nothing=here", "tier=batch,serial!=5", "round=7",

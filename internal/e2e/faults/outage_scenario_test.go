@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// The watch cache of a kube-apiserver starts anew with it: what a client
-// missed before cannot be watched any more.
+// The watch cache of a kube-apiserver is empty after a restart: a client that missed
+// changes before the restart cannot watch them any more.
 func TestScenario_APIServerRestarted(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.createPods(somePods)
@@ -98,7 +98,7 @@ func TestScenario_EtcdKilled(t *testing.T) {
 // uncached makes the kube-apiserver answer for configmaps straight from etcd.
 const uncached = "--watch-cache-sizes=configmaps#0"
 
-// createConfigMaps creates those from first up to end.
+// createConfigMaps creates the configmaps from first up to end.
 func (s *scenario) createConfigMaps(first, end int) {
 	s.t.Helper()
 	s.must(harness.Each(s.ctx, harness.Creators, end-first, func(ctx context.Context, i int) error {
@@ -139,8 +139,7 @@ func TestScenario_VersionCompacted(t *testing.T) {
 
 func asItIs(src reflector.Source) reflector.Source { return src }
 
-// A list comes in pages, and between two of them the version that they are of
-// is compacted.
+// A list comes in pages, and etcd compacts the list's version between two of them.
 func TestScenario_ContinueTokenExpires(t *testing.T) {
 	s := begin(t, harness.Options{Flags: []string{uncached, "--feature-gates=ListFromCacheSnapshot=false,WatchList=false"}})
 	s.createConfigMaps(0, somePods+200)
@@ -159,12 +158,12 @@ func TestScenario_ContinueTokenExpires(t *testing.T) {
 	m.start()
 	m.watching()
 	m.settle()
-	s.budget(5) // a stream that is refused, a page, one that expired, the whole, a watch
+	s.budget(5) // a refused stream, a page, an expired page, a list in one page, a watch
 	require.Zero(t, m.informer.Status().Relists)
 	m.reported(apierrors.IsResourceExpired)
 }
 
-// interposed is a source with something that happens after each list.
+// interposed is a source that calls a function after each list.
 type interposed struct {
 	reflector.Source
 	afterList func()
@@ -175,17 +174,17 @@ func (i *interposed) List(ctx context.Context, o metav1.ListOptions) (runtime.Ob
 	return i.Source.List(ctx, o)
 }
 
-// Streaming is what the source itself says.
+// Streaming returns the answer of the wrapped source.
 func (i *interposed) Streaming() reflector.Streaming {
 	return i.Source.(reflector.Streamer).Streaming()
 }
 
-// The server's data is restored from a copy: what was written after that was
-// made never happened (D23).
+// The server's data is restored from a copy, so that its newest resourceVersions
+// are lower than the informer's. The informer notices and relists (D23).
 //
-// A watch from a version that the restored server has yet to reach is accepted
-// and stays silent, without bookmarks: an informer that only reopened its watch
-// would not be told. It finds out by the silence, a minute and a half later.
+// The restored server accepts a watch from a version that it has yet to reach, and
+// sends nothing, not even bookmarks. The informer relists once a watch after an
+// outage has been silent for a minute and a half.
 func TestScenario_HistoryGoesBack(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	s := begin(t, harness.Options{})
@@ -207,7 +206,7 @@ func TestScenario_HistoryGoesBack(t *testing.T) {
 	require.Equal(t, 1, told)
 }
 
-// reported fails the test unless the informer told of such a failure.
+// reported fails the test unless the informer reported a wanted failure.
 func (m *mirror[T]) reported(wanted func(error) bool) {
 	m.s.t.Helper()
 	m.mu.Lock()

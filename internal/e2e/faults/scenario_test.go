@@ -16,29 +16,28 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// patience is how long a scenario waits for what has to come. It never comes
-// that late, but on a machine that does other things too.
+// patience bounds each wait of a scenario. Only a busy machine comes near it.
 const patience = 5 * time.Minute
 
-// scenario is a cluster of one test, and what is done to it.
+// scenario is the cluster of one test, with the operations on it.
 type scenario struct {
 	t       *testing.T
 	ctx     context.Context
 	cluster *harness.Cluster
 	admin   kubernetes.Interface // straight to the kube-apiserver
-	counted []counted            // what the table tells of
+	counted []counted            // the mirrors and informers whose requests the table counts
 	note    string
 
 	mu     sync.Mutex
-	healed time.Time // since when nothing is in the way
+	healed time.Time // when the fault ended
 }
 
-// counted is what the table tells of a mirror, or of many informers.
+// counted has the counts of a mirror, or of many informers, for the table.
 type counted interface {
 	counts() (lists, streams, watches, relists int)
 }
 
-// begin starts a cluster. What is started after it ends before it.
+// begin starts a cluster. It ends with the test, after everything that is started later.
 func begin(t *testing.T, o harness.Options) *scenario {
 	t.Helper()
 	cluster, err := harness.Start(t.Context(), t.TempDir(), o)
@@ -55,13 +54,13 @@ func begin(t *testing.T, o harness.Options) *scenario {
 	return s
 }
 
-// connect sees to it that the connections made with a config end with the test.
+// connect makes the connections of a config's clients end with the test.
 func (s *scenario) connect(config *rest.Config) *rest.Config {
 	config.Wrap(s.closing)
 	return config
 }
 
-// proxy is a TCP proxy before the kube-apiserver.
+// proxy starts a TCP proxy before the kube-apiserver.
 func (s *scenario) proxy() *harness.Proxy {
 	s.t.Helper()
 	p, err := harness.NewProxy(s.cluster.Address())
@@ -75,7 +74,7 @@ func (s *scenario) createPods(n int) {
 	s.must(harness.CreatePods(s.ctx, s.admin, n, namespaces))
 }
 
-// namespaces is how many the pods are in.
+// namespaces is the number of namespaces with pods.
 const namespaces = 10
 
 func (s *scenario) must(err error) {
@@ -83,7 +82,7 @@ func (s *scenario) must(err error) {
 	require.NoError(s.t, err)
 }
 
-// heal marks the moment from which the cache has to get right.
+// heal records the end of the fault, from which the time to converge counts.
 func (s *scenario) heal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +121,7 @@ func (s *scenario) eventually(what string, probe func() error) {
 	}
 }
 
-// budget fails the test if the mirrors made more than this many requests.
+// budget fails the test if the mirrors made more than most requests.
 func (s *scenario) budget(most int) {
 	s.t.Helper()
 	lists, streams, watches, _ := s.totals()

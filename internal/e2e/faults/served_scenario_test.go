@@ -21,11 +21,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// upWithin tells an informer that was told of its resource, which takes less than 2 s on
-// a machine with nothing else to do, from one that asks again after a back-off of up to 45 s.
+// upWithin is the time in which an informer must sync once its resource is served. With
+// the news of the resource that takes less than 2 s on an idle machine; by a back-off, up
+// to 45 s.
 const upWithin = 10 * time.Second
 
-// crdWidgets is a mirror of all widgets that knows their resource, and has not been started.
+// crdWidgets returns a mirror of all widgets, not yet started, whose source knows their resource.
 func (s *scenario) crdWidgets(config *rest.Config, client dynamic.Interface) *mirror[*unstructured.Unstructured] {
 	m := s.widgets(config, client)
 	m.informer = informer.New[*unstructured.Unstructured](
@@ -33,7 +34,7 @@ func (s *scenario) crdWidgets(config *rest.Config, client dynamic.Interface) *mi
 	return m
 }
 
-// partialWidgets is crdWidgets by a metadata client.
+// partialWidgets returns a mirror of the metadata of all widgets, not yet started.
 func (s *scenario) partialWidgets() *mirror[*metav1.PartialObjectMetadata] {
 	m := newMirror[*metav1.PartialObjectMetadata](s)
 	direct := metadata.NewForConfigOrDie(s.connect(s.cluster.Config()))
@@ -64,7 +65,8 @@ func (m *mirror[T]) waits() {
 	require.ErrorIs(m.s.t, m.informer.Status().LastError, reflector.ErrNotServed)
 }
 
-// comesUp waits until the informer is synced and watches, which must not be long after since.
+// comesUp waits until the informer is synced and watches, and fails if that is later than
+// upWithin after since.
 func (m *mirror[T]) comesUp(since time.Time) {
 	m.s.t.Helper()
 	m.watching()
@@ -102,8 +104,8 @@ func TestScenario_CRDCreatedLater(t *testing.T) {
 	m.settle()
 }
 
-// What was deleted with its definition while the informer was cut off is told as deleted. The kind may come
-// back as another one.
+// A definition is deleted with its objects while the informer is cut off: later the handlers get
+// the deletions. The definition that comes back may have another schema.
 func TestScenario_CRDRemovedAndCreatedAnew(t *testing.T) {
 	s := begin(t, harness.Options{})
 	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))
@@ -113,7 +115,7 @@ func TestScenario_CRDRemovedAndCreatedAnew(t *testing.T) {
 	m := s.crdWidgets(harness.Via(s.dynamicConfig(), proxy.Address()), client)
 	m.start()
 	m.watching()
-	for round := range 2 { // of the first definition nothing was seen before it was deleted
+	for round := range 2 { // only before the second round the informer has waited for a definition
 		s.heal()
 		m.converge()
 		proxy.Refuse()
@@ -155,7 +157,7 @@ func (s *scenario) patchCRD(client dynamic.Interface, patch string) error {
 	return err
 }
 
-// An informer of any version goes on with the version that is left.
+// An informer of any version goes on with v2 once v1 is no longer served.
 func TestScenario_VersionNoLongerServed(t *testing.T) {
 	s := begin(t, harness.Options{})
 	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))
@@ -192,7 +194,7 @@ func TestScenario_VersionNoLongerServed(t *testing.T) {
 	s.budget(20)
 }
 
-// A server that restarts may say 404 of what it is about to serve.
+// A restarted server may answer 404 for a custom resource that it is about to serve.
 func TestScenario_APIServerRestartedWithCRD(t *testing.T) {
 	s := begin(t, harness.Options{})
 	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))
@@ -215,7 +217,7 @@ func TestScenario_APIServerRestartedWithCRD(t *testing.T) {
 	require.Zero(t, partial.views[0].deletions())
 }
 
-// Who may not read definitions learns by discovery.
+// A user without the right to read CRDs learns of the resource by discovery.
 func TestScenario_CRDWithoutTheRightToReadIt(t *testing.T) {
 	s := begin(t, harness.Options{})
 	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))

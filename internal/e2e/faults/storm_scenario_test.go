@@ -23,24 +23,24 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// stormKinds is how many kinds are watched, customKinds how many of them are
-// custom resources.
+// stormKinds is the number of watched kinds; customKinds of them are custom
+// resources.
 const (
 	stormKinds  = 50
 	customKinds = 6
 )
 
-// storm is an informer of each of many kinds, with one client for those built
-// in and one for custom resources, whose requests are counted together.
+// storm has an informer of each of many kinds. The built-in kinds share a client, and
+// so do the custom resources; their requests are counted together.
 type storm struct {
 	s        *scenario
-	metadata metadata.Interface // the server, by another way
+	metadata metadata.Interface // lists the server's objects, past the proxy
 	requests harness.Requests
 	kinds    []*kindWatch
 }
 
-// Informers of fifty kinds lose their connections at once, again and again,
-// and then their server too.
+// Informers of fifty kinds lose their connections at once, several times, and then
+// their server.
 func TestScenario_FiftyInformersReconnect(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.createPods(200)
@@ -73,7 +73,7 @@ func TestScenario_FiftyInformersReconnect(t *testing.T) {
 	s.row(took)
 }
 
-// storm starts an informer of each kind, behind an address.
+// storm starts an informer of each kind, with clients of an address.
 func (s *scenario) storm(address string) *storm {
 	s.t.Helper()
 	st := &storm{s: s, metadata: metadata.NewForConfigOrDie(s.connect(s.cluster.Config()))}
@@ -123,8 +123,8 @@ func (st *storm) synced() {
 	}
 }
 
-// differs tells where the cache, or what the handler was told, is not what the
-// server has.
+// differs returns an error if the cache or the handler's view differs from the server's
+// objects.
 func (st *storm) differs(k *kindWatch) error {
 	list, err := st.metadata.Resource(k.resource).List(st.s.ctx, metav1.ListOptions{})
 	if err != nil {
@@ -137,7 +137,8 @@ func (st *storm) differs(k *kindWatch) error {
 	return k.differs(truth)
 }
 
-// annotate changes one object of each kind that has any, and returns how many did.
+// annotate changes one object of each kind that has objects, and returns the number of
+// changed objects.
 func (st *storm) annotate(admin dynamic.Interface) (changed int) {
 	st.s.t.Helper()
 	for _, k := range st.kinds {
@@ -155,7 +156,7 @@ func (st *storm) annotate(admin dynamic.Interface) (changed int) {
 	return changed
 }
 
-// counts takes every full state after the first of a kind for a relist.
+// counts counts every list or stream of a kind after its first as a relist.
 func (st *storm) counts() (lists, streams, watches, relists int) {
 	r := &st.requests
 	return int(r.Lists.Load()), int(r.Streams.Load()), int(r.Watches.Load()), int(r.States.Load()) - len(st.kinds)

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// results is the table that is printed at the end.
+// results is the table of all scenarios, printed at the end.
 var results rows
 
 type rows struct {
@@ -17,12 +17,12 @@ type rows struct {
 	all []row
 }
 
-// row is what one scenario took.
+// row has the requests and times of one scenario.
 type row struct {
 	scenario  string
 	requests  string // pages of lists + streams + watches
 	relists   int
-	converged time.Duration // after the cause had gone
+	converged time.Duration // from the end of the fault
 	note      string
 }
 
@@ -48,7 +48,7 @@ func (r *rows) table() string {
 	return b.String()
 }
 
-// words makes a sentence of the name of a test.
+// words splits the name of a test into words.
 func words(test string) string {
 	_, name, _ := strings.Cut(test, "_")
 	var b strings.Builder

@@ -27,7 +27,7 @@ import (
 
 var gaugesResource = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "gauges"}
 
-// Gauge is a custom resource as the program knows it: its level is a number.
+// Gauge is the program's Go type of a custom resource: its level is a number.
 type Gauge struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -36,7 +36,7 @@ type Gauge struct {
 	} `json:"spec"`
 }
 
-// GaugeList is what a list request is answered with.
+// GaugeList is the answer to a list request.
 type GaugeList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata"`
@@ -80,13 +80,13 @@ func newGaugeClient(config *rest.Config) (gaugeClient, error) {
 		func() *Gauge { return &Gauge{} }, func() *GaugeList { return &GaugeList{} }), nil
 }
 
-// gauges writes gauges without a Go type, as somebody else does.
+// gauges writes gauges as a client without the Go type does.
 type gauges struct {
 	s      *scenario
 	client dynamic.Interface
 }
 
-// createGauges creates the kind, whose levels are integers, and n of them.
+// createGauges creates the kind Gauge, with a schema of integer levels, and n gauges.
 func (s *scenario) createGauges(n int) gauges {
 	s.t.Helper()
 	g := gauges{s, dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))}
@@ -123,7 +123,7 @@ func (g gauges) create(i int, level any) {
 	g.s.must(err)
 }
 
-// level sets the level of a gauge, to some JSON.
+// level sets the level of a gauge to a JSON value.
 func (g gauges) level(i int, level string) error {
 	return g.patch(i, `{"spec":{"level":`+level+`}}`)
 }
@@ -134,16 +134,16 @@ func (g gauges) patch(i int, patch string) error {
 	return err
 }
 
-// gaugeMirror is a mirror of gauges, and what its faces told.
+// gaugeMirror is a mirror of gauges that records errors and deletions.
 type gaugeMirror struct {
 	*mirror[*Gauge]
 
 	mu      sync.Mutex
-	told    []error // what the watch error handler heard
+	told    []error // errors that the watch error handler got
 	deletes int
 }
 
-// registered starts a mirror of a factory's, of the registered type.
+// registered starts a mirror whose informer comes from a factory with a registered type.
 func (s *scenario) registered(config *rest.Config, source func(gaugeClient) reflector.Source) *gaugeMirror {
 	s.t.Helper()
 	m := &gaugeMirror{mirror: newMirror[*Gauge](s)}
@@ -195,8 +195,8 @@ func (s *scenario) listGauges(ctx context.Context) ([]*Gauge, error) {
 	return pointers(list.Items), nil
 }
 
-// quarantines waits until so many objects are quarantined, and the watch error
-// handler has heard of this one.
+// quarantines waits until n objects are quarantined, and the watch error handler has
+// got the error of gauge last.
 func (m *gaugeMirror) quarantines(n, last int) {
 	m.s.t.Helper()
 	m.s.eventually("an object is quarantined", func() error {
@@ -220,7 +220,7 @@ func (m *gaugeMirror) heard(i int) error {
 	return fmt.Errorf("nothing was told of %s: %w", gaugeName(i), errors.Join(m.told...))
 }
 
-// forget lets go of what was told so far.
+// forget discards the errors recorded so far.
 func (m *gaugeMirror) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -240,7 +240,7 @@ func (m *gaugeMirror) reads(i, level int) {
 	})
 }
 
-// strictGauges starts an informer that an undecodable object fails, and one of client-go's.
+// strictGauges starts an informer with FailOnUndecodable, and a client-go informer.
 func (s *scenario) strictGauges() (*mirror[*Gauge], *wrongs) {
 	s.t.Helper()
 	m := newMirror[*Gauge](s)
@@ -261,9 +261,9 @@ func (s *scenario) strictGauges() (*mirror[*Gauge], *wrongs) {
 	return m, w
 }
 
-// A CRD's schema is loosened, and somebody writes what the program's Go type
-// cannot hold. That costs the object alone: what is known of it stays, also over
-// a relist, and the rest goes on until it is repaired.
+// A CRD's schema is loosened, and a client writes a value that the program's Go type
+// cannot hold. Only this object is quarantined: its last known state stays in the
+// cache, even over a relist, and all other objects go on until it is repaired.
 func TestScenario_UndecodableObject(t *testing.T) {
 	const n, bad, unknown = 20, 3, 20
 

@@ -10,11 +10,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// view is a handler whose calls are checked, slowed down, and counted.
+// view is a handler that checks and counts its calls, and can be slow or stuck.
 type view[T informer.Object] struct {
 	kit.Checker[T]
 	delay time.Duration // of each call
-	stuck chan struct{} // calls wait until it is closed, unless nil
+	stuck chan struct{} // calls wait until it is closed; nil for no wait
 
 	mu      sync.Mutex
 	calls   int
@@ -37,7 +37,8 @@ func (v *view[T]) Handle(c informer.Change[T]) {
 	v.Check(kit.Change[T]{Kind: c.Kind.String(), Old: c.Old, New: c.New, Initial: c.Initial, Lost: c.Lost})
 }
 
-// counted counts a call, before the checker knows of it: a test that waits for what is known finds it counted.
+// counted counts a call before the checker sees it, so that a test that has waited for the view
+// finds the call counted.
 func (v *view[T]) counted(c informer.Change[T]) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -56,7 +57,7 @@ func (v *view[T]) count() int {
 	return v.calls
 }
 
-// deletions returns how many deletes the handler was told of.
+// deletions returns the number of deletes that the handler got.
 func (v *view[T]) deletions() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -30,7 +30,7 @@ func (s *scenario) weigher() *harness.Process {
 	return p
 }
 
-// What an informer says that it holds is what the heap has grown by, within 15 %, whether
+// The memory that an informer reports equals the growth of the heap within 15 %, whether
 // objects share values or not.
 func TestScenario_MemoryAsTold(t *testing.T) {
 	s := begin(t, harness.Options{})

@@ -21,7 +21,7 @@ import (
 // weigherEnv names a kubeconfig file in the environment of a process that weighs informers.
 const weigherEnv = "TIDEMARK_E2E_WEIGHER"
 
-// weighed is what an informer of all pods says that it holds, and what the heap has grown by.
+// weighed has the memory that an informer of all pods reports, and the growth of the heap.
 type weighed struct {
 	Informer        string
 	Pods            int
@@ -29,13 +29,14 @@ type weighed struct {
 	Heap            int64
 }
 
-// weigh is the process of a weigher: it weighs one informer after the other, a line of JSON each.
+// weigh is the main function of a weigher: it weighs one informer after the other, and writes a
+// line of JSON for each.
 func weigh(ctx context.Context, kubeconfig string, out io.Writer) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
 	}
-	// Answers that are read here, of clients other than the generated ones too.
+	// With Wire tidemark decodes the answers of dynamic and metadata clients too.
 	config.Wrap(reflector.Wire)
 	typed, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -49,7 +50,7 @@ func weigh(ctx context.Context, kubeconfig string, out io.Writer) error {
 	generated := func() reflector.Source { return reflector.FromGenerated[*corev1.Pod](typed.CoreV1().Pods(""), pods) }
 	quiet := func(informer.Event) {}
 	for _, one := range []func() (weighed, error){
-		func() (weighed, error) { // what is made once in a process counts for none of those below
+		func() (weighed, error) { // a first run allocates what is made once in a process
 			return weighOne(ctx, "first", informer.New(generated(), informer.Options[*corev1.Pod]{Observe: quiet}))
 		},
 		func() (weighed, error) {
@@ -82,7 +83,7 @@ func weigh(ctx context.Context, kubeconfig string, out io.Writer) error {
 // weighOne runs an informer until it has weighed itself.
 func weighOne[T informer.Object](ctx context.Context, name string, i *informer.Informer[T]) (weighed, error) {
 	w := weighed{Informer: name}
-	runtime.GC() // twice: the first one may still find what pools hold
+	runtime.GC() // liveHeap collects again: one collection alone does not empty pools
 	before := liveHeap()
 	defer runtime.KeepAlive(i)
 	ctx, cancel := context.WithTimeout(ctx, patience)

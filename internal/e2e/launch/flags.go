@@ -16,8 +16,8 @@ func (s *Servers) EtcdFlags() []string {
 	}
 }
 
-// APIServerFlags returns the kube-apiserver's command line, for servers that [New] has made. More
-// flags come at its end: the last one of a name wins.
+// APIServerFlags returns the kube-apiserver's command line, for servers that [New] has made. The
+// flags in more come last, and so win over a flag of the same name.
 func (s *Servers) APIServerFlags(more ...string) []string {
 	return append([]string{
 		"--bind-address=127.0.0.1",

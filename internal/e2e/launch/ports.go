@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// FreePorts returns ports that nobody listens on. They are below those which kernels give to
-// outgoing connections (32768 and up on Linux): otherwise a client that reconnects could take the
-// port while its server is down, even by connecting to itself.
+// FreePorts returns ports that nobody listens on. The ports are below the range that the kernel
+// uses for outgoing connections (32768 and up on Linux): otherwise a client that reconnects could
+// take the port while its server is down, even by connecting to itself.
 func FreePorts(n int) ([]int, error) {
 	const first, end = 16384, 32768
 
@@ -38,8 +38,8 @@ func FreePorts(n int) ([]int, error) {
 	return ports, nil
 }
 
-// PortTaken reports whether a server has ended because somebody else took its port between [New]
-// and its start. It reads the servers' logs.
+// PortTaken reports, from the servers' logs, whether a server has ended because another process
+// took its port after [New].
 func PortTaken(logs ...string) bool {
 	for _, log := range logs {
 		text, err := os.ReadFile(log)

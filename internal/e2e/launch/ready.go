@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// StartTimeout is how long a server may take until it serves: on an idle machine it takes 4 seconds.
+// StartTimeout bounds the time until a server serves. On an idle machine it takes 4 seconds.
 const StartTimeout = 2 * time.Minute
 
 // EtcdReady returns nil if etcd serves.
@@ -33,11 +33,11 @@ func (s *Servers) APIServerReady(ctx context.Context) error {
 	if err := get(ctx, transport, s.APIServer+"/readyz", s.Token); err != nil {
 		return err
 	}
-	// /readyz does not wait for this one, but the first test may need it.
+	// /readyz does not wait for this namespace, but the first test may need it.
 	return get(ctx, transport, s.APIServer+"/api/v1/namespaces/default", s.Token)
 }
 
-// get returns nil if the answer is 200.
+// get returns nil if a GET request is answered with 200.
 func get(ctx context.Context, transport http.RoundTripper, url, token string) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -20,7 +20,7 @@ const (
 	APIServerName = "kube-apiserver"
 )
 
-// User is an ordinary user, who may do nothing but what a test allows.
+// User is the name of an ordinary user, without any right that a test does not grant.
 const User = "e2e-user"
 
 // Servers are an etcd and a kube-apiserver that share a folder.
@@ -36,7 +36,7 @@ type Servers struct {
 	port string // of the kube-apiserver
 }
 
-// New chooses ports and tokens, and writes the files that the servers read into an existing folder.
+// New chooses ports and tokens, and writes the servers' input files into an existing folder.
 func New(dir string) (*Servers, error) {
 	ports, err := FreePorts(3)
 	if err != nil {
@@ -68,8 +68,8 @@ func (s *Servers) File(name string) string { return filepath.Join(s.Dir, name) }
 // DataDir returns the folder of etcd's data.
 func (s *Servers) DataDir() string { return s.File("etcd-data") }
 
-// Authority returns the file by which clients verify the kube-apiserver: its own certificate for
-// 127.0.0.1, and that one's issuer. The kube-apiserver writes it.
+// Authority returns the file by which clients verify the kube-apiserver: its certificate for
+// 127.0.0.1, with the issuer's. The kube-apiserver writes the file.
 func (s *Servers) Authority() string { return filepath.Join(s.File("certs"), "apiserver.crt") }
 
 // Address returns the host and port of a server's URL.

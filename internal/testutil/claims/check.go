@@ -77,7 +77,7 @@ func find(in any, path string) (found any, ok bool) {
 	return in, true
 }
 
-// text returns a string or number as it is, and any other value as JSON.
+// text returns a string or number without change, and any other value as JSON.
 func text(v any) string {
 	switch v := v.(type) {
 	case string:

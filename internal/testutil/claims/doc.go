@@ -22,8 +22,8 @@
 //	.a.b "x"      the value is this JSON; .a.0 is the first element of a, .a["b.c"] a key with a dot
 //	.a exists     or absent
 //	.a has "x"    the value is a string that contains x
-//	.a len 2      the value has so many elements
-//	.a > "5"      the value is a larger number, or a string of one; or >=
+//	.a len 2      the value has 2 elements
+//	.a > "5"      the value is a larger number, or a string of a larger number; or >=
 //	.a => name    {name} stands for the value from here on
 //
 // A watch has a name. Each expected event is a step, and is waited for. Bookmarks may come at any

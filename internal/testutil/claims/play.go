@@ -40,7 +40,7 @@ func (s Server) Play(ctx context.Context, script string) error {
 			break
 		}
 		if err := p.play(ctx, st); err != nil {
-			// Later steps depend on this one.
+			// Later steps depend on this step.
 			return errors.Join(append(p.wrong, fmt.Errorf("line %d: %w", st.line, err))...)
 		}
 	}
@@ -83,7 +83,7 @@ func (p *player) play(ctx context.Context, s *step) error {
 	return p.judge(s, strconv.Itoa(r.StatusCode), text)
 }
 
-// judge compares an answer or an event with the expected one.
+// judge compares an answer or an event with the expected result of a step.
 func (p *player) judge(s *step, got string, text []byte) error {
 	if got != s.want {
 		return fmt.Errorf("%s instead of %s: %.600s", got, s.want, text)

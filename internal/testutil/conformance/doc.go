@@ -9,7 +9,7 @@
 //   - differs: in ours. The test makes sure that client-go fails it.
 //   - crashes: in ours. client-go's process crashes, and so gets a process of its own.
 //   - ours, typedOnly, ourClientgoAPI: in ours. In client-go the statement has no meaning, or does not
-//     hold every time; the test says which.
+//     hold every time; the test gives the reason.
 //
 // Ours run each test twice, the second time with stores that hold encoded objects (package
 // fakecodec). encoded_test.go checks how many objects are decoded then.

@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// countDecoding runs a test on both of ours with encoding. Verify mode is off, since it decodes all
+// countDecoding runs a test on our two rigs with encoding. Verify mode is off, since it decodes all
 // objects.
 func countDecoding(t *testing.T, test func(t *testing.T, r rig, decoded func(want int, of string))) {
 	on := verify.On

@@ -183,7 +183,7 @@ func TestContract_B110_TheIndexOfNamespaces(t *testing.T) {
 	})
 }
 
-// T20: InformerFor calls the user's constructor; the first one for a type counts.
+// T20: InformerFor calls the user's constructor; the first constructor of a type counts.
 func TestContract_T20_InformerFor(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		f := newFactory(r, fake.NewClientset(podIn("prod", "web")), 0, factoryOptions{})
@@ -199,7 +199,8 @@ func TestContract_T20_InformerFor(t *testing.T) {
 	})
 }
 
-// D20: a factory has informers of one type for several scopes, which run while leases are held.
+// D20: a factory has informers of one type for several scopes; each runs while leases of it are
+// held.
 func TestContract_D20_Leases(t *testing.T) {
 	ourClientgoAPI(t, "its factory has one informer of a type, and none is stopped alone", func(t T, _ rig) {
 		f := factory.NewSharedInformerFactory(fake.NewClientset(podIn("prod", "web"), podIn("test", "web"), podIn("dev", "db")), 0)

@@ -28,8 +28,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// T16, T8: fake clientsets drive an informer: its list, and each change, though
-// they may have no versions.
+// T16, T8: an informer of a fake clientset gets the list and each change, though the objects may
+// have no versions.
 func TestContract_T16_T8_FakeClientsets(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		client := fake.NewClientset(podIn("prod", "web"))
@@ -56,7 +56,7 @@ func TestContract_T16_T8_FakeClientsets(t *testing.T) {
 	})
 }
 
-// named writes down names alone.
+// named returns a handler that records only the names of objects.
 func named(rec *kit.Recorder) cache.ResourceEventHandler {
 	name := func(obj any) string { return obj.(metav1.Object).GetName() }
 	return funcs{
@@ -66,7 +66,7 @@ func named(rec *kit.Recorder) cache.ResourceEventHandler {
 	}
 }
 
-// genericFactory is what the factories for dynamic and metadata clients share.
+// genericFactory is the common method of the factories for dynamic and metadata clients.
 type genericFactory interface{ Start(stop <-chan struct{}) }
 
 func startGenericFactory(t T, f genericFactory, shutdown func()) {
@@ -76,7 +76,8 @@ func startGenericFactory(t T, f genericFactory, shutdown func()) {
 	synctest.Wait()
 }
 
-// T16, B104: so do the fake dynamic client,
+// T16, B104: an informer of a fake dynamic client gets the list and each change; the factory has
+// one informer of a resource.
 func TestContract_T16_B104_FakeDynamicClients(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		client := dynamicfake.NewSimpleDynamicClient(scheme.Scheme, podIn("prod", "web"))
@@ -103,7 +104,7 @@ func TestContract_T16_B104_FakeDynamicClients(t *testing.T) {
 	})
 }
 
-// T16, B104: and the fake metadata client.
+// T16, B104: the same holds for a fake metadata client.
 func TestContract_T16_B104_FakeMetadataClients(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		s := metadatafake.NewTestScheme()
@@ -132,7 +133,8 @@ func TestContract_T16_B104_FakeMetadataClients(t *testing.T) {
 	})
 }
 
-// B1, B9, B57: client-go's own source for tests of controllers.
+// B9, B57: an informer of FakeControllerSource, client-go's source for tests, gets every change; a
+// missed deletion comes as a tombstone.
 func TestContract_B9_B57_FakeControllerSource(t *testing.T) {
 	each(t, func(t T, r rig) {
 		source := fcache.NewFakeControllerSource()
@@ -162,12 +164,12 @@ func TestContract_B9_B57_FakeControllerSource(t *testing.T) {
 	})
 }
 
-// nonStreaming is a source that says it cannot stream, as FakeControllerSource cannot.
+// nonStreaming is a FakeControllerSource that says that it cannot stream.
 type nonStreaming struct{ *fcache.FakeControllerSource }
 
 func (nonStreaming) IsWatchListSemanticsUnSupported() bool { return true }
 
-// D12, B70: our informer finds out by itself that a source does not stream.
+// D12, B70: our informer finds out by itself that a source does not stream, and lists.
 func TestContract_D12_B70_ABareFakeControllerSource(t *testing.T) {
 	ours(t, "its source says that it cannot stream, or client-go would wait for ever", func(t T, r rig) {
 		source := fcache.NewFakeControllerSource()
@@ -183,7 +185,7 @@ func TestContract_D12_B70_ABareFakeControllerSource(t *testing.T) {
 	})
 }
 
-// B54, B1: apimachinery's fake watches.
+// B1, B54: an informer works with apimachinery's fake watches.
 func TestContract_B1_B54_FakeWatchers(t *testing.T) {
 	type fakeWatcher interface {
 		watch.Interface
@@ -243,7 +245,8 @@ func TestContract_B115_B116_MutationCache(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, "a@15", newest("default/a"))
 
-		// Called by a handler, the mutation cache notices that an answer was late.
+		// If a handler passes events to the mutation cache, the cache ignores a mutation that is
+		// older than a delete.
 		w.addHandler(funcs{
 			UpdateFunc: func(_, obj any) { mutations.OnAddOrUpdate(obj.(podType)) },
 			DeleteFunc: func(obj any) { mutations.OnDelete(obj.(podType)) },

@@ -138,7 +138,7 @@ func TestContract_B81_Leaving(t *testing.T) {
 	})
 }
 
-// foreignRegistration is a registration of no informer.
+// foreignRegistration is a registration that belongs to no informer.
 type foreignRegistration struct {
 	cache.ResourceEventHandlerRegistration
 }
@@ -203,14 +203,15 @@ func TestContract_D15_ALateHandlerDelaysNobody(t *testing.T) {
 	})
 }
 
-// ignorePanics makes panics of handlers be reported only.
+// ignorePanics makes client-go report the panics of handlers, and not end the process.
 func ignorePanics(t *testing.T) {
 	crash := utilruntime.ReallyCrash
 	utilruntime.ReallyCrash = false
 	t.Cleanup(func() { utilruntime.ReallyCrash = crash })
 }
 
-// D16: a handler that panics misses the one event, without a delay, and is synced.
+// D16: a handler that panics misses only the event of the panic, gets the next without a delay, and
+// is synced.
 func TestContract_D16_B80_AHandlerThatPanicsSyncs(t *testing.T) {
 	ignorePanics(t)
 	differs(t, func(t T, r rig) {

@@ -35,7 +35,7 @@ func TestContract_B94_T11_ASecondRun(t *testing.T) {
 	})
 }
 
-// D18: of two first Runs, one runs.
+// D18: if Run is called twice at once, only one call runs the informer.
 func TestContract_D18_TwoRunsAtOnce(t *testing.T) {
 	ours(t, "both run, if they come together closely enough", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -167,7 +167,7 @@ func TestContract_T13_TheController(t *testing.T) {
 		w.start()
 		require.True(t, c.HasSynced())
 		if r.name == sharedRig.name {
-			require.Equal(t, "10", c.LastSyncResourceVersion()) // client-go's knows nothing
+			require.Equal(t, "10", c.LastSyncResourceVersion()) // client-go's controller has no version
 		}
 	})
 }

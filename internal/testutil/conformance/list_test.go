@@ -57,7 +57,7 @@ func TestContract_B44_B57_VersionsOfLists(t *testing.T) {
 		require.Equal(t, []int64{500, 0}, limits(lists))
 	})
 	gone := apierrors.NewResourceExpired("gone")
-	gone.ErrStatus.Reason = metav1.StatusReasonGone // as old servers say it
+	gone.ErrStatus.Reason = metav1.StatusReasonGone // the reason that old servers give
 	for _, err := range []error{apierrors.NewResourceExpired("too old"), gone, tooLarge()} {
 		each(t, func(t T, r rig) {
 			s := kit.NewScript("10", kit.Pod("a", "1"))
@@ -257,7 +257,7 @@ func TestContract_D26_ListsThatNeverHadAVersion(t *testing.T) {
 	})
 }
 
-// D26: after a list with a version, lists without one are rejected, for any time.
+// D26: once a list has had a version, all later lists without a version are rejected.
 func TestContract_D26_AListWithoutAVersionAfterOneThatHadOne(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
@@ -279,7 +279,7 @@ func TestContract_D23_AHistoryThatWentBack(t *testing.T) {
 		w := r.world(t, s).start()
 		s.OnList = func(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			if o.ResourceVersion != "" {
-				return nil, tooLarge() // as a server that was restored says
+				return nil, tooLarge() // the answer of a restored server
 			}
 			return nil, nil
 		}

@@ -24,7 +24,7 @@ type checker = kit.Checker[podType]
 func newChecker() *checker { return &checker{Copies: true} }
 
 // B1, B78, B81: handlers come and go during events. No handler misses an event, and each remaining
-// one ends with the store's content (client-go's hammer and its handler abuse test).
+// handler ends with the store's content (client-go's hammer and its handler abuse test).
 func TestContract_B1_B78_B81_HandlersComeAndGoUnderLoad(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("p0", "1"), kit.Pod("p1", "2"))).start()

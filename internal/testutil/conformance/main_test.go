@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
+	klog.SetLogger(klog.Logger{}) // discards the errors that tests provoke
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		if testing.Verbose() && !isChildProcess() {
 			fmt.Print(table())

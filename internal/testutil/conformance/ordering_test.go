@@ -113,7 +113,7 @@ func TestContract_B6_D2_AnotherObjectIsAnUpdate(t *testing.T) {
 	})
 }
 
-// D2: in the typed API the same is a delete and an add.
+// D2: in the typed API, another object of the same name is a delete and an add.
 func TestContract_D2_AnotherObjectIsADeleteAndAnAdd(t *testing.T) {
 	differ(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -228,7 +228,7 @@ func TestContract_B11_T10_InitialAdds(t *testing.T) {
 	})
 }
 
-// B12: a handler added twice gets each event twice, and is removed one registration at a time.
+// B12: a handler added twice gets each event twice; each of its registrations is removed by itself.
 func TestContract_B12_TwoRegistrationsOfOneHandler(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))

@@ -75,7 +75,7 @@ type subject interface {
 	run(ctx context.Context)
 	synced() bool
 	stopped() bool
-	// version is LastSyncResourceVersion, storeVersion that of the store.
+	// version is LastSyncResourceVersion, and storeVersion the version of the store.
 	version() string
 	storeVersion() string
 	// get returns nil for a missing object.
@@ -135,7 +135,7 @@ func (w *world) addRecorder(resync ...time.Duration) (*kit.Recorder, registratio
 	return r, w.addHandler(r.Handler(), resync...)
 }
 
-// addHandler adds a handler, with its own resync period if one is given.
+// addHandler adds a handler, with a resync period of its own if resync has one.
 func (w *world) addHandler(h funcs, resync ...time.Duration) registration {
 	if len(resync) > 0 {
 		return w.handle(w.t, h, &resync[0])

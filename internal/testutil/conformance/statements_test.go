@@ -14,8 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// statement is a statement of the contract. All of parts 2 and 3 need a test. Of part 1, those need
-// one that client-go tests or documents, except for statements about the inside of its queues.
+// statement is a statement of the contract. Each statement of parts 2 and 3 needs a test. Of part
+// 1, the statements that client-go tests or documents need a test, except for statements about the
+// inside of its queues.
 type statement struct{ id, words string }
 
 var statements = []statement{

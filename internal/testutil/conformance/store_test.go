@@ -17,8 +17,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// eachIndexer runs a test on every store with client-go's Indexer interface: a separate one, and an
-// informer's.
+// eachIndexer runs a test on every store with client-go's Indexer interface: a separate store, and
+// an informer's.
 func eachIndexer(t *testing.T, test func(t T, x cache.Indexer)) {
 	clientgoAPI(t, func(t T, r rig) { test(t, r.newIndex(cache.DeletionHandlingMetaNamespaceKeyFunc, cache.Indexers{})) })
 	clientgoAPI(t, func(t T, r rig) { test(t, r.world(t, kit.NewScript("1")).shared().GetIndexer()) })
@@ -210,7 +210,7 @@ func TestContract_B38_Transactions(t *testing.T) {
 	})
 }
 
-// B39: the version of a store is that of the last write.
+// B39: the version of a store is the version of the last write.
 func TestContract_B39_TheVersionFollowsWrites(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		x := r.newStore(func(any) (string, error) { return "one", nil })
@@ -316,8 +316,8 @@ func TestContract_D4_B33_AnIndexThatFails(t *testing.T) {
 	})
 }
 
-// D28: an index function that ends its goroutine has the same effect. If a user wrote, the user's
-// goroutine ends.
+// D28: an object on which an index function ends its goroutine is missing from that index only. In
+// a user's write, the user's goroutine ends.
 func TestContract_D28_AnIndexThatEndsItsGoroutine(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1", values("x")), kit.Pod("b", "2", values("exit"))), settings{indexes: cache.Indexers{
@@ -412,7 +412,7 @@ func TestContract_D6_B40_TheVersionDoesNotGoBack(t *testing.T) {
 	})
 }
 
-// D6: versions that cannot be compared are taken as they come.
+// D6: if versions cannot be compared, the last version counts.
 func TestContract_D6_VersionsThatDoNotCompare(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("first", kit.Pod("a", "1"))).start()

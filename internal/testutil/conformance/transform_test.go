@@ -86,7 +86,7 @@ func TestContract_B86_D13_ATransformThatIsNotIdempotent(t *testing.T) {
 	})
 }
 
-// B90, B101, T5: nil is a valid transform; setting one after the start is an error.
+// B90, B101, T5: nil is a valid transform; setting a transform after the start is an error.
 func TestContract_B90_T5_SettingTransforms(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -204,8 +204,8 @@ func TestContract_D3_B99_ATransformThatPanics(t *testing.T) {
 	})
 }
 
-// D28: a transform that ends its goroutine affects the one object, of a list, an event or a delete,
-// and no request is repeated.
+// D28: a transform that ends its goroutine affects only the object of that call, in a list, an
+// event or a delete, and no request is repeated.
 func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		exit := kit.Label("poison", "exit")
@@ -218,7 +218,7 @@ func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 		require.Equal(t, []string{"initial a@1", "initial c@3"}, rec.Sorted())
 		w.Send(watch.Modified, kit.Pod("a", "11", exit))
 		w.Send(watch.Modified, kit.Pod("b", "12"))
-		time.Sleep(2 * time.Second) // the same error of one object is told once a second
+		time.Sleep(2 * time.Second) // an object's error is reported at most once a second
 		w.Send(watch.Deleted, kit.Pod("a", "13", exit))
 		require.Equal(t, []string{"add b@12", "delete tombstone default/a a@1"}, rec.Take())
 		require.Len(t, errs(), 3)
@@ -315,7 +315,7 @@ func TestContract_D25_B89_AnotherType(t *testing.T) {
 		w.Send(watch.Modified, kit.Pod("a", "11"))
 		require.Equal(t, []string{"update a string a string"}, rec.Take())
 	})
-	clientgoAPI(t, func(t T, r rig) { // with metadata, anywhere
+	clientgoAPI(t, func(t T, r rig) { // a result with metadata, in client-go too
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.NoError(t, w.transform(func(obj any) (any, error) {
 			if p, ok := obj.(*corev1.Pod); ok {

@@ -34,7 +34,7 @@ const (
 	skipped verdict = "-"       // has no meaning there, or does not hold every time
 )
 
-// weight orders verdicts: the heaviest one counts for a test of several parts.
+// weight orders verdicts: of a test of several parts, the heaviest verdict counts.
 var weight = map[verdict]int{skipped: 1, holds: 2, fails: 3, dies: 4}
 
 // ran has the verdicts of this run, by test and rig.
@@ -61,19 +61,19 @@ func each(t *testing.T, test func(t T, r rig)) { run(t, test, clientgoRig, share
 // clientgoAPI runs a test on the rigs with client-go's interface.
 func clientgoAPI(t *testing.T, test func(t T, r rig)) { run(t, test, clientgoRig, sharedRig) }
 
-// ours runs a test on both of ours; why says why client-go is left out.
+// ours runs a test on our two rigs; why is the reason to leave out client-go.
 func ours(t *testing.T, why string, test func(t T, r rig)) {
 	skipOthers(t, why)
 	run(t, test, sharedRig, typedRig)
 }
 
-// typedOnly runs a test on our typed API alone; why says why.
+// typedOnly runs a test on our typed API alone; why is the reason to leave out client-go.
 func typedOnly(t *testing.T, why string, test func(t T, r rig)) {
 	skipOthers(t, why)
 	run(t, test, typedRig)
 }
 
-// ourClientgoAPI runs a test on our client-go API alone; why says why.
+// ourClientgoAPI runs a test on our client-go API alone; why is the reason to leave out client-go.
 func ourClientgoAPI(t *testing.T, why string, test func(t T, r rig)) {
 	skipOthers(t, why)
 	run(t, test, sharedRig)
@@ -162,7 +162,7 @@ const timedOut = "test timed out"
 
 const childVariable = "TIDEMARK_CONFORMANCE_CHILD"
 
-// isChildProcess reports whether this process was started to die.
+// isChildProcess reports whether this process runs a test that must end it.
 func isChildProcess() bool { return os.Getenv(childVariable) != "" }
 
 // crashes runs a test on ours, and on client-go in a process of its own, whose output must contain

@@ -22,7 +22,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// B53: the options of a watch.
+// B53: a watch asks for bookmarks, from the list's version, with a timeout of 5 to 10 minutes.
 func TestContract_B53_WatchOptions(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10")).start()
@@ -77,7 +77,7 @@ func TestContract_B55_AServerThatIsBusy(t *testing.T) {
 			require.Equal(t, 4, watches)
 		})
 	}
-	each(t, func(t T, r rig) { // as an event
+	each(t, func(t T, r rig) { // the same error as an event
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
 		w.Send(watch.Error, &errBusy.ErrStatus)
 		time.Sleep(time.Minute)
@@ -109,7 +109,7 @@ func TestContract_B56_B57_OtherErrorsMeanAList(t *testing.T) {
 			require.Equal(t, []string{"update a@1 a@12", "update a@12 a@20"}, rec.Take())
 		})
 	}
-	each(t, func(t T, r rig) { // when the watch is opened
+	each(t, func(t T, r rig) { // the same error as the answer to the request
 		s := kit.NewScript("10", kit.Pod("a", "1"))
 		failures := 1
 		s.OnWatch = func(context.Context, metav1.ListOptions) (watch.Interface, error) {
@@ -140,7 +140,7 @@ func TestContract_B61_WrongTypesAreLeftOut(t *testing.T) {
 		w.Send(watch.Added, &metav1.Status{})
 		w.Send(watch.EventType("UNHEARD-OF"), kit.Pod("x", "12"))
 		w.Send(watch.Modified, kit.Pod("a", "13"))
-		time.Sleep(time.Second) // client-go takes its time to report an error
+		time.Sleep(time.Second) // client-go delays the report of an error
 		require.Equal(t, []string{"update a@1 a@13"}, rec.Take())
 		require.Equal(t, []string{"default/a"}, w.keys())
 		require.Equal(t, "13", w.version())

@@ -205,7 +205,7 @@ func TestContract_D12_B68_AStreamThatEnds(t *testing.T) {
 	})
 }
 
-// limitWatches stops a hot loop: after n watches, none is answered.
+// limitWatches stops a hot loop: it answers no watch after the first n.
 func limitWatches(s *kit.Script, n int) {
 	answer := s.OnWatch
 	s.OnWatch = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
@@ -227,7 +227,8 @@ func TestContract_D12_B69_AStreamThatBringsNothing(t *testing.T) {
 	})
 }
 
-// D12, B70: a bare ListWatch does not say whether it can stream; its stream gets a second.
+// D12, B70: a bare ListWatch does not say whether it can stream. The informer waits a second for
+// the stream, and then lists.
 func TestContract_D12_B70_ABareListWatch(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))

@@ -2,7 +2,7 @@ package kit
 
 import "k8s.io/apimachinery/pkg/types"
 
-// Object is what a [Change] is about: a pointer to an object of the API.
+// Object is a pointer to an API object, the subject of a [Change].
 type Object interface {
 	comparable
 	GetNamespace() string
@@ -11,15 +11,15 @@ type Object interface {
 	GetResourceVersion() string
 }
 
-// Change is one call of a handler. Its rules are functions of the change and of the object that
-// the handler was told last, nil if there is none: each returns what is wrong, or "".
+// Change is one call of a handler. The methods named Wrong... are its rules: each gets the object
+// of the handler's previous call, or nil without one, and returns a problem, or "".
 type Change[T Object] struct {
 	Kind          string // "added", "updated" or "deleted"
-	Old, New      T      // nil where the kind has none
+	Old, New      T      // nil if the kind has no such object
 	Initial, Lost bool
 }
 
-// Subject returns the object that the change is about.
+// Subject returns the new object, or the old object of a delete.
 func (c Change[T]) Subject() T {
 	var none T
 	if c.New != none {
@@ -28,7 +28,7 @@ func (c Change[T]) Subject() T {
 	return c.Old
 }
 
-// WrongKind checks that a handler is told an add first, and no second one before a delete.
+// WrongKind checks that a handler gets an add first, and no second add before a delete.
 func (c Change[T]) WrongKind(known T) string {
 	var none T
 	switch {
@@ -42,8 +42,8 @@ func (c Change[T]) WrongKind(known T) string {
 	return ""
 }
 
-// WrongObjects checks that a change begins at the object that the handler knows. A handler whose
-// events are merged may be told that a version is lost which it has not seen.
+// WrongObjects checks that the old object of a change is the object that the handler knows. A
+// handler with merged events may get a lost delete with a version that it has not seen.
 func (c Change[T]) WrongObjects(known T, merged bool) string {
 	var none T
 	switch {

@@ -11,15 +11,15 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Checker makes a store of the changes that a handler is told, and records those that do not
-// follow from the ones before. A test sets the fields first; the zero value is a handler of every
-// event of one server.
+// Checker checks the changes that a handler gets. It keeps the objects that the handler knows, and
+// records a problem for each change that does not fit them. A test sets the fields first; the zero
+// value is for a handler of every event of one server.
 type Checker[T Object] struct {
 	Name     string // begins each problem
 	Merged   bool   // events are merged on their way to the handler
 	AnyOrder bool   // an object's version may go back, or is not a number
 	AnyUID   bool   // a source may delete an object under a UID that it has never sent
-	Copies   bool   // objects are the same if their UIDs and versions are: each reader has its own copies
+	Copies   bool   // objects with equal UIDs and versions are the same: each reader has its own copies
 
 	mu       sync.Mutex
 	known    map[types.NamespacedName]T
@@ -27,7 +27,7 @@ type Checker[T Object] struct {
 	problems []string
 }
 
-// Check takes a change into the store, and records what is wrong with it.
+// Check checks a change, records its problems, and updates the known objects.
 func (c *Checker[T]) Check(change Change[T]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +59,7 @@ func (c *Checker[T]) wrongUID(known T, change Change[T]) string {
 	return change.WrongUID(known)
 }
 
-// wrongOrder checks that no version is older than one that was told before.
+// wrongOrder checks that no version is older than an earlier version of the same object.
 func (c *Checker[T]) wrongOrder(k types.NamespacedName, change Change[T]) string {
 	if c.AnyOrder {
 		return ""
@@ -92,15 +92,15 @@ func (c *Checker[T]) Handler() cache.ResourceEventHandlerDetailedFuncs {
 	}
 }
 
-// Problems returns what was wrong so far.
+// Problems returns the problems recorded so far.
 func (c *Checker[T]) Problems() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.problems)
 }
 
-// Differs compares what the handler knows with the objects of a store, and returns an error for
-// the first difference.
+// Differs compares the objects that the handler knows with the objects of a store, and returns an
+// error for the first difference.
 func (c *Checker[T]) Differs(stored iter.Seq[T]) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

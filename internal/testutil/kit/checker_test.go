@@ -67,7 +67,7 @@ func TestChecker_KnowsWhatTheHandlerWasTold(t *testing.T) {
 	require.Error(t, c.Differs(slices.Values([]*corev1.Pod(nil))))
 }
 
-// Each field of a checker allows what the others do not.
+// Each field of a checker allows a change that is a problem without it.
 func TestChecker_Allows(t *testing.T) {
 	known := Pod("web-1", "5")
 	for name, tt := range map[string]struct {

@@ -1,7 +1,8 @@
-// Package kit is what tests of all packages share: a [Pod], a [Script] that plays an API server by
-// hand, a [Recorder] of a handler's calls, and a [Checker] that compares those calls with each other
-// and with the store. Package kit/cluster makes up the objects of a busy cluster. Both import
-// Kubernetes' modules only, so that the tests of every package may use them.
+// Package kit has the helpers that tests of all packages share: a [Pod], a [Script] that acts as an
+// API server under the test's control, a [Recorder] of a handler's calls, and a [Checker] that
+// compares a handler's calls with each other and with the store. Package kit/cluster makes up the
+// objects of a busy cluster. Both import Kubernetes' modules only, so that the tests of every
+// package may use them.
 //
 // # Guarantees
 //
@@ -9,5 +10,5 @@
 //   - A script's events wait for a reader in order; [Script.Send] returns at once.
 //   - A recorder's lines are in the order of the calls, and [Recorder.Take] returns each line once,
 //     after nothing moves any more in the synctest bubble.
-//   - A checker records each call that breaks a rule of [Change], and goes on from it.
+//   - A checker records each call that breaks a rule of [Change], and goes on with its object.
 package kit

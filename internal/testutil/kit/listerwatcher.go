@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Source lists and watches, as reflector.Source.
+// Source lists and watches, like reflector.Source.
 type Source interface {
 	List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error)
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)

@@ -17,7 +17,7 @@ func (l *Log) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Logger returns a logger that writes here.
+// Logger returns a logger that writes into l.
 func (l *Log) Logger() klog.Logger {
 	return textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(l)))
 }

@@ -17,14 +17,15 @@ type Recorder struct {
 	objects []any
 }
 
-// Add records a line, and the object it is about.
+// Add records a line, and the object of the line.
 func (r *Recorder) Add(line string, obj any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lines, r.objects = append(r.lines, line), append(r.objects, obj)
 }
 
-// Handler returns a handler that records its calls here: "initial web-1@5", "update web-1@5 web-1@6".
+// Handler returns a handler that records its calls in r: "initial web-1@5", "update web-1@5
+// web-1@6".
 func (r *Recorder) Handler() cache.ResourceEventHandlerDetailedFuncs {
 	return cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(obj any, initial bool) {
@@ -39,8 +40,8 @@ func (r *Recorder) Handler() cache.ResourceEventHandlerDetailedFuncs {
 	}
 }
 
-// Take returns the lines since the last Take, after everything in the synctest bubble has come to
-// rest.
+// Take returns the lines since the last Take, once all goroutines of the synctest bubble are
+// blocked.
 func (r *Recorder) Take() []string {
 	synctest.Wait()
 	r.mu.Lock()
@@ -57,14 +58,14 @@ func (r *Recorder) Lines() []string {
 	return slices.Clone(r.lines)
 }
 
-// Reset forgets the lines.
+// Reset discards the lines.
 func (r *Recorder) Reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lines, r.objects = nil, nil
 }
 
-// Sorted is Take for lines in no certain order.
+// Sorted is like Take, and sorts the lines: for calls in no certain order.
 func (r *Recorder) Sorted() []string {
 	lines := r.Take()
 	slices.Sort(lines)
@@ -79,7 +80,7 @@ func (r *Recorder) Objects() []any {
 	return slices.Clone(r.objects)
 }
 
-// Text returns the name and version of a pod, those of a tombstone, or what fmt prints.
+// Text returns the name and version of a pod, the key and the pod of a tombstone, or fmt's output.
 func Text(obj any) string {
 	switch o := obj.(type) {
 	case *corev1.Pod:

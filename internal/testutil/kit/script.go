@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Script is an API server played by hand: a test sets the answer to lists, and sends the events of
-// watches. It records the requests. It is client-go's ListerWatcher.
+// Script is an API server that a test controls: the test sets the answer to lists, and sends the
+// events of watches. A script records the requests. It implements client-go's ListerWatcher.
 type Script struct {
 	// Streams says that the script can send its initial state through a watch.
 	Streams bool
@@ -72,7 +72,7 @@ func (s *Script) failure() error {
 	return s.err
 }
 
-// IsWatchListSemanticsUnSupported is how client-go asks whether a source can stream.
+// IsWatchListSemanticsUnSupported tells client-go whether the script cannot stream.
 func (s *Script) IsWatchListSemanticsUnSupported() bool { return !s.Streams }
 
 // List is [Script.ListWithContext] without a context.

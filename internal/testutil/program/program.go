@@ -21,7 +21,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// Main is the TestMain of an example. It hides the kubeconfig of the user who runs the tests.
+// Main is the TestMain of an example. It hides the kubeconfig of the tests' user.
 func Main(m *testing.M) {
 	_ = os.Unsetenv(clientcmd.RecommendedConfigPathEnvVar)
 	clientcmd.RecommendedHomeFile = filepath.Join(os.TempDir(), "tidemark-example-has-no-kubeconfig")
@@ -46,7 +46,7 @@ func (t *transcript) Write(p []byte) (int, error) {
 	return t.text.Write(p)
 }
 
-// read returns what was written, and a channel that is closed by the next Write.
+// read returns the output so far, and a channel that is closed by the next Write.
 func (t *transcript) read() (string, <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -59,7 +59,7 @@ func (t *transcript) String() string {
 	return text
 }
 
-// Run is the run function of an example, which returns its exit code.
+// Run is the run function of an example. It returns the exit code.
 type Run func(ctx context.Context, args []string, stdout, stderr io.Writer) int
 
 // Program is a running example.
@@ -112,7 +112,7 @@ func (p *Program) await(t *testing.T, out *transcript, pattern string) {
 	}
 }
 
-// Exits waits for the program's end.
+// Exits waits for the program's end, and checks its exit code.
 func (p *Program) Exits(t *testing.T, code int) {
 	t.Helper()
 	<-p.ended
@@ -142,10 +142,10 @@ func WriteKubeconfig(t *testing.T, server string) string {
 // Stamp matches the time at the beginning of a log line.
 const Stamp = `^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d `
 
-// BadInput is invalid arguments, and a pattern for the error message.
+// BadInput has invalid arguments, and a pattern for the error message.
 type BadInput struct{ Args, Want string }
 
-// Test runs the tests common to all examples, with further bad input for this one.
+// Test runs the tests common to all examples, with further bad input of this example.
 func (run Run) Test(t *testing.T, own ...BadInput) {
 	t.Run("BadInput", func(t *testing.T) { run.badInput(t, own) })
 	t.Run("Usage", run.usage)
@@ -153,7 +153,7 @@ func (run Run) Test(t *testing.T, own ...BadInput) {
 	t.Run("InterruptedBeforeItBegins", run.interruptedBeforeItBegins)
 }
 
-// badInput: the program answers with one line.
+// badInput checks that the program answers bad input with one line.
 func (run Run) badInput(t *testing.T, own []BadInput) {
 	folder := t.TempDir()
 	absent, broken := filepath.Join(folder, "absent"), filepath.Join(folder, "broken")
@@ -193,7 +193,7 @@ func (run Run) usage(t *testing.T) {
 	assert.Empty(t, p.Stderr.String())
 }
 
-// serverThatIsDead: the program reports it when its time is up.
+// serverThatIsDead checks that the program reports an unreachable server when its time is up.
 func (run Run) serverThatIsDead(t *testing.T) {
 	p := run.Start(t, "--kubeconfig", WriteKubeconfig(t, "http://127.0.0.1:1"), "--for", "1s")
 	p.Exits(t, 1)

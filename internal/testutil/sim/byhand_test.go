@@ -16,9 +16,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// A user writes into the store by hand, through client-go's API, whatever the informer is doing.
-// The handlers get no events of these writes. The next event of the key has the user's version as
-// its old object. The next lists restore the server's state.
+// In some worlds a user writes into the store through client-go's API, at any time. The handlers
+// get no events of these writes. The next event of the key has the user's version as its old
+// object. The next lists restore the server's state.
 
 // userWrite is one write of a user: the object stored before, and the object stored since.
 type userWrite struct{ was, is *pod }
@@ -48,7 +48,7 @@ func (w *world) writeByHand(r *rand.Rand, n int) {
 	}
 }
 
-// relistSlowly makes all sources list again, one page a second.
+// relistSlowly makes all sources relist, one page a second.
 func (w *world) relistSlowly() {
 	for _, s := range w.sources {
 		for range 5 {
@@ -181,8 +181,8 @@ func (w *world) undoUserWrites() {
 	}
 }
 
-// justListed reports whether the only source has listed an object at this very moment, and nothing
-// transforms it.
+// justListed reports whether the world's only source has listed an object at this very moment, and
+// the informer has no transform.
 func (w *world) justListed(p *pod) bool {
 	return len(w.sources) == 1 && w.transform == "" && w.sources[0].holds(p)
 }

@@ -39,7 +39,7 @@ var eventCheckers = []struct {
 		known := a.known[keyOf(subject(c))]
 		switch {
 		case a.unknowable(keyOf(subject(c))):
-		case a.delivery == informer.Latest && a.touched[keyOf(subject(c))]: // the old object may be a user's, which had no event
+		case a.delivery == informer.Latest && a.touched[keyOf(subject(c))]: // a user may have written the old object, without an event
 		default:
 			return call(c).WrongKind(known)
 		}
@@ -49,7 +49,7 @@ var eventCheckers = []struct {
 		known := a.known[keyOf(subject(c))]
 		switch {
 		case a.unknowable(keyOf(subject(c))):
-		case a.delivery == informer.Latest && a.touched[keyOf(subject(c))]: // the old object may be a user's, which had no event
+		case a.delivery == informer.Latest && a.touched[keyOf(subject(c))]: // a user may have written the old object, without an event
 		default:
 			return call(c).WrongObjects(known, a.delivery == informer.Latest)
 		}
@@ -136,7 +136,8 @@ var stopCheckers = []worldChecker{
 	{"awaited", awaited},
 }
 
-// cachedWrong: every cached version was once true, and no version goes back within a history.
+// cachedWrong checks that every cached version was once the server's, and that no version goes back
+// within a history.
 func cachedWrong(w *world) (problems []string) {
 	now := map[key]mark{}
 	for p := range w.informer.Indexer().All() {
@@ -156,7 +157,7 @@ func cachedWrong(w *world) (problems []string) {
 	return problems
 }
 
-// syncedEarly: a synced handler has had the whole initial state.
+// syncedEarly checks that a synced handler has had the whole initial state.
 func syncedEarly(w *world) (problems []string) {
 	for _, a := range w.presentHandlers() {
 		a.mu.Lock()
@@ -179,7 +180,7 @@ func syncedEarly(w *world) (problems []string) {
 }
 
 // firstListed returns the number of objects in the sources' first lists. It returns 0 if the number
-// proves nothing: a source has listed twice before another listed once, or events came twice.
+// proves nothing: a source has listed twice, events came twice, or a user has written.
 func (w *world) firstListed() int {
 	for _, s := range w.sources {
 		if s.fullStates() > 1 {
@@ -194,7 +195,7 @@ func (w *world) firstListed() int {
 	return w.listed
 }
 
-// syncedLate: when idle, all are synced.
+// syncedLate checks that in an idle world the informer and all handlers are synced.
 func syncedLate(w *world) (problems []string) {
 	if !closed(w.informer.Synced()) || w.mutant.neverSynced {
 		problems = append(problems, "the informer is not synced")
@@ -210,8 +211,8 @@ func syncedLate(w *world) (problems []string) {
 // unmerged is the number of log entries that may wait to be merged for a handler with Latest.
 const unmerged = 5 * 256
 
-// latestBound: the backlog of a handler with Latest is bounded by the number of objects, those of
-// its initial state, and the entries not merged yet.
+// latestBound checks the bound of the backlog of a handler with Latest: the number of objects, the
+// same number again for the initial state, and the entries not merged yet.
 func latestBound(w *world) (problems []string) {
 	for _, a := range w.presentHandlers() {
 		objects := w.parts * w.names
@@ -226,7 +227,7 @@ func latestBound(w *world) (problems []string) {
 	return problems
 }
 
-// calledAfterStop: no call of a handler begins after the informer was stopped.
+// calledAfterStop checks that no call of a handler begins after the informer was stopped.
 func calledAfterStop(w *world) (problems []string) {
 	for a, calls := range w.callsAtStop {
 		if n := a.calls.Load(); n != calls && !w.running {
@@ -284,7 +285,7 @@ func backlogs(w *world) (problems []string) {
 	return problems
 }
 
-// indexes: every index equals one computed from all objects.
+// indexes checks that every index equals an index computed from all objects.
 func indexes(w *world) (problems []string) {
 	x := w.informer.Indexer()
 	names := []string{"node", "namespace"}
@@ -344,7 +345,7 @@ func valuesOf(name string, p *pod) []string {
 	return nodeOf(p)
 }
 
-// selectors: every label query equals one computed from all objects.
+// selectors checks that the result of every label query equals a result computed from all objects.
 func selectors(w *world) (problems []string) {
 	l := w.informer.Lister()
 	for _, query := range []string{"app=x", "app in (x,y)", "app!=z,poison", "!unindexed", "nobody=has"} {
@@ -375,7 +376,8 @@ func selectors(w *world) (problems []string) {
 	return problems
 }
 
-// handlersDiffer: the objects that each handler knows from its events are those of the cache.
+// handlersDiffer checks that the objects that each handler knows from its events are the objects of
+// the cache.
 func handlersDiffer(w *world) (problems []string) {
 	x := w.informer.Indexer()
 	for _, a := range w.presentHandlers() {
@@ -398,8 +400,8 @@ func handlersDiffer(w *world) (problems []string) {
 	return problems
 }
 
-// statusWrong: the status counts the quarantined objects, the objects missing from an index, and
-// every error.
+// statusWrong checks that the status counts the quarantined objects, the objects missing from an
+// index, and every error.
 func statusWrong(w *world) (problems []string) {
 	st, failed := w.statusOf(w.informer), w.failures()
 	unindexed := 0
@@ -424,7 +426,7 @@ func statusWrong(w *world) (problems []string) {
 	return problems
 }
 
-// goexitsReported: the informer reports each handler that ends its goroutine, by name.
+// goexitsReported checks that the informer reports each handler that ends its goroutine, by name.
 func goexitsReported(w *world) (problems []string) {
 	if w.lease {
 		return nil // the factory's informer has no observer here
@@ -463,7 +465,7 @@ const (
 	causeBudget = 4
 )
 
-// budget: no minute has more requests than allowed.
+// budget checks that no source sends more requests in a minute than allowed.
 func budget(w *world) (problems []string) {
 	for _, s := range w.sources {
 		s.mu.Lock()
@@ -488,7 +490,7 @@ func budget(w *world) (problems []string) {
 	return problems
 }
 
-// goroutines: after Run has returned, no goroutine of the informer is left.
+// goroutines checks that no goroutine of the informer is left after Run has returned.
 func goroutines(*world) (problems []string) {
 	buffer := make([]byte, 1<<20)
 	for _, stack := range strings.Split(string(buffer[:runtime.Stack(buffer, true)]), "\n\n") {

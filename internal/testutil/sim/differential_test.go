@@ -13,16 +13,16 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// The operations of worlds in which client-go's informer must behave like this module's. Where
-// client-go loses or misses something for good, or delivers other events, see differs_test.go.
-// Resyncs are left to the conformance tests: client-go's ticks start anew with each list (D11: ours
-// do not), so that their number here would depend on luck.
+// The operations of worlds in which client-go's informer must behave like this module's.
+// differs_test.go has the worlds in which client-go loses a change for good, or delivers other
+// events. Resyncs are left to the conformance tests: client-go's ticks start anew with each list
+// (D11: ours do not), so that their number here would depend on luck.
 var (
 	twinned = []operation{write, write, write, burst, pass, settle, sendBookmark, cutWatches, compact, failRequests, endWatchEarly, duplicateEvents, lateEvents}
 	quiet   = []operation{write, write, write, burst, join, leave, pass}
 )
 
-// window is the events of all handlers between two comparisons, and the store at its end.
+// window has the events of all handlers between two comparisons, and the store at its end.
 type window struct {
 	told   []map[string][]string
 	stored []string
@@ -150,14 +150,14 @@ func newTwinnedPlan(seed uint64) plan {
 			continue
 		}
 		if s.op = twinned[int(s.seed%uint64(len(twinned)))]; s.op == failRequests {
-			s.n = 1 + s.n%3 // an error that both handle alike
+			s.n = 1 + s.n%3 // an error that both libraries handle alike
 		}
 	}
 	return p
 }
 
-// Played in the same world, through the same interface, client-go's informer and ours deliver the
-// same events, and store and index the same objects.
+// In the same world, through the same interface, client-go's informer and ours deliver the same
+// events, and store and index the same objects.
 func TestClientgoIsToldTheSame(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

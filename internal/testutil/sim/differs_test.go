@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// difference is a world in which client-go and tidemark differ on purpose, by a D statement of the
-// contract. It is played to both.
+// difference is a world in which tidemark differs from client-go on purpose, by a D statement of
+// the contract. Both libraries are played.
 type difference struct {
 	statement string
 	setup     setup
@@ -138,7 +138,8 @@ var differences = []difference{
 		tidemark: "a/x: is 1.1, added, initial false, is 2.1, updated from 1.1; a/y: is 1.2, added, initial false, is 1.3, updated from 1.2, is gone, lost at 1.3; all: [a/x@2.1], synced true, errors told",
 	},
 	{
-		// Through this API both do the same: only typed handlers get a delete and an add.
+		// Through client-go's API both libraries deliver an update: only typed handlers get a
+		// delete and an add.
 		statement: "D2, an object that was recreated, found out by a list",
 		then: func(d *twin) {
 			d.put("a/x")

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// frozen holds a fingerprint of every object handed out, since nobody may ever change one.
+// frozen holds a fingerprint of every object of the cache and of events: nobody may change one.
 type frozen struct {
 	mu   sync.Mutex
 	seen map[*pod]string // guarded by mu

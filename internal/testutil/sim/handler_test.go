@@ -187,22 +187,23 @@ func (h received) sawDelete(p *pod) bool {
 }
 
 // inCall reports whether the handler is in a call that must end before the world is idle. Calls of
-// a resync do not count, since there may always be one, except before the handler is synced, or
-// between the lost delete and the add of a re-created object.
+// a handler with resyncs do not count, since a resync may always be under way, except before the
+// handler is synced, or between the lost delete and the add of a re-created object.
 func (a *handler) inCall() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.busy.Load() && (a.resync == 0 || !closed(a.reg.Synced()) || a.now.Lost)
 }
 
-// mayGoBack reports whether an older version may follow a newer one. Where objects move between
-// sources, there was a delete in between, which Latest may merge; or a user has written the object,
-// so that any source may replace it.
+// mayGoBack reports whether an older version may follow a newer version. That can happen only where
+// objects move between sources: Latest may merge the delete between the two versions, and any
+// source may replace an object that a user has written.
 func (a *handler) mayGoBack(k key) bool {
 	return a.w.zones > 0 && (a.delivery == informer.Latest || a.touched[k])
 }
 
-// behave does what handlers of the kind do. The decisions depend on the event only.
+// behave makes the handler slow, block, panic or leave, as its kind says. Its decisions depend only
+// on the event.
 func (a *handler) behave(c event, n int) {
 	luck := fnv.New32a()
 	_, _ = fmt.Fprint(luck, a.id, describe(c)) // a hash takes everything

@@ -11,9 +11,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// removeHandlerInBurst removes a handler in the middle of a burst. The scheduler decides which of
-// the burst's events it still gets, so only a handler with fast calls is used: the time must not
-// depend on their number.
+// removeHandlerInBurst removes a handler in the middle of a burst. The scheduler decides how many
+// of the burst's events the handler still gets, so only a handler with fast calls is used: the
+// time must not depend on their number.
 func (w *world) removeHandlerInBurst(r *rand.Rand) {
 	var quick []*handler
 	for _, a := range w.presentHandlers() {
@@ -45,7 +45,7 @@ func (w *world) addHandlerBetweenRuns(k kind) {
 }
 
 // trickleWrites makes changes a few milliseconds apart, during slow calls and resyncs, and reads
-// the status in between. The changes are of all objects, or of one.
+// the status in between. It changes all objects, or always the same object.
 func (w *world) trickleWrites(r *rand.Rand, n int) {
 	of := w.setup
 	if r.IntN(2) == 0 {
@@ -136,7 +136,7 @@ func (w *world) startWaiter(k key, m mark) *waiter {
 	return wait
 }
 
-// delivered reports whether every handler has had the awaited event long enough ago, or has ended.
+// delivered reports whether every handler has ended, or has had the awaited event long enough ago.
 func (wait *waiter) delivered() bool {
 	all := true
 	for a, since := range wait.handlers {
@@ -175,7 +175,8 @@ func (w *world) reportLateWaiter(wait *waiter) {
 	w.fault("await", "all has been delivered, and who waits for that still does: %s", why)
 }
 
-// awaited: when everything is delivered, or the informer has stopped, WaitDelivered returns.
+// awaited checks that WaitDelivered has returned once everything is delivered, or the informer has
+// stopped.
 func awaited(w *world) (problems []string) {
 	for _, wait := range w.waiters {
 		switch {

@@ -17,8 +17,8 @@ var (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
-	// Handlers of the worlds panic, and live on.
+	klog.SetLogger(klog.Logger{}) // discards the errors that worlds provoke
+	// Handlers of the worlds panic, and must not end the process.
 	utilruntime.ReallyCrash, utilruntime.PanicHandlers = false, nil
 	goleak.VerifyTestMain(m)
 }

@@ -70,7 +70,7 @@ func (t *model) randomChange(r *rand.Rand, s setup) change {
 	p := &pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespaceOfPart(r.IntN(s.parts)), Name: fmt.Sprint("o", r.IntN(s.names)),
 	}}
-	deletes := 4 // one of so many writes of an existing object is a delete
+	deletes := 4 // one in this many writes of an existing object is a delete
 	if s.recurs {
 		deletes = 2
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// Each checker, and each reason of eventCheckers, needs a mutant which proves that it can fail. The
-// test reads them from the code, so that none is forgotten.
+// Each checker, and each reason of eventCheckers, needs a mutant that proves that it can fail. The
+// test reads the checkers and reasons from the code, so that none is forgotten.
 func TestEachCheckerHasAMutant(t *testing.T) {
 	names, reasons := checkersOf(t)
 	require.Greater(t, len(names), 20)
@@ -33,8 +33,8 @@ func TestEachCheckerHasAMutant(t *testing.T) {
 	}
 }
 
-// checkersOf returns the names of all checkers: those in the tables, and those in calls of fault.
-// The reasons are those of eventCheckers, and of the kit's rules called there.
+// checkersOf returns the names of all checkers, from the tables and from calls of fault, and the
+// reasons of eventCheckers, with the reasons of the kit's rules that eventCheckers call.
 func checkersOf(t *testing.T) (names, reasons []string) {
 	t.Helper()
 	for _, c := range eventCheckers {

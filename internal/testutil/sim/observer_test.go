@@ -58,14 +58,15 @@ func (w *world) statusOf(i *informer.Informer[*pod]) informer.Status {
 	return st
 }
 
-// expectRunningUntil checks that an informer told to stop is running until its end.
+// expectRunningUntil checks that the status of a stopping informer says Running until the end.
 func (w *world) expectRunningUntil(ended <-chan struct{}) {
 	if !w.lease && !closed(ended) && !w.statusOf(w.informer).Running {
 		w.fault("running", "the informer is said not to run while a handler is in a call")
 	}
 }
 
-// stoppedStatusWrong: a stopped informer says so, and shows no state of its sources.
+// stoppedStatusWrong checks that a stopped informer's status says so, and shows no state of its
+// sources.
 func stoppedStatusWrong(w *world) (problems []string) {
 	if st := w.statusOf(w.informer); !w.lease && (st.Running || !st.Stopped) || st.Watching || !st.WatchingSince.IsZero() {
 		problems = append(problems, fmt.Sprintf("it is running %v, stopped %v, watching %v since %v", st.Running, st.Stopped, st.Watching, st.WatchingSince))
@@ -103,7 +104,7 @@ func (w *world) relistUnchanged() {
 	}
 }
 
-// relistAll makes every source list again, and waits for the lists.
+// relistAll makes every source relist, and waits for the lists.
 func (w *world) relistAll() {
 	before, began := map[*source]int{}, time.Now()
 	for _, s := range w.sources {

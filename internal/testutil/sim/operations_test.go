@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// conditional are the operations that count as reached only if they have an effect: without an open
-// watch, or without a handler, they do nothing.
+// conditional are the operations that count as reached only if they have an effect: for example,
+// they do nothing without an open watch or a handler.
 var conditional = map[operation]bool{
 	denyRequests: true, takeResource: true, giveResource: true, settle: true, relistUnchanged: true, writeByHand: true, leaveInBurst: true, joinBetweenRuns: true, awaitDelivery: true, join: true, joinInBurst: true, leave: true, unblock: true, stop: true, start: true, restoreServer: true,
 	cutWatches: true, compact: true, watchError: true, badEvent: true, halfOpen: true,
@@ -142,13 +142,13 @@ func (w *world) changeHandlers(s step, r *rand.Rand) {
 	}
 }
 
-// injectFaults injects a fault into all sources, or one of them.
+// injectFaults injects a fault into all sources, or into a single source.
 func (w *world) injectFaults(s step, r *rand.Rand) {
 	if s.op == compact {
 		w.server.Compact()
 	}
 	if w.blank {
-		s.n = 1 // after any other error the watch would resume at a version that means nothing
+		s.n = 1 // after any other error the watch would resume at a meaningless version
 	}
 	one := r.IntN(len(w.sources) + 1)
 	times := 1 + r.IntN(4)

@@ -26,7 +26,7 @@ type expectedInformer struct {
 	halted bool // it was stopped
 	ran    bool // it has run before
 	runs   bool
-	under  *started // the run ends with this context; nil: with the last one
+	under  *started // the context that ends the run; nil for the last context of all
 }
 
 func (w *expectedInformer) run(under *started) { w.runs, w.ran, w.under = true, true, under }
@@ -67,7 +67,7 @@ func (w *expectedInformer) launch(s *started) {
 	}
 }
 
-// expire handles the end of a context; alive says whether there is another one.
+// expire handles the end of a context; alive says whether another context is left.
 func (w *expectedInformer) expire(s *started, alive bool) {
 	if !w.runs || w.under != s && (w.under != nil || alive) {
 		return
@@ -143,7 +143,7 @@ func (t *tenancy) pinInformer(s step, of *source) {
 	t.addIndexAndHandler(one, s)
 }
 
-// unread returns the namespaces whose restarted informers run and have not listed yet.
+// unread returns the namespaces with a restarted informer that runs and has not listed yet.
 func (t *tenancy) unread() (namespaces []string) {
 	for _, s := range t.sources {
 		if before, ok := t.read[s.namespace]; ok && t.wishes[s.namespace].runs && s.fullStates() == before {

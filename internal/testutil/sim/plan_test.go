@@ -12,7 +12,7 @@ import (
 // operation is a kind of step.
 type operation string
 
-// The operations of the world, of its users and of its administrators. The strings stand in
+// The operations of the world, of its users and of its administrators, by their names in
 // transcripts.
 const (
 	write           operation = "write"   // n changes of objects, one after the other
@@ -251,7 +251,7 @@ func newSetup(r *rand.Rand) setup {
 		s.parts, s.zones = 1, 2+r.IntN(2)
 	}
 	if s.recurs {
-		s.names = min(s.names, 4) // so that each changes more often
+		s.names = min(s.names, 4) // so that each object changes more often
 	}
 	if s.lease {
 		s.parts, s.frail, s.page = 1, false, 0 // the factory sets the options

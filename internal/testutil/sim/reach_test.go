@@ -71,7 +71,7 @@ func reflectorEvents(t *testing.T) (names []string) {
 	return names
 }
 
-// unreached returns what no world has reached.
+// unreached returns the entries of wantReached that no world has reached.
 func unreached(t *testing.T, reached map[string]int) (missing []string) {
 	t.Helper()
 	for _, what := range wantReached(t) {

@@ -89,7 +89,7 @@ func (d denial) code(r *http.Request) int {
 type resource struct {
 	server  *informertest.Server // has definitions and discovery, but no objects
 	client  *dynamic.DynamicClient
-	version string       // the served one, "" while the resource is removed
+	version string       // the served version, "" while the resource is removed
 	denial  atomic.Int32 // a denial
 	open    bool         // set by a mutant: nothing is denied
 	kept    map[key]mark // the cache's content since no deletion can be proved, nil otherwise
@@ -273,7 +273,7 @@ func (w *world) cutWatches() {
 	synctest.Wait()
 }
 
-// unproved: while nothing proves a deletion, nothing is deleted from the cache.
+// unproved checks that the cache keeps its objects while nothing proves their deletion.
 func unproved(w *world) (problems []string) {
 	c := w.resource
 	if c == nil {
@@ -292,7 +292,7 @@ func unproved(w *world) (problems []string) {
 	return problems
 }
 
-// presence: the status tells whether the resource is served.
+// presence checks that the status says whether the resource is served.
 func presence(w *world) (problems []string) {
 	if w.resource == nil {
 		return nil

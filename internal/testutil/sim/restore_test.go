@@ -11,9 +11,9 @@ import (
 
 // restoreServer takes the server down for n seconds and brings it back with another history,
 // without the last n+2 changes. The informer has to find out by itself. It cannot if the cache is
-// not at the end of the old history, or if the new history has the same length before the cache has
-// looked; so the step avoids both. Sources that neither stream nor have sent a bookmark are left
-// out: like fake clients, their watches are silent.
+// not at the end of the old history, or if the new history reaches the same length before the
+// informer sees it; so the step avoids both. It also leaves out sources that neither stream nor
+// have sent a bookmark: like those of fake clients, their watches are silent.
 func (w *world) restoreServer(s step, r *rand.Rand) {
 	if !w.running || len(w.model.log) < s.n+3 {
 		return
@@ -56,7 +56,7 @@ func (w *world) marked() bool {
 	return !slices.ContainsFunc(w.sources, func(s *source) bool { return !s.marked.Load() })
 }
 
-// down takes the server away from the sources, or brings it back.
+// down makes the server unreachable for the sources, or reachable again.
 func (w *world) down(is bool) {
 	for _, s := range w.sources {
 		s.recordCause()

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
-// sorts are the sorts of worlds; each seed makes one of each.
+// sorts are the sorts of worlds; each seed makes a world of each sort.
 var sorts = []struct {
 	name string
 	draw func(seed uint64) plan
@@ -23,8 +23,8 @@ var sorts = []struct {
 // plays all worlds without the detector.
 const racedWorlds = 60
 
-// TestWorlds plays one world of each sort for each seed. See the package comment for
-// how to play one again.
+// TestWorlds plays one world of each sort for each seed. The package comment says how to play a
+// world again.
 func TestWorlds(t *testing.T) {
 	seeds := *seedsFlag
 	if tier.Raced() && !tier.Long() {

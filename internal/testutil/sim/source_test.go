@@ -76,8 +76,8 @@ func (f fault) appliesTo(isWatch, first bool) bool {
 	return true
 }
 
-// source stands between the server and the informer, and injects the driver's faults. Requests
-// decide nothing.
+// source stands between the server and the informer, and injects the faults that the driver has
+// chosen.
 type source struct {
 	w         *world
 	part      int
@@ -146,7 +146,7 @@ func (s *source) queueFaults(faults ...fault) {
 	s.faults = append(s.faults, faults...)
 }
 
-// degrade makes the streams lossy or late, including the open ones.
+// degrade makes all streams lossy, late or repeating, including the open streams.
 func (s *source) degrade(by step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -275,7 +275,7 @@ func (s *source) holds(p *pod) bool {
 	return ok && s.listedAt.Equal(time.Now()) && (uid == p.UID || p.UID == "")
 }
 
-// forgetList forgets the last list, whose objects are being deleted.
+// forgetList discards the last list, since its objects are being deleted.
 func (s *source) forgetList() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -369,7 +369,7 @@ func (s *source) suspicious(o metav1.ListOptions) bool {
 		o.ResourceVersion != "" && o.ResourceVersion != "0"
 }
 
-// alter changes an object into the form that this source shows.
+// alter gives an object the UID and version that the source shows, and applies the mutant.
 func (s *source) alter(p *pod) {
 	if uid := p.Labels["uid"]; uid != "" {
 		p.UID = types.UID(p.Namespace + "-" + p.Name + "-" + uid)

@@ -57,7 +57,7 @@ func (w *stream) end() { w.once.Do(func() { close(w.cut) }) }
 
 func (w *stream) over() bool { return closed(w.ended) }
 
-// cutOrStopped reports whether no event may follow: an event after a lost one would be wrong.
+// cutOrStopped reports whether no event may follow: an event after a lost event would be wrong.
 func (w *stream) cutOrStopped() bool { return closed(w.cut) || w.ctx.Err() != nil }
 
 func (w *stream) run() {
@@ -92,7 +92,7 @@ func (w *stream) run() {
 	}
 }
 
-// pass sends an event on: never, once or twice.
+// pass sends an event on never, once or twice.
 func (w *stream) pass(e watch.Event) {
 	s := w.source
 	if p, ok := e.Object.(*corev1.Pod); ok && e.Type != watch.Bookmark {

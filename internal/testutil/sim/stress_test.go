@@ -54,8 +54,8 @@ func (s *stressed) writes(pods, n int) {
 	}
 }
 
-// A handler removed during a call keeps no later object alive. A handler that is not removed does,
-// which proves that the test can fail.
+// A handler removed during a call keeps no later object alive. A handler that is not removed keeps
+// objects alive, which proves that the test can fail.
 func TestARemovedHandlerPinsNothing(t *testing.T) {
 	for _, delivery := range []informer.Delivery{informer.Every, informer.Latest} {
 		for _, removed := range []bool{true, false} {
@@ -117,8 +117,8 @@ func alive(objects []weak.Pointer[pod]) (n int) {
 	return n
 }
 
-// Backlog only reads, even at the moment when a handler becomes idle. Only -race shows a write, and
-// only without calls of Status, whose lock would order the accesses.
+// Backlog only reads, even at the moment when a handler becomes idle. Only the race detector shows
+// a write, and only without calls of Status: its lock would order the accesses.
 func TestAskingOnlyReads(t *testing.T) {
 	s := newStressed(t)
 	defer s.stop()

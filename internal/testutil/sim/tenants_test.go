@@ -20,7 +20,7 @@ const (
 	addToLease   operation = "hire"    // a handler of kind n is added through a lease
 	releaseLease operation = "vacate"  // a lease is released
 	startAgain   operation = "launch"  // Start with another context
-	endContext   operation = "expired" // one of these contexts ends
+	endContext   operation = "expired" // a context given to Start ends
 	awaitFresh   operation = "freshen" // a tenant calls WaitFresh
 )
 
@@ -280,8 +280,8 @@ func (t *tenancy) now(namespace string) namespaceState {
 	return m
 }
 
-// freshWait is a call of WaitFresh. Its namespaceState is the oldest state that it may return with:
-// the state at the call or, if the informer was running already, at the beginning of the run.
+// freshWait is a call of WaitFresh. Its namespaceState is the oldest state that the call may return
+// with: the state at the call or, if the informer was running already, at the beginning of the run.
 type freshWait struct {
 	of *tenant
 	namespaceState
@@ -327,7 +327,7 @@ func (t *tenancy) checkFresh() {
 }
 
 func (t *tenancy) checkFreshWait(f *freshWait) {
-	may := map[key][]mark{} // the later states of an object; the zero mark for none
+	may := map[key][]mark{} // the later states of an object; the zero mark for no object
 	for _, c := range t.model.log[f.since:] {
 		k := keyOf(c.pod)
 		may[k] = append(may[k], markOf(c.pod))
@@ -380,7 +380,8 @@ func (t *tenancy) waitsForState() bool {
 	return slices.ContainsFunc(t.fresh, func(f *freshWait) bool { return t.wanted(f.of.namespace) && !closed(f.returned) })
 }
 
-// differences returns where running informers or their handlers differ from the server.
+// differences returns the differences between the server and the running informers or their
+// handlers.
 func (t *tenancy) differences() (problems []string) {
 	for _, one := range t.tenants {
 		if !t.wanted(one.namespace) {

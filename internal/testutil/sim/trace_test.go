@@ -47,7 +47,7 @@ func (t *trace) step(format string, args ...any) {
 	}
 }
 
-// sortRuns sorts neighbouring lines whose order is free: initial adds, and lost deletes.
+// sortRuns sorts runs of initial adds, and of lost deletes, since their order is free.
 func sortRuns(lines []string) []string {
 	free := func(line string) bool { return strings.HasPrefix(line, "initial ") || strings.HasPrefix(line, "lost ") }
 	for i := 0; i < len(lines); {

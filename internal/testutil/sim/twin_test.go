@@ -154,7 +154,7 @@ func (h *recorder) OnAdd(obj any, initial bool) {
 }
 
 // OnUpdate ignores updates to the same version: client-go delivers all objects after each list,
-// ours only the changed ones (D14).
+// ours only the changed objects (D14).
 func (h *recorder) OnUpdate(old, obj any) {
 	if was, is := markOf(old.(*pod)), markOf(obj.(*pod)); was != is || h.again {
 		h.tell(obj, "is %s, updated from %s", is, was)

@@ -22,9 +22,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// A cache may lag behind the server for so long after the end of all faults: for the last back-off,
-// and for a silent watch after an outage. A half-open watch is given up only after ten and a half
-// minutes.
+// settleTime bounds the lag of a cache behind the server after the end of all faults: the last
+// back-off, and a silent watch after an outage. settleTimeHalfOpen is the bound with a half-open
+// watch, which the informer gives up after ten and a half minutes.
 const (
 	settleTime         = 4 * time.Minute
 	settleTimeHalfOpen = 15 * time.Minute
@@ -387,7 +387,7 @@ func (w *world) stopInformer() {
 	ended := w.life.stop()
 	synctest.Wait()
 	w.expectRunningUntil(ended)
-	for _, a := range w.handlers { // running calls may finish, no other may begin
+	for _, a := range w.handlers { // running calls may finish, but no call may begin
 		w.callsAtStop[a] = a.calls.Load()
 		a.unblock(false)
 	}
@@ -408,7 +408,7 @@ func (w *world) stopInformer() {
 	w.runCheckers(stopCheckers)
 }
 
-// within waits for an end that must come within a second.
+// within waits for the end of something, which must come within a second.
 func (w *world) within(since string, what any, ended <-chan struct{}) {
 	select {
 	case <-ended:
@@ -447,7 +447,7 @@ func (w *world) addHandlerTo(of *informer.Informer[*pod], k kind, racing bool) *
 	}
 	resync := a.resync
 	if resync > 0 {
-		resync += time.Duration(a.id) // no two at the same moment
+		resync += time.Duration(a.id) // so that no two resyncs are due at the same moment
 	}
 	ready := make(chan struct{})
 	var h informer.Handler[*pod] = informer.HandlerFunc[*pod](func(c event) {

@@ -1,4 +1,4 @@
-// Package tier tells tests how much to do in this run.
+// Package tier says how much tests have to do in a run.
 //
 // # Guarantees
 //

@@ -1,5 +1,5 @@
-// Package report turns the output of benchmarks into the tables of READMEs: it reads the medians that
-// benchstat took, spells figures, and writes a section into its place.
+// Package report turns the output of benchmarks into the tables of READMEs: it reads benchstat's
+// medians, formats figures, and replaces a section of a README.
 //
 // # Guarantees
 //

@@ -7,9 +7,10 @@ import (
 	"os"
 )
 
-// Main is the main function of a command that makes a section of benchstat's medians. It reads the output of
-// benchstat -format csv -col /impl, and prints the section; with -readme it writes the section into its
-// place in the file, and then calls beside, unless nil, with the file's name.
+// Main is the main function of a command that makes a README's section from benchstat's medians.
+// It reads the output of benchstat -format csv -col /impl, and prints the section; with -readme it
+// writes the section into its place in the file, and then calls beside, unless nil, with the
+// file's name.
 func (p Place) Main(section func(Medians) string, beside func(readme string, m Medians) error) {
 	readme := flag.String("readme", "", "write the section into the `file`")
 	flag.Parse()

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Medians are what benchstat made of the output of benchmarks: by benchmark, unit and column. The units
-// are benchstat's ("sec/op"), and the columns the values of a part of the name ("client-go").
+// Medians are benchstat's medians by benchmark, unit and column. The units are benchstat's
+// ("sec/op"), and the columns are the values of one part of the benchmarks' names ("client-go").
 type Medians map[string]map[string]map[string]float64
 
 // Of returns a figure.
@@ -31,12 +31,12 @@ func (m Medians) set(benchmark, unit, column string, figure float64) {
 	m[benchmark][unit][column] = figure
 }
 
-// procs is the end of a benchmark's name: GOMAXPROCS.
+// procs matches GOMAXPROCS at the end of a benchmark's name.
 var procs = regexp.MustCompile(`-(\d+)$`)
 
-// ReadMedians reads the output of benchstat -format csv -col /NAME. It returns the medians, and the
-// configuration in front of them, such as "goos", with "gomaxprocs" from the benchmarks' names. It
-// returns [ErrNoMedians] if there are none.
+// ReadMedians reads the output of benchstat -format csv -col /NAME. It returns the medians, and
+// the configuration in front of them, such as "goos", with "gomaxprocs" from the benchmarks'
+// names. Without medians it returns [ErrNoMedians].
 func ReadMedians(from io.Reader) (Medians, map[string]string, error) {
 	r := csv.NewReader(from)
 	r.FieldsPerRecord = -1
@@ -73,8 +73,8 @@ func ReadMedians(from io.Reader) (Medians, map[string]string, error) {
 	}
 }
 
-// addRow adds the figures of a benchmark. The name of a column stands above its first figure, the others
-// being the spread and the comparison.
+// addRow adds the figures of a benchmark. The name of a column stands above its median, and no
+// name stands above the spread and the comparison.
 func (m Medians) addRow(benchmark string, record, columns, units []string) error {
 	for i := 1; i < len(record) && i < len(columns); i++ {
 		if columns[i] == "" || record[i] == "" {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Place is where a section of a README stands that a command writes: between
-// two comments, which nobody sees.
+// Place is the place of a section of a README that a command writes. Two HTML
+// comments mark its begin and its end.
 type Place struct {
-	Name    string // of the section
-	Command string // that writes it
+	Name    string // the name of the section
+	Command string // the command that writes the section
 }
 
 // Begin is the line before the section.
@@ -19,8 +19,8 @@ func (p Place) Begin() string { return fmt.Sprintf("<!-- %s: written by %s -->\n
 // End is the line after the section.
 func (p Place) End() string { return fmt.Sprintf("<!-- /%s -->\n", p.Name) }
 
-// Write puts a section into its place in a file. It returns [ErrNoPlace] where
-// there is none.
+// Write replaces the section in a file. It returns [ErrNoPlace] if the file has no
+// place for it.
 func (p Place) Write(file, section string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

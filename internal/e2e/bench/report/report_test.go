@@ -16,7 +16,7 @@ func TestSectionGetsIntoItsPlace(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "README.md")
 	other := Place{Name: "other", Command: "make other"}
 	require.NoError(t, os.WriteFile(file, []byte("before\n"+other.Begin()+other.End()+place.Begin()+"old\n"+place.End()+"after\n"), 0o600))
-	for range 2 { // the second time over what the first has written
+	for range 2 { // the second round replaces the section of the first
 		require.NoError(t, place.Write(file, "new\n"))
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)

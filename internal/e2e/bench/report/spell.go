@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Duration spells seconds in the unit that suits them.
+// Duration formats seconds in a suitable unit.
 func Duration(seconds float64) string { return scaled(seconds*1e9, "ns", "µs", "ms", "s") }
 
-// Size spells bytes.
+// Size formats a number of bytes.
 func Size(bytes float64) string { return scaled(bytes, "B", "kB", "MB", "GB") }
 
-// Count spells a number, which may be a mean.
+// Count formats a number, which may be a mean.
 func Count(n float64) string {
 	if n >= 1e4 {
 		return scaled(n, "", "k", "M", "G")
@@ -21,7 +21,7 @@ func Count(n float64) string {
 	return digits(n)
 }
 
-// Times spells a ratio.
+// Times formats a ratio.
 func Times(ratio float64) string { return digits(ratio) + "x" }
 
 func scaled(v float64, units ...string) string {
@@ -33,7 +33,7 @@ func scaled(v float64, units ...string) string {
 	return strings.TrimSpace(digits(v) + " " + units[i])
 }
 
-// digits spells a number with three digits, or with all before the point.
+// digits formats a number with three digits, or with all digits before the point.
 func digits(v float64) string {
 	switch rounded := math.Round(v); {
 	case v >= 99.95:
@@ -48,7 +48,7 @@ func digits(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// grouped spells an integer with commas.
+// grouped formats an integer with commas.
 func grouped(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -22,8 +22,8 @@ const (
 // ours are the columns that the chart compares with client-go, with their titles.
 var ours = []struct{ name, title string }{{typed, "tidemark (typed API)"}, {clientgoAPI, "tidemark (client-go's API)"}}
 
-// chart draws how many times ours client-go's figure is, on a logarithmic scale, for the rows with a short
-// title. Its colours suit light and dark pages.
+// chart draws the ratios of client-go's figures to ours on a logarithmic scale, for the rows with
+// a short title. Its colours suit light and dark pages.
 func chart(m report.Medians) string {
 	var drawn []row
 	most := 10.0

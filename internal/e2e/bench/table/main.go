@@ -1,4 +1,4 @@
-// Command table makes of benchstat's medians the table of the README beside the benchmarks, and the chart.
+// Command table makes the table of the benchmarks' README, and the chart, from benchstat's medians.
 package main
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/bench/report"
 )
 
-// place is where the table stands in the README.
+// place is the place of the table in the README.
 var place = report.Place{Name: "bench", Command: "make bench"}
 
 // chartFile is the name of the chart, beside the README.

@@ -1,6 +1,6 @@
 package main
 
-// rows are all rows, in their order.
+// rows are the rows of the table, in order.
 var rows = []row{
 	{"Event/1", "one MODIFIED event, watch to handler, 1 handler", "event, 1 handler", wall, target{typed: 10, clientgoAPI: 10, allocs: new(1.0)}},
 	{"Event/4", "the same, 4 handlers", "", wall, target{}},

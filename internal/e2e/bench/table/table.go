@@ -22,12 +22,12 @@ const nothing = "–"
 type row struct {
 	benchmark string // without "Benchmark" and "/impl=..."
 	title     string
-	short     string // in the chart; empty: not there
+	short     string // title in the chart; empty if the chart has no such row
 	unit      unit
 	target    target
 }
 
-// unit is benchstat's name of a unit, with its spelling.
+// unit is benchstat's name of a unit, with the format of its figures.
 type unit struct {
 	name  string
 	spell func(float64) string
@@ -45,7 +45,7 @@ var (
 	peak       = unit{"peak/steady", report.Times}
 )
 
-// table has a row for each one with figures.
+// table returns the table, without the rows that have no figures.
 func table(m report.Medians) string {
 	var b strings.Builder
 	line(&b, "work", "client-go", "tidemark (typed API)", "tidemark (client-go's API)", "ratio: typed; client-go's API",
@@ -74,7 +74,7 @@ func (r row) figure(m report.Medians, impl string) string {
 	return nothing
 }
 
-// times returns how many times ours client-go's figure is.
+// times returns the ratio of client-go's figure to ours.
 func (r row) times(m report.Medians, ours string) (ratio float64, ok bool) {
 	a, compared := m.Of(r.benchmark, r.unit.name, clientgo)
 	b, measured := m.Of(r.benchmark, r.unit.name, ours)

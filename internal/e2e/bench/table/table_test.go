@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// medians is what benchstat prints.
+// medians is an output of benchstat.
 const medians = `goos: linux
 go: go1.26.8
 cpu: a processor
@@ -85,7 +85,7 @@ func TestBarsAreMetByTheAPIsTheyAsk(t *testing.T) {
 	}
 }
 
-// The chart has a target for each figure of a row with a short title.
+// The chart has a bar for each figure of a row with a short title.
 func TestChartIsDrawn(t *testing.T) {
 	m, _, err := report.ReadMedians(strings.NewReader(medians))
 	require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/bench/report"
 )
 
-// target is the figure that tidemark has to reach. The zero value demands nothing.
+// target is the figure that tidemark has to reach. The zero value is no target.
 type target struct {
 	typed, clientgoAPI float64 // the least ratio of client-go's figure to this API's
 	most               float64 // the largest figure
@@ -40,7 +40,7 @@ func (b target) text(spell func(float64) string) string {
 	return orNothing(strings.Join(asked, "; "))
 }
 
-// met returns "yes" if the row reaches its target, or names the APIs that do not.
+// met returns "yes" if the row reaches its target, or else the APIs that miss it.
 func (r row) met(m report.Medians) string {
 	verdict := ""
 	var missed []string
@@ -58,7 +58,8 @@ func (r row) met(m report.Medians) string {
 	return orNothing(verdict)
 }
 
-// metBy is met for one API. It is not ok if there is no target or no figure.
+// metBy reports whether one API reaches the row's target. It is not ok if there is no target or no
+// figure.
 func (r row) metBy(m report.Medians, ours string) (met, ok bool) {
 	least := r.target.typed
 	if ours == clientgoAPI {

@@ -16,15 +16,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// widgetField is the name of the index over whose pod a pod is.
+// widgetField is the name of the index of pods by the Widget that owns them.
 const widgetField = "widget"
 
-// fleet makes the pods of Widgets what they should be. It reads the cache and
-// writes to the server.
+// fleet creates the pods of Widgets, makes them ready and deletes them. It reads the
+// cache and writes to the server.
 type fleet struct{ client.Client }
 
-// setUp adds the controller to a manager. Its requests are the Widgets that
-// change and those whose pods do.
+// setUp adds the controller to a manager. A change of a Widget or of one of its
+// pods makes a request for the Widget.
 func setUp(ctx context.Context, m ctrl.Manager) error {
 	err := m.GetFieldIndexer().IndexField(ctx, &corev1.Pod{}, widgetField, func(o client.Object) []string {
 		if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind == "Widget" {
@@ -44,15 +44,15 @@ func setUp(ctx context.Context, m ctrl.Manager) error {
 		Complete(&fleet{m.GetClient()})
 }
 
-// Reconcile does what is missing for the pods of one Widget to be right. The
-// cache may lag behind: then the server refuses what is out of date, or the
-// event that is yet to come leads here once more.
+// Reconcile makes the pods of one Widget match its spec. The cache may lag
+// behind: then the server refuses an outdated write, or the event still to come
+// makes another request.
 func (f *fleet) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	var w Widget
 	if err := f.Get(ctx, request.NamespacedName, &w); client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, err
 	}
-	// One that is gone has no UID: no pod is its own, and it wants none.
+	// A Widget that is gone has no UID and no replicas: all its pods are deleted.
 	var pods corev1.PodList
 	if err := f.List(ctx, &pods, client.InNamespace(request.Namespace), client.MatchingFields{widgetField: request.Name}); err != nil {
 		return reconcile.Result{}, err
@@ -66,7 +66,7 @@ func (f *fleet) Reconcile(ctx context.Context, request reconcile.Request) (recon
 		pod := &pods.Items[i]
 		keep := wanted[pod.Name] && metav1.IsControlledBy(pod, &w) && pod.Spec.Containers[0].Image == w.Spec.Image
 		failed = errors.Join(failed, f.look(ctx, pod, keep))
-		delete(wanted, pod.Name) // what is deleted comes back when its deletion is told
+		delete(wanted, pod.Name) // the event of a deletion makes the request that creates the pod anew
 	}
 	for name := range wanted {
 		failed = errors.Join(failed, f.add(ctx, &w, name))
@@ -74,7 +74,7 @@ func (f *fleet) Reconcile(ctx context.Context, request reconcile.Request) (recon
 	return reconcile.Result{}, failed
 }
 
-// look gets one pod ready, or deletes it.
+// look makes one pod ready, or deletes it.
 func (f *fleet) look(ctx context.Context, pod *corev1.Pod, keep bool) error {
 	switch {
 	case !keep:

@@ -1,11 +1,11 @@
-// Command fleet is a controller as people write them with controller-runtime,
-// on tidemark: for each Widget, a custom resource with a Go type, it keeps as
-// many pods as the Widget says, ready, and none once the Widget is gone.
+// Command fleet is a typical controller of controller-runtime, on tidemark: for
+// each Widget, a custom resource with a Go type, it keeps as many ready pods as
+// the Widget says, and none once the Widget is gone.
 //
-// The scenarios run it while servers, connections and fleet itself are killed.
-// It works by what its cache tells it and never looks again by itself, so that
-// an event that is lost shows: as a pod too many, too few or too old. To be
-// compared with, it runs on client-go's informers where $FLEET_ON is "client-go".
+// The scenarios run fleet while servers, connections and fleet itself are killed.
+// It acts on events only and has no resync, so that a lost event shows: as a pod
+// too many, too few or too old. For comparison, it runs on client-go's informers
+// if $FLEET_ON is "client-go".
 package main
 
 import (
@@ -44,7 +44,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config.QPS = -1 // it is not the client that is to be slow
+	config.QPS = -1 // the client must not limit the rate of requests
 	types := runtime.NewScheme()
 	if err := scheme.AddToScheme(types); err != nil {
 		return err
@@ -64,8 +64,8 @@ func run(ctx context.Context) error {
 	return m.Start(ctx)
 }
 
-// caching says whose informers the manager's cache has, which on tidemark read the
-// server's bytes themselves.
+// caching returns the options of a manager's cache on tidemark or on client-go. On
+// tidemark the informers decode the server's answers themselves.
 func caching(config *rest.Config, on string) cache.Options {
 	if on == "client-go" {
 		return cache.Options{}

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Widget says how many pods there are to be, and of what.
+// Widget says how many pods it wants, and of which image.
 type Widget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -16,7 +16,7 @@ type Widget struct {
 	} `json:"spec"`
 }
 
-// WidgetList is what a list request is answered with.
+// WidgetList is the answer to a list request.
 type WidgetList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata"`

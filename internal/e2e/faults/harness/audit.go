@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// auditPolicy has the lists and watches: a line when the answer ends and, of a
-// watch, one when it begins.
+// auditPolicy selects lists and watches: the log gets a line when an answer ends, and
+// another when the answer of a watch begins.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -19,14 +19,14 @@ rules:
 - level: None
 `
 
-// An Audited request is a list or a watch as the kube-apiserver wrote it down.
+// Audited is a list or a watch from the kube-apiserver's audit log.
 type Audited struct {
 	Verb  string
 	Query url.Values
 	Code  int
 }
 
-// Audited returns the lists and watches that clients of a user agent have sent, in order.
+// Audited returns the audited lists and watches of a user agent, in order.
 func (c *Cluster) Audited(userAgent string) ([]Audited, error) {
 	text, err := os.ReadFile(c.file("audit.log"))
 	if err != nil {
@@ -40,7 +40,7 @@ func readAudit(text []byte, userAgent string) ([]Audited, error) {
 	seen := map[string]bool{}
 	for line := range bytes.Lines(text) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
-			break // it is being written
+			break // the server is still writing the last line
 		}
 		var e struct {
 			AuditID, Verb, RequestURI, UserAgent string

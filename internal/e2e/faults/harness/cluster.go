@@ -12,12 +12,11 @@ import (
 // binVariable names the folder of the binaries.
 const binVariable = "TIDEMARK_E2E_BIN"
 
-// Options say what is special about a cluster. The zero value is a
-// kube-apiserver as it comes.
+// Options change a cluster. The zero value is a kube-apiserver without further flags.
 type Options struct {
-	// Flags are added to the kube-apiserver's; the last one of a name wins.
+	// Flags are added to the kube-apiserver's flags, and win over a flag of the same name.
 	Flags []string
-	// Audit makes the kube-apiserver write down every request, see [Cluster.Audited].
+	// Audit makes the kube-apiserver log every list and watch, see [Cluster.Audited].
 	Audit bool
 }
 
@@ -50,7 +49,7 @@ func Start(ctx context.Context, dir string, o Options) (*Cluster, error) {
 	}
 }
 
-// prepare writes what the servers need to start.
+// prepare writes the files that the servers need to start.
 func prepare(dir, bin string, o Options) (*Cluster, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

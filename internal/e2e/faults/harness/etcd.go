@@ -16,18 +16,18 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// storage is how the kube-apiserver writes built-in kinds into etcd.
+// storage encodes built-in kinds as the kube-apiserver does for etcd.
 var storage = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 
-// Stored is an object that says its kind.
+// Stored is an object with its kind set.
 type Stored interface {
 	runtime.Object
 	metav1.Object
 }
 
-// Store writes an object into etcd, past the kube-apiserver, which hears of it
-// from there: it takes a tenth of the time. The place is where the objects of
-// the kind are, below /registry.
+// Store writes an object into etcd, past the kube-apiserver, in a tenth of the
+// time; the kube-apiserver sees it by its watch of etcd. The place is the path of
+// the kind's objects below /registry.
 func (c *Cluster) Store(ctx context.Context, place string, object Stored) error {
 	value, err := encode(object)
 	if err != nil {
@@ -37,7 +37,8 @@ func (c *Cluster) Store(ctx context.Context, place string, object Stored) error 
 	return c.askEtcd(ctx, "put", map[string]any{"key": []byte(key), "value": value}, nil)
 }
 
-// encode writes custom resources as JSON, as the kube-apiserver does.
+// encode encodes an object as the kube-apiserver does for etcd: custom resources as
+// JSON, built-in kinds as protobuf.
 func encode(object runtime.Object) ([]byte, error) {
 	if scheme.Scheme.Recognizes(object.GetObjectKind().GroupVersionKind()) {
 		return runtime.Encode(storage, object)
@@ -47,7 +48,7 @@ func encode(object runtime.Object) ([]byte, error) {
 
 const registry = "/registry/"
 
-// Count returns how many objects etcd has in a place.
+// Count returns the number of objects in a place of etcd.
 func (c *Cluster) Count(ctx context.Context, place string) (int, error) {
 	begin := registry + place + "/"
 	end := registry + place + "0" // the letter after the slash
@@ -58,7 +59,7 @@ func (c *Cluster) Count(ctx context.Context, place string) (int, error) {
 	return answer.Count, err
 }
 
-// Compact forgets all that was before the present revision, in etcd.
+// Compact makes etcd forget all revisions before the present one.
 func (c *Cluster) Compact(ctx context.Context) error {
 	revision, err := c.revision(ctx)
 	if err != nil {
@@ -67,7 +68,7 @@ func (c *Cluster) Compact(ctx context.Context) error {
 	return c.askEtcd(ctx, "compaction", map[string]any{"revision": revision, "physical": true}, nil)
 }
 
-// revision is etcd's, which is the newest resourceVersion.
+// revision returns etcd's revision, the newest resourceVersion.
 func (c *Cluster) revision(ctx context.Context) (string, error) {
 	var answer struct {
 		Header struct{ Revision string }
@@ -76,10 +77,10 @@ func (c *Cluster) revision(ctx context.Context) (string, error) {
 	return answer.Header.Revision, err
 }
 
-// etcdClient keeps as many connections as write at a time. They end with etcd.
+// etcdClient keeps a connection for each of Creators writers. The connections end with etcd.
 var etcdClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: Creators}}
 
-// askEtcd speaks to etcd's gateway for JSON.
+// askEtcd calls etcd's JSON gateway.
 func (c *Cluster) askEtcd(ctx context.Context, call string, request, answer any) error {
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -99,13 +100,13 @@ func (c *Cluster) askEtcd(ctx context.Context, call string, request, answer any)
 		return fmt.Errorf("etcd %s: %s", call, resp.Status)
 	}
 	if answer == nil {
-		_, err := io.Copy(io.Discard, resp.Body) // or the connection is closed
+		_, err := io.Copy(io.Discard, resp.Body) // the connection of an unread answer is closed
 		return err
 	}
 	return json.NewDecoder(resp.Body).Decode(answer)
 }
 
-// Backup restarts etcd, so that all is on disk, and copies its data.
+// Backup ends etcd, so that all its data is on disk, copies the data, and starts etcd again.
 func (c *Cluster) Backup(ctx context.Context) error {
 	c.Etcd.Terminate()
 	if err := os.CopyFS(c.file("etcd-backup"), os.DirFS(c.servers.DataDir())); err != nil {
@@ -114,7 +115,7 @@ func (c *Cluster) Backup(ctx context.Context) error {
 	return c.Etcd.Start(ctx)
 }
 
-// Restore puts back what Backup copied: the history of the server goes back.
+// Restore replaces the data by Backup's copy: the server's history goes back.
 func (c *Cluster) Restore(ctx context.Context) error {
 	c.Kill()
 	if err := os.RemoveAll(c.servers.DataDir()); err != nil {

@@ -12,18 +12,18 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Gateway is an HTTP proxy on 127.0.0.1 before a kube-apiserver, which
-// understands what passes and can answer nonsense instead.
+// Gateway is an HTTP proxy on 127.0.0.1 before a kube-apiserver. It can answer
+// requests wrongly, or change the server's answers.
 type Gateway struct {
 	server  *httptest.Server
 	backend http.RoundTripper
 	fault   atomic.Pointer[Fault]
 }
 
-// A Fault answers instead of the kube-apiserver; next has its own answer.
+// A Fault answers a request instead of the kube-apiserver; next gives the server's answer.
 type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
-// NewGateway returns a gateway to the server that config leads to.
+// NewGateway returns a gateway to the server of config, with config's credentials.
 func NewGateway(config *rest.Config) (*Gateway, error) {
 	target, err := url.Parse(config.Host)
 	if err != nil {
@@ -50,13 +50,14 @@ func NewGateway(config *rest.Config) (*Gateway, error) {
 	return g, nil
 }
 
-// Config returns how to reach the gateway. It speaks for the user that it was made with.
+// Config returns the configuration of a client of the gateway. The gateway sends requests as
+// the user of its own config.
 func (g *Gateway) Config() *rest.Config {
 	return &rest.Config{Host: g.server.URL, QPS: -1}
 }
 
-// Break makes the gateway answer in another way, nil for in the right one. The
-// connections that are open end.
+// Break makes the gateway answer with a fault, or rightly again if f is nil. Open
+// connections are closed.
 func (g *Gateway) Break(f Fault) {
 	if f == nil {
 		g.fault.Store(nil)
@@ -73,7 +74,7 @@ func (g *Gateway) Close() {
 	utilnet.CloseIdleConnectionsFor(g.backend)
 }
 
-// Answer is a fault that answers everything in the same way.
+// Answer returns a fault that gives every request the same answer.
 func Answer(contentType, body string) Fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Content-Type", contentType)
@@ -81,7 +82,8 @@ func Answer(contentType, body string) Fault {
 	}
 }
 
-// AnswerWatches is a fault that answers each watch in the same way, and everything else as it is.
+// AnswerWatches returns a fault that gives every watch the same answer, and passes all other
+// requests on.
 func AnswerWatches(contentType, body string) Fault {
 	answer := Answer(contentType, body)
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -93,12 +95,12 @@ func AnswerWatches(contentType, body string) Fault {
 	}
 }
 
-// TruncateWatches is a fault that breaks each watch after some bytes of it.
+// TruncateWatches returns a fault that breaks each watch off after a number of bytes.
 func TruncateWatches(bytes int) Fault {
 	return onWatches(func(w http.ResponseWriter) http.ResponseWriter { return &spoiled{ResponseWriter: w, left: bytes} })
 }
 
-// GarbleWatches is a fault that makes each watch send nonsense from some byte on.
+// GarbleWatches returns a fault that makes each watch send garbage after a number of bytes.
 func GarbleWatches(bytes int) Fault {
 	return onWatches(func(w http.ResponseWriter) http.ResponseWriter {
 		return &spoiled{ResponseWriter: w, left: bytes, garble: true}
@@ -114,7 +116,7 @@ func onWatches(spoil func(http.ResponseWriter) http.ResponseWriter) Fault {
 	}
 }
 
-// spoiled is an answer of which only the first bytes are right.
+// spoiled is an answer of which only the first bytes are the server's.
 type spoiled struct {
 	http.ResponseWriter
 	left   int
@@ -138,8 +140,8 @@ func (s *spoiled) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush sends on what was written.
-func (s *spoiled) Flush() { _ = http.NewResponseController(s.ResponseWriter).Flush() } // or later
+// Flush flushes the wrapped answer.
+func (s *spoiled) Flush() { _ = http.NewResponseController(s.ResponseWriter).Flush() } // best effort
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the wrapped answer, for http.ResponseController.
 func (s *spoiled) Unwrap() http.ResponseWriter { return s.ResponseWriter }

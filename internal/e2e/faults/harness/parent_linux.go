@@ -2,7 +2,7 @@ package harness
 
 import "syscall"
 
-// endsWithParent makes a child end with its parent, also where that is killed.
+// endsWithParent makes a child end with its parent, even if the parent is killed.
 func endsWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

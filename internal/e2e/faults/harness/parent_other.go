@@ -4,6 +4,6 @@ package harness
 
 import "syscall"
 
-// endsWithParent cannot be had here: whoever kills the tests has to end the
-// servers too.
+// endsWithParent does nothing: this system cannot end a child with its parent, so
+// that servers outlive killed tests.
 func endsWithParent() *syscall.SysProcAttr { return nil }

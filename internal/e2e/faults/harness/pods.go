@@ -15,10 +15,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// Creators is how many objects are created at a time.
+// Creators is the number of goroutines that create objects.
 const Creators = 32
 
-// CreatePods creates n pods, in namespaces of their own, which it creates too.
+// CreatePods creates the namespaces, unless they exist, and n pods in them.
 func CreatePods(ctx context.Context, client kubernetes.Interface, n, namespaces int) error {
 	if err := CreateNamespaces(ctx, client, namespaces); err != nil {
 		return err
@@ -30,7 +30,7 @@ func CreatePods(ctx context.Context, client kubernetes.Interface, n, namespaces 
 	})
 }
 
-// CreateNamespaces creates the first n namespaces, unless they are there.
+// CreateNamespaces creates the first n namespaces, unless they exist.
 func CreateNamespaces(ctx context.Context, client kubernetes.Interface, n int) error {
 	return Each(ctx, Creators, n, func(ctx context.Context, i int) error {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Namespace(i)}}
@@ -42,7 +42,7 @@ func CreateNamespaces(ctx context.Context, client kubernetes.Interface, n int) e
 	})
 }
 
-// Each calls do for 0 to n-1, some at a time, and returns the first error.
+// Each calls do for 0 to n-1 on several goroutines, and returns the first error.
 func Each(ctx context.Context, workers, n int, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -65,19 +65,19 @@ func Each(ctx context.Context, workers, n int, do func(ctx context.Context, i in
 	return context.Cause(ctx)
 }
 
-// Namespace is the name of the i-th namespace, PodName that of the i-th pod.
+// Namespace is the name of the i-th namespace.
 func Namespace(i int) string { return fmt.Sprintf("team-%03d", i) }
 
 // PodName is the name of the i-th pod.
 func PodName(i int) string { return fmt.Sprintf("%s-6d4b75cb6d-%06d", app(i), i) }
 
-// Apps is how many values the label app has.
+// Apps is the number of values of the label app.
 const Apps = 20
 
 func app(i int) string { return fmt.Sprintf("app-%02d", i%Apps) }
 
-// Pod returns a pod to be created: the template of a workload, and labels to select by. With what the
-// server adds, the managed fields above all, it comes to some 8 kB.
+// Pod returns a pod to be created: a workload's template, and labels to select by. With the
+// server's additions, mainly the managed fields, it has some 8 kB.
 func Pod(namespace, name string, i int) *corev1.Pod {
 	running := kit.RunningPod(app(i), i)
 	pod := &corev1.Pod{

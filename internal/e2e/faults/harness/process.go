@@ -14,13 +14,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/launch"
 )
 
-// Process is a server that can be started, hurt and started again. Its methods
-// are for one goroutine at a time.
+// Process is a server that can be started, frozen, killed and started again. Its
+// methods are for one goroutine at a time.
 type Process struct {
 	name  string
 	path  string
 	args  []string
-	env   []string // beside that of this process
+	env   []string // added to this process's environment
 	log   string
 	ready func(context.Context) error
 
@@ -29,8 +29,8 @@ type Process struct {
 	exited chan struct{}
 }
 
-// NewProcess returns a process that is ready as soon as it runs, with more in
-// its environment than this one has. It logs into a folder.
+// NewProcess returns a process that is ready as soon as it runs. env is added to
+// this process's environment, and dir gets the log.
 func NewProcess(path, dir string, env ...string) *Process {
 	name := filepath.Base(path)
 	return &Process{
@@ -53,8 +53,8 @@ func (p *Process) Start(ctx context.Context) error {
 	return nil
 }
 
-// launch starts the process, from a thread that lives as long as it does: the
-// kernel ends a child together with the thread that started it.
+// launch starts the process from a locked thread that lives as long as the process:
+// the kernel ends a child together with the thread that started it.
 func (p *Process) launch() error {
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -66,11 +66,11 @@ func (p *Process) launch() error {
 	exited, started := make(chan struct{}), make(chan error)
 	go func() {
 		runtime.LockOSThread()
-		defer func() { _ = log.Close() }() // what was written is written
+		defer func() { _ = log.Close() }() // the child wrote to a descriptor of its own
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			_ = cmd.Wait() // how it ended stands in its log
+			_ = cmd.Wait() // the log has the reason of its end
 			close(exited)
 		}
 	}()
@@ -132,14 +132,14 @@ func (p *Process) end(signals ...syscall.Signal) {
 	}
 }
 
-// Freeze stops the process without ending it: its connections stay open, and
-// nobody answers.
+// Freeze stops the process without ending it: its connections stay open without
+// an answer.
 func (p *Process) Freeze() error { return p.Signal(syscall.SIGSTOP) }
 
 // Thaw continues a frozen process.
 func (p *Process) Thaw() error { return p.Signal(syscall.SIGCONT) }
 
-// PID is the number of the process, or 0 if it does not run.
+// PID returns the process's pid, or 0 if it does not run.
 func (p *Process) PID() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -166,7 +166,7 @@ func (p *Process) Signal(s syscall.Signal) error {
 	}
 }
 
-// Output returns all that the process wrote, also before it was started again.
+// Output returns the process's output since its first start.
 func (p *Process) Output() (string, error) {
 	text, err := os.ReadFile(p.log)
 	return string(text), err

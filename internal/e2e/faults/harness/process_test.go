@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sleeper is a process that is quick to start.
+// sleeper returns a shell process, which starts quickly.
 func sleeper(t *testing.T, script string) *Process {
 	t.Helper()
 	p := &Process{
@@ -26,7 +26,7 @@ func TestProcessStartsAgain(t *testing.T) {
 	for range 3 {
 		require.NoError(t, p.Start(t.Context()))
 		require.NoError(t, p.Freeze())
-		p.Kill() // also one that is frozen
+		p.Kill() // a frozen process too
 		<-p.Exited()
 		require.ErrorIs(t, p.Thaw(), ErrNotRunning)
 	}

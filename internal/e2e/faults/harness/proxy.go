@@ -9,11 +9,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/launch"
 )
 
-// Proxy passes TCP connections on to a server, and does to them what networks
-// do. It reads nothing: TLS goes through.
+// Proxy passes TCP connections on to a server, with the faults of a network. It
+// does not interpret the data, so that TLS passes.
 type Proxy struct {
 	address string
-	tunnels sync.WaitGroup // their goroutines
+	tunnels sync.WaitGroup // the goroutines of all tunnels
 
 	mu       sync.Mutex
 	target   string
@@ -24,22 +24,22 @@ type Proxy struct {
 	stalled  chan struct{} // closed when a stall is over; nil if there is none
 }
 
-// tunnel is one connection of a client, and the one made for it.
+// tunnel is one connection of a client, with the proxy's connection to the server.
 type tunnel struct {
 	proxy          *Proxy
 	client, server net.Conn
 	closeOnce      sync.Once
 
 	mu sync.Mutex
-	// left is how many bytes the client gets before the connection breaks,
-	// negative for no end.
+	// left is the number of bytes that the client gets before the connection
+	// breaks, negative for no limit.
 	left int
-	// dead says that the client is no longer told anything, not even that the
-	// server is gone.
+	// dead says that the client gets nothing more, not even the end of the
+	// server's connection.
 	dead bool
 }
 
-// NewProxy listens on 127.0.0.1, for a server at an address.
+// NewProxy returns a proxy that listens on 127.0.0.1, before the server at target.
 func NewProxy(target string) (*Proxy, error) {
 	ports, err := launch.FreePorts(1)
 	if err != nil {
@@ -53,7 +53,7 @@ func NewProxy(target string) (*Proxy, error) {
 	return p, nil
 }
 
-// Address is where clients connect to.
+// Address returns the address that clients connect to.
 func (p *Proxy) Address() string { return p.address }
 
 // Admit takes connections again after Refuse.
@@ -73,19 +73,19 @@ func (p *Proxy) Admit() error {
 	return nil
 }
 
-// Refuse makes new connections fail with "connection refused". Those that are
-// open stay, see Cut.
+// Refuse makes new connections fail with "connection refused". Open connections
+// stay, see Cut.
 func (p *Proxy) Refuse() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
 	if p.listener != nil {
-		_ = p.listener.Close() // nobody can connect any more, whatever it says
+		_ = p.listener.Close() // nobody can connect any more, despite an error
 		p.listener = nil
 	}
 }
 
-// Target sends the connections to come to another server.
+// Target makes the proxy pass future connections on to another server.
 func (p *Proxy) Target(address string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,19 +102,19 @@ func (p *Proxy) Cut() int {
 	return len(tunnels)
 }
 
-// HalfOpen loses the server's side of all connections: the clients keep theirs,
-// can send, and never hear of anything again.
+// HalfOpen closes the server's side of all connections: the clients' connections
+// stay open and accept data, and bring nothing more.
 func (p *Proxy) HalfOpen() {
 	for _, t := range p.tunnelsOpen() {
 		t.mu.Lock()
 		t.dead = true
 		t.mu.Unlock()
-		_ = t.server.Close() // it is to be lost
+		_ = t.server.Close() // an error changes nothing
 	}
 }
 
-// Truncate lets the client of each open connection have n more bytes, which
-// may end in the middle of anything, and then breaks it.
+// Truncate gives the client of each open connection n more bytes, and then breaks
+// the connection, perhaps in the middle of an object.
 func (p *Proxy) Truncate(n int) {
 	for _, t := range p.tunnelsOpen() {
 		t.mu.Lock()
@@ -123,8 +123,8 @@ func (p *Proxy) Truncate(n int) {
 	}
 }
 
-// Stall holds everything back until Resume: connections stay open, and new ones
-// are made, but no byte passes.
+// Stall holds all data back until Resume: connections stay open, and new
+// connections are accepted, but no byte passes.
 func (p *Proxy) Stall() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +134,7 @@ func (p *Proxy) Stall() {
 	}
 }
 
-// Resume ends a stall: what was held back goes on.
+// Resume ends a stall, and passes the held data on.
 func (p *Proxy) Resume() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,7 +153,7 @@ func (p *Proxy) Delay(d time.Duration) {
 	p.delay = d
 }
 
-// Accepted returns how many connections there have been.
+// Accepted returns the number of connections so far.
 func (p *Proxy) Accepted() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -161,7 +161,7 @@ func (p *Proxy) Accepted() int {
 	return p.accepted
 }
 
-// Close ends everything and waits for it.
+// Close ends the listener and all connections, and waits for their goroutines.
 func (p *Proxy) Close() {
 	p.Refuse()
 	p.Resume()
@@ -192,7 +192,7 @@ func (p *Proxy) accept(l net.Listener) {
 	}
 }
 
-// connect makes the other half of a connection and starts to pass data on.
+// connect connects to the server for a client, and starts to pass data on.
 func (p *Proxy) connect(client net.Conn) {
 	p.mu.Lock()
 	target := p.target
@@ -215,7 +215,7 @@ func (p *Proxy) connect(client net.Conn) {
 	p.tunnels.Go(t.toClient)
 }
 
-// hold waits as long as the proxy says.
+// hold waits until a stall is over, and then for the delay.
 func (p *Proxy) hold() {
 	p.mu.Lock()
 	delay, stalled := p.delay, p.stalled
@@ -228,8 +228,8 @@ func (p *Proxy) hold() {
 	}
 }
 
-// toServer passes on what the client sends. What it sends to a dead server is
-// swallowed.
+// toServer passes the client's data on to the server, or drops it if the tunnel is
+// dead.
 func (t *tunnel) toServer() {
 	buffer := make([]byte, 64<<10)
 	for {
@@ -247,7 +247,7 @@ func (t *tunnel) toServer() {
 	}
 }
 
-// toClient passes on what the server sends, as far as the client may have it.
+// toClient passes the server's data on to the client, up to the tunnel's limit.
 func (t *tunnel) toClient() {
 	buffer := make([]byte, 64<<10)
 	for {
@@ -269,8 +269,8 @@ func (t *tunnel) toClient() {
 	}
 }
 
-// allowed returns how many of n bytes the client may have, and whether the
-// connection breaks then.
+// allowed returns how many of n bytes the client gets, and whether the connection
+// breaks after them.
 func (t *tunnel) allowed(n int) (int, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -307,10 +307,10 @@ func (t *tunnel) close() {
 	})
 }
 
-// reset closes a connection as a crash does, without a farewell.
+// reset closes a connection with a TCP reset, as a crash does.
 func reset(conn net.Conn) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // then it ends in the ordinary way
+		_ = tcp.SetLinger(0) // on an error it closes in the ordinary way
 	}
-	_ = conn.Close() // it is of no use any more
+	_ = conn.Close() // an error changes nothing
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// echo is a server that sends back what it gets.
+// echo starts a server that sends its input back, and returns its address.
 func echo(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -51,7 +51,7 @@ func dial(t *testing.T, p *Proxy) net.Conn {
 	return conn
 }
 
-// says sends a text and wants it back.
+// says sends a text and requires the same text in return.
 func says(t *testing.T, conn net.Conn, text string) {
 	t.Helper()
 	_, err := io.WriteString(conn, text)
@@ -62,7 +62,7 @@ func says(t *testing.T, conn net.Conn, text string) {
 	require.Equal(t, text, string(got))
 }
 
-// silent wants nothing to come for a moment.
+// silent requires that nothing arrives for a moment.
 func silent(t *testing.T, conn net.Conn) {
 	t.Helper()
 	require.NoError(t, conn.SetReadDeadline(time.Now().Add(50*time.Millisecond)))

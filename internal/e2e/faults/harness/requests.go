@@ -11,27 +11,27 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Requests counts what a client sends, whether or not it arrives.
+// Requests counts a client's requests, whether or not they arrive.
 type Requests struct {
 	Lists, Streams, Watches atomic.Int64
-	// States is how many lists and streams were answered.
+	// States counts the answered lists and streams.
 	States atomic.Int64
-	// TooMany is how many of them were answered with 429, Early how many were
-	// sent before the time that such an answer had named.
+	// TooMany counts the 429 answers, and Early the requests that were sent before
+	// the Retry-After of such an answer was over.
 	TooMany, Early atomic.Int64
 
 	notBefore atomic.Pointer[time.Time]
 }
 
-// Count makes a config count what its clients send.
+// Count makes a config's clients count their requests in r.
 func (r *Requests) Count(config *rest.Config) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &counting{r, next} })
 }
 
-// Total returns how many requests there have been.
+// Total returns the number of requests so far.
 func (r *Requests) Total() int { return int(r.Lists.Load() + r.Streams.Load() + r.Watches.Load()) }
 
-// String tells the kinds apart: pages of lists, streams of an initial state, watches.
+// String returns the requests by kind: pages of lists, streams of an initial state, watches.
 func (r *Requests) String() string {
 	return fmt.Sprintf("%d+%d+%d", r.Lists.Load(), r.Streams.Load(), r.Watches.Load())
 }
@@ -68,7 +68,7 @@ func (c *counting) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// refused notes a 429, and until when the server is to be left alone.
+// refused counts a 429 answer, and records the end of its Retry-After.
 func (r *Requests) refused(resp *http.Response) {
 	r.TooMany.Add(1)
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {

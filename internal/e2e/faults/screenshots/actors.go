@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// pods have a handler that takes a while, now and then a long one, and one that does not.
+// pods makes an informer of pods with a slow handler and a fast one.
 func (s *scene) pods(f *factory.Factory) error {
 	told := 0
 	slowly := func(informer.Change[*corev1.Pod]) {
@@ -25,7 +25,7 @@ func (s *scene) pods(f *factory.Factory) error {
 	return errors.Join(err, handle(f, "controller", slowly), handle(f, "metrics", func(informer.Change[*corev1.Pod]) {}))
 }
 
-// nodes have a handler that does not return from the first update.
+// nodes makes an informer of nodes with a handler that does not return from its first update.
 func (s *scene) nodes(f *factory.Factory) error {
 	return errors.Join(handle(f, "controller", func(c informer.Change[*corev1.Node]) {
 		if c.Kind == informer.Updated {
@@ -34,7 +34,7 @@ func (s *scene) nodes(f *factory.Factory) error {
 	}), handle(f, "metrics", func(informer.Change[*corev1.Node]) {}))
 }
 
-// services have a transform that fails on some of them.
+// services makes an informer of services with a transform that fails on some services.
 func (s *scene) services(f *factory.Factory) error {
 	err := f.Core().V1().Services().Informer().SetTransform(func(obj any) (any, error) {
 		if service, ok := obj.(*corev1.Service); ok && service.Labels["transform"] == "fails" {

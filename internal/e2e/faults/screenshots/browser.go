@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// browser is a Chromium that takes commands by its DevTools protocol, through a pipe. It is
+// browser is a Chromium that is controlled by its DevTools protocol, through a pipe. It is
 // for one goroutine.
 type browser struct {
 	cmd        *exec.Cmd
@@ -26,7 +26,7 @@ type browser struct {
 	loaded     bool // since the last navigation
 }
 
-// message is what Chromium says: the answer to a command, or an event.
+// message is a message from Chromium: the answer to a command, or an event.
 type message struct {
 	ID     int             `json:"id"`
 	Method string          `json:"method"`
@@ -48,7 +48,7 @@ func newBrowser(ctx context.Context, dir string) (*browser, error) {
 		"--disable-background-networking", "--force-color-profile=srgb", "--user-data-dir=" + filepath.Join(dir, "profile"),
 	}
 	if os.Geteuid() == 0 {
-		args = append(args, "--no-sandbox") // which does not work for root; only our own page is opened
+		args = append(args, "--no-sandbox") // the sandbox does not work for root; only our own page is opened
 	}
 	theirIn, in, err := os.Pipe()
 	if err != nil {
@@ -62,9 +62,9 @@ func newBrowser(ctx context.Context, dir string) (*browser, error) {
 	b := &browser{cmd: exec.CommandContext(ctx, path, args...), in: in, out: bufio.NewReader(out), read: out}
 	b.cmd.ExtraFiles = []*os.File{theirIn, theirOut}
 	err = b.cmd.Start()
-	_ = theirIn.Close() // the child has them
+	_ = theirIn.Close() // the child has its own copies
 	_ = theirOut.Close()
-	context.AfterFunc(ctx, func() { _ = out.Close() }) // no read lasts for ever
+	context.AfterFunc(ctx, func() { _ = out.Close() }) // ends a read that waits
 	if err != nil {
 		cancel()
 		return nil, err
@@ -109,7 +109,7 @@ func (b *browser) close() {
 	_ = b.read.Close()
 }
 
-// do has a command done, and reads its result.
+// do sends a command, and waits for its result.
 func (b *browser) do(method string, params, result any) error {
 	b.last++
 	command := map[string]any{"id": b.last, "method": method}
@@ -144,7 +144,7 @@ func (b *browser) do(method string, params, result any) error {
 	}
 }
 
-// next reads a message, and takes note of what it says of the page.
+// next reads a message, and records the load of the page and its errors.
 func (b *browser) next() (m message, err error) {
 	text, err := b.out.ReadBytes(0)
 	if err != nil {
@@ -157,7 +157,7 @@ func (b *browser) next() (m message, err error) {
 	case "Page.loadEventFired":
 		b.loaded = true
 	case "Log.entryAdded", "Runtime.exceptionThrown":
-		if !bytes.Contains(m.Params, []byte("favicon")) { // there is none
+		if !bytes.Contains(m.Params, []byte("favicon")) { // the page has no favicon
 			b.complaints = append(b.complaints, string(m.Params))
 		}
 	}
@@ -191,7 +191,7 @@ func (b *browser) open(url string, l look) error {
 	return nil
 }
 
-// eval reads the value of an expression, which is waited for where it is a promise.
+// eval returns the value of an expression. It waits for a promise.
 func (b *browser) eval(expression string, value any) error {
 	var answer struct {
 		Result           struct{ Value json.RawMessage }
@@ -207,7 +207,7 @@ func (b *browser) eval(expression string, value any) error {
 	return json.Unmarshal(answer.Result.Value, value)
 }
 
-// screenshot is a picture of the page from its top, as PNG.
+// screenshot returns a picture of the page from its top, as PNG, at most most pixels high.
 func (b *browser) screenshot(width, most int) ([]byte, error) {
 	var height int
 	if err := b.eval("Math.ceil(document.documentElement.getBoundingClientRect().height)", &height); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// How many objects there are of each kind.
+// The numbers of objects of each kind.
 const (
 	podCount        = 800
 	nodeCount       = 40
@@ -74,7 +74,7 @@ func deployment(name string) *appsv1.Deployment {
 	return d
 }
 
-// allow lets the ordinary user read Secrets, or no more.
+// allow grants the ordinary user the right to read Secrets, or withdraws it.
 func (s *scene) allow(may bool) error {
 	const name = "reads-secrets"
 	bindings := s.admin.RbacV1().ClusterRoleBindings()
@@ -94,12 +94,12 @@ func (s *scene) allow(may bool) error {
 	return errors.Join(err, bound)
 }
 
-// work changes pods, sometimes many a second and sometimes few, and nodes, until the scene ends.
+// work changes pods at a varying rate, and nodes, until the scene ends.
 func (s *scene) work() {
 	s.working.Go(func() {
 		for i := 0; s.ctx.Err() == nil; i++ {
 			pod := i * 7 % podCount
-			_ = s.patchPod(pod, i) // the next one will do
+			_ = s.patchPod(pod, i) // a failed change is followed by others
 			if i%10 == 0 {
 				_, _ = s.admin.AppsV1().Deployments(harness.Namespace(0)).Patch(s.ctx, named("deployment", 0), types.MergePatchType, annotation(i), metav1.PatchOptions{})
 				_, _ = s.admin.CoreV1().Nodes().Patch(s.ctx, named("node", i/10%nodeCount), types.MergePatchType, annotation(i), metav1.PatchOptions{})

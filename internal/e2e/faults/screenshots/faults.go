@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// hush makes watches silent: they stay open, and bring nothing more.
+// hush makes watches silent: they stay open and bring nothing more.
 type hush struct{ on atomic.Bool }
 
 // fault is a [harness.Fault].
@@ -19,7 +19,7 @@ type hushed struct {
 	hush *hush
 }
 
-// Write sends p, or says so.
+// Write sends p, or drops it and returns success.
 func (h *hushed) Write(p []byte) (int, error) {
 	if h.hush.on.Load() {
 		return len(p), nil
@@ -50,7 +50,7 @@ func (s *slowed) Write(p []byte) (sent int, err error) {
 		var n int
 		n, err = s.ResponseWriter.Write(p[sent:min(len(p), sent+1024)])
 		sent += n
-		_ = http.NewResponseController(s.ResponseWriter).Flush() // or later
+		_ = http.NewResponseController(s.ResponseWriter).Flush() // best effort
 	}
 	return sent, err
 }

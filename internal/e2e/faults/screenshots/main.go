@@ -1,15 +1,15 @@
-// Command screenshots makes pictures of the page /debug/informers, for people to look at:
-// of informers on a real kube-apiserver that are healthy, still syncing, refused, out of
-// date, that hold objects back, or that have a handler which does not return. Each is
-// taken in light, in dark and at a phone's width.
+// Command screenshots makes pictures of the page /debug/informers for review. They show
+// informers on a real kube-apiserver that are healthy, still syncing, refused, stale, with
+// quarantined objects, or with a handler that does not return. Each picture is taken in
+// light, in dark and at a phone's width.
 //
 //	make screenshots
 //	make screenshots SCREENSHOTS=folder
 //
-// It fails where an informer is not in the state that was made, where Chromium complains
-// of the page, where the page is wider than a phone, and where it loses the focus or its
-// place as it renews itself. It takes some 5 minutes, most of them until silence counts as
-// such.
+// The command fails if an informer is not in its intended state, if Chromium reports an
+// error of the page, if the page is wider than a phone, and if the page loses the focus or
+// its scroll position when it renews itself. It takes some 5 minutes, mostly until a silent
+// watch counts as stale.
 package main
 
 import (
@@ -33,7 +33,7 @@ import (
 func main() {
 	to := flag.String("to", "pictures", "the `folder` of the pictures")
 	flag.Parse()
-	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
+	klog.SetLogger(klog.Logger{}) // discards the errors that the scene provokes
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, *to, os.Stdout)
 	stop()
@@ -52,7 +52,7 @@ func run(ctx context.Context, to string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // it is temporary anyway
+	defer func() { _ = os.RemoveAll(dir) }() // best effort: the folder is temporary
 	s, err := newScene(ctx, filepath.Join(dir, "cluster"))
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A watch that is made silent stays open.
+// A watch stays open when hush makes it silent.
 func TestHush(t *testing.T) {
 	var h hush
 	w := httptest.NewRecorder()

@@ -23,7 +23,7 @@ type scene struct {
 	admin   kubernetes.Interface
 	ctx     context.Context // of the informers; it ends with end
 	cancel  context.CancelFunc
-	working sync.WaitGroup // what writes into the cluster
+	working sync.WaitGroup // the goroutines that write into the cluster
 
 	toSecrets                   *harness.Proxy
 	toDeployments, toConfigMaps *harness.Gateway
@@ -31,11 +31,11 @@ type scene struct {
 	actors                      []actor
 }
 
-// actor is an informer and the state that it is to be in.
+// actor is an informer and its intended state.
 type actor struct {
 	name    string
 	state   debug.State
-	late    bool // it is started when the others have run for their time
+	late    bool // starts shortly before the pictures
 	factory *factory.Factory
 }
 
@@ -95,7 +95,7 @@ func (s *scene) add(a actor, config *rest.Config, of func(*factory.Factory) erro
 	return of(a.factory)
 }
 
-// informers are all of the scene.
+// informers returns all informers of the scene.
 func (s *scene) informers() (all []iter.Seq[factory.Held]) {
 	for _, a := range s.actors {
 		all = append(all, factory.InUse(a.factory))
@@ -103,7 +103,7 @@ func (s *scene) informers() (all []iter.Seq[factory.Held]) {
 	return all
 }
 
-// play runs the informers, makes the faults, and returns when each is in its state.
+// play runs the informers, makes the faults, and returns when each informer is in its state.
 func (s *scene) play(ctx context.Context, page *debug.Page) error {
 	for _, a := range s.actors {
 		if !a.late {
@@ -133,8 +133,8 @@ func (s *scene) play(ctx context.Context, page *debug.Page) error {
 	return s.check(page.Report())
 }
 
-// bookmarked waits until the informer that is to be stale has had a bookmark: from then on
-// it counts as such after two minutes of silence.
+// bookmarked waits until the informer with the intended state stale has got a bookmark: from
+// then on, two minutes of silence make it stale.
 func (s *scene) bookmarked(ctx context.Context, page *debug.Page) error {
 	for range 150 {
 		if err := wait(ctx, time.Second); err != nil {
@@ -149,7 +149,8 @@ func (s *scene) bookmarked(ctx context.Context, page *debug.Page) error {
 	return fmt.Errorf("%w: no bookmark has come", errState)
 }
 
-// check looks whether each informer is in its state. The page tells them in their order.
+// check returns an error unless each informer is in its state. The report has the informers in
+// the order of the actors.
 func (s *scene) check(r debug.Report) error {
 	for n, a := range s.actors {
 		if i := r.Informers[n]; i.State != a.state {
@@ -159,7 +160,7 @@ func (s *scene) check(r debug.Report) error {
 	return nil
 }
 
-// end ends all that runs.
+// end stops the informers, the writers and the servers.
 func (s *scene) end() {
 	s.cancel()
 	s.working.Wait()

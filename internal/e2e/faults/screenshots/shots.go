@@ -11,10 +11,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/factory/debug"
 )
 
-// look is a way in which the page is looked at.
+// look is a window size and a colour scheme.
 type look struct {
 	name          string
-	width, height int // of the picture; what is longer is cut off
+	width, height int // of the picture; a longer page is cut off
 	dark          bool
 }
 
@@ -23,7 +23,7 @@ var (
 	inReadme = look{"readme", 1000, 760, false}
 )
 
-// shoot takes a picture of all informers, and of each, in each way.
+// shoot takes a picture of the overview and of each informer, in each look.
 func shoot(b *browser, r debug.Report, url, to string, out io.Writer) error {
 	pages := map[string]string{"overview": url}
 	for _, i := range r.Informers {
@@ -42,7 +42,7 @@ func shoot(b *browser, r debug.Report, url, to string, out io.Writer) error {
 	return b.renews(url)
 }
 
-// write takes a picture and writes it.
+// write takes a picture of a page and writes it into a file.
 func (b *browser) write(url string, l look, file string, out io.Writer) error {
 	picture, err := b.picture(url, l)
 	if err != nil {
@@ -52,8 +52,8 @@ func (b *browser) write(url string, l look, file string, out io.Writer) error {
 	return os.WriteFile(file, picture, 0o644) //nolint:gosec // for everybody
 }
 
-// picture takes one of a whole page. It fails where the page is wider than what it is
-// shown on, and where Chromium complains.
+// picture takes a picture of a page. It fails if the page is wider than the look, or if
+// Chromium reports an error.
 func (b *browser) picture(url string, l look) ([]byte, error) {
 	if err := b.open(url, l); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (b *browser) picture(url string, l look) ([]byte, error) {
 	return b.screenshot(l.width, l.height)
 }
 
-// renews looks whether the page renews itself and stays where it is, with its focus.
+// renews checks that the page renews itself, and keeps its scroll position and focus.
 func (b *browser) renews(url string) error {
 	if err := b.open(url, looks[0]); err != nil {
 		return err

@@ -33,15 +33,15 @@ type task struct {
 	Informers subject
 	Fields    fields
 	Lists     bool // LIST, and not WatchList
-	Wired     bool // tidemark reads what comes before it is decoded
+	Wired     bool // tidemark decodes the server's answers itself, for every client
 	Handlers  int  // of each informer
 
 	Host, Token, CAFile string
-	Profile             string // what the names of profiles begin with; empty for none
+	Profile             string // prefix of the names of profiles; empty for none
 }
 
-// order is a request to a measured process: to begin to measure, or to answer with a sample once the
-// awaited state has arrived.
+// order is a request to a measured process: to begin a measurement, or to answer with a sample
+// once the awaited state has arrived.
 type order struct {
 	Begin bool
 	Round string // the annotation to wait for; empty for the first sync
@@ -50,7 +50,7 @@ type order struct {
 	Calls int    // the least number of handler calls since Begin
 }
 
-// glance returns the time between two looks at whether the order is done.
+// glance returns the time between two checks of whether the order is done.
 func (o order) glance() time.Duration {
 	if o.Round == "" {
 		return glance
@@ -80,7 +80,7 @@ type child struct {
 
 	mu      sync.Mutex
 	rounds  map[string]map[string]bool // the pods that the first handlers have seen, by round
-	changed chan struct{}              // gets a token with each of them
+	changed chan struct{}              // gets a token with each change of rounds
 }
 
 var errTooLong = errors.New("it takes more than 5 minutes")
@@ -88,14 +88,15 @@ var errTooLong = errors.New("it takes more than 5 minutes")
 const (
 	// patience is the longest time that an order may take.
 	patience = 5 * time.Minute
-	// glance is the time between two looks at whether the informers have synced, and rareGlance for
-	// orders that handlers report on. Each look costs CPU time, which is measured: with 5 ms it was
-	// 200 ms of the 9 s in which a relist waits for its server, a quarter of what tidemark needs.
+	// glance is the time between two checks of whether the informers have synced, and rareGlance
+	// the time for orders whose end the handlers report. Each check costs measured CPU time: with
+	// 5 ms it was 200 ms in the 9 s in which a relist waits for its server, a quarter of
+	// tidemark's CPU time.
 	glance     = 50 * time.Millisecond
 	rareGlance = 500 * time.Millisecond
 )
 
-// serve runs a measured process: it answers orders until there are no more.
+// serve runs a measured process: it answers orders until its input ends.
 func serve(ctx context.Context, text string, in io.Reader, out io.Writer) error {
 	klog.SetLogger(klog.Logger{}) // the informers lose their server on purpose
 	c := &child{rounds: map[string]map[string]bool{}, changed: make(chan struct{}, 1)}
@@ -189,7 +190,8 @@ func (c *child) measured() (sample, error) {
 	return s, c.writeHeapProfile()
 }
 
-// startProfile begins the CPU profile of a section, in place of the one before.
+// startProfile begins the CPU profile of a section, which replaces the profile of the section
+// before.
 func (c *child) startProfile() error {
 	if c.Profile == "" {
 		return nil
@@ -242,7 +244,7 @@ func (c *child) verifyBare() error {
 	return nil
 }
 
-// done reports whether the awaited state has arrived. It is called often, and cheap.
+// done reports whether the awaited state has arrived. It is called often, so it must be cheap.
 func (c *child) done(o order) bool {
 	objects, calls := int64(0), int64(o.Calls)
 	for _, w := range c.informers {
@@ -306,7 +308,8 @@ const (
 	sentAnnotation  = "sent" // the time of writing, in nanoseconds
 )
 
-// handler returns the handler. It counts the calls; the first one of an informer counts the objects too.
+// handler returns a handler that counts its calls. An informer's first handler counts the objects
+// too.
 func (w *watcher) handler() cache.ResourceEventHandler {
 	count := func(by int64) {
 		if w.first {
@@ -323,7 +326,7 @@ func (w *watcher) handler() cache.ResourceEventHandler {
 
 func (w *watcher) updated(now time.Time, old, obj metav1.Object) {
 	sent := obj.GetAnnotations()[sentAnnotation]
-	// After a relist, client-go repeats old updates.
+	// After a relist, client-go sends updates of unchanged objects.
 	if nanos, err := strconv.ParseInt(sent, 10, 64); err == nil && sent != old.GetAnnotations()[sentAnnotation] {
 		own := w.child.arrival.since(now)
 		w.mu.Lock()
@@ -353,7 +356,7 @@ func (c *child) saw(obj metav1.Object) {
 	}
 }
 
-// The measured process runs within this one: it answers when the handlers have everything.
+// A measured process, here a goroutine, answers when the handlers have the whole state.
 func TestChild(t *testing.T) {
 	server := informertest.New(informertest.Options{})
 	require.NoError(t, server.Start())

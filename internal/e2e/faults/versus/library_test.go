@@ -22,7 +22,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// library is client-go or tidemark, used as their users do.
+// library is client-go or tidemark, as a user uses it.
 type library interface {
 	// configure changes the configuration of all clients.
 	configure(*rest.Config)
@@ -44,7 +44,7 @@ type subject string
 
 const (
 	allPods          subject = ""
-	podsByNamespace  subject = "pods by namespace" // one informer for each
+	podsByNamespace  subject = "pods by namespace" // one informer for each namespace
 	dynamicDatabases subject = "databases, dynamic"
 	typedDatabases   subject = "databases, typed"
 	allKinds         subject = "kinds"
@@ -138,7 +138,7 @@ func caches(lib library, client kubernetes.Interface) ([]*watched, error) {
 	for _, w := range all {
 		w.handlers = 2
 	}
-	pods := all[0] // the first of the kinds
+	pods := all[0] // pods are the first kind
 	pods.handlers = podHandlers
 	return all, pods.informer.AddIndexers(cache.Indexers{
 		"spec.nodeName": func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Spec.NodeName}, nil },
@@ -222,7 +222,7 @@ func (l clientGo) dynamic(client dynamic.Interface) dynamicinformer.DynamicShare
 	return dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
 }
 
-// databases is what informer-gen writes.
+// databases returns the informer that informer-gen would generate.
 func (l clientGo) databases(_ kubernetes.Interface, client *databaseClient) (cache.SharedIndexInformer, error) {
 	all := client.in(metav1.NamespaceAll)
 	return cache.NewSharedIndexInformerWithOptions(
@@ -235,7 +235,7 @@ func (l clientGo) databases(_ kubernetes.Interface, client *databaseClient) (cac
 	), nil
 }
 
-// databaseClient is what client-gen writes for a custom resource.
+// databaseClient is the client of a custom resource that client-gen would generate.
 type databaseClient struct {
 	rest       rest.Interface
 	parameters runtime.ParameterCodec
@@ -256,7 +256,7 @@ func newDatabaseClient(config *rest.Config) (*databaseClient, error) {
 	return &databaseClient{client, runtime.NewParameterCodec(known)}, nil
 }
 
-// in returns the client of a namespace, or of all.
+// in returns the client of a namespace, or of all namespaces for "".
 func (c *databaseClient) in(namespace string) *gentype.ClientWithList[*cluster.Database, *cluster.DatabaseList] {
 	return gentype.NewClientWithList(cluster.Databases.Resource, c.rest, c.parameters, namespace,
 		func() *cluster.Database { return &cluster.Database{} }, func() *cluster.DatabaseList { return &cluster.DatabaseList{} })

@@ -16,10 +16,11 @@ var (
 	profiles    = flag.String("profiles", "", "write CPU and heap profiles of tidemark's processes into the `folder`")
 )
 
-// leastPods are enough for each namespace, and each kind, to have some.
+// leastPods is the least number of pods with which each namespace and each kind has objects.
 const leastPods = 1000
 
-// childVariable makes this program a measured process: it holds the task.
+// childVariable names the environment variable with the task of a measured process. This program
+// is a measured process if the variable is set.
 const childVariable = "TIDEMARK_VERSUS_TASK"
 
 func TestMain(m *testing.M) {

@@ -20,14 +20,14 @@ import (
 
 var widgets = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
 
-// The widgets, and the pods that fleet makes of them, have a namespace to themselves.
+// The widgets and their pods have a namespace of their own.
 const (
 	widgetNamespace = metav1.NamespaceDefault
 	widgetCount     = 50
 	widgetReplicas  = 4
 )
 
-// defineWidgets defines the kind that fleet works for.
+// defineWidgets defines the kind Widget.
 func (w *world) defineWidgets() {
 	w.define(&unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": definitions.GroupVersion().String(), "kind": "CustomResourceDefinition",
@@ -43,7 +43,7 @@ func (w *world) defineWidgets() {
 	}}, widgets)
 }
 
-// buildFleet builds the program of that name, and returns its file.
+// buildFleet builds the program fleet, and returns its file.
 func (w *world) buildFleet() string {
 	file := filepath.Join(w.dir, "fleet")
 	build := exec.CommandContext(w.b.Context(), "go", "build", "-o", file, "github.com/tidemark-k8s/tidemark/internal/e2e/faults/fleet")

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// self is the name of this process, in place of a number.
+// self is the name of this process in /proc, instead of its pid.
 const self = "self"
 
 // cpuTime returns the processor time of all threads of this process.
@@ -36,14 +36,15 @@ func cpuTimeOf(process string) time.Duration {
 		return 0
 	}
 	var user, system time.Duration
-	after := text[bytes.LastIndexByte(text, ')')+1:] // the name may have anything
+	after := text[bytes.LastIndexByte(text, ')')+1:] // the program's name may have any characters
 	if _, err := fmt.Sscanf(string(bytes.Join(bytes.Fields(after)[11:13], []byte(" "))), "%d %d", &user, &system); err != nil {
 		return 0
 	}
 	return (user + system) * 10 * time.Millisecond
 }
 
-// resetPeak makes peak start anew. If it cannot, the peak is that of the process's whole life.
+// resetPeak resets the value of peak. If it cannot, peak returns the peak since the process's
+// start.
 func resetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
 // peak returns the largest resident memory of a process, or 0 if the system has no such file.
@@ -64,14 +65,14 @@ func peak(process string) uint64 {
 	return kilobytes << 10
 }
 
-// arrival records the time of the last bytes from the server, on any connection. From then to a handler's
-// call is the client's time: TLS, HTTP, decoding, and the informer. If more bytes came meanwhile, the
-// measured time is shorter than the real one.
+// arrival records the time of the last bytes from the server, on any connection. The time from
+// then to a handler's call is the client's: TLS, HTTP, decoding, and the informer. If more bytes
+// have arrived meanwhile, the measured time is too short.
 type arrival struct{ nanos atomic.Int64 }
 
 func (a *arrival) since(now time.Time) time.Duration { return now.Sub(time.Unix(0, a.nanos.Load())) }
 
-// dial is a rest.Config's Dial.
+// dial is the Dial function of a rest.Config.
 func (a *arrival) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, network, address)

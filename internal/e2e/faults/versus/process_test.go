@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// The implementations, as the benchmarks' names have them.
+// The implementations, by their names in benchmarks.
 const (
 	clientgo = "client-go"
 	ours     = "tidemark"
@@ -72,15 +72,15 @@ func (p *process) answer() (s sample) {
 	return s
 }
 
-// end closes the orders: the process ends by itself.
+// end closes the process's input, and waits for its end.
 func (p *process) end() {
 	_ = p.in.Close()                                                             // the process may have ended
 	timer := time.AfterFunc(10*time.Second, func() { _ = p.cmd.Process.Kill() }) // the process may have ended
 	defer timer.Stop()
-	_ = p.cmd.Wait() // its answers said how it went
+	_ = p.cmd.Wait() // failures are in its answers
 }
 
-// report reports a sample as the figures of a benchmark.
+// report reports a sample as metrics of a benchmark.
 func (s sample) report(b *testing.B) {
 	b.ReportMetric(float64(s.Wall), "ns/op")
 	b.ReportMetric(float64(s.CPU), "cpu-ns")

@@ -45,7 +45,8 @@ func BenchmarkDatabases(b *testing.B) {
 	w.each("sync-typed", task{Informers: typedDatabases}, w.sync)
 }
 
-// BenchmarkKinds measures informers of twenty kinds, with three times as many objects as there are pods.
+// BenchmarkKinds measures informers of twenty kinds, whose objects are three times as many as the
+// pods.
 func BenchmarkKinds(b *testing.B) {
 	w := newWorld(b)
 	w.made = cluster.New(seed, *podCount)
@@ -54,7 +55,7 @@ func BenchmarkKinds(b *testing.B) {
 	w.each("sync-controllers", task{Informers: controllerCaches, Fields: stripped}, w.sync)
 }
 
-// BenchmarkManager measures a controller-runtime manager at work.
+// BenchmarkManager measures a controller-runtime manager that creates pods.
 func BenchmarkManager(b *testing.B) {
 	w := newWorld(b)
 	w.defineWidgets()
@@ -76,7 +77,7 @@ func (w *world) each(name string, t task, measure func(b *testing.B, impl string
 	}
 }
 
-// started returns a process that has synced, and the measurement of that.
+// started returns a process that has synced, and the measurement of the sync.
 func (w *world) started(b *testing.B, impl string, t task) (*process, sample) {
 	total := w.total()
 	p := w.spawn(b, impl, t)
@@ -89,8 +90,8 @@ func (w *world) sync(b *testing.B, impl string, t task) sample {
 	return synced
 }
 
-// relist disconnects the process, changes one pod in a hundred, and restarts the kube-apiserver, which
-// then has forgotten the old version.
+// relist disconnects the process, changes one pod in a hundred, and restarts the kube-apiserver,
+// so that the server has forgotten the process's version.
 func (w *world) relist(b *testing.B, impl string, t task) sample {
 	p, _ := w.started(b, impl, t)
 	w.proxy.Refuse()
@@ -107,7 +108,7 @@ func (w *world) relist(b *testing.B, impl string, t task) sample {
 	return p.ask(order{Round: round, Pods: len(changed), Total: w.made.Pods()})
 }
 
-// reconnect disconnects an informer for each namespace.
+// reconnect disconnects the informers of all namespaces, and changes a pod in each.
 func (w *world) reconnect(b *testing.B, impl string, t task) sample {
 	p, _ := w.started(b, impl, t)
 	p.ask(order{Begin: true})
@@ -130,13 +131,14 @@ func (w *world) firsts() (all []int) {
 }
 
 const (
-	writers = 8 // write updates at the same time
+	writers = 8 // goroutines that write updates
 	pace    = time.Second / 1000
 )
 
-// updates measures the time from just before the writing of an update to each handler's call. Most of it is
-// the server's, and differs from run to run, so both implementations watch the same updates; the second
-// benchmark reports what the first one has measured of it.
+// updates measures the time from just before an update is written to each handler's call. Most of
+// that time is the server's, and differs from run to run, so both implementations watch the same
+// updates: the benchmark of the first measures both, and the benchmark of the second only reports
+// its sample.
 func (w *world) updates(name string, t task) {
 	var samples map[string]sample
 	for _, impl := range []string{clientgo, ours} {
@@ -150,8 +152,8 @@ func (w *world) updates(name string, t task) {
 	}
 }
 
-// updated returns the number of pods that are updated, each once: an informer that loses its watch and
-// lists misses no update.
+// updated returns the number of updated pods. Each is updated once, so that an informer that
+// relists meanwhile misses no update.
 func (w *world) updated() int { return min(*updateCount, w.made.Pods()) }
 
 func (w *world) updateBoth(b *testing.B, t task) map[string]sample {
@@ -180,8 +182,8 @@ func askAll(processes map[string]*process, o order) map[string]sample {
 	return samples
 }
 
-// update writes updates into etcd. Through its API, a kube-apiserver on two processors takes fewer than 200
-// a second of such pods, and the measurement would be of the queue in front of it.
+// update writes updates into etcd. By its API, a kube-apiserver on two processors takes fewer than
+// 200 such updates a second, and the benchmark would measure the queue of requests.
 func (w *world) update(b *testing.B, pods []*corev1.Pod) (round string) {
 	round = w.nextRound()
 	began := time.Now()

@@ -112,8 +112,8 @@ func (w *world) define(crd *unstructured.Unstructured, resource schema.GroupVers
 	w.served(resource)
 }
 
-// total returns the number of objects that the informers will hold: the made ones, and the few of the
-// kube-apiserver itself.
+// total returns the number of objects that the informers will hold: the made objects, and the few
+// objects of the kube-apiserver itself.
 func (w *world) total() (n int) {
 	for _, k := range w.held {
 		count, err := w.cluster.Count(w.b.Context(), k.Stored)
@@ -129,7 +129,8 @@ func (w *world) nextRound() string {
 	return fmt.Sprint("round-", w.round)
 }
 
-// touch changes some pods, without the time of writing: it would count as latency.
+// touch changes some pods, without the annotation of the time of writing: handlers would count it
+// as latency.
 func (w *world) touch(pods []int) (round string) {
 	round = w.nextRound()
 	require.NoError(w.b, harness.Each(w.b.Context(), writers, len(pods), func(ctx context.Context, i int) error {

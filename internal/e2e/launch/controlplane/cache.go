@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// cacheDir is where build.sh keeps the binaries. The pairs live there too.
+// cacheDir returns the folder in which build.sh keeps the binaries, and pairs their folders.
 func cacheDir() (string, error) {
 	if dir := os.Getenv("TIDEMARK_E2E_CACHE"); dir != "" {
 		if !filepath.IsAbs(dir) {
@@ -23,7 +23,7 @@ func cacheDir() (string, error) {
 	return filepath.Join(home, ".cache", "tidemark", "e2e"), err
 }
 
-// current is the newest pair, or nil.
+// current returns the newest pair, or nil.
 func current(cache string) (*pair, error) {
 	p, err := openPair(filepath.Join(cache, "current"))
 	if errors.Is(err, os.ErrNotExist) {

@@ -5,12 +5,12 @@
 //	controlplane restart [FOLDER]           kill -9 the kube-apiserver, start it again
 //	controlplane down [FOLDER]              end the pair, remove its folder
 //
-// A pair lives on after the command, in a folder of its own in the cache. The
-// newest pair is the one that restart and down mean when they get no folder.
-// The flags of up are added to those of the kube-apiserver.
+// A pair outlives the command, in a folder of its own in the cache. Without a
+// folder, restart and down mean the newest pair. The flags of up are added to
+// the kube-apiserver's flags.
 //
-// The program uses the standard library and package launch alone, so that
-// running it compiles nothing of Kubernetes.
+// The program imports only the standard library and package launch, so that
+// go run compiles nothing of Kubernetes.
 package main
 
 import (
@@ -73,8 +73,8 @@ func run(ctx context.Context, args []string) error {
 	return fmt.Errorf("unknown command %q", command)
 }
 
-// attempts is how often up looks for other ports when somebody took one
-// between the look and the listen.
+// attempts bounds how often up tries: another process may take a port after up
+// has chosen it and before the server listens.
 const attempts = 5
 
 func up(ctx context.Context, cache, bin string, flags []string) error {
@@ -141,8 +141,8 @@ func down(p *pair) error {
 	return nil
 }
 
-// chosen is the pair that the arguments name, or else the newest one, or nil
-// when there is none.
+// chosen returns the pair that the arguments name, or else the newest pair, or
+// nil when there is none.
 func chosen(cache string, args []string) (*pair, error) {
 	switch len(args) {
 	case 0:

@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/launch"
 )
 
-// A pair is an etcd and a kube-apiserver that share a folder. The file pair.json in it describes
-// them, and is also what makes a folder a pair.
+// A pair is an etcd and a kube-apiserver that share a folder. The file pair.json in the folder
+// describes them; a folder without the file is no pair.
 type pair struct {
 	launch.Servers
 
@@ -23,7 +23,7 @@ type pair struct {
 	etcd      server
 }
 
-// newPair makes a folder with all that the two servers need to start.
+// newPair makes a folder with all files that the two servers need to start.
 func newPair(cache, bin string, flags []string) (*pair, error) {
 	if err := os.MkdirAll(cache, 0o777); err != nil {
 		return nil, err
@@ -33,8 +33,8 @@ func newPair(cache, bin string, flags []string) (*pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Servers are recognised by this path, so it must be the one that openPair
-	// comes to.
+	// Servers are recognised by this path, so it must equal the path that
+	// openPair resolves.
 	dir, err = filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (p *pair) in(dir string) {
 
 func (p *pair) kubeconfig() string { return p.File("kubeconfig") }
 
-// run starts what does not run of the two, and waits until both serve.
+// run starts each of the two servers that does not run, and waits until both serve.
 func (p *pair) run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, launch.StartTimeout, fmt.Errorf("not ready after %v", launch.StartTimeout))
 	defer cancel()
@@ -106,15 +106,15 @@ func (p *pair) run(ctx context.Context) error {
 	if err := p.apiserver.run(ctx, p.APIServerReady); err != nil {
 		return err
 	}
-	// If another pair's etcd got the port first, it is that one which answered.
+	// If another pair's etcd got the port first, the other etcd has answered.
 	if p.etcd.pid() == 0 {
 		return errors.New("etcd: the process ended")
 	}
 	return nil
 }
 
-// servers are in the order in which they end: without etcd the kube-apiserver
-// is slow to leave.
+// servers returns the servers in the order in which to end them: a kube-apiserver
+// without etcd ends slowly.
 func (p *pair) servers() []server { return []server{p.apiserver, p.etcd} }
 
 func (p *pair) end(signals ...syscall.Signal) error {

@@ -20,12 +20,12 @@ import (
 // tick is how long to wait before looking again.
 const tick = 50 * time.Millisecond
 
-// A server is one of the two processes of a pair. Three files in the pair's
-// folder, named after it, are all there is to know about it:
+// A server is one of the two processes of a pair. Its state is in three files of
+// the pair's folder:
 //
-//	NAME.sh   its command line: whoever runs it starts the server
+//	NAME.sh   the script that starts the server
 //	NAME.pid  the pid, written by NAME.sh
-//	NAME.log  what it says
+//	NAME.log  the server's output
 type server struct {
 	dir  string
 	name string
@@ -35,9 +35,9 @@ func (s server) file(ext string) string {
 	return filepath.Join(s.dir, s.name+ext)
 }
 
-// script is NAME.sh. The exec keeps the pid, so the pid file is right whoever
-// runs it. The test looks for the folder and not just for the pid, because a
-// zombie still has its pid, and a pid may be somebody else's by now.
+// script is NAME.sh. The exec keeps the pid, so that the pid file is right no
+// matter how the script was started. The test looks for the folder in the command
+// line, because a zombie still has its pid and another process may have got it.
 const script = `#!/bin/sh
 # Runs the %[1]s of this folder, in the foreground.
 cd %[2]s || exit 1
@@ -58,7 +58,7 @@ func (s server) writeScript(program string, flags []string) error {
 	return os.WriteFile(s.file(".sh"), []byte(text), 0o700)
 }
 
-// quote makes one word of s for the shell.
+// quote quotes s as one word for the shell.
 func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
@@ -76,13 +76,13 @@ func (s server) pid() int {
 	return pid
 }
 
-// owns tells whether a command line is this server's: the program has its name
-// and was told to work in its folder.
+// owns reports whether a command line is this server's: it has the program's name
+// and the server's folder.
 func (s server) owns(cmdline string) bool {
 	return strings.Contains(cmdline, "/"+s.name+" -") && strings.Contains(cmdline, s.dir+"/")
 }
 
-// commandLine is empty if there is no such process, or if it is a zombie.
+// commandLine returns the command line of a process, or "" for a zombie or no process.
 func commandLine(pid int) string {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil {

@@ -105,8 +105,8 @@ func TestDeathDuringStart(t *testing.T) {
 	}
 }
 
-// A pid from before a reboot may be anybody's. This one is the test's own: if
-// it got the signal, there would be no result.
+// After a reboot another process may have the pid in the file. Here the pid is
+// the test's own: a signal to it would end the test without a result.
 func TestSignalsGoToOwnProcessOnly(t *testing.T) {
 	s := newTail(t)
 	if err := os.WriteFile(s.file(".pid"), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {

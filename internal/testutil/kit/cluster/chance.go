@@ -14,7 +14,7 @@ import (
 // chance draws the values in which objects differ.
 type chance struct{ *rand.Rand }
 
-// newChance returns the chance of the i-th object of some sort.
+// newChance returns the chance for the i-th object of a sort.
 func newChance(seed uint64, sort string, i int) chance {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(sort)) // it never fails
@@ -23,7 +23,7 @@ func newChance(seed uint64, sort string, i int) chance {
 
 const (
 	hexDigits = "0123456789abcdef"
-	// safe are the letters that Kubernetes makes random names of.
+	// safe are the characters of random names in Kubernetes.
 	safe    = "bcdfghjklmnpqrstvwxz2456789"
 	letters = "abcdefghijklmnopqrstuvwxyz"
 )
@@ -42,13 +42,13 @@ func (c chance) uid() types.UID {
 	return types.UID(fmt.Sprintf("%s-%s-4%s-a%s-%s", c.hex(8), c.hex(4), c.hex(3), c.hex(3), c.hex(12)))
 }
 
-// between is a number from a to b, both included.
+// between returns a number from a to b, both included.
 func (c chance) between(a, b int) int { return a + c.IntN(b-a+1) }
 
-// few is a number from a to b that is seldom a great one.
+// few returns a number from a to b, most often a small number.
 func (c chance) few(a, b int) int { return a + int(float64(b-a+1)*math.Pow(c.Float64(), 7)) }
 
-// skewed is a number below n, of which the low ones come more often.
+// skewed returns a number below n, more often a low number.
 func (c chance) skewed(n int) int { return int(float64(n) * math.Pow(c.Float64(), 1.5)) }
 
 // oneIn is true once in n times.
@@ -56,7 +56,7 @@ func (c chance) oneIn(n int) bool { return c.IntN(n) == 0 }
 
 func pick[T any](c chance, from []T) T { return from[c.IntN(len(from))] }
 
-// some returns n different ones of a list, or all of them, in its order.
+// some returns n different elements of a list, or all elements, in the list's order.
 func some(c chance, n int, from []string) []string {
 	var chosen []string
 	for i, s := range from {
@@ -67,10 +67,10 @@ func some(c chance, n int, from []string) []string {
 	return chosen
 }
 
-// epoch is when the cluster was made.
+// epoch is the first day of the cluster.
 var epoch = time.Date(2025, time.March, 3, 8, 0, 0, 0, time.UTC)
 
-// day is a moment of the n-th day of the cluster.
+// day returns a moment of the n-th day of the cluster.
 func (c chance) day(n int) metav1.Time {
 	return metav1.NewTime(epoch.Add(time.Duration(n*86_400+c.IntN(86_400)) * time.Second))
 }
@@ -79,10 +79,10 @@ func after(t metav1.Time, seconds int) metav1.Time {
 	return metav1.NewTime(t.Add(time.Duration(seconds) * time.Second))
 }
 
-// suffix is the end of the name of the i-th object, another one for each i.
+// suffix returns the end of the name of the i-th object, different for each i.
 func suffix(i int) string {
 	const all = 27 * 27 * 27 * 27 * 27
-	n := i * 9_700_417 % all // which has no divisor in common with all
+	n := i * 9_700_417 % all // the factor has no divisor in common with all
 	b := make([]byte, 5)
 	for k := range b {
 		b[k] = safe[n%len(safe)]

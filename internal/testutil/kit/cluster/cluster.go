@@ -22,7 +22,7 @@ type Cluster struct {
 	slots []slot // of the pods
 }
 
-// slot is a pod's place among those of its owner.
+// slot is a pod's owner, and its number among the owner's pods.
 type slot struct {
 	owner   *owner
 	ordinal int

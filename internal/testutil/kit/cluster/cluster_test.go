@@ -53,7 +53,7 @@ func TestDatabasesHaveTheSizeOfRealOnes(t *testing.T) {
 	assert.InDelta(t, 4000, bytes/n, 1000)
 }
 
-// The definition has a place for each field: otherwise the server drops it.
+// The definition has every field of the Go type: a server drops unknown fields.
 func TestDatabaseIsAsItsDefinitionSays(t *testing.T) {
 	var crd struct {
 		Spec struct {
@@ -77,7 +77,7 @@ type property struct {
 	Items                *property
 }
 
-// unknown returns the paths of what the schema does not have.
+// unknown returns the paths of the fields that the schema does not have.
 func (p property) unknown(path string, value any) (paths []string) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -147,7 +147,7 @@ func TestUniquePodsShareNothing(t *testing.T) {
 	require.Greater(t, len(seen), 100*m.Pods())
 }
 
-// texts calls f with all texts in a value.
+// texts calls f with all non-empty strings in a value.
 func texts(v reflect.Value, f func(string)) {
 	switch v.Kind() {
 	case reflect.String:

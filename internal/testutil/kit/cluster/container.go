@@ -42,7 +42,7 @@ func (c chance) container(app, division string) corev1.Container {
 	return withDefaults(container)
 }
 
-// sidecar is one of the containers that many workloads have.
+// sidecar is a further container, such as many workloads have.
 func (c chance) sidecar(name string) corev1.Container {
 	port := int32(c.between(15_000, 15_020))
 	return withDefaults(corev1.Container{
@@ -71,7 +71,7 @@ func (c chance) args(port int32) []string {
 	return args
 }
 
-// environment is n variables, of which some come from elsewhere.
+// environment returns n variables, some of them from secrets and config maps.
 func (c chance) environment(app string, n int) []corev1.EnvVar {
 	var env []corev1.EnvVar
 	for _, name := range some(c, n*7/10, settings) {
@@ -90,7 +90,7 @@ func (c chance) environment(app string, n int) []corev1.EnvVar {
 	return append(env, field("POD_IP", "status.podIP"))
 }
 
-// field is a variable that the kubelet sets from the pod.
+// field returns a variable that the kubelet sets from a field of the pod.
 func field(name, path string) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}}
 }
@@ -135,7 +135,7 @@ func (c chance) containerSecurity() *corev1.SecurityContext {
 	}
 }
 
-// withDefaults adds what the kube-apiserver does.
+// withDefaults adds the kube-apiserver's defaults.
 func withDefaults(container corev1.Container) corev1.Container {
 	container.TerminationMessagePath = corev1.TerminationMessagePathDefault
 	container.TerminationMessagePolicy = corev1.TerminationMessageReadFile

@@ -12,8 +12,8 @@ import (
 //go:embed database_crd.yaml
 var DatabaseCRD []byte
 
-// variants is how many kinds of databases people run: those of one have the same
-// spec but for what names them.
+// variants is the number of different databases that people run: the databases of
+// one variant have the same spec, except for fields with their own names.
 const variants = 200
 
 var (
@@ -56,7 +56,7 @@ func (m *Cluster) Database(i int) *Database {
 	return d
 }
 
-// databaseSpec is that of a variant.
+// databaseSpec returns the spec of a variant.
 func (c chance) databaseSpec() DatabaseSpec {
 	spec := DatabaseSpec{
 		Engine: "postgres", Version: fmt.Sprintf("%d.%d", c.between(14, 18), c.IntN(10)), Replicas: int32(c.between(1, 3)),
@@ -92,7 +92,7 @@ func (c chance) databaseSpec() DatabaseSpec {
 	return spec
 }
 
-// nameDatabase sets what the spec of one database has of its own.
+// nameDatabase sets the fields of a spec that contain the database's own name.
 func (c chance) nameDatabase(d *Database) {
 	d.Spec.Network.TLSSecret = d.Name + "-tls"
 	d.Spec.Network.DNSNames = []string{d.Name + "." + d.Namespace + ".svc.cluster.local", d.Name + ".db.example.com"}
@@ -105,7 +105,7 @@ func (c chance) nameDatabase(d *Database) {
 	}
 }
 
-// addDatabaseStatus adds what an operator reports.
+// addDatabaseStatus adds the status that an operator writes.
 func (c chance) addDatabaseStatus(d *Database) {
 	up := after(d.CreationTimestamp, c.between(30, 600))
 	d.Status = DatabaseStatus{

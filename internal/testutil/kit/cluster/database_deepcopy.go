@@ -50,7 +50,7 @@ func (s DatabaseSpec) deepCopy() DatabaseSpec {
 	return s
 }
 
-// deepCopy copies times as they are: those of package time never change.
+// deepCopy copies times by value, since a time.Time never changes.
 func (s DatabaseStatus) deepCopy() DatabaseStatus {
 	s.Members, s.Conditions = slices.Clone(s.Members), slices.Clone(s.Conditions)
 	s.LastBackup = pointed(s.LastBackup)

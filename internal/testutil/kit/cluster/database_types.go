@@ -5,10 +5,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Databases is the custom resource, database_crd.yaml its definition.
+// Databases is the custom resource; database_crd.yaml has its definition.
 var Databases = schema.GroupVersionResource{Group: "data.example.com", Version: "v1", Resource: "databases"}
 
-// Database is its Go type, as an operator has one.
+// Database is the Go type of the custom resource.
 type Database struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -16,14 +16,14 @@ type Database struct {
 	Status            DatabaseStatus `json:"status"`
 }
 
-// DatabaseList is what a list request is answered with.
+// DatabaseList is the answer to a list request.
 type DatabaseList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata"`
 	Items           []Database `json:"items"`
 }
 
-// DatabaseSpec is what is wanted.
+// DatabaseSpec is the wanted state of a database.
 type DatabaseSpec struct {
 	Engine     string            `json:"engine"`
 	Version    string            `json:"version"`
@@ -40,14 +40,14 @@ type DatabaseSpec struct {
 	Paused     *bool             `json:"paused,omitempty"`
 }
 
-// Storage is a disk for each replica.
+// Storage is the disk of each replica.
 type Storage struct {
 	Size      string `json:"size"`
 	Class     string `json:"class"`
 	Threshold *int32 `json:"threshold,omitempty"`
 }
 
-// Resources are amounts, as texts.
+// Resources are amounts, as strings.
 type Resources struct {
 	Requests map[string]string `json:"requests,omitempty"`
 	Limits   map[string]string `json:"limits,omitempty"`
@@ -67,21 +67,21 @@ type SecretKey struct {
 	Key  string `json:"key"`
 }
 
-// Schema is a database in the database.
+// Schema is a schema of the database.
 type Schema struct {
 	Name       string   `json:"name"`
 	Owner      string   `json:"owner"`
 	Extensions []string `json:"extensions,omitempty"`
 }
 
-// Backup says when and where to.
+// Backup is the schedule and the destination of backups.
 type Backup struct {
 	Schedule      string      `json:"schedule"`
 	RetentionDays int32       `json:"retentionDays"`
 	Destination   Destination `json:"destination"`
 }
 
-// Destination is a bucket.
+// Destination is a bucket for backups.
 type Destination struct {
 	Bucket      string    `json:"bucket"`
 	Prefix      string    `json:"prefix"`
@@ -89,7 +89,7 @@ type Destination struct {
 	Credentials SecretKey `json:"credentials"`
 }
 
-// Network is how the database is reached.
+// Network says by which port and names clients reach the database.
 type Network struct {
 	Port           int32    `json:"port"`
 	TLSSecret      string   `json:"tlsSecret"`
@@ -97,14 +97,14 @@ type Network struct {
 	AllowedSources []string `json:"allowedSources,omitempty"`
 }
 
-// Placement is where the replicas may run.
+// Placement restricts the nodes of the replicas.
 type Placement struct {
 	Zones        []string          `json:"zones,omitempty"`
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 	Tolerations  []Toleration      `json:"tolerations,omitempty"`
 }
 
-// Toleration is that of pods.
+// Toleration is a toleration of pods.
 type Toleration struct {
 	Key      string `json:"key"`
 	Operator string `json:"operator"`
@@ -112,14 +112,14 @@ type Toleration struct {
 	Effect   string `json:"effect"`
 }
 
-// Monitoring is what is watched, and when to cry.
+// Monitoring is the interval of measurements, and the alerts.
 type Monitoring struct {
 	Interval string            `json:"interval"`
 	Labels   map[string]string `json:"labels,omitempty"`
 	Alerts   []Alert           `json:"alerts,omitempty"`
 }
 
-// Alert is a rule.
+// Alert is an alerting rule.
 type Alert struct {
 	Name     string `json:"name"`
 	Expr     string `json:"expr"`
@@ -127,7 +127,7 @@ type Alert struct {
 	Severity string `json:"severity"`
 }
 
-// DatabaseStatus is what there is.
+// DatabaseStatus is the observed state of a database.
 type DatabaseStatus struct {
 	ObservedGeneration int64              `json:"observedGeneration"`
 	Phase              string             `json:"phase"`
@@ -149,7 +149,7 @@ type Member struct {
 	Started  metav1.Time `json:"started"`
 }
 
-// BackupResult is what came of a backup.
+// BackupResult is the result of a backup.
 type BackupResult struct {
 	Location  string      `json:"location"`
 	Bytes     int64       `json:"bytes"`

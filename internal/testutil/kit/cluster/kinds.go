@@ -6,31 +6,31 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Object is what a server holds.
+// Object is an API object.
 type Object interface {
 	runtime.Object
 	metav1.Object
 }
 
-// Kind is a kind of objects and how many there are.
+// Kind is a kind, with the number of its objects.
 type Kind struct {
 	Resource schema.GroupVersionResource
-	// Stored is where etcd has them.
+	// Stored is the path of the objects in etcd, below /registry.
 	Stored string
 	Count  int
 	// Make returns the i-th object.
 	Make func(i int) Object
 }
 
-// row is a kind with its share of all objects, in thousandths of the pods.
+// row is a kind, with the number of its objects in thousandths of the number of pods.
 type row struct {
 	group, version, resource string
-	stored                   string // if it is not the resource
+	stored                   string // the path in etcd; empty if it is the resource
 	share                    int
 	object                   func(c chance, m metav1.ObjectMeta, i int) Object
 }
 
-// Kinds are twenty kinds, of which the pods are the first and a third of all objects.
+// Kinds returns twenty kinds. The first are the pods, a third of all objects.
 func (m *Cluster) Kinds() []Kind {
 	kinds := []Kind{{
 		Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Stored: "pods", Count: m.Pods(),
@@ -49,7 +49,7 @@ func (m *Cluster) Kinds() []Kind {
 	return kinds
 }
 
-// KindResources are the resources of [Cluster.Kinds], in their order.
+// KindResources returns the resources of [Cluster.Kinds], in the same order.
 func KindResources() []schema.GroupVersionResource {
 	var all []schema.GroupVersionResource
 	for _, k := range (&Cluster{}).Kinds() {
@@ -82,7 +82,7 @@ func (m *Cluster) rows() []row {
 	}
 }
 
-// make returns the i-th object of a row, with the metadata that all kinds have.
+// make returns the i-th object of a row, with metadata common to all kinds.
 func (m *Cluster) make(r row, i int) Object {
 	c := newChance(m.seed, r.resource, i)
 	division := pick(c, divisions)

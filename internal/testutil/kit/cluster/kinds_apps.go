@@ -10,19 +10,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// template is that of a workload.
+// template returns the pod template of a workload.
 func (o *owner) template() corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: o.labels, Annotations: o.annotations}, Spec: o.spec}
 }
 
-// own gives an object what is a workload's.
+// own gives an object the metadata of a workload, and returns the workload's selector.
 func (o *owner) own(m *metav1.ObjectMeta) *metav1.LabelSelector {
 	m.Namespace, m.Name, m.UID, m.CreationTimestamp, m.Labels = o.namespace, o.name, o.uid, o.born, o.labels
 	m.Generation = 1
 	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": o.app}}
 }
 
-// replicaSet is mostly one that a deployment has left behind.
+// replicaSet returns a ReplicaSet of a deployment, most often an old one with few replicas.
 func (m *Cluster) replicaSet(c chance, meta metav1.ObjectMeta, i int) Object {
 	o := newOwner(m.seed, replicaSet, i)
 	selector := o.own(&meta)

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// typed is the type of an object of the core group.
+// typed returns the TypeMeta of a kind of the core group.
 func typed(kind string) metav1.TypeMeta { return of(corev1.SchemeGroupVersion, kind) }
 
 func of(gv schema.GroupVersion, kind string) metav1.TypeMeta {
@@ -40,7 +40,7 @@ func secret(c chance, m metav1.ObjectMeta, _ int) Object {
 	return &corev1.Secret{TypeMeta: typed("Secret"), ObjectMeta: m, Type: corev1.SecretTypeOpaque, Data: data}
 }
 
-// service has no address, as the kube-apiserver would look after it.
+// service returns a headless service, since the kube-apiserver manages the addresses of all others.
 func service(c chance, m metav1.ObjectMeta, _ int) Object {
 	return &corev1.Service{TypeMeta: typed("Service"), ObjectMeta: m, Spec: corev1.ServiceSpec{
 		Type: corev1.ServiceTypeClusterIP, ClusterIP: corev1.ClusterIPNone, ClusterIPs: []string{corev1.ClusterIPNone},

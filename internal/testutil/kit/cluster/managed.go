@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// addManagers adds the managedFields of a pod: those of the controller that
-// created it, and of the kubelet.
+// addManagers adds the managedFields of a pod's two managers: the controller that
+// created it, and the kubelet.
 func (c chance) addManagers(pod *corev1.Pod, o *owner) {
 	heard := after(pod.CreationTimestamp, c.between(60, 86_400))
 	pod.ManagedFields = []metav1.ManagedFieldsEntry{
@@ -20,15 +20,16 @@ func (c chance) addManagers(pod *corev1.Pod, o *owner) {
 	}
 }
 
-// kubeletFields are those of the status but PodScheduled, which is the scheduler's.
+// kubeletFields returns the fields of the status, except for the condition
+// PodScheduled, which belongs to the scheduler.
 func kubeletFields(pod *corev1.Pod) string {
 	status := pod.Status
 	status.Conditions = status.Conditions[:len(status.Conditions)-1]
 	return fieldsOf(map[string]any{"status": unstructured(&status)})
 }
 
-// controllerFields are those that the controller set in each pod, or the server
-// for it: the same for all pods of an owner.
+// controllerFields returns the fields that the controller has set in each pod of an
+// owner, with the server's defaults.
 func (o *owner) controllerFields() string {
 	labels := maps.Clone(o.labels)
 	if o.kind == statefulSet {
@@ -47,7 +48,7 @@ func managed(manager, version, subresource string, at metav1.Time, fields string
 	}
 }
 
-// unstructured is something as its JSON is.
+// unstructured returns an object as its decoded JSON.
 func unstructured(of any) map[string]any {
 	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(of)
 	if err != nil {
@@ -57,8 +58,8 @@ func unstructured(of any) map[string]any {
 	return m
 }
 
-// keys are the fields that tell the items of a list apart, by the list's name.
-// The other lists are owned as a whole.
+// keys are the fields that identify the items of a list, by the list's name. All
+// other lists are owned as a whole.
 var keys = map[string][]string{
 	"containers": {"name"}, "initContainers": {"name"}, "volumes": {"name"}, "env": {"name"}, "imagePullSecrets": {"name"},
 	"ports": {"containerPort", "protocol"}, "volumeMounts": {"mountPath"}, "topologySpreadConstraints": {"topologyKey", "whenUnsatisfiable"},
@@ -72,7 +73,7 @@ var whole = map[string]bool{
 	"requiredDuringSchedulingIgnoredDuringExecution": true,
 }
 
-// fieldsOf is a FieldsV1 that owns all that is there.
+// fieldsOf returns a FieldsV1 with all fields of an object.
 func fieldsOf(object map[string]any) string {
 	text, err := json.Marshal(fieldSet(object))
 	if err != nil {
@@ -115,7 +116,7 @@ func fieldsBelow(name string, value any) map[string]any {
 	return map[string]any{}
 }
 
-// keyed tells whether the items of a list have all the fields that tell them apart.
+// keyed reports whether all items of a list have the fields that identify them.
 func keyed(list []any, by []string) bool {
 	for _, item := range list {
 		object, ok := item.(map[string]any)
@@ -129,7 +130,7 @@ func keyed(list []any, by []string) bool {
 	return by != nil
 }
 
-// itemKey names an item of a list.
+// itemKey returns the FieldsV1 name of an item of a list.
 func itemKey(item map[string]any, by []string) string {
 	key := map[string]any{}
 	for _, name := range by {

@@ -12,12 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// owner is a workload: what its pods have in common.
+// owner is a workload, with the fields common to its pods.
 type owner struct {
 	kind      schema.GroupVersionKind
 	namespace string
-	app       string // what people call it
-	name      string // of the owner itself
+	app       string // the application's name
+	name      string // the owner's own name
 	hash      string // of a ReplicaSet's template
 	uid       types.UID
 	born      metav1.Time
@@ -25,7 +25,7 @@ type owner struct {
 
 	labels, annotations map[string]string
 	spec                corev1.PodSpec
-	fields              string // that the controller manager owns, of each pod
+	fields              string // the FieldsV1 of the controller manager in each pod
 }
 
 // The kinds of workloads.
@@ -36,7 +36,7 @@ var (
 	job         = batchv1.SchemeGroupVersion.WithKind("Job")
 )
 
-// kindOf is the kind of the i-th workload: of twenty, thirteen are ReplicaSets.
+// kindOf returns the kind of the i-th workload: of twenty, thirteen are ReplicaSets.
 func kindOf(i int) schema.GroupVersionKind {
 	switch i % 20 {
 	case 3, 9, 16:
@@ -109,7 +109,7 @@ func (c chance) podAnnotations(app string) map[string]string {
 	return annotations
 }
 
-// reference is how a pod names the owner.
+// reference returns the owner references of a pod.
 func (o *owner) reference() []metav1.OwnerReference {
 	return []metav1.OwnerReference{{
 		APIVersion: o.kind.GroupVersion().String(), Kind: o.kind.Kind, Name: o.name, UID: o.uid,

@@ -9,7 +9,7 @@ import (
 )
 
 // Pod returns the i-th pod, as the server has it once the pod runs: the template
-// of its owner, and what admission, the scheduler and a kubelet added.
+// of its owner, with the fields of admission, the scheduler and a kubelet.
 func (m *Cluster) Pod(i int) *corev1.Pod {
 	c, slot := newChance(m.seed, "Pod", i), m.slots[i]
 	o := slot.owner
@@ -30,7 +30,7 @@ func (m *Cluster) Pod(i int) *corev1.Pod {
 	return pod
 }
 
-// name does what each kind of controller does to tell its pods apart.
+// name names a pod as its kind of controller does.
 func (c chance) name(pod *corev1.Pod, slot slot, i int) {
 	switch o := slot.owner; o.kind {
 	case statefulSet:
@@ -55,7 +55,7 @@ func (c chance) name(pod *corev1.Pod, slot slot, i int) {
 	}
 }
 
-// admit does what the kube-apiserver's admission does to each pod.
+// admit adds the fields that the kube-apiserver's admission adds to each pod.
 func (c chance) admit(spec *corev1.PodSpec) {
 	access := "kube-api-access-" + c.text(safe, 5)
 	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: access, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
@@ -85,7 +85,7 @@ func (c chance) admit(spec *corev1.PodSpec) {
 	}
 }
 
-// annotate adds what some networks write on each pod.
+// annotate adds annotations such as some network plugins write.
 func (c chance) annotate(pod *corev1.Pod) {
 	if len(pod.Annotations) < 4 {
 		return

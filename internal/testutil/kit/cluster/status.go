@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// addStatus adds what the kubelet reports.
+// addStatus adds the status that a kubelet writes.
 func (c chance) addStatus(pod *corev1.Pod) {
 	start := after(pod.CreationTimestamp, c.IntN(3))
 	ip := fmt.Sprintf("10.%d.%d.%d", 64+c.IntN(64), c.IntN(256), c.between(1, 254))
@@ -78,12 +78,12 @@ func (c chance) terminated(id, reason string, code int32, started metav1.Time) c
 	}}
 }
 
-// imageID is what a registry says of an image: the same wherever it runs.
+// imageID returns the ID of an image, the same on all nodes.
 func imageID(image string) string {
 	return "registry.example.com/resolved@sha256:" + newChance(0, image, 0).hex(64)
 }
 
-// hostIP is the address of a node.
+// hostIP returns the address of a node.
 func hostIP(node string) string {
 	c := newChance(0, node, 0)
 	return fmt.Sprintf("10.0.%d.%d", c.IntN(256), c.between(1, 254))

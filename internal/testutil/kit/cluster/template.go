@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// podSpec is the template of a workload's pods.
+// podSpec returns the pod template of a workload.
 func (c chance) podSpec(o *owner, division string) corev1.PodSpec {
 	spec := corev1.PodSpec{
 		Containers:                    []corev1.Container{c.container(o.app, division)},
@@ -51,7 +51,7 @@ func (c chance) podSecurity() *corev1.PodSecurityContext {
 	}
 }
 
-// addVolumes adds what the template itself mounts.
+// addVolumes adds the volumes of the template, with their mounts.
 func (c chance) addVolumes(spec *corev1.PodSpec, o *owner) {
 	add := func(name, path string, source corev1.VolumeSource) {
 		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: name, VolumeSource: source})
@@ -71,7 +71,7 @@ func (c chance) addVolumes(spec *corev1.PodSpec, o *owner) {
 	}
 }
 
-// addPlacement says where the pods may run.
+// addPlacement adds the node selector, tolerations and affinity of some workloads.
 func (c chance) addPlacement(spec *corev1.PodSpec, o *owner) {
 	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"app": o.app}}
 	if c.oneIn(3) {

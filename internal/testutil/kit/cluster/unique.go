@@ -11,20 +11,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Unique returns the i-th of the pods that share nothing: of the same shape as
-// [Cluster.Pod]'s, but with each text, key, amount and time made up anew. The
-// kube-apiserver, which reads from etcd what it has once let in, serves them.
+// Unique returns the i-th of the pods that share nothing: it has the shape of
+// [Cluster.Pod]'s, but each string, map key, amount and time is made up anew. Not all
+// values are valid, but a kube-apiserver does not validate the objects of etcd.
 func (m *Cluster) Unique(i int) *corev1.Pod {
 	pod := m.Pod(i)
 	kind, namespace := pod.TypeMeta, pod.Namespace
 	newChance(m.seed, "unique", i).scramble(reflect.ValueOf(pod).Elem())
 	pod.TypeMeta, pod.Namespace = kind, namespace
-	pod.Name = strings.ToLower(pod.Name) + "-" + suffix(i) // as a name has to be
+	pod.Name = strings.ToLower(pod.Name) + "-" + suffix(i) // valid, and different for each i
 	return pod
 }
 
-// scramble makes anew what a value is made of, in its form and length. What fits
-// into a word, such as a port, stays.
+// scramble replaces the strings, map keys, amounts and times in a value, and keeps
+// their form and length. Plain numbers and booleans, such as a port, stay.
 func (c chance) scramble(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -42,7 +42,8 @@ func (c chance) scramble(v reflect.Value) {
 	}
 }
 
-// scramblePointer includes numbers: equal ones could be shared behind pointers.
+// scramblePointer replaces numbers too, since a store could share equal numbers behind
+// pointers.
 func (c chance) scramblePointer(v reflect.Value) {
 	switch {
 	case v.IsNil():
@@ -68,8 +69,8 @@ func (c chance) scrambleStruct(v reflect.Value) {
 	}
 }
 
-// scrambleMap goes by the order of the keys, since that of a map is not the
-// same twice.
+// scrambleMap visits the keys in sorted order: the order of a map is different in
+// each run.
 func (c chance) scrambleMap(v reflect.Value) {
 	if v.IsNil() {
 		return
@@ -87,8 +88,8 @@ func (c chance) scrambleMap(v reflect.Value) {
 	v.Set(made)
 }
 
-// like is a text of the same length; of at least eight letters, so that none
-// comes up twice.
+// like returns a random string of the same length, but of at least eight characters,
+// so that no string comes up twice.
 func (c chance) like(text string) string {
 	if text == "" {
 		return ""
@@ -98,7 +99,7 @@ func (c chance) like(text string) string {
 
 var fieldName = regexp.MustCompile(`f:[^"\\]+|\\"[^"\\]+\\":\\"[^"\\]+\\"`)
 
-// likeFields is a FieldsV1 of the same form.
+// likeFields returns a FieldsV1 of the same form, with other names.
 func (c chance) likeFields(fields string) string {
 	return fieldName.ReplaceAllStringFunc(fields, func(name string) string {
 		if strings.HasPrefix(name, "f:") {

@@ -2,7 +2,7 @@ package cluster
 
 import "fmt"
 
-// What names and settings are made of.
+// The parts of names and settings.
 var (
 	domains = []string{
 		"checkout", "payments", "catalog", "inventory", "shipping", "billing", "identity", "search", "pricing", "orders",
@@ -28,7 +28,7 @@ var (
 	configNames = []string{"DB_HOST", "DB_PORT", "DB_NAME", "REDIS_URL", "KAFKA_BROKERS", "FEATURE_FLAGS_URL", "SENTRY_ENVIRONMENT", "CDN_BASE_URL"}
 )
 
-// settingNames are names of environment variables that have a plain value.
+// settingNames returns the names of environment variables with a plain value.
 func settingNames() []string {
 	names := []string{"LOG_LEVEL", "LOG_FORMAT", "ENVIRONMENT", "REGION", "CLUSTER_NAME", "PORT", "METRICS_PORT", "GOMEMLIMIT", "GOMAXPROCS", "JAVA_TOOL_OPTIONS",
 		"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES", "TZ", "NODE_ENV", "SPRING_PROFILES_ACTIVE", "HTTP_PROXY", "NO_PROXY"}
@@ -40,7 +40,7 @@ func settingNames() []string {
 	return names
 }
 
-// value is what a setting may be set to.
+// value returns a value for a setting.
 func (c chance) value(name string) string {
 	switch {
 	case name == "LOG_LEVEL":

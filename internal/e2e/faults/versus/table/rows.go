@@ -1,6 +1,6 @@
 package main
 
-// stateRows are the rows that end when the whole state has arrived.
+// stateRows are the rows of benchmarks that end when the whole state has arrived.
 var stateRows = []row{
 	{"Pods/sync-stream", "sync of pods by WatchList", []target{{cpu, 2.5}, {heap, 0.38}, {peak, 0.45}}},
 	{"Pods/sync-list", "sync of pods by LIST", []target{{cpu, 2}, {heap, 0.38}, {peak, 0.45}}},
@@ -19,7 +19,7 @@ var stateRows = []row{
 	{"Manager/work", "a controller-runtime manager at work", []target{{peak, 0.6}}},
 }
 
-// updateRows are the rows about a stream of updates.
+// updateRows are the rows of benchmarks of updates.
 var updateRows = []row{
 	{"Pods/updates-1", "1,000 updates/s, 1 handler", []target{{cpuOfEvent, 1.5}}},
 	{"Pods/updates-16", "1,000 updates/s, 16 handlers", []target{{cpuOfEvent, 1.5}}},

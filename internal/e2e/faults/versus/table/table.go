@@ -17,12 +17,12 @@ const (
 // nothing stands in a cell without a figure.
 const nothing = "–"
 
-// column is one figure of the rows.
+// column is a column of the table, with one figure of each row.
 type column struct {
 	title string
 	unit  string // benchstat's
 	spell func(float64) string
-	share bool // compared as a share of client-go's, and not as how many times less
+	share bool // the ratio is ours to client-go's; otherwise client-go's to ours
 }
 
 var (
@@ -41,7 +41,7 @@ var (
 	updateColumns = []*column{cpuOfEvent, heap, peak, p50, p99, ownP50, ownP99}
 )
 
-// target is the least, or with a share the most, that a column has to be.
+// target is the least ratio that a column has to reach, or the most if the column is a share.
 type target struct {
 	of    *column
 	value float64
@@ -54,7 +54,7 @@ type row struct {
 	targets   []target
 }
 
-// tables has a table of the rows that end, and one of those about updates.
+// tables returns the table of stateRows, and the table of updateRows.
 func tables(m report.Medians) string {
 	return table(m, stateRows, stateColumns) + table(m, updateRows, updateColumns) +
 		"Figures are medians of the rounds. With an x it is how many times less tidemark takes; of memory, the share of client-go's\nthat it takes.\n"
@@ -116,7 +116,7 @@ func (c *column) spellRatio(ratio float64) string {
 	return fmt.Sprintf("%.2fx", ratio)
 }
 
-// wanted spells the targets of a row.
+// wanted formats the targets of a row.
 func (r row) wanted() string {
 	var texts []string
 	for _, t := range r.targets {
@@ -125,7 +125,7 @@ func (r row) wanted() string {
 	return orNothing(strings.Join(texts, ", "))
 }
 
-// verdict says whether a row reaches its targets, or which columns do not.
+// verdict says that a row reaches its targets, or names the columns that miss them.
 func (r row) verdict(m report.Medians) string {
 	var missed []string
 	for _, t := range r.targets {
