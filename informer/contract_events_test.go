@@ -19,7 +19,7 @@ import (
 
 // Handlers of client-go's API get client-go's events for lists, watches and relists (B1, B4, B7,
 // B8, B9, B11, B12), initial adds if they are added late (T10), and tombstones by value (T7).
-func TestContract_B1_B12_TheClientgoFaceTellsEvents(t *testing.T) {
+func TestContract_B1_B12_ClientgoHandlersGetEvents(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		i := create(s, 0, nil)
@@ -56,7 +56,7 @@ func TestContract_B1_B12_TheClientgoFaceTellsEvents(t *testing.T) {
 
 // D2: when another object has taken a name, handlers of client-go's API get an update, because
 // controllers written for client-go expect it.
-func TestContract_D2_TheClientgoFaceKeepsTheUpdate(t *testing.T) {
+func TestContract_D2_ClientgoHandlersGetAnUpdate(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10", kit.Pod("a", "1"))
 		i := create(s, 0, nil)

@@ -141,7 +141,7 @@ func TestContract_B38_Transactions(t *testing.T) {
 }
 
 // D4: an error or a panic of an index function leaves the object out of that index alone.
-func TestContract_D4_TheClientgoFace(t *testing.T) {
+func TestContract_D4_InClientgosAPI(t *testing.T) {
 	eachIndexer(t, func(t *testing.T, x cache.Indexer) {
 		require.NoError(t, x.AddIndexers(cache.Indexers{"labels": byLabels, "name": func(obj any) ([]string, error) {
 			return []string{obj.(*corev1.Pod).Name}, nil

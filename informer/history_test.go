@@ -161,9 +161,9 @@ func TestFullStatesAndChangesAgainstTheTwin(t *testing.T) {
 		t.Run(fmt.Sprint("size ", size, " seed ", seed), func(t *testing.T) {
 			const parts = 2
 			h := &history{
-				testCore:    newTestCore(t, Options[*corev1.Pod]{Transform: strip}, parts),
-				rand:   rand.New(rand.NewPCG(uint64(seed), 3)), //nolint:gosec // a test
-				stored: map[indexer.Key]*corev1.Pod{}, part: map[indexer.Key]uint16{}, poisoned: map[indexer.Key]uint16{},
+				testCore: newTestCore(t, Options[*corev1.Pod]{Transform: strip}, parts),
+				rand:     rand.New(rand.NewPCG(uint64(seed), 3)), //nolint:gosec // a test
+				stored:   map[indexer.Key]*corev1.Pod{}, part: map[indexer.Key]uint16{}, poisoned: map[indexer.Key]uint16{},
 				size: size,
 			}
 			f := newCheckedHandler(t, "every", Every, h.rand)

@@ -80,7 +80,7 @@ func TestContract_T12_ResyncPeriods(t *testing.T) {
 	})
 }
 
-func TestATypedInformerResyncsThroughItsClientgoFace(t *testing.T) {
+func TestATypedInformerResyncsThroughClientgosAPI(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Resync: time.Minute}).Shared()
 		r, _ := addRecorder(t, i)

@@ -137,7 +137,7 @@ func TestRunRunsOnce(t *testing.T) {
 	require.ErrorIs(t, r.Run(t.Context()), ErrStarted)
 }
 
-func TestContract_D8_DeafList(t *testing.T) {
+func TestContract_D8_AListThatIgnoresItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &collector{}
 		returned := false
@@ -154,7 +154,7 @@ func TestContract_D8_DeafList(t *testing.T) {
 	})
 }
 
-func TestContract_D8_DeafWatch(t *testing.T) {
+func TestContract_D8_AWatchThatIgnoresItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stopped := 0
 		runFor(t, time.Second, funcs{list: empty, watch: func(context.Context, metav1.ListOptions) (watch.Interface, error) {

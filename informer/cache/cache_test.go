@@ -50,7 +50,7 @@ func (h *typedRecorder) OnDelete(d DeletedObject[*corev1.Pod]) {
 }
 
 // client-go's typed API works over an informer of ours.
-func TestTheTypedFace(t *testing.T) {
+func TestTypedViews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
 		i := NewTypedSharedIndexInformer[*corev1.Pod](NewSharedIndexInformer(s, &corev1.Pod{}, 0, Indexers{}))

@@ -71,7 +71,7 @@ func TestScenario_AccessTakenAwayAndGivenBack(t *testing.T) {
 	s.forbid()
 	proxy.Cut() // the server does not check the right of an open watch again
 	err := m.failing(apierrors.IsForbidden)
-	require.Contains(t, err.Error(), harness.User, "the error tells who")
+	require.Contains(t, err.Error(), harness.User, "the error names the user")
 	require.False(t, m.informer.Status().Watching)
 
 	late := s.watchPods(config)
@@ -81,7 +81,7 @@ func TestScenario_AccessTakenAwayAndGivenBack(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, err, informer.ErrNotSynced)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.True(t, apierrors.IsForbidden(err), "WaitSynced tells why: %v", err)
+	require.True(t, apierrors.IsForbidden(err), "WaitSynced reports the reason: %v", err)
 
 	s.deletePods(0, 50)
 	s.touchPods(50, 100, "7")

@@ -28,9 +28,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// wrongs is a scenario in which an informer of each API, typed and client-go's, starts
+// faultyStart is a scenario in which an informer of each API, typed and client-go's, starts
 // while a fault is present.
-type wrongs struct {
+type faultyStart struct {
 	*scenario
 	m      *mirror[*corev1.Pod]
 	shared cache.SharedIndexInformer
@@ -39,11 +39,11 @@ type wrongs struct {
 	told []error // errors that the watch error handler got
 }
 
-// startWrong starts an informer of the typed API and one of client-go's API, with
+// startWithFault starts an informer of the typed API and one of client-go's API, with
 // clients made of config, which leads to the fault.
-func (s *scenario) startWrong(config *rest.Config) *wrongs {
+func (s *scenario) startWithFault(config *rest.Config) *faultyStart {
 	s.t.Helper()
-	w := &wrongs{scenario: s, m: s.watchPods(config)}
+	w := &faultyStart{scenario: s, m: s.watchPods(config)}
 	client := kubernetes.NewForConfigOrDie(w.m.counting(config))
 	lw := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc:  listPods(client),
@@ -55,7 +55,7 @@ func (s *scenario) startWrong(config *rest.Config) *wrongs {
 }
 
 // start runs the informer of client-go's API until the end of the test.
-func (w *wrongs) start() {
+func (w *faultyStart) start() {
 	w.t.Helper()
 	w.must(w.shared.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
 		w.mu.Lock()
@@ -78,9 +78,9 @@ func listPods(client kubernetes.Interface) cache.ListWithContextFunc {
 	}
 }
 
-// tells waits until WaitSynced, Status and the error handler report the error. The
+// requireReports waits until WaitSynced, Status and the error handler report the error. The
 // informers try again, so that the error comes more than once, but not too often.
-func (w *wrongs) tells(what string, wanted func(error) bool) {
+func (w *faultyStart) requireReports(what string, wanted func(error) bool) {
 	t := w.t
 	t.Helper()
 	err := w.m.failing(wanted)
@@ -88,8 +88,8 @@ func (w *wrongs) tells(what string, wanted func(error) bool) {
 	defer cancel()
 	waited := w.m.informer.WaitSynced(ctx)
 	require.ErrorIs(t, waited, informer.ErrNotSynced)
-	require.True(t, wanted(waited), "WaitSynced tells %s: %v", what, waited)
-	w.hears(what, wanted)
+	require.True(t, wanted(waited), "WaitSynced reports %s: %v", what, waited)
+	w.awaitErrors(what, wanted)
 	w.eventually("it is tried again", func() error {
 		if w.m.informer.Status().Errors < 2 {
 			return errNone
@@ -103,10 +103,10 @@ func (w *wrongs) tells(what string, wanted func(error) bool) {
 	}
 }
 
-// hears waits until the error handler has got the error more than once.
-func (w *wrongs) hears(what string, wanted func(error) bool) {
+// awaitErrors waits until the error handler has got the error more than once.
+func (w *faultyStart) awaitErrors(what string, wanted func(error) bool) {
 	w.t.Helper()
-	w.eventually("the error handler is told "+what, func() error {
+	w.eventually("the error handler gets the error "+what, func() error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 
@@ -124,7 +124,7 @@ func (w *wrongs) hears(what string, wanted func(error) bool) {
 }
 
 // recovers waits until both informers are synced, after the fault has gone.
-func (w *wrongs) recovers() {
+func (w *faultyStart) recovers() {
 	w.t.Helper()
 	w.heal()
 	w.m.settle()
@@ -153,8 +153,8 @@ func TestBadInput_PointsNowhere(t *testing.T) {
 	s.createPods(20)
 	proxy := s.proxy()
 	proxy.Refuse()
-	w := s.startWrong(harness.Via(s.cluster.Config(), proxy.Address()))
-	w.tells("that nobody listens", utilnet.IsConnectionRefused)
+	w := s.startWithFault(harness.Via(s.cluster.Config(), proxy.Address()))
+	w.requireReports("that nobody listens", utilnet.IsConnectionRefused)
 	s.must(proxy.Admit())
 	w.recovers()
 }
@@ -168,8 +168,8 @@ func TestBadInput_ExpiredCredentials(t *testing.T) {
 	right := config.BearerToken
 	config.BearerToken = ""
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &tokenTripper{token, next} })
-	w := s.startWrong(config)
-	w.tells("that the credentials do not do", apierrors.IsUnauthorized)
+	w := s.startWithFault(config)
+	w.requireReports("that the credentials do not do", apierrors.IsUnauthorized)
 	token.now.Store(right)
 	w.recovers()
 }
@@ -200,17 +200,17 @@ func TestBadInput_WrongAuthority(t *testing.T) {
 	t.Cleanup(impostor.Close)
 	proxy := s.proxy()
 	proxy.Target(impostor.Listener.Addr().String())
-	w := s.startWrong(harness.Via(s.cluster.Config(), proxy.Address()))
-	w.tells("who signed the certificate", saying("certificate signed by unknown authority"))
+	w := s.startWithFault(harness.Via(s.cluster.Config(), proxy.Address()))
+	w.requireReports("who signed the certificate", saying("certificate signed by unknown authority"))
 	proxy.Target(s.cluster.Address())
 	w.recovers()
 }
 
 // behindGateway starts both informers behind a gateway with a fault.
-func behindGateway(t *testing.T, f harness.Fault) (*wrongs, *harness.Gateway) {
+func behindGateway(t *testing.T, f harness.Fault) (*faultyStart, *harness.Gateway) {
 	t.Helper()
 	s, g, config := brokenGateway(t, f)
-	return s.startWrong(config), g
+	return s.startWithFault(config), g
 }
 
 // brokenGateway returns a scenario with a gateway that has a fault, and the configuration to reach it.
@@ -229,7 +229,7 @@ func brokenGateway(t *testing.T, f harness.Fault) (*scenario, *harness.Gateway, 
 
 func TestBadInput_SpeaksHTML(t *testing.T) {
 	w, g := behindGateway(t, harness.Answer("text/html", "<html><body><h1>Please log in</h1></body></html>"))
-	w.tells("that the answer is HTML", saying("text/html"))
+	w.requireReports("that the answer is HTML", saying("text/html"))
 	g.Break(nil)
 	w.recovers()
 }
@@ -248,7 +248,7 @@ func TestBadInput_WatchSpeaksHTML(t *testing.T) {
 
 func TestBadInput_AnswersGarbage(t *testing.T) {
 	w, g := behindGateway(t, harness.Answer("application/json", "\x00\xff{]garbage"))
-	w.tells("that the answer cannot be read", func(err error) bool { return err != nil })
+	w.requireReports("that the answer cannot be read", func(err error) bool { return err != nil })
 	g.Break(nil)
 	w.recovers()
 }
@@ -256,7 +256,7 @@ func TestBadInput_AnswersGarbage(t *testing.T) {
 // An empty JSON object is no list, though a client decodes it as an empty list.
 func TestBadInput_AnswersNothing(t *testing.T) {
 	w, g := behindGateway(t, harness.Answer("application/json", "{}"))
-	w.tells("that the answer is no list", func(err error) bool { return errors.Is(err, reflector.ErrBadAnswer) })
+	w.requireReports("that the answer is no list", func(err error) bool { return errors.Is(err, reflector.ErrBadAnswer) })
 	g.Break(nil)
 	w.recovers()
 }

@@ -90,9 +90,9 @@ func (s *scenario) cronTabsDiffer(client dynamic.Interface, program *harness.Pro
 			delete(view, name)
 		}
 	}
-	for face, view := range told {
+	for api, view := range told {
 		if !maps.Equal(view, there) {
-			return fmt.Errorf("%s: there is %v, it told of %v", face, there, view)
+			return fmt.Errorf("%s: the objects are %v, the handler has %v", api, there, view)
 		}
 	}
 	return nil

@@ -241,7 +241,7 @@ func (m *gaugeMirror) reads(i, level int) {
 }
 
 // strictGauges starts an informer with FailOnUndecodable, and a client-go informer.
-func (s *scenario) strictGauges() (*mirror[*Gauge], *wrongs) {
+func (s *scenario) strictGauges() (*mirror[*Gauge], *faultyStart) {
 	s.t.Helper()
 	m := newMirror[*Gauge](s)
 	m.list = s.listGauges
@@ -252,7 +252,7 @@ func (s *scenario) strictGauges() (*mirror[*Gauge], *wrongs) {
 	m.informer = informer.New[*Gauge](ofCustomResource(client), o)
 	m.start()
 
-	w := &wrongs{scenario: s}
+	w := &faultyStart{scenario: s}
 	w.shared = cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return client.List(ctx, o) },
 		WatchFuncWithContext: client.Watch,
@@ -297,7 +297,7 @@ func TestScenario_UndecodableObject(t *testing.T) {
 
 	strict, w := s.strictGauges()
 	_ = strict.failing(saying("level"))
-	w.hears("that the list cannot be decoded", saying("level"))
+	w.awaitErrors("that the list cannot be decoded", saying("level"))
 	require.False(t, strict.informer.Status().Synced)
 	require.False(t, w.shared.HasSynced())
 

@@ -195,7 +195,7 @@ func TestContract_B60_AListThatFails(t *testing.T) {
 }
 
 // D8, B49: a list that ignores its context does not delay the end.
-func TestContract_D8_B49_ADeafList(t *testing.T) {
+func TestContract_D8_B49_AListThatIgnoresItsContext(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10")
 		gate := make(chan struct{})

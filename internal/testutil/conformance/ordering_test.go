@@ -181,7 +181,7 @@ func TestContract_B9_T7_Deletes(t *testing.T) {
 }
 
 // B9 in the typed API: the final state, or the last known state and Lost.
-func TestContract_B9_NativeDeletes(t *testing.T) {
+func TestContract_B9_TypedDeletes(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
 		rec, _ := w.addRecorder()

@@ -193,7 +193,7 @@ func TestContract_B64_ABookmarkIsAPlaceToGoOn(t *testing.T) {
 }
 
 // D8, B59: a watch that ignores its context does not delay the end.
-func TestContract_D8_ADeafWatch(t *testing.T) {
+func TestContract_D8_AWatchThatIgnoresItsContext(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
 		gate := make(chan struct{})

@@ -6,29 +6,29 @@ import (
 	"time"
 )
 
-// hush makes watches silent: they stay open and bring nothing more.
-type hush struct{ on atomic.Bool }
+// silencer makes watches silent: they stay open and bring nothing more.
+type silencer struct{ on atomic.Bool }
 
 // fault is a [harness.Fault].
-func (h *hush) fault(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	next.ServeHTTP(&hushed{w, h}, r)
+func (h *silencer) fault(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	next.ServeHTTP(&silencedWriter{w, h}, r)
 }
 
-type hushed struct {
+type silencedWriter struct {
 	http.ResponseWriter
-	hush *hush
+	silencer *silencer
 }
 
 // Write sends p, or drops it and returns success.
-func (h *hushed) Write(p []byte) (int, error) {
-	if h.hush.on.Load() {
+func (h *silencedWriter) Write(p []byte) (int, error) {
+	if h.silencer.on.Load() {
 		return len(p), nil
 	}
 	return h.ResponseWriter.Write(p)
 }
 
 // Unwrap lets what was written be flushed.
-func (h *hushed) Unwrap() http.ResponseWriter { return h.ResponseWriter }
+func (h *silencedWriter) Unwrap() http.ResponseWriter { return h.ResponseWriter }
 
 // slow is a [harness.Fault] that sends a kilobyte every 400 ms, not compressed.
 func slow(w http.ResponseWriter, r *http.Request, next http.Handler) {

@@ -13,9 +13,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A watch stays open when hush makes it silent.
+// A watch stays open when silencer makes it silent.
 func TestHush(t *testing.T) {
-	var h hush
+	var h silencer
 	w := httptest.NewRecorder()
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("a"))

@@ -27,7 +27,7 @@ type scene struct {
 
 	toSecrets                   *harness.Proxy
 	toDeployments, toConfigMaps *harness.Gateway
-	hush                        hush
+	silencer                    silencer
 	actors                      []actor
 }
 
@@ -68,7 +68,7 @@ func (s *scene) prepare() (err error) {
 	if s.toConfigMaps, err = harness.NewGateway(s.cluster.Config()); err != nil {
 		return err
 	}
-	s.toDeployments.Break(s.hush.fault)
+	s.toDeployments.Break(s.silencer.fault)
 	s.toConfigMaps.Break(slow)
 	if err := errors.Join(s.fill(), s.allow(true)); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (s *scene) play(ctx context.Context, page *debug.Page) error {
 		return err
 	}
 	s.toSecrets.Cut()
-	s.hush.on.Store(true)
+	s.silencer.on.Store(true)
 	if err := wait(ctx, 125*time.Second); err != nil {
 		return err
 	}
