@@ -22,7 +22,7 @@ type object struct {
 	labels labels.Set
 }
 
-// emptyLister returns a lister, and what fills it.
+// emptyLister returns an empty lister, and the writer of its store.
 func emptyLister(t testing.TB) (*indexer.Writer, lister.Lister[*object]) {
 	byNamespace := indexer.Index[*object]{
 		Name:   indexer.NamespaceIndex,

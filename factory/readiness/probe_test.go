@@ -69,7 +69,7 @@ func TestReady(t *testing.T) {
 	})
 }
 
-// What never synced is not ready, and says why.
+// An informer that never synced is not ready, and its line has the reason.
 func TestNeverSynced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(Options{}, factory.InUse(newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: "secrets"}) }).factory))
@@ -89,7 +89,7 @@ func TestNeverSynced(t *testing.T) {
 	})
 }
 
-// What was complete once is told to be out of date, and fails only where that was asked for.
+// An informer that is out of date is reported, and fails the probe only if FailOn names the condition.
 func TestFailOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, nil)

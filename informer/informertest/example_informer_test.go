@@ -12,7 +12,7 @@ import (
 )
 
 // A unit test of an informer and its handler: the test writes to the server,
-// brings about an outage, and looks at what the handler is told.
+// causes an outage, and prints the handler's events.
 func ExampleServer_Source() {
 	server := informertest.New(informertest.Options{})
 	defer server.Close()

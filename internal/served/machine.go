@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// phase is what the machine waits for.
+// phase is a state of the machine, named by the event that the machine waits for.
 //
 //	phase        waits for                              watch of the definition
 //	idle         a 404                                  no
@@ -69,8 +69,8 @@ const (
 // input is something that happened.
 type input struct {
 	kind     inputKind
-	known    bool     // inMissed: there are objects that were not told as deleted
-	versions []string // inDefined, inDiscovered: those that are served now
+	known    bool     // inMissed: the store has objects whose deletion was not reported
+	versions []string // inDefined, inDiscovered: the served versions
 	lasted   bool     // inBroken: the watch was open for long
 }
 
@@ -88,7 +88,7 @@ const (
 	doAnswer             // end the absence
 )
 
-// action says what to do next.
+// action is the next operation, with its parameters.
 type action struct {
 	op      op
 	attempt int    // doPause, doRetry: the step of the back-off, from 1
