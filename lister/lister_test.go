@@ -117,7 +117,7 @@ func TestGet(t *testing.T) {
 	require.ErrorContains(t, err, `things "n1" not found`)
 }
 
-// A store of an informer of anything holds whatever comes.
+// The store of an untyped informer may hold objects of any type.
 func TestAnObjectOfAnotherTypeIsAnErrorAndNotANil(t *testing.T) {
 	w, l := emptyLister(t)
 	key := indexer.Key{Namespace: "a", Name: "n"}

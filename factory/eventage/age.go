@@ -19,7 +19,7 @@ type Age struct {
 	Handlers []HandlerAge
 }
 
-// HandlerAge is the age of a change when a handler had been told of it.
+// HandlerAge is the age of a change when a handler had received it.
 type HandlerAge struct {
 	Name string
 	Bounds

@@ -19,7 +19,7 @@ import (
 
 var canary = indexer.Key{Namespace: "monitoring", Name: "canary"}
 
-// cluster is a server in memory, a client, and an informer of its config maps, which runs.
+// cluster is a server in memory, a client, and a running informer of its config maps.
 type cluster struct {
 	*informertest.Server
 	client   kubernetes.Interface
@@ -117,7 +117,7 @@ func TestUpperBound(t *testing.T) {
 	})
 }
 
-// A change that a full state brings, after an outage, counts as one that a watch brings.
+// A change found by a list after an outage counts like a change from a watch.
 func TestUpperBoundByAFullState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)
@@ -150,7 +150,7 @@ func TestNothingCame(t *testing.T) {
 	})
 }
 
-// How long the store took is told, and the handler that is stuck.
+// The result has the store's age, and names the handler that is stuck.
 func TestAStuckHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)

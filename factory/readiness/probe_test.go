@@ -89,7 +89,7 @@ func TestNeverSynced(t *testing.T) {
 	})
 }
 
-// An informer that is out of date is reported, and fails the probe only if FailOn names the condition.
+// A parked informer is reported, and fails the probe only if FailOn names the condition.
 func TestFailOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, nil)
@@ -127,7 +127,7 @@ func TestAnswersBesideAStuckIndexFunction(t *testing.T) {
 	})
 }
 
-// An informer that nobody uses is kept for a while, and holds up nobody.
+// An unused informer, which its factory keeps for a while, does not fail the probe.
 func TestWhoIsAskedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: "pods", Namespace: "shop"}) })

@@ -34,12 +34,12 @@ func ExampleServer_Source() {
 		fmt.Println(err)
 	}
 	fmt.Println(<-told)
-	server.CutWatches() // the informer misses what happens now,
+	server.CutWatches() // the informer misses the next change,
 	pod.Labels = map[string]string{"app": "shop"}
 	if err := server.Update(ctx, pod); err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(<-told) // and finds out
+	fmt.Println(<-told) // and finds it with a new watch
 
 	cancel()
 	fmt.Println(<-done)

@@ -196,9 +196,9 @@ type replayedBody struct {
 	ctx       context.Context
 	closed    chan struct{}
 	close     func()
-	finish    func() // tells the recording that nobody reads on
+	finish    func() // counts the answer as read to the end
 
-	piece []byte // what is left of the present one
+	piece []byte // the unread rest of the present piece
 	n     int    // how many have begun
 }
 

@@ -164,7 +164,7 @@ func (m *Meter) mapped(place unsafe.Pointer, t reflect.Type) {
 		groups += tableHeader
 	}
 	if n > 0 { // a map that was never written has none
-		m.block(unsafe.Add(at, 1), groups) // a block of its own, whose address nobody knows
+		m.block(unsafe.Add(at, 1), groups) // a block of its own, whose address is unknown
 	}
 	key, value := planOf(t.Key()), planOf(t.Elem())
 	if n == 0 || len(key.parts)+len(value.parts) == 0 {

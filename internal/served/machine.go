@@ -92,7 +92,7 @@ const (
 type action struct {
 	op      op
 	attempt int    // doPause, doRetry: the step of the back-off, from 1
-	alone   bool   // doPause: nothing but discovery tells of the resource
+	alone   bool   // doPause: discovery is the only source of news
 	answer  Answer // doAnswer
 	version string // doAnswer with Served
 }
@@ -105,7 +105,8 @@ const (
 	Served Answer = iota + 1
 	// Deleted means that the resource was removed with all its objects.
 	Deleted
-	// Unknowable means that nobody can be asked now; the reflector should request the resource itself.
+	// Unknowable means that neither the definition nor discovery can be read now; the reflector
+	// should request the resource itself.
 	Unknowable
 )
 
@@ -126,7 +127,7 @@ type machine struct {
 	// These belong to one absence.
 	phase   phase
 	witness witness
-	known   bool   // there are objects that were not told as deleted
+	known   bool   // the store has objects whose deletion was not reported
 	version string // retrying: the version to try
 	lacking int    // the discoveries in a row that lack the resource
 	asked   int    // the pauses between discoveries

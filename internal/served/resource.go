@@ -87,7 +87,7 @@ type absence struct {
 	drop  func() // ends the present operation, except the watch of the definition
 }
 
-// told is an input and the context of its operation: inputs of a dropped operation are ignored.
+// told is an input with the context of its operation. Inputs of a dropped operation are ignored.
 type told struct {
 	input
 	ctx context.Context

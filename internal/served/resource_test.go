@@ -122,8 +122,8 @@ func TestResourceIsDeletedWhileNobodyLooks(t *testing.T) {
 	})
 }
 
-// If definitions may not be read, or there never was a definition, two discoveries in a row that lack
-// the resource prove its deletion.
+// If definitions may not be read, or there never was a definition, two discoveries in a row that
+// lack the resource prove its deletion.
 func TestResourceIsDeletedByDiscovery(t *testing.T) {
 	for name, code := range map[string]int{"forbidden": http.StatusForbidden, "no definitions": http.StatusNotFound, "no definition": 0} {
 		t.Run(name, func(t *testing.T) {
@@ -200,7 +200,7 @@ func TestResourceIsNotDeletedWithoutProof(t *testing.T) {
 	}
 }
 
-// Two discoveries prove no deletion if the server restarts between them.
+// Two discoveries that lack the resource prove no deletion if the server was down between them.
 func TestDiscoveriesInARow(t *testing.T) {
 	in(t, func(t *testing.T, s *server, r *Resource) {
 		s.answers[crdsPath] = http.StatusForbidden

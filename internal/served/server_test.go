@@ -28,10 +28,10 @@ type server struct {
 	requests []string // with the time of each
 	at       int      // the version of the newest write
 	crd      map[string]any
-	watches  map[*io.PipeWriter]bool // true for those that want metadata only
-	served   map[string][]string     // what discovery says: by group, the versions of widgets
+	watches  map[*io.PipeWriter]bool // true for watches of metadata only
+	served   map[string][]string     // the versions of widgets in discovery, by group
 	answers  map[string]int          // the status that requests are answered with whose path begins so
-	down     bool                    // nobody listens
+	down     bool                    // connections are refused
 }
 
 func newServer() *server {

@@ -380,7 +380,7 @@ func TestQuantitiesAreSharedInMapsOnly(t *testing.T) {
 	samePointer(t, a.Spec.Overhead, b.Spec.Overhead, false, "a big one")
 }
 
-// All methods of a Quantity may run at the same time on two objects that share it.
+// The methods of Quantities may run at the same time on two objects that share values.
 func TestMethodsOfSharedQuantitiesDoNotRace(t *testing.T) {
 	a, b := passed(quantities(resource.MustParse("250m")))
 	samePointer(t, a.Spec.Overhead, b.Spec.Overhead, true, "a map")
