@@ -67,7 +67,7 @@ func (c cluster) current() func(context.Context) (string, error) {
 	return CurrentVersion(c.client.CoreV1().ConfigMaps(""))
 }
 
-// Time stands still in the test but where somebody sleeps: the bounds are exact.
+// In a bubble time passes only while goroutines sleep, so the bounds are exact.
 func TestCanary(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)
@@ -88,7 +88,7 @@ func TestCanary(t *testing.T) {
 	})
 }
 
-// The watch is behind by as long as the server holds the change back.
+// The age in the store is the time for which the server holds the change back.
 func TestCanaryOfAServerThatIsBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)

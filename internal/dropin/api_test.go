@@ -66,8 +66,8 @@ func TestBreakingChangesAreInTheChangelog(t *testing.T) {
 	}
 }
 
-// removed returns the lines for api/removed.txt: its previous lines and the lines that are no longer
-// in the API, except lines that are back.
+// removed returns the lines for api/removed.txt: its previous lines and the lines gone from the
+// API, except lines that are back.
 func removed(before, was, now []string) []string {
 	gone := without(append(without(was, now), before...), now)
 	slices.Sort(gone)
