@@ -435,7 +435,7 @@ func TestContract_T20_AccessorsAreOurs(t *testing.T) {
 	}
 }
 
-// A factory that does not run needs no client; one that runs without a client reports an error.
+// A factory needs no client until it runs. Without a client, a running factory reports an error.
 func TestNoClient(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		f := NewSharedInformerFactory(nil, 0)

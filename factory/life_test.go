@@ -183,8 +183,8 @@ func TestStartCountsWhatItRuns(t *testing.T) {
 	})
 }
 
-// An informer that does not run has no goroutine, and one that the factory runs has as many as
-// one that the user runs.
+// An informer that does not run has no goroutine. An informer has as many goroutines in a factory's
+// run as in a user's run.
 func TestGoroutines(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)

@@ -61,7 +61,7 @@ type facts struct {
 	alive        bool // a context given to Start has not ended, and the factory is not shut down
 }
 
-// action is what the table does after a transition.
+// action is the table's operation after a transition.
 type action uint8
 
 const (

@@ -100,7 +100,7 @@ func everyFacts() (all []facts) {
 	return all
 }
 
-// For every state, call and facts, the machine does what the table says.
+// For every state, call and facts, the machine follows the table.
 func TestLifeIsAsTheTableSays(t *testing.T) {
 	met := make(map[string]bool)
 	for s, stateName := range stateNames {

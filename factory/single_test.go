@@ -199,5 +199,5 @@ func TestStopAndRestartRefuse(t *testing.T) {
 	require.ErrorIs(t, StopInformer[*widget](f, Scope{}), ErrForeign)
 }
 
-// nobody is a type that no factory knows.
+// nobody is a type unknown to all factories.
 type nobody struct{ widget }

@@ -30,7 +30,7 @@ func TestAnythingAtOnce(t *testing.T) {
 				users.Go(func() { anything(t, ctx, f, scopes, chance) })
 			}
 			users.Wait()
-			for _, s := range scopes { // start what was stopped
+			for _, s := range scopes { // start the stopped informers
 				l := acquire(t, f, s)
 				require.NoError(t, RestartInformer[*widget](f, s))
 				l.Release()

@@ -11,9 +11,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/lister"
 )
 
-// A selector finds what it matches, object by object: when it is first asked
-// for, and after the objects have changed. Tags are the labels of the objects,
-// such as "a=1,b;a=2": one set for each.
+// A list by a selector returns the objects that the selector matches, before and after the objects
+// change. Tags are the labels of the objects, such as "a=1,b;a=2": a set for each object.
 func FuzzSelector(f *testing.F) {
 	for _, selector := range []string{
 		"", "a", "!a", "a=", "a=1", "a==1,b!=2", "a in (1,2,1),b notin (2,3)", "a notin (,1)", "a>1", "a<2,a>0", "a in (),b", "x.io/a=1", "a=1,a=2", "a,!a",

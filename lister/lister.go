@@ -14,7 +14,7 @@ type Lister[T any] struct {
 	namespace string
 }
 
-// kind is what the listers of all namespaces share.
+// kind is the part shared by a kind's listers of all namespaces.
 type kind[T any] struct {
 	objects  *indexer.Indexer[T]
 	resource schema.GroupResource

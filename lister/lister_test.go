@@ -22,7 +22,7 @@ type object struct {
 	labels labels.Set
 }
 
-// emptyLister returns a lister, and what fills it.
+// emptyLister returns an empty lister, and the writer of its store.
 func emptyLister(t testing.TB) (*indexer.Writer, lister.Lister[*object]) {
 	byNamespace := indexer.Index[*object]{
 		Name:   indexer.NamespaceIndex,
@@ -117,7 +117,7 @@ func TestGet(t *testing.T) {
 	require.ErrorContains(t, err, `things "n1" not found`)
 }
 
-// A store of an informer of anything holds whatever comes.
+// The store of an untyped informer may hold objects of any type.
 func TestAnObjectOfAnotherTypeIsAnErrorAndNotANil(t *testing.T) {
 	w, l := emptyLister(t)
 	key := indexer.Key{Namespace: "a", Name: "n"}

@@ -11,7 +11,7 @@ import (
 // rewritten is the result of rewriting a file.
 type rewritten struct {
 	text    []byte // nil if nothing has changed
-	changes []note // what was changed
+	changes []note // the changes made so far
 	left    []note // work left for a person, and the reasons
 }
 

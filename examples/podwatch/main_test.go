@@ -256,7 +256,7 @@ func TestUnauthorized(t *testing.T) {
 }
 
 func TestServerThatIsDead(t *testing.T) {
-	const address = "127.0.0.1:1" // where nobody ever listens
+	const address = "127.0.0.1:1" // a port without a server
 	path := writeKubeconfig(t, "http://"+address)
 	line := failure(t, "--kubeconfig", path, "--for", "2s")
 	assert.Contains(t, line, "nothing listens at "+address+" (connection refused): check that the API server runs, and the server in the kubeconfig "+path)

@@ -81,7 +81,7 @@ func TestThePageSaysWhatTheProbeSays(t *testing.T) {
 	}
 }
 
-// The view of an informer of another module has what its API offers.
+// The view of an informer of another module is limited to the figures of its API.
 func TestNothingMeasured(t *testing.T) {
 	i := viewOf(subject{id: "a", name: "b"}, informer.Status{Synced: true}, figures{}, now)
 	require.Equal(t, Informer{ID: "a", Name: "b", State: Healthy, Synced: true}, i)

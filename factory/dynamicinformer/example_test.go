@@ -41,7 +41,7 @@ func Example() {
 	// objects: 1 <nil>
 }
 
-// An informer that no factory shares is run by whoever made it.
+// The caller runs an informer that belongs to no factory.
 func ExampleNewFilteredDynamicInformer() {
 	client := fake.NewSimpleDynamicClient(scheme.Scheme, podNamed("prod", "web"), podNamed("test", "web"))
 	byName := func(obj any) ([]string, error) { return []string{obj.(metav1.Object).GetName()}, nil }

@@ -14,12 +14,12 @@ type Age struct {
 	// Version is the resourceVersion of the change, or of the full state that contained it.
 	Version string
 	Store   Bounds
-	// Handlers are the handlers that the informer had when the change came, without those that
-	// were stopped before they were told of it.
+	// Handlers are the handlers that the informer had when the change came, except handlers that
+	// were stopped before they received it.
 	Handlers []HandlerAge
 }
 
-// HandlerAge is the age of a change when a handler had been told of it.
+// HandlerAge is the age of a change when a handler had received it.
 type HandlerAge struct {
 	Name string
 	Bounds

@@ -19,7 +19,7 @@ import (
 
 var canary = indexer.Key{Namespace: "monitoring", Name: "canary"}
 
-// cluster is a server in memory, a client, and an informer of its config maps, which runs.
+// cluster is a server in memory, a client, and a running informer of its config maps.
 type cluster struct {
 	*informertest.Server
 	client   kubernetes.Interface
@@ -67,7 +67,7 @@ func (c cluster) current() func(context.Context) (string, error) {
 	return CurrentVersion(c.client.CoreV1().ConfigMaps(""))
 }
 
-// Time stands still in the test but where somebody sleeps: the bounds are exact.
+// In a bubble time passes only while goroutines sleep, so the bounds are exact.
 func TestCanary(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)
@@ -88,7 +88,7 @@ func TestCanary(t *testing.T) {
 	})
 }
 
-// The watch is behind by as long as the server holds the change back.
+// The age in the store is the time for which the server holds the change back.
 func TestCanaryOfAServerThatIsBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)
@@ -117,7 +117,7 @@ func TestUpperBound(t *testing.T) {
 	})
 }
 
-// A change that a full state brings, after an outage, counts as one that a watch brings.
+// A change found by a list after an outage counts like a change from a watch.
 func TestUpperBoundByAFullState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)
@@ -150,7 +150,7 @@ func TestNothingCame(t *testing.T) {
 	})
 }
 
-// How long the store took is told, and the handler that is stuck.
+// The result has the store's age, and names the handler that is stuck.
 func TestAStuckHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)

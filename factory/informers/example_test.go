@@ -14,7 +14,7 @@ import (
 )
 
 // A program for client-go's factory changes this import and nothing else. Package factory
-// knows what it was given as one of its own.
+// recognizes the result as a factory of its own.
 func Example() {
 	client := fake.NewClientset(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "web"}})
 	f := informers.NewSharedInformerFactoryWithOptions(client, 10*time.Minute, informers.WithNamespace("prod"))

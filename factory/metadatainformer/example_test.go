@@ -54,7 +54,7 @@ func Example() {
 	// objects: 2 <nil>
 }
 
-// An informer that no factory shares is run by whoever made it.
+// The caller runs an informer that belongs to no factory.
 func ExampleNewFilteredMetadataInformer() {
 	byName := func(obj any) ([]string, error) { return []string{obj.(metav1.Object).GetName()}, nil }
 	pods := metadatainformer.NewFilteredMetadataInformer(newClient(), podResource, "prod", 0, cache.Indexers{"name": byName}, nil)

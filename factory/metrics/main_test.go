@@ -11,6 +11,6 @@ import (
 var rewrite = flag.Bool("rewrite", false, "update the golden files")
 
 func TestMain(m *testing.M) {
-	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
+	klog.SetLogger(klog.Logger{}) // discards the logs of intended failures
 	goleak.VerifyTestMain(m)
 }

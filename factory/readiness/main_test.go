@@ -8,6 +8,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	klog.SetLogger(klog.Logger{}) // says nothing of what fails on purpose
+	klog.SetLogger(klog.Logger{}) // discards the logs of intended failures
 	goleak.VerifyTestMain(m)
 }

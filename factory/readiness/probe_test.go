@@ -69,7 +69,7 @@ func TestReady(t *testing.T) {
 	})
 }
 
-// What never synced is not ready, and says why.
+// An informer that never synced is not ready, and its line has the reason.
 func TestNeverSynced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(Options{}, factory.InUse(newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: "secrets"}) }).factory))
@@ -89,7 +89,7 @@ func TestNeverSynced(t *testing.T) {
 	})
 }
 
-// What was complete once is told to be out of date, and fails only where that was asked for.
+// A parked informer is reported, and fails the probe only if FailOn names the condition.
 func TestFailOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, nil)
@@ -127,7 +127,7 @@ func TestAnswersBesideAStuckIndexFunction(t *testing.T) {
 	})
 }
 
-// An informer that nobody uses is kept for a while, and holds up nobody.
+// An unused informer, which its factory keeps for a while, does not fail the probe.
 func TestWhoIsAskedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: "pods", Namespace: "shop"}) })

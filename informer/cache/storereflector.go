@@ -208,7 +208,7 @@ type attempt struct {
 	err     error
 }
 
-// watchState tells whether a watch is open, and thus a failure is that of the open watch.
+// watchState says whether a watch is open: if it is, a failure is the watch's.
 type watchState int
 
 const (

@@ -12,7 +12,7 @@ import (
 )
 
 // A unit test of an informer and its handler: the test writes to the server,
-// brings about an outage, and looks at what the handler is told.
+// causes an outage, and prints the handler's events.
 func ExampleServer_Source() {
 	server := informertest.New(informertest.Options{})
 	defer server.Close()
@@ -34,12 +34,12 @@ func ExampleServer_Source() {
 		fmt.Println(err)
 	}
 	fmt.Println(<-told)
-	server.CutWatches() // the informer misses what happens now,
+	server.CutWatches() // the informer misses the next change,
 	pod.Labels = map[string]string{"app": "shop"}
 	if err := server.Update(ctx, pod); err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(<-told) // and finds out
+	fmt.Println(<-told) // and finds it with a new watch
 
 	cancel()
 	fmt.Println(<-done)

@@ -47,8 +47,8 @@ func Example() {
 	// Output: 1 pod, at version 2
 }
 
-// A source needs no network. What a cluster does within minutes, a test does
-// at once: here the history expires, and with it the watch.
+// A source needs no network. A test causes events at once that take minutes in a
+// cluster: here the history expires, and with it the watch.
 func ExampleServer_Compact() {
 	ctx := context.Background()
 	server := informertest.New(informertest.Options{})

@@ -47,8 +47,8 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
-// A file that is not a recording is refused. A recording gives the same replay each time, whatever
-// its answers are.
+// A file that is not a recording is refused. A recording with any answers gives the same replay
+// each time.
 func FuzzReplay(f *testing.F) {
 	for _, text := range []string{"", "{}", "null", "[]", `{"request":1}`, `{"request":1,"url":"x"}`, `{"request":1,"url":"/"}`} {
 		f.Add(text)

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// builtinKinds returns the kinds of every server: those that a typed client can list and watch.
+// builtinKinds returns the kinds of every server: all kinds that a typed client can list and watch.
 // They are found only once, since the search takes as long as the rest of a server's start.
 var builtinKinds = sync.OnceValue(findBuiltinKinds)
 

@@ -27,7 +27,7 @@ func TestErrorsInABubble(t *testing.T) {
 	all := utilruntime.ErrorHandlers
 	t.Cleanup(func() { utilruntime.ErrorHandlers = all }) //nolint:reassign // it is there to be set
 	var heard int
-	limiter := all[len(all)-1]                              // whoever logs comes before it
+	limiter := all[len(all)-1]                              // handlers that log come before it
 	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{ //nolint:reassign // as above
 		func(context.Context, error, string, ...any) { heard++ }, limiter,
 	}

@@ -163,7 +163,7 @@ func (w *twins) query() twinQuery {
 
 func (w *twins) pick(from ...string) string { return from[w.rand.IntN(len(from))] }
 
-// write makes a random valid write, or one that must fail. Some pods have a finalizer.
+// write makes a random write, valid or invalid. Some pods have a finalizer.
 func (w *twins) write() {
 	pod := newPod(w.pick("a", "a-b", "b"), w.pick("p", "q", "r", "s"), "app", w.pick("x", "y", "z"), "n", w.pick("1", "2", "3"))
 	if w.rand.IntN(3) == 0 {

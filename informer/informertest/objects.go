@@ -81,7 +81,7 @@ func (s *Server) read(ctx context.Context, do func() (Object, error)) (Object, e
 	return do()
 }
 
-// write has the model change something, and tells the watches.
+// write changes the model, and notifies the watches.
 func (s *Server) write(ctx context.Context, do func() (Object, error)) (Object, error) {
 	return s.read(ctx, func() (Object, error) {
 		obj, err := do()

@@ -82,7 +82,7 @@ func (r recording) RoundTrip(request *http.Request) (*http.Response, error) {
 	r.write(tapeLine{Request: n, URL: request.URL.RequestURI(), Accept: request.Header.Get("Accept")})
 	response, err := r.next.RoundTrip(request)
 	if err != nil {
-		if request.Context().Err() == nil { // it was not the client who gave up
+		if request.Context().Err() == nil { // the client did not cancel the request
 			r.write(tapeLine{Request: n, End: err.Error()})
 		}
 		return nil, err

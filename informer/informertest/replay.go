@@ -161,7 +161,7 @@ func (r *Recording) next(t tape) (e *recorded, known bool) {
 	return tape[0], true
 }
 
-// finished counts an answer read to the end.
+// finished counts an answer that was read to the end or closed.
 func (r *Recording) finished() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -196,9 +196,9 @@ type replayedBody struct {
 	ctx       context.Context
 	closed    chan struct{}
 	close     func()
-	finish    func() // tells the recording that nobody reads on
+	finish    func() // counts the answer as read to the end or closed
 
-	piece []byte // what is left of the present one
+	piece []byte // the unread rest of the present piece
 	n     int    // how many have begun
 }
 

@@ -180,7 +180,7 @@ func TestRecorderIsDiscreet(t *testing.T) {
 		_, err = client.CoreV1().Pods("a").Get(t.Context(), "p", metav1.GetOptions{})
 		require.NoError(t, err)
 		_, err = client.Discovery().ServerVersion()
-		_ = err // whatever it is
+		_ = err // does not matter
 		assert.Empty(t, file.String())
 		_, err = client.CoreV1().Pods("a").List(t.Context(), metav1.ListOptions{})
 		require.NoError(t, err)

@@ -14,8 +14,8 @@ type deliverer interface {
 	WaitDelivered(ctx context.Context, version string) error
 }
 
-// Settle waits until informers hold all writes to the server so far, and each of their handlers has
-// been told of them. A test calls it after a write, instead of sleeping, and then checks the
+// Settle waits until informers hold all writes to the server so far, and have delivered them to
+// each of their handlers. A test calls it after a write, instead of sleeping, and then checks the
 // outcome. The informers must be of this module and run on this server: an *informer.Informer[T],
 // or its cache.SharedIndexInformer, also from client-go's accessors; any other value is an
 // [ErrInformer]. Writes made by handlers need another call.

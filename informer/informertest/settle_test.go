@@ -47,7 +47,7 @@ func TestSettle(t *testing.T) {
 			assert.Equal(t, n+1, p.Indexer().Len())
 			assert.Equal(t, n+1, told)
 		}
-		s.CutWatches() // who watches anew hears of a bookmark that is due
+		s.CutWatches() // a new watch gets a bookmark that is due
 		require.NoError(t, s.Delete(t.Context(), newPod("a", "p")))
 		require.NoError(t, s.Settle(t.Context(), others.Shared(), p))
 		assert.Equal(t, 4, told)

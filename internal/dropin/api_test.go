@@ -66,8 +66,8 @@ func TestBreakingChangesAreInTheChangelog(t *testing.T) {
 	}
 }
 
-// removed returns the declarations for api/removed.txt: the lines it had before, and those that are gone
-// now.
+// removed returns the lines for api/removed.txt: its previous lines and the lines gone from the
+// API, except lines that are back.
 func removed(before, was, now []string) []string {
 	gone := without(append(without(was, now), before...), now)
 	slices.Sort(gone)

@@ -10,8 +10,8 @@
 //
 //   - A meter holds some thousand addresses, and no object: a recorded address keeps nothing
 //     alive.
-//   - A meter reads the objects and writes nothing. Nobody may write into them meanwhile, as holds
-//     for all cached objects.
+//   - A meter reads the objects and writes nothing. No goroutine may write into them
+//     meanwhile, as holds for all cached objects.
 //   - The estimate is good to some percent with many blocks, and exact with few. A block counts
 //     with its size in Go's allocator. Strings within one larger text count as separate blocks.
 //   - Memory behind an unsafe.Pointer, a channel, a function or an unexported field does not count:

@@ -15,10 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// own is a string that nobody else has.
+// own returns a string with memory of its own.
 func own(format string, args ...any) string { return strings.Clone(fmt.Sprintf(format, args...)) }
 
-// podOf makes a pod of which nothing is shared.
+// podOf makes a pod that shares no memory with other pods.
 func podOf(n int) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -41,7 +41,7 @@ func podOf(n int) *corev1.Pod {
 	return p
 }
 
-// unstructuredOf makes the same, without a Go type.
+// unstructuredOf makes the same pod, without a Go type.
 func unstructuredOf(n int) *unstructured.Unstructured {
 	text, err := json.Marshal(podOf(n))
 	if err != nil {
@@ -54,7 +54,7 @@ func unstructuredOf(n int) *unstructured.Unstructured {
 	return u
 }
 
-// A meter finds about what the heap has grown by, whatever there is of sharing.
+// A meter's estimate is within 10 % of the growth of the heap, with shared values and without.
 func TestBytesAreThoseOfTheHeap(t *testing.T) {
 	shared := podOf(11)
 	for title, build := range map[string]func(n int) any{
@@ -71,7 +71,7 @@ func TestBytesAreThoseOfTheHeap(t *testing.T) {
 		"objects that are no pointers": func(n int) any { return [2]string{own("first %d", n), own("second %d", n)} },
 	} {
 		t.Run(title, func(t *testing.T) {
-			build(0) // what types need once
+			build(0) // allocates the tables that each type needs once
 			objects := make([]any, 20000)
 			before := heap()
 			for n := range objects {
@@ -90,7 +90,7 @@ func TestBytesAreThoseOfTheHeap(t *testing.T) {
 	}
 }
 
-// heap is how much of the heap is in use.
+// heap returns the number of bytes in use on the heap.
 func heap() int64 {
 	runtime.GC()
 	runtime.GC()
@@ -99,7 +99,7 @@ func heap() int64 {
 	return int64(s.HeapAlloc) //nolint:gosec // fits
 }
 
-// What is met twice counts once.
+// An object added several times counts once.
 func TestTheSameObjectTwice(t *testing.T) {
 	var once, twice Meter
 	p := podOf(5)
@@ -124,14 +124,14 @@ func TestCircle(t *testing.T) {
 	require.EqualValues(t, 2*24+2, m.Bytes())
 }
 
-// message is what protobuf's generator makes: its state leads to tables that are global.
+// message is like a struct of protobuf's generator: its state refers to global tables.
 type message struct {
 	state struct{ tables *map[string]string }
 	Name  string
 }
 
-// What a package keeps to itself is left alone: package time writes to the local time zone when a
-// time is first formatted, while a meter may be reading.
+// A meter does not read memory behind unexported fields: package time writes to the local time zone
+// when a time is first formatted, while a meter may be reading.
 func TestWhatIsNotExportedIsLeftAlone(t *testing.T) {
 	var m Meter
 	m.Add(&metav1.Time{Time: time.Unix(1, 0)})

@@ -34,11 +34,11 @@ func planOf(t reflect.Type) *plan {
 	return build(t, map[reflect.Type]*plan{})
 }
 
-// building is held while plans are made, so that nobody uses an incomplete one.
+// building is held while plans are made, so that no goroutine uses an incomplete plan.
 var building sync.Mutex
 
-// build makes the plans of a type and of all types in it, and stores them when the outermost one
-// is complete.
+// build makes the plans of a type and of all types in it, and stores them when the outermost
+// plan is complete.
 func build(t reflect.Type, under map[reflect.Type]*plan) *plan {
 	outermost := len(under) == 0
 	p := planIn(t, under)
@@ -164,7 +164,7 @@ func (m *Meter) mapped(place unsafe.Pointer, t reflect.Type) {
 		groups += tableHeader
 	}
 	if n > 0 { // a map that was never written has none
-		m.block(unsafe.Add(at, 1), groups) // a block of its own, whose address nobody knows
+		m.block(unsafe.Add(at, 1), groups) // a block of its own, whose address is unknown
 	}
 	key, value := planOf(t.Key()), planOf(t.Elem())
 	if n == 0 || len(key.parts)+len(value.parts) == 0 {

@@ -5,7 +5,8 @@ import "errors"
 var (
 	// ErrNoDiscovery means that a client cannot ask discovery.
 	ErrNoDiscovery = errors.New("served: the client cannot ask discovery")
-	// ErrNotDiscovery means that an answer is no discovery document, or contradicts another one.
+	// ErrNotDiscovery means that an answer is no discovery document, or contradicts
+	// another document.
 	ErrNotDiscovery = errors.New("served: not what discovery was asked for")
 	// ErrNotDefinitions means that an answer is no list of definitions.
 	ErrNotDefinitions = errors.New("served: not a list of definitions")

@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// phase is what the machine waits for.
+// phase is a state of the machine, named by the event that the machine waits for.
 //
 //	phase        waits for                              watch of the definition
 //	idle         a 404                                  no
@@ -69,8 +69,8 @@ const (
 // input is something that happened.
 type input struct {
 	kind     inputKind
-	known    bool     // inMissed: there are objects that were not told as deleted
-	versions []string // inDefined, inDiscovered: those that are served now
+	known    bool     // inMissed: the store has objects whose deletion was not reported
+	versions []string // inDefined, inDiscovered: the served versions
 	lasted   bool     // inBroken: the watch was open for long
 }
 
@@ -88,11 +88,11 @@ const (
 	doAnswer             // end the absence
 )
 
-// action says what to do next.
+// action is the next operation, with its parameters.
 type action struct {
 	op      op
 	attempt int    // doPause, doRetry: the step of the back-off, from 1
-	alone   bool   // doPause: nothing but discovery tells of the resource
+	alone   bool   // doPause: discovery is the only source of news
 	answer  Answer // doAnswer
 	version string // doAnswer with Served
 }
@@ -105,7 +105,8 @@ const (
 	Served Answer = iota + 1
 	// Deleted means that the resource was removed with all its objects.
 	Deleted
-	// Unknowable means that nobody can be asked now; the reflector should request the resource itself.
+	// Unknowable means that neither the definition nor discovery can be read now; the reflector
+	// should request the resource itself.
 	Unknowable
 )
 
@@ -126,7 +127,7 @@ type machine struct {
 	// These belong to one absence.
 	phase   phase
 	witness witness
-	known   bool   // there are objects that were not told as deleted
+	known   bool   // the store has objects whose deletion was not reported
 	version string // retrying: the version to try
 	lacking int    // the discoveries in a row that lack the resource
 	asked   int    // the pauses between discoveries

@@ -7,28 +7,28 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// maxUnpaused is how many requests there may be without a pause or an event. TestMachineInEveryState finds
-// it; that it is finite is the point.
+// maxUnpaused is the largest number of requests without a pause or an event between them. A machine
+// in a hot loop exceeds it.
 const maxUnpaused = 8
 
-// world is what stands around a machine. It knows what was asked and answered from the actions
-// and inputs alone, and judges the machine by that.
+// world is the reference model of a machine's surroundings. It derives the requests under way and
+// their answers from the actions and inputs alone, and checks the machine's actions against them.
 type world struct {
 	machine machine
-	ended   bool // an answer was given, and the reflector has not come again
-	deleted bool // it was Deleted
+	ended   bool // the machine has answered, and the reflector has not called again
+	deleted bool // the answer was Deleted
 
 	watching  bool // the definition was listed and its watch has not ended
 	asking    bool // the list of the definition is under way
-	other     op   // doDiscover, doPause or doRetry: what is under way beside it
-	seen      bool // the definition was there when it was looked at last
-	lacking   int  // the successful discoveries in a row that lack the resource
+	other     op   // the operation under way beside it: doDiscover, doPause or doRetry, or 0
+	seen      bool // the last answer about the definition had it
+	lacking   int  // number of successful discoveries in a row that lack the resource
 	known     bool
 	unpaused  int // requests since the last pause or event
 	unbelieve int // the tries since the resource was found that were not news of an event
 }
 
-// step feeds in, and returns what is wrong with the answer, or "".
+// step passes in to the machine, and returns the broken rule, or "".
 func (w *world) step(in input) (wrong string) {
 	w.hear(in)
 	a := w.machine.step(in)
@@ -46,7 +46,7 @@ func (w *world) step(in input) (wrong string) {
 	return ""
 }
 
-// hear notes what an input says of the world.
+// hear updates the operations under way and the counts from an input.
 func (w *world) hear(in input) {
 	switch in.kind {
 	case inMissed:
@@ -77,7 +77,7 @@ func (w *world) hear(in input) {
 	}
 }
 
-// judge looks at what follows from an input.
+// judge returns the rule that the machine's action breaks, or "".
 func (w *world) judge(in input, a action) string {
 	defined := w.seen
 	switch in.kind {
@@ -109,7 +109,7 @@ func (w *world) judge(in input, a action) string {
 	return ""
 }
 
-// follow notes what the machine has begun.
+// follow updates the operations under way and the counts from an action.
 func (w *world) follow(a action) {
 	switch a.op {
 	case doStay:
@@ -134,7 +134,7 @@ func (w *world) follow(a action) {
 	}
 }
 
-// inputs are all that can happen.
+// inputs returns all inputs that are possible in the present state.
 func (w *world) inputs() []input {
 	if w.ended {
 		all := []input{{kind: inMissed}, {kind: inMissed, known: true}}
@@ -164,13 +164,13 @@ func (w *world) inputs() []input {
 	return all
 }
 
-// forget drops what only counts.
+// forget resets or limits the counters, so that the number of states is finite.
 func (w *world) forget() {
 	w.machine.asked, w.machine.breaks = 0, 0
 	w.machine.misses, w.lacking = min(w.machine.misses, 1), min(w.lacking, 2)
 }
 
-// Every state that any word of inputs leads to is tried with every input.
+// The machine breaks no rule with any possible input in any reachable state.
 func TestMachineInEveryState(t *testing.T) {
 	for _, follows := range []bool{false, true} {
 		t.Run(fmt.Sprintf("follows %v", follows), func(t *testing.T) {

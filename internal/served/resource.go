@@ -67,7 +67,7 @@ func (r *Resource) Await(ctx context.Context, known bool) (a Answer, version str
 	return next.answer, next.version, nil
 }
 
-// Found is called after a list of the resource whose watch has brought something, or has lasted.
+// Found is called after a list of the resource, if the watch after it delivered events or lasted.
 func (r *Resource) Found() { r.step(input{kind: inFound}) }
 
 func (r *Resource) step(in input) action {
@@ -87,7 +87,7 @@ type absence struct {
 	drop  func() // ends the present operation, except the watch of the definition
 }
 
-// told is an input and the context of its operation: inputs of a dropped operation are ignored.
+// told is an input with the context of its operation. Inputs of a dropped operation are ignored.
 type told struct {
 	input
 	ctx context.Context

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// once calls Await for at most a time, and says how long that took.
+// once calls Await for at most a given time, and returns the duration of the call.
 func once(t *testing.T, r *Resource, known bool, most time.Duration) (a Answer, version string, after time.Duration) {
 	t.Helper()
 	start := time.Now()
@@ -30,8 +30,8 @@ func once(t *testing.T, r *Resource, known bool, most time.Duration) (a Answer, 
 	return a, version, time.Since(start)
 }
 
-// await does what a reflector does, whose lists are answered with 404: where nobody
-// can be asked, it asks again after a back-off.
+// await calls Await as a reflector does after a 404: if the answer is Unknowable, it calls again
+// after a back-off.
 func await(t *testing.T, r *Resource, known bool, most time.Duration) (a Answer, version string, after time.Duration) {
 	t.Helper()
 	start := time.Now()
@@ -49,7 +49,7 @@ func await(t *testing.T, r *Resource, known bool, most time.Duration) (a Answer,
 
 func middle() float64 { return 0.5 }
 
-// in runs a test in a bubble, with a server and what asks it by a dynamic client.
+// in runs a test in a bubble, with a server and a Resource that uses a dynamic client.
 func in(t *testing.T, test func(*testing.T, *server, *Resource)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -58,7 +58,7 @@ func in(t *testing.T, test func(*testing.T, *server, *Resource)) {
 	})
 }
 
-// after changes the server when a time has passed.
+// after changes the server after a delay.
 func (s *server) after(d time.Duration, change func()) {
 	time.AfterFunc(d, func() { s.set(change) })
 }
@@ -122,7 +122,8 @@ func TestResourceIsDeletedWhileNobodyLooks(t *testing.T) {
 	})
 }
 
-// Two discoveries in a row are a proof where definitions may not be read, and where there was never one.
+// If definitions may not be read, or there never was a definition, two discoveries in a row that
+// lack the resource prove its deletion.
 func TestResourceIsDeletedByDiscovery(t *testing.T) {
 	for name, code := range map[string]int{"forbidden": http.StatusForbidden, "no definitions": http.StatusNotFound, "no definition": 0} {
 		t.Run(name, func(t *testing.T) {
@@ -154,7 +155,7 @@ func TestResourceComesByDiscovery(t *testing.T) {
 	})
 }
 
-// What comes within some minutes is found within ten seconds.
+// Discovery finds a resource that appears within some minutes at most ten seconds later.
 func TestResourceComesSoonByDiscovery(t *testing.T) {
 	for _, at := range []time.Duration{10 * time.Second, time.Minute, 3*time.Minute + time.Second, 5 * time.Minute} {
 		in(t, func(t *testing.T, s *server, r *Resource) {
@@ -168,7 +169,7 @@ func TestResourceComesSoonByDiscovery(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a server, or stands before it, nothing is told as deleted.
+// No failure of a server, or of a proxy before it, is reported as a deletion.
 func TestResourceIsNotDeletedWithoutProof(t *testing.T) {
 	for name, harm := range map[string]func(*server){
 		"nobody listens":           func(s *server) { s.down = true },
@@ -199,7 +200,7 @@ func TestResourceIsNotDeletedWithoutProof(t *testing.T) {
 	}
 }
 
-// A restart in between makes two discoveries no proof.
+// Two discoveries that lack the resource prove no deletion if the server was down between them.
 func TestDiscoveriesInARow(t *testing.T) {
 	in(t, func(t *testing.T, s *server, r *Resource) {
 		s.answers[crdsPath] = http.StatusForbidden
@@ -222,7 +223,7 @@ func TestResourceIsUnknowable(t *testing.T) {
 	})
 }
 
-// Where definitions may be read and there is none, and discovery does not work, the resource may be there.
+// If there is no definition and discovery fails, the reflector requests the resource itself.
 func TestResourceIsTriedBlindly(t *testing.T) {
 	in(t, func(t *testing.T, s *server, r *Resource) {
 		s.answers["/apis/example.com"] = http.StatusInternalServerError
@@ -261,7 +262,7 @@ func TestVersionIsFollowed(t *testing.T) {
 	}
 }
 
-// A metadata client sees that a definition is there, and nothing of it.
+// A metadata client sees the existence of a definition, but not its versions.
 func TestMetadataClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -284,7 +285,7 @@ func TestMetadataClient(t *testing.T) {
 	})
 }
 
-// With documents, it asks discovery which versions there are.
+// A metadata client with discovery documents gets the served versions from discovery.
 func TestMetadataClientWithDocuments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -310,7 +311,7 @@ func TestMetadataClientWithDocuments(t *testing.T) {
 	})
 }
 
-// The REST client of a typed client has a transport that knows the way, and decodes other things.
+// A Resource can use the transport of a typed client's REST client, which decodes other types.
 func TestRESTClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

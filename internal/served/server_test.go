@@ -28,10 +28,10 @@ type server struct {
 	requests []string // with the time of each
 	at       int      // the version of the newest write
 	crd      map[string]any
-	watches  map[*io.PipeWriter]bool // true for those that want metadata only
-	served   map[string][]string     // what discovery says: by group, the versions of widgets
+	watches  map[*io.PipeWriter]bool // true for watches of metadata only
+	served   map[string][]string     // the versions of widgets in discovery, by group
 	answers  map[string]int          // the status that requests are answered with whose path begins so
-	down     bool                    // nobody listens
+	down     bool                    // connections are refused
 }
 
 func newServer() *server {
@@ -50,7 +50,7 @@ func (s *server) dynamic(t *testing.T) Client {
 	return FromDynamic(c)
 }
 
-// set changes something about the server.
+// set changes the server under its lock.
 func (s *server) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +114,7 @@ func (s *server) definitions(r *http.Request) *http.Response {
 	return response
 }
 
-// define writes the definition, with what its versions are and whether they are served.
+// define writes the definition. Versions maps each version to whether it is served.
 func (s *server) define(established bool, versions map[string]bool) {
 	kind := "MODIFIED"
 	if s.crd == nil {
@@ -150,12 +150,12 @@ func (s *server) send(kind string) {
 	}
 }
 
-// partial tells whether a client wants metadata only.
+// partial reports whether a client requests metadata only.
 func partial(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata")
 }
 
-// shown is what a client sees of the definition.
+// shown returns the definition as a client sees it: in full, or only its metadata.
 func (s *server) shown(partial bool) any {
 	if !partial {
 		return s.crd
@@ -210,7 +210,7 @@ func answer(r *http.Request, v any) *http.Response {
 	}
 }
 
-// status is an answer in plain text, as a path has it that nobody serves.
+// status returns an answer in plain text, as for a path that is not served.
 func status(r *http.Request, code int) *http.Response {
 	response := answer(r, nil)
 	response.StatusCode = code
@@ -219,7 +219,7 @@ func status(r *http.Request, code int) *http.Response {
 	return response
 }
 
-// asked returns the requests so far whose path begins with a prefix.
+// asked returns the requests so far for paths with a prefix.
 func (s *server) asked(prefix string) (some []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -31,7 +31,7 @@ func decodePod(tb testing.TB, encoded []byte) *corev1.Pod {
 	return p
 }
 
-// shareStrings does to an object what a decoder does that shares its strings.
+// shareStrings shares the strings of an object, as a decoder does.
 func shareStrings(t *share.Table, site share.Site, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:

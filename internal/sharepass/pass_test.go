@@ -26,8 +26,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
 )
 
-// passed makes equal objects and passes them, until the last two share all that
-// may be shared: values that stand in each other's way take some turns.
+// passed makes equal objects and passes them, until the last two share every value that may be
+// shared: values that compete for a place in the table take several passes.
 func passed[T any](build func() *T) (a, b *T) {
 	pass := New(share.New(0))
 	for range 10 {
@@ -68,8 +68,8 @@ func TestPodsShareTheirTemplate(t *testing.T) {
 	}
 }
 
-// Pods of one owner differ in the name of a volume: what surrounds it is each
-// pod's own, and the rest is shared.
+// Pods of one owner differ in the name of a volume: the values around the name belong to each pod,
+// and the other values are shared.
 func TestPartsOfAnElementAreShared(t *testing.T) {
 	i := 0
 	first, second := passed(func() *corev1.Pod { i++; return podOf(i * owners) })
@@ -168,7 +168,7 @@ func TestRootMapIsNotShared(t *testing.T) {
 	samePointer(t, a.Object["spec"], b.Object["spec"], true, "what lies below")
 }
 
-// Maps are equal in whatever order their entries come.
+// Maps are equal in any order of their entries.
 func TestOrderOfMapsDoesNotCount(t *testing.T) {
 	a, b := passed(func() *corev1.Pod {
 		p := &corev1.Pod{Spec: corev1.PodSpec{Overhead: corev1.ResourceList{}}}
@@ -188,7 +188,7 @@ func TestOrderOfMapsDoesNotCount(t *testing.T) {
 	samePointer(t, c.Object["spec"], d.Object["spec"], true, "untyped")
 }
 
-// Sites of untyped values come of keys, which are whatever objects hold.
+// The sites of untyped values are made from the objects' keys, so their number must be bounded.
 func TestUnstructuredKeysDoNotMakeSitesForEver(t *testing.T) {
 	pass := New(share.New(0))
 	for i := range 3 * mostSpots {
@@ -217,8 +217,8 @@ func TestOnlyTheVeryPointerIsTouched(t *testing.T) {
 	samePointer(t, env, other.Spec.Containers[0].Env, true, "nothing was replaced")
 }
 
-// What a transform put into objects is not written to, and the table keeps
-// nothing of it.
+// A pass does not write into memory that a transform added to objects, and the table keeps no
+// reference to it.
 func TestForeignMemoryIsLeftAlone(t *testing.T) {
 	foreign := podOf(1).Spec
 	foreign.Containers[0].LivenessProbe.HTTPGet.HTTPHeaders = []corev1.HTTPHeader{{Name: "a", Value: "b"}}
@@ -281,7 +281,7 @@ type linked struct {
 	Lists map[string][]*string
 }
 
-// The table keeps nothing of a foreign map, down to what its values refer to.
+// The table keeps no reference to a foreign map, nor to memory behind its values.
 func TestForeignMapsAreCopiedWhole(t *testing.T) {
 	foreign := map[string][]*string{"a": {ptr("b")}, "none": nil}
 	pass := New(share.New(0))
@@ -301,7 +301,7 @@ type guarded struct {
 	_     sync.Mutex
 }
 
-// A transform may make a circle, or something that is read in exponential time.
+// A transform may make a circle, or a value whose walk takes exponential time.
 func TestCirclesAndLatticesStayAsTheyAre(t *testing.T) {
 	circle := &linked{Plain: []string{"a"}}
 	circle.Next = circle
@@ -380,7 +380,7 @@ func TestQuantitiesAreSharedInMapsOnly(t *testing.T) {
 	samePointer(t, a.Spec.Overhead, b.Spec.Overhead, false, "a big one")
 }
 
-// Two objects that share are read at once, with all that a Quantity has.
+// The methods of Quantities may run at the same time on two objects that share values.
 func TestMethodsOfSharedQuantitiesDoNotRace(t *testing.T) {
 	a, b := passed(quantities(resource.MustParse("250m")))
 	samePointer(t, a.Spec.Overhead, b.Spec.Overhead, true, "a map")
@@ -429,9 +429,8 @@ func TestObjectsOfAllKindsStayEqual(t *testing.T) {
 	}
 }
 
-// playTyped passes objects by chance, and holds each against a twin that no
-// pass has touched. Some come a second and third time, some have parts of
-// others or of what is foreign.
+// playTyped passes random objects, and compares each with an unpassed twin. Some objects are copies
+// of earlier objects, and some have fields of a foreign object.
 func playTyped(t *testing.T, typ reflect.Type, objects int, r *rand.Rand) {
 	pass, f := New(share.New(1<<20)), filler{r}
 	var all, twins []runtime.Object
@@ -467,8 +466,7 @@ func playTyped(t *testing.T, typ reflect.Type, objects int, r *rand.Rand) {
 	}
 }
 
-// checkApart fails where two objects share what must not be shared, unless it
-// is foreign.
+// checkApart fails if two objects share a value that programs write into, unless it is foreign.
 func checkApart(t *testing.T, all []runtime.Object, foreign any) {
 	seen, theirs := map[unsafe.Pointer]bool{}, map[unsafe.Pointer]bool{}
 	written(reflect.ValueOf(foreign), "", false, func(p unsafe.Pointer, _ string) { theirs[p] = true })
@@ -547,7 +545,7 @@ func FuzzUnstructured(f *testing.F) {
 	})
 }
 
-// Encodings are equal where values are, and only there.
+// Two encodings are equal if and only if their values are equal.
 func FuzzEncodingIsTheValue(f *testing.F) {
 	type holder struct {
 		A *corev1.PodSpec

@@ -91,8 +91,8 @@ func clone(v reflect.Value) reflect.Value {
 	return c
 }
 
-// cloneBelow replaces everything that an addressable value refers to by copies, except private
-// fields: those of times and Quantities refer to nothing that changes.
+// cloneBelow replaces all memory behind an addressable value by copies, except private fields: the
+// private fields of times and Quantities refer to nothing that changes.
 func cloneBelow(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Map:

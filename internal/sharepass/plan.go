@@ -17,7 +17,7 @@ import (
 type form uint8
 
 const (
-	formOpaque  form = iota // not encoded: what holds it is not shared
+	formOpaque  form = iota // not encoded: a value that contains it is not shared
 	formWritten             // opaque unless it is nil; it is not gone into
 	formBits                // a number or a bool
 	formString
@@ -47,7 +47,7 @@ type leaf struct {
 	form   form
 	shared bool       // values of a pointer, slice or map may be shared at site
 	site   share.Site // of the reference
-	elem   *plan      // of what a pointer, slice or map holds
+	elem   *plan      // of the values in a pointer, slice or map
 }
 
 var (

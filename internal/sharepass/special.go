@@ -48,9 +48,9 @@ func knowsQuantity(t reflect.Type) bool {
 		t.Field(quantityText).Type.Kind() == reflect.String && t.Field(quantityFormat).Type.Kind() == reflect.String
 }
 
-// quantity encodes a Quantity, with its text if that is cached. It returns false for one that
-// does not fit into an integer: its decimal is behind a pointer, and methods of copies write
-// through it.
+// quantity encodes a Quantity, with its text if that is cached. It returns false for a
+// Quantity that does not fit into an integer: its decimal is behind a pointer, and methods of
+// copies write through it.
 func (w *walk) quantity(q reflect.Value) bool {
 	if !q.Field(quantityDec).Field(0).IsNil() {
 		return false

@@ -17,7 +17,7 @@ type part uint8
 
 const (
 	plain    part = iota
-	metadata      // an ObjectMeta: nothing is shared but what FieldsV1 holds
+	metadata      // an ObjectMeta: only the content of FieldsV1 is shared
 	managed       // the managedFields of one, and their entries
 )
 
