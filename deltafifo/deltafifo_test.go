@@ -18,12 +18,11 @@ func delta(producer, serial int) Delta {
 	return Delta{Op: Modified, Key: indexer.Key{Name: fmt.Sprint(producer)}, Version: "1", Object: serial}
 }
 
-// twins are a queue and its twin, a slice; bounds show as a push that has to
-// wait.
+// twins are a queue and its twin, a slice. At the bound, a push waits.
 type twins struct {
 	t      *testing.T
 	rand   *rand.Rand
-	ended  context.Context // for what must not wait
+	ended  context.Context // for calls that must not wait
 	queue  *DeltaFIFO
 	bound  int
 	twin   []Delta

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An index function may return a slice of the object's own, with or without
-// repetitions and room behind them. It is neither written nor kept.
+// An index function may return a slice of the object's own, with or without repetitions
+// and spare capacity. The store neither writes nor keeps it.
 func TestWhatAnIndexFunctionReturnsIsNotWritten(t *testing.T) {
 	own := func(_ []string, o tagged) []string { return o.values }
 	other := func(values []string, _ tagged) []string { return append(values, "x") }
@@ -40,7 +40,7 @@ func TestWhatAnIndexFunctionReturnsIsNotWritten(t *testing.T) {
 	}
 }
 
-// What costs allocations is an index function's own affair.
+// The store allocates nothing for an update; only index functions may.
 func TestIndexingAllocatesNothing(t *testing.T) {
 	values := []string{"a", "b"}
 	w, err := New(Options{Indexes: untyped(

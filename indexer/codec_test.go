@@ -13,7 +13,7 @@ import (
 // are under the word "all", and every second has the label odd.
 func encodedItems(t *testing.T) (w *Writer, c *fakecodec.Codec, decoded func(want int, msg ...any)) {
 	t.Helper()
-	unchecked(t) // it would decode all it has
+	unchecked(t) // the self-check would decode all objects
 	o, c := itemOptions(), new(fakecodec.Codec)
 	o.Codec, o.LabelIndexes = c, []string{"odd"}
 	w, err := New(o)
@@ -40,8 +40,8 @@ func numberedItem(i int) *item {
 
 func always(any, uint64) bool { return true }
 
-// What is written is encoded once and never decoded: index functions and labels are told
-// the object that was given.
+// A written object is encoded once and never decoded: index functions and labels get the
+// original object.
 func TestWritingDecodesNothing(t *testing.T) {
 	w, c, decoded := encodedItems(t)
 	decoded(0)
@@ -98,7 +98,7 @@ func TestALargeReplacementDecodesNothing(t *testing.T) {
 	require.Equal(t, rebuildAbove+1, found.Len())
 }
 
-// What readers are handed is decoded, and no more than that.
+// Readers decode only the objects that they return.
 func TestReadersDecodeWhatTheyAreHanded(t *testing.T) {
 	odd := Requirement{Key: "odd", Op: In, Values: []string{"yes"}}
 	number := Requirement{Key: "n", Op: Other, Match: func(set map[string]string) bool { return set["n"] == "3" }}
@@ -171,7 +171,7 @@ func TestReadersDecodeWhatTheyAreHanded(t *testing.T) {
 	}
 }
 
-// An object of another type is told by its key, as without a codec.
+// The error for an object of another type names its key, as without a codec.
 func TestAnEncodedObjectOfAnotherType(t *testing.T) {
 	w, _, _ := encodedItems(t)
 	key := Key{"b", "n1"}
@@ -191,7 +191,7 @@ func TestAnEncodedObjectOfAnotherType(t *testing.T) {
 	require.ErrorIs(t, err, ErrType)
 }
 
-// An index that is added reads every object, unless it is by the namespaces of the keys.
+// Adding an index decodes every object, unless the index is by the namespaces of the keys.
 func TestAnIndexThatIsAddedDecodes(t *testing.T) {
 	w, _, decoded := encodedItems(t)
 	decoded(0)
@@ -206,7 +206,7 @@ func TestAnIndexThatIsAddedDecodes(t *testing.T) {
 	require.Equal(t, 10, found.Len())
 }
 
-// What comes back as it was stored is decoded if an index has to look at it.
+// An object put back in its stored form is decoded if an index has to read it.
 func TestWhatComesBackIsDecodedForIndexes(t *testing.T) {
 	key := Key{"b", "n3"}
 	for name, c := range map[string]struct {
@@ -252,7 +252,7 @@ func TestWhatComesBackIsDecodedForIndexes(t *testing.T) {
 	}
 }
 
-// Where no index looks at objects, nothing is decoded for them.
+// Indexes by the keys' namespaces decode nothing.
 func TestIndexesByKeyDecodeNothing(t *testing.T) {
 	unchecked(t)
 	c := new(fakecodec.Codec)
@@ -272,7 +272,7 @@ func TestIndexesByKeyDecodeNothing(t *testing.T) {
 	require.Equal(t, []any{1, 1}, w.Indexer().Snapshot().List())
 }
 
-// Without a codec, what is stored is the object.
+// Without a codec, the store holds the object itself.
 func TestWithoutACodec(t *testing.T) {
 	w, x := newItems(t, 1)
 	require.Nil(t, w.Decoder())

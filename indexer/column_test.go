@@ -39,7 +39,7 @@ func TestColumn(t *testing.T) {
 	}
 }
 
-// The column's own memory is a list of pointers, and of nothing else.
+// The memory of a column of pointers is a slice of these pointers.
 func TestColumnsPointers(t *testing.T) {
 	x, y := new(int), new(int)
 	c := column{}

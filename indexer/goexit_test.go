@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
-// An item with this word ends the goroutine of the index functions that see it.
+// An item with the word deadly ends the goroutine of an index function that reads it.
 const deadly = "deadly"
 
 func deadlyWords(values []string, it *item) []string {
@@ -21,8 +21,8 @@ func deadlyWords(values []string, it *item) []string {
 	return append(values, it.words...)
 }
 
-// newDeadly makes a store with an index of namespaces before and one of names
-// behind two that may end the goroutine. The items in it are as told, by name.
+// newDeadly returns a store with four indexes: the second and the third may end the goroutine. It
+// holds the items, by name.
 func newDeadly(t *testing.T, report func(*IndexError), items ...*item) *Writer {
 	o := itemOptions()
 	o.Indexes = untyped(
@@ -46,8 +46,8 @@ func numbered(n, serial int, words ...string) *item {
 	return &item{key: Key{"a", fmt.Sprint(n)}, serial: serial, words: words}
 }
 
-// inIndexes makes sure that a store holds some items, each in all of its indexes but
-// for those that are deadly.
+// inIndexes checks that a store holds some items, each in all indexes except those that its
+// deadly word has failed.
 func inIndexes(t *testing.T, w *Writer, want ...*item) {
 	t.Helper()
 	usable(t, w)
@@ -129,8 +129,7 @@ func TestContract_D28_AnIndexFunctionThatEndsItsGoroutineLosesOneObject(t *testi
 	}
 }
 
-// A full state that is built aside is whole too, and its visitor is told of each
-// change once.
+// A full state that is built aside is complete as well, and its visitor gets each change once.
 func TestContract_D28_ALargeFullState(t *testing.T) {
 	var before, all []*item
 	for n := range rebuildAbove + 10 {
@@ -198,8 +197,7 @@ func TestContract_D28_LabelsThatASelectorAsksFor(t *testing.T) {
 	require.Equal(t, []*item{a}, items(w).Select("", in("app", "x")))
 }
 
-// What a section has written until its goroutine ends stays, and the store can be
-// used.
+// The writes of a section stay if its goroutine ends, and the store remains usable.
 func TestASectionThatEndsItsGoroutine(t *testing.T) {
 	w := newDeadly(t, nil)
 	survives(t, func() {

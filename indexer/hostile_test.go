@@ -36,16 +36,16 @@ func (w *Writer) lists(f family) (n int) {
 	return n
 }
 
-// unchecked lets the store not check itself, which takes longer than the test
-// where one object has very many index values, and decodes what is stored encoded.
+// unchecked switches the store's self-check off. The check is slow for an object with very many
+// index values, and decodes encoded objects.
 func unchecked(t *testing.T) {
 	on := verify.On
 	verify.On = false
 	t.Cleanup(func() { verify.On = on })
 }
 
-// A label whose values are all different, once a selector has asked for it, never
-// has more lists than one for two objects, and has none in the end.
+// The index of a label with a different value in each object never has more than one list for
+// every two objects, and has none in the end.
 func TestALabelBomb(t *testing.T) {
 	unchecked(t)
 	w := newTagged(t, nil)
@@ -68,8 +68,8 @@ func TestALabelBomb(t *testing.T) {
 	require.Len(t, w.Indexer().Select("", exists), objects, "by a look at all of them")
 }
 
-// Labels that no selector asks for cost nothing, and no more than maxLabelIndexes
-// keys are kept lists for, however many are asked for.
+// A label that no selector requires costs nothing. At most maxLabelIndexes keys have indexes,
+// however many keys selectors require.
 func TestAFloodOfLabelKeys(t *testing.T) {
 	w := newTagged(t, nil)
 	labels := make(map[string]string)
@@ -87,8 +87,8 @@ func TestAFloodOfLabelKeys(t *testing.T) {
 	require.LessOrEqual(t, len(w.x.live.Load().indexes), maxLabelIndexes+1)
 }
 
-// An object may have as many index values as fit into it: what they cost grows
-// with their number, not with its square, which would take many minutes here.
+// The cost of an object's index values grows linearly with their number. Quadratic growth would
+// take many minutes here.
 func TestAnObjectWithVeryManyIndexValues(t *testing.T) {
 	unchecked(t)
 	w := newTagged(t, nil)
@@ -117,7 +117,7 @@ func TestAnObjectWithVeryManyIndexValues(t *testing.T) {
 	require.Zero(t, w.lists(named))
 }
 
-// The many ways to have index values are one: with a slow look at each.
+// The code for many index values has the same results as a slow, simple version.
 func TestManyIndexValuesAgainstFew(t *testing.T) {
 	for n := range 3 * few {
 		w := newTagged(t, nil)

@@ -16,7 +16,7 @@ func withLabels(n int, labels func(i int) map[string]string) func(tx *Tx) {
 	}
 }
 
-// ask selects by a key as often as it takes for an index of it.
+// ask selects by a key until the key has an index.
 func ask(x *Indexer[any], namespace, key string) {
 	for range asksToBuild {
 		x.Select(namespace, Requirement{Key: key, Op: In, Values: []string{"x"}})
@@ -84,8 +84,7 @@ func TestLabelIndexesThatAreAlmostUniqueAreDisabled(t *testing.T) {
 	require.Empty(t, x.Select("b", Requirement{Key: "id", Op: In, Values: []string{"7"}}))
 }
 
-// A store that has lost most of its objects for a time has its label indexes again
-// once they are back.
+// A label index that was disabled because most objects were gone is built again when they are back.
 func TestADisabledLabelIndexComesBack(t *testing.T) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)
@@ -109,8 +108,8 @@ func TestADisabledLabelIndexComesBack(t *testing.T) {
 	require.Len(t, x.LabelIndexes(), 1)
 }
 
-// Selectors by a key beyond the bound answer without waiting for writers, and
-// indexes that are disabled take nobody's place.
+// Selectors by a key beyond the bound do not wait for writers. Disabled indexes do not count
+// against the bound.
 func TestLabelKeysThatAreTooMany(t *testing.T) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)
@@ -140,8 +139,8 @@ func TestLabelKeysThatAreTooMany(t *testing.T) {
 	w.check()
 }
 
-// Selectors that have waited for one another do not each build the index anew that the
-// first has found to be almost unique.
+// If selectors wait for each other, only the first one builds an index that turns out to be almost
+// unique.
 func TestAWaitingSelectorBuildsNoDisabledIndex(t *testing.T) {
 	o, looks := itemOptions(), 0
 	o.Labels = func(obj any) map[string]string { looks++; return obj.(*item).labels }
@@ -155,7 +154,7 @@ func TestAWaitingSelectorBuildsNoDisabledIndex(t *testing.T) {
 	require.Zero(t, looks)
 }
 
-// An almost unique label key is not built with each selector, however many there are.
+// The index of an almost unique label key is not built again for each selector.
 func TestAForgottenDisabledIndexIsNotBuiltEachTime(t *testing.T) {
 	const n, keys = tooManyFrom + 1, maxLabelIndexes + 1
 	o, builds := itemOptions(), 0

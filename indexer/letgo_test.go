@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// letsGo replaces all of a store by many objects of other keys, which is built
-// aside, and returns whether the collector takes an object that was stored before.
+// letsGo replaces all objects of a store by many objects with other keys, which is built aside. It
+// reports whether the collector frees an object that was stored before.
 func letsGo(t *testing.T, w *Writer, before *weak.Pointer[item]) bool {
 	t.Helper()
 	s := w.Stage(0)
@@ -30,7 +30,8 @@ func letsGo(t *testing.T, w *Writer, before *weak.Pointer[item]) bool {
 	return false
 }
 
-// storeOf makes a store of which it returns a good object, weakly, beside a special one.
+// storeOf returns a store with a special object and an ordinary one, and a weak pointer to the
+// ordinary one.
 func storeOf(t *testing.T, special *item) (*Writer, *weak.Pointer[item]) {
 	t.Helper()
 	w, err := New(itemOptions())
@@ -44,14 +45,14 @@ func storeOf(t *testing.T, special *item) (*Writer, *weak.Pointer[item]) {
 	return w, &p
 }
 
-// Contents that were replaced are garbage, also after an index function has failed once.
+// Replaced contents are garbage, also after an index function has failed.
 func TestAFailureHoldsNoContents(t *testing.T) {
 	w, good := storeOf(t, &item{key: Key{"a", "bad"}, words: []string{"!"}})
 	require.True(t, letsGo(t, w, good), "w.failures pins the index of before, and with it all its objects")
 	runtime.KeepAlive(w)
 }
 
-// The same after an object with more index values than any has now.
+// Replaced contents are garbage, also after an object with more index values than any present one.
 func TestPlacesHoldNoContents(t *testing.T) {
 	w, good := storeOf(t, &item{key: Key{"a", "long"}, words: []string{"1", "2", "3", "4", "5"}})
 	require.True(t, letsGo(t, w, good), "w.posts and w.indexKeys pin the indexes of before, and with them all their objects")

@@ -50,7 +50,7 @@ func untyped[T any](indexes ...Index[T]) []Index[any] {
 	return all
 }
 
-// items returns the view of a store that these tests have.
+// items returns a store's view of items.
 func items(w *Writer) *Indexer[*item] { return View[*item](w.Indexer()) }
 
 // asItem returns a stored object as an item, nil for none.
@@ -75,7 +75,7 @@ func (m model) by(index, value string) (found []*item) {
 	return found
 }
 
-// either returns what stands under one word or the other, each once.
+// either returns the objects under one word or the other, each once.
 func (m model) either(one, other string) []*item {
 	found := m.by("word", one)
 	for _, it := range m.by("word", other) {
@@ -119,7 +119,7 @@ func sameSet[E comparable](t *testing.T, want, got []E, msg ...any) {
 	}
 }
 
-// same is require.Same and require.Equal, fast where nothing is wrong.
+// same is require.Same and require.Equal, but fast if they hold.
 func (d *world) same(want, got *item, had, has bool) {
 	if want != got || had != has {
 		require.Equal(d.t, had, has)
@@ -133,15 +133,15 @@ type world struct {
 	rand   *rand.Rand
 	w      *Writer
 	x      *Indexer[*item]
-	names  int // there are so many in each namespace: few meet often, many fill chunks
+	names  int // number of names in a namespace: few are hit often, many fill chunks
 	m      model
 	parts  map[Key]uint16
 	serial int
 	held   []heldSnapshot
-	byHand uint16 // the part of what is put by hand under a new key
+	byHand uint16 // the part of objects put by hand under a new key
 }
 
-// heldSnapshot is a snapshot and what it must stay.
+// heldSnapshot is a snapshot with the content that it must keep.
 type heldSnapshot struct {
 	snapshot Snapshot[*item]
 	want     []*item
@@ -155,7 +155,7 @@ func worldOf(t *testing.T, r *rand.Rand, o Options) *world {
 	return &world{byHand: uint16(2 * r.IntN(2)), t: t, rand: r, w: w, x: items(w), names: 1 + r.IntN(60), m: model{}, parts: map[Key]uint16{}}
 }
 
-// decoded returns the item that is stored so, nil for none.
+// decoded returns the item of a stored form, or nil.
 func (d *world) decoded(stored any) *item {
 	if stored == nil {
 		return nil
@@ -224,9 +224,8 @@ func (d *world) update() {
 	})
 }
 
-// replace runs a full state of one part: some objects kept, some put, some
-// dropped again, the rest gone; and meanwhile some are written by hand, and some by
-// the other part.
+// replace runs a full state of one part: it keeps some objects, puts some, drops some of these
+// again, and lacks the rest. Meanwhile a user and the other part write.
 func (d *world) replace() {
 	part := uint16(d.rand.IntN(2))
 	f := &fullState{Staging: d.w.Stage(part), part: part, put: model{}, kept: map[Key]bool{}}
@@ -263,8 +262,7 @@ func (d *world) replace() {
 	d.commit(f.Staging, d.after(f))
 }
 
-// fullState is one that arrives, with what it holds, and which of that is stored as
-// it is.
+// fullState is a full state under way: its objects, and the keys found unchanged.
 type fullState struct {
 	*Staging
 	part uint16
@@ -272,7 +270,7 @@ type fullState struct {
 	kept map[Key]bool
 }
 
-// after returns what is stored once a full state is committed.
+// after returns the content of the store after the commit of a full state.
 func (d *world) after(f *fullState) model {
 	next := maps.Clone(d.m)
 	maps.DeleteFunc(next, func(k Key, _ *item) bool { return d.parts[k] == f.part && f.put[k] == nil })
@@ -286,11 +284,10 @@ func (d *world) after(f *fullState) model {
 	return next
 }
 
-// outdated tells whether what a full state puts under a key is older than what
-// another part has.
+// outdated reports whether a full state's object of a key is older than another part's.
 func outdated(key Key) bool { return strings.HasSuffix(key.Name, "2") }
 
-// take writes or deletes an object as a source does that it has moved to.
+// take writes or deletes an object that has moved to a part.
 func (d *world) take(part uint16, key Key) {
 	update(d.w, func(tx *Tx) {
 		if d.rand.IntN(3) == 0 {
@@ -303,8 +300,8 @@ func (d *world) take(part uint16, key Key) {
 	})
 }
 
-// writeByHand writes an object as a user may at any time, or all there are. What the
-// full state under way has kept is put from then on.
+// writeByHand writes an object, or all objects, as a user may at any time. Objects that the full
+// state under way has kept become pending.
 func (d *world) writeByHand(key Key, f *fullState) {
 	it := d.item(key)
 	if _, ok := d.m[key]; !ok {
@@ -385,7 +382,7 @@ func (d *world) query() {
 	sameSet(d.t, d.m.sel(namespace, rs), d.x.Select(namespace, rs...), "%q %+v", namespace, rs)
 }
 
-// compare holds everything that can be read against the twin.
+// compare compares all reads with the twin's.
 func (d *world) compare() {
 	d.w.x.writing.Lock()
 	d.w.check()
@@ -433,7 +430,7 @@ func TestIndexerAgainstItsTwin(t *testing.T) {
 	}
 }
 
-// One that holds its objects encoded does the same.
+// A store with encoded objects behaves like its twin, too.
 func TestAnEncodedIndexerAgainstItsTwin(t *testing.T) {
 	for seed := range uint64(10) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -448,7 +445,7 @@ func TestAnEncodedIndexerAgainstItsTwin(t *testing.T) {
 	}
 }
 
-// Above rebuildAbove changes, a full state takes the other way.
+// A full state with more than rebuildAbove changes, which is built aside, behaves like the twin.
 func TestLargeFullStatesAgainstTheTwin(t *testing.T) {
 	d := newWorld(t, seeded(7))
 	for round := range 3 {
@@ -545,7 +542,7 @@ func update(w *Writer, section func(tx *Tx)) {
 	section(tx)
 }
 
-// set stores an object by hand: it belongs to the part that the one before was of.
+// set stores an object by hand. A stored key stays in its part.
 func set(tx *Tx, key Key, obj any) {
 	part, _ := tx.Part(key)
 	tx.Put(part, key, obj, 0)

@@ -27,14 +27,14 @@ func TestNodesHoldTheNamesThatTheyAreGiven(t *testing.T) {
 	}
 }
 
-// What is kept of a key must not keep the object of its record.
+// A copied key does not keep the record in memory.
 func TestAKeyThatIsKeptIsNotTheNodes(t *testing.T) {
 	n := newNode[entry](Key{"a", "name"})
 	require.Same(t, unsafe.StringData(n.name()), unsafe.StringData(n.view().Name))
 	require.NotSame(t, unsafe.StringData(n.name()), unsafe.StringData(n.key().Name))
 }
 
-// A name that follows its node at once makes one allocation of both.
+// A node and its name are one allocation.
 func TestNamesFollowTheirNodes(t *testing.T) {
 	require.Equal(t, unsafe.Sizeof(record{}), unsafe.Offsetof(record{}.head)+headSize)
 	require.Equal(t, unsafe.Sizeof(node[vector]{}), unsafe.Offsetof(node[vector]{}.head)+headSize)

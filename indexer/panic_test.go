@@ -10,11 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// endings are the ways in which a function does not return.
+// endings are the ways in which a function fails to return.
 var endings = map[string]func(){"panics": func() { panic("on purpose") }, "ends its goroutine": runtime.Goexit}
 
-// aside calls f, which does not return, on a goroutine of its own, and waits for
-// its end.
+// aside calls f on a goroutine of its own, and waits until that has ended.
 func aside(f func()) {
 	ended := make(chan struct{})
 	go func() {
@@ -25,8 +24,7 @@ func aside(f func()) {
 	<-ended
 }
 
-// usable makes sure that a store can be read and written, and finds no fault in
-// itself.
+// usable checks that a store can be read and written, and that its invariants hold.
 func usable(t *testing.T, w *Writer) {
 	t.Helper()
 	done := make(chan struct{})
@@ -63,7 +61,7 @@ func TestAWriteSectionThatDoesNotReturnLeavesTheStoreUsable(t *testing.T) {
 	}
 }
 
-// A visitor is told of changes amid a commit, small or large.
+// If a visitor does not return, the store stays usable, after a small commit and a large one.
 func TestACommitWhoseVisitorDoesNotReturnLeavesTheStoreUsable(t *testing.T) {
 	for how, end := range endings {
 		for when, visitor := range map[string]func() Visitor{

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// twins writes pairs of objects: both of a pair have the same serial, labels
-// and words at the end of each write section, and are in the store or not
-// together. Every list that is one moment of the store shows that.
+// twins writes pairs of objects. At the end of each write section, both objects of a pair have the
+// same serial, labels and words, and either both are stored or none. A list that shows one moment of
+// the store shows whole pairs.
 type twins struct {
 	t      *testing.T
 	w      *Writer
@@ -59,7 +59,8 @@ func (d *twins) write(round int) {
 	}
 }
 
-// stage replaces the pairs, some kept, and with ballast the large way.
+// stage replaces the pairs and keeps some. If large, it adds ballast, so that the replacement is
+// built aside.
 func (d *twins) stage(large bool) {
 	s := d.w.Stage(0)
 	if large {
@@ -81,7 +82,7 @@ func (d *twins) stage(large bool) {
 	s.Commit(fmt.Sprint("staged", d.serial), Visitor{})
 }
 
-// whole tells what is wrong with a list that should hold whole pairs.
+// whole returns an error unless a list holds whole pairs.
 func whole(list []*item) error {
 	seen := map[string]*item{}
 	for _, it := range list {
@@ -104,7 +105,7 @@ func whole(list []*item) error {
 	return nil
 }
 
-// readers are the ways to read a list, each a moment of the store.
+// readers are all ways to read a list of one moment.
 func readers(x *Indexer[*item]) map[string]func(n int) error {
 	return map[string]func(n int) error{
 		"Snapshot": func(int) error {
@@ -185,7 +186,7 @@ func in(key string, values ...string) Requirement {
 	return Requirement{Key: key, Op: In, Values: values}
 }
 
-// Readers of every kind race the writer.
+// Each kind of list shows one moment of the store, while a writer writes.
 func TestEveryListIsOneMoment(t *testing.T) {
 	o := itemOptions()
 	w, err := New(o)
@@ -231,8 +232,7 @@ func TestEveryListIsOneMoment(t *testing.T) {
 	}
 }
 
-// Point reads never wait, nor see half a swap, while a large state replaces
-// the store.
+// Get never waits, and never sees half of a swap, while a large full state replaces the store.
 func TestGetWhileALargeStateIsSwappedIn(t *testing.T) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)
@@ -272,8 +272,7 @@ func TestGetWhileALargeStateIsSwappedIn(t *testing.T) {
 	wg.Wait()
 }
 
-// A snapshot stays as it was, whatever becomes of the store, and lists from
-// within a loop over one do not deadlock.
+// A snapshot never changes. Listing from within a loop over a snapshot does not deadlock.
 func TestSnapshotsStayAsTheyWere(t *testing.T) {
 	w, x := newItems(t)
 	update(w, func(tx *Tx) {

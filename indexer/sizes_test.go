@@ -67,7 +67,7 @@ func TestSizesWaitForNoWriter(t *testing.T) {
 	writing.Wait()
 }
 
-// A scan that stops after each object, as one does whose time is up, goes on with the next one.
+// A scan that stops after each object, because its time is up, continues with the next object.
 func TestScanLeavesNoneOutWhereItStops(t *testing.T) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)

@@ -28,8 +28,7 @@ func TestASlotHoldsAnything(t *testing.T) {
 	}
 }
 
-// Under one key there may be objects of one type after the other, however they are
-// written.
+// A key may hold objects of different types one after the other, in each way of writing.
 func TestAnObjectOfAnotherTypeTakesThePlaceOfOne(t *testing.T) {
 	key := Key{"a", "n"}
 	staged := func(others int) func(w *Writer, obj any) {
@@ -77,8 +76,7 @@ func TestAnObjectOfAnotherTypeTakesThePlaceOfOne(t *testing.T) {
 	}
 }
 
-// Readers see one object or the other, and never the type of one with the data of
-// the other.
+// Readers of a slot that changes its type never see the type of one object with the data of another.
 func TestReadersOfASlotWhoseTypeChanges(t *testing.T) {
 	w, err := New(Options{})
 	require.NoError(t, err)

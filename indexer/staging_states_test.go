@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The states of a key, and what brings it there, for a replacement of part 0. The
-// stored object is 1, what is put 2, what is put again 3, another's 9.
+// These are the states of a key in a replacement of part 0, with the calls that lead to them. Object
+// 1 is stored, 2 is put, 3 is put again, and 9 is another writer's.
 var (
 	stagedKey    = Key{"a", "n"}
 	stagedStates = map[string]func(w *Writer, s *Staging){
@@ -28,7 +28,7 @@ func putPart(w *Writer, part uint16, serial int) {
 	update(w, func(tx *Tx) { tx.Put(part, stagedKey, &item{key: stagedKey, serial: serial}, 0) })
 }
 
-// inputs are what may happen to a key in the midst of a replacement.
+// inputs are the calls that may happen to a key during a replacement.
 var inputs = map[string]func(w *Writer, s *Staging){
 	"keep":           func(_ *Writer, s *Staging) { s.Keep(stagedKey) },
 	"put":            func(_ *Writer, s *Staging) { putItem(s, 3) },
@@ -55,9 +55,9 @@ func replacePart(w *Writer, part uint16, serial int) {
 	s.Commit("", Visitor{})
 }
 
-// outcomes is the table of Staging: what Commit tells after an input in a state. A
-// dash is nothing; "-9" is the deletion of 9, "+2" an addition, "1>2" an update. What
-// another part has stored stays unless the replacement holds the key.
+// outcomes is the table of Staging: the change that Commit makes after an input in a state. A dash
+// is no change, "-9" the deletion of 9, "+2" an addition, "1>2" an update. Another part's object
+// stays unless the replacement holds the key.
 var outcomes = map[string]map[string]string{
 	"unseen": {
 		"keep": "-", "put": "1>3", "drop": "-1", "set by hand": "-9", "unset by hand": "-",
@@ -81,7 +81,7 @@ var outcomes = map[string]map[string]string{
 	},
 }
 
-// Nothing that happens to other keys changes what a replacement comes to for a key.
+// The outcome for a key does not depend on other keys.
 func TestStagingHasAStateForEachKey(t *testing.T) {
 	others := map[string]func(w *Writer, s *Staging){
 		"alone":             func(*Writer, *Staging) {},
@@ -126,7 +126,7 @@ func replacePartOf(w *Writer, name string) {
 	s.Commit("", Visitor{})
 }
 
-// committed returns what Commit tells of the key.
+// committed returns the change that Commit makes to the key.
 func committed(s *Staging) string {
 	told := ""
 	s.Commit("", Visitor{

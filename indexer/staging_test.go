@@ -40,7 +40,7 @@ func TestWhatIsPutTwiceAndDroppedIsGone(t *testing.T) {
 		k := Key{"a", "n"}
 		s := w.Stage(0)
 		if indexed {
-			s.Drop(Key{"a", "other"}) // makes the index of what is pending
+			s.Drop(Key{"a", "other"}) // makes the table of pending keys
 		}
 		s.Put(k, &item{key: k, serial: 1}, 0)
 		s.Put(k, &item{key: k, serial: 2}, 0)
@@ -50,7 +50,7 @@ func TestWhatIsPutTwiceAndDroppedIsGone(t *testing.T) {
 	}
 }
 
-// So may a user who replaces everything by hand.
+// A user who replaces the whole store by hand may put and drop an object, too.
 func TestWhatIsDroppedFromAStateOfTheWholeStoreIsGone(t *testing.T) {
 	for _, stored := range [][]int{nil, {1}} {
 		w, x := newItems(t, stored...)
@@ -82,8 +82,8 @@ func TestWhatIsDroppedAndPutAgainIsThere(t *testing.T) {
 	require.Equal(t, []int{1, 3}, told)
 }
 
-// However many changes a full state comes to, readers see none of them before
-// all of it is there, and whoever asks meanwhile has what was there before.
+// Readers see no change of a large full state before its commit; until then they read the earlier
+// objects.
 func TestNothingOfALargeFullStateShowsBeforeItsCommit(t *testing.T) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)
@@ -117,8 +117,7 @@ func TestNothingOfALargeFullStateShowsBeforeItsCommit(t *testing.T) {
 	require.Equal(t, slices.Repeat([]int{3}, n), serialsOf(x))
 }
 
-// Whoever holds a snapshot holds its objects, and not what became of them after
-// a large full state.
+// A snapshot keeps its own objects in memory, but not the later ones of a large full state.
 func TestASnapshotKeepsNothingAliveThatIsNotInIt(t *testing.T) {
 	w, x := newItems(t, 1)
 	k := Key{"a", "n"}
@@ -150,8 +149,7 @@ func TestASnapshotKeepsNothingAliveThatIsNotInIt(t *testing.T) {
 	}
 }
 
-// Indexes by key alone are not asked for values at an update, until there are
-// others.
+// An update computes no index values while all indexes are by key.
 func TestUpdatesUnderIndexesByKey(t *testing.T) {
 	w, err := New(Options{Indexes: []Index[any]{{Name: NamespaceIndex, ByNamespace: true}}})
 	require.NoError(t, err)
@@ -184,8 +182,7 @@ func TestUpdatesUnderIndexesByKey(t *testing.T) {
 	shows(7, "word", "2", 0)
 }
 
-// A store is also written to by hand while a full state is under way (T19):
-// what the full state holds is there after it.
+// T19: a user may write during a full state. Objects that the full state holds are stored after it.
 func TestWhatIsKeptStaysWhateverIsDoneByHand(t *testing.T) {
 	by := map[string]func(w *Writer, k Key){
 		"set":   func(w *Writer, k Key) { update(w, func(tx *Tx) { set(tx, k, &item{key: k, serial: 9}) }) },
@@ -228,8 +225,7 @@ func TestWhatIsKeptStaysWhateverIsDoneByHand(t *testing.T) {
 	}
 }
 
-// Whoever keeps an object has compared it with the one that is stored: whatever
-// was put or found before is out of date.
+// Keep refers to the object stored now. It replaces an earlier Put or Keep of the key.
 func TestWhatIsKeptIsTheLastWord(t *testing.T) {
 	k := Key{"a", "n"}
 	set := func(w *Writer) { update(w, func(tx *Tx) { set(tx, k, &item{key: k, serial: 9}) }) }
@@ -261,7 +257,7 @@ func TestWhatIsKeptIsTheLastWord(t *testing.T) {
 	}
 }
 
-// The hand and the full state are of different goroutines.
+// A user's writes and a full state may race on different goroutines.
 func TestWritesByHandRaceAFullState(t *testing.T) {
 	w, x := newItems(t)
 	key := func(n int) Key { return Key{"a", strconv.Itoa(n)} }

@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tableTwins are a table and its twin, a map. Few keys and many deletes make
-// graves.
+// tableTwins are a table and its twin, a map. Few keys and many deletes leave many tombstones.
 type tableTwins struct {
 	t             *testing.T
 	rand          *rand.Rand
@@ -29,7 +28,7 @@ func newTableTwins(t *testing.T, r *rand.Rand) *tableTwins {
 	}
 }
 
-// put stores a new node, and returns it and the one that it replaces, or nil.
+// put stores a new node. It returns the node, and the replaced one or nil.
 func put(t *table[int], key Key, value int) (n, old *node[int]) {
 	n = newNode[int](key)
 	n.value = value
@@ -60,7 +59,7 @@ func (w *tableTwins) step() {
 	require.Same(w.t, w.twin[key], w.table.get(key))
 }
 
-// compare holds all of the table against its twin.
+// compare compares the table with its twin.
 func (w *tableTwins) compare() {
 	found := 0
 	for n := range w.table.all {
@@ -84,8 +83,8 @@ func TestTableAgainstItsTwin(t *testing.T) {
 	}
 }
 
-// Readers probe while the one writer puts, removes and grows: a key that is
-// always there is always found, one that never was never.
+// While the writer puts, removes and grows, readers always find a key that stays stored, and never
+// find a key that was never stored.
 func TestTableReadersNeverMiss(t *testing.T) {
 	table := newTable[int](0)
 	const steady = 50
@@ -128,8 +127,8 @@ func TestTableReadersNeverMiss(t *testing.T) {
 	table.check()
 }
 
-// Objects of one name in many namespaces, as each has its default service
-// account, spread as others do.
+// Objects with the same name in many namespaces, such as default service accounts, spread over the
+// table as evenly as others.
 func TestHashesOfOneNameInManyNamespaces(t *testing.T) {
 	const keys, groups = 100_000, 100
 	x := newTable[int](0)

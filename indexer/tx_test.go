@@ -6,8 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A snapshot that a write section takes of itself is its own: nobody else sees half
-// of a section.
+// A snapshot taken inside a write section is not cached: no other reader sees half of a section.
 func TestASnapshotOfASectionDoesNotShowToOthers(t *testing.T) {
 	w, x := newItems(t, 1)
 	k, other := Key{"a", "n"}, Key{"a", "other"}
@@ -39,7 +38,7 @@ func TestASectionThatPanics(t *testing.T) {
 	require.Empty(t, serialsOf(x))
 }
 
-// A section knows what its own index functions have failed on.
+// Faults returns the failures of index functions in this section only.
 func TestASectionKnowsItsFaults(t *testing.T) {
 	w, _ := newItems(t)
 	k := Key{"a", "n"}
@@ -54,8 +53,8 @@ func TestASectionKnowsItsFaults(t *testing.T) {
 	require.Empty(t, tx.Faults())
 }
 
-// What a caller keeps beside an object is told with it, between two write sections
-// and when a full state asks for the object.
+// The caller gets an object's stamp back between two write sections, and when a full state compares
+// the object.
 func TestAStampIsToldWithItsObject(t *testing.T) {
 	w, err := New(Options{})
 	require.NoError(t, err)

@@ -103,8 +103,8 @@ func showsAll[T any](t *testing.T, x *Indexer[T]) {
 	require.Len(t, by.AppendTo(make([]T, 2)), 302)
 }
 
-// A typed nil and a nil are objects like any other to the store; a view leaves out
-// what is not of its type, and says so if it is asked.
+// The store holds nil and typed nils like other objects. A view leaves out objects of other types,
+// and returns an error for them on request.
 func TestAViewOfWhatIsNotOfItsType(t *testing.T) {
 	w, err := New(Options{})
 	require.NoError(t, err)
@@ -140,7 +140,7 @@ func TestAViewOfWhatIsNotOfItsType(t *testing.T) {
 	require.ElementsMatch(t, []any{(*item)(nil), 7, nil}, w.Indexer().Snapshot().List())
 }
 
-// What a view leaves out of a selection is told, by its key, however it is found.
+// SelectChecked names the key of an object of another type, whichever list the selection starts from.
 func TestASelectionTellsOfAnObjectOfAnotherType(t *testing.T) {
 	w, err := New(Options{})
 	require.NoError(t, err)

@@ -10,8 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// A server that is too busy for a stream, and says for how long, is obeyed, and told of:
-// the client does not do so by itself, and in silence. Streams stay on.
+// If a server is too busy for a stream, the reflector obeys its Retry-After and reports it, instead
+// of the client. Streams stay enabled.
 func TestABusyServerIsToldAndObeyed(t *testing.T) {
 	for name, client := range clients {
 		t.Run(name, func(t *testing.T) {
@@ -44,8 +44,8 @@ func TestABusyServerIsToldAndObeyed(t *testing.T) {
 	}
 }
 
-// A server in trouble that says when to ask again is asked again then, as by a client
-// of client-go's; one that is too busy is not, nor one that does not say.
+// A failing server with a Retry-After is asked again after that time, as by client-go's clients. A
+// busy server is not, nor is a server without a Retry-After.
 func TestAskAgain(t *testing.T) {
 	answer := func(code, seconds int) error {
 		return apierrors.NewGenericServerResponse(code, "list", podGVR.GroupResource(), "", "", seconds, true)

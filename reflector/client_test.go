@@ -34,7 +34,7 @@ func newPod(name string) *corev1.Pod {
 	}
 }
 
-// semantics is a ListerWatcher that says whether it can stream.
+// semantics is a ListerWatcher that reports whether it can stream.
 type semantics struct {
 	*cache.ListWatch
 	unsupported bool
@@ -42,7 +42,7 @@ type semantics struct {
 
 func (s semantics) IsWatchListSemanticsUnSupported() bool { return s.unsupported }
 
-// Clients that stream are told from fakes that do not, as far as they can be.
+// T16: clients of servers are told apart from fakes, which cannot stream.
 func TestContract_T16_Streaming(t *testing.T) {
 	config := &rest.Config{Host: "https://127.0.0.1:1"}
 	typed, err := kubernetes.NewForConfig(config)
@@ -80,8 +80,8 @@ func TestContract_T16_Streaming(t *testing.T) {
 	}
 }
 
-// mirror runs a reflector of src, has change made when it watches, and returns
-// what the sink was told.
+// mirror runs a reflector of src, calls change once it watches, and returns the deltas that the
+// sink got.
 func mirror[T any](t *testing.T, src Source, change func(context.Context) error) []string {
 	t.Helper()
 	var told []string
@@ -152,7 +152,7 @@ func TestFromClients(t *testing.T) {
 	})
 }
 
-// A failed list has no object, not one that is nil inside.
+// A failed list returns nil, and not a nil pointer in an interface.
 func TestFromReturnsNoTypedNil(t *testing.T) {
 	c := fake.NewClientset()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -169,8 +169,8 @@ func (failing) List(ctx context.Context, _ metav1.ListOptions) (*corev1.PodList,
 	return nil, ctx.Err()
 }
 
-// A bare ListWatch over a fake clientset is not known not to stream: it gets
-// there in a second, where client-go waits for ever (B69, B70).
+// D12: the reflector tries a stream from a bare ListWatch over a fake clientset, and lists after a
+// second. client-go waits forever (B69: a stream without its end hangs the informer).
 func TestContract_D12_BareListWatchOfAFake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := fake.NewClientset(newPod("a")).CoreV1().Pods("ns")

@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// thing has its metadata by way of an accessor.
+// thing returns its metadata by an accessor.
 type thing struct {
 	metav1.TypeMeta
 	meta metav1.ObjectMeta
@@ -42,8 +42,8 @@ func TestDecodeReadsMetadataOnce(t *testing.T) {
 	require.Equal(t, deltafifo.Delta{Op: deltafifo.Added, Key: key, UID: "u", Version: "7", Object: it}, e)
 }
 
-// B61: wrong types of a watch are left out. B51: those of a list are not, if
-// only they fit T.
+// B61: objects of another type in a watch are left out. B51: in a list they are not, as long as the
+// sink accepts them.
 func TestContract_B61_WrongTypes(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
 	widget := schema.GroupVersionKind{Group: "g", Version: "v1", Kind: "Widget"}

@@ -14,16 +14,16 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// A full state of a source that may be a fake is committed when the watch is open that
-// follows it, so that nothing is lost which is deleted then; but also when the watch
-// cannot be opened, or not soon. What is sure to keep a history is not waited for.
+// If the source may be a fake, its list is committed once the following watch is open, so that no
+// delete in between is lost; or once the watch has failed or taken too long. A source that certainly
+// keeps a history is not waited for.
 func TestContract_T8_AFakesListIsCommittedWithItsWatch(t *testing.T) {
 	for name, row := range map[string]struct {
 		streaming Streaming
 		opens     time.Duration
 		fails     bool
 		commits   time.Duration
-		began     string // what was asked for before the commit
+		began     string // the request before the commit
 	}{
 		"it opens":              {StreamingUnsupported, 30 * time.Millisecond, false, 30 * time.Millisecond, "list watch"},
 		"it fails":              {StreamingUnsupported, 30 * time.Millisecond, true, 30 * time.Millisecond, "list watch"},
@@ -69,7 +69,7 @@ func TestContract_T8_AFakesListIsCommittedWithItsWatch(t *testing.T) {
 				}})
 				require.Equal(t, row.commits, committed)
 				require.Equal(t, row.began, began)
-				time.Sleep(time.Hour) // until what hangs has ended
+				time.Sleep(time.Hour) // until the hanging calls have ended
 				mu.Lock()
 				defer mu.Unlock()
 				require.LessOrEqual(t, len(asked), 3, "one watch, and another one where it failed")

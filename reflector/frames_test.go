@@ -21,7 +21,7 @@ import (
 	clientwatch "k8s.io/client-go/rest/watch"
 )
 
-// protobuf is how a server writes a stream, and a client reads it.
+// protobuf returns the serializer with which a server writes a stream and a client reads it.
 func protobuf(t testing.TB) kruntime.SerializerInfo {
 	t.Helper()
 	info, ok := kruntime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), kruntime.ContentTypeProtobuf)
@@ -29,7 +29,7 @@ func protobuf(t testing.TB) kruntime.SerializerInfo {
 	return info
 }
 
-// encoded is the body of a stream with these events, as a server writes it.
+// encoded returns the body of a stream with some events, as a server writes it.
 func encoded(t testing.TB, events ...watch.Event) []byte {
 	t.Helper()
 	return encodedAs(t, scheme.Codecs.EncoderForVersion(protobuf(t).Serializer, corev1.SchemeGroupVersion), events...)
@@ -49,7 +49,7 @@ func encodedAs(t testing.TB, object kruntime.Encoder, events ...watch.Event) []b
 	return body.Bytes()
 }
 
-// decoded is what client-go reads of a body.
+// decoded returns the events that client-go reads from a body.
 func decoded(t testing.TB, body io.ReadCloser) (events []watch.Event) {
 	t.Helper()
 	info := protobuf(t)
@@ -65,7 +65,7 @@ func decoded(t testing.TB, body io.ReadCloser) (events []watch.Event) {
 	}
 }
 
-// knows omits what it has, and notes what it was asked for.
+// knows omits its objects, and records the objects that it was asked about.
 type knows struct {
 	has   map[id]bool
 	all   bool
@@ -89,7 +89,7 @@ func endOfState(version string) watch.Event {
 	}}}
 }
 
-// anyObject is an object as large, and with as much of an identity, as chance has it.
+// anyObject returns a random object: of any size, and with all or parts of an identity.
 func anyObject(r *rand.Rand, i int) kruntime.Object {
 	p := somePod(fmt.Sprint("pod-", i, strings.Repeat("x", r.IntN(240))), fmt.Sprint(i))
 	p.GenerateName = strings.Repeat("g", r.IntN(3)*20)
@@ -109,8 +109,8 @@ func anyObject(r *rand.Rand, i int) kruntime.Object {
 	return p
 }
 
-// What is known is a bookmark with the identity; all else is what the server
-// sent, however the body comes in, and whatever comes after the initial state.
+// A known object is replaced by a bookmark with its identity. All other bytes stay as the server
+// sent them, in whatever pieces the body arrives, and so do all events after the initial state.
 func TestFramesLeaveOutWhatIsKnownAndNothingElse(t *testing.T) {
 	kinds := []watch.EventType{watch.Added, watch.Added, watch.Added, watch.Modified, watch.Deleted, watch.Error}
 	readers := []func(io.Reader) io.Reader{
@@ -150,7 +150,7 @@ func TestFramesLeaveOutWhatIsKnownAndNothingElse(t *testing.T) {
 	require.Greater(t, omitted, 300)
 }
 
-// stubOf is an object of the kind that has nothing but its identity.
+// stubOf returns an object of the same kind with nothing but the identity.
 func stubOf(object kruntime.Object) kruntime.Object {
 	m := object.(metav1.Object)
 	meta := metav1.ObjectMeta{Namespace: m.GetNamespace(), Name: m.GetName(), UID: m.GetUID(), ResourceVersion: m.GetResourceVersion()}
@@ -160,8 +160,8 @@ func stubOf(object kruntime.Object) kruntime.Object {
 	return &corev1.Pod{ObjectMeta: meta}
 }
 
-// A body that breaks off does so at the same byte, with the same error. What was
-// not whole has no stub.
+// A body that breaks off ends at the same byte, with the same error. An incomplete event is not
+// replaced.
 func TestFramesThatBreakOff(t *testing.T) {
 	large := somePod("a", "1")
 	large.Annotations = map[string]string{"note": strings.Repeat("n", 2*headSize)}
@@ -187,7 +187,7 @@ func TestFramesThatBreakOff(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF, "within what is left out")
 }
 
-// tellsOnce is a reader whose error is told once, and then its end.
+// tellsOnce is a reader that returns its error once, and io.EOF afterwards.
 type tellsOnce struct {
 	io.Reader
 	err error
@@ -201,7 +201,7 @@ func (o *tellsOnce) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A read is as large as whoever reads wants it, and ends with a frame.
+// A read fills the reader's buffer, whatever its size, up to the end of a frame.
 func TestFramesReadInLargePieces(t *testing.T) {
 	a, b := watch.Event{Type: watch.Added, Object: somePod("a", "1")}, watch.Event{Type: watch.Added, Object: somePod("b", "1")}
 	body := bytes.NewReader(encoded(t, b, a, b, a, endOfState("1")))
@@ -229,7 +229,7 @@ func TestFramesCloseTheBody(t *testing.T) {
 	require.True(t, bool(body))
 }
 
-// A version of which the head has a part only is no version.
+// An identity that the head cuts off counts as unknown.
 func TestAnIdentityThatTheHeadCutsOff(t *testing.T) {
 	asked := 0
 	for n := range 250 {
@@ -257,8 +257,8 @@ func TestReadHead(t *testing.T) {
 	require.Empty(t, readHead([]byte{0x0a, 0x80}), "half a length")
 }
 
-// Whatever a server sends, nothing is changed for whom knows nothing, and
-// nothing but what has an identity is left out for whom knows everything.
+// Whatever a server sends, a sink without objects gets the same bytes, and a sink that knows every
+// object loses only events with a full identity.
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 1})

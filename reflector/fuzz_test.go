@@ -7,13 +7,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
 )
 
-// versions are what a server may take for versions, and what nobody does.
+// versions are valid resourceVersions and invalid ones.
 var versions = []string{
 	"", "0", "1", "3", "7", "9", "10", "99", "100", "00", "07", "x", "-1", "1.5", " 1", "9223372036854775808", "18446744073709551616",
 }
 
-// Long words of inputs, with versions of all sorts and facts that come at any
-// time, are judged as the short ones are.
+// Long sequences of inputs, with any versions and facts, obey the same rules as the short ones.
 func FuzzMachine(f *testing.F) {
 	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
 		w := newWorld(Streaming(r.IntN(3)), []int64{0, 0, 7}[r.IntN(3)])
@@ -26,7 +25,7 @@ func FuzzMachine(f *testing.F) {
 	})
 }
 
-// someInput is one of those that can come, with other facts.
+// someInput returns a random possible input, with random facts.
 func someInput(r *rand.Rand, w *world) input {
 	all := w.inputs("3")[1:] // a stop is the end of the word
 	if len(all) == 0 || r.IntN(64) == 0 {

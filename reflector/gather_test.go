@@ -14,8 +14,8 @@ import (
 const endOfInitialState = `{"type":"BOOKMARK","object":{"apiVersion":"v1","kind":"Pod","metadata":{"resourceVersion":"9",` +
 	`"annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
 
-// Items of an initial state that come one by one are handed over together. What ends
-// it is handed over at once, and so is all that follows.
+// Items of an initial state that come one by one are handed over together. The bookmark at its end
+// is handed over at once, and so are all later events.
 func TestItemsOfAnInitialStateAreGathered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, server := io.Pipe()
@@ -57,7 +57,7 @@ func TestItemsOfAnInitialStateAreGathered(t *testing.T) {
 	})
 }
 
-// What was gathered is handed over when the body ends.
+// Gathered items are handed over when the body ends.
 func TestGatheredItemsAreNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := strings.Repeat(podEvent("ADDED", podText("a", "1", "")), 3)

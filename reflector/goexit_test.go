@@ -19,8 +19,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// exitingSink is a sink that writes down what it takes, and ends its goroutine when it
-// is told what the test names, once or always.
+// exitingSink is a sink that records its calls, and ends its goroutine in the calls, or at the
+// objects, that the test names: once or always.
 type exitingSink struct {
 	deadly map[string]bool // calls, and names of objects; true for once
 	lines  []string
@@ -28,7 +28,7 @@ type exitingSink struct {
 	next   int
 }
 
-// dies ends the goroutine if what it is told is deadly.
+// dies ends the goroutine if a call or an object is deadly.
 func (c *exitingSink) dies(what string) {
 	once, deadly := c.deadly[what]
 	if once {
@@ -53,7 +53,7 @@ func (c *exitingSink) Write(_ context.Context, b []deltafifo.Delta) error {
 	return c.write()
 }
 
-// write goes on behind an object that has ended the goroutine.
+// write continues after the object that has ended the goroutine.
 func (c *exitingSink) write() error {
 	for c.next < len(c.batch) {
 		d := &c.batch[c.next]
@@ -99,8 +99,8 @@ func playInto(t *testing.T, sink Sink, script string) (told []string) {
 	return told
 }
 
-// What a sink cannot take it leaves out, and the rest of a batch follows: nothing is
-// asked for again.
+// D28: a Resumer leaves out the object that ended its goroutine, and takes the rest of the batch.
+// Nothing is requested again.
 func TestContract_D28_ASinkThatGoesOn(t *testing.T) {
 	for name, script := range map[string]string{
 		"a list":   "list: page 5 a@1 b@2 c@3\nwatch: open | modified a@6 | added d@7 | modified b@8 | deleted c@9 | bookmark 10\n",
@@ -148,7 +148,7 @@ func TestContract_D28_ALargeList(t *testing.T) {
 	})
 }
 
-// Of any other sink, a call that ends its goroutine is one that failed.
+// D28: for any other sink, a call that ends its goroutine has failed.
 func TestContract_D28_ASinkThatDoesNotGoOn(t *testing.T) {
 	const state = "begin added a added b commit"
 	for deadly, want := range map[string]string{
@@ -166,7 +166,7 @@ func TestContract_D28_ASinkThatDoesNotGoOn(t *testing.T) {
 				script += "watch: open | modified d@6 | bookmark 7\n"
 			}
 			if deadly == "commit" {
-				script += "watch: open\n" // it is asked for before the commit
+				script += "watch: open\n" // it is requested before the commit
 			}
 			told := playInto(t, sink, script+"list: page 9 a@1 b@2\n")
 			require.Equal(t, want, strings.Join(slices.DeleteFunc(sink.lines, func(l string) bool { return l == "modified d" }), " "))
@@ -185,7 +185,7 @@ func TestContract_D28_AnAbort(t *testing.T) {
 	require.Equal(t, "begin added a begin added a commit", strings.Join(sink.lines, " "))
 }
 
-// An observer may do so as well, always: all goes on, and its pace is the same.
+// D28: an observer may end its goroutine every time. The reflector continues at the same pace.
 func TestContract_D28_AnObserver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls, told := 0, 0

@@ -22,9 +22,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// hostile is a source whose server means no good. It answers the n-th list and
-// the n-th watch, counted from 0; without an answer, lists are empty and
-// watches silent.
+// hostile is a source with a hostile server. It answers the n-th list and the n-th watch, counted
+// from 0; without an answer, lists are empty and watches silent.
 type hostile struct {
 	streams bool
 	list    func(n int, o metav1.ListOptions) (kruntime.Object, error)
@@ -59,8 +58,8 @@ func (h *hostile) Watch(_ context.Context, o metav1.ListOptions) (watch.Interfac
 // silent stands for an event that never comes.
 const silent watch.EventType = "silent"
 
-// sends is a watch that brings what next returns, until it returns no event.
-// Without next it is silent.
+// sends returns a watch that brings the events of next, until next returns none. Without next the
+// watch is silent.
 func sends(next func(i int) watch.Event) watch.Interface {
 	events, done := make(chan watch.Event, 100), make(chan struct{})
 	go func() {
@@ -100,7 +99,7 @@ func fails(err error) func(int, metav1.ListOptions) (kruntime.Object, error) {
 	return func(int, metav1.ListOptions) (kruntime.Object, error) { return nil, err }
 }
 
-// pages is a list without an end, by the token of the page that follows page n.
+// pages is a list without an end; token returns the continue token of page n.
 func pages(items string, token func(n int) string) func(int, metav1.ListOptions) (kruntime.Object, error) {
 	return func(n int, _ metav1.ListOptions) (kruntime.Object, error) {
 		return list(strings.Fields(fmt.Sprintf("5 more=%s %s", token(n), items))), nil
@@ -113,16 +112,16 @@ func errorEvent(code int32, reason metav1.StatusReason) watch.Event {
 
 var long = strings.Repeat("9", 10<<20)
 
-// The most requests that a server can provoke in an hour of lists that fail,
-// and of watches: two a second, where every other one ends at once.
+// These bound the requests that a server can provoke in an hour: by failing lists, and by watches,
+// of which there are two a second if every other one ends at once.
 const (
 	maxFailing  = 200
 	maxWatches  = 2*3600 + 2
-	maxOversize = object.MaxText + 100 // what is said of the operation comes on top
+	maxOversize = object.MaxText + 100 // the text about the operation comes on top
 )
 
-// Whatever a server answers, for an hour: there are few requests, the reason is
-// told, in a text of bounded length, and Run ends with its context.
+// Whatever a server answers for an hour, there are few requests, the reason is reported in a text
+// of bounded length, and Run ends with its context.
 func TestNoAnswerMakesAHotLoop(t *testing.T) {
 	for name, test := range map[string]struct {
 		source   *hostile
@@ -205,7 +204,7 @@ func TestNoAnswerMakesAHotLoop(t *testing.T) {
 // errAny stands for any error of a source.
 var errAny = errors.New("any")
 
-// told keeps book of what a reflector tells.
+// told records the events of a reflector.
 type told struct {
 	failures, skipped, longest int
 	errs                       []error
@@ -250,7 +249,7 @@ func (ignorer) Write(context.Context, []deltafifo.Delta) error { return nil }
 func (ignorer) Commit(context.Context, string) error           { return nil }
 func (ignorer) Abort(context.Context) error                    { return nil }
 
-// A change is not held back by the junk that follows it, however fast that comes.
+// A change is written at once, however many invalid events follow it.
 func TestJunkHoldsUpNoChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := &hostile{watch: onlyWatch(func(i int) watch.Event {
@@ -266,7 +265,7 @@ func TestJunkHoldsUpNoChange(t *testing.T) {
 	})
 }
 
-// A list that is never answered is given up, and told of, after listPatience.
+// A list that is never answered is given up and reported after listPatience.
 func TestAListThatIsNeverAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests, told := 0, &told{}
@@ -281,7 +280,7 @@ func TestAListThatIsNeverAnswered(t *testing.T) {
 	})
 }
 
-// A server that wants to be left alone for a year is asked again earlier.
+// A Retry-After of a year is shortened.
 func TestRetryAfterAYear(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := &hostile{list: fails(apierrors.NewTooManyRequests("busy", math.MaxInt32))}
@@ -292,8 +291,7 @@ func TestRetryAfterAYear(t *testing.T) {
 	})
 }
 
-// A version that only this server has ever understood, or none has, is not
-// clung to: what is refused at it is asked for afresh.
+// If a server rejects the version it has sent itself, the reflector requests the state without it.
 func TestVersionsThatNoServerTakes(t *testing.T) {
 	for name, version := range map[string]string{
 		"negative": "-5", "not a number": "abc", "too large": "18446744073709551616", "megabytes": long,
@@ -333,8 +331,7 @@ func TestVersionsThatNoServerTakes(t *testing.T) {
 	}
 }
 
-// What a page says beside its items and its token changes nothing: the list is
-// at the version of its first page.
+// Later pages cannot change the version of a list: the first page's version counts.
 func TestPagesThatLie(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := &hostile{list: func(_ int, o metav1.ListOptions) (kruntime.Object, error) {

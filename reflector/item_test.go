@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The first bytes of an answer say its encoding. JSON may begin with blanks, and a page of HTML is no
-// encoding that client-go would know.
+// The first bytes of an answer show its encoding. JSON may begin with blanks. client-go cannot
+// decode a page of HTML either.
 func TestAnAnswersFirstBytes(t *testing.T) {
 	for _, test := range []struct {
 		body         string

@@ -17,8 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// speaking is a source of one pod that runs a function before it says whether it
-// streams.
+// speaking is a source of one pod that calls a function before it reports whether it streams.
 type speaking struct {
 	Source
 	speak func()
@@ -35,8 +34,8 @@ func (s speaking) Streaming() Streaming {
 	return StreamingSupported
 }
 
-// A source that panics where it is asked whether it streams, or ends its goroutine, is
-// told of by its name, and listed.
+// If a source panics or ends its goroutine when asked whether it streams, the error names it, and
+// the reflector lists.
 func TestASourceThatCannotSayWhatItCan(t *testing.T) {
 	for name, speak := range map[string]func(){"panics": func() { panic("boom") }, "exits": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
@@ -56,8 +55,8 @@ func TestASourceThatCannotSayWhatItCan(t *testing.T) {
 	}
 }
 
-// One that does not return is told of once, keeps nobody from stopping, and is waited
-// for.
+// If a source does not return when asked whether it streams, the reflector reports it once, waits,
+// and can still be stopped.
 func TestASourceThatDoesNotSayWhatItCan(t *testing.T) {
 	for name, row := range map[string]struct {
 		takes   time.Duration
@@ -104,7 +103,7 @@ func TestNilPointersAreNoClients(t *testing.T) {
 // nilClient is a client that cannot be used as a nil pointer.
 type nilClient struct{ Client[*corev1.PodList] }
 
-// T16: of a source that wraps another one, the outermost is believed.
+// T16: if a source wraps another one, the outer source decides whether it streams.
 func TestContract_T16_TheOutermostSaysWhetherItStreams(t *testing.T) {
 	for name, row := range map[string]struct {
 		outer, inner Streaming

@@ -10,32 +10,32 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
-// maxRequests is how many requests there may be in a row without a back-off, a
-// healthy time or a watch that lasted a second. TestMachineInEveryState finds
-// it: each retry that the contract allows at once is taken, between two relists
-// that both may go wrong at the last moment. That it is finite is the point.
+// maxRequests is the number of requests that may follow each other without a back-off, a healthy
+// time or a watch of a second. TestMachineInEveryState reaches it with every immediate retry that
+// the contract allows, between two relists that both fail at the last moment. The point is that it
+// is finite.
 const maxRequests = 16
 
-// world is what stands around a machine: it knows what is open and what was
-// begun from the actions alone, and judges them.
+// world surrounds a machine. It derives from the actions alone what is open and what was begun, and
+// checks each action.
 type world struct {
 	machine     machine
 	action      action
 	open        bool
 	begun       bool
-	history     History // of what was begun
+	history     History // of the full state that was begun
 	hasVersions bool    // a full state had a version
-	unversioned bool    // a full state had none, which was reported
+	unversioned bool    // a full state had no version, which was reported
 	rolledBack  bool    // the history went back, and no state of the new one was committed
 	requests    int
 }
 
-// learningWorld returns one whose machine has not started.
+// learningWorld returns a world whose machine has not started.
 func learningWorld(streaming Streaming, pageSize int64) world {
 	return world{machine: machine{streamSupport: streaming, pageSize: pageSize}}
 }
 
-// resumingWorld returns one whose machine begins at a version that the sink is at.
+// resumingWorld returns a world whose machine begins with a watch from the sink's version.
 func resumingWorld(streaming Streaming) world {
 	m := machine{streamSupport: streaming, resumes: true, version: "5"}
 	m.history.versions = versionsKnown
@@ -48,7 +48,7 @@ func newWorld(streaming Streaming, pageSize int64) world {
 	return w
 }
 
-// step feeds in and returns what is wrong with the answer, or "".
+// step passes an input to the machine, and returns the fault of its action, or "".
 func (w *world) step(in input) (wrong string) {
 	before := w.machine
 	w.machine.check()
@@ -75,7 +75,7 @@ func (w *world) step(in input) (wrong string) {
 	return ""
 }
 
-// effects judges what the sink is told, and what is closed.
+// effects checks the calls of the sink, and the closing of watches.
 func (w *world) effects(_ machine, in input) string {
 	a := w.action
 	switch {
@@ -109,7 +109,7 @@ func (w *world) effects(_ machine, in input) string {
 	return ""
 }
 
-// answers judges what is made of versions.
+// answers checks how the machine uses versions.
 func (w *world) answers(before machine, in input) string {
 	a := w.action
 	w.rolledBack = w.rolledBack || a.rolledBack || in.moved
@@ -138,7 +138,7 @@ func (w *world) answers(before machine, in input) string {
 	return ""
 }
 
-// operation judges the one operation of the action.
+// operation checks the operation of the action.
 func (w *world) operation(machine, input) string {
 	a := w.action
 	switch a.op {
@@ -179,7 +179,7 @@ func (w *world) operation(machine, input) string {
 	return ""
 }
 
-// pace judges how many requests there are without a pause.
+// pace checks the number of requests without a pause.
 func (w *world) pace(_ machine, in input) string {
 	slow := in.healthy || in.kind == inSilent || in.kind == inClosed && !in.short
 	if w.action.op == doWait || w.action.op == doAwait || slow { // whom it asks about the resource sees to the pace
@@ -201,8 +201,7 @@ func (w *world) pace(_ machine, in input) string {
 
 var classes = []class{classOther, classExpired, classTooLarge, classBusy, classInvalid, classMissing}
 
-// inputs are all that can come of the action, where a list comes at one of the
-// versions given.
+// inputs returns all possible results of the action. A list has one of the versions.
 func (w *world) inputs(versions ...string) []input {
 	all := []input{{kind: inStop}}
 	if w.action.begin || w.action.write || w.action.abort || w.action.bookmark != "" || w.action.caughtUp {
@@ -260,7 +259,7 @@ func inWatch(w world) world {
 	return w
 }
 
-// Every word of up to six inputs is tried.
+// The test tries every sequence of up to six inputs.
 func TestMachineOnEveryShortWord(t *testing.T) {
 	for name, w := range map[string]world{
 		"listing":              newWorld(StreamingUnsupported, 0),
@@ -296,8 +295,7 @@ func explore(t *testing.T, w world, depth int, seen map[phase]bool) (words int) 
 	return words
 }
 
-// Every state that any word leads to is tried with every input. All steps that
-// were made stand in testdata/machine.txt.
+// The test tries every input in every reachable state. testdata/machine.txt has all steps.
 func TestMachineInEveryState(t *testing.T) {
 	if tier.Raced() && !tier.Long() {
 		t.Skip("a machine is a value of one goroutine: make test explores it without the race detector")
@@ -356,16 +354,15 @@ func exploreStates(t *testing.T, start world, versions []string, all *transition
 	t.Logf("%d states, up to %d requests without a pause", len(known), most)
 }
 
-// forget drops what only counts, and of the action what no input depends on.
+// forget clears counters, and the parts of the action that no input depends on.
 func (w *world) forget() {
 	w.machine.failures.count, w.machine.failures.waits = 0, 0
 	a := w.action
 	w.action = action{op: a.op, request: a.request, write: a.begin || a.write || a.abort || a.bookmark != "" || a.caughtUp}
 }
 
-// A server that answers every request with one and the same failure is left
-// alone for as long as the back-off says, but for the retries that the
-// contract allows.
+// If a server answers every request with the same failure, the machine backs off, except for the
+// immediate retries that the contract allows.
 func TestMachineHasNoHotLoop(t *testing.T) {
 	for _, c := range classes {
 		for name, w := range map[string]world{"listing": newWorld(StreamingUnsupported, 0), "streaming": newWorld(StreamingSupported, 0), "watching": inWatch(newWorld(StreamingSupported, 0))} {
@@ -388,7 +385,7 @@ func TestMachineHasNoHotLoop(t *testing.T) {
 	}
 }
 
-// A server that accepts every watch and ends it is no reason for a hot loop.
+// If a server accepts every watch and ends it at once, the machine backs off.
 func TestMachinePacesShortWatches(t *testing.T) {
 	w := inWatch(newWorld(StreamingUnsupported, 0))
 	var ops []op

@@ -12,11 +12,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// oddStreams are servers that do something else with a stream than they should. All hold
-// the pod a, at version 3.
+// oddStreams are servers that answer streams in wrong or unusual ways. All hold the pod a, at
+// version 3.
 var oddStreams = map[string]struct {
 	stream func(n int, w http.ResponseWriter, r *http.Request)
-	stored map[string]string // in the end, by name
+	stored map[string]string // the versions at the end, by name
 	lists  int
 }{
 	"answers and closes": {func(int, http.ResponseWriter, *http.Request) {}, map[string]string{"a": "3"}, 1},
@@ -64,7 +64,7 @@ var oddStreams = map[string]struct {
 	}, map[string]string{"a": "3"}, 1},
 }
 
-// send writes the events of a stream, and has them sent.
+// send writes the events of a stream and flushes them.
 func send(w http.ResponseWriter, events ...string) {
 	for _, e := range events {
 		_, _ = io.WriteString(w, e+"\n")
@@ -72,15 +72,15 @@ func send(w http.ResponseWriter, events ...string) {
 	_ = http.NewResponseController(w).Flush()
 }
 
-// Whatever a server makes of a stream, the sink ends with what the server has.
+// However a server answers a stream, the sink gets the server's objects in the end.
 func TestServersWithOddStreams(t *testing.T) {
 	for name, row := range oddStreams {
 		t.Run(name, func(t *testing.T) { withOddServer(t, row.stream, row.stored, row.lists) })
 	}
 }
 
-// A server that refuses a stream is listed, however it does so: also where it says that
-// a version is not there, although none was asked for.
+// If a server refuses a stream in any way, the reflector lists: also if the server rejects a version
+// that was not requested.
 func TestServersThatRefuseStreams(t *testing.T) {
 	for _, code := range []int{400, 401, 403, 404, 405, 406, 409, 410, 413, 415, 422, 431, 500, 501, 502, 503, 504} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestServersThatRefuseStreams(t *testing.T) {
 	}
 }
 
-// withOddServer runs a reflector of each client against a server, until all is stored.
+// withOddServer runs a reflector with each client against a server, until everything is stored.
 func withOddServer(t *testing.T, stream func(int, http.ResponseWriter, *http.Request), stored map[string]string, lists int) {
 	want := map[indexer.Key]string{}
 	for pod, version := range stored {

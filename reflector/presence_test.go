@@ -58,7 +58,7 @@ func (a *askable) isMoved() bool { return false }
 
 func (a *askable) stay() {}
 
-// definitions is the rig as the client that asks.
+// definitions is the rig as the client that reads definitions.
 type definitions struct{ rig *rig }
 
 func (d definitions) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -142,7 +142,7 @@ func (d definitions) Document(ctx context.Context, gv schema.GroupVersion) (map[
 	return map[string]any{"kind": "APIGroup", "versions": versions}, nil
 }
 
-// A wrapped source can be asked about its resource.
+// A reflector finds the resource of a wrapped source.
 func TestWrappedSourcesKnowTheirResource(t *testing.T) {
 	config := &rest.Config{Host: "http://127.0.0.1:1"}
 	dynamically, err := dynamic.NewForConfig(config)
@@ -169,7 +169,7 @@ type wrapped struct{ Source }
 
 func (w wrapped) Unwrap() Source { return w.Source }
 
-// histories is a sink that notes what histories are begun.
+// histories is a sink that records the histories passed to Begin.
 type histories struct {
 	Sink
 	begun []History
@@ -182,8 +182,8 @@ func (h *histories) Begin(_ context.Context, history History) error {
 func (*histories) Write(context.Context, []deltafifo.Delta) error { return nil }
 func (*histories) Commit(context.Context, string) error           { return nil }
 
-// A source outlives its reflector. Where that has moved it to another version and ended before
-// anything came in that, the next one begins a new history.
+// A source outlives its reflector. If the reflector has moved the source to another API version, and
+// ends before a full state in that version, the next reflector begins a new history.
 func TestAMoveOutlivesItsReflector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, err := dynamic.NewForConfigAndClient(&rest.Config{Host: "http://server"}, &http.Client{Transport: answers(func(r *http.Request) string {
@@ -205,7 +205,7 @@ func TestAMoveOutlivesItsReflector(t *testing.T) {
 	})
 }
 
-// listed is a source that is not asked for streams.
+// listed is a source that cannot stream.
 type listed struct{ Source }
 
 func (l listed) Unwrap() Source     { return l.Source }

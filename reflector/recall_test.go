@@ -48,8 +48,8 @@ func (r *rememberer) written() []deltafifo.Delta {
 	return slices.Concat(r.batches...)
 }
 
-// stream is a source of one watch, which may have things left out; whatever
-// follows is silent, and lists are empty.
+// stream is a source of one watch, from which objects may be left out. Later watches are silent, and
+// lists are empty.
 func stream(events func(known omitter) []watch.Event) *recalled {
 	return &recalled{events: events, hostile: hostile{
 		streams: true,
@@ -74,8 +74,8 @@ func (s *recalled) Watch(ctx context.Context, o metav1.ListOptions) (watch.Inter
 	return sends(func(i int) watch.Event { return events[i] }), nil
 }
 
-// A transport, or a server, that does not keep to what was agreed costs the
-// attempt: no object is made up and none is missing.
+// If a transport or server sends placeholders that do not match the omitted objects, the attempt
+// fails: no object is invented, and none is missing.
 func TestAStreamThatDoesNotPutBackWhatItLeftOutFails(t *testing.T) {
 	a, b := somePod("a", "1"), somePod("b", "2")
 	for name, events := range map[string]func(omitter) []watch.Event{
@@ -121,8 +121,8 @@ func TestAStreamThatDoesNotPutBackWhatItLeftOutFails(t *testing.T) {
 	}
 }
 
-// Behind a bookmark nothing is put back, so nothing may be left out: also not by a
-// transport that took it for something else.
+// After a bookmark no object is restored, so none may be left out, even if the transport has not
+// recognised the bookmark.
 func TestNothingIsLeftOutBehindABookmark(t *testing.T) {
 	a, b := somePod("a", "1"), somePod("b", "2")
 	r := &recall{sink: newRememberer(a, b)}
@@ -134,12 +134,12 @@ func TestNothingIsLeftOutBehindABookmark(t *testing.T) {
 	require.False(t, r.omit(idOf(b)))
 }
 
-// Bookmarks of a server are bookmarks, whatever is in them.
+// A server's bookmark is never taken for a placeholder, whatever its content.
 func TestBookmarksThatStandForNothing(t *testing.T) {
 	nameless := somePod("z", "8")
 	nameless.UID = ""
 	for name, test := range map[string]struct {
-		version string // that the sink is at
+		version string // the version of the sink
 		events  []watch.Event
 	}{
 		"before anything was committed": {"", []watch.Event{{Type: watch.Bookmark, Object: somePod("a", "8")}, endOfState("9")}},
@@ -178,7 +178,7 @@ func endWithUID() watch.Event {
 	return e
 }
 
-// preferring is a sink that prefers its objects to listed ones.
+// preferring is a sink that replaces listed objects by its own.
 type preferring struct{ *rememberer }
 
 func (p preferring) Reuse(listed []deltafifo.Delta) {
@@ -224,7 +224,7 @@ func TestAListGivesTheSinkItsOwnObjectsBack(t *testing.T) {
 	}
 }
 
-// Objects that a list points to are no part of the page, and are not copied.
+// Objects outside the memory of a page are not copied.
 func TestWhatAListPointsToIsNotCopied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := somePod("a", "1")

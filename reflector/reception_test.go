@@ -47,8 +47,8 @@ func (silentSource) Watch(ctx context.Context, _ metav1.ListOptions) (watch.Inte
 	return nil, ctx.Err()
 }
 
-// scripted is a server that answers lists and watches of pods with given bodies,
-// one after the other; behind the last one, watches stay open and lists hang.
+// scripted is a server that answers lists and watches of pods with given bodies, one after the
+// other. After the last body, watches stay open and lists hang.
 type scripted struct {
 	mu           sync.Mutex
 	lists, event []string
@@ -80,7 +80,7 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	body, ok := s.next(bodies)
 	body, cut := strings.CutSuffix(body, "CUT")
-	if cut { // more is announced than comes
+	if cut { // the announced length is longer than the body
 		w.Header().Set("Content-Length", fmt.Sprint(len(body)+100))
 	}
 	_, _ = io.WriteString(w, body)
@@ -90,7 +90,7 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve starts a server and returns the source of its pods, asked for lists.
+// serve starts the server and returns a source of its pods that cannot stream.
 func (s *scripted) serve(t *testing.T) Source {
 	t.Helper()
 	server := httptest.NewServer(s)
@@ -115,7 +115,7 @@ func podEvent(kind, pod string) string {
 	return fmt.Sprintf(`{"type":%q,"object":{"kind":"Pod","apiVersion":"v1",%s}`, kind, pod[1:])
 }
 
-// taking is a sink that passes on what it is told.
+// taking is a sink that passes its deltas on.
 type taking struct {
 	deltas chan deltafifo.Delta
 	marks  chan string
@@ -176,8 +176,8 @@ func (neverStreaming) Streaming() Streaming { return StreamingUnsupported }
 
 const badSpec = `"containers":[{"name":"c","resources":{"limits":{"cpu":"no quantity"}}}]`
 
-// An item that cannot be decoded costs itself alone: it is told as Poisoned, a
-// deletion as a deletion.
+// An item that cannot be decoded is written as Poisoned, or as Deleted if it was deleted. All other
+// items are written.
 func TestUndecodableItem(t *testing.T) {
 	server := &scripted{
 		lists: []string{podList("5", podText("a", "1", ""), podText("bad", "2", badSpec), podText("c", "3", ""))},
@@ -220,7 +220,7 @@ func TestUndecodableItem(t *testing.T) {
 	require.Equal(t, 3, told)
 }
 
-// firstFailure returns the first event but for what is asked for.
+// firstFailure returns the first event other than Asked.
 func firstFailure(events <-chan Event) Event {
 	for e := range events {
 		if _, asked := e.(Asked); !asked {
@@ -230,7 +230,7 @@ func firstFailure(events <-chan Event) Event {
 	return nil
 }
 
-// Whoever asks for it is given client-go's behaviour: the list fails.
+// With FailOnUndecodable the list fails, as in client-go.
 func TestFailOnUndecodable(t *testing.T) {
 	server := &scripted{lists: []string{podList("5", podText("a", "1", ""), podText("bad", "2", badSpec))}}
 	sink := newTaking()
@@ -247,7 +247,7 @@ func TestNamelessUndecodableItem(t *testing.T) {
 	require.IsType(t, Failed{}, firstFailure(events))
 }
 
-// A list that breaks off within its items is dropped, and asked for in pages.
+// A list that breaks off within its items is dropped, and requested again in pages.
 func TestListThatBreaksOff(t *testing.T) {
 	whole := podList("5", podText("a", "1", ""), podText("b", "2", ""))
 	server := &scripted{lists: []string{whole[:len(whole)-20] + "CUT", whole}}
@@ -260,7 +260,7 @@ func TestListThatBreaksOff(t *testing.T) {
 	require.Equal(t, []string{`version "0" limit "500"`, `version "" limit "500"`}, server.asked)
 }
 
-// What is no list of pods is none, however it looks.
+// An answer that is no list of pods fails, even if it looks like one.
 func TestAnswersThatAreNoList(t *testing.T) {
 	for name, body := range map[string]string{
 		"nothing":      ``,
@@ -280,8 +280,8 @@ func TestAnswersThatAreNoList(t *testing.T) {
 	}
 }
 
-// What the sink holds is not decoded again, even where the bytes are others: these
-// could not be decoded.
+// D31: objects that the sink holds are not decoded again, even if their bytes differ: the bytes in
+// this test cannot be decoded.
 func TestContract_D31_WhatIsKnownIsNotDecodedAgain(t *testing.T) {
 	server := &scripted{lists: []string{podList("5", podText("a", "1", badSpec), podText("b", "2", ""))}}
 	held := &corev1.Pod{}
@@ -298,7 +298,8 @@ func TestContract_D31_WhatIsKnownIsNotDecodedAgain(t *testing.T) {
 	require.False(t, d.Recalled)
 }
 
-// Fields are left out of objects whoever decodes them, and never out of a bookmark.
+// Dropped fields are left out of objects decoded by the reflector or by the client, but not out of
+// bookmarks.
 func TestDroppedFields(t *testing.T) {
 	server := &scripted{
 		lists: []string{podList("5", podText("a", "1", `"nodeName":"n","hostname":"h"`))},
@@ -322,7 +323,7 @@ func TestDroppedFields(t *testing.T) {
 	}
 }
 
-// opaque hides what a source can do beside to list and to watch.
+// opaque hides all methods of a source except List and Watch.
 type opaque struct{ source Source }
 
 func (o opaque) List(ctx context.Context, lo metav1.ListOptions) (runtime.Object, error) {
@@ -340,7 +341,7 @@ func TestFieldsThatCannotBeDropped(t *testing.T) {
 	}
 }
 
-// Only client-go's own clients are read here: what wraps or fakes one may do
+// The reflector decodes answers only for client-go's own clients. A wrapper or a fake may do
 // something else with an answer.
 func TestSourcesThatAreLeftToTheirClient(t *testing.T) {
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: "http://127.0.0.1:1"})
@@ -362,8 +363,8 @@ func TestSourcesThatAreLeftToTheirClient(t *testing.T) {
 	require.NotNil(t, wiredOf(FromDynamic(dynamically, podGVR, ""), unstructuredType))
 }
 
-// Without Wire in its transport, the dynamic client decodes by itself; with it a
-// request is taken over once, and another one of the same context is not.
+// Without Wire in its transport, the dynamic client decodes by itself. With it, one request is taken
+// over, and another request with the same context is not.
 func TestTakeover(t *testing.T) {
 	server := &scripted{lists: []string{podList("5", podText("a", "1", "")), podList("5", podText("b", "1", ""))}}
 	for _, wired := range []bool{false, true} {
@@ -402,8 +403,7 @@ func TestTakeover(t *testing.T) {
 	}
 }
 
-// A body that does not end with its context holds nobody up, and what it brings
-// later is dropped.
+// A body that does not end with its context delays nothing, and its later items are dropped.
 func TestBodyThatOutlivesItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	body := &stuckBody{free: make(chan struct{}), text: strings.NewReader(podEvent("ADDED", podText("a", "1", "")))}
@@ -419,7 +419,7 @@ func TestBodyThatOutlivesItsContext(t *testing.T) {
 	}
 }
 
-// stuckBody does not care for Close.
+// stuckBody is a body whose reads ignore Close.
 type stuckBody struct {
 	free chan struct{}
 	text io.Reader
@@ -432,7 +432,7 @@ func (b *stuckBody) Read(p []byte) (int, error) {
 
 func (b *stuckBody) Close() error { return nil }
 
-// A request is sent again where the connection broke before there was an answer.
+// A request is sent again if the connection broke before the answer.
 func TestPersistently(t *testing.T) {
 	calls := 0
 	body, err := persistently(t.Context(), false, func() (io.ReadCloser, error) {
@@ -449,7 +449,7 @@ func TestPersistently(t *testing.T) {
 	require.ErrorIs(t, err, refused)
 }
 
-// The ends of a watch that client-go takes for regular are regular.
+// A watch ends regularly in the same cases as in client-go.
 func TestEndOfWatch(t *testing.T) {
 	broken := &json.SyntaxError{}
 	require.NoError(t, watchError(io.EOF))

@@ -21,12 +21,12 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// reconnectingReflectors is a server that many reflectors lose at once, and what it does then.
+// reconnectingReflectors is a server that many reflectors lose at once, and its behaviour afterwards.
 type reconnectingReflectors struct {
 	down func() error
 
 	mu      sync.Mutex
-	lost    time.Time // zero while it is there
+	lost    time.Time // zero while the server is there
 	watches []*watch.FakeWatcher
 	back    []time.Duration // when somebody came back, since it was lost
 }
@@ -61,7 +61,7 @@ func (c *reconnectingReflectors) lose() {
 	}
 }
 
-// most is how many of them come within a tenth of a second.
+// most returns the largest number of requests within a tenth of a second.
 func most(at []time.Duration) (n int) {
 	slices.Sort(at)
 	for i := range at {
@@ -74,8 +74,8 @@ func most(at []time.Duration) (n int) {
 	return n
 }
 
-// Many reflectors that lose a server at once do not come back in one instant, whatever
-// the server's end looks like, and whatever it asks for.
+// Many reflectors that lose a server at once come back at different times, however the server ended,
+// and whatever its Retry-After.
 func TestReflectorsComeBackAtDifferentTimes(t *testing.T) {
 	const many = 100
 	for name, down := range map[string]func() error{
@@ -110,7 +110,7 @@ func TestReflectorsComeBackAtDifferentTimes(t *testing.T) {
 	}
 }
 
-// A broken connection was that of many: they do not ask again in one instant.
+// Reflectors that shared a broken connection repeat their requests at different times.
 func TestBrokenConnectionsAreAskedAgainAtDifferentTimes(t *testing.T) {
 	for name, broken := range map[string]error{
 		"broken":     io.ErrUnexpectedEOF,

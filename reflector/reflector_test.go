@@ -52,7 +52,7 @@ func empty(context.Context, metav1.ListOptions) (kruntime.Object, error) {
 	return &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}, nil
 }
 
-// tap is a watch whose events and end are the test's.
+// tap is a watch whose events and end the test controls.
 type tap struct {
 	events chan watch.Event
 	stop   func()
@@ -65,7 +65,7 @@ func (w tap) Stop()                          { w.stop() }
 type collector struct {
 	mu      sync.Mutex
 	batches [][]deltafifo.Delta
-	arrays  []*deltafifo.Delta // where each batch lay
+	arrays  []*deltafifo.Delta // the memory of each batch
 	version string
 	wait    func(context.Context) error
 }
@@ -97,8 +97,8 @@ func (c *collector) sizes() []int {
 	return sizes
 }
 
-// runFor runs a reflector of src into sink for some time of the bubble, and
-// fails if it does not end within 100 ms then.
+// runFor runs a reflector of src into sink for some time of the bubble. It fails the test if Run then
+// takes more than 100 ms to return.
 func runFor(t *testing.T, d time.Duration, src Source, sink Sink, o Options) *Reflector {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
@@ -167,8 +167,8 @@ func TestContract_D8_AWatchThatIgnoresItsContext(t *testing.T) {
 	})
 }
 
-// A stream that answers when it was given up already is stopped, and the list
-// that followed it goes on alone.
+// D12: a stream that answers after it was given up is stopped, and the list that followed it
+// continues.
 func TestContract_D12_LateStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stopped atomic.Int32
@@ -188,8 +188,7 @@ func TestContract_D12_LateStream(t *testing.T) {
 	})
 }
 
-// A stream that asks for more and more time is given up when it has lasted as
-// long as it was asked to.
+// D12: a stream whose initial state never ends is given up after the requested timeout.
 func TestContract_D12_InitialStateHasAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, "options stream=yes for=9m\nstream: open"+strings.Repeat(" | added a@3 | 9s", 60)+"\nlist: page 5 a@3\n")
@@ -199,7 +198,7 @@ func TestContract_D12_InitialStateHasAnEnd(t *testing.T) {
 	})
 }
 
-// Sources whose watches are hard to end do not keep Run from ending.
+// D8: Run returns even if a source's watches are hard to end.
 func TestContract_D8_WatchesHardToEnd(t *testing.T) {
 	alien := watch.Event{Type: watch.Added, Object: &metav1.Status{}}
 	for name, start := range map[string]func(chan watch.Event, chan struct{}){
@@ -227,12 +226,12 @@ func TestContract_D8_WatchesHardToEnd(t *testing.T) {
 			}
 			runFor(t, time.Second, funcs{list: empty, watch: opened}, &collector{}, Options{})
 			close(over)
-			time.Sleep(time.Second) // for what was abandoned to end
+			time.Sleep(time.Second) // until the abandoned calls have ended
 		})
 	})
 }
 
-// sendUntil sends n events, or without end, each a millisecond after the other.
+// sendUntil sends n events, or events without end, one each millisecond.
 func sendUntil(events chan watch.Event, over chan struct{}, n int, e watch.Event) {
 	for ; n != 0; n-- {
 		select {
@@ -244,8 +243,7 @@ func sendUntil(events chan watch.Event, over chan struct{}, n int, e watch.Event
 	}
 }
 
-// A source that does not hear the end and always has something ready, though
-// nothing but junk, does not keep Run from ending either.
+// D8: Run returns even if a source ignores its context and always has another invalid event ready.
 func TestContract_D8_Junk(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	events := make(chan watch.Event, 100)
@@ -266,7 +264,7 @@ func TestContract_D8_Junk(t *testing.T) {
 	require.Equal(t, 1, skipped)
 }
 
-// An answer that comes when the time for it is just over is not used.
+// D12: an answer that comes just after its time is not used.
 func TestContract_D12_AnswerJustTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stopped atomic.Int32
@@ -285,7 +283,7 @@ func TestContract_D12_AnswerJustTooLate(t *testing.T) {
 	})
 }
 
-// A list leaves out what does not fit, and tells.
+// B61: items of a list that the sink cannot take are left out and reported.
 func TestContract_B61_ListItems(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var skipped []Event
@@ -302,7 +300,7 @@ func TestContract_B61_ListItems(t *testing.T) {
 	})
 }
 
-// What is hung up is drained, so that a source that is sending is not stuck.
+// A closed watch is drained, so that a source that is sending does not get stuck.
 func TestStoppedWatchIsDrained(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events := make(chan watch.Event)
@@ -321,7 +319,7 @@ func TestStoppedWatchIsDrained(t *testing.T) {
 	})
 }
 
-// A sink that is full waits, and stops waiting with the context.
+// D8: a full sink waits, until it has room or the context ends.
 func TestContract_D8_FullSink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []Event
@@ -335,8 +333,7 @@ func TestContract_D8_FullSink(t *testing.T) {
 	})
 }
 
-// A source that ends its goroutine, as the FailNow of a fake in a test does,
-// is a source that panics.
+// D10: a source that ends its goroutine, as FailNow in a test's fake does, counts as one that panics.
 func TestContract_D10_SourceThatExits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var failed []error
@@ -361,8 +358,7 @@ func TestContract_T17_GateOff(t *testing.T) {
 	})
 }
 
-// Lists and watches come in batches of at most a thousand, whose array is
-// used again.
+// Lists and watches are written in batches of at most a thousand, which reuse one array.
 func TestBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		big := &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
@@ -391,7 +387,7 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// A list is let go of when it is written, however long the watch lasts.
+// A list can be garbage collected once it is written, however long the watch lasts.
 func TestListsAreLetGo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var known weak.Pointer[metav1.PartialObjectMetadataList]
@@ -417,7 +413,7 @@ func TestListsAreLetGo(t *testing.T) {
 	require.Equal(t, []int{2}, sink.sizes())
 }
 
-// An object without a version does not hide those before it.
+// An object without a version does not hide the versions before it.
 func TestVersionOfABatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events := make(chan watch.Event, 3)
@@ -463,7 +459,7 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// Without Rand, delays and timeouts still are spread.
+// Without Rand, delays and timeouts are still random.
 func TestChanceOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		delays := map[time.Duration]bool{}

@@ -157,7 +157,7 @@ func (r *rig) log(format string, args ...any) {
 	r.lines = append(r.lines, line)
 }
 
-// answer takes the next answer, which must be one to the request.
+// answer takes the next answer, which must fit the request.
 func (r *rig) answer(request string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -231,7 +231,7 @@ func (r *rig) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface,
 	}
 }
 
-// failure is the error that a word stands for.
+// failure returns the error for some words of a transcript.
 func failure(ctx context.Context, words []string) error {
 	switch words[0] {
 	case "expired":

@@ -66,19 +66,19 @@ func (p *pods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// requests are those that there have been so far.
+// requests returns the requests so far.
 func (p *pods) requests() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return strings.Join(p.asked, ", ")
 }
 
-// endText is the metadata of the bookmark that ends an initial state.
+// endText returns the metadata of the bookmark at the end of an initial state.
 func endText(version string) string {
 	return fmt.Sprintf(`{"metadata":{"resourceVersion":%q,"annotations":{"k8s.io/initial-events-end":"true"}}}`, version)
 }
 
-// stays sends what was written, and leaves the answer open.
+// stays flushes the answer and keeps it open.
 func stays(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).Flush()
 	<-r.Context().Done()
@@ -94,7 +94,7 @@ func (p *pods) serve(t *testing.T) *rest.Config {
 	return &rest.Config{Host: server.URL}
 }
 
-// clients are the ways to a server, by the client that speaks to it.
+// clients make sources of a server, each with another client.
 var clients = map[string]struct {
 	object reflect.Type
 	source func(*testing.T, *rest.Config) Source
@@ -128,8 +128,7 @@ var clients = map[string]struct {
 	}},
 }
 
-// follower keeps what a reflector writes and tells. Each change makes it look whether
-// a condition holds.
+// follower records the deltas and events of a reflector. After each of them it checks a condition.
 type follower struct {
 	t *testing.T
 
@@ -141,8 +140,8 @@ type follower struct {
 	committed string
 }
 
-// follow runs a reflector of a source until a condition holds, which it must within ten
-// seconds, and then until the test ends.
+// follow runs a reflector of a source until the test ends. The follower's conditions must hold within
+// ten seconds.
 func follow(t *testing.T, source Source, object reflect.Type, o Options) *follower {
 	t.Helper()
 	f := &follower{t: t, looked: make(chan struct{}, 1), stored: map[indexer.Key]string{}}
@@ -194,12 +193,12 @@ func (f *follower) notCome() {
 	require.FailNow(f.t, "this has not come", "stored %v, told %+v", f.stored, f.events)
 }
 
-// watching says that a watch has begun, so often.
+// watching returns the condition that a number of watches have begun.
 func (f *follower) watching(times int) func() bool {
 	return func() bool { return len(eventsOf[WatchStarted](f)) >= times }
 }
 
-// eventsOf are the events of a type that were told. The caller holds mu.
+// eventsOf returns the events of a type so far. The caller holds mu.
 func eventsOf[E Event](f *follower) (all []E) {
 	for _, e := range f.events {
 		if e, ok := e.(E); ok {

@@ -25,14 +25,14 @@ var inputNames = [inputs]string{
 
 var classNames = []string{"other", "expired", "too large", "busy", "invalid", "missing"}
 
-// transition is a step of a machine, but for versions and counts.
+// transition is a step of a machine, without versions and counts.
 type transition struct {
 	from, to phase
 	in       input
 	action   action
 }
 
-// transitions are all steps that a machine was seen to make.
+// transitions are all steps that a machine has made.
 type transitions struct {
 	mu   sync.Mutex
 	seen map[transition]bool
@@ -55,7 +55,7 @@ func (t transition) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%-17s%-21s%-17s%s", phaseNames[t.from], describeInput(t.in), phaseNames[t.to], describeAction(t.action)))
 }
 
-// words returns those of the pairs that hold.
+// words returns the words whose conditions are true, from pairs of both.
 func words(pairs ...any) (all []string) {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i].(bool) {
@@ -95,7 +95,7 @@ func describeAction(a action) string {
 	), ", ")
 }
 
-// compare compares what was seen with the file of testdata.
+// compare compares the steps with the file in testdata.
 func (t *transitions) compare(tt *testing.T) {
 	file := filepath.Join("testdata", "machine.txt")
 	lines := map[string]bool{}
@@ -115,7 +115,7 @@ func (t *transitions) compare(tt *testing.T) {
 	require.Equal(tt, string(want), got)
 }
 
-// coverTable looks for cells that no input has ever met.
+// coverTable fails for cells of the table that no input has reached.
 func (t *transitions) coverTable(tt *testing.T) {
 	type cell struct {
 		phase phase

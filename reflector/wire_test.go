@@ -25,10 +25,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// connection is what there may be between a client and a server.
+// connection describes a connection between a client and a server.
 type connection struct {
 	http2, zipped bool
-	encoding      string // that the server claims
+	encoding      string // the content encoding that the server declares
 }
 
 // streams is a server that answers each watch with the same body, in pieces,
@@ -79,8 +79,8 @@ func (c connection) write(w http.ResponseWriter, body []byte) {
 	}
 }
 
-// relists runs a reflector of a server's pods, whose sink is at a version
-// already, until a full state is committed.
+// relists runs a reflector of a server's pods until a full state is committed. The sink already is
+// at a version.
 func relists(t *testing.T, config *rest.Config, sink *rememberer) []deltafifo.Delta {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(config)
@@ -130,8 +130,8 @@ func TestWirePutsBackWhatTheSinkHolds(t *testing.T) {
 	}
 }
 
-// What is not a stream in plain protobuf stays as it is: here, a content
-// encoding that the transport does not know.
+// The transport changes only streams in plain protobuf, and not an answer with an unknown content
+// encoding.
 func TestWireLeavesOtherAnswersAlone(t *testing.T) {
 	sink := newRememberer(somePod("a", "1"))
 	config := connection{encoding: "x-none"}.streams(t, encoded(t, watch.Event{Type: watch.Added, Object: somePod("a", "1")}, endOfState("9")))
@@ -189,7 +189,7 @@ func (s *ofMetadata) Commit(context.Context, string) error {
 	return nil
 }
 
-// Metadata clients ask for protobuf by themselves.
+// Metadata clients request protobuf without configuration.
 func TestWireOfMetadata(t *testing.T) {
 	kind := metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadata"}
 	held := &metav1.PartialObjectMetadata{TypeMeta: kind, ObjectMeta: metav1.ObjectMeta{Name: "n", UID: types.UID("u"), ResourceVersion: "3"}}

@@ -55,8 +55,7 @@ func (s *seen) Write(_ context.Context, batch []deltafifo.Delta) error {
 	return nil
 }
 
-// reflects returns what is written of a full state of two pods and of a change
-// to one of them.
+// reflects returns the deltas written for a full state of two pods, and for a change of one of them.
 func reflects(t *testing.T, source reflector.Source, o reflector.Options, change func()) []deltafifo.Delta {
 	t.Helper()
 	s := &seen{committed: make(chan struct{}), changed: make(chan struct{})}
@@ -79,7 +78,7 @@ func reflects(t *testing.T, source reflector.Source, o reflector.Options, change
 	return s.deltas
 }
 
-// unstreamed is a source that is asked for lists.
+// unstreamed is a source that cannot stream.
 type unstreamed struct{ reflector.Source }
 
 func (u unstreamed) Unwrap() reflector.Source       { return u.Source }
@@ -92,8 +91,8 @@ func pod(name, label string) *corev1.Pod {
 	}
 }
 
-// The objects that the reflector decodes itself are those that client-go's client
-// makes, down to the kind that stands in them: in lists, streams and watches.
+// The reflector decodes the same objects as client-go's client, including the kind in them: in
+// lists, streams and watches.
 func TestObjectsAreThoseOfTheClient(t *testing.T) {
 	typed := func(config *rest.Config) (plain, here reflector.Source) {
 		client, err := kubernetes.NewForConfig(config)

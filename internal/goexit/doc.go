@@ -3,6 +3,6 @@
 //
 // # Guarantees
 //
-// Nothing can keep an ending goroutine, so the work goes on on another one. There is none as long
-// as all functions return. A panic passes through, on the goroutine that it happens on.
+// An ending goroutine cannot be stopped from ending, so the work continues on another one. As long
+// as all functions return, no other goroutine is started. A panic passes through, on its goroutine.
 package goexit

@@ -14,7 +14,7 @@ func TestApart(t *testing.T) {
 	require.Equal(t, 2, called)
 }
 
-// Work that has some steps, of which some end the goroutine, is done to its end.
+// Work with steps that end the goroutine is still completed.
 func TestWorkOutlivesItsGoroutine(t *testing.T) {
 	const steps = 1000
 	for name, ends := range map[string]func(step int) bool{

@@ -20,11 +20,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// siblings is how many objects of one kind a benchmark decodes, each of which
-// differs from the others as objects of one workload do.
+// siblings is the number of objects that a benchmark decodes. They differ from each other as the
+// objects of one workload do.
 const siblings = 2000
 
-// texts are the objects of the benchmarks.
+// texts returns the encoded objects of the benchmarks.
 func texts(b *testing.B) map[string][][]byte {
 	b.Helper()
 	t := map[string][][]byte{}
@@ -35,8 +35,7 @@ func texts(b *testing.B) map[string][][]byte {
 	return t
 }
 
-// measure decodes the texts in turn. It reports what they take in memory,
-// per object, beside the usual figures.
+// measure decodes the texts in turn. Beside the usual figures it reports the memory of an object.
 func measure(b *testing.B, texts [][]byte, decode func([]byte) (any, error)) {
 	b.Helper()
 	b.ReportAllocs()
@@ -60,7 +59,7 @@ func measure(b *testing.B, texts [][]byte, decode func([]byte) (any, error)) {
 	runtime.KeepAlive(kept)
 }
 
-// cpu returns the time that this process has worked, garbage collection included.
+// cpu returns the processor time of this process, garbage collection included.
 func cpu(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage

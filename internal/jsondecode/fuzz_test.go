@@ -30,7 +30,7 @@ func seeds(f *testing.F) []string {
 	return all
 }
 
-// Two objects are decoded in turn, so that one may get what was made for the other.
+// Two objects are decoded in turn, so that each may share values with the other.
 func FuzzUnstructured(f *testing.F) {
 	all := seeds(f)
 	for i := range all {
@@ -64,7 +64,7 @@ func must(m map[string]any, err error) map[string]any {
 	return m
 }
 
-// checkSharing fails where objects share what programs write into.
+// checkSharing fails if objects share values that programs write into.
 func checkSharing(t *testing.T, a, b map[string]any) {
 	t.Helper()
 	for _, path := range sharing(a, b) {
@@ -158,8 +158,8 @@ func slowMembers(body []byte) (members []member, ok bool) {
 	return members, true
 }
 
-// tooDeep tells whether a text may be so deep that it matters how much of it is
-// looked at as a whole.
+// tooDeep reports whether a text may be so deep that it matters whether it is decoded as a whole or
+// item by item.
 func tooDeep(text string) bool {
 	return strings.Count(text, "{")+strings.Count(text, "[") >= deepest-2
 }
@@ -243,7 +243,7 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// FuzzIdentity holds what is read of an item against the whole item.
+// FuzzIdentity compares the identity read from an item with the decoded item.
 func FuzzIdentity(f *testing.F) {
 	for _, s := range seeds(f) {
 		f.Add(s)
@@ -274,9 +274,9 @@ func FuzzIdentity(f *testing.F) {
 	})
 }
 
-// Objects that were decoded together with many others are what they are alone.
+// Objects decoded with a table of many other objects equal objects decoded alone.
 func TestManyKindsOfObjectsShareATable(t *testing.T) {
-	table := share.New(1 << 16) // much is turned away
+	table := share.New(1 << 16) // too small for most values
 	d := map[string]*Unstructured{"one": NewUnstructured(Options{Table: table, Values: true}), "two": NewUnstructured(Options{Table: table, Values: true})}
 	pods := map[string]*Typed{"": NewTyped(reflect.TypeFor[corev1.Pod](), Options{Table: table, Values: true})}
 	for n := range 50 {

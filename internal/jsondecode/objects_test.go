@@ -29,7 +29,7 @@ func newPod(n int) *corev1.Pod {
 	return p
 }
 
-// resourceNumber returns a custom resource of about 4 kB, of which many are alike.
+// resourceNumber returns a custom resource of about 4 kB. Many of them are alike.
 func resourceNumber(n int) []byte {
 	var checks, history strings.Builder
 	for i := range 6 {

@@ -18,8 +18,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// sharing returns the paths at which two objects hold the same map, the same
-// array or the same pointer. Paths below a shared one are not told.
+// sharing returns the paths at which two objects hold the same map, the same array or the same
+// pointer. It leaves out paths below a shared one.
 func sharing(a, b any) []string {
 	var paths []string
 	walkBoth("", reflect.ValueOf(a), reflect.ValueOf(b), &paths)
@@ -60,8 +60,8 @@ func walkBoth(path string, a, b reflect.Value, paths *[]string) {
 	}
 }
 
-// same tells whether two values are one in memory, and fails where a shared
-// array has room behind its end, in which one of two appends would be lost.
+// same reports whether two values share their memory. It fails if a shared array has spare capacity,
+// where one of two appends would be lost.
 func same(a, b reflect.Value) bool {
 	switch a.Kind() {
 	case reflect.Pointer, reflect.Map:
@@ -77,7 +77,7 @@ func same(a, b reflect.Value) bool {
 	return false
 }
 
-// twice decodes data until all of it that is ever shared is, and returns two objects.
+// twice decodes data until every shareable value is shared, and returns two objects.
 func twice(t *testing.T, data string, decode func([]byte) (any, error)) (a, b any) {
 	t.Helper()
 	for range 6 {
@@ -89,9 +89,9 @@ func twice(t *testing.T, data string, decode func([]byte) (any, error)) (a, b an
 	return a, b
 }
 
-// requireShared decodes data with many tables, since in each of them two values
-// may want one slot. What is shared must lie within the wanted paths, and each
-// of these must be shared once.
+// requireShared decodes data with many tables, since in each of them two values may compete for a
+// slot. All shared values must lie at the wanted paths, and each of these must be shared with some
+// table.
 func requireShared(t *testing.T, what, data string, want []string, decoder func(*share.Table) func([]byte) (any, error)) {
 	t.Helper()
 	met := map[string]bool{}
@@ -146,7 +146,7 @@ func TestUnstructuredSharesOnlyWhatIsSafe(t *testing.T) {
 	}
 }
 
-// The rules hold for keys, too, for which no path is made.
+// The rules also hold for keys without a path of their own.
 func TestUnstructuredIsSafeBeyondItsPaths(t *testing.T) {
 	d := NewUnstructured(Options{Table: share.New(0), Values: true})
 	for n := range 2 * mostPaths {
@@ -169,7 +169,7 @@ func (o *opaque) UnmarshalJSON([]byte) error {
 	return nil
 }
 
-// lazy could keep what a getter computes.
+// lazy could store the result of a getter.
 type lazy struct {
 	A    []string `json:"a"`
 	kept []string
@@ -302,7 +302,7 @@ func TestDropIsNotShared(t *testing.T) {
 	}
 }
 
-// What is left out below a key is left out, too, where no path was made for it.
+// Dropped fields are also left out below keys without a path of their own.
 func TestDropHoldsBeyondThePaths(t *testing.T) {
 	drop, err := fields.Parse("metadata.managedFields", "spec.late.secret")
 	require.NoError(t, err)

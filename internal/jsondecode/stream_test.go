@@ -147,7 +147,7 @@ func TestStreamRefusesWhatIsTooLarge(t *testing.T) {
 	assert.ErrorIs(t, err, ErrTooLarge)
 }
 
-// event is what a test reads of an event.
+// event is the type and the object of an event.
 type event struct{ typ, object string }
 
 func readEvents(r io.Reader) (events []event, err error) {
@@ -196,7 +196,7 @@ func TestEventsTellHowTheyEnd(t *testing.T) {
 	}
 }
 
-// An event is handed out when its last byte is there: the next may take hours.
+// An event is returned when its last byte has arrived: the next event may take hours.
 func TestEventsDoNotWaitForTheNext(t *testing.T) {
 	r, w := io.Pipe()
 	defer func() { require.NoError(t, r.Close()) }()
@@ -230,7 +230,7 @@ func TestReadIdentity(t *testing.T) {
 	}
 }
 
-// The bytes of an item stay what they are until the next call.
+// The bytes of an item do not change until the next call.
 func TestItemsOfALongListAreWhole(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString(`{"items":[`)

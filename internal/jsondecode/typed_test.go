@@ -92,7 +92,7 @@ type oddStruct struct {
 	Double **int       `json:"double"`
 }
 
-// oddEmbedded embeds what is not exported.
+// oddEmbedded embeds an unexported type.
 type oddEmbedded struct {
 	embedded
 	*Embedded
@@ -133,8 +133,8 @@ func sameTyped(t *testing.T, decoders map[string]*Typed, data string) {
 	}
 }
 
-// equal compares objects as reflect.DeepEqual does, but for the text that a
-// quantity keeps: the text of a shared one is there from the beginning.
+// equal compares objects like reflect.DeepEqual, except for the cached text of quantities: a shared
+// quantity has it from the beginning.
 func equal(want, got any) bool {
 	settleAll(reflect.ValueOf(want))
 	settleAll(reflect.ValueOf(got))

@@ -21,8 +21,8 @@ func decoders() map[string]*Unstructured {
 	}
 }
 
-// sameUnstructured decodes data with each decoder, several times, and compares
-// what comes out with what apimachinery makes of it.
+// sameUnstructured decodes data several times with each decoder, and compares the results with
+// apimachinery's.
 func sameUnstructured(t *testing.T, decoders map[string]*Unstructured, data string) {
 	t.Helper()
 	var want map[string]any
@@ -105,7 +105,7 @@ func TestUnstructuredPathsAreBounded(t *testing.T) {
 	assert.LessOrEqual(t, d.paths.count, mostPaths)
 }
 
-// Numbers of members that a token does not hold are counted.
+// Objects may have more members than a token can count.
 func TestUnstructuredWithManyMembers(t *testing.T) {
 	values := NewUnstructured(Options{Table: share.New(0), Values: true})
 	d := map[string]*Unstructured{"": values}

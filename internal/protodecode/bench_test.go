@@ -37,14 +37,13 @@ func generatedPod(data []byte) (any, error) {
 	return p, err
 }
 
-// cached is how many objects a benchmark keeps, as a cache does, so that the
-// garbage collector has what it has there.
+// cached is the number of objects that a benchmark keeps, as a cache does, so that the garbage
+// collector has as much work.
 const cached = 20_000
 
-// BenchmarkDecode first decodes all objects in the order of a list, in which
-// siblings stand together, and then one after the other from anywhere, as a
-// watch brings them. "heap/object" is what an object of the list keeps, its part
-// of the table included.
+// BenchmarkDecode first decodes all objects in the order of a list, where siblings are neighbours,
+// and then in random order, as from a watch. "heap/object" is the memory of a listed object,
+// including its part of the table.
 func BenchmarkDecode(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -118,8 +117,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// processor is the time that this process has kept processors busy, with the
-// garbage collector's part.
+// processor returns the processor time of this process, garbage collection included.
 func processor() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)

@@ -32,7 +32,7 @@ func (m message) varint(number protowire.Number, v uint64) message {
 // meta and spec are fields of a pod, and of most other objects.
 const meta, spec = 1, 2
 
-// What no API server writes is decoded by the generated code, from the start.
+// Bytes that no API server writes are left to the generated code.
 func TestDecode_OddBytes(t *testing.T) {
 	name := message(nil).bytes(1, []byte("a"))
 	good := message(nil).bytes(meta, name)
@@ -71,7 +71,7 @@ func TestDecode_OddBytes(t *testing.T) {
 	}
 }
 
-// What is unusual and well-formed is decoded here.
+// Unusual but well-formed bytes are decoded without the generated code.
 func TestDecode_UnusualBytes(t *testing.T) {
 	specOf := func(m message) message { return message(nil).bytes(spec, m) }
 	entry := message(nil).bytes(1, []byte("k"))
@@ -194,8 +194,7 @@ func TestDecode_DropInMaps(t *testing.T) {
 	}
 }
 
-// Decoders that leave out different fields never share values, even by one
-// table.
+// Decoders that drop different fields never share values, even with the same table.
 func TestDecode_DropAndOneTable(t *testing.T) {
 	drop, err := fields.Parse("spec.containers.env.value")
 	require.NoError(t, err)
@@ -211,7 +210,7 @@ func TestDecode_DropAndOneTable(t *testing.T) {
 	}
 }
 
-// allocated returns how many bytes a function allocates.
+// allocated returns the number of bytes that a function allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -220,8 +219,8 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// No input makes the decoder allocate more than what has arrived times the
-// size of the largest thing that two bytes can stand for.
+// The memory allocated for an input is at most its length times the size of the largest value that
+// two bytes can stand for.
 func TestDecode_AllocatesForWhatHasArrived(t *testing.T) {
 	const entries = 50_000
 	specOf := func(m message) message { return message(nil).bytes(spec, m) }
@@ -271,7 +270,7 @@ func TestDecode_Concurrently(t *testing.T) {
 	}
 }
 
-// holder is a message that holds one of which nothing is known.
+// holder is a message with a field of an unknown type.
 type holder struct {
 	Inner inner `protobuf:"bytes,1,opt,name=inner"`
 }
@@ -284,7 +283,7 @@ type inner struct {
 func (*holder) Unmarshal([]byte) error { return nil }
 func (*inner) Unmarshal([]byte) error  { return nil }
 
-// Nobody knows what the methods of an unknown type write into.
+// Values of unknown types are not shared, since their methods may write into them.
 func TestPlans_UnknownTypesAreNotShared(t *testing.T) {
 	field := build(reflect.TypeFor[holder](), nil).fields[1]
 	require.Equal(t, reachSolid, field.reach)
@@ -292,8 +291,7 @@ func TestPlans_UnknownTypesAreNotShared(t *testing.T) {
 	require.Equal(t, formForeign, field.sub.fields[1].sub.form)
 }
 
-// What of the built-in types is decoded by their own code is counted here, so
-// that a new type which needs that is noticed.
+// The test lists the built-in types that are decoded by their own code, so that a new one is noticed.
 func TestPlans_OfBuiltInTypes(t *testing.T) {
 	foreign, unknown := map[string]bool{}, map[string]bool{}
 	seen := map[*plan]bool{}

@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// fuzzed are types that have between them every kind of field there is.
+// fuzzed are types that together have every kind of field.
 var fuzzed = []reflect.Type{
 	podType,
 	reflect.TypeFor[corev1.ConfigMap](),
@@ -34,9 +34,8 @@ var fuzzed = []reflect.Type{
 	reflect.TypeFor[deep](),
 }
 
-// FuzzDecode holds the decoder against the generated code, whatever the bytes.
-// Each input is decoded several times with one table, so that values are kept
-// and found, with all objects compared in the end.
+// FuzzDecode compares the decoder with the generated code on any bytes. Each input is decoded several
+// times with one table, so that values are kept and found. All objects are compared at the end.
 func FuzzDecode(f *testing.F) {
 	for i, t := range fuzzed {
 		for seed := range uint64(4) {
@@ -80,7 +79,7 @@ func agree(t *testing.T, kind reflect.Type, data []byte, o Options) {
 	}
 }
 
-// guarded is generated, with its panics made errors.
+// guarded is generated, but returns a panic as an error.
 func guarded(kind reflect.Type, data []byte, drop *fields.Set) (object any, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -26,7 +26,7 @@ func kinds() []reflect.Type {
 
 type marshaler interface{ Marshal() ([]byte, error) }
 
-// twins are an object as we and as the generated code decode it.
+// twins are an object decoded by this package, and by the generated code.
 type twins struct{ ours, theirs any }
 
 // generated decodes as the generated code does.
@@ -62,8 +62,8 @@ func TestDecode_EveryKind(t *testing.T) {
 	}
 }
 
-// decodeMany decodes objects with much in common, and looks at all of them
-// again in the end: nothing that they share may have been written to.
+// decodeMany decodes objects with many equal values. At the end it compares all of them again: no
+// shared value may have changed.
 func decodeMany(t *testing.T, kind reflect.Type, o Options, seed uint64) {
 	d, all := New(kind, o), []twins{}
 	for round := range uint64(12) {

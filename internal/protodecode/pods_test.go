@@ -16,7 +16,7 @@ func siblingPod(i int) *corev1.Pod {
 	return kit.RunningPod(fmt.Sprintf("t%d", i/(cached/workloads)), i)
 }
 
-// lonePod returns the i-th of pods that have no template in common.
+// lonePod returns the i-th of pods without a common template.
 func lonePod(i int) *corev1.Pod { return kit.RunningPod(fmt.Sprintf("lone-%d", i), i) }
 
 // withoutToken removes the volume with the service account's token from a pod: its name is the pod's

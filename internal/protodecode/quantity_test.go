@@ -17,8 +17,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// readQuantity calls all methods of a quantity that are not there to change it. A
-// quantity in a map is read through a copy, as programs have to.
+// readQuantity calls all methods of a quantity except those that are meant to change it. A quantity
+// in a map is read through a copy, as programs must.
 func readQuantity(q *resource.Quantity) {
 	huge := resource.MustParse("123456789012345678901234567890")
 	_, _, _ = q.String(), q.Cmp(huge), q.Cmp(resource.MustParse("1"))
@@ -36,7 +36,7 @@ func readQuantity(q *resource.Quantity) {
 	_, _ = q.Marshal()
 }
 
-// readTime calls what programs call of times and ports.
+// readTime calls the methods of times that programs call.
 func readTime(t *metav1.Time) {
 	_, _, _ = t.IsZero(), t.Before(&metav1.Time{}), t.Equal(&metav1.Time{})
 	_, _, _ = t.Rfc3339Copy(), t.Unix(), t.Format(time.RFC3339)
@@ -127,8 +127,8 @@ func autoscaler() *autoscalingv2.HorizontalPodAutoscaler {
 	}}
 }
 
-// fillQuantities fills in the text of all small quantities of an object, as
-// the decoder does that shares values.
+// fillQuantities fills in the text of all small quantities of an object, as a decoder with shared
+// values does.
 func fillQuantities(v reflect.Value) {
 	if q, ok := v.Interface().(resource.Quantity); ok {
 		_ = q.String()

@@ -17,7 +17,7 @@ type filler struct {
 
 func newFiller(seed uint64) *filler { return &filler{rand.New(rand.NewPCG(seed, 0))} }
 
-// often is the chance, out of eight, that something is filled in.
+// often is the chance, out of eight, that a field is filled.
 const often = 5
 
 func (f *filler) fill(v reflect.Value, depth int) {

@@ -15,8 +15,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// commons looks at what two objects have in common, and collects what they
-// must not. It judges by the Go values and knows nothing of plans.
+// commons visits the values that two objects share, and collects those that they must not share. It
+// judges by the Go values and knows nothing of plans.
 type commons struct {
 	shared   int
 	problems []string
@@ -26,7 +26,7 @@ func (c *commons) problem(path, format string, args ...any) {
 	c.problems = append(c.problems, path+": "+fmt.Sprintf(format, args...))
 }
 
-// position is where a value stands.
+// position describes the place of a value.
 type position struct {
 	path    string
 	meta    bool // within an ObjectMeta
@@ -86,7 +86,7 @@ func written(name string) bool {
 	return name == "data" || name == "stringData" || name == "binaryData" || name == "nodeSelector"
 }
 
-// same tells whether two values refer to the same memory.
+// same reports whether two values refer to the same memory.
 func same(a, b reflect.Value) bool {
 	if a.IsNil() || b.IsNil() || a.UnsafePointer() != b.UnsafePointer() {
 		return false
@@ -100,7 +100,7 @@ func same(a, b reflect.Value) bool {
 	return true
 }
 
-// found judges something that two objects have in common.
+// found judges a shared value.
 func (c *commons) found(v reflect.Value, at position) {
 	c.shared++
 	if at.meta && v.Type() != reflect.TypeFor[*metav1.FieldsV1]() {
@@ -112,8 +112,8 @@ func (c *commons) found(v reflect.Value, at position) {
 	c.within(v, at.path, v.Kind() != reflect.Map)
 }
 
-// within looks through what is shared. Addressed tells whether methods with
-// pointer receivers can be called on it.
+// within visits the parts of a shared value. Addressed says whether methods with pointer receivers
+// can be called on it.
 func (c *commons) within(v reflect.Value, path string, addressed bool) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -163,8 +163,7 @@ func (c *commons) withinStruct(v reflect.Value, path string, addressed bool) {
 	}
 }
 
-// decodeTwice returns two objects made of the same bytes, which have in common
-// whatever is ever shared.
+// decodeTwice returns two objects decoded from the same bytes, after every shareable value was kept.
 func decodeTwice(tb testing.TB, kind reflect.Type, data []byte, o Options) (a, b any) {
 	tb.Helper()
 	d := New(kind, o)
@@ -177,9 +176,8 @@ func decodeTwice(tb testing.TB, kind reflect.Type, data []byte, o Options) (a, b
 	return a, b
 }
 
-// inSomeTable runs a test with new tables until what it expects to be shared is:
-// in a small table two values may want one place. What must not be shared, the
-// test looks at each time.
+// inSomeTable runs a test with new tables until the expected values are shared: in a small table two
+// values may compete for a slot. The test checks each time that no other value is shared.
 func inSomeTable(t *testing.T, test func(o Options) (shared bool)) {
 	t.Helper()
 	for range 30 {
@@ -244,8 +242,7 @@ func TestShared_ValuesOfSiblings(t *testing.T) {
 	})
 }
 
-// A value that holds something of one object is not shared, and what stands
-// beside it still is.
+// A value with a part that is private to one object is not shared, but its neighbours are.
 func TestShared_WhatHoldsPrivatePartsIsNot(t *testing.T) {
 	template := corev1.PersistentVolumeClaimSpec{AccessModes: []corev1.PersistentVolumeAccessMode{"ReadWriteOnce"}}
 	claim := &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: template}}
@@ -278,7 +275,7 @@ func TestShared_WhatHoldsPrivatePartsIsNot(t *testing.T) {
 	})
 }
 
-// What stands in the metadata of templates is as private as the object's own.
+// The metadata of templates is as private as the object's own metadata.
 func TestShared_TemplatesHaveTheirOwnLabels(t *testing.T) {
 	meta := metav1.ObjectMeta{Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"}, Finalizers: []string{"e"}}
 	set := &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{
@@ -309,7 +306,7 @@ func TestShared_SlicesHaveNoRoom(t *testing.T) {
 	})
 }
 
-// The judge of the tests above finds what it looks for.
+// The judge of the tests above can fail.
 func TestShared_TheJudgeCanFail(t *testing.T) {
 	labels, room := map[string]string{"a": "b"}, make([]string, 1, 2)
 	quantity := resource.MustParse("1")

@@ -68,8 +68,7 @@ func TestChangeOfASharedValueIsFound(t *testing.T) {
 	}
 }
 
-// A Quantity whose text is there, and a time, are not written into as they are
-// read.
+// Reading a time, or a Quantity with a cached text, is not a change.
 func TestReadingIsNoChange(t *testing.T) {
 	table := New(0)
 	table.Watch()

@@ -26,9 +26,8 @@ func stream(t *Table, s Site, pods, values int, value func(pod, i int) string) f
 
 const pods = 20_000
 
-// The streams that a cluster of 20,000 pods is read in, with one value of a
-// site in each pod, as its tolerations, or many, as the variables of its
-// environment.
+// The test decodes a cluster of 20,000 pods, with one value of a site in each pod, such as its
+// tolerations, or with many, such as its environment variables.
 func TestGaugeLooksUpWhatPays(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	owned := func(owner func(pod int) int) func(int, int) string {
@@ -77,8 +76,8 @@ func TestGaugesAreIndependent(t *testing.T) {
 	assert.Greater(t, shared, pods*9/10)
 }
 
-// notices tells whether a closed gauge opens within some windows of values,
-// each met again once it was looked up.
+// notices reports whether a closed gauge opens within some windows of values, if every looked-up value
+// is found.
 func notices(windows int, hash func(i int) uint64) bool {
 	g, seen := gauge{closed: true, window: lastWindow}, map[uint64]bool{}
 	for i := range windows*lastWindow + 1 {

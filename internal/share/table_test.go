@@ -15,7 +15,7 @@ import (
 
 var siteA, siteB = NewSite("A.a"), NewSite("B.b")
 
-// decode is a decoder of one value, and tells whether it was shared.
+// decode decodes one value, and reports whether it was shared.
 func decode(t *Table, s Site, encoded string) (value *string, shared bool) {
 	v, m := t.Find(s, []byte(encoded))
 	if v != nil {
@@ -28,7 +28,7 @@ func decode(t *Table, s Site, encoded string) (value *string, shared bool) {
 	return value, false
 }
 
-// object is a decoder of an object of one value.
+// object decodes an object of one value, and reports whether the value was shared.
 func object(t *Table, s Site, encoded string) (value *string, shared bool) {
 	t.Lock()
 	defer t.Unlock()
@@ -133,7 +133,7 @@ func TestLimitHolds(t *testing.T) {
 	assert.Greater(t, table.Stats().Values, 25, "a full table is in use")
 }
 
-// What is used stays, while a stream of values that come twice goes through.
+// A used value stays in a full table, while many values that occur twice pass through.
 func TestFullTableKeepsWhatIsUsed(t *testing.T) {
 	table := New(20_000)
 	lost := 0
@@ -148,7 +148,7 @@ func TestFullTableKeepsWhatIsUsed(t *testing.T) {
 	assert.Less(t, lost, 1200, "of 4000")
 }
 
-// A table whose values are not used any more takes in others.
+// A full table drops values that are no longer used, to make room for others.
 func TestFullTableForgetsWhatIsNotUsed(t *testing.T) {
 	table := New(20_000)
 	for _, generation := range []string{"old", "new"} {
@@ -177,8 +177,8 @@ func TestHugeValueDoesNotFlushTheTable(t *testing.T) {
 	assert.True(t, shared)
 }
 
-// One object brings in a bounded number of values, and a bounded number of its
-// bytes are hashed however deep they are nested.
+// One object adds a bounded number of values, and a bounded number of its bytes are hashed, however
+// deep they are nested.
 func TestOneObjectHasABudget(t *testing.T) {
 	table := New(0)
 	table.Lock()
@@ -253,8 +253,8 @@ func TestTableAgainstItsTwin(t *testing.T) {
 
 func FuzzTableAgainstItsTwin(f *testing.F) { chance.Fuzz(f, playTwin) }
 
-// playTwin decodes objects with nested values by chance. The twin is a map that
-// never forgets: what the table finds must be what was kept for these bytes.
+// playTwin decodes random objects with nested values. The twin is a map that never drops a value: if
+// the table finds a value, it must be the one kept for the same bytes.
 func playTwin(t *testing.T, more func() bool, r *rand.Rand) {
 	table := New(1 << r.IntN(20))
 	kept := map[any]string{}

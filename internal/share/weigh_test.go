@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// met is a scale that tells what it was given.
+// met is a scale that records the values added to it.
 type met struct {
 	values []any
 	texts  []string
@@ -21,7 +21,7 @@ func (m *met) Add(v any) {
 
 func (m *met) Text(s string) { m.texts = append(m.texts, s) }
 
-// A table is weighed with all that it holds, and no more than that.
+// Weigh puts every value and string of the table on the scale, and nothing else.
 func TestWeigh(t *testing.T) {
 	var nothing met
 	require.Zero(t, (*Table)(nil).Weigh(&nothing))
@@ -40,7 +40,7 @@ func TestWeigh(t *testing.T) {
 	require.Equal(t, []any{boxed}, m.values)
 }
 
-// All slots are weighed, however many looks at the table that takes.
+// Weigh visits all slots of a large table, under many short locks.
 func TestWeighMany(t *testing.T) {
 	table, site := New(0), NewSite("many")
 	want := map[string]bool{}
