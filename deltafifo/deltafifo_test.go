@@ -73,7 +73,7 @@ func (w *twins) drain() {
 	w.twin = nil
 }
 
-// close ends both.
+// close closes the queue. The remaining deltas must come before ErrClosed.
 func (w *twins) close() {
 	w.queue.Close()
 	if len(w.twin) > 0 {

@@ -40,7 +40,7 @@ func TestWhatAnIndexFunctionReturnsIsNotWritten(t *testing.T) {
 	}
 }
 
-// The store allocates nothing for an update; only index functions may.
+// An update allocates at most the word that holds the object: indexing allocates nothing.
 func TestIndexingAllocatesNothing(t *testing.T) {
 	values := []string{"a", "b"}
 	w, err := New(Options{Indexes: untyped(

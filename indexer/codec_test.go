@@ -98,7 +98,8 @@ func TestALargeReplacementDecodesNothing(t *testing.T) {
 	require.Equal(t, rebuildAbove+1, found.Len())
 }
 
-// Readers decode only the objects that they return.
+// Readers decode the objects that they return, and the objects that a selector compares without an
+// index.
 func TestReadersDecodeWhatTheyAreHanded(t *testing.T) {
 	odd := Requirement{Key: "odd", Op: In, Values: []string{"yes"}}
 	number := Requirement{Key: "n", Op: Other, Match: func(set map[string]string) bool { return set["n"] == "3" }}

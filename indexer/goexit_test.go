@@ -79,7 +79,7 @@ func survives(t *testing.T, f func()) {
 func TestContract_D28_AnIndexFunctionThatEndsItsGoroutineLosesOneObject(t *testing.T) {
 	a, b, c, d := numbered(1, 1, "x"), numbered(2, 2, "x", deadly), numbered(3, 3, "y"), numbered(4, 4, deadly)
 	all := []*item{a, b, c, d}
-	put := func(w *Writer) func() { // goes on from where it was
+	put := func(w *Writer) func() { // each call continues at the next item
 		next := 0
 		return func() {
 			tx := w.Begin()

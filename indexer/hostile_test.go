@@ -44,8 +44,8 @@ func unchecked(t *testing.T) {
 	t.Cleanup(func() { verify.On = on })
 }
 
-// The index of a label with a different value in each object never has more than one list for
-// every two objects, and has none in the end.
+// The index of a label with a different value in each object never has more than tooManyFrom lists,
+// or one list for every two objects, and has none in the end.
 func TestALabelBomb(t *testing.T) {
 	unchecked(t)
 	w := newTagged(t, nil)

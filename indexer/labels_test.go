@@ -150,7 +150,7 @@ func TestAWaitingSelectorBuildsNoDisabledIndex(t *testing.T) {
 	w.buildLabelIndex("id", byLabel)
 	require.True(t, w.Indexer().LabelIndexes()[0].Disabled)
 	looks = 0
-	w.buildLabelIndex("id", byLabel) // who has asked at the same time, and waited
+	w.buildLabelIndex("id", byLabel) // a selector that waited for the first build
 	require.Zero(t, looks)
 }
 

@@ -14,7 +14,7 @@ func TestNodesHoldTheNamesThatTheyAreGiven(t *testing.T) {
 		name := strings.Repeat("x", size)
 		key := Key{"a", name}
 		n := newNode[entry](key)
-		runtime.GC() // it may scan, and must not free, what lies behind the node
+		runtime.GC() // it must not free the name behind the node
 		require.Equal(t, key, n.view())
 		require.Equal(t, key, n.key())
 		require.True(t, n.is(key))

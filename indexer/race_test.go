@@ -35,7 +35,7 @@ func (d *twins) pair(n int) (left, right *item) {
 	return &item{l, d.serial, labels, words}, &item{r, d.serial, labels, words}
 }
 
-// write makes one section of writes, of one kind or another.
+// write updates some pairs in one section, or replaces all pairs.
 func (d *twins) write(round int) {
 	switch round % 30 {
 	case 29:
@@ -232,7 +232,7 @@ func TestEveryListIsOneMoment(t *testing.T) {
 	}
 }
 
-// Get never waits, and never sees half of a swap, while a large full state replaces the store.
+// Get never sees half of a swap, while a large full state replaces the store.
 func TestGetWhileALargeStateIsSwappedIn(t *testing.T) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)
@@ -272,7 +272,7 @@ func TestGetWhileALargeStateIsSwappedIn(t *testing.T) {
 	wg.Wait()
 }
 
-// A snapshot never changes. Listing from within a loop over a snapshot does not deadlock.
+// A snapshot never changes. Writing from within a loop over a snapshot does not deadlock.
 func TestSnapshotsStayAsTheyWere(t *testing.T) {
 	w, x := newItems(t)
 	update(w, func(tx *Tx) {

@@ -149,7 +149,7 @@ func TestASnapshotKeepsNothingAliveThatIsNotInIt(t *testing.T) {
 	}
 }
 
-// An update computes no index values while all indexes are by key.
+// Updates find their objects under indexes by key, and under an index added later.
 func TestUpdatesUnderIndexesByKey(t *testing.T) {
 	w, err := New(Options{Indexes: []Index[any]{{Name: NamespaceIndex, ByNamespace: true}}})
 	require.NoError(t, err)

@@ -10,8 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// If a server is too busy for a stream, the reflector obeys its Retry-After and reports it, instead
-// of the client. Streams stay enabled.
+// If a server is too busy for a stream, the reflector, and not its client, waits for the Retry-After
+// and reports it. Streams stay enabled.
 func TestABusyServerIsToldAndObeyed(t *testing.T) {
 	for name, client := range clients {
 		t.Run(name, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 )
 
 // If the source may be a fake, its list is committed once the following watch is open, so that no
-// delete in between is lost; or once the watch has failed or taken too long. A source that certainly
-// keeps a history is not waited for.
+// delete in between is lost; or once the watch has failed or taken too long. With a source that
+// certainly keeps a history, the commit does not wait.
 func TestContract_T8_AFakesListIsCommittedWithItsWatch(t *testing.T) {
 	for name, row := range map[string]struct {
 		streaming Streaming

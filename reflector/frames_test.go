@@ -201,7 +201,7 @@ func (o *tellsOnce) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A read fills the reader's buffer, whatever its size, up to the end of a frame.
+// In a body that is read in large pieces, known objects are replaced, and all others unchanged.
 func TestFramesReadInLargePieces(t *testing.T) {
 	a, b := watch.Event{Type: watch.Added, Object: somePod("a", "1")}, watch.Event{Type: watch.Added, Object: somePod("b", "1")}
 	body := bytes.NewReader(encoded(t, b, a, b, a, endOfState("1")))

@@ -112,8 +112,8 @@ func errorEvent(code int32, reason metav1.StatusReason) watch.Event {
 
 var long = strings.Repeat("9", 10<<20)
 
-// These bound the requests that a server can provoke in an hour: by failing lists, and by watches,
-// of which there are two a second if every other one ends at once.
+// The bounds of an hour with a hostile server: of the requests that failing lists and short watches
+// provoke, and of the length of an error text.
 const (
 	maxFailing  = 200
 	maxWatches  = 2*3600 + 2
@@ -126,7 +126,7 @@ func TestNoAnswerMakesAHotLoop(t *testing.T) {
 	for name, test := range map[string]struct {
 		source   *hostile
 		requests int
-		told     error // nil where nothing is wrong that could be told
+		told     error // nil if no error is reported
 	}{
 		"the same token for ever": {&hostile{list: pages("a@1", func(int) string { return "x" })}, 2 * maxFailing, ErrEndless},
 		"tokens in a circle":      {&hostile{list: pages("a@1", func(n int) string { return fmt.Sprint(n % 3) })}, 8 * maxFailing, ErrEndless},
@@ -280,7 +280,7 @@ func TestAListThatIsNeverAnswered(t *testing.T) {
 	})
 }
 
-// A Retry-After of a year is shortened.
+// A Retry-After of 68 years is shortened.
 func TestRetryAfterAYear(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := &hostile{list: fails(apierrors.NewTooManyRequests("busy", math.MaxInt32))}

@@ -33,7 +33,8 @@ func TestContract_D32_TwoDiscoveriesAreAProof(t *testing.T)         { play(t) }
 
 var widgetGVR = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
 
-// askable is the rig as a source that knows its resource, widgets. Its script also answers who is asked about them:
+// askable is the rig as a source that knows its resource, widgets. Its script also has the answers
+// about the resource:
 //
 //	definition: none, or forbidden, or the versions that it serves, or unready
 //	definitions: open, then what the watch of the definition brings: versions, unready, deleted, pauses

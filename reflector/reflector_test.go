@@ -358,7 +358,8 @@ func TestContract_T17_GateOff(t *testing.T) {
 	})
 }
 
-// Lists and watches are written in batches of at most a thousand, which reuse one array.
+// Lists and watches are written in batches of at most a thousand. A list reuses one array for its
+// batches, and a watch another.
 func TestBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		big := &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}

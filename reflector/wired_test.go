@@ -149,7 +149,7 @@ func TestObjectsAreThoseOfTheClient(t *testing.T) {
 				got := reflects(t, here, o, change)
 				require.Len(t, got, len(want))
 				for i, w := range want {
-					// What the first run has changed is in the second one's full state.
+					// The second run's full state contains the first run's change.
 					for _, d := range []deltafifo.Delta{w, got[i]} {
 						m := d.Object.(metav1.Object)
 						m.SetResourceVersion("")

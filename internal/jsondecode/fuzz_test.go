@@ -179,7 +179,7 @@ func FuzzList(f *testing.F) {
 			items, head, err := readList(r)
 			for _, item := range items {
 				if !json.Valid([]byte(item)) {
-					err = ErrMalformed // its decoder will tell
+					err = ErrMalformed // the decoder reports it
 				}
 			}
 			if !ok {
@@ -233,7 +233,7 @@ func FuzzEvents(f *testing.F) {
 			events, err := readEvents(r)
 			for i, e := range events {
 				if e.object != "" && !json.Valid([]byte(e.object)) {
-					events, err = events[:i], ErrMalformed // its decoder will tell
+					events, err = events[:i], ErrMalformed // the decoder reports it
 					break
 				}
 			}
@@ -252,7 +252,7 @@ func FuzzIdentity(f *testing.F) {
 		id, ok := ReadIdentity([]byte(item))
 		members, valid := slowMembers([]byte(item))
 		if !valid {
-			return // what is read of it does not matter, as long as it is read
+			return // the identity in invalid JSON does not matter; ReadIdentity must only return
 		}
 		var want Identity
 		for _, m := range members {

@@ -60,8 +60,8 @@ func walkBoth(path string, a, b reflect.Value, paths *[]string) {
 	}
 }
 
-// same reports whether two values share their memory. It fails if a shared array has spare capacity,
-// where one of two appends would be lost.
+// same reports whether two values share their memory. It panics if a shared array has spare
+// capacity, where one of two appends would be lost.
 func same(a, b reflect.Value) bool {
 	switch a.Kind() {
 	case reflect.Pointer, reflect.Map:

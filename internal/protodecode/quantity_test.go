@@ -17,8 +17,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// readQuantity calls all methods of a quantity except those that are meant to change it. A quantity
-// in a map is read through a copy, as programs must.
+// readQuantity calls the methods of a quantity that programs call to read it. A quantity in a map is
+// read through a copy, as programs must.
 func readQuantity(q *resource.Quantity) {
 	huge := resource.MustParse("123456789012345678901234567890")
 	_, _, _ = q.String(), q.Cmp(huge), q.Cmp(resource.MustParse("1"))

@@ -177,7 +177,7 @@ func decodeTwice(tb testing.TB, kind reflect.Type, data []byte, o Options) (a, b
 }
 
 // inSomeTable runs a test with new tables until the expected values are shared: in a small table two
-// values may compete for a slot. The test checks each time that no other value is shared.
+// values may compete for a slot.
 func inSomeTable(t *testing.T, test func(o Options) (shared bool)) {
 	t.Helper()
 	for range 30 {
@@ -270,7 +270,7 @@ func TestShared_WhatHoldsPrivatePartsIsNot(t *testing.T) {
 		delete(a.Containers[0].Resources.Limits, "cpu")
 		require.NotEmpty(t, b.Containers[0].Resources.Limits, "a big number is not shared")
 		delete(a.Containers[0].Resources.Requests, "cpu")
-		return len(b.Containers[0].Resources.Requests) == 0 && // a small one is
+		return len(b.Containers[0].Resources.Requests) == 0 && // a small number is shared
 			a.Volumes[2].Secret == b.Volumes[2].Secret && a.Containers[0].Env[1].ValueFrom == b.Containers[0].Env[1].ValueFrom
 	})
 }

@@ -133,7 +133,7 @@ func TestLimitHolds(t *testing.T) {
 	assert.Greater(t, table.Stats().Values, 25, "a full table is in use")
 }
 
-// A used value stays in a full table, while many values that occur twice pass through.
+// A used value mostly stays in a full table, while many values that occur twice pass through.
 func TestFullTableKeepsWhatIsUsed(t *testing.T) {
 	table := New(20_000)
 	lost := 0
