@@ -127,9 +127,9 @@ func TestAContextNeedNotBeComparable(t *testing.T) {
 			if again {
 				stop()
 				synctest.Wait()
-				before := wait
-				stop, wait = begin()
-				defer before()
+				before, last := wait, func() {}
+				stop, last = begin()
+				wait = func() { last(); before() } // the handler is stuck in the first run's goroutine
 			}
 			stop()
 			close(gate)

@@ -392,8 +392,11 @@ func (w *world) stopInformer() {
 		a.unblock(false)
 	}
 	stopped := w.handlers
-	if !closed(ended) && !w.failed() && len(w.presentHandlers()) < 10 { // a handler's call still runs
-		w.addHandler(kinds[0], true)
+	if !closed(ended) && !w.failed() && len(w.presentHandlers()) < 10 {
+		// A handler's call still runs. Except in a script, that may depend on the scheduler.
+		if a := w.addHandler(kinds[0], true); a != nil {
+			a.untraced.Store(!w.script)
+		}
 	}
 	for _, a := range stopped {
 		w.within("it was stopped", a, a.reg.Done())
