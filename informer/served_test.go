@@ -438,7 +438,7 @@ func waitsAndComesUp[T informer.Object](t *testing.T, c *cluster, w *watcher[T])
 	w.requireWaits()
 	c.define("v1")
 	c.create("v1", "a")
-	time.Sleep(2 * time.Second)
+	time.Sleep(5 * time.Second) // a metadata client may ask discovery too early, and once more after a pause
 	w.requireUp()
 	require.Equal(t, "added a", w.tells())
 	c.undefine()

@@ -22,8 +22,8 @@
 // discoveries, are repeated after a second at the earliest. The pause doubles each time up to 30 s,
 // and is lengthened at random by up to half; with discovery alone it is at most 6 s for the first 60
 // times. If the resource is said to be served but lists still lack it, it is tried again after 0.1 s,
-// doubled in the same way. News of the definition ends such a pause. If neither the definition nor
-// discovery can be read, the reflector requests the resource itself.
+// doubled in the same way. News of the definition ends such a pause, and the next one is short again.
+// If neither the definition nor discovery can be read, the reflector requests the resource itself.
 //
 // Concurrency. A Resource belongs to one goroutine. No goroutine outlives a call of Await, which
 // returns soon after its context has ended if the client does.

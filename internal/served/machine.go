@@ -194,8 +194,12 @@ func (m *machine) defined(versions []string) action {
 	}
 }
 
-// seenOnly handles a definition without readable versions: discovery has to find them.
+// seenOnly handles a definition without readable versions: discovery has to find them. After news of
+// the definition the pauses begin anew, since discovery mostly shows the change a moment later.
 func (m *machine) seenOnly() action {
+	if m.phase != defining || m.definition != opaque {
+		m.asked = 0
+	}
 	m.see(opaque)
 	return m.discover()
 }

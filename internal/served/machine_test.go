@@ -268,6 +268,8 @@ func TestMachineAnswers(t *testing.T) {
 		"only the definition may be asked":                  {[]input{nothingYet, undefined, failing}, action{op: doRetry, attempt: 4}},
 		"the definition comes meanwhile":                    {[]input{nothingYet, undefined, failing, defined}, served},
 		"only that it is there may be asked":                {[]input{nothingYet, undefined, failing, isOpaque, failing}, served},
+		"news without versions begins the pauses anew":      {[]input{nothingYet, undefined, lacks, due, lacks, isOpaque, lacks}, action{op: doPause, attempt: 1}},
+		"a list that shows it again is no news":             {[]input{nothingYet, isOpaque, lacks, due, lacks, broken, due, isOpaque, lacks}, action{op: doPause, attempt: 3}},
 		"an event is no news while it is retried":           {[]input{missed, defined, missed, defined, defined}, action{}},
 		"a watch that broke is paused for":                  {[]input{missed, undefined, broken}, action{op: doPause, attempt: 1}},
 		"longer the second time":                            {[]input{missed, undefined, broken, due, undefined, broken}, action{op: doPause, attempt: 2}},
