@@ -42,12 +42,12 @@ func (o Op) String() string {
 // of a delta reads Key, UID and Version from the object once, for all later readers.
 type Delta struct {
 	Op Op
-	// Fresh, on Begin, says that the source's history is a new one: equal versions no longer
+	// NewHistory, on Begin, says that the source's history is a new one: equal versions no longer
 	// mean equal objects.
-	Fresh bool
-	// Anew, on Begin, says that the consumer must trust none of the objects it holds from this
+	NewHistory bool
+	// ReplacesAll, on Begin, says that the consumer must trust none of the objects it holds from this
 	// source: each object of the full state replaces the present one, whatever the versions.
-	Anew bool
+	ReplacesAll bool
 	// Lost, on Deleted, says that the object's final state was missed: Object is the last known
 	// state, or the zero value.
 	Lost bool

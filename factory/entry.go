@@ -32,7 +32,7 @@ type entry struct {
 	// The fields of the last run:
 	ctx        context.Context
 	cancel     context.CancelFunc
-	leased     bool          // it lasts until all contexts given to Start have ended, and has not stopped
+	underAll   bool          // it lasts until all contexts given to Start have ended, and has not stopped
 	hasStopped chan struct{} // closed when the run has stopped, and after the next one has begun if there is one
 
 	// dropTimer drops the informer after the retention time; nil while the informer is used.

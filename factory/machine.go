@@ -5,18 +5,18 @@ package factory
 // hold leases on it.
 //
 //	            Start          pinned  acquired  released   its context ends    it has stopped     stop      restart
-//	created     run, or lease          lease                                                       halted
+//	created     run, or all            all                                                         halted
 //	running                                      stopping   stopping, ending    stopped, over      halting   restarting
-//	stopping                                                                    lease, or stopped  halting   restarting
-//	ending                                                                      lease, or over     halting   restarting
-//	restarting                                                                  lease, or stopped  halting
-//	stopped     run, or lease  lease   lease                                                       halted    lease
-//	over        lease                  lease                                                       halted    lease
-//	refused     lease                  lease                                                       halted    lease
+//	stopping                                                                    all, or stopped    halting   restarting
+//	ending                                                                      all, or over       halting   restarting
+//	restarting                                                                  all, or stopped    halting
+//	stopped     run, or all    all     all                                                         halted    all
+//	over        all                    all                                                         halted    all
+//	refused     all                    all                                                         halted    all
 //	halting                                                                     halted                       restarting
-//	halted                                                                                                   lease, or stopped
+//	halted                                                                                                   all, or stopped
 //
-// "run" begins a run for the pin, under the context of that Start. "lease" begins a run under all
+// "run" begins a run for the pin, under the context of that Start. "all" begins a run under all
 // contexts given to Start; it needs a pin or a user, and a context that has not ended. Both lead
 // to running, or to refused if the informer does not run.
 //
@@ -65,14 +65,14 @@ type facts struct {
 type action uint8
 
 const (
-	doNothing action = iota
-	doRun            // run it under the context of this Start
-	doLease          // run it under all contexts given to Start
-	doCancel         // end the context of the run
+	doNothing     action = iota
+	doRun                // run it under the context of this Start
+	doRunUnderAll        // run it under all contexts given to Start
+	doCancel             // end the context of the run
 )
 
-// wanted reports whether the informer should run, if it can.
-func (f facts) wanted() bool { return (f.used || f.pinned) && f.alive }
+// shouldRun reports whether the informer should run, if it can.
+func (f facts) shouldRun() bool { return (f.used || f.pinned) && f.alive }
 
 // after returns the next state after a call, and the action to perform.
 func (s state) after(c call, f facts) (state, action) {
@@ -89,7 +89,7 @@ func (s state) after(c call, f facts) (state, action) {
 		return s.beforeRun(c, f)
 	case over, refused:
 		if f.used && f.alive && (c == startCalled || c == leaseAcquired) {
-			return running, doLease
+			return running, doRunUnderAll
 		}
 	case running:
 		return s.inRun(c, f)
@@ -105,7 +105,7 @@ func (s state) beforeRun(c call, f facts) (state, action) {
 	case !f.alive:
 		return s, doNothing
 	case c == startCalled && f.used, c == leaseAcquired, c == pinAdded && s == stopped:
-		return running, doLease
+		return running, doRunUnderAll
 	}
 	return s, doNothing
 }
@@ -132,8 +132,8 @@ func (s state) afterRun(f facts) (state, action) {
 		return stopped, doNothing
 	case s == halting:
 		return halted, doNothing
-	case (s == stopping || s == restarting) && f.wanted(), s == ending && f.used && f.alive:
-		return running, doLease
+	case (s == stopping || s == restarting) && f.shouldRun(), s == ending && f.used && f.alive:
+		return running, doRunUnderAll
 	case s == ending:
 		return over, doNothing
 	case s == stopping, s == restarting:
@@ -162,8 +162,8 @@ func (s state) afterRestart(f facts) (state, action) {
 		return restarting, doCancel
 	case s.ends():
 		return restarting, doNothing
-	case f.wanted():
-		return running, doLease
+	case f.shouldRun():
+		return running, doRunUnderAll
 	case s == halted:
 		return stopped, doNothing
 	}

@@ -18,31 +18,31 @@ var (
 // p(inned), u(sed) and a(live); "!" negates the next one.
 const lives = `
 created   startCalled    p     running   doRun
-created   startCalled    !pua  running   doLease
-created   leaseAcquired  a     running   doLease
+created   startCalled    !pua  running   doRunUnderAll
+created   leaseAcquired  a     running   doRunUnderAll
 running   lastReleased   !p    stopping  doCancel
 running   contextEnded   p     ending    doCancel
 running   contextEnded   !p    stopping  doCancel
 running   runStopped     p     over      doNothing
 running   runStopped     !p    stopped   doNothing
 running   runRefused     -     refused   doNothing
-stopping  runStopped     pa    running   doLease
-stopping  runStopped     !pua  running   doLease
+stopping  runStopped     pa    running   doRunUnderAll
+stopping  runStopped     !pua  running   doRunUnderAll
 stopping  runStopped     !a    stopped   doNothing
 stopping  runStopped     !p!u  stopped   doNothing
-ending    runStopped     ua    running   doLease
+ending    runStopped     ua    running   doRunUnderAll
 ending    runStopped     !u    over      doNothing
 ending    runStopped     !a    over      doNothing
 stopped   startCalled    p     running   doRun
-stopped   startCalled    !pua  running   doLease
-stopped   pinAdded       a     running   doLease
-stopped   leaseAcquired  a     running   doLease
-over      startCalled    ua    running   doLease
-over      leaseAcquired  ua    running   doLease
-refused   startCalled    ua    running   doLease
-refused   leaseAcquired  ua    running   doLease
-restarting runStopped    pa    running   doLease
-restarting runStopped    !pua  running   doLease
+stopped   startCalled    !pua  running   doRunUnderAll
+stopped   pinAdded       a     running   doRunUnderAll
+stopped   leaseAcquired  a     running   doRunUnderAll
+over      startCalled    ua    running   doRunUnderAll
+over      leaseAcquired  ua    running   doRunUnderAll
+refused   startCalled    ua    running   doRunUnderAll
+refused   leaseAcquired  ua    running   doRunUnderAll
+restarting runStopped    pa    running   doRunUnderAll
+restarting runStopped    !pua  running   doRunUnderAll
 restarting runStopped    !a    stopped   doNothing
 restarting runStopped    !p!u  stopped   doNothing
 halting   runStopped     -     halted    doNothing
@@ -60,19 +60,19 @@ running   restartAsked   -     restarting doCancel
 stopping  restartAsked   -     restarting doNothing
 ending    restartAsked   -     restarting doNothing
 halting   restartAsked   -     restarting doNothing
-stopped   restartAsked   pa    running   doLease
-stopped   restartAsked   !pua  running   doLease
-over      restartAsked   pa    running   doLease
-over      restartAsked   !pua  running   doLease
-refused   restartAsked   pa    running   doLease
-refused   restartAsked   !pua  running   doLease
-halted    restartAsked   pa    running   doLease
-halted    restartAsked   !pua  running   doLease
+stopped   restartAsked   pa    running   doRunUnderAll
+stopped   restartAsked   !pua  running   doRunUnderAll
+over      restartAsked   pa    running   doRunUnderAll
+over      restartAsked   !pua  running   doRunUnderAll
+refused   restartAsked   pa    running   doRunUnderAll
+refused   restartAsked   !pua  running   doRunUnderAll
+halted    restartAsked   pa    running   doRunUnderAll
+halted    restartAsked   !pua  running   doRunUnderAll
 halted    restartAsked   !a    stopped   doNothing
 halted    restartAsked   !p!u  stopped   doNothing
 `
 
-var actionNames = []string{"doNothing", "doRun", "doLease", "doCancel"}
+var actionNames = []string{"doNothing", "doRun", "doRunUnderAll", "doCancel"}
 
 // holds reports whether facts meet the conditions of a row.
 func (f facts) holds(condition string) bool {
@@ -169,7 +169,7 @@ func (l *life) do(c call) {
 	next, action := l.state.after(c, l.facts)
 	l.state = next
 	switch action {
-	case doRun, doLease:
+	case doRun, doRunUnderAll:
 		if l.inRun {
 			panic("another run lasts")
 		}

@@ -138,7 +138,7 @@ func (t *table[K]) expire() {
 		return
 	}
 	for _, e := range t.entries {
-		if e.leased {
+		if e.underAll {
 			t.step(e, contextEnded, nil)
 		}
 	}
@@ -162,8 +162,8 @@ func (t *table[K]) step(e *entry, c call, start context.Context) {
 	switch do {
 	case doRun:
 		t.run(e, start)
-	case doLease:
-		e.leased = true
+	case doRunUnderAll:
+		e.underAll = true
 		t.starts.watch(t.contextEnds)
 		t.run(e, t.starts.values())
 	case doCancel:
@@ -245,8 +245,8 @@ func (t *table[K]) stopped(e *entry) {
 // endRun releases the resources of a run. The caller holds mu.
 func (t *table[K]) endRun(e *entry) {
 	e.cancel()
-	if e.leased {
-		e.leased = false
+	if e.underAll {
+		e.underAll = false
 		t.starts.unwatch()
 	}
 }

@@ -25,7 +25,7 @@ func (b Batch[T]) All() iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		for b.Len() > 0 {
 			p, h, _ := b.events.Next()
-			if !h.Is(eventlog.Unknown) && !yield(change[T](p, h)) {
+			if !h.Is(eventlog.NotStored) && !yield(change[T](p, h)) {
 				return
 			}
 		}

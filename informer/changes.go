@@ -47,7 +47,7 @@ func (r *registration) deliverOneRun() {
 		tick, stop := r.ticker()
 		defer stop()
 		r.loop(run.ctx, run, tick)
-	case <-r.stopping:
+	case <-r.stopCalled:
 	}
 }
 
@@ -70,7 +70,7 @@ type loopReceiver[T any] struct {
 }
 
 func (r *loopReceiver[T]) callHandler(b *eventlog.Batch) {
-	if p, h, _ := b.Next(); !h.Is(eventlog.Unknown) && !r.yield(change[T](p, h)) {
+	if p, h, _ := b.Next(); !h.Is(eventlog.NotStored) && !r.yield(change[T](p, h)) {
 		r.stop()
 	}
 }

@@ -87,16 +87,16 @@ type clientgoInformer struct {
 	example  runtime.Object
 	detector cache.MutationDetector // nil unless the environment asks for it
 
-	mu          sync.Mutex
-	resyncCheck time.Duration // the shortest resync period so far
-	onError     func(error)
-	repeats     repeats
+	mu             sync.Mutex
+	shortestResync time.Duration // the shortest resync period so far
+	onError        func(error)
+	repeats        repeats
 }
 
 var _ Shared = (*clientgoInformer)(nil)
 
 func newClientgoInformer(c *core) *clientgoInformer {
-	i := &clientgoInformer{core: c, store: newClientgoStore(c), detector: newDetector(c.options.Name), resyncCheck: c.options.Resync}
+	i := &clientgoInformer{core: c, store: newClientgoStore(c), detector: newDetector(c.options.Name), shortestResync: c.options.Resync}
 	i.view = untypedView{core: c, shared: i}
 	c.hooks.report = i.report
 	if i.detector != nil {
@@ -186,15 +186,15 @@ func (i *clientgoInformer) resyncPeriod(logger klog.Logger, requested time.Durat
 	switch {
 	case requested == 0:
 		return 0
-	case i.resyncCheck == 0:
+	case i.shortestResync == 0:
 		logger.Info("No resyncs, since the informer was made without", "informer", i.core.options.Name, "requested", requested)
 		return 0
 	}
 	requested = max(requested, minimumResync)
 	if !started {
-		i.resyncCheck = min(i.resyncCheck, requested)
+		i.shortestResync = min(i.shortestResync, requested)
 	}
-	return max(requested, i.resyncCheck)
+	return max(requested, i.shortestResync)
 }
 
 // RemoveEventHandler ends a registration. An unknown one counts as ended.

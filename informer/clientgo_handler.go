@@ -42,7 +42,7 @@ func (r *clientgoReceiver) callHandler(b *eventlog.Batch) {
 	case h.Is(eventlog.Recreated): // an update follows
 	case h.Is(eventlog.Lost):
 		tombstone := cache.DeletedFinalStateUnknown{Key: key.String()}
-		if !h.Is(eventlog.Unknown) {
+		if !h.Is(eventlog.NotStored) {
 			tombstone.Obj = p.Old
 		}
 		r.handler.OnDelete(tombstone)
@@ -60,7 +60,7 @@ func (r *clientgoReceiver) needs(h eventlog.Header) (old, now bool) {
 		return called, called
 	case h.Kind == eventlog.Added:
 		return false, !partial || funcs.AddFunc != nil
-	case h.Is(eventlog.Recreated), h.Is(eventlog.Lost) && h.Is(eventlog.Unknown):
+	case h.Is(eventlog.Recreated), h.Is(eventlog.Lost) && h.Is(eventlog.NotStored):
 		return false, false
 	}
 	return !partial || funcs.DeleteFunc != nil, false

@@ -85,7 +85,7 @@ func (c *core) waitTold(ctx context.Context, d debt) error {
 	}
 	select {
 	case <-d.waiter.told:
-	case <-d.to.stopping:
+	case <-d.to.stopCalled:
 	case <-c.done():
 		return c.status.because(fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped))
 	case <-ctx.Done():

@@ -113,7 +113,7 @@ func TestFunctionsAreNotToldOfDeletesOfTheUnknown(t *testing.T) {
 		to := receiverOf(h)
 		deleted := eventlog.Event{Pair: eventlog.Pair{Old: kit.Pod("a", "1")}, Header: eventlog.Header{Kind: eventlog.Deleted}}
 		unknown := deleted
-		unknown.Flags = eventlog.Unknown
+		unknown.Flags = eventlog.NotStored
 		to.callHandler(batchOf(unknown))
 		require.Zero(t, told)
 		to.callHandler(batchOf(deleted))

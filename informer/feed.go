@@ -22,8 +22,8 @@ type feed interface {
 	resync(state indexer.Snapshot[any], at eventlog.Cursor)
 	// take moves the next few events into an empty batch. It returns false if there are none.
 	take(b *eventlog.Batch) bool
-	// told sets how many of the taken events are undelivered.
-	told(left int)
+	// progress sets how many of the taken events are undelivered.
+	progress(left int)
 	// total returns the number of events delivered so far.
 	total() uint64
 	// only returns the subject of the event in hand, if it is the only one and came from the log.
@@ -87,7 +87,7 @@ func (f *feedBase) start(initial indexer.Snapshot[any], from eventlog.Cursor) {
 	}
 }
 
-func (f *feedBase) told(left int) {
+func (f *feedBase) progress(left int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
@@ -126,9 +126,9 @@ func (f *feedBase) behind() int {
 	return int(f.log.End() - f.cursor.Position()) //nolint:gosec // they fit in memory
 }
 
-// untold returns the number of undelivered events before the cursor, including the initial state,
+// undelivered returns the number of undelivered events before the cursor, including the initial state,
 // and the number of those in the initial state. The caller holds mu.
-func (f *feedBase) untold() (events, initial int) {
+func (f *feedBase) undelivered() (events, initial int) {
 	if f.state == feedReplaying {
 		initial = f.walk.left()
 	}

@@ -61,7 +61,7 @@ func (f *everyFeed) pending() (events, initial int) {
 	if !f.open() {
 		return 0, 0
 	}
-	events, initial = f.untold()
+	events, initial = f.undelivered()
 	return events + f.behind(), initial
 }
 

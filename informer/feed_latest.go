@@ -5,9 +5,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// lagLimit is the number of events by which a handler with [Latest] delivery may lag before the
+// behindLimit is the number of events by which a handler with [Latest] delivery may lag before the
 // publisher merges for it.
-const lagLimit = 4 * 256
+const behindLimit = 4 * 256
 
 // latestFeed is the feed of [Latest] delivery: for each object, the difference from the version
 // that the handler saw last. It merges events when some are taken, or when the handler lags too
@@ -85,12 +85,12 @@ func (f *latestFeed) merge() {
 	f.table.Check()
 }
 
-// mergeLagging merges for a handler that lags too far.
-func (f *latestFeed) mergeLagging() {
+// mergeBehind merges for a handler that lags too far.
+func (f *latestFeed) mergeBehind() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	if f.open() && f.behind() > lagLimit {
+	if f.open() && f.behind() > behindLimit {
 		f.merge()
 	}
 }
@@ -109,7 +109,7 @@ func (f *latestFeed) pending() (events, initial int) {
 	if !f.open() {
 		return 0, 0
 	}
-	events, initial = f.untold()
+	events, initial = f.undelivered()
 	return events + f.table.Len() + f.behind(), initial
 }
 

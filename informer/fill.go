@@ -1,7 +1,6 @@
 package informer
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 
@@ -121,11 +120,4 @@ func (s *informerSink) nextToFill() (batch []deltafifo.Delta) {
 		})
 	}
 	return batch
-}
-
-// commit ends a replacement, by the source or by Fill.
-func (s *informerSink) commit(ctx context.Context, version string) error {
-	s.replacing, s.storedKeys, s.nextStoredKeys = false, s.nextStoredKeys, nil
-	s.untrusted.Store(false)
-	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})
 }

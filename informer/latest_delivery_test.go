@@ -77,7 +77,7 @@ func TestBacklogOfLatestIsBounded(t *testing.T) {
 		synctest.Wait()
 		defer stuck.open()
 		before := r.Backlog()
-		require.LessOrEqual(t, before, lagLimit+256+2, "what is merged, what is not yet, and what the handler has in hand")
+		require.LessOrEqual(t, before, behindLimit+256+2, "what is merged, what is not yet, and what the handler has in hand")
 		require.Equal(t, before, r.Backlog(), "asking changes nothing")
 	})
 }

@@ -128,7 +128,7 @@ func TestAHandlerWithLatestThatIsStuckPinsNoLog(t *testing.T) {
 			}
 			defer close(gate)
 			old := f.churn(10_000)
-			require.LessOrEqual(t, old.left(), lagLimit+2*256)
+			require.LessOrEqual(t, old.left(), behindLimit+2*256)
 		})
 	}
 }

@@ -89,7 +89,7 @@ func (c *core) stage(d *deltafifo.Delta) {
 		*p = part{
 			content: p.content, fill: p.fill, versioned: p.versioned, quarantine: p.quarantine, lastRead: p.lastRead,
 			untrusted: p.untrusted, replacedSinceBroken: p.replacedSinceBroken,
-			newHistory: d.Fresh, replacesAll: d.Anew,
+			newHistory: d.NewHistory, replacesAll: d.ReplacesAll,
 		}
 		p.staging = c.writer.Stage(d.Part)
 	case deltafifo.Abort:
@@ -152,7 +152,7 @@ func (c *core) identityIn(p *part, key indexer.Key, obj any) identity {
 func (c *core) commit(i uint16, version string) {
 	p := &c.parts[i]
 	staging := p.staging
-	first, initial := !c.processor.begun, p.content == empty
+	first, initial := !c.processor.feedsStarted, p.content == empty
 	c.advanceContent(p)
 	p.staging, p.versioned = nil, p.versioned || version != ""
 	p.untrusted = p.untrusted && !p.replacesAll
@@ -248,7 +248,7 @@ func (c *core) publishReplace(tx *indexer.Tx, p *part, first bool) {
 	c.arrivals.note(p.expected, c.processor.owedHere)
 	p.expected = nil
 	if first {
-		c.processor.begin(tx)
+		c.processor.startFeeds(tx)
 	}
 	c.checkStoreSynced()
 }

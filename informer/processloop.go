@@ -154,7 +154,7 @@ func (c *core) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 		e.Old, e.Flags = c.writer.Encode(d.Object), 0
 	}
 	if !deleted {
-		e.Flags |= eventlog.Unknown
+		e.Flags |= eventlog.NotStored
 	}
 	delete(c.serverIDs, d.Key)
 	c.endQuarantine(d.Part, d.Key)

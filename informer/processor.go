@@ -27,9 +27,9 @@ type sharedProcessor struct {
 	syncedAt atomic.Uint64
 	// clock times the handlers' calls; nil until somebody inspects the informer.
 	clock atomic.Pointer[clock]
-	// begun is set by the first commit. It is written and read in write sections.
-	begun   bool
-	batches sync.Pool // empty batches; a sleeping registration holds none
+	// feedsStarted is set by the first commit. It is written and read in write sections.
+	feedsStarted bool
+	batches      sync.Pool // empty batches; a sleeping registration holds none
 
 	mu            sync.Mutex
 	run           *run // the present run, or nil
@@ -90,12 +90,12 @@ func (p *sharedProcessor) publish() {
 		p.wakeAll()
 	}
 	if filled {
-		p.mergeLagging()
+		p.mergeBehind()
 	}
 }
 
-// mergeLagging merges the pending events of the handlers that lag too far, where the delivery merges.
-func (p *sharedProcessor) mergeLagging() {
+// mergeBehind merges the pending events of the handlers that lag too far, where the delivery merges.
+func (p *sharedProcessor) mergeBehind() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -104,15 +104,15 @@ func (p *sharedProcessor) mergeLagging() {
 	}
 	for _, r := range p.registrations {
 		if f, ok := r.feed.(*latestFeed); ok {
-			f.mergeLagging()
+			f.mergeBehind()
 		}
 	}
 }
 
-// begin gives every registration the initial state to replay, and a place in the log to follow
+// startFeeds gives every registration the initial state to replay, and a place in the log to follow
 // from. It is called in the write section of the first commit.
-func (p *sharedProcessor) begin(tx *indexer.Tx) {
-	p.begun = true
+func (p *sharedProcessor) startFeeds(tx *indexer.Tx) {
+	p.feedsStarted = true
 	p.mu.Lock()
 	for _, r := range p.registrations {
 		r.feed.start(tx.Snapshot(), p.log.Published())
@@ -161,7 +161,7 @@ func (p *sharedProcessor) finish() {
 // add adds a registration, between two write sections. If a full state was committed before, the
 // registration starts with the store's objects.
 func (p *sharedProcessor) add(tx *indexer.Tx, r *registration) {
-	if p.begun {
+	if p.feedsStarted {
 		r.feed.start(tx.Snapshot(), p.log.Published())
 	}
 	p.mu.Lock()
@@ -250,7 +250,7 @@ func (p *sharedProcessor) stop(r *registration) {
 		r.life = gone
 		p.end(r)
 	}
-	close(r.stopping)
+	close(r.stopCalled)
 	r.feed.close() // first: without handlers the publisher clears the events read
 	r.taken.Store(nil)
 	p.remove(r)

@@ -38,7 +38,7 @@ type typedReceiver[T any] struct {
 }
 
 func (r *typedReceiver[T]) callHandler(b *eventlog.Batch) {
-	if p, h, _ := b.Next(); !h.Is(eventlog.Unknown) {
+	if p, h, _ := b.Next(); !h.Is(eventlog.NotStored) {
 		r.handler.Handle(change[T](p, h))
 	}
 }
@@ -65,7 +65,7 @@ func (r *funcsReceiver[T]) callHandler(b *eventlog.Batch) {
 		r.Updated(typed[T](p.Old), typed[T](p.New))
 	case h.Kind == eventlog.Added && r.Added != nil:
 		r.Added(typed[T](p.New))
-	case h.Kind == eventlog.Deleted && r.Deleted != nil && !h.Is(eventlog.Unknown):
+	case h.Kind == eventlog.Deleted && r.Deleted != nil && !h.Is(eventlog.NotStored):
 		r.Deleted(typed[T](p.Old))
 	}
 }
@@ -105,7 +105,7 @@ func change[T any](p *eventlog.Pair, h eventlog.Header) Change[T] {
 
 // changeNeeds reports which objects of an event are part of a change.
 func changeNeeds(h eventlog.Header) (old, now bool) {
-	if h.Is(eventlog.Unknown) {
+	if h.Is(eventlog.NotStored) {
 		return false, false
 	}
 	return h.Kind != eventlog.Added, h.Kind != eventlog.Deleted

@@ -44,13 +44,13 @@ type registration struct {
 	onPanic   []func(context.Context, any)
 	owner     *owner // nil for none
 
-	runs     chan *run     // runs for a loop on its caller's goroutine to deliver for; nil for a handler
-	stopping chan struct{} // closed by Stop
-	synced   chan struct{} // closed once the initial state has been told
-	failures atomic.Int64  // how often the handler panicked, or ended its goroutine
-	interest interest
-	waiters  deliveryWaiters
-	timing   atomic.Pointer[stopwatch] // nil until somebody inspects the informer
+	runs       chan *run     // runs for a loop on its caller's goroutine to deliver for; nil for a handler
+	stopCalled chan struct{} // closed by Stop
+	synced     chan struct{} // closed once the initial state has been told
+	failures   atomic.Int64  // how often the handler panicked, or ended its goroutine
+	interest   interest
+	waiters    deliveryWaiters
+	timing     atomic.Pointer[stopwatch] // nil until somebody inspects the informer
 
 	// taken holds the events taken from the feed. It outlives a panic and the end of the run. Stop
 	// takes it away from a stuck handler.
@@ -77,10 +77,10 @@ const (
 func newRegistration(p *sharedProcessor, to receiver, o HandlerOptions) *registration {
 	r := &registration{
 		processor: p, receiver: to, options: o,
-		feed:     p.newFeed(o.Delivery, to.atOnce()),
-		stopping: make(chan struct{}),
-		synced:   make(chan struct{}),
-		done:     make(chan struct{}),
+		feed:       p.newFeed(o.Delivery, to.atOnce()),
+		stopCalled: make(chan struct{}),
+		synced:     make(chan struct{}),
+		done:       make(chan struct{}),
 	}
 	r.waiters.interest = &r.interest
 	r.parking.token = make(chan struct{}, 1)
@@ -102,7 +102,7 @@ func (r *registration) Backlog() int {
 }
 
 // stopped reports whether delivery is to end, for good or for this run.
-func (r *registration) stopped(run *run) bool { return closed(r.stopping) || run.ctx.Err() != nil }
+func (r *registration) stopped(run *run) bool { return closed(r.stopCalled) || run.ctx.Err() != nil }
 
 // work delivers for a run, until the run ends or the registration is stopped. A handler that ends
 // the goroutine has failed on its current change; the rest is delivered on another goroutine.
@@ -142,7 +142,7 @@ func (r *registration) sleep(run *run, tick <-chan time.Time) {
 		return
 	case <-tick:
 		r.processor.resync(r)
-	case <-r.stopping:
+	case <-r.stopCalled:
 	case <-run.ctx.Done():
 	}
 	r.processor.unpark(r)
@@ -170,7 +170,7 @@ func (r *registration) deliver(ctx context.Context, run *run) (some bool) {
 	if taken == nil {
 		return false
 	}
-	defer r.told()
+	defer r.publishProgress()
 	if w != nil {
 		w.begin(taken, r.receiver.atOnce() > 1)
 		defer func() { w.end(r.taken.Load()) }()
@@ -182,20 +182,20 @@ func (r *registration) deliver(ctx context.Context, run *run) (some bool) {
 	synced := closed(r.synced) // never reset; reading the channel costs a third of a delivery
 	for b := r.taken.Load(); b != nil && b.Left() > 0 && !run.stopping.Load(); b = r.taken.Load() {
 		if r.interest.some() || !synced && !b.AtInitial() {
-			r.reportProgress(w, b)
+			r.publishProgressIfDue(w, b)
 		}
 		r.receiver.callHandler(b) // b is in no other hands meanwhile: Stop takes it away
 	}
 	return some
 }
 
-// reportProgress is called before a call of the handler. It publishes the handler's progress if
+// publishProgressIfDue is called before a call of the handler. It publishes the handler's progress if
 // somebody waits for it, if the handler may be synced, and once a second while somebody inspects
 // the informer.
-func (r *registration) reportProgress(w *stopwatch, b *eventlog.Batch) {
+func (r *registration) publishProgressIfDue(w *stopwatch, b *eventlog.Batch) {
 	passed := w != nil && w.look(b)
 	if passed || r.waiters.some() || !closed(r.synced) && !b.AtInitial() {
-		r.told()
+		r.publishProgress()
 	}
 }
 
@@ -222,15 +222,15 @@ func (r *registration) takeMore() *eventlog.Batch {
 		return nil
 	}
 	r.taken.Store(b)
-	if closed(r.stopping) { // Stop finds the batch taken, or ran before it was stored
+	if closed(r.stopCalled) { // Stop finds the batch taken, or ran before it was stored
 		r.taken.Store(nil)
 		return nil
 	}
 	return b
 }
 
-// told publishes the handler's progress.
-func (r *registration) told() {
+// publishProgress publishes the handler's progress.
+func (r *registration) publishProgress() {
 	b := r.taken.Load()
 	if b == nil { // stopped
 		return
@@ -239,7 +239,7 @@ func (r *registration) told() {
 	if left == 0 {
 		b.Empty()
 	}
-	r.feed.told(left)
+	r.feed.progress(left)
 	r.checkHandlerSynced()
 	r.waiters.wake(r.feed)
 }

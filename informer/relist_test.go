@@ -247,7 +247,7 @@ func TestContract_D6_TheVersionNeverGoesBack(t *testing.T) {
 	require.Equal(t, "20", f.writer.Indexer().Version())
 	f.list("15", kit.Pod("a", "14"))
 	require.Equal(t, "20", f.writer.Indexer().Version())
-	f.apply(deltafifo.Delta{Op: deltafifo.Begin, Fresh: true})
+	f.apply(deltafifo.Delta{Op: deltafifo.Begin, NewHistory: true})
 	f.commitReplace("3")
 	require.Equal(t, "3", f.writer.Indexer().Version(), "but with another history (D23)")
 }

@@ -156,12 +156,19 @@ func (s *informerSink) DecodesHere() (t *share.Table, values bool) {
 
 func (s *informerSink) Begin(ctx context.Context, h reflector.History) error {
 	s.replacing, s.nextStoredKeys = true, nil
-	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, Fresh: h == reflector.NewHistory, Anew: s.untrusted.Load()})
+	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, NewHistory: h == reflector.NewHistory, ReplacesAll: s.untrusted.Load()})
 }
 
 func (s *informerSink) Commit(ctx context.Context, version string) error {
 	s.core.status.confirmed(s.part)
 	return s.commit(ctx, version)
+}
+
+// commit ends a replacement, by the source or by Fill.
+func (s *informerSink) commit(ctx context.Context, version string) error {
+	s.replacing, s.storedKeys, s.nextStoredKeys = false, s.nextStoredKeys, nil
+	s.untrusted.Store(false)
+	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})
 }
 
 func (s *informerSink) Abort(ctx context.Context) error {

@@ -106,7 +106,7 @@ func TestSlowCallsOfLongAgoMakeRoom(t *testing.T) {
 func TestAFeedThatIsClosedCountsNothing(t *testing.T) {
 	f := newTestCore(t, Options[*corev1.Pod]{}, 1).processor.newFeed(Every, 1)
 	f.close()
-	f.told(1)
+	f.progress(1)
 	require.Zero(t, f.total())
 }
 

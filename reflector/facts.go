@@ -185,7 +185,7 @@ func (l *loop) patience(w *watchConn) time.Duration {
 		return w.lasts
 	case l.o.StreamPatience != 0:
 		return l.o.StreamPatience
-	case l.streamSupport == StreamingSupported:
+	case l.sourceStreams == StreamingSupported:
 		return streamPatience
 	default:
 		return unknownPatience
@@ -199,7 +199,7 @@ func (l *loop) neverPauses(w *watchConn) bool {
 
 // mayLast returns how long a stream may take to complete its initial state.
 func (l *loop) mayLast(w *watchConn) time.Duration {
-	if l.streamSupport == StreamingUnknown && l.objects < fewObjects {
+	if l.sourceStreams == StreamingUnknown && l.objects < fewObjects {
 		return min(slowStream, w.lasts)
 	}
 	return w.lasts

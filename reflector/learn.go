@@ -54,17 +54,17 @@ func (l *loop) askSource(answer chan<- outcome[learned]) {
 
 // use applies the source's answer. A source that failed to answer is listed through the client.
 func (l *loop) use(o outcome[learned]) {
-	l.streamSupport, l.presence.source = o.value.streaming, o.value.resource
+	l.sourceStreams, l.presence.source = o.value.streaming, o.value.resource
 	if o.err != nil {
-		l.streamSupport = StreamingUnsupported
+		l.sourceStreams = StreamingUnsupported
 	}
-	l.machine.streamSupport = l.streamSupport
+	l.machine.streamSupport = l.sourceStreams
 	if !features.FeatureGates().Enabled(features.WatchListClient) {
 		l.machine.streamSupport = StreamingUnsupported
 	}
 	if source := l.presence.source; source != nil && source.isMoved() && l.o.Version != "" {
 		l.machine.history.state = rolledBack // the sink's objects are of another API version
 	}
-	l.machine.resumes = l.o.Resume.from(l.streamSupport, l.o.Version)
+	l.machine.resumes = l.o.Resume.from(l.sourceStreams, l.o.Version)
 	l.readHere(o.value.wired)
 }

@@ -43,7 +43,7 @@ func (l *loop) accept(r request, p page, items int) (input, error) {
 	switch {
 	case p.version != "":
 		return in, nil
-	case p.items != nil && l.streamSupport == StreamingSupported && !hasItems(p.items):
+	case p.items != nil && l.sourceStreams == StreamingSupported && !hasItems(p.items):
 		return input{kind: inFailed}, fmt.Errorf("%w: neither a resourceVersion nor items", ErrBadAnswer)
 	default:
 		return in, fmt.Errorf("%w: a list without a resourceVersion", ErrBadAnswer)

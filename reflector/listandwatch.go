@@ -24,7 +24,7 @@ type loop struct {
 	times         times
 	action        action // the machine's last action, without the parts already done
 	calling       sinkCall
-	streamSupport Streaming
+	sourceStreams Streaming // the source's answer; the machine's streamSupport includes the feature gate
 	deltaMaker    deltaMaker
 
 	wired    wired                 // the source, if its bytes are read here; else nil
@@ -160,7 +160,7 @@ func (l *loop) do(a action) (input, error) {
 		return l.read()
 	case doCommit:
 		l.tell(Committing{Operation: l.operation, Objects: l.objects})
-		if l.machine.phase == committingList && l.streamSupport != StreamingSupported {
+		if l.machine.phase == committingList && l.sourceStreams != StreamingSupported {
 			l.openAhead(a.request.version)
 		}
 		if err := l.callSink(func() error { return l.sink.Commit(l.ctx, a.request.version) }); err != nil {

@@ -322,7 +322,7 @@ var table = [phases][inputs]cell{
 	committingStream: {inCommitted: (*machine).streamCommitted},
 	openingWatch:     {inOpened: (*machine).watchOpened, inSilent: (*machine).watchSilent, inFailed: (*machine).watchFailed},
 	watching:         {inEvents: (*machine).watchEvents, inBookmark: (*machine).watchBookmark, inClosed: (*machine).watchClosed, inSilent: (*machine).watchSilent, inFailed: (*machine).watchFailed},
-	waitingToList:    {inWaited: (*machine).start},
+	waitingToList:    {inWaited: (*machine).requestFullState},
 	waitingToWatch:   {inWaited: (*machine).waitedToWatch},
 	absent:           {inServed: (*machine).isServed, inWithdrawn: (*machine).withdraw, inUnknowable: (*machine).isUnknowable, inFailed: (*machine).awaitFailed},
 	withdrawing:      {inCommitted: (*machine).withdrawn},
@@ -389,13 +389,13 @@ func (m *machine) beginsHistory(in input) bool {
 // begin resumes with a watch from the sink's version, or requests a full state.
 func (m *machine) begin(in input) action {
 	if !m.resumes || m.history.state != known {
-		return m.start(in)
+		return m.requestFullState(in)
 	}
 	m.watch.proof = resumed
 	return m.openWatch(action{})
 }
 
-func (m *machine) start(input) action { return m.relist(action{}) }
+func (m *machine) requestFullState(input) action { return m.relist(action{}) }
 
 // startSilent keeps waiting: the source may be under construction.
 func (m *machine) startSilent(input) action {

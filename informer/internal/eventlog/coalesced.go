@@ -56,7 +56,7 @@ func (c *Coalesced) Len() int { return len(c.byKey) }
 
 // Add merges the event at a position of the log.
 func (c *Coalesced) Add(e Event, id Identity, position uint64) {
-	if e.Is(Unknown) {
+	if e.Is(NotStored) {
 		return
 	}
 	if p := c.byKey[id.Key]; p != nil {

@@ -77,9 +77,9 @@ func TestAnObjectThatComesBackAndGoes(t *testing.T) {
 
 func TestDeletesOfUnknownObjectsChangeNothing(t *testing.T) {
 	var table Coalesced
-	merge(&table, 0, add(pod("a", "1", "1")), Event{Pair{Old: pod("a", "1", "2")}, Header{Deleted, Unknown}})
+	merge(&table, 0, add(pod("a", "1", "1")), Event{Pair{Old: pod("a", "1", "2")}, Header{Deleted, NotStored}})
 	require.Len(t, popped(&table), 1)
-	merge(&table, 0, Event{Pair{Old: pod("b", "1", "2")}, Header{Deleted, Unknown}})
+	merge(&table, 0, Event{Pair{Old: pod("b", "1", "2")}, Header{Deleted, NotStored}})
 	require.Empty(t, popped(&table))
 }
 

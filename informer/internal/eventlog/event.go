@@ -22,13 +22,14 @@ type Flags uint8
 const (
 	// Initial marks an add of the initial state.
 	Initial Flags = 1 << iota
-	// Lost marks a delete found by a list: the final state is unknown.
+	// Lost marks a delete whose final state is unknown: no watch event brought the object, or its
+	// transform failed.
 	Lost
 	// Recreated marks the delete and the add of an object that another one under the same key has
 	// replaced.
 	Recreated
-	// Unknown marks a delete of an object that was not in the store.
-	Unknown
+	// NotStored marks a delete of an object that was not in the store.
+	NotStored
 	// noted marks an event whose identity is stored beside it, since its objects do not show it.
 	noted
 )
@@ -68,7 +69,7 @@ func (e Event) identity() (id Identity, ok bool) {
 	if e.Kind == Deleted {
 		obj = e.Old
 	}
-	if e.Is(Lost) && e.Is(Unknown) {
+	if e.Is(Lost) && e.Is(NotStored) {
 		return id, false // there is no object
 	}
 	m := object.Meta(obj)

@@ -196,7 +196,7 @@ func TestAKeyEndsTheBatch(t *testing.T) {
 		p := pod(name, "1", "1")
 		return Event{Pair{p, p}, Header{Deleted, Lost}}
 	}
-	unknown := Event{Header: Header{Deleted, Lost | Unknown}} // without any object
+	unknown := Event{Header: Header{Deleted, Lost | NotStored}} // without any object
 	for _, before := range []int{0, 1, firstSegment - 1, firstSegment} {
 		l := New()
 		c := l.Published()
@@ -246,7 +246,7 @@ func TestIdentitiesThatObjectsDoNotTell(t *testing.T) {
 		{"a delete, by its final state", remove(pod("a", "1", "1"), pod("x", "0", "0")), told, false},
 		{"another key", disguised, Identity{keyOf("a"), ""}, true},
 		{"another UID", add(pod("a", "", "1")), told, true},
-		{"no object", Event{Header: Header{Deleted, Lost | Unknown}}, told, true},
+		{"no object", Event{Header: Header{Deleted, Lost | NotStored}}, told, true},
 		{"no metadata", Event{Pair{New: "text"}, Header{Kind: Added}}, told, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -28,7 +28,7 @@ func (b *Batch) Behind() Subject {
 func (b *Batch) subject(i int) Subject {
 	p, h := &b.pairs[i], b.headers[i]
 	switch {
-	case h.Is(Lost) && h.Is(Unknown):
+	case h.Is(Lost) && h.Is(NotStored):
 		return Subject{key: b.key}
 	case h.Kind == Deleted:
 		return Subject{object: p.Old}

@@ -13,7 +13,7 @@ func TestABatchTellsWhomItsEventsAreAbout(t *testing.T) {
 	l := New()
 	c := l.Published()
 	appendAll(l, add(a), update(b, pod("b", "2", "3")), remove(a, a))
-	l.AppendAs(Event{Header: Header{Deleted, Lost | Unknown}}, Identity{Key: keyOf("unknown")})
+	l.AppendAs(Event{Header: Header{Deleted, Lost | NotStored}}, Identity{Key: keyOf("unknown")})
 	l.Publish()
 	batch := NewBatch(10)
 	require.Equal(t, indexer.Key{}, batch.Behind().Key(), "nothing was told")

@@ -59,7 +59,7 @@ func (c *core) append(e eventlog.Event, key indexer.Key, id identity) {
 // note counts an event, and adds it to the recent events for the inspector. A delete of an unknown
 // object changes nothing.
 func (c *core) note(h eventlog.Header, key indexer.Key, version string) {
-	if h.Is(eventlog.Unknown) {
+	if h.Is(eventlog.NotStored) {
 		return
 	}
 	c.tally.event(h.Kind)
