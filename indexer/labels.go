@@ -52,7 +52,7 @@ func (w *Writer) buildLabelIndex(key string, f family) *index {
 		return nil
 	}
 	ix := w.newLabelIndex(key, f)
-	w.add(live.withoutDisabled(key, f), ix)
+	w.addIndexes(live.withoutDisabled(key, f), ix)
 	w.asked.built(key, f)
 	return ix
 }
@@ -76,7 +76,7 @@ func (w *Writer) declare(keys []string) {
 		if live := w.x.live.Load(); live.index(key, byLabel) == nil {
 			ix := w.newLabelIndex(key, byLabel)
 			ix.declared = true
-			w.add(live.indexes, ix)
+			w.addIndexes(live.indexes, ix)
 		}
 	}
 }
@@ -214,11 +214,11 @@ func (v *vector) bytes() (n int) {
 	return n
 }
 
-// add fills new indexes and then shows them to readers, after the indexes in before. The caller
+// addIndexes fills new indexes and then shows them to readers, after the indexes in before. The caller
 // may leave disabled indexes out of before. The caller holds x.writing, and needs no other
 // lock: no reader sees the new lists yet, and only the writer touches the postings in the
 // records.
-func (w *Writer) add(before []*index, added ...*index) {
+func (w *Writer) addIndexes(before []*index, added ...*index) {
 	old := w.x.live.Load()
 	at := uint32(0)
 	w.whole(func() {

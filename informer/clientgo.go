@@ -100,7 +100,7 @@ func newClientgoInformer(c *core) *clientgoInformer {
 	i.view = untypedView{core: c, shared: i}
 	c.hooks.report = i.report
 	if i.detector != nil {
-		c.hooks.inspect, c.hooks.started = i.copyForDetector, i.detect
+		c.hooks.beforeStore, c.hooks.started = i.copyForDetector, i.detect
 	}
 	return i
 }

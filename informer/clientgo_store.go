@@ -89,16 +89,16 @@ func (s *clientgoStore) write(kind cache.TransactionType, obj any) error {
 	if err != nil {
 		return err
 	}
-	if err := s.make([]clientgoWrite{w}); s.failed != nil {
+	if err := s.writeAll([]clientgoWrite{w}); s.failed != nil {
 		return err
 	}
 	return nil
 }
 
-// make makes writes in one section, and returns the failures of index functions, with which the
+// writeAll makes writes in one section, and returns the failures of index functions, with which the
 // objects are stored all the same. If an index function ends the goroutine, the failures are
 // reported instead.
-func (s *clientgoStore) make(writes []clientgoWrite) (failed error) {
+func (s *clientgoStore) writeAll(writes []clientgoWrite) (failed error) {
 	s.written()
 	returned := false
 	defer func() {
@@ -152,7 +152,7 @@ func (s *clientgoStore) Transaction(txns ...cache.Transaction) *cache.Transactio
 		failed.SuccessfulIndices = append(failed.SuccessfulIndices, i)
 		prepared = append(prepared, w)
 	}
-	s.tell(s.make(prepared)) // they count as done
+	s.tell(s.writeAll(prepared)) // they count as done
 	if len(failed.Errors) > 0 {
 		return &failed
 	}

@@ -94,12 +94,6 @@ func (c *core) waitTold(ctx context.Context, d debt) error {
 	return nil
 }
 
-// interest counts the parties interested in each call of a handler: waiters, and the stopwatch. The
-// registration's goroutine checks it before each call, which costs next to nothing.
-type interest struct{ atomic.Int32 }
-
-func (i *interest) some() bool { return i.Load() > 0 }
-
 // deliveryWaiters are the waiters for a handler to deliver everything up to some position.
 type deliveryWaiters struct {
 	interest *interest

@@ -79,7 +79,7 @@ func (f *everyFeed) delivered() (position uint64, ok bool) {
 	return position, true
 }
 
-func (f *everyFeed) only() eventlog.Subject {
+func (f *everyFeed) singleInHand() eventlog.Subject {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 

@@ -129,8 +129,8 @@ func (f *latestFeed) delivered() (position uint64, ok bool) {
 	return f.cursor.Position(), true
 }
 
-// only returns nothing: the table's events are merged ones.
-func (f *latestFeed) only() eventlog.Subject { return eventlog.Subject{} }
+// singleInHand returns nothing: the table's events are merged ones.
+func (f *latestFeed) singleInHand() eventlog.Subject { return eventlog.Subject{} }
 
 func (f *latestFeed) close() {
 	f.mu.Lock()

@@ -12,8 +12,8 @@ type hooks struct {
 	// report passes an event on. It returns true if it has reported the event, so that the engine
 	// does not log it.
 	report func(Event) (told bool)
-	// inspect sees each batch before it is stored, on the goroutine that reads the source.
-	inspect func(batch []deltafifo.Delta)
+	// beforeStore sees each batch before it is stored, on the goroutine that reads the source.
+	beforeStore func(batch []deltafifo.Delta)
 	// started is called at the start of a run, and ended at its end.
 	started func() (ended func())
 	meter   meter

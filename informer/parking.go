@@ -34,7 +34,7 @@ func (p *sharedProcessor) park(r *registration) bool {
 	r.checkHandlerSynced()
 	r.waiters.wake(r.feed)
 	if r.ready() {
-		p.leave(r)
+		p.markAwake(r)
 		return false
 	}
 	r.overBound = false
@@ -51,8 +51,8 @@ func (r *registration) delivers() bool {
 	return r.life == delivering && r.parking.state != parked && r.taken.Load() != nil
 }
 
-// leave marks a registration awake. The caller holds mu.
-func (p *sharedProcessor) leave(r *registration) {
+// markAwake marks a registration awake. The caller holds mu.
+func (p *sharedProcessor) markAwake(r *registration) {
 	if r.parking.state == parked {
 		p.asleep.Add(-1)
 	}
@@ -72,7 +72,7 @@ func (p *sharedProcessor) wakeAll() {
 // wake makes a sleeping registration check its feed again. The caller holds mu.
 func (p *sharedProcessor) wake(r *registration) {
 	if r.parking.state == parked {
-		p.leave(r)
+		p.markAwake(r)
 		r.parking.state = woken
 		r.parking.token <- struct{}{} // never blocks: only woken holds a token
 	}
@@ -87,7 +87,7 @@ func (p *sharedProcessor) unpark(r *registration) {
 	if r.parking.state == woken {
 		<-r.parking.token
 	}
-	p.leave(r)
+	p.markAwake(r)
 }
 
 // clearRead releases the objects of the log if every registration has read them. A sleeping

@@ -16,7 +16,7 @@ const maxSection = 1000
 func (c *core) processLoop(run *run) {
 	for run.ctx.Err() == nil || len(c.changes) > 0 {
 		if len(c.batch) > 0 || len(c.changes) > 0 {
-			c.step(run)
+			c.applyMeasured(run)
 			continue
 		}
 		c.batch = nil // free the memory before waiting
@@ -28,8 +28,8 @@ func (c *core) processLoop(run *run) {
 	}
 }
 
-// step calls applySome, and measures it if there is a meter.
-func (c *core) step(run *run) {
+// applyMeasured calls applySome, and measures it if there is a meter.
+func (c *core) applyMeasured(run *run) {
 	defer c.processor.reportOverBound()
 	m := c.hooks.meter
 	if m == nil {

@@ -153,7 +153,7 @@ func (p *sharedProcessor) finish() {
 	p.run = nil
 	for _, r := range p.registrations {
 		if r.life == kept {
-			p.end(r)
+			p.closeDone(r)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func (p *sharedProcessor) add(tx *indexer.Tx, r *registration) {
 		p.launch(r)
 	case p.ran:
 		r.life = kept
-		p.end(r)
+		p.closeDone(r)
 	}
 }
 
@@ -216,10 +216,10 @@ func (p *sharedProcessor) returned(r *registration, run *run) {
 	switch {
 	case r.life == stopping:
 		r.life = gone
-		p.end(r)
+		p.closeDone(r)
 	case p.run == nil:
 		r.life = kept
-		p.end(r)
+		p.closeDone(r)
 	case p.run != run: // another run has begun meanwhile
 		r.life = kept
 		p.launch(r)
@@ -228,8 +228,8 @@ func (p *sharedProcessor) returned(r *registration, run *run) {
 	}
 }
 
-// end closes done: the registration delivers nothing more. The caller holds mu.
-func (p *sharedProcessor) end(r *registration) {
+// closeDone closes done: the registration delivers nothing more. The caller holds mu.
+func (p *sharedProcessor) closeDone(r *registration) {
 	if !closed(r.done) {
 		close(r.done)
 	}
@@ -248,7 +248,7 @@ func (p *sharedProcessor) stop(r *registration) {
 		r.life = stopping
 	case idle, kept:
 		r.life = gone
-		p.end(r)
+		p.closeDone(r)
 	}
 	close(r.stopCalled)
 	r.feed.close() // first: without handlers the publisher clears the events read
@@ -270,7 +270,7 @@ func (p *sharedProcessor) remove(r *registration) {
 	if r.options.MaxBacklog > 0 {
 		p.bounded.Add(-1)
 	}
-	p.leave(r)
+	p.markAwake(r)
 }
 
 // done returns the channel that is closed when a registration delivers nothing more.
@@ -345,7 +345,7 @@ func (p *sharedProcessor) measure(r *registration, to *HandlerMeasures) {
 
 	switch w := r.timing.Load(); {
 	case w != nil:
-		w.read(to, r.feed.only())
+		w.read(to, r.feed.singleInHand())
 	case r.delivers():
 		to.sinceEver(p.clock.Load())
 	}

@@ -218,8 +218,8 @@ func (s *informerSink) write(ctx context.Context) error {
 		}
 	}
 	s.batch = nil
-	if inspect := s.core.hooks.inspect; inspect != nil {
-		inspect(batch)
+	if beforeStore := s.core.hooks.beforeStore; beforeStore != nil {
+		beforeStore(batch)
 	}
 	if n := len(batch); n > 0 && !s.replacing { // a page of a list proves nothing before the commit
 		s.noteReceived(&batch[n-1])

@@ -29,9 +29,11 @@ func aFlood(t *testing.T, n int, stuckOn string) (f *testCore, gate chan struct{
 	f.list("1")
 	f.apply(deltaOf(deltafifo.Added, kit.Pod("first", "2")))
 	synctest.Wait()
+	var adds []deltafifo.Delta
 	for i := range n {
-		f.apply(deltaOf(deltafifo.Added, kit.Pod(fmt.Sprint(i), fmt.Sprint(i+3))))
+		adds = append(adds, deltaOf(deltafifo.Added, kit.Pod(fmt.Sprint(i), fmt.Sprint(i+3))))
 	}
+	f.apply(adds...)
 	gate <- struct{}{}
 	synctest.Wait()
 	return f, gate

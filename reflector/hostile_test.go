@@ -110,7 +110,7 @@ func errorEvent(code int32, reason metav1.StatusReason) watch.Event {
 	return watch.Event{Type: watch.Error, Object: &metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason}}
 }
 
-var long = strings.Repeat("9", 10<<20)
+var long = strings.Repeat("9", 1<<20)
 
 // The bounds of an hour with a hostile server: of the requests that failing lists and short watches
 // provoke, and of the length of an error text.
@@ -137,15 +137,15 @@ func TestNoAnswerMakesAHotLoop(t *testing.T) {
 		"a list without version or items": {&hostile{streams: true, list: func(int, metav1.ListOptions) (kruntime.Object, error) {
 			return &metav1.PartialObjectMetadataList{}, nil
 		}}, maxFailing, ErrBadAnswer},
-		"an error of megabytes": {&hostile{list: fails(errors.New(long))}, maxFailing, errAny},
-		"a list that panics":    {&hostile{list: func(int, metav1.ListOptions) (kruntime.Object, error) { panic(long) }}, maxFailing, ErrPanic},
-		"429 for ever":          {&hostile{list: fails(apierrors.NewTooManyRequests("", 0))}, maxFailing, errAny},
-		"410 for ever":          {&hostile{list: fails(apierrors.NewResourceExpired(""))}, maxFailing, errAny},
-		"410 in every watch":    {&hostile{watch: always(errorEvent(410, metav1.StatusReasonExpired))}, 2 * maxFailing, errAny},
-		"429 in every watch":    {&hostile{watch: always(errorEvent(429, metav1.StatusReasonTooManyRequests))}, 2 * maxFailing, errAny},
-		"500 in every watch":    {&hostile{watch: always(errorEvent(500, metav1.StatusReasonInternalError))}, 2 * maxFailing, errAny},
-		"errors that are none":  {&hostile{watch: always(watch.Event{Type: watch.Error, Object: &partialObject{}})}, 2 * maxFailing, errAny},
-		"events of no type":     {&hostile{watch: always(watch.Event{Type: watch.EventType(long)})}, 2 * maxFailing, ErrUnexpected},
+		"an error of a megabyte": {&hostile{list: fails(errors.New(long))}, maxFailing, errAny},
+		"a list that panics":     {&hostile{list: func(int, metav1.ListOptions) (kruntime.Object, error) { panic(long) }}, maxFailing, ErrPanic},
+		"429 for ever":           {&hostile{list: fails(apierrors.NewTooManyRequests("", 0))}, maxFailing, errAny},
+		"410 for ever":           {&hostile{list: fails(apierrors.NewResourceExpired(""))}, maxFailing, errAny},
+		"410 in every watch":     {&hostile{watch: always(errorEvent(410, metav1.StatusReasonExpired))}, 2 * maxFailing, errAny},
+		"429 in every watch":     {&hostile{watch: always(errorEvent(429, metav1.StatusReasonTooManyRequests))}, 2 * maxFailing, errAny},
+		"500 in every watch":     {&hostile{watch: always(errorEvent(500, metav1.StatusReasonInternalError))}, 2 * maxFailing, errAny},
+		"errors that are none":   {&hostile{watch: always(watch.Event{Type: watch.Error, Object: &partialObject{}})}, 2 * maxFailing, errAny},
+		"events of no type":      {&hostile{watch: always(watch.Event{Type: watch.EventType(long)})}, 2 * maxFailing, ErrUnexpected},
 		"objects of another type": {&hostile{watch: always(watch.Event{
 			Type: watch.Added, Object: &metav1.Status{},
 		})}, 2 * maxFailing, ErrUnexpected},

@@ -24,7 +24,7 @@ func (l *loop) openList(r request) (input, error) {
 		return input{kind: inFailed}, err
 	case a.body == nil: // the client has read it
 		cancel()
-		return l.came(r, a.list)
+		return l.acceptPage(r, a.list)
 	}
 	l.incoming = &incoming{
 		reception: startReception(&reception{ctx: ctx, body: a.body, kind: l.kind, known: known, strict: l.o.FailOnUndecodable}, true),

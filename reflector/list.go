@@ -20,8 +20,8 @@ type page struct {
 	remaining      int64 // -1 where the server did not say
 }
 
-// came stores a page decoded by a client for the machine's next action.
-func (l *loop) came(r request, list runtime.Object) (input, error) {
+// acceptPage stores a page decoded by a client for the machine's next action.
+func (l *loop) acceptPage(r request, list runtime.Object) (input, error) {
 	p, err := pageOf(list)
 	if err != nil {
 		return input{kind: inFailed}, err

@@ -297,9 +297,7 @@ func explore(t *testing.T, w world, depth int, seen map[phase]bool) (words int) 
 
 // The test tries every input in every reachable state. testdata/machine.txt has all steps.
 func TestMachineInEveryState(t *testing.T) {
-	if tier.Raced() && !tier.Long() {
-		t.Skip("a machine is a value of one goroutine: make test explores it without the race detector")
-	}
+	tier.SkipRaced(t)
 	all := &transitions{seen: map[transition]bool{}}
 	t.Run("explored", func(t *testing.T) {
 		for name, test := range map[string]struct {

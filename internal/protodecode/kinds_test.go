@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/internal/fields"
 	"github.com/tidemark-k8s/tidemark/internal/share"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
 // kinds are all types of objects that have a protobuf encoding.
@@ -43,6 +44,7 @@ func generated(t reflect.Type, data []byte, drop *fields.Set, fill bool) (any, e
 }
 
 func TestDecode_EveryKind(t *testing.T) {
+	tier.SkipRaced(t)
 	drop, err := fields.Parse("metadata.managedFields", "spec.containers.env", "spec.template.spec.volumes", "status")
 	require.NoError(t, err)
 	for name, o := range map[string]Options{

@@ -30,7 +30,7 @@ import (
 // shared: values that compete for a place in the table take several passes.
 func passed[T any](build func() *T) (a, b *T) {
 	pass := New(share.New(0))
-	for range 10 {
+	for range 100 {
 		a, b = b, build()
 		pass.Share(b, b)
 	}

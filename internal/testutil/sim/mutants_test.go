@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
 // mutant is a deviation, injected between the informer and the checkers, that a checker must find.
@@ -256,6 +257,7 @@ func swap(a *handler, c event) []event {
 
 // Each checker finds its mutants, in some world.
 func TestEachCheckerCanFail(t *testing.T) {
+	tier.SkipRaced(t)
 	for _, lie := range mutants {
 		t.Run(lie.name, func(t *testing.T) {
 			for seed := range uint64(150) {

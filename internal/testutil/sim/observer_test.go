@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
 // pollStatus reads the status of the informer and its handlers n times, at random moments, while
@@ -133,6 +134,7 @@ func (w *world) relistAll() {
 
 // Reading the status changes nothing: with and without readers, a world has the same trace.
 func TestLookingChangesNothing(t *testing.T) {
+	tier.SkipRaced(t)
 	looked := 0
 	for seed := range uint64(60) {
 		p := newPlan(seed)

@@ -53,7 +53,7 @@ func (r row) met(m report.Medians) string {
 		}
 	}
 	if missed != nil {
-		verdict = "not " + strings.Join(missed, ", ")
+		verdict = "missed: " + strings.Join(missed, ", ")
 	}
 	return orNothing(verdict)
 }

@@ -57,7 +57,7 @@ type row struct {
 // tables returns the table of stateRows, and the table of updateRows.
 func tables(m report.Medians) string {
 	return table(m, stateRows, stateColumns) + table(m, updateRows, updateColumns) +
-		"Figures are medians of the rounds. With an x it is how many times less tidemark takes; of memory, the share of client-go's\nthat it takes.\n"
+		"Figures are medians of the rounds. With an x it is how many times less tidemark takes; of memory, the share of client-go's\nthat it takes. The targets are this project's own. \"Wired\" is with reflector.Wire.\n"
 }
 
 func table(m report.Medians, rows []row, columns []*column) string {
@@ -86,7 +86,7 @@ func head(b *strings.Builder, columns []*column) {
 	for _, c := range columns {
 		fmt.Fprintf(b, " %s |", c.title)
 	}
-	b.WriteString(" at least | met? |\n| --- |" + strings.Repeat(" --- |", len(columns)+2) + "\n")
+	b.WriteString(" target | met? |\n| --- |" + strings.Repeat(" --- |", len(columns)+2) + "\n")
 }
 
 func (c *column) cell(m report.Medians, benchmark string) string {
@@ -120,7 +120,11 @@ func (c *column) spellRatio(ratio float64) string {
 func (r row) wanted() string {
 	var texts []string
 	for _, t := range r.targets {
-		texts = append(texts, t.of.title+" "+t.of.spellRatio(t.value))
+		sign := "≥"
+		if t.of.share {
+			sign = "≤"
+		}
+		texts = append(texts, t.of.title+" "+sign+" "+t.of.spellRatio(t.value))
 	}
 	return orNothing(strings.Join(texts, ", "))
 }
@@ -140,7 +144,7 @@ func (r row) verdict(m report.Medians) string {
 	case len(missed) == 0:
 		return "yes"
 	}
-	return "not " + strings.Join(missed, ", ")
+	return "missed: " + strings.Join(missed, ", ")
 }
 
 func orNothing(text string) string { return cmp.Or(text, nothing) }

@@ -37,7 +37,7 @@ Pods/updates-1-2,4e-6,2%,2e-6,1%,-50%,p=0.1 n=5
 	require.NoError(t, err)
 	text, err := os.ReadFile("README.md")
 	require.NoError(t, err)
-	require.Contains(t, string(text), "| sync of pods by WatchList | 400 ms, 100 ms, 4.00x | 10 MB, 4 MB, 0.40 | – | – | – | CPU 2.50x, heap 0.38, peak RSS 0.45 | not heap, peak RSS |\n")
+	require.Contains(t, string(text), "| sync of pods by WatchList | 400 ms, 100 ms, 4.00x | 10 MB, 4 MB, 0.40 | – | – | – | CPU ≥ 2.50x, heap ≤ 0.38, peak RSS ≤ 0.45 | missed: heap, peak RSS |\n")
 	require.Contains(t, string(text), "| 1,000 updates/s, 1 handler | 4 µs, 2 µs, 2.00x |")
 	require.Contains(t, string(text), "go1.26.8, linux/")
 }
@@ -49,9 +49,9 @@ func TestTargets(t *testing.T) {
 		wanted, verdict string
 	}{
 		{nil, nothing, nothing},
-		{[]target{{cpu, 2}}, "CPU 2.00x", "yes"},
-		{[]target{{cpu, 2.1}, {heap, 0.39}}, "CPU 2.10x, heap 0.39", "not CPU, heap"},
-		{[]target{{cpu, 2.1}, {heap, 0.4}}, "CPU 2.10x, heap 0.40", "not CPU"},
+		{[]target{{cpu, 2}}, "CPU ≥ 2.00x", "yes"},
+		{[]target{{cpu, 2.1}, {heap, 0.39}}, "CPU ≥ 2.10x, heap ≤ 0.39", "missed: CPU, heap"},
+		{[]target{{cpu, 2.1}, {heap, 0.4}}, "CPU ≥ 2.10x, heap ≤ 0.40", "missed: CPU"},
 	} {
 		r := row{benchmark: "sync", targets: test.targets}
 		require.Equal(t, test.wanted, r.wanted())
