@@ -17,11 +17,27 @@ help: ## show this list
 test test-long sim fuzz cover: export TIDEMARK_VERIFY = 1
 
 # What takes long under the race detector, which would find nothing new there: packages that use one
-# goroutine; and single tests, those that call tier.SkipRaced and the simulated worlds, of which some
-# run with it.
-single := ./internal/heapsize ./internal/jsondecode ./internal/testutil/kit/cluster
-slow := -run '^(TestMachineInEveryState|TestDecode_EveryKind|TestWireLosesNothing|TestWorlds|TestEachCheckerCanFail|TestLookingChangesNothing)$$' \
-	./reflector ./internal/protodecode ./informer/informertest ./internal/testutil/sim
+# goroutine; and tests that ask for the tier they are in (internal/testutil/tier): they are left out,
+# or cut short.
+single := ./internal/heapsize ./internal/jsondecode ./internal/testutil ./internal/testutil/kit/cluster
+tiered := ./indexer ./informer/informertest ./internal/protodecode ./internal/share ./internal/testutil/sim ./reflector
+slow := \
+	TestMachineInEveryState \
+	TestMachineOnEveryShortWord \
+	TestNoAnswerMakesAHotLoop \
+	TestLargeFullStatesAgainstTheTwin \
+	TestStagingHasAStateForEachKey \
+	TestLabelKeysThatAreTooMany \
+	TestAnObjectWithVeryManyIndexValues \
+	TestGaugeLooksUpWhatPays \
+	TestTableAgainstItsTwin \
+	TestDecode_EveryKind \
+	TestWireLosesNothing \
+	TestWorlds \
+	TestEachCheckerCanFail \
+	TestLookingChangesNothing
+none :=
+only := -run '^($(subst $(none) $(none),|,$(strip $(slow))))$$'
 
 # The race detector needs cgo; building its runtime tells whether it is to be had. Four packages run
 # at a time, since the tests of some mostly wait.
@@ -30,11 +46,11 @@ test: ## vet the code and run all tests, with the race detector
 	@race=-race; $(GO) build -race runtime/cgo 2>/dev/null || { race=; \
 	  echo "make test: no C compiler for cgo, so the tests run without the race detector"; }; \
 	set -ex; if [ -z "$$race" ]; then $(GO) test ./...; else \
-	  $(GO) test -race -p 4 $$($(GO) list ./... | grep -vxF "$$($(GO) list $(single))"); $(GO) test $(single); $(GO) test $(slow); fi
+	  $(GO) test -race -p 4 $$($(GO) list ./... | grep -vxF "$$($(GO) list $(single))"); $(GO) test $(single); $(GO) test $(only) $(tiered); fi
 
 test-long: ## run what make test does without the race detector, with it
 	TIDEMARK_LONG=1 $(GO) test -race $(single)
-	TIDEMARK_LONG=1 $(GO) test -race $(slow)
+	TIDEMARK_LONG=1 $(GO) test -race $(only) $(tiered)
 
 sim: ## play the simulated world SEED, or SEEDS worlds from there on; V=1 prints their traces
 	$(GO) test -count=1 -v -run '^TestWorlds$$' ./internal/testutil/sim -args -seed=$(or $(SEED),1) -seeds=$(or $(SEEDS),1) $(if $(V),-trace)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
@@ -90,6 +91,7 @@ func TestAFloodOfLabelKeys(t *testing.T) {
 // The cost of an object's index values grows linearly with their number. Quadratic growth would
 // take many minutes here.
 func TestAnObjectWithVeryManyIndexValues(t *testing.T) {
+	tier.SkipRaced(t)
 	unchecked(t)
 	w := newTagged(t, nil)
 	const n = 50_000

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
 func withLabels(n int, labels func(i int) map[string]string) func(tx *Tx) {
@@ -111,6 +113,7 @@ func TestADisabledLabelIndexComesBack(t *testing.T) {
 // Selectors by a key beyond the bound do not wait for writers. Disabled indexes do not count
 // against the bound.
 func TestLabelKeysThatAreTooMany(t *testing.T) {
+	tier.SkipRaced(t)
 	w, err := New(itemOptions())
 	require.NoError(t, err)
 	const n = tooManyFrom + 300

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/fakecodec"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
 // item is the object of these tests.
@@ -447,6 +448,7 @@ func TestAnEncodedIndexerAgainstItsTwin(t *testing.T) {
 
 // A full state with more than rebuildAbove changes, which is built aside, behaves like the twin.
 func TestLargeFullStatesAgainstTheTwin(t *testing.T) {
+	tier.SkipRaced(t)
 	d := newWorld(t, seeded(7))
 	for round := range 3 {
 		f := &fullState{Staging: d.w.Stage(0), put: model{}, kept: map[Key]bool{}}

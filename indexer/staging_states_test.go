@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
 // These are the states of a key in a replacement of part 0, with the calls that lead to them. Object
@@ -83,6 +85,7 @@ var outcomes = map[string]map[string]string{
 
 // The outcome for a key does not depend on other keys.
 func TestStagingHasAStateForEachKey(t *testing.T) {
+	tier.SkipRaced(t)
 	others := map[string]func(w *Writer, s *Staging){
 		"alone":             func(*Writer, *Staging) {},
 		"others put twice":  func(_ *Writer, s *Staging) { putOther(s, "x"); putOther(s, "x"); putOther(s, "y") },

@@ -20,6 +20,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
 // hostile is a source with a hostile server. It answers the n-th list and the n-th watch, counted
@@ -123,6 +124,7 @@ const (
 // Whatever a server answers for an hour, there are few requests, the reason is reported in a text
 // of bounded length, and Run ends with its context.
 func TestNoAnswerMakesAHotLoop(t *testing.T) {
+	tier.SkipRaced(t)
 	for name, test := range map[string]struct {
 		source   *hostile
 		requests int

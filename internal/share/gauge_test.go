@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
 // stream decodes pods, each with some values at one site, and returns the part
@@ -29,6 +31,7 @@ const pods = 20_000
 // The test decodes a cluster of 20,000 pods, with one value of a site in each pod, such as its
 // tolerations, or with many, such as its environment variables.
 func TestGaugeLooksUpWhatPays(t *testing.T) {
+	tier.SkipRaced(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	owned := func(owner func(pod int) int) func(int, int) string {
 		return func(pod, i int) string { return fmt.Sprintf("owner %d value %d", owner(pod), i) }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
 var siteA, siteB = NewSite("A.a"), NewSite("B.b")
@@ -245,6 +246,7 @@ func TestTableIsForManyGoroutines(t *testing.T) {
 }
 
 func TestTableAgainstItsTwin(t *testing.T) {
+	tier.SkipRaced(t)
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		steps := 0
