@@ -127,7 +127,8 @@ func TestAContextNeedNotBeComparable(t *testing.T) {
 			if again {
 				stop()
 				synctest.Wait()
-				before, last := wait, func() {}
+				var last func()
+				before := wait
 				stop, last = begin()
 				wait = func() { last(); before() } // the handler is stuck in the first run's goroutine
 			}
