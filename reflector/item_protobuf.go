@@ -18,9 +18,16 @@ import (
 
 // The numbers of the fields of a list in protobuf.
 const (
-	listMetadata    = 1 // of every list
-	listItem        = 2
-	unknownEncoding = 3 // of runtime.Unknown
+	listMetadata = 1 // of every list
+	listItem     = 2
+)
+
+// The number of fields that each message around an object has. All of them are strings or messages.
+const (
+	eventFields     = 2 // of meta.v1.WatchEvent
+	extensionFields = 1 // of runtime.RawExtension
+	unknownFields   = 4 // of runtime.Unknown
+	listFields      = 2 // of every list
 )
 
 // errTruncated means that a field reaches beyond the end of its list.
@@ -82,29 +89,27 @@ func (l *protobufList) envelopeField() error {
 		return io.EOF
 	}
 	left := uint64(math.MaxUint64)
-	number, length, err := l.field(&left)
+	number, length, err := l.field(&left, unknownFields)
 	if err != nil {
 		return err
 	}
-	if number == unknownRaw && l.state == beforeList {
+	if number == unknownRaw {
+		if l.state == behindList {
+			return fmt.Errorf("%w: two lists in one answer", ErrBadAnswer)
+		}
 		l.state, l.left, l.told.hasItems = inList, length, true
 		return nil
 	}
 	value, err := l.read(length)
-	switch {
-	case err != nil:
-		return err
-	case number == unknownType:
+	if err == nil && number == unknownType {
 		l.told.TypeMeta = typeMeta(value)
-	case number == unknownEncoding && len(value) > 0:
-		return fmt.Errorf("%w: an encoded list", errForeign)
 	}
-	return nil
+	return err
 }
 
 // listField reads a field of the list, and returns the item if it is one.
 func (l *protobufList) listField() (data []byte, ok bool, err error) {
-	number, length, err := l.field(&l.left)
+	number, length, err := l.field(&l.left, listFields)
 	if err != nil {
 		return nil, false, err
 	}
@@ -128,17 +133,26 @@ func (l *protobufList) listField() (data []byte, ok bool, err error) {
 	return nil, false, nil
 }
 
-// field reads the number and the length of a field, and takes both off left.
-func (l *protobufList) field(left *uint64) (number protowire.Number, length uint64, err error) {
+// field reads the number of a field and the length of its value, and takes both off left. The
+// fields up to known are strings or messages; others may be of any type but a group.
+func (l *protobufList) field(left *uint64, known protowire.Number) (number protowire.Number, length uint64, err error) {
 	tag, err := l.varint(left)
 	if err != nil {
 		return 0, 0, err
 	}
 	number, kind := protowire.DecodeTag(tag)
-	if number <= 0 || kind != protowire.BytesType {
-		return 0, 0, fmt.Errorf("%w: field %d of type %d in a list", ErrBadAnswer, number, kind)
+	switch {
+	case number > 0 && kind == protowire.BytesType:
+		length, err = l.varint(left)
+	case number > known && kind == protowire.VarintType:
+		_, err = l.varint(left)
+	case number > known && kind == protowire.Fixed32Type:
+		length = 4
+	case number > known && kind == protowire.Fixed64Type:
+		length = 8
+	default:
+		err = fmt.Errorf("%w: field %d of type %d in a list", ErrBadAnswer, number, kind)
 	}
-	length, err = l.varint(left)
 	return number, length, err
 }
 
@@ -217,23 +231,65 @@ func (e *protobufEvents) next() (item, error) {
 	return readEvent(frame, &e.kinds)
 }
 
-// readEvent reads a frame of a watch.
+// readEvent reads a frame of a watch. Of a repeated field the last one counts, as in generated code.
 func readEvent(frame []byte, kinds *kindReader) (item, error) {
-	event, _ := field(frame, eventType)
-	it := item{event: eventOf(event), format: formatProtobuf}
-	object, _ := field(frame, eventObject)
-	raw, whole := field(object, rawExtension)
-	if !whole {
-		return it, fmt.Errorf("%w: an event without an object", ErrBadAnswer)
+	it := item{format: formatProtobuf}
+	var object, raw, kind []byte
+	err := eachField(frame, eventFields, func(number protowire.Number, value []byte) {
+		switch number {
+		case eventType:
+			it.event = eventOf(value)
+		case eventObject:
+			object = value
+		}
+	})
+	if err != nil {
+		return it, fmt.Errorf("%w: an event: %w", ErrBadAnswer, err)
+	}
+	if err := eachField(object, extensionFields, func(_ protowire.Number, value []byte) { raw = value }); err != nil {
+		return it, fmt.Errorf("%w: the object of an event: %w", ErrBadAnswer, err)
 	}
 	envelope, ok := cutMagic(raw)
 	if !ok {
 		return it, fmt.Errorf("%w: an event whose object is no protobuf", ErrBadAnswer)
 	}
-	kind, _ := field(envelope, unknownType)
+	err = eachField(envelope, unknownFields, func(number protowire.Number, value []byte) {
+		switch number {
+		case unknownType:
+			kind = value
+		case unknownRaw:
+			it.data = value
+		}
+	})
+	if err != nil {
+		return it, fmt.Errorf("%w: the object of an event: %w", ErrBadAnswer, err)
+	}
 	it.typeMeta = kinds.read(kind)
-	it.data, _ = field(envelope, unknownRaw)
 	return it, nil
+}
+
+// eachField calls f with each field of a message up to the number known; these are strings or
+// messages. It passes over the others.
+func eachField(message []byte, known protowire.Number, f func(number protowire.Number, value []byte)) error {
+	for len(message) > 0 {
+		number, kind, size := protowire.ConsumeTag(message)
+		if size < 0 {
+			return protowire.ParseError(size)
+		}
+		message = message[size:]
+		if size = protowire.ConsumeFieldValue(number, kind, message); size < 0 {
+			return protowire.ParseError(size)
+		}
+		if number <= known {
+			if kind != protowire.BytesType {
+				return fmt.Errorf("field %d of type %d", number, kind)
+			}
+			value, _ := protowire.ConsumeBytes(message) // it is whole
+			f(number, value)
+		}
+		message = message[size:]
+	}
+	return nil
 }
 
 // eventOf returns the type of an event. A server's types allocate nothing.

@@ -5,11 +5,13 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protowire"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -76,5 +78,53 @@ func TestKindsOfEvents(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, events[i].Type, it.event)
 		require.Equal(t, metav1.TypeMeta{APIVersion: "v1", Kind: kind}, it.typeMeta)
+	}
+}
+
+// Fields that are unknown are passed over, whatever their type; known ones are strings and messages, and
+// there is one list in an answer.
+func TestFieldsAroundItems(t *testing.T) {
+	pod, err := somePod("a", "3").Marshal()
+	require.NoError(t, err)
+	unknown := protowire.AppendVarint(protowire.AppendTag(nil, 7, protowire.VarintType), 300)
+	unknown = protowire.AppendFixed32(protowire.AppendTag(unknown, 8, protowire.Fixed32Type), 1)
+	unknown = protowire.AppendFixed64(protowire.AppendTag(unknown, 9, protowire.Fixed64Type), 1)
+	number := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 1)
+	around := func(data ...[]byte) []byte { return append(bytes.Clone(magic), bytes.Join(data, nil)...) }
+	list := appendField(nil, unknownRaw, slices.Concat(unknown, appendField(nil, listItem, pod), unknown))
+
+	items := newProtobufList(bufio.NewReader(bytes.NewReader(around(unknown, list, unknown))))
+	it, err := items.next()
+	require.NoError(t, err)
+	require.Equal(t, pod, it.data)
+	_, err = items.next()
+	require.ErrorIs(t, err, io.EOF)
+
+	for name, body := range map[string][]byte{
+		"two lists":                 around(list, list),
+		"a number in the envelope":  around(number, list),
+		"a number in place of meta": around(appendField(nil, unknownRaw, number)),
+	} {
+		items := newProtobufList(bufio.NewReader(bytes.NewReader(body)))
+		for err = nil; err == nil; {
+			_, err = items.next()
+		}
+		require.ErrorIs(t, err, ErrBadAnswer, name)
+	}
+
+	event := func(envelope []byte) []byte {
+		return slices.Concat(unknown, appendField(nil, eventType, []byte("ADDED")), appendField(nil, eventObject, appendField(nil, rawExtension, envelope)))
+	}
+	it, err = readEvent(event(around(unknown, appendField(nil, unknownRaw, pod), unknown)), &kindReader{})
+	require.NoError(t, err)
+	require.Equal(t, pod, it.data)
+	for name, frame := range map[string][]byte{
+		"a number in the event":       append(bytes.Clone(number), event(around(appendField(nil, unknownRaw, pod)))...),
+		"a number in the envelope":    event(around(number, appendField(nil, unknownRaw, pod))),
+		"an object that is cut off":   event(around(appendField(nil, unknownRaw, pod)[:20])),
+		"an object without its magic": event(appendField(nil, unknownRaw, pod)),
+	} {
+		_, err := readEvent(frame, &kindReader{})
+		require.ErrorIs(t, err, ErrBadAnswer, name)
 	}
 }

@@ -35,7 +35,6 @@ func (t *twins) check(it item, obj runtime.Object) {
 	}
 	twin, err := decodeAsClient(it, obj)
 	verify.That(err == nil, "client-go does not decode this %T: %v", obj, err)
-	twin.GetObjectKind().SetGroupVersionKind(obj.GetObjectKind().GroupVersionKind())
 	if apiequality.Semantic.DeepEqual(obj, twin) || len(t.table.Changed()) > 0 { // or a program has written into what it shares
 		return
 	}
@@ -49,12 +48,18 @@ func decodeAsClient(it item, like runtime.Object) (runtime.Object, error) {
 		if err := json.Unmarshal(it.data, &twin.Object); err != nil {
 			return nil, err
 		}
-		twin.SetGroupVersionKind(u.GroupVersionKind())
+		if twin.GetKind() == "" { // then the list names it
+			twin.SetGroupVersionKind(u.GroupVersionKind())
+		}
 		return twin, nil
 	}
 	twin := reflect.New(reflect.TypeOf(like).Elem()).Interface().(runtime.Object) // like is an object, so its type is one
+	var err error
 	if it.format == formatJSON {
-		return twin, json.Unmarshal(it.data, twin)
+		err = json.Unmarshal(it.data, twin)
+	} else {
+		err = twin.(interface{ Unmarshal([]byte) error }).Unmarshal(it.data) // what comes in protobuf has it
 	}
-	return twin, twin.(interface{ Unmarshal([]byte) error }).Unmarshal(it.data) // what comes in protobuf has it
+	twin.GetObjectKind().SetGroupVersionKind(like.GetObjectKind().GroupVersionKind())
+	return twin, err
 }

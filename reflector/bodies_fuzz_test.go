@@ -1,0 +1,157 @@
+package reflector_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
+)
+
+var errStreamRefused = errors.New("the stream was refused")
+
+// FuzzBodies compares what the reflector makes of the body of an answer with what client-go's
+// reflector makes of it. Both ask a real HTTP server.
+func FuzzBodies(f *testing.F) {
+	compare := comparison(f)
+	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) { compare(t, maker{r, more}) })
+}
+
+// TestBodies is FuzzBodies with some random answers.
+func TestBodies(t *testing.T) {
+	compare := comparison(t)
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		changes := r.IntN(30)
+		compare(t, maker{r, func() bool { changes--; return changes >= 0 }})
+	}
+}
+
+// comparison returns a function that makes an answer and compares what becomes of it.
+func comparison(tb testing.TB) func(t *testing.T, m maker) {
+	logger := klog.Background()
+	klog.SetLogger(klog.New(nil))
+	handlers := utilruntime.ErrorHandlers
+	utilruntime.ErrorHandlers = nil
+	tb.Cleanup(func() {
+		klog.SetLogger(logger)
+		utilruntime.ErrorHandlers = handlers
+	})
+	s := newBodyServer(tb)
+	all := libraries(tb, s)
+	return func(t *testing.T, m maker) {
+		l := all[m.IntN(len(all))]
+		a := m.answer(l)
+		theirs, ours := s.theirs(l, a), s.ours(l, a)
+		if diff := difference(a, theirs, ours); diff != "" {
+			t.Fatalf("%s, %s\ntheirs: %s\nours: %s\n%s", l.name, a, theirs, ours, diff)
+		}
+	}
+}
+
+// String describes an answer.
+func (a *answer) String() string {
+	return fmt.Sprintf("%s, %s, flushes %v, strict %v, cut %v:\n%q", a.to, a.contentType, a.flushes, a.strict, a.cut, a.body)
+}
+
+// complaint takes the difference of two objects.
+type complaint struct{ strings.Builder }
+
+func (c *complaint) Errorf(format string, args ...any) { fmt.Fprintf(c, format, args...) }
+
+// String describes what a side has made of an answer.
+func (s *side) String() string {
+	text := fmt.Sprintf("failure: %v, ended by %v, left out: %v", s.failure, s.ended, s.left)
+	for _, c := range s.calls {
+		text += fmt.Sprintf("\n   %s %q", c.op, c.version)
+		for _, object := range c.objects {
+			line, _ := json.Marshal(object)
+			if len(line) > 700 {
+				line = line[:700]
+			}
+			text += fmt.Sprintf(" %T %s", object, line)
+		}
+	}
+	return text
+}
+
+// The differences that are meant, by what client-go's reflector or ours says.
+var (
+	// Our reflector does not ask for the kind of an object whose client knows it, and leaves out events
+	// of an unknown type.
+	lenient = []string{
+		"Object 'Kind' is missing", "Object 'apiVersion' is missing", "couldn't get version/kind", "no kind ", "is not registered",
+		"invalid watch event type", "for field APIVersion", "for field Kind", "unable to decode returned object as PartialObjectMetadataList",
+	}
+	// Our reflector takes an answer without items for no list, reads versions as text, and takes a
+	// kind only by its exact name.
+	strict = []string{"instead of a list", "a list with items twice", "two lists in one answer", "an item without a kind", "the metadata of a list", "a bookmark:", "Kind= instead of"}
+)
+
+func says(err error, texts []string) bool {
+	return err != nil && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(err.Error(), text) })
+}
+
+// difference says what differs, or "". A watch and a stream are compared by their calls alone, since
+// client-go's reflector keeps most of their errors to itself. Where our reflector has reported an
+// object or an event, and left it out, client-go's may have ended the request.
+func difference(a *answer, theirs, ours *side) string {
+	endsSooner := says(ours.failure, strict) || ours.older
+	endsLater := len(ours.left) > 0 || says(theirs.failure, lenient) || slices.ContainsFunc(theirs.ended, func(err error) bool {
+		return says(err, lenient) || bytes.Contains(a.body, []byte("BOOKMARK")) // of a bookmark, ours reads the metadata alone
+	})
+	if a.to == forList && (theirs.failure == nil) != (ours.failure == nil) && !endsLater && !endsSooner {
+		return "only one of them failed"
+	}
+	for i := range max(len(theirs.calls), len(ours.calls)) {
+		switch {
+		case i == len(ours.calls) && endsSooner, i == len(theirs.calls) && endsLater:
+			return ""
+		case i == len(ours.calls):
+			return fmt.Sprintf("ours lacks call %d", i)
+		case i == len(theirs.calls):
+			return fmt.Sprintf("ours has one more call, %d", i)
+		case !sameCall(a, theirs.calls[i], ours.calls[i]):
+			var text complaint
+			assert.Equal(&text, theirs.calls[i], ours.calls[i])
+			return fmt.Sprintf("call %d differs: %s", i, text.String())
+		}
+	}
+	return ""
+}
+
+// sameCall compares two calls. The initial state of a stream is in no order.
+func sameCall(a *answer, theirs, ours taken) bool {
+	if theirs.op != ours.op || theirs.version != ours.version {
+		return false
+	}
+	if a.to == forStream {
+		byName := func(a, b any) int { return strings.Compare(nameOf(a), nameOf(b)) }
+		slices.SortFunc(theirs.objects, byName)
+		slices.SortFunc(ours.objects, byName)
+	}
+	return slices.EqualFunc(theirs.objects, ours.objects, func(a, b any) bool {
+		aText, _ := json.Marshal(a)
+		bText, _ := json.Marshal(b)
+		return string(aText) == string(bText) && equality.Semantic.DeepEqual(a, b)
+	})
+}
+
+func nameOf(object any) string {
+	o, err := meta.Accessor(object)
+	if err != nil {
+		return ""
+	}
+	return o.GetNamespace() + "/" + o.GetName()
+}
