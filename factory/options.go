@@ -28,7 +28,7 @@ func WithTweakListOptions(tweak internalinterfaces.TweakListOptionsFunc) Option 
 	return func(f *Factory) { f.tweak = tweak }
 }
 
-// WithTransform sets the transform of all informers. If the transform returns an object of
+// WithTransform sets the transform of all informers. If the transform returns nil or an object of
 // another type, the informer leaves the object out and reports it.
 func WithTransform(transform cache.TransformFunc) Option {
 	return func(f *Factory) { f.transform = transform }

@@ -136,6 +136,6 @@ func TestContract_D26_AVersionIsRemembered(t *testing.T) {
 	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 	f.list("10")
 	f.list("")
-	version, _ := f.resume(0)
+	version, _ := f.resume(f.in)
 	require.Equal(t, "10", version)
 }

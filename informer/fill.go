@@ -22,7 +22,8 @@ type State[T any] struct {
 //
 // The objects go through the transform. The store shows them once Run has been called, and handlers
 // get them as initial objects. The informer then watches each source from the version of its state,
-// and closes Synced when that watch has brought all changes since, see [Informer.WaitFresh].
+// and closes Synced when that watch has brought all changes since, see [Informer.WaitFresh]. If the
+// first run ends before the store shows the states, they are dropped, and the next run lists.
 //
 // If the version has expired, or the source is a fake that says it keeps no history, the informer
 // lists all objects as usual: handlers get changed objects as updates, and missing objects as

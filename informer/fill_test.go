@@ -3,6 +3,7 @@ package informer_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
@@ -203,6 +205,92 @@ func TestContract_D24_AFilledStoreIsReadWhereItsVersionWillNotDo(t *testing.T) {
 type fakeSource struct{ reflector.Source }
 
 func (fakeSource) Streaming() reflector.Streaming { return reflector.StreamingUnsupported }
+
+// unversioned is a source whose bookmarks have no version.
+type unversioned struct{ reflector.Source }
+
+func (u unversioned) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	w, err := u.Source.Watch(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return watch.Filter(w, func(e watch.Event) (watch.Event, bool) {
+		if e.Type == watch.Bookmark {
+			e.Object = &corev1.Pod{}
+		}
+		return e, true
+	}), nil
+}
+
+// D24: a bookmark shows that a resumed watch has brought all earlier changes, even if the bookmark has
+// no version.
+func TestContract_D24_AFilledStoreIsCompleteAfterAnyBookmark(t *testing.T) {
+	inKept(t, func(t *testing.T, k *kept) {
+		k.change("default")
+		i := informer.New(unversioned{k.source("")}, informer.Options[*corev1.Pod]{Observe: quiet})
+		require.NoError(t, i.Fill(k.state))
+		k.start(i)
+		k.server.Bookmark()
+		synctest.Wait()
+		select {
+		case <-i.Synced():
+		default:
+			t.Fatal("the bookmark has come, and the informer is not synced")
+		}
+		require.NoError(t, i.WaitFresh(t.Context()))
+		require.Zero(t, i.Status().Totals.Lists)
+	})
+}
+
+// D13, D24: if the first run ends before the store shows the user's state, the next run lists: the
+// transform has had some of the state's objects already.
+func TestContract_D24_AStateIsTransformedInOneRunOnly(t *testing.T) {
+	inKept(t, func(t *testing.T, k *kept) {
+		ctx, cancel := context.WithCancel(t.Context())
+		calls := map[*corev1.Pod]int{}
+		i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+			calls[p]++
+			if calls[p] == 1 && len(calls) == 2 {
+				cancel() // between two objects
+			}
+			return p, nil
+		}})
+		require.NoError(t, i.Fill(k.state))
+		wait, err := i.Start(ctx)
+		require.NoError(t, err)
+		wait()
+		require.False(t, i.Status().Synced)
+		k.watch(i)
+		k.start(i)
+		require.NoError(t, i.WaitSynced(t.Context()))
+		require.ElementsMatch(t, []string{"initial a", "initial b", "initial c"}, k.take())
+		require.Equal(t, 3, i.Indexer().Len())
+		for p, n := range calls {
+			require.Equal(t, 1, n, p.Name)
+		}
+		require.Equal(t, 1, i.Status().Totals.Lists+i.Status().Totals.Streams)
+	})
+}
+
+// The state that a user has filled in is the first full state: each list after it is a relist.
+func TestAFilledStateCountsAsTheFirst(t *testing.T) {
+	inKept(t, func(t *testing.T, k *kept) {
+		i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet})
+		require.NoError(t, i.Fill(k.state))
+		stop := k.start(i)
+		require.NoError(t, i.WaitFresh(t.Context()))
+		require.Zero(t, i.Status().Relists)
+		for n := range 2 {
+			stop()
+			require.NoError(t, k.server.Create(t.Context(), podIn("default", fmt.Sprint("new", n))))
+			k.server.Compact()
+			stop = k.start(i)
+			require.NoError(t, i.WaitFresh(t.Context()))
+			require.Equal(t, n+1, i.Status().Totals.Lists+i.Status().Totals.Streams)
+			require.Equal(t, n+1, i.Status().Relists)
+		}
+	})
+}
 
 // D24: each of several sources resumes from its own version, and a source without a saved state is
 // listed.

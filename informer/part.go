@@ -17,7 +17,7 @@ type part struct {
 	versioned  bool // a replacement had a version
 	quarantine failedVersions
 	lastRead   *run        // the last run that has applied a replacement
-	fill       *State[any] // the user's initial state, until it is in the store
+	fill       *State[any] // the user's initial state, until the first run
 	// untrusted is set while the stored objects must not be trusted: from the beginning of a run
 	// that says so until a replacement that reuses none of them, perhaps in a later run.
 	untrusted bool
@@ -35,11 +35,14 @@ type part struct {
 	expected       []deltafifo.Delta // its changes, recorded while a goroutine expects an event
 }
 
-// content is the state of a part's objects in the store. It only moves forward.
+// content is the state of a part's objects in the store. It moves forward, but for filling: if the run
+// ends before the user's initial state is in the store, the next run drops that state. The transform
+// has had some of its objects already.
 type content uint8
 
 const (
 	empty    content = iota
+	filling          // nothing yet: the run writes a user's initial state
 	filled           // a user's initial state; changes since may be missing
 	complete         // a replacement, or an initial state and all changes since
 )
@@ -54,11 +57,12 @@ const maxSources = math.MaxUint16
 //   - An object is quarantined.
 //   - The last run did not end during a watch without doubts.
 //   - The transform changes keys: the map of the server's keys ended with the last run.
-func (c *core) resume(i uint16) (version string, how reflector.Resume) {
+func (c *core) resume(s *informerSink) (version string, how reflector.Resume) {
+	i := s.part
 	p := &c.parts[i]
 	switch {
-	case p.fill != nil:
-		return p.fill.Version, reflector.ResumeUnlessFake // the user has vouched for the version
+	case s.fill != nil:
+		return s.fill.Version, reflector.ResumeUnlessFake // the user has vouched for the version
 	case !p.versioned:
 		return "", reflector.ResumeNever
 	case p.untrusted || len(p.quarantine) > 0 || c.rewritesKeys.Load() || !c.followed[i].Load() || c.writtenByHand.Load():
@@ -87,7 +91,7 @@ func (c *core) stage(d *deltafifo.Delta) {
 	case deltafifo.Begin:
 		c.abort(p)
 		*p = part{
-			content: p.content, fill: p.fill, versioned: p.versioned, quarantine: p.quarantine, lastRead: p.lastRead,
+			content: p.content, versioned: p.versioned, quarantine: p.quarantine, lastRead: p.lastRead,
 			untrusted: p.untrusted, replacedSinceBroken: p.replacedSinceBroken,
 			newHistory: d.NewHistory, replacesAll: d.ReplacesAll,
 		}
@@ -152,7 +156,7 @@ func (c *core) identityIn(p *part, key indexer.Key, obj any) identity {
 func (c *core) commit(i uint16, version string) {
 	p := &c.parts[i]
 	staging := p.staging
-	first, initial := !c.processor.feedsStarted, p.content == empty
+	first, initial := !c.processor.feedsStarted, p.content < filled
 	c.advanceContent(p)
 	p.staging, p.versioned = nil, p.versioned || version != ""
 	p.untrusted = p.untrusted && !p.replacesAll
@@ -198,8 +202,9 @@ func (c *core) finishReplace(i uint16, first bool) {
 // first replacement of a part that a user has filled is the user's initial state.
 func (c *core) advanceContent(p *part) {
 	switch {
-	case p.content == empty && p.fill != nil:
-		p.content, p.fill = filled, nil
+	case p.content == filling:
+		p.content = filled
+		c.status.filled()
 	case p.content != complete:
 		p.content = complete
 		c.completed++

@@ -26,6 +26,9 @@ type reading struct {
 
 func (c *core) newReading(run *run) *reading {
 	r := &reading{core: c, run: run}
+	if run.options.Anew {
+		c.sharing.table.Forget() // a program may have changed its values, too
+	}
 	for i := range c.sources {
 		r.sinks = append(r.sinks, newInformerSink(c, run, uint16(i))) //nolint:gosec // at most maxSources
 		if c.options.Transform != nil {
@@ -43,7 +46,7 @@ func (r *reading) begin() (readFirst func()) {
 	}
 	read := make([]func(), len(r.sinks))
 	for i, sink := range r.sinks {
-		version, how := r.core.resume(sink.part)
+		version, how := r.core.resume(sink)
 		end := r.group.Done
 		if r.ended != nil {
 			end = func() { close(r.ended[i]) }

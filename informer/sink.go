@@ -54,10 +54,13 @@ func newInformerSink(c *core, run *run, part uint16) *informerSink {
 	s := &informerSink{core: c, run: run, part: part}
 	p := &c.parts[part]
 	p.untrusted = p.untrusted || run.options.Anew || closed(c.sharing.broken) && !p.replacedSinceBroken
-	if p.untrusted {
-		p.fill = nil
+	if p.content == filling {
+		p.content = empty
 	}
-	s.fill = p.fill
+	if p.fill != nil && !p.untrusted {
+		s.fill, p.content = p.fill, filling
+	}
+	p.fill = nil
 	s.untrusted.Store(p.untrusted)
 	if c.options.Transform != nil {
 		s.abandoned = make(chan struct{})
@@ -344,6 +347,9 @@ func (c *core) callTransform(transform func(any) (any, error), obj any) (result 
 	keyOf(result) // a typed nil panics here
 	if err := c.objects.validate(result); err != nil {
 		return result, fmt.Errorf("%w: %w", ErrTransform, err)
+	}
+	if result == nil {
+		return nil, fmt.Errorf("%w: it has returned nil", ErrTransform)
 	}
 	return result, nil
 }

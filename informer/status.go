@@ -131,7 +131,7 @@ type status struct {
 
 	mu          sync.Mutex
 	parts       []partStatus
-	lists       int // full states, by list or stream
+	lists       int // full states: by list, by stream, or filled in by a user
 	errors      int
 	lastError   error
 	lastErrorAt time.Time
@@ -222,6 +222,14 @@ func (s *status) reflected(i int, e reflector.Event) {
 	case reflector.Failed:
 		s.failed(e)
 	}
+}
+
+// filled records that the store shows a user's initial state of a source.
+func (s *status) filled() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.lists++
 }
 
 // relists counts the full states of one cause. Most informers have one cause, for which a map would

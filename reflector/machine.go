@@ -290,7 +290,7 @@ type cell func(*machine, input) action
 //	                 opened      else                                                                    watching
 //	watching         events                                          active; confirmed if unconfirmed; version  watching
 //	                 bookmark    older                               report; rolledBack                  relist; waitingToList if freeRelistUsed
-//	                 bookmark    else                                active, confirmed; version          watching
+//	                 bookmark    else                                active, confirmed; version, or caughtUp if resumed without one  watching
 //	                 closed      short, and brought nothing          fail                                waitingToList
 //	                 closed      short, and so was the last one                                          waitingToWatch, for one step
 //	                 closed      else                                reopened                            openingWatch
@@ -569,10 +569,11 @@ func (m *machine) watchBookmark(in input) action {
 	if m.older(in.version) {
 		return m.relistSoon(m.rollBack())
 	}
+	a := action{bookmark: in.version, caughtUp: m.watch.proof == resumed && in.version == "", op: doRead}
 	m.watch.proof = confirmed
 	m.watch.ordered = true
 	m.version = object.Advance(m.version, in.version)
-	return action{bookmark: in.version, op: doRead}
+	return a
 }
 
 // watchClosed reopens a watch at once from its last version. But a watch that ended within a second

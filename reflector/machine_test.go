@@ -115,8 +115,9 @@ func (w *world) answers(before machine, in input) string {
 	w.rolledBack = w.rolledBack || a.rolledBack || in.moved
 	defer func() { w.unversioned = w.unversioned || a.historyUnknown }()
 	unversioned := in.kind == inPage && in.version == ""
+	complete := in.kind == inSilent && !in.slow || in.kind == inBookmark && in.version == ""
 	switch {
-	case a.caughtUp != (before.watch.proof == resumed && in.kind == inSilent && !in.slow && before.phase == watching):
+	case a.caughtUp != (before.watch.proof == resumed && complete && before.phase == watching):
 		return "takes a resumed watch for complete at the wrong time"
 	case before.watch.proof == resumed && w.machine.watch.proof == confirmed && in.kind != inBookmark && in.kind != inSilent && in.kind != inServed:
 		return "takes what is resumed for confirmed"

@@ -173,7 +173,25 @@ func (t *Table) Close() {
 	defer t.mu.Unlock()
 
 	t.closed = true
-	t.slots, t.seen, t.values, t.bytes = nil, seen{}, 0, 0
+	t.drop()
+}
+
+// Forget drops all values: a program may have written into them. Values that are decoded from then
+// on are shared among themselves. Strings stay, since nobody can write into them. Any goroutine that
+// has not locked the table may call it.
+func (t *Table) Forget() {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	t.drop()
+}
+
+// drop empties the table, except for strings. The caller has locked the table.
+func (t *Table) drop() {
+	t.slots, t.seen, t.values, t.bytes, t.hand = nil, seen{}, 0, 0, 0
 }
 
 // Stats returns the counts. Any goroutine that has not locked the table may call it.

@@ -102,6 +102,7 @@ func TestNilTableSharesNothing(t *testing.T) {
 	assert.False(t, m.Wanted())
 	assert.Equal(t, "text", table.String(siteA, []byte("text")))
 	table.Unlock()
+	table.Forget()
 	table.Close()
 	assert.Zero(t, table.Stats())
 }
@@ -121,6 +122,24 @@ func TestClosedTableSharesStringsOnly(t *testing.T) {
 	defer table.Unlock()
 	first, second := table.String(siteB, []byte("text")), table.String(siteB, []byte("text"))
 	assert.Same(t, unsafe.StringData(first), unsafe.StringData(second))
+}
+
+func TestForgottenValuesAreNotShared(t *testing.T) {
+	table := New(0)
+	share := func() (value any) {
+		for range 3 {
+			value, _ = object(table, siteA, "value")
+		}
+		return value
+	}
+	before := share()
+	table.Forget()
+	assert.Zero(t, table.Stats().Values)
+	after, shared := object(table, siteA, "value")
+	assert.False(t, shared)
+	assert.NotSame(t, before, after)
+	assert.NotSame(t, before, share())
+	assert.Equal(t, 1, table.Stats().Values)
 }
 
 func TestLimitHolds(t *testing.T) {
@@ -256,8 +275,8 @@ func TestTableAgainstItsTwin(t *testing.T) {
 
 func FuzzTableAgainstItsTwin(f *testing.F) { chance.Fuzz(f, playTwin) }
 
-// playTwin decodes random objects with nested values. The twin is a map that never drops a value: if
-// the table finds a value, it must be the one kept for the same bytes.
+// playTwin decodes random objects with nested values. The twin is a map that drops values only if it is
+// told to: if the table finds a value, it must be the one kept for the same bytes.
 func playTwin(t *testing.T, more func() bool, r *rand.Rand) {
 	table := New(1 << r.IntN(20))
 	kept := map[any]string{}
@@ -289,8 +308,12 @@ func playTwin(t *testing.T, more func() bool, r *rand.Rand) {
 			table.verify()
 		}
 		table.Unlock()
-		if r.IntN(3000) == 0 {
+		switch r.IntN(3000) {
+		case 0:
 			table.Close()
+		case 1, 2, 3:
+			table.Forget()
+			clear(kept)
 		}
 	}
 }

@@ -69,6 +69,7 @@ var statements = []statement{
 	{"B86", "a transform may run again on its own result, in client-go"},
 	{"B89", "a transform may make what has no metadata"},
 	{"B90", "a transform is set before the start"},
+	{"B93", "a transform that returns nil leaves the object out"},
 	{"B95", "Run ends after the handlers; what waits for them is dropped"},
 	{"B96", "after the end the store is readable, and nothing runs again"},
 	{"B97", "a panic of a handler ends the process, or costs the one item"},

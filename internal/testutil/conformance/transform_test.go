@@ -283,6 +283,46 @@ func TestContract_D7_B87_ATransformThatRenames(t *testing.T) {
 	})
 }
 
+// nilByLabel is a transform that returns nil for pods with a label.
+func nilByLabel(obj any) (any, error) {
+	if p, ok := obj.(*corev1.Pod); ok && p.Labels["nil"] != "" {
+		return nil, nil //nolint:nilnil // as a careless transform does
+	}
+	return obj, nil
+}
+
+// B93: an object of a watch for which the transform returns nil is left out.
+func TestContract_B93_ATransformThatReturnsNil(t *testing.T) {
+	each(t, func(t T, r rig) {
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
+		require.NoError(t, w.transform(nilByLabel))
+		rec, _ := w.addRecorder()
+		w.start()
+		w.Send(watch.Added, kit.Pod("b", "11", kit.Label("nil", "yes")))
+		w.Send(watch.Modified, kit.Pod("a", "12", kit.Label("nil", "yes")))
+		require.Equal(t, []string{"initial a@1"}, rec.Take())
+		require.Equal(t, "a@1", kit.Text(w.get("default/a")))
+		require.Equal(t, []string{"default/a"}, w.keys())
+	})
+}
+
+// D3, B93: such an object is reported, keeps no other object out of a list, and is tried again.
+func TestContract_D3_B93_AnObjectMadeNilIsQuarantined(t *testing.T) {
+	differs(t, func(t T, r rig) {
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1", kit.Label("nil", "yes")), kit.Pod("b", "2")))
+		require.NoError(t, w.transform(nilByLabel))
+		errs := w.collectErrors()
+		rec, _ := w.addRecorder()
+		w.start()
+		require.Equal(t, []string{"initial b@2"}, rec.Take())
+		require.Len(t, errs(), 1)
+		require.ErrorIs(t, errs()[0], informer.ErrTransform)
+		require.ErrorContains(t, errs()[0], "default/a")
+		w.Send(watch.Modified, kit.Pod("a", "11"))
+		require.Equal(t, []string{"add a@11"}, rec.Take())
+	})
+}
+
 // D13, B84: the transform runs without a lock, and may call the informer.
 func TestContract_D13_B84_TheTransformMayAsk(t *testing.T) {
 	ours(t, "it holds its queue's lock, on which nothing that a test may ask waits", func(t T, r rig) {
