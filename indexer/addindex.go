@@ -36,7 +36,7 @@ func (w *Writer) addPostings(r *record, added []*index) {
 		posts = append(posts, r.value.post(i))
 	}
 	for _, v := range values {
-		posts = append(posts, v.index.add(v.value, r))
+		posts = append(posts, v.index.add(v.value, r.value.stored(), r))
 	}
 	r.value.setPosts(posts)
 	w.posts = posts

@@ -38,6 +38,10 @@ func (c *contents) index(name string, f family) *index {
 	return nil
 }
 
+// A point read takes no lock, so it shows a write before the write section ends. Each write
+// therefore changes the lists first: that gives up their cached snapshots, so that a goroutine
+// that has seen the write by a point read waits for the section's end when it reads a list.
+
 // put stores a record. If the key has a record already, put updates that one, and returns the
 // object it held.
 func (c *contents) put(w *Writer, r *record, obj any) (old any, replaced bool) {
@@ -50,8 +54,8 @@ func (c *contents) put(w *Writer, r *record, obj any) (old any, replaced bool) {
 	values := c.values(w, before, obj)
 	w.retain(before)
 	if c.shared || !before.value.slot.takes(stored) {
-		c.replace(p, r, before)
-		before = r
+		old, _ = c.replace(w, p, r, before, stored, from, values)
+		return old, true
 	}
 	old, _ = c.update(w, before, stored, from, values)
 	return old, true
@@ -60,9 +64,10 @@ func (c *contents) put(w *Writer, r *record, obj any) (old any, replaced bool) {
 // insert stores a record at the spot of its key, which must have none.
 func (c *contents) insert(w *Writer, p spot[entry], r *record, obj any) {
 	values := w.indexKeysOf(c.indexes, r, obj)
+	stored := r.value.stored()
+	r.value.pos = c.all.add(stored, r)
+	c.updatePostings(w, r, stored, values)
 	c.records.publish(p, r)
-	r.value.pos = c.all.add(r.value.stored(), r)
-	c.updatePostings(w, r, values)
 }
 
 // values returns the index values of a record with another version of its object, for update.
@@ -73,56 +78,47 @@ func (c *contents) values(w *Writer, r *record, obj any) []indexKey {
 	return w.indexKeysOf(c.indexes, r, obj)
 }
 
-// recordFor returns a record whose slot can take the stored form: the present one, or, if its
-// slot is for another type, a new record in its place.
-func (c *contents) recordFor(p spot[entry], before *record, stored any) *record {
-	if before.value.slot.takes(stored) {
-		return before
-	}
-	r := newRecord(before.view(), stored, 0)
-	c.replace(p, r, before)
-	return r
-}
-
 // update stores another version of a record's object, of the same type, and returns the version
 // before.
 func (c *contents) update(w *Writer, r *record, stored any, from origin, values []indexKey) (old any, was origin) {
 	e := &r.value
-	was, e.origin = e.origin, from
-	e.slot.store(stored)
 	old = c.all.set(e.pos, stored)
 	if c.keyed {
-		e.refresh()
+		e.refresh(stored)
 	} else {
-		c.updatePostings(w, r, values)
+		c.updatePostings(w, r, stored, values)
 	}
+	was, e.origin = e.origin, from
+	e.slot.store(stored)
 	return old, was
 }
 
-// replace puts r in the place of another record of the same key. r inherits the other's mark,
-// positions and postings.
-func (c *contents) replace(p spot[entry], r, before *record) {
-	e := &r.value
+// replace stores another version of an object in a record of its own, r, which takes the place of
+// the other record of its key: it inherits the mark, the positions and the postings.
+func (c *contents) replace(w *Writer, p spot[entry], r, before *record, stored any, from origin, values []indexKey) (old any, was origin) {
 	inherit(r, before)
-	p.group.slots[p.slot].Store(r)
+	e := &r.value
 	c.all.setOwner(e.pos, r)
 	for i := range e.posts() {
 		p := e.post(i)
 		p.list.value.setOwner(p.pos, r)
 	}
+	old, was = c.update(w, r, stored, from, values)
+	p.group.slots[p.slot].Store(r)
+	return old, was
 }
 
-// remove deletes the record of a key from the table, the list and the indexes.
-func (c *contents) remove(key Key) {
-	old := c.records.remove(key)
-	e := &old.value
+// remove deletes a record from the list, the indexes and the table.
+func (c *contents) remove(r *record) {
+	e := &r.value
 	if moved := c.all.remove(e.pos); moved != nil {
 		moved.value.pos = e.pos
 	}
 	for i := range e.posts() {
 		removePosting(e.post(i))
 	}
-	c.forget(key)
+	c.records.remove(r.view())
+	c.forget(r.view())
 }
 
 // forget drops the record of failed index functions for a key.
@@ -138,7 +134,8 @@ func (c *contents) move(w *Writer, r *record) {
 	p, _ := c.records.reserve(r.view())
 	c.records.publish(p, r)
 	e := &r.value
-	e.pos = c.all.add(e.stored(), r)
+	stored := e.stored()
+	e.pos = c.all.add(stored, r)
 	posts := w.posts[:0]
 	for i := range e.posts() {
 		old := e.post(i).list
@@ -146,22 +143,22 @@ func (c *contents) move(w *Writer, r *record) {
 		if ix.disabled() {
 			continue
 		}
-		posts = append(posts, ix.add(old.name(), r))
+		posts = append(posts, ix.add(old.name(), stored, r))
 	}
 	e.setPosts(posts)
 	w.posts = posts
 }
 
-// updatePostings makes the index lists agree with the record's object and its index values.
-func (c *contents) updatePostings(w *Writer, r *record, values []indexKey) {
+// updatePostings makes the index lists agree with a record's next object and its index values.
+func (c *contents) updatePostings(w *Writer, r *record, stored any, values []indexKey) {
 	switch r.value.diff(values) {
 	case same:
-		r.value.refresh()
+		r.value.refresh(stored)
 	case relocated:
 		for i := range values {
-			updatePosting(r, i, values[i])
+			updatePosting(r, i, stored, values[i])
 		}
 	default:
-		replacePostings(w, r, values)
+		replacePostings(w, r, stored, values)
 	}
 }

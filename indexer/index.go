@@ -100,16 +100,16 @@ func (x *index) list(namespace, value string) *vector {
 	return nil
 }
 
-// add appends a record to the list of a value, and makes the list if there is none. Only the
-// writer calls it.
-func (x *index) add(value string, r *record) post {
+// add appends a record with its next object to the list of a value, and makes the list if there is
+// none. Only the writer calls it.
+func (x *index) add(value string, stored any, r *record) post {
 	key := x.key(r.namespace.Value(), value)
 	p, n := x.values.reserve(key)
 	if n == nil {
 		n = newList(key, x)
 		x.values.publish(p, n)
 	}
-	return post{n, n.value.add(r.value.stored(), r)}
+	return post{n, n.value.add(stored, r)}
 }
 
 // newList returns an empty list for an index value.

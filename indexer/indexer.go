@@ -11,7 +11,8 @@ import (
 // objects are shared and must not be changed.
 //
 // [Indexer.Get] takes no lock. The methods that return lists may wait for the write section in
-// progress, which covers some thousand changes at the most.
+// progress, which covers some thousand changes at the most. The reads of one goroutine never go
+// back: what one of them has shown, no later one shows in an older version.
 //
 // The store itself is untyped. Methods that return objects assert the type of each, and leave
 // out objects of another type; [Indexer.GetChecked] and [Indexer.SelectChecked] return an error
@@ -88,7 +89,8 @@ func (x *Indexer[T]) GetChecked(key Key) (obj T, ok bool, err error) {
 	return obj, ok, err
 }
 
-// Len returns the number of objects.
+// Len returns the number of objects. It takes no lock, and counts a write while it is being made:
+// Get may show the same write a moment later.
 func (x *store) Len() int {
 	return x.live.Load().all.len()
 }

@@ -97,9 +97,8 @@ func (e *entry) setPosts(posts []post) {
 	}
 }
 
-// refresh writes the stored object into the index lists of its record.
-func (e *entry) refresh() {
-	stored := e.stored()
+// refresh writes the record's next object into its index lists.
+func (e *entry) refresh(stored any) {
 	for i := range e.posts() {
 		p := e.post(i)
 		p.list.value.set(p.pos, stored)
@@ -116,20 +115,20 @@ func (e *entry) setPos(list *node[vector], at uint32) {
 	}
 }
 
-// updatePosting makes posting i of r agree with its index value.
-func updatePosting(r *record, i int, v indexKey) {
+// updatePosting makes posting i of r agree with its next object and index value.
+func updatePosting(r *record, i int, stored any, v indexKey) {
 	p := r.value.post(i)
 	if v.isOf(p.list) {
-		p.list.value.set(p.pos, r.value.stored())
+		p.list.value.set(p.pos, stored)
 		return
 	}
 	removePosting(p)
-	r.value.setPost(i, v.index.add(v.value, r))
+	r.value.setPost(i, v.index.add(v.value, stored, r))
 }
 
-// replacePostings gives r the postings of its values and removes the others. It takes linear
-// time: an object may have very many values.
-func replacePostings(w *Writer, r *record, values []indexKey) {
+// replacePostings gives r the postings of its next object's values and removes the others. It takes
+// linear time: an object may have very many values.
+func replacePostings(w *Writer, r *record, stored any, values []indexKey) {
 	e := &r.value
 	var left map[indexKey]post
 	if n := e.posts(); n > 0 {
@@ -143,10 +142,10 @@ func replacePostings(w *Writer, r *record, values []indexKey) {
 	for _, v := range values {
 		p, ok := left[v]
 		if ok {
-			p.list.value.set(p.pos, e.stored())
+			p.list.value.set(p.pos, stored)
 			delete(left, v)
 		} else {
-			p = v.index.add(v.value, r)
+			p = v.index.add(v.value, stored, r)
 		}
 		posts = append(posts, p)
 	}

@@ -228,7 +228,7 @@ func (s *Staging) commitInPlace(gone []*record, v Visitor, show func()) {
 	live := w.x.live.Load()
 	for _, r := range gone {
 		w.retain(r)
-		live.remove(r.view())
+		live.remove(r)
 		v.deleted(r)
 	}
 	w.whole(func() {

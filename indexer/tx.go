@@ -58,8 +58,13 @@ func (tx *Tx) Put(part uint16, key Key, obj any, stamp uint64) Written {
 	}
 	values := c.values(w, r, obj)
 	w.retain(r)
-	r = c.recordFor(spot, r, stored)
-	old, was := c.update(w, r, stored, originOf(part, stamp), values)
+	var old any
+	var was origin
+	if from := originOf(part, stamp); r.value.slot.takes(stored) {
+		old, was = c.update(w, r, stored, from, values)
+	} else {
+		old, was = c.replace(w, spot, newRecord(r.view(), stored, from), r, stored, from, values)
+	}
 	return Written{New: stored, Old: old, OldStamp: was.stamp(), Replaced: true}
 }
 
@@ -72,7 +77,7 @@ func (tx *Tx) Delete(key Key) (old any, deleted bool) {
 		return nil, false
 	}
 	w.retain(r)
-	c.remove(key)
+	c.remove(r)
 	return r.value.stored(), true
 }
 
