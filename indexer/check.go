@@ -38,6 +38,9 @@ func (w *Writer) checkPosts(c *contents, r *record) {
 		}
 	}
 	verify.That(r.value.posts() == want, "%q has %d postings, not %d", r.key(), r.value.posts(), want)
+	for i := range want {
+		verify.That(r.value.find(r.value.post(i).list) == i, "posting %d of %q is not found", i, r.key())
+	}
 }
 
 // postOf returns the record's posting for an index value, if it has one.

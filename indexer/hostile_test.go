@@ -119,6 +119,26 @@ func TestAnObjectWithVeryManyIndexValues(t *testing.T) {
 	require.Zero(t, w.lists(named))
 }
 
+// So does the cost of deleting an object: in each of its lists, the other object moves into the gap
+// and must learn its new position.
+func TestDeletingOneOfTwoObjectsWithVeryManyIndexValues(t *testing.T) {
+	tier.SkipRaced(t)
+	unchecked(t)
+	w := newTagged(t, nil)
+	const n = 200_000
+	var values []string
+	for i := range n {
+		values = append(values, fmt.Sprint(i))
+	}
+	for _, name := range []string{"a", "b"} {
+		update(w, func(tx *Tx) { tx.Put(0, Key{Name: name}, tagged{values: values}, 0) })
+	}
+	update(w, func(tx *Tx) { tx.Delete(Key{Name: "a"}) })
+	require.Equal(t, n, w.lists(named))
+	update(w, func(tx *Tx) { tx.Delete(Key{Name: "b"}) })
+	require.Zero(t, w.lists(named))
+}
+
 // The code for many index values has the same results as a slow, simple version.
 func TestManyIndexValuesAgainstFew(t *testing.T) {
 	for n := range 3 * few {
@@ -133,6 +153,34 @@ func TestManyIndexValuesAgainstFew(t *testing.T) {
 			got, err := w.Indexer().Values("values")
 			require.NoError(t, err)
 			require.ElementsMatch(t, slices.Compact(v), got)
+		}
+	}
+}
+
+// Objects with many values in some of several indexes come, change and go, under the store's own
+// check.
+func TestManyIndexValuesInSeveralIndexes(t *testing.T) {
+	counted := func(name string, most int) Index[any] {
+		return Index[any]{Name: name, Append: func(values []string, obj any) []string {
+			for i := range obj.(int) % most {
+				values = append(values, fmt.Sprint(i*7%most))
+			}
+			return values
+		}}
+	}
+	w, err := New(Options{Indexes: []Index[any]{counted("many", 3*few), counted("one", 2), counted("some", few), counted("more", 2*few)}})
+	require.NoError(t, err)
+	for n := range 400 {
+		key := Key{Name: fmt.Sprint(n * n % 7)}
+		update(w, func(tx *Tx) {
+			if n%5 == 4 {
+				tx.Delete(key)
+			} else {
+				tx.Put(0, key, n*31, 0)
+			}
+		})
+		if n%100 == 50 {
+			require.NoError(t, w.AddIndexes(counted(fmt.Sprint("late", n), 2*few)))
 		}
 	}
 }

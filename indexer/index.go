@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"fmt"
+	"slices"
 )
 
 // NamespaceIndex is the name of the index by namespace, as in client-go. [Indexer.Select] uses
@@ -65,6 +66,9 @@ type index struct {
 	// zero for an index disabled as almost unique: it is the number of objects there were then.
 	declared   bool
 	disabledAt int
+	// order is the index's place among all that the store has ever had; a record's postings are in
+	// this order.
+	order int
 	// apart says that Append once ended its goroutine, and now runs on one of its own.
 	apart  bool
 	values *table[vector]
@@ -79,7 +83,7 @@ func newIndex(ix Index[any], f family) *index {
 // empty returns a copy of the index without objects.
 func (x *index) empty() *index {
 	e := newIndex(x.Index, x.family)
-	e.declared, e.disabledAt, e.apart = x.declared, x.disabledAt, x.apart
+	e.declared, e.disabledAt, e.apart, e.order = x.declared, x.disabledAt, x.apart, x.order
 	return e
 }
 
@@ -119,8 +123,8 @@ func newList(key Key, x *index) *node[vector] {
 	return n
 }
 
-// valuesOf returns the distinct index values of a record's object, in the memory of scratch. It
-// panics if the index function does.
+// valuesOf returns the distinct index values of a record's object, in the memory of scratch, and
+// sorted if they are more than a few. It panics if the index function does.
 func (x *index) valuesOf(scratch []string, r *record, obj any) []string {
 	scratch = scratch[:0]
 	if x.ByNamespace {
@@ -135,14 +139,15 @@ func (x *index) valuesOf(scratch []string, r *record, obj any) []string {
 	return values
 }
 
-// few is the number of index values up to which distinct compares each with each, which is
-// quicker than a map. An object with more is rare; its author decides how many.
+// few is the number of index values up to which each is compared with each, which is quicker than
+// sorting and searching. An object with more is rare; its author decides how many.
 const few = 32
 
-// distinct removes repeated values, in place.
+// distinct removes repeated values, in place. It sorts more than a few.
 func distinct(values []string) []string {
 	if len(values) > few {
-		return distinctMany(values)
+		slices.Sort(values)
+		return slices.Compact(values)
 	}
 	kept := values[:0]
 next:
@@ -153,18 +158,6 @@ next:
 			}
 		}
 		kept = append(kept, v)
-	}
-	return kept
-}
-
-func distinctMany(values []string) []string {
-	seen := make(map[string]struct{}, len(values))
-	kept := values[:0]
-	for _, v := range values {
-		if _, again := seen[v]; !again {
-			seen[v] = struct{}{}
-			kept = append(kept, v)
-		}
 	}
 	return kept
 }

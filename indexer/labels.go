@@ -220,6 +220,10 @@ func (v *vector) bytes() (n int) {
 // records.
 func (w *Writer) addIndexes(before []*index, added ...*index) {
 	old := w.x.live.Load()
+	for _, ix := range added {
+		w.ordered++
+		ix.order = w.ordered
+	}
 	at := uint32(0)
 	w.whole(func() {
 		for ; int(at) < old.all.len(); at++ {

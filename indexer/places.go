@@ -1,6 +1,9 @@
 package indexer
 
-import "unsafe"
+import (
+	"sort"
+	"unsafe"
+)
 
 // post is a posting: a record's position in the list of an index value.
 type post struct {
@@ -106,13 +109,25 @@ func (e *entry) refresh(stored any) {
 }
 
 // setPos records the object's new position in list.
-func (e *entry) setPos(list *node[vector], at uint32) {
-	for i := range e.posts() {
-		if e.post(i).list == list {
-			e.setPost(i, post{list, at})
-			return
+func (e *entry) setPos(list *node[vector], at uint32) { e.setPost(e.find(list), post{list, at}) }
+
+// find returns the place of the posting in a list; there must be one. Very many postings are
+// searched, by the order of the indexes, and by the values, which are sorted in each index with more
+// than a few.
+func (e *entry) find(list *node[vector]) int {
+	from, to := 0, e.posts()
+	if to > few {
+		posts, ix := e.array(), list.value.index
+		from = sort.Search(len(posts), func(i int) bool { return posts[i].list.value.index.order >= ix.order })
+		to = sort.Search(len(posts), func(i int) bool { return posts[i].list.value.index.order > ix.order })
+		if to-from > few {
+			return from + sort.Search(to-from, func(i int) bool { return posts[from+i].list.name() >= list.name() })
 		}
 	}
+	for e.post(from).list != list {
+		from++
+	}
+	return from
 }
 
 // updatePosting makes posting i of r agree with its next object and index value.

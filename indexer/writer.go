@@ -16,6 +16,7 @@ type Writer struct {
 	// Guarded by x.writing.
 	mark      uint32              // of the last replacement begun
 	staged    map[uint32]*Staging // the replacements under way, by their marks
+	ordered   int                 // the number of indexes there have ever been
 	posts     []post              // scratch
 	indexKeys []indexKey          // scratch
 	values    []string            // scratch
