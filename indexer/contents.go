@@ -128,7 +128,7 @@ func (c *contents) forget(key Key) {
 	}
 }
 
-// move takes a record from other contents, with its index values. The record's positions refer
+// move takes a record from other contents, with its values of these indexes. The record's positions refer
 // to these contents afterwards.
 func (c *contents) move(w *Writer, r *record) {
 	p, _ := c.records.reserve(r.view())
@@ -140,7 +140,7 @@ func (c *contents) move(w *Writer, r *record) {
 	for i := range e.posts() {
 		old := e.post(i).list
 		ix := c.index(old.value.index.Name, old.value.index.family)
-		if ix.disabled() {
+		if ix == nil || ix.disabled() {
 			continue
 		}
 		posts = append(posts, ix.add(old.name(), stored, r))

@@ -3,6 +3,7 @@ package indexer
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 )
 
 // NamespaceIndex is the name of the index by namespace, as in client-go. [Indexer.Select] uses
@@ -69,6 +70,8 @@ type index struct {
 	// order is the index's place among all that the store has ever had; a record's postings are in
 	// this order.
 	order int
+	// asked is set when a selector uses the index of a label key, and reset by giveUpUnasked.
+	asked atomic.Bool
 	// apart says that Append once ended its goroutine, and now runs on one of its own.
 	apart  bool
 	values *table[vector]
@@ -84,6 +87,7 @@ func newIndex(ix Index[any], f family) *index {
 func (x *index) empty() *index {
 	e := newIndex(x.Index, x.family)
 	e.declared, e.disabledAt, e.apart, e.order = x.declared, x.disabledAt, x.apart, x.order
+	e.asked.Store(x.asked.Load())
 	return e
 }
 

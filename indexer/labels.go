@@ -3,13 +3,15 @@ package indexer
 import (
 	"slices"
 	"sync"
+	"time"
 	"unsafe"
 )
 
 // A label index lists the objects by the values of one label key, for [Indexer.Select]: by
 // value, or by namespace and value. It is declared ([Options.LabelIndexes]), or built after
 // selectors have asked for its key repeatedly. A built index with almost as many values as
-// objects is disabled: it is kept empty, and built anew when there are twice as many objects.
+// objects is disabled: it is kept empty, and built anew when there are twice as many objects. One
+// that no selector asks for any more is given up.
 const (
 	// maxLabelIndexes bounds the undeclared indexes in use and, separately, the disabled ones.
 	maxLabelIndexes = 32
@@ -23,6 +25,10 @@ const (
 	// An index with more than tooManyFrom lists, and with more than one list for every two
 	// objects, costs more than it saves.
 	tooManyFrom = 1024
+	// unaskedFor is how long a built index stays without a selector asking for it: so long, and up
+	// to twice as long. A write section looks at the clock once in sectionsPerLook.
+	unaskedFor      = 10 * time.Minute
+	sectionsPerLook = 64
 )
 
 // labelIndex returns the index of a label key, or nil. It may build it.
@@ -31,6 +37,7 @@ func (w *Writer) labelIndex(key string, f family) *index {
 	ix := live.index(key, f)
 	switch {
 	case ix != nil && !ix.disabled():
+		ix.ask()
 		return ix
 	case ix != nil && live.all.len() < 2*ix.disabledAt:
 		return nil
@@ -52,6 +59,7 @@ func (w *Writer) buildLabelIndex(key string, f family) *index {
 		return nil
 	}
 	ix := w.newLabelIndex(key, f)
+	ix.ask()
 	w.addIndexes(live.withoutDisabled(key, f), ix)
 	w.asked.built(key, f)
 	return ix
@@ -84,7 +92,7 @@ func (w *Writer) declare(keys []string) {
 // undeclared counts the label indexes in use that were not declared.
 func (c *contents) undeclared() (n int) {
 	for _, ix := range c.indexes {
-		if ix.family != named && !ix.declared && !ix.disabled() {
+		if ix.built() && !ix.disabled() {
 			n++
 		}
 	}
@@ -111,10 +119,20 @@ func (c *contents) withoutDisabled(key string, f family) []*index {
 // tooManyValues reports whether the index has too many values to be useful, and is to be
 // disabled. A declared index never has.
 func (x *index) tooManyValues(objects int) bool {
-	return x.family != named && !x.declared && x.values.live > tooManyFrom && x.values.live > objects/2
+	return x.built() && x.values.live > tooManyFrom && x.values.live > objects/2
 }
 
 func (x *index) disabled() bool { return x.disabledAt > 0 }
+
+// built reports whether the index was built for selectors, and neither added nor declared.
+func (x *index) built() bool { return x.family != named && !x.declared }
+
+// ask notes that a selector uses the index.
+func (x *index) ask() {
+	if !x.asked.Load() { // so that selectors mostly only read
+		x.asked.Store(true)
+	}
+}
 
 // disableTooManyValues empties the label indexes that have too many values. The caller holds
 // x.writing.
@@ -125,13 +143,33 @@ func (w *Writer) disableTooManyValues() {
 	if !slices.ContainsFunc(live.indexes, crowded) {
 		return
 	}
-	next := w.emptyContents(live, objects)
+	next := w.emptyContents(live.indexes, objects)
 	for i, ix := range live.indexes {
 		if crowded(ix) {
 			next.indexes[i].disabledAt = objects
 		}
 	}
 	w.moveTo(next)
+}
+
+// giveUpUnasked drops the built indexes that no selector has asked for since it last looked, at
+// least unaskedFor ago. The caller holds x.writing.
+func (w *Writer) giveUpUnasked() {
+	if w.sections++; w.sections%sectionsPerLook != 0 || time.Since(w.looked) < unaskedFor {
+		return
+	}
+	w.looked = time.Now()
+	live := w.x.live.Load()
+	kept := slices.DeleteFunc(slices.Clone(live.indexes), func(ix *index) bool {
+		unasked := ix.built() && !ix.disabled() && !ix.asked.Swap(false)
+		if unasked {
+			w.asked.forget(ix.Name, ix.family)
+		}
+		return unasked
+	})
+	if len(kept) < len(live.indexes) {
+		w.moveTo(w.emptyContents(kept, live.all.len()))
+	}
 }
 
 // asked counts how many selectors asked for each label key without an index.
@@ -162,6 +200,14 @@ func (a *asked) built(key string, f family) {
 	defer a.mu.Unlock()
 
 	a.count(askedKey{key, f}, -asksToRebuild)
+}
+
+// forget forgets the requests for a key.
+func (a *asked) forget(key string, f family) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	delete(a.times, askedKey{key, f})
 }
 
 // count adds to the number of requests for a key. The caller holds mu.

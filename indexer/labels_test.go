@@ -3,6 +3,8 @@ package indexer
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -108,6 +110,51 @@ func TestADisabledLabelIndexComesBack(t *testing.T) {
 	ask(x, "", "app")
 	require.Equal(t, []string{"app false"}, keysOf(x.LabelIndexes()))
 	require.Len(t, x.LabelIndexes(), 1)
+}
+
+// An index that selectors stop asking for is given up while the store is written, and makes room for
+// other keys. One that they go on asking for stays, and so does a declared one.
+func TestALabelIndexThatNobodyAsksForIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := itemOptions()
+		o.LabelIndexes = []string{"key0"}
+		w, err := New(o)
+		require.NoError(t, err)
+		labels := make(map[string]string)
+		for key := range maxLabelIndexes + 2 {
+			labels[fmt.Sprint("key", key)] = "x"
+		}
+		update(w, withLabels(2*chunkSize, func(int) map[string]string { return labels }))
+		x := w.Indexer()
+		for key := range maxLabelIndexes {
+			ask(x, "", fmt.Sprint("key", key+1))
+		}
+		require.Len(t, keysOf(x.LabelIndexes()), 1+maxLabelIndexes)
+		before := x.Bytes()
+		writes := func() {
+			for range sectionsPerLook {
+				update(w, func(tx *Tx) { tx.SetVersion("2") })
+			}
+		}
+		for range 3 {
+			time.Sleep(unaskedFor)
+			require.Len(t, x.Select("", Requirement{Key: "key7", Op: In, Values: []string{"x"}}), 2*chunkSize)
+			writes()
+		}
+		require.Equal(t, []string{"key0 false", "key7 false"}, keysOf(x.LabelIndexes()))
+		require.Less(t, x.Bytes(), before/4)
+
+		ask(x, "", fmt.Sprint("key", maxLabelIndexes+1))
+		ask(x, "", "key8")
+		require.Len(t, keysOf(x.LabelIndexes()), 4, "there is room again")
+		writes()
+		require.Len(t, keysOf(x.LabelIndexes()), 4, "not before its time")
+		time.Sleep(2 * unaskedFor)
+		writes()
+		time.Sleep(2 * unaskedFor)
+		writes()
+		require.Equal(t, []string{"key0 false"}, keysOf(x.LabelIndexes()))
+	})
 }
 
 // Selectors by a key beyond the bound do not wait for writers. Disabled indexes do not count

@@ -12,7 +12,7 @@ func (s *Staging) commitAside(gone []*record, v Visitor, show func()) {
 	live := w.x.live.Load()
 	defer func() {
 		if w.x.live.Load() == live { // a panic: the records' positions refer to the abandoned contents
-			w.moveTo(w.emptyContents(live, live.all.len()))
+			w.moveTo(w.emptyContents(live.indexes, live.all.len()))
 		}
 	}()
 	next := s.rebuild(gone, v)
@@ -32,7 +32,7 @@ func (s *Staging) commitAside(gone []*record, v Visitor, show func()) {
 // which readers see until the swap: apply replaces a record that changes.
 func (s *Staging) rebuild(gone []*record, v Visitor) *contents {
 	live := s.w.x.live.Load()
-	next := s.w.emptyContents(live, live.all.len()+s.pending.len()-len(gone))
+	next := s.w.emptyContents(live.indexes, live.all.len()+s.pending.len()-len(gone))
 	dead := make(map[*record]struct{}, len(gone))
 	for _, r := range gone {
 		s.w.retain(r)
@@ -71,10 +71,10 @@ func (w *Writer) releaseScratch() {
 	clear(w.failures[:cap(w.failures)])
 }
 
-// emptyContents returns contents without objects, with the same indexes as c.
-func (w *Writer) emptyContents(c *contents, size int) *contents {
-	indexes := make([]*index, len(c.indexes))
-	for i, ix := range c.indexes {
+// emptyContents returns contents without objects, with indexes like those given.
+func (w *Writer) emptyContents(like []*index, size int) *contents {
+	indexes := make([]*index, len(like))
+	for i, ix := range like {
 		indexes[i] = ix.empty()
 		indexes[i].broken = maps.Clone(ix.broken)
 	}

@@ -13,7 +13,7 @@ import (
 // the values of one requirement, or the list of all) and filters it by the remaining
 // conditions. Once selectors have required a label key several times, its index is built, for
 // each namespace if they named one. The indexes are kept, for a bounded number of keys that are
-// not almost unique.
+// not almost unique and that selectors go on to require.
 func (x *Indexer[T]) Select(namespace string, requirements ...Requirement) []T {
 	result, _ := x.choose(namespace, requirements)
 	return result

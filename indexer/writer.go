@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
@@ -17,6 +18,8 @@ type Writer struct {
 	mark      uint32              // of the last replacement begun
 	staged    map[uint32]*Staging // the replacements under way, by their marks
 	ordered   int                 // the number of indexes there have ever been
+	sections  int                 // the number of write sections so far
+	looked    time.Time           // when giveUpUnasked last looked
 	posts     []post              // scratch
 	indexKeys []indexKey          // scratch
 	values    []string            // scratch
@@ -85,6 +88,7 @@ func (w *Writer) unlock() (faults []*IndexError) {
 	defer w.x.writing.Unlock()
 
 	w.disableTooManyValues()
+	w.giveUpUnasked()
 	if verify.On {
 		w.check()
 	}
