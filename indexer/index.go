@@ -47,7 +47,7 @@ func (ix Index[T]) Untyped() Index[any] {
 	return untyped
 }
 
-func (ix *Index[T]) valid() bool { return ix.Name != "" && (ix.Append != nil) != ix.ByNamespace }
+func (ix *Index[T]) valid() bool { return (ix.Append != nil) != ix.ByNamespace }
 
 // family is the purpose of an index.
 type family uint8

@@ -97,6 +97,9 @@ func (tx *Tx) Snapshot() Snapshot[any] {
 	return all.snapshot().at(tx.w.x.version.Load(), nil)
 }
 
-// Faults returns the failures of index functions in this section so far. After the section, the
-// store passes the same ones to [Options.Report].
-func (tx *Tx) Faults() []*IndexError { return tx.w.faults }
+// Faults returns the failures of index functions in this section so far, for the caller to report:
+// [Options.Report] does not get them.
+func (tx *Tx) Faults() []*IndexError {
+	tx.w.taken = len(tx.w.faults)
+	return tx.w.faults
+}

@@ -53,6 +53,24 @@ func TestASectionKnowsItsFaults(t *testing.T) {
 	require.Empty(t, tx.Faults())
 }
 
+// Failures that the caller of Faults has got are not reported once more, later ones are.
+func TestFaultsAreReportedOnce(t *testing.T) {
+	var told []string
+	o := itemOptions()
+	o.Report = func(e *IndexError) { told = append(told, e.Key.Name) }
+	w, err := New(o)
+	require.NoError(t, err)
+	put := func(tx *Tx, name string) { tx.Put(0, Key{Name: name}, &item{words: []string{"!"}}, 0) }
+	update(w, func(tx *Tx) {
+		put(tx, "a")
+		require.Len(t, tx.Faults(), 1)
+		put(tx, "b")
+	})
+	require.Equal(t, []string{"b"}, told)
+	update(w, func(tx *Tx) { put(tx, "a") })
+	require.Equal(t, []string{"b", "a"}, told)
+}
+
 // The caller gets an object's stamp back between two write sections, and when a full state compares
 // the object.
 func TestAStampIsToldWithItsObject(t *testing.T) {

@@ -27,6 +27,7 @@ type Writer struct {
 	exits     int                 // how often an index function has ended its goroutine
 	asked     asked               // has a lock of its own
 	faults    []*IndexError       // of this write section, not reported yet
+	taken     int                 // how many of the faults Tx.Faults has returned
 
 	broken atomic.Int64 // the answer of Unindexed; written at the end of each write section
 }
@@ -97,7 +98,7 @@ func (w *Writer) unlock() (faults []*IndexError) {
 		n += len(ix.broken)
 	}
 	w.broken.Store(int64(n))
-	faults, w.faults = w.faults, nil
+	faults, w.faults, w.taken = w.faults[w.taken:], nil, 0
 	return faults
 }
 

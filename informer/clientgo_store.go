@@ -16,24 +16,26 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// newFreeStore makes a store without an informer.
+// newFreeStore makes a store without an informer. An index without a function is left out and
+// reported: client-go takes it, and panics with the first object.
 func newFreeStore(key cache.KeyFunc, ix cache.Indexers) *clientgoStore {
-	metaKeys, parse := isMetaKey(key), indexer.ParseKey
-	if !metaKeys {
-		parse = func(s string) indexer.Key { return indexer.Key{Name: s} }
-	}
-	o := indexer.Options{Indexes: clientgoIndexes(ix, metaKeys), Labels: labelsOf[any], Namespace: namespaceOf[any], Codec: encoding.Codec()}
-	writer, err := indexer.New(o)
-	if err != nil { // an index without a name or a function: client-go stores, and fails later
-		o.Indexes = nil
-		writer, _ = indexer.New(o)
-	}
-	return &clientgoStore{
-		writer: writer, keyFunc: key, parse: parse, metaKeys: metaKeys,
+	s := &clientgoStore{
+		keyFunc: key, parse: indexer.ParseKey, metaKeys: isMetaKey(key),
 		versions: func() bool { return true },
 		written:  func() {},
 		failed:   func(err error) { klog.Background().Error(err, "An index leaves objects out") },
 	}
+	if !s.metaKeys {
+		s.parse = func(s string) indexer.Key { return indexer.Key{Name: s} }
+	}
+	s.writer, _ = indexer.New(indexer.Options{
+		Labels: labelsOf[any], Namespace: namespaceOf[any], Codec: encoding.Codec(),
+		Report: func(e *indexer.IndexError) { s.failed(e) },
+	})
+	for _, name := range slices.Sorted(maps.Keys(ix)) {
+		s.tell(s.AddIndexers(cache.Indexers{name: ix[name]}))
+	}
+	return s
 }
 
 // clientgoStore shows a store as client-go's Indexer. Its writes take turns with the processLoop's.
@@ -55,8 +57,8 @@ type clientgoStore struct {
 	written func()
 
 	transform cache.TransformFunc // may be nil
-	// failed is called with the failures of index functions, in writes that do not return them. It
-	// is nil in an informer, whose writer reports them.
+	// failed is called with the failures of index functions that are not returned to a writer. It is
+	// nil in an informer, whose writer reports them all.
 	failed func(error)
 	gauge  atomic.Pointer[versionGauge]
 }
@@ -89,15 +91,12 @@ func (s *clientgoStore) write(kind cache.TransactionType, obj any) error {
 	if err != nil {
 		return err
 	}
-	if err := s.writeAll([]clientgoWrite{w}); s.failed != nil {
-		return err
-	}
-	return nil
+	return s.writeAll([]clientgoWrite{w})
 }
 
-// writeAll makes writes in one section, and returns the failures of index functions, with which the
-// objects are stored all the same. If an index function ends the goroutine, the failures are
-// reported instead.
+// writeAll makes writes in one section. In a store without informer it returns the failures of index
+// functions, with which the objects are stored all the same; if an index function ends the
+// goroutine, the failures are reported instead.
 func (s *clientgoStore) writeAll(writes []clientgoWrite) (failed error) {
 	s.written()
 	returned := false
@@ -113,22 +112,23 @@ func (s *clientgoStore) writeAll(writes []clientgoWrite) (failed error) {
 		for ; len(writes) > 0; writes = writes[1:] {
 			s.apply(tx, &writes[0])
 		}
-		failed = faults(tx)
+		failed = s.faults(tx)
 	})
 	returned = true
 	return failed
 }
 
-// tell reports failures of index functions, if the store's writer does not.
+// tell reports failures of index functions.
 func (s *clientgoStore) tell(err error) {
-	if err != nil && s.failed != nil {
+	if err != nil {
 		s.failed(err)
 	}
 }
 
-// faults returns the failures of index functions in a section, nil for none.
-func faults(tx *indexer.Tx) error {
-	if len(tx.Faults()) == 0 {
+// faults returns the failures of index functions in a section, in a store without informer, and nil
+// if there are none.
+func (s *clientgoStore) faults(tx *indexer.Tx) error {
+	if s.failed == nil {
 		return nil
 	}
 	var all []error
@@ -224,12 +224,8 @@ func (s *clientgoStore) Replace(list []any, version string) error {
 	if !s.versions() {
 		version = ""
 	}
-	var failed error
-	defer func() {
-		s.tell(failed)
-		s.publish()
-	}()
-	staging.Commit(version, indexer.Visitor{Commit: func(tx *indexer.Tx) { failed = faults(tx) }})
+	defer s.publish()
+	staging.Commit(version, indexer.Visitor{})
 	return nil
 }
 

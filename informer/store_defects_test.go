@@ -109,3 +109,43 @@ func TestAnIndexFunctionThatFailsInAStoreWithoutInformerIsNotSilent(t *testing.T
 		told = nil
 	}
 }
+
+// AddIndexers of a store without informer adds the index, and reports the objects on which its
+// function fails.
+func TestAnIndexAddedLaterToAStoreWithoutInformerIsNotSilent(t *testing.T) {
+	s := newFreeStore(cache.MetaNamespaceKeyFunc, nil)
+	var told []error
+	s.failed = func(err error) { told = append(told, err) }
+	require.NoError(t, s.Add(kit.Pod("bad", "1", kit.Label("poison", "error"))))
+	require.NoError(t, s.Add(kit.Pod("good", "1")))
+	require.Empty(t, told)
+	require.NoError(t, s.AddIndexers(cache.Indexers{"app": byLabels}))
+	require.Len(t, told, 1)
+	require.ErrorIs(t, told[0], errPoison)
+	var index *indexer.IndexError
+	require.ErrorAs(t, told[0], &index)
+	require.Equal(t, "bad", index.Key.Name)
+}
+
+// An index may have an empty name, in stores and informers, as in client-go. One without a function
+// is left out of a store, and no other index with it.
+func TestAnIndexWithoutANameOrAFunction(t *testing.T) {
+	byName := func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Name}, nil }
+	for name, x := range map[string]cache.Indexer{
+		"clientgo": cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"": byName, "other": byName}),
+		"free":     NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, cache.Indexers{"": byName, "none": nil, "other": byName}, StoreOptions{}),
+		"informer": NewSharedIndexInformer(kit.ListerWatcher{Source: newScript("1")}, &corev1.Pod{}, 0, cache.Indexers{"": byName, "other": byName}).GetIndexer(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, x.Add(kit.Pod("a", "1")))
+			for _, index := range []string{"", "other"} {
+				found, err := x.ByIndex(index, "a")
+				require.NoError(t, err)
+				require.Len(t, found, 1)
+				require.Equal(t, []string{"a"}, x.ListIndexFuncValues(index))
+				require.NotNil(t, x.GetIndexers()[index])
+				require.Error(t, x.AddIndexers(cache.Indexers{index: byName}))
+			}
+		})
+	}
+}
