@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/util/flowcontrol"
@@ -19,6 +20,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -212,6 +214,53 @@ func TestAStreamedStateIntoAnyStore(t *testing.T) {
 	require.NoError(t, s.Abort(t.Context()))
 	write(deltafifo.Added, kit.Pod("e", "9"))
 	require.Equal(t, []string{"replace b@4 a@7 at 8", "add e@9"}, w.Lines())
+}
+
+// The key function of a user's store may tell objects apart that have one namespace and name, as those
+// of several clusters: the store gets them all, from a list and from a stream.
+func TestObjectsOfOneNameInSeveralClusters(t *testing.T) {
+	const cluster = "cluster"
+	of := func(in, uid, version string) *corev1.Pod {
+		p := kit.Pod("a", version)
+		p.UID, p.Annotations = types.UID(uid), map[string]string{cluster: in}
+		return p
+	}
+	byCluster := func(obj any) (string, error) {
+		p := obj.(*corev1.Pod)
+		return p.Annotations[cluster] + "|" + p.Name, nil
+	}
+	for name, uid := range map[string]func(string) string{
+		"with UIDs":    func(in string) string { return "uid-" + in },
+		"without UIDs": func(string) string { return "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, store := kit.NewScript("10", of("east", uid("east"), "1"), of("west", uid("west"), "2")), NewStore(byCluster)
+				startReflector(t, NewReflector(s, &corev1.Pod{}, store, 0))
+				require.ElementsMatch(t, []string{"east|a", "west|a"}, store.ListKeys())
+			})
+		})
+	}
+	t.Run("a stream", func(t *testing.T) {
+		store := NewStore(byCluster)
+		s := &storeSink{storeSettings: storeSettings{store: store}}
+		ctx := t.Context()
+		require.NoError(t, s.Begin(ctx, reflector.SameHistory))
+		delta := func(op deltafifo.Op, p *corev1.Pod) deltafifo.Delta {
+			return deltafifo.Delta{Op: op, Key: object.Key(p), UID: string(p.UID), Version: p.ResourceVersion, Object: p}
+		}
+		require.NoError(t, s.Write(ctx, []deltafifo.Delta{
+			delta(deltafifo.Added, of("east", "1", "1")), delta(deltafifo.Added, of("west", "2", "2")), delta(deltafifo.Added, of("north", "3", "3")),
+			delta(deltafifo.Modified, of("west", "2", "4")), delta(deltafifo.Deleted, of("east", "1", "5")), delta(deltafifo.Added, of("north", "3", "6")),
+		}))
+		require.NoError(t, s.Commit(ctx, "10"))
+		var held []string
+		for _, obj := range store.List() {
+			p := obj.(*corev1.Pod)
+			held = append(held, p.Annotations[cluster]+"@"+p.ResourceVersion)
+		}
+		require.ElementsMatch(t, []string{"west@4", "north@6"}, held)
+	})
 }
 
 func TestAReflectorOfNothing(t *testing.T) {

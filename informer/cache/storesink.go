@@ -17,10 +17,10 @@ import (
 type storeSink struct {
 	storeSettings
 
-	// Owned by the reflector's goroutine. Invariant: places maps each key to its index in listed.
+	// Owned by the reflector's goroutine. Invariant: places maps each object to its index in listed.
 	staged bool
 	listed []any
-	places map[indexer.Key]int
+	places map[sourceObject]int
 	begun  bool // the resyncs have begun
 	// ordered says that changes come in the order of their versions. They do not in a watch from no
 	// version, which begins with the existing objects in any order (B63).
@@ -30,6 +30,13 @@ type storeSink struct {
 	given int
 }
 
+// sourceObject identifies an object of the source. Objects of one name are different ones if their
+// UIDs are: the store's own key function may tell them apart, by their clusters for example.
+type sourceObject struct {
+	key indexer.Key
+	uid string
+}
+
 var (
 	_ reflector.Sink    = (*storeSink)(nil)
 	_ reflector.Resumer = (*storeSink)(nil)
@@ -37,7 +44,7 @@ var (
 
 // Begin starts to collect a full state. The first one also starts the resyncs.
 func (s *storeSink) Begin(ctx context.Context, _ reflector.History) error {
-	s.staged, s.listed, s.places = true, nil, make(map[indexer.Key]int)
+	s.staged, s.listed, s.places = true, nil, make(map[sourceObject]int)
 	if !s.begun && s.resync > 0 {
 		s.begun = true
 		go goexit.Outlive(func() { s.resyncs(ctx) }) // ends with ctx, as Run does
@@ -81,20 +88,20 @@ func (s *storeSink) refused(d *deltafifo.Delta, err error) {
 	goexit.Apart(func() { s.observe(&informer.QuarantineError{Key: d.Key, Err: err}) })
 }
 
-// collect takes one delta of a full state.
+// collect takes one delta of a full state. Only the UID shows that an added object is one that came
+// before, as in a list whose pages overlap: without UIDs the store gets both.
 func (s *storeSink) collect(d *deltafifo.Delta) {
-	i, known := s.places[d.Key]
+	id := sourceObject{d.Key, d.UID}
+	i, known := s.places[id]
 	switch {
-	case d.Op == deltafifo.Added, d.Op == deltafifo.Modified:
-		if known {
-			s.listed[i] = d.Object
-			return
-		}
-		s.places[d.Key] = len(s.listed)
-		s.listed = append(s.listed, d.Object)
 	case d.Op == deltafifo.Deleted && known:
 		s.listed[i] = nil // removed in Commit
-		delete(s.places, d.Key)
+		delete(s.places, id)
+	case d.Op == deltafifo.Modified && known, d.Op == deltafifo.Added && known && d.UID != "":
+		s.listed[i] = d.Object
+	case d.Op == deltafifo.Added, d.Op == deltafifo.Modified:
+		s.places[id] = len(s.listed)
+		s.listed = append(s.listed, d.Object)
 	}
 }
 
@@ -135,7 +142,7 @@ func (s *storeSink) bookmark(version string) error {
 
 // Commit replaces the store's content.
 func (s *storeSink) Commit(_ context.Context, version string) error {
-	list := make([]any, 0, len(s.places))
+	list := make([]any, 0, len(s.listed))
 	for _, obj := range s.listed {
 		if obj != nil {
 			list = append(list, obj)
