@@ -29,6 +29,7 @@ slow := \
 	TestStagingHasAStateForEachKey \
 	TestLabelKeysThatAreTooMany \
 	TestAnObjectWithVeryManyIndexValues \
+	TestDeletingOneOfTwoObjectsWithVeryManyIndexValues \
 	TestGaugeLooksUpWhatPays \
 	TestTableAgainstItsTwin \
 	TestDecode_EveryKind \

@@ -139,7 +139,7 @@ func TestReadsOfOneGoroutineNeverGoBack(t *testing.T) {
 				key := Key{name, fmt.Sprint("ballast", n)}
 				update(w, func(tx *Tx) { tx.Put(0, key, chapter{key, n}.stored(), 0) })
 			}
-			const keys = 2000
+			const keys = 600
 			var present atomic.Int64 // the key being written
 			var reading sync.WaitGroup
 			for range 2 {
