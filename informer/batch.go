@@ -38,13 +38,19 @@ type batchReceiver[T any] struct {
 	n      int
 }
 
-// callHandler calls the function with up to n events. b may hold more, since a delete and an add
+// callHandler calls the function with up to n events, if there is a change among them. b may hold more, since a delete and an add
 // of a recreated object are taken together; they stay for the next call. When the function returns,
 // callHandler drops the events that it has not read. If the function fails, callHandler drops them
 // only if it has read none, since then the failing event is unknown.
 func (r *batchReceiver[T]) callHandler(b *eventlog.Batch) {
+	later := max(0, b.Left()-r.n)
+	for b.Left() > later && b.AtNotStored() {
+		b.Next()
+	}
 	before, returned := b.Left(), false
-	later := max(0, before-r.n)
+	if before == later { // no change was among the events
+		return
+	}
 	defer func() {
 		if returned || b.Left() == before {
 			b.Skip(later)

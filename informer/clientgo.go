@@ -154,9 +154,6 @@ func (i *clientgoInformer) add(h cache.ResourceEventHandler, o cache.HandlerOpti
 	if o.Logger != nil {
 		logger = *o.Logger
 	}
-	if requested < 0 {
-		return nil, fmt.Errorf("informer %s: resync: %w", i.core.options.Name, ErrNegative)
-	}
 	return i.register(newClientgoReceiver(h, o.Logger), i.resyncPeriod(logger, requested), by)
 }
 
@@ -175,7 +172,7 @@ const minimumResync = time.Second
 
 // resyncPeriod returns the period that client-go would use for a requested one: at least a second,
 // none if the informer was made without resyncs and, after the start, not shorter than the shortest
-// before.
+// before. A negative request means no period of the handler's own: it gets the shortest so far.
 func (i *clientgoInformer) resyncPeriod(logger klog.Logger, requested time.Duration) time.Duration {
 	i.core.mu.Lock()
 	started := i.core.phase != created
@@ -189,6 +186,8 @@ func (i *clientgoInformer) resyncPeriod(logger klog.Logger, requested time.Durat
 	case i.shortestResync == 0:
 		logger.Info("No resyncs, since the informer was made without", "informer", i.core.options.Name, "requested", requested)
 		return 0
+	case requested < 0:
+		requested = i.shortestResync
 	}
 	requested = max(requested, minimumResync)
 	if !started {

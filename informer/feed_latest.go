@@ -13,14 +13,16 @@ const behindLimit = 4 * 256
 // that the handler saw last. It merges events when some are taken, or when the handler lags too
 // far. So it holds on to neither the log nor more than one event an object.
 //
-// A resync walks a snapshot beside the log. Changes come first; an object that has changed since
-// the snapshot is left out.
+// A resync walks a snapshot beside the log. A batch of changes and one of the walk take turns, so
+// that changes cannot keep the resync from ending. An object that has changed since the snapshot is
+// left out.
 type latestFeed struct {
 	feedBase
 	table  eventlog.Coalesced
-	most   int                // the largest number of table entries taken at once
-	first  uint64             // position of the first event taken from the table
-	stored func(obj any) bool // reports whether an object is the one stored under its key
+	most   int                                 // the largest number of table entries taken at once
+	first  uint64                              // position of the first event taken from the table
+	turn   feedState                           // in feedResyncing, what comes next: the changes (feedFollowing) or the walk (feedResyncing)
+	stored func(key indexer.Key, obj any) bool // reports whether an object is the one stored under a key
 }
 
 func (f *latestFeed) resync(state indexer.Snapshot[any], _ eventlog.Cursor) {
@@ -28,7 +30,7 @@ func (f *latestFeed) resync(state indexer.Snapshot[any], _ eventlog.Cursor) {
 	defer f.mu.Unlock()
 
 	if f.state == feedFollowing {
-		f.state, f.walk = feedResyncing, walk{objects: state}
+		f.state, f.walk, f.turn = feedResyncing, walk{objects: state}, feedFollowing
 	}
 }
 
@@ -48,6 +50,9 @@ func (f *latestFeed) take(b *eventlog.Batch) bool {
 		}
 		f.state = feedFollowing
 	}
+	if f.state == feedResyncing && f.turn == feedResyncing && f.takeResync(b) {
+		return true
+	}
 	return f.takeTable(b) || f.state == feedResyncing && f.takeResync(b)
 }
 
@@ -60,22 +65,24 @@ func (f *latestFeed) takeTable(b *eventlog.Batch) bool {
 	for more := true; more && !b.Full(); {
 		_, more = f.table.Pop(b)
 	}
-	f.first, f.inHand = first, inHand{b.Left(), feedFollowing}
+	f.first, f.inHand, f.turn = first, inHand{b.Left(), feedFollowing}, feedResyncing
 	return true
 }
 
-// takeResync takes objects that have not changed since the resync began. No change is pending.
+// takeResync takes objects that have not changed since the resync began. The handler has seen each of
+// them: no change of it is pending.
 func (f *latestFeed) takeResync(b *eventlog.Batch) bool {
 	b.Limit(f.most)
 	for f.walk.left() > 0 && !b.Full() {
-		if obj := f.walk.pop(); f.stored(obj) {
+		obj := f.walk.pop()
+		if key, ok := keyOf(obj); ok && !f.table.Has(key) && f.stored(key, obj) {
 			b.Add(resyncEvent(obj))
 		}
 	}
 	if f.walk.left() == 0 {
 		f.state, f.walk = feedFollowing, walk{}
 	}
-	f.inHand = inHand{b.Left(), feedResyncing}
+	f.inHand, f.turn = inHand{b.Left(), feedResyncing}, feedFollowing
 	return b.Left() > 0
 }
 

@@ -62,10 +62,11 @@ func (i *Informer[T]) Start(ctx context.Context) (wait func(), err error) { retu
 // on every change. A handler registered before Run begins with Run. Nobody waits for the replay of
 // the store to a late handler.
 //
-// Handle returns [ErrNoHandler], [ErrNegative] if the bound on the backlog is negative, or
-// [ErrStopped] if the informer has stopped and was not begun by Start.
+// Handle returns [ErrNoHandler] if there is nothing to call (nil, a nil [HandlerFunc], [Funcs] without
+// a function), [ErrNegative] if the bound on the backlog is negative, or [ErrStopped] if the informer
+// has stopped and was not begun by Start.
 func (i *Informer[T]) Handle(h Handler[T], o HandlerOptions) (Registration, error) {
-	if h == nil {
+	if !callable(h) {
 		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)
 	}
 	return i.core.handle(receiverOf(h), o, i.owner)

@@ -3,12 +3,14 @@ package informer
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
@@ -125,6 +127,72 @@ func TestAResyncOfLatestDoesNotGoBack(t *testing.T) {
 			}
 		}
 		require.Contains(t, last, "a@9", "what it was told last of a")
+	})
+}
+
+// Changes of other objects do not keep a handler with Latest delivery from its resync, and the
+// resync does not keep it from the changes: they take turns.
+func TestAResyncOfLatestEndsWhileOtherObjectsChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"), kit.Pod("busy", "4"))
+		i, h := New(s, Options[*corev1.Pod]{Observe: observed}), newGated()
+		_, err := i.Handle(h, HandlerOptions{Delivery: Latest, Resync: time.Minute})
+		require.NoError(t, err)
+		start(t, i)
+		for range 4 {
+			h.pass()
+		}
+		h.take()
+		change := func(n int) {
+			s.Send(watch.Modified, kit.Pod("busy", fmt.Sprint(n)))
+			synctest.Wait()
+		}
+		change(11)
+		time.Sleep(time.Minute)
+		for n := range 8 { // whenever a call ends, the next change is there already
+			change(12 + n)
+			h.pass()
+		}
+		lines := h.take()
+		for _, quiet := range []string{"update a@1 a@1", "update b@2 b@2", "update c@3 c@3"} {
+			require.Contains(t, lines, quiet)
+		}
+		require.Contains(t, lines, "update busy@11 busy@12", "between them")
+		for n, l := range lines[1:7] { // the first was there before the resync
+			require.Equal(t, n%2 == 0, strings.HasPrefix(l, "update busy"), "they take turns: %v", lines)
+		}
+		h.open()
+	})
+}
+
+// A handler that is always behind lets go of the store as it was at the begin of a resync, once the
+// resync has ended.
+func TestAResyncOfABusyLatestHandlerKeepsNoSnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, h := newTestCore(t, Options[*corev1.Pod]{}, 1), newGated()
+		r := f.register(h, HandlerOptions{Delivery: Latest, Resync: time.Minute})
+		f.start()
+		f.list("1", kit.Pod("a", "1"), kit.Pod("busy", "1"))
+		synctest.Wait()
+		h.pass()
+		h.pass()
+		change := func(n int) {
+			f.apply(deltaOf(deltafifo.Modified, kit.Pod("busy", fmt.Sprint(n))))
+			synctest.Wait()
+		}
+		change(2)
+		time.Sleep(time.Minute)
+		for n := range 5 {
+			change(3 + n)
+			h.pass()
+		}
+		feed := r.feed.(*latestFeed)
+		feed.mu.Lock()
+		state, left := feed.state, feed.walk.objects.Len()
+		feed.mu.Unlock()
+		require.Equal(t, feedFollowing, state)
+		require.Zero(t, left)
+		h.open()
 	})
 }
 

@@ -46,9 +46,12 @@ func TestBadInputIsASentinel(t *testing.T) {
 		}
 
 		i := New(s, Options[*corev1.Pod]{Observe: observed})
-		_, err := i.Handle(nil, HandlerOptions{})
-		require.ErrorIs(t, err, ErrNoHandler)
-		_, err = i.Handle(h, HandlerOptions{MaxBacklog: -1})
+		var none HandlerFunc[*corev1.Pod]
+		for _, nothing := range []Handler[*corev1.Pod]{nil, none, Funcs[*corev1.Pod]{}} {
+			_, err := i.Handle(nothing, HandlerOptions{})
+			require.ErrorIs(t, err, ErrNoHandler, "%T", nothing)
+		}
+		_, err := i.Handle(h, HandlerOptions{MaxBacklog: -1})
 		require.ErrorIs(t, err, ErrNegative)
 		_, err = i.HandleBatch(func(Batch[*corev1.Pod]) {}, 0, HandlerOptions{})
 		require.ErrorIs(t, err, ErrNegative)

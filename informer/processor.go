@@ -60,12 +60,8 @@ func (p *sharedProcessor) newFeed(d Delivery, atOnce int) feed {
 	return &everyFeed{feedBase: feedBase{log: p.log, burst: most}}
 }
 
-// stored reports whether an object is the one stored under its key.
-func (p *sharedProcessor) stored(obj any) bool {
-	key, ok := keyOf(obj)
-	if !ok {
-		return false
-	}
+// stored reports whether an object is the one stored under a key.
+func (p *sharedProcessor) stored(key indexer.Key, obj any) bool {
 	now, ok := p.store.Stored(key)
 	return ok && sameValue(now, obj)
 }

@@ -82,6 +82,19 @@ func (r *funcsReceiver[T]) name() string {
 	return cmp.Or(funcsName(r.Added, r.Updated, r.Deleted), typeName(r.Funcs))
 }
 
+// callable reports whether a handler has a function to call.
+func callable[T any](h Handler[T]) bool {
+	switch h := h.(type) {
+	case nil:
+		return false
+	case HandlerFunc[T]:
+		return h != nil
+	case Funcs[T]:
+		return h.Added != nil || h.Updated != nil || h.Deleted != nil
+	}
+	return true
+}
+
 // receiverOf returns the receiver of a handler.
 func receiverOf[T any](h Handler[T]) receiver {
 	if funcs, ok := h.(Funcs[T]); ok {

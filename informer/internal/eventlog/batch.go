@@ -5,11 +5,12 @@ import "github.com/tidemark-k8s/tidemark/indexer"
 // Batch holds copies of some events, on their way to one handler, so that clearing the log need not
 // wait for the handler. It belongs to one goroutine.
 //
-// Invariant: next <= n <= the room, prepared <= n; only the last event may need its key.
+// Invariant: next <= n <= the room, prepared <= n; keys has one entry for each event that needs its key.
 type Batch struct {
 	pairs   []Pair
 	headers []Header
-	key     indexer.Key // of the last event, if it needs one
+	keys    []indexer.Key // of the events that need theirs, in order
+	nextKey int           // index in keys of the next one
 	next, n int
 	// prepared is the number of events given to Prepare's function.
 	prepared int
@@ -42,15 +43,19 @@ func (b *Batch) Left() int { return b.n - b.next }
 // AtInitial reports whether the next event belongs to the initial state. There must be one.
 func (b *Batch) AtInitial() bool { return b.headers[b.next].Is(Initial) }
 
+// AtNotStored reports whether the next event is the delete of an unknown object. There must be one.
+func (b *Batch) AtNotStored() bool { return b.headers[b.next].Is(NotStored) }
+
 // Full reports whether the batch takes no more events until it is empty.
-func (b *Batch) Full() bool { return b.n >= b.limit || b.n > 0 && b.headers[b.n-1].needsKey() }
+func (b *Batch) Full() bool { return b.n >= b.limit }
 
 // Next returns the next undelivered event, and its key if it needs one.
 func (b *Batch) Next() (p *Pair, h Header, key *indexer.Key) {
 	i := b.next
 	b.next = i + 1
 	if h = b.headers[i]; h.needsKey() {
-		key = &b.key
+		key = &b.keys[b.nextKey]
+		b.nextKey++
 	}
 	return &b.pairs[i], h, key
 }
@@ -63,32 +68,37 @@ func (b *Batch) Prepare(events int, prepare func(p *Pair, h Header)) {
 }
 
 // Skip drops the undelivered events, except for the last keep.
-func (b *Batch) Skip(keep int) { b.next = b.n - keep }
+func (b *Batch) Skip(keep int) {
+	for ; b.next < b.n-keep; b.next++ {
+		if b.headers[b.next].needsKey() {
+			b.nextKey++
+		}
+	}
+}
 
-// Add adds an event to a batch that is not full, or the second event of a recreated object to any
-// batch.
+// Add adds an event that does not need its key to a batch that is not full, or the second event of a
+// recreated object to any batch.
 func (b *Batch) Add(e Event) {
 	b.reserve(1)
 	b.pairs[b.n], b.headers[b.n] = e.Pair, e.Header
 	b.n++
 }
 
-// fill adds events i to n of a segment, up to the first event that needs its key. It returns the
-// index behind the last one added.
-func (b *Batch) fill(s *segment, i, n uint32) (behind uint32) {
+// fill adds events i to n of a segment.
+func (b *Batch) fill(s *segment, i, n uint32) {
 	for j := i; j < n; j++ {
 		if s.headers[j].needsKey() {
-			b.key, n = s.identity(j).Key, j+1
+			b.keys = append(b.keys, s.identity(j).Key)
 		}
 	}
 	b.reserve(int(n - i))
 	copy(b.pairs[b.n:], s.pairs[i:n])
 	b.n += copy(b.headers[b.n:], s.headers[i:n])
-	return n
 }
 
 // Empty releases the objects.
 func (b *Batch) Empty() {
 	clear(b.pairs[:b.n])
-	b.key, b.next, b.prepared, b.n = indexer.Key{}, 0, 0, 0
+	clear(b.keys)
+	b.keys, b.nextKey, b.next, b.prepared, b.n = b.keys[:0], 0, 0, 0, 0
 }

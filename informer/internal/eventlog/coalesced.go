@@ -51,6 +51,9 @@ type pending struct {
 	first   uint64 // position of the first event
 }
 
+// Has reports whether a difference is pending for an object.
+func (c *Coalesced) Has(key indexer.Key) bool { return c.byKey[key] != nil }
+
 // Len returns the number of objects with a pending difference.
 func (c *Coalesced) Len() int { return len(c.byKey) }
 
@@ -142,8 +145,11 @@ func (p *pending) deliver(b *Batch) {
 		b.Add(Event{Pair{p.seen, p.seen}, Header{Deleted, Lost | Recreated}})
 		b.Add(Event{Pair{p.seen, p.now}, Header{Added, Recreated}})
 	case deleted:
-		b.Add(Event{Pair{p.now, p.seen}, Header{Deleted, p.flags}})
-		b.key = p.key
+		h := Header{Deleted, p.flags}
+		if h.needsKey() {
+			b.keys = append(b.keys, p.key)
+		}
+		b.Add(Event{Pair{p.now, p.seen}, h})
 	}
 }
 

@@ -101,14 +101,16 @@ func TestObjectsThatComeAndGoLeaveNothing(t *testing.T) {
 	require.False(t, ok)
 }
 
-// A batch takes as many objects as its limit allows. A delete without a final state ends the batch,
-// because it comes with its key.
+// A batch takes as many objects as its limit allows. A delete without a final state comes with its
+// key.
 func TestABatchOfMergedChanges(t *testing.T) {
 	var table Coalesced
 	a, b, c, d := pod("a", "1", "1"), pod("b", "1", "1"), pod("c", "1", "1"), pod("d", "1", "1")
 	merge(&table, 0, add(a))
 	merge(&table, 1, recreate(b, pod("b", "2", "2"))...)
+	require.False(t, table.Has(keyOf("c")))
 	merge(&table, 3, Event{Pair{c, c}, Header{Deleted, Lost}}, add(d))
+	require.True(t, table.Has(keyOf("c")))
 	batch := NewBatch(8)
 	batch.Limit(2)
 	for !batch.Full() {
@@ -119,7 +121,11 @@ func TestABatchOfMergedChanges(t *testing.T) {
 	batch.Empty()
 	first, _ := table.Pop(batch)
 	require.Equal(t, uint64(3), first)
-	require.True(t, batch.Full(), "its key is told")
+	_, ok := table.Pop(batch)
+	require.True(t, ok)
 	_, _, key := batch.Next()
 	require.Equal(t, keyOf("c"), *key)
+	_, _, key = batch.Next()
+	require.Nil(t, key)
+	require.False(t, table.Has(keyOf("c")), "it was taken")
 }

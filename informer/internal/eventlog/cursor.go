@@ -32,7 +32,9 @@ func (c *Cursor) Take(b *Batch, limit uint64) bool {
 			break
 		}
 		most := min(uint64(b.limit-b.n), limit-c.Position(), fullSegment) //nolint:gosec // never negative
-		c.i = b.fill(c.segment, c.i, min(c.segment.n.Load(), c.i+uint32(most)))
+		n := min(c.segment.n.Load(), c.i+uint32(most))
+		b.fill(c.segment, c.i, n)
+		c.i = n
 	}
 	return b.n > 0
 }

@@ -15,21 +15,22 @@ type Subject struct {
 }
 
 // Ahead returns the subject of the next event. There must be one.
-func (b *Batch) Ahead() Subject { return b.subject(b.next) }
+func (b *Batch) Ahead() Subject { return b.subject(b.next, b.nextKey) }
 
 // Behind returns the subject of the event delivered last, if any.
 func (b *Batch) Behind() Subject {
 	if b.next == 0 {
 		return Subject{}
 	}
-	return b.subject(b.next - 1)
+	return b.subject(b.next-1, b.nextKey-1)
 }
 
-func (b *Batch) subject(i int) Subject {
+// subject returns the subject of event i. If the event needs its key, that is number key of the keys.
+func (b *Batch) subject(i, key int) Subject {
 	p, h := &b.pairs[i], b.headers[i]
 	switch {
 	case h.Is(Lost) && h.Is(NotStored):
-		return Subject{key: b.key}
+		return Subject{key: b.keys[key]}
 	case h.Kind == Deleted:
 		return Subject{object: p.Old}
 	}

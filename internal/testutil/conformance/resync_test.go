@@ -109,6 +109,30 @@ func TestContract_B75_T12_Periods(t *testing.T) {
 	})
 }
 
+// B75: a negative period of a handler stands for the informer's shortest, and for none if the informer
+// was made without resyncs.
+func TestContract_B75_ANegativePeriodIsNoneOfItsOwn(t *testing.T) {
+	clientgoAPI(t, func(t T, r rig) {
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Minute})
+		early, _ := w.addRecorder(-time.Second)
+		w.start()
+		early.Take()
+		late, _ := w.addRecorder(-1)
+		late.Take()
+		time.Sleep(10*time.Minute + halfAMinute)
+		require.Len(t, early.Take(), 10)
+		require.InDelta(t, 10, len(late.Take()), 1)
+	})
+	clientgoAPI(t, func(t T, r rig) {
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
+		rec, _ := w.addRecorder(-time.Second)
+		w.start()
+		require.Equal(t, []string{"initial a@1"}, rec.Take())
+		time.Sleep(10 * time.Minute)
+		require.Empty(t, rec.Take())
+	})
+}
+
 // B76, B75: a handler without a resync period gets no resyncs.
 func TestContract_B76_AHandlerWithoutResyncs(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
