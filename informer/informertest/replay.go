@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -24,8 +25,8 @@ import (
 // are counted separately. The other parameters of a request are not compared.
 //
 // No time passes: each event is ready when the client has read the previous one. A recording needs
-// neither sockets nor goroutines, and works inside a testing/synctest bubble. After its end,
-// requests and watches wait until their client gives up.
+// neither sockets nor goroutines, and works inside a testing/synctest bubble. A request that got no
+// answer is left out. After its end, requests and watches wait until their client gives up.
 type Recording struct {
 	done chan struct{}
 
@@ -42,6 +43,10 @@ type recorded struct {
 	pieces [][]byte
 	end    string
 }
+
+// unanswered reports whether the request got neither an answer nor an error: its client gave up, or
+// the recording stopped first.
+func (e *recorded) unanswered() bool { return e.answer.Code == 0 && e.end == "" }
 
 // Replay reads a recording. It returns [ErrRecording] for any other text.
 func Replay(from io.Reader) (*Recording, error) {
@@ -60,6 +65,10 @@ func Replay(from io.Reader) (*Recording, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: entry %d: %w", ErrRecording, n, err)
 		}
+	}
+	for t, requests := range r.tapes {
+		r.tapes[t] = slices.DeleteFunc(requests, (*recorded).unanswered)
+		r.left += len(r.tapes[t])
 	}
 	if r.left == 0 {
 		close(r.done)
@@ -82,7 +91,6 @@ func (r *Recording) add(byNumber map[int]*recorded, l tapeLine) error {
 		byNumber[l.Request] = e
 		t := tapeOf(u)
 		r.tapes[t] = append(r.tapes[t], e)
-		r.left++
 	case l.Code != 0:
 		e.answer = l
 	case l.Body != nil:
@@ -127,7 +135,7 @@ func (r *Recording) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	e, known := r.next(t)
 	switch {
-	case e == nil && known, e != nil && e.answer.Code == 0 && e.end == "": // the recording is over
+	case e == nil && known: // the recording is over
 		<-request.Context().Done()
 		return nil, context.Cause(request.Context())
 	case e == nil && t.streams: // by which clients know a server that does not stream

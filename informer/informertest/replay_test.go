@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -154,6 +155,31 @@ func TestReplayOfWhatWasNotRecorded(t *testing.T) {
 		_, err = client.Pods("").Watch(ctx, metav1.ListOptions{})
 		require.ErrorIs(t, err, context.DeadlineExceeded, "after the end all is silent")
 	})
+}
+
+// A request that got no answer has nothing to be read: it neither holds up the answers behind it nor
+// keeps a recording from its end.
+func TestReplayOfARequestWithoutAnAnswer(t *testing.T) {
+	const unanswered = `{"request":%d,"at":"1s","url":"/api/v1/pods?watch=true&resourceVersion=8","accept":"application/json"}`
+	for name, text := range map[string]string{
+		"in between": fmt.Sprintf(unanswered, 9) + written,
+		"at the end": written + fmt.Sprintf(unanswered, 9),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, err := Replay(strings.NewReader(text))
+				require.NoError(t, err)
+				lines := recordEvents(t, r.ClientConfig(), func(*informer.Informer[*corev1.Pod]) {
+					<-r.Done()
+					synctest.Wait()
+				})
+				assert.Equal(t, []string{"added a/p@5", "deleted a/p@8", "added b/q@9"}, lines)
+			})
+		})
+	}
+	r, err := Replay(strings.NewReader(fmt.Sprintf(unanswered, 1)))
+	require.NoError(t, err)
+	<-r.Done()
 }
 
 func TestReplayOfNonsense(t *testing.T) {
