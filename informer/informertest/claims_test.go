@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -23,7 +24,19 @@ func TestClaims(t *testing.T) {
 		s.Compact()
 		return nil
 	}
-	playAll(t, claims.Server{URL: s.ClientConfig().Host, Client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, Compact: compact})
+	playAll(t, claims.Server{
+		URL: s.ClientConfig().Host, Client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, Compact: compact,
+		Register: func(k claims.Kind) error {
+			return s.Register(Kind{
+				GVR:        schema.GroupVersionResource{Group: k.Group, Version: k.Version, Resource: k.Resource},
+				GVK:        schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind},
+				Namespaced: k.Namespaced, Generation: true, Status: true, Scale: true,
+			})
+		},
+		Unregister: func(k claims.Kind) error {
+			return s.Unregister(schema.GroupVersionResource{Group: k.Group, Version: k.Version, Resource: k.Resource})
+		},
+	})
 }
 
 // TestClaimsOfARealServer plays the scripts on the cluster of a kubeconfig,

@@ -59,27 +59,34 @@ func mediaType(r *http.Request) string {
 }
 
 // decoder returns the decoder of a media type.
-func decoder(media string, scheme *runtime.Scheme) (runtime.Decoder, error) {
+func decoder(media string, scheme *runtime.Scheme, strict bool) (runtime.Decoder, error) {
 	switch media {
 	case runtime.ContentTypeJSON:
-		return jsonserializer.NewSerializerWithOptions(jsonserializer.DefaultMetaFactory, scheme, scheme, jsonserializer.SerializerOptions{}), nil
+		return jsonserializer.NewSerializerWithOptions(jsonserializer.DefaultMetaFactory, scheme, scheme, jsonserializer.SerializerOptions{Strict: strict}), nil
 	case runtime.ContentTypeProtobuf:
 		return protobuf.NewSerializer(scheme, scheme), nil
 	}
 	return nil, errMediaType(runtime.ContentTypeJSON, runtime.ContentTypeProtobuf)
 }
 
-// decode reads an object of a kind. A body that does not name its kind is of the path's kind.
-func (s *Server) decode(k kind, media string, body []byte) (Object, error) {
+// decode reads an object of a kind. A body that does not name its kind is of the path's kind, if that
+// has a Go type. If strict is set, unknown and repeated fields are errors.
+func (s *Server) decode(k kind, media string, body []byte, strict bool) (Object, error) {
 	if media == runtime.ContentTypeProtobuf && !k.protobuf() {
 		return nil, errMediaType(runtime.ContentTypeJSON)
 	}
-	d, err := decoder(media, s.scheme)
+	d, err := decoder(media, s.scheme, strict)
 	if err != nil {
 		return nil, err
 	}
 	decoded, gvk, err := d.Decode(body, &k.GVK, copyOf(k.object))
-	if err != nil {
+	if err == nil && strict && media == runtime.ContentTypeJSON {
+		err = k.checkFields(body)
+	}
+	switch {
+	case runtime.IsStrictDecodingError(err):
+		return nil, errUndecodable(k, err)
+	case err != nil:
 		return nil, errMalformed(err)
 	}
 	if *gvk != k.GVK {
@@ -105,7 +112,7 @@ func readDeleteOptions(r *http.Request, body []byte) (o metav1.DeleteOptions, er
 		var d runtime.Decoder
 		// Each API group has its own name for DeleteOptions. With an empty scheme, the decoder
 		// accepts all of them.
-		if d, err = decoder(mediaType(r), runtime.NewScheme()); err != nil {
+		if d, err = decoder(mediaType(r), runtime.NewScheme(), false); err != nil {
 			return o, err
 		}
 		_, _, err = d.Decode(body, nil, &o)

@@ -117,7 +117,7 @@ func resourcesOf(k kind) []metav1.APIResource {
 		Kind:         k.GVK.Kind,
 		Verbs:        metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"},
 	}
-	if k.deletesCollections() {
+	if !k.oneByOne {
 		main.Verbs = slices.Insert(main.Verbs, 2, "deletecollection")
 	}
 	all := []metav1.APIResource{main}

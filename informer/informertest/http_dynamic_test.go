@@ -111,6 +111,11 @@ func TestScaleOfCRD(t *testing.T) {
 	cron.Object["status"] = map[string]any{"replicas": 2, "selector": "app=c"}
 	require.NoError(t, s.Create(ctx, cron))
 
+	_, err := client.Get(ctx, "c", metav1.GetOptions{}, "scale")
+	require.True(t, apierrors.IsInternalError(err), err)
+	require.ErrorContains(t, err, `the spec replicas field ".spec.replicas" does not exist`)
+	_, err = client.Patch(ctx, "c", types.MergePatchType, []byte(`{"spec":{"replicas":1}}`), metav1.PatchOptions{}, "scale")
+	require.NoError(t, err)
 	found, err := client.Get(ctx, "c", metav1.GetOptions{}, "scale")
 	require.NoError(t, err)
 	assert.Equal(t, "autoscaling/v1 Scale", found.GetAPIVersion()+" "+found.GetKind())
@@ -206,8 +211,8 @@ func TestUnstructuredThatIsRefused(t *testing.T) {
 	answer, _ = sendRequest[map[string]any](t, s, "PUT", "/apis/example.com/v1/namespaces/a/crons/c/scale",
 		`{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"c"},"spec":{"replicas":-1}}`)
 	assert.Equal(t, 422, answer.Code)
-	_, _ = sendRequest[map[string]any](t, s, "PUT", "/apis/example.com/v1/namespaces/a/crons/c",
-		`{"kind":"Cron","apiVersion":"example.com/v1","metadata":{"name":"c"},"spec":"text"}`)
+	_, _ = sendRequest[map[string]any](t, s, "PATCH", "/apis/example.com/v1/namespaces/a/crons/c", `{"spec":"text"}`,
+		"Content-Type", string(types.MergePatchType))
 	answer, _ = sendRequest[map[string]any](t, s, "PUT", "/apis/example.com/v1/namespaces/a/crons/c/scale",
 		`{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"c"},"spec":{"replicas":1}}`)
 	assert.Equal(t, 500, answer.Code, "there is no place for a number")

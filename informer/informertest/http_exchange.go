@@ -89,7 +89,7 @@ func (x *exchange) serve() error {
 	case x.name == "" && x.kind.Namespaced != (x.namespace != ""):
 	case x.name == "" && method == http.MethodPost:
 		return x.serveCreate()
-	case x.name == "" && method == http.MethodDelete && x.kind.deletesCollections():
+	case x.name == "" && method == http.MethodDelete && !x.kind.oneByOne:
 		return x.serveDeleteCollection()
 	case x.name == "":
 	case method == http.MethodGet:

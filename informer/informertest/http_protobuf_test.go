@@ -134,11 +134,11 @@ func TestBuiltinKinds(t *testing.T) {
 		"apps/v1/statefulsets":                    "StatefulSet namespaced generation status scale",
 		"extensions/v1beta1/deployments":          "Deployment namespaced generation status",
 		"networking.k8s.io/v1/networkpolicies":    "NetworkPolicy namespaced generation",
-		"networking.k8s.io/v1/ingressclasses":     "IngressClass",
+		"networking.k8s.io/v1/ingressclasses":     "IngressClass generation",
 		"storage.k8s.io/v1/storageclasses":        "StorageClass",
 		"storage.k8s.io/v1/csistoragecapacities":  "CSIStorageCapacity namespaced",
 		"rbac.authorization.k8s.io/v1/roles":      "Role namespaced",
-		"autoscaling/v2/horizontalpodautoscalers": "HorizontalPodAutoscaler namespaced status",
+		"autoscaling/v2/horizontalpodautoscalers": "HorizontalPodAutoscaler namespaced generation status",
 	} {
 		k := found[name]
 		words := []string{k.GVK.Kind}

@@ -52,8 +52,8 @@ func (x *exchange) serveUpdate() error {
 	if obj.GetName() != x.name {
 		return errOtherName(obj.GetName(), x.name)
 	}
-	return x.answerWrite(http.StatusOK, func() (Object, error) {
-		return x.model.update(x.resource, x.namespace, w, obj)
+	return x.answerPut(func() (Object, bool, error) {
+		return x.model.put(x.resource, x.namespace, x.name, w, obj)
 	})
 }
 
@@ -70,7 +70,7 @@ func (x *exchange) servePatch() error {
 	if err != nil {
 		return err
 	}
-	p := patch{form: form, body: body}
+	p := patch{form: form, body: body, strict: w.strict}
 	if form == types.ApplyYAMLPatchType {
 		return x.serveApply(w, p)
 	}
@@ -80,21 +80,12 @@ func (x *exchange) servePatch() error {
 }
 
 func (x *exchange) serveApply(w writing, p patch) error {
-	code := http.StatusOK
-	obj, err := x.write(x.r.Context(), func() (Object, error) {
-		obj, created, err := x.model.apply(x.resource, x.namespace, x.name, w, p)
-		if created {
-			code = http.StatusCreated
-		}
-		return obj, err
+	return x.answerPut(func() (Object, bool, error) {
+		return x.model.apply(x.resource, x.namespace, x.name, w, p)
 	})
-	if err != nil {
-		return err
-	}
-	return x.answer(code, obj, x.seen.GVK)
 }
 
-// serveDelete answers with the object if it has finalizers to wait for.
+// serveDelete answers with the object if it has finalizers to wait for, or if the kind does so.
 func (x *exchange) serveDelete() error {
 	body, err := x.begun(x.asked("delete"))
 	if err != nil {
@@ -112,7 +103,7 @@ func (x *exchange) serveDelete() error {
 	switch {
 	case err != nil:
 		return err
-	case !gone:
+	case !gone || x.kind.answersDeleted:
 		return x.answer(http.StatusOK, obj, x.kind.GVK)
 	}
 	return x.answer(http.StatusOK, &metav1.Status{
@@ -153,6 +144,22 @@ func (x *exchange) answerWrite(code int, do func() (Object, error)) error {
 	return x.answer(code, obj, x.seen.GVK)
 }
 
+// answerPut makes a write that creates the object if need be, and answers with its result.
+func (x *exchange) answerPut(do func() (obj Object, created bool, err error)) error {
+	code := http.StatusOK
+	obj, err := x.write(x.r.Context(), func() (Object, error) {
+		obj, created, err := do()
+		if created {
+			code = http.StatusCreated
+		}
+		return obj, err
+	})
+	if err != nil {
+		return err
+	}
+	return x.answer(code, obj, x.seen.GVK)
+}
+
 // asked describes the request.
 func (x *exchange) asked(verb string) Request {
 	r := x.request(verb)
@@ -181,7 +188,7 @@ func (x *exchange) receive(verb, options string) (writing, Object, error) {
 	if err != nil {
 		return writing{}, nil, err
 	}
-	obj, err := x.decode(x.seen, mediaType(x.r), body)
+	obj, err := x.decode(x.seen, mediaType(x.r), body, w.strict)
 	return w, obj, err
 }
 
@@ -196,5 +203,8 @@ func (x *exchange) writing(kind string, form types.PatchType) (writing, error) {
 		return writing{}, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", problems)
 	}
 	agent, _, _ := strings.Cut(x.r.UserAgent(), "/")
-	return writing{view: x.view, now: now(), dryRun: len(o.DryRun) > 0, manager: cmp.Or(o.FieldManager, agent), force: value(o.Force)}, nil
+	return writing{
+		view: x.view, now: now(), dryRun: len(o.DryRun) > 0, manager: cmp.Or(o.FieldManager, agent), force: value(o.Force),
+		strict: o.FieldValidation == metav1.FieldValidationStrict,
+	}, nil
 }

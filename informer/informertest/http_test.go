@@ -353,7 +353,9 @@ func TestTypesAreNamedInAnswers(t *testing.T) {
 		{"PUT", path + "/p", `{"metadata":{"name":"p","labels":{"x":"y"}}}`, "Pod"},
 		{"GET", path + "/p", "", "Pod"},
 		{"GET", path, "", "PodList"},
-		{"DELETE", path + "/p", "", "Status"},
+		{"DELETE", path + "/p", "", "Pod"},
+		{"POST", "/api/v1/namespaces/a/configmaps", `{"metadata":{"name":"c"}}`, "ConfigMap"},
+		{"DELETE", "/api/v1/namespaces/a/configmaps/c", "", "Status"},
 	} {
 		answer, read := sendRequest[metav1.TypeMeta](t, s, row.method, row.path, row.body, "Accept", "text/html, application/*;q=0.5")
 		assert.Less(t, answer.Code, 300, row.method)

@@ -18,7 +18,7 @@ func (s *Server) serveBuiltins() {
 			continue
 		}
 		if resolved, err := resolve(s.scheme, k); err == nil {
-			resolved.builtin, resolved.types = true, builtinTypes
+			resolved.builtin, resolved.traits, resolved.types = true, traitsOf(k.GVR.GroupResource()), builtinTypes
 			s.model.register(resolved)
 		}
 	}
@@ -73,7 +73,7 @@ func resolve(scheme *runtime.Scheme, k Kind) (kind, error) {
 	if !ok {
 		return kind{}, fmt.Errorf("%w: %T has no metadata", ErrKind, made)
 	}
-	resolved := kind{Kind: k, object: object, types: managedfields.NewDeducedTypeConverter}
+	resolved := kind{Kind: k, traits: customTraits, object: object, types: managedfields.NewDeducedTypeConverter}
 	resolved.list, err = scheme.New(resolved.listGVK())
 	if err != nil {
 		return kind{}, fmt.Errorf("%w: %w", ErrKind, err)
@@ -90,7 +90,7 @@ func resolve(scheme *runtime.Scheme, k Kind) (kind, error) {
 // untyped returns a kind without a Go type.
 func untyped(k Kind) kind {
 	object, list := &unstructured.Unstructured{}, &unstructured.UnstructuredList{}
-	resolved := kind{Kind: k, object: object, list: list, types: managedfields.NewDeducedTypeConverter}
+	resolved := kind{Kind: k, traits: customTraits, object: object, list: list, types: managedfields.NewDeducedTypeConverter}
 	object.SetGroupVersionKind(k.GVK)
 	list.SetGroupVersionKind(resolved.listGVK())
 	return resolved

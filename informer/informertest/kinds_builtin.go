@@ -3,13 +3,10 @@ package informertest
 import (
 	"iter"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
@@ -66,31 +63,13 @@ func kindOfClient(m reflect.Method) (Kind, bool) {
 	}
 	k := Kind{GVK: known[0], Namespaced: m.Type.NumIn() > 0}
 	k.GVR = k.GVK.GroupVersion().WithResource(strings.ToLower(m.Name))
-	k.Generation = slices.Contains(generations, k.GVR.Resource)
+	traits := traitsOf(k.GVR.GroupResource())
+	k.Generation, k.Fields = traits.generation, traits.fields
 	_, k.Status = client.MethodByName("UpdateStatus")
 	// Old groups, served by no server any more, have Scale types of their own.
 	scale, scales := client.MethodByName("GetScale")
 	k.Scale = scales && scale.Type.Out(0) == reflect.TypeFor[*autoscalingv1.Scale]()
-	if k.GVR == pods {
-		k.Fields = podFields
-	}
 	return k, true
 }
 
-// generations lists the built-in resources whose metadata.generation counts changes of the spec.
-var generations = []string{
-	"cronjobs", "daemonsets", "deployments", "deviceclasses", "devicetaintrules", "flowschemas", "ingresses", "jobs",
-	"mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "networkpolicies", "poddisruptionbudgets", "pods",
-	"prioritylevelconfigurations", "replicasets", "replicationcontrollers", "resourceslices", "statefulsets",
-	"validatingadmissionpolicies", "validatingadmissionpolicybindings",
-}
-
 var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
-
-func podFields(obj runtime.Object) fields.Set {
-	pod, ok := obj.(*corev1.Pod)
-	if !ok {
-		return nil
-	}
-	return fields.Set{"spec.nodeName": pod.Spec.NodeName, "status.phase": string(pod.Status.Phase)}
-}

@@ -31,7 +31,7 @@ func newModel() *model {
 }
 
 func (m *model) register(k kind) {
-	m.collections[k.GVR] = newCollection(k)
+	m.collections[k.GVR] = newCollection(k, m.version)
 }
 
 // unregister deletes a resource together with its objects.

@@ -13,6 +13,8 @@ import (
 // so that namespace "a-b" comes before "a".
 type collection struct {
 	kind kind
+	// since is the version at which the resource was registered. Earlier watches have expired.
+	since uint64
 	// items holds the states of each object by path. Invariant: each list is non-empty and its
 	// versions ascend.
 	items map[string][]state
@@ -44,9 +46,9 @@ type change struct {
 	next     *change
 }
 
-func newCollection(k kind) *collection {
+func newCollection(k kind, since uint64) *collection {
 	start := &change{}
-	return &collection{kind: k, items: map[string][]state{}, oldest: start, newest: start}
+	return &collection{kind: k, since: since, items: map[string][]state{}, oldest: start, newest: start}
 }
 
 // pathOf returns an object's key in its collection.

@@ -23,7 +23,11 @@ func (m *model) delete(r schema.GroupVersionResource, namespace, name string, w 
 	}
 	finalizers := c.kind.finalizers(old, o)
 	if len(finalizers) == 0 {
-		m.commit(c, w, &change{path: pathOf(namespace, name), old: old})
+		ch := &change{path: pathOf(namespace, name), old: old}
+		m.commit(c, w, ch)
+		if c.kind.answersDeleted && !w.dryRun {
+			old = deletedAt(old, ch.version)
+		}
 		return old, true, nil
 	}
 	marked := copyOf(old)
@@ -38,6 +42,13 @@ func (m *model) delete(r schema.GroupVersionResource, namespace, name string, w 
 	return m.replace(c, w, old, marked), false, nil
 }
 
+// deletedAt returns the last state of an object with the version of its deletion.
+func deletedAt(last Object, version uint64) Object {
+	gone := copyOf(last)
+	gone.SetResourceVersion(format(version))
+	return gone
+}
+
 // finalizers returns the finalizers of an object after a delete request. Two finalizers belong to
 // the garbage collector and tell it what to do with dependents.
 func (k kind) finalizers(obj Object, o metav1.DeleteOptions) []string {
@@ -45,7 +56,7 @@ func (k kind) finalizers(obj Object, o metav1.DeleteOptions) []string {
 	others := slices.DeleteFunc(slices.Clone(obj.GetFinalizers()), func(f string) bool { return slices.Contains(collectors, f) })
 	orphan, policy := o.OrphanDependents, value(o.PropagationPolicy) //nolint:staticcheck // clients of old set it
 	switch {
-	case k.builtin && k.GVR.Resource == "events": // the collector leaves them alone
+	case k.uncollected:
 	case orphan != nil && *orphan, orphan == nil && policy == metav1.DeletePropagationOrphan:
 		return append(others, metav1.FinalizerOrphanDependents)
 	case orphan == nil && policy == metav1.DeletePropagationForeground:
@@ -70,7 +81,3 @@ func (m *model) deleteCollection(r schema.GroupVersionResource, namespace string
 	}
 	return k, found, nil
 }
-
-// deletesCollections reports whether a client may delete all objects of the kind with one request.
-// As in kube-apiserver, namespaces must be deleted one by one.
-func (k kind) deletesCollections() bool { return !k.builtin || k.GVR.Resource != "namespaces" }

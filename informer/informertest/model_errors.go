@@ -1,6 +1,7 @@
 package informertest
 
 import (
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,9 +37,9 @@ func errConflict(k kind, name string) *apierrors.StatusError {
 	return apierrors.NewConflict(k.resource(), name, errStale)
 }
 
-func errOtherUID(k kind, obj Object, believed types.UID) *apierrors.StatusError {
-	return apierrors.NewConflict(k.resource(), obj.GetName(), fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s). "+
-		"The object might have been deleted and then recreated", believed, obj.GetUID()))
+func errOtherUID(k kind, name string, believed, uid types.UID) *apierrors.StatusError {
+	return apierrors.NewConflict(k.resource(), name, fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s). "+
+		"The object might have been deleted and then recreated", believed, uid))
 }
 
 func errChangedUID(k kind, obj Object) *apierrors.StatusError {
@@ -47,6 +48,13 @@ func errChangedUID(k kind, obj Object) *apierrors.StatusError {
 
 func errInvalid(k kind, name string, problems field.ErrorList) *apierrors.StatusError {
 	return apierrors.NewInvalid(k.GVK.GroupKind(), name, problems)
+}
+
+// errNoVersion names the resource where other errors name the kind, as kube-apiserver does.
+func errNoVersion(k kind, name string) *apierrors.StatusError {
+	return apierrors.NewInvalid(schema.GroupKind{Group: k.GVR.Group, Kind: k.GVR.Resource}, name, field.ErrorList{
+		field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
+	})
 }
 
 func errVersionOnCreate() *apierrors.StatusError {
@@ -82,8 +90,29 @@ func errPatched(text []byte, err error) *apierrors.StatusError {
 	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(text), err.Error())})
 }
 
+// errPatchedKind returns the error for a patch that changes the kind or the version of its object.
+func errPatchedKind(k kind, text []byte, gvk schema.GroupVersionKind) *apierrors.StatusError {
+	version := k.GVK.GroupVersion().String()
+	switch {
+	case k.builtin:
+		return errPatched(text, fmt.Errorf("%s is not a %s", gvk, k.GVK.Kind))
+	case gvk.Kind != k.GVK.Kind:
+		return apierrors.NewInvalid(gvk.GroupKind(), "", field.ErrorList{field.Invalid(field.NewPath("kind"), gvk.Kind, "must be "+k.GVK.Kind)})
+	}
+	return apierrors.NewInvalid(gvk.GroupKind(), "", field.ErrorList{field.Invalid(field.NewPath("apiVersion"), gvk.GroupVersion().String(), "must be "+version)})
+}
+
+func errNoReplicas() *apierrors.StatusError {
+	return apierrors.NewInternalError(errors.New(`the spec replicas field ".spec.replicas" does not exist`))
+}
+
+// errUndecodable returns the error for a body that is not strictly an object of the kind.
+func errUndecodable(k kind, err error) *apierrors.StatusError {
+	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", k.GVK.Kind, k.GVK.Version, k.GVK.Kind, err))
+}
+
 func errUnknownField(k kind, label string) *apierrors.StatusError {
-	if k.Fields == nil {
+	if k.Fields == nil && !k.declaresFields {
 		return apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace"))
 	}
 	return apierrors.NewBadRequest("field label not supported: " + label)

@@ -112,7 +112,7 @@ func (k kind) addManagers(live *unstructured.Unstructured) (*unstructured.Unstru
 			k.hideStatus(now)
 		case k.Status:
 			k.hideStatus(before)
-			if phase, _, _ := unstructured.NestedString(now.Object, "status", "phase"); k.builtin && phase == phases[k.GVR.Resource] {
+			if phase, _, _ := unstructured.NestedString(now.Object, "status", "phase"); phase != "" && phase == k.phase {
 				unstructured.RemoveNestedField(now.Object, "status", "phase")
 			}
 		default:

@@ -42,6 +42,7 @@ type Kind struct {
 // objects.
 type kind struct {
 	Kind
+	traits
 	object Object
 	list   runtime.Object
 	// builtin: the kind is Kubernetes's own, not a CRD's.
@@ -63,7 +64,10 @@ func (k kind) listGVK() schema.GroupVersionKind {
 
 // fieldsOf returns all fields of an object for field selectors.
 func (k kind) fieldsOf(obj Object) fields.Set {
-	set := fields.Set{"metadata.name": obj.GetName(), "metadata.namespace": obj.GetNamespace()}
+	set := fields.Set{"metadata.name": obj.GetName()}
+	if k.Namespaced || !k.declaresFields {
+		set["metadata.namespace"] = obj.GetNamespace()
+	}
 	if k.Fields != nil {
 		maps.Copy(set, k.Fields(obj))
 	}

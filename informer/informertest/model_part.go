@@ -61,22 +61,14 @@ func setStatus(obj, from Object) {
 	}
 }
 
-// phases maps resources to the phase of a new object.
-var phases = map[string]string{
-	"namespaces":             "Active",
-	"persistentvolumeclaims": "Pending",
-	"persistentvolumes":      "Pending",
-	"pods":                   "Pending",
-}
-
-// resetStatus sets the status of a new object as a server does: to that of an empty object, or to
-// the kind's first phase. A new node keeps its status, since the kubelet creates it.
+// resetStatus sets the status of a new object as a server does: to that of an empty object, with the
+// kind's first phase.
 func (k kind) resetStatus(obj Object) {
-	if !k.Status || k.builtin && k.GVR.Resource == "nodes" {
+	if !k.Status || k.bornWithStatus {
 		return
 	}
 	setStatus(obj, k.object)
-	if phase, ok := phases[k.GVR.Resource]; ok && k.builtin {
-		goField(obj, "Status", "Phase").SetString(phase)
+	if k.phase != "" {
+		goField(obj, "Status", "Phase").SetString(k.phase)
 	}
 }

@@ -6,18 +6,23 @@ import (
 	"fmt"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/mergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
 // patch is a client's patch of an object, in one of the kind's patch types.
 type patch struct {
 	form types.PatchType
 	body []byte
+	// strict refuses unknown and repeated fields.
+	strict bool
 }
 
 // maxOperations bounds a JSON patch, as in a real server.
@@ -71,11 +76,54 @@ func (p patch) apply(k kind, obj Object) (Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.result(k, text)
+}
+
+// result decodes a patched object. Its kind must be the same; a strategic merge patch does not reach
+// the kind.
+func (p patch) result(k kind, text []byte) (Object, error) {
+	if p.strict {
+		if err := checkRepeats(p.body); err != nil {
+			return nil, errPatched(text, err)
+		}
+		if err := k.checkFields(text); err != nil {
+			return nil, errPatched(text, err)
+		}
+	}
 	patched, err := k.parse(text)
 	if err != nil {
 		return nil, errPatched(text, err)
 	}
+	if gvk := patched.GetObjectKind().GroupVersionKind(); p.form != types.StrategicMergePatchType && !k.names(gvk) {
+		return nil, errPatchedKind(k, text, gvk)
+	}
 	return patched, nil
+}
+
+// names reports whether an object with this kind and version, of which each may be missing, is of the
+// kind.
+func (k kind) names(gvk schema.GroupVersionKind) bool {
+	return (gvk.Kind == "" || gvk.Kind == k.GVK.Kind) && (gvk.Version == "" || gvk.GroupVersion() == k.GVK.GroupVersion())
+}
+
+// checkRepeats returns an error if a body has a field twice.
+func checkRepeats(body []byte) error {
+	var content any
+	return yaml.UnmarshalStrict(body, &content)
+}
+
+// checkFields returns a strict decoding error if an object in JSON has fields that the kind does not
+// have. Without a Go type, only the fields of the metadata are known.
+func (k kind) checkFields(text []byte) error {
+	content := map[string]any{}
+	if err := utiljson.Unmarshal(text, &content); err != nil {
+		return err
+	}
+	var like runtime.Object = copyOf(k.object)
+	if _, ok := like.(*unstructured.Unstructured); ok {
+		content, like = map[string]any{"metadata": content["metadata"]}, &metav1.PartialObjectMetadata{}
+	}
+	return runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(content, like, true)
 }
 
 func applyJSONPatch(text, body []byte) ([]byte, error) {

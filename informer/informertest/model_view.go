@@ -26,6 +26,9 @@ func (k kind) viewOf(subresource string) (v view, ok bool) {
 	return 0, false
 }
 
+// versioned reports whether an update through the view is one of a whole version of the object.
+func (v view) versioned() bool { return v == viewMain || v == viewStatus }
+
 // seen returns the kind of a view's objects.
 func (k kind) seen(v view) kind {
 	if v == viewScale {

@@ -45,8 +45,8 @@ func (m *model) watch(r schema.GroupVersionResource, namespace string, o interna
 	case stream, after == 0 && o.SendInitialEvents == nil:
 		c.replay(m.version, stream)
 	case after == 0: // from now on
-	case after < m.compacted:
-		c.fail(errWatchExpired(after, m.compacted).ErrStatus)
+	case after < max(m.compacted, s.since):
+		c.fail(errWatchExpired(after, max(m.compacted, s.since)).ErrStatus)
 	default:
 		c.pos = s.oldest
 	}
@@ -105,9 +105,7 @@ func (c *cursor) event(ch *change) (watch.Event, bool) {
 		return watch.Event{Type: watch.Added, Object: ch.new}, true
 	case was:
 		// The last state that was selected, with the version of its end.
-		gone := copyOf(ch.old)
-		gone.SetResourceVersion(format(ch.version))
-		return watch.Event{Type: watch.Deleted, Object: gone}, true
+		return watch.Event{Type: watch.Deleted, Object: deletedAt(ch.old, ch.version)}, true
 	}
 	return watch.Event{}, false
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -24,6 +25,8 @@ type writing struct {
 	// that the object lists its managers already.
 	manager            string
 	force, hasManagers bool
+	// strict refuses unknown and repeated fields.
+	strict bool
 }
 
 // create stores a new object and returns it as stored. Only a test's view may create it with a
@@ -44,7 +47,7 @@ func (m *model) create(r schema.GroupVersionResource, namespace string, w writin
 	}
 	version := m.version + 1
 	if created.GetName() == "" && created.GetGenerateName() != "" {
-		created.SetName(fmt.Sprintf("%s%05x", created.GetGenerateName(), version))
+		created.SetName(generateName(created.GetGenerateName(), version))
 	}
 	created.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012x", version)))
 	created.SetCreationTimestamp(w.now)
@@ -65,8 +68,33 @@ func (m *model) create(r schema.GroupVersionResource, namespace string, w writin
 	return m.commit(c, w, &change{path: path, new: created}), nil
 }
 
+// generateName makes up a name of at most 63 characters: the base, cut if need be, and a suffix of
+// five.
+func generateName(base string, version uint64) string {
+	return fmt.Sprintf("%.58s%05x", base, version)
+}
+
+// put updates an object, or creates it if it does not exist and the kind allows that: in any version,
+// but not with a UID.
+func (m *model) put(r schema.GroupVersionResource, namespace, name string, w writing, obj Object) (stored Object, created bool, err error) {
+	c, err := m.collection(r, namespace)
+	if err != nil {
+		return nil, false, err
+	}
+	if !c.kind.putCreates || c.current(pathOf(namespace, name)) != nil {
+		stored, err = m.update(r, namespace, w, obj)
+		return stored, false, err
+	}
+	if uid := obj.GetUID(); uid != "" {
+		return nil, false, errOtherUID(c.kind, name, uid, "")
+	}
+	obj.SetResourceVersion("")
+	stored, err = m.create(r, namespace, w, obj)
+	return stored, true, err
+}
+
 // update replaces a view's part of an object, and returns the view's result. An object without a
-// version replaces any version. An update without a difference is no change.
+// version replaces any version, if the kind allows that. An update without a difference is no change.
 func (m *model) update(r schema.GroupVersionResource, namespace string, w writing, obj Object) (Object, error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
@@ -82,6 +110,9 @@ func (m *model) update(r schema.GroupVersionResource, namespace string, w writin
 	}
 	if err := meets(c.kind, old, in.GetUID(), in.GetResourceVersion()); err != nil {
 		return nil, err
+	}
+	if v := in.GetResourceVersion(); (v == "" || v == "0") && c.kind.needsVersion && w.view.versioned() {
+		return nil, errNoVersion(c.kind, in.GetName())
 	}
 	updated, err := w.view.replace(c.kind, old, in)
 	if err != nil {
@@ -137,9 +168,12 @@ func (m *model) get(r schema.GroupVersionResource, namespace, name string, v vie
 	if asked > m.version {
 		return nil, errTooLarge(asked, m.version)
 	}
-	_, obj, err := m.find(r, namespace, name)
+	c, obj, err := m.find(r, namespace, name)
 	if err != nil {
 		return nil, err
+	}
+	if v == viewScale && !c.kind.builtin && !hasReplicas(obj) {
+		return nil, errNoReplicas()
 	}
 	return v.show(obj), nil
 }
@@ -183,6 +217,9 @@ func incoming(k kind, namespace string, obj Object) (Object, error) {
 		return nil, errOtherNamespace()
 	}
 	in.SetNamespace(namespace)
+	if k.normalize != nil {
+		k.normalize(in)
+	}
 	return in, nil
 }
 
@@ -201,8 +238,28 @@ func copyIn(obj Object) (Object, error) {
 		return nil, errMalformed(err)
 	}
 	in := &unstructured.Unstructured{}
-	err = in.UnmarshalJSON(text)
-	return in, err
+	if err := in.UnmarshalJSON(text); err != nil {
+		return nil, err
+	}
+	return in, dropUnknownMetadata(in)
+}
+
+// dropUnknownMetadata removes the fields that no metadata has.
+func dropUnknownMetadata(u *unstructured.Unstructured) error {
+	about, ok := u.Object["metadata"]
+	if !ok {
+		return nil
+	}
+	var known metav1.PartialObjectMetadata
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"metadata": about}, &known); err != nil {
+		return errMalformed(err)
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&known)
+	if err != nil {
+		return err
+	}
+	u.Object["metadata"] = content["metadata"]
+	return nil
 }
 
 // checkMetadata returns an error if the metadata have the wrong form.
@@ -217,9 +274,11 @@ func checkMetadata(u *unstructured.Unstructured) error {
 	return nil
 }
 
-// validate checks the metadata, by rules common to all kinds.
+// validate checks the metadata, by rules common to all kinds, and the finalizers by those of the
+// kind.
 func (c *collection) validate(obj Object) field.ErrorList {
-	return validation.ValidateObjectMetaAccessor(obj, c.kind.Namespaced, validateName, field.NewPath("metadata"))
+	problems := validation.ValidateObjectMetaAccessor(obj, c.kind.Namespaced, validateName, field.NewPath("metadata"))
+	return append(problems, c.kind.checkFinalizers(obj)...)
 }
 
 // validateUpdate checks the metadata of an update. An object being deleted gets no new finalizers,
@@ -240,7 +299,7 @@ func validateName(name string, isPrefix bool) []string {
 // version "0".
 func meets(k kind, obj Object, uid types.UID, version string) error {
 	if uid != "" && uid != obj.GetUID() {
-		return errOtherUID(k, obj, uid)
+		return errOtherUID(k, obj.GetName(), uid, obj.GetUID())
 	}
 	if version != "" && version != "0" && version != obj.GetResourceVersion() {
 		return errConflict(k, obj.GetName())

@@ -102,6 +102,8 @@ func size(v any) int {
 		return len(v)
 	case map[string]any:
 		return len(v)
+	case string:
+		return len(v)
 	}
 	return 0
 }

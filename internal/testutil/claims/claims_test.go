@@ -1,10 +1,12 @@
 package claims
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -42,7 +44,7 @@ func TestScripts(t *testing.T) {
 		"":                       "",
 		echo + `  .a["b.c"] "x"`: "",
 		echo + "  .a {\"b.c\": \"x\"}\n  .n 12\n  .l [1, 2]":                        "",
-		echo + "  .l.1 2\n  .l len 2\n  .z exists\n  .y absent":                     "",
+		echo + "  .l.1 2\n  .l len 2\n  .s len 1\n  .z exists\n  .y absent":         "",
 		echo + "  .n >= 12\n  .n >= \"11\"":                                         "",
 		echo + "  .n > \"9\"\n  .n > 11\n  .s has \"9\"":                            "",
 		echo + "  .n => n\n\n# again\n" + echo + "  .n {n}":                         "",
@@ -87,6 +89,67 @@ func TestScripts(t *testing.T) {
 		assert.Contains(t, fmt.Sprint(err), problem, script)
 	}
 	assert.Equal(t, 1, compacted)
+}
+
+// definer is a server that serves a kind some requests after it has got its definition, and goes on
+// serving it for some requests after it has lost it.
+type definer struct {
+	mu      sync.Mutex
+	defined bool
+	lag     int // how many more requests are answered as before
+	bodies  []string
+}
+
+func (d *definer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lag--
+	switch body, _ := io.ReadAll(r.Body); {
+	case r.Method+" "+r.URL.Path == "POST "+definitions:
+		d.defined, d.lag, d.bodies = true, 2, append(d.bodies, string(body))
+		w.WriteHeader(http.StatusCreated)
+	case r.Method+" "+r.URL.Path == "DELETE "+definitions+"/things.mine.example.com":
+		d.defined, d.lag = false, 2
+	case r.URL.Path == "/apis/mine.example.com/v1/things" && d.defined == (d.lag > 0):
+		http.NotFound(w, r)
+	case r.URL.Path == "/apis/mine.example.com/v1/things":
+	default:
+		serve(w, r)
+	}
+}
+
+const things = "GET /apis/{ns}.example.com/v1/things\n"
+
+func TestRegisteredKinds(t *testing.T) {
+	d := &definer{}
+	s := httptest.NewServer(d)
+	defer s.Close()
+	play := func(script string) error { return Server{URL: s.URL, Client: s.Client()}.Play(t.Context(), script) }
+	require.NoError(t, play("REGISTER things Namespaced\n"+things+"= 200\nUNREGISTER things\n"+things+"= 404\nREGISTER things Cluster\n"+things+"= 200"))
+	require.False(t, d.defined, "the end of a script removes its kinds")
+	for i, scope := range []string{"Namespaced", "Cluster"} {
+		require.Contains(t, d.bodies[i], `"scope": "`+scope+`", "names": {"plural": "things", "kind": "Thing"}`)
+		require.True(t, json.Valid([]byte(d.bodies[i])))
+	}
+	require.ErrorContains(t, play("UNREGISTER things"), "line 1: things is not registered")
+}
+
+// A server may have its own way to register kinds.
+func TestKindsOfAServerWithoutDefinitions(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(serve))
+	defer s.Close()
+	var done []string
+	note := func(what string) func(Kind) error {
+		return func(k Kind) error {
+			done = append(done, fmt.Sprintf("%s %+v", what, k))
+			return nil
+		}
+	}
+	own := Server{URL: s.URL, Client: s.Client(), Register: note("serve"), Unregister: note("drop")}
+	require.NoError(t, own.Play(t.Context(), "REGISTER things Cluster\nUNREGISTER things\nREGISTER parts Namespaced"))
+	thing, part := "{Group:mine.example.com Version:v1 Resource:things Kind:Thing Namespaced:false}", "{Group:mine.example.com Version:v1 Resource:parts Kind:Part Namespaced:true}"
+	require.Equal(t, []string{"serve " + thing, "drop " + thing, "serve " + part, "drop " + part}, done)
+	require.ErrorContains(t, Server{URL: s.URL, Client: s.Client()}.Play(t.Context(), "REGISTER things Cluster"), "404 instead of 201")
 }
 
 // On a server without Compact, the script ends at COMPACT.

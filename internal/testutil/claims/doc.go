@@ -22,7 +22,7 @@
 //	.a.b "x"      the value is this JSON; .a.0 is the first element of a, .a["b.c"] a key with a dot
 //	.a exists     or absent
 //	.a has "x"    the value is a string that contains x
-//	.a len 2      the value has 2 elements
+//	.a len 2      the value has 2 elements, or is a string of 2 bytes
 //	.a > "5"      the value is a larger number, or a string of a larger number; or >=
 //	.a => name    {name} stands for the value from here on
 //
@@ -36,6 +36,17 @@
 //	  .metadata.name "b"
 //
 //	w END
+//
+// A custom kind is registered by the name of its resource, and removed with its objects. It has a
+// status and a scale, and its group is {ns}.example.com, in version v1.
+//
+//	REGISTER things Namespaced
+//
+//	POST /apis/{ns}.example.com/v1/namespaces/{ns}/things
+//	{"apiVersion": "{ns}.example.com/v1", "kind": "Thing", "metadata": {"name": "a"}}
+//	= 201
+//
+//	UNREGISTER things
 //
 // END means that the server ends the watch; CLOSE w closes it from the client's side. COMPACT makes
 // the server forget its history; if the server cannot, the rest of the script is skipped. {ns} is a

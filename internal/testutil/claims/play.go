@@ -21,6 +21,9 @@ type Server struct {
 	Client *http.Client
 	// Compact makes the server forget its history up to now; nil if it cannot.
 	Compact func() error
+	// Register adds a kind to the server, and Unregister removes it. A server without them has
+	// CRDs.
+	Register, Unregister func(Kind) error
 }
 
 // Play plays a script. It returns the failed checks, with their lines. If an expected event does
@@ -30,7 +33,7 @@ func (s Server) Play(ctx context.Context, script string) error {
 	if err != nil {
 		return err
 	}
-	p := &player{Server: s, vars: map[string]string{}, watches: map[string]*watch{}}
+	p := &player{Server: s, vars: map[string]string{}, watches: map[string]*watch{}, kinds: map[string]Kind{}}
 	defer p.close()
 	if err := p.makeNamespace(ctx); err != nil {
 		return fmt.Errorf("the namespace: %w", err)
@@ -52,13 +55,18 @@ type player struct {
 	Server
 	vars    map[string]string
 	watches map[string]*watch
-	wrong   []error // failed checks; the script goes on after them
+	kinds   map[string]Kind // the registered ones, by resource
+	wrong   []error         // failed checks; the script goes on after them
 }
 
 func (p *player) play(ctx context.Context, s *step) error {
 	switch s.verb {
 	case "COMPACT":
 		return p.Compact()
+	case "REGISTER":
+		return p.register(ctx, s)
+	case "UNREGISTER":
+		return p.unregister(ctx, s.resource)
 	case "WATCH":
 		return p.open(ctx, s)
 	case "CLOSE", "EVENT":
@@ -157,10 +165,13 @@ func (p *player) makeNamespace(ctx context.Context) error {
 	return errors.Join(append(p.wrong, err)...)
 }
 
-// close closes the watches and deletes the namespace.
+// close closes the watches, removes the kinds, and deletes the namespace.
 func (p *player) close() {
 	for _, w := range p.watches {
 		_ = w.body.Close()
+	}
+	for _, k := range p.kinds {
+		_ = p.remove(context.Background(), k)
 	}
 	if p.vars["ns"] == "" {
 		return

@@ -10,13 +10,15 @@ import (
 // step is one request or one event of a watch, with its checks.
 type step struct {
 	line   int
-	verb   string // a method, WATCH, CLOSE, COMPACT, or EVENT
+	verb   string // a method, WATCH, CLOSE, EVENT, COMPACT, REGISTER, or UNREGISTER
 	watch  string // the watch's name
 	path   string
 	header http.Header
 	body   string
 	want   string // a status code, or the type of an event
 	checks []check
+	// resource and scope are those of a kind to register.
+	resource, scope string
 }
 
 // check is one check of an answer.
@@ -30,6 +32,8 @@ var (
 	watchLine  = regexp.MustCompile(`^WATCH (\w+) (\S+)$`)
 	closeLine  = regexp.MustCompile(`^CLOSE (\w+)$`)
 	eventLine  = regexp.MustCompile(`^(\w+) (ADDED|MODIFIED|DELETED|BOOKMARK|ERROR|END)$`)
+	kindLine   = regexp.MustCompile(`^REGISTER (\w+) (Namespaced|Cluster)$`)
+	goneLine   = regexp.MustCompile(`^UNREGISTER (\w+)$`)
 	headerLine = regexp.MustCompile(`^([A-Z][A-Za-z-]+): (.+)$`)
 	checkLine  = regexp.MustCompile(`^\s+(\.\S*?(?:\["[^"]+"\])?\S*) (?:(exists|absent)|(has|len|>=|>|=>) (.+)|(.+))$`)
 )
@@ -56,6 +60,11 @@ func parse(script string) (steps []*step, err error) {
 		case match(eventLine, line) != nil:
 			m := match(eventLine, line)
 			begin(step{line: n, verb: "EVENT", watch: m[1], want: m[2]})
+		case match(kindLine, line) != nil:
+			m := match(kindLine, line)
+			begin(step{line: n, verb: "REGISTER", resource: m[1], scope: m[2]})
+		case match(goneLine, line) != nil:
+			begin(step{line: n, verb: "UNREGISTER", resource: match(goneLine, line)[1]})
 		case line == "COMPACT":
 			begin(step{line: n, verb: line})
 		case last == nil || !last.add(n, line):

@@ -1,0 +1,163 @@
+package informertest
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// traits are what kube-apiserver does for the objects of one kind and not for those of others.
+type traits struct {
+	// needsVersion says that an update has to name the version that it replaces.
+	needsVersion bool
+	// putCreates says that an update creates the object if it does not exist.
+	putCreates bool
+	// freeFinalizers says that a finalizer needs no domain.
+	freeFinalizers bool
+	// answersDeleted says that a deletion is answered with the object, not with a status.
+	answersDeleted bool
+	// generation says that metadata.generation counts the changes of the spec.
+	generation bool
+	// phase is the status.phase of a new object.
+	phase string
+	// bornWithStatus says that a new object keeps its status, although the kind has a subresource
+	// for it.
+	bornWithStatus bool
+	// uncollected says that the garbage collector leaves the objects alone.
+	uncollected bool
+	// oneByOne says that no request deletes all objects at once.
+	oneByOne bool
+	// fields is [Kind].Fields.
+	fields func(runtime.Object) fields.Set
+	// declaresFields says that the kind has its own list of fields for field selectors. There
+	// metadata.namespace belongs to namespaced kinds only.
+	declaresFields bool
+	// normalize changes an incoming object as it is stored. It may be nil.
+	normalize func(Object)
+}
+
+// customTraits are those of all kinds but the built-in ones.
+var customTraits = traits{needsVersion: true, freeFinalizers: true, declaresFields: true}
+
+// builtinTraits are those of the built-in kinds, by resource, in whatever version it is served. A row
+// with a group comes before one for all groups. Resources without a row have none.
+var builtinTraits = map[string]traits{
+	"certificatesigningrequests":        {declaresFields: true},
+	"clusterrolebindings":               {putCreates: true},
+	"clusterroles":                      {putCreates: true},
+	"clustertrustbundles":               {needsVersion: true},
+	"compositepodgroups":                {needsVersion: true},
+	"cronjobs":                          {generation: true},
+	"csidrivers":                        {needsVersion: true, answersDeleted: true},
+	"csinodes":                          {needsVersion: true, answersDeleted: true},
+	"csistoragecapacities":              {needsVersion: true},
+	"daemonsets":                        {generation: true},
+	"deployments":                       {generation: true},
+	"deviceclasses":                     {generation: true, answersDeleted: true},
+	"devicetaintrules":                  {needsVersion: true, generation: true, answersDeleted: true},
+	"endpoints":                         {putCreates: true},
+	"events":                            {putCreates: true, freeFinalizers: true, uncollected: true},
+	"events.events.k8s.io":              {putCreates: true, uncollected: true},
+	"evictionrequests":                  {needsVersion: true},
+	"evictions":                         {needsVersion: true},
+	"flowschemas":                       {generation: true},
+	"horizontalpodautoscalers":          {generation: true},
+	"ingressclasses":                    {generation: true},
+	"ingresses":                         {generation: true},
+	"jobs":                              {generation: true},
+	"leasecandidates":                   {needsVersion: true, putCreates: true, freeFinalizers: true},
+	"leases":                            {needsVersion: true, putCreates: true, freeFinalizers: true},
+	"limitranges":                       {putCreates: true},
+	"mutatingadmissionpolicies":         {needsVersion: true, generation: true, freeFinalizers: true},
+	"mutatingadmissionpolicybindings":   {needsVersion: true, generation: true, freeFinalizers: true},
+	"mutatingwebhookconfigurations":     {needsVersion: true, freeFinalizers: true},
+	"namespaces":                        {answersDeleted: true, phase: string(corev1.NamespaceActive), oneByOne: true, declaresFields: true},
+	"networkpolicies":                   {generation: true},
+	"nodes":                             {bornWithStatus: true, declaresFields: true}, // the kubelet creates it
+	"persistentvolumeclaims":            {answersDeleted: true, phase: string(corev1.ClaimPending)},
+	"persistentvolumes":                 {answersDeleted: true, phase: string(corev1.VolumePending)},
+	"podcertificaterequests":            {needsVersion: true},
+	"poddisruptionbudgets":              {needsVersion: true, generation: true, freeFinalizers: true},
+	"podgroups":                         {needsVersion: true},
+	"pods":                              {answersDeleted: true, generation: true, phase: string(corev1.PodPending), fields: podFields},
+	"podtemplates":                      {answersDeleted: true},
+	"prioritylevelconfigurations":       {generation: true},
+	"replicasets":                       {generation: true},
+	"replicationcontrollers":            {generation: true},
+	"resourceclaims":                    {answersDeleted: true},
+	"resourceclaimtemplates":            {answersDeleted: true},
+	"resourcepoolstatusrequests":        {needsVersion: true, answersDeleted: true},
+	"resourcequotas":                    {answersDeleted: true},
+	"resourceslices":                    {generation: true, answersDeleted: true},
+	"rolebindings":                      {putCreates: true},
+	"roles":                             {putCreates: true},
+	"runtimeclasses":                    {needsVersion: true, putCreates: true, freeFinalizers: true},
+	"secrets":                           {normalize: moveStringData},
+	"serviceaccounts":                   {answersDeleted: true},
+	"services":                          {putCreates: true, answersDeleted: true},
+	"statefulsets":                      {generation: true},
+	"storageclasses":                    {answersDeleted: true},
+	"storageversionmigrations":          {needsVersion: true},
+	"storageversions":                   {needsVersion: true},
+	"validatingadmissionpolicies":       {needsVersion: true, generation: true, freeFinalizers: true},
+	"validatingadmissionpolicybindings": {needsVersion: true, generation: true, freeFinalizers: true},
+	"validatingwebhookconfigurations":   {needsVersion: true, freeFinalizers: true},
+	"volumeattachments":                 {needsVersion: true, answersDeleted: true},
+	"volumeattributesclasses":           {answersDeleted: true},
+	"workloads":                         {needsVersion: true},
+}
+
+// traitsOf returns the traits of a built-in resource.
+func traitsOf(r schema.GroupResource) traits {
+	if t, ok := builtinTraits[r.String()]; ok {
+		return t
+	}
+	return builtinTraits[r.Resource]
+}
+
+// podFields returns the fields of pods for field selectors.
+func podFields(obj runtime.Object) fields.Set {
+	pod, ok := obj.(*corev1.Pod)
+	if !ok {
+		return nil
+	}
+	return fields.Set{"spec.nodeName": pod.Spec.NodeName, "status.phase": string(pod.Status.Phase)}
+}
+
+// moveStringData moves the stringData of a secret into its data.
+func moveStringData(obj Object) {
+	secret, ok := obj.(*corev1.Secret)
+	if !ok {
+		return
+	}
+	for key, text := range secret.StringData {
+		if secret.Data == nil {
+			secret.Data = map[string][]byte{}
+		}
+		secret.Data[key] = []byte(text)
+	}
+	secret.StringData = nil
+}
+
+// checkFinalizers checks that the finalizers have a domain: all but those of Kubernetes itself have
+// one, unless the kind is free.
+func (k kind) checkFinalizers(obj Object) (problems field.ErrorList) {
+	if k.freeFinalizers {
+		return nil
+	}
+	for i, name := range obj.GetFinalizers() {
+		switch {
+		case strings.Contains(name, "/"):
+		case name == string(corev1.FinalizerKubernetes), name == metav1.FinalizerOrphanDependents, name == metav1.FinalizerDeleteDependents:
+		default:
+			problems = append(problems, field.Invalid(field.NewPath("metadata", "finalizers").Index(i), name,
+				"name is neither a standard finalizer name nor is it fully qualified"))
+		}
+	}
+	return problems
+}
