@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -80,8 +81,8 @@ func (s *Server) decode(k kind, media string, body []byte, strict bool) (Object,
 		return nil, err
 	}
 	decoded, gvk, err := d.Decode(body, &k.GVK, copyOf(k.object))
-	if err == nil && strict && media == runtime.ContentTypeJSON {
-		err = k.checkFields(body)
+	if _, ok := decoded.(*unstructured.Unstructured); ok && err == nil && strict {
+		err = k.checkFields(body) // the decoder knows no metadata
 	}
 	switch {
 	case runtime.IsStrictDecodingError(err):

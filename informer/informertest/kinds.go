@@ -45,7 +45,7 @@ func (s *Server) Register(k Kind) error {
 
 // Unregister removes a kind from the server, like the deletion of a CRD: the server deletes its
 // objects, ends its watches after their Deleted events, and answers requests for it with 404. A
-// kind registered again starts empty.
+// kind registered again starts empty and without a history.
 func (s *Server) Unregister(r schema.GroupVersionResource) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -33,7 +33,7 @@ func (m *model) apply(r schema.GroupVersionResource, namespace, name string, w w
 		return nil, false, err
 	}
 	if p.strict {
-		if err := checkRepeats(p.body); err != nil {
+		if err := yaml.UnmarshalStrict(p.body, &map[string]any{}); err != nil {
 			return nil, false, errMalformed(fmt.Errorf("error strict decoding patch: %w", err))
 		}
 	}

@@ -91,15 +91,17 @@ func errPatched(text []byte, err error) *apierrors.StatusError {
 }
 
 // errPatchedKind returns the error for a patch that changes the kind or the version of its object.
-func errPatchedKind(k kind, text []byte, gvk schema.GroupVersionKind) *apierrors.StatusError {
-	version := k.GVK.GroupVersion().String()
-	switch {
-	case k.builtin:
+// kube-apiserver does not even decode a built-in one.
+func errPatchedKind(k kind, text []byte, patched Object) *apierrors.StatusError {
+	gvk := patched.GetObjectKind().GroupVersionKind()
+	if k.builtin {
 		return errPatched(text, fmt.Errorf("%s is not a %s", gvk, k.GVK.Kind))
-	case gvk.Kind != k.GVK.Kind:
-		return apierrors.NewInvalid(gvk.GroupKind(), "", field.ErrorList{field.Invalid(field.NewPath("kind"), gvk.Kind, "must be "+k.GVK.Kind)})
 	}
-	return apierrors.NewInvalid(gvk.GroupKind(), "", field.ErrorList{field.Invalid(field.NewPath("apiVersion"), gvk.GroupVersion().String(), "must be "+version)})
+	problem := field.Invalid(field.NewPath("kind"), gvk.Kind, "must be "+k.GVK.Kind)
+	if gvk.Kind == k.GVK.Kind {
+		problem = field.Invalid(field.NewPath("apiVersion"), gvk.GroupVersion().String(), "must be "+k.GVK.GroupVersion().String())
+	}
+	return apierrors.NewInvalid(gvk.GroupKind(), patched.GetName(), field.ErrorList{problem})
 }
 
 func errNoReplicas() *apierrors.StatusError {

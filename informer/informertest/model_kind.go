@@ -31,9 +31,9 @@ type Kind struct {
 	// Status adds a subresource for the status, the only way for clients to change it. Scale adds
 	// one for spec.replicas.
 	Status, Scale bool
-	// Fields returns the fields for field selectors besides metadata.name and metadata.namespace.
-	// It returns the same fields for every object, also for an empty one, and changes none. It may
-	// be nil.
+	// Fields returns the fields for field selectors besides metadata.name and, if the objects have
+	// one, metadata.namespace. It returns the same fields for every object, also for an empty one,
+	// and changes none. It may be nil.
 	Fields func(obj runtime.Object) fields.Set
 }
 

@@ -1,6 +1,7 @@
 package informertest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +15,6 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/mergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
-	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
 // patch is a client's patch of an object, in one of the kind's patch types.
@@ -83,7 +83,7 @@ func (p patch) apply(k kind, obj Object) (Object, error) {
 // the kind.
 func (p patch) result(k kind, text []byte) (Object, error) {
 	if p.strict {
-		if err := checkRepeats(p.body); err != nil {
+		if err := checkRepeats(json.NewDecoder(bytes.NewReader(p.body))); err != nil {
 			return nil, errPatched(text, err)
 		}
 		if err := k.checkFields(text); err != nil {
@@ -94,8 +94,8 @@ func (p patch) result(k kind, text []byte) (Object, error) {
 	if err != nil {
 		return nil, errPatched(text, err)
 	}
-	if gvk := patched.GetObjectKind().GroupVersionKind(); p.form != types.StrategicMergePatchType && !k.names(gvk) {
-		return nil, errPatchedKind(k, text, gvk)
+	if p.form != types.StrategicMergePatchType && !k.names(patched.GetObjectKind().GroupVersionKind()) {
+		return nil, errPatchedKind(k, text, patched)
 	}
 	return patched, nil
 }
@@ -106,10 +106,31 @@ func (k kind) names(gvk schema.GroupVersionKind) bool {
 	return (gvk.Kind == "" || gvk.Kind == k.GVK.Kind) && (gvk.Version == "" || gvk.GroupVersion() == k.GVK.GroupVersion())
 }
 
-// checkRepeats returns an error if a body has a field twice.
-func checkRepeats(body []byte) error {
-	var content any
-	return yaml.UnmarshalStrict(body, &content)
+// checkRepeats reads one value, and returns a strict decoding error if an object in it has a field
+// twice.
+func checkRepeats(d *json.Decoder) error {
+	begin, err := d.Token()
+	if _, ok := begin.(json.Delim); !ok || err != nil {
+		return err
+	}
+	seen := map[json.Token]bool{}
+	for d.More() {
+		if begin == json.Delim('{') {
+			name, err := d.Token()
+			if err != nil {
+				return err
+			}
+			if seen[name] {
+				return runtime.NewStrictDecodingError([]error{fmt.Errorf("duplicate field %q", name)})
+			}
+			seen[name] = true
+		}
+		if err := checkRepeats(d); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token() // the end
+	return err
 }
 
 // checkFields returns a strict decoding error if an object in JSON has fields that the kind does not
