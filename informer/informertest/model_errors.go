@@ -1,7 +1,6 @@
 package informertest
 
 import (
-	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -105,7 +104,7 @@ func errPatchedKind(k kind, text []byte, patched Object) *apierrors.StatusError 
 }
 
 func errNoReplicas() *apierrors.StatusError {
-	return apierrors.NewInternalError(errors.New(`the spec replicas field ".spec.replicas" does not exist`))
+	return apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", ".spec.replicas"))
 }
 
 // errUndecodable returns the error for a body that is not strictly an object of the kind.
