@@ -53,8 +53,10 @@ type clientgoStore struct {
 	// versions reports whether writes move the store's version: they do until an informer moves it.
 	versions func() bool
 
-	// written is called with each write.
+	// written is called before each write.
 	written func()
+	// removals takes note of deleted objects; nil without an informer.
+	removals *removals
 
 	transform cache.TransformFunc // may be nil
 	// failed is called with the failures of index functions that are not returned to a writer. It is
@@ -79,6 +81,7 @@ func newClientgoStore(c *core) *clientgoStore {
 		severalParts: len(c.parts) > 1,
 		versions:     func() bool { return !c.isSynced() },
 		written:      func() { c.writtenByHand.Store(true) },
+		removals:     &c.removals,
 	}
 }
 
@@ -181,11 +184,29 @@ func (s *clientgoStore) prepare(txn cache.Transaction) (w clientgoWrite, err err
 
 func (s *clientgoStore) apply(tx *indexer.Tx, w *clientgoWrite) {
 	if w.remove {
-		tx.Delete(w.key)
+		part, _ := tx.Part(w.key)
+		if last, deleted := tx.Delete(w.key); deleted {
+			s.removed(w.key, part, last)
+		}
 	} else {
 		tx.Put(s.partOf(tx, w.key), w.key, w.obj, stampByHand)
+		s.put(w.key)
 	}
 	s.reach(tx, w.version)
+}
+
+// removed is called in the write section that has deleted an object.
+func (s *clientgoStore) removed(key indexer.Key, part uint16, last any) {
+	if s.removals != nil {
+		s.removals.add(key, part, last)
+	}
+}
+
+// put is called in the write section that has put an object.
+func (s *clientgoStore) put(key indexer.Key) {
+	if s.removals != nil {
+		s.removals.take(key)
+	}
 }
 
 // partOf returns the part of an object put under a key: a stored key stays in its part.
@@ -225,7 +246,10 @@ func (s *clientgoStore) Replace(list []any, version string) error {
 		version = ""
 	}
 	defer s.publish()
-	staging.Commit(version, indexer.Visitor{})
+	staging.Commit(version, indexer.Visitor{
+		Deleted: func(key indexer.Key, last any) { s.removed(key, s.part, last) },
+		Put:     func(key indexer.Key, _, _ any, _ bool) { s.put(key) },
+	})
 	return nil
 }
 
@@ -233,6 +257,7 @@ func (s *clientgoStore) Replace(list []any, version string) error {
 func (s *clientgoStore) Resync() error { return nil }
 
 func (s *clientgoStore) Bookmark(version string) {
+	s.written()
 	tx := s.writer.Begin()
 	s.reach(tx, version)
 	tx.Commit()

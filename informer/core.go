@@ -51,6 +51,7 @@ type core struct {
 	// its events: the next run may go on from there.
 	followed      []atomic.Bool
 	writtenByHand atomic.Bool // a user has written into the store
+	removals      removals    // guarded by the store's write sections
 
 	// Only the processLoop uses the fields below.
 	parts      []part

@@ -152,10 +152,14 @@ func (c *core) identityIn(p *part, key indexer.Key, obj any) identity {
 }
 
 // commit applies a replacement. It does not log the first replacement of an informer: every
-// registration replays the store instead.
+// registration replays the store instead. If a user has filled the store before, commit logs the
+// first one too, since it updates and deletes the user's objects.
 func (c *core) commit(i uint16, version string) {
 	p := &c.parts[i]
 	staging := p.staging
+	if len(c.parts) == 1 && !c.processor.feedsStarted && c.writer.Indexer().Len() > 0 {
+		c.writer.Freeze(func(*indexer.Tx) { c.processor.startFeeds(indexer.Snapshot[any]{}) })
+	}
 	first, initial := !c.processor.feedsStarted, p.content < filled
 	c.advanceContent(p)
 	p.staging, p.versioned = nil, p.versioned || version != ""
@@ -166,7 +170,10 @@ func (c *core) commit(i uint16, version string) {
 	} else {
 		c.reached.advance(i, version)
 	}
-	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { c.publishReplace(tx, p, first) }}
+	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) {
+		c.removals.end(i, c.partByHand())
+		c.publishReplace(tx, p, first)
+	}}
 	if !first || c.options.Transform != nil {
 		visitor.Deleted = func(key indexer.Key, last any) {
 			p.changes++
@@ -253,7 +260,7 @@ func (c *core) publishReplace(tx *indexer.Tx, p *part, first bool) {
 	c.arrivals.note(p.expected, c.processor.owedHere)
 	p.expected = nil
 	if first {
-		c.processor.startFeeds(tx)
+		c.processor.startFeeds(tx.Snapshot())
 	}
 	c.checkStoreSynced()
 }

@@ -139,6 +139,9 @@ func (c *core) publish() {
 
 func (c *core) put(tx *indexer.Tx, d *deltafifo.Delta) {
 	stored := tx.Put(d.Part, d.Key, d.Object, d.Stamp)
+	if !stored.Replaced {
+		c.removals.take(d.Key)
+	}
 	was := identity{uid: d.UID} // if the stamps are equal, the stored object has the same UID
 	if stored.Replaced && stored.OldStamp != d.Stamp {
 		was = c.identity(d.Key, stored.Old)
@@ -149,6 +152,9 @@ func (c *core) put(tx *indexer.Tx, d *deltafifo.Delta) {
 
 func (c *core) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 	cached, deleted := tx.Delete(d.Key)
+	if last, ok := c.removals.take(d.Key); ok && !deleted {
+		cached, deleted = last, true
+	}
 	e := eventlog.Event{Pair: eventlog.Pair{Old: cached, New: cached}, Header: eventlog.Header{Kind: eventlog.Deleted, Flags: eventlog.Lost}}
 	if !d.Lost {
 		e.Old, e.Flags = c.writer.Encode(d.Object), 0

@@ -106,12 +106,13 @@ func (p *sharedProcessor) mergeBehind() {
 }
 
 // startFeeds gives every registration the initial state to replay, and a place in the log to follow
-// from. It is called in the write section of the first commit.
-func (p *sharedProcessor) startFeeds(tx *indexer.Tx) {
+// from. It is called in the write section of the first commit or, if a user has filled the store,
+// just before.
+func (p *sharedProcessor) startFeeds(initial indexer.Snapshot[any]) {
 	p.feedsStarted = true
 	p.mu.Lock()
 	for _, r := range p.registrations {
-		r.feed.start(tx.Snapshot(), p.log.Published())
+		r.feed.start(initial, p.log.Published())
 	}
 	p.mu.Unlock()
 	p.wakeAll()

@@ -34,7 +34,7 @@ func (c *core) WaitVersion(ctx context.Context, version string) error {
 // the version is quarantined.
 func (c *core) waitReached(ctx context.Context, version string) error {
 	return c.waitVersion(ctx, version, func() (bool, error) {
-		return c.atLeast(c.writer.Indexer().Version, version)
+		return c.atLeast(c.storeVersion, version)
 	})
 }
 
@@ -101,9 +101,19 @@ func (c *core) partsOf(namespace string) (parts []uint16) {
 // call it.
 func (c *core) versionOf(part uint16) string {
 	if len(c.parts) == 1 {
-		return c.writer.Indexer().Version()
+		return c.storeVersion()
 	}
 	return c.reached.publishedVersion(part)
+}
+
+// storeVersion returns the store's version if it comes from the sources. Until the store is synced,
+// a user's writes move it, too: then it is "", which means not yet. Any goroutine may call it.
+func (c *core) storeVersion() string {
+	synced, version := c.isSynced(), c.writer.Indexer().Version()
+	if !synced && c.writtenByHand.Load() { // set before a user's write
+		return ""
+	}
+	return version
 }
 
 // atLeast reports whether a version of the store or of a part is at least another version. Before

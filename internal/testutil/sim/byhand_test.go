@@ -48,6 +48,37 @@ func (w *world) writeByHand(r *rand.Rand, n int) {
 	}
 }
 
+// fillByHand fills the store before the informer starts, with objects that the first list updates or
+// deletes. Every fourth world is such a one.
+func (w *world) fillByHand() {
+	own, ok := w.life.(*ownInformer)
+	if !ok || w.plan.seed%4 != 0 || w.script || w.blank || w.custom {
+		return
+	}
+	w.reach("store", "filled")
+	w.informer = own.informer
+	w.addHandler(kinds[0], false)
+	r := rand.New(rand.NewPCG(w.plan.seed, 3)) //nolint:gosec // a test
+	for range 1 + r.IntN(4) {
+		p := w.unknownObject(r)
+		w.doUserWrite(func(x cache.Indexer) error { return x.Add(p) })
+	}
+	for n := r.IntN(3); n > 0; n-- { // the server has some of them, too
+		w.send(w.model.randomChange(r, w.setup))
+	}
+}
+
+// writtenBefore records what a user has put into the store before the first list, for a handler that
+// joins: it is told what becomes of it.
+func (w *world) writtenBefore(a *handler) {
+	if len(w.sources) != 1 || w.tenants || w.sources[0].fullStates() > 0 {
+		return
+	}
+	for p := range a.of.Indexer().All() {
+		a.userWrites[keyOf(p)] = []userWrite{{nil, p}}
+	}
+}
+
 // relistSlowly makes all sources relist, one page a second.
 func (w *world) relistSlowly() {
 	for _, s := range w.sources {
@@ -141,9 +172,12 @@ func (w *world) doUserWrite(write func(cache.Indexer) error) {
 	}
 }
 
-// handlersOfRun returns the handlers, or nil before the first list: until then they know nothing of
-// the store.
+// handlersOfRun returns the handlers that are told what becomes of the user's writes. With several
+// sources, they know nothing of the store before the first list.
 func (w *world) handlersOfRun() []*handler {
+	if len(w.sources) == 1 {
+		return w.presentHandlers()
+	}
 	for _, s := range w.sources {
 		if s.fullStates() > 0 {
 			return w.presentHandlers()

@@ -189,7 +189,7 @@ func (w *world) firstListed() int {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.reached["operation "+string(duplicateEvents)] > 0 || w.reached["operation "+string(writeByHand)] > 0 {
+	if w.reached["operation "+string(duplicateEvents)] > 0 || w.reached["operation "+string(writeByHand)] > 0 || w.reached["store filled"] > 0 {
 		return 0
 	}
 	return w.listed

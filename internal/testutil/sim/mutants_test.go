@@ -43,6 +43,7 @@ type mutant struct {
 	waitsForever     bool                   // WaitDelivered and WaitFresh do not return
 	rewindsCache     bool                   // the cache seems to have held newer versions
 	changesStored    bool                   // a stored object is changed
+	staleLists       bool                   // a list is one of before
 	extraBacklog     int                    // added to each backlog
 	extraCalls       int64                  // added to the calls of a handler
 	extraRequests    int                    // added for each request
@@ -169,6 +170,7 @@ var mutants = []mutantCase{
 	})},
 	{"an index function that changes its mind", "index", "", mutant{unstableIndex: true}},
 	{"an index that is there", "indexed", "", mutant{sameIndex: true}},
+	{"a list of a moment ago", "reads", "", mutant{staleLists: true}},
 	{"a query that misses one", "selectors", "", mutant{dropsQueryResult: true}},
 	{"a backlog without a bound", "latest", "", mutant{extraBacklog: 10_000}},
 	{"watches that bring nothing", "converges", "", mutant{silentWatches: true}},

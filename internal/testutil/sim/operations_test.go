@@ -28,7 +28,7 @@ func (w *world) do(s step) {
 	case write:
 		w.writeOneByOne(r, s.n)
 	case burst:
-		w.writeBurst(r, s.n)
+		w.readDuring(func() { w.writeBurst(r, s.n) })
 	case pass:
 		time.Sleep(time.Duration(s.n) * 100 * time.Millisecond)
 	case idle:

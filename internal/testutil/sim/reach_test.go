@@ -42,6 +42,7 @@ func wantReached(t *testing.T) (all []string) {
 		want("told", k.name)
 	}
 	want("object", "moved")
+	want("store", "filled")
 	for _, name := range reflectorEvents(t) {
 		switch name {
 		case "Undecodable": // the worlds' sources have objects, not bytes

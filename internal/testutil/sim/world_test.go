@@ -229,6 +229,7 @@ func (w *world) failed() bool {
 
 // play plays the whole world, or up to the first violation. The caller is in a bubble.
 func (w *world) play() {
+	w.fillByHand()
 	w.startInformer()
 	w.addHandler(kinds[0], false)
 	for i, s := range w.plan.steps {
@@ -460,6 +461,7 @@ func (w *world) addHandlerTo(of *informer.Informer[*pod], k kind, racing bool) *
 	if w.mutant.nilHandler {
 		h = nil
 	}
+	w.writtenBefore(a)
 	reg, err := of.Handle(h, informer.HandlerOptions{Name: a.String(), Delivery: a.delivery, Resync: resync})
 	if err != nil {
 		w.fault("joins", "%v cannot join: %v", a, err)

@@ -1,0 +1,86 @@
+package sim_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// During a burst of changes, goroutines read the objects in all ways, one after the other, as fast as
+// they can. No read of a goroutine may show an older object than one of its earlier reads.
+
+// A burst has this many readers, with so many rounds each: a fixed number, since the scheduler
+// decides when the changes are applied.
+const (
+	readers    = 2
+	readRounds = 150
+)
+
+// readDuring reads objects while do runs.
+func (w *world) readDuring(do func()) {
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	if w.informer != nil && w.zones == 0 { // else the store itself may go back, to the object of another source
+		for range readers {
+			reading.Go(func() { newReader(w).run() })
+		}
+	}
+	do()
+}
+
+// reader is one goroutine's knowledge of the objects from its reads so far.
+type reader struct {
+	w    *world
+	seen map[key]mark // the newest version of each object
+	gone map[key]bool // objects that a later read has not found
+	kept []*pod       // what the mutant shows as the present list
+}
+
+func newReader(w *world) *reader { return &reader{w: w, seen: map[key]mark{}, gone: map[key]bool{}} }
+
+func (r *reader) run() {
+	x := r.w.informer.Indexer()
+	for n := range readRounds {
+		for k := range r.seen {
+			if p, ok := x.Get(k); ok {
+				r.found("Get", p)
+			} else {
+				r.gone[k] = true
+			}
+		}
+		for _, p := range slices.Collect(x.By("node", fmt.Sprint("n", n%4))) {
+			r.found("an index", p)
+		}
+		r.list(slices.Collect(x.All()))
+	}
+}
+
+// list notes a list of all objects.
+func (r *reader) list(all []*pod) {
+	if r.kept == nil {
+		r.kept = all
+	}
+	if r.w.mutant.staleLists {
+		all = r.kept
+	}
+	held := map[key]bool{}
+	for _, p := range all {
+		held[keyOf(p)] = true
+		r.found("a list", p)
+	}
+	for k := range r.seen {
+		r.gone[k] = r.gone[k] || !held[k]
+	}
+}
+
+// found notes an object that a read shows.
+func (r *reader) found(by string, p *pod) {
+	k, m := keyOf(p), markOf(p)
+	switch {
+	case m.before(r.seen[k]):
+		r.w.fault("reads", "%s shows %s after a read that showed %v", by, spell(p), r.seen[k])
+	case r.gone[k] && m == r.seen[k]:
+		r.w.fault("reads", "%s shows %s after a read that did not find it", by, spell(p))
+	}
+	r.seen[k], r.gone[k] = m, false
+}
