@@ -69,8 +69,10 @@ func (w *world) fillByHand() {
 }
 
 // writtenBefore records what a user has put into the store before the first list, for a handler that
-// joins: it is told what becomes of it.
+// joins: it is told what becomes of it. It may also be told the delete of an object that a user has
+// removed before, and that it does not know.
 func (w *world) writtenBefore(a *handler) {
+	a.removed = maps.Clone(w.removed)
 	if len(w.sources) != 1 || w.tenants || w.sources[0].fullStates() > 0 {
 		return
 	}
@@ -160,6 +162,7 @@ func (w *world) doUserWrite(write func(cache.Indexer) error) {
 			continue
 		}
 		w.touched[k], w.everTouched[k] = true, true
+		w.removed[k] = after[k] == nil
 		for _, a := range w.handlersOfRun() {
 			a.mu.Lock()
 			a.userWrites[k] = append(a.userWrites[k], userWrite{before[k], after[k]})

@@ -84,6 +84,7 @@ type handler struct {
 	now        event               // the newest event
 	last       map[key]received    // the last event of each object
 	touched    map[key]bool        // objects ever written by a user
+	removed    map[key]bool        // objects that a user had removed when the handler joined
 	first      *handler            // the world's first handler
 }
 

@@ -65,6 +65,7 @@ type world struct {
 	waiters     []*waiter          // calls of WaitDelivered
 	touched     map[key]bool       // objects written by a user since the last comparison
 	everTouched map[key]bool       // objects ever written by a user
+	removed     map[key]bool       // objects removed by a user
 	handwrites  int                // the number of users' own objects
 	observers   sync.WaitGroup     // goroutines that read the status
 
@@ -79,7 +80,7 @@ type world struct {
 }
 
 func newWorld(p plan, s mutant) *world {
-	w := &world{setup: p.setup, plan: p, mutant: s, model: newModel(), callsAtStop: map[*handler]int64{}, touched: map[key]bool{}, everTouched: map[key]bool{}, over: make(chan struct{}), reached: map[string]int{}}
+	w := &world{setup: p.setup, plan: p, mutant: s, model: newModel(), callsAtStop: map[*handler]int64{}, touched: map[key]bool{}, everTouched: map[key]bool{}, removed: map[key]bool{}, over: make(chan struct{}), reached: map[string]int{}}
 	w.trace.dropSections = p.setup.lease // its factory's back-offs are random
 	for n := range w.sourceCount() {
 		w.sources = append(w.sources, newSource(w, n))
