@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -91,6 +90,7 @@ type clientgoInformer struct {
 	shortestResync time.Duration // the shortest resync period so far
 	onError        func(error)
 	repeats        repeats
+	errors         errorCalls
 }
 
 var _ Shared = (*clientgoInformer)(nil)
@@ -126,7 +126,7 @@ func (i *clientgoInformer) report(e Event) bool {
 		return false
 	}
 	if err, ok := i.repeats.next(e, err, time.Now()); ok {
-		goexit.Apart(func() { onError(err) })
+		i.errors.call(err, onError)
 	}
 	return true
 }
@@ -244,7 +244,8 @@ func (i *clientgoInformer) SetWatchErrorHandler(h cache.WatchErrorHandler) error
 }
 
 // SetWatchErrorHandlerWithContext sets the function called with every error of a list or watch, and
-// every quarantined object. The reflector passed to it only has a name, and never runs. Nil stands
+// every quarantined object, one call at a time, with no lock held. While a call hangs, further errors
+// are dropped, and the next call says how many. The reflector passed to it only has a name, and never runs. Nil stands
 // for the log.
 func (i *clientgoInformer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHandlerWithContext) error {
 	c := i.core

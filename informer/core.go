@@ -79,7 +79,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 		sources: sources,
 		synced:  make(chan struct{}),
 		run:     newRun(),
-		status:  status{watchLasts: reflector.LongestWatch(o.MinWatchTimeout), parts: make([]partStatus, len(sources))},
+		status:  status{watchLasts: reflector.LongestWatch(o.MinWatchTimeout), parts: make([]partStatus, len(sources)), applied: make([]atomic.Uint64, len(sources))},
 		parts:   make([]part, len(sources)),
 
 		followed: make([]atomic.Bool, len(sources)),

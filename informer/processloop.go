@@ -57,6 +57,7 @@ func (c *core) applySome() {
 	if n == 0 {
 		d := &c.batch[0]
 		c.batch = c.batch[1:]
+		defer c.status.countApplied(d.Part, 1) // also if an index function has ended the goroutine
 		c.stage(d)
 		return
 	}
@@ -72,6 +73,7 @@ func (c *core) single(d *deltafifo.Delta) bool {
 // applyChanges makes the remaining changes of c.changes and publishes them, in one write section.
 // If an index function ends the goroutine, applyChanges publishes the changes made so far.
 func (c *core) applyChanges() {
+	defer c.countApplied(c.changes)
 	defer c.versions.wake()
 	defer c.markBookmarkedRead()
 	tx := c.writer.Begin()
@@ -94,6 +96,21 @@ func (c *core) applyChanges() {
 		c.reached.advance(d.Part, d.Version)
 	}
 	c.changes = nil
+}
+
+// countApplied counts the changes of a write section that is complete, by their parts.
+func (c *core) countApplied(changes []deltafifo.Delta) {
+	if len(c.changes) > 0 { // an index function has ended the goroutine
+		return
+	}
+	for len(changes) > 0 {
+		part, n := changes[0].Part, 1
+		for n < len(changes) && changes[n].Part == part {
+			n++
+		}
+		c.status.countApplied(part, n)
+		changes = changes[n:]
+	}
 }
 
 // bookmark applies a bookmark, in a write section: all changes before it are in the store. A

@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,7 +15,7 @@ import (
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		s := status{parts: make([]partStatus, 2)}
+		s := status{parts: make([]partStatus, 2), applied: make([]atomic.Uint64, 2)}
 		progress := func() Progress {
 			var st Status
 			s.fill(&st)

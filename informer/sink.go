@@ -20,7 +20,8 @@ type informerSink struct {
 	core      *core
 	run       *run
 	part      uint16
-	replacing bool // between Begin and Commit or Abort
+	replacing bool   // between Begin and Commit or Abort
+	queued    uint64 // the number of the part's last delta, see receipt
 	// untrusted is set while the stored objects must not be trusted: until a replacement that
 	// reuses none of them is committed.
 	untrusted atomic.Bool
@@ -51,7 +52,7 @@ type informerSink struct {
 // newInformerSink returns the sink of a part for a run. It is called before the run's goroutines
 // start.
 func newInformerSink(c *core, run *run, part uint16) *informerSink {
-	s := &informerSink{core: c, run: run, part: part}
+	s := &informerSink{core: c, run: run, part: part, queued: c.status.applied[part].Load()}
 	p := &c.parts[part]
 	p.untrusted = p.untrusted || run.options.Anew || closed(c.sharing.broken) && !p.replacedSinceBroken
 	if p.content == filling {
@@ -163,7 +164,7 @@ func (s *informerSink) Begin(ctx context.Context, h reflector.History) error {
 }
 
 func (s *informerSink) Commit(ctx context.Context, version string) error {
-	s.core.status.confirmed(s.part)
+	s.core.status.answered(s.part, s.queued+1)
 	return s.commit(ctx, version)
 }
 
@@ -181,6 +182,7 @@ func (s *informerSink) Abort(ctx context.Context) error {
 
 func (s *informerSink) push(ctx context.Context, d deltafifo.Delta) error {
 	d.Part = s.part
+	s.queued++
 	return s.run.queue.Push(ctx, d)
 }
 
@@ -224,6 +226,7 @@ func (s *informerSink) write(ctx context.Context) error {
 	if beforeStore := s.core.hooks.beforeStore; beforeStore != nil {
 		beforeStore(batch)
 	}
+	s.queued += uint64(len(batch))
 	if n := len(batch); n > 0 && !s.replacing { // a page of a list proves nothing before the commit
 		s.noteReceived(&batch[n-1])
 	}
@@ -235,10 +238,10 @@ func (s *informerSink) write(ctx context.Context) error {
 // the source has opened that watch.
 func (s *informerSink) noteReceived(last *deltafifo.Delta) {
 	if last.Op == deltafifo.Bookmark && last.Version == "" {
-		s.core.status.confirmed(s.part)
+		s.core.status.answered(s.part, s.queued)
 		return
 	}
-	s.core.status.received(s.part, last.Op == deltafifo.Bookmark)
+	s.core.status.received(s.part, last.Op == deltafifo.Bookmark, s.queued)
 }
 
 // transform prepares the object of one delta, or quarantines it if the transform fails; a delete

@@ -29,13 +29,14 @@ type Status struct {
 	NotServedSince time.Time
 	LastEvent      time.Time // when the last change arrived
 	LastBookmark   time.Time
-	// Confirmed is the time of the server's last answer: the store was up to date then. Staleness
-	// is its age, zero before the first list.
+	// Confirmed is the time of the server's last answer whose changes the store has: it was up to date
+	// then. Staleness is its age, zero before the first list.
 	Confirmed time.Time
 	Staleness time.Duration
-	// Stale says that the informer runs, and the server has been silent for longer than a healthy
-	// server is: for two minutes, two periods of bookmarks; or, if the source has sent no bookmark,
-	// for as long as a watch may last since the last watch began. One silent source is enough.
+	// Stale says that the informer runs, and the store has got nothing from the server for longer than
+	// a healthy server is silent: for two minutes, two periods of bookmarks; or, if the source has sent
+	// no bookmark, for as long as a watch may last since the last watch began. One silent source is
+	// enough, and so is an index function that does not return.
 	Stale bool
 
 	Version     string // the resourceVersion of the store
@@ -131,7 +132,8 @@ type status struct {
 
 	mu          sync.Mutex
 	parts       []partStatus
-	lists       int // full states: by list, by stream, or filled in by a user
+	applied     []atomic.Uint64 // by part: the deltas applied since the informer was made
+	lists       int             // full states: by list, by stream, or filled in by a user
 	errors      int
 	lastError   error
 	lastErrorAt time.Time
@@ -179,9 +181,10 @@ func (s *status) refused(err error) {
 
 // partStatus is the state of one source.
 type partStatus struct {
-	watching, notServed, lastEvent, lastBookmark, confirmed time.Time
-	opened                                                  time.Time // when a watch last began
-	progress                                                Progress  // of the full state being read
+	watching, notServed, lastEvent, lastBookmark time.Time
+	opened                                       time.Time // when a watch last began
+	progress                                     Progress  // of the full state being read
+	receipts                                     receipts
 }
 
 // reflected records an event of the reflector of part i.
@@ -285,14 +288,14 @@ func (p *partStatus) paged(e reflector.Paged) {
 	p.progress.Objects, p.progress.Remaining, p.progress.Bytes = e.Objects, e.Remaining, e.Bytes
 }
 
-// received records a batch of changes, or a bookmark.
-func (s *status) received(part uint16, bookmark bool) {
+// received records a batch of changes, or a bookmark, that ends with a numbered delta.
+func (s *status) received(part uint16, bookmark bool, number uint64) {
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
 	p := &s.parts[part]
-	p.confirmed = now
+	p.receipts.add(receipt{now, number}, s.applied[part].Load())
 	if bookmark {
 		p.lastBookmark = now
 	} else {
@@ -300,13 +303,23 @@ func (s *status) received(part uint16, bookmark bool) {
 	}
 }
 
-// confirmed records a complete answer of the server, whatever its content.
-func (s *status) confirmed(part uint16) {
+// answered records a complete answer of the server, whatever its content, that ends with a numbered
+// delta.
+func (s *status) answered(part uint16, number uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.parts[part].confirmed = time.Now()
+	s.parts[part].receipts.add(receipt{time.Now(), number}, s.applied[part].Load())
 }
+
+// confirmed returns the time at which the server last confirmed the store's state of a part. The caller
+// holds mu.
+func (s *status) confirmed(part int) time.Time {
+	return s.parts[part].receipts.confirmed(s.applied[part].Load())
+}
+
+// countApplied counts applied deltas of a part: an answer confirms the store once it is applied.
+func (s *status) countApplied(part uint16, n int) { s.applied[part].Add(uint64(n)) } //nolint:gosec // never negative
 
 // changed records a full state that has changed the store.
 func (s *status) changed(part uint16) {
@@ -326,7 +339,8 @@ func (s *status) began() {
 		s.started = time.Now()
 	}
 	for i := range s.parts {
-		s.parts[i].notServed = time.Time{}
+		p := &s.parts[i]
+		p.notServed, p.receipts = time.Time{}, receipts{before: s.confirmed(i)}
 	}
 }
 
@@ -343,14 +357,15 @@ func (s *status) stopped() {
 // bookmarkPeriod is how often an API server sends bookmarks, at least.
 const bookmarkPeriod = time.Minute
 
-// staleLocked reports whether a source has been silent for too long. The caller holds mu.
+// staleLocked reports whether the store has got nothing from a source for too long. The caller holds mu.
 func (s *status) staleLocked() bool {
-	for _, p := range s.parts {
-		heard, patience := p.confirmed, 2*bookmarkPeriod
+	for i, p := range s.parts {
+		confirmed := s.confirmed(i)
+		heard, patience := confirmed, 2*bookmarkPeriod
 		if p.lastBookmark.IsZero() {
-			heard, patience = later(p.confirmed, p.opened), s.watchLasts
+			heard, patience = later(confirmed, p.opened), s.watchLasts
 		}
-		if !p.confirmed.IsZero() && time.Since(heard) > patience {
+		if !confirmed.IsZero() && time.Since(heard) > patience {
 			return true
 		}
 	}
@@ -416,8 +431,8 @@ func (s *status) fill(to *Status) {
 		to.Progress.add(p.progress)
 		to.LastEvent = later(to.LastEvent, p.lastEvent)
 		to.LastBookmark = later(to.LastBookmark, p.lastBookmark)
-		if i == 0 || p.confirmed.Before(to.Confirmed) {
-			to.Confirmed = p.confirmed
+		if confirmed := s.confirmed(i); i == 0 || confirmed.Before(to.Confirmed) {
+			to.Confirmed = confirmed
 		}
 	}
 	if !to.Watching {

@@ -1,0 +1,64 @@
+package informer
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/tidemark-k8s/tidemark/internal/goexit"
+)
+
+// mostWaiting is the number of errors that wait for a watch error handler, with the one in its call.
+// Further ones are dropped: the handler hangs, or cannot keep up.
+const mostWaiting = 1000
+
+// errorCalls calls a watch error handler, one call at a time, since handlers written for client-go have
+// no locks. A goroutine that reports an error during a call does not wait: the goroutine of that call
+// passes the error on afterwards. Safe for any goroutine.
+type errorCalls struct {
+	mu      sync.Mutex
+	waiting []error // the first one is in the call
+	dropped int     // since the last call began
+}
+
+// call passes an error to the handler, now or after the call in progress.
+func (c *errorCalls) call(err error, handler func(error)) {
+	if !c.add(err) {
+		return
+	}
+	for ; err != nil; err = c.next() {
+		goexit.Apart(func() { handler(err) })
+	}
+}
+
+// add lets an error wait for its call. It returns true if no call is in progress: the caller has to make
+// it.
+func (c *errorCalls) add(err error) (alone bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	if len(c.waiting) == mostWaiting {
+		c.dropped++
+		return false
+	}
+	c.waiting = append(c.waiting, err)
+	return len(c.waiting) == 1
+}
+
+// next ends a call, and returns the error of the next one, or nil. The error tells how many were
+// dropped during the call.
+func (c *errorCalls) next() (err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	if c.waiting = slices.Delete(c.waiting, 0, 1); len(c.waiting) == 0 {
+		c.waiting = nil
+		return nil
+	}
+	err = c.waiting[0]
+	if c.dropped > 0 {
+		err = fmt.Errorf("%w (%d further errors were dropped while the handler was busy)", err, c.dropped)
+		c.dropped = 0
+	}
+	return err
+}

@@ -1,0 +1,104 @@
+package informer
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// D10: a watch error handler gets the errors of all goroutines, one call at a time: it needs no lock.
+func TestContract_D10_OneCallOfTheWatchErrorHandlerAtATime(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const sources = 20
+		var all []reflector.Source
+		for n := range sources {
+			s := newScript("10")
+			s.Fail(fmt.Errorf("source %d is down", n))
+			all = append(all, s)
+		}
+		i := Join(all, Options[*corev1.Pod]{Observe: observed})
+		told, calls := map[string]int{}, atomic.Int64{} // the race detector watches over the map
+		gate := make(chan struct{})
+		require.NoError(t, i.Shared().SetWatchErrorHandler(func(_ *cache.Reflector, err error) {
+			calls.Add(1)
+			<-gate
+			told[err.Error()[strings.Index(err.Error(), "source"):]]++
+		}))
+		start(t, i)
+		synctest.Wait()
+		require.EqualValues(t, 1, calls.Load(), "the others wait for the call to return")
+		require.Equal(t, sources, i.Status().Errors)
+		close(gate)
+		synctest.Wait()
+		require.Len(t, told, sources)
+	})
+}
+
+// D10: while a call of the watch error handler hangs, the other sources go on. Errors that are too many
+// to wait are dropped, and the next call says how many.
+func TestContract_D10_AWatchErrorHandlerThatHangs(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		down, poisoned := newScript("10"), newScript("10")
+		down.Fail(errors.New("down"))
+		i := Join([]reflector.Source{down, poisoned}, Options[*corev1.Pod]{Observe: observed, Transform: failByLabel})
+		gate := make(chan struct{})
+		var told []string
+		require.NoError(t, i.Shared().SetWatchErrorHandler(func(_ *cache.Reflector, err error) {
+			<-gate
+			told = append(told, err.Error())
+		}))
+		start(t, i)
+		synctest.Wait()
+		const failing = mostWaiting + 500
+		for n := range failing {
+			poisoned.Send(watch.Added, kit.Pod(fmt.Sprint("p", n), fmt.Sprint(n+11), kit.Label("poison", "error")))
+		}
+		poisoned.Send(watch.Added, kit.Pod("good", "5000"))
+		synctest.Wait()
+		require.Equal(t, 1, i.Indexer().Len(), "the source that is watched goes on")
+		require.Equal(t, failing, i.Status().Quarantined)
+		close(gate)
+		synctest.Wait()
+		require.Len(t, told, mostWaiting)
+		require.Contains(t, told[0], "down")
+		require.Contains(t, told[1], "501 further errors were dropped")
+		for _, err := range told[2:] {
+			require.NotContains(t, err, "dropped", "counted once")
+		}
+	})
+}
+
+// A watch error handler may do what fails: its own error is passed to it after the call.
+func TestAWatchErrorHandlerThatCausesAnError(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", kit.Pod("a", "1"))
+		i := NewSharedIndexInformer(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil)
+		busy, told := false, 0
+		require.NoError(t, i.SetWatchErrorHandler(func(*cache.Reflector, error) {
+			require.False(t, busy)
+			busy, told = true, told+1
+			if told == 1 {
+				fails := func(any) ([]string, error) { return nil, errPoison }
+				require.NoError(t, i.AddIndexers(cache.Indexers{"fails": fails}))
+			}
+			busy = false
+		}))
+		startClientgo(t, i)
+		synctest.Wait()
+		s.Fail(errPoison)
+		s.Expire()
+		synctest.Wait()
+		require.GreaterOrEqual(t, told, 2)
+	})
+}

@@ -1,0 +1,121 @@
+package informer
+
+import (
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+)
+
+// D19: an answer of the server confirms the store once it is applied. While an index function is stuck,
+// the store is as old as it is, whatever arrives.
+func TestContract_D19_WhatIsNotAppliedConfirmsNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, gate := newScript("10", kit.Pod("a", "1")), make(chan struct{})
+		stuck := indexer.Index[*corev1.Pod]{Name: "stuck", Append: func(values []string, p *corev1.Pod) []string {
+			if p.Labels["stuck"] != "" {
+				<-gate
+			}
+			return values
+		}}
+		i := New(s, Options[*corev1.Pod]{Observe: observed, Indexes: []indexer.Index[*corev1.Pod]{stuck}})
+		start(t, i)
+		synctest.Wait()
+		confirmed := time.Now()
+		require.Equal(t, confirmed, i.Status().Confirmed)
+		time.Sleep(time.Second)
+		s.Send(watch.Added, kit.Pod("b", "11", kit.Label("stuck", "yes")))
+		for n := range 10 {
+			time.Sleep(time.Minute)
+			s.Send(watch.Modified, kit.Pod("a", "1"+string(rune('2'+n))))
+			s.Send(watch.Bookmark, kit.Bookmark("30", ""))
+			synctest.Wait()
+		}
+		st := i.Status()
+		require.Equal(t, confirmed, st.Confirmed)
+		require.Equal(t, 10*time.Minute+time.Second, st.Staleness)
+		require.True(t, st.Stale)
+		require.Equal(t, time.Now(), st.LastEvent, "it did arrive")
+		close(gate)
+		synctest.Wait()
+		st = i.Status()
+		require.Equal(t, time.Now(), st.Confirmed)
+		require.False(t, st.Stale)
+	})
+}
+
+// A run counts anew what is queued and not applied: deltas that the run before has dropped are not
+// waited for.
+func TestARunIsConfirmedByItsOwnAnswers(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, gate := newScript("10", kit.Pod("a", "1")), make(chan struct{})
+		i := New(s, Options[*corev1.Pod]{Observe: observed, Indexes: []indexer.Index[*corev1.Pod]{{
+			Name: "stuck", Append: func(values []string, p *corev1.Pod) []string {
+				if p.Labels["stuck"] != "" {
+					<-gate
+				}
+				return values
+			},
+		}}})
+		cancel, wait := starts(t, i)
+		synctest.Wait()
+		before := i.Status().Confirmed
+		time.Sleep(time.Second)
+		s.Send(watch.Added, kit.Pod("b", "11", kit.Label("stuck", "yes")))
+		synctest.Wait()
+		for range 10 {
+			s.Send(watch.Modified, kit.Pod("a", "12"))
+		}
+		synctest.Wait()
+		cancel()
+		close(gate)
+		wait()
+		require.False(t, i.Status().Confirmed.Before(before))
+		time.Sleep(time.Minute)
+		starts(t, i)
+		synctest.Wait()
+		require.Equal(t, time.Now(), i.Status().Confirmed)
+	})
+}
+
+// Receipts find no answer that is not applied, never go back, and find the last one when all are applied.
+func TestReceipts(t *testing.T) {
+	for seed := range uint64(200) {
+		dice, begin := rand.New(rand.NewPCG(seed, 1)), time.Now()
+		var r receipts
+		var all []receipt // the slow twin
+		applied, found := uint64(0), time.Time{}
+		for n := range 100 {
+			last := uint64(0)
+			if len(all) > 0 {
+				last = all[len(all)-1].number
+			}
+			if dice.IntN(2) == 0 {
+				next := receipt{begin.Add(time.Duration(n)), last + 1 + dice.Uint64N(3)}
+				all = append(all, next)
+				r.add(next, applied)
+			} else if last > applied {
+				applied += 1 + dice.Uint64N(last-applied)
+			}
+			newest := time.Time{}
+			for _, one := range all {
+				if one.number <= applied {
+					newest = one.at
+				}
+			}
+			now := r.confirmed(applied)
+			require.False(t, now.After(newest))
+			require.False(t, now.Before(found))
+			if found = now; len(all) > 0 && applied == all[len(all)-1].number {
+				require.Equal(t, newest, now)
+			}
+		}
+	}
+}
