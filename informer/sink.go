@@ -268,7 +268,7 @@ func (s *informerSink) transform(d *deltafifo.Delta, transform func(any) (any, e
 // transformedTo puts the result of the transform into the delta.
 func (s *informerSink) transformedTo(d *deltafifo.Delta, obj any) {
 	if s.pass != nil {
-		s.sharePassed(d.Key, d.Object, obj)
+		obj = s.sharePassed(d.Key, d.Object, obj)
 	}
 	d.Object = obj
 	if identityOf(obj) != (identity{d.UID, d.Version}) {
@@ -298,12 +298,12 @@ func (s *informerSink) poison(d *deltafifo.Delta, err error) {
 	s.core.observe(report)
 }
 
-// sharePassed shares values of an object after its transform.
-func (s *informerSink) sharePassed(key indexer.Key, decoded, result any) {
+// sharePassed returns an object that shares values with others, after its transform.
+func (s *informerSink) sharePassed(key indexer.Key, decoded, result any) any {
 	if table := s.core.sharing.table; table.Watched() {
 		table.Name(key.String)
 	}
-	s.pass.Share(decoded, result)
+	return s.pass.Share(decoded, result)
 }
 
 // setStoredKey records that the transform has changed a server's key to the stored key. A delete

@@ -24,7 +24,14 @@ type objectKind struct {
 	object reflect.Type            // such as *corev1.Pod
 	kind   schema.GroupVersionKind // empty where objects of any kind may come
 	named  schema.GroupVersionKind // unless empty, the kind to set in each decoded object
+	secret bool                    // the objects are Secrets, or their metadata
 }
+
+// secrets is the kind of the objects whose strings must not stay in memory longer than they do.
+var secrets = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+
+// isSecrets reports whether a resource is that of Secrets.
+func isSecrets(r schema.GroupVersionResource) bool { return r.Group == "" && r.Resource == "secrets" }
 
 var (
 	unstructuredType = reflect.TypeFor[*unstructured.Unstructured]()
@@ -54,13 +61,14 @@ func newKindDecoder(k objectKind, s sharing, drop *fields.Set) *kindDecoder {
 	if verify.On && drop == nil {
 		d.twins = &twins{table: s.table}
 	}
+	o := jsondecode.Options{Table: s.table, Values: s.values, Drop: drop, Secret: k.secret}
 	if k.object == unstructuredType {
-		d.loose = jsondecode.NewUnstructured(jsondecode.Options{Table: s.table, Values: s.values, Drop: drop})
+		d.loose = jsondecode.NewUnstructured(o)
 		return d
 	}
 	object := k.object.Elem()
-	d.json = jsondecode.NewTyped(object, jsondecode.Options{Table: s.table, Values: s.values, Drop: drop})
-	d.protobuf = protodecode.New(object, protodecode.Options{Table: s.table, Values: s.values, Drop: drop})
+	d.json = jsondecode.NewTyped(object, o)
+	d.protobuf = protodecode.New(object, protodecode.Options(o))
 	return d
 }
 

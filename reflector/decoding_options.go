@@ -20,7 +20,9 @@ type Decoding struct {
 	ShareBytes int
 	// Drop names fields to be left out of all objects, such as
 	// "metadata.managedFields": paths of JSON names, on which lists are passed
-	// through. They are absent, as if the server had not sent them. Identity, version,
+	// through. The keys of maps are names, too, as in "data.token"; a name with a dot
+	// cannot be written. A type that decodes itself gets its JSON without the
+	// fields. They are absent, as if the server had not sent them. Identity, version,
 	// deletionTimestamp, finalizers and ownerReferences cannot be left out. An object
 	// without managedFields is safe in an Update, a Patch or an Apply; one that lacks
 	// any other field only in a Patch, since an Update would remove the field.

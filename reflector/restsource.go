@@ -61,7 +61,7 @@ func fromREST[O, L runtime.Object](c Client[L], resource schema.GroupVersionReso
 		Source:   source,
 		client:   client,
 		resource: resource.Resource, namespace: generated.GetNamespace(),
-		kind:     objectKind{object: object, kind: resource.GroupVersion().WithKind(object.Elem().Name())},
+		kind:     objectKind{object: object, kind: resource.GroupVersion().WithKind(object.Elem().Name()), secret: isSecrets(resource)},
 		protobuf: builtin,
 	}
 }

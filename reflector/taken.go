@@ -29,7 +29,7 @@ func FromDynamic(c dynamic.Interface, resource schema.GroupVersionResource, name
 		return From(c.Resource(resource).Namespace(namespace))
 	}
 	in := func(r schema.GroupVersionResource) *takenSource {
-		return &takenSource{From(c.Resource(r).Namespace(namespace)), namespace, collectionPath(r, namespace), objectKind{object: unstructuredType}}
+		return &takenSource{From(c.Resource(r).Namespace(namespace)), namespace, collectionPath(r, namespace), objectKind{object: unstructuredType, secret: isSecrets(r)}}
 	}
 	return newVersioned(resource, func() served.Client { return served.FromDynamic(client) }, in)
 }
@@ -43,7 +43,7 @@ func FromMetadata(c metadata.Interface, resource schema.GroupVersionResource, na
 		return From(c.Resource(resource).Namespace(namespace))
 	}
 	in := func(r schema.GroupVersionResource) *takenSource {
-		return &takenSource{From(c.Resource(r).Namespace(namespace)), namespace, collectionPath(r, namespace), objectKind{object: metadataType}}
+		return &takenSource{From(c.Resource(r).Namespace(namespace)), namespace, collectionPath(r, namespace), objectKind{object: metadataType, secret: isSecrets(r)}}
 	}
 	return newVersioned(resource, func() served.Client { return served.FromMetadata(c, documents(c)) }, in)
 }
@@ -57,11 +57,21 @@ func FromControllerRuntime(lw cache.ListerWatcher, example runtime.Object) Sourc
 	if source == nil || example == nil {
 		return source
 	}
-	kind := objectKind{object: reflect.TypeOf(example)}
+	kind := objectKind{object: reflect.TypeOf(example), secret: holdsSecrets(example)}
 	if _, ok := example.(*metav1.PartialObjectMetadata); ok {
 		kind.named = example.GetObjectKind().GroupVersionKind()
 	}
 	return &takenSource{source, "", "", kind}
+}
+
+// holdsSecrets reports whether objects like example are Secrets, by its kind or by its Go type.
+func holdsSecrets(example runtime.Object) bool {
+	switch t := reflect.TypeOf(example); t {
+	case unstructuredType, metadataType:
+		return example.GetObjectKind().GroupVersionKind() == secrets
+	default:
+		return t.String() == "*v1.Secret" && t.Elem().PkgPath() == "k8s.io/api/core/v1"
+	}
 }
 
 // collectionPath returns the end of a collection's path.

@@ -1,25 +1,44 @@
 package fields
 
 import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 )
 
 // Cut removes the fields from a decoded object: a pointer to a struct with JSON names, or a map.
-// It writes into the object.
+// It writes into the object. The result is what decoding the object's JSON without the fields
+// would have made.
 func (s *Set) Cut(obj any) {
-	if s != nil {
-		s.cut(reflect.ValueOf(obj))
+	if s == nil {
+		return
 	}
+	v := reflect.ValueOf(obj)
+	if v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
+	}
+	s.cut(v)
 }
 
+// cut removes the fields from a value that can be set, or from a map.
 func (s *Set) cut(v reflect.Value) {
+	if decodesItself(v) {
+		s.cutJSON(v)
+		return
+	}
 	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
+	case reflect.Pointer:
 		if !v.IsNil() {
 			s.cut(v.Elem())
 		}
-	case reflect.Slice:
+	case reflect.Interface:
+		if !v.IsNil() {
+			v.Set(s.copied(v.Elem()))
+		}
+	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
 			s.cut(v.Index(i))
 		}
@@ -31,13 +50,22 @@ func (s *Set) cut(v reflect.Value) {
 	}
 }
 
+// copied returns a copy of a value without the fields.
+func (s *Set) copied(v reflect.Value) reflect.Value {
+	c := reflect.New(v.Type()).Elem()
+	c.Set(v)
+	s.cut(c)
+	return c
+}
+
 func (s *Set) cutStruct(v reflect.Value) {
-	t := v.Type()
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" && (f.Anonymous || strings.Contains(options, "inline")) {
+	for i := range v.NumField() {
+		name, inline := jsonName(v.Type().Field(i))
+		if inline {
 			s.cut(v.Field(i))
+			continue
+		}
+		if name == "" {
 			continue
 		}
 		below, leftOut := s.Of(name)
@@ -50,17 +78,93 @@ func (s *Set) cutStruct(v reflect.Value) {
 	}
 }
 
-func (s *Set) cutMap(v reflect.Value) {
-	if v.Type().Key().Kind() != reflect.String {
-		return
+// jsonName returns the name of a field in JSON, or "" for a field that JSON does not reach. The
+// fields of an inlined struct count as fields of the struct around it.
+func jsonName(f reflect.StructField) (name string, inline bool) {
+	tag := f.Tag.Get("json")
+	name, _, _ = strings.Cut(tag, ",")
+	t := f.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
-	for _, name := range v.MapKeys() {
-		below, leftOut := s.Of(name.String())
+	switch {
+	case tag == "-":
+		return "", false
+	case f.Anonymous && name == "" && t.Kind() == reflect.Struct:
+		return "", f.IsExported() || f.Type.Kind() == reflect.Struct
+	case !f.IsExported():
+		return "", false
+	case name == "":
+		return f.Name, false
+	}
+	return name, false
+}
+
+// cutMap removes fields from a map, whose keys are names of fields, too.
+func (s *Set) cutMap(v reflect.Value) {
+	for _, key := range v.MapKeys() {
+		below, leftOut := s.Of(textOf(key))
 		switch {
 		case leftOut:
-			v.SetMapIndex(name, reflect.Value{})
+			v.SetMapIndex(key, reflect.Value{})
 		case below != nil:
-			below.cut(v.MapIndex(name)) // what is not addressable in a map has no fields: it is an interface
+			v.SetMapIndex(key, below.copied(v.MapIndex(key)))
 		}
 	}
+}
+
+// textOf returns the key of a map as it is written in JSON.
+func textOf(key reflect.Value) string {
+	if key.Kind() == reflect.String {
+		return key.String()
+	}
+	if m, ok := key.Interface().(encoding.TextMarshaler); ok {
+		text, _ := m.MarshalText() // without a text it was never decoded
+		return string(text)
+	}
+	return fmt.Sprint(key.Interface())
+}
+
+// decodesItself reports whether only the methods of a type know the fields of its JSON.
+func decodesItself(v reflect.Value) bool {
+	if v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface || !v.CanAddr() || !v.Addr().CanInterface() {
+		return false
+	}
+	switch v.Addr().Interface().(type) {
+	case json.Unmarshaler, encoding.TextUnmarshaler:
+		return true
+	}
+	return false
+}
+
+// cutJSON removes the fields from the JSON of a value, and decodes it again. A value that cannot be
+// encoded or decoded is cleared: what is to be left out must not stay.
+func (s *Set) cutJSON(v reflect.Value) {
+	encoded, err := json.Marshal(v.Addr().Interface())
+	if err == nil {
+		encoded, err = s.cutText(encoded)
+	}
+	if err == nil && encoded == nil {
+		return
+	}
+	v.SetZero()
+	if err != nil || json.Unmarshal(encoded, v.Addr().Interface()) != nil {
+		v.SetZero()
+	}
+}
+
+// cutText removes the fields from a JSON text. It returns nil for a text without fields.
+func (s *Set) cutText(text []byte) ([]byte, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var value any
+	if err := d.Decode(&value); err != nil {
+		return nil, err
+	}
+	switch value.(type) {
+	case map[string]any, []any:
+		s.Cut(&value)
+		return json.Marshal(value)
+	}
+	return nil, nil
 }

@@ -3,7 +3,9 @@ package fields
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // ErrRefused means that a field cannot be left out, or that a path is empty.
@@ -16,26 +18,45 @@ var needed = []string{
 }
 
 // Set is a tree of the fields to leave out, by their JSON names. A path passes through lists:
-// "spec.containers.env" is the env of every container.
+// "spec.containers.env" is the env of every container. The keys of maps are names as well.
 type Set struct {
 	children map[string]*Set // a nil value: the field itself is left out
 }
 
 // Parse reads paths such as "metadata.managedFields". It returns [ErrRefused] for an empty path,
 // and for a path to or above a needed field: identity, version, deletionTimestamp, finalizers and
-// ownerReferences. Without paths the set is nil.
+// ownerReferences. Without paths the set is nil. The same paths make the same set, so that what a
+// decoder plans for it is planned once.
 func Parse(paths ...string) (*Set, error) {
-	var s *Set
 	for _, path := range paths {
 		if err := check(path); err != nil {
 			return nil, err
 		}
-		if s == nil {
-			s = &Set{children: make(map[string]*Set)}
-		}
-		s.add(strings.Split(path, "."))
 	}
-	return s, nil
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	sets.mu.Lock()
+	defer sets.mu.Unlock()
+
+	name := fmt.Sprintf("%q", slices.Compact(slices.Sorted(slices.Values(paths))))
+	if sets.byPaths == nil {
+		sets.byPaths = make(map[string]*Set)
+	}
+	if sets.byPaths[name] == nil {
+		s := &Set{children: make(map[string]*Set)}
+		for _, path := range paths {
+			s.add(strings.Split(path, "."))
+		}
+		sets.byPaths[name] = s
+	}
+	return sets.byPaths[name], nil
+}
+
+// sets holds the sets that were made. A program has a few.
+var sets struct {
+	mu      sync.Mutex
+	byPaths map[string]*Set // by the sorted paths
 }
 
 func check(path string) error {
@@ -76,14 +97,20 @@ func (s *Set) Of(name string) (below *Set, leftOut bool) {
 	return below, known && below == nil
 }
 
+// Payload reports whether a field, by its JSON name, holds data that belongs to programs, such as the
+// contents of Secrets: data, stringData and binaryData.
+func Payload(name string) bool {
+	switch name {
+	case "data", "stringData", "binaryData":
+		return true
+	}
+	return false
+}
+
 // Written reports whether programs commonly write into the maps and slices of a field, by its
 // JSON name: data, stringData, binaryData and nodeSelector. Decoders never share them between
 // objects, nor those of an ObjectMeta, which they recognise by its type or by the name
 // "metadata".
 func Written(name string) bool {
-	switch name {
-	case "data", "stringData", "binaryData", "nodeSelector":
-		return true
-	}
-	return false
+	return Payload(name) || name == "nodeSelector"
 }

@@ -23,8 +23,12 @@
 // and other methods write into an addressable one, and only up to int64; its text
 // is cached in advance, since String would write it.
 //
+// Secrecy. Strings of a Secret do not enter the table, and without
+// [Options].Values, as before a transform, neither do keys and strings in
+// [fields.Payload]: who removes them from an object removes them from memory.
+//
 // Bounds. A list is read item by item: the reader holds one item, and the bytes
-// read ahead. An item or an event has at most 1 GiB. The memory allocated for an
+// read ahead, and no spaces. An item or an event has at most 1 GiB. The memory allocated for an
 // input is at most its size times a constant, and the nesting at most 10,000. A
 // decoder remembers at most some thousand keys.
 //
@@ -37,15 +41,14 @@
 // These results differ from apimachinery's and client-go's, on purpose:
 //
 //   - A dropped field is checked for its syntax only: a value of the wrong type, or
-//     a number out of range, is no error there.
+//     a number out of range, is no error there. A type with an UnmarshalJSON does
+//     not see it.
 //   - A shared Quantity has its text already. Only reflect.DeepEqual sees this.
 //   - The capacity of a slice is its length.
 //   - A malformed item does not make its list malformed, as long as its brackets
 //     match: the item's decoder fails. The depth of an item counts from the item.
 //   - A list with two keys "items" is malformed, and so is a list with a kind or
 //     metadata of the wrong type. The dynamic client ignores the wrong value.
-//   - The bytes passed to UnmarshalJSON are reused afterwards. Package
-//     encoding/json forbids keeping them, too, but does not reuse them.
 //   - The caller decides whether an object with a key "items" is a list, and
 //     whether an object needs a kind.
 package jsondecode

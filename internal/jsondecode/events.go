@@ -13,9 +13,7 @@ type Events struct {
 
 // NewEvents returns a reader of the events in a body.
 func NewEvents(body io.Reader) *Events {
-	e := &Events{stream: newStream(body)}
-	e.stream.keeps = true
-	return e
+	return &Events{stream: newStream(body)}
 }
 
 // Next returns the type and the object of the next event. The object is valid until the next
@@ -26,6 +24,7 @@ func (e *Events) Next() (typ string, object []byte, err error) {
 		return "", nil, e.err
 	}
 	e.stream.hold()
+	e.stream.keeps = false
 	if _, err = e.stream.peek(); err == nil {
 		e.stream.hold()
 		typ, object, err = e.next()
@@ -75,6 +74,7 @@ func (e *Events) member(typ *string, object *span) error {
 		if t := (text{}); object.length > 0 && !t.scan(object.in(&e.stream)) {
 			return fmt.Errorf("%w: an object that another follows", ErrMalformed) // no decoder sees it
 		}
+		e.stream.keeps = true // what follows it
 		*object = span{e.stream.pos - e.stream.held - len(raw), len(raw)}
 		return nil
 	}

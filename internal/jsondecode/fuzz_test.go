@@ -220,13 +220,45 @@ func slowEvents(body string) (events []event, ok bool) {
 	}
 }
 
+// mismatched reports whether a bracket of a text closes no bracket of its kind.
+func mismatched(body string) bool {
+	var open []rune
+	quoted, escaped := false, false
+	for _, c := range body {
+		switch {
+		case escaped:
+			escaped = false
+		case quoted:
+			quoted, escaped = c != '"', c == '\\'
+		case c == '"':
+			quoted = true
+		case c == '{', c == '[':
+			open = append(open, c+2)
+		case c == '}', c == ']':
+			if len(open) == 0 || open[len(open)-1] != c {
+				return true
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	return false
+}
+
 func FuzzEvents(f *testing.F) {
+	for _, broken := range []string{`[[}}`, `{"a":[}]`, `{"a":{]}`} {
+		f.Add(`{"type":"ADDED","object":` + broken + `}{"type":"ADDED","object":{"a":1}}`)
+	}
 	for _, odd := range oddities {
 		f.Add(`{"type":"ADDED","object":` + odd + `}` + "\n" + `{"object":{"a":1},"type":` + odd + `}{"x":` + odd + `}`)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		if tooDeep(body) {
 			return
+		}
+		if mismatched(body) {
+			more := errors.New("more was read")
+			_, err := readEvents(io.MultiReader(strings.NewReader(body), iotest.ErrReader(more)))
+			require.NotErrorIs(t, err, more)
 		}
 		want, ok := slowEvents(body)
 		for name, r := range map[string]io.Reader{"whole": strings.NewReader(body), "one by one": iotest.OneByteReader(strings.NewReader(body))} {

@@ -30,6 +30,8 @@ const (
 	metadata
 	// guarded: programs write into it.
 	guarded
+	// withheld: a program's own data. Nothing of it is remembered, not even a key.
+	withheld
 )
 
 // below returns the guard of the values at a key.
@@ -77,13 +79,14 @@ const (
 
 // paths holds the paths of a decoder.
 type paths struct {
-	root   *path
-	count  int
-	others [guarded + 1]*path // what is beyond the bounds, by guard
+	root     *path
+	count    int
+	others   [withheld + 1]*path // what is beyond the bounds, by guard
+	withhold bool                // a program's own data
 }
 
-func newPaths(drop *fields.Set) *paths {
-	p := &paths{root: &path{drop: drop}}
+func newPaths(o Options) *paths {
+	p := &paths{root: &path{drop: o.Drop}, withhold: o.withholds(true)}
 	for g := range p.others {
 		p.others[g] = &path{guard: guard(g), beyond: true, use: siteless}
 	}
@@ -94,6 +97,9 @@ func newPaths(drop *fields.Set) *paths {
 func (p *paths) child(n *path, key []byte, table *share.Table) (child *path, name string) {
 	if c := n.children[string(key)]; c != nil {
 		return c, c.name
+	}
+	if n.guard == withheld {
+		return p.stranger(n, string(key))
 	}
 	if len(n.children) >= mostChildren || p.full(n, len(key)) {
 		return p.stranger(n, table.String(keys(), key))
@@ -115,15 +121,23 @@ func (p *paths) full(n *path, more int) bool {
 // stranger returns the path for a key without a path of its own.
 func (p *paths) stranger(n *path, name string) (*path, string) {
 	if n.drop == nil {
-		return p.others[n.guard.below(name)], name
+		return p.others[p.guard(n, name)], name
 	}
 	c := p.make(n, name)
 	c.beyond, c.use = true, siteless
 	return c, name
 }
 
+// guard returns the guard of the values at a key below n.
+func (p *paths) guard(n *path, name string) guard {
+	if n.guard == withheld || p.withhold && fields.Payload(name) {
+		return withheld
+	}
+	return n.guard.below(name)
+}
+
 func (p *paths) make(n *path, name string) *path {
-	c := &path{name: name, full: name, guard: n.guard.below(name)}
+	c := &path{name: name, full: name, guard: p.guard(n, name)}
 	if n.full != "" {
 		c.full = n.full + "." + name
 	}

@@ -59,6 +59,7 @@ type field struct {
 	plan    *plan
 	site    share.Site
 	guarded bool // by its type or its name; see package fields
+	payload bool // see [fields.Payload]
 }
 
 var (
@@ -236,7 +237,8 @@ func (m *planner) field(p *plan, f reflect.StructField, names map[string]bool) {
 	tag := f.Tag.Get("json")
 	name, options, _ := strings.Cut(tag, ",")
 	switch {
-	case tag == "-":
+	case tag == "-": // a method may keep something in it that belongs to one object
+		p.mutable = true
 		return
 	case f.Anonymous && (name == "" || !f.IsExported()):
 		p.form = formOdd
@@ -251,7 +253,8 @@ func (m *planner) field(p *plan, f reflect.StructField, names map[string]bool) {
 		p.form = formOdd
 	}
 	names[name] = true
-	if _, hidden := p.byName[name]; hidden {
+	if _, hidden := p.byName[name]; hidden { // JSON does not reach it either
+		p.mutable = true
 		return
 	}
 	p.byName[name] = len(p.fields)
@@ -261,6 +264,7 @@ func (m *planner) field(p *plan, f reflect.StructField, names map[string]bool) {
 		plan:    m.plan(f.Type),
 		site:    share.NewSite(p.typ.Name() + "." + name),
 		guarded: f.Type == objectMeta || name == "metadata" || fields.Written(name) || within(p.typ, f.Index, objectMeta),
+		payload: fields.Payload(name),
 	})
 }
 

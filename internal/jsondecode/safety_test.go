@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -13,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/tidemark-k8s/tidemark/internal/fields"
 	"github.com/tidemark-k8s/tidemark/internal/share"
@@ -35,6 +37,7 @@ func walkBoth(path string, a, b reflect.Value, paths *[]string) {
 		return
 	}
 	if same(a, b) {
+		requireNoRoom(path, a)
 		*paths = append(*paths, path)
 		return
 	}
@@ -60,19 +63,39 @@ func walkBoth(path string, a, b reflect.Value, paths *[]string) {
 	}
 }
 
-// same reports whether two values share their memory. It panics if a shared array has spare
-// capacity, where one of two appends would be lost.
+// requireNoRoom panics if an array in a shared value has spare capacity, where one of two appends
+// would be lost.
+func requireNoRoom(path string, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() && v.Type() != reflect.TypeFor[*time.Location]() {
+			requireNoRoom(path, v.Elem())
+		}
+	case reflect.Map:
+		for key, e := range v.Seq2() {
+			requireNoRoom(fmt.Sprintf("%s.%s", path, key), e)
+		}
+	case reflect.Slice:
+		if v.Len() != v.Cap() {
+			panic(path + " is shared and has room behind its end")
+		}
+		for i := range v.Len() {
+			requireNoRoom(fmt.Sprintf("%s[%d]", path, i), v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			requireNoRoom(path+"."+v.Type().Field(i).Name, v.Field(i))
+		}
+	}
+}
+
+// same reports whether two values share their memory.
 func same(a, b reflect.Value) bool {
 	switch a.Kind() {
 	case reflect.Pointer, reflect.Map:
 		return !a.IsNil() && a.Pointer() == b.Pointer()
 	case reflect.Slice:
-		if a.Cap() > 0 && a.Pointer() == b.Pointer() {
-			if a.Len() != a.Cap() {
-				panic("a shared slice with room behind its end")
-			}
-			return true
-		}
+		return a.Cap() > 0 && a.Pointer() == b.Pointer()
 	}
 	return false
 }
@@ -175,7 +198,27 @@ type lazy struct {
 	kept []string
 }
 
+// memo has a field that JSON does not reach, in which a method may keep something.
+type memo struct {
+	A      []string `json:"a"`
+	Answer *string  `json:"-"`
+}
+
+type shadowed struct {
+	Shadow
+	A []string `json:"a"`
+}
+
+// Shadow has a field that one of the same name hides.
+type Shadow struct {
+	A []string `json:"a"`
+}
+
 type sharer struct {
+	Memo    *memo                   `json:"memo"`
+	Memos   []memo                  `json:"memos"`
+	Shadows []shadowed              `json:"shadows"`
+	Raws    []runtime.RawExtension  `json:"raws"`
 	Meta    []metav1.ObjectMeta     `json:"meta"`
 	Named   holder                  `json:"named"`
 	Holders []holder                `json:"holders"`
@@ -215,6 +258,9 @@ func TestTypedSharesOnlyWhatIsSafe(t *testing.T) {
 		{"a field named data", `{"data":{"a":["b"]}}`, nil},
 		{"what decodes itself", `{"opaque":[{}]}`, nil},
 		{"what has fields of its own", `{"lazy":[{"a":["b"]}]}`, []string{".Lazy[0].A"}},
+		{"a field that JSON does not reach", `{"memo":{"a":["b"]},"memos":[{"a":["c"]}]}`, []string{".Memo.A", ".Memos[0].A"}},
+		{"a field that another hides", `{"shadows":[{"a":["c"]}]}`, []string{".Shadows[0].A"}},
+		{"bytes, without room", `{"raws":[{"a":["with room behind it"]}]}`, []string{".Raws"}},
 		{"an interface", `{"any":[{"a":["b"]}]}`, nil},
 		{"quantities in a map", `{"limits":{"a":"1","b":"1500m","c":"0.5","d":null}}`, []string{".Limits"}},
 		{"a quantity with a big number", `{"limits":{"a":"1","b":"100000000000000000000"}}`, nil},
@@ -321,7 +367,7 @@ func TestDropHoldsForOddObjects(t *testing.T) {
 	drop, err := fields.Parse("map.a", "leafs.b.name", "any.x", "lists.c.n", "pointer.name", "raw.x", "slice", "toMap.z.n")
 	require.NoError(t, err)
 	const data = `"map":{"a":"1","b":"2"},"leafs":{"b":{"name":"n","n":1},"c":{"name":"n"}},"any":{"x":1,"y":2},"lists":{"c":[{"n":1,"name":"n"}]},"pointer":{"name":"n","n":1},"raw":{"x":1},"slice":["a"],"toMap":{"z":{"n":1}}`
-	const left = `"map":{"b":"2"},"leafs":{"b":{"n":1},"c":{"name":"n"}},"any":{"y":2},"lists":{"c":[{"name":"n"}]},"pointer":{"n":1},"raw":{"x":1},"toMap":{"z":{}}`
+	const left = `"map":{"b":"2"},"leafs":{"b":{"n":1},"c":{"name":"n"}},"any":{"y":2},"lists":{"c":[{"name":"n"}]},"pointer":{"n":1},"raw":{},"toMap":{"z":{}}`
 	for _, odd := range []string{"", `,"bool":true,"bool":false`} {
 		want, err := NewTyped(reflect.TypeFor[zoo](), Options{}).Decode([]byte("{" + left + odd + "}"))
 		require.NoError(t, err)

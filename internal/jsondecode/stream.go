@@ -22,9 +22,11 @@ type stream struct {
 	held  int  // buf[held:pos] stays as it is
 	pos   int  // what comes next
 	limit int  // of what is held
-	keeps bool // what is stepped over is held too
+	keeps bool // what is stepped over is held, too: a value before it is still needed
 	busy  bool // the last read filled a good part of the buffer
 	err   error
+
+	open []byte // the memory for a finder's brackets
 }
 
 func newStream(body io.Reader) stream { return stream{body: body, limit: longest} }
@@ -79,13 +81,17 @@ func (s *stream) move(to []byte) {
 	s.buf, s.pos, s.held = to[:n], s.pos-s.held, 0
 }
 
-// peek returns the next byte after spaces.
+// peek returns the next byte after spaces. It does not hold the spaces, since a server may send any
+// number, for instance between two events.
 func (s *stream) peek() (byte, error) {
 	for {
 		for ; s.pos < len(s.buf); s.pos++ {
 			if c := s.buf[s.pos]; !isSpace(c) {
 				return c, nil
 			}
+		}
+		if !s.keeps {
+			s.hold()
 		}
 		if err := s.fill(); err != nil {
 			return 0, err
@@ -197,16 +203,22 @@ func (s *stream) value() ([]byte, error) {
 	if _, err := s.within(); err != nil {
 		return nil, err
 	}
-	start, f := s.pos-s.held, finder{}
+	start, f := s.pos-s.held, finder{open: s.open[:0]}
 	for {
 		n, found := f.find(s.buf[s.held+start:])
 		if found && n == 0 {
 			return nil, fmt.Errorf("%w: %q in place of a value", ErrMalformed, s.buf[s.pos])
 		}
+		if f.where == broken {
+			return nil, fmt.Errorf("%w: brackets that do not match", ErrMalformed)
+		}
 		if n > s.limit {
 			return nil, s.tooLarge()
 		}
 		if found {
+			if s.open = f.open; cap(s.open) > spare {
+				s.open = nil
+			}
 			s.pos = s.held + start + n
 			return s.buf[s.held+start : s.pos : s.pos], nil
 		}
@@ -267,8 +279,8 @@ func (s *stream) skipIn(bracket byte, depth int) error {
 
 // finder finds the end of a value while its bytes arrive.
 type finder struct {
-	at    int // what was looked at; the byte behind a backslash may not have arrived
-	depth int
+	at    int    // what was looked at; the byte behind a backslash may not have arrived
+	open  []byte // the closing bracket of each open object and array
 	where where
 }
 
@@ -280,6 +292,7 @@ const (
 	inBrackets
 	inString
 	inScalar
+	broken // a bracket closes another one than the last open one
 )
 
 func (f *finder) scalar() bool { return f.where == inScalar }
@@ -289,10 +302,10 @@ func (f *finder) find(b []byte) (n int, found bool) {
 	if f.where == nowhere {
 		f.begin(b[0])
 	}
-	for f.at < len(b) {
+	for f.at < len(b) && f.where != broken {
 		switch f.where {
 		case inString:
-			if f.inString(b) && f.depth == 0 {
+			if f.inString(b) && len(f.open) == 0 {
 				return f.at, true
 			}
 		case inScalar:
@@ -342,7 +355,8 @@ func (f *finder) inString(b []byte) bool {
 }
 
 // inBrackets looks for the end of the outermost object or array, and reports whether it found it.
-// It stops at the beginning of a string.
+// It stops at the beginning of a string, and at a bracket that matches no open one: it would count
+// all that follows as part of the value.
 func (f *finder) inBrackets(b []byte) bool {
 	for f.at < len(b) {
 		c := b[f.at]
@@ -352,9 +366,14 @@ func (f *finder) inBrackets(b []byte) bool {
 			f.where = inString
 			return false
 		case '{', '[':
-			f.depth++
+			f.open = append(f.open, c+2) // '{' and '}' are two apart, as are '[' and ']'
 		case '}', ']':
-			if f.depth--; f.depth == 0 {
+			last := len(f.open) - 1
+			if f.open[last] != c {
+				f.where = broken
+				return false
+			}
+			if f.open = f.open[:last]; last == 0 {
 				return true
 			}
 		}

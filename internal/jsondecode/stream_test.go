@@ -147,6 +147,42 @@ func TestStreamRefusesWhatIsTooLarge(t *testing.T) {
 	assert.ErrorIs(t, err, ErrTooLarge)
 }
 
+// A server may send any number of spaces between tokens.
+func TestSpacesAreNotHeld(t *testing.T) {
+	spaces := strings.Repeat(" \n", 1<<20)
+	l := NewList(strings.NewReader(spaces + `{` + spaces + `"x"` + spaces + `:` + spaces + `[` + spaces + `1` + spaces + `]` + spaces + `,"items":` + spaces + `[` + spaces + `1` + spaces + `,` + spaces + `2]` + spaces + `}` + spaces))
+	for _, want := range []string{"1", "2", ""} {
+		item, err := l.Next()
+		require.Equal(t, want, string(item))
+		require.Equal(t, want == "", err != nil)
+		require.LessOrEqual(t, cap(l.stream.buf), spareBuffer)
+	}
+	event := `{` + spaces + `"type":` + spaces + `"A"` + spaces + `,` + spaces + `"object":` + spaces + `1}` + spaces
+	e := NewEvents(strings.NewReader(event + event))
+	for range 2 {
+		typ, object, err := e.Next()
+		require.NoError(t, err)
+		require.Equal(t, "A1", typ+string(object))
+		require.LessOrEqual(t, cap(e.stream.buf), spareBuffer)
+	}
+	_, _, err := e.Next()
+	require.ErrorIs(t, err, io.EOF)
+	require.LessOrEqual(t, cap(e.stream.buf), spareBuffer)
+}
+
+// A reader does not wait for more when brackets do not match.
+func TestBracketsThatDoNotMatchEndTheStream(t *testing.T) {
+	more := errors.New("more was read")
+	for _, value := range []string{`[[}`, `{"a":[}`, `{]`, `[{"a":"]"]`, `{"a":{"b":[1,{"c":2]`} {
+		for _, body := range []string{`{"type":"A","object":` + value, `{"x":` + value} {
+			_, _, err := NewEvents(io.MultiReader(strings.NewReader(body), iotest.ErrReader(more))).Next()
+			assert.ErrorIs(t, err, ErrMalformed, body)
+		}
+		_, err := NewList(io.MultiReader(strings.NewReader(`{"items":[`+value), iotest.ErrReader(more))).Next()
+		assert.ErrorIs(t, err, ErrMalformed, value)
+	}
+}
+
 // event is the type and the object of an event.
 type event struct{ typ, object string }
 

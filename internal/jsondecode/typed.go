@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -27,6 +28,7 @@ type Typed struct {
 	mu      sync.Mutex // taken before the table
 	text    text
 	guarded int  // how many guarded fields this one is in
+	payload int  // how many fields of a program's own data this one is in
 	keeping int  // how many values this one is in that are about to be shared
 	mutable bool // something was decoded that must not be shared
 	size    int  // of what was made of the object
@@ -47,10 +49,10 @@ func (d *Typed) Decode(data []byte) (any, error) {
 	}
 	d.redone.Add(1)
 	v := reflect.New(d.plan.typ)
-	if err := utiljson.Unmarshal(data, v.Interface()); err != nil {
+	own := slices.Clone(without(data, d.options.Drop)) // a type that decodes itself may keep a part
+	if err := utiljson.Unmarshal(own, v.Interface()); err != nil {
 		return nil, err
 	}
-	d.plan.prune(v.Elem(), d.options.Drop)
 	return v.Interface(), nil
 }
 
@@ -66,7 +68,7 @@ func (d *Typed) object(data []byte) (object any, ok bool) {
 	defer d.options.Table.Unlock()
 	defer d.text.clear()
 
-	d.guarded, d.keeping, d.mutable, d.size = 0, 0, false, 0
+	d.guarded, d.payload, d.keeping, d.mutable, d.size = 0, 0, 0, false, 0
 	v := reflect.New(d.plan.typ)
 	ok = d.structure(d.plan, v.Elem(), 0, d.options.Drop)
 	return v.Interface(), ok
@@ -100,7 +102,7 @@ func (d *Typed) value(p *plan, v reflect.Value, i uint32, site share.Site, drop 
 	case formIntOrString:
 		return d.intOrString(v.Addr().Interface().(*intstr.IntOrString), i)
 	case formUnmarshaler:
-		return v.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(d.text.raw(i)) == nil
+		return d.unmarshaler(p, v, i, drop)
 	case formBytes:
 		return d.bytes(v, i)
 	}
@@ -182,6 +184,10 @@ func (d *Typed) field(f *field, v reflect.Value, i uint32, drop *fields.Set) boo
 	if leftOut {
 		return true
 	}
+	if f.payload {
+		d.payload++
+		defer func() { d.payload-- }()
+	}
 	if f.guarded {
 		d.guarded++
 		defer func() { d.guarded-- }()
@@ -192,6 +198,9 @@ func (d *Typed) field(f *field, v reflect.Value, i uint32, drop *fields.Set) boo
 func (d *Typed) string(i uint32, site share.Site) string {
 	s := d.text.says(i)
 	d.size += 16 + len(s)
+	if d.options.withholds(d.payload > 0) {
+		return string(s)
+	}
 	return d.options.Table.String(site, s)
 }
 
@@ -373,63 +382,40 @@ func (d *Typed) intOrString(v *intstr.IntOrString, i uint32) bool {
 	return v.UnmarshalJSON(d.text.raw(i)) == nil
 }
 
-// any decodes the value of an interface. It is never shared.
-func (d *Typed) any(v reflect.Value, i uint32, drop *fields.Set) bool {
-	var value any
-	if utiljson.Unmarshal(d.text.raw(i), &value) != nil {
+// unmarshaler lets a type decode itself. A type that this package does not know may keep the bytes,
+// so it gets a copy.
+func (d *Typed) unmarshaler(p *plan, v reflect.Value, i uint32, drop *fields.Set) bool {
+	raw := d.text.without(i, drop)
+	if p.mutable {
+		raw = slices.Clone(raw)
+	}
+	if v.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(raw) != nil {
 		return false
 	}
-	prune(value, drop)
-	if value != nil {
-		v.Set(reflect.ValueOf(value))
+	if !p.mutable {
+		clip(v)
 	}
 	return true
 }
 
-// prune removes the fields to leave out from a value.
-func (p *plan) prune(v reflect.Value, drop *fields.Set) {
-	if drop == nil {
+// clip removes the room behind the bytes of a RawExtension or a FieldsV1: two programs that append
+// to shared bytes would write into the same room.
+func clip(v reflect.Value) {
+	if v.Kind() != reflect.Struct || v.Field(0).Kind() != reflect.Slice {
 		return
 	}
-	switch v.Kind() {
-	case reflect.Pointer:
-		if p.elem != nil && !v.IsNil() {
-			p.elem.prune(v.Elem(), drop)
-		}
-	case reflect.Slice:
-		for i := 0; p.elem != nil && i < v.Len(); i++ {
-			p.elem.prune(v.Index(i), drop)
-		}
-	case reflect.Map:
-		p.pruneMap(v, drop)
-	case reflect.Interface:
-		prune(v.Interface(), drop)
-	case reflect.Struct:
-		for _, f := range p.fields {
-			if below, leftOut := drop.Of(f.name); leftOut {
-				v.FieldByIndex(f.index).SetZero()
-			} else {
-				f.plan.prune(v.FieldByIndex(f.index), below)
-			}
-		}
-	}
+	raw := v.Field(0)
+	raw.SetCap(raw.Len())
 }
 
-func (p *plan) pruneMap(v reflect.Value, drop *fields.Set) {
-	if v.Type().Key().Kind() != reflect.String || p.elem == nil {
-		return
+// any decodes the value of an interface. It is never shared.
+func (d *Typed) any(v reflect.Value, i uint32, drop *fields.Set) bool {
+	var value any
+	if utiljson.Unmarshal(d.text.without(i, drop), &value) != nil {
+		return false
 	}
-	for _, key := range v.MapKeys() {
-		below, leftOut := drop.Of(key.String())
-		if leftOut {
-			v.SetMapIndex(key, reflect.Value{})
-			continue
-		}
-		elem := reflect.New(p.elem.typ).Elem()
-		elem.Set(v.MapIndex(key))
-		p.elem.prune(elem, below)
-		if below != nil {
-			v.SetMapIndex(key, elem)
-		}
+	if value != nil {
+		v.Set(reflect.ValueOf(value))
 	}
+	return true
 }

@@ -20,12 +20,19 @@ type Options struct {
 	Values bool
 	// Drop holds the fields that are left out.
 	Drop *fields.Set
+	// Secret keeps all strings of the objects out of the table.
+	Secret bool
 }
+
+// withholds reports whether a string stays out of the table. A transform that comes after the decoding
+// may remove a program's own data, which must not stay in memory then.
+func (o *Options) withholds(payload bool) bool { return o.Secret || payload && !o.Values }
 
 // Unstructured decodes objects of one kind as the dynamic client does. Goroutines may use it in
 // turns.
 type Unstructured struct {
 	options Options
+	strings *share.Table // the table, or nil if no strings are shared
 	redone  atomic.Uint64
 
 	mu    sync.Mutex // taken before the table
@@ -36,7 +43,11 @@ type Unstructured struct {
 
 // NewUnstructured returns a decoder.
 func NewUnstructured(o Options) *Unstructured {
-	return &Unstructured{options: o, paths: newPaths(o.Drop)}
+	d := &Unstructured{options: o, paths: newPaths(o)}
+	if !o.Secret {
+		d.strings = o.Table
+	}
+	return d
 }
 
 // Redone returns the number of objects left to apimachinery's decoder.
@@ -49,10 +60,9 @@ func (d *Unstructured) Decode(data []byte) (map[string]any, error) {
 	}
 	d.redone.Add(1)
 	var m map[string]any
-	if err := utiljson.Unmarshal(data, &m); err != nil {
+	if err := utiljson.Unmarshal(without(data, d.options.Drop), &m); err != nil {
 		return nil, err
 	}
-	prune(m, d.options.Drop)
 	return m, nil
 }
 
@@ -111,7 +121,7 @@ func (d *Unstructured) child(n *path, link **path, key uint32) (child *path, nam
 	if c := *link; c != nil && c.name == string(says) {
 		return c, c.name
 	}
-	child, name = d.paths.child(n, says, d.options.Table)
+	child, name = d.paths.child(n, says, d.strings)
 	if !child.beyond {
 		*link = child
 	}
@@ -189,14 +199,14 @@ func (d *Unstructured) string(n *path, i uint32) any {
 		return n.last
 	}
 	d.size += 32 + len(says)
-	if d.options.Table == nil {
+	if d.strings == nil || n.guard == withheld {
 		return string(says)
 	}
 	site, known := n.siteOf()
 	if !known {
 		site = keys()
 	}
-	v := d.options.Table.Boxed(site, says)
+	v := d.strings.Boxed(site, says)
 	if len(says) <= longestLast && !n.beyond {
 		n.last = v
 	}
@@ -243,26 +253,4 @@ func sizeOfMap(count, slot int) int {
 		return 56 + 8*slot
 	}
 	return 100 + count*(slot+1)*3/2
-}
-
-// prune removes the fields to leave out from a value.
-func prune(v any, drop *fields.Set) {
-	if drop == nil {
-		return
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		for name, value := range v {
-			below, leftOut := drop.Of(name)
-			if leftOut {
-				delete(v, name)
-				continue
-			}
-			prune(value, below)
-		}
-	case []any:
-		for _, e := range v {
-			prune(e, drop)
-		}
-	}
 }

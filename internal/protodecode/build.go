@@ -18,17 +18,15 @@ const (
 	mostFields = 64
 )
 
-// plans holds the plans of complete messages. Plans that leave fields out belong to their
-// decoder.
+// plans holds the plans of all decoders. Their number is bounded by what a program leaves out: the
+// same paths make the same set of fields.
 var plans struct {
 	sync.Mutex
 	known map[planKey]*plan
 }
 
-// builder makes the plans of one decoder, while it holds the lock of plans.
-type builder struct {
-	own map[planKey]*plan
-}
+// builder makes plans while it holds the lock of plans.
+type builder struct{ known map[planKey]*plan }
 
 // build returns the plan of a message with all messages in it.
 func build(t reflect.Type, drop *fields.Set) *plan {
@@ -38,23 +36,19 @@ func build(t reflect.Type, drop *fields.Set) *plan {
 	if plans.known == nil {
 		plans.known = make(map[planKey]*plan)
 	}
-	b := builder{own: make(map[planKey]*plan)}
+	b := builder{plans.known}
 	return b.plan(planKey{t, drop, realmOpen})
 }
 
 func (b *builder) plan(k planKey) *plan {
 	if k.typ == objectMetaType {
-		k.realm = realmClosed
+		k.realm = max(k.realm, realmClosed)
 	}
-	known := plans.known
-	if k.drop != nil {
-		known = b.own
-	}
-	if p := known[k]; p != nil {
+	if p := b.known[k]; p != nil {
 		return p
 	}
 	p := &plan{typ: k.typ, form: formOf(k.typ)}
-	known[k] = p // before its fields: messages can hold themselves
+	b.known[k] = p // before its fields: messages can hold themselves
 	for n := range p.arrays {
 		p.arrays[n] = reflect.ArrayOf(n, k.typ)
 	}
@@ -117,15 +111,18 @@ func (b *builder) field(k planKey, f reflect.StructField) field {
 		return made
 	}
 	realm := k.realm
-	if fields.Written(name) {
-		realm = realmClosed
+	switch {
+	case fields.Payload(name):
+		realm = realmPayload
+	case fields.Written(name):
+		realm = max(realm, realmClosed)
 	}
 	b.shape(&made, f.Type, below, realm)
 	if k.typ != fieldsV1Type { // which is shared as a whole, wherever it is
 		made.reach = reachOf(&made, realm)
 	}
 	b.sites(&made, k.typ.Name()+"."+f.Name)
-	made.intern = !unique(k.typ, name)
+	made.intern, made.payload = !unique(k.typ, name), realm == realmPayload
 	return made
 }
 
@@ -167,6 +164,10 @@ func unique(t reflect.Type, name string) bool {
 func (b *builder) shape(f *field, t reflect.Type, drop *fields.Set, r realm) {
 	if t.Kind() == reflect.Struct || hasUnmarshal(t) {
 		f.kind, f.wire = kindMessage, wireBytes
+		if drop != nil && decodesItself(t) { // its names in JSON are not those of its fields
+			f.kind = kindUnknown
+			return
+		}
 		f.sub = b.plan(planKey{t, drop, r})
 		return
 	}
@@ -234,9 +235,11 @@ func (b *builder) slice(f *field, elem reflect.Type, drop *fields.Set, r realm) 
 	}
 }
 
+// mapping plans a map. Fields to leave out are named by the keys, which differ: a map of messages is
+// left to the generated code.
 func (b *builder) mapping(f *field, t reflect.Type, drop *fields.Set, r realm) {
-	b.shape(f, t.Elem(), drop, r)
-	f.elem, f.wire = t.Elem(), wireBytes
+	b.shape(f, t.Elem(), nil, r)
+	f.elem, f.wire, f.drop = t.Elem(), wireBytes, drop
 	switch {
 	case t.Key().Kind() != reflect.String:
 		f.kind = kindUnknown
@@ -244,7 +247,7 @@ func (b *builder) mapping(f *field, t reflect.Type, drop *fields.Set, r realm) {
 		f.kind = kindStringMap
 	case t.Key() == stringType && t.Elem() == bytesType:
 		f.kind = kindBytesMap
-	case f.kind == kindMessage || f.kind == kindString:
+	case (f.kind == kindMessage || f.kind == kindString) && drop == nil:
 		f.kind = kindMap
 	default:
 		f.kind = kindUnknown

@@ -19,6 +19,8 @@ type Options struct {
 	Values bool
 	// Drop holds the fields that are left out. A nil set leaves out nothing.
 	Drop *fields.Set
+	// Secret keeps all strings of the objects out of the table.
+	Secret bool
 }
 
 // Decoder decodes the objects of one type. It is safe for any goroutine.
@@ -70,7 +72,7 @@ func (d *Decoder) Decode(data []byte) (any, error) {
 func (d *Decoder) walk(object unsafe.Pointer, data []byte) end {
 	w, ok := d.walks.Get().(*walk)
 	if !ok {
-		w = &walk{table: d.options.Table, values: d.options.Values && d.options.Table != nil}
+		w = newWalk(d.options)
 	}
 	d.options.Table.Lock()
 	defer d.options.Table.Unlock()
@@ -94,6 +96,6 @@ func (d *Decoder) generated(data []byte) (object any, err error) {
 	if err := v.Interface().(unmarshaler).Unmarshal(data); err != nil { // as was asserted when the plan was made
 		return nil, err
 	}
-	clearDropped(v.Elem(), d.options.Drop)
+	d.options.Drop.Cut(v.Interface())
 	return v.Interface(), nil
 }

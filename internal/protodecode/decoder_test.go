@@ -175,9 +175,9 @@ func TestDecode_Drop(t *testing.T) {
 	}
 }
 
-// Maps of messages are passed through like lists.
+// The keys of maps are names of fields.
 func TestDecode_DropInMaps(t *testing.T) {
-	drop, err := fields.Parse("spec.devices.capacity.requestPolicy")
+	drop, err := fields.Parse("spec.devices.capacity.c.requestPolicy")
 	require.NoError(t, err)
 	object := &resourcev1.ResourceSlice{Spec: resourcev1.ResourceSliceSpec{Devices: []resourcev1.Device{{
 		Name: "d", Capacity: map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"c": {RequestPolicy: &resourcev1.CapacityRequestPolicy{}}},

@@ -12,7 +12,9 @@
 //
 //   - With shared values, a Quantity holds its text already; otherwise its String
 //     method would write it.
-//   - A dropped field is not decoded, so errors inside it go unnoticed.
+//   - A dropped field is not decoded, so errors inside it go unnoticed. Fields
+//     dropped behind the keys of a map of messages, or from a type with an
+//     UnmarshalJSON, are removed after the generated Unmarshal has run.
 //   - Messages nested more than 10,000 deep are an error; generated code would
 //     exhaust its stack.
 //   - A panic of the generated Unmarshal is an error.
@@ -24,6 +26,10 @@
 // copy of every value around one of these. A Quantity is shared only as the value
 // of a map, and only if it is no big number, since getters write into the others.
 // A shared slice has no spare capacity, so append copies it.
+//
+// Secrecy. Strings of a Secret do not enter the table, and without
+// [Options].Values, as before a transform, neither do those in [fields.Payload]:
+// who removes them from an object removes them from memory.
 //
 // Bounds. The memory allocated for a message grows with the bytes that have
 // arrived, not with an announced length. An object keeps no part of the bytes.

@@ -36,7 +36,7 @@ func generated(t reflect.Type, data []byte, drop *fields.Set, fill bool) (any, e
 	if err := v.Interface().(unmarshaler).Unmarshal(data); err != nil {
 		return nil, err
 	}
-	clearDropped(v.Elem(), drop)
+	drop.Cut(v.Interface())
 	if fill {
 		fillQuantities(v.Elem())
 	}

@@ -39,6 +39,9 @@ func (w *walk) stringMap(f *field, dst unsafe.Pointer, region []byte, n int) boo
 		if !ok {
 			return false
 		}
+		if f.leavesOut(key) {
+			continue
+		}
 		made[w.string(f, f.keys, key)] = w.string(f, f.strings, value)
 	}
 	*(*map[string]string)(dst) = made
@@ -55,11 +58,23 @@ func (w *walk) bytesMap(f *field, dst unsafe.Pointer, region []byte, n int) bool
 		if !ok {
 			return false
 		}
+		if f.leavesOut(key) {
+			continue
+		}
 		w.size += len(value)
 		made[w.string(f, f.keys, key)] = clone(value)
 	}
 	*(*map[string][]byte)(dst) = made
 	return true
+}
+
+// leavesOut reports whether the entry of a map with a key is left out.
+func (f *field) leavesOut(key []byte) bool {
+	if f.drop == nil {
+		return false
+	}
+	_, leftOut := f.drop.Of(string(key))
+	return leftOut
 }
 
 // anyMap decodes into a map of any type.

@@ -91,17 +91,19 @@ const (
 
 // field is a field of a message. Its unneeded fields are zero.
 type field struct {
-	kind   kind
-	wire   uint8
-	reach  reach
-	intern bool   // whether equal strings are looked for
-	once   uint64 // the field's bit, where it must not occur twice in a message
-	tag    uint16 // the encoded number and wire type, the first byte lowest
-	tagLen int
-	offset uintptr
+	kind    kind
+	wire    uint8
+	reach   reach
+	intern  bool   // whether equal strings are looked for
+	payload bool   // whether it belongs to a program's own data, see [fields.Payload]
+	once    uint64 // the field's bit, where it must not occur twice in a message
+	tag     uint16 // the encoded number and wire type, the first byte lowest
+	tagLen  int
+	offset  uintptr
 
 	typ  reflect.Type // of the field
 	elem reflect.Type // of what a map holds
+	drop *fields.Set  // the keys of a map to leave out
 	sub  *plan        // of the message that the field is, holds or points to
 
 	values, strings, keys share.Site
@@ -119,6 +121,7 @@ type planKey struct {
 type realm uint8
 
 const (
-	realmOpen   realm = iota
-	realmClosed       // only strings and FieldsV1 are
+	realmOpen    realm = iota
+	realmClosed        // only strings and FieldsV1 are
+	realmPayload       // as realmClosed, in a program's own data
 )

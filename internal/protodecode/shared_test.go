@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
@@ -321,5 +322,29 @@ func TestShared_TheJudgeCanFail(t *testing.T) {
 	} {
 		other := pod
 		require.Contains(t, fmt.Sprint(inCommon(&pod, &other).problems), name)
+	}
+}
+
+// A transform that comes after the decoding may remove a program's own data, and a Secret is to be
+// forgotten when it is deleted: their strings do not enter the table.
+func TestDecode_StringsThatStayOutOfTheTable(t *testing.T) {
+	data := encode(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "a namespace"}, Data: map[string]string{"key": "a value of data"}})
+	for name, c := range map[string]struct {
+		o          Options
+		data, meta bool
+	}{
+		"values":             {Options{Values: true}, true, true},
+		"before a transform": {Options{}, false, true},
+		"a Secret":           {Options{Values: true, Secret: true}, false, false},
+	} {
+		c.o.Table = share.New(0)
+		d := New(reflect.TypeFor[corev1.ConfigMap](), c.o)
+		a, err := d.Decode(data)
+		require.NoError(t, err)
+		b, err := d.Decode(data)
+		require.NoError(t, err)
+		one, two := a.(*corev1.ConfigMap), b.(*corev1.ConfigMap)
+		require.Equal(t, c.data, unsafe.StringData(one.Data["key"]) == unsafe.StringData(two.Data["key"]), name)
+		require.Equal(t, c.meta, unsafe.StringData(one.Namespace) == unsafe.StringData(two.Namespace), name)
 	}
 }

@@ -1,6 +1,7 @@
 package protodecode
 
 import (
+	"encoding/json"
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -12,19 +13,23 @@ import (
 type unmarshaler interface{ Unmarshal(data []byte) error }
 
 var (
-	unmarshalerType  = reflect.TypeFor[unmarshaler]()
-	stringType       = reflect.TypeFor[string]()
-	bytesType        = reflect.TypeFor[[]byte]()
-	timeType         = reflect.TypeFor[metav1.Time]()
-	microTimeType    = reflect.TypeFor[metav1.MicroTime]()
-	quantityType     = reflect.TypeFor[resource.Quantity]()
-	objectMetaType   = reflect.TypeFor[metav1.ObjectMeta]()
-	typeMetaType     = reflect.TypeFor[metav1.TypeMeta]()
-	fieldsV1Type     = reflect.TypeFor[metav1.FieldsV1]()
-	rawExtensionType = reflect.TypeFor[runtime.RawExtension]()
+	unmarshalerType     = reflect.TypeFor[unmarshaler]()
+	jsonUnmarshalerType = reflect.TypeFor[json.Unmarshaler]()
+	stringType          = reflect.TypeFor[string]()
+	bytesType           = reflect.TypeFor[[]byte]()
+	timeType            = reflect.TypeFor[metav1.Time]()
+	microTimeType       = reflect.TypeFor[metav1.MicroTime]()
+	quantityType        = reflect.TypeFor[resource.Quantity]()
+	objectMetaType      = reflect.TypeFor[metav1.ObjectMeta]()
+	typeMetaType        = reflect.TypeFor[metav1.TypeMeta]()
+	fieldsV1Type        = reflect.TypeFor[metav1.FieldsV1]()
+	rawExtensionType    = reflect.TypeFor[runtime.RawExtension]()
 )
 
 func hasUnmarshal(t reflect.Type) bool { return reflect.PointerTo(t).Implements(unmarshalerType) }
+
+// decodesItself reports whether a type reads and writes its JSON itself.
+func decodesItself(t reflect.Type) bool { return reflect.PointerTo(t).Implements(jsonUnmarshalerType) }
 
 // formOf returns the form of a type's messages. A type with fields without a protobuf tag has an
 // Unmarshal written by hand.
@@ -134,7 +139,7 @@ func reachOf(f *field, r realm) reach {
 		return reachIn(r)
 	case kindStringPointer, kindBoolPointer, kind32Pointer, kind64Pointer, kindFloat32Pointer, kindFloat64Pointer,
 		kindBools, kind32s, kind64s:
-		if r == realmClosed {
+		if r != realmOpen {
 			return reachPrivate
 		}
 	}
@@ -144,7 +149,7 @@ func reachOf(f *field, r realm) reach {
 // reachOfMessage returns the reach of an embedded message: it is copied out of the shared one.
 func reachOfMessage(f *field, r realm) reach {
 	h := holdingOf(f.typ)
-	if r == realmClosed || h&holdsWritten != 0 || h&holdsReferences == 0 {
+	if r != realmOpen || h&holdsWritten != 0 || h&holdsReferences == 0 {
 		return reachSolid
 	}
 	return reachShared
@@ -163,7 +168,7 @@ func reachOfPointed(f *field, r realm) reach {
 }
 
 func reachIn(r realm) reach {
-	if r == realmClosed {
+	if r != realmOpen {
 		return reachPrivate
 	}
 	return reachShared

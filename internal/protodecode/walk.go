@@ -27,6 +27,9 @@ const (
 type walk struct {
 	table  *share.Table
 	values bool // whether nested values are shared
+	// ofStrings and ofPayload are the tables of strings: ofPayload of those of a program's own data, which a
+	// transform that comes after the decoding may remove. Nil tables share nothing.
+	ofStrings, ofPayload *share.Table
 
 	end   end
 	depth int
@@ -45,6 +48,17 @@ const (
 	ownerAll owner = iota
 	ownerOne       // it holds something that must not be shared
 )
+
+func newWalk(o Options) *walk {
+	w := &walk{table: o.Table, values: o.Values && o.Table != nil}
+	if !o.Secret {
+		w.ofStrings = o.Table
+	}
+	if w.values {
+		w.ofPayload = w.ofStrings
+	}
+	return w
+}
 
 func (w *walk) begin() { w.end, w.depth, w.owner, w.size = endGood, 0, ownerAll, 0 }
 
@@ -143,10 +157,13 @@ func (w *walk) single(f *field, dst unsafe.Pointer, b []byte) bool {
 
 func (w *walk) string(f *field, site share.Site, b []byte) string {
 	w.size += len(b)
-	if !f.intern {
+	switch {
+	case !f.intern:
 		return string(b)
+	case f.payload:
+		return w.ofPayload.String(site, b)
 	}
-	return w.table.String(site, b)
+	return w.ofStrings.String(site, b)
 }
 
 // mark records that a field makes all values around it private to one object.

@@ -10,16 +10,16 @@
 // nil from empty, it is the same before and after. The pass does not share values that it cannot
 // encode without loss: interfaces in typed objects, structs with private fields, big or
 // addressable Quantities, times with a monotonic reading or of other locations than time.UTC and
-// time.Local.
+// time.Local. Nor does it share a struct with a field that JSON does not reach.
 //
-// Foreign memory. A transform may have added references to memory of its own. The pass therefore
-// writes into the decoded struct only, never into slices, maps or structs that it refers to. To
-// share a part of those, it gives the object a copy with the shared part. The table keeps
-// complete copies only.
+// Foreign memory. A transform may have handed its object on, or added references to memory of its
+// own. The pass therefore writes into nothing that the transform has seen: it returns a copy of the
+// object with the shared parts, and of each slice, map or struct around one. The table keeps complete
+// copies only. An object with private fields stays as it is.
 //
 // Written values. Values that programs often write into, although they must not, are not shared:
-// the maps and slices of every ObjectMeta, except FieldsV1, the fields of [fields.Written], and
-// all values with one of these inside.
+// the maps and slices of every ObjectMeta, except FieldsV1, the fields of [fields.Written] and fields
+// named metadata, and all values with one of these inside.
 //
 // Cost. Each value is encoded once, within the encoding of the value around it. An object stays
 // as it is if its encoding is longer than a few megabytes, or if it is nested very deeply or in a

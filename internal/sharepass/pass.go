@@ -17,46 +17,61 @@ type Pass struct {
 // New returns a pass with a table of values. With a nil table it shares nothing.
 func New(t *share.Table) *Pass { return &Pass{table: t} }
 
-// Share makes an object share values with earlier ones. It does so only if the transform returned
-// the pointer that it got: any other object may be somebody else's memory.
-func (p *Pass) Share(decoded, result any) {
+// Share returns an object that shares values with earlier ones: the result of a transform itself, if it
+// has nothing to share, or a copy. It copies only if the transform returned the pointer that it got:
+// somebody may be writing into any other object.
+func (p *Pass) Share(decoded, result any) any {
 	v := reflect.ValueOf(result)
 	if p.table == nil || v.Kind() != reflect.Pointer || v.IsNil() || decoded != result {
-		return
+		return result
 	}
 	p.table.Lock()
 	defer p.table.Unlock()
 	defer p.walk.reset()
 
 	if u, ok := result.(*unstructured.Unstructured); ok {
-		p.unstructured(u)
-	} else if v.Elem().Kind() == reflect.Struct {
-		p.typed(v.Elem())
+		return p.unstructured(u)
 	}
+	if v.Elem().Kind() == reflect.Struct {
+		return p.typed(v).Interface()
+	}
+	return result
 }
 
-func (p *Pass) typed(object reflect.Value) {
-	w := &p.walk
-	w.leaves(object.Addr().UnsafePointer(), planOf(object.Type()), 0)
+// typed returns a pointer to an object, or to a copy with shared values.
+func (p *Pass) typed(object reflect.Value) reflect.Value {
+	w, plan := &p.walk, planOf(object.Type().Elem())
+	if plan.sealed {
+		return object
+	}
+	w.leaves(object.UnsafePointer(), plan, 0)
 	if w.failed {
-		return
+		return object
 	}
+	own := object
 	for i := 0; i < len(w.nodes); i = w.nodes[i].next {
-		if v, _ := p.place(i, false); v.IsValid() {
-			at(object, w.nodes[i].path).Set(v)
+		v, _ := p.place(i, false)
+		if !v.IsValid() {
+			continue
 		}
+		if own.UnsafePointer() == object.UnsafePointer() {
+			own = copyOf(object)
+		}
+		at(own.Elem(), w.nodes[i].path).Set(v)
 	}
+	return own
 }
 
-// unstructured gives an object a new root map if it shares something: somebody may be reading the
-// old one.
-func (p *Pass) unstructured(u *unstructured.Unstructured) {
+func (p *Pass) unstructured(u *unstructured.Unstructured) *unstructured.Unstructured {
 	w := &p.walk
 	w.object(u.Object, node{}, plain)
 	if w.failed || len(w.nodes) == 0 {
-		return
+		return u
 	}
-	if v, _ := p.place(0, false); v.IsValid() {
-		u.Object, _ = v.Interface().(map[string]any)
+	v, _ := p.place(0, false)
+	if !v.IsValid() {
+		return u
 	}
+	shared, _ := v.Interface().(map[string]any)
+	return &unstructured.Unstructured{Object: shared}
 }

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/tidemark-k8s/tidemark/internal/fields"
 	"github.com/tidemark-k8s/tidemark/internal/share"
@@ -56,6 +57,7 @@ var (
 	objectMeta    = reflect.TypeFor[metav1.ObjectMeta]()
 	managedFields = reflect.TypeFor[[]metav1.ManagedFieldsEntry]()
 	fieldsV1      = reflect.TypeFor[*metav1.FieldsV1]()
+	rawExtension  = reflect.TypeFor[runtime.RawExtension]()
 )
 
 // plans holds the plans by type.
@@ -86,8 +88,8 @@ func makePlan(t reflect.Type) *plan {
 	return p
 }
 
-// add appends the leaves of a type at a place in a struct. With owned, the place is in an
-// ObjectMeta.
+// add appends the leaves of a type at a place in a struct. With owned, programs write into the
+// maps and slices at the place: it is in an ObjectMeta, or in a field such as data.
 func (p *plan) add(where leaf, t reflect.Type, name string, owned bool) {
 	where.typ = t
 	if t.Kind() != reflect.Struct || t == timeType || t == quantityType {
@@ -100,16 +102,34 @@ func (p *plan) add(where leaf, t reflect.Type, name string, owned bool) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		l := where.field(f)
-		switch {
+		switch written := owns(f); {
 		case !f.IsExported():
 			p.sealed = true
-		case fields.Written(jsonName(f)) && nilable(f.Type.Kind()):
+		case kept(t, f):
+			p.leaves = append(p.leaves, l) // opaque
+		case written && nilable(f.Type.Kind()):
 			l.form = formWritten
 			p.leaves = append(p.leaves, l)
+		case written && f.Type != objectMeta:
+			p.leaves = append(p.leaves, l) // opaque
+			p.add(l, f.Type, name+"."+f.Name, true)
 		default:
 			p.add(l, f.Type, name+"."+f.Name, owned)
 		}
 	}
+}
+
+// owns reports whether programs write into what a field holds, by its name in JSON. Templates may have
+// a metadata of another type than ObjectMeta.
+func owns(f reflect.StructField) bool {
+	name := jsonName(f)
+	return name == "metadata" || fields.Written(name)
+}
+
+// kept reports whether JSON does not reach a field: a method may keep something in it that belongs to
+// one object.
+func kept(t reflect.Type, f reflect.StructField) bool {
+	return f.Tag.Get("json") == "-" && t != rawExtension && t != fieldsV1.Elem()
 }
 
 // field returns the place of a struct's field.
