@@ -1,9 +1,10 @@
 package sim_test
 
 import (
-	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
 // During a burst of changes, goroutines read the objects in all ways, one after the other, as fast as
@@ -40,19 +41,31 @@ func newReader(w *world) *reader { return &reader{w: w, seen: map[key]mark{}, go
 
 func (r *reader) run() {
 	x := r.w.informer.Indexer()
-	for n := range readRounds {
+	for range readRounds {
 		for k := range r.seen {
-			if p, ok := x.Get(k); ok {
-				r.found("Get", p)
-			} else {
+			p, ok := x.Get(k)
+			if !ok {
 				r.gone[k] = true
+				continue
 			}
-		}
-		for _, p := range slices.Collect(x.By("node", fmt.Sprint("n", n%4))) {
-			r.found("an index", p)
+			r.found("Get", p)
+			r.under(x, k, p.Spec.NodeName)
 		}
 		r.list(slices.Collect(x.All()))
 	}
+}
+
+// under reads an index value, which a read has just shown to be an object's: the version that is not
+// under it any more is over.
+func (r *reader) under(x *indexer.Indexer[*pod], k key, node string) {
+	for p := range x.By("node", node) {
+		if keyOf(p) == k {
+			r.found("an index", p)
+			return
+		}
+	}
+	m := r.seen[k]
+	r.seen[k] = mark{m.epoch, m.serial + 1}
 }
 
 // list notes a list of all objects.
@@ -77,7 +90,7 @@ func (r *reader) list(all []*pod) {
 func (r *reader) found(by string, p *pod) {
 	k, m := keyOf(p), markOf(p)
 	switch {
-	case m.before(r.seen[k]):
+	case m.before(r.seen[k]) && m.epoch != handEpoch:
 		r.w.fault("reads", "%s shows %s after a read that showed %v", by, spell(p), r.seen[k])
 	case r.gone[k] && m == r.seen[k]:
 		r.w.fault("reads", "%s shows %s after a read that did not find it", by, spell(p))
