@@ -1,6 +1,8 @@
 package informer
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -101,30 +103,7 @@ func TestIdentitiesOfWhatWasDeletedByHandAreForgotten(t *testing.T) {
 		j.beginReplace(0, reflector.SameHistory)
 		j.tell(0, deltaOf(deltafifo.Added, kit.Pod(name, "1")))
 		j.commitReplace(0, "10")
-		require.Len(t, j.serverIDs, 1)
+		require.Equal(t, []indexer.Key{named(name)}, slices.Collect(maps.Keys(j.parts[0].objects.entries)))
 		require.NoError(t, j.clientgo.GetIndexer().Delete(kit.Pod(name, "1")))
 	}
-	require.Equal(t, serverIdentities{named("c"): j.serverIDs[named("c")]}, j.serverIDs)
-}
-
-// A server identity belongs to one stored object: another object under the same key has none.
-func TestAnIdentityIsOfAnObjectAndNotOfAKey(t *testing.T) {
-	type uncomparable struct{ values []string }
-	a, key := kit.Pod("a", "1"), named("a")
-	var known serverIdentities
-	known.record(key, a, identity{"uid", "7"})
-	id, ok := known.of(key, a)
-	require.True(t, ok)
-	require.Equal(t, identity{"uid", "7"}, id)
-	for _, other := range []any{a.DeepCopy(), nil, uncomparable{values: []string{"x"}}} {
-		_, ok := known.of(key, other)
-		require.False(t, ok)
-	}
-	_, ok = known.of(indexer.Key{Name: "a"}, a)
-	require.False(t, ok)
-	known[key] = serverIdentity{identity{"uid", "7"}, uncomparable{}}
-	_, ok = known.of(key, uncomparable{})
-	require.False(t, ok)
-	known.record(key, a, identity{"uid-a", "1"})
-	require.Empty(t, known, "its metadata tell it")
 }

@@ -44,7 +44,7 @@ type core struct {
 	ownLogger        *klog.Logger  // from the constructor; if nil, each run's context has the logger
 	synced           chan struct{} // closed once the store holds all objects of every source
 	rewritesIdentity atomic.Bool   // the transform has changed a UID or version
-	rewritesKeys     atomic.Bool   // the transform has changed a key
+	rewritesKeys     atomic.Bool   // the transform has changed a key: see [core.keyOf]
 	sharing          sharing
 	decodeTimes      reflector.DecodeTimes
 	// followed is set for each source whose last run ended during a watch without any doubt about
@@ -61,7 +61,6 @@ type core struct {
 	changes    []deltafifo.Delta // the changes of the current write section
 	applied    int               // how many of changes are made
 	bookmarked []uint16          // the parts with bookmarks among changes
-	serverIDs  serverIdentities
 
 	// mu guards the fields below.
 	mu          sync.Mutex

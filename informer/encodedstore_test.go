@@ -100,9 +100,9 @@ func TestIdentitiesAsideAreOfWhatIsStored(t *testing.T) {
 	require.Same(t, b, now)
 	require.Equal(t, identity{"uid-b", "11"}, f.identity(named("b"), now))
 	decoded(0)
-	require.Len(t, f.serverIDs, 3)
+	require.Len(t, f.parts[0].objects.entries, 3)
 	full("30")
-	require.Empty(t, f.serverIDs)
+	require.Empty(t, f.parts[0].objects.entries)
 }
 
 // client-go's handlers get the delete of an object that was never stored, with its final state

@@ -14,14 +14,18 @@ import (
 // The store keeps no versions of deleted objects. So if another source puts an older object after
 // the delete, the object is stored, and stays until that source reports its delete, as it will.
 
-// outdated reports whether a change is outdated: another source's object of the same key stays.
-func (c *core) outdated(tx *indexer.Tx, d *deltafifo.Delta) bool {
-	owner, ok := tx.Part(d.Key)
+// outdated reports whether a change of a stored key is outdated: another source's object of the key
+// stays.
+func (c *core) outdated(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) bool {
+	if len(c.parts) == 1 {
+		return false
+	}
+	owner, ok := tx.Part(key)
 	if !ok || owner == d.Part || owner == c.partByHand() {
 		return false
 	}
-	stored, _ := tx.Get(d.Key)
-	version := c.identity(d.Key, stored).version
+	stored, _ := tx.Get(key)
+	version := c.parts[owner].identity(key, stored).version
 	if d.Op == deltafifo.Deleted {
 		return !object.Older(version, d.Version)
 	}
@@ -32,7 +36,7 @@ func (c *core) outdated(tx *indexer.Tx, d *deltafifo.Delta) bool {
 // replacement with a new history: its versions do not compare with the stored ones.
 func (c *core) outdatedInReplace(p *part) func(key indexer.Key, owner uint16, stored, put any) bool {
 	return func(key indexer.Key, owner uint16, stored, put any) bool {
-		return owner != c.partByHand() && object.Older(c.identityIn(p, key, put).version, c.identity(key, stored).version)
+		return owner != c.partByHand() && object.Older(c.identityIn(p, key, put).version, c.parts[owner].identity(key, stored).version)
 	}
 }
 

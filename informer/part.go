@@ -13,11 +13,11 @@ import (
 // version, so a replacement of one part does not concern the objects of the others. But an object
 // may move between sources, which report the move in any order, see moved.go.
 type part struct {
-	content    content
-	versioned  bool // a replacement had a version
-	quarantine failedVersions
-	lastRead   *run        // the last run that has applied a replacement
-	fill       *State[any] // the user's initial state, until the first run
+	content   content
+	versioned bool          // a replacement had a version
+	objects   serverObjects // what the store does not say of the part's objects
+	lastRead  *run          // the last run that has applied a replacement
+	fill      *State[any]   // the user's initial state, until the first run
 	// untrusted is set while the stored objects must not be trusted: from the beginning of a run
 	// that says so until a replacement that reuses none of them, perhaps in a later run.
 	untrusted bool
@@ -26,13 +26,12 @@ type part struct {
 	replacedSinceBroken bool
 
 	// The fields below belong to the replacement under way.
-	staging        *indexer.Staging
-	newHistory     bool              // the source's history is not the one of the stored objects
-	replacesAll    bool              // reuses no stored object
-	serverIDs      serverIdentities  // of its objects
-	nextQuarantine failedVersions    // of its objects; becomes quarantine at the commit
-	changes        int               // number of objects that its commit has put or deleted
-	expected       []deltafifo.Delta // its changes, recorded while a goroutine expects an event
+	staging     *indexer.Staging
+	newHistory  bool              // the source's history is not the one of the stored objects
+	replacesAll bool              // reuses no stored object
+	next        serverObjects     // becomes objects at the commit
+	changes     int               // number of objects that its commit has put or deleted
+	expected    []deltafifo.Delta // its changes, recorded while a goroutine expects an event
 }
 
 // content is the state of a part's objects in the store. It moves forward, but for filling: if the run
@@ -56,7 +55,6 @@ const maxSources = math.MaxUint16
 //   - The stored objects must not be trusted, or a user has written into the store.
 //   - An object is quarantined.
 //   - The last run did not end during a watch without doubts.
-//   - The transform changes keys: the map of the server's keys ended with the last run.
 func (c *core) resume(s *informerSink) (version string, how reflector.Resume) {
 	i := s.part
 	p := &c.parts[i]
@@ -65,7 +63,7 @@ func (c *core) resume(s *informerSink) (version string, how reflector.Resume) {
 		return s.fill.Version, reflector.ResumeUnlessFake // the user has vouched for the version
 	case !p.versioned:
 		return "", reflector.ResumeNever
-	case p.untrusted || len(p.quarantine) > 0 || c.rewritesKeys.Load() || !c.followed[i].Load() || c.writtenByHand.Load():
+	case p.untrusted || p.objects.failures > 0 || !c.followed[i].Load() || c.writtenByHand.Load():
 		how = reflector.ResumeNever
 	case p.content == filled:
 		how = reflector.ResumeUnlessFake
@@ -80,8 +78,8 @@ func (c *core) abort(p *part) {
 	if p.staging != nil {
 		p.staging.Abort()
 	}
-	c.emptyQuarantine(p.nextQuarantine)
-	p.staging, p.serverIDs, p.nextQuarantine, p.changes = nil, nil, nil, 0
+	c.releaseAll(&p.next)
+	p.staging, p.next, p.changes = nil, serverObjects{}, 0
 }
 
 // stage applies one delta of a replacement.
@@ -91,7 +89,7 @@ func (c *core) stage(d *deltafifo.Delta) {
 	case deltafifo.Begin:
 		c.abort(p)
 		*p = part{
-			content: p.content, versioned: p.versioned, quarantine: p.quarantine, lastRead: p.lastRead,
+			content: p.content, versioned: p.versioned, objects: p.objects, lastRead: p.lastRead,
 			untrusted: p.untrusted, replacedSinceBroken: p.replacedSinceBroken,
 			newHistory: d.NewHistory, replacesAll: d.ReplacesAll,
 		}
@@ -103,11 +101,12 @@ func (c *core) stage(d *deltafifo.Delta) {
 	case deltafifo.Added, deltafifo.Modified:
 		c.stagePut(p, d)
 	case deltafifo.Deleted:
-		c.removeFromQuarantine(p.nextQuarantine, d.Key)
-		p.staging.Drop(d.Key)
+		c.unstage(p, d.Key)
+		c.release(&p.next, d.Key)
+		p.next.remove(d.Key)
 	case deltafifo.Poisoned:
-		p.staging.Keep(d.Key)
-		c.addToQuarantine(&p.nextQuarantine, d)
+		p.keepEarlier(d.Key)
+		c.quarantine(&p.next, d)
 	}
 }
 
@@ -115,37 +114,66 @@ func (c *core) stage(d *deltafifo.Delta) {
 // same object, stagePut keeps it and drops the listed one. An object put by hand never counts as
 // the same version, whatever its metadata.
 func (c *core) stagePut(p *part, d *deltafifo.Delta) {
-	c.removeFromQuarantine(p.nextQuarantine, d.Key)
-	id := identity{d.UID, d.Version}
-	if !p.newHistory && !p.replacesAll && d.Version != "" && p.staging.KeepIf(d.Key, func(stored any, stamp uint64) bool {
-		if stamp == stampByHand || c.identity(d.Key, stored) != id {
+	key, id := c.keyOf(d), identity{d.UID, d.Version}
+	if p.next.key(d.Key) != key {
+		c.unstage(p, d.Key)
+	}
+	if !p.newHistory && !p.replacesAll && d.Version != "" && p.staging.KeepIf(key, func(stored any, stamp uint64) bool {
+		if stamp == stampByHand || p.identity(key, stored) != id {
 			return false
 		}
-		c.recordStaged(p, d.Key, stored, id) // another source may put its version before the commit
+		c.recordStaged(p, d.Key, key, stored, id) // another source may put its version before the commit
 		return true
 	}) {
 		return
 	}
 	stored := d.Object
 	if d.Recalled {
-		p.staging.PutStored(d.Key, stored, d.Stamp)
+		p.staging.PutStored(key, stored, d.Stamp)
 	} else {
-		stored = p.staging.Put(d.Key, stored, d.Stamp)
+		stored = p.staging.Put(key, stored, d.Stamp)
 	}
-	c.recordStaged(p, d.Key, stored, id)
+	c.recordStaged(p, d.Key, key, stored, id)
 }
 
-// recordStaged records the server's identity of an object in a replacement, if the transform may
-// have changed it.
-func (c *core) recordStaged(p *part, key indexer.Key, obj any, id identity) {
-	if c.options.Transform != nil {
-		p.serverIDs.record(key, obj, id)
+// keepEarlier keeps the stored version of an object that fails in a replacement: unless another object
+// has its key now, or the replacement has found the object under another key before.
+func (p *part) keepEarlier(server indexer.Key) {
+	known := p.next.knows(server)
+	key := p.objects.key(server)
+	if known {
+		key = p.next.key(server)
+	}
+	if p.objects.server(key) == server && (!known || p.next.holds(server)) && p.staging.Keep(key) && !known {
+		p.next.inherit(server, &p.objects)
+	}
+}
+
+// unstage takes the object of a server's key out of a replacement, unless another object has its
+// stored key.
+func (c *core) unstage(p *part, server indexer.Key) {
+	if p.next.holds(server) {
+		p.staging.Drop(p.next.key(server))
+	}
+}
+
+// recordStaged records where the transform may have changed an object in a replacement, and ends the
+// object's quarantine there. An object whose stored key was another one gets an entry in any case: if
+// it fails later in the replacement, its earlier version is the one found here.
+func (c *core) recordStaged(p *part, server, key indexer.Key, obj any, id identity) {
+	if len(p.next.entries) == 0 && len(p.objects.entries) == 0 && !c.rewrites() {
+		return
+	}
+	c.release(&p.next, server)
+	p.next.put(server, key, obj, id)
+	if key == server && p.objects.key(server) != key {
+		p.next.set(server, key, obj, id)
 	}
 }
 
 // identityIn returns the server's identity of an object in a part's replacement.
 func (c *core) identityIn(p *part, key indexer.Key, obj any) identity {
-	if id, ok := p.serverIDs.of(key, obj); ok {
+	if id, ok := p.next.identity(key, obj); ok {
 		return id
 	}
 	return c.identity(key, obj) // a kept object that a user's write has made pending
@@ -174,14 +202,14 @@ func (c *core) commit(i uint16, version string) {
 		c.removals.end(i, c.partByHand())
 		c.publishReplace(tx, p, first)
 	}}
-	if !first || c.options.Transform != nil {
+	if !first {
 		visitor.Deleted = func(key indexer.Key, last any) {
 			p.changes++
-			c.replaceDeleted(first, key, last)
+			c.logLost(key, last, p.identity(key, last))
 		}
 		visitor.Put = func(key indexer.Key, old, obj any, replaced bool) {
 			p.changes++
-			c.replacePut(p, first, initial, key, old, obj, replaced)
+			c.replacePut(p, initial, key, old, obj, replaced)
 		}
 	}
 	if rolledBack := p.newHistory && version != ""; len(c.parts) > 1 && !rolledBack {
@@ -197,8 +225,7 @@ func (c *core) finishReplace(i uint16, first bool) {
 	if p.changes > 0 || first && c.writer.Indexer().Len() > 0 {
 		c.status.changed(i)
 	}
-	p.serverIDs, p.changes = nil, 0
-	c.serverIDs.trim(c.writer)
+	p.changes = 0
 	if p.content == complete {
 		c.markRead(p)
 	}
@@ -218,17 +245,8 @@ func (c *core) advanceContent(p *part) {
 	}
 }
 
-// replaceDeleted logs the deletion of an object that is not in a replacement.
-func (c *core) replaceDeleted(first bool, key indexer.Key, last any) {
-	id := c.identity(key, last)
-	delete(c.serverIDs, key)
-	if !first {
-		c.logLost(key, last, id)
-	}
-}
-
 // replacePut logs an object that a replacement has put.
-func (c *core) replacePut(p *part, first, initial bool, key indexer.Key, old, obj any, replaced bool) {
+func (c *core) replacePut(p *part, initial bool, key indexer.Key, old, obj any, replaced bool) {
 	was := identity{}
 	if replaced {
 		was = c.identity(key, old)
@@ -237,20 +255,15 @@ func (c *core) replacePut(p *part, first, initial bool, key indexer.Key, old, ob
 	if c.arrivals.some() {
 		p.expected = append(p.expected, deltafifo.Delta{Op: deltafifo.Modified, Key: key, Version: id.version})
 	}
-	if c.options.Transform != nil {
-		c.serverIDs.record(key, obj, id)
-	}
-	if !first {
-		c.logPut(key, put{old: old, now: obj, replaced: replaced, was: was, is: id, initial: initial})
-	}
+	c.logPut(key, put{old: old, now: obj, replaced: replaced, was: was, is: id, initial: initial})
 }
 
 // publishReplace publishes a replacement, in the write section that shows it in the store. The
 // counters of Status are updated before any handler gets the changes.
 func (c *core) publishReplace(tx *indexer.Tx, p *part, first bool) {
-	was := len(p.quarantine)
-	c.emptyQuarantine(p.quarantine)
-	p.quarantine, p.nextQuarantine = p.nextQuarantine, nil
+	was := p.objects.failures
+	c.releaseAll(&p.objects)
+	p.objects, p.next = p.next, serverObjects{}
 	c.recount(p, was)
 	c.reached.publish()
 	if first {

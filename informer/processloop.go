@@ -81,16 +81,14 @@ func (c *core) applyChanges() {
 	defer c.publishChanges(tx, c.changes)
 	for ; c.applied < len(c.changes); c.applied++ {
 		d := &c.changes[c.applied]
-		switch {
-		case len(c.parts) > 1 && c.outdated(tx, d):
-			c.endQuarantine(d.Part, d.Key) // the object belongs to another source now
-		case d.Op == deltafifo.Added, d.Op == deltafifo.Modified:
+		switch d.Op {
+		case deltafifo.Added, deltafifo.Modified:
 			c.put(tx, d)
-		case d.Op == deltafifo.Deleted:
+		case deltafifo.Deleted:
 			c.delete(tx, d)
-		case d.Op == deltafifo.Poisoned:
-			c.quarantineObject(&c.parts[d.Part], d)
-		case d.Op == deltafifo.Bookmark:
+		case deltafifo.Poisoned:
+			c.poisoned(tx, d)
+		case deltafifo.Bookmark:
 			c.bookmark(d.Part, d.Version)
 		}
 		c.reached.advance(d.Part, d.Version)
@@ -154,24 +152,77 @@ func (c *core) publish() {
 	c.processor.publish()
 }
 
+// put stores the object of a delta. An index function may end the goroutine: put is then called again.
 func (c *core) put(tx *indexer.Tx, d *deltafifo.Delta) {
-	stored := tx.Put(d.Part, d.Key, d.Object, d.Stamp)
+	p, key := &c.parts[d.Part], c.keyOf(d)
+	if c.rewritesKeys.Load() {
+		c.moveKey(tx, p, d, key)
+	}
+	if c.outdated(tx, d, key) {
+		c.forget(p, d.Key) // the object belongs to another source now
+		d.Key = key
+		return
+	}
+	stored := tx.Put(d.Part, key, d.Object, d.Stamp)
 	if !stored.Replaced {
-		c.removals.take(d.Key)
+		c.removals.take(key)
 	}
 	was := identity{uid: d.UID} // if the stamps are equal, the stored object has the same UID
 	if stored.Replaced && stored.OldStamp != d.Stamp {
-		was = c.identity(d.Key, stored.Old)
+		was = c.identity(key, stored.Old)
 	}
-	c.recordStored(d, stored.New)
-	c.logPut(d.Key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: was, is: identity{d.UID, d.Version}})
+	c.recordStored(p, d, key, stored.New)
+	c.logPut(key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: was, is: identity{d.UID, d.Version}})
+	d.Key = key
+}
+
+// moveKey deletes the object of a delta under its earlier key, if the transform has given it another
+// one since. The handlers get the last known state.
+func (c *core) moveKey(tx *indexer.Tx, p *part, d *deltafifo.Delta, key indexer.Key) {
+	old := p.objects.key(d.Key)
+	if old == key || !c.holds(tx, d, old) {
+		return
+	}
+	last, _ := c.takeOut(tx, old)
+	c.logLost(old, last, p.identity(old, last))
+}
+
+// holds reports whether the object of a delta, as the source has reported it, is stored under a key, or
+// was until a user deleted it by hand: then the handlers still know it.
+func (c *core) holds(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) bool {
+	if c.parts[d.Part].objects.server(key) != d.Key {
+		return false
+	}
+	if gone, ok := c.removals[key]; ok {
+		return gone.part == d.Part
+	}
+	owner, stored := tx.Part(key)
+	_, stamp, _ := tx.Stamped(key)
+	return stored && owner == d.Part && stamp != stampByHand
+}
+
+// takeOut deletes an object from the store. It returns the last one that the handlers know: a user may
+// have deleted it by hand before.
+func (c *core) takeOut(tx *indexer.Tx, key indexer.Key) (last any, known bool) {
+	last, known = tx.Delete(key)
+	if gone, ok := c.removals.take(key); ok && !known {
+		return gone, true
+	}
+	return last, known
 }
 
 func (c *core) delete(tx *indexer.Tx, d *deltafifo.Delta) {
-	cached, deleted := tx.Delete(d.Key)
-	if last, ok := c.removals.take(d.Key); ok && !deleted {
-		cached, deleted = last, true
+	p, key := &c.parts[d.Part], c.keyOf(d)
+	if old := p.objects.key(d.Key); old != key && (d.Lost || c.holds(tx, d, old)) {
+		key, d.Lost, d.Object = old, true, nil // the final state has another key than the stored one
 	}
+	server := d.Key
+	d.Key = key
+	if c.outdated(tx, d, key) {
+		c.forget(p, server)
+		return
+	}
+	cached, deleted := c.takeOut(tx, key)
 	e := eventlog.Event{Pair: eventlog.Pair{Old: cached, New: cached}, Header: eventlog.Header{Kind: eventlog.Deleted, Flags: eventlog.Lost}}
 	if !d.Lost {
 		e.Old, e.Flags = c.writer.Encode(d.Object), 0
@@ -179,24 +230,76 @@ func (c *core) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 	if !deleted {
 		e.Flags |= eventlog.NotStored
 	}
-	delete(c.serverIDs, d.Key)
-	c.endQuarantine(d.Part, d.Key)
-	c.append(e, d.Key, identity{d.UID, d.Version})
+	c.forget(p, server)
+	c.append(e, key, identity{d.UID, d.Version})
 }
 
-// identity returns the server's identity of a stored object.
+// poisoned quarantines the object of a delta. Its earlier version stays in the store.
+func (c *core) poisoned(tx *indexer.Tx, d *deltafifo.Delta) {
+	p := &c.parts[d.Part]
+	if c.outdated(tx, d, p.objects.key(d.Key)) {
+		c.forget(p, d.Key)
+		return
+	}
+	was := p.objects.failures
+	c.quarantine(&p.objects, d)
+	c.recount(p, was)
+}
+
+// keyOf returns the key of the object of a delta in the store: that of the object, so that a program
+// can compute it, or the server's if the object has no metadata. The delta has the server's key.
+func (c *core) keyOf(d *deltafifo.Delta) indexer.Key {
+	if !c.rewritesKeys.Load() || d.Recalled {
+		return d.Key
+	}
+	if key, ok := keyOf(d.Object); ok {
+		return key
+	}
+	return d.Key
+}
+
+// rewrites reports whether the transform has ever changed a key, UID or version.
+func (c *core) rewrites() bool { return c.rewritesIdentity.Load() || c.rewritesKeys.Load() }
+
+// identity returns the server's identity of a stored object of any source.
 func (c *core) identity(key indexer.Key, obj any) identity {
-	if id, ok := c.serverIDs.of(key, obj); ok {
+	if c.rewrites() {
+		for i := range c.parts {
+			if id, ok := c.parts[i].objects.identity(key, obj); ok {
+				return id
+			}
+		}
+	}
+	return identityOf(obj)
+}
+
+// identity returns the server's identity of a stored object of the source.
+func (p *part) identity(key indexer.Key, obj any) identity {
+	if id, ok := p.objects.identity(key, obj); ok {
 		return id
 	}
 	return identityOf(obj)
 }
 
-// recordStored is called when the object of a delta has been stored. It records the server's
-// identity, if the transform may have changed it, and takes the key out of the quarantine.
-func (c *core) recordStored(d *deltafifo.Delta, stored any) {
-	if c.options.Transform != nil {
-		c.serverIDs.record(d.Key, stored, identity{d.UID, d.Version})
+// recordStored is called when the object of a delta has been stored. It records where the transform
+// may have changed the object, and ends the object's quarantine.
+func (c *core) recordStored(p *part, d *deltafifo.Delta, key indexer.Key, stored any) {
+	if len(p.objects.entries) == 0 && !c.rewrites() {
+		return
 	}
-	c.endQuarantine(d.Part, d.Key)
+	was := p.objects.failures
+	c.release(&p.objects, d.Key)
+	p.objects.put(d.Key, key, stored, identity{d.UID, d.Version})
+	c.recount(p, was)
+}
+
+// forget forgets what is recorded of the object of a server's key.
+func (c *core) forget(p *part, server indexer.Key) {
+	if len(p.objects.entries) == 0 {
+		return
+	}
+	was := p.objects.failures
+	c.release(&p.objects, server)
+	p.objects.remove(server)
+	c.recount(p, was)
 }

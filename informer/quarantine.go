@@ -10,10 +10,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// failedVersions is the quarantine of one part: the keys of the objects that could not be prepared,
-// and the version at which each preparation failed. Only the processLoop uses it.
-type failedVersions map[indexer.Key]string
-
 // maxQuarantined is the number of quarantined objects whose errors are kept.
 const maxQuarantined = 100
 
@@ -132,53 +128,37 @@ func (q *allQuarantined) all() []QuarantinedObject {
 	return all
 }
 
-// addToQuarantine quarantines the object of a delta. A version stored before stays in the store.
-func (c *core) addToQuarantine(to *failedVersions, d *deltafifo.Delta) {
-	if *to == nil {
-		*to = make(failedVersions)
-	}
+// quarantine records the failure of the object of a delta.
+func (c *core) quarantine(in *serverObjects, d *deltafifo.Delta) {
 	err, _ := d.Object.(error)
-	if was, again := (*to)[d.Key]; again {
+	if was, again := in.failed(d.Key); again {
 		c.allQuarantined.fail(d.Key, was, d.Version, err)
 	} else {
 		c.allQuarantined.add(d.Key, d.Version, err)
 	}
-	(*to)[d.Key] = d.Version
+	in.fail(d.Key, d.Version)
 }
 
-// removeFromQuarantine takes a key out of a quarantine.
-func (c *core) removeFromQuarantine(from failedVersions, key indexer.Key) {
-	if version, ok := from[key]; ok {
-		delete(from, key)
-		c.allQuarantined.remove(key, version)
+// release is called when the failure of an object is about to end.
+func (c *core) release(in *serverObjects, server indexer.Key) {
+	if version, failed := in.failed(server); failed {
+		c.allQuarantined.remove(server, version)
 	}
 }
 
-// emptyQuarantine takes all keys out of a quarantine.
-func (c *core) emptyQuarantine(from failedVersions) {
-	for key := range from {
-		c.removeFromQuarantine(from, key)
+// releaseAll is release for all objects.
+func (c *core) releaseAll(in *serverObjects) {
+	if in.failures == 0 {
+		return
+	}
+	for server := range in.entries {
+		c.release(in, server)
 	}
 }
 
-// recount updates the number of quarantined objects after a change of a part's quarantine, which
-// held was objects before.
+// recount updates the number of quarantined objects of a part, which was another one before.
 func (c *core) recount(p *part, was int) {
-	c.status.quarantined.Add(int64(len(p.quarantine) - was))
-}
-
-// quarantineObject adds the object of a single change to the quarantine of its part.
-func (c *core) quarantineObject(p *part, d *deltafifo.Delta) {
-	was := len(p.quarantine)
-	c.addToQuarantine(&p.quarantine, d)
-	c.recount(p, was)
-}
-
-// endQuarantine takes a key out of the quarantine of a part, if it is there.
-func (c *core) endQuarantine(part uint16, key indexer.Key) {
-	if p := &c.parts[part]; len(p.quarantine) > 0 {
-		was := len(p.quarantine)
-		c.removeFromQuarantine(p.quarantine, key)
-		c.recount(p, was)
+	if p.objects.failures != was {
+		c.status.quarantined.Add(int64(p.objects.failures - was))
 	}
 }

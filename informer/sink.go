@@ -34,11 +34,6 @@ type informerSink struct {
 	fill   *State[any]
 	filled int
 
-	// storedKeys maps a server's key to the stored key if the transform has changed the key: an
-	// object whose later versions fail in the transform is found by it. A replacement collects
-	// nextStoredKeys, which becomes storedKeys at its commit.
-	storedKeys, nextStoredKeys map[indexer.Key]indexer.Key
-
 	batch       []deltafifo.Delta // being written
 	transformed int               // the transform was called for the deltas of batch before this index
 	// transforming is the key of the object passed to the running transform, nil while none runs.
@@ -159,7 +154,7 @@ func (s *informerSink) DecodesHere() (t *share.Table, values bool) {
 }
 
 func (s *informerSink) Begin(ctx context.Context, h reflector.History) error {
-	s.replacing, s.nextStoredKeys = true, nil
+	s.replacing = true
 	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, NewHistory: h == reflector.NewHistory, ReplacesAll: s.untrusted.Load()})
 }
 
@@ -170,13 +165,13 @@ func (s *informerSink) Commit(ctx context.Context, version string) error {
 
 // commit ends a replacement, by the source or by Fill.
 func (s *informerSink) commit(ctx context.Context, version string) error {
-	s.replacing, s.storedKeys, s.nextStoredKeys = false, s.nextStoredKeys, nil
+	s.replacing = false
 	s.untrusted.Store(false)
 	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})
 }
 
 func (s *informerSink) Abort(ctx context.Context) error {
-	s.replacing, s.nextStoredKeys = false, nil
+	s.replacing = false
 	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Abort})
 }
 
@@ -211,7 +206,6 @@ func (s *informerSink) write(ctx context.Context) error {
 		switch {
 		case d.Op == deltafifo.Bookmark || d.Recalled:
 		case d.Op == deltafifo.Poisoned || d.Lost: // the object could not be decoded
-			d.Key = s.storedKey(d.Key)
 			if err, ok := d.Object.(error); ok && !d.Lost {
 				d.Object = undecodable(err)
 			}
@@ -274,24 +268,21 @@ func (s *informerSink) transformedTo(d *deltafifo.Delta, obj any) {
 	if identityOf(obj) != (identity{d.UID, d.Version}) {
 		s.core.rewritesIdentity.Store(true)
 	}
-	// The key is the stored object's, so that a program can compute it from the object. UID and
-	// version stay those of the server.
+	// Key, UID and version of the delta stay those of the server.
 	if key, ok := keyOf(obj); ok && key != d.Key {
-		s.setStoredKey(d.Op, d.Key, key)
-		d.Key = key
+		s.core.rewritesKeys.Store(true)
 	}
 }
 
 // poison removes an object that cannot be prepared from its delta, and reports it.
 func (s *informerSink) poison(d *deltafifo.Delta, err error) {
-	key := d.Key
-	d.Object, d.Key = nil, s.storedKey(key)
+	d.Object = nil
 	if d.Op == deltafifo.Deleted {
 		d.Lost = true
 	} else {
 		d.Op, d.Object = deltafifo.Poisoned, err
 	}
-	report := &QuarantineError{Key: key, Err: err}
+	report := &QuarantineError{Key: d.Key, Err: err}
 	if errors.Is(err, ErrType) {
 		s.core.status.refused(report)
 	}
@@ -304,36 +295,6 @@ func (s *informerSink) sharePassed(key indexer.Key, decoded, result any) any {
 		table.Name(key.String)
 	}
 	return s.pass.Share(decoded, result)
-}
-
-// setStoredKey records that the transform has changed a server's key to the stored key. A delete
-// removes the record.
-func (s *informerSink) setStoredKey(op deltafifo.Op, from, to indexer.Key) {
-	if op == deltafifo.Deleted {
-		delete(s.storedKeys, from)
-		return
-	}
-	s.core.rewritesKeys.Store(true)
-	known := &s.storedKeys
-	if s.replacing {
-		known = &s.nextStoredKeys
-	}
-	if *known == nil {
-		*known = make(map[indexer.Key]indexer.Key)
-	}
-	(*known)[from] = to
-}
-
-// storedKey returns the stored key of a server's key, for an object that cannot be transformed.
-func (s *informerSink) storedKey(key indexer.Key) indexer.Key {
-	to, ok := s.storedKeys[key]
-	if !ok {
-		return key
-	}
-	if s.replacing {
-		s.setStoredKey(deltafifo.Added, key, to)
-	}
-	return to
 }
 
 // callTransform calls a transform. It returns an error if the transform panics, or if its result

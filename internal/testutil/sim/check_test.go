@@ -107,6 +107,7 @@ var stepCheckers = []worldChecker{
 	{"latest", latestBound},
 	{"asleep", calledAfterStop},
 	{"unproved", unproved},
+	{"two names", storedTwice},
 }
 
 // restCheckers check an idle world without faults.
@@ -166,7 +167,7 @@ func syncedEarly(w *world) (problems []string) {
 		if !a.isSynced && (closed(a.reg.Synced()) || w.mutant.syncedAtOnce) {
 			a.isSynced = true
 			want := len(a.expected)
-			if a.expected == nil && w.transform != "frail" && a.id == 0 && !w.lease && w.initialFailures == 0 && w.zones == 0 {
+			if a.expected == nil && poisons[w.transform] == nil && a.id == 0 && !w.lease && w.initialFailures == 0 && w.zones == 0 {
 				want = w.firstListed()
 			}
 			if !closed(w.informer.Synced()) {
@@ -218,6 +219,9 @@ const unmerged = 5 * 256
 func latestBound(w *world) (problems []string) {
 	for _, a := range w.presentHandlers() {
 		objects := w.parts * w.names
+		if w.transform == renames {
+			objects *= 2
+		}
 		most := objects
 		if !closed(a.reg.Synced()) {
 			most *= 2
@@ -243,9 +247,13 @@ func calledAfterStop(w *world) (problems []string) {
 // an object, the cache may have an older version of it, or none.
 func cacheDiffers(w *world) (problems []string) {
 	x := w.informer.Indexer()
-	for k, p := range w.model.live {
-		stored, ok := x.Get(k)
-		switch sick := w.transform == "frail" && poisonous(p); {
+	for _, p := range w.model.live {
+		sick := w.fails(p)
+		stored, ok := x.Get(w.storedKey(p))
+		if !ok && sick {
+			stored, ok = x.Get(w.aliasOf(w.storedKey(p)))
+		}
+		switch {
 		case !sick && ok && stored.Labels[handLabel] != "":
 			problems = append(problems, "the cache holds what a user has written: "+spell(stored))
 		case sick && ok && markOf(stored) == markOf(p):
@@ -257,7 +265,7 @@ func cacheDiffers(w *world) (problems []string) {
 		}
 	}
 	for p := range x.All() {
-		if w.model.live[keyOf(p)] == nil {
+		if live := w.model.live[serverKey(keyOf(p))]; live == nil || !w.fails(live) && w.storedKey(live) != keyOf(p) {
 			problems = append(problems, "the cache has, and the server has not, "+spell(p))
 		}
 	}
@@ -271,7 +279,7 @@ func cacheDiffers(w *world) (problems []string) {
 // wantQuarantined returns the number of objects on which the transform fails.
 func (w *world) wantQuarantined() (n int) {
 	for _, p := range w.model.live {
-		if w.transform == "frail" && poisonous(p) {
+		if w.fails(p) {
 			n++
 		}
 	}

@@ -97,11 +97,11 @@ func (w *world) awaitDelivery(r *rand.Rand) {
 	}
 	time.Sleep(time.Millisecond)
 	synctest.Wait()
-	if stored, ok := w.informer.Indexer().Get(keyOf(c.pod)); !ok || markOf(stored) != markOf(c.pod) {
+	if stored, ok := w.informer.Indexer().Get(w.storedKey(c.pod)); !ok || markOf(stored) != markOf(c.pod) {
 		return // a fault holds the change
 	}
 	w.reach("operation", awaitDelivery)
-	wait := w.startWaiter(keyOf(c.pod), markOf(c.pod))
+	wait := w.startWaiter(w.storedKey(c.pod), markOf(c.pod))
 	looking := true
 	for range 200 { // a fixed number: the scheduler decides when the events are delivered
 		synctest.Wait()

@@ -88,8 +88,15 @@ func (t *model) randomChange(r *rand.Rand, s setup) change {
 	if s.zones > 0 {
 		p.Labels["zone"] = fmt.Sprint(r.IntN(s.zones))
 	}
+	kinds := poisons["frail"]
+	if s.transform == renames {
+		kinds = poisons[renames]
+		if r.IntN(3) == 0 {
+			p.Labels[aliasLabel] = "yes"
+		}
+	}
 	if r.IntN(10) == 0 {
-		p.Labels["poison"] = []string{"error", "panic", "exit"}[r.IntN(3)]
+		p.Labels["poison"] = kinds[r.IntN(len(kinds))]
 	}
 	if r.IntN(10) == 0 {
 		p.Labels["unindexed"] = []string{"panic", "exit"}[r.IntN(2)]
@@ -139,7 +146,7 @@ func (t *model) announce(p *pod) {
 func (t *model) everHad(p *pod) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.ever[keyOf(p)][markOf(p)]
+	return t.ever[serverKey(keyOf(p))][markOf(p)]
 }
 
 // rollBack begins another epoch without the last n changes, and returns the changes left. Their

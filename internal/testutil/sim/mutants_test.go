@@ -42,6 +42,7 @@ type mutant struct {
 	nilHandler       bool                   // a nil handler is added
 	waitsForever     bool                   // WaitDelivered and WaitFresh do not return
 	rewindsCache     bool                   // the cache seems to have held newer versions
+	keepsNames       bool                   // the store seems to keep objects under earlier names
 	changesStored    bool                   // a stored object is changed
 	staleLists       bool                   // a list is one of before
 	extraBacklog     int                    // added to each backlog
@@ -106,6 +107,7 @@ var mutants = []mutantCase{
 	{"the server sends what never was", "true", "what was never true", mutant{serve: serveNews}},
 	{"the cache holds what never was", "cached", "never true", mutant{serve: serveNews}},
 	{"the cache goes back", "cached", "went back", mutant{rewindsCache: true}},
+	{"an object that is renamed, and stays", "two names", "under two names", mutant{keepsNames: true}},
 	{"a handler is told what it was told before", "never back", "an older version", delivers(func(_ *handler, c event) []event {
 		if c.Kind == informer.Updated && c.Old != c.New {
 			return []event{c, {Kind: informer.Updated, Old: c.New, New: c.Old}}

@@ -148,7 +148,7 @@ type setup struct {
 	blank           bool // all versions are the same
 	bookmarks       time.Duration
 	page            int64
-	transform       string // "", "frail", or one of strips
+	transform       string // "", "frail", renames, or one of strips
 	recurs          bool   // a re-created object may have an earlier UID
 	frail           bool   // an index function panics on some objects
 	lease           bool   // the informer belongs to a factory, and is leased
@@ -229,7 +229,7 @@ func newSetup(r *rand.Rand) setup {
 		noStream:  one(4),
 		noCache:   one(3),
 		blank:     one(12),
-		transform: []string{"", "", "", "frail", "frail", "strip", "strip UIDs", "strip versions", "strip some"}[r.IntN(9)],
+		transform: []string{"", "", "", "frail", "frail", "strip", "strip UIDs", "strip versions", "strip some", renames, renames}[r.IntN(11)],
 		frail:     one(4),
 		recurs:    one(4),
 		lease:     one(5),

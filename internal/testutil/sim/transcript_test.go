@@ -90,8 +90,8 @@ func (s *setup) set(t *testing.T, word string) {
 	switch word {
 	case "streams":
 		s.streaming = reflector.StreamingSupported
-	case "frail":
-		s.transform = "frail"
+	case "frail", renames:
+		s.transform = word
 	case "namespaces":
 		s.parts = 2
 	case "pages":

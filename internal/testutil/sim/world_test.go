@@ -137,7 +137,7 @@ func (w *world) transformer() func(*pod) (*pod, error) {
 			return p, nil
 		}
 	}
-	if w.transform == "frail" {
+	if poisons[w.transform] != nil {
 		return func(p *pod) (*pod, error) {
 			switch p.Labels["poison"] {
 			case "error":
@@ -146,6 +146,11 @@ func (w *world) transformer() func(*pod) (*pod, error) {
 				panic(errFrail)
 			case "exit":
 				goruntime.Goexit()
+			case "nil":
+				return nil, nil //nolint:nilnil // as a careless transform does
+			}
+			if w.transform == renames {
+				alias(p)
 			}
 			return p, nil
 		}
