@@ -105,6 +105,22 @@ func TestContract_D7_AnObjectIsStoredUnderOneKey(t *testing.T) {
 	})
 }
 
+// D7: that delete comes also if a user has deleted the object by hand: the handlers still know it.
+func TestContract_D7_AnObjectDeletedByHandIsToldUnderItsEarlierKey(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", kit.Pod("a", "1", asX), kit.Pod("b", "2", asY))
+		i, j := startWithJournal(t, s, Options[*corev1.Pod]{Transform: rename})
+		j.take()
+		for _, name := range []string{"x", "y"} {
+			require.NoError(t, i.Shared().GetStore().Delete(stored(t, i, name)))
+		}
+		s.Send(watch.Modified, kit.Pod("a", "11"))
+		require.Equal(t, []string{"lost x@1", "add a@11"}, j.take())
+		s.Send(watch.Deleted, kit.Pod("b", "12"))
+		require.Equal(t, []string{"lost y@2"}, j.take())
+	})
+}
+
 // D7: of two objects that the transform gives the same key, the store has the one put last. It stays if
 // the other one gets another key.
 func TestContract_D7_TheObjectPutLastHasTheKey(t *testing.T) {
