@@ -3,6 +3,7 @@ package informer
 import (
 	"bytes"
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"testing"
@@ -37,6 +38,12 @@ var clients = map[string]func(*testing.T, *rest.Config) synced{
 		client, err := kubernetes.NewForConfig(c)
 		require.NoError(t, err)
 		return begun(t, New(reflector.From(client.CoreV1().Pods("")), Options[*corev1.Pod]{Observe: observed}))
+	},
+	"typed, read here": func(t *testing.T, c *rest.Config) synced {
+		c.Wrap(reflector.Wire)
+		client, err := kubernetes.NewForConfig(c)
+		require.NoError(t, err)
+		return begun(t, New(reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), podResource), Options[*corev1.Pod]{Observe: observed}))
 	},
 	"dynamic": func(t *testing.T, c *rest.Config) synced {
 		client, err := dynamic.NewForConfig(c)
@@ -78,23 +85,24 @@ func inProtobuf(t *testing.T, list runtime.Object) string {
 	return b.String()
 }
 
-// D26: lists of a server without versions are accepted, but answers of another kind than a list are
-// not.
+// D26: lists of a server without versions are accepted, and a typed client makes an empty list of
+// any object. Other answers are accepted only if they are lists.
 func TestContract_D26_RealClientsOfAServerWithoutVersions(t *testing.T) {
 	const inJSON = runtime.ContentTypeJSON
+	all := slices.Collect(maps.Keys(clients))
 	pods := &corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []corev1.Pod{*kit.Pod("a", "")}}
 	for name, test := range map[string]struct {
 		contentType, body string
 		synced            []string // the clients that accept the answer as a list
 	}{
-		"objects":             {inJSON, `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}]}`, []string{"typed", "dynamic", "metadata"}},
-		"none":                {inJSON, `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}`, []string{"typed", "dynamic", "metadata"}},
-		"objects in protobuf": {runtime.ContentTypeProtobuf, inProtobuf(t, pods), []string{"typed"}},
-		"an empty object":     {inJSON, `{}`, nil},
-		"null":                {inJSON, `null`, nil},
-		"another object":      {inJSON, `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}`, nil},
-		"a status":            {inJSON, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"}`, nil},
-		"an error":            {inJSON, `{"error":"who are you?"}`, nil},
+		"objects":             {inJSON, `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}]}`, all},
+		"none":                {inJSON, `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}`, all},
+		"objects in protobuf": {runtime.ContentTypeProtobuf, inProtobuf(t, pods), []string{"typed", "typed, read here"}},
+		"an empty object":     {inJSON, `{}`, []string{"typed", "typed, read here"}},
+		"null":                {inJSON, `null`, []string{"typed", "typed, read here"}},
+		"another object":      {inJSON, `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}`, []string{"typed", "metadata"}},
+		"a status":            {inJSON, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"}`, []string{"typed"}},
+		"an error":            {inJSON, `{"error":"who are you?"}`, []string{"typed", "typed, read here"}},
 	} {
 		for kind, client := range clients {
 			t.Run(name+"/"+kind, func(t *testing.T) {

@@ -99,6 +99,7 @@ func (c *core) startRun(run *run) (readFirst func()) {
 		c.processLoop(run)
 		run.stopping.Store(true)
 		reading.wait()
+		reading.noteDropped()
 		c.finish(run)
 		callIfSet(run.options.Stopped)
 		close(run.stopReported)

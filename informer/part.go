@@ -19,7 +19,8 @@ type part struct {
 	lastRead  *run          // the last run that has applied a replacement
 	fill      *State[any]   // the user's initial state, until the first run
 	// untrusted is set while the stored objects must not be trusted: from the beginning of a run
-	// that says so until a replacement that reuses none of them, perhaps in a later run.
+	// that says so, or of a new history, until a replacement that reuses none of them, perhaps in a
+	// later run.
 	untrusted bool
 	// replacedSinceBroken is set if all stored objects have been replaced since a shared value
 	// was found changed.
@@ -82,6 +83,11 @@ func (c *core) abort(p *part) {
 	p.staging, p.next, p.changes = nil, serverObjects{}, 0
 }
 
+// begin is called for the beginning of a replacement, also of one that is dropped.
+func (p *part) begin(d *deltafifo.Delta) {
+	p.untrusted = p.untrusted || d.NewHistory || d.ReplacesAll
+}
+
 // stage applies one delta of a replacement.
 func (c *core) stage(d *deltafifo.Delta) {
 	p := &c.parts[d.Part]
@@ -93,6 +99,7 @@ func (c *core) stage(d *deltafifo.Delta) {
 			untrusted: p.untrusted, replacedSinceBroken: p.replacedSinceBroken,
 			newHistory: d.NewHistory, replacesAll: d.ReplacesAll,
 		}
+		p.begin(d)
 		p.staging = c.writer.Stage(d.Part)
 	case deltafifo.Abort:
 		c.abort(p)
@@ -191,7 +198,7 @@ func (c *core) commit(i uint16, version string) {
 	first, initial := !c.processor.feedsStarted, p.content < filled
 	c.advanceContent(p)
 	p.staging, p.versioned = nil, p.versioned || version != ""
-	p.untrusted = p.untrusted && !p.replacesAll
+	p.untrusted = p.untrusted && !p.replacesAll && !p.newHistory
 	p.replacedSinceBroken = p.replacedSinceBroken || p.replacesAll && closed(c.sharing.broken)
 	if p.newHistory || c.reached.version(i) == "" {
 		c.reached.set(i, version)

@@ -1,11 +1,13 @@
 package informer
 
 import (
+	"context"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -47,6 +49,7 @@ func (r *reading) begin() (readFirst func()) {
 	read := make([]func(), len(r.sinks))
 	for i, sink := range r.sinks {
 		version, how := r.core.resume(sink)
+		r.core.followed[i].Store(false)
 		end := r.group.Done
 		if r.ended != nil {
 			end = func() { close(r.ended[i]) }
@@ -86,6 +89,31 @@ func (r *reading) wait() {
 	}
 }
 
+// noteDropped is called when nothing of the run moves any more. The sources have sent more than the
+// store has: the rest is dropped with the run, and the next run must not go on behind a full state
+// that was dropped. If the stored objects must not be trusted, the next run has to know.
+func (r *reading) noteDropped() {
+	c := r.core
+	drop := func(dropped []deltafifo.Delta) {
+		for i := range dropped {
+			switch d := &dropped[i]; d.Op {
+			case deltafifo.Begin:
+				c.parts[d.Part].begin(d)
+			case deltafifo.Commit:
+				c.followed[d.Part].Store(false)
+			}
+		}
+	}
+	drop(c.batch)
+	r.run.queue.Close()
+	rest, _ := r.run.queue.Drain(context.Background()) // closed: it does not wait
+	drop(rest)
+	for _, sink := range r.sinks {
+		p := &c.parts[sink.part]
+		p.untrusted = p.untrusted || sink.untrusted.Load()
+	}
+}
+
 // mirror mirrors one source into a sink, from a version on, until the run ends. If a program writes
 // into a shared value, mirror begins anew and decodes all objects afresh.
 func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) {
@@ -98,7 +126,9 @@ func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) 
 			if sink.abandoned == nil || !closed(sink.abandoned) {
 				c.followed[sink.part].Store(r.Followed())
 			}
-			sink.untrusted.Store(true) // for the next reflector, if the run goes on
+			if sink.run.ctx.Err() == nil { // a shared value was found changed
+				sink.untrusted.Store(true)
+			}
 		}()
 		return r.Run(ctx)
 	}
@@ -149,8 +179,11 @@ func (s *informerSink) observe(e reflector.Event) {
 		return
 	}
 	s.core.status.reflected(int(s.part), e)
-	if _, ok := e.(reflector.WatchStarted); ok {
+	switch e.(type) {
+	case reflector.WatchStarted:
 		s.core.versions.wake() // waitFresh checks the watches, too
+	case reflector.HistoryWentBack:
+		s.untrusted.Store(true)
 	}
 	if u, ok := e.(reflector.Undecodable); ok {
 		s.core.observe(&QuarantineError{Key: u.Key, Err: undecodable(u.Err)})

@@ -22,8 +22,8 @@ type informerSink struct {
 	part      uint16
 	replacing bool   // between Begin and Commit or Abort
 	queued    uint64 // the number of the part's last delta, see receipt
-	// untrusted is set while the stored objects must not be trusted: until a replacement that
-	// reuses none of them is committed.
+	// untrusted is set while the stored objects must not be trusted: from the beginning of a run, or
+	// of a new history, until a replacement that reuses none of them is queued.
 	untrusted atomic.Bool
 	// pass shares values between objects after the transform. It is nil without a transform, or if
 	// the objects do not belong to the informer alone.
@@ -155,6 +155,9 @@ func (s *informerSink) DecodesHere() (t *share.Table, values bool) {
 
 func (s *informerSink) Begin(ctx context.Context, h reflector.History) error {
 	s.replacing = true
+	if h == reflector.NewHistory {
+		s.untrusted.Store(true)
+	}
 	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, NewHistory: h == reflector.NewHistory, ReplacesAll: s.untrusted.Load()})
 }
 
@@ -166,8 +169,11 @@ func (s *informerSink) Commit(ctx context.Context, version string) error {
 // commit ends a replacement, by the source or by Fill.
 func (s *informerSink) commit(ctx context.Context, version string) error {
 	s.replacing = false
-	s.untrusted.Store(false)
-	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})
+	err := s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})
+	if err == nil {
+		s.untrusted.Store(false)
+	}
+	return err
 }
 
 func (s *informerSink) Abort(ctx context.Context) error {

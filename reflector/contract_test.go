@@ -75,5 +75,7 @@ func TestContract_D24_AFakeIsListed(t *testing.T)                         { play
 func TestContract_D24_AnUnknownSourceIsListed(t *testing.T)               { play(t) }
 func TestContract_D24_AnUnknownSourceThatSomebodyVouchesFor(t *testing.T) { play(t) }
 func TestContract_D26_ListsWithoutVersions(t *testing.T)                  { play(t) }
-func TestContract_D26_AnAnswerThatIsNoList(t *testing.T)                  { play(t) }
+func TestContract_D26_StreamWithoutAVersion(t *testing.T)                 { play(t) }
+func TestContract_D26_StreamsWithoutVersions(t *testing.T)                { play(t) }
+func TestContract_D26_AnEmptyObject(t *testing.T)                         { play(t) }
 func TestContract_D26_AnEmptyFake(t *testing.T)                           { play(t) }

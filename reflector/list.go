@@ -40,23 +40,10 @@ func (l *loop) accept(r request, p page, items int) (input, error) {
 	}
 	l.page = p
 	in := input{kind: inPage, version: p.version, token: p.token}
-	switch {
-	case p.version != "":
-		return in, nil
-	case p.items != nil && l.sourceStreams == StreamingSupported && !hasItems(p.items):
-		return input{kind: inFailed}, fmt.Errorf("%w: neither a resourceVersion nor items", ErrBadAnswer)
-	default:
+	if p.version == "" {
 		return in, fmt.Errorf("%w: a list without a resourceVersion", ErrBadAnswer)
 	}
-}
-
-// hasItems reports whether a list has a slice of items, possibly empty. A typed client leaves it
-// nil for JSON without items, such as {}, and for an object of another kind, but also for an
-// empty list in protobuf.
-func hasItems(list runtime.Object) bool {
-	at, err := meta.GetItemsPtr(list)
-	items := reflect.Indirect(reflect.ValueOf(at))
-	return err == nil && items.IsValid() && !items.IsNil()
+	return in, nil
 }
 
 func pageOf(obj runtime.Object) (page, error) {

@@ -275,15 +275,15 @@ type cell func(*machine, input) action
 //	openingStream    opened                                          begin                               streaming
 //	openingStream,   failed      expired, too large: asked for one   fail; untrusted                     openingStream
 //	 streaming       failed      busy                                fail                                waitingToList
-//	openingStream    failed      invalid                             report; streamsDisabled             listing
-//	openingStream,   failed      else                                fail; streamsDisabled               listing
+//	openingStream,   failed      else                                report; streamsDisabled             listing
 //	 streaming       silent      unconfirmed                         confirmed; untrusted                relist
 //	                 silent      nothing came, and it may not stream report; streamsDisabled             listing
 //	                 silent      else                                fail; streamsDisabled               listing
 //	streaming        events      ; bookmark, not the last            active, confirmed                   streaming
+//	                 bookmark    the last: no version, but one is due report; streamsDisabled            listing
 //	                 bookmark    the last, and older                 report; rolledBack                  listing
 //	                 bookmark    the last                            active, confirmed                   committingStream
-//	                 closed                                          fail; streamsDisabled               listing
+//	                 closed                                          report; streamsDisabled             listing
 //	committingList   committed                                       version; known, confirmed           openingWatch; report no version, once
 //	committingStream committed                                       version; known, confirmed           watching
 //	openingWatch     opened      confirmed                           unconfirmed if reopened and slow    watching
@@ -381,6 +381,8 @@ func (m *machine) beginsHistory(in input) bool {
 		return in.version == ""
 	case in.kind == inItems:
 		return m.version == ""
+	case in.kind == inOpened:
+		return m.history.versions == versionsAbsent
 	default:
 		return false
 	}
@@ -482,6 +484,8 @@ func (m *machine) streamBookmark(in input) action {
 	switch {
 	case !in.end:
 		return action{op: doRead}
+	case in.version == "" && m.history.versions == versionsKnown:
+		return m.refuseStream()
 	case m.older(in.version):
 		return m.relist(m.rollBack())
 	default:
@@ -489,7 +493,7 @@ func (m *machine) streamBookmark(in input) action {
 	}
 }
 
-func (m *machine) streamClosed(input) action { return m.disableStreams(m.fail()) }
+func (m *machine) streamClosed(input) action { return m.refuseStream() }
 
 // streamSilent gives up streams. It is no failure if a source that may be unable to stream brings
 // nothing at all.
@@ -498,27 +502,22 @@ func (m *machine) streamSilent(input) action {
 	case m.watch.proof == unconfirmed:
 		return m.distrust()
 	case m.streamSupport == StreamingUnknown && !m.watch.active:
-		return m.disableStreams(action{})
+		return m.refuseStream()
 	default:
 		return m.disableStreams(m.fail())
 	}
 }
 
-// streamFailed gives up streams after an error. It is no failure if a server does not know streams,
-// and says so.
 func (m *machine) streamFailed(in input) action {
-	if m.phase == openingStream && in.class == classInvalid {
-		return m.disableStreams(action{})
-	}
-	a := m.fail()
 	switch {
 	case in.unavailable() && m.request.version != "":
+		a := m.fail()
 		m.markUntrusted()
 		return m.stream(a)
 	case in.class == classBusy:
-		return m.waitToList(a)
+		return m.waitToList(m.fail())
 	default:
-		return m.disableStreams(a)
+		return m.refuseStream()
 	}
 }
 
@@ -694,6 +693,10 @@ func (m *machine) fail() action {
 	m.failures.count++
 	return action{failed: true}
 }
+
+// refuseStream gives up streams after one that has failed at once. That is no error, since a list
+// follows: it succeeds, or its own error is reported (D10: an error is reported once).
+func (m *machine) refuseStream() action { return m.disableStreams(action{}) }
 
 // disableStreams gives up streams for streamsDisabledFor. A list follows at once.
 func (m *machine) disableStreams(a action) action {

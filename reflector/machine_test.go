@@ -125,7 +125,9 @@ func (w *world) answers(before machine, in input) string {
 		return "a list without a version was taken for the server's"
 	case unversioned && !w.hasVersions && before.request.token == "" && a.failed:
 		return "a list without a version was refused, where there had been none"
-	case a.begin && (a.history == NewHistory) != (w.rolledBack || unversioned || in.kind == inItems && before.version == ""):
+	case before.phase == streaming && in.kind == inBookmark && in.version == "" && (a.op == doCommit) != (in.end && !w.hasVersions):
+		return "a stream without a version was taken for the server's, or refused where there had been none"
+	case a.begin && (a.history == NewHistory) != (w.rolledBack || unversioned || in.kind == inItems && before.version == "" || in.kind == inOpened && w.unversioned && !w.hasVersions):
 		return "begins the wrong history"
 	case a.historyUnknown && (w.unversioned || w.hasVersions || in.kind != inCommitted):
 		return "reports an unknown history at the wrong time"
@@ -235,7 +237,7 @@ func (w *world) inputs(versions ...string) []input {
 	case doRead:
 		all = append(all,
 			input{kind: inEvents, version: "5"}, input{kind: inEvents, version: "8", changed: true},
-			input{kind: inBookmark, version: "3"}, input{kind: inBookmark, version: "9"}, input{kind: inBookmark, version: "4", end: true}, input{kind: inBookmark, version: "9", end: true},
+			input{kind: inBookmark, version: "3"}, input{kind: inBookmark, version: "9"}, input{kind: inBookmark, version: "4", end: true}, input{kind: inBookmark, version: "9", end: true}, input{kind: inBookmark, end: true},
 			input{kind: inClosed, short: true}, input{kind: inClosed, healthy: true}, input{kind: inSilent},
 			input{kind: inFailed, class: classExpired, healthy: true}, input{kind: inSinkFailed})
 	}

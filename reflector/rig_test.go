@@ -343,7 +343,7 @@ func event(words []string) watch.Event {
 	kind, word := words[0], words[len(words)-1]
 	switch kind {
 	case "end", "noend":
-		o := parse("@" + word)
+		o := parse("@" + strings.TrimPrefix(word, kind)) // without a version, word is kind
 		o.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: fmt.Sprint(kind == "end")}
 		return watch.Event{Type: watch.Bookmark, Object: o}
 	case "bookmark":

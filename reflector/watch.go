@@ -250,8 +250,11 @@ func (l *loop) readBookmarkOrError(e watch.Event) (input, error) {
 		}
 		l.recall = nil
 		l.conn.count++
-		end := m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
-		return input{kind: inBookmark, version: m.GetResourceVersion(), end: end}, nil
+		in := input{kind: inBookmark, version: m.GetResourceVersion(), end: m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"}
+		if in.end && in.version == "" {
+			return in, fmt.Errorf("%w: a stream without a resourceVersion", ErrBadAnswer)
+		}
+		return in, nil
 	}
 	return input{}, nil
 }

@@ -6,8 +6,6 @@ import "strings"
 // folder and name, each with its reason.
 var exceptions = map[string]string{
 	"tools/cache.TestEventPanics/many": "D16: a handler that has panicked goes on without a pause, and the test wants one of a second after each panic",
-	"tools/cache.TestSharedInformerErrorHandling": "D10: every error reaches the watch error handler, also that of a stream which a list follows, " +
-		"and the test's handler blocks for ever on the second",
 	"tools/cache.TestWatchList/check_if_stopping_a_watcher_before_sync_results_in_creating_a_new_watch-list_request": "D12: a list follows a stream " +
 		"that ends before its end bookmark, and the test has none",
 }

@@ -239,6 +239,21 @@ func TestContract_D12_B70_ABareListWatch(t *testing.T) {
 	})
 }
 
+// D10: an outage of a source that may be unable to stream is one error for each attempt, not another
+// one for the stream that was tried before the list.
+func TestContract_D10_AnOutageOfABareListWatchIsToldOnce(t *testing.T) {
+	each(t, func(t T, r rig) {
+		s := kit.NewScript("10", kit.Pod("a", "1"))
+		s.Fail(errPoison)
+		s.OnWatch = func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, errPoison }
+		w := &world{subject: r.make(t, &cache.ListWatch{ListWithContextFunc: s.ListWithContext, WatchFuncWithContext: s.WatchWithContext}, settings{}), Script: s, t: t}
+		errs := w.collectErrors()
+		w.start()
+		time.Sleep(time.Second / 2)
+		require.Len(t, errs(), 1)
+	})
+}
+
 // D13, B71: each object of a stream is transformed once.
 func TestContract_D13_B71_TheTransformRunsOnce(t *testing.T) {
 	differs(t, func(t T, r rig) {
