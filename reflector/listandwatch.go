@@ -22,6 +22,7 @@ type loop struct {
 	ctx           context.Context
 	machine       machine
 	times         times
+	pace          pace
 	action        action // the machine's last action, without the parts already done
 	calling       sinkCall
 	sourceStreams Streaming // the source's answer; the machine's streamSupport includes the feature gate
@@ -118,7 +119,7 @@ func (l *loop) step(in input, err error) {
 		l.closeConn(reasonOf(in, a, err))
 	}
 	l.times.note(in, a, l.machine.phase)
-	l.presence.note(in, l.machine.phase)
+	l.presence.note(in, l.machine.phase, l.times.watchStart)
 	if in.kind == inCommitted {
 		l.endFullState()
 	}
@@ -143,6 +144,9 @@ func (l *loop) do(a action) (input, error) {
 	if a.op != doWatch {
 		l.closeAhead()
 	}
+	if !l.keepPace(a) {
+		return input{kind: inStop}, nil
+	}
 	switch a.op {
 	case doLearn:
 		l.operation = OpList
@@ -160,7 +164,7 @@ func (l *loop) do(a action) (input, error) {
 		return l.read()
 	case doCommit:
 		l.tell(Committing{Operation: l.operation, Objects: l.objects})
-		if l.machine.phase == committingList && l.sourceStreams != StreamingSupported {
+		if l.machine.phase == committingList && l.sourceStreams != StreamingSupported && l.pace.delay() == 0 {
 			l.openAhead(a.request.version)
 		}
 		if err := l.callSink(func() error { return l.sink.Commit(l.ctx, a.request.version) }); err != nil {
@@ -175,16 +179,37 @@ func (l *loop) do(a action) (input, error) {
 }
 
 func (l *loop) wait(step int) input {
-	delay := l.delay(step)
+	if !l.pause(step, l.delay(step)) {
+		return input{kind: inStop}
+	}
+	return input{kind: inWaited}
+}
+
+// pause waits, and returns false if the context ends first.
+func (l *loop) pause(step int, delay time.Duration) bool {
 	l.tell(BackedOff{Attempt: step, Delay: delay})
 	over, end := l.after(delay)
 	defer end()
 	select {
 	case <-over:
-		return input{kind: inWaited}
+		return true
 	case <-l.ctx.Done():
-		return input{kind: inStop}
+		return false
 	}
+}
+
+// keepPace waits until the source may be asked again, if the action asks it. It returns false if the
+// context ends first. [Options].Backoff replaces the pace.
+func (l *loop) keepPace(a action) bool {
+	asks := a.op == doList && a.request.token == "" || a.op == doStream || a.op == doWatch && l.ahead == nil
+	if !asks || l.o.Backoff != nil {
+		return true
+	}
+	if delay := l.pace.delay(); delay > 0 && !l.pause(max(1, l.machine.failures.waits), delay) {
+		return false
+	}
+	l.pace.count()
+	return true
 }
 
 // perform does the rest of the action up to its operation. It returns the sink's error.
@@ -297,6 +322,9 @@ func (l *loop) closeConn(reason string) {
 	if w := l.conn; w != nil {
 		l.conn = nil
 		w.close()
+		if elapsed(w.requestedAt, shortWatch) {
+			l.pace.lasted()
+		}
 		l.reportWatchEnd(w.count, reason)
 	}
 }

@@ -54,8 +54,8 @@ type presence struct {
 	missing time.Time
 }
 
-// note follows an input and the machine's new phase.
-func (p *presence) note(in input, phase phase) {
+// note follows an input and the machine's new phase. A watch that is open has begun at watchStart.
+func (p *presence) note(in input, phase phase, watchStart time.Time) {
 	if in.kind == inCommitted && p.source != nil {
 		p.source.stay()
 	}
@@ -67,18 +67,18 @@ func (p *presence) note(in input, phase phase) {
 	case phase == absent && p.missing.IsZero():
 		p.missing = time.Now()
 	}
-	if p.resource != nil && provesPresence(in, phase) {
+	if p.resource != nil && provesPresence(in, phase, watchStart) {
 		p.resource.Found()
 	}
 }
 
-// provesPresence reports whether a watch has brought something, or has lasted. An accepted watch
-// proves nothing: its first event may be a 404, and the resource would be requested again and again
-// without a pause.
-func provesPresence(in input, phase phase) bool {
+// provesPresence reports whether a watch has lasted. A watch that was accepted, and has brought
+// something, proves nothing: its next event may be a 404, and the resource would be requested again and
+// again without a pause.
+func provesPresence(in input, phase phase, watchStart time.Time) bool {
 	switch in.kind {
 	case inEvents, inBookmark:
-		return phase == watching
+		return phase == watching && elapsed(watchStart, shortWatch)
 	case inClosed:
 		return phase == openingWatch && !in.short
 	}

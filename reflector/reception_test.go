@@ -264,7 +264,6 @@ func TestListThatBreaksOff(t *testing.T) {
 func TestAnswersThatAreNoList(t *testing.T) {
 	for name, body := range map[string]string{
 		"nothing":      ``,
-		"empty object": `{}`,
 		"status":       `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"}`,
 		"table":        `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"4"},"rows":[]}`,
 		"another kind": `{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"4"},"items":[]}`,

@@ -73,6 +73,7 @@ type ahead struct {
 // synced.
 func (l *loop) openAhead(version string) {
 	l.recall = nil
+	l.pace.count()
 	p := &ahead{conn: l.newConn(l.ctx, watchOptions(version)), done: make(chan struct{})}
 	l.ahead = p
 	go func() {

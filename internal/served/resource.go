@@ -67,7 +67,7 @@ func (r *Resource) Await(ctx context.Context, known bool) (a Answer, version str
 	return next.answer, next.version, nil
 }
 
-// Found is called after a list of the resource, if the watch after it delivered events or lasted.
+// Found is called after a list of the resource, if the watch after it has lasted.
 func (r *Resource) Found() { r.step(input{kind: inFound}) }
 
 func (r *Resource) step(in input) action {
