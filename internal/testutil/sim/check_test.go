@@ -428,6 +428,10 @@ func statusWrong(w *world) (problems []string) {
 	say(st.Quarantined != w.wantQuarantined(), "%d objects are quarantined, and %d should be", st.Quarantined, w.wantQuarantined())
 	say(st.Unindexed != unindexed, "%d objects are not indexed, and %d should not be", st.Unindexed, unindexed)
 	say(st.Errors < failed, "%d errors are counted of %d", st.Errors, failed)
+	if !w.lease { // whose factory's informer has no observer here
+		refused, broken := w.streams()
+		say(st.Errors+refused < failed+broken, "%d errors are counted, and %d refused streams, of %d and %d", st.Errors, refused, failed, broken)
+	}
 	inRun := failed - w.failedBefore
 	say(inRun > 0 && st.LastError == nil, "there is no last error after %d", inRun)
 	say(st.LastError != nil && st.LastErrorAt.Before(w.began), "the last error is of before this run: %v", st.LastError)
@@ -457,7 +461,7 @@ func goexitsReported(w *world) (problems []string) {
 	return problems
 }
 
-// failures returns the number of requests and streams answered with an error.
+// failures returns the number of lists and watches answered with an error.
 func (w *world) failures() (failed int) {
 	for _, s := range w.sources {
 		s.mu.Lock()
@@ -465,6 +469,19 @@ func (w *world) failures() (failed int) {
 		s.mu.Unlock()
 	}
 	return failed
+}
+
+// streams returns the number of refused streams that were reported, and of streams that failed.
+func (w *world) streams() (refused, broken int) {
+	w.mu.Lock()
+	refused = w.refused
+	w.mu.Unlock()
+	for _, s := range w.sources {
+		s.mu.Lock()
+		broken += s.broken
+		s.mu.Unlock()
+	}
+	return refused, broken
 }
 
 // A source may send basicBudget requests a minute, for back-offs and refused streams, which bounds

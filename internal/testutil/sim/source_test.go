@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -100,7 +101,8 @@ type source struct {
 	listed   map[key]types.UID // the objects of the last list; nil after a stream
 	listedAt time.Time         // when the last list was complete
 	full     int               // complete lists and streams
-	failed   int               // requests and streams answered with an error
+	failed   int               // lists and watches answered with an error
+	broken   int               // streams that failed before the end of their initial state
 	requests []time.Time       // the times of requests
 	causes   []time.Time       // when the driver gave reasons for requests
 }
@@ -239,7 +241,7 @@ func (s *source) answer(ctx context.Context, request string, f fault, err error)
 	if err != nil {
 		how = err.Error()
 		if !apierrors.IsInvalid(err) && !apierrors.IsNotFound(err) { // a refused stream and a missing resource are no failures
-			s.recordError()
+			s.recordError(strings.HasPrefix(request, "stream"))
 		}
 	}
 	if f.op != "" {
@@ -314,10 +316,16 @@ func (s *source) expireWatches() {
 	}
 }
 
-func (s *source) recordError() {
+// recordError records an error of a request or watch, or of the initial state of a stream: that may be
+// no error of the informer, since a list follows at once.
+func (s *source) recordError(ofStream bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.failed++
+	if ofStream {
+		s.broken++
+	} else {
+		s.failed++
+	}
 }
 
 // List answers a list, or applies a fault.
@@ -350,7 +358,7 @@ func (s *source) list(ctx context.Context, o metav1.ListOptions, f fault, inner 
 	}
 	list := listed.(*corev1.PodList)
 	if f.op == noVersion && s.suspicious(o) {
-		s.recordError()
+		s.recordError(false)
 		return &corev1.PodList{}, nil
 	}
 	for i := range list.Items {
@@ -399,7 +407,7 @@ func (s *source) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interfa
 	if err != nil {
 		return nil, err
 	}
-	opened := newStream(ctx, s, w, f)
+	opened := newStream(ctx, s, w, f, kind == "stream")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.streams = append(s.streams, opened)

@@ -20,6 +20,8 @@ type stream struct {
 	left   int         // events until the end; negative for no such end
 	silent atomic.Bool // half-open: no event comes any more, and no end
 
+	initial bool // of a stream whose initial state is incomplete; only send uses it
+
 	ctx    context.Context
 	inject chan watch.Event
 	stop   context.CancelFunc // called by the reader
@@ -28,9 +30,9 @@ type stream struct {
 	once   sync.Once
 }
 
-func newStream(ctx context.Context, s *source, inner watch.Interface, f fault) *stream {
+func newStream(ctx context.Context, s *source, inner watch.Interface, f fault, initial bool) *stream {
 	w := &stream{
-		source: s, inner: inner, out: make(chan watch.Event), left: -1,
+		source: s, inner: inner, out: make(chan watch.Event), left: -1, initial: initial,
 		inject: make(chan watch.Event), cut: make(chan struct{}), ended: make(chan struct{}),
 	}
 	w.silent.Store(f.op == silentWatch)
@@ -146,10 +148,11 @@ func (w *stream) send(e watch.Event) {
 	case w.out <- e:
 		switch e.Type {
 		case watch.Error:
-			w.source.recordError()
+			w.source.recordError(w.initial)
 		case watch.Bookmark:
 			w.source.marked.Store(true)
 			if p, ok := e.Object.(*corev1.Pod); ok && p.Annotations[metav1.InitialEventsAnnotationKey] == "true" {
+				w.initial = false
 				w.source.recordStreamEnd()
 			}
 		}

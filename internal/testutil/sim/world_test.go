@@ -76,6 +76,7 @@ type world struct {
 	violations []violation    // guarded by mu
 	listed     int            // objects in the first lists; guarded by mu
 	lists      int            // complete lists; guarded by mu
+	refused    int            // streams reported as refused; guarded by mu
 	facts      []string       // the informer's events other than the reflector's; guarded by mu
 }
 
@@ -208,6 +209,8 @@ func (w *world) observe(e informer.Event) {
 		if w.lists++; w.lists <= len(w.sources) {
 			w.listed += e.Objects
 		}
+	case reflector.StreamRefused:
+		w.refused++
 	case reflector.Event:
 	default:
 		w.facts = append(w.facts, fmt.Sprintf("%+v", e))
