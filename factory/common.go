@@ -36,7 +36,7 @@ const defaultRetention = 5 * time.Minute
 
 // init makes an empty table and sets the defaults.
 func (c *common[K]) init(resync time.Duration, known func(K) (kind, error), source func(k kind, namespace string) reflector.Source) {
-	c.entries = make(map[key[K]]*entry)
+	c.entries, c.making = make(map[key[K]]*entry), make(map[key[K]]chan struct{})
 	c.retention = defaultRetention
 	c.resync, c.resyncs = resync, make(map[K]time.Duration)
 	c.configured = make(map[K]informer.Options[any])
@@ -55,7 +55,7 @@ func (c *common[K]) request(id K) (e *entry, ready <-chan struct{}, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		e = c.enter(at, func() *entry { return c.create(id, k, Scope{}, selection{}) })
+		e = c.enter(at, c.maker(id, k, Scope{}, selection{}))
 	}
 	return e, c.pin(e), nil
 }
@@ -64,13 +64,19 @@ func (c *common[K]) request(id K) (e *entry, ready <-chan struct{}, err error) {
 func (c *common[K]) shared(id K) cache.SharedIndexInformer {
 	c.mu.Lock()
 	e, ready, _ := c.request(id)
-	c.mu.Unlock()
+	c.unlock()
 	await(ready)
 	return e.shared
 }
 
-// create makes the informer of a kind, restricted to a selection. The caller holds mu.
-func (c *common[K]) create(id K, k kind, scope Scope, s selection) *entry {
+// maker returns a function that makes the informer of a kind, restricted to a selection, as the
+// factory is configured now. The caller holds mu; the function runs without it.
+func (c *common[K]) maker(id K, k kind, scope Scope, s selection) func() *entry {
+	with := c.settings(id, k)
+	return func() *entry { return c.create(id, k, scope, s, with) }
+}
+
+func (c *common[K]) create(id K, k kind, scope Scope, s selection, with settings) *entry {
 	namespaces := s.namespaces
 	if len(namespaces) == 0 {
 		namespaces = []string{c.namespace}
@@ -79,7 +85,7 @@ func (c *common[K]) create(id K, k kind, scope Scope, s selection) *entry {
 	for _, namespace := range namespaces {
 		sources = append(sources, c.sourceOf(k, namespace, s.tweak))
 	}
-	i := build(k.object, sources, c.settings(id, k))
+	i := build(k.object, sources, with)
 	if c.name != nil && s.text == "" {
 		_ = informer.Measure(i, c.identity(id, k), nil) // cannot fail: the informer is of this module and has not started
 	}
@@ -87,12 +93,17 @@ func (c *common[K]) create(id K, k kind, scope Scope, s selection) *entry {
 }
 
 // identity returns the name and resource under which the informer of a kind publishes its
-// metrics. It is reserved once, and reused if the informer is dropped and made again.
+// metrics. It is reserved once, and reused if the informer is dropped and made again. Two callers
+// never ask for the same kind at once: [table.make] makes one informer of a key at a time.
 func (c *common[K]) identity(id K, k kind) cache.InformerNameAndResource {
+	c.mu.Lock()
 	known, ok := c.identities[id]
+	c.unlock()
 	if !ok {
-		known = c.name.WithResource(k.resource)
+		known = c.name.WithResource(k.resource) // without mu, since it may log
+		c.mu.Lock()
 		c.identities[id] = known
+		c.unlock()
 	}
 	return known
 }
@@ -125,9 +136,14 @@ func (c *common[K]) resyncOf(id K) time.Duration {
 	return c.resync
 }
 
-// exists reports whether the factory has an informer of a kind. The caller holds mu.
+// exists reports whether the factory has an informer of a kind, or makes one. The caller holds mu.
 func (c *common[K]) exists(id K) bool {
 	for at := range c.entries {
+		if at.kind == id {
+			return true
+		}
+	}
+	for at := range c.making {
 		if at.kind == id {
 			return true
 		}
@@ -146,6 +162,7 @@ func (c *common[K]) StartWithContext(ctx context.Context) { c.start(ctx) }
 // does not end the others: for that, end the context or channel given to Start.
 func (c *common[K]) Shutdown() {
 	c.shutdown()
+	c.runs.Wait()
 	c.name.Release()
 }
 

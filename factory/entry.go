@@ -24,25 +24,48 @@ type entry struct {
 	// drop removes the entry from the table.
 	drop func()
 
-	state  state
-	pinned bool
-	users  int
-	anew   bool // the next run reads all objects again and trusts none in the store
+	state state
+	pin   pin
+	// start is the context of the pin: of the first Start after it or, while the pin is held, of the
+	// latest Start before. It is nil if there is none, or the run for the pin is over.
+	start context.Context
+	users int
+	anew  bool // the next run reads all objects again and trusts none in the store
 
 	// The fields of the last run:
-	ctx        context.Context
 	cancel     context.CancelFunc
-	underAll   bool          // it lasts until all contexts given to Start have ended, and has not stopped
 	hasStopped chan struct{} // closed when the run has stopped, and after the next one has begun if there is one
 
 	// dropTimer drops the informer after the retention time; nil while the informer is used.
 	dropTimer *time.Timer
 }
 
-// unused reports whether an informer is kept only in case somebody acquires it again.
-func (e *entry) unused() bool {
-	return !e.pinned && e.users == 0 && (e.state == created || e.state == stopped || e.state == halted || e.state == refused)
+// pin says whether somebody has requested an informer through an accessor, For or ForResource, and
+// whether it has had the Start that a pin is due.
+//
+//	          requested   Start     RestartInformer, and its context has ended
+//	unpinned  due
+//	due                   started   due, held under the latest Start if there is one
+//	started                         due, held under the latest Start if there is one
+//
+// While a pin is due, it keeps no informer running, unless the informer is or was leased: then it is
+// held ([table.hold]).
+type pin uint8
+
+const (
+	unpinned pin = iota
+	due          // the next Start runs the informer
+	started      // a Start has run it; its context is the pin's
+)
+
+// ran reports whether an informer was requested and runs, or has had the run for its pin.
+func (e *entry) ran() bool {
+	halted := e.state == halting || e.state == halted
+	return !halted && (e.pin == started || e.pin == due && e.state.inRun())
 }
+
+// unused reports whether an informer is kept only in case somebody acquires it again.
+func (e *entry) unused() bool { return e.pin == unpinned && e.users == 0 && !e.state.inRun() }
 
 // cancelDrop stops dropTimer, if it is set.
 func (e *entry) cancelDrop() {

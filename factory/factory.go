@@ -56,8 +56,8 @@ func NewSharedInformerFactoryWithOptions(c kubernetes.Interface, resync time.Dur
 
 // InformerFor returns the informer of the type of obj. If the factory has none, newFunc makes it,
 // because a caller's constructor may carry selectors and indexers of its own; everybody shares
-// the result from then on. As with client-go, newFunc must not call the factory, which is locked
-// meanwhile.
+// the result from then on. Callers that want the same type wait for newFunc, so it must not ask the
+// factory for that type.
 func (f *Factory) InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
 	return f.constructed(reflect.TypeOf(obj), func(resync time.Duration) cache.SharedIndexInformer { return newFunc(f.client, resync) })
 }
@@ -73,18 +73,19 @@ func (f *Factory) constructed(object reflect.Type, constructor func(resync time.
 // construct is constructed without waiting: the caller waits for ready.
 func (f *Factory) construct(object reflect.Type, constructor func(resync time.Duration) cache.SharedIndexInformer) (e *entry, ready <-chan struct{}) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.unlock()
 
 	at := key[reflect.Type]{kind: object}
 	f.dropStopped(at)
+	k, err := f.kind(object)
+	if err != nil {
+		k = kind{object: object}
+	}
+	resync, transform := f.resyncOf(object), f.transform
 	e = f.enter(at, func() *entry {
-		i := constructor(f.resyncOf(object))
-		if f.transform != nil {
-			_ = i.SetTransform(f.transform) // cannot fail: the informer has not started
-		}
-		k, err := f.kind(object)
-		if err != nil {
-			k = kind{object: object}
+		i := constructor(resync)
+		if transform != nil {
+			_ = i.SetTransform(transform) // cannot fail: the informer has not started
 		}
 		return newEntry(i, k, Scope{})
 	})

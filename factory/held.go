@@ -49,7 +49,7 @@ func (c *common[K]) held() []Held {
 	for _, e := range c.entries {
 		all = append(all, Held{
 			Type: e.kind.object, Resource: e.kind.resource, Scope: e.scope.clone(),
-			Pinned: e.pinned, Users: e.users, Informer: e.shared,
+			Pinned: e.pin != unpinned, Users: e.users, Informer: e.shared,
 		})
 	}
 	slices.SortFunc(all, Held.compare)

@@ -29,6 +29,7 @@ type Scope struct {
 type Lease[T informer.Object] struct {
 	informer *informer.Informer[T]
 	release  func()
+	awaitRun func(context.Context) error // waits for the next run, if the informer has stopped
 }
 
 // Informer returns the informer. Handlers added through it, or through its Shared, end with the
@@ -37,9 +38,15 @@ func (l *Lease[T]) Informer() *informer.Informer[T] { return l.informer }
 
 // WaitFresh waits until this run of the informer has read all objects, or all changes since the
 // run before, and watches its source. An informer that is acquired again is synced at once, with
-// the objects it held when it stopped; WaitFresh waits for the current state. It returns the
-// errors of [informer.Informer.WaitFresh].
-func (l *Lease[T]) WaitFresh(ctx context.Context) error { return l.informer.WaitFresh(ctx) }
+// the objects it held when it stopped; WaitFresh waits for the current state. If the informer has
+// stopped, WaitFresh waits for its next run, until Release or Shutdown. It returns the errors of
+// [informer.Informer.WaitFresh].
+func (l *Lease[T]) WaitFresh(ctx context.Context) error {
+	if err := l.awaitRun(ctx); err != nil {
+		return err
+	}
+	return l.informer.WaitFresh(ctx)
+}
 
 // Release ends the lease and removes its handlers. The informer stops with the last release, unless
 // For or an accessor has returned it too. A second call does nothing.
@@ -76,17 +83,23 @@ func newLease[T informer.Object, K comparable](c *common[K], id K, s Scope) (l *
 	await(ready)
 	i, _ := typed[T](e) // cannot fail: acquireEntry has checked the type
 	lent, end := i.Lend()
-	return &Lease[T]{informer: lent, release: sync.OnceFunc(func() {
-		end()
-		c.release(e)
-	})}, nil
+	released := make(chan struct{})
+	return &Lease[T]{
+		informer: lent,
+		release: sync.OnceFunc(func() {
+			close(released)
+			end()
+			c.release(e)
+		}),
+		awaitRun: func(ctx context.Context) error { return c.awaitRun(ctx, e, released) },
+	}, nil
 }
 
 // acquireEntry adds a user to the informer of a scope, and creates the informer if there is none.
 // It returns the error of fits, if the informer does not fit.
 func (c *common[K]) acquireEntry(id K, s Scope, fits func(*entry) error) (e *entry, ready <-chan struct{}, err error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	defer c.unlock()
 
 	k, err := c.known(id)
 	if err != nil {
@@ -99,7 +112,7 @@ func (c *common[K]) acquireEntry(id K, s Scope, fits func(*entry) error) (e *ent
 	case c.shutDown:
 		return nil, nil, ErrShutdown
 	}
-	e = c.enter(key[K]{id, only.text}, func() *entry { return c.create(id, k, Scope{only.namespaces, s.Labels, s.Fields}, only) })
+	e = c.enter(key[K]{id, only.text}, c.maker(id, k, Scope{only.namespaces, s.Labels, s.Fields}, only))
 	if err := fits(e); err != nil {
 		return nil, nil, err
 	}

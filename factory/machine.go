@@ -1,78 +1,60 @@
 package factory
 
-// state is the state of an informer in a factory. Two facts say whether the informer should run:
-// its pin (somebody requested it through an accessor, For or ForResource), and its users, which
-// hold leases on it.
+// state is the state of an informer in a factory. [entry.wanted] says whether the informer should
+// run; the table says what follows from that:
 //
-//	            Start          pinned  acquired  released   its context ends    it has stopped     stop      restart
-//	created     run, or all            all                                                         halted
-//	running                                      stopping   stopping, ending    stopped, over      halting   restarting
-//	stopping                                                                    all, or stopped    halting   restarting
-//	ending                                                                      all, or over       halting   restarting
-//	restarting                                                                  all, or stopped    halting
-//	stopped     run, or all    all     all                                                         halted    all
-//	over        all                    all                                                         halted    all
-//	refused     all                    all                                                         halted    all
-//	halting                                                                     halted                       restarting
-//	halted                                                                                                   all, or stopped
+//	            asked, if wanted   left, if unwanted   it has stopped             stop      restart
+//	created     running                                                           halted
+//	running                        stopping            refused                    halting   stopping
+//	stopping                                           running or, if unwanted,   halting   stopping
+//	                                                   stopped
+//	stopped     running                                                           halted    running or, if unwanted, stopped
+//	refused     running                                                           halted    running or, if unwanted, stopped
+//	halting                                            halted                     halting   stopping
+//	halted                                                                        halted    running or, if unwanted, stopped
 //
-// "run" begins a run for the pin, under the context of that Start. "all" begins a run under all
-// contexts given to Start; it needs a pin or a user, and a context that has not ended. Both lead
-// to running, or to refused if the informer does not run.
-//
-// A pin keeps the informer running when the last lease is released. When the context of a run
-// ends, an informer with a pin is ending, since this was the one run for its pin; an informer
-// without a pin is stopping. An informer pinned while stopping or stopped still has the run for
-// its pin ahead. StopInformer and RestartInformer ("stop", "restart") act on a single informer:
-// after a stop it does not run until it is restarted.
+// A run that cannot begin leads to refused as well. A created, stopped or refused informer begins
+// with the Start of its pin even if the context of that Start has ended already, as client-go's do.
+// After Shutdown no run begins.
 type state uint8
 
 const (
-	created    state = iota // has never run
-	running                 // runs
-	stopping                // its context has ended; it is about to stop
-	ending                  // like stopping, and this was the run for its pin
-	restarting              // like stopping, and it is to run again
-	stopped                 // has stopped; its objects are kept
-	over                    // like stopped, after the run for its pin: only a lease begins another run
-	refused                 // could not be run: the user runs it, or its configuration is wrong
-	halting                 // StopInformer was called; it is about to stop
-	halted                  // StopInformer was called, and it has stopped
+	created  state = iota // has never run
+	running               // runs
+	stopping              // its context has ended; it is about to stop, and then runs again if it is wanted
+	stopped               // has stopped; its objects are kept
+	refused               // the user runs it, its configuration is wrong, or its run ended by itself
+	halting               // StopInformer was called; it is about to stop
+	halted                // StopInformer was called, and it has stopped
 )
 
 // call is an event in the life of an informer.
 type call uint8
 
 const (
-	startCalled call = iota
-	pinAdded         // the first request for it
-	leaseAcquired
-	lastReleased
-	contextEnded // the context of its run; the factory may have ended it
-	runStopped
-	runRefused
-	stopAsked // for this informer alone
-	restartAsked
+	asked        call = iota // somebody has requested or acquired it, or Start was called
+	pinStarted               // the first Start after its pin
+	left                     // a lease was released, a context given to Start has ended, or Shutdown was called
+	runStopped               // its run has stopped
+	runRefused               // its run could not begin
+	stopAsked                // StopInformer was called
+	restartAsked             // RestartInformer was called
 )
 
 // facts are the inputs of a transition, as they are after the call.
 type facts struct {
-	pinned, used bool
-	alive        bool // a context given to Start has not ended, and the factory is not shut down
+	wanted   bool // it should run
+	shutDown bool // the factory was shut down
 }
 
 // action is the table's operation after a transition.
 type action uint8
 
 const (
-	doNothing     action = iota
-	doRun                // run it under the context of this Start
-	doRunUnderAll        // run it under all contexts given to Start
-	doCancel             // end the context of the run
+	doNothing action = iota
+	doRun            // begin a run
+	doCancel         // end the context of the run
 )
-
-// shouldRun reports whether the informer should run, if it can.
-func (f facts) shouldRun() bool { return (f.used || f.pinned) && f.alive }
 
 // after returns the next state after a call, and the action to perform.
 func (s state) after(c call, f facts) (state, action) {
@@ -83,61 +65,37 @@ func (s state) after(c call, f facts) (state, action) {
 		return s.afterRestart(f)
 	case runStopped:
 		return s.afterRun(f)
+	case runRefused:
+		return refused, doNothing
 	}
 	switch s {
-	case created, stopped:
-		return s.beforeRun(c, f)
-	case over, refused:
-		if f.used && f.alive && (c == startCalled || c == leaseAcquired) {
-			return running, doRunUnderAll
+	case created, stopped, refused:
+		if c == pinStarted || c == asked && f.wanted && !f.shutDown {
+			return running, doRun
 		}
 	case running:
-		return s.inRun(c, f)
-	}
-	return s, doNothing
-}
-
-// beforeRun is after for an informer that has not had the run for its pin.
-func (s state) beforeRun(c call, f facts) (state, action) {
-	switch {
-	case c == startCalled && f.pinned:
-		return running, doRun
-	case !f.alive:
-		return s, doNothing
-	case c == startCalled && f.used, c == leaseAcquired, c == pinAdded && s == stopped:
-		return running, doRunUnderAll
-	}
-	return s, doNothing
-}
-
-// inRun is after for a running informer.
-func (s state) inRun(c call, f facts) (state, action) {
-	switch {
-	case c == runRefused:
-		return refused, doNothing
-	case c == contextEnded && f.pinned:
-		return ending, doCancel
-	case c == contextEnded, c == lastReleased && !f.pinned:
-		return stopping, doCancel
+		if !f.wanted {
+			return stopping, doCancel
+		}
 	}
 	return s, doNothing
 }
 
 // afterRun is after for the end of a run.
 func (s state) afterRun(f facts) (state, action) {
-	switch {
-	case s == running && f.pinned: // it stopped by itself
-		return over, doNothing
-	case s == running:
-		return stopped, doNothing
-	case s == halting:
+	switch s {
+	case running: // it stopped by itself
+		return refused, doNothing
+	case halting:
 		return halted, doNothing
-	case (s == stopping || s == restarting) && f.shouldRun(), s == ending && f.used && f.alive:
-		return running, doRunUnderAll
-	case s == ending:
-		return over, doNothing
-	case s == stopping, s == restarting:
-		return stopped, doNothing
+	}
+	return stopped.beginIf(f)
+}
+
+// beginIf returns running for an informer that is wanted, and s for any other.
+func (s state) beginIf(f facts) (state, action) {
+	if f.wanted && !f.shutDown {
+		return running, doRun
 	}
 	return s, doNothing
 }
@@ -147,7 +105,7 @@ func (s state) afterStop() (state, action) {
 	switch s {
 	case running:
 		return halting, doCancel
-	case stopping, ending, restarting, halting:
+	case stopping, halting:
 		return halting, doNothing
 	}
 	return halted, doNothing
@@ -155,30 +113,16 @@ func (s state) afterStop() (state, action) {
 
 // afterRestart is after for RestartInformer. An informer that has never run needs no restart.
 func (s state) afterRestart(f facts) (state, action) {
-	switch {
-	case s == created:
-		return s, doNothing
-	case s == running:
-		return restarting, doCancel
-	case s.ends():
-		return restarting, doNothing
-	case f.shouldRun():
-		return running, doRunUnderAll
-	case s == halted:
-		return stopped, doNothing
+	switch s {
+	case created:
+		return created, doNothing
+	case running:
+		return stopping, doCancel
+	case stopping, halting:
+		return stopping, doNothing
 	}
-	return s, doNothing
+	return stopped.beginIf(f)
 }
 
-// ends reports whether a run is about to stop.
-func (s state) ends() bool {
-	return s == stopping || s == ending || s == restarting || s == halting
-}
-
-// again reports whether another run may follow the one that is about to stop.
-func (s state) again() bool { return s.ends() && s != halting }
-
-// ran reports whether an informer runs for its pin, or has done so.
-func (s state) ran() bool {
-	return s == running || s == ending || s == restarting || s == over || s == refused
-}
+// inRun reports whether a run has begun and has not stopped.
+func (s state) inRun() bool { return s == running || s == stopping || s == halting }

@@ -1,7 +1,6 @@
 package factory
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -9,74 +8,56 @@ import (
 )
 
 var (
-	stateNames = []string{"created", "running", "stopping", "ending", "restarting", "stopped", "over", "refused", "halting", "halted"}
-	callNames  = []string{"startCalled", "pinAdded", "leaseAcquired", "lastReleased", "contextEnded", "runStopped", "runRefused", "stopAsked", "restartAsked"}
+	stateNames = []string{"created", "running", "stopping", "stopped", "refused", "halting", "halted"}
+	callNames  = []string{"asked", "pinStarted", "left", "runStopped", "runRefused", "stopAsked", "restartAsked"}
 )
 
-// lives is the table of machine.go in full. A row has the state, the call and its conditions,
+// transitions is the table of machine.go in full. A row has the state, the call and its conditions,
 // then the next state and the action. Combinations without a row change nothing. The facts are
-// p(inned), u(sed) and a(live); "!" negates the next one.
-const lives = `
-created   startCalled    p     running   doRun
-created   startCalled    !pua  running   doRunUnderAll
-created   leaseAcquired  a     running   doRunUnderAll
-running   lastReleased   !p    stopping  doCancel
-running   contextEnded   p     ending    doCancel
-running   contextEnded   !p    stopping  doCancel
-running   runStopped     p     over      doNothing
-running   runStopped     !p    stopped   doNothing
-running   runRefused     -     refused   doNothing
-stopping  runStopped     pa    running   doRunUnderAll
-stopping  runStopped     !pua  running   doRunUnderAll
-stopping  runStopped     !a    stopped   doNothing
-stopping  runStopped     !p!u  stopped   doNothing
-ending    runStopped     ua    running   doRunUnderAll
-ending    runStopped     !u    over      doNothing
-ending    runStopped     !a    over      doNothing
-stopped   startCalled    p     running   doRun
-stopped   startCalled    !pua  running   doRunUnderAll
-stopped   pinAdded       a     running   doRunUnderAll
-stopped   leaseAcquired  a     running   doRunUnderAll
-over      startCalled    ua    running   doRunUnderAll
-over      leaseAcquired  ua    running   doRunUnderAll
-refused   startCalled    ua    running   doRunUnderAll
-refused   leaseAcquired  ua    running   doRunUnderAll
-restarting runStopped    pa    running   doRunUnderAll
-restarting runStopped    !pua  running   doRunUnderAll
-restarting runStopped    !a    stopped   doNothing
-restarting runStopped    !p!u  stopped   doNothing
-halting   runStopped     -     halted    doNothing
+// w(anted) and s(hut down); "!" negates the next one.
+const transitions = `
+created  asked        w!s   running  doRun
+created  pinStarted   -     running  doRun
+created  stopAsked    -     halted   doNothing
 
-created   stopAsked      -     halted    doNothing
-running   stopAsked      -     halting   doCancel
-stopping  stopAsked      -     halting   doNothing
-ending    stopAsked      -     halting   doNothing
-restarting stopAsked     -     halting   doNothing
-stopped   stopAsked      -     halted    doNothing
-over      stopAsked      -     halted    doNothing
-refused   stopAsked      -     halted    doNothing
+running  asked        !w    stopping doCancel
+running  pinStarted   !w    stopping doCancel
+running  left         !w    stopping doCancel
+running  runStopped   -     refused  doNothing
+running  runRefused   -     refused  doNothing
+running  stopAsked    -     halting  doCancel
+running  restartAsked -     stopping doCancel
 
-running   restartAsked   -     restarting doCancel
-stopping  restartAsked   -     restarting doNothing
-ending    restartAsked   -     restarting doNothing
-halting   restartAsked   -     restarting doNothing
-stopped   restartAsked   pa    running   doRunUnderAll
-stopped   restartAsked   !pua  running   doRunUnderAll
-over      restartAsked   pa    running   doRunUnderAll
-over      restartAsked   !pua  running   doRunUnderAll
-refused   restartAsked   pa    running   doRunUnderAll
-refused   restartAsked   !pua  running   doRunUnderAll
-halted    restartAsked   pa    running   doRunUnderAll
-halted    restartAsked   !pua  running   doRunUnderAll
-halted    restartAsked   !a    stopped   doNothing
-halted    restartAsked   !p!u  stopped   doNothing
+stopping runStopped   w!s   running  doRun
+stopping runStopped   !w    stopped  doNothing
+stopping runStopped   s     stopped  doNothing
+stopping stopAsked    -     halting  doNothing
+
+stopped  asked        w!s   running  doRun
+stopped  pinStarted   -     running  doRun
+stopped  stopAsked    -     halted   doNothing
+stopped  restartAsked w!s   running  doRun
+
+refused  asked        w!s   running  doRun
+refused  pinStarted   -     running  doRun
+refused  stopAsked    -     halted   doNothing
+refused  restartAsked w!s   running  doRun
+refused  restartAsked !w    stopped  doNothing
+refused  restartAsked s     stopped  doNothing
+
+halting  runStopped   -     halted   doNothing
+halting  restartAsked -     stopping doNothing
+
+halted   restartAsked w!s   running  doRun
+halted   restartAsked !w    stopped  doNothing
+halted   restartAsked s     stopped  doNothing
 `
 
-var actionNames = []string{"doNothing", "doRun", "doRunUnderAll", "doCancel"}
+var actionNames = []string{"doNothing", "doRun", "doCancel"}
 
 // holds reports whether facts meet the conditions of a row.
 func (f facts) holds(condition string) bool {
-	known := map[rune]bool{'p': f.pinned, 'u': f.used, 'a': f.alive}
+	known := map[rune]bool{'w': f.wanted, 's': f.shutDown}
 	wanted := true
 	for _, c := range condition {
 		fact, ok := known[c]
@@ -92,25 +73,17 @@ func (f facts) holds(condition string) bool {
 	return true
 }
 
-// everyFacts returns all combinations of facts.
-func everyFacts() (all []facts) {
-	for i := range 8 {
-		all = append(all, facts{pinned: i&1 > 0, used: i&2 > 0, alive: i&4 > 0})
-	}
-	return all
-}
-
-// For every state, call and facts, the machine follows the table.
+// For every state, possible call and facts, the machine follows the table.
 func TestLifeIsAsTheTableSays(t *testing.T) {
 	met := make(map[string]bool)
 	for s, stateName := range stateNames {
 		for c, callName := range callNames {
-			for _, f := range everyFacts() {
-				if c := call(c); c == leaseAcquired && !f.used || c == lastReleased && f.used || c == pinAdded && !f.pinned {
-					continue // impossible combination
-				}
+			if c := call(c); c == runStopped && !state(s).inRun() || c == runRefused && state(s) != running {
+				continue // no run
+			}
+			for _, f := range []facts{{}, {wanted: true}, {shutDown: true}, {wanted: true, shutDown: true}} {
 				next, do := stateName, "doNothing"
-				for row := range strings.Lines(lives) {
+				for row := range strings.Lines(transitions) {
 					cells := strings.Fields(row)
 					if len(cells) == 0 || cells[0] != stateName || cells[1] != callName || !f.holds(cells[2]) {
 						continue
@@ -123,93 +96,7 @@ func TestLifeIsAsTheTableSays(t *testing.T) {
 			}
 		}
 	}
-	for row := range strings.Lines(lives) {
+	for row := range strings.Lines(transitions) {
 		require.True(t, strings.TrimSpace(row) == "" || met[row], "never met: %s", row)
 	}
-}
-
-// ownContextEnded is contextEnded while another context given to Start has not ended.
-const ownContextEnded = restartAsked + 1
-
-// life is a reference model of an informer driven by the machine.
-type life struct {
-	state   state
-	facts   facts
-	inRun   bool // a run has begun and not stopped
-	pinned  int  // number of runs under the context of a Start
-	context bool // the context of the run has not ended
-	halted  bool // stopped by StopInformer, and not restarted since
-}
-
-// do makes a call, if it is possible now, and performs the machine's action.
-func (l *life) do(c call) {
-	switch {
-	case c == startCalled:
-		l.facts.alive = true
-	case c == pinAdded && !l.facts.pinned:
-		l.facts.pinned = true
-	case c == leaseAcquired:
-		l.facts.used = true
-	case c == lastReleased && l.facts.used:
-		l.facts.used = false
-	case c == contextEnded, c == ownContextEnded && l.facts.pinned:
-		l.facts.alive = c == ownContextEnded && l.facts.alive
-		c = contextEnded
-		if l.state != running {
-			return
-		}
-	case c == runStopped && l.inRun && !l.context:
-		l.inRun = false
-	case c == stopAsked || c == restartAsked:
-		l.pinned = 0 // a restart allows one more run for the pin
-		l.halted = c == stopAsked || l.halted && l.state == created
-	default:
-		return
-	}
-	next, action := l.state.after(c, l.facts)
-	l.state = next
-	switch action {
-	case doRun, doRunUnderAll:
-		if l.inRun {
-			panic("another run lasts")
-		}
-		l.inRun, l.context = true, true
-		if action == doRun {
-			l.pinned++
-		}
-	case doCancel:
-		l.context = false
-	case doNothing:
-	}
-}
-
-// In any order of calls, no run begins during another one, a wanted informer runs in the end, and
-// an unwanted one stops.
-func TestLifeInAnyOrder(t *testing.T) {
-	calls := []call{startCalled, pinAdded, leaseAcquired, lastReleased, contextEnded, ownContextEnded, runStopped, stopAsked, restartAsked}
-	const length = 5
-	var walk func(l life, trace string, left int)
-	walk = func(l life, trace string, left int) {
-		require.Equal(t, l.inRun, l.state == running || l.state.ends(), trace)
-		require.Equal(t, l.context && l.inRun, l.state == running, trace)
-		require.LessOrEqual(t, l.pinned, 1, "%s: it runs once for its pin", trace)
-		if l.halted {
-			require.NotEqual(t, running, l.state, "%s: it was told to stop", trace)
-		}
-		if l.facts.alive && l.facts.used && !l.halted {
-			require.True(t, l.inRun, "%s: its users wait for ever", trace)
-		}
-		if !l.facts.used && !l.facts.pinned {
-			require.NotEqual(t, running, l.state, "%s: nobody wants it", trace)
-		}
-		if left == 0 {
-			return
-		}
-		for _, c := range calls {
-			next := l
-			next.do(c)
-			walk(next, fmt.Sprint(trace, " ", c), left-1)
-		}
-	}
-	walk(life{}, "", length)
 }

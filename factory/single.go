@@ -43,7 +43,7 @@ func (c *common[K]) stopOrRestart(id K, s Scope, what call) error {
 // beginStopOrRestart is stopOrRestart without waiting: the caller waits for ready.
 func (c *common[K]) beginStopOrRestart(id K, s Scope, what call) (ready <-chan struct{}, err error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	defer c.unlock()
 
 	k, err := c.known(id)
 	if err != nil {
@@ -57,11 +57,33 @@ func (c *common[K]) beginStopOrRestart(id K, s Scope, what call) (ready <-chan s
 	if !ok {
 		return nil, fmt.Errorf("%v: %w", id, ErrNoInformer)
 	}
-	if _, ours := informer.SharedOf(e.shared); !ours {
+	ours, ok := informer.SharedOf(e.shared)
+	switch {
+	case !ok:
 		return nil, fmt.Errorf("%v: %w", id, ErrForeign)
+	case !e.state.inRun() && runs(ours):
+		return nil, fmt.Errorf("%v is run by hand: %w", id, informer.ErrRunning)
 	}
-	c.observeContext(e)
-	e.anew = e.anew || what == restartAsked && e.state != created
-	c.step(e, what, nil)
-	return c.ready(e, e.state == restarting), nil
+	return c.single(e, what), nil
+}
+
+// runs reports whether an informer runs, whoever has begun the run.
+func runs(i informer.Shared) bool {
+	s := i.Status()
+	return s.Running && !s.Stopped
+}
+
+// single stops or restarts one informer. A restart allows one more run for the pin, if the context
+// of its Start has ended. The caller holds mu, and waits for ready after it has released mu.
+func (t *table[K]) single(e *entry, what call) (ready <-chan struct{}) {
+	hasRun := e.hasStopped != nil
+	if what == restartAsked && (hasRun || e.state == halted) {
+		e.anew = hasRun
+		if e.pin == started && !lives(e.start) {
+			e.pin = due
+		}
+		t.hold(e)
+	}
+	t.step(e, what)
+	return t.ready(e)
 }

@@ -6,20 +6,28 @@ import (
 )
 
 // starts holds the contexts given to Start that have not ended. Of two contexts that end
-// together, it keeps the later one. It watches the contexts only while leased informers run,
-// because watching a context may take a goroutine.
+// together, it keeps the later one. It watches the contexts only while informers run, because
+// watching a context may take a goroutine.
 //
 // Invariant: unwatches is empty, or has the same length as live.
 type starts struct {
 	live      []context.Context
 	unwatches []func() bool
-	watchers  int // runs that last until all contexts have ended
+	watchers  int // informers that run
 	ended     func()
 }
 
-// anyLive reports whether a context has not ended.
-func (s *starts) anyLive() bool {
-	return slices.ContainsFunc(s.live, func(ctx context.Context) bool { return ctx.Err() == nil })
+// lives reports whether a context given to Start has not ended. It returns false for nil.
+func lives(ctx context.Context) bool { return ctx != nil && ctx.Err() == nil }
+
+// latest returns the last of the contexts that have not ended, or nil if all have.
+func (s *starts) latest() context.Context {
+	for _, ctx := range slices.Backward(s.live) {
+		if lives(ctx) {
+			return ctx
+		}
+	}
+	return nil
 }
 
 // add adds a context and removes the contexts that have ended or end together with it: a program
@@ -34,11 +42,6 @@ func (s *starts) add(ctx context.Context) {
 	if watched {
 		s.watchAll()
 	}
-}
-
-// values returns a context with the values of the last context. It never ends.
-func (s *starts) values() context.Context {
-	return context.WithoutCancel(s.live[len(s.live)-1])
 }
 
 // watch makes a context's end call ended, until unwatch has been called as often as watch.

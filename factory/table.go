@@ -2,6 +2,7 @@ package factory
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -12,14 +13,18 @@ import (
 )
 
 // table holds the informers of a factory and runs their state machine ([state]). No goroutine
-// waits for an informer while it holds mu.
+// waits for an informer while it holds mu, and no function of a user's runs under mu: makers of
+// informers are called and errors are logged without it.
 type table[K comparable] struct {
 	mu        sync.Mutex
 	entries   map[key[K]]*entry
-	retention time.Duration // how long an unused informer is kept; negative: forever
+	making    map[key[K]]chan struct{} // the informers being made; closed when they are
+	retention time.Duration            // how long an unused informer is kept; negative: forever
 	starts    starts
 	shutDown  bool           // Shutdown was called
 	runs      sync.WaitGroup // running informers
+	refusals  []refusal      // to be logged by unlock
+	changed   chan struct{}  // closed when a run begins or the factory is shut down; nil if nobody waits
 }
 
 // key identifies an informer of a factory.
@@ -28,57 +33,113 @@ type key[K comparable] struct {
 	scope string // canonical text of the scope: equal scopes have equal texts; "" for the factory's own scope
 }
 
-// enter returns the entry of a key, and creates it if there is none. The caller holds mu.
+// refusal is an error of a run or Start that could not begin.
+type refusal struct {
+	ctx     context.Context
+	err     error
+	message string
+}
+
+// refuse logs an error once mu is released. The caller holds mu.
+func (t *table[K]) refuse(ctx context.Context, err error, message string) {
+	t.refusals = append(t.refusals, refusal{ctx, err, message})
+}
+
+// unlock releases mu, and then logs the errors since it was locked: a user's logger may call the
+// factory.
+func (t *table[K]) unlock() {
+	refusals := t.refusals
+	t.refusals = nil
+	t.mu.Unlock()
+	for _, r := range refusals {
+		klog.FromContext(r.ctx).Error(r.err, r.message)
+	}
+}
+
+// enter returns the entry of a key, and creates it if there is none. The caller holds mu. enter
+// releases mu while makeEntry runs, or while another caller makes the same entry.
 func (t *table[K]) enter(k key[K], makeEntry func() *entry) *entry {
-	e, ok := t.entries[k]
-	if !ok {
-		e = makeEntry()
+	for {
+		if e, ok := t.entries[k]; ok {
+			return e
+		}
+		made, ok := t.making[k]
+		if !ok {
+			return t.make(k, makeEntry)
+		}
+		t.unlock()
+		<-made
+		t.mu.Lock()
+	}
+}
+
+// make creates the entry of a key. makeEntry may panic or end its goroutine, since it may call a
+// user's constructor: then there is no entry.
+func (t *table[K]) make(k key[K], makeEntry func() *entry) (e *entry) {
+	made := make(chan struct{})
+	t.making[k] = made
+	defer func() {
+		delete(t.making, k)
+		close(made)
+		if e == nil {
+			return
+		}
+		t.entries[k] = e
 		e.drop = func() {
 			e.cancelDrop()
 			if t.entries[k] == e {
 				delete(t.entries, k)
 			}
 		}
-		t.entries[k] = e
-	}
-	return e
+	}()
+	t.unlock()
+	defer t.mu.Lock() // first of all, also after a panic
+	return makeEntry()
 }
 
 // pin marks an informer as requested: the factory keeps it forever. The caller holds mu, and
 // waits for ready after it has released mu.
 func (t *table[K]) pin(e *entry) (ready <-chan struct{}) {
-	t.observeContext(e)
-	if !e.pinned {
-		e.pinned = true
-		t.step(e, pinAdded, nil)
+	if e.pin == unpinned {
+		e.pin = due
+		if e.hasStopped != nil && e.state != refused { // it has been run
+			t.hold(e)
+		}
+		t.step(e, asked)
 	}
-	return t.ready(e, e.state == stopping || e.state == restarting)
+	return t.ready(e)
 }
 
 // acquire adds a user to an informer. The caller holds mu, and waits for ready after it has
 // released mu.
 func (t *table[K]) acquire(e *entry) (ready <-chan struct{}) {
-	t.observeContext(e)
 	e.users++
-	t.step(e, leaseAcquired, nil)
-	return t.ready(e, e.state.again())
+	t.hold(e)
+	t.step(e, asked)
+	return t.ready(e)
+}
+
+// hold lets a pin that waits for its Start keep the informer running until then, under the context
+// of the latest Start, though leases are released. The caller holds mu.
+func (t *table[K]) hold(e *entry) {
+	if e.pin == due && !lives(e.start) && !t.shutDown {
+		e.start = t.starts.latest()
+	}
 }
 
 // release removes a user from an informer.
 func (t *table[K]) release(e *entry) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	defer t.unlock()
 
-	t.observeContext(e)
-	if e.users--; e.users == 0 {
-		t.step(e, lastReleased, nil)
-	}
+	e.users--
+	t.step(e, left)
 }
 
 // ready returns a channel that is closed when an informer that is about to stop runs again. It
 // returns nil if there is nothing to wait for.
-func (t *table[K]) ready(e *entry, again bool) <-chan struct{} {
-	if again && t.alive() {
+func (t *table[K]) ready(e *entry) <-chan struct{} {
+	if e.state == stopping && t.wanted(e) && !t.shutDown {
 		return e.hasStopped
 	}
 	return nil
@@ -91,81 +152,97 @@ func await(ready <-chan struct{}) {
 	}
 }
 
+// awaitRun waits until an informer that has stopped, or is about to, runs again. It returns early
+// if the factory is shut down or released is closed, and an error if ctx ends.
+func (t *table[K]) awaitRun(ctx context.Context, e *entry, released <-chan struct{}) error {
+	for {
+		t.mu.Lock()
+		between := e.state != created && e.state != running && e.state != refused && !t.shutDown
+		if t.changed == nil {
+			t.changed = make(chan struct{})
+		}
+		changed := t.changed
+		t.unlock()
+		if !between {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-released:
+			return nil
+		case <-ctx.Done():
+			return fmt.Errorf("the informer does not run: %w: %w", informer.ErrNotSynced, context.Cause(ctx))
+		}
+	}
+}
+
+// wakeWaiters wakes the callers of awaitRun. The caller holds mu.
+func (t *table[K]) wakeWaiters() {
+	if t.changed != nil {
+		close(t.changed)
+		t.changed = nil
+	}
+}
+
 // alive reports whether leased informers may run. The caller holds mu.
-func (t *table[K]) alive() bool { return !t.shutDown && t.starts.anyLive() }
+func (t *table[K]) alive() bool { return !t.shutDown && t.starts.latest() != nil }
+
+// wanted reports whether an informer should run: it is pinned, and the context of its pin lives; or
+// somebody leases it, and any context given to Start lives. The caller holds mu.
+func (t *table[K]) wanted(e *entry) bool { return lives(e.start) || e.users > 0 && t.alive() }
 
 // start begins the runs that wait for a Start, and counts them in runs before it returns.
 func (t *table[K]) start(ctx context.Context) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	defer t.unlock()
 
 	if t.shutDown {
-		klog.FromContext(ctx).Error(ErrShutdown, "The factory starts nothing")
+		t.refuse(ctx, ErrShutdown, "The factory starts nothing")
 		return
 	}
-	t.expire()
 	t.starts.add(ctx)
 	for _, e := range t.entries {
-		t.observeContext(e)
-		t.step(e, startCalled, ctx)
+		if e.pin == due {
+			e.pin, e.start = started, ctx
+			t.step(e, pinStarted)
+		} else {
+			t.step(e, asked)
+		}
 	}
 }
 
-// shutdown ends the informers that are only leased, and waits for all runs to end.
+// shutdown ends the informers that are only leased. The caller waits for all runs to end.
 func (t *table[K]) shutdown() {
 	t.mu.Lock()
+	defer t.unlock()
+
 	t.shutDown = true
-	for _, e := range t.entries {
-		if !e.pinned {
-			t.step(e, contextEnded, nil)
-		}
-	}
-	t.mu.Unlock()
-	t.runs.Wait()
+	t.wakeWaiters()
+	t.endUnwanted()
 }
 
 // contextEnds is called when a context given to Start has ended.
 func (t *table[K]) contextEnds() {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	defer t.unlock()
 
-	t.expire()
+	t.endUnwanted()
 }
 
-// expire ends the leased runs if all contexts given to Start have ended. The caller holds mu.
-func (t *table[K]) expire() {
-	if t.starts.anyLive() {
-		return
-	}
+// endUnwanted ends the runs of the informers that should not run any more. The caller holds mu.
+func (t *table[K]) endUnwanted() {
 	for _, e := range t.entries {
-		if e.underAll {
-			t.step(e, contextEnded, nil)
-		}
+		t.step(e, left)
 	}
 }
 
-// observeContext checks whether the context of an informer's run has ended, and makes the state
-// follow. The caller holds mu.
-func (t *table[K]) observeContext(e *entry) {
-	t.expire()
-	if e.state == running && e.ctx.Err() != nil {
-		t.step(e, contextEnded, nil)
-	}
-}
-
-// step makes one transition of an informer's state and performs its action. start is the context
-// given to Start, and nil for other calls. The caller holds mu.
-func (t *table[K]) step(e *entry, c call, start context.Context) {
+// step makes one transition of an informer's state and performs its action. The caller holds mu.
+func (t *table[K]) step(e *entry, c call) {
 	var do action
-	was := e.state
-	e.state, do = was.after(c, facts{pinned: e.pinned, used: e.users > 0, alive: t.alive()})
+	e.state, do = e.state.after(c, facts{wanted: t.wanted(e), shutDown: t.shutDown})
 	switch do {
 	case doRun:
-		t.run(e, start)
-	case doRunUnderAll:
-		e.underAll = true
-		t.starts.watch(t.contextEnds)
-		t.run(e, t.starts.values())
+		t.run(e)
 	case doCancel:
 		e.cancel()
 	case doNothing:
@@ -192,7 +269,7 @@ func (t *table[K]) dropLater(e *entry) {
 	var timer *time.Timer
 	timer = time.AfterFunc(t.retention, func() {
 		t.mu.Lock()
-		defer t.mu.Unlock()
+		defer t.unlock()
 
 		if e.dropTimer == timer {
 			e.drop()
@@ -210,61 +287,70 @@ func (t *table[K]) dropStopped(at key[K]) {
 }
 
 // run begins a run of an informer. It logs an error if the informer cannot run, or if the user
-// runs it. The caller holds mu.
-func (t *table[K]) run(e *entry, ctx context.Context) {
-	e.ctx, e.cancel = context.WithCancel(ctx)
+// runs it. The run's context has the values of the pin's Start or, without one, of the latest. The
+// table ends it: a run outlives the context of one Start if it is wanted because of another. The
+// caller holds mu.
+func (t *table[K]) run(e *entry) {
+	start := e.start
+	if latest := t.starts.latest(); !lives(start) && latest != nil {
+		start = latest
+	}
+	var ctx context.Context
+	ctx, e.cancel = context.WithCancel(context.WithoutCancel(start))
 	e.hasStopped = make(chan struct{})
 	t.runs.Add(1)
-	err := e.begin(e.ctx, informer.RunOptions{
+	t.starts.watch(t.contextEnds)
+	err := e.begin(ctx, informer.RunOptions{
 		Anew:     e.anew,
 		Stopped:  func() { t.stopped(e) },
 		Returned: t.runs.Done,
 	})
 	if err != nil {
 		t.runs.Done()
-		klog.FromContext(ctx).Error(err, "The factory does not run the informer")
+		t.refuse(start, err, "The factory does not run the informer")
 		t.endRun(e)
-		t.step(e, runRefused, nil)
+		e.start = nil
+		t.step(e, runRefused)
 		return
 	}
 	e.anew = false
+	t.wakeWaiters()
 }
 
 // stopped is called when a run of an informer has stopped.
 func (t *table[K]) stopped(e *entry) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	defer t.unlock()
 
 	ready := e.hasStopped
 	defer close(ready) // last: waiting callers must find the informer running again
-	t.observeContext(e)
+	if e.state == running {
+		e.start = nil // it stopped by itself: the run for its pin is over
+	}
 	t.endRun(e)
-	t.step(e, runStopped, nil)
+	t.step(e, runStopped)
 }
 
 // endRun releases the resources of a run. The caller holds mu.
 func (t *table[K]) endRun(e *entry) {
 	e.cancel()
-	if e.underAll {
-		e.underAll = false
-		t.starts.unwatch()
-	}
+	t.starts.unwatch()
 }
 
 // synced waits until the pinned informers that were started are synced, or ctx ends. It returns
 // which of them are synced, and the context's cause if an informer is not.
 func (t *table[K]) synced(ctx context.Context) (synced map[K]bool, err error) {
-	started := make(map[K]cache.SharedIndexInformer)
+	begun := make(map[K]cache.SharedIndexInformer)
 	t.mu.Lock()
 	for k, e := range t.entries {
-		if e.pinned && e.state.ran() {
-			started[k.kind] = e.shared
+		if e.ran() {
+			begun[k.kind] = e.shared
 		}
 	}
-	t.mu.Unlock()
+	t.unlock()
 
-	synced = make(map[K]bool, len(started))
-	for kind, shared := range started {
+	synced = make(map[K]bool, len(begun))
+	for kind, shared := range begun {
 		cache.WaitFor(ctx, "", shared.HasSyncedChecker())
 		if synced[kind] = shared.HasSynced(); !synced[kind] {
 			err = context.Cause(ctx)

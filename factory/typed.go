@@ -31,10 +31,10 @@ func informerFor[T informer.Object, K comparable](c *common[K], id K) (*informer
 // requestRunnable is request; it returns ErrShutdown if the informer would never run.
 func (c *common[K]) requestRunnable(id K) (*entry, <-chan struct{}, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	defer c.unlock()
 
 	e, ready, err := c.request(id)
-	if err == nil && c.shutDown && !e.state.ran() {
+	if err == nil && c.shutDown && !e.ran() {
 		err = fmt.Errorf("%v: %w", id, ErrShutdown)
 	}
 	return e, ready, err

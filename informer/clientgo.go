@@ -161,7 +161,7 @@ func (i *clientgoInformer) add(h cache.ResourceEventHandler, o cache.HandlerOpti
 func (i *clientgoInformer) register(to receiver, resync time.Duration, by *owner) (*clientgoRegistration, error) {
 	r := newRegistration(i.core.processor, i.core.withDecoding(to), HandlerOptions{Name: to.name(), Resync: resync})
 	r.owner = by
-	if err := i.core.addHandler(r, false); err != nil {
+	if err := i.core.addHandler(r, by != nil); err != nil { // client-go knows no next run, but a borrower does
 		return nil, err
 	}
 	return &clientgoRegistration{r}, nil
