@@ -18,19 +18,21 @@
 //     factories). The first caller creates it, later callers share it. [For] and the accessors
 //     return the same informer.
 //   - An informer requested after Start runs after the next Start, as in client-go. It runs once,
-//     until the context or channel of that Start ends. Start may be called any number of times;
-//     after Shutdown it does nothing.
+//     until the context or channel of that Start ends, restarts included. Start may be called any
+//     number of times; after Shutdown it does nothing.
 //   - An acquired informer runs while there are leases on it, until every context given to Start
 //     has ended, or Shutdown is called. It stops with the last release. With the next acquire it
 //     continues from its stored objects: a server is asked for the changes since, or for all
 //     objects if it no longer has those changes. The factory drops the informer after 5 minutes
-//     without use, or after the time set by [WithRetention]. If the informer was also requested
-//     by other means, a release neither stops nor drops it.
+//     without use, or after the time set by [WithRetention].
+//   - An informer that is both requested and acquired runs as long as one of the two rules says so,
+//     without a break. If it was requested while, or after, it ran for a lease, it runs on until
+//     the context of the latest Start ends, and the next Start runs it as any other.
 //   - The handlers added through a lease end with the lease, and no others do.
 //   - Shutdown returns when every informer has ended. It ends informers that are only leased; the
 //     others end with the context or channel given to Start.
 //   - An informer that does not run has no goroutine. A running one has no more goroutines than
 //     it has without a factory.
-//   - All methods and functions are safe for concurrent use. Of the user's code, only the
-//     constructor given to InformerFor runs under the factory's lock.
+//   - All methods and functions are safe for concurrent use. No code of the user's runs under the
+//     factory's lock: constructors and loggers may call the factory.
 package factory

@@ -89,6 +89,9 @@ func build(goType reflect.Type, sources []reflector.Source, s settings) informer
 	o := informer.Options[any]{Decoding: s.decoding}
 	if s.configured != nil {
 		o = *s.configured
+		if reflect.ValueOf(o.Decoding).IsZero() {
+			o.Decoding = s.decoding
+		}
 	}
 	if o.Name == "" {
 		o.Name = s.resource.String()

@@ -20,21 +20,27 @@ import (
 type lazySource func() (reflector.Source, error)
 
 func newLazySource(source func() reflector.Source) reflector.Source {
-	return lazySource(sync.OnceValues(func() (reflector.Source, error) { return makeSource(source) }))
+	var once sync.Once
+	s, err := reflector.Source(nil), error(nil)
+	return lazySource(func() (reflector.Source, error) {
+		once.Do(func() { makeSource(source, &s, &err) })
+		return s, err
+	})
 }
 
-// makeSource makes a source. A panic becomes the error of each request: the clientset may be a
-// nil pointer, and the function may be the user's.
-func makeSource(source func() reflector.Source) (s reflector.Source, err error) {
+// makeSource makes a source. If the function panics or ends its goroutine, that is the error of each
+// request: the clientset may be a nil pointer, and the function may be the user's.
+func makeSource(source func() reflector.Source, s *reflector.Source, err *error) {
+	*err = fmt.Errorf("making the source: %w: it ended its goroutine", reflector.ErrPanic)
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("making the source: %w: %v\n%s", reflector.ErrPanic, p, debug.Stack())
+			*err = fmt.Errorf("making the source: %w: %v\n%s", reflector.ErrPanic, p, debug.Stack())
 		}
 	}()
-	if s = source(); s == nil {
-		err = informer.ErrNoSource
+	*s, *err = source(), nil
+	if *s == nil {
+		*err = informer.ErrNoSource
 	}
-	return s, err
 }
 
 // Unwrap returns the source, and makes it if necessary. It returns nil if making it failed.

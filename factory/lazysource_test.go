@@ -2,6 +2,8 @@ package factory
 
 import (
 	"context"
+	"errors"
+	"runtime"
 	"testing"
 	"time"
 
@@ -44,9 +46,10 @@ func TestASourceOfRegisterThatFails(t *testing.T) {
 		source func()
 		told   error
 	}{
-		"panics":         {func() { panic("boom") }, reflector.ErrPanic},
-		"takes an hour":  {func() { time.Sleep(time.Hour) }, reflector.ErrSilent},
-		"takes a moment": {func() { time.Sleep(time.Second) }, nil},
+		"panics":             {func() { panic("boom") }, reflector.ErrPanic},
+		"ends its goroutine": {func() { runtime.Goexit() }, reflector.ErrPanic},
+		"takes an hour":      {func() { time.Sleep(time.Hour) }, reflector.ErrSilent},
+		"takes a moment":     {func() { time.Sleep(time.Second) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, ctx context.Context) {
@@ -71,6 +74,55 @@ func TestASourceOfRegisterThatFails(t *testing.T) {
 				}
 				require.ErrorIs(t, err, row.told)
 				require.ErrorContains(t, err, "widget")
+				time.Sleep(2 * time.Hour) // give the functions time: the slowest takes an hour
+			})
+		})
+	}
+}
+
+// WaitFor does not run a function given to Register on its caller's goroutine, and its wait ends with
+// its context.
+func TestWaitForOfASourceThatFails(t *testing.T) {
+	long := errors.New("long enough")
+	for name, row := range map[string]struct {
+		source func()
+		told   error
+	}{
+		"panics":             {func() { panic("boom") }, long},
+		"ends its goroutine": {func() { runtime.Goexit() }, long},
+		"takes an hour":      {func() { time.Sleep(time.Hour) }, long},
+		"takes a moment":     {func() { time.Sleep(time.Second) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, ctx context.Context) {
+				server := newWidgetServer(t)
+				one := newWidget("a", "one", "red")
+				require.NoError(t, server.Create(ctx, one))
+				f := NewSharedInformerFactory(nil, 0)
+				resource := widgetsOf(server)
+				made := resource.Source
+				resource.Source = func(namespace string) reflector.Source {
+					row.source()
+					return made(namespace)
+				}
+				require.NoError(t, Register[*widget](f, resource))
+				widgets, err := For[*widget](f)
+				require.NoError(t, err)
+				for range 2 {
+					short, cancel := context.WithTimeoutCause(ctx, time.Minute, long)
+					err = widgets.WaitFor(short, one)
+					cancel()
+					require.ErrorIs(t, err, long, "nothing runs")
+				}
+				f.StartWithContext(ctx)
+				short, cancel := context.WithTimeoutCause(ctx, time.Minute, long)
+				defer cancel()
+				err = widgets.WaitFor(short, one)
+				if row.told == nil {
+					require.NoError(t, err)
+					return
+				}
+				require.ErrorIs(t, err, row.told)
 				time.Sleep(2 * time.Hour) // give the functions time: the slowest takes an hour
 			})
 		})

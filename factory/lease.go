@@ -59,7 +59,8 @@ func (l *Lease[T]) Release() { l.release() }
 // Handlers belong to the lease through which they were added, and end with it; handlers added
 // through the result of [For] or of an accessor stay. When the informer is acquired again, or
 // after the next Start, it continues from its stored objects, with a watch from there if its
-// source is a server. It is synced at once, and [Lease.WaitFresh] waits for the current state.
+// source is a server. It is synced at once, and [Lease.WaitFresh] waits for the current state. Until
+// it runs, a lease takes handlers of both APIs.
 // The factory drops the informer and its objects when it has not been used for a time, see
 // [WithRetention].
 //

@@ -290,3 +290,135 @@ func TestStartRemembersAContextOnce(t *testing.T) {
 		require.Len(t, f.starts.live, 2)
 	})
 }
+
+// An informer that For requested while a lease ran it has the run of the next Start, though the
+// lease is over: its cache follows the server, and WaitForCacheSync leaves it out until then.
+func TestContract_B105_ForWhileALeaseRuns(t *testing.T) {
+	for name, order := range map[string]func(release, end func()){
+		"released first":     func(release, end func()) { release(); end() },
+		"context ends first": func(release, end func()) { end(); release() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, ctx context.Context) {
+				server := newWidgetServer(t)
+				f := newWidgetFactory(t, server)
+				run, end := context.WithCancel(ctx)
+				begin(t, run, f)
+				l := acquire(t, f, Scope{})
+				mine, err := For[*widget](f)
+				require.NoError(t, err)
+				synctest.Wait()
+				order(l.Release, func() { end(); synctest.Wait() })
+				require.True(t, mine.Status().Stopped)
+				require.Empty(t, f.WaitForCacheSync(ctx.Done()), "it waits for the next Start")
+				require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+				begin(t, ctx, f)
+				require.Len(t, f.WaitForCacheSync(ctx.Done()), 1)
+				require.Equal(t, []string{"a/one"}, names(mine))
+			})
+		})
+	}
+}
+
+// A lease notices nothing of the end of one of two contexts given to Start: its loops and waits go
+// on.
+func TestContract_D20_AnotherContextKeepsTheRun(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		mine, err := For[*widget](f)
+		require.NoError(t, err)
+		l := acquire(t, f, Scope{})
+		first, endFirst := context.WithCancel(ctx)
+		second, endSecond := context.WithCancel(ctx)
+		f.StartWithContext(first)
+		begin(t, second, f)
+		seen, looped := make(chan string, 10), make(chan struct{})
+		go func() {
+			defer close(looped)
+			for c := range l.Informer().Changes(ctx, informer.HandlerOptions{}) {
+				seen <- c.New.Name
+			}
+		}()
+		waited := make(chan error, 1)
+		go func() { waited <- l.Informer().WaitVersion(ctx, "1000000") }()
+		synctest.Wait()
+		before := server.Counts()
+		endFirst()
+		synctest.Wait()
+		require.Empty(t, waited, "a wait goes on")
+		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+		require.Equal(t, "one", <-seen)
+		require.Equal(t, before.Watch+before.WatchList, server.Counts().Watch+server.Counts().WatchList, "it is the same run")
+		require.False(t, mine.Status().Stopped)
+		endSecond()
+		<-looped
+		require.ErrorIs(t, <-waited, informer.ErrStopped)
+		l.Release()
+	})
+}
+
+// A restarted informer keeps the context of its Start, so that Shutdown does not wait for another.
+func TestContract_B106_ARestartedInformerEndsWithItsContext(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		f := newWidgetFactory(t, newWidgetServer(t))
+		mine, err := For[*widget](f)
+		require.NoError(t, err)
+		run, end := context.WithCancel(ctx)
+		begin(t, run, f)
+		f.StartWithContext(ctx)
+		require.NoError(t, RestartInformer[*widget](f, Scope{}))
+		require.False(t, mine.Status().Stopped)
+		end()
+		synctest.Wait()
+		require.True(t, mine.Status().Stopped)
+		f.Shutdown()
+	})
+}
+
+// Between two Starts, a new lease takes handlers and waits, whether the scope was used before or
+// not.
+func TestContract_D24_ALeaseBetweenTwoStarts(t *testing.T) {
+	for name, used := range map[string]bool{"used before": true, "new": false} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, ctx context.Context) {
+				server := newWidgetServer(t)
+				require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+				f := newWidgetFactory(t, server)
+				run, end := context.WithCancel(ctx)
+				begin(t, run, f)
+				if used {
+					l := acquire(t, f, Scope{})
+					require.NoError(t, l.WaitFresh(ctx))
+					l.Release()
+				}
+				end()
+				synctest.Wait()
+				l := acquire(t, f, Scope{})
+				var d, theirs recorder[*widget]
+				_, err := l.Informer().Handle(&d, informer.HandlerOptions{})
+				require.NoError(t, err)
+				_, err = l.Informer().Shared().AddEventHandler(theirs.funcs())
+				require.NoError(t, err)
+				short, cancel := context.WithTimeout(ctx, time.Minute)
+				defer cancel()
+				require.ErrorIs(t, l.WaitFresh(short), informer.ErrNotSynced)
+				fresh := make(chan error, 1)
+				go func() { fresh <- l.WaitFresh(ctx) }()
+				synctest.Wait()
+				require.Empty(t, fresh, "nothing runs")
+				begin(t, ctx, f)
+				require.NoError(t, <-fresh)
+				synctest.Wait()
+				require.Equal(t, []string{"added one"}, d.read())
+				require.Equal(t, []string{"added one"}, theirs.read())
+
+				if used {
+					f.Shutdown()
+					require.ErrorIs(t, l.WaitFresh(ctx), informer.ErrStopped, "no run follows")
+				}
+				l.Release()
+			})
+		})
+	}
+}

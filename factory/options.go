@@ -43,7 +43,8 @@ func WithRetention(d time.Duration) Option {
 
 // WithDecoding sets how all informers decode their objects: whether equal values are shared,
 // which fields are left out (managedFields, say), and how objects that cannot be decoded are
-// treated. For a type with options set by [Configure], those apply instead.
+// treated. For a type whose options are set by [Configure], their Decoding applies instead, unless it
+// is zero.
 func WithDecoding(d reflector.Decoding) Option {
 	return func(f *Factory) { f.decoding = d }
 }

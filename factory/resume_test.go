@@ -138,8 +138,10 @@ func TestAHandlerIsTakenDuringARestart(t *testing.T) {
 		begin(t, ctx, f)
 		l := acquire(t, f, Scope{})
 		require.NoError(t, l.WaitFresh(ctx))
-		shared := l.Informer().Shared()
-		_, err := f.beginStopOrRestart(reflect.TypeFor[*widget](), Scope{}, restartAsked)
+		mine, err := For[*widget](f)
+		require.NoError(t, err)
+		shared := mine.Shared()
+		_, err = f.beginStopOrRestart(reflect.TypeFor[*widget](), Scope{}, restartAsked)
 		require.NoError(t, err)
 		f.mu.Lock() // the next run cannot begin while mu is held
 		for !shared.IsStopped() {

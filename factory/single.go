@@ -12,7 +12,8 @@ import (
 // acquired it, the factory drops it after the retention time, see [WithRetention]; a later
 // Acquire then makes a new informer, which runs.
 //
-// It returns [ErrUnknownKind], [ErrScope], [ErrNoInformer], or [ErrForeign].
+// It returns [ErrUnknownKind], [ErrScope], [ErrNoInformer], [ErrForeign], or [informer.ErrRunning] if
+// the user runs the informer.
 func StopInformer[T informer.Object](f *Factory, s Scope) error {
 	return f.stopOrRestart(reflect.TypeFor[T](), s, stopAsked)
 }

@@ -199,5 +199,32 @@ func TestStopAndRestartRefuse(t *testing.T) {
 	require.ErrorIs(t, StopInformer[*widget](f, Scope{}), ErrForeign)
 }
 
+// An informer that the user runs can be stopped and restarted by the user alone.
+func TestStopAndRestartRefuseAnInformerRunByHand(t *testing.T) {
+	for name, started := range map[string]bool{"the factory is started": true, "the factory is not started": false} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, ctx context.Context) {
+				server := newWidgetServer(t)
+				f := newWidgetFactory(t, server)
+				mine, err := For[*widget](f)
+				require.NoError(t, err)
+				byHand, end := context.WithCancel(ctx)
+				wait, err := mine.Start(byHand)
+				require.NoError(t, err)
+				if started {
+					begin(t, ctx, f)
+				}
+				require.ErrorIs(t, StopInformer[*widget](f, Scope{}), informer.ErrRunning)
+				require.ErrorIs(t, RestartInformer[*widget](f, Scope{}), informer.ErrRunning)
+				synctest.Wait()
+				require.Equal(t, 1, server.Watches())
+				end()
+				wait()
+				require.NoError(t, StopInformer[*widget](f, Scope{}), "it has ended")
+			})
+		})
+	}
+}
+
 // nobody is a type unknown to all factories.
 type nobody struct{ widget }

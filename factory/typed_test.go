@@ -193,3 +193,33 @@ func TestGenerated(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// A type whose options say nothing of the decoding is decoded as the factory says.
+func TestConfigureKeepsTheFactorysDecoding(t *testing.T) {
+	drop := func(field string) reflector.Decoding { return reflector.Decoding{Drop: []string{field}} }
+	for name, row := range map[string]struct {
+		configured reflector.Decoding
+		want       string
+	}{
+		"zero": {reflector.Decoding{}, "kept"},
+		"own":  {drop("metadata.annotations"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, ctx context.Context) {
+				server := newWidgetServer(t)
+				one := newWidget("a", "one", "red")
+				one.Annotations = map[string]string{"note": "kept"}
+				require.NoError(t, server.Create(ctx, one))
+				f := newWidgetFactory(t, server, WithDecoding(drop("color")))
+				require.NoError(t, Configure(f, informer.Options[*widget]{PageSize: 10, Decoding: row.configured}))
+				l := acquire(t, f, Scope{})
+				begin(t, ctx, f)
+				got, err := l.Informer().Lister().Namespace("a").Get("one")
+				require.NoError(t, err)
+				require.Equal(t, row.want, got.Annotations["note"])
+				require.Equal(t, row.want == "", got.Color == "red", "the factory leaves out the color")
+				l.Release()
+			})
+		})
+	}
+}

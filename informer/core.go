@@ -35,6 +35,7 @@ type core struct {
 	arrivals  arrivals
 	// allQuarantined is also read by goroutines that wait for a version.
 	allQuarantined   allQuarantined
+	namespaces       namespaces
 	tally            tally
 	measures         atomic.Pointer[measures] // nil until the informer is inspected
 	hooks            hooks

@@ -16,7 +16,7 @@ import (
 //	Start       running         ErrRunning    running, in a new run
 //	ctx ends                    stopped, when nothing moves any more
 //	Handle      waits for Run   delivers      ErrStopped; if Start began the last run, waits for
-//	                                          the next run
+//	                                          the next run (of client-go's API: a borrower's handler)
 type phase uint8
 
 const (

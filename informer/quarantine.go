@@ -43,6 +43,19 @@ func (q *allQuarantined) at(version string) (key indexer.Key, ok bool) {
 	return found.key, ok
 }
 
+// holds reports whether the object of a key is quarantined, at whatever version.
+func (q *allQuarantined) holds(key indexer.Key) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	for _, v := range q.versions {
+		if v.key == key {
+			return true
+		}
+	}
+	return false
+}
+
 // add counts a key that enters a quarantine.
 func (q *allQuarantined) add(key indexer.Key, version string, err error) {
 	q.mu.Lock()

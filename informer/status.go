@@ -47,8 +47,13 @@ type Status struct {
 	Errors      int   // failed lists and watches
 	LastError   error // or the error in the constructor's arguments
 	LastErrorAt time.Time
+	// Failing are the errors because of which a source is not read now, at most one of each class:
+	// the last list or watch of the source has failed, and none has succeeded since. Errors that are
+	// over are in RecentErrors.
+	Failing []RecentError
 	// Notes name features missing in the source, which the informer does without: versions of full
-	// states, streams of the initial state. Each note appears once, and is no error.
+	// states, streams of the initial state. Each note appears once, until the source turns out
+	// to have the feature, and is no error.
 	Notes []string
 
 	// LeftOut counts objects and events of another type than the informer's, which were left out:
@@ -143,7 +148,6 @@ type status struct {
 	started     time.Time // when the first run began
 	syncTook    time.Duration
 	leftOut     leftOut
-	notes       [noteKinds]string // empty for no note
 }
 
 // noteKind is a feature that a source may lack.
@@ -155,11 +159,15 @@ const (
 	noteKinds
 )
 
-// note keeps the first note of a kind. The caller holds mu.
-func (s *status) note(kind noteKind, text string) {
-	if s.notes[kind] == "" {
-		s.notes[kind] = text
+// notes returns the first note of each kind. The caller holds mu.
+func (s *status) notes() (all []string) {
+	for kind := range noteKinds {
+		i := slices.IndexFunc(s.parts, func(p partStatus) bool { return p.notes[kind] != "" })
+		if i >= 0 {
+			all = append(all, s.parts[i].notes[kind])
+		}
 	}
+	return all
 }
 
 // leftOut counts the objects left out because of their type, and keeps the last error.
@@ -185,6 +193,25 @@ type partStatus struct {
 	opened                                       time.Time // when a watch last began
 	progress                                     Progress  // of the full state being read
 	receipts                                     receipts
+	failing                                      RecentError       // zero if the last list or watch did not fail
+	notes                                        [noteKinds]string // empty for no note
+}
+
+// absent reports whether the server does not have the resource. An answer that it is refused, say,
+// means that it is there.
+func (p *partStatus) absent() bool {
+	return !p.notServed.IsZero() && (p.failing.Err == nil || p.failing.Class == reflector.ErrorNotServed)
+}
+
+// read records a full state: the source has what it took.
+func (p *partStatus) read(e reflector.Listed) {
+	p.progress, p.notServed, p.failing = Progress{}, time.Time{}, RecentError{}
+	if e.Version != "" {
+		p.notes[noteVersions] = ""
+	}
+	if e.Operation == reflector.OpStream {
+		p.notes[noteStreams] = ""
+	}
 }
 
 // reflected records an event of the reflector of part i.
@@ -197,13 +224,13 @@ func (s *status) reflected(i int, e reflector.Event) {
 	case reflector.WatchStarted:
 		s.totals.Watches++
 		p.watching = time.Now()
-		p.opened = p.watching
+		p.opened, p.failing = p.watching, RecentError{}
 	case reflector.WatchEnded:
 		p.watching = time.Time{}
 	case reflector.Listed: // also if another reflector reported that the resource is not served
 		s.lists++
 		s.listed(e)
-		p.progress, p.notServed = Progress{}, time.Time{}
+		p.read(e)
 	case reflector.Asked:
 		p.asked(e)
 	case reflector.Paged:
@@ -217,13 +244,13 @@ func (s *status) reflected(i int, e reflector.Event) {
 	case reflector.Served:
 		p.notServed = time.Time{}
 	case reflector.HistoryUnknown:
-		s.note(noteVersions, "full states have no resourceVersion: the server's history is unknown")
+		p.notes[noteVersions] = "full states have no resourceVersion: the server's history is unknown"
 	case reflector.StreamRefused:
-		s.note(noteStreams, "the initial state is listed, not streamed: "+e.Reason)
+		p.notes[noteStreams] = "the initial state is listed, not streamed: " + e.Reason
 	case reflector.Skipped:
 		s.leftOut.add(e.Err)
 	case reflector.Failed:
-		s.failed(e)
+		p.failing = s.failed(e)
 	}
 }
 
@@ -261,7 +288,7 @@ func (s *status) listed(e reflector.Listed) {
 const mostErrors = 16
 
 // failed counts an error, and keeps it among the recent ones. The caller holds mu.
-func (s *status) failed(e reflector.Failed) {
+func (s *status) failed(e reflector.Failed) RecentError {
 	now := time.Now()
 	s.errors++
 	s.lastError, s.lastErrorAt = e.Err, now
@@ -272,7 +299,9 @@ func (s *status) failed(e reflector.Failed) {
 	if len(s.recent) == mostErrors {
 		s.recent = append(s.recent[:0], s.recent[1:]...)
 	}
-	s.recent = append(s.recent, RecentError{At: now, Class: e.Class, Err: e.Err})
+	failed := RecentError{At: now, Class: e.Class, Err: e.Err}
+	s.recent = append(s.recent, failed)
+	return failed
 }
 
 // asked records a request for a full state, the first or a repeated one.
@@ -340,7 +369,7 @@ func (s *status) began() {
 	}
 	for i := range s.parts {
 		p := &s.parts[i]
-		p.notServed, p.receipts = time.Time{}, receipts{before: s.confirmed(i)}
+		p.notServed, p.notes, p.receipts = time.Time{}, [noteKinds]string{}, receipts{before: s.confirmed(i)}
 	}
 }
 
@@ -350,16 +379,21 @@ func (s *status) stopped() {
 	defer s.mu.Unlock()
 
 	for i := range s.parts {
-		s.parts[i].watching, s.parts[i].progress = time.Time{}, Progress{}
+		p := &s.parts[i]
+		p.watching, p.progress, p.failing = time.Time{}, Progress{}, RecentError{}
 	}
 }
 
 // bookmarkPeriod is how often an API server sends bookmarks, at least.
 const bookmarkPeriod = time.Minute
 
-// staleLocked reports whether the store has got nothing from a source for too long. The caller holds mu.
+// staleLocked reports whether the store has got nothing from a source for too long. Of a resource that
+// is not served, nothing is to be heard. The caller holds mu.
 func (s *status) staleLocked() bool {
 	for i, p := range s.parts {
+		if p.absent() {
+			continue
+		}
 		confirmed := s.confirmed(i)
 		heard, patience := confirmed, 2*bookmarkPeriod
 		if p.lastBookmark.IsZero() {
@@ -416,17 +450,18 @@ func (s *status) fill(to *Status) {
 	s.fillTotals(&to.Totals)
 	to.SyncTook = s.syncTook
 	to.LeftOut, to.LastLeftOut, to.LastLeftOutAt = s.leftOut.count, s.leftOut.last, s.leftOut.at
-	for _, note := range s.notes {
-		if note != "" {
-			to.Notes = append(to.Notes, note)
-		}
-	}
+	to.Notes = s.notes()
 	to.Watching = true
 	for i, p := range s.parts {
 		to.Watching = to.Watching && !p.watching.IsZero()
 		to.WatchingSince = later(to.WatchingSince, p.watching)
-		if to.NotServedSince.IsZero() || !p.notServed.IsZero() && p.notServed.Before(to.NotServedSince) {
-			to.NotServedSince = p.notServed
+		switch {
+		case p.absent():
+			if to.NotServedSince.IsZero() || p.notServed.Before(to.NotServedSince) {
+				to.NotServedSince = p.notServed
+			}
+		case p.failing.Err != nil:
+			to.addFailing(p.failing)
 		}
 		to.Progress.add(p.progress)
 		to.LastEvent = later(to.LastEvent, p.lastEvent)
@@ -441,6 +476,17 @@ func (s *status) fill(to *Status) {
 	to.Stale = s.staleLocked()
 	if !to.Confirmed.IsZero() {
 		to.Staleness = time.Since(to.Confirmed)
+	}
+}
+
+// addFailing adds the error of a source, unless it has a newer one of the same class.
+func (s *Status) addFailing(e RecentError) {
+	i := slices.IndexFunc(s.Failing, func(known RecentError) bool { return known.Class == e.Class })
+	switch {
+	case i < 0:
+		s.Failing = append(s.Failing, e)
+	case e.At.After(s.Failing[i].At):
+		s.Failing[i] = e
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // A list without changes does not move Status.LastEvent, but it confirms that the server is there.
@@ -127,4 +128,67 @@ func TestTheErrorOfAnOldRunIsForgotten(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.NotErrorIs(t, err, errPoison)
 	})
+}
+
+// An error is failing until a list or watch of the same source has succeeded, and not again while a
+// watch is reopened. A source that is not served is not stale.
+func TestFailingIsWhatHasFailedLast(t *testing.T) {
+	s := status{parts: make([]partStatus, 2), watchLasts: time.Minute}
+	failing := func() (classes []reflector.ErrorClass) {
+		var st Status
+		s.fill(&st)
+		for _, e := range st.Failing {
+			classes = append(classes, e.Class)
+		}
+		return classes
+	}
+	forbidden := reflector.Failed{Operation: reflector.OpList, Class: reflector.ErrorForbidden, Err: errPoison}
+	refused := reflector.Failed{Operation: reflector.OpWatch, Class: reflector.ErrorConnection, Err: errPoison}
+	absent := reflector.Failed{Operation: reflector.OpList, Class: reflector.ErrorNotServed, Err: errPoison}
+	notServed := func() bool {
+		var st Status
+		s.fill(&st)
+		return !st.NotServedSince.IsZero()
+	}
+
+	s.reflected(0, refused)
+	s.reflected(1, forbidden)
+	require.Equal(t, []reflector.ErrorClass{reflector.ErrorConnection, reflector.ErrorForbidden}, failing(), "each source")
+	s.reflected(0, reflector.WatchStarted{})
+	require.Equal(t, []reflector.ErrorClass{reflector.ErrorForbidden}, failing())
+	s.reflected(1, reflector.Listed{Operation: reflector.OpList})
+	require.Empty(t, failing())
+	s.reflected(0, reflector.WatchEnded{})
+	require.Empty(t, failing(), "a watch that is reopened")
+
+	s.reflected(1, absent)
+	s.reflected(1, reflector.NotServed{Err: errPoison})
+	s.parts[0].confirmed, s.parts[0].opened = time.Now(), time.Now()
+	s.parts[1].confirmed = time.Now().Add(-time.Hour)
+	require.True(t, notServed())
+	require.Empty(t, failing())
+	require.False(t, s.staleLocked(), "nothing is to be heard of it")
+	s.reflected(1, forbidden)
+	require.False(t, notServed(), "it is there, and forbidden")
+	require.Equal(t, []reflector.ErrorClass{reflector.ErrorForbidden}, failing())
+	require.True(t, s.staleLocked())
+}
+
+// A note of a missing feature goes when the source turns out to have it, or a new run begins.
+func TestANoteGoesWithWhatItTells(t *testing.T) {
+	s := status{parts: make([]partStatus, 2)}
+	tell := func() {
+		s.reflected(0, reflector.HistoryUnknown{})
+		s.reflected(0, reflector.StreamRefused{Reason: "no"})
+		s.reflected(1, reflector.StreamRefused{Reason: "not here"})
+	}
+	tell()
+	require.Len(t, s.notes(), 2)
+	s.reflected(0, reflector.Listed{Operation: reflector.OpList, Version: "5"})
+	require.Equal(t, []string{"the initial state is listed, not streamed: no"}, s.notes())
+	s.reflected(0, reflector.Listed{Operation: reflector.OpStream, Version: "7"})
+	require.Equal(t, []string{"the initial state is listed, not streamed: not here"}, s.notes())
+	tell()
+	s.began()
+	require.Empty(t, s.notes())
 }

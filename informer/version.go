@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
+	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -52,7 +53,8 @@ func (c *core) checkQuarantine(version string) error {
 // [reflector.Scoped]), and for no source once the object itself has come.
 //
 // It returns the errors of WaitVersion, [ErrType] for an object without metadata, and
-// [ErrNoSource] if no source reads the object's namespace.
+// [ErrNoSource] if no source reads the object's namespace. [ErrQuarantined] may also be because of a
+// later version of the object, if the store has an older one.
 func (i *Informer[T]) WaitFor(ctx context.Context, obj T) error { return i.core.WaitFor(ctx, obj) }
 
 // WaitFor is [Informer.WaitFor].
@@ -62,14 +64,19 @@ func (c *core) WaitFor(ctx context.Context, obj any) error {
 		return fmt.Errorf("informer %s: wait for %T: %w", c.options.Name, obj, ErrType)
 	}
 	key, version := object.Key(m), m.GetResourceVersion()
-	parts := c.partsOf(key.Namespace)
+	parts, err := c.partsOf(ctx, key.Namespace)
+	if err != nil {
+		return err
+	}
 	if len(parts) == 0 {
 		return fmt.Errorf("informer %s has no source for namespace %q: %w", c.options.Name, key.Namespace, ErrNoSource)
 	}
-	err := c.waitVersion(ctx, version, func() (bool, error) {
+	came := false
+	err = c.waitVersion(ctx, version, func() (bool, error) {
 		if stored, ok := c.writer.Stored(key); ok {
 			now := func() string { return identityOf(stored).version }
 			if reached, err := c.atLeast(now, version); reached && err == nil {
+				came = true
 				return true, nil
 			}
 		}
@@ -84,17 +91,49 @@ func (c *core) WaitFor(ctx context.Context, obj any) error {
 	if err != nil {
 		return err
 	}
+	if !came && c.allQuarantined.holds(key) { // at this version or a later one: the store has an older one
+		return fmt.Errorf("version %s, of %.*q, or a later one: %w", version, object.MaxText, key, ErrQuarantined)
+	}
 	return c.checkQuarantine(version)
 }
 
+// namespaces are the namespaces of an informer's sources, "" for all or unknown. They are asked for
+// once, on a goroutine of its own: the call may make a user's source.
+type namespaces struct {
+	asked sync.Once
+	known chan struct{} // closed when of is complete
+	of    []string
+}
+
+// ask asks the sources for their namespaces. A source that panics or ends the goroutine has none
+// that is known.
+func (n *namespaces) ask(sources []reflector.Source) {
+	n.known, n.of = make(chan struct{}), make([]string, len(sources))
+	go func() {
+		defer close(n.known)
+		for i, source := range sources {
+			goexit.Apart(func() {
+				defer func() { _ = recover() }() // the source's requests report it
+				n.of[i] = reflector.NamespaceOf(source)
+			})
+		}
+	}()
+}
+
 // partsOf returns the parts that may hold objects of a namespace.
-func (c *core) partsOf(namespace string) (parts []uint16) {
-	for i, source := range c.sources {
-		if scope := reflector.NamespaceOf(source); scope == "" || scope == namespace {
+func (c *core) partsOf(ctx context.Context, namespace string) (parts []uint16, err error) {
+	c.namespaces.asked.Do(func() { c.namespaces.ask(c.sources) })
+	select {
+	case <-c.namespaces.known:
+	case <-ctx.Done():
+		return nil, c.status.because(fmt.Errorf("a source does not say which namespace it reads: %w", context.Cause(ctx)))
+	}
+	for i, scope := range c.namespaces.of {
+		if scope == "" || scope == namespace {
 			parts = append(parts, uint16(i)) //nolint:gosec // at most maxSources
 		}
 	}
-	return parts
+	return parts, nil
 }
 
 // versionOf returns the version of a part whose changes are visible in the store. Any goroutine may

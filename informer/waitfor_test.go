@@ -153,3 +153,23 @@ func TestWaitForOfJoinedSourcesWaitsForTheStore(t *testing.T) {
 		require.NoError(t, <-result)
 	})
 }
+
+// If an object's version failed, and a later one as well, WaitFor says so: the store has an older one.
+func TestWaitForIsToldOfALaterFailure(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("5", kit.Pod("a", "3"), kit.Pod("b", "4"))
+		i := New(s, Options[*corev1.Pod]{Observe: observed, Transform: failByLabel})
+		stop := start(t, i)
+		s.Send(watch.Modified, kit.Pod("a", "6", kit.Label("poison", "error")))
+		s.Send(watch.Modified, kit.Pod("a", "7", kit.Label("poison", "error")))
+		require.NoError(t, i.WaitVersion(t.Context(), "6"))
+		require.ErrorIs(t, i.WaitFor(t.Context(), kit.Pod("a", "6")), ErrQuarantined)
+		require.ErrorIs(t, i.WaitFor(t.Context(), kit.Pod("a", "7")), ErrQuarantined)
+		require.NoError(t, i.WaitFor(t.Context(), kit.Pod("a", "3")), "the store has it")
+		require.NoError(t, i.WaitFor(t.Context(), kit.Pod("b", "4")))
+		s.Send(watch.Modified, kit.Pod("a", "8"))
+		require.NoError(t, i.WaitVersion(t.Context(), "8"))
+		require.NoError(t, i.WaitFor(t.Context(), kit.Pod("a", "6")), "a newer one has come")
+		stop()
+	})
+}

@@ -123,7 +123,7 @@ func render(to io.Writer, r Report, single bool) error {
 
 // tallies counts the informers in each state, the most serious state first.
 func tallies(informers []Informer) (all []tally) {
-	for _, state := range []State{Stopped, NotServed, Parked, Failing, NotStarted, Stuck, Stale, Lagging, Quarantined, Syncing, Healthy} {
+	for _, state := range states {
 		n := 0
 		for _, i := range informers {
 			if i.State == state {

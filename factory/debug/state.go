@@ -1,11 +1,12 @@
 package debug
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
+	"github.com/tidemark-k8s/tidemark/factory/internal/show"
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
@@ -57,31 +58,41 @@ func (s State) Tone() string {
 // stuckAfter is the duration of a handler's call after which it counts as stuck.
 const stuckAfter = 10 * time.Second
 
+// states are all states, the most serious first.
+var states = []State{Stopped, NotServed, Parked, Failing, NotStarted, Stuck, Stale, Lagging, Quarantined, Syncing, Healthy}
+
 // examine returns the problems of an informer, in the order of the states.
-func examine(s informer.Status, handlers []Handler, lastError string) (found []Finding) {
+func examine(of subject, s informer.Status, handlers []Handler) (found []Finding) {
 	add := func(is bool, state State, why string, args ...any) {
 		if is {
 			found = append(found, Finding{state, fmt.Sprintf(why, args...)})
 		}
 	}
-	stopped := s.Stopped && !s.Running
-	failing := s.Running && !s.Watching && s.LastError != nil && s.NotServedSince.IsZero()
-	add(stopped, Stopped, "The informer has stopped.")
-	add(!s.NotServedSince.IsZero(), NotServed, "The server has not had the resource since %s.", s.NotServedSince.UTC().Format(time.TimeOnly+" UTC"))
-	add(failing && refused(s.LastError), Parked, "%s", lastError)
-	add(failing && !refused(s.LastError), Failing, "%s", lastError)
-	add(!s.Running && !stopped && !s.Synced, NotStarted, "The informer has not been started.")
+	for _, p := range show.Problems(s, 0) {
+		switch p.Condition {
+		case show.Stopped:
+			add(true, Stopped, "The informer has stopped.")
+		case show.NotServed:
+			add(true, NotServed, "The server has not had the resource since %s.", s.NotServedSince.UTC().Format(time.TimeOnly+" UTC"))
+		case show.Parked, show.Failing:
+			add(true, State(p.Condition), "%s", of.errorText(p.Error.Class, p.Error.Err))
+		case show.NotSynced:
+			add(!s.Running && !s.Stopped, NotStarted, "The informer has not been started.")
+			add(s.Running, Syncing, "The first full state is not complete.")
+		case show.Stale:
+			add(true, Stale, "The server was last heard from %s ago.", duration(s.Staleness.Seconds()))
+		case show.Lagging:
+			add(true, Lagging, "%s waiting for handler %s.", many(p.Handler.Backlog, "event"), printable(p.Handler.Name))
+		case show.Quarantined:
+			add(s.Quarantined > 0, Quarantined, "%s cannot be decoded or transformed.", many(s.Quarantined, "object"))
+			add(s.Unindexed > 0, Quarantined, "%s missing from an index.", many(s.Unindexed, "object"))
+		}
+	}
 	for _, h := range handlers {
 		add(h.Calling >= stuckAfter.Seconds(), Stuck, "Handler %s has not returned for %s; %s waiting.", h.Name, duration(h.Calling), many(h.Backlog, "event"))
 	}
-	add(s.Running && s.Stale, Stale, "The server was last heard from %s ago.", duration(s.Staleness.Seconds()))
-	for _, h := range handlers {
-		add(h.Lagging, Lagging, "%s waiting for handler %s.", many(h.Backlog, "event"), h.Name)
-	}
-	add(s.Quarantined > 0, Quarantined, "%s cannot be decoded or transformed.", many(s.Quarantined, "object"))
-	add(s.Unindexed > 0, Quarantined, "%s missing from an index.", many(s.Unindexed, "object"))
-	add(s.Running && !s.Synced, Syncing, "The first full state is not complete.")
+	slices.SortStableFunc(found, func(a, b Finding) int {
+		return cmp.Compare(slices.Index(states, a.State), slices.Index(states, b.State))
+	})
 	return found
 }
-
-func refused(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }

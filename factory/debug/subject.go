@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/factory/internal/show"
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
@@ -20,29 +21,14 @@ type subject struct {
 // subject returns the subject of an informer. A field selector may hold the name of a Secret, so
 // it is hidden with the names.
 func (p *Page) subject(h factory.Held) subject {
-	s := subject{secret: isSecret(h)}
+	s := subject{secret: show.IsSecret(h)}
 	s.namesShown = !s.secret || p.options.SecretNames
-	hidden := !s.namesShown && h.Scope.Fields != ""
-	if hidden {
-		h.Scope.Fields = ""
+	hidden := ""
+	if !s.namesShown {
+		h, hidden = show.WithoutFields(h)
 	}
-	s.id, s.name = identity(h), printable(h.Name())
-	if hidden {
-		s.name += " with some fields (hidden)"
-	}
+	s.id, s.name = identity(h), printable(h.Name())+hidden
 	return s
-}
-
-// isSecret reports whether an informer's objects are Secrets, or may be.
-func isSecret(h factory.Held) bool {
-	switch {
-	case !h.Resource.Empty():
-		return h.Resource.Group == "" && h.Resource.Resource == "secrets"
-	case h.Type == nil:
-		return true
-	}
-	object := h.Type.String()
-	return object == "*v1.Secret" || object == "*unstructured.Unstructured" || object == "*v1.PartialObjectMetadata"
 }
 
 // key formats an object's key, as far as it may be shown. The key of a call that has not returned

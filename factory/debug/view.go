@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/informer"
-	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // viewOf makes the page's view of an informer. It is a pure function of its arguments.
@@ -23,19 +22,10 @@ func viewOf(of subject, s informer.Status, f figures, now time.Time) Informer {
 		History: history(f.history, now), Details: inDetail(of, f.detail),
 	}
 	for _, note := range s.Notes {
-		if of.secret {
-			note, _, _ = strings.Cut(note, ": ") // the rest is the server's text
-		}
+		note, _, _ = strings.Cut(note, ": ") // the rest may be an error's text, with values of an object
 		i.Notes = append(i.Notes, oneLine(note))
 	}
-	last := ""
-	if s.LastError != nil {
-		last = of.errorText(reflector.ClassOf(s.LastError), s.LastError)
-	}
-	if len(i.Errors) > 0 {
-		last = i.Errors[0].Text
-	}
-	i.Findings, i.State = examine(s, i.Handlers, last), Healthy
+	i.Findings, i.State = examine(of, s, i.Handlers), Healthy
 	if len(i.Findings) > 0 {
 		i.State = i.Findings[0].State
 	}

@@ -29,10 +29,15 @@ func TestStates(t *testing.T) {
 		"not started":           {func(s *sample) { s.status = informer.Status{} }, []State{NotStarted}},
 		"syncing":               {func(s *sample) { s.status = informer.Status{Running: true} }, []State{Syncing}},
 		"syncing in vain": {
-			func(s *sample) { s.status = informer.Status{Running: true, LastError: errConnection} },
+			func(s *sample) {
+				s.status = informer.Status{Running: true, Failing: []informer.RecentError{{Class: reflector.ErrorConnection, Err: errConnection}}}
+			},
 			[]State{Failing, Syncing},
 		},
-		"parked":             {func(s *sample) { s.status.Watching, s.status.LastError = false, forbidden }, []State{Parked}},
+		"an error that is over, a watch reopening": {func(s *sample) { s.status.Watching, s.status.LastError = false, forbidden }, nil},
+		"parked": {func(s *sample) {
+			s.status.Watching, s.status.Failing = false, []informer.RecentError{{Class: reflector.ErrorForbidden, Err: forbidden}}
+		}, []State{Parked}},
 		"not served":         {func(s *sample) { s.status.Watching, s.status.NotServedSince = false, now }, []State{NotServed}},
 		"stopped":            {func(s *sample) { s.status.Running, s.status.Stopped, s.status.Stale = false, true, true }, []State{Stopped}},
 		"stopping":           {func(s *sample) { s.status.Stopped = true }, nil},
@@ -122,6 +127,9 @@ func TestErrorsHoldNoValue(t *testing.T) {
 			require.NotContains(t, secret.errorText(c.class, c.err), "6443")
 		})
 	}
+	s := healthy()
+	s.status.Notes = []string{"the initial state is listed, not streamed: cannot decode " + value}
+	require.Equal(t, []string{"the initial state is listed, not streamed"}, s.view().Notes)
 	require.Equal(t, "It cannot be prepared for the store.", open.quarantineText(errors.New(value)))
 	require.NotContains(t, rendered(t, true, quarantined().view()), value)
 }

@@ -1,6 +1,10 @@
 package metrics
 
-import "k8s.io/apimachinery/pkg/runtime/schema"
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
 
 const (
 	// maxScopes is the number of scopes of a kind with labels of their own, maxHandlers the number
@@ -17,6 +21,10 @@ type identity struct {
 	scope    string
 }
 
+// label returns a text as the value of a label, which must be valid UTF-8. It is called before names
+// are compared: two series of the same labels would fail the whole scrape.
+func label(text string) string { return strings.ToValidUTF8(text, "?") }
+
 // aggregate merges the figures of informers that have the same identity. Informers of scopes
 // beyond maxScopes share the scope "other".
 type aggregate struct {
@@ -31,6 +39,7 @@ func newAggregate() *aggregate {
 
 // add adds the figures of an informer.
 func (a *aggregate) add(id identity, more figures) {
+	id.scope = label(id.scope)
 	if a.figures[id] == nil && a.scopes[id.resource] >= maxScopes {
 		id.scope = other
 	}

@@ -2,10 +2,12 @@ package metrics
 
 import (
 	"iter"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/factory/internal/show"
 )
 
 // Collector is a prometheus.Collector of informers. Use [New] to make one.
@@ -31,7 +33,8 @@ func (c *Collector) Collect(to chan<- prometheus.Metric) {
 	a := newAggregate()
 	for _, informers := range c.informers {
 		for held := range informers {
-			a.add(identity{held.Resource, held.Scope.String()}, figuresOf(held))
+			shown, hidden := show.WithoutFields(held)
+			a.add(identity{held.Resource, strings.TrimSpace(shown.Scope.String() + hidden)}, figuresOf(held))
 		}
 	}
 	a.collect(to)

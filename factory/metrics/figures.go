@@ -91,6 +91,7 @@ func (f *figures) inspect(m informer.Memory, d informer.DecodeMeasures, handlers
 // addHandler adds the numbers of a handler to those of the same name. If there are too many
 // handlers, it adds them to "other".
 func (f *figures) addHandler(h handlerFigures) {
+	h.name = label(h.name)
 	i, known := f.index[h.name]
 	if !known && len(f.handlers) >= maxHandlers {
 		h.name = other

@@ -129,9 +129,9 @@ func TestTooMany(t *testing.T) {
 }
 
 func TestNamesThatAreNotText(t *testing.T) {
-	bad := figuresOfStatus(informer.Status{Handlers: []informer.HandlerStatus{{Name: "\xff\n\""}}})
+	bad := figuresOfStatus(informer.Status{Handlers: []informer.HandlerStatus{{Name: "\xff\n\""}, {Name: "\xfe\n\""}}})
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(fixedFigures{{pods, "with \xfe"}: {bad}})
+	registry.MustRegister(fixedFigures{{pods, "with \xfe"}: {bad}, {pods, "with \xff"}: {bad}})
 	_, err := registry.Gather()
 	require.NoError(t, err)
 }

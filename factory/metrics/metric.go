@@ -46,7 +46,7 @@ func labelsOf(id identity) []*dto.LabelPair {
 }
 
 func pair(name, value string) *dto.LabelPair {
-	return &dto.LabelPair{Name: proto.String(name), Value: proto.String(strings.ToValidUTF8(value, "?"))}
+	return &dto.LabelPair{Name: proto.String(name), Value: proto.String(value)}
 }
 
 // with returns a copy of labels with one more, sorted by name.

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
+	"github.com/tidemark-k8s/tidemark/factory/internal/show"
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
@@ -48,30 +47,37 @@ var Conditions = []Condition{NotSynced, Stopped, NotServed, Parked, Failing, Sta
 
 // Examine returns the problems of an informer, the most serious first, whether or not they fail a
 // probe. If staleAfter is positive, the informer is stale after that time; otherwise the status
-// decides.
+// decides. While an informer is not synced, its last error is the reason for that and no other
+// problem.
 func Examine(s informer.Status, staleAfter time.Duration) (found []Finding) {
-	add := func(is bool, c Condition, why string, args ...any) {
-		if is {
-			found = append(found, Finding{c, oneLine(fmt.Sprintf(why, args...))})
+	for _, p := range show.Problems(s, staleAfter) {
+		if p.Error.Err != nil && !s.Synced {
+			continue
 		}
-	}
-	add(!s.Synced, NotSynced, "%s", cmp.Or(textOf(s.LastError), progress(s)))
-	add(s.Stopped && !s.Running, Stopped, "it has stopped")
-	add(!s.NotServedSince.IsZero(), NotServed, "since %s", s.NotServedSince.UTC().Format(time.RFC3339))
-	if s.Synced && s.Running && !s.Watching && s.LastError != nil && s.NotServedSince.IsZero() {
-		add(refused(s.LastError), Parked, "%v", s.LastError)
-		add(!refused(s.LastError), Failing, "%v", s.LastError)
-	}
-	stale := s.Stale
-	if staleAfter > 0 {
-		stale = s.Staleness > staleAfter
-	}
-	add(s.Running && stale, Stale, "the server was last heard from %s ago", s.Staleness.Round(time.Second))
-	add(s.Quarantined > 0 || s.Unindexed > 0, Quarantined, "%d objects cannot be decoded or transformed, %d are missing from an index", s.Quarantined, s.Unindexed)
-	for _, h := range s.Handlers {
-		add(h.Lagging, Lagging, "%d events are waiting for handler %s", h.Backlog, h.Name)
+		found = append(found, Finding{Condition(p.Condition), oneLine(why(p, s))})
 	}
 	return found
+}
+
+// why describes a problem.
+func why(p show.Problem, s informer.Status) string {
+	switch p.Condition {
+	case show.NotSynced:
+		return cmp.Or(textOf(s.LastError), progress(s))
+	case show.Stopped:
+		return "it has stopped"
+	case show.NotServed:
+		return "since " + s.NotServedSince.UTC().Format(time.RFC3339)
+	case show.Parked, show.Failing:
+		return textOf(p.Error.Err)
+	case show.Stale:
+		return fmt.Sprintf("the server was last heard from %s ago", s.Staleness.Round(time.Second))
+	case show.Quarantined:
+		return fmt.Sprintf("%d objects cannot be decoded or transformed, %d are missing from an index", s.Quarantined, s.Unindexed)
+	case show.Lagging:
+		return fmt.Sprintf("%d events are waiting for handler %s", p.Handler.Backlog, p.Handler.Name)
+	}
+	return ""
 }
 
 // progress describes the progress of an informer that has not failed.
@@ -81,8 +87,6 @@ func progress(s informer.Status) string {
 	}
 	return fmt.Sprintf("%d objects so far", s.Objects)
 }
-
-func refused(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }
 
 func textOf(err error) string {
 	if err == nil {

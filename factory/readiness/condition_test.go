@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 func TestExamine(t *testing.T) {
@@ -24,6 +25,13 @@ func TestExamine(t *testing.T) {
 	}{
 		"healthy":               {func(*informer.Status) {}, nil},
 		"an error that is over": {func(s *informer.Status) { s.LastError = broken }, nil},
+		"an error that is over, a watch reopening": {func(s *informer.Status) { s.LastError, s.Watching = broken, false }, nil},
+		"one source refused, one failing": {
+			func(s *informer.Status) {
+				s.Watching, s.Failing = false, []informer.RecentError{{Class: reflector.ErrorConnection, Err: broken}, {Class: reflector.ErrorForbidden, Err: forbidden}}
+			},
+			[]Finding{{Parked, `pods is forbidden: no rule`}, {Failing, "connection refused"}},
+		},
 		"not started": {
 			func(s *informer.Status) { *s = informer.Status{} },
 			[]Finding{{NotSynced, "it has not been started"}},
@@ -44,17 +52,19 @@ func TestExamine(t *testing.T) {
 		},
 		"its resource is gone": {
 			func(s *informer.Status) {
-				s.Watching, s.NotServedSince, s.LastError = false, time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC), broken
+				s.Watching, s.NotServedSince, s.LastError, s.Staleness = false, time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC), broken, time.Hour
 			},
 			[]Finding{{NotServed, "since 2026-01-31T12:00:00Z"}},
 		},
 		"refused": {
-			func(s *informer.Status) { s.Watching, s.LastError = false, forbidden },
+			func(s *informer.Status) {
+				s.Watching, s.Failing = false, []informer.RecentError{{Class: reflector.ErrorForbidden, Err: forbidden}}
+			},
 			[]Finding{{Parked, `pods is forbidden: no rule`}},
 		},
 		"failing and stale": {
 			func(s *informer.Status) {
-				s.Watching, s.LastError, s.Staleness = false, broken, 3*time.Minute+time.Millisecond
+				s.Watching, s.Failing, s.Staleness = false, []informer.RecentError{{Err: broken}}, 3*time.Minute+time.Millisecond
 			},
 			[]Finding{{Failing, "connection refused"}, {Stale, "the server was last heard from 3m0s ago"}},
 		},

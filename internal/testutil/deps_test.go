@@ -81,13 +81,18 @@ var arrows = []arrow{
 		why: "the test kit stands beside the factory and serves tests that do not use one",
 	},
 	{
+		from: "factory/internal/show",
+		to:   []string{"./reflector", "./informer", "./factory"},
+		why:  "probe, page and metrics judge a status once, and hide the same",
+	},
+	{
 		from: "factory/readiness",
-		to:   []string{"./informer", "./factory", "k8s.io/apimachinery/..."},
+		to:   []string{"./informer", "./factory", "./factory/internal/show", "k8s.io/apimachinery/..."},
 		why:  "a probe reads what factories and informers tell of themselves",
 	},
 	{
 		from: "factory/debug",
-		to:   []string{"./indexer", "./reflector", "./informer", "./factory", "k8s.io/apimachinery/..."},
+		to:   []string{"./indexer", "./reflector", "./informer", "./factory", "./factory/internal/show", "k8s.io/apimachinery/..."},
 		why:  "a page shows what factories and informers tell of themselves",
 	},
 	{
@@ -96,7 +101,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "factory/metrics",
-		to:   []string{"./reflector", "./informer", "./factory", "./factory/readiness", "k8s.io/apimachinery/...", "github.com/prometheus/...", "google.golang.org/protobuf/proto"},
+		to:   []string{"./reflector", "./informer", "./factory", "./factory/internal/show", "./factory/readiness", "k8s.io/apimachinery/...", "github.com/prometheus/...", "google.golang.org/protobuf/proto"},
 		why:  "it tells Prometheus what factories and informers tell of themselves, and is a module of its own",
 	},
 	{

@@ -13,8 +13,11 @@ const (
 	restartOne  operation = "revive" // one informer is restarted
 )
 
-// started is a context given to Start that has not ended.
-type started struct{ cancel func() }
+// started is a context given to Start.
+type started struct {
+	cancel func()
+	ended  bool
+}
 
 // expectedInformer predicts the state of a namespace's informer from the operations alone. It does
 // not look at the factory's states.
@@ -22,75 +25,76 @@ type expectedInformer struct {
 	made   bool // the informer exists
 	users  int
 	pinned bool
-	spent  bool // the one run of a pinned informer is over
-	halted bool // it was stopped
-	ran    bool // it has run before
+	waits  bool     // the pin waits for a Start
+	pin    *started // the context of the pin; nil for none
+	halted bool     // it was stopped
+	ran    bool     // it has run before
 	runs   bool
-	under  *started // the context that ends the run; nil for the last context of all
 }
 
-func (w *expectedInformer) run(under *started) { w.runs, w.ran, w.under = true, true, under }
+func (w *expectedInformer) pinLives() bool { return w.pin != nil && !w.pin.ended }
 
-func (w *expectedInformer) rent(alive bool) {
-	w.made = true
-	w.users++
-	if !w.runs && !w.halted && alive {
-		w.run(nil)
+// hold gives a pin that waits the context of the latest Start, nil for none.
+func (w *expectedInformer) hold(latest *started) {
+	if w.waits && !w.pinLives() {
+		w.pin = latest
 	}
 }
 
-func (w *expectedInformer) vacate() {
-	w.users--
-	w.runs = w.runs && (w.users > 0 || w.pinned)
+// update makes the informer run, or not, as the rule says.
+func (w *expectedInformer) update(latest *started) {
+	w.runs = !w.halted && (w.pinLives() || w.users > 0 && latest != nil)
+	w.ran = w.ran || w.runs
 }
 
-func (w *expectedInformer) pin(alive bool) {
+func (w *expectedInformer) rent(latest *started) {
+	w.made = true
+	w.users++
+	w.hold(latest)
+	w.update(latest)
+}
+
+func (w *expectedInformer) vacate(latest *started) {
+	w.users--
+	w.update(latest)
+}
+
+func (w *expectedInformer) request(latest *started) {
 	w.made = true
 	if w.pinned {
 		return
 	}
-	w.pinned = true
-	switch {
-	case w.runs || w.halted:
-	case w.ran && alive:
-		w.run(nil)
+	w.pinned, w.waits = true, true
+	if w.ran {
+		w.hold(latest)
 	}
+	w.update(latest)
 }
 
 func (w *expectedInformer) launch(s *started) {
-	switch {
-	case !w.made || w.runs || w.halted:
-	case w.pinned && !w.spent:
-		w.run(s)
-	case w.users > 0:
-		w.run(nil)
-	}
-}
-
-// expire handles the end of a context; alive says whether another context is left.
-func (w *expectedInformer) expire(s *started, alive bool) {
-	if !w.runs || w.under != s && (w.under != nil || alive) {
+	if !w.made {
 		return
 	}
-	w.runs, w.spent = false, w.pinned
-	if w.users > 0 && alive {
-		w.run(nil)
+	if w.waits {
+		w.waits, w.pin = false, s
 	}
+	w.update(s)
 }
+
+// expire handles the end of a context; latest is the latest of the others.
+func (w *expectedInformer) expire(latest *started) { w.update(latest) }
 
 func (w *expectedInformer) halt() { w.halted, w.runs = true, false }
 
 // revive handles a restart, and reports whether the informer must list again.
-func (w *expectedInformer) revive(alive bool) bool {
+func (w *expectedInformer) revive(latest *started) bool {
 	if !w.ran && !w.halted {
 		return false
 	}
-	if w.halted {
-		w.halted, w.ran, w.spent = false, true, false
-	}
-	if (w.users > 0 || w.pinned) && alive {
-		w.run(nil)
-	}
+	w.waits = w.waits || w.pinned && !w.pinLives()
+	w.hold(latest)
+	w.halted = false
+	w.update(latest)
 	return w.runs
 }
 
@@ -105,7 +109,7 @@ func (t *tenancy) doPinOperation(s step, of *source) bool {
 			t.must(factory.StopInformer[*pod](t.factories[of.namespace], factory.Scope{}))
 		}
 	case s.op == restartOne && w.made:
-		if w.revive(len(t.starts) > 0) {
+		if w.revive(t.latest()) {
 			t.began[of.namespace] = t.now(of.namespace)
 			t.read[of.namespace] = of.fullStates()
 		}
@@ -138,7 +142,7 @@ func (t *tenancy) pinInformer(s step, of *source) {
 		t.must(err)
 		one.informer = i
 	}
-	t.wishes[of.namespace].pin(len(t.starts) > 0)
+	t.wishes[of.namespace].request(t.latest())
 	delete(t.unused, of.namespace)
 	t.addIndexAndHandler(one, s)
 }

@@ -131,7 +131,7 @@ func (t *tenancy) doStep(s step) {
 		t.releaseLease(one)
 	case s.op == startAgain && len(t.starts) < 3:
 		ctx, cancel := context.WithCancel(context.Background())
-		begun := &started{cancel}
+		begun := &started{cancel: cancel}
 		t.starts = append(t.starts, begun)
 		for namespace, f := range t.factories {
 			t.wishes[namespace].launch(begun)
@@ -142,8 +142,9 @@ func (t *tenancy) doStep(s step) {
 		ended := t.starts[i]
 		t.starts = slices.Delete(t.starts, i, i+1)
 		ended.cancel()
+		ended.ended = true
 		for _, w := range t.wishes {
-			w.expire(ended, len(t.starts) > 0)
+			w.expire(t.latest())
 		}
 	case s.op == awaitFresh && one != nil:
 		t.awaitFresh(one)
@@ -164,9 +165,17 @@ func (t *tenancy) acquireLease(s step, of *source) {
 	t.must(err)
 	one := newTenant(of)
 	one.lease, one.informer = lease, lease.Informer()
-	t.wishes[of.namespace].rent(len(t.starts) > 0)
+	t.wishes[of.namespace].rent(t.latest())
 	delete(t.unused, of.namespace)
 	t.addIndexAndHandler(one, s)
+}
+
+// latest returns the latest context given to Start that has not ended, or nil.
+func (t *tenancy) latest() *started {
+	if len(t.starts) == 0 {
+		return nil
+	}
+	return t.starts[len(t.starts)-1]
 }
 
 func newTenant(of *source) *tenant {
@@ -196,7 +205,7 @@ func (t *tenancy) addHandlerToLease(one *tenant, k kind) {
 func (t *tenancy) releaseLease(one *tenant) {
 	t.tenants = slices.DeleteFunc(t.tenants, func(other *tenant) bool { return other == one })
 	w := t.wishes[one.namespace]
-	if w.vacate(); w.users == 0 && !w.pinned {
+	if w.vacate(t.latest()); w.users == 0 && !w.pinned {
 		t.unused[one.namespace] = time.Now()
 	}
 	one.leave()

@@ -1,0 +1,66 @@
+package show
+
+import (
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// Condition is a kind of problem. Package readiness explains the conditions, which have the same
+// texts there.
+type Condition string
+
+// The conditions, the most serious first.
+const (
+	NotSynced   Condition = "not synced"
+	Stopped     Condition = "stopped"
+	NotServed   Condition = "not served"
+	Parked      Condition = "parked"
+	Failing     Condition = "failing"
+	Stale       Condition = "stale"
+	Quarantined Condition = "quarantined"
+	Lagging     Condition = "lagging"
+)
+
+// Problem is a problem of an informer.
+type Problem struct {
+	Condition Condition
+	Error     informer.RecentError   // of Parked and Failing
+	Handler   informer.HandlerStatus // of Lagging
+}
+
+// Problems returns the problems of an informer, the most serious first. If staleAfter is positive,
+// the informer is stale after that time; otherwise the status decides.
+func Problems(s informer.Status, staleAfter time.Duration) (found []Problem) {
+	add := func(is bool, p Problem) {
+		if is {
+			found = append(found, p)
+		}
+	}
+	absent := !s.NotServedSince.IsZero()
+	stale := s.Stale
+	if staleAfter > 0 {
+		stale = s.Staleness > staleAfter && !absent // of a resource that is not there, nothing is to be heard
+	}
+	add(!s.Synced, Problem{Condition: NotSynced})
+	add(s.Stopped && !s.Running, Problem{Condition: Stopped})
+	add(absent, Problem{Condition: NotServed})
+	for _, e := range s.Failing {
+		add(s.Running && refused(e.Class), Problem{Condition: Parked, Error: e})
+	}
+	for _, e := range s.Failing {
+		add(s.Running && !refused(e.Class), Problem{Condition: Failing, Error: e})
+	}
+	add(s.Running && stale, Problem{Condition: Stale})
+	add(s.Quarantined > 0 || s.Unindexed > 0, Problem{Condition: Quarantined})
+	for _, h := range s.Handlers {
+		add(h.Lagging, Problem{Condition: Lagging, Handler: h})
+	}
+	return found
+}
+
+// refused reports whether an error means that the informer has no right to list or watch.
+func refused(c reflector.ErrorClass) bool {
+	return c == reflector.ErrorForbidden || c == reflector.ErrorUnauthorized
+}
