@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/around"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -43,17 +44,10 @@ func makeSource(source func() reflector.Source, s *reflector.Source, err *error)
 	}
 }
 
-// Unwrap returns the source, and makes it if necessary. It returns nil if making it failed.
-func (l lazySource) Unwrap() reflector.Source {
+// Around makes the source if necessary.
+func (l lazySource) Around() around.Source[reflector.Source] {
 	source, _ := l() // each request returns the error
-	return source
-}
-
-func (l lazySource) Streaming() reflector.Streaming {
-	if s, ok := l.Unwrap().(reflector.Streamer); ok {
-		return s.Streaming()
-	}
-	return reflector.StreamingUnknown
+	return around.Source[reflector.Source]{Inner: source}
 }
 
 func (l lazySource) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {

@@ -3,6 +3,7 @@ package factory
 import (
 	"k8s.io/client-go/util/watchlist"
 
+	"github.com/tidemark-k8s/tidemark/internal/around"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -19,7 +20,7 @@ func checkStreaming(whole any, source reflector.Source) reflector.Source {
 // listOnly is a source whose initial state is listed, not streamed.
 type listOnly struct{ reflector.Source }
 
-func (listOnly) Streaming() reflector.Streaming { return reflector.StreamingUnsupported }
-
-// Unwrap returns the source without the restriction.
-func (l listOnly) Unwrap() reflector.Source { return l.Source }
+// Around returns the source without the restriction.
+func (l listOnly) Around() around.Source[reflector.Source] {
+	return around.Source[reflector.Source]{Inner: l.Source, ListOnly: true}
+}

@@ -28,6 +28,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/around"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -375,8 +376,9 @@ func TestA404WithinAWatchIsNoStorm(t *testing.T) {
 // listOnly is a source that declares that it cannot stream.
 type listOnly struct{ reflector.Source }
 
-func (l listOnly) Unwrap() reflector.Source     { return l.Source }
-func (listOnly) Streaming() reflector.Streaming { return reflector.StreamingUnsupported }
+func (l listOnly) Around() around.Source[reflector.Source] {
+	return around.Source[reflector.Source]{Inner: l.Source, ListOnly: true}
+}
 
 func forbidden(r informertest.Request, resource string) error {
 	if r.Resource != resource {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
@@ -40,7 +41,8 @@ func inside(namespace string) func(*corev1.Pod) {
 func TestWaitForWaitsForTheObjectsOwnSource(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a, b := newScript("5"), newScript("5")
-		i := Join([]reflector.Source{inNamespace{a, "a"}, wrapped{inNamespace{b, "b"}}}, Options[*corev1.Pod]{Observe: observed})
+		tweaked := reflector.Tweak(inNamespace{a, "a"}, func(*metav1.ListOptions) {})
+		i := Join([]reflector.Source{tweaked, wrapped{inNamespace{b, "b"}}}, Options[*corev1.Pod]{Observe: observed})
 		stop := start(t, i)
 		synctest.Wait()
 		result := make(chan error, 3)

@@ -32,19 +32,14 @@ func From[L runtime.Object](c Client[L]) Source {
 	if isNil(c) {
 		return nil
 	}
-	return clientSource[L]{Client: c, streaming: streamingOf(c)}
+	return withCapabilities(clientSource[L]{c}, capabilities{streams: streamsAs(streamingOf(c)), namespace: namespaceOf(c)})
 }
 
-type clientSource[L runtime.Object] struct {
-	Client[L]
-	streaming Streaming
-}
+type clientSource[L runtime.Object] struct{ Client[L] }
 
-func (s clientSource[L]) Streaming() Streaming { return s.streaming }
-
-// Namespace asks the clients that client-gen generates, and their fakes.
-func (s clientSource[L]) Namespace() string {
-	switch c := any(s.Client).(type) {
+// namespaceOf returns the namespace of a client that client-gen has generated, or of its fake.
+func namespaceOf(client any) string {
+	switch c := client.(type) {
 	case interface{ GetNamespace() string }:
 		return c.GetNamespace()
 	case interface{ Namespace() string }:
@@ -67,15 +62,12 @@ func FromListerWatcher(lw cache.ListerWatcher) Source {
 	if isNil(lw) {
 		return nil
 	}
-	return listerWatcherSource{lw: cache.ToListerWatcherWithContext(lw), streaming: streamingOf(lw)}
+	return withCapabilities(listerWatcherSource{cache.ToListerWatcherWithContext(lw)}, capabilities{streams: streamsAs(streamingOf(lw))})
 }
 
 type listerWatcherSource struct {
-	lw        cache.ListerWatcherWithContext
-	streaming Streaming
+	lw cache.ListerWatcherWithContext
 }
-
-func (s listerWatcherSource) Streaming() Streaming { return s.streaming }
 
 func (s listerWatcherSource) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	return s.lw.ListWithContext(ctx, o)

@@ -99,7 +99,7 @@ func (l *loop) closePage() {
 }
 
 // leaveToClient lets client-go's client decode from now on.
-func (l *loop) leaveToClient() { l.wired = nil }
+func (l *loop) leaveToClient() { l.raw = rawSource{} }
 
 // silence returns [ErrSilent] if the request ended because of its patience, or err.
 func silence(ctx context.Context, err error) error {

@@ -9,12 +9,9 @@ import (
 
 // learned is a source's answer on what it can do, before the first request.
 type learned struct {
-	// streaming is the outermost source's answer: a wrapping source may know of something in
-	// between that cannot stream.
 	streaming Streaming
-	wired     wired // nil if its answers cannot be read here
-	// resource is nil if nobody can be asked about the resource.
-	resource resourceSource
+	raw       rawSource
+	resource  resourceSource
 }
 
 // learn asks the source what it can do. This first call may construct a user's source: it may
@@ -48,7 +45,8 @@ func (l *loop) askSource(answer chan<- outcome[learned]) {
 	o := outcome[learned]{}
 	defer func() { answer <- o }() // also if the source has ended the goroutine
 	o.from(func() (learned, error) {
-		return learned{streamingOfSource(l.source), wiredOf(l.source, l.o.Type), resourceSourceOf(l.source)}, nil
+		c := capabilitiesOf(l.source)
+		return learned{c.streaming(), c.raw, c.resource}, nil
 	})
 }
 
@@ -66,5 +64,5 @@ func (l *loop) use(o outcome[learned]) {
 		l.machine.history.state = rolledBack // the sink's objects are of another API version
 	}
 	l.machine.resumes = l.o.Resume.from(l.sourceStreams, l.o.Version)
-	l.readHere(o.value.wired)
+	l.readHere(o.value.raw)
 }

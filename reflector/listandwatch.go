@@ -28,8 +28,8 @@ type loop struct {
 	sourceStreams Streaming // the source's answer; the machine's streamSupport includes the feature gate
 	deltaMaker    deltaMaker
 
-	wired    wired                 // the source, if its bytes are read here; else nil
-	kind     *kindDecoder          // with wired
+	raw      rawSource             // without a function if the client decodes
+	kind     *kindDecoder          // with raw
 	incoming *incoming             // a page that is being read
 	learning chan outcome[learned] // the source's answer on what it can do; nil before the question
 	presence presence              // of the source's resource

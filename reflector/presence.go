@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/served"
 )
 
-// resourceSource is a [Source] that knows its resource, and has a client to find out whether the
-// server serves it.
+// resourceSource knows the resource of a [Source], and has a client to find out whether the server
+// serves it.
 type resourceSource interface {
 	// watchOver returns an observer of the resource, or nil if no client can find out. It sends no
 	// request yet.
@@ -30,17 +30,6 @@ type resourceSource interface {
 	isMoved() bool
 	// stay is called after a full state was committed.
 	stay()
-}
-
-// resourceSourceOf returns source as a resourceSource, or a source it wraps, or nil.
-func resourceSourceOf(source Source) resourceSource {
-	if known, ok := behind[resourceSource](source); ok {
-		return known
-	}
-	if t, ok := behind[tweaked](source); ok {
-		return resourceSourceOf(t.source)
-	}
-	return nil
 }
 
 // presence tracks whether the server has the resource.
@@ -137,15 +126,21 @@ type inVersion struct {
 }
 
 var (
-	_ wired          = (*versioned)(nil)
 	_ resourceSource = (*versioned)(nil)
 	_ resourceSource = (*restSource)(nil)
 )
 
-func newVersioned(resource schema.GroupVersionResource, client func() served.Client, in func(schema.GroupVersionResource) *takenSource) *versioned {
+func newVersioned(resource schema.GroupVersionResource, client func() served.Client, in func(schema.GroupVersionResource) *takenSource) Source {
 	v := &versioned{resource: resource, client: client, in: in}
 	v.current.Store(&inVersion{in(resource), resource})
-	return v
+	return &described{v, v.capabilities}
+}
+
+func (v *versioned) capabilities() capabilities {
+	now := v.current.Load()
+	c := capabilitiesOf(now.Source)
+	c.namespace, c.resource, c.raw = now.namespace, v, rawSource{now.kind, v.ask}
+	return c
 }
 
 func (v *versioned) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -159,13 +154,6 @@ func (v *versioned) Watch(ctx context.Context, o metav1.ListOptions) (watch.Inte
 func (v *versioned) ask(ctx context.Context, o metav1.ListOptions, list bool) (answer, error) {
 	return v.current.Load().ask(ctx, o, list)
 }
-
-func (v *versioned) Streaming() Streaming { return v.current.Load().Streaming() }
-
-// Namespace returns the namespace the source is limited to.
-func (v *versioned) Namespace() string { return v.current.Load().Namespace() }
-
-func (v *versioned) objectKind() objectKind { return v.current.Load().objectKind() }
 
 func (v *versioned) watchOver(random func() float64) *served.Resource {
 	return served.New(v.client(), v.resource, true, random)

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/around"
 	"github.com/tidemark-k8s/tidemark/internal/served"
 )
 
@@ -53,6 +54,10 @@ func (a *askable) move(version string) bool {
 	moved := version != a.version
 	a.version = version
 	return moved
+}
+
+func (a *askable) capabilities() capabilities {
+	return capabilities{streams: a.Streaming, resource: a}
 }
 
 func (a *askable) isMoved() bool { return false }
@@ -153,18 +158,20 @@ func TestWrappedSourcesKnowTheirResource(t *testing.T) {
 	source := FromDynamic(dynamically, widgetGVR, "")
 	tweaked := Tweak(source, func(*metav1.ListOptions) {})
 	for name, s := range map[string]Source{"dynamic": source, "metadata": FromMetadata(partially, widgetGVR, ""), "tweaked": tweaked, "wrapped": wrapped{tweaked}} {
-		require.NotNil(t, resourceSourceOf(s), name)
+		require.NotNil(t, resourceOf(s), name)
 	}
-	require.Nil(t, resourceSourceOf(From(dynamically.Resource(widgetGVR))), "it does not know its resource")
-	require.Nil(t, resourceSourceOf(FromDynamic(struct{ dynamic.Interface }{dynamically}, widgetGVR, "")), "a client of somebody else's")
+	require.Nil(t, resourceOf(From(dynamically.Resource(widgetGVR))), "it does not know its resource")
+	require.Nil(t, resourceOf(FromDynamic(struct{ dynamic.Interface }{dynamically}, widgetGVR, "")), "a client of somebody else's")
 
-	require.False(t, resourceSourceOf(source).move("v1"))
-	require.True(t, resourceSourceOf(tweaked).move("v2"))
-	require.False(t, resourceSourceOf(source).move("v2"), "it is the same source")
+	require.False(t, resourceOf(source).move("v1"))
+	require.True(t, resourceOf(tweaked).move("v2"))
+	require.False(t, resourceOf(source).move("v2"), "it is the same source")
 	_, err = source.List(t.Context(), metav1.ListOptions{})
 	require.ErrorContains(t, err, "/apis/example.com/v2/widgets")
 	require.False(t, apierrors.IsNotFound(err))
 }
+
+func resourceOf(s Source) resourceSource { return capabilitiesOf(s).resource }
 
 type wrapped struct{ Source }
 
@@ -195,7 +202,7 @@ func TestAMoveOutlivesItsReflector(t *testing.T) {
 		})})
 		require.NoError(t, err)
 		source := FromDynamic(client, widgetGVR, "")
-		require.True(t, resourceSourceOf(source).move("v2"))
+		require.True(t, resourceOf(source).move("v2"))
 		sink := &histories{}
 		for range 2 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -209,8 +216,9 @@ func TestAMoveOutlivesItsReflector(t *testing.T) {
 // listed is a source that cannot stream.
 type listed struct{ Source }
 
-func (l listed) Unwrap() Source     { return l.Source }
-func (listed) Streaming() Streaming { return StreamingUnsupported }
+func (l listed) Around() around.Source[Source] {
+	return around.Source[Source]{Inner: l.Source, ListOnly: true}
+}
 
 // answers is a transport that answers with JSON.
 type answers func(*http.Request) string

@@ -27,6 +27,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/around"
 )
 
 var (
@@ -99,8 +100,16 @@ func (s *scripted) serve(t *testing.T) Source {
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
 	require.NoError(t, err)
 	source := FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), podGVR)
-	require.IsType(t, &restSource{}, source)
+	require.Equal(t, typeOfPod, decodes(source))
 	return Tweak(source, func(*metav1.ListOptions) {})
+}
+
+// decodes returns the type of the objects that the reflector decodes itself, or nil.
+func decodes(source Source) reflect.Type {
+	if raw := capabilitiesOf(source).raw; raw.ask != nil {
+		return raw.kind.object
+	}
+	return nil
 }
 
 func podList(version string, items ...string) string {
@@ -171,8 +180,9 @@ func reflectInto(t *testing.T, source Source, sink Sink, o Options) (events chan
 
 type neverStreaming struct{ Source }
 
-func (n neverStreaming) Unwrap() Source     { return n.Source }
-func (neverStreaming) Streaming() Streaming { return StreamingUnsupported }
+func (n neverStreaming) Around() around.Source[Source] {
+	return around.Source[Source]{Inner: n.Source, ListOnly: true}
+}
 
 const badSpec = `"containers":[{"name":"c","resources":{"limits":{"cpu":"no quantity"}}}]`
 
@@ -354,12 +364,13 @@ func TestSourcesThatAreLeftToTheirClient(t *testing.T) {
 		"embeds a dynamic client": FromDynamic(struct{ dynamic.Interface }{dynamically}, podGVR, ""),
 		"another source":          silentSource{},
 	} {
-		require.Nil(t, wiredOf(source, typeOfPod), name)
-		require.Nil(t, wiredOf(source, unstructuredType), name)
+		require.Nil(t, decodes(source), name)
 	}
-	require.NotNil(t, wiredOf(FromGenerated[*corev1.Pod](pods, podGVR), typeOfPod))
-	require.Nil(t, wiredOf(FromGenerated[*corev1.Pod](pods, podGVR), unstructuredType), "objects of another type")
-	require.NotNil(t, wiredOf(FromDynamic(dynamically, podGVR, ""), unstructuredType))
+	require.Equal(t, typeOfPod, decodes(FromGenerated[*corev1.Pod](pods, podGVR)))
+	require.Equal(t, unstructuredType, decodes(FromDynamic(dynamically, podGVR, "")))
+	l := &loop{Reflector: New(Source(silentSource{}), Sink(newTaking()), ofType[*unstructured.Unstructured](Options{}))}
+	l.readHere(capabilitiesOf(FromGenerated[*corev1.Pod](pods, podGVR)).raw)
+	require.Nil(t, l.raw.ask, "objects of another type")
 }
 
 // Without Wire in its transport, the dynamic client decodes by itself. With it, one request is taken
@@ -374,7 +385,7 @@ func TestTakeover(t *testing.T) {
 		}
 		client, err := dynamic.NewForConfig(config)
 		require.NoError(t, err)
-		source := FromDynamic(client, podGVR, "").(*versioned)
+		source := capabilitiesOf(FromDynamic(client, podGVR, "")).raw
 		a, err := source.ask(t.Context(), metav1.ListOptions{}, true)
 		require.NoError(t, err)
 		require.Equal(t, wired, a.body != nil)

@@ -57,13 +57,15 @@ func fromREST[O, L runtime.Object](c Client[L], resource schema.GroupVersionReso
 		return source
 	}
 	object := reflect.TypeFor[O]()
-	return &restSource{
-		Source:   source,
+	s := &restSource{
 		client:   client,
 		resource: resource.Resource, namespace: generated.GetNamespace(),
 		kind:     objectKind{object: object, kind: resource.GroupVersion().WithKind(object.Elem().Name()), secret: isSecrets(resource)},
 		protobuf: builtin,
 	}
+	known := capabilitiesOf(source)
+	known.resource, known.raw = s, rawSource{s.kind, s.ask}
+	return withCapabilities(source, known)
 }
 
 // isGenerated reports whether a client is client-go's own, and not a type that embeds it.
@@ -73,21 +75,11 @@ func isGenerated(c any) bool {
 
 // restSource sends the requests of a generated client itself.
 type restSource struct {
-	Source              // what is asked where the answer is left to client-go
 	client              *rest.RESTClient
 	resource, namespace string
 	kind                objectKind
 	protobuf            bool
 }
-
-// Namespace returns the namespace of the client.
-func (s *restSource) Namespace() string { return s.namespace }
-
-var _ wired = (*restSource)(nil)
-
-func (s *restSource) Streaming() Streaming { return streamingOfSource(s.Source) }
-
-func (s *restSource) objectKind() objectKind { return s.kind }
 
 func (s *restSource) ask(ctx context.Context, o metav1.ListOptions, list bool) (a answer, err error) {
 	o.Watch = !list

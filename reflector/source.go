@@ -11,6 +11,10 @@ import (
 // Source lists and watches the objects of one kind, for a [Reflector]. It is client-go's
 // ListerWatcherWithContext.
 //
+// A source around another one may have a method "Unwrap() Source", for the namespace and the resource
+// (see [Scoped], [NotServed]). Its own List and Watch are called nevertheless, so the reflector does
+// not decode the server's bytes itself.
+//
 // Both methods must be safe for use from any goroutine. They should return when ctx ends. A call
 // that does not is abandoned, and its later result is dropped.
 type Source interface {
@@ -25,32 +29,10 @@ type Scoped interface {
 	Namespace() string
 }
 
-// NamespaceOf returns the namespace a source is limited to, or "" for all or unknown. It follows a
-// wrapping source's method Unwrap.
-func NamespaceOf(s Source) string {
-	if scoped, ok := behind[Scoped](s); ok {
-		return scoped.Namespace()
-	}
-	return ""
-}
-
-// wrapper is a source around another source.
-type wrapper interface{ Unwrap() Source }
-
-// behind returns the first source of type T among s and the sources it wraps.
-func behind[T any](s Source) (found T, ok bool) {
-	for s != nil {
-		if found, ok = s.(T); ok {
-			return found, true
-		}
-		w, wraps := s.(wrapper)
-		if !wraps {
-			break
-		}
-		s = w.Unwrap()
-	}
-	return found, false
-}
+// NamespaceOf returns the namespace a source is limited to, or "" for all or unknown. A source with
+// a method "Unwrap() Source" that is not [Scoped] itself is limited like the source that Unwrap
+// returns.
+func NamespaceOf(s Source) string { return capabilitiesOf(s).namespace }
 
 // Streaming is a [Source]'s ability to send its initial state through a watch (KEP-3157,
 // WatchList).

@@ -61,7 +61,10 @@ func FromControllerRuntime(lw cache.ListerWatcher, example runtime.Object) Sourc
 	if _, ok := example.(*metav1.PartialObjectMetadata); ok {
 		kind.named = example.GetObjectKind().GroupVersionKind()
 	}
-	return &takenSource{source, "", "", kind}
+	taken := &takenSource{Source: source, kind: kind}
+	c := capabilitiesOf(source)
+	c.raw = rawSource{kind, taken.ask}
+	return withCapabilities(source, c)
 }
 
 // holdsSecrets reports whether objects like example are Secrets, by its kind or by its Go type.
@@ -94,15 +97,6 @@ type takenSource struct {
 	path      string // the end of the requests' paths
 	kind      objectKind
 }
-
-var _ wired = (*takenSource)(nil)
-
-// Namespace returns the namespace the source is limited to.
-func (s *takenSource) Namespace() string { return s.namespace }
-
-func (s *takenSource) Streaming() Streaming { return streamingOfSource(s.Source) }
-
-func (s *takenSource) objectKind() objectKind { return s.kind }
 
 // ask sends a request through the client. The client's call lasts until the body taken over is
 // closed.

@@ -15,7 +15,16 @@ func Tweak(source Source, tweak func(*metav1.ListOptions)) Source {
 	if source == nil || tweak == nil {
 		return source
 	}
-	return tweaked{source, tweak}
+	return &described{tweaked{source, tweak}, func() capabilities {
+		c := capabilitiesOf(source)
+		if ask := c.raw.ask; ask != nil {
+			c.raw.ask = func(ctx context.Context, o metav1.ListOptions, list bool) (answer, error) {
+				tweak(&o)
+				return ask(ctx, o, list)
+			}
+		}
+		return c
+	}}
 }
 
 type tweaked struct {
@@ -31,14 +40,4 @@ func (t tweaked) List(ctx context.Context, o metav1.ListOptions) (runtime.Object
 func (t tweaked) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	t.tweak(&o)
 	return t.source.Watch(ctx, o)
-}
-
-func (t tweaked) Streaming() Streaming { return streamingOfSource(t.source) }
-
-// streamingOfSource returns a source's answer on whether it can stream.
-func streamingOfSource(source Source) Streaming {
-	if s, ok := source.(Streamer); ok {
-		return s.Streaming()
-	}
-	return StreamingUnknown
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/around"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -81,8 +82,9 @@ func reflects(t *testing.T, source reflector.Source, o reflector.Options, change
 // unstreamed is a source that cannot stream.
 type unstreamed struct{ reflector.Source }
 
-func (u unstreamed) Unwrap() reflector.Source       { return u.Source }
-func (u unstreamed) Streaming() reflector.Streaming { return reflector.StreamingUnsupported }
+func (u unstreamed) Around() around.Source[reflector.Source] {
+	return around.Source[reflector.Source]{Inner: u.Source, ListOnly: true}
+}
 
 func pod(name, label string) *corev1.Pod {
 	return &corev1.Pod{

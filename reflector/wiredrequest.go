@@ -10,8 +10,8 @@ import (
 // asking returns the function that sends the request of a list or watch.
 func (l *loop) asking(o metav1.ListOptions, list bool) func(context.Context) (answer, error) {
 	ask := func(ctx context.Context) (answer, error) { return askClient(ctx, l.source, o, list) }
-	if wired := l.wired; wired != nil {
-		ask = func(ctx context.Context) (answer, error) { return wired.ask(ctx, o, list) }
+	if raw := l.raw; raw.ask != nil {
+		ask = func(ctx context.Context) (answer, error) { return raw.ask(ctx, o, list) }
 	}
 	return func(ctx context.Context) (answer, error) {
 		d := &delay{}
