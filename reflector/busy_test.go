@@ -1,9 +1,11 @@
 package reflector
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -44,25 +46,70 @@ func TestABusyServerIsToldAndObeyed(t *testing.T) {
 	}
 }
 
-// A failing server with a Retry-After is asked again after that time, as by client-go's clients. A
-// busy server is not, nor is a server without a Retry-After.
-func TestAskAgain(t *testing.T) {
+// If a busy or a failing server says when to come back, the reflector, and not its client, waits for
+// it, and reports it: for a stream, a list and a watch.
+func TestAServerThatSaysWhenToComeBackIsToldAndObeyed(t *testing.T) {
+	for name, client := range clients {
+		for _, code := range []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable} {
+			for _, kind := range []string{"stream", "list", "watch"} {
+				t.Run(fmt.Sprint(name, ", ", kind, " ", code), func(t *testing.T) {
+					t.Parallel()
+					busy := func(n int, w http.ResponseWriter, r *http.Request) {
+						switch {
+						case n == 0:
+							w.Header().Set("Retry-After", "2")
+							w.WriteHeader(code)
+						case kind == "list":
+							_, _ = io.WriteString(w, podList("5"))
+						case kind == "stream":
+							_, _ = io.WriteString(w, podEvent("BOOKMARK", endText("5")))
+							stays(w, r)
+						default:
+							stays(w, r)
+						}
+					}
+					server := &pods{stream: func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }}
+					*map[string]*func(int, http.ResponseWriter, *http.Request){"stream": &server.stream, "list": &server.list, "watch": &server.watch}[kind] = busy
+					f := follow(t, client.source(t, server.serve(t)), client.object, Options{})
+					f.until(f.watching(1))
+					f.mu.Lock()
+					defer f.mu.Unlock()
+					failures := eventsOf[Failed](f)
+					require.Len(t, failures, 1)
+					require.Equal(t, classOfStatus(code), ClassOf(failures[0].Err))
+					backedOff := eventsOf[BackedOff](f)
+					require.Len(t, backedOff, 1)
+					require.GreaterOrEqual(t, backedOff[0].Delay, 2*time.Second)
+					require.Equal(t, 2, server.count[kind])
+				})
+			}
+		}
+	}
+}
+
+// Only a broken connection is asked again at once: the reflector hears of every answer.
+func TestAskedAgainWithoutAWord(t *testing.T) {
 	answer := func(code, seconds int) error {
 		return apierrors.NewGenericServerResponse(code, "list", podGVR.GroupResource(), "", "", seconds, true)
 	}
 	for name, row := range map[string]struct {
 		err   error
-		delay time.Duration
+		calls int
 	}{
-		"an answer":                     {nil, 0},
-		"a broken connection":           {io.ErrUnexpectedEOF, connectPause},
-		"unavailable":                   {answer(http.StatusServiceUnavailable, 3), 3 * time.Second},
-		"unavailable, for it knows not": {answer(http.StatusServiceUnavailable, 0), 0},
-		"too busy":                      {answer(http.StatusTooManyRequests, 3), 0},
-		"forbidden":                     {answer(http.StatusForbidden, 3), 0},
+		"an answer":           {nil, 1},
+		"a broken connection": {io.ErrUnexpectedEOF, connectAttempts},
+		"unavailable":         {answer(http.StatusServiceUnavailable, 3), 1},
+		"too busy":            {answer(http.StatusTooManyRequests, 3), 1},
+		"forbidden":           {answer(http.StatusForbidden, 3), 1},
 	} {
-		delay, again := askAgain(row.err, false)
-		require.Equal(t, row.delay, delay, name)
-		require.Equal(t, row.delay > 0, again, name)
+		synctest.Test(t, func(t *testing.T) {
+			calls := 0
+			_, err := persistently(t.Context(), false, func() (io.ReadCloser, error) {
+				calls++
+				return nil, row.err
+			})
+			require.Equal(t, row.err, err, name)
+			require.Equal(t, row.calls, calls, name)
+		})
 	}
 }

@@ -22,7 +22,7 @@ func classify(err error) class {
 		return classExpired
 	case isTooLarge(err):
 		return classTooLarge
-	case apierrors.IsTooManyRequests(err), utilnet.IsConnectionRefused(err):
+	case apierrors.IsTooManyRequests(err), utilnet.IsConnectionRefused(err), retryAfter(err) > 0:
 		return classBusy
 	case isInvalid(err):
 		return classInvalid
@@ -120,21 +120,21 @@ func isTooLarge(err error) bool {
 	return strings.Contains(status.Status().Message, text)
 }
 
-// retryAfter returns the Retry-After of a busy server.
+// retryAfter returns the Retry-After of a busy server, or of one whose answer had it in its header.
 func retryAfter(err error) time.Duration {
-	if !apierrors.IsTooManyRequests(err) {
-		return 0
-	}
 	var delayed *delayedError
 	if errors.As(err, &delayed) {
 		return min(delayed.delay, maxRetryAfter)
+	}
+	if !apierrors.IsTooManyRequests(err) {
+		return 0
 	}
 	seconds, _ := apierrors.SuggestsClientDelay(err)
 	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
 }
 
-// delayedError is the error of a busy server, with the Retry-After that [Wire] has hidden from
-// the client.
+// delayedError is the error of a busy or failing server, with the Retry-After of its answer, which
+// [Wire] has hidden from the client.
 type delayedError struct {
 	error
 	delay time.Duration

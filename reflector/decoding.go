@@ -1,9 +1,11 @@
 package reflector
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 
@@ -83,17 +85,7 @@ func (d *kindDecoder) name(it item) {
 // decode decodes an object of a list, or of a watch if of is nil. [ErrUnexpected] and [ErrTable] mean
 // that it is of another kind; any other error, that it cannot be decoded.
 func (d *kindDecoder) decode(it item, of *listHead) (obj runtime.Object, err error) {
-	switch {
-	case d.loose != nil && it.format == formatJSON:
-		obj, err = d.unstructured(it.data, of)
-	case it.format == formatJSON:
-		obj, err = d.typedJSON(it.data, of != nil)
-	case d.protobuf == nil:
-		err = fmt.Errorf("%w: protobuf for an unstructured object", errForeign)
-	default:
-		obj, err = asObject(d.protobuf.Decode(it.data))
-	}
-	if err != nil {
+	if obj, err = d.decodeGuarded(it, of); err != nil {
 		return nil, err
 	}
 	if d.twins != nil {
@@ -105,6 +97,38 @@ func (d *kindDecoder) decode(it item, of *listHead) (obj runtime.Object, err err
 	return obj, nil
 }
 
+// decodeGuarded returns an error if a user's UnmarshalJSON panics. In a program that checks itself,
+// client-go's decoder has to panic as well.
+func (d *kindDecoder) decodeGuarded(it item, of *listHead) (obj runtime.Object, err error) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		if verify.On && !d.panicsInClient(it) {
+			panic(p)
+		}
+		obj, err = nil, fmt.Errorf("decoding an object: %w: %v\n%s", ErrPanic, p, debug.Stack())
+	}()
+	switch {
+	case d.loose != nil && it.format == formatJSON:
+		obj, err = d.unstructured(it.data, of)
+	case it.format == formatJSON:
+		obj, err = d.typedJSON(it.data, of != nil)
+	case d.protobuf == nil:
+		err = fmt.Errorf("%w: protobuf for an unstructured object", errForeign)
+	default:
+		obj, err = asObject(d.protobuf.Decode(it.data))
+	}
+	return obj, err
+}
+
+func (d *kindDecoder) panicsInClient(it item) (panics bool) {
+	defer func() { panics = recover() != nil }()
+	_, _ = decodeAsClient(it, reflect.New(d.object.Elem()).Interface().(runtime.Object))
+	return false
+}
+
 // asObject converts a decoder's result.
 func asObject(decoded any, err error) (runtime.Object, error) {
 	if err != nil {
@@ -114,7 +138,7 @@ func asObject(decoded any, err error) (runtime.Object, error) {
 }
 
 // unstructured decodes an object without a Go type. An item without a kind gets its kind from the
-// list, where it may come after the items.
+// list, or an empty one if that comes after the items.
 func (d *kindDecoder) unstructured(data []byte, of *listHead) (runtime.Object, error) {
 	fields, err := d.loose.Decode(data)
 	if err != nil {
@@ -122,17 +146,23 @@ func (d *kindDecoder) unstructured(data []byte, of *listHead) (runtime.Object, e
 	}
 	u := &unstructured.Unstructured{Object: fields}
 	switch {
-	case u.GetKind() != "":
+	case u.GetKind() != "", of != nil && u.GetAPIVersion() != "":
 		return u, nil
 	case of == nil:
 		return nil, errNoKind
-	case of.Kind == "" || of.APIVersion == "":
-		return nil, fmt.Errorf("%w: an item without a kind", errForeign)
 	}
-	u.SetKind(strings.TrimSuffix(of.Kind, "List"))
-	u.SetAPIVersion(of.APIVersion)
+	of.setKind(u)
 	return u, nil
 }
+
+// setKind gives an item the kind of its list.
+func (h *listHead) setKind(u *unstructured.Unstructured) {
+	u.SetKind(strings.TrimSuffix(h.Kind, "List"))
+	u.SetAPIVersion(h.APIVersion)
+}
+
+// isKnown reports whether the part of the list with its kind has been read.
+func (h *listHead) isKnown() bool { return h.Kind != "" && h.APIVersion != "" }
 
 // typedJSON decodes an object with a Go type. As in client-go, the kind of an event's object is
 // cleared, and the item of a list keeps its kind.
@@ -172,7 +202,10 @@ func (d *kindDecoder) checkKind(got metav1.TypeMeta) error {
 // checkList returns an error unless the answer is a list of the kind. {} is one for a typed client: of
 // a server without versions, an empty list (D26).
 func (d *kindDecoder) checkList(h listHead) error {
-	got := schema.FromAPIVersionAndKind(h.APIVersion, h.Kind)
+	got := schema.FromAPIVersionAndKind(cmp.Or(h.APIVersion, d.kind.GroupVersion().String()), h.Kind)
+	if !d.kind.Empty() {
+		got.Kind = cmp.Or(got.Kind, d.kind.Kind+"List") // a client with a Go type needs no kind
+	}
 	want := d.kind
 	want.Kind += "List"
 	switch {

@@ -36,8 +36,8 @@
 // never twice in a row: a version that is not served, an expired page, a refused stream, the first
 // 410 of a watch, a history that went back. A watch closed by the server is reopened at once, unless
 // two in a row ended within a second. A list fails if it is not answered within ten minutes
-// ([Options].ListPatience), or if it shows no end ([ErrEndless]). A busy server's Retry-After is
-// obeyed, plus up to 0.8 s at random.
+// ([Options].ListPatience), or if it shows no end ([ErrEndless]). The Retry-After of a
+// busy or failing server is obeyed, plus up to 0.8 s at random.
 //
 // Absence. With [FromDynamic], [FromMetadata], [FromGenerated] and [FromCustomResource], a resource
 // answered with 404 is waited for, as [NotServed] reports, without further requests for it. Its

@@ -54,6 +54,8 @@ var (
 	errHTML = fmt.Errorf("%w: a page of HTML (text/html): is there a proxy that asks to log in?", ErrBadAnswer)
 	// errForeign means that client-go has to decode an answer, because of its encoding or kind.
 	errForeign = errors.New("not to be decoded here")
+	// errReplaced means that the client has got other bytes than the reflector.
+	errReplaced = fmt.Errorf("%w: a transport around Wire replaces bodies: call config.Wrap(reflector.Wire) last", ErrBadAnswer)
 	// errNoKind means that an object has no kind; client-go's dynamic client fails, too.
 	errNoKind = errors.New("the object has no kind")
 )

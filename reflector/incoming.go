@@ -50,6 +50,9 @@ func (l *loop) readPage() (input, error) {
 			return l.endOfPage()
 		}
 		p.items += len(batch)
+		if err := l.pager.bound(p.request.token, p.items); err != nil {
+			return p.failed(err)
+		}
 		l.page = page{received: batch, remaining: -1}
 		return input{kind: inItems}, nil
 	case <-p.ctx.Done():

@@ -44,3 +44,15 @@ func (p *pager) follow(items int, token string) error {
 	}
 	return nil
 }
+
+// bound returns [ErrEndless] if the page of a token, which is still arriving, has brought too many
+// items. The first page has no token.
+func (p *pager) bound(token string, items int) error {
+	if token != "" {
+		items += p.objects
+	}
+	if items > maxObjects {
+		return fmt.Errorf("%w: %d objects", ErrEndless, items)
+	}
+	return nil
+}

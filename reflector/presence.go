@@ -196,15 +196,19 @@ const maxDocument = 16 << 20
 func documents(c metadata.Interface) served.Documents {
 	return func(ctx context.Context, gv schema.GroupVersion) ([]byte, error) {
 		resource := gv.WithResource("")
-		source := &takenSource{Source: From(c.Resource(resource)), path: collectionPath(resource, "")}
+		source := newTakenSource(From(c.Resource(resource)), resource, "", nil)
 		a, err := source.ask(ctx, metav1.ListOptions{}, true)
 		if err != nil {
 			return nil, err
 		}
-		defer a.close()
 		if a.body == nil {
+			a.close()
 			return nil, served.ErrNoDiscovery
 		}
-		return io.ReadAll(io.LimitReader(a.body, maxDocument))
+		document, err := io.ReadAll(io.LimitReader(a.body, maxDocument))
+		if a.body.Close() != nil {
+			return nil, served.ErrNoDiscovery
+		}
+		return document, err
 	}
 }

@@ -1,13 +1,16 @@
 package reflector
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/internal/verify"
@@ -27,7 +30,12 @@ const (
 
 // reception decodes the objects of one answer, on a goroutine of its own, and passes them on in
 // batches. It ends with its context; objects read later are dropped.
+//
+// The goroutine closes the body of a list itself, since a user's transport may have made a body that
+// cannot be closed while it is read. The body of a watch is closed by whoever ends the watch, as by
+// client-go.
 type reception struct {
+	list    bool
 	ctx     context.Context
 	body    io.ReadCloser
 	kind    *kindDecoder
@@ -36,7 +44,9 @@ type reception struct {
 	initial bool                 // an initial state arrives, whose items are gathered
 	batches chan []received
 
-	batch      []received
+	batch []received
+	// kindless is true once an item has no kind, nor its list yet. All further items wait for it.
+	kindless   bool
 	bytes      int       // encoded, of the batch
 	handedOver time.Time // when the last batch was handed over; zero before the first
 
@@ -48,11 +58,13 @@ type reception struct {
 // startReception starts decoding a list or the events of a watch.
 func startReception(r *reception, list bool) *reception {
 	r.batches = make(chan []received, waitingBatches)
+	r.list = list
 	go func() {
 		defer close(r.batches)
 		defer r.caught()
 		r.err = fmt.Errorf("%w: it ended its goroutine", ErrPanic) // unless it returns
 		if list {
+			defer r.closeList()
 			r.err = r.readList()
 		} else {
 			r.err = r.readEvents()
@@ -66,11 +78,21 @@ func startReception(r *reception, list bool) *reception {
 // body.
 func (r *reception) close() {
 	_, _ = call(r.ctx, func() (struct{}, error) {
-		_ = r.body.Close() // it is not read to its end
+		if !r.list {
+			_ = r.body.Close() // it is not read to its end
+		}
 		for range r.batches {
 		}
 		return struct{}{}, nil
 	}, func(struct{}) {})
+}
+
+// closeList closes the body of a list. Closing one that was taken over shows whether it counts.
+func (r *reception) closeList() {
+	err := r.body.Close()
+	if _, taken := r.body.(*takenBody); taken && err != nil {
+		r.err = err
+	}
 }
 
 // caught turns a panic into the reception's error, except in a program that checks itself.
@@ -83,8 +105,18 @@ func (r *reception) caught() {
 	}
 }
 
+// readList returns the error that a server has sent with a code of success, as client-go does.
 func (r *reception) readList() error {
-	items, err := newListItems(r.body)
+	begins := &beginning{body: r.body}
+	err := r.readItems(begins)
+	if err != nil && r.head.TypeMeta == statusMeta {
+		return cmp.Or(begins.failure(), err)
+	}
+	return err
+}
+
+func (r *reception) readItems(body io.Reader) error {
+	items, err := newListItems(body)
 	if err != nil {
 		return err
 	}
@@ -92,7 +124,7 @@ func (r *reception) readList() error {
 		it, err := items.next()
 		r.head = items.head()
 		if errors.Is(err, io.EOF) {
-			return r.kind.checkList(r.head)
+			return cmp.Or(r.kind.checkList(r.head), r.setKinds())
 		}
 		if err != nil {
 			return fmt.Errorf("reading a list: %w", err)
@@ -129,10 +161,36 @@ func (r *reception) addItem(it item, of *listHead) error {
 	}
 	r.batch = append(r.batch, a)
 	r.bytes += len(it.data)
-	if len(r.batch) == batchItems || r.bytes >= batchBytes {
+	r.kindless = r.kindless || of != nil && !of.isKnown() && lacksKind(a)
+	if !r.kindless && (len(r.batch) == batchItems || r.bytes >= batchBytes) {
 		r.handOver()
 	}
 	return r.ctx.Err()
+}
+
+func lacksKind(a received) bool {
+	u, ok := a.Object.(*unstructured.Unstructured)
+	return ok && u.GetKind() == "" && u.GetAPIVersion() == ""
+}
+
+// setKinds gives the items that waited for it the kind of the list, and passes them on.
+func (r *reception) setKinds() error {
+	if !r.kindless {
+		return nil
+	}
+	if !r.head.isKnown() {
+		return fmt.Errorf("%w: a list and an item without a kind", errForeign)
+	}
+	for all := range slices.Chunk(r.batch, batchItems) {
+		for _, a := range all {
+			if lacksKind(a) {
+				r.head.setKind(a.Object.(*unstructured.Unstructured))
+			}
+		}
+		r.batch = all
+		r.handOver()
+	}
+	return nil
 }
 
 // handOver passes the batch on, unless its reader has gone.

@@ -165,12 +165,17 @@ func (s *taking) Recall(key indexer.Key, uid, version string) (any, bool) {
 // reflectInto runs a reflector of lists until the test ends.
 func reflectInto(t *testing.T, source Source, sink Sink, o Options) (events chan Event) {
 	t.Helper()
+	return reflectTo(t, source, sink, ofType[*corev1.Pod](o))
+}
+
+func reflectTo(t *testing.T, source Source, sink Sink, o Options) (events chan Event) {
+	t.Helper()
 	t.Setenv("KUBE_FEATURE_WatchListClient", "false")
 	events = make(chan Event, 1000)
 	o.Observe = func(e Event) { events <- e }
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	go func() { ended <- New(neverStreaming{source}, sink, ofType[*corev1.Pod](o)).Run(ctx) }()
+	go func() { ended <- New(neverStreaming{source}, sink, o).Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-ended)
@@ -400,7 +405,7 @@ func TestTakeover(t *testing.T) {
 		a.close()
 		h.Close()
 	}
-	mark := &takeover{path: "/pods", list: true}
+	mark := &takeover{wanted: wanted{path: "/pods", list: true}}
 	request := httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil)
 	require.True(t, mark.claims(request))
 	require.False(t, mark.claims(request), "a second time")
@@ -408,9 +413,14 @@ func TestTakeover(t *testing.T) {
 		httptest.NewRequest(http.MethodPost, "/api/v1/pods", nil),
 		httptest.NewRequest(http.MethodGet, "/api/v1/pods?watch=true", nil),
 		httptest.NewRequest(http.MethodGet, "/api/v1/nodes", nil),
+		httptest.NewRequest(http.MethodGet, "/api/v1/pods?limit=500", nil),
+		httptest.NewRequest(http.MethodGet, "/api/v1/pods?resourceVersion=0", nil),
+		httptest.NewRequest(http.MethodGet, "/api/v1/pods?continue=x", nil),
 	} {
-		require.False(t, (&takeover{path: "/pods", list: true}).claims(other), other.URL)
+		require.False(t, (&takeover{wanted: wanted{path: "/pods", list: true}}).claims(other), other.URL)
 	}
+	require.False(t, wanted{list: true}.is(httptest.NewRequest(http.MethodGet, "/token", nil)), "no path of the API")
+	require.True(t, wanted{list: true}.is(request))
 }
 
 // A body that does not end with its context delays nothing, and its later items are dropped.
@@ -466,4 +476,128 @@ func TestEndOfWatch(t *testing.T) {
 	require.NoError(t, watchError(io.ErrUnexpectedEOF))
 	require.NoError(t, watchError(errors.New("http2: server sent GOAWAY and closed the connection")))
 	require.ErrorIs(t, watchError(broken), broken)
+}
+
+// Lists are as a client reads them that knows the kind of its objects: a typed client needs no kind,
+// and the kind of untyped items may follow them.
+func TestListsWhoseKindIsMissingOrFollows(t *testing.T) {
+	untyped := `{"items":[` + podText("a", "3", "") + `],"metadata":{"resourceVersion":"5"},"kind":"PodList","apiVersion":"v1"}`
+	for name, row := range map[string]struct{ client, body, kind string }{
+		"typed, without a kind":        {"generated", `{"metadata":{"resourceVersion":"5"},"items":[` + podText("a", "3", "") + `]}`, ""},
+		"typed, without a version":     {"generated", `{"kind":"PodList","metadata":{"resourceVersion":"5"},"items":[` + podText("a", "3", "") + `]}`, ""},
+		"untyped, whose kind follows":  {"dynamic", untyped, "Pod"},
+		"metadata, whose kind follows": {"metadata", untyped, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := &pods{list: func(_ int, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, row.body) }}
+			sink := newTaking()
+			events := reflectTo(t, clients[row.client].source(t, server.serve(t)), sink, Options{Type: clients[row.client].object})
+			d := <-sink.deltas
+			require.Equal(t, "a", d.Key.Name)
+			require.Equal(t, row.kind, d.Object.(runtime.Object).GetObjectKind().GroupVersionKind().Kind)
+			for len(events) > 0 {
+				failed, is := (<-events).(Failed)
+				require.False(t, is, failed.Err)
+			}
+			require.Equal(t, `list at "0"`, strings.Split(server.requests(), ", ")[0])
+		})
+	}
+}
+
+// A server's error is told with its message, also if its code says success.
+func TestErrorWithACodeOfSuccess(t *testing.T) {
+	for name := range clients {
+		if name == "a bare ListWatch" {
+			continue // the client's own error
+		}
+		t.Run(name, func(t *testing.T) {
+			server := &pods{list: func(_ int, w http.ResponseWriter, _ *http.Request) {
+				_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"the quota of today","reason":"Forbidden","code":403}`)
+			}}
+			events := reflectTo(t, clients[name].source(t, server.serve(t)), newTaking(), Options{Type: clients[name].object})
+			failed := firstFailure(events)
+			require.IsType(t, Failed{}, failed)
+			require.ErrorContains(t, failed.(Failed).Err, "the quota of today")
+			require.Equal(t, ErrorForbidden, ClassOf(failed.(Failed).Err))
+		})
+	}
+}
+
+// A page without an end is given up when it exceeds the bound, and not at its end.
+func TestAPageWithoutAnEnd(t *testing.T) {
+	batches := make(chan []received, 1)
+	l := &loop{incoming: &incoming{reception: &reception{ctx: t.Context(), batches: batches}, items: maxObjects}}
+	batches <- make([]received, 1)
+	_, err := l.readPage()
+	require.ErrorIs(t, err, ErrEndless)
+	l.pager.objects = maxObjects - 5
+	l.incoming.items, l.incoming.request.token = 4, "next"
+	batches <- make([]received, 1)
+	in, err := l.readPage()
+	require.NoError(t, err)
+	require.Equal(t, inItems, in.kind)
+	batches <- make([]received, 1)
+	_, err = l.readPage()
+	require.ErrorIs(t, err, ErrEndless)
+}
+
+// A list of a typed client sends no time-out of the rest.Config, as with client-go.
+func TestTimeoutOfTheConfigIsNotSent(t *testing.T) {
+	for name := range clients {
+		queries := make(chan string, 100)
+		server := &pods{list: func(_ int, w http.ResponseWriter, r *http.Request) {
+			queries <- r.URL.Query().Get("timeout")
+			_, _ = io.WriteString(w, podList("5"))
+		}}
+		config := server.serve(t)
+		config.Timeout = time.Minute
+		reflectTo(t, clients[name].source(t, config), newTaking(), Options{Type: clients[name].object})
+		want := ""
+		if name == "dynamic" || name == "metadata" {
+			want = "1m0s" // client-go's do so
+		}
+		require.Equal(t, want, <-queries, name)
+	}
+}
+
+// panicking is a custom resource whose UnmarshalJSON panics for one name.
+type panicking struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              panickingSpec `json:"spec"`
+}
+
+type panickingSpec struct{ Text string }
+
+func (s *panickingSpec) UnmarshalJSON(data []byte) error {
+	if strings.Contains(string(data), "bad") {
+		panic("a user's")
+	}
+	s.Text = string(data)
+	return nil
+}
+
+func (p *panicking) DeepCopyObject() runtime.Object {
+	other := *p
+	return &other
+}
+
+// An object whose UnmarshalJSON panics is left out alone.
+func TestUnmarshalJSONThatPanics(t *testing.T) {
+	kind := newKindDecoder(objectKind{object: reflect.TypeFor[*panicking]()}, sharing{}, nil)
+	text := podList("5", `{"metadata":{"name":"a"},"spec":"good"}`, `{"metadata":{"name":"b"},"spec":"bad"}`, `{"metadata":{"name":"c"},"spec":"good"}`)
+	r := startReception(&reception{ctx: t.Context(), body: io.NopCloser(strings.NewReader(text)), kind: kind}, true)
+	var names []string
+	for batch := range r.batches {
+		for _, a := range batch {
+			if a.undecodable != nil {
+				require.ErrorIs(t, a.undecodable, ErrPanic)
+				require.Equal(t, "b", a.id.key.Name)
+				continue
+			}
+			names = append(names, a.Object.(*panicking).Name)
+		}
+	}
+	require.NoError(t, r.err)
+	require.Equal(t, []string{"a", "c"}, names)
 }

@@ -82,7 +82,10 @@ func TestReflectorsComeBackAtDifferentTimes(t *testing.T) {
 		"refused":          func() error { return &url.Error{Op: "Get", URL: "https://server", Err: syscall.ECONNREFUSED} },
 		"busy":             func() error { return apierrors.NewTooManyRequests("busy", 0) },
 		"busy for a while": func() error { return apierrors.NewTooManyRequests("busy", 5) },
-		"in trouble":       func() error { return apierrors.NewInternalError(errors.New("trouble")) },
+		"in trouble for a while": func() error {
+			return delayedByServer(apierrors.NewGenericServerResponse(http.StatusServiceUnavailable, "list", schema.GroupResource{}, "", "", 5, true))
+		},
+		"in trouble": func() error { return apierrors.NewInternalError(errors.New("trouble")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -113,8 +116,8 @@ func TestReflectorsComeBackAtDifferentTimes(t *testing.T) {
 // Reflectors that shared a broken connection repeat their requests at different times.
 func TestBrokenConnectionsAreAskedAgainAtDifferentTimes(t *testing.T) {
 	for name, broken := range map[string]error{
-		"broken":     io.ErrUnexpectedEOF,
-		"in trouble": apierrors.NewGenericServerResponse(http.StatusServiceUnavailable, "list", schema.GroupResource{}, "", "", 3, true),
+		"broken": io.ErrUnexpectedEOF,
+		"reset":  syscall.ECONNRESET,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var mu sync.Mutex

@@ -84,7 +84,18 @@ type restSource struct {
 func (s *restSource) ask(ctx context.Context, o metav1.ListOptions, list bool) (a answer, err error) {
 	o.Watch = !list
 	a.body, err = persistently(ctx, !list, func() (io.ReadCloser, error) { return s.request(o).Stream(ctx) })
-	return a, err
+	return a, delayedByServer(err)
+}
+
+// delayedByServer adds the Retry-After to the error of a failing server.
+func delayedByServer(err error) error {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) && status.Status().Code >= http.StatusInternalServerError {
+		if seconds, says := apierrors.SuggestsClientDelay(err); says && seconds > 0 {
+			return &delayedError{err, time.Duration(seconds) * time.Second}
+		}
+	}
+	return err
 }
 
 // askClient sends a request through the client, which decodes the answer.
@@ -106,48 +117,33 @@ func (s *restSource) request(o metav1.ListOptions) *rest.Request {
 		NamespaceIfScoped(s.namespace, s.namespace != "").
 		Resource(s.resource).
 		SpecificallyVersionedParams(&o, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"})
+	var timeout time.Duration // 0 in place of the rest.Config's
 	if o.TimeoutSeconds != nil {
-		r.Timeout(time.Duration(*o.TimeoutSeconds) * time.Second)
+		timeout = time.Duration(*o.TimeoutSeconds) * time.Second
 	}
+	r.Timeout(timeout)
 	if o.Watch {
 		r.Throttle(nil) // a watch is not limited, as in client-go
 	}
 	return r
 }
 
-// persistently repeats a request if the connection broke before the answer, or if a failing server
-// says when to try again. Do and Watch of client-go's request repeat it as well, but Stream does not.
-// A busy server (429) is left to the reflector.
+// persistently repeats a request if the connection broke before the answer. Do and Watch of
+// client-go's request repeat it as well, but Stream does not. A server that says when to try again is
+// left to the reflector.
 func persistently(ctx context.Context, watch bool, send func() (io.ReadCloser, error)) (body io.ReadCloser, err error) {
 	for attempt := 1; ; attempt++ {
 		body, err = send()
-		delay, again := askAgain(err, watch)
-		if !again || attempt == connectAttempts || ctx.Err() != nil {
+		if err == nil || !connectionBroke(err, watch) || attempt == connectAttempts || ctx.Err() != nil {
 			return body, err
 		}
-		pause := time.NewTimer(delay + rand.N(connectPause))
+		pause := time.NewTimer(connectPause + rand.N(connectPause))
 		select {
 		case <-pause.C:
 		case <-ctx.Done():
 			pause.Stop()
 			return nil, context.Cause(ctx)
 		}
-	}
-}
-
-// askAgain reports whether to repeat a failed request, and after which delay.
-func askAgain(err error, watch bool) (time.Duration, bool) {
-	var status apierrors.APIStatus
-	switch {
-	case err == nil:
-		return 0, false
-	case connectionBroke(err, watch):
-		return connectPause, true
-	case errors.As(err, &status) && status.Status().Code >= http.StatusInternalServerError:
-		seconds, _ := apierrors.SuggestsClientDelay(err)
-		return time.Duration(seconds) * time.Second, seconds > 0
-	default:
-		return 0, false
 	}
 }
 

@@ -2,9 +2,10 @@ package reflector
 
 import (
 	"context"
+	"errors"
 	"path"
 	"reflect"
-	"sync"
+	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -29,7 +30,7 @@ func FromDynamic(c dynamic.Interface, resource schema.GroupVersionResource, name
 		return From(c.Resource(resource).Namespace(namespace))
 	}
 	in := func(r schema.GroupVersionResource) *takenSource {
-		return &takenSource{From(c.Resource(r).Namespace(namespace)), namespace, collectionPath(r, namespace), objectKind{object: unstructuredType, secret: isSecrets(r)}}
+		return newTakenSource(From(c.Resource(r).Namespace(namespace)), r, namespace, unstructuredType)
 	}
 	return newVersioned(resource, func() served.Client { return served.FromDynamic(client) }, in)
 }
@@ -43,7 +44,7 @@ func FromMetadata(c metadata.Interface, resource schema.GroupVersionResource, na
 		return From(c.Resource(resource).Namespace(namespace))
 	}
 	in := func(r schema.GroupVersionResource) *takenSource {
-		return &takenSource{From(c.Resource(r).Namespace(namespace)), namespace, collectionPath(r, namespace), objectKind{object: metadataType, secret: isSecrets(r)}}
+		return newTakenSource(From(c.Resource(r).Namespace(namespace)), r, namespace, metadataType)
 	}
 	return newVersioned(resource, func() served.Client { return served.FromMetadata(c, documents(c)) }, in)
 }
@@ -94,36 +95,87 @@ func collectionPath(resource schema.GroupVersionResource, namespace string) stri
 type takenSource struct {
 	Source
 	namespace string // "" for all, or if it is not known
-	path      string // the end of the requests' paths
+	path      string // the end of the requests' paths, "" if it is not known
 	kind      objectKind
+	// passedBy is true once a transport around Wire has replaced a body that was taken over: the
+	// client has seen other bytes than the reflector. From then on the client decodes.
+	passedBy atomic.Bool
 }
 
-// ask sends a request through the client. The client's call lasts until the body taken over is
-// closed.
+func newTakenSource(client Source, r schema.GroupVersionResource, namespace string, object reflect.Type) *takenSource {
+	return &takenSource{Source: client, namespace: namespace, path: collectionPath(r, namespace), kind: objectKind{object: object, secret: isSecrets(r)}}
+}
+
+// ask sends a request through the client. The client's call of a list lasts until the body taken
+// over is closed.
 func (s *takenSource) ask(ctx context.Context, o metav1.ListOptions, list bool) (answer, error) {
-	t := &takeover{path: s.path, list: list, body: make(chan *takenBody, 1)}
-	returned := make(chan askOutcome, 1)
+	if s.passedBy.Load() {
+		return askClient(ctx, s.Source, o, list)
+	}
+	t := &takeover{wanted: wanted{list, o, s.path}, body: make(chan *takenBody, 1)}
+	returned := make(chan outcome[answer], 1)
 	go func() {
-		a, err := askClient(context.WithValue(ctx, takeoverKey{}, t), s.Source, o, list)
-		returned <- askOutcome{a, err}
+		result := outcome[answer]{}
+		defer func() { returned <- result }() // also if a transport has ended the goroutine
+		result.from(func() (answer, error) {
+			return askClient(context.WithValue(ctx, takeoverKey{}, t), s.Source, o, list)
+		})
 	}()
 	select {
 	case body := <-t.body:
-		body.onClose = sync.OnceFunc(func() { (<-returned).close() })
-		return answer{body: body}, nil
-	case r := <-returned:
+		return s.take(ctx, body, list, returned)
+	case result := <-returned:
+		returned <- result
 		select {
-		case body := <-t.body: // a watch, whose call has returned already
-			body.onClose = sync.OnceFunc(r.close)
-			return answer{body: body}, nil
+		case body := <-t.body:
+			return s.take(ctx, body, list, returned)
 		default:
-			return r.answer, r.err
+			return result.value, result.err
 		}
 	}
 }
 
-// askOutcome is the result of a client's call.
-type askOutcome struct {
-	answer
-	err error
+// take returns a body as the answer. A watch is checked first: its client returns at once.
+func (s *takenSource) take(ctx context.Context, body *takenBody, list bool, returned <-chan outcome[answer]) (answer, error) {
+	if list {
+		body.finish = func() error { return s.check(ctx, body.standIn, <-returned) }
+		return answer{body: body}, nil
+	}
+	select {
+	case result := <-returned:
+		body.finish = func() error {
+			result.value.close()
+			return nil
+		}
+		err := result.err
+		if err == nil {
+			err = s.check(ctx, body.standIn, result)
+		}
+		if err != nil {
+			_ = body.Close() // the client's error counts
+			return answer{}, err
+		}
+		return answer{body: body}, nil
+	case <-ctx.Done():
+		body.finish = func() error { return nil }
+		_ = body.Close() // the context's error counts
+		return answer{}, context.Cause(ctx)
+	}
+}
+
+// check returns an error if the client has not read the stand-in itself, though it had the time. It
+// is called after the client's call has returned. A transport that reads a body, and then returns a
+// copy of the answer with another one, is not noticed.
+func (s *takenSource) check(ctx context.Context, in *standIn, result outcome[answer]) error {
+	switch {
+	case ctx.Err() != nil, errors.Is(in.request.Context().Err(), context.DeadlineExceeded):
+		return nil
+	case in.isBehind(in.answer.Body) && (!in.list || in.read.Load()):
+		return nil
+	case in.isBehind(in.answer.Body) && result.err != nil:
+		return result.err // of a transport around Wire
+	default:
+		s.passedBy.Store(true)
+		return errReplaced
+	}
 }

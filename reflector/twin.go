@@ -48,7 +48,7 @@ func decodeAsClient(it item, like runtime.Object) (runtime.Object, error) {
 		if err := json.Unmarshal(it.data, &twin.Object); err != nil {
 			return nil, err
 		}
-		if twin.GetKind() == "" { // then the list names it
+		if twin.GetKind() == "" && twin.GetAPIVersion() == "" { // then the list names it
 			twin.SetGroupVersionKind(u.GroupVersionKind())
 		}
 		return twin, nil

@@ -2,6 +2,7 @@ package reflector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -266,6 +267,9 @@ func (l *loop) endOfWatch() (input, error) {
 	in := input{kind: w.ended}
 	switch {
 	case in.kind == inFailed:
+		if errors.Is(w.err, errForeign) {
+			l.leaveToClient()
+		}
 		return in, w.err
 	case in.kind == inSilent && w.initial && time.Since(w.requestedAt) >= l.mayLast(w):
 		return in, ErrStreamEnded

@@ -4,12 +4,14 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
@@ -29,7 +31,11 @@ import (
 // of a protobuf stream. It does not take the answer over, since the client may use it in other ways.
 // The source must pass its context on to the client for this.
 //
-// If a busy server sends Retry-After, the reflector obeys and reports it, instead of the client.
+// If a busy or failing server sends Retry-After, the reflector obeys and reports it, instead of the
+// client.
+//
+// Call Wrap with Wire last: a transport that is added later does not see the objects. If it replaces
+// a body, the request fails, and the client decodes from then on.
 //
 // Clients of the built-in kinds need no transport, see [FromGenerated].
 func Wire(next http.RoundTripper) http.RoundTripper { return wire{next} }
@@ -49,13 +55,11 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return answer, err
 	}
 	t, marked := r.Context().Value(takeoverKey{}).(*takeover)
-	if d, ok := r.Context().Value(delayKey{}).(*delay); ok && (isStream(r) || marked && t.fits(r)) {
+	if d, ok := r.Context().Value(delayKey{}).(*delay); ok && (d.is(r) || marked && t.is(r)) {
 		d.takes(answer)
 	}
 	if marked && readable(answer) && t.claims(r) {
-		answer.Header = answer.Header.Clone()
-		answer.Header.Set("Content-Type", runtime.ContentTypeJSON)
-		answer.Body, answer.ContentLength = t.takes(answer.Body), -1
+		t.takes(r, answer)
 	}
 	if known, ok := r.Context().Value(omitterKey{}).(omitter); ok && streamsProtobuf(answer) {
 		answer.Body, answer.ContentLength = newFrames(answer.Body, known), -1
@@ -87,9 +91,30 @@ func mediaType(answer *http.Response) (kind string, params map[string]string) {
 	return kind, params
 }
 
-// isStream reports whether a request is for a stream of the initial state.
-func isStream(r *http.Request) bool {
-	return r.Method == http.MethodGet && r.URL.Query().Get("sendInitialEvents") == "true"
+// wanted describes the request of a list or watch. Other requests may have its context, such as a
+// user's transport's for a token.
+type wanted struct {
+	list    bool
+	options metav1.ListOptions
+	path    string // the end of the path; "" if any path of the Kubernetes API will do
+}
+
+// is reports whether a request is the one described, or a repetition of it.
+func (w wanted) is(r *http.Request) bool {
+	query, limit := r.URL.Query(), ""
+	if w.options.Limit != 0 {
+		limit = strconv.FormatInt(w.options.Limit, 10)
+	}
+	watches := query.Get("watch")
+	return r.Method == http.MethodGet && (watches == "" || watches == "false") == w.list && w.isPath(r.URL.Path) &&
+		query.Get("resourceVersion") == w.options.ResourceVersion && query.Get("limit") == limit && query.Get("continue") == w.options.Continue
+}
+
+func (w wanted) isPath(path string) bool {
+	if w.path == "" {
+		return strings.Contains(path, "/api/") || strings.Contains(path, "/apis/")
+	}
+	return strings.HasSuffix(path, w.path)
 }
 
 // delayKey is the key of a *delay in a request's context.
@@ -97,11 +122,14 @@ type delayKey struct{}
 
 // delay is the Retry-After of an answer. The client would wait for it silently, and the reflector
 // would mistake that for a silent server.
-type delay struct{ seconds atomic.Int64 }
+type delay struct {
+	wanted
+	seconds atomic.Int64
+}
 
 // takes removes the delay from an answer, so that the client returns the error.
 func (d *delay) takes(answer *http.Response) {
-	if answer.StatusCode != http.StatusTooManyRequests {
+	if answer.StatusCode != http.StatusTooManyRequests && answer.StatusCode < http.StatusInternalServerError {
 		return
 	}
 	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil {
@@ -124,69 +152,83 @@ type takeoverKey struct{}
 
 // takeover marks one request whose answer the reflector decodes.
 type takeover struct {
-	list    bool
-	path    string // the end of the request's path
+	wanted
 	claimed atomic.Bool
 	body    chan *takenBody
 }
 
 // claims reports whether a request is the marked one. A mark is used once.
 func (t *takeover) claims(r *http.Request) bool {
-	return t.fits(r) && t.claimed.CompareAndSwap(false, true)
+	return t.is(r) && t.claimed.CompareAndSwap(false, true)
 }
 
-// fits reports whether a request is the marked one or a repetition of it.
-func (t *takeover) fits(r *http.Request) bool {
-	watches := r.URL.Query().Get("watch")
-	return r.Method == http.MethodGet && (watches == "" || watches == "false") == t.list && strings.HasSuffix(r.URL.Path, t.path)
-}
-
-// takes keeps a body for the reflector, and returns another body for the client.
-func (t *takeover) takes(body io.ReadCloser) io.ReadCloser {
-	taken := &takenBody{ReadCloser: body, released: make(chan struct{})}
-	t.body <- taken // has room for the one body
-	in := &standIn{taken: taken}
-	if t.list {
-		in.text.Reset(emptyList)
-	}
-	return in
+// takes keeps the body of an answer for the reflector, and puts a stand-in in its place.
+func (t *takeover) takes(r *http.Request, answer *http.Response) {
+	in := &standIn{list: t.list, request: r, answer: answer, released: make(chan struct{})}
+	body := &takenBody{Reader: answer.Body, standIn: in}
+	body.close = sync.OnceValue(func(real io.Closer) func() error {
+		return func() error {
+			_ = real.Close() // it has been read, or is not needed
+			close(in.released)
+			return body.finish()
+		}
+	}(answer.Body))
+	answer.Header = answer.Header.Clone()
+	answer.Header.Set("Content-Type", runtime.ContentTypeJSON)
+	answer.Body, answer.ContentLength = in, -1
+	t.body <- body // has room for the one body
 }
 
 // takenBody is a body read by the reflector. Closing it lets the client continue.
 type takenBody struct {
-	io.ReadCloser
-	once     sync.Once
-	released chan struct{}
-	onClose  func()
+	io.Reader
+	standIn *standIn
+	close   func() error
+	// finish ends the client's call. It returns an error if what was read here does not count.
+	finish func() error
 }
 
-func (b *takenBody) Close() error {
-	b.once.Do(func() { close(b.released) })
-	err := b.ReadCloser.Close()
-	if b.onClose != nil {
-		b.onClose()
-	}
-	return err
-}
+// Close closes the body once. It returns an error if what was read here does not count.
+func (b *takenBody) Close() error { return b.close() }
 
-// emptyList is the client's answer to a list.
-const emptyList = `{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadataList","metadata":{},"items":[]}`
+// noMediaType makes the client return an error for a list, silently, and without measuring it.
+const noMediaType = "/"
 
-// standIn is the body that the client gets instead: a list without items, or a watch without events.
-// It yields nothing until the reflector has closed the real body, so that the client's request lasts
-// as long as the reading.
+// standIn is the body that the client gets instead. It yields nothing, and ends when the reflector
+// has closed the real body, so that the client's request lasts as long as the reading.
 type standIn struct {
-	taken *takenBody
-	text  strings.Reader
+	list     bool
+	request  *http.Request
+	answer   *http.Response // with the stand-in as its body, unless a transport around Wire replaces it
+	released chan struct{}
+	read     atomic.Bool // to its end
 }
 
-func (s *standIn) Read(p []byte) (int, error) {
-	<-s.taken.released
-	return s.text.Read(p)
+func (s *standIn) Read([]byte) (int, error) {
+	select {
+	case <-s.released:
+		s.read.Store(true)
+	case <-s.request.Context().Done():
+	}
+	if s.list {
+		s.answer.Header.Set("Content-Type", noMediaType)
+	}
+	return 0, io.EOF
 }
 
-// Close is called by the client when it is done, or when its request has ended.
-func (s *standIn) Close() error {
-	s.taken.once.Do(func() { close(s.taken.released) })
-	return s.taken.ReadCloser.Close()
+// Close leaves the real body to the reflector.
+func (s *standIn) Close() error { return nil }
+
+// isBehind reports whether a body is the stand-in, or net/http's body around it, which a client with
+// a time-out has.
+func (s *standIn) isBehind(body io.ReadCloser) bool {
+	if body == s {
+		return true
+	}
+	v := reflect.ValueOf(body)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct || v.Type().Elem().PkgPath() != "net/http" {
+		return false
+	}
+	inner := v.Elem().FieldByName("rc")
+	return inner.IsValid() && inner.Kind() == reflect.Interface && inner.Elem().Kind() == reflect.Pointer && inner.Elem().Pointer() == reflect.ValueOf(s).Pointer()
 }

@@ -14,7 +14,7 @@ func (l *loop) asking(o metav1.ListOptions, list bool) func(context.Context) (an
 		ask = func(ctx context.Context) (answer, error) { return raw.ask(ctx, o, list) }
 	}
 	return func(ctx context.Context) (answer, error) {
-		d := &delay{}
+		d := &delay{wanted: wanted{list: list, options: o}}
 		a, err := ask(context.WithValue(ctx, delayKey{}, d))
 		return a, d.wrap(err)
 	}

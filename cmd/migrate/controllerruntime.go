@@ -104,7 +104,7 @@ func (w *writer) cacheOptions(options *ast.CompositeLit) {
 // set notes that NewInformer was set, and the setting that belongs with it.
 func (w *writer) set(options ast.Node) {
 	w.change(options, "NewInformer: informer.ForControllerRuntime")
-	w.leave(options, "first call config.Wrap(reflector.Wire) on the rest.Config, so that the informers decode the server's responses themselves")
+	w.leave(options, "first call config.Wrap(reflector.Wire) on the rest.Config, after all other calls of Wrap, so that the informers decode the server's responses themselves")
 }
 
 func (w *writer) informer() string { return w.named(ourInformer, "informer", "tidemarkinformer") }

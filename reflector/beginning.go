@@ -1,0 +1,41 @@
+package reflector
+
+import (
+	"io"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// longestStatus bounds the size of a status in place of a list.
+const longestStatus = 4 << 10
+
+var statusMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+
+// beginning reads a body and remembers how it begins: it may be a status in place of a list.
+type beginning struct {
+	body io.Reader
+	text []byte
+}
+
+func (b *beginning) Read(p []byte) (int, error) {
+	n, err := b.body.Read(p)
+	if len(b.text) < longestStatus {
+		b.text = append(b.text, p[:min(n, longestStatus-len(b.text))]...)
+	}
+	return n, err
+}
+
+// failure returns the error that the status reports, or nil.
+func (b *beginning) failure() error {
+	it := item{format: formatJSON, data: b.text}
+	if envelope, ok := cutMagic(b.text); ok {
+		it.format = formatProtobuf
+		it.data, _ = field(envelope, unknownRaw)
+	}
+	s := &metav1.Status{}
+	if it.unmarshal(s) != nil || s.Status == metav1.StatusSuccess {
+		return nil
+	}
+	return apierrors.FromObject(s)
+}

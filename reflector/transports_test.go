@@ -1,0 +1,328 @@
+package reflector
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/metrics"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+func keyOf(name string) indexer.Key { return indexer.Key{Namespace: "ns", Name: name} }
+
+// transport is a user's transport around another one.
+type transport func(r *http.Request, next http.RoundTripper) (*http.Response, error)
+
+// around returns the transport as a function for a rest.Config.
+func (f transport) around(next http.RoundTripper) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) { return f(r, next) })
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// likeControllerRuntime is a source of pods whose paths are not known.
+func likeControllerRuntime(t *testing.T, config *rest.Config) Source {
+	client, err := kubernetes.NewForConfig(config)
+	require.NoError(t, err)
+	pods := client.CoreV1().Pods("")
+	return FromControllerRuntime(&cache.ListWatch{
+		ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (kruntime.Object, error) { return pods.List(ctx, o) },
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return pods.Watch(ctx, o) },
+	}, &corev1.Pod{})
+}
+
+// onePod answers lists with a pod, watches with a change of it, and streams not at all.
+func onePod() *pods {
+	return &pods{
+		list: func(_ int, w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, podList("5", podText("a", "3", "")))
+		},
+		stream: func(_ int, w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+		},
+		watch: func(_ int, w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, podEvent("MODIFIED", podText("a", "6", "")))
+			stays(w, r)
+		},
+	}
+}
+
+// A user's transport that fetches a token in the context of a list gets the token, and the list is
+// decoded here.
+func TestRequestsOfATransportAreItsOwn(t *testing.T) {
+	server := onePod()
+	inner := server.list
+	server.list = func(n int, w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/token" {
+			_, _ = io.WriteString(w, `{"token":"x"}`)
+			return
+		}
+		inner(n, w, r)
+	}
+	config := server.serve(t)
+	config.Wrap(Wire)
+	var mu sync.Mutex
+	tokens := map[string]bool{}
+	config.Wrap(transport(func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+		ask, err := http.NewRequestWithContext(r.Context(), http.MethodGet, config.Host+"/token", nil)
+		if err != nil {
+			return nil, err
+		}
+		answer, err := next.RoundTrip(ask)
+		if err != nil {
+			return nil, err
+		}
+		defer answer.Body.Close() //nolint:errcheck // it is read
+		token, err := io.ReadAll(answer.Body)
+		mu.Lock()
+		tokens[string(token)] = true
+		mu.Unlock()
+		if err != nil {
+			return nil, err
+		}
+		return next.RoundTrip(r)
+	}).around)
+	f := follow(t, likeControllerRuntime(t, config), typeOfPod, Options{})
+	f.until(func() bool { return f.stored[keyOf("a")] == "6" })
+	mu.Lock()
+	require.Equal(t, map[string]bool{`{"token":"x"}`: true}, tokens)
+	mu.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	require.Empty(t, eventsOf[Failed](f))
+	paged := eventsOf[Paged](f)
+	require.Positive(t, paged[len(paged)-1].Bytes, "it was decoded here")
+}
+
+// redacted replaces a version in a body, as a transport does that redacts or decrypts.
+func redacted(body []byte) []byte {
+	return bytes.ReplaceAll(body, []byte(`"resourceVersion":"3"`), []byte(`"resourceVersion":"4"`))
+}
+
+// replaced is a body that is redacted while it is read.
+type replaced struct{ io.ReadCloser }
+
+func (b replaced) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	copy(p, redacted(p[:n]))
+	return n, err
+}
+
+// read returns an answer whose body is read at once and replaced, unless it is a watch's.
+func read(answer *http.Response) (*http.Response, error) {
+	if answer.Request.URL.Query().Get("watch") != "" {
+		return answer, nil
+	}
+	text, err := io.ReadAll(answer.Body)
+	_ = answer.Body.Close() // it is read
+	answer.Body = io.NopCloser(bytes.NewReader(redacted(text)))
+	return answer, err
+}
+
+// If a transport around Wire replaces the body of a list, the objects are those of the transport:
+// the request fails once, says why, and the client decodes from then on. A transport that leaves
+// bodies alone changes nothing. Both also hold for a client with a time-out.
+func TestTransportsAroundWire(t *testing.T) {
+	for name, row := range map[string]struct {
+		change   func(*http.Response) (*http.Response, error)
+		replaces bool
+	}{
+		"passes answers on": {func(a *http.Response) (*http.Response, error) { return a, nil }, false},
+		"copies answers": {func(a *http.Response) (*http.Response, error) {
+			other := *a
+			other.Header = a.Header.Clone()
+			return &other, nil
+		}, false},
+		"reads lists":   {read, true},
+		"wraps bodies":  {func(a *http.Response) (*http.Response, error) { a.Body = replaced{a.Body}; return a, nil }, true},
+		"ignores lists": {ignore, true},
+	} {
+		for timeout, limit := range map[string]time.Duration{"": 0, ", with a time-out": time.Hour} {
+			t.Run(name+timeout, func(t *testing.T) {
+				server := onePod()
+				server.watch = nil
+				config := server.serve(t)
+				config.Timeout = limit
+				config.Wrap(Wire)
+				config.Wrap(transport(func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+					answer, err := next.RoundTrip(r)
+					if err != nil {
+						return nil, err
+					}
+					return row.change(answer)
+				}).around)
+				f := follow(t, clients["dynamic"].source(t, config), clients["dynamic"].object, Options{})
+				committed := ""
+				f.until(func() bool { committed = f.stored[keyOf("a")]; return committed != "" })
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				if !row.replaces {
+					require.Empty(t, eventsOf[Failed](f))
+					require.Equal(t, "3", committed)
+					return
+				}
+				require.Equal(t, "4", committed)
+				failed := eventsOf[Failed](f)
+				require.Len(t, failed, 1)
+				require.ErrorIs(t, failed[0].Err, ErrBadAnswer)
+				require.ErrorContains(t, failed[0].Err, "call config.Wrap(reflector.Wire) last")
+			})
+		}
+	}
+}
+
+// ignore puts another list in the place of one, unread.
+func ignore(answer *http.Response) (*http.Response, error) {
+	if answer.Request.URL.Query().Get("watch") == "" {
+		answer.Body = io.NopCloser(strings.NewReader(podList("5", podText("a", "4", ""))))
+	}
+	return answer, nil
+}
+
+// A panic of a user's transport, or the end of its goroutine, fails the request; the next one is
+// answered.
+func TestTransportsThatPanicOrExit(t *testing.T) {
+	for name, end := range map[string]func(){"panics": func() { panic("a user's") }, "exits": runtime.Goexit} {
+		for _, kind := range []string{"list", "watch"} {
+			t.Run(name+" in a "+kind, func(t *testing.T) {
+				config := onePod().serve(t)
+				var ended atomic.Bool
+				config.Wrap(transport(func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+					q := r.URL.Query()
+					if q.Get("sendInitialEvents") == "" && (q.Get("watch") != "") == (kind == "watch") && ended.CompareAndSwap(false, true) {
+						end()
+					}
+					return next.RoundTrip(r)
+				}).around)
+				f := follow(t, clients["dynamic"].source(t, config), clients["dynamic"].object, Options{})
+				f.until(func() bool { return f.stored[keyOf("a")] == "6" })
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				failed := eventsOf[Failed](f)
+				require.Len(t, failed, 1)
+				require.ErrorIs(t, failed[0].Err, ErrPanic)
+			})
+		}
+	}
+}
+
+// sizes is client-go's metric of the sizes of answers.
+type sizes struct{ observed atomic.Int64 }
+
+func (s *sizes) Observe(context.Context, string, string, float64) { s.observed.Add(1) }
+
+// client-go does not measure an answer that the reflector has read.
+func TestAnswersReadHereAreNotMeasured(t *testing.T) {
+	s := &sizes{}
+	before := metrics.ResponseSize
+	metrics.ResponseSize = s
+	t.Cleanup(func() { metrics.ResponseSize = before })
+	server := onePod()
+	server.stream = func(_ int, w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, podEvent("ADDED", podText("a", "6", ""))+podEvent("BOOKMARK", endText("6")))
+		stays(w, r)
+	}
+	config := server.serve(t)
+	f := follow(t, neverStreaming{clients["dynamic"].source(t, config)}, clients["dynamic"].object, Options{})
+	f.until(func() bool { return f.stored[keyOf("a")] == "6" })
+	require.Zero(t, s.observed.Load())
+}
+
+// guarded is a body of a user's transport, which must be closed once and, if it is a list's, not
+// while it is read.
+type guarded struct {
+	io.ReadCloser
+	list    bool
+	reading atomic.Bool
+	closed  atomic.Int32
+	early   atomic.Bool
+	arrived func() // is called when a part has been read
+}
+
+func (g *guarded) Read(p []byte) (int, error) {
+	g.reading.Store(true)
+	defer g.reading.Store(false)
+	n, err := g.ReadCloser.Read(p)
+	if g.list && n > 0 {
+		g.arrived()
+	}
+	return n, err
+}
+
+func (g *guarded) Close() error {
+	g.closed.Add(1)
+	if g.list && g.reading.Load() {
+		g.early.Store(true)
+	}
+	return g.ReadCloser.Close()
+}
+
+// Each body is closed once, and that of a list not while it is read, also if the list is cancelled
+// within its items.
+func TestBodiesAreClosedOnce(t *testing.T) {
+	for _, name := range []string{"generated", "dynamic"} {
+		for _, cancelled := range []bool{false, true} {
+			var mu sync.Mutex
+			var bodies []*guarded
+			server, arrived := onePod(), make(chan struct{})
+			if cancelled {
+				server.list = func(_ int, w http.ResponseWriter, r *http.Request) {
+					text := podList("5", podText("a", "3", ""), podText("b", "3", ""))
+					_, _ = io.WriteString(w, text[:len(text)-10])
+					stays(w, r)
+				}
+			}
+			config := server.serve(t)
+			config.Wrap(transport(func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+				answer, err := next.RoundTrip(r)
+				if err == nil && answer.StatusCode == http.StatusOK {
+					body := &guarded{ReadCloser: answer.Body, list: r.URL.Query().Get("watch") == "", arrived: sync.OnceFunc(func() { close(arrived) })}
+					answer.Body = body
+					mu.Lock()
+					bodies = append(bodies, body)
+					mu.Unlock()
+				}
+				return answer, err
+			}).around)
+			ctx, cancel := context.WithCancel(t.Context())
+			f := &follower{t: t, looked: make(chan struct{}, 1), stored: map[indexer.Key]string{}}
+			ended := make(chan error)
+			source := neverStreaming{clients[name].source(t, config)}
+			go func() { ended <- New(source, f, Options{Type: clients[name].object}).Run(ctx) }()
+			if cancelled {
+				<-arrived
+			} else {
+				f.until(func() bool { return f.stored[keyOf("a")] == "6" })
+			}
+			cancel()
+			require.NoError(t, <-ended)
+			mu.Lock()
+			require.NotEmpty(t, bodies)
+			for _, b := range bodies {
+				require.Eventually(t, func() bool { return b.closed.Load() > 0 }, 10*time.Second, time.Millisecond)
+				require.EqualValues(t, 1, b.closed.Load(), name)
+				require.False(t, b.early.Load(), name)
+			}
+			mu.Unlock()
+		}
+	}
+}
