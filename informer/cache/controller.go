@@ -34,7 +34,7 @@ func New(config *Config) Controller {
 // queueController implements the Controller of New.
 type queueController struct {
 	config    Config
-	reflector *reflector.Reflector
+	reflector *resyncingReflector
 	inert     func() *Reflector // never run; for the watch error handler
 	name      string
 
@@ -90,9 +90,11 @@ func (c *queueController) processNext(ctx context.Context) (more bool) {
 	return true
 }
 
-// observe passes errors to the watch error handler, and all other events to the log.
+// observe passes errors of lists and watches to the watch error handler, and all other events to the
+// log.
 func (c *queueController) observe(e informer.Event) {
 	failed, ok := e.(reflector.Failed)
+	ok = ok && failed.Operation != opResync
 	switch {
 	case ok && c.config.WatchErrorHandler != nil:
 		c.config.WatchErrorHandler(c.inert(), failed.Err)

@@ -127,3 +127,23 @@ func TestAControllerWithoutAQueue(t *testing.T) {
 	New(&Config{ListerWatcher: &ListWatch{}}).RunWithContext(t.Context())
 	require.Equal(t, 1, log.Count(reflector.ErrNoSink.Error()))
 }
+
+// A resync that the queue refuses is logged, and is no error of a list or watch.
+func TestARefusedResyncIsNoWatchError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := 0
+		c := New(&Config{
+			Queue: refusesResyncs{NewDeltaFIFO(MetaNamespaceKeyFunc, nil)}, ListerWatcher: kit.NewScript("10"), ObjectType: &corev1.Pod{},
+			FullResyncPeriod: time.Second, Process: func(any, bool) error { return nil },
+			WatchErrorHandler: func(*Reflector, error) { told++ },
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		c.RunWithContext(ctx)
+		require.Zero(t, told)
+	})
+}
+
+type refusesResyncs struct{ Queue }
+
+func (refusesResyncs) Resync() error { return errors.New("no resync here") }

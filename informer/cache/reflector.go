@@ -2,7 +2,9 @@ package cache
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -69,15 +71,28 @@ type storeSettings struct {
 	after   func(time.Duration) <-chan time.Time // waits for the next resync
 }
 
-func newStoreReflector(lw ListerWatcher, expectedType any, s storeSettings, o reflector.Options) *reflector.Reflector {
+// resyncingReflector is a reflector into a store that is resynced.
+type resyncingReflector struct {
+	*reflector.Reflector
+	resyncs *sync.WaitGroup
+}
+
+// Run returns when the last resync has returned, too.
+func (r *resyncingReflector) Run(ctx context.Context) error {
+	defer r.resyncs.Wait()
+	return r.Reflector.Run(ctx)
+}
+
+func newStoreReflector(lw ListerWatcher, expectedType any, s storeSettings, o reflector.Options) *resyncingReflector {
 	o.Name = s.name
 	o.Observe = func(e reflector.Event) { s.observe(e) }
 	o.Type, o.Expect = object.Like(expectedType)
 	var sink reflector.Sink
+	resyncs := &sync.WaitGroup{}
 	if s.store != nil {
-		sink = &storeSink{storeSettings: s}
+		sink = &storeSink{storeSettings: s, running: resyncs}
 	}
-	return reflector.New(reflector.FromListerWatcher(lw), sink, o)
+	return &resyncingReflector{reflector.New(reflector.FromListerWatcher(lw), sink, o), resyncs}
 }
 
 // nameOf returns the first non-empty name, or else the type of the expected object.

@@ -42,7 +42,7 @@ type StoreReflector struct {
 	// Invariant: running is the present run's reflector, or nil; version is the version at the end
 	// of the previous run; paging is the result of its first list.
 	mu      sync.Mutex
-	running *reflector.Reflector
+	running *resyncingReflector
 	version string
 	paging  paging
 }
@@ -165,7 +165,7 @@ func (r *StoreReflector) messageName() string {
 	return nameOf(r.expected, r.o.Name, r.o.TypeDescription)
 }
 
-func (r *StoreReflector) begin(observe func(informer.Event)) (*reflector.Reflector, error) {
+func (r *StoreReflector) begin(observe func(informer.Event)) (*resyncingReflector, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 

@@ -163,3 +163,33 @@ func TestARefusedResync(t *testing.T) {
 type refusesResync struct{ Store }
 
 func (refusesResync) Resync() error { return errors.New("no resync here") }
+
+// Run returns when the last resync has returned: until then the store is in use.
+func TestRunWaitsForAResync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := slowResync{NewStore(MetaNamespaceKeyFunc), make(chan struct{})}
+		ctx, cancel := context.WithCancel(t.Context())
+		returned := make(chan struct{})
+		go func() {
+			defer close(returned)
+			NewReflector(kit.NewScript("10"), &corev1.Pod{}, store, time.Second).RunWithContext(ctx)
+		}()
+		time.Sleep(time.Minute)
+		cancel()
+		time.Sleep(time.Minute)
+		select {
+		case <-returned:
+			t.Error("the store is still resynced")
+		default:
+		}
+		close(store.goOn)
+		<-returned
+	})
+}
+
+type slowResync struct {
+	Store
+	goOn chan struct{}
+}
+
+func (s slowResync) Resync() error { <-s.goOn; return nil }

@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -22,6 +23,8 @@ type storeSink struct {
 	listed []any
 	places map[sourceObject]int
 	begun  bool // the resyncs have begun
+	// running counts the goroutine of the resyncs.
+	running *sync.WaitGroup
 	// ordered says that changes come in the order of their versions. They do not in a watch from no
 	// version, which begins with the existing objects in any order (B63).
 	ordered bool
@@ -47,7 +50,11 @@ func (s *storeSink) Begin(ctx context.Context, _ reflector.History) error {
 	s.staged, s.listed, s.places = true, nil, make(map[sourceObject]int)
 	if !s.begun && s.resync > 0 {
 		s.begun = true
-		go goexit.Outlive(func() { s.resyncs(ctx) }) // ends with ctx, as Run does
+		s.running.Add(1)
+		go goexit.Outlive(func() { // ends with ctx, as Run does
+			s.resyncs(ctx)
+			s.running.Done()
+		})
 	}
 	return nil
 }
