@@ -3,6 +3,7 @@ package informer
 import (
 	"context"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -133,7 +134,7 @@ func TestTheErrorOfAnOldRunIsForgotten(t *testing.T) {
 // An error is failing until a list or watch of the same source has succeeded, and not again while a
 // watch is reopened. A source that is not served is not stale.
 func TestFailingIsWhatHasFailedLast(t *testing.T) {
-	s := status{parts: make([]partStatus, 2), watchLasts: time.Minute}
+	s := status{parts: make([]partStatus, 2), applied: make([]atomic.Uint64, 2), watchLasts: time.Minute}
 	failing := func() (classes []reflector.ErrorClass) {
 		var st Status
 		s.fill(&st)
@@ -163,8 +164,8 @@ func TestFailingIsWhatHasFailedLast(t *testing.T) {
 
 	s.reflected(1, absent)
 	s.reflected(1, reflector.NotServed{Err: errPoison})
-	s.parts[0].confirmed, s.parts[0].opened = time.Now(), time.Now()
-	s.parts[1].confirmed = time.Now().Add(-time.Hour)
+	s.parts[0].receipts.before, s.parts[0].opened = time.Now(), time.Now()
+	s.parts[1].receipts = receipts{before: time.Now().Add(-time.Hour)}
 	require.True(t, notServed())
 	require.Empty(t, failing())
 	require.False(t, s.staleLocked(), "nothing is to be heard of it")
@@ -176,7 +177,7 @@ func TestFailingIsWhatHasFailedLast(t *testing.T) {
 
 // A note of a missing feature goes when the source turns out to have it, or a new run begins.
 func TestANoteGoesWithWhatItTells(t *testing.T) {
-	s := status{parts: make([]partStatus, 2)}
+	s := status{parts: make([]partStatus, 2), applied: make([]atomic.Uint64, 2)}
 	tell := func() {
 		s.reflected(0, reflector.HistoryUnknown{})
 		s.reflected(0, reflector.StreamRefused{Reason: "no"})
