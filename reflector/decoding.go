@@ -211,7 +211,7 @@ func (d *kindDecoder) checkList(h listHead) error {
 	switch {
 	case isTable(got):
 		return ErrTable
-	case d.loose == nil && got.Empty() && !h.hasItems:
+	case d.loose == nil && h.TypeMeta == (metav1.TypeMeta{}) && !h.hasItems:
 		return nil
 	case !h.hasItems, !d.kind.Empty() && got != want:
 		return fmt.Errorf("%w: %q of %q instead of a list of %v", ErrBadAnswer, h.Kind, h.APIVersion, d.object)
