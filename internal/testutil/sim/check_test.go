@@ -128,6 +128,7 @@ var restCheckers = []worldChecker{
 // endCheckers check a world after its end.
 var endCheckers = []worldChecker{
 	{"budget", budget},
+	{"pace", pace},
 	{"frozen", func(w *world) []string { return w.frozen.check() }},
 	{"asleep", calledAfterStop},
 }

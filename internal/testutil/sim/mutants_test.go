@@ -185,6 +185,7 @@ var mutants = []mutantCase{
 	{"handlers that are told something later", "asleep", "", mutant{callsAfterStop: true}},
 	{"a watch that does not stop", "goroutines", "", mutant{watchIgnoresStop: true}},
 	{"twenty requests where one would do", "budget", "", mutant{extraRequests: 20}},
+	{"twenty requests at a time", "pace", "", mutant{extraRequests: 20}},
 	{"someone changes an object", "frozen", "", mutant{changesStored: true}},
 	{"handlers end their goroutines, and it is not told", "exits told", "", editsEvents(func(a *handler, _ *event) { a.exited.Add(1) })},
 	{"a last event that moves back", "looked", "", editsStatus(func(st *informer.Status) { st.LastEvent = time.Unix(0, -time.Now().UnixNano()) })},

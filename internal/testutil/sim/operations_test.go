@@ -13,7 +13,7 @@ import (
 // conditional are the operations that count as reached only if they have an effect: for example,
 // they do nothing without an open watch or a handler.
 var conditional = map[operation]bool{
-	denyRequests: true, takeResource: true, giveResource: true, settle: true, relistUnchanged: true, writeByHand: true, leaveInBurst: true, joinBetweenRuns: true, awaitDelivery: true, join: true, joinInBurst: true, leave: true, unblock: true, stop: true, start: true, restoreServer: true,
+	flapDefinition: true, vanishingWatch: true, denyRequests: true, takeResource: true, giveResource: true, settle: true, relistUnchanged: true, writeByHand: true, leaveInBurst: true, joinBetweenRuns: true, awaitDelivery: true, join: true, joinInBurst: true, leave: true, unblock: true, stop: true, start: true, restoreServer: true,
 	cutWatches: true, compact: true, watchError: true, badEvent: true, halfOpen: true,
 	failRequests: true, hangRequest: true, delayRequests: true, noVersion: true, silentWatch: true, endWatchEarly: true, lateEvents: true, duplicateEvents: true, loseBookmarks: true,
 }
@@ -76,6 +76,8 @@ func (w *world) do(s step) {
 		w.changeHandlers(s, r)
 	case denyRequests, takeResource, giveResource:
 		w.changeResource(s, r)
+	case flapDefinition:
+		w.flapDefinition(s.n)
 	default:
 		w.injectFaults(s, r)
 	}
@@ -168,6 +170,10 @@ func (w *world) injectFault(source *source, s step, times int) {
 	case endWatchEarly:
 		for range times {
 			source.queueFaults(fault{endWatchEarly, s.n})
+		}
+	case vanishingWatch:
+		for range s.n {
+			source.queueFaults(fault{op: s.op})
 		}
 	case hangRequest, delayRequests, silentWatch, noVersion:
 		source.queueFaults(fault{s.op, s.n})

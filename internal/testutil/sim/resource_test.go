@@ -48,6 +48,8 @@ var resourceMenu = []menuItem{
 	{denyRequests, 8, int(denials) - 1},
 	{takeResource, 6, 1},
 	{giveResource, 8, len(customVersions)},
+	{flapDefinition, 2, 20},
+	{vanishingWatch, 3, 20},
 }
 
 // newResourcePlan draws a world whose resource comes and goes.
@@ -131,12 +133,17 @@ func (c *resource) serve(version string) {
 		GVR: customs.WithVersion(version), Namespaced: true,
 		GVK: schema.GroupVersionKind{Group: customs.Group, Version: version, Kind: "Pod"},
 	}))
-	c.must(c.server.Create(context.Background(), &unstructured.Unstructured{Object: map[string]any{
+	c.must(c.server.Create(context.Background(), definitionOf(version, "True")))
+}
+
+// definitionOf returns the definition of the resource in a version.
+func definitionOf(version, established string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": definitionKind.GVK.GroupVersion().String(), "kind": definitionKind.GVK.Kind,
 		"metadata": map[string]any{"name": customs.String()},
 		"spec":     map[string]any{"versions": []any{map[string]any{"name": version, "served": true}}},
-		"status":   map[string]any{"conditions": []any{map[string]any{"type": "Established", "status": "True"}}},
-	}}))
+		"status":   map[string]any{"conditions": []any{map[string]any{"type": "Established", "status": established}}},
+	}}
 }
 
 // withdraw deletes the definition of the resource, which is then no longer served.

@@ -61,7 +61,7 @@ func tooLarge() error {
 
 // fault is a fault of one request.
 type fault struct {
-	op operation // failRequests, hangRequest, delayRequests; silentWatch and endWatchEarly for watches; noVersion for lists
+	op operation // failRequests, hangRequest, delayRequests; silentWatch, endWatchEarly and vanishingWatch for watches; noVersion for lists
 	n  int
 }
 
@@ -69,7 +69,7 @@ type fault struct {
 // later page.
 func (f fault) appliesTo(isWatch, first bool) bool {
 	switch f.op {
-	case silentWatch, endWatchEarly:
+	case silentWatch, endWatchEarly, vanishingWatch:
 		return isWatch
 	case noVersion:
 		return !isWatch && first == (f.n == 1)
@@ -104,6 +104,7 @@ type source struct {
 	failed   int               // lists and watches answered with an error
 	broken   int               // streams that failed before the end of their initial state
 	requests []time.Time       // the times of requests
+	attempts []*attempt        // lists, streams and watches
 	causes   []time.Time       // when the driver gave reasons for requests
 }
 
@@ -171,17 +172,19 @@ func (s *source) open() []*stream {
 	return slices.Clone(s.streams)
 }
 
-// receiveRequest records a request, and takes its fault.
-func (s *source) receiveRequest(isWatch bool, first bool) (f fault, inner *informertest.Source, healed chan struct{}) {
+// receiveRequest records a request, and takes its fault. A watch has the attempt added last.
+func (s *source) receiveRequest(isWatch bool, first bool) (f fault, inner *informertest.Source, healed chan struct{}, counted *attempt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if first {
 		for range 1 + s.w.mutant.extraRequests {
 			s.requests = append(s.requests, time.Now())
+			counted = &attempt{run: s.w.began, at: time.Now()}
+			s.attempts = append(s.attempts, counted)
 		}
 	}
 	if s.down {
-		return fault{failRequests, refused}, s.inner, s.healing
+		return fault{failRequests, refused}, s.inner, s.healing, counted
 	}
 	for i, next := range s.faults {
 		if next.appliesTo(isWatch, first) {
@@ -190,7 +193,7 @@ func (s *source) receiveRequest(isWatch bool, first bool) (f fault, inner *infor
 			break
 		}
 	}
-	return f, s.inner, s.healing
+	return f, s.inner, s.healing, counted
 }
 
 // offset returns the source's delay. No two sources act at the same moment, since then the
@@ -330,7 +333,7 @@ func (s *source) recordError(ofStream bool) {
 
 // List answers a list, or applies a fault.
 func (s *source) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	f, inner, healed := s.receiveRequest(false, o.Continue == "")
+	f, inner, healed, _ := s.receiveRequest(false, o.Continue == "")
 	list, err := s.list(ctx, o, f, inner, healed)
 	more := ""
 	if o.Continue != "" {
@@ -392,7 +395,7 @@ func (s *source) alter(p *pod) {
 
 // Watch opens a stream, or applies a fault.
 func (s *source) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	f, inner, healed := s.receiveRequest(true, true)
+	f, inner, healed, counted := s.receiveRequest(true, true)
 	err := s.applyFault(ctx, f, healed)
 	var w watch.Interface
 	if err == nil {
@@ -407,7 +410,7 @@ func (s *source) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interfa
 	if err != nil {
 		return nil, err
 	}
-	opened := newStream(ctx, s, w, f, kind == "stream")
+	opened := newStream(ctx, s, w, f, o, counted)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.streams = append(s.streams, opened)

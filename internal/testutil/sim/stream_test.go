@@ -20,6 +20,7 @@ type stream struct {
 	left   int         // events until the end; negative for no such end
 	silent atomic.Bool // half-open: no event comes any more, and no end
 
+	counted *attempt
 	initial bool // of a stream whose initial state is incomplete; only send uses it
 
 	ctx    context.Context
@@ -30,9 +31,9 @@ type stream struct {
 	once   sync.Once
 }
 
-func newStream(ctx context.Context, s *source, inner watch.Interface, f fault, initial bool) *stream {
+func newStream(ctx context.Context, s *source, inner watch.Interface, f fault, o metav1.ListOptions, counted *attempt) *stream {
 	w := &stream{
-		source: s, inner: inner, out: make(chan watch.Event), left: -1, initial: initial,
+		source: s, inner: inner, out: make(chan watch.Event), left: -1, initial: o.SendInitialEvents != nil, counted: counted,
 		inject: make(chan watch.Event), cut: make(chan struct{}), ended: make(chan struct{}),
 	}
 	w.silent.Store(f.op == silentWatch)
@@ -40,7 +41,13 @@ func newStream(ctx context.Context, s *source, inner watch.Interface, f fault, i
 		w.left = f.n
 	}
 	w.ctx, w.stop = context.WithCancel(ctx)
-	go w.run()
+	go func() {
+		if f.op == vanishingWatch {
+			w.vanish(o.ResourceVersion)
+			w.left = 0
+		}
+		w.run()
+	}()
 	return w
 }
 
@@ -64,7 +71,12 @@ func (w *stream) cutOrStopped() bool { return closed(w.cut) || w.ctx.Err() != ni
 
 func (w *stream) run() {
 	defer w.inner.Stop()
-	defer close(w.ended)
+	defer func() {
+		w.source.mu.Lock()
+		w.counted.lasted = time.Since(w.counted.at)
+		w.source.mu.Unlock()
+		close(w.ended)
+	}()
 	defer close(w.out)
 	in := w.inner.ResultChan()
 	for w.left != 0 && !w.cutOrStopped() {

@@ -1,0 +1,93 @@
+package sim_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// The operations that look like success to the informer: it must not follow them without a pause.
+const (
+	flapDefinition operation = "flap"   // the resource is not served, and is said to be, again and again for n seconds
+	vanishingWatch operation = "vanish" // the next n watches bring something and end with 404
+)
+
+// attempt is a list, without its further pages, a stream or a watch.
+type attempt struct {
+	run    time.Time // when the informer's run began
+	at     time.Time
+	lasted time.Duration // of a watch
+}
+
+// An informer may send mostAttempts in any paceWindow, without watches that lasted for more than a
+// second (B54). Each run counts by itself.
+const (
+	mostAttempts = 30
+	paceWindow   = 30 * time.Second
+)
+
+// pace checks that no source is asked more than once a second over 30 s, whatever it answers.
+func pace(w *world) (problems []string) {
+	if w.tenants { // whose informers share their sources
+		return nil
+	}
+	for _, s := range w.sources {
+		s.mu.Lock()
+		var window []*attempt
+		for _, a := range s.attempts {
+			if a.lasted > time.Second {
+				continue
+			}
+			window = append(window, a)
+			for window[0].run != a.run || a.at.Sub(window[0].at) >= paceWindow {
+				window = window[1:]
+			}
+			if len(window) > mostAttempts {
+				problems = append(problems, fmt.Sprintf("part %d was asked %d times from %v on, within %v", s.part, len(window), window[0].at, a.at.Sub(window[0].at)))
+				break
+			}
+		}
+		s.mu.Unlock()
+	}
+	return problems
+}
+
+// flapDefinition denies requests for the resource, while its definition says for some seconds that it is
+// served, and that it is not.
+func (w *world) flapDefinition(seconds int) {
+	c := w.resource
+	if c.version == "" || !w.running {
+		return
+	}
+	w.reach("operation", flapDefinition)
+	c.deny(lacking)
+	w.cutWatches()
+	for end := time.Now().Add(time.Duration(seconds) * time.Second); time.Now().Before(end); {
+		for _, established := range []string{"False", "True"} {
+			c.must(c.server.Update(context.Background(), definitionOf(c.version, established)))
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	for _, s := range w.sources {
+		for range seconds { // for the attempts that the pace allows
+			s.recordCause()
+		}
+	}
+}
+
+// vanish makes a watch bring a bookmark and end with 404.
+func (w *stream) vanish(version string) {
+	w.source.w.reach("operation", vanishingWatch)
+	w.source.recordCause()
+	if version != "" {
+		w.send(watch.Event{Type: watch.Bookmark, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version}}})
+	}
+	missing := apierrors.NewGenericServerResponse(http.StatusNotFound, "watch", customs, "", "", 0, false)
+	w.send(watch.Event{Type: watch.Error, Object: &missing.ErrStatus})
+}
