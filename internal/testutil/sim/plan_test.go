@@ -146,6 +146,7 @@ type setup struct {
 	noStream        bool
 	noCache         bool
 	blank           bool // all versions are the same
+	versionless     bool // with blank: there are none, of objects, lists and streams
 	bookmarks       time.Duration
 	page            int64
 	transform       string // "", "frail", renames, or one of strips
@@ -168,7 +169,8 @@ func (s setup) String() string {
 	}
 	say(true, "%d namespaces of %d objects", s.parts, s.names)
 	say(s.zones > 0, "%d zones that objects move between", s.zones)
-	say(s.blank, "versions that say nothing")
+	say(s.blank && !s.versionless, "versions that say nothing")
+	say(s.versionless, "no versions")
 	say(!s.blank && s.streaming == reflector.StreamingUnsupported, "a source that does not stream")
 	say(s.streaming == reflector.StreamingUnknown, "a source that may stream")
 	say(s.noStream, "a server that does not stream")
@@ -246,6 +248,9 @@ func newSetup(r *rand.Rand) setup {
 	}
 	if s.blank {
 		s.streaming, s.bookmarks = reflector.StreamingUnsupported, 0
+		if s.versionless = one(2); s.versionless {
+			s.streaming = reflector.Streaming(r.IntN(3)) //nolint:gosec // 0 to 2
+		}
 	}
 	if one(4) && !s.blank && !s.lease {
 		s.parts, s.zones = 1, 2+r.IntN(2)

@@ -42,6 +42,8 @@ func wantReached(t *testing.T) (all []string) {
 		want("told", k.name)
 	}
 	want("object", "moved")
+	want("answer", "{}")
+	want("answer", "a stream without a version")
 	want("store", "filled")
 	for _, name := range reflectorEvents(t) {
 		switch name {

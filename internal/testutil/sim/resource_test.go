@@ -56,7 +56,7 @@ var resourceMenu = []menuItem{
 func newResourcePlan(seed uint64) plan {
 	return drawPlan(seed, resourceMenu, func(s *setup, r *rand.Rand) {
 		s.custom, s.undefined = true, r.IntN(3) == 0
-		s.lease, s.blank, s.zones, s.initialFailures = false, false, 0, 0
+		s.lease, s.blank, s.versionless, s.zones, s.initialFailures = false, false, false, 0, 0
 	})
 }
 

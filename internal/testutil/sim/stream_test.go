@@ -113,7 +113,12 @@ func (w *stream) pass(e watch.Event) {
 		s.alter(p)
 	}
 	s.mu.Lock()
-	lost := e.Type == watch.Bookmark && (s.lossy || s.w.blank || s.w.mutant.losesBookmarks)
+	end := e.Type == watch.Bookmark && w.initial && endsInitialState(e)
+	if end && s.w.versionless {
+		s.w.reach("answer", "a stream without a version")
+		e.Object.(*corev1.Pod).ResourceVersion = ""
+	}
+	lost := e.Type == watch.Bookmark && (s.lossy || s.w.blank && !end || s.w.mutant.losesBookmarks)
 	late := s.late
 	twice := s.doubles > 0 && (e.Type == watch.Added || e.Type == watch.Modified || e.Type == watch.Deleted)
 	if twice {
@@ -163,7 +168,7 @@ func (w *stream) send(e watch.Event) {
 			w.source.recordError(w.initial)
 		case watch.Bookmark:
 			w.source.marked.Store(true)
-			if p, ok := e.Object.(*corev1.Pod); ok && p.Annotations[metav1.InitialEventsAnnotationKey] == "true" {
+			if endsInitialState(e) {
 				w.initial = false
 				w.source.recordStreamEnd()
 			}
@@ -171,6 +176,12 @@ func (w *stream) send(e watch.Event) {
 	case <-w.ctx.Done():
 	case <-w.cut:
 	}
+}
+
+// endsInitialState reports whether a bookmark ends the initial state of a stream.
+func endsInitialState(e watch.Event) bool {
+	p, ok := e.Object.(*corev1.Pod)
+	return ok && p.Annotations[metav1.InitialEventsAnnotationKey] == "true"
 }
 
 // sendError sends an error, as a server does before it ends a watch.

@@ -52,7 +52,7 @@ var tenantMenu = []menuItem{
 func newTenantPlan(seed uint64) plan {
 	return drawPlan(seed, tenantMenu, func(s *setup, _ *rand.Rand) {
 		s.tenants, s.parts, s.page = true, 2, 0
-		s.lease, s.blank, s.recurs, s.zones, s.transform, s.frail = false, false, false, 0, "", false
+		s.lease, s.blank, s.versionless, s.recurs, s.zones, s.transform, s.frail = false, false, false, false, 0, "", false
 	})
 }
 
