@@ -35,7 +35,7 @@ const (
 	failRequests    operation = "fail"    // some requests fail with an error of kind n
 	hangRequest     operation = "hang"    // the next request is never answered
 	delayRequests   operation = "delay"   // the next requests take n seconds
-	noVersion       operation = "bare"    // the next list, or a later page, is empty and has no version
+	noVersion       operation = "bare"    // the next list or stream, or a later page, is empty and has no version
 	halfOpen        operation = "half"    // open watches fall silent, half-open
 	silentWatch     operation = "mute"    // the next watches are silent from the beginning
 	endWatchEarly   operation = "early"   // the next watches end after n events

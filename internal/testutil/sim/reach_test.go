@@ -44,6 +44,7 @@ func wantReached(t *testing.T) (all []string) {
 	want("object", "moved")
 	want("answer", "{}")
 	want("answer", "a stream without a version")
+	want("answer", "an empty stream without a version")
 	want("store", "filled")
 	for _, name := range reflectorEvents(t) {
 		switch name {

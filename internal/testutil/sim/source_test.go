@@ -61,18 +61,18 @@ func tooLarge() error {
 
 // fault is a fault of one request.
 type fault struct {
-	op operation // failRequests, hangRequest, delayRequests; silentWatch, endWatchEarly and vanishingWatch for watches; noVersion for lists
+	op operation // failRequests, hangRequest, delayRequests; silentWatch, endWatchEarly and vanishingWatch for watches; noVersion for lists and streams
 	n  int
 }
 
-// appliesTo reports whether the fault applies to a watch, to the first page of a list, or to a
-// later page.
-func (f fault) appliesTo(isWatch, first bool) bool {
+// appliesTo reports whether the fault applies to a watch, to a stream, to the first page of a list, or
+// to a later page.
+func (f fault) appliesTo(isWatch, isStream, first bool) bool {
 	switch f.op {
 	case silentWatch, endWatchEarly, vanishingWatch:
 		return isWatch
 	case noVersion:
-		return !isWatch && first == (f.n == 1)
+		return (!isWatch || isStream) && first == (f.n == 1)
 	}
 	return true
 }
@@ -173,7 +173,7 @@ func (s *source) open() []*stream {
 }
 
 // receiveRequest records a request, and takes its fault. A watch has the attempt added last.
-func (s *source) receiveRequest(isWatch bool, first bool) (f fault, inner *informertest.Source, healed chan struct{}, counted *attempt) {
+func (s *source) receiveRequest(isWatch, isStream, first bool) (f fault, inner *informertest.Source, healed chan struct{}, counted *attempt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if first {
@@ -187,7 +187,7 @@ func (s *source) receiveRequest(isWatch bool, first bool) (f fault, inner *infor
 		return fault{failRequests, refused}, s.inner, s.healing, counted
 	}
 	for i, next := range s.faults {
-		if next.appliesTo(isWatch, first) {
+		if next.appliesTo(isWatch, isStream, first) {
 			f = next
 			s.faults = slices.Delete(s.faults, i, i+1)
 			break
@@ -333,7 +333,7 @@ func (s *source) recordError(ofStream bool) {
 
 // List answers a list, or applies a fault.
 func (s *source) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	f, inner, healed, _ := s.receiveRequest(false, o.Continue == "")
+	f, inner, healed, _ := s.receiveRequest(false, false, o.Continue == "")
 	list, err := s.list(ctx, o, f, inner, healed)
 	more := ""
 	if o.Continue != "" {
@@ -401,7 +401,7 @@ func (s *source) alter(p *pod) {
 
 // Watch opens a stream, or applies a fault.
 func (s *source) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	f, inner, healed, counted := s.receiveRequest(true, true)
+	f, inner, healed, counted := s.receiveRequest(true, o.SendInitialEvents != nil, true)
 	err := s.applyFault(ctx, f, healed)
 	var w watch.Interface
 	if err == nil {

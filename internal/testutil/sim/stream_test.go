@@ -42,8 +42,12 @@ func newStream(ctx context.Context, s *source, inner watch.Interface, f fault, o
 	}
 	w.ctx, w.stop = context.WithCancel(ctx)
 	go func() {
-		if f.op == vanishingWatch {
+		switch {
+		case f.op == vanishingWatch:
 			w.vanish(o.ResourceVersion)
+			w.left = 0
+		case f.op == noVersion && s.suspicious(o):
+			w.endWithoutVersion()
 			w.left = 0
 		}
 		w.run()
@@ -176,6 +180,14 @@ func (w *stream) send(e watch.Event) {
 	case <-w.ctx.Done():
 	case <-w.cut:
 	}
+}
+
+// endWithoutVersion ends an empty initial state without a version.
+func (w *stream) endWithoutVersion() {
+	w.source.w.reach("answer", "an empty stream without a version")
+	w.source.recordError(true)
+	w.initial = false
+	w.send(watch.Event{Type: watch.Bookmark, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}}})
 }
 
 // endsInitialState reports whether a bookmark ends the initial state of a stream.
