@@ -187,8 +187,8 @@ func (c *core) moveKey(tx *indexer.Tx, p *part, d *deltafifo.Delta, key indexer.
 	c.logLost(old, last, p.identity(old, last))
 }
 
-// holds reports whether the object of a delta, as the source has reported it, is stored under a key, or
-// was until a user deleted it by hand: then the handlers still know it.
+// holds reports whether a key is that of the object of a delta, also if a user has put another object
+// under it by hand, or has deleted it: then the handlers still know it.
 func (c *core) holds(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) bool {
 	if c.parts[d.Part].objects.server(key) != d.Key {
 		return false
@@ -197,8 +197,7 @@ func (c *core) holds(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) bool {
 		return gone.part == d.Part
 	}
 	owner, stored := tx.Part(key)
-	_, stamp, _ := tx.Stamped(key)
-	return stored && owner == d.Part && stamp != stampByHand
+	return stored && owner == d.Part
 }
 
 // takeOut deletes an object from the store. It returns the last one that the handlers know: a user may

@@ -121,6 +121,29 @@ func TestContract_D7_AnObjectDeletedByHandIsToldUnderItsEarlierKey(t *testing.T)
 	})
 }
 
+// D7: a user's write over an object does not stay under the earlier key either, not even if the object
+// had failed since.
+func TestContract_D7_AWriteByHandDoesNotKeepTheEarlierKey(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", kit.Pod("a", "1", asX), kit.Pod("b", "2"))
+		i, j := startWithJournal(t, s, Options[*corev1.Pod]{Transform: rename})
+		j.take()
+		for _, name := range []string{"x", "b"} {
+			p := stored(t, i, name).DeepCopy()
+			p.Labels = kit.Pod(name, "1", kit.Label("hand", "yes")).Labels
+			require.NoError(t, i.Shared().GetStore().Update(p))
+		}
+		s.Set("20", kit.Pod("a", "11", sick), kit.Pod("b", "12", sick))
+		s.Expire()
+		require.Empty(t, j.take())
+		s.Send(watch.Modified, kit.Pod("a", "21"))
+		require.Equal(t, []string{"lost x@1", "add a@21"}, j.take())
+		s.Send(watch.Modified, kit.Pod("b", "22", asY))
+		require.Equal(t, []string{"lost b@2", "add y@22"}, j.take())
+		require.Equal(t, 2, i.Indexer().Len())
+	})
+}
+
 // D7: of two objects that the transform gives the same key, the store has the one put last. It stays if
 // the other one gets another key.
 func TestContract_D7_TheObjectPutLastHasTheKey(t *testing.T) {
