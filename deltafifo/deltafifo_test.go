@@ -96,7 +96,8 @@ func TestDeltaFIFOAgainstItsTwin(t *testing.T) {
 	}
 }
 
-func TestProducersKeepTheirOrderAndWaitForRoom(t *testing.T) {
+// B19: a producer waits while the queue is full.
+func TestContract_B19_ProducersKeepTheirOrderAndWaitForRoom(t *testing.T) {
 	const producers, each = 4, 5000
 	q := New(16)
 	var wg sync.WaitGroup

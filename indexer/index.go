@@ -13,7 +13,8 @@ const NamespaceIndex = "namespace"
 // Index is a named secondary view of the store. Append appends the index values of obj (none,
 // one or several) and returns the longer slice, or returns another slice of values, which may
 // belong to obj. It runs under the writer's lock for every version of every object: it must be
-// quick, must not keep values, must not call the indexer, and must depend on nothing but obj.
+// quick, must not keep values, and must depend on nothing but obj. It must not write, nor ask for
+// lists, which wait for the writer; Get and Len do not.
 //
 // If Append panics, or ends its goroutine, obj is missing from this index, and from this index
 // only (see [IndexError]), until the object's next version. If Append ends the caller's

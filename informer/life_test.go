@@ -18,7 +18,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-func TestBadInputIsASentinel(t *testing.T) {
+// B23: invalid options are rejected with an error.
+func TestContract_B23_BadInputIsASentinel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript("1")
 		h := HandlerFunc[*corev1.Pod](forget[*corev1.Pod])

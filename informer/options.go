@@ -50,9 +50,9 @@ type Options[T any] struct {
 	// is called from several goroutines.
 	Rand func() float64
 	// Observe, if set, gets all events of the informer, instead of [LogEvents]. The informer
-	// waits for each call: Observe must be quick and must not call the informer. It must not wait
-	// for a lock whose holder waits for the informer to stop: a program that acquires or restarts
-	// the informer in a factory may hold such a lock.
+	// waits for each call: Observe must be quick. It may look at the informer, and must neither
+	// change it nor wait for it; nor must it wait for a lock whose holder waits for the informer to
+	// stop: a program that acquires or restarts the informer in a factory may hold such a lock.
 	Observe func(Event)
 }
 

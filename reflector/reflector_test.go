@@ -360,7 +360,7 @@ func TestContract_T17_GateOff(t *testing.T) {
 
 // Lists and watches are written in batches of at most a thousand. A list reuses one array for its
 // batches, and a watch another.
-func TestBatches(t *testing.T) {
+func TestContract_B52_Batches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		big := &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
 		events := make(chan watch.Event, 2500)

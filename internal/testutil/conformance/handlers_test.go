@@ -182,7 +182,7 @@ func TestContract_B82_T2_ShuttingDown(t *testing.T) {
 }
 
 // D15: a blocked late handler delays no other.
-func TestContract_D15_ALateHandlerDelaysNobody(t *testing.T) {
+func TestContract_D15_B79_ALateHandlerDelaysNobody(t *testing.T) {
 	ours(t, "it holds up others for as long as it takes to send it the store, which no test can catch it at", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		early, _ := w.addRecorder()

@@ -133,6 +133,24 @@ func TestContract_B75_ANegativePeriodIsNoneOfItsOwn(t *testing.T) {
 	})
 }
 
+// B77: without handlers there are no resyncs, and none is made up for later.
+func TestContract_B77_NobodyToResync(t *testing.T) {
+	each(t, func(t T, r rig) {
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Minute})
+		transforms := 0
+		require.NoError(t, w.transform(func(obj any) (any, error) { transforms++; return obj, nil }))
+		w.start()
+		time.Sleep(10*time.Minute + halfAMinute)
+		lists, _ := w.Requests()
+		require.Equal(t, 1, lists)
+		require.Equal(t, 1, transforms)
+		late, _ := w.addRecorder()
+		require.Equal(t, []string{"initial a@1"}, late.Take())
+		time.Sleep(10 * time.Minute)
+		require.InDelta(t, 10, len(late.Take()), 1)
+	})
+}
+
 // B76, B75: a handler without a resync period gets no resyncs.
 func TestContract_B76_AHandlerWithoutResyncs(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {

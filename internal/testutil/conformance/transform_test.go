@@ -87,7 +87,7 @@ func TestContract_B86_D13_ATransformThatIsNotIdempotent(t *testing.T) {
 }
 
 // B90, B101, T5: nil is a valid transform; setting a transform after the start is an error.
-func TestContract_B90_T5_SettingTransforms(t *testing.T) {
+func TestContract_B90_B101_T5_SettingTransforms(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.NoError(t, w.transform(slim))
@@ -125,7 +125,7 @@ func failOnLabel(obj any) (any, error) {
 
 // D3, B88, B72: an object on which the transform fails does not keep out the others of its list,
 // and the error names it.
-func TestContract_D3_B88_AListWithAPoisonedObject(t *testing.T) {
+func TestContract_D3_B88_B72_AListWithAPoisonedObject(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error"))))
 		require.NoError(t, w.transform(failOnLabel))

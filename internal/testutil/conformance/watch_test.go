@@ -192,7 +192,7 @@ func TestContract_B64_ABookmarkIsAPlaceToGoOn(t *testing.T) {
 	})
 }
 
-// D8, B59: a watch that ignores its context does not delay the end.
+// D8: a watch that ignores its context does not delay the end.
 func TestContract_D8_AWatchThatIgnoresItsContext(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
@@ -214,8 +214,8 @@ func TestContract_D8_AWatchThatIgnoresItsContext(t *testing.T) {
 	})
 }
 
-// D8: a back-off ends with the context.
-func TestContract_D8_BackingOff(t *testing.T) {
+// D8, B59: a back-off ends with the context.
+func TestContract_D8_B59_BackingOff(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10")
 		s.Fail(errors.New("on purpose"))
