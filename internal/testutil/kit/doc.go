@@ -1,6 +1,7 @@
 // Package kit has the helpers that tests of all packages share: a [Pod], a [Script] that acts as an
-// API server under the test's control, a [Recorder] of a handler's calls, and a [Checker] that
-// compares a handler's calls with each other and with the store. Package kit/cluster makes up the
+// API server under the test's control, a [Recorder] of a handler's calls, a [Checker] that
+// compares a handler's calls with each other and with the store, and an [Onlooker] that looks at an
+// informer from within its callbacks. Package kit/cluster makes up the
 // objects of a busy cluster. Both import Kubernetes' modules only, so that the tests of every
 // package may use them.
 //
