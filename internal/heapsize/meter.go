@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"unsafe"
+
+	"github.com/tidemark-k8s/tidemark/internal/gotype"
 )
 
 // mostNotes is the largest number of recorded blocks of a stratum.
@@ -42,7 +44,7 @@ func (m *Meter) Add(obj any) {
 		return
 	}
 	m.left = mostBlocks
-	m.inside(unsafe.Pointer(&obj), planOf(anyType))
+	m.inside(unsafe.Pointer(&obj), anyType)
 }
 
 // Text adds the bytes of a string.
@@ -51,7 +53,7 @@ func (m *Meter) Text(s string) {
 	m.text(unsafe.Pointer(unsafe.StringData(s)), uintptr(len(s)))
 }
 
-var anyType = reflect.TypeFor[any]()
+var anyType = gotype.Of(reflect.TypeFor[any]())
 
 // Bytes returns the estimated bytes of everything added so far.
 func (m *Meter) Bytes() int64 { return m.small.estimate() + m.big.estimate() }

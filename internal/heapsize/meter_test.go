@@ -3,7 +3,6 @@ package heapsize
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -13,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/tidemark-k8s/tidemark/internal/gotype"
 )
 
 // own returns a string with memory of its own.
@@ -136,7 +137,7 @@ func TestWhatIsNotExportedIsLeftAlone(t *testing.T) {
 	var m Meter
 	m.Add(&metav1.Time{Time: time.Unix(1, 0)})
 	require.EqualValues(t, 24, m.Bytes())
-	require.Empty(t, planOf(reflect.TypeFor[time.Time]()).parts)
+	require.False(t, gotype.Of(gotype.GoTime).Refers)
 
 	global := map[string]string{own("a global"): own("table")}
 	m = Meter{}

@@ -96,7 +96,13 @@ var arrows = []arrow{
 		why:  "a page shows what factories and informers tell of themselves",
 	},
 	{
+		from: "internal/gotype",
+		to:   []string{apimachinery},
+		why:  "it describes any type, and knows those of apimachinery with rules of their own",
+	},
+	{
 		from: "internal/heapsize",
+		to:   []string{"./internal/gotype"},
 		why:  "it walks through values of any type",
 	},
 	{

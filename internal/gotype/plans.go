@@ -1,0 +1,38 @@
+package gotype
+
+import "sync"
+
+// Plans holds what was made for each type, or for each type and something else, once. A plan that Of has
+// returned is complete.
+type Plans[K comparable, P any] struct {
+	made     sync.Map // of *P by K
+	building sync.Mutex
+}
+
+// Of returns the plan of a key. Fill makes it, if it is the first one; it gets the plans of other keys
+// from of, some of which are incomplete: types can hold themselves.
+func (p *Plans[K, P]) Of(key K, fill func(key K, plan *P, of func(K) *P)) *P {
+	if made, ok := p.made.Load(key); ok {
+		return made.(*P)
+	}
+	p.building.Lock()
+	defer p.building.Unlock()
+
+	fresh := make(map[K]*P)
+	var of func(K) *P
+	of = func(key K) *P {
+		if made, ok := p.made.Load(key); ok {
+			return made.(*P)
+		}
+		if fresh[key] == nil {
+			fresh[key] = new(P)
+			fill(key, fresh[key], of)
+		}
+		return fresh[key]
+	}
+	plan := of(key)
+	for key, plan := range fresh {
+		p.made.Store(key, plan)
+	}
+	return plan
+}
