@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -47,6 +48,7 @@ type gadgetSpec struct {
 	Config    *config               `json:"config,omitempty"`
 	Selector  *selector             `json:"selector,omitempty"`
 	Keeper    *keeper               `json:"keeper,omitempty"`
+	Looker    *looker               `json:"looker,omitempty"`
 	Plain     map[string]string     `json:"plain,omitempty"`
 	Parts     map[string]gadgetPart `json:"parts,omitempty"`
 }
@@ -101,6 +103,18 @@ func (k *keeper) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// looker decodes itself by a function of the program.
+type looker struct{}
+
+var look atomic.Pointer[func()]
+
+func (*looker) UnmarshalJSON([]byte) error {
+	if f := look.Load(); f != nil {
+		(*f)()
+	}
+	return nil
+}
+
 func (g *Gadget) DeepCopyObject() kruntime.Object {
 	c := *g
 	c.Spec.Parts = maps.Clone(g.Spec.Parts)
@@ -134,6 +148,12 @@ func (gadgets) Watch(context.Context, metav1.ListOptions) (watch.Interface, erro
 // has a full state.
 func gadgetsLike(t *testing.T, count int, spec string, o Options[*Gadget]) *Informer[*Gadget] {
 	t.Helper()
+	return gadgetsOf(t, count, spec, o, func(*Informer[*Gadget]) {})
+}
+
+// gadgetsOf is gadgetsLike, and calls a function with the informer before the informer is started.
+func gadgetsOf(t *testing.T, count int, spec string, o Options[*Gadget], made func(*Informer[*Gadget])) *Informer[*Gadget] {
+	t.Helper()
 	var items []string
 	for n := range count {
 		items = append(items, fmt.Sprintf(`{"metadata":{"name":"g%d","uid":"u%d","resourceVersion":"%d"},"spec":%s}`, n, n, n+1, strings.ReplaceAll(spec, "#", fmt.Sprint(n))))
@@ -147,6 +167,7 @@ func gadgetsLike(t *testing.T, count int, spec string, o Options[*Gadget]) *Info
 	require.NoError(t, err)
 	o.Observe = observed
 	i := New(reflector.FromCustomResource[*Gadget](gadgets{client}, version.WithResource("gadgets")), o)
+	made(i)
 	start(t, i)
 	require.NoError(t, i.WaitSynced(t.Context()))
 	require.Equal(t, count, i.Indexer().Len())
@@ -296,6 +317,28 @@ func TestTypesMayKeepTheirBytes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A type that decodes itself may look at the informer: its method is not called under the lock of the
+// shared values.
+func TestTypesThatDecodeThemselvesMayLook(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		looked := 0
+		var i *Informer[*Gadget]
+		gadgetsOf(t, 10, `{"looker":{},"plain":{"a":"b"}}`, Options[*Gadget]{}, func(made *Informer[*Gadget]) {
+			i = made
+			at := func() {
+				looked++
+				i.Status()
+				i.Inspector().Memory()
+				i.Inspector().Decoding()
+			}
+			look.Store(&at)
+			t.Cleanup(func() { look.Store(nil) })
+		})
+		require.GreaterOrEqual(t, looked, 10)
+		require.NotZero(t, i.Status().Totals.Shared)
+	})
 }
 
 // A transform may hand its object on, to somebody who only reads it: the object is not written into

@@ -383,18 +383,18 @@ func (d *Typed) intOrString(v *intstr.IntOrString, i uint32) bool {
 }
 
 // unmarshaler lets a type decode itself. A type that this package does not know may keep the bytes,
-// so it gets a copy.
-func (d *Typed) unmarshaler(p *plan, v reflect.Value, i uint32, drop *fields.Set) bool {
-	raw := d.text.without(i, drop)
+// so it gets a copy, and it may look at the informer, so it is called without the table's lock.
+func (d *Typed) unmarshaler(p *plan, v reflect.Value, i uint32, drop *fields.Set) (ok bool) {
+	raw, into := d.text.without(i, drop), v.Addr().Interface().(json.Unmarshaler)
 	if p.mutable {
-		raw = slices.Clone(raw)
+		own := slices.Clone(raw)
+		d.options.Table.Unlocked(func() { ok = into.UnmarshalJSON(own) == nil })
+		return ok
 	}
-	if v.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(raw) != nil {
+	if into.UnmarshalJSON(raw) != nil {
 		return false
 	}
-	if !p.mutable {
-		clip(v)
-	}
+	clip(v)
 	return true
 }
 

@@ -53,11 +53,15 @@ func timestamp(b []byte) (seconds int64, nanos time.Duration, ok bool) {
 	return seconds, nanos, true
 }
 
-// foreign lets a type decode itself.
-func (w *walk) foreign(p *plan, dst unsafe.Pointer, b []byte) bool {
-	u, ok := reflect.NewAt(p.typ, dst).Interface().(unmarshaler)
+// foreign lets a type decode itself. It may look at the informer, so it is called without the table's
+// lock.
+func (w *walk) foreign(p *plan, dst unsafe.Pointer, b []byte) (ok bool) {
+	u, is := reflect.NewAt(p.typ, dst).Interface().(unmarshaler)
 	w.size += 2 * len(b)
-	return ok && u.Unmarshal(b) == nil
+	if is {
+		w.table.Unlocked(func() { ok = u.Unmarshal(b) == nil })
+	}
+	return ok
 }
 
 // empty makes an empty slice or map for a type that is no struct, as the generated code does for a

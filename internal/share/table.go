@@ -111,6 +111,22 @@ func (t *Table) Unlock() {
 	t.mu.Unlock()
 }
 
+// Unlocked calls a user's function without the lock, within the decoding of an object. What the object
+// has used of its budget still counts. A mark that was made before is not used after it.
+func (t *Table) Unlocked(call func()) {
+	if t == nil {
+		call()
+		return
+	}
+	left, hashed := t.left, t.hashed
+	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		t.left, t.hashed = left, hashed
+	}()
+	call()
+}
+
 // Find returns the value of equal bytes at a site. Without one it returns nil, and a mark for
 // [Table.Keep]. The caller has locked the table.
 func (t *Table) Find(site Site, encoded []byte) (value any, m Mark) {
