@@ -94,8 +94,9 @@ func collectionPath(resource schema.GroupVersionResource, namespace string) stri
 // is in the client's transport.
 type takenSource struct {
 	Source
-	namespace string // "" for all, or if it is not known
-	path      string // the end of the requests' paths, "" if it is not known
+	namespace string                 // "" for all, or if it is not known
+	path      string                 // the end of the requests' paths, "" if it is not known
+	place     atomic.Pointer[string] // see wanted
 	kind      objectKind
 	// passedBy is true once a transport around Wire has replaced a body that was taken over: the
 	// client has seen other bytes than the reflector. From then on the client decodes.
@@ -112,7 +113,7 @@ func (s *takenSource) ask(ctx context.Context, o metav1.ListOptions, list bool) 
 	if s.passedBy.Load() {
 		return askClient(ctx, s.Source, o, list)
 	}
-	t := &takeover{wanted: wanted{list, o, s.path}, body: make(chan *takenBody, 1)}
+	t := &takeover{wanted: wanted{list, o, s.path, &s.place}, body: make(chan *takenBody, 1)}
 	returned := make(chan outcome[answer], 1)
 	go func() {
 		result := outcome[answer]{}

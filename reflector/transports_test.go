@@ -3,6 +3,7 @@ package reflector
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"runtime"
@@ -113,6 +114,56 @@ func TestRequestsOfATransportAreItsOwn(t *testing.T) {
 	require.Positive(t, paged[len(paged)-1].Bytes, "it was decoded here")
 }
 
+// The same holds for a list without version and limit, whose query is empty, and for a token whose path looks
+// like one of the Kubernetes API.
+func TestRequestsOfATransportThatLookAlike(t *testing.T) {
+	for _, path := range []string{"/api/token", "/api/v1/token", "/v1/api/auth/v2/token", "/apis/iam/v1/token"} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			server := onePod()
+			inner := server.list
+			server.list = func(n int, w http.ResponseWriter, r *http.Request) {
+				switch q := r.URL.Query(); {
+				case r.URL.Path == path:
+					_, _ = io.WriteString(w, `{"token":"x"}`)
+				case q.Get("resourceVersion") != "", q.Get("continue") != "":
+					w.WriteHeader(http.StatusGone)
+				case q.Get("limit") != "":
+					_, _ = io.WriteString(w, strings.Replace(podList("5", podText("a", "3", "")), `"5"`, `"5","continue":"next"`, 1))
+				default:
+					inner(n, w, r)
+				}
+			}
+			config := server.serve(t)
+			config.Wrap(Wire)
+			config.Wrap(transport(func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+				ask, err := http.NewRequestWithContext(r.Context(), http.MethodGet, config.Host+path, nil)
+				if err != nil {
+					return nil, err
+				}
+				answer, err := next.RoundTrip(ask)
+				if err != nil {
+					return nil, err
+				}
+				defer answer.Body.Close() //nolint:errcheck // it is read
+				if token, err := io.ReadAll(answer.Body); err != nil || string(token) != `{"token":"x"}` {
+					return nil, fmt.Errorf("the token is %q: %w", token, err)
+				}
+				return next.RoundTrip(r)
+			}).around)
+			f := follow(t, likeControllerRuntime(t, config), typeOfPod, Options{})
+			f.until(func() bool { return f.stored[keyOf("a")] == "6" })
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			for _, failed := range eventsOf[Failed](f) {
+				require.Equal(t, ErrorExpired, ClassOf(failed.Err), failed.Err)
+			}
+			paged := eventsOf[Paged](f)
+			require.Positive(t, paged[len(paged)-1].Bytes, "it was decoded here")
+		})
+	}
+}
+
 // redacted replaces a version in a body, as a transport does that redacts or decrypts.
 func redacted(body []byte) []byte {
 	return bytes.ReplaceAll(body, []byte(`"resourceVersion":"3"`), []byte(`"resourceVersion":"4"`))
@@ -190,6 +241,41 @@ func TestTransportsAroundWire(t *testing.T) {
 	}
 }
 
+// The same holds for the body of a watch.
+func TestTransportsThatReplaceWatches(t *testing.T) {
+	for timeout, limit := range map[string]time.Duration{"without a time-out": 0, "with a time-out": time.Hour} {
+		t.Run(timeout, func(t *testing.T) {
+			server := onePod()
+			server.list = func(_ int, w http.ResponseWriter, _ *http.Request) {
+				_, _ = io.WriteString(w, podList("2", podText("a", "2", "")))
+			}
+			server.watch = func(_ int, w http.ResponseWriter, r *http.Request) {
+				_, _ = io.WriteString(w, podEvent("MODIFIED", podText("a", "3", "")))
+				stays(w, r)
+			}
+			config := server.serve(t)
+			config.Timeout = limit
+			config.Wrap(Wire)
+			config.Wrap(transport(func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+				answer, err := next.RoundTrip(r)
+				if err == nil && r.URL.Query().Get("watch") != "" {
+					answer.Body = replaced{answer.Body}
+				}
+				return answer, err
+			}).around)
+			f := follow(t, clients["dynamic"].source(t, config), clients["dynamic"].object, Options{})
+			changed := ""
+			f.until(func() bool { changed = f.stored[keyOf("a")]; return changed > "2" })
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			require.Equal(t, "4", changed)
+			failed := eventsOf[Failed](f)
+			require.Len(t, failed, 1)
+			require.ErrorIs(t, failed[0].Err, ErrBadAnswer)
+		})
+	}
+}
+
 // ignore puts another list in the place of one, unread.
 func ignore(answer *http.Response) (*http.Response, error) {
 	if answer.Request.URL.Query().Get("watch") == "" {
@@ -222,6 +308,41 @@ func TestTransportsThatPanicOrExit(t *testing.T) {
 				require.ErrorIs(t, failed[0].Err, ErrPanic)
 			})
 		}
+	}
+}
+
+// The Retry-After of an answer that a transport has repeated does not count: the last answer does.
+func TestRetryAfterOfARepeatedAnswer(t *testing.T) {
+	server := onePod()
+	inner, refused := server.list, false
+	server.list = func(n int, w http.ResponseWriter, r *http.Request) {
+		switch {
+		case n == 0:
+			w.Header().Set("Retry-After", "30")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case !refused:
+			refused = true
+			w.WriteHeader(http.StatusForbidden)
+		default:
+			inner(n, w, r)
+		}
+	}
+	config := server.serve(t)
+	config.Wrap(Wire)
+	config.Wrap(transport(func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+		answer, err := next.RoundTrip(r)
+		if err == nil && answer.StatusCode == http.StatusServiceUnavailable {
+			_ = answer.Body.Close() // it is not needed
+			return next.RoundTrip(r)
+		}
+		return answer, err
+	}).around)
+	f := follow(t, likeControllerRuntime(t, config), typeOfPod, Options{})
+	f.until(func() bool { return f.stored[keyOf("a")] == "6" })
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, backedOff := range eventsOf[BackedOff](f) {
+		require.Less(t, backedOff.Delay, 30*time.Second)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"reflect"
 	"strconv"
 	"strings"
@@ -55,7 +56,7 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return answer, err
 	}
 	t, marked := r.Context().Value(takeoverKey{}).(*takeover)
-	if d, ok := r.Context().Value(delayKey{}).(*delay); ok && (d.is(r) || marked && t.is(r)) {
+	if d, ok := r.Context().Value(delayKey{}).(*delay); ok && (marked && t.is(r) || !marked && d.is(r)) {
 		d.takes(answer)
 	}
 	if marked && readable(answer) && t.claims(r) {
@@ -96,7 +97,10 @@ func mediaType(answer *http.Response) (kind string, params map[string]string) {
 type wanted struct {
 	list    bool
 	options metav1.ListOptions
-	path    string // the end of the path; "" if any path of the Kubernetes API will do
+	path    string // the end of the path; "" if it is not known
+	// place is the host and the path of a source's requests, once they are known. It is nil if any path
+	// of the Kubernetes API will do.
+	place *atomic.Pointer[string]
 }
 
 // is reports whether a request is the one described, or a repetition of it.
@@ -106,15 +110,28 @@ func (w wanted) is(r *http.Request) bool {
 		limit = strconv.FormatInt(w.options.Limit, 10)
 	}
 	watches := query.Get("watch")
-	return r.Method == http.MethodGet && (watches == "" || watches == "false") == w.list && w.isPath(r.URL.Path) &&
-		query.Get("resourceVersion") == w.options.ResourceVersion && query.Get("limit") == limit && query.Get("continue") == w.options.Continue
+	return r.Method == http.MethodGet && (watches == "" || watches == "false") == w.list &&
+		query.Get("resourceVersion") == w.options.ResourceVersion && query.Get("limit") == limit && query.Get("continue") == w.options.Continue &&
+		w.isAt(r.URL)
 }
 
-func (w wanted) isPath(path string) bool {
-	if w.path == "" {
-		return strings.Contains(path, "/api/") || strings.Contains(path, "/apis/")
+// isAt reports whether a request with the right query has the right path. A source whose path is not
+// known shows it by its first request whose query cannot be another one's.
+func (w wanted) isAt(u *url.URL) bool {
+	switch {
+	case w.path != "":
+		return strings.HasSuffix(u.Path, w.path)
+	case !strings.Contains(u.Path, "/api/") && !strings.Contains(u.Path, "/apis/"):
+		return false
+	case w.place == nil:
+		return true
 	}
-	return strings.HasSuffix(path, w.path)
+	at := u.Host + u.Path
+	if !w.list || w.options.ResourceVersion != "" {
+		w.place.CompareAndSwap(nil, &at)
+	}
+	known := w.place.Load()
+	return known == nil || *known == at
 }
 
 // delayKey is the key of a *delay in a request's context.
@@ -127,8 +144,10 @@ type delay struct {
 	seconds atomic.Int64
 }
 
-// takes removes the delay from an answer, so that the client returns the error.
+// takes removes the delay from an answer, so that the client returns the error. Of an answer that a
+// transport has repeated, the last one counts.
 func (d *delay) takes(answer *http.Response) {
+	d.seconds.Store(0)
 	if answer.StatusCode != http.StatusTooManyRequests && answer.StatusCode < http.StatusInternalServerError {
 		return
 	}
