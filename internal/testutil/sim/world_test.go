@@ -397,16 +397,13 @@ func (w *world) stopInformer() {
 	ended := w.life.stop()
 	synctest.Wait()
 	w.expectRunningUntil(ended)
-	for _, a := range w.handlers { // running calls may finish, but no call may begin
-		w.callsAtStop[a] = a.calls.Load()
-		a.unblock(false)
-	}
 	stopped := w.handlers
 	if !closed(ended) && !w.failed() && len(w.presentHandlers()) < 10 {
-		// A handler's call still runs. Except in a script, that may depend on the scheduler.
-		if a := w.addHandler(kinds[0], true); a != nil {
-			a.untraced.Store(!w.script)
-		}
+		w.addHandler(kinds[0], true) // a handler's call still runs
+	}
+	for _, a := range stopped { // running calls may finish, but no call may begin
+		w.callsAtStop[a] = a.calls.Load()
+		a.unblock(false)
 	}
 	for _, a := range stopped {
 		w.within("it was stopped", a, a.reg.Done())
