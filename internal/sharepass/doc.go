@@ -17,9 +17,8 @@
 // object with the shared parts, and of each slice, map or struct around one. The table keeps complete
 // copies only. An object with private fields stays as it is.
 //
-// Written values. Values that programs often write into, although they must not, are not shared:
-// the maps and slices of every ObjectMeta, except FieldsV1, the fields of [fields.Written] and fields
-// named metadata, and all values with one of these inside.
+// Written values. Values that programs often write into, although they must not, are not shared, nor
+// are the values around them: package gotype decides which these are.
 //
 // Cost. Each value is encoded once, within the encoding of the value around it. An object stays
 // as it is if its encoding is longer than a few megabytes, or if it is nested very deeply or in a

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/tidemark-k8s/tidemark/internal/gotype"
 )
 
 // filler fills objects by chance, from few different values, so that many are
@@ -15,10 +17,10 @@ type filler struct{ r *rand.Rand }
 
 func (f filler) fill(v reflect.Value, depth int) {
 	switch v.Type() {
-	case timeType:
+	case gotype.GoTime:
 		v.Set(reflect.ValueOf(f.time()))
 		return
-	case quantityType:
+	case gotype.Quantity:
 		v.Set(reflect.ValueOf(f.quantity()))
 		return
 	}

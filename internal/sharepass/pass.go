@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/tidemark-k8s/tidemark/internal/gotype"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
@@ -40,11 +41,11 @@ func (p *Pass) Share(decoded, result any) any {
 
 // typed returns a pointer to an object, or to a copy with shared values.
 func (p *Pass) typed(object reflect.Value) reflect.Value {
-	w, plan := &p.walk, planOf(object.Type().Elem())
-	if plan.sealed {
+	w, t := &p.walk, object.Type().Elem()
+	if gotype.Of(t).Private {
 		return object
 	}
-	w.leaves(object.UnsafePointer(), plan, 0)
+	w.leaves(object.UnsafePointer(), planOf(t), 0)
 	if w.failed {
 		return object
 	}
@@ -64,7 +65,7 @@ func (p *Pass) typed(object reflect.Value) reflect.Value {
 
 func (p *Pass) unstructured(u *unstructured.Unstructured) *unstructured.Unstructured {
 	w := &p.walk
-	w.object(u.Object, node{}, plain)
+	w.object(u.Object, node{}, gotype.Open)
 	if w.failed || len(w.nodes) == 0 {
 		return u
 	}

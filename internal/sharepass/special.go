@@ -2,8 +2,11 @@ package sharepass
 
 import (
 	"encoding/binary"
-	"reflect"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/tidemark-k8s/tidemark/internal/gotype"
 )
 
 // time encodes a time as decoders make it: in UTC or local, without a monotonic reading. It
@@ -26,39 +29,16 @@ func (w *walk) time(t time.Time) bool {
 	return true
 }
 
-// The fields of a Quantity, and of the int64Amount in it.
-const (
-	quantityAmount, quantityDec, quantityText, quantityFormat = 0, 1, 2, 3
-
-	amountValue, amountScale = 0, 1
-)
-
-// quantityKnown reports whether a Quantity has the fields that this package knows. If not, no
-// Quantity is shared.
-var quantityKnown = knowsQuantity(quantityType)
-
-func knowsQuantity(t reflect.Type) bool {
-	if t.NumField() != 4 {
-		return false
-	}
-	amount, dec := t.Field(quantityAmount).Type, t.Field(quantityDec).Type
-	return amount.Kind() == reflect.Struct && amount.NumField() == 2 &&
-		amount.Field(amountValue).Type.Kind() == reflect.Int64 && amount.Field(amountScale).Type.Kind() == reflect.Int32 &&
-		dec.Kind() == reflect.Struct && dec.NumField() == 1 && dec.Field(0).Type.Kind() == reflect.Pointer &&
-		t.Field(quantityText).Type.Kind() == reflect.String && t.Field(quantityFormat).Type.Kind() == reflect.String
-}
-
 // quantity encodes a Quantity, with its text if that is cached. It returns false for a
-// Quantity that does not fit into an integer: its decimal is behind a pointer, and methods of
-// copies write through it.
-func (w *walk) quantity(q reflect.Value) bool {
-	if !q.Field(quantityDec).Field(0).IsNil() {
+// Quantity that objects must not share.
+func (w *walk) quantity(q *resource.Quantity) bool {
+	p, ok := gotype.PartsOf(q)
+	if !ok {
 		return false
 	}
-	amount := q.Field(quantityAmount)
-	w.buf = binary.AppendVarint(w.buf, amount.Field(amountValue).Int())
-	w.buf = binary.AppendVarint(w.buf, amount.Field(amountScale).Int())
-	w.string(q.Field(quantityText).String())
-	w.string(q.Field(quantityFormat).String())
+	w.buf = binary.AppendVarint(w.buf, p.Value)
+	w.buf = binary.AppendVarint(w.buf, int64(p.Scale))
+	w.string(p.Text)
+	w.string(string(p.Format))
 	return true
 }

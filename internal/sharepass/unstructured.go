@@ -8,17 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/gotype"
 	"github.com/tidemark-k8s/tidemark/internal/share"
-)
-
-// A part is the place of an untyped value in an object.
-type part uint8
-
-const (
-	plain    part = iota
-	metadata      // an ObjectMeta: only the content of FieldsV1 is shared
-	managed       // the managedFields of one, and their entries
 )
 
 // Kinds of untyped values in an encoding.
@@ -86,7 +77,7 @@ func spotOf(key string) spot {
 }
 
 // value encodes an untyped value. A map or a list becomes the node n.
-func (w *walk) value(v any, n node, s spot, in part) (apart bool) {
+func (w *walk) value(v any, n node, s spot, in gotype.Realm) (apart bool) {
 	switch x := v.(type) {
 	case nil:
 		w.buf = append(w.buf, tagNil)
@@ -114,12 +105,12 @@ func (w *walk) value(v any, n node, s spot, in part) (apart bool) {
 }
 
 // object encodes a map. The root map is not shared, nor is an ObjectMeta.
-func (w *walk) object(m map[string]any, n node, in part) (apart bool) {
+func (w *walk) object(m map[string]any, n node, in gotype.Realm) (apart bool) {
 	if m == nil {
 		w.buf = append(w.buf, tagNilMap)
-		return in != plain
+		return in != gotype.Open
 	}
-	n.value, n.apart = reflect.ValueOf(m), in != plain || len(w.nodes) == 0
+	n.value, n.apart = reflect.ValueOf(m), in != gotype.Open || len(w.nodes) == 0
 	i := w.begin(n)
 	w.buf = append(w.buf, tagMap)
 	w.number(len(m))
@@ -143,25 +134,15 @@ func (w *walk) object(m map[string]any, n node, in part) (apart bool) {
 }
 
 // field encodes an entry of a map. It walks into an unshared value only on the way to FieldsV1.
-func (w *walk) field(key string, v any, in part) (apart bool) {
+func (w *walk) field(key string, v any, in gotype.Realm) (apart bool) {
 	if !container(v) {
-		if in == plain {
+		if in == gotype.Open {
 			w.string(key)
 			return w.value(v, node{}, spot{}, in)
 		}
 		return true
 	}
-	switch {
-	case in == plain && key == "metadata":
-		in = metadata
-	case in == plain && fields.Written(key):
-		return true
-	case in == plain:
-	case in == metadata && key == "managedFields":
-		in = managed
-	case in == managed && key == "fieldsV1":
-		in = plain
-	default:
+	if in = in.Below(key); in >= gotype.Closed {
 		return true
 	}
 	w.string(key)
@@ -169,25 +150,26 @@ func (w *walk) field(key string, v any, in part) (apart bool) {
 	return w.value(v, node{site: s.value, key: key}, s, in)
 }
 
-func (w *walk) list(l []any, n node, s spot, in part) (apart bool) {
+func (w *walk) list(l []any, n node, s spot, in gotype.Realm) (apart bool) {
 	if l == nil {
 		w.buf = append(w.buf, tagNilList)
-		return in != plain
+		return in != gotype.Open
 	}
-	n.value, n.apart = reflect.ValueOf(l), in != plain || len(l) == 0
+	n.value, n.apart = reflect.ValueOf(l), in != gotype.Open || len(l) == 0
 	i := w.begin(n)
 	w.buf = append(w.buf, tagList)
 	w.number(len(l))
+	of := in.Elements()
 	for e, v := range l {
 		if w.failed {
 			break
 		}
-		if w.value(v, node{site: s.element, elem: e}, s, in) {
+		if w.value(v, node{site: s.element, elem: e}, s, of) {
 			apart = true
 		}
 	}
 	w.end(i, apart)
-	return apart || in != plain
+	return apart || in != gotype.Open
 }
 
 func container(v any) bool {

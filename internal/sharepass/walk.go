@@ -8,6 +8,8 @@ import (
 	"time"
 	"unsafe"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
@@ -33,9 +35,8 @@ type walk struct {
 	failed bool // the object is beyond the bounds
 
 	// inMap counts the typed maps around the value: values in a map cannot be replaced, and get
-	// no nodes. noAddress: no method can write into the value.
-	inMap     int
-	noAddress bool
+	// no nodes.
+	inMap int
 
 	entries []entry
 	spare   []byte
@@ -60,7 +61,7 @@ func (w *walk) reset() {
 	clear(w.nodes)
 	clear(w.entries[:cap(w.entries)])
 	w.buf, w.nodes = w.buf[:0], w.nodes[:0]
-	w.depth, w.failed, w.inMap, w.noAddress = 0, false, 0, false
+	w.depth, w.failed, w.inMap = 0, false, 0
 	if cap(w.nodes) > keptNodes || cap(w.entries) > keptNodes || cap(w.buf) > keptBytes {
 		w.buf, w.spare, w.nodes, w.entries = nil, nil, nil, nil
 	}
@@ -121,14 +122,12 @@ func (w *walk) leaf(f unsafe.Pointer, l *leaf, number, elem int) (apart bool) {
 		return !w.time(*(*time.Time)(f))
 	case formQuantity:
 		w.number(number)
-		return !w.noAddress || !w.quantity(reflect.NewAt(l.typ, f).Elem())
-	case formOpaque:
-		return true
+		return !w.quantity((*resource.Quantity)(f))
 	}
 	if *(*unsafe.Pointer)(f) == nil { // the first word of each of these
 		return false
 	}
-	if l.form == formWritten || l.elem != nil && l.elem.sealed {
+	if l.form == formOpaque {
 		return true
 	}
 	w.number(number)
@@ -150,14 +149,11 @@ func bits(f unsafe.Pointer, size uintptr) uint64 {
 }
 
 func (w *walk) reference(f reflect.Value, l *leaf, elem int) (apart bool) {
-	outer := w.noAddress
-	w.noAddress = l.form == formMap
 	i := w.begin(node{site: l.site, path: l.path, elem: elem, value: f, apart: !l.shared || empty(f)})
 	if !w.failed {
 		apart = w.content(f, l)
 	}
 	w.end(i, apart)
-	w.noAddress = outer
 	return apart || !l.shared
 }
 

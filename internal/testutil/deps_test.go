@@ -192,7 +192,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "internal/sharepass",
-		to:   []string{"./internal/share", "./internal/fields", apimachinery},
+		to:   []string{"./internal/share", "./internal/gotype", apimachinery},
 		why:  "it shares what a transform has left, whoever decoded it",
 	},
 	{
