@@ -13,19 +13,16 @@
 // Redone counts these objects.
 //
 // Safety. Programs break the rule that cached objects are read-only. So an object
-// never shares the containers that programs commonly write into: the object
-// itself, the values of "metadata" and of the keys in [fields.Written], and every
-// container around one of them. Of the metadata, untyped objects may share
-// managedFields, and typed ones each FieldsV1. A Go type also keeps for itself the
-// values of interfaces, types with an unknown UnmarshalJSON, and structs with
-// fields that JSON does not reach. A shared array has no spare capacity, so append
+// never shares the containers that programs commonly write into, nor those around
+// them: package gotype decides which these are. Of the metadata, untyped objects may share
+// managedFields, and typed ones each FieldsV1. A shared array has no spare capacity, so append
 // copies it. A resource.Quantity is shared only as the value of a map, since AsDec
 // and other methods write into an addressable one, and only up to int64; its text
 // is cached in advance, since String would write it.
 //
 // Secrecy. Strings of a Secret do not enter the table, and without
 // [Options].Values, as before a transform, neither do keys and strings in
-// [fields.Payload]: who removes them from an object removes them from memory.
+// [gotype.Payload]: who removes them from an object removes them from memory.
 //
 // Bounds. A list is read item by item: the reader holds one item, and the bytes
 // read ahead, and no spaces. An item or an event has at most 1 GiB. The memory allocated for an

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/gotype"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
@@ -20,31 +21,6 @@ const (
 	longestLast = 64
 )
 
-// A guard says whether the values at a path may be shared.
-type guard uint8
-
-const (
-	// free: they may be shared, unless something inside is guarded.
-	free guard = iota
-	// metadata: the value of a key "metadata". Only its managedFields may be shared.
-	metadata
-	// guarded: programs write into it.
-	guarded
-	// withheld: a program's own data. Nothing of it is remembered, not even a key.
-	withheld
-)
-
-// below returns the guard of the values at a key.
-func (g guard) below(key string) guard {
-	switch {
-	case g == free && key == "metadata":
-		return metadata
-	case g == free && !fields.Written(key), g == metadata && key == "managedFields":
-		return free
-	}
-	return guarded
-}
-
 // path is a place in the objects of one kind, such as spec.containers[].env: the keys on the way
 // to a value. It holds everything that a decoder knows of a key.
 //
@@ -52,7 +28,7 @@ func (g guard) below(key string) guard {
 type path struct {
 	name   string // the key
 	full   string // all keys on the way
-	guard  guard
+	realm  gotype.Realm
 	absent bool        // the field is left out
 	drop   *fields.Set // what is left out below
 	beyond bool        // the path is one for all that no path was made for
@@ -81,14 +57,14 @@ const (
 type paths struct {
 	root     *path
 	count    int
-	others   [withheld + 1]*path // what is beyond the bounds, by guard
-	withhold bool                // a program's own data
+	others   [gotype.Payload + 1]*path // what is beyond the bounds, by realm
+	withhold bool                      // a program's own data
 }
 
 func newPaths(o Options) *paths {
 	p := &paths{root: &path{drop: o.Drop}, withhold: o.withholds(true)}
-	for g := range p.others {
-		p.others[g] = &path{guard: guard(g), beyond: true, use: siteless}
+	for r := range p.others {
+		p.others[r] = &path{realm: gotype.Realm(r), beyond: true, use: siteless} //nolint:gosec // one of a few
 	}
 	return p
 }
@@ -98,7 +74,7 @@ func (p *paths) child(n *path, key []byte, table *share.Table) (child *path, nam
 	if c := n.children[string(key)]; c != nil {
 		return c, c.name
 	}
-	if n.guard == withheld {
+	if n.realm == gotype.Payload { // nothing of it is remembered, not even a key
 		return p.stranger(n, string(key))
 	}
 	if len(n.children) >= mostChildren || p.full(n, len(key)) {
@@ -121,23 +97,28 @@ func (p *paths) full(n *path, more int) bool {
 // stranger returns the path for a key without a path of its own.
 func (p *paths) stranger(n *path, name string) (*path, string) {
 	if n.drop == nil {
-		return p.others[p.guard(n, name)], name
+		return p.others[p.realm(n, name)], name
 	}
 	c := p.make(n, name)
 	c.beyond, c.use = true, siteless
 	return c, name
 }
 
-// guard returns the guard of the values at a key below n.
-func (p *paths) guard(n *path, name string) guard {
-	if n.guard == withheld || p.withhold && fields.Payload(name) {
-		return withheld
+// realm returns the realm of the values at a key below n. Objects without a Go type may share all of
+// their managedFields. Data is withheld if a transform may remove it.
+func (p *paths) realm(n *path, name string) gotype.Realm {
+	switch r := n.realm.Below(name); {
+	case r == gotype.Managed:
+		return gotype.Open
+	case r == gotype.Payload && !p.withhold:
+		return gotype.Closed
+	default:
+		return r
 	}
-	return n.guard.below(name)
 }
 
 func (p *paths) make(n *path, name string) *path {
-	c := &path{name: name, full: name, guard: p.guard(n, name)}
+	c := &path{name: name, full: name, realm: p.realm(n, name)}
 	if n.full != "" {
 		c.full = n.full + "." + name
 	}
@@ -150,15 +131,12 @@ func (p *paths) of(n *path) *path {
 	if n.elements != nil {
 		return n.elements
 	}
-	g := n.guard
-	if g == metadata {
-		g = guarded
-	}
+	r := n.realm.Elements()
 	full := p.full(n, len("[]"))
 	if full && n.drop == nil {
-		return p.others[g]
+		return p.others[r]
 	}
-	e := &path{full: n.full + "[]", guard: g, drop: n.drop, beyond: full}
+	e := &path{full: n.full + "[]", realm: r, drop: n.drop, beyond: full}
 	if full {
 		e.use = siteless
 		return e

@@ -16,6 +16,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/gotype"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
@@ -27,8 +28,7 @@ type Typed struct {
 
 	mu      sync.Mutex // taken before the table
 	text    text
-	guarded int  // how many guarded fields this one is in
-	payload int  // how many fields of a program's own data this one is in
+	realm   gotype.Realm
 	keeping int  // how many values this one is in that are about to be shared
 	mutable bool // something was decoded that must not be shared
 	size    int  // of what was made of the object
@@ -68,7 +68,7 @@ func (d *Typed) object(data []byte) (object any, ok bool) {
 	defer d.options.Table.Unlock()
 	defer d.text.clear()
 
-	d.guarded, d.payload, d.keeping, d.mutable, d.size = 0, 0, 0, false, 0
+	d.realm, d.keeping, d.mutable, d.size = gotype.Open, 0, false, 0
 	v := reflect.New(d.plan.typ)
 	ok = d.structure(d.plan, v.Elem(), 0, d.options.Drop)
 	return v.Interface(), ok
@@ -96,8 +96,7 @@ func (d *Typed) value(p *plan, v reflect.Value, i uint32, site share.Site, drop 
 		return d.any(v, i, drop)
 	case formTime:
 		return d.time(v.Addr().Interface().(*metav1.Time), i)
-	case formQuantity: // methods such as AsDec write into one that has an address
-		d.mutable = true
+	case formQuantity:
 		return d.quantity(v, i)
 	case formIntOrString:
 		return d.intOrString(v.Addr().Interface().(*intstr.IntOrString), i)
@@ -184,21 +183,17 @@ func (d *Typed) field(f *field, v reflect.Value, i uint32, drop *fields.Set) boo
 	if leftOut {
 		return true
 	}
-	if f.payload {
-		d.payload++
-		defer func() { d.payload-- }()
-	}
-	if f.guarded {
-		d.guarded++
-		defer func() { d.guarded-- }()
-	}
-	return d.value(f.plan, v.FieldByIndex(f.index), i, f.site, below)
+	outer := d.realm
+	d.realm = max(outer, f.realm)
+	ok := d.value(f.plan, v.FieldByIndex(f.index), i, f.site, below)
+	d.realm = outer
+	return ok
 }
 
 func (d *Typed) string(i uint32, site share.Site) string {
 	s := d.text.says(i)
 	d.size += 16 + len(s)
-	if d.options.withholds(d.payload > 0) {
+	if d.options.withholds(d.realm == gotype.Payload) {
 		return string(s)
 	}
 	return d.options.Table.String(site, s)
@@ -211,7 +206,7 @@ func (d *Typed) container(p *plan, v reflect.Value, i uint32, site share.Site, d
 	}
 	k := d.text.tokens[i].kind
 	looked := (k == kindObject || k == kindArray) && d.options.Values && drop == nil && p.shared &&
-		(d.guarded == 0 || p.typ.Elem() == fieldsV1)
+		(d.realm == gotype.Open || p.always)
 	if !looked {
 		return d.build(p, v, i, site, drop)
 	}
@@ -314,20 +309,12 @@ func (d *Typed) mapping(p *plan, v reflect.Value, self uint32, site share.Site, 
 		}
 		key.SetString(name)
 		elem.SetZero()
-		if !d.element(p, elem, value, site, below) {
+		if !d.value(p.elem, elem, value, p.within(site), below) {
 			return false
 		}
 		v.SetMapIndex(key, elem)
 	}
 	return true
-}
-
-// element decodes a value of a map. A quantity in a map has no address.
-func (d *Typed) element(p *plan, elem reflect.Value, i uint32, site share.Site, drop *fields.Set) bool {
-	if p.elem.form == formQuantity && d.text.tokens[i].kind != kindNull {
-		return d.quantity(elem, i)
-	}
-	return d.value(p.elem, elem, i, p.within(site), drop)
 }
 
 func (d *Typed) bytes(v reflect.Value, i uint32) bool {
@@ -361,7 +348,7 @@ func (d *Typed) quantity(v reflect.Value, i uint32) bool {
 	if q.UnmarshalJSON(d.text.raw(i)) != nil {
 		return false
 	}
-	if d.keeping > 0 && !settle(q) {
+	if d.keeping > 0 && !gotype.Settle(q) {
 		d.mutable = true
 	}
 	return true
@@ -386,7 +373,7 @@ func (d *Typed) intOrString(v *intstr.IntOrString, i uint32) bool {
 // so it gets a copy, and it may look at the informer, so it is called without the table's lock.
 func (d *Typed) unmarshaler(p *plan, v reflect.Value, i uint32, drop *fields.Set) (ok bool) {
 	raw, into := d.text.without(i, drop), v.Addr().Interface().(json.Unmarshaler)
-	if p.mutable {
+	if !p.known {
 		own := slices.Clone(raw)
 		d.options.Table.Unlocked(func() { ok = into.UnmarshalJSON(own) == nil })
 		return ok

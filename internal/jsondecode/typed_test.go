@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/tidemark-k8s/tidemark/internal/gotype"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
@@ -142,7 +143,7 @@ func equal(want, got any) bool {
 }
 
 func settleAll(v reflect.Value) {
-	if v.Type() == quantity && v.CanAddr() {
+	if v.Type() == gotype.Quantity && v.CanAddr() {
 		_ = v.Addr().Interface().(*resource.Quantity).String()
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/gotype"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
@@ -90,7 +91,7 @@ type verdict bool
 func (d *Unstructured) members(n *path, self uint32) (m map[string]any, shareable verdict, ok bool) {
 	t := d.text.tokens[self]
 	count := d.text.count(self)
-	m, shareable = make(map[string]any, count), n.guard == free
+	m, shareable = make(map[string]any, count), n.realm == gotype.Open
 	d.size += sizeOfMap(count, 32)
 	link := &n.first
 	for i := self + 1; i < t.next; {
@@ -98,7 +99,7 @@ func (d *Unstructured) members(n *path, self uint32) (m map[string]any, shareabl
 		link = &child.after
 		value := i + 1
 		i = d.text.tokens[value].next
-		if child.guard != free {
+		if child.realm != gotype.Open {
 			shareable = false
 		}
 		if child.absent {
@@ -148,7 +149,7 @@ func (d *Unstructured) value(n *path, i uint32) (v any, shareable verdict, ok bo
 
 // container decodes an object or an array, unless the table has an equal one.
 func (d *Unstructured) container(n *path, i uint32) (v any, shareable verdict, ok bool) {
-	site, looked := share.Site(0), d.options.Values && n.guard == free && n.drop == nil
+	site, looked := share.Site(0), d.options.Values && n.realm == gotype.Open && n.drop == nil
 	if looked {
 		site, looked = n.siteOf()
 	}
@@ -178,7 +179,7 @@ func (d *Unstructured) build(n *path, i uint32) (v any, shareable verdict, ok bo
 func (d *Unstructured) elements(n *path, self uint32) (a []any, shareable verdict, ok bool) {
 	t := d.text.tokens[self]
 	count := d.text.count(self)
-	a, shareable = make([]any, 0, count), n.guard == free
+	a, shareable = make([]any, 0, count), n.realm == gotype.Open
 	d.size += 40 + 16*count
 	of := d.paths.of(n)
 	for i := self + 1; i < t.next; i = d.text.tokens[i].next {
@@ -199,7 +200,7 @@ func (d *Unstructured) string(n *path, i uint32) any {
 		return n.last
 	}
 	d.size += 32 + len(says)
-	if d.strings == nil || n.guard == withheld {
+	if d.strings == nil || n.realm == gotype.Payload {
 		return string(says)
 	}
 	site, known := n.siteOf()

@@ -201,12 +201,12 @@ var arrows = []arrow{
 	},
 	{
 		from: "internal/protodecode",
-		to:   []string{"./internal/verify", "./internal/share", "./internal/fields", apimachinery},
+		to:   []string{"./internal/verify", "./internal/share", "./internal/fields", "./internal/gotype", apimachinery},
 		why:  "it decodes any type by its tags, and knows those of apimachinery that have no tags",
 	},
 	{
 		from: "internal/jsondecode",
-		to:   []string{"./internal/verify", "./internal/share", "./internal/fields", apimachinery},
+		to:   []string{"./internal/verify", "./internal/share", "./internal/fields", "./internal/gotype", apimachinery},
 		why:  "it turns bytes into objects, whoever reads the bytes and keeps the objects",
 	},
 	{
