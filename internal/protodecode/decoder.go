@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/gotype"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
@@ -48,7 +49,7 @@ func (d *Decoder) Fallbacks() uint64 { return d.fallbacks.Load() }
 // message.
 func (d *Decoder) Decode(data []byte) (any, error) {
 	d.planned.Do(func() {
-		if d.object.Kind() == reflect.Struct && hasUnmarshal(d.object) {
+		if d.object.Kind() == reflect.Struct && gotype.Of(d.object).Decodes&gotype.Protobuf != 0 {
 			d.plan = build(d.object, d.options.Drop)
 		}
 	})

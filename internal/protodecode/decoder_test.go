@@ -139,7 +139,7 @@ func (b *broken) Unmarshal(data []byte) error {
 func TestDecode_Errors(t *testing.T) {
 	_, err := New(reflect.TypeFor[struct{}](), Options{}).Decode(nil)
 	require.ErrorIs(t, err, ErrNotProto)
-	_, err = New(stringType, Options{}).Decode(nil)
+	_, err = New(reflect.TypeFor[string](), Options{}).Decode(nil)
 	require.ErrorIs(t, err, ErrNotProto)
 	d := New(reflect.TypeFor[broken](), Options{})
 	object, err := d.Decode([]byte{7})

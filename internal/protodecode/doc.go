@@ -20,15 +20,13 @@
 //   - A panic of the generated Unmarshal is an error.
 //   - The capacity of a slice is its length.
 //
-// Safety. Objects share only values that programs hardly ever write into. Each
-// object has its own labels, annotations, finalizers, owner references and
-// managed fields, at any depth, its own data and nodeSelector maps, and its own
-// copy of every value around one of these. A Quantity is shared only as the value
-// of a map, and only if it is no big number, since getters write into the others.
+// Safety. Objects share only values that programs hardly ever write into, and no value around
+// one that they write into: package gotype decides which these are. A Quantity is shared only
+// as the value of a map, and only if it is no big number, since getters write into the others.
 // A shared slice has no spare capacity, so append copies it.
 //
 // Secrecy. Strings of a Secret do not enter the table, and without
-// [Options].Values, as before a transform, neither do those in [fields.Payload]:
+// [Options].Values, as before a transform, neither do those in [gotype.Payload]:
 // who removes them from an object removes them from memory.
 //
 // Bounds. The memory allocated for a message grows with the bytes that have

@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/gotype"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
@@ -18,7 +19,7 @@ import (
 func kinds() []reflect.Type {
 	known := []reflect.Type{reflect.TypeFor[metav1.PartialObjectMetadata](), reflect.TypeFor[deep]()}
 	for gvk, t := range scheme.Scheme.AllKnownTypes() {
-		if hasUnmarshal(t) && gvk.Version != "__internal" && !strings.HasSuffix(gvk.Kind, "List") {
+		if gotype.Of(t).Decodes&gotype.Protobuf != 0 && gvk.Version != "__internal" && !strings.HasSuffix(gvk.Kind, "List") {
 			known = append(known, t)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/internal/gotype"
 )
 
 // value decodes a message by the code for its type.
@@ -111,10 +113,13 @@ func (w *walk) quantityAt(dst *resource.Quantity, b []byte) bool {
 	if err != nil {
 		return false
 	}
+	shareable := false
 	if w.values {
-		_ = q.String() // fills in the text
+		shareable = gotype.Settle(&q)
+	} else {
+		_, shareable = gotype.PartsOf(&q)
 	}
-	if big(&q) {
+	if !shareable {
 		w.owner = ownerOne
 	} else {
 		*slot = parsed{text, q}
@@ -128,10 +133,4 @@ func (q *quantities) slot(text []byte) *parsed {
 		q.seed, q.slots = maphash.MakeSeed(), make([]parsed, quantitySlots)
 	}
 	return &q.slots[maphash.Bytes(q.seed, text)%quantitySlots]
-}
-
-// big reports whether a quantity does not fit into an integer with a scale.
-func big(q *resource.Quantity) bool {
-	d := reflect.ValueOf(q).Elem().FieldByName("d")
-	return !d.IsValid() || !d.Field(0).IsNil()
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/gotype"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
@@ -95,7 +96,7 @@ type field struct {
 	wire    uint8
 	reach   reach
 	intern  bool   // whether equal strings are looked for
-	payload bool   // whether it belongs to a program's own data, see [fields.Payload]
+	payload bool   // whether it belongs to a program's own data, see [gotype.Payload]
 	once    uint64 // the field's bit, where it must not occur twice in a message
 	tag     uint16 // the encoded number and wire type, the first byte lowest
 	tagLen  int
@@ -114,14 +115,5 @@ type field struct {
 type planKey struct {
 	typ   reflect.Type
 	drop  *fields.Set
-	realm realm
+	realm gotype.Realm
 }
-
-// realm says whether the fields of a message may be shared at all.
-type realm uint8
-
-const (
-	realmOpen    realm = iota
-	realmClosed        // only strings and FieldsV1 are
-	realmPayload       // as realmClosed, in a program's own data
-)

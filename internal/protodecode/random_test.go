@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/internal/gotype"
 )
 
 // filler fills objects at random, from few enough values that they recur.
@@ -32,7 +34,7 @@ func (f *filler) fill(v reflect.Value, depth int) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if _, numbered := numberOf(v.Type().Field(i)); numbered && f.IntN(8) < often {
+			if gotype.Of(v.Type()).Fields[i].Number > 0 && f.IntN(8) < often {
 				f.fill(v.Field(i), depth)
 			}
 		}

@@ -3,6 +3,7 @@ package protodecode
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/tidemark-k8s/tidemark/internal/gotype"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
@@ -70,14 +72,14 @@ func (c *commons) compare(a, b reflect.Value, at position) {
 }
 
 func (c *commons) compareStructs(a, b reflect.Value, at position) {
-	at.meta = at.meta || a.Type() == objectMetaType
+	at.meta = at.meta || a.Type() == gotype.ObjectMeta
 	for i := range a.NumField() {
 		f := a.Type().Field(i)
-		if !f.IsExported() || a.Type() == timeType || a.Type() == microTimeType {
+		if !f.IsExported() || a.Type() == gotype.Time || a.Type() == gotype.MicroTime {
 			continue
 		}
 		below := at.down(f.Name)
-		name, _ := jsonName(f)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		below.written = written(name)
 		c.compare(a.Field(i), b.Field(i), below)
 	}
@@ -147,14 +149,14 @@ func (c *commons) withinStruct(v reflect.Value, path string, addressed bool) {
 		if addressed {
 			c.problem(path, "AsDec would write into a shared quantity")
 		}
-		if big(&q) {
+		if _, small := gotype.PartsOf(&q); !small {
 			c.problem(path, "copies of a big quantity have the number in common")
 		}
 		return
 	}
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
-		name, _ := jsonName(f)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if written(name) && v.Field(i).Kind() == reflect.Map && v.Field(i).Len() > 0 {
 			c.problem(path+"."+f.Name, "programs write into it")
 		}
