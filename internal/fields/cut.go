@@ -6,7 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"strings"
+
+	"github.com/tidemark-k8s/tidemark/internal/gotype"
 )
 
 // Cut removes the fields from a decoded object: a pointer to a struct with JSON names, or a map.
@@ -25,8 +26,12 @@ func (s *Set) Cut(obj any) {
 
 // cut removes the fields from a value that can be set, or from a map.
 func (s *Set) cut(v reflect.Value) {
-	if decodesItself(v) {
-		s.cutJSON(v)
+	if !v.IsValid() {
+		return
+	}
+	t := gotype.Of(v.Type())
+	if t.Decodes&(gotype.JSON|gotype.Text) != 0 && v.CanAddr() && v.Addr().CanInterface() {
+		s.cutJSON(v) // only its methods know the fields
 		return
 	}
 	switch v.Kind() {
@@ -45,7 +50,7 @@ func (s *Set) cut(v reflect.Value) {
 	case reflect.Map:
 		s.cutMap(v)
 	case reflect.Struct:
-		s.cutStruct(v)
+		s.cutStruct(v, t)
 	default: // it has no fields
 	}
 }
@@ -58,17 +63,17 @@ func (s *Set) copied(v reflect.Value) reflect.Value {
 	return c
 }
 
-func (s *Set) cutStruct(v reflect.Value) {
-	for i := range v.NumField() {
-		name, inline := jsonName(v.Type().Field(i))
-		if inline {
+func (s *Set) cutStruct(v reflect.Value, t *gotype.Type) {
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		if f.Inline {
 			s.cut(v.Field(i))
 			continue
 		}
-		if name == "" {
+		if f.JSON == "" {
 			continue
 		}
-		below, leftOut := s.Of(name)
+		below, leftOut := s.Of(f.JSON)
 		switch {
 		case leftOut:
 			v.Field(i).SetZero()
@@ -76,28 +81,6 @@ func (s *Set) cutStruct(v reflect.Value) {
 			below.cut(v.Field(i))
 		}
 	}
-}
-
-// jsonName returns the name of a field in JSON, or "" for a field that JSON does not reach. The
-// fields of an inlined struct count as fields of the struct around it.
-func jsonName(f reflect.StructField) (name string, inline bool) {
-	tag := f.Tag.Get("json")
-	name, _, _ = strings.Cut(tag, ",")
-	t := f.Type
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch {
-	case tag == "-":
-		return "", false
-	case f.Anonymous && name == "" && t.Kind() == reflect.Struct:
-		return "", f.IsExported() || f.Type.Kind() == reflect.Struct
-	case !f.IsExported():
-		return "", false
-	case name == "":
-		return f.Name, false
-	}
-	return name, false
 }
 
 // cutMap removes fields from a map, whose keys are names of fields, too.
@@ -123,18 +106,6 @@ func textOf(key reflect.Value) string {
 		return string(text)
 	}
 	return fmt.Sprint(key.Interface())
-}
-
-// decodesItself reports whether only the methods of a type know the fields of its JSON.
-func decodesItself(v reflect.Value) bool {
-	if v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface || !v.CanAddr() || !v.Addr().CanInterface() {
-		return false
-	}
-	switch v.Addr().Interface().(type) {
-	case json.Unmarshaler, encoding.TextUnmarshaler:
-		return true
-	}
-	return false
 }
 
 // cutJSON removes the fields from the JSON of a value, and decodes it again. A value that cannot be

@@ -1,4 +1,4 @@
-// Package fields knows which fields decoders leave out, and which ones programs write into.
+// Package fields knows which fields decoders leave out, and removes them from decoded objects.
 //
 // # Guarantees
 //

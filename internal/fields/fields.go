@@ -96,21 +96,3 @@ func (s *Set) Of(name string) (below *Set, leftOut bool) {
 	below, known := s.children[name]
 	return below, known && below == nil
 }
-
-// Payload reports whether a field, by its JSON name, holds data that belongs to programs, such as the
-// contents of Secrets: data, stringData and binaryData.
-func Payload(name string) bool {
-	switch name {
-	case "data", "stringData", "binaryData":
-		return true
-	}
-	return false
-}
-
-// Written reports whether programs commonly write into the maps and slices of a field, by its
-// JSON name: data, stringData, binaryData and nodeSelector. Decoders never share them between
-// objects, nor those of an ObjectMeta, which they recognise by its type or by the name
-// "metadata".
-func Written(name string) bool {
-	return Payload(name) || name == "nodeSelector"
-}

@@ -91,9 +91,3 @@ func TestCut(t *testing.T) {
 	s.Cut(m)
 	require.Equal(t, map[string]any{"list": []any{map[string]any{"kept": 2}, "text"}, "other": 1}, m)
 }
-
-func TestWritten(t *testing.T) {
-	for name, written := range map[string]bool{"data": true, "stringData": true, "binaryData": true, "nodeSelector": true, "labels": false, "env": false} {
-		require.Equal(t, written, Written(name), name)
-	}
-}

@@ -197,7 +197,8 @@ var arrows = []arrow{
 	},
 	{
 		from: "internal/fields",
-		why:  "a tree of names; decoders of any encoding read it",
+		to:   []string{"./internal/gotype"},
+		why:  "a tree of names, which decoders of any encoding read, and a walk through any object",
 	},
 	{
 		from: "internal/protodecode",
