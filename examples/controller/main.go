@@ -10,20 +10,20 @@
 // edits, and deletes it with the Deployment or its label. It does not touch a ConfigMap of that name
 // with another owner.
 //
-// It uses the cluster of --kubeconfig, $KUBECONFIG or ~/.kube/config; there, the user needs list and
-// watch on deployments, and all verbs on configmaps. With --demo, or without a kubeconfig, it uses a
-// demo cluster: an API server in this process. It prints its actions to stdout and errors to stderr.
-// It ends at Ctrl-C, or after the time given with --for. The exit code is 0, or 1 after an error: a
-// flag or kubeconfig that cannot be used, or a cluster that did not answer in time. With
-// --debug-address, /debug/informers at that address shows the informers; debug.go serves it.
+// It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config or the pod's service account; there,
+// it needs list and watch on deployments, and all verbs on configmaps. With --demo, or if there is no
+// cluster, it uses a demo cluster: an API server in this process. It prints its actions to stdout and
+// errors to stderr. It ends at Ctrl-C, or after the time given with --for. The exit code is 0, or 1
+// after an error: a flag or kubeconfig that cannot be used, or a cluster that did not answer in time.
+// With --debug-address, /debug/informers at that address shows the informers.
 //
-// This file connects the parts; controller.go has the loop and summary.go the reconciliation.
-// cluster.go finds the cluster, and demo.go has the demo cluster.
+// This file connects the parts; controller.go has the loop, summary.go the reconciliation, and demo.go
+// the demo cluster. If you copy the program, leave out demo.go, and call control with a rest.Config of
+// your own.
 package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -36,7 +36,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/tidemark-k8s/tidemark/examples/internal/demo"
 	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/factory/debug"
 )
 
 func main() {
@@ -47,48 +49,27 @@ func main() {
 
 // run executes the program, and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	f := flag.NewFlagSet("controller", flag.ContinueOnError)
-	workers := f.Int("workers", 2, "number of Deployments to reconcile at the same time")
-	var address string
-	f.Func("debug-address", "serve a page about the informers at this `address`; :6060 means 127.0.0.1:6060; default none", func(s string) (err error) {
-		address, err = debugAddress(s)
-		return err
-	})
-	cluster, err := parse(f, args)
+	actions, problems := log.New(stdout, "", log.LstdFlags), log.New(stderr, "controller: ", log.LstdFlags|log.Lmsgprefix)
+	f := demo.NewFlags("controller")
+	var s settings
+	f.IntVar(&s.workers, "workers", 2, "number of Deployments to reconcile at the same time")
+	f.DebugAddress(&s.debugAddress)
+	err := f.Parse(args)
 	switch {
-	case err == nil && *workers < 1:
-		err = fmt.Errorf("invalid value \"%d\" for flag -workers: too few; %s -h lists the flags", *workers, f.Name())
+	case err == nil && s.workers < 1:
+		err = f.Misused(fmt.Errorf("invalid value \"%d\" for flag -workers: too few", s.workers))
 	case err == nil:
-		err = manage(ctx, cluster, settings{*workers, address}, log.New(stdout, "", log.LstdFlags), log.New(stderr, "controller: ", log.LstdFlags|log.Lmsgprefix))
+		err = f.Run(ctx, problems, story, func(ctx context.Context, c demo.Cluster) error {
+			return control(ctx, c.Config, s, actions, problems)
+		})
 	}
-	return exit(f, err, stdout, stderr)
+	return f.Exit(err, stdout, stderr)
 }
 
 // settings are the controller's flags.
 type settings struct {
 	workers      int
 	debugAddress string // empty for none
-}
-
-// manage runs the controller on a cluster until ctx ends or the time is up.
-func manage(ctx context.Context, cluster cluster, s settings, actions, problems *log.Logger) error {
-	config, err := cluster.config()
-	if err == nil && config == nil {
-		var end func()
-		if config, end, err = startDemo(ctx, problems); err == nil {
-			defer end()
-		}
-	}
-	if err != nil {
-		return err
-	}
-	timed, stop := cluster.limit(ctx)
-	defer stop()
-	err = control(timed, config, s, actions, problems)
-	if ctx.Err() != nil { // after Ctrl-C an incomplete run is no error
-		return nil
-	}
-	return err
 }
 
 // control runs the controller until ctx ends.
@@ -114,7 +95,8 @@ func control(ctx context.Context, config *rest.Config, s settings, actions, prob
 		return err
 	}
 
-	endDebug, err := serveDebug(s.debugAddress, f, problems)
+	page := debug.New(debug.Options{}, factory.InUse(f))
+	endDebug, err := demo.Serve(s.debugAddress, "/debug/informers", page, problems)
 	if err != nil {
 		return err
 	}

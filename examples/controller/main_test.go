@@ -33,7 +33,7 @@ var badInput = []program.BadInput{
 
 func TestDemo(t *testing.T) {
 	p := example.Start(t) // a demo, because there is no kubeconfig
-	p.Notes(t, program.Stamp+`controller: this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
+	p.Notes(t, program.Stamp+`controller: there is no kubeconfig, so this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
 	p.Prints(t, program.Stamp+`shop/web: summary created: 2 of registry\.example/web:v1$`)
 	p.Prints(t, program.Stamp+`shop/web: summary updated: 4 of registry\.example/web:v1$`)
 	p.Prints(t, program.Stamp+`shop/cart: summary deleted$`)

@@ -11,18 +11,17 @@
 //	go run -C examples/controllerruntime . --demo --metrics-address 127.0.0.1:8080 --health-address 127.0.0.1:8081
 //	go run -C examples/controllerruntime .
 //
-// It uses the cluster of $KUBECONFIG, of the pod it runs in, or of ~/.kube/config. With --demo it
-// uses a demo cluster: an API server in this process, with pods that come and go. The exit code is
-// 0, or 1 after an error, or 2 after an invalid flag.
+// It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config or the pod's service account. With
+// --demo, or if there is none, it uses a demo cluster: an API server in this process, with pods that
+// come and go. The exit code is 0, or 1 after an error.
 //
 // It is a separate module, because tidemark does not depend on controller-runtime. If you copy it,
-// leave out the replace line of go.mod, demo.go and the calls of demo.go.
+// leave out the replace line of go.mod and package demo, and call watch with a rest.Config of your
+// own, such as that of ctrl.GetConfig.
 package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -36,9 +35,10 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/config"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/tidemark-k8s/tidemark/examples/internal/demo"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -51,54 +51,39 @@ func main() {
 
 // run executes the program, and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("controllerruntime", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	demo := flags.Bool("demo", false, "watch a demo cluster: an API server in this process")
-	limit := flags.Duration("for", 0, "stop after this `duration`, such as 10s; otherwise at Ctrl-C")
+	flags := demo.NewFlags("controllerruntime")
 	var serve addresses
 	flags.StringVar(&serve.metrics, "metrics-address", "0", "serve /metrics and /debug/informers at this `address`, such as 127.0.0.1:8080; 0 for nowhere")
 	flags.StringVar(&serve.health, "health-address", "0", "serve /readyz and /healthz at this `address`, such as 127.0.0.1:8081; 0 for nowhere")
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		return 2
+	if err := flags.Parse(args); err != nil {
+		return flags.Exit(err, stdout, stderr)
 	}
-	if *limit > 0 {
-		// Not a deadline: while the manager starts, it reports a deadline as an error.
-		timed, stop := context.WithCancel(ctx)
+	notes := log.New(stderr, "controllerruntime: ", log.LstdFlags|log.Lmsgprefix)
+	err := flags.Run(ctx, notes, story(notes), func(ctx context.Context, c demo.Cluster) error {
+		// Without a deadline: while the manager starts, it reports a deadline as an error.
+		running, stop := context.WithCancel(context.WithoutCancel(ctx))
 		defer stop()
-		defer time.AfterFunc(*limit, stop).Stop()
-		ctx = timed
-	}
-	if err := watch(ctx, *demo, serve, stdout); err != nil {
-		log.New(stderr, "controllerruntime: ", 0).Print(err)
-		return 1
-	}
-	return 0
+		defer context.AfterFunc(ctx, stop)()
+		return watch(running, c.Config, serve, stdout)
+	})
+	return flags.Exit(err, stdout, stderr)
 }
 
 // addresses are the addresses of the manager's servers.
 type addresses struct{ metrics, health string }
 
 // watch runs the manager until ctx ends.
-func watch(ctx context.Context, demo bool, serve addresses, out io.Writer) error {
-	cluster, err := connect(demo)
-	if err != nil {
-		return err
-	}
-	defer cluster.close()
-
+func watch(ctx context.Context, config *rest.Config, serve addresses, out io.Writer) error {
 	// These two lines make the manager use tidemark's informers. If you do not need the list of
 	// informers in watched, set NewInformer to informer.ForControllerRuntime.
-	cluster.config.Wrap(reflector.Wire)
+	config.Wrap(reflector.Wire)
 	informers := &watched{scheme: scheme.Scheme}
-	m, err := ctrl.NewManager(cluster.config, ctrl.Options{
+	m, err := ctrl.NewManager(config, ctrl.Options{
 		Cache: cache.Options{NewInformer: informers.newInformer},
 
 		Metrics:                server.Options{BindAddress: serve.metrics},
 		HealthProbeBindAddress: serve.health,
-		Controller:             config.Controller{SkipNameValidation: new(true)},
+		Controller:             ctrlconfig.Controller{SkipNameValidation: new(true)},
 	})
 	if err != nil {
 		return fmt.Errorf("the manager cannot be made: %w", err)
@@ -119,22 +104,4 @@ func watch(ctx context.Context, demo bool, serve addresses, out io.Writer) error
 	}
 	_, err = fmt.Fprintf(out, "\nran for %v\n", time.Since(began).Round(100*time.Millisecond))
 	return err
-}
-
-// cluster is the connection of the manager. It must be closed.
-type cluster struct {
-	config *rest.Config
-	close  func()
-}
-
-// connect returns the cluster of the environment, or a demo cluster.
-func connect(demo bool) (*cluster, error) {
-	if demo {
-		return startDemo()
-	}
-	config, err := ctrl.GetConfig()
-	if err != nil {
-		return nil, fmt.Errorf("there is no cluster: %w; try --demo", err)
-	}
-	return &cluster{config: config, close: func() {}}, nil
 }

@@ -83,7 +83,7 @@ func (p *program) stops(t *testing.T) {
 	p.interrupt()
 	assert.Zero(t, <-p.exit, p.stderr)
 	assert.Regexp(t, `\nran for [0-9.]+m?s\n$`, p.stdout)
-	assert.Empty(t, p.stderr.String())
+	assert.Regexp(t, `\A(.* controllerruntime: .*this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+\n)?\z`, p.stderr)
 }
 
 // TestDemo waits for the output of the demo cluster.
@@ -122,6 +122,7 @@ func TestCluster(t *testing.T) {
 	require.NoError(t, server.Delete(t.Context(), pod))
 	p.prints(t, `a: 0 of 0 pods are ready\n`)
 	p.stops(t)
+	assert.Empty(t, p.stderr.String())
 }
 
 func TestMistakes(t *testing.T) {
@@ -132,10 +133,9 @@ func TestMistakes(t *testing.T) {
 		exit int
 		says string
 	}{
-		"unknown flag": {[]string{"--what"}, 2, "not defined: -what"},
-		"no duration":  {[]string{"--for", "ever"}, 2, "invalid value"},
-		"no cluster":   {nil, 1, "there is no cluster: .*; try --demo"},
-		"help":         {[]string{"-h"}, 0, "-demo"},
+		"unknown flag": {[]string{"--what"}, 1, "not defined: -what"},
+		"no duration":  {[]string{"--for", "ever"}, 1, "invalid value"},
+		"no cluster":   {nil, 1, "the kubeconfig .* does not exist: .*; try --demo"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := start(t, c.args...)
@@ -144,6 +144,12 @@ func TestMistakes(t *testing.T) {
 			assert.Empty(t, p.stdout.String())
 		})
 	}
+	t.Run("help", func(t *testing.T) {
+		p := start(t, "-h")
+		assert.Equal(t, 0, <-p.exit)
+		assert.Contains(t, p.stdout.String(), "-demo")
+		assert.Empty(t, p.stderr.String())
+	})
 }
 
 // kubeconfig writes a kubeconfig and returns its path.

@@ -2,17 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"log"
-	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/rest"
 
+	"github.com/tidemark-k8s/tidemark/examples/internal/demo"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
@@ -34,56 +29,25 @@ var definitionKind = informertest.Kind{
 	GVK: schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"},
 }
 
-// startDemo starts a demo cluster, which gets the resource and some objects after a while. It
-// ends when end is called.
-func startDemo(ctx context.Context, notes *log.Logger) (config *rest.Config, end func(), err error) {
-	server := informertest.New(informertest.Options{BookmarkInterval: time.Minute})
-	if err := errors.Join(server.Register(definitionKind), server.Start()); err != nil {
-		server.Close()
-		return nil, nil, fmt.Errorf("the demo cannot be started: %w", err)
-	}
-	notes.Printf("this is a demo, on an API server in this process, %s", server.ClientConfig().Host)
-	ctx, cancel := context.WithCancel(ctx)
-	var living sync.WaitGroup
-	living.Go(func() {
-		if err := live(ctx, server); ctx.Err() == nil {
-			notes.Printf("the demo failed: %v", err)
+// story adds the resource to the demo cluster after a while, and then changes an object at every beat.
+var story = demo.Story{
+	Begin: func(_ context.Context, server *informertest.Server) error { return server.Register(definitionKind) },
+	Go: func(ctx context.Context, server *informertest.Server) error {
+		if err := demo.Wait(ctx, lateness); err != nil {
+			return err
 		}
-	})
-	return server.ClientConfig(), func() {
-		cancel()
-		living.Wait()
-		server.Close()
-	}, nil
-}
-
-// live registers the resource, and then makes a change at every beat, until ctx ends or a change
-// fails.
-func live(ctx context.Context, server *informertest.Server) error {
-	if err := wait(ctx, lateness); err != nil {
-		return err
-	}
-	if err := define(ctx, server); err != nil {
-		return err
-	}
-	if err := server.Create(ctx, newCronTab("backup", "daily")); err != nil {
-		return err
-	}
-	for {
-		for _, change := range []func() error{
+		if err := define(ctx, server); err != nil {
+			return err
+		}
+		if err := server.Create(ctx, newCronTab("backup", "daily")); err != nil {
+			return err
+		}
+		return demo.Repeat(ctx, server, beat,
 			func() error { return server.Create(ctx, newCronTab("report", "weekly")) },
 			func() error { return server.Update(ctx, newCronTab("report", "monthly")) },
 			func() error { return server.Delete(ctx, newCronTab("report", "monthly")) },
-		} {
-			if err := wait(ctx, beat); err != nil {
-				return err
-			}
-			if err := change(); err != nil && !apierrors.IsNotFound(err) { // users may change the demo cluster
-				return err
-			}
-		}
-		server.Compact() // otherwise the server keeps all old versions
-	}
+		)
+	},
 }
 
 // define makes the cluster serve the resource, as crontab.yaml does.
@@ -98,15 +62,6 @@ func define(ctx context.Context, server *informertest.Server) error {
 		"spec":       map[string]any{"versions": []any{map[string]any{"name": resource.Version, "served": true}}},
 		"status":     map[string]any{"conditions": []any{map[string]any{"type": "Established", "status": "True"}}},
 	}})
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // newCronTab returns an object as a server without a Go type for it sees it.

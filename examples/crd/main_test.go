@@ -19,7 +19,7 @@ func TestProgram(t *testing.T) { example.Test(t) }
 // In the demo the resource is missing at first, and appears later.
 func TestDemo(t *testing.T) {
 	p := example.Start(t) // a demo, because there is no kubeconfig
-	p.Notes(t, program.Stamp+`crd: this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
+	p.Notes(t, program.Stamp+`crd: there is no kubeconfig, so this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
 	p.Notes(t, program.Stamp+`crd: waiting: informer crontabs.stable.example.com: the informer is not synced: .*the server could not find the requested resource.*$`)
 	p.Prints(t, program.Stamp+`crontabs.stable.example.com is there, objects: [12]$`)
 	for _, who := range []string{"typed", "dynamic"} {

@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"log"
-	"sync"
+	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 
+	"github.com/tidemark-k8s/tidemark/examples/internal/demo"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
@@ -22,43 +19,18 @@ const beat = 300 * time.Millisecond
 // them, is labelled from time to time.
 var demoNamespaces = []string{"shop", "billing"}
 
-// startDemo starts a demo cluster. Pods and a label come and go in it until end is called.
-func startDemo(ctx context.Context, notes *log.Logger) (config *rest.Config, end func(), err error) {
-	server := informertest.New(informertest.Options{BookmarkInterval: time.Minute})
-	err = server.Start()
-	for _, name := range append([]string{"lab"}, demoNamespaces...) {
-		if err == nil {
-			err = server.Create(context.WithoutCancel(ctx), newNamespace(name, false))
+// story is a demo cluster of three namespaces. Pods and a label come and go in it.
+var story = demo.Story{
+	Begin: func(ctx context.Context, server *informertest.Server) error {
+		for _, name := range append([]string{"lab"}, demoNamespaces...) {
+			if err := errors.Join(server.Create(ctx, newNamespace(name, false)), server.Create(ctx, newPod(name, "web"))); err != nil {
+				return err
+			}
 		}
-		if err == nil {
-			err = server.Create(context.WithoutCancel(ctx), newPod(name, "web"))
-		}
-	}
-	if err != nil {
-		server.Close()
-		return nil, nil, fmt.Errorf("the demo cannot be started: %w", err)
-	}
-	notes.Printf("this is a demo, on an API server in this process, %s", server.ClientConfig().Host)
-	ctx, cancel := context.WithCancel(ctx)
-	var living sync.WaitGroup
-	living.Go(func() {
-		if err := live(ctx, server); ctx.Err() == nil {
-			notes.Printf("the demo failed: %v", err)
-		}
-	})
-	return server.ClientConfig(), func() {
-		cancel()
-		living.Wait()
-		server.Close()
-	}, nil
-}
-
-// live makes a change at every beat, until ctx ends or a change fails.
-func live(ctx context.Context, server *informertest.Server) error {
-	ticker := time.NewTicker(beat)
-	defer ticker.Stop()
-	for {
-		for _, change := range []func() error{
+		return nil
+	},
+	Go: func(ctx context.Context, server *informertest.Server) error {
+		return demo.Repeat(ctx, server, beat,
 			func() error { return server.Update(ctx, newNamespace("lab", true)) },
 			func() error { return server.Create(ctx, newPod("lab", "seen")) },
 			func() error { return server.Create(ctx, newPod("shop", "cart")) },
@@ -67,18 +39,8 @@ func live(ctx context.Context, server *informertest.Server) error {
 			func() error { return server.Create(ctx, newPod("lab", "unseen")) },
 			func() error { return server.Delete(ctx, newPod("lab", "unseen")) },
 			func() error { return server.Delete(ctx, newPod("shop", "cart")) },
-		} {
-			select {
-			case <-ticker.C:
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-			if err := change(); err != nil && !apierrors.IsNotFound(err) { // users may change the demo cluster
-				return err
-			}
-		}
-		server.Compact() // otherwise the server keeps all old versions
-	}
+		)
+	},
 }
 
 func newNamespace(name string, watched bool) *corev1.Namespace {

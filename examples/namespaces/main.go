@@ -9,18 +9,17 @@
 // The program prints changes of pods, and the beginning and end of each watch. It needs the
 // permissions to list and watch pods in these namespaces, and to list and watch all namespaces.
 //
-// It uses the cluster of --kubeconfig, $KUBECONFIG or ~/.kube/config. With --demo, or without a
-// kubeconfig, it uses a demo cluster: an API server in this process. It ends at Ctrl-C, or after the
-// time given with --for. The exit code is 0, or 1 after an error: a flag or kubeconfig that cannot be
-// used, or a cluster that did not answer in time.
+// It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config or the pod's service account. With
+// --demo, or if there is none, it uses a demo cluster: an API server in this process. It ends at
+// Ctrl-C, or after the time given with --for. The exit code is 0, or 1 after an error: a flag or
+// kubeconfig that cannot be used, or a cluster that did not answer in time.
 //
-// scopes.go has the informers; tap.go observes the requests, cluster.go finds the cluster, and
-// demo.go has the demo cluster.
+// scopes.go has the informers, tap.go observes the requests, and demo.go has the demo cluster. If you
+// copy the program, leave out demo.go, and call watcher.run with a rest.Config of your own.
 package main
 
 import (
 	"context"
-	"flag"
 	"io"
 	"log"
 	"os"
@@ -30,6 +29,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
+
+	"github.com/tidemark-k8s/tidemark/examples/internal/demo"
 )
 
 func main() {
@@ -40,7 +41,8 @@ func main() {
 
 // run executes the program, and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	f := flag.NewFlagSet("namespaces", flag.ContinueOnError)
+	notes := log.New(stderr, "namespaces: ", log.LstdFlags|log.Lmsgprefix)
+	f := demo.NewFlags("namespaces")
 	w := watcher{out: log.New(stdout, "", log.LstdFlags)}
 	f.Func("namespaces", "watch the pods of these `namespaces`, such as shop,billing", func(s string) error {
 		w.given = strings.Split(s, ",")
@@ -51,35 +53,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		_, err := labels.Parse(s)
 		return err
 	})
-	cluster, err := parse(f, args)
+	err := f.Parse(args)
 	if err == nil {
-		err = look(ctx, cluster, w, log.New(stderr, "namespaces: ", log.LstdFlags|log.Lmsgprefix))
+		err = f.Run(ctx, notes, story, func(ctx context.Context, c demo.Cluster) error {
+			if c.Demo && w.given == nil {
+				w.given = demoNamespaces
+			}
+			config := rest.CopyConfig(c.Config)
+			config.Wrap(tap(w.out))
+			return w.run(ctx, config)
+		})
 	}
-	return exit(f, err, stdout, stderr)
-}
-
-// look watches a cluster until ctx ends or the time is up.
-func look(ctx context.Context, cluster cluster, w watcher, notes *log.Logger) error {
-	config, err := cluster.config()
-	if err == nil && config == nil {
-		var end func()
-		if config, end, err = startDemo(ctx, notes); err == nil {
-			defer end()
-		}
-		if w.given == nil {
-			w.given = demoNamespaces
-		}
-	}
-	if err != nil {
-		return err
-	}
-	config = rest.CopyConfig(config)
-	config.Wrap(tap(w.out))
-	timed, stop := cluster.limit(ctx)
-	defer stop()
-	err = w.run(timed, config)
-	if ctx.Err() != nil { // after Ctrl-C an incomplete run is no error
-		return nil
-	}
-	return err
+	return f.Exit(err, stdout, stderr)
 }

@@ -25,7 +25,7 @@ var badInput = []program.BadInput{
 
 func TestDemo(t *testing.T) {
 	p := example.Start(t) // a demo, because there is no kubeconfig
-	p.Notes(t, program.Stamp+`namespaces: this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
+	p.Notes(t, program.Stamp+`namespaces: there is no kubeconfig, so this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
 	p.Prints(t, program.Stamp+`of \["shop" "billing"\] there are \d pods$`)
 	p.Prints(t, program.Stamp+`watch begins: /api/v1/namespaces/lab/pods$`)
 	p.Prints(t, program.Stamp+`\+ lab/seen$`)

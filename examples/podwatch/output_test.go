@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/informer"
 )
 
 // aDay makes several changes of one pod, and waits for an output after each.
@@ -26,24 +28,6 @@ func aDay(t *testing.T, await [5]string, args ...string) program {
 	p.interrupt()
 	assert.Zero(t, <-p.exit)
 	return p
-}
-
-func TestWide(t *testing.T) {
-	p := aDay(t, [5]string{"initial$", "phase,ready$", "labels$", "other$", "deleted "}, "--output", "wide")
-	lines := strings.Split(p.stdout.String(), "\n")
-	assert.Equal(t, "TIME                 EVENT    POD                                            PHASE      NODE             CHANGED", lines[0])
-	const blank = "                                     "
-	for i, want := range []string{
-		`added    shop/web` + blank + `  -          -                initial`,
-		`updated  shop/web` + blank + `  Running    node-1           phase,ready`,
-		`updated  shop/web` + blank + `  Running    node-1           labels`,
-		`updated  shop/web` + blank + `  Running    node-1           other`,
-		`deleted  shop/web` + blank + `  Running    node-1           -`,
-	} {
-		assert.Regexp(t, stamp+" "+want+"$", lines[i+1])
-	}
-	assert.Contains(t, p.stdout.String(), "\npodwatch ran for ")
-	assert.Empty(t, p.stderr.String())
 }
 
 func TestJSON(t *testing.T) {
@@ -81,7 +65,52 @@ func TestJSON(t *testing.T) {
 // The fields are part of the interface: names and order stay, and no field is left out.
 func TestJSONOfNearlyNothing(t *testing.T) {
 	out := newTranscript()
-	jsonLines(out)(event{kind: deleted, pod: &corev1.Pod{}, lost: true, at: time.Date(2026, 1, 31, 12, 0, 0, 0, time.FixedZone("", 3600))})
+	at := time.Date(2026, 1, 31, 12, 0, 0, 0, time.FixedZone("", 3600))
+	require.NoError(t, json.NewEncoder(out).Encode(newRecord(change{Kind: informer.Deleted, Old: &corev1.Pod{}, Lost: true}, at)))
 	assert.Equal(t, `{"time":"2026-01-31T11:00:00Z","event":"deleted","namespace":"","name":"","uid":"","resourceVersion":"","phase":"",`+
 		`"ready":false,"node":"","labels":{},"changed":[],"initial":false,"lost":true}`+"\n", out.String())
+}
+
+// begin makes a pod run.
+func begin(pod *corev1.Pod) {
+	pod.Status.Phase = corev1.PodRunning
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+}
+
+// retire labels a pod.
+func retire(pod *corev1.Pod) { pod.Labels["track"] = "retiring" }
+
+func TestChanges(t *testing.T) {
+	conditions := func(kind corev1.PodConditionType, status corev1.ConditionStatus) func(*corev1.Pod) {
+		return func(pod *corev1.Pod) {
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}, {Type: kind, Status: status}}
+		}
+	}
+	for _, row := range []struct {
+		name string
+		edit func(*corev1.Pod)
+		want []string
+	}{
+		{"labels", func(pod *corev1.Pod) { pod.Labels["app"] = "db" }, []string{"labels"}},
+		{"no labels", func(pod *corev1.Pod) { pod.Labels = nil }, []string{"labels"}},
+		{"phase", func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed }, []string{"phase"}},
+		{"ready", conditions(corev1.PodReady, corev1.ConditionTrue), []string{"ready"}},
+		{"not ready", conditions(corev1.PodReady, corev1.ConditionFalse), []string{"other"}},
+		{"another condition", conditions(corev1.PodInitialized, corev1.ConditionTrue), []string{"other"}},
+		{"begin", begin, []string{"phase", "ready"}},
+		{"all", func(pod *corev1.Pod) { begin(pod); pod.Labels["new"] = "" }, []string{"labels", "phase", "ready"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			old := newPod("shop", "web", "web")
+			old.ResourceVersion = "1"
+			pod := old.DeepCopy()
+			pod.ResourceVersion = "2"
+			row.edit(pod)
+			assert.Equal(t, row.want, changes(change{Kind: informer.Updated, Old: old, New: pod}))
+		})
+	}
+	t.Run("resync", func(t *testing.T) {
+		pod := newPod("shop", "web", "web")
+		assert.Equal(t, []string{"resync"}, changes(change{Kind: informer.Updated, Old: pod, New: pod}))
+	})
 }

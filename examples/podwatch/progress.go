@@ -1,89 +1,97 @@
 package main
 
 import (
-	"log"
+	"fmt"
+	"io"
+	"strings"
 	"sync"
 	"time"
 )
 
-// progress shows the progress of the first list: with a bar on a terminal, and otherwise with a line
-// each second, beginning after a second. It shows nothing before the first pods have come.
+// erase moves the cursor to the beginning of the line and erases the line.
+const erase = "\r\x1b[K"
+
+// progress is stderr. On a terminal it shows how much of the first list has come, with a bar below all
+// other output.
 type progress struct {
-	screen *screen
-	notes  *log.Logger // which writes to screen
-	began  time.Time
+	out      io.Writer
+	terminal bool
+	began    time.Time
 
-	mu      sync.Mutex // guards the rest; comes before the locks of notes and screen
-	ended   bool       // no more output
-	pods    int        // received so far
-	bytes   int64      // of these pods; 0 if unknown
-	all     int        // of the list; -1 if unknown
-	timer   *time.Timer
-	printed bool // lines were printed
+	mu    sync.Mutex // guards the rest
+	last  string     // the bar; empty if there is none
+	ended bool       // no more bars
 }
 
-func newProgress(s *screen, notes *log.Logger) *progress {
-	return &progress{screen: s, notes: notes, began: time.Now()}
+// Write writes lines above the bar.
+func (p *progress) Write(lines []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	if p.last == "" {
+		return p.out.Write(lines)
+	}
+	_, err := io.WriteString(p.out, erase+string(lines)+p.last)
+	return len(lines), err
 }
 
-// came updates the number of pods received, and their bytes. more is the number of pods that are
-// still missing, or -1 if the server did not say.
+// came shows the number of pods received, and their bytes. more is the number of pods that are still
+// missing, or -1 if the server did not say.
 func (p *progress) came(pods int, more, bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	p.pods, p.all, p.bytes = pods, -1, bytes
+	all := -1
 	if more >= 0 {
-		p.all = pods + int(more)
+		all = pods + int(more)
 	}
-	switch {
-	case p.ended:
-	case p.screen.terminal:
-		p.screen.keep(bar(p.pods, p.all, p.pace()))
-	case p.timer == nil:
-		p.timer = time.AfterFunc(time.Second-time.Since(p.began), p.tick)
-	}
-}
-
-// pace formats the rate of the list. The caller holds mu.
-func (p *progress) pace() string { return pace(p.pods, p.bytes, time.Since(p.began)) }
-
-// tick prints a line.
-func (p *progress) tick() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-
-	if p.ended {
-		return
-	}
-	p.printed = true
-	p.notes.Print(portion(p.pods, p.all) + p.pace())
-	p.timer.Reset(time.Second)
-}
-
-// complete ends the progress with the complete list. If lines were printed, it prints the last one.
-func (p *progress) complete(pods int) {
-	p.end()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-
-	if p.printed {
-		p.printed = false
-		p.notes.Print(portion(pods, pods))
+	if p.terminal && !p.ended {
+		line, tail := bar(pods, all), pace(pods, bytes, time.Since(p.began))
+		if len(line)+len(tail) < 80 {
+			line += tail
+		}
+		p.show(line)
 	}
 }
 
-// end stops the output.
+// end removes the bar.
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	if p.ended {
-		return
-	}
 	p.ended = true
-	p.screen.keep("")
-	if p.timer != nil {
-		p.timer.Stop()
+	p.show("")
+}
+
+// show replaces the bar. The caller holds mu.
+func (p *progress) show(bar string) {
+	if bar != p.last {
+		p.last = bar
+		_, _ = io.WriteString(p.out, erase+bar) // fails only if the terminal is gone
 	}
+}
+
+// bar draws the number of pods received, of all pods; all is -1 if the number is unknown.
+func bar(came, all int) string {
+	const cells = 30
+	if all < 0 {
+		return fmt.Sprintf("podwatch: %s so far", count(came, "pod"))
+	}
+	full, percent := cells, 100
+	if came < all {
+		full, percent = cells*came/all, 100*came/all
+	}
+	return fmt.Sprintf("podwatch: [%s%s] %3d%%  %d of %s", strings.Repeat("#", full), strings.Repeat(".", cells-full), percent, came, count(all, "pod"))
+}
+
+// pace formats the bytes received and, after a second, the pods per second.
+func pace(pods int, bytes int64, since time.Duration) string {
+	text := ""
+	if bytes > 0 {
+		text = fmt.Sprintf(", %.1f MB", float64(bytes)/1e6)
+	}
+	if since >= time.Second {
+		text += fmt.Sprintf(", %.0f/s", float64(pods)/since.Seconds())
+	}
+	return text
 }

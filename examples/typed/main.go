@@ -9,19 +9,18 @@
 // the end the status of the informer. With --mark it annotates a pod and reads the pod back from the
 // cache; it writes nothing else.
 //
-// It uses the cluster of --kubeconfig, $KUBECONFIG or ~/.kube/config. With --demo, or without a
-// kubeconfig, it uses a demo cluster: an API server in this process. It ends at Ctrl-C, or after the
-// time given with --for. The exit code is 0, or 1 after an error: a flag or kubeconfig that cannot be
-// used, a cluster that did not answer in time, or no such pod to mark.
+// It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config or the pod's service account. With
+// --demo, or if there is none, it uses a demo cluster: an API server in this process. It ends at
+// Ctrl-C, or after the time given with --for. The exit code is 0, or 1 after an error: a flag or
+// kubeconfig that cannot be used, a cluster that did not answer in time, or no such pod to mark.
 //
-// The informer is in tour.go; main.go is the program around it, cluster.go finds the cluster, and
-// demo.go has the demo cluster.
+// The informer is in tour.go; main.go is the program around it, and demo.go has the demo cluster. If
+// you copy the program, leave out demo.go, and call tour.run with a rest.Config of your own.
 package main
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"io"
 	"log"
 	"os"
@@ -30,6 +29,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/tidemark-k8s/tidemark/examples/internal/demo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
@@ -41,7 +41,8 @@ func main() {
 
 // run executes the program, and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	f := flag.NewFlagSet("typed", flag.ContinueOnError)
+	notes := log.New(stderr, "typed: ", log.LstdFlags|log.Lmsgprefix)
+	f := demo.NewFlags("typed")
 	t := tour{selector: labels.Everything(), out: log.New(stdout, "", log.LstdFlags)}
 	f.Func("selector", "look up the pods with these `labels`, such as app=web,track!=retiring", func(s string) (err error) {
 		t.selector, err = labels.Parse(s)
@@ -54,33 +55,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		return nil
 	})
-	cluster, err := parse(f, args)
+	err := f.Parse(args)
 	if err == nil {
-		err = guide(ctx, cluster, t, log.New(stderr, "typed: ", log.LstdFlags|log.Lmsgprefix))
+		err = f.Run(ctx, notes, story, func(ctx context.Context, c demo.Cluster) error {
+			if c.Demo && t.mark == (indexer.Key{}) {
+				t.mark = demoPod
+			}
+			return t.run(ctx, c.Config)
+		})
 	}
-	return exit(f, err, stdout, stderr)
-}
-
-// guide runs the tour on a cluster until ctx ends or the time is up.
-func guide(ctx context.Context, cluster cluster, t tour, notes *log.Logger) error {
-	config, err := cluster.config()
-	if err == nil && config == nil {
-		var end func()
-		if config, end, err = startDemo(ctx, notes); err == nil {
-			defer end()
-		}
-		if t.mark == (indexer.Key{}) {
-			t.mark = demoPod
-		}
-	}
-	if err != nil {
-		return err
-	}
-	timed, stop := cluster.limit(ctx)
-	defer stop()
-	err = t.run(timed, config)
-	if ctx.Err() != nil { // after Ctrl-C an incomplete run is no error
-		return nil
-	}
-	return err
+	return f.Exit(err, stdout, stderr)
 }

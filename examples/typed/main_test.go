@@ -24,7 +24,7 @@ var badInput = []program.BadInput{
 
 func TestDemo(t *testing.T) {
 	p := example.Start(t, "--selector", "app in (web, shop), app != cart") // a demo, because there is no kubeconfig
-	p.Notes(t, program.Stamp+`typed: this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
+	p.Notes(t, program.Stamp+`typed: there is no kubeconfig, so this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
 	p.Prints(t, program.Stamp+`there are \d pods: \[shop/cart-0 shop/cart-1 shop/web-0 shop/web-1( shop/web-2)?\]$`)
 	p.Prints(t, program.Stamp+`node node-0 runs \[shop/cart-0 shop/web-0\]$`)
 	p.Prints(t, program.Stamp+`selector "app in \(shop,web\),app!=cart" matches \[shop/web-0 shop/web-1( shop/web-2)?\], error: <nil>$`)

@@ -21,9 +21,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// Main is the TestMain of an example. It hides the kubeconfig of the tests' user.
+// Main is the TestMain of an example. It hides the kubeconfig of the tests' user, and the cluster
+// that the tests run in.
 func Main(m *testing.M) {
 	_ = os.Unsetenv(clientcmd.RecommendedConfigPathEnvVar)
+	_ = os.Unsetenv("KUBERNETES_SERVICE_HOST")
 	clientcmd.RecommendedHomeFile = filepath.Join(os.TempDir(), "tidemark-example-has-no-kubeconfig")
 	goleak.VerifyTestMain(m)
 }

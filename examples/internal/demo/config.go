@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"errors"
@@ -15,21 +15,21 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// configure returns the configuration of the cluster: from a kubeconfig or, if there is none, from
-// the service account of this pod, read by inCluster. It returns nil without an error if there is
-// neither.
-func configure(o options, inCluster func() (*rest.Config, error)) (config *rest.Config, origin string, err error) {
-	config, origin, err = kubeconfig(o.kubeconfig, o.context)
+// config returns the configuration of the cluster: from a kubeconfig or, if there is none, from the
+// service account of this pod, read by inCluster. It returns nil without an error if there is
+// neither. The origin says where the configuration is from.
+func (f *Flags) config(inCluster func() (*rest.Config, error)) (config *rest.Config, origin string, err error) {
+	config, origin, err = kubeconfig(f.kubeconfig, f.context)
 	switch {
 	case err != nil || config != nil:
 		return config, origin, err
-	case o.context != "":
-		return nil, "", fmt.Errorf("there is no kubeconfig with a context %s: name one with --kubeconfig, or try --demo", o.context)
+	case f.context != "":
+		return nil, "", fmt.Errorf("there is no kubeconfig with a context %s: name one with --kubeconfig; try --demo", f.context)
 	case os.Getenv("KUBERNETES_SERVICE_HOST") == "":
 		return nil, "", nil
 	}
 	if config, err = inCluster(); err != nil {
-		return nil, "", fmt.Errorf("the service account of this pod cannot be used: %w: let the pod mount its token, or name a kubeconfig with --kubeconfig, or try --demo", err)
+		return nil, "", fmt.Errorf("the service account of this pod cannot be used: %w: let the pod mount its token, or name a kubeconfig with --kubeconfig; try --demo", err)
 	}
 	return config, "the service account of this pod", nil
 }
@@ -45,9 +45,9 @@ func kubeconfig(path, context string) (config *rest.Config, origin string, err e
 	case len(files) > 0:
 		origin = "the kubeconfig " + strings.Join(files, string(filepath.ListSeparator))
 	case path != "":
-		return nil, "", fmt.Errorf("the kubeconfig %s does not exist: check --kubeconfig, or try --demo", path)
+		return nil, "", fmt.Errorf("the kubeconfig %s does not exist: check --kubeconfig; try --demo", path)
 	case os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "":
-		return nil, "", fmt.Errorf("the kubeconfig %s does not exist: check or unset $%s, or try --demo",
+		return nil, "", fmt.Errorf("the kubeconfig %s does not exist: check or unset $%s; try --demo",
 			strings.Join(named, string(filepath.ListSeparator)), clientcmd.RecommendedConfigPathEnvVar)
 	default:
 		return nil, "", nil
