@@ -4,16 +4,18 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
 // CONTRACT.md lists each statement once and in order, because tests and other documents refer to
-// the numbers.
+// the numbers. The number of a statement that was taken out stays free.
 func TestTheContractIsComplete(t *testing.T) {
 	text, err := os.ReadFile("CONTRACT.md")
 	require.NoError(t, err)
+	takenOut := []string{"B22", "B92", "B118"}
 	var got, want []string
 	for _, match := range regexp.MustCompile(`(?m)^\* \*\*([BDT]\d+)\*\* `).FindAllSubmatch(text, -1) {
 		got = append(got, string(match[1]))
@@ -23,7 +25,9 @@ func TestTheContractIsComplete(t *testing.T) {
 		last   int
 	}{{"B", 118}, {"D", 32}, {"T", 21}} {
 		for n := range part.last {
-			want = append(want, fmt.Sprint(part.letter, n+1))
+			if number := fmt.Sprint(part.letter, n+1); !slices.Contains(takenOut, number) {
+				want = append(want, number)
+			}
 		}
 	}
 	require.Equal(t, want, got)
