@@ -22,6 +22,8 @@ const (
 	batchItems     = 128
 	batchBytes     = 1 << 20
 	waitingBatches = 2
+	// mostKindless bounds the bytes of the items that wait for the kind of their list.
+	mostKindless = 64 << 20
 	// gatherFor is the time that items of an initial state wait for more items. A server sends a few
 	// at a time, and no reader sees them before all have arrived: waking the loop for each few would
 	// cost more than decoding them.
@@ -162,6 +164,10 @@ func (r *reception) addItem(it item, of *listHead) error {
 	r.batch = append(r.batch, a)
 	r.bytes += len(it.data)
 	r.kindless = r.kindless || of != nil && !of.isKnown() && lacksKind(a)
+	if r.kindless && r.bytes > mostKindless {
+		r.batch = nil
+		return fmt.Errorf("%w: a list whose kind does not come", errForeign)
+	}
 	if !r.kindless && (len(r.batch) == batchItems || r.bytes >= batchBytes) {
 		r.handOver()
 	}

@@ -541,6 +541,31 @@ func TestAPageWithoutAnEnd(t *testing.T) {
 	require.ErrorIs(t, err, ErrEndless)
 }
 
+// Items that wait for the kind of their list are bounded: beyond, the list is left to the client.
+func TestItemsThatWaitForTheirKindAreBounded(t *testing.T) {
+	long := `{"metadata":{"name":"a","uid":"u","resourceVersion":"1"},"spec":"` + strings.Repeat("x", 1<<20) + `"},`
+	sent := 0
+	body := io.MultiReader(strings.NewReader(`{"items":[`), readerFunc(func(p []byte) (int, error) {
+		n := copy(p, long[sent%len(long):])
+		sent += n
+		if sent > 200<<20 {
+			return n, errors.New("it reads on and on")
+		}
+		return n, nil
+	}))
+	kind := newKindDecoder(objectKind{object: unstructuredType}, sharing{}, nil)
+	r := startReception(&reception{ctx: t.Context(), body: io.NopCloser(body), kind: kind}, true)
+	for range r.batches {
+		require.Fail(t, "their kind is not known")
+	}
+	require.ErrorIs(t, r.err, errForeign)
+}
+
+// readerFunc is a reader.
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
 // A list of a typed client sends no time-out of the rest.Config, as with client-go.
 func TestTimeoutOfTheConfigIsNotSent(t *testing.T) {
 	for name := range clients {
