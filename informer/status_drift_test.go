@@ -155,6 +155,13 @@ func TestFailingIsWhatHasFailedLast(t *testing.T) {
 	s.reflected(0, refused)
 	s.reflected(1, forbidden)
 	require.Equal(t, []reflector.ErrorClass{reflector.ErrorConnection, reflector.ErrorForbidden}, failing(), "each source")
+	s.parts[0].failing.At = time.Now().Add(-time.Hour)
+	s.reflected(1, reflector.Failed{Operation: reflector.OpList, Class: reflector.ErrorConnection, Err: reflector.ErrSilent})
+	var same Status
+	s.fill(&same)
+	require.Len(t, same.Failing, 1, "two sources fail alike")
+	require.ErrorIs(t, same.Failing[0].Err, reflector.ErrSilent)
+	s.reflected(1, forbidden)
 	s.reflected(0, reflector.WatchStarted{})
 	require.Equal(t, []reflector.ErrorClass{reflector.ErrorForbidden}, failing())
 	s.reflected(1, reflector.Listed{Operation: reflector.OpList})

@@ -74,6 +74,18 @@ tidemark_informer_synced{group="",resource="pods",scope="in shop",version="v1"} 
 	require.Zero(t, testutil.CollectAndCount(New(factory.InUse(f))), "an informer that nobody uses")
 }
 
+// No label has the name of a Secret, which a field selector may hold.
+func TestNamesOfSecretsAreNoLabels(t *testing.T) {
+	secrets := corev1.SchemeGroupVersion.WithResource("secrets")
+	foreign := cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Secret{}, 0, nil)
+	scope := factory.Scope{Namespaces: []string{"shop"}, Fields: "metadata.name=top-secret"}
+	require.NoError(t, testutil.CollectAndCompare(New(factory.Alone(secrets, scope, foreign)), strings.NewReader(`
+# HELP tidemark_informer_synced 1 once the store has been synced.
+# TYPE tidemark_informer_synced gauge
+tidemark_informer_synced{group="",resource="secrets",scope="in shop with some fields (hidden)",version="v1"} 0
+`), prefix+"synced"))
+}
+
 // An informer of another module has the figures it can know, such as synced.
 func TestAnotherModulesInformer(t *testing.T) {
 	foreign := cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, nil)
