@@ -35,7 +35,7 @@ func (b *beginning) failure() error {
 	}
 	s := &metav1.Status{}
 	if it.unmarshal(s) != nil || s.Status == metav1.StatusSuccess {
-		return nil
+		return nil //nolint:nilerr // bytes that are no status report no error
 	}
 	return apierrors.FromObject(s)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/klog/v2"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime" //nolint:depguard // to silence client-go's reflector, the other side
+	"k8s.io/klog/v2"                                   //nolint:depguard // as above
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
 )
@@ -43,10 +43,10 @@ func comparison(tb testing.TB) func(t *testing.T, m maker) {
 	logger := klog.Background()
 	klog.SetLogger(klog.New(nil))
 	handlers := utilruntime.ErrorHandlers
-	utilruntime.ErrorHandlers = nil
+	utilruntime.ErrorHandlers = nil //nolint:reassign // it is there to be set
 	tb.Cleanup(func() {
 		klog.SetLogger(logger)
-		utilruntime.ErrorHandlers = handlers
+		utilruntime.ErrorHandlers = handlers //nolint:reassign // as above
 	})
 	s := newBodyServer(tb)
 	all := libraries(tb, s)
@@ -68,7 +68,7 @@ func (a *answer) String() string {
 // complaint takes the difference of two objects.
 type complaint struct{ strings.Builder }
 
-func (c *complaint) Errorf(format string, args ...any) { fmt.Fprintf(c, format, args...) }
+func (c *complaint) Errorf(format string, args ...any) { _, _ = fmt.Fprintf(c, format, args...) }
 
 // String describes what a side has made of an answer.
 func (s *side) String() string {

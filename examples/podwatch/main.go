@@ -57,7 +57,7 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	w := &watcher{progress: &progress{out: stderr, terminal: demo.IsTerminal(stderr), began: time.Now()}}
 	w.notes = log.New(w.progress, "podwatch: ", log.LstdFlags|log.Lmsgprefix)
-	f := w.options.flags()
+	f := w.flags()
 	err := f.Parse(args)
 	if err == nil {
 		err = f.Run(ctx, w.notes, demo.Pods(w.notes, demo.Apps(w.namespace)...), func(ctx context.Context, c demo.Cluster) error {

@@ -267,8 +267,12 @@ func TestGivingUp(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		w := &watcher{notes: log.New(out, "", 0), progress: progressOn(out), giveUp: stop}
 		source := reflector.FromListerWatcher(&cache.ListWatch{
-			ListFunc:  func(metav1.ListOptions) (runtime.Object, error) { return nil, syscall.ECONNREFUSED },
-			WatchFunc: func(metav1.ListOptions) (watch.Interface, error) { return nil, syscall.ECONNREFUSED },
+			ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+				return nil, syscall.ECONNREFUSED
+			},
+			WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+				return nil, syscall.ECONNREFUSED
+			},
 		})
 		began := time.Now()
 		require.NoError(t, informer.New[*corev1.Pod](source, informer.Options[*corev1.Pod]{Observe: w.observe}).Run(ctx))

@@ -28,6 +28,7 @@ type Type struct {
 // Decodes is a set of encodings.
 type Decodes uint8
 
+// The methods by which a type decodes itself.
 const (
 	JSON     Decodes = 1 << iota // UnmarshalJSON
 	Text                         // UnmarshalText

@@ -79,7 +79,7 @@ func TestMembers(t *testing.T) {
 		metav1.ObjectMeta `json:",inline"`
 		B                 string `json:"-"`
 		C                 string
-		D                 string `json:"-,"`
+		D                 string `json:"-,"` //nolint:staticcheck // the name is a dash
 		hidden            string
 	}
 	_ = inline{}.hidden
