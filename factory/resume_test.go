@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
 // D24: an informer acquired again continues with a watch, and its handlers get the deletions made
@@ -28,6 +29,7 @@ func TestContract_D24_AcquiredAgain(t *testing.T) {
 		var lost []bool
 		again := func() (states int, release func()) {
 			before := server.Counts()
+			resume := server.Stall(informertest.Request{}) // what comes before the handler is not its
 			l := acquire(t, f, Scope{})
 			deleted, lost = nil, nil
 			_, err := l.Informer().Handle(informer.HandlerFunc[*widget](func(c informer.Change[*widget]) {
@@ -36,6 +38,7 @@ func TestContract_D24_AcquiredAgain(t *testing.T) {
 				}
 			}), informer.HandlerOptions{})
 			require.NoError(t, err)
+			resume()
 			require.NoError(t, l.WaitFresh(ctx))
 			synctest.Wait()
 			now := server.Counts()
