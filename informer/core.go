@@ -32,7 +32,6 @@ type core struct {
 	processor *sharedProcessor
 	status    status
 	versions  versionWaiters
-	arrivals  arrivals
 	// allQuarantined is also read by goroutines that wait for a version.
 	allQuarantined   allQuarantined
 	namespaces       namespaces

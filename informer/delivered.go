@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
@@ -27,69 +26,59 @@ func (c *core) WaitDelivered(ctx context.Context, version string) error {
 	if err := c.waitReached(ctx, version); err != nil {
 		return err
 	}
-	owed := make(chan []debt, 1)
-	go func() { owed <- c.processor.owed() }() // it may wait for a write section with an index function that is stuck
-	var debts []debt
+	added := make(chan []*deliveryWaiter, 1)
+	go func() { added <- c.processor.addWaiters() }() // it may wait for a write section with an index function that is stuck
+	var waiters []*deliveryWaiter
 	select {
-	case debts = <-owed:
+	case waiters = <-added:
 	case <-ctx.Done():
-		go func() { settle(<-owed) }()
+		go func() { removeWaiters(<-added) }()
 		return c.status.because(fmt.Errorf("informer %s writes to its store: %w", c.options.Name, context.Cause(ctx)))
 	}
-	defer settle(debts)
-	for _, d := range debts {
-		if err := c.waitTold(ctx, d); err != nil {
+	defer removeWaiters(waiters)
+	for _, w := range waiters {
+		if err := c.waitTold(ctx, w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// debt is a handler's obligation to a waiter: to deliver everything up to a position.
-type debt struct {
-	to     *registration
-	waiter *deliveryWaiter
+// addWaiters adds a waiter to each handler, for everything published so far. The handlers know of
+// the waiters before any later event is published, and check for them before they deliver it.
+// addWaiters freezes the store, because the store's version may be visible a moment before the
+// events of its write section are.
+func (p *sharedProcessor) addWaiters() (waiters []*deliveryWaiter) {
+	p.store.Freeze(func(*indexer.Tx) {
+		position := p.log.End()
+		for _, r := range p.all() {
+			waiters = append(waiters, r.waiters.add(r, position))
+		}
+	})
+	return waiters
 }
 
-// owed returns a debt of each handler. The handlers know of the waiters before any later event is
-// published, and check for them before they deliver it. owed freezes the store, because the store's
-// version may be visible a moment before the events of its write section are.
-func (p *sharedProcessor) owed() (debts []debt) {
-	p.store.Freeze(func(*indexer.Tx) { debts = p.owedHere() })
-	return debts
-}
-
-// owedHere is owed for a caller in a write section.
-func (p *sharedProcessor) owedHere() (debts []debt) {
-	position := p.log.End()
-	for _, r := range p.all() {
-		debts = append(debts, debt{r, r.waiters.add(position)})
-	}
-	return debts
-}
-
-// settle removes the waiters of debts, when nobody waits for them any more.
-func settle(debts []debt) {
-	for _, d := range debts {
-		d.to.waiters.remove(d.waiter)
+func removeWaiters(waiters []*deliveryWaiter) {
+	for _, w := range waiters {
+		w.of.waiters.remove(w)
 	}
 }
 
-// waitTold waits until a handler has settled a debt.
-func (c *core) waitTold(ctx context.Context, d debt) error {
-	d.to.waiters.wake(d.to.feed) // the handler may have delivered before it knew of the waiter
+// waitTold waits until a waiter's handler has been told everything up to its position, or is stopped.
+func (c *core) waitTold(ctx context.Context, w *deliveryWaiter) error {
+	w.of.waiters.wake(w.of.feed) // the handler may have delivered before it knew of the waiter
 	select {
-	case <-d.waiter.told:
+	case <-w.told:
 		return nil
 	default:
 	}
 	select {
-	case <-d.waiter.told:
-	case <-d.to.stopCalled:
+	case <-w.told:
+	case <-w.of.stopCalled:
 	case <-c.done():
 		return c.status.because(fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped))
 	case <-ctx.Done():
-		return c.status.because(fmt.Errorf("handler %q of informer %s is not told everything: %w", d.to.options.Name, c.options.Name, context.Cause(ctx)))
+		return c.status.because(fmt.Errorf("handler %q of informer %s is not told everything: %w", w.of.options.Name, c.options.Name, context.Cause(ctx)))
 	}
 	return nil
 }
@@ -103,26 +92,19 @@ type deliveryWaiters struct {
 	all []*deliveryWaiter
 }
 
+// deliveryWaiter waits for a handler to be told everything up to a position of the log.
 type deliveryWaiter struct {
+	of       *registration
 	position uint64
-	told     chan struct{}
-	at       time.Time // when told was closed
+	told     chan struct{} // closed when the handler has been told
 }
 
-// toldAt returns the time when the handler had delivered everything, or zero.
-func (w *deliveryWaiter) toldAt() time.Time {
-	if !closed(w.told) {
-		return time.Time{}
-	}
-	return w.at
-}
-
-// add adds a waiter for a position.
-func (w *deliveryWaiters) add(position uint64) *deliveryWaiter {
+// add adds a waiter for a position to the waiters of a registration.
+func (w *deliveryWaiters) add(of *registration, position uint64) *deliveryWaiter {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	waiter := &deliveryWaiter{position: position, told: make(chan struct{})}
+	waiter := &deliveryWaiter{of: of, position: position, told: make(chan struct{})}
 	w.all = append(w.all, waiter)
 	w.count.Add(1)
 	w.interest.Add(1)
@@ -158,7 +140,6 @@ func (w *deliveryWaiters) wake(f feed) {
 
 	for _, waiter := range w.all {
 		if waiter.position <= position && !closed(waiter.told) {
-			waiter.at = time.Now()
 			close(waiter.told)
 		}
 	}

@@ -28,11 +28,10 @@ type part struct {
 
 	// The fields below belong to the replacement under way.
 	staging     *indexer.Staging
-	newHistory  bool              // the source's history is not the one of the stored objects
-	replacesAll bool              // reuses no stored object
-	next        serverObjects     // becomes objects at the commit
-	changes     int               // number of objects that its commit has put or deleted
-	expected    []deltafifo.Delta // its changes, recorded while a goroutine expects an event
+	newHistory  bool          // the source's history is not the one of the stored objects
+	replacesAll bool          // reuses no stored object
+	next        serverObjects // becomes objects at the commit
+	changes     int           // number of objects that its commit has put or deleted
 }
 
 // content is the state of a part's objects in the store. It moves forward, but for filling: if the run
@@ -258,11 +257,7 @@ func (c *core) replacePut(p *part, initial bool, key indexer.Key, old, obj any, 
 	if replaced {
 		was = c.identity(key, old)
 	}
-	id := c.identityIn(p, key, obj)
-	if c.arrivals.some() {
-		p.expected = append(p.expected, deltafifo.Delta{Op: deltafifo.Modified, Key: key, Version: id.version})
-	}
-	c.logPut(key, put{old: old, now: obj, replaced: replaced, was: was, is: id, initial: initial})
+	c.logPut(key, put{old: old, now: obj, replaced: replaced, was: was, is: c.identityIn(p, key, obj), initial: initial})
 }
 
 // publishReplace publishes a replacement, in the write section that shows it in the store. The
@@ -277,8 +272,6 @@ func (c *core) publishReplace(tx *indexer.Tx, p *part, first bool) {
 		c.tally.now[eventlog.Added] += uint64(c.writer.Indexer().Len()) //nolint:gosec // never negative
 	}
 	c.publish()
-	c.arrivals.note(p.expected, c.processor.owedHere)
-	p.expected = nil
 	if first {
 		c.processor.startFeeds(tx.Snapshot())
 	}

@@ -78,7 +78,7 @@ func (c *core) applyChanges() {
 	defer c.markBookmarkedRead()
 	tx := c.writer.Begin()
 	defer tx.Commit()
-	defer c.publishChanges(tx, c.changes)
+	defer c.publishChanges(tx)
 	for ; c.applied < len(c.changes); c.applied++ {
 		d := &c.changes[c.applied]
 		switch d.Op {
@@ -135,11 +135,10 @@ func (c *core) markBookmarkedRead() {
 
 // publishChanges sets the store's version and publishes the changes to the handlers, at the end of
 // a write section. Only the changes made so far count.
-func (c *core) publishChanges(tx *indexer.Tx, changes []deltafifo.Delta) {
+func (c *core) publishChanges(tx *indexer.Tx) {
 	tx.SetVersion(c.version())
 	c.reached.publish()
 	c.publish()
-	c.arrivals.note(changes[:c.applied], c.processor.owedHere)
 	c.checkStoreSynced()
 }
 

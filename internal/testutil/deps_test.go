@@ -111,11 +111,6 @@ var arrows = []arrow{
 		why:  "it tells Prometheus what factories and informers tell of themselves, and is a module of its own",
 	},
 	{
-		from: "factory/eventage",
-		to:   []string{"./indexer", "./informer", "k8s.io/apimachinery/..."},
-		why:  "it measures one informer, whosesoever that is, with any client",
-	},
-	{
 		from: "factory",
 		to:   []string{"./internal/verify", "./internal/around", "./reflector", "./informer", "./lister", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
 		why:  "it composes informers and listers over the sources that it makes of clients; what they are made of is their affair",
