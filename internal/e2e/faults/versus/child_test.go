@@ -24,6 +24,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/process"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 )
 
@@ -103,24 +104,14 @@ func serve(ctx context.Context, text string, in io.Reader, out io.Writer) error 
 	if err := json.Unmarshal([]byte(text), &c.task); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	orders, answers := json.NewDecoder(in), json.NewEncoder(out)
-	for {
-		var o order
-		if err := orders.Decode(&o); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
+	answers := json.NewEncoder(out)
+	return process.Serve(ctx, in, func(ctx context.Context, o order) error {
 		s, err := c.obey(ctx, o)
 		if err != nil {
 			s.Error = err.Error()
 		}
-		if err := answers.Encode(s); err != nil {
-			return err
-		}
-	}
+		return answers.Encode(s)
+	})
 }
 
 func (c *child) obey(ctx context.Context, o order) (sample, error) {
@@ -161,16 +152,16 @@ func (c *child) begin() error {
 		w.mu.Unlock()
 	}
 	c.calls.Store(0)
-	resetPeak()
+	process.ResetPeak()
 	if err := c.startProfile(); err != nil {
 		return err
 	}
-	c.began, c.cpu = time.Now(), cpuTime()
+	c.began, c.cpu = time.Now(), process.CPU()
 	return nil
 }
 
 func (c *child) measured() (sample, error) {
-	s := sample{Wall: time.Since(c.began), CPU: cpuTime() - c.cpu, Peak: peak(self), Calls: c.calls.Load()}
+	s := sample{Wall: time.Since(c.began), CPU: process.CPU() - c.cpu, Peak: process.PeakRSS(), Calls: c.calls.Load()}
 	if c.Profile != "" {
 		pprof.StopCPUProfile()
 	}
@@ -181,11 +172,7 @@ func (c *child) measured() (sample, error) {
 	}
 	slices.Sort(s.Latencies)
 	slices.Sort(s.Own)
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	s.Heap = m.HeapAlloc
+	s.Heap = process.Heap()
 	runtime.KeepAlive(c)
 	return s, c.writeHeapProfile()
 }

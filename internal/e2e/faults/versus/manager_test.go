@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"testing"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
+	"github.com/tidemark-k8s/tidemark/internal/process"
 )
 
 var widgets = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
@@ -63,8 +63,7 @@ func (w *world) manage(b *testing.B, impl, fleet string) sample {
 	require.NoError(b, p.Start(b.Context()))
 	defer p.Kill()
 	require.NoError(b, w.widgetsReady(b), "%s", p.LogTail())
-	id := strconv.Itoa(p.PID())
-	measured := sample{Wall: time.Since(began), CPU: cpuTimeOf(id), Peak: peak(id)}
+	measured := sample{Wall: time.Since(began), CPU: process.CPUOf(p.PID()), Peak: process.PeakRSSOf(p.PID())}
 	p.Kill()
 	w.removeWidgets(b)
 	return measured

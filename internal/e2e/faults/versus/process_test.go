@@ -1,12 +1,9 @@
 package versus
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
+	"github.com/tidemark-k8s/tidemark/internal/process"
 )
 
 // The implementations, by their names in benchmarks.
@@ -23,17 +21,14 @@ const (
 	ours     = "tidemark"
 )
 
-// process is a measured process, which answers orders.
-type process struct {
-	b       *testing.B
-	cmd     *exec.Cmd
-	orders  *json.Encoder
-	in      io.Closer
-	answers *json.Decoder
+// measuredProcess is a measured process, which answers orders.
+type measuredProcess struct {
+	b     *testing.B
+	child *process.Child
 }
 
 // spawn starts this program again as a measured process. The benchmark ends it.
-func (w *world) spawn(b *testing.B, impl string, t task) *process {
+func (w *world) spawn(b *testing.B, impl string, t task) *measuredProcess {
 	config := harness.Via(w.cluster.Config(), w.proxy.Address())
 	t.Tidemark, t.Host, t.Token, t.CAFile = impl == ours, config.Host, config.BearerToken, config.CAFile
 	t.Handlers = max(t.Handlers, 1)
@@ -43,41 +38,24 @@ func (w *world) spawn(b *testing.B, impl string, t task) *process {
 	}
 	text, err := json.Marshal(t)
 	require.NoError(b, err)
-	self, err := os.Executable()
+	child, err := process.Start(b.Context(), childVariable+"="+string(text), fmt.Sprintf("KUBE_FEATURE_WatchListClient=%v", !t.Lists))
 	require.NoError(b, err)
-	cmd := exec.CommandContext(b.Context(), self)
-	cmd.Stderr = os.Stderr
-	cmd.Env = append(os.Environ(), childVariable+"="+string(text), fmt.Sprintf("KUBE_FEATURE_WatchListClient=%v", !t.Lists))
-	in, err := cmd.StdinPipe()
-	require.NoError(b, err)
-	out, err := cmd.StdoutPipe()
-	require.NoError(b, err)
-	require.NoError(b, cmd.Start())
-	p := &process{b, cmd, json.NewEncoder(in), in, json.NewDecoder(bufio.NewReader(out))}
-	b.Cleanup(p.end)
-	return p
+	b.Cleanup(child.End)
+	return &measuredProcess{b, child}
 }
 
 // ask sends an order and waits for the answer.
-func (p *process) ask(o order) sample {
+func (p *measuredProcess) ask(o order) sample {
 	p.send(o)
 	return p.answer()
 }
 
-func (p *process) send(o order) { require.NoError(p.b, p.orders.Encode(o)) }
+func (p *measuredProcess) send(o order) { require.NoError(p.b, p.child.Send(o)) }
 
-func (p *process) answer() (s sample) {
-	require.NoError(p.b, p.answers.Decode(&s))
+func (p *measuredProcess) answer() (s sample) {
+	require.NoError(p.b, p.child.Receive(&s))
 	require.Empty(p.b, s.Error)
 	return s
-}
-
-// end closes the process's input, and waits for its end.
-func (p *process) end() {
-	_ = p.in.Close()                                                             // the process may have ended
-	timer := time.AfterFunc(10*time.Second, func() { _ = p.cmd.Process.Kill() }) // the process may have ended
-	defer timer.Stop()
-	_ = p.cmd.Wait() // failures are in its answers
 }
 
 // report reports a sample as metrics of a benchmark.

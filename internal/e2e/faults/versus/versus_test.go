@@ -78,7 +78,7 @@ func (w *world) each(name string, t task, measure func(b *testing.B, impl string
 }
 
 // started returns a process that has synced, and the measurement of the sync.
-func (w *world) started(b *testing.B, impl string, t task) (*process, sample) {
+func (w *world) started(b *testing.B, impl string, t task) (*measuredProcess, sample) {
 	total := w.total()
 	p := w.spawn(b, impl, t)
 	p.ask(order{Begin: true})
@@ -161,7 +161,7 @@ func (w *world) updateBoth(b *testing.B, t task) map[string]sample {
 	for i := range pods {
 		pods[i] = w.pod(i)
 	}
-	processes := map[string]*process{}
+	processes := map[string]*measuredProcess{}
 	for _, impl := range []string{clientgo, ours} {
 		processes[impl], _ = w.started(b, impl, t)
 	}
@@ -171,7 +171,7 @@ func (w *world) updateBoth(b *testing.B, t task) map[string]sample {
 }
 
 // askAll sends the processes the same order at the same time.
-func askAll(processes map[string]*process, o order) map[string]sample {
+func askAll(processes map[string]*measuredProcess, o order) map[string]sample {
 	for _, p := range processes {
 		p.send(o)
 	}

@@ -1,0 +1,12 @@
+package process
+
+import "runtime"
+
+// Heap returns the bytes of this process's heap without garbage.
+func Heap() uint64 {
+	runtime.GC()
+	runtime.GC() // frees what a sync.Pool held
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
