@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tidemark-k8s/tidemark/internal/process"
+)
+
+// demo is the process of --demo, seen by its parent.
+type demo struct {
+	child *process.Child
+	host  string
+}
+
+// demoOrder is a request to the demo.
+type demoOrder struct {
+	Do demoStep
+	// Of fill:
+	Kinds []kind
+	Pods  int
+}
+
+// demoStep is what the demo does next.
+type demoStep string
+
+const (
+	demoStart  demoStep = "start"  // listen, and say where
+	demoFill   demoStep = "fill"   // make the objects of some kinds
+	demoChange demoStep = "change" // change objects until it is told to rest
+	demoRest   demoStep = "rest"
+)
+
+// demoAnswer is an answer of the demo. Of fill there are many: the last is done.
+type demoAnswer struct {
+	Done      bool
+	Host      string
+	Made, All int
+	Error     string
+}
+
+func startDemo(ctx context.Context) (*demo, error) {
+	child, err := process.Start(ctx, roleVariable+"="+roleDemo)
+	if err != nil {
+		return nil, err
+	}
+	d := &demo{child: child}
+	a, err := d.order(demoOrder{Do: demoStart}, nil)
+	if err != nil {
+		child.End()
+		return nil, err
+	}
+	d.host = a.Host
+	return d, nil
+}
+
+func (d *demo) fill(kinds []kind, pods int, p *progress) error {
+	_, err := d.order(demoOrder{Do: demoFill, Kinds: kinds, Pods: pods}, func(a demoAnswer) {
+		if a.All > 0 {
+			p.show("making up objects", a.Made, a.All)
+		}
+	})
+	return err
+}
+
+func (d *demo) change() error {
+	_, err := d.order(demoOrder{Do: demoChange}, nil)
+	return err
+}
+
+func (d *demo) rest() error {
+	_, err := d.order(demoOrder{Do: demoRest}, nil)
+	return err
+}
+
+// order sends an order, and waits for the answer that is done.
+func (d *demo) order(o demoOrder, so func(demoAnswer)) (a demoAnswer, err error) {
+	if err := d.child.Send(o); err != nil {
+		return a, err
+	}
+	for !a.Done {
+		a = demoAnswer{}
+		if err := d.child.Receive(&a); err != nil {
+			return a, fmt.Errorf("the process does not answer: %w", err)
+		}
+		if so != nil {
+			so(a)
+		}
+	}
+	if a.Error != "" {
+		return a, errors.New(a.Error)
+	}
+	return a, nil
+}
+
+func (d *demo) end() { d.child.End() }

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// kind is a kind that both libraries read.
+type kind struct {
+	Name       string // as kubectl names it
+	Resource   schema.GroupVersionResource
+	Namespaced bool
+	Reading    reading
+}
+
+// reading says which informers read a kind.
+type reading string
+
+const (
+	typed    reading = "typed"    // Go types of client-go, in protobuf
+	metadata reading = "metadata" // without spec, status and data
+	dynamic  reading = "dynamic"  // maps
+)
+
+// readingOf chooses the informers that a user would. builtIn says that client-go has a Go type.
+func readingOf(resource schema.GroupVersionResource, builtIn bool) reading {
+	switch {
+	case resource.GroupResource() == schema.GroupResource{Resource: "secrets"}:
+		return metadata
+	case builtIn:
+		return typed
+	}
+	return dynamic
+}
+
+// splitKinds splits a list of names. A name stands in it once.
+func splitKinds(text string) ([]string, error) {
+	var names []string
+	for name := range strings.SplitSeq(text, ",") {
+		name = strings.ToLower(strings.TrimSpace(name))
+		switch {
+		case name == "":
+			return nil, errors.New("a name is empty")
+		case strings.ContainsAny(name, "/ "):
+			return nil, fmt.Errorf("%q is not a kind; a kind is written like pods or crontabs.stable.example.com", name)
+		case slices.Contains(names, name):
+			return nil, fmt.Errorf("%q is named twice", name)
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// resourceOf parses a name: pods, deployments.apps, or deployments.v1.apps. What a name leaves open, the server
+// decides.
+func resourceOf(name string) []schema.GroupVersionResource {
+	full, group := schema.ParseResourceArg(name)
+	candidates := []schema.GroupVersionResource{group.WithVersion("")}
+	if full != nil {
+		candidates = []schema.GroupVersionResource{*full, candidates[0]}
+	}
+	return candidates
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/internal/process"
+)
+
+// order is a request to a measured process.
+type order struct {
+	Do step
+	// Of sync:
+	Side   string
+	Target target
+	Kinds  []kind
+}
+
+// step is what a measured process does next. Each step is done once and in this order, but for tally.
+type step string
+
+const (
+	doSync  step = "sync"  // run the informers until they and their handlers have synced
+	doBegin step = "begin" // begin to measure the events
+	doEnd   step = "end"   // end it
+	doTally step = "tally" // say which objects and events came
+)
+
+// answer is an answer of a measured process. Of a sync there are many: the last is done.
+type answer struct {
+	Done    bool
+	Objects int // so far
+	Error   string
+	Sync    syncSample
+	Events  time.Duration // the CPU time
+	Tally   tally
+}
+
+// syncSample is the measurement of a sync.
+type syncSample struct {
+	CPU           time.Duration
+	Heap, PeakRSS uint64
+}
+
+// tally says what came, by kind.
+type tally struct {
+	Objects  map[string]int
+	Versions map[string][]uint64 // of the events since the sync
+}
+
+const (
+	glance   = 100 * time.Millisecond // between two checks of whether the informers have synced
+	patience = time.Minute            // the longest time without a new object before they have
+)
+
+// measured is a measured process at work.
+type measured struct {
+	answers   *json.Encoder
+	informers []*watched
+	run       []runner
+	stop      context.CancelFunc
+	began     time.Duration // the CPU time when the events began
+}
+
+// serveMeasured runs a measured process: it obeys orders until its input ends.
+func serveMeasured(ctx context.Context, in io.Reader, out io.Writer) error {
+	m := &measured{answers: json.NewEncoder(out)}
+	defer m.end()
+	return process.Serve(ctx, in, func(ctx context.Context, o order) error {
+		a, err := m.obey(ctx, o)
+		if err != nil {
+			a.Error = err.Error()
+		}
+		a.Done = true
+		return m.answers.Encode(a)
+	})
+}
+
+// end ends the informers.
+func (m *measured) end() {
+	if m.stop == nil {
+		return
+	}
+	m.stop()
+	for _, r := range m.run {
+		r.Shutdown()
+	}
+}
+
+func (m *measured) obey(ctx context.Context, o order) (a answer, err error) {
+	switch o.Do {
+	case doSync:
+		a.Sync, err = m.sync(ctx, o)
+		a.Objects = m.objects()
+	case doBegin:
+		process.Heap() // without the garbage of the sync
+		m.began = process.CPU()
+	case doEnd:
+		a.Events = process.CPU() - m.began
+	case doTally:
+		a.Tally = m.tally()
+	}
+	return a, err
+}
+
+// sync makes and runs the informers.
+func (m *measured) sync(ctx context.Context, o order) (s syncSample, err error) {
+	began := process.CPU()
+	config, err := o.Target.config(o.Side)
+	if err != nil {
+		return s, err
+	}
+	if m.informers, m.run, err = libraryOf(o.Side).informers(config, o.Target.Namespace, o.Kinds); err != nil {
+		return s, err
+	}
+	for _, w := range m.informers {
+		if err := w.listen(); err != nil {
+			return s, fmt.Errorf("%s: %w", w.kind.Name, err)
+		}
+	}
+	ctx, m.stop = context.WithCancel(ctx)
+	for _, r := range m.run {
+		r.Start(ctx.Done())
+	}
+	if err := m.waitSynced(ctx); err != nil {
+		return s, err
+	}
+	s.CPU, s.PeakRSS = process.CPU()-began, process.PeakRSS()
+	s.Heap = process.Heap()
+	return s, nil
+}
+
+// waitSynced waits until all informers and their handlers have synced, and reports the objects that have come so far.
+func (m *measured) waitSynced(ctx context.Context) error {
+	ticker := time.NewTicker(glance)
+	defer ticker.Stop()
+	objects, since := 0, time.Now()
+	for {
+		missing := m.unsynced()
+		if missing == nil {
+			return nil
+		}
+		if n := m.objects(); n != objects {
+			objects, since = n, time.Now()
+			if err := m.answers.Encode(answer{Objects: n}); err != nil {
+				return err
+			}
+		}
+		if time.Since(since) > patience {
+			return missing.stuck()
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (m *measured) unsynced() *watched {
+	for _, w := range m.informers {
+		if !w.synced() {
+			return w
+		}
+	}
+	return nil
+}
+
+func (m *measured) objects() (n int) {
+	for _, w := range m.informers {
+		n += int(w.objects.Load())
+	}
+	return n
+}
+
+func (m *measured) tally() tally {
+	t := tally{map[string]int{}, map[string][]uint64{}}
+	for _, w := range m.informers {
+		t.Objects[w.kind.Name], t.Versions[w.kind.Name] = w.tally()
+	}
+	return t
+}

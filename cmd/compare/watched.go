@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// watched is an informer of either library with a handler that counts.
+type watched struct {
+	kind     kind
+	informer cache.SharedIndexInformer
+	handler  cache.ResourceEventHandlerRegistration
+	objects  atomic.Int64 // that the handler knows
+
+	mu        sync.Mutex // guards the rest
+	versions  []uint64   // of the events after the initial state
+	lastError error
+}
+
+func newWatched(k kind, informer cache.SharedIndexInformer) *watched {
+	return &watched{kind: k, informer: informer}
+}
+
+// listen adds the handler, before the informer runs.
+func (w *watched) listen() (err error) {
+	err = w.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.lastError = err
+	})
+	if err != nil {
+		return err
+	}
+	w.handler, err = w.informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(obj any, initial bool) {
+			w.objects.Add(1)
+			if !initial {
+				w.count(obj)
+			}
+		},
+		UpdateFunc: func(_, obj any) { w.count(obj) },
+		DeleteFunc: func(obj any) {
+			w.objects.Add(-1)
+			w.count(obj)
+		},
+	})
+	return err
+}
+
+// count counts an event, by the version that it gave its object. The last state of an object whose deletion was missed
+// has none.
+func (w *watched) count(obj any) {
+	object, ok := obj.(metav1.Object)
+	if !ok {
+		return
+	}
+	version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
+	if err != nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.versions = append(w.versions, version)
+}
+
+func (w *watched) synced() bool { return w.informer.HasSynced() && w.handler.HasSynced() }
+
+// stuck is the error of an informer that does not sync.
+func (w *watched) stuck() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.lastError != nil {
+		return fmt.Errorf("%s: %w; the last error: %w", w.kind.Name, errStuck, w.lastError)
+	}
+	return fmt.Errorf("%s: %w", w.kind.Name, errStuck)
+}
+
+// tally returns the number of objects in the store, and the versions of the events.
+func (w *watched) tally() (objects int, versions []uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.informer.GetStore().ListKeys()), slices.Clone(w.versions)
+}
