@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/informers"
+	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/kubernetes"
 	metadataclient "k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
@@ -43,7 +43,7 @@ func (t target) config(agent string) (config *rest.Config, err error) {
 // connection is the parent's connection to the server.
 type connection struct {
 	target
-	discovery *discovery.DiscoveryClient
+	discovery discovery.CachedDiscoveryInterface // the server is asked once for all names
 	typed     kubernetes.Interface
 	metadata  metadataclient.Interface
 }
@@ -55,7 +55,8 @@ func connect(t target) (*connection, error) {
 	}
 	c := &connection{target: t}
 	var errs [3]error
-	c.discovery, errs[0] = discovery.NewDiscoveryClientForConfig(config)
+	kinds, err := discovery.NewDiscoveryClientForConfig(config)
+	c.discovery, errs[0] = memory.NewMemCacheClient(kinds), err
 	c.typed, errs[1] = kubernetes.NewForConfig(config)
 	c.metadata, errs[2] = metadataclient.NewForConfig(config)
 	return c, errors.Join(errs[:]...)
@@ -68,19 +69,19 @@ func (c *connection) resolve(names []string) ([]kind, error) {
 		return nil, fmt.Errorf("the server does not say which kinds it has: %w", err)
 	}
 	mapper := restmapper.NewShortcutExpander(restmapper.NewDiscoveryRESTMapper(groups), c.discovery, nil)
-	factory := informers.NewSharedInformerFactory(c.typed, 0) // asked for what it knows; it never runs
 	var kinds []kind
 	seen := map[string]string{}
 	for _, name := range names {
 		mapping, err := mappingOf(mapper, name)
-		if err != nil {
+		if meta.IsNoMatchError(err) {
+			return nil, fmt.Errorf("--kinds: %s: %w; %w", name, errUnknownKind, errUsage)
+		} else if err != nil {
 			return nil, fmt.Errorf("--kinds: %s: %w", name, err)
 		}
 		resource := mapping.Resource
-		_, unknown := factory.ForResource(resource)
 		k := kind{
 			Name: resource.GroupResource().String(), Resource: resource,
-			Namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace, Reading: readingOf(resource, unknown == nil),
+			Namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace, Reading: readingOf(resource, hasType(c.typed, resource)),
 		}
 		if other, ok := seen[k.Name]; ok {
 			return nil, fmt.Errorf("--kinds: %s and %s are the same kind; %w", other, name, errUsage)

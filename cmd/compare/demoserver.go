@@ -154,7 +154,7 @@ func (d *demoServer) changeOne(ctx context.Context, n int) error {
 			continue
 		}
 		object := fresh(k, i)
-		if n%demoRenewal == 0 {
+		if n%demoRenewal == 0 && len(object.GetFinalizers()) == 0 { // with finalizers, it would stay
 			if err := d.server.Delete(ctx, object); err != nil {
 				return err
 			}

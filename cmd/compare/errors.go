@@ -9,6 +9,7 @@ var (
 	errInterrupted = errors.New("interrupted")
 	errNothingLeft = errors.New("none of the kinds may be listed and watched")
 	errUnmeasured  = errors.New("processes are measured on Linux and macOS only")
+	errUnknownKind = errors.New("the server has no such kind")
 	errNotWatched  = errors.New("the server does not let it be watched")
 	errStuck       = errors.New("no object came for a minute")
 	errDiffer      = errors.New("the two sides did not see the same")

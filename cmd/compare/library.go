@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	dynamicclient "k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
@@ -102,4 +103,10 @@ func (l library) informers(config *rest.Config, namespace string, kinds []kind) 
 		all = append(all, newWatched(k, one.Informer()))
 	}
 	return all, run, nil
+}
+
+// hasType reports whether client-go has a Go type for a resource, and an informer. The factory that it asks never runs.
+func hasType(c kubernetes.Interface, resource schema.GroupVersionResource) bool {
+	_, err := informers.NewSharedInformerFactory(c, 0).ForResource(resource)
+	return err == nil
 }

@@ -163,6 +163,16 @@ var arrows = []arrow{
 		why:  "it moves programs by their text, in a module of its own: it needs nothing of what it moves them to",
 	},
 	{
+		from: "cmd/compare",
+		to: []string{"./internal/process", "./internal/testutil/kit/cluster", "./reflector", "./factory/...", "./informer/informertest", apimachinery, "k8s.io/client-go/...", "k8s.io/klog/v2",
+			"golang.org/x/term"},
+		why: "it is a module of its own, and runs both libraries as their users do; its demo makes up objects like the benchmarks",
+	},
+	{
+		from: "internal/process",
+		why:  "it starts and measures processes, whatever they do",
+	},
+	{
 		from: "internal/dropin",
 		why:  "it has nothing but tests, in a module of its own",
 	},
