@@ -41,7 +41,7 @@ func (w *watched) listen() (err error) {
 	w.handler, err = w.informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(obj any, initial bool) {
 			w.objects.Add(1)
-			if !initial {
+			if !initial { // whose versions lie before every window
 				w.count(obj)
 			}
 		},
