@@ -2,9 +2,7 @@ package process
 
 import (
 	"bytes"
-	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 )
@@ -20,7 +18,7 @@ func ResetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 func PeakRSSOf(pid int) uint64 { return peak(strconv.Itoa(pid)) }
 
 func peak(process string) uint64 {
-	text, err := os.ReadFile(filepath.Join("/proc", process, "status"))
+	text, err := os.ReadFile("/proc/" + process + "/status")
 	if err != nil {
 		return 0
 	}
@@ -39,14 +37,22 @@ func peak(process string) uint64 {
 // CPUOf returns the processor time of another process, in steps of 10 ms, or 0 if there is no such process, or
 // the system does not say.
 func CPUOf(pid int) time.Duration {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return 0
 	}
-	var user, system time.Duration
 	after := text[bytes.LastIndexByte(text, ')')+1:] // the program's name may have any characters
-	if _, err := fmt.Sscanf(string(bytes.Join(bytes.Fields(after)[11:13], []byte(" "))), "%d %d", &user, &system); err != nil {
+	fields := bytes.Fields(after)
+	if len(fields) < 13 {
 		return 0
 	}
-	return (user + system) * 10 * time.Millisecond
+	var ticks int64 // of 10 ms, in user mode and in the kernel
+	for _, field := range fields[11:13] {
+		n, err := strconv.ParseInt(string(field), 10, 64)
+		if err != nil {
+			return 0
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
 }
