@@ -38,7 +38,7 @@ func New[T Object](source reflector.Source, o Options[T]) *Informer[T] {
 // The sources must be disjoint at any one version: an object may move from one source to another,
 // and the higher resourceVersion wins, in whatever order the two sources report the move. The store
 // is synced when all sources are, and has reached a version when all sources have. Join accepts up
-// to 65,535 sources; an event costs the same for any number.
+// to 4,096 sources; see [ErrTooManySources].
 func Join[T Object](sources []reflector.Source, o Options[T]) *Informer[T] {
 	untyped := o.Untyped()
 	return view[T](newViews(newCore(untyped, typeOf[T](), withNamespaceIndex(untyped.Indexes), sources...)))

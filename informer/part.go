@@ -1,8 +1,6 @@
 package informer
 
 import (
-	"math"
-
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
@@ -46,8 +44,9 @@ const (
 	complete         // a replacement, or an initial state and all changes since
 )
 
-// maxSources is the highest number of parts. Objects put by hand need one more part number.
-const maxSources = math.MaxUint16
+// maxSources is the highest number of parts: a change of the part with the lowest version may look at
+// the versions of all. Objects put by hand need one more part number.
+const maxSources = 4096
 
 // resume returns the version from which a run goes on with a part, and how. The run reads all
 // objects again (ResumeNever) in these cases:

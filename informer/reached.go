@@ -9,20 +9,12 @@ import (
 )
 
 // reached records, for each part, the version up to which its changes are in the store. The lowest
-// of them is the store's version. A heap keeps it at the top, so that an event costs the same for
-// any number of parts. Only the processLoop uses the fields above mu.
-//
-// The heap is ordered by the versions that it has last seen, which may be behind: versions only
-// advance while the heap is sorted. So the lowest version is found by looking again at the top
-// alone, until the top has not moved.
-//
-// Invariant: while sorted, heap holds each part once, no part is before its parent by seen, and
-// versions[p] >= seen[p] for every part p.
+// of them is the store's version. It is looked for among all parts only if the part that had the
+// lowest version has moved. Only the processLoop uses the fields above mu.
 type reached struct {
 	versions    []string // by part
-	seen        []string // by part
-	heap        []uint16
-	sorted      bool
+	low         uint16   // if known is set, the part with the lowest version
+	known       bool
 	unpublished []uint16 // parts whose versions are ahead of published; not used with a single part
 
 	mu        sync.Mutex
@@ -74,8 +66,8 @@ func (r *reached) advance(part uint16, version string) {
 	if next == current {
 		return
 	}
-	if r.sorted && !comparableVersion(current) {
-		r.sorted = false // a version that does not compare ranks highest, the next may rank lower
+	if part == r.low || !comparableVersion(current) { // one that does not compare ranks highest, and the next may rank lowest
+		r.known = false
 	}
 	r.move(part, next)
 }
@@ -83,61 +75,29 @@ func (r *reached) advance(part uint16, version string) {
 // set sets a part's version, which may be older than before.
 func (r *reached) set(part uint16, version string) {
 	r.move(part, version)
-	r.sorted = false
+	r.known = false
 }
 
 // lowest returns the lowest version of all parts. A version that does not compare counts only if no
 // version compares.
 func (r *reached) lowest() string {
-	if len(r.versions) == 1 {
-		return r.versions[0]
+	if !r.known && len(r.versions) > 1 {
+		r.find()
 	}
-	if !r.sorted {
-		r.sort()
-	}
-	for {
-		top := r.heap[0]
-		if r.seen[top] == r.versions[top] {
-			return r.versions[top]
+	return r.versions[r.low]
+}
+
+// find finds the part with the lowest version.
+func (r *reached) find() {
+	r.low, r.known = 0, true
+	for part, version := range r.versions {
+		if ranksLower(version, r.versions[r.low]) {
+			r.low = uint16(part) //nolint:gosec // at most maxSources
 		}
-		r.seen[top] = r.versions[top]
-		r.siftDown(0)
 	}
 }
 
-// sort builds the heap.
-func (r *reached) sort() {
-	r.seen = append(r.seen[:0], r.versions...)
-	r.heap = r.heap[:0]
-	for part := range r.versions {
-		r.heap = append(r.heap, uint16(part)) //nolint:gosec // at most maxSources
-	}
-	for i := len(r.heap)/2 - 1; i >= 0; i-- {
-		r.siftDown(i)
-	}
-	r.sorted = true
-}
-
-// siftDown moves the part at index i of the heap down to its place.
-func (r *reached) siftDown(i int) {
-	for {
-		child := 2*i + 1
-		if child >= len(r.heap) {
-			return
-		}
-		if next := child + 1; next < len(r.heap) && r.before(next, child) {
-			child = next
-		}
-		if !r.before(child, i) {
-			return
-		}
-		r.heap[i], r.heap[child] = r.heap[child], r.heap[i]
-		i = child
-	}
-}
-
-func (r *reached) before(i, j int) bool {
-	a, b := r.seen[r.heap[i]], r.seen[r.heap[j]]
+func ranksLower(a, b string) bool {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	if err != nil {
 		return comparableVersion(a) && !comparableVersion(b)
