@@ -16,6 +16,6 @@ const chartFile = "bench.svg"
 
 func main() { place.Main(table, writeChart) }
 
-func writeChart(readme string, m report.Medians) error {
+func writeChart(readme, _ string, m report.Medians) error {
 	return os.WriteFile(filepath.Join(filepath.Dir(readme), chartFile), []byte(chart(m)), 0o644)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidemark-k8s/tidemark/internal/e2e/bench/report"
@@ -39,6 +40,10 @@ var (
 
 	stateColumns  = []*column{cpu, heap, peak, wall, calls}
 	updateColumns = []*column{cpuOfEvent, heap, peak, p50, p99, ownP50, ownP99}
+
+	// Those of the root README.
+	summaryColumns       = []*column{cpu, heap, peak}
+	updateSummaryColumns = []*column{cpuOfEvent, heap, peak}
 )
 
 // target is the least ratio that a column has to reach, or the most if the column is a share.
@@ -51,13 +56,43 @@ type target struct {
 type row struct {
 	benchmark string
 	title     string
+	theirs    string // the benchmark in which client-go does the same work, if this one has no figures of it
 	targets   []target
+}
+
+// benchmarkOf returns the benchmark with a library's figures.
+func (r row) benchmarkOf(library string) string {
+	if library == theirs {
+		return cmp.Or(r.theirs, r.benchmark)
+	}
+	return r.benchmark
 }
 
 // tables returns the table of stateRows, and the table of updateRows.
 func tables(m report.Medians) string {
 	return table(m, stateRows, stateColumns) + table(m, updateRows, updateColumns) +
 		"Figures are medians of the rounds. With an x it is how many times less tidemark takes; of memory, the share of client-go's\nthat it takes. The targets are this project's own. \"Wired\" is with reflector.Wire.\n"
+}
+
+// summary returns the table of the root README.
+func summary(m report.Medians) string {
+	var b strings.Builder
+	head(&b, summaryColumns)
+	for _, r := range stateRows {
+		r.summarize(&b, m, summaryColumns)
+	}
+	for _, r := range updateRows {
+		r.title += ", CPU an event"
+		r.summarize(&b, m, updateSummaryColumns)
+	}
+	return b.String() + "\nFigures are medians of the rounds.\n"
+}
+
+// summarize adds the row if it is one of the summary.
+func (r row) summarize(b *strings.Builder, m report.Medians, columns []*column) {
+	if slices.Contains(summaryRows, r.benchmark) && m[r.benchmark] != nil {
+		r.write(b, m, columns)
+	}
 }
 
 func table(m report.Medians, rows []row, columns []*column) string {
@@ -69,16 +104,21 @@ func table(m report.Medians, rows []row, columns []*column) string {
 		if b.Len() == 0 {
 			head(&b, columns)
 		}
-		fmt.Fprintf(&b, "| %s |", r.title)
-		for _, c := range columns {
-			fmt.Fprintf(&b, " %s |", c.cell(m, r.benchmark))
-		}
-		fmt.Fprintf(&b, " %s | %s |\n", r.wanted(), r.verdict(m))
+		r.write(&b, m, columns)
 	}
 	if b.Len() > 0 {
 		b.WriteString("\n")
 	}
 	return b.String()
+}
+
+// write adds the row's figures, its targets, and whether they are met.
+func (r row) write(b *strings.Builder, m report.Medians, columns []*column) {
+	fmt.Fprintf(b, "| %s |", r.title)
+	for _, c := range columns {
+		fmt.Fprintf(b, " %s |", c.cell(m, r))
+	}
+	fmt.Fprintf(b, " %s | %s |\n", r.wanted(), r.verdict(m))
 }
 
 func head(b *strings.Builder, columns []*column) {
@@ -89,20 +129,20 @@ func head(b *strings.Builder, columns []*column) {
 	b.WriteString(" target | met? |\n| --- |" + strings.Repeat(" --- |", len(columns)+2) + "\n")
 }
 
-func (c *column) cell(m report.Medians, benchmark string) string {
-	a, compared := m.Of(benchmark, c.unit, theirs)
-	b, measured := m.Of(benchmark, c.unit, ours)
+func (c *column) cell(m report.Medians, r row) string {
+	a, compared := m.Of(r.benchmarkOf(theirs), c.unit, theirs)
+	b, measured := m.Of(r.benchmarkOf(ours), c.unit, ours)
 	if !compared || !measured {
 		return nothing
 	}
-	ratio, _ := c.ratio(m, benchmark)
+	ratio, _ := c.ratio(m, r)
 	return c.spell(a) + ", " + c.spell(b) + ", " + c.spellRatio(ratio)
 }
 
 // ratio compares tidemark's figure with client-go's.
-func (c *column) ratio(m report.Medians, benchmark string) (ratio float64, ok bool) {
-	a, compared := m.Of(benchmark, c.unit, theirs)
-	b, measured := m.Of(benchmark, c.unit, ours)
+func (c *column) ratio(m report.Medians, r row) (ratio float64, ok bool) {
+	a, compared := m.Of(r.benchmarkOf(theirs), c.unit, theirs)
+	b, measured := m.Of(r.benchmarkOf(ours), c.unit, ours)
 	if c.share {
 		return b / a, compared && measured
 	}
@@ -133,7 +173,7 @@ func (r row) wanted() string {
 func (r row) verdict(m report.Medians) string {
 	var missed []string
 	for _, t := range r.targets {
-		ratio, ok := t.of.ratio(m, r.benchmark)
+		ratio, ok := t.of.ratio(m, r)
 		if !ok || t.of.share && ratio > t.value || !t.of.share && ratio < t.value {
 			missed = append(missed, t.of.title)
 		}

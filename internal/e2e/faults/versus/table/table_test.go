@@ -3,6 +3,8 @@ package main
 import (
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,15 +16,20 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestReadmeGetsTheTables(t *testing.T) {
+// The root README gets the rows of the summary, and the benchmarks' README all of them.
+func TestReadmesGetTheTables(t *testing.T) {
 	t.Chdir(t.TempDir())
-	require.NoError(t, os.WriteFile("README.md", []byte("before\n"+place.Begin()+place.End()+"after\n"), 0o600))
+	require.NoError(t, os.MkdirAll(filepath.Dir(benchReadme), 0o700))
+	for _, readme := range []string{"README.md", benchReadme} {
+		require.NoError(t, os.WriteFile(readme, []byte("before\n"+place.Begin()+place.End()+"after\n"), 0o600))
+	}
 
 	err := place.Make(strings.NewReader(`goos: linux
 go: go1.26.8
 ,client-go,,tidemark,,,
 ,cpu-sec,CI,cpu-sec,CI,vs base,P
 Pods/sync-stream-2,0.4,2%,0.1,1%,-75%,p=0.1 n=5
+Pods/sync-dropped-2,,,0.2,1%,,
 Pods/updates-1-2,4,2%,1,1%,-75%,p=0.1 n=5
 
 ,client-go,,tidemark,,,
@@ -32,12 +39,19 @@ Pods/sync-stream-2,1e7,2%,4e6,1%,-60%,p=0.1 n=5
 ,client-go,,tidemark,,,
 ,cpu-sec/event,CI,cpu-sec/event,CI,vs base,P
 Pods/updates-1-2,4e-6,2%,2e-6,1%,-50%,p=0.1 n=5
-`), io.Discard, "README.md", tables, nil)
+`), io.Discard, "README.md", summary, writeAll)
 
 	require.NoError(t, err)
-	text, err := os.ReadFile("README.md")
+	short, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	require.Contains(t, string(short), "| sync of pods by WatchList | 400 ms, 100 ms, 4.00x | 10 MB, 4 MB, 0.40 | – | CPU ≥ 2.50x")
+	require.Contains(t, string(short), "| 1,000 updates/s, 1 handler, CPU an event | 4 µs, 2 µs, 2.00x |")
+	require.NotContains(t, string(short), "drops managedFields")
+	require.Contains(t, string(short), "go1.26.8, linux/")
+	text, err := os.ReadFile(benchReadme)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "| sync of pods by WatchList | 400 ms, 100 ms, 4.00x | 10 MB, 4 MB, 0.40 | – | – | – | CPU ≥ 2.50x, heap ≤ 0.38, peak RSS ≤ 0.45 | missed: heap, peak RSS |\n")
+	require.Contains(t, string(text), "| sync of pods, tidemark drops managedFields | 400 ms, 200 ms, 2.00x |", "client-go does the same work in both")
 	require.Contains(t, string(text), "| 1,000 updates/s, 1 handler | 4 µs, 2 µs, 2.00x |")
 	require.Contains(t, string(text), "go1.26.8, linux/")
 }
@@ -56,5 +70,22 @@ func TestTargets(t *testing.T) {
 		r := row{benchmark: "sync", targets: test.targets}
 		require.Equal(t, test.wanted, r.wanted())
 		require.Equal(t, test.verdict, r.verdict(m))
+	}
+}
+
+// Each row of the summary is a row of the tables, and what client-go does in another row is measured there.
+func TestRowsNameRows(t *testing.T) {
+	known := map[string]row{}
+	for _, r := range append(slices.Clone(stateRows), updateRows...) {
+		known[r.benchmark] = r
+	}
+	for _, benchmark := range summaryRows {
+		require.Contains(t, known, benchmark)
+	}
+	for _, r := range known {
+		if r.theirs != "" {
+			require.Contains(t, known, r.theirs)
+			require.Empty(t, known[r.theirs].theirs)
+		}
 	}
 }
