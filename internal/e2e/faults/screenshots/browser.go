@@ -1,220 +1,110 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
 	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	chromelog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
 )
 
-// browser is a Chromium that is controlled by its DevTools protocol, through a pipe. It is
-// for one goroutine.
+// browser is a Chromium with one tab.
 type browser struct {
-	cmd        *exec.Cmd
-	in         io.WriteCloser
-	out        *bufio.Reader
-	read       io.Closer
-	session    string
-	last       int // number of the last command
-	complaints []string
-	loaded     bool // since the last navigation
+	tab context.Context
+
+	mu         sync.Mutex
+	complaints []string // since the page was opened
 }
 
-// message is a message from Chromium: the answer to a command, or an event.
-type message struct {
-	ID     int             `json:"id"`
-	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
-	Result json.RawMessage `json:"result"`
-	Error  *struct {
-		Message string `json:"message"`
-	} `json:"error"`
-}
-
-// newBrowser starts Chromium with a profile of its own in a folder.
-func newBrowser(ctx context.Context, dir string) (*browser, error) {
-	path, err := find("chromium", "chromium-browser", "google-chrome")
-	if err != nil {
-		return nil, err
-	}
-	args := []string{
-		"--headless=new", "--remote-debugging-pipe", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
-		"--disable-background-networking", "--force-color-profile=srgb", "--user-data-dir=" + filepath.Join(dir, "profile"),
-	}
-	if os.Geteuid() == 0 {
-		args = append(args, "--no-sandbox") // the sandbox does not work for root; only our own page is opened
-	}
-	theirIn, in, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	out, theirOut, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
+// newBrowser starts Chromium with a profile of its own in a folder. Close ends it.
+func newBrowser(ctx context.Context, dir string) (b *browser, closed func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
-	b := &browser{cmd: exec.CommandContext(ctx, path, args...), in: in, out: bufio.NewReader(out), read: out}
-	b.cmd.ExtraFiles = []*os.File{theirIn, theirOut}
-	err = b.cmd.Start()
-	_ = theirIn.Close() // the child has its own copies
-	_ = theirOut.Close()
-	context.AfterFunc(ctx, func() { _ = out.Close() }) // ends a read that waits
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.UserDataDir(filepath.Join(dir, "profile")))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // the sandbox does not work for root; only our own page is opened
+	}
+	ctx, end := chromedp.NewExecAllocator(ctx, options...)
+	tab, closeTab := chromedp.NewContext(ctx)
+	closed = func() { closeTab(); end(); cancel() }
+	b = &browser{tab: tab}
+	err = chromedp.Listen(tab, b.listen)
+	if err == nil {
+		_, err = chromedp.Call(tab, chromelog.Enable, cdp.Empty{})
+	}
 	if err != nil {
-		cancel()
-		return nil, err
+		closed()
+		return nil, nil, err
 	}
-	b.cmd.Cancel = func() error { cancel(); return b.cmd.Process.Kill() }
-	return b, b.attach()
+	return b, closed, nil
 }
 
-func find(names ...string) (string, error) {
-	for _, name := range names {
-		if path, err := exec.LookPath(name); err == nil {
-			return path, nil
-		}
+// listen records the errors of the page.
+func (b *browser) listen(event any) {
+	var complaint string
+	switch e := event.(type) {
+	case *chromelog.EventEntryAdded:
+		complaint = e.Entry.Text + " " + e.Entry.URL
+	case *runtime.EventExceptionThrown:
+		complaint = e.ExceptionDetails.Text
 	}
-	return "", errNoChromium
+	if complaint == "" || strings.Contains(complaint, "favicon") { // the page has no favicon
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.complaints = append(b.complaints, complaint)
 }
 
-// attach opens a tab.
-func (b *browser) attach() error {
-	var target struct{ TargetID string }
-	if err := b.do("Target.createTarget", map[string]any{"url": "about:blank"}, &target); err != nil {
-		return err
-	}
-	var attached struct{ SessionID string }
-	if err := b.do("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached); err != nil {
-		return err
-	}
-	b.session = attached.SessionID
-	for _, domain := range []string{"Page", "Runtime", "Log"} {
-		if err := b.do(domain+".enable", nil, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// close ends Chromium.
-func (b *browser) close() {
-	_ = b.cmd.Process.Kill()
-	_ = b.cmd.Wait()
-	_ = b.in.Close()
-	_ = b.read.Close()
-}
-
-// do sends a command, and waits for its result.
-func (b *browser) do(method string, params, result any) error {
-	b.last++
-	command := map[string]any{"id": b.last, "method": method}
-	if params != nil {
-		command["params"] = params
-	}
-	if b.session != "" {
-		command["sessionId"] = b.session
-	}
-	text, err := json.Marshal(command)
-	if err != nil {
-		return err
-	}
-	if _, err := b.in.Write(append(text, 0)); err != nil {
-		return err
-	}
-	for {
-		m, err := b.next()
-		if err != nil {
-			return err
-		}
-		if m.ID != b.last {
-			continue
-		}
-		if m.Error != nil {
-			return fmt.Errorf("%w: %s: %s", errRefused, method, m.Error.Message)
-		}
-		if result == nil {
-			return nil
-		}
-		return json.Unmarshal(m.Result, result)
-	}
-}
-
-// next reads a message, and records the load of the page and its errors.
-func (b *browser) next() (m message, err error) {
-	text, err := b.out.ReadBytes(0)
-	if err != nil {
-		return m, err
-	}
-	if err := json.Unmarshal(bytes.TrimSuffix(text, []byte{0}), &m); err != nil {
-		return m, err
-	}
-	switch m.Method {
-	case "Page.loadEventFired":
-		b.loaded = true
-	case "Log.entryAdded", "Runtime.exceptionThrown":
-		if !bytes.Contains(m.Params, []byte("favicon")) { // the page has no favicon
-			b.complaints = append(b.complaints, string(m.Params))
-		}
-	}
-	return m, nil
+// heard returns the errors of the page since it was opened.
+func (b *browser) heard() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.complaints
 }
 
 // open shows a page.
 func (b *browser) open(url string, l look) error {
+	b.mu.Lock()
+	b.complaints = nil
+	b.mu.Unlock()
 	scheme := "light"
 	if l.dark {
 		scheme = "dark"
 	}
-	b.complaints, b.loaded = nil, false
-	for _, c := range []struct {
-		method string
-		params map[string]any
-	}{
-		{"Emulation.setDeviceMetricsOverride", map[string]any{"width": l.width, "height": 800, "deviceScaleFactor": 1, "mobile": l.width < 600}},
-		{"Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}},
-		{"Page.navigate", map[string]any{"url": url}},
-	} {
-		if err := b.do(c.method, c.params, nil); err != nil {
-			return err
-		}
+	viewport := []chromedp.EmulateViewportOption{chromedp.EmulateScale(1)}
+	if l.width < 600 {
+		viewport = append(viewport, chromedp.EmulateMobile)
 	}
-	for !b.loaded {
-		if _, err := b.next(); err != nil {
-			return err
-		}
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	if _, err := chromedp.Call(b.tab, emulation.SetEmulatedMedia, media); err != nil {
+		return err
 	}
-	return nil
+	_, err := chromedp.Run(b.tab, chromedp.Steps(chromedp.EmulateViewport(int64(l.width), 800, viewport...), chromedp.Navigate(url)))
+	return err
 }
 
 // eval returns the value of an expression. It waits for a promise.
-func (b *browser) eval(expression string, value any) error {
-	var answer struct {
-		Result           struct{ Value json.RawMessage }
-		ExceptionDetails *struct{ Text string }
-	}
-	err := b.do("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true}, &answer)
-	if err != nil {
-		return err
-	}
-	if answer.ExceptionDetails != nil {
-		return fmt.Errorf("%w: %s: %s", errPage, expression, answer.ExceptionDetails.Text)
-	}
-	return json.Unmarshal(answer.Result.Value, value)
+func eval[T any](b *browser, expression string) (T, error) {
+	return chromedp.Run(b.tab, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
 // screenshot returns a picture of the page from its top, as PNG, at most most pixels high.
 func (b *browser) screenshot(width, most int) ([]byte, error) {
-	var height int
-	if err := b.eval("Math.ceil(document.documentElement.getBoundingClientRect().height)", &height); err != nil {
+	height, err := eval[int](b, "Math.ceil(document.documentElement.getBoundingClientRect().height)")
+	if err != nil {
 		return nil, err
 	}
-	var picture struct{ Data []byte }
-	clip := map[string]any{"x": 0, "y": 0, "width": width, "height": min(height, most), "scale": 1}
-	err := b.do("Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": true, "clip": clip}, &picture)
+	picture, err := chromedp.Call(b.tab, page.CaptureScreenshot, page.CaptureScreenshotParams{
+		CaptureBeyondViewport: new(true),
+		Clip:                  &page.Viewport{Width: float64(width), Height: float64(min(height, most)), Scale: 1},
+	})
 	return picture.Data, err
 }

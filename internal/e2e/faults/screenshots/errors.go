@@ -3,9 +3,7 @@ package main
 import "errors"
 
 var (
-	errBroken     = errors.New("a value that nobody is to read")
-	errNoChromium = errors.New("there is no chromium: apt-get install chromium")
-	errRefused    = errors.New("chromium refused a command")
-	errState      = errors.New("an informer is not in the state that was made")
-	errPage       = errors.New("the page is not as it should be")
+	errBroken = errors.New("a value that nobody is to read")
+	errState  = errors.New("an informer is not in the state that was made")
+	errPage   = errors.New("the page is not as it should be")
 )

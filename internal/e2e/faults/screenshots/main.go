@@ -68,11 +68,11 @@ func run(ctx context.Context, to string, out io.Writer) error {
 	if err := s.play(ctx, page); err != nil {
 		return err
 	}
-	b, err := newBrowser(ctx, dir)
+	b, closeBrowser, err := newBrowser(ctx, dir)
 	if err != nil {
 		return err
 	}
-	defer b.close()
+	defer closeBrowser()
 	return shoot(b, page.Report(), url, to, out)
 }
 

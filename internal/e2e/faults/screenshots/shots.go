@@ -58,15 +58,15 @@ func (b *browser) picture(url string, l look) ([]byte, error) {
 	if err := b.open(url, l); err != nil {
 		return nil, err
 	}
-	var wide bool
-	if err := b.eval("document.documentElement.scrollWidth > innerWidth", &wide); err != nil {
+	wide, err := eval[bool](b, "document.documentElement.scrollWidth > innerWidth")
+	if err != nil {
 		return nil, err
 	}
 	if wide {
 		return nil, fmt.Errorf("%w: it is wider than %d pixels", errPage, l.width)
 	}
-	if len(b.complaints) > 0 {
-		return nil, fmt.Errorf("%w: Chromium says: %s", errPage, b.complaints)
+	if complaints := b.heard(); len(complaints) > 0 {
+		return nil, fmt.Errorf("%w: Chromium says: %s", errPage, complaints)
 	}
 	return b.screenshot(l.width, l.height)
 }
@@ -77,21 +77,24 @@ func (b *browser) renews(url string) error {
 		return err
 	}
 	const state = `JSON.stringify([scrollY, document.activeElement.getAttribute("href")])`
-	var clock, before, now, after string
-	if err := b.eval(`scrollTo(0, 300); document.querySelectorAll("article a")[1].focus({preventScroll: true}); document.querySelector(".clock").textContent`, &clock); err != nil {
+	clock, err := eval[string](b, `scrollTo(0, 300); document.querySelectorAll("article a")[1].focus({preventScroll: true}); document.querySelector(".clock").textContent`)
+	if err != nil {
 		return err
 	}
-	if err := b.eval(state, &before); err != nil {
+	before, err := eval[string](b, state)
+	if err != nil {
 		return err
 	}
+	now := clock
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
-		if err := b.eval(`new Promise(r => setTimeout(() => r(document.querySelector(".clock").textContent), 500))`, &now); err != nil {
+		if now, err = eval[string](b, `new Promise(r => setTimeout(() => r(document.querySelector(".clock").textContent), 500))`); err != nil {
 			return err
 		}
 		if now == clock {
 			continue
 		}
-		if err := b.eval(state, &after); err != nil {
+		after, err := eval[string](b, state)
+		if err != nil {
 			return err
 		}
 		if before != after {
