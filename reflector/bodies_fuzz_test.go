@@ -96,7 +96,7 @@ var (
 	}
 	// Our reflector takes an answer without items for no list, reads versions as text, and takes a
 	// kind only by its exact name.
-	strict = []string{"instead of a list", "a list with items twice", "two lists in one answer", "an item without a kind", "the metadata of a list", "a bookmark:", "Kind= instead of"}
+	strict = []string{"instead of a list", "an envelope without a list", "a list with items twice", "two lists in one answer", "an item without a kind", "the metadata of a list", "a bookmark:", "Kind= instead of"}
 )
 
 func says(err error, texts []string) bool {

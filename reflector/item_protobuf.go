@@ -33,6 +33,9 @@ const (
 // errTruncated means that a field reaches beyond the end of its list.
 var errTruncated = fmt.Errorf("%w: a field that is longer than its list", ErrBadAnswer)
 
+// errNoList means that an answer ends where the list would begin. client-go takes it for an empty list.
+var errNoList = fmt.Errorf("%w: an envelope without a list", ErrBadAnswer)
+
 // protobufList reads the items of a list in protobuf as they arrive. All lists
 // have their metadata in field 1 and their items in field 2.
 type protobufList struct {
@@ -85,7 +88,10 @@ func (l *protobufList) next() (item, error) {
 
 // envelopeField reads a field around the list. It returns io.EOF if the body ends after the list.
 func (l *protobufList) envelopeField() error {
-	if _, err := l.in.Peek(1); errors.Is(err, io.EOF) && l.state == behindList {
+	if _, err := l.in.Peek(1); errors.Is(err, io.EOF) {
+		if l.state == beforeList {
+			return errNoList
+		}
 		return io.EOF
 	}
 	left := uint64(math.MaxUint64)
