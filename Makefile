@@ -4,7 +4,7 @@
 GO ?= go
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-long test-modules test-newest-client-go sim fuzz lint api api-diff fmt cover migrate-programs
+.PHONY: help test test-long test-modules test-newest-client-go sim fuzz lint sizes api api-diff fmt cover migrate-programs
 
 help: ## show this list
 	@awk '{ name = "" } \
@@ -84,6 +84,9 @@ test-modules: bench-test ## run the tests of the exported API, of the benchmarks
 
 test-newest-client-go: ## run the tests with the newest patch of client-go's minor version
 	@.ci/newest
+
+sizes: ## count the lines, exported names and members of the revision REF, by package
+	@.ci/sizes $(or $(REF),HEAD)
 
 # What is written begins with what is committed, so that a name which came and went
 # meanwhile leaves nothing behind.
