@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -184,7 +185,7 @@ func TestContract_B108_ResyncByType(t *testing.T) {
 		var handed []time.Duration
 		constructor := func(_ kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
 			handed = append(handed, resync)
-			return informer.NewSharedIndexInformer(&cache.ListWatch{}, nil, resync, nil)
+			return tidecache.NewSharedIndexInformer(&cache.ListWatch{}, nil, resync, nil)
 		}
 		f.InformerFor(&appsv1.Deployment{}, constructor)
 		f.InformerFor(&appsv1.DaemonSet{}, constructor)

@@ -113,7 +113,10 @@ func build(goType reflect.Type, sources []reflector.Source, s settings) informer
 func newEntry(i cache.SharedIndexInformer, k kind, s Scope) *entry {
 	e := &entry{shared: i, kind: k, scope: s}
 	if ours, ok := informer.SharedOf(i); ok {
-		e.begin = ours.Begin
+		e.begin = func(ctx context.Context, o informer.RunOptions) error {
+			_, err := ours.Start(ctx, o)
+			return err
+		}
 	} else {
 		e.begin = e.beginExternal
 	}

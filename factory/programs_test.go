@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
-	"github.com/tidemark-k8s/tidemark/informer"
+	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 )
 
 // imports are the functions that a program takes from client-go's packages or from this module's.
@@ -40,7 +40,7 @@ var tidemark = imports{
 	func(c kubernetes.Interface, resync time.Duration) informers.SharedInformerFactory {
 		return NewSharedInformerFactory(c, resync)
 	},
-	informer.NewSharedIndexInformer,
+	tidecache.NewSharedIndexInformer,
 }
 
 // A program is written for client-go. It reports its observations with print.

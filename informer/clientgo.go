@@ -14,23 +14,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// NewSharedInformer is client-go's function of that name, over this module's
-// informer.
-func NewSharedInformer(lw cache.ListerWatcher, example runtime.Object, resync time.Duration) cache.SharedInformer {
-	return NewSharedIndexInformer(lw, example, resync, cache.Indexers{})
-}
-
-// NewSharedIndexInformer is client-go's function of that name, over this module's informer.
-// controller-runtime's cache.Options.NewInformer is of the same type. The objects may be of any
-// type; example is the expected one. Misuse is returned by the next call that returns an error, and
-// logged by Run.
-func NewSharedIndexInformer(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
-	return NewSharedIndexInformerWithOptions(lw, example, cache.SharedIndexInformerOptions{ResyncPeriod: resync, Indexers: ix})
-}
-
-// NewSharedIndexInformerWithOptions is client-go's function of that name, over
-// this module's informer.
-func NewSharedIndexInformerWithOptions(lw cache.ListerWatcher, example runtime.Object, o cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
+// ForListerWatcher makes an informer behind client-go's API; the constructors of package informer/cache
+// call it. The objects may be of any type; example is the expected one. Misuse is returned by the next
+// call that returns an error, and logged by Run.
+func ForListerWatcher(lw cache.ListerWatcher, example runtime.Object, o cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
 	return sharedOf(lw, example, clientgoSettings{
 		options: Options[any]{Name: o.ObjectDescription, Resync: o.ResyncPeriod},
 		indexes: o.Indexers,
@@ -38,7 +25,7 @@ func NewSharedIndexInformerWithOptions(lw cache.ListerWatcher, example runtime.O
 	})
 }
 
-// ForControllerRuntime is [NewSharedIndexInformer] for the cache of a controller-runtime manager,
+// ForControllerRuntime is [ForListerWatcher] for the cache of a controller-runtime manager,
 // whose ListerWatchers are plain requests:
 //
 //	config.Wrap(reflector.Wire)
@@ -273,14 +260,9 @@ func (i *clientgoInformer) WaitDelivered(ctx context.Context, version string) er
 	return i.core.WaitDelivered(ctx, version)
 }
 
-// Start is [Informer.Start].
-func (i *clientgoInformer) Start(ctx context.Context) (wait func(), err error) {
-	return i.core.Start(ctx)
-}
-
-// Begin is [Shared].Begin.
-func (i *clientgoInformer) Begin(ctx context.Context, o RunOptions) error {
-	return i.core.Begin(ctx, o)
+// Start is [Shared].Start.
+func (i *clientgoInformer) Start(ctx context.Context, o RunOptions) (wait func(), err error) {
+	return i.core.Start(ctx, o)
 }
 
 // Status is [Informer.Status].
@@ -293,7 +275,7 @@ func (i *clientgoInformer) Inspector() *Inspector { return i.core.Inspector() }
 func (i *clientgoInformer) Done() <-chan struct{} { return i.core.done() }
 
 // SetTransform sets the transform, nil for none. Its results must be of the informer's type, which
-// for NewSharedIndexInformer is any.
+// for [ForListerWatcher] is any.
 func (i *clientgoInformer) SetTransform(f cache.TransformFunc) error {
 	return i.core.setTransform(f)
 }

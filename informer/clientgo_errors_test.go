@@ -84,7 +84,7 @@ func TestContract_D10_AWatchErrorHandlerThatHangs(t *testing.T) {
 func TestAWatchErrorHandlerThatCausesAnError(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
-		i := NewSharedIndexInformer(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil)
+		i := newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil)
 		busy, told := false, 0
 		require.NoError(t, i.SetWatchErrorHandler(func(*cache.Reflector, error) {
 			require.False(t, busy)

@@ -21,7 +21,7 @@ type constructor func(s reflector.Source, resync time.Duration, ix cache.Indexer
 // clientgoInformers build informers with client-go's API: of any type, and of pods.
 var clientgoInformers = map[string]constructor{
 	"any": func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
-		return NewSharedIndexInformer(kit.ListerWatcher{Source: s}, &corev1.Pod{}, resync, ix)
+		return newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, resync, ix)
 	},
 	"pods": func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 		indexes := clientgoIndexes(ix, true)

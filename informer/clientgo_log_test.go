@@ -22,7 +22,7 @@ func TestTheLoggerOfAHandler(t *testing.T) {
 	elsewhere, mine := kit.CaptureLog(t), &kit.Log{}
 	logger := mine.Logger()
 	bubble(t, func(t *testing.T) {
-		i := NewSharedIndexInformer(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0, nil)
+		i := newShared(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0, nil)
 		period := minimumResync
 		_, err := i.AddEventHandlerWithOptions(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { panic("of the handler") }},
 			cache.HandlerOptions{Logger: &logger, ResyncPeriod: &period})
@@ -40,7 +40,7 @@ func TestTheLoggerOfAnInformer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10")
 		s.Fail(errPoison)
-		_, c := NewInformerWithOptions(cache.InformerOptions{
+		_, c := ForOneHandler(cache.InformerOptions{
 			Logger: &logger, ListerWatcher: kit.ListerWatcher{Source: s}, Handler: (&kit.Recorder{}).Handler(),
 		})
 		runsController(t, c)

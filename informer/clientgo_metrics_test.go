@@ -77,11 +77,11 @@ func TestContract_B111_Metrics(t *testing.T) {
 	id, name := reserved(t)
 	for what, made := range map[string]func(s *script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})){
 		"shared": func(s *script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})) {
-			i := NewSharedIndexInformerWithOptions(kit.ListerWatcher{Source: s}, &corev1.Pod{}, cache.SharedIndexInformerOptions{Identifier: id, InformerMetricsProvider: m})
+			i := ForListerWatcher(kit.ListerWatcher{Source: s}, &corev1.Pod{}, cache.SharedIndexInformerOptions{Identifier: id, InformerMetricsProvider: m})
 			return i.GetStore(), i.Run
 		},
 		"of its own": func(s *script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})) {
-			store, c := NewInformerWithOptions(cache.InformerOptions{
+			store, c := ForOneHandler(cache.InformerOptions{
 				ListerWatcher: kit.ListerWatcher{Source: s}, Handler: (&kit.Recorder{}).Handler(), Identifier: id, InformerMetricsProvider: m,
 			})
 			return store, c.Run
@@ -113,7 +113,7 @@ func TestContract_B111_Metrics(t *testing.T) {
 		})
 	}
 	twice := &meters{}
-	i := NewSharedIndexInformerWithOptions(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, cache.SharedIndexInformerOptions{
+	i := ForListerWatcher(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, cache.SharedIndexInformerOptions{
 		Identifier: name.WithResource(id.GroupVersionResource()), InformerMetricsProvider: twice,
 	})
 	require.Nil(t, i.(*clientgoInformer).core.hooks.meter, "a second one under a name has none")
@@ -123,7 +123,7 @@ func TestMeasureIsForInformersOfOurs(t *testing.T) {
 	id, _ := reserved(t)
 	require.ErrorIs(t, Measure(nil, id, &meters{}), ErrType)
 	bubble(t, func(t *testing.T) {
-		i := NewSharedIndexInformer(kit.ListerWatcher{Source: newScript("1")}, &corev1.Pod{}, 0, nil)
+		i := newShared(kit.ListerWatcher{Source: newScript("1")}, &corev1.Pod{}, 0, nil)
 		require.NoError(t, Measure(i, cache.InformerNameAndResource{}, &meters{}))
 		stop := startClientgo(t, i)
 		require.ErrorIs(t, Measure(i, id, &meters{}), ErrRunning)

@@ -21,7 +21,7 @@ import (
 func TestRepeatsForAWatchErrorHandler(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10")
-		i := NewSharedIndexInformer(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil)
+		i := newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil)
 		require.NoError(t, i.SetTransform(func(obj any) (any, error) {
 			if obj.(*corev1.Pod).Labels["poison"] != "" {
 				return nil, errPoison
@@ -69,7 +69,7 @@ func TestContract_B98_APanicOfNewInformersHandlerComesOutOfRun(t *testing.T) {
 	kit.CaptureLog(t)
 	bubble(t, func(t *testing.T) {
 		var told []string
-		_, c := NewInformer(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
+		_, c := newOneHandler(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
 			AddFunc: func(obj any) {
 				told = append(told, obj.(*corev1.Pod).Name)
 				panic("of the handler")
@@ -85,7 +85,7 @@ func TestAPanicOfNewInformersHandlerThatIsSurvived(t *testing.T) {
 	kit.SurvivePanics(t)
 	bubble(t, func(t *testing.T) {
 		told := 0
-		_, c := NewInformer(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
+		_, c := newOneHandler(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { told++; panic("of the handler") },
 		})
 		runsController(t, c)

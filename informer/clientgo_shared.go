@@ -19,10 +19,8 @@ func JoinShared(sources []reflector.Source, goType reflect.Type, o Options[any])
 // Shared is client-go's SharedIndexInformer with the further methods of this module's informers.
 type Shared interface {
 	cache.SharedIndexInformer
-	// Start is [Informer.Start].
-	Start(ctx context.Context) (wait func(), err error)
-	// Begin is Start without waiting: [RunOptions] has functions to call at the end.
-	Begin(ctx context.Context, o RunOptions) error
+	// Start is [Informer.Start] with options of the run.
+	Start(ctx context.Context, o RunOptions) (wait func(), err error)
 	// Status is [Informer.Status].
 	Status() Status
 	// Inspector is [Informer.Inspector].

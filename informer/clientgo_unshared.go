@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -16,26 +15,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// NewInformerWithOptions is client-go's function of that name, over this module's informer. The
-// informer has a single handler, with a goroutine of its own, and its store is always a
-// [cache.Indexer]. Run logs misuse, such as a nil handler.
-func NewInformerWithOptions(o cache.InformerOptions) (cache.Store, cache.Controller) {
-	return newUnshared(o)
-}
-
-// NewInformer is client-go's function of that name, see
-// [NewInformerWithOptions].
-func NewInformer(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, h cache.ResourceEventHandler) (cache.Store, cache.Controller) {
-	return newUnshared(cache.InformerOptions{ListerWatcher: lw, ObjectType: example, ResyncPeriod: resync, Handler: h})
-}
-
-// NewIndexerInformer is client-go's function of that name, see
-// [NewInformerWithOptions].
-func NewIndexerInformer(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, h cache.ResourceEventHandler, ix cache.Indexers) (cache.Indexer, cache.Controller) {
-	return newUnshared(cache.InformerOptions{ListerWatcher: lw, ObjectType: example, ResyncPeriod: resync, Handler: h, Indexers: ix})
-}
-
-func newUnshared(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
+// ForOneHandler makes an informer with a single handler, as client-go's NewInformerWithOptions does; the
+// constructors of package informer/cache call it. The handler has a goroutine of its own. Run logs
+// misuse, such as a nil handler.
+func ForOneHandler(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
 	i := sharedOf(o.ListerWatcher, o.ObjectType, clientgoSettings{
 		options: Options[any]{Resync: o.ResyncPeriod, MinWatchTimeout: o.MinWatchTimeout, Transform: o.Transform},
 		indexes: o.Indexers,

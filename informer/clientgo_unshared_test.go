@@ -37,7 +37,7 @@ func TestContract_B1_B11_AnInformerThatNobodyShares(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		r := &kit.Recorder{}
-		store, c := NewInformer(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, r.Handler())
+		store, c := newOneHandler(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, r.Handler())
 		require.False(t, c.HasSynced())
 		require.Empty(t, c.LastSyncResourceVersion())
 		stop := runsController(t, c)
@@ -65,7 +65,7 @@ func TestContract_B1_B11_AnInformerThatNobodyShares(t *testing.T) {
 func TestContract_B16_B80_TheControllersHandlerIsSynced(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		blocked := make(chan struct{})
-		_, c := NewInformer(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0,
+		_, c := newOneHandler(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0,
 			cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-blocked }})
 		runsController(t, c)
 		require.False(t, c.HasSynced())
@@ -80,7 +80,10 @@ func TestContract_B16_B80_TheControllersHandlerIsSynced(t *testing.T) {
 func TestContract_B76_ResyncsOfAnInformerThatNobodyShares(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := &kit.Recorder{}
-		x, c := NewIndexerInformer(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 100*time.Millisecond, r.Handler(), byNamespace)
+		x, c := ForOneHandler(cache.InformerOptions{
+			ListerWatcher: kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"))}, ObjectType: &corev1.Pod{},
+			ResyncPeriod: 100 * time.Millisecond, Handler: r.Handler(), Indexers: byNamespace,
+		})
 		runsController(t, c)
 		require.Equal(t, []string{"initial a@1"}, r.Take())
 		time.Sleep(250 * time.Millisecond)
@@ -97,7 +100,7 @@ func TestContract_B89_TransformsOfAnInformerThatNobodyShares(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
 		r := &kit.Recorder{}
-		store, c := NewInformerWithOptions(cache.InformerOptions{
+		store, c := ForOneHandler(cache.InformerOptions{
 			ListerWatcher: kit.ListerWatcher{Source: s}, ObjectType: &corev1.Pod{}, Handler: r.Handler(),
 			Transform: func(obj any) (any, error) { return "just " + obj.(*corev1.Pod).Name, nil },
 		})
@@ -120,8 +123,8 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 		made cache.SharedIndexInformer
 		want error
 	}{
-		"no source": {NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil), ErrNoSource},
-		"a period":  {NewSharedIndexInformer(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, -1, nil), ErrNegative},
+		"no source": {newShared(nil, &corev1.Pod{}, 0, nil), ErrNoSource},
+		"a period":  {newShared(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, -1, nil), ErrNegative},
 	} {
 		log.Reset()
 		_, err := c.made.AddEventHandler((&kit.Recorder{}).Handler())
@@ -144,7 +147,7 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 		"a period":   {cache.InformerOptions{ListerWatcher: kit.ListerWatcher{Source: silentSource{}}, Handler: (&kit.Recorder{}).Handler(), ResyncPeriod: -1}, ErrNegative},
 	} {
 		log.Reset()
-		store, controller := NewInformerWithOptions(c.o)
+		store, controller := ForOneHandler(c.o)
 		controller.RunWithContext(t.Context())
 		require.Equal(t, 1, log.Count(c.want.Error()), name)
 		require.False(t, controller.HasSynced() || closed(controller.HasSyncedChecker().Done()), name)
@@ -164,7 +167,7 @@ func TestWrongTypesAreNamed(t *testing.T) {
 
 	bubble(t, func(t *testing.T) {
 		s := newScript("10")
-		i := NewSharedIndexInformer(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil)
+		i := newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil)
 		errs := collectErrors(t, i)
 		r, _ := addRecorder(t, i)
 		startClientgo(t, i)
@@ -182,7 +185,7 @@ func TestANilErrorHandler(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10")
 		s.Fail(errPoison)
-		i := NewSharedIndexInformer(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil)
+		i := newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil)
 		collectErrors(t, i)
 		require.NoError(t, i.SetWatchErrorHandler(nil))
 		startClientgo(t, i)
@@ -195,7 +198,7 @@ func TestContract_B98_APanicEndsTheRunAfterASecondCall(t *testing.T) {
 	kit.CaptureLog(t)
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		_, c := NewInformer(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
+		_, c := newOneHandler(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
 			AddFunc: func(obj any) { <-gate; panic("of the handler") },
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -23,7 +23,7 @@ var (
 	_ cache.DoneChecker                                                          = clientgoChecker{}
 	_ cache.Controller                                                           = clientgoController{}
 	_ func(cache.ListerWatcher, *corev1.Pod, time.Duration) cache.SharedInformer = func(lw cache.ListerWatcher, p *corev1.Pod, d time.Duration) cache.SharedInformer {
-		return NewSharedInformer(lw, p, d)
+		return newShared(lw, p, d, nil)
 	}
 )
 

@@ -6,7 +6,7 @@
 // [Informer.HandleBatch] a handler for several changes at once, and [Informer.Changes] returns a
 // loop whose body is the handler. [Informer.Run] does the work until its context ends. Programs
 // written for client-go get the same informer under client-go's interfaces, see
-// [NewSharedIndexInformer].
+// [Informer.Shared]; package informer/cache has client-go's constructors.
 //
 // The path of a change: the reflector of a source lists and watches, and writes to a bounded
 // queue. The processLoop takes everything that is queued, applies it to the store in one short

@@ -19,7 +19,7 @@ var libraries = map[string]func(s *kit.Script) cache.SharedIndexInformer{
 		return cache.NewSharedIndexInformer(s, &corev1.Pod{}, 0, cache.Indexers{})
 	},
 	"tidemark": func(s *kit.Script) cache.SharedIndexInformer {
-		return NewSharedIndexInformer(s, &corev1.Pod{}, 0, cache.Indexers{})
+		return newShared(s, &corev1.Pod{}, 0, cache.Indexers{})
 	},
 }
 

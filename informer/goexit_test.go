@@ -61,7 +61,7 @@ func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 func TestContract_D28_ATransformOfAnInformerThatNobodyShares(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s, r := newScript("10", kit.Pod("a", "1", exits), kit.Pod("b", "2")), &kit.Recorder{}
-		_, c := NewInformerWithOptions(cache.InformerOptions{
+		_, c := ForOneHandler(cache.InformerOptions{
 			ListerWatcher: kit.ListerWatcher{Source: s}, ObjectType: &corev1.Pod{}, Handler: r.Handler(),
 			Transform: func(obj any) (any, error) { return failByLabel(obj.(*corev1.Pod)) },
 		})

@@ -56,7 +56,9 @@ func (i *Informer[T]) Run(ctx context.Context) error { return i.core.Run(ctx) }
 // after the informer has stopped: the informer goes on from its store, and handlers get only the
 // differences. It watches an API server from the last version it reached, and lists any other
 // source again. Meanwhile Synced stays closed and the store readable.
-func (i *Informer[T]) Start(ctx context.Context) (wait func(), err error) { return i.core.Start(ctx) }
+func (i *Informer[T]) Start(ctx context.Context) (wait func(), err error) {
+	return i.core.Start(ctx, RunOptions{})
+}
 
 // Handle registers a handler: it gets all objects of the store, marked as initial, and from then
 // on every change. A handler registered before Run begins with Run. Nobody waits for the replay of

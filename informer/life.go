@@ -65,25 +65,15 @@ func (c *core) Run(ctx context.Context) error {
 	return nil
 }
 
-// Start is [Informer.Start].
-func (c *core) Start(ctx context.Context) (wait func(), err error) {
+// Start is [Shared].Start.
+func (c *core) Start(ctx context.Context, o RunOptions) (wait func(), err error) {
 	run, err := c.begin(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	go c.startRun(run)()
-	return func() { <-run.returned }, nil
-}
-
-// Begin is [Shared].Begin.
-func (c *core) Begin(ctx context.Context, o RunOptions) error {
-	run, err := c.begin(ctx, true)
-	if err != nil {
-		return err
-	}
 	run.options = o
 	go c.startRun(run)()
-	return nil
+	return func() { <-run.returned }, nil
 }
 
 // startRun starts the goroutines of a run, which last until its context ends. The caller must call

@@ -76,7 +76,7 @@ func TestContract_B23_BadInputIsASentinel(t *testing.T) {
 }
 
 func TestMisuseIsToldByWhatComesNext(t *testing.T) {
-	i := NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil)
+	i := newShared(nil, &corev1.Pod{}, 0, nil)
 	_, err := i.AddEventHandler((&kit.Recorder{}).Handler())
 	require.ErrorIs(t, err, ErrNoSource)
 	i.Run(nil) // logs and returns

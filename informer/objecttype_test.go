@@ -195,7 +195,7 @@ func TestContract_D25_AnInterfaceType(t *testing.T) {
 
 // D25: As refuses an informer of client-go's constructors, which promise no type.
 func TestContract_D25_AsOfAnInformerOfAnything(t *testing.T) {
-	_, ok := As[*corev1.Pod](NewSharedIndexInformer(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, 0, nil))
+	_, ok := As[*corev1.Pod](newShared(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, 0, nil))
 	require.False(t, ok)
 }
 

@@ -54,7 +54,7 @@ var apis = map[string]func(t *testing.T, s reflector.Source, h *stuckHandler) ca
 		return h.register(t, i, Every)
 	},
 	"AddEventHandler": func(t *testing.T, s reflector.Source, h *stuckHandler) cache.SharedIndexInformer {
-		i := NewSharedIndexInformer(kit.ListerWatcher{Source: s}, &corev1.Pod{}, resyncs, nil)
+		i := newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, resyncs, nil)
 		r, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc:    func(any) { h.told() },
 			UpdateFunc: func(any, any) { h.told() },

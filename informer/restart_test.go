@@ -153,7 +153,7 @@ func TestPartsOfOneStore(t *testing.T) {
 
 // RunOptions.Stopped is called when the informer may be started again, and RunOptions.Returned when
 // the run's last handler has returned.
-func TestBegin(t *testing.T) {
+func TestARunCallsItsOptions(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
 		busy := make(chan struct{})
@@ -163,14 +163,17 @@ func TestBegin(t *testing.T) {
 		var stopped, returned atomic.Int32
 		counts := func() [2]int32 { return [2]int32{stopped.Load(), returned.Load()} }
 		ctx, cancel := context.WithCancel(t.Context())
-		require.NoError(t, shared.Begin(ctx, RunOptions{Stopped: func() { stopped.Add(1) }, Returned: func() { returned.Add(1) }}))
-		require.ErrorIs(t, shared.Begin(ctx, RunOptions{}), ErrRunning)
+		_, err = shared.Start(ctx, RunOptions{Stopped: func() { stopped.Add(1) }, Returned: func() { returned.Add(1) }})
+		require.NoError(t, err)
+		_, err = shared.Start(ctx, RunOptions{})
+		require.ErrorIs(t, err, ErrRunning)
 		synctest.Wait()
 		cancel()
 		synctest.Wait()
 		require.Equal(t, [2]int32{1, 0}, counts(), "the handler is busy")
 		ctx, cancel = context.WithCancel(t.Context())
-		require.NoError(t, shared.Begin(ctx, RunOptions{Stopped: func() { stopped.Add(1) }, Returned: func() { returned.Add(1) }}))
+		_, err = shared.Start(ctx, RunOptions{Stopped: func() { stopped.Add(1) }, Returned: func() { returned.Add(1) }})
+		require.NoError(t, err)
 		close(busy)
 		synctest.Wait()
 		require.Equal(t, [2]int32{1, 1}, counts(), "of the first run")
@@ -181,7 +184,7 @@ func TestBegin(t *testing.T) {
 }
 
 // A run with RunOptions.Anew replaces all stored objects, even if their versions are unchanged.
-func TestBeginAnew(t *testing.T) {
+func TestARunAnew(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		i, j := New(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), Options[*corev1.Pod]{Observe: observed}), &journal{}
 		j.mustHandle(t, i)
@@ -195,7 +198,8 @@ func TestBeginAnew(t *testing.T) {
 			{false, nil},
 		} {
 			ctx, cancel := context.WithCancel(t.Context())
-			require.NoError(t, i.Shared().(Shared).Begin(ctx, RunOptions{Anew: test.anew}))
+			_, err := i.Shared().(Shared).Start(ctx, RunOptions{Anew: test.anew})
+			require.NoError(t, err)
 			require.NoError(t, i.WaitFresh(ctx))
 			synctest.Wait()
 			require.ElementsMatch(t, test.want, j.take())

@@ -24,7 +24,7 @@ type run struct {
 	options   RunOptions
 }
 
-// RunOptions configure a run that [Shared].Begin begins. Each function may be nil.
+// RunOptions configure a run that [Shared].Start begins. Each function may be nil.
 type RunOptions struct {
 	// Anew makes the run trust no stored object: it reads all objects again, replaces the stored
 	// ones, and delivers them to the handlers as updates. Until then the store stays as it is.
@@ -33,7 +33,7 @@ type RunOptions struct {
 	// handler through client-go's API at that time waits until Stopped returns, and fails unless
 	// another run has begun by then.
 	Stopped func()
-	// Returned is called when Run would return: after the last handler has returned.
+	// Returned is called when the run's last handler has returned, as wait returns then.
 	Returned func()
 }
 

@@ -134,7 +134,7 @@ func TestAnIndexWithoutANameOrAFunction(t *testing.T) {
 	for name, x := range map[string]cache.Indexer{
 		"clientgo": cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"": byName, "other": byName}),
 		"free":     NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, cache.Indexers{"": byName, "none": nil, "other": byName}, StoreOptions{}),
-		"informer": NewSharedIndexInformer(kit.ListerWatcher{Source: newScript("1")}, &corev1.Pod{}, 0, cache.Indexers{"": byName, "other": byName}).GetIndexer(),
+		"informer": newShared(kit.ListerWatcher{Source: newScript("1")}, &corev1.Pod{}, 0, cache.Indexers{"": byName, "other": byName}).GetIndexer(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, x.Add(kit.Pod("a", "1")))

@@ -25,11 +25,12 @@ func TestAHandlerIsTakenBetweenTwoRuns(t *testing.T) {
 		between, goOn := make(chan struct{}), make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
 		again, end := context.WithCancel(t.Context())
-		require.NoError(t, shared.Begin(ctx, RunOptions{Stopped: func() {
+		_, err := shared.Start(ctx, RunOptions{Stopped: func() {
 			close(between)
 			<-goOn
-			_ = shared.Begin(again, RunOptions{})
-		}}))
+			_, _ = shared.Start(again, RunOptions{})
+		}})
+		require.NoError(t, err)
 		synctest.Wait()
 		cancel()
 		<-between
@@ -45,7 +46,7 @@ func TestAHandlerIsTakenBetweenTwoRuns(t *testing.T) {
 		require.Equal(t, []string{"initial a@1"}, r.Take())
 		end()
 		synctest.Wait()
-		_, err := shared.AddEventHandler(cache.ResourceEventHandlerFuncs{})
+		_, err = shared.AddEventHandler(cache.ResourceEventHandlerFuncs{})
 		require.ErrorIs(t, err, ErrStopped, "no run follows")
 	})
 }

@@ -11,12 +11,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
+
+// newShared is client-go's NewSharedIndexInformer, as in package informer/cache.
+func newShared(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
+	return ForListerWatcher(lw, example, cache.SharedIndexInformerOptions{ResyncPeriod: resync, Indexers: ix})
+}
+
+// newOneHandler is client-go's NewInformer, as in package informer/cache.
+func newOneHandler(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, h cache.ResourceEventHandler) (cache.Indexer, cache.Controller) {
+	return ForOneHandler(cache.InformerOptions{ListerWatcher: lw, ObjectType: example, ResyncPeriod: resync, Handler: h})
+}
 
 // silentSource is a source that never answers: the test writes to the sinks itself.
 type silentSource struct{}

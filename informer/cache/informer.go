@@ -8,16 +8,42 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// The constructors of informers are this module's.
-var (
-	NewSharedInformer                 = informer.NewSharedInformer
-	NewSharedIndexInformer            = informer.NewSharedIndexInformer
-	NewSharedIndexInformerWithOptions = informer.NewSharedIndexInformerWithOptions
-	NewInformerWithOptions            = informer.NewInformerWithOptions
-	NewInformer                       = informer.NewInformer
-	NewIndexerInformer                = informer.NewIndexerInformer
-	SetInformerMetricsProvider        = informer.SetInformerMetricsProvider
-)
+// SetInformerMetricsProvider is package informer's.
+var SetInformerMetricsProvider = informer.SetInformerMetricsProvider
+
+// NewSharedInformer is client-go's function of that name, over this module's informer.
+func NewSharedInformer(lw ListerWatcher, example runtime.Object, resync time.Duration) SharedInformer {
+	return NewSharedIndexInformer(lw, example, resync, Indexers{})
+}
+
+// NewSharedIndexInformer is client-go's function of that name, over this module's informer. The objects
+// may be of any type; example is the expected one. Misuse is returned by the next call that returns an
+// error, and logged by Run.
+func NewSharedIndexInformer(lw ListerWatcher, example runtime.Object, resync time.Duration, ix Indexers) SharedIndexInformer {
+	return NewSharedIndexInformerWithOptions(lw, example, SharedIndexInformerOptions{ResyncPeriod: resync, Indexers: ix})
+}
+
+// NewSharedIndexInformerWithOptions is client-go's function of that name, over this module's informer.
+func NewSharedIndexInformerWithOptions(lw ListerWatcher, example runtime.Object, o SharedIndexInformerOptions) SharedIndexInformer {
+	return informer.ForListerWatcher(lw, example, o)
+}
+
+// NewInformerWithOptions is client-go's function of that name, over this module's informer. The
+// informer has a single handler, with a goroutine of its own, and its store is always an [Indexer]. Run
+// logs misuse, such as a nil handler.
+func NewInformerWithOptions(o InformerOptions) (Store, Controller) {
+	return informer.ForOneHandler(o)
+}
+
+// NewInformer is [NewInformerWithOptions] with the options in its arguments.
+func NewInformer(lw ListerWatcher, example runtime.Object, resync time.Duration, h ResourceEventHandler) (Store, Controller) {
+	return NewInformerWithOptions(InformerOptions{ListerWatcher: lw, ObjectType: example, ResyncPeriod: resync, Handler: h})
+}
+
+// NewIndexerInformer is [NewInformer] with indexes.
+func NewIndexerInformer(lw ListerWatcher, example runtime.Object, resync time.Duration, h ResourceEventHandler, ix Indexers) (Indexer, Controller) {
+	return informer.ForOneHandler(InformerOptions{ListerWatcher: lw, ObjectType: example, ResyncPeriod: resync, Handler: h, Indexers: ix})
+}
 
 // NewTransformingInformer is [NewInformerWithOptions] with the options in its arguments.
 func NewTransformingInformer(lw ListerWatcher, example runtime.Object, resync time.Duration, h ResourceEventHandler, transform TransformFunc) (Store, Controller) {
@@ -26,7 +52,5 @@ func NewTransformingInformer(lw ListerWatcher, example runtime.Object, resync ti
 
 // NewTransformingIndexerInformer is [NewIndexerInformer] with a transform.
 func NewTransformingIndexerInformer(lw ListerWatcher, example runtime.Object, resync time.Duration, h ResourceEventHandler, ix Indexers, transform TransformFunc) (Indexer, Controller) {
-	store, controller := NewInformerWithOptions(InformerOptions{ListerWatcher: lw, ObjectType: example, ResyncPeriod: resync, Handler: h, Indexers: ix, Transform: transform})
-	indexer, _ := store.(Indexer) // every store of this module is an Indexer
-	return indexer, controller
+	return informer.ForOneHandler(InformerOptions{ListerWatcher: lw, ObjectType: example, ResyncPeriod: resync, Handler: h, Indexers: ix, Transform: transform})
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/factory"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
+	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
@@ -28,7 +29,7 @@ import (
 const (
 	clientgo    = "client-go"    // cache.NewSharedIndexInformer
 	typed       = "typed"        // informer.New
-	clientgoAPI = "clientgo-api" // tidemark's informer.NewSharedIndexInformer
+	clientgoAPI = "clientgo-api" // tidemark's cache.NewSharedIndexInformer
 )
 
 var everyone = []string{clientgo, typed, clientgoAPI}
@@ -121,7 +122,7 @@ func newSubject[T informer.Object](impl string, from origin, example runtime.Obj
 	case clientgo:
 		made = cache.NewSharedIndexInformer(kit.ListerWatcher{Source: from}, example, resync, byNamespace())
 	case clientgoAPI:
-		made = informer.NewSharedIndexInformer(kit.ListerWatcher{Source: from}, example, resync, byNamespace())
+		made = tidecache.NewSharedIndexInformer(kit.ListerWatcher{Source: from}, example, resync, byNamespace())
 	}
 	return shared{made, corelisters.NewPodLister(made.GetIndexer())}
 }

@@ -1,7 +1,7 @@
 // Package controllerruntime holds tests of controller-runtime on tidemark: a
 // cache, a manager over it and the manager's client, with the one option
 //
-//	cache.Options{NewInformer: informer.NewSharedIndexInformer}
+//	cache.Options{NewInformer: tidecache.NewSharedIndexInformer}
 //
 // and of the same with informer.ForControllerRuntime and reflector.Wire, with
 // which tidemark decodes the server's answers itself.

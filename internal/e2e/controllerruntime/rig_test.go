@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -39,7 +40,7 @@ type implementation struct {
 
 var (
 	clientgo = implementation{name: "clientgo"}
-	tidemark = implementation{name: "tidemark", make: informer.NewSharedIndexInformer}
+	tidemark = implementation{name: "tidemark", make: tidecache.NewSharedIndexInformer}
 	// wired is tidemark, decoding the server's answers itself.
 	wired = implementation{name: "wired", make: informer.ForControllerRuntime, wrap: reflector.Wire}
 

@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -49,7 +50,7 @@ func (s *scenario) startWithFault(config *rest.Config) *faultyStart {
 		ListWithContextFunc:  listPods(client),
 		WatchFuncWithContext: client.CoreV1().Pods("").Watch,
 	}, client)
-	w.shared = informer.NewSharedIndexInformer(lw, &corev1.Pod{}, 0, cache.Indexers{})
+	w.shared = tidecache.NewSharedIndexInformer(lw, &corev1.Pod{}, 0, cache.Indexers{})
 	w.start()
 	return w
 }

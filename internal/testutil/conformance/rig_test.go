@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/tidemark-k8s/tidemark/informer"
 	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 	"github.com/tidemark-k8s/tidemark/internal/encoding"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/fakecodec"
@@ -99,7 +98,7 @@ var (
 		newIndex: func(key cache.KeyFunc, ix cache.Indexers) cache.Indexer { return cache.NewIndexer(key, ix) }, newStore: func(key cache.KeyFunc) cache.Store { return cache.NewStore(key) },
 	}.withShared()
 	sharedRig = rig{
-		name: "shared", shared: informer.NewSharedIndexInformerWithOptions,
+		name: "shared", shared: tidecache.NewSharedIndexInformerWithOptions,
 		newIndex: func(key cache.KeyFunc, ix cache.Indexers) cache.Indexer { return tidecache.NewIndexer(key, ix) }, newStore: func(key cache.KeyFunc) cache.Store { return tidecache.NewStore(key) },
 	}.withShared()
 	typedRig = rig{name: "typed", make: newTyped}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/tidemark-k8s/tidemark/informer"
+	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 )
 
 // The operations of worlds in which client-go's informer must behave like this module's.
@@ -163,7 +163,7 @@ func TestClientgoIsToldTheSame(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			p := newTwinnedPlan(seed)
 			want := differential(t, p, cache.NewSharedIndexInformer)
-			got := differential(t, p, informer.NewSharedIndexInformer)
+			got := differential(t, p, tidecache.NewSharedIndexInformer)
 			require.Len(t, got, len(want))
 			whole := 0
 			for i := range want {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/tidemark-k8s/tidemark/informer"
+	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 )
 
 // difference is a world in which tidemark differs from client-go on purpose, by a D statement of
@@ -155,7 +155,7 @@ func TestWhatClientgoDoesOtherwise(t *testing.T) {
 	for _, d := range differences {
 		t.Run(d.statement, func(t *testing.T) {
 			require.Equal(t, d.clientgo, shows(t, d, cache.NewSharedIndexInformer), "client-go")
-			require.Equal(t, d.tidemark, shows(t, d, informer.NewSharedIndexInformer), "tidemark")
+			require.Equal(t, d.tidemark, shows(t, d, tidecache.NewSharedIndexInformer), "tidemark")
 		})
 	}
 }
