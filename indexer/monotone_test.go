@@ -177,3 +177,36 @@ func writeChapters(w *Writer, key Key) {
 	}
 	update(w, func(tx *Tx) { tx.Delete(key) })
 }
+
+// A write changes every list before point reads show it. Here a list cannot be changed, and the write
+// stops there: point reads show what was before.
+func TestPointReadsShowAWriteLast(t *testing.T) {
+	unchecked(t)
+	a, b := Key{"ns", "a"}, Key{"ns", "b"}
+	for name, write := range map[string]func(tx *Tx){
+		"insert":       func(tx *Tx) { tx.Put(0, b, chapter{b, 1}.stored(), 0) },
+		"update":       func(tx *Tx) { tx.Put(0, a, chapter{a, 5}.stored(), 0) },
+		"another word": func(tx *Tx) { tx.Put(0, a, chapter{a, 2}.stored(), 0) },
+		"another type": func(tx *Tx) { tx.Put(0, a, chapter{a, 3}.stored(), 0) },
+		"delete":       func(tx *Tx) { tx.Delete(a) },
+	} {
+		for list, of := range map[string]func(*contents) *vector{
+			"all objects": func(c *contents) *vector { return c.all },
+			"a namespace": func(c *contents) *vector { return c.index(NamespaceIndex, named).list("", "ns") },
+			"a word":      func(c *contents) *vector { return c.index("word", named).list("", "w1") },
+			"a label":     func(c *contents) *vector { return c.index("app", byLabel).list("", "x") },
+		} {
+			t.Run(name+" in "+list, func(t *testing.T) {
+				w := newChapters(t)
+				update(w, func(tx *Tx) { tx.Put(0, a, chapter{a, 1}.stored(), 0) })
+				of(w.x.live.Load()).chunks = nil
+				require.Panics(t, func() { write(w.Begin()) })
+				got, ok := w.Indexer().Get(a)
+				require.True(t, ok)
+				require.Equal(t, 1, chapterOf(got).n)
+				_, ok = w.Indexer().Get(b)
+				require.False(t, ok)
+			})
+		}
+	}
+}

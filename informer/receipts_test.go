@@ -51,6 +51,39 @@ func TestContract_D19_WhatIsNotAppliedConfirmsNothing(t *testing.T) {
 	})
 }
 
+// D19: neither does a full state that waits in the queue.
+func TestContract_D19_AQueuedFullStateConfirmsNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, gate := newScript("10", kit.Pod("a", "1")), make(chan struct{})
+		// With a transform no stored object is looked up for the full state, which would wait for the store.
+		i := New(s, Options[*corev1.Pod]{Observe: observed, Transform: failByLabel, Indexes: []indexer.Index[*corev1.Pod]{{
+			Name: "stuck", Append: func(values []string, p *corev1.Pod) []string {
+				if p.Labels["stuck"] != "" {
+					<-gate
+				}
+				return values
+			},
+		}}})
+		start(t, i)
+		synctest.Wait()
+		confirmed := time.Now()
+		time.Sleep(time.Second)
+		s.Send(watch.Added, kit.Pod("b", "11", kit.Label("stuck", "yes")))
+		synctest.Wait()
+		lists := i.Status().Totals.Lists
+		s.Set("20", kit.Pod("a", "1"))
+		s.Expire()
+		time.Sleep(time.Minute)
+		st := i.Status()
+		require.Greater(t, st.Totals.Lists, lists, "the full state has come")
+		require.Equal(t, confirmed, st.Confirmed)
+		close(gate)
+		synctest.Wait()
+		require.True(t, i.Status().Confirmed.After(confirmed))
+		require.Equal(t, []string{"default/a"}, spell(i.Indexer().Keys()))
+	})
+}
+
 // A run counts anew what is queued and not applied: deltas that the run before has dropped are not
 // waited for.
 func TestARunIsConfirmedByItsOwnAnswers(t *testing.T) {

@@ -80,3 +80,37 @@ func TestContract_D23_ARestartRemembersThatTheHistoryWentBack(t *testing.T) {
 		})
 	}
 }
+
+// A run may end after it has received a full state, and before the store has it. The next run reads
+// the source again: a watch from the store's version may lack what only the full state has told.
+func TestContract_D24_ARunDoesNotGoOnBehindAFullStateThatWasDropped(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, gate := newRestorable("100", kit.Pod("a", "9")), make(chan struct{})
+		// With a transform no stored object is looked up for the full state, which would wait for the store.
+		i := New(reflector.Source(s), Options[*corev1.Pod]{Observe: observed, Transform: failByLabel, Indexes: []indexer.Index[*corev1.Pod]{{Name: "slow", Append: func(v []string, p *corev1.Pod) []string {
+			if p.Name == "slow" {
+				<-gate
+			}
+			return v
+		}}}})
+		cancel, wait := starts(t, i)
+		require.NoError(t, i.WaitFresh(t.Context()))
+		s.Send(watch.Added, kit.Pod("slow", "101"))
+		synctest.Wait() // the store is busy with it
+		s.Set("110", kit.Pod("a", "9"), kit.Pod("slow", "101"), kit.Pod("untold", "105"))
+		before := i.Status().Totals
+		s.Expire()
+		synctest.Wait()
+		now := i.Status().Totals
+		require.Equal(t, before.Lists+1, now.Lists)
+		require.Equal(t, before.Watches+1, now.Watches, "a watch without doubts follows the full state")
+		cancel()
+		close(gate)
+		wait()
+		require.Equal(t, "101", i.Indexer().Version(), "the full state was dropped")
+
+		starts(t, i)
+		require.NoError(t, i.WaitFresh(t.Context()))
+		require.ElementsMatch(t, []string{"default/a", "default/slow", "default/untold"}, spell(i.Indexer().Keys()))
+	})
+}

@@ -263,6 +263,19 @@ func TestObjectsOfOneNameInSeveralClusters(t *testing.T) {
 	})
 }
 
+// Pages may overlap: a store gets an object once, in its last version.
+func TestAnObjectOfTwoPages(t *testing.T) {
+	w := &recordingStore{}
+	s := &storeSink{storeSettings: storeSettings{store: w}}
+	ctx := t.Context()
+	require.NoError(t, s.Begin(ctx, reflector.SameHistory))
+	for _, p := range []*corev1.Pod{kit.Pod("a", "1", kit.UID("a")), kit.Pod("b", "2", kit.UID("b")), kit.Pod("a", "3", kit.UID("a"))} {
+		require.NoError(t, s.Write(ctx, []deltafifo.Delta{{Op: deltafifo.Added, Key: object.Key(p), UID: string(p.UID), Version: p.ResourceVersion, Object: p}}))
+	}
+	require.NoError(t, s.Commit(ctx, "10"))
+	require.Equal(t, []string{"replace a@3 b@2 at 10"}, w.Lines())
+}
+
 func TestAReflectorOfNothing(t *testing.T) {
 	require.ErrorIs(t, NewReflector(nil, nil, NewStore(nil), 0).ListAndWatchWithContext(t.Context()), reflector.ErrNoSource)
 	require.ErrorIs(t, NewReflector(&ListWatch{}, nil, nil, 0).ListAndWatchWithContext(t.Context()), reflector.ErrNoSink)
