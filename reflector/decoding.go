@@ -138,7 +138,7 @@ func asObject(decoded any, err error) (runtime.Object, error) {
 }
 
 // unstructured decodes an object without a Go type. An item without a kind gets its kind from the
-// list, or an empty one if that comes after the items.
+// list, or an empty one until that has been read as a whole.
 func (d *kindDecoder) unstructured(data []byte, of *listHead) (runtime.Object, error) {
 	fields, err := d.loose.Decode(data)
 	if err != nil {
@@ -150,6 +150,8 @@ func (d *kindDecoder) unstructured(data []byte, of *listHead) (runtime.Object, e
 		return u, nil
 	case of == nil:
 		return nil, errNoKind
+	case !of.isKnown():
+		of = &listHead{}
 	}
 	of.setKind(u)
 	return u, nil

@@ -184,7 +184,7 @@ func (r *reception) setKinds() error {
 	if !r.kindless {
 		return nil
 	}
-	if !r.head.isKnown() {
+	if r.head.Kind == "" {
 		return fmt.Errorf("%w: a list and an item without a kind", errForeign)
 	}
 	for all := range slices.Chunk(r.batch, batchItems) {
