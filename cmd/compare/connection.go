@@ -128,8 +128,8 @@ func (c *connection) survey(ctx context.Context, kinds []kind) (survey, error) {
 	return s, nil
 }
 
-// probe lists one object of a kind, and opens a watch, which it ends at once. It returns the number of objects,
-// at least if the server does not say how many remain.
+// probe sends a list of one object and a watch of a kind, and closes the watch at once. It returns the server's number
+// of objects, or a lower bound if the server does not count those that remain.
 func (c *connection) probe(ctx context.Context, k kind) (objects int, err error) {
 	list, err := c.first(ctx, k)
 	if err != nil {
@@ -170,7 +170,7 @@ func (c *connection) in(k kind) metadataclient.ResourceInterface {
 	return c.metadata.Resource(k.Resource).Namespace(k.namespace(c.Namespace))
 }
 
-// namespace returns the namespace in which a kind is read, when the user has chosen one.
+// namespace returns the namespace of the kind's lists and watches: the user's, or none for a kind without namespaces.
 func (k kind) namespace(chosen string) string {
 	if !k.Namespaced {
 		return metav1.NamespaceAll

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/tidemark-k8s/tidemark/internal/process"
 )
@@ -32,12 +30,11 @@ const (
 	demoRest   demoStep = "rest"
 )
 
-// demoAnswer is an answer of the demo. Of fill there are many: the last is done.
+// demoAnswer is an answer of the demo. Of fill there are many.
 type demoAnswer struct {
-	Done      bool
+	outcome
 	Host      string
 	Made, All int
-	Error     string
 }
 
 func startDemo(ctx context.Context) (*demo, error) {
@@ -74,24 +71,12 @@ func (d *demo) rest() error {
 	return err
 }
 
-// order sends an order, and waits for the answer that is done.
-func (d *demo) order(o demoOrder, so func(demoAnswer)) (a demoAnswer, err error) {
+// order sends an order, and waits for its last answer.
+func (d *demo) order(o demoOrder, each func(demoAnswer)) (demoAnswer, error) {
 	if err := d.child.Send(o); err != nil {
-		return a, err
+		return demoAnswer{}, err
 	}
-	for !a.Done {
-		a = demoAnswer{}
-		if err := d.child.Receive(&a); err != nil {
-			return a, fmt.Errorf("the process does not answer: %w", err)
-		}
-		if so != nil {
-			so(a)
-		}
-	}
-	if a.Error != "" {
-		return a, errors.New(a.Error)
-	}
-	return a, nil
+	return last(d.child, each)
 }
 
 func (d *demo) end() { d.child.End() }

@@ -39,10 +39,7 @@ func serveDemo(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer d.end()
 	return process.Serve(ctx, in, func(ctx context.Context, o demoOrder) error {
 		a, err := d.obey(ctx, o)
-		if err != nil {
-			a.Error = err.Error()
-		}
-		a.Done = true
+		a.outcome = outcomeOf(err)
 		return d.answers.Encode(a)
 	})
 }

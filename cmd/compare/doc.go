@@ -5,6 +5,8 @@
 //	go run github.com/tidemark-k8s/tidemark/cmd/compare@latest --kinds pods,crontabs.stable.example.com --namespace shop
 //	go run github.com/tidemark-k8s/tidemark/cmd/compare@latest --demo
 //
+// Until there is a release, it runs in a clone only: go run -C cmd/compare . --demo
+//
 // # What it does
 //
 // It asks the cluster how many objects each kind has, says how many lists it will send, and asks whether it may. Then
@@ -18,9 +20,9 @@
 // # What is compared
 //
 // Both sides are programs as their users write them: typed factories for built-in kinds, which read protobuf;
-// dynamic informers for all others; metadata informers for secrets, whose data nobody reads. Tidemark's clients of
-// the last two have reflector.Wire, the line that MIGRATION.md recommends. Each informer has the index by namespace that factories
-// add, and one handler, which counts.
+// dynamic informers for all others; metadata informers for secrets, since few programs read the data of all secrets. Tidemark's clients of
+// the last two have reflector.Wire, the line that MIGRATION.md recommends. Each informer has the namespace
+// index of a factory's informers, and one handler that counts objects and events.
 //
 //   - heap: after the sync and a garbage collection; the mean of both syncs, as are the next two.
 //   - peak RSS: the most memory that the kernel gave the process until then.

@@ -122,7 +122,7 @@ func compare(ctx context.Context, o options, stdin io.Reader, stdout, stderr io.
 			return err
 		}
 	}
-	m := measuring{server: c, target: target, found: found, demo: demo, events: o.events, progress: progress}
+	m := measuring{server: c, found: found, demo: demo, events: o.events, progress: progress}
 	raw, err := m.run(ctx)
 	progress.end()
 	if err != nil {

@@ -29,11 +29,10 @@ const (
 	doTally step = "tally" // say which objects and events came
 )
 
-// answer is an answer of a measured process. Of a sync there are many: the last is done.
+// answer is an answer of a measured process. Of a sync there are many.
 type answer struct {
-	Done    bool
+	outcome
 	Objects int // so far
-	Error   string
 	Sync    syncSample
 	Events  time.Duration // the CPU time
 	Tally   tally
@@ -71,10 +70,7 @@ func serveMeasured(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer m.end()
 	return process.Serve(ctx, in, func(ctx context.Context, o order) error {
 		a, err := m.obey(ctx, o)
-		if err != nil {
-			a.Error = err.Error()
-		}
-		a.Done = true
+		a.outcome = outcomeOf(err)
 		return m.answers.Encode(a)
 	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 // measuring runs the measured processes, one after another, and then the last two at once.
 type measuring struct {
 	server   *connection
-	target   target
 	found    survey
 	demo     *demo // nil for a real cluster
 	events   time.Duration
@@ -61,29 +59,12 @@ func (m *measuring) sync(ctx context.Context, side string) (*process.Child, sync
 	if err != nil {
 		return nil, syncSample{}, err
 	}
-	if err := child.Send(order{Do: doSync, Side: side, Target: m.target, Kinds: m.found.Kinds}); err != nil {
+	if err := child.Send(order{Do: doSync, Side: side, Target: m.server.target, Kinds: m.found.Kinds}); err != nil {
 		return child, syncSample{}, err
 	}
 	label := fmt.Sprintf("sync %d of %d, %s", m.round, len(turns), side)
-	a, err := last(child, func(objects int) { m.progress.show(label, objects, m.found.total()) })
+	a, err := last(child, func(a answer) { m.progress.show(label, a.Objects, m.found.total()) })
 	return child, a.Sync, err
-}
-
-// last waits for the answer that is done.
-func last(child *process.Child, so func(objects int)) (a answer, err error) {
-	for !a.Done {
-		a = answer{}
-		if err := child.Receive(&a); err != nil {
-			return a, fmt.Errorf("the process does not answer: %w", err)
-		}
-		if so != nil {
-			so(a.Objects)
-		}
-	}
-	if a.Error != "" {
-		return a, errors.New(a.Error)
-	}
-	return a, nil
 }
 
 // both sends an order to both processes, and then waits for both answers.
@@ -95,7 +76,7 @@ func both(living map[string]*process.Child, do step) (map[string]answer, error) 
 	}
 	answers := map[string]answer{}
 	for side, child := range living {
-		a, err := last(child, nil)
+		a, err := last[answer](child, nil)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", side, err)
 		}

@@ -101,7 +101,7 @@ type kindResult struct {
 	Events  pair    `json:"events"`
 }
 
-// figures are those of one side.
+// figures are the objects and events that one library has seen, and what it needed for them.
 type figures struct {
 	Objects          int     `json:"objects"`
 	Events           int     `json:"events"`
