@@ -56,16 +56,7 @@ type target struct {
 type row struct {
 	benchmark string
 	title     string
-	theirs    string // the benchmark in which client-go does the same work, if this one has no figures of it
 	targets   []target
-}
-
-// benchmarkOf returns the benchmark with a library's figures.
-func (r row) benchmarkOf(library string) string {
-	if library == theirs {
-		return cmp.Or(r.theirs, r.benchmark)
-	}
-	return r.benchmark
 }
 
 // tables returns the table of stateRows, and the table of updateRows.
@@ -130,23 +121,26 @@ func head(b *strings.Builder, columns []*column) {
 }
 
 func (c *column) cell(m report.Medians, r row) string {
-	a, compared := m.Of(r.benchmarkOf(theirs), c.unit, theirs)
-	b, measured := m.Of(r.benchmarkOf(ours), c.unit, ours)
-	if !compared || !measured {
+	a, b, ok := c.figures(m, r)
+	if !ok {
 		return nothing
 	}
-	ratio, _ := c.ratio(m, r)
-	return c.spell(a) + ", " + c.spell(b) + ", " + c.spellRatio(ratio)
+	return c.spell(a) + ", " + c.spell(b) + ", " + c.spellRatio(c.ratio(a, b))
 }
 
-// ratio compares tidemark's figure with client-go's.
-func (c *column) ratio(m report.Medians, r row) (ratio float64, ok bool) {
-	a, compared := m.Of(r.benchmarkOf(theirs), c.unit, theirs)
-	b, measured := m.Of(r.benchmarkOf(ours), c.unit, ours)
+// figures returns client-go's figure and tidemark's.
+func (c *column) figures(m report.Medians, r row) (a, b float64, ok bool) {
+	a, compared := m.Of(cmp.Or(sameWork[r.benchmark], r.benchmark), c.unit, theirs)
+	b, measured := m.Of(r.benchmark, c.unit, ours)
+	return a, b, compared && measured
+}
+
+// ratio compares tidemark's figure b with client-go's figure a.
+func (c *column) ratio(a, b float64) float64 {
 	if c.share {
-		return b / a, compared && measured
+		return b / a
 	}
-	return a / b, compared && measured
+	return a / b
 }
 
 func (c *column) spellRatio(ratio float64) string {
@@ -173,7 +167,8 @@ func (r row) wanted() string {
 func (r row) verdict(m report.Medians) string {
 	var missed []string
 	for _, t := range r.targets {
-		ratio, ok := t.of.ratio(m, r)
+		a, b, ok := t.of.figures(m, r)
+		ratio := t.of.ratio(a, b)
 		if !ok || t.of.share && ratio > t.value || !t.of.share && ratio < t.value {
 			missed = append(missed, t.of.title)
 		}

@@ -82,10 +82,9 @@ func TestRowsNameRows(t *testing.T) {
 	for _, benchmark := range summaryRows {
 		require.Contains(t, known, benchmark)
 	}
-	for _, r := range known {
-		if r.theirs != "" {
-			require.Contains(t, known, r.theirs)
-			require.Empty(t, known[r.theirs].theirs)
-		}
+	for benchmark, other := range sameWork {
+		require.Contains(t, known, benchmark)
+		require.Contains(t, known, other)
+		require.NotContains(t, sameWork, other)
 	}
 }
