@@ -49,12 +49,7 @@ func TestContract_D23_ARestartRemembersThatTheHistoryWentBack(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				s := newRestorable("100", kit.Pod("a", "9", kit.UID("a"), kit.Label("is", "old")), kit.Pod("ghost", "60"))
 				gate := make(chan struct{})
-				i := New(reflector.Source(s), Options[*corev1.Pod]{Observe: observed, Indexes: []indexer.Index[*corev1.Pod]{{Name: "slow", Append: func(v []string, p *corev1.Pod) []string {
-					if p.Name == "slow" {
-						<-gate
-					}
-					return v
-				}}}})
+				i := New(reflector.Source(s), Options[*corev1.Pod]{Observe: observed, Indexes: indexThatWaits(gate)})
 				cancel, wait := starts(t, i)
 				require.NoError(t, i.WaitFresh(t.Context()))
 				s.Send(watch.Added, kit.Pod("slow", "101"))
@@ -87,12 +82,7 @@ func TestContract_D24_ARunDoesNotGoOnBehindAFullStateThatWasDropped(t *testing.T
 	bubble(t, func(t *testing.T) {
 		s, gate := newRestorable("100", kit.Pod("a", "9")), make(chan struct{})
 		// With a transform no stored object is looked up for the full state, which would wait for the store.
-		i := New(reflector.Source(s), Options[*corev1.Pod]{Observe: observed, Transform: failByLabel, Indexes: []indexer.Index[*corev1.Pod]{{Name: "slow", Append: func(v []string, p *corev1.Pod) []string {
-			if p.Name == "slow" {
-				<-gate
-			}
-			return v
-		}}}})
+		i := New(reflector.Source(s), Options[*corev1.Pod]{Observe: observed, Transform: failByLabel, Indexes: indexThatWaits(gate)})
 		cancel, wait := starts(t, i)
 		require.NoError(t, i.WaitFresh(t.Context()))
 		s.Send(watch.Added, kit.Pod("slow", "101"))
@@ -113,4 +103,14 @@ func TestContract_D24_ARunDoesNotGoOnBehindAFullStateThatWasDropped(t *testing.T
 		require.NoError(t, i.WaitFresh(t.Context()))
 		require.ElementsMatch(t, []string{"default/a", "default/slow", "default/untold"}, spell(i.Indexer().Keys()))
 	})
+}
+
+// indexThatWaits returns an index whose function waits for a gate with the pod "slow", and so holds the store still.
+func indexThatWaits(gate <-chan struct{}) []indexer.Index[*corev1.Pod] {
+	return []indexer.Index[*corev1.Pod]{{Name: "slow", Append: func(values []string, p *corev1.Pod) []string {
+		if p.Name == "slow" {
+			<-gate
+		}
+		return values
+	}}}
 }
