@@ -241,6 +241,7 @@ func (w *world) play() {
 	w.fillByHand()
 	w.startInformer()
 	w.addHandler(kinds[0], false)
+	synctest.Wait() // its initial state comes before the first step
 	for i, s := range w.plan.steps {
 		w.trace.step("%d. %v", i, s)
 		w.do(s)
