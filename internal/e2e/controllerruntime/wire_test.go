@@ -17,20 +17,35 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// tap counts the answers to requests for pods, and records what clients read of them.
+// tap counts the answers to requests for pods, and records what clients read of them. It is the
+// transport around the one under test, whose bodies it leaves as they are: Wire would notice. What
+// is read of a server's body is the client's where the transport has passed that body on.
 type tap struct {
-	next    http.RoundTripper
+	next    http.RoundTripper // the transport under test, around served
 	answers atomic.Int64
 
-	mu   sync.Mutex
-	read strings.Builder
+	mu     sync.Mutex
+	served map[io.ReadCloser]*strings.Builder // what was read of each of the server's bodies
+	passed map[io.ReadCloser]bool             // the bodies that clients got
+}
+
+// newTap returns a tap around and behind what wrap makes.
+func newTap(next http.RoundTripper, wrap func(http.RoundTripper) http.RoundTripper) *tap {
+	p := &tap{served: map[io.ReadCloser]*strings.Builder{}, passed: map[io.ReadCloser]bool{}}
+	p.next = &server{next, p}
+	if wrap != nil {
+		p.next = wrap(p.next)
+	}
+	return p
 }
 
 func (p *tap) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := p.next.RoundTrip(r)
-	if err == nil && strings.HasSuffix(r.URL.Path, "/pods") {
+	if err == nil && ofPods(r) {
 		p.answers.Add(1)
-		answer.Body = &tapped{answer.Body, p}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.passed[answer.Body] = true
 	}
 	return answer, err
 }
@@ -43,8 +58,36 @@ func (p *tap) seen(text string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	return strings.Contains(p.read.String(), text)
+	for body, read := range p.served {
+		if p.passed[body] && strings.Contains(read.String(), text) {
+			return true
+		}
+	}
+	return false
 }
+
+func ofPods(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/pods") }
+
+// server is the transport behind the one under test. It records what is read of the server's bodies.
+type server struct {
+	next http.RoundTripper
+	tap  *tap
+}
+
+func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := s.next.RoundTrip(r)
+	if err == nil && ofPods(r) {
+		body := &tapped{answer.Body, s.tap}
+		answer.Body = body
+		s.tap.mu.Lock()
+		defer s.tap.mu.Unlock()
+		s.tap.served[body] = &strings.Builder{}
+	}
+	return answer, err
+}
+
+// WrappedRoundTripper lets idle connections be closed.
+func (s *server) WrappedRoundTripper() http.RoundTripper { return s.next }
 
 // tapped is the body of an answer.
 type tapped struct {
@@ -57,7 +100,7 @@ func (b *tapped) Read(to []byte) (int, error) {
 	b.tap.mu.Lock()
 	defer b.tap.mu.Unlock()
 
-	b.tap.read.Write(to[:n])
+	b.tap.served[b].Write(to[:n])
 	return n, err
 }
 
@@ -71,10 +114,7 @@ func TestWireTakesTheAnswersOver(t *testing.T) {
 					var p *tap
 					wrap, i := i.wrap, i
 					i.wrap = func(next http.RoundTripper) http.RoundTripper {
-						if wrap != nil {
-							next = wrap(next)
-						}
-						p = &tap{next: next}
+						p = newTap(next, wrap)
 						return p
 					}
 					r := newRig(t, i, o)

@@ -254,12 +254,24 @@ func TestBadInput_AnswersGarbage(t *testing.T) {
 	w.recovers()
 }
 
-// An empty JSON object is no list, though a client decodes it as an empty list.
+// An empty JSON object is no list, though a client decodes it as an empty list: the cache stays. Only
+// an informer that has never got a list with a version takes it for an empty one (D26).
 func TestBadInput_AnswersNothing(t *testing.T) {
-	w, g := behindGateway(t, harness.Answer("application/json", "{}"))
-	w.requireReports("that the answer is no list", func(err error) bool { return errors.Is(err, reflector.ErrBadAnswer) })
+	s, g, config := brokenGateway(t, nil)
+	m := s.watchPods(config)
+	m.watching()
+	forget := harness.AnswerWatches("application/json", `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}}`)
+	g.Break(func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+		forget(w, r, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			harness.Answer("application/json", "{}")(w, r, nil)
+		}))
+	})
+	s.note = m.failing(func(err error) bool { return errors.Is(err, reflector.ErrBadAnswer) }).Error()
+	require.Equal(t, 20, m.informer.Indexer().Len())
 	g.Break(nil)
-	w.recovers()
+	s.heal()
+	m.settle()
+	s.budget(60)
 }
 
 // Each stream of the initial state, which is compressed, breaks off in the middle of an object, so
@@ -267,9 +279,10 @@ func TestBadInput_AnswersNothing(t *testing.T) {
 func TestBadInput_StreamBreaksInTheMiddleOfAnObject(t *testing.T) {
 	s, g, config := brokenGateway(t, harness.TruncateWatches(2000))
 	m := s.watchPods(config)
-	_ = m.failing(func(err error) bool { return err != nil })
-	m.synced() // by a list
+	m.synced() // by a list, so that the stream's failure is no error (D10)
+	require.Contains(t, strings.Join(m.informer.Status().Notes, "\n"), "the initial state is listed, not streamed")
 	s.touchPods(0, 20, "7")
+	_ = m.failing(func(err error) bool { return err != nil }) // of a watch
 	s.note = m.informer.Status().LastError.Error()
 	g.Break(nil)
 	s.heal()
