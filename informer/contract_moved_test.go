@@ -187,6 +187,25 @@ func (j *joined) versionOf(p *corev1.Pod) string {
 	return p.ResourceVersion
 }
 
+// D3, D27: an object that has failed, and that another source has now, is not quarantined any more once
+// its former source reports another version, be it good or bad.
+func TestContract_D3_AnObjectThatHasMovedAwayIsNotQuarantined(t *testing.T) {
+	for _, late := range []string{"", "error"} {
+		j := newJoined(t, Options[*corev1.Pod]{Transform: failByLabel}, 2)
+		for source := range 2 {
+			j.beginReplace(source, reflector.SameHistory)
+			j.commitReplace(source, "1")
+		}
+		j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "5", kit.Label("poison", "error"))))
+		j.tell(1, deltaOf(deltafifo.Added, kit.Pod("p", "7")))
+		require.Equal(t, 1, j.Status().Quarantined)
+		j.tell(0, deltaOf(deltafifo.Modified, kit.Pod("p", "6", kit.Label("poison", late))))
+		require.Zero(t, j.Status().Quarantined)
+		require.Empty(t, j.Inspector().Quarantined())
+		require.Equal(t, "b@7", j.holds())
+	}
+}
+
 // D27: pods move between sources, which report the moves late and in any order, by lists, streams
 // and changes. In the end, the store holds the last state.
 func TestContract_D27_MovesInAnyOrder(t *testing.T) {

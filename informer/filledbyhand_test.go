@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 
@@ -10,7 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // libraries are client-go's informer and ours, by the same interface.
@@ -93,6 +96,30 @@ func TestContract_D19_WaitVersionDoesNotCountWhatWasWrittenByHand(t *testing.T) 
 	}
 }
 
+// Nor is it while the write is being made.
+func TestContract_D19_WaitVersionDoesNotCountWhatIsBeingWrittenByHand(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	var i *Informer[*corev1.Pod]
+	var waited []error // the store's self-check calls the function, too
+	looks := indexer.Index[*corev1.Pod]{Name: "looks", Append: func(values []string, p *corev1.Pod) []string {
+		if p.Name == "second" {
+			require.NotEmpty(t, i.Indexer().Version(), "the first write shows already")
+			waited = append(waited, i.WaitVersion(ended, "50"))
+		}
+		return values
+	}}
+	i = New(newScript("60"), Options[*corev1.Pod]{Observe: observed, Indexes: []indexer.Index[*corev1.Pod]{looks}})
+	require.Nil(t, i.Shared().GetIndexer().(cache.TransactionStore).Transaction(
+		cache.Transaction{Type: cache.TransactionTypeAdd, Object: kit.Pod("first", "100")},
+		cache.Transaction{Type: cache.TransactionTypeAdd, Object: kit.Pod("second", "101")},
+	))
+	require.NotEmpty(t, waited)
+	for _, err := range waited {
+		require.ErrorIs(t, err, context.Canceled)
+	}
+}
+
 // If a program has removed an object by hand, the handlers of both APIs hear of its delete when the
 // source reports it, once.
 func TestContract_T19_TheDeleteOfAnObjectRemovedByHand(t *testing.T) {
@@ -150,5 +177,47 @@ func TestObjectsRemovedByHandAreForgotten(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []string{"add a@1"}, j.take())
 		require.Empty(t, i.core.removals)
+	})
+}
+
+// So is what comes back under its key, whoever puts it.
+func TestObjectsRemovedByHandThatComeBackAreForgotten(t *testing.T) {
+	for name, put := range map[string]func(s *script, x cache.Indexer) error{
+		"watched": func(s *script, _ cache.Indexer) error { s.Send(watch.Modified, kit.Pod("a", "11")); return nil },
+		"added":   func(_ *script, x cache.Indexer) error { return x.Add(kit.Pod("a", "1")) },
+		"replace": func(_ *script, x cache.Indexer) error { return x.Replace([]any{kit.Pod("a", "1")}, "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := newScript("10", kit.Pod("a", "1"))
+				i, _ := startWithJournal(t, s, Options[*corev1.Pod]{})
+				require.NoError(t, i.Shared().GetIndexer().Delete(kit.Pod("a", "1")))
+				require.Len(t, i.core.removals, 1)
+				require.NoError(t, put(s, i.Shared().GetIndexer()))
+				synctest.Wait()
+				require.Equal(t, 1, i.Indexer().Len())
+				require.Empty(t, i.core.removals)
+			})
+		})
+	}
+}
+
+// The full state of another source says nothing of them.
+func TestContract_T19_TheDeleteOfAnObjectRemovedByHandFromOneOfTwoSources(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, other := newScript("10", kit.Pod("a", "1")), newScript("10")
+		i, j := Join([]reflector.Source{s, other}, Options[*corev1.Pod]{Observe: observed}), &journal{}
+		j.mustHandle(t, i)
+		start(t, i)
+		synctest.Wait()
+		require.Equal(t, []string{"initial a@1"}, j.take())
+		require.NoError(t, i.Shared().GetIndexer().Delete(kit.Pod("a", "1")))
+		other.Set("20")
+		other.Expire()
+		synctest.Wait()
+		require.Equal(t, 3, i.Status().Totals.Lists)
+		s.Send(watch.Deleted, kit.Pod("a", "21"))
+		synctest.Wait()
+		require.Equal(t, []string{"delete a@21"}, j.take())
 	})
 }

@@ -382,6 +382,19 @@ func TestQuarantinedTellsOfTheObjectsAndWhy(t *testing.T) {
 	})
 }
 
+// An object that fails while a full state arrives, and comes again in it, is not quarantined.
+func TestQuarantinedForgetsWhatAStreamHasMended(t *testing.T) {
+	f := newTestCore(t, Options[*corev1.Pod]{Transform: failByLabel}, 1)
+	f.take(t, deltafifo.Begin)
+	f.write(t, deltaOf(deltafifo.Added, kit.Pod("a", "1", kit.Label("poison", "error"))))
+	require.Len(t, f.Inspector().Quarantined(), 1)
+	f.write(t, deltaOf(deltafifo.Modified, kit.Pod("a", "2")))
+	require.Empty(t, f.Inspector().Quarantined())
+	f.take(t, deltafifo.Commit)
+	require.Empty(t, f.Inspector().Quarantined())
+	require.Zero(t, f.Status().Quarantined)
+}
+
 func TestQuarantinedTellsWhyAnObjectCouldNotBeDecoded(t *testing.T) {
 	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 	f.list("1")
