@@ -2,6 +2,7 @@ package informer
 
 import (
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
@@ -125,6 +127,16 @@ func TestAnIndexAddedLaterToAStoreWithoutInformerIsNotSilent(t *testing.T) {
 	var index *indexer.IndexError
 	require.ErrorAs(t, told[0], &index)
 	require.Equal(t, "bad", index.Key.Name)
+}
+
+// An index without a function is left out of a store, and the log says so.
+func TestAnIndexWithoutAFunctionIsReported(t *testing.T) {
+	var lines strings.Builder
+	klog.SetSlogLogger(slog.New(slog.NewTextHandler(&lines, nil)))
+	defer klog.SetLogger(klog.Logger{}) // as in TestMain
+	NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, cache.Indexers{"unmade": nil}, StoreOptions{})
+	require.Contains(t, lines.String(), "unmade")
+	require.Contains(t, lines.String(), indexer.ErrIndexInvalid.Error())
 }
 
 // An index may have an empty name, in stores and informers, as in client-go. One without a function
