@@ -109,10 +109,12 @@ func TestWaitForOfASourceThatFails(t *testing.T) {
 				widgets, err := For[*widget](f)
 				require.NoError(t, err)
 				for range 2 {
+					began := time.Now()
 					short, cancel := context.WithTimeoutCause(ctx, time.Minute, long)
 					err = widgets.WaitFor(short, one)
 					cancel()
 					require.ErrorIs(t, err, long, "nothing runs")
+					require.Equal(t, time.Minute, time.Since(began), "the function runs elsewhere")
 				}
 				time.Sleep(2 * time.Hour) // give the functions time: the slowest takes an hour
 				f.StartWithContext(ctx)
