@@ -19,8 +19,6 @@ const (
 	rawExtension   = 1 // of runtime.RawExtension
 	unknownType    = 1 // of runtime.Unknown
 	unknownRaw     = 2
-	typeAPIVersion = 1 // of runtime.TypeMeta
-	typeKind       = 2
 	objectMetadata = 1 // of every object
 	metaName       = 1 // of meta.v1.ObjectMeta
 	metaNamespace  = 3

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -43,6 +45,8 @@ type protobufList struct {
 	state   protobufListState
 	left    uint64 // of the list's own bytes
 	told    listHead
+	kind    runtime.TypeMeta // repeated messages change what they name
+	meta    metav1.ListMeta  // likewise
 	scratch []byte
 }
 
@@ -107,10 +111,14 @@ func (l *protobufList) envelopeField() error {
 		return nil
 	}
 	value, err := l.read(length)
-	if err == nil && number == unknownType {
-		l.told.TypeMeta = typeMeta(value)
+	if err != nil || number != unknownType {
+		return err
 	}
-	return err
+	if err := l.kind.Unmarshal(value); err != nil {
+		return fmt.Errorf("%w: the kind of a list: %w", ErrBadAnswer, err)
+	}
+	l.told.TypeMeta = metav1.TypeMeta{APIVersion: l.kind.APIVersion, Kind: l.kind.Kind}
+	return nil
 }
 
 // listField reads a field of the list, and returns the item if it is one.
@@ -130,9 +138,9 @@ func (l *protobufList) listField() (data []byte, ok bool, err error) {
 	case number == listItem:
 		return value, true, nil
 	case number == listMetadata:
-		var m metav1.ListMeta
+		m := &l.meta
 		if err := m.Unmarshal(value); err != nil {
-			return nil, false, err
+			return nil, false, fmt.Errorf("%w: the metadata of a list: %w", ErrBadAnswer, err)
 		}
 		l.told.version, l.told.token, l.told.remaining = m.ResourceVersion, m.Continue, m.RemainingItemCount
 	}
@@ -237,7 +245,8 @@ func (e *protobufEvents) next() (item, error) {
 	return readEvent(frame, &e.kinds)
 }
 
-// readEvent reads a frame of a watch. Of a repeated field the last one counts, as in generated code.
+// readEvent reads a frame of a watch. Of a repeated string the last one counts, and repeated messages
+// are one message, as in generated code.
 func readEvent(frame []byte, kinds *kindReader) (item, error) {
 	it := item{format: formatProtobuf}
 	var object, raw, kind []byte
@@ -246,7 +255,7 @@ func readEvent(frame []byte, kinds *kindReader) (item, error) {
 		case eventType:
 			it.event = eventOf(value)
 		case eventObject:
-			object = value
+			object = joined(object, value)
 		}
 	})
 	if err != nil {
@@ -262,7 +271,7 @@ func readEvent(frame []byte, kinds *kindReader) (item, error) {
 	err = eachField(envelope, unknownFields, func(number protowire.Number, value []byte) {
 		switch number {
 		case unknownType:
-			kind = value
+			kind = joined(kind, value)
 		case unknownRaw:
 			it.data = value
 		}
@@ -270,8 +279,18 @@ func readEvent(frame []byte, kinds *kindReader) (item, error) {
 	if err != nil {
 		return it, fmt.Errorf("%w: the object of an event: %w", ErrBadAnswer, err)
 	}
-	it.typeMeta = kinds.read(kind)
+	if it.typeMeta, err = kinds.read(kind); err != nil {
+		return it, fmt.Errorf("%w: the kind of an event's object: %w", ErrBadAnswer, err)
+	}
 	return it, nil
+}
+
+// joined returns one message for two of the same field. It does not change the first one's bytes.
+func joined(before, message []byte) []byte {
+	if before == nil {
+		return slices.Clip(message)
+	}
+	return append(before, message...)
 }
 
 // eachField calls f with each field of a message up to the number known; these are strings or
@@ -315,16 +334,16 @@ type kindReader struct {
 	last  metav1.TypeMeta
 }
 
-func (k *kindReader) read(message []byte) metav1.TypeMeta {
-	if !bytes.Equal(message, k.bytes) {
-		k.bytes, k.last = append(k.bytes[:0], message...), typeMeta(message)
+func (k *kindReader) read(message []byte) (metav1.TypeMeta, error) {
+	if bytes.Equal(message, k.bytes) {
+		return k.last, nil
 	}
-	return k.last
-}
-
-// typeMeta reads the kind in an envelope.
-func typeMeta(message []byte) metav1.TypeMeta {
-	return metav1.TypeMeta{APIVersion: text(message, typeAPIVersion), Kind: text(message, typeKind)}
+	var kind runtime.TypeMeta
+	if err := kind.Unmarshal(message); err != nil {
+		return metav1.TypeMeta{}, err
+	}
+	k.bytes, k.last = append(k.bytes[:0], message...), metav1.TypeMeta{APIVersion: kind.APIVersion, Kind: kind.Kind}
+	return k.last, nil
 }
 
 // readIdentity reads the identity of an object.

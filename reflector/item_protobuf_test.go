@@ -104,6 +104,7 @@ func TestFieldsAroundItems(t *testing.T) {
 		"two lists":                 around(list, list),
 		"a number in the envelope":  around(number, list),
 		"a number in place of meta": around(appendField(nil, unknownRaw, number)),
+		"a kind that is cut off":    around(appendField(nil, unknownType, []byte{10, 9, 'v'}), list),
 	} {
 		items := newProtobufList(bufio.NewReader(bytes.NewReader(body)))
 		for err = nil; err == nil; {
@@ -123,8 +124,35 @@ func TestFieldsAroundItems(t *testing.T) {
 		"a number in the envelope":    event(around(number, appendField(nil, unknownRaw, pod))),
 		"an object that is cut off":   event(around(appendField(nil, unknownRaw, pod)[:20])),
 		"an object without its magic": event(appendField(nil, unknownRaw, pod)),
+		"a kind that is cut off":      event(around(appendField(nil, unknownType, []byte{10, 9, 'v'}), appendField(nil, unknownRaw, pod))),
 	} {
 		_, err := readEvent(frame, &kindReader{})
 		require.ErrorIs(t, err, ErrBadAnswer, name)
 	}
+}
+
+// Messages of one field are one message, as in generated code: a kind may come in two.
+func TestMessagesInTwoParts(t *testing.T) {
+	version, kind := appendField(nil, 1, []byte("v1")), appendField(nil, 2, []byte("Pod"))
+	pod, err := somePod("a", "3").Marshal()
+	require.NoError(t, err)
+	envelope := slices.Concat(magic, appendField(nil, unknownType, version), appendField(nil, unknownRaw, pod), appendField(nil, unknownType, kind))
+	frame := slices.Concat(appendField(nil, eventObject, appendField(nil, rawExtension, envelope)), appendField(nil, eventObject, nil))
+	it, err := readEvent(bytes.Clone(frame), &kindReader{})
+	require.NoError(t, err)
+	require.Equal(t, metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, it.typeMeta)
+	require.Equal(t, pod, it.data)
+
+	meta := func(l metav1.ListMeta) []byte {
+		data, err := l.Marshal()
+		require.NoError(t, err)
+		return appendField(nil, listMetadata, data)
+	}
+	list := slices.Concat(meta(metav1.ListMeta{ResourceVersion: "5"}), meta(metav1.ListMeta{Continue: "more"}))
+	items := newProtobufList(bufio.NewReader(bytes.NewReader(slices.Concat(
+		magic, appendField(nil, unknownType, version), appendField(nil, unknownType, kind), appendField(nil, unknownRaw, list)))))
+	_, err = items.next()
+	require.ErrorIs(t, err, io.EOF)
+	require.Equal(t, metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, items.head().TypeMeta)
+	require.Equal(t, "more", items.head().token)
 }
