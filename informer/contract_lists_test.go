@@ -3,6 +3,7 @@ package informer
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -113,6 +114,46 @@ func TestContract_D26_RealClientsOfAServerWithoutVersions(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// D14: of a listed object with two members metadata, the first one says whether the store has it. If the
+// store does not, the object is what client-go makes of both.
+func TestContract_D14_TwoMembersMetadata(t *testing.T) {
+	metadata := func(name, version string) string {
+		return fmt.Sprintf(`"metadata":{"name":%q,"uid":%q,"resourceVersion":%q}`, name, "uid of "+name, version)
+	}
+	for name, test := range map[string]struct{ first, stored string }{
+		"the first is stored":     {metadata("a", "1"), "a@1"},
+		"the first is not stored": {metadata("a", "2"), "c@3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				lists := []string{metadata("a", "1"), test.first + "," + metadata("c", "3")}
+				server := &answers{answer: func(r *http.Request) *http.Response {
+					switch {
+					case r.URL.Query().Get("sendInitialEvents") != "":
+						return says(400, "")
+					case r.URL.Query().Get("watch") != "":
+						time.Sleep(time.Second) // the store has the list
+						return says(410, "")
+					}
+					items := lists[0]
+					lists = lists[min(1, len(lists)-1):]
+					return says(200, fmt.Sprintf(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"10"},"items":[{"kind":"Pod","apiVersion":"v1",%s}]}`, items))
+				}}
+				client, err := dynamic.NewForConfig(&rest.Config{Host: "http://server", Transport: reflector.Wire(server), QPS: -1})
+				require.NoError(t, err)
+				i := New(reflector.FromDynamic(client, podResource, ""), Options[*unstructured.Unstructured]{Observe: observed})
+				start(t, i)
+				time.Sleep(10 * time.Second)
+				require.NotZero(t, i.Status().Relists)
+				for u := range i.Indexer().All() {
+					require.Equal(t, test.stored, u.GetName()+"@"+u.GetResourceVersion())
+				}
+				require.Equal(t, 1, i.Indexer().Len())
+			})
+		})
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // D19: an answer of the server confirms the store once it is applied. While an index function is stuck,
@@ -81,6 +82,28 @@ func TestContract_D19_AQueuedFullStateConfirmsNothing(t *testing.T) {
 		synctest.Wait()
 		require.True(t, i.Status().Confirmed.After(confirmed))
 		require.Equal(t, []string{"default/a"}, spell(i.Indexer().Keys()))
+	})
+}
+
+// D19: neither do the changes since the run before, as long as they wait in the queue.
+func TestContract_D19_QueuedChangesSinceTheRunBeforeConfirmNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, gate := newRestorable("100", kit.Pod("a", "9")), make(chan struct{})
+		i := New(reflector.Source(s), Options[*corev1.Pod]{Observe: observed, Indexes: indexThatWaits(gate)})
+		cancel, wait := starts(t, i)
+		require.NoError(t, i.WaitFresh(t.Context()))
+		cancel()
+		wait()
+		time.Sleep(time.Minute)
+		confirmed := i.Status().Confirmed
+		starts(t, i)
+		s.Send(watch.Added, kit.Pod("slow", "101"))
+		time.Sleep(10 * time.Second)
+		require.Zero(t, i.Status().Relists, "the watch has brought what there is")
+		require.Equal(t, confirmed, i.Status().Confirmed)
+		close(gate)
+		synctest.Wait()
+		require.True(t, i.Status().Confirmed.After(confirmed))
 	})
 }
 

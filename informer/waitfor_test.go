@@ -2,9 +2,11 @@ package informer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -174,4 +176,55 @@ func TestWaitForIsToldOfALaterFailure(t *testing.T) {
 		require.NoError(t, i.WaitFor(t.Context(), kit.Pod("a", "6")), "a newer one has come")
 		stop()
 	})
+}
+
+// speechless is a script that panics when it is asked for its namespace.
+type speechless struct{ *script }
+
+func (speechless) Namespace() string { panic("boom") }
+
+// A source that panics when it is asked for its namespace may hold any object: WaitFor waits for it.
+func TestWaitForOfASourceWithoutAWord(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		i := New(reflector.Source(speechless{newScript("5")}), Options[*corev1.Pod]{Observe: observed})
+		start(t, i)
+		require.NoError(t, i.WaitFor(t.Context(), kit.Pod("a", "3")))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		require.ErrorIs(t, i.WaitFor(ctx, kit.Pod("a", "7")), context.DeadlineExceeded)
+	})
+}
+
+// D10, D19: a wait that ends in vain names the last error of a list or watch.
+func TestContract_D19_AWaitThatEndsSaysWhy(t *testing.T) {
+	errDown := errors.New("the server is down")
+	for name, wait := range map[string]func(*Informer[*corev1.Pod], context.Context) error{
+		"WaitSynced":    (*Informer[*corev1.Pod]).WaitSynced,
+		"WaitFresh":     (*Informer[*corev1.Pod]).WaitFresh,
+		"WaitFor":       func(i *Informer[*corev1.Pod], ctx context.Context) error { return i.WaitFor(ctx, kit.Pod("a", "99")) },
+		"WaitVersion":   func(i *Informer[*corev1.Pod], ctx context.Context) error { return i.WaitVersion(ctx, "99") },
+		"WaitDelivered": func(i *Informer[*corev1.Pod], ctx context.Context) error { return i.WaitDelivered(ctx, "99") },
+	} {
+		for _, ends := range []string{"the context", "the informer"} {
+			t.Run(name+"/"+ends, func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					s := newScript("10")
+					s.Fail(errDown)
+					i := New(s, Options[*corev1.Pod]{Observe: observed})
+					stop := start(t, i)
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					result := make(chan error, 1)
+					go func() { result <- wait(i, ctx) }()
+					pends(t, result)
+					if ends == "the context" {
+						cancel()
+					} else {
+						stop()
+					}
+					require.ErrorIs(t, <-result, errDown)
+				})
+			})
+		}
+	}
 }
