@@ -2,37 +2,45 @@ package informer_test
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // B54: no definition makes an informer ask for its resource more than once a second over 30 s, not even
-// one that is said to be served again and again, every few milliseconds.
+// one whose resource is said to be served again and again, every few milliseconds.
 func TestContract_B54_ADefinitionThatFlaps(t *testing.T) {
-	for name, flap := range map[string]func(*cluster){
-		"established, and not": func(c *cluster) { c.say(false, "v1"); c.say(true, "v1") },
-		"deleted, and created": func(c *cluster) { c.undefine(); c.say(true, "v1") },
-	} {
+	for name, missing := range map[string]bool{"in discovery": true, "in all": false} {
 		t.Run(name, func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
-				c.say(true, "v1")
+				undo := c.server.Intercept(func(_ context.Context, r informertest.Request) error {
+					if missing && r.Resource == "widgets" {
+						return apierrors.NewNotFound(widgetsV1.GroupResource(), "")
+					}
+					return nil
+				})
+				c.define("v1")
 				w := run[*widget](t, c.dynamically())
 				const seconds = 60
 				for began := time.Now(); time.Since(began) < seconds*time.Second; {
-					flap(c)
+					c.undefine()
+					time.Sleep(5 * time.Millisecond)
+					c.define("v1")
 					time.Sleep(5 * time.Millisecond)
 				}
 				t.Logf("%d requests, %d for the resource", c.requests(""), c.requests("/widgets"))
 				require.LessOrEqual(t, c.requests("/widgets"), seconds)
 				require.LessOrEqual(t, c.requests(""), 6*seconds)
-				c.serve("v1")
+				undo()
 				c.create("v1", "a")
 				require.NoError(t, w.WaitSynced(t.Context()))
 			})
@@ -63,7 +71,7 @@ func TestContract_B54_AWatchThatBringsAnEventAndA404(t *testing.T) {
 		})
 		run[*widget](t, reflector.FromDynamic(dynamic.NewForConfigOrDie(config), widgetsV1, ""))
 		time.Sleep(4 * time.Second)
-		require.LessOrEqual(t, c.requests("/widgets"), 8, "lists") // with pauses of 0.1 s, doubled
+		require.LessOrEqual(t, c.requests("/widgets"), 8, "a stream, and lists and watches with pauses of a second, doubled")
 		require.LessOrEqual(t, c.requests(""), 30)
 	})
 }

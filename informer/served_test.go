@@ -24,8 +24,8 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/transport"
 
-	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/internal/around"
@@ -34,21 +34,13 @@ import (
 
 type widget = unstructured.Unstructured
 
-var (
-	crdKind = informertest.Kind{
-		GVR: schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
-		GVK: schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"},
-	}
-	widgetsV1 = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
-)
+var widgetsV1 = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
 
-// cluster is a server with a definition of the resource widgets. It records the requests of its
-// clients.
+// cluster is a server that may serve the resource widgets. It records the requests of its clients.
 type cluster struct {
 	t      *testing.T
 	server *informertest.Server
-	crd    *unstructured.Unstructured // nil if none exists
-	served map[string]bool            // the versions of widgets that the server serves
+	served map[string]bool // the versions of widgets that the server serves
 
 	mu    sync.Mutex
 	asked []string // the paths of all requests, with the time since the start
@@ -62,7 +54,6 @@ func inCluster(t *testing.T, test func(*testing.T, *cluster)) {
 		c := &cluster{t: t, server: informertest.New(informertest.Options{}), served: map[string]bool{}, start: time.Now()}
 		require.NoError(t, c.server.StartInMemory())
 		t.Cleanup(c.server.Close)
-		require.NoError(t, c.server.Register(crdKind))
 		test(t, c)
 	})
 }
@@ -98,58 +89,24 @@ func (c *cluster) requests(text string) (n int) {
 	return n
 }
 
-// define makes the definition name versions, and the server serve exactly these.
+// define makes the server serve exactly these versions, without a widget.
 func (c *cluster) define(versions ...string) {
 	c.t.Helper()
-	c.say(true, versions...)
-	for version := range c.served {
-		require.NoError(c.t, c.server.Unregister(widgetsV1.GroupResource().WithVersion(version)))
-		delete(c.served, version)
-	}
+	c.undefine()
 	for _, version := range versions {
-		c.serve(version)
+		gv := schema.GroupVersion{Group: "example.com", Version: version}
+		require.NoError(c.t, c.server.Register(informertest.Kind{GVR: gv.WithResource("widgets"), GVK: gv.WithKind("Widget"), Namespaced: true}))
+		c.served[version] = true
 	}
 }
 
-func (c *cluster) serve(version string) {
-	c.t.Helper()
-	gv := schema.GroupVersion{Group: "example.com", Version: version}
-	require.NoError(c.t, c.server.Register(informertest.Kind{GVR: gv.WithResource("widgets"), GVK: gv.WithKind("Widget"), Namespaced: true}))
-	c.served[version] = true
-}
-
-// say writes the definition without a change to the served versions.
-func (c *cluster) say(established bool, versions ...string) {
-	c.t.Helper()
-	var all []any
-	for _, version := range versions {
-		all = append(all, map[string]any{"name": version, "served": true})
-	}
-	crd := &unstructured.Unstructured{Object: map[string]any{
-		"spec": map[string]any{"versions": all},
-		"status": map[string]any{"conditions": []any{
-			map[string]any{"type": "Established", "status": map[bool]string{true: "True", false: "False"}[established]},
-		}},
-	}}
-	crd.SetGroupVersionKind(crdKind.GVK)
-	crd.SetName("widgets.example.com")
-	if c.crd == nil {
-		require.NoError(c.t, c.server.Create(c.t.Context(), crd))
-	} else {
-		require.NoError(c.t, c.server.Update(c.t.Context(), crd))
-	}
-	c.crd = crd
-}
-
-// undefine deletes the definition and all widgets.
+// undefine removes the resource with all widgets.
 func (c *cluster) undefine() {
 	c.t.Helper()
 	for version := range c.served {
 		require.NoError(c.t, c.server.Unregister(widgetsV1.GroupResource().WithVersion(version)))
 		delete(c.served, version)
 	}
-	require.NoError(c.t, c.server.Delete(c.t.Context(), c.crd))
-	c.crd = nil
 }
 
 func (c *cluster) create(version, name string) {
@@ -161,9 +118,13 @@ func (c *cluster) create(version, name string) {
 	require.NoError(c.t, c.server.Create(c.t.Context(), w))
 }
 
-// dynamically returns a source of widgets that asks for version v1 first.
-func (c *cluster) dynamically() reflector.Source {
-	return reflector.FromDynamic(dynamic.NewForConfigOrDie(c.config()), widgetsV1, "")
+// dynamically returns a source of widgets in version v1, with transports around the client's.
+func (c *cluster) dynamically(wrap ...transport.WrapperFunc) reflector.Source {
+	config := c.config()
+	for _, w := range wrap {
+		config.Wrap(w)
+	}
+	return reflector.FromDynamic(dynamic.NewForConfigOrDie(config), widgetsV1, "")
 }
 
 // watcher is a running informer that records the changes of its handler.
@@ -239,33 +200,26 @@ func TestContract_D32_ResourceIsWaitedFor(t *testing.T) {
 		w.requireWaits()
 		require.Equal(t, c.start, w.Status().NotServedSince)
 		require.LessOrEqual(t, c.requests("/widgets"), 2, "the resource itself is asked for once, or by a stream and a list")
-		require.Less(t, c.requests(""), 300, "there is no storm meanwhile")
+		require.Less(t, c.requests(""), 2+2*int(time.Hour/(10*time.Second)), "a group that lacks is two requests; there is no storm meanwhile")
 
-		c.say(false, "v1")
-		time.Sleep(time.Second)
-		require.False(t, closed(w.Synced()))
-		c.say(true, "v1")
-		time.Sleep(300 * time.Millisecond) // servers serve a resource a little later
-		c.serve("v1")
+		c.define("v1")
 		c.create("v1", "a")
-		time.Sleep(2 * time.Second)
+		time.Sleep(backWithin)
 		w.requireUp()
 		require.NoError(t, w.WaitSynced(t.Context()))
 		require.Equal(t, "added a", w.tells())
-		require.LessOrEqual(t, c.requests("/widgets"), 2+6)
+		require.LessOrEqual(t, c.requests("/widgets"), 2+3)
 	})
 }
 
-func closed(ch <-chan struct{}) bool {
-	select {
-	case <-ch:
-		return true
-	default:
-		return false
-	}
-}
+// The informer is back within backWithin after discovery shows its resource. It has told the deletion of
+// a removed one after removedWithin.
+const (
+	backWithin    = 15 * time.Second
+	removedWithin = time.Minute
+)
 
-func TestContract_D32_NothingIsAskedOfDefinitionsBeforeA404(t *testing.T) {
+func TestContract_D32_DiscoveryIsNotAskedBeforeA404(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.define("v1")
 		c.create("v1", "a")
@@ -300,7 +254,9 @@ func TestContract_D32_ResourceIsTakenAwayAndComesBack(t *testing.T) {
 			})
 			c.server.CutWatches()
 			resume()
-			time.Sleep(5 * time.Second)
+			time.Sleep(10 * time.Second)
+			require.Empty(t, w.tells(), "nothing is proved yet")
+			time.Sleep(removedWithin)
 			require.Equal(t, "deleted "+name, w.tells())
 			w.requireWaits()
 			require.Zero(t, w.Status().Objects)
@@ -308,45 +264,58 @@ func TestContract_D32_ResourceIsTakenAwayAndComesBack(t *testing.T) {
 			undo()
 
 			c.define("v1")
-			time.Sleep(2 * time.Second)
+			time.Sleep(backWithin)
 			w.requireUp()
 			require.Empty(t, w.tells())
 		}
 	})
 }
 
-// D32: after a 404 the informer keeps its objects as long as the definition exists or cannot be
-// read.
+// D32: after a 404 the informer keeps its objects as long as discovery has the resource, or fails.
 func TestContract_D32_A404DeletesNothing(t *testing.T) {
-	for name, also := range map[string]func(r informertest.Request) error{
-		"while the definition is there":   func(informertest.Request) error { return nil },
-		"while definitions are forbidden": func(r informertest.Request) error { return forbidden(r, "customresourcedefinitions") },
-	} {
+	for name, code := range map[string]int{"while discovery has it": 0, "while discovery is forbidden": http.StatusForbidden, "while discovery fails": http.StatusServiceUnavailable} {
 		t.Run(name, func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
 				c.define("v1")
 				c.create("v1", "a")
-				w := run[*widget](t, c.dynamically())
+				discovery := &discoveryFails{code: code}
+				w := run[*widget](t, c.dynamically(discovery.wrap))
 				require.Equal(t, "added a", w.tells())
 				undo := c.server.Intercept(func(_ context.Context, r informertest.Request) error {
 					if r.Resource == "widgets" {
 						return apierrors.NewNotFound(widgetsV1.GroupResource(), "")
 					}
-					return also(r)
+					return nil
 				})
 				c.server.CutWatches()
 				time.Sleep(time.Hour)
 				require.Empty(t, w.tells())
 				require.Equal(t, 1, w.Status().Objects)
 				w.requireWaits()
-				require.Less(t, c.requests(""), 1000, "an hour of back-off")
+				require.Less(t, c.requests("/widgets"), 2+2*int(time.Hour/(10*time.Second)), "a stream and a list after each pause")
+				require.Less(t, c.requests(""), 4+4*int(time.Hour/(10*time.Second)), "there is no storm")
 				undo()
-				time.Sleep(time.Minute)
+				time.Sleep(2 * time.Minute)
 				w.requireUp()
 				require.Empty(t, w.tells())
 			})
 		})
 	}
+}
+
+// discoveryFails answers all requests but those for widgets with a code, unless it is 0.
+type discoveryFails struct{ code int }
+
+func (d *discoveryFails) wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		if d.code == 0 || strings.Contains(r.URL.Path, "widgets") {
+			return next.RoundTrip(r)
+		}
+		return &http.Response{
+			StatusCode: d.code, Request: r, Header: http.Header{"Content-Type": {"text/plain"}},
+			Body: io.NopCloser(strings.NewReader("no")),
+		}, nil
+	})
 }
 
 // A watch that is accepted and then fails with a 404 event is no proof that the resource is served:
@@ -380,28 +349,28 @@ func (l listOnly) Around() around.Source[reflector.Source] {
 	return around.Source[reflector.Source]{Inner: l.Source, ListOnly: true}
 }
 
-func forbidden(r informertest.Request, resource string) error {
-	if r.Resource != resource {
-		return nil
-	}
-	return apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", nil)
-}
-
-func TestContract_D32_VersionOfAResourceIsFollowed(t *testing.T) {
+// D32: if the server has the resource in other versions only, the error names them, and the objects stay.
+func TestContract_D32_OtherVersionsAreNotTheResource(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.define("v1")
 		c.create("v1", "a")
 		w := run[*widget](t, c.dynamically())
 		require.Equal(t, "added a", w.tells())
-		c.server.Stall(informertest.Request{Resource: "widgets", Verb: "watch"})() // nothing is lost
+		resume := c.server.Stall(informertest.Request{Resource: "widgets"}) // the delete is not seen
 		c.define("v2")
-		c.create("v2", "b")
-		time.Sleep(2 * time.Second)
+		c.server.CutWatches()
+		resume()
+		time.Sleep(time.Hour)
+		w.requireWaits()
+		require.ErrorContains(t, w.Status().LastError, "but in v2:")
+		require.Empty(t, w.tells())
+		require.Equal(t, 1, w.Status().Objects)
+		require.Less(t, c.requests("/apis"), 10+4*int(time.Hour/(10*time.Second)), "the documents of the group and its versions, after each pause")
+		c.define("v1", "v2")
+		c.create("v1", "b")
+		time.Sleep(backWithin)
 		w.requireUp()
 		require.Equal(t, "deleted a, added b", w.tells())
-		b, ok := w.Indexer().Get(indexer.Key{Namespace: "default", Name: "b"})
-		require.True(t, ok)
-		require.Equal(t, "example.com/v2", b.GetAPIVersion())
 	})
 }
 
@@ -420,18 +389,14 @@ func TestOtherClientsWaitToo(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) { waitsAndComesUp(t, c, run[*widget](t, source(c))) })
 		})
 	}
-	for name, wire := range map[string]bool{"metadata": false, "metadata, wired": true} {
-		t.Run(name, func(t *testing.T) {
-			inCluster(t, func(t *testing.T, c *cluster) {
-				config := c.config()
-				if wire {
-					config.Wrap(reflector.Wire)
-				}
-				source := reflector.FromMetadata(metadata.NewForConfigOrDie(config), widgetsV1, "")
-				waitsAndComesUp(t, c, run[*metav1.PartialObjectMetadata](t, source))
-			})
+	t.Run("metadata, wired", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			config := c.config()
+			config.Wrap(reflector.Wire)
+			source := reflector.FromMetadata(metadata.NewForConfigOrDie(config), widgetsV1, "")
+			waitsAndComesUp(t, c, run[*metav1.PartialObjectMetadata](t, source))
 		})
-	}
+	})
 }
 
 func waitsAndComesUp[T informer.Object](t *testing.T, c *cluster, w *watcher[T]) {
@@ -440,13 +405,35 @@ func waitsAndComesUp[T informer.Object](t *testing.T, c *cluster, w *watcher[T])
 	w.requireWaits()
 	c.define("v1")
 	c.create("v1", "a")
-	time.Sleep(5 * time.Second) // a metadata client may ask discovery too early, and once more after a pause
+	time.Sleep(backWithin)
 	w.requireUp()
 	require.Equal(t, "added a", w.tells())
 	c.undefine()
-	time.Sleep(5 * time.Second)
+	time.Sleep(removedWithin)
 	require.Equal(t, "deleted a", w.tells())
 	w.requireWaits()
+}
+
+// A metadata client without Wire cannot read discovery: its informer waits, with back-off, and hears of no
+// removal.
+func TestMetadataWithoutWire(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		w := run[*metav1.PartialObjectMetadata](t, reflector.FromMetadata(metadata.NewForConfigOrDie(c.config()), widgetsV1, ""))
+		time.Sleep(10 * time.Minute)
+		w.requireWaits()
+		c.define("v1")
+		c.create("v1", "a")
+		time.Sleep(2 * time.Minute)
+		w.requireUp()
+		require.Equal(t, "added a", w.tells())
+		resume := c.server.Stall(informertest.Request{Resource: "widgets"}) // the delete is not seen
+		c.undefine()
+		c.server.CutWatches()
+		resume()
+		time.Sleep(time.Hour)
+		w.requireWaits()
+		require.Empty(t, w.tells())
+	})
 }
 
 // Without a client that can be asked about the resource, a 404 is an error like others.
@@ -468,19 +455,7 @@ func TestA404WithoutAClient(t *testing.T) {
 // back-off.
 func TestA404WithoutTheRightToAsk(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		config := c.config()
-		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-			return roundTrip(func(r *http.Request) (*http.Response, error) {
-				if strings.Contains(r.URL.Path, "widgets") {
-					return next.RoundTrip(r)
-				}
-				return &http.Response{
-					StatusCode: http.StatusForbidden, Request: r, Header: http.Header{"Content-Type": {"text/plain"}},
-					Body: io.NopCloser(strings.NewReader("no")),
-				}, nil
-			})
-		})
-		w := run[*widget](t, reflector.FromDynamic(dynamic.NewForConfigOrDie(config), widgetsV1, ""))
+		w := run[*widget](t, c.dynamically((&discoveryFails{http.StatusForbidden}).wrap))
 		time.Sleep(time.Hour)
 		w.requireWaits()
 		require.Less(t, c.requests(""), 600, "an hour of back-off")

@@ -19,12 +19,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// troubles are the failures of a cluster, besides changes of its definition.
+// troubles are the failures of a cluster, besides changes of what it serves.
 type troubles struct {
-	down, hidden, forbidden, undiscovered bool // the server; widgets (404); definitions; discovery
+	down, hidden, undiscovered bool // the server; widgets (404); discovery
 }
 
-// D32: whatever happens to a definition, and whichever requests fail, handlers get no delete of an
+// D32: whatever happens to a resource, and whichever requests fail, handlers get no delete of an
 // existing widget, and in the end the informer has the server's widgets.
 func TestContract_D32_WhateverHappens(t *testing.T) {
 	for seed := range uint64(60) {
@@ -67,8 +67,6 @@ func (w *troubled) meet(_ context.Context, r informertest.Request) error {
 		return apierrors.NewServiceUnavailable("down")
 	case w.wrong.hidden && r.Resource == "widgets":
 		return apierrors.NewNotFound(widgetsV1.GroupResource(), "")
-	case w.wrong.forbidden:
-		return forbidden(r, "customresourcedefinitions")
 	}
 	return nil
 }
@@ -76,7 +74,7 @@ func (w *troubled) meet(_ context.Context, r informertest.Request) error {
 func (w *troubled) undiscovered(next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		w.mu.Lock()
-		fails := (w.wrong.undiscovered || w.wrong.down) && !strings.Contains(r.URL.Path, "widgets") && !strings.Contains(r.URL.Path, "apiextensions")
+		fails := (w.wrong.undiscovered || w.wrong.down) && !strings.Contains(r.URL.Path, "widgets")
 		w.mu.Unlock()
 		if fails {
 			return nil, context.DeadlineExceeded
@@ -106,18 +104,20 @@ func (w *troubled) play() {
 	slices.Sort(names)
 	want := make([]string, 0, len(w.objects))
 	for name, version := range w.objects {
-		if len(w.served) == 1 || version == "v1" {
+		if version == "v1" {
 			want = append(want, name)
 		}
 	}
 	slices.Sort(want)
 	switch {
-	case len(w.served) == 0:
-		require.Empty(w.t, names, "%q", w.trace)
-		w.watcher.requireWaits()
-	case len(w.served) == 1:
+	case w.served["v1"]:
 		w.watcher.requireUp()
 		require.Equal(w.t, want, append([]string{}, names...), "%q", w.trace)
+	case w.served["v2"]: // the objects of v1 stay
+		w.watcher.requireWaits()
+	default:
+		w.watcher.requireWaits()
+		require.Empty(w.t, names, "%q", w.trace)
 	}
 	require.Less(w.t, w.requests(""), 2000, "there is no storm")
 }
@@ -126,7 +126,7 @@ func (w *troubled) play() {
 func (w *troubled) listen() {
 	for _, told := range strings.Split(w.watcher.tells(), ", ") {
 		name, deleted := strings.CutPrefix(told, "deleted ")
-		if _, there := w.objects[name]; deleted && there && len(w.served) == 1 {
+		if _, there := w.objects[name]; deleted && there {
 			w.t.Fatalf("%s is there, and was told as deleted: %q", name, w.trace)
 		}
 	}
@@ -138,8 +138,7 @@ func (w *troubled) be(wrong troubles) {
 	w.wrong = wrong
 }
 
-// redefine makes the definition and the server serve versions. All widgets are gone with the
-// versions served before.
+// redefine makes the server serve versions. All widgets are gone with the versions served before.
 func (w *troubled) redefine(versions ...string) {
 	w.define(versions...)
 	clear(w.objects)
@@ -152,7 +151,7 @@ func (w *troubled) deed(i int) {
 	case n == 0:
 		w.redefine(versions...)
 		w.trace = append(w.trace, fmt.Sprint("define ", versions))
-	case n == 1 && w.crd != nil:
+	case n == 1 && len(w.served) > 0:
 		w.undefine()
 		clear(w.objects)
 		w.trace = append(w.trace, "undefine")
@@ -173,9 +172,7 @@ func (w *troubled) deed(i int) {
 	case n == 7:
 		wrong.hidden = !wrong.hidden
 		w.server.CutWatches()
-	case n == 8:
-		wrong.forbidden = !wrong.forbidden
-	case n == 9:
+	case n >= 8:
 		wrong.undiscovered = !wrong.undiscovered
 	}
 	if wrong != w.wrong {

@@ -7,9 +7,9 @@ import "github.com/tidemark-k8s/tidemark/internal/around"
 type capabilities struct {
 	namespace string // "" for all, or if it is not known
 	// streams is nil if nobody knows whether the source can stream. It may call a user's method.
-	streams  func() Streaming
-	raw      rawSource      // without a function if the client has to decode
-	resource resourceSource // nil if nobody can be asked about the resource
+	streams   func() Streaming
+	raw       rawSource // without a function if the client has to decode
+	watchOver watchOver // nil if nobody can be asked about the resource
 }
 
 // capable is a source of this package.
@@ -65,7 +65,7 @@ func capabilitiesOf(source Source) (c capabilities) {
 		return c
 	case wrapper:
 		inner := capabilitiesOf(s.Unwrap())
-		c.namespace, c.resource = inner.namespace, inner.resource
+		c.namespace, c.watchOver = inner.namespace, inner.watchOver
 	}
 	if s, ok := source.(Scoped); ok {
 		c.namespace = s.Namespace()

@@ -77,7 +77,7 @@ func TestCapabilitiesOfSourcesAroundOthers(t *testing.T) {
 	}
 	of := func(s Source) known {
 		c := capabilitiesOf(s)
-		return known{NamespaceOf(s), c.streaming(), decodes(s), c.resource != nil}
+		return known{NamespaceOf(s), c.streaming(), decodes(s), c.watchOver != nil}
 	}
 	for name, inner := range map[string]struct {
 		source Source

@@ -5,7 +5,7 @@ package reflector
 // replaces it earlier: such a full state may undo everything that is known.
 func (l *loop) noteCause(before phase, in input, a action) {
 	switch after := l.machine.phase; {
-	case a.rolledBack, in.kind == inServed && in.moved:
+	case a.rolledBack:
 		l.cause = CauseHistory
 	case in.kind == inServed:
 		l.cause = CauseServed

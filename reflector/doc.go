@@ -40,12 +40,13 @@
 // busy or failing server is obeyed, plus up to 0.8 s at random.
 //
 // Absence. With [FromDynamic], [FromMetadata], [FromGenerated] and [FromCustomResource], a resource
-// answered with 404 is waited for, as [NotServed] reports, without further requests for it. Its
-// CustomResourceDefinition is watched; if that is not permitted, or there is none, discovery is
-// asked, at first every 9 s and later every 45 s. The sink keeps its objects until the resource is
-// known to be gone: its definition was deleted, or two discoveries in a row lack it. Then an empty
-// full state is committed ([Withdrawn]). If the version in use is no longer served, dynamic and
-// metadata sources continue with the version preferred by discovery, as a new history.
+// answered with 404 is waited for, as [NotServed] reports. Discovery is asked, after pauses of 1 s,
+// doubled up to 10 s and lengthened by up to half; they begin anew after a watch of more than a
+// second. The resource is requested only if discovery has it in the source's version, or, after a
+// further back-off, if discovery fails: for a metadata client without [Wire] it always does. The sink
+// keeps its objects until three answers in a row, over at least 10 s, lack the resource. Then an empty
+// full state is committed ([Withdrawn]). If discovery has other versions only, a [Failed] with
+// [ErrNotServed] names them, and the objects stay.
 //
 // Waiting. The sink may block; the server then waits, through TCP. A blocked call of the source is
 // abandoned when ctx ends, and its result is dropped. Run returns within 100 ms of the end of ctx if

@@ -27,7 +27,7 @@ type Cause string
 const (
 	CauseStart   Cause = "start"        // the reflector has just started
 	CauseExpired Cause = "expired"      // the server no longer has the known version (410), or does not have it yet
-	CauseHistory Cause = "history"      // the server's history went back, or it serves another version of the kind
+	CauseHistory Cause = "history"      // the server's history went back
 	CauseSilence Cause = "silence"      // a watch brought nothing after an outage, or not the missed changes
 	CauseFailure Cause = "failure"      // a watch, a stream or the sink failed
 	CauseServed  Cause = "served-again" // the server serves the resource again
@@ -118,7 +118,7 @@ type (
 	// again.
 	HistoryWentBack struct{ From, To string }
 	// NotServed reports that the server does not know the resource. The reflector waits for it, and
-	// requests it no more. Err wraps [ErrNotServed]. The sink keeps its objects.
+	// asks discovery about it. Err wraps [ErrNotServed]. The sink keeps its objects.
 	NotServed struct{ Err error }
 	// Served reports, after a NotServed, that the server has the resource again. Took is the time
 	// between the two. Listed follows.

@@ -11,7 +11,7 @@ import (
 type learned struct {
 	streaming Streaming
 	raw       rawSource
-	resource  resourceSource
+	watchOver watchOver
 }
 
 // learn asks the source what it can do. This first call may construct a user's source: it may
@@ -46,22 +46,19 @@ func (l *loop) askSource(answer chan<- outcome[learned]) {
 	defer func() { answer <- o }() // also if the source has ended the goroutine
 	o.from(func() (learned, error) {
 		c := capabilitiesOf(l.source)
-		return learned{c.streaming(), c.raw, c.resource}, nil
+		return learned{c.streaming(), c.raw, c.watchOver}, nil
 	})
 }
 
 // use applies the source's answer. A source that failed to answer is listed through the client.
 func (l *loop) use(o outcome[learned]) {
-	l.sourceStreams, l.presence.source = o.value.streaming, o.value.resource
+	l.sourceStreams, l.presence.watchOver = o.value.streaming, o.value.watchOver
 	if o.err != nil {
 		l.sourceStreams = StreamingUnsupported
 	}
 	l.machine.streamSupport = l.sourceStreams
 	if !features.FeatureGates().Enabled(features.WatchListClient) {
 		l.machine.streamSupport = StreamingUnsupported
-	}
-	if source := l.presence.source; source != nil && source.isMoved() && l.o.Version != "" {
-		l.machine.history.state = rolledBack // the sink's objects are of another API version
 	}
 	l.machine.resumes = l.o.Resume.from(l.sourceStreams, l.o.Version)
 	l.readHere(o.value.raw)

@@ -101,9 +101,13 @@ func (l *loop) sinkFailed(err error) {
 func (l *loop) step(in input, err error) {
 	l.times.retryAfter = 0
 	if err != nil {
-		in.class, l.times.retryAfter = classify(err), retryAfter(err)
-		if l.isMissing(in, err) {
+		l.times.retryAfter = retryAfter(err)
+		switch {
+		case in.class == classMissing: // by discovery
+		case l.isMissing(in, err):
 			in.class, err = classMissing, fmt.Errorf("%w: %w", ErrNotServed, err)
+		default:
+			in.class = classify(err)
 		}
 	}
 	before := l.machine.phase
@@ -119,7 +123,7 @@ func (l *loop) step(in input, err error) {
 		l.closeConn(reasonOf(in, a, err))
 	}
 	l.times.note(in, a, l.machine.phase)
-	l.presence.note(in, l.machine.phase, l.times.watchStart)
+	l.presence.note(in, l.machine.phase)
 	if in.kind == inCommitted {
 		l.endFullState()
 	}
@@ -324,6 +328,7 @@ func (l *loop) closeConn(reason string) {
 		w.close()
 		if elapsed(w.requestedAt, shortWatch) {
 			l.pace.lasted()
+			l.presence.watched()
 		}
 		l.reportWatchEnd(w.count, reason)
 	}

@@ -66,7 +66,7 @@ const (
 	inWaited                          // the back-off is over
 	inServed                          // the server is said to serve the resource
 	inWithdrawn                       // the resource was removed, and its objects with it
-	inUnknowable                      // no client can find out whether the resource is served
+	inUnknowable                      // nobody can find out now whether the resource is served
 	inClosed                          // the server closed the stream or watch
 	inSilent                          // the stream or watch brought nothing for too long
 	inFailed                          // a request failed, or an error came as an event
@@ -87,7 +87,6 @@ type input struct {
 	end     bool   // inBookmark: it ends an initial state
 	short   bool   // inClosed: less than a second after the request
 	slow    bool   // inOpened: a second or more after the request; inSilent: too long without a pause
-	moved   bool   // inServed: in another version than before
 
 	healthy       bool // a watch has been open for two minutes without a failure
 	enableStreams bool // streams were disabled at least ten minutes ago
@@ -161,7 +160,7 @@ type historyState uint8
 const (
 	known      historyState = iota // not older than the known version
 	untrusted                      // at "": the server does not serve the known version, or nothing has confirmed it
-	rolledBack                     // at "", by a list: the history went back, and a new one begins; or the objects come in another form
+	rolledBack                     // at "", by a list: the history went back, and a new one begins
 )
 
 // server tracks what the answers have shown about the server. It lives as long as the reflector,
@@ -304,11 +303,12 @@ type cell func(*machine, input) action
 //	                 failed      else                                fail                                waitingToList
 //	waitingToList    waited                                                                              relist
 //	waitingToWatch   waited                                          unconfirmed, unless resumed         openingWatch
-//	all with requests failed     missing                             fail                                absent
-//	absent           served      ; streamsDisabled no more           untrusted; rolledBack if moved      relist
+//	all with requests failed     missing                             fail; streams enabled if listing    absent
+//	absent           served                                          untrusted                           relist
 //	                 withdrawn                                       begin                               withdrawing
 //	                 unknowable                                                                          waitingToList
-//	                 failed                                          fail                                waitingToList
+//	                 failed      missing: in this version            fail                                absent
+//	                 failed      else                                fail                                waitingToList
 //	withdrawing      committed                                                                           absent
 //	all              sinkFailed                                      fail                                waitingToList
 //	all              stop                                                                                stopped
@@ -632,6 +632,9 @@ func (m *machine) waitedToWatch(input) action {
 // await waits for the resource instead of requesting it. The sink keeps its objects, since a missing
 // resource proves nothing.
 func (m *machine) await(a action) action {
+	if m.phase == listing { // the stream before the list was refused since the resource was missing
+		m.server.streamsDisabled = false
+	}
 	m.phase = absent
 	m.watch.proof = min(m.watch.proof, unconfirmed) // a full state follows, or an empty one
 	a.op = doAwait
@@ -639,14 +642,9 @@ func (m *machine) await(a action) action {
 }
 
 // isServed requests a full state from etcd, since a cache may have objects of a deleted definition.
-// Objects of another API version are other objects, whatever their resourceVersion.
-func (m *machine) isServed(in input) action {
+func (m *machine) isServed(input) action {
 	m.markUntrusted()
-	if in.moved {
-		m.history.state = rolledBack
-	}
 	m.watch.proof = confirmed
-	m.server.streamsDisabled = false // the stream was refused since the resource was missing
 	return m.relist(action{})
 }
 

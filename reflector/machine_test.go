@@ -112,7 +112,7 @@ func (w *world) effects(_ machine, in input) string {
 // answers checks how the machine uses versions.
 func (w *world) answers(before machine, in input) string {
 	a := w.action
-	w.rolledBack = w.rolledBack || a.rolledBack || in.moved
+	w.rolledBack = w.rolledBack || a.rolledBack
 	defer func() { w.unversioned = w.unversioned || a.historyUnknown }()
 	unversioned := in.kind == inPage && in.version == ""
 	complete := in.kind == inSilent && !in.slow || in.kind == inBookmark && in.version == ""
@@ -233,7 +233,7 @@ func (w *world) inputs(versions ...string) []input {
 	case doWait:
 		all = append(all, input{kind: inWaited}, input{kind: inWaited, enableStreams: true})
 	case doAwait:
-		all = append(all, input{kind: inServed}, input{kind: inServed, moved: true}, input{kind: inWithdrawn}, input{kind: inUnknowable}, input{kind: inFailed})
+		all = append(all, input{kind: inServed}, input{kind: inWithdrawn}, input{kind: inUnknowable}, input{kind: inFailed}, input{kind: inFailed, class: classMissing})
 	case doRead:
 		all = append(all,
 			input{kind: inEvents, version: "5"}, input{kind: inEvents, version: "8", changed: true},

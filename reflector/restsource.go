@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
+
+	"github.com/tidemark-k8s/tidemark/internal/served"
 )
 
 // connectAttempts is the number of times a request is sent on broken connections.
@@ -64,7 +66,14 @@ func fromREST[O, L runtime.Object](c Client[L], resource schema.GroupVersionReso
 		protobuf: builtin,
 	}
 	known := capabilitiesOf(source)
-	known.resource, known.raw = s, rawSource{s.kind, s.ask}
+	known.watchOver = func(random func() float64) *served.Resource {
+		documents := served.FromREST(client)
+		if documents == nil {
+			return nil
+		}
+		return served.New(documents, resource, random)
+	}
+	known.raw = rawSource{s.kind, s.ask}
 	return withCapabilities(source, known)
 }
 

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -130,7 +129,7 @@ func (r *rig) run(t *testing.T) {
 	defer cancel()
 	var source Source = r
 	if r.asks {
-		source = &askable{rig: r, version: "v1"}
+		source = askable{r}
 	}
 	reflector := New(source, r, ofType[*partialObject](r.options))
 	require.NoError(t, reflector.Run(ctx))
@@ -164,12 +163,8 @@ func (r *rig) answer(request string) string {
 	if len(r.answers) == 0 {
 		return ""
 	}
-	next := 0
-	if len(r.answers) > 1 && strings.HasPrefix(r.answers[0], "definitions:") && request == "discovery" {
-		next = 1 // the watch of the definition is opened at the same time
-	}
-	kind, answer, _ := strings.Cut(r.answers[next], ":")
-	r.answers = slices.Delete(r.answers, next, next+1)
+	kind, answer, _ := strings.Cut(r.answers[0], ":")
+	r.answers = r.answers[1:]
 	if kind != request {
 		panic(fmt.Sprintf("a %s where the script has a %s", request, kind))
 	}

@@ -29,10 +29,7 @@ func FromDynamic(c dynamic.Interface, resource schema.GroupVersionResource, name
 	if !ok {
 		return From(c.Resource(resource).Namespace(namespace))
 	}
-	in := func(r schema.GroupVersionResource) *takenSource {
-		return newTakenSource(From(c.Resource(r).Namespace(namespace)), r, namespace, unstructuredType)
-	}
-	return newVersioned(resource, func() served.Client { return served.FromDynamic(client) }, in)
+	return newTaken(From(c.Resource(resource).Namespace(namespace)), resource, namespace, unstructuredType, served.FromDynamic(client))
 }
 
 // FromMetadata is [FromDynamic] for client-go's metadata client.
@@ -43,10 +40,16 @@ func FromMetadata(c metadata.Interface, resource schema.GroupVersionResource, na
 	if _, ok := c.(*metadata.Client); !ok {
 		return From(c.Resource(resource).Namespace(namespace))
 	}
-	in := func(r schema.GroupVersionResource) *takenSource {
-		return newTakenSource(From(c.Resource(r).Namespace(namespace)), r, namespace, metadataType)
-	}
-	return newVersioned(resource, func() served.Client { return served.FromMetadata(c, documents(c)) }, in)
+	return newTaken(From(c.Resource(resource).Namespace(namespace)), resource, namespace, metadataType, documents(c))
+}
+
+// newTaken returns a source that takes over the answers of a client.
+func newTaken(client Source, resource schema.GroupVersionResource, namespace string, object reflect.Type, documents served.Documents) Source {
+	taken := newTakenSource(client, resource, namespace, object)
+	c := capabilitiesOf(client)
+	c.namespace, c.raw = namespace, rawSource{taken.kind, taken.ask}
+	c.watchOver = func(random func() float64) *served.Resource { return served.New(documents, resource, random) }
+	return withCapabilities(client, c)
 }
 
 // FromControllerRuntime returns a source for a ListerWatcher made by controller-runtime for its

@@ -74,7 +74,6 @@ func describeInput(in input) string {
 		in.changed, "changes",
 		in.short, "short",
 		in.slow, "slow",
-		in.moved, "moved",
 	), " ")
 }
 

@@ -12,14 +12,14 @@ import (
 )
 
 // discover returns the served versions of a resource; none if discovery succeeded without it.
-func discover(ctx context.Context, c Client, resource schema.GroupResource) (versions []string, err error) {
-	all, err := versionsOf(ctx, c, resource.Group)
+func discover(ctx context.Context, get Documents, resource schema.GroupResource) (versions []string, err error) {
+	all, err := versionsOf(ctx, get, resource.Group)
 	if err != nil {
 		return nil, err
 	}
 	for _, version := range all {
 		var list metav1.APIResourceList
-		err := read(ctx, c, schema.GroupVersion{Group: resource.Group, Version: version}, "APIResourceList", &list)
+		err := read(ctx, get, schema.GroupVersion{Group: resource.Group, Version: version}, "APIResourceList", &list)
 		if err != nil {
 			return nil, err
 		}
@@ -36,16 +36,16 @@ func watchable(r metav1.APIResource, name string) bool {
 }
 
 // versionsOf returns the versions of a group; none without the group.
-func versionsOf(ctx context.Context, c Client, group string) (versions []string, err error) {
+func versionsOf(ctx context.Context, get Documents, group string) (versions []string, err error) {
 	if group == "" {
 		var core metav1.APIVersions
-		err := read(ctx, c, schema.GroupVersion{}, "APIVersions", &core)
+		err := read(ctx, get, schema.GroupVersion{}, "APIVersions", &core)
 		return core.Versions, err
 	}
 	var found metav1.APIGroup
-	err = read(ctx, c, schema.GroupVersion{Group: group}, "APIGroup", &found)
+	err = read(ctx, get, schema.GroupVersion{Group: group}, "APIGroup", &found)
 	if apierrors.IsNotFound(err) {
-		return nil, confirmMissing(ctx, c, group)
+		return nil, confirmMissing(ctx, get, group)
 	}
 	for _, v := range found.Versions {
 		versions = append(versions, v.Version)
@@ -55,9 +55,9 @@ func versionsOf(ctx context.Context, c Client, group string) (versions []string,
 
 // confirmMissing returns nil if the list of all groups lacks a group answered with 404: anything
 // between server and client may answer 404.
-func confirmMissing(ctx context.Context, c Client, group string) error {
+func confirmMissing(ctx context.Context, get Documents, group string) error {
 	var all metav1.APIGroupList
-	if err := read(ctx, c, schema.GroupVersion{Group: allGroups}, "APIGroupList", &all); err != nil {
+	if err := read(ctx, get, schema.GroupVersion{Group: allGroups}, "APIGroupList", &all); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(all.Groups, func(g metav1.APIGroup) bool { return g.Name == group }) {
@@ -67,8 +67,8 @@ func confirmMissing(ctx context.Context, c Client, group string) error {
 }
 
 // read gets a document, and checks its kind.
-func read(ctx context.Context, c Client, gv schema.GroupVersion, kind string, into any) error {
-	document, err := c.Document(ctx, gv)
+func read(ctx context.Context, get Documents, gv schema.GroupVersion, kind string, into any) error {
+	document, err := get(ctx, gv)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,4 @@ var (
 	// ErrNotDiscovery means that an answer is no discovery document, or contradicts
 	// another document.
 	ErrNotDiscovery = errors.New("served: not what discovery was asked for")
-	// ErrNotDefinitions means that an answer is no list of definitions.
-	ErrNotDefinitions = errors.New("served: not a list of definitions")
 )

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,28 +20,24 @@ import (
 
 var widgets = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
 
-// server is the transport to an API server that has definitions and discovery, and nothing else.
+// server is the transport to an API server that has discovery, and nothing else.
 type server struct {
 	mu       sync.Mutex
-	start    time.Time
-	requests []string // with the time of each
-	at       int      // the version of the newest write
-	crd      map[string]any
-	watches  map[*io.PipeWriter]bool // true for watches of metadata only
-	served   map[string][]string     // the versions of widgets in discovery, by group
-	answers  map[string]int          // the status that requests are answered with whose path begins so
-	down     bool                    // connections are refused
+	requests []string            // the paths
+	served   map[string][]string // the versions of widgets in discovery, by group
+	answers  map[string]int      // the status that requests are answered with whose path begins so
+	down     bool                // connections are refused
 }
 
 func newServer() *server {
-	return &server{start: time.Now(), at: 10, watches: map[*io.PipeWriter]bool{}, served: map[string][]string{}, answers: map[string]int{}}
+	return &server{served: map[string][]string{}, answers: map[string]int{}}
 }
 
 func (s *server) config() (*rest.Config, *http.Client) {
 	return &rest.Config{Host: "http://server/prefix"}, &http.Client{Transport: s}
 }
 
-func (s *server) dynamic(t *testing.T) Client {
+func (s *server) dynamic(t *testing.T) Documents {
 	t.Helper()
 	config, client := s.config()
 	c, err := dynamic.NewForConfigAndClient(config, client)
@@ -57,8 +52,6 @@ func (s *server) set(change func()) {
 	change()
 }
 
-const crdsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-
 func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,109 +59,16 @@ func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !ok {
 		return nil, fmt.Errorf("a request without the prefix: %s", r.URL)
 	}
-	s.requests = append(s.requests, fmt.Sprintf("%v %s?%s", time.Since(s.start).Round(10*time.Millisecond), path, r.URL.RawQuery))
+	s.requests = append(s.requests, path)
 	if s.down {
 		return nil, syscall.ECONNREFUSED
-	}
-	if code, ok := s.answers[crdsPath]; ok && path == crdsPath {
-		return status(r, code), nil
 	}
 	for prefix, code := range s.answers {
 		if strings.HasPrefix(path, prefix) {
 			return status(r, code), nil
 		}
 	}
-	if path == crdsPath {
-		return s.definitions(r), nil
-	}
 	return s.discovery(r, path), nil
-}
-
-func (s *server) definitions(r *http.Request) *http.Response {
-	if r.URL.Query().Get("fieldSelector") != "metadata.name=widgets.example.com" {
-		return status(r, http.StatusBadRequest)
-	}
-	if r.URL.Query().Get("watch") == "" {
-		list := map[string]any{"kind": "CustomResourceDefinitionList", "apiVersion": "apiextensions.k8s.io/v1"}
-		if partial(r) {
-			list = map[string]any{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
-		}
-		list["metadata"] = map[string]any{"resourceVersion": fmt.Sprint(s.at)}
-		list["items"] = []any{}
-		if s.crd != nil {
-			list["items"] = []any{s.shown(partial(r))}
-		}
-		return answer(r, list)
-	}
-	if r.URL.Query().Get("resourceVersion") != fmt.Sprint(s.at) { // it keeps no history
-		return status(r, http.StatusGone)
-	}
-	body, w := io.Pipe()
-	s.watches[w] = partial(r)
-	go func() {
-		<-r.Context().Done()
-		_ = w.CloseWithError(r.Context().Err())
-	}()
-	response := answer(r, nil)
-	response.Body = body
-	return response
-}
-
-// define writes the definition. Versions maps each version to whether it is served.
-func (s *server) define(established bool, versions map[string]bool) {
-	kind := "MODIFIED"
-	if s.crd == nil {
-		kind = "ADDED"
-	}
-	s.at++
-	var all []any
-	for name, served := range versions {
-		all = append(all, map[string]any{"name": name, "served": served})
-	}
-	s.crd = map[string]any{
-		"kind": "CustomResourceDefinition", "apiVersion": "apiextensions.k8s.io/v1",
-		"metadata": map[string]any{"name": "widgets.example.com", "uid": "1", "resourceVersion": fmt.Sprint(s.at)},
-		"spec":     map[string]any{"versions": all},
-		"status": map[string]any{"conditions": []any{
-			map[string]any{"type": "NamesAccepted", "status": "True"},
-			map[string]any{"type": "Established", "status": map[bool]string{true: "True", false: "False"}[established]},
-		}},
-	}
-	s.send(kind)
-}
-
-func (s *server) undefine() {
-	s.at++
-	s.send("DELETED")
-	s.crd = nil
-}
-
-func (s *server) send(kind string) {
-	for w, partial := range s.watches {
-		text, _ := json.Marshal(map[string]any{"type": kind, "object": s.shown(partial)})
-		_, _ = w.Write(append(text, '\n'))
-	}
-}
-
-// partial reports whether a client requests metadata only.
-func partial(r *http.Request) bool {
-	return strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata")
-}
-
-// shown returns the definition as a client sees it: in full, or only its metadata.
-func (s *server) shown(partial bool) any {
-	if !partial {
-		return s.crd
-	}
-	return map[string]any{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": s.crd["metadata"]}
-}
-
-// cut ends all watches.
-func (s *server) cut() {
-	for w := range s.watches {
-		_ = w.Close()
-	}
-	clear(s.watches)
 }
 
 func (s *server) discovery(r *http.Request, path string) *http.Response {
@@ -219,14 +119,14 @@ func status(r *http.Request, code int) *http.Response {
 	return response
 }
 
-// asked returns the requests so far for paths with a prefix.
-func (s *server) asked(prefix string) (some []string) {
+// asked counts the requests so far of a path.
+func (s *server) asked(path string) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.requests {
-		if _, path, _ := strings.Cut(r, " "); strings.HasPrefix(path, prefix) {
-			some = append(some, r)
+		if r == path {
+			n++
 		}
 	}
-	return some
+	return n
 }

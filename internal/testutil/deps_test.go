@@ -222,7 +222,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "internal/served",
-		to:   []string{"./internal/verify", apimachinery, "k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/..."},
+		to:   []string{apimachinery, "k8s.io/client-go/dynamic", "k8s.io/client-go/rest/..."},
 		why:  "it asks a server whether it has a resource; who wants to know is not its affair",
 	},
 	{

@@ -3,6 +3,7 @@ package faults
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,10 +22,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// upWithin is the time in which an informer must sync once its resource is served. With
-// the news of the resource that takes less than 2 s on an idle machine; by a back-off, up
-// to 45 s.
-const upWithin = 10 * time.Second
+// upWithin is the time in which an informer must sync once discovery has its resource: the longest pause
+// between two questions, and a moment for discovery and the list.
+const upWithin = 15*time.Second + 3*time.Second
 
 // crdWidgets returns a mirror of all widgets, not yet started, whose source knows their resource.
 func (s *scenario) crdWidgets(config *rest.Config, client dynamic.Interface) *mirror[*unstructured.Unstructured] {
@@ -48,7 +48,9 @@ func (s *scenario) partialWidgets() *mirror[*metav1.PartialObjectMetadata] {
 		}
 		return pointers(list.Items), nil
 	}
-	client := metadata.NewForConfigOrDie(m.counting(s.cluster.Config()))
+	config := m.counting(s.cluster.Config())
+	config.Wrap(reflector.Wire) // else it cannot read discovery
+	client := metadata.NewForConfigOrDie(config)
 	m.informer = informer.New[*metav1.PartialObjectMetadata](reflector.FromMetadata(client, widgetsResource, ""), m.options())
 	return m
 }
@@ -157,7 +159,7 @@ func (s *scenario) patchCRD(client dynamic.Interface, patch string) error {
 	return err
 }
 
-// An informer of any version goes on with v2 once v1 is no longer served.
+// An informer of v1 keeps its objects while only v2 is served, and says so.
 func TestScenario_VersionNoLongerServed(t *testing.T) {
 	s := begin(t, harness.Options{})
 	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))
@@ -166,32 +168,29 @@ func TestScenario_VersionNoLongerServed(t *testing.T) {
 	m := s.crdWidgets(s.dynamicConfig(), client)
 	m.start()
 	m.watching()
-	const loose = `"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}`
-	s.must(s.patchCRD(client, `{"spec":{"versions":[{"name":"v1","served":false,"storage":false,`+loose+`},{"name":"v2","served":true,"storage":true,`+loose+`}]}}`))
-	next := widgetsResource.GroupResource().WithVersion("v2")
-	s.eventually("v2 is served", func() error {
-		_, err := client.Resource(next).List(s.ctx, metav1.ListOptions{})
-		return err
-	})
-	s.heal()
-	m.list = func(ctx context.Context) ([]*unstructured.Unstructured, error) {
-		list, err := client.Resource(next).List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return nil, err
-		}
-		return pointers(list.Items), nil
+	serveV1 := func(served bool) {
+		const loose = `"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}`
+		s.must(s.patchCRD(client, fmt.Sprintf(`{"spec":{"versions":[{"name":"v1","served":%v,"storage":false,%s},{"name":"v2","served":true,"storage":true,%s}]}}`, served, loose, loose)))
 	}
-	s.eventually("the objects are of v2", func() error {
-		for w := range m.informer.Indexer().All() {
-			if w.GetAPIVersion() != "example.com/v2" {
-				return fmt.Errorf("%s is of %s", w.GetName(), w.GetAPIVersion())
-			}
+	serveV1(false)
+	m.waits()
+	s.eventually("the informer names the served version", func() error {
+		if err := m.informer.Status().LastError; err == nil || !strings.Contains(err.Error(), "but in v2") {
+			return errorOr(err)
 		}
 		return nil
 	})
+	require.Equal(t, 50, m.informer.Status().Objects)
+	serveV1(true)
+	s.eventually("v1 is served", func() error {
+		_, err := client.Resource(widgetsResource).List(s.ctx, metav1.ListOptions{})
+		return err
+	})
+	m.comesUp(time.Now())
+	s.heal()
 	m.settle()
 	require.Zero(t, m.views[0].deletions(), "they are the same objects")
-	s.budget(20)
+	s.budget(30)
 }
 
 // A restarted server may answer 404 for a custom resource that it is about to serve.
@@ -217,7 +216,7 @@ func TestScenario_APIServerRestartedWithCRD(t *testing.T) {
 	require.Zero(t, partial.views[0].deletions())
 }
 
-// A user without the right to read CRDs learns of the resource by discovery.
+// A user who may read nothing but widgets learns by discovery whether they are served.
 func TestScenario_CRDWithoutTheRightToReadIt(t *testing.T) {
 	s := begin(t, harness.Options{})
 	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))

@@ -1,7 +1,6 @@
 package sim_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -58,19 +57,19 @@ func pace(w *world) (problems []string) {
 	return problems
 }
 
-// flapDefinition denies requests for the resource, while its definition says for some seconds that it is
-// served, and that it is not.
+// flapDefinition denies requests for the resource, while discovery has it, and has another version only,
+// for some seconds.
 func (w *world) flapDefinition(seconds int) {
 	c := w.resource
-	if c.version == "" || !w.running {
+	if !c.exists || !w.running {
 		return
 	}
 	w.reach("operation", flapDefinition)
 	c.deny(lacking)
 	w.cutWatches()
 	for end := time.Now().Add(time.Duration(seconds) * time.Second); time.Now().Before(end); {
-		for _, established := range []string{"False", "True"} {
-			c.must(c.server.Update(context.Background(), definitionOf(c.version, established)))
+		for _, version := range []string{otherVersion, wantedVersion} {
+			c.serve(version)
 			time.Sleep(20 * time.Millisecond)
 		}
 	}

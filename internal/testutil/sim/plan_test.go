@@ -156,7 +156,6 @@ type setup struct {
 	initialFailures int    // the number of failing requests at the beginning
 	tenants         bool   // leases of a factory's informers come and go
 	custom          bool   // the resource comes and goes
-	undefined       bool   // reading its definition is forbidden
 	chance          float64
 }
 
@@ -184,7 +183,6 @@ func (s setup) String() string {
 	say(s.initialFailures > 0, "%d failures to begin with", s.initialFailures)
 	say(s.tenants, "leases that come and go")
 	say(s.custom, "a resource that comes and goes")
-	say(s.undefined, "a definition that may not be read")
 	return strings.Join(words, ", ")
 }
 

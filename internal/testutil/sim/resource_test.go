@@ -11,7 +11,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
@@ -23,7 +22,7 @@ import (
 const (
 	denyRequests operation = "deny" // requests are denied, by denial n
 	takeResource operation = "take" // the resource and its objects are removed
-	giveResource operation = "give" // the resource is served in version n, and requests are admitted
+	giveResource operation = "give" // the resource is served, and requests are admitted
 )
 
 // resourceMenu is the menu of worlds whose resource comes and goes.
@@ -47,22 +46,23 @@ var resourceMenu = []menuItem{
 	{trickleWrites, 4, 60},
 	{denyRequests, 8, int(denials) - 1},
 	{takeResource, 6, 1},
-	{giveResource, 8, len(customVersions)},
+	{giveResource, 8, 1},
 	{flapDefinition, 2, 20},
 	{vanishingWatch, 3, 20},
 }
 
 // newResourcePlan draws a world whose resource comes and goes.
 func newResourcePlan(seed uint64) plan {
-	return drawPlan(seed, resourceMenu, func(s *setup, r *rand.Rand) {
-		s.custom, s.undefined = true, r.IntN(3) == 0
+	return drawPlan(seed, resourceMenu, func(s *setup, _ *rand.Rand) {
+		s.custom = true
 		s.lease, s.blank, s.versionless, s.zones, s.initialFailures = false, false, false, 0, 0
 	})
 }
 
 var customs = schema.GroupResource{Group: "example.com", Resource: "pods"}
 
-var customVersions = []string{"v1", "v2"}
+// The sources ask for the resource in wantedVersion.
+const wantedVersion, otherVersion = "v1", "v2"
 
 // denial says how the server denies requests.
 type denial int
@@ -70,6 +70,7 @@ type denial int
 const (
 	admitted   denial = iota
 	lacking           // requests for the resource get 404
+	elsewhere         // the resource is served in another version only
 	lost404           // all requests get 404
 	expired401        // all requests get 401
 	denials
@@ -86,37 +87,29 @@ func (d denial) code(r *http.Request) int {
 	return 0
 }
 
-// resource is a custom resource: its definition, and a server that serves it or denies access. Only
-// the driver uses it.
+// resource is a custom resource, and a server that serves it or denies access. Only the driver uses it.
 type resource struct {
-	server  *informertest.Server // has definitions and discovery, but no objects
-	client  *dynamic.DynamicClient
-	version string       // the served version, "" while the resource is removed
-	denial  atomic.Int32 // a denial
-	open    bool         // set by a mutant: nothing is denied
-	kept    map[key]mark // the cache's content since no deletion can be proved, nil otherwise
+	server *informertest.Server // has discovery, but no objects
+	client *dynamic.DynamicClient
+	exists bool         // it is not removed
+	served string       // the served version, or ""
+	denial atomic.Int32 // a denial
+	open   bool         // set by a mutant: nothing is denied
+	stays  bool         // set by a mutant: a removed resource is still in discovery
+	kept   map[key]mark // the cache's content since no deletion can be proved, nil otherwise
 }
 
-var definitionKind = informertest.Kind{
-	GVR: schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
-	GVK: schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"},
-}
-
-// newResource starts a server with the resource. If undefined is set, clients may not read the
-// definition, and only discovery shows the resource.
-func newResource(undefined bool) *resource {
+// newResource starts a server with the resource.
+func newResource() *resource {
 	c := &resource{server: informertest.New(informertest.Options{})}
-	c.must(c.server.Register(definitionKind))
 	c.must(c.server.StartInMemory())
-	if undefined {
-		c.server.Forbid(informertest.Request{Resource: definitionKind.GVR.Resource})
-	}
 	config := c.server.ClientConfig()
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return denyingServer{c, next} })
 	client, err := dynamic.NewForConfig(config)
 	c.must(err)
 	c.client = client
-	c.serve(customVersions[0])
+	c.exists = true
+	c.serve(wantedVersion)
 	return c
 }
 
@@ -126,45 +119,44 @@ func (c *resource) must(err error) {
 	}
 }
 
-// serve creates the definition of the resource, in a version.
+// serve makes the server serve the resource in one version, or not at all.
 func (c *resource) serve(version string) {
-	c.version = version
-	c.must(c.server.Register(informertest.Kind{
-		GVR: customs.WithVersion(version), Namespaced: true,
-		GVK: schema.GroupVersionKind{Group: customs.Group, Version: version, Kind: "Pod"},
-	}))
-	c.must(c.server.Create(context.Background(), definitionOf(version, "True")))
+	if c.served != "" {
+		c.must(c.server.Unregister(customs.WithVersion(c.served)))
+	}
+	if c.served = version; version != "" {
+		c.must(c.server.Register(informertest.Kind{
+			GVR: customs.WithVersion(version), Namespaced: true,
+			GVK: schema.GroupVersionKind{Group: customs.Group, Version: version, Kind: "Pod"},
+		}))
+	}
 }
 
-// definitionOf returns the definition of the resource in a version.
-func definitionOf(version, established string) *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": definitionKind.GVK.GroupVersion().String(), "kind": definitionKind.GVK.Kind,
-		"metadata": map[string]any{"name": customs.String()},
-		"spec":     map[string]any{"versions": []any{map[string]any{"name": version, "served": true}}},
-		"status":   map[string]any{"conditions": []any{map[string]any{"type": "Established", "status": established}}},
-	}}
+// define creates or deletes the resource.
+func (c *resource) define(exists bool) {
+	c.exists = exists
+	switch {
+	case !exists && c.stays:
+		c.server.Intercept(func(context.Context, informertest.Request) error { return apierrors.NewNotFound(customs, "") })
+	case !exists:
+		c.serve("")
+	case denial(c.denial.Load()) == elsewhere:
+		c.serve(otherVersion)
+	default:
+		c.serve(wantedVersion)
+	}
 }
 
-// withdraw deletes the definition of the resource, which is then no longer served.
-func (c *resource) withdraw() {
-	c.must(c.server.Unregister(customs.WithVersion(c.version)))
-	definition := &unstructured.Unstructured{}
-	definition.SetGroupVersionKind(definitionKind.GVK)
-	definition.SetName(customs.String())
-	c.must(c.server.Delete(context.Background(), definition))
-	c.version = ""
-}
-
-// deny denies requests from now on, and ends the watches.
+// deny denies requests from now on.
 func (c *resource) deny(d denial) {
 	c.denial.Store(int32(d))
-	c.server.CutWatches()
+	c.define(c.exists)
 }
 
 // admit ends the denial.
 func (c *resource) admit() {
 	c.denial.Store(int32(admitted))
+	c.define(c.exists)
 	c.kept = nil
 }
 
@@ -172,7 +164,7 @@ func (c *resource) admit() {
 // or the client's requests are denied.
 func (c *resource) unproved() bool {
 	d := denial(c.denial.Load())
-	return d == lacking && c.version != "" || d > lacking
+	return (d == lacking || d == elsewhere) && c.exists || d > elsewhere
 }
 
 // denyingServer denies requests before they reach the server.
@@ -207,7 +199,7 @@ func (w *world) sourceOf(s *source) reflector.Source {
 	if w.resource == nil {
 		return s
 	}
-	s.asked = reflector.FromDynamic(w.resource.client, customs.WithVersion(customVersions[0]), "")
+	s.asked = reflector.FromDynamic(w.resource.client, customs.WithVersion(wantedVersion), "")
 	return custom{s, s.asked}
 }
 
@@ -229,12 +221,10 @@ func (w *world) changeResource(s step, r *rand.Rand) {
 		c.deny(denial(s.n))
 		w.cutWatches()
 		w.reach("denial", s.n)
-	case s.op == takeResource && c.version != "" && closed(w.informer.Synced()):
+	case s.op == takeResource && c.exists && closed(w.informer.Synced()):
 		w.takeResource(r.IntN(2) == 0)
 	case s.op == giveResource:
-		if c.version == "" && !w.mutant.keepsDefinition {
-			c.serve(customVersions[s.n-1])
-		}
+		c.exists = c.exists || !c.stays
 		c.admit()
 	default:
 		return
@@ -250,12 +240,7 @@ func (w *world) takeResource(seen bool) {
 	if seen {
 		w.deletesAll()
 	}
-	if w.mutant.keepsDefinition {
-		w.resource.server.Intercept(func(context.Context, informertest.Request) error { return apierrors.NewNotFound(customs, "") })
-		w.resource.version = ""
-	} else {
-		w.resource.withdraw()
-	}
+	w.resource.define(false)
 	w.cutWatches()
 	if !seen {
 		w.deletesAll()
@@ -305,7 +290,7 @@ func presence(w *world) (problems []string) {
 		return nil
 	}
 	since := w.statusOf(w.informer).NotServedSince
-	if missing := w.resource.version == ""; missing == since.IsZero() {
+	if missing := !w.resource.exists; missing == since.IsZero() {
 		problems = append(problems, fmt.Sprintf("it is missing: %v, since %v", missing, since))
 	}
 	return problems

@@ -100,8 +100,8 @@ func newWorld(p plan, s mutant) *world {
 		return w
 	}
 	if w.custom {
-		w.resource = newResource(w.undefined)
-		w.resource.open = s.ignoresDenial
+		w.resource = newResource()
+		w.resource.open, w.resource.stays = s.ignoresDenial, s.staysInDiscovery
 	}
 	var sources []reflector.Source
 	for _, s := range w.sources {
@@ -493,7 +493,7 @@ func (w *world) removeHandler(a *handler) {
 
 // send makes a change on the server and records it. It does nothing while the resource is removed.
 func (w *world) send(c change) {
-	if w.resource == nil || w.resource.version != "" {
+	if w.resource == nil || w.resource.exists {
 		w.commit(c)
 	}
 }
