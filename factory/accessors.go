@@ -44,11 +44,12 @@ func access[T informer.Object, X, L any](f *Factory, a clientgoAccessor[X, L], w
 func (a accessor[T, X, L]) Lister() L {
 	var none T
 	clientgo := a.clientgoAccessor.Lister()
-	i, ours := informer.As[T](accessors{a.f}.InformerFor(none, nil))
+	object := reflect.TypeFor[T]()
+	store, ours := informer.IndexerOf(accessors{a.f}.InformerFor(none, nil), object)
 	if !ours {
 		return clientgo
 	}
-	return a.wrap(lister.New(i.Indexer(), a.f.singular(reflect.TypeFor[T]())), clientgo)
+	return a.wrap(lister.View[T](lister.New(store, a.f.singular(object))), clientgo)
 }
 
 // singular returns the name that client-go's listers use for a kind in their "not found" errors.

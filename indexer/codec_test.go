@@ -117,7 +117,7 @@ func TestReadersDecodeWhatTheyAreHanded(t *testing.T) {
 			require.False(t, ok)
 		}, 0},
 		"GetChecked": {func(t *testing.T, x *Indexer[*item]) {
-			it, ok, err := x.GetChecked(Key{"b", "n3"})
+			it, ok, err := GetChecked[*item]((*Indexer[any])(x), Key{"b", "n3"})
 			require.NoError(t, err)
 			require.True(t, ok)
 			require.Equal(t, 3, it.serial)
@@ -179,16 +179,16 @@ func TestAnEncodedObjectOfAnotherType(t *testing.T) {
 	x := View[string](w.Indexer())
 	_, ok := x.Get(key)
 	require.False(t, ok)
-	_, _, err := x.GetChecked(key)
+	_, _, err := GetChecked[string](w.Indexer(), key)
 	require.ErrorIs(t, err, ErrType)
 	require.ErrorContains(t, err, key.String())
-	found, err := x.SelectChecked("b", Requirement{Key: "n", Op: In, Values: []string{"1"}})
+	found, err := SelectChecked[string](w.Indexer(), "b", Requirement{Key: "n", Op: In, Values: []string{"1"}})
 	require.Empty(t, found)
 	require.ErrorIs(t, err, ErrType)
 	require.ErrorContains(t, err, key.String())
 	require.ErrorContains(t, err, "*indexer.item")
 	require.Empty(t, x.Snapshot().List())
-	_, err = x.SelectChecked("b")
+	_, err = SelectChecked[string](w.Indexer(), "b")
 	require.ErrorIs(t, err, ErrType)
 }
 

@@ -15,7 +15,7 @@ import (
 // back: what one of them has shown, no later one shows in an older version.
 //
 // The store itself is untyped. Methods that return objects assert the type of each, and leave
-// out objects of another type; [Indexer.GetChecked] and [Indexer.SelectChecked] return an error
+// out objects of another type; [GetChecked] and [SelectChecked] return an error
 // for these. Len and Keys count them.
 type Indexer[T any] struct{ store }
 
@@ -75,9 +75,9 @@ func (x *Indexer[T]) Get(key Key) (obj T, ok bool) {
 	return obj, false
 }
 
-// GetChecked is [Indexer.Get] with an error for an object of another type: [ErrType], with the
-// key and both types.
-func (x *Indexer[T]) GetChecked(key Key) (obj T, ok bool, err error) {
+// GetChecked is [Indexer.Get] of a typed view, with an error for an object of another type: [ErrType],
+// with the key and both types.
+func GetChecked[T any](x *Indexer[any], key Key) (obj T, ok bool, err error) {
 	r := x.live.Load().records.get(key)
 	if r == nil {
 		return obj, false, nil

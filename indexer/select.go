@@ -15,23 +15,23 @@ import (
 // each namespace if they named one. The indexes are kept, for a bounded number of keys that are
 // not almost unique and that selectors go on to require.
 func (x *Indexer[T]) Select(namespace string, requirements ...Requirement) []T {
-	result, _ := x.choose(namespace, requirements)
+	result, _ := choose[T](&x.store, namespace, requirements)
 	return result
 }
 
-// SelectChecked is [Indexer.Select] with an error if a result is of another type: [ErrType],
-// with the key and both types, beside the other results.
-func (x *Indexer[T]) SelectChecked(namespace string, requirements ...Requirement) ([]T, error) {
-	result, left := x.choose(namespace, requirements)
+// SelectChecked is [Indexer.Select] of a typed view, with an error if a result is of another type:
+// [ErrType], with the key and both types, beside the other results.
+func SelectChecked[T any](x *Indexer[any], namespace string, requirements ...Requirement) ([]T, error) {
+	result, left := choose[T](&x.store, namespace, requirements)
 	if len(left) == 0 {
 		return result, nil
 	}
-	return result, x.leftOut(left[0])
+	return result, leftOut[T](&x.store, left[0])
 }
 
 // leftOut makes the error for an object left out of a result. It searches the table for the
 // key, since lists hold no keys.
-func (x *Indexer[T]) leftOut(stored any) error {
+func leftOut[T any](x *store, stored any) error {
 	obj := x.decode.Object(stored)
 	for r := range x.live.Load().records.all {
 		if slotOf(r.value.stored()) == slotOf(stored) {
@@ -43,7 +43,7 @@ func (x *Indexer[T]) leftOut(stored any) error {
 
 // choose returns the results of a query and, in left, one result of another type in its stored
 // form, if there are any.
-func (x *Indexer[T]) choose(namespace string, requirements []Requirement) (result []T, left []any) {
+func choose[T any](x *store, namespace string, requirements []Requirement) (result []T, left []any) {
 	if len(requirements) == 0 {
 		if s, ok := x.namespaceSnapshot(namespace); ok {
 			return joined[T](s)
@@ -52,7 +52,7 @@ func (x *Indexer[T]) choose(namespace string, requirements []Requirement) (resul
 	best := x.plan(namespace, requirements)
 	snapshots, ok := x.snapshots(best)
 	if !ok { // the label index was disabled or dropped meanwhile
-		return x.choose(namespace, requirements)
+		return choose[T](x, namespace, requirements)
 	}
 	if i := best.requirement; i >= 0 {
 		requirements = slices.Delete(slices.Clone(requirements), i, i+1)
@@ -61,7 +61,7 @@ func (x *Indexer[T]) choose(namespace string, requirements []Requirement) (resul
 	if checked && len(requirements) == 0 {
 		return joined[T](snapshots...)
 	}
-	return x.filter(snapshots, checked, namespace, requirements)
+	return filter[T](x, snapshots, checked, namespace, requirements)
 }
 
 // namespaceSnapshot returns all objects of a namespace, or of the indexer if that is "". It
@@ -134,7 +134,7 @@ func (p *plan) consider(values []string, ix *index, requirement int) {
 
 // filter returns the objects of the lists that meet the requirements and, unless checked, are
 // in the namespace.
-func (x *Indexer[T]) filter(lists []Snapshot[any], checked bool, namespace string, requirements []Requirement) (result []T, left []any) {
+func filter[T any](x *store, lists []Snapshot[any], checked bool, namespace string, requirements []Requirement) (result []T, left []any) {
 	for _, s := range lists {
 		for stored := range s.stored {
 			obj := s.decode.Object(stored)
@@ -162,7 +162,7 @@ func joined[T any](lists ...Snapshot[any]) (result []T, left []any) {
 	}
 	result = make([]T, 0, size)
 	for _, s := range lists {
-		result = Snapshot[T](s).AppendTo(result)
+		result = appendTo(result, s)
 	}
 	switch {
 	case len(result) == size:

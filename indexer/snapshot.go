@@ -90,9 +90,16 @@ func (s *Snapshot[T]) stored(yield func(any) bool) {
 
 // AppendTo appends the objects to dst. Without a codec it costs a copy of the pointers, or a type
 // assertion for each object if T is no pointer type.
-func (s Snapshot[T]) AppendTo(dst []T) []T {
+func (s Snapshot[T]) AppendTo(dst []T) []T { return appendTo(dst, Snapshot[any](s)) }
+
+func appendTo[T any](dst []T, s Snapshot[any]) []T {
 	if s.decode != nil {
-		return slices.AppendSeq(dst, s.All())
+		for obj := range s.All() {
+			if t, ok := typed[T](obj); ok {
+				dst = append(dst, t)
+			}
+		}
+		return dst
 	}
 	dst = slices.Grow(dst, s.size)
 	for _, c := range s.chunks {

@@ -118,7 +118,7 @@ func TestAViewOfWhatIsNotOfItsType(t *testing.T) {
 		got, ok := w.Indexer().Get(key)
 		require.True(t, ok)
 		require.Equal(t, want, got, key.Name)
-		it, ok, err := items(w).GetChecked(key)
+		it, ok, err := GetChecked[*item](w.Indexer(), key)
 		require.Equal(t, key == typedNil, ok)
 		require.Nil(t, it, key.Name)
 		if !ok {
@@ -131,7 +131,7 @@ func TestAViewOfWhatIsNotOfItsType(t *testing.T) {
 		require.Equal(t, key == typedNil, ok)
 		require.Equal(t, key == typedNil, named != nil, key.Name)
 	}
-	_, ok, err := items(w).GetChecked(Key{Name: "nowhere"})
+	_, ok, err := GetChecked[*item](w.Indexer(), Key{Name: "nowhere"})
 	require.False(t, ok)
 	require.NoError(t, err)
 	require.Equal(t, 3, items(w).Len())
@@ -148,21 +148,21 @@ func TestASelectionTellsOfAnObjectOfAnotherType(t *testing.T) {
 	update(w, func(tx *Tx) { tx.Put(0, other, 7, 0) })
 	for _, want := range [][]*item{nil, {it}} {
 		for _, requirements := range [][]Requirement{nil, {{Key: "none", Op: NotExists}}} {
-			got, err := items(w).SelectChecked("", requirements...)
+			got, err := SelectChecked[*item](w.Indexer(), "", requirements...)
 			require.Equal(t, want, got)
 			require.ErrorIs(t, err, ErrType)
 			require.ErrorContains(t, err, `object "other": the object is of another type: want *indexer.item, got int`)
 			require.Equal(t, want, items(w).Select("", requirements...))
-			_, err = w.Indexer().SelectChecked("", requirements...)
+			_, err = SelectChecked[any](w.Indexer(), "", requirements...)
 			require.NoError(t, err)
 		}
 		update(w, func(tx *Tx) { tx.Put(0, Key{Name: "item"}, it, 0) })
 	}
 	update(w, func(tx *Tx) { tx.Delete(other) })
-	got, err := items(w).SelectChecked("")
+	got, err := SelectChecked[*item](w.Indexer(), "")
 	require.NoError(t, err)
 	require.Equal(t, []*item{it}, got)
-	require.ErrorIs(t, items(w).leftOut(7), ErrType, "one that is gone by now")
+	require.ErrorIs(t, leftOut[*item](&w.Indexer().store, 7), ErrType, "one that is gone by now")
 }
 
 // An index of one type leaves out an object of another, and keeps all the others.

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -37,19 +38,35 @@ type Shared interface {
 // As returns the typed view of an informer of this module behind client-go's interface: the same
 // store, the same run. It returns false for an informer of another type, or of another module.
 func As[T Object](i cache.SharedIndexInformer) (*Informer[T], bool) {
+	v := viewOf(i, reflect.TypeFor[T]())
+	return view[T](v), v != nil
+}
+
+// IndexerOf returns the store of an informer for which [As] of a type returns true, and false for
+// others. It is for code that makes listers of many types, each of which would compile all methods of
+// an [Informer].
+func IndexerOf(i cache.SharedIndexInformer, goType reflect.Type) (*indexer.Indexer[any], bool) {
+	v := viewOf(i, goType)
+	if v == nil {
+		return nil, false
+	}
+	return v.core.writer.Indexer(), true
+}
+
+// viewOf returns the view of an informer of this module, if all of its objects are of a Go type, and
+// nil otherwise.
+func viewOf(i cache.SharedIndexInformer, goType reflect.Type) *untypedView {
 	var v *untypedView
 	switch ours := unwrapped(i).(type) {
 	case *clientgoInformer:
 		v = &ours.view
 	case *clientgoLent:
 		v = &ours.view
-	default:
-		return nil, false
 	}
-	if !v.core.objects.is(reflect.TypeFor[T]()) {
-		return nil, false
+	if v == nil || !v.core.objects.is(goType) {
+		return nil
 	}
-	return view[T](v), true
+	return v
 }
 
 // Shared returns the informer as client-go's SharedIndexInformer: the same store, the same run.

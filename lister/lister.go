@@ -10,24 +10,25 @@ import (
 
 // Lister reads the objects of one kind, in all namespaces or, after [Lister.Namespace], in one.
 type Lister[T any] struct {
-	*kind[T]  // a pointer, so that a lister of a namespace costs little behind an interface
+	*kind     // a pointer, so that a lister of a namespace costs little behind an interface
 	namespace string
 }
 
-// kind is the part shared by a kind's listers of all namespaces.
-type kind[T any] struct {
-	objects  *indexer.Indexer[T]
+// kind is the part shared by a kind's listers of all namespaces. It is untyped: a program that makes a
+// lister of each kind would otherwise compile all methods of an [indexer.Indexer] of each.
+type kind struct {
+	objects  *indexer.Indexer[any]
 	resource schema.GroupResource
 }
 
 // New returns a lister of all objects of an indexer. Errors of [Lister.Get] name the resource.
 func New[T any](objects *indexer.Indexer[T], resource schema.GroupResource) Lister[T] {
-	return Lister[T]{kind: &kind[T]{objects, resource}}
+	return Lister[T]{kind: &kind{(*indexer.Indexer[any])(objects), resource}}
 }
 
 // View returns a typed lister over a store whose objects are all Ts.
 func View[T any](l Lister[any]) Lister[T] {
-	return New(indexer.View[T](l.objects), l.resource).Namespace(l.namespace)
+	return Lister[T](l)
 }
 
 // Namespace returns a lister of one namespace, or of all namespaces for "".
@@ -41,18 +42,18 @@ func (l Lister[T]) Namespace(namespace string) Lister[T] {
 // object, apierrors.IsNotFound is true for the error; if the object is of another type, the
 // error is [indexer.ErrType], with the key and both types.
 func (l Lister[T]) Get(name string) (T, error) {
-	obj, ok := l.objects.Get(indexer.Key{Namespace: l.namespace, Name: name})
-	if !ok {
-		return l.missing(name)
+	obj, _ := l.objects.Get(indexer.Key{Namespace: l.namespace, Name: name})
+	if t, ok := obj.(T); ok {
+		return t, nil
 	}
-	return obj, nil
+	return l.missing(name)
 }
 
 // missing finds out why Get found no object; the object may also have been added since.
 func (l Lister[T]) missing(name string) (T, error) {
-	obj, ok, err := l.objects.GetChecked(indexer.Key{Namespace: l.namespace, Name: name})
+	obj, ok, err := indexer.GetChecked[T](l.objects, indexer.Key{Namespace: l.namespace, Name: name})
 	if !ok && err == nil && l.namespace == "" {
-		obj, ok, err = l.objects.GetChecked(indexer.ParseKey(name))
+		obj, ok, err = indexer.GetChecked[T](l.objects, indexer.ParseKey(name))
 	}
 	if !ok && err == nil {
 		err = apierrors.NewNotFound(l.resource, name)
@@ -66,11 +67,11 @@ func (l Lister[T]) missing(name string) (T, error) {
 // error is nil.
 func (l Lister[T]) List(selector labels.Selector) ([]T, error) {
 	if selector == nil {
-		return l.objects.SelectChecked(l.namespace)
+		return indexer.SelectChecked[T](l.objects, l.namespace)
 	}
 	requirements, any := translate(selector)
 	if !any {
 		return nil, nil
 	}
-	return l.objects.SelectChecked(l.namespace, requirements...)
+	return indexer.SelectChecked[T](l.objects, l.namespace, requirements...)
 }

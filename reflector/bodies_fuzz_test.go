@@ -11,8 +11,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime" //nolint:depguard // to silence client-go's reflector, the other side
 	"k8s.io/klog/v2"                                   //nolint:depguard // as above
 
@@ -65,6 +67,23 @@ func (a *answer) String() string {
 	return fmt.Sprintf("%s, %s, flushes %v, strict %v, cut %v:\n%q", a.to, a.contentType, a.flushes, a.strict, a.cut, a.body)
 }
 
+// lists returns how many lists are in the envelope of an answer in protobuf.
+func (a *answer) lists() (n int) {
+	if a.to != forList || a.contentType != runtime.ContentTypeProtobuf || len(a.body) < 4 {
+		return 0
+	}
+	for rest := a.body[4:]; len(rest) > 0; {
+		number, _, size := protowire.ConsumeField(rest)
+		if size < 0 {
+			return 0
+		}
+		if rest = rest[size:]; number == 2 {
+			n++
+		}
+	}
+	return n
+}
+
 // complaint takes the difference of two objects.
 type complaint struct{ strings.Builder }
 
@@ -107,7 +126,7 @@ func says(err error, texts []string) bool {
 // client-go's reflector keeps most of their errors to itself. Where our reflector has reported an
 // object or an event, and left it out, client-go's may have ended the request.
 func difference(a *answer, theirs, ours *side) string {
-	endsSooner := says(ours.failure, strict) || ours.older
+	endsSooner := says(ours.failure, strict) || ours.older || ours.failure != nil && a.lists() > 1 // theirs reads the last list alone
 	endsLater := len(ours.left) > 0 || says(theirs.failure, lenient) || slices.ContainsFunc(theirs.ended, func(err error) bool {
 		return says(err, lenient) || bytes.Contains(a.body, []byte("BOOKMARK")) // of a bookmark, ours reads the metadata alone
 	})
