@@ -48,11 +48,21 @@ func looksAtFactory(o *kit.Onlooker, f *factory.Factory) {
 	whileRunning := []string{"observer", "transform", "index function", "watch error handler", "transport", "logger"}
 	o.At(func() { _, _ = factory.For[*corev1.Pod](f) }, whileRunning...)
 	o.At(func() { _, _ = f.Core().V1().Pods().Lister().Pods("default").Get("a") }, whileRunning...)
+	o.At(func() { lease(f) }, whileRunning...)
+}
+
+// lease acquires an informer and releases it, unless the factory has been shut down.
+func lease(f *factory.Factory) {
+	if l, err := factory.Acquire[*corev1.Pod](f, factory.Scope{}); err == nil {
+		l.Informer().Status()
+		l.Release()
+	}
 }
 
 // A program may look at a factory from within each callback of the factory's informers: nothing of a
 // user's is called under the factory's lock.
 func TestAProgramThatLooksAtTheFactory(t *testing.T) {
+	kit.EndsSoon(t)
 	synctest.Test(t, func(t *testing.T) {
 		server := informertest.New(informertest.Options{})
 		defer server.Close()

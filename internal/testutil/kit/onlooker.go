@@ -1,10 +1,14 @@
 package kit
 
 import (
+	"io"
 	"maps"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"sync"
+	"testing"
+	"time"
 
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
@@ -63,16 +67,40 @@ func (o *Onlooker) Looked() map[string]int {
 	return maps.Clone(o.looked)
 }
 
-// Logger returns a logger that looks at each line, as the callback "logger".
+// Logger returns a logger that looks in each of its methods, as the callback "logger".
 func (o *Onlooker) Logger() klog.Logger {
-	return textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(writer{o})))
+	silent := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(io.Discard)))
+	return klog.New(sink{silent.GetSink(), o})
 }
 
-type writer struct{ o *Onlooker }
+type sink struct {
+	klog.LogSink
+	o *Onlooker
+}
 
-func (w writer) Write(line []byte) (int, error) {
-	w.o.Look("logger")
-	return len(line), nil
+func (s sink) Enabled(level int) bool {
+	s.o.Look("logger")
+	return s.LogSink.Enabled(level)
+}
+
+func (s sink) Info(level int, message string, values ...any) {
+	s.o.Look("logger")
+	s.LogSink.Info(level, message, values...)
+}
+
+func (s sink) Error(err error, message string, values ...any) {
+	s.o.Look("logger")
+	s.LogSink.Error(err, message, values...)
+}
+
+func (s sink) WithValues(values ...any) klog.LogSink {
+	s.o.Look("logger")
+	return sink{s.LogSink.WithValues(values...), s.o}
+}
+
+func (s sink) WithName(name string) klog.LogSink {
+	s.o.Look("logger")
+	return sink{s.LogSink.WithName(name), s.o}
 }
 
 // Transport returns a transport that looks before and after each request, as the callback
@@ -88,4 +116,18 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	t.o.Look("transport")
 	defer t.o.Look("transport")
 	return t.next.RoundTrip(r)
+}
+
+// soon bounds the real time of a test that waits for looks.
+const soon = 5 * time.Minute
+
+// EndsSoon ends the process, with the stacks of all goroutines, unless a test ends within five minutes of
+// real time: a look that waits for its own callback stops the clock of a bubble, too. It is called outside of
+// the bubble.
+func EndsSoon(t testing.TB) {
+	late := time.AfterFunc(soon, func() {
+		debug.SetTraceback("all")
+		panic(t.Name() + " waits for a callback that looks")
+	})
+	t.Cleanup(func() { late.Stop() })
 }

@@ -106,6 +106,7 @@ func (a *handler) handle(c event) {
 		a.w.fault("one at a time", "%v is told two changes at a time", a)
 	}
 	defer a.busy.Store(false)
+	a.w.look("handler")
 	n := a.calls.Add(1)
 	a.w.reach("told", a.name)
 	if a.left.Load() {

@@ -25,6 +25,7 @@ type mutant struct {
 	ignoresDenial    bool                   // denied requests are served
 	staysInDiscovery bool                   // a removed resource is still in discovery
 	skipsStatus      bool                   // the status is not read
+	looksAway        bool                   // no callback looks
 	unstableIndex    bool                   // an index function is not a function of the object
 	sameIndex        bool                   // an index is added twice
 	silentWatches    bool                   // watches deliver no event

@@ -46,6 +46,9 @@ func wantReached(t *testing.T) (all []string) {
 	want("answer", "a stream without a version")
 	want("answer", "an empty stream without a version")
 	want("store", "filled")
+	for _, from := range onlookers {
+		want("onlooker", from)
+	}
 	for _, name := range reflectorEvents(t) {
 		switch name {
 		case "Undecodable": // the worlds' sources have objects, not bytes

@@ -333,6 +333,7 @@ func (s *source) recordError(ofStream bool) {
 
 // List answers a list, or applies a fault.
 func (s *source) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	s.w.look("request")
 	f, inner, healed, _ := s.receiveRequest(false, false, o.Continue == "")
 	list, err := s.list(ctx, o, f, inner, healed)
 	more := ""
@@ -401,6 +402,7 @@ func (s *source) alter(p *pod) {
 
 // Watch opens a stream, or applies a fault.
 func (s *source) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	s.w.look("request")
 	f, inner, healed, counted := s.receiveRequest(true, o.SendInitialEvents != nil, true)
 	err := s.applyFault(ctx, f, healed)
 	var w watch.Interface

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing/synctest"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -58,16 +60,18 @@ type world struct {
 	revision    int // the server's version
 	indexes     int // the number of added indexes
 	handlers    []*handler
-	cached      map[key]mark       // the cache's content after the last step
-	callsAtStop map[*handler]int64 // each handler's calls when the informer was stopped
-	over        chan struct{}      // closed at the very end
-	began       time.Time          // when the present run began
-	waiters     []*waiter          // calls of WaitDelivered
-	touched     map[key]bool       // objects written by a user since the last comparison
-	everTouched map[key]bool       // objects ever written by a user
-	removed     map[key]bool       // objects removed by a user
-	handwrites  int                // the number of users' own objects
-	observers   sync.WaitGroup     // goroutines that read the status
+	cached      map[key]mark                            // the cache's content after the last step
+	callsAtStop map[*handler]int64                      // each handler's calls when the informer was stopped
+	over        chan struct{}                           // closed at the very end
+	began       time.Time                               // when the present run began
+	waiters     []*waiter                               // calls of WaitDelivered
+	touched     map[key]bool                            // objects written by a user since the last comparison
+	everTouched map[key]bool                            // objects ever written by a user
+	removed     map[key]bool                            // objects removed by a user
+	handwrites  int                                     // the number of users' own objects
+	observers   sync.WaitGroup                          // goroutines that read the status
+	onlooker    *kit.Onlooker                           // nil if no callback looks
+	shown       atomic.Pointer[informer.Informer[*pod]] // what callbacks look at
 
 	failedBefore int // failures before the present run
 
@@ -96,7 +100,8 @@ func newWorld(p plan, s mutant) *world {
 		return w
 	}
 	if w.lease {
-		w.life = newLeased(w.sources[0], w.transformer())
+		w.life = newLeased(w.sources[0], w.looking(w.transformer()))
+		w.onlooker = w.newOnlooker()
 		return w
 	}
 	if w.custom {
@@ -108,9 +113,10 @@ func newWorld(p plan, s mutant) *world {
 		sources = append(sources, w.sourceOf(s))
 	}
 	w.life = newOwned(sources, informer.Options[*pod]{
-		Name: "pods", Indexes: w.indexed(), Transform: w.transformer(), PageSize: w.page,
+		Name: "pods", Indexes: w.indexed(), Transform: w.looking(w.transformer()), PageSize: w.page,
 		Rand: func() float64 { return w.chance }, Observe: w.observe,
 	})
+	w.onlooker = w.newOnlooker()
 	return w
 }
 
@@ -181,6 +187,7 @@ func (w *world) indexed() []indexer.Index[*pod] {
 }
 
 func (w *world) byNode(values []string, p *pod) []string {
+	w.look("index function")
 	if w.mutant.unstableIndex && markOf(p).serial%3 == 0 {
 		return append(values, "nowhere")
 	}
@@ -201,6 +208,7 @@ func byFrail(values []string, p *pod) []string {
 
 // observe records the informer's events.
 func (w *world) observe(e informer.Event) {
+	w.look("observer")
 	w.reach("event", fmt.Sprintf("%T", e))
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -263,6 +271,7 @@ func (w *world) startInformer() {
 		a.unblock(a.blocks)
 	}
 	w.informer = w.life.start()
+	w.shown.Store(w.informer)
 	if w.lease && w.indexes == 0 {
 		w.indexes++
 		if err := w.informer.AddIndexes(w.indexed()...); err != nil {
