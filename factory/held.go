@@ -2,6 +2,7 @@ package factory
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"reflect"
 	"slices"
@@ -73,7 +74,7 @@ func compareTypes(a, b reflect.Type) int {
 	if a == b {
 		return 0
 	}
-	return cmp.Compare(a.String(), b.String())
+	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) // nil for an informer that a user has asked for by nil
 }
 
 // statusOf returns the status of an informer of this module, or of another one.

@@ -5,15 +5,18 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/kubernetes/scheme"
 	metadatafake "k8s.io/client-go/metadata/fake"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/informer"
 )
@@ -153,4 +156,20 @@ func TestContract_D20_ByResourceOfMetadata(t *testing.T) {
 		require.Equal(t, 1, l.Informer().Indexer().Len())
 		l.Release()
 	})
+}
+
+// An informer that a user has asked for by nil has no type, and is one among others.
+func TestAnInformerWithoutAType(t *testing.T) {
+	f := NewSharedInformerFactory(fake.NewClientset(), 0)
+	f.InformerFor(nil, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+		return cache.NewSharedIndexInformer(&cache.ListWatch{}, nil, 0, nil)
+	})
+	f.InformerFor(&widget{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+		return cache.NewSharedIndexInformer(&cache.ListWatch{}, &widget{}, 0, nil)
+	})
+	all := 0
+	for range f.Informers() {
+		all++
+	}
+	require.Equal(t, 2, all)
 }

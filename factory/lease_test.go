@@ -586,6 +586,32 @@ func TestLeaseRunByHand(t *testing.T) {
 	})
 }
 
+// If the user runs the informer by hand when the factory's next run is due, nobody waits for the factory's.
+func TestWaitFreshWhileTheUserRunsTheInformer(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		f := newWidgetFactory(t, newWidgetServer(t))
+		l := acquire(t, f, Scope{})
+		first, end := context.WithCancel(ctx)
+		f.StartWithContext(first)
+		require.NoError(t, l.WaitFresh(ctx))
+		end()
+		synctest.Wait()
+		fresh := make(chan error, 1)
+		go func() { fresh <- l.WaitFresh(ctx) }()
+		synctest.Wait()
+		_, err := l.Informer().Start(ctx)
+		require.NoError(t, err)
+		f.StartWithContext(ctx)
+		time.Sleep(time.Minute)
+		select {
+		case err := <-fresh:
+			require.NoError(t, err)
+		default:
+			require.Fail(t, "it waits for a run of the factory")
+		}
+	})
+}
+
 func TestContract_D20_BadScopes(t *testing.T) {
 	f := NewSharedInformerFactory(fake.NewClientset(), 0)
 	for name, s := range map[string]Scope{

@@ -311,6 +311,7 @@ func (t *table[K]) run(e *entry) {
 		t.endRun(e)
 		e.start = nil
 		t.step(e, runRefused)
+		t.wakeWaiters()
 		return
 	}
 	e.anew = false

@@ -161,19 +161,20 @@ const minimumResync = time.Second
 // none if the informer was made without resyncs and, after the start, not shorter than the shortest
 // before. A negative request means no period of the handler's own: it gets the shortest so far.
 func (i *clientgoInformer) resyncPeriod(logger klog.Logger, requested time.Duration) time.Duration {
+	switch {
+	case requested == 0:
+		return 0
+	case i.core.options.Resync == 0:
+		logger.Info("No resyncs, since the informer was made without", "informer", i.core.options.Name, "requested", requested)
+		return 0
+	}
 	i.core.mu.Lock()
 	started := i.core.phase != created
 	i.core.mu.Unlock()
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	switch {
-	case requested == 0:
-		return 0
-	case i.shortestResync == 0:
-		logger.Info("No resyncs, since the informer was made without", "informer", i.core.options.Name, "requested", requested)
-		return 0
-	case requested < 0:
+	if requested < 0 {
 		requested = i.shortestResync
 	}
 	requested = max(requested, minimumResync)

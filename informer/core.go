@@ -130,7 +130,7 @@ func (c *core) observe(e Event) {
 	}
 	handled := c.hooks.report != nil && c.hooks.report(e)
 	if !handled && c.options.Observe == nil {
-		c.logger.log(e, c.options.Name)
+		c.logger.log(e)
 	}
 }
 
@@ -140,7 +140,7 @@ func (c *core) logTo(ctx context.Context) {
 	if c.ownLogger != nil {
 		ctx = klog.NewContext(ctx, *c.ownLogger)
 	}
-	c.logger.use(ctx)
+	c.logger.use(ctx, c.options.Name)
 }
 
 // misused returns an error if the constructor's arguments were invalid.

@@ -3,6 +3,7 @@ package informer
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/klog/v2"
@@ -11,30 +12,18 @@ import (
 )
 
 // lazyLogger makes [LogEvents] at the first event, as most informers never log. Safe for any
-// goroutine.
+// goroutine. No lock that use takes is held while the user's logger is called: it may call the informer.
 type lazyLogger struct {
-	mu    sync.Mutex
-	ctx   context.Context
-	write func(Event) // nil before the first event
+	write atomic.Pointer[func() func(Event)]
 }
 
 // use sets the context for logging from now on.
-func (l *lazyLogger) use(ctx context.Context) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-
-	l.ctx, l.write = ctx, nil
+func (l *lazyLogger) use(ctx context.Context, name string) {
+	write := sync.OnceValue(func() func(Event) { return LogEvents(ctx, name) })
+	l.write.Store(&write)
 }
 
-func (l *lazyLogger) log(e Event, name string) {
-	l.mu.Lock()
-	if l.write == nil {
-		l.write = LogEvents(l.ctx, name)
-	}
-	write := l.write
-	l.mu.Unlock()
-	write(e)
-}
+func (l *lazyLogger) log(e Event) { (*l.write.Load())()(e) }
 
 // LogEvents returns the default observer of an informer; an observer of your own may call it. It
 // writes to the context's logger (klog.FromContext, which may be one of log/slog): at level 0 the

@@ -3,6 +3,7 @@ package informer
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -152,6 +153,7 @@ func (f *onlooking) live(t *testing.T) {
 // A program may look at an informer from within each of its callbacks: nothing of a user's is called
 // under a lock that a look takes.
 func TestAProgramThatLooksAtTheInformer(t *testing.T) {
+	kit.EndsSoon(t)
 	kit.SurvivePanics(t)
 	always := []string{"source", "transform", "index function", "handler", "batch", "client-go's handler", "loop"}
 	t.Run("with an observer", func(t *testing.T) {
@@ -187,4 +189,23 @@ func TestAProgramThatLooksAtTheInformer(t *testing.T) {
 			}
 		})
 	})
+}
+
+// A logger may add a handler, also from the line that AddEventHandler writes about resyncs.
+func TestALoggerThatCallsTheInformer(t *testing.T) {
+	kit.EndsSoon(t)
+	i, o := New(newScript("10"), Options[*corev1.Pod]{Observe: observed}).Shared(), &kit.Onlooker{}
+	add := func() {
+		period, logger := time.Minute, o.Logger()
+		_, err := i.AddEventHandlerWithOptions(cache.ResourceEventHandlerFuncs{}, cache.HandlerOptions{ResyncPeriod: &period, Logger: &logger})
+		require.NoError(t, err)
+	}
+	var called atomic.Bool
+	o.At(func() {
+		if called.CompareAndSwap(false, true) {
+			add()
+		}
+	})
+	add() // which logs that there are no resyncs
+	require.True(t, called.Load())
 }
