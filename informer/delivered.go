@@ -85,8 +85,7 @@ func (c *core) waitTold(ctx context.Context, w *deliveryWaiter) error {
 
 // deliveryWaiters are the waiters for a handler to deliver everything up to some position.
 type deliveryWaiters struct {
-	interest *interest
-	count    atomic.Int32 // len(all)
+	count atomic.Int32 // len(all)
 
 	mu  sync.Mutex
 	all []*deliveryWaiter
@@ -107,7 +106,6 @@ func (w *deliveryWaiters) add(of *registration, position uint64) *deliveryWaiter
 	waiter := &deliveryWaiter{of: of, position: position, told: make(chan struct{})}
 	w.all = append(w.all, waiter)
 	w.count.Add(1)
-	w.interest.Add(1)
 	return waiter
 }
 
@@ -118,7 +116,6 @@ func (w *deliveryWaiters) remove(waiter *deliveryWaiter) {
 	if i := slices.Index(w.all, waiter); i >= 0 {
 		w.all = slices.Delete(w.all, i, i+1)
 		w.count.Add(-1)
-		w.interest.Add(-1)
 	}
 }
 

@@ -26,9 +26,6 @@ type feed interface {
 	progress(left int)
 	// total returns the number of events delivered so far.
 	total() uint64
-	// singleInHand returns the subject of the event in hand, if it is the only one and came from the log.
-	// The caller keeps the log from being cleared.
-	singleInHand() eventlog.Subject
 	// started returns the time of start.
 	started() time.Time
 	// ready reports whether take would return events.

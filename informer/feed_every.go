@@ -79,16 +79,6 @@ func (f *everyFeed) delivered() (position uint64, ok bool) {
 	return position, true
 }
 
-func (f *everyFeed) singleInHand() eventlog.Subject {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-
-	if !f.open() || f.inHand != (inHand{1, feedFollowing}) {
-		return eventlog.Subject{}
-	}
-	return f.cursor.Behind()
-}
-
 func (f *everyFeed) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

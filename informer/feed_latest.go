@@ -136,9 +136,6 @@ func (f *latestFeed) delivered() (position uint64, ok bool) {
 	return f.cursor.Position(), true
 }
 
-// singleInHand returns nothing: the table's events are merged ones.
-func (f *latestFeed) singleInHand() eventlog.Subject { return eventlog.Subject{} }
-
 func (f *latestFeed) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

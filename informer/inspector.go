@@ -33,24 +33,21 @@ type HandlerMeasures struct {
 	// there is none. The age of an event published before the measuring began counts from the
 	// beginning of the measuring.
 	Lag time.Duration
-	// Sampled is the number of timed calls, and Took their time altogether. All calls of a handler
-	// are timed if they take 4 microseconds or longer; of quicker calls, one in 32 is timed, and each
-	// call that took longer than two seconds.
+	// Sampled is the number of calls since the measuring began, and Took their time altogether.
 	Sampled uint64
 	Took    time.Duration
-	// Calling is the start of the present call, to within a second; zero if the call is younger
-	// than that. A call that began before the measuring counts from the beginning of the measuring.
+	// Calling is the start of the present call; zero if the call is younger than a second. A call
+	// that began before the measuring counts from the beginning of the measuring.
 	Calling time.Time
-	// Slowest are the slowest timed calls of the last 15 minutes, at most 5, the slowest first.
+	// Slowest are the slowest calls of the last 15 minutes, at most 5, the slowest first.
 	// They include the present call if Calling is set.
 	Slowest []SlowCall
 }
 
 // SlowCall is a slow call of a handler.
 type SlowCall struct {
-	// Key is the key of the handled object, the first of several. It is empty for an unfinished
-	// call if the handler was quick before and is in a burst of events, if it has Latest delivery,
-	// or if the call began before the measuring.
+	// Key is the key of the handled object, the first of several. It is empty if the call began
+	// before the measuring and has not returned.
 	Key  indexer.Key
 	At   time.Time
 	Took time.Duration // so far, if the call has not returned

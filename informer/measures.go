@@ -66,17 +66,13 @@ func (c *core) measureIn(run *run) {
 func (c *core) tick(run *run, m *measures) {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
-	before := m.clock.now()
 	for n := 1; ; n++ {
 		select {
 		case <-t.C:
 		case <-run.ctx.Done():
 			return
 		}
-		now := m.clock.tick()
-		m.mark(c.processor.log.End(), now)
-		c.processor.pass(before)
-		before = now
+		m.mark(c.processor.log.End(), m.clock.tick())
 		c.weigh(&m.weight)
 		if n%momentEvery == 0 {
 			m.note(c.moment(m))

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
@@ -322,27 +321,14 @@ func (p *sharedProcessor) status() (handlers []HandlerStatus) {
 	return handlers
 }
 
-// pass is called each second while somebody inspects the informer. before is the time of the
-// previous call.
-func (p *sharedProcessor) pass(before time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-
-	for _, r := range p.registrations {
-		if w := r.timing.Load(); w != nil && r.delivers() {
-			w.pass(before)
-		}
-	}
-}
-
 // measure adds a handler's measurements to its measures.
 func (p *sharedProcessor) measure(r *registration, to *HandlerMeasures) {
-	p.mu.Lock() // holding mu keeps the log from being cleared
+	p.mu.Lock()
 	defer p.mu.Unlock()
 
 	switch w := r.timing.Load(); {
 	case w != nil:
-		w.read(to, r.feed.singleInHand())
+		w.read(to)
 	case r.delivers():
 		to.sinceEver(p.clock.Load())
 	}

@@ -48,7 +48,6 @@ type registration struct {
 	stopCalled chan struct{} // closed by Stop
 	synced     chan struct{} // closed once the initial state has been told
 	failures   atomic.Int64  // how often the handler panicked, or ended its goroutine
-	interest   interest
 	waiters    deliveryWaiters
 	timing     atomic.Pointer[stopwatch] // nil until somebody inspects the informer
 
@@ -82,7 +81,6 @@ func newRegistration(p *sharedProcessor, to receiver, o HandlerOptions) *registr
 		synced:     make(chan struct{}),
 		done:       make(chan struct{}),
 	}
-	r.waiters.interest = &r.interest
 	r.parking.token = make(chan struct{}, 1)
 	r.onPanic = []func(context.Context, any){r.panicked}
 	return r
@@ -159,44 +157,33 @@ func (r *registration) ticker() (tick <-chan time.Time, stop func()) {
 
 // deliver calls the handler with the next few events. It returns false if there are none. A call
 // may take any time, so deliver publishes the handler's progress before an event if somebody waits
-// for it: for a delivery or, outside of the initial state, for the handler to be synced. While
-// somebody inspects the informer, it publishes once a second.
+// for it: for a delivery, for an inspector or, outside of the initial state, for the handler to be
+// synced.
 //
 // A panic of the handler is reported as in any controller, which ends the process unless
 // utilruntime.ReallyCrash is false. It costs the one event being handled.
 func (r *registration) deliver(ctx context.Context, run *run) (some bool) {
-	w := r.stopwatch() // first: events taken before the stopwatch are not timed
-	taken := r.takeMore()
-	if taken == nil {
+	if r.takeMore() == nil {
 		return false
 	}
 	defer r.publishProgress()
-	if w != nil {
-		w.begin(taken, r.receiver.atOnce() > 1)
-		defer func() { w.end(r.taken.Load()) }()
-	}
 	if r.runs == nil {
 		defer utilruntime.HandleCrashWithContext(ctx, r.onPanic...)
 	}
 	some = true
 	synced := closed(r.synced) // never reset; reading the channel costs a third of a delivery
 	for b := r.taken.Load(); b != nil && b.Left() > 0 && !run.stopping.Load(); b = r.taken.Load() {
-		if r.interest.some() || !synced && !b.AtInitial() {
-			r.publishProgressIfDue(w, b)
+		w := r.stopwatch()
+		if w != nil || r.waiters.some() || !synced && !b.AtInitial() {
+			r.publishProgress()
 		}
-		r.receiver.callHandler(b) // b is in no other hands meanwhile: Stop takes it away
+		if w != nil {
+			w.call(r.receiver, b)
+		} else {
+			r.receiver.callHandler(b) // b is in no other hands meanwhile: Stop takes it away
+		}
 	}
 	return some
-}
-
-// publishProgressIfDue is called before a call of the handler. It publishes the handler's progress if
-// somebody waits for it, if the handler may be synced, and once a second while somebody inspects
-// the informer.
-func (r *registration) publishProgressIfDue(w *stopwatch, b *eventlog.Batch) {
-	passed := w != nil && w.look(b)
-	if passed || r.waiters.some() || !closed(r.synced) && !b.AtInitial() {
-		r.publishProgress()
-	}
 }
 
 func (r *registration) panicked(_ context.Context, value any) {
@@ -268,12 +255,17 @@ func (r *registration) returnBatch() {
 	}
 }
 
-// stopwatch returns the stopwatch of the handler's calls, nil while nobody inspects the informer.
+// stopwatch returns the stopwatch of the handler's calls, nil while nobody inspects the informer. It
+// is asked for before each call, so that measuring begins with the next one.
 func (r *registration) stopwatch() *stopwatch {
-	clock, w := r.processor.clock.Load(), r.timing.Load()
-	if clock != nil && w == nil {
-		w = &stopwatch{clock: clock, interest: &r.interest}
-		r.timing.Store(w)
+	clock := r.processor.clock.Load()
+	if clock == nil {
+		return nil
 	}
+	if w := r.timing.Load(); w != nil {
+		return w
+	}
+	w := &stopwatch{clock: clock}
+	r.timing.Store(w)
 	return w
 }

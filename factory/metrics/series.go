@@ -72,6 +72,6 @@ var (
 	told       = counter("handler_events_total", "handler", "Events delivered to the handler, including resyncs and the initial state.")
 	backlog    = gauge("handler_backlog_events", "handler", "Events waiting for the handler.")
 	lag        = gauge("handler_lag_seconds", "handler", "Age of the oldest event waiting for the handler.")
-	handling   = summary("handler_duration_seconds", "handler", "Duration of the handler's calls; all are timed, or 1 in 32 if they take less than 4 µs.")
+	handling   = summary("handler_duration_seconds", "handler", "Duration of the handler's calls.")
 	handlerBad = counter("handler_failures_total", "handler", "Handler calls that panicked or ended their goroutine.")
 )

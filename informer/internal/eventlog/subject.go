@@ -15,34 +15,15 @@ type Subject struct {
 }
 
 // Ahead returns the subject of the next event. There must be one.
-func (b *Batch) Ahead() Subject { return b.subject(b.next, b.nextKey) }
-
-// Behind returns the subject of the event delivered last, if any.
-func (b *Batch) Behind() Subject {
-	if b.next == 0 {
-		return Subject{}
-	}
-	return b.subject(b.next-1, b.nextKey-1)
-}
-
-// subject returns the subject of event i. If the event needs its key, that is number key of the keys.
-func (b *Batch) subject(i, key int) Subject {
-	p, h := &b.pairs[i], b.headers[i]
+func (b *Batch) Ahead() Subject {
+	p, h := &b.pairs[b.next], b.headers[b.next]
 	switch {
 	case h.Is(Lost) && h.Is(NotStored):
-		return Subject{key: b.keys[key]}
+		return Subject{key: b.keys[b.nextKey]}
 	case h.Kind == Deleted:
 		return Subject{object: p.Old}
 	}
 	return Subject{object: p.New}
-}
-
-// Behind returns the subject of the event before the cursor, if its segment is still at hand.
-func (c Cursor) Behind() Subject {
-	if c.i == 0 {
-		return Subject{}
-	}
-	return Subject{key: c.segment.identity(c.i - 1).Key}
 }
 
 // Key returns the key of the object, in memory of its own.
