@@ -24,7 +24,7 @@ func (w *Writer) AddIndexes(indexes ...Index[any]) error {
 		taken[ix.Name] = true
 		added = append(added, newIndex(ix, named))
 	}
-	w.addIndexes(w.x.live.Load().indexes, added...)
+	w.addIndexes(added...)
 	return nil
 }
 

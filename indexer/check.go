@@ -27,7 +27,7 @@ func (w *Writer) checkPosts(c *contents, r *record) {
 	want := 0
 	obj := w.x.decode.Object(r.value.stored())
 	for _, ix := range c.indexes {
-		if _, broken := ix.broken[r.key()]; broken || ix.disabled() {
+		if _, broken := ix.broken[r.key()]; broken {
 			continue
 		}
 		for _, value := range ix.valuesOf(nil, r, obj) { // cannot fail: a record with a failed function is marked as broken
@@ -55,7 +55,6 @@ func (e *entry) postOf(v indexKey) (p post, ok bool) {
 
 func (x *index) check() {
 	x.values.check()
-	verify.That(!x.disabled() || x.values.live == 0, "index %q is disabled and not empty", x.Name)
 	for n := range x.values.all {
 		verify.That(n.value.index == x, "a list of index %q belongs to another", x.Name)
 		verify.That(n.value.len() > 0, "the list of %q in index %q is empty", n.name(), x.Name)

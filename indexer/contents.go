@@ -140,7 +140,7 @@ func (c *contents) move(w *Writer, r *record) {
 	for i := range e.posts() {
 		old := e.post(i).list
 		ix := c.index(old.value.index.Name, old.value.index.family)
-		if ix == nil || ix.disabled() {
+		if ix == nil {
 			continue
 		}
 		posts = append(posts, ix.add(old.name(), stored, r))

@@ -64,14 +64,12 @@ const (
 type index struct {
 	Index[any]
 	family
-	// declared marks the index of a label key in [Options.LabelIndexes]. disabledAt is above
-	// zero for an index disabled as almost unique: it is the number of objects there were then.
-	declared   bool
-	disabledAt int
+	// declared marks the index of a label key in [Options.LabelIndexes].
+	declared bool
 	// order is the index's place among all that the store has ever had; a record's postings are in
 	// this order.
 	order int
-	// asked is set when a selector uses the index of a label key, and reset by giveUpUnasked.
+	// asked is set when a selector uses the index of a label key, and reset by dropLabelIndexes.
 	asked atomic.Bool
 	// apart says that Append once ended its goroutine, and now runs on one of its own.
 	apart  bool
@@ -87,7 +85,7 @@ func newIndex(ix Index[any], f family) *index {
 // empty returns a copy of the index without objects.
 func (x *index) empty() *index {
 	e := newIndex(x.Index, x.family)
-	e.declared, e.disabledAt, e.apart, e.order = x.declared, x.disabledAt, x.apart, x.order
+	e.declared, e.apart, e.order = x.declared, x.apart, x.order
 	e.asked.Store(x.asked.Load())
 	return e
 }

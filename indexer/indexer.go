@@ -60,7 +60,7 @@ type Options struct {
 	// goroutine, with no lock held. May be nil.
 	Report func(*IndexError)
 	// LabelIndexes are the label keys indexed from the beginning. Other keys get an index after
-	// selectors have asked for them repeatedly, see [Indexer.LabelIndexes].
+	// selectors have asked for them repeatedly, see [Indexer.Select].
 	LabelIndexes []string
 	// Codec encodes the objects. Nil: the store holds the objects themselves.
 	Codec Codec

@@ -27,13 +27,30 @@ func ask(x *Indexer[any], namespace, key string) {
 	}
 }
 
-func keysOf(all []LabelIndex) (keys []string) {
-	for _, l := range all {
-		if !l.Disabled {
-			keys = append(keys, fmt.Sprint(l.Key, " ", l.Namespaced))
+func labelIndexes(x *Indexer[any]) (all []*index) {
+	for _, ix := range x.live.Load().indexes {
+		if ix.family != named {
+			all = append(all, ix)
 		}
 	}
+	return all
+}
+
+func keysOf(all []*index) (keys []string) {
+	for _, ix := range all {
+		keys = append(keys, fmt.Sprint(ix.Name, " ", ix.family == byLabelIn))
+	}
 	return keys
+}
+
+// crowded counts the label keys that are remembered as almost unique.
+func crowded(x *Indexer[any]) (n int) {
+	for _, d := range x.writer.asked.keys {
+		if d.crowdedAt > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func TestALabelIndexIsBuiltWhenItIsAskedForRepeatedly(t *testing.T) {
@@ -43,16 +60,13 @@ func TestALabelIndexIsBuiltWhenItIsAskedForRepeatedly(t *testing.T) {
 	x := w.Indexer()
 	app := Requirement{Key: "app", Op: In, Values: []string{"x"}}
 	for i := range asksToBuild {
-		require.Empty(t, x.LabelIndexes(), "after %d selectors", i)
+		require.Empty(t, labelIndexes(x), "after %d selectors", i)
 		require.Len(t, x.Select("", app), 100)
 	}
-	built := x.LabelIndexes()
-	require.Len(t, built, 1)
-	require.Positive(t, built[0].Bytes)
-	built[0].Bytes = 0
-	require.Equal(t, LabelIndex{Key: "app", Values: 1}, built[0])
+	require.Equal(t, []string{"app false"}, keysOf(labelIndexes(x)))
+	require.Equal(t, []IndexSize{{Name: "app", Values: 1, Entries: 100}}, x.LabelIndexSizes())
 	ask(x, "a", "app")
-	require.Equal(t, []string{"app false", "app true"}, keysOf(x.LabelIndexes()))
+	require.Equal(t, []string{"app false", "app true"}, keysOf(labelIndexes(x)))
 }
 
 func TestADeclaredLabelIndexIsThereFromTheBeginning(t *testing.T) {
@@ -62,17 +76,12 @@ func TestADeclaredLabelIndexIsThereFromTheBeginning(t *testing.T) {
 	require.NoError(t, err)
 	const n = tooManyFrom + 300
 	update(w, withLabels(n, func(i int) map[string]string { return map[string]string{"app": "x", "id": fmt.Sprint(i)} }))
-	all := w.Indexer().LabelIndexes()
-	require.Len(t, all, 2)
-	for _, l := range all {
-		require.True(t, l.Declared)
-		require.False(t, l.Disabled, "who asks for an index by %s has it", l.Key)
-	}
-	require.Equal(t, n, all[1].Values)
+	require.Equal(t, []string{"app false", "id false"}, keysOf(labelIndexes(w.Indexer())), "who asks for an index has it")
+	require.Equal(t, n, w.Indexer().LabelIndexSizes()[1].Values)
 	require.Len(t, w.Indexer().Select("", Requirement{Key: "id", Op: In, Values: []string{"7"}}), 1)
 }
 
-func TestLabelIndexesThatAreAlmostUniqueAreDisabled(t *testing.T) {
+func TestLabelIndexesThatAreAlmostUniqueAreDropped(t *testing.T) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)
 	const n = tooManyFrom + 300
@@ -80,16 +89,16 @@ func TestLabelIndexesThatAreAlmostUniqueAreDisabled(t *testing.T) {
 	x := w.Indexer()
 	ask(x, "", "id")
 	ask(x, "a", "id")
-	require.Empty(t, keysOf(x.LabelIndexes()))
-	require.Len(t, x.LabelIndexes(), 2)
+	require.Empty(t, keysOf(labelIndexes(x)))
+	require.Equal(t, 2, crowded(x))
 	for _, namespace := range []string{"", "a"} {
 		require.Len(t, x.Select(namespace, Requirement{Key: "id", Op: In, Values: []string{"7", "7", "8"}}), 2, "and still answered")
 	}
 	require.Empty(t, x.Select("b", Requirement{Key: "id", Op: In, Values: []string{"7"}}))
 }
 
-// A label index that was disabled because most objects were gone is built again when they are back.
-func TestADisabledLabelIndexComesBack(t *testing.T) {
+// A label index that was dropped because most objects were gone is built again when they are back.
+func TestADroppedLabelIndexComesBack(t *testing.T) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)
 	const n = 8 * tooManyFrom
@@ -97,19 +106,19 @@ func TestADisabledLabelIndexComesBack(t *testing.T) {
 	update(w, withLabels(n, labels))
 	x := w.Indexer()
 	ask(x, "", "app")
-	require.Equal(t, []string{"app false"}, keysOf(x.LabelIndexes()))
+	require.Equal(t, []string{"app false"}, keysOf(labelIndexes(x)))
 	update(w, func(tx *Tx) {
 		for i := tooManyFrom + 1; i < n; i++ {
 			tx.Delete(Key{"a", fmt.Sprint(i)})
 		}
 	})
-	require.Empty(t, keysOf(x.LabelIndexes()))
+	require.Empty(t, keysOf(labelIndexes(x)))
 	ask(x, "", "app")
-	require.Empty(t, keysOf(x.LabelIndexes()), "not as long as it would not pay")
+	require.Empty(t, keysOf(labelIndexes(x)), "not as long as it would not pay")
 	update(w, withLabels(n, labels))
 	ask(x, "", "app")
-	require.Equal(t, []string{"app false"}, keysOf(x.LabelIndexes()))
-	require.Len(t, x.LabelIndexes(), 1)
+	require.Equal(t, []string{"app false"}, keysOf(labelIndexes(x)))
+	require.Zero(t, crowded(x))
 }
 
 // An index that selectors stop asking for is given up while the store is written, and makes room for
@@ -129,7 +138,7 @@ func TestALabelIndexThatNobodyAsksForIsGivenUp(t *testing.T) {
 		for key := range maxLabelIndexes {
 			ask(x, "", fmt.Sprint("key", key+1))
 		}
-		require.Len(t, keysOf(x.LabelIndexes()), 1+maxLabelIndexes)
+		require.Len(t, keysOf(labelIndexes(x)), 1+maxLabelIndexes)
 		before := x.Bytes()
 		writes := func() {
 			for range sectionsPerLook {
@@ -141,24 +150,24 @@ func TestALabelIndexThatNobodyAsksForIsGivenUp(t *testing.T) {
 			require.Len(t, x.Select("", Requirement{Key: "key7", Op: In, Values: []string{"x"}}), 2*chunkSize)
 			writes()
 		}
-		require.Equal(t, []string{"key0 false", "key7 false"}, keysOf(x.LabelIndexes()))
+		require.Equal(t, []string{"key0 false", "key7 false"}, keysOf(labelIndexes(x)))
 		require.Less(t, x.Bytes(), before/4)
 
 		ask(x, "", fmt.Sprint("key", maxLabelIndexes+1))
 		ask(x, "", "key8")
-		require.Len(t, keysOf(x.LabelIndexes()), 4, "there is room again")
+		require.Len(t, keysOf(labelIndexes(x)), 4, "there is room again")
 		writes()
-		require.Len(t, keysOf(x.LabelIndexes()), 4, "not before its time")
+		require.Len(t, keysOf(labelIndexes(x)), 4, "not before its time")
 		time.Sleep(2 * unaskedFor)
 		writes()
 		time.Sleep(2 * unaskedFor)
 		writes()
-		require.Equal(t, []string{"key0 false"}, keysOf(x.LabelIndexes()))
+		require.Equal(t, []string{"key0 false"}, keysOf(labelIndexes(x)))
 	})
 }
 
-// Selectors by a key beyond the bound do not wait for writers. Disabled indexes do not count
-// against the bound.
+// Selectors by a key beyond the bound do not wait for writers. Keys that are almost unique do not
+// count against the bound.
 func TestLabelKeysThatAreTooMany(t *testing.T) {
 	tier.SkipRaced(t)
 	w, err := New(itemOptions())
@@ -179,33 +188,34 @@ func TestLabelKeysThatAreTooMany(t *testing.T) {
 		ask(x, "", fmt.Sprint("key", i))
 	}
 	ask(x, "", "app")
-	require.Len(t, keysOf(x.LabelIndexes()), maxLabelIndexes)
-	require.LessOrEqual(t, len(x.LabelIndexes()), 2*maxLabelIndexes)
+	require.Len(t, keysOf(labelIndexes(x)), maxLabelIndexes)
+	require.LessOrEqual(t, len(w.asked.keys), maxAsked)
 
 	w.x.writing.Lock()
 	defer w.x.writing.Unlock()
 	ask(x, "", "one too many")
-	require.Len(t, keysOf(x.LabelIndexes()), maxLabelIndexes)
+	require.Len(t, keysOf(labelIndexes(x)), maxLabelIndexes)
 	w.check()
 }
 
 // If selectors wait for each other, only the first one builds an index that turns out to be almost
 // unique.
-func TestAWaitingSelectorBuildsNoDisabledIndex(t *testing.T) {
+func TestAWaitingSelectorBuildsNoDroppedIndex(t *testing.T) {
 	o, looks := itemOptions(), 0
 	o.Labels = func(obj any) map[string]string { looks++; return obj.(*item).labels }
 	w, err := New(o)
 	require.NoError(t, err)
 	update(w, withLabels(2*tooManyFrom, func(i int) map[string]string { return map[string]string{"id": fmt.Sprint(i)} }))
 	w.buildLabelIndex("id", byLabel)
-	require.True(t, w.Indexer().LabelIndexes()[0].Disabled)
+	require.Equal(t, 1, crowded(w.Indexer()))
+	require.Empty(t, labelIndexes(w.Indexer()))
 	looks = 0
 	w.buildLabelIndex("id", byLabel) // a selector that waited for the first build
 	require.Zero(t, looks)
 }
 
 // The index of an almost unique label key is not built again for each selector.
-func TestAForgottenDisabledIndexIsNotBuiltEachTime(t *testing.T) {
+func TestADroppedIndexIsNotBuiltEachTime(t *testing.T) {
 	const n, keys = tooManyFrom + 1, maxLabelIndexes + 1
 	o, builds := itemOptions(), 0
 	o.Labels = func(obj any) map[string]string { return obj.(*item).labels }
@@ -232,5 +242,27 @@ func TestAForgottenDisabledIndexIsNotBuiltEachTime(t *testing.T) {
 			}
 		}
 	}
-	require.LessOrEqual(t, builds, keys)
+	require.Zero(t, builds)
+}
+
+// Of more keys than are remembered, those that selectors have asked for last are.
+func TestTheKeysAskedForLastAreRemembered(t *testing.T) {
+	w, err := New(itemOptions())
+	require.NoError(t, err)
+	x := w.Indexer()
+	once := func(key string) { x.Select("", Requirement{Key: key, Op: Exists}) }
+	once("often")
+	for i := range maxAsked - 1 {
+		once(fmt.Sprint("early", i))
+	}
+	once("often")
+	for i := range maxAsked - 1 {
+		once(fmt.Sprint("late", i))
+		require.LessOrEqual(t, len(w.asked.keys), maxAsked)
+	}
+	once("often")
+	require.Equal(t, []string{"often false"}, keysOf(labelIndexes(x)))
+	for i := range maxAsked - 1 {
+		require.Contains(t, w.asked.keys, labelKey{fmt.Sprint("late", i), byLabel})
+	}
 }

@@ -51,7 +51,7 @@ func choose[T any](x *store, namespace string, requirements []Requirement) (resu
 	}
 	best := x.plan(namespace, requirements)
 	snapshots, ok := x.snapshots(best)
-	if !ok { // the label index was disabled or dropped meanwhile
+	if !ok { // the label index was dropped meanwhile
 		return choose[T](x, namespace, requirements)
 	}
 	if i := best.requirement; i >= 0 {
@@ -199,7 +199,7 @@ func (x *store) meets(obj any, requirements []Requirement) bool {
 }
 
 // snapshots returns the lists of a plan at one moment. It returns false if the plan's index was
-// disabled or dropped meanwhile.
+// dropped meanwhile.
 func (x *store) snapshots(p plan) (lists []Snapshot[any], ok bool) {
 	if p.index == nil {
 		return []Snapshot[any]{x.snapshotOf(func(c *contents) *vector { return c.all })}, true
@@ -208,7 +208,7 @@ func (x *store) snapshots(p plan) (lists []Snapshot[any], ok bool) {
 	defer x.mu.Unlock()
 
 	ix := x.live.Load().index(p.index.Name, p.index.family)
-	if ix == nil || ix.disabled() {
+	if ix == nil {
 		return nil, false
 	}
 	for _, value := range p.values {

@@ -14,10 +14,9 @@ func (x *store) IndexSizes() []IndexSize {
 	return x.sizes(func(ix *index) bool { return ix.family == named })
 }
 
-// LabelIndexSizes is IndexSizes for the indexes of label keys, without those that are
-// disabled, see [Indexer.LabelIndexes].
+// LabelIndexSizes is IndexSizes for the indexes of label keys.
 func (x *store) LabelIndexSizes() []IndexSize {
-	return x.sizes(func(ix *index) bool { return ix.family != named && !ix.disabled() })
+	return x.sizes(func(ix *index) bool { return ix.family != named })
 }
 
 func (x *store) sizes(of func(*index) bool) (sizes []IndexSize) {

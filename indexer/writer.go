@@ -19,7 +19,7 @@ type Writer struct {
 	staged    map[uint32]*Staging // the replacements under way, by their marks
 	ordered   int                 // the number of indexes there have ever been
 	sections  int                 // the number of write sections so far
-	looked    time.Time           // when giveUpUnasked last looked
+	looked    time.Time           // when dropLabelIndexes last looked for indexes without demand
 	posts     []post              // scratch
 	indexKeys []indexKey          // scratch
 	values    []string            // scratch
@@ -88,8 +88,7 @@ func (w *Writer) finish() {
 func (w *Writer) unlock() (faults []*IndexError) {
 	defer w.x.writing.Unlock()
 
-	w.disableTooManyValues()
-	w.giveUpUnasked()
+	w.dropLabelIndexes()
 	if verify.On {
 		w.check()
 	}
@@ -168,12 +167,9 @@ func (w *Writer) appendIndexKeys(indexes []*index, from int, r *record, obj any)
 	}()
 	for ; next < len(indexes); next++ {
 		ix := indexes[next]
-		switch {
-		case ix.disabled():
-			continue
-		case ix.apart:
+		if ix.apart {
 			w.values = w.valuesApart(ix, r, obj)
-		default:
+		} else {
 			w.values = ix.valuesOf(w.values, r, obj)
 		}
 		for _, value := range w.values {

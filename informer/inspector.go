@@ -132,7 +132,7 @@ func (i *Inspector) Indexes() []IndexMeasures {
 	return measuresOf(i.core.writer.Indexer().IndexSizes())
 }
 
-// LabelIndexes returns the sizes of the label indexes, see [indexer.Indexer.LabelIndexes], in the
+// LabelIndexes returns the sizes of the label indexes, see [indexer.Indexer.Select], in the
 // order of the keys. It counts as Indexes does.
 func (i *Inspector) LabelIndexes() []IndexMeasures {
 	return measuresOf(i.core.writer.Indexer().LabelIndexSizes())

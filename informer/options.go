@@ -22,7 +22,7 @@ type Options[T any] struct {
 	Indexes []indexer.Index[T]
 	// LabelIndexes are the label keys that have an index for selectors from the beginning. Other
 	// label keys get one after selectors have asked for them repeatedly, see
-	// [indexer.Indexer.LabelIndexes].
+	// [indexer.Indexer.Select].
 	LabelIndexes []string
 	// Transform, if set, turns each received object into the stored object, for instance by
 	// removing fields that nobody reads (client-go's TransformFunc). It is called exactly once
