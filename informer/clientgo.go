@@ -68,7 +68,7 @@ func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings
 type clientgoInformer struct {
 	core     *core
 	view     untypedView // the typed one
-	store    *clientgoStore
+	store    *informerStore
 	lw       cache.ListerWatcher
 	example  runtime.Object
 	detector cache.MutationDetector // nil unless the environment asks for it
@@ -83,7 +83,7 @@ type clientgoInformer struct {
 var _ Shared = (*clientgoInformer)(nil)
 
 func newClientgoInformer(c *core) *clientgoInformer {
-	i := &clientgoInformer{core: c, store: newClientgoStore(c), detector: newDetector(c.options.Name), shortestResync: c.options.Resync}
+	i := &clientgoInformer{core: c, store: newInformerStore(c), detector: newDetector(c.options.Name), shortestResync: c.options.Resync}
 	i.view = untypedView{core: c, shared: i}
 	c.hooks.report = i.report
 	if i.detector != nil {

@@ -1,7 +1,6 @@
 package informer
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -9,60 +8,36 @@ import (
 	"sync/atomic"
 
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/internal/encoding"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// newFreeStore makes a store without an informer. An index without a function is left out and
-// reported: client-go takes it, and panics with the first object.
-func newFreeStore(key cache.KeyFunc, ix cache.Indexers) *clientgoStore {
-	s := &clientgoStore{
-		keyFunc: key, parse: indexer.ParseKey, metaKeys: isMetaKey(key),
-		versions: func() bool { return true },
-		written:  func() {},
-		failed:   func(err error) { klog.Background().Error(err, "An index leaves objects out") },
-	}
-	if !s.metaKeys {
-		s.parse = func(s string) indexer.Key { return indexer.Key{Name: s} }
-	}
-	s.writer, _ = indexer.New(indexer.Options{
-		Labels: labelsOf[any], Namespace: namespaceOf[any], Codec: encoding.Codec(),
-		Report: func(e *indexer.IndexError) { s.failed(e) },
-	})
-	for _, name := range slices.Sorted(maps.Keys(ix)) {
-		s.tell(s.AddIndexers(cache.Indexers{name: ix[name]}))
-	}
-	return s
-}
-
-// clientgoStore shows a store as client-go's Indexer. Its writes take turns with the processLoop's.
-// They skip the transform, and cause no events.
+// clientgoStore shows a store as client-go's Indexer: that of an informer ([informerStore]), or one
+// without an informer ([freeStore]). Its writes take turns with other writers.
 type clientgoStore struct {
 	writer  *indexer.Writer
-	objects objectType // the type that may be stored
 	keyFunc cache.KeyFunc
 	parse   func(string) indexer.Key
-	part    uint16 // of objects put under a new key
-	// severalParts says that stored objects may be of other parts, too.
-	severalParts bool
 	// metaKeys says that the keys are the namespaces and names of the objects.
 	metaKeys bool
-	// versions reports whether writes move the store's version: they do until an informer moves it.
-	versions func() bool
+	writes   clientgoWrites
+	gauge    atomic.Pointer[versionGauge]
+}
 
-	// written is called before each write.
-	written func()
-	// removals takes note of deleted objects; nil without an informer.
-	removals *removals
-
-	transform cache.TransformFunc // may be nil
-	// failed is called with the failures of index functions that are not returned to a writer. It is
-	// nil in an informer, whose writer reports them all.
-	failed func(error)
-	gauge  atomic.Pointer[versionGauge]
+// clientgoWrites are the writes of one of the two kinds of stores.
+type clientgoWrites interface {
+	// check returns what is stored of an object.
+	check(obj any) (any, error)
+	// write makes writes in one section. It may return the failures of index functions, with which
+	// the objects are stored all the same.
+	write(writes []clientgoWrite) error
+	// report reports such failures.
+	report(err error)
+	// replace makes the store hold the objects of the writes, and no others.
+	replace(writes []clientgoWrite, version string)
+	// bookmark moves the store's version on.
+	bookmark(version string)
 }
 
 var _ interface {
@@ -70,75 +45,17 @@ var _ interface {
 	cache.TransactionStore
 } = (*clientgoStore)(nil)
 
-func newClientgoStore(c *core) *clientgoStore {
-	return &clientgoStore{
-		writer:       c.writer,
-		objects:      c.objects,
-		keyFunc:      cache.DeletionHandlingMetaNamespaceKeyFunc,
-		parse:        indexer.ParseKey,
-		part:         c.partByHand(),
-		metaKeys:     true,
-		severalParts: len(c.parts) > 1,
-		versions:     func() bool { return !c.isSynced() },
-		written:      func() { c.writtenByHand.Store(true) },
-		removals:     &c.removals,
-	}
-}
+func (s *clientgoStore) Add(obj any) error    { return s.writeOne(cache.TransactionTypeAdd, obj) }
+func (s *clientgoStore) Update(obj any) error { return s.writeOne(cache.TransactionTypeUpdate, obj) }
+func (s *clientgoStore) Delete(obj any) error { return s.writeOne(cache.TransactionTypeDelete, obj) }
 
-func (s *clientgoStore) Add(obj any) error    { return s.write(cache.TransactionTypeAdd, obj) }
-func (s *clientgoStore) Update(obj any) error { return s.write(cache.TransactionTypeUpdate, obj) }
-func (s *clientgoStore) Delete(obj any) error { return s.write(cache.TransactionTypeDelete, obj) }
-
-func (s *clientgoStore) write(kind cache.TransactionType, obj any) error {
+func (s *clientgoStore) writeOne(kind cache.TransactionType, obj any) error {
 	w, err := s.prepare(cache.Transaction{Type: kind, Object: obj})
 	if err != nil {
 		return err
 	}
-	return s.writeAll([]clientgoWrite{w})
-}
-
-// writeAll makes writes in one section. In a store without informer it returns the failures of index
-// functions, with which the objects are stored all the same; if an index function ends the
-// goroutine, the failures are reported instead.
-func (s *clientgoStore) writeAll(writes []clientgoWrite) (failed error) {
-	s.written()
-	returned := false
-	defer func() {
-		if !returned {
-			s.tell(failed)
-		}
-		s.publish()
-	}()
-	tx := s.writer.Begin()
-	defer tx.Commit()
-	tx.Whole(func() {
-		for ; len(writes) > 0; writes = writes[1:] {
-			s.apply(tx, &writes[0])
-		}
-		failed = s.faults(tx)
-	})
-	returned = true
-	return failed
-}
-
-// tell reports failures of index functions.
-func (s *clientgoStore) tell(err error) {
-	if err != nil {
-		s.failed(err)
-	}
-}
-
-// faults returns the failures of index functions in a section, in a store without informer, and nil
-// if there are none.
-func (s *clientgoStore) faults(tx *indexer.Tx) error {
-	if s.failed == nil {
-		return nil
-	}
-	var all []error
-	for _, f := range tx.Faults() {
-		all = append(all, f)
-	}
-	return errors.Join(all...)
+	defer s.publish()
+	return s.writes.write([]clientgoWrite{w})
 }
 
 // Transaction makes several writes in one section. Objects without a key, or of another type, are
@@ -155,7 +72,10 @@ func (s *clientgoStore) Transaction(txns ...cache.Transaction) *cache.Transactio
 		failed.SuccessfulIndices = append(failed.SuccessfulIndices, i)
 		prepared = append(prepared, w)
 	}
-	s.tell(s.writeAll(prepared)) // they count as done
+	defer s.publish()
+	if err := s.writes.write(prepared); err != nil {
+		s.writes.report(err) // the writes count as done
+	}
 	if len(failed.Errors) > 0 {
 		return &failed
 	}
@@ -177,52 +97,14 @@ func (s *clientgoStore) prepare(txn cache.Transaction) (w clientgoWrite, err err
 	}
 	w = clientgoWrite{key: key, version: identityOf(txn.Object).version, remove: txn.Type == cache.TransactionTypeDelete}
 	if !w.remove {
-		w.obj, err = s.transformed(txn.Object)
+		w.obj, err = s.writes.check(txn.Object)
 	}
 	return w, err
 }
 
-func (s *clientgoStore) apply(tx *indexer.Tx, w *clientgoWrite) {
-	if w.remove {
-		part, _ := tx.Part(w.key)
-		if last, deleted := tx.Delete(w.key); deleted {
-			s.removed(w.key, part, last)
-		}
-	} else {
-		tx.Put(s.partOf(tx, w.key), w.key, w.obj, stampByHand)
-		s.put(w.key)
-	}
-	s.reach(tx, w.version)
-}
-
-// removed is called in the write section that has deleted an object.
-func (s *clientgoStore) removed(key indexer.Key, part uint16, last any) {
-	if s.removals != nil {
-		s.removals.add(key, part, last)
-	}
-}
-
-// put is called in the write section that has put an object.
-func (s *clientgoStore) put(key indexer.Key) {
-	if s.removals != nil {
-		s.removals.take(key)
-	}
-}
-
-// partOf returns the part of an object put under a key: a stored key stays in its part.
-func (s *clientgoStore) partOf(tx *indexer.Tx, key indexer.Key) uint16 {
-	if !s.severalParts {
-		return s.part
-	}
-	if part, stored := tx.Part(key); stored {
-		return part
-	}
-	return s.part
-}
-
 // reach moves the store's version on, as each write of client-go's store does, but never back.
 func (s *clientgoStore) reach(tx *indexer.Tx, version string) {
-	if version != "" && s.versions() && !object.Older(version, s.writer.Indexer().Version()) {
+	if version != "" && !object.Older(version, s.writer.Indexer().Version()) {
 		tx.SetVersion(version)
 	}
 }
@@ -233,23 +115,16 @@ func (s *clientgoStore) publish() { s.gauge.Load().set(s.writer.Indexer().Versio
 // Replace makes the store hold exactly the list. If an object has no key, or is of another type,
 // Replace changes nothing.
 func (s *clientgoStore) Replace(list []any, version string) error {
-	s.written()
-	staging := s.writer.StageAll(s.part)
+	writes := make([]clientgoWrite, 0, len(list))
 	for _, obj := range list {
 		w, err := s.prepare(cache.Transaction{Object: obj})
 		if err != nil {
 			return err
 		}
-		staging.Put(w.key, w.obj, stampByHand)
-	}
-	if !s.versions() {
-		version = ""
+		writes = append(writes, w)
 	}
 	defer s.publish()
-	staging.Commit(version, indexer.Visitor{
-		Deleted: func(key indexer.Key, last any) { s.removed(key, s.part, last) },
-		Put:     func(key indexer.Key, _, _ any, _ bool) { s.put(key) },
-	})
+	s.writes.replace(writes, version)
 	return nil
 }
 
@@ -257,10 +132,7 @@ func (s *clientgoStore) Replace(list []any, version string) error {
 func (s *clientgoStore) Resync() error { return nil }
 
 func (s *clientgoStore) Bookmark(version string) {
-	s.written()
-	tx := s.writer.Begin()
-	s.reach(tx, version)
-	tx.Commit()
+	s.writes.bookmark(version)
 	s.publish()
 }
 

@@ -410,7 +410,7 @@ func TestContract_T19_ByHandIntoAJoinedStore(t *testing.T) {
 			}
 			lists(0, kit.Pod("a", "1"))
 			require.Equal(t, []string{"default/a", "default/b"}, lists(1, kit.Pod("b", "2")))
-			require.NoError(t, put(newClientgoStore(j.core), kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("mine", "99")))
+			require.NoError(t, put(newInformerStore(j.core), kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("mine", "99")))
 			require.Equal(t, []string{"default/a", "default/b", "default/mine"}, lists(0, kit.Pod("a", "1")))
 			require.Equal(t, []string{"default/a", "default/mine"}, lists(1))
 			require.Equal(t, []string{"default/mine"}, lists(0))

@@ -148,7 +148,7 @@ func TestContract_D4_InClientgosAPI(t *testing.T) {
 		}}))
 		for _, poison := range []string{"error", "panic"} {
 			err := x.Add(kit.Pod("a", "1", kit.Label("poison", poison)))
-			if s := x.(*clientgoStore); s.failed == nil {
+			if _, free := x.(*freeStore); !free {
 				require.NoError(t, err, "an informer reports it")
 			} else {
 				require.ErrorContains(t, err, `index "labels" leaves out "default/a"`)
@@ -283,7 +283,7 @@ func TestContract_T19_WritesAtAnyTime(t *testing.T) {
 func TestReplaceDoesNotTakeTheVersionBack(t *testing.T) {
 	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 	f.list("1", kit.Pod("a", "1"))
-	store := newClientgoStore(f.core)
+	store := newInformerStore(f.core)
 	var wg sync.WaitGroup
 	done := make(chan struct{})
 	wg.Go(func() {
