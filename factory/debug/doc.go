@@ -7,12 +7,11 @@
 // causes of their relists, how far behind each handler is, the last errors, and small plots of the
 // last 15 minutes. ?informer=ID shows a single informer: also its indexes, its label keys, its
 // quarantined objects and the last 200 events. An informer has the same id in the next run of the
-// program, as long as its resource and scope are the same. ?format=json returns a [Report], of all
+// program, as long as its resource and scope are the same. ?format=json returns the same as JSON, of all
 // informers or of one.
 //
 // An informer starts measuring when it is first shown. New shows all existing informers once: call
-// it after the informers have been requested, or call [Page.Report] then, to have plots from the
-// start.
+// it after the informers have been requested, to have plots from the start.
 //
 // # Guarantees
 //

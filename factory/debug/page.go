@@ -30,18 +30,18 @@ var _ http.Handler = (*Page)(nil)
 // measuring with this call.
 func New(o Options, informers ...iter.Seq[factory.Held]) *Page {
 	p := &Page{options: o, informers: informers}
-	p.Report()
+	p.all()
 	return p
 }
 
-// Report describes all informers. It leaves out [Informer].Details.
-func (p *Page) Report() Report {
+// all describes all informers, without their details.
+func (p *Page) all() report {
 	return p.report(func(string) bool { return true }, false)
 }
 
 // report describes the informers whose ids are wanted.
-func (p *Page) report(wanted func(id string) bool, inDetail bool) Report {
-	r := Report{At: time.Now()}
+func (p *Page) report(wanted func(id string) bool, inDetail bool) report {
+	r := report{At: time.Now()}
 	ids := make(identities)
 	for _, informers := range p.informers {
 		for held := range informers {

@@ -16,7 +16,7 @@ const (
 var spans = []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, window}
 
 // spanOf returns the time axis of all plots of a page: the shortest span that covers all moments.
-func spanOf(r Report) time.Duration {
+func spanOf(r report) time.Duration {
 	oldest := r.At
 	for _, i := range r.Informers {
 		if len(i.History) > 0 && i.History[0].At.Before(oldest) {
@@ -42,21 +42,21 @@ type plot struct {
 type curve struct {
 	title    string
 	least    float64
-	value    func(Moment) float64
+	value    func(shownMoment) float64
 	spell    func(float64) string
 	measured bool // if all values are zero, nothing was measured
 }
 
 var curves = []curve{
-	{"Events", 1, func(m Moment) float64 { return m.Rate }, rate, false},
-	{"Lag", 1, func(m Moment) float64 { return m.Lag }, duration, false},
-	{"Staleness", 60, func(m Moment) float64 { return m.Staleness }, duration, false},
-	{"Objects", 1, func(m Moment) float64 { return float64(m.Objects) }, func(v float64) string { return number(int64(v)) }, false},
-	{"Memory", 1, func(m Moment) float64 { return float64(m.Bytes) }, func(v float64) string { return size(int64(v)) }, true},
+	{"Events", 1, func(m shownMoment) float64 { return m.Rate }, rate, false},
+	{"Lag", 1, func(m shownMoment) float64 { return m.Lag }, duration, false},
+	{"Staleness", 60, func(m shownMoment) float64 { return m.Staleness }, duration, false},
+	{"Objects", 1, func(m shownMoment) float64 { return float64(m.Objects) }, func(v float64) string { return number(int64(v)) }, false},
+	{"Memory", 1, func(m shownMoment) float64 { return float64(m.Bytes) }, func(v float64) string { return size(int64(v)) }, true},
 }
 
 // plots draws all curves of an informer.
-func plots(history []Moment, to axis) []plot {
+func plots(history []shownMoment, to axis) []plot {
 	var all []plot
 	for _, c := range curves {
 		all = append(all, c.draw(history, to))
@@ -64,7 +64,7 @@ func plots(history []Moment, to axis) []plot {
 	return all
 }
 
-func (c curve) draw(history []Moment, to axis) plot {
+func (c curve) draw(history []shownMoment, to axis) plot {
 	p := plot{Title: c.title, Now: "–"}
 	most := 0.0
 	for _, m := range history {
@@ -86,7 +86,7 @@ const gap = 20 * time.Second
 
 // paths returns a line through the moments and the area below it. Both are interrupted where
 // moments are missing.
-func (c curve) paths(history []Moment, to axis, top float64) (line, area string) {
+func (c curve) paths(history []shownMoment, to axis, top float64) (line, area string) {
 	var lines, areas strings.Builder
 	begin := 0
 	for n := range history {
@@ -102,7 +102,7 @@ func (c curve) paths(history []Moment, to axis, top float64) (line, area string)
 }
 
 // stretch returns the points of moments without a gap.
-func (c curve) stretch(moments []Moment, to axis, top float64) string {
+func (c curve) stretch(moments []shownMoment, to axis, top float64) string {
 	var points []string
 	for _, m := range moments {
 		// The margin of 1 keeps a line of width 1 within the plot at the top and the bottom.

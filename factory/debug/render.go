@@ -32,20 +32,20 @@ func hashOf(text string) string {
 
 // content is the input of the template.
 type content struct {
-	Report
+	report
 	Single bool // the view of one informer
 	Tally  []tally
 }
 
 // tally is the number of informers in a state.
 type tally struct {
-	State State
+	State state
 	Count int
 }
 
 // shown is one informer with the options of its view.
 type shown struct {
-	Informer
+	shownInformer
 	Now    time.Time
 	Single bool
 	Span   time.Duration
@@ -89,7 +89,7 @@ func (s shown) Slow() bool {
 // All returns all informers for the template.
 func (c content) All() []shown {
 	var all []shown
-	span := spanOf(c.Report)
+	span := spanOf(c.report)
 	for _, i := range c.Informers {
 		all = append(all, shown{i, c.At, c.Single, span})
 	}
@@ -98,7 +98,7 @@ func (c content) All() []shown {
 
 // Span returns the time axis of the plots as text.
 func (c content) Span() string {
-	return strings.TrimPrefix(many(int(spanOf(c.Report).Minutes()), "minute"), "1 ")
+	return strings.TrimPrefix(many(int(spanOf(c.report).Minutes()), "minute"), "1 ")
 }
 
 // One returns the only informer in the view of a single informer.
@@ -111,18 +111,18 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"number64": number[uint64],
 	"total":    number[int64],
 	"size":     size, "duration": duration, "rate": rate, "many": many,
-	"sum":  func(m Memory) int64 { return m.Objects + m.Engine },
+	"sum":  func(m shownMemory) int64 { return m.Objects + m.Engine },
 	"utc":  func(t time.Time) string { return t.UTC().Format("15:04:05 UTC") },
 	"full": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 }).Parse(markup))
 
 // render writes a report as a page.
-func render(to io.Writer, r Report, single bool) error {
+func render(to io.Writer, r report, single bool) error {
 	return page.Execute(to, content{r, single, tallies(r.Informers)})
 }
 
 // tallies counts the informers in each state, the most serious state first.
-func tallies(informers []Informer) (all []tally) {
+func tallies(informers []shownInformer) (all []tally) {
 	for _, state := range states {
 		n := 0
 		for _, i := range informers {

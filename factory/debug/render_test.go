@@ -16,10 +16,10 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "update the golden files")
 
-func rendered(t *testing.T, single bool, all ...Informer) string {
+func rendered(t *testing.T, single bool, all ...shownInformer) string {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, render(&b, Report{At: now, Informers: all}, single))
+	require.NoError(t, render(&b, report{At: now, Informers: all}, single))
 	return b.String()
 }
 
@@ -35,7 +35,7 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-func overview() (all []Informer) {
+func overview() (all []shownInformer) {
 	of := samples()
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		i := of[name].view()

@@ -2,55 +2,55 @@ package debug
 
 import "time"
 
-// Report is the content of the page, and the answer to ?format=json. Durations are in seconds.
+// report is the content of the page, and the answer to ?format=json. Durations are in seconds.
 // The time of something that has not happened is missing.
-type Report struct {
-	At        time.Time  `json:"at"`
-	Informers []Informer `json:"informers"`
+type report struct {
+	At        time.Time       `json:"at"`
+	Informers []shownInformer `json:"informers"`
 }
 
-// Informer is the state of one informer.
-type Informer struct {
+// shownInformer is the state of one informer.
+type shownInformer struct {
 	ID       string    `json:"id"`   // for ?informer=
 	Name     string    `json:"name"` // its resource and scope
-	State    State     `json:"state"`
-	Findings []Finding `json:"findings,omitempty"` // its problems, the most serious first
+	State    state     `json:"state"`
+	Findings []finding `json:"findings,omitempty"` // its problems, the most serious first
 
-	Synced        bool      `json:"synced"`
-	SyncTook      float64   `json:"syncTookSeconds,omitzero"`
-	WatchingSince time.Time `json:"watchingSince,omitzero"`
-	Confirmed     time.Time `json:"confirmed,omitzero"` // when the server last sent anything
-	LastEvent     time.Time `json:"lastEvent,omitzero"`
-	Staleness     float64   `json:"stalenessSeconds"`
-	Version       string    `json:"version,omitempty"` // the resourceVersion of the store
-	Progress      *Progress `json:"progress,omitempty"`
+	Synced        bool           `json:"synced"`
+	SyncTook      float64        `json:"syncTookSeconds,omitzero"`
+	WatchingSince time.Time      `json:"watchingSince,omitzero"`
+	Confirmed     time.Time      `json:"confirmed,omitzero"` // when the server last sent anything
+	LastEvent     time.Time      `json:"lastEvent,omitzero"`
+	Staleness     float64        `json:"stalenessSeconds"`
+	Version       string         `json:"version,omitempty"` // the resourceVersion of the store
+	Progress      *shownProgress `json:"progress,omitempty"`
 
-	Objects     int     `json:"objects"`
-	Quarantined int     `json:"quarantined"`
-	Unindexed   int     `json:"unindexed"`
-	LeftOut     int     `json:"leftOut"`
-	Memory      *Memory `json:"memory,omitempty"` // missing until it was measured
-	Relists     int     `json:"relists"`
-	Causes      []Count `json:"causes,omitempty"`  // of full states, including the first one
-	Classes     []Count `json:"classes,omitempty"` // of errors
-	Totals      Totals  `json:"totals"`
+	Objects     int          `json:"objects"`
+	Quarantined int          `json:"quarantined"`
+	Unindexed   int          `json:"unindexed"`
+	LeftOut     int          `json:"leftOut"`
+	Memory      *shownMemory `json:"memory,omitempty"` // missing until it was measured
+	Relists     int          `json:"relists"`
+	Causes      []count      `json:"causes,omitempty"`  // of full states, including the first one
+	Classes     []count      `json:"classes,omitempty"` // of errors
+	Totals      shownTotals  `json:"totals"`
 
-	Handlers []Handler `json:"handlers,omitempty"`
-	Errors   []Error   `json:"errors,omitempty"` // at most 16, the newest first
-	Notes    []string  `json:"notes,omitempty"`  // capabilities that the source lacks
-	History  []Moment  `json:"history,omitempty"`
-	Details  *Details  `json:"details,omitempty"` // only in the view of a single informer
+	Handlers []shownHandler `json:"handlers,omitempty"`
+	Errors   []shownError   `json:"errors,omitempty"` // at most 16, the newest first
+	Notes    []string       `json:"notes,omitempty"`  // capabilities that the source lacks
+	History  []shownMoment  `json:"history,omitempty"`
+	Details  *shownDetails  `json:"details,omitempty"` // only in the view of a single informer
 }
 
-// Finding is a problem of an informer.
-type Finding struct {
-	State State  `json:"state"`
+// finding is a problem of an informer.
+type finding struct {
+	State state  `json:"state"`
 	Why   string `json:"why"`
 }
 
-// Progress is the progress of a full state. Total is missing if the server does not say how many
+// shownProgress is the progress of a full state. Total is missing if the server does not say how many
 // objects there are.
-type Progress struct {
+type shownProgress struct {
 	Since   time.Time `json:"since"`
 	Objects int       `json:"objects"`
 	Total   int64     `json:"total,omitempty"`
@@ -58,21 +58,21 @@ type Progress struct {
 	Rate    float64   `json:"objectsPerSecond"`
 }
 
-// Memory is the heap used by an informer, in bytes.
-type Memory struct {
+// shownMemory is the heap used by an informer, in bytes.
+type shownMemory struct {
 	At      time.Time `json:"at"`
 	Objects int64     `json:"objects"`
 	Engine  int64     `json:"engine"` // the store's tables and indexes, and the events waiting for handlers
 }
 
-// Count is the number of times something has happened.
-type Count struct {
+// count is the number of times something has happened.
+type count struct {
 	Of    string `json:"of"`
 	Count int    `json:"count"`
 }
 
-// Totals count the events since an informer was made.
-type Totals struct {
+// shownTotals count the events since an informer was made.
+type shownTotals struct {
 	Lists     int    `json:"lists"`
 	Streams   int    `json:"streams"`
 	Watches   int    `json:"watches"`
@@ -84,36 +84,36 @@ type Totals struct {
 	Shared    uint64 `json:"shared"` // values that were not stored a second time
 }
 
-// Handler is the state of one handler.
-type Handler struct {
-	Name     string     `json:"name"`
-	Synced   bool       `json:"synced"`
-	Backlog  int        `json:"backlog"`
-	Lagging  bool       `json:"lagging"` // the backlog is above its bound
-	Lag      float64    `json:"lagSeconds"`
-	Told     uint64     `json:"told"`
-	Failures int        `json:"failures"`
-	Mean     float64    `json:"meanSeconds"`             // of the timed calls
-	Calling  float64    `json:"callingSeconds,omitzero"` // duration of the current call so far
-	Slowest  []SlowCall `json:"slowest,omitempty"`       // at most 5 calls of the last 15 minutes, of a millisecond or longer
+// shownHandler is the state of one handler.
+type shownHandler struct {
+	Name     string      `json:"name"`
+	Synced   bool        `json:"synced"`
+	Backlog  int         `json:"backlog"`
+	Lagging  bool        `json:"lagging"` // the backlog is above its bound
+	Lag      float64     `json:"lagSeconds"`
+	Told     uint64      `json:"told"`
+	Failures int         `json:"failures"`
+	Mean     float64     `json:"meanSeconds"`             // of the timed calls
+	Calling  float64     `json:"callingSeconds,omitzero"` // duration of the current call so far
+	Slowest  []shownCall `json:"slowest,omitempty"`       // at most 5 calls of the last 15 minutes, of a millisecond or longer
 }
 
-// SlowCall is a slow call of a handler.
-type SlowCall struct {
+// shownCall is a slow call of a handler.
+type shownCall struct {
 	Key  string    `json:"key"`
 	At   time.Time `json:"at"`
 	Took float64   `json:"tookSeconds"`
 }
 
-// Error is an error of a list or watch.
-type Error struct {
+// shownError is an error of a list or watch.
+type shownError struct {
 	At    time.Time `json:"at"`
 	Class string    `json:"class"`
 	Text  string    `json:"text"`
 }
 
-// Moment is the state of an informer at one time in the last 15 minutes.
-type Moment struct {
+// shownMoment is the state of an informer at one time in the last 15 minutes.
+type shownMoment struct {
 	At        time.Time `json:"at"`
 	Rate      float64   `json:"eventsPerSecond"`
 	Lag       float64   `json:"lagSeconds"` // the largest of all handlers
@@ -122,31 +122,31 @@ type Moment struct {
 	Bytes     int64     `json:"bytes"`
 }
 
-// Details are shown only for a single informer.
-type Details struct {
-	Indexes     []Index             `json:"indexes"`
-	Labels      []Index             `json:"labels"` // the label keys with posting lists
-	Quarantined []QuarantinedObject `json:"quarantined"`
-	Recent      []Event             `json:"recent"` // at most 200, the newest first
+// shownDetails are shown only for a single informer.
+type shownDetails struct {
+	Indexes     []shownIndex      `json:"indexes"`
+	Labels      []shownIndex      `json:"labels"` // the label keys with posting lists
+	Quarantined []shownQuarantine `json:"quarantined"`
+	Recent      []shownEvent      `json:"recent"` // at most 200, the newest first
 }
 
-// Index describes an index, or the posting lists of a label key.
-type Index struct {
+// shownIndex describes an index, or the posting lists of a label key.
+type shownIndex struct {
 	Name       string `json:"name"`
 	Namespaced bool   `json:"namespaced"` // the label key has lists for each namespace
 	Values     int    `json:"values"`
 	Entries    int    `json:"entries"`
 }
 
-// QuarantinedObject is an object that could not be decoded or transformed.
-type QuarantinedObject struct {
+// shownQuarantine is an object that could not be decoded or transformed.
+type shownQuarantine struct {
 	Key   string    `json:"key"`
 	Since time.Time `json:"since"`
 	Why   string    `json:"why"`
 }
 
-// Event is an event that was delivered to the handlers.
-type Event struct {
+// shownEvent is an event that was delivered to the handlers.
+type shownEvent struct {
 	At      time.Time `json:"at"`
 	Kind    string    `json:"kind"`
 	Key     string    `json:"key"`

@@ -29,7 +29,7 @@ type sample struct {
 	figures figures
 }
 
-func (s sample) view() Informer { return viewOf(s.of, s.status, s.figures, now) }
+func (s sample) view() shownInformer { return viewOf(s.of, s.status, s.figures, now) }
 
 // healthy returns an informer of pods without problems.
 func healthy() sample {

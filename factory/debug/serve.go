@@ -25,14 +25,14 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case format != "" && format != "html" && format != "json":
 		http.Error(w, "the format must be html or json", http.StatusBadRequest)
 	default:
-		report := p.report(func(i string) bool { return id == "" || i == id }, id != "")
-		answer(w, r, report, id != "", format == "json")
+		of := p.report(func(i string) bool { return id == "" || i == id }, id != "")
+		answer(w, r, of, id != "", format == "json")
 	}
 }
 
 // answer sends a report of all informers, or of a single one.
-func answer(w http.ResponseWriter, r *http.Request, report Report, single, asJSON bool) {
-	if single && len(report.Informers) == 0 {
+func answer(w http.ResponseWriter, r *http.Request, of report, single, asJSON bool) {
+	if single && len(of.Informers) == 0 {
 		http.Error(w, "no informer has this id", http.StatusNotFound)
 		return
 	}
@@ -40,10 +40,10 @@ func answer(w http.ResponseWriter, r *http.Request, report Report, single, asJSO
 	var err error
 	if asJSON {
 		w.Header().Set("Content-Type", "application/json")
-		err = json.NewEncoder(&body).Encode(report)
+		err = json.NewEncoder(&body).Encode(of)
 	} else {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		err = render(&body, report, single)
+		err = render(&body, of, single)
 	}
 	if err != nil {
 		http.Error(w, "the page could not be rendered", http.StatusInternalServerError)

@@ -51,7 +51,7 @@ func TestOverviewAndOne(t *testing.T) {
 	require.Equal(t, http.StatusOK, w.Code)
 	require.Equal(t, "text/html; charset=utf-8", w.Header().Get("Content-Type"))
 	require.Equal(t, policy, w.Header().Get("Content-Security-Policy"))
-	r := p.Report()
+	r := p.all()
 	require.Len(t, r.Informers, 2)
 	for _, i := range r.Informers {
 		require.Contains(t, w.Body.String(), `href="?informer=`+i.ID+`"`)
@@ -60,16 +60,16 @@ func TestOverviewAndOne(t *testing.T) {
 		require.Contains(t, one.Body.String(), "<h1>"+i.Name+"</h1>")
 	}
 	// The next run of the program has the same ids.
-	require.Equal(t, r.Informers[0].ID, New(Options{}, factory.InUse(unstarted())).Report().Informers[0].ID)
+	require.Equal(t, r.Informers[0].ID, New(Options{}, factory.InUse(unstarted())).all().Informers[0].ID)
 	require.Equal(t, http.StatusNotFound, get(p, "/?informer=other").Code)
 }
 
 func TestJSON(t *testing.T) {
 	p := New(Options{}, factory.InUse(unstarted()))
-	all, one := get(p, "/?format=json"), get(p, "/?format=json&informer="+p.Report().Informers[0].ID)
-	var r Report
+	all, one := get(p, "/?format=json"), get(p, "/?format=json&informer="+p.all().Informers[0].ID)
+	var r report
 	require.NoError(t, json.Unmarshal(all.Body.Bytes(), &r))
-	require.Equal(t, p.Report().Informers, r.Informers)
+	require.Equal(t, p.all().Informers, r.Informers)
 	require.NoError(t, json.Unmarshal(one.Body.Bytes(), &r))
 	require.Len(t, r.Informers, 1)
 	require.NotNil(t, r.Informers[0].Details)
@@ -106,7 +106,7 @@ func TestSubjects(t *testing.T) {
 	f := unstarted()
 	alone := factory.Alone(schema.GroupVersionResource{}, factory.Scope{Fields: "metadata.name=top-secret"}, cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil))
 	once, again := factory.InUse(f), factory.InUse(f)
-	r := New(Options{}, once, again, alone).Report()
+	r := New(Options{}, once, again, alone).all()
 	require.Len(t, r.Informers, 5)
 	ids := map[string]bool{}
 	for _, i := range r.Informers {
@@ -114,7 +114,7 @@ func TestSubjects(t *testing.T) {
 	}
 	require.Len(t, ids, 5)
 	require.Equal(t, " with some fields (hidden)", r.Informers[4].Name)
-	require.Contains(t, New(Options{SecretNames: true}, alone).Report().Informers[0].Name, "top-secret")
+	require.Contains(t, New(Options{SecretNames: true}, alone).all().Informers[0].Name, "top-secret")
 }
 
 // The page answers while an index function is stuck.
@@ -142,7 +142,7 @@ func TestAStuckIndexFunction(t *testing.T) {
 		f.Shutdown()
 	}()
 	<-entered
-	id := p.Report().Informers[0].ID
+	id := p.all().Informers[0].ID
 	answered := make(chan int)
 	go func() {
 		defer close(answered)
@@ -163,7 +163,7 @@ func TestAStuckIndexFunction(t *testing.T) {
 
 // The page of many informers is small enough for a refresh every few seconds.
 func TestSixtyInformers(t *testing.T) {
-	var all []Informer
+	var all []shownInformer
 	for n := range 60 {
 		s := healthy()
 		s.of.id = fmt.Sprintf("kind-%d", n)

@@ -10,46 +10,46 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// State is the state of an informer. If several states apply, the most serious one counts, which
+// state is the state of an informer. If several states apply, the most serious one counts, which
 // comes first here.
-type State string
+type state string
 
 const (
-	// Stopped means the informer has run and has stopped.
-	Stopped State = "stopped"
-	// NotServed means the server does not have the informer's resource.
-	NotServed State = "not served"
-	// Parked means the server refuses the informer's requests. It has no right to list or watch.
-	Parked State = "parked"
-	// Failing means the last list or watch has failed for another reason.
-	Failing State = "failing"
-	// NotStarted means the informer has never run.
-	NotStarted State = "not started"
-	// Stuck means a handler has not returned for 10 seconds.
-	Stuck State = "stuck"
-	// Stale means the server has been silent for longer than a healthy server is.
-	Stale State = "stale"
-	// Lagging means a handler's backlog is above its bound.
-	Lagging State = "lagging"
-	// Quarantined means the informer holds back objects that cannot be decoded, transformed or
+	// stateStopped means the informer has run and has stopped.
+	stateStopped state = "stopped"
+	// stateNotServed means the server does not have the informer's resource.
+	stateNotServed state = "not served"
+	// stateParked means the server refuses the informer's requests. It has no right to list or watch.
+	stateParked state = "parked"
+	// stateFailing means the last list or watch has failed for another reason.
+	stateFailing state = "failing"
+	// stateNotStarted means the informer has never run.
+	stateNotStarted state = "not started"
+	// stateStuck means a handler has not returned for 10 seconds.
+	stateStuck state = "stuck"
+	// stateStale means the server has been silent for longer than a healthy server is.
+	stateStale state = "stale"
+	// stateLagging means a handler's backlog is above its bound.
+	stateLagging state = "lagging"
+	// stateQuarantined means the informer holds back objects that cannot be decoded, transformed or
 	// indexed.
-	Quarantined State = "quarantined"
-	// Syncing means the first full state is not complete.
-	Syncing State = "syncing"
-	// Healthy means the informer has no problem.
-	Healthy State = "healthy"
+	stateQuarantined state = "quarantined"
+	// stateSyncing means the first full state is not complete.
+	stateSyncing state = "syncing"
+	// stateHealthy means the informer has no problem.
+	stateHealthy state = "healthy"
 )
 
 // Tone returns the severity of a state for its display: good, quiet, busy, warn or bad.
-func (s State) Tone() string {
+func (s state) Tone() string {
 	switch s {
-	case Healthy:
+	case stateHealthy:
 		return "good"
-	case Syncing:
+	case stateSyncing:
 		return "busy"
-	case Stopped, NotStarted:
+	case stateStopped, stateNotStarted:
 		return "quiet"
-	case Stale, Lagging, Quarantined:
+	case stateStale, stateLagging, stateQuarantined:
 		return "warn"
 	}
 	return "bad"
@@ -59,39 +59,39 @@ func (s State) Tone() string {
 const stuckAfter = 10 * time.Second
 
 // states are all states, the most serious first.
-var states = []State{Stopped, NotServed, Parked, Failing, NotStarted, Stuck, Stale, Lagging, Quarantined, Syncing, Healthy}
+var states = []state{stateStopped, stateNotServed, stateParked, stateFailing, stateNotStarted, stateStuck, stateStale, stateLagging, stateQuarantined, stateSyncing, stateHealthy}
 
 // examine returns the problems of an informer, in the order of the states.
-func examine(of subject, s informer.Status, handlers []Handler) (found []Finding) {
-	add := func(is bool, state State, why string, args ...any) {
+func examine(of subject, s informer.Status, handlers []shownHandler) (found []finding) {
+	add := func(is bool, state state, why string, args ...any) {
 		if is {
-			found = append(found, Finding{state, fmt.Sprintf(why, args...)})
+			found = append(found, finding{state, fmt.Sprintf(why, args...)})
 		}
 	}
 	for _, p := range show.Problems(s, 0) {
 		switch p.Condition {
 		case show.Stopped:
-			add(true, Stopped, "The informer has stopped.")
+			add(true, stateStopped, "The informer has stopped.")
 		case show.NotServed:
-			add(true, NotServed, "The server has not had the resource since %s.", s.NotServedSince.UTC().Format(time.TimeOnly+" UTC"))
+			add(true, stateNotServed, "The server has not had the resource since %s.", s.NotServedSince.UTC().Format(time.TimeOnly+" UTC"))
 		case show.Parked, show.Failing:
-			add(true, State(p.Condition), "%s", of.errorText(p.Error.Class, p.Error.Err))
+			add(true, state(p.Condition), "%s", of.errorText(p.Error.Class, p.Error.Err))
 		case show.NotSynced:
-			add(!s.Running && !s.Stopped, NotStarted, "The informer has not been started.")
-			add(s.Running, Syncing, "The first full state is not complete.")
+			add(!s.Running && !s.Stopped, stateNotStarted, "The informer has not been started.")
+			add(s.Running, stateSyncing, "The first full state is not complete.")
 		case show.Stale:
-			add(true, Stale, "The server was last heard from %s ago.", duration(s.Staleness.Seconds()))
+			add(true, stateStale, "The server was last heard from %s ago.", duration(s.Staleness.Seconds()))
 		case show.Lagging:
-			add(true, Lagging, "%s waiting for handler %s.", many(p.Handler.Backlog, "event"), printable(p.Handler.Name))
+			add(true, stateLagging, "%s waiting for handler %s.", many(p.Handler.Backlog, "event"), printable(p.Handler.Name))
 		case show.Quarantined:
-			add(s.Quarantined > 0, Quarantined, "%s cannot be decoded or transformed.", many(s.Quarantined, "object"))
-			add(s.Unindexed > 0, Quarantined, "%s missing from an index.", many(s.Unindexed, "object"))
+			add(s.Quarantined > 0, stateQuarantined, "%s cannot be decoded or transformed.", many(s.Quarantined, "object"))
+			add(s.Unindexed > 0, stateQuarantined, "%s missing from an index.", many(s.Unindexed, "object"))
 		}
 	}
 	for _, h := range handlers {
-		add(h.Calling >= stuckAfter.Seconds(), Stuck, "Handler %s has not returned for %s; %s waiting.", h.Name, duration(h.Calling), many(h.Backlog, "event"))
+		add(h.Calling >= stuckAfter.Seconds(), stateStuck, "Handler %s has not returned for %s; %s waiting.", h.Name, duration(h.Calling), many(h.Backlog, "event"))
 	}
-	slices.SortStableFunc(found, func(a, b Finding) int {
+	slices.SortStableFunc(found, func(a, b finding) int {
 		return cmp.Compare(slices.Index(states, a.State), slices.Index(states, b.State))
 	})
 	return found

@@ -11,8 +11,8 @@ import (
 )
 
 // viewOf makes the page's view of an informer. It is a pure function of its arguments.
-func viewOf(of subject, s informer.Status, f figures, now time.Time) Informer {
-	i := Informer{
+func viewOf(of subject, s informer.Status, f figures, now time.Time) shownInformer {
+	i := shownInformer{
 		ID: of.id, Name: of.name,
 		Synced: s.Synced, SyncTook: s.SyncTook.Seconds(), WatchingSince: s.WatchingSince,
 		Confirmed: s.Confirmed, LastEvent: s.LastEvent, Staleness: s.Staleness.Seconds(), Version: printable(s.Version),
@@ -25,18 +25,18 @@ func viewOf(of subject, s informer.Status, f figures, now time.Time) Informer {
 		note, _, _ = strings.Cut(note, ": ") // the rest may be an error's text, with values of an object
 		i.Notes = append(i.Notes, oneLine(note))
 	}
-	i.Findings, i.State = examine(of, s, i.Handlers), Healthy
+	i.Findings, i.State = examine(of, s, i.Handlers), stateHealthy
 	if len(i.Findings) > 0 {
 		i.State = i.Findings[0].State
 	}
 	return i
 }
 
-func progress(p informer.Progress, now time.Time) *Progress {
+func progress(p informer.Progress, now time.Time) *shownProgress {
 	if p.Since.IsZero() {
 		return nil
 	}
-	shown := &Progress{Since: p.Since, Objects: p.Objects, Bytes: p.Bytes}
+	shown := &shownProgress{Since: p.Since, Objects: p.Objects, Bytes: p.Bytes}
 	if p.Remaining >= 0 {
 		shown.Total = int64(p.Objects) + p.Remaining
 	}
@@ -46,35 +46,35 @@ func progress(p informer.Progress, now time.Time) *Progress {
 	return shown
 }
 
-func memory(m informer.Memory) *Memory {
+func memory(m informer.Memory) *shownMemory {
 	if m.At.IsZero() {
 		return nil
 	}
-	return &Memory{m.At, m.Objects, m.Engine}
+	return &shownMemory{m.At, m.Objects, m.Engine}
 }
 
 // counts returns the entries of a map, the largest count first.
-func counts[K ~string](of map[K]int) []Count {
-	var all []Count
+func counts[K ~string](of map[K]int) []count {
+	var all []count
 	for _, k := range slices.Sorted(maps.Keys(of)) {
-		all = append(all, Count{string(k), of[k]})
+		all = append(all, count{string(k), of[k]})
 	}
-	slices.SortStableFunc(all, func(a, b Count) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(all, func(a, b count) int { return cmp.Compare(b.Count, a.Count) })
 	return all
 }
 
-func totals(s informer.Status) Totals {
+func totals(s informer.Status) shownTotals {
 	t := s.Totals
-	return Totals{t.Lists, t.Streams, t.Watches, s.Errors, t.Added, t.Updated, t.Deleted, t.Bookmarks, t.Shared}
+	return shownTotals{t.Lists, t.Streams, t.Watches, s.Errors, t.Added, t.Updated, t.Deleted, t.Bookmarks, t.Shared}
 }
 
 // handlers joins the status of each handler with its measurements. A handler added between the
 // two calls has no measurements.
-func handlers(of subject, told []informer.HandlerStatus, measured []informer.HandlerMeasures, now time.Time) []Handler {
-	var all []Handler
+func handlers(of subject, told []informer.HandlerStatus, measured []informer.HandlerMeasures, now time.Time) []shownHandler {
+	var all []shownHandler
 	next := 0
 	for _, s := range told {
-		h := Handler{Name: printable(s.Name), Synced: s.Synced, Backlog: s.Backlog, Lagging: s.Lagging, Told: s.Told, Failures: s.Failures}
+		h := shownHandler{Name: printable(s.Name), Synced: s.Synced, Backlog: s.Backlog, Lagging: s.Lagging, Told: s.Told, Failures: s.Failures}
 		if i := slices.IndexFunc(measured[next:], func(m informer.HandlerMeasures) bool { return m.Name == s.Name }); i >= 0 {
 			h.fill(of, measured[next+i], now)
 			next += i + 1
@@ -87,7 +87,7 @@ func handlers(of subject, told []informer.HandlerStatus, measured []informer.Han
 // slowCall is the shortest duration of a call that is shown as slow.
 const slowCall = time.Millisecond
 
-func (h *Handler) fill(of subject, m informer.HandlerMeasures, now time.Time) {
+func (h *shownHandler) fill(of subject, m informer.HandlerMeasures, now time.Time) {
 	h.Lag = m.Lag.Seconds()
 	if m.Sampled > 0 {
 		h.Mean = m.Took.Seconds() / float64(m.Sampled)
@@ -99,15 +99,15 @@ func (h *Handler) fill(of subject, m informer.HandlerMeasures, now time.Time) {
 		if slow.Took < slowCall {
 			break
 		}
-		h.Slowest = append(h.Slowest, SlowCall{of.key(slow.Key), slow.At, slow.Took.Seconds()})
+		h.Slowest = append(h.Slowest, shownCall{of.key(slow.Key), slow.At, slow.Took.Seconds()})
 	}
 }
 
 // recentErrors returns the last errors, the newest first.
-func recentErrors(of subject, s informer.Status) []Error {
-	var all []Error
+func recentErrors(of subject, s informer.Status) []shownError {
+	var all []shownError
 	for _, e := range slices.Backward(s.RecentErrors) {
-		all = append(all, Error{e.At, printable(string(e.Class)), of.errorText(e.Class, e.Err)})
+		all = append(all, shownError{e.At, printable(string(e.Class)), of.errorText(e.Class, e.Err)})
 	}
 	return all
 }
@@ -117,14 +117,14 @@ const window = 15 * time.Minute
 
 // history turns event counts into rates. The first moment is only the start of the first
 // interval, and is not shown.
-func history(moments []informer.Moment, now time.Time) []Moment {
-	var all []Moment
+func history(moments []informer.Moment, now time.Time) []shownMoment {
+	var all []shownMoment
 	for n := 1; n < len(moments); n++ {
 		m, took := moments[n], moments[n].At.Sub(moments[n-1].At)
 		if now.Sub(m.At) > window || took <= 0 {
 			continue
 		}
-		all = append(all, Moment{
+		all = append(all, shownMoment{
 			At: m.At, Rate: float64(m.Events) / took.Seconds(), Lag: m.Lag.Seconds(),
 			Staleness: m.Staleness.Seconds(), Objects: m.Objects, Bytes: m.Bytes,
 		})
@@ -132,24 +132,24 @@ func history(moments []informer.Moment, now time.Time) []Moment {
 	return all
 }
 
-func inDetail(of subject, d *details) *Details {
+func inDetail(of subject, d *details) *shownDetails {
 	if d == nil {
 		return nil
 	}
-	shown := &Details{Indexes: indexes(d.indexes), Labels: indexes(d.labels)}
+	shown := &shownDetails{Indexes: indexes(d.indexes), Labels: indexes(d.labels)}
 	for _, q := range d.quarantined {
-		shown.Quarantined = append(shown.Quarantined, QuarantinedObject{of.key(q.Key), q.Since, of.quarantineText(q.Err)})
+		shown.Quarantined = append(shown.Quarantined, shownQuarantine{of.key(q.Key), q.Since, of.quarantineText(q.Err)})
 	}
 	for _, e := range slices.Backward(d.recent) {
-		shown.Recent = append(shown.Recent, Event{e.At, e.Kind.String(), of.key(e.Key), printable(e.Version)})
+		shown.Recent = append(shown.Recent, shownEvent{e.At, e.Kind.String(), of.key(e.Key), printable(e.Version)})
 	}
 	return shown
 }
 
-func indexes(of []informer.IndexMeasures) []Index {
-	var all []Index
+func indexes(of []informer.IndexMeasures) []shownIndex {
+	var all []shownIndex
 	for _, i := range of {
-		all = append(all, Index{printable(i.Name), i.Namespaced, i.Values, i.Entries})
+		all = append(all, shownIndex{printable(i.Name), i.Namespaced, i.Values, i.Entries})
 	}
 	return all
 }

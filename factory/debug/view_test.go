@@ -22,50 +22,50 @@ func TestStates(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("no rule"))
 	for title, c := range map[string]struct {
 		change func(*sample)
-		want   []State
+		want   []state
 	}{
 		"healthy":               {func(*sample) {}, nil},
 		"an error that is over": {func(s *sample) { s.status.LastError = forbidden }, nil},
-		"not started":           {func(s *sample) { s.status = informer.Status{} }, []State{NotStarted}},
-		"syncing":               {func(s *sample) { s.status = informer.Status{Running: true} }, []State{Syncing}},
+		"not started":           {func(s *sample) { s.status = informer.Status{} }, []state{stateNotStarted}},
+		"syncing":               {func(s *sample) { s.status = informer.Status{Running: true} }, []state{stateSyncing}},
 		"syncing in vain": {
 			func(s *sample) {
 				s.status = informer.Status{Running: true, Failing: []informer.RecentError{{Class: reflector.ErrorConnection, Err: errConnection}}}
 			},
-			[]State{Failing, Syncing},
+			[]state{stateFailing, stateSyncing},
 		},
 		"an error that is over, a watch reopening": {func(s *sample) { s.status.Watching, s.status.LastError = false, forbidden }, nil},
 		"parked": {func(s *sample) {
 			s.status.Watching, s.status.Failing = false, []informer.RecentError{{Class: reflector.ErrorForbidden, Err: forbidden}}
-		}, []State{Parked}},
-		"not served":         {func(s *sample) { s.status.Watching, s.status.NotServedSince = false, now }, []State{NotServed}},
-		"stopped":            {func(s *sample) { s.status.Running, s.status.Stopped, s.status.Stale = false, true, true }, []State{Stopped}},
+		}, []state{stateParked}},
+		"not served":         {func(s *sample) { s.status.Watching, s.status.NotServedSince = false, now }, []state{stateNotServed}},
+		"stopped":            {func(s *sample) { s.status.Running, s.status.Stopped, s.status.Stale = false, true, true }, []state{stateStopped}},
 		"stopping":           {func(s *sample) { s.status.Stopped = true }, nil},
-		"stale":              {func(s *sample) { s.status.Stale = true }, []State{Stale}},
+		"stale":              {func(s *sample) { s.status.Stale = true }, []state{stateStale}},
 		"in a call, not yet": {func(s *sample) { s.figures.handlers[1].Calling = ago(stuckAfter - time.Millisecond) }, nil},
-		"stuck":              {func(s *sample) { s.figures.handlers[1].Calling = ago(stuckAfter) }, []State{Stuck}},
-		"quarantined":        {func(s *sample) { s.status.Quarantined = 1 }, []State{Quarantined}},
-		"not indexed":        {func(s *sample) { s.status.Unindexed = 1 }, []State{Quarantined}},
+		"stuck":              {func(s *sample) { s.figures.handlers[1].Calling = ago(stuckAfter) }, []state{stateStuck}},
+		"quarantined":        {func(s *sample) { s.status.Quarantined = 1 }, []state{stateQuarantined}},
+		"not indexed":        {func(s *sample) { s.status.Unindexed = 1 }, []state{stateQuarantined}},
 		"all at once": {
 			func(s *sample) {
 				s.status.Stale, s.status.Unindexed, s.status.Handlers[0].Lagging = true, 1, true
 				s.figures.handlers[0].Calling = ago(time.Hour)
 			},
-			[]State{Stuck, Stale, Lagging, Quarantined},
+			[]state{stateStuck, stateStale, stateLagging, stateQuarantined},
 		},
 	} {
 		t.Run(title, func(t *testing.T) {
 			s := healthy()
 			c.change(&s)
 			seen := s.view()
-			var got []State
+			var got []state
 			for _, f := range seen.Findings {
 				require.NotEmpty(t, f.Why)
 				got = append(got, f.State)
 			}
 			require.Equal(t, c.want, got)
 			if c.want == nil {
-				require.Equal(t, Healthy, seen.State)
+				require.Equal(t, stateHealthy, seen.State)
 			} else {
 				require.Equal(t, c.want[0], seen.State)
 			}
@@ -81,7 +81,7 @@ func TestThePageSaysWhatTheProbeSays(t *testing.T) {
 			if f.Condition == readiness.NotSynced {
 				continue
 			}
-			require.True(t, slices.ContainsFunc(s.view().Findings, func(of Finding) bool { return string(of.State) == string(f.Condition) }), "%s: %s", name, f.Condition)
+			require.True(t, slices.ContainsFunc(s.view().Findings, func(of finding) bool { return string(of.State) == string(f.Condition) }), "%s: %s", name, f.Condition)
 		}
 	}
 }
@@ -89,7 +89,7 @@ func TestThePageSaysWhatTheProbeSays(t *testing.T) {
 // The view of an informer of another module is limited to the figures of its API.
 func TestNothingMeasured(t *testing.T) {
 	i := viewOf(subject{id: "a", name: "b"}, informer.Status{Synced: true}, figures{}, now)
-	require.Equal(t, Informer{ID: "a", Name: "b", State: Healthy, Synced: true}, i)
+	require.Equal(t, shownInformer{ID: "a", Name: "b", State: stateHealthy, Synced: true}, i)
 }
 
 // A handler added or removed between the two calls does not get another handler's figures, even if
@@ -157,28 +157,30 @@ func TestHistory(t *testing.T) {
 		{At: ago(10 * time.Second), Events: 9}, {At: ago(5 * time.Second), Events: 10, Lag: time.Second, Staleness: 2 * time.Second, Objects: 3, Bytes: 4},
 	}, now)
 	require.Len(t, got, 3)
-	require.Equal(t, Moment{At: ago(5 * time.Second), Rate: 2, Lag: 1, Staleness: 2, Objects: 3, Bytes: 4}, got[2])
+	require.Equal(t, shownMoment{At: ago(5 * time.Second), Rate: 2, Lag: 1, Staleness: 2, Objects: 3, Bytes: 4}, got[2])
 }
 
 // A line is interrupted where moments are missing.
 func TestPlot(t *testing.T) {
-	at := func(ago time.Duration, events float64) Moment { return Moment{At: now.Add(-ago), Rate: events} }
-	p := curves[0].draw([]Moment{at(15*time.Minute, 0), at(15*time.Minute-5*time.Second, 10), at(5*time.Second, 5), at(0, 2.5)}, axis{now, window})
+	at := func(ago time.Duration, events float64) shownMoment {
+		return shownMoment{At: now.Add(-ago), Rate: events}
+	}
+	p := curves[0].draw([]shownMoment{at(15*time.Minute, 0), at(15*time.Minute-5*time.Second, 10), at(5*time.Second, 5), at(0, 2.5)}, axis{now, window})
 	require.Equal(t, plot{
 		Title: "Events", Now: "2.5/s", Most: "10.0/s",
 		Line: "M0.0 39.0L1.3 1.0M238.7 20.0L240.0 29.5",
 		Area: "M0.0 40L0.0 39.0L1.3 1.0V40ZM238.7 40L238.7 20.0L240.0 29.5V40Z",
 	}, p)
 	require.Equal(t, plot{Title: "Lag", Now: "–"}, curves[1].draw(nil, axis{now, window}))
-	require.Empty(t, curves[4].draw([]Moment{at(0, 1)}, axis{now, window}).Line, "memory that was not measured")
+	require.Empty(t, curves[4].draw([]shownMoment{at(0, 1)}, axis{now, window}).Line, "memory that was not measured")
 }
 
 // All plots of a page have the same time axis, which covers all moments.
 func TestSpan(t *testing.T) {
-	since := func(d time.Duration) Report {
-		return Report{At: now, Informers: []Informer{{}, {History: []Moment{{At: ago(time.Second)}}}, {History: []Moment{{At: ago(d)}}}}}
+	since := func(d time.Duration) report {
+		return report{At: now, Informers: []shownInformer{{}, {History: []shownMoment{{At: ago(time.Second)}}}, {History: []shownMoment{{At: ago(d)}}}}}
 	}
-	require.Equal(t, time.Minute, spanOf(Report{At: now}))
+	require.Equal(t, time.Minute, spanOf(report{At: now}))
 	require.Equal(t, time.Minute, spanOf(since(time.Minute)))
 	require.Equal(t, 2*time.Minute, spanOf(since(time.Minute+1)))
 	require.Equal(t, window, spanOf(since(time.Hour)))
@@ -186,7 +188,7 @@ func TestSpan(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	require.Nil(t, progress(informer.Progress{}, now))
-	require.Equal(t, &Progress{Since: ago(2 * time.Second), Objects: 10, Total: 40, Rate: 5}, progress(informer.Progress{Since: ago(2 * time.Second), Objects: 10, Remaining: 30}, now))
+	require.Equal(t, &shownProgress{Since: ago(2 * time.Second), Objects: 10, Total: 40, Rate: 5}, progress(informer.Progress{Since: ago(2 * time.Second), Objects: 10, Remaining: 30}, now))
 	require.Zero(t, progress(informer.Progress{Since: now, Objects: 10, Remaining: -1}, now).Total)
 }
 

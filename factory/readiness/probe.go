@@ -34,26 +34,26 @@ func New(o Options, informers ...iter.Seq[factory.Held]) *Probe {
 	return &Probe{options: o, informers: informers}
 }
 
-// Report is the result of a probe.
-type Report struct {
+// report is the result of a probe.
+type report struct {
 	Ready     bool   `json:"ready"`
-	Informers []Line `json:"informers"`
+	Informers []line `json:"informers"`
 }
 
-// Line is the result of a probe for one informer.
-type Line struct {
+// line is the result of a probe for one informer.
+type line struct {
 	Name     string    `json:"name"`
 	Ready    bool      `json:"ready"`
 	Objects  int       `json:"objects"`
 	Findings []Finding `json:"findings,omitempty"`
 }
 
-// Report examines all informers.
-func (p *Probe) Report() Report {
-	r := Report{Ready: true}
+// report examines all informers.
+func (p *Probe) report() report {
+	r := report{Ready: true}
 	for _, informers := range p.informers {
 		for held := range informers {
-			l := Line{Name: held.Name(), Ready: true, Objects: held.Status.Objects, Findings: Examine(held.Status, p.options.StaleAfter)}
+			l := line{Name: held.Name(), Ready: true, Objects: held.Status.Objects, Findings: Examine(held.Status, p.options.StaleAfter)}
 			l.Ready = !slices.ContainsFunc(l.Findings, p.fails)
 			r.Ready = r.Ready && l.Ready
 			r.Informers = append(r.Informers, l)
@@ -70,10 +70,10 @@ func (p *Probe) fails(f Finding) bool {
 // of controller-runtime, and ignores the request.
 func (p *Probe) Check(*http.Request) error {
 	var why []string
-	for _, l := range p.Report().Informers {
+	for _, l := range p.report().Informers {
 		for _, f := range l.Findings {
 			if p.fails(f) {
-				why = append(why, f.line(l))
+				why = append(why, f.text(l))
 			}
 		}
 	}
@@ -83,5 +83,5 @@ func (p *Probe) Check(*http.Request) error {
 	return fmt.Errorf("%w: %s", ErrNotReady, strings.Join(why, "; "))
 }
 
-// line returns the finding as a line of text.
-func (f Finding) line(l Line) string { return fmt.Sprintf("%s %s: %s", l.Name, f.Condition, f.Why) }
+// text returns the finding as a line of text.
+func (f Finding) text(l line) string { return fmt.Sprintf("%s %s: %s", l.Name, f.Condition, f.Why) }

@@ -81,11 +81,11 @@ func TestNeverSynced(t *testing.T) {
 		require.Regexp(t, `^\[-\] secrets not synced: .*forbidden.*\nnot ready\n$`, text)
 		status, text = ask(p, "/readyz?format=json")
 		require.Equal(t, http.StatusServiceUnavailable, status)
-		var r Report
+		var r report
 		require.NoError(t, json.Unmarshal([]byte(text), &r))
-		require.Equal(t, p.Report(), r)
+		require.Equal(t, p.report(), r)
 		require.False(t, r.Ready)
-		require.Equal(t, Line{Name: "pods", Ready: true, Objects: 1}, r.Informers[0])
+		require.Equal(t, line{Name: "pods", Ready: true, Objects: 1}, r.Informers[0])
 	})
 }
 

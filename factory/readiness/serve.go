@@ -14,7 +14,7 @@ func (p *Probe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "use GET or HEAD", http.StatusMethodNotAllowed)
 		return
 	}
-	report, query := p.Report(), r.URL.Query()
+	of, query := p.report(), r.URL.Query()
 	asJSON := query.Get("format") == "json"
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
@@ -23,20 +23,20 @@ func (p *Probe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if asJSON {
 		header.Set("Content-Type", "application/json")
 	}
-	if !report.Ready {
+	if !of.Ready {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 	if asJSON {
-		_ = json.NewEncoder(w).Encode(report) // a write fails only if the client is gone
+		_ = json.NewEncoder(w).Encode(of) // a write fails only if the client is gone
 		return
 	}
-	_, _ = w.Write(p.text(report, query.Has("verbose")))
+	_, _ = w.Write(p.text(of, query.Has("verbose")))
 }
 
 // text formats a report: findings that fail the probe have a minus, other lines a plus.
-func (p *Probe) text(report Report, verbose bool) []byte {
+func (p *Probe) text(of report, verbose bool) []byte {
 	var b bytes.Buffer
-	for _, l := range report.Informers {
+	for _, l := range of.Informers {
 		if verbose && len(l.Findings) == 0 {
 			fmt.Fprintf(&b, "[+] %s ok: %d objects\n", l.Name, l.Objects)
 		}
@@ -45,10 +45,10 @@ func (p *Probe) text(report Report, verbose bool) []byte {
 			if p.fails(f) {
 				sign = "-"
 			}
-			fmt.Fprintf(&b, "[%s] %s\n", sign, f.line(l))
+			fmt.Fprintf(&b, "[%s] %s\n", sign, f.text(l))
 		}
 	}
-	if !report.Ready {
+	if !of.Ready {
 		b.WriteString("not ")
 	}
 	b.WriteString("ready\n")

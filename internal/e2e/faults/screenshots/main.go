@@ -65,7 +65,7 @@ func run(ctx context.Context, to string, out io.Writer) error {
 	}
 	defer end()
 	fmt.Fprintln(out, "the page is at", url)
-	if err := s.play(ctx, page); err != nil {
+	if err := s.play(ctx, url); err != nil {
 		return err
 	}
 	b, closeBrowser, err := newBrowser(ctx, dir)
@@ -73,7 +73,11 @@ func run(ctx context.Context, to string, out io.Writer) error {
 		return err
 	}
 	defer closeBrowser()
-	return shoot(b, page.Report(), url, to, out)
+	seen, err := read(ctx, url)
+	if err != nil {
+		return err
+	}
+	return shoot(b, seen, url, to, out)
 }
 
 // serve serves the page on 127.0.0.1.

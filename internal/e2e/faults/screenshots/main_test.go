@@ -7,8 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
-
-	"github.com/tidemark-k8s/tidemark/factory/debug"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -37,7 +35,7 @@ func TestSlowSendsAll(t *testing.T) {
 }
 
 func TestAWrongStateIsAnError(t *testing.T) {
-	s := &scene{actors: []actor{{name: "pods", state: debug.Healthy}}}
-	require.NoError(t, s.check(debug.Report{Informers: []debug.Informer{{State: debug.Healthy}}}))
-	require.ErrorIs(t, s.check(debug.Report{Informers: []debug.Informer{{State: debug.Stale}}}), errState)
+	s := &scene{actors: []actor{{name: "pods", state: "healthy"}}}
+	require.NoError(t, s.check([]shownInformer{{State: "healthy"}}))
+	require.ErrorIs(t, s.check([]shownInformer{{State: "stale"}}), errState)
 }

@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/tidemark-k8s/tidemark/factory"
-	"github.com/tidemark-k8s/tidemark/factory/debug"
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
@@ -34,7 +33,7 @@ type scene struct {
 // actor is an informer and its intended state.
 type actor struct {
 	name    string
-	state   debug.State
+	state   string
 	late    bool // starts shortly before the pictures
 	factory *factory.Factory
 }
@@ -75,12 +74,12 @@ func (s *scene) prepare() (err error) {
 	}
 	direct := s.cluster.Config()
 	return errors.Join(
-		s.add(actor{name: "pods", state: debug.Healthy}, direct, s.pods),
-		s.add(actor{name: "nodes", state: debug.Stuck}, direct, s.nodes),
-		s.add(actor{name: "services", state: debug.Quarantined}, direct, s.services),
-		s.add(actor{name: "secrets", state: debug.Parked}, harness.Via(s.cluster.UserConfig(), s.toSecrets.Address()), s.secrets),
-		s.add(actor{name: "deployments", state: debug.Stale}, s.toDeployments.Config(), s.deployments),
-		s.add(actor{name: "configmaps", state: debug.Syncing, late: true}, s.toConfigMaps.Config(), s.configMaps),
+		s.add(actor{name: "pods", state: "healthy"}, direct, s.pods),
+		s.add(actor{name: "nodes", state: "stuck"}, direct, s.nodes),
+		s.add(actor{name: "services", state: "quarantined"}, direct, s.services),
+		s.add(actor{name: "secrets", state: "parked"}, harness.Via(s.cluster.UserConfig(), s.toSecrets.Address()), s.secrets),
+		s.add(actor{name: "deployments", state: "stale"}, s.toDeployments.Config(), s.deployments),
+		s.add(actor{name: "configmaps", state: "syncing", late: true}, s.toConfigMaps.Config(), s.configMaps),
 	)
 }
 
@@ -103,15 +102,16 @@ func (s *scene) informers() (all []iter.Seq[factory.Held]) {
 	return all
 }
 
-// play runs the informers, makes the faults, and returns when each informer is in its state.
-func (s *scene) play(ctx context.Context, page *debug.Page) error {
+// play runs the informers, makes the faults, and returns when each informer is in its state, as the page at
+// a URL says.
+func (s *scene) play(ctx context.Context, url string) error {
 	for _, a := range s.actors {
 		if !a.late {
 			a.factory.StartWithContext(s.ctx)
 		}
 	}
 	s.work()
-	if err := s.bookmarked(ctx, page); err != nil {
+	if err := s.bookmarked(ctx, url); err != nil {
 		return err
 	}
 	if err := s.allow(false); err != nil {
@@ -130,18 +130,26 @@ func (s *scene) play(ctx context.Context, page *debug.Page) error {
 	if err := wait(ctx, 10*time.Second); err != nil {
 		return err
 	}
-	return s.check(page.Report())
+	seen, err := read(ctx, url)
+	if err != nil {
+		return err
+	}
+	return s.check(seen)
 }
 
 // bookmarked waits until the informer with the intended state stale has got a bookmark: from
 // then on, two minutes of silence make it stale.
-func (s *scene) bookmarked(ctx context.Context, page *debug.Page) error {
+func (s *scene) bookmarked(ctx context.Context, url string) error {
 	for range 150 {
 		if err := wait(ctx, time.Second); err != nil {
 			return err
 		}
-		for n, i := range page.Report().Informers {
-			if s.actors[n].state == debug.Stale && i.Totals.Bookmarks > 0 {
+		seen, err := read(ctx, url)
+		if err != nil {
+			return err
+		}
+		for n, i := range seen {
+			if s.actors[n].state == "stale" && i.Totals.Bookmarks > 0 {
 				return nil
 			}
 		}
@@ -149,11 +157,11 @@ func (s *scene) bookmarked(ctx context.Context, page *debug.Page) error {
 	return fmt.Errorf("%w: no bookmark has come", errState)
 }
 
-// check returns an error unless each informer is in its state. The report has the informers in
-// the order of the actors.
-func (s *scene) check(r debug.Report) error {
+// check returns an error unless each informer is in its state. The informers are in the order of the
+// actors.
+func (s *scene) check(seen []shownInformer) error {
 	for n, a := range s.actors {
-		if i := r.Informers[n]; i.State != a.state {
+		if i := seen[n]; i.State != a.state {
 			return fmt.Errorf("%w: %s is %s, not %s: %v", errState, a.name, i.State, a.state, i.Findings)
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/tidemark-k8s/tidemark/factory/debug"
 )
 
 // look is a window size and a colour scheme.
@@ -24,10 +22,10 @@ var (
 )
 
 // shoot takes a picture of the overview and of each informer, in each look.
-func shoot(b *browser, r debug.Report, url, to string, out io.Writer) error {
+func shoot(b *browser, seen []shownInformer, url, to string, out io.Writer) error {
 	pages := map[string]string{"overview": url}
-	for _, i := range r.Informers {
-		pages[strings.ReplaceAll(string(i.State), " ", "-")] = url + "?informer=" + i.ID
+	for _, i := range seen {
+		pages[strings.ReplaceAll(i.State, " ", "-")] = url + "?informer=" + i.ID
 	}
 	for _, l := range looks {
 		for name, at := range pages {
