@@ -51,8 +51,8 @@ type Delta struct {
 	// Lost, on Deleted, says that the object's final state was missed: Object is the last known
 	// state, or the zero value.
 	Lost bool
-	// Recalled, on Added in a full state, says that the object was not sent again: Object is
-	// the consumer's own, of the same key, UID and version.
+	// Recalled, on Added in a full state, says that the object was not decoded again: Object
+	// is the consumer's own, of the same key, UID and version.
 	Recalled bool
 	// Part is the number of the source of the change, if several sources feed one store.
 	Part uint16

@@ -22,8 +22,9 @@
 // equal values ([Decoding]). A few megabytes are read ahead, on a goroutine that ends with the
 // request. The client decodes formats unknown here. An undecodable object is written as Poisoned.
 //
-// Recall. With [Wire], a [Recaller] gets its own objects back instead of streamed objects of the same
-// UID and version, marked as [deltafifo.Delta].Recalled.
+// Recall. A [Recaller] gets its own objects back, marked as [deltafifo.Delta].Recalled, instead of
+// objects of the same UID and version that the reflector would have to decode. The objects of other
+// sources are all decoded by their client.
 //
 // Fakes. A source not known to stream may be a fake without a history. Its list is committed when
 // the next watch is open or has failed to open, or after 100 ms.

@@ -32,6 +32,16 @@ const (
 	listFields      = 2 // of every list
 )
 
+// A frame of a watch begins with its length, in lengthSize bytes. maxFrame is four times client-go's
+// limit. The first byte of a frame's length is never a blank, with which JSON may begin.
+const (
+	lengthSize = 4
+	maxFrame   = 1 << 26
+)
+
+// errFrame means that a body is no stream of frames.
+var errFrame = fmt.Errorf("%w: a frame of more than 64 MiB", ErrBadAnswer)
+
 // errTruncated means that a field reaches beyond the end of its list.
 var errTruncated = fmt.Errorf("%w: a field that is longer than its list", ErrBadAnswer)
 
@@ -219,6 +229,14 @@ func readBytes(in *bufio.Reader, buffer *[]byte, n uint64) ([]byte, error) {
 		}
 	}
 	return *buffer, nil
+}
+
+// unexpected is the error of a body that ends within a value.
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // protobufEvents reads the events of a watch in protobuf. Each event follows its length.

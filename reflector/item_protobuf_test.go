@@ -14,8 +14,43 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
 )
+
+// protobuf returns the serializer with which a server writes a stream and a client reads it.
+func protobuf(t testing.TB) kruntime.SerializerInfo {
+	t.Helper()
+	info, ok := kruntime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), kruntime.ContentTypeProtobuf)
+	require.True(t, ok)
+	return info
+}
+
+// encoded returns the body of a stream with some events, as a server writes it.
+func encoded(t testing.TB, events ...watch.Event) []byte {
+	t.Helper()
+	return encodedAs(t, scheme.Codecs.EncoderForVersion(protobuf(t).Serializer, corev1.SchemeGroupVersion), events...)
+}
+
+func encodedAs(t testing.TB, object kruntime.Encoder, events ...watch.Event) []byte {
+	t.Helper()
+	info := protobuf(t)
+	var body bytes.Buffer
+	frame := info.StreamSerializer.NewFrameWriter(&body)
+	for _, e := range events {
+		raw, err := kruntime.Encode(object, e.Object)
+		require.NoError(t, err)
+		event := &metav1.WatchEvent{Type: string(e.Type), Object: kruntime.RawExtension{Raw: raw}}
+		require.NoError(t, info.StreamSerializer.Encode(event, frame))
+	}
+	return body.Bytes()
+}
+
+// appendField appends a field whose value is a string or a message.
+func appendField(message []byte, number protowire.Number, value []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(message, number, protowire.BytesType), value)
+}
 
 // Frames are read in the reader's buffer where they fit, and else in one of their own.
 func TestFramesOfAnySize(t *testing.T) {

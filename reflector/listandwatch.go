@@ -39,7 +39,6 @@ type loop struct {
 	pager     pager             // of the present list
 	conn      *watchConn        // nil unless a stream or watch is open
 	ahead     *ahead            // nil unless a watch was requested before the commit of its list
-	recall    *recall           // nil unless an open stream may leave out objects
 	batch     []deltafifo.Delta // empty, except while it is filled or written
 	tally     tally             // of the batch of changes being written
 	objects   int               // in the present full state

@@ -1,7 +1,6 @@
 package reflector
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -11,21 +10,33 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
+func somePod(name, version string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: name, UID: types.UID("uid-" + name), ResourceVersion: version, Labels: map[string]string{"app": name},
+	}}
+}
+
+func endOfState(version string) watch.Event {
+	return watch.Event{Type: watch.Bookmark, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		ResourceVersion: version, Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
+	}}}
+}
+
 // rememberer is a sink that holds objects.
 type rememberer struct {
 	collector
-	holds     map[id]*corev1.Pod
-	committed chan struct{}
+	holds map[id]*corev1.Pod
 }
 
 func newRememberer(pods ...*corev1.Pod) *rememberer {
-	r := &rememberer{holds: map[id]*corev1.Pod{}, committed: make(chan struct{}, 1)}
+	r := &rememberer{holds: map[id]*corev1.Pod{}}
 	for _, p := range pods {
 		r.holds[idOf(p)] = p
 	}
@@ -37,124 +48,34 @@ func (r *rememberer) Recall(key indexer.Key, uid, version string) (any, bool) {
 	return p, ok
 }
 
-func (r *rememberer) Commit(ctx context.Context, version string) error {
-	r.committed <- struct{}{}
-	return r.collector.Commit(ctx, version)
-}
-
 func (r *rememberer) written() []deltafifo.Delta {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Concat(r.batches...)
 }
 
-// stream is a source of one watch, from which objects may be left out. Later watches are silent, and
-// lists are empty.
-func stream(events func(known omitter) []watch.Event) *recalled {
-	return &recalled{events: events, hostile: hostile{
-		streams: true,
-		list: func(int, metav1.ListOptions) (kruntime.Object, error) {
-			return &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "9"}}, nil
-		},
-	}}
-}
-
-type recalled struct {
-	hostile
-	events func(omitter) []watch.Event
-}
-
-func (s *recalled) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	if s.watches > 0 || o.SendInitialEvents == nil {
-		return s.hostile.Watch(ctx, o)
-	}
-	s.watches++
-	known, _ := ctx.Value(omitterKey{}).(omitter)
-	events := append(s.events(known), watch.Event{Type: silent})
-	return sends(func(i int) watch.Event { return events[i] }), nil
-}
-
-// If a transport or server sends placeholders that do not match the omitted objects, the attempt
-// fails: no object is invented, and none is missing.
-func TestAStreamThatDoesNotPutBackWhatItLeftOutFails(t *testing.T) {
-	a, b := somePod("a", "1"), somePod("b", "2")
-	for name, events := range map[string]func(omitter) []watch.Event{
-		"names what was not left out": func(omitter) []watch.Event { return []watch.Event{standsFor(a), endOfState("9")} },
-		"has another order": func(known omitter) []watch.Event {
-			known.omit(idOf(a))
-			known.omit(idOf(b))
-			return []watch.Event{standsFor(b), standsFor(a), endOfState("9")}
-		},
-		"ends too early": func(known omitter) []watch.Event {
-			known.omit(idOf(a))
-			return []watch.Event{endOfState("9")}
-		},
-		"ends too early, with changes": func(known omitter) []watch.Event {
-			known.omit(idOf(a))
-			return []watch.Event{{Type: watch.Added, Object: b}, endOfState("9")}
-		},
-		"fails instead": func(known omitter) []watch.Event {
-			known.omit(idOf(a))
-			return []watch.Event{{Type: watch.Error, Object: &metav1.Status{Reason: metav1.StatusReasonInternalError}}, endOfState("9")}
-		},
-		"fails behind a change": func(omitter) []watch.Event {
-			return []watch.Event{{Type: watch.Added, Object: b}, standsFor(a), endOfState("9")}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var refused []string
-				sink := newRememberer(a, b)
-				runFor(t, time.Second, stream(events), sink, Options{Version: "5", Observe: func(e Event) {
-					if r, ok := e.(StreamRefused); ok {
-						refused = append(refused, r.Reason)
-					}
-				}})
-				require.Len(t, refused, 1)
-				if name != "fails instead" {
-					require.Contains(t, refused[0], ErrBadAnswer.Error())
-				}
-				require.Len(t, sink.written(), map[string]int{"ends too early, with changes": 1}[name], "the batch that failed is dropped")
-				require.Len(t, sink.committed, 1, "a list makes it good")
-			})
-		})
-	}
-}
-
-// After a bookmark no object is restored, so none may be left out, even if the transport has not
-// recognised the bookmark.
-func TestNothingIsLeftOutBehindABookmark(t *testing.T) {
-	a, b := somePod("a", "1"), somePod("b", "2")
-	r := &recall{sink: newRememberer(a, b)}
-	require.True(t, r.omit(idOf(a)))
-	var d deltafifo.Delta
-	require.NoError(t, r.restore(&d, standsFor(a)))
-	require.Same(t, a, d.Object)
-	require.NoError(t, r.end())
-	require.False(t, r.omit(idOf(b)))
-}
-
-// A server's bookmark is never taken for a placeholder, whatever its content.
-func TestBookmarksThatStandForNothing(t *testing.T) {
-	nameless := somePod("z", "8")
-	nameless.UID = ""
+// A server's bookmark is a version and nothing else, whatever its object has.
+func TestBookmarksAreVersions(t *testing.T) {
+	named := watch.Event{Type: watch.Bookmark, Object: somePod("a", "8")}
+	endWithUID := endOfState("9")
+	endWithUID.Object.(*corev1.Pod).UID = "u"
 	for name, test := range map[string]struct {
 		version string // the version of the sink
 		events  []watch.Event
 	}{
-		"before anything was committed": {"", []watch.Event{{Type: watch.Bookmark, Object: somePod("a", "8")}, endOfState("9")}},
+		"before anything was committed": {"", []watch.Event{named, endOfState("9")}},
+		"in the initial state":          {"5", []watch.Event{named, endOfState("9")}},
 		"without metadata":              {"5", []watch.Event{{Type: watch.Bookmark, Object: &metav1.Status{}}, endOfState("9")}},
-		"with a name only":              {"5", []watch.Event{{Type: watch.Bookmark, Object: nameless}, endOfState("9")}},
-		"with an annotation":            {"5", []watch.Event{endWithUID()}},
+		"at the end, with a UID":        {"5", []watch.Event{endWithUID}},
 		"behind the initial state":      {"5", []watch.Event{endOfState("8"), {Type: watch.Bookmark, Object: somePod("a", "9")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				sink := newRememberer()
-				source := stream(func(known omitter) []watch.Event {
-					require.Equal(t, test.version == "", known == nil)
-					return test.events
-				})
+				sink := newRememberer(somePod("a", "8"), somePod("a", "9"))
+				events := append(test.events, watch.Event{Type: silent})
+				source := &hostile{streams: true, watch: func(int, metav1.ListOptions) (watch.Interface, error) {
+					return sends(func(i int) watch.Event { return events[i] }), nil
+				}}
 				r := runFor(t, time.Second, source, sink, Options{Version: test.version, Observe: func(e Event) {
 					_, failed := e.(Failed)
 					require.False(t, failed, "%+v", e)
@@ -166,16 +87,6 @@ func TestBookmarksThatStandForNothing(t *testing.T) {
 			})
 		})
 	}
-}
-
-func standsFor(p *corev1.Pod) watch.Event {
-	return watch.Event{Type: watch.Bookmark, Object: stubOf(p)}
-}
-
-func endWithUID() watch.Event {
-	e := endOfState("9")
-	e.Object.(*corev1.Pod).UID = "u"
-	return e
 }
 
 // preferring is a sink that replaces listed objects by its own.

@@ -17,7 +17,7 @@ import (
 // may also bring Modified and Deleted. A full sink waits in Write until it has room or ctx ends. The
 // batch belongs to the caller again after Write; its objects belong to the sink.
 //
-// A sink that is a [Recaller] may get its own objects back (see [Wire]).
+// A sink that is a [Recaller] may get its own objects back.
 //
 // An error from any call except Abort ends the attempt: the reflector reports it, backs off and lists
 // again. So does a call that ends its goroutine (runtime.Goexit), except for Write of a [Resumer];

@@ -17,8 +17,7 @@ import (
 // openWatch requests the changes since a version, unless openAhead has done so.
 func (l *loop) openWatch(version string) (input, error) {
 	if l.ahead == nil {
-		l.recall = nil
-		return l.opened(l.newConn(l.ctx, watchOptions(version)).open())
+		return l.opened(l.newConn(watchOptions(version)).open())
 	}
 	p := l.ahead
 	l.ahead = nil
@@ -33,7 +32,7 @@ func watchOptions(version string) metav1.ListOptions {
 // openStream requests the full state, not older than version, and the changes after it.
 func (l *loop) openStream(version string) (input, error) {
 	initial := true
-	w := l.newConn(l.recalling(), metav1.ListOptions{
+	w := l.newConn(metav1.ListOptions{
 		ResourceVersion:      version,
 		ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
 		SendInitialEvents:    &initial,
@@ -42,13 +41,13 @@ func (l *loop) openStream(version string) (input, error) {
 }
 
 // newConn prepares a stream or watch, with the options common to both, without a request.
-func (l *loop) newConn(ctx context.Context, o metav1.ListOptions) *watchConn {
+func (l *loop) newConn(o metav1.ListOptions) *watchConn {
 	timeout := l.timeout()
 	seconds := int64(timeout / time.Second)
 	o.AllowWatchBookmarks, o.TimeoutSeconds = true, &seconds
 	w := &watchConn{requestedAt: time.Now(), lasts: timeout + watchPatience, initial: o.SendInitialEvents != nil}
 	w.patience = l.patience(w)
-	w.ctx, w.cancel = context.WithCancelCause(ctx)
+	w.ctx, w.cancel = context.WithCancelCause(l.ctx)
 	w.ask, w.receive = l.asking(o, false), l.receiving(w.initial)
 	return w
 }
@@ -73,9 +72,8 @@ type ahead struct {
 // deletion between a list and its watch would be lost, and tests continue once the informer is
 // synced.
 func (l *loop) openAhead(version string) {
-	l.recall = nil
 	l.pace.count()
-	p := &ahead{conn: l.newConn(l.ctx, watchOptions(version)), done: make(chan struct{})}
+	p := &ahead{conn: l.newConn(watchOptions(version)), done: make(chan struct{})}
 	l.ahead = p
 	go func() {
 		defer close(p.done)
@@ -132,11 +130,6 @@ func (l *loop) read() (input, error) {
 			return l.writeChanges()
 		case op != 0:
 			l.addChange(op, &a)
-		case l.recall.isPlaceholder(a.Event):
-			if err := l.recall.restore(l.addDelta(), a.Event); err != nil {
-				l.clearBatch()
-				return input{kind: inFailed}, err
-			}
 		case len(l.batch) > 0:
 			w.unread(a)
 			return l.writeChanges()
@@ -247,10 +240,6 @@ func (l *loop) readBookmarkOrError(e watch.Event) (input, error) {
 	case m == nil:
 		l.reportSkipped(fmt.Errorf("%w: a bookmark that is a %T without metadata", ErrUnexpected, e.Object))
 	default:
-		if err := l.recall.end(); err != nil {
-			return input{kind: inFailed}, err
-		}
-		l.recall = nil
 		l.conn.count++
 		in := input{kind: inBookmark, version: m.GetResourceVersion(), end: m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"}
 		if in.end && in.version == "" {

@@ -28,10 +28,6 @@ import (
 // [FromDynamic], [FromMetadata] and [FromControllerRuntime]; the factories use the first two. All
 // other requests pass through unchanged.
 //
-// For other sources, such as a cache.ListWatch, Wire leaves objects that the sink already holds out
-// of a protobuf stream. It does not take the answer over, since the client may use it in other ways.
-// The source must pass its context on to the client for this.
-//
 // If a busy or failing server sends Retry-After, the reflector obeys and reports it, instead of the
 // client.
 //
@@ -62,34 +58,26 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	if marked && readable(answer) && t.claims(r) {
 		t.takes(r, answer)
 	}
-	if known, ok := r.Context().Value(omitterKey{}).(omitter); ok && streamsProtobuf(answer) {
-		answer.Body, answer.ContentLength = newFrames(answer.Body, known), -1
-	}
 	return answer, nil
 }
 
 // readable reports whether the reflector can decode the format of an answer.
 func readable(answer *http.Response) bool {
-	kind, _ := mediaType(answer)
+	kind := mediaType(answer)
 	return kind == runtime.ContentTypeJSON || kind == runtime.ContentTypeProtobuf
-}
-
-func streamsProtobuf(answer *http.Response) bool {
-	kind, params := mediaType(answer)
-	return kind == runtime.ContentTypeProtobuf && params["stream"] == "watch"
 }
 
 // mediaType returns the media type of an answer, or "" if the request failed, or if the answer has
 // another encoding on top.
-func mediaType(answer *http.Response) (kind string, params map[string]string) {
+func mediaType(answer *http.Response) string {
 	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Encoding") != "" {
-		return "", nil
+		return ""
 	}
-	kind, params, err := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	kind, _, err := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if err != nil {
-		return "", nil
+		return ""
 	}
-	return kind, params
+	return kind
 }
 
 // wanted describes the request of a list or watch. Other requests may have its context, such as a

@@ -23,7 +23,6 @@ func BenchmarkPods(b *testing.B) {
 	w.each("sync-stripped", task{Fields: stripped}, w.sync)
 	w.each("relist-stream", task{}, w.relist)
 	w.each("relist-list", task{Lists: true}, w.relist)
-	w.ours("relist-wired", task{Wired: true}, w.relist)
 	w.updates("updates-1", task{})
 	w.updates("updates-16", task{Handlers: 16})
 	w.each("reconnect", task{Informers: podsByNamespace}, w.reconnect)

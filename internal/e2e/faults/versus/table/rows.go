@@ -8,7 +8,6 @@ var stateRows = []row{
 	{"Pods/sync-stripped", "sync of pods, a transform strips managedFields", []target{{cpu, 2}, {heap, 0.35}}},
 	{"Pods/relist-stream", "relist after a 410 by WatchList, 1 % changed", []target{{cpu, 4}}},
 	{"Pods/relist-list", "relist after a 410 by LIST, 1 % changed", []target{{cpu, 2}}},
-	{"Pods/relist-wired", "relist after a 410 by WatchList, 1 % changed, wired", nil},
 	{"Pods/reconnect", "50 informers reconnect", nil},
 	{"UniquePods/sync", "sync of pods that share nothing", []target{{cpu, 1}, {heap, 1.02}}},
 	{"Databases/sync-dynamic", "sync of a custom resource, dynamic", []target{{cpu, 5}, {heap, 0.25}}},
@@ -31,6 +30,5 @@ var summaryRows = []string{"Pods/sync-stream", "UniquePods/sync", "Pods/relist-s
 // sameWork names, for a benchmark of tidemark alone, the one in which client-go does the same work.
 var sameWork = map[string]string{
 	"Pods/sync-dropped":              "Pods/sync-stream",
-	"Pods/relist-wired":              "Pods/relist-stream",
 	"Databases/sync-dynamic-dropped": "Databases/sync-dynamic",
 }
