@@ -171,6 +171,10 @@ func TestDocumentThatHangs(t *testing.T) {
 		a, _, after := once(t, New(hangs, widgets, middle), true, time.Hour)
 		require.Equal(t, Unknowable, a)
 		require.Equal(t, 1250*time.Millisecond+patience, after)
+
+		a, _, after = once(t, New(hangs, widgets, middle), true, 5*time.Second)
+		require.Zero(t, a, "the context has ended first")
+		require.Equal(t, 5*time.Second, after)
 	})
 }
 
