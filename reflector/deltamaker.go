@@ -111,10 +111,6 @@ func (d deltaMaker) fromList(delta *deltafifo.Delta, op deltafifo.Op, obj runtim
 	return nil
 }
 
-func idOf(m metav1.Object) id {
-	return id{object.Key(m), string(m.GetUID()), m.GetResourceVersion()}
-}
-
 // nameOf names obj for a message.
 func nameOf(obj runtime.Object) string {
 	m := object.Meta(obj)

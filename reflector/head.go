@@ -14,7 +14,6 @@ import (
 const (
 	eventType      = 1 // of meta.v1.WatchEvent
 	eventObject    = 2
-	rawExtension   = 1 // of runtime.RawExtension
 	unknownType    = 1 // of runtime.Unknown
 	unknownRaw     = 2
 	objectMetadata = 1 // of every object

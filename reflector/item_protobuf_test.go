@@ -47,6 +47,9 @@ func encodedAs(t testing.TB, object kruntime.Encoder, events ...watch.Event) []b
 	return body.Bytes()
 }
 
+// rawExtension is the number of the only field of runtime.RawExtension.
+const rawExtension = 1
+
 // appendField appends a field whose value is a string or a message.
 func appendField(message []byte, number protowire.Number, value []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(message, number, protowire.BytesType), value)
@@ -96,6 +99,8 @@ func TestReadBytes(t *testing.T) {
 		_, err = readBytes(in, &buffer, uint64(n)+1)
 		require.ErrorIs(t, err, errBroken)
 	}
+	_, err := readBytes(bufio.NewReader(strings.NewReader("")), &buffer, maxFrame+1)
+	require.ErrorIs(t, err, errFrame)
 }
 
 var errBroken = errors.New("broken")

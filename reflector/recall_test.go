@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 func somePod(name, version string) *corev1.Pod {
@@ -27,6 +28,10 @@ func endOfState(version string) watch.Event {
 	return watch.Event{Type: watch.Bookmark, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		ResourceVersion: version, Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
 	}}}
+}
+
+func idOf(m metav1.Object) id {
+	return id{object.Key(m), string(m.GetUID()), m.GetResourceVersion()}
 }
 
 // rememberer is a sink that holds objects.
