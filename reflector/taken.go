@@ -97,17 +97,16 @@ func collectionPath(resource schema.GroupVersionResource, namespace string) stri
 // is in the client's transport.
 type takenSource struct {
 	Source
-	namespace string                 // "" for all, or if it is not known
-	path      string                 // the end of the requests' paths, "" if it is not known
-	place     atomic.Pointer[string] // see wanted
-	kind      objectKind
+	path  string                 // the end of the requests' paths, "" if it is not known
+	place atomic.Pointer[string] // see wanted
+	kind  objectKind
 	// passedBy is true once a transport around Wire has replaced a body that was taken over: the
 	// client has seen other bytes than the reflector. From then on the client decodes.
 	passedBy atomic.Bool
 }
 
 func newTakenSource(client Source, r schema.GroupVersionResource, namespace string, object reflect.Type) *takenSource {
-	return &takenSource{Source: client, namespace: namespace, path: collectionPath(r, namespace), kind: objectKind{object: object, secret: isSecrets(r)}}
+	return &takenSource{Source: client, path: collectionPath(r, namespace), kind: objectKind{object: object, secret: isSecrets(r)}}
 }
 
 // ask sends a request through the client. The client's call of a list lasts until the body taken
