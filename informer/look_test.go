@@ -191,21 +191,46 @@ func TestAProgramThatLooksAtTheInformer(t *testing.T) {
 	})
 }
 
-// A logger may add a handler, also from the line that AddEventHandler writes about resyncs.
+// A logger may call the informer: no lock of the informer's is held.
 func TestALoggerThatCallsTheInformer(t *testing.T) {
 	kit.EndsSoon(t)
-	i, o := New(newScript("10"), Options[*corev1.Pod]{Observe: observed}).Shared(), &kit.Onlooker{}
-	add := func() {
-		period, logger := time.Minute, o.Logger()
-		_, err := i.AddEventHandlerWithOptions(cache.ResourceEventHandlerFuncs{}, cache.HandlerOptions{ResyncPeriod: &period, Logger: &logger})
-		require.NoError(t, err)
-	}
-	var called atomic.Bool
-	o.At(func() {
-		if called.CompareAndSwap(false, true) {
-			add()
-		}
+	t.Run("with its first line", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			i, o := New(newScript("10"), Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{{
+				Name: "failing", Append: func([]string, *corev1.Pod) []string { panic("on purpose") },
+			}}}), &kit.Onlooker{}
+			klog.SetLoggerWithOptions(o.Logger(), klog.ContextualLogger(true))
+			defer klog.SetLogger(klog.Logger{}) // as in TestMain
+			ctx, cancel := context.WithCancel(t.Context())
+			wait := func() {}
+			var called atomic.Bool
+			o.At(func() {
+				if called.CompareAndSwap(false, true) {
+					var err error
+					wait, err = i.Start(ctx)
+					require.NoError(t, err)
+				}
+			})
+			require.NoError(t, i.Shared().GetIndexer().Add(kit.Pod("a", "1"))) // which logs that it is not indexed
+			require.True(t, i.Status().Running)
+			cancel()
+			wait()
+		})
 	})
-	add() // which logs that there are no resyncs
-	require.True(t, called.Load())
+	t.Run("with the line about resyncs", func(t *testing.T) {
+		i, o := New(newScript("10"), Options[*corev1.Pod]{Observe: observed}).Shared(), &kit.Onlooker{}
+		add := func() {
+			period, logger := time.Minute, o.Logger()
+			_, err := i.AddEventHandlerWithOptions(cache.ResourceEventHandlerFuncs{}, cache.HandlerOptions{ResyncPeriod: &period, Logger: &logger})
+			require.NoError(t, err)
+		}
+		var called atomic.Bool
+		o.At(func() {
+			if called.CompareAndSwap(false, true) {
+				add()
+			}
+		})
+		add()
+		require.True(t, called.Load())
+	})
 }
