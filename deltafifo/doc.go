@@ -1,5 +1,6 @@
-// Package deltafifo is the queue between the reflectors, which read from an API server, and the
-// process loop, which applies the changes to the store.
+// Package deltafifo is the queue of an informer, which its users do not need; authors of a sink of
+// their own do. It is between the reflectors, which read from an API server, and the process loop,
+// which applies the changes to the store.
 //
 // A [Delta] is one reported change, or a mark in the sequence; a [DeltaFIFO] carries deltas in
 // batches, in order. In client-go this is the DeltaFIFO, or today its successor, the RealFIFO.

@@ -16,9 +16,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// SharedInformerFactory is client-go's interface of that name.
-type SharedInformerFactory = informers.SharedInformerFactory
-
 // Factory makes shared informers of the built-in kinds, and of the kinds registered with
 // [Register]. It is client-go's SharedInformerFactory.
 type Factory struct {
@@ -27,7 +24,7 @@ type Factory struct {
 	kinds  map[reflect.Type]kind
 }
 
-var _ SharedInformerFactory = (*Factory)(nil)
+var _ informers.SharedInformerFactory = (*Factory)(nil)
 
 // NewSharedInformerFactory returns a factory for all namespaces. All its informers have the given
 // resync period; zero means no resync. The client may be nil if nothing of the factory runs.

@@ -14,9 +14,6 @@ import (
 // Option configures a [Factory]. The options are client-go's.
 type Option func(*Factory)
 
-// SharedInformerOption is client-go's name for [Option].
-type SharedInformerOption = Option
-
 // WithNamespace limits all informers of namespaced kinds to one namespace.
 func WithNamespace(namespace string) Option {
 	return func(f *Factory) { f.namespace = namespace }

@@ -195,7 +195,7 @@ func TestContract_D29_EqualValuesAreStoredOnce(t *testing.T) {
 
 // RestartInformer does not bring back a shared value that a program has changed.
 func TestARestartDecodesSharedValuesAfresh(t *testing.T) {
-	for name, o := range map[string][]factory.SharedInformerOption{
+	for name, o := range map[string][]factory.Option{
 		"as decoded": nil, "transformed": {factory.WithTransform(func(obj any) (any, error) { return obj, nil })},
 	} {
 		t.Run(name, func(t *testing.T) {

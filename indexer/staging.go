@@ -1,6 +1,8 @@
 package indexer
 
-// Staging collects a replacement of all objects of one part (the full state of one source)
+// Staging is of a [Writer], which an informer's user does not need.
+//
+// It collects a replacement of all objects of one part (the full state of one source)
 // while it arrives, without a second copy of the store. None of it shows until
 // [Staging.Commit]. Only one goroutine may use it.
 //

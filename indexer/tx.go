@@ -1,7 +1,7 @@
 package indexer
 
-// Tx is a write section in progress, see [Writer.Begin], or a moment between two sections, see
-// [Writer.Freeze]. It returns objects in their stored form, see [Codec].
+// Tx is a write section of a [Writer] in progress, which an informer's user does not need: see
+// [Writer.Begin], or for a moment between two sections [Writer.Freeze]. It returns objects in their stored form, see [Codec].
 type Tx struct {
 	w       *Writer
 	writing bool

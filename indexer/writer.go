@@ -8,8 +8,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// Writer is the write side of an [Indexer]. Its methods are safe for any goroutine; writers
-// take turns.
+// Writer is the write side of an [Indexer], for authors of a store of their own: an informer's user
+// does not need it. Its methods are safe for any goroutine; writers take turns.
 type Writer struct {
 	x  *Indexer[any]
 	tx Tx
@@ -32,7 +32,7 @@ type Writer struct {
 	broken atomic.Int64 // the answer of Unindexed; written at the end of each write section
 }
 
-// New returns the write side of a new, empty indexer. It returns [ErrIndexInvalid] or
+// New returns the write side of a new, empty indexer; an informer's user does not need it. It returns [ErrIndexInvalid] or
 // [ErrIndexExists] if an index is invalid or a name is used twice.
 func New(o Options) (*Writer, error) {
 	if o.Labels == nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
-// Options configures a [Reflector]. The zero value suits most users.
+// Options configures a [Reflector], which an informer's user does not need. The zero value suits most
+// authors of a sink.
 type Options struct {
 	// Name names the reflector in its errors.
 	Name string
@@ -77,7 +78,8 @@ type Reflector struct {
 	followed bool
 }
 
-// New returns a reflector that is not running. Run returns the errors of the arguments.
+// New returns a reflector, for authors of a sink of their own: an informer's user does not need it. The
+// reflector does not run yet; Run returns the errors of the arguments.
 func New(src Source, sink Sink, o Options) *Reflector {
 	return &Reflector{source: src, sink: sink, o: o}
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 )
 
-// Sink receives the objects and changes from a [Reflector]. One reflector calls it, from one
+// Sink receives the objects and changes from a [Reflector]; an informer is one, so its user does not
+// need it. One reflector calls it, from one
 // goroutine, in this order:
 //
 //	Begin, Write..., Commit    a full state: the written objects are all there are
