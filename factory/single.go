@@ -1,90 +1,85 @@
 package factory
 
 import (
-	"fmt"
+	"maps"
 	"reflect"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/informers/internalinterfaces"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// StopInformer stops the informer of a type and a scope. The informer keeps its handlers, and its
-// store stays readable. Only [RestartInformer] lets it run again. If nobody has requested or
-// acquired it, the factory drops it after the retention time, see [WithRetention]; a later
-// Acquire then makes a new informer, which runs.
+// NewInformer returns an informer of a built-in kind that is not shared through a factory, as
+// client-go's generated NewPodInformer and the like do. See [NewInformerWithOptions].
+func NewInformer[T informer.Object](c kubernetes.Interface, namespace string, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
+	return NewFilteredInformer[T](c, namespace, resync, ix, nil)
+}
+
+// NewFilteredInformer is [NewInformer]; the options of all requests pass through tweak. It
+// replaces client-go's generated NewFilteredPodInformer and the like.
+func NewFilteredInformer[T informer.Object](c kubernetes.Interface, namespace string, resync time.Duration, ix cache.Indexers, tweak internalinterfaces.TweakListOptionsFunc) cache.SharedIndexInformer {
+	return NewInformerWithOptions[T](c, namespace, internalinterfaces.InformerOptions{ResyncPeriod: resync, Indexers: ix, TweakListOptions: tweak})
+}
+
+// NewInformerWithOptions returns an informer of a built-in kind that is not shared through a
+// factory, as client-go's generated NewPodInformerWithOptions and the like do. It always has the
+// index "namespace". For a type that is not built in, the informer cannot run and reports
+// [informer.ErrNoSource].
 //
-// It returns [ErrUnknownKind], [ErrScope], [ErrNoInformer], [ErrForeign], or [informer.ErrRunning] if
-// the user runs the informer.
-func StopInformer[T informer.Object](f *Factory, s Scope) error {
-	return f.stopOrRestart(reflect.TypeFor[T](), s, stopAsked)
+// For the result of NewTypedPodInformerWithOptions and the like, pass this informer to
+// [cache.NewTypedSharedIndexInformer].
+func NewInformerWithOptions[T informer.Object](c kubernetes.Interface, namespace string, o internalinterfaces.InformerOptions) cache.SharedIndexInformer {
+	return unshared(reflect.TypeFor[T](), c, namespace, o)
 }
 
-// RestartInformer makes the informer of a type and a scope read all objects again, trusting none
-// in its store. It is meant for a program that has, say, changed cached objects by mistake. The
-// informer stops and runs again. The objects it reads replace those in the store and reach its
-// handlers, which it keeps, as updates. Until then the store stays unchanged; [Lease.WaitFresh]
-// waits for the new objects. An informer that was stopped runs again if somebody has requested or
-// acquired it and the factory was started.
-//
-// RestartInformer returns when the previous run has stopped. The informer's Observe, transform
-// and index functions must not call it, nor wait for a lock that its caller holds; handlers may.
-//
-// It returns the errors of [StopInformer].
-func RestartInformer[T informer.Object](f *Factory, s Scope) error {
-	return f.stopOrRestart(reflect.TypeFor[T](), s, restartAsked)
+func unshared(object reflect.Type, c kubernetes.Interface, namespace string, o internalinterfaces.InformerOptions) cache.SharedIndexInformer {
+	f := NewFilteredSharedInformerFactory(c, o.ResyncPeriod, namespace, o.TweakListOptions)
+	var source reflector.Source
+	k, err := f.kind(object)
+	if err == nil {
+		source = f.sourceOf(k, namespace, nil)
+	}
+	i := build(object, []reflector.Source{source}, settings{resource: k.resource.GroupResource(), resync: o.ResyncPeriod})
+	if o.InformerName != nil {
+		_ = informer.Measure(i, o.InformerName.WithResource(k.resource), nil) // cannot fail: the informer is of this module and has not started
+	}
+	addIndexers(i, o.Indexers, k.resource)
+	return i
 }
 
-// stopOrRestart stops or restarts one informer. It waits until the run of a restart has begun;
-// otherwise a caller that then waits for the current state would see the previous run.
-func (c *common[K]) stopOrRestart(id K, s Scope, what call) error {
-	ready, err := c.beginStopOrRestart(id, s, what)
-	await(ready)
-	return err
+// NewFilteredDynamicInformer returns an informer of a resource, with unstructured objects, that
+// is not shared through a factory. It always has the index "namespace".
+func NewFilteredDynamicInformer(c dynamic.Interface, resource schema.GroupVersionResource, namespace string, resync time.Duration, ix cache.Indexers, tweak dynamicinformer.TweakListOptionsFunc) informers.GenericInformer {
+	g := NewFilteredDynamicSharedInformerFactory(c, resync, namespace, tweak).ForResource(resource)
+	addIndexers(g.Informer(), ix, resource)
+	return g
 }
 
-// beginStopOrRestart is stopOrRestart without waiting: the caller waits for ready.
-func (c *common[K]) beginStopOrRestart(id K, s Scope, what call) (ready <-chan struct{}, err error) {
-	c.mu.Lock()
-	defer c.unlock()
-
-	k, err := c.known(id)
-	if err != nil {
-		return nil, err
-	}
-	only, err := s.resolve(k, c.namespace)
-	if err != nil {
-		return nil, fmt.Errorf("%v: %w", id, err)
-	}
-	e, ok := c.entries[key[K]{id, only.text}]
-	if !ok {
-		return nil, fmt.Errorf("%v: %w", id, ErrNoInformer)
-	}
-	ours, ok := informer.SharedOf(e.shared)
-	switch {
-	case !ok:
-		return nil, fmt.Errorf("%v: %w", id, ErrForeign)
-	case !e.state.inRun() && runs(ours):
-		return nil, fmt.Errorf("%v is run by hand: %w", id, informer.ErrRunning)
-	}
-	return c.single(e, what), nil
+// NewFilteredMetadataInformer returns an informer of the metadata of a resource that is not
+// shared through a factory. It always has the index "namespace".
+func NewFilteredMetadataInformer(c metadata.Interface, resource schema.GroupVersionResource, namespace string, resync time.Duration, ix cache.Indexers, tweak metadatainformer.TweakListOptionsFunc) informers.GenericInformer {
+	g := NewFilteredMetadataSharedInformerFactory(c, resync, namespace, tweak).ForResource(resource)
+	addIndexers(g.Informer(), ix, resource)
+	return g
 }
 
-// runs reports whether an informer runs, whoever has begun the run.
-func runs(i informer.Shared) bool {
-	s := i.Status()
-	return s.Running && !s.Stopped
-}
-
-// single stops or restarts one informer. A restart allows one more run for the pin, if the context
-// of its Start has ended. The caller holds mu, and waits for ready after it has released mu.
-func (t *table[K]) single(e *entry, what call) (ready <-chan struct{}) {
-	hasRun := e.hasStopped != nil
-	if what == restartAsked && (hasRun || e.state == halted) {
-		e.anew = hasRun
-		if e.pin == started && !lives(e.start) {
-			e.pin = due
-		}
-		t.hold(e)
+// addIndexers adds indexes to an informer, which already has the index "namespace". It logs an
+// error, because the constructors that call it return none.
+func addIndexers(i cache.SharedIndexInformer, ix cache.Indexers, resource schema.GroupVersionResource) {
+	ix = maps.Clone(ix)
+	delete(ix, cache.NamespaceIndex)
+	if err := i.AddIndexers(ix); err != nil {
+		klog.Background().Error(err, "The indexes could not be added to the informer", "informer", resource.GroupResource())
 	}
-	t.step(e, what)
-	return t.ready(e)
 }

@@ -7,224 +7,117 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"k8s.io/client-go/kubernetes"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/informers/internalinterfaces"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes/scheme"
+	metadatafake "k8s.io/client-go/metadata/fake"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/informer"
-	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// One informer can be stopped while the others go on; only a restart lets it run again.
-func TestStopInformer(t *testing.T) {
+func TestNewFilteredInformer(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
-		server := newWidgetServer(t)
-		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
-		f := newWidgetFactory(t, server)
-		mine, err := For[*widget](f)
+		client := fake.NewClientset(newPod("prod", "web"), newPod("prod", "db"), newPod("test", "web"))
+		byName := func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Name}, nil }
+		pods := NewFilteredInformer[*corev1.Pod](client, "prod", time.Minute,
+			cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc, "name": byName},
+			func(o *metav1.ListOptions) { o.LabelSelector = "!hidden" })
+		updates := 0
+		_, err := pods.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { updates++ }})
 		require.NoError(t, err)
-		var d, theirs recorder[*widget]
-		_, err = mine.Handle(&d, informer.HandlerOptions{})
-		require.NoError(t, err)
-		_, err = mine.Shared().AddEventHandler(theirs.funcs())
-		require.NoError(t, err)
-		begin(t, ctx, f)
-		red := acquire(t, f, Scope{Labels: "color=red"})
+		go pods.RunWithContext(ctx)
+		time.Sleep(90 * time.Second)
 		synctest.Wait()
-		require.Equal(t, 2, server.Watches())
-		require.Equal(t, []string{"added one"}, d.read())
-
-		require.NoError(t, StopInformer[*widget](f, Scope{}))
-		require.NoError(t, StopInformer[*widget](f, Scope{}))
-		synctest.Wait()
-		require.True(t, mine.Status().Stopped)
-		require.Equal(t, []string{"a/one"}, names(mine), "it stays readable")
-		require.Equal(t, 1, server.Watches(), "the other one goes on")
-		require.Empty(t, f.WaitForCacheSync(ctx.Done()))
-		acquire(t, f, Scope{}).Release()
-		begin(t, ctx, f)
-		require.Equal(t, 1, server.Watches())
-
-		require.NoError(t, server.Create(ctx, newWidget("a", "two", "red")))
-		require.NoError(t, RestartInformer[*widget](f, Scope{}))
-		require.NoError(t, mine.WaitFresh(ctx))
-		synctest.Wait()
-		require.Equal(t, 2, server.Watches())
-		require.ElementsMatch(t, []string{"updated one", "added two"}, d.read())
-		require.Equal(t, []string{"added one", "added two"}, theirs.read(), "handlers of client-go's API stay, too")
-		red.Release()
-	})
-}
-
-// A lease on a stopped informer waits for the restart. A stopped informer is dropped like others
-// when it is not used.
-func TestStopInformerThatIsLeased(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		server := newWidgetServer(t)
-		f := newWidgetFactory(t, server)
-		begin(t, ctx, f)
-		l := acquire(t, f, Scope{Namespaces: []string{"b", "a"}})
-		synctest.Wait()
-		require.NoError(t, StopInformer[*widget](f, Scope{Namespaces: []string{"a", "b"}}))
-		other := acquire(t, f, Scope{Namespaces: []string{"a", "b"}})
-		synctest.Wait()
-		require.Zero(t, server.Watches())
-		l.Release()
-		require.NoError(t, RestartInformer[*widget](f, Scope{Namespaces: []string{"a", "b"}}))
-		synctest.Wait()
-		require.Equal(t, 2, server.Watches())
-		require.NoError(t, StopInformer[*widget](f, Scope{Namespaces: []string{"a", "b"}}))
-		other.Release()
-		time.Sleep(defaultRetention + time.Second)
-		synctest.Wait()
-		require.Zero(t, held(f))
-	})
-}
-
-// A restart reads everything again and replaces objects that a program has changed, though their
-// version is the same.
-func TestRestartInformer(t *testing.T) {
-	for _, namespaces := range [][]string{nil, {"a", "b"}} {
-		bubble(t, func(t *testing.T, ctx context.Context) {
-			server := newWidgetServer(t)
-			require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
-			require.NoError(t, server.Create(ctx, newWidget("b", "gone", "red")))
-			f := newWidgetFactory(t, server)
-			begin(t, ctx, f)
-			l := acquire(t, f, Scope{Namespaces: namespaces})
-			var d recorder[*widget]
-			_, err := l.Informer().Handle(&d, informer.HandlerOptions{})
+		require.Len(t, pods.GetStore().List(), 2)
+		require.Equal(t, 2, updates, "a resync")
+		for name, want := range map[string]int{"name": 1, cache.NamespaceIndex: 2} {
+			found, err := pods.GetIndexer().ByIndex(name, map[string]string{"name": "web", cache.NamespaceIndex: "prod"}[name])
 			require.NoError(t, err)
-			synctest.Wait()
-			require.ElementsMatch(t, []string{"added one", "added gone"}, d.read())
-			one, err := l.Informer().Lister().Namespace("a").Get("one")
-			require.NoError(t, err)
-			one.Color = "spoilt"
-			require.NoError(t, l.Informer().Shared().GetStore().Delete(newWidget("b", "gone", "")))
-
-			require.NoError(t, RestartInformer[*widget](f, Scope{Namespaces: namespaces}))
-			require.NoError(t, RestartInformer[*widget](f, Scope{Namespaces: namespaces}))
-			synctest.Wait()
-			require.NoError(t, l.WaitFresh(ctx))
-			again, err := l.Informer().Lister().Namespace("a").Get("one")
-			require.NoError(t, err)
-			require.Equal(t, "red", again.Color)
-			told := d.read()
-			require.Subset(t, told, []string{"updated one", "added gone"})
-			require.Subset(t, []string{"updated one", "added gone", "updated gone"}, told, "the second one may come when the first has read")
-			require.Equal(t, max(1, len(namespaces)), server.Watches())
-			require.NoError(t, server.Create(ctx, newWidget("a", "two", "red")))
-			synctest.Wait()
-			require.Equal(t, []string{"added two"}, d.read())
-			l.Release()
-		})
-	}
+			require.Len(t, found, want)
+		}
+		require.Contains(t, client.Actions()[0].(interface {
+			GetListRestrictions() clienttesting.ListRestrictions
+		}).GetListRestrictions().Labels.String(), "hidden")
+	})
 }
 
-// After RestartInformer, WaitFresh waits for the new run, not for the previous one.
-func TestARestartIsWaitedForAtOnce(t *testing.T) {
+func TestNewFilteredInformerMisuse(t *testing.T) {
+	unknown := NewFilteredInformer[*widget](fake.NewClientset(), "", 0, nil, nil)
+	_, err := unknown.AddEventHandler(noop)
+	require.ErrorIs(t, err, informer.ErrNoSource)
+	nameless := NewFilteredInformer[*corev1.Pod](fake.NewClientset(), "", 0, cache.Indexers{"": nil}, nil)
+	require.Len(t, nameless.GetIndexer().GetIndexers(), 1)
+}
+
+// The generic constructors replace the six that client-go generates for every kind: their options
+// reach the requests, the indexes and the metrics.
+func TestNewInformerWithOptionsOfEveryKind(t *testing.T) {
+	name, err := cache.NewInformerName("TestNewInformerWithOptionsOfEveryKind")
+	require.NoError(t, err)
+	defer name.Release()
+	published := publishedUnder(t, name)
+
+	client, kinds := fake.NewClientset(), 0
 	bubble(t, func(t *testing.T, ctx context.Context) {
-		server := newWidgetServer(t)
-		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
-		f := newWidgetFactory(t, server)
-		begin(t, ctx, f)
-		l := acquire(t, f, Scope{})
-		require.NoError(t, l.WaitFresh(ctx))
-		one, err := l.Informer().Lister().Namespace("a").Get("one")
-		require.NoError(t, err)
-		one.Color = "spoilt"
-
-		require.NoError(t, RestartInformer[*widget](f, Scope{}))
-		require.NoError(t, l.WaitFresh(ctx))
-		again, err := l.Informer().Lister().Namespace("a").Get("one")
-		require.NoError(t, err)
-		require.Equal(t, "red", again.Color)
-		l.Release()
-	})
-}
-
-// A restart whose run ended before it read anything still applies to the next run.
-func TestARestartCutShortAppliesToTheNextRun(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		server := newWidgetServer(t)
-		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
-		f := newWidgetFactory(t, server)
-		begin(t, ctx, f)
-		l := acquire(t, f, Scope{})
-		require.NoError(t, l.WaitFresh(ctx))
-		one, err := l.Informer().Lister().Namespace("a").Get("one")
-		require.NoError(t, err)
-		one.Color = "spoilt"
-
-		resume := server.Stall(informertest.Request{})
-		require.NoError(t, RestartInformer[*widget](f, Scope{}))
-		synctest.Wait()
-		l.Release()
-		synctest.Wait()
-		resume()
-		l = acquire(t, f, Scope{})
-		require.NoError(t, l.WaitFresh(ctx))
-		again, err := l.Informer().Lister().Namespace("a").Get("one")
-		require.NoError(t, err)
-		require.Equal(t, "red", again.Color)
-		l.Release()
-	})
-}
-
-// An informer restarted before the factory was started begins with Start.
-func TestRestartBeforeStart(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		server := newWidgetServer(t)
-		f := newWidgetFactory(t, server)
-		mine, err := For[*widget](f)
-		require.NoError(t, err)
-		require.NoError(t, RestartInformer[*widget](f, Scope{}))
-		require.NoError(t, StopInformer[*widget](f, Scope{}))
-		begin(t, ctx, f)
-		require.False(t, mine.Status().Running)
-		require.NoError(t, RestartInformer[*widget](f, Scope{}))
-		require.NoError(t, mine.WaitSynced(ctx))
-	})
-}
-
-func TestStopAndRestartRefuse(t *testing.T) {
-	f := newWidgetFactory(t, newWidgetServer(t))
-	for _, tell := range []func(*Factory, Scope) error{StopInformer[*widget], RestartInformer[*widget]} {
-		require.ErrorIs(t, tell(f, Scope{}), ErrNoInformer)
-		require.ErrorIs(t, tell(f, Scope{Labels: "color in"}), ErrScope)
-	}
-	require.ErrorIs(t, StopInformer[*nobody](f, Scope{}), ErrUnknownKind)
-	f.InformerFor(&widget{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
-		return cache.NewSharedIndexInformer(&cache.ListWatch{}, &widget{}, 0, nil)
-	})
-	require.ErrorIs(t, StopInformer[*widget](f, Scope{}), ErrForeign)
-}
-
-// An informer that the user runs can be stopped and restarted by the user alone.
-func TestStopAndRestartRefuseAnInformerRunByHand(t *testing.T) {
-	for name, started := range map[string]bool{"the factory is started": true, "the factory is not started": false} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, ctx context.Context) {
-				server := newWidgetServer(t)
-				f := newWidgetFactory(t, server)
-				mine, err := For[*widget](f)
-				require.NoError(t, err)
-				byHand, end := context.WithCancel(ctx)
-				wait, err := mine.Start(byHand)
-				require.NoError(t, err)
-				if started {
-					begin(t, ctx, f)
-				}
-				require.ErrorIs(t, StopInformer[*widget](f, Scope{}), informer.ErrRunning)
-				require.ErrorIs(t, RestartInformer[*widget](f, Scope{}), informer.ErrRunning)
-				synctest.Wait()
-				require.Equal(t, 1, server.Watches())
-				end()
-				wait()
-				require.NoError(t, StopInformer[*widget](f, Scope{}), "it has ended")
+		for _, k := range builtin() {
+			i := unshared(k.object, client, metav1.NamespaceAll, internalinterfaces.InformerOptions{
+				Indexers:         cache.Indexers{"none": func(any) ([]string, error) { return nil, nil }},
+				InformerName:     name,
+				TweakListOptions: func(o *metav1.ListOptions) { o.LabelSelector = "!hidden" },
 			})
-		})
+			require.Contains(t, i.GetIndexer().GetIndexers(), "none")
+			go i.RunWithContext(ctx)
+			kinds++
+		}
+		synctest.Wait()
+	})
+	require.Equal(t, 147, kinds)
+	listed := make(map[string]int)
+	for _, action := range client.Actions() {
+		if list, ok := action.(clienttesting.ListAction); ok {
+			require.Equal(t, "!hidden", list.GetListRestrictions().Labels.String())
+			listed[action.GetResource().Resource]++
+		}
 	}
+	require.Equal(t, listed, published(), "versions of each resource")
 }
 
-// nobody is a type unknown to all factories.
-type nobody struct{ widget }
+// An unshared informer holds the objects of one namespace selected by its tweak, has the given
+// indexes, and lists by resource.
+func TestUnsharedByResource(t *testing.T) {
+	byName := cache.Indexers{"name": func(obj any) ([]string, error) { return []string{obj.(metav1.Object).GetName()}, nil }}
+	check := func(t *testing.T, ctx context.Context, tweaked *int, i informers.GenericInformer) {
+		go i.Informer().RunWithContext(ctx)
+		synctest.Wait()
+		require.True(t, i.Informer().HasSynced())
+		require.Positive(t, *tweaked)
+		found, err := i.Informer().GetIndexer().ByIndex("name", "web")
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		web, err := i.Lister().ByNamespace("prod").Get("web")
+		require.NoError(t, err)
+		require.Equal(t, found[0], web)
+		_, err = i.Lister().ByNamespace("test").Get("web")
+		require.Error(t, err)
+	}
+	t.Run("dynamic", func(t *testing.T) {
+		bubble(t, func(t *testing.T, ctx context.Context) {
+			client := dynamicfake.NewSimpleDynamicClient(scheme.Scheme, newPod("prod", "web"), newPod("test", "web"))
+			tweaked := 0
+			check(t, ctx, &tweaked, NewFilteredDynamicInformer(client, podResource, "prod", 0, byName, func(*metav1.ListOptions) { tweaked++ }))
+		})
+	})
+	t.Run("metadata", func(t *testing.T) {
+		bubble(t, func(t *testing.T, ctx context.Context) {
+			client := metadatafake.NewSimpleMetadataClient(withMeta(t), partial("prod", "web"), partial("test", "web"))
+			tweaked := 0
+			check(t, ctx, &tweaked, NewFilteredMetadataInformer(client, podResource, "prod", 0, byName, func(*metav1.ListOptions) { tweaked++ }))
+		})
+	})
+}
