@@ -33,7 +33,7 @@ slow := \
 	TestGaugeLooksUpWhatPays \
 	TestTableAgainstItsTwin \
 	TestDecode_EveryKind \
-	TestWireLosesNothing \
+	TestReuseLosesNothing \
 	TestWorlds \
 	TestEachCheckerCanFail \
 	TestLookingChangesNothing

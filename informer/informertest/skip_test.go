@@ -64,21 +64,21 @@ var strippingTransforms = [4]func(*corev1.Pod){
 
 // After many relists, broken streams and runs, an informer's store and handlers have the server's
 // objects, and no object was transformed twice: a reused object is not transformed again.
-func TestWireLosesNothing(t *testing.T) {
-	var transformed [2][4]atomic.Int64 // without Wire and with it, in each disguise
+func TestReuseLosesNothing(t *testing.T) {
+	var transformed [2][4]atomic.Int64 // by a client that decodes, and by the reflector, in each disguise
 	seeds := uint64(60)
 	if tier.Raced() && !tier.Long() {
 		seeds = 20 // make test plays all without the detector
 	}
 	for seed := range seeds {
-		for i, skip := range []bool{false, true} {
-			synctest.Test(t, func(t *testing.T) { relistALot(t, seed, skip, &transformed[i][seed%4]) })
+		for i, reuse := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) { relistALot(t, seed, reuse, &transformed[i][seed%4]) })
 		}
 	}
 	require.Less(t, transformed[1][0].Load(), transformed[0][0].Load()*2/3, "without a disguise")
 }
 
-func relistALot(t *testing.T, seed uint64, skip bool, transformed *atomic.Int64) {
+func relistALot(t *testing.T, seed uint64, reuse bool, transformed *atomic.Int64) {
 	r, disguise := rand.New(rand.NewPCG(seed, 1)), strippingTransforms[seed%4]
 	s := New(Options{})
 	defer s.Close()
@@ -92,12 +92,17 @@ func relistALot(t *testing.T, seed uint64, skip bool, transformed *atomic.Int64)
 	})
 	config := protobufConfig(s)
 	config.Wrap(breakStreams(rand.New(rand.NewPCG(seed, 2))))
-	if skip {
+	if reuse {
 		config.Wrap(reflector.Wire)
 	}
 	client, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)
-	i := informer.New(reflector.From(client.CoreV1().Pods("")), informer.Options[*corev1.Pod]{
+	pods := client.CoreV1().Pods("")
+	source := reflector.From(pods)
+	if reuse {
+		source = reflector.FromGenerated[*corev1.Pod, *corev1.PodList](pods, corev1.SchemeGroupVersion.WithResource("pods"))
+	}
+	i := informer.New(source, informer.Options[*corev1.Pod]{
 		Observe: func(informer.Event) {},
 		Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
 			transformed.Add(1)
