@@ -31,10 +31,10 @@ func TestDemo(t *testing.T) {
 	p.Exits(t, 0)
 }
 
-// Three seconds are enough for the demo: informers start when the definition of their resource
-// appears, without a back-off.
+// Ten seconds are enough for the demo: informers ask after 1 s, and after 2 s more, each lengthened by
+// up to half, whether their resource is served.
 func TestShortDemo(t *testing.T) {
-	p := example.Start(t, "--demo", "--for", "3s")
+	p := example.Start(t, "--demo", "--for", "10s")
 	p.Prints(t, program.Stamp+`crontabs.stable.example.com is there, objects: [12]$`)
 	p.Exits(t, 0)
 }
