@@ -20,9 +20,9 @@ func StopInformer[T informer.Object](f *Factory, s Scope) error {
 
 // RestartInformer makes the informer of a type and a scope read all objects again, trusting none
 // in its store. It is meant for a program that has, say, changed cached objects by mistake. The
-// informer stops and runs again. The objects it reads replace those in the store and reach its
-// handlers, which it keeps, as updates. Until then the store stays unchanged; [Lease.WaitFresh]
-// waits for the new objects. An informer that was stopped runs again if somebody has requested or
+// informer stops, keeps its handlers, and runs again. The objects that it then reads replace those in
+// the store, and its handlers get them as updates. Until then the store stays unchanged;
+// [Lease.WaitFresh] waits for the new objects. An informer that was stopped runs again if somebody has requested or
 // acquired it and the factory was started.
 //
 // RestartInformer returns when the previous run has stopped. The informer's Observe, transform

@@ -1,10 +1,8 @@
 package indexer
 
-// Staging is of a [Writer], which an informer's user does not need.
-//
-// It collects a replacement of all objects of one part (the full state of one source)
-// while it arrives, without a second copy of the store. None of it shows until
-// [Staging.Commit]. Only one goroutine may use it.
+// Staging collects a replacement of all objects of one part (the full state of one source) while it
+// arrives, without a second copy of the store; an informer's user does not need it. Readers see none of
+// the replacement until [Staging.Commit]. Only one goroutine may use it.
 //
 // For a replacement, each key is in one of five states:
 //

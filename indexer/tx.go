@@ -1,7 +1,8 @@
 package indexer
 
-// Tx is a write section of a [Writer] in progress, which an informer's user does not need: see
-// [Writer.Begin], or for a moment between two sections [Writer.Freeze]. It returns objects in their stored form, see [Codec].
+// Tx is a write section of a [Writer] in progress; an informer's user does not need it. [Writer.Begin]
+// begins one, and [Writer.Freeze] passes one that stands for the moment between two sections. A Tx
+// returns objects in their stored form, see [Codec].
 type Tx struct {
 	w       *Writer
 	writing bool

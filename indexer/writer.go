@@ -32,8 +32,8 @@ type Writer struct {
 	broken atomic.Int64 // the answer of Unindexed; written at the end of each write section
 }
 
-// New returns the write side of a new, empty indexer; an informer's user does not need it. It returns [ErrIndexInvalid] or
-// [ErrIndexExists] if an index is invalid or a name is used twice.
+// New returns the write side of a new, empty indexer; an informer's user does not need it. The error is
+// [ErrIndexInvalid] for an invalid index, and [ErrIndexExists] for a name that is used twice.
 func New(o Options) (*Writer, error) {
 	if o.Labels == nil {
 		o.Labels = func(any) map[string]string { return nil }

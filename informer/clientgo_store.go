@@ -13,8 +13,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// clientgoStore shows a store as client-go's Indexer: that of an informer ([informerStore]), or one
-// without an informer ([freeStore]). Its writes take turns with other writers.
+// clientgoStore shows a store as client-go's Indexer. An [informerStore] shows the store of an informer,
+// and a [freeStore] one without an informer. Its writes take turns with other writers.
 type clientgoStore struct {
 	writer  *indexer.Writer
 	keyFunc cache.KeyFunc

@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// B54: no definition makes an informer ask for its resource more than once a second over 30 s, not even
-// one whose resource is said to be served again and again, every few milliseconds.
+// B54: an informer requests its resource at most once a second over 30 s, also if a definition comes and
+// goes every few milliseconds.
 func TestContract_B54_ADefinitionThatFlaps(t *testing.T) {
 	for name, missing := range map[string]bool{"in discovery": true, "in all": false} {
 		t.Run(name, func(t *testing.T) {

@@ -263,8 +263,8 @@ func (e *protobufEvents) next() (item, error) {
 	return readEvent(frame, &e.kinds)
 }
 
-// readEvent reads a frame of a watch. Of a repeated string the last one counts, and repeated messages
-// are one message, as in generated code.
+// readEvent reads a frame of a watch as generated code does: if a string field occurs twice, the last
+// value counts; if a message field does, both values are parts of one message.
 func readEvent(frame []byte, kinds *kindReader) (item, error) {
 	it := item{format: formatProtobuf}
 	var object, raw, kind []byte

@@ -171,7 +171,7 @@ func TestFieldsAroundItems(t *testing.T) {
 	}
 }
 
-// Messages of one field are one message, as in generated code: a kind may come in two.
+// A message field that occurs twice is one message, as in generated code: a kind may come in two parts.
 func TestMessagesInTwoParts(t *testing.T) {
 	version, kind := appendField(nil, 1, []byte("v1")), appendField(nil, 2, []byte("Pod"))
 	pod, err := somePod("a", "3").Marshal()

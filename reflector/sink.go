@@ -7,8 +7,7 @@ import (
 )
 
 // Sink receives the objects and changes from a [Reflector]; an informer is one, so its user does not
-// need it. One reflector calls it, from one
-// goroutine, in this order:
+// need it. One reflector calls the sink, on one goroutine, in this order:
 //
 //	Begin, Write..., Commit    a full state: the written objects are all there are
 //	Begin, Write..., Abort     an incomplete full state, to be forgotten
@@ -18,7 +17,7 @@ import (
 // may also bring Modified and Deleted. A full sink waits in Write until it has room or ctx ends. The
 // batch belongs to the caller again after Write; its objects belong to the sink.
 //
-// A sink that is a [Recaller] may get its own objects back.
+// If the sink is a [Recaller], a write may contain objects that the sink has returned itself.
 //
 // An error from any call except Abort ends the attempt: the reflector reports it, backs off and lists
 // again. So does a call that ends its goroutine (runtime.Goexit), except for Write of a [Resumer];

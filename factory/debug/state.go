@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// state is the state of an informer. If several states apply, the most serious one counts, which
-// comes first here.
+// state is the state of an informer. The states are listed by how serious they are: if several apply,
+// the first one counts.
 type state string
 
 const (

@@ -37,7 +37,8 @@ func New(documents Documents, resource schema.GroupVersionResource, random func(
 // has objects of it. Await returns [Deleted] only if there are some, and the served versions with
 // [Elsewhere]. The error is that of ctx.
 //
-// Each call judges its own answers: a list has failed since those of the last one.
+// Each call counts its own answers only. Those of an earlier call no longer count, since the reflector
+// has requested a list after them.
 func (r *Resource) Await(ctx context.Context, objects bool) (a Answer, versions []string, err error) {
 	var row absence
 	for a == 0 {
