@@ -157,8 +157,8 @@ func (r *registration) ticker() (tick <-chan time.Time, stop func()) {
 
 // deliver calls the handler with the next few events. It returns false if there are none. A call
 // may take any time, so deliver publishes the handler's progress before an event if somebody waits
-// for it: for a delivery, for an inspector or, outside of the initial state, for the handler to be
-// synced.
+// for it: for a delivery or, outside of the initial state, for the handler to be synced. While somebody
+// inspects the informer, it publishes once a second.
 //
 // A panic of the handler is reported as in any controller, which ends the process unless
 // utilruntime.ReallyCrash is false. It costs the one event being handled.
@@ -170,18 +170,15 @@ func (r *registration) deliver(ctx context.Context, run *run) (some bool) {
 	if r.runs == nil {
 		defer utilruntime.HandleCrashWithContext(ctx, r.onPanic...)
 	}
+	defer r.stopTiming()
 	some = true
 	synced := closed(r.synced) // never reset; reading the channel costs a third of a delivery
 	for b := r.taken.Load(); b != nil && b.Left() > 0 && !run.stopping.Load(); b = r.taken.Load() {
 		w := r.stopwatch()
-		if w != nil || r.waiters.some() || !synced && !b.AtInitial() {
+		if w != nil && w.next(b.Ahead()) || r.waiters.some() || !synced && !b.AtInitial() {
 			r.publishProgress()
 		}
-		if w != nil {
-			w.call(r.receiver, b)
-		} else {
-			r.receiver.callHandler(b) // b is in no other hands meanwhile: Stop takes it away
-		}
+		r.receiver.callHandler(b) // b is in no other hands meanwhile: Stop takes it away
 	}
 	return some
 }
@@ -268,4 +265,11 @@ func (r *registration) stopwatch() *stopwatch {
 	w := &stopwatch{clock: clock}
 	r.timing.Store(w)
 	return w
+}
+
+// stopTiming ends the timing of a burst, also after a panic of the handler.
+func (r *registration) stopTiming() {
+	if w := r.timing.Load(); w != nil {
+		w.stop()
+	}
 }

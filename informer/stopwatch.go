@@ -10,42 +10,48 @@ import (
 // stuckAfter is the duration from which [HandlerMeasures].Calling shows a call.
 const stuckAfter = time.Second
 
-// stopwatch times the calls of a handler. The registration's goroutine makes the calls; read is safe
-// for any goroutine, and does not wait for the handler.
+// stopwatch times the calls of a handler. The end of a call is the beginning of the next one of its
+// burst, so that a call takes one reading of the clock. The registration's goroutine calls next and
+// stop; read is safe for any goroutine, and does not wait for the handler.
 type stopwatch struct {
 	clock *clock
+	seen  time.Duration // when next last returned true
 
 	mu      sync.Mutex
-	since   time.Duration    // the clock's time at the beginning of the present call, 0 between two calls
+	since   time.Duration    // the clock's time at the beginning of the present call, 0 between two bursts
 	subject eventlog.Subject // the object of the present call, the first of several
 	sampled uint64
 	took    time.Duration
 	slowest slowCalls
 }
 
-// call calls a handler, and times the call whether it returns or not.
-func (w *stopwatch) call(to receiver, b *eventlog.Batch) {
-	w.begin(b.Ahead())
-	defer w.end()
-	to.callHandler(b)
+// next begins a call, and ends the one before it. It returns true once a second: the handler's progress
+// is to be published.
+func (w *stopwatch) next(subject eventlog.Subject) (secondPassed bool) {
+	now := w.clock.now()
+	w.turn(now, subject, now)
+	if now-w.seen < time.Second {
+		return false
+	}
+	w.seen = now
+	return true
 }
 
-func (w *stopwatch) begin(subject eventlog.Subject) {
+// stop ends the last call of a burst.
+func (w *stopwatch) stop() { w.turn(w.clock.now(), eventlog.Subject{}, 0) }
+
+// turn ends the present call, if there is one. The call of a subject follows, or none if since is 0.
+func (w *stopwatch) turn(now time.Duration, subject eventlog.Subject, since time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	w.subject, w.since = subject, w.clock.now()
-}
-
-func (w *stopwatch) end() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-
-	took := w.clock.now() - w.since
-	w.sampled++
-	w.took += took
-	w.slowest.add(w.subject, w.since, took)
-	w.subject, w.since = eventlog.Subject{}, 0
+	if w.since > 0 {
+		took := now - w.since
+		w.sampled++
+		w.took += took
+		w.slowest.add(w.subject, w.since, took)
+	}
+	w.subject, w.since = subject, since
 }
 
 // read copies the measurements into a handler's measures.
