@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
 	"github.com/tidemark-k8s/tidemark/internal/encoding"
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/lister"
@@ -36,7 +37,7 @@ type core struct {
 	allQuarantined   allQuarantined
 	namespaces       namespaces
 	tally            tally
-	measures         atomic.Pointer[measures] // nil until the informer is inspected
+	measures         atomic.Pointer[measure.Measures] // nil until the informer is inspected
 	hooks            hooks
 	lister           lister.Lister[any]
 	observerTurn     chan struct{} // full while the user's observer is called; nil without observer

@@ -59,19 +59,14 @@ func (i *Inspector) Handlers() []HandlerMeasures {
 	registrations := p.all()
 	all := make([]HandlerMeasures, 0, len(registrations))
 	for _, r := range registrations {
-		of := HandlerMeasures{Name: r.options.Name, Lag: m.lag(r.feed)}
-		p.measure(r, &of)
+		calls := p.calls(r)
+		of := HandlerMeasures{Name: r.options.Name, Lag: r.lag(m), Sampled: calls.Sampled, Took: calls.Took, Calling: calls.Calling}
+		for _, slow := range calls.Slowest {
+			of.Slowest = append(of.Slowest, SlowCall(slow))
+		}
 		all = append(all, of)
 	}
 	return all
-}
-
-// sinceEver records a call that has lasted since before the measuring.
-func (h *HandlerMeasures) sinceEver(clock *clock) {
-	if lasts := clock.now(); lasts >= stuckAfter {
-		h.Calling = clock.at(0)
-		h.Slowest = []SlowCall{{At: h.Calling, Took: lasts}}
-	}
 }
 
 // Memory is the heap memory of an informer, in bytes. Both numbers are estimates, good to some
@@ -88,7 +83,7 @@ type Memory struct {
 
 // Memory returns the memory of the informer. Objects are measured in the background, about once a
 // minute.
-func (i *Inspector) Memory() Memory { return i.core.measured().weight.last() }
+func (i *Inspector) Memory() Memory { return Memory(i.core.measured().Weight.Last()) }
 
 // RecentEvent is a change told to the handlers, without its object. At is its time, to within about
 // a second.
@@ -101,7 +96,12 @@ type RecentEvent struct {
 
 // Recent returns the last 200 changes, the newest last, without the first full state.
 func (i *Inspector) Recent() []RecentEvent {
-	return i.core.measured().recent.all()
+	last := i.core.measured().Recent.All()
+	all := make([]RecentEvent, 0, len(last))
+	for _, e := range last {
+		all = append(all, RecentEvent{e.At, Kind(e.Kind), e.Key, e.Version})
+	}
+	return all
 }
 
 // Moment is the state of an informer at one time.
@@ -116,7 +116,13 @@ type Moment struct {
 
 // History returns the state of the informer in the last 15 minutes, in steps of 5 seconds, the
 // newest last. A stopped informer adds no moments.
-func (i *Inspector) History() []Moment { return i.core.measured().history() }
+func (i *Inspector) History() []Moment {
+	var all []Moment
+	for _, moment := range i.core.measured().History() {
+		all = append(all, Moment(moment))
+	}
+	return all
+}
 
 // IndexMeasures is the size of an index.
 type IndexMeasures struct {

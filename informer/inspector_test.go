@@ -8,7 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
@@ -137,7 +137,7 @@ func TestAHandlerThatIsStuckIsSeenInItsCall(t *testing.T) {
 		require.EqualValues(t, 3, m.Sampled)
 		require.Equal(t, took, m.Took)
 		require.Equal(t, SlowCall{Key: named("b"), At: since, Took: took}, m.Slowest[0])
-		pass(keepFor + time.Second)
+		pass(measure.KeepFor + time.Second)
 		require.Empty(t, measuresOfOne(t, i).Slowest, "of the last 15 minutes")
 	})
 }
@@ -160,7 +160,7 @@ func TestTheSlowestCallsAreKept(t *testing.T) {
 		m := measuresOfOne(t, i)
 		require.EqualValues(t, 20, m.Sampled)
 		require.Equal(t, 9*time.Second, m.Took)
-		require.Len(t, m.Slowest, mostSlow)
+		require.Len(t, m.Slowest, measure.MostSlow)
 		for n, want := range []int{900, 900, 800, 800, 700} {
 			require.Equal(t, time.Duration(want)*time.Millisecond, m.Slowest[n].Took)
 		}
@@ -264,9 +264,9 @@ func TestRecentAreTheLastChanges(t *testing.T) {
 		for _, size := range []int{1000, 1, 199, 200, 201, 320, 321} {
 			f.apply(many[:size]...)
 			recent = i.Recent()
-			require.Len(t, recent, mostRecent)
-			require.Equal(t, many[size-1].Version, recent[mostRecent-1].Version)
-			require.Equal(t, many[max(0, size-mostRecent)].Version, recent[max(0, mostRecent-size)].Version)
+			require.Len(t, recent, measure.MostRecent)
+			require.Equal(t, many[size-1].Version, recent[measure.MostRecent-1].Version)
+			require.Equal(t, many[max(0, size-measure.MostRecent)].Version, recent[max(0, measure.MostRecent-size)].Version)
 		}
 	})
 }
@@ -294,28 +294,10 @@ func TestHistoryHasAMomentEachFiveSeconds(t *testing.T) {
 		h.open()
 		pass(time.Hour)
 		history = i.History()
-		require.Len(t, history, mostMoments)
-		require.InDelta(t, keepFor, time.Since(history[0].At), float64(5*time.Second))
-		require.Zero(t, history[mostMoments-1].Lag)
+		require.Len(t, history, measure.MostMoments)
+		require.InDelta(t, measure.KeepFor, time.Since(history[0].At), float64(5*time.Second))
+		require.Zero(t, history[measure.MostMoments-1].Lag)
 	})
-}
-
-// Recent changes read in the middle of a long write section have no gap between them.
-func TestRecentIsReadInTheMidstOfASection(t *testing.T) {
-	r := recentEvents{clock: newClock()}
-	for n := range 3000 {
-		r.note(1, named("a"), fmt.Sprint(n))
-		if n == 250 {
-			r.show() // the end of the previous section
-		}
-		recent := r.all()
-		for i := 1; i < len(recent); i++ {
-			var before, version int
-			_, _ = fmt.Sscan(recent[i-1].Version, &before)
-			_, _ = fmt.Sscan(recent[i].Version, &version)
-			require.Equal(t, before+1, version)
-		}
-	}
 }
 
 // After a run has ended, no call is measured, even if events still wait for the handler, and the
@@ -560,14 +542,6 @@ func TestAnInformerMeasuresOnlyWhereSomebodyAsks(t *testing.T) {
 		require.NotNil(t, r.timing.Load())
 		require.EqualValues(t, 2, f.Status().Totals.Updated)
 	})
-}
-
-// The measures of an informer with ten handlers take less than 64 kB.
-func TestTheMeasuresAreSmall(t *testing.T) {
-	m := newMeasures()
-	size := unsafe.Sizeof(*m) + uintptr(cap(m.marks.kept))*unsafe.Sizeof(mark{}) + uintptr(len(m.moments.places))*unsafe.Sizeof(Moment{})
-	handler := unsafe.Sizeof(stopwatch{}) + 2*mostSlow*unsafe.Sizeof(slowCall{})
-	require.Less(t, size+10*handler, uintptr(64<<10)-4<<10, "and 4 kB for the text of keys")
 }
 
 // An inspected handler that is removed while it is stuck holds only the objects of the event in its

@@ -64,6 +64,6 @@ func (c *core) note(h eventlog.Header, key indexer.Key, version string) {
 	}
 	c.tally.event(h.Kind)
 	if m := c.measures.Load(); m != nil {
-		m.recent.note(h.Kind, key, version)
+		m.Recent.Note(h.Kind, key, version)
 	}
 }

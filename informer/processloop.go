@@ -146,7 +146,7 @@ func (c *core) publishChanges(tx *indexer.Tx) {
 func (c *core) publish() {
 	c.tally.show()
 	if m := c.measures.Load(); m != nil {
-		m.recent.show()
+		m.Recent.Show()
 	}
 	c.processor.publish()
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
 )
 
 // burst is the number of events a handler takes out of its feed at once.
@@ -25,7 +26,7 @@ type sharedProcessor struct {
 	// syncedAt is the position of the log at which the store was complete, MaxUint64 before that.
 	syncedAt atomic.Uint64
 	// clock times the handlers' calls; nil until somebody inspects the informer.
-	clock atomic.Pointer[clock]
+	clock atomic.Pointer[measure.Clock]
 	// feedsStarted is set by the first commit. It is written and read in write sections.
 	feedsStarted bool
 	batches      sync.Pool // empty batches; a sleeping registration holds none
@@ -321,17 +322,31 @@ func (p *sharedProcessor) status() (handlers []HandlerStatus) {
 	return handlers
 }
 
-// measure adds a handler's measurements to its measures.
-func (p *sharedProcessor) measure(r *registration, to *HandlerMeasures) {
+// calls returns the measurements of a handler's calls.
+func (p *sharedProcessor) calls(r *registration) measure.Calls {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
 	switch w := r.timing.Load(); {
 	case w != nil:
-		w.read(to)
+		return w.Read()
 	case r.delivers():
-		to.sinceEver(p.clock.Load())
+		return p.clock.Load().SinceBefore()
 	}
+	return measure.Calls{}
+}
+
+// eventBytes is the size of an event in the log.
+const eventBytes = 34
+
+// bytes estimates the size of the undelivered events, without their objects.
+func (p *sharedProcessor) bytes() int64 {
+	most := 0
+	for _, r := range p.all() {
+		events, initial := r.feed.pending()
+		most = max(most, events-initial) // the initial state is the store's own
+	}
+	return int64(most) * eventBytes
 }
 
 // all returns a copy of the list of registrations.

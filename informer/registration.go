@@ -8,6 +8,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
 	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
@@ -49,7 +50,7 @@ type registration struct {
 	synced     chan struct{} // closed once the initial state has been told
 	failures   atomic.Int64  // how often the handler panicked, or ended its goroutine
 	waiters    deliveryWaiters
-	timing     atomic.Pointer[stopwatch] // nil until somebody inspects the informer
+	timing     atomic.Pointer[measure.Stopwatch] // nil until somebody inspects the informer
 
 	// taken holds the events taken from the feed. It outlives a panic and the end of the run. Stop
 	// takes it away from a stuck handler.
@@ -175,7 +176,7 @@ func (r *registration) deliver(ctx context.Context, run *run) (some bool) {
 	synced := closed(r.synced) // never reset; reading the channel costs a third of a delivery
 	for b := r.taken.Load(); b != nil && b.Left() > 0 && !run.stopping.Load(); b = r.taken.Load() {
 		w := r.stopwatch()
-		if w != nil && w.next(b.Ahead()) || r.waiters.some() || !synced && !b.AtInitial() {
+		if w != nil && w.Next(b.Ahead()) || r.waiters.some() || !synced && !b.AtInitial() {
 			r.publishProgress()
 		}
 		r.receiver.callHandler(b) // b is in no other hands meanwhile: Stop takes it away
@@ -254,7 +255,7 @@ func (r *registration) returnBatch() {
 
 // stopwatch returns the stopwatch of the handler's calls, nil while nobody inspects the informer. It
 // is asked for before each call, so that measuring begins with the next one.
-func (r *registration) stopwatch() *stopwatch {
+func (r *registration) stopwatch() *measure.Stopwatch {
 	clock := r.processor.clock.Load()
 	if clock == nil {
 		return nil
@@ -262,7 +263,7 @@ func (r *registration) stopwatch() *stopwatch {
 	if w := r.timing.Load(); w != nil {
 		return w
 	}
-	w := &stopwatch{clock: clock}
+	w := measure.NewStopwatch(clock)
 	r.timing.Store(w)
 	return w
 }
@@ -270,6 +271,19 @@ func (r *registration) stopwatch() *stopwatch {
 // stopTiming ends the timing of a burst, also after a panic of the handler.
 func (r *registration) stopTiming() {
 	if w := r.timing.Load(); w != nil {
-		w.stop()
+		w.Stop()
 	}
+}
+
+// lag returns the age of the oldest undelivered event, zero if there is none.
+func (r *registration) lag(m *measure.Measures) time.Duration {
+	events, initial := r.feed.pending()
+	if events == 0 {
+		return 0
+	}
+	if initial > 0 {
+		return time.Since(r.feed.started())
+	}
+	position, _ := r.feed.delivered()
+	return m.Age(position)
 }

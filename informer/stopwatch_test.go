@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
-	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
@@ -69,15 +68,6 @@ func TestAQuickHandlerThatGetsStuckIsSeen(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestSlowCallsOfLongAgoMakeRoom(t *testing.T) {
-	var s slowCalls
-	for n := range mostSlow {
-		s.add(eventlog.Subject{}, time.Duration(n), time.Hour)
-	}
-	s.add(eventlog.Subject{}, 3*time.Hour, time.Second)
-	require.Equal(t, slowCalls{{at: 3 * time.Hour, took: time.Second}}, s)
 }
 
 func TestAFeedThatIsClosedCountsNothing(t *testing.T) {

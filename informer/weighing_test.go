@@ -48,10 +48,10 @@ func TestMemoryIsThatOfTheHeap(t *testing.T) {
 	f.apply(heavyPods(pods)...) // in one write section, because verify mode checks each
 	grown := heapInUse() - before
 
-	for m.weight.last().At.IsZero() {
-		f.weigh(&m.weight)
+	for m.Weight.Last().At.IsZero() {
+		m.Weight.Weigh(f.writer.Indexer(), f.isSynced(), f.engineBytes)
 	}
-	told := m.weight.last()
+	told := m.Weight.Last()
 	t.Logf("objects %d, engine %d: %d of %d on the heap", told.Objects, told.Engine, told.Objects+told.Engine, grown)
 	require.InEpsilon(t, grown, told.Objects+told.Engine, 0.15)
 	require.NotZero(t, told.Engine)

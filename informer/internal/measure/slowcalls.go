@@ -1,4 +1,4 @@
-package informer
+package measure
 
 import (
 	"slices"
@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// mostSlow is the largest number of slow calls kept for a handler.
-	mostSlow = 5
-	// keepFor is how long slow calls are kept, and the time span of [Inspector.History].
-	keepFor = 15 * time.Minute
+	// MostSlow is the largest number of slow calls kept for a handler.
+	MostSlow = 5
+	// KeepFor is how long slow calls are kept, and the time span of a history.
+	KeepFor = 15 * time.Minute
 )
 
 // slowCalls are the slowest calls of a handler, the slowest first.
@@ -27,11 +27,11 @@ type slowCall struct {
 func (s *slowCalls) add(subject eventlog.Subject, at, took time.Duration) {
 	s.forget(at + took)
 	calls := *s
-	if len(calls) == mostSlow {
-		if took <= calls[mostSlow-1].took {
+	if len(calls) == MostSlow {
+		if took <= calls[MostSlow-1].took {
 			return
 		}
-		calls = calls[:mostSlow-1]
+		calls = calls[:MostSlow-1]
 	}
 	i := 0
 	for i < len(calls) && calls[i].took >= took {
@@ -42,7 +42,7 @@ func (s *slowCalls) add(subject eventlog.Subject, at, took time.Duration) {
 
 // forget drops the old calls.
 func (s *slowCalls) forget(now time.Duration) {
-	*s = slices.DeleteFunc(*s, func(c slowCall) bool { return now-c.at > keepFor })
+	*s = slices.DeleteFunc(*s, func(c slowCall) bool { return now-c.at > KeepFor })
 }
 
 // of returns a copy of the calls that are not too old at a time.

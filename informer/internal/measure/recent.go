@@ -1,4 +1,4 @@
-package informer
+package measure
 
 import (
 	"sync"
@@ -9,21 +9,29 @@ import (
 )
 
 const (
-	// mostRecent is the number of events kept for [Inspector.Recent].
-	mostRecent = 200
-	// recentPlaces is mostRecent and a few places for events that are not shown yet. There are few,
-	// so that all places stay in the processor's first cache.
-	recentPlaces = mostRecent + 20
+	// MostRecent is the number of events that RecentEvents keeps.
+	MostRecent = 200
+	// recentPlaces is MostRecent and a few places for events that are not shown yet. There are few,
+	// so that all places stay in the CPU's first cache.
+	recentPlaces = MostRecent + 20
 )
 
-// recentEvents is a ring with the last events of an informer. A write section writes to places that
+// RecentEvent is an event without its objects. At is its time, to within about a second.
+type RecentEvent struct {
+	At      time.Time
+	Kind    eventlog.Kind
+	Key     indexer.Key
+	Version string
+}
+
+// RecentEvents is a ring with the last events of an informer. A write section writes to places that
 // no reader reads, and shows them at its end, or when it runs out of places. So a reader never waits
 // for a write section. Keys and versions share the objects' memory, which they keep for some 200
 // events after the object is gone.
 //
-// Invariant: shown <= written <= shown + recentPlaces - mostRecent.
-type recentEvents struct {
-	clock *clock
+// Invariant: shown <= written <= shown + recentPlaces - MostRecent.
+type RecentEvents struct {
+	clock *Clock
 
 	// Guarded by the store's write section.
 	written uint64        // number of events written
@@ -42,13 +50,13 @@ type recentEvent struct {
 	kind    eventlog.Kind
 }
 
-// note records an event. The caller is in a write section.
-func (r *recentEvents) note(kind eventlog.Kind, key indexer.Key, version string) {
+// Note records an event. The caller is in a write section.
+func (r *RecentEvents) Note(kind eventlog.Kind, key indexer.Key, version string) {
 	switch r.written - r.shown {
 	case 0:
 		r.at = r.clock.lastTick()
-	case recentPlaces - mostRecent:
-		r.show()
+	case recentPlaces - MostRecent:
+		r.Show()
 	}
 	e := &r.places[r.next]
 	e.at, e.key, e.version, e.kind = r.at, key, version, kind
@@ -58,8 +66,8 @@ func (r *recentEvents) note(kind eventlog.Kind, key indexer.Key, version string)
 	}
 }
 
-// show lets readers see the recorded events. The caller is in a write section.
-func (r *recentEvents) show() {
+// Show lets readers see the recorded events. The caller is in a write section.
+func (r *RecentEvents) Show() {
 	if r.shown == r.written {
 		return
 	}
@@ -69,16 +77,16 @@ func (r *recentEvents) show() {
 	r.shown = r.written
 }
 
-// all returns the last events, the newest last.
-func (r *recentEvents) all() []RecentEvent {
+// All returns the last events, the newest last.
+func (r *RecentEvents) All() []RecentEvent {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	n := min(mostRecent, r.shown)
+	n := min(MostRecent, r.shown)
 	all := make([]RecentEvent, 0, n)
 	for i := r.shown - n; i < r.shown; i++ {
 		e := &r.places[i%recentPlaces]
-		all = append(all, RecentEvent{At: r.clock.at(e.at), Kind: Kind(e.kind), Key: e.key, Version: e.version})
+		all = append(all, RecentEvent{r.clock.at(e.at), e.kind, e.key, e.version})
 	}
 	return all
 }

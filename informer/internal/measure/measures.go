@@ -1,0 +1,87 @@
+package measure
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	// MomentEvery is the number of seconds between two moments of the history.
+	MomentEvery = 5
+	// MostMoments is the number of moments kept.
+	MostMoments = int(KeepFor/time.Second) / MomentEvery
+)
+
+// Measures holds the measurements of an inspected informer, in less than 64 kB.
+type Measures struct {
+	Clock  *Clock
+	Recent RecentEvents
+	Weight Weighing
+
+	mu      sync.Mutex
+	marks   marks
+	moments ring[Moment]
+	events  uint64 // number of events up to the last moment
+}
+
+// New begins the measuring, at a position of the log and after a number of events.
+func New(position, events uint64) *Measures {
+	clock := newClock()
+	m := &Measures{Clock: clock, Recent: RecentEvents{clock: clock}, marks: newMarks(), moments: newRing[Moment](MostMoments), events: events}
+	m.marks.add(position, clock.now())
+	return m
+}
+
+// Tick marks the present end of the log. It is called once a second while the informer runs.
+func (m *Measures) Tick(position uint64) {
+	now := m.Clock.tick()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	m.marks.add(position, now)
+}
+
+// Age returns the age of the event at a position of the log, to within a second or 3 % of the age.
+func (m *Measures) Age(position uint64) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	at, ok := m.marks.noted(position)
+	if !ok {
+		return 0
+	}
+	return m.Clock.now() - at
+}
+
+// Moment is the state of an informer at one time.
+type Moment struct {
+	At        time.Time
+	Events    uint64 // since the previous moment
+	Objects   int
+	Bytes     int64
+	Lag       time.Duration
+	Staleness time.Duration
+}
+
+// Note adds a moment to the history. Its Events count from the beginning.
+func (m *Measures) Note(now Moment) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	now.Events, m.events = now.Events-m.events, now.Events
+	m.moments.add(now)
+}
+
+// History returns the moments of the last 15 minutes, the newest last.
+func (m *Measures) History() []Moment {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	var all []Moment
+	for moment := range m.moments.last(MostMoments) {
+		if time.Since(moment.At) <= KeepFor {
+			all = append(all, *moment)
+		}
+	}
+	return all
+}

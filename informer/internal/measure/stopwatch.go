@@ -1,0 +1,101 @@
+package measure
+
+import (
+	"sync"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+)
+
+// stuckAfter is the duration from which [Calls].Calling shows a call.
+const stuckAfter = time.Second
+
+// Calls are the measurements of a handler's calls.
+type Calls struct {
+	Sampled uint64 // number of calls that have returned
+	Took    time.Duration
+	Calling time.Time  // the beginning of the present call, if it has lasted for a second
+	Slowest []SlowCall // the slowest first, the present call among them
+}
+
+// SlowCall is a slow call of a handler.
+type SlowCall struct {
+	Key  indexer.Key // of the handled object, the first of several
+	At   time.Time
+	Took time.Duration // so far, if the call has not returned
+}
+
+// Stopwatch times the calls of a handler. The end of a call is the beginning of the next one of its
+// burst, so that a call takes one reading of the clock. The goroutine that makes the calls calls Next
+// and Stop; Read is safe for any goroutine, and does not wait for the handler.
+type Stopwatch struct {
+	clock *Clock
+	seen  time.Duration // when Next last returned true
+
+	mu      sync.Mutex
+	since   time.Duration    // the clock's time at the beginning of the present call, 0 between two bursts
+	subject eventlog.Subject // the object of the present call, the first of several
+	sampled uint64
+	took    time.Duration
+	slowest slowCalls
+}
+
+// NewStopwatch returns the stopwatch of a handler.
+func NewStopwatch(clock *Clock) *Stopwatch { return &Stopwatch{clock: clock} }
+
+// Next begins a call, and ends the one before it. It returns true once a second: the handler's progress
+// is to be published.
+func (w *Stopwatch) Next(subject eventlog.Subject) (secondPassed bool) {
+	now := w.clock.now()
+	w.turn(now, subject, now)
+	if now-w.seen < time.Second {
+		return false
+	}
+	w.seen = now
+	return true
+}
+
+// Stop ends the last call of a burst.
+func (w *Stopwatch) Stop() { w.turn(w.clock.now(), eventlog.Subject{}, 0) }
+
+// turn ends the present call, if there is one. The call of a subject follows, or none if since is 0.
+func (w *Stopwatch) turn(now time.Duration, subject eventlog.Subject, since time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	if w.since > 0 {
+		took := now - w.since
+		w.sampled++
+		w.took += took
+		w.slowest.add(w.subject, w.since, took)
+	}
+	w.subject, w.since = subject, since
+}
+
+// Read returns the measurements.
+func (w *Stopwatch) Read() Calls {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	c, now := Calls{Sampled: w.sampled, Took: w.took}, w.clock.now()
+	calls := w.slowest.of(now)
+	if lasts := now - w.since; w.since > 0 && lasts >= stuckAfter {
+		c.Calling = w.clock.at(w.since)
+		calls.add(w.subject, w.since, lasts)
+	}
+	for _, s := range calls {
+		c.Slowest = append(c.Slowest, SlowCall{Key: s.key, At: w.clock.at(s.at), Took: s.took})
+	}
+	return c
+}
+
+// SinceBefore returns the measurements of a handler that has been in a call since before the measuring
+// began.
+func (c *Clock) SinceBefore() (calls Calls) {
+	if lasts := c.now(); lasts >= stuckAfter {
+		calls.Calling = c.at(0)
+		calls.Slowest = []SlowCall{{At: calls.Calling, Took: lasts}}
+	}
+	return calls
+}
