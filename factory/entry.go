@@ -43,10 +43,11 @@ type entry struct {
 // pin says whether somebody has requested an informer through an accessor, For or ForResource, and
 // whether it has had the Start that a pin is due.
 //
-//	          requested   Start     RestartInformer, and its context has ended
+//	          requested   Start     RestartInformer, and its context has ended         its run has exited
 //	unpinned  due
 //	due                   started   due, held under the latest Start if there is one
-//	started                         due, held under the latest Start if there is one
+//	started                         due, held under the latest Start if there is one   exited
+//	exited                started   due, held under the latest Start if there is one
 //
 // While a pin is due, it keeps no informer running, unless the informer is or was leased: then it is
 // held ([table.hold]).
@@ -56,12 +57,13 @@ const (
 	unpinned pin = iota
 	due          // the next Start runs the informer
 	started      // a Start has run it; its context is the pin's
+	exited       // a user's function has ended that run; the next Start runs the informer again
 )
 
 // ran reports whether an informer was requested and runs, or has had the run for its pin.
 func (e *entry) ran() bool {
 	halted := e.state == halting || e.state == halted
-	return !halted && (e.pin == started || e.pin == due && e.state.inRun())
+	return !halted && (e.pin == started || e.pin == exited || e.pin == due && e.state.inRun())
 }
 
 // unused reports whether an informer is kept only in case somebody acquires it again.
@@ -127,7 +129,7 @@ func newEntry(i cache.SharedIndexInformer, k kind, s Scope) *entry {
 func (e *entry) beginExternal(ctx context.Context, o informer.RunOptions) error {
 	go func() {
 		e.shared.RunWithContext(ctx)
-		o.Stopped()
+		o.Stopped(nil)
 		o.Returned()
 	}()
 	return nil

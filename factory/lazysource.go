@@ -30,9 +30,9 @@ func newLazySource(source func() reflector.Source) reflector.Source {
 }
 
 // makeSource makes a source. If the function panics or ends its goroutine, that is the error of each
-// request: the clientset may be a nil pointer, and the function may be the user's.
+// request, and the latter ends the run: the clientset may be a nil pointer, and the function may be the user's.
 func makeSource(source func() reflector.Source, s *reflector.Source, err *error) {
-	*err = fmt.Errorf("making the source: %w: it ended its goroutine", reflector.ErrPanic)
+	*err = fmt.Errorf("making the source: %w", informer.ErrExited)
 	defer func() {
 		if p := recover(); p != nil {
 			*err = fmt.Errorf("making the source: %w: %v\n%s", reflector.ErrPanic, p, debug.Stack())

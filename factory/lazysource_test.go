@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -39,15 +40,15 @@ func TestAClientsetThatIsANilPointer(t *testing.T) {
 	})
 }
 
-// The same holds if a function given to Register panics. If it takes long, the informer reports
-// and waits.
+// The same holds if a function given to Register panics. If it ends its goroutine, the run ends (D28); if it
+// takes long, the informer reports and waits.
 func TestASourceOfRegisterThatFails(t *testing.T) {
 	for name, row := range map[string]struct {
 		source func()
 		told   error
 	}{
 		"panics":             {func() { panic("boom") }, reflector.ErrPanic},
-		"ends its goroutine": {func() { runtime.Goexit() }, reflector.ErrPanic},
+		"ends its goroutine": {func() { runtime.Goexit() }, informer.ErrExited},
 		"takes an hour":      {func() { time.Sleep(time.Hour) }, reflector.ErrSilent},
 		"takes a moment":     {func() { time.Sleep(time.Second) }, nil},
 	} {
@@ -89,7 +90,7 @@ func TestWaitForOfASourceThatFails(t *testing.T) {
 		told   error
 	}{
 		"panics":             {func() { panic("boom") }, long},
-		"ends its goroutine": {func() { runtime.Goexit() }, long},
+		"ends its goroutine": {func() { runtime.Goexit() }, informer.ErrExited},
 		"takes an hour":      {func() { time.Sleep(time.Hour) }, nil},
 		"takes a moment":     {func() { time.Sleep(time.Second) }, nil},
 	} {

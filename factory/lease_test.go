@@ -582,7 +582,7 @@ func TestLeaseRunByHand(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, 1, server.Watches())
 		end()
-		wait()
+		require.NoError(t, wait())
 	})
 }
 

@@ -23,7 +23,7 @@ const (
 	running               // runs
 	stopping              // its context has ended; it is about to stop, and then runs again if it is wanted
 	stopped               // has stopped; its objects are kept
-	refused               // the user runs it, its configuration is wrong, or its run ended by itself
+	refused               // the user runs it, its configuration is wrong, or its run ended by itself, as by a function that ended its goroutine
 	halting               // StopInformer was called; it is about to stop
 	halted                // StopInformer was called, and it has stopped
 )

@@ -80,7 +80,7 @@ func (t *table[K]) single(e *entry, what call) (ready <-chan struct{}) {
 	hasRun := e.hasStopped != nil
 	if what == restartAsked && (hasRun || e.state == halted) {
 		e.anew = hasRun
-		if e.pin == started && !lives(e.start) {
+		if e.pin != unpinned && !lives(e.start) {
 			e.pin = due
 		}
 		t.hold(e)

@@ -219,7 +219,7 @@ func TestStopAndRestartRefuseAnInformerRunByHand(t *testing.T) {
 				synctest.Wait()
 				require.Equal(t, 1, server.Watches())
 				end()
-				wait()
+				require.NoError(t, wait())
 				require.NoError(t, StopInformer[*widget](f, Scope{}), "it has ended")
 			})
 		})

@@ -2,6 +2,7 @@ package factory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/report"
 )
 
 // table holds the informers of a factory and runs their state machine ([state]). No goroutine
@@ -202,7 +204,7 @@ func (t *table[K]) start(ctx context.Context) {
 	}
 	t.starts.add(ctx)
 	for _, e := range t.entries {
-		if e.pin == due {
+		if e.pin == due || e.pin == exited {
 			e.pin, e.start = started, ctx
 			t.step(e, pinStarted)
 		} else {
@@ -300,10 +302,19 @@ func (t *table[K]) run(e *entry) {
 	e.hasStopped = make(chan struct{})
 	t.runs.Add(1)
 	t.starts.watch(t.contextEnds)
+	var exit error
 	err := e.begin(ctx, informer.RunOptions{
-		Anew:     e.anew,
-		Stopped:  func() { t.stopped(e) },
-		Returned: t.runs.Done,
+		Anew: e.anew,
+		Stopped: func(err error) {
+			exit = err
+			t.stopped(e, err)
+		},
+		Returned: func() {
+			defer t.runs.Done()
+			if exit != nil {
+				report.Error(start, exit, "The informer has stopped")
+			}
+		},
 	})
 	if err != nil {
 		t.runs.Done()
@@ -318,8 +329,9 @@ func (t *table[K]) run(e *entry) {
 	t.wakeWaiters()
 }
 
-// stopped is called when a run of an informer has stopped.
-func (t *table[K]) stopped(e *entry) {
+// stopped is called when a run of an informer has stopped. err is that of a user's function that has
+// ended the run, or nil.
+func (t *table[K]) stopped(e *entry, err error) {
 	t.mu.Lock()
 	defer t.unlock()
 
@@ -327,6 +339,9 @@ func (t *table[K]) stopped(e *entry) {
 	defer close(ready) // last: waiting callers must find the informer running again
 	if e.state == running {
 		e.start = nil // it stopped by itself: the run for its pin is over
+		if err != nil && e.pin == started {
+			e.pin = exited
+		}
 	}
 	t.endRun(e)
 	t.step(e, runStopped)
@@ -339,7 +354,8 @@ func (t *table[K]) endRun(e *entry) {
 }
 
 // synced waits until the pinned informers that were started are synced, or ctx ends. It returns
-// which of them are synced, and the context's cause if an informer is not.
+// which of them are synced and, if an informer is not, the context's cause or the error of a user's
+// function that has ended its run.
 func (t *table[K]) synced(ctx context.Context) (synced map[K]bool, err error) {
 	begun := make(map[K]cache.SharedIndexInformer)
 	t.mu.Lock()
@@ -352,10 +368,27 @@ func (t *table[K]) synced(ctx context.Context) (synced map[K]bool, err error) {
 
 	synced = make(map[K]bool, len(begun))
 	for kind, shared := range begun {
-		cache.WaitFor(ctx, "", shared.HasSyncedChecker())
+		ended := awaitSynced(ctx, shared)
 		if synced[kind] = shared.HasSynced(); !synced[kind] {
-			err = context.Cause(ctx)
+			err = ended
 		}
 	}
 	return synced, err
+}
+
+// awaitSynced waits until an informer is synced, or will not be: ctx ends, or a user's function has ended
+// the informer's run.
+func awaitSynced(ctx context.Context, i cache.SharedIndexInformer) error {
+	if ours, ok := informer.SharedOf(i); ok {
+		select {
+		case <-ours.HasSyncedChecker().Done():
+		case <-ctx.Done():
+		case <-ours.Done():
+			if err := ours.Status().LastError; errors.Is(err, informer.ErrExited) {
+				return err
+			}
+		}
+	}
+	cache.WaitFor(ctx, "", i.HasSyncedChecker())
+	return context.Cause(ctx)
 }

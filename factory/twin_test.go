@@ -220,7 +220,7 @@ func (r *rig) do(c rune) {
 	case callRunEnds:
 		r.inRun = false
 		run := r.run
-		run.Stopped()
+		run.Stopped(nil)
 		run.Returned()
 	case callShutdown:
 		r.shutdown()

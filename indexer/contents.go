@@ -42,16 +42,15 @@ func (c *contents) index(name string, f family) *index {
 // therefore changes the lists first: that gives up their cached snapshots, so that a goroutine
 // that has seen the write by a point read waits for the section's end when it reads a list.
 
-// put stores a record. If the key has a record already, put updates that one, and returns the
-// object it held.
-func (c *contents) put(w *Writer, r *record, obj any) (old any, replaced bool) {
+// put stores a record with its index values. If the key has a record already, put updates that one,
+// and returns the object it held.
+func (c *contents) put(w *Writer, r *record, values []indexKey) (old any, replaced bool) {
 	p, before := c.records.reserve(r.view())
 	if before == nil {
-		c.insert(w, p, r, obj)
+		c.insert(w, p, r, values)
 		return nil, false
 	}
 	from, stored := r.value.origin, r.value.stored()
-	values := c.values(w, before, obj)
 	w.retain(before)
 	if c.shared || !before.value.slot.takes(stored) {
 		old, _ = c.replace(w, p, r, before, stored, from, values)
@@ -61,9 +60,8 @@ func (c *contents) put(w *Writer, r *record, obj any) (old any, replaced bool) {
 	return old, true
 }
 
-// insert stores a record at the spot of its key, which must have none.
-func (c *contents) insert(w *Writer, p spot[entry], r *record, obj any) {
-	values := w.indexKeysOf(c.indexes, r, obj)
+// insert stores a record with its index values at the spot of its key, which must have none.
+func (c *contents) insert(w *Writer, p spot[entry], r *record, values []indexKey) {
 	stored := r.value.stored()
 	r.value.pos = c.all.add(stored, r)
 	c.updatePostings(w, r, stored, values)

@@ -17,9 +17,9 @@ var (
 	// ErrType is returned for an object of another type than the caller asked for. An index
 	// also leaves out, with this error, objects of a type it was not declared for.
 	ErrType = errors.New("the object is of another type")
-	// ErrGoexit reports an index function that ended its goroutine (runtime.Goexit) instead of
+	// ErrExited reports a user's function that ended its goroutine (runtime.Goexit) instead of
 	// returning, as t.FailNow of a test does.
-	ErrGoexit = errors.New("the function ended its goroutine")
+	ErrExited = errors.New("the function ended its goroutine")
 )
 
 // maxText bounds each part of an error text, in characters: a user who names objects or values can
@@ -27,7 +27,8 @@ var (
 const maxText = 8192
 
 // IndexError reports that an index function failed on one object. The object is stored and
-// readable; it is missing from that index alone, until its next version.
+// readable; it is missing from that index alone, until its next version. If the error is
+// [ErrExited], the object was not stored.
 type IndexError struct {
 	Index string
 	Key   Key

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
 // An item with the word deadly ends the goroutine of an index function that reads it.
@@ -46,173 +44,198 @@ func numbered(n, serial int, words ...string) *item {
 	return &item{key: Key{"a", fmt.Sprint(n)}, serial: serial, words: words}
 }
 
-// inIndexes checks that a store holds some items, each in all indexes except those that its
-// deadly word has failed.
-func inIndexes(t *testing.T, w *Writer, want ...*item) {
+// holds checks that a store holds some items, each in all indexes.
+func holds(t *testing.T, w *Writer, want ...*item) {
 	t.Helper()
 	usable(t, w)
 	x := items(w)
 	sameSet(t, want, slices.Collect(x.All()))
 	sameSet(t, want, slices.Collect(x.By(NamespaceIndex, "a")))
-	broken := 0
 	for _, it := range want {
-		dies := slices.Contains(it.words, deadly)
-		if dies {
-			broken += 2
-		}
 		require.Equal(t, []*item{it}, slices.Collect(x.By("name", it.key.Name)))
 		for _, index := range []string{"deadly", "deadly too"} {
 			for _, word := range it.words {
-				require.Equal(t, !dies, slices.Contains(slices.Collect(x.By(index, word)), it))
+				require.Contains(t, slices.Collect(x.By(index, word)), it)
 			}
+			require.Empty(t, slices.Collect(x.By(index, deadly)))
 		}
 	}
-	require.Equal(t, broken, w.Unindexed())
+	require.Zero(t, w.Unindexed(), "nothing is stored that an index lacks")
 }
 
-// survives calls f on a goroutine that an index function ends.
-func survives(t *testing.T, f func()) {
+// ends calls f on a goroutine that an index function ends.
+func ends(t *testing.T, f func()) {
 	t.Helper()
-	require.False(t, goexit.Apart(f), "its goroutine ends, in the end")
+	returned := false
+	aside(func() {
+		f()
+		returned = true
+	})
+	require.False(t, returned, "its goroutine ends")
 }
 
-func TestContract_D28_AnIndexFunctionThatEndsItsGoroutineLosesOneObject(t *testing.T) {
-	a, b, c, d := numbered(1, 1, "x"), numbered(2, 2, "x", deadly), numbered(3, 3, "y"), numbered(4, 4, deadly)
-	all := []*item{a, b, c, d}
-	put := func(w *Writer) func() { // each call continues at the next item
-		next := 0
-		return func() {
+// D28: an index function that ends its goroutine breaks the write off. What a section has written
+// before stays; a full state changes nothing. The store goes on.
+func TestContract_D28_AnIndexFunctionThatEndsItsGoroutine(t *testing.T) {
+	a, b, c := numbered(1, 1, "x"), numbered(2, 2, "x", deadly), numbered(3, 3, "y")
+	stored := []*item{numbered(1, 0, "x"), numbered(2, 0, "z"), numbered(4, 0, "z")}
+	full := func(s *Staging) {
+		var visited []Key
+		for _, it := range []*item{a, b, c} {
+			s.Put(it.key, it, 0)
+		}
+		defer func() { require.Empty(t, visited) }()
+		s.Commit("1", Visitor{
+			Deleted: func(key Key, _ any) { visited = append(visited, key) },
+			Put:     func(key Key, _, _ any, _ bool) { visited = append(visited, key) },
+			Commit:  func(*Tx) { visited = append(visited, Key{}) },
+		})
+	}
+	for name, row := range map[string]struct {
+		write func(w *Writer)
+		after func(before []*item) []*item
+	}{
+		"put": {func(w *Writer) {
 			tx := w.Begin()
 			defer tx.Commit()
-			for ; next < len(all); next++ {
-				tx.Put(0, all[next].key, all[next], 0)
+			for _, it := range []*item{a, b, c} {
+				tx.Put(0, it.key, it, 0)
 			}
-		}
-	}
-	stored := []*item{numbered(1, 0, "x"), numbered(2, 0, "z"), numbered(4, 0, "z")}
-	for name, write := range map[string]func(w *Writer){
-		"put": func(w *Writer) { goexit.Outlive(put(w)) },
-		"full state": func(w *Writer) {
-			s := w.Stage(0)
-			for _, it := range all {
-				s.Put(it.key, it, 0)
-			}
-			s.Commit("1", Visitor{})
-		},
-		"full state by hand": func(w *Writer) {
-			s := w.StageAll(0)
-			for _, it := range all {
-				s.Put(it.key, it, 0)
-			}
-			s.Commit("1", Visitor{})
-		},
+		}, func(before []*item) []*item { return append([]*item{a}, before[min(1, len(before)):]...) }},
+		"full state":         {func(w *Writer) { full(w.Stage(0)) }, slices.Clone[[]*item]},
+		"full state by hand": {func(w *Writer) { full(w.StageAll(0)) }, slices.Clone[[]*item]},
 	} {
 		for _, before := range [][]*item{nil, stored} {
 			t.Run(fmt.Sprintf("%s over %d objects", name, len(before)), func(t *testing.T) {
 				var told []*IndexError
 				w := newDeadly(t, func(e *IndexError) { told = append(told, e) }, before...)
-				survives(t, func() { write(w) })
-				inIndexes(t, w, all...)
-				require.Len(t, told, 4)
-				for _, e := range told {
-					require.ErrorIs(t, e, ErrGoexit)
-					require.Contains(t, []Key{b.key, d.key}, e.Key)
+				ends(t, func() { row.write(w) })
+				holds(t, w, row.after(before)...)
+				require.Empty(t, w.Indexer().Version())
+				require.Len(t, told, 1)
+				require.ErrorIs(t, told[0], ErrExited)
+				require.Equal(t, "deadly", told[0].Index)
+				require.Equal(t, b.key, told[0].Key)
+				all := []*item{a, numbered(2, 5, "x"), c} // it recovers
+				s := w.Stage(0)
+				for _, it := range all {
+					s.Put(it.key, it, 0)
 				}
-				b, d := numbered(2, 5, "x"), numbered(4, 5, "x") // they recover
-				update(w, func(tx *Tx) {
-					tx.Put(0, b.key, b, 0)
-					tx.Put(0, d.key, d, 0)
-				})
-				inIndexes(t, w, a, b, c, d)
+				s.Commit("2", Visitor{})
+				holds(t, w, all...)
 			})
 		}
 	}
 }
 
-// A full state that is built aside is complete as well, and its visitor gets each change once.
+// A full state that is built aside changes nothing either.
 func TestContract_D28_ALargeFullState(t *testing.T) {
 	var before, all []*item
 	for n := range rebuildAbove + 10 {
-		words := []string{fmt.Sprint(n)}
-		if n%10 == 1 {
-			words = append(words, deadly)
-		}
-		all = append(all, numbered(n, n, words...))
+		all = append(all, numbered(n, n, fmt.Sprint(n)))
 		before = append(before, numbered(2*n, -1, "z"))
 	}
+	all[rebuildAbove].words = []string{deadly}
 	w := newDeadly(t, nil, before...)
-	var told []*item
-	survives(t, func() {
+	ends(t, func() {
 		s := w.Stage(0)
 		for _, it := range all {
 			s.Put(it.key, it, 0)
 		}
-		s.Commit("1", Visitor{Put: func(_ Key, _, it any, _ bool) { told = append(told, asItem(it)) }})
+		s.Commit("1", Visitor{Put: func(Key, any, any, bool) { require.Fail(t, "it is broken off") }})
 	})
-	require.Equal(t, all, told)
-	require.Equal(t, "1", w.Indexer().Version())
-	inIndexes(t, w, all...)
+	require.Empty(t, w.Indexer().Version())
+	holds(t, w, before...)
+}
+
+// Failures beside an index function that ends its goroutine count only for objects that are stored.
+func TestAFailureBeforeABrokenOffFullState(t *testing.T) {
+	o := itemOptions()
+	o.Indexes = untyped(Index[*item]{Name: "word", Append: func(values []string, it *item) []string {
+		if slices.Contains(it.words, "panic") {
+			panic("on purpose")
+		}
+		return deadlyWords(values, it)
+	}})
+	w, err := New(o)
+	require.NoError(t, err)
+	commit := func(all ...*item) {
+		s := w.Stage(0)
+		for _, it := range all {
+			s.Put(it.key, it, 0)
+		}
+		s.Commit("1", Visitor{})
+	}
+	ends(t, func() { commit(numbered(1, 1, "panic"), numbered(2, 2, deadly)) })
+	require.Zero(t, w.Unindexed())
+	commit(numbered(1, 1, "panic"), numbered(2, 2, "x"), numbered(3, 3, "panic"), numbered(4, 4, "x", "y"))
+	require.Equal(t, 2, w.Unindexed())
+	require.Len(t, slices.Collect(items(w).By("word", "x")), 2)
+	require.Len(t, slices.Collect(items(w).By("word", "y")), 1)
+	usable(t, w)
 }
 
 func TestContract_D28_IndexesThatAreAdded(t *testing.T) {
 	all := []*item{numbered(1, 1, "x"), numbered(2, 2, "x"), numbered(3, 3, "x", "y"), numbered(4, 4)}
 	w := newDeadly(t, nil, all...)
-	ends := map[*item]bool{all[1]: true, all[3]: true}
 	late := Index[*item]{Name: "late", Append: func(values []string, it *item) []string {
-		if ends[it] {
+		if it == all[2] {
 			runtime.Goexit()
 		}
 		return append(values, it.words...)
 	}}
-	survives(t, func() { _ = w.AddIndexes(untyped(late, Index[*item]{Name: "later", Append: deadlyWords})...) })
+	later := Index[*item]{Name: "later", Append: deadlyWords}
+	ends(t, func() { _ = w.AddIndexes(untyped(later, late)...) })
 	usable(t, w)
-	require.ElementsMatch(t, []*item{all[0], all[2]}, slices.Collect(w.Indexer().By("late", "x")))
-	require.ElementsMatch(t, all[:3], slices.Collect(w.Indexer().By("later", "x")))
-	require.Equal(t, 2, w.Unindexed())
+	require.Equal(t, []string{NamespaceIndex, "deadly", "deadly too", "name"}, w.Indexer().Indexes())
+	holds(t, w, all...)
+	require.NoError(t, w.AddIndexes(untyped(later)...), "its name is free")
+	sameSet(t, all[:3], slices.Collect(items(w).By("later", "x")))
 }
 
 // The labels of an object are read by a function of its type.
 func TestContract_D28_LabelsThatASelectorAsksFor(t *testing.T) {
 	o := itemOptions()
 	labels := o.Labels
+	exits := false
 	o.Labels = func(obj any) map[string]string {
-		it := asItem(obj)
-		if slices.Contains(it.words, deadly) {
+		if exits {
 			runtime.Goexit()
 		}
-		return labels(it)
+		return labels(asItem(obj))
 	}
 	w, err := New(o)
 	require.NoError(t, err)
-	a, b := numbered(1, 1), numbered(2, 2, deadly)
-	a.labels, b.labels = map[string]string{"app": "x"}, map[string]string{"app": "x"}
+	a, b := numbered(1, 1), numbered(2, 2)
+	a.labels, b.labels = map[string]string{"app": "x"}, map[string]string{"app": "y"}
 	update(w, func(tx *Tx) {
 		tx.Put(0, a.key, a, 0)
 		tx.Put(0, b.key, b, 0)
 	})
-	for range asksToBuild {
-		survives(t, func() { items(w).Select("", in("app", "x")) })
+	exits = true
+	for range 2 * asksToBuild {
+		ends(t, func() { items(w).Select("", in("app", "x")) })
 	}
+	exits = false
 	usable(t, w)
+	require.Empty(t, w.Indexer().LabelIndexSizes())
 	require.Equal(t, []*item{a}, items(w).Select("", in("app", "x")))
+	require.Len(t, w.Indexer().LabelIndexSizes(), 1)
 }
 
 // The writes of a section stay if its goroutine ends, and the store remains usable.
 func TestASectionThatEndsItsGoroutine(t *testing.T) {
 	w := newDeadly(t, nil)
-	survives(t, func() {
+	a := numbered(1, 1, "x")
+	ends(t, func() {
 		update(w, func(tx *Tx) {
-			tx.Put(0, Key{"a", "1"}, numbered(1, 1, "x"), 0)
+			tx.Put(0, a.key, a, 0)
 			runtime.Goexit()
 		})
 	})
-	inIndexes(t, w, slices.Collect(items(w).All())...)
-	require.Equal(t, 1, w.Indexer().Len())
-	survives(t, func() {
-		update(w, func(tx *Tx) { tx.Put(0, Key{"a", "2"}, numbered(2, 2, deadly), 0) })
+	holds(t, w, a)
+	ends(t, func() {
+		update(w, func(tx *Tx) { tx.Put(0, a.key, numbered(1, 2, deadly), 0) })
 	})
-	require.Equal(t, 1, w.Indexer().Len(), "it has done nothing")
-	b := numbered(2, 2, deadly)
-	survives(t, func() { goexit.Outlive(func() { update(w, func(tx *Tx) { tx.Put(0, b.key, b, 0) }) }) })
-	require.Equal(t, 2, w.Indexer().Len(), "called again, it has")
+	holds(t, w, a)
 }

@@ -16,10 +16,12 @@ const NamespaceIndex = "namespace"
 // quick, must not keep values, and must depend on nothing but obj. It must not write, nor ask for
 // lists, which wait for the writer; Get and Len do not.
 //
-// If Append panics, or ends its goroutine, obj is missing from this index, and from this index
-// only (see [IndexError]), until the object's next version. If Append ends the caller's
-// goroutine, that goroutine does end, after the write section; Append then runs on a goroutine
-// of its own from that call on.
+// If Append panics, obj is missing from this index, and from this index only (see [IndexError]),
+// until the object's next version. If Append ends its goroutine (runtime.Goexit), obj is not
+// written at all: the write section, or the call that adds the index, is broken off and frees its
+// locks, [Options.Report] gets an IndexError with [ErrExited], and the goroutine ends. The objects
+// that a section has written before stay written; [Staging.Commit] and [Writer.AddIndexes] change
+// nothing.
 type Index[T any] struct {
 	Name   string
 	Append func(values []string, obj T) []string
@@ -70,9 +72,7 @@ type index struct {
 	// this order.
 	order int
 	// asked is set when a selector uses the index of a label key, and reset by dropLabelIndexes.
-	asked atomic.Bool
-	// apart says that Append once ended its goroutine, and now runs on one of its own.
-	apart  bool
+	asked  atomic.Bool
 	values *table[vector]
 	// broken holds the keys on which Append failed. Only the writer reads or writes it.
 	broken map[Key]struct{}
@@ -85,7 +85,7 @@ func newIndex(ix Index[any], f family) *index {
 // empty returns a copy of the index without objects.
 func (x *index) empty() *index {
 	e := newIndex(x.Index, x.family)
-	e.declared, e.apart, e.order = x.declared, x.apart, x.order
+	e.declared, e.order = x.declared, x.order
 	e.asked.Store(x.asked.Load())
 	return e
 }

@@ -239,11 +239,13 @@ func (w *Writer) addIndexes(added ...*index) {
 		w.ordered++
 		ix.order = w.ordered
 	}
-	at := uint32(0)
-	w.whole(func() {
-		for ; int(at) < old.all.len(); at++ {
-			w.addPostings(old.all.owner(at), added)
+	defer func() {
+		if w.x.live.Load() == old { // a function has ended the goroutine: drop the records' new postings
+			w.moveTo(w.emptyContents(old.indexes, old.all.len()))
 		}
-		w.x.live.Store(newContents(old.records, old.all, slices.Concat(old.indexes, added)))
-	})
+	}()
+	for at := range uint32(old.all.len()) { //nolint:gosec // 4 billion objects do not fit in memory
+		w.addPostings(old.all.owner(at), added)
+	}
+	w.x.live.Store(newContents(old.records, old.all, slices.Concat(old.indexes, added)))
 }

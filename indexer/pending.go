@@ -68,20 +68,12 @@ func (p *pending) remove(key Key) {
 	}
 }
 
-// object returns the unencoded object of the first record, nil if it is not known.
-func (p *pending) object() any {
-	if len(p.objects) == 0 {
+// object returns the unencoded object of a place in order, nil if it is not known.
+func (p *pending) object(at int) any {
+	if at >= len(p.objects) {
 		return nil
 	}
-	return p.objects[0]
-}
-
-// next drops the first record after it was stored. byKey is out of date from then on.
-func (p *pending) next() {
-	p.order = p.order[1:]
-	if len(p.objects) > 0 {
-		p.objects[0], p.objects = nil, p.objects[1:]
-	}
+	return p.objects[at]
 }
 
 func (p *pending) has(key Key) bool { return p.byKey != nil && p.byKey.get(key) != nil }

@@ -10,29 +10,27 @@ const rebuildAbove = 4096
 func (s *Staging) commitAside(gone []*record, v Visitor, show func()) {
 	w := s.w
 	live := w.x.live.Load()
+	next := w.emptyContents(live.indexes, live.all.len()+s.pending.len()-len(gone))
+	values := s.callIndexes(next)
 	defer func() {
-		if w.x.live.Load() == live { // a panic: the records' positions refer to the abandoned contents
+		if w.x.live.Load() == live { // the visitor has not returned: the records' positions refer to the abandoned contents
 			w.moveTo(w.emptyContents(live.indexes, live.all.len()))
 		}
 	}()
-	next := s.rebuild(gone, v)
-	w.whole(func() {
-		s.apply(next, v)
-		next.shared = false
-		w.x.mu.Lock()
-		defer w.x.mu.Unlock()
+	s.rebuild(next, gone, v)
+	s.apply(next, values, v)
+	next.shared = false
+	w.x.mu.Lock()
+	defer w.x.mu.Unlock()
 
-		w.swap(next)
-		show()
-	})
+	w.swap(next)
+	show()
 }
 
-// rebuild makes new contents with the kept records, for apply to change. It changes the
+// rebuild moves the kept records into new contents, for apply to change. It changes the
 // positions in these records, which only the writer reads. It does not change their objects,
 // which readers see until the swap: apply replaces a record that changes.
-func (s *Staging) rebuild(gone []*record, v Visitor) *contents {
-	live := s.w.x.live.Load()
-	next := s.w.emptyContents(live.indexes, live.all.len()+s.pending.len()-len(gone))
+func (s *Staging) rebuild(next *contents, gone []*record, v Visitor) {
 	dead := make(map[*record]struct{}, len(gone))
 	for _, r := range gone {
 		s.w.retain(r)
@@ -41,12 +39,11 @@ func (s *Staging) rebuild(gone []*record, v Visitor) *contents {
 		v.deleted(r)
 	}
 	next.shared = true
-	for r := range live.all.records {
+	for r := range s.w.x.live.Load().all.records {
 		if _, ok := dead[r]; !ok {
 			next.move(s.w, r)
 		}
 	}
-	return next
 }
 
 // swap shows new contents to readers. It cuts the old lists off from their records, so that a

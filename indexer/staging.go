@@ -1,5 +1,7 @@
 package indexer
 
+import "slices"
+
 // Staging collects a replacement of all objects of one part (the full state of one source) while it
 // arrives, without a second copy of the store; an informer's user does not need it. Readers see none of
 // the replacement until [Staging.Commit]. Only one goroutine may use it.
@@ -181,10 +183,10 @@ func (v *Visitor) deleted(r *record) {
 }
 
 // Commit replaces all objects of the part with those of the replacement, and sets the version,
-// unless it is empty. It returns the number of changes. A few changes are written in one
-// section; many are built aside, while readers go on, and swapped in. If the
-// visitor panics, changes made in one section stay as far as they got; changes built aside are
-// dropped. If an index function ends the goroutine, Commit completes first.
+// unless it is empty. It returns the number of changes. It calls the index functions of all objects
+// first: if one ends the goroutine, nothing is changed. A few changes are written in one section;
+// many are built aside, while readers go on, and swapped in. If the visitor does not return,
+// changes made in one section stay as far as they got; changes built aside are dropped.
 func (s *Staging) Commit(version string, v Visitor) (changes int) {
 	w := s.w
 	w.x.writing.Lock()
@@ -222,45 +224,92 @@ func (s *Staging) gone() (gone []*record) {
 // commitInPlace makes the changes in the live contents.
 func (s *Staging) commitInPlace(gone []*record, v Visitor, show func()) {
 	w := s.w
+	live := w.x.live.Load()
+	values := s.callIndexes(live)
 	w.x.mu.Lock()
 	defer w.x.mu.Unlock()
 
-	live := w.x.live.Load()
 	for _, r := range gone {
 		w.retain(r)
 		live.remove(r)
 		v.deleted(r)
 	}
-	w.whole(func() {
-		s.apply(live, v)
-		show()
-	})
+	s.apply(live, values, v)
+	show()
 }
 
-// apply writes the pending records to contents and calls the visitor for each. A second call
-// goes on where the first one ended.
-func (s *Staging) apply(c *contents, v Visitor) {
-	for ; len(s.pending.order) > 0; s.pending.next() {
-		r := s.pending.order[0]
+// pendingValues are the index values of the pending objects, and the index functions that failed.
+// They are empty if every index is by key.
+type pendingValues struct {
+	keys   []indexKey
+	ends   []int                 // of the values of each place in pending.order
+	failed map[*record][]failure // of the records with failures
+}
+
+// callIndexes calls the index functions of contents on all pending objects, before anything is
+// written: an index function may end the goroutine.
+func (s *Staging) callIndexes(c *contents) (all pendingValues) {
+	if c.keyed {
+		return all
+	}
+	all.ends = make([]int, 0, len(s.pending.order))
+	for i, r := range s.pending.order {
+		if r != nil {
+			keys, failures := s.w.callIndexes(c.indexes, r, s.object(i, r))
+			all.keys = append(all.keys, keys...)
+			all.note(r, failures)
+		}
+		all.ends = append(all.ends, len(all.keys))
+	}
+	s.pending.objects = nil
+	return all
+}
+
+func (all *pendingValues) note(r *record, failures []failure) {
+	if len(failures) == 0 {
+		return
+	}
+	if all.failed == nil {
+		all.failed = make(map[*record][]failure)
+	}
+	all.failed[r] = slices.Clone(failures)
+}
+
+// at returns the index values of a place in pending.order.
+func (all *pendingValues) at(i int) []indexKey {
+	from := 0
+	if i > 0 {
+		from = all.ends[i-1]
+	}
+	return all.keys[from:all.ends[i]]
+}
+
+// apply writes the pending records to contents and calls the visitor for each.
+func (s *Staging) apply(c *contents, all pendingValues, v Visitor) {
+	for i, r := range s.pending.order {
 		if r == nil || s.yields(c, r, v) {
 			continue
 		}
-		old, replaced := c.put(s.w, r, s.object(c, r))
+		var values []indexKey
+		if c.keyed {
+			values = s.w.indexKeysOf(c.indexes, r, nil)
+		} else {
+			values = all.at(i)
+			s.w.noteFailures(c.indexes, r, all.failed[r])
+		}
+		old, replaced := c.put(s.w, r, values)
 		if v.Put != nil {
 			v.Put(r.key(), old, r.value.stored(), replaced)
 		}
 	}
 }
 
-// object returns the object of the first pending record, decoded if necessary. It may return
-// nil if no index of c reads objects.
-func (s *Staging) object(c *contents, r *record) any {
-	switch obj := s.pending.object(); {
-	case obj != nil || c.keyed:
+// object returns the object of a place in pending.order, decoded if necessary.
+func (s *Staging) object(i int, r *record) any {
+	if obj := s.pending.object(i); obj != nil {
 		return obj
-	default:
-		return s.w.x.decode.Object(r.value.stored())
 	}
+	return s.w.x.decode.Object(r.value.stored())
 }
 
 // yields reports whether the pending record is dropped because another part's object is newer.

@@ -46,15 +46,15 @@ type Written struct {
 // [StampBits] of the stamp are kept with the object; the caller gets them back when the object
 // is replaced, without reading the object.
 //
-// If an index function ends the goroutine, Put has changed nothing. The index function runs on
-// a goroutine of its own from then on, so that the caller can repeat the Put.
+// If an index function ends the goroutine, Put has changed nothing.
 func (tx *Tx) Put(part uint16, key Key, obj any, stamp uint64) Written {
 	w := tx.w
 	c := w.x.live.Load()
 	stored := w.Encode(obj)
 	spot, r := c.records.reserve(key)
 	if r == nil {
-		c.insert(w, spot, newRecord(key, stored, originOf(part, stamp)), obj)
+		r = newRecord(key, stored, originOf(part, stamp))
+		c.insert(w, spot, r, w.indexKeysOf(c.indexes, r, obj))
 		return Written{New: stored}
 	}
 	values := c.values(w, r, obj)
@@ -81,10 +81,6 @@ func (tx *Tx) Delete(key Key) (old any, deleted bool) {
 	c.remove(r)
 	return r.value.stored(), true
 }
-
-// Whole calls f, which writes. If an index function ends the goroutine meanwhile, Whole calls f
-// again in the same section, before the goroutine ends: f must go on where it was.
-func (tx *Tx) Whole(f func()) { tx.w.whole(f) }
 
 // SetVersion sets the store's resourceVersion.
 func (tx *Tx) SetVersion(version string) { tx.w.setVersion(version) }

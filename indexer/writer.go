@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
@@ -24,7 +23,6 @@ type Writer struct {
 	indexKeys []indexKey          // scratch
 	values    []string            // scratch
 	failures  []failure           // scratch
-	exits     int                 // how often an index function has ended its goroutine
 	asked     asked               // has a lock of its own
 	faults    []*IndexError       // of this write section, not reported yet
 	taken     int                 // how many of the faults Tx.Faults has returned
@@ -117,33 +115,33 @@ func (w *Writer) Unindexed() int { return int(w.broken.Load()) }
 
 // indexKeysOf returns the index values of a record with an object, in the order of the indexes,
 // and records failed index functions. The slice is valid until the next call. The caller must
-// call it before it changes the record: an index function may end the goroutine, and then
-// nothing is recorded.
+// call it before it changes the record: an index function may end the goroutine.
 func (w *Writer) indexKeysOf(indexes []*index, r *record, obj any) []indexKey {
+	keys, failures := w.callIndexes(indexes, r, obj)
+	w.noteFailures(indexes, r, failures)
+	return keys
+}
+
+// callIndexes calls the index functions on an object of a record, and returns the index values, in
+// the order of the indexes, and the functions that failed. The slices are valid until the next call.
+func (w *Writer) callIndexes(indexes []*index, r *record, obj any) ([]indexKey, []failure) {
 	w.indexKeys, w.failures = w.indexKeys[:0], w.failures[:0]
 	for i := 0; i < len(indexes); {
 		i = w.appendIndexKeys(indexes, i, r, obj)
 	}
+	return w.indexKeys, w.failures
+}
+
+// noteFailures records which index functions have failed on the next object of a record.
+func (w *Writer) noteFailures(indexes []*index, r *record, failures []failure) {
 	for _, ix := range indexes {
 		if len(ix.broken) > 0 {
 			delete(ix.broken, r.view())
 		}
 	}
-	for _, f := range w.failures {
+	for _, f := range failures {
 		w.failed(f.index, r.key(), f.err)
 	}
-	return w.indexKeys
-}
-
-// whole implements [Tx.Whole].
-func (w *Writer) whole(f func()) {
-	exits := w.exits
-	defer func() {
-		if w.exits != exits {
-			w.whole(f)
-		}
-	}()
-	f()
 }
 
 // failure is an index and the error of its function.
@@ -153,7 +151,8 @@ type failure struct {
 }
 
 // appendIndexKeys appends the values for the indexes starting at from, and stops after the
-// first index whose function panics. It returns the index to go on from.
+// first index whose function panics. It returns the index to go on from. A function that ends the
+// goroutine is reported at the end of the write section.
 func (w *Writer) appendIndexKeys(indexes []*index, from int, r *record, obj any) (next int) {
 	next = from
 	defer func() {
@@ -161,39 +160,17 @@ func (w *Writer) appendIndexKeys(indexes []*index, from int, r *record, obj any)
 			w.failures = append(w.failures, failure{indexes[next], recovered(p)})
 			next++
 		} else if next < len(indexes) { // no panic, and not the end: the goroutine is ending
-			indexes[next].apart = true
-			w.exits++
+			w.faults = append(w.faults, &IndexError{Index: indexes[next].Name, Key: r.key(), Err: ErrExited})
 		}
 	}()
 	for ; next < len(indexes); next++ {
 		ix := indexes[next]
-		if ix.apart {
-			w.values = w.valuesApart(ix, r, obj)
-		} else {
-			w.values = ix.valuesOf(w.values, r, obj)
-		}
+		w.values = ix.valuesOf(w.values, r, obj)
 		for _, value := range w.values {
 			w.indexKeys = append(w.indexKeys, indexKey{ix, value})
 		}
 	}
 	return next
-}
-
-// valuesApart is index.valuesOf on a goroutine of its own. It panics with [ErrGoexit] if the
-// index function ends that goroutine.
-func (w *Writer) valuesApart(ix *index, r *record, obj any) (values []string) {
-	var p any
-	returned := goexit.Apart(func() {
-		defer func() { p = recover() }()
-		values = ix.valuesOf(w.values, r, obj)
-	})
-	switch {
-	case !returned:
-		panic(ErrGoexit)
-	case p != nil:
-		panic(p)
-	}
-	return values
 }
 
 func (w *Writer) failed(ix *index, key Key, err error) {

@@ -18,9 +18,8 @@ type Batch[T any] struct {
 func (b Batch[T]) Len() int { return b.events.Left() - b.nextCall }
 
 // All yields the changes one after the other, and so records which change the handler is at: if
-// the loop's body panics or ends the goroutine, only that change is lost, and the next batch
-// begins with the change after it. When the handler returns, all changes count as handled, also
-// those that All has not yielded.
+// the loop's body panics, only that change is lost, and the next batch begins with the change after
+// it. When the handler returns, all changes count as handled, also those that All has not yielded.
 func (b Batch[T]) All() iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		for b.Len() > 0 {

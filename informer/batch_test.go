@@ -18,13 +18,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// batches records the changes of every batch, one list of lines per call. It fails on chosen
+// batches records the changes of every batch, one list of lines per call. It panics on chosen
 // changes, and waits at its gate before a call returns.
 type batches struct {
-	mu    sync.Mutex
-	calls [][]string
-	fail  map[string]func() // the failures, by the line of their change
-	gate  chan struct{}     // nil for none
+	mu      sync.Mutex
+	calls   [][]string
+	panicOn []string      // the lines of the changes on which it panics
+	gate    chan struct{} // nil for none
 }
 
 func (b *batches) handle(batch Batch[*corev1.Pod]) {
@@ -33,8 +33,8 @@ func (b *batches) handle(batch Batch[*corev1.Pod]) {
 	b.mu.Unlock()
 	for c := range batch.All() {
 		b.note(line(c))
-		if fail := b.fail[line(c)]; fail != nil {
-			fail()
+		if slices.Contains(b.panicOn, line(c)) {
+			panic("on purpose")
 		}
 	}
 	if b.gate != nil {
@@ -160,53 +160,45 @@ func TestABatchIsWhatIsReady(t *testing.T) {
 // comes with the next call, before later changes.
 func TestAFailureInABatchCostsOneChange(t *testing.T) {
 	kit.SurvivePanics(t)
-	for how, fail := range failures {
-		t.Run(how, func(t *testing.T) {
-			eachDelivery(t, func(t *testing.T, d Delivery) {
-				seen := newEvents()
-				f := newTestCore(t, Options[*corev1.Pod]{Observe: seen.observe}, 1)
-				b := &batches{fail: map[string]func(){"initial b@1": fail, "add p001@1": fail, "add p003@3": fail}}
-				r := f.joinsBatch(b.handle, 4, HandlerOptions{Delivery: d})
-				f.start()
-				f.list("1", kit.Pod("b", "1"))
-				require.Equal(t, [][]string{{"initial b@1"}}, b.take())
-				require.True(t, closed(r.Synced()))
+	eachDelivery(t, func(t *testing.T, d Delivery) {
+		seen := newEvents()
+		f := newTestCore(t, Options[*corev1.Pod]{Observe: seen.observe}, 1)
+		b := &batches{panicOn: []string{"initial b@1", "add p001@1", "add p003@3"}}
+		r := f.joinsBatch(b.handle, 4, HandlerOptions{Delivery: d})
+		f.start()
+		f.list("1", kit.Pod("b", "1"))
+		require.Equal(t, [][]string{{"initial b@1"}}, b.take())
+		require.True(t, closed(r.Synced()))
 
-				deltas, lines := adds(0, 7)
-				f.apply(deltas...)
-				require.Equal(t, [][]string{lines[:2], lines[2:4], lines[4:]}, b.take())
-				require.Zero(t, r.Backlog())
-				require.Equal(t, 3, f.Status().Handlers[0].Failures)
-				require.Equal(t, 3, len(of[Event](seen)))
-				require.NoError(t, f.WaitDelivered(t.Context(), "6"))
-			})
-		})
-	}
+		deltas, lines := adds(0, 7)
+		f.apply(deltas...)
+		require.Equal(t, [][]string{lines[:2], lines[2:4], lines[4:]}, b.take())
+		require.Zero(t, r.Backlog())
+		require.Equal(t, 3, f.Status().Handlers[0].Failures)
+		require.Equal(t, 3, len(of[Event](seen)))
+		require.NoError(t, f.WaitDelivered(t.Context(), "6"))
+	})
 }
 
 // A function that fails without having read any change of its batch loses the whole batch.
 func TestAFailureWithoutSayingWhoseTurnItIsCostsTheBatch(t *testing.T) {
 	kit.SurvivePanics(t)
-	for how, fail := range failures {
-		t.Run(how, func(t *testing.T) {
-			eachDelivery(t, func(t *testing.T, d Delivery) {
-				f := newTestCore(t, Options[*corev1.Pod]{}, 1)
-				var lens []int
-				r := f.joinsBatch(func(b Batch[*corev1.Pod]) {
-					lens = append(lens, b.Len())
-					fail()
-				}, 3, HandlerOptions{Delivery: d})
-				f.start()
-				f.list("1", kit.Pod("a", "1"))
-				deltas, _ := adds(0, 8)
-				f.apply(deltas...)
-				synctest.Wait()
-				require.Equal(t, []int{1, 3, 3, 2}, lens)
-				require.Zero(t, r.Backlog())
-				require.Equal(t, 4, f.Status().Handlers[0].Failures)
-			})
-		})
-	}
+	eachDelivery(t, func(t *testing.T, d Delivery) {
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
+		var lens []int
+		r := f.joinsBatch(func(b Batch[*corev1.Pod]) {
+			lens = append(lens, b.Len())
+			panic("on purpose")
+		}, 3, HandlerOptions{Delivery: d})
+		f.start()
+		f.list("1", kit.Pod("a", "1"))
+		deltas, _ := adds(0, 8)
+		f.apply(deltas...)
+		synctest.Wait()
+		require.Equal(t, []int{1, 3, 3, 2}, lens)
+		require.Zero(t, r.Backlog())
+		require.Equal(t, 4, f.Status().Handlers[0].Failures)
+	})
 }
 
 // A function that fails after it has read its whole batch does not receive the batch again. If the

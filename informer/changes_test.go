@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
@@ -107,7 +106,7 @@ func TestRunWaitsForTheBodyOfALoop(t *testing.T) {
 		require.True(t, i.Status().Running, "Run has not returned")
 		close(gate)
 		<-ended
-		wait()
+		require.NoError(t, wait())
 		require.Equal(t, 1, calls, "what is left is dropped")
 		require.False(t, i.Status().Running)
 	})
@@ -124,7 +123,7 @@ func TestALoopWhoseBodyFails(t *testing.T) {
 				panic("of the body")
 			}
 		})
-		require.False(t, goexit.Apart(func() {
+		require.False(t, apart(func() {
 			for range i.Changes(t.Context(), HandlerOptions{}) {
 				runtime.Goexit()
 			}

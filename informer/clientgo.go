@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"github.com/tidemark-k8s/tidemark/internal/report"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -207,7 +209,10 @@ func (i *clientgoInformer) Run(stop <-chan struct{}) {
 }
 
 func (i *clientgoInformer) RunWithContext(ctx context.Context) {
-	if err := i.core.Run(ctx); err != nil {
+	switch err := i.core.Run(ctx); {
+	case errors.Is(err, ErrExited):
+		report.Error(ctx, err, "The informer has stopped")
+	case err != nil:
 		klog.FromContext(ctx).Error(err, "The informer does not run")
 	}
 }
@@ -262,7 +267,7 @@ func (i *clientgoInformer) WaitDelivered(ctx context.Context, version string) er
 }
 
 // Start is [Shared].Start.
-func (i *clientgoInformer) Start(ctx context.Context, o RunOptions) (wait func(), err error) {
+func (i *clientgoInformer) Start(ctx context.Context, o RunOptions) (wait func() error, err error) {
 	return i.core.Start(ctx, o)
 }
 

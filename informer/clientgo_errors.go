@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-
-	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
 // mostWaiting is the number of errors that wait for a watch error handler, with the one in its call.
@@ -26,9 +24,25 @@ func (c *errorCalls) call(err error, handler func(error)) {
 	if !c.add(err) {
 		return
 	}
+	returned := false
+	defer func() {
+		if !returned {
+			c.giveUp()
+		}
+	}()
 	for ; err != nil; err = c.next() {
-		goexit.Apart(func() { handler(err) })
+		handler(err)
 	}
+	returned = true
+}
+
+// giveUp drops the errors that wait, since the handler has ended the goroutine that would pass them on.
+func (c *errorCalls) giveUp() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	c.dropped += len(c.waiting) - 1
+	c.waiting = nil
 }
 
 // add lets an error wait for its call. It returns true if no call is in progress: the caller has to make

@@ -36,8 +36,8 @@ func NewIndexerWithOptions(key cache.KeyFunc, ix cache.Indexers, o StoreOptions)
 	return s
 }
 
-// freeStore is a store without an informer. Its writes return the failures of index functions, or
-// report them.
+// freeStore is a store without an informer. Add, Update and Delete return the failures of index
+// functions; others are reported.
 type freeStore struct {
 	clientgoStore
 	transform cache.TransformFunc // may be nil
@@ -79,26 +79,7 @@ func (s *freeStore) check(obj any) (any, error) {
 	return result, nil
 }
 
-// write returns the failures of index functions. If one ends the goroutine, the failures are reported
-// instead.
-func (s *freeStore) write(writes []clientgoWrite) (failed error) {
-	returned := false
-	defer func() {
-		if !returned && failed != nil {
-			s.failed(failed)
-		}
-	}()
-	tx := s.writer.Begin()
-	defer tx.Commit()
-	tx.Whole(func() {
-		for ; len(writes) > 0; writes = writes[1:] {
-			s.apply(tx, &writes[0])
-		}
-		failed = faults(tx)
-	})
-	returned = true
-	return failed
-}
+func (s *freeStore) begin() *indexer.Tx { return s.writer.Begin() }
 
 func (s *freeStore) apply(tx *indexer.Tx, w *clientgoWrite) {
 	if w.remove {
@@ -109,8 +90,7 @@ func (s *freeStore) apply(tx *indexer.Tx, w *clientgoWrite) {
 	s.reach(tx, w.version)
 }
 
-// faults returns the failures of index functions in a section, nil if there are none.
-func faults(tx *indexer.Tx) error {
+func (*freeStore) faults(tx *indexer.Tx) error {
 	var all []error
 	for _, f := range tx.Faults() {
 		all = append(all, f)
@@ -118,18 +98,10 @@ func faults(tx *indexer.Tx) error {
 	return errors.Join(all...)
 }
 
-func (s *freeStore) report(err error) { s.failed(err) }
-
 func (s *freeStore) replace(writes []clientgoWrite, version string) {
 	staging := s.writer.StageAll(0)
 	for _, w := range writes {
 		staging.Put(w.key, w.obj, stampByHand)
 	}
 	staging.Commit(version, indexer.Visitor{})
-}
-
-func (s *freeStore) bookmark(version string) {
-	tx := s.writer.Begin()
-	defer tx.Commit()
-	s.reach(tx, version)
 }

@@ -27,16 +27,9 @@ func newInformerStore(c *core) *informerStore {
 // check returns an error for an object of another type than the informer's.
 func (s *informerStore) check(obj any) (any, error) { return obj, s.core.objects.validate(obj) }
 
-func (s *informerStore) write(writes []clientgoWrite) error {
+func (s *informerStore) begin() *indexer.Tx {
 	s.core.writtenByHand.Store(true)
-	tx := s.writer.Begin()
-	defer tx.Commit()
-	tx.Whole(func() {
-		for ; len(writes) > 0; writes = writes[1:] {
-			s.apply(tx, &writes[0])
-		}
-	})
-	return nil
+	return s.writer.Begin()
 }
 
 func (s *informerStore) apply(tx *indexer.Tx, w *clientgoWrite) {
@@ -70,7 +63,7 @@ func (s *informerStore) reach(tx *indexer.Tx, version string) {
 	}
 }
 
-func (*informerStore) report(error) {} // the writer has reported it
+func (*informerStore) faults(*indexer.Tx) error { return nil }
 
 func (s *informerStore) replace(writes []clientgoWrite, version string) {
 	c := s.core
@@ -86,11 +79,4 @@ func (s *informerStore) replace(writes []clientgoWrite, version string) {
 		Deleted: func(key indexer.Key, last any) { c.removals.add(key, c.partByHand(), last) },
 		Put:     func(key indexer.Key, _, _ any, _ bool) { c.removals.take(key) },
 	})
-}
-
-func (s *informerStore) bookmark(version string) {
-	s.core.writtenByHand.Store(true)
-	tx := s.writer.Begin()
-	defer tx.Commit()
-	s.reach(tx, version)
 }

@@ -92,7 +92,7 @@ func TestTheContextOfRunGoesWithWhatIsReported(t *testing.T) {
 	s.Expire()
 	require.Equal(t, "of the context", <-seen)
 	cancel()
-	wait()
+	require.NoError(t, wait())
 	require.Equal(t, 1, mine.Count("of the handler"), "%q", mine.Lines())
 	require.Equal(t, 1, mine.Count("clientgo_log_test.go"), "the panic's own line: %q", mine.Lines())
 	require.Positive(t, mine.Count(errPoison.Error()))

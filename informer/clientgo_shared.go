@@ -21,7 +21,7 @@ func JoinShared(sources []reflector.Source, goType reflect.Type, o Options[any])
 type Shared interface {
 	cache.SharedIndexInformer
 	// Start is [Informer.Start] with options of the run.
-	Start(ctx context.Context, o RunOptions) (wait func(), err error)
+	Start(ctx context.Context, o RunOptions) (wait func() error, err error)
 	// Status is [Informer.Status].
 	Status() Status
 	// Inspector is [Informer.Inspector].

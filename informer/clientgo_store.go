@@ -29,15 +29,17 @@ type clientgoStore struct {
 type clientgoWrites interface {
 	// check returns what is stored of an object.
 	check(obj any) (any, error)
-	// write makes writes in one section. It may return the failures of index functions, with which
-	// the objects are stored all the same.
-	write(writes []clientgoWrite) error
-	// report reports such failures.
-	report(err error)
+	// begin begins a write section.
+	begin() *indexer.Tx
+	// apply makes one write.
+	apply(tx *indexer.Tx, w *clientgoWrite)
+	// reach moves the store's version on.
+	reach(tx *indexer.Tx, version string)
+	// faults returns the failures of index functions in a section, with which the objects are stored all
+	// the same. It returns nil where failures are reported.
+	faults(tx *indexer.Tx) error
 	// replace makes the store hold the objects of the writes, and no others.
 	replace(writes []clientgoWrite, version string)
-	// bookmark moves the store's version on.
-	bookmark(version string)
 }
 
 var _ interface {
@@ -54,8 +56,19 @@ func (s *clientgoStore) writeOne(kind cache.TransactionType, obj any) error {
 	if err != nil {
 		return err
 	}
+	s.section(func(tx *indexer.Tx) {
+		s.writes.apply(tx, &w)
+		err = s.writes.faults(tx)
+	})
+	return err
+}
+
+// section makes writes in one section.
+func (s *clientgoStore) section(write func(tx *indexer.Tx)) {
 	defer s.publish()
-	return s.writes.write([]clientgoWrite{w})
+	tx := s.writes.begin()
+	defer tx.Commit()
+	write(tx)
 }
 
 // Transaction makes several writes in one section. Objects without a key, or of another type, are
@@ -72,10 +85,11 @@ func (s *clientgoStore) Transaction(txns ...cache.Transaction) *cache.Transactio
 		failed.SuccessfulIndices = append(failed.SuccessfulIndices, i)
 		prepared = append(prepared, w)
 	}
-	defer s.publish()
-	if err := s.writes.write(prepared); err != nil {
-		s.writes.report(err) // the writes count as done
-	}
+	s.section(func(tx *indexer.Tx) {
+		for i := range prepared {
+			s.writes.apply(tx, &prepared[i])
+		}
+	})
 	if len(failed.Errors) > 0 {
 		return &failed
 	}
@@ -132,8 +146,7 @@ func (s *clientgoStore) Replace(list []any, version string) error {
 func (s *clientgoStore) Resync() error { return nil }
 
 func (s *clientgoStore) Bookmark(version string) {
-	s.writes.bookmark(version)
-	s.publish()
+	s.section(func(tx *indexer.Tx) { s.writes.reach(tx, version) })
 }
 
 func (s *clientgoStore) LastStoreSyncResourceVersion() string { return s.writer.Indexer().Version() }

@@ -96,8 +96,8 @@ func (r *unsharedReceiver) callHandler(b *eventlog.Batch) {
 func (r *unsharedReceiver) caught() {
 	if p := recover(); p != nil {
 		r.panicked.Store(&p)
+		defer r.fail()
 		r.core.observe(HandlerPanicked{Handler: r.name(), Value: p})
-		r.fail()
 	}
 }
 

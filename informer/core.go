@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -13,7 +14,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
 	"github.com/tidemark-k8s/tidemark/internal/encoding"
-	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/lister"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -41,6 +41,7 @@ type core struct {
 	hooks            hooks
 	lister           lister.Lister[any]
 	observerTurn     chan struct{} // full while the user's observer is called; nil without observer
+	exitNote         atomic.Pointer[error]
 	logger           lazyLogger
 	ownLogger        *klog.Logger  // from the constructor; if nil, each run's context has the logger
 	synced           chan struct{} // closed once the store holds all objects of every source
@@ -59,9 +60,7 @@ type core struct {
 	completed  int // number of complete parts
 	reached    *reached
 	batch      []deltafifo.Delta // drained from the queue and not applied yet
-	changes    []deltafifo.Delta // the changes of the current write section
-	applied    int               // how many of changes are made
-	bookmarked []uint16          // the parts with bookmarks among changes
+	bookmarked []uint16          // the parts with bookmarks in the current write section
 
 	// mu guards the fields below.
 	mu          sync.Mutex
@@ -78,13 +77,13 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 		objects: objects,
 		sources: sources,
 		synced:  make(chan struct{}),
-		run:     newRun(),
 		status:  status{watchLasts: reflector.LongestWatch(o.MinWatchTimeout), parts: make([]partStatus, len(sources)), applied: make([]atomic.Uint64, len(sources))},
 		parts:   make([]part, len(sources)),
 
 		followed: make([]atomic.Bool, len(sources)),
 		reached:  newReached(len(sources)),
 	}
+	c.run = c.newRun()
 	c.sharing = newSharing(o.Decoding)
 	if c.options.Name == "" {
 		c.options.Name = objects.name()
@@ -115,24 +114,45 @@ func (c *core) newStore(indexes []indexer.Index[any]) (*indexer.Writer, error) {
 		Indexes: indexes, LabelIndexes: c.options.LabelIndexes,
 		Labels:    labelsOf[any],
 		Namespace: namespaceOf[any],
-		Report:    func(e *indexer.IndexError) { c.observe(e) },
+		Report:    c.unindexed,
 		Codec:     encoding.Codec(),
 	})
 }
 
-// observe passes an event to the user's observer and to the hook. If there is no observer and the
-// hook does not handle the event, observe logs it. The observer is called for one event at a time,
-// each time on a goroutine that it may end.
-func (c *core) observe(e Event) {
-	if c.options.Observe != nil {
-		c.observerTurn <- struct{}{}
-		goexit.Apart(func() { c.options.Observe(e) })
-		<-c.observerTurn
+// unindexed reports an index function that has failed on an object.
+func (c *core) unindexed(e *indexer.IndexError) {
+	if errors.Is(e, ErrExited) {
+		c.noteExit(e)
 	}
+	c.observe(e)
+}
+
+// observe passes an event to the user's observer and to the hook. If there is no observer and the
+// hook does not handle the event, observe logs it. Each of them may end the goroutine.
+func (c *core) observe(e Event) {
+	calling := "Observe"
+	defer func() {
+		if calling != "" {
+			c.noteExit(fmt.Errorf("%s, called with a %T: %w", calling, e, ErrExited))
+		}
+	}()
+	if c.options.Observe != nil {
+		c.callObserver(e)
+	}
+	calling = "the watch error handler"
 	handled := c.hooks.report != nil && c.hooks.report(e)
+	calling = "the logger"
 	if !handled && c.options.Observe == nil {
 		c.logger.log(e)
 	}
+	calling = ""
+}
+
+// callObserver calls the user's observer, for one event at a time.
+func (c *core) callObserver(e Event) {
+	c.observerTurn <- struct{}{}
+	defer func() { <-c.observerTurn }()
+	c.options.Observe(e)
 }
 
 // logTo sets the context whose logger gets the events without an observer. A logger given to the

@@ -16,7 +16,7 @@ import (
 // handler that calls it waits for itself.
 //
 // It returns the errors of WaitVersion, also while it waits for handlers, but no error if the
-// object of the version was quarantined.
+// object of the version was quarantined; and [ErrExited] if a handler ends its goroutine meanwhile.
 func (i *Informer[T]) WaitDelivered(ctx context.Context, version string) error {
 	return i.core.WaitDelivered(ctx, version)
 }
@@ -75,6 +75,7 @@ func (c *core) waitTold(ctx context.Context, w *deliveryWaiter) error {
 	select {
 	case <-w.told:
 	case <-w.of.stopCalled:
+		return w.of.Err()
 	case <-c.done():
 		return c.status.because(fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped))
 	case <-ctx.Done():

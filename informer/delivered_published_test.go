@@ -104,8 +104,8 @@ func TestWaitDeliveredDoesNotWaitForAResync(t *testing.T) {
 	}
 }
 
-// WaitDelivered no longer waits for a handler that is removed meanwhile. A handler that ends its
-// goroutine gets the awaited changes.
+// WaitDelivered no longer waits for a handler that is removed meanwhile. It returns an error if a handler
+// ends its goroutine.
 func TestWaitDeliveredReturnsWhereTheHandlerLeaves(t *testing.T) {
 	for how, leave := range map[string]func(Registration){
 		"is removed":                  func(r Registration) { r.Stop() },
@@ -132,8 +132,14 @@ func TestWaitDeliveredReturnsWhereTheHandlerLeaves(t *testing.T) {
 					result := waiting(ctx, i, "6")
 					pends(t, result)
 					close(gate)
-					returned(t, result)
-					require.NoError(t, i.WaitDelivered(ctx, "6"))
+					synctest.Wait()
+					if err := <-result; how == "ends its goroutine" {
+						require.ErrorIs(t, err, ErrExited)
+						require.ErrorContains(t, err, "handler")
+					} else {
+						require.NoError(t, err)
+					}
+					require.NoError(t, i.WaitDelivered(ctx, "6"), "it is no handler any more")
 				})
 			})
 		}

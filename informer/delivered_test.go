@@ -123,7 +123,7 @@ func TestWaitDeliveredEndsWithTheInformer(t *testing.T) {
 		cancel()
 		require.ErrorIs(t, <-result, ErrStopped)
 		close(tokens)
-		wait()
+		require.NoError(t, wait())
 	})
 }
 

@@ -27,10 +27,12 @@
 //   - A transform runs exactly once for each object received, with no lock held. An object on
 //     which it fails is quarantined: reported, counted and tried again, while all other objects go
 //     on. A delete is always applied.
-//   - A transform or index function that panics or ends its goroutine (runtime.Goexit, as a test's
-//     t.FailNow does) has failed on that object. An observer may end its goroutine too. If a
-//     handler does, another goroutine goes on with the next change. In a batch, the change being
-//     read counts as delivered ([Batch.All]), or else the whole batch.
+//   - A transform or index function that panics has failed on that object.
+//   - A handler that ends its goroutine (runtime.Goexit, as a test's t.FailNow does) ends its
+//     registration, with [ErrExited]; see [HandlerExited]. Any other user's function that does ends
+//     the run, with an error that names it. What is stored stays readable, and the next run reads all
+//     objects again. On a user's own goroutine, as in a write by hand, that goroutine ends, and no lock
+//     stays held.
 //   - A loop over [Informer.Changes] is a handler on the caller's goroutine: it gets the initial
 //     state first, and Run waits for its body. With Every delivery, its backlog is bounded only by
 //     memory, as for any handler.

@@ -38,6 +38,10 @@ var (
 	ErrQuarantined = errors.New("the object is quarantined")
 	// ErrDecode is reported, wrapped in a [QuarantineError], if an object could not be decoded.
 	ErrDecode = errors.New("the object cannot be decoded")
+	// ErrExited is returned by Run and by waits if a user's function has ended its goroutine
+	// (runtime.Goexit, as t.FailNow of a test does). It comes with the function and, if there is one,
+	// the key of its object.
+	ErrExited = indexer.ErrExited
 	// ErrType is returned for an object that is not of the informer's type.
 	ErrType = indexer.ErrType
 )

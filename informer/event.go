@@ -13,8 +13,7 @@ type HandlerPanicked struct {
 }
 
 // HandlerExited reports that a handler ended its goroutine (runtime.Goexit, as t.FailNow of a test
-// does) on a change. The change is not delivered again; the following ones are, on another
-// goroutine.
+// does), which has ended its registration.
 type HandlerExited struct{ Handler string }
 
 // HandlerLagging reports that a handler's backlog has grown above [HandlerOptions].MaxBacklog.

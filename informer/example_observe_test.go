@@ -67,7 +67,9 @@ func ExampleOptions_traces() {
 		fmt.Println(err)
 	}
 	cancel()
-	wait()
+	if err := wait(); err != nil {
+		fmt.Println(err)
+	}
 	// Output:
 	// watch-list start
 	//   commit 1 objects

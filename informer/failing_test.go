@@ -33,12 +33,21 @@ func TestAHandlerThatFailsHoldsNothing(t *testing.T) {
 				}), HandlerOptions{})
 				f.start()
 				var g ghosts
+				settled := func() {
+					if how == "panics" {
+						f.settled(r)
+					}
+				}
 				f.list("1", g.watch(kit.Pod("a", "1", kit.UID("one"))))
-				f.settled(r)
+				settled()
 				f.apply(deltaOf(deltafifo.Modified, g.watch(kit.Pod("a", "2", kit.UID("two")))))
-				f.settled(r)
+				settled()
 				f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "3", kit.UID("two"))))
-				f.settled(r)
+				settled()
+				if how != "panics" {
+					<-r.Done()
+					f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "4", kit.UID("two")))) // clears the log
+				}
 				require.Zero(t, g.left())
 				runtime.KeepAlive(r)
 			})

@@ -3,6 +3,7 @@ package informer
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/object"
@@ -89,19 +90,14 @@ func (c *core) validateState(s *State[any]) error {
 	return nil
 }
 
-// writeFill writes the user's initial state to the queue. If the transform ends the goroutine,
-// writeFill is called again and goes on.
+// writeFill writes the user's initial state to the queue.
 func (s *informerSink) writeFill() error {
 	ctx := s.run.ctx
-	if s.batch == nil {
-		if err := s.Begin(ctx, reflector.SameHistory); err != nil {
-			return err
-		}
-	} else if err := s.Resume(ctx); err != nil {
+	if err := s.Begin(ctx, reflector.SameHistory); err != nil {
 		return err
 	}
-	for s.filled < len(s.fill.Objects) {
-		if err := s.Write(ctx, s.nextToFill()); err != nil {
+	for some := range slices.Chunk(s.fill.Objects, maxSection) {
+		if err := s.Write(ctx, fillDeltas(some)); err != nil {
 			return err
 		}
 	}
@@ -110,11 +106,9 @@ func (s *informerSink) writeFill() error {
 	return s.commit(ctx, version)
 }
 
-// nextToFill returns the next objects of the initial state.
-func (s *informerSink) nextToFill() (batch []deltafifo.Delta) {
-	for s.filled < len(s.fill.Objects) && len(batch) < maxSection {
-		obj := s.fill.Objects[s.filled]
-		s.filled++
+// fillDeltas returns the deltas of objects of the initial state.
+func fillDeltas(objects []any) (batch []deltafifo.Delta) {
+	for _, obj := range objects {
 		m := object.Meta(obj)
 		batch = append(batch, deltafifo.Delta{
 			Op: deltafifo.Added, Key: object.Key(m), UID: string(m.GetUID()), Version: m.GetResourceVersion(), Object: obj,

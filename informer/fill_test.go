@@ -112,7 +112,7 @@ func (k *kept) start(i *informer.Informer[*corev1.Pod]) (stop func()) {
 	ctx, cancel := context.WithCancel(k.t.Context())
 	wait, err := i.Start(ctx)
 	require.NoError(k.t, err)
-	stop = func() { cancel(); wait() }
+	stop = func() { cancel(); require.NoError(k.t, wait()) }
 	k.t.Cleanup(stop)
 	synctest.Wait()
 	return stop
@@ -258,7 +258,7 @@ func TestContract_D24_AStateIsTransformedInOneRunOnly(t *testing.T) {
 		require.NoError(t, i.Fill(k.state))
 		wait, err := i.Start(ctx)
 		require.NoError(t, err)
-		wait()
+		require.NoError(t, wait())
 		require.False(t, i.Status().Synced)
 		k.watch(i)
 		k.start(i)
@@ -325,7 +325,7 @@ func TestAFilledStoreIsTransformed(t *testing.T) {
 			case "a":
 				return nil, errors.New("no")
 			case "b":
-				runtime.Goexit()
+				panic("no")
 			}
 			p.Labels = map[string]string{"seen": "yes"}
 			return p, nil
@@ -338,6 +338,28 @@ func TestAFilledStoreIsTransformed(t *testing.T) {
 			require.Equal(t, "yes", p.Labels["seen"])
 		}
 		require.Equal(t, 2, i.Status().Quarantined)
+	})
+}
+
+// D28: if the transform ends its goroutine on an object of Fill, the run ends, and the next one lists.
+func TestContract_D28_AFilledStore(t *testing.T) {
+	inKept(t, func(t *testing.T, k *kept) {
+		exits := true
+		i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+			if exits {
+				runtime.Goexit()
+			}
+			return p, nil
+		}})
+		require.NoError(t, i.Fill(k.state))
+		wait, err := i.Start(t.Context())
+		require.NoError(t, err)
+		require.ErrorIs(t, wait(), informer.ErrExited)
+		require.Zero(t, i.Indexer().Len())
+		exits = false
+		k.start(i)
+		require.NoError(t, i.WaitSynced(t.Context()))
+		require.Equal(t, 3, i.Indexer().Len())
 	})
 }
 

@@ -2,241 +2,419 @@ package informer
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 var exits = kit.Label("poison", "exit")
 
-// D28: if the transform ends its goroutine, the other objects of a list and of a watch still
-// arrive, and no request is repeated.
-func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
-	transform := func(obj any) (any, error) {
-		if p, ok := obj.(*corev1.Pod); ok {
-			return failByLabel(p)
-		}
-		return obj, nil
+// exiting is a source whose lists or watches end their goroutines while it says so.
+type exiting struct {
+	*script
+	lists, watches atomic.Bool
+}
+
+func (e *exiting) List(ctx context.Context, o metav1.ListOptions) (kruntime.Object, error) {
+	if e.lists.Load() {
+		runtime.Goexit()
 	}
-	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", exits), kit.Pod("c", "3"))
-		i := create(s, 0, nil)
-		require.NoError(t, i.SetTransform(transform))
-		errs := collectErrors(t, i)
-		r, _ := addRecorder(t, i)
-		startClientgo(t, i)
-		require.ElementsMatch(t, []string{"initial a@1", "initial c@3"}, r.Take())
-		s.Send(watch.Modified, kit.Pod("a", "11", exits))
-		s.Send(watch.Modified, kit.Pod("c", "12"))
-		s.Send(watch.Modified, kit.Pod("b", "13"))
-		time.Sleep(2 * repeatEvery) // otherwise the next error of a would be held back
-		s.Send(watch.Deleted, kit.Pod("a", "14", exits))
-		s.Send(watch.Added, kit.Pod("d", "15"))
-		require.Equal(t, []string{"update c@3 c@12", "add b@13", "delete tombstone default/a a@1", "add d@15"}, r.Take())
-		require.Equal(t, "15", i.LastSyncResourceVersion())
-		lists, _ := s.Requests()
-		require.Equal(t, 1, lists)
-		require.Len(t, *errs, 3)
-		for n, name := range []string{"b", "a", "a"} {
-			require.ErrorIs(t, (*errs)[n], ErrTransform)
-			require.ErrorIs(t, (*errs)[n], indexer.ErrGoexit)
-			require.ErrorContains(t, (*errs)[n], "default/"+name)
-		}
+	return e.script.List(ctx, o)
+}
+
+func (e *exiting) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	if e.watches.Load() {
+		runtime.Goexit()
+	}
+	return e.script.Watch(ctx, o)
+}
+
+// D28: if a function of a user's ends a goroutine of a run, the run ends: Run and all waits return an error
+// that names the function. What is stored stays readable, and the next run reads everything again.
+func TestContract_D28_AFunctionThatEndsTheRun(t *testing.T) {
+	for name, row := range map[string]struct {
+		exit func(s *exiting, observe *atomic.Bool)
+		says []string
+	}{
+		"the transform": {
+			func(s *exiting, _ *atomic.Bool) {
+				s.Send(watch.Added, kit.Pod("c", "12", kit.Label("in", "transform")))
+			},
+			[]string{"transform", "default/c"},
+		},
+		"an index function": {
+			func(s *exiting, _ *atomic.Bool) { s.Send(watch.Added, kit.Pod("c", "12", kit.Label("in", "index"))) },
+			[]string{`index "in"`, "default/c"},
+		},
+		"an index function, in a list": {
+			func(s *exiting, _ *atomic.Bool) {
+				s.Set("20", kit.Pod("c", "12", kit.Label("in", "index")), kit.Pod("d", "13"))
+				s.Expire()
+			},
+			[]string{`index "in"`, "default/c"},
+		},
+		"a list": {
+			func(s *exiting, _ *atomic.Bool) { s.lists.Store(true); s.Expire() },
+			[]string{"list pods", "source"},
+		},
+		"a watch": {
+			func(s *exiting, _ *atomic.Bool) { s.watches.Store(true); s.Feed().End() },
+			[]string{"watch pods", "source"},
+		},
+		"the observer": {
+			func(s *exiting, observe *atomic.Bool) { observe.Store(true); s.Expire() },
+			[]string{"Observe", "reflector."},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := &exiting{script: newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}
+				var healed, observes atomic.Bool
+				in := func(where string, p *corev1.Pod) {
+					if p.Labels["in"] == where && !healed.Load() {
+						runtime.Goexit()
+					}
+				}
+				i := New(s, Options[*corev1.Pod]{
+					Name:      "pods",
+					Transform: func(p *corev1.Pod) (*corev1.Pod, error) { in("transform", p); return p, nil },
+					Indexes: []indexer.Index[*corev1.Pod]{{Name: "in", Append: func(values []string, p *corev1.Pod) []string {
+						in("index", p)
+						return append(values, p.Labels["in"])
+					}}},
+					Observe: func(Event) {
+						if observes.Load() {
+							runtime.Goexit()
+						}
+					},
+				})
+				j := &journal{}
+				reg, err := i.Handle(j, HandlerOptions{})
+				require.NoError(t, err)
+				wait, err := i.Start(t.Context())
+				require.NoError(t, err)
+				require.NoError(t, i.WaitSynced(t.Context()))
+				synctest.Wait()
+				s.Send(watch.Modified, kit.Pod("a", "11"))
+				synctest.Wait()
+
+				waits := make(chan error, 3)
+				go func() { waits <- i.WaitVersion(t.Context(), "99") }()
+				go func() { waits <- i.WaitDelivered(t.Context(), "99") }()
+				go func() { waits <- i.WaitFor(t.Context(), kit.Pod("z", "99")) }()
+				synctest.Wait()
+				row.exit(s, &observes)
+				err = wait()
+				require.ErrorIs(t, err, ErrExited)
+				require.ErrorContains(t, err, "informer pods: ")
+				for _, word := range row.says {
+					require.ErrorContains(t, err, word)
+				}
+				for range cap(waits) {
+					err := <-waits
+					require.ErrorIs(t, err, ErrExited)
+					require.ErrorIs(t, err, ErrStopped)
+				}
+				require.ErrorIs(t, i.WaitFresh(t.Context()), ErrExited)
+				st := i.Status()
+				require.Equal(t, err.Error(), st.LastError.Error())
+				require.True(t, st.Stopped && !st.Running && !st.Watching)
+				require.True(t, closed(i.Done()) && closed(reg.Done()))
+				require.NoError(t, reg.Err())
+				require.Equal(t, "a@11", kit.Text(stored(t, i, "a")))
+				require.Equal(t, 2, i.Indexer().Len(), "nothing of what was broken off shows")
+				require.Equal(t, "11", st.Version)
+				require.ElementsMatch(t, []string{"initial a@1", "initial b@2", "update a@1 a@11"}, j.take())
+
+				healed.Store(true)
+				s.lists.Store(false)
+				s.watches.Store(false)
+				observes.Store(false)
+				s.Set("30", kit.Pod("a", "11"), kit.Pod("b", "2"), kit.Pod("d", "13"))
+				starts(t, i)
+				require.NoError(t, i.WaitFresh(t.Context()))
+				require.ErrorIs(t, i.WaitVersion(t.Context(), "30"), nil)
+				require.ElementsMatch(t, []string{"update a@11 a@11", "update b@2 b@2", "add d@13"}, j.take(), "no stored object is reused")
+				require.NoError(t, i.Status().LastError)
+			})
+		})
+	}
+}
+
+// D28: the first full state may be broken off as well. Nothing of it shows, and nobody is told an update of
+// what he has not been told.
+func TestContract_D28_TheFirstFullState(t *testing.T) {
+	for _, in := range []string{"transform", "index"} {
+		t.Run(in, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("in", in)), kit.Pod("c", "3"))
+				healed := false
+				exit := func(where string, p *corev1.Pod) {
+					if p.Labels["in"] == where && !healed {
+						runtime.Goexit()
+					}
+				}
+				i := New(s, Options[*corev1.Pod]{
+					Observe:   observed,
+					Transform: func(p *corev1.Pod) (*corev1.Pod, error) { exit("transform", p); return p, nil },
+					Indexes: []indexer.Index[*corev1.Pod]{{Name: "in", Append: func(values []string, p *corev1.Pod) []string {
+						exit("index", p)
+						return values
+					}}},
+				})
+				j := &journal{}
+				_, err := i.Handle(j, HandlerOptions{})
+				require.NoError(t, err)
+				for range 2 {
+					wait, err := i.Start(t.Context())
+					require.NoError(t, err)
+					require.ErrorIs(t, i.WaitSynced(t.Context()), ErrExited)
+					require.ErrorIs(t, wait(), ErrExited)
+					require.Zero(t, i.Indexer().Len())
+					require.Empty(t, i.Status().Version)
+					require.Empty(t, j.take())
+				}
+				healed = true
+				starts(t, i)
+				require.ElementsMatch(t, []string{"initial a@1", "initial b@2", "initial c@3"}, j.take())
+			})
+		})
+	}
+}
+
+// exitingWord is a script that ends its goroutine when it is asked for its namespace.
+type exitingWord struct{ *script }
+
+func (exitingWord) Namespace() string {
+	runtime.Goexit()
+	return ""
+}
+
+// D28: a source that ends its goroutine when it is asked for its namespace ends the run. No wait hangs because
+// of it.
+func TestContract_D28_ASourceAskedForItsNamespace(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		i := New(reflector.Source(exitingWord{newScript("10")}), Options[*corev1.Pod]{Observe: observed})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		early := make(chan error, 1)
+		go func() { early <- i.WaitFor(ctx, kit.Pod("a", "99")) }()
+		synctest.Wait()
+		wait, err := i.Start(ctx)
+		require.NoError(t, err)
+		require.ErrorIs(t, wait(), ErrExited)
+		require.ErrorIs(t, <-early, ErrExited)
+		require.ErrorIs(t, i.WaitFor(ctx, kit.Pod("a", "99")), ErrExited)
+		require.NoError(t, ctx.Err())
 	})
 }
 
-func TestContract_D28_ATransformOfAnInformerThatNobodyShares(t *testing.T) {
+// D28: the other sources of a joined informer are read again, too.
+func TestContract_D28_ASourceOfSeveral(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s, r := newScript("10", kit.Pod("a", "1", exits), kit.Pod("b", "2")), &kit.Recorder{}
+		one, other := newScript("10", kit.Pod("a", "1")), &exiting{script: newScript("20", kit.Pod("b", "2"))}
+		i := Join([]reflector.Source{one, other}, Options[*corev1.Pod]{Observe: observed})
+		j := &journal{}
+		_, err := i.Handle(j, HandlerOptions{})
+		require.NoError(t, err)
+		wait, err := i.Start(t.Context())
+		require.NoError(t, err)
+		synctest.Wait()
+		other.lists.Store(true)
+		other.Expire()
+		require.ErrorIs(t, wait(), ErrExited)
+		other.lists.Store(false)
+		require.Len(t, j.take(), 2)
+		starts(t, i)
+		require.ElementsMatch(t, []string{"update a@1 a@1", "update b@2 b@2"}, j.take())
+	})
+}
+
+// captured collects the errors that utilruntime's handlers get.
+func captured(t *testing.T) func() []error {
+	var mu sync.Mutex
+	var errs []error
+	handlers := utilruntime.ErrorHandlers
+	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, err error, _ string, _ ...any) { //nolint:reassign // it is there to be set
+		mu.Lock()
+		defer mu.Unlock()
+		errs = append(errs, err)
+	}}
+	t.Cleanup(func() { utilruntime.ErrorHandlers = handlers }) //nolint:reassign // as above
+	return func() []error {
+		mu.Lock()
+		defer mu.Unlock()
+		return errs
+	}
+}
+
+// D28: client-go's Run returns after one report to utilruntime's handlers.
+func TestContract_D28_ClientgosRun(t *testing.T) {
+	for _, in := range []string{"transform", "index"} {
+		t.Run(in, func(t *testing.T) {
+			errs := captured(t)
+			bubble(t, func(t *testing.T) {
+				s := newScript("10", kit.Pod("a", "1"))
+				i := newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, cache.Indexers{"labels": func(obj any) ([]string, error) {
+					if in == "index" {
+						return byLabels(obj)
+					}
+					return nil, nil
+				}})
+				if in == "transform" {
+					require.NoError(t, i.SetTransform(func(obj any) (any, error) { return failByLabel(obj.(*corev1.Pod)) }))
+				}
+				r, _ := addRecorder(t, i)
+				ended := make(chan struct{})
+				go func() { defer close(ended); i.RunWithContext(t.Context()) }()
+				synctest.Wait()
+				s.Send(watch.Added, kit.Pod("b", "11", exits))
+				<-ended
+				require.True(t, i.IsStopped())
+				require.Len(t, errs(), 1)
+				require.ErrorIs(t, errs()[0], ErrExited)
+				require.ErrorContains(t, errs()[0], "default/b")
+				require.Equal(t, []string{"initial a@1"}, r.Take())
+				require.Equal(t, []string{"default/a"}, i.GetStore().ListKeys())
+			})
+		})
+	}
+}
+
+// D28: so does the run of an informer with a single handler.
+func TestContract_D28_ATransformOfAnInformerThatNobodyShares(t *testing.T) {
+	errs := captured(t)
+	bubble(t, func(t *testing.T) {
+		s, r := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), &kit.Recorder{}
 		_, c := ForOneHandler(cache.InformerOptions{
 			ListerWatcher: kit.ListerWatcher{Source: s}, ObjectType: &corev1.Pod{}, Handler: r.Handler(),
 			Transform: func(obj any) (any, error) { return failByLabel(obj.(*corev1.Pod)) },
 		})
-		runsController(t, c)
-		s.Send(watch.Modified, kit.Pod("b", "11", exits))
-		s.Send(watch.Modified, kit.Pod("a", "12"))
-		require.Equal(t, []string{"initial b@2", "add a@12"}, r.Take())
-	})
-}
-
-// D28: if an index function ends its goroutine, the object is left out of that index alone, and
-// WaitDelivered still returns.
-func TestContract_D28_AnIndexFunctionThatEndsItsGoroutine(t *testing.T) {
-	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		s := newScript("10", kit.Pod("a", "1", kit.Label("app", "x")), kit.Pod("b", "2", exits), kit.Pod("c", "3", kit.Label("app", "x")))
-		i := create(s, 0, cache.Indexers{"labels": byLabels, "name": func(obj any) ([]string, error) {
-			return []string{obj.(*corev1.Pod).Name}, nil
-		}})
-		errs := collectErrors(t, i)
-		r, _ := addRecorder(t, i)
-		startClientgo(t, i)
-		has := func(index, value string, names ...string) {
-			t.Helper()
-			keys, err := i.GetIndexer().IndexKeys(index, value)
-			require.NoError(t, err)
-			require.Len(t, keys, len(names))
-			for n, name := range names {
-				require.Equal(t, "default/"+name, keys[n])
-			}
-		}
-		require.ElementsMatch(t, []string{"initial a@1", "initial b@2", "initial c@3"}, r.Take())
-		has("labels", "app=x", "a", "c")
-		has("name", "b", "b")
-		require.Len(t, *errs, 1)
-		require.ErrorIs(t, (*errs)[0], indexer.ErrGoexit)
-		require.ErrorContains(t, (*errs)[0], "default/b")
-
-		woken := make(chan error)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		go func() {
-			woken <- i.(interface {
-				WaitDelivered(context.Context, string) error
-			}).WaitDelivered(ctx, "12")
-		}()
+		ended := make(chan struct{})
+		go func() { defer close(ended); c.RunWithContext(t.Context()) }()
 		synctest.Wait()
-		s.Send(watch.Modified, kit.Pod("b", "11", kit.Label("app", "x")))
-		s.Send(watch.Modified, kit.Pod("a", "12", exits))
-		require.NoError(t, <-woken)
-		require.Equal(t, []string{"update b@2 b@11", "update a@1 a@12"}, r.Take())
-		has("labels", "app=x", "b", "c")
-		has("name", "a", "a")
-
-		s.Set("20", kit.Pod("a", "12", exits), kit.Pod("c", "13", exits), kit.Pod("d", "14", kit.Label("app", "x")))
-		s.Expire()
-		require.Equal(t, []string{"delete tombstone default/b b@11", "update c@3 c@13", "add d@14"}, r.Take())
-		has("labels", "app=x", "d")
-		has("name", "c", "c")
-		require.Equal(t, "20", i.LastSyncResourceVersion())
+		s.Send(watch.Modified, kit.Pod("b", "11", exits))
+		<-ended
+		require.Len(t, errs(), 1)
+		require.ElementsMatch(t, []string{"initial a@1", "initial b@2"}, r.Take())
 	})
 }
 
-// D28: if an index function ends the goroutine of a user's write, the write is completed first. The
-// informer goes on.
+// D28: Stopped gets the error that wait returns.
+func TestContract_D28_Stopped(t *testing.T) {
+	errs := captured(t)
+	bubble(t, func(t *testing.T) {
+		i := New(newScript("10", kit.Pod("a", "1", exits)), Options[*corev1.Pod]{Observe: observed, Transform: failByLabel})
+		var stopped error
+		returned := make(chan struct{})
+		wait, err := i.Shared().(Shared).Start(t.Context(), RunOptions{
+			Stopped: func(err error) { stopped = err }, Returned: func() { close(returned) },
+		})
+		require.NoError(t, err)
+		<-returned
+		require.ErrorIs(t, stopped, ErrExited)
+		require.Equal(t, stopped, wait())
+		require.Empty(t, errs(), "wait returns it")
+	})
+}
+
+// D28: a watch error handler that ends its goroutine ends the run. The next run calls it again.
+func TestContract_D28_AWatchErrorHandler(t *testing.T) {
+	errs := captured(t)
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", kit.Pod("a", "1"))
+		i := newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil).(Shared)
+		calls := 0
+		require.NoError(t, i.SetWatchErrorHandler(func(*cache.Reflector, error) { calls++; runtime.Goexit() }))
+		for n := range 3 {
+			ctx, cancel := context.WithCancel(t.Context())
+			wait, err := i.Start(ctx, RunOptions{})
+			require.NoError(t, err)
+			synctest.Wait()
+			s.Expire()
+			err = wait()
+			cancel()
+			require.ErrorIs(t, err, ErrExited)
+			require.ErrorContains(t, err, "the watch error handler")
+			require.Equal(t, n+1, calls)
+		}
+		require.Empty(t, errs(), "Start returns it")
+	})
+}
+
+// D28: if a function ends the goroutine of a user's write, the write is broken off, no lock stays held, and
+// the informer goes on.
 func TestContract_D28_WritesOfUsers(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		s := newScript("10")
+		s := newScript("10", kit.Pod("z", "9"))
 		i := create(s, 0, cache.Indexers{"labels": byLabels})
-		collectErrors(t, i)
+		errs := collectErrors(t, i)
 		r, _ := addRecorder(t, i)
 		startClientgo(t, i)
 		x := i.GetIndexer()
 		a, b, c := kit.Pod("a", "1", kit.Label("app", "x")), kit.Pod("b", "2", exits), kit.Pod("c", "3", kit.Label("app", "x"))
-		writes := map[string]func(){
-			"one by one": func() { _, _, _ = x.Add(a), x.Add(c), x.Update(b) },
-			"all":        func() { _ = x.Replace([]any{a, b, c}, "") },
-			"in one transaction": func() {
-				txn := func(obj any) cache.Transaction {
-					return cache.Transaction{Type: cache.TransactionTypeUpdate, Object: obj}
-				}
-				_ = x.(cache.TransactionStore).Transaction(txn(a), txn(b), txn(c))
-			},
+		txn := func(obj any) cache.Transaction {
+			return cache.Transaction{Type: cache.TransactionTypeUpdate, Object: obj}
 		}
-		ended := false
-		for how, write := range writes {
+		for how, row := range map[string]struct {
+			write func()
+			holds []string
+		}{
+			"one":                {func() { _ = x.Update(b) }, nil},
+			"all":                {func() { _ = x.Replace([]any{a, b, c}, "") }, nil},
+			"in one transaction": {func() { _ = x.(cache.TransactionStore).Transaction(txn(a), txn(b), txn(c)) }, []string{"default/a"}},
+		} {
 			require.NoError(t, x.Replace(nil, ""))
-			require.Equal(t, ended, goexit.Apart(write), "%s: from then on the index function has a goroutine of its own", how)
-			ended = true
-			require.ElementsMatch(t, []any{a, b, c}, x.List(), how)
-			keys, err := x.IndexKeys("labels", "app=x")
-			require.NoError(t, err)
-			require.Equal(t, []string{"default/a", "default/c"}, keys, how)
+			time.Sleep(2 * repeatEvery) // an object's error is told once in this time
+			*errs = nil
+			require.False(t, apart(row.write), how)
+			require.ElementsMatch(t, row.holds, x.ListKeys(), how)
+			require.Len(t, *errs, 1)
+			require.ErrorIs(t, (*errs)[0], ErrExited)
 		}
-		require.False(t, goexit.Apart(func() { _ = x.AddIndexers(cache.Indexers{"late": byLabels}) }))
-		found, err := x.Index("late", a)
-		require.NoError(t, err)
-		require.ElementsMatch(t, []any{a, c}, found)
-		require.Contains(t, x.GetIndexers(), "late")
-		s.Send(watch.Modified, kit.Pod("b", "11", kit.Label("app", "x")))
-		require.Equal(t, []string{"update b@2 b@11"}, r.Take())
+		require.NoError(t, x.Add(a))
+		require.False(t, apart(func() {
+			_ = i.AddIndexers(cache.Indexers{"late": func(any) ([]string, error) { runtime.Goexit(); return nil, nil }})
+		}))
+		require.NotContains(t, x.GetIndexers(), "late")
+		s.Send(watch.Modified, kit.Pod("z", "11", kit.Label("app", "x")))
+		s.Send(watch.Modified, kit.Pod("y", "12"))
+		require.Len(t, r.Take(), 3)
+		require.False(t, i.IsStopped())
 	})
 }
 
-// D28: an informer goes on when Observe or a watch error handler ends its goroutine.
-func TestContract_D28_AnObserver(t *testing.T) {
+// D28: an observer that ends a user's goroutine ends no run.
+func TestContract_D28_AnObserverOnAUsersGoroutine(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error")))
-		told := 0
-		i, j := startWithJournal(t, s, Options[*corev1.Pod]{Transform: failByLabel, Observe: func(Event) { told++; runtime.Goexit() }})
-		s.Send(watch.Modified, kit.Pod("a", "11", kit.Label("poison", "error")))
-		s.Send(watch.Modified, kit.Pod("b", "12"))
-		s.Set("20", kit.Pod("a", "11"))
-		s.Expire()
-		require.Equal(t, []string{"initial a@1", "add b@12", "lost b@12", "update a@1 a@11"}, j.take())
-		require.GreaterOrEqual(t, told, 8)
-		require.True(t, i.Status().Watching)
-	})
-	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		s := newScript("10", kit.Pod("a", "1"))
-		i := create(s, 0, nil)
-		require.NoError(t, i.SetWatchErrorHandler(func(*cache.Reflector, error) { runtime.Goexit() }))
-		r, _ := addRecorder(t, i)
-		startClientgo(t, i)
-		s.Set("20", kit.Pod("a", "11"))
-		s.Expire()
-		require.Equal(t, []string{"initial a@1", "update a@1 a@11"}, r.Take())
-	})
-}
-
-// D28: functions that end goroutines in one run do not disturb the next run.
-func TestContract_D28_ARestart(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		byApp := indexer.Index[*corev1.Pod]{Name: "app", Append: func(values []string, p *corev1.Pod) []string {
-			if p.Labels["app"] == "exit" {
+		i, j := startWithJournal(t, s, Options[*corev1.Pod]{Observe: func(e Event) {
+			if _, ok := e.(*indexer.IndexError); ok {
 				runtime.Goexit()
 			}
-			return append(values, p.Labels["app"])
-		}}
-		s := newScript("10", kit.Pod("a", "1", exits), kit.Pod("b", "2", kit.Label("app", "exit")))
-		i := New(s, Options[*corev1.Pod]{Transform: failByLabel, Indexes: []indexer.Index[*corev1.Pod]{byApp}, Observe: observed})
-		j := &journal{}
-		_, err := i.Handle(j, HandlerOptions{})
-		require.NoError(t, err)
-		for n := range 3 {
-			cancel, wait := starts(t, i)
-			require.Equal(t, 1, i.Status().Quarantined)
-			require.Equal(t, 1, i.Status().Unindexed)
-			s.Send(watch.Modified, kit.Pod("a", fmt.Sprint(11+n), exits))
-			s.Send(watch.Modified, kit.Pod("b", fmt.Sprint(11+n), kit.Label("app", "exit")))
-			synctest.Wait()
-			require.Equal(t, 1, i.Status().Quarantined)
-			require.Equal(t, 1, i.Status().Unindexed)
-			s.Set("20", kit.Pod("a", "11", exits), kit.Pod("b", fmt.Sprint(11+n), kit.Label("app", "exit")))
-			cancel()
-			wait()
-		}
-		require.Equal(t, []string{"initial b@2", "update b@2 b@11", "update b@11 b@12", "update b@12 b@13"}, j.take())
-	})
-}
-
-// D28: a reflector lists again after a shared value was found changed, even if a transform has
-// ended its goroutine before.
-func TestContract_D28_AndASharedValueThatWasChanged(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newScript("10", kit.Pod("a", "1", exits))
-		i, j := startWithJournal(t, s, Options[*corev1.Pod]{Transform: failByLabel})
-		if !i.core.sharing.watched {
-			t.Skip("shared values are watched in verify mode")
-		}
-		s.Set("20", kit.Pod("a", "1", exits), kit.Pod("b", "12"))
-		close(i.core.sharing.broken)
-		synctest.Wait()
-		require.Equal(t, []string{"add b@12"}, j.take())
-		lists, _ := s.Requests()
-		require.Equal(t, 2, lists)
+		}})
+		require.False(t, apart(func() {
+			_ = i.Shared().AddIndexers(cache.Indexers{"fails": func(any) ([]string, error) { return nil, errPoison }})
+		}))
+		require.Contains(t, i.Shared().GetIndexer().GetIndexers(), "fails", "the index is added; its failure was told too late")
+		require.NoError(t, i.Shared().GetIndexer().Delete(kit.Pod("a", "1")))
+		require.True(t, i.Status().Watching)
+		require.Equal(t, []string{"initial a@1"}, j.take())
 	})
 }
 
@@ -252,30 +430,24 @@ func goroutines() int {
 	return n
 }
 
-// An informer has one goroutine that applies changes, one for each source and one for each handler.
-// Run's own goroutine is among them, except with a transform, which may end its goroutine.
+// An informer has one goroutine that applies changes, one for each source and one for each handler, beside
+// that of Run.
 func TestTheGoroutinesOfAnInformer(t *testing.T) {
 	const handlers = 10
-	for _, transform := range []func(*corev1.Pod) (*corev1.Pod, error){nil, failByLabel} {
-		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{
-			Transform: transform, Observe: observed,
-			Decoding: reflector.Decoding{Unshared: true}, // in verify mode shared values have guards
-		})
-		for range handlers {
-			_, err := i.Handle(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{})
-			require.NoError(t, err)
-		}
-		before := goroutines()
-		ctx, cancel := context.WithCancel(t.Context())
-		var run sync.WaitGroup
-		run.Go(func() { _ = i.Run(ctx) })
-		require.NoError(t, i.WaitSynced(ctx))
-		want := handlers + 2
-		if transform != nil {
-			want++
-		}
-		require.Equal(t, want, goroutines()-before)
-		cancel()
-		run.Wait()
+	i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{
+		Observe:  observed,
+		Decoding: reflector.Decoding{Unshared: true}, // in verify mode shared values have guards
+	})
+	for range handlers {
+		_, err := i.Handle(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{})
+		require.NoError(t, err)
 	}
+	before := goroutines()
+	ctx, cancel := context.WithCancel(t.Context())
+	var run sync.WaitGroup
+	run.Go(func() { _ = i.Run(ctx) })
+	require.NoError(t, i.WaitSynced(ctx))
+	require.Equal(t, handlers+3, goroutines()-before)
+	cancel()
+	run.Wait()
 }

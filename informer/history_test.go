@@ -53,7 +53,7 @@ func (h *history) next(name string) *corev1.Pod {
 		kit.UID(fmt.Sprint("uid-", h.serial))(p)
 	}
 	if h.rand.IntN(15) == 0 {
-		kit.Label("poison", []string{"error", "exit"}[h.rand.IntN(2)])(p)
+		kit.Label("poison", []string{"error", "panic"}[h.rand.IntN(2)])(p)
 	}
 	return p
 }

@@ -271,7 +271,7 @@ func TestManagedFieldsOfMegabytes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	wait, err := i.Start(ctx)
 	require.NoError(t, err)
-	t.Cleanup(func() { cancel(); wait() })
+	t.Cleanup(func() { cancel(); require.NoError(t, wait()) })
 	require.NoError(t, i.WaitSynced(t.Context()))
 	before := heap()
 	const objects = 100

@@ -49,14 +49,15 @@ func view[T Object](v *untypedView) *Informer[T] { return (*Informer[T])(v) }
 
 // Run mirrors the source until ctx ends. It then waits for all goroutines of the informer, stuck
 // handlers included, and returns nil. An informer runs once: a second Run returns [ErrRunning], or
-// [ErrStopped] after the first has returned.
+// [ErrStopped] after the first has returned. If a user's function other than a handler ends its
+// goroutine (runtime.Goexit), the run ends, and Run returns [ErrExited].
 func (i *Informer[T]) Run(ctx context.Context) error { return i.core.Run(ctx) }
 
-// Start is Run in the background; wait returns when Run would. Unlike Run it may be called again
-// after the informer has stopped: the informer goes on from its store, and handlers get only the
-// differences. It watches an API server from the last version it reached, and lists any other
-// source again. Meanwhile Synced stays closed and the store readable.
-func (i *Informer[T]) Start(ctx context.Context) (wait func(), err error) {
+// Start is Run in the background; wait returns when Run would, with its error. Unlike Run it may be
+// called again after the informer has stopped: the informer goes on from its store, and handlers get
+// only the differences. It watches an API server from the last version it reached, and lists any
+// other source again. Meanwhile Synced stays closed and the store readable.
+func (i *Informer[T]) Start(ctx context.Context) (wait func() error, err error) {
 	return i.core.Start(ctx, RunOptions{})
 }
 

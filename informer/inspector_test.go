@@ -191,24 +191,22 @@ func TestABatchIsOneCall(t *testing.T) {
 // A call that fails counts as a call, and its change counts as delivered.
 func TestAHandlerThatFailsIsMeasured(t *testing.T) {
 	kit.SurvivePanics(t)
-	for _, how := range []string{"panic", "exit"} {
-		bubble(t, func(t *testing.T) {
-			f := newTestCore(t, Options[*corev1.Pod]{}, 1)
-			f.register(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
-				time.Sleep(time.Second)
-				_, _ = failByLabel(kit.Pod("x", "1", kit.Label("poison", c.New.Labels["poison"])))
-			}), HandlerOptions{})
-			f.start()
-			i := f.Inspector()
-			f.list("1", kit.Pod("a", "1", kit.Label("poison", how)), kit.Pod("b", "1", kit.Label("poison", how)), kit.Pod("c", "1"))
-			pass(time.Minute)
-			m := measuresOfOne(t, i)
-			require.EqualValues(t, 3, m.Sampled)
-			require.Equal(t, 3*time.Second, m.Took)
-			require.Zero(t, m.Calling)
-			require.EqualValues(t, 3, i.Status().Handlers[0].Told)
-		})
-	}
+	bubble(t, func(t *testing.T) {
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
+		f.register(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+			time.Sleep(time.Second)
+			_, _ = failByLabel(kit.Pod("x", "1", kit.Label("poison", c.New.Labels["poison"])))
+		}), HandlerOptions{})
+		f.start()
+		i := f.Inspector()
+		f.list("1", kit.Pod("a", "1", kit.Label("poison", "panic")), kit.Pod("b", "1", kit.Label("poison", "panic")), kit.Pod("c", "1"))
+		pass(time.Minute)
+		m := measuresOfOne(t, i)
+		require.EqualValues(t, 3, m.Sampled)
+		require.Equal(t, 3*time.Second, m.Took)
+		require.Zero(t, m.Calling)
+		require.EqualValues(t, 3, i.Status().Handlers[0].Told)
+	})
 }
 
 func TestTotalsCountTheChanges(t *testing.T) {
@@ -320,8 +318,8 @@ func TestAnInformerThatHasStoppedIsInNoCall(t *testing.T) {
 		cancel()
 		synctest.Wait()
 		h.pass()
-		ended()
-		endedToo()
+		require.NoError(t, ended())
+		require.NoError(t, endedToo())
 		inspector := i.Inspector()
 		pass(time.Hour)
 		m := measuresOfOne(t, inspector)
@@ -519,7 +517,7 @@ func TestInformersStartAndStopWhileTheyAreInspected(t *testing.T) {
 		require.NoError(t, i.WaitSynced(ctx))
 		r.Stop()
 		cancel()
-		ended()
+		require.NoError(t, ended())
 	}
 	close(stop)
 	inspecting.Wait()

@@ -10,12 +10,11 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// A handler is added while the processLoop moves to another goroutine, because an index function
-// has ended the first. The handler gets each change once: in the initial state or as an event.
+// An index function ends the goroutine in a write section. A handler that is added then gets each change
+// made before once: in the initial state or as an event.
 func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f, r := newTestCore(t, Options[*corev1.Pod]{}, 1), &kit.Recorder{}
@@ -25,36 +24,44 @@ func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
 			}
 			return values
 		}}))
+		early := &kit.Recorder{}
+		f.register(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{})
+		require.NoError(t, f.addHandler(newRegistration(f.processor, newClientgoReceiver(early.Handler(), nil), HandlerOptions{}), false))
 		f.list("10", kit.Pod("a", "1"))
 		f.start()
-		f.batch = []deltafifo.Delta{deltaOf(deltafifo.Modified, kit.Pod("a", "11")), deltaOf(deltafifo.Added, kit.Pod("b", "12", exits))}
-		require.False(t, goexit.Apart(f.applySome))
+		f.batch = []deltafifo.Delta{
+			deltaOf(deltafifo.Modified, kit.Pod("a", "11")),
+			deltaOf(deltafifo.Added, kit.Pod("b", "12", exits)),
+			deltaOf(deltafifo.Added, kit.Pod("c", "13")),
+		}
+		require.False(t, apart(f.applySome))
+		require.Equal(t, "11", f.writer.Indexer().Version())
 		reg := newRegistration(f.processor, newClientgoReceiver(r.Handler(), nil), HandlerOptions{})
 		require.NoError(t, f.addHandler(reg, false))
-		f.applySome()
-		require.Equal(t, []string{"initial a@11", "add b@12"}, r.Take())
+		f.apply(deltaOf(deltafifo.Added, kit.Pod("d", "14")))
+		require.Equal(t, []string{"initial a@11", "add d@14"}, r.Take())
+		require.Equal(t, []string{"initial a@1", "update a@1 a@11", "add d@14"}, early.Take())
 	})
 }
 
-// A store without an informer reports that an index function has ended the goroutine of a write.
+// A store without an informer reports that an index function has ended the goroutine of a write, and
+// holds no lock.
 func TestAFreeStoreTellsOfAGoexit(t *testing.T) {
-	s := newFreeStore(cache.MetaNamespaceKeyFunc, cache.Indexers{"deadly": func(any) ([]string, error) {
-		runtime.Goexit()
-		return nil, nil
-	}})
-	for name, write := range map[string]func(){
-		"add": func() { _ = s.Add(kit.Pod("a", "1")) },
-		"transaction": func() {
-			_ = s.Transaction(cache.Transaction{Type: cache.TransactionTypeAdd, Object: kit.Pod("b", "1")})
+	for name, write := range map[string]func(s *freeStore){
+		"add": func(s *freeStore) { _ = s.Add(kit.Pod("a", "1", exits)) },
+		"transaction": func(s *freeStore) {
+			_ = s.Transaction(cache.Transaction{Type: cache.TransactionTypeAdd, Object: kit.Pod("b", "1", exits)})
 		},
-		"replace": func() { _ = s.Replace([]any{kit.Pod("c", "1")}, "1") },
+		"replace": func(s *freeStore) { _ = s.Replace([]any{kit.Pod("c", "1"), kit.Pod("d", "1", exits)}, "1") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s = newFreeStore(cache.MetaNamespaceKeyFunc, s.GetIndexers())
+			s := newFreeStore(cache.MetaNamespaceKeyFunc, cache.Indexers{"labels": byLabels})
 			var told error
 			s.failed = func(err error) { told = err }
-			require.False(t, goexit.Apart(write))
-			require.ErrorIs(t, told, indexer.ErrGoexit)
+			require.False(t, apart(func() { write(s) }))
+			require.ErrorIs(t, told, ErrExited)
+			require.Empty(t, s.List())
+			require.NoError(t, s.Add(kit.Pod("e", "1")))
 		})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
 // phase is the state of an informer's life. An informer with invalid constructor arguments stays
@@ -14,7 +13,8 @@ import (
 //	            created         running       stopped
 //	Run         running         ErrRunning    ErrStopped
 //	Start       running         ErrRunning    running, in a new run
-//	ctx ends                    stopped, when nothing moves any more
+//	ctx ends                    stopped, when nothing moves any more; also if a user's function
+//	                            has ended a goroutine of the run
 //	Handle      waits for Run   delivers      ErrStopped; if Start began the last run, waits for
 //	                                          the next run (of client-go's API: a borrower's handler)
 type phase uint8
@@ -24,6 +24,12 @@ const (
 	running
 	stopped
 )
+
+func (c *core) newRun() *run {
+	r := newRun()
+	r.exit = func(err error) { c.exit(r, err) }
+	return r
+}
 
 // begin moves the informer to running. If restartable is set, the informer may have stopped
 // before: it keeps its store and its handlers, and gets a new run.
@@ -39,9 +45,10 @@ func (c *core) begin(ctx context.Context, restartable bool) (*run, error) {
 	case c.phase == stopped && !restartable:
 		return nil, fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
 	case c.phase == stopped:
-		c.run, c.batch = newRun(), nil
+		c.run, c.batch = c.newRun(), nil
 	}
-	c.phase, c.restartable, c.run.ctx = running, restartable, ctx
+	c.phase, c.restartable = running, restartable
+	c.run.ctx, c.run.end = context.WithCancel(ctx)
 	c.status.began()
 	c.logTo(ctx)
 	c.processor.start(c.run)
@@ -55,50 +62,57 @@ func (c *core) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	readFirst := c.startRun(run)
-	if c.options.Transform == nil {
-		readFirst() // on this goroutine: there is no transform that could end it
-	} else {
-		go readFirst()
-	}
-	<-run.returned
-	return nil
+	c.startRun(run)
+	return run.wait()
 }
 
 // Start is [Shared].Start.
-func (c *core) Start(ctx context.Context, o RunOptions) (wait func(), err error) {
+func (c *core) Start(ctx context.Context, o RunOptions) (wait func() error, err error) {
 	run, err := c.begin(ctx, true)
 	if err != nil {
 		return nil, err
 	}
 	run.options = o
-	go c.startRun(run)()
-	return func() { <-run.returned }, nil
+	c.startRun(run)
+	return run.wait, nil
 }
 
-// startRun starts the goroutines of a run, which last until its context ends. The caller must call
-// readFirst, which reads the first source and blocks that long.
-func (c *core) startRun(run *run) (readFirst func()) {
-	ended := func() {}
+// startRun starts the goroutines of a run, which last until its context ends.
+func (c *core) startRun(run *run) {
+	detected := func() {}
 	if c.hooks.started != nil {
-		ended = c.hooks.started()
+		detected = c.hooks.started()
 	}
 	reading := c.newReading(run)
-	readFirst = reading.begin() // before the goroutine below, which waits for its end
-	go goexit.Outlive(func() {
-		c.processLoop(run)
-		run.stopping.Store(true)
-		reading.wait()
-		reading.noteDropped()
-		c.finish(run)
-		callIfSet(run.options.Stopped)
-		close(run.stopReported)
-		run.handlers.Wait()
-		ended()
-		close(run.returned)
-		callIfSet(run.options.Returned)
-	})
-	return readFirst
+	reading.begin()
+	go func() {
+		returned := false
+		defer func() {
+			if !returned { // a user's function is ending this goroutine
+				go c.endRun(run, reading, detected)
+			}
+		}()
+		run.within(func() { c.processLoop(run) })
+		returned = true
+		c.endRun(run, reading, detected)
+	}()
+}
+
+// endRun waits for the end of a run's goroutines. It calls no function that may end its goroutine.
+func (c *core) endRun(run *run, reading *reading, detected func()) {
+	run.stopping.Store(true)
+	reading.wait()
+	reading.noteDropped()
+	c.finish(run)
+	if stopped := run.options.Stopped; stopped != nil {
+		stopped(run.exitError())
+	}
+	close(run.stopReported)
+	run.handlers.Wait()
+	detected()
+	run.end()
+	close(run.returned)
+	callIfSet(run.options.Returned)
 }
 
 func callIfSet(f func()) {

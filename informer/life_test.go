@@ -120,7 +120,7 @@ func TestAContextNeedNotBeComparable(t *testing.T) {
 			gate := make(chan struct{})
 			reg, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { <-gate }), HandlerOptions{})
 			require.NoError(t, err)
-			begin := func() (stop, wait func()) {
+			begin := func() (stop func(), wait func() error) {
 				ctx, cancel := context.WithCancel(t.Context())
 				wait, err := i.Start(values{ctx, map[any]any{}})
 				require.NoError(t, err)
@@ -131,14 +131,14 @@ func TestAContextNeedNotBeComparable(t *testing.T) {
 			if again {
 				stop()
 				synctest.Wait()
-				var last func()
 				before := wait
+				var last func() error
 				stop, last = begin()
-				wait = func() { last(); before() } // the handler is stuck in the first run's goroutine
+				wait = func() error { return errors.Join(last(), before()) } // the handler is stuck in the first run's goroutine
 			}
 			stop()
 			close(gate)
-			wait()
+			require.NoError(t, wait())
 			require.True(t, closed(reg.Done()))
 		})
 	}
@@ -293,7 +293,7 @@ func TestContract_D8_RunWaitsOnceForManyStuckTransforms(t *testing.T) {
 		synctest.Wait()
 		began := time.Now()
 		cancel()
-		wait()
+		require.NoError(t, wait())
 		require.LessOrEqual(t, time.Since(began), abandonAfter)
 		close(gate)
 		synctest.Wait()
@@ -317,7 +317,7 @@ func TestATransformThatReturnsAsItIsAbandoned(t *testing.T) {
 			require.NoError(t, err)
 			synctest.Wait()
 			cancel()
-			wait()
+			require.NoError(t, wait())
 			synctest.Wait()
 		})
 	}
@@ -332,7 +332,7 @@ func TestARunThatIsOverBeforeItBegins(t *testing.T) {
 		cancel()
 		wait, err := i.Start(ctx)
 		require.NoError(t, err)
-		wait()
+		require.NoError(t, wait())
 		require.False(t, i.Status().Running)
 	}
 }

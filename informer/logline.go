@@ -44,6 +44,9 @@ func lineOf(e Event) (logLine, bool) {
 	case *QuarantineError:
 		return logLine{level: levelError, err: e, message: "Object quarantined", of: e.Key.String(), single: true}, true
 	case *indexer.IndexError:
+		if errors.Is(e, ErrExited) { // the run's error tells operators
+			return logLine{level: levelDetail, message: "An index function has ended its goroutine", values: []any{"err", e}, of: e.Error(), single: true}, true
+		}
 		return logLine{level: levelError, err: e, message: "Object left out of an index", of: e.Error(), single: true}, true
 	case *SharedValueError:
 		return logLine{level: levelError, err: e, message: "The program has changed cached objects; listing again without shared values"}, true
@@ -51,7 +54,7 @@ func lineOf(e Event) (logLine, bool) {
 		return logLine{level: levelError, err: e, message: "The informer has stopped without waiting for its transform"}, true
 	case HandlerExited:
 		return logLine{
-			level: levelError, message: "The handler has ended its goroutine and continues on another one",
+			level: levelError, message: "The handler has ended its goroutine, and so its registration",
 			values: []any{"handler", e.Handler}, of: e.Handler,
 		}, true
 	case HandlerLagging:

@@ -146,7 +146,7 @@ func (f *onlooking) live(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		require.Equal(t, 1, f.Indexer().Len())
 		cancel()
-		wait()
+		require.NoError(t, wait())
 	}
 }
 
@@ -202,7 +202,7 @@ func TestALoggerThatCallsTheInformer(t *testing.T) {
 			klog.SetLoggerWithOptions(o.Logger(), klog.ContextualLogger(true))
 			defer klog.SetLogger(klog.Logger{}) // as in TestMain
 			ctx, cancel := context.WithCancel(t.Context())
-			wait := func() {}
+			wait := func() error { return nil }
 			var called atomic.Bool
 			o.At(func() {
 				if called.CompareAndSwap(false, true) {
@@ -214,7 +214,7 @@ func TestALoggerThatCallsTheInformer(t *testing.T) {
 			require.NoError(t, i.Shared().GetIndexer().Add(kit.Pod("a", "1"))) // which logs that it is not indexed
 			require.True(t, i.Status().Running)
 			cancel()
-			wait()
+			require.NoError(t, wait())
 		})
 	})
 	t.Run("with the line about resyncs", func(t *testing.T) {

@@ -33,7 +33,9 @@ func (c *core) measured() *measure.Measures {
 // mu.
 func (c *core) measureIn(run *run) {
 	if m := c.measures.Load(); m != nil {
-		run.handlers.Go(func() { c.tick(run, m) })
+		run.handlers.Go(func() {
+			run.within(func() { c.tick(run, m) })
+		})
 	}
 }
 

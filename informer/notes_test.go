@@ -57,7 +57,7 @@ func TestAnUnknownHistoryIsNotedOnce(t *testing.T) {
 			require.Len(t, st.Notes, 1)
 			require.Contains(t, st.Notes[0], "history is unknown")
 			cancel()
-			wait()
+			require.NoError(t, wait())
 		}
 	})
 }
@@ -101,7 +101,7 @@ func TestAServerThatDoesNotStreamIsNoError(t *testing.T) {
 					require.False(t, strings.HasPrefix(line, "E"), line)
 				}
 				cancel()
-				wait()
+				require.NoError(t, wait())
 			})
 		})
 	}
@@ -151,7 +151,7 @@ func TestContract_D10_ABrokenStreamIsNoted(t *testing.T) {
 						require.False(t, strings.HasPrefix(line, "E"), line)
 					}
 					cancel()
-					wait()
+					require.NoError(t, wait())
 				})
 			})
 		}

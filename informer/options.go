@@ -27,8 +27,8 @@ type Options[T any] struct {
 	// Transform, if set, turns each received object into the stored object, for instance by
 	// removing fields that nobody reads (client-go's TransformFunc). It is called exactly once
 	// for each object, on the goroutine that reads the source, with no lock held, and may change
-	// the object in place. If Transform returns an error or nil, panics or ends its goroutine, the
-	// object is quarantined, see [QuarantineError].
+	// the object in place. If Transform returns an error or nil, or panics, the object is
+	// quarantined, see [QuarantineError].
 	Transform func(T) (T, error)
 	// Resync is the period after which all objects are delivered to each handler again, unless
 	// the handler has its own period; zero for never.

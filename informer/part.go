@@ -189,21 +189,15 @@ func (c *core) identityIn(p *part, key indexer.Key, obj any) identity {
 // first one too, since it updates and deletes the user's objects.
 func (c *core) commit(i uint16, version string) {
 	p := &c.parts[i]
-	staging := p.staging
 	if len(c.parts) == 1 && !c.processor.feedsStarted && c.writer.Indexer().Len() > 0 {
 		c.writer.Freeze(func(*indexer.Tx) { c.processor.startFeeds(indexer.Snapshot[any]{}) })
 	}
 	first, initial := !c.processor.feedsStarted, p.content < filled
-	c.advanceContent(p)
-	p.staging, p.versioned = nil, p.versioned || version != ""
-	p.untrusted = p.untrusted && !p.replacesAll && !p.newHistory
-	p.replacedSinceBroken = p.replacedSinceBroken || p.replacesAll && closed(c.sharing.broken)
-	if p.newHistory || c.reached.version(i) == "" {
-		c.reached.set(i, version)
-	} else {
-		c.reached.advance(i, version)
-	}
-	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) {
+	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { // nothing before: an index function may break the commit off
+		c.committed(p, i, version)
+		if now := c.version(); now != "" {
+			tx.SetVersion(now)
+		}
 		c.removals.end(i, c.partByHand())
 		c.publishReplace(tx, p, first)
 	}}
@@ -220,8 +214,21 @@ func (c *core) commit(i uint16, version string) {
 	if rolledBack := p.newHistory && version != ""; len(c.parts) > 1 && !rolledBack {
 		visitor.Outdated = c.outdatedInReplace(p)
 	}
-	defer c.finishReplace(i, first) // also where an index function has ended the goroutine
-	staging.Commit(c.version(), visitor)
+	p.staging.Commit("", visitor)
+	c.finishReplace(i, first)
+}
+
+// committed records a replacement of part i, in the write section that shows it in the store.
+func (c *core) committed(p *part, i uint16, version string) {
+	c.advanceContent(p)
+	p.staging, p.versioned = nil, p.versioned || version != ""
+	p.untrusted = p.untrusted && !p.replacesAll && !p.newHistory
+	p.replacedSinceBroken = p.replacedSinceBroken || p.replacesAll && closed(c.sharing.broken)
+	if p.newHistory || c.reached.version(i) == "" {
+		c.reached.set(i, version)
+	} else {
+		c.reached.advance(i, version)
+	}
 }
 
 // finishReplace is called after a replacement has been applied.

@@ -28,7 +28,7 @@ func TestPatienceOfTheOptions(t *testing.T) {
 		require.NoError(t, i.WaitSynced(ctx))
 		require.Equal(t, 42*time.Second, time.Since(start))
 		cancel()
-		wait()
+		require.NoError(t, wait())
 		i = New(source, Options[*corev1.Pod]{Observe: observed, ListPatience: -1})
 		require.ErrorIs(t, i.Run(t.Context()), ErrNegative)
 	})

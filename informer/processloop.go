@@ -11,11 +11,10 @@ import (
 // maxSection is the highest number of changes in one write section. Lists wait for a section.
 const maxSection = 1000
 
-// processLoop applies queued deltas until the run ends. If an index function ends its goroutine,
-// it is called again and goes on with the remaining deltas.
+// processLoop applies queued deltas until the run ends.
 func (c *core) processLoop(run *run) {
-	for run.ctx.Err() == nil || len(c.changes) > 0 {
-		if len(c.batch) > 0 || len(c.changes) > 0 {
+	for run.ctx.Err() == nil {
+		if len(c.batch) > 0 {
 			c.applyMeasured(run)
 			continue
 		}
@@ -46,10 +45,6 @@ func (c *core) applyMeasured(run *run) {
 // applySome applies the first deltas of the batch: either a run of single changes in one write
 // section, or one delta of a replacement.
 func (c *core) applySome() {
-	if len(c.changes) > 0 { // the remaining changes, after an index function has ended the goroutine
-		c.applyChanges()
-		return
-	}
 	n := 0
 	for n < len(c.batch) && n < maxSection && c.single(&c.batch[n]) {
 		n++
@@ -57,12 +52,16 @@ func (c *core) applySome() {
 	if n == 0 {
 		d := &c.batch[0]
 		c.batch = c.batch[1:]
-		defer c.status.countApplied(d.Part, 1) // also if an index function has ended the goroutine
 		c.stage(d)
+		c.status.countApplied(d.Part, 1)
 		return
 	}
-	c.changes, c.applied, c.batch = c.batch[:n], 0, c.batch[n:]
-	c.applyChanges()
+	changes := c.batch[:n]
+	c.batch = c.batch[n:]
+	c.applyChanges(changes)
+	c.markBookmarkedRead()
+	c.versions.wake()
+	c.countApplied(changes)
 }
 
 // single reports whether a delta is a single change, and not part of a replacement.
@@ -70,17 +69,15 @@ func (c *core) single(d *deltafifo.Delta) bool {
 	return d.Op < deltafifo.Begin && c.parts[d.Part].staging == nil
 }
 
-// applyChanges makes the remaining changes of c.changes and publishes them, in one write section.
-// If an index function ends the goroutine, applyChanges publishes the changes made so far.
-func (c *core) applyChanges() {
-	defer c.countApplied(c.changes)
-	defer c.versions.wake()
-	defer c.markBookmarkedRead()
+// applyChanges makes single changes and publishes them, in one write section. If an index function
+// ends the goroutine, applyChanges publishes the changes made so far.
+func (c *core) applyChanges(changes []deltafifo.Delta) {
+	c.bookmarked = c.bookmarked[:0]
 	tx := c.writer.Begin()
 	defer tx.Commit()
 	defer c.publishChanges(tx)
-	for ; c.applied < len(c.changes); c.applied++ {
-		d := &c.changes[c.applied]
+	for i := range changes {
+		d := &changes[i]
 		switch d.Op {
 		case deltafifo.Added, deltafifo.Modified:
 			c.put(tx, d)
@@ -93,14 +90,10 @@ func (c *core) applyChanges() {
 		}
 		c.reached.advance(d.Part, d.Version)
 	}
-	c.changes = nil
 }
 
-// countApplied counts the changes of a write section that is complete, by their parts.
+// countApplied counts the changes of a write section, by their parts.
 func (c *core) countApplied(changes []deltafifo.Delta) {
-	if len(c.changes) > 0 { // an index function has ended the goroutine
-		return
-	}
 	for len(changes) > 0 {
 		part, n := changes[0].Part, 1
 		for n < len(changes) && changes[n].Part == part {
@@ -130,7 +123,6 @@ func (c *core) markBookmarkedRead() {
 	for _, i := range c.bookmarked {
 		c.markRead(&c.parts[i])
 	}
-	c.bookmarked = c.bookmarked[:0]
 }
 
 // publishChanges sets the store's version and publishes the changes to the handlers, at the end of
@@ -151,7 +143,7 @@ func (c *core) publish() {
 	c.processor.publish()
 }
 
-// put stores the object of a delta. An index function may end the goroutine: put is then called again.
+// put stores the object of a delta.
 func (c *core) put(tx *indexer.Tx, d *deltafifo.Delta) {
 	p, key := &c.parts[d.Part], c.keyOf(d)
 	if c.rewritesKeys.Load() {

@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -232,9 +233,21 @@ func (p *sharedProcessor) closeDone(r *registration) {
 	}
 }
 
-// stop ends a registration without waiting for its goroutine, since the handler may be stuck. A
-// second call does nothing.
-func (p *sharedProcessor) stop(r *registration) {
+// exited is called when a user's function has ended the goroutine of a registration: the handler, which
+// ends the registration, or the observer, which ends the run.
+func (p *sharedProcessor) exited(r *registration, run *run) {
+	if r.observing {
+		r.observing = false
+		run.exit(nil)
+		return
+	}
+	p.stop(r, fmt.Errorf("handler %q of informer %s: %w", r.options.Name, p.informer, ErrExited))
+	run.within(func() { p.observe(HandlerExited{Handler: r.options.Name}) })
+}
+
+// stop ends a registration without waiting for its goroutine, since the handler may be stuck. err is
+// nil, or the reason. A second call does nothing.
+func (p *sharedProcessor) stop(r *registration, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -247,6 +260,7 @@ func (p *sharedProcessor) stop(r *registration) {
 		r.life = gone
 		p.closeDone(r)
 	}
+	r.err = err
 	close(r.stopCalled)
 	r.feed.close() // first: without handlers the publisher clears the events read
 	r.taken.Store(nil)

@@ -56,7 +56,7 @@ func of[E any](e *events) (found []E) {
 }
 
 func TestContract_D3_APoisonedObjectIsQuarantined(t *testing.T) {
-	for _, poison := range []string{"error", "panic", "nil", "exit"} {
+	for _, poison := range []string{"error", "panic", "nil"} {
 		t.Run(poison, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { quarantines(t, kit.Label("poison", poison)) })
 		})

@@ -2,13 +2,13 @@ package informer
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
-	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -40,13 +40,13 @@ func (c *core) newReading(run *run) *reading {
 	return r
 }
 
-// begin begins to read all sources except the first. The caller reads the first one by calling
-// readFirst.
-func (r *reading) begin() (readFirst func()) {
+// begin begins to read all sources.
+func (r *reading) begin() {
 	if r.core.sharing.watched {
-		r.group.Go(func() { r.core.sharing.guard(r.run.ctx, func(err error) { r.core.observe(err) }) })
+		r.group.Go(func() {
+			r.run.within(func() { r.core.sharing.guard(r.run.ctx, func(err error) { r.core.observe(err) }) })
+		})
 	}
-	read := make([]func(), len(r.sinks))
 	for i, sink := range r.sinks {
 		version, how := r.core.resume(sink)
 		r.core.followed[i].Store(false)
@@ -56,15 +56,11 @@ func (r *reading) begin() (readFirst func()) {
 		} else {
 			r.group.Add(1)
 		}
-		read[i] = func() {
+		go func() {
 			defer end()
-			r.core.mirror(sink, version, how)
-		}
+			r.run.within(func() { r.core.mirror(sink, version, how) })
+		}()
 	}
-	for _, other := range read[1:] {
-		go other()
-	}
-	return read[0]
 }
 
 // wait waits for the end of reading. It abandons a source whose transform does not return.
@@ -81,7 +77,9 @@ func (r *reading) wait() {
 		case <-r.ended[i]:
 		case <-late:
 			if key, stuck := sink.abandon(); stuck {
-				r.core.observe(&TransformStuckError{Key: key})
+				r.run.handlers.Go(func() {
+					r.run.within(func() { r.core.observe(&TransformStuckError{Key: key}) })
+				})
 			} else if !closed(sink.abandoned) {
 				<-r.ended[i] // soon: no transform begins any more
 			}
@@ -91,7 +89,8 @@ func (r *reading) wait() {
 
 // noteDropped is called when nothing of the run moves any more. The sources have sent more than the
 // store has: the rest is dropped with the run, and the next run must not go on behind a full state
-// that was dropped. If the stored objects must not be trusted, the next run has to know.
+// that was dropped. If the stored objects must not be trusted, the next run has to know, as after a
+// user's function has ended the run.
 func (r *reading) noteDropped() {
 	c := r.core
 	drop := func(dropped []deltafifo.Delta) {
@@ -110,7 +109,7 @@ func (r *reading) noteDropped() {
 	drop(rest)
 	for _, sink := range r.sinks {
 		p := &c.parts[sink.part]
-		p.untrusted = p.untrusted || sink.untrusted.Load()
+		p.untrusted = p.untrusted || sink.untrusted.Load() || r.run.exitError() != nil
 	}
 }
 
@@ -121,28 +120,29 @@ func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) 
 		ctx, end := c.sharing.until(sink.run.ctx)
 		defer end()
 		r := c.reflector(sink, version, how)
-		defer func() { // also if the transform has ended the goroutine
-			version, how = r.Version(), reflector.ResumeNever
-			if sink.abandoned == nil || !closed(sink.abandoned) {
-				c.followed[sink.part].Store(r.Followed())
-			}
-			if sink.run.ctx.Err() == nil { // a shared value was found changed
-				sink.untrusted.Store(true)
-			}
-		}()
-		return r.Run(ctx)
+		err := r.Run(ctx)
+		version, how = r.Version(), reflector.ResumeNever
+		if sink.abandoned == nil || !closed(sink.abandoned) {
+			c.followed[sink.part].Store(r.Followed())
+		}
+		if sink.run.ctx.Err() == nil { // a shared value was found changed
+			sink.untrusted.Store(true)
+		}
+		return err
 	}
-	goexit.Outlive(func() {
-		if sink.fill != nil && sink.writeFill() != nil {
-			return // the run has ended
+	if sink.fill != nil && sink.writeFill() != nil {
+		return // the run has ended
+	}
+	for sink.run.ctx.Err() == nil {
+		switch err := once(); {
+		case errors.Is(err, ErrExited):
+			sink.run.exit(err)
+			return
+		case err != nil:
+			c.observe(reflector.Failed{Operation: reflector.OpList, Err: err})
+			return
 		}
-		for sink.run.ctx.Err() == nil {
-			if err := once(); err != nil {
-				c.observe(reflector.Failed{Operation: reflector.OpList, Err: err})
-				return
-			}
-		}
-	})
+	}
 }
 
 // reflector makes the reflector of one source.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
-	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
 // Registration is one handler's place in an informer. While the informer runs, a goroutine of its
@@ -32,8 +31,12 @@ type Registration interface {
 	// be running when Stop returns; see Done. A second call does nothing.
 	Stop()
 	// Done returns a channel that is closed once nothing more will be delivered: the registration
-	// or the informer was stopped, and the last call of the handler has returned.
+	// or the informer was stopped, and the last call of the handler has returned; or the handler has
+	// ended its goroutine (runtime.Goexit), which ends the registration.
 	Done() <-chan struct{}
+	// Err returns an error that wraps [ErrExited] if the handler has ended its goroutine, and nil
+	// otherwise.
+	Err() error
 }
 
 // registration implements [Registration]: a life, a place to sleep, and a feed.
@@ -48,7 +51,9 @@ type registration struct {
 	runs       chan *run     // runs for a loop on its caller's goroutine to deliver for; nil for a handler
 	stopCalled chan struct{} // closed by Stop
 	synced     chan struct{} // closed once the initial state has been told
-	failures   atomic.Int64  // how often the handler panicked, or ended its goroutine
+	err        error         // why the registration was stopped, set before stopCalled is closed
+	failures   atomic.Int64  // how often the handler panicked
+	observing  bool          // its goroutine calls the observer
 	waiters    deliveryWaiters
 	timing     atomic.Pointer[measure.Stopwatch] // nil until somebody inspects the informer
 
@@ -93,7 +98,14 @@ func (r *registration) Synced() <-chan struct{} { return r.synced }
 
 func (r *registration) Done() <-chan struct{} { return r.processor.done(r) }
 
-func (r *registration) Stop() { r.processor.stop(r) }
+func (r *registration) Stop() { r.processor.stop(r, nil) }
+
+func (r *registration) Err() error {
+	if closed(r.stopCalled) {
+		return r.err
+	}
+	return nil
+}
 
 func (r *registration) Backlog() int {
 	events, _ := r.feed.pending()
@@ -103,20 +115,23 @@ func (r *registration) Backlog() int {
 // stopped reports whether delivery is to end, for good or for this run.
 func (r *registration) stopped(run *run) bool { return closed(r.stopCalled) || run.ctx.Err() != nil }
 
-// work delivers for a run, until the run ends or the registration is stopped. A handler that ends
-// the goroutine has failed on its current change; the rest is delivered on another goroutine.
+// work delivers for a run, until the run ends or the registration is stopped. If the handler ends the
+// goroutine, the registration ends.
 func (r *registration) work(run *run) {
 	tick, stop := r.ticker()
 	defer stop()
-	began, ctx := false, r.receiver.context(run.ctx)
-	goexit.Outlive(func() {
-		if began {
-			r.failures.Add(1)
-			r.processor.observe(HandlerExited{Handler: r.options.Name})
+	returned := false
+	defer func() {
+		if returned {
+			return
 		}
-		began = true
-		r.loop(ctx, run, tick)
-	})
+		if p := recover(); p != nil {
+			panic(p)
+		}
+		r.processor.exited(r, run)
+	}()
+	r.loop(r.receiver.context(run.ctx), run, tick)
+	returned = true
 }
 
 func (r *registration) loop(ctx context.Context, run *run, tick <-chan time.Time) {
@@ -124,6 +139,7 @@ func (r *registration) loop(ctx context.Context, run *run, tick <-chan time.Time
 	for !r.stopped(run) {
 		switch {
 		case r.deliver(ctx, run):
+			r.publishProgress()
 			select {
 			case <-tick:
 				r.processor.resync(r)
@@ -167,7 +183,6 @@ func (r *registration) deliver(ctx context.Context, run *run) (some bool) {
 	if r.takeMore() == nil {
 		return false
 	}
-	defer r.publishProgress()
 	if r.runs == nil {
 		defer utilruntime.HandleCrashWithContext(ctx, r.onPanic...)
 	}
@@ -186,7 +201,10 @@ func (r *registration) deliver(ctx context.Context, run *run) (some bool) {
 
 func (r *registration) panicked(_ context.Context, value any) {
 	r.failures.Add(1)
+	r.publishProgress() // first: the observer may end the goroutine
+	r.observing = true
 	r.processor.observe(HandlerPanicked{Handler: r.options.Name, Value: value})
+	r.observing = false
 }
 
 // takeMore returns the batch of events to deliver: the rest of the last one, or the next events of
@@ -246,9 +264,10 @@ func (r *registration) ready() bool {
 	return b != nil && b.Left() > 0 || r.feed.ready()
 }
 
-// returnBatch returns an empty batch to the pool, before the goroutine sleeps or ends.
+// returnBatch returns a delivered batch to the pool, before the goroutine sleeps or ends.
 func (r *registration) returnBatch() {
 	if b := r.taken.Load(); b != nil && b.Left() == 0 && r.taken.CompareAndSwap(b, nil) {
+		b.Empty() // it holds events if the goroutine was ended at the last of them
 		r.processor.recycle(b)
 	}
 }

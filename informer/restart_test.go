@@ -19,8 +19,9 @@ import (
 // after its end.
 func starts(t *testing.T, i *Informer[*corev1.Pod]) (cancel func(), wait func()) {
 	ctx, cancel := context.WithCancel(t.Context())
-	wait, err := i.Start(ctx)
+	ended, err := i.Start(ctx)
 	require.NoError(t, err)
+	wait = func() { require.NoError(t, ended()) }
 	t.Cleanup(func() { cancel(); wait() })
 	synctest.Wait()
 	return cancel, wait
@@ -90,9 +91,9 @@ func TestARestartDoesNotRunAHandlerTwice(t *testing.T) {
 		synctest.Wait()
 		stop()
 		close(gate)
-		wait()
+		require.NoError(t, wait())
 		if err == nil {
-			waitAgain()
+			require.NoError(t, waitAgain())
 		}
 		require.LessOrEqual(t, most.Load(), int32(1))
 	})
@@ -163,7 +164,7 @@ func TestARunCallsItsOptions(t *testing.T) {
 		var stopped, returned atomic.Int32
 		counts := func() [2]int32 { return [2]int32{stopped.Load(), returned.Load()} }
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err = shared.Start(ctx, RunOptions{Stopped: func() { stopped.Add(1) }, Returned: func() { returned.Add(1) }})
+		_, err = shared.Start(ctx, RunOptions{Stopped: func(error) { stopped.Add(1) }, Returned: func() { returned.Add(1) }})
 		require.NoError(t, err)
 		_, err = shared.Start(ctx, RunOptions{})
 		require.ErrorIs(t, err, ErrRunning)
@@ -172,7 +173,7 @@ func TestARunCallsItsOptions(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, [2]int32{1, 0}, counts(), "the handler is busy")
 		ctx, cancel = context.WithCancel(t.Context())
-		_, err = shared.Start(ctx, RunOptions{Stopped: func() { stopped.Add(1) }, Returned: func() { returned.Add(1) }})
+		_, err = shared.Start(ctx, RunOptions{Stopped: func(error) { stopped.Add(1) }, Returned: func() { returned.Add(1) }})
 		require.NoError(t, err)
 		close(busy)
 		synctest.Wait()

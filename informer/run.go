@@ -12,6 +12,9 @@ import (
 // their pointers, since a user's context may be of a type that cannot be compared.
 type run struct {
 	ctx          context.Context // its end ends the run; set when the run begins
+	end          context.CancelFunc
+	exit         func(error) // ends the run because of a user's function, see [core.exit]
+	exited       atomic.Pointer[error]
 	queue        *deltafifo.DeltaFIFO
 	stopping     atomic.Bool    // no change is applied or delivered any more
 	stopped      chan struct{}  // closed when the informer has stopped; handlers may still be busy
@@ -24,15 +27,16 @@ type run struct {
 	options   RunOptions
 }
 
-// RunOptions configure a run that [Shared].Start begins. Each function may be nil.
+// RunOptions configure a run that [Shared].Start begins. Each function may be nil, and must return.
 type RunOptions struct {
 	// Anew makes the run trust no stored object: it reads all objects again, replaces the stored
 	// ones, and delivers them to the handlers as updates. Until then the store stays as it is.
 	Anew bool
-	// Stopped is called when the informer has stopped and may be started again. A call that adds a
-	// handler through client-go's API at that time waits until Stopped returns, and fails unless
-	// another run has begun by then.
-	Stopped func()
+	// Stopped is called when the informer has stopped and may be started again. exited is nil if the
+	// context has ended, and wraps [ErrExited] if a user's function has ended its goroutine. A call
+	// that adds a handler through client-go's API at that time waits until Stopped returns, and fails
+	// unless another run has begun by then.
+	Stopped func(exited error)
 	// Returned is called when the run's last handler has returned, as wait returns then.
 	Returned func()
 }

@@ -145,7 +145,7 @@ func run[T informer.Object](t *testing.T, source reflector.Source) *watcher[T] {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	wait, err := w.Start(ctx)
 	require.NoError(t, err)
-	t.Cleanup(func() { cancel(); wait() })
+	t.Cleanup(func() { cancel(); require.NoError(t, wait()) })
 	return w
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/internal/sharepass"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -29,13 +30,9 @@ type informerSink struct {
 	// the objects do not belong to the informer alone.
 	pass *sharepass.Pass
 
-	// fill is the user's initial state of the store, and filled the number of its objects written
-	// so far. fill is nil once the state has been written.
-	fill   *State[any]
-	filled int
+	// fill is the user's initial state of the store. It is nil once the state has been written.
+	fill *State[any]
 
-	batch       []deltafifo.Delta // being written
-	transformed int               // the transform was called for the deltas of batch before this index
 	// transforming is the key of the object passed to the running transform, nil while none runs.
 	// The goroutine that sets it to nil decides about the object: either the reflector's, after
 	// the transform, or the goroutine that abandons the sink, if the transform does not return
@@ -76,7 +73,7 @@ func (s *informerSink) abandon() (key indexer.Key, stuck bool) {
 	return key, true
 }
 
-// endTransform is called when the transform has returned for an object, or has ended the goroutine.
+// endTransform is called when the transform has returned for an object, or is ending the goroutine.
 // It returns false if the sink was abandoned.
 func (s *informerSink) endTransform(from *deltafifo.Delta) bool {
 	if s.transforming.CompareAndSwap(&from.Key, nil) {
@@ -89,7 +86,6 @@ func (s *informerSink) endTransform(from *deltafifo.Delta) bool {
 var (
 	_ reflector.Sink     = (*informerSink)(nil)
 	_ reflector.Recaller = (*informerSink)(nil)
-	_ reflector.Resumer  = (*informerSink)(nil)
 )
 
 // Recall returns the stored object of a key if it is the given version of the object, already
@@ -187,26 +183,10 @@ func (s *informerSink) push(ctx context.Context, d deltafifo.Delta) error {
 	return s.run.queue.Push(ctx, d)
 }
 
+// Write prepares the objects of a batch, and queues the batch.
 func (s *informerSink) Write(ctx context.Context, batch []deltafifo.Delta) error {
-	s.batch, s.transformed = batch, 0
-	return s.write(ctx)
-}
-
-// Resume goes on with a batch after the transform has ended the goroutine. The transform's object
-// is quarantined.
-func (s *informerSink) Resume(ctx context.Context) error {
-	d := &s.batch[s.transformed-1]
-	if !s.endTransform(d) {
-		return ErrStopped
-	}
-	s.poison(d, fmt.Errorf("%w: %w", ErrTransform, indexer.ErrGoexit))
-	return s.write(ctx)
-}
-
-// write prepares the rest of the batch, and queues the batch.
-func (s *informerSink) write(ctx context.Context) error {
-	transform, batch := s.core.options.Transform, s.batch
-	for i := s.transformed; i < len(batch); i++ {
+	transform := s.core.options.Transform
+	for i := range batch {
 		d := &batch[i]
 		d.Part, d.Stamp = s.part, stampOf(d.UID)
 		switch {
@@ -216,13 +196,11 @@ func (s *informerSink) write(ctx context.Context) error {
 				d.Object = undecodable(err)
 			}
 		case transform != nil:
-			s.transformed = i + 1
 			if err := s.transform(d, transform); err != nil {
 				return err
 			}
 		}
 	}
-	s.batch = nil
 	if beforeStore := s.core.hooks.beforeStore; beforeStore != nil {
 		beforeStore(batch)
 	}
@@ -245,15 +223,22 @@ func (s *informerSink) noteReceived(last *deltafifo.Delta) {
 }
 
 // transform prepares the object of one delta, or quarantines it if the transform fails; a delete
-// stays a delete. The transform may end the goroutine. It returns [ErrStopped] if the run ended
-// before the transform was called or returned.
+// stays a delete. It returns [ErrStopped] if the run ended before the transform was called or
+// returned.
 func (s *informerSink) transform(d *deltafifo.Delta, transform func(any) (any, error)) error {
 	s.transforming.Store(&d.Key) // before loading stopping: the end of the run sets stopping, then loads this
 	if s.run.stopping.Load() {
 		s.endTransform(d)
 		return ErrStopped
 	}
+	returned := false
+	defer func() {
+		if !returned && s.endTransform(d) { // it is ending the goroutine
+			s.run.exit(fmt.Errorf("the transform, called for object %.*q: %w", object.MaxText, d.Key, ErrExited))
+		}
+	}()
 	obj, err := s.core.callTransform(transform, d.Object)
+	returned = true
 	switch {
 	case !s.endTransform(d):
 		return ErrStopped

@@ -30,7 +30,7 @@ func TestStale(t *testing.T) {
 				ctx, stop := context.WithCancel(context.Background())
 				wait, err := i.Start(ctx)
 				require.NoError(t, err)
-				defer wait()
+				defer func() { require.NoError(t, wait()) }()
 				defer stop()
 				require.NoError(t, i.WaitSynced(ctx))
 				time.Sleep(25 * time.Minute) // nothing changes meanwhile, and watches end

@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -45,7 +46,7 @@ type Status struct {
 	Unindexed   int   // objects on which an index function fails, counted for each index
 	Relists     int   // full states after the first
 	Errors      int   // failed lists and watches
-	LastError   error // or the error in the constructor's arguments
+	LastError   error // or that of a function that has ended the run, or in the constructor's arguments
 	LastErrorAt time.Time
 	// Failing are the errors because of which a source is not read now, at most one of each class:
 	// the last list or watch of the source has failed, and none has succeeded since. Errors that are
@@ -123,7 +124,7 @@ type HandlerStatus struct {
 	// Lagging says that the backlog has grown above [HandlerOptions].MaxBacklog, and that the
 	// handler has not caught up since.
 	Lagging bool
-	// Failures counts the changes on which the handler panicked or ended its goroutine.
+	// Failures counts the changes on which the handler panicked.
 	Failures int
 	// Told counts the events delivered, including resyncs and the initial state.
 	Told uint64
@@ -291,7 +292,9 @@ const mostErrors = 16
 func (s *status) failed(e reflector.Failed) RecentError {
 	now := time.Now()
 	s.errors++
-	s.lastError, s.lastErrorAt = e.Err, now
+	if !errors.Is(s.lastError, ErrExited) {
+		s.lastError, s.lastErrorAt = e.Err, now
+	}
 	if s.totals.Errors == nil {
 		s.totals.Errors = make(map[reflector.ErrorClass]int)
 	}
@@ -302,6 +305,14 @@ func (s *status) failed(e reflector.Failed) RecentError {
 	failed := RecentError{At: now, Class: e.Class, Err: e.Err}
 	s.recent = append(s.recent, failed)
 	return failed
+}
+
+// exited records that a user's function has ended the run.
+func (s *status) exited(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.lastError, s.lastErrorAt = err, time.Now()
 }
 
 // asked records a request for a full state, the first or a repeated one.

@@ -140,7 +140,7 @@ func TestStatusDoesNotWaitForIndexFunctions(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	wait, err := i.Start(ctx)
 	require.NoError(t, err)
-	defer wait()
+	defer func() { require.NoError(t, wait()) }()
 	defer cancel()
 	require.NoError(t, i.WaitSynced(t.Context()))
 	var others sync.WaitGroup
@@ -158,7 +158,7 @@ func TestWaitDeliveredEndsWithItsContextBehindAStuckIndexFunction(t *testing.T) 
 	run, cancel := context.WithCancel(t.Context())
 	wait, err := i.Start(run)
 	require.NoError(t, err)
-	defer wait()
+	defer func() { require.NoError(t, wait()) }()
 	defer cancel()
 	require.NoError(t, i.WaitSynced(t.Context()))
 	var others sync.WaitGroup

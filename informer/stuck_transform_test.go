@@ -106,7 +106,7 @@ func stuckTransformAt(t *testing.T, moment string, stuck *stuckTransform) {
 		key = named("a")
 	}
 	synctest.Wait()
-	endsInTime(t, cancel, wait, stuck.open)
+	endsInTime(t, cancel, func() { require.NoError(t, wait()) }, stuck.open)
 
 	told := of[*TransformStuckError](seen)
 	require.Len(t, told, 1)

@@ -25,7 +25,7 @@ func TestAHandlerIsTakenBetweenTwoRuns(t *testing.T) {
 		between, goOn := make(chan struct{}), make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
 		again, end := context.WithCancel(t.Context())
-		_, err := shared.Start(ctx, RunOptions{Stopped: func() {
+		_, err := shared.Start(ctx, RunOptions{Stopped: func(error) {
 			close(between)
 			<-goOn
 			_, _ = shared.Start(again, RunOptions{})

@@ -29,7 +29,7 @@ func startPods(t *testing.T, server *informertest.Server) *informer.Informer[*co
 	ctx, stop := context.WithCancel(context.Background())
 	wait, err := i.Start(ctx)
 	require.NoError(t, err)
-	t.Cleanup(func() { stop(); wait() })
+	t.Cleanup(func() { stop(); require.NoError(t, wait()) })
 	return i
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
-	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -105,17 +104,17 @@ type namespaces struct {
 	of    []string
 }
 
-// ask asks the sources for their namespaces. A source that panics or ends the goroutine has none
-// that is known.
+// ask asks the sources for their namespaces. A source that panics has none that is known; neither has
+// one that ends the goroutine, nor those after it.
 func (n *namespaces) ask(sources []reflector.Source) {
 	n.known, n.of = make(chan struct{}), make([]string, len(sources))
 	go func() {
 		defer close(n.known)
 		for i, source := range sources {
-			goexit.Apart(func() {
+			func() {
 				defer func() { _ = recover() }() // the source's requests report it
 				n.of[i] = reflector.NamespaceOf(source)
-			})
+			}()
 		}
 	}()
 }

@@ -42,7 +42,7 @@ func TestEventsAreKeptForAHandlerThatIsYetToBeWoken(t *testing.T) {
 // deliver makes all calls that are due of a handler, on the test's goroutine.
 func (f *testCore) deliver(r *registration) {
 	for r.deliver(f.t.Context(), f.run) {
-		continue
+		r.publishProgress()
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -130,16 +129,22 @@ func (f *testCore) write(t *testing.T, deltas ...deltafifo.Delta) {
 	f.drain(t)
 }
 
-// writeBatch sends a batch to a sink as a reflector does: if the transform ends the goroutine, the sink
-// resumes the batch.
+// writeBatch sends a batch to a sink as a reflector does.
 func writeBatch(t *testing.T, in *informerSink, batch []deltafifo.Delta) {
 	t.Helper()
-	var err error
-	call := func() { err = in.Write(t.Context(), batch) }
-	for !goexit.Apart(call) {
-		call = func() { err = in.Resume(t.Context()) }
-	}
-	require.NoError(t, err)
+	require.NoError(t, in.Write(t.Context(), batch))
+}
+
+// apart calls f on a goroutine of its own. It returns false if f has ended the goroutine.
+func apart(f func()) (returned bool) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f()
+		returned = true
+	}()
+	<-ended
+	return returned
 }
 
 // take sends a Begin, or a Commit at version 1, to the sink of part 0 and applies it.

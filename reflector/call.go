@@ -9,7 +9,8 @@ import (
 
 // call runs f on a goroutine of its own and returns its result. If f has not returned within the
 // grace after the end of ctx, call abandons it and returns the context's cause; late gets f's
-// later result, unless that is an error. A panic of f becomes an error.
+// later result, unless that is an error. A panic of f becomes an error, and so does its end of the
+// goroutine ([indexer.ErrExited]).
 func call[R any](ctx context.Context, f func() (R, error), late func(R)) (R, error) {
 	outcomes := make(chan outcome[R])
 	abandoned := make(chan struct{})
@@ -47,18 +48,17 @@ type outcome[R any] struct {
 	err   error
 }
 
-// from stores the result of f, also if f panics or ends its goroutine, as a test's FailNow does.
+// from stores the result of f, also if f panics or ends its goroutine.
 func (o *outcome[R]) from(f func() (R, error)) {
 	returned := false
 	defer func() {
 		if returned {
 			return
 		}
-		value := recover()
-		if value == nil {
-			value = "it ended its goroutine"
+		o.err = errSourceExited
+		if value := recover(); value != nil {
+			o.err = fmt.Errorf("%w: %v\n%s", ErrPanic, value, debug.Stack())
 		}
-		o.err = fmt.Errorf("%w: %v\n%s", ErrPanic, value, debug.Stack())
 	}()
 	o.value, o.err = f()
 	returned = true

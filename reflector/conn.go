@@ -42,13 +42,13 @@ type watchConn struct {
 func (w *watchConn) open() (*watchConn, input, error) {
 	// Some proxies hold the answer back until there is an event, so it may take as long as one.
 	timer := time.AfterFunc(w.patience, func() { w.cancel(ErrSilent) })
-	_, err := call(w.ctx, w.dial, (*watchConn).close)
+	_, err := call(w.ctx, w.dial, func(w *watchConn) { _ = w.close() })
 	inTime := timer.Stop()
 	if inTime && err == nil {
 		return w, input{kind: inOpened, slow: elapsed(w.requestedAt, slowOpening)}, nil
 	}
 	if err == nil { // the answer came just too late
-		w.close()
+		_ = w.close()
 	}
 	w.cancel(nil)
 	if inTime {
@@ -160,14 +160,13 @@ func (w *watchConn) becomeWatch() {
 
 // close ends the watch. It waits a moment for the source to end it, and receives events meanwhile,
 // since the source may be blocked on one.
-func (w *watchConn) close() {
+func (w *watchConn) close() error {
 	w.cancel(nil)
 	w.timer.Stop()
 	if w.reception != nil {
-		w.reception.close()
-		return
+		return w.reception.close()
 	}
-	_, _ = call(w.ctx, func() (struct{}, error) {
+	_, err := call(w.ctx, func() (struct{}, error) {
 		w.watch.Stop()
 		enough := time.After(grace)
 		for {
@@ -181,4 +180,5 @@ func (w *watchConn) close() {
 			return struct{}{}, nil
 		}
 	}, func(struct{}) {})
+	return err
 }

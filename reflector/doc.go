@@ -52,7 +52,8 @@
 // Waiting. The sink may block; the server then waits, through TCP. A blocked call of the source is
 // abandoned when ctx ends, and its result is dropped. Run returns within 100 ms of the end of ctx if
 // the sink does. [Options].Observe must not block. A panic of the source is a failure; a panic of
-// the sink or of Observe is not caught. Functions that end their goroutine do not end the reflector.
+// the sink or of Observe is not caught. A function that ends its goroutine ends Run, see
+// [Reflector.Run].
 //
 // Concurrency. Run may be called once. Version may be called from any goroutine. No goroutine
 // outlives Run, except those of abandoned calls.

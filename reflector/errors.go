@@ -3,9 +3,11 @@ package reflector
 import (
 	"errors"
 	"fmt"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// The errors of [Reflector.Run].
+// The errors of [Reflector.Run], beside [indexer.ErrExited].
 var (
 	// ErrNoSource means that the reflector has no source.
 	ErrNoSource = errors.New("reflector: no source")
@@ -42,8 +44,7 @@ var (
 	// ErrStreamEnded means that a stream was closed, or exceeded its time, before its initial state
 	// was complete.
 	ErrStreamEnded = errors.New("the stream ended before its initial state was complete")
-	// ErrSink means that the sink failed. It wraps the sink's error, or [indexer.ErrGoexit] if a
-	// call of the sink ended its goroutine.
+	// ErrSink means that the sink failed. It wraps the sink's error.
 	ErrSink = errors.New("the sink failed")
 )
 
@@ -57,6 +58,8 @@ var (
 	errForeign = errors.New("not to be decoded here")
 	// errReplaced means that the client has got other bytes than the reflector.
 	errReplaced = fmt.Errorf("%w: a transport around Wire replaces bodies: call config.Wrap(reflector.Wire) last", ErrBadAnswer)
+	// errSourceExited means that a function of the source has ended its goroutine.
+	errSourceExited = fmt.Errorf("a function of the source: %w", indexer.ErrExited)
 	// errNoKind means that an object has no kind; client-go's dynamic client fails, too.
 	errNoKind = errors.New("the object has no kind")
 )

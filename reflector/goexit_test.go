@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,28 +18,17 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// exitingSink is a sink that records its calls, and ends its goroutine in the calls, or at the
-// objects, that the test names: once or always.
+// exitingSink is a sink that records its calls, and ends its goroutine in a call, or at an object or
+// bookmark.
 type exitingSink struct {
-	deadly map[string]bool // calls, and names of objects; true for once
+	deadly string
 	lines  []string
-	batch  []deltafifo.Delta
-	next   int
-}
-
-// dies ends the goroutine if a call or an object is deadly.
-func (c *exitingSink) dies(what string) {
-	once, deadly := c.deadly[what]
-	if once {
-		delete(c.deadly, what)
-	}
-	if deadly {
-		runtime.Goexit()
-	}
 }
 
 func (c *exitingSink) take(call string) error {
-	c.dies(call)
+	if call == c.deadly {
+		runtime.Goexit()
+	}
 	c.lines = append(c.lines, call)
 	return nil
 }
@@ -49,160 +37,169 @@ func (c *exitingSink) Begin(context.Context, History) error { return c.take("beg
 func (c *exitingSink) Abort(context.Context) error          { return c.take("abort") }
 func (c *exitingSink) Commit(context.Context, string) error { return c.take("commit") }
 func (c *exitingSink) Write(_ context.Context, b []deltafifo.Delta) error {
-	c.batch, c.next = b, 0
-	return c.write()
-}
-
-// write continues after the object that has ended the goroutine.
-func (c *exitingSink) write() error {
-	for c.next < len(c.batch) {
-		d := &c.batch[c.next]
-		c.next++
-		if d.Op == deltafifo.Bookmark {
-			c.dies("bookmark")
-		}
-		c.dies(d.Key.Name)
-		c.lines = append(c.lines, strings.TrimSpace(fmt.Sprintf("%v %v", d.Op, d.Key)))
+	for i := range b {
+		_ = c.take(strings.TrimSpace(fmt.Sprintf("%v %v", b[i].Op, b[i].Key)))
 	}
-	c.batch = nil
 	return nil
 }
 
-// resuming is an exitingSink that leaves the deadly deltas out.
-type resuming struct{ exitingSink }
-
-func (r *resuming) Resume(context.Context) error {
-	d := &r.batch[r.next-1]
-	r.lines = append(r.lines, fmt.Sprintf("no %v %v", d.Op, d.Key))
-	return r.write()
-}
-
-// playInto runs a reflector of a script into a sink, on a goroutine that the sink may
-// end, and returns what was observed.
-func playInto(t *testing.T, sink Sink, script string) (told []string) {
+// playInto runs a reflector of a script, and returns what was observed and how Run has ended. The error is
+// nil also if Run's goroutine was ended.
+func playInto(t *testing.T, sink Sink, script string, observe func(Event)) (r *Reflector, returned bool, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		rig := newRig(t, script)
-		rig.options.Observe = func(e Event) { told = append(told, strings.TrimSpace(describe(e))) }
+		rig.options.Observe = observe
 		ctx, cancel := context.WithTimeout(t.Context(), rig.lasts)
 		defer cancel()
+		r = New(rig, sink, rig.options)
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			_ = New(rig, sink, rig.options).Run(ctx)
+			err = r.Run(ctx)
+			returned = true
 		}()
 		<-ended
-		require.LessOrEqual(t, time.Since(rig.start)-rig.lasts, 100*time.Millisecond)
+		require.NoError(t, ctx.Err(), "it does not wait for the end of the context")
 		require.Empty(t, rig.answers, "the script was not played to its end")
 		require.Zero(t, rig.open, "a watch was not stopped")
 	})
-	return told
+	return r, returned, err
 }
 
-// D28: a Resumer leaves out the object that ended its goroutine, and takes the rest of the batch.
-// Nothing is requested again.
-func TestContract_D28_ASinkThatGoesOn(t *testing.T) {
-	for name, script := range map[string]string{
-		"a list":   "list: page 5 a@1 b@2 c@3\nwatch: open | modified a@6 | added d@7 | modified b@8 | deleted c@9 | bookmark 10\n",
-		"pages":    "list: page 5 more=t1 a@1 b@2\nlist: page 5 c@3\nwatch: open | modified a@6 | added d@7 | modified b@8 | deleted c@9 | bookmark 10\n",
-		"a stream": "options stream=yes\nstream: open | added a@1 | added b@2 | added c@3 | end 5 | modified a@6 | added d@7 | modified b@8 | deleted c@9 | bookmark 10\n",
-	} {
-		t.Run(name, func(t *testing.T) {
-			sink := &resuming{exitingSink{deadly: map[string]bool{"b": false, "c": true, "d": false, "bookmark": false}}}
-			told := playInto(t, sink, script)
-			require.Equal(t, []string{
-				"begin", "added a", "no added b", "no added c", "commit",
-				"modified a", "no added d", "no modified b", "deleted c", "no bookmark ",
-			}, sink.lines)
-			require.False(t, slices.ContainsFunc(told, func(e string) bool { return strings.Contains(e, "fail") }), "%q", told)
-			require.True(t, slices.ContainsFunc(told, func(e string) bool { return strings.HasPrefix(e, "listed") && strings.Contains(e, ": 3 at") }), "%q", told)
-		})
-	}
-}
-
-// However many objects of a list end a goroutine, and wherever they stand, the
-// others are written once and in order.
-func TestContract_D28_ALargeList(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sink := &resuming{exitingSink{deadly: map[string]bool{}}}
-		want := []string{"begin"}
-		all := &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
-		for i := range 2*maxBatch + maxBatch/2 {
-			o := parse(fmt.Sprintf("a%d@%d", i, i+1))
-			all.Items = append(all.Items, *o)
-			line := "added " + o.Name
-			if i%7 == 0 || i%maxBatch == maxBatch-1 {
-				sink.deadly[o.Name] = true
-				line = "no " + line
-			}
-			want = append(want, line)
-		}
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			src := funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) { return all, nil }}
-			runFor(t, time.Second, src, sink, Options{})
-		}()
-		<-ended
-		require.Equal(t, append(want, "commit"), sink.lines)
-	})
-}
-
-// D28: for any other sink, a call that ends its goroutine has failed.
-func TestContract_D28_ASinkThatDoesNotGoOn(t *testing.T) {
-	const state = "begin added a added b commit"
+// D28: a sink that ends its goroutine ends Run's. No other call follows, and no later reflector may go on from
+// there.
+func TestContract_D28_ASink(t *testing.T) {
+	const state = "begin|added a|added b|commit|"
 	for deadly, want := range map[string]string{
-		"begin":    "abort " + state,
-		"a":        "begin abort " + state,
-		"b":        "begin added a abort " + state,
-		"commit":   "begin added a added b abort " + state,
-		"d":        state + " " + state,
-		"bookmark": state + " " + state,
+		"begin":      "",
+		"added a":    "begin|",
+		"added b":    "begin|added a|",
+		"commit":     "begin|added a|added b|",
+		"modified d": state,
+		"bookmark":   state + "modified d|",
 	} {
 		t.Run(deadly, func(t *testing.T) {
-			sink := &exitingSink{deadly: map[string]bool{deadly: true}}
+			sink := &exitingSink{deadly: deadly}
 			script := "list: page 5 a@1 b@2\n"
-			if strings.HasPrefix(want, state) {
-				script += "watch: open | modified d@6 | bookmark 7\n"
+			if deadly == "commit" || strings.HasPrefix(want, state) {
+				script += "watch: open | modified d@6 | bookmark 7\n" // requested before the commit
 			}
-			if deadly == "commit" {
-				script += "watch: open\n" // it is requested before the commit
-			}
-			told := playInto(t, sink, script+"list: page 9 a@1 b@2\n")
-			require.Equal(t, want, strings.Join(slices.DeleteFunc(sink.lines, func(l string) bool { return l == "modified d" }), " "))
-			failure := func(e string) bool {
-				return strings.HasPrefix(e, "failure 1") && strings.Contains(e, indexer.ErrGoexit.Error())
-			}
-			require.True(t, slices.ContainsFunc(told, failure), "%q", told)
+			r, returned, _ := playInto(t, sink, script, nil)
+			require.False(t, returned)
+			require.False(t, r.Followed())
+			require.Equal(t, want, strings.Join(append(sink.lines, ""), "|"))
 		})
 	}
 }
 
-// An abort that ends its goroutine is not repeated.
-func TestContract_D28_AnAbort(t *testing.T) {
-	sink := &exitingSink{deadly: map[string]bool{"abort": false}}
-	playInto(t, sink, "list: page 5 more=t1 a@1\nlist: internal\nlist: page 5 a@1\n")
-	require.Equal(t, "begin added a begin added a commit", strings.Join(sink.lines, " "))
+// D28: so does an observer.
+func TestContract_D28_AnObserver(t *testing.T) {
+	for name, is := range map[string]func(Event) bool{
+		"of the first request": func(e Event) bool { _, ok := e.(Asked); return ok },
+		"of a full state":      func(e Event) bool { _, ok := e.(Listed); return ok },
+		"of a watch":           func(e Event) bool { _, ok := e.(WatchStarted); return ok },
+	} {
+		t.Run(name, func(t *testing.T) {
+			sink := &exitingSink{}
+			script := "list: page 5 a@1\nwatch: open\n"
+			if name == "of the first request" {
+				script = ""
+			}
+			r, returned, _ := playInto(t, sink, script, func(e Event) {
+				if is(e) {
+					runtime.Goexit()
+				}
+			})
+			require.False(t, returned)
+			require.False(t, r.Followed())
+		})
+	}
 }
 
-// D28: an observer may end its goroutine every time. The reflector continues at the same pace.
-func TestContract_D28_AnObserver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		calls, told := 0, 0
-		src := funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
-			if calls++; calls < 3 {
-				return nil, context.DeadlineExceeded
-			}
+// exitingSource returns a source whose first list is answered, and whose calls end their goroutines as said.
+func exitingSource(where string) Source {
+	lists := 0
+	exit := func(here string) {
+		if here == where {
+			runtime.Goexit()
+		}
+	}
+	return asked{funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
+		if lists++; lists == 1 {
+			exit("the first list")
 			return list(strings.Fields("5 a@1")), nil
-		}, watch: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
-			events := make(chan watch.Event)
-			return tap{events: events, stop: func() { close(events) }}, nil
-		}}
+		}
+		exit("a later list")
+		return list(strings.Fields("9 a@1")), nil
+	}, watch: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+		exit("a watch")
+		events := make(chan watch.Event, 1)
+		events <- watch.Event{Type: watch.Error, Object: &metav1.Status{Code: 410, Reason: metav1.StatusReasonExpired}}
+		return tap{events: events, stop: func() { exit("the end of a watch"); close(events) }}, nil
+	}}, exit}
+}
+
+// asked is a source that calls a function before it says that it does not stream, and that it has no namespace.
+type asked struct {
+	Source
+	speak func(of string)
+}
+
+func (l asked) Streaming() Streaming {
+	l.speak("the question whether it streams")
+	return StreamingUnsupported
+}
+
+func (l asked) Namespace() string {
+	l.speak("the question for its namespace")
+	return ""
+}
+
+// D28: a function of the source that ends its goroutine ends the reflector, with an error that names the
+// request. It is no failure to be repeated.
+func TestContract_D28_ASource(t *testing.T) {
+	for where, row := range map[string]struct{ says, lines string }{
+		"the question whether it streams": {"list pods: ", ""},
+		"the question for its namespace":  {"list pods: ", ""},
+		"the first list":                  {"list pods: ", ""},
+		"a watch":                         {"watch pods: ", "begin|added a|commit|"},
+		"the end of a watch":              {"watch pods: ", "begin|added a|commit|"},
+		"a later list":                    {"list pods: ", "begin|added a|commit|"},
+	} {
+		t.Run(where, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sink := &exitingSink{}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				r := New(exitingSource(where), sink, Options{Name: "pods", Observe: func(e Event) {
+					if f, ok := e.(Failed); ok {
+						require.NotErrorIs(t, f.Err, indexer.ErrExited)
+					}
+				}})
+				err := r.Run(ctx)
+				require.ErrorIs(t, err, indexer.ErrExited)
+				require.ErrorContains(t, err, row.says)
+				require.NoError(t, ctx.Err())
+				require.False(t, r.Followed())
+				require.Equal(t, row.lines, strings.Join(append(sink.lines, ""), "|"))
+			})
+		})
+	}
+}
+
+// D28: a full state that is under way is aborted, as at the end of the context.
+func TestContract_D28_APageOfAList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		sink := &exitingSink{}
-		r := runFor(t, time.Minute, src, sink, Options{Observe: func(Event) { told++; runtime.Goexit() }})
-		require.Equal(t, []string{"begin", "added a", "commit"}, sink.lines)
-		require.Equal(t, "5", r.Version())
-		require.Equal(t, 3, calls)
-		require.Equal(t, 13, told, "three requests for a list, two failures, two back-offs, a page, a commit, a list, the request for a watch, its beginning and its end")
+		pages := 0
+		r := New(funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
+			if pages++; pages == 2 {
+				runtime.Goexit()
+			}
+			return list(strings.Fields("5 more=token a@1")), nil
+		}}, sink, Options{})
+		require.ErrorIs(t, r.Run(t.Context()), indexer.ErrExited)
+		require.Equal(t, []string{"begin", "added a", "abort"}, sink.lines)
 	})
 }

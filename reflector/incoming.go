@@ -96,7 +96,7 @@ func (l *loop) endOfPage() (input, error) {
 func (l *loop) closePage() {
 	if p := l.incoming; p != nil {
 		p.cancel()
-		p.close()
+		l.noteExit(p.close())
 		l.incoming = nil
 	}
 }
@@ -115,11 +115,9 @@ func silence(ctx context.Context, err error) error {
 // writeReceived passes the items of a page that have arrived to the sink; none at the end of the
 // page.
 func (l *loop) writeReceived() error {
-	for p := &l.page; p.taken < len(p.received); {
-		a := &p.received[p.taken]
-		p.taken++
+	for i := range l.page.received {
 		before := len(l.batch)
-		l.addChange(deltafifo.Added, a)
+		l.addChange(deltafifo.Added, &l.page.received[i])
 		l.objects += len(l.batch) - before
 	}
 	if err := l.flush(); err != nil {

@@ -2,7 +2,6 @@ package reflector
 
 import (
 	"context"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -34,25 +33,20 @@ func (s speaking) Streaming() Streaming {
 	return StreamingSupported
 }
 
-// If a source panics or ends its goroutine when asked whether it streams, the error names it, and
-// the reflector lists.
+// If a source panics when asked whether it streams, the error names it, and the reflector lists.
 func TestASourceThatCannotSayWhatItCan(t *testing.T) {
-	for name, speak := range map[string]func(){"panics": func() { panic("boom") }, "exits": runtime.Goexit} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var failed []Failed
-				r := runFor(t, time.Minute, newSpeaking(speak), &collector{}, Options{Name: "pods", Observe: func(e Event) {
-					if e, ok := e.(Failed); ok {
-						failed = append(failed, e)
-					}
-				}})
-				require.Equal(t, "5", r.Version())
-				require.Len(t, failed, 1)
-				require.ErrorIs(t, failed[0].Err, ErrPanic)
-				require.ErrorContains(t, failed[0].Err, "list pods: ")
-			})
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var failed []Failed
+		r := runFor(t, time.Minute, newSpeaking(func() { panic("boom") }), &collector{}, Options{Name: "pods", Observe: func(e Event) {
+			if e, ok := e.(Failed); ok {
+				failed = append(failed, e)
+			}
+		}})
+		require.Equal(t, "5", r.Version())
+		require.Len(t, failed, 1)
+		require.ErrorIs(t, failed[0].Err, ErrPanic)
+		require.ErrorContains(t, failed[0].Err, "list pods: ")
+	})
 }
 
 // If a source does not return when asked whether it streams, the reflector reports it once, waits,

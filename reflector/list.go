@@ -15,7 +15,6 @@ import (
 type page struct {
 	items          runtime.Object // of a page that is decoded while it arrives, instead:
 	received       []received
-	taken          int // how many of them were taken up, to be written
 	version, token string
 	remaining      int64 // -1 where the server did not say
 }
@@ -80,21 +79,14 @@ func isObject(list runtime.Object) bool {
 // writePage passes a page to the sink, object by object: one in use must not keep the whole page in
 // memory.
 func (l *loop) writePage() error {
-	if err := l.flush(); err != nil { // what a Write has left that ended the goroutine
-		return err
-	}
 	if l.page.items == nil {
 		return l.writeReceived()
 	}
-	n, sink, each := 0, l.reuser(), meta.EachListItemWithAlloc
+	sink, each := l.reuser(), meta.EachListItemWithAlloc
 	if sink != nil {
 		each = meta.EachListItem // writeItems copies what the sink does not hold
 	}
 	err := each(l.page.items, func(obj runtime.Object) error {
-		if n++; n <= l.page.taken {
-			return nil
-		}
-		l.page.taken = n
 		if sink == nil {
 			obj = l.deltaMaker.cut(obj)
 		}

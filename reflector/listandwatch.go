@@ -2,6 +2,7 @@ package reflector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,17 +15,14 @@ import (
 const maxBatch = 1000
 
 // loop performs the machine's actions and passes the results back to it. Run's goroutine owns it.
-//
-// A call of the sink may end that goroutine (runtime.Goexit); listAndWatch is then called again on
-// another one. So all progress is kept here, and the action holds the part that is still to do.
 type loop struct {
 	*Reflector
 	ctx           context.Context
 	machine       machine
 	times         times
 	pace          pace
-	action        action // the machine's last action, without the parts already done
-	calling       sinkCall
+	action        action    // the machine's last action
+	exited        error     // a function of the source has ended its goroutine
 	sourceStreams Streaming // the source's answer; the machine's streamSupport includes the feature gate
 	deltaMaker    deltaMaker
 
@@ -40,36 +38,23 @@ type loop struct {
 	conn      *watchConn        // nil unless a stream or watch is open
 	ahead     *ahead            // nil unless a watch was requested before the commit of its list
 	batch     []deltafifo.Delta // empty, except while it is filled or written
-	tally     tally             // of the batch of changes being written
 	objects   int               // in the present full state
 	bytes     int64             // encoded size of these objects, if they are decoded here
 	cause     Cause             // of the present full state, or of the last one requested
 }
 
-// sinkCall names the call of the sink that has not returned. If listAndWatch is called again, that
-// call has ended its goroutine.
-type sinkCall uint8
-
-const (
-	noCall    sinkCall = iota
-	otherCall          // Begin, Commit or Abort
-	writeCall          // Write, or Resume
-)
-
-// listAndWatch performs the machine's actions until the machine stops.
-func (l *loop) listAndWatch() {
-	if l.calling == otherCall {
-		l.calling = noCall
-		l.sinkFailed(sinkError(indexer.ErrGoexit))
-	}
+// listAndWatch performs the machine's actions until the machine stops. It returns an error if a
+// function of the source has ended its goroutine, which stops the machine as the end of the context
+// does.
+func (l *loop) listAndWatch() error {
 	for {
 		err := l.perform()
 		switch {
 		case err != nil:
 			l.sinkFailed(err)
 		case l.action.op == doStop:
-			l.setFollowed(l.action.followed)
-			return
+			l.setFollowed(l.action.followed && l.exited == nil)
+			return l.exited
 		default:
 			l.step(l.nextInput())
 		}
@@ -78,13 +63,22 @@ func (l *loop) listAndWatch() {
 
 // nextInput performs the operation of the action and returns the next input.
 func (l *loop) nextInput() (in input, err error) {
-	if l.ctx.Err() == nil {
+	if l.exited == nil && l.ctx.Err() == nil {
 		in, err = l.do(l.action)
+		l.noteExit(err)
 	}
-	if ended := l.ctx.Err() != nil; ended && (in.kind == 0 || in.kind >= inClosed) {
+	ended := l.ctx.Err() != nil && (in.kind == 0 || in.kind >= inClosed)
+	if ended || l.exited != nil {
 		return input{kind: inStop}, nil
 	}
 	return in, err
+}
+
+// noteExit stores the error of a call of the source that has ended its goroutine.
+func (l *loop) noteExit(err error) {
+	if l.exited == nil && errors.Is(err, indexer.ErrExited) {
+		l.exited = l.failure(err)
+	}
 }
 
 func (l *loop) sinkFailed(err error) {
@@ -170,8 +164,8 @@ func (l *loop) do(a action) (input, error) {
 		if l.machine.phase == committingList && l.sourceStreams != StreamingSupported && l.pace.delay() == 0 {
 			l.openAhead(a.request.version)
 		}
-		if err := l.callSink(func() error { return l.sink.Commit(l.ctx, a.request.version) }); err != nil {
-			return input{kind: inSinkFailed}, err
+		if err := l.sink.Commit(l.ctx, a.request.version); err != nil {
+			return input{kind: inSinkFailed}, sinkError(err)
 		}
 		return input{kind: inCommitted}, nil
 	case doAwait:
@@ -215,60 +209,42 @@ func (l *loop) keepPace(a action) bool {
 	return true
 }
 
-// perform does the rest of the action up to its operation. It returns the sink's error.
+// perform does the parts of the action before its operation. It returns the sink's error.
 func (l *loop) perform() error {
 	a := &l.action
 	if a.abort {
-		a.abort = false
-		if err := l.callSink(func() error { return l.sink.Abort(l.ctx) }); err != nil {
-			l.reportFailure(err)
+		if err := l.sink.Abort(l.ctx); err != nil {
+			l.reportFailure(sinkError(err))
 		}
 	}
 	if a.begin {
-		a.begin = false
 		l.objects, l.bytes, l.times.paged = 0, 0, time.Now()
-		if err := l.callSink(func() error { return l.sink.Begin(l.ctx, a.history) }); err != nil {
-			return err
+		if err := l.sink.Begin(l.ctx, a.history); err != nil {
+			return sinkError(err)
 		}
 	}
 	if a.write {
 		if err := l.writePage(); err != nil {
 			return err
 		}
-		a.write = false
 	}
 	l.page = page{} // written, or not needed
 	if a.bookmark != "" {
 		if err := l.writeBookmark(a.bookmark); err != nil {
 			return err
 		}
-		a.bookmark = ""
 	}
 	if a.caughtUp {
 		if err := l.writeBookmark(""); err != nil {
 			return err
 		}
-		a.caughtUp = false
 	}
 	return nil
 }
 
 func (l *loop) writeBookmark(version string) error {
-	if l.calling == noCall {
-		l.batch = append(l.batch, deltafifo.Delta{Op: deltafifo.Bookmark, Version: version})
-	}
+	l.batch = append(l.batch, deltafifo.Delta{Op: deltafifo.Bookmark, Version: version})
 	return l.flush()
-}
-
-// callSink calls the sink's Begin, Commit or Abort.
-func (l *loop) callSink(do func() error) error {
-	l.calling = otherCall
-	err := do()
-	l.calling = noCall
-	if err != nil {
-		return sinkError(err)
-	}
-	return nil
 }
 
 // addDelta appends an empty delta to the batch and returns it. Filling it in place saves a copy,
@@ -296,26 +272,12 @@ func (l *loop) flush() error {
 	if len(l.batch) == 0 {
 		return nil
 	}
-	err := l.write()
-	l.calling = noCall
+	err := l.sink.Write(l.ctx, l.batch)
 	l.clearBatch()
 	if err != nil {
 		return sinkError(err)
 	}
 	return nil
-}
-
-// write passes the batch to the sink. If the sink has ended the goroutine during this batch, write
-// asks it to resume.
-func (l *loop) write() error {
-	if l.calling != writeCall {
-		l.calling = writeCall
-		return l.sink.Write(l.ctx, l.batch)
-	}
-	if sink, ok := l.sink.(Resumer); ok {
-		return sink.Resume(l.ctx)
-	}
-	return indexer.ErrGoexit
 }
 
 func sinkError(err error) error { return fmt.Errorf("%w: %w", ErrSink, err) }
@@ -324,7 +286,7 @@ func sinkError(err error) error { return fmt.Errorf("%w: %w", ErrSink, err) }
 func (l *loop) closeConn(reason string) {
 	if w := l.conn; w != nil {
 		l.conn = nil
-		w.close()
+		l.noteExit(w.close())
 		if elapsed(w.requestedAt, shortWatch) {
 			l.pace.lasted()
 			l.presence.watched()

@@ -64,7 +64,7 @@ func startReception(r *reception, list bool) *reception {
 	go func() {
 		defer close(r.batches)
 		defer r.caught()
-		r.err = fmt.Errorf("%w: it ended its goroutine", ErrPanic) // unless it returns
+		r.err = errSourceExited // unless it returns
 		if list {
 			defer r.closeList()
 			r.err = r.readList()
@@ -78,8 +78,8 @@ func startReception(r *reception, list bool) *reception {
 
 // close ends the reception. It waits a moment for the goroutine, which may be blocked in the
 // body.
-func (r *reception) close() {
-	_, _ = call(r.ctx, func() (struct{}, error) {
+func (r *reception) close() error {
+	_, err := call(r.ctx, func() (struct{}, error) {
 		if !r.list {
 			_ = r.body.Close() // it is not read to its end
 		}
@@ -87,6 +87,7 @@ func (r *reception) close() {
 		}
 		return struct{}{}, nil
 	}, func(struct{}) {})
+	return err
 }
 
 // closeList closes the body of a list. Closing one that was taken over shows whether it counts.

@@ -11,8 +11,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/tidemark-k8s/tidemark/internal/goexit"
 )
 
 // Options configures a [Reflector], which an informer's user does not need. The zero value suits most
@@ -86,8 +84,9 @@ func New(src Source, sink Sink, o Options) *Reflector {
 
 // Run reflects until ctx ends, and then returns nil. It returns [ErrNoSource], [ErrNoSink] or
 // [ErrBadOptions] at once if the arguments of New are wrong, and [ErrStarted] if it was called
-// before. If a call of the sink ends its goroutine, Run's goroutine ends as well, but only after
-// ctx has ended.
+// before. If a function of the source ends its goroutine (runtime.Goexit), Run returns an error that
+// wraps [indexer.ErrExited]. If a call of the sink, Observe, or another function of the options ends
+// its goroutine, that is Run's, and it ends.
 func (r *Reflector) Run(ctx context.Context) error {
 	if err := r.validate(); err != nil {
 		return err
@@ -104,8 +103,7 @@ func (r *Reflector) Run(ctx context.Context) error {
 	defer l.closeConn("stopped")
 	defer l.closePage()
 	defer l.closeAhead()
-	goexit.Outlive(l.listAndWatch)
-	return nil
+	return l.listAndWatch()
 }
 
 // Followed reports, after Run has returned, whether another reflector may resume from

@@ -333,23 +333,6 @@ func TestContract_D8_FullSink(t *testing.T) {
 	})
 }
 
-// D10: a source that ends its goroutine, as FailNow in a test's fake does, counts as one that panics.
-func TestContract_D10_SourceThatExits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var failed []error
-		runFor(t, firstDelay/2, funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
-			runtime.Goexit()
-			return nil, nil
-		}}, &collector{}, Options{Observe: func(e Event) {
-			if f, ok := e.(Failed); ok {
-				failed = append(failed, f.Err)
-			}
-		}})
-		require.Len(t, failed, 1)
-		require.ErrorIs(t, failed[0], ErrPanic)
-	})
-}
-
 func TestContract_T17_GateOff(t *testing.T) {
 	featurestesting.SetFeatureDuringTest(t, features.WatchListClient, false)
 	synctest.Test(t, func(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
@@ -109,9 +108,8 @@ func (l *loop) reportSkipped(err error) {
 
 func shortText(err error) string { return fmt.Sprintf("%.*v", object.MaxText, err) }
 
-// tell calls the observer on a goroutine of its own, which the observer may end.
 func (l *loop) tell(e Event) {
 	if l.o.Observe != nil {
-		goexit.Apart(func() { l.o.Observe(e) })
+		l.o.Observe(e)
 	}
 }

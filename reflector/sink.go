@@ -20,22 +20,14 @@ import (
 // If the sink is a [Recaller], a write may contain objects that the sink has returned itself.
 //
 // An error from any call except Abort ends the attempt: the reflector reports it, backs off and lists
-// again. So does a call that ends its goroutine (runtime.Goexit), except for Write of a [Resumer];
-// the next call is on another goroutine. Abort also follows a Begin, Write or Commit that failed
-// during a full state. It may be called after the end of ctx, and should not wait then.
+// again. Abort also follows a Begin, Write or Commit that failed during a full state. It may be called
+// after the end of ctx, and should not wait then. A call that ends its goroutine (runtime.Goexit) ends
+// that of Run; no other call follows.
 type Sink interface {
 	Begin(ctx context.Context, h History) error
 	Write(ctx context.Context, batch []deltafifo.Delta) error
 	Commit(ctx context.Context, version string) error
 	Abort(ctx context.Context) error
-}
-
-// Resumer is implemented by a [Sink] whose Write calls functions that may end its goroutine
-// (runtime.Goexit). After such an end of Write or Resume, Resume is called on another goroutine. It
-// continues with the rest of the batch, which belongs to the sink until then, and returns Write's
-// result.
-type Resumer interface {
-	Resume(ctx context.Context) error
 }
 
 // History says how the versions of a full state relate to earlier versions.

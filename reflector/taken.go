@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/served"
 )
 
@@ -171,6 +172,8 @@ func (s *takenSource) take(ctx context.Context, body *takenBody, list bool, retu
 // copy of the answer with another one, is not noticed.
 func (s *takenSource) check(ctx context.Context, in *standIn, result outcome[answer]) error {
 	switch {
+	case errors.Is(result.err, indexer.ErrExited):
+		return result.err
 	case ctx.Err() != nil, errors.Is(in.request.Context().Err(), context.DeadlineExceeded):
 		return nil //nolint:nilerr // the client had no time to read
 	case in.isBehind(in.answer.Body) && (!in.list || in.read.Load()):

@@ -284,9 +284,9 @@ func ignore(answer *http.Response) (*http.Response, error) {
 	return answer, nil
 }
 
-// A panic of a user's transport, or the end of its goroutine, fails the request; the next one is
-// answered.
-func TestTransportsThatPanicOrExit(t *testing.T) {
+// A panic of a user's transport fails the request; the next one is answered. D28: if the transport ends its
+// goroutine, the reflector ends.
+func TestContract_D28_TransportsThatPanicOrExit(t *testing.T) {
 	for name, end := range map[string]func(){"panics": func() { panic("a user's") }, "exits": runtime.Goexit} {
 		for _, kind := range []string{"list", "watch"} {
 			t.Run(name+" in a "+kind, func(t *testing.T) {
@@ -299,6 +299,11 @@ func TestTransportsThatPanicOrExit(t *testing.T) {
 					}
 					return next.RoundTrip(r)
 				}).around)
+				if name == "exits" {
+					r := New(clients["dynamic"].source(t, config), &collector{}, Options{Type: clients["dynamic"].object})
+					require.ErrorIs(t, r.Run(t.Context()), indexer.ErrExited)
+					return
+				}
 				f := follow(t, clients["dynamic"].source(t, config), clients["dynamic"].object, Options{})
 				f.until(func() bool { return f.stored[keyOf("a")] == "6" })
 				f.mu.Lock()

@@ -95,7 +95,7 @@ func (l *loop) closeAhead() {
 		p.conn.cancel(nil)
 		<-p.done
 		if p.in.kind == inOpened {
-			p.conn.close()
+			l.noteExit(p.conn.close())
 		}
 	}
 }
@@ -105,9 +105,6 @@ func (l *loop) closeAhead() {
 // events of a batch are invalid, that is a failure: a full state makes up for what they may have
 // reported.
 func (l *loop) read() (input, error) {
-	if l.calling == writeCall { // the sink has ended the goroutine
-		return l.writeChanges()
-	}
 	w := l.conn
 	if w.initial {
 		w.remaining = l.mayLast(w) - time.Since(w.requestedAt)
@@ -203,13 +200,10 @@ func tallyOf(batch []deltafifo.Delta) tally {
 
 // writeChanges passes the batch to the sink, which may change it.
 func (l *loop) writeChanges() (input, error) {
-	if l.calling == noCall {
-		l.tally = tallyOf(l.batch)
-	}
+	w, t := l.conn, tallyOf(l.batch)
 	if err := l.flush(); err != nil {
 		return input{kind: inSinkFailed}, err
 	}
-	w, t := l.conn, l.tally
 	w.count += t.changes
 	if w.initial {
 		l.objects += t.added - t.deleted

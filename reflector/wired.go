@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/internal/fields"
-	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
@@ -53,7 +52,7 @@ func (l *loop) readHere(raw rawSource) {
 	l.raw = raw
 	s := sharing{}
 	if sink, ok := l.sink.(sharer); ok {
-		goexit.Apart(func() { s.table, s.values = sink.DecodesHere() })
+		s.table, s.values = sink.DecodesHere()
 	} else if !l.o.Unshared {
 		s.table, s.values = share.New(l.o.ShareBytes), true
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -58,10 +59,14 @@ func (c *queueController) RunWithContext(ctx context.Context) {
 	defer running.Wait()
 	defer cancel() // also if processing panics
 	running.Go(func() {
-		if err := c.reflector.Run(ctx); err != nil {
-			klog.FromContext(ctx).Error(err, "The controller does not run")
+		err := indexer.ErrExited // unless Run returns
+		defer func() {
 			cancel()
-		}
+			if err != nil {
+				klog.FromContext(ctx).Error(err, "The controller does not run")
+			}
+		}()
+		err = c.reflector.Run(ctx)
 	})
 	running.Go(func() {
 		<-ctx.Done()

@@ -20,5 +20,6 @@
 //   - A [DeltaFIFO] loses no delta, even if the processing function fails or panics. The deltas of a
 //     key are popped together, keys in the order of their first delta. The queue is unbounded.
 //   - A reflector writes the objects of a list with one Replace, and each later change with one
-//     call. A change that the store refuses is reported, and the reflector goes on with the next.
+//     call. A change that the store refuses is reported, and the reflector goes on with the next. If
+//     the store ends its goroutine (runtime.Goexit), the goroutine of Run ends.
 package cache

@@ -3,12 +3,14 @@ package cache
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -74,13 +76,26 @@ type storeSettings struct {
 // resyncingReflector is a reflector into a store that is resynced.
 type resyncingReflector struct {
 	*reflector.Reflector
-	resyncs *sync.WaitGroup
+	run *storeRun
 }
 
-// Run returns when the last resync has returned, too.
+// storeRun is the run of a reflector into a store.
+type storeRun struct {
+	resyncs sync.WaitGroup          // counts the goroutine of the resyncs
+	end     context.CancelCauseFunc // ends the run
+}
+
+// Run returns when the last resync has returned, too. It returns an error if a resync has ended its
+// goroutine.
 func (r *resyncingReflector) Run(ctx context.Context) error {
-	defer r.resyncs.Wait()
-	return r.Reflector.Run(ctx)
+	ctx, r.run.end = context.WithCancelCause(ctx)
+	defer r.run.resyncs.Wait()
+	defer r.run.end(nil)
+	err := r.Reflector.Run(ctx)
+	if cause := context.Cause(ctx); err == nil && errors.Is(cause, indexer.ErrExited) {
+		return cause
+	}
+	return err
 }
 
 func newStoreReflector(lw ListerWatcher, expectedType any, s storeSettings, o reflector.Options) *resyncingReflector {
@@ -88,11 +103,11 @@ func newStoreReflector(lw ListerWatcher, expectedType any, s storeSettings, o re
 	o.Observe = func(e reflector.Event) { s.observe(e) }
 	o.Type, o.Expect = object.Like(expectedType)
 	var sink reflector.Sink
-	resyncs := &sync.WaitGroup{}
+	run := &storeRun{}
 	if s.store != nil {
-		sink = &storeSink{storeSettings: s, running: resyncs}
+		sink = &storeSink{storeSettings: s, run: run}
 	}
-	return &resyncingReflector{reflector.New(reflector.FromListerWatcher(lw), sink, o), resyncs}
+	return &resyncingReflector{reflector.New(reflector.FromListerWatcher(lw), sink, o), run}
 }
 
 // nameOf returns the first non-empty name, or else the type of the expected object.

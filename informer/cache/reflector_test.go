@@ -281,48 +281,82 @@ func TestAReflectorOfNothing(t *testing.T) {
 	require.ErrorIs(t, NewReflector(&ListWatch{}, nil, nil, 0).ListAndWatchWithContext(t.Context()), reflector.ErrNoSink)
 }
 
-// If a key function ends the goroutine, the reflector skips the change.
-func TestContract_D28_AKeyFunctionThatEndsItsGoroutine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := kit.NewScript("10", kit.Pod("a", "1"))
-		store := NewStore(func(obj any) (string, error) {
-			if p, ok := obj.(*corev1.Pod); ok && p.ResourceVersion == "11" {
-				runtime.Goexit()
-			}
-			return MetaNamespaceKeyFunc(obj)
-		})
-		startReflector(t, NewReflector(s, &corev1.Pod{}, store, 0))
-		s.Send(watch.Added, kit.Pod("b", "11"))
-		s.Send(watch.Added, kit.Pod("c", "12"))
-		synctest.Wait()
-		require.ElementsMatch(t, []string{"default/a", "default/c"}, store.ListKeys())
-		s.Set("20", kit.Pod("b", "11"), kit.Pod("d", "13"))
-		s.Expire()
-		time.Sleep(time.Minute)
-		require.ElementsMatch(t, []string{"default/a", "default/c"}, store.ListKeys(), "a list is taken whole, or not")
-		s.Set("30", kit.Pod("b", "21"), kit.Pod("d", "13"))
-		time.Sleep(time.Minute)
-		require.ElementsMatch(t, []string{"default/b", "default/d"}, store.ListKeys())
-	})
+// exitingStore is a store that ends the goroutine of a call.
+type exitingStore struct {
+	recordingStore
+	in string
 }
 
-// A user's store may end the goroutine of each resync.
-func TestContract_D28_Resyncs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := &goexitStore{}
-		startReflector(t, NewReflector(kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, store, time.Minute))
-		time.Sleep(3*time.Minute + time.Second)
-		require.Equal(t, []string{"replace a@1 at 10", "resync ", "resync ", "resync "}, store.Take())
-	})
+func (e *exitingStore) Add(obj any) error {
+	if e.in == "add" {
+		runtime.Goexit()
+	}
+	return e.recordingStore.Add(obj)
 }
 
-// goexitStore is a store whose Resync ends the goroutine.
-type goexitStore struct{ recordingStore }
+func (e *exitingStore) Replace(all []any, version string) error {
+	if e.in == "replace" {
+		runtime.Goexit()
+	}
+	return e.recordingStore.Replace(all, version)
+}
 
-func (m *goexitStore) Resync() error {
-	_ = m.recordingStore.Resync()
+func (e *exitingStore) Resync() error {
+	_ = e.recordingStore.Resync()
 	runtime.Goexit()
 	return nil
+}
+
+// D28: a store that ends its goroutine ends the goroutine of Run. A resync has its own: then Run returns an error.
+func TestContract_D28_AStoreThatEndsItsGoroutine(t *testing.T) {
+	for in, want := range map[string][]string{
+		"replace": nil,
+		"add":     {"replace a@1 at 10"},
+		"resync":  {"replace a@1 at 10", "add b@11", "resync "},
+	} {
+		t.Run(in, func(t *testing.T) {
+			l := kit.CaptureLog(t)
+			synctest.Test(t, func(t *testing.T) {
+				s, store := kit.NewScript("10", kit.Pod("a", "1")), &exitingStore{in: in}
+				r := NewReflector(s, &corev1.Pod{}, store, time.Minute)
+				ended, returned := make(chan struct{}), false
+				go func() {
+					defer close(ended)
+					r.RunWithContext(t.Context())
+					returned = true
+				}()
+				synctest.Wait()
+				if in != "replace" {
+					s.Send(watch.Added, kit.Pod("b", "11"))
+				}
+				<-ended
+				require.Equal(t, in == "resync", returned)
+				require.Equal(t, want, store.Take())
+			})
+			if in == "resync" {
+				require.Equal(t, 1, l.Count("ended its goroutine"))
+			}
+		})
+	}
+}
+
+// D28: a controller's Run returns if its queue or its error handler ends the goroutine of its reflector.
+func TestContract_D28_AControllerWhoseErrorHandlerEndsItsGoroutine(t *testing.T) {
+	l := kit.CaptureLog(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := kit.NewScript("10", kit.Pod("a", "1"))
+		c := New(&Config{
+			Queue: NewDeltaFIFO(MetaNamespaceKeyFunc, nil), ListerWatcher: s, ObjectType: &corev1.Pod{},
+			Process:           func(any, bool) error { return nil },
+			WatchErrorHandler: func(*Reflector, error) { runtime.Goexit() },
+		})
+		ended := make(chan struct{})
+		go func() { defer close(ended); c.RunWithContext(t.Context()) }()
+		synctest.Wait()
+		s.Expire()
+		<-ended
+	})
+	require.Equal(t, 1, l.Count("ended its goroutine"))
 }
 
 // versionStore is a store that gets the version of each change and bookmark.

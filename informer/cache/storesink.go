@@ -3,12 +3,10 @@ package cache
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
-	"github.com/tidemark-k8s/tidemark/internal/goexit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -23,14 +21,10 @@ type storeSink struct {
 	listed []any
 	places map[sourceObject]int
 	begun  bool // the resyncs have begun
-	// running counts the goroutine of the resyncs.
-	running *sync.WaitGroup
+	run    *storeRun
 	// ordered says that changes come in the order of their versions. They do not in a watch from no
 	// version, which begins with the existing objects in any order (B63).
 	ordered bool
-	// The batch being written, and the number of its deltas passed to the store.
-	batch []deltafifo.Delta
-	given int
 }
 
 // sourceObject identifies an object of the source. Objects of one name are different ones if their
@@ -40,59 +34,36 @@ type sourceObject struct {
 	uid string
 }
 
-var (
-	_ reflector.Sink    = (*storeSink)(nil)
-	_ reflector.Resumer = (*storeSink)(nil)
-)
+var _ reflector.Sink = (*storeSink)(nil)
 
 // Begin starts to collect a full state. The first one also starts the resyncs.
 func (s *storeSink) Begin(ctx context.Context, _ reflector.History) error {
 	s.staged, s.listed, s.places = true, nil, make(map[sourceObject]int)
 	if !s.begun && s.resync > 0 {
 		s.begun = true
-		s.running.Add(1)
-		go goexit.Outlive(func() { // ends with ctx, as Run does
+		s.run.resyncs.Go(func() { // ends with ctx, as Run does
+			ended := fmt.Errorf("resync %s: %w", s.name, indexer.ErrExited)
+			defer func() { s.run.end(ended) }()
 			s.resyncs(ctx)
-			s.running.Done()
+			ended = nil
 		})
 	}
 	return nil
 }
 
 func (s *storeSink) Write(_ context.Context, batch []deltafifo.Delta) error {
-	s.batch, s.given = batch, 0
-	s.write()
-	return nil
-}
-
-// Resume continues with a batch after the store, or a function called by it, has ended the
-// goroutine. The delta passed to the store is left out.
-func (s *storeSink) Resume(context.Context) error {
-	s.refused(&s.batch[s.given-1], indexer.ErrGoexit)
-	s.write()
-	return nil
-}
-
-// write writes the rest of the batch.
-func (s *storeSink) write() {
-	for s.given < len(s.batch) {
-		d := &s.batch[s.given]
-		s.given++
+	for i := range batch {
+		d := &batch[i]
 		if s.staged {
 			s.collect(d)
 			continue
 		}
-		if err := s.change(d); err != nil {
-			s.refused(d, err)
+		if err := s.change(d); err != nil { // the store refuses the change
+			s.observe(&informer.QuarantineError{Key: d.Key, Err: err})
 		}
 		s.reach(d)
 	}
-	s.batch = nil
-}
-
-// refused reports a change refused by the store.
-func (s *storeSink) refused(d *deltafifo.Delta, err error) {
-	goexit.Apart(func() { s.observe(&informer.QuarantineError{Key: d.Key, Err: err}) })
+	return nil
 }
 
 // collect takes one delta of a full state. Only the UID shows that an added object is one that came

@@ -83,7 +83,9 @@ func ExampleServer_Settle() {
 	}
 
 	cancel()
-	wait()
+	if err := wait(); err != nil {
+		fmt.Println(err)
+	}
 	// Output:
 	// 1 1
 	// 2 2

@@ -76,7 +76,7 @@ func expectConvergence[T informer.Object](t *testing.T, s *Server, source reflec
 	require.NoError(t, s.Delete(t.Context(), newPod("a", "q")))
 	time.Sleep(time.Hour)
 	cancel()
-	wait()
+	require.NoError(t, wait())
 
 	want := map[string]string{"a/p": "5", "a/r": "4"}
 	got := map[string]string{}

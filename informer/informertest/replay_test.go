@@ -41,7 +41,7 @@ func recordEvents(t *testing.T, c *rest.Config, until func(*informer.Informer[*c
 	require.NoError(t, err)
 	until(i)
 	cancel()
-	wait()
+	require.NoError(t, wait())
 	return lines
 }
 

@@ -23,7 +23,7 @@ func startInformer[T informer.Object](t *testing.T, source reflector.Source) *in
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		cancel()
-		wait()
+		require.NoError(t, wait())
 	})
 	return i
 }

@@ -127,7 +127,7 @@ func relistALot(t *testing.T, seed uint64, reuse bool, transformed *atomic.Int64
 		require.NoError(t, err)
 		return func() {
 			cancel()
-			wait()
+			require.NoError(t, wait())
 		}
 	}
 	stop := run()

@@ -36,7 +36,7 @@ const (
 var arrows = []arrow{
 	{
 		from: "indexer",
-		to:   []string{"./internal/verify", "./internal/goexit", labelsAndBelow},
+		to:   []string{"./internal/verify", labelsAndBelow},
 		why:  "the store knows keys, values and label selectors; who wants only a store should link nothing else",
 	},
 	{
@@ -46,7 +46,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "reflector",
-		to: []string{"./internal/verify", "./internal/around", "./internal/goexit", "./internal/object", "./internal/share", "./internal/fields", "./internal/protodecode", "./internal/jsondecode",
+		to: []string{"./internal/verify", "./internal/around", "./internal/object", "./internal/share", "./internal/fields", "./internal/protodecode", "./internal/jsondecode",
 			"./internal/served", "./indexer", "./deltafifo", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/client-go/util/watchlist", "google.golang.org/protobuf/..."},
 		why: "it reads any source and writes to the Sink that it declares; what stands behind either is not its affair",
@@ -58,7 +58,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer",
-		to: []string{"./internal/verify", "./internal/goexit", "./internal/object", "./internal/report", "./internal/encoding", "./internal/share", "./internal/sharepass", "./internal/heapsize", "./indexer", "./deltafifo", "./reflector", "./lister",
+		to: []string{"./internal/verify", "./internal/object", "./internal/report", "./internal/encoding", "./internal/share", "./internal/sharepass", "./internal/heapsize", "./indexer", "./deltafifo", "./reflector", "./lister",
 			"./informer/internal/eventlog", "./informer/internal/measure", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/klog/v2"},
 		why: "an informer serves one kind that it is handed; knowing all kinds is the factory's part",
@@ -75,7 +75,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer/cache",
-		to: []string{"./internal/verify", "./internal/goexit", "./internal/object", "./internal/report", "./indexer", "./deltafifo", "./reflector", "./informer", apimachinery, clientCache,
+		to: []string{"./internal/verify", "./internal/object", "./internal/report", "./indexer", "./deltafifo", "./reflector", "./informer", apimachinery, clientCache,
 			"k8s.io/klog/v2"},
 		why: "it is client-go's toolbox, by name; what informers are made of is in package informer",
 	},
@@ -117,7 +117,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "factory",
-		to:   []string{"./internal/verify", "./internal/around", "./reflector", "./informer", "./lister", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
+		to:   []string{"./internal/verify", "./internal/around", "./internal/report", "./reflector", "./informer", "./lister", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
 		why:  "it composes informers and listers over the sources that it makes of clients; what they are made of is their affair",
 	},
 	{
@@ -238,10 +238,6 @@ var arrows = []arrow{
 	{
 		from: "internal/around",
 		why:  "it is a struct, which says what a source is around",
-	},
-	{
-		from: "internal/goexit",
-		why:  "every package that calls a user's functions may import it, so it imports none",
 	},
 	{
 		from: "internal/testutil/...",

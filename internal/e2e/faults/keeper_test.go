@@ -65,7 +65,9 @@ func keep(ctx context.Context, kubeconfig string, out io.Writer) error {
 	k := kept{Objects: i.Indexer().Len(), Lists: int(lists.Load()), Looks: looks, Peak: peak - empty, Final: liveHeap() - empty}
 	k.Digest = digest(i.Indexer().Snapshot().List())
 	cancel()
-	wait()
+	if err := wait(); err != nil {
+		return err
+	}
 	return json.NewEncoder(out).Encode(k)
 }
 

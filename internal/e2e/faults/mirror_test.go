@@ -136,7 +136,7 @@ func (m *mirror[T]) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	wait, err := m.informer.Start(ctx)
 	require.NoError(m.s.t, err)
-	m.stop = sync.OnceFunc(func() { cancel(); wait() })
+	m.stop = sync.OnceFunc(func() { cancel(); require.NoError(m.s.t, wait()) })
 	m.s.t.Cleanup(m.stop)
 }
 

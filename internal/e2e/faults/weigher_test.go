@@ -92,7 +92,7 @@ func weighOne[T informer.Object](ctx context.Context, name string, i *informer.I
 	if err != nil {
 		return w, err
 	}
-	defer wait()
+	defer func() { _ = wait() }()
 	defer cancel()
 	if err := i.WaitSynced(ctx); err != nil {
 		return w, fmt.Errorf("%w: %+v", err, i.Status())

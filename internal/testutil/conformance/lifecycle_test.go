@@ -292,7 +292,7 @@ func TestContract_D24_AnotherStart(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"delete tombstone default/b b@2", "add c@20"}, rec.Take())
 		cancel()
-		wait()
+		require.NoError(t, wait())
 	})
 }
 

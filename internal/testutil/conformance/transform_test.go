@@ -204,27 +204,36 @@ func TestContract_D3_B99_ATransformThatPanics(t *testing.T) {
 	})
 }
 
-// D28: a transform that ends its goroutine affects only the object of that call, in a list, an
-// event or a delete, and no request is repeated.
+// D28: a transform that ends its goroutine, in a list, an event or a delete, stops the informer. What is
+// stored stays readable.
 func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		exit := kit.Label("poison", "exit")
-		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", exit), kit.Pod("c", "3")))
-		require.NoError(t, w.transform(failOnLabel))
-		errs := w.collectErrors()
-		rec, reg := w.addRecorder()
-		w.start()
-		require.True(t, w.synced() && reg.synced())
-		require.Equal(t, []string{"initial a@1", "initial c@3"}, rec.Sorted())
-		w.Send(watch.Modified, kit.Pod("a", "11", exit))
-		w.Send(watch.Modified, kit.Pod("b", "12"))
-		time.Sleep(2 * time.Second) // an object's error is reported at most once a second
-		w.Send(watch.Deleted, kit.Pod("a", "13", exit))
-		require.Equal(t, []string{"add b@12", "delete tombstone default/a a@1"}, rec.Take())
-		require.Len(t, errs(), 3)
-		require.ErrorContains(t, errs()[0], "default/b")
-		lists, _ := w.Requests()
-		require.Equal(t, 1, lists)
+		for _, when := range []string{"in a list", "in an event", "in a delete"} {
+			s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("c", "3"))
+			if when == "in a list" {
+				s.Set("10", kit.Pod("a", "1"), kit.Pod("b", "2", exit), kit.Pod("c", "3"))
+			}
+			w := r.world(t, s)
+			require.NoError(t, w.transform(failOnLabel))
+			rec, _ := w.addRecorder()
+			w.start()
+			var told, keys []string
+			if when != "in a list" {
+				told, keys = []string{"initial a@1", "initial c@3"}, []string{"default/a", "default/c"}
+				require.False(t, w.stopped())
+			}
+			switch when {
+			case "in an event":
+				w.Send(watch.Modified, kit.Pod("a", "11", exit))
+			case "in a delete":
+				w.Send(watch.Deleted, kit.Pod("a", "13", exit))
+			}
+			synctest.Wait()
+			require.True(t, w.stopped(), when)
+			require.ElementsMatch(t, told, rec.Take(), when)
+			require.ElementsMatch(t, keys, w.keys(), when)
+		}
 	})
 }
 

@@ -24,7 +24,7 @@ type kind struct {
 	blocks        bool          // blocks now and then, until it is unblocked
 	blocksAlways  bool          // blocks at every event
 	panics        bool          // now and then
-	goexits       bool          // ends its goroutine now and then
+	goexits       bool          // ends its goroutine at some event, and so its registration
 	callsInformer bool          // calls the informer
 	leaves        int           // leaves during this call; 0 for never
 }
@@ -228,6 +228,7 @@ func (a *handler) behave(c event, n int) {
 		panic("clumsy")
 	}
 	if a.goexits && dice%7 == 0 {
+		a.left.Store(true)
 		a.exited.Add(1)
 		runtime.Goexit()
 	}

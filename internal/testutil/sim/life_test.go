@@ -42,8 +42,10 @@ func (l *ownInformer) start() *informer.Informer[*pod] {
 	ended := make(chan struct{})
 	l.ended = ended
 	go func() {
-		wait()
-		close(ended)
+		defer close(ended)
+		if err := wait(); err != nil {
+			panic(err)
+		}
 	}()
 	return l.informer
 }

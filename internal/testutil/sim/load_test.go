@@ -154,6 +154,16 @@ func (wait *waiter) delivered() bool {
 	return all
 }
 
+// exited reports whether one of the handlers has ended its goroutine.
+func (wait *waiter) exited() bool {
+	for a := range wait.handlers {
+		if a.exited.Load() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // stuck reports whether one of the handlers is blocked.
 func (wait *waiter) stuck() bool {
 	for a := range wait.handlers {
@@ -167,10 +177,8 @@ func (wait *waiter) stuck() bool {
 // reportLateWaiter reports a waiter that has not returned.
 func (w *world) reportLateWaiter(wait *waiter) {
 	why := "for what comes later, too"
-	for a := range wait.handlers {
-		if closed(a.reg.Done()) && a.exited.Load() > 0 {
-			why = "for a handler that has ended its goroutine"
-		}
+	if wait.exited() {
+		why = "for a handler that has ended its goroutine"
 	}
 	w.fault("await", "all has been delivered, and who waits for that still does: %s", why)
 }
@@ -182,6 +190,7 @@ func awaited(w *world) (problems []string) {
 		switch {
 		case !closed(wait.returned):
 			problems = append(problems, fmt.Sprintf("somebody still waits for %v@%v", wait.key, wait.mark))
+		case errors.Is(wait.err, informer.ErrExited) && wait.exited():
 		case wait.err != nil && (w.running || !errors.Is(wait.err, informer.ErrStopped)):
 			problems = append(problems, wait.err.Error())
 		}

@@ -99,7 +99,7 @@ func (t *model) randomChange(r *rand.Rand, s setup) change {
 		p.Labels["poison"] = kinds[r.IntN(len(kinds))]
 	}
 	if r.IntN(10) == 0 {
-		p.Labels["unindexed"] = []string{"panic", "exit"}[r.IntN(2)]
+		p.Labels["unindexed"] = "panic"
 	}
 	mark{t.epoch, t.serial}.of(p)
 	return change{pod: p}

@@ -14,8 +14,8 @@ const (
 
 // poisons are the ways in which a transform fails on an object, by its label poison.
 var poisons = map[string][]string{
-	"frail": {"error", "panic", "exit"},
-	renames: {"error", "panic", "exit", "nil"},
+	"frail": {"error", "panic"},
+	renames: {"error", "panic", "nil"},
 }
 
 // alias gives an object the name that the transform gives it.

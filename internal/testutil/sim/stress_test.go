@@ -36,7 +36,7 @@ func newStressed(t *testing.T) *stressed {
 	wait, err := i.Start(ctx)
 	require.NoError(t, err)
 	require.NoError(t, i.WaitSynced(ctx))
-	return &stressed{t, server, i, func() { cancel(); wait(); server.Close() }}
+	return &stressed{t, server, i, func() { cancel(); require.NoError(t, wait()); server.Close() }}
 }
 
 // writes creates some pods, or updates each n times.

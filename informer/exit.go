@@ -1,0 +1,58 @@
+package informer
+
+import "fmt"
+
+// A user's function may end its goroutine (runtime.Goexit, as t.FailNow of a test does). On a goroutine
+// of a run this ends the run, as the end of its context does, with an error that wraps [ErrExited]. The
+// next run reuses nothing. A handler ends only its own registration, see [sharedProcessor.exited].
+
+// within calls work, on a goroutine of the run. If a user's function ends the goroutine, the run ends.
+func (r *run) within(work func()) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		if p := recover(); p != nil {
+			panic(p)
+		}
+		r.exit(nil)
+	}()
+	work()
+	returned = true
+}
+
+// exitError returns the error of the user's function that has ended the run, or nil.
+func (r *run) exitError() error {
+	if err := r.exited.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// exit ends a run because of a user's function that has ended its goroutine. err names the function; if
+// it is nil, the function may have left its name with noteExit. The first one counts, and none after
+// the run has stopped.
+func (c *core) exit(run *run, err error) {
+	if noted := c.exitNote.Swap(nil); err == nil && noted != nil {
+		err = *noted
+	}
+	if err == nil {
+		err = ErrExited
+	}
+	err = fmt.Errorf("informer %s: %w", c.options.Name, err)
+	if !closed(run.stopped) && run.exited.CompareAndSwap(nil, &err) {
+		c.status.exited(err)
+		run.end()
+	}
+}
+
+// noteExit leaves the name of a user's function that has ended its goroutine, which may be one of the
+// run or one of a user's.
+func (c *core) noteExit(err error) { c.exitNote.Store(&err) }
+
+// wait waits for the end of a run, and returns its error.
+func (r *run) wait() error {
+	<-r.returned
+	return r.exitError()
+}
