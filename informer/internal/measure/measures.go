@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -20,14 +21,14 @@ type Measures struct {
 
 	mu      sync.Mutex
 	marks   marks
-	moments ring[Moment]
-	events  uint64 // number of events up to the last moment
+	moments []Moment // of the history, at most MostMoments
+	events  uint64   // number of events up to the last moment
 }
 
 // New begins the measuring, at a position of the log and after a number of events.
 func New(position, events uint64) *Measures {
 	clock := newClock()
-	m := &Measures{Clock: clock, Recent: RecentEvents{clock: clock}, marks: newMarks(), moments: newRing[Moment](MostMoments), events: events}
+	m := &Measures{Clock: clock, Recent: RecentEvents{clock: clock}, marks: newMarks(), events: events}
 	m.marks.add(position, clock.now())
 	return m
 }
@@ -69,7 +70,7 @@ func (m *Measures) Note(now Moment) {
 	defer m.mu.Unlock()
 
 	now.Events, m.events = now.Events-m.events, now.Events
-	m.moments.add(now)
+	m.moments = append(m.moments[max(0, len(m.moments)+1-MostMoments):], now)
 }
 
 // History returns the moments of the last 15 minutes, the newest last.
@@ -77,11 +78,5 @@ func (m *Measures) History() []Moment {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
-	var all []Moment
-	for moment := range m.moments.last(MostMoments) {
-		if time.Since(moment.At) <= KeepFor {
-			all = append(all, *moment)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(m.moments), func(moment Moment) bool { return time.Since(moment.At) > KeepFor })
 }

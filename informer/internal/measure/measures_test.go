@@ -45,7 +45,11 @@ func TestRecentIsReadInTheMidstOfASection(t *testing.T) {
 // The measures of an informer with ten handlers take less than 64 kB.
 func TestTheMeasuresAreSmall(t *testing.T) {
 	m := New(0, 0)
-	size := unsafe.Sizeof(*m) + uintptr(cap(m.marks.kept))*unsafe.Sizeof(mark{}) + uintptr(len(m.moments.places))*unsafe.Sizeof(Moment{})
+	for range 3 * MostMoments {
+		m.Note(Moment{At: time.Now()})
+	}
+	require.Len(t, m.History(), MostMoments)
+	size := unsafe.Sizeof(*m) + uintptr(cap(m.marks.kept))*unsafe.Sizeof(mark{}) + uintptr(cap(m.moments))*unsafe.Sizeof(Moment{})
 	handler := unsafe.Sizeof(Stopwatch{}) + 2*MostSlow*unsafe.Sizeof(slowCall{})
 	require.Less(t, size+10*handler, uintptr(64<<10)-4<<10, "and 4 kB for the text of keys")
 }
