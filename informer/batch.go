@@ -37,11 +37,11 @@ type batchReceiver[T any] struct {
 	n      int
 }
 
-// callHandler calls the function with up to n events, if there is a change among them. b may hold more, since a delete and an add
+// CallHandler calls the function with up to n events, if there is a change among them. b may hold more, since a delete and an add
 // of a recreated object are taken together; they stay for the next call. When the function returns,
-// callHandler drops the events that it has not read. If the function fails, callHandler drops them
+// CallHandler drops the events that it has not read. If the function fails, CallHandler drops them
 // only if it has read none, since then the failing event is unknown.
-func (r *batchReceiver[T]) callHandler(b *eventlog.Batch) {
+func (r *batchReceiver[T]) CallHandler(b *eventlog.Batch) {
 	later := max(0, b.Left()-r.n)
 	for b.Left() > later && b.AtNotStored() {
 		b.Next()
@@ -61,6 +61,6 @@ func (r *batchReceiver[T]) callHandler(b *eventlog.Batch) {
 
 func (*batchReceiver[T]) needs(h eventlog.Header) (old, now bool) { return changeNeeds(h) }
 
-func (r *batchReceiver[T]) atOnce() int                               { return r.n }
+func (r *batchReceiver[T]) AtOnce() int                               { return r.n }
 func (r *batchReceiver[T]) name() string                              { return funcsName(r.handle) }
-func (*batchReceiver[T]) context(run context.Context) context.Context { return run }
+func (*batchReceiver[T]) Context(run context.Context) context.Context { return run }

@@ -93,9 +93,6 @@ const (
 	Latest
 )
 
-// merges reports whether the pending changes of an object become one.
-func (d Delivery) merges() bool { return d != Every }
-
 // HandlerOptions configure one handler. The zero value delivers every change, with the informer's
 // resync period.
 type HandlerOptions struct {

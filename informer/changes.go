@@ -24,7 +24,7 @@ func (i *Informer[T]) Changes(ctx context.Context, o HandlerOptions) iter.Seq[Ch
 		to := &loopReceiver[T]{yield: yield}
 		r, err := i.core.newHandler(to, o, i.owner)
 		if err == nil {
-			r.runs = make(chan *run, 1)
+			r.MakeLoop()
 			to.stop = r.Stop
 			err = i.core.addHandler(r, true)
 		}
@@ -33,32 +33,7 @@ func (i *Informer[T]) Changes(ctx context.Context, o HandlerOptions) iter.Seq[Ch
 			return
 		}
 		defer context.AfterFunc(ctx, r.Stop)()
-		r.deliverOneRun()
-	}
-}
-
-// deliverOneRun delivers the changes of one run, on the caller's goroutine.
-func (r *registration) deliverOneRun() {
-	defer r.endLoop()
-	select {
-	case run := <-r.runs:
-		defer run.handlers.Done()
-		defer r.processor.returned(r, run)
-		tick, stop := r.ticker()
-		defer stop()
-		r.loop(run.ctx, run, tick)
-	case <-r.stopCalled:
-	}
-}
-
-// endLoop ends a registration. If a run is waiting for the loop, endLoop releases the run.
-func (r *registration) endLoop() {
-	r.Stop()
-	select {
-	case run := <-r.runs:
-		r.processor.returned(r, run)
-		run.handlers.Done()
-	default:
+		r.DeliverOneRun()
 	}
 }
 
@@ -69,7 +44,7 @@ type loopReceiver[T any] struct {
 	stop  func()
 }
 
-func (r *loopReceiver[T]) callHandler(b *eventlog.Batch) {
+func (r *loopReceiver[T]) CallHandler(b *eventlog.Batch) {
 	if p, h, _ := b.Next(); !h.Is(eventlog.NotStored) && !r.yield(change[T](p, h)) {
 		r.stop()
 	}

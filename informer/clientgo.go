@@ -148,12 +148,11 @@ func (i *clientgoInformer) add(h cache.ResourceEventHandler, o cache.HandlerOpti
 
 // register adds a handler with exactly this resync period.
 func (i *clientgoInformer) register(to receiver, resync time.Duration, by *owner) (*clientgoRegistration, error) {
-	r := newRegistration(i.core.processor, i.core.withDecoding(to), HandlerOptions{Name: to.name(), Resync: resync})
-	r.owner = by
+	r := i.core.registration(to, HandlerOptions{Name: to.name(), Resync: resync}, by)
 	if err := i.core.addHandler(r, by != nil); err != nil { // client-go knows no next run, but a borrower does
 		return nil, err
 	}
-	return &clientgoRegistration{r}, nil
+	return &clientgoRegistration{i.core, r}, nil
 }
 
 // minimumResync is client-go's minimumResyncPeriod.
@@ -192,7 +191,7 @@ func (i *clientgoInformer) RemoveEventHandler(handle cache.ResourceEventHandlerR
 	if !ok {
 		return fmt.Errorf("%w: %T is not a registration of informer %s", ErrType, handle, i.core.options.Name)
 	}
-	if r != nil && r.registration.processor == i.core.processor {
+	if r != nil && r.core == i.core {
 		r.registration.Stop()
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
@@ -28,7 +29,7 @@ func newClientgoReceiver(h cache.ResourceEventHandler, logger *klog.Logger) *cli
 	return r
 }
 
-func (r *clientgoReceiver) callHandler(b *eventlog.Batch) {
+func (r *clientgoReceiver) CallHandler(b *eventlog.Batch) {
 	p, h, key := b.Next()
 	switch {
 	case h.Kind == eventlog.Updated, h.Is(eventlog.Recreated) && h.Kind == eventlog.Added:
@@ -66,10 +67,10 @@ func (r *clientgoReceiver) needs(h eventlog.Header) (old, now bool) {
 	return !partial || funcs.DeleteFunc != nil, false
 }
 
-func (*clientgoReceiver) atOnce() int    { return 1 }
+func (*clientgoReceiver) AtOnce() int    { return 1 }
 func (r *clientgoReceiver) name() string { return handlerName(r.handler) }
 
-func (r *clientgoReceiver) context(run context.Context) context.Context {
+func (r *clientgoReceiver) Context(run context.Context) context.Context {
 	if r.logger == nil {
 		return run
 	}
@@ -77,13 +78,16 @@ func (r *clientgoReceiver) context(run context.Context) context.Context {
 }
 
 // clientgoRegistration shows a registration as client-go's.
-type clientgoRegistration struct{ registration *registration }
+type clientgoRegistration struct {
+	core         *core
+	registration *delivery.Registration
+}
 
-func (r *clientgoRegistration) HasSynced() bool { return closed(r.registration.synced) }
+func (r *clientgoRegistration) HasSynced() bool { return closed(r.registration.Synced()) }
 
 func (r *clientgoRegistration) HasSyncedChecker() cache.DoneChecker {
-	name := checkerName(r.registration.processor.informer) + " + event handler " + r.registration.options.Name
-	return clientgoChecker{name, r.registration.synced}
+	name := checkerName(r.core.options.Name) + " + event handler " + r.registration.Name()
+	return clientgoChecker{name, r.registration.Synced()}
 }
 
 // ShutdownChan returns the channel that cache.ShutDownEventHandler waits for.

@@ -33,7 +33,7 @@ func ForOneHandler(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
 	c := &clientgoUnshared{informer: i, receiver: to}
 	var err error
 	if c.handler, err = i.register(to, o.ResyncPeriod, nil); err != nil { // Run will report the misuse
-		c.handler = &clientgoRegistration{newRegistration(i.core.processor, to, HandlerOptions{})}
+		c.handler = &clientgoRegistration{i.core, i.core.registration(to, HandlerOptions{}, nil)}
 	}
 	return i.GetIndexer(), c
 }
@@ -73,24 +73,24 @@ type unsharedReceiver struct {
 	fail     context.CancelFunc
 }
 
-func (r *unsharedReceiver) context(run context.Context) context.Context {
-	r.crashing = r.clientgoReceiver.context(run)
+func (r *unsharedReceiver) Context(run context.Context) context.Context {
+	r.crashing = r.clientgoReceiver.Context(run)
 	return r.crashing
 }
 
-// callHandler delivers nothing after a panic.
-func (r *unsharedReceiver) callHandler(b *eventlog.Batch) {
+// CallHandler delivers nothing after a panic.
+func (r *unsharedReceiver) CallHandler(b *eventlog.Batch) {
 	switch {
 	case r.panicked.Load() != nil:
 		b.Skip(0)
 		return
 	case !utilruntime.ReallyCrash: // the registration reports it, and goes on
-		r.clientgoReceiver.callHandler(b)
+		r.clientgoReceiver.CallHandler(b)
 		return
 	}
 	defer r.caught()
 	defer utilruntime.HandleCrashWithContext(r.crashing) // which panics again
-	r.clientgoReceiver.callHandler(b)
+	r.clientgoReceiver.CallHandler(b)
 }
 
 func (r *unsharedReceiver) caught() {

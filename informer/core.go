@@ -12,6 +12,8 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
 	"github.com/tidemark-k8s/tidemark/internal/encoding"
 	"github.com/tidemark-k8s/tidemark/lister"
@@ -23,14 +25,15 @@ import (
 //
 //	one reflector per source  ->  queue  ->  processLoop  ->  log  ->  one goroutine per handler
 //
-// Lock order: the indexer's write section, then mu, then sharedProcessor.mu.
+// Lock order: the indexer's write section, then mu, then those of delivery.
 type core struct {
 	options   Options[any]
 	objects   objectType
 	sources   []reflector.Source
 	misuse    error // the error in the constructor's arguments; nil if they are valid
 	writer    *indexer.Writer
-	processor *sharedProcessor
+	log       *eventlog.Log
+	processor *delivery.SharedProcessor
 	status    status
 	versions  versionWaiters
 	// allQuarantined is also read by goroutines that wait for a version.
@@ -104,7 +107,12 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 		c.misuse = err
 		c.writer, _ = c.newStore(nil)
 	}
-	c.processor = newSharedProcessor(c.options.Name, c.writer, c.observe)
+	c.log = eventlog.New()
+	c.processor = delivery.New(c.options.Name, c.writer, c.log, delivery.Reports{
+		Panicked: func(handler string, value any) { c.observe(HandlerPanicked{handler, value}) },
+		Exited:   func(handler string) { c.observe(HandlerExited{handler}) },
+		Lagging:  func(handler string, backlog int) { c.observe(HandlerLagging{handler, backlog}) },
+	})
 	c.lister = lister.New(c.writer.Indexer(), o.Resource)
 	return c
 }

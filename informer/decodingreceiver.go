@@ -3,6 +3,7 @@ package informer
 import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // decodingReceiver delivers the events of a store with encoded objects. The log and the backlogs
@@ -21,16 +22,16 @@ func (c *core) withDecoding(to receiver) receiver {
 	return to
 }
 
-func (r *decodingReceiver) callHandler(b *eventlog.Batch) {
-	b.Prepare(r.atOnce(), r.objects)
-	r.receiver.callHandler(b)
+func (r *decodingReceiver) CallHandler(b *eventlog.Batch) {
+	b.Prepare(r.AtOnce(), r.objects)
+	r.receiver.CallHandler(b)
 }
 
 // objects decodes the objects of an event that the handler needs. In a resync old and new are one
 // object.
 func (r *decodingReceiver) objects(p *eventlog.Pair, h eventlog.Header) {
 	old, now := r.needs(h)
-	if old && now && sameValue(p.Old, p.New) {
+	if old && now && object.Same(p.Old, p.New) {
 		p.New = r.decode(p.New)
 		p.Old = p.New
 		return

@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,7 +50,7 @@ func TestWaitDeliveredWaitsForTheSlowestHandler(t *testing.T) {
 				i := New(s, Options[*corev1.Pod]{Observe: observed})
 				_, err := i.Handle(&journal{}, HandlerOptions{})
 				require.NoError(t, err)
-				_, err = i.Handle(ticketed(tokens), HandlerOptions{Delivery: delivery})
+				r, err := i.Handle(ticketed(tokens), HandlerOptions{Delivery: delivery})
 				require.NoError(t, err)
 				early := waiting(t.Context(), i, "5")
 				pends(t, early) // the informer does not run yet
@@ -70,9 +71,16 @@ func TestWaitDeliveredWaitsForTheSlowestHandler(t *testing.T) {
 				require.NoError(t, <-first)
 				require.NoError(t, <-shared)
 				require.NoError(t, i.WaitDelivered(t.Context(), "7"), "nothing is left to wait for")
-				for _, r := range i.core.processor.all() {
-					require.Zero(t, r.waiters.count.Load())
+				for n := range 3 {
+					s.Send(watch.Added, kit.Pod(fmt.Sprint("later", n), fmt.Sprint(8+n)))
+					synctest.Wait()
 				}
+				tokens <- struct{}{}
+				tokens <- struct{}{}
+				synctest.Wait()
+				undelivered := map[Delivery]int{Every: 2, Latest: 1}
+				require.Equal(t, undelivered[delivery], r.Backlog(), "nobody waits any more: Every publishes no progress within a burst")
+				tokens <- struct{}{}
 				stop()
 			})
 		})

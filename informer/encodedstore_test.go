@@ -113,18 +113,17 @@ func TestADeleteOfTheUnknownIsDecoded(t *testing.T) {
 	var typedDeletes int
 	var told []any
 	typed := f.register(Funcs[*corev1.Pod]{Deleted: func(*corev1.Pod) { typedDeletes++ }}, HandlerOptions{})
-	clientgo := newRegistration(f.processor, f.withDecoding(newClientgoReceiver(cache.ResourceEventHandlerFuncs{
+	clientgo := f.registration(newClientgoReceiver(cache.ResourceEventHandlerFuncs{
 		DeleteFunc: func(obj any) { told = append(told, obj) },
-	}, nil)), HandlerOptions{})
+	}, nil), HandlerOptions{}, nil)
 	require.NoError(t, f.addHandler(clientgo, false))
 	f.list("1")
 	last := kit.Pod("a", "2")
 	lost := deltaOf(deltafifo.Deleted, kit.Pod("b", "3"))
 	lost.Object, lost.Lost = nil, true
 	f.apply(deltaOf(deltafifo.Deleted, last), lost)
-	for _, r := range []*registration{typed, clientgo} {
-		f.deliver(r)
-	}
+	f.start()
+	f.settled(typed, clientgo)
 	require.Zero(t, typedDeletes)
 	require.Equal(t, []any{last, cache.DeletedFinalStateUnknown{Key: "default/b"}}, told)
 	decoded(1)

@@ -4,23 +4,7 @@ import "fmt"
 
 // A user's function may end its goroutine (runtime.Goexit, as t.FailNow of a test does). On a goroutine
 // of a run this ends the run, as the end of its context does, with an error that wraps [ErrExited]. The
-// next run reuses nothing. A handler ends only its own registration, see [sharedProcessor.exited].
-
-// within calls work, on a goroutine of the run. If a user's function ends the goroutine, the run ends.
-func (r *run) within(work func()) {
-	returned := false
-	defer func() {
-		if returned {
-			return
-		}
-		if p := recover(); p != nil {
-			panic(p)
-		}
-		r.exit(nil)
-	}()
-	work()
-	returned = true
-}
+// next run reuses nothing. A handler ends only its own registration, see [delivery.Reports].
 
 // exitError returns the error of the user's function that has ended the run, or nil.
 func (r *run) exitError() error {

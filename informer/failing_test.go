@@ -64,7 +64,7 @@ func TestAReceiverWhoseHandlerFailsHoldsNothing(t *testing.T) {
 			go func() {
 				defer close(ended)
 				defer func() { _ = recover() }() // recovers nil after a Goexit
-				r.callHandler(batchOf(eventlog.Event{Pair: eventlog.Pair{New: g.watch(kit.Pod("a", "1"))}, Header: eventlog.Header{Kind: eventlog.Added}}))
+				r.CallHandler(batchOf(eventlog.Event{Pair: eventlog.Pair{New: g.watch(kit.Pod("a", "1"))}, Header: eventlog.Header{Kind: eventlog.Added}}))
 			}()
 			<-ended
 			require.Zero(t, g.left())
@@ -123,9 +123,9 @@ func TestFunctionsAreNotToldOfDeletesOfTheUnknown(t *testing.T) {
 		deleted := eventlog.Event{Pair: eventlog.Pair{Old: kit.Pod("a", "1")}, Header: eventlog.Header{Kind: eventlog.Deleted}}
 		unknown := deleted
 		unknown.Flags = eventlog.NotStored
-		to.callHandler(batchOf(unknown))
+		to.CallHandler(batchOf(unknown))
 		require.Zero(t, told)
-		to.callHandler(batchOf(deleted))
+		to.CallHandler(batchOf(deleted))
 		require.Equal(t, 1, told)
 		told = 0
 	}

@@ -92,7 +92,7 @@ func (c *core) validateState(s *State[any]) error {
 
 // writeFill writes the user's initial state to the queue.
 func (s *informerSink) writeFill() error {
-	ctx := s.run.ctx
+	ctx := s.run.Context
 	if err := s.Begin(ctx, reflector.SameHistory); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 	"github.com/tidemark-k8s/tidemark/lister"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -105,7 +106,7 @@ func (c *core) handle(to receiver, o HandlerOptions, by *owner) (Registration, e
 
 // newHandler returns a registration. The handler's name and the informer's resync period stand in
 // for options that are not set.
-func (c *core) newHandler(to receiver, o HandlerOptions, by *owner) (*registration, error) {
+func (c *core) newHandler(to receiver, o HandlerOptions, by *owner) (*delivery.Registration, error) {
 	if o.MaxBacklog < 0 {
 		return nil, fmt.Errorf("informer %s: bound on the backlog of handler %q: %w", c.options.Name, o.Name, ErrNegative)
 	}
@@ -115,9 +116,14 @@ func (c *core) newHandler(to receiver, o HandlerOptions, by *owner) (*registrati
 	if o.Resync == 0 {
 		o.Resync = c.options.Resync
 	}
-	r := newRegistration(c.processor, c.withDecoding(to), o)
-	r.owner = by
-	return r, nil
+	return c.registration(to, o, by), nil
+}
+
+// registration returns the registration of a handler, which is yet to be added.
+func (c *core) registration(to receiver, o HandlerOptions, by *owner) *delivery.Registration {
+	return c.processor.NewRegistration(c.withDecoding(to), delivery.Options{
+		Name: o.Name, Merge: o.Delivery != Every, Resync: o.Resync, MaxBacklog: o.MaxBacklog, Owner: by,
+	})
 }
 
 // AddIndexes adds indexes, at any time, and indexes all stored objects before it returns. If it

@@ -55,12 +55,12 @@ type SlowCall struct {
 
 // Handlers returns the measurements of all handlers, in the order of Status.
 func (i *Inspector) Handlers() []HandlerMeasures {
-	m, p := i.core.measured(), i.core.processor
-	registrations := p.all()
+	m := i.core.measured()
+	registrations := i.core.processor.All()
 	all := make([]HandlerMeasures, 0, len(registrations))
 	for _, r := range registrations {
-		calls := p.calls(r)
-		of := HandlerMeasures{Name: r.options.Name, Lag: r.lag(m), Sampled: calls.Sampled, Took: calls.Took, Calling: calls.Calling}
+		calls := r.Calls()
+		of := HandlerMeasures{Name: r.Name(), Lag: r.Lag(m), Sampled: calls.Sampled, Took: calls.Took, Calling: calls.Calling}
 		for _, slow := range calls.Slowest {
 			of.Slowest = append(of.Slowest, SlowCall(slow))
 		}

@@ -172,7 +172,7 @@ func TestABatchIsOneCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		to := &batchReceiver[*corev1.Pod]{handle: func(Batch[*corev1.Pod]) { time.Sleep(time.Second) }, n: 10}
-		require.NoError(t, f.addHandler(newRegistration(f.processor, f.withDecoding(to), HandlerOptions{}), true))
+		require.NoError(t, f.addHandler(f.registration(to, HandlerOptions{}, nil), true))
 		f.start()
 		i := f.Inspector()
 		var pods []*corev1.Pod
@@ -533,11 +533,11 @@ func TestAnInformerMeasuresOnlyWhereSomebodyAsks(t *testing.T) {
 		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "2")))
 		synctest.Wait()
 		require.Nil(t, f.measures.Load())
-		require.Nil(t, r.timing.Load())
-		f.Inspector()
+		require.Zero(t, r.Calls())
+		i := f.Inspector()
 		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "3")))
 		pass(time.Minute)
-		require.NotNil(t, r.timing.Load())
+		require.EqualValues(t, 1, measuresOfOne(t, i).Sampled)
 		require.EqualValues(t, 2, f.Status().Totals.Updated)
 	})
 }

@@ -26,7 +26,7 @@ func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
 		}}))
 		early := &kit.Recorder{}
 		f.register(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{})
-		require.NoError(t, f.addHandler(newRegistration(f.processor, newClientgoReceiver(early.Handler(), nil), HandlerOptions{}), false))
+		require.NoError(t, f.addHandler(f.registration(newClientgoReceiver(early.Handler(), nil), HandlerOptions{}, nil), false))
 		f.list("10", kit.Pod("a", "1"))
 		f.start()
 		f.batch = []deltafifo.Delta{
@@ -36,7 +36,7 @@ func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
 		}
 		require.False(t, apart(f.applySome))
 		require.Equal(t, "11", f.writer.Indexer().Version())
-		reg := newRegistration(f.processor, newClientgoReceiver(r.Handler(), nil), HandlerOptions{})
+		reg := f.registration(newClientgoReceiver(r.Handler(), nil), HandlerOptions{}, nil)
 		require.NoError(t, f.addHandler(reg, false))
 		f.apply(deltaOf(deltafifo.Added, kit.Pod("d", "14")))
 		require.Equal(t, []string{"initial a@11", "add d@14"}, r.Take())

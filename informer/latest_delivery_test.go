@@ -165,37 +165,6 @@ func TestAResyncOfLatestEndsWhileOtherObjectsChange(t *testing.T) {
 	})
 }
 
-// A handler that is always behind lets go of the store as it was at the begin of a resync, once the
-// resync has ended.
-func TestAResyncOfABusyLatestHandlerKeepsNoSnapshot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f, h := newTestCore(t, Options[*corev1.Pod]{}, 1), newGated()
-		r := f.register(h, HandlerOptions{Delivery: Latest, Resync: time.Minute})
-		f.start()
-		f.list("1", kit.Pod("a", "1"), kit.Pod("busy", "1"))
-		synctest.Wait()
-		h.pass()
-		h.pass()
-		change := func(n int) {
-			f.apply(deltaOf(deltafifo.Modified, kit.Pod("busy", fmt.Sprint(n))))
-			synctest.Wait()
-		}
-		change(2)
-		time.Sleep(time.Minute)
-		for n := range 5 {
-			change(3 + n)
-			h.pass()
-		}
-		feed := r.feed.(*latestFeed)
-		feed.mu.Lock()
-		state, left := feed.state, feed.walk.objects.Len()
-		feed.mu.Unlock()
-		require.Equal(t, feedFollowing, state)
-		require.Zero(t, left)
-		h.open()
-	})
-}
-
 // lateResync returns a core and a handler with Latest delivery whose resync is due. The handler has
 // handled b and is in the call of c, and an update of a still waits.
 func lateResync(t *testing.T) (*testCore, *gated) {

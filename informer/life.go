@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 )
 
 // phase is the state of an informer's life. An informer with invalid constructor arguments stays
@@ -27,7 +28,7 @@ const (
 
 func (c *core) newRun() *run {
 	r := newRun()
-	r.exit = func(err error) { c.exit(r, err) }
+	r.Exit = func(err error) { c.exit(r, err) }
 	return r
 }
 
@@ -48,10 +49,10 @@ func (c *core) begin(ctx context.Context, restartable bool) (*run, error) {
 		c.run, c.batch = c.newRun(), nil
 	}
 	c.phase, c.restartable = running, restartable
-	c.run.ctx, c.run.end = context.WithCancel(ctx)
+	c.run.Context, c.run.end = context.WithCancel(ctx)
 	c.status.began()
 	c.logTo(ctx)
-	c.processor.start(c.run)
+	c.processor.Start(&c.run.Run)
 	c.measureIn(c.run)
 	return c.run, nil
 }
@@ -92,7 +93,7 @@ func (c *core) startRun(run *run) {
 				go c.endRun(run, reading, detected)
 			}
 		}()
-		run.within(func() { c.processLoop(run) })
+		run.Within(func() { c.processLoop(run) })
 		returned = true
 		c.endRun(run, reading, detected)
 	}()
@@ -100,7 +101,7 @@ func (c *core) startRun(run *run) {
 
 // endRun waits for the end of a run's goroutines. It calls no function that may end its goroutine.
 func (c *core) endRun(run *run, reading *reading, detected func()) {
-	run.stopping.Store(true)
+	run.Stopping.Store(true)
 	reading.wait()
 	reading.noteDropped()
 	c.finish(run)
@@ -108,7 +109,7 @@ func (c *core) endRun(run *run, reading *reading, detected func()) {
 		stopped(run.exitError())
 	}
 	close(run.stopReported)
-	run.handlers.Wait()
+	run.Handlers.Wait()
 	detected()
 	run.end()
 	close(run.returned)
@@ -134,13 +135,13 @@ func (c *core) finish(run *run) {
 	c.status.stopped()
 	close(run.stopped)
 	run.queue.Close()
-	c.processor.finish()
+	c.processor.Finish()
 }
 
 // addHandler registers a handler. If the informer has stopped and may be started again, a handler
 // with mayWait set waits for the next run. Without mayWait, addHandler returns ErrStopped, unless
 // the next run begins at once, before RunOptions.Stopped has returned.
-func (c *core) addHandler(r *registration, mayWait bool) error {
+func (c *core) addHandler(r *delivery.Registration, mayWait bool) error {
 	for {
 		stopReported, err := c.tryAddHandler(r, mayWait)
 		if err == nil || stopReported == nil || closed(stopReported) {
@@ -153,7 +154,7 @@ func (c *core) addHandler(r *registration, mayWait bool) error {
 // tryAddHandler is addHandler without waiting. If it fails because the informer has stopped, it
 // returns the run's stopReported channel: once that is closed, the next run has begun, or will not
 // begin at once.
-func (c *core) tryAddHandler(r *registration, mayWait bool) (stopReported <-chan struct{}, err error) {
+func (c *core) tryAddHandler(r *delivery.Registration, mayWait bool) (stopReported <-chan struct{}, err error) {
 	// The store is locked before mu: an index function may block the store, but must not block
 	// other callers that lock mu.
 	c.writer.Freeze(func(tx *indexer.Tx) {
@@ -162,7 +163,7 @@ func (c *core) tryAddHandler(r *registration, mayWait bool) (stopReported <-chan
 
 		switch err = c.checkHandler(r, mayWait); {
 		case err == nil:
-			c.processor.add(tx, r)
+			c.processor.Add(tx, r)
 		case c.phase == stopped:
 			stopReported = c.run.stopReported
 		}
@@ -171,15 +172,16 @@ func (c *core) tryAddHandler(r *registration, mayWait bool) (stopReported <-chan
 }
 
 // checkHandler returns an error if a handler cannot be added now. The caller holds mu.
-func (c *core) checkHandler(r *registration, mayWait bool) error {
+func (c *core) checkHandler(r *delivery.Registration, mayWait bool) error {
+	by, _ := r.Options.Owner.(*owner)
 	switch {
 	case c.misuse != nil:
 		return c.misused()
-	case r.owner != nil && r.owner.ended:
-		return fmt.Errorf("informer %s: %w: handler %q was added through a view that has ended", c.options.Name, ErrStopped, r.options.Name)
+	case by != nil && by.ended:
+		return fmt.Errorf("informer %s: %w: handler %q was added through a view that has ended", c.options.Name, ErrStopped, r.Name())
 	case c.phase == stopped && (!mayWait || !c.restartable):
 		// The text is client-go's: programs look for it.
-		return fmt.Errorf("informer %s: %w: handler %q was not added to shared informer because it has stopped already", c.options.Name, ErrStopped, r.options.Name)
+		return fmt.Errorf("informer %s: %w: handler %q was not added to shared informer because it has stopped already", c.options.Name, ErrStopped, r.Name())
 	}
 	return nil
 }
@@ -206,7 +208,7 @@ func (c *core) runContext() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
-	return c.run.ctx
+	return c.run.Context
 }
 
 // done returns a channel that is closed when the informer has stopped.

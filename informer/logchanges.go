@@ -50,10 +50,10 @@ func (c *core) logLost(key indexer.Key, last any, id identity) {
 func (c *core) append(e eventlog.Event, key indexer.Key, id identity) {
 	c.note(e.Header, key, id.version)
 	if c.options.Transform == nil && !e.Is(eventlog.Lost) {
-		c.processor.log.Append(e)
+		c.log.Append(e)
 		return
 	}
-	c.processor.log.AppendAs(e, eventlog.Identity{Key: key, UID: id.uid})
+	c.log.AppendAs(e, eventlog.Identity{Key: key, UID: id.uid})
 }
 
 // note counts an event, and adds it to the recent events for the inspector. A delete of an unknown

@@ -81,16 +81,3 @@ func TestABacklogOfTheInitialState(t *testing.T) {
 		require.Equal(t, []HandlerLagging{{Handler: "bounded", Backlog: 6}}, of[HandlerLagging](seen))
 	})
 }
-
-// A handler that has caught up since its backlog was counted is not marked as lagging.
-func TestAHandlerThatHasCaughtUpDoesNotLag(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
-		r := f.register(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{MaxBacklog: 1})
-		f.start()
-		f.list("1")
-		synctest.Wait()
-		require.False(t, f.processor.markOverBound(r))
-		require.False(t, f.Status().Handlers[0].Lagging)
-	})
-}

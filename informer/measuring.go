@@ -19,8 +19,8 @@ func (c *core) measured() *measure.Measures {
 	if m != nil {
 		return m
 	}
-	m = measure.New(c.processor.log.End(), c.tally.events())
-	c.processor.clock.Store(m.Clock)
+	m = measure.New(c.log.End(), c.tally.events())
+	c.processor.Time(m.Clock)
 	c.decodeTimes.Start()
 	c.measures.Store(m)
 	if c.phase == running {
@@ -33,8 +33,8 @@ func (c *core) measured() *measure.Measures {
 // mu.
 func (c *core) measureIn(run *run) {
 	if m := c.measures.Load(); m != nil {
-		run.handlers.Go(func() {
-			run.within(func() { c.tick(run, m) })
+		run.Handlers.Go(func() {
+			run.Within(func() { c.tick(run, m) })
 		})
 	}
 }
@@ -46,10 +46,10 @@ func (c *core) tick(run *run, m *measure.Measures) {
 	for n := 1; ; n++ {
 		select {
 		case <-t.C:
-		case <-run.ctx.Done():
+		case <-run.Context.Done():
 			return
 		}
-		m.Tick(c.processor.log.End())
+		m.Tick(c.log.End())
 		m.Weight.Weigh(c.writer.Indexer(), c.isSynced(), c.engineBytes)
 		if n%measure.MomentEvery == 0 {
 			m.Note(c.moment(m))
@@ -60,7 +60,7 @@ func (c *core) tick(run *run, m *measure.Measures) {
 // engineBytes returns the size of what the informer holds beside the store, and adds the values kept
 // for sharing to the meter.
 func (c *core) engineBytes(meter *heapsize.Meter) int64 {
-	return c.processor.bytes() + c.sharing.table.Weigh(meter)
+	return c.processor.Bytes() + c.sharing.table.Weigh(meter)
 }
 
 // moment returns the present state of the informer. Its Events count from the beginning.
@@ -70,8 +70,8 @@ func (c *core) moment(m *measure.Measures) measure.Moment {
 		At: time.Now(), Events: c.tally.events(), Objects: st.Objects,
 		Bytes: memory.Objects + memory.Engine, Staleness: st.Staleness,
 	}
-	for _, r := range c.processor.all() {
-		now.Lag = max(now.Lag, r.lag(m))
+	for _, r := range c.processor.All() {
+		now.Lag = max(now.Lag, r.Lag(m))
 	}
 	return now
 }

@@ -213,7 +213,7 @@ func TestTypedHandlersAreToldWithoutAllocation(t *testing.T) {
 		b := batchOf(slices.Repeat([]eventlog.Event{{
 			Pair: eventlog.Pair{Old: a, New: a}, Header: eventlog.Header{Kind: eventlog.Updated},
 		}}, runs+1)...)
-		require.Zero(t, testing.AllocsPerRun(runs, func() { to.callHandler(b) }), name)
+		require.Zero(t, testing.AllocsPerRun(runs, func() { to.CallHandler(b) }), name)
 	}
 }
 

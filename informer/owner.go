@@ -18,8 +18,8 @@ func (c *core) end(by *owner) {
 	c.mu.Lock()
 	by.ended = true
 	c.mu.Unlock()
-	for _, r := range c.processor.all() {
-		if r.owner == by {
+	for _, r := range c.processor.All() {
+		if r.Options.Owner == by {
 			r.Stop()
 		}
 	}

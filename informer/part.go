@@ -189,10 +189,10 @@ func (c *core) identityIn(p *part, key indexer.Key, obj any) identity {
 // first one too, since it updates and deletes the user's objects.
 func (c *core) commit(i uint16, version string) {
 	p := &c.parts[i]
-	if len(c.parts) == 1 && !c.processor.feedsStarted && c.writer.Indexer().Len() > 0 {
-		c.writer.Freeze(func(*indexer.Tx) { c.processor.startFeeds(indexer.Snapshot[any]{}) })
+	if len(c.parts) == 1 && !c.processor.Started() && c.writer.Indexer().Len() > 0 {
+		c.writer.Freeze(func(*indexer.Tx) { c.processor.StartFeeds(indexer.Snapshot[any]{}) })
 	}
-	first, initial := !c.processor.feedsStarted, p.content < filled
+	first, initial := !c.processor.Started(), p.content < filled
 	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { // nothing before: an index function may break the commit off
 		c.committed(p, i, version)
 		if now := c.version(); now != "" {
@@ -279,7 +279,7 @@ func (c *core) publishReplace(tx *indexer.Tx, p *part, first bool) {
 	}
 	c.publish()
 	if first {
-		c.processor.startFeeds(tx.Snapshot())
+		c.processor.StartFeeds(tx.Snapshot())
 	}
 	c.checkStoreSynced()
 }
@@ -288,7 +288,7 @@ func (c *core) publishReplace(tx *indexer.Tx, p *part, first bool) {
 // write section.
 func (c *core) checkStoreSynced() {
 	if c.complete() && !c.isSynced() {
-		c.processor.markSynced()
+		c.processor.MarkSynced()
 		c.status.synced()
 		close(c.synced)
 	}

@@ -13,13 +13,13 @@ const maxSection = 1000
 
 // processLoop applies queued deltas until the run ends.
 func (c *core) processLoop(run *run) {
-	for run.ctx.Err() == nil {
+	for run.Context.Err() == nil {
 		if len(c.batch) > 0 {
 			c.applyMeasured(run)
 			continue
 		}
 		c.batch = nil // free the memory before waiting
-		batch, err := run.queue.Drain(run.ctx)
+		batch, err := run.queue.Drain(run.Context)
 		if err != nil {
 			return
 		}
@@ -29,7 +29,7 @@ func (c *core) processLoop(run *run) {
 
 // applyMeasured calls applySome, and measures it if there is a meter.
 func (c *core) applyMeasured(run *run) {
-	defer c.processor.reportOverBound()
+	defer c.processor.ReportOverBound()
 	m := c.hooks.meter
 	if m == nil {
 		c.applySome()
@@ -140,7 +140,7 @@ func (c *core) publish() {
 	if m := c.measures.Load(); m != nil {
 		m.Recent.Show()
 	}
-	c.processor.publish()
+	c.processor.Publish()
 }
 
 // put stores the object of a delta.

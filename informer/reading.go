@@ -44,7 +44,7 @@ func (c *core) newReading(run *run) *reading {
 func (r *reading) begin() {
 	if r.core.sharing.watched {
 		r.group.Go(func() {
-			r.run.within(func() { r.core.sharing.guard(r.run.ctx, func(err error) { r.core.observe(err) }) })
+			r.run.Within(func() { r.core.sharing.guard(r.run.Context, func(err error) { r.core.observe(err) }) })
 		})
 	}
 	for i, sink := range r.sinks {
@@ -58,7 +58,7 @@ func (r *reading) begin() {
 		}
 		go func() {
 			defer end()
-			r.run.within(func() { r.core.mirror(sink, version, how) })
+			r.run.Within(func() { r.core.mirror(sink, version, how) })
 		}()
 	}
 }
@@ -77,8 +77,8 @@ func (r *reading) wait() {
 		case <-r.ended[i]:
 		case <-late:
 			if key, stuck := sink.abandon(); stuck {
-				r.run.handlers.Go(func() {
-					r.run.within(func() { r.core.observe(&TransformStuckError{Key: key}) })
+				r.run.Handlers.Go(func() {
+					r.run.Within(func() { r.core.observe(&TransformStuckError{Key: key}) })
 				})
 			} else if !closed(sink.abandoned) {
 				<-r.ended[i] // soon: no transform begins any more
@@ -117,7 +117,7 @@ func (r *reading) noteDropped() {
 // into a shared value, mirror begins anew and decodes all objects afresh.
 func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) {
 	once := func() error {
-		ctx, end := c.sharing.until(sink.run.ctx)
+		ctx, end := c.sharing.until(sink.run.Context)
 		defer end()
 		r := c.reflector(sink, version, how)
 		err := r.Run(ctx)
@@ -125,7 +125,7 @@ func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) 
 		if sink.abandoned == nil || !closed(sink.abandoned) {
 			c.followed[sink.part].Store(r.Followed())
 		}
-		if sink.run.ctx.Err() == nil { // a shared value was found changed
+		if sink.run.Context.Err() == nil { // a shared value was found changed
 			sink.untrusted.Store(true)
 		}
 		return err
@@ -133,10 +133,10 @@ func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) 
 	if sink.fill != nil && sink.writeFill() != nil {
 		return // the run has ended
 	}
-	for sink.run.ctx.Err() == nil {
+	for sink.run.Context.Err() == nil {
 		switch err := once(); {
 		case errors.Is(err, ErrExited):
-			sink.run.exit(err)
+			sink.run.Exit(err)
 			return
 		case err != nil:
 			c.observe(reflector.Failed{Operation: reflector.OpList, Err: err})

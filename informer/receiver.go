@@ -4,32 +4,26 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
 // receiver calls the handler of a registration, of either API.
 type receiver interface {
-	// callHandler hands the next event of a batch to the handler, or as many as it takes at once. It
-	// removes these events from the batch, even if the handler does not return.
-	callHandler(b *eventlog.Batch)
+	delivery.Receiver
 	// needs reports which objects of an event the handler takes, so that the others are not
 	// decoded.
 	needs(h eventlog.Header) (old, now bool)
-	// atOnce returns the most events that the handler takes at once.
-	atOnce() int
 	// name returns the handler's type with its package, or the place of its functions in the
 	// source.
 	name() string
-	// context returns the context for reports of the handler's panics, made from the context of a
-	// run.
-	context(run context.Context) context.Context
 }
 
 // oneByOne holds the methods common to receivers of single changes.
 type oneByOne struct{}
 
-func (oneByOne) atOnce() int                                 { return 1 }
-func (oneByOne) context(run context.Context) context.Context { return run }
+func (oneByOne) AtOnce() int                                 { return 1 }
+func (oneByOne) Context(run context.Context) context.Context { return run }
 
 // typedReceiver delivers to a [Handler].
 type typedReceiver[T any] struct {
@@ -37,7 +31,7 @@ type typedReceiver[T any] struct {
 	handler Handler[T]
 }
 
-func (r *typedReceiver[T]) callHandler(b *eventlog.Batch) {
+func (r *typedReceiver[T]) CallHandler(b *eventlog.Batch) {
 	if p, h, _ := b.Next(); !h.Is(eventlog.NotStored) {
 		r.handler.Handle(change[T](p, h))
 	}
@@ -58,7 +52,7 @@ type funcsReceiver[T any] struct {
 	Funcs[T]
 }
 
-func (r *funcsReceiver[T]) callHandler(b *eventlog.Batch) {
+func (r *funcsReceiver[T]) CallHandler(b *eventlog.Batch) {
 	p, h, _ := b.Next()
 	switch {
 	case h.Kind == eventlog.Updated && r.Updated != nil:

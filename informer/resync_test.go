@@ -62,7 +62,7 @@ func TestContract_T12_ResyncPeriods(t *testing.T) {
 		asks := func(i cache.SharedIndexInformer, period time.Duration) time.Duration {
 			reg, err := i.AddEventHandlerWithResyncPeriod((&kit.Recorder{}).Handler(), period)
 			require.NoError(t, err)
-			return reg.(*clientgoRegistration).registration.options.Resync
+			return reg.(*clientgoRegistration).registration.Options.Resync
 		}
 		none := create(newScript("1"), 0, nil)
 		require.Zero(t, asks(none, time.Minute), "B75: the informer makes none")

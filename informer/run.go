@@ -2,26 +2,22 @@ package informer
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 )
 
-// run is the state of one run of an informer; the next run gets a new one. Runs are compared by
-// their pointers, since a user's context may be of a type that cannot be compared.
+// run is the state of one run of an informer; the next run gets a new one.
 type run struct {
-	ctx          context.Context // its end ends the run; set when the run begins
+	delivery.Run
 	end          context.CancelFunc
-	exit         func(error) // ends the run because of a user's function, see [core.exit]
 	exited       atomic.Pointer[error]
 	queue        *deltafifo.DeltaFIFO
-	stopping     atomic.Bool    // no change is applied or delivered any more
-	stopped      chan struct{}  // closed when the informer has stopped; handlers may still be busy
-	stopReported chan struct{}  // closed when RunOptions.Stopped has returned
-	returned     chan struct{}  // closed when Run returns
-	read         chan struct{}  // closed when every source has been read in this run
-	handlers     sync.WaitGroup // the goroutines of the handlers and of the measures
+	stopped      chan struct{} // closed when the informer has stopped; handlers may still be busy
+	stopReported chan struct{} // closed when RunOptions.Stopped has returned
+	returned     chan struct{} // closed when Run returns
+	read         chan struct{} // closed when every source has been read in this run
 	// partsRead is the number of sources read in this run. Only the processLoop uses it.
 	partsRead int
 	options   RunOptions
@@ -43,7 +39,7 @@ type RunOptions struct {
 
 func newRun() *run {
 	return &run{
-		ctx:          context.Background(),
+		Run:          delivery.Run{Context: context.Background()},
 		queue:        deltafifo.New(0),
 		stopped:      make(chan struct{}),
 		stopReported: make(chan struct{}),

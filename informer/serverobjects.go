@@ -1,9 +1,8 @@
 package informer
 
 import (
-	"reflect"
-
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // serverObjects holds what the store does not say about the objects of one source, by the server's
@@ -62,7 +61,7 @@ func (s *serverObjects) server(key indexer.Key) indexer.Key {
 // then the object's own metadata has the identity.
 func (s *serverObjects) identity(key indexer.Key, stored any) (identity, bool) {
 	e, ok := s.entries[s.server(key)]
-	if !ok || e.stored == nil || !sameValue(e.stored, stored) {
+	if !ok || e.stored == nil || !object.Same(e.stored, stored) {
 		return identity{}, false
 	}
 	return e.identity, true
@@ -167,10 +166,4 @@ func (s *serverObjects) leave(server indexer.Key, e *exception) {
 	if s.servers[e.key] == server {
 		delete(s.servers, e.key)
 	}
-}
-
-// sameValue reports whether two objects are the same one. It returns false for objects of types
-// that cannot be compared, which are no pointers.
-func sameValue(a, b any) bool {
-	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }

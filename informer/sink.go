@@ -227,14 +227,14 @@ func (s *informerSink) noteReceived(last *deltafifo.Delta) {
 // returned.
 func (s *informerSink) transform(d *deltafifo.Delta, transform func(any) (any, error)) error {
 	s.transforming.Store(&d.Key) // before loading stopping: the end of the run sets stopping, then loads this
-	if s.run.stopping.Load() {
+	if s.run.Stopping.Load() {
 		s.endTransform(d)
 		return ErrStopped
 	}
 	returned := false
 	defer func() {
 		if !returned && s.endTransform(d) { // it is ending the goroutine
-			s.run.exit(fmt.Errorf("the transform, called for object %.*q: %w", object.MaxText, d.Key, ErrExited))
+			s.run.Exit(fmt.Errorf("the transform, called for object %.*q: %w", object.MaxText, d.Key, ErrExited))
 		}
 	}()
 	obj, err := s.core.callTransform(transform, d.Object)

@@ -564,7 +564,9 @@ func (c *core) Status() Status {
 	}
 	c.tally.fill(&st.Totals)
 	st.Totals.Shared = c.sharing.table.Stats().Found
-	st.Handlers = c.processor.status()
+	for _, handler := range c.processor.States() {
+		st.Handlers = append(st.Handlers, HandlerStatus(handler))
+	}
 	return st
 }
 

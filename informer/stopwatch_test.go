@@ -70,13 +70,6 @@ func TestAQuickHandlerThatGetsStuckIsSeen(t *testing.T) {
 	}
 }
 
-func TestAFeedThatIsClosedCountsNothing(t *testing.T) {
-	f := newTestCore(t, Options[*corev1.Pod]{}, 1).processor.newFeed(Every, 1)
-	f.close()
-	f.progress(1)
-	require.Zero(t, f.total())
-}
-
 // The calls of a handler that was quick and becomes slow show in its measures and its backlog.
 func TestAHandlerThatBecomesSlowIsSeenInEachCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -15,7 +15,16 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// The names of what is in package delivery.
+type registration = delivery.Registration
+
+const (
+	burst       = delivery.Burst
+	behindLimit = delivery.BehindLimit
 )
 
 // newShared is client-go's NewSharedIndexInformer, as in package informer/cache.
@@ -77,7 +86,7 @@ func (f *testCore) start() {
 	f.t.Cleanup(func() {
 		cancel()
 		f.finish(run)
-		run.handlers.Wait()
+		run.Handlers.Wait()
 	})
 }
 
@@ -104,7 +113,7 @@ func (f *testCore) commitReplace(version string) {
 
 // register adds a handler.
 func (f *testCore) register(h Handler[*corev1.Pod], o HandlerOptions) *registration {
-	r := newRegistration(f.processor, f.withDecoding(receiverOf(h)), o)
+	r := f.registration(receiverOf(h), o, nil)
 	require.NoError(f.t, f.addHandler(r, true))
 	return r
 }

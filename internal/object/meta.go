@@ -1,6 +1,8 @@
 package object
 
 import (
+	"reflect"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -20,4 +22,10 @@ func Meta(obj any) metav1.Object {
 // Key returns an object's key in the store.
 func Key(m metav1.Object) indexer.Key {
 	return indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}
+}
+
+// Same reports whether two objects are the same one. It returns false for objects of types
+// that cannot be compared, which are no pointers.
+func Same(a, b any) bool {
+	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }

@@ -1,7 +1,7 @@
-package informer
+package delivery
 
 // parking lets a registration's goroutine sleep while there are no events to deliver. Its state is
-// guarded by sharedProcessor.mu.
+// guarded by SharedProcessor.mu.
 //
 //	awake --park, if nothing is ready--> parked --publish--> woken --park--> parked
 //	parked, woken --unpark (a tick, Stop, the end of the run)--> awake
@@ -20,7 +20,7 @@ const (
 
 // park lets a registration's goroutine sleep, unless there are events to deliver. When all
 // registrations sleep, all have read everything published, and the log's objects can be released.
-func (p *sharedProcessor) park(r *registration) bool {
+func (p *SharedProcessor) park(r *Registration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -31,8 +31,8 @@ func (p *sharedProcessor) park(r *registration) bool {
 	// or finds a sleeper and wakes it.
 	r.parking.state = parked
 	asleep := p.asleep.Add(1)
-	r.checkHandlerSynced()
-	r.waiters.wake(r.feed)
+	r.markHandlerSynced()
+	r.wakeWaiters()
 	if r.ready() {
 		p.markAwake(r)
 		return false
@@ -46,13 +46,13 @@ func (p *sharedProcessor) park(r *registration) bool {
 }
 
 // delivers reports whether a registration's goroutine is in a burst, or about to begin or end one.
-// The caller holds sharedProcessor.mu.
-func (r *registration) delivers() bool {
+// The caller holds SharedProcessor.mu.
+func (r *Registration) delivers() bool {
 	return r.life == delivering && r.parking.state != parked && r.taken.Load() != nil
 }
 
 // markAwake marks a registration awake. The caller holds mu.
-func (p *sharedProcessor) markAwake(r *registration) {
+func (p *SharedProcessor) markAwake(r *Registration) {
 	if r.parking.state == parked {
 		p.asleep.Add(-1)
 	}
@@ -60,7 +60,7 @@ func (p *sharedProcessor) markAwake(r *registration) {
 }
 
 // wakeAll wakes all sleeping registrations.
-func (p *sharedProcessor) wakeAll() {
+func (p *SharedProcessor) wakeAll() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -70,7 +70,7 @@ func (p *sharedProcessor) wakeAll() {
 }
 
 // wake makes a sleeping registration check its feed again. The caller holds mu.
-func (p *sharedProcessor) wake(r *registration) {
+func (p *SharedProcessor) wake(r *Registration) {
 	if r.parking.state == parked {
 		p.markAwake(r)
 		r.parking.state = woken
@@ -80,7 +80,7 @@ func (p *sharedProcessor) wake(r *registration) {
 
 // unpark ends the sleep of a registration for a reason of its own. If a publish woke it at the same
 // time, its token is dropped.
-func (p *sharedProcessor) unpark(r *registration) {
+func (p *SharedProcessor) unpark(r *Registration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -93,7 +93,7 @@ func (p *sharedProcessor) unpark(r *registration) {
 // clearRead releases the objects of the log if every registration has read them. A sleeping
 // registration that is behind the end is about to be woken, and clearRead does nothing. The caller
 // holds mu.
-func (p *sharedProcessor) clearRead() {
+func (p *SharedProcessor) clearRead() {
 	end := p.log.End()
 	for i, r := range p.registrations {
 		at, ok := r.feed.caughtUp(end)

@@ -1,0 +1,191 @@
+package delivery
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+)
+
+// A publisher first publishes events and then wakes parked handlers. If a handler that is awake
+// reads the events and parks in between, the log still keeps them for the parked handlers.
+func TestEventsAreKeptForAHandlerThatIsYetToBeWoken(t *testing.T) {
+	r, slow, quick := newRig(t), &journal{}, &journal{}
+	r1, r2 := r.add(slow, Options{}), r.add(quick, Options{})
+	r.list("a")
+	for _, handler := range []*Registration{r1, r2} { // without goroutines: the test takes their steps
+		handler.life = delivering
+		r.deliver(handler)
+	}
+	require.True(t, r.park(r1), "r1 sleeps")
+	r.change("a", 2)
+	r.deliver(r2)
+	require.True(t, r.park(r2), "r2, which was awake, has read it and sleeps")
+	r.wakeAll()
+	r.deliver(r1)
+	require.Equal(t, []string{"initial a@1", "a@2"}, slow.lines)
+}
+
+// Handlers that have been told everything sleep, and hold no batch.
+func TestHandlersWithNothingToDoSleep(t *testing.T) {
+	for _, merge := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			all := []*Registration{r.add(&journal{}, Options{Merge: merge}), r.add(&journal{}, Options{})}
+			r.begin()
+			r.list("a")
+			for n := range 700 {
+				r.update("a", n+2)
+				require.EqualValues(t, len(all), r.asleep.Load())
+			}
+			for _, handler := range all {
+				require.Nil(t, handler.taken.Load())
+				require.Equal(t, "a@701", handler.receiver.(*journal).lines[700])
+			}
+		})
+	}
+}
+
+func TestAFeedThatIsClosedCountsNothing(t *testing.T) {
+	for _, merge := range []bool{false, true} {
+		f := &newRig(t).NewRegistration(&journal{}, Options{Merge: merge}).feed
+		f.close()
+		f.progress(1)
+		require.Zero(t, f.total())
+	}
+}
+
+// A handler that has caught up since its backlog was counted is not marked as lagging.
+func TestAHandlerThatHasCaughtUpDoesNotLag(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		handler := r.add(&journal{}, Options{MaxBacklog: 1})
+		r.begin()
+		r.list()
+		synctest.Wait()
+		require.False(t, r.markOverBound(handler))
+		require.False(t, r.States()[0].Lagging)
+	})
+}
+
+// A handler that is always behind lets go of the store as it was at the begin of a resync, once the
+// resync has ended.
+func TestAResyncOfABusyHandlerKeepsNoSnapshot(t *testing.T) {
+	for _, merge := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r, j := newRig(t), &journal{gate: make(chan struct{})}
+			handler := r.add(j, Options{Merge: merge, Resync: time.Minute})
+			r.begin()
+			r.list("a", "busy")
+			synctest.Wait()
+			j.pass(2)
+			r.update("busy", 2)
+			time.Sleep(time.Minute)
+			for n := range 5 {
+				r.update("busy", 3+n)
+				j.pass(1)
+			}
+			require.Contains(t, j.lines, "a@1", "the resync")
+			handler.feed.mu.Lock()
+			state, left := handler.feed.state, handler.feed.walk.objects.Len()
+			handler.feed.mu.Unlock()
+			require.Equal(t, feedFollowing, state)
+			require.Zero(t, left)
+			close(j.gate)
+		})
+	}
+}
+
+// A waiter is told when its handler has been told what was published before, and leaves nothing behind.
+func TestAWaiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, j := newRig(t), &journal{gate: make(chan struct{})}
+		handler := r.add(j, Options{})
+		r.begin()
+		r.list("a")
+		r.update("a", 2)
+		w := r.AddWaiters()[0]
+		require.Same(t, handler, w.Handler())
+		j.pass(1)
+		require.False(t, closed(w.Told()))
+		r.update("a", 3)
+		j.pass(1)
+		require.True(t, closed(w.Told()), "a@3 came later")
+		w.Remove()
+		require.False(t, handler.waiters.some())
+		late := r.AddWaiters()[0]
+		j.pass(1)
+		require.True(t, closed(late.Told()))
+		require.True(t, closed(r.AddWaiters()[0].Told()), "at once")
+	})
+}
+
+// exits is a receiver whose handler ends its goroutine.
+type exits struct{ journal }
+
+func (e *exits) CallHandler(b *eventlog.Batch) {
+	e.journal.CallHandler(b)
+	runtime.Goexit()
+}
+
+// A handler that ends its goroutine ends its registration, and nothing else.
+func TestAHandlerThatEndsItsGoroutine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, other := newRig(t), &journal{}
+		gone := r.add(&exits{}, Options{Name: "leaver"})
+		r.add(other, Options{})
+		r.begin()
+		r.list("a", "b")
+		r.update("a", 2)
+		require.True(t, closed(gone.Done()))
+		require.ErrorIs(t, gone.Err(), indexer.ErrExited)
+		require.Equal(t, []string{"leaver exited"}, r.reported)
+		require.Len(t, other.lines, 3)
+		require.Len(t, r.All(), 1)
+	})
+}
+
+// Work on a goroutine of a run that ends its goroutine ends the run. Work that returns, or panics, does not.
+func TestWithin(t *testing.T) {
+	exited := 0
+	run := &Run{Exit: func(err error) {
+		exited++
+		require.NoError(t, err)
+	}}
+	run.Within(func() {})
+	require.PanicsWithError(t, "on purpose", func() { run.Within(func() { panic(errors.New("on purpose")) }) })
+	require.Zero(t, exited)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		run.Within(runtime.Goexit)
+	}()
+	<-ended
+	require.Equal(t, 1, exited)
+}
+
+// A backlog above its bound is reported once, until the handler has caught up.
+func TestABacklogAboveItsBound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, j := newRig(t), &journal{gate: make(chan struct{})}
+		r.add(j, Options{Name: "slow", MaxBacklog: 2})
+		r.begin()
+		r.list()
+		for n := range 5 {
+			r.update(fmt.Sprint(n), 1)
+			r.ReportOverBound()
+		}
+		require.Equal(t, []string{"slow lags by 3"}, r.reported)
+		require.True(t, r.States()[0].Lagging)
+		close(j.gate)
+		synctest.Wait()
+		require.False(t, r.States()[0].Lagging)
+	})
+}

@@ -1,0 +1,254 @@
+package delivery
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
+)
+
+// Registration is the place of one handler: a life, a place to sleep, and a feed.
+type Registration struct {
+	Options Options // never changed
+
+	processor *SharedProcessor
+	receiver  Receiver
+	feed      feed
+	onPanic   []func(context.Context, any)
+
+	runs       chan *Run     // runs for a loop on its caller's goroutine to deliver for; nil for a handler
+	stopCalled chan struct{} // closed by Stop
+	synced     chan struct{} // closed once the initial state has been told
+	err        error         // why the registration was stopped, set before stopCalled is closed
+	failures   atomic.Int64  // how often the handler panicked
+	observing  bool          // its goroutine calls the observer
+	waiters    waiters
+	timing     atomic.Pointer[measure.Stopwatch] // nil until somebody inspects the informer
+
+	// taken holds the events taken from the feed. It outlives a panic and the end of the run. Stop
+	// takes it away from a stuck handler.
+	taken atomic.Pointer[eventlog.Batch]
+
+	// Guarded by SharedProcessor.mu.
+	life      life
+	done      chan struct{} // closed once nothing more will be delivered
+	parking   parking
+	overBound bool // the backlog is above its bound, and this was reported
+}
+
+// life is the state of a registration. Transitions: processor.go.
+type life uint8
+
+const (
+	idle       life = iota // no run has begun since it was added: no goroutine
+	delivering             // it has a goroutine
+	paused                 // the run is over; it waits for the next one, without a goroutine
+	stopping               // Stop was called, and its goroutine is yet to end
+	gone                   // Stop was called, and it has no goroutine
+)
+
+// NewRegistration returns the place of a handler, which is yet to be added.
+func (p *SharedProcessor) NewRegistration(to Receiver, o Options) *Registration {
+	r := &Registration{
+		Options: o, processor: p, receiver: to,
+		feed:       feed{log: p.log, burst: Burst},
+		stopCalled: make(chan struct{}),
+		synced:     make(chan struct{}),
+		done:       make(chan struct{}),
+	}
+	if to.AtOnce() > 1 {
+		r.feed.burst = to.AtOnce()
+	}
+	if o.Merge {
+		r.feed.changes = &latestChanges{feed: &r.feed, most: to.AtOnce(), stored: p.stored}
+	} else {
+		r.feed.changes = &everyChange{feed: &r.feed}
+	}
+	r.parking.token = make(chan struct{}, 1)
+	r.onPanic = []func(context.Context, any){r.panicked}
+	return r
+}
+
+// Name returns the name of the handler.
+func (r *Registration) Name() string { return r.Options.Name }
+
+// Synced returns a channel that is closed once the handler has been told the whole initial state.
+func (r *Registration) Synced() <-chan struct{} { return r.synced }
+
+// Done returns a channel that is closed once nothing more will be delivered.
+func (r *Registration) Done() <-chan struct{} { return r.processor.done(r) }
+
+// Stop ends the registration, and drops its pending events.
+func (r *Registration) Stop() { r.processor.stop(r, nil) }
+
+// Stopped returns a channel that is closed once the registration was stopped.
+func (r *Registration) Stopped() <-chan struct{} { return r.stopCalled }
+
+// Err returns an error that wraps [indexer.ErrExited] if the handler has ended its goroutine.
+func (r *Registration) Err() error {
+	if closed(r.stopCalled) {
+		return r.err
+	}
+	return nil
+}
+
+// Backlog returns the number of undelivered events, without a resync.
+func (r *Registration) Backlog() int {
+	events, _ := r.feed.pending()
+	return events
+}
+
+// stopped reports whether delivery is to end, for good or for this run.
+func (r *Registration) stopped(run *Run) bool {
+	return closed(r.stopCalled) || run.Context.Err() != nil
+}
+
+// work delivers for a run, until the run ends or the registration is stopped. If the handler ends the
+// goroutine, the registration ends.
+func (r *Registration) work(run *Run) {
+	tick, stop := r.ticker()
+	defer stop()
+	guard(func() { r.loop(r.receiver.Context(run.Context), run, tick) }, func() { r.processor.exited(r, run) })
+}
+
+func (r *Registration) loop(ctx context.Context, run *Run, tick <-chan time.Time) {
+	defer r.returnBatch()
+	for !r.stopped(run) {
+		switch {
+		case r.deliver(ctx, run):
+			r.publishProgress()
+			select {
+			case <-tick:
+				r.processor.resync(r)
+			default:
+			}
+		case r.processor.park(r):
+			r.sleep(run, tick)
+		}
+	}
+}
+
+func (r *Registration) sleep(run *Run, tick <-chan time.Time) {
+	select {
+	case <-r.parking.token:
+		return
+	case <-tick:
+		r.processor.resync(r)
+	case <-r.stopCalled:
+	case <-run.Context.Done():
+	}
+	r.processor.unpark(r)
+}
+
+// ticker returns a channel that ticks with the resync period, or nil without one.
+func (r *Registration) ticker() (tick <-chan time.Time, stop func()) {
+	if r.Options.Resync <= 0 {
+		return nil, func() {}
+	}
+	t := time.NewTicker(r.Options.Resync)
+	return t.C, t.Stop
+}
+
+// deliver calls the handler with the next few events. It returns false if there are none. A call
+// may take any time, so deliver publishes the handler's progress before an event if somebody waits
+// for it: for a delivery or, outside of the initial state, for the handler to be synced. While somebody
+// inspects the informer, it publishes once a second.
+//
+// A panic of the handler is reported as in any controller, which ends the process unless
+// utilruntime.ReallyCrash is false. It costs the one event being handled.
+func (r *Registration) deliver(ctx context.Context, run *Run) (some bool) {
+	if r.takeMore() == nil {
+		return false
+	}
+	if r.runs == nil {
+		defer utilruntime.HandleCrashWithContext(ctx, r.onPanic...)
+	}
+	defer r.stopTiming()
+	some = true
+	synced := closed(r.synced) // never reset; reading the channel costs a third of a delivery
+	for b := r.taken.Load(); b != nil && b.Left() > 0 && !run.Stopping.Load(); b = r.taken.Load() {
+		w := r.stopwatch()
+		if w != nil && w.Next(b.Ahead()) || r.waiters.some() || !synced && !b.AtInitial() {
+			r.publishProgress()
+		}
+		r.receiver.CallHandler(b) // b is in no other hands meanwhile: Stop takes it away
+	}
+	return some
+}
+
+func (r *Registration) panicked(_ context.Context, value any) {
+	r.failures.Add(1)
+	r.publishProgress() // first: the observer may end the goroutine
+	r.observing = true
+	r.processor.reports.Panicked(r.Options.Name, value)
+	r.observing = false
+}
+
+// takeMore returns the batch of events to deliver: the rest of the last one, or the next events of
+// the feed. It returns nil if there are none.
+func (r *Registration) takeMore() *eventlog.Batch {
+	b := r.taken.Load()
+	if b != nil && b.Left() > 0 {
+		return b
+	}
+	fresh := b == nil
+	if fresh {
+		b = r.processor.batch()
+	}
+	if !r.feed.take(b) {
+		if fresh {
+			r.processor.recycle(b)
+		}
+		return nil
+	}
+	r.taken.Store(b)
+	if closed(r.stopCalled) { // Stop finds the batch taken, or ran before it was stored
+		r.taken.Store(nil)
+		return nil
+	}
+	return b
+}
+
+// publishProgress publishes the handler's progress.
+func (r *Registration) publishProgress() {
+	b := r.taken.Load()
+	if b == nil { // stopped
+		return
+	}
+	left := b.Left()
+	if left == 0 {
+		b.Empty()
+	}
+	r.feed.progress(left)
+	r.markHandlerSynced()
+	r.wakeWaiters()
+}
+
+// markHandlerSynced closes synced once the handler was told everything up to the complete store.
+// It runs on the registration's goroutine.
+func (r *Registration) markHandlerSynced() {
+	if closed(r.synced) {
+		return
+	}
+	if position, ok := r.feed.delivered(); ok && position >= r.processor.syncedAt.Load() {
+		close(r.synced)
+	}
+}
+
+// ready reports whether there are events to deliver.
+func (r *Registration) ready() bool {
+	b := r.taken.Load()
+	return b != nil && b.Left() > 0 || r.feed.ready()
+}
+
+// returnBatch returns a delivered batch to the pool, before the goroutine sleeps or ends.
+func (r *Registration) returnBatch() {
+	if b := r.taken.Load(); b != nil && b.Left() == 0 && r.taken.CompareAndSwap(b, nil) {
+		b.Empty() // it holds events if the goroutine was ended at the last of them
+		r.processor.recycle(b)
+	}
+}

@@ -1,0 +1,137 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rig is a processor with a store, to which the test writes.
+type rig struct {
+	*SharedProcessor
+	t        *testing.T
+	reported []string
+	run      *Run
+}
+
+func newRig(t *testing.T) *rig {
+	store, err := indexer.New(indexer.Options{})
+	require.NoError(t, err)
+	r := &rig{t: t, run: &Run{Context: t.Context()}}
+	r.SharedProcessor = New("pods", store, eventlog.New(), Reports{
+		Panicked: func(handler string, value any) {
+			r.reported = append(r.reported, fmt.Sprint(handler, " panicked: ", value))
+		},
+		Exited: func(handler string) { r.reported = append(r.reported, handler+" exited") },
+		Lagging: func(handler string, backlog int) {
+			r.reported = append(r.reported, fmt.Sprint(handler, " lags by ", backlog))
+		},
+	})
+	return r
+}
+
+// begin starts a run, which ends with the test.
+func (r *rig) begin() {
+	ctx, cancel := context.WithCancel(context.Background())
+	r.run.Context = ctx
+	r.Start(r.run)
+	r.t.Cleanup(func() {
+		cancel()
+		r.Finish()
+		r.run.Handlers.Wait()
+	})
+}
+
+// add adds a handler.
+func (r *rig) add(to Receiver, o Options) *Registration {
+	handler := r.NewRegistration(to, o)
+	r.store.Freeze(func(tx *indexer.Tx) { r.Add(tx, handler) })
+	return handler
+}
+
+// list commits the first full state, of pods at version 1.
+func (r *rig) list(names ...string) {
+	tx := r.store.Begin()
+	defer tx.Commit()
+	for _, name := range names {
+		tx.Put(0, key(name), pod(name, 1), 1)
+	}
+	r.StartFeeds(tx.Snapshot())
+	r.MarkSynced()
+}
+
+// change stores and logs a version of a pod. It is published, but nobody is woken.
+func (r *rig) change(name string, version int) {
+	tx := r.store.Begin()
+	defer tx.Commit()
+	stored := tx.Put(0, key(name), pod(name, version), 1)
+	e := eventlog.Event{Pair: eventlog.Pair{New: stored.New}, Header: eventlog.Header{Kind: eventlog.Added}}
+	if stored.Replaced {
+		e.Old, e.Kind = stored.Old, eventlog.Updated
+	}
+	r.log.Append(e)
+	r.log.Publish()
+}
+
+// update is change, and wakes the handlers.
+func (r *rig) update(name string, version int) {
+	r.change(name, version)
+	r.wakeAll()
+	synctest.Wait()
+}
+
+// deliver makes all calls of a handler that are due, on the test's goroutine.
+func (r *rig) deliver(handler *Registration) {
+	for handler.deliver(r.t.Context(), r.run) {
+		handler.publishProgress()
+	}
+}
+
+func key(name string) indexer.Key { return indexer.Key{Name: name} }
+
+func pod(name string, version int) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: fmt.Sprint(version)}}
+}
+
+// journal is a receiver that writes down its events. With a gate, each call waits there before it
+// returns.
+type journal struct {
+	lines []string
+	gate  chan struct{}
+}
+
+func (j *journal) AtOnce() int                                 { return 1 }
+func (j *journal) Context(run context.Context) context.Context { return run }
+
+func (j *journal) CallHandler(b *eventlog.Batch) {
+	p, h, _ := b.Next()
+	line := "delete"
+	if now, ok := p.New.(*corev1.Pod); ok {
+		line = now.Name + "@" + now.ResourceVersion
+	}
+	if h.Is(eventlog.Initial) {
+		line = "initial " + line
+	}
+	if j.lines = append(j.lines, line); j.gate != nil {
+		<-j.gate
+	}
+}
+
+// pass lets n calls return.
+func (j *journal) pass(n int) {
+	for range n {
+		j.gate <- struct{}{}
+		synctest.Wait()
+	}
+}
