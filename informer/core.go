@@ -10,11 +10,9 @@ import (
 
 	"k8s.io/klog/v2"
 
-	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
-	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
 	"github.com/tidemark-k8s/tidemark/internal/encoding"
 	"github.com/tidemark-k8s/tidemark/lister"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -27,43 +25,22 @@ import (
 //
 // Lock order: the indexer's write section, then mu, then those of delivery.
 type core struct {
-	options   Options[any]
-	objects   objectType
-	sources   []reflector.Source
-	misuse    error // the error in the constructor's arguments; nil if they are valid
-	writer    *indexer.Writer
-	log       *eventlog.Log
-	processor *delivery.SharedProcessor
-	status    status
-	versions  versionWaiters
-	// allQuarantined is also read by goroutines that wait for a version.
-	allQuarantined   allQuarantined
-	namespaces       namespaces
-	tally            tally
-	measures         atomic.Pointer[measure.Measures] // nil until the informer is inspected
-	hooks            hooks
-	lister           lister.Lister[any]
-	observerTurn     chan struct{} // full while the user's observer is called; nil without observer
-	exitNote         atomic.Pointer[error]
-	logger           lazyLogger
-	ownLogger        *klog.Logger  // from the constructor; if nil, each run's context has the logger
-	synced           chan struct{} // closed once the store holds all objects of every source
-	rewritesIdentity atomic.Bool   // the transform has changed a UID or version
-	rewritesKeys     atomic.Bool   // the transform has changed a key: see [core.keyOf]
-	sharing          sharing
-	decodeTimes      reflector.DecodeTimes
+	applier
+
+	objects      objectType
+	sources      []reflector.Source
+	misuse       error // the error in the constructor's arguments; nil if they are valid
+	namespaces   namespaces
+	lister       lister.Lister[any]
+	observerTurn chan struct{} // full while the user's observer is called; nil without observer
+	exitNote     atomic.Pointer[error]
+	logger       lazyLogger
+	ownLogger    *klog.Logger // from the constructor; if nil, each run's context has the logger
+	decodeTimes  reflector.DecodeTimes
 	// followed is set for each source whose last run ended during a watch without any doubt about
 	// its events: the next run may go on from there.
 	followed      []atomic.Bool
 	writtenByHand atomic.Bool // a user has written into the store
-	removals      removals    // guarded by the store's write sections
-
-	// Only the processLoop uses the fields below.
-	parts      []part
-	completed  int // number of complete parts
-	reached    *reached
-	batch      []deltafifo.Delta // drained from the queue and not applied yet
-	bookmarked []uint16          // the parts with bookmarks in the current write section
 
 	// mu guards the fields below.
 	mu          sync.Mutex
@@ -76,18 +53,20 @@ type core struct {
 // those of the options.
 func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], sources ...reflector.Source) *core {
 	c := &core{
-		options: o,
-		objects: objects,
-		sources: sources,
-		synced:  make(chan struct{}),
-		status:  status{watchLasts: reflector.LongestWatch(o.MinWatchTimeout), parts: make([]partStatus, len(sources)), applied: make([]atomic.Uint64, len(sources))},
-		parts:   make([]part, len(sources)),
-
+		applier: applier{
+			options: o,
+			log:     eventlog.New(),
+			status:  status{watchLasts: reflector.LongestWatch(o.MinWatchTimeout), parts: make([]partStatus, len(sources)), applied: make([]atomic.Uint64, len(sources))},
+			sharing: newSharing(o.Decoding),
+			synced:  make(chan struct{}),
+			parts:   make([]part, len(sources)),
+			reached: newReached(len(sources)),
+		},
+		objects:  objects,
+		sources:  sources,
 		followed: make([]atomic.Bool, len(sources)),
-		reached:  newReached(len(sources)),
 	}
-	c.run = c.newRun()
-	c.sharing = newSharing(o.Decoding)
+	c.run, c.applier.lastRun = c.newRun(), c.lastRun
 	if c.options.Name == "" {
 		c.options.Name = objects.name()
 	}
@@ -107,7 +86,6 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 		c.misuse = err
 		c.writer, _ = c.newStore(nil)
 	}
-	c.log = eventlog.New()
 	c.processor = delivery.New(c.options.Name, c.writer, c.log, delivery.Reports{
 		Panicked: func(handler string, value any) { c.observe(HandlerPanicked{handler, value}) },
 		Exited:   func(handler string) { c.observe(HandlerExited{handler}) },

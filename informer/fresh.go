@@ -51,13 +51,13 @@ func (c *core) lastRun() *run {
 
 // markRead records that the current run has read a part. Once a run has read all parts, it closes
 // run.read. Only the processLoop calls it.
-func (c *core) markRead(p *part) {
-	run := c.lastRun()
+func (a *applier) markRead(p *part) {
+	run := a.lastRun()
 	if p.lastRead == run {
 		return
 	}
 	p.lastRead = run
-	if run.partsRead++; run.partsRead == len(c.parts) {
+	if run.partsRead++; run.partsRead == len(a.parts) {
 		close(run.read)
 	}
 }

@@ -15,22 +15,22 @@ type put struct {
 
 // logPut logs an add, an update or, if another object has come back under the key, a delete and an
 // add.
-func (c *core) logPut(key indexer.Key, p put) {
+func (a *applier) logPut(key indexer.Key, p put) {
 	switch {
 	case !p.replaced:
 		h := eventlog.Header{Kind: eventlog.Added}
 		if p.initial {
 			h.Flags = eventlog.Initial
 		}
-		c.append(eventlog.Event{Pair: eventlog.Pair{New: p.now}, Header: h}, key, p.is)
+		a.append(eventlog.Event{Pair: eventlog.Pair{New: p.now}, Header: h}, key, p.is)
 	case p.was.sameObject(p.is):
-		c.append(eventlog.Event{Pair: eventlog.Pair{Old: p.old, New: p.now}, Header: eventlog.Header{Kind: eventlog.Updated}}, key, p.is)
+		a.append(eventlog.Event{Pair: eventlog.Pair{Old: p.old, New: p.now}, Header: eventlog.Header{Kind: eventlog.Updated}}, key, p.is)
 	default:
-		c.append(eventlog.Event{
+		a.append(eventlog.Event{
 			Pair:   eventlog.Pair{Old: p.old, New: p.old},
 			Header: eventlog.Header{Kind: eventlog.Deleted, Flags: eventlog.Lost | eventlog.Recreated},
 		}, key, p.was)
-		c.append(eventlog.Event{
+		a.append(eventlog.Event{
 			Pair:   eventlog.Pair{Old: p.old, New: p.now},
 			Header: eventlog.Header{Kind: eventlog.Added, Flags: eventlog.Recreated},
 		}, key, p.is)
@@ -38,8 +38,8 @@ func (c *core) logPut(key indexer.Key, p put) {
 }
 
 // logLost logs the delete of an object that a full state no longer holds.
-func (c *core) logLost(key indexer.Key, last any, id identity) {
-	c.append(eventlog.Event{
+func (a *applier) logLost(key indexer.Key, last any, id identity) {
+	a.append(eventlog.Event{
 		Pair:   eventlog.Pair{Old: last, New: last},
 		Header: eventlog.Header{Kind: eventlog.Deleted, Flags: eventlog.Lost},
 	}, key, id)
@@ -47,23 +47,23 @@ func (c *core) logLost(key indexer.Key, last any, id identity) {
 
 // append appends an event to the log. The event's objects show its key and UID, unless there are
 // none or the transform may have changed them.
-func (c *core) append(e eventlog.Event, key indexer.Key, id identity) {
-	c.note(e.Header, key, id.version)
-	if c.options.Transform == nil && !e.Is(eventlog.Lost) {
-		c.log.Append(e)
+func (a *applier) append(e eventlog.Event, key indexer.Key, id identity) {
+	a.note(e.Header, key, id.version)
+	if a.options.Transform == nil && !e.Is(eventlog.Lost) {
+		a.log.Append(e)
 		return
 	}
-	c.log.AppendAs(e, eventlog.Identity{Key: key, UID: id.uid})
+	a.log.AppendAs(e, eventlog.Identity{Key: key, UID: id.uid})
 }
 
 // note counts an event, and adds it to the recent events for the inspector. A delete of an unknown
 // object changes nothing.
-func (c *core) note(h eventlog.Header, key indexer.Key, version string) {
+func (a *applier) note(h eventlog.Header, key indexer.Key, version string) {
 	if h.Is(eventlog.NotStored) {
 		return
 	}
-	c.tally.event(h.Kind)
-	if m := c.measures.Load(); m != nil {
+	a.tally.event(h.Kind)
+	if m := a.measures.Load(); m != nil {
 		m.Recent.Note(h.Kind, key, version)
 	}
 }

@@ -16,16 +16,16 @@ import (
 
 // outdated reports whether a change of a stored key is outdated: another source's object of the key
 // stays.
-func (c *core) outdated(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) bool {
-	if len(c.parts) == 1 {
+func (a *applier) outdated(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) bool {
+	if len(a.parts) == 1 {
 		return false
 	}
 	owner, ok := tx.Part(key)
-	if !ok || owner == d.Part || owner == c.partByHand() {
+	if !ok || owner == d.Part || owner == a.partByHand() {
 		return false
 	}
 	stored, _ := tx.Get(key)
-	version := c.parts[owner].identity(key, stored).version
+	version := a.parts[owner].identity(key, stored).version
 	if d.Op == deltafifo.Deleted {
 		return !object.Older(version, d.Version)
 	}
@@ -34,18 +34,18 @@ func (c *core) outdated(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) boo
 
 // outdatedInReplace is outdated for the objects of a replacement. It must not be used for a
 // replacement with a new history: its versions do not compare with the stored ones.
-func (c *core) outdatedInReplace(p *part) func(key indexer.Key, owner uint16, stored, put any) bool {
+func (a *applier) outdatedInReplace(p *part) func(key indexer.Key, owner uint16, stored, put any) bool {
 	return func(key indexer.Key, owner uint16, stored, put any) bool {
-		return owner != c.partByHand() && object.Older(c.identityIn(p, key, put).version, c.parts[owner].identity(key, stored).version)
+		return owner != a.partByHand() && object.Older(a.identityIn(p, key, put).version, a.parts[owner].identity(key, stored).version)
 	}
 }
 
 // partByHand returns the part of objects that a user puts into the store by hand under a new key.
 // With a single source it is the source's part, and the source's lists replace the objects. With
 // several sources, no source has this part.
-func (c *core) partByHand() uint16 {
-	if len(c.parts) == 1 {
+func (a *applier) partByHand() uint16 {
+	if len(a.parts) == 1 {
 		return 0
 	}
-	return uint16(len(c.parts)) //nolint:gosec // at most maxSources
+	return uint16(len(a.parts)) //nolint:gosec // at most maxSources
 }

@@ -73,11 +73,11 @@ func (c *core) resume(s *informerSink) (version string, how reflector.Resume) {
 }
 
 // abort drops the replacement under way, if there is one.
-func (c *core) abort(p *part) {
+func (a *applier) abort(p *part) {
 	if p.staging != nil {
 		p.staging.Abort()
 	}
-	c.releaseAll(&p.next)
+	a.releaseAll(&p.next)
 	p.staging, p.next, p.changes = nil, serverObjects{}, 0
 }
 
@@ -87,47 +87,47 @@ func (p *part) begin(d *deltafifo.Delta) {
 }
 
 // stage applies one delta of a replacement.
-func (c *core) stage(d *deltafifo.Delta) {
-	p := &c.parts[d.Part]
+func (a *applier) stage(d *deltafifo.Delta) {
+	p := &a.parts[d.Part]
 	switch d.Op {
 	case deltafifo.Begin:
-		c.abort(p)
+		a.abort(p)
 		*p = part{
 			content: p.content, versioned: p.versioned, objects: p.objects, lastRead: p.lastRead,
 			untrusted: p.untrusted, replacedSinceBroken: p.replacedSinceBroken,
 			newHistory: d.NewHistory, replacesAll: d.ReplacesAll,
 		}
 		p.begin(d)
-		p.staging = c.writer.Stage(d.Part)
+		p.staging = a.writer.Stage(d.Part)
 	case deltafifo.Abort:
-		c.abort(p)
+		a.abort(p)
 	case deltafifo.Commit:
-		c.commit(d.Part, d.Version)
+		a.commit(d.Part, d.Version)
 	case deltafifo.Added, deltafifo.Modified:
-		c.stagePut(p, d)
+		a.stagePut(p, d)
 	case deltafifo.Deleted:
-		c.unstage(p, d.Key)
-		c.release(&p.next, d.Key)
+		a.unstage(p, d.Key)
+		a.release(&p.next, d.Key)
 		p.next.remove(d.Key)
 	case deltafifo.Poisoned:
 		p.keepEarlier(d.Key)
-		c.quarantine(&p.next, d)
+		a.quarantine(&p.next, d)
 	}
 }
 
 // stagePut adds a listed object to a replacement. If the stored object is the same version of the
 // same object, stagePut keeps it and drops the listed one. An object put by hand never counts as
 // the same version, whatever its metadata.
-func (c *core) stagePut(p *part, d *deltafifo.Delta) {
-	key, id := c.keyOf(d), identity{d.UID, d.Version}
+func (a *applier) stagePut(p *part, d *deltafifo.Delta) {
+	key, id := a.keyOf(d), identity{d.UID, d.Version}
 	if p.next.key(d.Key) != key {
-		c.unstage(p, d.Key)
+		a.unstage(p, d.Key)
 	}
 	if !p.newHistory && !p.replacesAll && d.Version != "" && p.staging.KeepIf(key, func(stored any, stamp uint64) bool {
 		if stamp == stampByHand || p.identity(key, stored) != id {
 			return false
 		}
-		c.recordStaged(p, d.Key, key, stored, id) // another source may put its version before the commit
+		a.recordStaged(p, d.Key, key, stored, id) // another source may put its version before the commit
 		return true
 	}) {
 		return
@@ -138,7 +138,7 @@ func (c *core) stagePut(p *part, d *deltafifo.Delta) {
 	} else {
 		stored = p.staging.Put(key, stored, d.Stamp)
 	}
-	c.recordStaged(p, d.Key, key, stored, id)
+	a.recordStaged(p, d.Key, key, stored, id)
 }
 
 // keepEarlier keeps the stored version of an object that fails in a replacement: unless another object
@@ -156,7 +156,7 @@ func (p *part) keepEarlier(server indexer.Key) {
 
 // unstage takes the object of a server's key out of a replacement, unless another object has its
 // stored key.
-func (c *core) unstage(p *part, server indexer.Key) {
+func (a *applier) unstage(p *part, server indexer.Key) {
 	if p.next.holds(server) {
 		p.staging.Drop(p.next.key(server))
 	}
@@ -165,11 +165,11 @@ func (c *core) unstage(p *part, server indexer.Key) {
 // recordStaged records where the transform may have changed an object in a replacement, and ends the
 // object's quarantine there. An object whose stored key was another one gets an entry in any case: if
 // it fails later in the replacement, its earlier version is the one found here.
-func (c *core) recordStaged(p *part, server, key indexer.Key, obj any, id identity) {
-	if len(p.next.entries) == 0 && len(p.objects.entries) == 0 && !c.rewrites() {
+func (a *applier) recordStaged(p *part, server, key indexer.Key, obj any, id identity) {
+	if len(p.next.entries) == 0 && len(p.objects.entries) == 0 && !a.rewrites() {
 		return
 	}
-	c.release(&p.next, server)
+	a.release(&p.next, server)
 	p.next.put(server, key, obj, id)
 	if key == server && p.objects.key(server) != key {
 		p.next.set(server, key, obj, id)
@@ -177,124 +177,124 @@ func (c *core) recordStaged(p *part, server, key indexer.Key, obj any, id identi
 }
 
 // identityIn returns the server's identity of an object in a part's replacement.
-func (c *core) identityIn(p *part, key indexer.Key, obj any) identity {
+func (a *applier) identityIn(p *part, key indexer.Key, obj any) identity {
 	if id, ok := p.next.identity(key, obj); ok {
 		return id
 	}
-	return c.identity(key, obj) // a kept object that a user's write has made pending
+	return a.identity(key, obj) // a kept object that a user's write has made pending
 }
 
 // commit applies a replacement. It does not log the first replacement of an informer: every
 // registration replays the store instead. If a user has filled the store before, commit logs the
 // first one too, since it updates and deletes the user's objects.
-func (c *core) commit(i uint16, version string) {
-	p := &c.parts[i]
-	if len(c.parts) == 1 && !c.processor.Started() && c.writer.Indexer().Len() > 0 {
-		c.writer.Freeze(func(*indexer.Tx) { c.processor.StartFeeds(indexer.Snapshot[any]{}) })
+func (a *applier) commit(i uint16, version string) {
+	p := &a.parts[i]
+	if len(a.parts) == 1 && !a.processor.Started() && a.writer.Indexer().Len() > 0 {
+		a.writer.Freeze(func(*indexer.Tx) { a.processor.StartFeeds(indexer.Snapshot[any]{}) })
 	}
-	first, initial := !c.processor.Started(), p.content < filled
+	first, initial := !a.processor.Started(), p.content < filled
 	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { // nothing before: an index function may break the commit off
-		c.committed(p, i, version)
-		if now := c.version(); now != "" {
+		a.committed(p, i, version)
+		if now := a.version(); now != "" {
 			tx.SetVersion(now)
 		}
-		c.removals.end(i, c.partByHand())
-		c.publishReplace(tx, p, first)
+		a.removals.end(i, a.partByHand())
+		a.publishReplace(tx, p, first)
 	}}
 	if !first {
 		visitor.Deleted = func(key indexer.Key, last any) {
 			p.changes++
-			c.logLost(key, last, p.identity(key, last))
+			a.logLost(key, last, p.identity(key, last))
 		}
 		visitor.Put = func(key indexer.Key, old, obj any, replaced bool) {
 			p.changes++
-			c.replacePut(p, initial, key, old, obj, replaced)
+			a.replacePut(p, initial, key, old, obj, replaced)
 		}
 	}
-	if rolledBack := p.newHistory && version != ""; len(c.parts) > 1 && !rolledBack {
-		visitor.Outdated = c.outdatedInReplace(p)
+	if rolledBack := p.newHistory && version != ""; len(a.parts) > 1 && !rolledBack {
+		visitor.Outdated = a.outdatedInReplace(p)
 	}
 	p.staging.Commit("", visitor)
-	c.finishReplace(i, first)
+	a.finishReplace(i, first)
 }
 
 // committed records a replacement of part i, in the write section that shows it in the store.
-func (c *core) committed(p *part, i uint16, version string) {
-	c.advanceContent(p)
+func (a *applier) committed(p *part, i uint16, version string) {
+	a.advanceContent(p)
 	p.staging, p.versioned = nil, p.versioned || version != ""
 	p.untrusted = p.untrusted && !p.replacesAll && !p.newHistory
-	p.replacedSinceBroken = p.replacedSinceBroken || p.replacesAll && closed(c.sharing.broken)
-	if p.newHistory || c.reached.version(i) == "" {
-		c.reached.set(i, version)
+	p.replacedSinceBroken = p.replacedSinceBroken || p.replacesAll && closed(a.sharing.broken)
+	if p.newHistory || a.reached.version(i) == "" {
+		a.reached.set(i, version)
 	} else {
-		c.reached.advance(i, version)
+		a.reached.advance(i, version)
 	}
 }
 
 // finishReplace is called after a replacement has been applied.
-func (c *core) finishReplace(i uint16, first bool) {
-	p := &c.parts[i]
-	if p.changes > 0 || first && c.writer.Indexer().Len() > 0 {
-		c.status.changed(i)
+func (a *applier) finishReplace(i uint16, first bool) {
+	p := &a.parts[i]
+	if p.changes > 0 || first && a.writer.Indexer().Len() > 0 {
+		a.status.changed(i)
 	}
 	p.changes = 0
 	if p.content == complete {
-		c.markRead(p)
+		a.markRead(p)
 	}
-	c.versions.wake()
+	a.versions.wake()
 }
 
 // advanceContent moves a part's content forward, when a replacement or a bookmark is applied. The
 // first replacement of a part that a user has filled is the user's initial state.
-func (c *core) advanceContent(p *part) {
+func (a *applier) advanceContent(p *part) {
 	switch {
 	case p.content == filling:
 		p.content = filled
-		c.status.filled()
+		a.status.filled()
 	case p.content != complete:
 		p.content = complete
-		c.completed++
+		a.completed++
 	}
 }
 
 // replacePut logs an object that a replacement has put.
-func (c *core) replacePut(p *part, initial bool, key indexer.Key, old, obj any, replaced bool) {
+func (a *applier) replacePut(p *part, initial bool, key indexer.Key, old, obj any, replaced bool) {
 	was := identity{}
 	if replaced {
-		was = c.identity(key, old)
+		was = a.identity(key, old)
 	}
-	c.logPut(key, put{old: old, now: obj, replaced: replaced, was: was, is: c.identityIn(p, key, obj), initial: initial})
+	a.logPut(key, put{old: old, now: obj, replaced: replaced, was: was, is: a.identityIn(p, key, obj), initial: initial})
 }
 
 // publishReplace publishes a replacement, in the write section that shows it in the store. The
 // counters of Status are updated before any handler gets the changes.
-func (c *core) publishReplace(tx *indexer.Tx, p *part, first bool) {
+func (a *applier) publishReplace(tx *indexer.Tx, p *part, first bool) {
 	was := p.objects.failures
-	c.releaseAll(&p.objects)
+	a.releaseAll(&p.objects)
 	p.objects, p.next = p.next, serverObjects{}
-	c.recount(p, was)
-	c.reached.publish()
+	a.recount(p, was)
+	a.reached.publish()
 	if first {
-		c.tally.now[eventlog.Added] += uint64(c.writer.Indexer().Len()) //nolint:gosec // never negative
+		a.tally.now[eventlog.Added] += uint64(a.writer.Indexer().Len()) //nolint:gosec // never negative
 	}
-	c.publish()
+	a.publish()
 	if first {
-		c.processor.StartFeeds(tx.Snapshot())
+		a.processor.StartFeeds(tx.Snapshot())
 	}
-	c.checkStoreSynced()
+	a.markStoreSynced()
 }
 
-// checkStoreSynced marks the informer as synced once all parts are complete. It is called in a
+// markStoreSynced marks the informer as synced once all parts are complete. It is called in a
 // write section.
-func (c *core) checkStoreSynced() {
-	if c.complete() && !c.isSynced() {
-		c.processor.MarkSynced()
-		c.status.synced()
-		close(c.synced)
+func (a *applier) markStoreSynced() {
+	if a.complete() && !a.isSynced() {
+		a.processor.MarkSynced()
+		a.status.synced()
+		close(a.synced)
 	}
 }
 
 // complete reports whether all parts are complete.
-func (c *core) complete() bool { return c.completed == len(c.parts) }
+func (a *applier) complete() bool { return a.completed == len(a.parts) }
 
-func (c *core) isSynced() bool { return closed(c.synced) }
+func (a *applier) isSynced() bool { return closed(a.synced) }

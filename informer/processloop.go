@@ -1,105 +1,138 @@
 package informer
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
 )
+
+// applier applies queued deltas to the store, and logs what they change. It knows neither sources nor
+// the lives of the informer and of its runs. Only the processLoop calls its methods, but for isSynced,
+// partByHand and identity.
+type applier struct {
+	options   Options[any]
+	writer    *indexer.Writer
+	log       *eventlog.Log
+	processor *delivery.SharedProcessor
+	status    status
+	versions  versionWaiters
+	hooks     hooks
+	measures  atomic.Pointer[measure.Measures] // nil until the informer is inspected
+	sharing   sharing
+	synced    chan struct{} // closed once the store holds all objects of every source
+	lastRun   func() *run   // the run that is under way
+	// allQuarantined is also read by goroutines that wait for a version.
+	allQuarantined   allQuarantined
+	rewritesIdentity atomic.Bool // the transform has changed a UID or version
+	rewritesKeys     atomic.Bool // the transform has changed a key: see [applier.keyOf]
+	tally            tally
+	removals         removals // guarded by the store's write sections
+
+	// Only the processLoop uses the fields below.
+	parts      []part
+	completed  int // number of complete parts
+	reached    *reached
+	batch      []deltafifo.Delta // drained from the queue and not applied yet
+	bookmarked []uint16          // the parts with bookmarks in the current write section
+}
 
 // maxSection is the highest number of changes in one write section. Lists wait for a section.
 const maxSection = 1000
 
 // processLoop applies queued deltas until the run ends.
-func (c *core) processLoop(run *run) {
+func (a *applier) processLoop(run *run) {
 	for run.Context.Err() == nil {
-		if len(c.batch) > 0 {
-			c.applyMeasured(run)
+		if len(a.batch) > 0 {
+			a.applyMeasured(run)
 			continue
 		}
-		c.batch = nil // free the memory before waiting
+		a.batch = nil // free the memory before waiting
 		batch, err := run.queue.Drain(run.Context)
 		if err != nil {
 			return
 		}
-		c.batch = batch
+		a.batch = batch
 	}
 }
 
 // applyMeasured calls applySome, and measures it if there is a meter.
-func (c *core) applyMeasured(run *run) {
-	defer c.processor.ReportOverBound()
-	m := c.hooks.meter
+func (a *applier) applyMeasured(run *run) {
+	defer a.processor.ReportOverBound()
+	m := a.hooks.meter
 	if m == nil {
-		c.applySome()
+		a.applySome()
 		return
 	}
-	m.queued(len(c.batch) + run.queue.Len())
+	m.queued(len(a.batch) + run.queue.Len())
 	began := time.Now()
-	c.applySome()
-	m.applied(time.Since(began), c.writer.Indexer().Version())
-	m.queued(len(c.batch) + run.queue.Len())
+	a.applySome()
+	m.applied(time.Since(began), a.writer.Indexer().Version())
+	m.queued(len(a.batch) + run.queue.Len())
 }
 
 // applySome applies the first deltas of the batch: either a run of single changes in one write
 // section, or one delta of a replacement.
-func (c *core) applySome() {
+func (a *applier) applySome() {
 	n := 0
-	for n < len(c.batch) && n < maxSection && c.single(&c.batch[n]) {
+	for n < len(a.batch) && n < maxSection && a.single(&a.batch[n]) {
 		n++
 	}
 	if n == 0 {
-		d := &c.batch[0]
-		c.batch = c.batch[1:]
-		c.stage(d)
-		c.status.countApplied(d.Part, 1)
+		d := &a.batch[0]
+		a.batch = a.batch[1:]
+		a.stage(d)
+		a.status.countApplied(d.Part, 1)
 		return
 	}
-	changes := c.batch[:n]
-	c.batch = c.batch[n:]
-	c.applyChanges(changes)
-	c.markBookmarkedRead()
-	c.versions.wake()
-	c.countApplied(changes)
+	changes := a.batch[:n]
+	a.batch = a.batch[n:]
+	a.applyChanges(changes)
+	a.markBookmarkedRead()
+	a.versions.wake()
+	a.countApplied(changes)
 }
 
 // single reports whether a delta is a single change, and not part of a replacement.
-func (c *core) single(d *deltafifo.Delta) bool {
-	return d.Op < deltafifo.Begin && c.parts[d.Part].staging == nil
+func (a *applier) single(d *deltafifo.Delta) bool {
+	return d.Op < deltafifo.Begin && a.parts[d.Part].staging == nil
 }
 
 // applyChanges makes single changes and publishes them, in one write section. If an index function
 // ends the goroutine, applyChanges publishes the changes made so far.
-func (c *core) applyChanges(changes []deltafifo.Delta) {
-	c.bookmarked = c.bookmarked[:0]
-	tx := c.writer.Begin()
+func (a *applier) applyChanges(changes []deltafifo.Delta) {
+	a.bookmarked = a.bookmarked[:0]
+	tx := a.writer.Begin()
 	defer tx.Commit()
-	defer c.publishChanges(tx)
+	defer a.publishChanges(tx)
 	for i := range changes {
 		d := &changes[i]
 		switch d.Op {
 		case deltafifo.Added, deltafifo.Modified:
-			c.put(tx, d)
+			a.put(tx, d)
 		case deltafifo.Deleted:
-			c.delete(tx, d)
+			a.delete(tx, d)
 		case deltafifo.Poisoned:
-			c.poisoned(tx, d)
+			a.poisoned(tx, d)
 		case deltafifo.Bookmark:
-			c.bookmark(d.Part, d.Version)
+			a.bookmark(d.Part, d.Version)
 		}
-		c.reached.advance(d.Part, d.Version)
+		a.reached.advance(d.Part, d.Version)
 	}
 }
 
 // countApplied counts the changes of a write section, by their parts.
-func (c *core) countApplied(changes []deltafifo.Delta) {
+func (a *applier) countApplied(changes []deltafifo.Delta) {
 	for len(changes) > 0 {
 		part, n := changes[0].Part, 1
 		for n < len(changes) && changes[n].Part == part {
 			n++
 		}
-		c.status.countApplied(part, n)
+		a.status.countApplied(part, n)
 		changes = changes[n:]
 	}
 }
@@ -107,84 +140,84 @@ func (c *core) countApplied(changes []deltafifo.Delta) {
 // bookmark applies a bookmark, in a write section: all changes before it are in the store. A
 // bookmark without a version means that the watch has brought all changes since the version of the
 // initial state, or since the end of the run before.
-func (c *core) bookmark(i uint16, version string) {
+func (a *applier) bookmark(i uint16, version string) {
 	if version != "" { // sent by the source, not made by the reflector
-		c.tally.now[tallyBookmarks]++
+		a.tally.now[tallyBookmarks]++
 	}
-	if p := &c.parts[i]; p.content == filled {
-		c.advanceContent(p)
+	if p := &a.parts[i]; p.content == filled {
+		a.advanceContent(p)
 	}
-	c.bookmarked = append(c.bookmarked, i)
+	a.bookmarked = append(a.bookmarked, i)
 }
 
 // markBookmarkedRead marks the parts with bookmarks as read. It is called after the write section,
 // when the changes are visible.
-func (c *core) markBookmarkedRead() {
-	for _, i := range c.bookmarked {
-		c.markRead(&c.parts[i])
+func (a *applier) markBookmarkedRead() {
+	for _, i := range a.bookmarked {
+		a.markRead(&a.parts[i])
 	}
 }
 
 // publishChanges sets the store's version and publishes the changes to the handlers, at the end of
 // a write section. Only the changes made so far count.
-func (c *core) publishChanges(tx *indexer.Tx) {
-	tx.SetVersion(c.version())
-	c.reached.publish()
-	c.publish()
-	c.checkStoreSynced()
+func (a *applier) publishChanges(tx *indexer.Tx) {
+	tx.SetVersion(a.version())
+	a.reached.publish()
+	a.publish()
+	a.markStoreSynced()
 }
 
 // publish makes the events and counts of a write section visible to readers.
-func (c *core) publish() {
-	c.tally.show()
-	if m := c.measures.Load(); m != nil {
+func (a *applier) publish() {
+	a.tally.show()
+	if m := a.measures.Load(); m != nil {
 		m.Recent.Show()
 	}
-	c.processor.Publish()
+	a.processor.Publish()
 }
 
 // put stores the object of a delta.
-func (c *core) put(tx *indexer.Tx, d *deltafifo.Delta) {
-	p, key := &c.parts[d.Part], c.keyOf(d)
-	if c.rewritesKeys.Load() {
-		c.moveKey(tx, p, d, key)
+func (a *applier) put(tx *indexer.Tx, d *deltafifo.Delta) {
+	p, key := &a.parts[d.Part], a.keyOf(d)
+	if a.rewritesKeys.Load() {
+		a.moveKey(tx, p, d, key)
 	}
-	if c.outdated(tx, d, key) {
-		c.forget(p, d.Key) // the object belongs to another source now
+	if a.outdated(tx, d, key) {
+		a.forget(p, d.Key) // the object belongs to another source now
 		d.Key = key
 		return
 	}
 	stored := tx.Put(d.Part, key, d.Object, d.Stamp)
 	if !stored.Replaced {
-		c.removals.take(key)
+		a.removals.take(key)
 	}
 	was := identity{uid: d.UID} // if the stamps are equal, the stored object has the same UID
 	if stored.Replaced && stored.OldStamp != d.Stamp {
-		was = c.identity(key, stored.Old)
+		was = a.identity(key, stored.Old)
 	}
-	c.recordStored(p, d, key, stored.New)
-	c.logPut(key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: was, is: identity{d.UID, d.Version}})
+	a.recordStored(p, d, key, stored.New)
+	a.logPut(key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: was, is: identity{d.UID, d.Version}})
 	d.Key = key
 }
 
 // moveKey deletes the object of a delta under its earlier key, if the transform has given it another
 // one since. The handlers get the last known state.
-func (c *core) moveKey(tx *indexer.Tx, p *part, d *deltafifo.Delta, key indexer.Key) {
+func (a *applier) moveKey(tx *indexer.Tx, p *part, d *deltafifo.Delta, key indexer.Key) {
 	old := p.objects.key(d.Key)
-	if old == key || !c.holds(tx, d, old) {
+	if old == key || !a.holds(tx, d, old) {
 		return
 	}
-	last, _ := c.takeOut(tx, old)
-	c.logLost(old, last, p.identity(old, last))
+	last, _ := a.takeOut(tx, old)
+	a.logLost(old, last, p.identity(old, last))
 }
 
 // holds reports whether a key is that of the object of a delta, also if a user has put another object
 // under it by hand, or has deleted it: then the handlers still know it.
-func (c *core) holds(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) bool {
-	if c.parts[d.Part].objects.server(key) != d.Key {
+func (a *applier) holds(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) bool {
+	if a.parts[d.Part].objects.server(key) != d.Key {
 		return false
 	}
-	if gone, ok := c.removals[key]; ok {
+	if gone, ok := a.removals[key]; ok {
 		return gone.part == d.Part
 	}
 	owner, stored := tx.Part(key)
@@ -193,53 +226,53 @@ func (c *core) holds(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) bool {
 
 // takeOut deletes an object from the store. It returns the last one that the handlers know: a user may
 // have deleted it by hand before.
-func (c *core) takeOut(tx *indexer.Tx, key indexer.Key) (last any, known bool) {
+func (a *applier) takeOut(tx *indexer.Tx, key indexer.Key) (last any, known bool) {
 	last, known = tx.Delete(key)
-	if gone, ok := c.removals.take(key); ok && !known {
+	if gone, ok := a.removals.take(key); ok && !known {
 		return gone, true
 	}
 	return last, known
 }
 
-func (c *core) delete(tx *indexer.Tx, d *deltafifo.Delta) {
-	p, key := &c.parts[d.Part], c.keyOf(d)
-	if old := p.objects.key(d.Key); old != key && (d.Lost || c.holds(tx, d, old)) {
+func (a *applier) delete(tx *indexer.Tx, d *deltafifo.Delta) {
+	p, key := &a.parts[d.Part], a.keyOf(d)
+	if old := p.objects.key(d.Key); old != key && (d.Lost || a.holds(tx, d, old)) {
 		key, d.Lost, d.Object = old, true, nil // the final state has another key than the stored one
 	}
 	server := d.Key
 	d.Key = key
-	if c.outdated(tx, d, key) {
-		c.forget(p, server)
+	if a.outdated(tx, d, key) {
+		a.forget(p, server)
 		return
 	}
-	cached, deleted := c.takeOut(tx, key)
+	cached, deleted := a.takeOut(tx, key)
 	e := eventlog.Event{Pair: eventlog.Pair{Old: cached, New: cached}, Header: eventlog.Header{Kind: eventlog.Deleted, Flags: eventlog.Lost}}
 	if !d.Lost {
-		e.Old, e.Flags = c.writer.Encode(d.Object), 0
+		e.Old, e.Flags = a.writer.Encode(d.Object), 0
 	}
 	if !deleted {
 		e.Flags |= eventlog.NotStored
 	}
-	c.forget(p, server)
-	c.append(e, key, identity{d.UID, d.Version})
+	a.forget(p, server)
+	a.append(e, key, identity{d.UID, d.Version})
 }
 
 // poisoned quarantines the object of a delta. Its earlier version stays in the store.
-func (c *core) poisoned(tx *indexer.Tx, d *deltafifo.Delta) {
-	p := &c.parts[d.Part]
-	if c.outdated(tx, d, p.objects.key(d.Key)) {
-		c.forget(p, d.Key)
+func (a *applier) poisoned(tx *indexer.Tx, d *deltafifo.Delta) {
+	p := &a.parts[d.Part]
+	if a.outdated(tx, d, p.objects.key(d.Key)) {
+		a.forget(p, d.Key)
 		return
 	}
 	was := p.objects.failures
-	c.quarantine(&p.objects, d)
-	c.recount(p, was)
+	a.quarantine(&p.objects, d)
+	a.recount(p, was)
 }
 
 // keyOf returns the key of the object of a delta in the store: that of the object, so that a program
 // can compute it, or the server's if the object has no metadata. The delta has the server's key.
-func (c *core) keyOf(d *deltafifo.Delta) indexer.Key {
-	if !c.rewritesKeys.Load() || d.Recalled {
+func (a *applier) keyOf(d *deltafifo.Delta) indexer.Key {
+	if !a.rewritesKeys.Load() || d.Recalled {
 		return d.Key
 	}
 	if key, ok := keyOf(d.Object); ok {
@@ -249,13 +282,13 @@ func (c *core) keyOf(d *deltafifo.Delta) indexer.Key {
 }
 
 // rewrites reports whether the transform has ever changed a key, UID or version.
-func (c *core) rewrites() bool { return c.rewritesIdentity.Load() || c.rewritesKeys.Load() }
+func (a *applier) rewrites() bool { return a.rewritesIdentity.Load() || a.rewritesKeys.Load() }
 
 // identity returns the server's identity of a stored object of any source.
-func (c *core) identity(key indexer.Key, obj any) identity {
-	if c.rewrites() {
-		for i := range c.parts {
-			if id, ok := c.parts[i].objects.identity(key, obj); ok {
+func (a *applier) identity(key indexer.Key, obj any) identity {
+	if a.rewrites() {
+		for i := range a.parts {
+			if id, ok := a.parts[i].objects.identity(key, obj); ok {
 				return id
 			}
 		}
@@ -273,23 +306,23 @@ func (p *part) identity(key indexer.Key, obj any) identity {
 
 // recordStored is called when the object of a delta has been stored. It records where the transform
 // may have changed the object, and ends the object's quarantine.
-func (c *core) recordStored(p *part, d *deltafifo.Delta, key indexer.Key, stored any) {
-	if len(p.objects.entries) == 0 && !c.rewrites() {
+func (a *applier) recordStored(p *part, d *deltafifo.Delta, key indexer.Key, stored any) {
+	if len(p.objects.entries) == 0 && !a.rewrites() {
 		return
 	}
 	was := p.objects.failures
-	c.release(&p.objects, d.Key)
+	a.release(&p.objects, d.Key)
 	p.objects.put(d.Key, key, stored, identity{d.UID, d.Version})
-	c.recount(p, was)
+	a.recount(p, was)
 }
 
 // forget forgets what is recorded of the object of a server's key.
-func (c *core) forget(p *part, server indexer.Key) {
+func (a *applier) forget(p *part, server indexer.Key) {
 	if len(p.objects.entries) == 0 {
 		return
 	}
 	was := p.objects.failures
-	c.release(&p.objects, server)
+	a.release(&p.objects, server)
 	p.objects.remove(server)
-	c.recount(p, was)
+	a.recount(p, was)
 }

@@ -142,36 +142,36 @@ func (q *allQuarantined) all() []QuarantinedObject {
 }
 
 // quarantine records the failure of the object of a delta.
-func (c *core) quarantine(in *serverObjects, d *deltafifo.Delta) {
+func (a *applier) quarantine(in *serverObjects, d *deltafifo.Delta) {
 	err, _ := d.Object.(error)
 	if was, again := in.failed(d.Key); again {
-		c.allQuarantined.fail(d.Key, was, d.Version, err)
+		a.allQuarantined.fail(d.Key, was, d.Version, err)
 	} else {
-		c.allQuarantined.add(d.Key, d.Version, err)
+		a.allQuarantined.add(d.Key, d.Version, err)
 	}
 	in.fail(d.Key, d.Version)
 }
 
 // release is called when the failure of an object is about to end.
-func (c *core) release(in *serverObjects, server indexer.Key) {
+func (a *applier) release(in *serverObjects, server indexer.Key) {
 	if version, failed := in.failed(server); failed {
-		c.allQuarantined.remove(server, version)
+		a.allQuarantined.remove(server, version)
 	}
 }
 
 // releaseAll is release for all objects.
-func (c *core) releaseAll(in *serverObjects) {
+func (a *applier) releaseAll(in *serverObjects) {
 	if in.failures == 0 {
 		return
 	}
 	for server := range in.entries {
-		c.release(in, server)
+		a.release(in, server)
 	}
 }
 
 // recount updates the number of quarantined objects of a part, which was another one before.
-func (c *core) recount(p *part, was int) {
+func (a *applier) recount(p *part, was int) {
 	if p.objects.failures != was {
-		c.status.quarantined.Add(int64(p.objects.failures - was))
+		a.status.quarantined.Add(int64(p.objects.failures - was))
 	}
 }

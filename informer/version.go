@@ -15,11 +15,11 @@ import (
 
 // version returns the store's version: the lowest version of all parts, or "" until all parts are
 // complete. Only the processLoop calls it.
-func (c *core) version() string {
-	if len(c.parts) > 1 && !c.complete() {
+func (a *applier) version() string {
+	if len(a.parts) > 1 && !a.complete() {
 		return ""
 	}
-	return c.reached.lowest()
+	return a.reached.lowest()
 }
 
 // WaitVersion is [Informer.WaitVersion].
