@@ -10,6 +10,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/encoding"
 )
 
@@ -85,7 +86,7 @@ func (s *freeStore) apply(tx *indexer.Tx, w *clientgoWrite) {
 	if w.remove {
 		tx.Delete(w.key)
 	} else {
-		tx.Put(0, w.key, w.obj, stampByHand)
+		tx.Put(0, w.key, w.obj, records.StampByHand)
 	}
 	s.reach(tx, w.version)
 }
@@ -101,7 +102,7 @@ func (*freeStore) faults(tx *indexer.Tx) error {
 func (s *freeStore) replace(writes []clientgoWrite, version string) {
 	staging := s.writer.StageAll(0)
 	for _, w := range writes {
-		staging.Put(w.key, w.obj, stampByHand)
+		staging.Put(w.key, w.obj, records.StampByHand)
 	}
 	staging.Commit(version, indexer.Visitor{})
 }

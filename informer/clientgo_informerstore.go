@@ -4,6 +4,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 )
 
 // informerStore is the store of an informer, to which a user may write by hand. The writes skip the
@@ -37,11 +38,11 @@ func (s *informerStore) apply(tx *indexer.Tx, w *clientgoWrite) {
 	if w.remove {
 		part, _ := tx.Part(w.key)
 		if last, deleted := tx.Delete(w.key); deleted {
-			removals.add(w.key, part, last)
+			removals.Add(w.key, part, last)
 		}
 	} else {
-		tx.Put(s.partOf(tx, w.key), w.key, w.obj, stampByHand)
-		removals.take(w.key)
+		tx.Put(s.partOf(tx, w.key), w.key, w.obj, records.StampByHand)
+		removals.Take(w.key)
 	}
 	s.reach(tx, w.version)
 }
@@ -70,13 +71,13 @@ func (s *informerStore) replace(writes []clientgoWrite, version string) {
 	c.writtenByHand.Store(true)
 	staging := s.writer.StageAll(c.partByHand())
 	for _, w := range writes {
-		staging.Put(w.key, w.obj, stampByHand)
+		staging.Put(w.key, w.obj, records.StampByHand)
 	}
 	if c.isSynced() {
 		version = ""
 	}
 	staging.Commit(version, indexer.Visitor{
-		Deleted: func(key indexer.Key, last any) { c.removals.add(key, c.partByHand(), last) },
-		Put:     func(key indexer.Key, _, _ any, _ bool) { c.removals.take(key) },
+		Deleted: func(key indexer.Key, last any) { c.removals.Add(key, c.partByHand(), last) },
+		Put:     func(key indexer.Key, _, _ any, _ bool) { c.removals.Take(key) },
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
@@ -109,7 +110,7 @@ func (s *clientgoStore) prepare(txn cache.Transaction) (w clientgoWrite, err err
 	if err != nil {
 		return w, err
 	}
-	w = clientgoWrite{key: key, version: identityOf(txn.Object).version, remove: txn.Type == cache.TransactionTypeDelete}
+	w = clientgoWrite{key: key, version: records.IdentityOf(txn.Object).Version, remove: txn.Type == cache.TransactionTypeDelete}
 	if !w.remove {
 		w.obj, err = s.writes.check(txn.Object)
 	}

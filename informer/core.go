@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/encoding"
 	"github.com/tidemark-k8s/tidemark/lister"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -60,7 +61,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 			sharing: newSharing(o.Decoding),
 			synced:  make(chan struct{}),
 			parts:   make([]part, len(sources)),
-			reached: newReached(len(sources)),
+			reached: records.NewReached(len(sources)),
 		},
 		objects:  objects,
 		sources:  sources,

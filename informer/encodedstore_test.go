@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/encoding"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/fakecodec"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
@@ -58,7 +59,7 @@ func TestWhatIsRecalledIsNotDecoded(t *testing.T) {
 			require.False(t, ok)
 			c.meanwhile(f)
 			f.beginReplace()
-			f.apply(deltafifo.Delta{Op: deltafifo.Added, Recalled: true, Key: named("a"), UID: "uid-a", Version: "1", Stamp: stampOf("uid-a"), Object: stored})
+			f.apply(deltafifo.Delta{Op: deltafifo.Added, Recalled: true, Key: named("a"), UID: "uid-a", Version: "1", Stamp: records.StampOf("uid-a"), Object: stored})
 			f.commitReplace("20")
 			decoded(c.want)
 			require.Equal(t, 1, f.writer.Indexer().Len())
@@ -98,11 +99,11 @@ func TestIdentitiesAsideAreOfWhatIsStored(t *testing.T) {
 	require.Same(t, a, now)
 	now, _ = f.writer.Stored(named("b"))
 	require.Same(t, b, now)
-	require.Equal(t, identity{"uid-b", "11"}, f.identity(named("b"), now))
+	require.Equal(t, records.Identity{UID: "uid-b", Version: "11"}, f.identity(named("b"), now))
 	decoded(0)
-	require.Len(t, f.parts[0].objects.entries, 3)
+	require.Equal(t, 3, f.parts[0].objects.Len())
 	full("30")
-	require.Empty(t, f.parts[0].objects.entries)
+	require.Zero(t, f.parts[0].objects.Len())
 }
 
 // client-go's handlers get the delete of an object that was never stored, with its final state

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
@@ -150,17 +151,18 @@ func (h *history) compare() {
 		require.True(h.t, ok, "%s", key)
 		require.Equal(h.t, p.ResourceVersion, got.Annotations["version"])
 		id := h.identity(key, got)
-		require.Equal(h.t, identity{string(p.UID), p.ResourceVersion}, id)
+		require.Equal(h.t, records.Identity{UID: string(p.UID), Version: p.ResourceVersion}, id)
 	}
-	aside := 0
+	aside, neverStored := 0, 0
 	for i := range h.parts {
-		for _, e := range h.parts[i].objects.entries {
-			if e.stored != nil {
-				aside++
-			}
+		aside += h.parts[i].objects.Len()
+	}
+	for key := range h.poisoned {
+		if h.stored[key] == nil {
+			neverStored++
 		}
 	}
-	require.Equal(h.t, len(h.stored), aside, "what is kept aside is of what is stored")
+	require.Equal(h.t, len(h.stored)+neverStored, aside, "what is kept aside is of what is stored, or could not be prepared")
 	require.Equal(h.t, len(h.poisoned), h.Status().Quarantined)
 }
 

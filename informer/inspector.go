@@ -161,7 +161,14 @@ type QuarantinedObject struct {
 }
 
 // Quarantined returns the quarantined objects, at most 100, the oldest first.
-func (i *Inspector) Quarantined() []QuarantinedObject { return i.core.allQuarantined.all() }
+func (i *Inspector) Quarantined() []QuarantinedObject {
+	bad := i.core.allQuarantined.All()
+	all := make([]QuarantinedObject, 0, len(bad))
+	for _, object := range bad {
+		all = append(all, QuarantinedObject(object))
+	}
+	return all
+}
 
 // DecodeMeasures are the decoding times of objects: one in 64 is timed.
 type DecodeMeasures struct {

@@ -3,14 +3,15 @@ package informer
 import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 )
 
 // put describes an object put into the store, and the object it replaced.
 type put struct {
 	old, now any
 	replaced bool
-	was, is  identity // of old, if an object was replaced, and of now
-	initial  bool     // now belongs to the first full state of its source
+	was, is  records.Identity // of old, if an object was replaced, and of now
+	initial  bool             // now belongs to the first full state of its source
 }
 
 // logPut logs an add, an update or, if another object has come back under the key, a delete and an
@@ -23,7 +24,7 @@ func (a *applier) logPut(key indexer.Key, p put) {
 			h.Flags = eventlog.Initial
 		}
 		a.append(eventlog.Event{Pair: eventlog.Pair{New: p.now}, Header: h}, key, p.is)
-	case p.was.sameObject(p.is):
+	case p.was.SameObject(p.is):
 		a.append(eventlog.Event{Pair: eventlog.Pair{Old: p.old, New: p.now}, Header: eventlog.Header{Kind: eventlog.Updated}}, key, p.is)
 	default:
 		a.append(eventlog.Event{
@@ -38,7 +39,7 @@ func (a *applier) logPut(key indexer.Key, p put) {
 }
 
 // logLost logs the delete of an object that a full state no longer holds.
-func (a *applier) logLost(key indexer.Key, last any, id identity) {
+func (a *applier) logLost(key indexer.Key, last any, id records.Identity) {
 	a.append(eventlog.Event{
 		Pair:   eventlog.Pair{Old: last, New: last},
 		Header: eventlog.Header{Kind: eventlog.Deleted, Flags: eventlog.Lost},
@@ -47,13 +48,13 @@ func (a *applier) logLost(key indexer.Key, last any, id identity) {
 
 // append appends an event to the log. The event's objects show its key and UID, unless there are
 // none or the transform may have changed them.
-func (a *applier) append(e eventlog.Event, key indexer.Key, id identity) {
-	a.note(e.Header, key, id.version)
+func (a *applier) append(e eventlog.Event, key indexer.Key, id records.Identity) {
+	a.note(e.Header, key, id.Version)
 	if a.options.Transform == nil && !e.Is(eventlog.Lost) {
 		a.log.Append(e)
 		return
 	}
-	a.log.AppendAs(e, eventlog.Identity{Key: key, UID: id.uid})
+	a.log.AppendAs(e, eventlog.Identity{Key: key, UID: id.UID})
 }
 
 // note counts an event, and adds it to the recent events for the inspector. A delete of an unknown
@@ -62,7 +63,7 @@ func (a *applier) note(h eventlog.Header, key indexer.Key, version string) {
 	if h.Is(eventlog.NotStored) {
 		return
 	}
-	a.tally.event(h.Kind)
+	a.tally.Event(h.Kind)
 	if m := a.measures.Load(); m != nil {
 		m.Recent.Note(h.Kind, key, version)
 	}

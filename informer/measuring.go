@@ -19,7 +19,7 @@ func (c *core) measured() *measure.Measures {
 	if m != nil {
 		return m
 	}
-	m = measure.New(c.log.End(), c.tally.events())
+	m = measure.New(c.log.End(), c.tally.Events())
 	c.processor.Time(m.Clock)
 	c.decodeTimes.Start()
 	c.measures.Store(m)
@@ -67,7 +67,7 @@ func (c *core) engineBytes(meter *heapsize.Meter) int64 {
 func (c *core) moment(m *measure.Measures) measure.Moment {
 	st, memory := c.Status(), m.Weight.Last()
 	now := measure.Moment{
-		At: time.Now(), Events: c.tally.events(), Objects: st.Objects,
+		At: time.Now(), Events: c.tally.Events(), Objects: st.Objects,
 		Bytes: memory.Objects + memory.Engine, Staleness: st.Staleness,
 	}
 	for _, r := range c.processor.All() {

@@ -25,7 +25,7 @@ func (a *applier) outdated(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) 
 		return false
 	}
 	stored, _ := tx.Get(key)
-	version := a.parts[owner].identity(key, stored).version
+	version := a.parts[owner].identity(key, stored).Version
 	if d.Op == deltafifo.Deleted {
 		return !object.Older(version, d.Version)
 	}
@@ -36,7 +36,7 @@ func (a *applier) outdated(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) 
 // replacement with a new history: its versions do not compare with the stored ones.
 func (a *applier) outdatedInReplace(p *part) func(key indexer.Key, owner uint16, stored, put any) bool {
 	return func(key indexer.Key, owner uint16, stored, put any) bool {
-		return owner != a.partByHand() && object.Older(a.identityIn(p, key, put).version, a.parts[owner].identity(key, stored).version)
+		return owner != a.partByHand() && object.Older(a.identityIn(p, key, put).Version, a.parts[owner].identity(key, stored).Version)
 	}
 }
 

@@ -3,7 +3,7 @@ package informer
 import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -12,10 +12,10 @@ import (
 // may move between sources, which report the move in any order, see moved.go.
 type part struct {
 	content   content
-	versioned bool          // a replacement had a version
-	objects   serverObjects // what the store does not say of the part's objects
-	lastRead  *run          // the last run that has applied a replacement
-	fill      *State[any]   // the user's initial state, until the first run
+	versioned bool                  // a replacement had a version
+	objects   records.ServerObjects // what the store does not say of the part's objects
+	lastRead  *run                  // the last run that has applied a replacement
+	fill      *State[any]           // the user's initial state, until the first run
 	// untrusted is set while the stored objects must not be trusted: from the beginning of a run
 	// that says so, or of a new history, until a replacement that reuses none of them, perhaps in a
 	// later run.
@@ -26,10 +26,10 @@ type part struct {
 
 	// The fields below belong to the replacement under way.
 	staging     *indexer.Staging
-	newHistory  bool          // the source's history is not the one of the stored objects
-	replacesAll bool          // reuses no stored object
-	next        serverObjects // becomes objects at the commit
-	changes     int           // number of objects that its commit has put or deleted
+	newHistory  bool                  // the source's history is not the one of the stored objects
+	replacesAll bool                  // reuses no stored object
+	next        records.ServerObjects // becomes objects at the commit
+	changes     int                   // number of objects that its commit has put or deleted
 }
 
 // content is the state of a part's objects in the store. It moves forward, but for filling: if the run
@@ -62,14 +62,14 @@ func (c *core) resume(s *informerSink) (version string, how reflector.Resume) {
 		return s.fill.Version, reflector.ResumeUnlessFake // the user has vouched for the version
 	case !p.versioned:
 		return "", reflector.ResumeNever
-	case p.untrusted || p.objects.failures > 0 || !c.followed[i].Load() || c.writtenByHand.Load():
+	case p.untrusted || p.objects.Failures() > 0 || !c.followed[i].Load() || c.writtenByHand.Load():
 		how = reflector.ResumeNever
 	case p.content == filled:
 		how = reflector.ResumeUnlessFake
 	default:
 		how = reflector.ResumeOfServer
 	}
-	return c.reached.version(i), how
+	return c.reached.Version(i), how
 }
 
 // abort drops the replacement under way, if there is one.
@@ -77,8 +77,8 @@ func (a *applier) abort(p *part) {
 	if p.staging != nil {
 		p.staging.Abort()
 	}
-	a.releaseAll(&p.next)
-	p.staging, p.next, p.changes = nil, serverObjects{}, 0
+	a.allQuarantined.LeaveAll(&p.next)
+	p.staging, p.next, p.changes = nil, records.ServerObjects{}, 0
 }
 
 // begin is called for the beginning of a replacement, also of one that is dropped.
@@ -107,8 +107,8 @@ func (a *applier) stage(d *deltafifo.Delta) {
 		a.stagePut(p, d)
 	case deltafifo.Deleted:
 		a.unstage(p, d.Key)
-		a.release(&p.next, d.Key)
-		p.next.remove(d.Key)
+		a.allQuarantined.Leave(&p.next, d.Key)
+		p.next.Remove(d.Key)
 	case deltafifo.Poisoned:
 		p.keepEarlier(d.Key)
 		a.quarantine(&p.next, d)
@@ -119,12 +119,12 @@ func (a *applier) stage(d *deltafifo.Delta) {
 // same object, stagePut keeps it and drops the listed one. An object put by hand never counts as
 // the same version, whatever its metadata.
 func (a *applier) stagePut(p *part, d *deltafifo.Delta) {
-	key, id := a.keyOf(d), identity{d.UID, d.Version}
-	if p.next.key(d.Key) != key {
+	key, id := a.keyOf(d), identityOf(d)
+	if p.next.Key(d.Key) != key {
 		a.unstage(p, d.Key)
 	}
 	if !p.newHistory && !p.replacesAll && d.Version != "" && p.staging.KeepIf(key, func(stored any, stamp uint64) bool {
-		if stamp == stampByHand || p.identity(key, stored) != id {
+		if stamp == records.StampByHand || p.identity(key, stored) != id {
 			return false
 		}
 		a.recordStaged(p, d.Key, key, stored, id) // another source may put its version before the commit
@@ -144,41 +144,41 @@ func (a *applier) stagePut(p *part, d *deltafifo.Delta) {
 // keepEarlier keeps the stored version of an object that fails in a replacement: unless another object
 // has its key now, or the replacement has found the object under another key before.
 func (p *part) keepEarlier(server indexer.Key) {
-	known := p.next.knows(server)
-	key := p.objects.key(server)
+	known := p.next.Knows(server)
+	key := p.objects.Key(server)
 	if known {
-		key = p.next.key(server)
+		key = p.next.Key(server)
 	}
-	if p.objects.server(key) == server && (!known || p.next.holds(server)) && p.staging.Keep(key) && !known {
-		p.next.inherit(server, &p.objects)
+	if p.objects.Server(key) == server && (!known || p.next.Holds(server)) && p.staging.Keep(key) && !known {
+		p.next.Inherit(server, &p.objects)
 	}
 }
 
 // unstage takes the object of a server's key out of a replacement, unless another object has its
 // stored key.
 func (a *applier) unstage(p *part, server indexer.Key) {
-	if p.next.holds(server) {
-		p.staging.Drop(p.next.key(server))
+	if p.next.Holds(server) {
+		p.staging.Drop(p.next.Key(server))
 	}
 }
 
 // recordStaged records where the transform may have changed an object in a replacement, and ends the
 // object's quarantine there. An object whose stored key was another one gets an entry in any case: if
 // it fails later in the replacement, its earlier version is the one found here.
-func (a *applier) recordStaged(p *part, server, key indexer.Key, obj any, id identity) {
-	if len(p.next.entries) == 0 && len(p.objects.entries) == 0 && !a.rewrites() {
+func (a *applier) recordStaged(p *part, server, key indexer.Key, obj any, id records.Identity) {
+	if p.next.Len() == 0 && p.objects.Len() == 0 && !a.rewrites() {
 		return
 	}
-	a.release(&p.next, server)
-	p.next.put(server, key, obj, id)
-	if key == server && p.objects.key(server) != key {
-		p.next.set(server, key, obj, id)
+	a.allQuarantined.Leave(&p.next, server)
+	p.next.Put(server, key, obj, id)
+	if key == server && p.objects.Key(server) != key {
+		p.next.Set(server, key, obj, id)
 	}
 }
 
 // identityIn returns the server's identity of an object in a part's replacement.
-func (a *applier) identityIn(p *part, key indexer.Key, obj any) identity {
-	if id, ok := p.next.identity(key, obj); ok {
+func (a *applier) identityIn(p *part, key indexer.Key, obj any) records.Identity {
+	if id, ok := p.next.Identity(key, obj); ok {
 		return id
 	}
 	return a.identity(key, obj) // a kept object that a user's write has made pending
@@ -198,7 +198,7 @@ func (a *applier) commit(i uint16, version string) {
 		if now := a.version(); now != "" {
 			tx.SetVersion(now)
 		}
-		a.removals.end(i, a.partByHand())
+		a.removals.End(i, a.partByHand())
 		a.publishReplace(tx, p, first)
 	}}
 	if !first {
@@ -224,10 +224,10 @@ func (a *applier) committed(p *part, i uint16, version string) {
 	p.staging, p.versioned = nil, p.versioned || version != ""
 	p.untrusted = p.untrusted && !p.replacesAll && !p.newHistory
 	p.replacedSinceBroken = p.replacedSinceBroken || p.replacesAll && closed(a.sharing.broken)
-	if p.newHistory || a.reached.version(i) == "" {
-		a.reached.set(i, version)
+	if p.newHistory || a.reached.Version(i) == "" {
+		a.reached.Set(i, version)
 	} else {
-		a.reached.advance(i, version)
+		a.reached.Advance(i, version)
 	}
 }
 
@@ -259,7 +259,7 @@ func (a *applier) advanceContent(p *part) {
 
 // replacePut logs an object that a replacement has put.
 func (a *applier) replacePut(p *part, initial bool, key indexer.Key, old, obj any, replaced bool) {
-	was := identity{}
+	was := records.Identity{}
 	if replaced {
 		was = a.identity(key, old)
 	}
@@ -269,13 +269,13 @@ func (a *applier) replacePut(p *part, initial bool, key indexer.Key, old, obj an
 // publishReplace publishes a replacement, in the write section that shows it in the store. The
 // counters of Status are updated before any handler gets the changes.
 func (a *applier) publishReplace(tx *indexer.Tx, p *part, first bool) {
-	was := p.objects.failures
-	a.releaseAll(&p.objects)
-	p.objects, p.next = p.next, serverObjects{}
+	was := p.objects.Failures()
+	a.allQuarantined.LeaveAll(&p.objects)
+	p.objects, p.next = p.next, records.ServerObjects{}
 	a.recount(p, was)
-	a.reached.publish()
+	a.reached.Publish()
 	if first {
-		a.tally.now[eventlog.Added] += uint64(a.writer.Indexer().Len()) //nolint:gosec // never negative
+		a.tally.Added(a.writer.Indexer().Len())
 	}
 	a.publish()
 	if first {

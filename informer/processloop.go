@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 )
 
 // applier applies queued deltas to the store, and logs what they change. It knows neither sources nor
@@ -27,16 +28,16 @@ type applier struct {
 	synced    chan struct{} // closed once the store holds all objects of every source
 	lastRun   func() *run   // the run that is under way
 	// allQuarantined is also read by goroutines that wait for a version.
-	allQuarantined   allQuarantined
+	allQuarantined   records.Quarantine
 	rewritesIdentity atomic.Bool // the transform has changed a UID or version
 	rewritesKeys     atomic.Bool // the transform has changed a key: see [applier.keyOf]
-	tally            tally
-	removals         removals // guarded by the store's write sections
+	tally            records.Tally
+	removals         records.Removals // guarded by the store's write sections
 
 	// Only the processLoop uses the fields below.
 	parts      []part
 	completed  int // number of complete parts
-	reached    *reached
+	reached    *records.Reached
 	batch      []deltafifo.Delta // drained from the queue and not applied yet
 	bookmarked []uint16          // the parts with bookmarks in the current write section
 }
@@ -121,7 +122,7 @@ func (a *applier) applyChanges(changes []deltafifo.Delta) {
 		case deltafifo.Bookmark:
 			a.bookmark(d.Part, d.Version)
 		}
-		a.reached.advance(d.Part, d.Version)
+		a.reached.Advance(d.Part, d.Version)
 	}
 }
 
@@ -142,7 +143,7 @@ func (a *applier) countApplied(changes []deltafifo.Delta) {
 // initial state, or since the end of the run before.
 func (a *applier) bookmark(i uint16, version string) {
 	if version != "" { // sent by the source, not made by the reflector
-		a.tally.now[tallyBookmarks]++
+		a.tally.Bookmark()
 	}
 	if p := &a.parts[i]; p.content == filled {
 		a.advanceContent(p)
@@ -162,14 +163,14 @@ func (a *applier) markBookmarkedRead() {
 // a write section. Only the changes made so far count.
 func (a *applier) publishChanges(tx *indexer.Tx) {
 	tx.SetVersion(a.version())
-	a.reached.publish()
+	a.reached.Publish()
 	a.publish()
 	a.markStoreSynced()
 }
 
 // publish makes the events and counts of a write section visible to readers.
 func (a *applier) publish() {
-	a.tally.show()
+	a.tally.Show()
 	if m := a.measures.Load(); m != nil {
 		m.Recent.Show()
 	}
@@ -189,21 +190,21 @@ func (a *applier) put(tx *indexer.Tx, d *deltafifo.Delta) {
 	}
 	stored := tx.Put(d.Part, key, d.Object, d.Stamp)
 	if !stored.Replaced {
-		a.removals.take(key)
+		a.removals.Take(key)
 	}
-	was := identity{uid: d.UID} // if the stamps are equal, the stored object has the same UID
+	was := records.Identity{UID: d.UID} // if the stamps are equal, the stored object has the same UID
 	if stored.Replaced && stored.OldStamp != d.Stamp {
 		was = a.identity(key, stored.Old)
 	}
 	a.recordStored(p, d, key, stored.New)
-	a.logPut(key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: was, is: identity{d.UID, d.Version}})
+	a.logPut(key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: was, is: identityOf(d)})
 	d.Key = key
 }
 
 // moveKey deletes the object of a delta under its earlier key, if the transform has given it another
 // one since. The handlers get the last known state.
 func (a *applier) moveKey(tx *indexer.Tx, p *part, d *deltafifo.Delta, key indexer.Key) {
-	old := p.objects.key(d.Key)
+	old := p.objects.Key(d.Key)
 	if old == key || !a.holds(tx, d, old) {
 		return
 	}
@@ -214,11 +215,11 @@ func (a *applier) moveKey(tx *indexer.Tx, p *part, d *deltafifo.Delta, key index
 // holds reports whether a key is that of the object of a delta, also if a user has put another object
 // under it by hand, or has deleted it: then the handlers still know it.
 func (a *applier) holds(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) bool {
-	if a.parts[d.Part].objects.server(key) != d.Key {
+	if a.parts[d.Part].objects.Server(key) != d.Key {
 		return false
 	}
-	if gone, ok := a.removals[key]; ok {
-		return gone.part == d.Part
+	if part, ok := a.removals.Part(key); ok {
+		return part == d.Part
 	}
 	owner, stored := tx.Part(key)
 	return stored && owner == d.Part
@@ -228,7 +229,7 @@ func (a *applier) holds(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) boo
 // have deleted it by hand before.
 func (a *applier) takeOut(tx *indexer.Tx, key indexer.Key) (last any, known bool) {
 	last, known = tx.Delete(key)
-	if gone, ok := a.removals.take(key); ok && !known {
+	if gone, ok := a.removals.Take(key); ok && !known {
 		return gone, true
 	}
 	return last, known
@@ -236,7 +237,7 @@ func (a *applier) takeOut(tx *indexer.Tx, key indexer.Key) (last any, known bool
 
 func (a *applier) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 	p, key := &a.parts[d.Part], a.keyOf(d)
-	if old := p.objects.key(d.Key); old != key && (d.Lost || a.holds(tx, d, old)) {
+	if old := p.objects.Key(d.Key); old != key && (d.Lost || a.holds(tx, d, old)) {
 		key, d.Lost, d.Object = old, true, nil // the final state has another key than the stored one
 	}
 	server := d.Key
@@ -254,17 +255,17 @@ func (a *applier) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 		e.Flags |= eventlog.NotStored
 	}
 	a.forget(p, server)
-	a.append(e, key, identity{d.UID, d.Version})
+	a.append(e, key, identityOf(d))
 }
 
 // poisoned quarantines the object of a delta. Its earlier version stays in the store.
 func (a *applier) poisoned(tx *indexer.Tx, d *deltafifo.Delta) {
 	p := &a.parts[d.Part]
-	if a.outdated(tx, d, p.objects.key(d.Key)) {
+	if a.outdated(tx, d, p.objects.Key(d.Key)) {
 		a.forget(p, d.Key)
 		return
 	}
-	was := p.objects.failures
+	was := p.objects.Failures()
 	a.quarantine(&p.objects, d)
 	a.recount(p, was)
 }
@@ -285,44 +286,62 @@ func (a *applier) keyOf(d *deltafifo.Delta) indexer.Key {
 func (a *applier) rewrites() bool { return a.rewritesIdentity.Load() || a.rewritesKeys.Load() }
 
 // identity returns the server's identity of a stored object of any source.
-func (a *applier) identity(key indexer.Key, obj any) identity {
+func (a *applier) identity(key indexer.Key, obj any) records.Identity {
 	if a.rewrites() {
 		for i := range a.parts {
-			if id, ok := a.parts[i].objects.identity(key, obj); ok {
+			if id, ok := a.parts[i].objects.Identity(key, obj); ok {
 				return id
 			}
 		}
 	}
-	return identityOf(obj)
+	return records.IdentityOf(obj)
 }
 
 // identity returns the server's identity of a stored object of the source.
-func (p *part) identity(key indexer.Key, obj any) identity {
-	if id, ok := p.objects.identity(key, obj); ok {
+func (p *part) identity(key indexer.Key, obj any) records.Identity {
+	if id, ok := p.objects.Identity(key, obj); ok {
 		return id
 	}
-	return identityOf(obj)
+	return records.IdentityOf(obj)
 }
 
 // recordStored is called when the object of a delta has been stored. It records where the transform
 // may have changed the object, and ends the object's quarantine.
 func (a *applier) recordStored(p *part, d *deltafifo.Delta, key indexer.Key, stored any) {
-	if len(p.objects.entries) == 0 && !a.rewrites() {
+	if p.objects.Len() == 0 && !a.rewrites() {
 		return
 	}
-	was := p.objects.failures
-	a.release(&p.objects, d.Key)
-	p.objects.put(d.Key, key, stored, identity{d.UID, d.Version})
+	was := p.objects.Failures()
+	a.allQuarantined.Leave(&p.objects, d.Key)
+	p.objects.Put(d.Key, key, stored, identityOf(d))
 	a.recount(p, was)
 }
 
 // forget forgets what is recorded of the object of a server's key.
 func (a *applier) forget(p *part, server indexer.Key) {
-	if len(p.objects.entries) == 0 {
+	if p.objects.Len() == 0 {
 		return
 	}
-	was := p.objects.failures
-	a.release(&p.objects, server)
-	p.objects.remove(server)
+	was := p.objects.Failures()
+	a.allQuarantined.Leave(&p.objects, server)
+	p.objects.Remove(server)
 	a.recount(p, was)
+}
+
+// quarantine records the failure of the object of a delta.
+func (a *applier) quarantine(in *records.ServerObjects, d *deltafifo.Delta) {
+	err, _ := d.Object.(error)
+	a.allQuarantined.Enter(in, d.Key, d.Version, err)
+}
+
+// recount updates the number of quarantined objects of a part, which was another one before.
+func (a *applier) recount(p *part, was int) {
+	if now := p.objects.Failures(); now != was {
+		a.status.quarantined.Add(int64(now - was))
+	}
+}
+
+// identityOf returns the identity of the object of a delta.
+func identityOf(d *deltafifo.Delta) records.Identity {
+	return records.Identity{UID: d.UID, Version: d.Version}
 }

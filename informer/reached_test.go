@@ -2,7 +2,6 @@ package informer
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"strconv"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
-	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -34,70 +32,6 @@ func TestMoreThan4096SourcesAreRefused(t *testing.T) {
 	most := Join(sourcesOf(4096), Options[*corev1.Pod]{Observe: observed}).core
 	require.NoError(t, most.misused())
 	require.EqualValues(t, 4096, most.partByHand(), "no source has this number")
-}
-
-// lowestOf is a slow equivalent of reached.lowest.
-func lowestOf(versions []string) string {
-	lowest := versions[0]
-	for _, v := range versions {
-		if object.Older(v, lowest) || comparableVersion(v) && !comparableVersion(lowest) {
-			lowest = v
-		}
-	}
-	return lowest
-}
-
-func TestTheLowestVersionAgainstItsTwin(t *testing.T) {
-	for seed := range uint64(200) {
-		random := rand.New(rand.NewPCG(seed, 1))
-		parts := 1 + random.IntN(20)
-		r, twin := newReached(parts), make([]string, parts)
-		for step := range 300 {
-			part := random.IntN(parts)
-			version := fmt.Sprint(1 + step + random.IntN(30))
-			switch random.IntN(30) {
-			case 0:
-				version = ""
-			case 1:
-				version = "garbage"
-			}
-			if random.IntN(40) == 0 {
-				version = fmt.Sprint(1 + random.IntN(30))
-				r.set(uint16(part), version)
-				twin[part] = version
-			} else {
-				r.advance(uint16(part), version)
-				twin[part] = object.Advance(twin[part], version)
-			}
-			require.Equal(t, twin[part], r.version(uint16(part)))
-			if random.IntN(3) > 0 {
-				continue
-			}
-			got, want := r.lowest(), lowestOf(twin)
-			if comparableVersion(want) || parts == 1 {
-				require.Equal(t, want, got, "seed %d step %d", seed, step)
-			} else {
-				require.False(t, comparableVersion(got), "none of them compares")
-			}
-		}
-	}
-}
-
-// An event of a source that is not the lowest looks at no other source's version.
-func TestAnEventOfOneOfManySourcesLooksAtNoOther(t *testing.T) {
-	r := newReached(1000)
-	for part := range 1000 {
-		r.set(uint16(part), "10")
-	}
-	r.set(7, "5")
-	require.Equal(t, "5", r.lowest())
-	for i := range 1000 {
-		r.advance(8, fmt.Sprint(11+i))
-		require.True(t, r.known)
-	}
-	require.Equal(t, "5", r.lowest())
-	r.advance(7, "12")
-	require.Equal(t, "10", r.lowest())
 }
 
 // Status.Quarantined counts the quarantined objects of all sources, as they come and go.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/internal/sharepass"
@@ -93,13 +94,13 @@ var (
 // may not have the server's then, and for an object put by hand.
 func (s *informerSink) Recall(key indexer.Key, uid, version string) (stored any, ok bool) {
 	stored, ok = s.core.writer.Stored(key)
-	if !ok || s.untrusted.Load() || s.core.rewritesIdentity.Load() || identityOf(stored) != (identity{uid, version}) {
+	if !ok || s.untrusted.Load() || s.core.rewritesIdentity.Load() || records.IdentityOf(stored) != (records.Identity{UID: uid, Version: version}) {
 		return nil, false
 	}
 	s.core.writer.Freeze(func(tx *indexer.Tx) {
 		var stamp uint64
 		stored, stamp, ok = tx.Stamped(key)
-		ok = ok && stamp != stampByHand && identityOf(stored) == (identity{uid, version})
+		ok = ok && stamp != records.StampByHand && records.IdentityOf(stored) == (records.Identity{UID: uid, Version: version})
 	})
 	if !ok {
 		return nil, false
@@ -126,13 +127,13 @@ func (s *informerSink) Reuse(listed []deltafifo.Delta) {
 func reuse(tx *indexer.Tx, listed []deltafifo.Delta) {
 	var found [reuseAtOnce]any
 	for i := range listed {
-		if stored, stamp, ok := tx.Stamped(listed[i].Key); ok && stamp != stampByHand {
+		if stored, stamp, ok := tx.Stamped(listed[i].Key); ok && stamp != records.StampByHand {
 			found[i] = stored
 		}
 	}
 	for i := range listed {
 		d := &listed[i]
-		if found[i] != nil && d.UID != "" && d.Version != "" && identityOf(found[i]) == (identity{d.UID, d.Version}) {
+		if found[i] != nil && d.UID != "" && d.Version != "" && records.IdentityOf(found[i]) == identityOf(d) {
 			d.Object, d.Recalled = found[i], true
 		}
 	}
@@ -188,7 +189,7 @@ func (s *informerSink) Write(ctx context.Context, batch []deltafifo.Delta) error
 	transform := s.core.options.Transform
 	for i := range batch {
 		d := &batch[i]
-		d.Part, d.Stamp = s.part, stampOf(d.UID)
+		d.Part, d.Stamp = s.part, records.StampOf(d.UID)
 		switch {
 		case d.Op == deltafifo.Bookmark || d.Recalled:
 		case d.Op == deltafifo.Poisoned || d.Lost: // the object could not be decoded
@@ -256,7 +257,7 @@ func (s *informerSink) transformedTo(d *deltafifo.Delta, obj any) {
 		obj = s.sharePassed(d.Key, d.Object, obj)
 	}
 	d.Object = obj
-	if identityOf(obj) != (identity{d.UID, d.Version}) {
+	if records.IdentityOf(obj) != identityOf(d) {
 		s.core.rewritesIdentity.Store(true)
 	}
 	// Key, UID and version of the delta stay those of the server.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -562,7 +563,8 @@ func (c *core) Status() Status {
 	if c.misuse != nil {
 		st.LastError = c.misuse
 	}
-	c.tally.fill(&st.Totals)
+	st.Totals.Added, st.Totals.Updated = c.tally.Shown(eventlog.Added), c.tally.Shown(eventlog.Updated)
+	st.Totals.Deleted, st.Totals.Bookmarks = c.tally.Shown(eventlog.Deleted), c.tally.Bookmarks()
 	st.Totals.Shared = c.sharing.table.Stats().Found
 	for _, handler := range c.processor.States() {
 		st.Handlers = append(st.Handlers, HandlerStatus(handler))

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -19,7 +20,7 @@ func (a *applier) version() string {
 	if len(a.parts) > 1 && !a.complete() {
 		return ""
 	}
-	return a.reached.lowest()
+	return a.reached.Lowest()
 }
 
 // WaitVersion is [Informer.WaitVersion].
@@ -40,7 +41,7 @@ func (c *core) waitReached(ctx context.Context, version string) error {
 
 // checkQuarantine returns an error if the object of a version is quarantined.
 func (c *core) checkQuarantine(version string) error {
-	if key, ok := c.allQuarantined.at(version); ok {
+	if key, ok := c.allQuarantined.At(version); ok {
 		return fmt.Errorf("version %s, of %.*q: %w", version, object.MaxText, key, ErrQuarantined)
 	}
 	return nil
@@ -73,7 +74,7 @@ func (c *core) WaitFor(ctx context.Context, obj any) error {
 	came := false
 	err = c.waitVersion(ctx, version, func() (bool, error) {
 		if stored, ok := c.writer.Stored(key); ok {
-			now := func() string { return identityOf(stored).version }
+			now := func() string { return records.IdentityOf(stored).Version }
 			if reached, err := c.atLeast(now, version); reached && err == nil {
 				came = true
 				return true, nil
@@ -90,7 +91,7 @@ func (c *core) WaitFor(ctx context.Context, obj any) error {
 	if err != nil {
 		return err
 	}
-	if !came && c.allQuarantined.holds(key) { // at this version or a later one: the store has an older one
+	if !came && c.allQuarantined.Holds(key) { // at this version or a later one: the store has an older one
 		return fmt.Errorf("version %s, of %.*q, or a later one: %w", version, object.MaxText, key, ErrQuarantined)
 	}
 	return c.checkQuarantine(version)
@@ -141,7 +142,7 @@ func (c *core) versionOf(part uint16) string {
 	if len(c.parts) == 1 {
 		return c.storeVersion()
 	}
-	return c.reached.publishedVersion(part)
+	return c.reached.PublishedVersion(part)
 }
 
 // storeVersion returns the store's version if it comes from the sources. Until the store is synced,

@@ -1,4 +1,4 @@
-package informer
+package records
 
 import (
 	"fmt"
@@ -17,22 +17,22 @@ import (
 // An identity belongs to one stored object: another object under the same key has none.
 func TestAnIdentityIsOfAnObjectAndNotOfAKey(t *testing.T) {
 	type uncomparable struct{ values []string }
-	a, key := kit.Pod("a", "1"), named("a")
-	var known serverObjects
-	known.put(key, key, a, identity{"uid", "7"})
-	id, ok := known.identity(key, a)
+	a, key := kit.Pod("a", "1"), key("a")
+	var known ServerObjects
+	known.Put(key, key, a, Identity{"uid", "7"})
+	id, ok := known.Identity(key, a)
 	require.True(t, ok)
-	require.Equal(t, identity{"uid", "7"}, id)
+	require.Equal(t, Identity{"uid", "7"}, id)
 	for _, other := range []any{a.DeepCopy(), nil, uncomparable{values: []string{"x"}}} {
-		_, ok := known.identity(key, other)
+		_, ok := known.Identity(key, other)
 		require.False(t, ok)
 	}
-	_, ok = known.identity(indexer.Key{Name: "a"}, a)
+	_, ok = known.Identity(indexer.Key{Name: "a"}, a)
 	require.False(t, ok)
-	known.put(key, key, uncomparable{}, identity{"uid", "7"})
-	_, ok = known.identity(key, uncomparable{})
+	known.Put(key, key, uncomparable{}, Identity{"uid", "7"})
+	_, ok = known.Identity(key, uncomparable{})
 	require.False(t, ok)
-	known.put(key, key, a, identity{"uid-a", "1"})
+	known.Put(key, key, a, Identity{"uid-a", "1"})
 	require.Empty(t, known.entries, "its metadata tell it")
 }
 
@@ -40,13 +40,13 @@ func TestAnIdentityIsOfAnObjectAndNotOfAKey(t *testing.T) {
 type slowObject struct {
 	server, key indexer.Key
 	stored      *corev1.Pod // nil if no version was ever put
-	identity    identity
+	identity    Identity
 	failed      bool
 	at          string
 	put         int // the number of its last put
 }
 
-// slowObjects is the twin of serverObjects. It keeps every object, and the last put under each key.
+// slowObjects is the twin of ServerObjects. It keeps every object, and the last put under each key.
 type slowObjects struct {
 	all  []slowObject
 	last map[indexer.Key]int
@@ -65,7 +65,7 @@ func (s *slowObjects) remove(server indexer.Key) {
 	s.all = slices.DeleteFunc(s.all, func(r slowObject) bool { return r.server == server })
 }
 
-func (s *slowObjects) put(server, key indexer.Key, stored *corev1.Pod, id identity, n int) {
+func (s *slowObjects) put(server, key indexer.Key, stored *corev1.Pod, id Identity, n int) {
 	s.remove(server)
 	s.add(slowObject{server: server, key: key, stored: stored, identity: id, put: n})
 }
@@ -101,12 +101,15 @@ func (s *slowObjects) owner(key indexer.Key) *slowObject {
 type objectTwins struct {
 	t      *testing.T
 	rand   *rand.Rand
-	fast   serverObjects
+	fast   ServerObjects
 	slow   slowObjects
 	serial int
 }
 
-func (w *objectTwins) name() indexer.Key { return named(string(rune('a' + w.rand.IntN(6)))) }
+// key returns the key of a name.
+func key(name string) indexer.Key { return indexer.Key{Namespace: "default", Name: name} }
+
+func (w *objectTwins) name() indexer.Key { return key(string(rune('a' + w.rand.IntN(6)))) }
 
 func (w *objectTwins) step() {
 	server := w.name()
@@ -119,10 +122,10 @@ func (w *objectTwins) step() {
 		}
 		w.put(server, key)
 	case 3, 4:
-		w.fast.fail(server, fmt.Sprint(w.serial))
+		w.fast.Fail(server, fmt.Sprint(w.serial))
 		w.slow.fail(server, fmt.Sprint(w.serial))
 	default:
-		w.fast.remove(server)
+		w.fast.Remove(server)
 		w.slow.remove(server)
 	}
 }
@@ -130,11 +133,11 @@ func (w *objectTwins) step() {
 // put stores an object, stripped of its identity or not.
 func (w *objectTwins) put(server, key indexer.Key) {
 	p := kit.Pod(key.Name, fmt.Sprint(w.serial))
-	id := identityOf(p)
+	id := IdentityOf(p)
 	if w.rand.IntN(3) == 0 {
 		p.UID, p.ResourceVersion = "", ""
 	}
-	w.fast.put(server, key, p, id)
+	w.fast.Put(server, key, p, id)
 	w.slow.put(server, key, p, id, w.serial)
 }
 
@@ -142,18 +145,18 @@ func (w *objectTwins) put(server, key indexer.Key) {
 // some are gone.
 func (w *objectTwins) relist() {
 	was, before := w.slow, w.fast
-	w.fast, w.slow = serverObjects{}, slowObjects{}
+	w.fast, w.slow = ServerObjects{}, slowObjects{}
 	for _, r := range was.all {
 		w.serial++
 		switch w.rand.IntN(4) {
 		case 0: // gone
 		case 1:
 			if owner := was.owner(r.key); owner != nil && owner.server == r.server {
-				w.fast.inherit(r.server, &before)
+				w.fast.Inherit(r.server, &before)
 			} else {
 				r = slowObject{server: r.server, key: r.server}
 			}
-			w.fast.fail(r.server, fmt.Sprint(w.serial))
+			w.fast.Fail(r.server, fmt.Sprint(w.serial))
 			r.failed, r.at = true, fmt.Sprint(w.serial)
 			if r.put = w.serial; r.stored == nil {
 				w.slow.all = append(w.slow.all, r)
@@ -169,19 +172,19 @@ func (w *objectTwins) relist() {
 func (w *objectTwins) compare() {
 	failures, exceptions := 0, 0
 	for c := range 6 {
-		server := named(string(rune('a' + c)))
+		server := key(string(rune('a' + c)))
 		r := w.slow.find(server)
 		if r == nil {
 			r = &slowObject{server: server, key: server}
 		}
-		require.Equal(w.t, r.key, w.fast.key(server))
-		at, failed := w.fast.failed(server)
+		require.Equal(w.t, r.key, w.fast.Key(server))
+		at, failed := w.fast.Failed(server)
 		require.Equal(w.t, r.failed, failed)
 		require.Equal(w.t, r.at, at)
 		if r.failed {
 			failures++
 		}
-		if r.failed || r.key != server || r.stored != nil && identityOf(r.stored) != r.identity {
+		if r.failed || r.key != server || r.stored != nil && IdentityOf(r.stored) != r.identity {
 			exceptions++
 		}
 		w.compareKey(server)
@@ -197,10 +200,10 @@ func (w *objectTwins) compareKey(key indexer.Key) {
 	if owner == nil {
 		return
 	}
-	require.Equal(w.t, owner.server, w.fast.server(key))
-	id, ok := w.fast.identity(key, owner.stored)
+	require.Equal(w.t, owner.server, w.fast.Server(key))
+	id, ok := w.fast.Identity(key, owner.stored)
 	if !ok {
-		id = identityOf(owner.stored)
+		id = IdentityOf(owner.stored)
 	}
 	require.Equal(w.t, owner.identity, id)
 }

@@ -1,4 +1,4 @@
-package informer
+package records
 
 import (
 	"sync"
@@ -8,10 +8,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// reached records, for each part, the version up to which its changes are in the store. The lowest
+// Reached records, for each part, the version up to which its changes are in the store. The lowest
 // of them is the store's version. It is looked for among all parts only if the part that had the
-// lowest version has moved. Only the processLoop uses the fields above mu.
-type reached struct {
+// lowest version has moved. Only one goroutine uses the fields above mu.
+type Reached struct {
 	versions    []string // by part
 	low         uint16   // if known is set, the part with the lowest version
 	known       bool
@@ -21,22 +21,23 @@ type reached struct {
 	published []string // by part: versions whose changes readers find in the store; not used with a single part
 }
 
-func newReached(parts int) *reached {
-	return &reached{versions: make([]string, parts), published: make([]string, parts)}
+// NewReached returns the record of some parts, none of which has reached a version.
+func NewReached(parts int) *Reached {
+	return &Reached{versions: make([]string, parts), published: make([]string, parts)}
 }
 
-// publishedVersion returns the version of a part whose changes readers find in the store. It is for
+// PublishedVersion returns the version of a part whose changes readers find in the store. It is for
 // informers with several parts: the version of a single part is the store's. Any goroutine may call
 // it.
-func (r *reached) publishedVersion(part uint16) string {
+func (r *Reached) PublishedVersion(part uint16) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	return r.published[part]
 }
 
-// publish publishes the versions at the end of a write section, when its changes are in the store.
-func (r *reached) publish() {
+// Publish publishes the versions at the end of a write section, when its changes are in the store.
+func (r *Reached) Publish() {
 	if len(r.unpublished) == 0 {
 		return
 	}
@@ -49,18 +50,18 @@ func (r *reached) publish() {
 	r.unpublished = r.unpublished[:0]
 }
 
-func (r *reached) move(part uint16, version string) {
+func (r *Reached) move(part uint16, version string) {
 	r.versions[part] = version
 	if n := len(r.unpublished); len(r.versions) > 1 && (n == 0 || r.unpublished[n-1] != part) {
 		r.unpublished = append(r.unpublished, part)
 	}
 }
 
-// version returns the version that a part has reached.
-func (r *reached) version(part uint16) string { return r.versions[part] }
+// Version returns the version that a part has reached.
+func (r *Reached) Version(part uint16) string { return r.versions[part] }
 
-// advance moves a part's version forward. An older version changes nothing.
-func (r *reached) advance(part uint16, version string) {
+// Advance moves a part's version forward. An older version changes nothing.
+func (r *Reached) Advance(part uint16, version string) {
 	current := r.versions[part]
 	next := object.Advance(current, version)
 	if next == current {
@@ -72,15 +73,15 @@ func (r *reached) advance(part uint16, version string) {
 	r.move(part, next)
 }
 
-// set sets a part's version, which may be older than before.
-func (r *reached) set(part uint16, version string) {
+// Set sets a part's version, which may be older than before.
+func (r *Reached) Set(part uint16, version string) {
 	r.move(part, version)
 	r.known = false
 }
 
-// lowest returns the lowest version of all parts. A version that does not compare counts only if no
+// Lowest returns the lowest version of all parts. A version that does not compare counts only if no
 // version compares.
-func (r *reached) lowest() string {
+func (r *Reached) Lowest() string {
 	if !r.known && len(r.versions) > 1 {
 		r.find()
 	}
@@ -88,7 +89,7 @@ func (r *reached) lowest() string {
 }
 
 // find finds the part with the lowest version.
-func (r *reached) find() {
+func (r *Reached) find() {
 	r.low, r.known = 0, true
 	for part, version := range r.versions {
 		if ranksLower(version, r.versions[r.low]) {

@@ -1,4 +1,4 @@
-package informer
+package records
 
 import (
 	"cmp"
@@ -6,19 +6,25 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// maxQuarantined is the number of quarantined objects whose errors are kept.
-const maxQuarantined = 100
+// MaxQuarantined is the number of quarantined objects whose errors are kept.
+const MaxQuarantined = 100
 
-// allQuarantined holds the quarantined objects of all parts for other goroutines: a wait for the
+// Quarantine holds the quarantined objects of all parts for other goroutines: a wait for the
 // version of such an object has to fail, and the inspector shows the errors.
-type allQuarantined struct {
+type Quarantine struct {
 	mu       sync.Mutex
 	versions map[string]countedVersion
-	objects  map[indexer.Key]countedObject // at most maxQuarantined
+	objects  map[indexer.Key]countedObject // at most MaxQuarantined
+}
+
+// QuarantinedObject is an object that could not be prepared.
+type QuarantinedObject struct {
+	Key   indexer.Key
+	Since time.Time
+	Err   error
 }
 
 // countedObject is the entry of a key. It counts how often the key is quarantined: several
@@ -34,8 +40,8 @@ type countedVersion struct {
 	times int
 }
 
-// at returns the key of the quarantined object of a version, if there is one.
-func (q *allQuarantined) at(version string) (key indexer.Key, ok bool) {
+// At returns the key of the quarantined object of a version, if there is one.
+func (q *Quarantine) At(version string) (key indexer.Key, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -43,8 +49,8 @@ func (q *allQuarantined) at(version string) (key indexer.Key, ok bool) {
 	return found.key, ok
 }
 
-// holds reports whether the object of a key is quarantined, at whatever version.
-func (q *allQuarantined) holds(key indexer.Key) bool {
+// Holds reports whether the object of a key is quarantined, at whatever version.
+func (q *Quarantine) Holds(key indexer.Key) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -57,7 +63,7 @@ func (q *allQuarantined) holds(key indexer.Key) bool {
 }
 
 // add counts a key that enters a quarantine.
-func (q *allQuarantined) add(key indexer.Key, version string, err error) {
+func (q *Quarantine) add(key indexer.Key, version string, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -68,7 +74,7 @@ func (q *allQuarantined) add(key indexer.Key, version string, err error) {
 }
 
 // fail records another failure of a key that is in the quarantine, at the same version or another.
-func (q *allQuarantined) fail(key indexer.Key, was, version string, err error) {
+func (q *Quarantine) fail(key indexer.Key, was, version string, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -80,18 +86,18 @@ func (q *allQuarantined) fail(key indexer.Key, was, version string, err error) {
 }
 
 // keep stores the entry of a key, if the key has one already or there is room. The caller holds mu.
-func (q *allQuarantined) keep(key indexer.Key, object countedObject, known bool, err error) {
+func (q *Quarantine) keep(key indexer.Key, object countedObject, known bool, err error) {
 	if !known {
 		object.Key, object.Since = key, time.Now()
 	}
 	object.Err = err
-	if known || len(q.objects) < maxQuarantined {
+	if known || len(q.objects) < MaxQuarantined {
 		q.objects[key] = object
 	}
 }
 
 // addVersion counts a version. The caller holds mu.
-func (q *allQuarantined) addVersion(key indexer.Key, version string) {
+func (q *Quarantine) addVersion(key indexer.Key, version string) {
 	if q.versions == nil {
 		q.versions, q.objects = make(map[string]countedVersion), make(map[indexer.Key]countedObject)
 	}
@@ -101,7 +107,7 @@ func (q *allQuarantined) addVersion(key indexer.Key, version string) {
 }
 
 // remove counts a key that leaves a quarantine.
-func (q *allQuarantined) remove(key indexer.Key, version string) {
+func (q *Quarantine) remove(key indexer.Key, version string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -116,7 +122,7 @@ func (q *allQuarantined) remove(key indexer.Key, version string) {
 }
 
 // removeVersion is the opposite of addVersion. The caller holds mu.
-func (q *allQuarantined) removeVersion(version string) {
+func (q *Quarantine) removeVersion(version string) {
 	found := q.versions[version]
 	if found.times--; found.times > 0 {
 		q.versions[version] = found
@@ -125,9 +131,9 @@ func (q *allQuarantined) removeVersion(version string) {
 	}
 }
 
-// all returns the quarantined objects whose errors are kept, in the order in which they were
+// All returns the quarantined objects whose errors are kept, in the order in which they were
 // quarantined.
-func (q *allQuarantined) all() []QuarantinedObject {
+func (q *Quarantine) All() []QuarantinedObject {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -141,37 +147,29 @@ func (q *allQuarantined) all() []QuarantinedObject {
 	return all
 }
 
-// quarantine records the failure of the object of a delta.
-func (a *applier) quarantine(in *serverObjects, d *deltafifo.Delta) {
-	err, _ := d.Object.(error)
-	if was, again := in.failed(d.Key); again {
-		a.allQuarantined.fail(d.Key, was, d.Version, err)
+// Enter records that the object of a server's key could not be prepared at a version.
+func (q *Quarantine) Enter(in *ServerObjects, server indexer.Key, version string, err error) {
+	if was, again := in.Failed(server); again {
+		q.fail(server, was, version, err)
 	} else {
-		a.allQuarantined.add(d.Key, d.Version, err)
+		q.add(server, version, err)
 	}
-	in.fail(d.Key, d.Version)
+	in.Fail(server, version)
 }
 
-// release is called when the failure of an object is about to end.
-func (a *applier) release(in *serverObjects, server indexer.Key) {
-	if version, failed := in.failed(server); failed {
-		a.allQuarantined.remove(server, version)
+// Leave is called when the failure of an object is about to end.
+func (q *Quarantine) Leave(in *ServerObjects, server indexer.Key) {
+	if version, failed := in.Failed(server); failed {
+		q.remove(server, version)
 	}
 }
 
-// releaseAll is release for all objects.
-func (a *applier) releaseAll(in *serverObjects) {
+// LeaveAll is Leave for all objects.
+func (q *Quarantine) LeaveAll(in *ServerObjects) {
 	if in.failures == 0 {
 		return
 	}
 	for server := range in.entries {
-		a.release(in, server)
-	}
-}
-
-// recount updates the number of quarantined objects of a part, which was another one before.
-func (a *applier) recount(p *part, was int) {
-	if p.objects.failures != was {
-		a.status.quarantined.Add(int64(p.objects.failures - was))
+		q.Leave(in, server)
 	}
 }
