@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
 	"github.com/tidemark-k8s/tidemark/internal/report"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -46,7 +47,7 @@ func ForControllerRuntime(lw cache.ListerWatcher, example runtime.Object, resync
 
 func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings) *clientgoInformer {
 	s.options.Name = describe(s.options.Name, example)
-	indexes := clientgoIndexes(s.indexes, true)
+	indexes := clientgostore.Indexes(s.indexes, true)
 	if s.source == nil {
 		s.source = reflector.FromListerWatcher(lw)
 	}
@@ -197,9 +198,9 @@ func (i *clientgoInformer) RemoveEventHandler(handle cache.ResourceEventHandlerR
 	return nil
 }
 
-func (i *clientgoInformer) GetStore() cache.Store { return i.store }
+func (i *clientgoInformer) GetStore() cache.Store { return i.store.Store }
 
-func (i *clientgoInformer) GetIndexer() cache.Indexer { return i.store }
+func (i *clientgoInformer) GetIndexer() cache.Indexer { return i.store.Store }
 
 func (i *clientgoInformer) GetController() cache.Controller { return clientgoController{i} }
 

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -24,7 +25,7 @@ var clientgoInformers = map[string]constructor{
 		return newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, resync, ix)
 	},
 	"pods": func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
-		indexes := clientgoIndexes(ix, true)
+		indexes := clientgostore.Indexes(ix, true)
 		c := newCore(Options[any]{Resync: resync}, typeOf[*corev1.Pod](), withNamespaceIndex(indexes), s)
 		return newClientgoInformer(c)
 	},

@@ -1,50 +1,46 @@
 package informer
 
 import (
-	"k8s.io/client-go/tools/cache"
-
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 )
 
 // informerStore is the store of an informer, to which a user may write by hand. The writes skip the
 // transform, and cause no events. The informer's writer reports the failures of index functions.
 type informerStore struct {
-	clientgoStore
+	*clientgostore.Store
 	core *core
 }
 
 func newInformerStore(c *core) *informerStore {
-	s := &informerStore{
-		clientgoStore: clientgoStore{
-			writer: c.writer, keyFunc: cache.DeletionHandlingMetaNamespaceKeyFunc, parse: indexer.ParseKey, metaKeys: true,
-		},
-		core: c,
-	}
-	s.writes = s
+	s := &informerStore{core: c}
+	s.Store = clientgostore.New(c.writer, s)
 	return s
 }
 
-// check returns an error for an object of another type than the informer's.
-func (s *informerStore) check(obj any) (any, error) { return obj, s.core.objects.validate(obj) }
+// Check returns an error for an object of another type than the informer's.
+func (s *informerStore) Check(obj any) (any, error) { return obj, s.core.objects.validate(obj) }
 
-func (s *informerStore) begin() *indexer.Tx {
+// Begin begins a write section.
+func (s *informerStore) Begin() *indexer.Tx {
 	s.core.writtenByHand.Store(true)
-	return s.writer.Begin()
+	return s.core.writer.Begin()
 }
 
-func (s *informerStore) apply(tx *indexer.Tx, w *clientgoWrite) {
+// Apply makes one write.
+func (s *informerStore) Apply(tx *indexer.Tx, w *clientgostore.Write) {
 	removals := &s.core.removals
-	if w.remove {
-		part, _ := tx.Part(w.key)
-		if last, deleted := tx.Delete(w.key); deleted {
-			removals.Add(w.key, part, last)
+	if w.Remove {
+		part, _ := tx.Part(w.Key)
+		if last, deleted := tx.Delete(w.Key); deleted {
+			removals.Add(w.Key, part, last)
 		}
 	} else {
-		tx.Put(s.partOf(tx, w.key), w.key, w.obj, records.StampByHand)
-		removals.Take(w.key)
+		tx.Put(s.partOf(tx, w.Key), w.Key, w.Object, records.StampByHand)
+		removals.Take(w.Key)
 	}
-	s.reach(tx, w.version)
+	s.Reach(tx, w.Version)
 }
 
 // partOf returns the part of an object put under a key: a stored key stays in its part.
@@ -57,21 +53,23 @@ func (s *informerStore) partOf(tx *indexer.Tx, key indexer.Key) uint16 {
 	return s.core.partByHand()
 }
 
-// reach moves the store's version on until the informer does.
-func (s *informerStore) reach(tx *indexer.Tx, version string) {
+// Reach moves the store's version on until the informer does.
+func (s *informerStore) Reach(tx *indexer.Tx, version string) {
 	if !s.core.isSynced() {
-		s.clientgoStore.reach(tx, version)
+		s.Store.Reach(tx, version)
 	}
 }
 
-func (*informerStore) faults(*indexer.Tx) error { return nil }
+// Faults returns nothing: failures of index functions are reported.
+func (*informerStore) Faults(*indexer.Tx) error { return nil }
 
-func (s *informerStore) replace(writes []clientgoWrite, version string) {
+// ReplaceAll makes the store hold the objects of the writes, and no others.
+func (s *informerStore) ReplaceAll(writes []clientgostore.Write, version string) {
 	c := s.core
 	c.writtenByHand.Store(true)
-	staging := s.writer.StageAll(c.partByHand())
+	staging := c.writer.StageAll(c.partByHand())
 	for _, w := range writes {
-		staging.Put(w.key, w.obj, records.StampByHand)
+		staging.Put(w.Key, w.Object, records.StampByHand)
 	}
 	if c.isSynced() {
 		version = ""

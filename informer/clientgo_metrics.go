@@ -2,18 +2,19 @@ package informer
 
 import (
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
 )
 
 // metrics publishes client-go's measurements of an informer. A nil one publishes nothing.
 type metrics struct {
 	waiting cache.GaugeMetric     // number of deltas waiting for the processLoop
 	latency cache.HistogramMetric // duration of a write section, in seconds
-	version *versionGauge
+	version *clientgostore.Gauge
 }
 
 func newMetrics(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) *metrics {
@@ -29,7 +30,7 @@ func newMetrics(id cache.InformerNameAndResource, provider cache.InformerMetrics
 }
 
 // ofStore returns the gauge of the store's version.
-func (m *metrics) ofStore() *versionGauge {
+func (m *metrics) ofStore() *clientgostore.Gauge {
 	if m == nil {
 		return nil
 	}
@@ -110,40 +111,21 @@ func (i *clientgoInformer) measures(m *metrics) {
 	if m != nil {
 		i.core.hooks.meter = m
 	}
-	i.store.gauge.Store(m.ofStore())
+	i.store.Gauge.Store(m.ofStore())
 }
 
 func (m *metrics) queued(deltas int) { m.waiting.Set(float64(deltas)) }
 
 func (m *metrics) applied(took time.Duration, version string) {
 	m.latency.Observe(took.Seconds())
-	m.version.set(version)
+	m.version.Set(version)
 }
 
-// versionGauge publishes a store's resourceVersion. A nil one publishes nothing.
-type versionGauge struct{ gauge cache.GaugeMetric }
-
-func newVersionGauge(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) *versionGauge {
+// newVersionGauge returns the gauge of a store's version, nil for none.
+func newVersionGauge(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) *clientgostore.Gauge {
 	provider = measuring(id, provider)
 	if provider == nil {
 		return nil
 	}
-	return &versionGauge{provider.NewStoreResourceVersionMetric(id)}
-}
-
-// exactDigits is the number of digits that a float64 holds exactly. Of a longer version only the
-// last digits are published, as in client-go.
-const exactDigits = 15
-
-func (g *versionGauge) set(version string) {
-	switch {
-	case g == nil:
-		return
-	case version == "":
-		version = "0"
-	}
-	version = version[max(0, len(version)-exactDigits):]
-	if n, err := strconv.ParseInt(version, 10, 64); err == nil {
-		g.gauge.Set(float64(n))
-	}
+	return clientgostore.NewGauge(provider.NewStoreResourceVersionMetric(id))
 }

@@ -10,14 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // T1: the types have all methods of client-go's interfaces.
 var (
 	_ cache.SharedIndexInformer                                                  = (*clientgoInformer)(nil)
-	_ cache.Indexer                                                              = (*clientgoStore)(nil)
-	_ cache.TransactionStore                                                     = (*clientgoStore)(nil)
+	_ cache.Indexer                                                              = (*clientgostore.Store)(nil)
+	_ cache.TransactionStore                                                     = (*clientgostore.Store)(nil)
 	_ cache.ResourceEventHandlerRegistration                                     = (*clientgoRegistration)(nil)
 	_ interface{ ShutdownChan() <-chan struct{} }                                = (*clientgoRegistration)(nil)
 	_ cache.DoneChecker                                                          = clientgoChecker{}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
@@ -148,7 +149,7 @@ func TestContract_D4_InClientgosAPI(t *testing.T) {
 		}}))
 		for _, poison := range []string{"error", "panic"} {
 			err := x.Add(kit.Pod("a", "1", kit.Label("poison", poison)))
-			if _, free := x.(*freeStore); !free {
+			if _, free := x.(*clientgostore.Free); !free {
 				require.NoError(t, err, "an informer reports it")
 			} else {
 				require.ErrorContains(t, err, `index "labels" leaves out "default/a"`)

@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/encoding"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/lister"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -99,8 +100,8 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 func (c *core) newStore(indexes []indexer.Index[any]) (*indexer.Writer, error) {
 	return indexer.New(indexer.Options{
 		Indexes: indexes, LabelIndexes: c.options.LabelIndexes,
-		Labels:    labelsOf[any],
-		Namespace: namespaceOf[any],
+		Labels:    object.Labels,
+		Namespace: object.Namespace,
 		Report:    c.unindexed,
 		Codec:     encoding.Codec(),
 	})

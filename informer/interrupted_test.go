@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
@@ -47,17 +48,17 @@ func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
 // A store without an informer reports that an index function has ended the goroutine of a write, and
 // holds no lock.
 func TestAFreeStoreTellsOfAGoexit(t *testing.T) {
-	for name, write := range map[string]func(s *freeStore){
-		"add": func(s *freeStore) { _ = s.Add(kit.Pod("a", "1", exits)) },
-		"transaction": func(s *freeStore) {
+	for name, write := range map[string]func(s *clientgostore.Free){
+		"add": func(s *clientgostore.Free) { _ = s.Add(kit.Pod("a", "1", exits)) },
+		"transaction": func(s *clientgostore.Free) {
 			_ = s.Transaction(cache.Transaction{Type: cache.TransactionTypeAdd, Object: kit.Pod("b", "1", exits)})
 		},
-		"replace": func(s *freeStore) { _ = s.Replace([]any{kit.Pod("c", "1"), kit.Pod("d", "1", exits)}, "1") },
+		"replace": func(s *clientgostore.Free) { _ = s.Replace([]any{kit.Pod("c", "1"), kit.Pod("d", "1", exits)}, "1") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newFreeStore(cache.MetaNamespaceKeyFunc, cache.Indexers{"labels": byLabels})
+			s := clientgostore.NewFree(cache.MetaNamespaceKeyFunc, cache.Indexers{"labels": byLabels})
 			var told error
-			s.failed = func(err error) { told = err }
+			s.Failed = func(err error) { told = err }
 			require.False(t, apart(func() { write(s) }))
 			require.ErrorIs(t, told, ErrExited)
 			require.Empty(t, s.List())

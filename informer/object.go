@@ -24,17 +24,3 @@ func keyOf[T any](obj T) (indexer.Key, bool) {
 	}
 	return object.Key(m), true
 }
-
-func labelsOf[T any](obj T) map[string]string {
-	if m := object.Meta(obj); m != nil {
-		return m.GetLabels()
-	}
-	return nil
-}
-
-func namespaceOf[T any](obj T) string {
-	if m := object.Meta(obj); m != nil {
-		return m.GetNamespace()
-	}
-	return ""
-}

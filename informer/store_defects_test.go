@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
@@ -89,9 +90,9 @@ func TestAClusterScopedObjectWithASlashInItsName(t *testing.T) {
 // Without an informer, Add and Update of a store return the error of an index function. Replace and
 // Transaction do not return it, but report it.
 func TestAnIndexFunctionThatFailsInAStoreWithoutInformerIsNotSilent(t *testing.T) {
-	s := newFreeStore(cache.MetaNamespaceKeyFunc, cache.Indexers{"app": byLabels})
+	s := clientgostore.NewFree(cache.MetaNamespaceKeyFunc, cache.Indexers{"app": byLabels})
 	var told []error
-	s.failed = func(err error) { told = append(told, err) }
+	s.Failed = func(err error) { told = append(told, err) }
 	for _, poison := range []string{"error", "panic"} {
 		bad := kit.Pod("a", "1", kit.Label("poison", poison))
 		require.ErrorIs(t, s.Add(bad), errPoison)
@@ -115,9 +116,9 @@ func TestAnIndexFunctionThatFailsInAStoreWithoutInformerIsNotSilent(t *testing.T
 // AddIndexers of a store without informer adds the index, and reports the objects on which its
 // function fails.
 func TestAnIndexAddedLaterToAStoreWithoutInformerIsNotSilent(t *testing.T) {
-	s := newFreeStore(cache.MetaNamespaceKeyFunc, nil)
+	s := clientgostore.NewFree(cache.MetaNamespaceKeyFunc, nil)
 	var told []error
-	s.failed = func(err error) { told = append(told, err) }
+	s.Failed = func(err error) { told = append(told, err) }
 	require.NoError(t, s.Add(kit.Pod("bad", "1", kit.Label("poison", "error"))))
 	require.NoError(t, s.Add(kit.Pod("good", "1")))
 	require.Empty(t, told)

@@ -28,6 +28,14 @@ const (
 	behindLimit = delivery.BehindLimit
 )
 
+// spell returns keys as client-go writes them.
+func spell(keys []indexer.Key) (names []string) {
+	for _, key := range keys {
+		names = append(names, key.String())
+	}
+	return names
+}
+
 // newShared is client-go's NewSharedIndexInformer, as in package informer/cache.
 func newShared(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 	return ForListerWatcher(lw, example, cache.SharedIndexInformerOptions{ResyncPeriod: resync, Indexers: ix})

@@ -24,6 +24,22 @@ func Key(m metav1.Object) indexer.Key {
 	return indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}
 }
 
+// Labels returns an object's labels.
+func Labels(obj any) map[string]string {
+	if m := Meta(obj); m != nil {
+		return m.GetLabels()
+	}
+	return nil
+}
+
+// Namespace returns an object's namespace.
+func Namespace(obj any) string {
+	if m := Meta(obj); m != nil {
+		return m.GetNamespace()
+	}
+	return ""
+}
+
 // Same reports whether two objects are the same one. It returns false for objects of types
 // that cannot be compared, which are no pointers.
 func Same(a, b any) bool {

@@ -1,4 +1,4 @@
-package informer
+package clientgostore
 
 import (
 	"fmt"
@@ -14,69 +14,80 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// clientgoStore shows a store as client-go's Indexer. An [informerStore] shows the store of an informer,
-// and a [freeStore] one without an informer. Its writes take turns with other writers.
-type clientgoStore struct {
+// Store shows a store as client-go's Indexer. Its writes take turns with other writers.
+type Store struct {
+	// Gauge publishes the store's version.
+	Gauge atomic.Pointer[Gauge]
+
 	writer  *indexer.Writer
 	keyFunc cache.KeyFunc
 	parse   func(string) indexer.Key
 	// metaKeys says that the keys are the namespaces and names of the objects.
 	metaKeys bool
-	writes   clientgoWrites
-	gauge    atomic.Pointer[versionGauge]
+	writes   Writes
 }
 
-// clientgoWrites are the writes of one of the two kinds of stores.
-type clientgoWrites interface {
-	// check returns what is stored of an object.
-	check(obj any) (any, error)
-	// begin begins a write section.
-	begin() *indexer.Tx
-	// apply makes one write.
-	apply(tx *indexer.Tx, w *clientgoWrite)
-	// reach moves the store's version on.
-	reach(tx *indexer.Tx, version string)
-	// faults returns the failures of index functions in a section, with which the objects are stored all
+// Writes are the writes into a store.
+type Writes interface {
+	// Check returns what is stored of an object.
+	Check(obj any) (any, error)
+	// Begin begins a write section.
+	Begin() *indexer.Tx
+	// Apply makes one write.
+	Apply(tx *indexer.Tx, w *Write)
+	// Reach moves the store's version on.
+	Reach(tx *indexer.Tx, version string)
+	// Faults returns the failures of index functions in a section, with which the objects are stored all
 	// the same. It returns nil where failures are reported.
-	faults(tx *indexer.Tx) error
-	// replace makes the store hold the objects of the writes, and no others.
-	replace(writes []clientgoWrite, version string)
+	Faults(tx *indexer.Tx) error
+	// ReplaceAll makes the store hold the objects of the writes, and no others.
+	ReplaceAll(writes []Write, version string)
 }
 
 var _ interface {
 	cache.Indexer
 	cache.TransactionStore
-} = (*clientgoStore)(nil)
+} = (*Store)(nil)
 
-func (s *clientgoStore) Add(obj any) error    { return s.writeOne(cache.TransactionTypeAdd, obj) }
-func (s *clientgoStore) Update(obj any) error { return s.writeOne(cache.TransactionTypeUpdate, obj) }
-func (s *clientgoStore) Delete(obj any) error { return s.writeOne(cache.TransactionTypeDelete, obj) }
+// New returns client-go's view of an informer's store.
+func New(writer *indexer.Writer, writes Writes) *Store {
+	return &Store{writer: writer, keyFunc: cache.DeletionHandlingMetaNamespaceKeyFunc, parse: indexer.ParseKey, metaKeys: true, writes: writes}
+}
 
-func (s *clientgoStore) writeOne(kind cache.TransactionType, obj any) error {
+// Add stores an object.
+func (s *Store) Add(obj any) error { return s.writeOne(cache.TransactionTypeAdd, obj) }
+
+// Update stores an object.
+func (s *Store) Update(obj any) error { return s.writeOne(cache.TransactionTypeUpdate, obj) }
+
+// Delete deletes an object.
+func (s *Store) Delete(obj any) error { return s.writeOne(cache.TransactionTypeDelete, obj) }
+
+func (s *Store) writeOne(kind cache.TransactionType, obj any) error {
 	w, err := s.prepare(cache.Transaction{Type: kind, Object: obj})
 	if err != nil {
 		return err
 	}
 	s.section(func(tx *indexer.Tx) {
-		s.writes.apply(tx, &w)
-		err = s.writes.faults(tx)
+		s.writes.Apply(tx, &w)
+		err = s.writes.Faults(tx)
 	})
 	return err
 }
 
 // section makes writes in one section.
-func (s *clientgoStore) section(write func(tx *indexer.Tx)) {
+func (s *Store) section(write func(tx *indexer.Tx)) {
 	defer s.publish()
-	tx := s.writes.begin()
+	tx := s.writes.Begin()
 	defer tx.Commit()
 	write(tx)
 }
 
 // Transaction makes several writes in one section. Objects without a key, or of another type, are
 // left out and reported.
-func (s *clientgoStore) Transaction(txns ...cache.Transaction) *cache.TransactionError {
+func (s *Store) Transaction(txns ...cache.Transaction) *cache.TransactionError {
 	failed := cache.TransactionError{TotalTransactions: len(txns), SuccessfulIndices: make([]int, 0, len(txns))}
-	prepared := make([]clientgoWrite, 0, len(txns))
+	prepared := make([]Write, 0, len(txns))
 	for i, txn := range txns {
 		w, err := s.prepare(txn)
 		if err != nil {
@@ -88,7 +99,7 @@ func (s *clientgoStore) Transaction(txns ...cache.Transaction) *cache.Transactio
 	}
 	s.section(func(tx *indexer.Tx) {
 		for i := range prepared {
-			s.writes.apply(tx, &prepared[i])
+			s.writes.Apply(tx, &prepared[i])
 		}
 	})
 	if len(failed.Errors) > 0 {
@@ -97,40 +108,40 @@ func (s *clientgoStore) Transaction(txns ...cache.Transaction) *cache.Transactio
 	return nil
 }
 
-// clientgoWrite is one prepared write.
-type clientgoWrite struct {
-	key     indexer.Key
-	obj     any
-	version string
-	remove  bool
+// Write is one prepared write.
+type Write struct {
+	Key     indexer.Key
+	Object  any
+	Version string
+	Remove  bool
 }
 
-func (s *clientgoStore) prepare(txn cache.Transaction) (w clientgoWrite, err error) {
+func (s *Store) prepare(txn cache.Transaction) (w Write, err error) {
 	key, err := s.keyOf(txn.Object)
 	if err != nil {
 		return w, err
 	}
-	w = clientgoWrite{key: key, version: records.IdentityOf(txn.Object).Version, remove: txn.Type == cache.TransactionTypeDelete}
-	if !w.remove {
-		w.obj, err = s.writes.check(txn.Object)
+	w = Write{Key: key, Version: records.IdentityOf(txn.Object).Version, Remove: txn.Type == cache.TransactionTypeDelete}
+	if !w.Remove {
+		w.Object, err = s.writes.Check(txn.Object)
 	}
 	return w, err
 }
 
-// reach moves the store's version on, as each write of client-go's store does, but never back.
-func (s *clientgoStore) reach(tx *indexer.Tx, version string) {
+// Reach moves the store's version on, as each write of client-go's store does, but never back.
+func (s *Store) Reach(tx *indexer.Tx, version string) {
 	if version != "" && !object.Older(version, s.writer.Indexer().Version()) {
 		tx.SetVersion(version)
 	}
 }
 
 // publish passes the version to the metrics.
-func (s *clientgoStore) publish() { s.gauge.Load().set(s.writer.Indexer().Version()) }
+func (s *Store) publish() { s.Gauge.Load().Set(s.writer.Indexer().Version()) }
 
 // Replace makes the store hold exactly the list. If an object has no key, or is of another type,
 // Replace changes nothing.
-func (s *clientgoStore) Replace(list []any, version string) error {
-	writes := make([]clientgoWrite, 0, len(list))
+func (s *Store) Replace(list []any, version string) error {
+	writes := make([]Write, 0, len(list))
 	for _, obj := range list {
 		w, err := s.prepare(cache.Transaction{Object: obj})
 		if err != nil {
@@ -139,24 +150,29 @@ func (s *clientgoStore) Replace(list []any, version string) error {
 		writes = append(writes, w)
 	}
 	defer s.publish()
-	s.writes.replace(writes, version)
+	s.writes.ReplaceAll(writes, version)
 	return nil
 }
 
 // Resync does nothing, as in client-go's store: handlers are resynced by the informer.
-func (s *clientgoStore) Resync() error { return nil }
+func (s *Store) Resync() error { return nil }
 
-func (s *clientgoStore) Bookmark(version string) {
-	s.section(func(tx *indexer.Tx) { s.writes.reach(tx, version) })
+// Bookmark moves the store's version on.
+func (s *Store) Bookmark(version string) {
+	s.section(func(tx *indexer.Tx) { s.writes.Reach(tx, version) })
 }
 
-func (s *clientgoStore) LastStoreSyncResourceVersion() string { return s.writer.Indexer().Version() }
+// LastStoreSyncResourceVersion returns the store's version.
+func (s *Store) LastStoreSyncResourceVersion() string { return s.writer.Indexer().Version() }
 
-func (s *clientgoStore) List() []any { return anys(s.writer.Indexer().Snapshot()) }
+// List returns all objects.
+func (s *Store) List() []any { return anys(s.writer.Indexer().Snapshot()) }
 
-func (s *clientgoStore) ListKeys() []string { return spell(s.writer.Indexer().Keys()) }
+// ListKeys returns all keys.
+func (s *Store) ListKeys() []string { return spell(s.writer.Indexer().Keys()) }
 
-func (s *clientgoStore) Get(obj any) (item any, exists bool, err error) {
+// Get returns the stored object of the key of obj.
+func (s *Store) Get(obj any) (item any, exists bool, err error) {
 	key, err := s.keyFunc(obj)
 	if err != nil {
 		return nil, false, cache.KeyError{Obj: obj, Err: err}
@@ -164,7 +180,8 @@ func (s *clientgoStore) Get(obj any) (item any, exists bool, err error) {
 	return s.GetByKey(key)
 }
 
-func (s *clientgoStore) GetByKey(key string) (item any, exists bool, err error) {
+// GetByKey returns the object of a key.
+func (s *Store) GetByKey(key string) (item any, exists bool, err error) {
 	x := s.writer.Indexer()
 	obj, ok := x.Get(s.parse(key))
 	if !ok && s.metaKeys {
@@ -178,7 +195,7 @@ func (s *clientgoStore) GetByKey(key string) (item any, exists bool, err error) 
 
 // keyOf returns the key of an object, or of a tombstone. If the keys are namespaces and names, it
 // takes them from the metadata, since a name may hold a slash.
-func (s *clientgoStore) keyOf(obj any) (indexer.Key, error) {
+func (s *Store) keyOf(obj any) (indexer.Key, error) {
 	if s.metaKeys {
 		if m := object.Meta(obj); m != nil {
 			return object.Key(m), nil
@@ -198,7 +215,7 @@ func (s *clientgoStore) keyOf(obj any) (indexer.Key, error) {
 
 // Index returns the objects that share a value of an index with obj. obj may be of another type
 // than the store's: generated listers pass an ObjectMeta.
-func (s *clientgoStore) Index(name string, obj any) ([]any, error) {
+func (s *Store) Index(name string, obj any) ([]any, error) {
 	f := s.indexFunc(name)
 	if f == nil {
 		return nil, noIndex(name)
@@ -225,7 +242,7 @@ func (s *clientgoStore) Index(name string, obj any) ([]any, error) {
 
 // indexFunc returns the function of an index, nil if there is no such index. An index not made from
 // an IndexFunc is wrapped in one.
-func (s *clientgoStore) indexFunc(name string) cache.IndexFunc {
+func (s *Store) indexFunc(name string) cache.IndexFunc {
 	ix, ok := s.writer.Indexer().Definition(name)
 	if f, made := ix.Origin.(cache.IndexFunc); made {
 		return f
@@ -246,7 +263,8 @@ func (s *clientgoStore) indexFunc(name string) cache.IndexFunc {
 	}
 }
 
-func (s *clientgoStore) ByIndex(name, value string) ([]any, error) {
+// ByIndex returns the objects with a value in an index.
+func (s *Store) ByIndex(name, value string) ([]any, error) {
 	snapshot, err := s.writer.Indexer().Lookup(name, value)
 	if err != nil {
 		return nil, noIndex(name)
@@ -254,7 +272,8 @@ func (s *clientgoStore) ByIndex(name, value string) ([]any, error) {
 	return anys(snapshot), nil
 }
 
-func (s *clientgoStore) IndexKeys(name, value string) ([]string, error) {
+// IndexKeys returns the keys of the objects with a value in an index, sorted.
+func (s *Store) IndexKeys(name, value string) ([]string, error) {
 	keys, err := s.writer.Indexer().KeysBy(name, value)
 	if err != nil {
 		return nil, noIndex(name)
@@ -264,7 +283,8 @@ func (s *clientgoStore) IndexKeys(name, value string) ([]string, error) {
 	return sorted, nil
 }
 
-func (s *clientgoStore) ListIndexFuncValues(name string) []string {
+// ListIndexFuncValues returns the values of an index.
+func (s *Store) ListIndexFuncValues(name string) []string {
 	values, err := s.writer.Indexer().Values(name)
 	if err != nil {
 		return []string{}
@@ -273,7 +293,7 @@ func (s *clientgoStore) ListIndexFuncValues(name string) []string {
 }
 
 // GetIndexers returns the functions of all indexes, in a new map.
-func (s *clientgoStore) GetIndexers() cache.Indexers {
+func (s *Store) GetIndexers() cache.Indexers {
 	all := make(cache.Indexers)
 	for _, name := range s.writer.Indexer().Indexes() {
 		all[name] = s.indexFunc(name)
@@ -281,28 +301,29 @@ func (s *clientgoStore) GetIndexers() cache.Indexers {
 	return all
 }
 
-func (s *clientgoStore) AddIndexers(ix cache.Indexers) error {
-	return s.writer.AddIndexes(clientgoIndexes(ix, s.metaKeys)...)
+// AddIndexers adds indexes.
+func (s *Store) AddIndexers(ix cache.Indexers) error {
+	return s.writer.AddIndexes(Indexes(ix, s.metaKeys)...)
 }
 
-// clientgoIndexes makes indexes of client-go's index functions, in the order of their names. If
+// Indexes makes indexes of client-go's index functions, in the order of their names. If
 // keys are made from the metadata, the index by namespace reads the keys, and no object.
-func clientgoIndexes(ix cache.Indexers, metaKeys bool) (indexes []indexer.Index[any]) {
+func Indexes(ix cache.Indexers, metaKeys bool) (indexes []indexer.Index[any]) {
 	for _, name := range slices.Sorted(maps.Keys(ix)) {
 		made := indexer.Index[any]{Name: name, Origin: ix[name]}
 		if metaKeys && isMetaNamespace(ix[name]) {
 			made.ByNamespace = true
 		} else {
-			made.Append = clientgoAppend(ix[name])
+			made.Append = appendOf(ix[name])
 		}
 		indexes = append(indexes, made)
 	}
 	return indexes
 }
 
-// clientgoAppend adapts an IndexFunc. An error becomes a panic, which the indexer reports as an
+// appendOf adapts an IndexFunc. An error becomes a panic, which the indexer reports as an
 // error. MetaNamespaceIndexFunc is replaced by an equal function that does not allocate.
-func clientgoAppend(f cache.IndexFunc) func([]string, any) []string {
+func appendOf(f cache.IndexFunc) func([]string, any) []string {
 	if f == nil {
 		return nil
 	}
@@ -314,7 +335,7 @@ func clientgoAppend(f cache.IndexFunc) func([]string, any) []string {
 			if m := object.Meta(obj); m != nil {
 				return append(values, m.GetNamespace())
 			}
-			panic(fmt.Errorf("%w: %T has no metadata", ErrType, obj))
+			panic(fmt.Errorf("%w: %T has no metadata", indexer.ErrType, obj))
 		}
 		found, err := f(obj)
 		if err != nil {
