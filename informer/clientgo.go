@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
+	"github.com/tidemark-k8s/tidemark/informer/internal/limits"
 	"github.com/tidemark-k8s/tidemark/internal/report"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -80,7 +81,7 @@ type clientgoInformer struct {
 	shortestResync time.Duration // the shortest resync period so far
 	onError        func(error)
 	repeats        repeats
-	errors         errorCalls
+	errors         limits.Calls
 }
 
 var _ Shared = (*clientgoInformer)(nil)
@@ -116,7 +117,7 @@ func (i *clientgoInformer) report(e Event) bool {
 		return false
 	}
 	if err, ok := i.repeats.next(e, err, time.Now()); ok {
-		i.errors.call(err, onError)
+		i.errors.Call(err, onError)
 	}
 	return true
 }

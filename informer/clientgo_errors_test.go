@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/informer/internal/limits"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -61,7 +62,7 @@ func TestContract_D10_AWatchErrorHandlerThatHangs(t *testing.T) {
 		}))
 		start(t, i)
 		synctest.Wait()
-		const failing = mostWaiting + 500
+		const failing = limits.MostWaiting + 500
 		for n := range failing {
 			poisoned.Send(watch.Added, kit.Pod(fmt.Sprint("p", n), fmt.Sprint(n+11), kit.Label("poison", "error")))
 		}
@@ -71,7 +72,7 @@ func TestContract_D10_AWatchErrorHandlerThatHangs(t *testing.T) {
 		require.Equal(t, failing, i.Status().Quarantined)
 		close(gate)
 		synctest.Wait()
-		require.Len(t, told, mostWaiting)
+		require.Len(t, told, limits.MostWaiting)
 		require.Contains(t, told[0], "down")
 		require.Contains(t, told[1], "501 further errors were dropped")
 		for _, err := range told[2:] {

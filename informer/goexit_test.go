@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/limits"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -380,7 +381,7 @@ func TestContract_D28_WritesOfUsers(t *testing.T) {
 			"in one transaction": {func() { _ = x.(cache.TransactionStore).Transaction(txn(a), txn(b), txn(c)) }, []string{"default/a"}},
 		} {
 			require.NoError(t, x.Replace(nil, ""))
-			time.Sleep(2 * repeatEvery) // an object's error is told once in this time
+			time.Sleep(2 * limits.RepeatEvery) // an object's error is told once in this time
 			*errs = nil
 			require.False(t, apart(row.write), how)
 			require.ElementsMatch(t, row.holds, x.ListKeys(), how)

@@ -26,6 +26,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/limits"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -209,14 +210,14 @@ func TestTheLogIsNotFlooded(t *testing.T) {
 			}
 		}
 		storm()
-		require.Equal(t, maxLines, log.Count("quarantined"))
+		require.Equal(t, limits.MaxLines, log.Count("quarantined"))
 		require.Equal(t, 1, log.Count("Too many lines"))
 		require.EqualValues(t, objects, f.status.quarantined.Load(), "all of them are counted")
 		time.Sleep(time.Minute)
 		storm()
-		require.Equal(t, 2*maxLines, log.Count("quarantined"))
-		require.Equal(t, 1, log.Count(fmt.Sprintf("lines=%d", objects-maxLines)), "what is missing is told")
-		require.LessOrEqual(t, log.Count(""), 2*maxLines+3)
+		require.Equal(t, 2*limits.MaxLines, log.Count("quarantined"))
+		require.Equal(t, 1, log.Count(fmt.Sprintf("lines=%d", objects-limits.MaxLines)), "what is missing is told")
+		require.LessOrEqual(t, log.Count(""), 2*limits.MaxLines+3)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/klog/v2"
 
+	"github.com/tidemark-k8s/tidemark/informer/internal/limits"
 	"github.com/tidemark-k8s/tidemark/internal/report"
 )
 
@@ -41,12 +42,18 @@ func LogEvents(ctx context.Context, name string) func(Event) {
 	}
 }
 
+// The messages around omitted lines about single objects.
+const (
+	floodMessage   = "Too many lines about single objects; suppressing them for a minute"
+	floodedMessage = "Suppressed lines about single objects"
+)
+
 // lineWriter writes lines, unless there are too many. Safe for any goroutine.
 type lineWriter struct {
 	ctx     context.Context
 	log     klog.Logger
-	objects flood
-	causes  causes
+	objects limits.Flood
+	causes  limits.Causes
 	once    sync.Once
 }
 
@@ -58,7 +65,7 @@ func (w *lineWriter) write(l logLine, now time.Time) {
 		w.once.Do(func() { w.put(l) })
 		return
 	}
-	repeated, writes := w.causes.next(l.cause(), now)
+	repeated, writes := w.causes.Next(l.cause(), now)
 	if !writes || l.single && !w.admits(now) {
 		return
 	}
@@ -79,12 +86,12 @@ func (w *lineWriter) put(l logLine) {
 // admits counts a line about a single object, since one list may bring as many as it has objects.
 // It also logs that lines are omitted, and their number.
 func (w *lineWriter) admits(now time.Time) bool {
-	missed, admitted, last := w.objects.next(now)
+	missed, admitted, last := w.objects.Next(now)
 	if missed > 0 {
 		w.log.Info(floodedMessage, "lines", missed)
 	}
 	if last {
-		w.log.Info(floodMessage, "lines", maxLines)
+		w.log.Info(floodMessage, "lines", limits.MaxLines)
 	}
 	return admitted
 }

@@ -1,4 +1,4 @@
-package informer
+package limits
 
 import (
 	"fmt"
@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// mostWaiting is the number of errors that wait for a watch error handler, with the one in its call.
+// MostWaiting is the number of errors that wait for a watch error handler, with the one in its call.
 // Further ones are dropped: the handler hangs, or cannot keep up.
-const mostWaiting = 1000
+const MostWaiting = 1000
 
-// errorCalls calls a watch error handler, one call at a time, since handlers written for client-go have
+// Calls calls a watch error handler, one call at a time, since handlers written for client-go have
 // no locks. A goroutine that reports an error during a call does not wait: the goroutine of that call
 // passes the error on afterwards. Safe for any goroutine.
-type errorCalls struct {
+type Calls struct {
 	mu      sync.Mutex
 	waiting []error // the first one is in the call
 	dropped int     // since the last call began
 }
 
-// call passes an error to the handler, now or after the call in progress.
-func (c *errorCalls) call(err error, handler func(error)) {
+// Call passes an error to the handler, now or after the call in progress.
+func (c *Calls) Call(err error, handler func(error)) {
 	if !c.add(err) {
 		return
 	}
@@ -37,7 +37,7 @@ func (c *errorCalls) call(err error, handler func(error)) {
 }
 
 // giveUp drops the errors that wait, since the handler has ended the goroutine that would pass them on.
-func (c *errorCalls) giveUp() {
+func (c *Calls) giveUp() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -47,11 +47,11 @@ func (c *errorCalls) giveUp() {
 
 // add lets an error wait for its call. It returns true if no call is in progress: the caller has to make
 // it.
-func (c *errorCalls) add(err error) (alone bool) {
+func (c *Calls) add(err error) (alone bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
-	if len(c.waiting) == mostWaiting {
+	if len(c.waiting) == MostWaiting {
 		c.dropped++
 		return false
 	}
@@ -61,7 +61,7 @@ func (c *errorCalls) add(err error) (alone bool) {
 
 // next ends a call, and returns the error of the next one, or nil. The error tells how many were
 // dropped during the call.
-func (c *errorCalls) next() (err error) {
+func (c *Calls) next() (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
