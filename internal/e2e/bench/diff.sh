@@ -20,7 +20,8 @@ $GO test -c -o "$tmp/bench-new" .
 
 for _ in $(seq "$ROUNDS"); do
 	for side in old new; do
-		"$tmp/bench-$side" -test.run '^$' -test.bench '(Event|Sync|Relist|Read|Update).*/impl=(typed|clientgo-api)' -test.skip 'EventAll|Peak' -test.benchtime 100ms "$@" >>"$tmp/$side"
+		"$tmp/bench-$side" -test.run '^$' -test.bench '(Event|Sync|Relist|Read|Lister|Update|Join)/./impl=(typed|clientgo-api)' -test.skip 'EventAll|Peak' -test.benchtime 100ms "$@" >>"$tmp/$side"
 	done
 done
+grep -q '^Benchmark' "$tmp/new" || { echo "bench-diff: no benchmark has run" >&2; exit 1; }
 $GO tool -modfile=tools/go.mod benchstat "old=$tmp/old" "new=$tmp/new"
