@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
@@ -187,11 +188,7 @@ func (l *List) metadata() error {
 	if err != nil {
 		return err
 	}
-	var m struct {
-		ResourceVersion    string `json:"resourceVersion"`
-		Continue           string `json:"continue"`
-		RemainingItemCount *int64 `json:"remainingItemCount"`
-	}
+	var m metav1.ListMeta
 	if err := utiljson.Unmarshal(raw, &m); err != nil {
 		return fmt.Errorf("%w: the metadata of a list: %w", ErrMalformed, err)
 	}
