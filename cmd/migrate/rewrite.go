@@ -22,6 +22,7 @@ func rewrite(s *source) (r rewritten, err error) {
 		w.imported(i)
 	}
 	w.controllerRuntime()
+	w.transforms()
 	if len(w.changes) > 0 {
 		if w.text, err = w.apply(); err != nil {
 			return r, err

@@ -1,0 +1,90 @@
+package main
+
+import "go/ast"
+
+const (
+	stripped = "this transform removes managedFields from objects that are decoded already: "
+	toDrop   = "if it does no more, leave them out of the decoding instead, with factory.WithDecoding(informer.Decoding{Drop: []string{\"metadata.managedFields\"}})"
+	noDrop   = "a manager's cache cannot leave them out of the decoding, so it stays"
+)
+
+// transforms names each transform that removes managedFields: a field that is never decoded costs less.
+func (w *writer) transforms() {
+	ast.Inspect(w.file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			w.transform(n, n.Type, n.Body)
+		case *ast.FuncLit:
+			w.transform(n, n.Type, n.Body)
+		case *ast.SelectorExpr:
+			if n.Sel.Name == "TransformStripManagedFields" && w.packageOf(n) == controllerRuntime+"/pkg/cache" {
+				w.leave(n, stripped+noDrop)
+			}
+		}
+		return true
+	})
+}
+
+// transform names a function that is a cache.TransformFunc by its type, if it removes managedFields.
+func (w *writer) transform(at ast.Node, t *ast.FuncType, body *ast.BlockStmt) {
+	if body == nil || t.TypeParams != nil || !isAny(t.Params) || !isAny(t.Results) || !isError(t.Results) {
+		return
+	}
+	removes := false
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			method, ok := n.Fun.(*ast.SelectorExpr)
+			removes = removes || ok && method.Sel.Name == "SetManagedFields" && len(n.Args) == 1 && isNil(n.Args[0])
+		case *ast.AssignStmt:
+			field, ok := n.Lhs[0].(*ast.SelectorExpr)
+			removes = removes || ok && field.Sel.Name == "ManagedFields" && len(n.Rhs) == 1 && isNil(n.Rhs[0])
+		}
+		return true
+	})
+	if removes {
+		w.leave(at, stripped+toDrop)
+	}
+}
+
+// packageOf returns the import path of the package that a name is of, or "".
+func (w *writer) packageOf(use *ast.SelectorExpr) string {
+	x, ok := use.X.(*ast.Ident)
+	if !ok || x.Obj != nil {
+		return ""
+	}
+	for _, i := range w.imports {
+		if i.name == x.Name {
+			return i.path
+		}
+	}
+	return ""
+}
+
+// isAny reports whether the first of some parameters or results has the type any.
+func isAny(all *ast.FieldList) bool {
+	if all == nil || len(all.List) == 0 {
+		return false
+	}
+	switch t := all.List[0].Type.(type) {
+	case *ast.Ident:
+		return t.Name == "any"
+	case *ast.InterfaceType:
+		return len(t.Methods.List) == 0
+	}
+	return false
+}
+
+// isError reports whether the second of two results is an error.
+func isError(results *ast.FieldList) bool {
+	if len(results.List) != 2 {
+		return false
+	}
+	t, ok := results.List[1].Type.(*ast.Ident)
+	return ok && t.Name == "error"
+}
+
+func isNil(x ast.Expr) bool {
+	name, ok := x.(*ast.Ident)
+	return ok && name.Name == "nil"
+}
