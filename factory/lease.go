@@ -36,9 +36,9 @@ type Lease[T informer.Object] struct {
 // lease. Callers must not use it after Release.
 func (l *Lease[T]) Informer() *informer.Informer[T] { return l.informer }
 
-// WaitFresh waits until this run of the informer has read all objects, or all changes since the
-// run before, and watches its source. An informer that is acquired again is synced at once, with
-// the objects it held when it stopped; WaitFresh waits for the current state. If the informer has
+// WaitFresh waits until a read of the store is as new as a read from the server at the moment of the
+// call. An informer that is acquired again is synced at once, with the objects it held when it stopped;
+// WaitFresh waits for the current state. If the informer has
 // stopped, WaitFresh waits for its next run, until Release or Shutdown. It returns the errors of
 // [informer.Informer.WaitFresh].
 func (l *Lease[T]) WaitFresh(ctx context.Context) error {

@@ -267,6 +267,12 @@ func (i *clientgoInformer) WaitDelivered(ctx context.Context, version string) er
 	return i.core.WaitDelivered(ctx, version)
 }
 
+// WaitFresh is [Informer.WaitFresh].
+func (i *clientgoInformer) WaitFresh(ctx context.Context) error { return i.core.WaitFresh(ctx) }
+
+// Audit is [Informer.Audit].
+func (i *clientgoInformer) Audit(ctx context.Context) (Audit, error) { return i.core.Audit(ctx) }
+
 // Start is [Shared].Start.
 func (i *clientgoInformer) Start(ctx context.Context, o RunOptions) (wait func() error, err error) {
 	return i.core.Start(ctx, o)

@@ -30,6 +30,10 @@ type Shared interface {
 	Done() <-chan struct{}
 	// WaitDelivered is [Informer.WaitDelivered].
 	WaitDelivered(ctx context.Context, version string) error
+	// WaitFresh is [Informer.WaitFresh].
+	WaitFresh(ctx context.Context) error
+	// Audit is [Informer.Audit].
+	Audit(ctx context.Context) (Audit, error)
 
 	// lend returns a view that owns its handlers.
 	lend(by *owner) *untypedView

@@ -42,7 +42,8 @@ type core struct {
 	// followed is set for each source whose last run ended during a watch without any doubt about
 	// its events: the next run may go on from there.
 	followed      []atomic.Bool
-	writtenByHand atomic.Bool // a user has written into the store
+	reflectors    []atomic.Pointer[reflector.Reflector] // of the current or last run, by source
+	writtenByHand atomic.Bool                           // a user has written into the store
 
 	// mu guards the fields below.
 	mu          sync.Mutex
@@ -64,9 +65,10 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 			parts:   make([]part, len(sources)),
 			reached: records.NewReached(len(sources)),
 		},
-		objects:  objects,
-		sources:  sources,
-		followed: make([]atomic.Bool, len(sources)),
+		objects:    objects,
+		sources:    sources,
+		followed:   make([]atomic.Bool, len(sources)),
+		reflectors: make([]atomic.Pointer[reflector.Reflector], len(sources)),
 	}
 	c.run, c.applier.lastRun = c.newRun(), c.lastRun
 	if c.options.Name == "" {

@@ -42,6 +42,8 @@ var (
 	// (runtime.Goexit, as t.FailNow of a test does). It comes with the function and, if there is one,
 	// the key of its object.
 	ErrExited = indexer.ErrExited
+	// ErrNoAudit is returned by Audit if the store cannot be compared with the server.
+	ErrNoAudit = errors.New("the store cannot be audited")
 	// ErrType is returned for an object that is not of the informer's type.
 	ErrType = indexer.ErrType
 )

@@ -150,7 +150,9 @@ func TestContract_D24_AFilledStoreIsWatchedFromItsVersion(t *testing.T) {
 		time.Sleep(1100 * time.Millisecond)
 		require.NoError(t, i.WaitSynced(t.Context()))
 		<-reg.Synced()
+		require.Zero(t, k.full(&asked))
 		require.NoError(t, i.WaitFresh(t.Context()))
+		require.Equal(t, 1, k.full(&asked), "the question for the newest version")
 		require.True(t, i.Status().LastBookmark.IsZero(), "that it was quiet is nothing that it has said")
 		k.server.Bookmark()
 		time.Sleep(10 * time.Minute)
@@ -406,13 +408,13 @@ func TestContract_D24_ARunGoesOnByAWatch(t *testing.T) {
 		require.ErrorIs(t, i.WaitFresh(short), informer.ErrNotSynced, "the watch may have more to bring")
 		asked.List++ // the list of k.now above
 		require.NoError(t, i.WaitFresh(t.Context()))
-		require.Zero(t, k.full(&asked))
+		require.Equal(t, 1, k.full(&asked), "the question for the newest version")
 		stop()
 
 		// Nothing was written, so no bookmark comes: a pause shows that the watch has caught up.
 		stop = k.start(i)
 		require.NoError(t, i.WaitFresh(t.Context()))
-		require.Zero(t, k.full(&asked))
+		require.Equal(t, 1, k.full(&asked), "the question")
 		stop()
 
 		k.deleteB()
@@ -420,7 +422,7 @@ func TestContract_D24_ARunGoesOnByAWatch(t *testing.T) {
 		k.start(i)
 		require.Equal(t, []string{"lost b"}, k.take())
 		require.NoError(t, i.WaitFresh(t.Context()))
-		require.Equal(t, 1, k.full(&asked))
+		require.Equal(t, 2, k.full(&asked), "the full state, and the question")
 	})
 }
 

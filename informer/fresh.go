@@ -3,49 +3,128 @@ package informer
 import (
 	"context"
 	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
-// WaitFresh waits until the store is as new as the store of an informer that was just started, and
-// then returns nil: in this run, the informer has read all objects of the source, or all changes
-// since the run before, and it is watching the source. A watch has brought all changes since the
-// run before once a bookmark has come or, from a second after it was opened, once no event has come
-// for a moment: servers send these changes at once.
+// WaitFresh waits until a read of the store is as new as a read from the server at the moment of the
+// call, and then returns nil.
 //
-// [Informer.WaitSynced] is content with a store that an earlier run has read. Even a fresh store
-// may be behind the server by a moment: to wait for a write, use [Informer.WaitVersion].
+// It waits in two steps. First, in this run, the informer has to read all objects of the source, or all
+// changes since the run before, and to watch the source. A watch has brought all changes since the run
+// before once a bookmark has come or, from a second after it was opened, once no event has come for a
+// moment: servers send these changes at once. Then WaitFresh asks each source for its newest version
+// ([reflector.Newest]), and waits until the store has reached it. If nothing changes in the source, only
+// a bookmark shows that, and servers send one a minute: after a second the reflector asks for one
+// ([reflector.Reflector.AskForBookmark]), which takes about three. Calls at the same time share a
+// question. A source whose lists have no version, such as a fake, is not waited for in the second step.
+//
+// [Informer.WaitSynced] is content with a store that an earlier run has read. To wait for a certain
+// write, use [Informer.WaitVersion], which asks the server nothing.
 //
 // WaitFresh returns [ErrStopped] if the informer stops first, and [ErrNotSynced] with the context's
-// cause if ctx ends first; both come with the last error of a list or watch. If the arguments of
-// New were invalid, it returns that error.
-func (i *Informer[T]) WaitFresh(ctx context.Context) error { return i.core.waitFresh(ctx) }
+// cause if ctx ends first; both come with the last error of a list or watch, or of the question. If the
+// arguments of New were invalid, it returns that error. A source that sends no bookmarks, though its lists have
+// versions, may keep it waiting until its next event.
+func (i *Informer[T]) WaitFresh(ctx context.Context) error { return i.core.WaitFresh(ctx) }
 
-func (c *core) waitFresh(ctx context.Context) error {
+// askForBookmarkAfter is the time after which the reflectors of sources that are behind are asked for
+// a bookmark; they are asked again each time it has passed.
+const askForBookmarkAfter = time.Second
+
+// WaitFresh is [Informer.WaitFresh].
+func (c *core) WaitFresh(ctx context.Context) error {
 	if err := c.misused(); err != nil {
 		return err
 	}
-	c.versions.waiting.Add(1)
+	c.versions.waiting.Add(1) // in both steps
 	defer c.versions.waiting.Add(-1)
+	run, err := c.waitRead(ctx)
+	if err != nil {
+		return err
+	}
+	newest, err := run.newest.ask(ctx, run, c.sources)
+	if newest == nil {
+		return c.notFresh(ctx, run, err)
+	}
+	return c.waitNewest(ctx, run, newest)
+}
+
+// waitRead waits until a run has read all sources, and watches them.
+func (c *core) waitRead(ctx context.Context) (*run, error) {
 	for {
 		changed := c.versions.channel()
 		run := c.lastRun()
 		if closed(run.read) && c.status.watchesAll() {
-			return nil
+			return run, nil
 		}
 		select {
 		case <-changed:
 		case <-run.stopped:
-			return c.status.because(fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped))
+			return nil, c.notFresh(ctx, run, nil)
 		case <-ctx.Done():
-			return c.status.because(fmt.Errorf("informer %s: %w: %w", c.options.Name, ErrNotSynced, context.Cause(ctx)))
+			return nil, c.notFresh(ctx, run, nil)
 		}
 	}
+}
+
+// waitNewest waits until the store has reached a version of each source.
+func (c *core) waitNewest(ctx context.Context, run *run, newest []string) error {
+	late := time.NewTicker(askForBookmarkAfter)
+	defer late.Stop()
+	for {
+		changed := c.versions.channel()
+		behind := c.behind(newest)
+		if len(behind) == 0 {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-late.C:
+			for _, i := range behind {
+				if r := c.reflectors[i].Load(); r != nil {
+					r.AskForBookmark()
+				}
+			}
+		case <-run.stopped:
+			return c.notFresh(ctx, run, nil)
+		case <-ctx.Done():
+			return c.notFresh(ctx, run, nil)
+		}
+	}
+}
+
+// behind returns the parts that have not reached a version. Versions that cannot be compared say
+// nothing.
+func (c *core) behind(newest []string) (parts []uint16) {
+	for i, version := range newest {
+		part := uint16(i) //nolint:gosec // at most maxSources
+		if order, err := resourceversion.CompareResourceVersion(version, c.versionOf(part)); err == nil && order > 0 {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// notFresh returns the error of a wait that ended because the run or ctx has ended. asking is the error
+// of the last question, if there was one.
+func (c *core) notFresh(ctx context.Context, run *run, asking error) error {
+	err := fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
+	if !closed(run.stopped) && ctx.Err() != nil {
+		err = fmt.Errorf("informer %s: %w: %w", c.options.Name, ErrNotSynced, context.Cause(ctx))
+	}
+	err = c.status.because(err)
+	if asking != nil {
+		return fmt.Errorf("%w: its newest version: %w", err, asking)
+	}
+	return err
 }
 
 // lastRun returns the current or last run.
 func (c *core) lastRun() *run {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	return c.run
 }
 

@@ -120,6 +120,7 @@ func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) 
 		ctx, end := c.sharing.until(sink.run.Context)
 		defer end()
 		r := c.reflector(sink, version, how)
+		c.reflectors[sink.part].Store(r)
 		err := r.Run(ctx)
 		version, how = r.Version(), reflector.ResumeNever
 		if sink.abandoned == nil || !closed(sink.abandoned) {
@@ -181,7 +182,7 @@ func (s *informerSink) observe(e reflector.Event) {
 	s.core.status.reflected(int(s.part), e)
 	switch e.(type) {
 	case reflector.WatchStarted:
-		s.core.versions.wake() // waitFresh checks the watches, too
+		s.core.versions.wake() // WaitFresh checks the watches, too
 	case reflector.HistoryWentBack:
 		s.untrusted.Store(true)
 	}

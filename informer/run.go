@@ -21,6 +21,7 @@ type run struct {
 	// partsRead is the number of sources read in this run. Only the processLoop uses it.
 	partsRead int
 	options   RunOptions
+	newest    newest
 }
 
 // RunOptions configure a run that [Shared].Start begins. Each function may be nil, and must return.

@@ -27,15 +27,16 @@ type watchConn struct {
 	reception *reception
 	ready     []received // taken from either, and not returned yet
 	timer     *time.Timer
+	asked     <-chan struct{} // receives when somebody waits for a bookmark; nil in an initial state
 	// remaining is the time left for the initial state of a stream.
 	remaining time.Duration
 	// initial is true while the initial state of a stream is incomplete; quiet is the time spent
 	// waiting since its last Added event.
 	initial bool
 	quiet   time.Duration
-	count   int // the events brought since the watch began
-	ended   inputKind
-	err     error // the reason, if ended is inFailed
+	count   int       // the events brought since the watch began
+	ended   inputKind // why next has returned nothing
+	err     error     // the reason, if ended is inFailed
 }
 
 // open sends the request, and returns its result as an input.
@@ -120,6 +121,8 @@ func (w *watchConn) await() (a received, ok bool) {
 		return w.event(e, ok)
 	case batch, ok := <-w.batches():
 		return w.batch(batch, ok)
+	case <-w.asked:
+		w.ended = inAsked
 	case <-w.timer.C:
 		w.ended = inSilent
 	case <-w.ctx.Done():

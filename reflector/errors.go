@@ -48,6 +48,9 @@ var (
 	ErrSink = errors.New("the sink failed")
 )
 
+// ErrNotExact is returned by [ListAt] for a source that does not list at exactly a version.
+var ErrNotExact = errors.New("the source does not list at a version")
+
 // ErrUnexpected is wrapped by a [Skipped] event: an object or event is not of the requested kind.
 var ErrUnexpected = errors.New("not what was asked for")
 

@@ -41,6 +41,11 @@ const (
 
 	// minTimeout is the shortest timeout a watch is requested with.
 	minTimeout = 5 * time.Minute
+	// briefTimeout is the timeout of a watch that is to bring a bookmark: kube-apiserver sends one
+	// two seconds before it ends a watch, and none before the first second.
+	briefTimeout = 3 * time.Second
+	// askAgainAfter is the least time between two such watches of a source.
+	askAgainAfter = 5 * time.Second
 	// watchPatience is how long a watch may bring nothing after its timeout.
 	watchPatience = 30 * time.Second
 	// unconfirmedPatience is how long a watch may bring nothing after an outage: longer than the
@@ -161,7 +166,10 @@ func (l *loop) after(delay time.Duration) (over <-chan time.Time, end func()) {
 }
 
 // timeout returns the timeout to request a watch with.
-func (l *loop) timeout() time.Duration {
+func (l *loop) timeout(brief bool) time.Duration {
+	if brief {
+		return briefTimeout
+	}
 	least := max(minTimeout, l.o.MinWatchTimeout)
 	return least + time.Duration(l.random()*float64(least))
 }

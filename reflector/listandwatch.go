@@ -156,7 +156,7 @@ func (l *loop) do(a action) (input, error) {
 		return l.openStream(a.request.version)
 	case doWatch:
 		l.operation = OpWatch
-		return l.openWatch(a.request.version)
+		return l.openWatch(a.request)
 	case doRead:
 		return l.read()
 	case doCommit:

@@ -67,6 +67,7 @@ const (
 	inServed                          // the server is said to serve the resource
 	inWithdrawn                       // the resource was removed, and its objects with it
 	inUnknowable                      // nobody can find out now whether the resource is served
+	inAsked                           // somebody waits for a bookmark
 	inClosed                          // the server closed the stream or watch
 	inSilent                          // the stream or watch brought nothing for too long
 	inFailed                          // a request failed, or an error came as an event
@@ -101,7 +102,7 @@ const (
 	doReadPage           // read on in a page that is arriving: inItems, inPage, inBroken
 	doStream             // open a stream at version: inOpened, inSilent, inFailed
 	doWatch              // open a watch at version: inOpened, inSilent, inFailed
-	doRead               // read events: inEvents, inBookmark, inClosed, inSilent, inFailed, inSinkFailed
+	doRead               // read events: inEvents, inBookmark, inAsked, inClosed, inSilent, inFailed, inSinkFailed
 	doCommit             // commit the full state at version: inCommitted, inSinkFailed
 	doWait               // back off: inWaited
 	doAwait              // wait until the resource is served: inServed, inWithdrawn, inUnknowable, inFailed
@@ -113,6 +114,8 @@ type request struct {
 	version string
 	token   string
 	limit   int64
+	// brief, of a watch, lets the server end it after some seconds: before that it sends a bookmark.
+	brief bool
 }
 
 // action says what to do next: the set fields of the first block, in their order, and then op. The
@@ -290,6 +293,8 @@ type cell func(*machine, input) action
 //	watching         events                                          active; confirmed if unconfirmed; version  watching
 //	                 bookmark    older                               report; rolledBack                  relist; waitingToList if freeRelistUsed
 //	                 bookmark    else                                active, confirmed; version, or caughtUp if resumed without one  watching
+//	                 asked       resumed                                                                 watching
+//	                 asked       else                                                                    openingWatch, a brief one
 //	                 closed      short, and brought nothing          fail                                waitingToList
 //	                 closed      short, and so was the last one                                          waitingToWatch, for one step
 //	                 closed      else                                reopened                            openingWatch
@@ -321,7 +326,7 @@ var table = [phases][inputs]cell{
 	committingList:   {inCommitted: (*machine).listCommitted},
 	committingStream: {inCommitted: (*machine).streamCommitted},
 	openingWatch:     {inOpened: (*machine).watchOpened, inSilent: (*machine).watchSilent, inFailed: (*machine).watchFailed},
-	watching:         {inEvents: (*machine).watchEvents, inBookmark: (*machine).watchBookmark, inClosed: (*machine).watchClosed, inSilent: (*machine).watchSilent, inFailed: (*machine).watchFailed},
+	watching:         {inEvents: (*machine).watchEvents, inBookmark: (*machine).watchBookmark, inAsked: (*machine).watchAsked, inClosed: (*machine).watchClosed, inSilent: (*machine).watchSilent, inFailed: (*machine).watchFailed},
 	waitingToList:    {inWaited: (*machine).requestFullState},
 	waitingToWatch:   {inWaited: (*machine).waitedToWatch},
 	absent:           {inServed: (*machine).isServed, inWithdrawn: (*machine).withdraw, inUnknowable: (*machine).isUnknowable, inFailed: (*machine).awaitFailed},
@@ -572,6 +577,17 @@ func (m *machine) watchBookmark(in input) action {
 	m.watch.proof = confirmed
 	m.watch.ordered = true
 	m.version = object.Advance(m.version, in.version)
+	return a
+}
+
+// watchAsked opens a brief watch instead of the present one. One that still has to bring the earlier
+// changes goes on.
+func (m *machine) watchAsked(input) action {
+	if m.watch.proof == resumed {
+		return action{op: doRead}
+	}
+	a := m.openWatch(action{})
+	a.request.brief, m.request.brief = true, true
 	return a
 }
 

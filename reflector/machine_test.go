@@ -137,6 +137,8 @@ func (w *world) answers(before machine, in input) string {
 		return "asks a new history for a version of the old one"
 	case a.op == doWatch && a.request.version != w.machine.version:
 		return "watches from another version than the one that the sink knows"
+	case a.request.brief != (in.kind == inAsked && before.watch.proof != resumed):
+		return "a watch is brief, and nobody has asked, or the other way round"
 	}
 	return ""
 }
@@ -184,7 +186,7 @@ func (w *world) operation(machine, input) string {
 
 // pace checks the number of requests without a pause.
 func (w *world) pace(_ machine, in input) string {
-	slow := in.healthy || in.kind == inSilent || in.kind == inClosed && !in.short
+	slow := in.healthy || in.kind == inAsked || in.kind == inSilent || in.kind == inClosed && !in.short
 	if w.action.op == doWait || w.action.op == doAwait || slow { // whom it asks about the resource sees to the pace
 		w.requests = 0
 	}
@@ -240,6 +242,9 @@ func (w *world) inputs(versions ...string) []input {
 			input{kind: inBookmark, version: "3"}, input{kind: inBookmark, version: "9"}, input{kind: inBookmark, version: "4", end: true}, input{kind: inBookmark, version: "9", end: true}, input{kind: inBookmark, end: true},
 			input{kind: inClosed, short: true}, input{kind: inClosed, healthy: true}, input{kind: inSilent},
 			input{kind: inFailed, class: classExpired, healthy: true}, input{kind: inSinkFailed})
+	}
+	if w.action.op == doRead && w.machine.phase == watching {
+		all = append(all, input{kind: inAsked})
 	}
 	if w.action.op == doRead && w.machine.phase == watching && w.machine.watch.proof == resumed {
 		all = append(all, input{kind: inSilent, slow: true})

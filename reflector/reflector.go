@@ -71,15 +71,18 @@ type Reflector struct {
 
 	started atomic.Bool
 
+	asked chan struct{} // has a token while somebody waits for a bookmark
+
 	mu       sync.Mutex
 	version  string
 	followed bool
+	askedAt  time.Time
 }
 
 // New returns a reflector, for authors of a sink of their own: an informer's user does not need it. The
 // reflector does not run yet; Run returns the errors of the arguments.
 func New(src Source, sink Sink, o Options) *Reflector {
-	return &Reflector{source: src, sink: sink, o: o}
+	return &Reflector{source: src, sink: sink, o: o, asked: make(chan struct{}, 1)}
 }
 
 // Run reflects until ctx ends, and then returns nil. It returns [ErrNoSource], [ErrNoSink] or
@@ -137,6 +140,25 @@ func (r *Reflector) setVersion(version string) {
 	defer r.mu.Unlock()
 
 	r.version = version
+}
+
+// AskForBookmark lets the reflector find out how far its watch has come, though nothing changes: it
+// opens the watch again for three seconds, since a server sends a bookmark before it ends a watch. The
+// sink gets the bookmark if the source sends bookmarks. AskForBookmark does not wait. A call within five
+// seconds of another one does nothing; while no watch is open, it waits for the next one. It may be called from any
+// goroutine.
+func (r *Reflector) AskForBookmark() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if !r.askedAt.IsZero() && !elapsed(r.askedAt, askAgainAfter) {
+		return
+	}
+	r.askedAt = time.Now()
+	select {
+	case r.asked <- struct{}{}:
+	default:
+	}
 }
 
 func (r *Reflector) validate() error {

@@ -92,6 +92,8 @@ func reasonOf(in input, a action, err error) string {
 		return "the server's history went back"
 	case a.failed:
 		return shortText(err)
+	case in.kind == inAsked:
+		return "opened again for a bookmark"
 	case in.kind == inSilent && in.slow:
 		return "too busy to tell what has changed since it was left"
 	case in.kind == inSilent:

@@ -20,7 +20,7 @@ var phaseNames = [phases]string{
 
 var inputNames = [inputs]string{
 	"", "start", "items", "page", "opened", "events", "bookmark", "committed", "waited",
-	"served", "withdrawn", "unknowable", "closed", "silent", "failed", "broken", "sinkFailed", "stop",
+	"served", "withdrawn", "unknowable", "asked", "closed", "silent", "failed", "broken", "sinkFailed", "stop",
 }
 
 var classNames = []string{"other", "expired", "too large", "busy", "invalid", "missing"}
@@ -45,7 +45,7 @@ func (t *transitions) add(from phase, in input, to *world) {
 	if a.bookmark != "" {
 		a.bookmark = "x"
 	}
-	a.request, a.attempt = request{limit: min(a.request.limit, 1)}, 0
+	a.request, a.attempt = request{limit: min(a.request.limit, 1), brief: a.request.brief}, 0
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.seen[transition{from, to.machine.phase, in, a}] = true
@@ -91,6 +91,7 @@ func describeAction(a action) string {
 		a.caughtUp, "caught up",
 		a.op == doList && a.request.limit == 0, "without a limit",
 		a.op == doReadPage, "read on",
+		a.request.brief, "briefly",
 	), ", ")
 }
 

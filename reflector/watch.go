@@ -15,9 +15,9 @@ import (
 )
 
 // openWatch requests the changes since a version, unless openAhead has done so.
-func (l *loop) openWatch(version string) (input, error) {
+func (l *loop) openWatch(r request) (input, error) {
 	if l.ahead == nil {
-		return l.opened(l.newConn(watchOptions(version)).open())
+		return l.opened(l.newConn(watchOptions(r.version), l.timeout(r.brief)).open())
 	}
 	p := l.ahead
 	l.ahead = nil
@@ -36,13 +36,12 @@ func (l *loop) openStream(version string) (input, error) {
 		ResourceVersion:      version,
 		ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
 		SendInitialEvents:    &initial,
-	})
+	}, l.timeout(false))
 	return l.opened(w.open())
 }
 
 // newConn prepares a stream or watch, with the options common to both, without a request.
-func (l *loop) newConn(o metav1.ListOptions) *watchConn {
-	timeout := l.timeout()
+func (l *loop) newConn(o metav1.ListOptions, timeout time.Duration) *watchConn {
 	seconds := int64(timeout / time.Second)
 	o.AllowWatchBookmarks, o.TimeoutSeconds = true, &seconds
 	w := &watchConn{requestedAt: time.Now(), lasts: timeout + watchPatience, initial: o.SendInitialEvents != nil}
@@ -73,7 +72,7 @@ type ahead struct {
 // synced.
 func (l *loop) openAhead(version string) {
 	l.pace.count()
-	p := &ahead{conn: l.newConn(watchOptions(version)), done: make(chan struct{})}
+	p := &ahead{conn: l.newConn(watchOptions(version), l.timeout(false)), done: make(chan struct{})}
 	l.ahead = p
 	go func() {
 		defer close(p.done)
@@ -112,7 +111,7 @@ func (l *loop) read() (input, error) {
 			return input{kind: inSilent}, ErrStreamEnded
 		}
 	} else {
-		w.patience = l.patience(w)
+		w.patience, w.asked = l.patience(w), l.asked
 	}
 	if l.neverPauses(w) {
 		return input{kind: inSilent, slow: true}, nil

@@ -17,7 +17,8 @@ type Options struct {
 	// if the scheme knows them.
 	Scheme *runtime.Scheme
 	// BookmarkInterval is the time between the bookmarks that watches get. Zero or less leaves only
-	// those of [Server.Bookmark], and the one at the end of a streamed initial state.
+	// those of [Server.Bookmark], the one at the end of a streamed initial state, and the one that a watch
+	// with a timeout of less than a minute gets two seconds before it.
 	BookmarkInterval time.Duration
 	// NoWatchList refuses to stream an initial state, like a server without the feature WatchList:
 	// such a watch is Invalid.

@@ -18,7 +18,17 @@ type stream struct {
 	// ctx ends with the watch: after Stop, at the timeout, or when the server cuts the watch.
 	ctx    context.Context
 	cancel context.CancelFunc
+	// ending is nil without a timeout or bookmarks. It receives two seconds before the timeout.
+	ending <-chan time.Time
+	marks  bool // the next read ends with a bookmark; guarded by server.mu
 }
+
+// A watch with a short timeout gets a bookmark before it ends, as from kube-apiserver. That of a longer
+// one is left out: a server without a BookmarkInterval sends none by itself.
+const (
+	lastBookmark = 2 * time.Second
+	shortTimeout = time.Minute
+)
 
 // stream opens a watch. The caller closes it.
 func (s *Server) stream(ctx context.Context, request Request, o internalversion.ListOptions) (*stream, error) {
@@ -39,7 +49,11 @@ func (s *Server) stream(ctx context.Context, request Request, o internalversion.
 	}
 	w := &stream{server: s, request: request, cursor: c}
 	if seconds := value(o.TimeoutSeconds); seconds > 0 {
-		w.ctx, w.cancel = context.WithTimeout(ctx, time.Duration(min(seconds, math.MaxInt32))*time.Second)
+		timeout := time.Duration(min(seconds, math.MaxInt32)) * time.Second
+		w.ctx, w.cancel = context.WithTimeout(ctx, timeout)
+		if c.wantsBookmarks && timeout > lastBookmark && timeout < shortTimeout {
+			w.ending = time.After(timeout - lastBookmark)
+		}
 	} else {
 		w.ctx, w.cancel = context.WithCancel(ctx)
 	}
@@ -60,6 +74,10 @@ func (w *stream) next() []watch.Event {
 		}
 		select {
 		case <-changed:
+		case <-w.ending:
+			w.server.mu.Lock()
+			w.marks = true
+			w.server.mu.Unlock()
 		case <-w.ctx.Done():
 		}
 	}
@@ -76,6 +94,10 @@ func (w *stream) read() ([]watch.Event, <-chan struct{}) {
 		return nil, over
 	}
 	events := w.cursor.read()
+	if w.marks && !w.cursor.failed {
+		w.marks = false
+		events = append(events, watch.Event{Type: watch.Bookmark, Object: w.cursor.kind.bookmark(w.server.model.version)})
+	}
 	if len(events) == 0 && (w.cursor.failed || w.cursor.dropped) {
 		w.cancel()
 	}

@@ -1,0 +1,180 @@
+package informer_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// writeElsewhere changes a resource that the informer does not read, which moves the server's version.
+func (k *kept) writeElsewhere() {
+	k.t.Helper()
+	require.NoError(k.t, k.server.Create(k.t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "c-"}}))
+}
+
+// names returns the names of the pods in the store.
+func names(i *informer.Informer[*corev1.Pod]) (all []string) {
+	for pod := range i.Indexer().All() {
+		all = append(all, pod.Name)
+	}
+	return all
+}
+
+// After WaitFresh a read is as new as one from the server, though the watch is late.
+func TestContract_D33_WaitFreshWaitsForALateWatch(t *testing.T) {
+	inKept(t, func(t *testing.T, k *kept) {
+		i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet})
+		defer k.start(i)()
+		require.NoError(t, i.WaitFresh(t.Context()))
+
+		resume := k.server.Stall(informertest.Request{Verb: "watch", Resource: "pods"})
+		require.NoError(t, k.server.Create(t.Context(), podIn("default", "new")))
+		fresh := make(chan error, 1)
+		go func() { fresh <- i.WaitFresh(t.Context()) }()
+		time.Sleep(500 * time.Millisecond)
+		require.Empty(t, fresh, "the watch has not brought the pod")
+		resume()
+		require.NoError(t, <-fresh)
+		require.Contains(t, names(i), "new")
+	})
+}
+
+// On a resource in which nothing changes WaitFresh takes some seconds, and not until the next bookmark.
+func TestContract_D33_WaitFreshOfAQuietResource(t *testing.T) {
+	inKept(t, func(t *testing.T, k *kept) {
+		i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet})
+		defer k.start(i)()
+		for range 3 {
+			k.writeElsewhere()
+			newest := k.now("").Version
+			began := time.Now()
+			require.NoError(t, i.WaitFresh(t.Context()))
+			require.LessOrEqual(t, time.Since(began), 8*time.Second, "a second, and a watch of three; at most one each five seconds")
+			require.Equal(t, newest, i.Indexer().Version())
+		}
+		watches := k.server.Counts().Watch
+		require.NoError(t, i.WaitFresh(t.Context()))
+		require.Equal(t, watches, k.server.Counts().Watch, "the store has come so far already")
+	})
+}
+
+// Callers at the same time share a question, but not one that began before they came.
+func TestContract_D33_CallersShareAQuestion(t *testing.T) {
+	inKept(t, func(t *testing.T, k *kept) {
+		i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet})
+		defer k.start(i)()
+		require.NoError(t, i.WaitFresh(t.Context()))
+		before := k.server.Counts().List
+
+		resume := k.server.Stall(informertest.Request{Verb: "list", Resource: "pods"})
+		var all sync.WaitGroup
+		for range 100 {
+			all.Go(func() { require.NoError(t, i.WaitFresh(t.Context())) })
+		}
+		synctest.Wait()
+		require.NoError(t, k.server.Create(t.Context(), podIn("default", "new")))
+		given, giveUp := context.WithCancel(t.Context())
+		all.Go(func() { require.ErrorIs(t, i.WaitFresh(given), informer.ErrNotSynced) })
+		for range 100 {
+			all.Go(func() {
+				require.NoError(t, i.WaitFresh(t.Context()))
+				require.Contains(t, names(i), "new")
+			})
+		}
+		synctest.Wait()
+		giveUp()
+		synctest.Wait()
+		resume()
+		all.Wait()
+		require.LessOrEqual(t, k.server.Counts().List-before, 3, "one, one for all behind it, and one more if the first had a single caller")
+	})
+}
+
+// A question that fails is asked again; if it never succeeds, its error is the reason.
+func TestContract_D33_AQuestionThatFails(t *testing.T) {
+	inKept(t, func(t *testing.T, k *kept) {
+		i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet})
+		stop := k.start(i)
+		require.NoError(t, i.WaitFresh(t.Context()))
+
+		var fails atomic.Bool
+		fails.Store(true)
+		failed := errors.New("on purpose")
+		k.server.Intercept(func(_ context.Context, r informertest.Request) error {
+			if r.Verb == "list" && fails.Load() {
+				return failed
+			}
+			return nil
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		err := i.WaitFresh(ctx)
+		require.ErrorIs(t, err, informer.ErrNotSynced)
+		require.ErrorIs(t, err, failed)
+		require.LessOrEqual(t, k.server.Counts().List, 10, "with pauses")
+
+		fresh := make(chan error, 1)
+		go func() { fresh <- i.WaitFresh(t.Context()) }()
+		time.Sleep(time.Minute)
+		require.Empty(t, fresh)
+		fails.Store(false)
+		require.NoError(t, <-fresh)
+
+		fails.Store(true)
+		go func() { fresh <- i.WaitFresh(t.Context()) }()
+		synctest.Wait()
+		stop()
+		require.ErrorIs(t, <-fresh, informer.ErrStopped)
+	})
+}
+
+// A source that ends the goroutine of a question ends the run, as in a list.
+func TestContract_D28_ASourceThatEndsItsGoroutineWhenAskedForItsVersion(t *testing.T) {
+	inKept(t, func(t *testing.T, k *kept) {
+		var exits atomic.Bool
+		k.server.Intercept(func(_ context.Context, r informertest.Request) error {
+			if r.Verb == "list" && exits.Load() {
+				runtime.Goexit()
+			}
+			return nil
+		})
+		i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet})
+		wait, err := i.Start(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, i.WaitFresh(t.Context()))
+		exits.Store(true)
+		require.ErrorIs(t, i.WaitFresh(t.Context()), informer.ErrExited)
+		require.ErrorIs(t, wait(), informer.ErrExited)
+	})
+}
+
+// Each of several sources is asked.
+func TestContract_D33_WaitFreshOfSeveralSources(t *testing.T) {
+	inKept(t, func(t *testing.T, k *kept) {
+		i := informer.Join([]reflector.Source{k.source("default"), k.source("other"), k.source("third")}, informer.Options[*corev1.Pod]{Observe: quiet})
+		defer k.start(i)()
+		require.NoError(t, i.WaitFresh(t.Context()))
+		resume := k.server.Stall(informertest.Request{Verb: "watch", Namespace: "third"})
+		require.NoError(t, k.server.Create(t.Context(), podIn("third", "new")))
+		fresh := make(chan error, 1)
+		go func() { fresh <- i.WaitFresh(t.Context()) }()
+		time.Sleep(30 * time.Second)
+		require.Empty(t, fresh)
+		resume()
+		require.NoError(t, <-fresh)
+		require.Contains(t, names(i), "new")
+	})
+}

@@ -1,0 +1,115 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// newest asks the sources of a run for their newest versions, for callers that share a question. An
+// answer is as new as the beginning of its question, so a caller shares only one that has not begun: while
+// one is under way, all who come wait for the next.
+type newest struct {
+	mu   sync.Mutex
+	last *question
+}
+
+// question asks each source once, and again as long as that fails and somebody waits.
+type question struct {
+	ctx  context.Context // ends with the run, and when nobody waits any more
+	end  context.CancelFunc
+	done chan struct{}
+
+	// newest.mu guards these.
+	callers  int
+	begun    bool  // or given up: nobody can share it
+	err      error // of the last attempt
+	versions []string
+}
+
+// ask returns the newest version of each source. If ctx or the run ends first, it returns nil, and the
+// error of the last attempt, if there was one.
+func (n *newest) ask(ctx context.Context, run *run, sources []reflector.Source) (versions []string, failed error) {
+	q := n.join(run, sources)
+	defer n.leave(q)
+	select {
+	case <-q.done:
+	case <-ctx.Done():
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return q.versions, q.err
+}
+
+// join returns a question that begins after the call.
+func (n *newest) join(run *run, sources []reflector.Source) *question {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if before := n.last; before == nil || before.begun {
+		n.last = &question{done: make(chan struct{})}
+		n.last.ctx, n.last.end = context.WithCancel(run.Context)
+		go n.answer(n.last, before, run, sources)
+	}
+	n.last.callers++
+	return n.last
+}
+
+func (n *newest) leave(q *question) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if q.callers--; q.callers == 0 {
+		q.begun = true
+		q.end()
+	}
+}
+
+// answer asks the sources, once the question before has been answered. A source that ends the goroutine ends the
+// run.
+func (n *newest) answer(q, before *question, run *run, sources []reflector.Source) {
+	defer close(q.done)
+	defer q.end()
+	if before != nil {
+		<-before.done
+	}
+	n.mu.Lock()
+	q.begun = true
+	n.mu.Unlock()
+	versions := make([]string, len(sources))
+	for i, source := range sources {
+		var err error
+		if versions[i], err = n.persist(q, source); err != nil {
+			if errors.Is(err, ErrExited) {
+				run.Exit(err)
+			}
+			return
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	q.versions = versions
+}
+
+// persist asks one source until it answers. The pauses are those of a list that fails.
+func (n *newest) persist(q *question, source reflector.Source) (version string, err error) {
+	pause := wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Jitter: 1, Steps: 6, Cap: 30 * time.Second}
+	for {
+		if version, err = reflector.Newest(q.ctx, source); err == nil || q.ctx.Err() != nil || errors.Is(err, ErrExited) {
+			return version, err
+		}
+		n.mu.Lock()
+		q.err = err
+		n.mu.Unlock()
+		timer := time.NewTimer(pause.Step())
+		select {
+		case <-timer.C:
+		case <-q.ctx.Done():
+			timer.Stop()
+			return "", err
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package reflector
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/tidemark-k8s/tidemark/internal/object"
+)
+
+// ListAt lists a source as it was at exactly a version, in pages of 500, and calls visit with the
+// metadata of each object. It returns [ErrNotExact] if the source is a fake, or answers at another version; the error
+// of a list, which is apierrors.IsResourceExpired if the server has forgotten the version; and [ErrEndless]. Visit is called on the
+// caller's goroutine. ListAt returns when ctx ends, also if the source does not.
+func ListAt(ctx context.Context, source Source, version string, visit func(metav1.Object)) error {
+	if source == nil {
+		return ErrNoSource
+	}
+	if capabilitiesOf(source).streaming() == StreamingUnsupported {
+		return fmt.Errorf("%w: it is a fake", ErrNotExact)
+	}
+	o := metav1.ListOptions{ResourceVersion: version, ResourceVersionMatch: metav1.ResourceVersionMatchExact, Limit: defaultPageSize}
+	for pages := (pager{}); ; {
+		list, err := call(ctx, func() (runtime.Object, error) { return source.List(ctx, o) }, func(runtime.Object) {})
+		if err != nil {
+			return err
+		}
+		p, err := pageOf(list)
+		switch {
+		case err != nil:
+			return err
+		case p.version != version:
+			return fmt.Errorf("%w: it answers at version %.*q instead of %.*q", ErrNotExact, object.MaxText, p.version, object.MaxText, version)
+		}
+		if err := pages.follow(meta.LenList(p.items), p.token); err != nil {
+			return err
+		}
+		err = meta.EachListItem(p.items, func(item runtime.Object) error {
+			m := object.Meta(item)
+			if m == nil {
+				return fmt.Errorf("%w: a %T without metadata", ErrUnexpected, item)
+			}
+			visit(m)
+			return nil
+		})
+		if err != nil || p.token == "" {
+			return err
+		}
+		o = metav1.ListOptions{Continue: p.token, Limit: defaultPageSize}
+	}
+}

@@ -1,0 +1,152 @@
+package reflector_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// listing is a source whose lists are answered by a function.
+type listing func(context.Context, metav1.ListOptions) (runtime.Object, error)
+
+func (f listing) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	return f(ctx, o)
+}
+
+func (listing) Watch(context.Context, metav1.ListOptions) (watch.Interface, error) {
+	return nil, errors.New("not asked for")
+}
+
+func TestNewest(t *testing.T) {
+	failed := errors.New("on purpose")
+	list := func(version string) listing {
+		return func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+			return &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: version}}, nil
+		}
+	}
+	for name, test := range map[string]struct {
+		source  reflector.Source
+		version string
+		err     error
+	}{
+		"a version":  {list("7"), "7", nil},
+		"no version": {list(""), "", nil},
+		"no source":  {nil, "", reflector.ErrNoSource},
+		"an error":   {listing(func(context.Context, metav1.ListOptions) (runtime.Object, error) { return nil, failed }), "", failed},
+		"nothing":    {listing(func(context.Context, metav1.ListOptions) (runtime.Object, error) { return nil, nil }), "", reflector.ErrBadAnswer},
+		"not a list": {listing(func(context.Context, metav1.ListOptions) (runtime.Object, error) { return &metav1.Status{}, nil }), "", reflector.ErrBadAnswer},
+		"a panic":    {listing(func(context.Context, metav1.ListOptions) (runtime.Object, error) { panic("on purpose") }), "", reflector.ErrPanic},
+	} {
+		t.Run(name, func(t *testing.T) {
+			version, err := reflector.Newest(t.Context(), test.source)
+			require.ErrorIs(t, err, test.err)
+			require.Equal(t, test.version, version)
+		})
+	}
+}
+
+// The question has neither a version nor a selector, whatever tweaks the source.
+func TestNewestAsksInsideOfTweaks(t *testing.T) {
+	var asked []metav1.ListOptions
+	source := reflector.Source(listing(func(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		asked = append(asked, o)
+		return &corev1.PodList{}, nil
+	}))
+	for range 2 {
+		source = reflector.Tweak(source, func(o *metav1.ListOptions) { o.LabelSelector = "app=web" })
+	}
+	_, err := reflector.Newest(t.Context(), source)
+	require.NoError(t, err)
+	require.Equal(t, []metav1.ListOptions{{Limit: 1}}, asked)
+}
+
+func TestNewestEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		over := make(chan struct{})
+		hangs := listing(func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+			<-over
+			return &corev1.PodList{}, nil
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := reflector.Newest(ctx, hangs)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		close(over)
+	})
+}
+
+// versions is a sink that keeps the version of its last bookmark.
+type versions chan string
+
+func (versions) Begin(context.Context, reflector.History) error { return nil }
+func (versions) Commit(context.Context, string) error           { return nil }
+func (versions) Abort(context.Context) error                    { return nil }
+
+func (v versions) Write(_ context.Context, batch []deltafifo.Delta) error {
+	for i := range batch {
+		if batch[i].Op == deltafifo.Bookmark {
+			v <- batch[i].Version
+		}
+	}
+	return nil
+}
+
+// On a resource in which nothing changes, a bookmark that was asked for comes within two seconds, from one
+// more watch; and the watch after that has the usual timeout again.
+func TestAskForBookmark(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := informertest.New(informertest.Options{})
+		defer server.Close()
+		var watches []int64
+		source := reflector.Tweak(server.Source(corev1.SchemeGroupVersion.WithResource("pods"), ""), func(o *metav1.ListOptions) {
+			if o.TimeoutSeconds != nil && o.SendInitialEvents == nil {
+				watches = append(watches, *o.TimeoutSeconds)
+			}
+		})
+		sink := make(versions, 100)
+		r := reflector.New(source, sink, reflector.Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- r.Run(ctx) }()
+		defer func() {
+			cancel()
+			require.NoError(t, <-done)
+		}()
+		synctest.Wait()
+		require.Empty(t, watches, "the stream goes on as the first watch")
+
+		for want := range 3 {
+			require.NoError(t, server.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "c-"}}))
+			list, err := source.List(t.Context(), metav1.ListOptions{})
+			require.NoError(t, err)
+			began := time.Now()
+			for range 10 {
+				r.AskForBookmark()
+			}
+			require.Equal(t, list.(*corev1.PodList).ResourceVersion, <-sink)
+			require.LessOrEqual(t, time.Since(began), 2*time.Second)
+			time.Sleep(10 * time.Second)
+			require.Len(t, watches, 2*want+2, "a brief watch, and one that lasts")
+			require.EqualValues(t, 3, watches[2*want])
+			require.GreaterOrEqual(t, watches[2*want+1], int64(300))
+		}
+		r.AskForBookmark()
+		synctest.Wait()
+		time.Sleep(time.Second)
+		r.AskForBookmark()
+		synctest.Wait()
+		require.Len(t, watches, 7, "not again within five seconds")
+	})
+}
