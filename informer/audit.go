@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -106,7 +107,7 @@ func (c *core) auditOnce(ctx context.Context) (Audit, error) {
 	all := make(comparison, stored.Len())
 	for obj := range stored.All() {
 		if m := object.Meta(obj); m != nil {
-			all[object.Key(m)] = pair{inStore: true, stored: identity{string(m.GetUID()), m.GetResourceVersion()}}
+			all[object.Key(m)] = pair{inStore: true, stored: records.Identity{UID: string(m.GetUID()), Version: m.GetResourceVersion()}}
 		}
 	}
 	for i, version := range versions {
@@ -125,7 +126,7 @@ type comparison map[indexer.Key]pair
 
 type pair struct {
 	inStore, onServer bool
-	stored, server    identity
+	stored, server    records.Identity
 }
 
 // listed adds an object of the server. If joined sources have it, which are listed at different
@@ -133,8 +134,8 @@ type pair struct {
 func (all comparison) listed(m metav1.Object) {
 	key := object.Key(m)
 	p, version := all[key], m.GetResourceVersion()
-	if !p.onServer || object.Older(p.server.version, version) {
-		p.onServer, p.server = true, identity{string(m.GetUID()), version}
+	if !p.onServer || object.Older(p.server.Version, version) {
+		p.onServer, p.server = true, records.Identity{UID: string(m.GetUID()), Version: version}
 		all[key] = p
 	}
 }
@@ -143,7 +144,7 @@ func (all comparison) result(version string) Audit {
 	a := Audit{Version: version, Objects: len(all)}
 	for key, p := range all {
 		if kind := p.kind(); kind != 0 {
-			a.Differences = append(a.Differences, Difference{key, kind, p.stored.version, p.server.version})
+			a.Differences = append(a.Differences, Difference{key, kind, p.stored.Version, p.server.Version})
 		}
 	}
 	a.Different = len(a.Differences)
