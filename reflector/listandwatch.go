@@ -69,7 +69,7 @@ func (l *loop) nextInput() (in input, err error) {
 	}
 	ended := l.ctx.Err() != nil && (in.kind == 0 || in.kind >= inClosed)
 	if ended || l.exited != nil {
-		return input{kind: inStop}, nil
+		in, err = input{kind: inStop}, nil
 	}
 	return in, err
 }
