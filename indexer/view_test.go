@@ -238,3 +238,30 @@ func BenchmarkPut(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkFullState commits full states with two index functions: into an empty store, and over the same keys.
+func BenchmarkFullState(b *testing.B) {
+	all := filled(b, 100_000).Indexer().Snapshot().List()
+	commit := func(w *Writer) {
+		s := w.Stage(0)
+		for _, obj := range all {
+			s.Put(obj.(*item).key, obj, 0)
+		}
+		s.Commit("1", Visitor{})
+	}
+	b.Run("first", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			w, err := New(itemOptions())
+			require.NoError(b, err)
+			commit(w)
+		}
+	})
+	b.Run("next", func(b *testing.B) {
+		w := filled(b, len(all))
+		b.ReportAllocs()
+		for b.Loop() {
+			commit(w)
+		}
+	})
+}
