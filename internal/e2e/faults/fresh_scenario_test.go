@@ -23,7 +23,7 @@ func informed[T informer.Object](s *scenario, from func(kubernetes.Interface) re
 	i := informer.New(from(kubernetes.NewForConfigOrDie(s.connect(s.cluster.Config()))), informer.Options[T]{})
 	wait, err := i.Start(s.ctx)
 	s.must(err)
-	s.t.Cleanup(wait)
+	s.t.Cleanup(func() { require.NoError(s.t, wait()) })
 	s.must(i.WaitSynced(s.ctx))
 	return i
 }
